@@ -3,7 +3,7 @@ import { defineConfig } from 'vite';
 
 import { contentSecurityPolicy } from './bridge/content-security-policy.ts';
 import { bridgePlugin } from './bridge/vite-plugin.ts';
-import { staticSitePlugin } from './tools/build-site/static-site-plugin.ts';
+import { staticSitePlugin } from './tools/site/static-site-plugin.ts';
 
 // Cross-origin isolation gives the WASM backend its threads; bridge/ sends the same headers for the built page.
 const crossOriginIsolation = {

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 
-import { BRIDGE_SUBPROTOCOL } from '../src/worker/protocol/bridge-names.ts';
+import { BRIDGE_SUBPROTOCOL } from '../src/protocol/bridge-names.ts';
 import { Bridge, type BridgeOptions } from './bridge.ts';
 import type { LogEntry } from './http/access-log.ts';
 import { startServer, type RunningServer } from './server.ts';

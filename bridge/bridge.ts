@@ -2,16 +2,16 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
 
 import { systemClock, type Clock } from '../src/batching/clock.ts';
-import type { Caller } from '../src/worker/protocol/requests.ts';
-import type { Serve } from '../src/worker/client/client.ts';
-import { untilAborted } from '../src/worker/platform/until-aborted.ts';
+import type { Caller } from '../src/protocol/requests.ts';
+import type { Serve } from '../src/client/client.ts';
+import { untilAborted } from '../src/platform/until-aborted.ts';
 import {
   BRIDGE_FOLDER,
   BRIDGE_META,
   HUB_META,
   SOCKET_PATH,
   TOKEN_PATH,
-} from '../src/worker/protocol/bridge-names.ts';
+} from '../src/protocol/bridge-names.ts';
 import type { LogEntry } from './http/access-log.ts';
 import { Exchange } from './http/exchange.ts';
 import { allowOrigin, answerPreflight, Guard, isNavigation, namesTwoHosts } from './http/guard.ts';

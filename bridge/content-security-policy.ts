@@ -3,7 +3,7 @@ const DEFAULT_HUB = ['https://huggingface.co', 'https://*.huggingface.co', 'http
 
 /**
  * What the built page may load: its own files, WebAssembly, and model files from these foreign origins. Trusted Types forbid
- * scripts and markup made from text, but for the one policy in `src/worker/platform/own-scripts.ts`, which starts workers.
+ * scripts and markup made from text, but for the one policy in `src/platform/own-scripts.ts`, which starts workers.
  *
  * @param hub A hub, and the origins that it redirects to; empty for huggingface.co.
  */

@@ -1,4 +1,4 @@
-import type { ClientUpdate } from '../src/worker/client/index.ts';
+import type { ClientUpdate } from '../src/client/index.ts';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { request as httpRequest, type IncomingHttpHeaders } from 'node:http';
 import { tmpdir } from 'node:os';
@@ -6,9 +6,9 @@ import { join } from 'node:path';
 import OpenAI, { APIError } from 'openai';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 
-import { FakeClock } from '../src/batching/fake-clock.ts';
+import { FakeClock } from '../src/batching/testing/fake-clock.ts';
 
-import { ScriptedBackend } from '../src/worker/runtime/scripted-backend.ts';
+import { ScriptedBackend } from '../src/worker/testing/scripted-backend.ts';
 import { Bridge, type BridgeOptions } from './bridge.ts';
 import { startServer, type RunningServer } from './server.ts';
 import { startWorker, stubWebSocket } from './test-support.ts';
@@ -24,7 +24,7 @@ class GatedBackend extends ScriptedBackend {
   }
 }
 
-vi.mock('../src/worker/models/load-model.ts', async () => {
+vi.mock('../src/worker/serving/models/load-model.ts', async () => {
   const { createScriptedModel } = await import('../src/worker/test-support.ts');
   return { loadEmbeddedModel: () => Promise.resolve(createScriptedModel(new GatedBackend())) };
 });

@@ -1,7 +1,7 @@
 import { chromium, type Browser } from 'playwright';
 
-import { findBrowser } from '../tools/browser/find-browser.ts';
-import { SERVING_ARGUMENTS } from '../tools/browser/launch-arguments.ts';
+import { findBrowser } from './browser/find-browser.ts';
+import { SERVING_ARGUMENTS } from './browser/launch-arguments.ts';
 import { BridgeError, reasonOf } from './errors.ts';
 import { keepTab, type HeadlessTab, type KeepTabOptions } from './keep-tab.ts';
 import type { OwnBrowser } from './tabs/tab-sockets.ts';

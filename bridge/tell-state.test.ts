@@ -1,8 +1,8 @@
 import { expect, it } from 'vitest';
 
 import { clientId } from '../src/batching/generation/test-support.ts';
-import { Serve } from '../src/worker/client/client.ts';
-import type { LinkListener } from '../src/worker/client/links/link.ts';
+import { Serve } from '../src/client/client.ts';
+import type { LinkListener } from '../src/client/links/link.ts';
 import { NoTabError } from './tabs/no-tab-error.ts';
 import { tellState } from './tell-state.ts';
 

@@ -3,9 +3,9 @@ import { onTestFinished, vi } from 'vitest';
 
 import { BridgedOutbox } from '../src/worker/serving/bridge/bridged-outbox.ts';
 import { keepBridged } from '../src/worker/serving/bridge/bridge-connection.ts';
-import { defineDeployment } from '../src/worker/deployments/deployment.ts';
-import type { ModelInfo } from '../src/worker/protocol/models.ts';
-import { NO_PAST } from '../src/worker/protocol/recovery.ts';
+import { defineDeployment } from '../src/protocol/deployment.ts';
+import type { ModelInfo } from '../src/protocol/models.ts';
+import { NO_PAST } from '../src/protocol/recovery.ts';
 import { ServeWorker } from '../src/worker/serving/serve-worker.ts';
 import { Bridge, type BridgeOptions } from './bridge.ts';
 

@@ -1,6 +1,6 @@
 import type { Plugin } from 'vite';
 
-import { BRIDGE_FOLDER, BRIDGE_META } from '../src/worker/protocol/bridge-names.ts';
+import { BRIDGE_FOLDER, BRIDGE_META } from '../src/protocol/bridge-names.ts';
 import { Bridge } from './bridge.ts';
 import { isServiceWorker, retireServiceWorker } from './retired-service-worker.ts';
 

@@ -1,5 +1,5 @@
-import type { ChatMessage } from '../src/worker/protocol/chat.ts';
-import { CHAT_MODEL } from './hub-server/checkpoints/chat-checkpoint.ts';
+import type { ChatMessage } from '../src/protocol/chat.ts';
+import { CHAT_MODEL } from '../tools/hub-server/checkpoints/chat-checkpoint.ts';
 import { installAiSdk } from './support/ai-sdk.ts';
 import { test } from './support/hub-test.ts';
 import { greedyTokenIds, reference } from './support/reference.ts';

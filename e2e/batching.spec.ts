@@ -2,7 +2,7 @@ import { reference } from './support/reference.ts';
 import { requestsOf, sequenceOf } from './support/sequence-of-events.ts';
 import type { TextRequest } from './support/tab.ts';
 import { ANY_BACKEND, expect, IS_WHOLE, test } from './support/test.ts';
-import type { GenerationOptions } from '../src/worker/protocol/generation.ts';
+import type { GenerationOptions } from '../src/protocol/generation.ts';
 
 /** Tokens of a request that still runs when the page's next message arrives: WASM makes a thousand a second. */
 const LASTING = 400;

@@ -3,7 +3,7 @@ import { AIMessage, HumanMessage, SystemMessage } from '@langchain/core/messages
 import { ChatOpenAI } from '@langchain/openai';
 import { APICallError, generateText, streamText, type LanguageModel } from 'ai';
 
-import { CHAT_MODEL } from './hub-server/checkpoints/chat-checkpoint.ts';
+import { CHAT_MODEL } from '../tools/hub-server/checkpoints/chat-checkpoint.ts';
 import type { ServedBridge } from './support/bridge-test.ts';
 import { expect, hello, inPage, SAMPLED, system, test } from './support/chat-bridge-test.ts';
 import { ANY_BACKEND } from './support/test.ts';

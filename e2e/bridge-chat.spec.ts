@@ -1,6 +1,6 @@
 import OpenAI, { BadRequestError, NotFoundError } from 'openai';
 
-import { CHAT_MODEL } from './hub-server/checkpoints/chat-checkpoint.ts';
+import { CHAT_MODEL } from '../tools/hub-server/checkpoints/chat-checkpoint.ts';
 import { test as bridgeTest, type ServedBridge } from './support/bridge-test.ts';
 import { expect, hello, inPage, MESSAGES, SAMPLED, system, test } from './support/chat-bridge-test.ts';
 import { ANY_BACKEND } from './support/test.ts';

@@ -4,9 +4,9 @@ import { writeFile } from 'node:fs/promises';
 import { createInterface } from 'node:readline';
 import { text } from 'node:stream/consumers';
 
-import housePrices from './fixtures/house-price-reference.json' with { type: 'json' };
+import housePrices from '../tools/reference/fixtures/house-price-reference.json' with { type: 'json' };
 import { SAMPLE_PROMPTS } from '../src/ui/compose/sample-prompts.ts';
-import type { StepRecord } from '../src/worker/protocol/stats.ts';
+import type { StepRecord } from '../src/protocol/stats.ts';
 import { expect, startBridge, test } from './support/bridge-test.ts';
 import { curl } from './support/curl.ts';
 import { runPython } from './support/python.ts';

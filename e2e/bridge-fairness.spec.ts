@@ -1,7 +1,7 @@
 import type { Page } from 'playwright/test';
 
-import type { RequestId } from '../src/worker/protocol/ids.ts';
-import type { SlotStay, StepRecord } from '../src/worker/protocol/stats.ts';
+import type { RequestId } from '../src/protocol/ids.ts';
+import type { SlotStay, StepRecord } from '../src/protocol/stats.ts';
 import { expect, test } from './support/bridge-test.ts';
 import { eosTokenId } from './support/reference.ts';
 import { ANY_BACKEND } from './support/test.ts';

@@ -1,6 +1,6 @@
 import parsePrometheusTextFormat from 'parse-prometheus-text-format';
 
-import type { ServeStats } from '../src/worker/protocol/stats.ts';
+import type { ServeStats } from '../src/protocol/stats.ts';
 import { expect, expectIdle, test } from './support/bridge-test.ts';
 import { ANY_BACKEND } from './support/test.ts';
 

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import type { Page } from 'playwright/test';
-import type { Dtype } from '../src/worker/protocol/models.ts';
+import type { Dtype } from '../src/protocol/models.ts';
 import type { CheckpointRequest, CheckpointRun } from './probe/checkpoint-probe.ts';
 import { requireEnvironment } from './support/environment.ts';
 import { peakMemoryOf } from './support/peak-memory.ts';
@@ -16,7 +16,7 @@ interface ExpectedPrompt {
   readonly greedyTokenIds: readonly number[];
 }
 
-/** What NumPy computes in float64: tools/gpt2-reference. */
+/** What NumPy computes in float64: tools/reference/gpt2. */
 const reference: Readonly<Record<string, { readonly prompts: readonly ExpectedPrompt[] }>> = JSON.parse(
   readFileSync(new URL('fixtures/checkpoints-reference.json', import.meta.url), 'utf8'),
 );

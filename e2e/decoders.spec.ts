@@ -1,5 +1,5 @@
 import type { Page } from 'playwright/test';
-import type { Dtype } from '../src/worker/protocol/models.ts';
+import type { Dtype } from '../src/protocol/models.ts';
 import type { DecoderChoice, GreedyBatch } from './probe/decoder-probe.ts';
 import { decoderReferences, type DecoderPrompt, type DecoderReference } from './support/decoder-reference.ts';
 import { runSeed } from './support/seeded-random.ts';

@@ -1,7 +1,7 @@
-import housePrices from './fixtures/house-price-reference.json' with { type: 'json' };
+import housePrices from '../tools/reference/fixtures/house-price-reference.json' with { type: 'json' };
 import { ANY_BACKEND, expect, test } from './support/test.ts';
 import type { Tab } from './support/tab.ts';
-import type { BatchRecord } from '../src/worker/protocol/stats.ts';
+import type { BatchRecord } from '../src/protocol/stats.ts';
 
 /** Handles queries 0…8 as the tutorial does, `gapMs` apart, and tells the answers and the batches they were cut into. */
 function sendNineTo(tab: Tab, gapMs: number): Promise<{ answers: number[]; batches: BatchRecord[] }> {

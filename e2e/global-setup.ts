@@ -1,5 +1,5 @@
 import { startServer } from '../bridge/server.ts';
-import { findBrowser } from '../tools/browser/find-browser.ts';
+import { findBrowser } from '../bridge/browser/find-browser.ts';
 import { writeEnvironment } from './support/environment.ts';
 import { collectPolicyReports, reportingPolicy } from './support/policy-reports.ts';
 

@@ -1,4 +1,4 @@
-import type { WrongValues } from '../tools/faults/inject-faults.ts';
+import type { WrongValues } from './faults/inject-faults.ts';
 import { expect, test, type FaultyPage } from './support/fault-test.ts';
 import { IS_WHOLE } from './support/test.ts';
 

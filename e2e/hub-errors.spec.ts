@@ -1,4 +1,4 @@
-import type { Fault, HubRequest } from './hub-server/hub-server.ts';
+import type { Fault, HubRequest } from '../tools/hub-server/hub-server.ts';
 import { expectReferenceTokens } from './support/expect-reference.ts';
 import {
   deleteModel,

@@ -4,10 +4,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { chromium } from 'playwright/test';
 
-import { WEBGPU_ARGUMENTS } from '../tools/browser/launch-arguments.ts';
-import { CHECKPOINTS, FULL_SIZE } from './hub-server/checkpoints/checkpoints.ts';
-import { createRepository, type HubContent } from './hub-server/hub-repository.ts';
-import { startHubServer } from './hub-server/hub-server.ts';
+import { WEBGPU_ARGUMENTS } from '../bridge/browser/launch-arguments.ts';
+import { CHECKPOINTS, FULL_SIZE } from '../tools/hub-server/checkpoints/checkpoints.ts';
+import { createRepository, type HubContent } from '../tools/hub-server/hub-repository.ts';
+import { startHubServer } from '../tools/hub-server/hub-server.ts';
 import { requireEnvironment } from './support/environment.ts';
 import { loadModel, serveBuiltPage, storedModels, WEIGHTS } from './support/hub-test.ts';
 import { peakRendererMemory } from './support/peak-memory.ts';
@@ -19,7 +19,7 @@ interface Reference {
   readonly prompts: readonly { readonly prompt: string; readonly greedyTokenIds: readonly number[] }[];
 }
 
-/** What NumPy computes in float64: tools/gpt2-reference. */
+/** What NumPy computes in float64: tools/reference/gpt2. */
 const references: Readonly<Record<string, Reference>> = JSON.parse(
   readFileSync(new URL('fixtures/checkpoints-reference.json', import.meta.url), 'utf8'),
 );

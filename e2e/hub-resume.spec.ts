@@ -1,6 +1,6 @@
 import type { Page } from 'playwright/test';
 
-import type { Fault, HubRequest, HubServer } from './hub-server/hub-server.ts';
+import type { Fault, HubRequest, HubServer } from '../tools/hub-server/hub-server.ts';
 import { expectReferenceTokens } from './support/expect-reference.ts';
 import { loadModel, storedModels, test, TWIN, twinFiles, WEIGHTS } from './support/hub-test.ts';
 import { runSeed, seededRandom } from './support/seeded-random.ts';

@@ -1,6 +1,6 @@
 import type { Page } from 'playwright/test';
-import type { Dtype } from '../src/worker/protocol/models.ts';
-import { FULL_SIZE_LLAMA, LARGEST_TENSOR_BYTES } from './hub-server/checkpoints/full-size-llama.ts';
+import type { Dtype } from '../src/protocol/models.ts';
+import { FULL_SIZE_LLAMA, LARGEST_TENSOR_BYTES } from '../tools/hub-server/checkpoints/full-size-llama.ts';
 import type { CheckpointRequest, CheckpointRun } from './probe/checkpoint-probe.ts';
 import { requireEnvironment } from './support/environment.ts';
 import { peakMemoryOf } from './support/peak-memory.ts';

@@ -1,4 +1,4 @@
-import { NO_WEBGPU_ARGUMENTS } from '../tools/browser/launch-arguments.ts';
+import { NO_WEBGPU_ARGUMENTS } from '../bridge/browser/launch-arguments.ts';
 import { expect, test } from './support/test.ts';
 
 test.use({

@@ -5,7 +5,7 @@ import { loadModel, SMALLEST_CHAT_MODEL, test } from './support/hub-test.ts';
 import { blur, pressOn, tabTo, typeInto } from './support/keyboard.ts';
 import { ANY_BACKEND, expect } from './support/test.ts';
 import type { Tab } from './support/tab.ts';
-import { CHAT_MODEL } from './hub-server/checkpoints/chat-checkpoint.ts';
+import { CHAT_MODEL } from '../tools/hub-server/checkpoints/chat-checkpoint.ts';
 
 /** A batch wait that no test outlasts: what is sent stays waiting. */
 const HELD_MS = 3_600_000;

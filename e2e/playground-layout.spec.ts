@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import type { Locator, Page, TestInfo } from 'playwright/test';
 
-import { CHAT_MODEL } from './hub-server/checkpoints/chat-checkpoint.ts';
+import { CHAT_MODEL } from '../tools/hub-server/checkpoints/chat-checkpoint.ts';
 import { loadModel, test as hubTest } from './support/hub-test.ts';
 import { fontsInUse, SCREENSHOTS, standStill } from './support/screenshots.ts';
 import { ANY_BACKEND, expect, IS_WHOLE, test } from './support/test.ts';

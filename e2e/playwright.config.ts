@@ -1,6 +1,6 @@
 import { defineConfig } from 'playwright/test';
 
-import { WEBGPU_ARGUMENTS } from '../tools/browser/launch-arguments.ts';
+import { WEBGPU_ARGUMENTS } from '../bridge/browser/launch-arguments.ts';
 import { readEnvironment } from './support/environment.ts';
 import type { BackendOption } from './support/test.ts';
 

@@ -1,5 +1,5 @@
-import type { ChatMessage } from '../src/worker/protocol/chat.ts';
-import { CHAT_MODEL } from './hub-server/checkpoints/chat-checkpoint.ts';
+import type { ChatMessage } from '../src/protocol/chat.ts';
+import { CHAT_MODEL } from '../tools/hub-server/checkpoints/chat-checkpoint.ts';
 import { loadModel, test } from './support/hub-test.ts';
 import { installPromptApi } from './support/prompt-api.ts';
 import type { Tab } from './support/tab.ts';

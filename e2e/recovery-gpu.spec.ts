@@ -1,4 +1,4 @@
-import type { FaultPlan } from '../tools/faults/inject-faults.ts';
+import type { FaultPlan } from './faults/inject-faults.ts';
 import { describeGaps, expect, survive, test } from './support/fault-test.ts';
 import { greedyTokenIds, reference, withoutEnd } from './support/reference.ts';
 import { IS_WHOLE } from './support/test.ts';

@@ -1,4 +1,4 @@
-import { describeReport, runSoak } from '../tools/soak/soak.ts';
+import { describeReport, runSoak } from './soak/soak.ts';
 import { requireEnvironment } from './support/environment.ts';
 import { runSeed } from './support/seeded-random.ts';
 import { expect, IS_WHOLE, test } from './support/test.ts';

@@ -1,4 +1,4 @@
-import type { InjectedFault } from '../tools/faults/inject-faults.ts';
+import type { InjectedFault } from './faults/inject-faults.ts';
 import { describeGaps, expect, survive, test, textOf } from './support/fault-test.ts';
 import { greedyTokenIds, reference, withoutEnd } from './support/reference.ts';
 import { sampledRequests } from './support/sampled-requests.ts';

@@ -1,7 +1,7 @@
 import { reference, greedyTokenIds, withoutEnd, type ReferencePrompt } from './support/reference.ts';
 import type { Backend } from './support/tab.ts';
 import { expect, IS_WHOLE, test } from './support/test.ts';
-import type { GenerationOptions, GenerationResult } from '../src/worker/protocol/generation.ts';
+import type { GenerationOptions, GenerationResult } from '../src/protocol/generation.ts';
 
 /** A software adapter takes 100 ms for a token. */
 const lengthOn = (backend: Backend): number => (backend === 'webgpu' && !IS_WHOLE ? 16 : 32);

@@ -1,5 +1,5 @@
-import type { GenerationChunk } from '../src/worker/client/generation-response.ts';
-import type { GenerationOptions, GenerationResult } from '../src/worker/protocol/generation.ts';
+import type { GenerationChunk } from '../src/client/generation-response.ts';
+import type { GenerationOptions, GenerationResult } from '../src/protocol/generation.ts';
 import type { Tab } from './support/tab.ts';
 import { ANY_BACKEND, expect, test } from './support/test.ts';
 

@@ -1,9 +1,9 @@
 import { readFileSync } from 'node:fs';
 import { DEFAULT_POLICY } from '../src/batching/generation/policy.ts';
-import type { GenerationOptions, TokenLogprobs } from '../src/worker/protocol/generation.ts';
+import type { GenerationOptions, TokenLogprobs } from '../src/protocol/generation.ts';
 import { ANY_BACKEND, expect, test } from './support/test.ts';
 
-/** What PyTorch computes in fp32; the file is made by tools/train-storyteller/sampling_reference.py. */
+/** What PyTorch computes in fp32; the file is made by tools/train/storyteller/sampling_reference.py. */
 interface Continuation {
   readonly prompt: string;
   readonly options: Pick<
@@ -25,7 +25,7 @@ const { wholeContext }: { readonly wholeContext: WholeContext } = JSON.parse(
   readFileSync(new URL('fixtures/prompt-logprobs-reference.json', import.meta.url), 'utf8'),
 );
 
-/** What PyTorch computes in fp64; the file is made by tools/train-storyteller/prompt_logprobs_reference.py. */
+/** What PyTorch computes in fp64; the file is made by tools/train/storyteller/prompt_logprobs_reference.py. */
 interface WholeContext {
   readonly tokenIds: readonly number[];
   readonly logprobs: readonly (number | null)[];

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import type { BrowserContext, Page } from 'playwright/test';
 
 import { startServer } from '../bridge/server.ts';
-import { writeServiceWorker } from '../tools/build-site/write-service-worker.ts';
+import { writeServiceWorker } from '../tools/site/write-service-worker.ts';
 import { installRecorder } from './support/recorder.ts';
 import { greedyTokenIds, reference, withoutEnd } from './support/reference.ts';
 import { startStaticHost, type StaticHost } from './support/static-host.ts';

@@ -1,4 +1,4 @@
-import { PROTOCOL_VERSION } from '../src/worker/protocol/wire.ts';
+import { PROTOCOL_VERSION } from '../src/protocol/wire.ts';
 import { malformedMessages } from './support/malformed-messages.ts';
 import { runSeed } from './support/seeded-random.ts';
 import type { Tab } from './support/tab.ts';

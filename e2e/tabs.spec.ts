@@ -1,4 +1,4 @@
-import type { ServeStats } from '../src/worker/protocol/stats.ts';
+import type { ServeStats } from '../src/protocol/stats.ts';
 import { sampledRequests } from './support/sampled-requests.ts';
 import type { Site } from './support/site.ts';
 import { ANY_BACKEND, expect, test } from './support/test.ts';

@@ -2,8 +2,8 @@ import type { BrowserContext, Page } from 'playwright/test';
 
 import { Bridge } from '../bridge/bridge.ts';
 import { startServer } from '../bridge/server.ts';
-import type { GenerationChunk } from '../src/worker/client/generation-response.ts';
-import type { GenerationOptions, GenerationResult } from '../src/worker/protocol/generation.ts';
+import type { GenerationChunk } from '../src/client/generation-response.ts';
+import type { GenerationOptions, GenerationResult } from '../src/protocol/generation.ts';
 import {
   countedText,
   startOpenAiServer,

@@ -2,7 +2,7 @@ import { createHmac, randomBytes } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import { isIPv6 } from 'node:net';
 
-import type { Caller } from '../../src/worker/protocol/requests.ts';
+import type { Caller } from '../../src/protocol/requests.ts';
 import { isLoopbackAddress } from './loopback.ts';
 
 /** Keys and user names stay in the bridge: the worker gets digests that tell them apart during this run. */

@@ -3,7 +3,7 @@ import { connect } from 'node:net';
 import { once } from 'node:events';
 import { expect, it, vi } from 'vitest';
 
-import { FakeClock } from '../../src/batching/fake-clock.ts';
+import { FakeClock } from '../../src/batching/testing/fake-clock.ts';
 import { EventStream } from './event-stream.ts';
 import { Exchange } from './exchange.ts';
 import { HttpError } from './http-error.ts';

@@ -3,7 +3,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 
 import { systemClock } from '../../src/batching/clock.ts';
 import { shown } from '../../src/batching/errors.ts';
-import type { Caller } from '../../src/worker/protocol/requests.ts';
+import type { Caller } from '../../src/protocol/requests.ts';
 import { callerOf } from './caller.ts';
 import { HttpError } from './http-error.ts';
 import { toHttpError } from './to-http-error.ts';

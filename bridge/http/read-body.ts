@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 
-import { isRecord } from '../../src/worker/platform/is-record.ts';
-import { MAX_PROMPT_LENGTH } from '../../src/worker/protocol/wire.ts';
+import { isRecord } from '../../src/platform/is-record.ts';
+import { MAX_PROMPT_LENGTH } from '../../src/protocol/wire.ts';
 import { reasonOf } from '../errors.ts';
 import { HttpError } from './http-error.ts';
 

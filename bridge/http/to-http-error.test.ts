@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 
 import { BackPressureError, InvalidOptionError } from '../../src/batching/errors.ts';
-import { fromWireError } from '../../src/worker/protocol/wire-errors.ts';
+import { fromWireError } from '../../src/protocol/wire-errors.ts';
 import { toHttpError } from './to-http-error.ts';
 
 it('names the option that is wrong', () => {

@@ -1,5 +1,5 @@
 import { BackPressureError } from '../../src/batching/errors.ts';
-import { ServeError } from '../../src/worker/protocol/wire-errors.ts';
+import { ServeError } from '../../src/protocol/wire-errors.ts';
 import { HttpError } from './http-error.ts';
 
 const STATUS_OF_CODE: Readonly<Record<string, number>> = {

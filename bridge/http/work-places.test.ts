@@ -1,7 +1,7 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 
-import type { Caller } from '../../src/worker/protocol/requests.ts';
+import type { Caller } from '../../src/protocol/requests.ts';
 import { WorkPlaces } from './work-places.ts';
 
 const caller = (peer: string, key = ''): Caller => [peer, key, ''];

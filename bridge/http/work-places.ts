@@ -1,4 +1,4 @@
-import type { Caller } from '../../src/worker/protocol/requests.ts';
+import type { Caller } from '../../src/protocol/requests.ts';
 import { HttpError } from './http-error.ts';
 
 /** Requests for work that may be under way. The worker limits its queue; this limits the bridge's memory. */

@@ -1,5 +1,5 @@
-import type { Serve } from '../../src/worker/client/client.ts';
-import { isRecord } from '../../src/worker/platform/is-record.ts';
+import type { Serve } from '../../src/client/client.ts';
+import { isRecord } from '../../src/platform/is-record.ts';
 import { HttpError } from '../http/http-error.ts';
 import { readFields, readJson } from '../http/read-body.ts';
 import { parseNumber, readInput, readQuery } from '../http/read-input.ts';

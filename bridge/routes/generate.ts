@@ -1,5 +1,5 @@
 import { shown } from '../../src/batching/errors.ts';
-import type { Serve } from '../../src/worker/client/client.ts';
+import type { Serve } from '../../src/client/client.ts';
 import { expectedText, optionFromText } from '../../src/batching/generation/option-text.ts';
 import { OPTION_NAMES, optionOf } from '../../src/batching/generation/options.ts';
 import { HttpError } from '../http/http-error.ts';

@@ -1,7 +1,7 @@
 import { shown } from '../../src/batching/errors.ts';
-import type { Serve } from '../../src/worker/client/client.ts';
-import { untilAborted } from '../../src/worker/platform/until-aborted.ts';
-import type { ModelInfo } from '../../src/worker/protocol/models.ts';
+import type { Serve } from '../../src/client/client.ts';
+import { untilAborted } from '../../src/platform/until-aborted.ts';
+import type { ModelInfo } from '../../src/protocol/models.ts';
 import { HttpError } from '../http/http-error.ts';
 
 /**

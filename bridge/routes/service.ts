@@ -1,4 +1,4 @@
-import type { Serve } from '../../src/worker/client/client.ts';
+import type { Serve } from '../../src/client/client.ts';
 import { getRoute, type Route } from '../http/router.ts';
 import { checkModel, servedModel } from './served-model.ts';
 import { VERSION } from '../version.ts';

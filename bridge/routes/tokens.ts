@@ -1,7 +1,7 @@
 import * as v from 'valibot';
 
-import type { Serve } from '../../src/worker/client/client.ts';
-import { MAX_TEXT_LENGTH, MAX_TOKEN_IDS } from '../../src/worker/protocol/wire.ts';
+import type { Serve } from '../../src/client/client.ts';
+import { MAX_TEXT_LENGTH, MAX_TOKEN_IDS } from '../../src/protocol/wire.ts';
 import { HttpError } from '../http/http-error.ts';
 import { readFields, readJson, withoutNulls } from '../http/read-body.ts';
 import { workRoute, type Route } from '../http/router.ts';

@@ -2,11 +2,11 @@ import { EventEmitter } from 'node:events';
 import { afterEach, expect, it } from 'vitest';
 import type { WebSocket } from 'ws';
 
-import { fromWireText, toWireText } from '../../src/worker/protocol/wire-text.ts';
-import type { BatchingPolicy } from '../../src/worker/protocol/status.ts';
-import type { WorkerMessage } from '../../src/worker/protocol/worker-messages.ts';
+import { fromWireText, toWireText } from '../../src/protocol/wire-text.ts';
+import type { BatchingPolicy } from '../../src/protocol/status.ts';
+import type { WorkerMessage } from '../../src/protocol/worker-messages.ts';
 import { ServeWorker } from '../../src/worker/serving/serve-worker.ts';
-import { parseClientMessage } from '../../src/worker/protocol/client-messages.ts';
+import { parseClientMessage } from '../../src/protocol/client-messages.ts';
 import { createServeHost } from '../../src/worker/test-support.ts';
 import type { TabOwner } from './tab-sockets.ts';
 import { TabLink } from './tab-link.ts';

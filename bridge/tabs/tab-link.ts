@@ -1,14 +1,14 @@
 import type { WebSocket } from 'ws';
 
 import { systemClock } from '../../src/batching/clock.ts';
-import { Serve } from '../../src/worker/client/client.ts';
-import { fromWireText, toWireText } from '../../src/worker/protocol/wire-text.ts';
-import { createClientId } from '../../src/worker/protocol/ids.ts';
-import { PROTOCOL_VERSION } from '../../src/worker/protocol/wire.ts';
-import type { ClientMessage } from '../../src/worker/protocol/client-messages.ts';
-import type { KnobSettings } from '../../src/worker/protocol/status.ts';
-import type { Link, LinkListener, Outgoing } from '../../src/worker/client/links/link.ts';
-import { parseWorkerMessage } from '../../src/worker/protocol/worker-messages.ts';
+import { Serve } from '../../src/client/client.ts';
+import { fromWireText, toWireText } from '../../src/protocol/wire-text.ts';
+import { createClientId } from '../../src/protocol/ids.ts';
+import { PROTOCOL_VERSION } from '../../src/protocol/wire.ts';
+import type { ClientMessage } from '../../src/protocol/client-messages.ts';
+import type { KnobSettings } from '../../src/protocol/status.ts';
+import type { Link, LinkListener, Outgoing } from '../../src/client/links/link.ts';
+import { parseWorkerMessage } from '../../src/protocol/worker-messages.ts';
 import { NoTabError } from './no-tab-error.ts';
 import type { TabOwner } from './tab-sockets.ts';
 

@@ -3,7 +3,7 @@ import type { IncomingMessage } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { WebSocketServer, type WebSocket } from 'ws';
 
-import { BRIDGE_SUBPROTOCOL } from '../../src/worker/protocol/bridge-names.ts';
+import { BRIDGE_SUBPROTOCOL } from '../../src/protocol/bridge-names.ts';
 
 /** Who started a tab's browser: the bridge (`--headless`) or a user. */
 export type TabOwner = 'bridge' | 'user';

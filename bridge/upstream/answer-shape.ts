@@ -1,7 +1,7 @@
 import * as v from 'valibot';
 
 import { shown } from '../../src/batching/errors.ts';
-import { parseJson } from '../../src/worker/text-generation/upstream/upstream-failure.ts';
+import { parseJson } from '../../src/protocol/upstream-failure.ts';
 import { HttpError } from '../http/http-error.ts';
 
 interface Shape {

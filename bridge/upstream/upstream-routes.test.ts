@@ -8,7 +8,7 @@ import {
 import { connect } from 'node:net';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 
-import { FakeClock } from '../../src/batching/fake-clock.ts';
+import { FakeClock } from '../../src/batching/testing/fake-clock.ts';
 import { Bridge } from '../bridge.ts';
 import type { LogEntry } from '../http/access-log.ts';
 import { refusingUrl } from '../test-support.ts';

@@ -1,5 +1,5 @@
-import type { GenerationOptions } from '../../src/worker/protocol/generation.ts';
-import type { ServeStatus } from '../../src/worker/protocol/status.ts';
+import type { GenerationOptions } from '../../src/protocol/generation.ts';
+import type { ServeStatus } from '../../src/protocol/status.ts';
 import type { DrivenPage } from './driven-browser.ts';
 
 /** A loaded page and its client. */

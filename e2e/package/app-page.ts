@@ -1,6 +1,6 @@
 import { expect, test as base, type BrowserContext, type Page } from 'playwright/test';
 
-import type { Serve } from '../../src/worker/client/index.ts';
+import type { Serve } from '../../src/client/index.ts';
 import { greedyTokenIds, reference, withoutEnd } from '../support/reference.ts';
 import { installedPackage } from './environment.ts';
 import type { InstalledPackage } from './installed-package.ts';

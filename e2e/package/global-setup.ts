@@ -1,4 +1,4 @@
-import { findBrowser } from '../../tools/browser/find-browser.ts';
+import { findBrowser } from '../../bridge/browser/find-browser.ts';
 import { writeEnvironment } from './environment.ts';
 import { InstalledPackage } from './installed-package.ts';
 

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { build, type Plugin } from 'esbuild';
 
-import { PROTOCOL_VERSION } from '../../src/worker/protocol/wire.ts';
+import { PROTOCOL_VERSION } from '../../src/protocol/wire.ts';
 
 const SOURCES = fileURLToPath(new URL('../../src/', import.meta.url));
 
@@ -11,7 +11,7 @@ const SOURCES = fileURLToPath(new URL('../../src/', import.meta.url));
 export async function buildNextVersion(folder: string): Promise<void> {
   await build({
     entryPoints: {
-      client: join(SOURCES, 'worker/client/index.ts'),
+      client: join(SOURCES, 'client/index.ts'),
       worker: join(SOURCES, 'worker/index.ts'),
     },
     bundle: true,

@@ -1,6 +1,6 @@
 import { defineConfig } from 'playwright/test';
 
-import { QUIET_ARGUMENTS } from '../../tools/browser/launch-arguments.ts';
+import { QUIET_ARGUMENTS } from '../../bridge/browser/launch-arguments.ts';
 import { browserPath } from './environment.ts';
 
 // The packed package in apps of its users: `npm run test:package`.

@@ -1,4 +1,4 @@
-import type { Dtype, DtypeChoice } from '../../src/worker/protocol/models.ts';
+import type { Dtype, DtypeChoice } from '../../src/protocol/models.ts';
 
 /** A generated checkpoint, and what is to be run of it. */
 export interface CheckpointRequest {

@@ -5,12 +5,12 @@ import { packInMemory } from '../../src/worker/models/checkpoint/convert-weights
 import { planModel } from '../../src/worker/models/checkpoint/model-plan.ts';
 import { openCheckpoint } from '../../src/worker/models/checkpoint/open-checkpoint.ts';
 import { createTokenizer } from '../../src/worker/models/tokenizer/tokenizer.ts';
-import type { DtypeChoice } from '../../src/worker/protocol/models.ts';
+import type { DtypeChoice } from '../../src/protocol/models.ts';
 import { chooseDevice, createBackend, limitsOf } from '../../src/worker/runtime/create-backend.ts';
-import { DECODERS } from '../hub-server/checkpoints/decoders.ts';
+import { DECODERS } from '../../tools/hub-server/checkpoints/decoders.ts';
 import { generatedFiles } from './generated-files.ts';
 import { logitsOf } from './logits-of.ts';
-import { play, type ProbeModel } from './play-requests.ts';
+import { play, type ProbeModel } from '../../tools/reference/play-requests.ts';
 
 /** One of the generated decoders, and how it runs. */
 export interface DecoderChoice {

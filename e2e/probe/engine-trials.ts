@@ -2,7 +2,7 @@ import type { FinishedEvent } from '../../src/batching/generation/events.ts';
 import type { SamplingParams } from '../../src/batching/generation/options.ts';
 import { GREEDY } from '../../src/batching/generation/request.ts';
 import { seededRandom } from '../support/seeded-random.ts';
-import { play, type Draft, type Played, type ProbeModel } from './play-requests.ts';
+import { play, type Draft, type Played, type ProbeModel } from '../../tools/reference/play-requests.ts';
 
 export interface TrialReport {
   /** One line per request whose tokens were not those that it has alone. */

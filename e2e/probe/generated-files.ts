@@ -1,5 +1,5 @@
 import type { CheckpointFiles } from '../../src/worker/models/checkpoint/checkpoint-files.ts';
-import type { GeneratedCheckpoint } from '../hub-server/checkpoints/generated-checkpoint.ts';
+import type { GeneratedCheckpoint } from '../../tools/hub-server/checkpoints/generated-checkpoint.ts';
 
 /** A checkpoint as a folder that the product reads. */
 export function generatedFiles(files: GeneratedCheckpoint): CheckpointFiles {

@@ -8,7 +8,7 @@ import { logitsOf } from './logits-of.ts';
 import { runCheckpoint } from './checkpoint-probe.ts';
 import { compareContinuations, compareSamplers, countDraws } from './sampler-probe.ts';
 import { sharedModel, type ProbeBackend } from './shared-model.ts';
-import { allowOwnScripts } from '../../src/worker/platform/own-scripts.ts';
+import { allowOwnScripts } from '../../src/platform/own-scripts.ts';
 
 /** What the reference test calls in the page: the runtime below the engine, of which the client shows no logits. */
 export interface LogitsProbe {

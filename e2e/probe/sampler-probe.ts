@@ -3,7 +3,7 @@ import { kvSlot } from '../../src/batching/generation/kv-slots.ts';
 import type { StepRow } from '../../src/batching/generation/model-runner.ts';
 import type { SamplingParams } from '../../src/batching/generation/options.ts';
 import { createSampler, type SampledToken } from '../../src/batching/sampling/sampling.ts';
-import { createRequestId } from '../../src/worker/protocol/ids.ts';
+import { createRequestId } from '../../src/protocol/ids.ts';
 import { requestGpuDevice } from '../../src/worker/runtime/webgpu/gpu-device.ts';
 import { TENSOR_USAGE } from '../../src/worker/runtime/webgpu/gpu-flags.ts';
 import { GpuSampler, type SlotInputs } from '../../src/worker/runtime/gpu-sampler/gpu-sampler.ts';

@@ -1,4 +1,5 @@
-import { loadEmbeddedModel, type LoadedModel } from '../../src/worker/models/load-model.ts';
+import { loadEmbeddedModel } from '../../src/worker/serving/models/load-model.ts';
+import type { LoadedModel } from '../../src/worker/runtime/loaded-model.ts';
 import { chooseDevice } from '../../src/worker/runtime/create-backend.ts';
 
 export type ProbeBackend = 'webgpu' | 'wasm';

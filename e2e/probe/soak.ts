@@ -2,8 +2,8 @@ import { DEFAULT_POLICY } from '../../src/batching/generation/policy.ts';
 import type { EngineGauges } from '../../src/batching/metrics/generation-metrics.ts';
 import { ModelGenerator } from '../../src/worker/text-generation/model-generator.ts';
 import { chooseDevice } from '../../src/worker/runtime/create-backend.ts';
-import { createClientId, createRequestId, type RequestId } from '../../src/worker/protocol/ids.ts';
-import { loadEmbeddedModel } from '../../src/worker/models/load-model.ts';
+import { createClientId, createRequestId, type RequestId } from '../../src/protocol/ids.ts';
+import { loadEmbeddedModel } from '../../src/worker/serving/models/load-model.ts';
 import { seededRandom } from '../support/seeded-random.ts';
 import { startGpuCensus, type GpuCensus } from './gpu-census.ts';
 

@@ -4,8 +4,8 @@ import { DirectChatTransport, generateText, streamText, ToolLoopAgent } from 'ai
 import { createElement, type ReactNode } from 'react';
 import { createRoot } from 'react-dom/client';
 
-import type { LoadModelOptions } from '../../src/worker/client/index.ts';
-import { createTabserve } from '../../src/worker/ai-sdk/index.ts';
+import type { LoadModelOptions } from '../../src/client/index.ts';
+import { createTabserve } from '../../src/client/ai-sdk/index.ts';
 
 declare global {
   interface Window {

@@ -1,7 +1,7 @@
-import type { GenerationOptions, GenerationResult } from '../../src/worker/protocol/generation.ts';
-import { CHAT_MODEL, chatCheckpoint } from '../hub-server/checkpoints/chat-checkpoint.ts';
-import { createRepository } from '../hub-server/hub-repository.ts';
-import { startHubServer } from '../hub-server/hub-server.ts';
+import type { GenerationOptions, GenerationResult } from '../../src/protocol/generation.ts';
+import { CHAT_MODEL, chatCheckpoint } from '../../tools/hub-server/checkpoints/chat-checkpoint.ts';
+import { createRepository } from '../../tools/hub-server/hub-repository.ts';
+import { startHubServer } from '../../tools/hub-server/hub-server.ts';
 import { expectIdle, openTab, startBridge, type ServedBridge } from './bridge-test.ts';
 import { loadModel } from './hub-test.ts';
 import { DEFAULT_KNOBS, type Tab } from './tab.ts';

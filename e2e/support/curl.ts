@@ -1,7 +1,7 @@
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 
-import { findOnPath } from '../../tools/browser/commands.ts';
+import { findOnPath } from '../../bridge/browser/commands.ts';
 
 export interface CurlRequest {
   readonly method?: 'GET' | 'POST';

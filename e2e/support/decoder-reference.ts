@@ -19,7 +19,7 @@ export interface DecoderReference {
   readonly samplesPerplexity: number;
 }
 
-/** What huggingface/transformers computes in float64 for each generated decoder: tools/decoder-reference. */
+/** What huggingface/transformers computes in float64 for each generated decoder: tools/reference/decoder. */
 export const decoderReferences: Readonly<Record<string, DecoderReference>> = JSON.parse(
-  readFileSync(new URL('../fixtures/decoders-reference.json', import.meta.url), 'utf8'),
+  readFileSync(new URL('../../tools/reference/fixtures/decoders-reference.json', import.meta.url), 'utf8'),
 );

@@ -1,6 +1,6 @@
 import type { BrowserContext } from 'playwright/test';
 
-import type { FaultPlan, InjectedFault } from '../../tools/faults/inject-faults.ts';
+import type { FaultPlan, InjectedFault } from '../faults/inject-faults.ts';
 import { requireEnvironment } from './environment.ts';
 import { sampledRequests } from './sampled-requests.ts';
 import { Tab, type Streamed, type TextRequest } from './tab.ts';

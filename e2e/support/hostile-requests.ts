@@ -1,4 +1,4 @@
-import { BRIDGE_SUBPROTOCOL } from '../../src/worker/protocol/bridge-names.ts';
+import { BRIDGE_SUBPROTOCOL } from '../../src/protocol/bridge-names.ts';
 import { formatJsonRequest, formatRequest, type Manner } from './raw-http.ts';
 
 /** What somebody may send who does not mean well, and what it may come to. */

@@ -1,14 +1,14 @@
 import type { Page } from 'playwright/test';
 
 import { startServer } from '../../bridge/server.ts';
-import type { LoadModelOptions } from '../../src/worker/client/index.ts';
-import type { ModelLoad, StoredModel } from '../../src/worker/protocol/models.ts';
-import type { ServeStatus } from '../../src/worker/protocol/status.ts';
-import { CHAT_MODEL, chatCheckpoint } from '../hub-server/checkpoints/chat-checkpoint.ts';
-import { DECODERS } from '../hub-server/checkpoints/decoders.ts';
-import { jsonFile, type GeneratedFile } from '../hub-server/checkpoints/generated-file.ts';
-import { createRepository, type HubRepository } from '../hub-server/hub-repository.ts';
-import { startHubServer, type HubServer } from '../hub-server/hub-server.ts';
+import type { LoadModelOptions } from '../../src/client/index.ts';
+import type { ModelLoad, StoredModel } from '../../src/protocol/models.ts';
+import type { ServeStatus } from '../../src/protocol/status.ts';
+import { CHAT_MODEL, chatCheckpoint } from '../../tools/hub-server/checkpoints/chat-checkpoint.ts';
+import { DECODERS } from '../../tools/hub-server/checkpoints/decoders.ts';
+import { jsonFile, type GeneratedFile } from '../../tools/hub-server/checkpoints/generated-file.ts';
+import { createRepository, type HubRepository } from '../../tools/hub-server/hub-repository.ts';
+import { startHubServer, type HubServer } from '../../tools/hub-server/hub-server.ts';
 import {
   changedConfig,
   tokenizerThatSplitsBy,

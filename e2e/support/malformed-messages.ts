@@ -1,4 +1,4 @@
-import { PROTOCOL_VERSION } from '../../src/worker/protocol/wire.ts';
+import { PROTOCOL_VERSION } from '../../src/protocol/wire.ts';
 import { seededRandom } from './seeded-random.ts';
 
 const version = PROTOCOL_VERSION;

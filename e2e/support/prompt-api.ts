@@ -5,21 +5,21 @@ import type {
   LanguageModel,
   LanguageModelClass,
   PromptApiOptions,
-} from '../../src/worker/prompt-api/index.ts';
+} from '../../src/client/prompt-api/index.ts';
 import type { Tab } from './tab.ts';
 
 type Options = Omit<PromptApiOptions, 'serve' | 'worker'>;
 
 declare global {
   interface Window {
-    promptApi: typeof import('../../src/worker/prompt-api/index.ts');
+    promptApi: typeof import('../../src/client/prompt-api/index.ts');
     LanguageModel: LanguageModelClass;
     /** What a test goes on with in its next step. */
     session?: LanguageModel;
   }
 }
 
-const ENTRY = fileURLToPath(new URL('../../src/worker/prompt-api/index.ts', import.meta.url));
+const ENTRY = fileURLToPath(new URL('../../src/client/prompt-api/index.ts', import.meta.url));
 
 let script: Promise<string> | undefined;
 

@@ -1,6 +1,6 @@
-import type { Serve, ClientUpdate } from '../../src/worker/client/index.ts';
-import type { PageDeployments } from '../../src/worker/deployments/registry.ts';
-import type { ServeStats, StepRecord } from '../../src/worker/protocol/stats.ts';
+import type { Serve, ClientUpdate } from '../../src/client/index.ts';
+import type { PageDeployments } from '../../src/deployments/registry.ts';
+import type { ServeStats, StepRecord } from '../../src/protocol/stats.ts';
 
 /** Keeps what the page's client reports, so that a test can ask afterwards what happened and in which order. */
 export interface Recorder {

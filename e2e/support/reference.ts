@@ -20,7 +20,7 @@ interface Reference {
 const MODEL = new URL('../../public/models/storyteller/', import.meta.url);
 
 export const reference: Reference = readJson(
-  new URL('../fixtures/storyteller-reference.json', import.meta.url),
+  new URL('../../tools/reference/fixtures/storyteller-reference.json', import.meta.url),
 );
 
 export const { eos_token_id: eosTokenId }: { readonly eos_token_id: number } = readJson(

@@ -1,4 +1,4 @@
-import type { GenerationOptions } from '../../src/worker/protocol/generation.ts';
+import type { GenerationOptions } from '../../src/protocol/generation.ts';
 import { reference } from './reference.ts';
 import type { TextRequest } from './tab.ts';
 

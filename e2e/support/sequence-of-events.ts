@@ -1,4 +1,4 @@
-import type { ClientUpdate } from '../../src/worker/client/index.ts';
+import type { ClientUpdate } from '../../src/client/index.ts';
 import { eosTokenId, reference } from './reference.ts';
 import type { TextRequest } from './tab.ts';
 

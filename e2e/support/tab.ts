@@ -1,10 +1,10 @@
 import { expect, type BrowserContext, type Locator, type Page } from 'playwright/test';
 
-import type { GenerationResponse, ClientUpdate } from '../../src/worker/client/index.ts';
-import type { Prompt } from '../../src/worker/client/handles.ts';
-import type { BatchingPolicy, ServeStatus } from '../../src/worker/protocol/status.ts';
-import type { GenerationOptions, GenerationResult } from '../../src/worker/protocol/generation.ts';
-import type { StepRecord } from '../../src/worker/protocol/stats.ts';
+import type { GenerationResponse, ClientUpdate } from '../../src/client/index.ts';
+import type { Prompt } from '../../src/client/handles.ts';
+import type { BatchingPolicy, ServeStatus } from '../../src/protocol/status.ts';
+import type { GenerationOptions, GenerationResult } from '../../src/protocol/generation.ts';
+import type { StepRecord } from '../../src/protocol/stats.ts';
 import { installRecorder } from './recorder.ts';
 
 export type Backend = 'webgpu' | 'wasm';

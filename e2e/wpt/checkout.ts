@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import { mkdir } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 
-import { runCommand } from '../../tools/browser/commands.ts';
+import { runCommand } from '../../bridge/browser/commands.ts';
 
 /** Of web-platform-tests/wpt. What is expected is expected of this commit. */
 const COMMIT = '31aa13ab591799c72ba2ba128f47f605e25dcb86';

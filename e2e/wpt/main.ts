@@ -1,6 +1,6 @@
 import { chromium, type Browser, type BrowserContext } from 'playwright';
 
-import { findBrowser } from '../../tools/browser/find-browser.ts';
+import { findBrowser } from '../../bridge/browser/find-browser.ts';
 import { findCheckout } from './checkout.ts';
 import { judge, reasonToSkip, type TestResult, type Verdict } from './judge.ts';
 import { serveWpt, type WptSite } from './site.ts';

@@ -6,9 +6,9 @@ import { fileURLToPath } from 'node:url';
 import { build } from 'esbuild';
 import sirv from 'sirv';
 
-import { CHAT_MODEL, chatCheckpoint } from '../hub-server/checkpoints/chat-checkpoint.ts';
-import { createRepository } from '../hub-server/hub-repository.ts';
-import { startHubServer } from '../hub-server/hub-server.ts';
+import { CHAT_MODEL, chatCheckpoint } from '../../tools/hub-server/checkpoints/chat-checkpoint.ts';
+import { createRepository } from '../../tools/hub-server/hub-repository.ts';
+import { startHubServer } from '../../tools/hub-server/hub-server.ts';
 import { TESTS } from './checkout.ts';
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));

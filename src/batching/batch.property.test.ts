@@ -13,7 +13,7 @@ import {
   type BatchOptions,
 } from './batch.ts';
 import { settled } from './batch/test-support.ts';
-import { FakeClock } from './fake-clock.ts';
+import { FakeClock } from './testing/fake-clock.ts';
 
 // PROPERTY_RUNS=20000 for a long run; PROPERTY_SEED=<printed seed> to see a failure again.
 const numRuns = Number(process.env['PROPERTY_RUNS'] ?? 5000);

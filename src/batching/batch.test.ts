@@ -9,7 +9,7 @@ import {
   ItemTooLargeError,
   RequestCancelledError,
 } from './errors.ts';
-import { FakeClock } from './fake-clock.ts';
+import { FakeClock } from './testing/fake-clock.ts';
 import { fromRayConfig } from './ray-config.ts';
 
 const ITEMS = [0, 1, 2, 3, 4, 5, 6, 7, 8];

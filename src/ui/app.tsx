@@ -1,6 +1,6 @@
 import { Activity, lazy, Suspense, useMemo, useState } from 'react';
 
-import { TEXT_GENERATOR, type Serve } from '../worker/client/index.ts';
+import { TEXT_GENERATOR, type Serve } from '../client/index.ts';
 import './app.css';
 import { ComposerContext } from './compose/composer-context.ts';
 import type { Composer } from './compose/composer.ts';
@@ -9,11 +9,11 @@ import { UnknownDeployment } from './deployments/unknown-deployment.tsx';
 import { FailurePanel } from './header/failure-panel.tsx';
 import { SiteHeader } from './header/site-header.tsx';
 import { StatusChip } from './header/status-chip.tsx';
-import { PanelBoundary } from './panel-boundary.tsx';
+import { PanelBoundary } from './parts/panel-boundary.tsx';
 import { ServeContext, useServeView } from './state/serve-context.ts';
 import type { ServeStore } from './state/serve-store.ts';
-import { TabList } from './tab-list.tsx';
-import { TextView } from './text-view.tsx';
+import { TabList } from './parts/tab-list.tsx';
+import { TextView } from './parts/text-view.tsx';
 
 /** Loaded after the first screen. */
 const ChatView = lazy(async () => ({ default: (await import('./chat/chat-view.tsx')).ChatView }));

@@ -1,4 +1,4 @@
-import { allowOwnScripts } from '../worker/client/index.ts';
+import { allowOwnScripts } from '../client/index.ts';
 
 /** The page's own worker, with the page's deployments. */
 export function createWorker(): Worker {

@@ -2,15 +2,15 @@ import { StrictMode } from 'react';
 import { createRoot } from 'react-dom/client';
 import type { Root } from 'react-dom/client';
 
-import { connect, type Serve, type WireError } from '../worker/client/index.ts';
-import type { deployments, PageDeployments } from '../worker/deployments/registry.ts';
+import { connect, type Serve, type WireError } from '../client/index.ts';
+import type { deployments, PageDeployments } from '../deployments/registry.ts';
 import './styles/tokens.css';
 import './styles/base.css';
 import './styles/parts.css';
 import { App } from './app.tsx';
 import { Composer } from './compose/composer.ts';
 import { createWorker } from './create-worker.ts';
-import { parseBackendChoice } from './backend-choice.ts';
+import { parseBackendChoice } from './models/backend-choice.ts';
 import { FailurePanel } from './header/failure-panel.tsx';
 import { SiteHeader } from './header/site-header.tsx';
 import { readPermalink } from './share/permalink.ts';

@@ -1,4 +1,4 @@
-import type { BatchingPolicy, RequestId, ServeStatus, SlotStay, StepRecord } from '../worker/client/index.ts';
+import type { BatchingPolicy, RequestId, ServeStatus, SlotStay, StepRecord } from '../client/index.ts';
 import type { RequestView } from './state/request-view.ts';
 import type { SlotBar } from './state/slot-history.ts';
 

@@ -8,7 +8,7 @@ export {
   type Deployment,
   type DeploymentTypes,
   type TypedDeployment,
-} from './deployments/deployment.ts';
+} from '../protocol/deployment.ts';
 export type { ModelFamily } from './models/family.ts';
 export { gpt2 } from './models/gpt2/family.ts';
 export { llama } from './models/llama/family.ts';

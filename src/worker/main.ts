@@ -1,4 +1,4 @@
-import { deployments } from './deployments/registry.ts';
+import { deployments } from '../deployments/registry.ts';
 import { startWorker } from './start-worker.ts';
 
 type InjectFaults = () => Promise<void>;
@@ -9,6 +9,6 @@ startWorker({ deployments, prepare: injectFaults });
 /** Only the build for tests injects faults. */
 async function injectFaults(): Promise<void> {
   if (import.meta.env.MODE !== 'faults') return;
-  const files = import.meta.glob<InjectFaults>('../../tools/faults/*.ts', { import: 'injectFaults' });
+  const files = import.meta.glob<InjectFaults>('../../e2e/faults/*.ts', { import: 'injectFaults' });
   for (const load of Object.values(files)) await (await load())();
 }

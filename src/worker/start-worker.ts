@@ -1,10 +1,10 @@
-import type { AnyDeployment } from './deployments/deployment.ts';
+import type { AnyDeployment } from '../protocol/deployment.ts';
 import type { ModelFamily } from './models/family.ts';
-import { allowOwnScripts } from './platform/own-scripts.ts';
-import { isForeignHello, parseClientMessage } from './protocol/client-messages.ts';
-import { isHostPing, parseWorkerInit, type HostMessage, type WorkerInit } from './protocol/host-messages.ts';
-import { namesOf } from './protocol/names.ts';
-import { PROTOCOL_VERSION, type Unsigned } from './protocol/wire.ts';
+import { allowOwnScripts } from '../platform/own-scripts.ts';
+import { isForeignHello, parseClientMessage } from '../protocol/client-messages.ts';
+import { isHostPing, parseWorkerInit, type HostMessage, type WorkerInit } from '../protocol/host-messages.ts';
+import { namesOf } from '../protocol/names.ts';
+import { PROTOCOL_VERSION, type Unsigned } from '../protocol/wire.ts';
 import { forbidThreads, setRuntimeFolder } from './runtime/ort.ts';
 import { BridgedOutbox } from './serving/bridge/bridged-outbox.ts';
 import type { Outbox } from './serving/outbox.ts';

@@ -1,20 +1,21 @@
-import { ChatTemplateError } from './protocol/errors/model.ts';
-import type { BatchRecord } from './protocol/stats.ts';
+import { ChatTemplateError } from '../protocol/errors/model.ts';
+import type { BatchRecord } from '../protocol/stats.ts';
 import { DEFAULT_POLICY } from '../batching/generation/policy.ts';
-import type { LoadedModel } from './models/load-model.ts';
+import type { LoadedModel } from './runtime/loaded-model.ts';
 import type { ChatTemplate } from './models/tokenizer/chat-template.ts';
-import { ByteTextStream } from './text-generation/text-stream.ts';
-import type { HostMessage } from './protocol/host-messages.ts';
-import type { KnobSettings, TabRole, WorkerStatus } from './protocol/status.ts';
-import type { OverrideId, WorkerId } from './protocol/ids.ts';
-import type { ServedModel } from './protocol/models.ts';
-import type { Unsigned } from './protocol/wire.ts';
-import type { WorkerMessage } from './protocol/worker-messages.ts';
-import { type WorkerPast, NO_PAST } from './protocol/recovery.ts';
-import { ScriptedBackend } from './runtime/scripted-backend.ts';
+import { ByteTextStream } from './models/tokenizer/text-stream.ts';
+import type { HostMessage } from '../protocol/host-messages.ts';
+import type { KnobSettings, TabRole, WorkerStatus } from '../protocol/status.ts';
+import type { OverrideId, WorkerId } from '../protocol/ids.ts';
+import type { ServedModel } from '../protocol/models.ts';
+import type { Unsigned } from '../protocol/wire.ts';
+import type { WorkerMessage } from '../protocol/worker-messages.ts';
+import { type WorkerPast, NO_PAST } from '../protocol/recovery.ts';
+import { ScriptedBackend } from './testing/scripted-backend.ts';
 import type { ServeWorkerHost } from './serving/host-reports.ts';
-import type { LinkListener, Locks } from './client/links/link.ts';
-import type { WorkerPort } from './client/links/worker-host.ts';
+import type { LinkListener } from '../client/links/link.ts';
+import type { Locks } from '../protocol/locks.ts';
+import type { WorkerPort } from '../client/links/worker-host.ts';
 
 /** Builders and fakes for the tests of this folder and its neighbours; production code never imports this file. */
 

@@ -1,4 +1,4 @@
-import type { Percentiles, Spread } from './results.ts';
+import type { Percentiles, Spread } from './engine/results.ts';
 
 export function spreadOf(values: readonly number[]): Spread {
   const sorted = values.toSorted((a, b) => a - b);

@@ -1,7 +1,7 @@
 import { chromium, type Browser } from 'playwright';
 
 import { startServer } from '../../bridge/server.ts';
-import { findBrowser } from '../browser/find-browser.ts';
+import { findBrowser } from '../../bridge/browser/find-browser.ts';
 
 export interface SiteInBrowser {
   readonly browser: Browser;

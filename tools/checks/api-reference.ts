@@ -1,6 +1,6 @@
 import { existsSync, readFileSync } from 'node:fs';
 
-import { REFERENCE, stampOfSources } from '../api-reference/stamp.ts';
+import { REFERENCE, stampOfSources } from '../package/api-reference/stamp.ts';
 
 // docs/api has been written from the declarations that the package has now. It needs no typedoc.
 

@@ -6,9 +6,9 @@ import { expect, it, onTestFinished } from 'vitest';
 
 import manifest from '../../package.json' with { type: 'json' };
 import { batch, type BatchOptions } from '../../src/batching/batch.ts';
-import type { AnyDeployment } from '../../src/worker/deployments/deployment.ts';
+import type { AnyDeployment } from '../../src/protocol/deployment.ts';
 
-const REGISTRY = 'src/worker/deployments/registry.ts';
+const REGISTRY = 'src/deployments/registry.ts';
 
 /** The first code block of a document that begins with this text. */
 function blockOf(document: string, beginning: string): string {
@@ -89,8 +89,8 @@ it.each(['README.md', 'docs/deployments.md'])(
   async (document) => {
     const folder = await mkdtemp(join(tmpdir(), 'tabserve-documents-'));
     onTestFinished(() => rm(folder, { recursive: true }));
-    const code = blockOf(document, '// src/worker/deployments/shout.deployment.ts');
-    const path = join(folder, 'shout.deployment.ts');
+    const code = blockOf(document, '// src/deployments/shout.ts');
+    const path = join(folder, 'shout.ts');
     await writeFile(
       path,
       code.replaceAll(/from '(\..+)'/g, (_, file: string) => `from '${resolve(REGISTRY, '..', file)}'`),

@@ -3,7 +3,7 @@ import { globSync, readFileSync } from 'node:fs';
 import { parseSync } from 'vite';
 
 import { toHttpError } from '../../bridge/http/to-http-error.ts';
-import { ServeError } from '../../src/worker/protocol/wire-errors.ts';
+import { ServeError } from '../../src/protocol/wire-errors.ts';
 import { updateParts } from './marked-part.ts';
 
 // docs/errors.md: the code and cause of each error come from its class and the comment on it, the messages, which name the

@@ -1,15 +1,20 @@
 import { markdownTable } from '../bench/markdown-table.ts';
-import { reportOf } from '../bench/report.ts';
-import { readResults, type BenchRun, type ScenarioResult, type StepCostRun } from '../bench/results.ts';
-import { stepCostsReportOf } from '../bench/step-costs/report.ts';
-import { threadsReportOf } from '../bench/threads/report.ts';
-import { CONTENDERS } from '../bench-peers/contender.ts';
-import { peersReportOf } from '../bench-peers/report.ts';
-import { readPeerResults, type PeerRun } from '../bench-peers/results.ts';
-import { gpuSectionOf } from '../bench-gpu/report.ts';
-import { readGpuResults } from '../bench-gpu/results.ts';
-import { formatTabs } from '../bench-tabs/report.ts';
-import { readTabs } from '../bench-tabs/results.ts';
+import { reportOf } from '../bench/engine/report.ts';
+import {
+  readResults,
+  type BenchRun,
+  type ScenarioResult,
+  type StepCostRun,
+} from '../bench/engine/results.ts';
+import { stepCostsReportOf } from '../bench/engine/step-costs/report.ts';
+import { threadsReportOf } from '../bench/engine/threads/report.ts';
+import { CONTENDERS } from '../bench/peers/contender.ts';
+import { peersReportOf } from '../bench/peers/report.ts';
+import { readPeerResults, type PeerRun } from '../bench/peers/results.ts';
+import { gpuSectionOf } from '../bench/gpu/report.ts';
+import { readGpuResults } from '../bench/gpu/results.ts';
+import { formatTabs } from '../bench/tabs/report.ts';
+import { readTabs } from '../bench/tabs/results.ts';
 import { updateParts } from './marked-part.ts';
 
 // The tables of docs/measurements.md and the headline figures of the README are those of bench/*.json. `--write` brings both

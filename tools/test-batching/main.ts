@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 
-import { WEBGPU_ARGUMENTS } from '../browser/launch-arguments.ts';
+import { WEBGPU_ARGUMENTS } from '../../bridge/browser/launch-arguments.ts';
 import { withBrowser } from '../bench/with-browser.ts';
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));

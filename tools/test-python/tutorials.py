@@ -33,7 +33,7 @@ TEXT_REQUESTS = [{"path": f"/?text={quote_plus(text)}"} for text in TEXTS]
 GREEDY_REQUESTS = [{"path": f"{request['path']}&temperature=0&maxNewTokens=32"} for request in TEXT_REQUESTS]
 """Their answers are the same on every system that runs the model."""
 ADDER_REQUESTS = [{"path": f"/adder?number={number}"} for number in range(9)]
-HOUSES = json.loads((ROOT / "e2e" / "fixtures" / "house-price-reference.json").read_text())["houses"][:32]
+HOUSES = json.loads((ROOT / "tools" / "reference" / "fixtures" / "house-price-reference.json").read_text())["houses"][:32]
 PRICE_TOLERANCE = 1e-4
 ROUNDS = 5
 

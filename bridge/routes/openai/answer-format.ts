@@ -1,4 +1,4 @@
-import type { GenerationChoice } from '../../../src/worker/protocol/generation.ts';
+import type { GenerationChoice } from '../../../src/protocol/generation.ts';
 import type { GenerationRequest } from './generation-request.ts';
 import type { NamedToken } from './token-texts.ts';
 

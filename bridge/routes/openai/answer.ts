@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
 
-import type { GenerationResponse, Serve } from '../../../src/worker/client/index.ts';
-import type { GenerationChoice, GenerationResult } from '../../../src/worker/protocol/generation.ts';
-import type { ServedModel } from '../../../src/worker/protocol/models.ts';
+import type { GenerationResponse, Serve } from '../../../src/client/index.ts';
+import type { GenerationChoice, GenerationResult } from '../../../src/protocol/generation.ts';
+import type { ServedModel } from '../../../src/protocol/models.ts';
 import { EventStream } from '../../http/event-stream.ts';
 import type { Exchange } from '../../http/exchange.ts';
 import { VERSION } from '../../version.ts';

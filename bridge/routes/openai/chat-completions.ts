@@ -1,4 +1,4 @@
-import type { Serve } from '../../../src/worker/client/client.ts';
+import type { Serve } from '../../../src/client/client.ts';
 import type { Route } from '../../http/router.ts';
 import type { AnswerFormat } from './answer-format.ts';
 import { readChatRequest } from './chat-request.ts';

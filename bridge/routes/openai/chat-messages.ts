@@ -1,6 +1,6 @@
 import { shown } from '../../../src/batching/errors.ts';
-import { isRecord } from '../../../src/worker/platform/is-record.ts';
-import type { ChatMessage } from '../../../src/worker/protocol/chat.ts';
+import { isRecord } from '../../../src/platform/is-record.ts';
+import type { ChatMessage } from '../../../src/protocol/chat.ts';
 import { HttpError } from '../../http/http-error.ts';
 
 /** OpenAI's newer models take a system message under the name `developer`. */

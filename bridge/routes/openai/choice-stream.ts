@@ -1,10 +1,10 @@
-import type { GenerationChunk } from '../../../src/worker/client/index.ts';
+import type { GenerationChunk } from '../../../src/client/index.ts';
 import type {
   FinishReason,
   GenerationChoice,
   GenerationOptions,
   PromptTokenLogprobs,
-} from '../../../src/worker/protocol/generation.ts';
+} from '../../../src/protocol/generation.ts';
 import type { AnswerFormat } from './answer-format.ts';
 import type { TokenTexts } from './token-texts.ts';
 import { numTokensIn, toUsage, type Usage } from './usage.ts';

@@ -2,7 +2,7 @@ import * as v from 'valibot';
 
 import { shown } from '../../../src/batching/errors.ts';
 import type { GenerationOptions, OptionName } from '../../../src/batching/generation/options.ts';
-import type { Prompt } from '../../../src/worker/client/handles.ts';
+import type { Prompt } from '../../../src/client/handles.ts';
 import { HttpError } from '../../http/http-error.ts';
 import { readFields, withoutNulls } from '../../http/read-body.ts';
 import type { StreamedUsage } from './usage.ts';

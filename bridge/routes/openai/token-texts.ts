@@ -1,5 +1,5 @@
-import type { Serve } from '../../../src/worker/client/client.ts';
-import type { PromptTokenLogprobs } from '../../../src/worker/protocol/generation.ts';
+import type { Serve } from '../../../src/client/client.ts';
+import type { PromptTokenLogprobs } from '../../../src/protocol/generation.ts';
 import { modelReplaced } from '../served-model.ts';
 
 /** Stands for -Infinity, which JSON lacks, as in vLLM. */

@@ -1,5 +1,5 @@
-import type { GenerationChunk } from '../../../src/worker/client/index.ts';
-import type { GenerationResult } from '../../../src/worker/protocol/generation.ts';
+import type { GenerationChunk } from '../../../src/client/index.ts';
+import type { GenerationResult } from '../../../src/protocol/generation.ts';
 
 export type Usage = ReturnType<typeof toUsage>;
 

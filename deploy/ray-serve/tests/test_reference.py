@@ -14,7 +14,7 @@ ROOT = Path(__file__).resolve().parents[3]
 
 
 def fixture(name):
-    return json.loads((ROOT / "e2e" / "fixtures" / f"{name}-reference.json").read_text())
+    return json.loads((ROOT / "tools" / "reference" / "fixtures" / f"{name}-reference.json").read_text())
 
 
 class Reference(unittest.TestCase):

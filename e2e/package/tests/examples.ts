@@ -1,9 +1,9 @@
 import { join } from 'node:path';
 import type { BrowserContext } from 'playwright/test';
 
-import { chatCheckpoint } from '../../hub-server/checkpoints/chat-checkpoint.ts';
-import { createRepository } from '../../hub-server/hub-repository.ts';
-import { startHubServer } from '../../hub-server/hub-server.ts';
+import { chatCheckpoint } from '../../../tools/hub-server/checkpoints/chat-checkpoint.ts';
+import { createRepository } from '../../../tools/hub-server/hub-repository.ts';
+import { startHubServer } from '../../../tools/hub-server/hub-server.ts';
 import { expect, test } from '../app-page.ts';
 import { serveFolders } from '../serve-folders.ts';
 

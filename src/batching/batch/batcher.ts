@@ -5,7 +5,7 @@ import type { CallQueue } from './call-queue.ts';
 import { CancelHandle, type CallHolder } from '../cancel-handle.ts';
 import { BackPressureError, ClosedError, ItemTooLargeError, RequestCancelledError } from '../errors.ts';
 import { Gathering } from './gathering.ts';
-import { DrainRate, retryAfterMsOf } from '../drain-rate.ts';
+import { DrainRate, retryAfterMsOf } from '../queue/drain-rate.ts';
 import { LookGrid, SHORTEST_STRIDE_MS } from './look-grid.ts';
 import { requireCount, requireDuration, requireSize } from '../require-option.ts';
 import { RunningBatch } from './running-batch.ts';

@@ -1,6 +1,6 @@
 import { batch, batchStream, type Batched, type BatchedStream, type END_OF_STREAM } from '../batch.ts';
 import type { BatchContext, BatchEvent, BatchOptions } from './batch-options.ts';
-import { FakeClock } from '../fake-clock.ts';
+import { FakeClock } from '../testing/fake-clock.ts';
 
 /** One run of the handler, which ends when the test says so. */
 export interface HandlerRun<Item, Result> {

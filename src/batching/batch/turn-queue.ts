@@ -1,5 +1,5 @@
-import { RequestQueue, type Queued, type TurnOwner } from '../generation/request-queue.ts';
-import type { QueueLimit } from '../generation/queue-shares.ts';
+import { RequestQueue, type Queued, type TurnOwner } from '../queue/request-queue.ts';
+import type { QueueLimit } from '../queue/queue-shares.ts';
 import { CallQueue, type TakenCalls } from './call-queue.ts';
 
 interface Turn extends Queued {

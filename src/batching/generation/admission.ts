@@ -1,7 +1,7 @@
-import { DrainRate, retryAfterMsOf } from '../drain-rate.ts';
+import { DrainRate, retryAfterMsOf } from '../queue/drain-rate.ts';
 import { BackPressureError, InvalidOptionError } from '../errors.ts';
 import type { KvPlanner } from './kv-planner.ts';
-import { RequestQueue, type TurnOwner } from './request-queue.ts';
+import { RequestQueue, type TurnOwner } from '../queue/request-queue.ts';
 import type { GenerationRequest } from './request.ts';
 import type { SchedulerState } from './scheduler-state.ts';
 import { Sequence } from './sequence.ts';

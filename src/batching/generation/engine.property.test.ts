@@ -7,7 +7,8 @@ import type { RequestEvent } from './events.ts';
 import type { Step } from './model-runner.ts';
 import type { BatchingPolicy } from './policy.ts';
 import { EOS, clientId, createEngine, nextToken, requestId, settle, tokensAlone } from './test-support.ts';
-import { GREEDY, type GenerationRequest, type RequestId } from './request.ts';
+import { GREEDY, type GenerationRequest } from './request.ts';
+import type { RequestId } from '../ids.ts';
 
 /** Raise it for a long night: PROPERTY_RUNS=20000 npx vitest run src/batching/generation. */
 const NUM_RUNS = Number(process.env['PROPERTY_RUNS'] ?? 1000);

@@ -6,7 +6,7 @@ import {
   ModelRunError,
   RequestCancelledError,
 } from '../errors.ts';
-import { FakeClock } from '../fake-clock.ts';
+import { FakeClock } from '../testing/fake-clock.ts';
 import { Engine } from './engine.ts';
 import type { RequestEvent } from './events.ts';
 import { DEFAULT_POLICY, type BatchingPolicy } from './policy.ts';

@@ -11,7 +11,8 @@ import type { EngineListener, FailedEvent, StepEvent, StepReason } from './event
 import type { KvUsage } from './kv-planner.ts';
 import type { ModelRunner, StartedStep, Step, StepOutput, StepRow } from './model-runner.ts';
 import { DEFAULT_POLICY, updatePolicy, type BatchingPolicy } from './policy.ts';
-import { checkRequest, limitOutput, type GenerationRequest, type RequestId } from './request.ts';
+import { checkRequest, limitOutput, type GenerationRequest } from './request.ts';
+import type { RequestId } from '../ids.ts';
 import { RuntimeLostError } from './runtime-lost-error.ts';
 import { requestEventsOf } from './request-events.ts';
 import { Scheduler, type Progress } from './scheduler.ts';

@@ -1,6 +1,6 @@
 import type { PromptTokenLogprobs, TokenLogprobs } from '../sampling/logprobs.ts';
 import type { StepRow } from './model-runner.ts';
-import type { RequestId } from './request.ts';
+import type { RequestId } from '../ids.ts';
 import type { RuntimeLostError } from './runtime-lost-error.ts';
 
 /** In ms, on the engine's clock, from when it received the request. The time at a lost engine is not included. */

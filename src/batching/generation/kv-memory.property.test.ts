@@ -4,7 +4,7 @@ import { KvBudgetError } from '../errors.ts';
 import { KvMemory, type KvCacheLimits, type KvNeed, type KvShape } from './kv-memory.ts';
 import type { Step } from './model-runner.ts';
 import type { BatchingPolicy } from './policy.ts';
-import type { RequestId } from './request.ts';
+import type { RequestId } from '../ids.ts';
 import type { Scheduler } from './scheduler.ts';
 import { createRequest, createScheduler, requestId, type RequestOverrides } from './test-support.ts';
 

@@ -3,7 +3,7 @@ import type { KvCacheLimits, KvShape } from './kv-memory.ts';
 import type { KvSlot } from './kv-slots.ts';
 import type { TokenLogprobs } from '../sampling/logprobs.ts';
 import type { SamplingParams } from './options.ts';
-import type { RequestId } from './request.ts';
+import type { RequestId } from '../ids.ts';
 
 /** One row of a step: the tokens that one sequence feeds in. */
 export interface StepRow {

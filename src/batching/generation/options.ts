@@ -13,7 +13,7 @@ import {
   type StringBounds,
   type TextBounds,
   type Validate,
-} from './validate.ts';
+} from '../validate.ts';
 
 // The one table of generation options. Types, checks, the HTTP API, the page's form, the docs' table and the Ray
 // deployment's options come from it. The comment above an option is its meaning, in the editor and in the docs.

@@ -6,7 +6,7 @@ import {
   oneOf,
   parseOptions,
   type Validators,
-} from './validate.ts';
+} from '../validate.ts';
 
 /**
  * When sequences start: `off` runs one sequence at a time; `static` gathers a batch that no sequence joins until its last

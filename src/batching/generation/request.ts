@@ -4,13 +4,8 @@ import {
   type ResolvedGenerationOptions,
   type SamplingParams,
 } from './options.ts';
-import { integerIn } from './validate.ts';
-
-/** Identity of one request, made by the client that submits it; unique over all tabs. */
-export type RequestId = string & { readonly __brand: 'RequestId' };
-
-/** Identity of one client (a tab, the bridge, an HTTP client behind the bridge): clients take turns. */
-export type ClientId = string & { readonly __brand: 'ClientId' };
+import type { ClientId, RequestId } from '../ids.ts';
+import { integerIn } from '../validate.ts';
 
 /** Always the likeliest token: nothing changes which one that is. */
 export const GREEDY: SamplingParams = { ...pickSampling(OPTION_DEFAULTS), seed: 0 };

@@ -1,4 +1,4 @@
-import type { RequestId } from './request.ts';
+import type { RequestId } from '../ids.ts';
 
 /**
  * What runs the requests is gone, for `cause`. It ends no request: whoever catches it lets them go on elsewhere, and everybody

@@ -2,7 +2,8 @@ import type { TokenBan, TokenCounts } from '../sampling/adjust-logits.ts';
 import type { PromptTokenLogprobs, TokenLogprobs } from '../sampling/logprobs.ts';
 import type { KvSlot } from './kv-slots.ts';
 import type { PromptScoring } from './model-runner.ts';
-import type { ClientId, FinishReason, GenerationRequest, RequestId } from './request.ts';
+import type { FinishReason, GenerationRequest } from './request.ts';
+import type { ClientId, RequestId } from '../ids.ts';
 
 /** What ends a sequence by itself. */
 export interface SequenceLimits {

@@ -1,5 +1,5 @@
 import type { RuntimeLostError } from './runtime-lost-error.ts';
-import { FakeClock } from '../fake-clock.ts';
+import { FakeClock } from '../testing/fake-clock.ts';
 import { Engine, type EngineOptions } from './engine.ts';
 import type { EngineListener, RequestEvent, StepEvent } from './events.ts';
 import type { KvCacheLimits, KvShape } from './kv-memory.ts';
@@ -14,7 +14,8 @@ import type {
 } from './model-runner.ts';
 import type { SamplingParams } from './options.ts';
 import { DEFAULT_POLICY, type BatchingPolicy } from './policy.ts';
-import { GREEDY, type ClientId, type GenerationRequest, type RequestId } from './request.ts';
+import { GREEDY, type GenerationRequest } from './request.ts';
+import type { ClientId, RequestId } from '../ids.ts';
 import { Scheduler, type SchedulerOptions } from './scheduler.ts';
 
 /** Builders and a scripted device for the tests of this folder; production code never imports this file. */

@@ -1,18 +1,18 @@
 import { memo } from 'react';
 import { useShallow } from 'zustand/shallow';
 
-import type { RequestId } from '../../worker/client/index.ts';
-import { Button } from '../button.tsx';
-import { ErrorLine } from '../error-line.tsx';
-import { formatCount, formatMs } from '../format.ts';
-import { Panel } from '../panel.tsx';
+import type { RequestId } from '../../client/index.ts';
+import { Button } from '../parts/button.tsx';
+import { ErrorLine } from '../parts/error-line.tsx';
+import { formatCount, formatMs } from '../parts/format.ts';
+import { Panel } from '../parts/panel.tsx';
 import type { AnswerView } from '../state/answer-view.ts';
 import { useServe, useServeView } from '../state/serve-context.ts';
 import { clearAnswers } from '../state/serve-store.ts';
 import type { ServeView } from '../state/serve-store.ts';
 import './answer-list.css';
 import { describeInput, describeResult } from './describe-answer.ts';
-import { ScrollBox } from '../scroll-box.tsx';
+import { ScrollBox } from '../parts/scroll-box.tsx';
 
 /** In the order of the queries, not of the answers. The end stays in view while the list grows. */
 export function AnswerList({ deployment }: { readonly deployment: string }) {

@@ -1,5 +1,5 @@
 import { describeHouse } from '../deployments/house-features.ts';
-import { formatEuros, formatJson } from '../format.ts';
+import { formatEuros, formatJson } from '../parts/format.ts';
 
 export function describeInput(deployment: string, input: unknown): string {
   return deployment === 'house-price' && isNumberList(input) ? describeHouse(input) : formatJson(input);

@@ -1,11 +1,11 @@
-import { formatCount, formatMs } from '../format.ts';
-import { Panel } from '../panel.tsx';
+import { formatCount, formatMs } from '../parts/format.ts';
+import { Panel } from '../parts/panel.tsx';
 import { useBatches } from '../state/serve-context.ts';
 import type { BatchView } from '../state/batch-view.ts';
 import './batch-table.css';
 import { ReasonName } from './cut-reasons.tsx';
-import { ScrollBox } from '../scroll-box.tsx';
-import { TableHead } from '../table-head.tsx';
+import { ScrollBox } from '../parts/scroll-box.tsx';
+import { TableHead } from '../parts/table-head.tsx';
 
 const COLUMNS = ['#', 'Size', 'Reason', 'Wait', 'Execution', 'Outcome', 'Cancelled'];
 

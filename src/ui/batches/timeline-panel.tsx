@@ -1,10 +1,10 @@
 import { useEffect, useMemo, useRef, useState } from 'react';
 
-import { Button } from '../button.tsx';
-import { Disclosure } from '../disclosure.tsx';
-import { formatCount, formatMs } from '../format.ts';
-import { observeSize } from '../observe.ts';
-import { Panel } from '../panel.tsx';
+import { Button } from '../parts/button.tsx';
+import { Disclosure } from '../parts/disclosure.tsx';
+import { formatCount, formatMs } from '../parts/format.ts';
+import { observeSize } from '../parts/observe.ts';
+import { Panel } from '../parts/panel.tsx';
 import type { BatchView } from '../state/batch-view.ts';
 import { useBatches } from '../state/serve-context.ts';
 import { describeSize } from './batch-table.tsx';

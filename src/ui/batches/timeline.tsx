@@ -1,6 +1,6 @@
 import type { KeyboardEvent } from 'react';
 
-import { formatMs } from '../format.ts';
+import { formatMs } from '../parts/format.ts';
 import { MAX_SHOWN_BATCHES } from '../state/batch-view.ts';
 import type { BatchView } from '../state/batch-view.ts';
 import { REASONS } from './cut-reasons.tsx';

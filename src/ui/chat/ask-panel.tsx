@@ -1,5 +1,5 @@
-import { ErrorLine } from '../error-line.tsx';
-import { formatCount } from '../format.ts';
+import { ErrorLine } from '../parts/error-line.tsx';
+import { formatCount } from '../parts/format.ts';
 import { LoadNote } from '../compose/load-note.tsx';
 import { activeExchange } from './chats.ts';
 import { MessageBox } from './message-box.tsx';

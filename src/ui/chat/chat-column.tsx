@@ -1,8 +1,8 @@
 import { memo, useId, useState } from 'react';
 
-import { Button } from '../button.tsx';
-import { formatCount } from '../format.ts';
-import { ScrollBox } from '../scroll-box.tsx';
+import { Button } from '../parts/button.tsx';
+import { formatCount } from '../parts/format.ts';
+import { ScrollBox } from '../parts/scroll-box.tsx';
 import { activeExchange, type Chat } from './chats.ts';
 import { ExchangeView } from './exchange-view.tsx';
 import { IconButton } from './icon-button.tsx';

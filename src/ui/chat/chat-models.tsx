@@ -1,4 +1,4 @@
-import { Button } from '../button.tsx';
+import { Button } from '../parts/button.tsx';
 import { openModelBox } from '../header/open-model-box.ts';
 import { LoadState } from '../models/load-state.tsx';
 import { SuggestedModels } from '../models/suggested-models.tsx';

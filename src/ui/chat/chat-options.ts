@@ -4,7 +4,7 @@ import {
   type GenerationErrors,
   type GenerationTexts,
 } from '../compose/generation-fields.ts';
-import type { GenerationOptions } from '../../worker/client/index.ts';
+import type { GenerationOptions } from '../../client/index.ts';
 
 /** Without those that a chat has no place for: one answer follows a message, and no table is shown beside it. */
 export const CHAT_FIELDS = GENERATION_FIELDS.filter(

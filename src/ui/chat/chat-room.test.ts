@@ -6,7 +6,7 @@ import {
   type ClientUpdate,
   type RequestId,
   type Serve,
-} from '../../worker/client/index.ts';
+} from '../../client/index.ts';
 import { idOf } from '../requests/test-support.ts';
 import { ChartHistory } from '../state/chart-history.ts';
 import { applyEvents, createServeStore } from '../state/serve-store.ts';

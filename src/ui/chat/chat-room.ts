@@ -7,7 +7,7 @@ import {
   type RequestId,
   type Serve,
   type WireError,
-} from '../../worker/client/index.ts';
+} from '../../client/index.ts';
 import {
   EMPTY_GENERATION_TEXTS,
   type GenerationErrors,

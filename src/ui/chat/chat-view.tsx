@@ -3,11 +3,11 @@ import type { ReactNode } from 'react';
 
 import { AdvancedPanel } from '../compose/advanced-panel.tsx';
 import { CHAT_VIEW } from '../deployments/selected-deployment.ts';
-import { PanelBoundary } from '../panel-boundary.tsx';
+import { PanelBoundary } from '../parts/panel-boundary.tsx';
 import { PolicyPanel } from '../policy/policy-panel.tsx';
 import { SlotPanel } from '../slots/slot-panel.tsx';
 import { useIsUpstream, useServe } from '../state/serve-context.ts';
-import { TabPanel } from '../tab-list.tsx';
+import { TabPanel } from '../parts/tab-list.tsx';
 import { FiguresRow } from '../watch/figures-row.tsx';
 import { MainCharts } from '../watch/main-charts.tsx';
 import { AskPanel } from './ask-panel.tsx';

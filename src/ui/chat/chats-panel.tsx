@@ -1,6 +1,6 @@
 import { lazy, Suspense, useEffect, useId, useRef } from 'react';
 
-import { Button } from '../button.tsx';
+import { Button } from '../parts/button.tsx';
 import { followMarks } from '../requests/mark-cells.ts';
 import { useServeView } from '../state/serve-context.ts';
 import { ChatColumn } from './chat-column.tsx';

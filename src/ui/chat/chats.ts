@@ -1,4 +1,4 @@
-import type { ChatMessage, RequestId } from '../../worker/client/index.ts';
+import type { ChatMessage, RequestId } from '../../client/index.ts';
 import type { RequestView } from '../state/request-view.ts';
 
 /** How an answer ended, and what was measured. Unlike the request's row, it is kept with the chat. */

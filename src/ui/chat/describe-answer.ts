@@ -1,4 +1,4 @@
-import { formatCount } from '../format.ts';
+import { formatCount } from '../parts/format.ts';
 import { describeFigures, describeSpeed, describeState } from '../requests/describe-request.ts';
 import type { AnswerEnd } from './chats.ts';
 

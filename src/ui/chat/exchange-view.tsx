@@ -1,8 +1,8 @@
 import { memo, useLayoutEffect, useRef, useState } from 'react';
 import type { ReactNode } from 'react';
 
-import { Button } from '../button.tsx';
-import { ErrorLine } from '../error-line.tsx';
+import { Button } from '../parts/button.tsx';
+import { ErrorLine } from '../parts/error-line.tsx';
 import { useServe } from '../state/serve-context.ts';
 import type { Exchange } from './chats.ts';
 import { drawAnswer } from './draw-answer.ts';

@@ -1,4 +1,4 @@
-import { Button } from '../button.tsx';
+import { Button } from '../parts/button.tsx';
 
 interface IconButtonProps {
   readonly label: string;

@@ -1,8 +1,8 @@
 import { useEffect, useRef } from 'react';
 import type { KeyboardEvent } from 'react';
 
-import { Button } from '../button.tsx';
-import { Form } from '../form.tsx';
+import { Button } from '../parts/button.tsx';
+import { Form } from '../parts/form.tsx';
 
 interface MessageBoxProps {
   readonly label: string;

@@ -1,7 +1,7 @@
 import { createContext, use } from 'react';
 import { useStore } from 'zustand';
 
-import type { Serve } from '../../worker/client/index.ts';
+import type { Serve } from '../../client/index.ts';
 import type { ServeStore } from '../state/serve-store.ts';
 import { ChatRoom, type RoomView } from './chat-room.ts';
 import { takePlace } from './room-store.ts';

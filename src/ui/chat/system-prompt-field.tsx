@@ -1,4 +1,4 @@
-import { TextAreaField } from '../field.tsx';
+import { TextAreaField } from '../parts/field.tsx';
 import { useRoom, useRoomView } from './room-context.ts';
 
 /** What every chat begins with, unless it has a system prompt of its own. */

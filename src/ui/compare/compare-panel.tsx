@@ -1,9 +1,9 @@
 import { useEffect, useState } from 'react';
 import { useStore } from 'zustand';
 
-import { Button } from '../button.tsx';
-import { ErrorLine } from '../error-line.tsx';
-import { NO_VALUE } from '../format.ts';
+import { Button } from '../parts/button.tsx';
+import { ErrorLine } from '../parts/error-line.tsx';
+import { NO_VALUE } from '../parts/format.ts';
 import { POLICY_NAMES } from '../policy/policy-texts.ts';
 import { useServe } from '../state/serve-context.ts';
 import { CompareSession, type CompareView } from './compare-session.ts';

@@ -1,6 +1,6 @@
 import { expect, it, vi } from 'vitest';
 
-import type { GenerationOptions, PolicyName, Serve } from '../../worker/client/index.ts';
+import type { GenerationOptions, PolicyName, Serve } from '../../client/index.ts';
 import { ChartHistory } from '../state/chart-history.ts';
 import { createServeStore } from '../state/serve-store.ts';
 import { createStatus } from '../test-support.ts';

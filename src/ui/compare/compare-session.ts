@@ -6,8 +6,8 @@ import {
   type PolicyOverride,
   type Serve,
   type WireError,
-} from '../../worker/client/index.ts';
-import { formatMs, formatNumber, NO_VALUE } from '../format.ts';
+} from '../../client/index.ts';
+import { formatMs, formatNumber, NO_VALUE } from '../parts/format.ts';
 import { percentilesOf } from '../load/summarize.ts';
 import { createTrialRecorder } from '../load/trial-slots.ts';
 import { POLICY_NAMES } from '../policy/policy-texts.ts';

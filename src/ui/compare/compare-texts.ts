@@ -1,4 +1,4 @@
-import { formatCount } from '../format.ts';
+import { formatCount } from '../parts/format.ts';
 import { describeLonger, formatSeconds } from '../requests/run-text.ts';
 
 /** @param togetherMs Under `continuous`. @param oneAtATimeMs Under `off`. */

@@ -1,4 +1,4 @@
-import type { GenerationOptions, RequestId, ServeStatus } from '../../worker/client/index.ts';
+import type { GenerationOptions, RequestId, ServeStatus } from '../../client/index.ts';
 import type { SentPrompt } from '../compose/composer.ts';
 import type { ServeView } from '../state/serve-store.ts';
 

@@ -1,4 +1,4 @@
-import type { RequestId } from '../../worker/client/index.ts';
+import type { RequestId } from '../../client/index.ts';
 import type { SlotBar } from '../state/slot-history.ts';
 import { resolvedColor } from '../theme/resolved-color.ts';
 

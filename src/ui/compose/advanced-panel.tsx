@@ -1,10 +1,10 @@
 import { useId } from 'react';
 import { useStore } from 'zustand';
 
-import { DEFAULT_POLICY, type BatchingPolicy } from '../../worker/client/index.ts';
-import { Button } from '../button.tsx';
-import { Disclosure } from '../disclosure.tsx';
-import { CheckField, InputField } from '../field.tsx';
+import { DEFAULT_POLICY, type BatchingPolicy } from '../../client/index.ts';
+import { Button } from '../parts/button.tsx';
+import { Disclosure } from '../parts/disclosure.tsx';
+import { CheckField, InputField } from '../parts/field.tsx';
 import { PolicyKnobs } from '../policy/policy-knobs.tsx';
 import { KNOBS } from '../policy/policy-texts.ts';
 import { basePolicyOf } from '../state/base-policy.ts';

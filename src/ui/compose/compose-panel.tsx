@@ -1,10 +1,10 @@
 import { lazy, Suspense, useEffect, useId, useRef } from 'react';
 
-import { Button } from '../button.tsx';
-import { ErrorLine } from '../error-line.tsx';
-import { Form } from '../form.tsx';
-import { formatCount } from '../format.ts';
-import { Popover } from '../popover.tsx';
+import { Button } from '../parts/button.tsx';
+import { ErrorLine } from '../parts/error-line.tsx';
+import { Form } from '../parts/form.tsx';
+import { formatCount } from '../parts/format.ts';
+import { Popover } from '../parts/popover.tsx';
 import { canGenerate } from '../state/can-generate.ts';
 import { useServeView } from '../state/serve-context.ts';
 import './compose-panel.css';

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 
-import { TEXT_GENERATOR, type ClientUpdate, type RequestId, type Serve } from '../../worker/client/index.ts';
+import { TEXT_GENERATOR, type ClientUpdate, type RequestId, type Serve } from '../../client/index.ts';
 import { ChartHistory } from '../state/chart-history.ts';
 import { applyEvents, createServeStore } from '../state/serve-store.ts';
 import { createStatus } from '../test-support.ts';

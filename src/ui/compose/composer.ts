@@ -8,7 +8,7 @@ import {
   type RequestId,
   type Serve,
   type WireError,
-} from '../../worker/client/index.ts';
+} from '../../client/index.ts';
 import type { Permalink } from '../share/permalink.ts';
 import { canGenerate } from '../state/can-generate.ts';
 import { isActive } from '../state/request-view.ts';

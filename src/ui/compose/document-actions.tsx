@@ -1,6 +1,6 @@
 import { lazy, Suspense, useState } from 'react';
 
-import { Button } from '../button.tsx';
+import { Button } from '../parts/button.tsx';
 import { withPermalink } from '../share/permalink.ts';
 import { saveJson } from '../share/save-file.ts';
 import { useServe } from '../state/serve-context.ts';

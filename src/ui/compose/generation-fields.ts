@@ -11,7 +11,7 @@ import {
   type GenerationOptions,
   type ModelInfo,
   type OptionName,
-} from '../../worker/client/index.ts';
+} from '../../client/index.ts';
 
 /** The typed texts. An empty text leaves the option out, so its default applies. */
 export type GenerationTexts = Readonly<Partial<Record<OptionName, string>>>;

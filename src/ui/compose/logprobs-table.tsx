@@ -1,9 +1,9 @@
 import { useEffect, useState } from 'react';
 
-import type { TokenLogprobs } from '../../worker/client/index.ts';
-import { ScrollBox } from '../scroll-box.tsx';
+import type { TokenLogprobs } from '../../client/index.ts';
+import { ScrollBox } from '../parts/scroll-box.tsx';
 import { useServe } from '../state/serve-context.ts';
-import { TableHead } from '../table-head.tsx';
+import { TableHead } from '../parts/table-head.tsx';
 import './logprobs-table.css';
 
 type TokenTexts = ReadonlyMap<number, string>;

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 
-import type { RequestId } from '../../worker/client/index.ts';
+import type { RequestId } from '../../client/index.ts';
 import type { AnswerView } from '../state/answer-view.ts';
 import type { BatchView } from '../state/batch-view.ts';
 import { describeAnswers } from './answer-line.ts';

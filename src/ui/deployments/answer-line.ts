@@ -1,5 +1,5 @@
 import { describeInput, describeResult } from '../answers/describe-answer.ts';
-import { formatCount, formatMs } from '../format.ts';
+import { formatCount, formatMs } from '../parts/format.ts';
 import type { AnswerStatus, AnswerView } from '../state/answer-view.ts';
 import { MAX_SHOWN_BATCHES } from '../state/batch-view.ts';
 import type { BatchView } from '../state/batch-view.ts';

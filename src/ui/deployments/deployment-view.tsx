@@ -1,7 +1,7 @@
 import { AnswerList } from '../answers/answer-list.tsx';
 import { BatchTable } from '../batches/batch-table.tsx';
 import { TimelinePanel } from '../batches/timeline-panel.tsx';
-import { TabPanel } from '../tab-list.tsx';
+import { TabPanel } from '../parts/tab-list.tsx';
 import './deployment-view.css';
 import { KnobsPanel } from './knobs-panel.tsx';
 import { QueryForm } from './query-form.tsx';

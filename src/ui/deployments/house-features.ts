@@ -1,5 +1,5 @@
 import features from '../../../public/models/house-price/features.json' with { type: 'json' };
-import { parseNumber } from '../format.ts';
+import { parseNumber } from '../parts/format.ts';
 
 type HouseFeature = (typeof features)[number];
 

@@ -1,7 +1,7 @@
-import type { BatchKnobs } from '../../worker/client/index.ts';
-import { Disclosure } from '../disclosure.tsx';
-import { Knobs } from '../knob-field.tsx';
-import type { KnobText } from '../knob-field.tsx';
+import type { BatchKnobs } from '../../client/index.ts';
+import { Disclosure } from '../parts/disclosure.tsx';
+import { Knobs } from '../parts/knob-field.tsx';
+import type { KnobText } from '../parts/knob-field.tsx';
 import { configureDeployment } from '../state/connect-store.ts';
 import { useServe, useServeView } from '../state/serve-context.ts';
 

@@ -1,9 +1,9 @@
 import type { ChangeEvent } from 'react';
 
-import { Button } from '../button.tsx';
-import { InputField, TextAreaField } from '../field.tsx';
-import { Form } from '../form.tsx';
-import { Panel } from '../panel.tsx';
+import { Button } from '../parts/button.tsx';
+import { InputField, TextAreaField } from '../parts/field.tsx';
+import { Form } from '../parts/form.tsx';
+import { Panel } from '../parts/panel.tsx';
 import { useServeView } from '../state/serve-context.ts';
 import { describeAnswers } from './answer-line.ts';
 import type { Queries, SentQueries } from './use-queries.ts';

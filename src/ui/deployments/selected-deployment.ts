@@ -1,6 +1,6 @@
 import { useState } from 'react';
 
-import { TEXT_GENERATOR } from '../../worker/client/index.ts';
+import { TEXT_GENERATOR } from '../../client/index.ts';
 
 /** The text generator's view for chats. No deployment has this name: it isn't one that a file can have. */
 export const CHAT_VIEW = `${TEXT_GENERATOR}/chat`;

@@ -13,7 +13,7 @@ export function UnknownDeployment({ name }: { readonly name: string }) {
       </p>
       <p>
         Choose a tab above. To serve your own deployment, add the file <code>{name}.deployment.ts</code> to{' '}
-        <code>src/worker/deployments</code> and reload the page.
+        <code>src/deployments</code> and reload the page.
       </p>
     </div>
   );

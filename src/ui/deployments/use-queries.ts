@@ -1,6 +1,6 @@
 import { useState } from 'react';
 
-import type { RequestId } from '../../worker/client/index.ts';
+import type { RequestId } from '../../client/index.ts';
 import { useServe } from '../state/serve-context.ts';
 import type { FieldErrors, FieldTexts } from './house-features.ts';
 import { queryKindOf } from './query-kinds.tsx';

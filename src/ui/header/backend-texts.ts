@@ -1,4 +1,4 @@
-import type { BackendInfo } from '../../worker/client/index.ts';
+import type { BackendInfo } from '../../client/index.ts';
 
 export const BACKENDS = {
   webgpu: { title: 'WebGPU', place: 'Adapter', kind: 'Hardware adapter' },

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 
-import type { BackendInfo, ModelInfo, ModelLoad, ServeStatus } from '../../worker/client/index.ts';
+import type { BackendInfo, ModelInfo, ModelLoad, ServeStatus } from '../../client/index.ts';
 import { createStatus } from '../test-support.ts';
 import { describeChip, textOf } from './chip-text.ts';
 

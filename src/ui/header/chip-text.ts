@@ -1,5 +1,5 @@
-import type { ModelInfo, ModelLoad, ServeStatus } from '../../worker/client/index.ts';
-import { formatCompact, formatCount } from '../format.ts';
+import type { ModelInfo, ModelLoad, ServeStatus } from '../../client/index.ts';
+import { formatCompact, formatCount } from '../parts/format.ts';
 import { BACKENDS } from './backend-texts.ts';
 import { describePhase, isLoading } from './describe-state.ts';
 

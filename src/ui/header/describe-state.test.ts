@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 
-import type { LoadProgress, ServeStatus } from '../../worker/client/index.ts';
+import type { LoadProgress, ServeStatus } from '../../client/index.ts';
 import { createStatus } from '../test-support.ts';
 import { describeDetail, describeRecovery, describeState, describeTabs } from './describe-state.ts';
 

@@ -1,11 +1,5 @@
-import type {
-  FaultKind,
-  LoadProgress,
-  Recovery,
-  ServeState,
-  ServeStatus,
-} from '../../worker/client/index.ts';
-import { formatCount, formatMegabytes } from '../format.ts';
+import type { FaultKind, LoadProgress, Recovery, ServeState, ServeStatus } from '../../client/index.ts';
+import { formatCount, formatMegabytes } from '../parts/format.ts';
 import { canGenerate } from '../state/can-generate.ts';
 
 const STATE_NAMES: Readonly<Record<ServeState, string>> = {

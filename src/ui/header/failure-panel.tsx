@@ -1,6 +1,6 @@
-import type { BackendChoice, WireError } from '../../worker/client/index.ts';
-import { Button } from '../button.tsx';
-import { parseBackendChoice, withBackend } from '../backend-choice.ts';
+import type { BackendChoice, WireError } from '../../client/index.ts';
+import { Button } from '../parts/button.tsx';
+import { parseBackendChoice, withBackend } from '../models/backend-choice.ts';
 import './failure-panel.css';
 
 interface Remedy {

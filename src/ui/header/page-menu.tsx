@@ -1,4 +1,4 @@
-import { Popover } from '../popover.tsx';
+import { Popover } from '../parts/popover.tsx';
 import { ThemeChoice } from '../theme/theme-choice.tsx';
 
 const KEYS = [

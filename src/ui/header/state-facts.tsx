@@ -1,7 +1,7 @@
 import type { ReactNode } from 'react';
 
-import type { BackendInfo, ModelInfo } from '../../worker/client/index.ts';
-import { formatCount, formatParameters, NO_VALUE } from '../format.ts';
+import type { BackendInfo, ModelInfo } from '../../client/index.ts';
+import { formatCount, formatParameters, NO_VALUE } from '../parts/format.ts';
 import { useServeView } from '../state/serve-context.ts';
 import { BACKENDS } from './backend-texts.ts';
 import { describeDetail, describeRecovery, describeState, describeTabs } from './describe-state.ts';

@@ -1,6 +1,6 @@
 import { lazy, Suspense } from 'react';
 
-import { Popover } from '../popover.tsx';
+import { Popover } from '../parts/popover.tsx';
 import { useIsUpstream, useServeView } from '../state/serve-context.ts';
 import { describeChip, textOf } from './chip-text.ts';
 import { describeState } from './describe-state.ts';

@@ -1,11 +1,11 @@
 import { useCallback, useEffect, useRef, useState } from 'react';
 
-import { Button } from '../button.tsx';
+import { Button } from '../parts/button.tsx';
 import { useComposer } from '../compose/composer-context.ts';
-import { ErrorLine } from '../error-line.tsx';
-import { formatCount } from '../format.ts';
+import { ErrorLine } from '../parts/error-line.tsx';
+import { formatCount } from '../parts/format.ts';
 import { saveJson } from '../share/save-file.ts';
-import { useAttempt } from '../use-attempt.ts';
+import { useAttempt } from '../parts/use-attempt.ts';
 import './history-dialog.css';
 import { clearHistory, historyFailure, readHistory, removeFromHistory } from './history-store.ts';
 import type { HistoryEntry } from './history-store.ts';

@@ -2,7 +2,7 @@ import { clear, createStore, del, delMany, entries, keys, set } from 'idb-keyval
 import type { UseStore } from 'idb-keyval';
 
 import type { GenerationTexts } from '../compose/generation-fields.ts';
-import type { FinishReason, WireError } from '../../worker/client/index.ts';
+import type { FinishReason, WireError } from '../../client/index.ts';
 
 export interface HistoryEntry {
   /** Sorts by time. */

@@ -1,10 +1,10 @@
 import { expect, it, vi } from 'vitest';
 
-import { connect } from '../../worker/client/index.ts';
-import type * as Client from '../../worker/client/index.ts';
+import { connect } from '../../client/index.ts';
+import type * as Client from '../../client/index.ts';
 import { shareClient } from './shared-client.ts';
 
-vi.mock('../../worker/client/index.ts', async (importOriginal) => ({
+vi.mock('../../client/index.ts', async (importOriginal) => ({
   ...(await importOriginal<typeof Client>()),
   connect: vi.fn<() => unknown>(),
 }));

@@ -1,4 +1,4 @@
-import { connect, type ConnectOptions, type Serve } from '../../worker/client/index.ts';
+import { connect, type ConnectOptions, type Serve } from '../../client/index.ts';
 
 interface SharedClient {
   readonly connecting: Promise<Serve>;

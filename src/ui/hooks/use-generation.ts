@@ -8,7 +8,7 @@ import {
   type GenerationResult,
   type Prompt,
   type Serve,
-} from '../../worker/client/index.ts';
+} from '../../client/index.ts';
 
 /** A request for text, and what has come of it. */
 export interface Generation {

@@ -1,6 +1,6 @@
 import { useEffect, useState } from 'react';
 
-import type { DeploymentMap, Serve, ServeStats } from '../../worker/client/index.ts';
+import type { DeploymentMap, Serve, ServeStats } from '../../client/index.ts';
 
 /**
  * The worker's last figures, for all tabs.

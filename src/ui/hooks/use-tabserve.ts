@@ -6,7 +6,7 @@ import type {
   DeploymentTypes,
   Serve,
   ServeStatus,
-} from '../../worker/client/index.ts';
+} from '../../client/index.ts';
 import { shareClient } from './shared-client.ts';
 
 /** What a component knows of its client. */

@@ -1,5 +1,5 @@
 import type { PolicyTrial } from '../compare/policy-multiples.tsx';
-import { formatMs, formatNumber, NO_VALUE } from '../format.ts';
+import { formatMs, formatNumber, NO_VALUE } from '../parts/format.ts';
 import { POLICY_NAMES } from '../policy/policy-texts.ts';
 import type { LoadSummary, Trial } from './summarize.ts';
 

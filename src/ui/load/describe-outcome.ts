@@ -1,4 +1,4 @@
-import { formatCount, formatMs, formatNumber } from '../format.ts';
+import { formatCount, formatMs, formatNumber } from '../parts/format.ts';
 import { POLICY_NAMES } from '../policy/policy-texts.ts';
 import type { LoadResults } from './load-session.ts';
 import type { Trial } from './summarize.ts';

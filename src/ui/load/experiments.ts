@@ -1,4 +1,4 @@
-import type { BatchingPolicy, PolicyOverride, RequestId, Serve } from '../../worker/client/index.ts';
+import type { BatchingPolicy, PolicyOverride, RequestId, Serve } from '../../client/index.ts';
 import { POLICY_NAMES } from '../policy/policy-texts.ts';
 import { createTrace } from './create-trace.ts';
 import type { Mode } from './load-form.ts';

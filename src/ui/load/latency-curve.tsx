@@ -2,8 +2,8 @@ import { useEffect, useRef } from 'react';
 import uPlot from 'uplot';
 import 'uplot/dist/uPlot.min.css';
 
-import { formatMs, formatNumber } from '../format.ts';
-import { observeSize } from '../observe.ts';
+import { formatMs, formatNumber } from '../parts/format.ts';
+import { observeSize } from '../parts/observe.ts';
 import { onThemeChange } from '../theme/theme.ts';
 import { color, createAxis, createLegend, READ_ONLY_CURSOR } from '../watch/chart-spec.ts';
 import type { ChartColor } from '../watch/chart-spec.ts';

@@ -1,9 +1,9 @@
 import { useState } from 'react';
 import { useStore } from 'zustand';
 
-import { Button } from '../button.tsx';
+import { Button } from '../parts/button.tsx';
 import { useComposer } from '../compose/composer-context.ts';
-import { Popover } from '../popover.tsx';
+import { Popover } from '../parts/popover.tsx';
 import { withPermalink } from '../share/permalink.ts';
 import { saveCsv, saveJson } from '../share/save-file.ts';
 import { useServe } from '../state/serve-context.ts';

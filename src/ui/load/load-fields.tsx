@@ -1,9 +1,9 @@
 import { useStore } from 'zustand';
 
-import { InputField } from '../field.tsx';
-import { formatCount } from '../format.ts';
-import { Select } from '../select.tsx';
-import type { Choices } from '../select.tsx';
+import { InputField } from '../parts/field.tsx';
+import { formatCount } from '../parts/format.ts';
+import { Select } from '../parts/select.tsx';
+import type { Choices } from '../parts/select.tsx';
 import { useServeView } from '../state/serve-context.ts';
 import { ARRIVALS, defaultUsers, LENGTH_TYPES, ruleOf, shownFields } from './load-form.ts';
 import type { NumberFieldName } from './load-form.ts';

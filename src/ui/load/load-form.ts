@@ -1,6 +1,6 @@
 import * as v from 'valibot';
 
-import { parseNumber } from '../format.ts';
+import { parseNumber } from '../parts/format.ts';
 import type { Arrivals, Lengths, Scenario } from './scenario.ts';
 import { MAX_REQUESTS } from './scenario.ts';
 

@@ -1,9 +1,9 @@
 import { useEffect, useRef, useState } from 'react';
 import { useStore } from 'zustand';
 
-import { Button } from '../button.tsx';
-import { Form } from '../form.tsx';
-import { Segments } from '../segments.tsx';
+import { Button } from '../parts/button.tsx';
+import { Form } from '../parts/form.tsx';
+import { Segments } from '../parts/segments.tsx';
 import { readPermalink } from '../share/permalink.ts';
 import { canGenerate } from '../state/can-generate.ts';
 import { useServe, useServeView } from '../state/serve-context.ts';

@@ -1,7 +1,7 @@
 import { useStore } from 'zustand';
 
-import { ErrorLine } from '../error-line.tsx';
-import { formatCount } from '../format.ts';
+import { ErrorLine } from '../parts/error-line.tsx';
+import { formatCount } from '../parts/format.ts';
 import { describeOutcome } from './describe-outcome.ts';
 import type { LoadResults, LoadSession, LoadView } from './load-session.ts';
 import { describePlan } from './plan-time.ts';

@@ -1,8 +1,8 @@
 import { useMemo } from 'react';
 
 import { PolicyMultiples } from '../compare/policy-multiples.tsx';
-import { Disclosure } from '../disclosure.tsx';
-import { formatMs } from '../format.ts';
+import { Disclosure } from '../parts/disclosure.tsx';
+import { formatMs } from '../parts/format.ts';
 import { multipleOfRun, multiplesOf } from './compare-measures.ts';
 import { LatencyCurve } from './latency-curve.tsx';
 import type { LoadResults } from './load-session.ts';

@@ -1,7 +1,7 @@
 import { createStore } from 'zustand/vanilla';
 import type { StoreApi } from 'zustand/vanilla';
 
-import type { PolicyOverride, Serve, ServeStatus, WireError } from '../../worker/client/index.ts';
+import type { PolicyOverride, Serve, ServeStatus, WireError } from '../../client/index.ts';
 import { toWireError } from '../state/to-wire-error.ts';
 import { createTrace } from './create-trace.ts';
 import { plansOf, rateOf, runAll, sweepKnobs, type ExperimentOptions } from './experiments.ts';

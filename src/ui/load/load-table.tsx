@@ -1,5 +1,5 @@
-import { formatCount, formatMs, formatNumber, NO_VALUE } from '../format.ts';
-import { ScrollBox } from '../scroll-box.tsx';
+import { formatCount, formatMs, formatNumber, NO_VALUE } from '../parts/format.ts';
+import { ScrollBox } from '../parts/scroll-box.tsx';
 import { formatRatio, titleOfGoodput } from './compare-measures.ts';
 import type { LoadResults } from './load-session.ts';
 import type { Candidate } from './suggest-knobs.ts';

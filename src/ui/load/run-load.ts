@@ -4,7 +4,7 @@ import {
   type GenerationResult,
   type RequestId,
   type Serve,
-} from '../../worker/client/index.ts';
+} from '../../client/index.ts';
 import { toWireError } from '../state/to-wire-error.ts';
 import type { Trace, TraceRequest } from './scenario.ts';
 

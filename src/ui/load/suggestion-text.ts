@@ -1,4 +1,4 @@
-import { formatMs, formatNumber } from '../format.ts';
+import { formatMs, formatNumber } from '../parts/format.ts';
 import { goodputsOf, isMeasurable, p95sOf } from './suggest-knobs.ts';
 import type { Candidate, Ranking, Suggestion } from './suggest-knobs.ts';
 

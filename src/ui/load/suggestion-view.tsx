@@ -1,11 +1,11 @@
 import { useState } from 'react';
 
-import type { BatchingPolicy } from '../../worker/client/index.ts';
-import { Button } from '../button.tsx';
-import { ErrorLine } from '../error-line.tsx';
+import type { BatchingPolicy } from '../../client/index.ts';
+import { Button } from '../parts/button.tsx';
+import { ErrorLine } from '../parts/error-line.tsx';
 import { configurePolicy } from '../state/connect-store.ts';
 import { useServe } from '../state/serve-context.ts';
-import { useAttempt } from '../use-attempt.ts';
+import { useAttempt } from '../parts/use-attempt.ts';
 import type { LoadResults } from './load-session.ts';
 import { isMeasurable } from './suggest-knobs.ts';
 import { describeSuggestion } from './suggestion-text.ts';

@@ -1,4 +1,4 @@
-import type { BatchingPolicy, RequestId } from '../../worker/client/index.ts';
+import type { BatchingPolicy, RequestId } from '../../client/index.ts';
 import type { SlotBar } from '../state/slot-history.ts';
 import type { LoadRun, Outcome } from './run-load.ts';
 import type { Trace } from './scenario.ts';

@@ -1,4 +1,4 @@
-import type { BatchingPolicy, PolicyName, PolicyOverride, Serve } from '../../worker/client/index.ts';
+import type { BatchingPolicy, PolicyName, PolicyOverride, Serve } from '../../client/index.ts';
 import { POLICY } from '../test-support.ts';
 import type { Trial } from './summarize.ts';
 import type { TrialRecorder } from './trial-slots.ts';

@@ -1,6 +1,6 @@
 import { afterEach, expect, it, vi } from 'vitest';
 
-import type { RequestId, SlotStay } from '../../worker/client/index.ts';
+import type { RequestId, SlotStay } from '../../client/index.ts';
 import { ChartHistory } from '../state/chart-history.ts';
 import { createServeStore } from '../state/serve-store.ts';
 import { createSlotStay, createStatus } from '../test-support.ts';

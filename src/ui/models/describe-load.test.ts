@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 
-import type { ModelLoad } from '../../worker/client/index.ts';
+import type { ModelLoad } from '../../client/index.ts';
 import { describeLoad, describeMemory, describeStored, formatSize } from './describe-load.ts';
 
 const LOAD: ModelLoad = { id: 'a/b', isPaused: false, phase: 'download', loaded: 12e6, total: 548_105_171 };

@@ -1,5 +1,5 @@
-import type { ModelLoad, StoredModel } from '../../worker/client/index.ts';
-import { formatCount, formatMegabytes, formatNumber } from '../format.ts';
+import type { ModelLoad, StoredModel } from '../../client/index.ts';
+import { formatCount, formatMegabytes, formatNumber } from '../parts/format.ts';
 
 const PHASES: Readonly<Record<ModelLoad['phase'], string>> = {
   resolve: 'asking the hub',

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 
-import type { SuggestedModel } from '../../worker/client/index.ts';
+import type { SuggestedModel } from '../../client/index.ts';
 import { describeFit, describeModel } from './describe-suggested.ts';
 
 const MODEL: SuggestedModel = {

@@ -1,5 +1,5 @@
-import type { SuggestedModel } from '../../worker/client/index.ts';
-import { formatCompact, formatCount } from '../format.ts';
+import type { SuggestedModel } from '../../client/index.ts';
+import { formatCompact, formatCount } from '../parts/format.ts';
 import { formatSize } from './describe-load.ts';
 
 /** `134.5M parameters · 269 MB download · Apache-2.0` */

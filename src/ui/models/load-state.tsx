@@ -1,6 +1,6 @@
-import type { ModelLoad, WireError } from '../../worker/client/index.ts';
-import { Button } from '../button.tsx';
-import { ErrorLine } from '../error-line.tsx';
+import type { ModelLoad, WireError } from '../../client/index.ts';
+import { Button } from '../parts/button.tsx';
+import { ErrorLine } from '../parts/error-line.tsx';
 import { useServe, useServeView } from '../state/serve-context.ts';
 import { describeLoad, describeMemory } from './describe-load.ts';
 import './load-state.css';

@@ -1,13 +1,13 @@
 import { useId, useState } from 'react';
 import type { ChangeEvent } from 'react';
 
-import type { DtypeChoice, StoredModel, WhenBusy } from '../../worker/client/index.ts';
-import { Button } from '../button.tsx';
-import { ErrorLine } from '../error-line.tsx';
-import { Form } from '../form.tsx';
-import { Panel } from '../panel.tsx';
-import { Select } from '../select.tsx';
-import type { Choices } from '../select.tsx';
+import type { DtypeChoice, StoredModel, WhenBusy } from '../../client/index.ts';
+import { Button } from '../parts/button.tsx';
+import { ErrorLine } from '../parts/error-line.tsx';
+import { Form } from '../parts/form.tsx';
+import { Panel } from '../parts/panel.tsx';
+import { Select } from '../parts/select.tsx';
+import type { Choices } from '../parts/select.tsx';
 import { useServeView } from '../state/serve-context.ts';
 import { LoadState } from './load-state.tsx';
 import './models-panel.css';

@@ -1,4 +1,4 @@
-import type { LoadFailure, WireError } from '../../worker/client/index.ts';
+import type { LoadFailure, WireError } from '../../client/index.ts';
 import { toWireError } from '../state/to-wire-error.ts';
 
 /** The error of a load that only this tab shows. Every tab shows `failure`, and a cancelled load is no error. */

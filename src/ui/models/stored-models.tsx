@@ -1,7 +1,7 @@
 import { useRef } from 'react';
 
-import type { StoredModel } from '../../worker/client/index.ts';
-import { Button } from '../button.tsx';
+import type { StoredModel } from '../../client/index.ts';
+import { Button } from '../parts/button.tsx';
 import { useServeView } from '../state/serve-context.ts';
 import { describeStored } from './describe-load.ts';
 

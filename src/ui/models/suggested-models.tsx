@@ -1,5 +1,5 @@
-import type { StoredModel, SuggestedModel } from '../../worker/client/index.ts';
-import { Button } from '../button.tsx';
+import type { StoredModel, SuggestedModel } from '../../client/index.ts';
+import { Button } from '../parts/button.tsx';
 import { useServeView } from '../state/serve-context.ts';
 import { describeFit, describeModel } from './describe-suggested.ts';
 import './suggested-models.css';

@@ -1,6 +1,6 @@
 import { useState } from 'react';
 
-import type { LoadModelOptions, ModelReference, WireError } from '../../worker/client/index.ts';
+import type { LoadModelOptions, ModelReference, WireError } from '../../client/index.ts';
 import { useServe } from '../state/serve-context.ts';
 import { refusalOf } from './refusal.ts';
 

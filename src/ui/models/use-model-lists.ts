@@ -1,8 +1,8 @@
 import { useCallback, useEffect, useState } from 'react';
 
-import type { Serve, StoredModel, SuggestedModel } from '../../worker/client/index.ts';
+import type { Serve, StoredModel, SuggestedModel } from '../../client/index.ts';
 import { useServe } from '../state/serve-context.ts';
-import { useAttempt } from '../use-attempt.ts';
+import { useAttempt } from '../parts/use-attempt.ts';
 
 interface ModelLists {
   readonly stored: readonly StoredModel[];

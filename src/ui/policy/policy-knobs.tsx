@@ -1,5 +1,5 @@
-import { CheckField } from '../field.tsx';
-import { Knobs } from '../knob-field.tsx';
+import { CheckField } from '../parts/field.tsx';
+import { Knobs } from '../parts/knob-field.tsx';
 import { basePolicyOf } from '../state/base-policy.ts';
 import { configurePolicy } from '../state/connect-store.ts';
 import { useServe, useServeView } from '../state/serve-context.ts';

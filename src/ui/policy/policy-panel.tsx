@@ -1,8 +1,8 @@
 import { useId } from 'react';
 
-import type { PolicyName } from '../../worker/client/index.ts';
-import { ErrorLine } from '../error-line.tsx';
-import { Segments } from '../segments.tsx';
+import type { PolicyName } from '../../client/index.ts';
+import { ErrorLine } from '../parts/error-line.tsx';
+import { Segments } from '../parts/segments.tsx';
 import { useIsUpstream, useServeView } from '../state/serve-context.ts';
 import './policy-panel.css';
 import { explainPolicy, POLICY_NAMES } from './policy-texts.ts';

@@ -1,5 +1,5 @@
-import type { BatchingPolicy, PolicyName, ServeStatus } from '../../worker/client/index.ts';
-import type { KnobText } from '../knob-field.tsx';
+import type { BatchingPolicy, PolicyName, ServeStatus } from '../../client/index.ts';
+import type { KnobText } from '../parts/knob-field.tsx';
 
 const POLICY_EXPLANATIONS: Readonly<Record<PolicyName, string>> = {
   off: 'One prompt at a time. The others wait until it ends.',

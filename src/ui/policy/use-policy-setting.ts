@@ -1,10 +1,10 @@
 import { useState } from 'react';
 
-import type { BatchingPolicy } from '../../worker/client/index.ts';
+import type { BatchingPolicy } from '../../client/index.ts';
 import { basePolicyOf } from '../state/base-policy.ts';
 import { configurePolicy } from '../state/connect-store.ts';
 import { useServe, useServeView } from '../state/serve-context.ts';
-import { useAttempt } from '../use-attempt.ts';
+import { useAttempt } from '../parts/use-attempt.ts';
 
 /** A setting of the policy. Until the worker answers, the choice is shown, so that the control moves at once. */
 export function usePolicySetting<Name extends 'policy' | 'prefixCaching'>(name: Name) {

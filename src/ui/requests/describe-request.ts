@@ -1,4 +1,4 @@
-import { formatCount, formatNumber } from '../format.ts';
+import { formatCount, formatNumber } from '../parts/format.ts';
 import type { RequestView } from '../state/request-view.ts';
 
 export function describeState(

@@ -1,4 +1,4 @@
-import type { RequestId } from '../../worker/client/index.ts';
+import type { RequestId } from '../../client/index.ts';
 import { createDrawTurns } from '../state/draw-turns.ts';
 import { textAt, type RequestView } from '../state/request-view.ts';
 import type { ServeStore } from '../state/serve-store.ts';

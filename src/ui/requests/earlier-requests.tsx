@@ -1,9 +1,9 @@
 import { useState } from 'react';
 import { useShallow } from 'zustand/shallow';
 
-import { Button } from '../button.tsx';
-import { Disclosure } from '../disclosure.tsx';
-import { formatCount } from '../format.ts';
+import { Button } from '../parts/button.tsx';
+import { Disclosure } from '../parts/disclosure.tsx';
+import { formatCount } from '../parts/format.ts';
 import { useServeView } from '../state/serve-context.ts';
 import { RequestCell } from './request-cell.tsx';
 import { cellIds, earlierIds } from './request-order.ts';

@@ -1,4 +1,4 @@
-import type { RequestId } from '../../worker/client/index.ts';
+import type { RequestId } from '../../client/index.ts';
 import { markRequests, watchSettings } from '../watch/watch-settings.ts';
 
 /** Marks the request of the cell under the pointer or with the focus everywhere, and the cells of requests marked elsewhere. */

@@ -2,9 +2,9 @@ import { memo, useLayoutEffect, useRef, useState } from 'react';
 import type { CSSProperties, MouseEvent } from 'react';
 import { shallow } from 'zustand/shallow';
 
-import type { RequestId } from '../../worker/client/index.ts';
-import { Button } from '../button.tsx';
-import { ErrorLine } from '../error-line.tsx';
+import type { RequestId } from '../../client/index.ts';
+import { Button } from '../parts/button.tsx';
+import { ErrorLine } from '../parts/error-line.tsx';
 import { describeOwner } from '../slots/describe-bar.ts';
 import { tabColor } from '../slots/tab-colors.ts';
 import { hasMotion } from '../state/motion.ts';

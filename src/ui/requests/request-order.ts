@@ -1,4 +1,4 @@
-import type { RequestId } from '../../worker/client/index.ts';
+import type { RequestId } from '../../client/index.ts';
 import type { ServeView } from '../state/serve-store.ts';
 
 type Tables = Pick<ServeView, 'requests' | 'runs'>;

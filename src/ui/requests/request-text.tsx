@@ -1,7 +1,7 @@
 import { useEffect, useId, useRef, useState } from 'react';
 import type { ReactNode } from 'react';
 
-import { Button } from '../button.tsx';
+import { Button } from '../parts/button.tsx';
 
 interface RequestTextProps {
   readonly prompt: string;

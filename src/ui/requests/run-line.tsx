@@ -1,7 +1,7 @@
 import { useEffect, useMemo, useState } from 'react';
 
-import type { RequestId } from '../../worker/client/index.ts';
-import { Button } from '../button.tsx';
+import type { RequestId } from '../../client/index.ts';
+import { Button } from '../parts/button.tsx';
 import { promptsOfRun, comparisonKey, type Measured } from '../compare/compared-prompts.ts';
 import { useComposer } from '../compose/composer-context.ts';
 import type { Composer } from '../compose/composer.ts';

@@ -1,7 +1,7 @@
 import { lazy, Suspense, useEffect, useRef, useState } from 'react';
 import { useShallow } from 'zustand/shallow';
 
-import { Button } from '../button.tsx';
+import { Button } from '../parts/button.tsx';
 import {
   comparisonKey,
   promptsOfRun,
@@ -10,8 +10,8 @@ import {
 } from '../compare/compared-prompts.ts';
 import { useComposer } from '../compose/composer-context.ts';
 import { SAMPLE_PROMPTS } from '../compose/sample-prompts.ts';
-import { formatCount } from '../format.ts';
-import { PanelBoundary } from '../panel-boundary.tsx';
+import { formatCount } from '../parts/format.ts';
+import { PanelBoundary } from '../parts/panel-boundary.tsx';
 import { useServe, useServeView } from '../state/serve-context.ts';
 import { EarlierRequests } from './earlier-requests.tsx';
 import { followMarks } from './mark-cells.ts';

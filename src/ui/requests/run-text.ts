@@ -1,4 +1,4 @@
-import { formatCount } from '../format.ts';
+import { formatCount } from '../parts/format.ts';
 import type { Measured } from '../compare/compared-prompts.ts';
 import type { RunSummary } from '../state/run-summary.ts';
 

@@ -1,4 +1,4 @@
-import type { ClientId, RequestId } from '../../worker/client/index.ts';
+import type { ClientId, RequestId } from '../../client/index.ts';
 import type { RequestView } from '../state/request-view.ts';
 
 export function idOf(name: string): RequestId {

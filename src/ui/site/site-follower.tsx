@@ -2,7 +2,7 @@ import { Serwist } from '@serwist/window';
 import { createRoot } from 'react-dom/client';
 
 import type { KeepMessage } from '../../service-worker/keep-message.ts';
-import { allowOwnScripts, type Serve } from '../../worker/client/index.ts';
+import { allowOwnScripts, type Serve } from '../../client/index.ts';
 import { UpdateOffer } from './update-offer.tsx';
 
 const KEY = 'tabserve-isolating';

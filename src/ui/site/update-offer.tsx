@@ -1,7 +1,7 @@
 import { useEffect, useState } from 'react';
 
-import type { Serve } from '../../worker/client/index.ts';
-import { Button } from '../button.tsx';
+import type { Serve } from '../../client/index.ts';
+import { Button } from '../parts/button.tsx';
 import './update-offer.css';
 
 interface UpdateOfferProps {

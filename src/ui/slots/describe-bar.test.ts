@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 
-import type { ClientId } from '../../worker/client/index.ts';
+import type { ClientId } from '../../client/index.ts';
 import { createBar } from '../test-support.ts';
 import { describeBar, describeOwner, sendersOf } from './describe-bar.ts';
 

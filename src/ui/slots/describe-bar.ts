@@ -1,4 +1,4 @@
-import { formatCount, formatMs } from '../format.ts';
+import { formatCount, formatMs } from '../parts/format.ts';
 import type { BarOwner, SlotBar } from '../state/slot-history.ts';
 import { tabColor } from './tab-colors.ts';
 

@@ -1,4 +1,4 @@
-import type { RequestId } from '../../worker/client/index.ts';
+import type { RequestId } from '../../client/index.ts';
 import { resolvedColor } from '../theme/resolved-color.ts';
 import type { PolicyBand } from './policy-bands.ts';
 import { ticksBetween } from './slot-axis.ts';

@@ -1,4 +1,4 @@
-import { observeSize, observeVisibility } from '../observe.ts';
+import { observeSize, observeVisibility } from '../parts/observe.ts';
 import { onDrawFrame } from '../state/draw-clock.ts';
 import { paceDrawing } from '../state/draw-pace.ts';
 import { hasMotion } from '../state/motion.ts';

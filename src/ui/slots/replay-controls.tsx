@@ -1,7 +1,7 @@
 import { useEffect, useMemo, useRef } from 'react';
 import { useStore } from 'zustand';
 
-import { Button } from '../button.tsx';
+import { Button } from '../parts/button.tsx';
 import { useServe } from '../state/serve-context.ts';
 import { watchSettings } from '../watch/watch-settings.ts';
 import type { Replay } from '../watch/watch-settings.ts';

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 
-import type { StepRecord } from '../../worker/client/index.ts';
+import type { StepRecord } from '../../client/index.ts';
 import { ChartHistory } from '../state/chart-history.ts';
 import type { Run } from '../state/run.ts';
 import { watchSettings } from '../watch/watch-settings.ts';

@@ -1,4 +1,4 @@
-import type { ClientId } from '../../worker/client/index.ts';
+import type { ClientId } from '../../client/index.ts';
 
 const OTHER_TABS = ['--tab-1', '--tab-2', '--tab-3', '--tab-4', '--tab-5'] as const;
 

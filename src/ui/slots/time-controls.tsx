@@ -1,9 +1,9 @@
 import type { RefObject } from 'react';
 import { useStore } from 'zustand';
 
-import { Button } from '../button.tsx';
-import { Popover } from '../popover.tsx';
-import { Select } from '../select.tsx';
+import { Button } from '../parts/button.tsx';
+import { Popover } from '../parts/popover.tsx';
+import { Select } from '../parts/select.tsx';
 import { useServe, useServeView } from '../state/serve-context.ts';
 import { timeSpanOf } from '../state/time-span.ts';
 import { watchSettings, WINDOW_SECONDS } from '../watch/watch-settings.ts';

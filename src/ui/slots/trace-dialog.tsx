@@ -1,13 +1,13 @@
 import { memo, useEffect, useRef } from 'react';
 
-import type { RequestId } from '../../worker/client/index.ts';
-import { Button } from '../button.tsx';
-import { formatCount, formatMs } from '../format.ts';
-import { ScrollBox } from '../scroll-box.tsx';
+import type { RequestId } from '../../client/index.ts';
+import { Button } from '../parts/button.tsx';
+import { formatCount, formatMs } from '../parts/format.ts';
+import { ScrollBox } from '../parts/scroll-box.tsx';
 import { saveJson } from '../share/save-file.ts';
 import { useServe, useServeView } from '../state/serve-context.ts';
 import type { SlotBar, RequestStep } from '../state/slot-history.ts';
-import { TableHead } from '../table-head.tsx';
+import { TableHead } from '../parts/table-head.tsx';
 import { describeBar, describeOwner } from './describe-bar.ts';
 import { watchSettings } from '../watch/watch-settings.ts';
 import { tabColor } from './tab-colors.ts';

@@ -1,4 +1,4 @@
-import type { ClientUpdate, RequestId, WireError } from '../../worker/client/index.ts';
+import type { ClientUpdate, RequestId, WireError } from '../../client/index.ts';
 
 export type AnswerStatus = 'waiting' | 'answered' | 'cancelled' | 'failed';
 

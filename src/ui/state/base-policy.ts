@@ -1,4 +1,4 @@
-import type { BatchingPolicy, ServeStatus } from '../../worker/client/index.ts';
+import type { BatchingPolicy, ServeStatus } from '../../client/index.ts';
 
 /** The users' own policy, which a load test may override for a while. The policy panel shows and changes this one. */
 export function basePolicyOf({ override, policy }: ServeStatus): BatchingPolicy {

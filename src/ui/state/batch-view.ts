@@ -1,4 +1,4 @@
-import type { BatchRecord, DeploymentInfo } from '../../worker/client/index.ts';
+import type { BatchRecord, DeploymentInfo } from '../../client/index.ts';
 
 /** A batch with its place in time: durations come from the worker, the place is on this tab's clock. */
 export interface BatchView extends BatchRecord {

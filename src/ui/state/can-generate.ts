@@ -1,4 +1,4 @@
-import type { ServeState } from '../../worker/client/index.ts';
+import type { ServeState } from '../../client/index.ts';
 
 /** Whether a prompt is answered, now or after the load. */
 export function canGenerate(state: ServeState): boolean {

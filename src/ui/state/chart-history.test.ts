@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 
-import type { ServeStats, StepRecord } from '../../worker/client/index.ts';
+import type { ServeStats, StepRecord } from '../../client/index.ts';
 import { ChartHistory } from './chart-history.ts';
 import type { Cell, SampleFigures } from './chart-history.ts';
 

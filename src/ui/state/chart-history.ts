@@ -1,4 +1,4 @@
-import type { PolicyName, ServeStats } from '../../worker/client/index.ts';
+import type { PolicyName, ServeStats } from '../../client/index.ts';
 import { SlotHistory } from './slot-history.ts';
 
 const SAMPLE_INTERVAL_MS = 200;

@@ -5,7 +5,7 @@ import {
   type BatchKnobs,
   type RequestId,
   type Serve,
-} from '../../worker/client/index.ts';
+} from '../../client/index.ts';
 import { withBasePolicy } from './base-policy.ts';
 import { ChartHistory } from './chart-history.ts';
 import { createFrameQueue } from './frame-queue.ts';

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 
-import type { RequestId } from '../../worker/client/index.ts';
+import type { RequestId } from '../../client/index.ts';
 import { createBar } from '../test-support.ts';
 import { Lanes } from './lanes.ts';
 import type { SlotBar } from './slot-history.ts';

@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, it, vi } from 'vitest';
 
-import type { BackendInfo } from '../../worker/client/index.ts';
+import type { BackendInfo } from '../../client/index.ts';
 import { createStatus } from '../test-support.ts';
 import { hasMotion } from './motion.ts';
 

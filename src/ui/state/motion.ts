@@ -1,4 +1,4 @@
-import type { ServeStatus } from '../../worker/client/index.ts';
+import type { ServeStatus } from '../../client/index.ts';
 
 /**
  * Whether parts of the page may move while text is generated. Motion draws every frame of the display, and without a hardware GPU

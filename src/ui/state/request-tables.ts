@@ -1,9 +1,4 @@
-import {
-  TEXT_GENERATOR,
-  type Activity,
-  type ClientUpdate,
-  type RequestId,
-} from '../../worker/client/index.ts';
+import { TEXT_GENERATOR, type Activity, type ClientUpdate, type RequestId } from '../../client/index.ts';
 import { createAnswerView, updateAnswerView, type AnswerView } from './answer-view.ts';
 import {
   createRequestView,

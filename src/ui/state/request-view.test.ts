@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 
-import type { RequestId } from '../../worker/client/index.ts';
+import type { RequestId } from '../../client/index.ts';
 import { createRequestView, textAt, updateRequestView, type RequestView } from './request-view.ts';
 
 // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- a brand has no other way in

@@ -6,8 +6,8 @@ import type {
   RequestId,
   TokenLogprobs,
   WireError,
-} from '../../worker/client/index.ts';
-import { formatJson } from '../format.ts';
+} from '../../client/index.ts';
+import { formatJson } from '../parts/format.ts';
 
 export type RequestStatus = 'waiting' | 'running' | 'finished' | 'cancelled' | 'failed';
 

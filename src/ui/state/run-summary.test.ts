@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 
-import type { RequestId } from '../../worker/client/index.ts';
+import type { RequestId } from '../../client/index.ts';
 import { createRequest, createSlotStay, createStepRecord } from '../test-support.ts';
 import { ChartHistory } from './chart-history.ts';
 import { stepsBetween, summarizeRun, tokenGaps } from './run-summary.ts';

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 
-import type { ClientId, ClientUpdate, RequestActivity, RequestId } from '../../worker/client/index.ts';
+import type { ClientId, ClientUpdate, RequestActivity, RequestId } from '../../client/index.ts';
 import { createSlotStay } from '../test-support.ts';
 import { updateTables, type RequestsEvent, type RequestTables } from './request-tables.ts';
 import { latestRun, updateRuns, type Runs, type RunsInput } from './run.ts';

@@ -1,4 +1,4 @@
-import { TEXT_GENERATOR, type RequestId, type SlotStay } from '../../worker/client/index.ts';
+import { TEXT_GENERATOR, type RequestId, type SlotStay } from '../../client/index.ts';
 import type { RequestsEvent, RequestTables } from './request-tables.ts';
 import { isActive } from './request-view.ts';
 

@@ -1,7 +1,7 @@
 import { createContext, use } from 'react';
 import { useStore } from 'zustand';
 
-import type { Serve } from '../../worker/client/index.ts';
+import type { Serve } from '../../client/index.ts';
 import type { BatchView } from './batch-view.ts';
 import type { ServeStore, ServeView } from './serve-store.ts';
 

@@ -7,7 +7,7 @@ import type {
   RequestActivity,
   RequestId,
   ServeStats,
-} from '../../worker/client/index.ts';
+} from '../../client/index.ts';
 import { createStatus } from '../test-support.ts';
 import { BATCH_SIZE_CHART } from '../watch/batch-size-chart.ts';
 import { ChartHistory } from './chart-history.ts';

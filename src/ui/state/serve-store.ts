@@ -1,7 +1,7 @@
 import { createStore } from 'zustand/vanilla';
 import type { StoreApi } from 'zustand/vanilla';
 
-import type { BatchRecord, RequestId, ServeStats, ServeStatus } from '../../worker/client/index.ts';
+import type { BatchRecord, RequestId, ServeStats, ServeStatus } from '../../client/index.ts';
 import { appendBatches, type BatchViews } from './batch-view.ts';
 import { canGenerate } from './can-generate.ts';
 import type { ChartHistory } from './chart-history.ts';

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 
-import type { ClientId, RequestId, SlotStay, StepRecord } from '../../worker/client/index.ts';
+import type { ClientId, RequestId, SlotStay, StepRecord } from '../../client/index.ts';
 import { describeBar } from '../slots/describe-bar.ts';
 import type { RequestView } from './request-view.ts';
 import { SlotHistory } from './slot-history.ts';

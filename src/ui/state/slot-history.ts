@@ -1,4 +1,4 @@
-import type { ClientId, RequestId, ServeStats, SlotStay, StepRecord } from '../../worker/client/index.ts';
+import type { ClientId, RequestId, ServeStats, SlotStay, StepRecord } from '../../client/index.ts';
 import { Lanes } from './lanes.ts';
 import type { RequestView } from './request-view.ts';
 

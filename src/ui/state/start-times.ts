@@ -1,4 +1,4 @@
-import type { ServeStatus } from '../../worker/client/index.ts';
+import type { ServeStatus } from '../../client/index.ts';
 import type { ServeStore } from './serve-store.ts';
 
 const KEY = 'tabserve-start-ms';

@@ -1,4 +1,4 @@
-import type { WireError } from '../../worker/client/index.ts';
+import type { WireError } from '../../client/index.ts';
 
 /** Errors of parts of the page that failed to load. */
 const missingParts = new WeakSet<Error>();

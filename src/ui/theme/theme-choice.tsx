@@ -1,6 +1,6 @@
 import { useState } from 'react';
 
-import { Segments } from '../segments.tsx';
+import { Segments } from '../parts/segments.tsx';
 import { applyTheme, readTheme, THEMES } from './theme.ts';
 
 export function ThemeChoice() {

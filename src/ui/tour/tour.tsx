@@ -1,6 +1,6 @@
 import { useEffect, useState } from 'react';
 
-import { Button } from '../button.tsx';
+import { Button } from '../parts/button.tsx';
 import './tour.css';
 
 const HINTS = [

@@ -1,6 +1,6 @@
 import type uPlot from 'uplot';
 
-import { formatCount, NO_VALUE } from '../format.ts';
+import { formatCount, NO_VALUE } from '../parts/format.ts';
 import { stepsBetween } from '../state/run-summary.ts';
 import { color, endingAtOrAfter, toX } from './chart-spec.ts';
 import type { ChartColumns, ChartSpec } from './chart-spec.ts';

@@ -1,6 +1,6 @@
 import { describe, expect, it, vi } from 'vitest';
 
-import type { ServeStats } from '../../worker/client/index.ts';
+import type { ServeStats } from '../../client/index.ts';
 import { ChartHistory } from '../state/chart-history.ts';
 import { createServeStore } from '../state/serve-store.ts';
 import { createStatus } from '../test-support.ts';

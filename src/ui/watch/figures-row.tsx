@@ -1,4 +1,4 @@
-import { formatCount, formatEachMs, formatNumber, NO_VALUE } from '../format.ts';
+import { formatCount, formatEachMs, formatNumber, NO_VALUE } from '../parts/format.ts';
 import type { Spread } from '../state/run-summary.ts';
 import { latestRun } from '../state/run.ts';
 import { useServeView } from '../state/serve-context.ts';

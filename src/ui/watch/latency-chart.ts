@@ -1,6 +1,6 @@
 import type uPlot from 'uplot';
 
-import { formatMs } from '../format.ts';
+import { formatMs } from '../parts/format.ts';
 import { stepsBetween, tokenGaps, type TokenGap } from '../state/run-summary.ts';
 import type { SlotBar } from '../state/slot-history.ts';
 import type { TimeSpan } from '../state/time-span.ts';

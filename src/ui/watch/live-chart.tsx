@@ -1,7 +1,7 @@
 import { useEffect, useRef, useState } from 'react';
 
-import { Button } from '../button.tsx';
-import { Popover } from '../popover.tsx';
+import { Button } from '../parts/button.tsx';
+import { Popover } from '../parts/popover.tsx';
 import { afterPaint } from '../state/after-paint.ts';
 import { latestRun } from '../state/run.ts';
 import { useServe, useServeView } from '../state/serve-context.ts';

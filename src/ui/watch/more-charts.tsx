@@ -1,6 +1,6 @@
 import { lazy, Suspense } from 'react';
 
-import { Disclosure } from '../disclosure.tsx';
+import { Disclosure } from '../parts/disclosure.tsx';
 
 const ChartGrid = lazy(async () => ({ default: (await import('./chart-grid.tsx')).ChartGrid }));
 

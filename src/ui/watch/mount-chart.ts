@@ -1,7 +1,7 @@
 import uPlot from 'uplot';
 import 'uplot/dist/uPlot.min.css';
 
-import { observeSize, observeVisibility } from '../observe.ts';
+import { observeSize, observeVisibility } from '../parts/observe.ts';
 import { paceDrawing } from '../state/draw-pace.ts';
 import { createDrawTurns } from '../state/draw-turns.ts';
 import { latestRun, type Run } from '../state/run.ts';

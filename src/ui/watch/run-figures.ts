@@ -1,4 +1,4 @@
-import type { LatencySummary } from '../../worker/client/index.ts';
+import type { LatencySummary } from '../../client/index.ts';
 import { summarizeRun, type Spread } from '../state/run-summary.ts';
 import { latestRun, type Run } from '../state/run.ts';
 import type { ServeView } from '../state/serve-store.ts';

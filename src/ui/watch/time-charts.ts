@@ -1,4 +1,4 @@
-import { formatCount, formatMs, formatNumber, NO_VALUE } from '../format.ts';
+import { formatCount, formatMs, formatNumber, NO_VALUE } from '../parts/format.ts';
 import type { Cell, SampleFigures } from '../state/chart-history.ts';
 import type { ChartSpec } from './chart-spec.ts';
 import { LOGARITHMIC_MS } from './logarithmic-ms.ts';

@@ -1,6 +1,6 @@
 import { createStore } from 'zustand/vanilla';
 
-import type { RequestId } from '../../worker/client/index.ts';
+import type { RequestId } from '../../client/index.ts';
 import type { Run } from '../state/run.ts';
 
 /** The last run, shown again slowly or step by step. */

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { FakeClock } from '../../batching/fake-clock.ts';
+import { FakeClock } from '../../batching/testing/fake-clock.ts';
 import { clientId, requestId } from '../../batching/generation/test-support.ts';
-import type { RequestActivity, RequestUpdate } from '../protocol/requests.ts';
+import type { RequestActivity, RequestUpdate } from '../../protocol/requests.ts';
 import { createServedModel } from '../test-support.ts';
 import { ActivityLog } from './activity-log.ts';
 

@@ -1,9 +1,9 @@
 import type { Clock } from '../../batching/clock.ts';
 import { shown, textOf } from '../../batching/errors.ts';
-import { isRecord } from '../platform/is-record.ts';
-import { isChat } from '../protocol/chat.ts';
-import type { RequestActivity, RequestUpdate } from '../protocol/requests.ts';
-import type { RequestId } from '../protocol/ids.ts';
+import { isRecord } from '../../platform/is-record.ts';
+import { isChat } from '../../protocol/chat.ts';
+import type { RequestActivity, RequestUpdate } from '../../protocol/requests.ts';
+import type { RequestId } from '../../protocol/ids.ts';
 
 /** Time between two messages. */
 const INTERVAL_MS = 100;

@@ -3,8 +3,8 @@ import { describe, expect, it } from 'vitest';
 import { RequestCancelledError } from '../../batching/errors.ts';
 import type { RequestEvent, StepEvent } from '../../batching/generation/events.ts';
 import type { KvSlot } from '../../batching/generation/kv-slots.ts';
-import type { RequestId } from '../protocol/ids.ts';
-import { sequenceIdOf } from '../text-generation/sequence-id.ts';
+import type { RequestId } from '../../protocol/ids.ts';
+import { sequenceIdOf } from '../../protocol/sequence-id.ts';
 import { SlotLog } from './slot-log.ts';
 
 const STEP_MS = 10;

@@ -1,7 +1,7 @@
 import type { FailedEvent, FinishedEvent, StepEvent } from '../../batching/generation/events.ts';
-import type { RequestId } from '../protocol/ids.ts';
-import type { SlotStay } from '../protocol/stats.ts';
-import { parseSequenceId } from '../text-generation/sequence-id.ts';
+import type { RequestId } from '../../protocol/ids.ts';
+import type { SlotStay } from '../../protocol/stats.ts';
+import { parseSequenceId } from '../../protocol/sequence-id.ts';
 
 /** A `SlotStay` with times on the worker's clock. Mutable: each token of each step changes one. */
 interface Stay extends Omit<

@@ -1,12 +1,12 @@
 import { describe, expect, it } from 'vitest';
 import { RequestCancelledError } from '../../batching/errors.ts';
 import type { RequestEvent, StepEvent } from '../../batching/generation/events.ts';
-import { FakeClock } from '../../batching/fake-clock.ts';
+import { FakeClock } from '../../batching/testing/fake-clock.ts';
 import type { KvSlot } from '../../batching/generation/kv-slots.ts';
 import { createGenerationMetrics } from '../../batching/metrics/generation-metrics.ts';
 import { MetricsRegistry } from '../../batching/metrics/registry.ts';
-import { createRequestId } from '../protocol/ids.ts';
-import type { ServeStats } from '../protocol/stats.ts';
+import { createRequestId } from '../../protocol/ids.ts';
+import type { ServeStats } from '../../protocol/stats.ts';
 import { StatsReporter } from './stats-reporter.ts';
 
 const requestId = createRequestId();

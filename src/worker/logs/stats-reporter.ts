@@ -7,7 +7,7 @@ import type {
 } from '../../batching/metrics/generation-metrics.ts';
 import { LatencyWindow } from '../../batching/metrics/latency-window.ts';
 import { TokenRate } from '../../batching/metrics/token-rate.ts';
-import type { ServeStats, StepRecord } from '../protocol/stats.ts';
+import type { ServeStats, StepRecord } from '../../protocol/stats.ts';
 import { SlotLog } from './slot-log.ts';
 
 interface StatsSink {

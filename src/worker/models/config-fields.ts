@@ -1,5 +1,5 @@
-import { isRecord } from '../platform/is-record.ts';
-import { ModelFileCorruptError } from '../protocol/errors/model.ts';
+import { isRecord } from '../../platform/is-record.ts';
+import { ModelFileCorruptError } from '../../protocol/errors/model.ts';
 
 type ConfigFields = Readonly<Record<string, unknown>>;
 

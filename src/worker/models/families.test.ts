@@ -1,9 +1,9 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { planModel } from './checkpoint/model-plan.ts';
-import { TINY_CONFIG } from './gpt2/tiny-checkpoint.ts';
+import { TINY_CONFIG } from '../testing/tiny-checkpoint.ts';
 import { readModel } from './families.ts';
-import { HUB_CONFIGS } from './llama/hub-configs.ts';
+import { HUB_CONFIGS } from '../testing/hub-configs.ts';
 
 describe('readModel', () => {
   it.each([

@@ -1,5 +1,5 @@
-import { isRecord } from '../platform/is-record.ts';
-import { ModelFileCorruptError, UnsupportedModelError } from '../protocol/errors/model.ts';
+import { isRecord } from '../../platform/is-record.ts';
+import { ModelFileCorruptError, UnsupportedModelError } from '../../protocol/errors/model.ts';
 import type { Model, ModelFamily } from './family.ts';
 import { gpt2 } from './gpt2/family.ts';
 import { llama } from './llama/family.ts';

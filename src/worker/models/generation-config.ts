@@ -1,7 +1,7 @@
 import { MAX_CHOICES } from '../../batching/generation/limits.ts';
 import { GENERATION_OPTIONS, OPTION_DEFAULTS } from '../../batching/generation/options.ts';
-import { isRecord } from '../platform/is-record.ts';
-import type { ModelInfo } from '../protocol/models.ts';
+import { isRecord } from '../../platform/is-record.ts';
+import type { ModelInfo } from '../../protocol/models.ts';
 
 type GenerationDefaults = ModelInfo['generationDefaults'];
 type NumberOption = 'maxNewTokens' | 'temperature' | 'topK' | 'topP' | 'minP' | 'repetitionPenalty' | 'n';

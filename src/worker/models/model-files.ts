@@ -1,5 +1,5 @@
 import { memoryFile, type CheckpointFiles } from './checkpoint/checkpoint-files.ts';
-import { ModelFileMissingError } from '../protocol/errors/model.ts';
+import { ModelFileMissingError } from '../../protocol/errors/model.ts';
 import { readChunks } from './read-chunks.ts';
 
 export type ReportBytes = (loaded: number, total: number) => void;

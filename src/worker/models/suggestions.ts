@@ -1,5 +1,5 @@
 import { DEFAULT_POLICY } from '../../batching/generation/policy.ts';
-import type { SuggestedModel } from '../protocol/models.ts';
+import type { SuggestedModel } from '../../protocol/models.ts';
 import type { DeviceLimits } from './checkpoint/device-fit.ts';
 import { chooseDtype } from './checkpoint/model-plan.ts';
 import { readModel } from './families.ts';

@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { chooseDevice } from './create-backend.ts';
-import { type WorkerPast, NO_PAST } from '../protocol/recovery.ts';
+import { type WorkerPast, NO_PAST } from '../../protocol/recovery.ts';
 
 interface Machine {
   /** Undefined: the browser has no WebGPU. Null: it has, and no adapter. */

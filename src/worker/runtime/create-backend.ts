@@ -1,8 +1,12 @@
 import type { DeviceLimits } from '../models/checkpoint/device-fit.ts';
-import { type BackendChoice, type Rung, LADDERS } from '../protocol/ladder.ts';
-import type { BackendInfo } from '../protocol/models.ts';
-import { type WorkerPast, NO_PAST } from '../protocol/recovery.ts';
-import { AdapterGoneError, NoWebGpuAdapterError, RungUnavailableError } from '../protocol/errors/runtime.ts';
+import { type BackendChoice, type Rung, LADDERS } from '../../protocol/ladder.ts';
+import type { BackendInfo } from '../../protocol/models.ts';
+import { type WorkerPast, NO_PAST } from '../../protocol/recovery.ts';
+import {
+  AdapterGoneError,
+  NoWebGpuAdapterError,
+  RungUnavailableError,
+} from '../../protocol/errors/runtime.ts';
 import type { ModelBackend, PackedModel } from './model-backend.ts';
 import { requestGpuDevice, type GpuDevice } from './webgpu/gpu-device.ts';
 import { WasmBackend } from './wasm/wasm-backend.ts';

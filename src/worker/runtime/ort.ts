@@ -1,6 +1,6 @@
 import type * as Ort from 'onnxruntime-web/webgpu';
-import { importPart } from '../platform/import-part.ts';
-import { RuntimeFileError, WasmForbiddenError } from '../protocol/errors/worker.ts';
+import { importPart } from '../import-part.ts';
+import { RuntimeFileError, WasmForbiddenError } from '../../protocol/errors/worker.ts';
 import { createMutex } from './mutex.ts';
 import { buildFor, WASM_FILES, type OrtBuild } from './ort-builds.ts';
 import { importFactory } from './wasm/ort-memory.ts';

@@ -8,9 +8,9 @@ import type {
   StepRow,
 } from '../../batching/generation/model-runner.ts';
 import { GREEDY } from '../../batching/generation/request.ts';
-import { createRequestId } from '../protocol/ids.ts';
+import { createRequestId } from '../../protocol/ids.ts';
 import { BackendRunner } from './runner.ts';
-import { ScriptedBackend } from './scripted-backend.ts';
+import { ScriptedBackend } from '../testing/scripted-backend.ts';
 
 function row(slot: number, startPosition: number, ...tokenIds: number[]): StepRow {
   return {

@@ -1,5 +1,5 @@
 import { checkLogits, logprobsOf, type TokenLogprobs } from '../../batching/sampling/logprobs.ts';
-import { yieldToHost } from '../platform/yield-to-host.ts';
+import { yieldToHost } from '../../platform/yield-to-host.ts';
 
 /** Scoring a long prompt over a large vocabulary takes longer, so it lets messages in between. */
 const MAX_BUSY_MS = 4;

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { StepHangError } from '../protocol/errors/runtime.ts';
-import { ScriptedBackend } from './scripted-backend.ts';
+import { StepHangError } from '../../protocol/errors/runtime.ts';
+import { ScriptedBackend } from '../testing/scripted-backend.ts';
 import { warmUp } from './warm-up.ts';
 
 /** A backend whose run `hangAt`, counted from 1, never ends, and whose other runs take so long. */

@@ -1,7 +1,7 @@
 import { kvSlot } from '../../batching/generation/kv-slots.ts';
 import type { StepRow } from '../../batching/generation/model-runner.ts';
 import { GREEDY } from '../../batching/generation/request.ts';
-import { createRequestId } from '../protocol/ids.ts';
+import { createRequestId } from '../../protocol/ids.ts';
 import type { ModelConfig } from '../models/model-config.ts';
 import type { ForwardInput, ModelBackend } from './model-backend.ts';
 import { orHang } from './step-watchdog.ts';

@@ -1,10 +1,10 @@
 import { RuntimeLostError } from '../../batching/generation/runtime-lost-error.ts';
 import type { ModelFamily } from '../models/family.ts';
-import type { FaultKind, Recovery, WorkerPast } from '../protocol/recovery.ts';
-import type { HostMessage } from '../protocol/host-messages.ts';
-import type { RequestId } from '../protocol/ids.ts';
-import type { RequestUpdate } from '../protocol/requests.ts';
-import type { Unsigned } from '../protocol/wire.ts';
+import type { FaultKind, Recovery, WorkerPast } from '../../protocol/recovery.ts';
+import type { HostMessage } from '../../protocol/host-messages.ts';
+import type { RequestId } from '../../protocol/ids.ts';
+import type { RequestUpdate } from '../../protocol/requests.ts';
+import type { Unsigned } from '../../protocol/wire.ts';
 import { faultOfWorker } from '../runtime/fault-of.ts';
 import type { RequestBook } from './request-book.ts';
 

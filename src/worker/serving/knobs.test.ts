@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 
 import { DEFAULT_POLICY, updatePolicy, type BatchingPolicy } from '../../batching/generation/policy.ts';
 import { clientId } from '../../batching/generation/test-support.ts';
-import { TEXT_GENERATOR } from '../protocol/generation.ts';
+import { TEXT_GENERATOR } from '../../protocol/generation.ts';
 import { Knobs } from './knobs.ts';
 import { overrideId } from '../test-support.ts';
 

@@ -1,5 +1,5 @@
-import type { ClientId } from '../protocol/ids.ts';
-import type { WorkerMessage } from '../protocol/worker-messages.ts';
+import type { ClientId } from '../../protocol/ids.ts';
+import type { WorkerMessage } from '../../protocol/worker-messages.ts';
 
 /** Carries the worker's messages to its clients. */
 export interface Outbox {

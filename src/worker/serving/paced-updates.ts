@@ -1,6 +1,6 @@
 import type { Clock } from '../../batching/clock.ts';
-import type { ClientId } from '../protocol/ids.ts';
-import type { RequestUpdate } from '../protocol/requests.ts';
+import type { ClientId } from '../../protocol/ids.ts';
+import type { RequestUpdate } from '../../protocol/requests.ts';
 
 /** Two frames of a display at 60 Hz: a reader does not notice the wait. */
 const INTERVAL_MS = 33;

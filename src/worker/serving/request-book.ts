@@ -1,4 +1,4 @@
-import type { ClientId, RequestId } from '../protocol/ids.ts';
+import type { ClientId, RequestId } from '../../protocol/ids.ts';
 
 /** Ended requests that are remembered, so that a repeated message does not start one again. */
 const MAX_REMEMBERED = 4096;

@@ -1,17 +1,17 @@
 import { systemClock } from '../../batching/clock.ts';
 import { ModelRunError } from '../../batching/errors.ts';
-import type { TurnOwner } from '../../batching/generation/request-queue.ts';
+import type { TurnOwner } from '../../batching/queue/request-queue.ts';
 import type { ActivityLog } from '../logs/activity-log.ts';
-import { asClientId, type ClientId, type RequestId } from '../protocol/ids.ts';
+import { asClientId, type ClientId, type RequestId } from '../../protocol/ids.ts';
 import {
   END_TYPES,
   type RequestUpdate,
   type SubmittedRequest,
   type TurnSigns,
-} from '../protocol/requests.ts';
-import { TEXT_GENERATOR } from '../protocol/generation.ts';
-import { toWireError } from '../protocol/wire-errors.ts';
-import type { DeploymentSet } from './deployment-set.ts';
+} from '../../protocol/requests.ts';
+import { TEXT_GENERATOR } from '../../protocol/generation.ts';
+import { toWireError } from '../../protocol/wire-errors.ts';
+import type { DeploymentSet } from './deployments/deployment-set.ts';
 import type { ServeWorkerHost } from './host-reports.ts';
 import { PacedUpdates } from './paced-updates.ts';
 import type { RequestBook } from './request-book.ts';

@@ -2,17 +2,17 @@ import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { clientId, requestId } from '../../batching/generation/test-support.ts';
 import type { Outbox } from './outbox.ts';
 import { createServeHost } from '../test-support.ts';
-import { PROTOCOL_VERSION } from '../protocol/wire.ts';
-import type { ClientId } from '../protocol/ids.ts';
-import type { RequestUpdate, SubmittedRequest, TurnSigns } from '../protocol/requests.ts';
-import type { WorkerMessage } from '../protocol/worker-messages.ts';
+import { PROTOCOL_VERSION } from '../../protocol/wire.ts';
+import type { ClientId } from '../../protocol/ids.ts';
+import type { RequestUpdate, SubmittedRequest, TurnSigns } from '../../protocol/requests.ts';
+import type { WorkerMessage } from '../../protocol/worker-messages.ts';
 import { ServeWorker } from './serve-worker.ts';
-import type { Outgoing } from '../client/links/link.ts';
+import type { Outgoing } from '../../client/links/link.ts';
 
 // The worker around a model that counts up through the alphabet; what a real one does is shown end to end.
 
-vi.mock('../models/load-model.ts', async () => {
-  const scripted = await import('../runtime/scripted-backend.ts');
+vi.mock('./models/load-model.ts', async () => {
+  const scripted = await import('../testing/scripted-backend.ts');
   const { createScriptedModel } = await import('../test-support.ts');
   return { loadEmbeddedModel: () => Promise.resolve(createScriptedModel(new scripted.ScriptedBackend())) };
 });
@@ -348,7 +348,7 @@ describe('a request with timeoutMs', () => {
 it('tells the tokens of a text, and the text of tokens, of the model that serves', async () => {
   const { worker, send, answersTo, refusalsTo } = createWorker();
   await worker.start('http://localhost/', 'auto');
-  const { ScriptedBackend: Scripted } = await import('../runtime/scripted-backend.ts');
+  const { ScriptedBackend: Scripted } = await import('../testing/scripted-backend.ts');
   const { contextLength, vocabSize } = Scripted.config;
   send(A, { type: 'tokenize', callId: 1, text: 'cab', addSpecialTokens: false });
   send(A, { type: 'detokenize', callId: 2, tokenIds: [2, 0, 1] });

@@ -1,14 +1,14 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { clientId, requestId } from '../../batching/generation/test-support.ts';
-import { defineDeployment } from '../deployments/deployment.ts';
-import { createRequestId, type ClientId } from '../protocol/ids.ts';
-import { PROTOCOL_VERSION } from '../protocol/wire.ts';
-import type { ClientMessage } from '../protocol/client-messages.ts';
-import type { KnobSettings } from '../protocol/status.ts';
-import type { RequestUpdate, Resumption } from '../protocol/requests.ts';
-import type { WorkerMessage } from '../protocol/worker-messages.ts';
+import { defineDeployment } from '../../protocol/deployment.ts';
+import { createRequestId, type ClientId } from '../../protocol/ids.ts';
+import { PROTOCOL_VERSION } from '../../protocol/wire.ts';
+import type { ClientMessage } from '../../protocol/client-messages.ts';
+import type { KnobSettings } from '../../protocol/status.ts';
+import type { RequestUpdate, Resumption } from '../../protocol/requests.ts';
+import type { WorkerMessage } from '../../protocol/worker-messages.ts';
 import { ServeWorker } from './serve-worker.ts';
-import type { Outgoing } from '../client/links/link.ts';
+import type { Outgoing } from '../../client/links/link.ts';
 import type { Outbox } from './outbox.ts';
 import { createKnobs, createServeHost, overrideId } from '../test-support.ts';
 

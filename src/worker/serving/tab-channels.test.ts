@@ -1,8 +1,8 @@
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { clientId, settle } from '../../batching/generation/test-support.ts';
-import { PROTOCOL_VERSION } from '../protocol/wire.ts';
-import type { WorkerMessage } from '../protocol/worker-messages.ts';
-import { namesOf } from '../protocol/names.ts';
+import { PROTOCOL_VERSION } from '../../protocol/wire.ts';
+import type { WorkerMessage } from '../../protocol/worker-messages.ts';
+import { namesOf } from '../../protocol/names.ts';
 import { TabChannels } from './tab-channels.ts';
 import { FakeLocks, workerId } from '../test-support.ts';
 

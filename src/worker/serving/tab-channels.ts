@@ -1,7 +1,7 @@
-import type { Locks } from '../client/links/link.ts';
-import type { ClientId } from '../protocol/ids.ts';
-import type { AppNames } from '../protocol/names.ts';
-import type { WorkerMessage } from '../protocol/worker-messages.ts';
+import type { Locks } from '../../protocol/locks.ts';
+import type { ClientId } from '../../protocol/ids.ts';
+import type { AppNames } from '../../protocol/names.ts';
+import type { WorkerMessage } from '../../protocol/worker-messages.ts';
 import type { Outbox } from './outbox.ts';
 
 export interface TabListener {

@@ -1,7 +1,7 @@
-import { createWorkerId, type ClientId } from '../protocol/ids.ts';
-import { PROTOCOL_VERSION, type Unsigned } from '../protocol/wire.ts';
-import type { WorkerMessage } from '../protocol/worker-messages.ts';
-import { toWireError } from '../protocol/wire-errors.ts';
+import { createWorkerId, type ClientId } from '../../protocol/ids.ts';
+import { PROTOCOL_VERSION, type Unsigned } from '../../protocol/wire.ts';
+import type { WorkerMessage } from '../../protocol/worker-messages.ts';
+import { toWireError } from '../../protocol/wire-errors.ts';
 import type { Outbox } from './outbox.ts';
 
 /** A client's question that gets one answer. */

@@ -1,9 +1,9 @@
 import type { RequestEvent, RequestTimings, StartedEvent } from '../../batching/generation/events.ts';
-import type { GenerationResult } from '../protocol/generation.ts';
-import type { RequestId } from '../protocol/ids.ts';
-import type { RequestUpdate } from '../protocol/requests.ts';
-import type { ServedModel } from '../protocol/models.ts';
-import { toWireError } from '../protocol/wire-errors.ts';
+import type { GenerationResult } from '../../protocol/generation.ts';
+import type { RequestId } from '../../protocol/ids.ts';
+import type { RequestUpdate } from '../../protocol/requests.ts';
+import type { ServedModel } from '../../protocol/models.ts';
+import { toWireError } from '../../protocol/wire-errors.ts';
 import type { Choice } from './choice.ts';
 import type { Submission } from './prompt-generator.ts';
 import type { Prompt } from './prompt-tokens.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, it, vi } from 'vitest';
-import type { ChatMessage } from '../protocol/chat.ts';
+import type { ChatMessage } from '../../protocol/chat.ts';
 import { scriptedChatTemplate } from '../test-support.ts';
 import { createGenerator, resultIn, textsIn } from './test-support.ts';
 

@@ -3,12 +3,12 @@ import type {
   GenerationChoice,
   PromptTokenLogprobs,
   TokenLogprobs,
-} from '../protocol/generation.ts';
-import type { RequestId } from '../protocol/ids.ts';
-import type { ResumedChoice } from '../protocol/requests.ts';
+} from '../../protocol/generation.ts';
+import type { RequestId } from '../../protocol/ids.ts';
+import type { ResumedChoice } from '../../protocol/requests.ts';
 import type { ResolvedOptions } from './generation-options.ts';
 import { StopMatcher } from './stop-matcher.ts';
-import type { ByteTextStream } from './text-stream.ts';
+import type { ByteTextStream } from '../models/tokenizer/text-stream.ts';
 
 export interface ChoiceOptions {
   /** From 0, within its request. */

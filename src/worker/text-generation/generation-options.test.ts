@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { ModelInfo } from '../protocol/models.ts';
+import type { ModelInfo } from '../../protocol/models.ts';
 import { resolveOptions, timeoutMsOf } from './generation-options.ts';
 
 const MODEL: ModelInfo = {

@@ -6,11 +6,11 @@ import {
   pickSampling,
   type GenerationOptions,
 } from '../../batching/generation/options.ts';
-import { integerIn, parseOptions, tokenIdsIn } from '../../batching/generation/validate.ts';
+import { integerIn, parseOptions, tokenIdsIn } from '../../batching/validate.ts';
 import { logitBiasWithin } from '../../batching/sampling/logit-bias.ts';
-import { isRecord } from '../platform/is-record.ts';
-import { randomSeed } from '../platform/random-seed.ts';
-import type { ModelInfo } from '../protocol/models.ts';
+import { isRecord } from '../../platform/is-record.ts';
+import { randomSeed } from '../../platform/random-seed.ts';
+import type { ModelInfo } from '../../protocol/models.ts';
 
 /** A request's own options over the model's defaults. `ending` says what ends a text before its length does. */
 export type ResolvedOptions = ReturnType<typeof resolveOptions>;

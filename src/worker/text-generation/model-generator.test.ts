@@ -1,9 +1,9 @@
 import { describe, expect, it, vi } from 'vitest';
 import { RequestTimeoutError } from '../../batching/errors.ts';
-import { createClientId, createRequestId } from '../protocol/ids.ts';
-import type { GenerationChoice, GenerationOptions } from '../protocol/generation.ts';
-import type { RequestUpdate, ResumedChoice, Resumption } from '../protocol/requests.ts';
-import { ScriptedBackend } from '../runtime/scripted-backend.ts';
+import { createClientId, createRequestId } from '../../protocol/ids.ts';
+import type { GenerationChoice, GenerationOptions } from '../../protocol/generation.ts';
+import type { RequestUpdate, ResumedChoice, Resumption } from '../../protocol/requests.ts';
+import { ScriptedBackend } from '../testing/scripted-backend.ts';
 import { createGenerator, resultIn, textsIn, submitAll } from './test-support.ts';
 
 describe('ModelGenerator', () => {

@@ -6,19 +6,19 @@ import type { BatchingPolicy } from '../../batching/generation/policy.ts';
 import type { GenerationRequest } from '../../batching/generation/request.ts';
 import type { EngineGauges } from '../../batching/metrics/generation-metrics.ts';
 import { continuationSeed } from '../../batching/sampling/random.ts';
-import type { LoadedModel } from '../models/load-model.ts';
-import type { RequestId } from '../protocol/ids.ts';
-import type { RequestUpdate, Resumption } from '../protocol/requests.ts';
-import { toServedModel } from '../protocol/models.ts';
+import type { LoadedModel } from '../runtime/loaded-model.ts';
+import type { RequestId } from '../../protocol/ids.ts';
+import type { RequestUpdate, Resumption } from '../../protocol/requests.ts';
+import { toServedModel } from '../../protocol/models.ts';
 import { BackendRunner } from '../runtime/runner.ts';
 import { ActiveRequest } from './active-request.ts';
 import { Choice } from './choice.ts';
-import { isChat } from '../protocol/chat.ts';
+import { isChat } from '../../protocol/chat.ts';
 import { resolveOptions, type ResolvedOptions } from './generation-options.ts';
 import { ModelGuard, type ModelGuardOptions } from './model-guard.ts';
 import type { Accepted, PromptGenerator, Submission } from './prompt-generator.ts';
 import { readPrompt } from './prompt-tokens.ts';
-import { parseSequenceId, sequenceIdOf } from './sequence-id.ts';
+import { parseSequenceId, sequenceIdOf } from '../../protocol/sequence-id.ts';
 
 export interface ModelGeneratorOptions extends ModelGuardOptions {
   /** All updates of one step, or of one cancellation. */

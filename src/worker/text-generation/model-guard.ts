@@ -1,11 +1,11 @@
 import { systemClock } from '../../batching/clock.ts';
 import type { Step, StepOutput } from '../../batching/generation/model-runner.ts';
 import { RuntimeLostError } from '../../batching/generation/runtime-lost-error.ts';
-import type { RequestId } from '../protocol/ids.ts';
+import type { RequestId } from '../../protocol/ids.ts';
 import type { ModelBackend } from '../runtime/model-backend.ts';
 import type { RunSupervisor } from '../runtime/runner.ts';
 import { StepWatchdog } from '../runtime/step-watchdog.ts';
-import { parseSequenceId } from './sequence-id.ts';
+import { parseSequenceId } from '../../protocol/sequence-id.ts';
 
 export interface ModelGuardOptions {
   /** The most sequences that may run together at first, after a fault that their number may have caused. */

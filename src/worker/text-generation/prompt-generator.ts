@@ -1,8 +1,8 @@
 import type { BatchingPolicy } from '../../batching/generation/policy.ts';
-import type { TurnOwner } from '../../batching/generation/request-queue.ts';
+import type { TurnOwner } from '../../batching/queue/request-queue.ts';
 import type { EngineGauges } from '../../batching/metrics/generation-metrics.ts';
-import type { RequestId } from '../protocol/ids.ts';
-import type { SubmittedRequest } from '../protocol/requests.ts';
+import type { RequestId } from '../../protocol/ids.ts';
+import type { SubmittedRequest } from '../../protocol/requests.ts';
 
 /** A request for a text, with the client whose turn it waits for. Its input is the prompt. */
 export type Submission = SubmittedRequest & TurnOwner;

@@ -1,8 +1,8 @@
 import { describe, expect, it, vi } from 'vitest';
 
-import type { LoadedModel } from '../models/load-model.ts';
-import { ScriptedBackend } from '../runtime/scripted-backend.ts';
-import { MAX_PROMPT_LENGTH } from '../protocol/wire.ts';
+import type { LoadedModel } from '../runtime/loaded-model.ts';
+import { ScriptedBackend } from '../testing/scripted-backend.ts';
+import { MAX_PROMPT_LENGTH } from '../../protocol/wire.ts';
 import { createScriptedModel, runToEnd } from '../test-support.ts';
 import { readPrompt, type Prompt } from './prompt-tokens.ts';
 

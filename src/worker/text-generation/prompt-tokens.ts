@@ -1,10 +1,10 @@
 import { InvalidOptionError } from '../../batching/errors.ts';
-import { integerIn, type JsonRecord } from '../../batching/generation/validate.ts';
-import type { LoadedModel } from '../models/load-model.ts';
-import { isChat, lengthOfChat } from '../protocol/chat.ts';
-import { EmptyPromptError, PromptTooLongError } from '../protocol/errors/deployments.ts';
-import { NoChatTemplateError } from '../protocol/errors/model.ts';
-import { MAX_PROMPT_LENGTH } from '../protocol/wire.ts';
+import { integerIn, type JsonRecord } from '../../batching/validate.ts';
+import type { LoadedModel } from '../runtime/loaded-model.ts';
+import { isChat, lengthOfChat } from '../../protocol/chat.ts';
+import { EmptyPromptError, PromptTooLongError } from '../../protocol/errors/deployments.ts';
+import { NoChatTemplateError } from '../../protocol/errors/model.ts';
+import { MAX_PROMPT_LENGTH } from '../../protocol/wire.ts';
 import { readMessages } from './read-messages.ts';
 
 /** Most texts have about four characters a token. A text of more is encoded in two goes. */

@@ -1,7 +1,7 @@
 import { InvalidOptionError } from '../../batching/errors.ts';
-import { oneOf, validator } from '../../batching/generation/validate.ts';
-import { isRecord } from '../platform/is-record.ts';
-import { chatMessage, type ChatMessage } from '../protocol/chat.ts';
+import { oneOf, validator } from '../../batching/validate.ts';
+import { isRecord } from '../../platform/is-record.ts';
+import { chatMessage, type ChatMessage } from '../../protocol/chat.ts';
 
 const readRole = oneOf(...chatMessage.entries.role.options);
 const readContent = validator('a text', (value, refuse) => {

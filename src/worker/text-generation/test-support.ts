@@ -1,10 +1,10 @@
 import { expect, vi } from 'vitest';
 import { DEFAULT_POLICY } from '../../batching/generation/policy.ts';
 import type { ChatTemplate } from '../models/tokenizer/chat-template.ts';
-import type { GenerationResult } from '../protocol/generation.ts';
-import { createClientId, createRequestId, type RequestId } from '../protocol/ids.ts';
-import { END_TYPES, type RequestUpdate, type Resumption } from '../protocol/requests.ts';
-import { ScriptedBackend } from '../runtime/scripted-backend.ts';
+import type { GenerationResult } from '../../protocol/generation.ts';
+import { createClientId, createRequestId, type RequestId } from '../../protocol/ids.ts';
+import { END_TYPES, type RequestUpdate, type Resumption } from '../../protocol/requests.ts';
+import { ScriptedBackend } from '../testing/scripted-backend.ts';
 import { createScriptedModel, runToEnd } from '../test-support.ts';
 import { ModelGenerator } from './model-generator.ts';
 import type { Accepted, PromptGenerator, Submission } from './prompt-generator.ts';

@@ -1,4 +1,4 @@
-import { ModelFileCorruptError } from '../../protocol/errors/model.ts';
+import { ModelFileCorruptError } from '../../../protocol/errors/model.ts';
 
 /** A file of a checkpoint: in memory, picked from disk, or on a hub. */
 export interface RandomAccessFile {

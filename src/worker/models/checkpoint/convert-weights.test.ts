@@ -1,16 +1,16 @@
 import { describe, expect, it } from 'vitest';
-import { yieldToHost } from '../../platform/yield-to-host.ts';
-import { safetensorsFile } from './safetensors-builder.ts';
+import { yieldToHost } from '../../../platform/yield-to-host.ts';
+import { safetensorsFile } from '../../testing/safetensors-builder.ts';
 import type { ModelTensor } from '../model-config.ts';
 import type { CheckpointTensor } from './checkpoint.ts';
 import type { FloatDtype } from './float-formats.ts';
 import { layOut } from './packed-weights.ts';
 import { convertWeights, packInMemory, SLICE_BYTES } from './convert-weights.ts';
 import { planModel } from './model-plan.ts';
-import type { Dtype, DtypeChoice } from '../../protocol/models.ts';
+import type { Dtype, DtypeChoice } from '../../../protocol/models.ts';
 import { openCheckpoint } from './open-checkpoint.ts';
 import { logitsErrorBound, QUANTISATION_ERROR } from './test-support.ts';
-import { TINY_CONFIG, tinyFiles, tinyTensors } from '../gpt2/tiny-checkpoint.ts';
+import { TINY_CONFIG, tinyFiles, tinyTensors } from '../../testing/tiny-checkpoint.ts';
 
 const WASM = { kind: 'wasm', memoryBytes: undefined } as const;
 

@@ -1,5 +1,5 @@
-import { yieldToHost } from '../../platform/yield-to-host.ts';
-import { ModelFileCorruptError } from '../../protocol/errors/model.ts';
+import { yieldToHost } from '../../../platform/yield-to-host.ts';
+import { ModelFileCorruptError } from '../../../protocol/errors/model.ts';
 import { isSplitByRows } from '../model-config.ts';
 import type { Checkpoint, CheckpointTensor } from './checkpoint.ts';
 import { readFloats, toFloat16 } from './float-formats.ts';

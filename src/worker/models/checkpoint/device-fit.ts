@@ -1,5 +1,5 @@
 import { DEFAULT_POLICY } from '../../../batching/generation/policy.ts';
-import { MAX_TOKEN_IDS } from '../../protocol/wire.ts';
+import { MAX_TOKEN_IDS } from '../../../protocol/wire.ts';
 import { isSplitByRows, kvBytesPerToken, type ModelConfig } from '../model-config.ts';
 import { BYTES_PER_VALUE, type PackedLayout } from './packed-weights.ts';
 

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { ModelTensor } from '../model-config.ts';
 import { memoryFile } from './checkpoint-files.ts';
 import { findTensors } from './find-tensors.ts';
-import { safetensorsFile } from './safetensors-builder.ts';
+import { safetensorsFile } from '../../testing/safetensors-builder.ts';
 import { readSafetensorsIndex } from './safetensors.ts';
 
 const FUSED: ModelTensor = {

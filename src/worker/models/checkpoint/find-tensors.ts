@@ -1,4 +1,4 @@
-import { ModelFileCorruptError, UnsupportedModelError } from '../../protocol/errors/model.ts';
+import { ModelFileCorruptError, UnsupportedModelError } from '../../../protocol/errors/model.ts';
 import type { Model } from '../family.ts';
 import { listSources, type ModelTensor, type TensorSource } from '../model-config.ts';
 import type { RandomAccessFile } from './checkpoint-files.ts';

@@ -1,5 +1,5 @@
-import { ModelTooLargeError, UnsupportedDtypeError } from '../../protocol/errors/model.ts';
-import type { Dtype, DtypeChoice } from '../../protocol/models.ts';
+import { ModelTooLargeError, UnsupportedDtypeError } from '../../../protocol/errors/model.ts';
+import type { Dtype, DtypeChoice } from '../../../protocol/models.ts';
 import type { Model } from '../family.ts';
 import { countParameters } from '../model-config.ts';
 import type { ModelFiles } from './checkpoint.ts';

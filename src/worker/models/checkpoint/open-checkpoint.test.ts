@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
-import { safetensorsFile } from './safetensors-builder.ts';
+import { safetensorsFile } from '../../testing/safetensors-builder.ts';
 import { countParameters } from '../model-config.ts';
 import type { CheckpointFiles } from './checkpoint-files.ts';
 import { openCheckpoint } from './open-checkpoint.ts';
-import { filesOf, TINY_CONFIG, tinyFiles, tinyTensors } from '../gpt2/tiny-checkpoint.ts';
+import { filesOf, TINY_CONFIG, tinyFiles, tinyTensors } from '../../testing/tiny-checkpoint.ts';
 
 const MASK = { dtype: 'F32', shape: [1, 1, 16, 16] } as const;
 

@@ -1,5 +1,5 @@
-import { isRecord } from '../../platform/is-record.ts';
-import { ModelFileCorruptError, ModelFileMissingError } from '../../protocol/errors/model.ts';
+import { isRecord } from '../../../platform/is-record.ts';
+import { ModelFileCorruptError, ModelFileMissingError } from '../../../protocol/errors/model.ts';
 import { readModel } from '../families.ts';
 import type { Model } from '../family.ts';
 import { findTensors, withoutPrefix, type IndexedFile } from './find-tensors.ts';

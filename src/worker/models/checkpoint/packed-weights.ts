@@ -1,4 +1,4 @@
-import type { Dtype } from '../../protocol/models.ts';
+import type { Dtype } from '../../../protocol/models.ts';
 import { countElements, type ModelTensor } from '../model-config.ts';
 
 /** What activations, the K/V cache and weights that are not quantised are stored in. */

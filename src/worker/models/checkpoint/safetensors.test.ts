@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { memoryFile } from './checkpoint-files.ts';
 import { readSafetensorsIndex } from './safetensors.ts';
-import { safetensorsFile } from './safetensors-builder.ts';
+import { safetensorsFile } from '../../testing/safetensors-builder.ts';
 
 const read = (file: Uint8Array) => readSafetensorsIndex(memoryFile('model.safetensors', file));
 

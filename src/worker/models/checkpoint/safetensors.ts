@@ -1,6 +1,6 @@
-import { isRecord } from '../../platform/is-record.ts';
+import { isRecord } from '../../../platform/is-record.ts';
 import type { RandomAccessFile } from './checkpoint-files.ts';
-import { ModelFileCorruptError } from '../../protocol/errors/model.ts';
+import { ModelFileCorruptError } from '../../../protocol/errors/model.ts';
 
 /** All dtypes of the format: tensors that nobody reads may have any. */
 const BYTES_PER_ELEMENT = {

@@ -1,4 +1,4 @@
-import { UnsupportedModelError } from '../../protocol/errors/model.ts';
+import { UnsupportedModelError } from '../../../protocol/errors/model.ts';
 import { layerCount, positiveInteger, positiveNumber, readEosTokenIds } from '../config-fields.ts';
 import { readActivation, type Activation } from '../graph/activation.ts';
 import type { ModelConfig } from '../model-config.ts';

@@ -1,4 +1,4 @@
-import { UnsupportedModelError } from '../../protocol/errors/model.ts';
+import { UnsupportedModelError } from '../../../protocol/errors/model.ts';
 import type { OnnxNodes } from './onnx-nodes.ts';
 import type { OnnxNode } from './onnx-proto.ts';
 

@@ -1,7 +1,7 @@
 import * as fc from 'fast-check';
 import { describe, expect, it, vi } from 'vitest';
 import type { Clock } from '../../../batching/clock.ts';
-import { FakeClock } from '../../../batching/fake-clock.ts';
+import { FakeClock } from '../../../batching/testing/fake-clock.ts';
 import { bytesIn, joinRanges, type ByteRange } from '../checkpoint/byte-ranges.ts';
 import { download } from './download.ts';
 import { HubClient } from './hub-client.ts';

@@ -1,12 +1,12 @@
 import type { Clock } from '../../../batching/clock.ts';
-import type { LoadStage, DtypeChoice } from '../../protocol/models.ts';
+import type { LoadStage, DtypeChoice } from '../../../protocol/models.ts';
 import type { CheckpointFiles } from '../checkpoint/checkpoint-files.ts';
 import { downloadBytesOf, type Checkpoint } from '../checkpoint/checkpoint.ts';
 import { convertWeights } from '../checkpoint/convert-weights.ts';
 import type { DeviceLimits } from '../checkpoint/device-fit.ts';
 import { hasFloat16, planModel, type ModelPlan } from '../checkpoint/model-plan.ts';
 import { readCheckpoint, readModelFiles } from '../checkpoint/open-checkpoint.ts';
-import { HubError, LoadCancelledError } from '../../protocol/errors/hub.ts';
+import { HubError, LoadCancelledError } from '../../../protocol/errors/hub.ts';
 import { HubClient } from './hub-client.ts';
 import { readHubSnapshot } from './hub-snapshot.ts';
 import type { ModelFolder, ModelOrigin, WriteWeights } from '../store/model-folder.ts';

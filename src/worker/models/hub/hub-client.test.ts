@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, it, vi } from 'vitest';
 
-import { FakeClock } from '../../../batching/fake-clock.ts';
-import { HubUnreachableError, ModelNotFoundError } from '../../protocol/errors/hub.ts';
+import { FakeClock } from '../../../batching/testing/fake-clock.ts';
+import { HubUnreachableError, ModelNotFoundError } from '../../../protocol/errors/hub.ts';
 import { HubClient } from './hub-client.ts';
 import { readHubSnapshot } from './hub-snapshot.ts';
 

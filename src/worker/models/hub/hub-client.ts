@@ -7,7 +7,7 @@ import {
   HubUnreachableError,
   ModelAccessError,
   ModelNotFoundError,
-} from '../../protocol/errors/hub.ts';
+} from '../../../protocol/errors/hub.ts';
 import { readChunks } from '../read-chunks.ts';
 import { parseRetryAfter, retry, type RetryOptions } from './retry.ts';
 

@@ -1,6 +1,6 @@
 import * as v from 'valibot';
 
-import { HubAnswerError } from '../../protocol/errors/hub.ts';
+import { HubAnswerError } from '../../../protocol/errors/hub.ts';
 import type { HubClient } from './hub-client.ts';
 
 /** A file's size and digest, as the hub lists them. */

@@ -1,7 +1,7 @@
 import { memoryFile, type CheckpointFiles, type RandomAccessFile } from '../checkpoint/checkpoint-files.ts';
 import type { WeightFile } from '../checkpoint/checkpoint.ts';
-import { ModelFileCorruptError } from '../../protocol/errors/model.ts';
-import { yieldToHost } from '../../platform/yield-to-host.ts';
+import { ModelFileCorruptError } from '../../../protocol/errors/model.ts';
+import { yieldToHost } from '../../../platform/yield-to-host.ts';
 import { bytesIn, splitRanges } from '../checkpoint/byte-ranges.ts';
 import { createDigest } from '../store/digest.ts';
 import { download } from './download.ts';

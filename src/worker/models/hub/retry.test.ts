@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest';
-import { FakeClock } from '../../../batching/fake-clock.ts';
+import { FakeClock } from '../../../batching/testing/fake-clock.ts';
 import {
   HubRateLimitError,
   HubUnavailableError,
   HubUnreachableError,
   ModelNotFoundError,
-} from '../../protocol/errors/hub.ts';
+} from '../../../protocol/errors/hub.ts';
 import { parseRetryAfter, retry } from './retry.ts';
 
 const unavailable = (retryAfterMs = 0) => HubUnavailableError.of('hub', 503, retryAfterMs);

@@ -1,6 +1,6 @@
 import { onAbort } from '../../../batching/abort-signal.ts';
 import type { Clock } from '../../../batching/clock.ts';
-import { HubError } from '../../protocol/errors/hub.ts';
+import { HubError } from '../../../protocol/errors/hub.ts';
 
 export interface RetryOptions {
   readonly clock: Clock;

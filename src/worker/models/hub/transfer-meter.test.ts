@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { FakeClock } from '../../../batching/fake-clock.ts';
+import { FakeClock } from '../../../batching/testing/fake-clock.ts';
 import { TransferMeter } from './transfer-meter.ts';
 
 function createMeter() {

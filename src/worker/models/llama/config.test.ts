@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { readLlamaConfig } from './config.ts';
-import { HUB_CONFIGS } from './hub-configs.ts';
+import { HUB_CONFIGS } from '../../testing/hub-configs.ts';
 
 type Fields = Readonly<Record<string, unknown>>;
 

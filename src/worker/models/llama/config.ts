@@ -1,4 +1,4 @@
-import { ModelFileCorruptError, UnsupportedModelError } from '../../protocol/errors/model.ts';
+import { ModelFileCorruptError, UnsupportedModelError } from '../../../protocol/errors/model.ts';
 import { layerCount, positiveInteger, positiveNumber, readEosTokenIds } from '../config-fields.ts';
 import { readActivation, type Activation } from '../graph/activation.ts';
 import type { ModelConfig } from '../model-config.ts';

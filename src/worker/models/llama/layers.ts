@@ -1,5 +1,5 @@
-import { isRecord } from '../../platform/is-record.ts';
-import { ModelFileCorruptError, UnsupportedModelError } from '../../protocol/errors/model.ts';
+import { isRecord } from '../../../platform/is-record.ts';
+import { ModelFileCorruptError, UnsupportedModelError } from '../../../protocol/errors/model.ts';
 import { positiveInteger, positiveNumber } from '../config-fields.ts';
 import { readRope, type Rope } from './rope.ts';
 import type { Variant } from './variants.ts';

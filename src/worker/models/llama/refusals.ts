@@ -1,4 +1,4 @@
-import { UnsupportedModelError } from '../../protocol/errors/model.ts';
+import { UnsupportedModelError } from '../../../protocol/errors/model.ts';
 import type { Variant } from './variants.ts';
 
 type Fields = Readonly<Record<string, unknown>>;

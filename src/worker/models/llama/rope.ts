@@ -1,4 +1,4 @@
-import { UnsupportedModelError } from '../../protocol/errors/model.ts';
+import { UnsupportedModelError } from '../../../protocol/errors/model.ts';
 import { positiveNumber } from '../config-fields.ts';
 
 /** How far each pair of a head's values turns from one position to the next, in radians. */

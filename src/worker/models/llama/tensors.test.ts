@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { readModel } from '../families.ts';
 import { countParameters } from '../model-config.ts';
-import { HUB_CONFIGS } from './hub-configs.ts';
+import { HUB_CONFIGS } from '../../testing/hub-configs.ts';
 
 /** Parameters that the models' pages on the hub state, with the embedding once where it is tied. */
 it.each([

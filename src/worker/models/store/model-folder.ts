@@ -1,7 +1,7 @@
-import { isRecord } from '../../platform/is-record.ts';
-import { ModelFileCorruptError } from '../../protocol/errors/model.ts';
+import { isRecord } from '../../../platform/is-record.ts';
+import { ModelFileCorruptError } from '../../../protocol/errors/model.ts';
 import type { Checkpoint } from '../checkpoint/checkpoint.ts';
-import type { DtypeChoice } from '../../protocol/models.ts';
+import type { DtypeChoice } from '../../../protocol/models.ts';
 import {
   PACKED_FORMAT_VERSION,
   type PackedLayout,

@@ -1,7 +1,7 @@
-import { isRecord } from '../../platform/is-record.ts';
-import { ModelStartError, StorageQuotaError } from '../../protocol/errors/hub.ts';
-import { ModelFileCorruptError } from '../../protocol/errors/model.ts';
-import type { StoredModel } from '../../protocol/models.ts';
+import { isRecord } from '../../../platform/is-record.ts';
+import { ModelStartError, StorageQuotaError } from '../../../protocol/errors/hub.ts';
+import { ModelFileCorruptError } from '../../../protocol/errors/model.ts';
+import type { StoredModel } from '../../../protocol/models.ts';
 import { PACKED_FORMAT_VERSION, type PackedLayout } from '../checkpoint/packed-weights.ts';
 import {
   ModelFolder,

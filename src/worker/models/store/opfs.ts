@@ -1,4 +1,4 @@
-import { ModelStoreError, StorageQuotaError } from '../../protocol/errors/hub.ts';
+import { ModelStoreError, StorageQuotaError } from '../../../protocol/errors/hub.ts';
 
 /** A file with synchronous reads and writes, such as `FileSystemSyncAccessHandle` of OPFS. */
 export interface SyncFile {

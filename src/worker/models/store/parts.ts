@@ -1,5 +1,5 @@
-import { isRecord } from '../../platform/is-record.ts';
-import type { StoredModel } from '../../protocol/models.ts';
+import { isRecord } from '../../../platform/is-record.ts';
+import type { StoredModel } from '../../../protocol/models.ts';
 import { bytesIn } from '../checkpoint/byte-ranges.ts';
 import type { ModelOrigin } from './model-folder.ts';
 import { filesIn, openSyncFile, readJsonFile, removeEntry, writeJsonFile } from './opfs.ts';

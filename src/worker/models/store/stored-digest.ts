@@ -1,4 +1,4 @@
-import { importPart } from '../../platform/import-part.ts';
+import { importPart } from '../../import-part.ts';
 import type { SyncFile } from './opfs.ts';
 
 const CHUNK_BYTES = 2 ** 20;

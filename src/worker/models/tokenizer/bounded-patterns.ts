@@ -1,5 +1,5 @@
-import { isRecord } from '../../platform/is-record.ts';
-import { UnsupportedModelError } from '../../protocol/errors/model.ts';
+import { isRecord } from '../../../platform/is-record.ts';
+import { UnsupportedModelError } from '../../../protocol/errors/model.ts';
 
 /** An atom of a regular expression with its quantifier, such as `\p{N}{1,3}`. */
 interface Item {

@@ -2,8 +2,8 @@ import { readFile } from 'node:fs/promises';
 import * as v from 'valibot';
 import { afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 
-import reference from '../../../../e2e/fixtures/chat-templates-reference.json' with { type: 'json' };
-import { chatMessage } from '../../protocol/chat.ts';
+import reference from '../../../../tools/reference/fixtures/chat-templates-reference.json' with { type: 'json' };
+import { chatMessage } from '../../../protocol/chat.ts';
 import type { ChatTemplate } from './chat-template.ts';
 import { createTokenizer } from './tokenizer.ts';
 
@@ -23,7 +23,7 @@ async function readConfig(name: string): Promise<unknown> {
   return JSON.parse(await readFile(new URL(CONFIGS.get(name) ?? name), 'utf8'));
 }
 
-/** What `apply_chat_template` of huggingface/transformers renders: see tools/tokenizer-reference. */
+/** What `apply_chat_template` of huggingface/transformers renders: see tools/reference/tokenizer. */
 const chats = v.parse(
   v.array(
     v.object({

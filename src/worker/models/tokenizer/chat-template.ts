@@ -1,8 +1,8 @@
 import type { PreTrainedTokenizer } from '@huggingface/transformers';
 
-import { importPart } from '../../platform/import-part.ts';
-import type { ChatMessage } from '../../protocol/chat.ts';
-import { ChatTemplateError } from '../../protocol/errors/model.ts';
+import { importPart } from '../../import-part.ts';
+import type { ChatMessage } from '../../../protocol/chat.ts';
+import { ChatTemplateError } from '../../../protocol/errors/model.ts';
 import type { BoundedTemplate } from './bounded-template.ts';
 import { formatDate } from './format-date.ts';
 

@@ -2,8 +2,8 @@ import { readFile } from 'node:fs/promises';
 import * as v from 'valibot';
 import { beforeAll, describe, expect, it } from 'vitest';
 
-import tokenizerReference from '../../../../e2e/fixtures/tokenizers-reference.json' with { type: 'json' };
-import { MAX_TEXT_LENGTH } from '../../protocol/wire.ts';
+import tokenizerReference from '../../../../tools/reference/fixtures/tokenizers-reference.json' with { type: 'json' };
+import { MAX_TEXT_LENGTH } from '../../../protocol/wire.ts';
 import { runToEnd } from '../../test-support.ts';
 import { PIECE_LENGTH } from './encode-in-pieces.ts';
 import { mergePairs, PAIRS_PER_PIECE } from './merge-pairs.ts';

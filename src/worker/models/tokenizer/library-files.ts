@@ -1,4 +1,4 @@
-import { isRecord } from '../../platform/is-record.ts';
+import { isRecord } from '../../../platform/is-record.ts';
 
 /** A `tokenizer.json` for @huggingface/transformers, which requires fields that a file may leave out. */
 export function tokenizerForLibrary(tokenizerJson: unknown): object {

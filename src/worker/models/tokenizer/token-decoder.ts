@@ -1,7 +1,7 @@
 import * as v from 'valibot';
 
-import { isRecord } from '../../platform/is-record.ts';
-import { ModelFileCorruptError, UnsupportedModelError } from '../../protocol/errors/model.ts';
+import { isRecord } from '../../../platform/is-record.ts';
+import { ModelFileCorruptError, UnsupportedModelError } from '../../../protocol/errors/model.ts';
 import { bytesOfSpelling } from './byte-level.ts';
 
 /** How the spellings of tokens become text. */

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 
-import { filesOf } from '../gpt2/tiny-checkpoint.ts';
+import { filesOf } from '../../testing/tiny-checkpoint.ts';
 import { readTokenizerFiles } from './tokenizer-files.ts';
 
 const TOKENIZER = { model: { type: 'BPE', vocab: { a: 0 } }, decoder: { type: 'ByteLevel' } };

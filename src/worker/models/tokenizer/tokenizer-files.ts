@@ -1,5 +1,5 @@
-import { isRecord } from '../../platform/is-record.ts';
-import { ModelFileCorruptError, ModelFileMissingError } from '../../protocol/errors/model.ts';
+import { isRecord } from '../../../platform/is-record.ts';
+import { ModelFileCorruptError, ModelFileMissingError } from '../../../protocol/errors/model.ts';
 import type { Checkpoint } from '../checkpoint/checkpoint.ts';
 import { readJson, type CheckpointFiles } from '../checkpoint/checkpoint-files.ts';
 import { requireBoundedPatterns } from './bounded-patterns.ts';

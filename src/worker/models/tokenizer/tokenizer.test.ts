@@ -2,10 +2,10 @@ import { readFile } from 'node:fs/promises';
 import * as v from 'valibot';
 import { beforeAll, describe, expect, it } from 'vitest';
 
-import tokenizerReference from '../../../../e2e/fixtures/tokenizers-reference.json' with { type: 'json' };
+import tokenizerReference from '../../../../tools/reference/fixtures/tokenizers-reference.json' with { type: 'json' };
 import { createTokenizer, type Tokenizer } from './tokenizer.ts';
 
-/** What huggingface/tokenizers, in Rust, makes of the same files: see tools/tokenizer-reference. */
+/** What huggingface/tokenizers, in Rust, makes of the same files: see tools/reference/tokenizer. */
 const { texts, tokenizers } = tokenizerReference;
 
 const FILES: ReadonlyMap<string, string> = new Map([

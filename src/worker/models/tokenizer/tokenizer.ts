@@ -1,8 +1,8 @@
 import type { PreTrainedTokenizer } from '@huggingface/transformers';
 
-import { importPart } from '../../platform/import-part.ts';
-import { ModelFileCorruptError } from '../../protocol/errors/model.ts';
-import type { ByteTextStream } from '../../text-generation/text-stream.ts';
+import { importPart } from '../../import-part.ts';
+import { ModelFileCorruptError } from '../../../protocol/errors/model.ts';
+import type { ByteTextStream } from './text-stream.ts';
 import { readChatTemplate, type ChatTemplate } from './chat-template.ts';
 import { requireBoundedPatterns } from './bounded-patterns.ts';
 import { encodeInPieces } from './encode-in-pieces.ts';

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 
-import type { ByteTextStream } from '../../text-generation/text-stream.ts';
+import type { ByteTextStream } from './text-stream.ts';
 import { Vocabulary } from './vocabulary.ts';
 
 const GPT2 = {

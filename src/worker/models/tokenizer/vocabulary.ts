@@ -1,8 +1,8 @@
 import * as v from 'valibot';
 
-import { isRecord } from '../../platform/is-record.ts';
-import { ModelFileCorruptError } from '../../protocol/errors/model.ts';
-import { ByteTextStream } from '../../text-generation/text-stream.ts';
+import { isRecord } from '../../../platform/is-record.ts';
+import { ModelFileCorruptError } from '../../../protocol/errors/model.ts';
+import { ByteTextStream } from './text-stream.ts';
 import { readTokenDecoder, type TokenDecoder } from './token-decoder.ts';
 
 const file = v.object({

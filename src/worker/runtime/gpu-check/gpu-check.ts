@@ -7,8 +7,8 @@ import { RuntimeLostError } from '../../../batching/generation/runtime-lost-erro
 import { packInMemory } from '../../models/checkpoint/convert-weights.ts';
 import { layOut, type PackedLayout } from '../../models/checkpoint/packed-weights.ts';
 import { readModel } from '../../models/families.ts';
-import { importPart } from '../../platform/import-part.ts';
-import { createClientId, createRequestId, type RequestId } from '../../protocol/ids.ts';
+import { importPart } from '../../import-part.ts';
+import { createClientId, createRequestId, type RequestId } from '../../../protocol/ids.ts';
 import type { ModelBackend } from '../model-backend.ts';
 import { BackendRunner } from '../runner.ts';
 import { WebGpuBackend } from '../webgpu/webgpu-backend.ts';
@@ -25,7 +25,7 @@ export interface CheckedModel extends Pick<PackedLayout, 'dtype' | 'precision'> 
 const TWIN = 3;
 const NUM_TWIN_TOKENS = 4;
 
-/** As in `tools/gpu-check-reference/reference.py`: without it, the texts repeat one token. */
+/** As in `tools/reference/gpu-check/reference.py`: without it, the texts repeat one token. */
 const PRESENCE_PENALTY = 2;
 
 const NUM_TOP = 4;

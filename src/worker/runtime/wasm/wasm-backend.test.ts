@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import promptReference from '../../../../e2e/fixtures/prompt-logprobs-reference.json' with { type: 'json' };
-import reference from '../../../../e2e/fixtures/storyteller-reference.json' with { type: 'json' };
+import promptReference from '../../../../tools/reference/fixtures/prompt-logprobs-reference.json' with { type: 'json' };
+import reference from '../../../../tools/reference/fixtures/storyteller-reference.json' with { type: 'json' };
 import type { KvSlot } from '../../../batching/generation/kv-slots.ts';
 import { readModel } from '../../models/families.ts';
 import { memoryFile } from '../../models/checkpoint/checkpoint-files.ts';

@@ -21,7 +21,7 @@ import {
   type RowCopy,
   type SampleOutput,
 } from '../model-backend.ts';
-import { yieldToHost } from '../../platform/yield-to-host.ts';
+import { yieldToHost } from '../../../platform/yield-to-host.ts';
 import { loadOrt, ortMutex, type OrtModule } from '../ort.ts';
 
 interface WasmBackendOptions extends PackedModel {

@@ -1,4 +1,8 @@
-import { NoWebGpuAdapterError, RungUnavailableError, StepHangError } from '../../protocol/errors/runtime.ts';
+import {
+  NoWebGpuAdapterError,
+  RungUnavailableError,
+  StepHangError,
+} from '../../../protocol/errors/runtime.ts';
 import { orHang } from '../step-watchdog.ts';
 
 export interface GpuDevice {

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { StepHangError } from '../../protocol/errors/runtime.ts';
-import { ScriptedBackend } from '../scripted-backend.ts';
+import { StepHangError } from '../../../protocol/errors/runtime.ts';
+import { ScriptedBackend } from '../../testing/scripted-backend.ts';
 import { WebGpuBackend } from './webgpu-backend.ts';
 
 // How it is made, of parts that are made at a word; what it computes is shown end to end.

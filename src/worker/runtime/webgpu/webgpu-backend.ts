@@ -1,7 +1,7 @@
 import type { KvCacheLimits, KvShape } from '../../../batching/generation/kv-memory.ts';
 import type { SlotTransfer, StepRow } from '../../../batching/generation/model-runner.ts';
 import { kvBytesPerToken, type ModelConfig } from '../../models/model-config.ts';
-import { DeviceLostError, GpuError } from '../../protocol/errors/runtime.ts';
+import { DeviceLostError, GpuError } from '../../../protocol/errors/runtime.ts';
 import type { GpuSampler, SlotInputs } from '../gpu-sampler/gpu-sampler.ts';
 import { ReadbackRing } from '../gpu-sampler/readback-ring.ts';
 import {

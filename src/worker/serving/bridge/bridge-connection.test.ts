@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
 import { BridgedOutbox } from './bridged-outbox.ts';
 import { keepBridged } from './bridge-connection.ts';
-import { BRIDGE_SUBPROTOCOL } from '../../protocol/bridge-names.ts';
+import { BRIDGE_SUBPROTOCOL } from '../../../protocol/bridge-names.ts';
 
 const TOKEN = 'a0'.repeat(32);
 

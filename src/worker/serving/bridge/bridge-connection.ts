@@ -1,10 +1,10 @@
 import { systemClock } from '../../../batching/clock.ts';
-import type { ClientId } from '../../protocol/ids.ts';
-import { parseBridgeMessage } from '../../protocol/client-messages.ts';
+import type { ClientId } from '../../../protocol/ids.ts';
+import { parseBridgeMessage } from '../../../protocol/client-messages.ts';
 import type { ServeWorker } from '../serve-worker.ts';
 import type { BridgedOutbox } from './bridged-outbox.ts';
-import { BRIDGE_SUBPROTOCOL, SOCKET_PATH, TOKEN_FORM, TOKEN_PATH } from '../../protocol/bridge-names.ts';
-import { fromWireText, toWireText } from '../../protocol/wire-text.ts';
+import { BRIDGE_SUBPROTOCOL, SOCKET_PATH, TOKEN_FORM, TOKEN_PATH } from '../../../protocol/bridge-names.ts';
+import { fromWireText, toWireText } from '../../../protocol/wire-text.ts';
 
 /** The part of the worker that the bridge uses. */
 type BridgedWorker = Pick<ServeWorker, 'receive' | 'forget'>;

@@ -1,5 +1,5 @@
-import type { ClientId } from '../../protocol/ids.ts';
-import type { WorkerMessage } from '../../protocol/worker-messages.ts';
+import type { ClientId } from '../../../protocol/ids.ts';
+import type { WorkerMessage } from '../../../protocol/worker-messages.ts';
 import type { Outbox } from '../outbox.ts';
 
 /** The bridge, which is a client as tabs are. */

@@ -1,6 +1,7 @@
-import type { LoadedModel, ReportProgress } from '../../models/load-model.ts';
+import type { ReportProgress } from './load-model.ts';
+import type { LoadedModel } from '../../runtime/loaded-model.ts';
 import type { ModelStore } from '../../models/store/model-store.ts';
-import { GpuWrongValuesError, StepHangError } from '../../protocol/errors/runtime.ts';
+import { GpuWrongValuesError, StepHangError } from '../../../protocol/errors/runtime.ts';
 import type { DeviceChoice } from '../../runtime/create-backend.ts';
 import { findWrongValuesOf } from '../../runtime/gpu-check/gpu-check.ts';
 import { ortInUse } from '../../runtime/ort.ts';

@@ -1,20 +1,16 @@
 import { RuntimeLostError } from '../../../batching/generation/runtime-lost-error.ts';
 import type { DeviceLimits } from '../../models/checkpoint/device-fit.ts';
-import {
-  loadEmbeddedModel,
-  loadStoredModel,
-  type LoadedModel,
-  type ReportProgress,
-} from '../../models/load-model.ts';
+import { loadEmbeddedModel, loadStoredModel, type ReportProgress } from './load-model.ts';
+import type { LoadedModel } from '../../runtime/loaded-model.ts';
 import type { ModelFolder } from '../../models/store/model-folder.ts';
 import type { ModelStore } from '../../models/store/model-store.ts';
-import { ModelStartError } from '../../protocol/errors/hub.ts';
-import { ModelFileCorruptError, NoModelError } from '../../protocol/errors/model.ts';
-import { GpuWrongValuesError, StepHangError } from '../../protocol/errors/runtime.ts';
-import { LADDERS, RUNG_NAMES, type BackendChoice, type Rung } from '../../protocol/ladder.ts';
-import type { WorkerPast } from '../../protocol/recovery.ts';
-import type { WorkerStatus } from '../../protocol/status.ts';
-import { toWireError } from '../../protocol/wire-errors.ts';
+import { ModelStartError } from '../../../protocol/errors/hub.ts';
+import { ModelFileCorruptError, NoModelError } from '../../../protocol/errors/model.ts';
+import { GpuWrongValuesError, StepHangError } from '../../../protocol/errors/runtime.ts';
+import { LADDERS, RUNG_NAMES, type BackendChoice, type Rung } from '../../../protocol/ladder.ts';
+import type { WorkerPast } from '../../../protocol/recovery.ts';
+import type { WorkerStatus } from '../../../protocol/status.ts';
+import { toWireError } from '../../../protocol/wire-errors.ts';
 import { chooseDevice, limitsOf, type DeviceChoice } from '../../runtime/create-backend.ts';
 import { isFault } from '../../runtime/fault-of.ts';
 import { warmUp } from '../../runtime/warm-up.ts';

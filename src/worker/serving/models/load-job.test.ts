@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { FakeClock } from '../../../batching/fake-clock.ts';
+import { FakeClock } from '../../../batching/testing/fake-clock.ts';
 import { LoadJob } from './load-job.ts';
-import type { ModelLoad } from '../../protocol/models.ts';
+import type { ModelLoad } from '../../../protocol/models.ts';
 
 function createJob() {
   const clock = new FakeClock();

@@ -1,6 +1,6 @@
 import type { Clock } from '../../../batching/clock.ts';
-import { LoadCancelledError } from '../../protocol/errors/hub.ts';
-import type { LoadStage, ModelLoad } from '../../protocol/models.ts';
+import { LoadCancelledError } from '../../../protocol/errors/hub.ts';
+import type { LoadStage, ModelLoad } from '../../../protocol/models.ts';
 
 /** Time between two reports of the same phase. */
 const INTERVAL_MS = 100;

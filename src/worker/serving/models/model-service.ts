@@ -1,10 +1,10 @@
 import { RuntimeLostError } from '../../../batching/generation/runtime-lost-error.ts';
 import type { StatsReporter } from '../../logs/stats-reporter.ts';
-import { importPart } from '../../platform/import-part.ts';
-import { UpstreamError } from '../../protocol/errors/upstream.ts';
-import type { BackendChoice } from '../../protocol/ladder.ts';
-import type { UpstreamInit } from '../../protocol/host-messages.ts';
-import { toWireError } from '../../protocol/wire-errors.ts';
+import { importPart } from '../../import-part.ts';
+import { UpstreamError } from '../../../protocol/errors/upstream.ts';
+import type { BackendChoice } from '../../../protocol/ladder.ts';
+import type { UpstreamInit } from '../../../protocol/host-messages.ts';
+import { toWireError } from '../../../protocol/wire-errors.ts';
 import type { TextDeployment } from '../../text-generation/text-deployment.ts';
 import type { ServeWorkerHost } from '../host-reports.ts';
 import type { ModelSwitch } from './model-switch.ts';

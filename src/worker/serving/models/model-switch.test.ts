@@ -1,14 +1,14 @@
 import { beforeEach, describe, expect, it, vi } from 'vitest';
-import type { LoadedModel } from '../../models/load-model.ts';
+import type { LoadedModel } from '../../runtime/loaded-model.ts';
 import type { ModelFolder } from '../../models/store/model-folder.ts';
 import type { ModelStore } from '../../models/store/model-store.ts';
-import { UnsupportedDtypeError } from '../../protocol/errors/model.ts';
-import { LoadCancelledError, ModelStartError, StorageQuotaError } from '../../protocol/errors/hub.ts';
+import { UnsupportedDtypeError } from '../../../protocol/errors/model.ts';
+import { LoadCancelledError, ModelStartError, StorageQuotaError } from '../../../protocol/errors/hub.ts';
 import { ModelSwitch, type LoadRequest } from './model-switch.ts';
-import { type WorkerPast, NO_PAST } from '../../protocol/recovery.ts';
-import type { WorkerStatus } from '../../protocol/status.ts';
-import { GpuWrongValuesError, StepHangError } from '../../protocol/errors/runtime.ts';
-import { ScriptedBackend } from '../../runtime/scripted-backend.ts';
+import { type WorkerPast, NO_PAST } from '../../../protocol/recovery.ts';
+import type { WorkerStatus } from '../../../protocol/status.ts';
+import { GpuWrongValuesError, StepHangError } from '../../../protocol/errors/runtime.ts';
+import { ScriptedBackend } from '../../testing/scripted-backend.ts';
 import { createScriptedModel, scriptedChatTemplate } from '../../test-support.ts';
 
 // Which model serves, around models that are made ready at a word; what real ones do is shown end to end.
@@ -21,7 +21,7 @@ const platform = vi.hoisted(() => ({
   openStore: (): Promise<Partial<ModelStore>> => Promise.reject(new Error('no storage')),
 }));
 
-vi.mock('../../models/load-model.ts', () => ({
+vi.mock('./load-model.ts', () => ({
   embeddedId: () => 'embedded',
   loadEmbeddedModel: () => platform.load(),
   loadStoredModel: () => platform.loadStored(),

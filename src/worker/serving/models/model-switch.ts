@@ -2,23 +2,24 @@ import { systemClock } from '../../../batching/clock.ts';
 import { ClosedError, InvalidOptionError } from '../../../batching/errors.ts';
 import { RuntimeLostError } from '../../../batching/generation/runtime-lost-error.ts';
 import { replaceFamilies } from '../../models/families.ts';
-import { embeddedId, loadEmbeddedModel, loadStoredModel, type LoadedModel } from '../../models/load-model.ts';
+import { embeddedId, loadEmbeddedModel, loadStoredModel } from './load-model.ts';
+import type { LoadedModel } from '../../runtime/loaded-model.ts';
 import type { ModelFolder } from '../../models/store/model-folder.ts';
 import { ModelStore } from '../../models/store/model-store.ts';
 import { suggestModels } from '../../models/suggestions.ts';
-import type { ClientMessage } from '../../protocol/client-messages.ts';
-import { LoadCancelledError } from '../../protocol/errors/hub.ts';
-import { NoChatTemplateError } from '../../protocol/errors/model.ts';
-import { StepHangError } from '../../protocol/errors/runtime.ts';
+import type { ClientMessage } from '../../../protocol/client-messages.ts';
+import { LoadCancelledError } from '../../../protocol/errors/hub.ts';
+import { NoChatTemplateError } from '../../../protocol/errors/model.ts';
+import { StepHangError } from '../../../protocol/errors/runtime.ts';
 import {
   modelNameOf,
   type Detokenization,
   type StoredModel,
   type SuggestedModel,
   type Tokenization,
-} from '../../protocol/models.ts';
-import { namesOf } from '../../protocol/names.ts';
-import { toWireError } from '../../protocol/wire-errors.ts';
+} from '../../../protocol/models.ts';
+import { namesOf } from '../../../protocol/names.ts';
+import { toWireError } from '../../../protocol/wire-errors.ts';
 import { limitsOf, type DeviceChoice } from '../../runtime/create-backend.ts';
 import { inPieces } from '../../runtime/in-pieces.ts';
 import { warmUp } from '../../runtime/warm-up.ts';

@@ -2,7 +2,7 @@ import { expect, it } from 'vitest';
 import type { DeviceLimits } from '../../models/checkpoint/device-fit.ts';
 import type { ModelFolder, ModelManifest } from '../../models/store/model-folder.ts';
 import type { ModelStore } from '../../models/store/model-store.ts';
-import type { Dtype, DtypeChoice } from '../../protocol/models.ts';
+import type { Dtype, DtypeChoice } from '../../../protocol/models.ts';
 import type { LoadJob } from './load-job.ts';
 import { obtainModel } from './obtain-model.ts';
 

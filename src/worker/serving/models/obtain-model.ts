@@ -4,8 +4,8 @@ import { hasFloat16 } from '../../models/checkpoint/model-plan.ts';
 import { localFiles } from '../../models/hub/local-files.ts';
 import type { ModelFolder } from '../../models/store/model-folder.ts';
 import type { ModelStore } from '../../models/store/model-store.ts';
-import { importPart } from '../../platform/import-part.ts';
-import type { DtypeChoice, ModelSource } from '../../protocol/models.ts';
+import { importPart } from '../../import-part.ts';
+import type { DtypeChoice, ModelSource } from '../../../protocol/models.ts';
 import type { LoadJob } from './load-job.ts';
 
 type HubSource = Extract<ModelSource, { type: 'hub' }>;

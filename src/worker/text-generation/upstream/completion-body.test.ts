@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { resolveOptions } from '../generation-options.ts';
-import type { ChatMessage } from '../../protocol/chat.ts';
-import type { GenerationOptions } from '../../protocol/generation.ts';
+import type { ChatMessage } from '../../../protocol/chat.ts';
+import type { GenerationOptions } from '../../../protocol/generation.ts';
 import { upstreamCall, type UpstreamPrompt } from './completion-body.ts';
 import { readUpstreamModel } from './upstream-model.ts';
 

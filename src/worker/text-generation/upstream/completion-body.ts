@@ -1,5 +1,5 @@
 import { chatNameOf, OPTION_NAMES, optionOf, type OptionName } from '../../../batching/generation/options.ts';
-import type { ChatMessage } from '../../protocol/chat.ts';
+import type { ChatMessage } from '../../../protocol/chat.ts';
 import type { ResolvedOptions } from '../generation-options.ts';
 
 /** The server that the body is for. */

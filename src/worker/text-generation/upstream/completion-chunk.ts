@@ -1,8 +1,8 @@
 import * as v from 'valibot';
 
-import type { TokenLogprobs } from '../../protocol/generation.ts';
-import { count } from '../../protocol/wire.ts';
-import { badAnswer, parseJson, toStreamError } from './upstream-failure.ts';
+import type { TokenLogprobs } from '../../../protocol/generation.ts';
+import { count } from '../../../protocol/wire.ts';
+import { badAnswer, parseJson, toStreamError } from '../../../protocol/upstream-failure.ts';
 
 const tokenLogprob = { token: v.string(), logprob: v.number() };
 

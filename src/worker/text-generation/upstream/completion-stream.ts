@@ -5,14 +5,14 @@ import type {
   GenerationChoice,
   PromptTokenLogprobs,
   TokenLogprobs,
-} from '../../protocol/generation.ts';
-import type { RequestUpdate } from '../../protocol/requests.ts';
-import type { ServedModel } from '../../protocol/models.ts';
+} from '../../../protocol/generation.ts';
+import type { RequestUpdate } from '../../../protocol/requests.ts';
+import type { ServedModel } from '../../../protocol/models.ts';
 import type { ResolvedOptions } from '../generation-options.ts';
 import type { Submission } from '../prompt-generator.ts';
 import { isEchoed } from './completion-body.ts';
 import { readChunk, readLogprobs, type ChunkChoice, type CompletionChunk } from './completion-chunk.ts';
-import { badAnswer } from './upstream-failure.ts';
+import { badAnswer } from '../../../protocol/upstream-failure.ts';
 
 export interface CompletionStreamOptions
   extends

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { FakeClock } from '../../../batching/fake-clock.ts';
-import { UpstreamError } from '../../protocol/errors/upstream.ts';
+import { FakeClock } from '../../../batching/testing/fake-clock.ts';
+import { UpstreamError } from '../../../protocol/errors/upstream.ts';
 import { serveUpstream } from './serve-upstream.ts';
 
 const UNREACHABLE = new UpstreamError('UPSTREAM_UNREACHABLE', 'not there');

@@ -1,10 +1,10 @@
 import { systemClock, type Clock } from '../../../batching/clock.ts';
 import type { TextDeployment } from '../text-deployment.ts';
-import type { UpstreamInit } from '../../protocol/host-messages.ts';
-import type { WorkerStatus } from '../../protocol/status.ts';
-import { toServedModel } from '../../protocol/models.ts';
-import { toWireError } from '../../protocol/wire-errors.ts';
-import type { UpstreamErrorCode } from '../../protocol/errors/upstream.ts';
+import type { UpstreamInit } from '../../../protocol/host-messages.ts';
+import type { WorkerStatus } from '../../../protocol/status.ts';
+import { toServedModel } from '../../../protocol/models.ts';
+import { toWireError } from '../../../protocol/wire-errors.ts';
+import type { UpstreamErrorCode } from '../../../protocol/errors/upstream.ts';
 import { UpstreamGenerator, type UpstreamGeneratorOptions } from './upstream-generator.ts';
 import { UpstreamLane } from './upstream-lane.ts';
 import { readUpstreamModel } from './upstream-model.ts';

@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
-import { FakeClock } from '../../../batching/fake-clock.ts';
+import { FakeClock } from '../../../batching/testing/fake-clock.ts';
 import { submitAll } from '../test-support.ts';
 import { clientId, requestId } from '../../../batching/generation/test-support.ts';
 import type { MeasuredEvent } from '../../../batching/metrics/generation-metrics.ts';
 import type { Submission } from '../prompt-generator.ts';
-import type { RequestUpdate } from '../../protocol/requests.ts';
+import type { RequestUpdate } from '../../../protocol/requests.ts';
 import type { UpstreamCall } from './completion-body.ts';
 import { UpstreamGenerator } from './upstream-generator.ts';
 import type { AnswerListener } from './upstream-lane.ts';

@@ -1,8 +1,14 @@
 import { createParser, type EventSourceMessage } from 'eventsource-parser';
 
-import { createId, type RequestId } from '../../protocol/ids.ts';
+import { createId, type RequestId } from '../../../protocol/ids.ts';
 import type { UpstreamCall } from './completion-body.ts';
-import { badAnswer, parseJson, toUpstreamError, unreachable, type Refusal } from './upstream-failure.ts';
+import {
+  badAnswer,
+  parseJson,
+  toUpstreamError,
+  unreachable,
+  type Refusal,
+} from '../../../protocol/upstream-failure.ts';
 
 /** Hears one answer: one head, any number of events, then an end or an error. */
 export interface AnswerListener {

@@ -1,11 +1,11 @@
 import * as v from 'valibot';
 
-import type { BackendInfo, ModelInfo } from '../../protocol/models.ts';
-import type { UpstreamInit } from '../../protocol/host-messages.ts';
+import type { BackendInfo, ModelInfo } from '../../../protocol/models.ts';
+import type { UpstreamInit } from '../../../protocol/host-messages.ts';
 import { readGenerationDefaults } from '../../models/generation-config.ts';
 import type { UpstreamDialect } from './completion-body.ts';
-import { UpstreamError } from '../../protocol/errors/upstream.ts';
-import { badAnswer, parseJson } from './upstream-failure.ts';
+import { UpstreamError } from '../../../protocol/errors/upstream.ts';
+import { badAnswer, parseJson } from '../../../protocol/upstream-failure.ts';
 
 /** The model that serves behind the bridge. */
 export interface UpstreamModel extends UpstreamDialect {

@@ -1,0 +1,160 @@
+import { InvalidOptionError, UnknownOptionError } from './errors.ts';
+
+/** Returns the value, now typed, or throws `InvalidOptionError` naming the option. */
+export interface Validate<Value> {
+  (option: string, value: unknown): Value;
+  /** As in "Expected `x` to be …". */
+  readonly expected: string;
+}
+
+/** One validator per option: the table is also the list of options that exist. */
+export type Validators<Options> = { readonly [Option in keyof Options]-?: Validate<Options[Option]> };
+
+/** `from` and `to` belong to the range, `above` does not; a bound left out does not bind. */
+export interface Range {
+  readonly from?: number;
+  readonly above?: number;
+  readonly to?: number;
+}
+
+export interface ListBounds {
+  readonly maxItems: number;
+}
+
+/** In UTF-16 code units, as JavaScript counts. */
+export interface TextBounds {
+  readonly maxLength: number;
+}
+
+export type StringBounds = ListBounds & TextBounds;
+
+/** Values that JSON can write, by name. */
+export type JsonRecord = Readonly<Record<string, unknown>>;
+
+/** @param read Returns the typed value, or throws what `refuse` makes of the part that is wrong. */
+export function validator<Value>(
+  expected: string,
+  read: (value: unknown, refuse: (got: unknown) => InvalidOptionError, option: string) => Value,
+): Validate<Value> {
+  const validate = (option: string, value: unknown): Value =>
+    read(value, (got) => InvalidOptionError.of(option, expected, got), option);
+  return Object.assign(validate, { expected });
+}
+
+export function integerIn(range: Range): Validate<number> {
+  return numberThat(`an integer${describe(range)}`, (value) => Number.isInteger(value) && isIn(range, value));
+}
+
+export function integerOrInfinityIn(range: Range): Validate<number> {
+  return numberThat(
+    `an integer${describe(range)} or Infinity`,
+    (value) => value === Infinity || (Number.isInteger(value) && isIn(range, value)),
+  );
+}
+
+export function finiteIn(range: Range): Validate<number> {
+  return numberThat(
+    `a finite number${describe(range)}`,
+    (value) => Number.isFinite(value) && isIn(range, value),
+  );
+}
+
+export const isBoolean = validator('true or false', (value, refuse) => {
+  if (typeof value === 'boolean') return value;
+  throw refuse(value);
+});
+
+export function oneOf<const Value extends string>(...values: readonly Value[]): Validate<Value> {
+  return validator(`one of ${values.join(', ')}`, (value, refuse) => {
+    const match = values.find((candidate) => candidate === value);
+    if (match === undefined) throw refuse(value);
+    return match;
+  });
+}
+
+export function stringsIn({ maxItems, maxLength }: StringBounds): Validate<string | readonly string[]> {
+  const expected = `a string of 1 to ${maxLength} characters, or a list of at most ${maxItems} of them`;
+  return validator(expected, (value, refuse) => {
+    const check = (entry: unknown): string => {
+      if (typeof entry !== 'string') throw refuse(entry);
+      if (entry === '') throw refuse('an empty string');
+      if (entry.length > maxLength) throw refuse(`${entry.length} characters`);
+      // Half a surrogate pair would match inside a character and leave the other half behind.
+      if (!entry.isWellFormed()) throw refuse('half a character');
+      return entry;
+    };
+    if (!Array.isArray(value)) return check(value);
+    if (value.length > maxItems) throw refuse(`${value.length} strings`);
+    return value.map(check);
+  });
+}
+
+export function tokenIdsIn({ maxItems, ...range }: ListBounds & Range): Validate<readonly number[]> {
+  const isTokenId = integerIn({ from: 0, ...range });
+  return validator(`a list of at most ${maxItems} token ids`, (value, refuse, option) => {
+    if (!Array.isArray(value) || value.length > maxItems) throw refuse(value);
+    return value.map((tokenId, index) => isTokenId(`${option}[${index}]`, tokenId));
+  });
+}
+
+/** @param bounds Of the record as JSON. */
+export function jsonRecordIn({ maxLength }: TextBounds): Validate<JsonRecord> {
+  return validator(`a record of at most ${maxLength} characters of JSON`, (value, refuse) => {
+    const json = jsonOf(value);
+    if (json === undefined || !json.startsWith('{')) throw refuse(value);
+    if (json.length > maxLength) throw refuse(`${json.length} characters`);
+    // What JSON leaves out, such as undefined, is left out here.
+    return JSON.parse(json);
+  });
+}
+
+/** Undefined for a value without a JSON form: a cycle, a bigint. */
+function jsonOf(value: unknown): string | undefined {
+  try {
+    return JSON.stringify(value);
+  } catch {
+    return undefined;
+  }
+}
+
+/**
+ * Checks an options object that comes from outside against its table of validators: an unknown key is
+ * an `UnknownOptionError`, a bad value an `InvalidOptionError`; what is left out stays left out.
+ */
+export function parseOptions<Options extends object>(
+  name: string,
+  validators: Validators<Options>,
+  options: unknown,
+): Partial<Options> {
+  if (typeof options !== 'object' || options === null || Array.isArray(options)) {
+    throw InvalidOptionError.of(name, 'an object', options);
+  }
+  const table = validators as Readonly<Record<string, Validate<unknown>>>;
+  const parsed = Object.entries(options).map(([option, value]) => {
+    const validate = Object.hasOwn(table, option) ? table[option] : undefined;
+    if (!validate) throw UnknownOptionError.of(option, Object.keys(table));
+    return [option, validate(option, value)] as const;
+  });
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- each entry has passed its own validator
+  return Object.fromEntries(parsed) as Partial<Options>;
+}
+
+function numberThat(expected: string, holds: (value: number) => boolean): Validate<number> {
+  return validator(expected, (value, refuse) => {
+    if (typeof value === 'number' && holds(value)) return value;
+    throw refuse(value);
+  });
+}
+
+function isIn({ from = -Infinity, above = -Infinity, to = Infinity }: Range, value: number): boolean {
+  return value >= from && value > above && value <= to;
+}
+
+function describe({ from, above, to }: Range): string {
+  const bounds = [
+    from === undefined ? [] : `>= ${from}`,
+    above === undefined ? [] : `> ${above}`,
+    to === undefined ? [] : `<= ${to}`,
+  ].flat();
+  return bounds.length === 0 ? '' : ` ${bounds.join(' and ')}`;
+}

@@ -1,0 +1,122 @@
+import type {
+  LanguageModelV4,
+  LanguageModelV4CallOptions,
+  LanguageModelV4GenerateResult,
+  LanguageModelV4Prompt,
+  LanguageModelV4ResponseMetadata,
+  LanguageModelV4StreamPart,
+  LanguageModelV4StreamResult,
+} from '@ai-sdk/provider';
+
+import { TEXT_GENERATOR, type GenerationResponse, type Prompt } from '../index.ts';
+import { codeOf, replacedError, toCallError } from './errors.ts';
+import type { ModelHost } from './model-host.ts';
+import { PROVIDER, readSettings, warningsOf } from './read-settings.ts';
+import { endOf, failedEndOf } from './write-answer.ts';
+
+/** An answer is one block of text. */
+const BLOCK = '0';
+
+/** A model of Tabserve, for `generateText`, `streamText` and what is built on them. Source: `LanguageModelV4` of the AI SDK. */
+export class TabserveLanguageModel implements LanguageModelV4 {
+  readonly specificationVersion = 'v4';
+  readonly provider = PROVIDER;
+  readonly modelId: string;
+  /** All: the AI SDK would download a file that the call then refuses. */
+  readonly supportedUrls = { '*/*': [/./] };
+  readonly #host: ModelHost;
+  readonly #readPrompt: (prompt: LanguageModelV4Prompt) => Prompt;
+
+  /** @param readPrompt What the worker is given of a prompt. */
+  constructor(modelId: string, host: ModelHost, readPrompt: (prompt: LanguageModelV4Prompt) => Prompt) {
+    this.modelId = modelId;
+    this.#host = host;
+    this.#readPrompt = readPrompt;
+  }
+
+  async doGenerate(call: LanguageModelV4CallOptions): Promise<LanguageModelV4GenerateResult> {
+    const startedAt = new Date();
+    const response = await this.#submit(call);
+    try {
+      const result = await response.result();
+      return {
+        content: [{ type: 'text', text: result.generatedText }],
+        ...endOf(result),
+        response: this.#metadataOf(response, startedAt),
+        warnings: warningsOf(call),
+      };
+    } catch (error) {
+      throw toCallError(error, call.abortSignal);
+    }
+  }
+
+  async doStream(call: LanguageModelV4CallOptions): Promise<LanguageModelV4StreamResult> {
+    const response = await this.#submit(call);
+    const parts = this.#partsOf(response, call);
+    const stream = new ReadableStream<LanguageModelV4StreamPart>({
+      async pull(controller) {
+        const { value, done } = await parts.next();
+        if (done) controller.close();
+        else controller.enqueue(value);
+      },
+      cancel: () => response.cancel(),
+    });
+    return { stream };
+  }
+
+  async #submit(call: LanguageModelV4CallOptions): Promise<GenerationResponse> {
+    const { prompt, abortSignal: signal } = call;
+    const input = this.#readPrompt(prompt);
+    const options = { ...readSettings(call), ...(signal && { signal }) };
+    const serve = await this.#host.open(this.modelId, signal);
+    const response = serve.getHandle(TEXT_GENERATOR).remote(input, options);
+    try {
+      // Errors in the call are told before the stream begins: the AI SDK retries only then.
+      await response.accepted();
+    } catch (error) {
+      throw toCallError(error, signal);
+    }
+    return response;
+  }
+
+  async *#partsOf(
+    response: GenerationResponse,
+    call: LanguageModelV4CallOptions,
+  ): AsyncGenerator<LanguageModelV4StreamPart> {
+    const startedAt = new Date();
+    let isOpen = false;
+    yield { type: 'stream-start', warnings: warningsOf(call) };
+    try {
+      for await (const chunk of response) {
+        if (call.includeRawChunks) yield { type: 'raw', rawValue: chunk };
+        if (chunk.isRestart && isOpen) throw replacedError();
+        if (chunk.text === '') continue;
+        if (!isOpen) {
+          yield { type: 'response-metadata', ...this.#metadataOf(response, startedAt) };
+          yield { type: 'text-start', id: BLOCK };
+          isOpen = true;
+        }
+        yield { type: 'text-delta', id: BLOCK, delta: chunk.text };
+      }
+      const result = await response.result();
+      if (isOpen) yield { type: 'text-end', id: BLOCK };
+      else yield { type: 'response-metadata', ...this.#metadataOf(response, startedAt) };
+      yield { type: 'finish', ...endOf(result) };
+    } catch (cause) {
+      response.cancel();
+      const error = toCallError(cause, call.abortSignal);
+      // As the body of a fetch that is aborted.
+      if (call.abortSignal?.aborted) throw error;
+      if (isOpen) yield { type: 'text-end', id: BLOCK };
+      yield { type: 'error', error };
+      yield { type: 'finish', ...failedEndOf(codeOf(error)) };
+    }
+  }
+
+  /** @throws APICallError where another tab has loaded another model since this one was found to serve. */
+  #metadataOf(response: GenerationResponse, startedAt: Date): LanguageModelV4ResponseMetadata {
+    const { requestId, model } = response;
+    if (model && model.id !== this.modelId) throw replacedError();
+    return { id: requestId, timestamp: startedAt, modelId: this.modelId };
+  }
+}

@@ -1,0 +1,95 @@
+import { InvalidOptionError, RequestTimeoutError } from '../batching/errors.ts';
+import type { RequestId } from '../protocol/ids.ts';
+import type { RequestUpdate } from '../protocol/requests.ts';
+import { fromWireError } from '../protocol/wire-errors.ts';
+
+/** How to wait for a result. */
+export interface ResultOptions {
+  /** Rejects with RequestTimeoutError after this many ms; the request goes on. Finite, >= 0. */
+  readonly timeoutMs?: number;
+}
+
+/** A request that ends once, with a result or an error. */
+export class BaseResponse<Result> {
+  /** Names the request in `subscribe('requests', …)` and for `cancel`. */
+  readonly requestId: RequestId;
+  readonly #cancel: (reason: unknown) => void;
+  readonly #outcome = Promise.withResolvers<Result>();
+  readonly #end = new AbortController();
+
+  /**
+   * Made by a handle's `remote`.
+   *
+   * @internal
+   */
+  constructor(requestId: RequestId, cancel: (reason: unknown) => void) {
+    this.requestId = requestId;
+    this.#cancel = cancel;
+    // Callers that never ask must not cause an unhandled rejection.
+    this.#outcome.promise.catch(() => {});
+  }
+
+  /**
+   * The answer; the same outcome on every call.
+   *
+   * @param options How long to wait.
+   * @throws The error that ended the request, such as InvalidOptionError, PromptTooLongError, BackPressureError, ModelRunError,
+   *   RequestCancelledError or, if its own `timeoutMs` passed, RequestTimeoutError. ClosedError after `close()`.
+   * @throws RequestTimeoutError if the `timeoutMs` given here has passed. The request goes on.
+   */
+  result({ timeoutMs }: ResultOptions = {}): Promise<Result> {
+    return timeoutMs === undefined ? this.#outcome.promise : this.#resultWithin(timeoutMs);
+  }
+
+  /** Ends the request: `result()` rejects with RequestCancelledError. Calling it again, or too late, does nothing. */
+  cancel(): void {
+    this.#cancel(undefined);
+  }
+
+  /**
+   * Cancels the request with the signal's reason if it aborts before the end.
+   *
+   * @internal
+   */
+  follow(signal: AbortSignal): void {
+    signal.addEventListener('abort', () => this.#cancel(signal.reason), { signal: this.#end.signal });
+  }
+
+  /**
+   * @internal
+   * @param error The original of an error that this client made.
+   */
+  apply(update: RequestUpdate, error?: Error): void {
+    if (update.type === 'failed') this.reject(error ?? fromWireError(update.error));
+  }
+
+  /** @internal */
+  protected get isSettled(): boolean {
+    return this.#end.signal.aborted;
+  }
+
+  /** @internal */
+  protected resolve(result: Result): void {
+    this.#end.abort();
+    this.#outcome.resolve(result);
+  }
+
+  /** @internal */
+  protected reject(error: Error): void {
+    this.#end.abort();
+    this.#outcome.reject(error);
+  }
+
+  async #resultWithin(timeoutMs: number): Promise<Result> {
+    if (!(Number.isFinite(timeoutMs) && timeoutMs >= 0)) {
+      throw InvalidOptionError.of('timeoutMs', 'a finite number >= 0', timeoutMs);
+    }
+    const timeout = Promise.withResolvers<never>();
+    const timer = setTimeout(() => timeout.reject(RequestTimeoutError.ofResult(timeoutMs)), timeoutMs);
+    try {
+      return await Promise.race([this.#outcome.promise, timeout.promise]);
+    } finally {
+      clearTimeout(timer);
+    }
+  }
+}

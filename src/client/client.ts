@@ -1,0 +1,397 @@
+import * as v from 'valibot';
+import type { AnyDeployment, DeploymentTypes } from '../protocol/deployment.ts';
+import { lengthOfChat, type ChatMessage, type TokenizeChatOptions } from '../protocol/chat.ts';
+import { createClientId, type ClientId, type RequestId } from '../protocol/ids.ts';
+import {
+  detokenization,
+  storedModel,
+  suggestedModel,
+  tokenization,
+  type Detokenization,
+  type ModelLoad,
+  type StoredModel,
+  type SuggestedModel,
+  type Tokenization,
+} from '../protocol/models.ts';
+import type { BackendChoice } from '../protocol/ladder.ts';
+import type { BatchingPolicy, BatchKnobs, ServeStatus } from '../protocol/status.ts';
+import type { BatchRecord, StepBatch } from '../protocol/stats.ts';
+import type { Caller, RequestActivity } from '../protocol/requests.ts';
+import type { WorkerMessage } from '../protocol/worker-messages.ts';
+import { OverrideHeldError } from '../protocol/errors/tabs.ts';
+import { NoBrowserError } from '../protocol/errors/worker.ts';
+import { checkAppName } from '../protocol/names.ts';
+import { MAX_PROMPT_LENGTH, MAX_TEXT_LENGTH } from '../protocol/wire.ts';
+import { fromWireError } from '../protocol/wire-errors.ts';
+import { textRefusal } from './refusals.ts';
+import { Calls } from './calls.ts';
+import { Connection } from './connection.ts';
+import { DeploymentResponse } from './deployment-response.ts';
+import { GenerationResponse } from './generation-response.ts';
+import type { DeploymentHandle, DeploymentMap, TextGeneratorHandle } from './handles.ts';
+import type { OpenLink, WorkerCall } from './links/link.ts';
+import { openLink } from './links/open-link.ts';
+import { toModelSource, type LoadModelOptions, type ModelReference } from './model-source.ts';
+import { OutstandingRequests } from './outstanding-requests.ts';
+import { bridgeOfPage, hubOfPage, upstreamOfPage } from './page-settings.ts';
+import { PolicyOverride } from './policy-override.ts';
+import { Topics, type TopicListener, type TopicValues } from './topics.ts';
+import { whenReady } from './when-ready.ts';
+
+/** How a tab joins its app. */
+export interface ConnectOptions {
+  /**
+   * Makes the app's worker, whose script calls `startWorker`. Only the leading tab calls it, and again when a worker has failed:
+   * `() => new Worker(new URL('./my-worker.js', import.meta.url), { type: 'module' })`.
+   */
+  readonly worker: () => Worker;
+  /**
+   * The app's name among those of its origin: 1 to 32 letters, digits, hyphens or underscores. Tabs of the same name share one
+   * worker and its stored models. Apps with different names, or without one, never meet.
+   */
+  readonly name?: string;
+  /**
+   * Where to run. `auto`, the default, takes the upstream that the bridge was started with, else WebGPU, else WASM. The leading
+   * tab decides for all.
+   */
+  readonly backend?: BackendChoice;
+  /**
+   * Folder of the first model in the hub's layout, relative to the page; `models/storyteller/` by default. With `null` the app
+   * begins without a model: only its own deployments serve until `loadModel`. The leading tab decides for all.
+   */
+  readonly modelUrl?: string | null;
+  /** Origin of the hub that `loadModel` uses by default: that which the bridge was started with, else huggingface.co. */
+  readonly hub?: string;
+}
+
+/**
+ * Joins the tabs of this app: one of them runs the worker and its model for all. Resolves at once, in state `loading`;
+ * requests that are submitted before `ready()` wait. When the leading tab is lost, another one takes over and every request
+ * goes on where it was.
+ *
+ * The type of the worker's deployments makes `getHandle` know them: `connect<typeof deployments>({ … })`.
+ *
+ * @param options How this tab joins. All tabs of an app give the same `name`.
+ * @returns The client of this tab.
+ * @throws InvalidOptionError if `name` has other characters or is too long.
+ * @throws NoBrowserError outside of a page.
+ */
+export async function connect<const Deployments extends readonly AnyDeployment[] = readonly []>({
+  worker: createWorker,
+  name: app,
+  backend = 'auto',
+  modelUrl = 'models/storyteller/',
+  hub,
+}: ConnectOptions): Promise<Serve<DeploymentTypes<Deployments>>> {
+  if (!('document' in globalThis && 'Worker' in globalThis)) throw NoBrowserError.of();
+  if (app !== undefined) checkAppName(app);
+  const clientId = createClientId();
+  const upstream = upstreamOfPage();
+  const bridgeUrl = bridgeOfPage();
+  const host = {
+    createWorker,
+    backend,
+    modelUrl: modelUrl === null ? '' : toFolderUrl(modelUrl),
+    ...(app !== undefined && { app }),
+    ...(upstream && { upstream }),
+    ...(bridgeUrl !== undefined && { bridgeUrl }),
+  };
+  const open: OpenLink = (listener) => openLink({ clientId, host }, listener);
+  return new Serve(clientId, open, hub ?? hubOfPage());
+}
+
+/** Absolute, with a slash at its end. */
+function toFolderUrl(modelUrl: string): string {
+  const { href } = new URL(modelUrl, document.baseURI);
+  return href.endsWith('/') ? href : `${href}/`;
+}
+
+/** The client's side: sends requests to the worker, wherever it runs, and hands out what comes back. */
+// oxlint-disable-next-line typescript/no-generated-empty-object-type -- of no deployment the types are known
+export class Serve<Deployments extends DeploymentMap = DeploymentTypes<readonly []>> {
+  readonly #hub: string | undefined;
+  readonly #topics: Topics;
+  readonly #connection: Connection;
+  readonly #requests: OutstandingRequests;
+  readonly #calls: Calls;
+
+  /**
+   * @internal
+   * @param hub Origin of the hub that `loadModel` uses by default; huggingface.co where left out.
+   */
+  constructor(clientId: ClientId, open: OpenLink, hub?: string) {
+    this.#hub = hub;
+    this.#topics = new Topics(clientId);
+    this.#connection = new Connection(open, this.#topics, {
+      onWelcome: ({ activity }) => this.#begin(activity),
+      onMessage: (message) => this.#receive(message),
+      onEnd: (reason) => {
+        this.#requests.settleAll(reason);
+        this.#calls.refuseAll(reason);
+      },
+    });
+    this.#requests = new OutstandingRequests(this.#connection, this.#topics);
+    this.#calls = new Calls(this.#connection);
+  }
+
+  /**
+   * How to call the text generator, which every worker has.
+   *
+   * @param caller Who asks through this client. The worker accepts it from the bridge only.
+   */
+  getHandle(name: 'text-generator', caller?: Caller): TextGeneratorHandle;
+  /** How to call a deployment that `connect<typeof deployments>` has named: its input and answer have their types. */
+  getHandle<Name extends keyof Deployments & string>(
+    name: Name,
+    caller?: Caller,
+  ): DeploymentHandle<Deployments[Name]['input'], Deployments[Name]['output']>;
+  /** A deployment of your own. Requests fail with `UNKNOWN_DEPLOYMENT` if the worker has none of that name. */
+  getHandle<Input, Output>(name: string, caller?: Caller): DeploymentHandle<Input, Output>;
+  getHandle(name: string, caller?: Caller): TextGeneratorHandle | DeploymentHandle<unknown, unknown> {
+    return name === 'text-generator'
+      ? this.#requests.createHandle(GenerationResponse, name, caller)
+      : this.#requests.createHandle(DeploymentResponse<unknown>, name, caller);
+  }
+
+  /**
+   * Turns knobs of the text generator, for all tabs, from its next step on; while an override is held, after its end.
+   *
+   * @param knobs Those that are left out keep their value.
+   * @returns All knobs.
+   * @throws InvalidOptionError or UnknownOptionError; then nothing changes.
+   */
+  configure(name: 'text-generator', knobs: Partial<BatchingPolicy>): Promise<BatchingPolicy>;
+  /**
+   * Turns knobs of another deployment, for all tabs, from its next batch on.
+   *
+   * @param knobs Those that are left out keep their value.
+   * @returns All knobs.
+   * @throws InvalidOptionError, UnknownOptionError or UnknownDeploymentError; then nothing changes.
+   */
+  configure(name: string, knobs: Partial<BatchKnobs>): Promise<BatchKnobs>;
+  configure(name: string, knobs: object): Promise<unknown> {
+    return this.#calls.ask({ type: 'configure', deployment: name, knobs });
+  }
+
+  /**
+   * Sets a temporary policy of the text generator for all tabs. It ends with this tab at the latest. Knobs that are left out
+   * keep their value; `configure` changes the users' own policy meanwhile.
+   *
+   * @throws OverrideHeldError while any tab holds an override.
+   * @throws InvalidOptionError or UnknownOptionError; then nothing changes.
+   */
+  async overridePolicy(knobs: Partial<BatchingPolicy> = {}): Promise<PolicyOverride> {
+    if (this.#connection.override?.signal.aborted === false) throw OverrideHeldError.byThisTab();
+    const override = new PolicyOverride((call) => this.#calls.ask(call));
+    this.#connection.override = override;
+    try {
+      await override.change(knobs);
+      return override;
+    } catch (error) {
+      void override.release();
+      throw error;
+    }
+  }
+
+  /**
+   * The last 200 steps of the text generator's engine, oldest first, with requests of all tabs. They may be 100 ms late. An
+   * upstream has none.
+   */
+  batches(name: 'text-generator'): readonly StepBatch[];
+  /** The last 200 batches of another deployment, oldest first, with requests of all tabs. */
+  batches(name: string): readonly BatchRecord[];
+  batches(name: string): readonly (BatchRecord | StepBatch)[] {
+    return this.#topics.batchLog.of(name);
+  }
+
+  /**
+   * Loads another model, for all tabs; the old one serves until the new one is ready. A model of the hub is downloaded once and
+   * stored: the next time it loads from this device, without the network. After a failure the old model serves on.
+   *
+   * @param model An ID of the hub, `storyteller` for the embedded model, or a folder's files.
+   * @param options In which precision, and what becomes of requests that run.
+   * @param onProgress Gets what every tab sees as `status().load`.
+   * @returns The status, once the new model serves.
+   * @throws InvalidOptionError, ModelNotFoundError, ModelAccessError, HubUnreachableError, HubUnavailableError, HubRateLimitError,
+   *   HubAnswerError, HubRedirectError, ModelFileMissingError, ModelFileCorruptError, UnsupportedModelError, UnsupportedDtypeError, ModelTooLargeError,
+   *   StorageQuotaError, ModelStoreError or LoadCancelledError.
+   * @throws LoadAbandonedError once two workers were lost while they loaded it.
+   */
+  async loadModel(
+    model: ModelReference,
+    { dtype = 'auto', whenBusy = 'finish', signal, ...given }: LoadModelOptions = {},
+    onProgress?: (load: ModelLoad) => void,
+  ): Promise<ServeStatus> {
+    const hub = given.hub ?? this.#hub;
+    const source = await toModelSource(model, { ...given, ...(hub !== undefined && { hub }) });
+    signal?.throwIfAborted();
+    // Asks the browser not to evict stored models. The bridge runs in Node, which has no storage.
+    if ('storage' in navigator) void navigator.storage.persist();
+    const unsubscribe = this.subscribe('status', ({ load }) => load && onProgress?.(load));
+    const cancel = (): void => {
+      this.steerLoad('cancel');
+      // Without a worker nobody answers the cancellation.
+      if (!this.#connection.isServed) this.#calls.dropRefused();
+    };
+    signal?.addEventListener('abort', cancel);
+    try {
+      await this.#calls.ask({ type: 'load-model', source, dtype, whenBusy }, signal);
+      return this.status();
+    } finally {
+      unsubscribe();
+      signal?.removeEventListener('abort', cancel);
+    }
+  }
+
+  /** Pauses, resumes or cancels the load that is under way, whichever tab asked for it. */
+  steerLoad(action: 'pause' | 'resume' | 'cancel'): void {
+    this.#connection.post({ type: 'steer-load', action });
+  }
+
+  /** Models that are stored on this device, and downloads that are not complete yet. */
+  storedModels(): Promise<readonly StoredModel[]> {
+    return this.#ask({ type: 'list-models' }, v.array(storedModel));
+  }
+
+  /** Small models of the hub that are known to run, with what they take on this device. */
+  suggestedModels(): Promise<readonly SuggestedModel[]> {
+    return this.#ask({ type: 'suggest-models' }, v.array(suggestedModel));
+  }
+
+  /**
+   * Deletes the stored files of a model; if it serves, it does so until the page is reloaded.
+   *
+   * @param key As in `storedModels()`.
+   */
+  async deleteModel(key: string): Promise<void> {
+    await this.#calls.ask({ type: 'delete-model', key });
+  }
+
+  /** All metrics of the worker in Prometheus' text format, with the names of vLLM and Ray Serve. */
+  metrics(): Promise<string> {
+    return this.#ask({ type: 'metrics' }, v.string());
+  }
+
+  /** The text of each token by itself: '' for a special one, U+FFFD for a part of a character. Waits for the first model. */
+  tokenTexts(tokenIds: readonly number[]): Promise<readonly string[]> {
+    return this.#ask({ type: 'token-texts', tokenIds }, v.array(v.string()));
+  }
+
+  /**
+   * A text as tokens of the model that serves. Waits for the first model. `addSpecialTokens`, true by default, adds those that the
+   * model expects at the start of a prompt.
+   *
+   * @param options Whether to add special tokens.
+   * @throws InvalidOptionError for a text of more than 131,072 characters.
+   */
+  tokenize(
+    text: string,
+    { addSpecialTokens = true }: { readonly addSpecialTokens?: boolean } = {},
+  ): Promise<Tokenization> {
+    const refusal = textRefusal('text', text.length, MAX_TEXT_LENGTH);
+    if (refusal) return Promise.reject(refusal);
+    return this.#ask({ type: 'tokenize', text, addSpecialTokens }, tokenization);
+  }
+
+  /**
+   * A chat as tokens of the model that serves, as its chat template writes it. Waits for the first model.
+   *
+   * @throws NoChatTemplateError for a base model; ChatTemplateError for messages that the template refuses;
+   *   InvalidOptionError for messages of more than 1,048,576 characters.
+   */
+  tokenizeChat(
+    messages: readonly ChatMessage[],
+    { addGenerationPrompt = true, chatTemplateArguments = {} }: TokenizeChatOptions = {},
+  ): Promise<Tokenization> {
+    const refusal = textRefusal('messages', lengthOfChat(messages), MAX_PROMPT_LENGTH);
+    if (refusal) return Promise.reject(refusal);
+    const call = { type: 'tokenize-chat', messages, addGenerationPrompt, chatTemplateArguments } as const;
+    return this.#ask(call, tokenization);
+  }
+
+  /**
+   * Tokens of the model that serves as text; special tokens are spelled out. Waits for the first model.
+   *
+   * @throws InvalidOptionError for an ID outside its vocabulary.
+   */
+  detokenize(tokenIds: readonly number[]): Promise<Detokenization> {
+    return this.#ask({ type: 'detokenize', tokenIds }, detokenization);
+  }
+
+  /** The last status that the worker reported, as this tab sees it. */
+  status(): ServeStatus {
+    return this.#connection.status;
+  }
+
+  /**
+   * Resolves when the model can run.
+   *
+   * @throws The reason why it can't: any error of `loadModel`, NoWebGpuAdapterError, GpuWrongValuesError, WorkerNotLoadedError,
+   *   WorkerFailedError, RuntimeFileError, WasmForbiddenError, VersionMismatchError, or ClosedError after `close()`.
+   */
+  ready(): Promise<ServeStatus> {
+    return whenReady((listener) => this.subscribe('status', listener));
+  }
+
+  /**
+   * Calls the listener with every new value, and with the current `status` at once. An error of the listener reaches the console
+   * only.
+   *
+   * @returns A function that unsubscribes.
+   */
+  subscribe<Topic extends keyof TopicValues>(topic: Topic, listener: TopicListener<Topic>): () => void {
+    const unsubscribe = this.#topics.subscribe(topic, listener);
+    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the compiler does not narrow Topic by topic
+    if (topic === 'status') (listener as TopicListener<'status'>)(this.status());
+    return unsubscribe;
+  }
+
+  /** Cancels a request of this client; one that has ended stays as it is. */
+  cancel(requestId: RequestId): void {
+    this.#requests.cancel(requestId);
+  }
+
+  /** Leaves the other tabs; outstanding requests of this client reject with ClosedError. */
+  close(): void {
+    this.#connection.close();
+  }
+
+  #begin(activity: readonly RequestActivity[]): void {
+    this.#topics.publishActivity(activity, true);
+    const resubmitted = this.#requests.resubmitAll();
+    this.#calls.askAgain();
+    if (resubmitted.length > 0) this.#topics.publish('requests', resubmitted);
+  }
+
+  #receive(message: Exclude<WorkerMessage, { type: 'welcome' }>): void {
+    switch (message.type) {
+      case 'serving':
+      case 'status':
+        break;
+      case 'stats':
+        this.#topics.publishStats(message.stats);
+        break;
+      case 'updates':
+        this.#requests.apply(message.updates);
+        break;
+      case 'batch':
+        this.#topics.publishBatch(message.batch);
+        break;
+      case 'activity':
+        this.#topics.publishActivity(message.activity, false);
+        break;
+      case 'call-answered':
+        this.#calls.take(message.callId)?.resolve(message.result);
+        break;
+      case 'call-refused':
+        this.#calls.take(message.callId)?.reject(fromWireError(message.error));
+        break;
+      default:
+        message satisfies never;
+    }
+  }
+
+  async #ask<Output>(call: WorkerCall, answer: v.GenericSchema<unknown, Output>): Promise<Output> {
+    return v.parse(answer, await this.#calls.ask(call));
+  }
+}

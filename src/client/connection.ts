@@ -1,0 +1,196 @@
+import { ClosedError } from '../batching/errors.ts';
+import { DEFAULT_POLICY } from '../batching/generation/policy.ts';
+import { OverrideEndedError, VersionMismatchError } from '../protocol/errors/tabs.ts';
+import { PROTOCOL_VERSION } from '../protocol/wire.ts';
+import type { ServeStatus, TabRole, WorkerStatus } from '../protocol/status.ts';
+import type { WorkerId } from '../protocol/ids.ts';
+import type { WorkerMessage } from '../protocol/worker-messages.ts';
+import { toWireError } from '../protocol/wire-errors.ts';
+import type { Link, LinkListener, OpenLink, Outgoing } from './links/link.ts';
+import type { PolicyOverride } from './policy-override.ts';
+import type { Topics } from './topics.ts';
+
+type Welcome = Extract<WorkerMessage, { type: 'welcome' }>;
+
+export interface ConnectionListener {
+  /** A worker takes this client in: everything outstanding goes to it. */
+  onWelcome(message: Welcome): void;
+  /** The sender is the worker that has welcomed this client. */
+  onMessage(message: Exclude<WorkerMessage, Welcome>): void;
+  /** Nothing is answered any more, unless a worker welcomes this client again. */
+  onEnd(reason: Error): void;
+}
+
+const INITIAL_STATUS: ServeStatus = {
+  state: 'loading',
+  role: 'follower',
+  policy: DEFAULT_POLICY,
+  deployments: [],
+  numTabs: 0,
+  isHandover: false,
+  isolationReason: '',
+};
+
+/** Greets each worker that serves, one after another, and keeps the status. */
+export class Connection implements LinkListener {
+  readonly #link: Link;
+  readonly #topics: Topics;
+  readonly #listener: ConnectionListener;
+  /** The last temporary policy of this client, which may have ended. */
+  override: PolicyOverride | undefined;
+  #status: ServeStatus;
+  #workerStatus: WorkerStatus | undefined;
+  /** The worker that has welcomed this client: messages of any other are dropped. */
+  #workerId: WorkerId | undefined;
+  /** The last worker that this client has said hello to. */
+  #greetedWorkerId: WorkerId | undefined;
+  #foreignVersion: number | undefined;
+  #isOpen = false;
+  #end: Error | undefined;
+
+  constructor(open: OpenLink, topics: Topics, listener: ConnectionListener) {
+    this.#topics = topics;
+    this.#listener = listener;
+    this.#link = open(this);
+    this.#status = { ...INITIAL_STATUS, isolationReason: this.#link.isolationReason };
+  }
+
+  get status(): ServeStatus {
+    return this.#status;
+  }
+
+  /** Whether a worker takes messages now. */
+  get isServed(): boolean {
+    return this.#workerId !== undefined;
+  }
+
+  /** Why nothing is answered any more: requests and calls are refused with it. */
+  get end(): Error | undefined {
+    return this.#end;
+  }
+
+  /** Does nothing while no worker serves. @throws DataCloneError. */
+  post(message: Outgoing): void {
+    if (this.isServed) this.#link.post(message);
+  }
+
+  close(): void {
+    if (this.#status.state === 'closed') return;
+    this.#link.close();
+    this.#endWith(closedError());
+    this.#setStatus({ state: 'closed' });
+  }
+
+  onOpen(): void {
+    this.#isOpen = true;
+    this.#greet();
+  }
+
+  onInterrupted(): void {
+    this.#isOpen = false;
+    this.#workerId = undefined;
+    this.#greetedWorkerId = undefined;
+  }
+
+  onPutAway(): void {
+    void this.override?.end(OverrideEndedError.byPutAway());
+  }
+
+  onRole(role: TabRole): void {
+    const { error, ...status } = this.#status;
+    const isStarting = role === 'leader' && (this.isServed || error !== undefined);
+    this.#status = isStarting ? { ...status, role, state: 'loading' } : { ...this.#status, role };
+    this.#setStatus({ isHandover: isStarting && this.isServed });
+  }
+
+  onForeignWorker(version: number): void {
+    if (version === this.#foreignVersion || this.#status.state === 'closed') return;
+    this.#foreignVersion = version;
+    const error = VersionMismatchError.of(version, PROTOCOL_VERSION);
+    // The older side has to reload. The newer one waits: it leads once the last older tab is gone.
+    if (version > PROTOCOL_VERSION) this.#endWith(error);
+    this.#setStatus({ state: 'failed', error: toWireError(error) });
+  }
+
+  onFailure(error: Error): void {
+    this.#endWith(error);
+    this.#setStatus({ state: 'failed', error: toWireError(error) });
+  }
+
+  onMessage(message: WorkerMessage): void {
+    if (this.#status.state === 'closed') return;
+    if (message.type === 'welcome') {
+      this.#join(message);
+    } else if (message.workerId === this.#workerId) {
+      this.#forgetForeignWorker();
+      if (message.type === 'status') this.#setWorkerStatus(message.status, this.#status.isHandover);
+      this.#listener.onMessage(message);
+    } else if (message.workerId !== this.#greetedWorkerId) {
+      this.#greetedWorkerId = message.workerId;
+      this.#greet();
+    }
+  }
+
+  #greet(): void {
+    if (!this.#isOpen) return;
+    const knobs = this.#workerStatus?.knobs;
+    const override = this.override?.held;
+    this.#link.post({ type: 'hello', ...(knobs && { knobs }), ...(override && { override }) });
+  }
+
+  #join(message: Welcome): void {
+    const { workerId, status } = message;
+    if (workerId === this.#workerId) return;
+    const isHandover = this.isServed;
+    this.#workerId = workerId;
+    this.#foreignVersion = undefined;
+    this.#end = undefined;
+    this.#topics.restore(message);
+    this.#setWorkerStatus(status, isHandover);
+    const held = this.override?.held;
+    // A worker that took over may hold another tab's override instead.
+    if (held && held.overrideId !== status.override?.overrideId)
+      void this.override?.end(OverrideEndedError.byHandOver());
+    this.#listener.onWelcome(message);
+  }
+
+  /** This client's worker lives, so no older one serves. After a newer one it is about to end. */
+  #forgetForeignWorker(): void {
+    if (this.#foreignVersion === undefined || this.#foreignVersion > PROTOCOL_VERSION) return;
+    this.#foreignVersion = undefined;
+    if (this.#workerStatus) this.#setWorkerStatus(this.#workerStatus, false);
+  }
+
+  #endWith(reason: Error): void {
+    this.#end = reason;
+    void this.override?.end(reason);
+    this.#listener.onEnd(reason);
+  }
+
+  #setWorkerStatus(workerStatus: WorkerStatus, isHandover: boolean): void {
+    this.#workerStatus = workerStatus;
+    const { knobs, override, ...status } = workerStatus;
+    const { role, isolationReason } = this.#status;
+    const isStarting = status.state === 'loading' || status.state === 'warming-up';
+    const isOwn = override?.overrideId === this.override?.overrideId;
+    this.#status = {
+      ...status,
+      role,
+      policy: override?.policy ?? knobs.policy,
+      ...(override && { override: { isOwn, basePolicy: knobs.policy } }),
+      deployments: knobs.deployments,
+      isHandover: isHandover && isStarting,
+      isolationReason,
+    };
+    this.#topics.publish('status', this.#status);
+  }
+
+  #setStatus(change: Partial<ServeStatus>): void {
+    this.#status = { ...this.#status, ...change };
+    this.#topics.publish('status', this.#status);
+  }
+}
+
+export function closedError(): ClosedError {
+  return new ClosedError('This client is closed: call connect() for a new one.');
+}

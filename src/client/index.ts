@@ -1,0 +1,91 @@
+// The package's entry `tabserve`. It has no effect when it is imported, on a server neither.
+export {
+  BackPressureError,
+  BatchSizeMismatchError,
+  ClosedError,
+  InvalidOptionError,
+  ItemTooLargeError,
+  KvBudgetError,
+  ModelRunError,
+  RequestCancelledError,
+  RequestTimeoutError,
+  StopConditionError,
+  UnknownOptionError,
+  type BackPressureDetails,
+} from '../batching/errors.ts';
+export type { AnyDeployment, DeploymentTypes } from '../protocol/deployment.ts';
+export { allowOwnScripts } from '../platform/own-scripts.ts';
+export * from '../protocol/errors/deployments.ts';
+export * from '../protocol/errors/hub.ts';
+export * from '../protocol/errors/model.ts';
+export { GpuWrongValuesError, NoWebGpuAdapterError } from '../protocol/errors/runtime.ts';
+export * from '../protocol/errors/tabs.ts';
+export { UpstreamError, type UpstreamErrorCode } from '../protocol/errors/upstream.ts';
+export * from '../protocol/errors/worker.ts';
+export type { ChatMessage, TokenizeChatOptions } from '../protocol/chat.ts';
+export {
+  TEXT_GENERATOR,
+  type FinishReason,
+  type GenerationChoice,
+  type GenerationOptions,
+  type GenerationResult,
+  type PromptTokenLogprobs,
+  type RequestTimings,
+  type TokenLogprob,
+  type TokenLogprobs,
+} from '../protocol/generation.ts';
+export * from '../protocol/generation-options.ts';
+export type { ClientId, RequestId } from '../protocol/ids.ts';
+export { BACKEND_CHOICES, type BackendChoice, type Rung } from '../protocol/ladder.ts';
+export type {
+  BackendInfo,
+  Detokenization,
+  Dtype,
+  DtypeChoice,
+  LoadFailure,
+  LoadProgress,
+  ModelInfo,
+  ModelLoad,
+  ServedModel,
+  StoredModel,
+  SuggestedModel,
+  Tokenization,
+  WhenBusy,
+} from '../protocol/models.ts';
+export type { FaultKind, Recovery } from '../protocol/recovery.ts';
+export { END_TYPES, type Caller, type RequestActivity, type RequestUpdate } from '../protocol/requests.ts';
+export type {
+  BatchRecord,
+  LatencySummary,
+  ServeStats,
+  SlotStay,
+  StepBatch,
+  StepRecord,
+} from '../protocol/stats.ts';
+export {
+  DEFAULT_POLICY,
+  type BatchingPolicy,
+  type BatchKnobs,
+  type DeploymentInfo,
+  type PolicyName,
+  type ServeState,
+  type ServeStatus,
+  type TabRole,
+} from '../protocol/status.ts';
+export { ServeError } from '../protocol/wire-errors.ts';
+export type { WireError } from '../protocol/wire.ts';
+export type { ResultOptions } from './base-response.ts';
+export { connect, Serve, type ConnectOptions } from './client.ts';
+export type { DeploymentResponse } from './deployment-response.ts';
+export type { GenerationChunk, GenerationResponse } from './generation-response.ts';
+export type {
+  DeploymentHandle,
+  DeploymentMap,
+  Handle,
+  Prompt,
+  RequestOptions,
+  TextGeneratorHandle,
+} from './handles.ts';
+export type { LoadModelOptions, ModelReference } from './model-source.ts';
+export type { PolicyOverride } from './policy-override.ts';
+export type { Activity, ClientUpdate, TopicListener, TopicValues } from './topics.ts';

@@ -1,0 +1,326 @@
+import { afterEach, describe, expect, it, vi } from 'vitest';
+import { clientId, settle } from '../../batching/generation/test-support.ts';
+import { PROTOCOL_VERSION } from '../../protocol/wire.ts';
+import type { Link } from './link.ts';
+import { namesOf } from '../../protocol/names.ts';
+import { NO_PAST } from '../../protocol/recovery.ts';
+import { openSharedLink } from './shared-link.ts';
+import {
+  createWorkerStatus,
+  FakeLocks,
+  FakeWorkerPort,
+  RecordingLinkListener,
+} from '../../worker/test-support.ts';
+
+const { clientName, leaderLock: LEADER_LOCK, sharedChannel: SHARED_CHANNEL, versionLock } = namesOf();
+
+const from = { version: PROTOCOL_VERSION, workerId: 'w' };
+const SERVING = { ...from, type: 'serving' };
+const READY = { ...from, type: 'status', status: createWorkerStatus({ state: 'ready' }) };
+
+const links: Link[] = [];
+const channels: BroadcastChannel[] = [];
+
+function openChannel(name = SHARED_CHANNEL): BroadcastChannel {
+  const channel = new BroadcastChannel(name);
+  channels.push(channel);
+  return channel;
+}
+
+function openTab(name: string, locks: FakeLocks) {
+  const workers: FakeWorkerPort[] = [];
+  const listener = new RecordingLinkListener();
+  const page = new EventTarget();
+  const id = clientId(name);
+  const link = openSharedLink(
+    {
+      clientId: id,
+      host: {
+        createWorker() {
+          const worker = new FakeWorkerPort();
+          workers.push(worker);
+          return worker;
+        },
+        modelUrl: 'http://localhost/models/storyteller/',
+        backend: 'auto',
+      },
+      locks,
+      page,
+    },
+    listener,
+  );
+  links.push(link);
+  const fire = (type: string) => page.dispatchEvent(new Event(type));
+  const failLast = (): void => workers.at(-1)?.fail('out of memory');
+  return { id, link, listener, workers, page, fire, failLast };
+}
+
+/** Waits until a tab has heard all that was posted before. */
+async function hear({ listener, id }: ReturnType<typeof openTab>, channel: BroadcastChannel): Promise<void> {
+  const numHeard = listener.messages.length;
+  channel.postMessage({ ...SERVING, workerId: `fence of ${id}` });
+  await vi.waitFor(() => expect(listener.messages.slice(numHeard).at(-1)?.workerId).toBe(`fence of ${id}`));
+  listener.messages.pop();
+}
+
+/** A tab that led until it heard a worker of a newer version. */
+async function meetNewer() {
+  const locks = new FakeLocks();
+  const tab = openTab('a', locks);
+  await settle();
+  const end = locks.hold(versionLock(PROTOCOL_VERSION + 1));
+  const shared = openChannel();
+  shared.postMessage({ ...SERVING, version: PROTOCOL_VERSION + 1, type: 'dance' });
+  await hear(tab, shared);
+  await settle();
+  return { locks, end, shared, ...tab };
+}
+
+afterEach(async () => {
+  vi.useRealTimers();
+  for (const link of links.splice(0)) link.close();
+  for (const channel of channels.splice(0)) channel.close();
+  await settle();
+});
+
+describe('a shared link', () => {
+  it('speaks only under the lock that tells the worker of this tab’s life', async () => {
+    const locks = new FakeLocks();
+    const heldAtOpen: boolean[] = [];
+    const { id, listener } = openTab('a', locks);
+    vi.spyOn(listener, 'onOpen').mockImplementation(() => heldAtOpen.push(locks.isHeld(clientName(id))));
+    expect(heldAtOpen).toEqual([]);
+    await settle();
+    expect(heldAtOpen).toEqual([true]);
+    expect(locks.isHeld(clientName(id))).toBe(true);
+  });
+
+  it('makes the first tab the leader, whose worker serves all; the others follow', async () => {
+    const locks = new FakeLocks();
+    const [a, b] = [openTab('a', locks), openTab('b', locks)];
+    await settle();
+    expect([a.listener.log, b.listener.log]).toEqual([['open', 'leader'], ['open']]);
+    expect(a.workers.map(({ received }) => received)).toEqual([
+      [
+        {
+          version: PROTOCOL_VERSION,
+          type: 'init',
+          modelUrl: 'http://localhost/models/storyteller/',
+          backend: 'auto',
+          isShared: true,
+          lifeLock: expect.stringMatching(/^tabserve:worker:/),
+          past: NO_PAST,
+        },
+      ],
+    ]);
+    expect(b.workers).toEqual([]);
+    expect(a.link.isolationReason).toBe('');
+  });
+
+  it('lets the next tab lead when the leader closes, whose worker ends first', async () => {
+    const locks = new FakeLocks();
+    const [a, b] = [openTab('a', locks), openTab('b', locks)];
+    await settle();
+    a.link.close();
+    expect(a.workers.map(({ isTerminated }) => isTerminated)).toEqual([true]);
+    expect(b.workers).toEqual([]);
+    await settle();
+    expect(b.listener.log).toEqual(['open', 'leader']);
+    expect(b.workers).toHaveLength(1);
+  });
+
+  it('carries messages over the channels, signed', async () => {
+    const { id, link, listener } = openTab('a', new FakeLocks());
+    const [shared, own] = [openChannel(), openChannel(clientName(id))];
+    const heard: unknown[] = [];
+    shared.addEventListener('message', ({ data }: MessageEvent<unknown>) => heard.push(data));
+    link.post({ type: 'metrics', callId: 1 });
+    shared.postMessage(SERVING);
+    await vi.waitFor(() => expect(listener.messages).toEqual([SERVING]));
+    own.postMessage(READY);
+    await vi.waitFor(() => expect(listener.messages).toEqual([SERVING, READY]));
+    await vi.waitFor(() =>
+      expect(heard).toEqual([{ version: PROTOCOL_VERSION, clientId: id, type: 'metrics', callId: 1 }]),
+    );
+  });
+
+  it('drops what no worker says', async () => {
+    const tab = openTab('a', new FakeLocks());
+    await settle();
+    const shared = openChannel();
+    const other = { version: PROTOCOL_VERSION, clientId: 'b', type: 'metrics', callId: 1 };
+    for (const data of ['noise', null, other, { ...SERVING, type: 'dance' }]) shared.postMessage(data);
+    await hear(tab, shared);
+    expect(tab.listener.messages).toEqual([]);
+    expect(tab.listener.log).toEqual(['open', 'leader']);
+  });
+
+  it('replaces a worker that fails', async () => {
+    const { workers, failLast } = openTab('a', new FakeLocks());
+    await settle();
+    failLast();
+    expect(workers.map(({ isTerminated }) => isTerminated)).toEqual([true, false]);
+  });
+
+  it('gives the lead up after three workers that never came as far as a device: the next tab may do better', async () => {
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+    const locks = new FakeLocks();
+    const [a, b] = [openTab('a', locks), openTab('b', locks)];
+    await settle();
+    for (let failure = 0; failure < 3; failure++) {
+      a.failLast();
+      vi.advanceTimersByTime(10_000);
+    }
+    await settle();
+    expect(a.listener.log.slice(2)).toEqual([
+      'follower',
+      'failure: The worker failed (out of memory): reload the page.',
+    ]);
+    expect(b.listener.log).toEqual(['open', 'leader']);
+    expect(a.workers).toHaveLength(3);
+  });
+});
+
+describe('a page that is put away', () => {
+  it.each([
+    ['freeze', 'resume'],
+    ['pagehide', 'pageshow'],
+  ])('(%s) does not lead, but lives on; taken out (%s) it queues again', async (away, back) => {
+    const locks = new FakeLocks();
+    const [a, b] = [openTab('a', locks), openTab('b', locks)];
+    await settle();
+    a.fire(away);
+    await settle();
+    expect(a.listener.log.slice(2)).toEqual(['put away', 'follower']);
+    expect(a.workers.map(({ isTerminated }) => isTerminated)).toEqual([true]);
+    expect(b.listener.log).toEqual(['open', 'leader']);
+    expect(locks.isHeld(clientName(a.id))).toBe(true);
+    a.fire(back);
+    b.fire(away);
+    await settle();
+    expect(a.listener.log.slice(4)).toEqual(['leader']);
+    expect(a.workers).toHaveLength(2);
+  });
+
+  it('leaves the queue, too, and is passed by', async () => {
+    const locks = new FakeLocks();
+    const [a, b, c] = [openTab('a', locks), openTab('b', locks), openTab('c', locks)];
+    await settle();
+    b.fire('freeze');
+    a.link.close();
+    await settle();
+    expect(b.workers).toEqual([]);
+    expect(c.listener.log).toEqual(['open', 'leader']);
+  });
+});
+
+describe('close()', () => {
+  it('leaves nothing behind: no lock, no worker, no channel, no ear for the page', async () => {
+    const locks = new FakeLocks();
+    const { link, listener, workers, fire } = openTab('a', locks);
+    await settle();
+    link.close();
+    for (const type of ['freeze', 'resume', 'pagehide', 'pageshow']) fire(type);
+    await settle();
+    expect(locks.names).toEqual([]);
+    expect(workers.map(({ isTerminated }) => isTerminated)).toEqual([true]);
+    expect(listener.log).toEqual(['open', 'leader', 'follower']);
+    expect(() => link.post({ type: 'metrics', callId: 1 })).toThrow(
+      expect.objectContaining({ name: 'InvalidStateError' }),
+    );
+  });
+
+  it('leaves nothing behind where it comes before the link is there', async () => {
+    const locks = new FakeLocks();
+    const { link, listener, workers } = openTab('a', locks);
+    link.close();
+    await settle();
+    expect(listener.log).toEqual([]);
+    expect(workers).toEqual([]);
+    expect(locks.names).toEqual([]);
+  });
+});
+
+describe('a worker of another version', () => {
+  it('that is newer ends the lead of this tab', async () => {
+    const { locks, listener, workers } = await meetNewer();
+    expect(listener.log.slice(2)).toEqual(['follower', `foreign ${PROTOCOL_VERSION + 1}`]);
+    expect(workers.map(({ isTerminated }) => isTerminated)).toEqual([true]);
+    expect(locks.isHeld(LEADER_LOCK)).toBe(false);
+  });
+
+  it('that is newer and serves keeps this tab from leading, though it be put away and taken out', async () => {
+    const { locks, fire } = await meetNewer();
+    for (const type of ['pagehide', 'pageshow', 'freeze', 'resume']) fire(type);
+    await settle();
+    expect(locks.isHeld(LEADER_LOCK)).toBe(false);
+  });
+
+  it.each([1, 2, 1_000_000])('(%i ahead) that holds no lock is a lie: this tab leads on', async (ahead) => {
+    const tab = openTab('a', new FakeLocks());
+    await settle();
+    const shared = openChannel();
+    shared.postMessage({ ...SERVING, version: PROTOCOL_VERSION + ahead });
+    await hear(tab, shared);
+    await settle();
+    expect(tab.listener.log).toEqual(['open', 'leader']);
+    expect(tab.workers.map(({ isTerminated }) => isTerminated)).toEqual([false]);
+  });
+
+  it('that is older is a lie while a worker of this version serves', async () => {
+    const locks = new FakeLocks();
+    locks.hold(versionLock(PROTOCOL_VERSION));
+    const tab = openTab('a', locks);
+    await settle();
+    const shared = openChannel();
+    shared.postMessage({ ...SERVING, version: PROTOCOL_VERSION - 1 });
+    await hear(tab, shared);
+    await settle();
+    expect(tab.listener.log).toEqual(['open', 'leader']);
+  });
+
+  it('that is newer gives this tab the lead back once it has been gone for as long as a reload takes', async () => {
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+    const { locks, listener, workers, end } = await meetNewer();
+    end();
+    await settle();
+    const endReloaded = locks.hold(versionLock(PROTOCOL_VERSION + 1));
+    vi.advanceTimersByTime(10_000);
+    await settle();
+    expect(locks.isHeld(LEADER_LOCK), 'it was only reloaded').toBe(false);
+    endReloaded();
+    await settle();
+    vi.advanceTimersByTime(10_000);
+    await settle();
+    expect(listener.log.at(-1)).toBe('leader');
+    expect(workers.map(({ isTerminated }) => isTerminated)).toEqual([true, false]);
+  });
+
+  it('that is newer, and heard before this tab may speak, is not queued behind either', async () => {
+    const locks = new FakeLocks();
+    const release = locks.hold(clientName(clientId('a')));
+    locks.hold(versionLock(PROTOCOL_VERSION + 1));
+    const tab = openTab('a', locks);
+    const shared = openChannel();
+    shared.postMessage({ ...SERVING, version: PROTOCOL_VERSION + 1 });
+    await hear(tab, shared);
+    release();
+    await settle();
+    expect(tab.listener.log).toEqual([`foreign ${PROTOCOL_VERSION + 1}`, 'open']);
+    expect(tab.workers).toEqual([]);
+  });
+
+  it('that is older is outlived: this tab stays in the queue', async () => {
+    const locks = new FakeLocks();
+    const release = locks.hold(LEADER_LOCK);
+    const tab = openTab('a', locks);
+    await settle();
+    const shared = openChannel();
+    shared.postMessage({ ...SERVING, version: PROTOCOL_VERSION - 1 });
+    await hear(tab, shared);
+    expect(tab.listener.log).toEqual(['open', `foreign ${PROTOCOL_VERSION - 1}`]);
+    release();
+    await settle();
+    expect(tab.listener.log.at(-1)).toBe('leader');
+  });
+});

@@ -1,0 +1,74 @@
+import { InvalidOptionError } from '../batching/errors.ts';
+import type { DtypeChoice, ModelSource, WhenBusy } from '../protocol/models.ts';
+import { MAX_NAME_LENGTH } from '../protocol/wire.ts';
+
+/** A model's ID on the hub, or its files: a folder that the user has picked, or the files of one. */
+export type ModelReference = string | FileSystemDirectoryHandle | Iterable<File>;
+
+export interface SourceOptions {
+  /** A branch, a tag or a commit; `main` by default. */
+  readonly revision?: string;
+  /**
+   * Origin of the hub; the page's policy has to allow it. By default `?hub=` of the page's address, else the hub that the server was
+   * started with, else `https://huggingface.co`.
+   */
+  readonly hub?: string;
+}
+
+/** How `loadModel` loads. */
+export interface LoadModelOptions extends SourceOptions {
+  /** The precision of the weights; `auto`, the default, takes the best that the device has and that fits. */
+  readonly dtype?: DtypeChoice;
+  /** Whether requests that run end with the old model, which is the default, or begin anew with the new one. */
+  readonly whenBusy?: WhenBusy;
+  /** Cancels the load when it aborts; the downloaded part is kept. */
+  readonly signal?: AbortSignal;
+}
+
+const DEFAULT_HUB = 'https://huggingface.co';
+
+/** The id of the embedded model. */
+const EMBEDDED = 'storyteller';
+
+const ID = /^(?!\.)[\w.-]+(?:\/(?!\.)[\w.-]+)?$/;
+
+/** @throws InvalidOptionError. */
+export async function toModelSource(
+  model: ModelReference,
+  { revision = 'main', hub = DEFAULT_HUB }: SourceOptions,
+): Promise<ModelSource> {
+  if (model === EMBEDDED) return { type: 'embedded' };
+  if (typeof model === 'string') {
+    if (!ID.test(model) || model.length > MAX_NAME_LENGTH) {
+      throw InvalidOptionError.of('model', 'a Hugging Face model ID such as `openai-community/gpt2`', model);
+    }
+    return { type: 'hub', id: model, revision: requireName('revision', revision), hub: originOf(hub) };
+  }
+  if ('getFileHandle' in model) {
+    return { type: 'files', name: model.name, files: await filesIn(model) };
+  }
+  const files = [...model];
+  const [folder = ''] = files[0]?.webkitRelativePath.split('/') ?? [];
+  return { type: 'files', name: folder || 'files', files };
+}
+
+function requireName(option: string, value: string): string {
+  if (value !== '' && value.length <= MAX_NAME_LENGTH) return value;
+  throw InvalidOptionError.of(option, `a name of at most ${MAX_NAME_LENGTH} characters`, value);
+}
+
+function originOf(hub: string): string {
+  const { origin, protocol } = URL.canParse(hub) ? new URL(hub) : { origin: '', protocol: '' };
+  if (protocol === 'https:' || protocol === 'http:') return requireName('hub', origin);
+  throw InvalidOptionError.of('hub', 'the address of a hub such as `https://huggingface.co`', hub);
+}
+
+async function filesIn(folder: FileSystemDirectoryHandle): Promise<readonly File[]> {
+  const files: File[] = [];
+  for await (const entry of folder.values()) if (isFile(entry)) files.push(await entry.getFile());
+  return files;
+}
+
+function isFile(entry: FileSystemHandle): entry is FileSystemFileHandle {
+  return entry.kind === 'file';
+}

@@ -1,0 +1,136 @@
+import { systemClock } from '../batching/clock.ts';
+import { RequestCancelledError } from '../batching/errors.ts';
+import { randomSeed } from '../platform/random-seed.ts';
+import { createRequestId, type RequestId } from '../protocol/ids.ts';
+import { END_TYPES, type Caller, type RequestUpdate, type TurnSigns } from '../protocol/requests.ts';
+import { TEXT_GENERATOR, type GenerationOptions } from '../protocol/generation.ts';
+import { toWireError } from '../protocol/wire-errors.ts';
+import type { BaseResponse } from './base-response.ts';
+import type { Connection } from './connection.ts';
+import type { RequestOptions } from './handles.ts';
+import { OutstandingRequest } from './outstanding.ts';
+import { cloneRefusal, nameRefusal } from './refusals.ts';
+import type { ClientUpdate, Topics } from './topics.ts';
+
+type Response = Pick<BaseResponse<unknown>, 'requestId' | 'apply' | 'follow'>;
+type ResponseConstructor<Made> = new (...args: ConstructorParameters<typeof BaseResponse>) => Made;
+
+/** Requests that are not settled yet, in order of submission. */
+export class OutstandingRequests {
+  readonly #connection: Connection;
+  readonly #topics: Topics;
+  readonly #requests = new Map<RequestId, OutstandingRequest>();
+
+  constructor(connection: Connection, topics: Topics) {
+    this.#connection = connection;
+    this.#topics = topics;
+  }
+
+  createHandle<Made extends Response>(
+    ResponseClass: ResponseConstructor<Made>,
+    deployment: string,
+    caller: Caller | undefined,
+  ) {
+    const signs: TurnSigns = caller ? { caller } : {};
+    return {
+      remote: (input: unknown, options?: RequestOptions): Made => {
+        const response = this.#submit(ResponseClass, deployment, input, options, signs);
+        this.#begin([response]);
+        return response;
+      },
+      remoteAll: (inputs: readonly unknown[], options?: RequestOptions): readonly Made[] => {
+        const turn = { ...signs, turnId: createRequestId() };
+        const responses = inputs.map((input) =>
+          this.#submit(ResponseClass, deployment, input, options, turn),
+        );
+        this.#begin(responses);
+        return responses;
+      },
+    };
+  }
+
+  cancel(requestId: RequestId, reason?: unknown): void {
+    if (!this.#requests.has(requestId)) return;
+    this.#connection.post({ type: 'cancel', requestId });
+    this.#settle(requestId, RequestCancelledError.because(reason));
+  }
+
+  /** Updates of requests that are settled are dropped. */
+  apply(updates: readonly RequestUpdate[]): void {
+    const known = updates.filter(({ requestId }) => this.#requests.has(requestId));
+    for (const update of known) {
+      this.#requests.get(update.requestId)?.apply(update);
+      if (END_TYPES.has(update.type)) this.#requests.delete(update.requestId);
+    }
+    if (known.length > 0) this.#topics.publish('requests', known);
+  }
+
+  /**
+   * Sends all requests to the worker that serves now, with what the one before has done of them. Returns the updates to publish.
+   */
+  resubmitAll(): readonly ClientUpdate[] {
+    const resubmitted = [...this.#requests]
+      .filter(([, { isSent }]) => isSent)
+      .map(([requestId]) => ({ type: 'resubmitted', requestId }) as const);
+    const turns = Map.groupBy(this.#requests, ([requestId, { turn }]) => turn.turnId ?? requestId);
+    for (const requests of turns.values()) this.#send(requests.map(([, request]) => request));
+    return resubmitted;
+  }
+
+  settleAll(error: Error): void {
+    for (const requestId of this.#requests.keys()) this.#settle(requestId, error);
+  }
+
+  /** Makes a request that `#begin` sends, unless it is settled already. */
+  #submit<Made extends Response>(
+    ResponseClass: ResponseConstructor<Made>,
+    deployment: string,
+    input: unknown,
+    given: RequestOptions | null | undefined,
+    turn: TurnSigns,
+  ): Made {
+    const { signal, ...options } = given ?? {};
+    const requestId = createRequestId();
+    const response = new ResponseClass(requestId, (reason) => this.cancel(requestId, reason));
+    // The client chooses the seed: every worker that continues the request draws the same tokens.
+    const seeded = deployment === TEXT_GENERATOR ? withSeed(options) : options;
+    const submission = { requestId, deployment, input, options: seeded, turn };
+    this.#requests.set(requestId, new OutstandingRequest(submission, response, systemClock.now()));
+    this.#topics.publish('requests', [{ type: 'submitted', requestId, deployment, input }]);
+    const refusal = this.#connection.end ?? nameRefusal(deployment);
+    if (refusal) this.#settle(requestId, refusal);
+    else if (signal?.aborted) this.#settle(requestId, RequestCancelledError.because(signal.reason));
+    else if (signal) response.follow(signal);
+    return response;
+  }
+
+  /** Without a worker the requests wait for the next one. */
+  #begin(responses: readonly Response[]): void {
+    const requests = responses.flatMap(({ requestId }) => this.#requests.get(requestId) ?? []);
+    try {
+      for (const request of requests) request.detach();
+    } catch (error) {
+      for (const { requestId } of responses) this.#settle(requestId, cloneRefusal(error));
+      return;
+    }
+    if (this.#connection.isServed) this.#send(requests);
+  }
+
+  /** Sends the requests of one turn. */
+  #send(requests: readonly OutstandingRequest[]): void {
+    const message = OutstandingRequest.takeAll(requests, systemClock.now());
+    if (message) this.#connection.post(message);
+  }
+
+  /** Ends the request at once; a result that is already on its way is dropped. */
+  #settle(requestId: RequestId, error: Error): void {
+    const update: RequestUpdate = { type: 'failed', requestId, error: toWireError(error) };
+    this.#requests.get(requestId)?.response.apply(update, error);
+    this.#requests.delete(requestId);
+    this.#topics.publish('requests', [update]);
+  }
+}
+
+function withSeed(options: GenerationOptions): GenerationOptions {
+  return { ...options, seed: options.seed ?? randomSeed() };
+}

@@ -1,0 +1,119 @@
+import { connect, type ModelInfo, type Serve, type ServeStatus } from '../index.ts';
+import type { DownloadReport } from './create-monitor.ts';
+import { notSupported } from './dom-errors.ts';
+import type { Availability, PromptApiOptions } from './types.ts';
+
+/** Whether a session can be created, and why not. */
+type Finding =
+  | { readonly availability: Exclude<Availability, 'unavailable'> }
+  | { readonly availability: 'unavailable'; readonly reason: string };
+
+const CHAT_MODEL = 'HuggingFaceTB/SmolLM2-135M-Instruct';
+
+/** The client whose worker answers, connected when it is first asked, and the model that sessions ask for. */
+export class ModelHost {
+  readonly #options: PromptApiOptions;
+  #serve: Promise<Serve> | undefined;
+
+  constructor(options: PromptApiOptions) {
+    this.#options = options;
+  }
+
+  async availability(): Promise<Availability> {
+    return (await this.#find(await this.#connected())).availability;
+  }
+
+  /** The model that serves, if it can answer; undefined otherwise. */
+  async model(): Promise<ModelInfo | undefined> {
+    const serve = await this.#connected();
+    return (await this.#find(serve)).availability === 'available' ? serve.status().model : undefined;
+  }
+
+  /**
+   * Resolves when the model answers that sessions ask for. Rejects as `ready()` and `loadModel` do.
+   *
+   * @throws DOMException named NotSupportedError where no such model is to be had, or NotAllowedError where a download has to wait
+   * for the user.
+   */
+  async open(report: DownloadReport): Promise<{ readonly serve: Serve; readonly model: ModelInfo }> {
+    const serve = await this.#connected();
+    const finding = await this.#find(serve);
+    if (finding.availability === 'unavailable') throw notSupported(finding.reason);
+    if (finding.availability === 'downloadable') requireActivation();
+    report.tell(0);
+    const model = await this.#load(serve, report);
+    if (!model?.hasChatTemplate) throw notSupported(noTemplate(model));
+    report.tell(1);
+    return { serve, model };
+  }
+
+  #connected(): Promise<Serve> {
+    const options = this.#options;
+    this.#serve ??= 'serve' in options ? Promise.resolve(options.serve) : connect(options);
+    return this.#serve;
+  }
+
+  async #find(serve: Serve): Promise<Finding> {
+    // The worker answers after its welcome, so the status below is its own. The call fails without storage.
+    const stored = await serve.storedModels().catch(() => undefined);
+    const status = serve.status();
+    if (status.state === 'closed') return unavailable('The client is closed: connect again.');
+    if (status.backend?.name === 'upstream')
+      return unavailable('An upstream answers, but sessions need a model in the browser: set `backend`.');
+    const { model: wanted } = this.#options;
+    const isLost = status.state === 'failed' && !stored;
+    if (wanted === undefined || status.model?.id === wanted || isLost) return findingOf(status);
+    if (status.load?.id === wanted) return { availability: 'downloading' };
+    const isStored = stored?.some(({ id, dtype }) => id === wanted && dtype !== undefined);
+    return { availability: isStored ? 'available' : 'downloadable' };
+  }
+
+  /** Loads share the one that another tab has begun. */
+  async #load(serve: Serve, report: DownloadReport): Promise<ModelInfo | undefined> {
+    const { model: wanted, load } = this.#options;
+    if (wanted !== undefined && serve.status().model?.id !== wanted) {
+      const { model } = await serve.loadModel(wanted, load, (progress) => tellDownload(progress, report));
+      return model;
+    }
+    const unsubscribe = serve.subscribe(
+      'status',
+      ({ progress }) => progress && tellDownload(progress, report),
+    );
+    try {
+      return (await serve.ready()).model;
+    } finally {
+      unsubscribe();
+    }
+  }
+}
+
+function findingOf({ state, model, error }: ServeStatus): Finding {
+  if (state === 'failed') return unavailable(error?.message ?? 'The worker failed to start: see its status.');
+  if (model?.hasChatTemplate === false) return unavailable(noTemplate(model));
+  return { availability: state === 'ready' ? 'available' : 'downloading' };
+}
+
+function unavailable(reason: string): Finding {
+  return { availability: 'unavailable', reason };
+}
+
+function noTemplate(model: ModelInfo | undefined): string {
+  return `${model?.id ?? 'The model'} has no chat template: name a chat model in the option \`model\`, such as ${CHAT_MODEL}.`;
+}
+
+function tellDownload(
+  { phase, loaded, total }: { readonly phase: string; readonly loaded: number; readonly total: number },
+  report: DownloadReport,
+): void {
+  if (phase === 'download' && total > 0) report.tell(loaded / total);
+}
+
+/** As browsers do: a page may not begin a large download before the user has touched it. @throws DOMException */
+function requireActivation(): void {
+  // Some browsers do not tell.
+  if (!('userActivation' in navigator) || navigator.userActivation.hasBeenActive) return;
+  throw new DOMException(
+    'The model has to be downloaded first: call create() after the user has clicked or pressed a key.',
+    'NotAllowedError',
+  );
+}

@@ -1,0 +1,144 @@
+import type { ChatMessage } from '../index.ts';
+import { untilAborted } from '../../platform/until-aborted.ts';
+import type { ChatModel } from './chat-model.ts';
+import { evictions, extend, messagesOf, type Context } from './context.ts';
+import { quotaExceeded, toDomException } from './dom-errors.ts';
+import { checkPrompt, type Input } from './read-prompt.ts';
+
+/** The part of the context window that an answer has at least, if older turns can make room for it. */
+const MIN_ANSWER_SHARE = 1 / 8;
+
+export interface SessionState {
+  readonly context: Context;
+  /** In tokens. */
+  readonly contextWindow: number;
+}
+
+/** One conversation. Its prompts run one after another, beside those of other sessions. */
+export class Session {
+  readonly #model: ChatModel;
+  readonly #onOverflow: () => void;
+  #context: Context;
+  #contextWindow: number;
+  /** The last operation; it never rejects. */
+  #last: Promise<void> = Promise.resolve();
+
+  /** @param onOverflow Called when turns were evicted. */
+  constructor(model: ChatModel, { context, contextWindow }: SessionState, onOverflow: () => void) {
+    this.#model = model;
+    this.#context = context;
+    this.#contextWindow = contextWindow;
+    this.#onOverflow = onOverflow;
+  }
+
+  get state(): SessionState {
+    return { context: this.#context, contextWindow: this.#contextWindow };
+  }
+
+  /** Resolves with the tokens that the input would add. */
+  measure(input: Input, signal: AbortSignal): Promise<number> {
+    return runUntilAborted(signal, async () => {
+      // A system message can begin a session alone, so the messages that follow it are measured alone.
+      const isBeginning = input[0]?.role === 'system';
+      const { messages, prefix } = checkPrompt(input, this.#hasBegun && !isBeginning);
+      const added = withAnswer(messages, prefix);
+      if (isBeginning) return (await this.#model.measure(added)).numTokens;
+      const { numTokens } = await this.#model.measure([...messagesOf(this.#context), ...added]);
+      return numTokens - this.#context.usage;
+    });
+  }
+
+  append(input: Input, signal: AbortSignal): Promise<void> {
+    return this.#next(signal, async () => {
+      const { messages, prefix } = checkPrompt(input, this.#hasBegun);
+      const added = withAnswer(messages, prefix);
+      const numTokens = await this.#makeRoom(added, 0);
+      await this.#model.prefill([...messagesOf(this.#context), ...added], signal);
+      this.#context = extend(this.#context, added, numTokens);
+    });
+  }
+
+  /** @param onText Called with each piece of the answer. Resolves with the whole answer, without the prefix. */
+  prompt(input: Input, signal: AbortSignal, onText?: (text: string) => void): Promise<string> {
+    return this.#next(signal, async () => {
+      const { messages, prefix } = checkPrompt(input, this.#hasBegun);
+      await this.#makeRoom(withAnswer(messages, prefix), MIN_ANSWER_SHARE);
+      const chat = [...messagesOf(this.#context), ...messages];
+      const contextWindow = this.#contextWindow;
+      const answer = await this.#model.answer(chat, { contextWindow, prefix, signal, onText });
+      const added = withAnswer(messages, `${prefix ?? ''}${answer}`);
+      const { numTokens } = await this.#model.measure([...messagesOf(this.#context), ...added]);
+      // An answer that was aborted is no part of the session.
+      signal.throwIfAborted();
+      this.#context = extend(this.#context, added, numTokens);
+      return answer;
+    });
+  }
+
+  get #hasBegun(): boolean {
+    return messagesOf(this.#context).length > 0;
+  }
+
+  /**
+   * Evicts as many of the oldest turns as the new messages need, and none if that is not enough. Resolves with the tokens of what
+   * is left and the new messages.
+   *
+   * @param share Of the context window, for the answer; less where all turns are not enough.
+   * @throws QuotaExceededError
+   */
+  async #makeRoom(added: readonly ChatMessage[], share: number): Promise<number> {
+    const { kept } = this.#context;
+    const requested = await this.#model.measure([...messagesOf(this.#context), ...added]);
+    const { contextWindow } = requested;
+    this.#contextWindow = contextWindow;
+    const withRoom = contextWindow - Math.floor(contextWindow * share);
+    let fitting =
+      requested.numTokens <= contextWindow ? { ...requested, turns: this.#context.turns } : undefined;
+    for (const turns of evictions(this.#context)) {
+      if (fitting && fitting.numTokens <= withRoom) break;
+      const size = await this.#model.measure([...kept, ...turns, ...added]);
+      if (size.numTokens <= withRoom || (!fitting && size.numTokens <= contextWindow))
+        fitting = { ...size, turns };
+    }
+    if (!fitting) throw quotaExceeded({ requested: requested.numTokens, quota: contextWindow });
+    if (fitting.turns !== this.#context.turns) await this.#evict(fitting.turns);
+    return fitting.numTokens;
+  }
+
+  async #evict(turns: readonly ChatMessage[]): Promise<void> {
+    const { kept } = this.#context;
+    const left = [...kept, ...turns];
+    const usage = left.length > 0 ? (await this.#model.measure(left)).numTokens : 0;
+    this.#context = { kept, turns, usage };
+    this.#onOverflow();
+  }
+
+  #next<Result>(signal: AbortSignal, operation: () => Promise<Result>): Promise<Result> {
+    const result = this.#last.then(() => {
+      signal.throwIfAborted();
+      return operation();
+    });
+    this.#last = result.then(goOn, goOn);
+    return runUntilAborted(signal, () => result);
+  }
+}
+
+/** The next operation runs after the last one, however that ended. */
+function goOn(): void {}
+
+/** Runs an operation with the errors of the Prompt API. Rejects with the signal's reason as soon as it aborts. */
+export async function runUntilAborted<Result>(
+  signal: AbortSignal,
+  operation: () => Promise<Result>,
+): Promise<Result> {
+  signal.throwIfAborted();
+  try {
+    return await untilAborted(operation(), signal);
+  } catch (error) {
+    throw signal.aborted ? signal.reason : toDomException(error);
+  }
+}
+
+function withAnswer(messages: readonly ChatMessage[], answer: string | undefined): readonly ChatMessage[] {
+  return answer === undefined ? messages : [...messages, { role: 'assistant', content: answer }];
+}

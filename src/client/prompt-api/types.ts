@@ -1,0 +1,166 @@
+import type { ConnectOptions, GenerationOptions, LoadModelOptions, Serve } from '../index.ts';
+
+// The API's own types, as https://webmachinelearning.github.io/prompt-api/ names them. Those of @types/dom-chromium-ai are global,
+// and a package may not bring such.
+
+/** Whether a session can be created, and what has to be downloaded first. */
+export type Availability = 'unavailable' | 'downloadable' | 'downloading' | 'available';
+
+/** How varied the answers are. */
+export type LanguageModelSamplingMode =
+  | 'most-predictable'
+  | 'predictable'
+  | 'balanced'
+  | 'creative'
+  | 'most-creative';
+export const SAMPLING_MODES: readonly LanguageModelSamplingMode[] = [
+  'most-predictable',
+  'predictable',
+  'balanced',
+  'creative',
+  'most-creative',
+];
+
+/** Who says a message. */
+export type LanguageModelMessageRole = 'system' | 'user' | 'assistant';
+export const MESSAGE_ROLES: readonly LanguageModelMessageRole[] = ['system', 'user', 'assistant'];
+
+/** Only text is supported; a session that expects another type is refused. */
+export type LanguageModelMessageType = 'text' | 'image' | 'audio' | 'tool-call' | 'tool-response';
+export const MESSAGE_TYPES: readonly LanguageModelMessageType[] = [
+  'text',
+  'image',
+  'audio',
+  'tool-call',
+  'tool-response',
+];
+
+/** A part of a message. */
+export interface LanguageModelMessageContent {
+  /** Only `text` is supported. */
+  readonly type: LanguageModelMessageType;
+  /** A string for `text`. */
+  readonly value: unknown;
+}
+
+/** A message of a conversation. */
+export interface LanguageModelMessage {
+  /** Who says it. */
+  readonly role: LanguageModelMessageRole;
+  /** A text, or parts whose texts are joined. */
+  readonly content: string | readonly LanguageModelMessageContent[];
+  /** The beginning of the answer, which goes on from here. For the last message, of the role `assistant`. */
+  readonly prefix?: boolean;
+}
+
+/** A text of the user, or messages. */
+export type LanguageModelPrompt = string | readonly LanguageModelMessage[];
+
+/** What prompts or answers are made of. */
+export interface LanguageModelExpected {
+  /** Only `text` is supported. */
+  readonly type: LanguageModelMessageType;
+  /** BCP 47 tags. One that the browser does not know makes the session unavailable. */
+  readonly languages?: readonly string[];
+}
+
+/** What `availability()` asks for. */
+export interface LanguageModelCreateCoreOptions {
+  /** Scales the model's own temperature; `balanced` leaves it as it is. */
+  readonly samplingMode?: LanguageModelSamplingMode;
+  /** At least 1, rounded down. Ignored unless `legacy` is set, as browsers do in pages. */
+  readonly topK?: number;
+  /** From 0 to 2. Ignored unless `legacy` is set, as browsers do in pages. */
+  readonly temperature?: number;
+  /** What prompts are made of. */
+  readonly expectedInputs?: readonly LanguageModelExpected[];
+  /** What answers are made of. */
+  readonly expectedOutputs?: readonly LanguageModelExpected[];
+  /** Not supported: a session with tools is refused. */
+  readonly tools?: readonly object[];
+}
+
+/** A target of `downloadprogress` events, whose `loaded` goes from 0 to 1. */
+export interface CreateMonitor extends EventTarget {
+  /** A listener of `downloadprogress`. */
+  ondownloadprogress: ((event: ProgressEvent) => unknown) | null;
+  addEventListener(
+    type: 'downloadprogress',
+    listener: (event: ProgressEvent) => unknown,
+    options?: boolean | AddEventListenerOptions,
+  ): void;
+  addEventListener(
+    type: string,
+    listener: EventListenerOrEventListenerObject | null,
+    options?: boolean | AddEventListenerOptions,
+  ): void;
+}
+
+export interface LanguageModelCreateOptions extends LanguageModelCreateCoreOptions {
+  /** Rejects `create()`; afterwards it destroys the session. The download goes on. */
+  readonly signal?: AbortSignal;
+  /** Called once, before the download begins. */
+  readonly monitor?: (monitor: CreateMonitor) => unknown;
+  /** The beginning of the session. An overflow never evicts it. */
+  readonly initialPrompts?: readonly LanguageModelMessage[];
+}
+
+/** Options of an operation that can be aborted. */
+export interface LanguageModelSignalOptions {
+  /** Rejects the operation with its reason. */
+  readonly signal?: AbortSignal;
+}
+
+/** Options of a prompt. */
+export interface LanguageModelPromptOptions extends LanguageModelSignalOptions {
+  /** Not supported: a prompt with it is refused. */
+  readonly responseConstraint?: object;
+  /** Refused without `responseConstraint`, which isn't supported. */
+  readonly omitResponseConstraintInput?: boolean;
+}
+
+/** What `params()` resolves with. */
+export interface LanguageModelParams {
+  /** The model's own; the size of its vocabulary if it samples from all tokens. */
+  readonly defaultTopK: number;
+  /** The most that `topK` may be. */
+  readonly maxTopK: number;
+  /** The model's own. */
+  readonly defaultTemperature: number;
+  /** The most that `temperature` may be. */
+  readonly maxTemperature: number;
+}
+
+/** Which model answers, and how. */
+export interface ModelOptions {
+  /**
+   * The Hugging Face ID of a chat model. `create()` loads it, for all tabs, where another model serves. By default the model that
+   * serves answers.
+   */
+  readonly model?: string;
+  /** How `model` is loaded. */
+  readonly load?: Omit<LoadModelOptions, 'signal'>;
+  /**
+   * Options of every prompt, for what the API has no name for. `maxNewTokens` is 1,024 by default, as an answer that may fill the
+   * whole context takes the memory of it. What `samplingMode` sets cannot be set here.
+   */
+  readonly generation?: Omit<
+    GenerationOptions,
+    'n' | 'echo' | 'logprobs' | 'promptLogprobs' | 'temperature' | 'topK'
+  >;
+  /**
+   * Adds what the specification keeps for browser extensions alone: `params()`, `topK` and `temperature`, and the former names
+   * `inputUsage`, `inputQuota`, `measureInputUsage()` and `onquotaoverflow`. False by default.
+   */
+  readonly legacy?: boolean;
+}
+
+/** A client, or what `connect` takes: then the class connects when it is first asked. */
+export type PromptApiOptions = ModelOptions &
+  (
+    | {
+        /** A connected client. */
+        readonly serve: Serve;
+      }
+    | ConnectOptions
+  );

@@ -1,0 +1,24 @@
+import { InvalidOptionError, shown } from '../batching/errors.ts';
+import { MAX_NAME_LENGTH } from '../protocol/wire.ts';
+
+/** The worker's door drops a message with such a name, and its caller would wait for ever. */
+export function nameRefusal(deployment: unknown): InvalidOptionError | undefined {
+  if (typeof deployment === 'string' && deployment.length <= MAX_NAME_LENGTH) return undefined;
+  const expected = `a deployment's name of at most ${MAX_NAME_LENGTH} characters`;
+  return InvalidOptionError.of('name', expected, deployment);
+}
+
+/** For a function or a DOM node, which cannot be cloned. */
+export function cloneRefusal(cause: unknown): InvalidOptionError {
+  return new InvalidOptionError(`It cannot be sent to the worker: ${shown(cause)}. Pass plain data.`);
+}
+
+/** The worker's door drops a message with a longer text, too. */
+export function textRefusal(
+  option: string,
+  length: number,
+  maxLength: number,
+): InvalidOptionError | undefined {
+  if (length <= maxLength) return undefined;
+  return InvalidOptionError.of(option, `at most ${maxLength} characters`, `${length} characters`);
+}

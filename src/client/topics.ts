@@ -1,0 +1,103 @@
+import type { BatchRecord, ServeStats, StepBatch } from '../protocol/stats.ts';
+import type { ClientId, RequestId } from '../protocol/ids.ts';
+import type { RequestActivity, RequestUpdate } from '../protocol/requests.ts';
+import type { ServeStatus } from '../protocol/status.ts';
+import type { WorkerMessage } from '../protocol/worker-messages.ts';
+import { BatchLog, stepBatchOf } from '../protocol/batch-log.ts';
+
+/** An update of a request of this client: from the worker, or made by the client itself. */
+export type ClientUpdate =
+  | RequestUpdate
+  /** Sent by this client. */
+  | {
+      readonly type: 'submitted';
+      readonly requestId: RequestId;
+      /** The deployment's name. */
+      readonly deployment: string;
+      /** The prompt, or another deployment's input, as the caller gave it. */
+      readonly input: unknown;
+    }
+  /** The request's worker was lost; it waits at the next one. */
+  | { readonly type: 'resubmitted'; readonly requestId: RequestId };
+
+/** What requests of other tabs do. */
+export interface Activity {
+  /** `requests` holds all requests of other tabs that wait or run; otherwise only those that changed. */
+  readonly isSnapshot: boolean;
+  /** The newest state of each. */
+  readonly requests: readonly RequestActivity[];
+}
+
+/** What `subscribe` tells of, by topic. */
+export interface TopicValues {
+  /** Each change of the status. */
+  readonly status: ServeStatus;
+  /** The text generator's figures, at most every 100 ms while it works. */
+  readonly stats: ServeStats;
+  /** Each batch of a deployment other than the text generator, when it has ended. */
+  readonly batch: BatchRecord;
+  /** Updates of this client's requests. */
+  readonly requests: readonly ClientUpdate[];
+  /** Requests of other tabs. */
+  readonly activity: Activity;
+}
+
+/** Gets each new value of a topic. */
+export type TopicListener<Topic extends keyof TopicValues> = (value: TopicValues[Topic]) => void;
+
+type Listeners = { readonly [Topic in keyof TopicValues]: Set<TopicListener<Topic>> };
+
+/** Subscriptions, and the last batches and steps. */
+export class Topics {
+  readonly #clientId: ClientId;
+  readonly batchLog = new BatchLog<BatchRecord | StepBatch>();
+  readonly #listeners: Listeners = {
+    status: new Set(),
+    stats: new Set(),
+    batch: new Set(),
+    requests: new Set(),
+    activity: new Set(),
+  };
+
+  constructor(clientId: ClientId) {
+    this.#clientId = clientId;
+  }
+
+  subscribe<Topic extends keyof TopicValues>(topic: Topic, listener: TopicListener<Topic>): () => void {
+    this.#listeners[topic].add(listener);
+    return () => this.#listeners[topic].delete(listener);
+  }
+
+  publish<Topic extends keyof TopicValues>(topic: Topic, value: TopicValues[Topic]): void {
+    for (const listener of this.#listeners[topic]) {
+      try {
+        listener(value);
+      } catch (error) {
+        // An error of one listener reaches the console, and no other listener.
+        queueMicrotask(() => {
+          throw error;
+        });
+      }
+    }
+  }
+
+  /** Takes over the last batches and steps that a worker knows. */
+  restore({ batches, steps = [] }: Extract<WorkerMessage, { type: 'welcome' }>): void {
+    for (const batch of [...batches, ...steps]) this.batchLog.add(batch);
+  }
+
+  publishStats(stats: ServeStats): void {
+    for (const step of stats.steps) this.batchLog.add(stepBatchOf(step));
+    this.publish('stats', stats);
+  }
+
+  publishBatch(batch: BatchRecord): void {
+    this.batchLog.add(batch);
+    this.publish('batch', batch);
+  }
+
+  publishActivity(activity: readonly RequestActivity[], isSnapshot: boolean): void {
+    const requests = activity.filter(({ clientId }) => clientId !== this.#clientId);
+    if (isSnapshot || requests.length > 0) this.publish('activity', { isSnapshot, requests });
+  }
+}

@@ -1,0 +1,33 @@
+import * as v from 'valibot';
+import type { GenerationOptions } from '../batching/generation/options.ts';
+import { isRecord } from '../platform/is-record.ts';
+import type { Wire } from './wire.ts';
+
+export const chatMessage = v.strictObject({
+  /** Whose message this is. A template may allow `system` for the first one only. */
+  role: v.picklist(['system', 'user', 'assistant']),
+  /** Plain text. */
+  content: v.string(),
+});
+/**
+ * One message of a chat.
+ *
+ * @interface
+ */
+export type ChatMessage = Wire<typeof chatMessage>;
+
+/** How a chat is made into tokens. */
+export interface TokenizeChatOptions extends Pick<GenerationOptions, 'chatTemplateArguments'> {
+  /** Whether the beginning of the model's answer follows the messages; true by default, as it does for a prompt. */
+  readonly addGenerationPrompt?: boolean;
+}
+
+/** In UTF-16 units, without what a template adds. */
+export function lengthOfChat(messages: readonly ChatMessage[]): number {
+  return messages.reduce((sum, { content }) => sum + content.length, 0);
+}
+
+/** Whether a prompt is a list of messages, well-formed or not. */
+export function isChat(prompt: unknown): prompt is readonly unknown[] {
+  return Array.isArray(prompt) && isRecord(prompt[0]);
+}

@@ -1,0 +1,49 @@
+import { shown } from '../../batching/errors.ts';
+import { codedError } from './coded-error.ts';
+
+/** The prompt has no tokens. */
+export class EmptyPromptError extends codedError('EmptyPromptError', 'EMPTY_PROMPT') {
+  static of(): EmptyPromptError {
+    return new EmptyPromptError(
+      'The prompt is empty. Write at least one character for the model to continue.',
+    );
+  }
+}
+
+/** The prompt does not fit in the model's context, or leaves no room for a new token. */
+export class PromptTooLongError extends codedError('PromptTooLongError', 'PROMPT_TOO_LONG') {
+  /**
+   * @param amount The prompt's tokens: `at least 600` where they were not all counted.
+   * @param contextLength What the model and the device allow.
+   * @param maxLength The longest prompt: the context, or what the policy leaves of it, less one token if new ones are asked for.
+   */
+  static of(amount: number | string, contextLength: number, maxLength: number): PromptTooLongError {
+    if (maxLength < contextLength - 1) {
+      return new PromptTooLongError(
+        `The prompt has ${amount} tokens, but maxContextLength leaves ${maxLength} of the model's ${contextLength}: ` +
+          `shorten the prompt to ${maxLength} tokens, or raise maxContextLength.`,
+      );
+    }
+    const room = maxLength < contextLength ? ', of which one is for the continuation' : '';
+    return new PromptTooLongError(
+      `The prompt has ${amount} tokens, but the model's context holds ${contextLength}${room}: ` +
+        `shorten the prompt to ${maxLength} tokens.`,
+    );
+  }
+
+  /** Longer than any prompt is taken, whatever its tokens. */
+  static ofText(length: number, maxLength: number): PromptTooLongError {
+    return new PromptTooLongError(
+      `The prompt has ${length} characters, and the longest that is taken has ${maxLength}: shorten the prompt.`,
+    );
+  }
+}
+
+/** No deployment has this name. */
+export class UnknownDeploymentError extends codedError('UnknownDeploymentError', 'UNKNOWN_DEPLOYMENT') {
+  static of(name: string, known: readonly string[]): UnknownDeploymentError {
+    return new UnknownDeploymentError(
+      `There is no deployment \`${shown(name)}\`: the deployments are ${known.join(', ')}.`,
+    );
+  }
+}

@@ -1,0 +1,103 @@
+import { shown } from '../../batching/errors.ts';
+import { codedError } from './coded-error.ts';
+
+/** Details quote what a hub, a folder or a chat template says. */
+const MAX_DETAIL = 300;
+
+/** The app was connected without a model, and none has been loaded since. */
+export class NoModelError extends codedError('NoModelError', 'NO_MODEL') {
+  static of(): NoModelError {
+    return new NoModelError(
+      'No model is loaded: connect() was called with `modelUrl: null`. Call loadModel(), or name the folder of a model there.',
+    );
+  }
+}
+
+/** A file of the model could not be read. */
+export class ModelFileMissingError extends codedError('ModelFileMissingError', 'MODEL_FILE_MISSING') {
+  static of(url: string, status: string, cause?: unknown): ModelFileMissingError {
+    return new ModelFileMissingError(
+      `Couldn't read the model file ${shown(url, MAX_DETAIL)}: ${shown(status, MAX_DETAIL)}. Check that the model folder is complete and served.`,
+      { cause },
+    );
+  }
+}
+
+/** A file of the model is damaged, or not what its name says. */
+export class ModelFileCorruptError extends codedError('ModelFileCorruptError', 'MODEL_FILE_CORRUPT') {
+  static of(file: string, detail: string, cause?: unknown): ModelFileCorruptError {
+    return new ModelFileCorruptError(
+      `${shown(file)} is damaged: ${shown(detail, MAX_DETAIL)}. Download the file again.`,
+      { cause },
+    );
+  }
+
+  /** For a model that the browser has stored. */
+  static ofStored(id: string, detail: string): ModelFileCorruptError {
+    return new ModelFileCorruptError(
+      `The copy of ${id} on this device is damaged (${detail}) and was deleted. Load the model again.`,
+    );
+  }
+}
+
+/** The files are sound, but Tabserve cannot run such a model. */
+export class UnsupportedModelError extends codedError('UnsupportedModelError', 'UNSUPPORTED_MODEL') {
+  static of(detail: string): UnsupportedModelError {
+    return new UnsupportedModelError(
+      `${shown(detail, MAX_DETAIL)}. Choose another model, such as HuggingFaceTB/SmolLM2-135M-Instruct.`,
+    );
+  }
+}
+
+/** The model does not fit on this device. */
+export class ModelTooLargeError extends codedError('ModelTooLargeError', 'MODEL_TOO_LARGE') {
+  static of(detail: string, numParameters: number): ModelTooLargeError {
+    return new ModelTooLargeError(
+      `The model of ${Math.round(numParameters / 1e6)} M parameters does not fit on this device: ${detail}. ` +
+        'Choose a smaller model, or a smaller dtype (q8, q4).',
+    );
+  }
+}
+
+/** The device or the model cannot compute in the requested precision. */
+export class UnsupportedDtypeError extends codedError('UnsupportedDtypeError', 'UNSUPPORTED_DTYPE') {
+  static of(dtype: string, feature: string): UnsupportedDtypeError {
+    return new UnsupportedDtypeError(
+      `dtype ${dtype} needs a WebGPU adapter with ${feature}. Choose auto, fp32, q8 or q4.`,
+    );
+  }
+
+  /** For a model whose activations exceed the range of fp16. */
+  static ofModel(dtype: string): UnsupportedDtypeError {
+    return new UnsupportedDtypeError(
+      `dtype ${dtype} is too narrow for this model: its activations exceed fp16's range. Choose auto, fp32, q8 or q4.`,
+    );
+  }
+}
+
+/** A chat was sent to a model that was trained on plain text. */
+export class NoChatTemplateError extends codedError('NoChatTemplateError', 'NO_CHAT_TEMPLATE') {
+  static of(id: string): NoChatTemplateError {
+    return new NoChatTemplateError(
+      `${id} is a base model: it has no chat template. Send a text, or load a chat model, such as HuggingFaceTB/SmolLM2-135M-Instruct.`,
+    );
+  }
+}
+
+/** The model's chat template refuses the messages, or fails. */
+export class ChatTemplateError extends codedError('ChatTemplateError', 'CHAT_TEMPLATE_FAILED') {
+  static of(detail: string, cause?: unknown): ChatTemplateError {
+    return new ChatTemplateError(
+      `The model's chat template refuses these messages: ${shown(detail, MAX_DETAIL)}. Check the order of their roles.`,
+      { cause },
+    );
+  }
+
+  /** Rendering would hold the worker of all tabs. */
+  static endless(detail: string, cause?: unknown): ChatTemplateError {
+    return new ChatTemplateError(
+      `The model's chat template was stopped: ${detail}. Load another model, or send a text instead of a chat.`,
+      { cause },
+    );
+  }
+}

@@ -1,0 +1,100 @@
+import * as v from 'valibot';
+import type { RequestTimings } from '../batching/generation/events.ts';
+import type { FinishReason } from '../batching/generation/request.ts';
+import type { PromptTokenLogprobs, TokenLogprobs } from '../batching/sampling/logprobs.ts';
+import { count, duration, tokenIds } from './wire.ts';
+
+export type { RequestTimings } from '../batching/generation/events.ts';
+export type { GenerationOptions } from '../batching/generation/options.ts';
+export type { PromptTokenLogprobs, TokenLogprob, TokenLogprobs } from '../batching/sampling/logprobs.ts';
+export type { FinishReason } from '../batching/generation/request.ts';
+
+/** The name of the deployment that every worker has. */
+export const TEXT_GENERATOR = 'text-generator';
+
+export const finishReason: v.GenericSchema<unknown, FinishReason> = v.picklist([
+  'stop',
+  'length',
+  'abort',
+  'error',
+]);
+
+const logprob = v.object({ tokenId: count, logprob: v.number() });
+
+/** One entry per output token, where they were asked for. */
+export const logprobs: v.GenericSchema<unknown, readonly TokenLogprobs[]> = v.array(
+  v.object({ tokenId: count, logprob: v.number(), top: v.array(logprob) }),
+);
+
+/** One entry per prompt token, where they were asked for; the first has no logprob. */
+export const promptLogprobs: v.GenericSchema<unknown, readonly PromptTokenLogprobs[]> = v.array(
+  v.object({ tokenId: count, logprob: v.nullable(v.number()), top: v.array(logprob) }),
+);
+
+/** One continuation of a prompt. */
+export interface GenerationChoice {
+  /** The prompt followed by the continuation; for a chat the answer alone. */
+  readonly text: string;
+  /** The continuation alone. */
+  readonly generatedText: string;
+  /**
+   * All sampled tokens but the end token, those of a stop string included. An upstream may send none: of the known servers
+   * only vLLM does.
+   */
+  readonly tokenIds: readonly number[];
+  /** One entry per entry of `tokenIds`, if `logprobs` asked for them. */
+  readonly logprobs?: readonly TokenLogprobs[];
+  /** One entry per prompt token, if `promptLogprobs` asked for them. */
+  readonly promptLogprobs?: readonly PromptTokenLogprobs[];
+  /** Why the continuation ended. */
+  readonly finishReason: FinishReason;
+  /** The seed that was used; it repeats this text alone. An upstream derives the seeds of further continuations itself. */
+  readonly seed: number;
+}
+
+/** The answer to a prompt. The first of several continuations stands here as if it were alone. */
+export interface GenerationResult extends GenerationChoice {
+  /** All continuations, the first included: as many as `n`. */
+  readonly choices: readonly GenerationChoice[];
+  /**
+   * The prompt's tokens once, the output tokens of all continuations. For an upstream that reports no numbers: 0, and the
+   * number of its chunks.
+   */
+  readonly usage: {
+    /** Tokens of the prompt, special ones included. */
+    readonly numPromptTokens: number;
+    /** The prompt's tokens whose keys and values were taken over from another request. */
+    readonly numCachedTokens: number;
+    /** Sampled tokens, end tokens included. */
+    readonly numOutputTokens: number;
+  };
+  /**
+   * The first start, the first token, the end of the last continuation, and the TPOT of the longest. A request at an upstream
+   * starts when the upstream takes it, even if it waits there.
+   */
+  readonly timings: RequestTimings;
+}
+
+const choiceEntries = {
+  text: v.string(),
+  generatedText: v.string(),
+  tokenIds,
+  logprobs: v.exactOptional(logprobs),
+  promptLogprobs: v.exactOptional(promptLogprobs),
+  finishReason,
+  seed: count,
+};
+
+const timings: v.GenericSchema<unknown, RequestTimings> = v.object({
+  queueWaitMs: duration,
+  ttftMs: duration,
+  e2eMs: duration,
+  tpotMs: duration,
+});
+
+export const generationResult: v.GenericSchema<unknown, GenerationResult> = v.object({
+  ...choiceEntries,
+  choices: v.array(v.object(choiceEntries)),
+  usage: v.object({ numPromptTokens: count, numCachedTokens: count, numOutputTokens: count }),
+  timings,
+});

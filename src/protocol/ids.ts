@@ -1,0 +1,29 @@
+import type { ClientId, RequestId } from '../batching/ids.ts';
+
+export type { ClientId, RequestId } from '../batching/ids.ts';
+
+/** Identity of one worker: a tab that takes over brings a new one. */
+export type WorkerId = string & { readonly __brand: 'WorkerId' };
+
+/** Identity of one temporary policy, from its first request to its end. */
+export type OverrideId = string & { readonly __brand: 'OverrideId' };
+
+export const createRequestId = createId<RequestId>;
+export const createClientId = createId<ClientId>;
+export const createWorkerId = createId<WorkerId>;
+export const createOverrideId = createId<OverrideId>;
+
+/** For a client behind the bridge, which has no id of its own. */
+export function asClientId(name: string): ClientId {
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- a brand has no other way in
+  return name as ClientId;
+}
+
+/** 128 random bits in hex: `crypto.randomUUID` exists on secure origins only. */
+// oxlint-disable-next-line typescript/no-unnecessary-type-parameters -- the caller names the kind of id
+export function createId<Id extends string>(): Id {
+  const bytes = crypto.getRandomValues(new Uint8Array(16));
+  const text = Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0')).join('');
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- a brand has no other way in
+  return text as Id;
+}

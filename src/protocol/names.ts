@@ -1,0 +1,47 @@
+import { InvalidOptionError } from '../batching/errors.ts';
+import { createId, type ClientId } from './ids.ts';
+
+/** Names of locks, channels and storage that all tabs of one app share. Apps of one origin with different names never meet. */
+export interface AppNames {
+  /** Channel of all tabs and the worker. Messages to a single tab go over that tab's own channel. */
+  readonly sharedChannel: string;
+  /** Held by the tab that leads. */
+  readonly leaderLock: string;
+  /** Held by the worker that serves: a new one serves only when the old one is gone. */
+  readonly workerLock: string;
+  /** Held by the worker that serves, too: proves to tabs of other versions that a worker of this version serves. */
+  readonly versionLock: (version: number) => string;
+  /** Folder of the site's storage that holds models. */
+  readonly storageFolder: string;
+  /** Names a lock that one worker holds to its end. The tab that made the worker queues for it. */
+  readonly createLifeName: () => string;
+  /** Names the channel to one tab, and the lock that this tab holds for life. */
+  readonly clientName: (clientId: ClientId) => string;
+}
+
+/** Short enough for every name that contains it to pass the doors. */
+const APP = /^[\w-]{1,32}$/;
+
+/**
+ * Only `versionLock` contains the protocol's version: tabs of two versions share one leader.
+ *
+ * @param app Left out: the app of this origin that has no name.
+ */
+export function namesOf(app?: string): AppNames {
+  const root = app === undefined ? 'tabserve' : `tabserve.${app}`;
+  return {
+    sharedChannel: root,
+    leaderLock: `${root}:leader`,
+    workerLock: `${root}:worker`,
+    versionLock: (version) => `${root}:version:${version}`,
+    storageFolder: root,
+    createLifeName: () => `${root}:worker:${createId()}`,
+    clientName: (clientId) => `${root}:client:${clientId}`,
+  };
+}
+
+/** @throws InvalidOptionError. */
+export function checkAppName(app: string): void {
+  if (!APP.test(app))
+    throw InvalidOptionError.of('name', '1 to 32 letters, digits, hyphens or underscores', app);
+}

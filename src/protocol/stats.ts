@@ -1,0 +1,223 @@
+import * as v from 'valibot';
+import type { LatencySummary } from '../batching/metrics/latency-window.ts';
+import { finishReason, TEXT_GENERATOR } from './generation.ts';
+import type { RequestId } from './ids.ts';
+import { count, duration, id, name, type Wire } from './wire.ts';
+
+export type { LatencySummary } from '../batching/metrics/latency-window.ts';
+
+// Durations are in ms on the worker's clock.
+
+export const batchRecord = v.object({
+  /** The deployment's name. */
+  deployment: name,
+  /** Counts up from 0 within its deployment. */
+  batchIndex: count,
+  /** Requests that still waited when this batch ended. */
+  queueLength: count,
+  /** Why the batch was cut: see `CutReason` of `tabserve/batching`. */
+  reason: v.picklist(['full', 'deferred', 'flush', 'close', 'timeout', 'idle']),
+  /** Items handed to the handler. */
+  batchSize: count,
+  /** The size that the deployment's own measure gives them, or their count. */
+  measuredSize: v.number(),
+  /** The limit in force for this batch. */
+  maxBatchSize: count,
+  /** From the arrival of the oldest item to the cut. */
+  waitMs: duration,
+  /** From the cut to the end of the handler. */
+  executionMs: duration,
+  /** Waiting calls that were cancelled since the previous cut. */
+  cancelled: count,
+  /** 'error' when every item was rejected. */
+  outcome: v.picklist(['ok', 'error']),
+});
+/**
+ * One batch of a deployment other than the text generator.
+ *
+ * @interface
+ */
+export type BatchRecord = Wire<typeof batchRecord>;
+
+interface StepFigures {
+  /** Prompts or parts of them, or one new token for each sequence. */
+  readonly kind: 'prefill' | 'decode';
+  /**
+   * Why the step holds no more sequences. `full`: the policy allows no more. `timeout`: the engine was idle, and
+   * `batchWaitTimeoutMs` ran out. `deferred`: requests wait for memory, for their prefill, or for a static batch to end. `idle`: no
+   * request waits.
+   */
+  readonly reason: 'full' | 'deferred' | 'timeout' | 'idle';
+  /** Sequences in the step. */
+  readonly batchSize: number;
+  /** Tokens fed in, padding not counted. */
+  readonly numTokens: number;
+  /** Requests that waited when the step was scheduled. */
+  readonly queueLength: number;
+  /** The longest wait of sequences in their first step, from received to scheduled; 0 where it is nobody's first. */
+  readonly waitMs: number;
+  /** 'error' when all sequences of the step failed in it. */
+  readonly outcome: 'ok' | 'error';
+}
+
+/** One step of the engine, as the text generator's batch: one forward pass. */
+export interface StepBatch extends StepFigures {
+  /** The text generator's name. */
+  readonly deployment: typeof TEXT_GENERATOR;
+  /** Counts up from 0 within a loaded model. */
+  readonly batchIndex: number;
+  /** From the end of the step before, or from scheduling after an idle spell, to the end of this one. */
+  readonly executionMs: number;
+}
+
+/** One forward pass. */
+export interface StepRecord extends StepFigures {
+  /** Counts up from 0 within a loaded model. */
+  readonly stepIndex: number;
+  /** Launched while the step before it was in flight. */
+  readonly isBehind: boolean;
+  /** From the end of the step before, or from scheduling after an idle spell, to the end of this one. */
+  readonly stepMs: number;
+  /** Time in the runtime's `run` call. */
+  readonly runMs: number;
+  /** Until the tokens are read from the device. A GPU's own time is here. */
+  readonly readbackMs: number;
+  /** Between the step's end and the sending of this record: timestamps do not cross the wire. */
+  readonly agoMs: number;
+  /** The K/V slots of its sequences, in the order of its rows. */
+  readonly slots: readonly number[];
+}
+
+const stepEntries = {
+  kind: v.picklist(['prefill', 'decode']),
+  reason: v.picklist(['full', 'deferred', 'timeout', 'idle']),
+  batchSize: count,
+  numTokens: count,
+  queueLength: count,
+  waitMs: duration,
+  outcome: v.picklist(['ok', 'error']),
+};
+
+export const stepBatch: v.GenericSchema<unknown, StepBatch> = v.object({
+  ...stepEntries,
+  deployment: v.literal(TEXT_GENERATOR),
+  batchIndex: count,
+  executionMs: duration,
+});
+
+const stepRecord: v.GenericSchema<unknown, StepRecord> = v.object({
+  ...stepEntries,
+  stepIndex: count,
+  isBehind: v.boolean(),
+  stepMs: duration,
+  runMs: duration,
+  readbackMs: duration,
+  agoMs: duration,
+  slots: v.array(count),
+});
+
+const slotStay = v.object({
+  /** The request that the sequence belongs to. */
+  requestId: id<RequestId>(),
+  /** Which of its request's continuations this is. */
+  index: count,
+  /** The slot's number, from 0. */
+  slot: count,
+  /** 0 for the sequence's first stay; each move to another slot adds 1. */
+  stayIndex: count,
+  /** Before the first stay of the sequence. */
+  queueWaitMs: duration,
+  /** Since the beginning of the stay's first step, as all `AgoMs` counted back from the message. */
+  startedAgoMs: duration,
+  /** Since the first token of this stay: what came before it was prefill. */
+  firstTokenAgoMs: v.exactOptional(duration),
+  /** Left out while the stay lasts. */
+  endedAgoMs: v.exactOptional(duration),
+  /** How the stay ended. */
+  end: v.exactOptional(v.union([finishReason, v.literal('moved')])),
+  /** Sampled in this stay. */
+  numTokens: count,
+  /** `stepIndex` of its first step. */
+  firstStepIndex: count,
+  /** `stepIndex` of its last step so far. */
+  lastStepIndex: count,
+});
+/**
+ * A sequence's stay in one K/V slot; when it is moved to another slot, its next stay begins.
+ *
+ * @interface
+ */
+export type SlotStay = Wire<typeof slotStay>;
+
+const latencySummary: v.GenericSchema<unknown, LatencySummary> = v.object({
+  count,
+  p50: duration,
+  p95: duration,
+  p99: duration,
+});
+
+export const serveStats = v.object({
+  /** Steps since the previous stats message, oldest first. */
+  steps: v.array(stepRecord),
+  /** Stays that last, and those that ended since the previous stats message. */
+  slotStays: v.array(slotStay),
+  /** Sequences that run. */
+  numRunning: count,
+  /** Requests that wait. */
+  numWaiting: count,
+  /** Memory of keys and values. */
+  kvCache: v.object({
+    /** Bytes of the tokens that are in it. */
+    usedBytes: count,
+    /** Bytes that it takes on the device. */
+    reservedBytes: count,
+  }),
+  /** Output tokens per second over the last second of work. */
+  tokensPerSecond: duration,
+  /** Time to first token: from received to the first token. */
+  ttftMs: latencySummary,
+  /** Inter-token latency: from one token of a sequence to the next. */
+  itlMs: latencySummary,
+  /** From received to the first step. */
+  queueWaitMs: latencySummary,
+  /** From received to finished. */
+  e2eMs: latencySummary,
+  /** Sequences that ended, by reason. */
+  finishReasons: v.object({
+    /** An end token, a stop token or a stop string. */
+    stop: count,
+    /** `maxNewTokens` or the context is used up. */
+    length: count,
+    /** Cancelled. */
+    abort: count,
+    /** Failed. */
+    error: count,
+  }),
+  /** Counted in sequences and tokens since the worker started. */
+  totals: v.object({
+    /** Sequences that were accepted. */
+    submitted: count,
+    /** Sequences that ended with `stop` or `length`. */
+    finished: count,
+    /** Sequences that ended with `abort`. */
+    cancelled: count,
+    /** Sequences that ended with `error`. */
+    failed: count,
+    /** Requests that were refused. */
+    rejected: count,
+    /** Tokens of the prompts, each counted once. */
+    promptTokens: count,
+    /** Tokens generated, end tokens not counted. */
+    outputTokens: count,
+    /** Tokens that were looked up in the K/V rows of other sequences. */
+    prefixCacheQueries: count,
+    /** Tokens that were found there and not computed again. */
+    prefixCacheHits: count,
+  }),
+});
+/**
+ * The figures of the text generator.
+ *
+ * @interface
+ */
+export type ServeStats = Wire<typeof serveStats>;

@@ -1,0 +1,124 @@
+import * as v from 'valibot';
+import type { BatchingPolicy } from '../batching/generation/policy.ts';
+import type { OverrideId } from './ids.ts';
+import { backendInfo, loadFailure, loadProgress, modelInfo, modelLoad } from './models.ts';
+import { recovery } from './recovery.ts';
+import { count, countOrInfinity, duration, id, name, wireError, type Wire } from './wire.ts';
+
+export { DEFAULT_POLICY } from '../batching/generation/policy.ts';
+export type { BatchingPolicy, PolicyName } from '../batching/generation/policy.ts';
+
+export const policy: v.GenericSchema<unknown, BatchingPolicy> = v.object({
+  policy: v.picklist(['off', 'static', 'continuous']),
+  maxBatchSize: count,
+  batchWaitTimeoutMs: duration,
+  maxBatchedTokens: count,
+  maxQueuedRequests: countOrInfinity,
+  prefixCaching: v.boolean(),
+  kvCacheMemoryBytes: countOrInfinity,
+  maxContextLength: countOrInfinity,
+});
+
+export const overrideId = id<OverrideId>();
+
+export const heldOverride = v.object({ overrideId, policy });
+/** A temporary policy, which hides the users' own one while the client that set it lives. */
+export type HeldOverride = Wire<typeof heldOverride>;
+
+const batchKnobs = v.object({
+  /** Items in one batch at most, or their size by the deployment's own measure. Integer >= 1. */
+  maxBatchSize: count,
+  /** How long the oldest waiting request may be held for company, in ms. Finite >= 0. */
+  batchWaitTimeoutMs: duration,
+  /** Batches that run at the same time at most. Integer >= 1. */
+  maxConcurrentBatches: count,
+});
+/**
+ * The knobs of a deployment that is served by request-level batching.
+ *
+ * @interface
+ */
+export type BatchKnobs = Wire<typeof batchKnobs>;
+
+const deploymentInfo = v.object({
+  /** The name for `getHandle`. */
+  name,
+  /** The knobs in force. */
+  knobs: batchKnobs,
+});
+/**
+ * A deployment that the worker serves.
+ *
+ * @interface
+ */
+export type DeploymentInfo = Wire<typeof deploymentInfo>;
+
+export const knobSettings = v.object({
+  /** Counts the changes: of two settings the one with more changes is in force. */
+  revision: count,
+  /** The users' own, for a model in a tab: it does not change how an upstream batches. */
+  policy,
+  /** All but the text generator; they serve before its model is loaded. */
+  deployments: v.array(deploymentInfo),
+});
+/** The knobs of every deployment, which survive the worker that they were turned in. */
+export type KnobSettings = Wire<typeof knobSettings>;
+
+export const workerStatus = v.object({
+  state: v.picklist(['loading', 'warming-up', 'ready', 'failed']),
+  knobs: knobSettings,
+  /** Left out where the policy in `knobs` is in force. */
+  override: v.exactOptional(heldOverride),
+  /** Tabs that the worker serves, its own included. */
+  numTabs: count,
+  /** How far the first model has come, until it serves. */
+  progress: v.exactOptional(loadProgress),
+  /** The model that serves. */
+  model: v.exactOptional(modelInfo),
+  /** Where it runs. */
+  backend: v.exactOptional(backendInfo),
+  /** The model that is being loaded while `model` serves. */
+  load: v.exactOptional(modelLoad),
+  /** Kept until the next load. */
+  loadFailure: v.exactOptional(loadFailure),
+  /** Why the state is `failed`. */
+  error: v.exactOptional(wireError),
+  /** Set by a worker that took over from one that ended, and by one that is about to be replaced. */
+  recovery: v.exactOptional(recovery),
+});
+/** The worker's state, the same for every tab. */
+export type WorkerStatus = Wire<typeof workerStatus>;
+
+/**
+ * `loading`, `warming-up` (the first runs compile shaders), `ready`, `failed` (see `error`), or `closed` after `close()`. Requests
+ * wait in the first two.
+ *
+ * @useDeclaredType
+ */
+export type ServeState = WorkerStatus['state'] | 'closed';
+
+/** `leader`: the worker runs in this tab. `follower`: it runs in another one. */
+export type TabRole = 'leader' | 'follower';
+
+/** The worker's status as one tab sees it. */
+export interface ServeStatus extends Omit<WorkerStatus, 'state' | 'knobs' | 'override'> {
+  /** Whether the text generator can run. */
+  readonly state: ServeState;
+  /** Whether this tab runs the worker. */
+  readonly role: TabRole;
+  /** The policy in force, an override's included. */
+  readonly policy: BatchingPolicy;
+  /** Left out where the users' own policy is in force. */
+  readonly override?: {
+    /** Whether this tab has set it. */
+    readonly isOwn: boolean;
+    /** The users' own policy: `configure` changes it meanwhile, and it is in force when the override ends. */
+    readonly basePolicy: BatchingPolicy;
+  };
+  /** All but the text generator; they serve before its model is loaded. */
+  readonly deployments: readonly DeploymentInfo[];
+  /** The worker that served this tab was lost, and the next one is not ready yet. */
+  readonly isHandover: boolean;
+  /** Why this tab shares its worker with no other; empty where it does. */
+  readonly isolationReason: string;
+}

@@ -1,0 +1,40 @@
+import { describe, expect, it } from 'vitest';
+import { BackPressureError, RequestCancelledError, RequestTimeoutError } from '../batching/errors.ts';
+import { EmptyPromptError, PromptTooLongError } from './errors/deployments.ts';
+import { ModelFileMissingError } from './errors/model.ts';
+import { NoWebGpuAdapterError } from './errors/runtime.ts';
+import { OverrideEndedError, OverrideHeldError } from './errors/tabs.ts';
+import { fromWireError, ServeError, toWireError } from './wire-errors.ts';
+
+describe('the wire', () => {
+  it.each([
+    EmptyPromptError.of(),
+    PromptTooLongError.of(600, 512, 511),
+    RequestCancelledError.because('why'),
+    RequestTimeoutError.ofRequest(5),
+    ModelFileMissingError.of('http://localhost/config.json', 'HTTP status 404'),
+    NoWebGpuAdapterError.because('none'),
+    OverrideHeldError.byAnotherTab(),
+    OverrideEndedError.byPutAway(),
+    BackPressureError.of({ numQueuedRequests: 3, maxQueuedRequests: 3, retryAfterMs: 12.5 }),
+  ])('carries a $name across with its class, code, message and details', (error) => {
+    const arrived = fromWireError(structuredClone(toWireError(error)));
+    expect(arrived).toBeInstanceOf(error.constructor);
+    expect(arrived).toMatchObject({ name: error.name, code: error.code, message: error.message });
+    expect(toWireError(arrived)).toEqual(toWireError(error));
+  });
+
+  it('carries an unknown code as a ServeError', () => {
+    const arrived = fromWireError({ code: 'toString', message: 'from a later version' });
+    expect(arrived).toBeInstanceOf(ServeError);
+    expect(arrived).toMatchObject({ code: 'toString', message: 'from a later version' });
+  });
+
+  it.each([
+    [new TypeError('a bug'), 'a bug'],
+    ['thrown text', 'thrown text'],
+    [Object.assign(new Error('n'), { code: 5 }), 'n'],
+  ])('calls %s an internal error', (thrown, message) => {
+    expect(toWireError(thrown)).toEqual({ code: 'INTERNAL_ERROR', message });
+  });
+});

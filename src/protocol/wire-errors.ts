@@ -1,0 +1,67 @@
+import * as core from '../batching/errors.ts';
+import * as deployments from './errors/deployments.ts';
+import * as hub from './errors/hub.ts';
+import * as model from './errors/model.ts';
+import * as runtime from './errors/runtime.ts';
+import * as tabs from './errors/tabs.ts';
+import * as worker from './errors/worker.ts';
+import { isUpstreamErrorCode, UpstreamError } from './errors/upstream.ts';
+import type { WireError } from './wire.ts';
+
+/** An error from the wire with a code that this version does not know. */
+export class ServeError extends Error {
+  override readonly name = 'ServeError';
+  /** Stable: compare this, not the message. */
+  readonly code: string;
+
+  constructor(code: string, message: string) {
+    super(message);
+    this.code = code;
+  }
+}
+
+type ErrorClass = new (message: string) => Error;
+
+/** All error classes that are made from a message alone. */
+const CLASS_OF_CODE: ReadonlyMap<string | undefined, ErrorClass> = new Map(
+  Object.values<unknown>({ ...core, ...deployments, ...hub, ...model, ...runtime, ...tabs, ...worker })
+    .filter((exported) => exported !== core.BackPressureError)
+    .filter(isErrorClass)
+    .map((KnownError) => [codeOf(new KnownError('')), KnownError]),
+);
+
+/** Any thrown value as it crosses the wire; what has no code of its own is `INTERNAL_ERROR`. Inverse: `fromWireError`. */
+export function toWireError(error: unknown): WireError {
+  if (error instanceof core.BackPressureError) {
+    const { code, message, numQueuedRequests, maxQueuedRequests, retryAfterMs } = error;
+    return { code, message, details: { numQueuedRequests, maxQueuedRequests, retryAfterMs } };
+  }
+  if (error instanceof Error) {
+    return { code: codeOf(error) ?? 'INTERNAL_ERROR', message: error.message };
+  }
+  return { code: 'INTERNAL_ERROR', message: String(error) };
+}
+
+/** The class that the code names, with the same message. Inverse: `toWireError`. */
+export function fromWireError({ code, message, details }: WireError): Error {
+  if (code === 'BACK_PRESSURE') return new core.BackPressureError(message, detailsOf(details));
+  if (isUpstreamErrorCode(code)) return new UpstreamError(code, message);
+  const KnownError = CLASS_OF_CODE.get(code);
+  return KnownError ? new KnownError(message) : new ServeError(code, message);
+}
+
+function detailsOf({
+  numQueuedRequests = 0,
+  maxQueuedRequests = 0,
+  retryAfterMs = 0,
+}: NonNullable<WireError['details']> = {}): core.BackPressureDetails {
+  return { numQueuedRequests, maxQueuedRequests, retryAfterMs };
+}
+
+function isErrorClass(value: unknown): value is ErrorClass {
+  return typeof value === 'function' && value.prototype instanceof Error;
+}
+
+function codeOf(error: Error): string | undefined {
+  return 'code' in error && typeof error.code === 'string' ? error.code : undefined;
+}

@@ -1,0 +1,44 @@
+import { Component } from 'react';
+import type { ReactNode } from 'react';
+
+import type { WireError } from '../../client/index.ts';
+import { Button } from './button.tsx';
+import { ErrorLine } from './error-line.tsx';
+import { toWireError } from '../state/to-wire-error.ts';
+
+interface PanelBoundaryProps {
+  readonly name: string;
+  readonly children: ReactNode;
+}
+
+interface PanelBoundaryState {
+  readonly error?: WireError | undefined;
+}
+
+/** Shows a panel's failure in its place while the others keep working. React requires a class here. */
+export class PanelBoundary extends Component<PanelBoundaryProps, PanelBoundaryState> {
+  static getDerivedStateFromError(caught: unknown): PanelBoundaryState {
+    return { error: toWireError(caught) };
+  }
+
+  override state: PanelBoundaryState = {};
+
+  override render(): ReactNode {
+    const { error } = this.state;
+    const { name, children } = this.props;
+    if (!error) return children;
+    return (
+      <section className="panel" role="alert">
+        <h2>Couldn’t show {name}</h2>
+        <ErrorLine error={error} />
+        <div className="actions">
+          {error.code === 'PAGE_OUTDATED' ? (
+            <Button onClick={() => location.reload()}>Reload the page</Button>
+          ) : (
+            <Button onClick={() => this.setState({ error: undefined })}>Try again</Button>
+          )}
+        </div>
+      </section>
+    );
+  }
+}

@@ -1,0 +1,69 @@
+import { lazy, Suspense, useState } from 'react';
+import type { ReactNode } from 'react';
+
+import { TEXT_GENERATOR } from '../../client/index.ts';
+import { AdvancedPanel } from '../compose/advanced-panel.tsx';
+import { useComposer } from '../compose/composer-context.ts';
+import { ComposePanel } from '../compose/compose-panel.tsx';
+import { PolicyPanel } from '../policy/policy-panel.tsx';
+import { PanelBoundary } from './panel-boundary.tsx';
+import { RunPanel } from '../requests/run-panel.tsx';
+import { readPermalink } from '../share/permalink.ts';
+import { SlotPanel } from '../slots/slot-panel.tsx';
+import { useIsUpstream } from '../state/serve-context.ts';
+import { TabPanel } from './tab-list.tsx';
+import { Tour } from '../tour/tour.tsx';
+import { FiguresRow } from '../watch/figures-row.tsx';
+import { MainCharts } from '../watch/main-charts.tsx';
+import { MoreCharts } from '../watch/more-charts.tsx';
+import { Button } from './button.tsx';
+
+const LoadLab = lazy(async () => ({ default: (await import('../load/load-lab.tsx')).LoadLab }));
+
+/** Left, what is asked; right, how it runs. */
+export function TextView() {
+  const isUpstream = useIsUpstream();
+  const composer = useComposer();
+  const [isLabOpen, setIsLabOpen] = useState(() => readPermalink(location.hash).load !== undefined);
+  // Loaded when it is first opened, and kept: a load test goes on while the drawer is closed.
+  const [isLabUsed, setIsLabUsed] = useState(isLabOpen);
+  const toggleLab = (): void => {
+    setIsLabOpen(!isLabOpen);
+    setIsLabUsed(true);
+  };
+  return (
+    <TabPanel id={TEXT_GENERATOR} className="workspace generator-view">
+      <div className="rail">
+        <Part name="Prompt" content={<ComposePanel />} />
+        <Part name="Batching policy" content={<PolicyPanel />} />
+        <div className="rail-more">
+          <Part name="Advanced" content={<AdvancedPanel form={composer} />} />
+          {!isUpstream && (
+            <Button className="lab-button" aria-expanded={isLabOpen} onClick={toggleLab}>
+              Load lab
+            </Button>
+          )}
+        </div>
+        <Tour />
+      </div>
+      <div className="stage">
+        <Part name="Figures" content={<FiguresRow />} />
+        <Part name="Charts" content={<MainCharts />} />
+        {!isUpstream && <Part name="K/V slots" content={<SlotPanel />} />}
+        <Part name="Texts" content={<RunPanel />} />
+        <Part name="More charts" content={<MoreCharts />} />
+      </div>
+      {isLabUsed && !isUpstream && (
+        <PanelBoundary name="Load lab">
+          <Suspense>
+            <LoadLab isOpen={isLabOpen} onClose={() => setIsLabOpen(false)} />
+          </Suspense>
+        </PanelBoundary>
+      )}
+    </TabPanel>
+  );
+}
+
+function Part({ name, content }: { readonly name: string; readonly content: ReactNode }) {
+  return <PanelBoundary name={name}>{content}</PanelBoundary>;
+}

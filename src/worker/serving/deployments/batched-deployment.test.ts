@@ -1,0 +1,273 @@
+import { describe, expect, it } from 'vitest';
+import { InvalidOptionError } from '../../../batching/errors.ts';
+import { FakeClock } from '../../../batching/testing/fake-clock.ts';
+import { createClientId, createRequestId, type ClientId, type RequestId } from '../../../protocol/ids.ts';
+import type { BatchRecord } from '../../../protocol/stats.ts';
+import { WasmAbortError } from '../../../protocol/errors/runtime.ts';
+import { BatchedDeployment } from './batched-deployment.ts';
+import { defineDeployment, type Deployment } from '../../../protocol/deployment.ts';
+
+const WORK_MS = 200;
+
+/** @param failureOf What the handler throws for a batch, if anything. */
+function createDoubler(
+  batchOptions: Deployment<number, number>['batchOptions'] = {},
+  failureOf: (numbers: readonly number[]) => Error | undefined = () => undefined,
+  maxRows?: number,
+) {
+  const clock = new FakeClock();
+  const events: string[] = [];
+  const batches: BatchRecord[] = [];
+  const queueWaits: number[] = [];
+  const names = new Map<RequestId, string>();
+  const doubler = defineDeployment<number, number>({
+    name: 'doubler',
+    checkInput(input) {
+      if (typeof input === 'number') return input;
+      throw InvalidOptionError.of('input', 'a number', input);
+    },
+    batchOptions,
+    async handler(numbers) {
+      events.push(`run ${numbers.join()}`);
+      await new Promise<void>((resolve) => void clock.setTimer(WORK_MS, resolve));
+      const failure = failureOf(numbers);
+      if (failure) throw failure;
+      return numbers.map((number) => (number < 0 ? new RangeError(`${number} is negative`) : number * 2));
+    },
+  });
+  const served = new BatchedDeployment(
+    doubler,
+    clock,
+    {
+      onFailed: (id, error) => events.push(`${names.get(id)}: ${String(error)}`),
+      onBatch: (event, answers) => {
+        batches.push(event);
+        for (const { requestId, result } of answers)
+          events.push(`${names.get(requestId)} = ${String(result)}`);
+      },
+      onQueueWait: (queueWaitMs) => queueWaits.push(queueWaitMs),
+    },
+    maxRows,
+  );
+  const clients = new Map<string, ClientId>();
+  const submit = (name: string, input: unknown, options: unknown = {}, tab = 'tab') => {
+    const requestId = createRequestId();
+    const clientId = clients.get(tab) ?? createClientId();
+    clients.set(tab, clientId);
+    names.set(requestId, name);
+    served.submitAll([{ requestId, clientId, input, options }]);
+    return requestId;
+  };
+  /** Lets one batch run to its end. */
+  const work = async (): Promise<void> => {
+    clock.advance(WORK_MS);
+    for (let turn = 0; turn < 20; turn++) await Promise.resolve();
+  };
+  return { clock, served, submit, work, events, batches, queueWaits };
+}
+
+const sumOf = (numbers: readonly number[]) => numbers.reduce((sum, number) => sum + number, 0);
+
+function failingSink(): never {
+  throw new Error('sink');
+}
+
+describe('BatchedDeployment', () => {
+  it('answers each request of a batch, in order', async () => {
+    const { submit, work, events } = createDoubler({ maxBatchSize: 2 });
+    for (const number of [1, 2, 3]) submit(`r${number}`, number);
+    await work();
+    await work();
+    expect(events).toEqual(['run 1', 'r1 = 2', 'run 2,3', 'r2 = 4', 'r3 = 6']);
+  });
+
+  it('reports each batch, and each request’s own wait', async () => {
+    const { clock, submit, work, batches, queueWaits } = createDoubler({ maxBatchSize: 4 });
+    submit('a', 1);
+    clock.advance(30);
+    submit('b', 2);
+    clock.advance(20);
+    submit('c', 3);
+    clock.advance(WORK_MS - 50);
+    await work();
+    await work();
+    expect(batches.map(({ reason, batchSize, waitMs }) => [reason, batchSize, waitMs])).toEqual([
+      ['idle', 1, 0],
+      ['timeout', 2, queueWaits[1]],
+    ]);
+    expect(queueWaits[1]).toBe((queueWaits[2] ?? 0) + 20);
+  });
+
+  it('fails the caller alone whose slot holds an error', async () => {
+    const { submit, work, events } = createDoubler({ batchWaitTimeoutMs: 10, maxBatchSize: 3 });
+    for (const number of [1, -1, 3]) submit(`r${number}`, number);
+    await work();
+    expect(events).toEqual(['run 1,-1,3', 'r-1: RangeError: -1 is negative', 'r1 = 2', 'r3 = 6']);
+  });
+
+  it('takes a cancelled request out of the queue, and ignores one that has ended', async () => {
+    const { served, submit, work, events } = createDoubler();
+    const [a, b] = [submit('a', 1), submit('b', 2)];
+    served.cancel(b);
+    await work();
+    served.cancel(a);
+    served.cancel(createRequestId());
+    await work();
+    expect(events).toEqual(['run 1', expect.stringMatching(/^b: RequestCancelledError/), 'a = 2']);
+  });
+
+  it('lets clients take turns: one that floods holds nobody back', async () => {
+    const { submit, work, events } = createDoubler({ maxBatchSize: 2 });
+    for (let number = 0; number < 500; number++) submit(`flood ${number}`, number, {}, 'flooding tab');
+    submit('other', 1000, {}, 'other tab');
+    for (let batch = 0; batch < 3; batch++) await work();
+    expect(events.filter((event) => event.startsWith('run'))).toEqual([
+      'run 0',
+      'run 1,1000',
+      'run 2,3',
+      'run 4,5',
+    ]);
+  });
+
+  it('shares the queue between clients, and always has a place for a first request', async () => {
+    const { submit, work, events } = createDoubler({ maxQueuedRequests: 2, maxBatchSize: 1 });
+    for (const name of ['first', 'a1', 'a2', 'a3']) submit(name, 1, {}, 'a');
+    for (const name of ['b1', 'b2']) submit(name, 1, {}, 'b');
+    for (let batch = 0; batch < 4; batch++) await work();
+    expect(events.filter((event) => !event.startsWith('run '))).toEqual([
+      expect.stringMatching(/^a3: BackPressureError/),
+      expect.stringMatching(/^b2: BackPressureError/),
+      'first = 2',
+      'a1 = 2',
+      'b1 = 2',
+      'a2 = 2',
+    ]);
+  });
+
+  it('counts waits from the arrival, also of what was held back', async () => {
+    const { submit, work, batches } = createDoubler({ maxBatchSize: 1 });
+    for (const name of ['a', 'b', 'c']) submit(name, 1);
+    for (let batch = 0; batch < 3; batch++) await work();
+    expect(batches.map(({ reason, waitMs, queueLength }) => [reason, waitMs, queueLength])).toEqual([
+      ['full', 0, 2],
+      ['full', WORK_MS, 1],
+      ['full', 2 * WORK_MS, 0],
+    ]);
+  });
+
+  it('cancels what is held back at once, and its place goes to the next', async () => {
+    const { served, submit, work, events } = createDoubler({ maxBatchSize: 1 });
+    const [, , held] = [submit('a', 1), submit('b', 2), submit('c', 3), submit('d', 4)];
+    if (held) served.cancel(held);
+    for (let batch = 0; batch < 3; batch++) await work();
+    expect(events.filter((event) => !event.startsWith('run'))).toEqual([
+      expect.stringMatching(/^c: RequestCancelledError/),
+      'a = 2',
+      'b = 4',
+      'd = 8',
+    ]);
+  });
+
+  it('hands over more as soon as a raised limit has room', async () => {
+    const { served, submit, work, events } = createDoubler({ maxBatchSize: 1 });
+    for (const number of [1, 2, 3, 4]) submit(`r${number}`, number);
+    served.configure({ maxBatchSize: 3 });
+    await work();
+    await work();
+    expect(events.filter((event) => event.startsWith('run'))).toEqual(['run 1', 'run 2,3,4']);
+  });
+
+  it('measures inputs with the deployment’s own measure', async () => {
+    const { submit, work, events } = createDoubler({
+      batchSizeFn: sumOf,
+      maxBatchSize: 5,
+      batchWaitTimeoutMs: 1,
+    });
+    for (const number of [2, 3, 4, 9]) submit(`r${number}`, number);
+    await work();
+    await work();
+    expect(events.filter((event) => !event.includes('='))).toEqual([
+      'run 2,3',
+      expect.stringMatching(/^r9: ItemTooLargeError/),
+      'run 4',
+    ]);
+  });
+
+  it('delivers answers even where the deployment’s own sink throws', async () => {
+    const { submit, work, events } = createDoubler({ onBatch: failingSink });
+    submit('a', 1);
+    await work();
+    expect(events).toEqual(['run 1', 'a = 2']);
+  });
+
+  it('turns knobs live, all of them or none', () => {
+    const { served } = createDoubler({ maxBatchSize: 2 });
+    expect(served.configure({ maxBatchSize: 8, batchWaitTimeoutMs: 50 })).toEqual({
+      maxBatchSize: 8,
+      batchWaitTimeoutMs: 50,
+      maxConcurrentBatches: 1,
+    });
+    expect(() => served.configure({ maxBatchSize: 1, maxConcurrentBatches: 0 })).toThrow(
+      expect.objectContaining({ code: 'INVALID_OPTION' }),
+    );
+    expect(() => served.configure({ maxBatch: 1 })).toThrow(
+      expect.objectContaining({ code: 'UNKNOWN_OPTION' }),
+    );
+    expect(served.knobs.maxBatchSize).toBe(8);
+  });
+});
+
+describe('a deployment whose runtime is at an end', () => {
+  it('says so, and leaves its requests to the next worker', async () => {
+    const { submit, work, events } = createDoubler({}, () => WasmAbortError.because(new Error('Aborted()')));
+    submit('a', 1);
+    await work();
+    expect(events).toEqual(['run 1', 'a: RuntimeLostError: The runtime was lost.']);
+  });
+
+  it('runs fewer together after a fault, whatever they measure, and as many as before after a while', async () => {
+    const { served, submit, work, batches } = createDoubler(
+      { maxBatchSize: 80, batchSizeFn: (numbers) => 10 * numbers.length, batchWaitTimeoutMs: 1 },
+      undefined,
+      2,
+    );
+    for (let number = 0; number < 140; number++) submit(`r${number}`, number);
+    for (let run = 0; run < 70; run++) await work();
+    const sizes = batches.map(({ batchSize }) => batchSize);
+    expect(sizes.slice(0, 64)).toEqual(Array.from({ length: 64 }, () => 2));
+    expect(Math.max(...sizes.slice(64))).toBe(8);
+    expect(served.knobs.maxBatchSize).toBe(80);
+  });
+
+  it('runs a batch that is too much for memory as two', async () => {
+    const { submit, work, events } = createDoubler({ batchWaitTimeoutMs: 1 }, (numbers) =>
+      numbers.length > 1 ? new RangeError('Array buffer allocation failed') : undefined,
+    );
+    submit('a', 1);
+    submit('b', 2);
+    for (let run = 0; run < 4; run++) await work();
+    expect(events).toEqual(['run 1,2', 'run 1', 'run 2', 'a = 2', 'b = 4']);
+  });
+});
+
+describe('rejects', () => {
+  it.each([
+    ['an input that the deployment refuses', 'three', {}, /Expected `input` to be a number/],
+    ['an option, as there are none', 3, { temperature: 1 }, /Unknown option `temperature`/],
+  ])('%s, that caller alone', async (_, input, options, message) => {
+    const { submit, work, events } = createDoubler({ batchWaitTimeoutMs: 10 });
+    submit('good', 1);
+    submit('bad', input, options);
+    await work();
+    await work();
+    expect(events).toEqual([expect.stringMatching(message), 'run 1', 'good = 2']);
+  });
+
+  it('what waits beyond maxQueuedRequests, with back pressure', async () => {
+    const { submit, work, events } = createDoubler({ maxQueuedRequests: 1 });
+    for (const name of ['a', 'b', 'c']) submit(name, 1);
+    await work();
+    await work();
+    expect(events).toContainEqual(expect.stringMatching(/^c: BackPressureError/));
+  });
+});

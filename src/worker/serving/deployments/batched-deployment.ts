@@ -1,0 +1,191 @@
+import {
+  batchFrom,
+  type Batched,
+  type BatchContext,
+  type BatchOptions,
+  type Resolve,
+} from '../../../batching/batch.ts';
+import { TurnQueue } from '../../../batching/batch/turn-queue.ts';
+import type { Clock } from '../../../batching/clock.ts';
+import { BackPressureError, InvalidOptionError } from '../../../batching/errors.ts';
+import type { TurnOwner } from '../../../batching/queue/request-queue.ts';
+import { RuntimeLostError } from '../../../batching/generation/runtime-lost-error.ts';
+import { finiteIn, integerIn, parseOptions, type Validators } from '../../../batching/validate.ts';
+import type { BatchRecord } from '../../../protocol/stats.ts';
+import type { BatchKnobs } from '../../../protocol/status.ts';
+import type { RequestId } from '../../../protocol/ids.ts';
+import type { SubmittedRequest } from '../../../protocol/requests.ts';
+import { WasmAbortError } from '../../../protocol/errors/runtime.ts';
+import type { AnyDeployment } from '../../../protocol/deployment.ts';
+import { runSplitting } from './split-batch.ts';
+
+export interface Answer {
+  readonly requestId: RequestId;
+  readonly result: unknown;
+}
+
+export interface BatchedDeploymentListener {
+  /** Called once per batch, when its handler has ended, with its answers. */
+  onBatch(batch: BatchRecord, answers: readonly Answer[]): void;
+  /** @param error `RuntimeLostError` for a request that can go on elsewhere. */
+  onFailed(requestId: RequestId, error: unknown): void;
+  /** Called for each request in a batch: arrival -> cut, in ms. */
+  onQueueWait(queueWaitMs: number): void;
+}
+
+export type BatchedSubmission = TurnOwner & Pick<SubmittedRequest, 'requestId' | 'input' | 'options'>;
+
+interface Arrival extends TurnOwner {
+  readonly id: RequestId;
+  readonly input: unknown;
+  readonly arrivedAtMs: number;
+}
+
+/** Number of batches that are kept small after a fault that their size may have caused. */
+const NUM_CAUTIOUS_BATCHES = 64;
+
+/** Requests have no options. `configure` changes the deployment's knobs. */
+const NO_OPTIONS: Validators<object> = {};
+
+const KNOBS: Validators<BatchKnobs> = {
+  maxBatchSize: integerIn({ from: 1 }),
+  batchWaitTimeoutMs: finiteIn({ from: 0 }),
+  maxConcurrentBatches: integerIn({ from: 1 }),
+};
+
+/** Serves a deployment with `batch`: requests have ids, and clients take turns. */
+export class BatchedDeployment {
+  readonly #deployment: AnyDeployment;
+  readonly #clock: Clock;
+  readonly #listener: BatchedDeploymentListener;
+  readonly #queue = new TurnQueue<Arrival, Resolve<unknown>>();
+  readonly #call: Batched<Arrival, unknown>;
+  readonly #active = new Map<RequestId, AbortController>();
+  /** The answers of the batch that is ending: the batcher settles its calls before it reports the batch. */
+  #answers: Answer[] = [];
+  #numBatches = 0;
+
+  /** @param maxRows Limit of items in the first batches. */
+  constructor(
+    deployment: AnyDeployment,
+    clock: Clock,
+    listener: BatchedDeploymentListener,
+    maxRows = Infinity,
+  ) {
+    const { onBatch, ...options } = deployment.batchOptions ?? {};
+    this.#deployment = deployment;
+    this.#clock = clock;
+    this.#listener = listener;
+    this.#call = batchFrom<Arrival, unknown>(
+      this.#queue,
+      (arrivals, context) => this.#handle(arrivals, context),
+      {
+        ...options,
+        maxQueuedRequests: Infinity, // #admit enforces it, with a share for each client
+        ...this.#measureOf(options, maxRows),
+        clock,
+        onBatch: (event) => {
+          const answers = this.#answers;
+          this.#answers = [];
+          const batchIndex = this.#numBatches++;
+          const queueLength = this.#queue.length;
+          listener.onBatch({ ...event, deployment: deployment.name, batchIndex, queueLength }, answers);
+          // Last, because it may throw. Returned, because its promise may reject.
+          return onBatch?.(event);
+        },
+      },
+    );
+  }
+
+  get knobs(): BatchKnobs {
+    const { maxBatchSize, batchWaitTimeoutMs, maxConcurrentBatches } = this.#call;
+    return { maxBatchSize, batchWaitTimeoutMs, maxConcurrentBatches };
+  }
+
+  /** Accepts all submissions of one turn, or none: an error of one fails all. Never throws: the listener gets the outcome. */
+  submitAll(submissions: readonly BatchedSubmission[]): void {
+    try {
+      const arrivals = submissions.map((submission) => this.#arrivalOf(submission));
+      this.#admit(arrivals);
+      for (const arrival of arrivals) void this.#run(arrival);
+    } catch (error) {
+      for (const { requestId } of submissions) this.#listener.onFailed(requestId, error);
+    }
+  }
+
+  /** Does nothing if the request has ended. */
+  cancel(requestId: RequestId): void {
+    this.#active.get(requestId)?.abort();
+  }
+
+  /** @throws InvalidOptionError, UnknownOptionError; then no knob has changed. */
+  configure(knobs: unknown): BatchKnobs {
+    const { maxBatchSize, batchWaitTimeoutMs, maxConcurrentBatches } = parseOptions('knobs', KNOBS, knobs);
+    if (maxBatchSize !== undefined) this.#call.setMaxBatchSize(maxBatchSize);
+    if (batchWaitTimeoutMs !== undefined) this.#call.setBatchWaitTimeoutMs(batchWaitTimeoutMs);
+    if (maxConcurrentBatches !== undefined) this.#call.setMaxConcurrentBatches(maxConcurrentBatches);
+    return this.knobs;
+  }
+
+  async #handle(arrivals: readonly Arrival[], context: BatchContext): Promise<readonly unknown[]> {
+    const nowMs = this.#clock.now();
+    for (const { arrivedAtMs } of arrivals) this.#listener.onQueueWait(nowMs - arrivedAtMs);
+    const inputs = arrivals.map(({ input }) => input);
+    try {
+      return await runSplitting((items, part) => this.#deployment.handler(items, part), inputs, context);
+    } catch (cause) {
+      if (!(cause instanceof WasmAbortError)) throw cause;
+      const requestIds = arrivals.map(({ id }) => id);
+      throw new RuntimeLostError(cause, requestIds);
+    }
+  }
+
+  /** @throws InvalidOptionError, UnknownOptionError. */
+  #arrivalOf({ requestId: id, clientId, turn = [], input, options }: BatchedSubmission): Arrival {
+    parseOptions('options', NO_OPTIONS, options);
+    const checked = this.#deployment.checkInput(input);
+    return { id, clientId, turn, input: checked, arrivedAtMs: this.#clock.now() };
+  }
+
+  /** The deployment's `batchSizeFn`; at first, more than `maxRows` items never fit. */
+  #measureOf(
+    { batchSizeFn }: BatchOptions<unknown>,
+    maxRows: number,
+  ): Pick<BatchOptions<Arrival>, 'batchSizeFn'> {
+    if (!batchSizeFn && maxRows === Infinity) return {};
+    return {
+      batchSizeFn: (arrivals) => {
+        if (arrivals.length > maxRows && this.#numBatches < NUM_CAUTIOUS_BATCHES) return Infinity;
+        return batchSizeFn ? batchSizeFn(arrivals.map(({ input }) => input)) : arrivals.length;
+      },
+    };
+  }
+
+  /** @throws BackPressureError if the queue has no room for all of them; InvalidOptionError if it never has. */
+  #admit(arrivals: readonly Arrival[]): void {
+    const { maxQueuedRequests = Infinity } = this.#deployment.batchOptions ?? {};
+    const [first] = arrivals;
+    if (!first) return;
+    if (arrivals.length > maxQueuedRequests)
+      throw InvalidOptionError.ofCrowd(arrivals.length, maxQueuedRequests);
+    const limit = this.#queue.limitFor(first, maxQueuedRequests, arrivals.length);
+    if (!limit) return;
+    const { numMissing, ...details } = limit;
+    const numRounds = Math.ceil(numMissing / this.#call.maxBatchSize);
+    throw BackPressureError.of({ ...details, retryAfterMs: numRounds * this.#call.retryAfterMs });
+  }
+
+  async #run(arrival: Arrival): Promise<void> {
+    const { id: requestId } = arrival;
+    const controller = new AbortController();
+    this.#active.set(requestId, controller);
+    try {
+      const result = await this.#call(arrival, { signal: controller.signal });
+      this.#answers.push({ requestId, result });
+    } catch (error) {
+      this.#listener.onFailed(requestId, error);
+    } finally {
+      this.#active.delete(requestId);
+    }
+  }
+}

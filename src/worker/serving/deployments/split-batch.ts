@@ -1,0 +1,61 @@
+import type { BatchContext } from '../../../batching/batch.ts';
+import { requireEntries } from '../../../batching/batch/require-entries.ts';
+import { WasmAbortError } from '../../../protocol/errors/runtime.ts';
+import { isMemoryError } from '../../runtime/fault-of.ts';
+
+export type BatchHandler<Item> = (
+  items: readonly Item[],
+  context: BatchContext,
+) => Promise<readonly unknown[]>;
+
+/**
+ * Runs a batch. One that is out of memory is run again as two halves, one after the other, and so on. A single item that does
+ * not fit fails alone. Any other error fails the whole batch.
+ */
+export async function runSplitting<Item>(
+  handler: BatchHandler<Item>,
+  items: readonly Item[],
+  context: BatchContext,
+): Promise<readonly unknown[]> {
+  try {
+    return await handler(items, context);
+  } catch (error) {
+    if (error instanceof WasmAbortError || !isMemoryError(error) || items.length < 2) throw error;
+    const middle = Math.ceil(items.length / 2);
+    const first = await runPart(handler, items, context, 0, middle);
+    return [...first, ...(await runPart(handler, items, context, middle, items.length))];
+  }
+}
+
+/** An error fails the members of this part only, unless it ended the runtime. A batch that all callers have left is not run. */
+async function runPart<Item>(
+  handler: BatchHandler<Item>,
+  items: readonly Item[],
+  context: BatchContext,
+  begin: number,
+  end: number,
+): Promise<readonly unknown[]> {
+  const part = items.slice(begin, end);
+  try {
+    context.signal.throwIfAborted();
+    const results: unknown = await runSplitting(handler, part, partOf(context, begin, end));
+    requireEntries(results, part.length);
+    return results;
+  } catch (cause) {
+    if (cause instanceof WasmAbortError) throw cause;
+    const error = cause instanceof Error ? cause : new Error(String(cause), { cause });
+    return part.map(() => error);
+  }
+}
+
+function partOf(context: BatchContext, begin: number, end: number): BatchContext {
+  return {
+    reason: context.reason,
+    get signal() {
+      return context.signal;
+    },
+    get itemSignals() {
+      return context.itemSignals.slice(begin, end);
+    },
+  };
+}

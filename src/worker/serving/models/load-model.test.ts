@@ -1,0 +1,82 @@
+import { describe, expect, it, vi } from 'vitest';
+import type { DeviceLimits } from '../../models/checkpoint/device-fit.ts';
+import { layOut } from '../../models/checkpoint/packed-weights.ts';
+import { readModel } from '../../models/families.ts';
+import { loadStoredModel, type ReportProgress } from './load-model.ts';
+import type { LoadProgress } from '../../../protocol/models.ts';
+import type { ModelFolder } from '../../models/store/model-folder.ts';
+import type { DeviceChoice } from '../../runtime/create-backend.ts';
+import type { PackedModel } from '../../runtime/model-backend.ts';
+
+const CONFIG = {
+  model_type: 'gpt2',
+  n_embd: 768,
+  n_head: 12,
+  n_layer: 12,
+  n_positions: 8192,
+  vocab_size: 500,
+};
+/** Of one sequence and its staging row, in fp32. */
+const KV_BYTES_PER_TOKEN = 2 * 2 * 12 * 768 * 4;
+
+const device = vi.hoisted(() => ({ limits: { kind: 'wasm', memoryBytes: undefined } as DeviceLimits }));
+
+vi.mock('../../runtime/create-backend.ts', () => ({
+  limitsOf: () => device.limits,
+  createBackend({ model, packed, weights }: PackedModel) {
+    for (const { offset, length } of packed.tensors) weights.subarray(offset, offset + length);
+    return Promise.resolve({ backend: { model }, backendInfo: {} });
+  },
+}));
+vi.mock('../../models/tokenizer/tokenizer.ts', () => ({
+  createTokenizer: () => Promise.resolve({ endTokenIds: [] }),
+}));
+
+describe('a stored model', () => {
+  it('serves with the context that this device holds, whatever stored it', async () => {
+    const cache = 3000 * KV_BYTES_PER_TOKEN;
+    device.limits = {
+      kind: 'webgpu',
+      hasShaderF16: false,
+      maxBufferSize: cache,
+      maxStorageBufferBindingSize: cache,
+      memoryBytes: undefined,
+    };
+    const { config, modelInfo, backend } = await load();
+    expect([config.contextLength, modelInfo.contextLength]).toEqual([3000, 3000]);
+    expect(backend).toMatchObject({ model: { config: { contextLength: 3000 } } });
+  });
+
+  it('is refused where the device is too small for it', async () => {
+    device.limits = { kind: 'wasm', memoryBytes: 2 ** 29 };
+    await expect(load()).rejects.toMatchObject({
+      code: 'MODEL_TOO_LARGE',
+      message: expect.stringMatching(/as fp32 with a context of 4096 tokens .* MB, more than the 403 MB/),
+    });
+  });
+
+  it('says how many bytes of its weights the device has', async () => {
+    device.limits = { kind: 'wasm', memoryBytes: undefined };
+    const seen: LoadProgress[] = [];
+    await load((progress) => seen.push(progress));
+    const total = seen[0]?.total ?? 0;
+    expect(seen[0]).toEqual({ phase: 'prepare', loaded: 0, total });
+    expect(seen.at(-1)).toEqual({ phase: 'prepare', loaded: total, total });
+    const loaded = seen.map((progress) => progress.loaded);
+    expect(loaded).toEqual(loaded.toSorted((a, b) => a - b));
+    expect(loaded.length).toBeGreaterThan(5);
+    expect(loaded.length).toBeLessThan(30);
+  });
+});
+
+function load(report: ReportProgress = () => {}) {
+  const packed = layOut(readModel(CONFIG, undefined).tensors, 'fp32', 'float32');
+  const folder = {
+    manifest: { id: 'a/b', packed },
+    readTexts: () => Promise.resolve({ config: CONFIG, tokenizer: {} }),
+    openWeights: () => Promise.resolve({ read: () => {}, close: () => {} }),
+  };
+  const rung = { rung: 'wasm', fallbackReason: '', numThreads: 1 } satisfies DeviceChoice;
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- nothing else is read of it
+  return loadStoredModel(folder as unknown as ModelFolder, rung, report);
+}

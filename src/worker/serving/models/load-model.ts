@@ -1,0 +1,126 @@
+import { createBackend, limitsOf, type DeviceChoice } from '../../runtime/create-backend.ts';
+import { packInMemory } from '../../models/checkpoint/convert-weights.ts';
+import { fitOnDevice, type DeviceLimits } from '../../models/checkpoint/device-fit.ts';
+import { hasFloat16, planModel } from '../../models/checkpoint/model-plan.ts';
+import { openCheckpoint } from '../../models/checkpoint/open-checkpoint.ts';
+import type { PackedLayout } from '../../models/checkpoint/packed-weights.ts';
+import { lazyBytes } from '../../models/checkpoint/packed-source.ts';
+import { ModelTooLargeError, UnsupportedDtypeError } from '../../../protocol/errors/model.ts';
+import { readGenerationDefaults } from '../../models/generation-config.ts';
+import { modelTypeOf, readModel } from '../../models/families.ts';
+import type { Model } from '../../models/family.ts';
+import { countParameters } from '../../models/model-config.ts';
+import type { ModelFolder, ModelTexts } from '../../models/store/model-folder.ts';
+import { servedFolder } from '../../models/model-files.ts';
+import { createTokenizer } from '../../models/tokenizer/tokenizer.ts';
+import type { LoadProgress, ModelInfo } from '../../../protocol/models.ts';
+import type { LoadedModel } from '../../runtime/loaded-model.ts';
+import type { PackedModel } from '../../runtime/model-backend.ts';
+
+export type ReportProgress = (progress: LoadProgress) => void;
+
+/** Parts of the weights after which their progress is told. */
+const NUM_REPORTS = 20;
+
+/**
+ * Fetches the model folder that comes with the page and makes the model ready to run.
+ *
+ * @param modelUrl Absolute URL of the folder, ending in `/`.
+ * @throws ModelFileMissingError, ModelFileCorruptError, UnsupportedModelError, ModelTooLargeError.
+ */
+export async function loadEmbeddedModel(
+  modelUrl: string,
+  device: DeviceChoice,
+  report: ReportProgress,
+): Promise<LoadedModel> {
+  const files = servedFolder(modelUrl, (loaded, total) => report({ phase: 'download', loaded, total }));
+  const checkpoint = await openCheckpoint(files);
+  report({ phase: 'prepare', loaded: 0, total: 0 });
+  const plan = planModel(checkpoint, 'auto', limitsOf(device));
+  return load(embeddedId(modelUrl), checkpoint, await packInMemory(checkpoint, plan), device);
+}
+
+/** The folder's name is the model's. */
+export function embeddedId(modelUrl: string): string {
+  return URL.parse(modelUrl)?.pathname.split('/').at(-2) ?? modelUrl;
+}
+
+/**
+ * Makes a stored model ready to run. Weights are read one tensor at a time.
+ *
+ * @throws UnsupportedDtypeError where it was stored for fp16, which this device does not offer.
+ * @throws ModelTooLargeError where it was stored for a larger device.
+ */
+export async function loadStoredModel(
+  folder: ModelFolder,
+  device: DeviceChoice,
+  report: ReportProgress,
+): Promise<LoadedModel> {
+  const { id, packed } = folder.manifest;
+  if (packed.precision === 'float16' && !hasFloat16(limitsOf(device)))
+    throw UnsupportedDtypeError.of(packed.dtype, 'shader-f16');
+  const texts = await folder.readTexts();
+  const file = await folder.openWeights();
+  try {
+    const tell = reportParts(packed.size, report);
+    const weights = lazyBytes(packed.size, (target, at) => {
+      file.read(target, { at });
+      tell(target.byteLength);
+    });
+    return await load(id, texts, { packed, weights }, device);
+  } finally {
+    file.close();
+  }
+}
+
+async function load(
+  id: string,
+  texts: ModelTexts,
+  { packed, weights }: Omit<PackedModel, 'model'>,
+  device: DeviceChoice,
+): Promise<LoadedModel> {
+  const model = limitContext(readModel(texts.config, texts.generationConfig), packed, limitsOf(device));
+  const tokenizer = await createTokenizer(texts.tokenizer, texts.tokenizerConfig);
+  const { backend, backendInfo } = await createBackend({ model, packed, weights }, device);
+  const eosTokenIds = [...new Set([...model.config.eosTokenIds, ...tokenizer.endTokenIds])];
+  const config = { ...model.config, eosTokenIds };
+  const modelInfo: ModelInfo = {
+    id,
+    numParameters: countParameters(model.tensors),
+    numLayers: config.numLayers,
+    contextLength: config.contextLength,
+    vocabSize: config.vocabSize,
+    hasChatTemplate: tokenizer.chatTemplate !== undefined,
+    generationDefaults: readGenerationDefaults(texts.generationConfig, config.contextLength),
+  };
+  const { dtype, precision } = packed;
+  const checkedAs = { modelType: modelTypeOf(texts.config), dtype, precision };
+  return { config, tokenizer, backend, modelInfo, backendInfo, checkedAs };
+}
+
+/** Tells before the first of so many bytes, and after each part of them. */
+function reportParts(total: number, report: ReportProgress): (numBytes: number) => void {
+  let loaded = 0;
+  let told = 0;
+  report({ phase: 'prepare', loaded, total });
+  return (numBytes) => {
+    loaded = Math.min(total, loaded + numBytes);
+    if (loaded - told < total / NUM_REPORTS && loaded < total) return;
+    told = loaded;
+    report({ phase: 'prepare', loaded, total });
+  };
+}
+
+/**
+ * The model with a context that the device holds.
+ *
+ * @throws ModelTooLargeError where the device has too little memory for the model or for a context of the default length.
+ */
+function limitContext(model: Model, packed: PackedLayout, device: DeviceLimits): Model {
+  const { config, tensors } = model;
+  const { contextLength, obstacle } = fitOnDevice(config, packed, device);
+  if (obstacle !== undefined) {
+    throw ModelTooLargeError.of(obstacle, countParameters(tensors));
+  }
+  return { ...model, config: { ...config, contextLength } };
+}

@@ -1,0 +1,163 @@
+import { existsSync } from 'node:fs';
+import { mkdir, readFile, writeFile } from 'node:fs/promises';
+import { fileURLToPath } from 'node:url';
+
+import type { BackendInfo, ModelInfo } from '../../../src/protocol/models.ts';
+import type { PolicyName } from '../../../src/protocol/status.ts';
+import type { Machine } from '../machine.ts';
+
+/** The schema of `bench/results.json`: the last run of each backend, and of decode steps. Durations in ms. */
+export interface BenchResults {
+  /** Raised when a field changes its meaning. */
+  readonly schemaVersion: 5;
+  readonly runs: { readonly [Backend in BackendInfo['name']]?: BenchRun };
+  /** Measured on WebGPU only. */
+  readonly stepCosts?: StepCostRun;
+  /** Measured on WASM only. */
+  readonly threads?: ThreadsRun;
+}
+
+interface Conditions {
+  /** ISO 8601. */
+  readonly startedAt: string;
+  /** Repeats the run. */
+  readonly command: string;
+  readonly machine: Machine;
+  /** As it names itself. */
+  readonly browser: string;
+  readonly backend: BackendInfo;
+}
+
+export interface BenchRun extends Conditions {
+  readonly model: Pick<ModelInfo, 'id' | 'numParameters' | 'numLayers' | 'contextLength'>;
+  readonly settings: { readonly rounds: number; readonly maxNewTokens: number };
+  readonly scenarios: readonly ScenarioResult[];
+  /** Of 8 requests: the median of tokens/s over that under `off`. */
+  readonly ratiosToOff: { readonly static: number; readonly continuous: number };
+  /** 8 requests under `continuous` that grow to these many tokens each, prompt and output together. */
+  readonly contexts: readonly ContextResult[];
+  /** A generated checkpoint with the shape of a Llama. */
+  readonly standIn: StandInResult;
+}
+
+export interface StandInResult extends Pick<BenchRun, 'model' | 'scenarios'> {
+  /** Of 8 requests: the median of tokens/s under `continuous` over that under `off`. */
+  readonly ratioToOff: number;
+}
+
+export interface ContextResult {
+  /** Tokens of the prompt, at most, of each request. */
+  readonly numPromptTokens: number;
+  /** Tokens in the K/V cache of each sequence at its last step. */
+  readonly contextLength: number;
+  readonly tokensPerSecond: Spread;
+  readonly decodeStepMs: Percentiles;
+}
+
+export interface StepCostRun extends Conditions {
+  /** CPU time is the mean of `numSteps` steps in each round. */
+  readonly settings: { readonly rounds: number; readonly numSteps: number };
+  readonly costs: readonly StepCost[];
+}
+
+/** The costs of a decode step, captured and plain, in one interleaved run. */
+export interface StepCost {
+  /** A generated checkpoint with random weights. */
+  readonly model: BenchRun['model'];
+  /** Sequences in the step. */
+  readonly numRows: number;
+  /** On the page that users get: a step is captured once and replayed. */
+  readonly captured: StepResources;
+  /** On the page that is built with `--mode plain-steps`: onnxruntime-web describes each step to the GPU. */
+  readonly plain: StepResources;
+  /** The worker's CPU time of captured steps over that of plain ones, round by round. */
+  readonly cpuRatio: Spread;
+}
+
+/** Per decode step. */
+export interface StepResources {
+  /** CPU time of the worker's own thread; one value per round. */
+  readonly workerCpuMs: Spread;
+  /** CPU time of the browser's GPU process, which includes the GPU's own work if the adapter is software. */
+  readonly gpuProcessCpuMs: Spread;
+  readonly dispatches: number;
+  readonly submits: number;
+  readonly buffersCreated: number;
+  readonly bytesRead: number;
+  /** Share of the time in which the device had finished everything that was submitted: 0 to 1. */
+  readonly gpuIdleShare: number;
+}
+
+export interface ThreadsRun extends Omit<Conditions, 'backend'> {
+  readonly settings: { readonly rounds: number };
+  readonly results: readonly ThreadsResult[];
+}
+
+/** Requests under `continuous`, with some number of WASM threads. */
+export interface ThreadsResult {
+  /** A generated checkpoint with random weights. */
+  readonly model: BenchRun['model'];
+  /** As the page names it: the CPU, and the number of threads. */
+  readonly adapter: string;
+  readonly numRequests: number;
+  /** One value per round; the numbers of threads take turns in each. */
+  readonly tokensPerSecond: Spread;
+}
+
+export interface ScenarioResult {
+  readonly policy: PolicyName;
+  /** At any time: each is sent again when it has ended. */
+  readonly numRequests: number;
+  /** Over all rounds: what was generated, not what was asked for. */
+  readonly numOutputTokens: number;
+  /** Output tokens over the time in which so many requests are always there; one value per round. */
+  readonly tokensPerSecond: Spread;
+  /** Decode steps with the whole batch in them. */
+  readonly decodeStepMs: Percentiles;
+  /** On the worker's clock, from receipt; queue wait and prefill included. */
+  readonly ttftMs: Percentiles;
+  /** Of the time of all decode steps, what was spent outside `session.run` and readback: 0 to 1. */
+  readonly overheadShare: number;
+}
+
+export interface Spread {
+  readonly median: number;
+  readonly min: number;
+  readonly max: number;
+}
+
+export interface Percentiles {
+  readonly count: number;
+  readonly p50: number;
+  readonly p95: number;
+}
+
+const FILE = fileURLToPath(new URL('../../../bench/results.json', import.meta.url));
+
+export async function readResults(): Promise<BenchResults> {
+  if (!existsSync(FILE)) return { schemaVersion: 5, runs: {} };
+  return JSON.parse(await readFile(FILE, 'utf8'));
+}
+
+/** Replaces the run of its backend and keeps everything else; returns the file's path. */
+export async function recordRun(run: BenchRun): Promise<string> {
+  const { runs } = await readResults();
+  return record({ runs: { ...runs, [run.backend.name]: run } });
+}
+
+/** Replaces the costs of decode steps and keeps everything else; returns the file's path. */
+export function recordStepCosts(stepCosts: StepCostRun): Promise<string> {
+  return record({ stepCosts });
+}
+
+/** Replaces the figures of WASM threads and keeps everything else; returns the file's path. */
+export function recordThreads(threads: ThreadsRun): Promise<string> {
+  return record({ threads });
+}
+
+async function record(part: Partial<BenchResults>): Promise<string> {
+  const results: BenchResults = { ...(await readResults()), ...part, schemaVersion: 5 };
+  await mkdir(fileURLToPath(new URL('.', `file://${FILE}`)), { recursive: true });
+  await writeFile(FILE, `${JSON.stringify(results, undefined, 2)}\n`);
+  return FILE;
+}

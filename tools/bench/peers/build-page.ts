@@ -1,0 +1,60 @@
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { build } from 'vite';
+
+import { writePeerModels } from './models/write-peer-models.ts';
+
+const ROOT = fileURLToPath(new URL('../../..', import.meta.url));
+const PAGE = fileURLToPath(new URL('page', import.meta.url));
+const BUILT_PAGE = join(ROOT, 'dist-bench-peers');
+
+/** The other libraries start workers from blobs, and fetch data and blob URLs. */
+export const LIBRARIES_POLICY = [
+  "default-src 'self'",
+  "script-src 'self' 'wasm-unsafe-eval'",
+  "worker-src 'self' blob:",
+  "connect-src 'self' data: blob:",
+].join('; ');
+
+/** Builds a page of libraries, with the app's own models next to it. */
+export async function buildLibraries(root: string, outDir: string): Promise<void> {
+  await build({
+    root,
+    publicDir: join(ROOT, 'public'),
+    base: './',
+    logLevel: 'warn',
+    worker: { format: 'es' },
+    build: { target: 'es2024', outDir, emptyOutDir: true, chunkSizeWarningLimit: 2000 },
+  });
+}
+
+/** Builds the page of the libraries with their models next to it; returns its folder. */
+export async function buildPage(): Promise<string> {
+  await buildLibraries(PAGE, BUILT_PAGE);
+  await writePeerModels(join(BUILT_PAGE, 'models'));
+  return BUILT_PAGE;
+}
+
+/** Builds the application as users get it; returns its folder. */
+export async function buildApplication(): Promise<string> {
+  await build({ root: ROOT, logLevel: 'warn' });
+  return join(ROOT, 'dist');
+}
+
+/** Builds the script that lets the benchmark drive the application, for a page that doesn't contain it. */
+export async function buildDriver(): Promise<string> {
+  const built = await build({
+    configFile: false,
+    root: PAGE,
+    publicDir: false,
+    logLevel: 'warn',
+    build: {
+      target: 'es2024',
+      write: false,
+      lib: { entry: join(PAGE, 'application.ts'), formats: ['iife'], name: 'driver' },
+    },
+  });
+  const [bundle] = [built].flat();
+  if (!bundle || !('output' in bundle)) throw new Error('Vite built no bundle.');
+  return bundle.output[0].code;
+}

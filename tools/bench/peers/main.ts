@@ -1,0 +1,74 @@
+import { loadavg } from 'node:os';
+
+import { startServer } from '../../../bridge/server.ts';
+import { readOptions } from '../command-line.ts';
+import { describeMachine } from '../machine.ts';
+import { buildApplication, buildDriver, buildPage, LIBRARIES_POLICY } from './build-page.ts';
+import { CASE_NAMES, casesOf } from './cases.ts';
+import { describeLibraries, installPeers } from './install-peers.ts';
+import { loadEntrants, measureAll, type Sites } from './measure.ts';
+import { parseOptions, USAGE, type PeerOptions } from './options.ts';
+import { peersReportOf } from './report.ts';
+import { readPeerResults, recordPeerRun, type PeerRun } from './results.ts';
+import { summarize } from './summarize.ts';
+import { withTabs } from './with-tabs.ts';
+
+const options = readOptions(parseOptions, USAGE);
+if (options?.isMarkdown) await printRecorded();
+else if (options) await measureAndRecord(options);
+
+async function printRecorded(): Promise<void> {
+  const { runs } = await readPeerResults();
+  const reports = Object.values(runs).map(peersReportOf);
+  console.log(reports.join('\n\n') || 'Nothing is recorded: run `npm run bench:peers` first.');
+}
+
+async function measureAndRecord(chosen: PeerOptions): Promise<void> {
+  const [loadAverage = 0] = loadavg();
+  await installPeers();
+  const run = await withSites((sites) => measureInBrowser(chosen, loadAverage, sites));
+  console.log(`\n${peersReportOf(run)}\n`);
+  const isWhole = CASE_NAMES.every((name) => chosen.cases.includes(name));
+  console.log(
+    isWhole ? `Recorded in ${await recordPeerRun(run)}` : 'Not recorded: it lacks some of the cases.',
+  );
+}
+
+/** Builds and serves the pages: the application with its own policy, the libraries with one that lets them start. */
+async function withSites<Result>(run: (sites: Sites) => Promise<Result>): Promise<Result> {
+  const driver = await buildDriver();
+  const host = { host: 'localhost', port: 0 };
+  const application = await startServer({ ...host, root: await buildApplication() });
+  const libraries = await startServer({ ...host, root: await buildPage(), policy: LIBRARIES_POLICY });
+  try {
+    return await run({ applicationUrl: application.url, librariesUrl: libraries.url, driver });
+  } finally {
+    await application.close();
+    await libraries.close();
+  }
+}
+
+function measureInBrowser(
+  { backend, rounds, cases: names }: PeerOptions,
+  loadAverage: number,
+  sites: Sites,
+): Promise<PeerRun> {
+  const cases = casesOf(names, backend);
+  return withTabs(async ({ context, version }) => {
+    const entrants = await loadEntrants(context, sites, backend);
+    const startedAt = new Date().toISOString();
+    const measured = await measureAll(cases, entrants, rounds);
+    return {
+      startedAt,
+      command: `npm run bench:peers -- --backend ${backend} --rounds ${rounds}`,
+      machine: describeMachine(),
+      loadAverage,
+      browser: version,
+      backend,
+      model: 'storyteller',
+      libraries: describeLibraries(),
+      numRounds: rounds,
+      cases: summarize(cases, measured),
+    };
+  });
+}

@@ -1,0 +1,102 @@
+import { copyFile, mkdir, readFile, writeFile } from 'node:fs/promises';
+import { basename, dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { build, type Plugin } from 'vite';
+
+import manifest from '../../../package.json' with { type: 'json' };
+import { OUTPUT, sourceOf } from './paths.ts';
+
+/** The builds of onnxruntime-web that the worker chooses from, with their `.wasm` files. */
+const RUNTIME_BUILDS: Readonly<Record<string, string>> = {
+  'onnxruntime-web/wasm': 'ort-wasm-simd-threaded.wasm',
+  'onnxruntime-web/jspi': 'ort-wasm-simd-threaded.jspi.wasm',
+  'onnxruntime-web/webgpu': 'ort-wasm-simd-threaded.asyncify.wasm',
+};
+
+const RUNTIME_FOLDER = 'onnxruntime';
+
+/** Builds the entries that run in browsers, each with its dependencies, for import maps do not reach workers. Peers are the app's. */
+export async function buildForBrowsers(): Promise<void> {
+  await buildEntries({
+    client: 'src/client/index.ts',
+    react: 'src/ui/hooks/index.ts',
+    'ai-sdk': 'src/client/ai-sdk/index.ts',
+    'prompt-api': 'src/client/prompt-api/index.ts',
+  });
+  await buildEntries({ batching: 'src/batching/index.ts' });
+  await buildEntries({ worker: 'src/worker/index.ts' });
+  await copyRuntime();
+}
+
+async function buildEntries(entries: Readonly<Record<string, string>>): Promise<void> {
+  const [prefix = ''] = Object.keys(entries);
+  await build({
+    configFile: false,
+    publicDir: false,
+    logLevel: 'warn',
+    plugins: [runtimeBeside()],
+    build: {
+      target: 'es2024',
+      outDir: OUTPUT,
+      emptyOutDir: false,
+      // Shortens the names of variables only. Vite keeps line breaks and property names in ES libraries, which helps with debugging.
+      minify: 'oxc',
+      sourcemap: false,
+      lib: {
+        entry: Object.fromEntries(Object.entries(entries).map(([name, path]) => [name, sourceOf(path)])),
+        formats: ['es'],
+      },
+      rolldownOptions: {
+        external: Object.keys(manifest.peerDependencies),
+        output: { entryFileNames: '[name].js', chunkFileNames: `${prefix}-[name]-[hash].js` },
+      },
+    },
+  });
+}
+
+/** Makes the module of the CPU build: src/worker/runtime/wasm/ort-factory.ts is bundled with it. */
+const FACTORY = /\/ort-wasm-simd-threaded\.mjs$/;
+
+const LEAVE = '/* @vite-ignore */';
+const LEFT_ADDRESS = /\/\* @vite-ignore \*\/\s*(?="\.\/onnxruntime\/)/;
+
+/**
+ * Leaves onnxruntime's modules unbundled, in a folder next to the entries: each finds its `.wasm` file next to itself, and the
+ * factory finds it in the folder.
+ */
+function runtimeBeside(): Plugin {
+  return {
+    name: 'runtime-beside',
+    enforce: 'pre',
+    resolveId: (id) =>
+      id in RUNTIME_BUILDS
+        ? { id: `./${RUNTIME_FOLDER}/${basename(bundleOf(id))}`, external: 'relative' }
+        : undefined,
+    // This build leaves the address as it is; the app's bundler has to see it.
+    transform: (code, id) =>
+      FACTORY.test(id)
+        ? code.replaceAll(/(?<=new URL\()"(?=[^"]+\.wasm")/g, `${LEAVE}"./${RUNTIME_FOLDER}/`)
+        : undefined,
+    generateBundle: (_, bundle) => {
+      for (const file of Object.values(bundle))
+        if (file.type === 'chunk') file.code = file.code.replace(LEFT_ADDRESS, '');
+    },
+  };
+}
+
+async function copyRuntime(): Promise<void> {
+  const folder = join(OUTPUT, RUNTIME_FOLDER);
+  await mkdir(folder, { recursive: true });
+  for (const [id, wasm] of Object.entries(RUNTIME_BUILDS)) {
+    const bundle = bundleOf(id);
+    const script = await readFile(bundle, 'utf8');
+    // The source map is not packed.
+    await writeFile(join(folder, basename(bundle)), script.replace(/^\/\/# sourceMappingURL=.*$/m, ''));
+    await copyFile(join(dirname(bundle), wasm), join(folder, wasm));
+  }
+}
+
+/** Path of a build's ES module, which is a single file. */
+function bundleOf(id: string): string {
+  return fileURLToPath(import.meta.resolve(id));
+}

@@ -1,0 +1,98 @@
+import { execFile } from 'node:child_process';
+import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { dirname, join, relative, resolve } from 'node:path';
+import { promisify } from 'node:util';
+
+import manifest from '../../../package.json' with { type: 'json' };
+import { OUTPUT, ROOT } from './paths.ts';
+
+const TYPES = join(OUTPUT, 'types');
+
+/** The projects that the entries lie in, with their folder. */
+const PROJECTS = [
+  'src/batching',
+  'src/platform',
+  'src/protocol',
+  'src/client',
+  'src/worker',
+  'src/ui',
+  'bridge',
+];
+
+/** The sources of the entries. */
+const ENTRIES = [
+  'src/client/index.ts',
+  'src/worker/index.ts',
+  'src/batching/index.ts',
+  'src/ui/hooks/index.ts',
+  'src/client/ai-sdk/index.ts',
+  'src/client/prompt-api/index.ts',
+  'bridge/index.ts',
+];
+
+const IMPORT = /(from |import\()(['"])([^'"]+)\2/g;
+
+/** Packages whose types every user of the package has. */
+const KNOWN_PACKAGES = new Set([
+  ...Object.keys(manifest.dependencies),
+  ...Object.keys(manifest.peerDependencies),
+]);
+
+/** Writes the declarations that the entries reach, in place of those that are there. */
+export async function writeDeclarations(): Promise<void> {
+  await rm(TYPES, { recursive: true, force: true });
+  const emitted = await mkdtemp(join(tmpdir(), 'tabserve-types-'));
+  try {
+    // Each project reads the built declarations of those that it refers to.
+    await compile('-b', ...PROJECTS);
+    await Promise.all(PROJECTS.map((project) => emit(project, emitted)));
+    const seen = new Set<string>();
+    await Promise.all(ENTRIES.map((entry) => copyReachable(emitted, entry, seen)));
+  } finally {
+    await rm(emitted, { recursive: true });
+  }
+}
+
+async function emit(project: string, outDir: string): Promise<void> {
+  const options = ['--outDir', outDir, '--rootDir', ROOT, '--composite', 'false', '--incremental', 'false'];
+  await compile('-p', project, '--declaration', ...options);
+}
+
+async function compile(...args: readonly string[]): Promise<void> {
+  await promisify(execFile)(join(ROOT, 'node_modules/.bin/tsc'), args, { cwd: ROOT });
+}
+
+/** @param source Path of a source below the root, with `/`. */
+async function copyReachable(emitted: string, source: string, seen: Set<string>): Promise<void> {
+  if (seen.has(source)) return;
+  seen.add(source);
+  const path = source.replace(/\.tsx?$/, '.d.ts');
+  const text = await readFile(join(emitted, path), 'utf8');
+  const imports = Array.from(text.matchAll(IMPORT), ([, , , specifier = '']) => specifier);
+  const target = join(TYPES, path);
+  await mkdir(dirname(target), { recursive: true });
+  await writeFile(
+    target,
+    text.replaceAll(IMPORT, (_, before, quote, specifier: string) =>
+      // Declarations name modules by their .js files: a user's compiler may refuse imports that end in .ts.
+      [before, quote, specifier.replace(/^(\..*)\.tsx?$/, '$1.js'), quote].join(''),
+    ),
+  );
+  for (const specifier of imports.filter((name) => !isOwn(name))) requireKnown(specifier, path);
+  const folder = dirname(join(ROOT, source));
+  const next = imports.filter(isOwn).map((specifier) => relative(ROOT, resolve(folder, specifier)));
+  await Promise.all(next.map((dependency) => copyReachable(emitted, dependency, seen)));
+}
+
+function isOwn(specifier: string): boolean {
+  return specifier.startsWith('.');
+}
+
+/** @throws Error if a user of the package does not have these types. */
+function requireKnown(specifier: string, path: string): void {
+  if (specifier.startsWith('node:')) return;
+  const name = specifier.split('/', specifier.startsWith('@') ? 2 : 1).join('/');
+  if (!KNOWN_PACKAGES.has(name))
+    throw new Error(`${path} has types of ${name}, which is neither a dependency nor a peer of the package.`);
+}

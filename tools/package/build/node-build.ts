@@ -1,0 +1,29 @@
+import { chmod } from 'node:fs/promises';
+import { builtinModules } from 'node:module';
+import { build } from 'vite';
+
+import manifest from '../../../package.json' with { type: 'json' };
+import { OUTPUT, sourceOf } from './paths.ts';
+
+/** Builds the bridge and the command line. Their dependencies are installed with the package. */
+export async function buildForNode(): Promise<void> {
+  await build({
+    configFile: false,
+    publicDir: false,
+    logLevel: 'warn',
+    build: {
+      target: 'node22',
+      outDir: OUTPUT,
+      emptyOutDir: false,
+      minify: false,
+      ssr: true,
+      rolldownOptions: {
+        input: { node: sourceOf('bridge/index.ts'), cli: sourceOf('bridge/main.ts') },
+        external: [/^node:/, ...builtinModules, ...Object.keys(manifest.dependencies)],
+        output: { entryFileNames: '[name].js', chunkFileNames: 'node-[name]-[hash].js' },
+      },
+    },
+    ssr: { noExternal: true, external: Object.keys(manifest.dependencies) },
+  });
+  await chmod(`${OUTPUT}cli.js`, 0o755);
+}

@@ -1,0 +1,52 @@
+import type { Precision } from '../../../src/worker/models/checkpoint/packed-weights.ts';
+import type { RecordedRun } from './recorded-run.ts';
+
+/** How far a logit may be from float64's, in standard deviations of the logits of its row. */
+export const TOLERANCE: Readonly<Record<Precision, number>> = { float32: 1e-4, float16: 1e-1 };
+
+export interface Figures {
+  /** Of any logit, in the unit of `TOLERANCE`; NaN if one is missing or no number. */
+  readonly largestError: number;
+  /** Greedy tokens for which the reference's two likeliest are farther apart than the tolerance. */
+  readonly numDecided: number;
+  /** Those of them that are the reference's. */
+  readonly numEqual: number;
+  /** What is wrong, in words. */
+  readonly faults: readonly string[];
+}
+
+/** @param expected The logits of all tokens of all texts, one after the other. */
+export function compareRun(run: RecordedRun, expected: Float64Array): Figures {
+  const tolerance = TOLERANCE[run.precision];
+  const numTokens = run.texts.reduce((sum, { tokenIds }) => sum + tokenIds.length, 0);
+  const vocabSize = expected.length / numTokens;
+  let [at, largestError, numDecided, numEqual] = [0, 0, 0, 0];
+  for (const { isGreedy, tokenIds, logits } of run.texts) {
+    for (const [index, tokenId] of tokenIds.entries()) {
+      const row = expected.subarray(at, (at += vocabSize));
+      const spread = deviationOf(row);
+      const actual = logits[index] ?? [];
+      // A missing logit makes this NaN, and so it stays.
+      largestError = Math.max(
+        largestError,
+        ...row.map((value, i) => Math.abs(value - (actual[i] ?? NaN)) / spread),
+      );
+      const [first = 0, second = 0] = row.toSorted((a, b) => b - a);
+      if (!isGreedy || first - second <= tolerance * spread) continue;
+      numDecided += 1;
+      if (row[tokenId] === first) numEqual += 1;
+    }
+  }
+  const faults = [
+    largestError <= tolerance ? '' : 'logits out of tolerance',
+    numEqual === numDecided ? '' : `${numDecided - numEqual} greedy tokens are others`,
+    run.numWrongSamples === 0 ? '' : `${run.numWrongSamples} tokens are sampled otherwise than on the CPU`,
+    ...run.omissions,
+  ].filter(Boolean);
+  return { largestError, numDecided, numEqual, faults };
+}
+
+function deviationOf(row: Float64Array): number {
+  const mean = row.reduce((sum, value) => sum + value, 0) / row.length;
+  return Math.sqrt(row.reduce((sum, value) => sum + (value - mean) ** 2, 0) / row.length);
+}

@@ -1,0 +1,126 @@
+import { createSampler } from '../../../src/batching/sampling/sampling.ts';
+import type { RequestId } from '../../../src/batching/ids.ts';
+import { packInMemory } from '../../../src/worker/models/checkpoint/convert-weights.ts';
+import type { Checkpoint } from '../../../src/worker/models/checkpoint/checkpoint.ts';
+import type { Precision } from '../../../src/worker/models/checkpoint/packed-weights.ts';
+import { planModel } from '../../../src/worker/models/checkpoint/model-plan.ts';
+import { limitsOf } from '../../../src/worker/runtime/create-backend.ts';
+import { CapturedSteps } from '../../../src/worker/runtime/webgpu/captured-steps.ts';
+import type { Dtype } from '../../../src/protocol/models.ts';
+import { requestGpuDevice } from '../../../src/worker/runtime/webgpu/gpu-device.ts';
+import { WebGpuBackend } from '../../../src/worker/runtime/webgpu/webgpu-backend.ts';
+import { play, type Played } from '../play-requests.ts';
+import { arrivalsFor, MAX_ROWS } from './workload.ts';
+
+/** A request that has ended. */
+export interface RecordedText {
+  readonly isGreedy: boolean;
+  readonly promptTokenIds: readonly number[];
+  readonly tokenIds: readonly number[];
+  /** [vocab] for each of `tokenIds`: what it was sampled from. */
+  readonly logits: readonly Float32Array[];
+}
+
+export interface RecordedRun {
+  /** Of the activations. */
+  readonly precision: Precision;
+  readonly texts: readonly RecordedText[];
+  /** Tokens that the CPU samples otherwise from the same logits. */
+  readonly numWrongSamples: number;
+  /** What the run should have gone through and didn't. */
+  readonly omissions: readonly string[];
+}
+
+/** Runs the requests of `arrivalsFor` through the engine on this machine's adapter. */
+export async function recordRun(checkpoint: Checkpoint, dtype: Dtype): Promise<RecordedRun> {
+  const rung = dtype === 'fp32' ? 'fp32' : 'fp16';
+  const gpu = await requestGpuDevice(rung);
+  const { model } = checkpoint;
+  const { vocabSize } = model.config;
+  const plan = planModel(checkpoint, dtype, limitsOf({ gpu, rung: `webgpu-${rung}`, fallbackReason: '' }));
+  const backend = await WebGpuBackend.create({ gpu, model, ...(await packInMemory(checkpoint, plan)) });
+  const recorder = new Recorder(backend, vocabSize);
+  const arrivals = arrivalsFor(model.config);
+  const played = await play(
+    { config: model.config, backend },
+    { policy: { maxBatchSize: MAX_ROWS }, isPipelined: true, arrivals },
+  );
+  await backend.release();
+  const texts = arrivals.map(({ draft }, i) => {
+    const { promptTokenIds, sampling } = draft;
+    const tokenIds = played.finished[i]?.tokenIds ?? [];
+    const logits = tokenIds.map((_, k) => recorder.logitsAt(played.ids[i], promptTokenIds.length + k));
+    return { isGreedy: sampling.temperature === 0, promptTokenIds, tokenIds, logits };
+  });
+  return {
+    precision: plan.layout.precision,
+    texts,
+    numWrongSamples: recorder.numWrongSamples,
+    omissions: recorder.omissionsIn(played),
+  };
+}
+
+/** Watches a backend: keeps the logits of each sampled token, and counts what was used. */
+class Recorder {
+  readonly #logits = new Map<string, Float32Array>();
+  readonly #counts = { moves: 0, replays: 0 };
+  numWrongSamples = 0;
+
+  constructor(backend: WebGpuBackend, vocabSize: number) {
+    const sampleOnCpu = createSampler(vocabSize);
+    const sample = backend.sample.bind(backend);
+    backend.sample = async (target, rows) => {
+      const sampling = sample(target, rows);
+      // The next pass, which overwrites the logits, is submitted after this.
+      const logits = await backend.readLogits(rows.length);
+      const output = await sampling;
+      for (const [row, { requestId, startPosition, tokenIds, sampling: params }] of rows.entries()) {
+        const position = startPosition + Math.max(1, tokenIds.length);
+        const ofRow = logits.slice(row * vocabSize, (row + 1) * vocabSize);
+        this.#logits.set(keyOf(requestId, position), ofRow);
+        const sampled = output.samples[row];
+        const expected = sampleOnCpu(ofRow, { params, position, tokenCounts: new Map() });
+        if (!sampled || sampled instanceof Error || sampled.tokenId !== expected.tokenId)
+          this.numWrongSamples += 1;
+      }
+      return output;
+    };
+    const transfer = backend.transfer.bind(backend);
+    backend.transfer = (moved) => {
+      this.#counts.moves += 1;
+      transfer(moved);
+    };
+    const counts = this.#counts;
+    // oxlint-disable-next-line typescript/unbound-method -- called on its object below
+    const find = CapturedSteps.prototype.find;
+    CapturedSteps.prototype.find = function findCounted(this: CapturedSteps, shape) {
+      const found = find.call(this, shape);
+      if (found) counts.replays += 1;
+      return found;
+    };
+  }
+
+  logitsAt(id: RequestId | undefined, position: number): Float32Array {
+    return this.#logits.get(keyOf(id, position)) ?? new Float32Array();
+  }
+
+  omissionsIn({ steps, numSharedPrefills }: Played): readonly string[] {
+    const batchSizes = new Set(steps.flatMap(({ kind, batchSize }) => (kind === 'decode' ? batchSize : [])));
+    const numReused = steps
+      .flatMap(({ requests }) => requests)
+      .reduce((sum, event) => sum + (event.type === 'started' ? event.numReusedTokens : 0), 0);
+    const { moves, replays } = this.#counts;
+    return [
+      batchSizes.size < MAX_ROWS ? `rows: only ${[...batchSizes].toSorted((a, b) => a - b).join(', ')}` : '',
+      steps.some(({ isBehind }) => isBehind) ? '' : 'no pipelined step',
+      numSharedPrefills > 0 ? '' : 'no shared prefill',
+      numReused > 0 ? '' : 'no reused prefix',
+      moves > 0 ? '' : 'no transfer',
+      replays > 0 ? '' : 'no captured step',
+    ].filter(Boolean);
+  }
+}
+
+function keyOf(id: RequestId | undefined, position: number): string {
+  return `${id} ${position}`;
+}

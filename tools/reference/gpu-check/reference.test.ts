@@ -1,0 +1,45 @@
+import { createHash } from 'node:crypto';
+import { expect, it } from 'vitest';
+import { readModel } from '../../../src/worker/models/families.ts';
+import { convertWeights } from '../../../src/worker/models/checkpoint/convert-weights.ts';
+import { readFloats, toFloat16 } from '../../../src/worker/models/checkpoint/float-formats.ts';
+import { layOut } from '../../../src/worker/models/checkpoint/packed-weights.ts';
+import reference from '../../../src/worker/runtime/gpu-check/reference.json' with { type: 'json' };
+import { seededTensors } from '../../../src/worker/runtime/gpu-check/seeded-tensors.ts';
+import { CASES } from './cases.ts';
+import { checkpointOf } from './checkpoint.ts';
+
+it('the models that a GPU is checked with are those that the reference was computed for', async () => {
+  const made = CASES.map(async ({ modelTypes, config, seed }) => {
+    const sha256 = createHash('sha256')
+      .update(await checkpointOf(config, seed))
+      .digest('hex');
+    return [config.model_type, { modelTypes, config, seed, sha256 }] as const;
+  });
+  const expected = reference.cases.map(({ rows: _rows, ...facts }) => [facts.config.model_type, facts]);
+  expect(Object.fromEntries(await Promise.all(made))).toEqual(Object.fromEntries(expected));
+});
+
+it.each(CASES.map(({ config, seed }) => [config.model_type, config, seed] as const))(
+  'fp16, q8 and q4 hold the weights of %s exactly, so that one reference is right for all',
+  async (_name, config, seed) => {
+    const model = readModel(config, undefined);
+    const tensors = seededTensors(model, seed);
+    for (const source of [...tensors.values()].flat()) {
+      const { buffer } = await source.file.read(source.begin, source.end);
+      const values = new Float32Array(buffer);
+      expect(readFloats(new Uint8Array(toFloat16(values).buffer), 'F16')).toEqual(values);
+    }
+    for (const dtype of ['q8', 'q4'] as const) {
+      const layout = layOut(model.tensors, dtype, 'float32');
+      const errors = await convertWeights(
+        { tensors },
+        { layout },
+        () => {},
+        () => {},
+      );
+      expect(Object.keys(errors).length).toBeGreaterThan(8);
+      expect(Object.values(errors).filter((error) => error !== 0)).toEqual([]);
+    }
+  },
+);
