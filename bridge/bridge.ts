@@ -3,7 +3,7 @@ import type { Duplex } from 'node:stream';
 
 import { systemClock, type Clock } from '../src/batching/clock.ts';
 import type { Caller } from '../src/protocol/requests.ts';
-import type { Serve } from '../src/client/client.ts';
+import type { TabserveClient } from '../src/client/client.ts';
 import { untilAborted } from '../src/platform/until-aborted.ts';
 import {
   BRIDGE_FOLDER,
@@ -73,7 +73,7 @@ const API_HEADERS: Readonly<Record<string, string>> = {
 /** Answers HTTP requests through the open tab. Can be mounted in any server. */
 export class Bridge {
   /** The bridge's own client: it reaches the worker of the open tab. */
-  readonly serve: Serve;
+  readonly serve: TabserveClient;
   /** Elements for the head of the page: they tell it about this bridge. */
   readonly pageMarks: string;
   readonly #guard: Guard;

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 
 import { clientId } from '../src/batching/generation/test-support.ts';
-import { Serve } from '../src/client/client.ts';
+import { TabserveClient } from '../src/client/client.ts';
 import type { LinkListener } from '../src/client/links/link.ts';
 import { NoTabError } from './tabs/no-tab-error.ts';
 import { tellState } from './tell-state.ts';
@@ -9,7 +9,7 @@ import { tellState } from './tell-state.ts';
 it('says nothing of a tab that takes longer than requests wait for one, and fails nobody', () => {
   const lines: string[] = [];
   let link: LinkListener | undefined;
-  const serve = new Serve(clientId('bridge'), (listener) => {
+  const serve = new TabserveClient(clientId('bridge'), (listener) => {
     link = listener;
     return { isolationReason: '', post: () => undefined, close: () => undefined };
   });

@@ -1,4 +1,4 @@
-import type { Serve } from '../src/client/client.ts';
+import type { TabserveClient } from '../src/client/client.ts';
 import type { ServeStatus } from '../src/protocol/status.ts';
 
 /**
@@ -7,7 +7,11 @@ import type { ServeStatus } from '../src/protocol/status.ts';
  *
  * @param url The server's address.
  */
-export function tellState(serve: Pick<Serve, 'subscribe'>, url: string, tell: (line: string) => void): void {
+export function tellState(
+  serve: Pick<TabserveClient, 'subscribe'>,
+  url: string,
+  tell: (line: string) => void,
+): void {
   let lastLine: string | undefined;
   serve.subscribe('status', (status) => {
     const line = lineOf(status, url);

@@ -29,7 +29,7 @@ const LARGEST_HEAP = 300e6;
 /** Finer than the difference of the two kinds of GELU, which is 3e-4. */
 const FP32_TOLERANCE = 1e-4;
 
-/** On a software adapter each checkpoint compiles its shaders for seconds: in short, one with quantised weights. */
+/** On a software adapter each checkpoint compiles its shaders for seconds: in short, one with quantized weights. */
 const ON_WEBGPU: readonly (readonly [string, readonly Dtype[]])[] = [['generated/silu', ['q4']]];
 
 test('a generated checkpoint of each kind gives logits and greedy tokens of the reference, q8 and q4 within the error that their blocks allow', async ({
@@ -123,7 +123,7 @@ async function expectReference(
     const { dtype, logitsErrorBound } = run;
     const error = rmsError(run, prompts);
     console.log(`    ${id} ${dtype}: ${error.toExponential(1)}, bound ${logitsErrorBound.toExponential(1)}`);
-    for (const [name, tensorError] of Object.entries(run.quantisationErrors))
+    for (const [name, tensorError] of Object.entries(run.quantizationErrors))
       console.log(`      ${name}: ${tensorError.toExponential(1)}`);
     if (dtype === 'fp32') {
       expect(run.greedyTokenIds, id).toEqual(prompts.map(({ greedyTokenIds }) => greedyTokenIds));

@@ -7,7 +7,7 @@ import { expect, IS_WHOLE, test } from './support/test.ts';
 
 const FP32_TOLERANCE = 2e-5;
 
-/** How much larger the perplexity may be with quantised weights. */
+/** How much larger the perplexity may be with quantized weights. */
 const LARGEST_LOSSES = [
   ['q8', 0.01],
   ['q4', 0.05],
@@ -73,7 +73,7 @@ for (const [id, expected] of Object.entries(decoderReferences)) {
       expect(report.numSharedPrefills, 'prefills shared').toBeGreaterThan(0);
     });
 
-    test('finds its own samples hardly less likely with quantised weights', async ({
+    test('finds its own samples hardly less likely with quantized weights', async ({
       probePage,
       backend,
     }) => {

@@ -24,7 +24,7 @@ test(
     });
     // A page without an icon of its own is looked for one.
     await site.context.route('**/favicon.ico', (route) => route.fulfill({ status: 204 }));
-    await leader.page.goto('/third-party-licences.txt');
+    await leader.page.goto('/third-party-licenses.txt');
     const [outcome] = await follower.outcomesOfBegun();
     expect(outcome?.value?.text).toBe(calm.text);
     expect(outcome?.streamed.text).toBe(calm.generatedText);

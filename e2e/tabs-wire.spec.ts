@@ -80,7 +80,7 @@ test('a request whose message is replayed runs once', { tag: ANY_BACKEND }, asyn
 });
 
 test(
-  'a prompt of ten million characters is refused before it is tokenised',
+  'a prompt of ten million characters is refused before it is tokenized',
   { tag: ANY_BACKEND },
   async ({ site }) => {
     const [tab] = await site.openReady(1);

@@ -1,4 +1,4 @@
-import type { Serve } from '../../src/client/client.ts';
+import type { TabserveClient } from '../../src/client/client.ts';
 import { isRecord } from '../../src/platform/is-record.ts';
 import { HttpError } from '../http/http-error.ts';
 import { readFields, readJson } from '../http/read-body.ts';
@@ -9,7 +9,7 @@ import { workRoute, type Handle, type Route } from '../http/router.ts';
 const MAX_HOUSES = 256;
 
 /** `/adder?number=3` answers `4`, as the tutorial does. A POST may send the number in its body instead. */
-export function adderRoute(serve: Serve): Route {
+export function adderRoute(serve: TabserveClient): Route {
   const add: Handle = async (exchange) => {
     const { params, json } = await readInput(exchange, 'number');
     const { number } = readFields(json, ['number']);
@@ -24,7 +24,7 @@ export function adderRoute(serve: Serve): Route {
 }
 
 /** `{ "features": […] }` or a list of such lists, as in the tutorial; `{ "predictions": […] }`, a price for each house. */
-export function housePriceRoute(serve: Serve): Route {
+export function housePriceRoute(serve: TabserveClient): Route {
   return workRoute('/house-price', async (exchange) => {
     const { features } = readFields(await readJson(exchange.request), ['features']);
     if (!Array.isArray(features) || features.length === 0 || features.length > MAX_HOUSES) {
@@ -41,7 +41,7 @@ export function housePriceRoute(serve: Serve): Route {
 }
 
 /** `{ "input": …, "options": { … } }` to any deployment, and its answer. */
-export function deploymentRoute(serve: Serve): Route {
+export function deploymentRoute(serve: TabserveClient): Route {
   return workRoute('/deployments/*', async (exchange) => {
     const { request, rest, signal } = exchange;
     const { input, options = {} } = readFields(await readJson(request), ['input', 'options']);

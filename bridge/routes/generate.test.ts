@@ -69,7 +69,7 @@ describe('POST /', () => {
     ['a JSON list', '[]', JSON_TYPE, '/', 400, 'Expected the body to be a JSON object.'],
     ['half of a JSON body', '{"text":', JSON_TYPE, '/', 400, "Couldn't read the body as JSON"],
     ['JSON that is called a form', '{"text": "a"}', FORM, '/', 400, 'Content-Type: application/json'],
-    ['an unknown form field', 'text=a&colour=red', FORM, '/', 400, 'Unknown option `colour`'],
+    ['an unknown form field', 'text=a&color=red', FORM, '/', 400, 'Unknown option `color`'],
     ['a form of no parts', 'text=a', 'multipart/form-data; boundary=b', '/', 400, 'its parts do not'],
     ['a body of another type', 'a', 'application/xml', '/', 415, 'must be one of application/x-www-form-u'],
     [

@@ -1,5 +1,5 @@
 import { shown } from '../../src/batching/errors.ts';
-import type { Serve } from '../../src/client/client.ts';
+import type { TabserveClient } from '../../src/client/client.ts';
 import { expectedText, optionFromText } from '../../src/batching/generation/option-text.ts';
 import { OPTION_NAMES, optionOf } from '../../src/batching/generation/options.ts';
 import { HttpError } from '../http/http-error.ts';
@@ -14,7 +14,7 @@ const SINGLES = OPTION_NAMES.filter((name) => !LISTS.includes(name));
  * `/?text=…` by GET or POST, as in the tutorials. A POST may send the fields in its body instead. The answer is the text, or the
  * whole result as JSON for a client that accepts JSON.
  */
-export function generateRoute(serve: Serve): Route {
+export function generateRoute(serve: TabserveClient): Route {
   const generate: Route['methods']['GET'] = async (exchange) => {
     const { text, options } = readRequest(await readInput(exchange, 'text'));
     exchange.checkPriority(options['priority']);

@@ -1,5 +1,5 @@
 import { shown } from '../../src/batching/errors.ts';
-import type { Serve } from '../../src/client/client.ts';
+import type { TabserveClient } from '../../src/client/client.ts';
 import { untilAborted } from '../../src/platform/until-aborted.ts';
 import type { ModelInfo } from '../../src/protocol/models.ts';
 import { HttpError } from '../http/http-error.ts';
@@ -10,7 +10,7 @@ import { HttpError } from '../http/http-error.ts';
  * @throws Whatever keeps it from serving; the signal's reason when it aborts.
  */
 export async function servedModel(
-  serve: Pick<Serve, 'status' | 'ready'>,
+  serve: Pick<TabserveClient, 'status' | 'ready'>,
   signal: AbortSignal,
 ): Promise<ModelInfo> {
   const { state, model } = serve.status();

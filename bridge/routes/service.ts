@@ -1,4 +1,4 @@
-import type { Serve } from '../../src/client/client.ts';
+import type { TabserveClient } from '../../src/client/client.ts';
 import { getRoute, type Route } from '../http/router.ts';
 import { checkModel, servedModel } from './served-model.ts';
 import { VERSION } from '../version.ts';
@@ -13,7 +13,7 @@ const OWN_PATHS: Readonly<Record<string, string>> = {
 };
 
 interface Service {
-  readonly serve: Serve;
+  readonly serve: TabserveClient;
   /** Whether a tab is connected, and the server is not stopping. */
   readonly isServed: () => boolean;
   /** Why the upstream, which generates instead of the tab, cannot answer now; undefined if it can. */

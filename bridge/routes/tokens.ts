@@ -1,6 +1,6 @@
 import * as v from 'valibot';
 
-import type { Serve } from '../../src/client/client.ts';
+import type { TabserveClient } from '../../src/client/client.ts';
 import { MAX_TEXT_LENGTH, MAX_TOKEN_IDS } from '../../src/protocol/wire.ts';
 import { HttpError } from '../http/http-error.ts';
 import { readFields, readJson, withoutNulls } from '../http/read-body.ts';
@@ -35,7 +35,7 @@ const detokenizeRequest = v.object({
 });
 
 /** `POST /tokenize` and `POST /detokenize`, as vLLM's. */
-export function tokenRoutes(serve: Serve): readonly Route[] {
+export function tokenRoutes(serve: TabserveClient): readonly Route[] {
   return [
     workRoute('/tokenize', async (exchange) => {
       const asked = parse(tokenizeRequest, await readJson(exchange.request));

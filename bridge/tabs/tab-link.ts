@@ -1,7 +1,7 @@
 import type { WebSocket } from 'ws';
 
 import { systemClock } from '../../src/batching/clock.ts';
-import { Serve } from '../../src/client/client.ts';
+import { TabserveClient } from '../../src/client/client.ts';
 import { fromWireText, toWireText } from '../../src/protocol/wire-text.ts';
 import { createClientId } from '../../src/protocol/ids.ts';
 import { PROTOCOL_VERSION } from '../../src/protocol/wire.ts';
@@ -33,7 +33,7 @@ interface TabSocket {
  */
 export class TabLink implements Link {
   readonly isolationReason = '';
-  readonly serve: Serve;
+  readonly serve: TabserveClient;
   readonly #options: TabLinkOptions;
   readonly #clientId = createClientId();
   /** In the order of connection. */
@@ -49,7 +49,7 @@ export class TabLink implements Link {
       this.#listener = listener;
       return this;
     };
-    this.serve = new Serve(this.#clientId, open, options.hub);
+    this.serve = new TabserveClient(this.#clientId, open, options.hub);
     this.#awaitTab();
   }
 

@@ -1,6 +1,6 @@
 import { expect, test as base, type BrowserContext, type Page } from 'playwright/test';
 
-import type { Serve } from '../../src/client/index.ts';
+import type { TabserveClient } from '../../src/client/index.ts';
 import { greedyTokenIds, reference, withoutEnd } from '../support/reference.ts';
 import { installedPackage } from './environment.ts';
 import type { InstalledPackage } from './installed-package.ts';
@@ -8,7 +8,7 @@ import type { ServedApp } from './serve-folders.ts';
 
 /** What an app's script leaves in its page. */
 export interface AppWindow {
-  readonly serve: Serve<{ 'upper-case': { input: string; output: string } }>;
+  readonly serve: TabserveClient<{ 'upper-case': { input: string; output: string } }>;
 }
 
 interface Fixtures {

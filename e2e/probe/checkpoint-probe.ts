@@ -17,8 +17,8 @@ export interface CheckpointRequest {
 export interface CheckpointRun {
   readonly dtype: Dtype;
   readonly packedBytes: number;
-  /** RMS of the error over RMS of the weights, by the names of the quantised tensors. */
-  readonly quantisationErrors: Readonly<Record<string, number>>;
+  /** RMS of the error over RMS of the weights, by the names of the quantized tensors. */
+  readonly quantizationErrors: Readonly<Record<string, number>>;
   /** Upper bound of RMS of the logits' error over RMS of the logits. */
   readonly logitsErrorBound: number;
   /** The most that may be in JavaScript's memory at once. */

@@ -62,7 +62,7 @@ async function runOnce(request: CheckpointRequest, dtype: DtypeChoice): Promise<
   const plan = planModel(checkpoint, dtype, limitsOf(device));
   const file = await openScratchFile();
   const startedAtMs = performance.now();
-  const quantisationErrors = await convertWeights(
+  const quantizationErrors = await convertWeights(
     checkpoint,
     plan,
     (bytes, at) => void file.write(bytes, { at }),
@@ -90,7 +90,7 @@ async function runOnce(request: CheckpointRequest, dtype: DtypeChoice): Promise<
   return {
     dtype: layout.dtype,
     packedBytes: layout.size,
-    quantisationErrors,
+    quantizationErrors,
     logitsErrorBound: logitsErrorBound(layout),
     plannedHeapBytes: peakHeapOf(layout),
     logits,

@@ -39,7 +39,7 @@ const CHAT_PATH = '/v1/chat/completions';
 /** The model that it serves, by the name that vLLM's card gives it. */
 export const UPSTREAM_MODEL = 'counting-gpt';
 
-/** A vLLM's HTTP behaviour around a model that counts: token k of choice i has the id `seed + 100 i + k`, and the id for a text. */
+/** A vLLM's HTTP behavior around a model that counts: token k of choice i has the id `seed + 100 i + k`, and the id for a text. */
 export async function startOpenAiServer(): Promise<OpenAiServer> {
   const calls: CompletionCall[] = [];
   let gate: { readonly numTokens: number; readonly opened: Promise<void> } | undefined;

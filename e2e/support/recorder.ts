@@ -1,4 +1,4 @@
-import type { Serve, ClientUpdate } from '../../src/client/index.ts';
+import type { TabserveClient, ClientUpdate } from '../../src/client/index.ts';
 import type { PageDeployments } from '../../src/deployments/registry.ts';
 import type { ServeStats, StepRecord } from '../../src/protocol/stats.ts';
 
@@ -13,7 +13,7 @@ export interface Recorder {
 
 declare global {
   interface Window {
-    tabserve: Serve<PageDeployments>;
+    tabserve: TabserveClient<PageDeployments>;
     recorder: Recorder;
   }
 }

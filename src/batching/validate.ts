@@ -11,7 +11,7 @@ export interface Validate<Value> {
 export type Validators<Options> = { readonly [Option in keyof Options]-?: Validate<Options[Option]> };
 
 /** `from` and `to` belong to the range, `above` does not; a bound left out does not bind. */
-export interface Range {
+export interface NumberRange {
   readonly from?: number;
   readonly above?: number;
   readonly to?: number;
@@ -41,18 +41,18 @@ export function validator<Value>(
   return Object.assign(validate, { expected });
 }
 
-export function integerIn(range: Range): Validate<number> {
+export function integerIn(range: NumberRange): Validate<number> {
   return numberThat(`an integer${describe(range)}`, (value) => Number.isInteger(value) && isIn(range, value));
 }
 
-export function integerOrInfinityIn(range: Range): Validate<number> {
+export function integerOrInfinityIn(range: NumberRange): Validate<number> {
   return numberThat(
     `an integer${describe(range)} or Infinity`,
     (value) => value === Infinity || (Number.isInteger(value) && isIn(range, value)),
   );
 }
 
-export function finiteIn(range: Range): Validate<number> {
+export function finiteIn(range: NumberRange): Validate<number> {
   return numberThat(
     `a finite number${describe(range)}`,
     (value) => Number.isFinite(value) && isIn(range, value),
@@ -89,7 +89,7 @@ export function stringsIn({ maxItems, maxLength }: StringBounds): Validate<strin
   });
 }
 
-export function tokenIdsIn({ maxItems, ...range }: ListBounds & Range): Validate<readonly number[]> {
+export function tokenIdsIn({ maxItems, ...range }: ListBounds & NumberRange): Validate<readonly number[]> {
   const isTokenId = integerIn({ from: 0, ...range });
   return validator(`a list of at most ${maxItems} token ids`, (value, refuse, option) => {
     if (!Array.isArray(value) || value.length > maxItems) throw refuse(value);
@@ -146,11 +146,11 @@ function numberThat(expected: string, holds: (value: number) => boolean): Valida
   });
 }
 
-function isIn({ from = -Infinity, above = -Infinity, to = Infinity }: Range, value: number): boolean {
+function isIn({ from = -Infinity, above = -Infinity, to = Infinity }: NumberRange, value: number): boolean {
   return value >= from && value > above && value <= to;
 }
 
-function describe({ from, above, to }: Range): string {
+function describe({ from, above, to }: NumberRange): string {
   const bounds = [
     from === undefined ? [] : `>= ${from}`,
     above === undefined ? [] : `> ${above}`,

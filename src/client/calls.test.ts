@@ -2,12 +2,12 @@ import { expect, it } from 'vitest';
 import { clientId } from '../batching/generation/test-support.ts';
 import { PROTOCOL_VERSION } from '../protocol/wire.ts';
 import { createWorkerStatus, workerId } from '../worker/test-support.ts';
-import { Serve } from './client.ts';
+import { TabserveClient } from './client.ts';
 import type { LinkListener } from './links/link.ts';
 
 it('rejects where the answer to a call has another shape than the call asks for', async () => {
   let link: LinkListener | undefined;
-  const serve = new Serve(clientId('tab'), (listener) => {
+  const serve = new TabserveClient(clientId('tab'), (listener) => {
     link = listener;
     return { isolationReason: '', post: () => undefined, close: () => undefined };
   });

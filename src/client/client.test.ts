@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { ClosedError, InvalidOptionError, RequestCancelledError } from '../batching/errors.ts';
 import { clientId, requestId } from '../batching/generation/test-support.ts';
-import { Serve } from './client.ts';
+import { TabserveClient } from './client.ts';
 import type { GenerationResponse } from './generation-response.ts';
 import type { Activity, ClientUpdate } from './topics.ts';
 import type { GenerationChunk } from './generation-response.ts';
@@ -117,7 +117,7 @@ class ScriptedLink implements Link {
 /** A tab that no worker has welcomed yet. */
 function createServe(isolationReason?: string) {
   const link = new ScriptedLink(isolationReason);
-  const serve = new Serve(OWN, (listener) => link.open(listener));
+  const serve = new TabserveClient(OWN, (listener) => link.open(listener));
   const updates: ClientUpdate[] = [];
   serve.subscribe('requests', (batch) => updates.push(...batch));
   const states: ServeStatus['state'][] = [];
@@ -199,7 +199,7 @@ afterEach(() => {
   vi.useRealTimers();
 });
 
-describe('Serve', () => {
+describe('TabserveClient', () => {
   it('says hello when the link is there, and not before', () => {
     const { link } = createServe();
     link.status({}, 'A');
@@ -904,7 +904,7 @@ describe('a new worker', () => {
 
   it('comes from the hub of the page where the call names none', async () => {
     const link = new ScriptedLink();
-    const serve = new Serve(OWN, (listener) => link.open(listener), 'https://mirror.example');
+    const serve = new TabserveClient(OWN, (listener) => link.open(listener), 'https://mirror.example');
     link.connect();
     link.welcome();
     const loads = [

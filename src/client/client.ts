@@ -82,7 +82,7 @@ export async function connect<const Deployments extends readonly AnyDeployment[]
   backend = 'auto',
   modelUrl = 'models/storyteller/',
   hub,
-}: ConnectOptions): Promise<Serve<DeploymentTypes<Deployments>>> {
+}: ConnectOptions): Promise<TabserveClient<DeploymentTypes<Deployments>>> {
   if (!('document' in globalThis && 'Worker' in globalThis)) throw NoBrowserError.of();
   if (app !== undefined) checkAppName(app);
   const clientId = createClientId();
@@ -97,7 +97,7 @@ export async function connect<const Deployments extends readonly AnyDeployment[]
     ...(bridgeUrl !== undefined && { bridgeUrl }),
   };
   const open: OpenLink = (listener) => openLink({ clientId, host }, listener);
-  return new Serve(clientId, open, hub ?? hubOfPage());
+  return new TabserveClient(clientId, open, hub ?? hubOfPage());
 }
 
 /** Absolute, with a slash at its end. */
@@ -108,7 +108,7 @@ function toFolderUrl(modelUrl: string): string {
 
 /** The client's side: sends requests to the worker, wherever it runs, and hands out what comes back. */
 // oxlint-disable-next-line typescript/no-generated-empty-object-type -- of no deployment the types are known
-export class Serve<Deployments extends DeploymentMap = DeploymentTypes<readonly []>> {
+export class TabserveClient<Deployments extends DeploymentMap = DeploymentTypes<readonly []>> {
   readonly #hub: string | undefined;
   readonly #topics: Topics;
   readonly #connection: Connection;

@@ -4,7 +4,7 @@ import { defineDeployment, type DeploymentTypes } from '../protocol/deployment.t
 import { InvalidOptionError } from '../batching/errors.ts';
 import type { GenerationResult } from '../protocol/generation.ts';
 import type { BatchingPolicy, BatchKnobs } from '../protocol/status.ts';
-import type { connect, Serve } from './client.ts';
+import type { connect, TabserveClient } from './client.ts';
 
 const sentiment = defineDeployment({
   name: 'sentiment',
@@ -24,7 +24,7 @@ const lengthOf = defineDeployment({
 });
 const own = [sentiment, lengthOf] as const;
 
-type Own = Serve<DeploymentTypes<typeof own>>;
+type Own = TabserveClient<DeploymentTypes<typeof own>>;
 
 // The compiler checks these; nothing calls them.
 

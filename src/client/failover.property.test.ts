@@ -4,7 +4,7 @@ import { RequestCancelledError } from '../batching/errors.ts';
 import { clientId } from '../batching/generation/test-support.ts';
 import type { Outbox } from '../worker/serving/outbox.ts';
 import { createServeHost } from '../worker/test-support.ts';
-import { Serve } from './client.ts';
+import { TabserveClient } from './client.ts';
 import type { ClientUpdate } from './topics.ts';
 import { defineDeployment } from '../protocol/deployment.ts';
 import type { ClientId } from '../protocol/ids.ts';
@@ -27,7 +27,7 @@ const adder = defineDeployment<number, number>({
 });
 
 class Tab {
-  readonly serve: Serve;
+  readonly serve: TabserveClient;
   readonly inbox: unknown[] = [];
   /** How often each request ended. */
   readonly ends = new Map<string, number>();
@@ -37,7 +37,7 @@ class Tab {
 
   constructor(site: Site, id: ClientId) {
     let heard: LinkListener | undefined;
-    this.serve = new Serve(id, (listener): Link => {
+    this.serve = new TabserveClient(id, (listener): Link => {
       heard = listener;
       return {
         isolationReason: '',
@@ -46,7 +46,7 @@ class Tab {
         close: () => {},
       };
     });
-    if (!heard) throw new Error('A Serve opens its link.');
+    if (!heard) throw new Error('A TabserveClient opens its link.');
     this.#listener = heard;
     this.serve.subscribe('requests', (updates) => updates.forEach((update) => this.#count(update)));
     this.#listener.onOpen();

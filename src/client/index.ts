@@ -75,7 +75,7 @@ export {
 export { ServeError } from '../protocol/wire-errors.ts';
 export type { WireError } from '../protocol/wire.ts';
 export type { ResultOptions } from './base-response.ts';
-export { connect, Serve, type ConnectOptions } from './client.ts';
+export { connect, TabserveClient, type ConnectOptions } from './client.ts';
 export type { DeploymentResponse } from './deployment-response.ts';
 export type { GenerationChunk, GenerationResponse } from './generation-response.ts';
 export type {

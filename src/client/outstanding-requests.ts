@@ -12,7 +12,7 @@ import { OutstandingRequest } from './outstanding.ts';
 import { cloneRefusal, nameRefusal } from './refusals.ts';
 import type { ClientUpdate, Topics } from './topics.ts';
 
-type Response = Pick<BaseResponse<unknown>, 'requestId' | 'apply' | 'follow'>;
+type PendingResponse = Pick<BaseResponse<unknown>, 'requestId' | 'apply' | 'follow'>;
 type ResponseConstructor<Made> = new (...args: ConstructorParameters<typeof BaseResponse>) => Made;
 
 /** Requests that are not settled yet, in order of submission. */
@@ -26,7 +26,7 @@ export class OutstandingRequests {
     this.#topics = topics;
   }
 
-  createHandle<Made extends Response>(
+  createHandle<Made extends PendingResponse>(
     ResponseClass: ResponseConstructor<Made>,
     deployment: string,
     caller: Caller | undefined,
@@ -82,7 +82,7 @@ export class OutstandingRequests {
   }
 
   /** Makes a request that `#begin` sends, unless it is settled already. */
-  #submit<Made extends Response>(
+  #submit<Made extends PendingResponse>(
     ResponseClass: ResponseConstructor<Made>,
     deployment: string,
     input: unknown,
@@ -105,7 +105,7 @@ export class OutstandingRequests {
   }
 
   /** Without a worker the requests wait for the next one. */
-  #begin(responses: readonly Response[]): void {
+  #begin(responses: readonly PendingResponse[]): void {
     const requests = responses.flatMap(({ requestId }) => this.#requests.get(requestId) ?? []);
     try {
       for (const request of requests) request.detach();

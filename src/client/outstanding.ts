@@ -4,7 +4,7 @@ import type { RequestUpdate, Resumption, SubmittedRequest, TurnSigns } from '../
 import type { Outgoing } from './links/link.ts';
 
 /** The response object that the caller holds. */
-export interface Response {
+export interface UpdateTarget {
   /** @param error The original of an error that this client made. */
   apply(update: RequestUpdate, error?: Error): void;
 }
@@ -27,14 +27,14 @@ interface ReceivedChoice {
 
 /** A request that is not settled yet, with all that another worker needs to continue it. */
 export class OutstandingRequest {
-  readonly response: Response;
+  readonly response: UpdateTarget;
   #submission: Submission;
   readonly #submittedAtMs: number;
   #choices: ReceivedChoice[] = [];
   #progress: Omit<Resumption, 'choices'> = {};
   #isSent = false;
 
-  constructor(submission: Submission, response: Response, submittedAtMs: number) {
+  constructor(submission: Submission, response: UpdateTarget, submittedAtMs: number) {
     this.#submission = submission;
     this.response = response;
     this.#submittedAtMs = submittedAtMs;

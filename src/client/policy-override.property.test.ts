@@ -2,7 +2,7 @@ import * as fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 
 import { clientId } from '../batching/generation/test-support.ts';
-import { Serve } from './client.ts';
+import { TabserveClient } from './client.ts';
 import type { PolicyOverride } from './policy-override.ts';
 import { PROTOCOL_VERSION } from '../protocol/wire.ts';
 import type { ClientId } from '../protocol/ids.ts';
@@ -22,7 +22,7 @@ const NUM_RUNS = Number(process.env['PROPERTY_RUNS'] ?? 200);
 
 class Tab {
   readonly id: ClientId;
-  readonly serve: Serve;
+  readonly serve: TabserveClient;
   readonly inbox: unknown[] = [];
   isOpen = true;
   /** As a load test has them, the last one granted at the end. */
@@ -32,7 +32,7 @@ class Tab {
   constructor(site: Site, id: ClientId) {
     this.id = id;
     let heard: LinkListener | undefined;
-    this.serve = new Serve(id, (listener): Link => {
+    this.serve = new TabserveClient(id, (listener): Link => {
       heard = listener;
       return {
         isolationReason: '',
@@ -43,7 +43,7 @@ class Tab {
         close: () => {},
       };
     });
-    if (!heard) throw new Error('A Serve opens its link.');
+    if (!heard) throw new Error('A TabserveClient opens its link.');
     this.#listener = heard;
     this.#listener.onOpen();
   }

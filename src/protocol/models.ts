@@ -6,7 +6,7 @@ const DTYPES = ['fp16', 'fp32', 'q8', 'q4'] as const;
 
 const dtype = v.picklist(DTYPES);
 /**
- * How weights are stored. `q8` and `q4` quantise matrices and embeddings; the rest has the precision of activations.
+ * How weights are stored. `q8` and `q4` quantize matrices and embeddings; the rest has the precision of activations.
  *
  * @useDeclaredType
  */

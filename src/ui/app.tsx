@@ -1,6 +1,6 @@
 import { Activity, lazy, Suspense, useMemo, useState } from 'react';
 
-import { TEXT_GENERATOR, type Serve } from '../client/index.ts';
+import { TEXT_GENERATOR, type TabserveClient } from '../client/index.ts';
 import './app.css';
 import { ComposerContext } from './compose/composer-context.ts';
 import type { Composer } from './compose/composer.ts';
@@ -22,7 +22,7 @@ const DeploymentView = lazy(async () => ({
 }));
 
 interface AppProps {
-  readonly serve: Serve;
+  readonly serve: TabserveClient;
   readonly store: ServeStore;
   readonly composer: Composer;
 }

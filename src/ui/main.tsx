@@ -2,7 +2,7 @@ import { StrictMode } from 'react';
 import { createRoot } from 'react-dom/client';
 import type { Root } from 'react-dom/client';
 
-import { connect, type Serve, type WireError } from '../client/index.ts';
+import { connect, type TabserveClient, type WireError } from '../client/index.ts';
 import type { deployments, PageDeployments } from '../deployments/registry.ts';
 import './styles/tokens.css';
 import './styles/base.css';
@@ -22,7 +22,7 @@ import { toWireError, watchMissingParts } from './state/to-wire-error.ts';
 declare global {
   interface Window {
     /** The page's client, for the console and for tests. */
-    tabserve?: Serve<PageDeployments>;
+    tabserve?: TabserveClient<PageDeployments>;
   }
 }
 
@@ -54,7 +54,7 @@ function followAddress(composer: Composer): void {
 }
 
 /** Resolves with the page's client, or with undefined where the page shows why there is none. */
-async function start(root: Root): Promise<Serve<PageDeployments> | undefined> {
+async function start(root: Root): Promise<TabserveClient<PageDeployments> | undefined> {
   const { backend, error } = parseBackendChoice(location.search);
   if (error) {
     renderFailure(root, error);
@@ -85,7 +85,7 @@ async function start(root: Root): Promise<Serve<PageDeployments> | undefined> {
 }
 
 /** Only a page of a static host names a service worker. A page that could not start follows too: it may need the next version. */
-async function followSite(serve: Serve | undefined): Promise<void> {
+async function followSite(serve: TabserveClient | undefined): Promise<void> {
   const script = document.querySelector<HTMLMetaElement>('meta[name="tabserve-service-worker"]')?.content;
   if (script === undefined || !('serviceWorker' in navigator)) return;
   await afterPaint();

@@ -17,7 +17,7 @@ import type { LinkListener } from '../client/links/link.ts';
 import type { Locks } from '../protocol/locks.ts';
 import type { WorkerPort } from '../client/links/worker-host.ts';
 
-/** Builders and fakes for the tests of this folder and its neighbours; production code never imports this file. */
+/** Builders and fakes for the tests of this folder and its neighbors; production code never imports this file. */
 
 export function workerId(name: string): WorkerId {
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- a brand has no other way in

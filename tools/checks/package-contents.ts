@@ -17,7 +17,7 @@ const REQUIRED = [
   'README.md',
   'dist/index.html',
   'dist/models/storyteller/model.safetensors',
-  'dist/third-party-licences.txt',
+  'dist/third-party-licenses.txt',
   'dist-package/cli.js',
   'dist-package/onnxruntime/ort-wasm-simd-threaded.wasm',
 ];

@@ -49,7 +49,7 @@ const CORS = {
     'X-Repo-Commit,X-Error-Code,X-Error-Message,ETag,Link,Accept-Ranges,Content-Range,X-Linked-Size,X-Linked-ETag,Retry-After',
 };
 
-/** The hub's HTTP behaviour, as far as a client that downloads models meets it, on a free port of this machine. */
+/** The hub's HTTP behavior, as far as a client that downloads models meets it, on a free port of this machine. */
 export async function startHubServer(repositories: readonly HubRepository[]): Promise<HubServer> {
   const mirror = new Mirror(new Map(repositories.map((repository) => [repository.id, repository])));
   const server = createServer((request, response) => void mirror.answer(request, response));

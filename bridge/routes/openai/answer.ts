@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 
-import type { GenerationResponse, Serve } from '../../../src/client/index.ts';
+import type { GenerationResponse, TabserveClient } from '../../../src/client/index.ts';
 import type { GenerationChoice, GenerationResult } from '../../../src/protocol/generation.ts';
 import type { ServedModel } from '../../../src/protocol/models.ts';
 import { EventStream } from '../../http/event-stream.ts';
@@ -16,7 +16,7 @@ import type { TokenTexts } from './token-texts.ts';
 import { usageIn, usageOf } from './usage.ts';
 
 interface AnswerOptions {
-  readonly serve: Serve;
+  readonly serve: TabserveClient;
   readonly tokenTexts: TokenTexts;
   readonly exchange: Exchange;
   readonly asked: GenerationRequest;

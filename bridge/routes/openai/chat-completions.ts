@@ -1,4 +1,4 @@
-import type { Serve } from '../../../src/client/client.ts';
+import type { TabserveClient } from '../../../src/client/client.ts';
 import type { Route } from '../../http/router.ts';
 import type { AnswerFormat } from './answer-format.ts';
 import { readChatRequest } from './chat-request.ts';
@@ -18,7 +18,7 @@ const FORMAT: AnswerFormat = {
 };
 
 /** `POST /v1/chat/completions`, as OpenAI's and vLLM's. */
-export function chatCompletionsRoute(serve: Serve): Route {
+export function chatCompletionsRoute(serve: TabserveClient): Route {
   return generationRoute(serve, {
     path: '/v1/chat/completions',
     input: 'messages',

@@ -1,4 +1,4 @@
-import type { Serve } from '../../../src/client/client.ts';
+import type { TabserveClient } from '../../../src/client/client.ts';
 import type { Route } from '../../http/router.ts';
 import type { AnswerFormat } from './answer-format.ts';
 import { readCompletionRequest } from './completion-request.ts';
@@ -15,7 +15,7 @@ const FORMAT: AnswerFormat = {
 };
 
 /** `POST /v1/completions`, as OpenAI's and vLLM's. */
-export function completionsRoute(serve: Serve): Route {
+export function completionsRoute(serve: TabserveClient): Route {
   return generationRoute(serve, {
     path: '/v1/completions',
     input: 'prompt',

@@ -1,4 +1,4 @@
-import type { Serve } from '../../../src/client/client.ts';
+import type { TabserveClient } from '../../../src/client/client.ts';
 import { readJson } from '../../http/read-body.ts';
 import { workRoute, type Route } from '../../http/router.ts';
 import { checkModel, servedModel } from '../served-model.ts';
@@ -17,7 +17,10 @@ interface GenerationEndpoint {
   readonly read: (body: unknown) => GenerationRequest;
 }
 
-export function generationRoute(serve: Serve, { path, input, format, read }: GenerationEndpoint): Route {
+export function generationRoute(
+  serve: TabserveClient,
+  { path, input, format, read }: GenerationEndpoint,
+): Route {
   const tokenTexts = new TokenTexts(serve);
   return workRoute(path, async (exchange) => {
     const asked = read(await readJson(exchange.request));

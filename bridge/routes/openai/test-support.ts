@@ -2,7 +2,7 @@ import { createServer } from 'node:http';
 import { onTestFinished, vi } from 'vitest';
 
 import { clientId } from '../../../src/batching/generation/test-support.ts';
-import { Serve } from '../../../src/client/client.ts';
+import { TabserveClient } from '../../../src/client/client.ts';
 import type { LinkListener, Outgoing } from '../../../src/client/links/link.ts';
 import type { GenerationResult } from '../../../src/protocol/generation.ts';
 import type { RequestId } from '../../../src/protocol/ids.ts';
@@ -28,8 +28,8 @@ export class PlayedRoute {
   }
 
   /** Listens until the test ends. */
-  async listen(path: string, routeOf: (serve: Serve) => Route): Promise<void> {
-    const serve = new Serve(clientId('bridge'), (given) => {
+  async listen(path: string, routeOf: (serve: TabserveClient) => Route): Promise<void> {
+    const serve = new TabserveClient(clientId('bridge'), (given) => {
       this.#listener = given;
       return {
         isolationReason: '',

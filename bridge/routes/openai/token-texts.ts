@@ -1,4 +1,4 @@
-import type { Serve } from '../../../src/client/client.ts';
+import type { TabserveClient } from '../../../src/client/client.ts';
 import type { PromptTokenLogprobs } from '../../../src/protocol/generation.ts';
 import { modelReplaced } from '../served-model.ts';
 
@@ -21,11 +21,11 @@ export interface NamedToken extends Omit<NamedLogprob, 'logprob'> {
 
 /** The texts of tokens. Only the worker knows them, and it is asked once for each token of a model. */
 export class TokenTexts {
-  readonly #serve: Serve;
+  readonly #serve: TabserveClient;
   readonly #texts = new Map<number, string>();
   #modelId: string | undefined;
 
-  constructor(serve: Serve) {
+  constructor(serve: TabserveClient) {
     this.#serve = serve;
   }
 

@@ -9,7 +9,7 @@ const LONGEST_GRAM = 3;
  */
 export function featuresOf(text: string): Float32Array {
   const features = new Float32Array(NUM_FEATURES);
-  const characters = Array.from(` ${normalise(text)} `);
+  const characters = Array.from(` ${normalize(text)} `);
   for (let length = 1; length <= LONGEST_GRAM; length++) {
     for (let start = 0; start + length <= characters.length; start++) {
       const index = hash(characters.slice(start, start + length).join('')) % NUM_FEATURES;
@@ -22,7 +22,7 @@ export function featuresOf(text: string): Float32Array {
 }
 
 /** Lower case, and a single space in place of all that is no letter. */
-function normalise(text: string): string {
+function normalize(text: string): string {
   return text
     .normalize('NFC')
     .toLowerCase()

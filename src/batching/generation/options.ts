@@ -9,7 +9,7 @@ import {
   tokenIdsIn,
   type JsonRecord,
   type ListBounds,
-  type Range,
+  type NumberRange,
   type StringBounds,
   type TextBounds,
   type Validate,
@@ -20,12 +20,12 @@ import {
 
 /** What each type of option may be: its value, and what bounds it. */
 interface Types {
-  readonly integer: { readonly value: number; readonly bounds: Range };
-  readonly number: { readonly value: number; readonly bounds: Range };
+  readonly integer: { readonly value: number; readonly bounds: NumberRange };
+  readonly number: { readonly value: number; readonly bounds: NumberRange };
   readonly boolean: { readonly value: boolean; readonly bounds: object };
   readonly strings: { readonly value: string | readonly string[]; readonly bounds: StringBounds };
   readonly 'token-ids': { readonly value: readonly number[]; readonly bounds: ListBounds };
-  readonly 'logit-bias': { readonly value: LogitBias; readonly bounds: ListBounds & Range };
+  readonly 'logit-bias': { readonly value: LogitBias; readonly bounds: ListBounds & NumberRange };
   readonly 'json-record': { readonly value: JsonRecord; readonly bounds: TextBounds };
 }
 
@@ -45,7 +45,7 @@ type OptionOf<Type extends keyof Types> = Types[Type]['bounds'] & {
 };
 
 /** How the page's form asks for an option. Its range may be narrower than the API's. */
-interface FormField extends Range {
+interface FormField extends NumberRange {
   readonly label: string;
   readonly hint: string;
 }

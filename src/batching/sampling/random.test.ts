@@ -24,7 +24,7 @@ describe('uniform', () => {
     expect(new Set(draws).size).toBeGreaterThan(draws.length * 0.995);
   });
 
-  it('fills 64 equal bins evenly over neighbouring seeds and positions', () => {
+  it('fills 64 equal bins evenly over neighboring seeds and positions', () => {
     const counts = Array.from({ length: 64 }, () => 0);
     for (const draw of draws) counts[Math.floor(draw * 64)] = (counts[Math.floor(draw * 64)] ?? 0) + 1;
     const expected = draws.length / 64;

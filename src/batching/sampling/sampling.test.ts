@@ -371,9 +371,9 @@ describe('a ban', () => {
     expect([6, 7, 8].map((position) => tokenAt(position, GREEDY))).toEqual([4, 4, 2]);
   });
 
-  it('keeps them from being drawn, whatever favours them', () => {
-    const favoured = { ...SAMPLED, temperature: 5, logitBias: { 2: 100, 5: 100 }, repetitionPenalty: 2 };
-    for (const params of [SAMPLED, favoured, { ...favoured, topK: 3 }]) {
+  it('keeps them from being drawn, whatever favors them', () => {
+    const favored = { ...SAMPLED, temperature: 5, logitBias: { 2: 100, 5: 100 }, repetitionPenalty: 2 };
+    for (const params of [SAMPLED, favored, { ...favored, topK: 3 }]) {
       const drawn = Array.from({ length: 200 }, (_, seed) => tokenAt(7, { ...params, seed }));
       expect(drawn).not.toContain(2);
       expect(drawn).not.toContain(5);

@@ -2,12 +2,12 @@ import type {
   ConnectOptions,
   GenerationOptions,
   LoadModelOptions,
-  Serve,
+  TabserveClient,
   TextGeneratorHandle,
 } from '../index.ts';
 
 /** What a provider calls of a client, whatever deployments its worker has. */
-export interface TextClient extends Pick<Serve, 'ready' | 'status' | 'loadModel'> {
+export interface TextClient extends Pick<TabserveClient, 'ready' | 'status' | 'loadModel'> {
   /** The handle of the text generator. */
   getHandle(name: 'text-generator'): TextGeneratorHandle;
 }

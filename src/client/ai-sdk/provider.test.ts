@@ -1,7 +1,7 @@
 import { generateText } from 'ai';
 import { describe, expect, it } from 'vitest';
 
-import type { Serve } from '../client.ts';
+import type { TabserveClient } from '../client.ts';
 import { BASE_MODEL } from '../testing/played-worker.ts';
 import { defineDeployment, type DeploymentTypes } from '../../protocol/deployment.ts';
 import { HI, lastOf, setUp, untilSubmitted } from './test-support.ts';
@@ -69,7 +69,7 @@ describe('createTabserve', () => {
       handler: (texts) => Promise.resolve(texts),
     });
     // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the type is what is tested
-    const serve = worker.serve as unknown as Serve<DeploymentTypes<readonly [typeof shout]>>;
+    const serve = worker.serve as unknown as TabserveClient<DeploymentTypes<readonly [typeof shout]>>;
     expect(createTabserve({ serve })('chat').modelId).toBe('chat');
     expect(createTabserve({ serve: Promise.resolve(serve) })('chat').provider).toBe('tabserve');
   });

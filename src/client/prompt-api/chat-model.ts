@@ -3,7 +3,7 @@ import {
   type ChatMessage,
   type GenerationOptions,
   type GenerationResponse,
-  type Serve,
+  type TabserveClient,
 } from '../index.ts';
 
 /** An answer that may fill the context takes the memory of the whole context, and fewer sessions run side by side. */
@@ -25,16 +25,19 @@ export interface ChatSize {
 }
 
 /** Tokens that prompt and answer may have together: what the model allows, and the policy of all tabs. */
-export function contextWindowOf(serve: Serve, { contextLength }: { readonly contextLength: number }): number {
+export function contextWindowOf(
+  serve: TabserveClient,
+  { contextLength }: { readonly contextLength: number },
+): number {
   return Math.min(contextLength, serve.status().policy.maxContextLength);
 }
 
 /** The model that serves all tabs, as a session talks to it. */
 export class ChatModel {
-  readonly #serve: Serve;
+  readonly #serve: TabserveClient;
   readonly #options: GenerationOptions;
 
-  constructor(serve: Serve, options: GenerationOptions) {
+  constructor(serve: TabserveClient, options: GenerationOptions) {
     this.#serve = serve;
     this.#options = options;
   }

@@ -1,4 +1,4 @@
-import { connect, type ModelInfo, type Serve, type ServeStatus } from '../index.ts';
+import { connect, type ModelInfo, type TabserveClient, type ServeStatus } from '../index.ts';
 import type { DownloadReport } from './create-monitor.ts';
 import { notSupported } from './dom-errors.ts';
 import type { Availability, PromptApiOptions } from './types.ts';
@@ -13,7 +13,7 @@ const CHAT_MODEL = 'HuggingFaceTB/SmolLM2-135M-Instruct';
 /** The client whose worker answers, connected when it is first asked, and the model that sessions ask for. */
 export class ModelHost {
   readonly #options: PromptApiOptions;
-  #serve: Promise<Serve> | undefined;
+  #serve: Promise<TabserveClient> | undefined;
 
   constructor(options: PromptApiOptions) {
     this.#options = options;
@@ -35,7 +35,7 @@ export class ModelHost {
    * @throws DOMException named NotSupportedError where no such model is to be had, or NotAllowedError where a download has to wait
    * for the user.
    */
-  async open(report: DownloadReport): Promise<{ readonly serve: Serve; readonly model: ModelInfo }> {
+  async open(report: DownloadReport): Promise<{ readonly serve: TabserveClient; readonly model: ModelInfo }> {
     const serve = await this.#connected();
     const finding = await this.#find(serve);
     if (finding.availability === 'unavailable') throw notSupported(finding.reason);
@@ -47,13 +47,13 @@ export class ModelHost {
     return { serve, model };
   }
 
-  #connected(): Promise<Serve> {
+  #connected(): Promise<TabserveClient> {
     const options = this.#options;
     this.#serve ??= 'serve' in options ? Promise.resolve(options.serve) : connect(options);
     return this.#serve;
   }
 
-  async #find(serve: Serve): Promise<Finding> {
+  async #find(serve: TabserveClient): Promise<Finding> {
     // The worker answers after its welcome, so the status below is its own. The call fails without storage.
     const stored = await serve.storedModels().catch(() => undefined);
     const status = serve.status();
@@ -69,7 +69,7 @@ export class ModelHost {
   }
 
   /** Loads share the one that another tab has begun. */
-  async #load(serve: Serve, report: DownloadReport): Promise<ModelInfo | undefined> {
+  async #load(serve: TabserveClient, report: DownloadReport): Promise<ModelInfo | undefined> {
     const { model: wanted, load } = this.#options;
     if (wanted !== undefined && serve.status().model?.id !== wanted) {
       const { model } = await serve.loadModel(wanted, load, (progress) => tellDownload(progress, report));

@@ -1,4 +1,4 @@
-import type { ConnectOptions, GenerationOptions, LoadModelOptions, Serve } from '../index.ts';
+import type { ConnectOptions, GenerationOptions, LoadModelOptions, TabserveClient } from '../index.ts';
 
 // The API's own types, as https://webmachinelearning.github.io/prompt-api/ names them. Those of @types/dom-chromium-ai are global,
 // and a package may not bring such.
@@ -160,7 +160,7 @@ export type PromptApiOptions = ModelOptions &
   (
     | {
         /** A connected client. */
-        readonly serve: Serve;
+        readonly serve: TabserveClient;
       }
     | ConnectOptions
   );

@@ -6,7 +6,7 @@ import type { RequestUpdate } from '../../protocol/requests.ts';
 import { DEFAULT_POLICY, type WorkerStatus } from '../../protocol/status.ts';
 import { PROTOCOL_VERSION, type Unsigned } from '../../protocol/wire.ts';
 import type { WorkerMessage } from '../../protocol/worker-messages.ts';
-import { Serve } from '../client.ts';
+import { TabserveClient } from '../client.ts';
 import type { Link, LinkListener, Outgoing } from '../links/link.ts';
 import { createKnobs, createServedModel, createWorkerStatus, workerId } from '../../worker/test-support.ts';
 
@@ -50,7 +50,7 @@ export class PlayedWorker implements Link {
   readonly isolationReason = '';
   readonly submitted: Submitted[] = [];
   readonly received: Outgoing[] = [];
-  readonly serve: Serve;
+  readonly serve: TabserveClient;
   stored: readonly StoredModel[] = [];
   /** Answers a prompt at once, piece by piece; undefined leaves it to the test. */
   reply: ((submitted: Submitted) => readonly string[]) | undefined = () => ['fine'];
@@ -65,7 +65,7 @@ export class PlayedWorker implements Link {
       knobs: createKnobs({ policy }),
       ...status,
     });
-    this.serve = new Serve(createClientId(), (listener) => {
+    this.serve = new TabserveClient(createClientId(), (listener) => {
       this.#listener = listener;
       queueMicrotask(() => {
         listener.onOpen();

@@ -5,7 +5,7 @@ import {
   type ChatMessage,
   type ClientUpdate,
   type RequestId,
-  type Serve,
+  type TabserveClient,
 } from '../../client/index.ts';
 import { idOf } from '../requests/test-support.ts';
 import { ChartHistory } from '../state/chart-history.ts';
@@ -36,7 +36,7 @@ function createRoom(saved?: SavedRoom) {
       cancelled.push(requestId);
       tell({ type: 'failed', requestId, error: { code: 'REQUEST_CANCELLED', message: 'stopped' } });
     },
-  } as unknown as Serve;
+  } as unknown as TabserveClient;
   const place = {
     read: () => Promise.resolve(saved),
     write: (room: SavedRoom) => Promise.resolve(void written.push(room)),

@@ -5,7 +5,7 @@ import {
   TEXT_GENERATOR,
   type OptionName,
   type RequestId,
-  type Serve,
+  type TabserveClient,
   type WireError,
 } from '../../client/index.ts';
 import {
@@ -47,12 +47,17 @@ interface Destination {
 /** Holds the chats outside React, so that tokens cause no render. The request's row has an answer while it grows. */
 export class ChatRoom implements OptionsForm {
   readonly store: StoreApi<RoomView>;
-  readonly #serve: Serve;
+  readonly #serve: TabserveClient;
   readonly #serveStore: ServeStore;
   readonly #place: RoomPlace;
   readonly #active = new Map<RequestId, Destination>();
 
-  constructor(serve: Serve, serveStore: ServeStore, place: RoomPlace, saved: SavedRoom = createRoom()) {
+  constructor(
+    serve: TabserveClient,
+    serveStore: ServeStore,
+    place: RoomPlace,
+    saved: SavedRoom = createRoom(),
+  ) {
     this.#serve = serve;
     this.#serveStore = serveStore;
     this.#place = place;

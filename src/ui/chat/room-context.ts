@@ -1,7 +1,7 @@
 import { createContext, use } from 'react';
 import { useStore } from 'zustand';
 
-import type { Serve } from '../../client/index.ts';
+import type { TabserveClient } from '../../client/index.ts';
 import type { ServeStore } from '../state/serve-store.ts';
 import { ChatRoom, type RoomView } from './chat-room.ts';
 import { takePlace } from './room-store.ts';
@@ -22,12 +22,12 @@ export function useRoomView<Selected>(select: (view: RoomView) => Selected): Sel
 let opened: Promise<ChatRoom> | undefined;
 
 /** The page's room, with the chats of the last visit. */
-export function openRoom(serve: Serve, store: ServeStore): Promise<ChatRoom> {
+export function openRoom(serve: TabserveClient, store: ServeStore): Promise<ChatRoom> {
   opened ??= readRoom(serve, store);
   return opened;
 }
 
-async function readRoom(serve: Serve, store: ServeStore): Promise<ChatRoom> {
+async function readRoom(serve: TabserveClient, store: ServeStore): Promise<ChatRoom> {
   const place = await takePlace('locks' in navigator ? navigator.locks : undefined);
   const room = new ChatRoom(serve, store, place, await place.read());
   // The last moment at which a page that is reloaded or put away can write.

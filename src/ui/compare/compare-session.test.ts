@@ -1,6 +1,6 @@
 import { expect, it, vi } from 'vitest';
 
-import type { GenerationOptions, PolicyName, Serve } from '../../client/index.ts';
+import type { GenerationOptions, PolicyName, TabserveClient } from '../../client/index.ts';
 import { ChartHistory } from '../state/chart-history.ts';
 import { createServeStore } from '../state/serve-store.ts';
 import { createStatus } from '../test-support.ts';
@@ -45,7 +45,7 @@ function createSession(answer: (sent: Sent) => Promise<string> = textOf, refusal
   const serve = {
     getHandle: () => generator,
     overridePolicy: () => (refusal ? Promise.reject(refusal) : Promise.resolve(override)),
-  } as unknown as Serve;
+  } as unknown as TabserveClient;
   const store = createServeStore(createStatus(), new ChartHistory());
   // No step is ever reported, so that each trial waits for the end of its patience.
   vi.useFakeTimers();

@@ -4,7 +4,7 @@ import {
   TEXT_GENERATOR,
   type PolicyName,
   type PolicyOverride,
-  type Serve,
+  type TabserveClient,
   type WireError,
 } from '../../client/index.ts';
 import { formatMs, formatNumber, NO_VALUE } from '../parts/format.ts';
@@ -34,14 +34,19 @@ export interface CompareView {
 /** Sends the same prompts under each policy, one policy after the other. */
 export class CompareSession {
   readonly store = createStore<CompareView>(() => ({ isRunning: true, trials: [] }));
-  readonly #serve: Serve;
+  readonly #serve: TabserveClient;
   readonly #serveStore: ServeStore;
   /** With a seed each, so that all trials draw the same tokens. */
   readonly #prompts: readonly (ComparedPrompt & { readonly seed: number })[];
   readonly #signal: AbortSignal;
   #isStarted = false;
 
-  constructor(serve: Serve, serveStore: ServeStore, prompts: readonly ComparedPrompt[], signal: AbortSignal) {
+  constructor(
+    serve: TabserveClient,
+    serveStore: ServeStore,
+    prompts: readonly ComparedPrompt[],
+    signal: AbortSignal,
+  ) {
     this.#serve = serve;
     this.#serveStore = serveStore;
     this.#prompts = prompts.map((prompt) => ({ ...prompt, seed: prompt.seed ?? randomSeed() }));

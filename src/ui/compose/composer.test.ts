@@ -1,6 +1,11 @@
 import { describe, expect, it } from 'vitest';
 
-import { TEXT_GENERATOR, type ClientUpdate, type RequestId, type Serve } from '../../client/index.ts';
+import {
+  TEXT_GENERATOR,
+  type ClientUpdate,
+  type RequestId,
+  type TabserveClient,
+} from '../../client/index.ts';
 import { ChartHistory } from '../state/chart-history.ts';
 import { applyEvents, createServeStore } from '../state/serve-store.ts';
 import { createStatus } from '../test-support.ts';
@@ -26,7 +31,7 @@ function createComposer(prompt: string, temperature = '') {
       },
     }),
     cancel: () => {},
-  } as unknown as Serve;
+  } as unknown as TabserveClient;
   const texts = { ...EMPTY_GENERATION_TEXTS, temperature };
   const composer = new Composer(serve, store, { prompt, texts });
   const errorCode = (): string | undefined => composer.store.getState().error?.code;

@@ -6,7 +6,7 @@ import {
   type GenerationOptions,
   type OptionName,
   type RequestId,
-  type Serve,
+  type TabserveClient,
   type WireError,
 } from '../../client/index.ts';
 import type { Permalink } from '../share/permalink.ts';
@@ -59,7 +59,7 @@ export const EMPTY_PROMPT: WireError = {
 /** Holds the document outside React, so tokens change it without a render. */
 export class Composer {
   readonly store: StoreApi<ComposerView>;
-  readonly #serve: Serve;
+  readonly #serve: TabserveClient;
   readonly #serveStore: ServeStore;
   /** The unfinished requests sent from here, with their options. */
   readonly #sent = new Map<RequestId, GenerationTexts>();
@@ -67,7 +67,11 @@ export class Composer {
   readonly #ofRun = new Map<RequestId, SentPrompt>();
 
   /** Starts with the prompt and options of the address. */
-  constructor(serve: Serve, serveStore: ServeStore, { prompt = SAMPLE_PROMPTS[0] ?? '', texts }: Permalink) {
+  constructor(
+    serve: TabserveClient,
+    serveStore: ServeStore,
+    { prompt = SAMPLE_PROMPTS[0] ?? '', texts }: Permalink,
+  ) {
     this.#serve = serve;
     this.#serveStore = serveStore;
     this.store = createStore<ComposerView>(() => ({

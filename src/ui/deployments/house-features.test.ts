@@ -18,7 +18,7 @@ describe('parseHouse', () => {
   it.each([
     ['livingArea', '29', 'a whole number from 30 to 300'],
     ['bedrooms', '2.5', 'a whole number from 1 to 7'],
-    ['centreDistance', '8.25', 'a number from 0 to 40 by 0.1'],
+    ['centerDistance', '8.25', 'a number from 0 to 40 by 0.1'],
     ['age', '', 'a whole number from 0 to 120'],
     ['hasGarage', 'yes', 'a whole number from 0 to 1'],
   ])('refuses %s of “%s” at its field', (name, text, expected) => {
@@ -27,7 +27,7 @@ describe('parseHouse', () => {
   });
 
   it('is not fooled by binary fractions', () => {
-    expect(parseHouse({ ...DEFAULT_HOUSE_TEXTS, centreDistance: '0.3' }).errors).toBeUndefined();
+    expect(parseHouse({ ...DEFAULT_HOUSE_TEXTS, centerDistance: '0.3' }).errors).toBeUndefined();
   });
 });
 

@@ -20,7 +20,7 @@ function countClients() {
     const client = { isClosed: false, close: () => void (client.isClosed = true) };
     clients.push(client);
     // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- only `close` is called
-    return Promise.resolve(client as unknown as Client.Serve);
+    return Promise.resolve(client as unknown as Client.TabserveClient);
   });
   return clients;
 }

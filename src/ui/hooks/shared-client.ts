@@ -1,7 +1,7 @@
-import { connect, type ConnectOptions, type Serve } from '../../client/index.ts';
+import { connect, type ConnectOptions, type TabserveClient } from '../../client/index.ts';
 
 interface SharedClient {
-  readonly connecting: Promise<Serve>;
+  readonly connecting: Promise<TabserveClient>;
   numUsers: number;
 }
 
@@ -15,7 +15,7 @@ const clients = new Map<string, SharedClient>();
  *   component that is mounted anew, as in React's strict mode, finds it open.
  */
 export function shareClient(options: ConnectOptions): {
-  readonly connecting: Promise<Serve>;
+  readonly connecting: Promise<TabserveClient>;
   readonly release: () => void;
 } {
   const name = options.name ?? '';

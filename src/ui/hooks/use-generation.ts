@@ -7,7 +7,7 @@ import {
   type GenerationResponse,
   type GenerationResult,
   type Prompt,
-  type Serve,
+  type TabserveClient,
 } from '../../client/index.ts';
 
 /** A request for text, and what has come of it. */
@@ -36,7 +36,7 @@ const IDLE: GenerationState = { text: '', result: undefined, error: undefined, i
  * @param serve Of `useTabserve`.
  */
 export function useGeneration<Deployments extends DeploymentMap>(
-  serve: Serve<Deployments> | undefined,
+  serve: TabserveClient<Deployments> | undefined,
 ): Generation {
   const [state, setState] = useState(IDLE);
   const running = useRef<GenerationResponse>(undefined);

@@ -1,6 +1,6 @@
 import { useEffect, useState } from 'react';
 
-import type { DeploymentMap, Serve, ServeStats } from '../../client/index.ts';
+import type { DeploymentMap, TabserveClient, ServeStats } from '../../client/index.ts';
 
 /**
  * The worker's last figures, for all tabs.
@@ -9,7 +9,7 @@ import type { DeploymentMap, Serve, ServeStats } from '../../client/index.ts';
  * @returns Undefined until there is a client and the worker has sent some.
  */
 export function useStats<Deployments extends DeploymentMap>(
-  serve: Serve<Deployments> | undefined,
+  serve: TabserveClient<Deployments> | undefined,
 ): ServeStats | undefined {
   const [stats, setStats] = useState<ServeStats>();
   useEffect(() => serve?.subscribe('stats', setStats), [serve]);

@@ -4,7 +4,7 @@ import type {
   AnyDeployment,
   ConnectOptions,
   DeploymentTypes,
-  Serve,
+  TabserveClient,
   ServeStatus,
 } from '../../client/index.ts';
 import { shareClient } from './shared-client.ts';
@@ -12,7 +12,7 @@ import { shareClient } from './shared-client.ts';
 /** What a component knows of its client. */
 export interface Tabserve<Deployments extends readonly AnyDeployment[] = readonly []> {
   /** Undefined on a server, in the first render and after a failure to connect. */
-  readonly serve: Serve<DeploymentTypes<Deployments>> | undefined;
+  readonly serve: TabserveClient<DeploymentTypes<Deployments>> | undefined;
   /** The worker's status as this tab sees it. */
   readonly status: ServeStatus | undefined;
   /** Why there is no client. */
@@ -43,7 +43,7 @@ export function useTabserve<const Deployments extends readonly AnyDeployment[] =
     const follow = async (): Promise<void> => {
       try {
         // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the caller says what the worker serves
-        const serve = (await connecting) as Serve<DeploymentTypes<Deployments>>;
+        const serve = (await connecting) as TabserveClient<DeploymentTypes<Deployments>>;
         if (!isMounted) return;
         unsubscribe = serve.subscribe('status', (status) => setState({ serve, status, error: undefined }));
       } catch (error) {

@@ -1,4 +1,4 @@
-import type { BatchingPolicy, PolicyOverride, RequestId, Serve } from '../../client/index.ts';
+import type { BatchingPolicy, PolicyOverride, RequestId, TabserveClient } from '../../client/index.ts';
 import { POLICY_NAMES } from '../policy/policy-texts.ts';
 import { createTrace } from './create-trace.ts';
 import type { Mode } from './load-form.ts';
@@ -82,7 +82,7 @@ const MAX_ROUNDS = 5;
  * @returns Undefined where the search was stopped, or where nothing finished.
  */
 export async function sweepKnobs(
-  serve: Serve,
+  serve: TabserveClient,
   trace: Trace,
   options: ExperimentOptions & { readonly scenario?: Scenario | undefined },
 ): Promise<Suggestion | undefined> {
@@ -105,7 +105,7 @@ export async function sweepKnobs(
 
 /** Runs all plans round after round until one is measurably the best. A plan that another one measurably beats isn't run again. */
 async function repeat(
-  serve: Serve,
+  serve: TabserveClient,
   plans: readonly Plan[],
   numNextPlans: number,
   options: ExperimentOptions,
@@ -156,7 +156,7 @@ export function trialsAfter(round: number, numContenders: number, numNextPlans: 
 
 /** @throws OverrideHeldError while another load test sets the policy, and OverrideEndedError when the policy is lost in a run. */
 export async function runAll(
-  serve: Serve,
+  serve: TabserveClient,
   plans: readonly Plan[],
   options: ExperimentOptions,
 ): Promise<void> {

@@ -1,7 +1,7 @@
 import { createStore } from 'zustand/vanilla';
 import type { StoreApi } from 'zustand/vanilla';
 
-import type { PolicyOverride, Serve, ServeStatus, WireError } from '../../client/index.ts';
+import type { PolicyOverride, TabserveClient, ServeStatus, WireError } from '../../client/index.ts';
 import { toWireError } from '../state/to-wire-error.ts';
 import { createTrace } from './create-trace.ts';
 import { plansOf, rateOf, runAll, sweepKnobs, type ExperimentOptions } from './experiments.ts';
@@ -60,14 +60,14 @@ const PROGRESS_INTERVAL_MS = 200;
 /** The load lab's state. It is outside React, so that a run with hundreds of requests renders a few times a second. */
 export class LoadSession {
   readonly store: StoreApi<LoadView>;
-  readonly #serve: Serve;
+  readonly #serve: TabserveClient;
   readonly #recorder: TrialRecorder;
   #abort: AbortController | undefined;
   #shownAtMs = -Infinity;
   #trial: TrialStart | undefined;
   #ended: EndedTrials = NOTHING_ENDED;
 
-  constructor(serve: Serve, recorder: TrialRecorder, form: LoadForm) {
+  constructor(serve: TabserveClient, recorder: TrialRecorder, form: LoadForm) {
     this.#serve = serve;
     this.#recorder = recorder;
     this.store = createStore<LoadView>(() => ({ form, errors: {}, isRunning: false }));

@@ -3,7 +3,7 @@ import {
   type FinishReason,
   type GenerationResult,
   type RequestId,
-  type Serve,
+  type TabserveClient,
 } from '../../client/index.ts';
 import { toWireError } from '../state/to-wire-error.ts';
 import type { Trace, TraceRequest } from './scenario.ts';
@@ -51,7 +51,7 @@ interface LoadOptions {
 
 /** Sends a trace to the text generator and waits for all requests. A failed request rejects nothing; its outcome says so. */
 export async function runLoad(
-  serve: Serve,
+  serve: TabserveClient,
   { requests, closedLoop }: Trace,
   options: LoadOptions,
 ): Promise<LoadRun> {
@@ -109,7 +109,7 @@ export async function runLoad(
 }
 
 async function generate(
-  serve: Serve,
+  serve: TabserveClient,
   { prompt, maxNewTokens, seed }: TraceRequest,
   { signal, onSubmitted }: Pick<LoadOptions, 'signal' | 'onSubmitted'>,
 ): Promise<Ending> {

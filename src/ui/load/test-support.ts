@@ -1,4 +1,4 @@
-import type { BatchingPolicy, PolicyName, PolicyOverride, Serve } from '../../client/index.ts';
+import type { BatchingPolicy, PolicyName, PolicyOverride, TabserveClient } from '../../client/index.ts';
 import { POLICY } from '../test-support.ts';
 import type { Trial } from './summarize.ts';
 import type { TrialRecorder } from './trial-slots.ts';
@@ -47,7 +47,7 @@ export function createFakeServe(
     }),
   };
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- a class with private fields has no other stand-in
-  const serve = fake as unknown as Serve;
+  const serve = fake as unknown as TabserveClient;
   return { serve, configured, prompts, lose: (reason: Error) => end.abort(reason) };
 }
 

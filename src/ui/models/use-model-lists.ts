@@ -1,6 +1,6 @@
 import { useCallback, useEffect, useState } from 'react';
 
-import type { Serve, StoredModel, SuggestedModel } from '../../client/index.ts';
+import type { TabserveClient, StoredModel, SuggestedModel } from '../../client/index.ts';
 import { useServe } from '../state/serve-context.ts';
 import { useAttempt } from '../parts/use-attempt.ts';
 
@@ -33,7 +33,7 @@ export function useModelLists() {
  * Calls `onChange` now, when a load starts or ends, and when this tab is shown again, because no message says that another tab has
  * deleted a model. Returns the release.
  */
-function followStoredModels(serve: Serve, onChange: () => void): () => void {
+function followStoredModels(serve: TabserveClient, onChange: () => void): () => void {
   let known: string | undefined;
   const unsubscribe = serve.subscribe('status', ({ model, load, loadFailure }) => {
     const change = [model?.id, load?.id, loadFailure?.id].join();

@@ -2,7 +2,7 @@ import { Serwist } from '@serwist/window';
 import { createRoot } from 'react-dom/client';
 
 import type { KeepMessage } from '../../service-worker/keep-message.ts';
-import { allowOwnScripts, type Serve } from '../../client/index.ts';
+import { allowOwnScripts, type TabserveClient } from '../../client/index.ts';
 import { UpdateOffer } from './update-offer.tsx';
 
 const KEY = 'tabserve-isolating';
@@ -12,11 +12,11 @@ const UPDATE_INTERVAL_MS = 3_600_000;
 
 /** Keeps the page of a static host with its service worker: offline, isolated, and of one version in all tabs. */
 export class SiteFollower {
-  readonly #serve: Serve | undefined;
+  readonly #serve: TabserveClient | undefined;
   #isInUse = false;
 
   /** @param serve Left out for a page that could not start. */
-  constructor(serve: Serve | undefined) {
+  constructor(serve: TabserveClient | undefined) {
     this.#serve = serve;
   }
 

@@ -1,12 +1,12 @@
 import { useEffect, useState } from 'react';
 
-import type { Serve } from '../../client/index.ts';
+import type { TabserveClient } from '../../client/index.ts';
 import { Button } from '../parts/button.tsx';
 import './update-offer.css';
 
 interface UpdateOfferProps {
   /** Left out for a page that could not start. */
-  readonly serve: Serve | undefined;
+  readonly serve: TabserveClient | undefined;
   /** Every open tab of the page reloads then. */
   readonly onAccept: () => void;
   readonly onDecline: () => void;

@@ -4,7 +4,7 @@ import {
   type BatchingPolicy,
   type BatchKnobs,
   type RequestId,
-  type Serve,
+  type TabserveClient,
 } from '../../client/index.ts';
 import { withBasePolicy } from './base-policy.ts';
 import { ChartHistory } from './chart-history.ts';
@@ -12,7 +12,7 @@ import { createFrameQueue } from './frame-queue.ts';
 import { applyEvents, createServeStore, type ServeEvent, type ServeStore } from './serve-store.ts';
 
 /** Creates the store that follows all topics of `serve` for the life of the page. It changes at most once per frame. */
-export function connectStore(serve: Serve): ServeStore {
+export function connectStore(serve: TabserveClient): ServeStore {
   const store = createServeStore(serve.status(), new ChartHistory());
   const { push, flush } = createFrameQueue<ServeEvent>((events) => applyEvents(store, events));
   store.setState({ applyPending: flush });
@@ -39,7 +39,7 @@ export function connectStore(serve: Serve): ServeStore {
 
 /** Changes the users' own policy and shows it at once; rejects with the refusal. */
 export async function configurePolicy(
-  serve: Serve,
+  serve: TabserveClient,
   store: ServeStore,
   knobs: Partial<BatchingPolicy>,
 ): Promise<void> {
@@ -48,7 +48,7 @@ export async function configurePolicy(
 }
 
 export async function configureDeployment(
-  serve: Serve,
+  serve: TabserveClient,
   store: ServeStore,
   name: string,
   change: Partial<BatchKnobs>,

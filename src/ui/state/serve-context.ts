@@ -1,12 +1,12 @@
 import { createContext, use } from 'react';
 import { useStore } from 'zustand';
 
-import type { Serve } from '../../client/index.ts';
+import type { TabserveClient } from '../../client/index.ts';
 import type { BatchView } from './batch-view.ts';
 import type { ServeStore, ServeView } from './serve-store.ts';
 
 interface ServeContextValue {
-  readonly serve: Serve;
+  readonly serve: TabserveClient;
   readonly store: ServeStore;
 }
 

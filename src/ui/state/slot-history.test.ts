@@ -191,7 +191,7 @@ describe('the history of slots', () => {
     ]);
   });
 
-  it('finds the steps of a request in all its stays, and none of its neighbours', () => {
+  it('finds the steps of a request in all its stays, and none of its neighbors', () => {
     const history = new SlotHistory();
     const steps = [createStep(2, [1]), createStep(3, [0, 1]), createStep(4, [0]), createStep(5, [0, 1])];
     const moved = createStay({

@@ -23,7 +23,7 @@ export interface Model {
   readonly tensors: readonly ModelTensor[];
   /** Some checkpoints put this before the names of their tensors. */
   readonly tensorPrefix: string;
-  /** Set where activations exceed the range of fp16. Weights can still be quantised. */
+  /** Set where activations exceed the range of fp16. Weights can still be quantized. */
   readonly needsFloat32?: true;
   /**
    * Tells which tensors need no download.

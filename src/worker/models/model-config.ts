@@ -42,7 +42,7 @@ export function listSources({ name, shape, sources }: ModelTensor): readonly Ten
   return sources.map((source) => ({ name: source.name, shape: [source.numRows, ...shape.slice(1)] }));
 }
 
-/** Whether the rows of a tensor are converted, quantised and bound to shaders in blocks. */
+/** Whether the rows of a tensor are converted, quantized and bound to shaders in blocks. */
 export function isSplitByRows({ role }: Pick<ModelTensor, 'role'>): boolean {
   return role === 'embedding' || role === 'linear';
 }

@@ -24,7 +24,7 @@ export interface BenchReport {
   readonly cancel: readonly CancelMeasurement[];
 }
 
-/** Runs are interleaved, so that a ratio compares neighbours in time; each starts with another contender. */
+/** Runs are interleaved, so that a ratio compares neighbors in time; each starts with another contender. */
 export async function compare(laboratory: Laboratory): Promise<BenchReport> {
   const measurements: Measurement[][] = CONTENDERS.map(() => []);
   for (let run = 0; run < NUM_RUNS; run++) {

@@ -4,13 +4,13 @@ import { Agent, get, type IncomingMessage } from 'node:http';
 import autocannon from 'autocannon';
 import type { Page } from 'playwright';
 
-import type { Serve } from '../../../src/client/client.ts';
+import type { TabserveClient } from '../../../src/client/client.ts';
 import type { PageDeployments } from '../../../src/deployments/registry.ts';
 import type { BatchRecord } from '../../../src/protocol/stats.ts';
 
 declare global {
   interface Window {
-    tabserve: Serve<PageDeployments>;
+    tabserve: TabserveClient<PageDeployments>;
   }
 }
 

@@ -1,4 +1,4 @@
-import type { Serve } from '../../../src/client/client.ts';
+import type { TabserveClient } from '../../../src/client/client.ts';
 import type { PageDeployments } from '../../../src/deployments/registry.ts';
 import type { GenerationResult } from '../../../src/protocol/generation.ts';
 import type { BatchingPolicy } from '../../../src/protocol/status.ts';
@@ -25,7 +25,7 @@ export interface Measurement {
 
 declare global {
   interface Window {
-    tabserve: Serve<PageDeployments>;
+    tabserve: TabserveClient<PageDeployments>;
   }
 }
 

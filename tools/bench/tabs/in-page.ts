@@ -1,9 +1,9 @@
-import type { Serve } from '../../../src/client/client.ts';
+import type { TabserveClient } from '../../../src/client/client.ts';
 import type { PageDeployments } from '../../../src/deployments/registry.ts';
 
 declare global {
   interface Window {
-    tabserve: Serve<PageDeployments>;
+    tabserve: TabserveClient<PageDeployments>;
     isStreaming?: boolean;
   }
 }

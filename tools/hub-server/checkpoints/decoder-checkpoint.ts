@@ -40,7 +40,7 @@ const DEVIATION_IN_STEPS = 4.5;
 
 /**
  * Scales at which a small random model behaves like a trained one: texts vary, far tokens matter, and the error of
- * quantised weights is not amplified from layer to layer.
+ * quantized weights is not amplified from layer to layer.
  */
 const SCALES = {
   /** Of the logits: sampling at temperature 1 picks among most of the tokens. */

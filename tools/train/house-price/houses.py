@@ -27,7 +27,7 @@ FEATURES = (
     Feature("bedrooms", "Bedrooms", "", 1, 7, 1, 3),
     Feature("bathrooms", "Bathrooms", "", 1, 4, 1, 2),
     Feature("age", "Age", "years", 0, 120, 1, 25),
-    Feature("centreDistance", "Distance to the center", "km", 0, 40, 0.1, 8),
+    Feature("centerDistance", "Distance to the center", "km", 0, 40, 0.1, 8),
     Feature("plotArea", "Plot area", "m²", 50, 2000, 10, 450),
     Feature("energyRating", "Energy rating (1 is best)", "", 0, 1, 0.01, 0.6),
     Feature("hasGarage", "Garage (1 yes, 0 no)", "", 0, 1, 1, 1),
@@ -38,9 +38,9 @@ UNIFORM_SHARE = 0.4  # of houses, drawn evenly from the ranges: whatever the for
 
 # The text price() is a transcription of; the model card prints it.
 FORMULA = """\
-location = 0.40 + 0.60 · exp(−centreDistance / 9)
+location = 0.40 + 0.60 · exp(−centerDistance / 9)
 wear     = 1 − 0.35 · (1 − exp(−age / 35))
-charm    = 1 + 0.20 · clamp((age − 80) / 40, 0, 1) · exp(−centreDistance / 6)
+charm    = 1 + 0.20 · clamp((age − 80) / 40, 0, 1) · exp(−centerDistance / 6)
 rooms    = 1 + 0.15 · (1 − exp(−bedrooms / 2)) − 0.25 · max(0, 1 − livingArea / (20 · bedrooms))
 baths    = 1 + 0.08 · (1 − exp(1 − bathrooms))
 energy   = 0.85 + 0.25 · energyRating

@@ -57,7 +57,7 @@ batches are one tensor: one row per request.
 | trained on | {options["houses"]:,} generated houses (seed {options["seed"]}), {EPOCHS} epochs, Adam, batches of {BATCH}, squared error of the price's logarithm |
 | held out | {options["held_out"]:,} other houses from {low:,.0f} € to {high:,.0f} €, half of them below {middle:,.0f} € |
 
-Features go in raw, in the units below: both normalisations are part of the first and the last layer.
+Features go in raw, in the units below: both normalizations are part of the first and the last layer.
 
 ## Features
 
@@ -98,5 +98,5 @@ extrapolates, and nobody has looked at how: check the input against `features.js
 
 ## Reproduce
 
-`/usr/bin/python3 tools/train/house-price/train.py` makes every file of this folder from nothing. Licence: MIT.
+`/usr/bin/python3 tools/train/house-price/train.py` makes every file of this folder from nothing. License: MIT.
 """

@@ -54,7 +54,7 @@ def train(houses: np.ndarray, prices: np.ndarray, seed: int) -> nn.Sequential:
 
 @torch.no_grad()
 def fold(network: nn.Sequential, mean: np.ndarray, deviation: np.ndarray, offset: float, scale: float) -> nn.Sequential:
-    """Moves both normalisations into the first and the last layer; in float64, so that folding costs no precision."""
+    """Moves both normalizations into the first and the last layer; in float64, so that folding costs no precision."""
     folded = dense(len(mean)).double()
     folded.load_state_dict(network.state_dict())
     first, last = folded[0], folded[-1]

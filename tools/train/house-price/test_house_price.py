@@ -34,15 +34,15 @@ class Formula(unittest.TestCase):
 
 
 class Export(unittest.TestCase):
-    def test_file_gives_the_prices_of_the_network_with_separate_normalisation(self):
+    def test_file_gives_the_prices_of_the_network_with_separate_normalization(self):
         torch.manual_seed(1)
         houses = draw(200, np.random.default_rng(2))
         mean, deviation, offset, scale = houses.mean(0), houses.std(0), 12.8, 0.6
         network = dense(len(FEATURES))
         model = to_onnx(fold(network, mean, deviation, offset, scale), len(FEATURES))
         with torch.no_grad():
-            normalised = torch.from_numpy((houses - mean) / deviation)
-            expected = torch.exp(network.double()(normalised) * scale + offset).numpy()
+            normalized = torch.from_numpy((houses - mean) / deviation)
+            expected = torch.exp(network.double()(normalized) * scale + offset).numpy()
         np.testing.assert_allclose(onnx_reader.run(model, houses), expected, rtol=1e-5)
 
 

@@ -27,7 +27,7 @@ def _character_class(is_member) -> str:
 
 @lru_cache(maxsize=1)
 def _pre_token_pattern() -> re.Pattern[str]:
-    """GPT-2's pre-tokenisation: what Hugging Face's ByteLevel applies with use_regex."""
+    """GPT-2's pre-tokenization: what Hugging Face's ByteLevel applies with use_regex."""
     letter = _character_class(lambda c: unicodedata.category(c)[0] == "L")
     number = _character_class(lambda c: unicodedata.category(c)[0] == "N")
     # Unicode White_Space; Python's own \s also takes the four separators U+001C to U+001F.

@@ -48,7 +48,7 @@ Sampled at the model's defaults (temperature {temperature}, top-k {top_k}), up t
 ## Reproduce
 
 The commands in `tools/train/storyteller/README.md` make every file of this folder from nothing. No text of others
-went into it. Training paced by the clock (`--minutes`) gives a sibling of this model, not the same weights. Licence: MIT.
+went into it. Training paced by the clock (`--minutes`) gives a sibling of this model, not the same weights. License: MIT.
 """
 
 

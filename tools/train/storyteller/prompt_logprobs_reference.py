@@ -39,7 +39,7 @@ def score(model: Gpt2, ids: list[int]) -> list[dict]:
 
 
 def smallest_gap(model: Gpt2, ids: list[int]) -> float:
-    """Between neighbours among the likeliest and the first that is not among them."""
+    """Between neighbors among the likeliest and the first that is not among them."""
     with torch.no_grad():
         values = torch.log_softmax(model(torch.tensor([ids])).view(len(ids), -1), dim=-1).topk(NUM_LOGPROBS + 1).values
     return (values[:-1, :-1] - values[:-1, 1:]).min().item()

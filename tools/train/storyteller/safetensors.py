@@ -11,7 +11,7 @@ DTYPE_NAMES = {dtype: name for name, dtype in DTYPES.items()}
 
 
 def to_bytes(tensors: dict[str, np.ndarray]) -> bytes:
-    """Serialises in the given order; the header is padded with spaces so that the data starts 8-byte aligned."""
+    """Serializes in the given order; the header is padded with spaces so that the data starts 8-byte aligned."""
     header: dict[str, object] = {"__metadata__": {"format": "pt"}}
     offset = 0
     for name, tensor in tensors.items():

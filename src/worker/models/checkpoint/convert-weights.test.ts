@@ -9,7 +9,7 @@ import { convertWeights, packInMemory, SLICE_BYTES } from './convert-weights.ts'
 import { planModel } from './model-plan.ts';
 import type { Dtype, DtypeChoice } from '../../../protocol/models.ts';
 import { openCheckpoint } from './open-checkpoint.ts';
-import { logitsErrorBound, QUANTISATION_ERROR } from './test-support.ts';
+import { logitsErrorBound, QUANTIZATION_ERROR } from './test-support.ts';
 import { TINY_CONFIG, tinyFiles, tinyTensors } from '../../testing/tiny-checkpoint.ts';
 
 const WASM = { kind: 'wasm', memoryBytes: undefined } as const;
@@ -25,20 +25,20 @@ describe('convertWeights', () => {
     expect(logitsErrorBound(packed)).toBe(0);
   });
 
-  it('quantises the embedding and the matrices', async () => {
+  it('quantizes the embedding and the matrices', async () => {
     const { packed } = await pack('q4', (i) => Math.sin(i * i));
-    const quantised = packed.tensors.filter(({ encoding }) => encoding === 'q4');
-    expect(quantised.map(({ name }) => name)).toEqual([
+    const quantized = packed.tensors.filter(({ encoding }) => encoding === 'q4');
+    expect(quantized.map(({ name }) => name)).toEqual([
       'wte.weight',
       'h.0.attn.c_attn.weight',
       'h.0.attn.c_proj.weight',
       'h.0.mlp.c_fc.weight',
       'h.0.mlp.c_proj.weight',
     ]);
-    expect(logitsErrorBound(packed)).toBeCloseTo(3 * Math.sqrt(5) * QUANTISATION_ERROR.q4, 10);
+    expect(logitsErrorBound(packed)).toBeCloseTo(3 * Math.sqrt(5) * QUANTIZATION_ERROR.q4, 10);
   });
 
-  it('tells the error of each quantised tensor, and of no other', async () => {
+  it('tells the error of each quantized tensor, and of no other', async () => {
     for (const dtype of ['q8', 'q4'] as const) {
       const weights = safetensorsFile(tinyTensors(TINY_CONFIG, (i) => (Math.sin(i) * 43_758.5453) % 1));
       const checkpoint = await openCheckpoint(tinyFiles({}, { 'model.safetensors': weights }));
@@ -49,11 +49,11 @@ describe('convertWeights', () => {
         () => {},
         () => {},
       );
-      const quantised = plan.layout.tensors.filter(({ encoding }) => encoding === dtype);
-      expect(Object.keys(errors)).toEqual(quantised.map(({ name }) => name));
+      const quantized = plan.layout.tensors.filter(({ encoding }) => encoding === dtype);
+      expect(Object.keys(errors)).toEqual(quantized.map(({ name }) => name));
       for (const error of Object.values(errors)) {
-        expect(error / QUANTISATION_ERROR[dtype]).toBeGreaterThan(0.9);
-        expect(error / QUANTISATION_ERROR[dtype]).toBeLessThan(1.05);
+        expect(error / QUANTIZATION_ERROR[dtype]).toBeGreaterThan(0.9);
+        expect(error / QUANTIZATION_ERROR[dtype]).toBeLessThan(1.05);
       }
     }
   });

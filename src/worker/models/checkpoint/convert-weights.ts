@@ -11,9 +11,9 @@ import {
   type PackedLayout,
   type PackedTensor,
   type Precision,
-  type QuantisationErrors,
+  type QuantizationErrors,
 } from './packed-weights.ts';
-import { quantiseRows, type ErrorSum, type WeightMatrix } from './quantise.ts';
+import { quantizeRows, type ErrorSum, type WeightMatrix } from './quantize.ts';
 
 /** Size of the slices of whole rows in which weights are read, as the checkpoint stores them. */
 export const SLICE_BYTES = 2 ** 23;
@@ -29,7 +29,7 @@ type WritePart = (bytes: Uint8Array<ArrayBuffer>, at: number) => void;
 /**
  * Converts a checkpoint's weights slice by slice. Between slices the worker serves others.
  *
- * @returns The errors of the quantised tensors.
+ * @returns The errors of the quantized tensors.
  * @param report Called after each slice, with bytes of the packed file.
  * @throws ModelFileCorruptError where a weight is not a number.
  */
@@ -38,7 +38,7 @@ export async function convertWeights(
   { layout }: Pick<ModelPlan, 'layout'>,
   write: WritePart,
   report: (done: number, total: number) => void,
-): Promise<QuantisationErrors> {
+): Promise<QuantizationErrors> {
   const errors: Record<string, number> = {};
   for (const packed of layout.tensors) {
     const sources = checkpoint.tensors.get(packed.name) ?? [];
@@ -94,7 +94,7 @@ async function convertTensor(
   for await (const slice of slicesOf(sources, packed)) {
     const start = slice.firstRow * (length / allRows);
     if (scales && bits !== undefined) {
-      const rows = quantiseRows(matrixOf(slice, packed), bits);
+      const rows = quantizeRows(matrixOf(slice, packed), bits);
       errorSquares += rows.error.errorSquares;
       weightSquares += rows.error.weightSquares;
       put(rows.values, offset + start);
@@ -108,7 +108,7 @@ async function convertTensor(
   return { errorSquares, weightSquares };
 }
 
-/** A `conv1d` matrix that is quantised comes whole: its blocks run along the columns. */
+/** A `conv1d` matrix that is quantized comes whole: its blocks run along the columns. */
 async function* slicesOf(sources: readonly CheckpointTensor[], packed: PackedTensor): AsyncGenerator<Slice> {
   const { role, scales, shape } = packed;
   if (role !== 'conv1d' || !scales) return yield* rowsOf(sources);
@@ -159,7 +159,7 @@ function sum(values: Float32Array): number {
   return total;
 }
 
-/** Weights of one output are quantised together: a row, or a column of a `conv1d` matrix. */
+/** Weights of one output are quantized together: a row, or a column of a `conv1d` matrix. */
 function matrixOf({ values, numRows }: Slice, { role, shape }: PackedTensor): WeightMatrix {
   const [, numColumns = 1] = shape;
   return isSplitByRows({ role })

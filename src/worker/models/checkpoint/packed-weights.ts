@@ -1,15 +1,15 @@
 import type { Dtype } from '../../../protocol/models.ts';
 import { countElements, type ModelTensor } from '../model-config.ts';
 
-/** What activations, the K/V cache and weights that are not quantised are stored in. */
+/** What activations, the K/V cache and weights that are not quantized are stored in. */
 export type Precision = 'float16' | 'float32';
 
-/** One tensor in the packed file; offsets and lengths in bytes. A quantised `conv1d` is stored transposed, as [out, in]. */
+/** One tensor in the packed file; offsets and lengths in bytes. A quantized `conv1d` is stored transposed, as [out, in]. */
 export interface PackedTensor extends Omit<ModelTensor, 'sources'> {
   readonly encoding: Precision | 'q8' | 'q4';
   readonly offset: number;
   readonly length: number;
-  /** Scales of a quantised tensor, one per block, in the precision of activations. */
+  /** Scales of a quantized tensor, one per block, in the precision of activations. */
   readonly scales?: { readonly offset: number; readonly length: number };
 }
 
@@ -25,13 +25,13 @@ export interface PackedLayout {
   readonly tensors: readonly PackedTensor[];
 }
 
-/** RMS of the error over RMS of the weights, by the names of the quantised tensors. */
-export type QuantisationErrors = Readonly<Record<string, number>>;
+/** RMS of the error over RMS of the weights, by the names of the quantized tensors. */
+export type QuantizationErrors = Readonly<Record<string, number>>;
 
 /** A stored model with another version is fetched and converted again. */
 export const PACKED_FORMAT_VERSION = 4;
 
-/** Quantised weights that share a scale. */
+/** Quantized weights that share a scale. */
 export const BLOCK_SIZE = 32;
 
 /** Bytes to which each tensor is aligned. */
@@ -47,10 +47,10 @@ export function layOut(tensors: readonly ModelTensor[], dtype: Dtype, precision:
     size = offset + length;
     return { offset, length };
   };
-  const isQuantised = dtype === 'q8' || dtype === 'q4';
+  const isQuantized = dtype === 'q8' || dtype === 'q4';
   const packed = tensors.map(({ sources: _sources, ...tensor }): PackedTensor => {
     const count = countElements(tensor.shape);
-    if (!isQuantised || !isQuantisable(tensor)) {
+    if (!isQuantized || !isQuantizable(tensor)) {
       return { ...tensor, encoding: precision, ...place(count * BYTES_PER_VALUE[precision]) };
     }
     const bits = dtype === 'q8' ? 8 : 4;
@@ -61,14 +61,14 @@ export function layOut(tensors: readonly ModelTensor[], dtype: Dtype, precision:
   return { dtype, precision, size, tensors: packed };
 }
 
-/** Bits of a quantised weight; `undefined` where it is not quantised. */
+/** Bits of a quantized weight; `undefined` where it is not quantized. */
 export function bitsOf({ encoding }: Pick<PackedTensor, 'encoding'>): 8 | 4 | undefined {
   if (encoding === 'q8') return 8;
   return encoding === 'q4' ? 4 : undefined;
 }
 
 /** A block runs along the inputs of a matrix, so their number has to be a multiple of its size. */
-function isQuantisable({ role, shape }: Pick<ModelTensor, 'role' | 'shape'>): boolean {
+function isQuantizable({ role, shape }: Pick<ModelTensor, 'role' | 'shape'>): boolean {
   const numInputs = role === 'conv1d' ? shape[0] : shape[1];
   return role !== 'plain' && numInputs !== undefined && numInputs % BLOCK_SIZE === 0;
 }

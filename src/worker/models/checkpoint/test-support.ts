@@ -3,10 +3,10 @@ import { SLICE_BYTES } from './convert-weights.ts';
 import type { PackedLayout } from './packed-weights.ts';
 
 /**
- * RMS of the error of a quantised tensor over RMS of its values, where these are uniform, as in the generated checkpoints of
- * the tests. `quantise.test.ts` measures it.
+ * RMS of the error of a quantized tensor over RMS of its values, where these are uniform, as in the generated checkpoints of
+ * the tests. `quantize.test.ts` measures it.
  */
-export const QUANTISATION_ERROR = { q8: 0.004, q4: 0.068, float16: 0, float32: 0 } as const;
+export const QUANTIZATION_ERROR = { q8: 0.004, q4: 0.068, float16: 0, float32: 0 } as const;
 
 /**
  * Errors of tensors are independent, so their squares add up. Sharp attention multiplies them: by 2.2 in the generated
@@ -14,9 +14,9 @@ export const QUANTISATION_ERROR = { q8: 0.004, q4: 0.068, float16: 0, float32: 0
  */
 const ERROR_GROWTH = 3;
 
-/** Upper bound that quantisation puts on RMS of the logits' error over RMS of the logits; 0 without quantisation. */
+/** Upper bound that quantization puts on RMS of the logits' error over RMS of the logits; 0 without quantization. */
 export function logitsErrorBound({ tensors }: PackedLayout): number {
-  return ERROR_GROWTH * Math.hypot(...tensors.map(({ encoding }) => QUANTISATION_ERROR[encoding]));
+  return ERROR_GROWTH * Math.hypot(...tensors.map(({ encoding }) => QUANTIZATION_ERROR[encoding]));
 }
 
 /** The most that conversion and loading have in JavaScript's memory at once, in bytes. */

@@ -6,7 +6,7 @@ import { HEAD, POSITION_EMBEDDING, TOKEN_EMBEDDING } from './tensors.ts';
 
 /**
  * The residual stream is never added by a node of its own: each SkipLayerNormalization adds the last branch (and its
- * bias) to it, normalises, and passes the sum on as its fourth output.
+ * bias) to it, normalizes, and passes the sum on as its fourth output.
  */
 export function buildGpt2Graph(config: Gpt2Config, target: GraphTarget): Uint8Array<ArrayBuffer> {
   const graph = new ModelGraph(config, target);

@@ -21,7 +21,7 @@ interface RowBlock {
   readonly numRows: number;
   /** Values in a row. */
   readonly length: number;
-  /** Bits of a quantised value. */
+  /** Bits of a quantized value. */
   readonly bits: 8 | 4 | undefined;
   /** Offsets in the packed file. */
   readonly offset: number;

@@ -37,7 +37,7 @@ export class OnnxNodes {
     this.#nodes.push({ opType, domain: 'com.microsoft', inputs, outputs, attributes });
   }
 
-  /** Adds a branch and its bias ('' for none) to the residual stream, which becomes `${name}.sum`, and normalises it. */
+  /** Adds a branch and its bias ('' for none) to the residual stream, which becomes `${name}.sum`, and normalizes it. */
   addSkipNorm(
     name: string,
     { branch, residual, bias }: { readonly branch: string; readonly residual: string; readonly bias: string },
@@ -59,7 +59,7 @@ export class OnnxNodes {
     });
   }
 
-  /** Adds a branch to the residual stream, which becomes `${name}.sum`, and normalises it as `addRmsNorm` does. */
+  /** Adds a branch to the residual stream, which becomes `${name}.sum`, and normalizes it as `addRmsNorm` does. */
   addSkipRmsNorm(
     name: string,
     { branch, residual, gain }: { readonly branch: string; readonly residual: string; readonly gain: string },

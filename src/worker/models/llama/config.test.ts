@@ -176,7 +176,7 @@ describe('rejects', () => {
   it.each([
     ['an unknown rope type', { ...LLAMA, rope_scaling: { type: 'longrope', factor: 4 } }, /"longrope"/],
     ['heads that are rotated in part', { ...LLAMA, partial_rotary_factor: 0.5 }, /partial_rotary_factor/],
-    ['weights that are quantised', { ...LLAMA, quantization_config: { bits: 4 } }, /quantization_config/],
+    ['weights that are quantized', { ...LLAMA, quantization_config: { bits: 4 } }, /quantization_config/],
     ['capped logits', { ...GEMMA, final_logit_softcapping: 30 }, /final_logit_softcapping/],
     ['capped scores', { ...GEMMA, attn_logit_softcapping: 50 }, /attn_logit_softcapping/],
     ['a mixture of experts', { ...QWEN3, num_experts: 8 }, /num_experts/],

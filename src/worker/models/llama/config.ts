@@ -16,7 +16,7 @@ export interface LlamaConfig extends ModelConfig {
   /** Whether norms multiply by one more than their weights. */
   readonly isGainOffset: boolean;
   readonly hasHeadNorms: boolean;
-  /** Whether what attention and MLP give is normalised before it is added to the residual stream. */
+  /** Whether what attention and MLP give is normalized before it is added to the residual stream. */
   readonly hasBranchNorms: boolean;
   readonly activation: Activation;
   /** Factor of the attention scores. */

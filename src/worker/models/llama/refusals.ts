@@ -5,7 +5,7 @@ type Fields = Readonly<Record<string, unknown>>;
 
 /** Fields that change what a model computes, in a way that the graph does not. */
 const UNCOMPUTED: readonly (readonly [field: string, meaning: string])[] = [
-  ['quantization_config', 'its weights are quantised already'],
+  ['quantization_config', 'its weights are quantized already'],
   ['attn_logit_softcapping', 'attention scores are capped'],
   ['final_logit_softcapping', 'logits are capped'],
   ['use_bidirectional_attention', 'tokens attend to later ones'],

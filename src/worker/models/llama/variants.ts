@@ -16,9 +16,9 @@ export interface Variant {
   readonly windows: 'none' | 'all' | 'upper' | 'pattern';
   /** Fields that ask for something that models of this type do not have. */
   readonly foreignFields: readonly string[];
-  /** Whether each head of queries and keys is normalised. */
+  /** Whether each head of queries and keys is normalized. */
   readonly hasHeadNorms: boolean;
-  /** Whether embeddings are scaled, norms add one to their weights, and branches are normalised before they are added. */
+  /** Whether embeddings are scaled, norms add one to their weights, and branches are normalized before they are added. */
   readonly isGemma: boolean;
 }
 

@@ -2,11 +2,7 @@ import { isRecord } from '../../../platform/is-record.ts';
 import { ModelFileCorruptError } from '../../../protocol/errors/model.ts';
 import type { Checkpoint } from '../checkpoint/checkpoint.ts';
 import type { DtypeChoice } from '../../../protocol/models.ts';
-import {
-  PACKED_FORMAT_VERSION,
-  type PackedLayout,
-  type QuantisationErrors,
-} from '../checkpoint/packed-weights.ts';
+import { PACKED_FORMAT_VERSION, type PackedLayout } from '../checkpoint/packed-weights.ts';
 import { ifFound, openSyncFile, readJsonFile, writeJsonFile, type SyncFile } from './opfs.ts';
 import { digestOf } from './stored-digest.ts';
 
@@ -30,8 +26,6 @@ export interface ModelManifest extends ModelOrigin {
   /** Whether it was stored on a device that computes in fp16, so that `auto` could choose that. */
   readonly hadFloat16: boolean;
   readonly packed: PackedLayout & { readonly formatVersion: number };
-  /** What quantisation has cost. */
-  readonly quantisationErrors: QuantisationErrors;
   /** The packed file's `digestOf`. */
   readonly weightsDigest: string;
 }
@@ -39,8 +33,8 @@ export interface ModelManifest extends ModelOrigin {
 /** `texts.json`: everything but the weights that a model needs to run. */
 export type ModelTexts = Pick<Checkpoint, 'config' | 'generationConfig' | 'tokenizer' | 'tokenizerConfig'>;
 
-/** Fills the file of weights, and returns what quantisation has cost. */
-export type WriteWeights = (file: SyncFile) => Promise<QuantisationErrors>;
+/** Fills the file of weights. */
+export type WriteWeights = (file: SyncFile) => Promise<unknown>;
 
 const MANIFEST = 'model.json';
 const TEXTS = 'texts.json';
@@ -82,12 +76,12 @@ export class ModelFolder {
 
   static async write(
     folder: FileSystemDirectoryHandle,
-    facts: Omit<ModelManifest, 'weightsDigest' | 'quantisationErrors'>,
+    facts: Omit<ModelManifest, 'weightsDigest'>,
     texts: ModelTexts,
     write: WriteWeights,
     remove: () => Promise<void>,
   ): Promise<ModelFolder> {
-    const manifest = { ...facts, ...(await writeWeights(folder, facts.packed.size, write)) };
+    const manifest = { ...facts, weightsDigest: await writeWeights(folder, facts.packed.size, write) };
     await writeJsonFile(folder, TEXTS, texts);
     await writeJsonFile(folder, MANIFEST, manifest);
     return new ModelFolder(folder, manifest, remove);
@@ -124,16 +118,17 @@ export class ModelFolder {
   }
 }
 
+/** @returns The file's `digestOf`. */
 async function writeWeights(
   folder: FileSystemDirectoryHandle,
   size: number,
   write: WriteWeights,
-): Promise<Pick<ModelManifest, 'quantisationErrors' | 'weightsDigest'>> {
+): Promise<string> {
   const file = await openSyncFile(folder, WEIGHTS);
   try {
-    const quantisationErrors = await write(file);
+    await write(file);
     file.flush();
-    return { quantisationErrors, weightsDigest: await digestOf(file, size) };
+    return await digestOf(file, size);
   } finally {
     file.close();
   }

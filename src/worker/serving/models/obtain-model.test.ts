@@ -18,7 +18,7 @@ const GPU: DeviceLimits = {
 
 it.each([
   ['is taken where `auto` chose it on such a device', 'fp16', 'float16', true, 'auto', GPU, true],
-  ['is taken where `auto` had to quantise it there', 'q8', 'float16', true, 'auto', GPU, true],
+  ['is taken where `auto` had to quantize it there', 'q8', 'float16', true, 'auto', GPU, true],
   ['is taken where the model itself needs fp32', 'fp32', 'float32', true, 'auto', GPU, true],
   ['is fetched where `auto` chose without fp16', 'fp32', 'float32', false, 'auto', GPU, false],
   ['is taken without fp16 where that was so before', 'fp32', 'float32', false, 'auto', WASM, true],

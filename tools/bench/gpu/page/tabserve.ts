@@ -1,4 +1,4 @@
-import { connect, type Serve } from '../../../../src/client/client.ts';
+import { connect, type TabserveClient } from '../../../../src/client/client.ts';
 import { createWorker } from '../../../../src/ui/create-worker.ts';
 import type { BackendName, Contender } from '../../peers/contender.ts';
 import type { Precision, ReferenceAnswer } from '../contender.ts';
@@ -17,9 +17,9 @@ const NUM_LOGPROBS = 20;
 
 /** The client as a page uses it, with a model in the requested precision. */
 export class Tabserve implements Contender {
-  readonly #serve: Serve;
+  readonly #serve: TabserveClient;
 
-  constructor(serve: Serve) {
+  constructor(serve: TabserveClient) {
     this.#serve = serve;
   }
 

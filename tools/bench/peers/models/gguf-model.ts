@@ -1,5 +1,5 @@
 import { toFloat16 } from '../../../../src/worker/models/checkpoint/float-formats.ts';
-import { quantiseRows } from '../../../../src/worker/models/checkpoint/quantise.ts';
+import { quantizeRows } from '../../../../src/worker/models/checkpoint/quantize.ts';
 import type { ModelConfig } from '../../../../src/worker/models/model-config.ts';
 import type { Checkpoint, TokenizerJson, Weight } from './checkpoint.ts';
 import type { GgufTensor, GgufType, GgufValue } from './gguf.ts';
@@ -44,17 +44,17 @@ export function generalMetadata(
 export function ggufTensor(name: string, { shape, values }: Weight, type: GgufType): GgufTensor {
   if (type === 'f32' || shape.length < 2) return { name, shape, type: 'f32', data: bytesOf(values) };
   if (type === 'f16') return { name, shape, type, data: bytesOf(toFloat16(values)) };
-  return { name, shape, type, data: quantiseBlocks({ shape, values }) };
+  return { name, shape, type, data: quantizeBlocks({ shape, values }) };
 }
 
 /**
  * Encodes the integers of our own q4 in the order of `Q4_0`: value j of a block in the lower half of byte j, value j + 16 in the
  * upper.
  */
-function quantiseBlocks({ shape, values }: Weight): Uint8Array {
+function quantizeBlocks({ shape, values }: Weight): Uint8Array {
   const [numRows = 0, length = 0] = shape;
   const matrix = { values, numRows, length, rowStride: length, stride: 1 };
-  const { values: codes, scales } = quantiseRows(matrix, 4);
+  const { values: codes, scales } = quantizeRows(matrix, 4);
   const scaleBytes = bytesOf(toFloat16(scales));
   const blocks = new Uint8Array(scales.length * BLOCK_BYTES);
   for (let block = 0; block < scales.length; block++) {

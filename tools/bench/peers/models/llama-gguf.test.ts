@@ -40,11 +40,11 @@ describe('encodeLlamaGguf', () => {
   });
 
   it('keeps vectors in float32 and every weight of a matrix within a step of its block in q4_0', () => {
-    const quantised = readGguf(encodeLlamaGguf(checkpoint, 'q4_0')).tensors;
+    const quantized = readGguf(encodeLlamaGguf(checkpoint, 'q4_0')).tensors;
     const norm = weightOf(checkpoint, 'layers.0.input_layernorm.weight');
-    expect(find(quantised, 'blk.0.attn_norm.weight')).toEqual(norm.values);
+    expect(find(quantized, 'blk.0.attn_norm.weight')).toEqual(norm.values);
     const down = weightOf(checkpoint, 'layers.0.mlp.down_proj.weight');
-    expect(worstStep(down, find(quantised, 'blk.0.ffn_down.weight'))).toBeLessThan(1.1);
+    expect(worstStep(down, find(quantized, 'blk.0.ffn_down.weight'))).toBeLessThan(1.1);
   });
 
   it('rounds every weight of a matrix to fp16', () => {

@@ -1,8 +1,8 @@
-import type { GenerationResponse, Serve } from '../../../../src/client/index.ts';
+import type { GenerationResponse, TabserveClient } from '../../../../src/client/index.ts';
 import type { Contender } from '../contender.ts';
 
 /** Tabserve with default knobs, but without prefix caching: the same prompts come in each round and must be prefilled again. */
-export async function contendWith(serve: Serve): Promise<Contender> {
+export async function contendWith(serve: TabserveClient): Promise<Contender> {
   const { backend: info } = await serve.ready();
   await serve.configure('text-generator', { prefixCaching: false });
   const generator = serve.getHandle('text-generator');

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { quantiseRows, type QuantisedRows } from './quantise.ts';
-import { QUANTISATION_ERROR } from './test-support.ts';
+import { quantizeRows, type QuantizedRows } from './quantize.ts';
+import { QUANTIZATION_ERROR } from './test-support.ts';
 
 const NUM_ROWS = 3;
 const LENGTH = 64;
@@ -10,10 +10,10 @@ const WEIGHTS = Float32Array.from({ length: NUM_ROWS * LENGTH }, (_, i) => Math.
 
 const BY_ROWS = { values: WEIGHTS, numRows: NUM_ROWS, length: LENGTH, rowStride: LENGTH, stride: 1 };
 
-describe.each([8, 4] as const)('quantiseRows to %d bits', (bits) => {
+describe.each([8, 4] as const)('quantizeRows to %d bits', (bits) => {
   it('comes back within half a step of every weight', () => {
-    const rows = quantiseRows(BY_ROWS, bits);
-    const errors = dequantise(rows, bits).map((value, i) => Math.abs(value - (WEIGHTS[i] ?? 0)));
+    const rows = quantizeRows(BY_ROWS, bits);
+    const errors = dequantize(rows, bits).map((value, i) => Math.abs(value - (WEIGHTS[i] ?? 0)));
     const steps = errors.map((_, i) => Math.abs(rows.scales[Math.floor(i / 32)] ?? 0));
     // The fitted scale moves the far end of the range by some of a step.
     expect(errors.every((error, i) => error <= 1.01 * (steps[i] ?? 0))).toBe(true);
@@ -25,11 +25,11 @@ describe.each([8, 4] as const)('quantiseRows to %d bits', (bits) => {
 
   it('has the error on uniform weights that the bounds of logits assume', () => {
     const values = Float32Array.from({ length: 32 * 256 }, (_, i) => ((Math.sin(i) * 43_758.5453) % 1) * 0.1);
-    const rows = quantiseRows({ values, numRows: 256, length: 32, rowStride: 32, stride: 1 }, bits);
-    const errors = dequantise(rows, bits).map((value, i) => value - (values[i] ?? 0));
+    const rows = quantizeRows({ values, numRows: 256, length: 32, rowStride: 32, stride: 1 }, bits);
+    const errors = dequantize(rows, bits).map((value, i) => value - (values[i] ?? 0));
     const error = Math.hypot(...errors) / Math.hypot(...values);
-    expect(error / QUANTISATION_ERROR[`q${bits}`]).toBeGreaterThan(0.9);
-    expect(error / QUANTISATION_ERROR[`q${bits}`]).toBeLessThan(1);
+    expect(error / QUANTIZATION_ERROR[`q${bits}`]).toBeGreaterThan(0.9);
+    expect(error / QUANTIZATION_ERROR[`q${bits}`]).toBeLessThan(1);
   });
 
   it('is exact where there are no more values than steps', () => {
@@ -38,8 +38,8 @@ describe.each([8, 4] as const)('quantiseRows to %d bits', (bits) => {
       { length: 32 },
       (_, i) => 0.25 * Math.max(-half, (i % (2 * half)) - half),
     );
-    const rows = quantiseRows({ values, numRows: 1, length: 32, rowStride: 32, stride: 1 }, bits);
-    expect(dequantise(rows, bits)).toEqual([...values]);
+    const rows = quantizeRows({ values, numRows: 1, length: 32, rowStride: 32, stride: 1 }, bits);
+    expect(dequantize(rows, bits)).toEqual([...values]);
   });
 
   it('takes the columns of a matrix for rows', () => {
@@ -47,18 +47,18 @@ describe.each([8, 4] as const)('quantiseRows to %d bits', (bits) => {
       (_, i) => WEIGHTS[(i % NUM_ROWS) * LENGTH + Math.floor(i / NUM_ROWS)] ?? 0,
     );
     const byColumns = { ...BY_ROWS, values: transposed, rowStride: 1, stride: NUM_ROWS };
-    expect(quantiseRows(byColumns, bits)).toEqual(quantiseRows(BY_ROWS, bits));
+    expect(quantizeRows(byColumns, bits)).toEqual(quantizeRows(BY_ROWS, bits));
   });
 
   it('leaves zeros zero', () => {
-    const rows = quantiseRows({ ...BY_ROWS, values: new Float32Array(WEIGHTS.length) }, bits);
-    expect(dequantise(rows, bits).every((value) => value === 0)).toBe(true);
+    const rows = quantizeRows({ ...BY_ROWS, values: new Float32Array(WEIGHTS.length) }, bits);
+    expect(dequantize(rows, bits).every((value) => value === 0)).toBe(true);
     expect(rows.error).toEqual({ errorSquares: 0, weightSquares: 0 });
   });
 });
 
 /** As MatMulNBits reads them. */
-function dequantise({ values, scales }: QuantisedRows, bits: 8 | 4): number[] {
+function dequantize({ values, scales }: QuantizedRows, bits: 8 | 4): number[] {
   const codes = bits === 8 ? [...values] : [...values].flatMap((byte) => [byte & 15, byte >> 4]);
   return codes.map((code, i) => (code - 2 ** (bits - 1)) * (scales[Math.floor(i / 32)] ?? 0));
 }

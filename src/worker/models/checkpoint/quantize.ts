@@ -1,7 +1,7 @@
 import { BLOCK_SIZE } from './packed-weights.ts';
 
-/** Quantised rows of a tensor, as `MatMulNBits` of onnxruntime reads them. */
-export interface QuantisedRows {
+/** Quantized rows of a tensor, as `MatMulNBits` of onnxruntime reads them. */
+export interface QuantizedRows {
   /** [rows, blocks, 32 or 16]. With 4 bits, the first of two is in the lower half of a byte. */
   readonly values: Uint8Array<ArrayBuffer>;
   /** [rows, blocks] */
@@ -9,7 +9,7 @@ export interface QuantisedRows {
   readonly error: ErrorSum;
 }
 
-/** What quantisation changes, as sums over weights. */
+/** What quantization changes, as sums over weights. */
 export interface ErrorSum {
   /** Of the squares of the differences. Scales count as they are before they are rounded to fp16. */
   readonly errorSquares: number;
@@ -27,10 +27,10 @@ export interface WeightMatrix {
 }
 
 /**
- * Quantises each 32 weights of a row to integers and a scale. The largest weight, whatever its sign, takes the end of the
+ * Quantizes each 32 weights of a row to integers and a scale. The largest weight, whatever its sign, takes the end of the
  * range that has one step more. Then the scale is fitted to the integers by least squares.
  */
-export function quantiseRows(matrix: WeightMatrix, bits: 8 | 4): QuantisedRows {
+export function quantizeRows(matrix: WeightMatrix, bits: 8 | 4): QuantizedRows {
   const numBlocks = matrix.length / BLOCK_SIZE;
   const blockBytes = (BLOCK_SIZE * bits) / 8;
   const values = new Uint8Array(matrix.numRows * numBlocks * blockBytes);
@@ -43,7 +43,7 @@ export function quantiseRows(matrix: WeightMatrix, bits: 8 | 4): QuantisedRows {
       const start = row * matrix.rowStride + index * BLOCK_SIZE * matrix.stride;
       for (let i = 0; i < BLOCK_SIZE; i++) weights[i] = matrix.values[start + i * matrix.stride] ?? 0;
       const at = row * numBlocks + index;
-      const block = quantiseBlock(weights, codes, 2 ** (bits - 1));
+      const block = quantizeBlock(weights, codes, 2 ** (bits - 1));
       scales[at] = block.scale;
       errorSquares += block.errorSquares;
       weightSquares += block.weightSquares;
@@ -54,7 +54,7 @@ export function quantiseRows(matrix: WeightMatrix, bits: 8 | 4): QuantisedRows {
 }
 
 /** Fills `codes` with integers from 0 to 2 * numLevels - 1, where numLevels stands for zero. */
-function quantiseBlock(
+function quantizeBlock(
   weights: Float32Array,
   codes: Uint8Array,
   numLevels: number,

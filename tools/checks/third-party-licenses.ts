@@ -1,11 +1,11 @@
 import { globSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 
-// Lists the third-party packages in the built page and the package's entries, with their licences. `--write` brings the file up
+// Lists the third-party packages in the built page and the package's entries, with their licenses. `--write` brings the file up
 // to date.
 
-const FILE = 'public/third-party-licences.txt';
+const FILE = 'public/third-party-licenses.txt';
 
-/** What may be part of a page under the MIT licence without a further word. */
+/** What may be part of a page under the MIT license without a further word. */
 const ALLOWED: ReadonlySet<string> = new Set([
   '0BSD',
   'Apache-2.0',
@@ -35,16 +35,16 @@ const { packages }: { readonly packages: Readonly<Record<string, LockedPackage>>
 const folders = [...foldersBelow(importedPackages())].toSorted();
 const manifests = folders.map((folder) => ({ folder, manifest: readManifest(folder) }));
 const shipped = manifests.filter(({ manifest }) => manifest.name !== 'empty-npm-package');
-const forbidden = shipped.filter(({ manifest }) => !isAllowed(licenceOf(manifest)));
+const forbidden = shipped.filter(({ manifest }) => !isAllowed(licenseOf(manifest)));
 
 for (const { manifest } of forbidden) {
-  console.error(`${manifest.name} is under ${licenceOf(manifest)}, which nobody has looked at: see ${FILE}.`);
+  console.error(`${manifest.name} is under ${licenseOf(manifest)}, which nobody has looked at: see ${FILE}.`);
 }
 const text = shipped.map(describe).join(`\n${'-'.repeat(80)}\n\n`);
 if (process.argv.includes('--write')) writeFileSync(FILE, text);
 const isCurrent = readFileSync(FILE, 'utf8') === text;
-if (!isCurrent) console.error(`${FILE} is not that of the packages in use: run \`npm run licences\`.`);
-if (isCurrent && forbidden.length === 0) console.log(`Licences: ${shipped.length} packages, all in ${FILE}.`);
+if (!isCurrent) console.error(`${FILE} is not that of the packages in use: run \`npm run licenses\`.`);
+if (isCurrent && forbidden.length === 0) console.log(`Licenses: ${shipped.length} packages, all in ${FILE}.`);
 else process.exitCode = 1;
 
 /** The packages that the sources of the page and its worker import. `ai-sdk` imports a peer alone, which the app installs. */
@@ -84,7 +84,7 @@ function folderOf(name: string, from: string): string | undefined {
 function describe({ folder, manifest }: { readonly folder: string; readonly manifest: Manifest }): string {
   const { name, version, author } = manifest;
   const by = typeof author === 'string' ? author : author?.name;
-  const head = `${name} ${version}, ${licenceOf(manifest)}${by ? `, by ${by}` : ''}`;
+  const head = `${name} ${version}, ${licenseOf(manifest)}${by ? `, by ${by}` : ''}`;
   const texts = readdirSync(folder)
     .filter((file) => /^(?:licen[cs]e|notice|copying)(?:\.|$)/i.test(file))
     .toSorted()
@@ -92,12 +92,12 @@ function describe({ folder, manifest }: { readonly folder: string; readonly mani
   return `${[head, ...texts].join('\n\n')}\n`;
 }
 
-/** Each licence of an SPDX expression such as `(Apache-2.0 AND MIT)`. */
+/** Each license of an SPDX expression such as `(Apache-2.0 AND MIT)`. */
 function isAllowed(expression: string): boolean {
   return expression.split(/[()]| AND | OR /).every((name) => name === '' || ALLOWED.has(name));
 }
 
-function licenceOf({ license = 'no licence' }: Manifest): string {
+function licenseOf({ license = 'no license' }: Manifest): string {
   return license;
 }
 
