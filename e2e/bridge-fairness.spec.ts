@@ -1,7 +1,7 @@
 import type { Page } from 'playwright/test';
 
 import type { RequestId } from '../src/protocol/ids.ts';
-import type { SlotStay, StepRecord } from '../src/protocol/stats.ts';
+import type { SlotSpan, StepRecord } from '../src/protocol/stats.ts';
 import { expect, test } from './support/bridge-test.ts';
 import { eosTokenId } from './support/reference.ts';
 import { ANY_BACKEND } from './support/test.ts';
@@ -9,7 +9,7 @@ import { ANY_BACKEND } from './support/test.ts';
 declare global {
   interface Window {
     /** The first stay of each sequence in a slot: its admission. */
-    admissions: SlotStay[];
+    admissions: SlotSpan[];
   }
 }
 
@@ -26,12 +26,12 @@ async function recordAdmissions(page: Page): Promise<void> {
   await page.evaluate(() => {
     const known = new Set<string>();
     window.admissions = [];
-    window.tabserve.subscribe('stats', ({ slotStays }) => {
-      for (const stay of slotStays) {
-        const name = `${stay.requestId}#${stay.index}`;
-        if (stay.stayIndex > 0 || known.has(name)) continue;
+    window.tabserve.subscribe('stats', ({ slotSpans }) => {
+      for (const slotSpan of slotSpans) {
+        const name = `${slotSpan.requestId}#${slotSpan.index}`;
+        if (slotSpan.spanIndex > 0 || known.has(name)) continue;
         known.add(name);
-        window.admissions.push(stay);
+        window.admissions.push(slotSpan);
       }
     });
   });
@@ -44,7 +44,7 @@ const lastStepOf = async (page: Page): Promise<number> => (await stepsOf(page)).
 async function admittedAfter(page: Page, stepIndex: number): Promise<RequestId[]> {
   const steps = await stepsOf(page);
   const admissions = await page.evaluate(() => window.admissions);
-  const rowOf = ({ firstStepIndex, slot }: SlotStay): number =>
+  const rowOf = ({ firstStepIndex, slot }: SlotSpan): number =>
     steps.find((step) => step.stepIndex === firstStepIndex)?.slots.indexOf(slot) ?? -1;
   return admissions
     .filter(({ firstStepIndex }) => firstStepIndex > stepIndex)

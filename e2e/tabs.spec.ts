@@ -102,15 +102,15 @@ test(
     const [first, second] = await site.openReady(2);
     if (!first || !second) throw new Error('There are no two tabs.');
     const follower = (await site.leader()) === first ? second : first;
-    const stays = follower === first ? second : first;
-    await stays.configure({ maxBatchSize: 2 });
-    await stays.page.evaluate(recordCounts);
+    const slotSpans = follower === first ? second : first;
+    await slotSpans.configure({ maxBatchSize: 2 });
+    await slotSpans.page.evaluate(recordCounts);
     await follower.begin(sampledRequests(4, 0, 400));
     await follower.whenStreamed(2);
     await site.close(follower);
-    await stays.page.waitForFunction(() => window.counts === '0 running, 0 waiting');
-    await expect.poll(async () => (await stays.status()).numTabs).toBe(1);
-    expect((await stays.generate('Once', { maxNewTokens: 2 })).usage.numOutputTokens).toBe(2);
+    await slotSpans.page.waitForFunction(() => window.counts === '0 running, 0 waiting');
+    await expect.poll(async () => (await slotSpans.status()).numTabs).toBe(1);
+    expect((await slotSpans.generate('Once', { maxNewTokens: 2 })).usage.numOutputTokens).toBe(2);
   },
 );
 

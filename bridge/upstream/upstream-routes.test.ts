@@ -16,7 +16,7 @@ import { upstreamRoutes } from './upstream-routes.ts';
 
 type Answer = Parameters<typeof createServer>[1];
 
-const LANE = '/upstream/lanes/lane-1';
+const CONNECTION = '/upstream/connections/connection-1';
 const STREAM = { 'Content-Type': 'text/event-stream' };
 
 /** A server on a free port; all of them end with the test. */
@@ -60,8 +60,8 @@ afterEach(async () => {
   await Promise.all(servers.map((server) => new Promise((resolve) => void server.close(resolve))));
 });
 
-/** Reads a lane; `until` resolves with all that has come when it holds that. */
-async function openLane(path = LANE) {
+/** Reads a connection; `until` resolves with all that has come when it holds that. */
+async function openConnection(path = CONNECTION) {
   const abort = new AbortController();
   const response = await fetch(bridge + path, { signal: abort.signal });
   const reader = response.body?.pipeThrough(new TextDecoderStream()).getReader();
@@ -69,7 +69,7 @@ async function openLane(path = LANE) {
   const until = async (wanted: string): Promise<string> => {
     while (!text.includes(wanted)) {
       const next = await reader?.read();
-      if (!next?.value) throw new Error(`The lane ended with ${text}`);
+      if (!next?.value) throw new Error(`The connection ended with ${text}`);
       text += next.value;
     }
     return text;
@@ -78,7 +78,7 @@ async function openLane(path = LANE) {
 }
 
 const begin = (requestId: string, path = '/v1/completions') =>
-  fetch(`${bridge}${LANE}/${requestId}?path=${path}`, { method: 'POST', body: '{}' });
+  fetch(`${bridge}${CONNECTION}/${requestId}?path=${path}`, { method: 'POST', body: '{}' });
 
 describe('what an upstream answers through the bridge', () => {
   it('comes as it is, with what the caller may say and the key of the bridge', async () => {
@@ -273,11 +273,11 @@ describe('what an upstream answers through the bridge', () => {
     ['GET', '/v1/../admin', 418],
     ['GET', '/v2/models', 418],
     ['OPTIONS', '*', 400],
-    ['PUT', LANE, 405],
-    ['HEAD', LANE, 405],
-    ['GET', `${LANE}/r`, 405],
-    ['GET', '/upstream/lanes/a.b', 404],
-    ['POST', '/upstream/lanes/nobody/r', 404],
+    ['PUT', CONNECTION, 405],
+    ['HEAD', CONNECTION, 405],
+    ['GET', `${CONNECTION}/r`, 405],
+    ['GET', '/upstream/connections/a.b', 404],
+    ['POST', '/upstream/connections/nobody/r', 404],
   ])('is not asked for %s %s', async (method, path, status) => {
     answer = (_, response) => response.end();
     // As it stands: fetch would resolve the dots.
@@ -296,7 +296,9 @@ describe('what an upstream answers through the bridge', () => {
       '/tokenize',
       '/detokenize',
     ]);
-    expect(asked.filter(({ isWork }) => !isWork).map(({ path }) => path)).toEqual(['/upstream/lanes/*']);
+    expect(asked.filter(({ isWork }) => !isWork).map(({ path }) => path)).toEqual([
+      '/upstream/connections/*',
+    ]);
   });
 
   it('is not asked with a body of more than 8 MiB', async () => {
@@ -307,7 +309,7 @@ describe('what an upstream answers through the bridge', () => {
 
   it('is not asked with a body that grows to more than that', async () => {
     const status = await new Promise((resolve) => {
-      const growing = httpRequest(`${bridge}${LANE}/r`, { method: 'POST' }, ({ statusCode }) =>
+      const growing = httpRequest(`${bridge}${CONNECTION}/r`, { method: 'POST' }, ({ statusCode }) =>
         resolve(statusCode),
       );
       // It is cut off in the middle of its body.
@@ -318,12 +320,12 @@ describe('what an upstream answers through the bridge', () => {
   });
 });
 
-/** What a lane brings of the answer that its test gives. */
+/** What a connection brings of the answer that its test gives. */
 const eventsOf = (id: string) =>
   `event: head\nid: ${id}\ndata: \n\nevent: data\nid: ${id}\ndata: {"${id}":\ndata: "é"}\n\n` +
   `event: data\nid: ${id}\ndata: [DONE]\n\nevent: end\nid: ${id}\ndata: \n\n`;
 
-describe('a lane', () => {
+describe('a connection', () => {
   it('brings the answers of several requests, each event with its request', async () => {
     answer = (request, response) => {
       const id = String(request.headers['x-request-id']);
@@ -333,11 +335,11 @@ describe('a lane', () => {
       response.writeHead(200, STREAM).write(bytes.subarray(0, cut));
       response.end(bytes.subarray(cut));
     };
-    const lane = await openLane();
-    expect(lane.response.headers.get('content-type')).toBe('text/event-stream');
+    const connection = await openConnection();
+    expect(connection.response.headers.get('content-type')).toBe('text/event-stream');
     for (const id of ['a', 'b']) expect((await begin(id)).status).toBe(202);
-    await lane.until('event: end\nid: a\n');
-    const text = await lane.until('event: end\nid: b\n');
+    await connection.until('event: end\nid: a\n');
+    const text = await connection.until('event: end\nid: b\n');
     for (const id of ['a', 'b']) {
       const own = text
         .split('\n\n')
@@ -349,7 +351,7 @@ describe('a lane', () => {
       ['/v1/completions', 'Bearer key'],
       ['/v1/completions', 'Bearer key'],
     ]);
-    lane.close();
+    connection.close();
   });
 
   it.each<readonly [string, NonNullable<Answer>, number, string]>([
@@ -376,12 +378,12 @@ describe('a lane', () => {
     ],
   ])('tells %s', async (_, badAnswer, status, detail) => {
     answer = badAnswer;
-    const lane = await openLane();
+    const connection = await openConnection();
     await begin('a');
-    const text = await lane.until(`"status":${status}`);
+    const text = await connection.until(`"status":${status}`);
     expect(text).toContain('event: refusal\nid: a\n');
     expect(text).toContain(detail);
-    lane.close();
+    connection.close();
   });
 
   it('ends a request that is cancelled, and all of them with itself', async () => {
@@ -398,15 +400,15 @@ describe('a lane', () => {
       new Promise((resolve) => {
         gone.addEventListener('left', resolve, { once: true });
       });
-    const lane = await openLane();
+    const connection = await openConnection();
     for (const id of ['a', 'b']) await begin(id);
-    await lane.until('id: b\ndata: 1');
+    await connection.until('id: b\ndata: 1');
     const first = whenLeft();
-    expect((await fetch(`${bridge}${LANE}/a`, { method: 'DELETE' })).status).toBe(204);
+    expect((await fetch(`${bridge}${CONNECTION}/a`, { method: 'DELETE' })).status).toBe(204);
     await first;
     expect(left).toEqual(['a']);
     const second = whenLeft();
-    lane.close();
+    connection.close();
     await second;
     expect(left).toEqual(['a', 'b']);
     expect((await begin('c')).status).toBe(404);
@@ -414,18 +416,18 @@ describe('a lane', () => {
 
   it('asks for a chat where the worker does, and for nothing else', async () => {
     answer = (_, response) => response.writeHead(200, STREAM).end('data: 1\n\n');
-    const lane = await openLane();
+    const connection = await openConnection();
     for (const path of ['/v1/files', '']) expect((await begin('a', path)).status).toBe(400);
     await begin('b', '/v1/chat/completions');
-    await lane.until('event: end\nid: b\n');
+    await connection.until('event: end\nid: b\n');
     expect(seen.map(({ url }) => url)).toEqual(['/v1/chat/completions']);
-    lane.close();
+    connection.close();
   });
 
   it('belongs to whoever opened it', async () => {
-    const lane = await openLane();
-    expect((await fetch(bridge + LANE)).status).toBe(503);
-    lane.close();
+    const connection = await openConnection();
+    expect((await fetch(bridge + CONNECTION)).status).toBe(503);
+    connection.close();
   });
 });
 

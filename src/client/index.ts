@@ -58,7 +58,7 @@ export type {
   BatchRecord,
   LatencySummary,
   ServeStats,
-  SlotStay,
+  SlotSpan,
   StepBatch,
   StepRecord,
 } from '../protocol/stats.ts';

@@ -2,7 +2,7 @@ import { systemClock } from '../batching/clock.ts';
 import { RequestCancelledError } from '../batching/errors.ts';
 import { randomSeed } from '../platform/random-seed.ts';
 import { createRequestId, type RequestId } from '../protocol/ids.ts';
-import { END_TYPES, type Caller, type RequestUpdate, type TurnSigns } from '../protocol/requests.ts';
+import { END_TYPES, type Caller, type RequestUpdate, type TurnInfo } from '../protocol/requests.ts';
 import { TEXT_GENERATOR, type GenerationOptions } from '../protocol/generation.ts';
 import { toWireError } from '../protocol/wire-errors.ts';
 import type { BaseResponse } from './base-response.ts';
@@ -31,15 +31,15 @@ export class OutstandingRequests {
     deployment: string,
     caller: Caller | undefined,
   ) {
-    const signs: TurnSigns = caller ? { caller } : {};
+    const turnInfo: TurnInfo = caller ? { caller } : {};
     return {
       remote: (input: unknown, options?: RequestOptions): Made => {
-        const response = this.#submit(ResponseClass, deployment, input, options, signs);
+        const response = this.#submit(ResponseClass, deployment, input, options, turnInfo);
         this.#begin([response]);
         return response;
       },
       remoteAll: (inputs: readonly unknown[], options?: RequestOptions): readonly Made[] => {
-        const turn = { ...signs, turnId: createRequestId() };
+        const turn = { ...turnInfo, turnId: createRequestId() };
         const responses = inputs.map((input) =>
           this.#submit(ResponseClass, deployment, input, options, turn),
         );
@@ -87,7 +87,7 @@ export class OutstandingRequests {
     deployment: string,
     input: unknown,
     given: RequestOptions | null | undefined,
-    turn: TurnSigns,
+    turn: TurnInfo,
   ): Made {
     const { signal, ...options } = given ?? {};
     const requestId = createRequestId();

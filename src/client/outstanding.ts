@@ -1,6 +1,6 @@
 import type { FinishReason, PromptTokenLogprobs, TokenLogprobs } from '../protocol/generation.ts';
 import type { RequestId } from '../protocol/ids.ts';
-import type { RequestUpdate, Resumption, SubmittedRequest, TurnSigns } from '../protocol/requests.ts';
+import type { RequestUpdate, Resumption, SubmittedRequest, TurnInfo } from '../protocol/requests.ts';
 import type { Outgoing } from './links/link.ts';
 
 /** The response object that the caller holds. */
@@ -14,7 +14,7 @@ export interface Submission {
   readonly deployment: string;
   readonly input: unknown;
   readonly options: object;
-  readonly turn?: TurnSigns;
+  readonly turn?: TurnInfo;
 }
 
 /** The part of one continuation that has been received. */
@@ -50,7 +50,7 @@ export class OutstandingRequest {
     this.#submission = structuredClone(this.#submission);
   }
 
-  get turn(): TurnSigns {
+  get turn(): TurnInfo {
     return this.#submission.turn ?? {};
   }
 

@@ -55,7 +55,7 @@ export const caller = v.pipe(v.array(name), v.minLength(1), v.maxLength(3));
 export type Caller = Wire<typeof caller>;
 
 /** The turn that a submission belongs to. */
-export interface TurnSigns {
+export interface TurnInfo {
   /** Submissions with the same name are one turn; a submission without it is a turn of its own. */
   readonly turnId?: string;
   /** Only the bridge may send it: the door for tabs drops it. */

@@ -116,7 +116,7 @@ const stepRecord: v.GenericSchema<unknown, StepRecord> = v.object({
   slots: v.array(count),
 });
 
-const slotStay = v.object({
+const slotSpan = v.object({
   /** The request that the sequence belongs to. */
   requestId: id<RequestId>(),
   /** Which of its request's continuations this is. */
@@ -124,7 +124,7 @@ const slotStay = v.object({
   /** The slot's number, from 0. */
   slot: count,
   /** 0 for the sequence's first stay; each move to another slot adds 1. */
-  stayIndex: count,
+  spanIndex: count,
   /** Before the first stay of the sequence. */
   queueWaitMs: duration,
   /** Since the beginning of the stay's first step, as all `AgoMs` counted back from the message. */
@@ -147,7 +147,7 @@ const slotStay = v.object({
  *
  * @interface
  */
-export type SlotStay = Wire<typeof slotStay>;
+export type SlotSpan = Wire<typeof slotSpan>;
 
 const latencySummary: v.GenericSchema<unknown, LatencySummary> = v.object({
   count,
@@ -160,7 +160,7 @@ export const serveStats = v.object({
   /** Steps since the previous stats message, oldest first. */
   steps: v.array(stepRecord),
   /** Stays that last, and those that ended since the previous stats message. */
-  slotStays: v.array(slotStay),
+  slotSpans: v.array(slotSpan),
   /** Sequences that run. */
   numRunning: count,
   /** Requests that wait. */

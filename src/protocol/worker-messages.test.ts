@@ -112,12 +112,12 @@ const STATS = {
       slots: [0, 1],
     },
   ],
-  slotStays: [
+  slotSpans: [
     {
       requestId: 'request-1',
       index: 1,
       slot: 2,
-      stayIndex: 0,
+      spanIndex: 0,
       queueWaitMs: 1.5,
       startedAgoMs: 80.5,
       firstTokenAgoMs: 60,

@@ -1,4 +1,4 @@
-import type { BatchingPolicy, RequestId, ServeStatus, SlotStay, StepRecord } from '../client/index.ts';
+import type { BatchingPolicy, RequestId, ServeStatus, SlotSpan, StepRecord } from '../client/index.ts';
 import type { RequestView } from './state/request-view.ts';
 import type { SlotBar } from './state/slot-history.ts';
 
@@ -36,7 +36,7 @@ export function createBar(change: Partial<SlotBar> = {}): SlotBar {
     index: 0,
     slot: 0,
     lane: 0,
-    stayIndex: 0,
+    spanIndex: 0,
     queueWaitMs: 100,
     numTokens: 3,
     firstStepIndex: 0,
@@ -48,13 +48,13 @@ export function createBar(change: Partial<SlotBar> = {}): SlotBar {
 }
 
 /** Of a sequence that runs, as the worker reports it. */
-export function createSlotStay(change: Partial<SlotStay> = {}): SlotStay {
+export function createSlotSpan(change: Partial<SlotSpan> = {}): SlotSpan {
   return {
     // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- a brand has no other way in
     requestId: 'a' as RequestId,
     index: 0,
     slot: 0,
-    stayIndex: 0,
+    spanIndex: 0,
     queueWaitMs: 0,
     startedAgoMs: 100,
     numTokens: 0,

@@ -53,7 +53,7 @@ export function drawTrial(context: TrialContext, scene: TrialScene): void {
     const top = bar.lane * laneHeight;
     const startX = Math.max(0, xOf(bar.startedAtMs));
     const endX = Math.max(xOf(bar.endedAtMs ?? endMs), startX + MIN_WIDTH);
-    const decodeX = bar.stayIndex > 0 ? startX : Math.min(xOf(bar.firstTokenAtMs ?? bar.startedAtMs), endX);
+    const decodeX = bar.spanIndex > 0 ? startX : Math.min(xOf(bar.firstTokenAtMs ?? bar.startedAtMs), endX);
     context.fillStyle = resolvedColor(COLORS[index % COLORS.length] ?? '--accent');
     context.globalAlpha = 0.45;
     context.fillRect(startX, top, decodeX - startX, barHeight);
@@ -63,7 +63,7 @@ export function drawTrial(context: TrialContext, scene: TrialScene): void {
     context.fillRect(decodeX, top, Math.max(MIN_WIDTH, endX - decodeX - gap), barHeight);
     const label = String(index + 1);
     const isRoom = barHeight >= LABEL_SIZE - 1 && endX - decodeX > context.measureText(label).width + 6;
-    if (!isRoom || bar.stayIndex > 0) continue;
+    if (!isRoom || bar.spanIndex > 0) continue;
     context.fillStyle = resolvedColor('--on-accent');
     context.fillText(label, decodeX + 3, top + barHeight / 2 + 0.5);
   }

@@ -1,9 +1,9 @@
 import { afterEach, expect, it, vi } from 'vitest';
 
-import type { RequestId, SlotStay } from '../../client/index.ts';
+import type { RequestId, SlotSpan } from '../../client/index.ts';
 import { ChartHistory } from '../state/chart-history.ts';
 import { createServeStore } from '../state/serve-store.ts';
-import { createSlotStay, createStatus } from '../test-support.ts';
+import { createSlotSpan, createStatus } from '../test-support.ts';
 import { createTrialRecorder } from './trial-slots.ts';
 
 // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- a brand has no other way in
@@ -13,8 +13,8 @@ afterEach(() => vi.useRealTimers());
 
 function createRecorder() {
   const store = createServeStore(createStatus(), new ChartHistory());
-  const report = (...slotStays: readonly SlotStay[]): void => {
-    store.getState().history.slots.record({ steps: [], slotStays }, performance.now());
+  const report = (...slotSpans: readonly SlotSpan[]): void => {
+    store.getState().history.slots.record({ steps: [], slotSpans }, performance.now());
     store.setState(({ historyRevision }) => ({ historyRevision: historyRevision + 1 }));
   };
   return { store, report, recorder: createTrialRecorder(store), signal: new AbortController().signal };
@@ -28,14 +28,14 @@ it('keeps the requests of a test out of the cells', () => {
 
 it('copies the bars once the last steps are reported, without those of other requests', async () => {
   const { report, recorder, signal } = createRecorder();
-  const other = createSlotStay({ requestId: id('other'), slot: 2, end: 'stop', endedAgoMs: 1 });
-  report(createSlotStay({ requestId: id('a') }), other);
+  const other = createSlotSpan({ requestId: id('other'), slot: 2, end: 'stop', endedAgoMs: 1 });
+  report(createSlotSpan({ requestId: id('a') }), other);
   const copied = recorder.barsOf([id('a')], signal);
   const onCopied = vi.fn<() => void>();
   void copied.then(onCopied);
   await vi.waitFor(() => Promise.resolve());
   expect(onCopied).not.toHaveBeenCalled();
-  report(createSlotStay({ requestId: id('a'), end: 'stop', endedAgoMs: 1 }));
+  report(createSlotSpan({ requestId: id('a'), end: 'stop', endedAgoMs: 1 }));
   const bars = await copied;
   expect(bars.map(({ requestId, end }) => [requestId, end])).toEqual([['a', 'stop']]);
 });

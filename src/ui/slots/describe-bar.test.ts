@@ -35,6 +35,6 @@ describe('the line for a bar', () => {
   it('says nothing of what has not taken place', () => {
     const { firstTokenAtMs: _token, ...bar } = createBar({ owner: OWN, numTokens: 0 });
     expect(describeBar(bar)).toBe('#7 in slot 0 · waited 100 ms · 0 tokens · running');
-    expect(describeBar({ ...bar, stayIndex: 1 })).toBe('#7 in slot 0 · moved here · 0 tokens · running');
+    expect(describeBar({ ...bar, spanIndex: 1 })).toBe('#7 in slot 0 · moved here · 0 tokens · running');
   });
 });

@@ -43,9 +43,9 @@ const ENDS = {
 
 /** One line for a bar: its request, and how long each part took. */
 export function describeBar(bar: SlotBar): string {
-  const { slot, stayIndex, queueWaitMs, startedAtMs, firstTokenAtMs, endedAtMs, end, numTokens } = bar;
+  const { slot, spanIndex, queueWaitMs, startedAtMs, firstTokenAtMs, endedAtMs, end, numTokens } = bar;
   const parts = [`${describeOwner(bar.owner)} in slot ${slot}`];
-  if (stayIndex > 0) {
+  if (spanIndex > 0) {
     parts.push('moved here');
   } else {
     parts.push(`waited ${formatMs(queueWaitMs)}`);

@@ -36,7 +36,7 @@ function createView(endsMs: readonly number[], prompts: Run | undefined = RUN) {
       ...durations,
     };
   });
-  history.slots.record({ steps, slotStays: [] }, 2000);
+  history.slots.record({ steps, slotSpans: [] }, 2000);
   return { history, runs: { prompts } };
 }
 

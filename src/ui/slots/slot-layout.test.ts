@@ -33,7 +33,7 @@ describe('bars of slots', () => {
   });
 
   it('have neither wait nor prefill where the sequence was moved in', () => {
-    expect(placeBars([endedBar({ stayIndex: 1 })], WINDOW)).toMatchObject([
+    expect(placeBars([endedBar({ spanIndex: 1 })], WINDOW)).toMatchObject([
       { waitX: 40, startX: 40, decodeX: 40, endX: 80, isJoined: false },
     ]);
   });
@@ -41,7 +41,7 @@ describe('bars of slots', () => {
   it('follow one another without a gap where their sequence was moved, whatever their messages said', () => {
     const moved = endedBar({ end: 'moved', endedAtMs: 600 });
     for (const startedAtMs of [580, 630])
-      expect(placeBars([moved, endedBar({ slot: 3, stayIndex: 1, startedAtMs })], WINDOW)).toMatchObject([
+      expect(placeBars([moved, endedBar({ slot: 3, spanIndex: 1, startedAtMs })], WINDOW)).toMatchObject([
         { endX: 60 },
         { startX: 60, endX: 80, isJoined: true },
       ]);

@@ -37,10 +37,10 @@ export function placeBars(bars: Iterable<SlotBar>, window: TimeWindow): readonly
   /** Where the last stay of a sequence that moved ends: messages of two stays differ by some ms. */
   const movedX = new Map<string, number>();
   for (const bar of bars) {
-    const { startedAtMs, endedAtMs = Infinity, stayIndex } = bar;
+    const { startedAtMs, endedAtMs = Infinity, spanIndex } = bar;
     if (startedAtMs > window.untilMs || endedAtMs < window.startMs) continue;
     const name = `${bar.requestId}#${bar.index}`;
-    const joinedX = stayIndex > 0 ? movedX.get(name) : undefined;
+    const joinedX = spanIndex > 0 ? movedX.get(name) : undefined;
     const startX = joinedX ?? xOf(window, startedAtMs);
     const isMoved = bar.end === 'moved';
     const lastX = Math.max(xOf(window, Math.min(endedAtMs, window.untilMs)), startX + MIN_WIDTH);
@@ -50,9 +50,9 @@ export function placeBars(bars: Iterable<SlotBar>, window: TimeWindow): readonly
     const tokenX = xOf(window, Math.min(bar.firstTokenAtMs ?? Infinity, window.untilMs));
     placed.push({
       bar,
-      waitX: stayIndex > 0 ? startX : xOf(window, startedAtMs - bar.queueWaitMs),
+      waitX: spanIndex > 0 ? startX : xOf(window, startedAtMs - bar.queueWaitMs),
       startX,
-      decodeX: stayIndex > 0 ? startX : Math.min(bar.firstTokenAtMs === undefined ? endX : tokenX, endX),
+      decodeX: spanIndex > 0 ? startX : Math.min(bar.firstTokenAtMs === undefined ? endX : tokenX, endX),
       endX,
       isCut: endedAtMs > window.untilMs,
       isJoined: joinedX !== undefined,

@@ -62,7 +62,7 @@ export function TraceDialog({ requestId }: { readonly requestId: RequestId }) {
         </Button>
         <Button
           variant="small"
-          onClick={() => saveJson('tabserve-trace.json', { requestId, stays: bars, steps })}
+          onClick={() => saveJson('tabserve-trace.json', { requestId, slotSpans: bars, steps })}
         >
           Export JSON
         </Button>

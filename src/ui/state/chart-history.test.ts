@@ -20,7 +20,7 @@ const NO_TOTALS = {
 function createStats(change: Partial<ServeStats> = {}): ServeStats {
   return {
     steps: [],
-    slotStays: [],
+    slotSpans: [],
     numRunning: 1,
     numWaiting: 0,
     kvCache: { usedBytes: 0, reservedBytes: 0 },

@@ -31,11 +31,11 @@ describe('a sequence’s lane', () => {
       ['a', { slot: 0, ...over(600) }],
       ['b', { slot: 1 }],
     ]);
-    const stay = { slot: 1, ...over(600, 'moved') };
+    const slotSpan = { slot: 1, ...over(600, 'moved') };
     expect(
       report(lanes, [
-        ['b', stay],
-        ['b', { slot: 0, stayIndex: 1, startedAtMs: 600 }],
+        ['b', slotSpan],
+        ['b', { slot: 0, spanIndex: 1, startedAtMs: 600 }],
       ]),
     ).toEqual([1, 1]);
   });
@@ -45,7 +45,7 @@ describe('a sequence’s lane', () => {
     report(lanes, [
       ['a', { slot: 0, ...over(600) }],
       ['b', { slot: 1, ...over(600, 'moved') }],
-      ['b', { slot: 0, stayIndex: 1, startedAtMs: 600 }],
+      ['b', { slot: 0, spanIndex: 1, startedAtMs: 600 }],
     ]);
     expect(report(lanes, [['c', { slot: 1, startedAtMs: 700 }]])).toEqual([0]);
   });

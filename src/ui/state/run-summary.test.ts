@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 
 import type { RequestId } from '../../client/index.ts';
-import { createRequest, createSlotStay, createStepRecord } from '../test-support.ts';
+import { createRequest, createSlotSpan, createStepRecord } from '../test-support.ts';
 import { ChartHistory } from './chart-history.ts';
 import { stepsBetween, summarizeRun, tokenGaps } from './run-summary.ts';
 import type { TracedStep } from './slot-history.ts';
@@ -47,16 +47,16 @@ describe('the summary of a run', () => {
         createStepRecord({ stepIndex: 2, batchSize: 2, stepMs: 10, agoMs: 50 }),
         createStepRecord({ stepIndex: 3, batchSize: 1, stepMs: 30, agoMs: 20 }),
       ],
-      slotStays: [
-        createSlotStay({ requestId: id('a'), startedAgoMs: 100, firstTokenAgoMs: 80, queueWaitMs: 4 }),
-        createSlotStay({
+      slotSpans: [
+        createSlotSpan({ requestId: id('a'), startedAgoMs: 100, firstTokenAgoMs: 80, queueWaitMs: 4 }),
+        createSlotSpan({
           requestId: id('b'),
           slot: 1,
           startedAgoMs: 100,
           firstTokenAgoMs: 60,
           queueWaitMs: 2,
         }),
-        createSlotStay({ requestId: id('other'), slot: 2, startedAgoMs: 100, firstTokenAgoMs: 1 }),
+        createSlotSpan({ requestId: id('other'), slot: 2, startedAgoMs: 100, firstTokenAgoMs: 1 }),
       ],
     };
     history.slots.record(stats, 1100);

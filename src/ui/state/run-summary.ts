@@ -42,8 +42,8 @@ export function summarizeRun(
   const rows = requestIds.flatMap((id) => requests.get(id) ?? []);
   const steps = stepsBetween(history.slots.steps, startedAtMs, Math.max(endedAtMs, nowMs));
   const bars = history.slots.bars.filter(({ requestId }) => ids.has(requestId));
-  const ttfts = bars.flatMap(({ stayIndex, startedAtMs: startMs, firstTokenAtMs, queueWaitMs }) =>
-    stayIndex === 0 && firstTokenAtMs !== undefined ? firstTokenAtMs - startMs + queueWaitMs : [],
+  const ttfts = bars.flatMap(({ spanIndex, startedAtMs: startMs, firstTokenAtMs, queueWaitMs }) =>
+    spanIndex === 0 && firstTokenAtMs !== undefined ? firstTokenAtMs - startMs + queueWaitMs : [],
   );
   const elapsedMs = Math.max(0, endedAtMs - startedAtMs);
   const numOutputTokens = rows.reduce((sum, row) => sum + row.numOutputTokens, 0);

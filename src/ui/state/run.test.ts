@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 
 import type { ClientId, ClientUpdate, RequestActivity, RequestId } from '../../client/index.ts';
-import { createSlotStay } from '../test-support.ts';
+import { createSlotSpan } from '../test-support.ts';
 import { updateTables, type RequestsEvent, type RequestTables } from './request-tables.ts';
 import { latestRun, updateRuns, type Runs, type RunsInput } from './run.ts';
 
@@ -44,11 +44,11 @@ class Page {
     return this.hear(nowMs, [{ type: 'requests', updates, receivedAtMs: nowMs }]);
   }
 
-  hear(nowMs: number, events: readonly RequestsEvent[], stays: RunsInput['stays'] = []): Runs {
+  hear(nowMs: number, events: readonly RequestsEvent[], slotSpans: RunsInput['slotSpans'] = []): Runs {
     const [before, after] = [this.tables, updateTables(this.tables, events)];
     this.tables = after;
     const { experimentIds } = this;
-    this.runs = updateRuns(this.runs, { events, stays, before, after, experimentIds, nowMs });
+    this.runs = updateRuns(this.runs, { events, slotSpans, before, after, experimentIds, nowMs });
     return this.runs;
   }
 }
@@ -96,8 +96,8 @@ describe('a run', () => {
     const page = new Page();
     page.hear(1000, [ofOtherTab('x', 'running')]);
     expect(page.runs.prompts?.startedAtMs).toBe(1000);
-    const stay = createSlotStay({ requestId: id('x'), startedAgoMs: 900, queueWaitMs: 50 });
-    page.hear(1100, [], [{ stay, receivedAtMs: 1100 }]);
+    const slotSpan = createSlotSpan({ requestId: id('x'), startedAgoMs: 900, queueWaitMs: 50 });
+    page.hear(1100, [], [{ slotSpan, receivedAtMs: 1100 }]);
     expect(page.runs.prompts?.startedAtMs).toBe(150);
     expect(page.hear(1200, [ofOtherTab('x', 'finished')]).prompts?.endedAtMs).toBe(1200);
   });

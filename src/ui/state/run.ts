@@ -1,4 +1,4 @@
-import { TEXT_GENERATOR, type RequestId, type SlotStay } from '../../client/index.ts';
+import { TEXT_GENERATOR, type RequestId, type SlotSpan } from '../../client/index.ts';
 import type { RequestsEvent, RequestTables } from './request-tables.ts';
 import { isActive } from './request-view.ts';
 
@@ -27,7 +27,7 @@ export interface Runs {
 
 export interface RunsInput {
   readonly events: readonly RequestsEvent[];
-  readonly stays: readonly { readonly stay: SlotStay; readonly receivedAtMs: number }[];
+  readonly slotSpans: readonly { readonly slotSpan: SlotSpan; readonly receivedAtMs: number }[];
   readonly before: RequestTables;
   readonly after: RequestTables;
   readonly experimentIds: ReadonlySet<RequestId>;
@@ -58,8 +58,8 @@ export function updateRuns(runs: Runs, input: RunsInput): Runs {
     }
   }
   return {
-    prompts: next.prompts && settled(withStays(next.prompts, input), after, nowMs),
-    experiment: next.experiment && settled(withStays(next.experiment, input), after, nowMs),
+    prompts: next.prompts && settled(withSpans(next.prompts, input), after, nowMs),
+    experiment: next.experiment && settled(withSpans(next.experiment, input), after, nowMs),
   };
 }
 
@@ -76,10 +76,10 @@ function withRequest(run: Run | undefined, id: RequestId, atMs: number, isExperi
 }
 
 /** Other tabs' requests are heard of late: their stays say when they came. */
-function withStays(run: Run, { stays }: RunsInput): Run {
-  const arrivals = stays
-    .filter(({ stay }) => run.requestIds.includes(stay.requestId))
-    .map(({ stay, receivedAtMs }) => receivedAtMs - stay.startedAgoMs - stay.queueWaitMs);
+function withSpans(run: Run, { slotSpans }: RunsInput): Run {
+  const arrivals = slotSpans
+    .filter(({ slotSpan }) => run.requestIds.includes(slotSpan.requestId))
+    .map(({ slotSpan, receivedAtMs }) => receivedAtMs - slotSpan.startedAgoMs - slotSpan.queueWaitMs);
   const startedAtMs = Math.min(run.startedAtMs, ...arrivals);
   return startedAtMs < run.startedAtMs ? { ...run, startedAtMs } : run;
 }

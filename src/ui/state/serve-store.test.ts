@@ -76,7 +76,7 @@ function finished(name: string, generatedText: string): ClientUpdate {
 function createStats(steps: ServeStats['steps'], latency: Partial<ServeStats> = {}): ServeStats {
   return {
     steps,
-    slotStays: [],
+    slotSpans: [],
     numRunning: 2,
     numWaiting: 1,
     kvCache: { usedBytes: 0, reservedBytes: 0 },

@@ -77,16 +77,16 @@ export function applyEvents(
     const batchEvents = events.filter((event) => event.type === 'batch');
     const tables = updateTables(view, tableEvents);
     view.history.slots.nameOwners(tables.requests);
-    const stays = events.flatMap((event) =>
+    const slotSpans = events.flatMap((event) =>
       event.type === 'stats'
-        ? event.stats.slotStays.map((stay) => ({ stay, receivedAtMs: event.receivedAtMs }))
+        ? event.stats.slotSpans.map((slotSpan) => ({ slotSpan, receivedAtMs: event.receivedAtMs }))
         : [],
     );
     const { experimentIds } = view;
     return {
       runs: updateRuns(view.runs, {
         events: tableEvents,
-        stays,
+        slotSpans,
         before: view,
         after: tables,
         experimentIds,

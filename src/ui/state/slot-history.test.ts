@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 
-import type { ClientId, RequestId, SlotStay, StepRecord } from '../../client/index.ts';
+import type { ClientId, RequestId, SlotSpan, StepRecord } from '../../client/index.ts';
 import { describeBar } from '../slots/describe-bar.ts';
 import type { RequestView } from './request-view.ts';
 import { SlotHistory } from './slot-history.ts';
@@ -8,12 +8,12 @@ import { SlotHistory } from './slot-history.ts';
 // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- a brand has no other way in
 const id = (name: string) => name as RequestId;
 
-function createStay(change: Partial<SlotStay> = {}): SlotStay {
+function createStay(change: Partial<SlotSpan> = {}): SlotSpan {
   return {
     requestId: id('a'),
     index: 0,
     slot: 1,
-    stayIndex: 0,
+    spanIndex: 0,
     queueWaitMs: 5,
     startedAgoMs: 100,
     numTokens: 0,
@@ -52,10 +52,10 @@ function createView(name: string, change: Partial<RequestView> = {}): RequestVie
 describe('the history of slots', () => {
   it('takes the earliest word on when a bar began, and the last on all else', () => {
     const history = new SlotHistory();
-    history.record({ steps: [], slotStays: [createStay()] }, 1000);
+    history.record({ steps: [], slotSpans: [createStay()] }, 1000);
     expect(history.numLive).toBe(1);
     const ended = { firstTokenAgoMs: 180, endedAgoMs: 20, end: 'stop', numTokens: 7 } as const;
-    history.record({ steps: [], slotStays: [createStay({ startedAgoMs: 185, ...ended })] }, 1100);
+    history.record({ steps: [], slotSpans: [createStay({ startedAgoMs: 185, ...ended })] }, 1100);
     expect([...history.bars]).toMatchObject([
       { startedAtMs: 900, firstTokenAtMs: 905, endedAtMs: 1065, end: 'stop', numTokens: 7 },
     ]);
@@ -66,15 +66,15 @@ describe('the history of slots', () => {
   it('puts the steps of a late message where the steps before them ended, unless all had rested', () => {
     const history = new SlotHistory();
     const endsMs = (): readonly number[] => history.steps.map(({ endedAtMs }) => endedAtMs);
-    history.record({ steps: [createStep(3, [1])], slotStays: [createStay()] }, 1000);
+    history.record({ steps: [createStep(3, [1])], slotSpans: [createStay()] }, 1000);
     // Read 40 ms late: each step takes 10 ms.
     const late = [createStep(4, [1], 20), createStep(5, [1], 10)];
-    history.record({ steps: late, slotStays: [createStay({ endedAgoMs: 10, end: 'stop' })] }, 1060);
+    history.record({ steps: late, slotSpans: [createStay({ endedAgoMs: 10, end: 'stop' })] }, 1060);
     expect(endsMs()).toEqual([990, 1000, 1010]);
-    history.record({ steps: [createStep(6, [1])], slotStays: [createStay()] }, 1500);
+    history.record({ steps: [createStep(6, [1])], slotSpans: [createStay()] }, 1500);
     expect(endsMs().at(-1)).toBe(1490);
     // Another worker counts from 0 again.
-    history.record({ steps: [createStep(0, [1])], slotStays: [createStay()] }, 1700);
+    history.record({ steps: [createStep(0, [1])], slotSpans: [createStay()] }, 1700);
     expect(endsMs().at(-1)).toBe(1690);
   });
 
@@ -82,9 +82,9 @@ describe('the history of slots', () => {
     const history = new SlotHistory();
     // On the worker: started at 0, first token at 10, the end at 200 ms; messages at 15 and 205 ms, both read at 205.
     const running = createStay({ startedAgoMs: 15, firstTokenAgoMs: 5, numTokens: 1 });
-    history.record({ steps: [], slotStays: [running] }, 205);
+    history.record({ steps: [], slotSpans: [running] }, 205);
     const over = { startedAgoMs: 205, firstTokenAgoMs: 195, endedAgoMs: 5, end: 'length' } as const;
-    history.record({ steps: [], slotStays: [createStay({ ...over, numTokens: 38 })] }, 205);
+    history.record({ steps: [], slotSpans: [createStay({ ...over, numTokens: 38 })] }, 205);
     const [bar] = history.bars;
     expect(bar && describeBar(bar)).toContain('prefill 10.0 ms · decode 190 ms · 38 tokens');
     expect(bar).toMatchObject({ startedAtMs: 0, firstTokenAtMs: 10, endedAtMs: 200 });
@@ -92,10 +92,10 @@ describe('the history of slots', () => {
 
   it('lets a stay begin where its sequence was moved, though a late message told of both', () => {
     const history = new SlotHistory();
-    history.record({ steps: [], slotStays: [createStay()] }, 1000);
+    history.record({ steps: [], slotSpans: [createStay()] }, 1000);
     const moved = createStay({ startedAgoMs: 200, endedAgoMs: 60, end: 'moved' });
-    const next = createStay({ slot: 0, stayIndex: 1, startedAgoMs: 60, endedAgoMs: 10, end: 'stop' });
-    history.record({ steps: [], slotStays: [moved, next] }, 1180);
+    const next = createStay({ slot: 0, spanIndex: 1, startedAgoMs: 60, endedAgoMs: 10, end: 'stop' });
+    history.record({ steps: [], slotSpans: [moved, next] }, 1180);
     expect(history.bars).toMatchObject([
       { startedAtMs: 900, endedAtMs: 1040, lane: 1 },
       { startedAtMs: 1040, endedAtMs: 1090, lane: 1 },
@@ -105,16 +105,16 @@ describe('the history of slots', () => {
   it('takes a request of which it has not heard yet for one that goes on', () => {
     const history = new SlotHistory();
     expect(history.isOver(id('a'))).toBe(false);
-    history.record({ steps: [], slotStays: [createStay()] }, 1000);
+    history.record({ steps: [], slotSpans: [createStay()] }, 1000);
     expect(history.isOver(id('a'))).toBe(false);
-    history.record({ steps: [], slotStays: [createStay({ endedAgoMs: 20, end: 'stop' })] }, 1100);
+    history.record({ steps: [], slotSpans: [createStay({ endedAgoMs: 20, end: 'stop' })] }, 1100);
     expect(history.isOver(id('a'))).toBe(true);
   });
 
   it('ends a bar of which no more is heard where the next worker’s first one begins', () => {
     const history = new SlotHistory();
-    history.record({ steps: [], slotStays: [createStay()] }, 1000);
-    history.record({ steps: [], slotStays: [createStay({ requestId: id('b') })] }, 1200);
+    history.record({ steps: [], slotSpans: [createStay()] }, 1000);
+    history.record({ steps: [], slotSpans: [createStay({ requestId: id('b') })] }, 1200);
     expect([...history.bars]).toMatchObject([
       { requestId: 'a', end: 'error', endedAtMs: 1100 },
       { requestId: 'b' },
@@ -126,11 +126,11 @@ describe('the history of slots', () => {
     ['at another step', []],
   ] as const)('begins another bar for a request that is resubmitted, heard of %s', (_, between) => {
     const history = new SlotHistory();
-    history.record({ steps: [], slotStays: [createStay()] }, 1000);
-    for (const slotStays of between) history.record({ steps: [], slotStays }, 1200);
+    history.record({ steps: [], slotSpans: [createStay()] }, 1000);
+    for (const slotSpans of between) history.record({ steps: [], slotSpans }, 1200);
     const again = createStay({ slot: 0, lastStepIndex: 3, startedAgoMs: 50 });
-    history.record({ steps: [], slotStays: [again] }, 5000);
-    history.record({ steps: [], slotStays: [{ ...again, lastStepIndex: 9, startedAgoMs: 150 }] }, 5100);
+    history.record({ steps: [], slotSpans: [again] }, 5000);
+    history.record({ steps: [], slotSpans: [{ ...again, lastStepIndex: 9, startedAgoMs: 150 }] }, 5100);
     expect([...history.bars]).toMatchObject([
       { slot: 1, startedAtMs: 900, end: 'error', endedAtMs: between.length > 0 ? 1200 : 4950 },
       { slot: 0, startedAtMs: 4950, lastStepIndex: 9 },
@@ -142,12 +142,12 @@ describe('the history of slots', () => {
 
   it('keeps to the lanes of its slots where all requests are resubmitted after a lost worker', () => {
     const history = new SlotHistory();
-    const stays = ['a', 'b', 'c'].map((name, slot) => createStay({ requestId: id(name), slot }));
-    history.record({ steps: [], slotStays: stays }, 1000);
-    const again = stays
+    const slotSpans = ['a', 'b', 'c'].map((name, slot) => createStay({ requestId: id(name), slot }));
+    history.record({ steps: [], slotSpans: slotSpans }, 1000);
+    const again = slotSpans
       .toReversed()
-      .map((stay, slot) => ({ ...stay, slot, startedAgoMs: 30, lastStepIndex: 3 }));
-    for (const receivedAtMs of [5000, 5000.5]) history.record({ steps: [], slotStays: again }, receivedAtMs);
+      .map((slotSpan, slot) => ({ ...slotSpan, slot, startedAgoMs: 30, lastStepIndex: 3 }));
+    for (const receivedAtMs of [5000, 5000.5]) history.record({ steps: [], slotSpans: again }, receivedAtMs);
     expect(history.bars.map(({ requestId, lane }) => `${requestId} ${lane}`)).toEqual([
       'a 0',
       'b 1',
@@ -157,14 +157,14 @@ describe('the history of slots', () => {
       'a 2',
     ]);
     const next = createStay({ requestId: id('d'), slot: 1 });
-    history.record({ steps: [], slotStays: [...again, next] }, 5100);
+    history.record({ steps: [], slotSpans: [...again, next] }, 5100);
     expect(history.bars.at(-1)).toMatchObject({ requestId: 'd', lane: 3 });
   });
 
   it('begins another bar for a stay of the same name as one that ended', () => {
     const history = new SlotHistory();
-    history.record({ steps: [], slotStays: [createStay({ end: 'moved', endedAgoMs: 0 })] }, 1000);
-    history.record({ steps: [], slotStays: [createStay()] }, 5000);
+    history.record({ steps: [], slotSpans: [createStay({ end: 'moved', endedAgoMs: 0 })] }, 1000);
+    history.record({ steps: [], slotSpans: [createStay()] }, 5000);
     expect([...history.bars]).toMatchObject([{ end: 'moved', endedAtMs: 1000 }, { startedAtMs: 4900 }]);
   });
 
@@ -172,15 +172,15 @@ describe('the history of slots', () => {
     const history = new SlotHistory();
     expect(history.isOver(id('a'))).toBe(false);
     const second = createStay({ index: 1, slot: 2 });
-    history.record({ steps: [], slotStays: [createStay({ endedAgoMs: 0, end: 'stop' }), second] }, 1000);
+    history.record({ steps: [], slotSpans: [createStay({ endedAgoMs: 0, end: 'stop' }), second] }, 1000);
     expect(history.isOver(id('a'))).toBe(false);
-    history.record({ steps: [], slotStays: [{ ...second, endedAgoMs: 0, end: 'stop' }] }, 1100);
+    history.record({ steps: [], slotSpans: [{ ...second, endedAgoMs: 0, end: 'stop' }] }, 1100);
     expect(history.isOver(id('a'))).toBe(true);
   });
 
   it('names the owner of a bar once its request is known', () => {
     const history = new SlotHistory();
-    history.record({ steps: [], slotStays: [createStay(), createStay({ requestId: id('b') })] }, 1000);
+    history.record({ steps: [], slotSpans: [createStay(), createStay({ requestId: id('b') })] }, 1000);
     history.nameOwners(new Map([[id('a'), createView('a', { ordinal: 3 })]]));
     // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- a brand has no other way in
     const clientId = 'other' as ClientId;
@@ -196,12 +196,12 @@ describe('the history of slots', () => {
     const steps = [createStep(2, [1]), createStep(3, [0, 1]), createStep(4, [0]), createStep(5, [0, 1])];
     const moved = createStay({
       slot: 0,
-      stayIndex: 1,
+      spanIndex: 1,
       firstStepIndex: 5,
       lastStepIndex: 5,
       startedAgoMs: 20,
     });
-    history.record({ steps, slotStays: [createStay({ end: 'moved', endedAgoMs: 20 }), moved] }, 1000);
+    history.record({ steps, slotSpans: [createStay({ end: 'moved', endedAgoMs: 20 }), moved] }, 1000);
     expect(history.stepsOf(id('a'))).toMatchObject([
       { stepIndex: 3, slots: [0, 1], ownSlots: [1] },
       { stepIndex: 5, slots: [0, 1], ownSlots: [0] },
@@ -214,7 +214,7 @@ describe('the history of slots', () => {
       history.record(
         {
           steps: [createStep(3, [1]), createStep(4, [1], 0)],
-          slotStays: [createStay({ end: 'error', endedAgoMs: 0 })],
+          slotSpans: [createStay({ end: 'error', endedAgoMs: 0 })],
         },
         receivedAtMs,
       );
@@ -226,25 +226,25 @@ describe('the history of slots', () => {
   it('tells steps of another worker apart, though they count from 0 again', () => {
     const history = new SlotHistory();
     history.record(
-      { steps: [createStep(3, [1])], slotStays: [createStay({ end: 'stop', endedAgoMs: 0 })] },
+      { steps: [createStep(3, [1])], slotSpans: [createStay({ end: 'stop', endedAgoMs: 0 })] },
       1000,
     );
-    history.record({ steps: [createStep(3, [1])], slotStays: [] }, 90_000);
+    history.record({ steps: [createStep(3, [1])], slotSpans: [] }, 90_000);
     expect(history.stepsOf(id('a'))).toHaveLength(1);
   });
 
   it('lists requests in the order in which they started, whichever ended first', () => {
     const history = new SlotHistory();
     const ended = createStay({ requestId: id('b'), startedAgoMs: 50, endedAgoMs: 10, end: 'stop' });
-    history.record({ steps: [], slotStays: [ended, createStay({ startedAgoMs: 80 })] }, 1000);
+    history.record({ steps: [], slotSpans: [ended, createStay({ startedAgoMs: 80 })] }, 1000);
     expect([...history.requestIds()]).toEqual(['a', 'b']);
   });
 
   it('forgets the oldest bars', () => {
     const history = new SlotHistory();
     for (let request = 0; request < 3100; request += 1) {
-      const stay = createStay({ requestId: id(`r${request}`), end: 'stop', endedAgoMs: 0 });
-      history.record({ steps: [], slotStays: [stay] }, request);
+      const slotSpan = createStay({ requestId: id(`r${request}`), end: 'stop', endedAgoMs: 0 });
+      history.record({ steps: [], slotSpans: [slotSpan] }, request);
     }
     expect([...history.bars]).toHaveLength(3000);
     expect([...history.bars][0]?.requestId).toBe('r100');

@@ -1,9 +1,9 @@
-import type { ClientId, RequestId, ServeStats, SlotStay, StepRecord } from '../../client/index.ts';
+import type { ClientId, RequestId, ServeStats, SlotSpan, StepRecord } from '../../client/index.ts';
 import { Lanes } from './lanes.ts';
 import type { RequestView } from './request-view.ts';
 
 /** A sequence's stay in a K/V slot, on this tab's clock. */
-export interface SlotBar extends Omit<SlotStay, 'startedAgoMs' | 'firstTokenAgoMs' | 'endedAgoMs'> {
+export interface SlotBar extends Omit<SlotSpan, 'startedAgoMs' | 'firstTokenAgoMs' | 'endedAgoMs'> {
   readonly key: string;
   /** Its row on the screen: the slot of the sequence's first stay, or another one where that is taken. It outlasts moves. */
   readonly lane: number;
@@ -93,7 +93,7 @@ export class SlotHistory {
     return this.#lastEndedAtMs;
   }
 
-  record({ steps, slotStays }: Pick<ServeStats, 'steps' | 'slotStays'>, receivedAtMs: number): void {
+  record({ steps, slotSpans }: Pick<ServeStats, 'steps' | 'slotSpans'>, receivedAtMs: number): void {
     const sentAtMs = receivedAtMs - this.#latenessMs(steps[0], receivedAtMs);
     for (const { agoMs, ...step } of steps) {
       const serialIndex = this.#countOn(step.stepIndex);
@@ -101,17 +101,17 @@ export class SlotHistory {
     }
     if (this.#steps.length > MAX_STEPS) this.#steps = this.#steps.slice(-MAX_STEPS / 2);
     // Oldest first, because a lane is free only after the bar before.
-    const stays = slotStays.toSorted((a, b) => b.startedAgoMs - a.startedAgoMs);
-    const known = stays.map((stay) => {
-      const bar = this.#lasting.get(nameOf(stay));
-      return bar && isSameStay(bar, stay) ? bar : undefined;
+    const byStart = slotSpans.toSorted((a, b) => b.startedAgoMs - a.startedAgoMs);
+    const known = byStart.map((slotSpan) => {
+      const bar = this.#lasting.get(nameOf(slotSpan));
+      return bar && isSameSpan(bar, slotSpan) ? bar : undefined;
     });
-    const firstNew = stays.find((_, position) => !known[position]);
+    const firstNew = byStart.find((_, position) => !known[position]);
     this.#endLost(new Set(known), receivedAtMs - (firstNew?.startedAgoMs ?? 0));
     this.#lasting = new Map();
-    for (const [position, stay] of stays.entries()) {
-      const bar = this.#update(known[position], stay, receivedAtMs);
-      if (bar.endedAtMs === undefined) this.#lasting.set(nameOf(stay), bar);
+    for (const [position, slotSpan] of byStart.entries()) {
+      const bar = this.#update(known[position], slotSpan, receivedAtMs);
+      if (bar.endedAtMs === undefined) this.#lasting.set(nameOf(slotSpan), bar);
       else this.#lastEndedAtMs = Math.max(this.#lastEndedAtMs, bar.endedAtMs);
     }
     this.#lanes.settle();
@@ -167,11 +167,11 @@ export class SlotHistory {
     return stepIndex + this.#indexOffset;
   }
 
-  #update(known: SlotBar | undefined, stay: SlotStay, receivedAtMs: number): SlotBar {
-    const { startedAgoMs, firstTokenAgoMs, endedAgoMs, ...rest } = stay;
+  #update(known: SlotBar | undefined, slotSpan: SlotSpan, receivedAtMs: number): SlotBar {
+    const { startedAgoMs, firstTokenAgoMs, endedAgoMs, ...rest } = slotSpan;
     // A message can be late but never early, so the earliest estimate is the closest.
-    const sequence = `${stay.requestId}#${stay.index}`;
-    const movedAtMs = stay.stayIndex > 0 ? this.#movedAtMs.get(sequence) : undefined;
+    const sequence = `${slotSpan.requestId}#${slotSpan.index}`;
+    const movedAtMs = slotSpan.spanIndex > 0 ? this.#movedAtMs.get(sequence) : undefined;
     const earliestMs = known?.startedAtMs ?? movedAtMs ?? Infinity;
     const startedAtMs = Math.min(earliestMs, receivedAtMs - startedAgoMs);
     // Both ends of an interval come from one message, because messages take different times to arrive.
@@ -189,11 +189,11 @@ export class SlotHistory {
       return known;
     }
     this.#numKnown += 1;
-    const key = `${stay.requestId}#${this.#numKnown}`;
+    const key = `${slotSpan.requestId}#${this.#numKnown}`;
     const bar = { key, lane: this.#lanes.choose(report), ...report };
     this.#lanes.follow(bar);
     this.#bars.push(bar);
-    this.#numBars.set(stay.requestId, (this.#numBars.get(stay.requestId) ?? 0) + 1);
+    this.#numBars.set(slotSpan.requestId, (this.#numBars.get(slotSpan.requestId) ?? 0) + 1);
     this.#unowned.add(bar);
     return bar;
   }
@@ -209,12 +209,12 @@ export class SlotHistory {
   }
 }
 
-function nameOf({ requestId, index, stayIndex }: SlotStay): string {
-  return `${requestId}#${index}#${stayIndex}`;
+function nameOf({ requestId, index, spanIndex }: SlotSpan): string {
+  return `${requestId}#${index}#${spanIndex}`;
 }
 
 /** A resubmitted request is in a stay of the same name, whose steps count from 0 again. */
-function isSameStay(bar: SlotBar, { firstStepIndex, lastStepIndex }: SlotStay): boolean {
+function isSameSpan(bar: SlotBar, { firstStepIndex, lastStepIndex }: SlotSpan): boolean {
   return firstStepIndex === bar.firstStepIndex && lastStepIndex >= bar.lastStepIndex;
 }
 

@@ -15,7 +15,7 @@ vi.mock(import('../theme/resolved-color.ts'), () => ({ resolvedColor: (name) => 
 const NO_LATENCY = { count: 0, p50: 0, p95: 0, p99: 0 };
 const STATS: ServeStats = {
   steps: [],
-  slotStays: [],
+  slotSpans: [],
   numRunning: 1,
   numWaiting: 0,
   kvCache: { usedBytes: 2 ** 19, reservedBytes: 2 ** 22 },

@@ -64,8 +64,8 @@ function firstTokensOf(
   { startMs, untilMs }: Pick<TimeSpan, 'startMs' | 'untilMs'>,
 ): readonly FirstToken[] {
   return bars
-    .flatMap(({ stayIndex, startedAtMs, firstTokenAtMs, queueWaitMs }) => {
-      if (stayIndex > 0 || firstTokenAtMs === undefined) return [];
+    .flatMap(({ spanIndex, startedAtMs, firstTokenAtMs, queueWaitMs }) => {
+      if (spanIndex > 0 || firstTokenAtMs === undefined) return [];
       if (firstTokenAtMs < startMs || firstTokenAtMs > untilMs) return [];
       return {
         endedAtMs: firstTokenAtMs,

@@ -20,7 +20,7 @@ function createView(run: Run | undefined) {
     slots: [],
     agoMs: 100 - stepIndex * 10,
   }));
-  view.history.slots.record({ steps, slotStays: [] }, 1000);
+  view.history.slots.record({ steps, slotSpans: [] }, 1000);
   return { ...view, runs: { prompts: run } };
 }
 

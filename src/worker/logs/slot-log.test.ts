@@ -65,7 +65,7 @@ describe('SlotLog', () => {
         requestId: 'a',
         index: 0,
         slot: 2,
-        stayIndex: 0,
+        spanIndex: 0,
         queueWaitMs: 7,
         startedAgoMs: 25,
         firstTokenAgoMs: 5,
@@ -85,8 +85,8 @@ describe('SlotLog', () => {
     log.recordStep(createStep(0, { [second]: 3 }, [started(second), token(second)]));
     log.recordStep(createStep(1, { [second]: 0 }, [token(second)]));
     expect(log.take(20)).toMatchObject([
-      { requestId: 'a', index: 1, slot: 3, stayIndex: 0, end: 'moved', endedAgoMs: 10, lastStepIndex: 0 },
-      { requestId: 'a', index: 1, slot: 0, stayIndex: 1, startedAgoMs: 10, firstStepIndex: 1 },
+      { requestId: 'a', index: 1, slot: 3, spanIndex: 0, end: 'moved', endedAgoMs: 10, lastStepIndex: 0 },
+      { requestId: 'a', index: 1, slot: 0, spanIndex: 1, startedAgoMs: 10, firstStepIndex: 1 },
     ]);
   });
 

@@ -1,11 +1,11 @@
 import type { FailedEvent, FinishedEvent, StepEvent } from '../../batching/generation/events.ts';
 import type { RequestId } from '../../protocol/ids.ts';
-import type { SlotStay } from '../../protocol/stats.ts';
+import type { SlotSpan } from '../../protocol/stats.ts';
 import { parseSequenceId } from '../../protocol/sequence-id.ts';
 
-/** A `SlotStay` with times on the worker's clock. Mutable: each token of each step changes one. */
+/** A `SlotSpan` with times on the worker's clock. Mutable: each token of each step changes one. */
 interface Stay extends Omit<
-  SlotStay,
+  SlotSpan,
   'requestId' | 'index' | 'startedAgoMs' | 'firstTokenAgoMs' | 'endedAgoMs' | 'numTokens' | 'lastStepIndex'
 > {
   readonly sequenceId: RequestId;
@@ -15,8 +15,8 @@ interface Stay extends Omit<
   lastStepIndex: number;
 }
 
-interface EndedStay extends Stay {
-  readonly end: NonNullable<SlotStay['end']>;
+interface EndedSpan extends Stay {
+  readonly end: NonNullable<SlotSpan['end']>;
   readonly endedAtMs: number;
 }
 
@@ -24,7 +24,7 @@ interface EndedStay extends Stay {
 export class SlotLog {
   readonly #live = new Map<RequestId, Stay>();
   /** Ended since the last `take`. */
-  #ended: EndedStay[] = [];
+  #ended: EndedSpan[] = [];
 
   recordStep({ stepIndex, rows, requests, stepMs, endedAtMs }: StepEvent): void {
     const queueWaits = new Map<RequestId, number>();
@@ -33,24 +33,24 @@ export class SlotLog {
     const startedAtMs = endedAtMs - stepMs;
     const steps = { startedAtMs, firstStepIndex: stepIndex, lastStepIndex: stepIndex, numTokens: 0 };
     for (const { requestId: sequenceId, slot } of rows) {
-      const stay = this.#live.get(sequenceId);
+      const slotSpan = this.#live.get(sequenceId);
       const queueWaitMs = queueWaits.get(sequenceId);
       if (queueWaitMs !== undefined) {
-        this.#live.set(sequenceId, { sequenceId, slot, stayIndex: 0, queueWaitMs, ...steps });
-      } else if (stay?.slot === slot) {
-        stay.lastStepIndex = stepIndex;
-      } else if (stay) {
+        this.#live.set(sequenceId, { sequenceId, slot, spanIndex: 0, queueWaitMs, ...steps });
+      } else if (slotSpan?.slot === slot) {
+        slotSpan.lastStepIndex = stepIndex;
+      } else if (slotSpan) {
         this.#end(sequenceId, 'moved', startedAtMs);
-        const { stayIndex, queueWaitMs: firstWaitMs } = stay;
-        const next = { sequenceId, slot, stayIndex: stayIndex + 1, queueWaitMs: firstWaitMs };
+        const { spanIndex, queueWaitMs: firstWaitMs } = slotSpan;
+        const next = { sequenceId, slot, spanIndex: spanIndex + 1, queueWaitMs: firstWaitMs };
         this.#live.set(sequenceId, { ...next, ...steps });
       }
     }
     for (const event of requests) {
-      const stay = this.#live.get(event.requestId);
-      if (event.type === 'token' && stay) {
-        stay.numTokens += 1;
-        stay.firstTokenAtMs ??= endedAtMs;
+      const slotSpan = this.#live.get(event.requestId);
+      if (event.type === 'token' && slotSpan) {
+        slotSpan.numTokens += 1;
+        slotSpan.firstTokenAtMs ??= endedAtMs;
       } else if (event.type === 'finished' || event.type === 'failed') {
         this.recordEnd(event, endedAtMs);
       }
@@ -63,26 +63,26 @@ export class SlotLog {
   }
 
   /** Returns stays that still last, and stays that ended since the last call. */
-  take(nowMs: number): readonly SlotStay[] {
-    const stays = [...this.#ended, ...this.#live.values()];
+  take(nowMs: number): readonly SlotSpan[] {
+    const slotSpans = [...this.#ended, ...this.#live.values()];
     this.#ended = [];
-    return stays.map((stay) => toSlotStay(stay, nowMs));
+    return slotSpans.map((slotSpan) => toSlotSpan(slotSpan, nowMs));
   }
 
-  #end(sequenceId: RequestId, end: EndedStay['end'], endedAtMs: number): void {
-    const stay = this.#live.get(sequenceId);
-    if (!stay) return;
+  #end(sequenceId: RequestId, end: EndedSpan['end'], endedAtMs: number): void {
+    const slotSpan = this.#live.get(sequenceId);
+    if (!slotSpan) return;
     this.#live.delete(sequenceId);
-    this.#ended.push({ ...stay, end, endedAtMs });
+    this.#ended.push({ ...slotSpan, end, endedAtMs });
   }
 }
 
-function toSlotStay(
-  { sequenceId, startedAtMs, firstTokenAtMs, endedAtMs, ...stay }: Stay & Partial<EndedStay>,
+function toSlotSpan(
+  { sequenceId, startedAtMs, firstTokenAtMs, endedAtMs, ...slotSpan }: Stay & Partial<EndedSpan>,
   nowMs: number,
-): SlotStay {
+): SlotSpan {
   return {
-    ...stay,
+    ...slotSpan,
     ...parseSequenceId(sequenceId),
     startedAgoMs: nowMs - startedAtMs,
     ...(firstTokenAtMs !== undefined && { firstTokenAgoMs: nowMs - firstTokenAtMs }),

@@ -114,7 +114,7 @@ describe('StatsReporter', () => {
     clock.advance(100);
     expect(sent[0]).toMatchObject({
       steps: [],
-      slotStays: [],
+      slotSpans: [],
       tokensPerSecond: 20,
       ttftMs: { count: 1, p50: 20 },
       itlMs: { count: 1, p50: 50 },

@@ -169,7 +169,7 @@ export class StatsReporter {
     this.#sink.send({
       ...gauges,
       steps,
-      slotStays: this.#slots.take(nowMs),
+      slotSpans: this.#slots.take(nowMs),
       tokensPerSecond,
       ttftMs: this.#ttft.summary,
       itlMs: this.#itl.summary,

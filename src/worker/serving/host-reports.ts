@@ -6,7 +6,7 @@ import type { RequestId } from '../../protocol/ids.ts';
 import type { RequestUpdate } from '../../protocol/requests.ts';
 import type { Unsigned } from '../../protocol/wire.ts';
 import { faultOfWorker } from '../runtime/fault-of.ts';
-import type { RequestBook } from './request-book.ts';
+import type { RequestRegistry } from './request-registry.ts';
 
 /** The tab that made this worker, and its options. */
 export interface ServeWorkerHost {
@@ -26,7 +26,7 @@ const SILENT_ENDS: ReadonlySet<FaultKind> = new Set(['worker-error', 'worker-han
 /** Tells the tab that made this worker how the worker is doing: progress, steps that may kill it, and the fault that ended it. */
 export class HostReports {
   readonly #host: ServeWorkerHost;
-  readonly #book: RequestBook;
+  readonly #registry: RequestRegistry;
   readonly #onRecovery: (recovery: Recovery) => void;
   readonly #isAnnouncing: boolean;
   /** Requests of the step that began last. */
@@ -34,10 +34,10 @@ export class HostReports {
   #hasProgressed = false;
   #hasFailed = false;
 
-  constructor(host: ServeWorkerHost, book: RequestBook, onRecovery: (recovery: Recovery) => void) {
+  constructor(host: ServeWorkerHost, registry: RequestRegistry, onRecovery: (recovery: Recovery) => void) {
     const { recovery } = host.past;
     this.#host = host;
-    this.#book = book;
+    this.#registry = registry;
     this.#onRecovery = onRecovery;
     this.#isAnnouncing = recovery !== undefined && SILENT_ENDS.has(recovery.kind);
   }
@@ -49,7 +49,8 @@ export class HostReports {
   /** A step is about to begin. If an earlier worker died in silence, names the suspects before this one can, too. */
   recordStep(requestIds: readonly RequestId[]): void {
     this.#stepIds = requestIds;
-    if (this.#isAnnouncing) this.#host.tell({ type: 'step', stalledIds: this.#book.stalledOf(requestIds) });
+    if (this.#isAnnouncing)
+      this.#host.tell({ type: 'step', stalledIds: this.#registry.stalledOf(requestIds) });
   }
 
   /** Names the request whose prompt is read meanwhile: only the tab can tell if that never ends. */
@@ -64,7 +65,7 @@ export class HostReports {
 
   recordUpdates(updates: readonly RequestUpdate[]): void {
     const generated = updates.filter(hasGenerated);
-    const firsts = generated.filter(({ requestId }) => this.#book.recordToken(requestId));
+    const firsts = generated.filter(({ requestId }) => this.#registry.recordToken(requestId));
     // A step may begin before the first tokens of the step before it are there.
     if (firsts.some(({ requestId }) => this.#stepIds.includes(requestId))) this.recordStep(this.#stepIds);
     if (generated.length > 0) this.recordProgress();
@@ -89,7 +90,7 @@ export class HostReports {
     const attemptsBefore = this.#hasProgressed ? 0 : (this.#host.past.recovery?.attempt ?? 0);
     // First: the host may terminate this worker at once.
     this.#onRecovery({ ...fault, attempt: attemptsBefore + 1 });
-    this.#host.tell({ type: 'fault', fault, stalledIds: this.#book.stalledOf(requestIds), numRunning });
+    this.#host.tell({ type: 'fault', fault, stalledIds: this.#registry.stalledOf(requestIds), numRunning });
   }
 }
 

@@ -4,7 +4,7 @@ import type { Outbox } from './outbox.ts';
 import { createServeHost } from '../test-support.ts';
 import { PROTOCOL_VERSION } from '../../protocol/wire.ts';
 import type { ClientId } from '../../protocol/ids.ts';
-import type { RequestUpdate, SubmittedRequest, TurnSigns } from '../../protocol/requests.ts';
+import type { RequestUpdate, SubmittedRequest, TurnInfo } from '../../protocol/requests.ts';
 import type { WorkerMessage } from '../../protocol/worker-messages.ts';
 import { ServeWorker } from './serve-worker.ts';
 import type { Outgoing } from '../../client/links/link.ts';
@@ -201,9 +201,9 @@ const requests = (count: number, given: Partial<SubmittedRequest> = {}): Submitt
 const submitAll = (
   send: ReturnType<typeof createWorker>['send'],
   all: readonly SubmittedRequest[],
-  signs: TurnSigns = {},
+  turnInfo: TurnInfo = {},
 ): void =>
-  send(A, { type: 'submit-all', deployment: 'text-generator', turnId: 't', requests: all, ...signs });
+  send(A, { type: 'submit-all', deployment: 'text-generator', turnId: 't', requests: all, ...turnInfo });
 const typesOf = (updates: readonly (readonly RequestUpdate[])[]) => updates.flat().map(({ type }) => type);
 
 describe('several prompts of one turn', () => {
@@ -256,7 +256,7 @@ describe('several prompts of one turn', () => {
     expect(typesOf(updatesOf(A)).filter((type) => type === 'finished')).toHaveLength(5);
   });
 
-  it.each<readonly [string, TurnSigns, TurnSigns]>([
+  it.each<readonly [string, TurnInfo, TurnInfo]>([
     ['of one HTTP client', { caller: ['peer', '', ''] }, { caller: ['peer', '', ''] }],
     ['of one tab', {}, {}],
     ['of two HTTP clients', { caller: ['peer', '', ''] }, { caller: ['another', '', ''] }],

@@ -23,9 +23,9 @@ import { Knobs } from './knobs.ts';
 import type { ModelSwitch } from './models/model-switch.ts';
 import { ModelService } from './models/model-service.ts';
 import type { Outbox } from './outbox.ts';
-import { RequestBook } from './request-book.ts';
-import { RequestDesk } from './request-desk.ts';
-import { StatusBoard } from './status-board.ts';
+import { RequestRegistry } from './request-registry.ts';
+import { RequestRouter } from './request-router.ts';
+import { StatusPublisher } from './status-publisher.ts';
 import { TabMessages, type ClientCall } from './tab-messages.ts';
 
 /** Codes of requests that were never accepted; any other failure is the handler's. */
@@ -42,12 +42,12 @@ export class ServeWorker {
   readonly #host: ServeWorkerHost;
   readonly #reports: HostReports;
   readonly #tabs: TabMessages;
-  readonly #book = new RequestBook();
-  readonly #desk: RequestDesk;
+  readonly #requests = new RequestRegistry();
+  readonly #router: RequestRouter;
   readonly #knobs: Knobs;
-  readonly #status: StatusBoard;
+  readonly #status: StatusPublisher;
   readonly #textGenerator: TextDeployment;
-  readonly #registry = new MetricsRegistry();
+  readonly #metrics = new MetricsRegistry();
   readonly #activity: ActivityLog;
   readonly #batchLog = new BatchLog();
   readonly #stepLog = new BatchLog<StepBatch>();
@@ -59,11 +59,11 @@ export class ServeWorker {
     const tabs = new TabMessages(outbox);
     this.#host = host;
     this.#tabs = tabs;
-    this.#reports = new HostReports(host, this.#book, (nextRecovery) =>
+    this.#reports = new HostReports(host, this.#requests, (nextRecovery) =>
       this.#status.change({ state: 'loading', recovery: nextRecovery }, ['progress']),
     );
     this.#activity = new ActivityLog(systemClock, (activity) => tabs.toAll({ type: 'activity', activity }));
-    const stats = new StatsReporter(systemClock, createGenerationMetrics(this.#registry, TEXT_GENERATOR), {
+    const stats = new StatsReporter(systemClock, createGenerationMetrics(this.#metrics, TEXT_GENERATOR), {
       gauges: () => this.#textGenerator.gauges,
       send: (value) => {
         for (const step of value.steps) this.#stepLog.add(stepBatchOf(step));
@@ -74,7 +74,7 @@ export class ServeWorker {
       stats,
       (updates) => {
         this.#reports.recordUpdates(updates);
-        this.#desk.post(updates);
+        this.#router.post(updates);
       },
       {
         onRuntimeLost: (error) => this.fail(error),
@@ -85,15 +85,15 @@ export class ServeWorker {
     );
     const batched = deployments.map((deployment) => [deployment.name, this.#serve(deployment)] as const);
     const set = new DeploymentSet(this.#textGenerator, new Map(batched));
-    this.#desk = new RequestDesk({
-      book: this.#book,
+    this.#router = new RequestRouter({
+      registry: this.#requests,
       deployments: set,
       tabs,
       activity: this.#activity,
       host,
     });
     this.#knobs = new Knobs(set, () => this.#status.change(this.#knobs.shown, ['override']));
-    this.#status = new StatusBoard(
+    this.#status = new StatusPublisher(
       { state: 'loading', numTabs: 0, ...this.#knobs.shown, ...(recovery && { recovery }) },
       (status) => tabs.toAll({ type: 'status', status }),
     );
@@ -116,7 +116,7 @@ export class ServeWorker {
    * @param error `RuntimeLostError`, or an error that nobody has caught.
    */
   fail(error: unknown): void {
-    this.#desk.flush();
+    this.#router.flush();
     this.#reports.fail(error, this.#textGenerator.gauges.numRunning);
   }
 
@@ -140,19 +140,19 @@ export class ServeWorker {
   receive(message: ClientMessage): void {
     const { clientId } = message;
     // A client that was not welcomed means an earlier worker. It sends this again after its welcome.
-    if (message.type !== 'hello' && !this.#book.hasWelcomed(clientId)) return;
+    if (message.type !== 'hello' && !this.#requests.hasWelcomed(clientId)) return;
     switch (message.type) {
       case 'hello':
         this.#welcome(message);
         break;
       case 'submit':
-        this.#desk.submit(message, [message]);
+        this.#router.submit(message, [message]);
         break;
       case 'submit-all':
-        this.#desk.submit(message, message.requests);
+        this.#router.submit(message, message.requests);
         break;
       case 'cancel':
-        this.#desk.cancel(message.requestId, clientId);
+        this.#router.cancel(message.requestId, clientId);
         break;
       case 'configure':
         this.#tabs.answer(message, () => {
@@ -170,7 +170,7 @@ export class ServeWorker {
         this.#tabs.answer(message, () => this.#knobs.releaseOverride(message.overrideId));
         break;
       case 'metrics':
-        this.#tabs.answer(message, () => toPrometheusText(this.#registry.snapshot()));
+        this.#tabs.answer(message, () => toPrometheusText(this.#metrics.snapshot()));
         break;
       case 'token-texts':
         void this.#askModels(message, (served) => served.textsOf(message.tokenIds));
@@ -206,7 +206,7 @@ export class ServeWorker {
 
   /** Ends the requests and the override of a client that is gone. */
   forget(clientId: ClientId): void {
-    this.#desk.forget(clientId);
+    this.#router.forget(clientId);
     this.#knobs.forget(clientId);
   }
 
@@ -217,7 +217,7 @@ export class ServeWorker {
   #welcome({ clientId, knobs, override }: Extract<ClientMessage, { type: 'hello' }>): void {
     if (knobs) this.#knobs.adopt(knobs);
     if (override) this.#knobs.adoptOverride(clientId, override);
-    this.#book.welcome(clientId);
+    this.#requests.welcome(clientId);
     this.#tabs.toClient(clientId, {
       type: 'welcome',
       status: this.#status.current,
@@ -243,7 +243,7 @@ export class ServeWorker {
 
   #serve(deployment: AnyDeployment): BatchedDeployment {
     const { name } = deployment;
-    const metrics = createBatchMetrics(this.#registry);
+    const metrics = createBatchMetrics(this.#metrics);
     return new BatchedDeployment(
       deployment,
       systemClock,
@@ -254,7 +254,7 @@ export class ServeWorker {
           const error = toWireError(cause);
           if (error.code === 'REQUEST_CANCELLED') metrics.onCancelled(name);
           else if (REFUSAL_CODES.has(error.code)) metrics.onRejected(name, error.code);
-          this.#desk.post([{ type: 'failed', requestId, error }]);
+          this.#router.post([{ type: 'failed', requestId, error }]);
         },
         onQueueWait: (queueWaitMs) => metrics.onQueueWait(name, queueWaitMs),
         onBatch: (batch, answers) => {
@@ -263,7 +263,7 @@ export class ServeWorker {
           this.#batchLog.add(batch);
           this.#tabs.toAll({ type: 'batch', batch });
           if (answers.length > 0 && this.#isModelIdle) this.#reports.recordProgress();
-          this.#desk.post(answers.map((answer) => ({ type: 'answered', ...answer })));
+          this.#router.post(answers.map((answer) => ({ type: 'answered', ...answer })));
         },
       },
       this.#host.past.maxRows,

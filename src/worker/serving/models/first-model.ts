@@ -17,7 +17,7 @@ import { warmUp } from '../../runtime/warm-up.ts';
 import type { TextDeployment } from '../../text-generation/text-deployment.ts';
 import type { ServeWorkerHost } from '../host-reports.ts';
 import { checkGpu } from './check-gpu.ts';
-import type { RemovableField } from '../status-board.ts';
+import type { RemovableField } from '../status-publisher.ts';
 
 export interface ModelOptions extends Pick<ServeWorkerHost, 'app' | 'families' | 'past'> {
   /** The folder of the embedded model. Empty where there is none. */

@@ -8,11 +8,11 @@ import { toWireError } from '../../../protocol/wire-errors.ts';
 import type { TextDeployment } from '../../text-generation/text-deployment.ts';
 import type { ServeWorkerHost } from '../host-reports.ts';
 import type { ModelSwitch } from './model-switch.ts';
-import type { StatusBoard } from '../status-board.ts';
+import type { StatusPublisher } from '../status-publisher.ts';
 
 export interface ModelServiceOptions {
   readonly host: ServeWorkerHost;
-  readonly status: StatusBoard;
+  readonly status: StatusPublisher;
   readonly stats: StatsReporter;
   readonly textGenerator: TextDeployment;
 }

@@ -14,7 +14,7 @@ async function start(...answers: readonly (string | Error)[]) {
   await serveUpstream({
     upstream: { url: 'http://gpu:8000' },
     clock,
-    lane: {
+    connection: {
       async fetchModels() {
         const answer = rest.shift();
         events.push('asked');

@@ -6,7 +6,7 @@ import { toServedModel } from '../../../protocol/models.ts';
 import { toWireError } from '../../../protocol/wire-errors.ts';
 import type { UpstreamErrorCode } from '../../../protocol/errors/upstream.ts';
 import { UpstreamGenerator, type UpstreamGeneratorOptions } from './upstream-generator.ts';
-import { UpstreamLane } from './upstream-lane.ts';
+import { UpstreamConnection } from './upstream-connection.ts';
 import { readUpstreamModel } from './upstream-model.ts';
 
 export interface ServeUpstreamOptions {
@@ -15,7 +15,7 @@ export interface ServeUpstreamOptions {
   readonly stats: UpstreamGeneratorOptions['stats'];
   /** @param isOver Whether an earlier error is over. */
   readonly onStatus: (change: Partial<WorkerStatus>, isOver: boolean) => void;
-  readonly lane?: Pick<UpstreamLane, 'fetchModels' | 'ask' | 'cancel'>;
+  readonly connection?: Pick<UpstreamConnection, 'fetchModels' | 'ask' | 'cancel'>;
   readonly clock?: Clock;
 }
 
@@ -38,17 +38,17 @@ export async function serveUpstream({
   deployment,
   stats,
   onStatus,
-  lane = new UpstreamLane(upstream.url),
+  connection = new UpstreamConnection(upstream.url),
   clock = systemClock,
 }: ServeUpstreamOptions): Promise<void> {
   const attempt = async (pauseMs: number): Promise<void> => {
     try {
-      const model = readUpstreamModel(upstream, await lane.fetchModels());
+      const model = readUpstreamModel(upstream, await connection.fetchModels());
       const { modelInfo, backendInfo } = model;
       onStatus({ state: 'ready', model: modelInfo, backend: backendInfo }, true);
       await deployment.use(
         toServedModel(modelInfo, backendInfo),
-        (onUpdates) => new UpstreamGenerator({ lane, model, clock, stats, onUpdates }),
+        (onUpdates) => new UpstreamGenerator({ connection, model, clock, stats, onUpdates }),
       );
     } catch (cause) {
       const error = toWireError(cause);

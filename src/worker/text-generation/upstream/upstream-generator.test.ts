@@ -7,7 +7,7 @@ import type { Submission } from '../prompt-generator.ts';
 import type { RequestUpdate } from '../../../protocol/requests.ts';
 import type { UpstreamCall } from './completion-body.ts';
 import { UpstreamGenerator } from './upstream-generator.ts';
-import type { AnswerListener } from './upstream-lane.ts';
+import type { AnswerListener } from './upstream-connection.ts';
 import { readUpstreamModel } from './upstream-model.ts';
 
 function createGenerator() {
@@ -19,7 +19,7 @@ function createGenerator() {
   const asked: UpstreamCall[] = [];
   const cancelled: string[] = [];
   const generator = new UpstreamGenerator({
-    lane: {
+    connection: {
       ask: (id, call, listener) => {
         asked.push(call);
         listeners.set(id, listener);

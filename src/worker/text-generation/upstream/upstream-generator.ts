@@ -14,11 +14,11 @@ import type { RequestUpdate } from '../../../protocol/requests.ts';
 import { toWireError } from '../../../protocol/wire-errors.ts';
 import { upstreamCall, type UpstreamPrompt } from './completion-body.ts';
 import { CompletionStream, type Received } from './completion-stream.ts';
-import type { UpstreamLane } from './upstream-lane.ts';
+import type { UpstreamConnection } from './upstream-connection.ts';
 import type { UpstreamModel } from './upstream-model.ts';
 
 export interface UpstreamGeneratorOptions {
-  readonly lane: Pick<UpstreamLane, 'ask' | 'cancel'>;
+  readonly connection: Pick<UpstreamConnection, 'ask' | 'cancel'>;
   readonly model: UpstreamModel;
   readonly clock: Clock;
   readonly stats: Pick<StatsReporter, 'recordMeasured' | 'recordSubmitted'>;
@@ -73,7 +73,7 @@ export class UpstreamGenerator implements PromptGenerator {
     prompt: UpstreamPrompt,
     resolved: ResolvedOptions,
   ): Accepted {
-    const { lane, model, clock, onUpdates } = this.#options;
+    const { connection, model, clock, onUpdates } = this.#options;
     const { n, sampling } = resolved;
     const served = toServedModel(model.modelInfo, model.backendInfo);
     const receivedAtMs = clock.now();
@@ -94,7 +94,7 @@ export class UpstreamGenerator implements PromptGenerator {
     // No server can go on in the middle of a text: the same seed starts it again.
     const hasBegun = resumption?.queueWaitMs !== undefined || (resumption?.choices.length ?? 0) > 0;
     if (hasBegun) onUpdates([{ type: 'restarted', requestId, model: served }]);
-    lane.ask(requestId, upstreamCall(prompt, resolved, model, this.#limits.contextLength), {
+    connection.ask(requestId, upstreamCall(prompt, resolved, model, this.#limits.contextLength), {
       onHead: () => this.#receive(requestId, (nowMs) => stream.start(nowMs)),
       onData: (data) => this.#receive(requestId, (nowMs) => stream.push(data, nowMs)),
       onEnd: () => this.#finish(requestId, stream),
@@ -110,12 +110,12 @@ export class UpstreamGenerator implements PromptGenerator {
   /** Ends the request here and at the upstream. */
   fail(requestId: RequestId, error: unknown): void {
     if (!this.#streams.has(requestId)) return;
-    this.#options.lane.cancel(requestId);
+    this.#options.connection.cancel(requestId);
     this.#end(requestId, error);
   }
 
   dropAll(): Promise<void> {
-    for (const requestId of this.#streams.keys()) this.#options.lane.cancel(requestId);
+    for (const requestId of this.#streams.keys()) this.#options.connection.cancel(requestId);
     this.#streams.clear();
     return Promise.resolve();
   }

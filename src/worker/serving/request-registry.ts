@@ -9,7 +9,7 @@ interface LiveRequest {
 }
 
 /** Which requests wait or run here, whose they are, and which have ended. A request runs once, however often it is sent. */
-export class RequestBook {
+export class RequestRegistry {
   readonly #live = new Map<RequestId, LiveRequest>();
   /** The owners of ended requests, in order of their end. */
   readonly #ended = new Map<RequestId, ClientId>();

@@ -4,7 +4,7 @@ import type { WorkerStatus } from '../../protocol/status.ts';
 export type RemovableField = 'progress' | 'error' | 'load' | 'loadFailure' | 'override';
 
 /** The worker's status, which every tab sees after each change. */
-export class StatusBoard {
+export class StatusPublisher {
   readonly #post: (status: WorkerStatus) => void;
   #current: WorkerStatus;
 

@@ -7,24 +7,24 @@ import {
   END_TYPES,
   type RequestUpdate,
   type SubmittedRequest,
-  type TurnSigns,
+  type TurnInfo,
 } from '../../protocol/requests.ts';
 import { TEXT_GENERATOR } from '../../protocol/generation.ts';
 import { toWireError } from '../../protocol/wire-errors.ts';
 import type { DeploymentSet } from './deployments/deployment-set.ts';
 import type { ServeWorkerHost } from './host-reports.ts';
 import { PacedUpdates } from './paced-updates.ts';
-import type { RequestBook } from './request-book.ts';
+import type { RequestRegistry } from './request-registry.ts';
 import type { TabMessages } from './tab-messages.ts';
 
 /** The fields of a submission that all of its requests share. */
-interface Submitting extends TurnSigns {
+interface Submitting extends TurnInfo {
   readonly clientId: ClientId;
   readonly deployment: string;
 }
 
-export interface RequestDeskParts {
-  readonly book: RequestBook;
+export interface RequestRouterParts {
+  readonly registry: RequestRegistry;
   readonly deployments: DeploymentSet;
   readonly tabs: TabMessages;
   readonly activity: ActivityLog;
@@ -32,23 +32,23 @@ export interface RequestDeskParts {
 }
 
 /** Passes requests to their deployment, each once, and tells their clients what becomes of them. */
-export class RequestDesk {
-  readonly #parts: RequestDeskParts;
+export class RequestRouter {
+  readonly #parts: RequestRouterParts;
   readonly #paced: PacedUpdates;
 
-  constructor(parts: RequestDeskParts) {
+  constructor(parts: RequestRouterParts) {
     this.#parts = parts;
     this.#paced = new PacedUpdates(systemClock, (clientId, updates) => this.#send(clientId, updates));
   }
 
   /** Requests of one turn: those that are new here are accepted together, or not at all. */
-  submit({ clientId, deployment, ...signs }: Submitting, requests: readonly SubmittedRequest[]): void {
-    const wasIdle = this.#parts.book.isEmpty;
-    const fresh = requests.filter(({ requestId }) => this.#parts.book.add(requestId, clientId));
+  submit({ clientId, deployment, ...turnInfo }: Submitting, requests: readonly SubmittedRequest[]): void {
+    const wasIdle = this.#parts.registry.isEmpty;
+    const fresh = requests.filter(({ requestId }) => this.#parts.registry.add(requestId, clientId));
     if (fresh.length === 0) return;
     if (wasIdle) this.#parts.host.tell({ type: 'busy' });
     // Tabs name no caller; the bridge names one for each of its requests.
-    const sender = { clientId, deployment, ...(signs.caller && { isHttp: true as const }) };
+    const sender = { clientId, deployment, ...(turnInfo.caller && { isHttp: true as const }) };
     for (const request of fresh) {
       const { requestId, input } = request;
       this.#parts.activity.recordSubmitted({ requestId, input, ...sender }, numResumedTokensOf(request));
@@ -60,7 +60,7 @@ export class RequestDesk {
     try {
       this.#parts.deployments.submitAll(
         deployment,
-        good.map((request) => ({ ...request, ...turnOwnerOf(clientId, request.requestId, signs) })),
+        good.map((request) => ({ ...request, ...turnOwnerOf(clientId, request.requestId, turnInfo) })),
       );
     } catch (error) {
       this.#fail(good, error);
@@ -69,18 +69,19 @@ export class RequestDesk {
 
   /** Does nothing for a request of another client. */
   cancel(requestId: RequestId, clientId: ClientId): void {
-    if (this.#parts.book.ownerOf(requestId) === clientId) this.#parts.deployments.cancel(requestId);
+    if (this.#parts.registry.ownerOf(requestId) === clientId) this.#parts.deployments.cancel(requestId);
   }
 
   /** Cancels what a client has left behind. */
   forget(clientId: ClientId): void {
-    this.#parts.book.forget(clientId);
-    for (const requestId of this.#parts.book.requestsOf(clientId)) this.#parts.deployments.cancel(requestId);
+    this.#parts.registry.forget(clientId);
+    for (const requestId of this.#parts.registry.requestsOf(clientId))
+      this.#parts.deployments.cancel(requestId);
   }
 
   /** One message per client, whatever the number of its requests; tokens of short steps share one. */
   post(updates: readonly RequestUpdate[]): void {
-    const byOwner = Map.groupBy(updates, ({ requestId }) => this.#parts.book.ownerOf(requestId));
+    const byOwner = Map.groupBy(updates, ({ requestId }) => this.#parts.registry.ownerOf(requestId));
     for (const [clientId, own] of byOwner) {
       if (clientId === undefined) continue;
       // Cloning an answer may fail, so an answer shares no message with tokens.
@@ -109,8 +110,8 @@ export class RequestDesk {
     for (const update of updates) {
       this.#parts.activity.recordUpdate(update);
       if (!END_TYPES.has(update.type)) continue;
-      this.#parts.book.end(update.requestId);
-      if (this.#parts.book.isEmpty) this.#parts.host.tell({ type: 'idle' });
+      this.#parts.registry.end(update.requestId);
+      if (this.#parts.registry.isEmpty) this.#parts.host.tell({ type: 'idle' });
     }
   }
 
@@ -138,7 +139,7 @@ function numResumedTokensOf({ resumption }: SubmittedRequest): number {
 function turnOwnerOf(
   clientId: ClientId,
   requestId: RequestId,
-  { turnId = requestId, caller = [] }: TurnSigns,
+  { turnId = requestId, caller = [] }: TurnInfo,
 ): TurnOwner {
   const [peer, ...inner] = caller;
   const turn = [...inner, turnId];

@@ -30,9 +30,9 @@ interface Asked {
  * Sends the requests of this worker to the upstream. All answers share one connection to the bridge: a browser opens at most six
  * to one host, so that six answers that stream would block all other requests and tabs.
  */
-export class UpstreamLane {
+export class UpstreamConnection {
   readonly #url: string;
-  readonly #path = `/upstream/lanes/${createId()}`;
+  readonly #path = `/upstream/connections/${createId()}`;
   readonly #asked = new Map<RequestId, Asked>();
   /** Resolves when answers can come; undefined while there is no connection. */
   #opened: Promise<void> | undefined;

@@ -1,20 +1,20 @@
 import { beforeEach, describe, expect, it, vi } from 'vitest';
 import { requestId } from '../../../batching/generation/test-support.ts';
-import { UpstreamLane } from './upstream-lane.ts';
+import { UpstreamConnection } from './upstream-connection.ts';
 
 const [A, B] = [requestId('a'), requestId('b')];
 
-/** The bridge as the worker meets it: what was asked of it, and the end of the lane that it writes to. */
+/** The bridge as the worker meets it: what was asked of it, and the end of the connection that it writes to. */
 class FakeBridge {
   readonly asked: string[] = [];
-  /** Of the lanes that were opened, the last one. */
-  lane: ReadableStreamDefaultController<Uint8Array> | undefined;
+  /** Of the connections that were opened, the last one. */
+  connection: ReadableStreamDefaultController<Uint8Array> | undefined;
   /** What a POST waits for. */
   gate: Promise<void> = Promise.resolve();
   isThere = true;
 
   readonly fetch = async (url: URL, { method = 'GET' }: RequestInit = {}): Promise<Response> => {
-    const name = url.pathname.split('/').slice(4).join('/') || 'lane';
+    const name = url.pathname.split('/').slice(4).join('/') || 'connection';
     this.asked.push(`${method} ${name}`);
     if (!this.isThere) throw new TypeError('fetch failed');
     if (method === 'POST') {
@@ -22,12 +22,14 @@ class FakeBridge {
       return new Response(null, { status: 202 });
     }
     if (method === 'DELETE') return new Response(null, { status: 204 });
-    const body = new ReadableStream<Uint8Array>({ start: (controller) => void (this.lane = controller) });
+    const body = new ReadableStream<Uint8Array>({
+      start: (controller) => void (this.connection = controller),
+    });
     return new Response(body);
   };
 
   say(text: string): void {
-    this.lane?.enqueue(new TextEncoder().encode(text));
+    this.connection?.enqueue(new TextEncoder().encode(text));
   }
 }
 
@@ -41,8 +43,8 @@ beforeEach(() => {
   vi.stubGlobal('location', { origin: 'http://localhost:8000' });
 });
 
-function ask(lane: UpstreamLane, id: typeof A): void {
-  lane.ask(
+function ask(connection: UpstreamConnection, id: typeof A): void {
+  connection.ask(
     id,
     { path: '/v1/completions', body: {} },
     {
@@ -57,11 +59,11 @@ function ask(lane: UpstreamLane, id: typeof A): void {
 /** Resolves when the bridge has been asked this. */
 const whenAsked = (request: string) => vi.waitFor(() => expect(bridge.asked).toContain(request));
 
-describe('UpstreamLane', () => {
+describe('UpstreamConnection', () => {
   it('brings each answer to whoever asked, over one connection', async () => {
-    const lane = new UpstreamLane('http://gpu:8000');
-    ask(lane, A);
-    ask(lane, B);
+    const connection = new UpstreamConnection('http://gpu:8000');
+    ask(connection, A);
+    ask(connection, B);
     await whenAsked('POST b');
     bridge.say('event: head\nid: b\ndata: \n\nevent: data\nid: a\nda');
     bridge.say('ta: 1\n\nevent: data\nid: nobody\ndata: 2\n\nevent: end\nid: b\ndata: \n\n');
@@ -69,48 +71,48 @@ describe('UpstreamLane', () => {
     bridge.say(`event: refusal\nid: a\ndata: ${refusal}\n\nevent: data\nid: a\ndata: late\n\n`);
     await vi.waitFor(() => expect(heard).toHaveLength(4));
     expect(heard).toEqual(['b head', 'a 1', 'b end', 'a UPSTREAM_UNAVAILABLE']);
-    expect(bridge.asked).toEqual(['GET lane', 'POST a', 'POST b']);
+    expect(bridge.asked).toEqual(['GET connection', 'POST a', 'POST b']);
   });
 
   it('fails all that wait when the bridge goes, and connects anew for the next', async () => {
-    const lane = new UpstreamLane('http://gpu:8000');
-    ask(lane, A);
-    ask(lane, B);
+    const connection = new UpstreamConnection('http://gpu:8000');
+    ask(connection, A);
+    ask(connection, B);
     await whenAsked('POST b');
-    bridge.lane?.error(new Error('gone'));
+    bridge.connection?.error(new Error('gone'));
     await vi.waitFor(() => expect(heard).toEqual(['a UPSTREAM_UNREACHABLE', 'b UPSTREAM_UNREACHABLE']));
     bridge.isThere = false;
-    ask(lane, A);
+    ask(connection, A);
     await vi.waitFor(() => expect(heard).toHaveLength(3));
     bridge.isThere = true;
-    ask(lane, A);
+    ask(connection, A);
     await vi.waitFor(() => expect(bridge.asked.at(-1)).toBe('POST a'));
     bridge.say('event: head\nid: a\ndata: \n\n');
     await vi.waitFor(() => expect(heard.at(-1)).toBe('a head'));
   });
 
   it('takes a request back once it has been sent, and sends none that was cancelled before', async () => {
-    const lane = new UpstreamLane('http://gpu:8000');
+    const connection = new UpstreamConnection('http://gpu:8000');
     const sent = Promise.withResolvers<void>();
     bridge.gate = sent.promise;
-    ask(lane, A);
+    ask(connection, A);
     await whenAsked('POST a');
-    lane.cancel(A);
+    connection.cancel(A);
     bridge.say('event: data\nid: a\ndata: 1\n\n');
     expect(bridge.asked).not.toContain('DELETE a');
     sent.resolve();
     await whenAsked('DELETE a');
-    ask(lane, B);
-    lane.cancel(B);
+    ask(connection, B);
+    connection.cancel(B);
     await whenAsked('DELETE b');
     expect(bridge.asked).not.toContain('POST b');
     expect(heard).toEqual([]);
   });
 
   it('fails a request that the bridge does not take', async () => {
-    const lane = new UpstreamLane('http://gpu:8000');
+    const connection = new UpstreamConnection('http://gpu:8000');
     bridge.gate = Promise.reject(new TypeError('fetch failed'));
-    ask(lane, A);
+    ask(connection, A);
     await vi.waitFor(() => expect(heard).toEqual(['a UPSTREAM_UNREACHABLE']));
   });
 });

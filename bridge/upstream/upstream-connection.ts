@@ -7,12 +7,12 @@ import { badAnswer } from './answer-shape.ts';
 import { fetchUpstream, isEventStream, unreachable, type UpstreamOptions } from './upstream-client.ts';
 
 /** What a worker may ask of the upstream. */
-export const LANE_PATHS = ['/v1/completions', '/v1/chat/completions'] as const;
-type LanePath = (typeof LANE_PATHS)[number];
+export const CONNECTION_PATHS = ['/v1/completions', '/v1/chat/completions'] as const;
+type ConnectionPath = (typeof CONNECTION_PATHS)[number];
 
-type LaneEvent = 'head' | 'data' | 'refusal' | 'end';
+type ConnectionEvent = 'head' | 'data' | 'refusal' | 'end';
 
-/** Limit of concurrent requests on one lane. */
+/** Limit of concurrent requests on one connection. */
 const MAX_REQUESTS = 1024;
 /** Limit of one event of the upstream, in characters. */
 const MAX_EVENT_LENGTH = 2 ** 20;
@@ -23,7 +23,7 @@ const MAX_REFUSAL_LENGTH = 4096;
  * The answers to all requests of one worker, on one connection. Each of the upstream's events is sent as `data` with the
  * request's id, between a `head` and an `end`. An error is sent as `refusal`. When the connection closes, the requests end.
  */
-export class Lane {
+export class UpstreamConnection {
   readonly #upstream: UpstreamOptions;
   readonly #response: ServerResponse;
   readonly #running = new Map<string, AbortController>();
@@ -50,7 +50,7 @@ export class Lane {
   }
 
   /** Does nothing if the request already runs. */
-  begin(requestId: string, path: LanePath, body: Buffer<ArrayBuffer>): void {
+  begin(requestId: string, path: ConnectionPath, body: Buffer<ArrayBuffer>): void {
     if (this.#running.has(requestId)) return;
     const abort = new AbortController();
     this.#running.set(requestId, abort);
@@ -64,7 +64,7 @@ export class Lane {
 
   async #run(
     requestId: string,
-    path: LanePath,
+    path: ConnectionPath,
     body: Buffer<ArrayBuffer>,
     signal: AbortSignal,
   ): Promise<void> {
@@ -109,7 +109,7 @@ export class Lane {
   }
 
   /** Resolves when more can be sent, so that a slow reader slows the upstream down. */
-  async #send(event: LaneEvent, requestId: string, data: string): Promise<void> {
+  async #send(event: ConnectionEvent, requestId: string, data: string): Promise<void> {
     if (this.#response.destroyed) return;
     const lines = data.split('\n').map((line) => `data: ${line}\n`);
     if (this.#response.write(`event: ${event}\nid: ${requestId}\n${lines.join('')}\n`)) return;
