@@ -7,20 +7,17 @@ import type { BackendOption } from './support/test.ts';
 // The workers read this file again, after the global set-up; before it, there is no environment to read.
 const environment = readEnvironment();
 
-const isWhole = Boolean(process.env['FULL']);
-
 export default defineConfig<BackendOption>({
   testDir: '.',
   outputDir: '../test-results',
   snapshotPathTemplate: '{testDir}/screenshots/{arg}{ext}',
   globalSetup: './global-setup.ts',
-  // WebGPU has one of them: what the software adapter leaves of the cores is enough for WASM. Long proofs have all of them.
-  workers: isWhole ? 1 : 2,
+  // WebGPU has one of them: what the software adapter leaves of the cores is enough for WASM.
+  workers: 2,
   fullyParallel: false,
   forbidOnly: Boolean(process.env['CI']),
-  // A test that fails once and then passes is named as flaky in the report; one that fails twice fails the run. A long proof
-  // has one try.
-  retries: isWhole ? 0 : 1,
+  // A test that fails once and then passes is named as flaky in the report; one that fails twice fails the run.
+  retries: 1,
   reporter: [['list']],
   // A software adapter compiles its shaders for seconds, and a loaded machine doubles that.
   timeout: 360_000,
@@ -28,7 +25,7 @@ export default defineConfig<BackendOption>({
   use: {
     actionTimeout: 60_000,
     // Recording every test costs a third of the machine; a test that failed is recorded at its second try.
-    trace: isWhole ? 'retain-on-failure' : 'on-first-retry',
+    trace: 'on-first-retry',
     launchOptions: {
       args: [...WEBGPU_ARGUMENTS],
       ...(environment && { executablePath: environment.browserPath }),

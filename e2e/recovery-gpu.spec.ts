@@ -4,7 +4,7 @@ import { greedyTokenIds, reference, withoutEnd } from './support/reference.ts';
 import { IS_WHOLE } from './support/test.ts';
 import { runSeed, seededRandom } from './support/seeded-random.ts';
 
-const NUM_LOSSES = IS_WHOLE ? 20 : 1;
+const NUM_LOSSES = IS_WHOLE ? 6 : 1;
 
 test(`${NUM_LOSSES} lost devices under eight requests change no text`, async ({ faulty, tab: calm }) => {
   test.setTimeout(300_000 + NUM_LOSSES * 60_000);

@@ -8,8 +8,8 @@ const PLAIN: SamplingParams = { ...GREEDY, temperature: 1, seed: 7 };
 
 test.describe('the sampler on the GPU', () => {
   for (const [index, { vocabSize, numRows }] of [
-    { vocabSize: 2048, numRows: IS_WHOLE ? 5000 : 400 },
-    { vocabSize: 50_257, numRows: IS_WHOLE ? 500 : 20 },
+    { vocabSize: 2048, numRows: IS_WHOLE ? 2000 : 400 },
+    { vocabSize: 50_257, numRows: IS_WHOLE ? 200 : 20 },
   ].entries()) {
     test(`gives what the CPU gives on ${numRows} random rows over all options: ${vocabSize} tokens`, async ({
       probePage: page,
