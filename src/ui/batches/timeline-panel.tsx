@@ -3,7 +3,7 @@ import { useEffect, useMemo, useRef, useState } from 'react';
 import { Button } from '../parts/button.tsx';
 import { Disclosure } from '../parts/disclosure.tsx';
 import { formatCount, formatMs } from '../parts/format.ts';
-import { observeSize } from '../parts/observe.ts';
+import { observeSize } from '../drawing/observe.ts';
 import { Panel } from '../parts/panel.tsx';
 import type { BatchView } from '../state/batch-view.ts';
 import { useBatches } from '../state/serve-context.ts';

@@ -14,7 +14,7 @@ import { POLICY_NAMES } from '../policy/policy-texts.ts';
 import { formatSeconds } from '../requests/run-text.ts';
 import { stepsBetween } from '../state/run-summary.ts';
 import type { ServeStore } from '../state/serve-store.ts';
-import { toWireError } from '../state/to-wire-error.ts';
+import { toWireError } from '../parts/to-wire-error.ts';
 import type { ComparedText } from './compare-texts.ts';
 import type { ComparedPrompt, Measured } from './compared-prompts.ts';
 import type { PolicyTrial } from './policy-multiples.tsx';
@@ -102,7 +102,7 @@ export class CompareSession {
     const durationMs = performance.now() - startedAtMs;
     const requestIds = responses.map(({ requestId }) => requestId);
     const bars = await recorder.barsOf(requestIds, signal);
-    const { slots } = this.#serveStore.getState().history;
+    const { slots } = this.#serveStore.history;
     const steps = stepsBetween(slots.steps, startedAtMs, performance.now());
     const results = outcomes.map((outcome) => (outcome.status === 'fulfilled' ? outcome.value : undefined));
     const finished = results.filter((result) => result !== undefined);

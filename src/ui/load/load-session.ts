@@ -2,7 +2,7 @@ import { createStore } from 'zustand/vanilla';
 import type { StoreApi } from 'zustand/vanilla';
 
 import type { PolicyOverride, TabserveClient, ServeStatus, WireError } from '../../client/index.ts';
-import { toWireError } from '../state/to-wire-error.ts';
+import { toWireError } from '../parts/to-wire-error.ts';
 import { createTrace } from './create-trace.ts';
 import { plansOf, rateOf, runAll, sweepKnobs, type ExperimentOptions } from './experiments.ts';
 import type { Trial } from './summarize.ts';

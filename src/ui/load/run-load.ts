@@ -5,7 +5,7 @@ import {
   type RequestId,
   type TabserveClient,
 } from '../../client/index.ts';
-import { toWireError } from '../state/to-wire-error.ts';
+import { toWireError } from '../parts/to-wire-error.ts';
 import type { Trace, TraceRequest } from './scenario.ts';
 
 export type Outcome = { readonly sentMs: number } & Ending;

@@ -14,7 +14,7 @@ afterEach(() => vi.useRealTimers());
 function createRecorder() {
   const store = createServeStore(createStatus(), new ChartHistory());
   const report = (...slotSpans: readonly SlotSpan[]): void => {
-    store.getState().history.slots.record({ steps: [], slotSpans }, performance.now());
+    store.history.slots.record({ steps: [], slotSpans }, performance.now());
     store.setState(({ historyRevision }) => ({ historyRevision: historyRevision + 1 }));
   };
   return { store, report, recorder: createTrialRecorder(store), signal: new AbortController().signal };
@@ -23,7 +23,7 @@ function createRecorder() {
 it('keeps the requests of a test out of the cells', () => {
   const { store, recorder } = createRecorder();
   recorder.add(id('a'));
-  expect([...store.getState().experimentIds]).toEqual(['a']);
+  expect([...store.experimentIds]).toEqual(['a']);
 });
 
 it('copies the bars once the last steps are reported, without those of other requests', async () => {

@@ -14,9 +14,9 @@ export interface TrialRecorder {
 const MAX_REPORT_MS = 1000;
 
 export function createTrialRecorder(store: ServeStore): TrialRecorder {
-  const bars = (): readonly SlotBar[] => store.getState().history.slots.bars;
+  const bars = (): readonly SlotBar[] => store.history.slots.bars;
   return {
-    add: (requestId) => void store.getState().experimentIds.add(requestId),
+    add: (requestId) => void store.experimentIds.add(requestId),
     barsOf: async (requestIds, signal) => {
       const wanted = new Set(requestIds);
       const lastId = requestIds.at(-1);

@@ -1,13 +1,13 @@
 import type { RequestId } from '../../client/index.ts';
-import { createDrawTurns } from '../state/draw-turns.ts';
+import { frames } from '../drawing/frame-scheduler.ts';
 import { textAt, type RequestView } from '../state/request-view.ts';
 import type { ServeStore } from '../state/serve-store.ts';
 import { watchSettings } from '../watch/watch-settings.ts';
 import { describeFigures, describeSeed, describeSpeed, describeState } from './describe-request.ts';
-import { DrawnText } from './drawn-text.ts';
+import { DrawnText } from '../drawing/drawn-text.ts';
 
-/** Draws sixteen streams in each frame of the drawing clock. */
-const turns = createDrawTurns(16);
+/** Sixteen streams in each frame, so that typing and scrolling stay smooth. */
+const streamFrames = frames.paced({ numPerFrame: 16 });
 
 /** Draws what changes with each token without React: the continuations in the cell's marks and its figures. Returns the release. */
 export function drawRequest(
@@ -41,14 +41,14 @@ export function drawRequest(
   draw();
   const releases = [
     store.subscribe(({ requests }) => {
-      if (requests.get(id) !== drawn) turns.request(draw);
+      if (requests.get(id) !== drawn) streamFrames.request(draw);
     }),
     watchSettings.subscribe(({ replay }, before) => {
-      if (replay?.atMs !== before.replay?.atMs) turns.request(draw);
+      if (replay?.atMs !== before.replay?.atMs) streamFrames.request(draw);
     }),
   ];
   return () => {
     for (const release of releases) release();
-    turns.cancel(draw);
+    streamFrames.cancel(draw);
   };
 }

@@ -7,10 +7,10 @@ import { Button } from '../parts/button.tsx';
 import { ErrorLine } from '../parts/error-line.tsx';
 import { describeOwner } from '../slots/describe-bar.ts';
 import { tabColor } from '../slots/tab-colors.ts';
-import { hasMotion } from '../state/motion.ts';
+import { hasMotion } from '../drawing/motion.ts';
 import { isActive } from '../state/request-view.ts';
 import type { RequestView } from '../state/request-view.ts';
-import { useIsUpstream, useServe, useServeView } from '../state/serve-context.ts';
+import { useIsUpstream, useRecordedView, useServe } from '../state/serve-context.ts';
 import { watchSettings } from '../watch/watch-settings.ts';
 import { drawRequest } from './draw-request.ts';
 import { RequestText } from './request-text.tsx';
@@ -77,7 +77,7 @@ function CellHead({ request }: { readonly request: RequestOutline }) {
   const { id, ordinal, clientId, status } = request;
   const { serve } = useServe();
   const isUpstream = useIsUpstream();
-  const hasTrace = useServeView(({ history }) => history.slots.has(id));
+  const hasTrace = useRecordedView(({ history }) => history.slots.has(id));
   const cancel = (event: MouseEvent<HTMLElement>): void => {
     // The button goes with the request, so its cell takes the focus.
     event.currentTarget.closest('li')?.focus();

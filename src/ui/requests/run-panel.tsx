@@ -19,7 +19,7 @@ import { RequestCell } from './request-cell.tsx';
 import { cellIds, countHidden } from './request-order.ts';
 import './requests.css';
 import { RunLine } from './run-line.tsx';
-import { useInTurns } from './use-in-turns.ts';
+import { useGrowingList } from './use-growing-list.ts';
 
 const ComparePanel = lazy(async () => ({
   default: (await import('../compare/compare-panel.tsx')).ComparePanel,
@@ -88,7 +88,7 @@ export function RunPanel() {
 
 function Cells() {
   // The ids stay the same array while text streams, so that a token renders no list.
-  const ids = useInTurns(useServeView(useShallow(cellIds)));
+  const ids = useGrowingList(useServeView(useShallow(cellIds)));
   const [numMorePages, setNumMorePages] = useState(0);
   const numHidden = countHidden(ids.length, numMorePages);
   return (

@@ -24,7 +24,7 @@ export function ReplayControls() {
 function Controls({ replay }: { readonly replay: Replay }) {
   const { store } = useServe();
   const { run, atMs, isPlaying } = replay;
-  const stepEnds = useMemo(() => stepEndsOf(run, store.getState()), [run, store]);
+  const stepEnds = useMemo(() => stepEndsOf(run, store), [run, store]);
   const playRef = useRef<HTMLButtonElement>(null);
 
   useEffect(() => (isPlaying ? playFrames() : undefined), [isPlaying]);

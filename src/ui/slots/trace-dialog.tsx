@@ -19,7 +19,7 @@ const MAX_ROWS = 600;
 export function TraceDialog({ requestId }: { readonly requestId: RequestId }) {
   const dialogRef = useRef<HTMLDialogElement>(null);
   const { store } = useServe();
-  const { slots } = store.getState().history;
+  const { slots } = store.history;
   // Until the request is over, renders again as the history grows.
   useServeView((view) => (slots.isOver(requestId) ? 'over' : view.historyRevision));
   const bars = slots.barsOf(requestId);

@@ -1,6 +1,6 @@
 import { isActive, type RequestView } from './request-view.ts';
 import type { Run } from './run.ts';
-import type { ServeView } from './serve-store.ts';
+import type { RecordedView } from './serve-store.ts';
 import type { TracedStep } from './slot-history.ts';
 
 /** Durations in ms. */
@@ -34,7 +34,7 @@ export interface TokenGap {
 
 export function summarizeRun(
   run: Run,
-  { requests, history }: Pick<ServeView, 'requests' | 'history'>,
+  { requests, history }: Pick<RecordedView, 'requests' | 'history'>,
   nowMs: number,
 ): RunSummary {
   const { startedAtMs, endedAtMs = nowMs, requestIds } = run;

@@ -16,6 +16,7 @@ import {
   clearAnswers,
   clearFinished,
   createServeStore,
+  recordedView,
   type ServeStore,
 } from './serve-store.ts';
 
@@ -479,7 +480,7 @@ describe('stats', () => {
     applyEvents(store, [{ type: 'stats', stats: createStats(steps), receivedAtMs: 0 }]);
     const { historyRevision, figures } = store.getState();
     const span = { startMs: -100, endMs: 100, untilMs: 100, originMs: -100, isLive: false };
-    expect(BATCH_SIZE_CHART.read(store.getState(), span).slice(1, 4)).toEqual([
+    expect(BATCH_SIZE_CHART.read(recordedView(store), span).slice(1, 4)).toEqual([
       [null, 2],
       [1, null],
       [1, 1],

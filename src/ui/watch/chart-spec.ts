@@ -2,8 +2,8 @@ import type uPlot from 'uplot';
 import type { Axis, Options } from 'uplot';
 
 import type { Cell } from '../state/chart-history.ts';
-import type { ServeView } from '../state/serve-store.ts';
-import type { TimeSpan } from '../state/time-span.ts';
+import type { RecordedView } from '../state/serve-store.ts';
+import type { TimeSpan } from './time-span.ts';
 import { resolvedColor } from '../theme/resolved-color.ts';
 import type { ChartColor, ChartHead } from './chart-head.ts';
 
@@ -14,14 +14,14 @@ export interface ChartSpec {
   readonly head: ChartHead;
   readonly createOptions: (scene: () => Scene) => Omit<Options, 'width' | 'height' | 'legend' | 'cursor'>;
   /** Without a number of pixels, no row is merged with others. */
-  readonly read: (view: ServeView, span: TimeSpan, numPixels?: number) => ChartColumns;
+  readonly read: (view: RecordedView, span: TimeSpan, numPixels?: number) => ChartColumns;
   /** Names and units of all columns, for the export. */
   readonly columnNames: readonly string[];
   readonly format: (value: Cell) => string;
   /** The value of a line at a time, or the newest one. */
   readonly valueAt: (columns: ChartColumns, line: number, x: number | undefined) => Cell;
   /** The current values in words, for screen readers. */
-  readonly describe: (view: ServeView) => string;
+  readonly describe: (view: RecordedView) => string;
   /** The pointer marks the requests of the step below it. */
   readonly marksRequests?: boolean;
   /** Shows which requests are marked. */
@@ -36,7 +36,7 @@ export type Column = (Cell | undefined)[];
 
 /** What a chart shows now. */
 export interface Scene {
-  readonly view: ServeView;
+  readonly view: RecordedView;
   readonly span: TimeSpan;
   readonly columns: ChartColumns;
 }

@@ -2,9 +2,9 @@ import { describe, expect, it, vi } from 'vitest';
 
 import type { ServeStats } from '../../client/index.ts';
 import { ChartHistory } from '../state/chart-history.ts';
-import { createServeStore } from '../state/serve-store.ts';
+import { createServeStore, recordedView } from '../state/serve-store.ts';
 import { createStatus } from '../test-support.ts';
-import type { TimeSpan } from '../state/time-span.ts';
+import type { TimeSpan } from './time-span.ts';
 import { endingAtOrAfter, latestBefore, type ChartColumns } from './chart-spec.ts';
 import { formatSeconds } from './time-axis.ts';
 import { TIME_CHARTS } from './time-charts.ts';
@@ -44,7 +44,7 @@ function readChart(name: string, receivedAtMs: readonly number[] = [1000], span:
   const history = new ChartHistory();
   for (const atMs of receivedAtMs) history.record(STATS, atMs, 8);
   const chart = TIME_CHARTS.find(({ head }) => head.testId === name);
-  return chart?.read(createServeStore(createStatus(), history).getState(), { ...SPAN, ...span });
+  return chart?.read(recordedView(createServeStore(createStatus(), history)), { ...SPAN, ...span });
 }
 
 describe('charts over time', () => {

@@ -3,7 +3,7 @@ import type uPlot from 'uplot';
 import { formatMs } from '../parts/format.ts';
 import { stepsBetween, tokenGaps, type TokenGap } from '../state/run-summary.ts';
 import type { SlotBar } from '../state/slot-history.ts';
-import type { TimeSpan } from '../state/time-span.ts';
+import type { TimeSpan } from './time-span.ts';
 import { color, endingAtOrAfter, latestBefore, lineSeries, toX } from './chart-spec.ts';
 import type { ChartColumns, ChartSpec, Scene } from './chart-spec.ts';
 import { formatDecade, LOGARITHMIC_MS } from './logarithmic-ms.ts';

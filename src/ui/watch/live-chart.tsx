@@ -2,9 +2,10 @@ import { useEffect, useRef, useState } from 'react';
 
 import { Button } from '../parts/button.tsx';
 import { Popover } from '../parts/popover.tsx';
-import { afterPaint } from '../state/after-paint.ts';
+import { afterPaint } from '../drawing/after-paint.ts';
 import { latestRun } from '../state/run.ts';
 import { useServe, useServeView } from '../state/serve-context.ts';
+import { recordedView } from '../state/serve-store.ts';
 import type { ChartHead } from './chart-head.ts';
 import { Mark } from './mark.tsx';
 
@@ -23,22 +24,22 @@ export function LiveChart({ head, emptyText = head.emptyText }: LiveChartProps) 
   const [failure, setFailure] = useState<Error>();
 
   useEffect(() => {
-    let release: (() => void) | undefined;
+    let drawing: { readonly release: () => void } | undefined;
     let isGone = false;
     // uPlot is loaded once the page is painted. The host keeps the chart's place, so that nothing moves.
     const mount = async (): Promise<void> => {
       await afterPaint();
-      const { mountChart } = await import('./mount-chart.ts');
+      const { ChartDrawing } = await import('./chart-drawing.ts');
       const [host, readout, description] = [hostRef.current, readoutRef.current, descriptionRef.current];
       if (!isGone && host && readout && description)
-        release = mountChart({ host, readout, description }, head, store);
+        drawing = new ChartDrawing({ host, readout, description }, head, store);
     };
     mount().catch((caught: unknown) =>
       setFailure(caught instanceof Error ? caught : new Error(String(caught))),
     );
     return () => {
       isGone = true;
-      release?.();
+      drawing?.release();
     };
   }, [head, store]);
 
@@ -46,7 +47,7 @@ export function LiveChart({ head, emptyText = head.emptyText }: LiveChartProps) 
 
   const save = async (format: 'csv' | 'png'): Promise<void> => {
     const { saveCsv, savePng } = await import('./export-chart.ts');
-    if (format === 'csv') saveCsv(head, store.getState());
+    if (format === 'csv') saveCsv(head, recordedView(store));
     else if (hostRef.current) await savePng(head, hostRef.current);
   };
 

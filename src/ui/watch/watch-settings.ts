@@ -11,7 +11,7 @@ export interface Replay {
   readonly isPlaying: boolean;
 }
 
-interface WatchSettings {
+export interface WatchSettings {
   /** The longest time that the axes show. */
   readonly windowSeconds: number;
   /** Since when the charts stand still, on this tab's clock. Recording goes on. */

@@ -1,5 +1,5 @@
 import type { ServeStatus } from '../../client/index.ts';
-import type { ServeStore } from './serve-store.ts';
+import type { ServeStore } from '../state/serve-store.ts';
 
 const KEY = 'tabserve-start-ms';
 
