@@ -52,15 +52,7 @@ export function TimelinePanel({ deployment, onTry }: TimelinePanelProps) {
           </p>
         )}
       </div>
-      <Disclosure title="How to read it">
-        <p className="timeline-key note">
-          <span className="swatch key-wait" /> is the wait of the oldest request,{' '}
-          <span className="swatch key-run" /> the execution, and <span className="swatch key-error" /> an
-          execution that failed. The mark between them is the cut. A dashed line is a pause of half a second
-          or more; the time starts at 0 after it.
-        </p>
-        <ReasonLegend />
-      </Disclosure>
+      <Explanation />
     </Panel>
   );
 }
@@ -77,5 +69,19 @@ function Readout({ batch }: { readonly batch: BatchView }) {
         {formatCount(cancelled)} cancelled · {formatCount(queueLength)} left waiting
       </p>
     </>
+  );
+}
+
+function Explanation() {
+  return (
+    <Disclosure title="How to read it">
+      <p className="timeline-key note">
+        <span className="swatch key-wait" /> is the wait of the oldest request,{' '}
+        <span className="swatch key-run" /> the execution, and <span className="swatch key-error" /> an
+        execution that failed. The mark between them is the cut. A dashed line is a pause of half a second or
+        more; the time starts at 0 after it.
+      </p>
+      <ReasonLegend />
+    </Disclosure>
   );
 }

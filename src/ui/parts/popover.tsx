@@ -1,5 +1,5 @@
-import { Activity, useEffect, useId, useRef, useState } from 'react';
-import type { ReactNode } from 'react';
+import { Activity, useCallback, useEffect, useId, useRef, useState } from 'react';
+import type { ReactNode, RefObject } from 'react';
 
 import { Button } from './button.tsx';
 import './popover.css';
@@ -28,27 +28,8 @@ export function Popover(props: PopoverProps) {
   const boxId = useId();
   const hostRef = useRef<HTMLDivElement>(null);
   const buttonRef = useRef<HTMLButtonElement>(null);
-
-  useEffect(() => {
-    if (!isOpen) return undefined;
-    const closeFromOutside = ({ target }: Event): void => {
-      if (target instanceof Node && !hostRef.current?.contains(target)) setIsOpen(false);
-    };
-    const closeByKey = (event: KeyboardEvent): void => {
-      // Escape in a dialog that the box has opened closes the dialog alone.
-      if (event.key !== 'Escape' || hostRef.current?.querySelector('dialog[open]')) return;
-      event.stopPropagation();
-      setIsOpen(false);
-      buttonRef.current?.focus();
-    };
-    const listening = new AbortController();
-    const options = { signal: listening.signal };
-    document.addEventListener('pointerdown', closeFromOutside, options);
-    document.addEventListener('focusin', closeFromOutside, options);
-    // On the document, because a press on plain text in the box leaves the focus on the body.
-    document.addEventListener('keydown', closeByKey, { ...options, capture: true });
-    return () => listening.abort();
-  }, [isOpen]);
+  const close = useCallback(() => setIsOpen(false), []);
+  useClosing(isOpen, close, hostRef, buttonRef);
 
   return (
     <div className={`popover-host ${className}`} ref={hostRef}>
@@ -75,4 +56,33 @@ export function Popover(props: PopoverProps) {
       )}
     </div>
   );
+}
+
+/** Closes an open box by Escape, a press elsewhere, or focus elsewhere. */
+function useClosing(
+  isOpen: boolean,
+  close: () => void,
+  hostRef: RefObject<HTMLElement | null>,
+  buttonRef: RefObject<HTMLElement | null>,
+): void {
+  useEffect(() => {
+    if (!isOpen) return undefined;
+    const closeFromOutside = ({ target }: Event): void => {
+      if (target instanceof Node && !hostRef.current?.contains(target)) close();
+    };
+    const closeByKey = (event: KeyboardEvent): void => {
+      // Escape in a dialog that the box has opened closes the dialog alone.
+      if (event.key !== 'Escape' || hostRef.current?.querySelector('dialog[open]')) return;
+      event.stopPropagation();
+      close();
+      buttonRef.current?.focus();
+    };
+    const listening = new AbortController();
+    const options = { signal: listening.signal };
+    document.addEventListener('pointerdown', closeFromOutside, options);
+    document.addEventListener('focusin', closeFromOutside, options);
+    // On the document, because a press on plain text in the box leaves the focus on the body.
+    document.addEventListener('keydown', closeByKey, { ...options, capture: true });
+    return () => listening.abort();
+  }, [isOpen, close, hostRef, buttonRef]);
 }

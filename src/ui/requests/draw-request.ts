@@ -16,26 +16,13 @@ export function drawRequest(
   store: ServeStore,
   onDrawn: (request: RequestView) => void,
 ): () => void {
-  const drawnIn = (selector: string): readonly DrawnText[] =>
-    [...cell.querySelectorAll(selector)].map((element) => new DrawnText(element));
-  const marks = drawnIn('.request-text mark');
-  const [state] = drawnIn('.cell-state');
-  const [figures, seed] = drawnIn('.cell-figures span');
+  const drawing = new RequestDrawing(cell);
   let drawn: RequestView | undefined;
   const draw = (): void => {
     const request = store.getState().requests.get(id);
     if (!request) return;
     drawn = request;
-    const { replay } = watchSettings.getState();
-    const untilMs = replay?.run.requestIds.includes(id) ? replay.atMs : undefined;
-    for (const [index, mark] of marks.entries())
-      mark.draw(
-        untilMs === undefined ? (request.generatedTexts[index] ?? '') : textAt(request, index, untilMs),
-      );
-    // One text, so that its end doesn't move where its start changes.
-    state?.draw(describeState(request) + describeSpeed(request));
-    figures?.draw(describeFigures(request));
-    seed?.draw(describeSeed(request));
+    drawing.draw(request);
     onDrawn(request);
   };
   draw();
@@ -51,4 +38,33 @@ export function drawRequest(
     for (const release of releases) release();
     streamFrames.cancel(draw);
   };
+}
+
+/** The parts of a cell. */
+class RequestDrawing {
+  readonly #texts: readonly DrawnText[];
+  readonly #state: DrawnText | undefined;
+  readonly #figures: DrawnText | undefined;
+  readonly #seed: DrawnText | undefined;
+
+  constructor(cell: HTMLElement) {
+    const drawnIn = (selector: string): readonly DrawnText[] =>
+      [...cell.querySelectorAll(selector)].map((element) => new DrawnText(element));
+    this.#texts = drawnIn('.request-text mark');
+    [this.#state] = drawnIn('.cell-state');
+    [this.#figures, this.#seed] = drawnIn('.cell-figures span');
+  }
+
+  draw(request: RequestView): void {
+    const { replay } = watchSettings.getState();
+    const untilMs = replay?.run.requestIds.includes(request.id) ? replay.atMs : undefined;
+    for (const [index, text] of this.#texts.entries())
+      text.draw(
+        untilMs === undefined ? (request.generatedTexts[index] ?? '') : textAt(request, index, untilMs),
+      );
+    // One text, so that its end doesn't move where its start changes.
+    this.#state?.draw(describeState(request) + describeSpeed(request));
+    this.#figures?.draw(describeFigures(request));
+    this.#seed?.draw(describeSeed(request));
+  }
 }

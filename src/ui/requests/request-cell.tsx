@@ -1,5 +1,5 @@
 import { memo, useLayoutEffect, useRef, useState } from 'react';
-import type { CSSProperties, MouseEvent } from 'react';
+import type { CSSProperties, MouseEvent, RefObject } from 'react';
 import { shallow } from 'zustand/shallow';
 
 import type { RequestId } from '../../client/index.ts';
@@ -17,25 +17,8 @@ import { RequestText } from './request-text.tsx';
 
 /** Renders when its request changes its state. Tokens and figures are drawn beside React, in turns with the other cells. */
 export const RequestCell = memo(function RequestCell({ id }: { readonly id: RequestId }) {
-  const { store } = useServe();
-  const [request, setRequest] = useState(() => outlineOf(store.getState().requests.get(id)));
   const cellRef = useRef<HTMLLIElement>(null);
-  const numTexts = request?.numTexts;
-
-  useLayoutEffect(() => {
-    const cell = cellRef.current;
-    if (!cell || numTexts === undefined) return undefined;
-    let outline: RequestOutline | undefined;
-    return drawRequest(cell, id, store, (drawn) => {
-      const next = outlineOf(drawn);
-      if (shallow(outline, next)) return;
-      const hasEnded = outline && isActive(outline.status) && !isActive(drawn.status);
-      if (hasEnded && hasMotion(store.getState())) cell.dataset['hasEnded'] = '';
-      outline = next;
-      setRequest((previous) => (shallow(previous, next) ? previous : next));
-    });
-  }, [id, store, numTexts]);
-
+  const request = useOutline(id, cellRef);
   if (!request) return null;
   const { status, error, clientId, isHttp } = request;
   const style: CSSProperties & Record<'--tab-color', string> = {
@@ -63,6 +46,29 @@ export const RequestCell = memo(function RequestCell({ id }: { readonly id: Requ
     </li>
   );
 });
+
+/** Draws the request's texts and figures into its cell, and returns the rest of the request. */
+function useOutline(id: RequestId, cellRef: RefObject<HTMLElement | null>): RequestOutline | undefined {
+  const { store } = useServe();
+  const [request, setRequest] = useState(() => outlineOf(store.getState().requests.get(id)));
+  const numTexts = request?.numTexts;
+
+  useLayoutEffect(() => {
+    const cell = cellRef.current;
+    if (!cell || numTexts === undefined) return undefined;
+    let outline: RequestOutline | undefined;
+    return drawRequest(cell, id, store, (drawn) => {
+      const next = outlineOf(drawn);
+      if (shallow(outline, next)) return;
+      const hasEnded = outline && isActive(outline.status) && !isActive(drawn.status);
+      if (hasEnded && hasMotion(store.getState())) cell.dataset['hasEnded'] = '';
+      outline = next;
+      setRequest((previous) => (shallow(previous, next) ? previous : next));
+    });
+  }, [id, store, numTexts, cellRef]);
+
+  return request;
+}
 
 function outlineOf(request: RequestView | undefined) {
   if (!request) return undefined;

@@ -35,31 +35,12 @@ interface Comparison {
 
 /** The run: a line about it, its texts side by side, and the requests before it. */
 export function RunPanel() {
-  const { store } = useServe();
-  const composer = useComposer();
   const sectionRef = useRef<HTMLElement>(null);
   const numCells = useServeView((view) => cellIds(view).length);
   const [measured, setMeasured] = useState<Measured & { key: string }>();
-  const [comparison, setComparison] = useState<Comparison>();
+  const { comparison, compare, close } = useComparison();
 
   useEffect(() => (sectionRef.current ? followMarks(sectionRef.current) : undefined), []);
-
-  const compare = (): void => {
-    comparison?.abort.abort();
-    const view = store.getState();
-    const prompts = promptsOfRun(view, composer);
-    const index = (comparison?.index ?? 0) + 1;
-    setComparison({
-      index,
-      prompts,
-      key: comparisonKey(prompts, view.status),
-      abort: new AbortController(),
-    });
-  };
-  const close = (): void => {
-    comparison?.abort.abort();
-    setComparison(undefined);
-  };
 
   return (
     <section className="run" aria-labelledby="requests-title" ref={sectionRef}>
@@ -84,6 +65,30 @@ export function RunPanel() {
       <EarlierRequests />
     </section>
   );
+}
+
+/** The comparison in the panel. Another one ends it. */
+function useComparison() {
+  const { store } = useServe();
+  const composer = useComposer();
+  const [comparison, setComparison] = useState<Comparison>();
+  const compare = (): void => {
+    comparison?.abort.abort();
+    const view = store.getState();
+    const prompts = promptsOfRun(view, composer);
+    const index = (comparison?.index ?? 0) + 1;
+    setComparison({
+      index,
+      prompts,
+      key: comparisonKey(prompts, view.status),
+      abort: new AbortController(),
+    });
+  };
+  const close = (): void => {
+    comparison?.abort.abort();
+    setComparison(undefined);
+  };
+  return { comparison, compare, close };
 }
 
 function Cells() {

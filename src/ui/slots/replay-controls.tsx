@@ -1,4 +1,5 @@
 import { useEffect, useMemo, useRef } from 'react';
+import type { RefObject } from 'react';
 import { useStore } from 'zustand';
 
 import { Button } from '../parts/button.tsx';
@@ -27,14 +28,7 @@ function Controls({ replay }: { readonly replay: Replay }) {
   const stepEnds = useMemo(() => stepEndsOf(run, store), [run, store]);
   const playRef = useRef<HTMLButtonElement>(null);
 
-  useEffect(() => (isPlaying ? playFrames() : undefined), [isPlaying]);
-  useEffect(() => closeOnNewRun(store), [store]);
-  useEffect(() => {
-    // The focus was on the button that these controls replace.
-    playRef.current?.focus();
-    document.addEventListener('keydown', closeOnEscape);
-    return () => document.removeEventListener('keydown', closeOnEscape);
-  }, []);
+  useReplaying(isPlaying, playRef);
 
   const position = positionOf(stepEnds, atMs);
   const seconds = `${((atMs - run.startedAtMs) / 1000).toFixed(2)} s`;
@@ -59,23 +53,51 @@ function Controls({ replay }: { readonly replay: Replay }) {
       <Button variant="quiet" onClick={() => goTo(position + 1)}>
         Step
       </Button>
-      <input
-        type="range"
-        aria-label="Replay position"
-        min={0}
-        max={stepEnds.length}
-        value={position}
-        aria-valuetext={`step ${position} of ${stepEnds.length}, ${seconds}`}
-        onChange={(event) => goTo(Number(event.target.value))}
-      />
-      <span className="replay-time" aria-hidden="true">
-        {seconds} · step {position}/{stepEnds.length}
-      </span>
+      <Position position={position} numSteps={stepEnds.length} seconds={seconds} onChange={goTo} />
       <Button variant="quiet" onClick={closeReplay}>
         Close
       </Button>
     </fieldset>
   );
+}
+
+interface PositionProps {
+  readonly position: number;
+  readonly numSteps: number;
+  readonly seconds: string;
+  readonly onChange: (position: number) => void;
+}
+
+function Position({ position, numSteps, seconds, onChange }: PositionProps) {
+  return (
+    <>
+      <input
+        type="range"
+        aria-label="Replay position"
+        min={0}
+        max={numSteps}
+        value={position}
+        aria-valuetext={`step ${position} of ${numSteps}, ${seconds}`}
+        onChange={(event) => onChange(Number(event.target.value))}
+      />
+      <span className="replay-time" aria-hidden="true">
+        {seconds} · step {position}/{numSteps}
+      </span>
+    </>
+  );
+}
+
+/** Plays, and ends the replay with Escape or a new run. */
+function useReplaying(isPlaying: boolean, playRef: RefObject<HTMLButtonElement | null>): void {
+  const { store } = useServe();
+  useEffect(() => (isPlaying ? playFrames() : undefined), [isPlaying]);
+  useEffect(() => closeOnNewRun(store), [store]);
+  useEffect(() => {
+    // The focus was on the button that these controls replace.
+    playRef.current?.focus();
+    document.addEventListener('keydown', closeOnEscape);
+    return () => document.removeEventListener('keydown', closeOnEscape);
+  }, [playRef]);
 }
 
 /** A dialog above the page has its own Escape. */

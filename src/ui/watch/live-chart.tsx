@@ -1,4 +1,5 @@
 import { useEffect, useRef, useState } from 'react';
+import type { RefObject } from 'react';
 
 import { Button } from '../parts/button.tsx';
 import { Popover } from '../parts/popover.tsx';
@@ -9,6 +10,8 @@ import { recordedView } from '../state/serve-store.ts';
 import type { ChartHead } from './chart-head.ts';
 import { Mark } from './mark.tsx';
 
+type ElementRef = RefObject<HTMLElement | null>;
+
 interface LiveChartProps {
   readonly head: ChartHead;
   readonly emptyText?: string;
@@ -16,11 +19,37 @@ interface LiveChartProps {
 
 /** React renders the frame. The chart in it takes its data from the store, without React. */
 export function LiveChart({ head, emptyText = head.emptyText }: LiveChartProps) {
-  const { store } = useServe();
   const isEmpty = useServeView(({ runs }) => latestRun(runs) === undefined);
   const readoutRef = useRef<HTMLDivElement>(null);
   const descriptionRef = useRef<HTMLParagraphElement>(null);
   const hostRef = useRef<HTMLDivElement>(null);
+  useChart(head, hostRef, readoutRef, descriptionRef);
+
+  return (
+    <figure className="chart" data-chart={head.testId}>
+      <figcaption>
+        <h3>{head.title}</h3>
+        <span className="chart-subtitle note">{head.subtitle}</span>
+        <Readout head={head} ref={readoutRef} />
+        <ExportMenu head={head} isEmpty={isEmpty} hostRef={hostRef} />
+      </figcaption>
+      <div className="chart-body">
+        <div className="chart-host" ref={hostRef} data-testid={head.testId} aria-hidden="true" />
+        <p className="visually-hidden" ref={descriptionRef} />
+        {isEmpty && <p className="chart-empty empty-note">{emptyText}</p>}
+      </div>
+    </figure>
+  );
+}
+
+/** Draws the chart until the component goes. */
+function useChart(
+  head: ChartHead,
+  hostRef: ElementRef,
+  readoutRef: ElementRef,
+  descriptionRef: ElementRef,
+): void {
+  const { store } = useServe();
   const [failure, setFailure] = useState<Error>();
 
   useEffect(() => {
@@ -41,10 +70,19 @@ export function LiveChart({ head, emptyText = head.emptyText }: LiveChartProps) 
       isGone = true;
       drawing?.release();
     };
-  }, [head, store]);
+  }, [head, store, hostRef, readoutRef, descriptionRef]);
 
   if (failure) throw failure;
+}
 
+interface ExportMenuProps {
+  readonly head: ChartHead;
+  readonly isEmpty: boolean;
+  readonly hostRef: ElementRef;
+}
+
+function ExportMenu({ head, isEmpty, hostRef }: ExportMenuProps) {
+  const { store } = useServe();
   const save = async (format: 'csv' | 'png'): Promise<void> => {
     const { saveCsv, savePng } = await import('./export-chart.ts');
     if (format === 'csv') saveCsv(head, recordedView(store));
@@ -52,33 +90,21 @@ export function LiveChart({ head, emptyText = head.emptyText }: LiveChartProps) 
   };
 
   return (
-    <figure className="chart" data-chart={head.testId}>
-      <figcaption>
-        <h3>{head.title}</h3>
-        <span className="chart-subtitle note">{head.subtitle}</span>
-        <Readout head={head} ref={readoutRef} />
-        <Popover label={`Export ${head.title}`} face="⋯" className="chart-menu">
-          <div className="chart-exports">
-            {(['csv', 'png'] as const).map((format) => (
-              <Button
-                key={format}
-                variant="small"
-                disabled={isEmpty}
-                aria-label={`${head.title} as ${format.toUpperCase()}`}
-                onClick={() => void save(format)}
-              >
-                {format === 'csv' ? 'Save values (CSV)' : 'Save picture (PNG)'}
-              </Button>
-            ))}
-          </div>
-        </Popover>
-      </figcaption>
-      <div className="chart-body">
-        <div className="chart-host" ref={hostRef} data-testid={head.testId} aria-hidden="true" />
-        <p className="visually-hidden" ref={descriptionRef} />
-        {isEmpty && <p className="chart-empty empty-note">{emptyText}</p>}
+    <Popover label={`Export ${head.title}`} face="⋯" className="chart-menu">
+      <div className="chart-exports">
+        {(['csv', 'png'] as const).map((format) => (
+          <Button
+            key={format}
+            variant="small"
+            disabled={isEmpty}
+            aria-label={`${head.title} as ${format.toUpperCase()}`}
+            onClick={() => void save(format)}
+          >
+            {format === 'csv' ? 'Save values (CSV)' : 'Save picture (PNG)'}
+          </Button>
+        ))}
       </div>
-    </figure>
+    </Popover>
   );
 }
 
