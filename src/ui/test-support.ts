@@ -13,7 +13,7 @@ export const POLICY: BatchingPolicy = {
   maxContextLength: 4096,
 };
 
-/** Of a tab that leads, alone, where nothing has been changed. */
+/** The status of a tab that leads, alone, where nothing has been changed. */
 export function createStatus(change: Partial<ServeStatus> = {}): ServeStatus {
   return {
     state: 'ready',
@@ -27,7 +27,7 @@ export function createStatus(change: Partial<ServeStatus> = {}): ServeStatus {
   };
 }
 
-/** Of a stay that lasts: it waited from 300 ms, has its slot from 400 and its first token at 500. */
+/** The bar of a span that goes on: it waited from 300 ms, has its slot from 400 and its first token at 500. */
 export function createBar(change: Partial<SlotBar> = {}): SlotBar {
   return {
     key: 'a#0#0',
@@ -47,7 +47,7 @@ export function createBar(change: Partial<SlotBar> = {}): SlotBar {
   };
 }
 
-/** Of a sequence that runs, as the worker reports it. */
+/** The span of a sequence that runs, as the worker reports it. */
 export function createSlotSpan(change: Partial<SlotSpan> = {}): SlotSpan {
   return {
     // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- a brand has no other way in

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import type { BatchView } from '../state/batch-view.ts';
 import { axisTicks, layoutTimeline } from './timeline-layout.ts';
 
-/** As [endedAtMs, waitMs, executionMs]; indices count up. */
+/** Takes [endedAtMs, waitMs, executionMs]; indices count up. */
 function createBatches(...places: readonly (readonly [number, number, number])[]): BatchView[] {
   const fixed = { deployment: 'adder', reason: 'full', outcome: 'ok', cancelled: 0, queueLength: 0 } as const;
   const sizes = { batchSize: 4, measuredSize: 4, maxBatchSize: 4 };

@@ -30,7 +30,7 @@ export const ExchangeView = memo(function ExchangeView({ chatId, exchange, isLas
   const room = useRoom();
   const { id, question, requestId, end } = exchange;
   const isActive = end === undefined;
-  // What was pressed goes, so the exchange takes the focus.
+  // The pressed button disappears, so the exchange takes the focus.
   const askAgain = (text: string): boolean => {
     const isSent = room.ask(chatId, text, id);
     if (isSent) leaveEditor();

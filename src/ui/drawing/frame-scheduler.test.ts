@@ -2,7 +2,7 @@ import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 
 import { FrameScheduler } from './frame-scheduler.ts';
 
-/** What React does after the callbacks of a frame. */
+/** React runs these after the callbacks of a frame. */
 const effects: (() => void)[] = [];
 vi.mock('react-dom', () => ({
   flushSync: (render: () => void) => {

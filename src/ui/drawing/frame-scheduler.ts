@@ -4,7 +4,7 @@ import { flushSync } from 'react-dom';
 const PERIOD_MS = 50;
 /** The longest time between two frames, when drawing is expensive or frames are late, ms. */
 const MAX_PERIOD_MS = 250;
-/** The largest share of the thread that drawing takes: the machine may need the rest to generate text. */
+/** The largest share of the thread that drawing takes: the machine may need all other time to generate text. */
 const MAX_SHARE = 1 / 12;
 /** A frame that is later than this shows that the machine is overloaded, ms. */
 const LATE_MS = 50;

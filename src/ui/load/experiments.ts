@@ -77,7 +77,7 @@ const MIN_ROUNDS = 3;
 const MAX_ROUNDS = 5;
 
 /**
- * Looks for the best batch size for a trace, then for the best wait at that size; under `continuous` where batching is off.
+ * Finds the best batch size for a trace, then the best wait at that size; under `continuous` where batching is off.
  *
  * @returns Undefined where the search was stopped, or where nothing finished.
  */

@@ -62,7 +62,7 @@ export class LoadSession {
   readonly store: StoreApi<LoadView>;
   readonly #serve: TabserveClient;
   readonly #recorder: TrialRecorder;
-  /** Of the running test. */
+  /** Stops the running test. */
   #abort = new AbortController();
   #shownAtMs = -Infinity;
   #trial: TrialStart | undefined;

@@ -61,7 +61,7 @@ class LoadSender {
   readonly #startedAtMs = performance.now();
   readonly #outcomes: Promise<Outcome>[] = [];
   readonly #counts = { numFinished: 0, numRejected: 0, numOutputTokens: 0 };
-  /** Of a closed loop. */
+  /** The requests that the users of a closed loop have taken. */
   #numTaken = 0;
 
   constructor(serve: TabserveClient, trace: Trace, options: LoadOptions) {

@@ -2,7 +2,7 @@ import type { RequestId } from '../../client/index.ts';
 import type { ServeStore } from '../state/serve-store.ts';
 import type { SlotBar } from '../state/slot-history.ts';
 
-/** What the page knows of a trial's requests. */
+/** Follows the requests of a trial. */
 export interface TrialRecorder {
   /** Call it right after each submission: a request of a load test gets no cell. */
   readonly add: (requestId: RequestId) => void;

@@ -15,7 +15,7 @@ import { watchSettings } from '../watch/watch-settings.ts';
 import { drawRequest } from './draw-request.ts';
 import { RequestText } from './request-text.tsx';
 
-/** Renders when its request changes its state. Tokens and figures are drawn beside React, in turns with the other cells. */
+/** Renders when its request changes its state. Tokens and figures are drawn without React, a few cells in each frame. */
 export const RequestCell = memo(function RequestCell({ id }: { readonly id: RequestId }) {
   const cellRef = useRef<HTMLLIElement>(null);
   const request = useOutline(id, cellRef);
@@ -47,7 +47,7 @@ export const RequestCell = memo(function RequestCell({ id }: { readonly id: Requ
   );
 });
 
-/** Draws the request's texts and figures into its cell, and returns the rest of the request. */
+/** Draws the request's texts and figures into its cell, and returns all else about the request. */
 function useOutline(id: RequestId, cellRef: RefObject<HTMLElement | null>): RequestOutline | undefined {
   const { store } = useServe();
   const [request, setRequest] = useState(() => outlineOf(store.getState().requests.get(id)));

@@ -14,7 +14,7 @@ import { formatCount } from '../parts/format.ts';
 import { PanelBoundary } from '../parts/panel-boundary.tsx';
 import { useServe, useServeView } from '../state/serve-context.ts';
 import { EarlierRequests } from './earlier-requests.tsx';
-import { followMarks } from './mark-cells.ts';
+import { followHighlights } from './highlight-cells.ts';
 import { RequestCell } from './request-cell.tsx';
 import { cellIds, countHidden } from './request-order.ts';
 import './requests.css';
@@ -40,7 +40,7 @@ export function RunPanel() {
   const [measured, setMeasured] = useState<Measured & { key: string }>();
   const { comparison, compare, close } = useComparison();
 
-  useEffect(() => (sectionRef.current ? followMarks(sectionRef.current) : undefined), []);
+  useEffect(() => (sectionRef.current ? followHighlights(sectionRef.current) : undefined), []);
 
   return (
     <section className="run" aria-labelledby="requests-title" ref={sectionRef}>

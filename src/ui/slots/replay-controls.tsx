@@ -13,7 +13,7 @@ import {
   playFrames,
   positionOf,
   stepEndsOf,
-  turned,
+  toggled,
   withPosition,
 } from './replay.ts';
 
@@ -46,7 +46,7 @@ function Controls({ replay }: { readonly replay: Replay }) {
         variant="quiet"
         ref={playRef}
         className="replay-play button-quiet"
-        onClick={() => changeReplay(turned)}
+        onClick={() => changeReplay(toggled)}
       >
         {isPlaying ? 'Pause' : 'Play ×0.1'}
       </Button>

@@ -4,7 +4,7 @@ import type { RecordedView, ServeStore, ServeView } from '../state/serve-store.t
 import { watchSettings } from '../watch/watch-settings.ts';
 import type { Replay } from '../watch/watch-settings.ts';
 
-/** Of real time. */
+/** The share of real time. */
 const SPEED = 0.1;
 /** Between two pictures of a replay that plays. */
 const MIN_INTERVAL_MS = 50;
@@ -64,7 +64,7 @@ export function played(replay: Replay, elapsedMs: number): Replay {
 }
 
 /** Plays or pauses; at the end, it begins again. */
-export function turned(replay: Replay): Replay {
+export function toggled(replay: Replay): Replay {
   const isOver = replay.atMs >= (replay.run.endedAtMs ?? Infinity);
   return { ...replay, isPlaying: !replay.isPlaying, atMs: isOver ? replay.run.startedAtMs : replay.atMs };
 }

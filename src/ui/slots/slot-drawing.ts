@@ -31,7 +31,7 @@ interface SlotElements {
   readonly readout: HTMLElement;
 }
 
-const DRAWN_SETTINGS = ['pausedAtSeconds', 'windowSeconds', 'tracedId', 'markedIds', 'replay'] as const;
+const DRAWN_SETTINGS = ['pausedAtSeconds', 'windowSeconds', 'tracedId', 'highlightedIds', 'replay'] as const;
 
 /**
  * Draws the timeline outside React. Bars are drawn while messages come; in between, the compositor moves those of an axis that slides
@@ -148,7 +148,7 @@ export class SlotDrawing {
 
   #sceneOf(window: TimeWindow, originMs: number): SlotScene {
     const { history, runs, status } = recordedView(this.#store);
-    const { tracedId, markedIds, replay } = watchSettings.getState();
+    const { tracedId, highlightedIds, replay } = watchSettings.getState();
     const placed = placeBars(history.slots.bars, window);
     return {
       window,
@@ -158,8 +158,8 @@ export class SlotDrawing {
       // Before the first run, the axis stands for no time.
       bands: policyBands(latestRun(runs) ? history.policies : history.policies.slice(-1), window),
       placed,
-      outlinedIds: tracedId === undefined ? markedIds : new Set([...markedIds, tracedId]),
-      isDimmed: placed.some(({ bar }) => markedIds.has(bar.requestId)),
+      outlinedIds: tracedId === undefined ? highlightedIds : new Set([...highlightedIds, tracedId]),
+      isDimmed: placed.some(({ bar }) => highlightedIds.has(bar.requestId)),
       hasHead: replay !== undefined,
     };
   }

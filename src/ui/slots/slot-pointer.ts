@@ -1,6 +1,6 @@
 import type { SlotBar } from '../state/slot-history.ts';
 import type { TimeSpan } from '../watch/time-span.ts';
-import { markRequests, watchSettings } from '../watch/watch-settings.ts';
+import { highlightRequests, watchSettings } from '../watch/watch-settings.ts';
 import { describeBar } from './describe-bar.ts';
 import { BANDS_HEIGHT, lanesHeightOf, placeLane } from './draw-slots.ts';
 import type { SlotScene } from './draw-slots.ts';
@@ -24,7 +24,7 @@ interface Place {
   readonly y: number;
 }
 
-/** Shares the moment under the pointer, and marks and describes the bar there; a click traces its request. */
+/** Shares the moment under the pointer, and highlights and describes the bar there. A click traces its request. */
 export class SlotPointer {
   readonly #field: HTMLElement;
   readonly #readout: HTMLElement;
@@ -51,7 +51,7 @@ export class SlotPointer {
     const bar = this.#barUnder(this.#place);
     this.#field.style.cursor = bar ? 'pointer' : '';
     this.#readout.hidden = !bar;
-    markRequests(bar ? [bar.requestId] : []);
+    highlightRequests(bar ? [bar.requestId] : []);
     if (bar) this.#describe(bar, x);
   }
 
@@ -69,7 +69,7 @@ export class SlotPointer {
     if (!this.#place) return;
     this.#place = undefined;
     this.#readout.hidden = true;
-    markRequests();
+    highlightRequests();
     watchSettings.setState({ cursorSeconds: undefined });
   }
 

@@ -38,7 +38,7 @@ export function TraceDialog({ requestId }: { readonly requestId: RequestId }) {
     >
       <TraceHead requestId={requestId} bars={bars} steps={steps} />
       <p className="trace-prompt">{bars[0]?.owner?.prompt}</p>
-      <ul className="trace-stays note">
+      <ul className="trace-spans note">
         {bars.map((bar) => (
           <li key={bar.key}>{describeBar(bar)}</li>
         ))}

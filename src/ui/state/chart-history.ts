@@ -76,9 +76,9 @@ export class ChartHistory {
   #sample(stats: ServeStats, receivedAtMs: number): void {
     const last = this.#samples.at(-1);
     const elapsedMs = last ? receivedAtMs - last.atMs : Infinity;
-    // A message of an engine at rest may be the last for a long time.
-    const isAtRest = stats.numRunning + stats.numWaiting === 0;
-    if (elapsedMs < SAMPLE_INTERVAL_MS && !isAtRest) return;
+    // A message of an idle engine may be the last for a long time.
+    const isIdle = stats.numRunning + stats.numWaiting === 0;
+    if (elapsedMs < SAMPLE_INTERVAL_MS && !isIdle) return;
     const isAfterGap = elapsedMs > IDLE_GAP_MS;
     if (last && isAfterGap) this.#samples.push({ atMs: last.atMs + 1 });
     const { totals, finishReasons, kvCache, ttftMs, itlMs, queueWaitMs, e2eMs } = stats;

@@ -46,7 +46,7 @@ it('forgets the texts of a request that starts again', () => {
   expect(textAt(withChunk(again, ' there', 200), 0, 199)).toBe('');
 });
 
-it('tells a stop string from the end of the text by the end token', () => {
+it('distinguishes a stop string from the end of the text by the end token', () => {
   expect(finish(createView(), [1, 2], 2).isStopped).toBe(true);
   expect(finish(createView(), [1, 2], 3).isStopped).toBe(false);
 });

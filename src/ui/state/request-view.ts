@@ -176,7 +176,7 @@ function withResult(view: RequestView, { result }: FinishedUpdate): RequestView 
   };
 }
 
-/** A cancelled request keeps its text, and is no error: its caller asked for it. */
+/** The caller cancelled the request: that is no error, and the text stays. */
 function withError(view: RequestView, { error }: FailedUpdate): RequestView {
   if (error.code === 'REQUEST_CANCELLED') return { ...view, status: 'cancelled' };
   return { ...view, status: 'failed', error };

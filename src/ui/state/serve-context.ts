@@ -23,7 +23,7 @@ export function useServeView<Selected>(select: (view: ServeView) => Selected): S
   return useStore(useServe().store, select);
 }
 
-/** As `useServeView`, with the history too. Select a value: the history changes in place. */
+/** Like `useServeView`, with the history too. Select a value: the history changes in place. */
 export function useRecordedView<Selected>(select: (view: RecordedView) => Selected): Selected {
   const { store } = useServe();
   return useStore(store, () => select(recordedView(store)));

@@ -135,7 +135,7 @@ function receive(store: ServeStore, updates: readonly ClientUpdate[], receivedAt
   applyEvents(store, [{ type: 'requests', updates, receivedAtMs }]);
 }
 
-/** What happened to requests of another tab. */
+/** Changes of a request of another tab. */
 function activity(name: string, change: Partial<RequestActivity> = {}): RequestActivity {
   return {
     requestId: id(name),
@@ -359,7 +359,7 @@ describe('requests of other tabs', () => {
     expect(idsOf(store)).toEqual([id('g')]);
   });
 
-  it('are no news of those that ended before this tab came', () => {
+  it('are left out if they ended before this tab came', () => {
     const { store } = createStore();
     observe(store, [activity('f', { state: 'finished' })]);
     expect(idsOf(store)).toEqual([]);
@@ -395,7 +395,7 @@ describe('answers', () => {
     expect(answersOf(store, 'text-generator')).toEqual([]);
   });
 
-  it('tell a cancelled request from a failed one, which has its reason', () => {
+  it('distinguish a cancelled request from a failed one, which has its reason', () => {
     const { store } = createStore();
     receive(store, [asked('a', 0), asked('b', 'x')]);
     receive(store, [failed('a', 'REQUEST_CANCELLED'), failed('b', 'INVALID_OPTION')]);
@@ -491,10 +491,10 @@ describe('stats', () => {
 
   it('have no last batch once nothing runs or waits', () => {
     const { store } = createStore();
-    const rest = createStats([], { numRunning: 0, numWaiting: 0, tokensPerSecond: 0 });
+    const idle = createStats([], { numRunning: 0, numWaiting: 0, tokensPerSecond: 0 });
     applyEvents(store, [
       { type: 'stats', stats: createStats([createStep(0, 'decode', 5)]), receivedAtMs: 0 },
-      { type: 'stats', stats: rest, receivedAtMs: 2000 },
+      { type: 'stats', stats: idle, receivedAtMs: 2000 },
     ]);
     expect(store.getState().figures).toMatchObject({ lastBatchSize: 0, tokensPerSecond: 0 });
   });
@@ -505,8 +505,8 @@ describe('stats', () => {
       { type: 'stats', stats: createStats([createStep(0, 'decode', 5)]), receivedAtMs: 0 },
       { type: 'status', status: createStatus({ state: 'failed' }), receivedAtMs: 0 },
     ]);
-    const rest = { numRunning: 0, numWaiting: 0, tokensPerSecond: 0, lastBatchSize: 0 };
-    expect(store.getState().figures).toMatchObject(rest);
+    const idle = { numRunning: 0, numWaiting: 0, tokensPerSecond: 0, lastBatchSize: 0 };
+    expect(store.getState().figures).toMatchObject(idle);
   });
 
   it('keep the last batch size while requests wait for a step', () => {

@@ -50,7 +50,7 @@ function createView(name: string, change: Partial<RequestView> = {}): RequestVie
 }
 
 describe('the history of slots', () => {
-  it('takes the earliest word on when a bar began, and the last on all else', () => {
+  it('takes the start of a bar from the earliest message, and all else from the last', () => {
     const history = new SlotHistory();
     history.record({ steps: [], slotSpans: [createStay()] }, 1000);
     expect(history.numLive).toBe(1);
@@ -90,7 +90,7 @@ describe('the history of slots', () => {
     expect(bar).toMatchObject({ startedAtMs: 0, firstTokenAtMs: 10, endedAtMs: 200 });
   });
 
-  it('lets a stay begin where its sequence was moved, though a late message told of both', () => {
+  it('lets a span begin where its sequence was moved, though a late message reported both', () => {
     const history = new SlotHistory();
     history.record({ steps: [], slotSpans: [createStay()] }, 1000);
     const moved = createStay({ startedAgoMs: 200, endedAgoMs: 60, end: 'moved' });
@@ -102,7 +102,7 @@ describe('the history of slots', () => {
     ]);
   });
 
-  it('takes a request of which it has not heard yet for one that goes on', () => {
+  it('takes a request that is not reported yet for one that goes on', () => {
     const history = new SlotHistory();
     expect(history.isOver(id('a'))).toBe(false);
     history.record({ steps: [], slotSpans: [createStay()] }, 1000);
@@ -111,7 +111,7 @@ describe('the history of slots', () => {
     expect(history.isOver(id('a'))).toBe(true);
   });
 
-  it('ends a bar of which no more is heard where the next worker’s first one begins', () => {
+  it('ends a bar that is no longer reported where the next worker’s first one begins', () => {
     const history = new SlotHistory();
     history.record({ steps: [], slotSpans: [createStay()] }, 1000);
     history.record({ steps: [], slotSpans: [createStay({ requestId: id('b') })] }, 1200);
@@ -124,7 +124,7 @@ describe('the history of slots', () => {
   it.each([
     ['after a message without it', [[]]],
     ['at another step', []],
-  ] as const)('begins another bar for a request that is resubmitted, heard of %s', (_, between) => {
+  ] as const)('begins another bar for a request that is resubmitted, reported %s', (_, between) => {
     const history = new SlotHistory();
     history.record({ steps: [], slotSpans: [createStay()] }, 1000);
     for (const slotSpans of between) history.record({ steps: [], slotSpans }, 1200);
@@ -161,14 +161,14 @@ describe('the history of slots', () => {
     expect(history.bars.at(-1)).toMatchObject({ requestId: 'd', lane: 3 });
   });
 
-  it('begins another bar for a stay of the same name as one that ended', () => {
+  it('begins another bar for a span of the same name as one that ended', () => {
     const history = new SlotHistory();
     history.record({ steps: [], slotSpans: [createStay({ end: 'moved', endedAgoMs: 0 })] }, 1000);
     history.record({ steps: [], slotSpans: [createStay()] }, 5000);
     expect([...history.bars]).toMatchObject([{ end: 'moved', endedAtMs: 1000 }, { startedAtMs: 4900 }]);
   });
 
-  it('takes a request for over once all its bars have ended, and not before it has heard of any', () => {
+  it('takes a request for over once all its bars have ended, and not before any is reported', () => {
     const history = new SlotHistory();
     expect(history.isOver(id('a'))).toBe(false);
     const second = createStay({ index: 1, slot: 2 });
@@ -191,7 +191,7 @@ describe('the history of slots', () => {
     ]);
   });
 
-  it('finds the steps of a request in all its stays, and none of its neighbors', () => {
+  it('finds the steps of a request in all its spans, and none of its neighbors', () => {
     const history = new SlotHistory();
     const steps = [createStep(2, [1]), createStep(3, [0, 1]), createStep(4, [0]), createStep(5, [0, 1])];
     const moved = createStay({
@@ -223,7 +223,7 @@ describe('the history of slots', () => {
     expect(new Set(steps.map(({ serialIndex }) => serialIndex)).size).toBe(4);
   });
 
-  it('tells steps of another worker apart, though they count from 0 again', () => {
+  it('separates steps of another worker, though they count from 0 again', () => {
     const history = new SlotHistory();
     history.record(
       { steps: [createStep(3, [1])], slotSpans: [createStay({ end: 'stop', endedAgoMs: 0 })] },

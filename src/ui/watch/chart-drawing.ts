@@ -12,7 +12,7 @@ import { specOf } from './charts.ts';
 import { chosenMs } from './chosen-moment.ts';
 import { createReadout } from './readout.ts';
 import { timeSpanOf } from './time-span.ts';
-import { markRequests, watchSettings, type WatchSettings } from './watch-settings.ts';
+import { highlightRequests, watchSettings, type WatchSettings } from './watch-settings.ts';
 
 interface ChartElements {
   readonly host: HTMLElement;
@@ -104,7 +104,8 @@ export class ChartDrawing {
     else if (hasChanged('replay')) chartFrames.request(this.#update);
     else if (this.#isInView && (hasChanged('cursorSeconds') || hasChanged('secondsAgo')))
       this.#followCursor();
-    if (this.#spec.showsMarks && this.#isInView && hasChanged('markedIds')) this.#chart.redraw(false);
+    if (this.#spec.showsHighlights && this.#isInView && hasChanged('highlightedIds'))
+      this.#chart.redraw(false);
   }
 
   readonly #refresh = (): void => {
@@ -163,9 +164,9 @@ export class ChartDrawing {
     this.#showValues(columns, x);
     const cursorSeconds = atMs === undefined ? undefined : atMs / 1000;
     if (cursorSeconds !== watchSettings.getState().cursorSeconds) watchSettings.setState({ cursorSeconds });
-    if (!this.#spec.marksRequests) return;
+    if (!this.#spec.highlightsRequests) return;
     const isDrawn = atMs !== undefined && atMs <= span.untilMs;
-    markRequests(isDrawn ? this.#store.history.slots.requestsAt(atMs) : []);
+    highlightRequests(isDrawn ? this.#store.history.slots.requestsAt(atMs) : []);
   }
 
   #followCursor(): void {
@@ -184,7 +185,7 @@ export class ChartDrawing {
 
   readonly #leave = (): void => {
     watchSettings.setState({ cursorSeconds: undefined });
-    if (this.#spec.marksRequests) markRequests();
+    if (this.#spec.highlightsRequests) highlightRequests();
   };
 }
 

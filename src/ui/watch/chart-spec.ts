@@ -22,10 +22,10 @@ export interface ChartSpec {
   readonly valueAt: (columns: ChartColumns, line: number, x: number | undefined) => Cell;
   /** The current values in words, for screen readers. */
   readonly describe: (view: RecordedView) => string;
-  /** The pointer marks the requests of the step below it. */
-  readonly marksRequests?: boolean;
-  /** Shows which requests are marked. */
-  readonly showsMarks?: boolean;
+  /** The pointer highlights the requests of the step below it. */
+  readonly highlightsRequests?: boolean;
+  /** Shows which requests are highlighted. */
+  readonly showsHighlights?: boolean;
 }
 
 /** x in seconds since the start of the run, oldest first, then each line; further columns are drawn in other ways. */
@@ -34,7 +34,7 @@ export type ChartColumns = [xs: number[], ...columns: Column[]];
 /** `null` breaks a line; undefined is a row of other lines. */
 export type Column = (Cell | undefined)[];
 
-/** What a chart shows now. */
+/** The data that a chart shows now. */
 export interface Scene {
   readonly view: RecordedView;
   readonly span: TimeSpan;

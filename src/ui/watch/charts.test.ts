@@ -60,7 +60,7 @@ describe('charts over time', () => {
     ]);
   });
 
-  it('tell the K/V memory in MiB', () => {
+  it('show the K/V memory in MiB', () => {
     expect(readChart('kv-cache-chart')).toEqual([[1], [0.5], [4]]);
   });
 

@@ -12,7 +12,7 @@ interface FigureProps {
   readonly name: string;
   readonly detail?: string;
   readonly title: string;
-  /** As the charts draw it. */
+  /** The line's style in the charts. */
   readonly mark: Pick<LineStyle, 'color' | 'mark'>;
   /** Returns the text, so that the figure renders again only when it changes. */
   readonly select: (view: RecordedView) => string;
@@ -66,7 +66,7 @@ export function FiguresRow() {
   );
 }
 
-/** Which time the figures are of. */
+/** Says when the figures were measured. */
 function FiguresTime() {
   const isNow = useServeView(isRunning);
   const hasRun = useServeView(({ runs }) => latestRun(runs) !== undefined);

@@ -31,7 +31,7 @@ describe('the figures', () => {
     expect(figuresOf(view)).toMatchObject({ peakBatchSize: 5, ttftMs: undefined });
   });
 
-  it('are of the last run at rest, computed once', () => {
+  it('are of the last run while the engine is idle, computed once', () => {
     const run = { startedAtMs: 905, endedAtMs: 980, requestIds: [], isExperiment: false };
     const view = createView(run);
     expect(isRunning(view)).toBe(false);

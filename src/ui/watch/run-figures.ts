@@ -21,7 +21,7 @@ export function isRunning({ runs }: Pick<RecordedView, 'runs'>): boolean {
   return run !== undefined && run.endedAtMs === undefined;
 }
 
-/** Of the run that lasts, or of the last one. Computed once for each stats message, because all figures ask for it. */
+/** The figures of the latest run. Computed once for each stats message, because all figures on the page use them. */
 export function figuresOf(view: FiguresInput): RunFigures {
   const run = latestRun(view.runs);
   if (!run) return {};

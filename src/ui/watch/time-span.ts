@@ -2,7 +2,7 @@ import { watchSettings } from './watch-settings.ts';
 import { latestRun, type Run } from '../state/run.ts';
 import type { RecordedView } from '../state/serve-store.ts';
 
-/** What the time axes show, in ms on this tab's clock. All charts and the slots share it. */
+/** The span of the time axes, in ms on this tab's clock. All charts and the slots share it. */
 export interface TimeSpan {
   readonly startMs: number;
   readonly endMs: number;
@@ -19,7 +19,7 @@ const MIN_SPAN_MS = 250;
 /** The axis before the first run. */
 const EMPTY_SPAN: TimeSpan = { startMs: 0, endMs: 10_000, untilMs: 0, originMs: 0, isLive: false };
 
-/** What the axes showed when they were paused. A newer run doesn't replace it. */
+/** The axis at the time of the pause. A newer run doesn't replace it. */
 interface PausedAxis {
   readonly pausedAtSeconds: number;
   readonly run: Run | undefined;
