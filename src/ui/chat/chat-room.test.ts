@@ -7,10 +7,9 @@ import {
   type RequestId,
   type TabserveClient,
 } from '../../client/index.ts';
-import { idOf } from '../requests/test-support.ts';
 import { ChartHistory } from '../state/chart-history.ts';
 import { applyEvents, createServeStore } from '../state/serve-store.ts';
-import { createStatus } from '../test-support.ts';
+import { createStatus, idOf } from '../test-support.ts';
 import { ChatRoom } from './chat-room.ts';
 import type { SavedRoom } from './room-store.ts';
 

@@ -20,7 +20,7 @@ const COPY_PATH = 'M6 5.5h6.5V13H6zM10 5.5V3H3.5v7.5H6';
 interface ExchangeProps {
   readonly chatId: string;
   readonly exchange: Exchange;
-  /** Acts on an earlier one take away what follows it. */
+  /** A change of an earlier exchange removes all after it. */
   readonly isLast: boolean;
 }
 
@@ -116,7 +116,7 @@ function RegenerateButton({ question, isLast, onSend }: QuestionProps) {
 
 interface AnswerProps {
   readonly exchange: Exchange;
-  /** Acts beside the figures. */
+  /** Buttons beside the figures. */
   readonly children: ReactNode;
 }
 

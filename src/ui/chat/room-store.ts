@@ -20,7 +20,7 @@ export interface RoomPlace {
 }
 
 const KEY = 'tabserve-chats';
-/** How long a reloaded page waits for its predecessor to let its place go, ms. */
+/** How long a reloaded page waits for its predecessor to release its place, ms. */
 const HANDOVER_MS = 2000;
 
 /** Takes the place that this tab had before a reload, else the first one that no open tab has. */

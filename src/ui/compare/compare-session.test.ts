@@ -47,7 +47,7 @@ function createSession(answer: (sent: Sent) => Promise<string> = textOf, refusal
     overridePolicy: () => (refusal ? Promise.reject(refusal) : Promise.resolve(override)),
   } as unknown as TabserveClient;
   const store = createServeStore(createStatus(), new ChartHistory());
-  // No step is ever reported, so that each trial waits for the end of its patience.
+  // No step is ever reported, so that each trial waits for its timeout.
   vi.useFakeTimers();
   const abort = new AbortController();
   const session = new CompareSession(serve, store, PROMPTS, abort.signal);

@@ -69,7 +69,7 @@ function Actions() {
   );
 }
 
-/** The act that the page is about. It has the focus at the start, so that Enter begins. */
+/** The page's main action. It has the focus at the start, so that Enter begins. */
 function RunButton() {
   const composer = useComposer();
   const canSend = useServeView(({ status }) => canGenerate(status.state));

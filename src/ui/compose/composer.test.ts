@@ -1,20 +1,14 @@
 import { describe, expect, it } from 'vitest';
 
-import {
-  TEXT_GENERATOR,
-  type ClientUpdate,
-  type RequestId,
-  type TabserveClient,
-} from '../../client/index.ts';
+import { TEXT_GENERATOR, type ClientUpdate, type TabserveClient } from '../../client/index.ts';
 import { ChartHistory } from '../state/chart-history.ts';
 import { applyEvents, createServeStore } from '../state/serve-store.ts';
-import { createStatus } from '../test-support.ts';
+import { createStatus, idOf } from '../test-support.ts';
 import { Composer, EMPTY_PROMPT } from './composer.ts';
 import { exportDocument } from './export-document.ts';
 import { EMPTY_GENERATION_TEXTS } from './generation-fields.ts';
 
-// oxlint-disable-next-line typescript/no-unsafe-type-assertion -- a brand has no other way in
-const ID = 'a' as RequestId;
+const ID = idOf('a');
 const PROMPT = 'Once upon a time,';
 
 /** A composer whose requests all have one id; `receive` plays the updates that the client gets. */

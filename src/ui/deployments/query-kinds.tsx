@@ -81,7 +81,7 @@ const HOUSE_PRICE: QueryKind = {
   },
 };
 
-/** For a deployment that the page doesn't know. Its own check judges the input. */
+/** For a deployment that the page doesn't know. Its own check decides on the input. */
 function jsonKindOf(deployment: string): QueryKind {
   return {
     title: 'Input',

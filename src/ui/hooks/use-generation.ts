@@ -10,7 +10,7 @@ import {
   type TabserveClient,
 } from '../../client/index.ts';
 
-/** A request for text, and what has come of it. */
+/** A request for text, and its result so far. */
 export interface Generation {
   /** The continuation so far; with `echo` it starts with the prompt. */
   readonly text: string;

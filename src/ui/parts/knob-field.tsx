@@ -46,7 +46,7 @@ interface KnobFieldProps {
   readonly onApply: (value: number) => Promise<void>;
 }
 
-/** Applies on Enter and on leaving the field. The worker judges the value, and its refusal stays at the field. */
+/** Applies on Enter and on leaving the field. The worker checks the value, and its refusal stays at the field. */
 function KnobField({ knob, valueInForce, onApply }: KnobFieldProps) {
   const [draft, setDraft] = useState<string>();
   const { refusal, attempt, clearRefusal } = useAttempt();

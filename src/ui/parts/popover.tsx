@@ -1,5 +1,5 @@
-import { Activity, useCallback, useEffect, useId, useRef, useState } from 'react';
-import type { ReactNode, RefObject } from 'react';
+import { Activity, useEffect, useId, useRef, useState } from 'react';
+import type { ReactNode } from 'react';
 
 import { Button } from './button.tsx';
 import './popover.css';
@@ -26,10 +26,7 @@ export function Popover(props: PopoverProps) {
   const [isOpen, setIsOpen] = useState(false);
   const [isUsed, setIsUsed] = useState(false);
   const boxId = useId();
-  const hostRef = useRef<HTMLDivElement>(null);
-  const buttonRef = useRef<HTMLButtonElement>(null);
-  const close = useCallback(() => setIsOpen(false), []);
-  useClosing(isOpen, close, hostRef, buttonRef);
+  const { hostRef, buttonRef } = useClosing(isOpen, setIsOpen);
 
   return (
     <div className={`popover-host ${className}`} ref={hostRef}>
@@ -59,22 +56,19 @@ export function Popover(props: PopoverProps) {
 }
 
 /** Closes an open box by Escape, a press elsewhere, or focus elsewhere. */
-function useClosing(
-  isOpen: boolean,
-  close: () => void,
-  hostRef: RefObject<HTMLElement | null>,
-  buttonRef: RefObject<HTMLElement | null>,
-): void {
+function useClosing(isOpen: boolean, setIsOpen: (isOpen: boolean) => void) {
+  const hostRef = useRef<HTMLDivElement>(null);
+  const buttonRef = useRef<HTMLButtonElement>(null);
   useEffect(() => {
     if (!isOpen) return undefined;
     const closeFromOutside = ({ target }: Event): void => {
-      if (target instanceof Node && !hostRef.current?.contains(target)) close();
+      if (target instanceof Node && !hostRef.current?.contains(target)) setIsOpen(false);
     };
     const closeByKey = (event: KeyboardEvent): void => {
       // Escape in a dialog that the box has opened closes the dialog alone.
       if (event.key !== 'Escape' || hostRef.current?.querySelector('dialog[open]')) return;
       event.stopPropagation();
-      close();
+      setIsOpen(false);
       buttonRef.current?.focus();
     };
     const listening = new AbortController();
@@ -84,5 +78,6 @@ function useClosing(
     // On the document, because a press on plain text in the box leaves the focus on the body.
     document.addEventListener('keydown', closeByKey, { ...options, capture: true });
     return () => listening.abort();
-  }, [isOpen, close, hostRef, buttonRef]);
+  }, [isOpen, setIsOpen]);
+  return { hostRef, buttonRef };
 }

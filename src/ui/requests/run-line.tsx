@@ -20,7 +20,7 @@ interface RunLineProps {
   readonly onCompare: () => void;
 }
 
-/** One line about the run, with what can be done about it. */
+/** One line about the run, with its actions. */
 export function RunLine({ numCells, measured, onCompare }: RunLineProps) {
   const { serve, store } = useServe();
   const text = useRunText(measured);

@@ -1,5 +1,4 @@
 import { useEffect, useMemo, useRef } from 'react';
-import type { RefObject } from 'react';
 import { useStore } from 'zustand';
 
 import { Button } from '../parts/button.tsx';
@@ -26,9 +25,7 @@ function Controls({ replay }: { readonly replay: Replay }) {
   const { store } = useServe();
   const { run, atMs, isPlaying } = replay;
   const stepEnds = useMemo(() => stepEndsOf(run, store), [run, store]);
-  const playRef = useRef<HTMLButtonElement>(null);
-
-  useReplaying(isPlaying, playRef);
+  const playRef = useReplaying(isPlaying);
 
   const position = positionOf(stepEnds, atMs);
   const seconds = `${((atMs - run.startedAtMs) / 1000).toFixed(2)} s`;
@@ -53,7 +50,18 @@ function Controls({ replay }: { readonly replay: Replay }) {
       <Button variant="quiet" onClick={() => goTo(position + 1)}>
         Step
       </Button>
-      <Position position={position} numSteps={stepEnds.length} seconds={seconds} onChange={goTo} />
+      <input
+        type="range"
+        aria-label="Replay position"
+        min={0}
+        max={stepEnds.length}
+        value={position}
+        aria-valuetext={`step ${position} of ${stepEnds.length}, ${seconds}`}
+        onChange={(event) => goTo(Number(event.target.value))}
+      />
+      <span className="replay-time" aria-hidden="true">
+        {seconds} · step {position}/{stepEnds.length}
+      </span>
       <Button variant="quiet" onClick={closeReplay}>
         Close
       </Button>
@@ -61,35 +69,10 @@ function Controls({ replay }: { readonly replay: Replay }) {
   );
 }
 
-interface PositionProps {
-  readonly position: number;
-  readonly numSteps: number;
-  readonly seconds: string;
-  readonly onChange: (position: number) => void;
-}
-
-function Position({ position, numSteps, seconds, onChange }: PositionProps) {
-  return (
-    <>
-      <input
-        type="range"
-        aria-label="Replay position"
-        min={0}
-        max={numSteps}
-        value={position}
-        aria-valuetext={`step ${position} of ${numSteps}, ${seconds}`}
-        onChange={(event) => onChange(Number(event.target.value))}
-      />
-      <span className="replay-time" aria-hidden="true">
-        {seconds} · step {position}/{numSteps}
-      </span>
-    </>
-  );
-}
-
-/** Plays, and ends the replay with Escape or a new run. */
-function useReplaying(isPlaying: boolean, playRef: RefObject<HTMLButtonElement | null>): void {
+/** Plays, and ends the replay with Escape or a new run. Returns the ref of the button that takes the focus. */
+function useReplaying(isPlaying: boolean) {
   const { store } = useServe();
+  const playRef = useRef<HTMLButtonElement>(null);
   useEffect(() => (isPlaying ? playFrames() : undefined), [isPlaying]);
   useEffect(() => closeOnNewRun(store), [store]);
   useEffect(() => {
@@ -97,7 +80,8 @@ function useReplaying(isPlaying: boolean, playRef: RefObject<HTMLButtonElement |
     playRef.current?.focus();
     document.addEventListener('keydown', closeOnEscape);
     return () => document.removeEventListener('keydown', closeOnEscape);
-  }, [playRef]);
+  }, []);
+  return playRef;
 }
 
 /** A dialog above the page has its own Escape. */

@@ -38,7 +38,7 @@ export interface PolicyChange {
 
 const MAX_POLICY_CHANGES = 200;
 
-/** The data of the charts. Mutable; the store counts its revisions. */
+/** The data of the charts. It changes in place; the view counts its revisions. */
 export class ChartHistory {
   readonly slots = new SlotHistory();
   readonly #samples: Sample[] = [];

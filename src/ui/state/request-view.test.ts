@@ -1,10 +1,9 @@
 import { expect, it } from 'vitest';
 
-import type { RequestId } from '../../client/index.ts';
 import { createRequestView, textAt, updateRequestView, type RequestView } from './request-view.ts';
+import { idOf } from '../test-support.ts';
 
-// oxlint-disable-next-line typescript/no-unsafe-type-assertion -- a brand has no other way in
-const ID = 'a' as RequestId;
+const ID = idOf('a');
 
 function createView(): RequestView {
   return createRequestView(

@@ -1,30 +1,26 @@
 import { describe, expect, it } from 'vitest';
 
-import type { ClientId, ClientUpdate, RequestActivity, RequestId } from '../../client/index.ts';
-import { createSlotSpan } from '../test-support.ts';
+import type { ClientUpdate, RequestActivity, RequestId } from '../../client/index.ts';
+import { createSlotSpan, idOf, OTHER_TAB } from '../test-support.ts';
 import { updateTables, type RequestsEvent, type RequestTables } from './request-tables.ts';
 import { latestRun, updateRuns, type Runs, type RunsInput } from './run.ts';
-
-// oxlint-disable-next-line typescript/no-unsafe-type-assertion -- a brand has no other way in
-const id = (name: string) => name as RequestId;
 
 const EMPTY: RequestTables = { requests: new Map(), answers: new Map(), numSubmitted: new Map() };
 
 function submitted(name: string): ClientUpdate {
-  return { type: 'submitted', requestId: id(name), deployment: 'text-generator', input: name };
+  return { type: 'submitted', requestId: idOf(name), deployment: 'text-generator', input: name };
 }
 
 function cancelled(name: string): ClientUpdate {
   const error = { code: 'REQUEST_CANCELLED', message: 'why' };
-  return { type: 'failed', requestId: id(name), error };
+  return { type: 'failed', requestId: idOf(name), error };
 }
 
 function ofOtherTab(name: string, state: RequestActivity['state']): RequestsEvent {
   const requests: RequestActivity[] = [
     {
-      requestId: id(name),
-      // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- a brand has no other way in
-      clientId: 'other' as ClientId,
+      requestId: idOf(name),
+      clientId: OTHER_TAB,
       deployment: 'text-generator',
       inputPreview: name,
       state,
@@ -96,7 +92,7 @@ describe('a run', () => {
     const page = new Page();
     page.receive(1000, [ofOtherTab('x', 'running')]);
     expect(page.runs.prompts?.startedAtMs).toBe(1000);
-    const slotSpan = createSlotSpan({ requestId: id('x'), startedAgoMs: 900, queueWaitMs: 50 });
+    const slotSpan = createSlotSpan({ requestId: idOf('x'), startedAgoMs: 900, queueWaitMs: 50 });
     page.receive(1100, [], [{ slotSpan, receivedAtMs: 1100 }]);
     expect(page.runs.prompts?.startedAtMs).toBe(150);
     expect(page.receive(1200, [ofOtherTab('x', 'finished')]).prompts?.endedAtMs).toBe(1200);
@@ -105,7 +101,7 @@ describe('a run', () => {
   it('of a load test is kept apart, and the charts show the one that began last', () => {
     const page = new Page();
     page.at(0, submitted('a'), cancelled('a'));
-    page.experimentIds.add(id('t'));
+    page.experimentIds.add(idOf('t'));
     page.at(5000, submitted('t'));
     expect(page.runs.prompts?.requestIds).toEqual(['a']);
     expect(latestRun(page.runs)).toMatchObject({ startedAtMs: 5000, isExperiment: true });

@@ -10,8 +10,6 @@ import { recordedView } from '../state/serve-store.ts';
 import type { ChartHead } from './chart-head.ts';
 import { Mark } from './mark.tsx';
 
-type ElementRef = RefObject<HTMLElement | null>;
-
 interface LiveChartProps {
   readonly head: ChartHead;
   readonly emptyText?: string;
@@ -20,10 +18,7 @@ interface LiveChartProps {
 /** React renders the frame. The chart in it takes its data from the store, without React. */
 export function LiveChart({ head, emptyText = head.emptyText }: LiveChartProps) {
   const isEmpty = useServeView(({ runs }) => latestRun(runs) === undefined);
-  const readoutRef = useRef<HTMLDivElement>(null);
-  const descriptionRef = useRef<HTMLParagraphElement>(null);
-  const hostRef = useRef<HTMLDivElement>(null);
-  useChart(head, hostRef, readoutRef, descriptionRef);
+  const { hostRef, readoutRef, descriptionRef } = useChart(head);
 
   return (
     <figure className="chart" data-chart={head.testId}>
@@ -42,14 +37,12 @@ export function LiveChart({ head, emptyText = head.emptyText }: LiveChartProps) 
   );
 }
 
-/** Draws the chart until the component goes. */
-function useChart(
-  head: ChartHead,
-  hostRef: ElementRef,
-  readoutRef: ElementRef,
-  descriptionRef: ElementRef,
-): void {
+/** Draws the chart into the elements of these refs. */
+function useChart(head: ChartHead) {
   const { store } = useServe();
+  const hostRef = useRef<HTMLDivElement>(null);
+  const readoutRef = useRef<HTMLDivElement>(null);
+  const descriptionRef = useRef<HTMLParagraphElement>(null);
   const [failure, setFailure] = useState<Error>();
 
   useEffect(() => {
@@ -70,15 +63,16 @@ function useChart(
       isGone = true;
       drawing?.release();
     };
-  }, [head, store, hostRef, readoutRef, descriptionRef]);
+  }, [head, store]);
 
   if (failure) throw failure;
+  return { hostRef, readoutRef, descriptionRef };
 }
 
 interface ExportMenuProps {
   readonly head: ChartHead;
   readonly isEmpty: boolean;
-  readonly hostRef: ElementRef;
+  readonly hostRef: RefObject<HTMLElement | null>;
 }
 
 function ExportMenu({ head, isEmpty, hostRef }: ExportMenuProps) {
