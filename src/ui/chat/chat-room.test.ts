@@ -7,7 +7,6 @@ import {
   type RequestId,
   type TabserveClient,
 } from '../../client/index.ts';
-import { ChartHistory } from '../state/chart-history.ts';
 import { applyEvents, createServeStore } from '../state/serve-store.ts';
 import { createStatus, idOf } from '../test-support.ts';
 import { ChatRoom } from './chat-room.ts';
@@ -15,7 +14,7 @@ import type { SavedRoom } from './room-store.ts';
 
 /** A room whose requests are r1, r2, …; `receive` plays the updates that the client gets. */
 function createRoom(saved?: SavedRoom) {
-  const store = createServeStore(createStatus(), new ChartHistory());
+  const store = createServeStore(createStatus());
   const asked: { messages: readonly ChatMessage[]; options: object }[] = [];
   const cancelled: RequestId[] = [];
   const written: SavedRoom[] = [];

@@ -7,7 +7,7 @@ import { useCopy } from '../share/use-copy.ts';
 import { useServe } from '../state/serve-context.ts';
 import type { Exchange } from './chats.ts';
 import { drawAnswer } from './draw-answer.ts';
-import { IconButton } from './icon-button.tsx';
+import { IconButton } from '../parts/icon-button.tsx';
 import { MessageBox } from './message-box.tsx';
 import { useRoom } from './room-context.ts';
 import { parseAnswer } from './thought.ts';
@@ -57,6 +57,7 @@ export const ExchangeView = memo(function ExchangeView({ chatId, exchange, isLas
             {question}
           </p>
           <IconButton
+            className="button-quiet icon-button"
             label={`Edit “${shorten(question)}”`}
             hint={isLast ? 'Edit' : 'Edit, and take away what follows'}
             path={EDIT_PATH}
@@ -105,6 +106,7 @@ function QuestionEditor(props: QuestionProps & { readonly onCancel: () => void }
 function RegenerateButton({ question, isLast, onSend }: QuestionProps) {
   return (
     <IconButton
+      className="button-quiet icon-button"
       label={`Regenerate the answer to “${shorten(question)}”`}
       hint={isLast ? 'Regenerate' : 'Regenerate, and take away what follows'}
       path={AGAIN_PATH}
@@ -152,6 +154,7 @@ function CopyButton({ exchange: { question, answer } }: Pick<ExchangeProps, 'exc
   return (
     <>
       <IconButton
+        className="button-quiet icon-button"
         label={`Copy the answer to “${shorten(question)}”`}
         hint="Copy"
         path={COPY_PATH}

@@ -1,7 +1,6 @@
 import { expect, it, vi } from 'vitest';
 
 import type { GenerationOptions, PolicyName, TabserveClient } from '../../client/index.ts';
-import { ChartHistory } from '../state/chart-history.ts';
 import { createServeStore } from '../state/serve-store.ts';
 import { createStatus } from '../test-support.ts';
 import { CompareSession } from './compare-session.ts';
@@ -46,7 +45,7 @@ function createSession(answer: (sent: Sent) => Promise<string> = textOf, refusal
     getHandle: () => generator,
     overridePolicy: () => (refusal ? Promise.reject(refusal) : Promise.resolve(override)),
   } as unknown as TabserveClient;
-  const store = createServeStore(createStatus(), new ChartHistory());
+  const store = createServeStore(createStatus());
   // No step is ever reported, so that each trial waits for its timeout.
   vi.useFakeTimers();
   const abort = new AbortController();

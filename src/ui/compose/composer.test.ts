@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest';
 
 import { TEXT_GENERATOR, type ClientUpdate, type TabserveClient } from '../../client/index.ts';
-import { ChartHistory } from '../state/chart-history.ts';
 import { applyEvents, createServeStore } from '../state/serve-store.ts';
 import { createStatus, idOf } from '../test-support.ts';
 import { Composer, EMPTY_PROMPT } from './composer.ts';
@@ -13,7 +12,7 @@ const PROMPT = 'Once upon a time,';
 
 /** A composer whose requests all have one id; `receive` plays the updates that the client gets. */
 function createComposer(prompt: string, temperature = '') {
-  const store = createServeStore(createStatus(), new ChartHistory());
+  const store = createServeStore(createStatus());
   const receive = (...updates: ClientUpdate[]): void =>
     applyEvents(store, [{ type: 'requests', updates, receivedAtMs: 0 }]);
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- all that the composer calls

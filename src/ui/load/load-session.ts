@@ -14,7 +14,7 @@ import {
   type PlanProgress,
   type TrialStart,
 } from './plan-time.ts';
-import type { LoadProgress } from './run-load.ts';
+import type { LoadProgress } from './load-sender.ts';
 import type { Scenario, Trace } from './scenario.ts';
 import type { Suggestion } from './suggest-knobs.ts';
 import { describeSuggestion } from './suggestion-text.ts';

@@ -1,7 +1,6 @@
 import { afterEach, expect, it, vi } from 'vitest';
 
 import type { SlotSpan } from '../../client/index.ts';
-import { ChartHistory } from '../state/chart-history.ts';
 import { createServeStore } from '../state/serve-store.ts';
 import { createSlotSpan, createStatus, idOf } from '../test-support.ts';
 import { createTrialRecorder } from './trial-slots.ts';
@@ -9,7 +8,7 @@ import { createTrialRecorder } from './trial-slots.ts';
 afterEach(() => vi.useRealTimers());
 
 function createRecorder() {
-  const store = createServeStore(createStatus(), new ChartHistory());
+  const store = createServeStore(createStatus());
   const report = (...slotSpans: readonly SlotSpan[]): void => {
     store.history.slots.record({ steps: [], slotSpans }, performance.now());
     store.setState(({ historyRevision }) => ({ historyRevision: historyRevision + 1 }));

@@ -3,8 +3,8 @@ import type { CSSProperties, MouseEvent, RefObject } from 'react';
 import { shallow } from 'zustand/shallow';
 
 import type { RequestId } from '../../client/index.ts';
-import { Button } from '../parts/button.tsx';
 import { ErrorLine } from '../parts/error-line.tsx';
+import { IconButton } from '../parts/icon-button.tsx';
 import { describeOwner } from '../slots/describe-bar.ts';
 import { tabColor } from '../slots/tab-colors.ts';
 import { hasMotion } from '../drawing/motion.ts';
@@ -97,10 +97,10 @@ function CellHead({ request }: { readonly request: RequestOutline }) {
       </p>
       <div className="cell-acts">
         {clientId === undefined && isActive(status) && (
-          <CellButton label={`Cancel request ${ordinal}`} hint="Cancel" path={CANCEL_PATH} onClick={cancel} />
+          <IconButton label={`Cancel request ${ordinal}`} hint="Cancel" path={CANCEL_PATH} onClick={cancel} />
         )}
         {!isUpstream && (
-          <CellButton
+          <IconButton
             label={`Trace ${clientId === undefined ? `request ${ordinal}` : `a request of ${describeOwner(request)}`}`}
             hint="Trace"
             path={TRACE_PATH}
@@ -116,21 +116,3 @@ function CellHead({ request }: { readonly request: RequestOutline }) {
 /** Bars of steps, one after the other. */
 const TRACE_PATH = 'M2 4h6M5 8h6M9 12h5';
 const CANCEL_PATH = 'M4 4l8 8M12 4l-8 8';
-
-interface CellButtonProps {
-  readonly label: string;
-  readonly hint: string;
-  readonly path: string;
-  readonly disabled?: boolean;
-  readonly onClick: (event: MouseEvent<HTMLElement>) => void;
-}
-
-function CellButton({ label, hint, path, ...props }: CellButtonProps) {
-  return (
-    <Button variant="quiet" aria-label={label} title={hint} {...props}>
-      <svg viewBox="0 0 16 16" width="16" height="16" aria-hidden="true">
-        <path d={path} />
-      </svg>
-    </Button>
-  );
-}

@@ -7,12 +7,11 @@ import {
   type TabserveClient,
 } from '../../client/index.ts';
 import { withBasePolicy } from './base-policy.ts';
-import { ChartHistory } from './chart-history.ts';
 import { createServeStore, type ServeStore } from './serve-store.ts';
 
 /** Creates the store that follows all topics of `serve` for the life of the page. It changes at most once per frame. */
 export function connectStore(serve: TabserveClient): ServeStore {
-  const store = createServeStore(serve.status(), new ChartHistory());
+  const store = createServeStore(serve.status());
   const { receive } = store;
   serve.subscribe('status', (status) => receive({ type: 'status', status, receivedAtMs: performance.now() }));
   /** Running requests of this tab. Without any, updates of other tabs can wait. */

@@ -9,7 +9,6 @@ import type {
 } from '../../client/index.ts';
 import { createStatus, idOf, OTHER_TAB } from '../test-support.ts';
 import { BATCH_SIZE_CHART } from '../watch/batch-size-chart.ts';
-import { ChartHistory } from './chart-history.ts';
 import {
   applyEvents,
   clearAnswers,
@@ -117,7 +116,7 @@ function createStep(
 }
 
 function createStore() {
-  const store = createServeStore(STATUS, new ChartHistory());
+  const store = createServeStore(STATUS);
   let numChanges = 0;
   store.subscribe(() => {
     numChanges += 1;

@@ -4,7 +4,7 @@ import type { StoreApi } from 'zustand/vanilla';
 import type { BatchRecord, RequestId, ServeStats, ServeStatus } from '../../client/index.ts';
 import { appendBatches, type BatchViews, type ReceivedBatch } from './batch-view.ts';
 import { canGenerate } from './can-generate.ts';
-import type { ChartHistory } from './chart-history.ts';
+import { ChartHistory } from './chart-history.ts';
 import { createPendingEvents } from './pending-events.ts';
 import { updateTables, type RequestsEvent, type RequestTables } from './request-tables.ts';
 import { isActive } from './request-view.ts';
@@ -53,7 +53,7 @@ export function recordedView(store: ServeStore): RecordedView {
   return { ...store.getState(), history: store.history };
 }
 
-export function createServeStore(status: ServeStatus, history: ChartHistory): ServeStore {
+export function createServeStore(status: ServeStatus): ServeStore {
   const pending = createPendingEvents<ServeEvent>((events) => applyEvents(store, events));
   const store: ServeStore = {
     ...createStore<ServeView>(() => ({
@@ -66,7 +66,7 @@ export function createServeStore(status: ServeStatus, history: ChartHistory): Se
       answers: new Map(),
       numSubmitted: new Map(),
     })),
-    history,
+    history: new ChartHistory(),
     experimentIds: new Set(),
     receive: pending.push,
     applyPending: pending.apply,

@@ -1,7 +1,6 @@
 import { describe, expect, it, vi } from 'vitest';
 
 import type { ServeStats } from '../../client/index.ts';
-import { ChartHistory } from '../state/chart-history.ts';
 import { createServeStore, recordedView } from '../state/serve-store.ts';
 import { createStatus } from '../test-support.ts';
 import type { TimeSpan } from './time-span.ts';
@@ -41,10 +40,10 @@ const STATS: ServeStats = {
 const SPAN: TimeSpan = { startMs: 0, endMs: 10_000, untilMs: 10_000, originMs: 0, isLive: false };
 
 function readChart(name: string, receivedAtMs: readonly number[] = [1000], span: Partial<TimeSpan> = {}) {
-  const history = new ChartHistory();
-  for (const atMs of receivedAtMs) history.record(STATS, atMs, 8);
+  const store = createServeStore(createStatus());
+  for (const atMs of receivedAtMs) store.history.record(STATS, atMs, 8);
   const chart = TIME_CHARTS.find(({ head }) => head.testId === name);
-  return chart?.read(recordedView(createServeStore(createStatus(), history)), { ...SPAN, ...span });
+  return chart?.read(recordedView(store), { ...SPAN, ...span });
 }
 
 describe('charts over time', () => {

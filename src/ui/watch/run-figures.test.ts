@@ -1,13 +1,12 @@
 import { describe, expect, it } from 'vitest';
 
-import { ChartHistory } from '../state/chart-history.ts';
 import type { Run } from '../state/run.ts';
 import { createServeStore, recordedView } from '../state/serve-store.ts';
 import { createStatus } from '../test-support.ts';
 import { figuresOf, isRunning } from './run-figures.ts';
 
 function createView(run: Run | undefined) {
-  const view = recordedView(createServeStore(createStatus(), new ChartHistory()));
+  const view = recordedView(createServeStore(createStatus()));
   const step = { kind: 'decode', reason: 'idle', outcome: 'ok', isBehind: false } as const;
   const durations = { stepMs: 10, waitMs: 0, runMs: 9, readbackMs: 0 };
   const steps = [9, 2, 5, 4].map((batchSize, stepIndex) => ({

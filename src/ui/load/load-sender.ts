@@ -50,11 +50,7 @@ interface LoadOptions {
 }
 
 /** Sends a trace to the text generator and waits for all requests. A failed request rejects nothing; its outcome says so. */
-export function runLoad(serve: TabserveClient, trace: Trace, options: LoadOptions): Promise<LoadRun> {
-  return new LoadSender(serve, trace, options).run();
-}
-
-class LoadSender {
+export class LoadSender {
   readonly #serve: TabserveClient;
   readonly #trace: Trace;
   readonly #options: LoadOptions;
