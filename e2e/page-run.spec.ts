@@ -78,10 +78,10 @@ test(
 test('a cell under the pointer is marked', { tag: ANY_BACKEND }, async ({ tab }) => {
   const { page } = tab;
   await tab.generateAll([1, 2].map((seed) => ({ prompt: PROMPT, options: { maxNewTokens: 2, seed } })));
-  const marked = page.locator('[data-marked]');
+  const marked = page.locator('[data-highlighted]');
   await requestRows(page).nth(1).hover();
   await expect(marked).toHaveCount(1);
-  await expect(requestRows(page).nth(1)).toHaveAttribute('data-marked');
+  await expect(requestRows(page).nth(1)).toHaveAttribute('data-highlighted');
   await page.mouse.move(0, 0);
   await expect(marked).toHaveCount(0);
 });

@@ -38,7 +38,7 @@ export function App({ serve, store, composer }: AppProps) {
   );
 }
 
-/** Each view from the first look at it on. A hidden one keeps its input and draws nothing. */
+/** A view is mounted when it is first shown. A hidden one keeps its input and draws nothing. */
 function Views() {
   const served = useServeView((view) => view.status.deployments);
   const [selected, select] = useSelectedDeployment();

@@ -14,10 +14,10 @@ import { parseBackendChoice } from './models/backend-choice.ts';
 import { FailurePanel } from './header/failure-panel.tsx';
 import { SiteHeader } from './header/site-header.tsx';
 import { readPermalink } from './share/permalink.ts';
-import { afterPaint } from './state/after-paint.ts';
+import { afterPaint } from './drawing/after-paint.ts';
 import { connectStore } from './state/connect-store.ts';
-import { noteStartTime } from './state/start-times.ts';
-import { toWireError, watchMissingParts } from './state/to-wire-error.ts';
+import { noteStartTime } from './compose/start-times.ts';
+import { toWireError, watchMissingParts } from './parts/to-wire-error.ts';
 
 declare global {
   interface Window {

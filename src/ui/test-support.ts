@@ -1,6 +1,22 @@
-import type { BatchingPolicy, RequestId, ServeStatus, SlotSpan, StepRecord } from '../client/index.ts';
+import type {
+  BatchingPolicy,
+  ClientId,
+  RequestId,
+  ServeStatus,
+  SlotSpan,
+  StepRecord,
+} from '../client/index.ts';
 import type { RequestView } from './state/request-view.ts';
 import type { SlotBar } from './state/slot-history.ts';
+
+export function idOf(name: string): RequestId {
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- a brand has no other way in
+  return name as RequestId;
+}
+
+export const OTHER_TAB =
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- a brand has no other way in
+  '07c3' as ClientId;
 
 export const POLICY: BatchingPolicy = {
   policy: 'continuous',
@@ -13,7 +29,7 @@ export const POLICY: BatchingPolicy = {
   maxContextLength: 4096,
 };
 
-/** Of a tab that leads, alone, where nothing has been changed. */
+/** The status of a tab that leads, alone, where nothing has been changed. */
 export function createStatus(change: Partial<ServeStatus> = {}): ServeStatus {
   return {
     state: 'ready',
@@ -27,12 +43,11 @@ export function createStatus(change: Partial<ServeStatus> = {}): ServeStatus {
   };
 }
 
-/** Of a stay that lasts: it waited from 300 ms, has its slot from 400 and its first token at 500. */
+/** The bar of a span that goes on: it waited from 300 ms, has its slot from 400 and its first token at 500. */
 export function createBar(change: Partial<SlotBar> = {}): SlotBar {
   return {
     key: 'a#0#0',
-    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- a brand has no other way in
-    requestId: 'a' as RequestId,
+    requestId: idOf('a'),
     index: 0,
     slot: 0,
     lane: 0,
@@ -47,11 +62,10 @@ export function createBar(change: Partial<SlotBar> = {}): SlotBar {
   };
 }
 
-/** Of a sequence that runs, as the worker reports it. */
+/** The span of a sequence that runs, as the worker reports it. */
 export function createSlotSpan(change: Partial<SlotSpan> = {}): SlotSpan {
   return {
-    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- a brand has no other way in
-    requestId: 'a' as RequestId,
+    requestId: idOf('a'),
     index: 0,
     slot: 0,
     spanIndex: 0,
@@ -86,8 +100,7 @@ export function createStepRecord(change: Partial<StepRecord> = {}): StepRecord {
 
 export function createRequest(name: string, change: Partial<RequestView> = {}): RequestView {
   return {
-    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- a brand has no other way in
-    id: name as RequestId,
+    id: idOf(name),
     status: 'running',
     prompt: 'p',
     generatedTexts: [''],

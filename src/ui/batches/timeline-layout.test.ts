@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import type { BatchView } from '../state/batch-view.ts';
 import { axisTicks, layoutTimeline } from './timeline-layout.ts';
 
-/** As [endedAtMs, waitMs, executionMs]; indices count up. */
+/** Takes [endedAtMs, waitMs, executionMs]; indices count up. */
 function createBatches(...places: readonly (readonly [number, number, number])[]): BatchView[] {
   const fixed = { deployment: 'adder', reason: 'full', outcome: 'ok', cancelled: 0, queueLength: 0 } as const;
   const sizes = { batchSize: 4, measuredSize: 4, maxBatchSize: 4 };
@@ -22,9 +22,9 @@ function sideBySide(batches: readonly BatchView[]): BatchView[] {
   return batches.map((batch) => ({ ...batch, ranAlone: false }));
 }
 
-/** Per spell, per row: arrived, cut, ended. */
+/** By busy span and row: arrived, cut, ended. */
 function placesOf(batches: readonly BatchView[]): number[][][] {
-  return layoutTimeline(batches).spells.map((rows) =>
+  return layoutTimeline(batches).busySpans.map((rows) =>
     rows.map(({ arrivedMs, cutMs, endedMs }) => [arrivedMs, cutMs, endedMs]),
   );
 }
@@ -101,7 +101,7 @@ describe('layoutTimeline', () => {
   });
 
   it('has nothing to show before the first batch', () => {
-    expect(layoutTimeline([])).toEqual({ spells: [], durationMs: 0 });
+    expect(layoutTimeline([])).toEqual({ busySpans: [], durationMs: 0 });
   });
 });
 

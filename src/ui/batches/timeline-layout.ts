@@ -1,6 +1,6 @@
 import type { BatchView } from '../state/batch-view.ts';
 
-/** One batch on the axis, in ms since the start of its spell. */
+/** One batch on the axis, in ms since the start of its busy span. */
 export interface TimelineRow {
   readonly batch: BatchView;
   /** The oldest member's arrival. */
@@ -10,16 +10,16 @@ export interface TimelineRow {
   readonly endedMs: number;
 }
 
-/** Batches without a long pause between them, in the order of their index. Each spell starts at 0, so that spells compare. */
-type TimelineSpell = readonly TimelineRow[];
+/** Batches without a long pause between them, in the order of their index. Each busy span starts at 0, so that they compare. */
+type BusySpan = readonly TimelineRow[];
 
 export interface TimelineLayout {
-  readonly spells: readonly TimelineSpell[];
-  /** The longest spell's. */
+  readonly busySpans: readonly BusySpan[];
+  /** The time of the longest busy span. */
   readonly durationMs: number;
 }
 
-/** A pause this long separates two spells. */
+/** A pause this long separates two busy spans. */
 const PAUSE_MS = 500;
 
 interface Interval {
@@ -36,8 +36,8 @@ export function layoutTimeline(batches: readonly BatchView[]): TimelineLayout {
     groups.at(-1)?.push(interval);
     lastEndedAtMs = Math.max(lastEndedAtMs, interval.endedAtMs);
   }
-  const spells = groups.map(createSpell);
-  return { spells, durationMs: Math.max(0, ...spells.flat().map(({ endedMs }) => endedMs)) };
+  const busySpans = groups.map(createBusySpan);
+  return { busySpans, durationMs: Math.max(0, ...busySpans.flat().map(({ endedMs }) => endedMs)) };
 }
 
 /** Round numbers from 0 up to `durationMs`, at most `maxTicks` after the 0. */
@@ -69,7 +69,7 @@ function placeBatches(batches: readonly BatchView[]): readonly Interval[] {
   return intervals;
 }
 
-function createSpell(members: readonly Interval[]): TimelineSpell {
+function createBusySpan(members: readonly Interval[]): BusySpan {
   const startedAtMs = members[0]?.arrivedAtMs ?? 0;
   const rows = members.map(({ batch, arrivedAtMs }) => {
     const arrivedMs = arrivedAtMs - startedAtMs;

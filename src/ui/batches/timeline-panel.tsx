@@ -3,7 +3,7 @@ import { useEffect, useMemo, useRef, useState } from 'react';
 import { Button } from '../parts/button.tsx';
 import { Disclosure } from '../parts/disclosure.tsx';
 import { formatCount, formatMs } from '../parts/format.ts';
-import { observeSize } from '../parts/observe.ts';
+import { observeSize } from '../drawing/observe.ts';
 import { Panel } from '../parts/panel.tsx';
 import type { BatchView } from '../state/batch-view.ts';
 import { useBatches } from '../state/serve-context.ts';
@@ -52,15 +52,7 @@ export function TimelinePanel({ deployment, onTry }: TimelinePanelProps) {
           </p>
         )}
       </div>
-      <Disclosure title="How to read it">
-        <p className="timeline-key note">
-          <span className="swatch key-wait" /> is the wait of the oldest request,{' '}
-          <span className="swatch key-run" /> the execution, and <span className="swatch key-error" /> an
-          execution that failed. The mark between them is the cut. A dashed line is a pause of half a second
-          or more; the time starts at 0 after it.
-        </p>
-        <ReasonLegend />
-      </Disclosure>
+      <Explanation />
     </Panel>
   );
 }
@@ -77,5 +69,19 @@ function Readout({ batch }: { readonly batch: BatchView }) {
         {formatCount(cancelled)} cancelled · {formatCount(queueLength)} left waiting
       </p>
     </>
+  );
+}
+
+function Explanation() {
+  return (
+    <Disclosure title="How to read it">
+      <p className="timeline-key note">
+        <span className="swatch key-wait" /> is the wait of the oldest request,{' '}
+        <span className="swatch key-run" /> the execution, and <span className="swatch key-error" /> an
+        execution that failed. The mark between them is the cut. A dashed line is a pause of half a second or
+        more; the time starts at 0 after it.
+      </p>
+      <ReasonLegend />
+    </Disclosure>
   );
 }

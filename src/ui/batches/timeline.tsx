@@ -30,12 +30,11 @@ const MIN_BAR_WIDTH = 2;
 /** One row per batch: the wait as an outline, the execution as a block, the mark of the cut between them. */
 export function Timeline({ layout, width, newest, onActivate }: TimelineProps) {
   const plotWidth = Math.max(0, width - LABEL_WIDTH - RIGHT_MARGIN);
-  const rows = layout.spells.flat();
+  const rows = layout.busySpans.flat();
   const rowHeight = Math.min(MAX_ROW_HEIGHT, ROWS_HEIGHT / Math.max(1, rows.length));
-  const spellTops = layout.spells
+  const spanTops = layout.busySpans
     .slice(1)
     .map(([first]) => rows.findIndex((row) => row === first) * rowHeight);
-  const ticks = axisTicks(layout.durationMs, plotWidth / PIXELS_PER_TICK);
   const toX = (ms: number): number => LABEL_WIDTH + (ms / Math.max(layout.durationMs, 1)) * plotWidth;
   return (
     <svg
@@ -46,21 +45,9 @@ export function Timeline({ layout, width, newest, onActivate }: TimelineProps) {
       role="graphics-object"
       aria-label={`The last ${MAX_SHOWN_BATCHES} batches over time. The table of batches has the same numbers.`}
     >
-      {rows.length > 0 && (
-        <g className="timeline-axis" aria-hidden="true">
-          {ticks.map((tick) => (
-            <g key={tick} transform={`translate(${toX(tick)} 0)`}>
-              <path d={`M0 0V${ROWS_HEIGHT}`} />
-              <text y={HEIGHT - 3}>{tick}</text>
-            </g>
-          ))}
-          <text x="0" y={HEIGHT - 3} className="timeline-unit">
-            ms
-          </text>
-        </g>
-      )}
+      {rows.length > 0 && <Axis durationMs={layout.durationMs} plotWidth={plotWidth} toX={toX} />}
       <g className="timeline-rules" aria-hidden="true">
-        {spellTops.map((top) => (
+        {spanTops.map((top) => (
           <path key={top} d={`M0 ${top}H${width}`} />
         ))}
       </g>
@@ -82,6 +69,28 @@ export function Timeline({ layout, width, newest, onActivate }: TimelineProps) {
   );
 }
 
+interface AxisProps {
+  readonly durationMs: number;
+  readonly plotWidth: number;
+  readonly toX: (ms: number) => number;
+}
+
+function Axis({ durationMs, plotWidth, toX }: AxisProps) {
+  return (
+    <g className="timeline-axis" aria-hidden="true">
+      {axisTicks(durationMs, plotWidth / PIXELS_PER_TICK).map((tick) => (
+        <g key={tick} transform={`translate(${toX(tick)} 0)`}>
+          <path d={`M0 0V${ROWS_HEIGHT}`} />
+          <text y={HEIGHT - 3}>{tick}</text>
+        </g>
+      ))}
+      <text x="0" y={HEIGHT - 3} className="timeline-unit">
+        ms
+      </text>
+    </g>
+  );
+}
+
 interface RowProps {
   readonly row: TimelineRow;
   readonly top: number;
@@ -94,7 +103,7 @@ interface RowProps {
 
 function Row({ row, top, height, width, toX, isTabStop, onActivate }: RowProps) {
   const { batch, arrivedMs, cutMs, endedMs } = row;
-  const { batchIndex, batchSize, reason, outcome } = batch;
+  const { batchIndex, reason, outcome } = batch;
   const { color, path } = REASONS[reason];
   const [arrivedX, cutX] = [toX(arrivedMs), toX(cutMs)];
   const barHeight = Math.min(MAX_BAR_HEIGHT, height - 3);
@@ -116,16 +125,7 @@ function Row({ row, top, height, width, toX, isTabStop, onActivate }: RowProps) 
       onKeyDown={moveFocus}
     >
       <rect className="row-area" width={width} height={height} />
-      <g transform={`translate(0 ${height / 2})`}>
-        <text x="26" className="row-index">
-          {batchIndex}
-        </text>
-        <text x="52" className="row-size">
-          {batchSize}
-        </text>
-        <path className="row-mark" d={path} fillRule="evenodd" transform="translate(64 0) scale(.8)" />
-        <text x="73">{reason}</text>
-      </g>
+      <RowLabel batch={batch} y={height / 2} />
       <rect className="row-wait" x={arrivedX} y={barTop} width={cutX - arrivedX} height={barHeight} />
       <rect
         className="row-run"
@@ -135,6 +135,27 @@ function Row({ row, top, height, width, toX, isTabStop, onActivate }: RowProps) 
         height={barHeight}
       />
       <path className="row-cut" d={path} fillRule="evenodd" transform={`translate(${cutX} ${height / 2})`} />
+    </g>
+  );
+}
+
+function RowLabel({ batch, y }: { readonly batch: BatchView; readonly y: number }) {
+  const { batchIndex, batchSize, reason } = batch;
+  return (
+    <g transform={`translate(0 ${y})`}>
+      <text x="26" className="row-index">
+        {batchIndex}
+      </text>
+      <text x="52" className="row-size">
+        {batchSize}
+      </text>
+      <path
+        className="row-mark"
+        d={REASONS[reason].path}
+        fillRule="evenodd"
+        transform="translate(64 0) scale(.8)"
+      />
+      <text x="73">{reason}</text>
     </g>
   );
 }

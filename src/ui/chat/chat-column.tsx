@@ -5,7 +5,7 @@ import { formatCount } from '../parts/format.ts';
 import { ScrollBox } from '../parts/scroll-box.tsx';
 import { activeExchange, type Chat } from './chats.ts';
 import { ExchangeView } from './exchange-view.tsx';
-import { IconButton } from './icon-button.tsx';
+import { IconButton } from '../parts/icon-button.tsx';
 import { MessageBox } from './message-box.tsx';
 import { useRoom, useRoomView } from './room-context.ts';
 import { parseAnswer } from './thought.ts';
@@ -79,6 +79,7 @@ function ChatHead({ chat, name, isOnly }: NamedChatProps & Pick<ChatColumnProps,
       </Button>
       {!isOnly && (
         <IconButton
+          className="button-quiet icon-button"
           label={`Close ${name}`}
           hint="Close"
           path="M4 4l8 8M12 4l-8 8"

@@ -7,20 +7,18 @@ import {
   type RequestId,
   type TabserveClient,
 } from '../../client/index.ts';
-import { idOf } from '../requests/test-support.ts';
-import { ChartHistory } from '../state/chart-history.ts';
 import { applyEvents, createServeStore } from '../state/serve-store.ts';
-import { createStatus } from '../test-support.ts';
+import { createStatus, idOf } from '../test-support.ts';
 import { ChatRoom } from './chat-room.ts';
 import type { SavedRoom } from './room-store.ts';
 
-/** A room whose requests are r1, r2, …; `tell` is what the client hears of them. */
+/** A room whose requests are r1, r2, …; `receive` plays the updates that the client gets. */
 function createRoom(saved?: SavedRoom) {
-  const store = createServeStore(createStatus(), new ChartHistory());
+  const store = createServeStore(createStatus());
   const asked: { messages: readonly ChatMessage[]; options: object }[] = [];
   const cancelled: RequestId[] = [];
   const written: SavedRoom[] = [];
-  const tell = (...updates: ClientUpdate[]): void =>
+  const receive = (...updates: ClientUpdate[]): void =>
     applyEvents(store, [{ type: 'requests', updates, receivedAtMs: 0 }]);
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- all that the room calls
   const serve = {
@@ -28,13 +26,13 @@ function createRoom(saved?: SavedRoom) {
       remote: (input: readonly ChatMessage[], options: object) => {
         asked.push({ messages: input, options });
         const requestId = idOf(`r${asked.length}`);
-        tell({ type: 'submitted', requestId, deployment: TEXT_GENERATOR, input });
+        receive({ type: 'submitted', requestId, deployment: TEXT_GENERATOR, input });
         return { requestId };
       },
     }),
     cancel: (requestId: RequestId) => {
       cancelled.push(requestId);
-      tell({ type: 'failed', requestId, error: { code: 'REQUEST_CANCELLED', message: 'stopped' } });
+      receive({ type: 'failed', requestId, error: { code: 'REQUEST_CANCELLED', message: 'stopped' } });
     },
   } as unknown as TabserveClient;
   const place = {
@@ -44,14 +42,14 @@ function createRoom(saved?: SavedRoom) {
   const room = new ChatRoom(serve, store, place, saved);
   const chats = () => room.store.getState().chats;
   const answer = (requestId: string, text: string): void => {
-    tell({ type: 'chunk', requestId: idOf(requestId), index: 0, text, tokenIds: [1] });
+    receive({ type: 'chunk', requestId: idOf(requestId), index: 0, text, tokenIds: [1] });
   };
   const finish = (requestId: string, text: string): void => {
     const choice = { text: '', generatedText: text, tokenIds: [1], finishReason: 'stop', seed: 7 } as const;
     const usage = { numPromptTokens: 9, numCachedTokens: 4, numOutputTokens: 2 };
     const timings = { queueWaitMs: 0, ttftMs: 1, e2eMs: 2, tpotMs: 1 };
     const result = { ...choice, choices: [choice], usage, timings };
-    tell({ type: 'finished', requestId: idOf(requestId), result });
+    receive({ type: 'finished', requestId: idOf(requestId), result });
   };
   const firstId = chats()[0]?.id ?? '';
   return { room, store, asked, cancelled, written, chats, answer, finish, firstId };
@@ -123,7 +121,7 @@ describe('nothing is sent', () => {
     expect(asked).toHaveLength(3);
   });
 
-  it('with a wrong option, which is told until it is changed', () => {
+  it('with a wrong option, whose error is shown until it is changed', () => {
     const { room, asked } = createRoom();
     const errorCode = (): string | undefined => room.store.getState().error?.code;
     room.changeOption('temperature', 'hot');

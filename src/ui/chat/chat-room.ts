@@ -38,7 +38,7 @@ export interface RoomView extends SavedRoom {
   readonly error?: WireError | undefined;
 }
 
-/** Where a request's answer goes. */
+/** The place of a request's answer. */
 interface Destination {
   readonly chatId: string;
   readonly exchangeId: string;
@@ -96,7 +96,7 @@ export class ChatRoom implements OptionsForm {
   }
 
   /**
-   * Asks one chat, at its end or in place of an exchange, which goes with all that follow it. Returns whether the question was sent.
+   * Asks one chat, at its end or in place of an exchange, which is removed with all after it. Returns whether the question was sent.
    */
   ask(chatId: string, question: string, replacedId?: string): boolean {
     return this.#ask([chatId], question, replacedId);

@@ -1,7 +1,7 @@
 import { lazy, Suspense, useEffect, useId, useRef } from 'react';
 
 import { Button } from '../parts/button.tsx';
-import { followMarks } from '../requests/mark-cells.ts';
+import { followHighlights } from '../requests/highlight-cells.ts';
 import { useServeView } from '../state/serve-context.ts';
 import { ChatColumn } from './chat-column.tsx';
 import { useRoom, useRoomView } from './room-context.ts';
@@ -19,7 +19,7 @@ export function ChatsPanel() {
 
   const isWithoutChats = isBaseModel && isEmpty;
 
-  useEffect(() => (sectionRef.current ? followMarks(sectionRef.current) : undefined), []);
+  useEffect(() => (sectionRef.current ? followHighlights(sectionRef.current) : undefined), []);
 
   return (
     <section className="chats-panel" aria-labelledby={titleId} ref={sectionRef}>

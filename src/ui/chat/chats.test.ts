@@ -51,7 +51,7 @@ describe('the messages of a question', () => {
     expect(messages.map(({ content }) => content)).toEqual(['Be brief.', 'question a', 'answer a', 'why?']);
   });
 
-  it('leave out a question without an answer, so that roles take turns', () => {
+  it('leave out a question without an answer, so that roles alternate', () => {
     const chat = createChat({ exchanges: [createExchange('a', ''), createExchange('b')] });
     const roles = messagesFor(chat, 'why?', DEFAULTS).map(({ role }) => role);
     expect(roles).toEqual(['system', 'user', 'assistant', 'user']);

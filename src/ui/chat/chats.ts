@@ -37,7 +37,7 @@ export interface Chat {
   readonly exchanges: readonly Exchange[];
 }
 
-/** What a visitor finds: three chats that answer the same question differently. */
+/** A new visitor's chats: three that answer the same question differently. */
 export const STARTER_PROMPTS = [
   undefined,
   'Answer in one short sentence.',
@@ -55,7 +55,7 @@ export function withChat(chats: readonly Chat[], id: string, change: (chat: Chat
   return chats.map((chat) => (chat.id === id ? change(chat) : chat));
 }
 
-/** Asks at the end, or in place of an exchange, which then goes with all that follow it. */
+/** Asks at the end, or in place of an exchange, which is then removed with all after it. */
 export function withExchange(chat: Chat, exchange: Exchange, replacedId?: string): Chat {
   return { ...chat, exchanges: [...exchangesBefore(chat, replacedId), exchange] };
 }
@@ -83,7 +83,7 @@ export function messagesFor(
   ];
 }
 
-/** Templates want question and answer by turns, so a question without an answer is left out. */
+/** Templates want question and answer to alternate, so a question without an answer is left out. */
 function messagesOf({ question, answer }: Exchange): readonly ChatMessage[] {
   if (answer === '') return [];
   return [

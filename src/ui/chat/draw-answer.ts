@@ -1,13 +1,13 @@
-import { DrawnText } from '../requests/drawn-text.ts';
-import { createDrawTurns } from '../state/draw-turns.ts';
+import { DrawnText } from '../drawing/drawn-text.ts';
+import { frames } from '../drawing/frame-scheduler.ts';
 import type { RequestView } from '../state/request-view.ts';
 import type { ServeStore } from '../state/serve-store.ts';
 import { endOf, type Exchange } from './chats.ts';
 import { describeAnswer } from './describe-answer.ts';
 import { parseAnswer } from './thought.ts';
 
-/** Draws eight answers in each frame of the drawing clock. */
-const turns = createDrawTurns(8);
+/** Eight answers in each frame, so that typing and scrolling stay smooth. */
+const answerFrames = frames.paced({ numPerFrame: 8 });
 
 /** Draws an answer into its element, and goes on while it grows. Returns the release. */
 export function drawAnswer(element: HTMLElement, exchange: Exchange, store: ServeStore): () => void {
@@ -27,11 +27,11 @@ export function drawAnswer(element: HTMLElement, exchange: Exchange, store: Serv
   drawing.draw('', 'Waiting', false);
   draw();
   const unsubscribe = store.subscribe(({ requests }) => {
-    if (requests.get(requestId) !== drawn) turns.request(draw);
+    if (requests.get(requestId) !== drawn) answerFrames.request(draw);
   });
   return () => {
     unsubscribe();
-    turns.cancel(draw);
+    answerFrames.cancel(draw);
   };
 }
 

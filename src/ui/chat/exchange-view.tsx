@@ -3,10 +3,11 @@ import type { ReactNode } from 'react';
 
 import { Button } from '../parts/button.tsx';
 import { ErrorLine } from '../parts/error-line.tsx';
+import { useCopy } from '../share/use-copy.ts';
 import { useServe } from '../state/serve-context.ts';
 import type { Exchange } from './chats.ts';
 import { drawAnswer } from './draw-answer.ts';
-import { IconButton } from './icon-button.tsx';
+import { IconButton } from '../parts/icon-button.tsx';
 import { MessageBox } from './message-box.tsx';
 import { useRoom } from './room-context.ts';
 import { parseAnswer } from './thought.ts';
@@ -19,7 +20,7 @@ const COPY_PATH = 'M6 5.5h6.5V13H6zM10 5.5V3H3.5v7.5H6';
 interface ExchangeProps {
   readonly chatId: string;
   readonly exchange: Exchange;
-  /** Acts on an earlier one take away what follows it. */
+  /** A change of an earlier exchange removes all after it. */
   readonly isLast: boolean;
 }
 
@@ -27,10 +28,9 @@ export const ExchangeView = memo(function ExchangeView({ chatId, exchange, isLas
   const [isEditing, setIsEditing] = useState(false);
   const itemRef = useRef<HTMLLIElement>(null);
   const room = useRoom();
-  const canChat = useCanChat();
   const { id, question, requestId, end } = exchange;
   const isActive = end === undefined;
-  // What was pressed goes, so the exchange takes the focus.
+  // The pressed button disappears, so the exchange takes the focus.
   const askAgain = (text: string): boolean => {
     const isSent = room.ask(chatId, text, id);
     if (isSent) leaveEditor();
@@ -49,23 +49,7 @@ export const ExchangeView = memo(function ExchangeView({ chatId, exchange, isLas
       tabIndex={-1}
     >
       {isEditing && !isActive ? (
-        <>
-          <MessageBox
-            label="Edit the message"
-            initialText={question}
-            isFocused
-            sendLabel="Ask again"
-            canSend={canChat}
-            onSend={askAgain}
-            onCancel={leaveEditor}
-          />
-          <p className="note">
-            {isLast ? 'Replaces the answer.' : 'Replaces the answer and all that follows.'}{' '}
-            <Button variant="quiet" onClick={leaveEditor}>
-              Cancel
-            </Button>
-          </p>
-        </>
+        <QuestionEditor question={question} isLast={isLast} onSend={askAgain} onCancel={leaveEditor} />
       ) : (
         <div className="question">
           <p>
@@ -73,6 +57,7 @@ export const ExchangeView = memo(function ExchangeView({ chatId, exchange, isLas
             {question}
           </p>
           <IconButton
+            className="button-quiet icon-button"
             label={`Edit “${shorten(question)}”`}
             hint={isLast ? 'Edit' : 'Edit, and take away what follows'}
             path={EDIT_PATH}
@@ -82,26 +67,58 @@ export const ExchangeView = memo(function ExchangeView({ chatId, exchange, isLas
         </div>
       )}
       <Answer exchange={exchange}>
-        {end && (
-          <>
-            <IconButton
-              label={`Regenerate the answer to “${shorten(question)}”`}
-              hint={isLast ? 'Regenerate' : 'Regenerate, and take away what follows'}
-              path={AGAIN_PATH}
-              disabled={!canChat}
-              onClick={() => askAgain(question)}
-            />
-            <CopyButton exchange={exchange} />
-          </>
-        )}
+        {end && <RegenerateButton question={question} isLast={isLast} onSend={askAgain} />}
+        {end && <CopyButton exchange={exchange} />}
       </Answer>
     </li>
   );
 });
 
+interface QuestionProps {
+  readonly question: string;
+  readonly isLast: boolean;
+  readonly onSend: (text: string) => boolean;
+}
+
+function QuestionEditor(props: QuestionProps & { readonly onCancel: () => void }) {
+  const { question, isLast, onSend, onCancel } = props;
+  return (
+    <>
+      <MessageBox
+        label="Edit the message"
+        initialText={question}
+        isFocused
+        sendLabel="Ask again"
+        canSend={useCanChat()}
+        onSend={onSend}
+        onCancel={onCancel}
+      />
+      <p className="note">
+        {isLast ? 'Replaces the answer.' : 'Replaces the answer and all that follows.'}{' '}
+        <Button variant="quiet" onClick={onCancel}>
+          Cancel
+        </Button>
+      </p>
+    </>
+  );
+}
+
+function RegenerateButton({ question, isLast, onSend }: QuestionProps) {
+  return (
+    <IconButton
+      className="button-quiet icon-button"
+      label={`Regenerate the answer to “${shorten(question)}”`}
+      hint={isLast ? 'Regenerate' : 'Regenerate, and take away what follows'}
+      path={AGAIN_PATH}
+      disabled={!useCanChat()}
+      onClick={() => onSend(question)}
+    />
+  );
+}
+
 interface AnswerProps {
   readonly exchange: Exchange;
-  /** Acts beside the figures. */
+  /** Buttons beside the figures. */
   readonly children: ReactNode;
 }
 
@@ -133,22 +150,15 @@ function Answer({ exchange, children }: AnswerProps) {
 }
 
 function CopyButton({ exchange: { question, answer } }: Pick<ExchangeProps, 'exchange'>) {
-  const [said, setSaid] = useState('');
-  const copy = async (): Promise<void> => {
-    try {
-      await navigator.clipboard.writeText(parseAnswer(answer).text);
-      setSaid('Copied');
-    } catch {
-      setSaid('The browser blocked copying.');
-    }
-  };
+  const { said, copy } = useCopy();
   return (
     <>
       <IconButton
+        className="button-quiet icon-button"
         label={`Copy the answer to “${shorten(question)}”`}
         hint="Copy"
         path={COPY_PATH}
-        onClick={() => void copy()}
+        onClick={() => void copy(parseAnswer(answer).text, 'Copied')}
       />
       <output className="answer-said note">{said}</output>
     </>

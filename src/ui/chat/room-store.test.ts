@@ -14,7 +14,7 @@ function createLocks(heldByOthers: readonly number[]) {
     asked.push(name);
     if (!held.has(name)) return act({ name, mode: 'exclusive' });
     if (ifAvailable) return act(null);
-    // Nobody lets the lock go.
+    // No tab releases the lock.
     if (!signal) return new Promise<never>(() => {});
     throw new DOMException('The wait was too long.', 'TimeoutError');
   };

@@ -4,14 +4,14 @@ import type { UseStore } from 'idb-keyval';
 import type { GenerationTexts } from '../compose/generation-fields.ts';
 import type { Chat } from './chats.ts';
 
-/** What a reload brings back. */
+/** The part of a room that a reload brings back. */
 export interface SavedRoom {
   readonly chats: readonly Chat[];
   readonly systemPrompt: string;
   readonly texts: GenerationTexts;
 }
 
-/** Where a tab keeps its chats: each of several open tabs has a place of its own. */
+/** A tab's storage of its chats. Each open tab has its own. */
 export interface RoomPlace {
   /** Undefined where there is none, or where the browser stores nothing. */
   read(): Promise<SavedRoom | undefined>;
@@ -20,7 +20,7 @@ export interface RoomPlace {
 }
 
 const KEY = 'tabserve-chats';
-/** How long a reloaded page waits for its predecessor to let its place go, ms. */
+/** How long a reloaded page waits for its predecessor to release its place, ms. */
 const HANDOVER_MS = 2000;
 
 /** Takes the place that this tab had before a reload, else the first one that no open tab has. */

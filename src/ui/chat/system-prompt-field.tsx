@@ -1,7 +1,7 @@
 import { TextAreaField } from '../parts/field.tsx';
 import { useRoom, useRoomView } from './room-context.ts';
 
-/** What every chat begins with, unless it has a system prompt of its own. */
+/** The system prompt of every chat that has none of its own. */
 export function SystemPromptField() {
   const room = useRoom();
   const text = useRoomView((view) => view.systemPrompt);

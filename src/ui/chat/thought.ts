@@ -1,6 +1,6 @@
 /** An answer of a model that may think before it answers, as Qwen3 does. */
 export interface ParsedAnswer {
-  /** What stands between `<think>` and `</think>`; empty where the model doesn't think. */
+  /** The text between `<think>` and `</think>`; empty where the model doesn't think. */
   readonly thought: string;
   /** The thought has not ended yet. */
   readonly isThinking: boolean;

@@ -1,7 +1,6 @@
 import { expect, it, vi } from 'vitest';
 
 import type { GenerationOptions, PolicyName, TabserveClient } from '../../client/index.ts';
-import { ChartHistory } from '../state/chart-history.ts';
 import { createServeStore } from '../state/serve-store.ts';
 import { createStatus } from '../test-support.ts';
 import { CompareSession } from './compare-session.ts';
@@ -46,8 +45,8 @@ function createSession(answer: (sent: Sent) => Promise<string> = textOf, refusal
     getHandle: () => generator,
     overridePolicy: () => (refusal ? Promise.reject(refusal) : Promise.resolve(override)),
   } as unknown as TabserveClient;
-  const store = createServeStore(createStatus(), new ChartHistory());
-  // No step is ever reported, so that each trial waits for the end of its patience.
+  const store = createServeStore(createStatus());
+  // No step is ever reported, so that each trial waits for its timeout.
   vi.useFakeTimers();
   const abort = new AbortController();
   const session = new CompareSession(serve, store, PROMPTS, abort.signal);
@@ -82,7 +81,7 @@ it('sends the same prompts with the same seeds under each policy, as an experime
   );
   expect(first, 'the seed of the run').toBe(7);
   expect(second, 'one of its own').toBeTypeOf('number');
-  expect([...store.getState().experimentIds]).toHaveLength(6);
+  expect([...store.experimentIds]).toHaveLength(6);
   expect(session.store.getState()).toMatchObject({ isRunning: false, progress: undefined });
   const [off, fixed, continuous] = session.store.getState().trials.map(({ texts }) => texts);
   expect(off).toHaveLength(2);

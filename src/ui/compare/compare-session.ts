@@ -2,6 +2,7 @@ import { createStore } from 'zustand/vanilla';
 
 import {
   TEXT_GENERATOR,
+  type GenerationResult,
   type PolicyName,
   type PolicyOverride,
   type TabserveClient,
@@ -14,7 +15,8 @@ import { POLICY_NAMES } from '../policy/policy-texts.ts';
 import { formatSeconds } from '../requests/run-text.ts';
 import { stepsBetween } from '../state/run-summary.ts';
 import type { ServeStore } from '../state/serve-store.ts';
-import { toWireError } from '../state/to-wire-error.ts';
+import type { TracedStep } from '../state/slot-history.ts';
+import { toWireError } from '../parts/to-wire-error.ts';
 import type { ComparedText } from './compare-texts.ts';
 import type { ComparedPrompt, Measured } from './compared-prompts.ts';
 import type { PolicyTrial } from './policy-multiples.tsx';
@@ -102,32 +104,31 @@ export class CompareSession {
     const durationMs = performance.now() - startedAtMs;
     const requestIds = responses.map(({ requestId }) => requestId);
     const bars = await recorder.barsOf(requestIds, signal);
-    const { slots } = this.#serveStore.getState().history;
-    const steps = stepsBetween(slots.steps, startedAtMs, performance.now());
+    const steps = stepsBetween(this.#serveStore.history.slots.steps, startedAtMs, performance.now());
     const results = outcomes.map((outcome) => (outcome.status === 'fulfilled' ? outcome.value : undefined));
-    const finished = results.filter((result) => result !== undefined);
-    const numTokens = finished.reduce((sum, { usage }) => sum + usage.numOutputTokens, 0);
-    const ttfts = percentilesOf(finished.map(({ timings }) => timings.ttftMs));
-    return {
-      label: policy,
-      startedAtMs,
-      durationMs,
-      requestIds,
-      bars,
-      figures: [
-        { name: 'Total', value: formatSeconds(durationMs) },
-        { name: 'Tokens/s', value: formatNumber((numTokens * 1000) / durationMs) },
-        { name: 'TTFT p50', value: formatMs(ttfts?.p50) },
-        {
-          name: 'Peak batch',
-          value: steps.length > 0 ? String(Math.max(...steps.map(({ batchSize }) => batchSize))) : NO_VALUE,
-        },
-      ],
-      texts: results.map(
-        (result) => result && JSON.stringify(result.choices.map(({ generatedText }) => generatedText)),
-      ),
-    };
+    const texts = results.map(
+      (result) => result && JSON.stringify(result.choices.map(({ generatedText }) => generatedText)),
+    );
+    const figures = figuresOf(results, steps, durationMs);
+    return { label: policy, startedAtMs, durationMs, requestIds, bars, figures, texts };
   }
+}
+
+function figuresOf(
+  results: readonly (GenerationResult | undefined)[],
+  steps: readonly TracedStep[],
+  durationMs: number,
+): PolicyTrial['figures'] {
+  const finished = results.filter((result) => result !== undefined);
+  const numTokens = finished.reduce((sum, { usage }) => sum + usage.numOutputTokens, 0);
+  const ttfts = percentilesOf(finished.map(({ timings }) => timings.ttftMs));
+  const peak = Math.max(...steps.map(({ batchSize }) => batchSize));
+  return [
+    { name: 'Total', value: formatSeconds(durationMs) },
+    { name: 'Tokens/s', value: formatNumber((numTokens * 1000) / durationMs) },
+    { name: 'TTFT p50', value: formatMs(ttfts?.p50) },
+    { name: 'Peak batch', value: steps.length > 0 ? String(peak) : NO_VALUE },
+  ];
 }
 
 function randomSeed(): number {

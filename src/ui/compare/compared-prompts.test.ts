@@ -1,6 +1,7 @@
 import { expect, it } from 'vitest';
 
-import { createRequest, createTables, idOf, OTHER_TAB } from '../requests/test-support.ts';
+import { createRequest, createTables } from '../requests/test-support.ts';
+import { idOf, OTHER_TAB } from '../test-support.ts';
 import { createStatus } from '../test-support.ts';
 import { comparisonKey, promptsOfRun } from './compared-prompts.ts';
 

@@ -8,7 +8,7 @@ interface TrialScene {
   readonly requestIds: readonly RequestId[];
   readonly startedAtMs: number;
   readonly durationMs: number;
-  /** What the whole width shows. */
+  /** The time that the whole width shows. */
   readonly spanMs: number;
   readonly numLanes: number;
   /** CSS pixels. */
@@ -24,10 +24,10 @@ const MIN_WIDTH = 1;
 /** The room that a number needs. */
 const LABEL_SIZE = 10;
 
-/** Fewer lanes look like a chart of something else. */
+/** So that a small batch fills only part of the field. */
 const MIN_LANES = 8;
 
-/** What trials that are compared have in common: the time of the longest one, and the most lanes. */
+/** The scale that compared trials share: the time of the longest one, and the most lanes. */
 export function scaleOf(trials: readonly Pick<TrialScene, 'durationMs' | 'bars'>[]) {
   const lanes = trials.flatMap(({ bars }) => bars).map(({ lane }) => lane + 1);
   return {

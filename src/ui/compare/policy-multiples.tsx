@@ -1,7 +1,7 @@
 import { useEffect, useRef } from 'react';
 
 import type { RequestId } from '../../client/index.ts';
-import { observeSize } from '../parts/observe.ts';
+import { observeSize } from '../drawing/observe.ts';
 import { formatSeconds } from '../requests/run-text.ts';
 import type { SlotBar } from '../state/slot-history.ts';
 import { onThemeChange } from '../theme/theme.ts';

@@ -5,8 +5,8 @@ import { DEFAULT_POLICY, type BatchingPolicy } from '../../client/index.ts';
 import { Button } from '../parts/button.tsx';
 import { Disclosure } from '../parts/disclosure.tsx';
 import { CheckField, InputField } from '../parts/field.tsx';
+import { keysOf } from '../parts/keys-of.ts';
 import { PolicyKnobs } from '../policy/policy-knobs.tsx';
-import { KNOBS } from '../policy/policy-texts.ts';
 import { basePolicyOf } from '../state/base-policy.ts';
 import { useIsUpstream, useServeView } from '../state/serve-context.ts';
 import './advanced-panel.css';
@@ -60,8 +60,8 @@ function countSet(texts: GenerationTexts): number {
 }
 
 function countChanged(policy: BatchingPolicy): number {
-  const names = [...KNOBS.map(({ name }) => name), 'prefixCaching'] as const;
-  return names.filter((name) => policy[name] !== DEFAULT_POLICY[name]).length;
+  return keysOf(DEFAULT_POLICY).filter((name) => name !== 'policy' && policy[name] !== DEFAULT_POLICY[name])
+    .length;
 }
 
 interface OptionFieldProps {

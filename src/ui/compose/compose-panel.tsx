@@ -19,9 +19,6 @@ const LogprobsTable = lazy(async () => ({ default: (await import('./logprobs-tab
 export function ComposePanel() {
   const composer = useComposer();
   const error = useComposerView((view) => view.error);
-  const isActive = useComposerView(({ followed }) => followed?.isActive ?? false);
-  const canUndo = useComposerView(({ followed }) => followed !== undefined);
-  const canSend = useServeView(({ status }) => canGenerate(status.state));
   const noteId = useId();
 
   return (
@@ -34,27 +31,7 @@ export function ComposePanel() {
         </div>
         <ChoiceSwitch />
         <Logprobs />
-        <div className="actions compose-actions">
-          {isActive ? (
-            <Button className="send-button" onClick={() => composer.cancel()}>
-              Stop
-            </Button>
-          ) : (
-            <Button className="send-button" type="submit" disabled={!canSend}>
-              Send
-            </Button>
-          )}
-          <Button variant="quiet" disabled={!canUndo || !canSend} onClick={() => composer.regenerate()}>
-            Regenerate
-          </Button>
-          <Button variant="quiet" disabled={!canUndo} onClick={() => composer.undo()}>
-            Undo
-          </Button>
-          <Examples />
-          <Popover label="More" className="compose-more">
-            <DocumentActions />
-          </Popover>
-        </div>
+        <Actions />
         <RunButton />
         <FinishedMessage />
       </Form>
@@ -62,7 +39,37 @@ export function ComposePanel() {
   );
 }
 
-/** The act that the page is about. It has the focus at the start, so that Enter begins. */
+function Actions() {
+  const composer = useComposer();
+  const isActive = useComposerView(({ followed }) => followed?.isActive ?? false);
+  const canUndo = useComposerView(({ followed }) => followed !== undefined);
+  const canSend = useServeView(({ status }) => canGenerate(status.state));
+  return (
+    <div className="actions compose-actions">
+      {isActive ? (
+        <Button className="send-button" onClick={() => composer.cancel()}>
+          Stop
+        </Button>
+      ) : (
+        <Button className="send-button" type="submit" disabled={!canSend}>
+          Send
+        </Button>
+      )}
+      <Button variant="quiet" disabled={!canUndo || !canSend} onClick={() => composer.regenerate()}>
+        Regenerate
+      </Button>
+      <Button variant="quiet" disabled={!canUndo} onClick={() => composer.undo()}>
+        Undo
+      </Button>
+      <Examples />
+      <Popover label="More" className="compose-more">
+        <DocumentActions />
+      </Popover>
+    </div>
+  );
+}
+
+/** The page's main action. It has the focus at the start, so that Enter begins. */
 function RunButton() {
   const composer = useComposer();
   const canSend = useServeView(({ status }) => canGenerate(status.state));

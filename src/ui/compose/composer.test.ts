@@ -1,32 +1,25 @@
 import { describe, expect, it } from 'vitest';
 
-import {
-  TEXT_GENERATOR,
-  type ClientUpdate,
-  type RequestId,
-  type TabserveClient,
-} from '../../client/index.ts';
-import { ChartHistory } from '../state/chart-history.ts';
+import { TEXT_GENERATOR, type ClientUpdate, type TabserveClient } from '../../client/index.ts';
 import { applyEvents, createServeStore } from '../state/serve-store.ts';
-import { createStatus } from '../test-support.ts';
+import { createStatus, idOf } from '../test-support.ts';
 import { Composer, EMPTY_PROMPT } from './composer.ts';
 import { exportDocument } from './export-document.ts';
 import { EMPTY_GENERATION_TEXTS } from './generation-fields.ts';
 
-// oxlint-disable-next-line typescript/no-unsafe-type-assertion -- a brand has no other way in
-const ID = 'a' as RequestId;
+const ID = idOf('a');
 const PROMPT = 'Once upon a time,';
 
-/** A composer whose requests all have one id; `tell` is what the client hears of it. */
+/** A composer whose requests all have one id; `receive` plays the updates that the client gets. */
 function createComposer(prompt: string, temperature = '') {
-  const store = createServeStore(createStatus(), new ChartHistory());
-  const tell = (...updates: ClientUpdate[]): void =>
+  const store = createServeStore(createStatus());
+  const receive = (...updates: ClientUpdate[]): void =>
     applyEvents(store, [{ type: 'requests', updates, receivedAtMs: 0 }]);
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- all that the composer calls
   const serve = {
     getHandle: () => ({
       remote: (input: string) => {
-        tell({ type: 'submitted', requestId: ID, deployment: TEXT_GENERATOR, input });
+        receive({ type: 'submitted', requestId: ID, deployment: TEXT_GENERATOR, input });
         return { requestId: ID };
       },
     }),
@@ -35,7 +28,7 @@ function createComposer(prompt: string, temperature = '') {
   const texts = { ...EMPTY_GENERATION_TEXTS, temperature };
   const composer = new Composer(serve, store, { prompt, texts });
   const errorCode = (): string | undefined => composer.store.getState().error?.code;
-  return { composer, store, tell, errorCode };
+  return { composer, store, receive, errorCode };
 }
 
 describe('a composer after a failure', () => {
@@ -53,10 +46,10 @@ describe('a composer after a failure', () => {
 });
 
 it('knows what the requests of the last run were sent with, until a run begins anew', () => {
-  const { composer, tell } = createComposer(PROMPT, '0.7');
+  const { composer, receive } = createComposer(PROMPT, '0.7');
   composer.send();
   expect(composer.sentAs(ID)).toEqual({ prompt: PROMPT, options: { temperature: 0.7 } });
-  tell({ type: 'failed', requestId: ID, error: { code: 'REQUEST_TIMEOUT', message: 'why' } });
+  receive({ type: 'failed', requestId: ID, error: { code: 'REQUEST_TIMEOUT', message: 'why' } });
   expect(composer.sentAs(ID)).toBeDefined();
   composer.changeOption('temperature', '');
   composer.send();
@@ -87,9 +80,9 @@ describe('what was wrong with a text or its options', () => {
   });
 
   it('is over once anything is changed, where the request itself failed', () => {
-    const { composer, tell, errorCode } = createComposer(PROMPT);
+    const { composer, receive, errorCode } = createComposer(PROMPT);
     composer.send();
-    tell({ type: 'failed', requestId: ID, error: { code: 'REQUEST_TIMEOUT', message: 'why' } });
+    receive({ type: 'failed', requestId: ID, error: { code: 'REQUEST_TIMEOUT', message: 'why' } });
     expect(errorCode()).toBe('REQUEST_TIMEOUT');
     composer.changeOption('timeoutMs', '');
     expect(errorCode()).toBeUndefined();
@@ -106,9 +99,9 @@ describe('what was wrong with a text or its options', () => {
 
 describe('an exported document', () => {
   it('has the options that its continuation was sent with, whatever the fields say by now', () => {
-    const { composer, store, tell } = createComposer(PROMPT, '0.7');
+    const { composer, store, receive } = createComposer(PROMPT, '0.7');
     composer.send();
-    tell({ type: 'chunk', requestId: ID, index: 0, text: ' there', tokenIds: [1] });
+    receive({ type: 'chunk', requestId: ID, index: 0, text: ' there', tokenIds: [1] });
     composer.changeOption('temperature', '1.3');
     const exportNow = () => exportDocument(composer.store.getState(), store.getState());
     expect(exportNow()).toMatchObject({ text: `${PROMPT} there`, options: { temperature: 0.7 } });

@@ -30,7 +30,7 @@ export interface FollowedRequest {
   readonly base: DocumentText;
   /** The options it was sent with. */
   readonly texts: GenerationTexts;
-  /** Which of its continuations is shown. */
+  /** The index of the continuation that is shown. */
   readonly choice: number;
   readonly numChoices: number;
   readonly isActive: boolean;
@@ -45,7 +45,7 @@ export interface ComposerView {
   readonly followed?: FollowedRequest | undefined;
 }
 
-/** What a request was sent with. */
+/** The prompt and options of a request. */
 export interface SentPrompt {
   readonly prompt: string;
   readonly options: GenerationOptions;

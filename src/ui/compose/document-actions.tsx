@@ -3,6 +3,7 @@ import { lazy, Suspense, useState } from 'react';
 import { Button } from '../parts/button.tsx';
 import { withPermalink } from '../share/permalink.ts';
 import { saveJson } from '../share/save-file.ts';
+import { useCopy } from '../share/use-copy.ts';
 import { useServe } from '../state/serve-context.ts';
 import { useComposer } from './composer-context.ts';
 import { exportDocument } from './export-document.ts';
@@ -14,17 +15,8 @@ const HistoryDialog = lazy(async () => ({
 export function DocumentActions() {
   const composer = useComposer();
   const { store } = useServe();
-  const [message, setMessage] = useState('');
+  const { said, copy } = useCopy();
   const [isHistoryOpen, setIsHistoryOpen] = useState(false);
-
-  const copy = async (text: string, said: string): Promise<void> => {
-    try {
-      await navigator.clipboard.writeText(text);
-      setMessage(said);
-    } catch {
-      setMessage('The browser blocked copying.');
-    }
-  };
 
   const copyLink = (): void => {
     const { document, followed, texts } = composer.store.getState();
@@ -57,7 +49,7 @@ export function DocumentActions() {
       <Button variant="quiet" onClick={() => setIsHistoryOpen(true)}>
         History
       </Button>
-      <output className="note">{message}</output>
+      <output className="note">{said}</output>
       {isHistoryOpen && (
         <Suspense>
           <HistoryDialog onClose={() => setIsHistoryOpen(false)} />

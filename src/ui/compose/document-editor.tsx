@@ -48,7 +48,7 @@ export function DocumentEditor({ noteId }: { readonly noteId: string }) {
   );
 }
 
-/** As far as style sheet and window allow. A text that streams in moves nothing: it scrolls. */
+/** Grows as far as style sheet and window allow. A streamed text scrolls instead, so that nothing moves. */
 function growWithTyping(box: HTMLElement): void {
   if (box.scrollHeight > box.clientHeight) box.style.height = `${box.scrollHeight}px`;
 }

@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { withContinuation, withEdit, writtenText } from './document-text.ts';
 import type { DocumentText } from './document-text.ts';
 
-/** As the page marks it: what is generated stands in brackets. */
+/** The text with brackets around its generated parts. */
 function marked({ segments }: DocumentText): string {
   return segments.map(({ text, isGenerated }) => (isGenerated ? `[${text}]` : text)).join('');
 }

@@ -1,7 +1,6 @@
 import { afterEach, describe, expect, it, vi } from 'vitest';
 
-import { lastStartMs, noteStartTime } from '../state/start-times.ts';
-import { ChartHistory } from '../state/chart-history.ts';
+import { lastStartMs, noteStartTime } from './start-times.ts';
 import { applyEvents, createServeStore } from '../state/serve-store.ts';
 import { createStatus } from '../test-support.ts';
 import { describeStart } from './load-note.tsx';
@@ -42,7 +41,7 @@ describe('while the model loads, the page', () => {
   it('says how long the last start on this backend took', () => {
     stubStorage();
     vi.spyOn(performance, 'now').mockReturnValueOnce(17_400);
-    const store = createServeStore(COMPILING, new ChartHistory());
+    const store = createServeStore(COMPILING);
     noteStartTime(store);
     applyEvents(store, [{ type: 'status', status: createStatus({ backend: WEBGPU }), receivedAtMs: 0 }], 0);
     expect(lastStartMs({ backend: WEBGPU })).toBe(17_400);

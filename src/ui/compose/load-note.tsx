@@ -2,7 +2,7 @@ import { formatCount } from '../parts/format.ts';
 import { canGenerate } from '../state/can-generate.ts';
 import { useServeView } from '../state/serve-context.ts';
 import type { ServeView } from '../state/serve-store.ts';
-import { lastStartMs } from '../state/start-times.ts';
+import { lastStartMs } from './start-times.ts';
 
 /** The keys of the prompt box; while the model loads, what takes long and how long it took last time. */
 export function LoadNote() {

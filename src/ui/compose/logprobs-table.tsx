@@ -12,24 +12,7 @@ const NO_TEXTS: TokenTexts = new Map();
 
 /** How likely each token of a continuation was, beside its alternatives. */
 export function LogprobsTable({ logprobs }: { readonly logprobs: readonly TokenLogprobs[] }) {
-  const { serve } = useServe();
-  const [texts, setTexts] = useState(NO_TEXTS);
-
-  useEffect(() => {
-    let isGone = false;
-    const ids = [
-      ...new Set(logprobs.flatMap(({ tokenId, top }) => [tokenId, ...top.map((one) => one.tokenId)])),
-    ];
-    void serve.tokenTexts(ids).then(
-      (known) => !isGone && setTexts(new Map(known.map((text, index) => [ids[index] ?? -1, text]))),
-      // Without a worker, the table shows ids.
-      () => {},
-    );
-    return () => {
-      isGone = true;
-    };
-  }, [serve, logprobs]);
-
+  const texts = useTokenTexts(logprobs);
   return (
     <ScrollBox className="logprobs" label="Logprobs">
       <table className="scroll-table">
@@ -54,6 +37,28 @@ export function LogprobsTable({ logprobs }: { readonly logprobs: readonly TokenL
       </table>
     </ScrollBox>
   );
+}
+
+function useTokenTexts(logprobs: readonly TokenLogprobs[]): TokenTexts {
+  const { serve } = useServe();
+  const [texts, setTexts] = useState(NO_TEXTS);
+
+  useEffect(() => {
+    let isGone = false;
+    const ids = [
+      ...new Set(logprobs.flatMap(({ tokenId, top }) => [tokenId, ...top.map((one) => one.tokenId)])),
+    ];
+    void serve.tokenTexts(ids).then(
+      (known) => !isGone && setTexts(new Map(known.map((text, index) => [ids[index] ?? -1, text]))),
+      // Without a worker, the table shows ids.
+      () => {},
+    );
+    return () => {
+      isGone = true;
+    };
+  }, [serve, logprobs]);
+
+  return texts;
 }
 
 /** Quoted as in JSON, so spaces and line breaks are visible. A token without a text is named by its id. */

@@ -1,14 +1,13 @@
 import { describe, expect, it } from 'vitest';
 
-import type { RequestId } from '../../client/index.ts';
 import type { AnswerView } from '../state/answer-view.ts';
 import type { BatchView } from '../state/batch-view.ts';
 import { describeAnswers } from './answer-line.ts';
+import { idOf } from '../test-support.ts';
 
 function answer(change: Partial<AnswerView> = {}): AnswerView {
   return {
-    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- a brand has no other way in
-    id: 'a' as RequestId,
+    id: idOf('a'),
     deployment: 'adder',
     ordinal: 1,
     status: 'answered',

@@ -12,7 +12,7 @@ interface DeploymentViewProps {
   readonly isShown: boolean;
 }
 
-/** Left, what is asked; right, how it was batched. */
+/** The query at the left, how it was batched at the right. */
 export function DeploymentView({ name, isShown }: DeploymentViewProps) {
   const queries = useQueries(name);
   return (

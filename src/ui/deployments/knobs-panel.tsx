@@ -1,30 +1,27 @@
 import type { BatchKnobs } from '../../client/index.ts';
 import { Disclosure } from '../parts/disclosure.tsx';
 import { Knobs } from '../parts/knob-field.tsx';
-import type { KnobText } from '../parts/knob-field.tsx';
+import type { KnobTexts } from '../parts/knob-field.tsx';
 import { configureDeployment } from '../state/connect-store.ts';
 import { useServe, useServeView } from '../state/serve-context.ts';
 
-const KNOBS: readonly KnobText<keyof BatchKnobs>[] = [
-  {
-    name: 'maxBatchSize',
+const KNOBS: KnobTexts<keyof BatchKnobs> = {
+  maxBatchSize: {
     label: 'Max batch size',
     unit: 'requests',
     hint: 'The most requests in one batch. A change applies to the next batch.',
   },
-  {
-    name: 'batchWaitTimeoutMs',
+  batchWaitTimeoutMs: {
     label: 'Batch wait timeout',
     unit: 'ms',
     hint: 'How long to wait for more requests before starting. 0 starts as soon as a slot is free.',
   },
-  {
-    name: 'maxConcurrentBatches',
+  maxConcurrentBatches: {
     label: 'Max concurrent batches',
     unit: 'batches',
     hint: 'The most batches that run at the same time. New requests wait meanwhile.',
   },
-];
+};
 
 export function KnobsPanel({ name }: { readonly name: string }) {
   const { serve, store } = useServe();

@@ -1,7 +1,7 @@
 import type { ReactNode } from 'react';
 
 import { parseNumber } from '../parts/format.ts';
-import { toWireError } from '../state/to-wire-error.ts';
+import { toWireError } from '../parts/to-wire-error.ts';
 import { describeRange, HOUSE_FEATURES, parseHouse, varyHouse } from './house-features.ts';
 import type { FieldErrors, FieldTexts } from './house-features.ts';
 
@@ -81,7 +81,7 @@ const HOUSE_PRICE: QueryKind = {
   },
 };
 
-/** For a deployment that the page doesn't know. Its own check judges the input. */
+/** For a deployment that the page doesn't know. Its own check decides on the input. */
 function jsonKindOf(deployment: string): QueryKind {
   return {
     title: 'Input',

@@ -25,7 +25,7 @@ export interface Queries {
   readonly send: (numQueries: number, spacingMs?: number) => void;
 }
 
-/** The form of a deployment, and what was last sent with it. */
+/** The form of a deployment, and the queries that were last sent with it. */
 export function useQueries(deployment: string): Queries {
   const { serve } = useServe();
   const kind = queryKindOf(deployment);

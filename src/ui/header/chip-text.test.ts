@@ -58,7 +58,7 @@ describe('the chip', () => {
     expect(wide({ recovery: { ...recovery, kind: 'device-lost' } })).not.toContain('wrong values');
   });
 
-  it('leaves out what an upstream doesn’t tell', () => {
+  it('leaves out what an upstream doesn’t report', () => {
     const backend = { ...BACKEND, name: 'upstream', precision: 'unknown' } as const;
     expect(wide({ backend, model: { ...MODEL, id: 'llama', numParameters: 0 } })).toBe(
       'llama · Upstream · 3 tabs',

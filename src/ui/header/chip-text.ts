@@ -10,7 +10,7 @@ interface ChipPart {
   readonly isExtra?: boolean;
 }
 
-/** What runs, in one line; while it loads, how far it is. The first piece may be cut short. */
+/** The model and how it runs, in one line; while it loads, how far it is. The first piece may be cut short. */
 export function describeChip(status: ServeStatus): readonly ChipPart[] {
   const { state, model, load, loadFailure } = status;
   if (state === 'failed') return [{ text: 'Failed' }, extra(' to start')];

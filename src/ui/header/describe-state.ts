@@ -71,7 +71,7 @@ export function describeDetail({ state, progress, isHandover }: ServeStatus): st
   }
 }
 
-/** How the worker before this one ended, and what became of its requests. */
+/** How the worker before this one ended, and how its requests went on. */
 export function describeRecovery({ state, recovery }: ServeStatus): string {
   if (!recovery) return 'None';
   const { kind, attempt, isCondemning } = recovery;

@@ -48,7 +48,7 @@ const REMEDIES: Readonly<Record<string, Remedy>> = {
 
 interface FailurePanelProps {
   readonly error: WireError;
-  /** What couldn’t start. */
+  /** The part that couldn’t start. */
   readonly what?: string;
 }
 

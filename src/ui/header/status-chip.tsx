@@ -34,7 +34,7 @@ export function StatusChip() {
         face={
           <span className="chip-line" data-state={isWarning ? 'warning' : state}>
             {parts.map(({ text, isExtra }, index) => (
-              // What comes before a piece is its key, so that it is drawn anew where it would move.
+              // The key is the text before the piece, so that a piece that would move is drawn anew.
               <span key={textOf(parts.slice(0, index))} className={isExtra ? 'chip-extra' : undefined}>
                 {text}
               </span>

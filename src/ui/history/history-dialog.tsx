@@ -16,21 +16,11 @@ const TIME = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle
 export function HistoryDialog({ onClose }: { readonly onClose: () => void }) {
   const composer = useComposer();
   const dialogRef = useRef<HTMLDialogElement>(null);
-  const [entries, setEntries] = useState<readonly HistoryEntry[]>();
-  const { refusal, attempt } = useAttempt();
-  // Only the first read tells whether the browser stores the texts.
-  const failure = entries && historyFailure();
-
-  const list = useCallback(async () => setEntries(await readHistory()), []);
-
-  const change = (action: () => Promise<void>): void => {
-    void attempt(() => action().then(list));
-  };
+  const { entries, failure, refusal, change } = useHistory();
 
   useEffect(() => {
     dialogRef.current?.showModal();
-    void attempt(list);
-  }, [attempt, list]);
+  }, []);
 
   const restore = ({ prompt, texts }: HistoryEntry): void => {
     composer.restore(prompt, texts);
@@ -48,7 +38,7 @@ export function HistoryDialog({ onClose }: { readonly onClose: () => void }) {
       {failure && <ErrorLine error={failure} />}
       {entries && !failure && (
         <p className="field-hint">
-          The last 200 texts that were generated in this browser. They slotSpan on this machine.
+          The last 200 texts that were generated in this browser. They stay on this machine.
         </p>
       )}
       {refusal && <ErrorLine error={refusal} />}
@@ -56,33 +46,14 @@ export function HistoryDialog({ onClose }: { readonly onClose: () => void }) {
         <p className="history-empty">No texts yet. Send a prompt, and its text appears here.</p>
       )}
       <ul className="history-list" aria-labelledby="history-title">
-        {entries?.map((entry) => {
-          const when = TIME.format(new Date(entry.finishedAt));
-          return (
-            <li key={entry.key} className="history-entry">
-              <p className="field-hint">
-                <time dateTime={entry.finishedAt}>{when}</time>, {entry.model},{' '}
-                {formatCount(entry.numOutputTokens)} tokens
-              </p>
-              <p className="history-text">
-                {entry.prompt}
-                <mark>{entry.generatedTexts[0]}</mark>
-              </p>
-              <div className="actions">
-                <Button variant="quiet" onClick={() => restore(entry)}>
-                  Use prompt and options
-                </Button>
-                <Button
-                  variant="quiet"
-                  aria-label={`Remove the text of ${when}`}
-                  onClick={() => change(() => removeFromHistory(entry.key))}
-                >
-                  Remove
-                </Button>
-              </div>
-            </li>
-          );
-        })}
+        {entries?.map((entry) => (
+          <Entry
+            key={entry.key}
+            entry={entry}
+            onUse={() => restore(entry)}
+            onRemove={() => change(() => removeFromHistory(entry.key))}
+          />
+        ))}
       </ul>
       <div className="actions">
         <Button disabled={!entries?.length} onClick={() => saveJson('tabserve-history.json', entries)}>
@@ -93,5 +64,48 @@ export function HistoryDialog({ onClose }: { readonly onClose: () => void }) {
         </Button>
       </div>
     </dialog>
+  );
+}
+
+/** The stored texts, read again after each change. */
+function useHistory() {
+  const [entries, setEntries] = useState<readonly HistoryEntry[]>();
+  const { refusal, attempt } = useAttempt();
+  const list = useCallback(async () => setEntries(await readHistory()), []);
+  useEffect(() => void attempt(list), [attempt, list]);
+  const change = (action: () => Promise<void>): void => {
+    void attempt(() => action().then(list));
+  };
+  // Only the first read tells whether the browser stores the texts.
+  return { entries, failure: entries && historyFailure(), refusal, change };
+}
+
+interface EntryProps {
+  readonly entry: HistoryEntry;
+  readonly onUse: () => void;
+  readonly onRemove: () => void;
+}
+
+function Entry({ entry, onUse, onRemove }: EntryProps) {
+  const when = TIME.format(new Date(entry.finishedAt));
+  return (
+    <li className="history-entry">
+      <p className="field-hint">
+        <time dateTime={entry.finishedAt}>{when}</time>, {entry.model}, {formatCount(entry.numOutputTokens)}{' '}
+        tokens
+      </p>
+      <p className="history-text">
+        {entry.prompt}
+        <mark>{entry.generatedTexts[0]}</mark>
+      </p>
+      <div className="actions">
+        <Button variant="quiet" onClick={onUse}>
+          Use prompt and options
+        </Button>
+        <Button variant="quiet" aria-label={`Remove the text of ${when}`} onClick={onRemove}>
+          Remove
+        </Button>
+      </div>
+    </li>
   );
 }

@@ -15,7 +15,7 @@ function createEntry(key: string): HistoryEntry {
   };
 }
 
-/** Of a tab that has just been opened. */
+/** The store in a tab that has just been opened. */
 function openHistory() {
   vi.resetModules();
   return import('./history-store.ts');
@@ -63,7 +63,7 @@ describe.each(BROKEN)('in a browser that %s, the history', (_, indexedDB) => {
   });
 });
 
-/** As idb-keyval listens to it. */
+/** The request as idb-keyval uses it. */
 function failingRequest(): object {
   const request: { error: Error; onerror?: () => void } = { error: new Error('disk full') };
   queueMicrotask(() => request.onerror?.());

@@ -25,7 +25,7 @@ function countClients() {
   return clients;
 }
 
-/** After all that was left to the end of this turn. */
+/** After all microtasks. */
 async function turn(): Promise<void> {
   for (let i = 0; i < 4; i++) await Promise.resolve();
 }
@@ -42,7 +42,7 @@ it('gives components of one app the same client, and closes it after the last of
   expect(clients.map(({ isClosed }) => isClosed)).toEqual([true]);
 });
 
-it('keeps the client of a component that is mounted anew in the same turn, as in strict mode', async () => {
+it('keeps the client of a component that is mounted anew at once, as in strict mode', async () => {
   const clients = countClients();
   shareClient({ worker, name: 'strict' }).release();
   const again = shareClient({ worker, name: 'strict' });

@@ -11,8 +11,8 @@ const clients = new Map<string, SharedClient>();
 /**
  * Gives all components of a page one client per app. The first one's options count.
  *
- * @returns The client, and a function that gives it up. It is closed when nobody uses it any more at the end of the turn, so a
- *   component that is mounted anew, as in React's strict mode, finds it open.
+ * @returns The client, and a function that gives it up. It is closed in a microtask once nobody uses it, so a component that
+ *   is mounted anew, as in React's strict mode, finds it open.
  */
 export function shareClient(options: ConnectOptions): {
   readonly connecting: Promise<TabserveClient>;
@@ -32,7 +32,7 @@ export function shareClient(options: ConnectOptions): {
 function closeUnused(name: string, client: SharedClient): void {
   if (client.numUsers > 0 || clients.get(name) !== client) return;
   clients.delete(name);
-  // Whoever asked for a client that could not be made has heard why.
+  // The callers of a failed `connect` have its error.
   client.connecting.then(
     (serve) => serve.close(),
     () => undefined,

@@ -10,7 +10,7 @@ import {
   type TabserveClient,
 } from '../../client/index.ts';
 
-/** A request for text, and what has come of it. */
+/** A request for text, and its result so far. */
 export interface Generation {
   /** The continuation so far; with `echo` it starts with the prompt. */
   readonly text: string;
@@ -72,7 +72,7 @@ async function follow(response: GenerationResponse, update: (change: Change) => 
     const result = await response.result();
     update(() => ({ result, isRunning: false }));
   } catch (cause) {
-    // The component asked for the end.
+    // The component cancelled it; that is no failure.
     const isFailure = cause instanceof Error && !(cause instanceof RequestCancelledError);
     update(() => ({ isRunning: false, ...(isFailure && { error: cause }) }));
   }

@@ -9,7 +9,7 @@ import type {
 } from '../../client/index.ts';
 import { shareClient } from './shared-client.ts';
 
-/** What a component knows of its client. */
+/** A component's view of its client. */
 export interface Tabserve<Deployments extends readonly AnyDeployment[] = readonly []> {
   /** Undefined on a server, in the first render and after a failure to connect. */
   readonly serve: TabserveClient<DeploymentTypes<Deployments>> | undefined;

@@ -4,7 +4,7 @@ import { xoroshiro128plus } from 'pure-rand/generator/xoroshiro128plus';
 import { MAX_REQUESTS } from './scenario.ts';
 import type { Arrivals, Lengths, Scenario, Trace } from './scenario.ts';
 
-/** A closed loop takes its requests in turn from this many. */
+/** The length of the list from which a closed loop takes its requests. */
 const NUM_CLOSED_LOOP_REQUESTS = 500;
 
 /** Returns a number in [0, 1). */

@@ -25,7 +25,7 @@ export function describeFinding(trials: readonly Pick<Trial, 'label' | 'summary'
   };
 }
 
-/** What came of a test that is over. */
+/** The result of a test that is over. */
 export function describeOutcome({ mode, trials }: LoadResults): Outcome {
   if (trials.length === 0) return { title: 'Stopped before the first run ended.', detail: '' };
   switch (mode) {

@@ -29,7 +29,7 @@ describe('the search for knobs', () => {
     expect(configured.at(-1)?.policy).toBe(before);
   });
 
-  it('runs every size in turns, there and back, until the rounds are over where nothing differs', async () => {
+  it('runs every size, forward and backward in each second round, until the rounds are over where nothing differs', async () => {
     const { serve } = createFakeServe('continuous');
     const runs: string[] = [];
     // The fake answers all alike, but the clock of a test is not even.

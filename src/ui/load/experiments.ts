@@ -3,7 +3,7 @@ import { POLICY_NAMES } from '../policy/policy-texts.ts';
 import { createTrace } from './create-trace.ts';
 import type { Mode } from './load-form.ts';
 import { plannedMsOf, type Range, type TrialStart } from './plan-time.ts';
-import { runLoad, type LoadProgress } from './run-load.ts';
+import { LoadSender, type LoadProgress } from './load-sender.ts';
 import type { Scenario, Trace } from './scenario.ts';
 import { isMeasurable, rank, type Ranking, type Suggestion } from './suggest-knobs.ts';
 import { summarize, type Trial } from './summarize.ts';
@@ -77,7 +77,7 @@ const MIN_ROUNDS = 3;
 const MAX_ROUNDS = 5;
 
 /**
- * Looks for the best batch size for a trace, then for the best wait at that size; under `continuous` where batching is off.
+ * Finds the best batch size for a trace, then the best wait at that size; under `continuous` where batching is off.
  *
  * @returns Undefined where the search was stopped, or where nothing finished.
  */
@@ -179,7 +179,7 @@ export async function runAll(
       requestIds.push(requestId);
       recorder.add(requestId);
     };
-    const run = await runLoad(serve, trace, { signal: runSignal, onSubmitted, onProgress });
+    const run = await new LoadSender(serve, trace, { signal: runSignal, onSubmitted, onProgress }).run();
     const bars = keepsSlots ? await recorder.barsOf(requestIds, runSignal) : [];
     override?.signal.throwIfAborted();
     const summary = summarize(run, latencyLimitMs);

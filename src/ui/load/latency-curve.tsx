@@ -3,7 +3,7 @@ import uPlot from 'uplot';
 import 'uplot/dist/uPlot.min.css';
 
 import { formatMs, formatNumber } from '../parts/format.ts';
-import { observeSize } from '../parts/observe.ts';
+import { observeSize } from '../drawing/observe.ts';
 import { onThemeChange } from '../theme/theme.ts';
 import { color, createAxis, createLegend, READ_ONLY_CURSOR } from '../watch/chart-spec.ts';
 import type { ChartColor } from '../watch/chart-spec.ts';

@@ -1,4 +1,3 @@
-import { useState } from 'react';
 import { useStore } from 'zustand';
 
 import { Button } from '../parts/button.tsx';
@@ -6,6 +5,7 @@ import { useComposer } from '../compose/composer-context.ts';
 import { Popover } from '../parts/popover.tsx';
 import { withPermalink } from '../share/permalink.ts';
 import { saveCsv, saveJson } from '../share/save-file.ts';
+import { useCopy } from '../share/use-copy.ts';
 import { useServe } from '../state/serve-context.ts';
 import { loadCsv } from './load-csv.ts';
 import { writeLoadForm } from './load-form.ts';
@@ -50,26 +50,21 @@ export function LoadExport({ session }: { readonly session: LoadSession }) {
 
 function LinkButton({ session }: { readonly session: LoadSession }) {
   const composer = useComposer();
-  const [message, setMessage] = useState('');
-  const copy = async (): Promise<void> => {
+  const { said, copy } = useCopy('The browser blocked copying. Copy the address instead.');
+  const copyLink = (): void => {
     const { document, followed, texts } = composer.store.getState();
     const load = writeLoadForm(session.store.getState().form);
     const prompt = (followed?.base ?? document).text;
     const link = withPermalink(location.href, { prompt, texts, load });
     history.replaceState(null, '', link);
-    try {
-      await navigator.clipboard.writeText(link);
-      setMessage('Copied. The link opens this test.');
-    } catch {
-      setMessage('The browser blocked copying. Copy the address instead.');
-    }
+    void copy(link, 'Copied. The link opens this test.');
   };
   return (
     <>
-      <Button variant="small" onClick={() => void copy()}>
+      <Button variant="small" onClick={copyLink}>
         Copy link to scenario
       </Button>
-      <output className="note">{message}</output>
+      <output className="note">{said}</output>
     </>
   );
 }

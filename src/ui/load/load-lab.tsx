@@ -44,22 +44,12 @@ export function LoadLab({ isOpen, onClose }: LoadLabProps) {
   const [session] = useState(
     () => new LoadSession(serve, createTrialRecorder(store), readLoadForm(readPermalink(location.hash).load)),
   );
-  const mode = useStore(session.store, (view) => view.form.mode);
-  const results = useStore(session.store, (view) => view.results);
-  const isRunning = useStore(session.store, (view) => view.isRunning);
   const drawerRef = useRef<HTMLElement>(null);
-  const bodyRef = useRef<HTMLDivElement>(null);
-  const resultsRef = useRef<HTMLDivElement>(null);
 
   useEffect(() => {
     if (isOpen) moveFocusInto(drawerRef.current);
   }, [isOpen]);
 
-  const start = (): void => {
-    void session.start();
-    // Brings the progress into view: on a phone it is above the fields.
-    for (const { current } of [bodyRef, resultsRef]) current?.scrollTo(0, 0);
-  };
   const close = (): void => {
     document.querySelector<HTMLElement>('.lab-button')?.focus();
     onClose();
@@ -78,43 +68,74 @@ export function LoadLab({ isOpen, onClose }: LoadLabProps) {
         close();
       }}
     >
-      <header className="lab-head">
-        <h2>Load lab</h2>
-        <Segments
-          legend="What to do"
-          name="mode"
-          value={mode}
-          choices={MODES}
-          onChange={(chosen) => session.change({ mode: chosen })}
-        >
-          {null}
-        </Segments>
-        <StartButton session={session} />
-        <p className="lab-explanation note">{MODE_EXPLANATIONS[mode]}</p>
-        <LoadExport session={session} />
-        <Button variant="quiet" onClick={close}>
-          Close
-        </Button>
-      </header>
-      <div className="lab-body" ref={bodyRef}>
-        <Form id={FORM_ID} onSubmit={start}>
-          <LoadFields session={session} />
-        </Form>
-        <div className="lab-results" ref={resultsRef}>
-          <LoadProgress session={session} />
-          {results ? (
-            <LoadResultsView results={results} isRunning={isRunning} />
-          ) : (
-            <p className="lab-empty note">{EMPTY_TEXTS[mode]}</p>
-          )}
-        </div>
-      </div>
+      <LabHead session={session} onClose={close} />
+      <LabBody session={session} />
     </aside>
   );
 }
 
+interface LabPartProps {
+  readonly session: LoadSession;
+}
+
+function LabHead({ session, onClose }: LabPartProps & Pick<LoadLabProps, 'onClose'>) {
+  const mode = useStore(session.store, (view) => view.form.mode);
+  return (
+    <header className="lab-head">
+      <h2>Load lab</h2>
+      <Segments
+        legend="What to do"
+        name="mode"
+        value={mode}
+        choices={MODES}
+        onChange={(chosen) => session.change({ mode: chosen })}
+      >
+        {null}
+      </Segments>
+      <StartButton session={session} />
+      <p className="lab-explanation note">{MODE_EXPLANATIONS[mode]}</p>
+      <LoadExport session={session} />
+      <Button variant="quiet" onClick={onClose}>
+        Close
+      </Button>
+    </header>
+  );
+}
+
+function LabBody({ session }: LabPartProps) {
+  const bodyRef = useRef<HTMLDivElement>(null);
+  const resultsRef = useRef<HTMLDivElement>(null);
+  const start = (): void => {
+    void session.start();
+    // Brings the progress into view: on a phone it is above the fields.
+    for (const { current } of [bodyRef, resultsRef]) current?.scrollTo(0, 0);
+  };
+  return (
+    <div className="lab-body" ref={bodyRef}>
+      <Form id={FORM_ID} onSubmit={start}>
+        <LoadFields session={session} />
+      </Form>
+      <div className="lab-results" ref={resultsRef}>
+        <LoadProgress session={session} />
+        <Results session={session} />
+      </div>
+    </div>
+  );
+}
+
+function Results({ session }: LabPartProps) {
+  const mode = useStore(session.store, (view) => view.form.mode);
+  const results = useStore(session.store, (view) => view.results);
+  const isRunning = useStore(session.store, (view) => view.isRunning);
+  return results ? (
+    <LoadResultsView results={results} isRunning={isRunning} />
+  ) : (
+    <p className="lab-empty note">{EMPTY_TEXTS[mode]}</p>
+  );
+}
+
 /** One button, so that the focus stays on it when its meaning changes. */
-function StartButton({ session }: { readonly session: LoadSession }) {
+function StartButton({ session }: LabPartProps) {
   const isRunning = useStore(session.store, (view) => view.isRunning);
   const canSend = useServeView(({ status }) => canGenerate(status.state));
   if (isRunning) {

@@ -6,7 +6,7 @@ import { describeOutcome } from './describe-outcome.ts';
 import type { LoadResults, LoadSession, LoadView } from './load-session.ts';
 import { describePlan } from './plan-time.ts';
 
-/** How far the test is, or what came of it, or why it can't start. Its height is reserved. Screen readers announce only the end. */
+/** How far the test is, or its result, or why it can't start. Its height is reserved. Screen readers announce only the end. */
 export function LoadProgress({ session }: { readonly session: LoadSession }) {
   const progress = useStore(session.store, (view) => view.progress);
   const isRunning = useStore(session.store, (view) => view.isRunning);

@@ -50,7 +50,7 @@ describe('the results of a load test', () => {
 });
 
 describe('the requests of a load test', () => {
-  it('are told to the recorder, and a comparison keeps their slots', async () => {
+  it('go to the recorder, and a comparison keeps their slots', async () => {
     const ids: string[] = [];
     const recorder = { ...NO_RECORDER, add: (id: string) => void ids.push(id) };
     const { serve, prompts } = createFakeServe('continuous');

@@ -2,7 +2,7 @@ import { createStore } from 'zustand/vanilla';
 import type { StoreApi } from 'zustand/vanilla';
 
 import type { PolicyOverride, TabserveClient, ServeStatus, WireError } from '../../client/index.ts';
-import { toWireError } from '../state/to-wire-error.ts';
+import { toWireError } from '../parts/to-wire-error.ts';
 import { createTrace } from './create-trace.ts';
 import { plansOf, rateOf, runAll, sweepKnobs, type ExperimentOptions } from './experiments.ts';
 import type { Trial } from './summarize.ts';
@@ -14,7 +14,7 @@ import {
   type PlanProgress,
   type TrialStart,
 } from './plan-time.ts';
-import type { LoadProgress } from './run-load.ts';
+import type { LoadProgress } from './load-sender.ts';
 import type { Scenario, Trace } from './scenario.ts';
 import type { Suggestion } from './suggest-knobs.ts';
 import { describeSuggestion } from './suggestion-text.ts';
@@ -62,7 +62,8 @@ export class LoadSession {
   readonly store: StoreApi<LoadView>;
   readonly #serve: TabserveClient;
   readonly #recorder: TrialRecorder;
-  #abort: AbortController | undefined;
+  /** Stops the running test. */
+  #abort = new AbortController();
   #shownAtMs = -Infinity;
   #trial: TrialStart | undefined;
   #ended: EndedTrials = NOTHING_ENDED;
@@ -94,7 +95,7 @@ export class LoadSession {
   }
 
   stop(): void {
-    this.#abort?.abort();
+    this.#abort.abort();
   }
 
   /** Resolves when the test has ended, whatever its result. */
@@ -108,37 +109,42 @@ export class LoadSession {
     this.store.setState({ errors, error });
     if (isRunning || error || Object.keys(errors).length > 0) return;
     const scenario = replayed ? undefined : parsed.scenario;
-    const trace = replayed ?? createTrace(parsed.scenario);
-    const abort = new AbortController();
-    this.#abort = abort;
-    const serve = this.#serve;
-    let override: PolicyOverride | undefined;
     const results = { mode, scenario, latencyLimitMs, trials: [] };
+    this.#abort = new AbortController();
     this.#ended = NOTHING_ENDED;
     this.store.setState({ isRunning: true, results, progress: undefined });
+    let override: PolicyOverride | undefined;
     try {
-      if (mode === 'compare' || mode === 'suggest') override = await serve.overridePolicy();
-      const options: ExperimentOptions = {
-        signal: abort.signal,
-        override,
-        latencyLimitMs,
-        recorder: this.#recorder,
-        keepsSlots: mode === 'run' || mode === 'compare',
-        onStart: (start) => this.#begin(start),
-        onProgress: (progress) => this.#showProgress(progress),
-        onTrial: (trial) => this.#keep(trial),
-      };
-      if (mode === 'suggest') {
-        const suggestion = await sweepKnobs(serve, trace, { ...options, scenario });
-        this.#changeResults(() => suggestion && { suggestion });
-      } else {
-        await runAll(serve, plansOf(mode, scenario, trace), options);
-      }
+      if (mode === 'compare' || mode === 'suggest') override = await this.#serve.overridePolicy();
+      await this.#run(results, replayed ?? createTrace(parsed.scenario), override);
     } catch (caught) {
       this.store.setState({ error: toWireError(caught) });
     } finally {
       await override?.release();
       this.store.setState({ isRunning: false, progress: undefined });
+    }
+  }
+
+  async #run(
+    { mode, scenario, latencyLimitMs }: LoadResults,
+    trace: Trace,
+    override: PolicyOverride | undefined,
+  ): Promise<void> {
+    const options: ExperimentOptions = {
+      signal: this.#abort.signal,
+      override,
+      latencyLimitMs,
+      recorder: this.#recorder,
+      keepsSlots: mode === 'run' || mode === 'compare',
+      onStart: (start) => this.#begin(start),
+      onProgress: (progress) => this.#showProgress(progress),
+      onTrial: (trial) => this.#keep(trial),
+    };
+    if (mode === 'suggest') {
+      const suggestion = await sweepKnobs(this.#serve, trace, { ...options, scenario });
+      this.#changeResults(() => suggestion && { suggestion });
+    } else {
+      await runAll(this.#serve, plansOf(mode, scenario, trace), options);
     }
   }
 

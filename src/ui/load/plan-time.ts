@@ -1,6 +1,6 @@
 import { formatCount } from '../parts/format.ts';
 import { formatSeconds } from '../requests/run-text.ts';
-import type { LoadProgress } from './run-load.ts';
+import type { LoadProgress } from './load-sender.ts';
 import type { Scenario, Trace } from './scenario.ts';
 
 /** A search for knobs needs fewer or more trials, as its rounds come out. */

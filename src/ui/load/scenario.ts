@@ -45,7 +45,7 @@ const requestSchema = v.object({
 
 export const traceSchema = v.object({
   requests: v.pipe(v.array(requestSchema), v.minLength(1), v.maxLength(MAX_REQUESTS), v.readonly()),
-  /** In a closed loop: users who take the requests in turn, from the first again after the last, until time is up. */
+  /** In a closed loop: users who take the next request, from the first again after the last, until time is up. */
   closedLoop: v.exactOptional(v.object({ numUsers: positiveInteger, durationSeconds: number })),
 });
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 
-import type { Outcome } from './run-load.ts';
+import type { Outcome } from './load-sender.ts';
 import { percentilesOf, summarize } from './summarize.ts';
 
 function finished(e2eMs: number, numOutputTokens = 10): Outcome {

@@ -1,6 +1,6 @@
 import type { BatchingPolicy, RequestId } from '../../client/index.ts';
 import type { SlotBar } from '../state/slot-history.ts';
-import type { LoadRun, Outcome } from './run-load.ts';
+import type { LoadRun, Outcome } from './load-sender.ts';
 import type { Trace } from './scenario.ts';
 
 export interface Percentiles {

@@ -15,21 +15,21 @@ const NOISES: Readonly<Record<string, Noise>> = {
   'full of outliers': (random) => 1 + 0.03 * normal(random) - (random() < 0.1 ? 0.3 * random() : 0),
 };
 
-/** What the rounds of settings with these true values measured. */
+/** Measured values of rounds, around these true values of the settings. */
 function measure(truths: readonly number[], numRounds: number, noise: Noise, seed: number): number[][] {
   const generator = xoroshiro128plus(seed);
   const random = (): number => uniformFloat64(generator);
   return truths.map((truth) => Array.from({ length: numRounds }, () => truth * noise(random)));
 }
 
-describe('settings told apart by repeated rounds', () => {
+describe('settings compared by repeated rounds', () => {
   it.each(Object.entries(NOISES))(
     'differ in fewer than 5 %% of 1,000 experiments where they do not differ, with noise that is %s',
     (_, noise) => {
       let numWrong = 0;
       for (let seed = 0; seed < 1000; seed += 1) {
         const samples = measure([40, 40, 40, 40, 40], 5, noise, seed);
-        // As the search looks at them: after each round from the third on.
+        // The search checks after each round from the third on.
         const isWrong = [3, 4, 5].some(
           (numRounds) =>
             contendersOf(

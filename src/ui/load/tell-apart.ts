@@ -27,7 +27,7 @@ export function contendersOf(samples: readonly (readonly number[])[], better: Be
   });
 }
 
-/** Which settings are not measurably above a limit, as indexes into `samples`. */
+/** The settings that are not measurably above a limit, as indexes into `samples`. */
 export function withinLimit(samples: readonly (readonly number[])[], limit: number): readonly number[] {
   const exact = { median: limit, standardError: 0 };
   return estimate(samples).flatMap((estimated, index) =>
@@ -35,7 +35,7 @@ export function withinLimit(samples: readonly (readonly number[])[], limit: numb
   );
 }
 
-/** Of an even number of values, the mean of the middle two; of none, NaN. */
+/** For an even number of values, the mean of the middle two; NaN for none. */
 export function medianOf(values: readonly number[]): number {
   const sorted = values.toSorted((a, b) => a - b);
   const upper = sorted[Math.floor(sorted.length / 2)] ?? Number.NaN;

@@ -4,7 +4,7 @@ import type { Trial } from './summarize.ts';
 import type { TrialRecorder } from './trial-slots.ts';
 
 /**
- * Finishes each request at once, with one token, in as long as it says; remembers what it was told. Its one override is lost
+ * Finishes each request at once, with one token, in as long as it says; remembers its calls. Its one override is lost
  * at `lose()`.
  */
 export function createFakeServe(

@@ -1,20 +1,16 @@
 import { afterEach, expect, it, vi } from 'vitest';
 
-import type { RequestId, SlotSpan } from '../../client/index.ts';
-import { ChartHistory } from '../state/chart-history.ts';
+import type { SlotSpan } from '../../client/index.ts';
 import { createServeStore } from '../state/serve-store.ts';
-import { createSlotSpan, createStatus } from '../test-support.ts';
+import { createSlotSpan, createStatus, idOf } from '../test-support.ts';
 import { createTrialRecorder } from './trial-slots.ts';
-
-// oxlint-disable-next-line typescript/no-unsafe-type-assertion -- a brand has no other way in
-const id = (name: string) => name as RequestId;
 
 afterEach(() => vi.useRealTimers());
 
 function createRecorder() {
-  const store = createServeStore(createStatus(), new ChartHistory());
+  const store = createServeStore(createStatus());
   const report = (...slotSpans: readonly SlotSpan[]): void => {
-    store.getState().history.slots.record({ steps: [], slotSpans }, performance.now());
+    store.history.slots.record({ steps: [], slotSpans }, performance.now());
     store.setState(({ historyRevision }) => ({ historyRevision: historyRevision + 1 }));
   };
   return { store, report, recorder: createTrialRecorder(store), signal: new AbortController().signal };
@@ -22,20 +18,20 @@ function createRecorder() {
 
 it('keeps the requests of a test out of the cells', () => {
   const { store, recorder } = createRecorder();
-  recorder.add(id('a'));
-  expect([...store.getState().experimentIds]).toEqual(['a']);
+  recorder.add(idOf('a'));
+  expect([...store.experimentIds]).toEqual(['a']);
 });
 
 it('copies the bars once the last steps are reported, without those of other requests', async () => {
   const { report, recorder, signal } = createRecorder();
-  const other = createSlotSpan({ requestId: id('other'), slot: 2, end: 'stop', endedAgoMs: 1 });
-  report(createSlotSpan({ requestId: id('a') }), other);
-  const copied = recorder.barsOf([id('a')], signal);
+  const other = createSlotSpan({ requestId: idOf('other'), slot: 2, end: 'stop', endedAgoMs: 1 });
+  report(createSlotSpan({ requestId: idOf('a') }), other);
+  const copied = recorder.barsOf([idOf('a')], signal);
   const onCopied = vi.fn<() => void>();
   void copied.then(onCopied);
   await vi.waitFor(() => Promise.resolve());
   expect(onCopied).not.toHaveBeenCalled();
-  report(createSlotSpan({ requestId: id('a'), end: 'stop', endedAgoMs: 1 }));
+  report(createSlotSpan({ requestId: idOf('a'), end: 'stop', endedAgoMs: 1 }));
   const bars = await copied;
   expect(bars.map(({ requestId, end }) => [requestId, end])).toEqual([['a', 'stop']]);
 });
@@ -43,7 +39,7 @@ it('copies the bars once the last steps are reported, without those of other req
 it('does not wait forever for a request that never got a slot', async () => {
   vi.useFakeTimers();
   const { recorder, signal } = createRecorder();
-  const copied = recorder.barsOf([id('rejected')], signal);
+  const copied = recorder.barsOf([idOf('rejected')], signal);
   await vi.runAllTimersAsync();
   expect(await copied).toEqual([]);
 });

@@ -2,7 +2,7 @@ import type { RequestId } from '../../client/index.ts';
 import type { ServeStore } from '../state/serve-store.ts';
 import type { SlotBar } from '../state/slot-history.ts';
 
-/** What the page knows of a trial's requests. */
+/** Follows the requests of a trial. */
 export interface TrialRecorder {
   /** Call it right after each submission: a request of a load test gets no cell. */
   readonly add: (requestId: RequestId) => void;
@@ -14,9 +14,9 @@ export interface TrialRecorder {
 const MAX_REPORT_MS = 1000;
 
 export function createTrialRecorder(store: ServeStore): TrialRecorder {
-  const bars = (): readonly SlotBar[] => store.getState().history.slots.bars;
+  const bars = (): readonly SlotBar[] => store.history.slots.bars;
   return {
-    add: (requestId) => void store.getState().experimentIds.add(requestId),
+    add: (requestId) => void store.experimentIds.add(requestId),
     barsOf: async (requestIds, signal) => {
       const wanted = new Set(requestIds);
       const lastId = requestIds.at(-1);

@@ -6,7 +6,7 @@ import { describeLoad, describeMemory, describeStored, formatSize } from './desc
 const LOAD: ModelLoad = { id: 'a/b', isPaused: false, phase: 'download', loaded: 12e6, total: 548_105_171 };
 
 describe('a load', () => {
-  it('is told with its bytes, its speed and what is left', () => {
+  it('is described with its bytes, its speed and what is left', () => {
     const load = { ...LOAD, bytesPerSecond: 3.4e6, secondsLeft: 157.7 };
     expect(describeLoad(load)).toBe('downloading 12.0 of 548.1 MB, 3.40 MB/s, 3 min left');
   });
@@ -44,7 +44,7 @@ describe('a load', () => {
 describe('a stored model', () => {
   const STORED = { key: 'k', id: 'a/b', revision: 'main', storedBytes: 12e6 };
 
-  it('is told with its precision, or with how much of it is here', () => {
+  it('is described with its precision, or with how much of it is here', () => {
     expect(describeStored({ ...STORED, dtype: 'q8', totalBytes: 12e6 })).toBe('q8, 12.0 MB');
     expect(describeStored({ ...STORED, totalBytes: 548e6 })).toBe('12.0 of 548.0 MB downloaded');
     expect(describeStored({ ...STORED, totalBytes: 0 })).toBe('12.0 MB downloaded');

@@ -36,7 +36,6 @@ const WHEN_BUSY: Choices<WhenBusy> = [
 export function ModelsPanel() {
   const isEmbedded = useServeView(({ status }) => status.model?.id === EMBEDDED);
   const shownCode = useServeView(({ status }) => status.loadFailure?.error.code);
-  const folderId = useId();
   const [id, setId] = useState('');
   const [dtype, setDtype] = useState<DtypeChoice>('auto');
   const [whenBusy, setWhenBusy] = useState<WhenBusy>('finish');
@@ -44,12 +43,6 @@ export function ModelsPanel() {
   const lists = useModelLists();
 
   const load = (model: string | Iterable<File>): void => void start(model, { dtype, whenBusy });
-  const pickFolder = ({ target }: ChangeEvent<HTMLInputElement>): void => {
-    const files = [...(target.files ?? [])];
-    // Lets the same folder be picked again.
-    target.value = '';
-    if (files.length > 0) load(files);
-  };
   const loadStored = ({ id: stored, revision, dtype: stands }: StoredModel): void =>
     void start(stored, { revision, dtype: stands ?? dtype, whenBusy });
 
@@ -61,17 +54,7 @@ export function ModelsPanel() {
       <SuggestedModels models={lists.suggested} stored={lists.stored} onLoad={load} />
       <Form onSubmit={() => load(id.trim())}>
         <div className="model-id">
-          <label className="stacked">
-            Any other Hugging Face model ID
-            <input
-              type="text"
-              value={id}
-              placeholder="owner/name"
-              autoComplete="off"
-              spellCheck={false}
-              onChange={(event) => setId(event.target.value)}
-            />
-          </label>
+          <IdField id={id} onChange={setId} />
           <Button type="submit" variant="primary" disabled={id.trim() === ''}>
             Load
           </Button>
@@ -87,10 +70,7 @@ export function ModelsPanel() {
           />
         </div>
         <div className="actions">
-          <label htmlFor={folderId} className="muted">
-            Or a folder from your disk, picked or dropped:
-          </label>
-          <input id={folderId} type="file" multiple onChange={pickFolder} {...{ webkitdirectory: '' }} />
+          <FolderPicker onPick={load} />
           {!isEmbedded && (
             <Button variant="quiet" onClick={() => load(EMBEDDED)}>
               Back to {EMBEDDED}, which comes with the page
@@ -100,5 +80,39 @@ export function ModelsPanel() {
       </Form>
       <StoredModels models={lists.stored} onLoad={loadStored} onRemove={lists.remove} />
     </Panel>
+  );
+}
+
+function IdField({ id, onChange }: { readonly id: string; readonly onChange: (id: string) => void }) {
+  return (
+    <label className="stacked">
+      Any other Hugging Face model ID
+      <input
+        type="text"
+        value={id}
+        placeholder="owner/name"
+        autoComplete="off"
+        spellCheck={false}
+        onChange={(event) => onChange(event.target.value)}
+      />
+    </label>
+  );
+}
+
+function FolderPicker({ onPick }: { readonly onPick: (files: readonly File[]) => void }) {
+  const id = useId();
+  const pick = ({ target }: ChangeEvent<HTMLInputElement>): void => {
+    const files = [...(target.files ?? [])];
+    // Lets the same folder be picked again.
+    target.value = '';
+    if (files.length > 0) onPick(files);
+  };
+  return (
+    <>
+      <label htmlFor={id} className="muted">
+        Or a folder from your disk, picked or dropped:
+      </label>
+      <input id={id} type="file" multiple onChange={pick} {...{ webkitdirectory: '' }} />
+    </>
   );
 }

@@ -7,18 +7,18 @@ const codedError = (code: string, message: string): Error => Object.assign(new E
 describe('the refusal of a load', () => {
   const gone = { code: 'MODEL_NOT_FOUND', message: 'The hub has no a/b.' };
 
-  it('is told where no tab tells it yet', () => {
+  it('is shown where no tab shows it yet', () => {
     expect(refusalOf(codedError(gone.code, gone.message), undefined)).toMatchObject(gone);
   });
 
-  it('is not told twice', () => {
+  it('is not shown twice', () => {
     expect(refusalOf(codedError(gone.code, gone.message), { id: 'a/b', error: gone })).toBeUndefined();
   });
 
   it.each([
     ['INVALID_OPTION', 'The id has a space.'],
     ['MODEL_NOT_FOUND', 'The hub has no c/d.'],
-  ])('is told beside an older one of another kind or of another model: %s', (code, message) => {
+  ])('is shown beside an older one of another kind or of another model: %s', (code, message) => {
     expect(refusalOf(codedError(code, message), { id: 'a/b', error: gone })).toMatchObject({ code, message });
   });
 

@@ -1,5 +1,5 @@
 import type { LoadFailure, WireError } from '../../client/index.ts';
-import { toWireError } from '../state/to-wire-error.ts';
+import { toWireError } from '../parts/to-wire-error.ts';
 
 /** The error of a load that only this tab shows. Every tab shows `failure`, and a cancelled load is no error. */
 export function refusalOf(caught: unknown, failure: LoadFailure | undefined): WireError | undefined {

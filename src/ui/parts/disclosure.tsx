@@ -7,12 +7,12 @@ interface DisclosureProps {
   readonly note?: string | undefined;
   /** On a wide screen; on a phone it always starts closed. */
   readonly startsOpen?: boolean;
-  /** Whether what it hides stays mounted once it was open: by default it does, with all that was typed into it. */
+  /** Whether its content stays mounted once it was open: by default it does, with all that was typed into it. */
   readonly isKept?: boolean;
   readonly children: ReactNode;
 }
 
-/** What it hides is mounted at its first opening. */
+/** Its content is mounted at its first opening. */
 export function Disclosure({ title, note, startsOpen = false, isKept = true, children }: DisclosureProps) {
   const [isOpen, setIsOpen] = useState(() => startsOpen && matchMedia('(min-width: 60rem)').matches);
   const [isUsed, setIsUsed] = useState(isOpen);

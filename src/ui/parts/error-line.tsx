@@ -1,6 +1,6 @@
 import type { WireError } from '../../client/index.ts';
 
-/** Words first; the code is there to be searched for. */
+/** Words first; the code is for searching. */
 export function ErrorLine({ error }: { readonly error: WireError }) {
   return (
     <p className="error-line">

@@ -3,17 +3,20 @@ import type { KeyboardEvent, ReactNode } from 'react';
 
 import { InputField } from './field.tsx';
 import { parseNumber } from './format.ts';
+import { keysOf } from './keys-of.ts';
 import { useAttempt } from './use-attempt.ts';
 
-export interface KnobText<Name extends string> {
-  readonly name: Name;
+interface KnobText {
   readonly label: string;
   readonly unit: string;
   readonly hint: string;
 }
 
+/** In the order of their fields. */
+export type KnobTexts<Name extends string> = Readonly<Record<Name, KnobText>>;
+
 interface KnobsProps<Name extends string> {
-  readonly knobs: readonly KnobText<Name>[];
+  readonly knobs: KnobTexts<Name>;
   /** Undefined until the worker has sent them. */
   readonly values: Readonly<Record<Name, number>> | undefined;
   /** Resolves when the worker uses the value; rejects with its refusal. */
@@ -24,12 +27,12 @@ interface KnobsProps<Name extends string> {
 export function Knobs<Name extends string>({ knobs, values, onApply, children }: KnobsProps<Name>) {
   return (
     <div className="knobs">
-      {knobs.map((knob) => (
+      {keysOf(knobs).map((name) => (
         <KnobField
-          key={knob.name}
-          knob={knob}
-          valueInForce={values?.[knob.name]}
-          onApply={(value) => onApply(knob.name, value)}
+          key={name}
+          knob={{ name, ...knobs[name] }}
+          valueInForce={values?.[name]}
+          onApply={(value) => onApply(name, value)}
         />
       ))}
       {children}
@@ -38,12 +41,12 @@ export function Knobs<Name extends string>({ knobs, values, onApply, children }:
 }
 
 interface KnobFieldProps {
-  readonly knob: KnobText<string>;
+  readonly knob: KnobText & { readonly name: string };
   readonly valueInForce: number | undefined;
   readonly onApply: (value: number) => Promise<void>;
 }
 
-/** Applies on Enter and on leaving the field. The worker judges the value, and its refusal stays at the field. */
+/** Applies on Enter and on leaving the field. The worker checks the value, and its refusal stays at the field. */
 function KnobField({ knob, valueInForce, onApply }: KnobFieldProps) {
   const [draft, setDraft] = useState<string>();
   const { refusal, attempt, clearRefusal } = useAttempt();

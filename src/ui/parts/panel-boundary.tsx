@@ -4,7 +4,7 @@ import type { ReactNode } from 'react';
 import type { WireError } from '../../client/index.ts';
 import { Button } from './button.tsx';
 import { ErrorLine } from './error-line.tsx';
-import { toWireError } from '../state/to-wire-error.ts';
+import { toWireError } from './to-wire-error.ts';
 
 interface PanelBoundaryProps {
   readonly name: string;

@@ -26,29 +26,7 @@ export function Popover(props: PopoverProps) {
   const [isOpen, setIsOpen] = useState(false);
   const [isUsed, setIsUsed] = useState(false);
   const boxId = useId();
-  const hostRef = useRef<HTMLDivElement>(null);
-  const buttonRef = useRef<HTMLButtonElement>(null);
-
-  useEffect(() => {
-    if (!isOpen) return undefined;
-    const closeFromOutside = ({ target }: Event): void => {
-      if (target instanceof Node && !hostRef.current?.contains(target)) setIsOpen(false);
-    };
-    const closeByKey = (event: KeyboardEvent): void => {
-      // Escape in a dialog that the box has opened closes the dialog alone.
-      if (event.key !== 'Escape' || hostRef.current?.querySelector('dialog[open]')) return;
-      event.stopPropagation();
-      setIsOpen(false);
-      buttonRef.current?.focus();
-    };
-    const listening = new AbortController();
-    const options = { signal: listening.signal };
-    document.addEventListener('pointerdown', closeFromOutside, options);
-    document.addEventListener('focusin', closeFromOutside, options);
-    // On the document, because a press on plain text in the box leaves the focus on the body.
-    document.addEventListener('keydown', closeByKey, { ...options, capture: true });
-    return () => listening.abort();
-  }, [isOpen]);
+  const { hostRef, buttonRef } = useClosing(isOpen, setIsOpen);
 
   return (
     <div className={`popover-host ${className}`} ref={hostRef}>
@@ -75,4 +53,31 @@ export function Popover(props: PopoverProps) {
       )}
     </div>
   );
+}
+
+/** Closes an open box by Escape, a press elsewhere, or focus elsewhere. */
+function useClosing(isOpen: boolean, setIsOpen: (isOpen: boolean) => void) {
+  const hostRef = useRef<HTMLDivElement>(null);
+  const buttonRef = useRef<HTMLButtonElement>(null);
+  useEffect(() => {
+    if (!isOpen) return undefined;
+    const closeFromOutside = ({ target }: Event): void => {
+      if (target instanceof Node && !hostRef.current?.contains(target)) setIsOpen(false);
+    };
+    const closeByKey = (event: KeyboardEvent): void => {
+      // Escape in a dialog that the box has opened closes the dialog alone.
+      if (event.key !== 'Escape' || hostRef.current?.querySelector('dialog[open]')) return;
+      event.stopPropagation();
+      setIsOpen(false);
+      buttonRef.current?.focus();
+    };
+    const listening = new AbortController();
+    const options = { signal: listening.signal };
+    document.addEventListener('pointerdown', closeFromOutside, options);
+    document.addEventListener('focusin', closeFromOutside, options);
+    // On the document, because a press on plain text in the box leaves the focus on the body.
+    document.addEventListener('keydown', closeByKey, { ...options, capture: true });
+    return () => listening.abort();
+  }, [isOpen, setIsOpen]);
+  return { hostRef, buttonRef };
 }

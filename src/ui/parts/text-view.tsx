@@ -20,7 +20,7 @@ import { Button } from './button.tsx';
 
 const LoadLab = lazy(async () => ({ default: (await import('../load/load-lab.tsx')).LoadLab }));
 
-/** Left, what is asked; right, how it runs. */
+/** The prompt at the left, how it runs at the right. */
 export function TextView() {
   const isUpstream = useIsUpstream();
   const composer = useComposer();

@@ -1,7 +1,7 @@
 import { useCallback, useState } from 'react';
 
 import type { WireError } from '../../client/index.ts';
-import { toWireError } from '../state/to-wire-error.ts';
+import { toWireError } from './to-wire-error.ts';
 
 /** Runs an action that may be refused and keeps its refusal until an attempt succeeds; an attempt resolves with its success. */
 export function useAttempt() {

@@ -1,5 +1,6 @@
 import type { BatchingPolicy, PolicyName, ServeStatus } from '../../client/index.ts';
-import type { KnobText } from '../parts/knob-field.tsx';
+import { keysOf } from '../parts/keys-of.ts';
+import type { KnobTexts } from '../parts/knob-field.tsx';
 
 const POLICY_EXPLANATIONS: Readonly<Record<PolicyName, string>> = {
   off: 'One prompt at a time. The others wait until it ends.',
@@ -7,48 +8,41 @@ const POLICY_EXPLANATIONS: Readonly<Record<PolicyName, string>> = {
   continuous: 'Prompts join and leave between steps, so a free slot is filled at once.',
 };
 
-export const POLICY_NAMES: readonly PolicyName[] = ['off', 'static', 'continuous'];
+export const POLICY_NAMES = keysOf(POLICY_EXPLANATIONS);
 
-type Knob = Exclude<keyof BatchingPolicy, 'policy' | 'prefixCaching'>;
-
-export const KNOBS: readonly KnobText<Knob>[] = [
-  {
-    name: 'maxBatchSize',
+/** The knobs that are numbers. */
+export const KNOBS: KnobTexts<Exclude<keyof BatchingPolicy, 'policy' | 'prefixCaching'>> = {
+  maxBatchSize: {
     label: 'Max batch size',
     unit: 'sequences',
     hint: 'The most texts that share one step of the model.',
   },
-  {
-    name: 'batchWaitTimeoutMs',
+  batchWaitTimeoutMs: {
     label: 'Batch wait timeout',
     unit: 'ms',
     hint: 'How long to wait for more requests before starting.',
   },
-  {
-    name: 'maxBatchedTokens',
+  maxBatchedTokens: {
     label: 'Max batched tokens',
     unit: 'prompt tokens',
     hint: 'Read between two steps. Fewer keep running texts even; more start new ones sooner.',
   },
-  {
-    name: 'maxQueuedRequests',
+  maxQueuedRequests: {
     label: 'Max queued requests',
     unit: 'requests',
     hint: 'How many requests may wait. Further ones are refused. Infinity = no limit.',
   },
-  {
-    name: 'kvCacheMemoryBytes',
+  kvCacheMemoryBytes: {
     label: 'K/V cache memory',
     unit: 'bytes',
     hint: 'Memory for the keys and values of all texts. Requests wait for room. Infinity = all that the device allows.',
   },
-  {
-    name: 'maxContextLength',
+  maxContextLength: {
     label: 'Max context length',
     unit: 'tokens',
     hint: 'The longest text, prompt and answer together. Infinity = all that the model and the device allow.',
   },
-];
+};
 
 /** The effect of a choice, or why it waits. */
 export function explainPolicy(

@@ -16,7 +16,7 @@ it.each([
   expect(describeState(createRequest('a', change))).toBe(text);
 });
 
-it('names no reason for the end of another tab’s request, which is not told', () => {
+it('names no reason for the end of another tab’s request, which is not reported', () => {
   const { finishReason: _finishReason, ...request } = createRequest('a');
   expect(describeState(request)).toBe('Done');
 });

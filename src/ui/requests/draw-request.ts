@@ -1,13 +1,13 @@
 import type { RequestId } from '../../client/index.ts';
-import { createDrawTurns } from '../state/draw-turns.ts';
+import { frames } from '../drawing/frame-scheduler.ts';
 import { textAt, type RequestView } from '../state/request-view.ts';
 import type { ServeStore } from '../state/serve-store.ts';
 import { watchSettings } from '../watch/watch-settings.ts';
 import { describeFigures, describeSeed, describeSpeed, describeState } from './describe-request.ts';
-import { DrawnText } from './drawn-text.ts';
+import { DrawnText } from '../drawing/drawn-text.ts';
 
-/** Draws sixteen streams in each frame of the drawing clock. */
-const turns = createDrawTurns(16);
+/** Sixteen streams in each frame, so that typing and scrolling stay smooth. */
+const streamFrames = frames.paced({ numPerFrame: 16 });
 
 /** Draws what changes with each token without React: the continuations in the cell's marks and its figures. Returns the release. */
 export function drawRequest(
@@ -16,39 +16,55 @@ export function drawRequest(
   store: ServeStore,
   onDrawn: (request: RequestView) => void,
 ): () => void {
-  const drawnIn = (selector: string): readonly DrawnText[] =>
-    [...cell.querySelectorAll(selector)].map((element) => new DrawnText(element));
-  const marks = drawnIn('.request-text mark');
-  const [state] = drawnIn('.cell-state');
-  const [figures, seed] = drawnIn('.cell-figures span');
+  const drawing = new RequestDrawing(cell);
   let drawn: RequestView | undefined;
   const draw = (): void => {
     const request = store.getState().requests.get(id);
     if (!request) return;
     drawn = request;
-    const { replay } = watchSettings.getState();
-    const untilMs = replay?.run.requestIds.includes(id) ? replay.atMs : undefined;
-    for (const [index, mark] of marks.entries())
-      mark.draw(
-        untilMs === undefined ? (request.generatedTexts[index] ?? '') : textAt(request, index, untilMs),
-      );
-    // One text, so that its end doesn't move where its start changes.
-    state?.draw(describeState(request) + describeSpeed(request));
-    figures?.draw(describeFigures(request));
-    seed?.draw(describeSeed(request));
+    drawing.draw(request);
     onDrawn(request);
   };
   draw();
   const releases = [
     store.subscribe(({ requests }) => {
-      if (requests.get(id) !== drawn) turns.request(draw);
+      if (requests.get(id) !== drawn) streamFrames.request(draw);
     }),
     watchSettings.subscribe(({ replay }, before) => {
-      if (replay?.atMs !== before.replay?.atMs) turns.request(draw);
+      if (replay?.atMs !== before.replay?.atMs) streamFrames.request(draw);
     }),
   ];
   return () => {
     for (const release of releases) release();
-    turns.cancel(draw);
+    streamFrames.cancel(draw);
   };
+}
+
+/** The parts of a cell. */
+class RequestDrawing {
+  readonly #texts: readonly DrawnText[];
+  readonly #state: DrawnText | undefined;
+  readonly #figures: DrawnText | undefined;
+  readonly #seed: DrawnText | undefined;
+
+  constructor(cell: HTMLElement) {
+    const drawnIn = (selector: string): readonly DrawnText[] =>
+      [...cell.querySelectorAll(selector)].map((element) => new DrawnText(element));
+    this.#texts = drawnIn('.request-text mark');
+    [this.#state] = drawnIn('.cell-state');
+    [this.#figures, this.#seed] = drawnIn('.cell-figures span');
+  }
+
+  draw(request: RequestView): void {
+    const { replay } = watchSettings.getState();
+    const untilMs = replay?.run.requestIds.includes(request.id) ? replay.atMs : undefined;
+    for (const [index, text] of this.#texts.entries())
+      text.draw(
+        untilMs === undefined ? (request.generatedTexts[index] ?? '') : textAt(request, index, untilMs),
+      );
+    // One text, so that its end doesn't move where its start changes.
+    this.#state?.draw(describeState(request) + describeSpeed(request));
+    this.#figures?.draw(describeFigures(request));
+    this.#seed?.draw(describeSeed(request));
+  }
 }

@@ -1,41 +1,24 @@
 import { memo, useLayoutEffect, useRef, useState } from 'react';
-import type { CSSProperties, MouseEvent } from 'react';
+import type { CSSProperties, MouseEvent, RefObject } from 'react';
 import { shallow } from 'zustand/shallow';
 
 import type { RequestId } from '../../client/index.ts';
-import { Button } from '../parts/button.tsx';
 import { ErrorLine } from '../parts/error-line.tsx';
+import { IconButton } from '../parts/icon-button.tsx';
 import { describeOwner } from '../slots/describe-bar.ts';
 import { tabColor } from '../slots/tab-colors.ts';
-import { hasMotion } from '../state/motion.ts';
+import { hasMotion } from '../drawing/motion.ts';
 import { isActive } from '../state/request-view.ts';
 import type { RequestView } from '../state/request-view.ts';
-import { useIsUpstream, useServe, useServeView } from '../state/serve-context.ts';
+import { useIsUpstream, useRecordedView, useServe } from '../state/serve-context.ts';
 import { watchSettings } from '../watch/watch-settings.ts';
 import { drawRequest } from './draw-request.ts';
 import { RequestText } from './request-text.tsx';
 
-/** Renders when its request changes its state. Tokens and figures are drawn beside React, in turns with the other cells. */
+/** Renders when its request changes its state. Tokens and figures are drawn without React, a few cells in each frame. */
 export const RequestCell = memo(function RequestCell({ id }: { readonly id: RequestId }) {
-  const { store } = useServe();
-  const [request, setRequest] = useState(() => outlineOf(store.getState().requests.get(id)));
   const cellRef = useRef<HTMLLIElement>(null);
-  const numTexts = request?.numTexts;
-
-  useLayoutEffect(() => {
-    const cell = cellRef.current;
-    if (!cell || numTexts === undefined) return undefined;
-    let outline: RequestOutline | undefined;
-    return drawRequest(cell, id, store, (drawn) => {
-      const next = outlineOf(drawn);
-      if (shallow(outline, next)) return;
-      const hasEnded = outline && isActive(outline.status) && !isActive(drawn.status);
-      if (hasEnded && hasMotion(store.getState())) cell.dataset['hasEnded'] = '';
-      outline = next;
-      setRequest((previous) => (shallow(previous, next) ? previous : next));
-    });
-  }, [id, store, numTexts]);
-
+  const request = useOutline(id, cellRef);
   if (!request) return null;
   const { status, error, clientId, isHttp } = request;
   const style: CSSProperties & Record<'--tab-color', string> = {
@@ -64,6 +47,29 @@ export const RequestCell = memo(function RequestCell({ id }: { readonly id: Requ
   );
 });
 
+/** Draws the request's texts and figures into its cell, and returns all else about the request. */
+function useOutline(id: RequestId, cellRef: RefObject<HTMLElement | null>): RequestOutline | undefined {
+  const { store } = useServe();
+  const [request, setRequest] = useState(() => outlineOf(store.getState().requests.get(id)));
+  const numTexts = request?.numTexts;
+
+  useLayoutEffect(() => {
+    const cell = cellRef.current;
+    if (!cell || numTexts === undefined) return undefined;
+    let outline: RequestOutline | undefined;
+    return drawRequest(cell, id, store, (drawn) => {
+      const next = outlineOf(drawn);
+      if (shallow(outline, next)) return;
+      const hasEnded = outline && isActive(outline.status) && !isActive(drawn.status);
+      if (hasEnded && hasMotion(store.getState())) cell.dataset['hasEnded'] = '';
+      outline = next;
+      setRequest((previous) => (shallow(previous, next) ? previous : next));
+    });
+  }, [id, store, numTexts, cellRef]);
+
+  return request;
+}
+
 function outlineOf(request: RequestView | undefined) {
   if (!request) return undefined;
   const { id, ordinal, clientId, isHttp, status, prompt, error, generatedTexts } = request;
@@ -77,7 +83,7 @@ function CellHead({ request }: { readonly request: RequestOutline }) {
   const { id, ordinal, clientId, status } = request;
   const { serve } = useServe();
   const isUpstream = useIsUpstream();
-  const hasTrace = useServeView(({ history }) => history.slots.has(id));
+  const hasTrace = useRecordedView(({ history }) => history.slots.has(id));
   const cancel = (event: MouseEvent<HTMLElement>): void => {
     // The button goes with the request, so its cell takes the focus.
     event.currentTarget.closest('li')?.focus();
@@ -91,10 +97,10 @@ function CellHead({ request }: { readonly request: RequestOutline }) {
       </p>
       <div className="cell-acts">
         {clientId === undefined && isActive(status) && (
-          <CellButton label={`Cancel request ${ordinal}`} hint="Cancel" path={CANCEL_PATH} onClick={cancel} />
+          <IconButton label={`Cancel request ${ordinal}`} hint="Cancel" path={CANCEL_PATH} onClick={cancel} />
         )}
         {!isUpstream && (
-          <CellButton
+          <IconButton
             label={`Trace ${clientId === undefined ? `request ${ordinal}` : `a request of ${describeOwner(request)}`}`}
             hint="Trace"
             path={TRACE_PATH}
@@ -110,21 +116,3 @@ function CellHead({ request }: { readonly request: RequestOutline }) {
 /** Bars of steps, one after the other. */
 const TRACE_PATH = 'M2 4h6M5 8h6M9 12h5';
 const CANCEL_PATH = 'M4 4l8 8M12 4l-8 8';
-
-interface CellButtonProps {
-  readonly label: string;
-  readonly hint: string;
-  readonly path: string;
-  readonly disabled?: boolean;
-  readonly onClick: (event: MouseEvent<HTMLElement>) => void;
-}
-
-function CellButton({ label, hint, path, ...props }: CellButtonProps) {
-  return (
-    <Button variant="quiet" aria-label={label} title={hint} {...props}>
-      <svg viewBox="0 0 16 16" width="16" height="16" aria-hidden="true">
-        <path d={path} />
-      </svg>
-    </Button>
-  );
-}

@@ -59,7 +59,7 @@ interface Clip {
 /** By box and by content. */
 const clips = new Map<Element, Clip>();
 
-/** Of all texts: many that begin and end in one frame are scrolled first and marked then, so that no layout is forced. */
+/** Shared by all texts: many that begin and end in one frame are scrolled first and marked then, so that no layout is forced. */
 let observer: ResizeObserver | undefined;
 
 /**

@@ -9,7 +9,7 @@ import { isActive } from '../state/request-view.ts';
 import { latestRun, type Run } from '../state/run.ts';
 import { summarizeRun } from '../state/run-summary.ts';
 import { useIsUpstream, useServe, useServeView } from '../state/serve-context.ts';
-import { clearFinished, type ServeView } from '../state/serve-store.ts';
+import { clearFinished, recordedView, type RecordedView, type ServeView } from '../state/serve-store.ts';
 import { describeOver, describeRunning } from './run-text.ts';
 
 type KeyedMeasured = Measured & { readonly key: string };
@@ -20,7 +20,7 @@ interface RunLineProps {
   readonly onCompare: () => void;
 }
 
-/** One line about the run, with what can be done about it. */
+/** One line about the run, with its actions. */
 export function RunLine({ numCells, measured, onCompare }: RunLineProps) {
   const { serve, store } = useServe();
   const text = useRunText(measured);
@@ -71,7 +71,7 @@ function useRunText(measured: KeyedMeasured | undefined): string {
   const describe = useMemo(() => createRunDescriber(composer, measured), [composer, measured]);
   const [text, setText] = useState('');
   useEffect(() => {
-    const update = (): void => setText(describe(store.getState()));
+    const update = (): void => setText(describe(recordedView(store)));
     update();
     return store.subscribe(update);
   }, [store, describe]);
@@ -81,7 +81,7 @@ function useRunText(measured: KeyedMeasured | undefined): string {
 /** Summarizes a run that is over only where something about it has changed. */
 function createRunDescriber(composer: Composer, measured: KeyedMeasured | undefined) {
   let known: { run: Run; revision: number; text: string } | undefined;
-  return (view: ServeView): string => {
+  return (view: RecordedView): string => {
     const run = view.runs.prompts;
     if (!run) return '';
     if (run.endedAtMs === undefined) return describeRunning(countRun(run, view));

@@ -14,12 +14,12 @@ import { formatCount } from '../parts/format.ts';
 import { PanelBoundary } from '../parts/panel-boundary.tsx';
 import { useServe, useServeView } from '../state/serve-context.ts';
 import { EarlierRequests } from './earlier-requests.tsx';
-import { followMarks } from './mark-cells.ts';
+import { followHighlights } from './highlight-cells.ts';
 import { RequestCell } from './request-cell.tsx';
 import { cellIds, countHidden } from './request-order.ts';
 import './requests.css';
 import { RunLine } from './run-line.tsx';
-import { useInTurns } from './use-in-turns.ts';
+import { useGrowingList } from './use-growing-list.ts';
 
 const ComparePanel = lazy(async () => ({
   default: (await import('../compare/compare-panel.tsx')).ComparePanel,
@@ -35,31 +35,12 @@ interface Comparison {
 
 /** The run: a line about it, its texts side by side, and the requests before it. */
 export function RunPanel() {
-  const { store } = useServe();
-  const composer = useComposer();
   const sectionRef = useRef<HTMLElement>(null);
   const numCells = useServeView((view) => cellIds(view).length);
   const [measured, setMeasured] = useState<Measured & { key: string }>();
-  const [comparison, setComparison] = useState<Comparison>();
+  const { comparison, compare, close } = useComparison();
 
-  useEffect(() => (sectionRef.current ? followMarks(sectionRef.current) : undefined), []);
-
-  const compare = (): void => {
-    comparison?.abort.abort();
-    const view = store.getState();
-    const prompts = promptsOfRun(view, composer);
-    const index = (comparison?.index ?? 0) + 1;
-    setComparison({
-      index,
-      prompts,
-      key: comparisonKey(prompts, view.status),
-      abort: new AbortController(),
-    });
-  };
-  const close = (): void => {
-    comparison?.abort.abort();
-    setComparison(undefined);
-  };
+  useEffect(() => (sectionRef.current ? followHighlights(sectionRef.current) : undefined), []);
 
   return (
     <section className="run" aria-labelledby="requests-title" ref={sectionRef}>
@@ -86,9 +67,33 @@ export function RunPanel() {
   );
 }
 
+/** The comparison in the panel. Another one ends it. */
+function useComparison() {
+  const { store } = useServe();
+  const composer = useComposer();
+  const [comparison, setComparison] = useState<Comparison>();
+  const compare = (): void => {
+    comparison?.abort.abort();
+    const view = store.getState();
+    const prompts = promptsOfRun(view, composer);
+    const index = (comparison?.index ?? 0) + 1;
+    setComparison({
+      index,
+      prompts,
+      key: comparisonKey(prompts, view.status),
+      abort: new AbortController(),
+    });
+  };
+  const close = (): void => {
+    comparison?.abort.abort();
+    setComparison(undefined);
+  };
+  return { comparison, compare, close };
+}
+
 function Cells() {
   // The ids stay the same array while text streams, so that a token renders no list.
-  const ids = useInTurns(useServeView(useShallow(cellIds)));
+  const ids = useGrowingList(useServeView(useShallow(cellIds)));
   const [numMorePages, setNumMorePages] = useState(0);
   const numHidden = countHidden(ids.length, numMorePages);
   return (

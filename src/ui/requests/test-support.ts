@@ -1,14 +1,5 @@
-import type { ClientId, RequestId } from '../../client/index.ts';
 import type { RequestView } from '../state/request-view.ts';
-
-export function idOf(name: string): RequestId {
-  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- a brand has no other way in
-  return name as RequestId;
-}
-
-export const OTHER_TAB =
-  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- a brand has no other way in
-  '07c3' as ClientId;
+import { idOf } from '../test-support.ts';
 
 /** A request of this tab that is over. */
 export function createRequest(name: string, change: Partial<RequestView> = {}): RequestView {

@@ -7,7 +7,7 @@ import { UpdateOffer } from './update-offer.tsx';
 
 const KEY = 'tabserve-isolating';
 
-/** How long a tab in use goes without looking for a new version, ms. The browser looks at each load of the page. */
+/** The time from one check for a new version to the next in a tab in use, ms. The browser checks at each load of the page. */
 const UPDATE_INTERVAL_MS = 3_600_000;
 
 /** Keeps the page of a static host with its service worker: offline, isolated, and of one version in all tabs. */
@@ -41,7 +41,7 @@ export class SiteFollower {
     site.addEventListener('waiting', () => this.#offer(site));
     await site.register({ immediate: true });
     this.#keepRuntime(await site.active);
-    this.#lookForUpdates(site);
+    this.#checkForUpdates(site);
   }
 
   /**
@@ -66,7 +66,7 @@ export class SiteFollower {
     );
   }
 
-  /** What the running model has needed is there offline. */
+  /** Keeps the files that the running model needs offline. */
   #keepRuntime(worker: ServiceWorker): void {
     let kept: string | undefined;
     this.#serve?.subscribe('status', ({ state, backend }) => {
@@ -76,12 +76,12 @@ export class SiteFollower {
     });
   }
 
-  #lookForUpdates(site: Serwist): void {
+  #checkForUpdates(site: Serwist): void {
     let last = performance.now();
     document.addEventListener('visibilitychange', () => {
       if (document.hidden || performance.now() - last < UPDATE_INTERVAL_MS) return;
       last = performance.now();
-      // Offline, the next look finds it.
+      // Offline: the next check finds it.
       site.update().catch(() => undefined);
     });
   }

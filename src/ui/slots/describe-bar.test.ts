@@ -15,7 +15,7 @@ describe('whose request a bar is', () => {
     expect([OWN, FOREIGN, OVER_HTTP].map(describeOwner)).toEqual(['#7', 'tab 07c3', 'HTTP']);
   });
 
-  it('is told once for each sender in view, this tab first', () => {
+  it('is listed once for each sender in view, this tab first', () => {
     const bars = [FOREIGN, OVER_HTTP, OWN, FOREIGN].map((owner) => createBar({ owner }));
     const senders = sendersOf([...bars, createBar()]);
     expect(senders.map(({ name }) => name)).toEqual(['this tab', 'tab 07c3', 'HTTP']);

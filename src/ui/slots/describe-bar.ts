@@ -13,13 +13,13 @@ function describeSender({ clientId, isHttp }: Pick<BarOwner, 'clientId' | 'isHtt
   return isHttp ? 'HTTP' : `tab ${clientId.slice(0, 4)}`;
 }
 
-/** Who sent requests, with their color. */
+/** A sender of requests, with its color. */
 export interface Sender {
   readonly name: string;
   readonly color: `--${string}`;
 }
 
-/** Those whose bars these are, this tab first. */
+/** The senders of these bars, this tab first. */
 export function sendersOf(bars: Iterable<Pick<SlotBar, 'owner'>>): readonly Sender[] {
   const senders = new Map<string, Sender>();
   for (const { owner } of bars) {

@@ -23,7 +23,7 @@ const SCENE: SlotScene = {
 };
 const PLACE = { bar: BAR, waitX: 30, startX: 40, decodeX: 50, endX: 120, isCut: true, isJoined: false };
 
-/** What is drawn, in its order. */
+/** The drawing's calls, in their order. */
 function draw(change: Partial<SlotScene>) {
   const drawn: { readonly color: string; readonly x: number; readonly alpha: number }[] = [];
   const context = {
@@ -40,14 +40,14 @@ function draw(change: Partial<SlotScene>) {
 const textsAt = (change: Partial<SlotScene>) =>
   textsOf({ ...SCENE, ...change }).map(({ text, x, isSticky }) => ({ text, x, isSticky }));
 
-/** What is drawn at the end of a bar. */
+/** The drawing at the end of a bar. */
 function endsOf(bar: SlotBar, isCut = false) {
   const drawn = draw({ placed: [{ ...PLACE, bar, isCut }] });
   return drawn.flatMap(({ color, x }) => (x >= 115 ? [color] : []));
 }
 
 describe('a bar of a slot', () => {
-  it('has ground of its own under its wait, which else could not be told from the bar before it', () => {
+  it('has ground of its own under its wait, so that it differs from the bar before it', () => {
     const drawn = draw({ placed: [PLACE] }).filter(({ x }) => x === 30);
     expect(drawn.map(({ color }) => color)).toEqual(['--paper', '--accent']);
   });

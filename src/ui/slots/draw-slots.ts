@@ -6,7 +6,7 @@ import { xOf } from './slot-layout.ts';
 import type { PlacedBar, TimeWindow } from './slot-layout.ts';
 import { tabColor } from './tab-colors.ts';
 
-/** What is drawn, in CSS pixels. */
+/** The bars and all around them, in CSS pixels. */
 export interface SlotScene {
   readonly window: TimeWindow;
   /** The start of the run, from which the labels count. */
@@ -58,7 +58,7 @@ export function placeLane(
   lane: number,
 ): { readonly top: number; readonly height: number } {
   const each = lanesHeightOf({ height }) / numLanes;
-  // Where a lane has less than two pixels, rounding would leave some lanes without any.
+  // Rounding would leave some lanes without a pixel if each has less than two.
   const at = (index: number): number => BANDS_HEIGHT + (each < 2 ? index * each : Math.round(index * each));
   const gap = each >= 6 ? 2 : each >= 3 ? 1 : 0;
   return { top: at(lane), height: at(lane + 1) - at(lane) - gap };
@@ -167,7 +167,7 @@ function barNames(scene: SlotScene): readonly SlotText[] {
   });
 }
 
-/** Where each began, or at the left edge. */
+/** Each name stands at the start of its policy, or at the left edge. */
 function policyNames({ window, bands }: SlotScene): readonly SlotText[] {
   return bands.flatMap(({ policy, startMs, endMs }) => {
     const startX = xOf(window, startMs);

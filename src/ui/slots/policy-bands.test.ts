@@ -18,7 +18,7 @@ describe('the bands of the policies', () => {
     expect(namesIn(950, 2000)).toEqual(['off']);
   });
 
-  it('begin with the first policy that was heard of, though it was heard of late', () => {
+  it('begin with the first policy that was reported, though it was reported late', () => {
     expect(policyBands(POLICIES, { startMs: 0, endMs: 50 })).toMatchObject([
       { policy: 'continuous', startMs: -Infinity },
     ]);

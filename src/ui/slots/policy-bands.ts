@@ -1,5 +1,5 @@
 import type { PolicyChange } from '../state/chart-history.ts';
-import type { TimeSpan } from '../state/time-span.ts';
+import type { TimeSpan } from '../watch/time-span.ts';
 
 /** A time during which one policy was in force. */
 export interface PolicyBand {

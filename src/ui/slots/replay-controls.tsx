@@ -12,7 +12,7 @@ import {
   playFrames,
   positionOf,
   stepEndsOf,
-  turned,
+  toggled,
   withPosition,
 } from './replay.ts';
 
@@ -24,17 +24,8 @@ export function ReplayControls() {
 function Controls({ replay }: { readonly replay: Replay }) {
   const { store } = useServe();
   const { run, atMs, isPlaying } = replay;
-  const stepEnds = useMemo(() => stepEndsOf(run, store.getState()), [run, store]);
-  const playRef = useRef<HTMLButtonElement>(null);
-
-  useEffect(() => (isPlaying ? playFrames() : undefined), [isPlaying]);
-  useEffect(() => closeOnNewRun(store), [store]);
-  useEffect(() => {
-    // The focus was on the button that these controls replace.
-    playRef.current?.focus();
-    document.addEventListener('keydown', closeOnEscape);
-    return () => document.removeEventListener('keydown', closeOnEscape);
-  }, []);
+  const stepEnds = useMemo(() => stepEndsOf(run, store), [run, store]);
+  const playRef = useReplaying(isPlaying);
 
   const position = positionOf(stepEnds, atMs);
   const seconds = `${((atMs - run.startedAtMs) / 1000).toFixed(2)} s`;
@@ -52,7 +43,7 @@ function Controls({ replay }: { readonly replay: Replay }) {
         variant="quiet"
         ref={playRef}
         className="replay-play button-quiet"
-        onClick={() => changeReplay(turned)}
+        onClick={() => changeReplay(toggled)}
       >
         {isPlaying ? 'Pause' : 'Play ×0.1'}
       </Button>
@@ -76,6 +67,21 @@ function Controls({ replay }: { readonly replay: Replay }) {
       </Button>
     </fieldset>
   );
+}
+
+/** Plays, and ends the replay with Escape or a new run. Returns the ref of the button that takes the focus. */
+function useReplaying(isPlaying: boolean) {
+  const { store } = useServe();
+  const playRef = useRef<HTMLButtonElement>(null);
+  useEffect(() => (isPlaying ? playFrames() : undefined), [isPlaying]);
+  useEffect(() => closeOnNewRun(store), [store]);
+  useEffect(() => {
+    // The focus was on the button that these controls replace.
+    playRef.current?.focus();
+    document.addEventListener('keydown', closeOnEscape);
+    return () => document.removeEventListener('keydown', closeOnEscape);
+  }, []);
+  return playRef;
 }
 
 /** A dialog above the page has its own Escape. */

@@ -13,7 +13,7 @@ import {
   replayableRun,
   startReplay,
   stepEndsOf,
-  turned,
+  toggled,
   withPosition,
 } from './replay.ts';
 
@@ -83,8 +83,8 @@ describe('a replay', () => {
   });
 
   it('begins again where it is played from its end', () => {
-    expect(turned(REPLAY)).toMatchObject({ atMs: 1000, isPlaying: false });
-    expect(turned({ ...REPLAY, isPlaying: false, atMs: 1500 })).toMatchObject({
+    expect(toggled(REPLAY)).toMatchObject({ atMs: 1000, isPlaying: false });
+    expect(toggled({ ...REPLAY, isPlaying: false, atMs: 1500 })).toMatchObject({
       atMs: 1000,
       isPlaying: true,
     });

@@ -1,17 +1,17 @@
 import { latestRun } from '../state/run.ts';
 import { stepsBetween } from '../state/run-summary.ts';
-import type { ServeStore, ServeView } from '../state/serve-store.ts';
+import type { RecordedView, ServeStore, ServeView } from '../state/serve-store.ts';
 import { watchSettings } from '../watch/watch-settings.ts';
 import type { Replay } from '../watch/watch-settings.ts';
 
-/** Of real time. */
+/** The share of real time. */
 const SPEED = 0.1;
 /** Between two pictures of a replay that plays. */
 const MIN_INTERVAL_MS = 50;
 /** The browser draws no frames of a hidden page: that time is left out. */
 const MAX_INTERVAL_MS = 200;
 
-type Shown = Pick<ServeView, 'runs' | 'history'>;
+type Shown = Pick<RecordedView, 'runs' | 'history'>;
 
 /** The last run, once it is over and where its forward passes are known. */
 export function replayableRun({ runs, history: { slots } }: Shown): Replay['run'] | undefined {
@@ -40,7 +40,7 @@ export function closeReplay(): void {
 /** When each forward pass of the run ended. */
 export function stepEndsOf(
   { startedAtMs, endedAtMs = Infinity }: Replay['run'],
-  { history }: Shown,
+  { history }: Pick<RecordedView, 'history'>,
 ): readonly number[] {
   return stepsBetween(history.slots.steps, startedAtMs, endedAtMs).map((step) => step.endedAtMs);
 }
@@ -64,7 +64,7 @@ export function played(replay: Replay, elapsedMs: number): Replay {
 }
 
 /** Plays or pauses; at the end, it begins again. */
-export function turned(replay: Replay): Replay {
+export function toggled(replay: Replay): Replay {
   const isOver = replay.atMs >= (replay.run.endedAtMs ?? Infinity);
   return { ...replay, isPlaying: !replay.isPlaying, atMs: isOver ? replay.run.startedAtMs : replay.atMs };
 }

@@ -3,7 +3,7 @@ import type { SlotBar } from '../state/slot-history.ts';
 /** A bar on the canvas, CSS pixels from its left edge. */
 export interface PlacedBar {
   readonly bar: SlotBar;
-  /** The start of its queue wait; `startX` where this stay had none. */
+  /** The start of its queue wait; `startX` where this span had none. */
   readonly waitX: number;
   readonly startX: number;
   /** The end of its prefill. */
@@ -11,7 +11,7 @@ export interface PlacedBar {
   readonly endX: number;
   /** It goes on beyond what is drawn. */
   readonly isCut: boolean;
-  /** It follows an earlier stay of its sequence without a gap. */
+  /** It follows an earlier span of its sequence without a gap. */
   readonly isJoined: boolean;
 }
 
@@ -34,7 +34,7 @@ export function xOf({ startMs, endMs, width }: TimeWindow, atMs: number): number
 /** The bars that reach into the window, as far as it is drawn. */
 export function placeBars(bars: Iterable<SlotBar>, window: TimeWindow): readonly PlacedBar[] {
   const placed: PlacedBar[] = [];
-  /** Where the last stay of a sequence that moved ends: messages of two stays differ by some ms. */
+  /** The end of a moved sequence's last span: messages of two spans differ by some ms. */
   const movedX = new Map<string, number>();
   for (const bar of bars) {
     const { startedAtMs, endedAtMs = Infinity, spanIndex } = bar;

@@ -1,10 +1,10 @@
 import { lazy, Suspense, useEffect, useId, useRef, useState } from 'react';
 import { useStore } from 'zustand';
 
-import { useServe, useServeView } from '../state/serve-context.ts';
+import { useRecordedView, useServe } from '../state/serve-context.ts';
 import { watchSettings } from '../watch/watch-settings.ts';
 import type { Sender } from './describe-bar.ts';
-import { mountSlots } from './mount-slots.ts';
+import { SlotDrawing } from './slot-drawing.ts';
 import { SlotHead } from './slot-head.tsx';
 import './slot-panel.css';
 
@@ -16,7 +16,7 @@ const NO_SENDERS: readonly Sender[] = [];
 export function SlotPanel() {
   const { store } = useServe();
   const titleId = useId();
-  const isEmpty = useServeView(({ history }) => history.slots.bars.length === 0);
+  const isEmpty = useRecordedView(({ history }) => history.slots.bars.length === 0);
   const tracedId = useStore(watchSettings, (settings) => settings.tracedId);
   const [senders, setSenders] = useState(NO_SENDERS);
   const fieldRef = useRef<HTMLDivElement>(null);
@@ -29,9 +29,10 @@ export function SlotPanel() {
     const [field, bars, texts] = [fieldRef.current, barsRef.current, textsRef.current];
     const [cursor, readout] = [cursorRef.current, readoutRef.current];
     if (!field || !bars || !texts || !cursor || !readout) return undefined;
-    return mountSlots({ field, bars, texts, cursor, readout }, store, (next) =>
+    const drawing = new SlotDrawing({ field, bars, texts, cursor, readout }, store, (next) =>
       setSenders((known) => (namesOf(known) === namesOf(next) ? known : next)),
     );
+    return () => drawing.release();
   }, [store]);
 
   return (

@@ -4,7 +4,7 @@ const OTHER_TABS = ['--tab-1', '--tab-2', '--tab-3', '--tab-4', '--tab-5'] as co
 
 const known = new Map<ClientId, `--${string}`>();
 
-/** One color for this tab and one for all HTTP clients. Other tabs take turns, and each keeps its color while the page is open. */
+/** One color for this tab and one for all HTTP clients. Other tabs share the colors around, and each keeps its own while the page is open. */
 export function tabColor(clientId: ClientId | undefined, isHttp = false): `--${string}` {
   if (clientId === undefined) return '--accent';
   if (isHttp) return '--tab-http';

@@ -4,8 +4,9 @@ import { useStore } from 'zustand';
 import { Button } from '../parts/button.tsx';
 import { Popover } from '../parts/popover.tsx';
 import { Select } from '../parts/select.tsx';
-import { useServe, useServeView } from '../state/serve-context.ts';
-import { timeSpanOf } from '../state/time-span.ts';
+import { useRecordedView, useServe } from '../state/serve-context.ts';
+import { recordedView } from '../state/serve-store.ts';
+import { timeSpanOf } from '../watch/time-span.ts';
 import { watchSettings, WINDOW_SECONDS } from '../watch/watch-settings.ts';
 import { replayableRun, startReplay } from './replay.ts';
 
@@ -20,21 +21,21 @@ function showWindow(windowSeconds: number): void {
   }));
 }
 
-/** Which time all charts and the slots show. */
+/** Choose the time that all charts and the slots show. */
 export function TimeControls({ replayRef }: { readonly replayRef: RefObject<HTMLButtonElement | null> }) {
   const { store } = useServe();
   const isPaused = useStore(watchSettings, ({ pausedAtSeconds }) => pausedAtSeconds !== undefined);
   const windowSeconds = useStore(watchSettings, (settings) => settings.windowSeconds);
-  const canReplay = useServeView((view) => replayableRun(view) !== undefined);
+  const canReplay = useRecordedView((view) => replayableRun(view) !== undefined);
 
   const pause = (): void => {
     // After a run, time stands still at its end already.
-    const endSeconds = timeSpanOf(store.getState()).endMs / 1000;
+    const endSeconds = timeSpanOf(recordedView(store)).endMs / 1000;
     watchSettings.setState({ pausedAtSeconds: isPaused ? undefined : endSeconds });
   };
   const replay = (): void => {
     const isCalm = matchMedia('(prefers-reduced-motion: reduce)').matches;
-    startReplay(store.getState(), !isCalm);
+    startReplay(recordedView(store), !isCalm);
   };
 
   return (
@@ -58,7 +59,7 @@ export function TimeControls({ replayRef }: { readonly replayRef: RefObject<HTML
 
 /** The keyboard's way to choose a moment, whose values all charts show. */
 function MomentField() {
-  const isEmpty = useServeView(({ history }) => history.samples.length === 0);
+  const isEmpty = useRecordedView(({ history }) => history.samples.length === 0);
   const windowSeconds = useStore(watchSettings, (settings) => settings.windowSeconds);
   const secondsAgo = useStore(watchSettings, (settings) => settings.secondsAgo);
   return (
@@ -81,9 +82,9 @@ function MomentField() {
 /** The keyboard's way to the bars. */
 function TraceNewest() {
   const { store } = useServe();
-  const isEmpty = useServeView(({ history }) => history.slots.bars.length === 0);
+  const isEmpty = useRecordedView(({ history }) => history.slots.bars.length === 0);
   const trace = (): void => {
-    const newest = store.getState().history.slots.requestIds().at(-1);
+    const newest = store.history.slots.requestIds().at(-1);
     if (newest !== undefined) watchSettings.setState({ tracedId: newest });
   };
   return (

@@ -19,19 +19,11 @@ const MAX_ROWS = 600;
 export function TraceDialog({ requestId }: { readonly requestId: RequestId }) {
   const dialogRef = useRef<HTMLDialogElement>(null);
   const { store } = useServe();
-  const { slots } = store.getState().history;
+  const { slots } = store.history;
   // Until the request is over, renders again as the history grows.
   useServeView((view) => (slots.isOver(requestId) ? 'over' : view.historyRevision));
   const bars = slots.barsOf(requestId);
   const steps = slots.stepsOf(requestId);
-  const [first] = bars;
-
-  /** To a neighbor in the order of start: the keyboard's way to choose a bar. */
-  const go = (offset: -1 | 1): void => {
-    const ids = slots.requestIds();
-    const next = ids[ids.indexOf(requestId) + offset];
-    if (next !== undefined) watchSettings.setState({ tracedId: next });
-  };
 
   useEffect(() => {
     dialogRef.current?.showModal();
@@ -44,36 +36,9 @@ export function TraceDialog({ requestId }: { readonly requestId: RequestId }) {
       aria-labelledby="trace-title"
       onClose={() => watchSettings.setState({ tracedId: undefined })}
     >
-      <div className="panel-head">
-        <h2 id="trace-title">
-          {first && (
-            <span
-              className="trace-mark"
-              style={{ background: `var(${tabColor(first.owner?.clientId, first.owner?.isHttp)})` }}
-            />
-          )}
-          {first ? titleOf(first) : 'Trace of a request'}
-        </h2>
-        <Button variant="small" aria-label="Previous request" onClick={() => go(-1)}>
-          ←
-        </Button>
-        <Button variant="small" aria-label="Next request" onClick={() => go(1)}>
-          →
-        </Button>
-        <Button
-          variant="small"
-          onClick={() => saveJson('tabserve-trace.json', { requestId, slotSpans: bars, steps })}
-        >
-          Export JSON
-        </Button>
-        <form method="dialog">
-          <Button type="submit" variant="small">
-            Close
-          </Button>
-        </form>
-      </div>
-      <p className="trace-prompt">{first?.owner?.prompt}</p>
-      <ul className="trace-stays note">
+      <TraceHead requestId={requestId} bars={bars} steps={steps} />
+      <p className="trace-prompt">{bars[0]?.owner?.prompt}</p>
+      <ul className="trace-spans note">
         {bars.map((bar) => (
           <li key={bar.key}>{describeBar(bar)}</li>
         ))}
@@ -83,19 +48,60 @@ export function TraceDialog({ requestId }: { readonly requestId: RequestId }) {
   );
 }
 
-function titleOf({ owner }: SlotBar): string {
-  if (owner?.clientId === undefined) return `Trace of ${describeOwner(owner)}`;
-  return `Trace of a request ${owner.isHttp ? 'over' : 'of'} ${describeOwner(owner)}`;
-}
-
-const COLUMNS = ['Step', 'Ended at', 'Kind', 'Batch size', 'Slot', 'Waiting', 'Step time', 'Model run'];
-
-interface TraceTableProps {
+interface TraceProps {
   readonly bars: readonly SlotBar[];
   readonly steps: readonly RequestStep[];
 }
 
-function TraceTable({ bars, steps }: TraceTableProps) {
+function TraceHead({ requestId, bars, steps }: TraceProps & { readonly requestId: RequestId }) {
+  const { store } = useServe();
+  /** To a neighbor in the order of start: the keyboard's way to choose a bar. */
+  const go = (offset: -1 | 1): void => {
+    const ids = store.history.slots.requestIds();
+    const next = ids[ids.indexOf(requestId) + offset];
+    if (next !== undefined) watchSettings.setState({ tracedId: next });
+  };
+
+  return (
+    <div className="panel-head">
+      <h2 id="trace-title">{bars[0] ? <TraceTitle bar={bars[0]} /> : 'Trace of a request'}</h2>
+      <Button variant="small" aria-label="Previous request" onClick={() => go(-1)}>
+        ←
+      </Button>
+      <Button variant="small" aria-label="Next request" onClick={() => go(1)}>
+        →
+      </Button>
+      <Button
+        variant="small"
+        onClick={() => saveJson('tabserve-trace.json', { requestId, slotSpans: bars, steps })}
+      >
+        Export JSON
+      </Button>
+      <form method="dialog">
+        <Button type="submit" variant="small">
+          Close
+        </Button>
+      </form>
+    </div>
+  );
+}
+
+function TraceTitle({ bar: { owner } }: { readonly bar: SlotBar }) {
+  const isOwn = owner?.clientId === undefined;
+  return (
+    <>
+      <span
+        className="trace-mark"
+        style={{ background: `var(${tabColor(owner?.clientId, owner?.isHttp)})` }}
+      />
+      {isOwn ? 'Trace of' : `Trace of a request ${owner.isHttp ? 'over' : 'of'}`} {describeOwner(owner)}
+    </>
+  );
+}
+
+const COLUMNS = ['Step', 'Ended at', 'Kind', 'Batch size', 'Slot', 'Waiting', 'Step time', 'Model run'];
+
+function TraceTable({ bars, steps }: TraceProps) {
   const startedAtMs = bars[0]?.startedAtMs ?? 0;
   const shown = steps.slice(-MAX_ROWS);
   const caption =

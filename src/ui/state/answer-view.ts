@@ -38,7 +38,7 @@ export function updateAnswerView(
   return update.type === 'failed' ? { ...answer, ...failureOf(update.error), clientLatencyMs } : answer;
 }
 
-/** A cancelled request is no error: its caller asked for it. */
+/** The caller cancelled the request: that is no error. */
 function failureOf(error: WireError): Pick<AnswerView, 'status' | 'error'> {
   return error.code === 'REQUEST_CANCELLED' ? { status: 'cancelled' } : { status: 'failed', error };
 }

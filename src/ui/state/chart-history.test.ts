@@ -111,7 +111,7 @@ describe('samples', () => {
     expect(valuesOf(history, tokensOut)).toEqual([null, 200, 100, null, null, null, 100]);
   });
 
-  it('have the last word of a spell, however soon it comes', () => {
+  it('have the last message of a busy span, however soon it comes', () => {
     const history = new ChartHistory();
     const at = (receivedAtMs: number, numRunning: number, outputTokens: number): void =>
       history.record(

@@ -38,7 +38,7 @@ export interface PolicyChange {
 
 const MAX_POLICY_CHANGES = 200;
 
-/** The data of the charts. Mutable; the store counts its revisions. */
+/** The data of the charts. It changes in place; the view counts its revisions. */
 export class ChartHistory {
   readonly slots = new SlotHistory();
   readonly #samples: Sample[] = [];
@@ -76,9 +76,9 @@ export class ChartHistory {
   #sample(stats: ServeStats, receivedAtMs: number): void {
     const last = this.#samples.at(-1);
     const elapsedMs = last ? receivedAtMs - last.atMs : Infinity;
-    // A message of an engine at rest may be the last for a long time.
-    const isAtRest = stats.numRunning + stats.numWaiting === 0;
-    if (elapsedMs < SAMPLE_INTERVAL_MS && !isAtRest) return;
+    // A message of an idle engine may be the last for a long time.
+    const isIdle = stats.numRunning + stats.numWaiting === 0;
+    if (elapsedMs < SAMPLE_INTERVAL_MS && !isIdle) return;
     const isAfterGap = elapsedMs > IDLE_GAP_MS;
     if (last && isAfterGap) this.#samples.push({ atMs: last.atMs + 1 });
     const { totals, finishReasons, kvCache, ttftMs, itlMs, queueWaitMs, e2eMs } = stats;

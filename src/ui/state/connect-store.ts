@@ -7,33 +7,30 @@ import {
   type TabserveClient,
 } from '../../client/index.ts';
 import { withBasePolicy } from './base-policy.ts';
-import { ChartHistory } from './chart-history.ts';
-import { createFrameQueue } from './frame-queue.ts';
-import { applyEvents, createServeStore, type ServeEvent, type ServeStore } from './serve-store.ts';
+import { createServeStore, type ServeStore } from './serve-store.ts';
 
 /** Creates the store that follows all topics of `serve` for the life of the page. It changes at most once per frame. */
 export function connectStore(serve: TabserveClient): ServeStore {
-  const store = createServeStore(serve.status(), new ChartHistory());
-  const { push, flush } = createFrameQueue<ServeEvent>((events) => applyEvents(store, events));
-  store.setState({ applyPending: flush });
-  serve.subscribe('status', (status) => push({ type: 'status', status, receivedAtMs: performance.now() }));
+  const store = createServeStore(serve.status());
+  const { receive } = store;
+  serve.subscribe('status', (status) => receive({ type: 'status', status, receivedAtMs: performance.now() }));
   /** Running requests of this tab. Without any, updates of other tabs can wait. */
   const own = new Set<RequestId>();
   /** A request of this tab has ended since the last stats, so the next stats have its last step. */
   let hasOwnEnd = false;
   serve.subscribe('stats', (stats) => {
-    push({ type: 'stats', stats, receivedAtMs: performance.now() }, own.size === 0 && !hasOwnEnd);
+    receive({ type: 'stats', stats, receivedAtMs: performance.now() }, own.size === 0 && !hasOwnEnd);
     hasOwnEnd = false;
   });
-  serve.subscribe('batch', (batch) => push({ type: 'batch', batch, receivedAtMs: performance.now() }));
+  serve.subscribe('batch', (batch) => receive({ type: 'batch', batch, receivedAtMs: performance.now() }));
   serve.subscribe('requests', (updates) => {
     for (const { type, requestId } of updates) {
       if (type === 'submitted') own.add(requestId);
       else if (END_TYPES.has(type)) hasOwnEnd = own.delete(requestId) || hasOwnEnd;
     }
-    push({ type: 'requests', updates, receivedAtMs: performance.now() });
+    receive({ type: 'requests', updates, receivedAtMs: performance.now() });
   });
-  serve.subscribe('activity', (activity) => push({ type: 'activity', activity }, own.size === 0));
+  serve.subscribe('activity', (activity) => receive({ type: 'activity', activity }, own.size === 0));
   return store;
 }
 

@@ -1,15 +1,13 @@
 import { describe, expect, it } from 'vitest';
 
-import type { RequestId } from '../../client/index.ts';
-import { createBar } from '../test-support.ts';
+import { createBar, idOf } from '../test-support.ts';
 import { Lanes } from './lanes.ts';
 import type { SlotBar } from './slot-history.ts';
 
 /** Reports bars of one message, then settles; says the lane of each. */
 function report(lanes: Lanes, bars: readonly (readonly [name: string, change: Partial<SlotBar>])[]) {
   const given = bars.map(([name, change]) => {
-    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- a brand has no other way in
-    const bar = createBar({ requestId: name as RequestId, ...change });
+    const bar = createBar({ requestId: idOf(name), ...change });
     const lane = lanes.choose(bar);
     lanes.follow({ ...bar, lane });
     return lane;

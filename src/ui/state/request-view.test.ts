@@ -1,10 +1,9 @@
 import { expect, it } from 'vitest';
 
-import type { RequestId } from '../../client/index.ts';
 import { createRequestView, textAt, updateRequestView, type RequestView } from './request-view.ts';
+import { idOf } from '../test-support.ts';
 
-// oxlint-disable-next-line typescript/no-unsafe-type-assertion -- a brand has no other way in
-const ID = 'a' as RequestId;
+const ID = idOf('a');
 
 function createView(): RequestView {
   return createRequestView(
@@ -46,7 +45,7 @@ it('forgets the texts of a request that starts again', () => {
   expect(textAt(withChunk(again, ' there', 200), 0, 199)).toBe('');
 });
 
-it('tells a stop string from the end of the text by the end token', () => {
+it('distinguishes a stop string from the end of the text by the end token', () => {
   expect(finish(createView(), [1, 2], 2).isStopped).toBe(true);
   expect(finish(createView(), [1, 2], 3).isStopped).toBe(false);
 });

@@ -33,8 +33,8 @@ export interface RequestView {
   readonly finishReason?: FinishReason;
   /** A stop string or a stop token ended the text, and not the model. */
   readonly isStopped?: boolean;
-  /** By continuation, for a replay. Mutable: chunks append to it, and all views of the request share it. */
-  readonly growths?: TextGrowth[];
+  /** The last chunk of each continuation, for a replay. */
+  readonly lastChunks?: readonly (ReceivedChunk | undefined)[];
   readonly seed?: number;
   readonly numPromptTokens?: number;
   /** The prompt's tokens whose keys and values another request had left. */
@@ -44,11 +44,12 @@ export interface RequestView {
   readonly logprobs?: readonly (readonly TokenLogprobs[])[];
 }
 
-/** How long a continuation was when, with one entry for each chunk. */
-interface TextGrowth {
-  /** On this tab's clock. */
-  readonly atMs: number[];
-  readonly lengths: number[];
+/** A chunk of a continuation. The link to the chunk before it makes appending cheap: nothing is copied. */
+interface ReceivedChunk {
+  readonly receivedAtMs: number;
+  /** The length of the continuation with this chunk. */
+  readonly textLength: number;
+  readonly before: ReceivedChunk | undefined;
 }
 
 type SubmittedUpdate = Extract<ClientUpdate, { type: 'submitted' }>;
@@ -123,15 +124,16 @@ function withChunk(view: RequestView, chunk: ChunkUpdate, receivedAtMs: number):
   const firstChunk = view.firstChunk ?? { receivedAtMs, numTokens: numOutputTokens };
   const elapsedMs = receivedAtMs - firstChunk.receivedAtMs;
   const generatedTexts = appendText(view.generatedTexts, chunk);
-  const growths = view.growths ?? [];
-  const growth = (growths[chunk.index] ??= { atMs: [], lengths: [] });
-  growth.atMs.push(receivedAtMs);
-  growth.lengths.push(generatedTexts[chunk.index]?.length ?? 0);
+  const textLength = generatedTexts[chunk.index]?.length ?? 0;
+  const lastChunks = generatedTexts.map((_, index) => {
+    const before = view.lastChunks?.[index];
+    return index === chunk.index ? { receivedAtMs, textLength, before } : before;
+  });
   return {
     ...view,
     status: 'running',
     generatedTexts,
-    growths,
+    lastChunks,
     numOutputTokens,
     firstChunk,
     ...(chunk.ttftMs !== undefined && { ttftMs: chunk.ttftMs }),
@@ -140,10 +142,10 @@ function withChunk(view: RequestView, chunk: ChunkUpdate, receivedAtMs: number):
 }
 
 /** A continuation as it was at this time. */
-export function textAt({ generatedTexts, growths }: RequestView, index: number, atMs: number): string {
-  const growth = growths?.[index];
-  const last = growth?.atMs.findLastIndex((receivedAtMs) => receivedAtMs <= atMs) ?? -1;
-  return (generatedTexts[index] ?? '').slice(0, growth?.lengths[last] ?? 0);
+export function textAt({ generatedTexts, lastChunks }: RequestView, index: number, atMs: number): string {
+  let chunk = lastChunks?.[index];
+  while (chunk && chunk.receivedAtMs > atMs) chunk = chunk.before;
+  return (generatedTexts[index] ?? '').slice(0, chunk?.textLength ?? 0);
 }
 
 function appendText(texts: readonly string[], { index, text }: ChunkUpdate): readonly string[] {
@@ -174,7 +176,7 @@ function withResult(view: RequestView, { result }: FinishedUpdate): RequestView 
   };
 }
 
-/** A cancelled request keeps its text, and is no error: its caller asked for it. */
+/** The caller cancelled the request: that is no error, and the text stays. */
 function withError(view: RequestView, { error }: FailedUpdate): RequestView {
   if (error.code === 'REQUEST_CANCELLED') return { ...view, status: 'cancelled' };
   return { ...view, status: 'failed', error };

@@ -1,13 +1,9 @@
 import { describe, expect, it } from 'vitest';
 
-import type { RequestId } from '../../client/index.ts';
-import { createRequest, createSlotSpan, createStepRecord } from '../test-support.ts';
+import { createRequest, createSlotSpan, createStepRecord, idOf } from '../test-support.ts';
 import { ChartHistory } from './chart-history.ts';
 import { stepsBetween, summarizeRun, tokenGaps } from './run-summary.ts';
 import type { TracedStep } from './slot-history.ts';
-
-// oxlint-disable-next-line typescript/no-unsafe-type-assertion -- a brand has no other way in
-const id = (name: string) => name as RequestId;
 
 function step(kind: TracedStep['kind'], endedAtMs: number, stepMs: number, batchSize = 1): TracedStep {
   return { ...createStepRecord({ kind, stepMs, batchSize }), endedAtMs, serialIndex: endedAtMs };
@@ -48,15 +44,15 @@ describe('the summary of a run', () => {
         createStepRecord({ stepIndex: 3, batchSize: 1, stepMs: 30, agoMs: 20 }),
       ],
       slotSpans: [
-        createSlotSpan({ requestId: id('a'), startedAgoMs: 100, firstTokenAgoMs: 80, queueWaitMs: 4 }),
+        createSlotSpan({ requestId: idOf('a'), startedAgoMs: 100, firstTokenAgoMs: 80, queueWaitMs: 4 }),
         createSlotSpan({
-          requestId: id('b'),
+          requestId: idOf('b'),
           slot: 1,
           startedAgoMs: 100,
           firstTokenAgoMs: 60,
           queueWaitMs: 2,
         }),
-        createSlotSpan({ requestId: id('other'), slot: 2, startedAgoMs: 100, firstTokenAgoMs: 1 }),
+        createSlotSpan({ requestId: idOf('other'), slot: 2, startedAgoMs: 100, firstTokenAgoMs: 1 }),
       ],
     };
     history.slots.record(stats, 1100);
@@ -66,7 +62,12 @@ describe('the summary of a run', () => {
         createRequest('b', { status: 'finished', numOutputTokens: 2 }),
       ].map((request) => [request.id, request] as const),
     );
-    const run = { startedAtMs: 996, endedAtMs: 1096, requestIds: [id('a'), id('b')], isExperiment: false };
+    const run = {
+      startedAtMs: 996,
+      endedAtMs: 1096,
+      requestIds: [idOf('a'), idOf('b')],
+      isExperiment: false,
+    };
     expect(summarizeRun(run, { requests, history }, 5000)).toEqual({
       numRequests: 2,
       numForeign: 0,
@@ -82,8 +83,8 @@ describe('the summary of a run', () => {
   });
 
   it('of an upstream has no peak and takes the latencies of the requests', () => {
-    const requests = new Map([[id('a'), createRequest('a', { status: 'finished', ttftMs: 7 })]]);
-    const run = { startedAtMs: 0, endedAtMs: 10, requestIds: [id('a')], isExperiment: false };
+    const requests = new Map([[idOf('a'), createRequest('a', { status: 'finished', ttftMs: 7 })]]);
+    const run = { startedAtMs: 0, endedAtMs: 10, requestIds: [idOf('a')], isExperiment: false };
     const { peakBatchSize, ttftMs, itlMs } = summarizeRun(run, { requests, history: new ChartHistory() }, 10);
     expect([peakBatchSize, ttftMs, itlMs]).toEqual([undefined, { p50: 7, p95: 7 }, undefined]);
   });

@@ -1,6 +1,6 @@
 import { isActive, type RequestView } from './request-view.ts';
 import type { Run } from './run.ts';
-import type { ServeView } from './serve-store.ts';
+import type { RecordedView } from './serve-store.ts';
 import type { TracedStep } from './slot-history.ts';
 
 /** Durations in ms. */
@@ -11,10 +11,10 @@ export interface Spread {
 
 export interface RunSummary {
   readonly numRequests: number;
-  /** Those of other tabs and of HTTP clients. */
+  /** The requests of other tabs and of HTTP clients. */
   readonly numForeign: number;
   readonly numActive: number;
-  /** Until now where the run lasts. */
+  /** Until now while the run goes on. */
   readonly elapsedMs: number;
   /** The most sequences in one step; undefined where no step is known, as with an upstream. */
   readonly peakBatchSize: number | undefined;
@@ -24,7 +24,7 @@ export interface RunSummary {
   readonly itlMs: Spread | undefined;
 }
 
-/** Where an inter-token latency was measured: between two decode steps, with the prefill between them. */
+/** A measured inter-token latency: from one decode step to the next, with the prefill between them. */
 export interface TokenGap {
   readonly endedAtMs: number;
   readonly gapMs: number;
@@ -34,7 +34,7 @@ export interface TokenGap {
 
 export function summarizeRun(
   run: Run,
-  { requests, history }: Pick<ServeView, 'requests' | 'history'>,
+  { requests, history }: Pick<RecordedView, 'requests' | 'history'>,
   nowMs: number,
 ): RunSummary {
   const { startedAtMs, endedAtMs = nowMs, requestIds } = run;

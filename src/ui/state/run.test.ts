@@ -1,30 +1,26 @@
 import { describe, expect, it } from 'vitest';
 
-import type { ClientId, ClientUpdate, RequestActivity, RequestId } from '../../client/index.ts';
-import { createSlotSpan } from '../test-support.ts';
+import type { ClientUpdate, RequestActivity, RequestId } from '../../client/index.ts';
+import { createSlotSpan, idOf, OTHER_TAB } from '../test-support.ts';
 import { updateTables, type RequestsEvent, type RequestTables } from './request-tables.ts';
 import { latestRun, updateRuns, type Runs, type RunsInput } from './run.ts';
-
-// oxlint-disable-next-line typescript/no-unsafe-type-assertion -- a brand has no other way in
-const id = (name: string) => name as RequestId;
 
 const EMPTY: RequestTables = { requests: new Map(), answers: new Map(), numSubmitted: new Map() };
 
 function submitted(name: string): ClientUpdate {
-  return { type: 'submitted', requestId: id(name), deployment: 'text-generator', input: name };
+  return { type: 'submitted', requestId: idOf(name), deployment: 'text-generator', input: name };
 }
 
 function cancelled(name: string): ClientUpdate {
   const error = { code: 'REQUEST_CANCELLED', message: 'why' };
-  return { type: 'failed', requestId: id(name), error };
+  return { type: 'failed', requestId: idOf(name), error };
 }
 
 function ofOtherTab(name: string, state: RequestActivity['state']): RequestsEvent {
   const requests: RequestActivity[] = [
     {
-      requestId: id(name),
-      // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- a brand has no other way in
-      clientId: 'other' as ClientId,
+      requestId: idOf(name),
+      clientId: OTHER_TAB,
       deployment: 'text-generator',
       inputPreview: name,
       state,
@@ -41,10 +37,10 @@ class Page {
   readonly experimentIds = new Set<RequestId>();
 
   at(nowMs: number, ...updates: readonly ClientUpdate[]): Runs {
-    return this.hear(nowMs, [{ type: 'requests', updates, receivedAtMs: nowMs }]);
+    return this.receive(nowMs, [{ type: 'requests', updates, receivedAtMs: nowMs }]);
   }
 
-  hear(nowMs: number, events: readonly RequestsEvent[], slotSpans: RunsInput['slotSpans'] = []): Runs {
+  receive(nowMs: number, events: readonly RequestsEvent[], slotSpans: RunsInput['slotSpans'] = []): Runs {
     const [before, after] = [this.tables, updateTables(this.tables, events)];
     this.tables = after;
     const { experimentIds } = this;
@@ -56,7 +52,7 @@ class Page {
 describe('a run', () => {
   it('has a request once, however many messages of one frame name it', () => {
     const page = new Page();
-    page.hear(100, [
+    page.receive(100, [
       { type: 'requests', updates: [submitted('own')], receivedAtMs: 90 },
       ofOtherTab('other', 'waiting'),
       ofOtherTab('own', 'waiting'),
@@ -65,7 +61,7 @@ describe('a run', () => {
     expect(page.runs.prompts?.requestIds).toEqual(['own', 'other']);
   });
 
-  it('begins with the first request after a rest and ends with the last one', () => {
+  it('begins with the first request after a pause and ends with the last one', () => {
     const page = new Page();
     page.at(100, submitted('a'), submitted('b'));
     expect(page.runs.prompts).toMatchObject({ startedAtMs: 100, requestIds: ['a', 'b'] });
@@ -82,7 +78,7 @@ describe('a run', () => {
     expect(page.runs.prompts?.endedAtMs).toBeUndefined();
   });
 
-  it('is another one after a longer rest, and after one that is closed', () => {
+  it('is another one after a longer pause, and after one that is closed', () => {
     const page = new Page();
     page.at(0, submitted('a'), cancelled('a'));
     page.at(1001, submitted('b'), cancelled('b'));
@@ -94,18 +90,18 @@ describe('a run', () => {
 
   it('includes requests of other tabs, from the time when they came', () => {
     const page = new Page();
-    page.hear(1000, [ofOtherTab('x', 'running')]);
+    page.receive(1000, [ofOtherTab('x', 'running')]);
     expect(page.runs.prompts?.startedAtMs).toBe(1000);
-    const slotSpan = createSlotSpan({ requestId: id('x'), startedAgoMs: 900, queueWaitMs: 50 });
-    page.hear(1100, [], [{ slotSpan, receivedAtMs: 1100 }]);
+    const slotSpan = createSlotSpan({ requestId: idOf('x'), startedAgoMs: 900, queueWaitMs: 50 });
+    page.receive(1100, [], [{ slotSpan, receivedAtMs: 1100 }]);
     expect(page.runs.prompts?.startedAtMs).toBe(150);
-    expect(page.hear(1200, [ofOtherTab('x', 'finished')]).prompts?.endedAtMs).toBe(1200);
+    expect(page.receive(1200, [ofOtherTab('x', 'finished')]).prompts?.endedAtMs).toBe(1200);
   });
 
   it('of a load test is kept apart, and the charts show the one that began last', () => {
     const page = new Page();
     page.at(0, submitted('a'), cancelled('a'));
-    page.experimentIds.add(id('t'));
+    page.experimentIds.add(idOf('t'));
     page.at(5000, submitted('t'));
     expect(page.runs.prompts?.requestIds).toEqual(['a']);
     expect(latestRun(page.runs)).toMatchObject({ startedAtMs: 5000, isExperiment: true });

@@ -2,7 +2,7 @@ import { TEXT_GENERATOR, type RequestId, type SlotSpan } from '../../client/inde
 import type { RequestsEvent, RequestTables } from './request-tables.ts';
 import { isActive } from './request-view.ts';
 
-/** A spell of work of the text generator: from the first request after a rest to the end of the last one. */
+/** A busy span of the text generator: from the first request after a pause to the end of the last one. */
 export interface Run {
   /** On this tab's clock. The axes begin here. */
   readonly startedAtMs: number;
@@ -25,9 +25,14 @@ export interface Runs {
   readonly experiment?: Run | undefined;
 }
 
+export interface ReceivedSpan {
+  readonly slotSpan: SlotSpan;
+  readonly receivedAtMs: number;
+}
+
 export interface RunsInput {
   readonly events: readonly RequestsEvent[];
-  readonly slotSpans: readonly { readonly slotSpan: SlotSpan; readonly receivedAtMs: number }[];
+  readonly slotSpans: readonly ReceivedSpan[];
   readonly before: RequestTables;
   readonly after: RequestTables;
   readonly experimentIds: ReadonlySet<RequestId>;
@@ -75,7 +80,7 @@ function withRequest(run: Run | undefined, id: RequestId, atMs: number, isExperi
   return { ...run, endedAtMs: undefined, requestIds: [...run.requestIds, id] };
 }
 
-/** Other tabs' requests are heard of late: their stays say when they came. */
+/** Requests of other tabs are reported late: their spans in the slots say when they came. */
 function withSpans(run: Run, { slotSpans }: RunsInput): Run {
   const arrivals = slotSpans
     .filter(({ slotSpan }) => run.requestIds.includes(slotSpan.requestId))

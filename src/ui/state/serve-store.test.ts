@@ -2,20 +2,19 @@ import { describe, expect, it, vi } from 'vitest';
 
 import type {
   BatchRecord,
-  ClientId,
   ClientUpdate,
   RequestActivity,
   RequestId,
   ServeStats,
 } from '../../client/index.ts';
-import { createStatus } from '../test-support.ts';
+import { createStatus, idOf, OTHER_TAB } from '../test-support.ts';
 import { BATCH_SIZE_CHART } from '../watch/batch-size-chart.ts';
-import { ChartHistory } from './chart-history.ts';
 import {
   applyEvents,
   clearAnswers,
   clearFinished,
   createServeStore,
+  recordedView,
   type ServeStore,
 } from './serve-store.ts';
 
@@ -26,21 +25,16 @@ const STATUS = createStatus({ state: 'loading' });
 const model = { id: 'm', backend: 'wasm', precision: 'fp32' } as const;
 const NO_LATENCY = { count: 0, p50: 0, p95: 0, p99: 0 };
 
-function id(name: string): RequestId {
-  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- a brand has no other way in
-  return name as RequestId;
-}
-
 function submitted(name: string): ClientUpdate {
-  return { type: 'submitted', requestId: id(name), deployment: 'text-generator', input: `${name}:` };
+  return { type: 'submitted', requestId: idOf(name), deployment: 'text-generator', input: `${name}:` };
 }
 
 function asked(name: string, input: unknown, deployment = 'adder'): ClientUpdate {
-  return { type: 'submitted', requestId: id(name), deployment, input };
+  return { type: 'submitted', requestId: idOf(name), deployment, input };
 }
 
 function answered(name: string, result: unknown): ClientUpdate {
-  return { type: 'answered', requestId: id(name), result };
+  return { type: 'answered', requestId: idOf(name), result };
 }
 
 function createBatch(batchIndex: number, deployment = 'adder'): BatchRecord {
@@ -52,7 +46,7 @@ function createBatch(batchIndex: number, deployment = 'adder'): BatchRecord {
 function chunk(name: string, text: string, ttftMs?: number, index = 0): ClientUpdate {
   return {
     type: 'chunk',
-    requestId: id(name),
+    requestId: idOf(name),
     index,
     text,
     tokenIds: [1],
@@ -61,7 +55,7 @@ function chunk(name: string, text: string, ttftMs?: number, index = 0): ClientUp
 }
 
 function failed(name: string, code: string): ClientUpdate {
-  return { type: 'failed', requestId: id(name), error: { code, message: 'why' } };
+  return { type: 'failed', requestId: idOf(name), error: { code, message: 'why' } };
 }
 
 function finished(name: string, generatedText: string): ClientUpdate {
@@ -70,7 +64,7 @@ function finished(name: string, generatedText: string): ClientUpdate {
   const text = `${name}:${generatedText}`;
   const choice = { text, generatedText, tokenIds: [], finishReason: 'length', seed: 7 } as const;
   const result = { ...choice, choices: [choice], usage, timings };
-  return { type: 'finished', requestId: id(name), result };
+  return { type: 'finished', requestId: idOf(name), result };
 }
 
 function createStats(steps: ServeStats['steps'], latency: Partial<ServeStats> = {}): ServeStats {
@@ -122,7 +116,7 @@ function createStep(
 }
 
 function createStore() {
-  const store = createServeStore(STATUS, new ChartHistory());
+  const store = createServeStore(STATUS);
   let numChanges = 0;
   store.subscribe(() => {
     numChanges += 1;
@@ -134,12 +128,11 @@ function receive(store: ServeStore, updates: readonly ClientUpdate[], receivedAt
   applyEvents(store, [{ type: 'requests', updates, receivedAtMs }]);
 }
 
-/** What happened to requests of another tab. */
+/** Changes of a request of another tab. */
 function activity(name: string, change: Partial<RequestActivity> = {}): RequestActivity {
   return {
-    requestId: id(name),
-    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- a brand has no other way in
-    clientId: 'other tab' as ClientId,
+    requestId: idOf(name),
+    clientId: OTHER_TAB,
     deployment: 'text-generator',
     inputPreview: `${name}:`,
     state: 'running',
@@ -161,7 +154,7 @@ function answersOf(store: ServeStore, deployment = 'adder') {
 }
 
 function rowOf(store: ServeStore, name: string) {
-  return store.getState().requests.get(id(name));
+  return store.getState().requests.get(idOf(name));
 }
 
 describe('events of one frame', () => {
@@ -201,9 +194,9 @@ describe('requests', () => {
     const { store } = createStore();
     receive(store, [submitted('a')]);
     expect(rowOf(store, 'a')).toMatchObject({ status: 'waiting', prompt: 'a:', ordinal: 1 });
-    receive(store, [{ type: 'started', requestId: id('a'), queueWaitMs: 4, model }]);
+    receive(store, [{ type: 'started', requestId: idOf('a'), queueWaitMs: 4, model }]);
     expect(rowOf(store, 'a')).toMatchObject({ status: 'running', queueWaitMs: 4 });
-    receive(store, [{ type: 'echo', requestId: id('a'), index: 0, text: 'a:' }, chunk('a', ' x', 48)]);
+    receive(store, [{ type: 'echo', requestId: idOf('a'), index: 0, text: 'a:' }, chunk('a', ' x', 48)]);
     expect(rowOf(store, 'a')).toMatchObject({ generatedTexts: [' x'], ttftMs: 48, numOutputTokens: 1 });
     receive(store, [finished('a', ' x y')]);
     expect(rowOf(store, 'a')).toMatchObject({
@@ -255,7 +248,7 @@ describe('requests', () => {
     ]);
     clearFinished(store);
     receive(store, [chunk('a', ' late')]);
-    expect(idsOf(store)).toEqual([id('c')]);
+    expect(idsOf(store)).toEqual([idOf('c')]);
     receive(store, [submitted('d')]);
     expect(rowOf(store, 'd')?.ordinal).toBe(4);
   });
@@ -264,9 +257,9 @@ describe('requests', () => {
 describe('a resubmitted request', () => {
   it('waits again, with the text and the speed that it has', () => {
     const { store } = createStore();
-    receive(store, [submitted('a'), { type: 'started', requestId: id('a'), queueWaitMs: 4, model }], 0);
+    receive(store, [submitted('a'), { type: 'started', requestId: idOf('a'), queueWaitMs: 4, model }], 0);
     receive(store, [chunk('a', ' x', 48), chunk('a', ' y')], 10);
-    receive(store, [{ type: 'resubmitted', requestId: id('a') }]);
+    receive(store, [{ type: 'resubmitted', requestId: idOf('a') }]);
     expect(rowOf(store, 'a')).toMatchObject({
       status: 'waiting',
       generatedTexts: [' x y'],
@@ -283,8 +276,8 @@ describe('requests of other tabs', () => {
     const { store } = createStore();
     observe(store, [activity('f', { numOutputTokens: 3 })]);
     expect(rowOf(store, 'f')).toEqual({
-      id: id('f'),
-      clientId: 'other tab',
+      id: idOf('f'),
+      clientId: OTHER_TAB,
       status: 'running',
       prompt: 'f:',
       generatedTexts: [''],
@@ -294,7 +287,7 @@ describe('requests of other tabs', () => {
     expect(rowOf(store, 'h')).toMatchObject({ isHttp: true });
     receive(store, [submitted('a')]);
     expect(rowOf(store, 'a')?.ordinal).toBe(1);
-    expect(idsOf(store)).toEqual([id('f'), id('h'), id('a')]);
+    expect(idsOf(store)).toEqual([idOf('f'), idOf('h'), idOf('a')]);
   });
 
   it('go on to their end in the same row', () => {
@@ -355,10 +348,10 @@ describe('requests of other tabs', () => {
     observe(store, [activity('f', { state: 'failed' })]);
     clearFinished(store);
     observe(store, [activity('f', { state: 'failed' })]);
-    expect(idsOf(store)).toEqual([id('g')]);
+    expect(idsOf(store)).toEqual([idOf('g')]);
   });
 
-  it('are no news of those that ended before this tab came', () => {
+  it('are left out if they ended before this tab came', () => {
     const { store } = createStore();
     observe(store, [activity('f', { state: 'finished' })]);
     expect(idsOf(store)).toEqual([]);
@@ -389,12 +382,12 @@ describe('answers', () => {
   it('are no requests of the text generator, nor are its requests answers', () => {
     const { store } = createStore();
     receive(store, [asked('a', 0), submitted('t'), answered('a', 1), finished('t', ' x')]);
-    expect(idsOf(store)).toEqual([id('t')]);
+    expect(idsOf(store)).toEqual([idOf('t')]);
     expect(answersOf(store)).toHaveLength(1);
     expect(answersOf(store, 'text-generator')).toEqual([]);
   });
 
-  it('tell a cancelled request from a failed one, which has its reason', () => {
+  it('distinguish a cancelled request from a failed one, which has its reason', () => {
     const { store } = createStore();
     receive(store, [asked('a', 0), asked('b', 'x')]);
     receive(store, [failed('a', 'REQUEST_CANCELLED'), failed('b', 'INVALID_OPTION')]);
@@ -411,8 +404,8 @@ describe('answers', () => {
     const before = store.getState().answers;
     receive(store, [answered('a', 1)]);
     const after = store.getState().answers;
-    expect(after.get(id('h'))).toBe(before.get(id('h')));
-    expect(after.get(id('b'))).toBe(before.get(id('b')));
+    expect(after.get(idOf('h'))).toBe(before.get(idOf('h')));
+    expect(after.get(idOf('b'))).toBe(before.get(idOf('b')));
     expect([...after.keys()]).toEqual([...before.keys()]);
     receive(store, [chunk('nobody', ' x')]);
     expect(store.getState().answers).toEqual(after);
@@ -479,7 +472,7 @@ describe('stats', () => {
     applyEvents(store, [{ type: 'stats', stats: createStats(steps), receivedAtMs: 0 }]);
     const { historyRevision, figures } = store.getState();
     const span = { startMs: -100, endMs: 100, untilMs: 100, originMs: -100, isLive: false };
-    expect(BATCH_SIZE_CHART.read(store.getState(), span).slice(1, 4)).toEqual([
+    expect(BATCH_SIZE_CHART.read(recordedView(store), span).slice(1, 4)).toEqual([
       [null, 2],
       [1, null],
       [1, 1],
@@ -490,10 +483,10 @@ describe('stats', () => {
 
   it('have no last batch once nothing runs or waits', () => {
     const { store } = createStore();
-    const rest = createStats([], { numRunning: 0, numWaiting: 0, tokensPerSecond: 0 });
+    const idle = createStats([], { numRunning: 0, numWaiting: 0, tokensPerSecond: 0 });
     applyEvents(store, [
       { type: 'stats', stats: createStats([createStep(0, 'decode', 5)]), receivedAtMs: 0 },
-      { type: 'stats', stats: rest, receivedAtMs: 2000 },
+      { type: 'stats', stats: idle, receivedAtMs: 2000 },
     ]);
     expect(store.getState().figures).toMatchObject({ lastBatchSize: 0, tokensPerSecond: 0 });
   });
@@ -504,8 +497,8 @@ describe('stats', () => {
       { type: 'stats', stats: createStats([createStep(0, 'decode', 5)]), receivedAtMs: 0 },
       { type: 'status', status: createStatus({ state: 'failed' }), receivedAtMs: 0 },
     ]);
-    const rest = { numRunning: 0, numWaiting: 0, tokensPerSecond: 0, lastBatchSize: 0 };
-    expect(store.getState().figures).toMatchObject(rest);
+    const idle = { numRunning: 0, numWaiting: 0, tokensPerSecond: 0, lastBatchSize: 0 };
+    expect(store.getState().figures).toMatchObject(idle);
   });
 
   it('keep the last batch size while requests wait for a step', () => {

@@ -2,12 +2,13 @@ import { createStore } from 'zustand/vanilla';
 import type { StoreApi } from 'zustand/vanilla';
 
 import type { BatchRecord, RequestId, ServeStats, ServeStatus } from '../../client/index.ts';
-import { appendBatches, type BatchViews } from './batch-view.ts';
+import { appendBatches, type BatchViews, type ReceivedBatch } from './batch-view.ts';
 import { canGenerate } from './can-generate.ts';
-import type { ChartHistory } from './chart-history.ts';
+import { ChartHistory } from './chart-history.ts';
+import { createPendingEvents } from './pending-events.ts';
 import { updateTables, type RequestsEvent, type RequestTables } from './request-tables.ts';
 import { isActive } from './request-view.ts';
-import { updateRuns, type Runs } from './run.ts';
+import { updateRuns, type ReceivedSpan, type Runs } from './run.ts';
 
 /** A message of a client's topic, with the time of receipt on this tab's clock. */
 export type ServeEvent =
@@ -25,33 +26,52 @@ export interface ServeView extends RequestTables {
   readonly status: ServeStatus;
   /** Undefined until the first step. */
   readonly figures: Figures | undefined;
-  readonly history: ChartHistory;
-  /** Counts the changes of `history`, which is mutable. */
+  /** Counts the changes of the store's history. */
   readonly historyRevision: number;
   readonly batches: BatchViews;
   readonly runs: Runs;
-  /** Requests of load tests and comparisons. Mutable: add each before its request is submitted, or right after. */
+}
+
+/** Holds the view, which is a value, and beside it what changes in place. */
+export interface ServeStore extends StoreApi<ServeView> {
+  /** The steps and samples so far, too many to copy at each message. */
+  readonly history: ChartHistory;
+  /** Requests of load tests and comparisons. Add each before its request is submitted, or right after. */
   readonly experimentIds: Set<RequestId>;
+  /** Applies the event in the next frame, or within a second where it can wait. */
+  readonly receive: (event: ServeEvent, canWait?: boolean) => void;
   /** Applies the events that wait for a frame. */
   readonly applyPending: () => void;
 }
 
-export type ServeStore = StoreApi<ServeView>;
+/** The view together with the history, for charts and slots. */
+export interface RecordedView extends ServeView {
+  readonly history: ChartHistory;
+}
 
-export function createServeStore(status: ServeStatus, history: ChartHistory): ServeStore {
-  return createStore<ServeView>(() => ({
-    status,
-    figures: undefined,
-    history,
-    historyRevision: 0,
-    batches: new Map(),
-    runs: {},
+export function recordedView(store: ServeStore): RecordedView {
+  return { ...store.getState(), history: store.history };
+}
+
+export function createServeStore(status: ServeStatus): ServeStore {
+  const pending = createPendingEvents<ServeEvent>((events) => applyEvents(store, events));
+  const store: ServeStore = {
+    ...createStore<ServeView>(() => ({
+      status,
+      figures: undefined,
+      historyRevision: 0,
+      batches: new Map(),
+      runs: {},
+      requests: new Map(),
+      answers: new Map(),
+      numSubmitted: new Map(),
+    })),
+    history: new ChartHistory(),
     experimentIds: new Set(),
-    applyPending: () => {},
-    requests: new Map(),
-    answers: new Map(),
-    numSubmitted: new Map(),
-  }));
+    receive: pending.push,
+    applyPending: pending.apply,
+  };
+  return store;
 }
 
 /** Applies the events of a frame as one change, so that they cost one render. */
@@ -60,51 +80,50 @@ export function applyEvents(
   events: readonly ServeEvent[],
   nowMs = performance.now(),
 ): void {
-  store.setState((view) => {
-    let { status, figures, historyRevision } = view;
-    for (const event of events) {
-      if (event.type === 'status') {
-        status = event.status;
-        view.history.recordPolicy(status.policy.policy, event.receivedAtMs);
-        if (!canGenerate(status.state)) figures = figuresAtRest(figures);
-      } else if (event.type === 'stats') {
-        view.history.record(event.stats, event.receivedAtMs, status.policy.maxBatchSize);
-        figures = latestFigures(event.stats, figures);
-        historyRevision += 1;
-      }
-    }
-    const tableEvents = events.filter((event) => event.type === 'requests' || event.type === 'activity');
-    const batchEvents = events.filter((event) => event.type === 'batch');
-    const tables = updateTables(view, tableEvents);
-    view.history.slots.nameOwners(tables.requests);
-    const slotSpans = events.flatMap((event) =>
-      event.type === 'stats'
-        ? event.stats.slotSpans.map((slotSpan) => ({ slotSpan, receivedAtMs: event.receivedAtMs }))
-        : [],
-    );
-    const { experimentIds } = view;
-    return {
-      runs: updateRuns(view.runs, {
-        events: tableEvents,
-        slotSpans,
-        before: view,
-        after: tables,
-        experimentIds,
-        nowMs,
-      }),
-      status,
-      figures,
-      historyRevision,
-      ...tables,
-      batches: appendBatches(view.batches, batchEvents, status.deployments),
-    };
+  const before = store.getState();
+  const { requestEvents, batches, slotSpans, ...latest } = readEvents(store, events);
+  const after = updateTables(before, requestEvents);
+  const { history, experimentIds } = store;
+  history.slots.nameOwners(after.requests);
+  const frame = { events: requestEvents, slotSpans, before, after, experimentIds, nowMs };
+  store.setState({
+    ...latest,
+    ...after,
+    runs: updateRuns(before.runs, frame),
+    batches: appendBatches(before.batches, batches, latest.status.deployments),
   });
 }
 
-/** What is submitted next begins a run of its own, unless one lasts. */
+/** Records steps and samples, and sorts the other events by what they change. */
+function readEvents({ getState, history }: ServeStore, events: readonly ServeEvent[]) {
+  let { status, figures, historyRevision } = getState();
+  const requestEvents: RequestsEvent[] = [];
+  const batches: ReceivedBatch[] = [];
+  const slotSpans: ReceivedSpan[] = [];
+  for (const event of events) {
+    if (event.type === 'status') {
+      ({ status } = event);
+      history.recordPolicy(status.policy.policy, event.receivedAtMs);
+      if (!canGenerate(status.state)) figures = idleFigures(figures);
+    } else if (event.type === 'stats') {
+      const { stats, receivedAtMs } = event;
+      history.record(stats, receivedAtMs, status.policy.maxBatchSize);
+      figures = latestFigures(stats, figures);
+      historyRevision += 1;
+      for (const slotSpan of stats.slotSpans) slotSpans.push({ slotSpan, receivedAtMs });
+    } else if (event.type === 'batch') {
+      batches.push(event);
+    } else {
+      requestEvents.push(event);
+    }
+  }
+  return { status, figures, historyRevision, requestEvents, batches, slotSpans };
+}
+
+/** The next request begins a run of its own, unless a run lasts. */
 export function closeRun(store: ServeStore): void {
   // The event that ended the previous run may still wait for a frame.
-  store.getState().applyPending();
+  store.applyPending();
   store.setState(({ runs }) => {
     const { prompts } = runs;
     return prompts?.endedAtMs === undefined
@@ -113,10 +132,10 @@ export function closeRun(store: ServeStore): void {
   });
 }
 
-/** Drops the requests that are over; those that wait or run stay. */
+/** Drops the requests that are over and keeps those that wait or run. */
 export function clearFinished(store: ServeStore): void {
   // A request that has just ended may still wait for a frame.
-  store.getState().applyPending();
+  store.applyPending();
   store.setState(({ requests }) => ({
     requests: new Map([...requests].filter(([, { status }]) => isActive(status))),
   }));
@@ -130,14 +149,14 @@ export function clearAnswers(store: ServeStore, deployment: string): void {
   }));
 }
 
-/** Without a step in the message, the last batch size stays; at rest it is 0. */
+/** Without a step in the message, the last batch size stays. It is 0 while the engine is idle. */
 function latestFigures({ steps, ...stats }: ServeStats, previous: Figures | undefined): Figures {
-  const isAtRest = stats.numRunning + stats.numWaiting === 0;
-  const before = isAtRest ? 0 : (previous?.lastBatchSize ?? 0);
+  const isIdle = stats.numRunning + stats.numWaiting === 0;
+  const before = isIdle ? 0 : (previous?.lastBatchSize ?? 0);
   return { ...stats, lastBatchSize: steps.at(-1)?.batchSize ?? before };
 }
 
 /** The figures of an engine that is gone. */
-function figuresAtRest(figures: Figures | undefined): Figures | undefined {
+function idleFigures(figures: Figures | undefined): Figures | undefined {
   return figures && { ...figures, numRunning: 0, numWaiting: 0, tokensPerSecond: 0, lastBatchSize: 0 };
 }

@@ -1,16 +1,14 @@
 import { describe, expect, it } from 'vitest';
 
-import type { ClientId, RequestId, SlotSpan, StepRecord } from '../../client/index.ts';
+import type { SlotSpan, StepRecord } from '../../client/index.ts';
 import { describeBar } from '../slots/describe-bar.ts';
 import type { RequestView } from './request-view.ts';
 import { SlotHistory } from './slot-history.ts';
-
-// oxlint-disable-next-line typescript/no-unsafe-type-assertion -- a brand has no other way in
-const id = (name: string) => name as RequestId;
+import { idOf, OTHER_TAB } from '../test-support.ts';
 
 function createStay(change: Partial<SlotSpan> = {}): SlotSpan {
   return {
-    requestId: id('a'),
+    requestId: idOf('a'),
     index: 0,
     slot: 1,
     spanIndex: 0,
@@ -40,7 +38,7 @@ function createStep(stepIndex: number, slots: readonly number[], agoMs = 10): St
 
 function createView(name: string, change: Partial<RequestView> = {}): RequestView {
   return {
-    id: id(name),
+    id: idOf(name),
     status: 'running',
     prompt: 'p',
     generatedTexts: [''],
@@ -50,7 +48,7 @@ function createView(name: string, change: Partial<RequestView> = {}): RequestVie
 }
 
 describe('the history of slots', () => {
-  it('takes the earliest word on when a bar began, and the last on all else', () => {
+  it('takes the start of a bar from the earliest message, and all else from the last', () => {
     const history = new SlotHistory();
     history.record({ steps: [], slotSpans: [createStay()] }, 1000);
     expect(history.numLive).toBe(1);
@@ -90,7 +88,7 @@ describe('the history of slots', () => {
     expect(bar).toMatchObject({ startedAtMs: 0, firstTokenAtMs: 10, endedAtMs: 200 });
   });
 
-  it('lets a stay begin where its sequence was moved, though a late message told of both', () => {
+  it('lets a span begin where its sequence was moved, though a late message reported both', () => {
     const history = new SlotHistory();
     history.record({ steps: [], slotSpans: [createStay()] }, 1000);
     const moved = createStay({ startedAgoMs: 200, endedAgoMs: 60, end: 'moved' });
@@ -102,19 +100,19 @@ describe('the history of slots', () => {
     ]);
   });
 
-  it('takes a request of which it has not heard yet for one that goes on', () => {
+  it('takes a request that is not reported yet for one that goes on', () => {
     const history = new SlotHistory();
-    expect(history.isOver(id('a'))).toBe(false);
+    expect(history.isOver(idOf('a'))).toBe(false);
     history.record({ steps: [], slotSpans: [createStay()] }, 1000);
-    expect(history.isOver(id('a'))).toBe(false);
+    expect(history.isOver(idOf('a'))).toBe(false);
     history.record({ steps: [], slotSpans: [createStay({ endedAgoMs: 20, end: 'stop' })] }, 1100);
-    expect(history.isOver(id('a'))).toBe(true);
+    expect(history.isOver(idOf('a'))).toBe(true);
   });
 
-  it('ends a bar of which no more is heard where the next worker’s first one begins', () => {
+  it('ends a bar that is no longer reported where the next worker’s first one begins', () => {
     const history = new SlotHistory();
     history.record({ steps: [], slotSpans: [createStay()] }, 1000);
-    history.record({ steps: [], slotSpans: [createStay({ requestId: id('b') })] }, 1200);
+    history.record({ steps: [], slotSpans: [createStay({ requestId: idOf('b') })] }, 1200);
     expect([...history.bars]).toMatchObject([
       { requestId: 'a', end: 'error', endedAtMs: 1100 },
       { requestId: 'b' },
@@ -124,7 +122,7 @@ describe('the history of slots', () => {
   it.each([
     ['after a message without it', [[]]],
     ['at another step', []],
-  ] as const)('begins another bar for a request that is resubmitted, heard of %s', (_, between) => {
+  ] as const)('begins another bar for a request that is resubmitted, reported %s', (_, between) => {
     const history = new SlotHistory();
     history.record({ steps: [], slotSpans: [createStay()] }, 1000);
     for (const slotSpans of between) history.record({ steps: [], slotSpans }, 1200);
@@ -137,12 +135,12 @@ describe('the history of slots', () => {
     ]);
     expect([...history.bars]).toHaveLength(2);
     expect(history.numLive).toBe(1);
-    expect(history.isOver(id('a'))).toBe(false);
+    expect(history.isOver(idOf('a'))).toBe(false);
   });
 
   it('keeps to the lanes of its slots where all requests are resubmitted after a lost worker', () => {
     const history = new SlotHistory();
-    const slotSpans = ['a', 'b', 'c'].map((name, slot) => createStay({ requestId: id(name), slot }));
+    const slotSpans = ['a', 'b', 'c'].map((name, slot) => createStay({ requestId: idOf(name), slot }));
     history.record({ steps: [], slotSpans: slotSpans }, 1000);
     const again = slotSpans
       .toReversed()
@@ -156,42 +154,41 @@ describe('the history of slots', () => {
       'b 1',
       'a 2',
     ]);
-    const next = createStay({ requestId: id('d'), slot: 1 });
+    const next = createStay({ requestId: idOf('d'), slot: 1 });
     history.record({ steps: [], slotSpans: [...again, next] }, 5100);
     expect(history.bars.at(-1)).toMatchObject({ requestId: 'd', lane: 3 });
   });
 
-  it('begins another bar for a stay of the same name as one that ended', () => {
+  it('begins another bar for a span of the same name as one that ended', () => {
     const history = new SlotHistory();
     history.record({ steps: [], slotSpans: [createStay({ end: 'moved', endedAgoMs: 0 })] }, 1000);
     history.record({ steps: [], slotSpans: [createStay()] }, 5000);
     expect([...history.bars]).toMatchObject([{ end: 'moved', endedAtMs: 1000 }, { startedAtMs: 4900 }]);
   });
 
-  it('takes a request for over once all its bars have ended, and not before it has heard of any', () => {
+  it('takes a request for over once all its bars have ended, and not before any is reported', () => {
     const history = new SlotHistory();
-    expect(history.isOver(id('a'))).toBe(false);
+    expect(history.isOver(idOf('a'))).toBe(false);
     const second = createStay({ index: 1, slot: 2 });
     history.record({ steps: [], slotSpans: [createStay({ endedAgoMs: 0, end: 'stop' }), second] }, 1000);
-    expect(history.isOver(id('a'))).toBe(false);
+    expect(history.isOver(idOf('a'))).toBe(false);
     history.record({ steps: [], slotSpans: [{ ...second, endedAgoMs: 0, end: 'stop' }] }, 1100);
-    expect(history.isOver(id('a'))).toBe(true);
+    expect(history.isOver(idOf('a'))).toBe(true);
   });
 
   it('names the owner of a bar once its request is known', () => {
     const history = new SlotHistory();
-    history.record({ steps: [], slotSpans: [createStay(), createStay({ requestId: id('b') })] }, 1000);
-    history.nameOwners(new Map([[id('a'), createView('a', { ordinal: 3 })]]));
-    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- a brand has no other way in
-    const clientId = 'other' as ClientId;
-    history.nameOwners(new Map([[id('b'), createView('b', { clientId, isHttp: true })]]));
+    history.record({ steps: [], slotSpans: [createStay(), createStay({ requestId: idOf('b') })] }, 1000);
+    history.nameOwners(new Map([[idOf('a'), createView('a', { ordinal: 3 })]]));
+    const clientId = OTHER_TAB;
+    history.nameOwners(new Map([[idOf('b'), createView('b', { clientId, isHttp: true })]]));
     expect([...history.bars].map(({ owner }) => owner)).toEqual([
       { clientId: undefined, isHttp: undefined, ordinal: 3, prompt: 'p' },
-      { clientId: 'other', isHttp: true, ordinal: undefined, prompt: 'p' },
+      { clientId: OTHER_TAB, isHttp: true, ordinal: undefined, prompt: 'p' },
     ]);
   });
 
-  it('finds the steps of a request in all its stays, and none of its neighbors', () => {
+  it('finds the steps of a request in all its spans, and none of its neighbors', () => {
     const history = new SlotHistory();
     const steps = [createStep(2, [1]), createStep(3, [0, 1]), createStep(4, [0]), createStep(5, [0, 1])];
     const moved = createStay({
@@ -202,7 +199,7 @@ describe('the history of slots', () => {
       startedAgoMs: 20,
     });
     history.record({ steps, slotSpans: [createStay({ end: 'moved', endedAgoMs: 20 }), moved] }, 1000);
-    expect(history.stepsOf(id('a'))).toMatchObject([
+    expect(history.stepsOf(idOf('a'))).toMatchObject([
       { stepIndex: 3, slots: [0, 1], ownSlots: [1] },
       { stepIndex: 5, slots: [0, 1], ownSlots: [0] },
     ]);
@@ -218,24 +215,24 @@ describe('the history of slots', () => {
         },
         receivedAtMs,
       );
-    const steps = history.stepsOf(id('a'));
+    const steps = history.stepsOf(idOf('a'));
     expect(steps.map(({ stepIndex }) => stepIndex)).toEqual([3, 4, 3, 4]);
     expect(new Set(steps.map(({ serialIndex }) => serialIndex)).size).toBe(4);
   });
 
-  it('tells steps of another worker apart, though they count from 0 again', () => {
+  it('separates steps of another worker, though they count from 0 again', () => {
     const history = new SlotHistory();
     history.record(
       { steps: [createStep(3, [1])], slotSpans: [createStay({ end: 'stop', endedAgoMs: 0 })] },
       1000,
     );
     history.record({ steps: [createStep(3, [1])], slotSpans: [] }, 90_000);
-    expect(history.stepsOf(id('a'))).toHaveLength(1);
+    expect(history.stepsOf(idOf('a'))).toHaveLength(1);
   });
 
   it('lists requests in the order in which they started, whichever ended first', () => {
     const history = new SlotHistory();
-    const ended = createStay({ requestId: id('b'), startedAgoMs: 50, endedAgoMs: 10, end: 'stop' });
+    const ended = createStay({ requestId: idOf('b'), startedAgoMs: 50, endedAgoMs: 10, end: 'stop' });
     history.record({ steps: [], slotSpans: [ended, createStay({ startedAgoMs: 80 })] }, 1000);
     expect([...history.requestIds()]).toEqual(['a', 'b']);
   });
@@ -243,7 +240,7 @@ describe('the history of slots', () => {
   it('forgets the oldest bars', () => {
     const history = new SlotHistory();
     for (let request = 0; request < 3100; request += 1) {
-      const slotSpan = createStay({ requestId: id(`r${request}`), end: 'stop', endedAgoMs: 0 });
+      const slotSpan = createStay({ requestId: idOf(`r${request}`), end: 'stop', endedAgoMs: 0 });
       history.record({ steps: [], slotSpans: [slotSpan] }, request);
     }
     expect([...history.bars]).toHaveLength(3000);

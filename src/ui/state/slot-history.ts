@@ -2,10 +2,10 @@ import type { ClientId, RequestId, ServeStats, SlotSpan, StepRecord } from '../.
 import { Lanes } from './lanes.ts';
 import type { RequestView } from './request-view.ts';
 
-/** A sequence's stay in a K/V slot, on this tab's clock. */
+/** A sequence's span in a K/V slot, on this tab's clock. */
 export interface SlotBar extends Omit<SlotSpan, 'startedAgoMs' | 'firstTokenAgoMs' | 'endedAgoMs'> {
   readonly key: string;
-  /** Its row on the screen: the slot of the sequence's first stay, or another one where that is taken. It outlasts moves. */
+  /** Its row on the screen: the slot of the sequence's first span, or another one where that is taken. Moves don't change it. */
   readonly lane: number;
   /** Undefined until its request is known. */
   readonly owner?: BarOwner;
@@ -39,15 +39,15 @@ const MAX_BARS = 3000;
 /** Covers the bars that are still shown at a thousand steps a second. */
 const MAX_STEPS = 20_000;
 
-/** The stays in the K/V slots, with their steps. Mutable, like the charts' history. */
+/** The spans in the K/V slots, with their steps. Changes in place, like the charts' history. */
 export class SlotHistory {
   /** In the order of their first report. A later report changes the bar itself. */
   readonly #bars: SlotBar[] = [];
-  /** The bar of each lasting stay, by the worker's name of the stay. */
-  #lasting = new Map<string, SlotBar>();
+  /** The bar of each span that goes on, by the worker's name of the span. */
+  #ongoing = new Map<string, SlotBar>();
   #numKnown = 0;
   readonly #unowned = new Set<SlotBar>();
-  /** When each sequence was last moved: there its next stay begins. */
+  /** When each sequence was last moved: its next span begins then. */
   readonly #movedAtMs = new Map<string, number>();
   readonly #lanes = new Lanes();
   /** The number of bars of each request. */
@@ -85,7 +85,7 @@ export class SlotHistory {
   }
 
   get numLive(): number {
-    return this.#lasting.size;
+    return this.#ongoing.size;
   }
 
   /** Time stands still here while no sequence holds a slot, ms. */
@@ -103,15 +103,15 @@ export class SlotHistory {
     // Oldest first, because a lane is free only after the bar before.
     const byStart = slotSpans.toSorted((a, b) => b.startedAgoMs - a.startedAgoMs);
     const known = byStart.map((slotSpan) => {
-      const bar = this.#lasting.get(nameOf(slotSpan));
+      const bar = this.#ongoing.get(nameOf(slotSpan));
       return bar && isSameSpan(bar, slotSpan) ? bar : undefined;
     });
     const firstNew = byStart.find((_, position) => !known[position]);
     this.#endLost(new Set(known), receivedAtMs - (firstNew?.startedAgoMs ?? 0));
-    this.#lasting = new Map();
+    this.#ongoing = new Map();
     for (const [position, slotSpan] of byStart.entries()) {
       const bar = this.#update(known[position], slotSpan, receivedAtMs);
-      if (bar.endedAtMs === undefined) this.#lasting.set(nameOf(slotSpan), bar);
+      if (bar.endedAtMs === undefined) this.#ongoing.set(nameOf(slotSpan), bar);
       else this.#lastEndedAtMs = Math.max(this.#lastEndedAtMs, bar.endedAtMs);
     }
     this.#lanes.settle();
@@ -157,7 +157,7 @@ export class SlotHistory {
   /** How much later than the message before this one is: while a sequence runs, each step begins where the one before ended. */
   #latenessMs(first: StepRecord | undefined, receivedAtMs: number): number {
     const last = this.#steps.at(-1);
-    if (!first || !last || this.#lasting.size === 0 || first.stepIndex !== last.stepIndex + 1) return 0;
+    if (!first || !last || this.#ongoing.size === 0 || first.stepIndex !== last.stepIndex + 1) return 0;
     return Math.max(0, receivedAtMs - first.agoMs - first.stepMs - last.endedAtMs);
   }
 
@@ -198,9 +198,9 @@ export class SlotHistory {
     return bar;
   }
 
-  /** A lost worker never reports the end of its stays: the next worker's first one began after them. */
+  /** A lost worker never reports the end of its spans: the next worker's first span began after them. */
   #endLost(known: ReadonlySet<SlotBar | undefined>, nextStartedAtMs: number): void {
-    for (const lost of this.#lasting.values()) {
+    for (const lost of this.#ongoing.values()) {
       if (known.has(lost)) continue;
       Object.assign(lost, { end: 'error', endedAtMs: Math.max(lost.startedAtMs, nextStartedAtMs) });
       this.#lastEndedAtMs = Math.max(this.#lastEndedAtMs, nextStartedAtMs);
@@ -213,7 +213,7 @@ function nameOf({ requestId, index, spanIndex }: SlotSpan): string {
   return `${requestId}#${index}#${spanIndex}`;
 }
 
-/** A resubmitted request is in a stay of the same name, whose steps count from 0 again. */
+/** A resubmitted request has a span of the same name, whose steps count from 0 again. */
 function isSameSpan(bar: SlotBar, { firstStepIndex, lastStepIndex }: SlotSpan): boolean {
   return firstStepIndex === bar.firstStepIndex && lastStepIndex >= bar.lastStepIndex;
 }
@@ -221,7 +221,7 @@ function isSameSpan(bar: SlotBar, { firstStepIndex, lastStepIndex }: SlotSpan): 
 /** How much longer one message may take than another. */
 const TOLERANCE_MS = 500;
 
-/** Another worker counts from 0 again: time tells steps of the same index apart. */
+/** Another worker counts from 0 again, so steps of the same index differ in time. */
 function isStepOf(bar: SlotBar, { stepIndex, slots, endedAtMs }: TracedStep): boolean {
   if (stepIndex < bar.firstStepIndex || stepIndex > bar.lastStepIndex || !slots.includes(bar.slot))
     return false;

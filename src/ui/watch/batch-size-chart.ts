@@ -5,15 +5,15 @@ import { stepsBetween } from '../state/run-summary.ts';
 import { color, endingAtOrAfter, toX } from './chart-spec.ts';
 import type { ChartColumns, ChartSpec } from './chart-spec.ts';
 import { BATCH_SIZE_HEAD } from './main-chart-heads.ts';
-import { drawMarkedTime } from './marked-time.ts';
+import { drawHighlightedTime } from './highlighted-time.ts';
 import { toStepRows } from './step-rows.ts';
 import { drawStripLabel, drawText, isStrip, PADDING, timeAxis, timeScale, valueAxis } from './time-axis.ts';
 
 const MIN_BATCH_RANGE = 4;
 const HEADROOM = 1.1;
-/** Where bars are wider than this on average, in CSS pixels, they are set off from one another. */
+/** Bars that are wider than this on average, in CSS pixels, have a gap between them. */
 const MIN_WIDTH_WITH_GAP = 4;
-/** Of the waiting requests, below the plot. */
+/** The strip of the waiting requests, below the plot. */
 const WAITING_HEIGHT = 16;
 const WAITING_GAP = 5;
 /** The places of the columns that are no series. */
@@ -28,8 +28,8 @@ export const BATCH_SIZE_CHART: ChartSpec = {
     'waiting [requests]',
     "start of the step [s since the run's start]",
   ],
-  marksRequests: true,
-  showsMarks: true,
+  highlightsRequests: true,
+  showsHighlights: true,
   createOptions: (scene) => ({
     padding: PADDING,
     scales: {
@@ -42,7 +42,7 @@ export const BATCH_SIZE_CHART: ChartSpec = {
     ],
     series: [{}, batchSeries('--series-decode'), batchSeries('--series-prefill')],
     hooks: {
-      drawClear: [(chart) => drawMarkedTime(chart, scene())],
+      drawClear: [(chart) => drawHighlightedTime(chart, scene())],
       draw: [
         drawWaiting,
         (chart) => drawStripLabel(chart, formatCount(Math.round((chart.scales['y']?.max ?? 0) / HEADROOM))),

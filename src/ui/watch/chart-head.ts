@@ -1,11 +1,11 @@
 /** A custom property of tokens.css. */
 export type ChartColor = `--${string}`;
 
-/** What a chart shows before its drawing code is loaded. Constant, so that the chart is created once. */
+/** The part of a chart that shows before its drawing code is loaded. Constant, so that the chart is created once. */
 export interface ChartHead {
   readonly testId: string;
   readonly title: string;
-  /** What the values are. */
+  /** Says what the values are. */
   readonly subtitle: string;
   readonly emptyText: string;
   /** It shows steps or slots, which an upstream doesn't report. */

@@ -2,8 +2,8 @@ import type uPlot from 'uplot';
 import type { Axis, Options } from 'uplot';
 
 import type { Cell } from '../state/chart-history.ts';
-import type { ServeView } from '../state/serve-store.ts';
-import type { TimeSpan } from '../state/time-span.ts';
+import type { RecordedView } from '../state/serve-store.ts';
+import type { TimeSpan } from './time-span.ts';
 import { resolvedColor } from '../theme/resolved-color.ts';
 import type { ChartColor, ChartHead } from './chart-head.ts';
 
@@ -14,18 +14,18 @@ export interface ChartSpec {
   readonly head: ChartHead;
   readonly createOptions: (scene: () => Scene) => Omit<Options, 'width' | 'height' | 'legend' | 'cursor'>;
   /** Without a number of pixels, no row is merged with others. */
-  readonly read: (view: ServeView, span: TimeSpan, numPixels?: number) => ChartColumns;
+  readonly read: (view: RecordedView, span: TimeSpan, numPixels?: number) => ChartColumns;
   /** Names and units of all columns, for the export. */
   readonly columnNames: readonly string[];
   readonly format: (value: Cell) => string;
   /** The value of a line at a time, or the newest one. */
   readonly valueAt: (columns: ChartColumns, line: number, x: number | undefined) => Cell;
   /** The current values in words, for screen readers. */
-  readonly describe: (view: ServeView) => string;
-  /** The pointer marks the requests of the step below it. */
-  readonly marksRequests?: boolean;
-  /** Shows which requests are marked. */
-  readonly showsMarks?: boolean;
+  readonly describe: (view: RecordedView) => string;
+  /** The pointer highlights the requests of the step below it. */
+  readonly highlightsRequests?: boolean;
+  /** Shows which requests are highlighted. */
+  readonly showsHighlights?: boolean;
 }
 
 /** x in seconds since the start of the run, oldest first, then each line; further columns are drawn in other ways. */
@@ -34,9 +34,9 @@ export type ChartColumns = [xs: number[], ...columns: Column[]];
 /** `null` breaks a line; undefined is a row of other lines. */
 export type Column = (Cell | undefined)[];
 
-/** What a chart shows now. */
+/** The data that a chart shows now. */
 export interface Scene {
-  readonly view: ServeView;
+  readonly view: RecordedView;
   readonly span: TimeSpan;
   readonly columns: ChartColumns;
 }

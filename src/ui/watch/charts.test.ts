@@ -1,10 +1,9 @@
 import { describe, expect, it, vi } from 'vitest';
 
 import type { ServeStats } from '../../client/index.ts';
-import { ChartHistory } from '../state/chart-history.ts';
-import { createServeStore } from '../state/serve-store.ts';
+import { createServeStore, recordedView } from '../state/serve-store.ts';
 import { createStatus } from '../test-support.ts';
-import type { TimeSpan } from '../state/time-span.ts';
+import type { TimeSpan } from './time-span.ts';
 import { endingAtOrAfter, latestBefore, type ChartColumns } from './chart-spec.ts';
 import { formatSeconds } from './time-axis.ts';
 import { TIME_CHARTS } from './time-charts.ts';
@@ -41,10 +40,10 @@ const STATS: ServeStats = {
 const SPAN: TimeSpan = { startMs: 0, endMs: 10_000, untilMs: 10_000, originMs: 0, isLive: false };
 
 function readChart(name: string, receivedAtMs: readonly number[] = [1000], span: Partial<TimeSpan> = {}) {
-  const history = new ChartHistory();
-  for (const atMs of receivedAtMs) history.record(STATS, atMs, 8);
+  const store = createServeStore(createStatus());
+  for (const atMs of receivedAtMs) store.history.record(STATS, atMs, 8);
   const chart = TIME_CHARTS.find(({ head }) => head.testId === name);
-  return chart?.read(createServeStore(createStatus(), history).getState(), { ...SPAN, ...span });
+  return chart?.read(recordedView(store), { ...SPAN, ...span });
 }
 
 describe('charts over time', () => {
@@ -60,7 +59,7 @@ describe('charts over time', () => {
     ]);
   });
 
-  it('tell the K/V memory in MiB', () => {
+  it('show the K/V memory in MiB', () => {
     expect(readChart('kv-cache-chart')).toEqual([[1], [0.5], [4]]);
   });
 

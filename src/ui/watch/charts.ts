@@ -6,7 +6,7 @@ import { TIME_CHARTS, UPSTREAM_LATENCY_CHART } from './time-charts.ts';
 
 const CHARTS = [BATCH_SIZE_CHART, LATENCY_CHART, UPSTREAM_LATENCY_CHART, ...TIME_CHARTS];
 
-/** The heads are loaded with the page, the rest with the first chart. */
+/** The heads are loaded with the page, all else with the first chart. */
 export function specOf(head: ChartHead): ChartSpec {
   const spec = CHARTS.find((chart) => chart.head === head);
   if (!spec) throw new Error(`There is no chart ${head.testId}.`);

@@ -1,4 +1,4 @@
-import type { TimeSpan } from '../state/time-span.ts';
+import type { TimeSpan } from './time-span.ts';
 import { watchSettings } from './watch-settings.ts';
 
 /** The moment whose values all charts and the slots show, in ms on this tab's clock; undefined for the newest. */

@@ -1,12 +1,12 @@
 import { saveFile } from '../share/save-file.ts';
-import type { ServeView } from '../state/serve-store.ts';
-import { timeSpanOf } from '../state/time-span.ts';
+import type { RecordedView } from '../state/serve-store.ts';
+import { timeSpanOf } from './time-span.ts';
 import type { ChartHead } from './chart-head.ts';
 import { color } from './chart-spec.ts';
 import { specOf } from './charts.ts';
 
 /** The whole run, each row of it, as far as it is kept. */
-export function saveCsv(head: ChartHead, view: ServeView): void {
+export function saveCsv(head: ChartHead, view: RecordedView): void {
   const { columnNames, read } = specOf(head);
   const span = timeSpanOf(view);
   const columns = read(view, { ...span, startMs: span.originMs });

@@ -1,8 +1,8 @@
 import { formatCount, formatEachMs, formatNumber, NO_VALUE } from '../parts/format.ts';
 import type { Spread } from '../state/run-summary.ts';
 import { latestRun } from '../state/run.ts';
-import { useServeView } from '../state/serve-context.ts';
-import type { ServeView } from '../state/serve-store.ts';
+import { useRecordedView, useServeView } from '../state/serve-context.ts';
+import type { RecordedView } from '../state/serve-store.ts';
 import type { LineStyle } from './chart-head.ts';
 import './figures-row.css';
 import { Mark } from './mark.tsx';
@@ -12,10 +12,10 @@ interface FigureProps {
   readonly name: string;
   readonly detail?: string;
   readonly title: string;
-  /** As the charts draw it. */
+  /** The line's style in the charts. */
   readonly mark: Pick<LineStyle, 'color' | 'mark'>;
   /** Returns the text, so that the figure renders again only when it changes. */
-  readonly select: (view: ServeView) => string;
+  readonly select: (view: RecordedView) => string;
 }
 
 const FIGURES: readonly FigureProps[] = [
@@ -66,7 +66,7 @@ export function FiguresRow() {
   );
 }
 
-/** Which time the figures are of. */
+/** Says when the figures were measured. */
 function FiguresTime() {
   const isNow = useServeView(isRunning);
   const hasRun = useServeView(({ runs }) => latestRun(runs) !== undefined);
@@ -78,7 +78,7 @@ function FiguresTime() {
 }
 
 function Figure({ name, detail, title, mark, select }: FigureProps) {
-  const text = useServeView(select);
+  const text = useRecordedView(select);
   return (
     <div className="figure">
       <dt className="note" title={title}>

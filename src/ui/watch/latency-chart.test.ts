@@ -1,7 +1,7 @@
 import { describe, expect, it, vi } from 'vitest';
 
 import { toColumns } from './latency-chart.ts';
-import { joinTimes } from './marked-time.ts';
+import { joinTimes } from './highlighted-time.ts';
 
 // A theme needs a page.
 vi.mock(import('../theme/resolved-color.ts'), () => ({ resolvedColor: (name) => name }));
@@ -41,7 +41,7 @@ describe('the latency chart', () => {
   });
 });
 
-describe('the time of marked requests', () => {
+describe('the time of highlighted requests', () => {
   it('is one where they overlap, and ends with what is drawn', () => {
     const bars = [
       { startedAtMs: 500, endedAtMs: 900 },

@@ -3,12 +3,12 @@ import type uPlot from 'uplot';
 import { formatMs } from '../parts/format.ts';
 import { stepsBetween, tokenGaps, type TokenGap } from '../state/run-summary.ts';
 import type { SlotBar } from '../state/slot-history.ts';
-import type { TimeSpan } from '../state/time-span.ts';
+import type { TimeSpan } from './time-span.ts';
 import { color, endingAtOrAfter, latestBefore, lineSeries, toX } from './chart-spec.ts';
 import type { ChartColumns, ChartSpec, Scene } from './chart-spec.ts';
 import { formatDecade, LOGARITHMIC_MS } from './logarithmic-ms.ts';
 import { LATENCY_HEAD } from './main-chart-heads.ts';
-import { drawMarkedTime, markedBars } from './marked-time.ts';
+import { drawHighlightedTime, highlightedBars } from './highlighted-time.ts';
 import { keepExtremes } from './merge-rows.ts';
 import { drawStripLabel, isStrip, PADDING, timeAxis, timeScale } from './time-axis.ts';
 
@@ -20,7 +20,7 @@ const TTFT_LINE = 1;
 export const LATENCY_CHART: ChartSpec = {
   head: LATENCY_HEAD,
   columnNames: ["time [s since the run's start]", 'inter-token latency [ms]', 'time to first token [ms]'],
-  showsMarks: true,
+  showsHighlights: true,
   createOptions: (scene) => ({
     padding: PADDING,
     scales: { x: timeScale(scene), y: LOGARITHMIC_MS.scale },
@@ -35,7 +35,7 @@ export const LATENCY_CHART: ChartSpec = {
       },
     ],
     hooks: {
-      drawClear: [(chart) => drawMarkedTime(chart, scene())],
+      drawClear: [(chart) => drawHighlightedTime(chart, scene())],
       draw: [(chart) => drawStripLabel(chart, formatDecade(chart.scales['y']?.max ?? 0))],
     },
   }),
@@ -58,7 +58,7 @@ interface FirstToken {
   readonly ttftMs: number;
 }
 
-/** Of each sequence that got its first token in this time, oldest first. */
+/** The first tokens in this time, oldest first. */
 function firstTokensOf(
   bars: readonly SlotBar[],
   { startMs, untilMs }: Pick<TimeSpan, 'startMs' | 'untilMs'>,
@@ -115,11 +115,11 @@ function withBreaks(gaps: readonly TokenGap[], shown: readonly TokenGap[]): read
   return [...rows, ...breaks];
 }
 
-/** A dot for each request; where some are marked, the others are pale. Returns that there is nothing more to draw. */
+/** A dot for each request; where some are highlighted, the others are pale. Returns that there is nothing more to draw. */
 function drawFirstTokens(chart: uPlot, { view, span, columns }: Scene): boolean {
   const { ctx } = chart;
-  const marked = new Set(
-    markedBars(view.history.slots.bars).map(({ firstTokenAtMs = 0 }) => toX(firstTokenAtMs, span)),
+  const highlighted = new Set(
+    highlightedBars(view.history.slots.bars).map(({ firstTokenAtMs = 0 }) => toX(firstTokenAtMs, span)),
   );
   const radius = (isStrip(chart) ? 2 : 3) * devicePixelRatio;
   ctx.save();
@@ -129,11 +129,11 @@ function drawFirstTokens(chart: uPlot, { view, span, columns }: Scene): boolean 
   for (const [row, value] of (columns[TTFT_LINE + 1] ?? []).entries()) {
     if (typeof value !== 'number') continue;
     const x = columns[0][row] ?? 0;
-    const isMarked = marked.has(x);
-    ctx.globalAlpha = marked.size > 0 && !isMarked ? 0.3 : 1;
+    const isHighlighted = highlighted.has(x);
+    ctx.globalAlpha = highlighted.size > 0 && !isHighlighted ? 0.3 : 1;
     ctx.beginPath();
     const [left, top] = [chart.valToPos(x, 'x', true), chart.valToPos(value, 'y', true)];
-    ctx.arc(left, top, isMarked ? radius * 1.5 : radius, 0, 2 * Math.PI);
+    ctx.arc(left, top, isHighlighted ? radius * 1.5 : radius, 0, 2 * Math.PI);
     ctx.fill();
     ctx.stroke();
   }

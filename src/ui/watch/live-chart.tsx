@@ -1,10 +1,12 @@
 import { useEffect, useRef, useState } from 'react';
+import type { RefObject } from 'react';
 
 import { Button } from '../parts/button.tsx';
 import { Popover } from '../parts/popover.tsx';
-import { afterPaint } from '../state/after-paint.ts';
+import { afterPaint } from '../drawing/after-paint.ts';
 import { latestRun } from '../state/run.ts';
 import { useServe, useServeView } from '../state/serve-context.ts';
+import { recordedView } from '../state/serve-store.ts';
 import type { ChartHead } from './chart-head.ts';
 import { Mark } from './mark.tsx';
 
@@ -15,40 +17,8 @@ interface LiveChartProps {
 
 /** React renders the frame. The chart in it takes its data from the store, without React. */
 export function LiveChart({ head, emptyText = head.emptyText }: LiveChartProps) {
-  const { store } = useServe();
   const isEmpty = useServeView(({ runs }) => latestRun(runs) === undefined);
-  const readoutRef = useRef<HTMLDivElement>(null);
-  const descriptionRef = useRef<HTMLParagraphElement>(null);
-  const hostRef = useRef<HTMLDivElement>(null);
-  const [failure, setFailure] = useState<Error>();
-
-  useEffect(() => {
-    let release: (() => void) | undefined;
-    let isGone = false;
-    // uPlot is loaded once the page is painted. The host keeps the chart's place, so that nothing moves.
-    const mount = async (): Promise<void> => {
-      await afterPaint();
-      const { mountChart } = await import('./mount-chart.ts');
-      const [host, readout, description] = [hostRef.current, readoutRef.current, descriptionRef.current];
-      if (!isGone && host && readout && description)
-        release = mountChart({ host, readout, description }, head, store);
-    };
-    mount().catch((caught: unknown) =>
-      setFailure(caught instanceof Error ? caught : new Error(String(caught))),
-    );
-    return () => {
-      isGone = true;
-      release?.();
-    };
-  }, [head, store]);
-
-  if (failure) throw failure;
-
-  const save = async (format: 'csv' | 'png'): Promise<void> => {
-    const { saveCsv, savePng } = await import('./export-chart.ts');
-    if (format === 'csv') saveCsv(head, store.getState());
-    else if (hostRef.current) await savePng(head, hostRef.current);
-  };
+  const { hostRef, readoutRef, descriptionRef } = useChart(head);
 
   return (
     <figure className="chart" data-chart={head.testId}>
@@ -56,21 +26,7 @@ export function LiveChart({ head, emptyText = head.emptyText }: LiveChartProps) 
         <h3>{head.title}</h3>
         <span className="chart-subtitle note">{head.subtitle}</span>
         <Readout head={head} ref={readoutRef} />
-        <Popover label={`Export ${head.title}`} face="⋯" className="chart-menu">
-          <div className="chart-exports">
-            {(['csv', 'png'] as const).map((format) => (
-              <Button
-                key={format}
-                variant="small"
-                disabled={isEmpty}
-                aria-label={`${head.title} as ${format.toUpperCase()}`}
-                onClick={() => void save(format)}
-              >
-                {format === 'csv' ? 'Save values (CSV)' : 'Save picture (PNG)'}
-              </Button>
-            ))}
-          </div>
-        </Popover>
+        <ExportMenu head={head} isEmpty={isEmpty} hostRef={hostRef} />
       </figcaption>
       <div className="chart-body">
         <div className="chart-host" ref={hostRef} data-testid={head.testId} aria-hidden="true" />
@@ -78,6 +34,71 @@ export function LiveChart({ head, emptyText = head.emptyText }: LiveChartProps) 
         {isEmpty && <p className="chart-empty empty-note">{emptyText}</p>}
       </div>
     </figure>
+  );
+}
+
+/** Draws the chart into the elements of these refs. */
+function useChart(head: ChartHead) {
+  const { store } = useServe();
+  const hostRef = useRef<HTMLDivElement>(null);
+  const readoutRef = useRef<HTMLDivElement>(null);
+  const descriptionRef = useRef<HTMLParagraphElement>(null);
+  const [failure, setFailure] = useState<Error>();
+
+  useEffect(() => {
+    let drawing: { readonly release: () => void } | undefined;
+    let isGone = false;
+    // uPlot is loaded once the page is painted. The host keeps the chart's place, so that nothing moves.
+    const mount = async (): Promise<void> => {
+      await afterPaint();
+      const { ChartDrawing } = await import('./chart-drawing.ts');
+      const [host, readout, description] = [hostRef.current, readoutRef.current, descriptionRef.current];
+      if (!isGone && host && readout && description)
+        drawing = new ChartDrawing({ host, readout, description }, head, store);
+    };
+    mount().catch((caught: unknown) =>
+      setFailure(caught instanceof Error ? caught : new Error(String(caught))),
+    );
+    return () => {
+      isGone = true;
+      drawing?.release();
+    };
+  }, [head, store]);
+
+  if (failure) throw failure;
+  return { hostRef, readoutRef, descriptionRef };
+}
+
+interface ExportMenuProps {
+  readonly head: ChartHead;
+  readonly isEmpty: boolean;
+  readonly hostRef: RefObject<HTMLElement | null>;
+}
+
+function ExportMenu({ head, isEmpty, hostRef }: ExportMenuProps) {
+  const { store } = useServe();
+  const save = async (format: 'csv' | 'png'): Promise<void> => {
+    const { saveCsv, savePng } = await import('./export-chart.ts');
+    if (format === 'csv') saveCsv(head, recordedView(store));
+    else if (hostRef.current) await savePng(head, hostRef.current);
+  };
+
+  return (
+    <Popover label={`Export ${head.title}`} face="⋯" className="chart-menu">
+      <div className="chart-exports">
+        {(['csv', 'png'] as const).map((format) => (
+          <Button
+            key={format}
+            variant="small"
+            disabled={isEmpty}
+            aria-label={`${head.title} as ${format.toUpperCase()}`}
+            onClick={() => void save(format)}
+          >
+            {format === 'csv' ? 'Save values (CSV)' : 'Save picture (PNG)'}
+          </Button>
+        ))}
+      </div>
+    </Popover>
   );
 }
 

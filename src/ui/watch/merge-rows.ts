@@ -1,6 +1,6 @@
 /** The longest time whose rows are drawn as one, so that a row is as wide as a pixel. */
 interface PixelGrid {
-  /** Where the pixels count from; constant, so that rows keep their neighbors while the axis moves. */
+  /** The time of the first pixel; constant, so that rows keep their neighbors while the axis moves. */
   readonly originMs: number;
   readonly pixelMs: number;
 }

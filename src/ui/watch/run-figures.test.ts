@@ -1,13 +1,12 @@
 import { describe, expect, it } from 'vitest';
 
-import { ChartHistory } from '../state/chart-history.ts';
 import type { Run } from '../state/run.ts';
-import { createServeStore } from '../state/serve-store.ts';
+import { createServeStore, recordedView } from '../state/serve-store.ts';
 import { createStatus } from '../test-support.ts';
 import { figuresOf, isRunning } from './run-figures.ts';
 
 function createView(run: Run | undefined) {
-  const view = createServeStore(createStatus(), new ChartHistory()).getState();
+  const view = recordedView(createServeStore(createStatus()));
   const step = { kind: 'decode', reason: 'idle', outcome: 'ok', isBehind: false } as const;
   const durations = { stepMs: 10, waitMs: 0, runMs: 9, readbackMs: 0 };
   const steps = [9, 2, 5, 4].map((batchSize, stepIndex) => ({
@@ -31,7 +30,7 @@ describe('the figures', () => {
     expect(figuresOf(view)).toMatchObject({ peakBatchSize: 5, ttftMs: undefined });
   });
 
-  it('are of the last run at rest, computed once', () => {
+  it('are of the last run while the engine is idle, computed once', () => {
     const run = { startedAtMs: 905, endedAtMs: 980, requestIds: [], isExperiment: false };
     const view = createView(run);
     expect(isRunning(view)).toBe(false);

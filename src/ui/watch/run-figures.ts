@@ -1,7 +1,7 @@
 import type { LatencySummary } from '../../client/index.ts';
 import { summarizeRun, type Spread } from '../state/run-summary.ts';
 import { latestRun, type Run } from '../state/run.ts';
-import type { ServeView } from '../state/serve-store.ts';
+import type { RecordedView } from '../state/serve-store.ts';
 import type { TracedStep } from '../state/slot-history.ts';
 
 /** Durations in ms; undefined where nothing was measured. */
@@ -12,16 +12,16 @@ interface RunFigures {
   readonly itlMs?: Spread | undefined;
 }
 
-type FiguresInput = Pick<ServeView, 'runs' | 'history' | 'historyRevision' | 'figures' | 'requests'>;
+type FiguresInput = Pick<RecordedView, 'runs' | 'history' | 'historyRevision' | 'figures' | 'requests'>;
 
 let known: { readonly input: FiguresInput; readonly run: Run; readonly figures: RunFigures } | undefined;
 
-export function isRunning({ runs }: Pick<ServeView, 'runs'>): boolean {
+export function isRunning({ runs }: Pick<RecordedView, 'runs'>): boolean {
   const run = latestRun(runs);
   return run !== undefined && run.endedAtMs === undefined;
 }
 
-/** Of the run that lasts, or of the last one. Computed once for each stats message, because all figures ask for it. */
+/** The figures of the latest run. Computed once for each stats message, because all figures on the page use them. */
 export function figuresOf(view: FiguresInput): RunFigures {
   const run = latestRun(view.runs);
   if (!run) return {};

@@ -1,5 +1,5 @@
 import type { TracedStep } from '../state/slot-history.ts';
-import type { TimeSpan } from '../state/time-span.ts';
+import type { TimeSpan } from './time-span.ts';
 import { groupByPixel } from './merge-rows.ts';
 
 /** A bar of the batch-size chart: one step, or several that share a pixel. */

@@ -11,7 +11,7 @@ export interface Replay {
   readonly isPlaying: boolean;
 }
 
-interface WatchSettings {
+export interface WatchSettings {
   /** The longest time that the axes show. */
   readonly windowSeconds: number;
   /** Since when the charts stand still, on this tab's clock. Recording goes on. */
@@ -22,8 +22,8 @@ interface WatchSettings {
   readonly secondsAgo: number;
   readonly replay: Replay | undefined;
   readonly tracedId: RequestId | undefined;
-  /** The requests under the pointer or the focus, marked in charts, slots and texts. */
-  readonly markedIds: ReadonlySet<RequestId>;
+  /** The requests under the pointer or the focus, highlighted in charts, slots and texts. */
+  readonly highlightedIds: ReadonlySet<RequestId>;
 }
 
 const NONE: ReadonlySet<RequestId> = new Set();
@@ -38,12 +38,12 @@ export const watchSettings = createStore<WatchSettings>(() => ({
   secondsAgo: 0,
   replay: undefined,
   tracedId: undefined,
-  markedIds: NONE,
+  highlightedIds: NONE,
 }));
 
-export function markRequests(ids: Iterable<RequestId> = NONE): void {
-  const markedIds = new Set(ids);
-  const marked = watchSettings.getState().markedIds;
-  if (markedIds.size === marked.size && [...markedIds].every((id) => marked.has(id))) return;
-  watchSettings.setState({ markedIds });
+export function highlightRequests(ids: Iterable<RequestId> = NONE): void {
+  const highlightedIds = new Set(ids);
+  const known = watchSettings.getState().highlightedIds;
+  if (highlightedIds.size === known.size && [...highlightedIds].every((id) => known.has(id))) return;
+  watchSettings.setState({ highlightedIds });
 }

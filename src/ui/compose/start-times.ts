@@ -1,17 +1,12 @@
 import type { ServeStatus } from '../../client/index.ts';
-import type { ServeStore } from './serve-store.ts';
+import type { ServeStore } from '../state/serve-store.ts';
 
 const KEY = 'tabserve-start-ms';
 
 /** How long the page's last start took on this backend, ms; undefined before the first one, and without storage. */
 export function lastStartMs({ backend }: Pick<ServeStatus, 'backend'>): number | undefined {
-  try {
-    const times: unknown = JSON.parse(localStorage.getItem(KEY) ?? '{}');
-    const value = isRecord(times) ? times[backend?.name ?? ''] : undefined;
-    return typeof value === 'number' ? value : undefined;
-  } catch {
-    return undefined;
-  }
+  const value = readTimes()[backend?.name ?? ''];
+  return typeof value === 'number' ? value : undefined;
 }
 
 /** Notes the time from the page's start until the model is ready, once; a follower waits for no load of its own. */
@@ -21,15 +16,20 @@ export function noteStartTime(store: ServeStore): void {
     unsubscribe();
     if (status.role !== 'leader' || !status.backend) return;
     try {
-      const times: unknown = JSON.parse(localStorage.getItem(KEY) ?? '{}');
-      const others = isRecord(times) ? times : {};
-      localStorage.setItem(KEY, JSON.stringify({ ...others, [status.backend.name]: performance.now() }));
+      const times = { ...readTimes(), [status.backend.name]: performance.now() };
+      localStorage.setItem(KEY, JSON.stringify(times));
     } catch {
       // Without storage, the page can't say how long it took.
     }
   });
 }
 
-function isRecord(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null;
+/** By backend. */
+function readTimes(): Readonly<Record<string, unknown>> {
+  try {
+    const times: unknown = JSON.parse(localStorage.getItem(KEY) ?? '{}');
+    return { ...(typeof times === 'object' && times) };
+  } catch {
+    return {};
+  }
 }

@@ -1,40 +1,40 @@
 import type { RequestId } from '../../client/index.ts';
-import { markRequests, watchSettings } from '../watch/watch-settings.ts';
+import { highlightRequests, watchSettings } from '../watch/watch-settings.ts';
 
-/** Marks the request of the cell under the pointer or with the focus everywhere, and the cells of requests marked elsewhere. */
-export function followMarks(section: HTMLElement): () => void {
+/** Highlights the request of the cell under the pointer or with the focus everywhere, and the cells of requests highlighted elsewhere. */
+export function followHighlights(section: HTMLElement): () => void {
   let pointed: RequestId | undefined;
   let focused: RequestId | undefined;
-  const mark = (): void => {
+  const highlight = (): void => {
     const id = pointed ?? focused;
-    markRequests(id === undefined ? [] : [id]);
+    highlightRequests(id === undefined ? [] : [id]);
   };
   const show = (): void => {
-    const { markedIds } = watchSettings.getState();
+    const { highlightedIds } = watchSettings.getState();
     for (const cell of section.querySelectorAll<HTMLElement>('[data-request-id]')) {
       const id = idOf(cell);
-      cell.toggleAttribute('data-marked', id !== undefined && markedIds.has(id));
+      cell.toggleAttribute('data-highlighted', id !== undefined && highlightedIds.has(id));
     }
   };
   const listening = new AbortController();
   const { signal } = listening;
   const point = ({ target, type }: Event): void => {
     pointed = type === 'pointerover' ? idOf(target) : undefined;
-    mark();
+    highlight();
   };
   const focus = ({ target, type }: Event): void => {
     focused = type === 'focusin' ? idOf(target) : undefined;
-    mark();
+    highlight();
   };
   for (const type of ['pointerover', 'pointerleave']) section.addEventListener(type, point, { signal });
   for (const type of ['focusin', 'focusout']) section.addEventListener(type, focus, { signal });
-  const unsubscribe = watchSettings.subscribe(({ markedIds }, before) => {
-    if (markedIds !== before.markedIds) show();
+  const unsubscribe = watchSettings.subscribe(({ highlightedIds }, before) => {
+    if (highlightedIds !== before.highlightedIds) show();
   });
   return () => {
     unsubscribe();
     listening.abort();
-    if (pointed !== undefined || focused !== undefined) markRequests();
+    if (pointed !== undefined || focused !== undefined) highlightRequests();
   };
 }
 

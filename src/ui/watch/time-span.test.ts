@@ -1,8 +1,8 @@
 import { afterEach, describe, expect, it } from 'vitest';
 
-import { watchSettings } from '../watch/watch-settings.ts';
-import { ChartHistory } from './chart-history.ts';
-import type { Run } from './run.ts';
+import { watchSettings } from './watch-settings.ts';
+import { ChartHistory } from '../state/chart-history.ts';
+import type { Run } from '../state/run.ts';
 import { timeSpanOf } from './time-span.ts';
 
 function createRun(startedAtMs: number, endedAtMs?: number): Run {

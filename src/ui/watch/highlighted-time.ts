@@ -4,9 +4,9 @@ import type { SlotBar } from '../state/slot-history.ts';
 import { color, toX, type Scene } from './chart-spec.ts';
 import { watchSettings } from './watch-settings.ts';
 
-/** A tint behind the plot, with a line below it, over the time of the marked requests. */
-export function drawMarkedTime(chart: uPlot, { view, span }: Scene): void {
-  const bars = markedBars(view.history.slots.bars);
+/** A tint behind the plot, with a line below it, over the time of the highlighted requests. */
+export function drawHighlightedTime(chart: uPlot, { view, span }: Scene): void {
+  const bars = highlightedBars(view.history.slots.bars);
   if (bars.length === 0) return;
   const { ctx, bbox } = chart;
   const atLeft = (atMs: number): number => {
@@ -26,9 +26,9 @@ export function drawMarkedTime(chart: uPlot, { view, span }: Scene): void {
   ctx.restore();
 }
 
-export function markedBars(bars: readonly SlotBar[]): readonly SlotBar[] {
-  const { markedIds } = watchSettings.getState();
-  return markedIds.size === 0 ? [] : bars.filter(({ requestId }) => markedIds.has(requestId));
+export function highlightedBars(bars: readonly SlotBar[]): readonly SlotBar[] {
+  const { highlightedIds } = watchSettings.getState();
+  return highlightedIds.size === 0 ? [] : bars.filter(({ requestId }) => highlightedIds.has(requestId));
 }
 
 type Times = Pick<SlotBar, 'startedAtMs' | 'endedAtMs'>;

@@ -1,8 +1,8 @@
 import { expect, it } from 'vitest';
 
-import { withSomeNew } from './use-in-turns.ts';
+import { withSomeNew } from './use-growing-list.ts';
 
-it('lists so many new ones at a time, in their order, until it has all', () => {
+it('lists so many new items at a time, in their order, until it has all', () => {
   const items = ['a', 'b', 'c', 'd', 'e', 'f'];
   const first = withSomeNew(['a'], items, 2);
   expect(first).toEqual(['a', 'b', 'c']);
@@ -11,7 +11,7 @@ it('lists so many new ones at a time, in their order, until it has all', () => {
   expect(withSomeNew(second, items, 2), 'the same list: nothing is left to do').toBe(items);
 });
 
-it('takes away at once what is gone, however much is new', () => {
+it('removes items at once, however many are new', () => {
   expect(withSomeNew(['a', 'b', 'c'], ['c', 'd', 'e', 'f'], 2)).toEqual(['c', 'd', 'e']);
   expect(withSomeNew(['a', 'b', 'c'], ['b'], 2)).toEqual(['b']);
   expect(withSomeNew(['a'], [], 2)).toEqual([]);

@@ -5,7 +5,7 @@ import {
   type RequestId,
   type TabserveClient,
 } from '../../client/index.ts';
-import { toWireError } from '../state/to-wire-error.ts';
+import { toWireError } from '../parts/to-wire-error.ts';
 import type { Trace, TraceRequest } from './scenario.ts';
 
 export type Outcome = { readonly sentMs: number } & Ending;
@@ -50,62 +50,86 @@ interface LoadOptions {
 }
 
 /** Sends a trace to the text generator and waits for all requests. A failed request rejects nothing; its outcome says so. */
-export async function runLoad(
-  serve: TabserveClient,
-  { requests, closedLoop }: Trace,
-  options: LoadOptions,
-): Promise<LoadRun> {
-  const { signal, onProgress } = options;
-  const startedAtMs = performance.now();
-  const elapsedMs = (): number => performance.now() - startedAtMs;
-  const outcomes: Promise<Outcome>[] = [];
-  const counts = { numFinished: 0, numRejected: 0, numOutputTokens: 0 };
-  const numToSend = closedLoop ? undefined : requests.length;
+export class LoadSender {
+  readonly #serve: TabserveClient;
+  readonly #trace: Trace;
+  readonly #options: LoadOptions;
+  readonly #startedAtMs = performance.now();
+  readonly #outcomes: Promise<Outcome>[] = [];
+  readonly #counts = { numFinished: 0, numRejected: 0, numOutputTokens: 0 };
+  /** The requests that the users of a closed loop have taken. */
+  #numTaken = 0;
 
-  const report = (): void =>
-    onProgress({ elapsedMs: elapsedMs(), numSent: outcomes.length, ...counts, numToSend });
+  constructor(serve: TabserveClient, trace: Trace, options: LoadOptions) {
+    this.#serve = serve;
+    this.#trace = trace;
+    this.#options = options;
+  }
 
-  const awaitEnd = async (request: TraceRequest, sentMs: number): Promise<Outcome> => {
-    const outcome = { sentMs, ...(await generate(serve, request, options)) };
-    if (outcome.status === 'rejected') counts.numRejected += 1;
-    if (outcome.status === 'finished') {
-      counts.numFinished += 1;
-      counts.numOutputTokens += outcome.numOutputTokens;
+  async run(): Promise<LoadRun> {
+    const { closedLoop } = this.#trace;
+    if (closedLoop) {
+      const users = Array.from({ length: closedLoop.numUsers }, () =>
+        this.#sendAsUser(closedLoop.durationSeconds * 1000),
+      );
+      await Promise.all(users);
+    } else {
+      await this.#sendOnTime();
     }
-    report();
-    return outcome;
-  };
+    return { outcomes: await Promise.all(this.#outcomes), durationMs: this.#elapsedMs };
+  }
 
-  const send = (request: TraceRequest): Promise<Outcome> => {
-    const outcome = awaitEnd(request, elapsedMs());
-    outcomes.push(outcome);
-    report();
-    return outcome;
-  };
+  get #elapsedMs(): number {
+    return performance.now() - this.#startedAtMs;
+  }
 
-  let next = 0;
-  const sendInTurn = async (durationMs: number): Promise<void> => {
-    while (elapsedMs() < durationMs && !signal.aborted) {
-      const request = requests[next % requests.length];
-      next += 1;
+  async #sendOnTime(): Promise<void> {
+    const { signal } = this.#options;
+    for (const request of this.#trace.requests) {
+      await pause(request.atMs - this.#elapsedMs, signal);
+      if (signal.aborted) break;
+      void this.#send(request);
+    }
+  }
+
+  /** One request after the other. The users of a closed loop share the list. */
+  async #sendAsUser(durationMs: number): Promise<void> {
+    const { requests } = this.#trace;
+    const { signal } = this.#options;
+    while (this.#elapsedMs < durationMs && !signal.aborted) {
+      const request = requests[this.#numTaken % requests.length];
+      this.#numTaken += 1;
       if (!request) return;
-      const { status } = await send(request);
+      const { status } = await this.#send(request);
       // A full queue refuses at once: asking again without a pause would slow down the waiting requests.
       if (status !== 'finished') await pause(50, signal);
     }
-  };
-
-  if (closedLoop) {
-    const { numUsers, durationSeconds } = closedLoop;
-    await Promise.all(Array.from({ length: numUsers }, () => sendInTurn(durationSeconds * 1000)));
-  } else {
-    for (const request of requests) {
-      await pause(request.atMs - elapsedMs(), signal);
-      if (signal.aborted) break;
-      void send(request);
-    }
   }
-  return { outcomes: await Promise.all(outcomes), durationMs: elapsedMs() };
+
+  #send(request: TraceRequest): Promise<Outcome> {
+    const outcome = this.#awaitEnd(request, this.#elapsedMs);
+    this.#outcomes.push(outcome);
+    this.#report();
+    return outcome;
+  }
+
+  async #awaitEnd(request: TraceRequest, sentMs: number): Promise<Outcome> {
+    const outcome = { sentMs, ...(await generate(this.#serve, request, this.#options)) };
+    if (outcome.status === 'rejected') this.#counts.numRejected += 1;
+    if (outcome.status === 'finished') {
+      this.#counts.numFinished += 1;
+      this.#counts.numOutputTokens += outcome.numOutputTokens;
+    }
+    this.#report();
+    return outcome;
+  }
+
+  #report(): void {
+    const { requests, closedLoop } = this.#trace;
+    const numToSend = closedLoop ? undefined : requests.length;
+    const numSent = this.#outcomes.length;
+    this.#options.onProgress({ elapsedMs: this.#elapsedMs, numSent, ...this.#counts, numToSend });
+  }
 }
 
 async function generate(

@@ -1,8 +1,8 @@
-import { watchSettings } from '../watch/watch-settings.ts';
-import { latestRun, type Run } from './run.ts';
-import type { ServeView } from './serve-store.ts';
+import { watchSettings } from './watch-settings.ts';
+import { latestRun, type Run } from '../state/run.ts';
+import type { RecordedView } from '../state/serve-store.ts';
 
-/** What the time axes show, in ms on this tab's clock. All charts and the slots share it. */
+/** The span of the time axes, in ms on this tab's clock. All charts and the slots share it. */
 export interface TimeSpan {
   readonly startMs: number;
   readonly endMs: number;
@@ -19,7 +19,7 @@ const MIN_SPAN_MS = 250;
 /** The axis before the first run. */
 const EMPTY_SPAN: TimeSpan = { startMs: 0, endMs: 10_000, untilMs: 0, originMs: 0, isLive: false };
 
-/** What the axes showed when they were paused. A newer run doesn't replace it. */
+/** The axis at the time of the pause. A newer run doesn't replace it. */
 interface PausedAxis {
   readonly pausedAtSeconds: number;
   readonly run: Run | undefined;
@@ -30,7 +30,7 @@ let paused: PausedAxis | undefined;
 
 /** The axis begins with the run and grows with it up to the chosen length; from there on it moves. */
 export function timeSpanOf(
-  view: Pick<ServeView, 'history' | 'runs'>,
+  view: Pick<RecordedView, 'history' | 'runs'>,
   nowMs: number = performance.now(),
 ): TimeSpan {
   const { replay, pausedAtSeconds, windowSeconds } = watchSettings.getState();
@@ -49,11 +49,11 @@ export function timeSpanOf(
   return { startMs, endMs, untilMs: replay?.atMs ?? lastMs, originMs, isLive };
 }
 
-function lasts({ endedAtMs }: Run, { history }: Pick<ServeView, 'history'>): boolean {
+function lasts({ endedAtMs }: Run, { history }: Pick<RecordedView, 'history'>): boolean {
   return endedAtMs === undefined || history.slots.numLive > 0;
 }
 
-function endOf(run: Run, view: Pick<ServeView, 'history'>, nowMs: number): number {
+function endOf(run: Run, view: Pick<RecordedView, 'history'>, nowMs: number): number {
   if (lasts(run, view)) return nowMs;
   return Math.max(run.endedAtMs ?? run.startedAtMs, view.history.slots.lastEndedAtMs);
 }

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 
-let createFrameQueue: typeof import('./frame-queue.ts').createFrameQueue;
+let createPendingEvents: typeof import('./pending-events.ts').createPendingEvents;
 const frames: (() => void)[] = [];
 
 beforeEach(async () => {
@@ -8,7 +8,7 @@ beforeEach(async () => {
   vi.useFakeTimers({ toFake: ['setTimeout', 'performance'] });
   vi.stubGlobal('requestAnimationFrame', (callback: () => void) => frames.push(callback));
   vi.stubGlobal('document', { hidden: false });
-  ({ createFrameQueue } = await import('./frame-queue.ts'));
+  ({ createPendingEvents } = await import('./pending-events.ts'));
 });
 
 afterEach(() => {
@@ -17,27 +17,27 @@ afterEach(() => {
   vi.useRealTimers();
 });
 
-/** After the pause of the drawing clock. */
+/** After the time between two frames. */
 function runNextFrame(): void {
   vi.advanceTimersByTime(50);
   frames.shift()?.();
 }
 
-function createQueue() {
+function createEvents() {
   const applied: (readonly string[])[] = [];
   return {
     applied,
     frameCallbacks: frames,
-    ...createFrameQueue<string>((items) => applied.push(items)),
+    ...createPendingEvents<string>((items) => applied.push(items)),
     nextFrame: runNextFrame,
-    endPause: () => vi.advanceTimersByTime(1000),
-    setPaused: (hidden: boolean) => vi.stubGlobal('document', { hidden }),
+    endWait: () => vi.advanceTimersByTime(1000),
+    setHidden: (hidden: boolean) => vi.stubGlobal('document', { hidden }),
   };
 }
 
-describe('frame queue', () => {
-  it('applies everything that arrived since the last frame at once and in order', () => {
-    const { applied, push, nextFrame } = createQueue();
+describe('pending events', () => {
+  it('that arrived since the last frame are applied at once and in order', () => {
+    const { applied, push, nextFrame } = createEvents();
     push('a');
     push('b');
     expect(applied).toEqual([]);
@@ -47,61 +47,61 @@ describe('frame queue', () => {
     expect(applied).toEqual([['a', 'b'], ['c']]);
   });
 
-  it('applies queued items at once on flush, and not again in the frame', () => {
-    const { applied, push, flush, nextFrame } = createQueue();
+  it('are applied on request, and not again in the frame', () => {
+    const { applied, push, apply, nextFrame } = createEvents();
     push('a');
     push('b', true);
-    flush();
+    apply();
     expect(applied).toEqual([['a', 'b']]);
     nextFrame();
-    flush();
+    apply();
     expect(applied).toHaveLength(1);
   });
 
-  it('asks for one frame, however many items arrive', () => {
-    const { frameCallbacks, push } = createQueue();
+  it('need one frame, however many arrive', () => {
+    const { frameCallbacks, push } = createEvents();
     push('a');
     push('b');
     push('c');
     expect(frameCallbacks).toHaveLength(1);
   });
 
-  it('applies each item on arrival while the page gets no frames', () => {
-    const { applied, frameCallbacks, push, setPaused } = createQueue();
-    setPaused(true);
+  it('are applied on arrival while the page gets no frames', () => {
+    const { applied, frameCallbacks, push, setHidden } = createEvents();
+    setHidden(true);
     push('a');
     push('b');
     expect(applied).toEqual([['a'], ['b']]);
     expect(frameCallbacks).toHaveLength(0);
   });
 
-  it('applies what can wait together, in the frame after a pause', () => {
-    const { applied, frameCallbacks, push, nextFrame, endPause } = createQueue();
+  it('that can wait are applied together, in the frame after a second', () => {
+    const { applied, frameCallbacks, push, nextFrame, endWait } = createEvents();
     push('a', true);
     push('b', true);
     expect(frameCallbacks).toHaveLength(0);
-    endPause();
+    endWait();
     nextFrame();
     push('c', true);
-    endPause();
+    endWait();
     nextFrame();
     expect(applied).toEqual([['a', 'b'], ['c']]);
   });
 
-  it('applies what can wait with what cannot, and has nothing left for the end of the pause', () => {
-    const { applied, frameCallbacks, push, nextFrame, endPause } = createQueue();
+  it('that can wait are applied with those that cannot, and need no frame after the second', () => {
+    const { applied, frameCallbacks, push, nextFrame, endWait } = createEvents();
     push('a', true);
     push('b');
     nextFrame();
-    endPause();
+    endWait();
     expect(applied).toEqual([['a', 'b']]);
     expect(frameCallbacks).toHaveLength(0);
   });
 
-  it('keeps the order when the page is hidden between an item and its frame', () => {
-    const { applied, push, nextFrame, setPaused } = createQueue();
+  it('keep their order when the page is hidden between an event and its frame', () => {
+    const { applied, push, nextFrame, setHidden } = createEvents();
     push('a');
-    setPaused(true);
+    setHidden(true);
     push('b');
     nextFrame();
     expect(applied).toEqual([['a', 'b']]);

@@ -1,17 +1,17 @@
-import { Button } from '../parts/button.tsx';
+import type { ComponentProps } from 'react';
 
-interface IconButtonProps {
+import { Button } from './button.tsx';
+
+interface IconButtonProps extends ComponentProps<typeof Button> {
   readonly label: string;
   readonly hint: string;
   /** In a box of 16 × 16. */
   readonly path: string;
-  readonly disabled?: boolean;
-  readonly onClick: () => void;
 }
 
 export function IconButton({ label, hint, path, ...props }: IconButtonProps) {
   return (
-    <Button className="button-quiet icon-button" aria-label={label} title={hint} {...props}>
+    <Button variant="quiet" aria-label={label} title={hint} {...props}>
       <svg viewBox="0 0 16 16" width="16" height="16" aria-hidden="true">
         <path d={path} />
       </svg>

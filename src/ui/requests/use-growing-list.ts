@@ -1,18 +1,19 @@
 import { useEffect, useState } from 'react';
 
-import { onDrawFrame } from '../state/draw-clock.ts';
+import { frames } from '../drawing/frame-scheduler.ts';
 
 const NUM_NEW_PER_FRAME = 8;
 
 /** A list that grows at its end by a few items a frame, so that the page stays responsive when many come together. */
-export function useInTurns<Item>(items: readonly Item[]): readonly Item[] {
+export function useGrowingList<Item>(items: readonly Item[]): readonly Item[] {
   const [listed, setListed] = useState(items);
   const shown = withSomeNew(listed, items, NUM_NEW_PER_FRAME);
-  // More items follow in the next frame of the drawing clock.
-  useEffect(
-    () => (listed === items ? undefined : onDrawFrame(() => setListed(shown))),
-    [listed, items, shown],
-  );
+  useEffect(() => {
+    if (listed === items) return undefined;
+    const grow = (): void => setListed(shown);
+    frames.request(grow);
+    return () => frames.cancel(grow);
+  }, [listed, items, shown]);
   return shown;
 }
 
