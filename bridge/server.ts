@@ -7,7 +7,7 @@ import type { Bridge } from './bridge.ts';
 import { BridgeError, codeOf } from './errors.ts';
 import { STALL_TIMEOUT_MS } from './http/exchange.ts';
 import { HttpError } from './http/http-error.ts';
-import { limitConnections } from './http/connection-limit.ts';
+import { ConnectionLimit } from './http/connection-limit.ts';
 import { holdBody } from './http/read-body.ts';
 import { isLoopbackAddress, isLoopbackHost } from './http/loopback.ts';
 import { refuseConnection } from './http/refuse-connection.ts';
@@ -60,7 +60,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
   const serveFile = serveStaticFiles({ ...options, marks: bridge?.pageMarks ?? '' });
   const create = (): Server => {
     const server = createServer(LIMITS);
-    const limit = limitConnections(server, maxConnections);
+    const limit = new ConnectionLimit(server, maxConnections);
     const answer: RequestListener = (request, response) => {
       const next = (): void => {
         // Cuts a client that does not read the file. Requests for work have limits of their own.

@@ -48,7 +48,7 @@ export function HistoryDialog({ onClose }: { readonly onClose: () => void }) {
       {failure && <ErrorLine error={failure} />}
       {entries && !failure && (
         <p className="field-hint">
-          The last 200 texts that were generated in this browser. They slotSpan on this machine.
+          The last 200 texts that were generated in this browser. They stay on this machine.
         </p>
       )}
       {refusal && <ErrorLine error={refusal} />}
