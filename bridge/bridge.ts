@@ -35,12 +35,12 @@ import { PLAIN_TEXT, serviceRoutes } from './routes/service.ts';
 import { tokenRoutes } from './routes/tokens.ts';
 import { describeInLog, toHttpError } from './http/to-http-error.ts';
 import { WorkPlaces } from './http/work-places.ts';
-import type { CommandLineOptions } from './options.ts';
+import type { CommandLineOptions } from './cli/options.ts';
 import { TabLink, type TabLinkOptions } from './tabs/tab-link.ts';
 import { TabSockets, type OwnBrowser } from './tabs/tab-sockets.ts';
 import { probeUpstream } from './upstream/probe-upstream.ts';
 import type { UpstreamOptions } from './upstream/upstream-client.ts';
-import { upstreamMark } from './upstream/upstream-mark.ts';
+import { upstreamMark } from './upstream/upstream-meta.ts';
 import { upstreamRoutes } from './upstream/upstream-routes.ts';
 
 /** How a bridge answers, and whom. */

@@ -11,8 +11,8 @@ import { ConnectionLimit } from './http/connection-limit.ts';
 import { holdBody } from './http/read-body.ts';
 import { isLoopbackAddress, isLoopbackHost } from './http/loopback.ts';
 import { refuseConnection } from './http/refuse-connection.ts';
-import type { CommandLineOptions } from './options.ts';
-import { serveStaticFiles, type StaticFilesOptions } from './static-files.ts';
+import type { CommandLineOptions } from './cli/options.ts';
+import { serveStaticFiles, type StaticFilesOptions } from './static/static-files.ts';
 
 /** What `startServer` serves, and where. */
 export interface ServerOptions

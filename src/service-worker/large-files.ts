@@ -1,6 +1,6 @@
 import type { PrecacheEntry } from 'serwist';
 
-import { buildFor, WASM_FILES } from '../worker/runtime/ort-builds.ts';
+import { buildFor, WASM_FILES } from '../worker/runtime/ort/ort-builds.ts';
 import type { KeepMessage } from './keep-message.ts';
 
 /** Megabytes each, and a page needs few of them: they are stored when it does, not when the service worker is installed. */

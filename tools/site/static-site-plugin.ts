@@ -1,8 +1,8 @@
 import { resolve } from 'node:path';
 import type { Plugin } from 'vite';
 
-import { contentSecurityPolicyElement } from '../../bridge/content-security-policy.ts';
-import { SERVICE_WORKER_FILE, staticMark } from '../../bridge/static-marks.ts';
+import { contentSecurityPolicyElement } from '../../bridge/static/content-security-policy.ts';
+import { SERVICE_WORKER_FILE, staticMark } from '../../bridge/static/static-host-meta.ts';
 import { writeServiceWorker } from './write-service-worker.ts';
 
 /** Makes the built page one that a static host can serve: with its policy in the page, and a service worker beside it. */

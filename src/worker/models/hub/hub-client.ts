@@ -8,7 +8,7 @@ import {
   ModelAccessError,
   ModelNotFoundError,
 } from '../../../protocol/errors/hub.ts';
-import { readChunks } from '../read-chunks.ts';
+import { readChunks } from '../../../platform/read-chunks.ts';
 import { parseRetryAfter, retry, type RetryOptions } from './retry.ts';
 
 /** Limit for the headers of a file, for the silence before each of its chunks, and for a whole answer of the API. */

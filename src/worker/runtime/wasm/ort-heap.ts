@@ -1,7 +1,7 @@
 import type { Tensor } from 'onnxruntime-web/webgpu';
-import type { OrtModule } from '../ort.ts';
+import type { OrtModule } from '../ort/ort.ts';
 import type { KvArray } from './kv-rows.ts';
-import { ortMemory, type OrtMemory } from './ort-memory.ts';
+import { ortMemory, type OrtMemory } from '../ort/ort-memory.ts';
 
 /** Float32 values that runs read. */
 export interface InputFloats extends KvArray {

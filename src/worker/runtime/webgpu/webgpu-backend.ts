@@ -12,7 +12,7 @@ import {
   type RowCopy,
   type SampleOutput,
 } from '../model-backend.ts';
-import { ortMutex } from '../ort.ts';
+import { ortMutex } from '../ort/ort.ts';
 import { GpuKvCache } from './gpu-kv-cache.ts';
 import { createGpuParts, type GpuParts, type WebGpuBackendOptions } from './gpu-parts.ts';
 import { GraphTensors } from './graph-tensors.ts';

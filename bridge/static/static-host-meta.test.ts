@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 
 import { contentSecurityPolicyElement } from './content-security-policy.ts';
 import { isServiceWorker } from './retired-service-worker.ts';
-import { staticMark, withoutStaticMarks } from './static-marks.ts';
+import { staticMark, withoutStaticMarks } from './static-host-meta.ts';
 
 test('a server takes out what the build wrote for a static host, and nothing else', () => {
   const kept = '<meta charset="utf-8" />';

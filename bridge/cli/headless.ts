@@ -1,10 +1,10 @@
 import { chromium, type Browser } from 'playwright';
 
-import { findBrowser } from './browser/find-browser.ts';
-import { SERVING_ARGUMENTS } from './browser/launch-arguments.ts';
-import { BridgeError, reasonOf } from './errors.ts';
+import { findBrowser } from '../browser/find-browser.ts';
+import { SERVING_ARGUMENTS } from '../browser/launch-arguments.ts';
+import { BridgeError, reasonOf } from '../errors.ts';
 import { keepTab, type HeadlessTab, type KeepTabOptions } from './keep-tab.ts';
-import type { OwnBrowser } from './tabs/tab-sockets.ts';
+import type { OwnBrowser } from '../tabs/tab-sockets.ts';
 
 export interface HeadlessOptions extends KeepTabOptions {
   /** Marks the browser as the bridge's own. */

@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 
-import { SERVICE_WORKER_FILE } from './static-marks.ts';
+import { SERVICE_WORKER_FILE } from './static-host-meta.ts';
 
 /**
  * Takes the place of a service worker that a static host of the same origin has installed, such as `vite preview` on this port:

@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, it, vi } from 'vitest';
-import type * as ImportPart from '../import-part.ts';
-import { isFault } from './fault-of.ts';
+import type * as ImportPart from '../../import-part.ts';
+import { isFault } from '../faults/fault-of.ts';
 
 const parts = vi.hoisted(() => ({ create: (): Promise<unknown> => Promise.resolve({}) }));
 

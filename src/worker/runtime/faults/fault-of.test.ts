@@ -1,5 +1,5 @@
 import { describe, expect, it, vi } from 'vitest';
-import { ModelFileMissingError } from '../../protocol/errors/model.ts';
+import { ModelFileMissingError } from '../../../protocol/errors/model.ts';
 import {
   AdapterGoneError,
   DeviceLostError,
@@ -8,8 +8,8 @@ import {
   NoWebGpuAdapterError,
   StepHangError,
   WasmAbortError,
-} from '../../protocol/errors/runtime.ts';
-import { RuntimeLostError } from '../../batching/generation/runtime-lost-error.ts';
+} from '../../../protocol/errors/runtime.ts';
+import { RuntimeLostError } from '../../../batching/generation/runtime-lost-error.ts';
 import { faultOf, faultOfWorker, isFault } from './fault-of.ts';
 
 class FakeOutOfMemoryError {

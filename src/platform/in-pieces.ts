@@ -1,4 +1,4 @@
-import { yieldToHost } from '../../platform/yield-to-host.ts';
+import { yieldToHost } from './yield-to-host.ts';
 import { createMutex } from './mutex.ts';
 
 /** One at a time in this worker: otherwise other tasks would wait for a piece of each. */

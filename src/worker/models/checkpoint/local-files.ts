@@ -1,4 +1,4 @@
-import type { CheckpointFiles } from '../checkpoint/checkpoint-files.ts';
+import type { CheckpointFiles } from './checkpoint-files.ts';
 
 /** Files that the user has picked, by name. Their folders are ignored. */
 export function localFiles(files: readonly File[]): CheckpointFiles {

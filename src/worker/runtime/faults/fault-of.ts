@@ -1,6 +1,6 @@
-import { RuntimeLostError } from '../../batching/generation/runtime-lost-error.ts';
-import { textOf } from '../../batching/errors.ts';
-import type { Fault, FaultKind } from '../../protocol/recovery.ts';
+import { RuntimeLostError } from '../../../batching/generation/runtime-lost-error.ts';
+import { textOf } from '../../../batching/errors.ts';
+import type { Fault, FaultKind } from '../../../protocol/recovery.ts';
 import {
   AdapterGoneError,
   DeviceLostError,
@@ -8,7 +8,7 @@ import {
   GpuWrongValuesError,
   StepHangError,
   WasmAbortError,
-} from '../../protocol/errors/runtime.ts';
+} from '../../../protocol/errors/runtime.ts';
 
 /** The fault behind an error that ends the worker. An error that nobody has wrapped as `RuntimeLostError` came unexpected. */
 export function faultOfWorker(error: unknown): Fault {

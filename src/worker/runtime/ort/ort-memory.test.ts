@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, it, vi } from 'vitest';
-import { NEGATION } from './test-support.ts';
+import { NEGATION } from '../wasm/test-support.ts';
 
 /** As in a worker that has just started. */
 beforeEach(() => {
@@ -7,8 +7,8 @@ beforeEach(() => {
 });
 
 async function negate(values: readonly number[]): Promise<unknown> {
-  const { loadOrt } = await import('../ort.ts');
-  const { allocateFloats } = await import('./ort-heap.ts');
+  const { loadOrt } = await import('./ort.ts');
+  const { allocateFloats } = await import('../wasm/ort-heap.ts');
   const ort = await loadOrt('wasm');
   ort.env.wasm.numThreads = 1;
   const session = await ort.InferenceSession.create(NEGATION, { executionProviders: ['wasm'] });

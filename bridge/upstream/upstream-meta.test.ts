@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 
-import { upstreamMark } from './upstream-mark.ts';
+import { upstreamMark } from './upstream-meta.ts';
 
 it('tells the page of the upstream and its model, and lets nothing out of the attribute', () => {
   expect(upstreamMark({ url: 'http://gpu:8000', apiKey: 'secret' })).toBe(

@@ -1,6 +1,6 @@
-import { memoryFile, type CheckpointFiles } from './checkpoint/checkpoint-files.ts';
-import { ModelFileMissingError } from '../../protocol/errors/model.ts';
-import { readChunks } from './read-chunks.ts';
+import { memoryFile, type CheckpointFiles } from './checkpoint-files.ts';
+import { ModelFileMissingError } from '../../../protocol/errors/model.ts';
+import { readChunks } from '../../../platform/read-chunks.ts';
 
 export type ReportBytes = (loaded: number, total: number) => void;
 

@@ -1,5 +1,5 @@
-import type { TabserveClient } from '../src/client/client.ts';
-import type { ServeStatus } from '../src/protocol/status.ts';
+import type { TabserveClient } from '../../src/client/client.ts';
+import type { ServeStatus } from '../../src/protocol/status.ts';
 
 /**
  * Prints a line when the model becomes ready or fails, without repeating the last line. A missing tab is not a failure: the

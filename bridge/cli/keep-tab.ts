@@ -1,7 +1,7 @@
 import { addAbortListener } from 'node:events';
 
-import { systemClock } from '../src/batching/clock.ts';
-import { BridgeError, launchReasonOf } from './errors.ts';
+import { systemClock } from '../../src/batching/clock.ts';
+import { BridgeError, launchReasonOf } from '../errors.ts';
 
 /** A page that is open in a browser. */
 export interface HeadlessTab {

@@ -1,9 +1,9 @@
 import { parseArgs } from 'node:util';
 
-import { BridgeError } from './errors.ts';
-import { LOG_LEVELS, type LogLevel } from './http/access-log.ts';
+import { BridgeError } from '../errors.ts';
+import { LOG_LEVELS, type LogLevel } from '../http/access-log.ts';
 import type { WhenToOpen } from './open-browser.ts';
-import type { UpstreamOptions } from './upstream/upstream-client.ts';
+import type { UpstreamOptions } from '../upstream/upstream-client.ts';
 
 /** The options of the command line. */
 export interface CommandLineOptions {

@@ -6,11 +6,11 @@ import type { Readable } from 'node:stream';
 import sirv from 'sirv';
 
 import { contentSecurityPolicy } from './content-security-policy.ts';
-import { BridgeError } from './errors.ts';
-import { HttpError } from './http/http-error.ts';
-import type { CommandLineOptions } from './options.ts';
+import { BridgeError } from '../errors.ts';
+import { HttpError } from '../http/http-error.ts';
+import type { CommandLineOptions } from '../cli/options.ts';
 import { isServiceWorker, retireServiceWorker } from './retired-service-worker.ts';
-import { withoutStaticMarks } from './static-marks.ts';
+import { withoutStaticMarks } from './static-host-meta.ts';
 
 const SECURITY_HEADERS: Readonly<Record<string, string>> = {
   // Cross-origin isolation gives the WASM backend its threads.

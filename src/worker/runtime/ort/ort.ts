@@ -1,9 +1,9 @@
 import type * as Ort from 'onnxruntime-web/webgpu';
-import { importPart } from '../import-part.ts';
-import { RuntimeFileError, WasmForbiddenError } from '../../protocol/errors/worker.ts';
-import { createMutex } from './mutex.ts';
+import { importPart } from '../../import-part.ts';
+import { RuntimeFileError, WasmForbiddenError } from '../../../protocol/errors/worker.ts';
+import { createMutex } from '../../../platform/mutex.ts';
 import { buildFor, WASM_FILES, type OrtBuild } from './ort-builds.ts';
-import { importFactory } from './wasm/ort-memory.ts';
+import { importFactory } from './ort-memory.ts';
 
 export type OrtModule = Omit<typeof Ort, 'InferenceSession'> & {
   readonly InferenceSession: {

@@ -1,10 +1,10 @@
 import { expect, it } from 'vitest';
 
-import { clientId } from '../src/batching/generation/test-support.ts';
-import { TabserveClient } from '../src/client/client.ts';
-import type { LinkListener } from '../src/client/links/link.ts';
-import { NoTabError } from './tabs/no-tab-error.ts';
-import { tellState } from './tell-state.ts';
+import { clientId } from '../../src/batching/generation/test-support.ts';
+import { TabserveClient } from '../../src/client/client.ts';
+import type { LinkListener } from '../../src/client/links/link.ts';
+import { NoTabError } from '../tabs/no-tab-error.ts';
+import { tellState } from './print-state.ts';
 
 it('says nothing of a tab that takes longer than requests wait for one, and fails nobody', () => {
   const lines: string[] = [];

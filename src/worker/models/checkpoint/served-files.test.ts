@@ -1,5 +1,5 @@
 import { describe, expect, it, vi } from 'vitest';
-import { servedFolder } from './model-files.ts';
+import { servedFolder } from './served-files.ts';
 
 const FOLDER = 'http://localhost/models/tiny/';
 

@@ -1,6 +1,6 @@
-import { ModelFileMissingError } from '../../protocol/errors/model.ts';
-import { isWasmAbort } from './fault-of.ts';
-import { WasmAbortError } from '../../protocol/errors/runtime.ts';
+import { ModelFileMissingError } from '../../../protocol/errors/model.ts';
+import { isWasmAbort } from '../faults/fault-of.ts';
+import { WasmAbortError } from '../../../protocol/errors/runtime.ts';
 import { ortInUse, ortMutex } from './ort.ts';
 
 /** A small ONNX model with one float32 input and one float32 output, on the CPU. */
