@@ -40,10 +40,10 @@ import { TabLink, type TabLinkOptions } from './tabs/tab-link.ts';
 import { TabSockets, type OwnBrowser } from './tabs/tab-sockets.ts';
 import { probeUpstream } from './upstream/probe-upstream.ts';
 import type { UpstreamOptions } from './upstream/upstream-client.ts';
-import { upstreamMark } from './upstream/upstream-meta.ts';
+import { upstreamMeta } from './upstream/upstream-meta.ts';
 import { upstreamRoutes } from './upstream/upstream-routes.ts';
 
-/** How a bridge answers, and whom. */
+/** How a bridge answers, and which clients. */
 export interface BridgeOptions
   extends
     Pick<CommandLineOptions, 'host'>,
@@ -74,8 +74,8 @@ const API_HEADERS: Readonly<Record<string, string>> = {
 export class Bridge {
   /** The bridge's own client: it reaches the worker of the open tab. */
   readonly serve: TabserveClient;
-  /** Elements for the head of the page: they tell it about this bridge. */
-  readonly pageMarks: string;
+  /** Elements for the head of the page: with them it finds this bridge. */
+  readonly headElements: string;
   readonly #guard: Guard;
   readonly #log: (entry: LogEntry) => void;
   readonly #tabs: TabLink;
@@ -83,7 +83,7 @@ export class Bridge {
   readonly #metrics = new HttpMetrics();
   readonly #routes: readonly Route[];
   readonly #allowsPriority: boolean;
-  /** Requests that are not yet answered, without those of the page that serves. */
+  /** Requests that are not yet answered, except those of the page that serves. */
   readonly #exchanges = new Set<Exchange>();
   #onIdle: () => void = () => undefined;
   /** Set once the server stops: the answer to new requests. */
@@ -100,10 +100,10 @@ export class Bridge {
     upstream,
     log = () => undefined,
   }: BridgeOptions) {
-    this.pageMarks = [
+    this.headElements = [
       `<meta name="${BRIDGE_META}" content="${BRIDGE_FOLDER}" />`,
       ...(hub === undefined ? [] : [`<meta name="${HUB_META}" content="${hub}" />`]),
-      ...(upstream ? [upstreamMark(upstream)] : []),
+      ...(upstream ? [upstreamMeta(upstream)] : []),
     ].join('\n    ');
     this.#guard = new Guard({ host, allowedOrigins });
     this.#log = log;

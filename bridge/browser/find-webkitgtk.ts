@@ -3,7 +3,7 @@ import { globSync } from 'node:fs';
 import { findOnPath } from './commands.ts';
 import { installPackages } from './install-packages.ts';
 
-/** What WebKitGTK needs to be driven: its paths. */
+/** Paths of the files that drive WebKitGTK. */
 export interface WebKitGtk {
   /** MiniBrowser, the library's own. */
   readonly browserPath: string;
@@ -18,7 +18,7 @@ const REMEDY =
   'WebKitGTK was not found whole and could not be installed: install its driver and an X server ' +
   '(on Debian: apt-get install webkit2gtk-driver xvfb).';
 
-/** Of Debian, and of Fedora and Arch. */
+/** The paths of Debian, then of Fedora and Arch. */
 const BROWSERS = ['/usr/lib/*/webkit2gtk-4.*/MiniBrowser', '/usr/{lib,libexec}/webkit2gtk-4.*/MiniBrowser'];
 
 /** Finds a WebKitGTK with its driver, or installs the distribution's. */

@@ -27,9 +27,9 @@ export async function keepHeadlessTab(url: string, options: HeadlessOptions): Pr
 async function openTab(
   executablePath: string,
   url: string,
-  { cookie, tell }: HeadlessOptions,
+  { cookie, print }: HeadlessOptions,
 ): Promise<HeadlessTab> {
-  const browser = await launch(executablePath, tell);
+  const browser = await launch(executablePath, print);
   const { promise: ended, resolve: end } = Promise.withResolvers<string>();
   browser.once('disconnected', () => end('the browser has ended.'));
   try {
@@ -46,7 +46,7 @@ async function openTab(
 }
 
 /** Chromium has no sandbox for root, or on systems that deny it user namespaces. */
-async function launch(executablePath: string, tell: (line: string) => void): Promise<Browser> {
+async function launch(executablePath: string, print: (line: string) => void): Promise<Browser> {
   const start = (chromiumSandbox: boolean): Promise<Browser> =>
     chromium.launch({
       executablePath,
@@ -59,7 +59,7 @@ async function launch(executablePath: string, tell: (line: string) => void): Pro
     return await start(true);
   } catch (error) {
     if (!reasonOf(error).includes('sandboxing failed')) throw error;
-    tell('Chromium has no sandbox for this user on this machine: it runs without.');
+    print('Chromium has no sandbox for this user on this machine: it runs without.');
     return start(false);
   }
 }

@@ -27,7 +27,7 @@ function createBrowser() {
   });
   const controller = new AbortController();
   const lines: string[] = [];
-  const keep = () => keepTab(open, { signal: controller.signal, tell: (line) => lines.push(line) });
+  const keep = () => keepTab(open, { signal: controller.signal, print: (line) => lines.push(line) });
   return { open, tabs, lines, keep, stop: () => controller.abort() };
 }
 

@@ -13,7 +13,7 @@ export interface HeadlessTab {
 export interface KeepTabOptions {
   /** Closes the tab and stops. */
   readonly signal: AbortSignal;
-  readonly tell: (line: string) => void;
+  readonly print: (line: string) => void;
 }
 
 const FIRST_PAUSE_MS = 1000;
@@ -29,7 +29,7 @@ const LASTING_MS = 60_000;
  */
 export async function keepTab(
   open: () => Promise<HeadlessTab>,
-  { signal, tell }: KeepTabOptions,
+  { signal, print }: KeepTabOptions,
 ): Promise<void> {
   let hasOpened = false;
   let numFailures = 0;
@@ -53,7 +53,7 @@ export async function keepTab(
       const message = `The headless browser does not stay open (${why}): set CHROME_PATH to a Chrome or Chromium that does, or leave out --headless to use your own browser.`;
       throw new BridgeError('NO_HEADLESS_TAB', message, reason);
     }
-    tell(`The headless browser failed and is started again: ${why}`);
+    print(`The headless browser failed and is started again: ${why}`);
     await pause(FIRST_PAUSE_MS * 2 ** (numFailures - 1), signal);
   }
 }

@@ -4,7 +4,7 @@ import { clientId } from '../../src/batching/generation/test-support.ts';
 import { TabserveClient } from '../../src/client/client.ts';
 import type { LinkListener } from '../../src/client/links/link.ts';
 import { NoTabError } from '../tabs/no-tab-error.ts';
-import { tellState } from './print-state.ts';
+import { printState } from './print-state.ts';
 
 it('says nothing of a tab that takes longer than requests wait for one, and fails nobody', () => {
   const lines: string[] = [];
@@ -13,7 +13,7 @@ it('says nothing of a tab that takes longer than requests wait for one, and fail
     link = listener;
     return { isolationReason: '', post: () => undefined, close: () => undefined };
   });
-  tellState(serve, 'http://localhost:8000', (line) => lines.push(line));
+  printState(serve, 'http://localhost:8000', (line) => lines.push(line));
   link?.onFailure(NoTabError.at('http://localhost:8000'));
   expect(serve.status()).toMatchObject({ state: 'failed', error: { code: 'NO_TAB' } });
   link?.onFailure(new Error('no memory'));

@@ -7,17 +7,17 @@ import type { ServeStatus } from '../../src/protocol/status.ts';
  *
  * @param url The server's address.
  */
-export function tellState(
+export function printState(
   serve: Pick<TabserveClient, 'subscribe'>,
   url: string,
-  tell: (line: string) => void,
+  print: (line: string) => void,
 ): void {
   let lastLine: string | undefined;
   serve.subscribe('status', (status) => {
     const line = lineOf(status, url);
     if (line === undefined || line === lastLine) return;
     lastLine = line;
-    tell(line);
+    print(line);
   });
 }
 

@@ -2,7 +2,7 @@
 const DEFAULT_HUB = ['https://huggingface.co', 'https://*.huggingface.co', 'https://*.hf.co'];
 
 /**
- * What the built page may load: its own files, WebAssembly, and model files from these foreign origins. Trusted Types forbid
+ * The policy of the built page, which loads its own files, WebAssembly, and model files from these foreign origins. Trusted Types forbid
  * scripts and markup made from text, but for the one policy in `src/platform/own-scripts.ts`, which starts workers.
  *
  * @param hub A hub, and the origins that it redirects to; empty for huggingface.co.

@@ -29,7 +29,7 @@ async function servePackedPage({ size = 0 } = {}): Promise<string> {
   );
   await writeFile(join(root, 'assets', 'digits.txt'), '0123456789');
   await writeFile(join(root, 'assets', 'lost.txt'), 'lost');
-  const server = createServer(serveStaticFiles({ root, runtime, marks: '' }));
+  const server = createServer(serveStaticFiles({ root, runtime, headElements: '' }));
   await rm(join(root, 'assets', 'lost.txt'));
   servers.push(server);
   await new Promise<void>((resolve) => void server.listen(0, '127.0.0.1', resolve));
@@ -55,7 +55,7 @@ it.each([
   expect((await fetch(url + path)).status).toBe(404);
 });
 
-/** Of the runtime, in this process. */
+/** Number of `.wasm` files that this process has open. */
 function numOpenFiles(): number {
   return readdirSync('/proc/self/fd').filter((fd) => {
     try {

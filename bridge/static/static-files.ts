@@ -10,7 +10,7 @@ import { BridgeError } from '../errors.ts';
 import { HttpError } from '../http/http-error.ts';
 import type { CommandLineOptions } from '../cli/options.ts';
 import { isServiceWorker, retireServiceWorker } from './retired-service-worker.ts';
-import { withoutStaticMarks } from './static-host-meta.ts';
+import { withoutStaticHostMeta } from './static-host-meta.ts';
 
 const SECURITY_HEADERS: Readonly<Record<string, string>> = {
   // Cross-origin isolation gives the WASM backend its threads.
@@ -37,8 +37,8 @@ export interface StaticFilesOptions extends Partial<Pick<CommandLineOptions, 'hu
   readonly runtime?: string;
   /** The page's Content-Security-Policy. Default: that of the built page. */
   readonly policy?: string | undefined;
-  /** Elements for the page's head. If empty, the page does not look for a bridge at this server. */
-  readonly marks: string;
+  /** Elements for the page's head. If empty, the page does not ask this server for a bridge. */
+  readonly headElements: string;
 }
 
 /** Serves the built page. The file list is read once: rebuild, then restart. */
@@ -47,7 +47,7 @@ export function serveStaticFiles({
   runtime,
   hub = [],
   policy = contentSecurityPolicy(hub),
-  marks,
+  headElements,
 }: StaticFilesOptions): RequestListener {
   if (!existsSync(join(root, 'index.html'))) {
     const message = `There is no index.html in ${root}: run \`npm run build\` first.`;
@@ -55,7 +55,7 @@ export function serveStaticFiles({
   }
   const serveFile = sirv(root, { dev: false, etag: true, setHeaders: setFileHeaders });
   const serveRuntime = runtime === undefined ? undefined : serveRuntimeFiles(runtime);
-  const servePage = pageWith(marks, join(root, 'index.html'));
+  const servePage = pageWith(headElements, join(root, 'index.html'));
   return (request, response) => {
     if (!isRange(request.headers.range)) delete request.headers.range;
     response.once('pipe', (file: Readable) => closeWith(response, file));
@@ -112,10 +112,12 @@ function refuse(response: ServerResponse, error: HttpError): void {
   response.end(`${JSON.stringify(error)}\n`);
 }
 
-/** The page with the marks in its head, in place of those for a static host. */
-function pageWith(marks: string, path: string): RequestListener {
-  const markup = withoutStaticMarks(readFileSync(path, 'utf8'));
-  const page = Buffer.from(marks === '' ? markup : markup.replace('<head>', () => `<head>\n    ${marks}`));
+/** The page with these elements in its head, in place of those for a static host. */
+function pageWith(headElements: string, path: string): RequestListener {
+  const markup = withoutStaticHostMeta(readFileSync(path, 'utf8'));
+  const page = Buffer.from(
+    headElements === '' ? markup : markup.replace('<head>', () => `<head>\n    ${headElements}`),
+  );
   const etag = `"${createHash('sha256').update(page).digest('base64url')}"`;
   return (request, response) => {
     response.setHeader('Cache-Control', 'no-cache');

@@ -2,14 +2,14 @@ import { expect, test } from 'vitest';
 
 import { contentSecurityPolicyElement } from './content-security-policy.ts';
 import { isServiceWorker } from './retired-service-worker.ts';
-import { staticMark, withoutStaticMarks } from './static-host-meta.ts';
+import { staticHostMeta, withoutStaticHostMeta } from './static-host-meta.ts';
 
 test('a server takes out what the build wrote for a static host, and nothing else', () => {
   const kept = '<meta charset="utf-8" />';
-  const attributes = Object.entries(staticMark({ name: 'a', content: contentSecurityPolicyElement() }))
+  const attributes = Object.entries(staticHostMeta({ name: 'a', content: contentSecurityPolicyElement() }))
     .map(([name, value]) => `${name}="${value}"`)
     .join(' ');
-  expect(withoutStaticMarks(`<head>\n  <meta ${attributes}>\n  ${kept}\n</head>`)).toBe(
+  expect(withoutStaticHostMeta(`<head>\n  <meta ${attributes}>\n  ${kept}\n</head>`)).toBe(
     `<head>\n  ${kept}\n</head>`,
   );
 });

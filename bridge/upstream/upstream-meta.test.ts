@@ -1,12 +1,12 @@
 import { expect, it } from 'vitest';
 
-import { upstreamMark } from './upstream-meta.ts';
+import { upstreamMeta } from './upstream-meta.ts';
 
 it('tells the page of the upstream and its model, and lets nothing out of the attribute', () => {
-  expect(upstreamMark({ url: 'http://gpu:8000', apiKey: 'secret' })).toBe(
+  expect(upstreamMeta({ url: 'http://gpu:8000', apiKey: 'secret' })).toBe(
     '<meta name="tabserve-upstream" content="http://gpu:8000" />',
   );
-  expect(upstreamMark({ url: 'http://gpu', model: '"><script>$&' })).toContain(
+  expect(upstreamMeta({ url: 'http://gpu', model: '"><script>$&' })).toContain(
     'data-model="&quot;>&lt;script>$&amp;"',
   );
 });

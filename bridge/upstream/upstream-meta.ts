@@ -1,7 +1,7 @@
 import type { UpstreamOptions } from './upstream-client.ts';
 
-/** Tells the page to ask the upstream; `upstreamOfPage` reads it. */
-export function upstreamMark({ url, model }: UpstreamOptions): string {
+/** The element that makes the page use the upstream; `upstreamOfPage` reads it. */
+export function upstreamMeta({ url, model }: UpstreamOptions): string {
   const named = model === undefined ? '' : ` data-model="${escapeAttribute(model)}"`;
   return `<meta name="tabserve-upstream" content="${escapeAttribute(url)}"${named} />`;
 }

@@ -1,16 +1,16 @@
 import { yieldToHost } from './yield-to-host.ts';
 import { createMutex } from './mutex.ts';
 
-/** One at a time in this worker: otherwise other tasks would wait for a piece of each. */
-const turns = createMutex();
+/** One computation at a time: otherwise other tasks would wait for a piece of each. */
+const mutex = createMutex();
 
 /**
- * Runs the rest of a work that yields between its pieces, and lets the host's other tasks run before each piece.
+ * Runs the rest of a computation that yields between its pieces, and lets the host's other tasks run before each piece.
  *
- * @throws What the work throws.
+ * @throws The errors of the computation.
  */
 export function inPieces<Result>(work: Generator<void, Result>, pause = yieldToHost): Promise<Result> {
-  return turns.run(async () => {
+  return mutex.run(async () => {
     for (;;) {
       await pause();
       const piece = work.next();

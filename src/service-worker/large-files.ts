@@ -34,7 +34,7 @@ export class LargeFiles {
     return this.#known.has(key);
   }
 
-  /** What the page needs offline when the model runs on this backend: the models, and one `.wasm` file. */
+  /** Files that the page needs offline when the model runs on this backend: the models, and one `.wasm` file. */
   neededFor(backend: KeepMessage['backend']): readonly string[] {
     const runtime = `/${WASM_FILES[buildFor(backend)].replace(/\.wasm$/, '-')}`;
     return [...this.#keys.keys()].filter(

@@ -25,7 +25,7 @@ export class BoundedTemplate {
     this.#now = now;
   }
 
-  /** @throws What the template raises; RangeError for what takes too long or gets too large. */
+  /** @throws The template's own errors; RangeError if it takes too long or a value gets too large. */
   render(variables: Readonly<Record<string, unknown>>): string {
     const environment = new Environment();
     for (const [name, value] of Object.entries({ ...GLOBALS, ...variables })) environment.set(name, value);

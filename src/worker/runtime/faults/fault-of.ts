@@ -10,7 +10,7 @@ import {
   WasmAbortError,
 } from '../../../protocol/errors/runtime.ts';
 
-/** The fault behind an error that ends the worker. An error that nobody has wrapped as `RuntimeLostError` came unexpected. */
+/** The fault behind an error that ends the worker. An error that is not a `RuntimeLostError` was unexpected. */
 export function faultOfWorker(error: unknown): Fault {
   return error instanceof RuntimeLostError
     ? faultOf(error.cause)
@@ -28,8 +28,8 @@ function messageOf(cause: unknown): string {
 }
 
 /**
- * Whether an error while a model was made ready comes from the runtime, so that another worker may do better. Our own errors
- * with a code concern the model, the request or the choice, and would come again.
+ * Whether an error in loading a model comes from the runtime, so that another worker may succeed. Our own errors with a code
+ * concern the model, the request or the choice, and would come again.
  */
 export function isFault(cause: unknown): boolean {
   const isOwn = cause instanceof Error && 'code' in cause && typeof cause.code === 'string';

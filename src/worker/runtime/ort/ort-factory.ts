@@ -13,7 +13,7 @@ export const made: {
   wasmUrl?: string;
 } = {};
 
-/** @param config What onnxruntime-web asks for. It takes the `.wasm` file to lie beside this file, under its original name. */
+/** @param config Options of onnxruntime-web. It takes the `.wasm` file to lie beside this file, under its original name. */
 // oxlint-disable-next-line import/no-default-export -- onnxruntime-web imports it
 export default async function createKeptModule(config: OrtConfig): Promise<OrtWasmModule> {
   const { wasmUrl } = made;

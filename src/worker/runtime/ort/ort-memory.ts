@@ -3,7 +3,7 @@ import type * as Factory from './ort-factory.ts';
 
 /** onnxruntime's own memory. */
 export interface OrtMemory {
-  /** Another one after the memory has grown. */
+  /** A new one after the memory has grown. */
   readonly buffer: ArrayBufferLike;
   /** Address of new memory; 0 if there is none left. */
   allocate(byteLength: number): number;
@@ -34,7 +34,7 @@ export async function importFactory(wasmUrl: string | undefined): Promise<string
   }
 }
 
-/** Undefined before the first session of the CPU build, and where the memory can't be had. */
+/** Undefined before the first session of the CPU build, and if the memory is unknown. */
 export function ortMemory(): OrtMemory | undefined {
   return (memory ??= made?.module && memoryOf(made.module));
 }

@@ -5,7 +5,7 @@ declare module 'onnxruntime-web/ort-wasm-simd-threaded.mjs' {
     readonly locateFile?: ((fileName: string) => string) | undefined;
   }
 
-  /** What is used of the module that Emscripten makes of onnxruntime's CPU build. The names are theirs. */
+  /** The members that are used of the Emscripten module of onnxruntime's CPU build. The names are theirs. */
   export interface OrtWasmModule {
     /** The whole memory; another array after it has grown. */
     readonly HEAPU8: Uint8Array;

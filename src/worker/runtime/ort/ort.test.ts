@@ -12,7 +12,7 @@ vi.mock('onnxruntime-web/wasm', () => ({
 /** As in a worker that has just started. */
 beforeEach(() => {
   vi.resetModules();
-  vi.doUnmock('../import-part.ts');
+  vi.doUnmock('../../import-part.ts');
 });
 
 describe('the build of onnxruntime-web that a worker loads', () => {
@@ -28,7 +28,7 @@ describe('the build of onnxruntime-web that a worker loads', () => {
   });
 
   it('is a part of the page: one that cannot be fetched is no fault of what the model runs on', async () => {
-    vi.doMock('../import-part.ts', async (importOriginal) => {
+    vi.doMock('../../import-part.ts', async (importOriginal) => {
       const { importPart } = await importOriginal<typeof ImportPart>();
       return { importPart: () => importPart(() => Promise.reject(new TypeError('Failed to fetch'))) };
     });

@@ -27,7 +27,7 @@ const MISSING_FILE = /fetching of the wasm failed|CompileError/;
  */
 export const ortMutex = createMutex();
 
-/** A build whose file was missing fails ever after, with errors that don't tell why. */
+/** After a missing file every later attempt fails with an unrelated error, so the first one is kept. */
 const missingFiles = new Map<OrtBuild, RuntimeFileError>();
 
 let loaded: Promise<OrtModule> | undefined;
