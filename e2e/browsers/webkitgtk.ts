@@ -4,7 +4,7 @@ import { Builder, type WebDriver } from 'selenium-webdriver';
 import { DriverService } from 'selenium-webdriver/remote/index.js';
 
 import { createMutex } from '../../src/platform/mutex.ts';
-import { findWebKitGtk } from '../../bridge/browser/find-webkitgtk.ts';
+import { findWebKitGtk } from './find-webkitgtk.ts';
 import type { DrivenBrowser, DrivenPage } from './driven-browser.ts';
 
 const SCRIPT_TIMEOUT_MS = 60_000;

@@ -1,7 +1,7 @@
 import { globSync } from 'node:fs';
 
-import { findOnPath } from './commands.ts';
-import { installPackages } from './install-packages.ts';
+import { findOnPath } from '../../bridge/browser/commands.ts';
+import { installPackages } from '../../bridge/browser/install-packages.ts';
 
 /** Paths of the files that drive WebKitGTK. */
 export interface WebKitGtk {

@@ -1,6 +1,6 @@
-import { findOnPath } from './commands.ts';
-import { inspect, type Browser } from './find-browser.ts';
-import { installPackages } from './install-packages.ts';
+import { findOnPath } from '../../bridge/browser/commands.ts';
+import { inspect, type Browser } from '../../bridge/browser/find-browser.ts';
+import { installPackages } from '../../bridge/browser/install-packages.ts';
 
 const REMEDY =
   'No Firefox was found and none could be installed: install one (on Debian: apt-get install firefox-esr) ' +
