@@ -34,7 +34,7 @@ import { completionsRoute } from './routes/openai/completions.ts';
 import { PLAIN_TEXT, serviceRoutes } from './routes/service.ts';
 import { tokenRoutes } from './routes/tokens.ts';
 import { describeInLog, toHttpError } from './http/to-http-error.ts';
-import { WorkPlaces } from './http/work-places.ts';
+import { WorkLimit } from './http/work-limit.ts';
 import type { CommandLineOptions } from './cli/options.ts';
 import { TabLink, type TabLinkOptions } from './tabs/tab-link.ts';
 import { TabSockets, type OwnBrowser } from './tabs/tab-sockets.ts';
@@ -88,7 +88,7 @@ export class Bridge {
   #onIdle: () => void = () => undefined;
   /** Set once the server stops: the answer to new requests. */
   #refusal: HttpError | undefined;
-  readonly #places = new WorkPlaces();
+  readonly #workLimit = new WorkLimit();
 
   constructor({
     host,
@@ -252,7 +252,7 @@ export class Bridge {
 
   async #work(caller: Caller, answer: () => Promise<void>): Promise<void> {
     if (this.#refusal) throw this.#refusal;
-    await this.#places.hold(caller, answer);
+    await this.#workLimit.run(caller, answer);
   }
 
   async #idleWithin(ms: number, clock: Clock): Promise<void> {

@@ -2,18 +2,18 @@ import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 
 import type { Caller } from '../../src/protocol/requests.ts';
-import { WorkPlaces } from './work-places.ts';
+import { WorkLimit } from './work-limit.ts';
 
 const caller = (peer: string, key = ''): Caller => [peer, key, ''];
 
 function createPlaces() {
-  const places = new WorkPlaces();
+  const places = new WorkLimit();
   /** True if the caller has got a place, which it keeps until `release` is called. */
   const take = async (client: Caller): Promise<(() => void) | undefined> => {
     const { promise, resolve } = Promise.withResolvers<void>();
     let isRefused = false;
     places
-      .hold(client, () => promise)
+      .run(client, () => promise)
       .catch(() => {
         isRefused = true;
       });
@@ -71,10 +71,10 @@ describe('places for work', () => {
   });
 
   it('say how many there are to whom they are refused', async () => {
-    const places = new WorkPlaces();
+    const places = new WorkLimit();
     const forever = new Promise<void>(() => {});
-    for (let index = 0; index < 384; index++) void places.hold(caller('a'), () => forever);
-    await expect(places.hold(caller('a'), () => forever)).rejects.toMatchObject({
+    for (let index = 0; index < 384; index++) void places.run(caller('a'), () => forever);
+    await expect(places.run(caller('a'), () => forever)).rejects.toMatchObject({
       status: 429,
       code: 'TOO_MANY_REQUESTS',
       message: expect.stringContaining('384 of them of this client'),
