@@ -1,7 +1,7 @@
 import react from '@vitejs/plugin-react';
 import { defineConfig } from 'vite';
 
-import { contentSecurityPolicy } from './bridge/content-security-policy.ts';
+import { contentSecurityPolicy } from './bridge/static/content-security-policy.ts';
 import { bridgePlugin } from './bridge/vite-plugin.ts';
 import { staticSitePlugin } from './tools/site/static-site-plugin.ts';
 

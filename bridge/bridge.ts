@@ -34,16 +34,16 @@ import { completionsRoute } from './routes/openai/completions.ts';
 import { PLAIN_TEXT, serviceRoutes } from './routes/service.ts';
 import { tokenRoutes } from './routes/tokens.ts';
 import { describeInLog, toHttpError } from './http/to-http-error.ts';
-import { WorkPlaces } from './http/work-places.ts';
-import type { CommandLineOptions } from './options.ts';
+import { WorkLimit } from './http/work-limit.ts';
+import type { CommandLineOptions } from './cli/options.ts';
 import { TabLink, type TabLinkOptions } from './tabs/tab-link.ts';
 import { TabSockets, type OwnBrowser } from './tabs/tab-sockets.ts';
 import { probeUpstream } from './upstream/probe-upstream.ts';
 import type { UpstreamOptions } from './upstream/upstream-client.ts';
-import { upstreamMark } from './upstream/upstream-mark.ts';
+import { upstreamMeta } from './upstream/upstream-meta.ts';
 import { upstreamRoutes } from './upstream/upstream-routes.ts';
 
-/** How a bridge answers, and whom. */
+/** How a bridge answers, and which clients. */
 export interface BridgeOptions
   extends
     Pick<CommandLineOptions, 'host'>,
@@ -74,8 +74,8 @@ const API_HEADERS: Readonly<Record<string, string>> = {
 export class Bridge {
   /** The bridge's own client: it reaches the worker of the open tab. */
   readonly serve: TabserveClient;
-  /** Elements for the head of the page: they tell it about this bridge. */
-  readonly pageMarks: string;
+  /** Elements for the head of the page: with them it finds this bridge. */
+  readonly headElements: string;
   readonly #guard: Guard;
   readonly #log: (entry: LogEntry) => void;
   readonly #tabs: TabLink;
@@ -83,12 +83,12 @@ export class Bridge {
   readonly #metrics = new HttpMetrics();
   readonly #routes: readonly Route[];
   readonly #allowsPriority: boolean;
-  /** Requests that are not yet answered, without those of the page that serves. */
+  /** Requests that are not yet answered, except those of the page that serves. */
   readonly #exchanges = new Set<Exchange>();
   #onIdle: () => void = () => undefined;
   /** Set once the server stops: the answer to new requests. */
   #refusal: HttpError | undefined;
-  readonly #places = new WorkPlaces();
+  readonly #workLimit = new WorkLimit();
 
   constructor({
     host,
@@ -100,10 +100,10 @@ export class Bridge {
     upstream,
     log = () => undefined,
   }: BridgeOptions) {
-    this.pageMarks = [
+    this.headElements = [
       `<meta name="${BRIDGE_META}" content="${BRIDGE_FOLDER}" />`,
       ...(hub === undefined ? [] : [`<meta name="${HUB_META}" content="${hub}" />`]),
-      ...(upstream ? [upstreamMark(upstream)] : []),
+      ...(upstream ? [upstreamMeta(upstream)] : []),
     ].join('\n    ');
     this.#guard = new Guard({ host, allowedOrigins });
     this.#log = log;
@@ -252,7 +252,7 @@ export class Bridge {
 
   async #work(caller: Caller, answer: () => Promise<void>): Promise<void> {
     if (this.#refusal) throw this.#refusal;
-    await this.#places.hold(caller, answer);
+    await this.#workLimit.run(caller, answer);
   }
 
   async #idleWithin(ms: number, clock: Clock): Promise<void> {

@@ -4,7 +4,7 @@ import { expect, it } from 'vitest';
 
 import { answerWith, mountBridge } from './test-support.ts';
 
-/** What is sent to the bridge's port, and what comes back until the connection ends. */
+/** Sends a text to the bridge's port. Resolves with the answer once the connection ends. */
 function exchangeBytes(port: number, sent: string): Promise<string> {
   return new Promise((resolve, reject) => {
     const socket = connect(port, '127.0.0.1', () => socket.write(sent));

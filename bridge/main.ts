@@ -7,10 +7,10 @@ import { Bridge } from './bridge.ts';
 import { BridgeError } from './errors.ts';
 import { createAccessLog } from './http/access-log.ts';
 import { isLoopbackHost } from './http/loopback.ts';
-import { openBrowser } from './open-browser.ts';
-import { parseOptions, USAGE } from './options.ts';
+import { openBrowser } from './cli/open-browser.ts';
+import { parseOptions, USAGE } from './cli/options.ts';
 import { startServer, type RunningServer } from './server.ts';
-import { tellState } from './tell-state.ts';
+import { printState } from './cli/print-state.ts';
 import { probeUpstream } from './upstream/probe-upstream.ts';
 import type { UpstreamOptions } from './upstream/upstream-client.ts';
 
@@ -78,11 +78,11 @@ async function serveHeadless(
   server: RunningServer,
   stopped: AbortSignal,
 ): Promise<void> {
-  tellState(serve, url, (line) => console.log(line));
+  printState(serve, url, (line) => console.log(line));
   // Playwright is large, and only this needs it.
-  const { keepHeadlessTab } = await import('./headless.ts');
+  const { keepHeadlessTab } = await import('./cli/headless.ts');
   try {
-    await keepHeadlessTab(url, { cookie, signal: stopped, tell: (line) => console.error(line) });
+    await keepHeadlessTab(url, { cookie, signal: stopped, print: (line) => console.error(line) });
   } finally {
     await server.close();
   }

@@ -21,7 +21,7 @@ async function policyOf(url: string): Promise<string> {
   return headers.get('content-security-policy') ?? '';
 }
 
-/** What a client gets that waits for a 100 before it sends the body. */
+/** The answer to a client that waits for a 100 before it sends the body. */
 async function expectContinue(port: number, path: string, headers: string, body: string): Promise<string> {
   const socket = connect(port, '127.0.0.1');
   socket.write(`POST ${path} HTTP/1.1\r\nHost: localhost\r\nExpect: 100-continue\r\n${headers}\r\n\r\n`);
@@ -34,7 +34,7 @@ async function expectContinue(port: number, path: string, headers: string, body:
   return received;
 }
 
-/** Of this machine, on whatever networks it is. */
+/** Addresses of this machine on all its networks. */
 function externalAddresses(): readonly string[] {
   const addresses = Object.values(networkInterfaces()).flatMap((given) => given ?? []);
   return addresses.flatMap(({ address, family, internal }) =>

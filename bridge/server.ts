@@ -7,17 +7,17 @@ import type { Bridge } from './bridge.ts';
 import { BridgeError, codeOf } from './errors.ts';
 import { STALL_TIMEOUT_MS } from './http/exchange.ts';
 import { HttpError } from './http/http-error.ts';
-import { limitConnections } from './http/connection-limit.ts';
+import { ConnectionLimit } from './http/connection-limit.ts';
 import { holdBody } from './http/read-body.ts';
 import { isLoopbackAddress, isLoopbackHost } from './http/loopback.ts';
 import { refuseConnection } from './http/refuse-connection.ts';
-import type { CommandLineOptions } from './options.ts';
-import { serveStaticFiles, type StaticFilesOptions } from './static-files.ts';
+import type { CommandLineOptions } from './cli/options.ts';
+import { serveStaticFiles, type StaticFilesOptions } from './static/static-files.ts';
 
-/** What `startServer` serves, and where. */
+/** The files and bridge that `startServer` serves, and its addresses. */
 export interface ServerOptions
-  extends Pick<CommandLineOptions, 'port' | 'host'>, Omit<StaticFilesOptions, 'marks'> {
-  /** Without a bridge this serves files only, and the page does not look for one. */
+  extends Pick<CommandLineOptions, 'port' | 'host'>, Omit<StaticFilesOptions, 'headElements'> {
+  /** Without a bridge this serves files only, and the page does not ask for one. */
   readonly bridge?: Bridge;
   /** Limit of open connections for each address; 1024 by default. */
   readonly maxConnections?: number;
@@ -57,10 +57,10 @@ const MAX_CONNECTIONS = 1024;
  */
 export async function startServer(options: ServerOptions): Promise<RunningServer> {
   const { bridge, maxConnections = MAX_CONNECTIONS } = options;
-  const serveFile = serveStaticFiles({ ...options, marks: bridge?.pageMarks ?? '' });
+  const serveFile = serveStaticFiles({ ...options, headElements: bridge?.headElements ?? '' });
   const create = (): Server => {
     const server = createServer(LIMITS);
-    const limit = limitConnections(server, maxConnections);
+    const limit = new ConnectionLimit(server, maxConnections);
     const answer: RequestListener = (request, response) => {
       const next = (): void => {
         // Cuts a client that does not read the file. Requests for work have limits of their own.
@@ -133,7 +133,7 @@ async function listen(server: Server, host: string, port: number): Promise<Serve
   }
 }
 
-/** Refuses what is not an HTTP request, or did not arrive in time. */
+/** Refuses a request that is not HTTP, or did not arrive in time. */
 function refuseClient(error: NodeJS.ErrnoException, socket: Duplex): void {
   if (!socket.writable) {
     socket.destroy();

@@ -2,7 +2,7 @@ import type { Plugin } from 'vite';
 
 import { BRIDGE_FOLDER, BRIDGE_META } from '../src/protocol/bridge-names.ts';
 import { Bridge } from './bridge.ts';
-import { isServiceWorker, retireServiceWorker } from './retired-service-worker.ts';
+import { isServiceWorker, retireServiceWorker } from './static/retired-service-worker.ts';
 
 /** The bridge's endpoints in the development server, beside the page that it serves. */
 export function bridgePlugin(): Plugin {

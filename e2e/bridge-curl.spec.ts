@@ -232,7 +232,7 @@ test.describe('a command that cannot start ends with one line', { tag: ANY_BACKE
     await writeFile(path, script, { mode: 0o755 });
     const { errors, status } = await runToEnd(['--headless'], { CHROME_PATH: path });
     expect(errors).toMatch(
-      /^The headless browser does not slotSpan open .*no room.*CHROME_PATH.*--headless.*\n$/,
+      /^The headless browser does not stay open .*no room.*CHROME_PATH.*--headless.*\n$/,
     );
     expect(status).toBe(1);
   });

@@ -9,7 +9,7 @@ const OWN_BUSINESS_ONLY = [
 /** No sandbox: CI runs as root in a container, where Chromium's does not start. The pages that tests open are our own. */
 export const QUIET_ARGUMENTS = ['--no-sandbox', ...OWN_BUSINESS_ONLY] as const;
 
-/** Of a browser that serves: whether it has a sandbox is for whoever starts it to say. */
+/** Arguments of a browser that serves. The caller decides about the sandbox. */
 export const SERVING_ARGUMENTS: readonly string[] = [...OWN_BUSINESS_ONLY, '--enable-unsafe-webgpu'];
 
 /** WebGPU also where there is no GPU: Chromium then computes it on the CPU (SwiftShader). */

@@ -4,7 +4,7 @@ import { Readable } from 'node:stream';
 import { expect, it, onTestFinished, vi } from 'vitest';
 
 import { listen } from '../test-support.ts';
-import { limitConnections } from './connection-limit.ts';
+import { ConnectionLimit } from './connection-limit.ts';
 
 const WORK = 'GET /work HTTP/1.1\r\nHost: localhost\r\n\r\n';
 const QUICK = 'GET /quick HTTP/1.1\r\nHost: localhost\r\n\r\n';
@@ -25,7 +25,7 @@ async function startServer() {
       files.push(response);
     } else working.push(response);
   });
-  const limit = limitConnections(server, 3);
+  const limit = new ConnectionLimit(server, 3);
   server.on('upgrade', (_, socket) => socket.write('upgraded'));
   const clients: Socket[] = [];
   onTestFinished(() => {

@@ -2,61 +2,64 @@ import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 
-/** The limit of a server's connections. */
-export interface ConnectionLimit {
-  /** What this request asks for is no work: its connection may be closed for a newcomer, the later the more recently it read. */
-  release(request: IncomingMessage, response: ServerResponse): void;
-}
-
 /**
  * Limits the connections of a server. A new connection beyond the limit closes the one that has been idle for longest. If
  * none is idle, the new one is closed. An idle connection has no complete request for work under way.
  */
-export function limitConnections(server: Server, maxConnections: number): ConnectionLimit {
-  /** The requests for work of each connection, in the order in which the connections last became idle, or last read. */
-  const requestsOf = new Map<Duplex, Set<IncomingMessage>>();
+export class ConnectionLimit {
+  readonly #maxConnections: number;
+  /** The requests for work of each connection. The connection that became idle or last read first comes first. */
+  readonly #requestsOf = new Map<Duplex, Set<IncomingMessage>>();
 
-  server.on('connection', (socket: Socket) => {
-    if (requestsOf.size >= maxConnections) {
-      const [oldest] =
-        [...requestsOf].find(([, requests]) => [...requests].every(({ complete }) => !complete)) ?? [];
-      if (!oldest) {
-        socket.destroy();
-        return;
-      }
-      requestsOf.delete(oldest);
-      oldest.destroy();
-    }
-    requestsOf.set(socket, new Set());
-    socket.once('close', () => requestsOf.delete(socket));
-  });
-
-  /** The connection joins the end of the queue if it is idle. */
-  const touch = ({ socket }: IncomingMessage): void => {
-    const requests = requestsOf.get(socket);
-    if (requests?.size !== 0) return;
-    requestsOf.delete(socket);
-    requestsOf.set(socket, requests);
-  };
-
-  const begin = (request: IncomingMessage): Set<IncomingMessage> | undefined =>
-    requestsOf.get(request.socket)?.add(request);
-
-  // Before any answer may release it.
-  server.prependListener('request', (request, response) => {
-    const requests = begin(request);
-    response.once('close', () => {
-      if (requests?.delete(request)) touch(request);
+  constructor(server: Server, maxConnections: number) {
+    this.#maxConnections = maxConnections;
+    server.on('connection', (socket) => this.#admit(socket));
+    // Before any answer may release it.
+    server.prependListener('request', (request, response) => {
+      const requests = this.#begin(request);
+      response.once('close', () => {
+        if (requests?.delete(request)) this.#touch(request);
+      });
     });
-  });
-  // An open WebSocket is never idle.
-  server.on('upgrade', begin);
+    // An open WebSocket is never idle.
+    server.on('upgrade', (request) => this.#begin(request));
+  }
 
-  return {
-    release(request, response) {
-      requestsOf.get(request.socket)?.delete(request);
-      touch(request);
-      response.on('drain', () => touch(request));
-    },
-  };
+  /** The request is no work: its connection counts as idle, from the time at which it last read. */
+  release(request: IncomingMessage, response: ServerResponse): void {
+    this.#requestsOf.get(request.socket)?.delete(request);
+    this.#touch(request);
+    response.on('drain', () => this.#touch(request));
+  }
+
+  #admit(socket: Socket): void {
+    if (this.#requestsOf.size >= this.#maxConnections && !this.#closeOldest()) {
+      socket.destroy();
+      return;
+    }
+    this.#requestsOf.set(socket, new Set());
+    socket.once('close', () => this.#requestsOf.delete(socket));
+  }
+
+  /** @returns Whether a connection was idle. */
+  #closeOldest(): boolean {
+    const [oldest] =
+      [...this.#requestsOf].find(([, requests]) => [...requests].every(({ complete }) => !complete)) ?? [];
+    if (!oldest) return false;
+    this.#requestsOf.delete(oldest);
+    oldest.destroy();
+    return true;
+  }
+
+  #begin(request: IncomingMessage): Set<IncomingMessage> | undefined {
+    return this.#requestsOf.get(request.socket)?.add(request);
+  }
+
+  /** An idle connection goes to the end of the queue. */
+  #touch({ socket }: IncomingMessage): void {
+    const requests = this.#requestsOf.get(socket);
+    if (requests?.size !== 0) return;
+    this.#requestsOf.delete(socket);
+    this.#requestsOf.set(socket, requests);
+  }
 }

@@ -8,7 +8,7 @@ import { EventStream } from './event-stream.ts';
 import { Exchange } from './exchange.ts';
 import { HttpError } from './http-error.ts';
 
-/** What a handler sends to a client that reads all, or none of it; and why the exchange failed. */
+/** The text that a handler sends to a client that reads all or nothing, and why the exchange failed. */
 async function stream(handle: (events: EventStream, exchange: Exchange) => Promise<void>, isRead = true) {
   const outcome = Promise.withResolvers<unknown>();
   const server = createServer((request, response) => {

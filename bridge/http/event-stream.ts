@@ -32,7 +32,7 @@ export class EventStream {
       'X-Accel-Buffering': 'no',
     });
     response.flushHeaders();
-    this.#exchange.tellLate = (error) => this.#finish(JSON.stringify(error));
+    this.#exchange.sendLateError = (error) => this.#finish(JSON.stringify(error));
     response.once('close', () => this.#cancelTimer?.());
     this.#lastSentAtMs = this.#clock.now();
     this.#watchSilence();

@@ -27,7 +27,7 @@ export class Exchange {
   readonly rest: string;
   readonly requestId: string;
   /** Tells the client of an error after the status was sent. */
-  tellLate: ((error: HttpError) => void) | undefined;
+  sendLateError: ((error: HttpError) => void) | undefined;
   /** Whether more than headers was sent, which cannot be taken back. */
   hasContent = false;
   readonly #allowsPriority: boolean;
@@ -110,7 +110,7 @@ export class Exchange {
   sendError(reason: unknown): void {
     const error = toHttpError(reason);
     if (this.response.headersSent) {
-      if (this.tellLate) this.tellLate(error);
+      if (this.sendLateError) this.sendLateError(error);
       else this.response.destroy();
       return;
     }

@@ -6,7 +6,7 @@ import { Guard } from './guard.ts';
 
 const guard = new Guard({ host: 'localhost', allowedOrigins: [] });
 
-/** What came from `remoteAddress`, with these headers. */
+/** A request from `remoteAddress` with these headers. */
 function createRequest(remoteAddress: string | undefined, headers: IncomingMessage['headers'] = {}) {
   const socket = Object.defineProperty(new Socket(), 'remoteAddress', { value: remoteAddress });
   return Object.assign(new IncomingMessage(socket), { headers: { host: 'localhost:8000', ...headers } });

@@ -2,7 +2,7 @@ import type { IncomingMessage } from 'node:http';
 import { isIP } from 'node:net';
 
 import { shown } from '../../src/batching/errors.ts';
-import type { CommandLineOptions } from '../options.ts';
+import type { CommandLineOptions } from '../cli/options.ts';
 import type { Exchange } from './exchange.ts';
 import { HttpError } from './http-error.ts';
 import { isLoopbackAddress } from './loopback.ts';

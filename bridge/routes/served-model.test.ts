@@ -7,7 +7,7 @@ import { TabLink } from '../tabs/tab-link.ts';
 import { createModel } from '../test-support.ts';
 import { servedModel } from './served-model.ts';
 
-/** What a bridge knows that has lost its tab, and of its last status what is given. */
+/** The client of a bridge that has lost its tab; `status` overrides fields of its last status. */
 function createServer(change: Partial<ServeStatus>) {
   const { serve } = new TabLink({ url: () => '', graceMs: 0 });
   const status = { ...serve.status(), ...change };

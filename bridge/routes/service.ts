@@ -1,4 +1,5 @@
 import type { TabserveClient } from '../../src/client/client.ts';
+import type { Exchange } from '../http/exchange.ts';
 import { getRoute, type Route } from '../http/router.ts';
 import { checkModel, servedModel } from './served-model.ts';
 import { VERSION } from '../version.ts';
@@ -22,21 +23,36 @@ interface Service {
   readonly ownMetrics: () => string;
 }
 
-/** Routes that tell of the service: its model, health, metrics, deployments and version. */
-export function serviceRoutes({ serve, isServed, probe, ownMetrics }: Service): readonly Route[] {
-  const findTabOutage = (): string | undefined => {
-    const { state, error } = serve.status();
-    if (!isServed()) return 'No tab serves.';
-    return state === 'ready' ? undefined : (error?.message ?? `The model is ${state}.`);
-  };
-  const findOutage = probe ?? findTabOutage;
+type FindOutage = () => string | undefined | Promise<string | undefined>;
+
+/** Routes about the service itself: its model, health, metrics, deployments and version. */
+export function serviceRoutes(service: Service): readonly Route[] {
+  const { serve, isServed, probe, ownMetrics } = service;
+  return [
+    ...modelRoutes(serve),
+    /** The worker's metrics, if there is a worker, and the bridge's own. */
+    getRoute('/metrics', async (exchange) => {
+      const metrics = isServed() ? await serve.metrics() : '';
+      exchange.send(200, 'text/plain; version=0.0.4; charset=utf-8', metrics + ownMetrics());
+    }),
+    /** 200 if the text generator in the tab can answer now. */
+    getRoute('/healthz', (exchange) => sendTabHealth(exchange, service)),
+    ...healthRoutes(probe ?? (() => findTabOutage(service))),
+    /** As Ray Serve's: each prefix with the name of the deployment that answers there. */
+    getRoute('/-/routes', (exchange) => exchange.sendJson(200, prefixesOf(serve))),
+    /** As vLLM's. */
+    getRoute('/version', (exchange) => exchange.sendJson(200, { version: VERSION })),
+  ];
+}
+
+/** The model that serves, as a list of one and by its name. */
+function modelRoutes(serve: TabserveClient): readonly Route[] {
   const created = Math.floor(Date.now() / 1000);
   const describeModel = async (signal: AbortSignal) => {
     const { id } = await servedModel(serve, signal);
     return { id, object: 'model', created, owned_by: 'tabserve' };
   };
   return [
-    /** The model that serves. */
     getRoute('/v1/models', async (exchange) => {
       exchange.sendJson(200, { object: 'list', data: [await describeModel(exchange.signal)] });
     }),
@@ -45,25 +61,11 @@ export function serviceRoutes({ serve, isServed, probe, ownMetrics }: Service): 
       checkModel(exchange.rest, model.id);
       exchange.sendJson(200, model);
     }),
-    /** The worker's metrics, if there is a worker, and the bridge's own. */
-    getRoute('/metrics', async (exchange) => {
-      const metrics = isServed() ? await serve.metrics() : '';
-      exchange.send(200, 'text/plain; version=0.0.4; charset=utf-8', metrics + ownMetrics());
-    }),
-    /** 200 if the text generator in the tab can answer now. */
-    getRoute('/healthz', (exchange) => {
-      const { state, model, backend, numTabs, error } = serve.status();
-      const isReady = isServed() && state === 'ready';
-      exchange.sendJson(isReady ? 200 : 503, {
-        status: isReady ? 'ok' : 'unavailable',
-        isServed: isServed(),
-        state,
-        numTabs,
-        model: model?.id ?? null,
-        backend: backend ? `${backend.name} ${backend.precision}` : null,
-        ...(error && { error }),
-      });
-    }),
+  ];
+}
+
+function healthRoutes(findOutage: FindOutage): readonly Route[] {
+  return [
     /** As vLLM's. */
     getRoute('/health', async (exchange) => {
       exchange.send((await findOutage()) === undefined ? 200 : 503, PLAIN_TEXT, '');
@@ -73,16 +75,32 @@ export function serviceRoutes({ serve, isServed, probe, ownMetrics }: Service): 
       const outage = await findOutage();
       exchange.send(outage === undefined ? 200 : 503, PLAIN_TEXT, outage ?? 'success');
     }),
-    /** As Ray Serve's: each prefix with the name of the deployment that answers there. */
-    getRoute('/-/routes', (exchange) => {
-      const names = serve.status().deployments.map(({ name }) => name);
-      const prefixes = [...new Set([...Object.keys(OWN_PATHS), ...names])].map((name) => [
-        OWN_PATHS[name] ?? `/deployments/${encodeURIComponent(name)}`,
-        name,
-      ]);
-      exchange.sendJson(200, Object.fromEntries(prefixes));
-    }),
-    /** As vLLM's. */
-    getRoute('/version', (exchange) => exchange.sendJson(200, { version: VERSION })),
   ];
+}
+
+function sendTabHealth(exchange: Exchange, { serve, isServed }: Service): void {
+  const { state, model, backend, numTabs, error } = serve.status();
+  const isReady = isServed() && state === 'ready';
+  exchange.sendJson(isReady ? 200 : 503, {
+    status: isReady ? 'ok' : 'unavailable',
+    isServed: isServed(),
+    state,
+    numTabs,
+    model: model?.id ?? null,
+    backend: backend ? `${backend.name} ${backend.precision}` : null,
+    ...(error && { error }),
+  });
+}
+
+function findTabOutage({ serve, isServed }: Service): string | undefined {
+  const { state, error } = serve.status();
+  if (!isServed()) return 'No tab serves.';
+  return state === 'ready' ? undefined : (error?.message ?? `The model is ${state}.`);
+}
+
+function prefixesOf(serve: TabserveClient): Readonly<Record<string, string>> {
+  const names = [...Object.keys(OWN_PATHS), ...serve.status().deployments.map(({ name }) => name)];
+  return Object.fromEntries(
+    names.map((name) => [OWN_PATHS[name] ?? `/deployments/${encodeURIComponent(name)}`, name]),
+  );
 }

@@ -51,7 +51,7 @@ function openTab(link: TabLink, owner: TabOwner) {
   return { close };
 }
 
-/** What is in force in the worker that serves. */
+/** The policy in force in the worker that serves. */
 async function policyOf({ serve }: TabLink): Promise<BatchingPolicy> {
   // Its answer comes after its welcome.
   await serve.metrics();

@@ -5,7 +5,7 @@ import { WebSocketServer, type WebSocket } from 'ws';
 
 import { BRIDGE_SUBPROTOCOL } from '../../src/protocol/bridge-names.ts';
 
-/** Who started a tab's browser: the bridge (`--headless`) or a user. */
+/** The starter of a tab's browser: the bridge (`--headless`) or a user. */
 export type TabOwner = 'bridge' | 'user';
 
 /** Recognizes the bridge's own browser by a cookie that no other browser has. */

@@ -72,7 +72,7 @@ async function passOn(answer: Response, exchange: Exchange, url: string): Promis
   response.flushHeaders();
   const hasEvents = isEventStream(answer.headers);
   const body = answer.body ?? [];
-  if (hasEvents) exchange.tellLate = (error) => void response.end(`data: ${JSON.stringify(error)}\n\n`);
+  if (hasEvents) exchange.sendLateError = (error) => void response.end(`data: ${JSON.stringify(error)}\n\n`);
   try {
     for await (const piece of hasEvents ? wholeEvents(body) : body) {
       signal.throwIfAborted();

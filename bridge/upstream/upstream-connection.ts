@@ -6,7 +6,7 @@ import { HttpError } from '../http/http-error.ts';
 import { badAnswer } from './answer-shape.ts';
 import { fetchUpstream, isEventStream, unreachable, type UpstreamOptions } from './upstream-client.ts';
 
-/** What a worker may ask of the upstream. */
+/** The upstream's paths that a worker may use. */
 export const CONNECTION_PATHS = ['/v1/completions', '/v1/chat/completions'] as const;
 type ConnectionPath = (typeof CONNECTION_PATHS)[number];
 
@@ -90,8 +90,8 @@ export class UpstreamConnection {
       }
     } catch (error) {
       if (signal.aborted) return;
-      const told = error instanceof HttpError ? error : unreachable(this.#upstream.url, error);
-      await this.#refuse(requestId, 502, JSON.stringify(told));
+      const failure = error instanceof HttpError ? error : unreachable(this.#upstream.url, error);
+      await this.#refuse(requestId, 502, JSON.stringify(failure));
     }
   }
 

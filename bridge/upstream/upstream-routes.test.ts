@@ -320,7 +320,7 @@ describe('what an upstream answers through the bridge', () => {
   });
 });
 
-/** What a connection brings of the answer that its test gives. */
+/** The events that a connection sends for the upstream's answer. */
 const eventsOf = (id: string) =>
   `event: head\nid: ${id}\ndata: \n\nevent: data\nid: ${id}\ndata: {"${id}":\ndata: "é"}\n\n` +
   `event: data\nid: ${id}\ndata: [DONE]\n\nevent: end\nid: ${id}\ndata: \n\n`;

@@ -39,36 +39,8 @@ function connectionRoute(upstream: UpstreamOptions): Route {
     isPageOnly: true,
     isStream: true,
     methods: {
-      /** Streams to the worker until its connection closes. */
-      async GET(exchange) {
-        const [connectionId] = idsIn(exchange);
-        if (connections.size >= MAX_CONNECTIONS || connections.has(connectionId)) {
-          const message = 'Too many workers listen to this bridge: close tabs, or reload this one.';
-          throw new HttpError(503, message, { code: 'TOO_MANY_CONNECTIONS' });
-        }
-        const connection = new UpstreamConnection(upstream, exchange.response);
-        connections.set(connectionId, connection);
-        await connection.closed;
-        connections.delete(connectionId);
-      },
-      async POST(exchange) {
-        const [connectionId, requestId] = idsIn(exchange);
-        const body = await readBody(exchange.request, MAX_BODY_BYTES);
-        const connection = connections.get(connectionId);
-        if (!connection) {
-          const message = 'The connection is not open: open it before you send requests on it.';
-          throw new HttpError(404, message, { code: 'NO_SUCH_CONNECTION' });
-        }
-        if (connection.isFull) {
-          const message = 'Too many requests are running: submit it again when some have ended.';
-          throw new HttpError(429, message, {
-            code: 'TOO_MANY_REQUESTS',
-            headers: { 'Retry-After': '1' },
-          });
-        }
-        connection.begin(requestId, pathIn(exchange), body);
-        exchange.response.writeHead(202).end();
-      },
+      GET: (exchange) => streamConnection(upstream, connections, exchange),
+      POST: (exchange) => beginRequest(connections, exchange),
       DELETE(exchange) {
         const [connectionId, requestId] = idsIn(exchange);
         connections.get(connectionId)?.cancel(requestId);
@@ -76,6 +48,44 @@ function connectionRoute(upstream: UpstreamOptions): Route {
       },
     },
   };
+}
+
+/** Streams to the worker until its connection closes. @throws HttpError 503. */
+async function streamConnection(
+  upstream: UpstreamOptions,
+  connections: Map<string, UpstreamConnection>,
+  exchange: Exchange,
+): Promise<void> {
+  const [connectionId] = idsIn(exchange);
+  if (connections.size >= MAX_CONNECTIONS || connections.has(connectionId)) {
+    const message = 'Too many workers listen to this bridge: close tabs, or reload this one.';
+    throw new HttpError(503, message, { code: 'TOO_MANY_CONNECTIONS' });
+  }
+  const connection = new UpstreamConnection(upstream, exchange.response);
+  connections.set(connectionId, connection);
+  await connection.closed;
+  connections.delete(connectionId);
+}
+
+/** @throws HttpError 400, 404, 413 or 429. */
+async function beginRequest(
+  connections: ReadonlyMap<string, UpstreamConnection>,
+  exchange: Exchange,
+): Promise<void> {
+  const [connectionId, requestId] = idsIn(exchange);
+  const body = await readBody(exchange.request, MAX_BODY_BYTES);
+  const connection = connections.get(connectionId);
+  if (!connection) {
+    const message = 'The connection is not open: open it before you send requests on it.';
+    throw new HttpError(404, message, { code: 'NO_SUCH_CONNECTION' });
+  }
+  if (connection.isFull) {
+    const message = 'Too many requests are running: submit it again when some have ended.';
+    const headers = { 'Retry-After': '1' };
+    throw new HttpError(429, message, { code: 'TOO_MANY_REQUESTS', headers });
+  }
+  connection.begin(requestId, pathIn(exchange), body);
+  exchange.response.writeHead(202).end();
 }
 
 /**

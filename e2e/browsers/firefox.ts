@@ -1,6 +1,6 @@
 import { launch } from 'puppeteer-core';
 
-import { findFirefox } from '../../bridge/browser/find-firefox.ts';
+import { findFirefox } from './find-firefox.ts';
 import type { DrivenBrowser } from './driven-browser.ts';
 
 /** Over WebDriver BiDi, which Firefox speaks by itself. */

@@ -3,8 +3,8 @@ import { once } from 'node:events';
 import { Builder, type WebDriver } from 'selenium-webdriver';
 import { DriverService } from 'selenium-webdriver/remote/index.js';
 
-import { createMutex } from '../../src/worker/runtime/mutex.ts';
-import { findWebKitGtk } from '../../bridge/browser/find-webkitgtk.ts';
+import { createMutex } from '../../src/platform/mutex.ts';
+import { findWebKitGtk } from './find-webkitgtk.ts';
 import type { DrivenBrowser, DrivenPage } from './driven-browser.ts';
 
 const SCRIPT_TIMEOUT_MS = 60_000;

@@ -1,7 +1,7 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
-import { contentSecurityPolicy } from '../../bridge/content-security-policy.ts';
+import { contentSecurityPolicy } from '../../bridge/static/content-security-policy.ts';
 
 /** What a browser tells of a violation, in the format of `report-uri`, as far as it is read here. */
 interface PolicyReport {

@@ -4,7 +4,7 @@ import features from '../../public/models/house-price/features.json' with { type
 import { InvalidOptionError } from '../batching/errors.ts';
 import { finiteIn } from '../batching/validate.ts';
 import { fromRayConfig } from '../batching/ray-config.ts';
-import { loadOnnxModel } from '../worker/runtime/onnx-model.ts';
+import { loadOnnxModel } from '../worker/runtime/ort/onnx-model.ts';
 import { defineDeployment } from '../protocol/deployment.ts';
 
 /** Loaded with the first batch, so that pages that never ask for a price do not fetch it. */

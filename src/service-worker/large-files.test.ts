@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 
-import { WASM_FILES } from '../worker/runtime/ort-builds.ts';
+import { WASM_FILES } from '../worker/runtime/ort/ort-builds.ts';
 import { isKeepMessage } from './keep-message.ts';
 import { LargeFiles, splitFiles } from './large-files.ts';
 

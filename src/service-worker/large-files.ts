@@ -1,6 +1,6 @@
 import type { PrecacheEntry } from 'serwist';
 
-import { buildFor, WASM_FILES } from '../worker/runtime/ort-builds.ts';
+import { buildFor, WASM_FILES } from '../worker/runtime/ort/ort-builds.ts';
 import type { KeepMessage } from './keep-message.ts';
 
 /** Megabytes each, and a page needs few of them: they are stored when it does, not when the service worker is installed. */
@@ -34,7 +34,7 @@ export class LargeFiles {
     return this.#known.has(key);
   }
 
-  /** What the page needs offline when the model runs on this backend: the models, and one `.wasm` file. */
+  /** Files that the page needs offline when the model runs on this backend: the models, and one `.wasm` file. */
   neededFor(backend: KeepMessage['backend']): readonly string[] {
     const runtime = `/${WASM_FILES[buildFor(backend)].replace(/\.wasm$/, '-')}`;
     return [...this.#keys.keys()].filter(

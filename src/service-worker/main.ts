@@ -16,7 +16,7 @@ const largeFiles = new LargeFiles(large, self.registration.scope);
 
 const isolate: SerwistPlugin = { handlerWillRespond: async ({ response }) => withIsolation(response) };
 
-/** What the page has just loaded is not downloaded twice: the host confirms the browser's copy. */
+/** Files that the page has just loaded are not downloaded twice: the host confirms the browser's copy. */
 const revalidate: SerwistPlugin = {
   requestWillFetch: async ({ request }) =>
     request.cache === 'reload' ? new Request(request, { cache: 'no-cache' }) : request,

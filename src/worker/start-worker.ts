@@ -5,7 +5,7 @@ import { isForeignHello, parseClientMessage } from '../protocol/client-messages.
 import { isHostPing, parseWorkerInit, type HostMessage, type WorkerInit } from '../protocol/host-messages.ts';
 import { namesOf } from '../protocol/names.ts';
 import { PROTOCOL_VERSION, type Unsigned } from '../protocol/wire.ts';
-import { forbidThreads, setRuntimeFolder } from './runtime/ort.ts';
+import { forbidThreads, setRuntimeFolder } from './runtime/ort/ort.ts';
 import { BridgedOutbox } from './serving/bridge/bridged-outbox.ts';
 import type { Outbox } from './serving/outbox.ts';
 import { ServeWorker } from './serving/serve-worker.ts';

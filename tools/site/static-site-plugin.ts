@@ -1,8 +1,8 @@
 import { resolve } from 'node:path';
 import type { Plugin } from 'vite';
 
-import { contentSecurityPolicyElement } from '../../bridge/content-security-policy.ts';
-import { SERVICE_WORKER_FILE, staticMark } from '../../bridge/static-marks.ts';
+import { contentSecurityPolicyElement } from '../../bridge/static/content-security-policy.ts';
+import { SERVICE_WORKER_FILE, staticHostMeta } from '../../bridge/static/static-host-meta.ts';
 import { writeServiceWorker } from './write-service-worker.ts';
 
 /** Makes the built page one that a static host can serve: with its policy in the page, and a service worker beside it. */
@@ -21,7 +21,7 @@ export function staticSitePlugin(): Plugin {
     transformIndexHtml: () =>
       elements.map((attributes) => ({
         tag: 'meta',
-        attrs: staticMark(attributes),
+        attrs: staticHostMeta(attributes),
         injectTo: 'head-prepend' as const,
       })),
     writeBundle: { order: 'post', sequential: true, handler: () => writeServiceWorker(folder) },

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { build } from 'vite';
 
-import { SERVICE_WORKER_FILE } from '../../bridge/static-marks.ts';
+import { SERVICE_WORKER_FILE } from '../../bridge/static/static-host-meta.ts';
 
 const SOURCE = fileURLToPath(new URL('../../src/service-worker/main.ts', import.meta.url));
 

@@ -2,7 +2,7 @@ import type { GenerationChoice } from '../../../src/protocol/generation.ts';
 import type { GenerationRequest } from './generation-request.ts';
 import type { NamedToken } from './token-texts.ts';
 
-/** How an endpoint writes what was generated. */
+/** How an endpoint writes generated text. */
 export interface AnswerFormat {
   /** Begins the id of each answer. */
   readonly idPrefix: string;
@@ -10,7 +10,7 @@ export interface AnswerFormat {
   readonly object: string;
   /** The field `object` of a stream's chunks. */
   readonly chunkObject: string;
-  /** What a stream sends of a choice before its first token, if it does. */
+  /** The fields that a stream sends for a choice before its first token, if any. */
   readonly opening?: object;
   /** The fields with a choice's text. */
   textOf(choice: GenerationChoice, asked: GenerationRequest): object;

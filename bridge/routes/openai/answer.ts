@@ -59,7 +59,7 @@ export class Answer {
     stream.end();
   }
 
-  /** Submits the prompts as one turn, and collects what `take` makes of each response. */
+  /** Submits the prompts together, and collects the result of `take` for each response. */
   #ask(
     take: (response: GenerationResponse, index: number) => Promise<GenerationResult>,
   ): Promise<GenerationResult[]> {
@@ -86,7 +86,7 @@ export class Answer {
     const choices = new ChoiceStream({ format, tokenTexts, options: asked.options, firstIndex });
     for await (const chunk of response) {
       if (chunk.isRestart) {
-        this.#beginAnew();
+        this.#startOver();
         choices.restart();
         continue;
       }
@@ -139,8 +139,8 @@ export class Answer {
     this.#model ??= model;
   }
 
-  /** @throws HttpError where something of it was sent, which cannot be taken back. */
-  #beginAnew(): void {
+  /** @throws HttpError if a part of the answer was sent, because it cannot be taken back. */
+  #startOver(): void {
     if (this.#given.exchange.hasContent) throw modelReplaced();
     this.#model = undefined;
   }

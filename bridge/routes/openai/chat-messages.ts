@@ -61,16 +61,19 @@ function readPart(place: string, part: unknown): string {
   if (!isRecord(part)) throw expected(place, 'an object with `type` and `text`', part);
   const { type, text } = part;
   if (type !== 'text')
-    throw HttpError.invalid(place, `\`${place}\` is of type \`${told(type)}\`: only text is supported here.`);
+    throw HttpError.invalid(
+      place,
+      `\`${place}\` is of type \`${quote(type)}\`: only text is supported here.`,
+    );
   if (typeof text === 'string') return text;
   throw expected(`${place}.text`, 'a text', text);
 }
 
 function expected(place: string, what: string, got: unknown): HttpError {
-  return HttpError.invalid(place, `Expected \`${place}\` to be ${what}, got \`${told(got)}\`.`);
+  return HttpError.invalid(place, `Expected \`${place}\` to be ${what}, got \`${quote(got)}\`.`);
 }
 
 /** The beginning of a value, for a message. */
-function told(value: unknown): string {
+function quote(value: unknown): string {
   return shown(typeof value === 'string' ? value : (JSON.stringify(value) ?? 'nothing'));
 }

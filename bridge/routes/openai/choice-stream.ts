@@ -9,7 +9,7 @@ import type { AnswerFormat } from './answer-format.ts';
 import type { TokenTexts } from './token-texts.ts';
 import { numTokensIn, toUsage, type Usage } from './usage.ts';
 
-/** A choice of one chunk of a stream, with what it has used so far. */
+/** A choice of one chunk of a stream, with its usage so far. */
 interface Piece {
   readonly choice: object;
   readonly used: Usage;
@@ -19,14 +19,14 @@ interface ChoiceStreamOptions {
   readonly format: AnswerFormat;
   readonly tokenTexts: TokenTexts;
   readonly options: GenerationOptions;
-  /** Of the response's first choice in the answer. */
+  /** The index of the response's first choice in the answer. */
   readonly firstIndex: number;
 }
 
 /** The pieces that a stream sends of one response's choices. */
 export class ChoiceStream {
   readonly #given: ChoiceStreamOptions;
-  /** What was read of each choice, without an echoed prompt: tokens, and characters of tokens with logprobs. */
+  /** Tokens read of each choice, and characters of those with logprobs. An echoed prompt does not count. */
   #read: { numTokens: number; numCharacters: number }[] = [];
   /** Choices that have no token yet. They wait for the first one: with it the prompt's length is known. */
   #held: object[] = [];
@@ -36,7 +36,7 @@ export class ChoiceStream {
     this.#given = given;
   }
 
-  /** Drops what was read: another model begins anew. */
+  /** Drops everything that was read: another model starts over. */
   restart(): void {
     [this.#read, this.#held] = [[], []];
   }

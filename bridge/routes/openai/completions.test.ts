@@ -212,7 +212,7 @@ it('tells how many tokens of the prompts were taken over from other requests', a
   });
 });
 
-/** Of an answer by this model. */
+/** The fingerprint of an answer by this model. */
 async function fingerprintWith(id: string, precision: 'fp16' | 'fp32'): Promise<string> {
   const numBefore = played.submittedIds.length;
   const answer = played.ask({});

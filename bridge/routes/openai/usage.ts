@@ -11,7 +11,7 @@ export interface StreamedUsage {
   readonly isContinuous: boolean;
 }
 
-/** Of a whole answer. */
+/** The usage of a whole answer. */
 export function usageOf(results: readonly GenerationResult[]) {
   const sum = (count: (result: GenerationResult) => number): number =>
     results.reduce((total, result) => total + count(result), 0);

@@ -2,7 +2,7 @@ import { APICallError } from '@ai-sdk/provider';
 
 import { BackPressureError } from '../index.ts';
 
-/** An answer began anew with another model after text of it had been told, or another model than the one asked for answers. */
+/** Another model answers: one was loaded after a part of the answer was sent, or it is not the model of the call. */
 const REPLACED = 'Another model took over before the answer was complete: send the prompt again.';
 
 /** Codes of failures that may pass by themselves. */
@@ -14,8 +14,8 @@ const TRANSIENT_CODES: ReadonlySet<unknown> = new Set([
 ]);
 
 /**
- * The error of a call, as the AI SDK expects it: an abort by its signal's reason, and what a retry may mend as a retryable
- * APICallError. All others stay what they are, with their `code`.
+ * The error of a call, as the AI SDK expects it: the signal's reason after an abort, and a retryable APICallError for a failure
+ * that may pass. All other errors are unchanged, with their `code`.
  */
 export function toCallError(error: unknown, signal: AbortSignal | undefined): unknown {
   if (signal?.aborted) return signal.reason;

@@ -6,7 +6,7 @@ import type { TabserveOptions, TextClient } from './options.ts';
 export class ModelHost {
   readonly #options: TabserveOptions;
   #serve: Promise<TextClient> | undefined;
-  /** Of calls that come in at a time, the first one loads the model. */
+  /** Concurrent calls share one load of a model. */
   readonly #loads = new Map<string, Promise<unknown>>();
 
   constructor(options: TabserveOptions) {
@@ -42,7 +42,7 @@ export class ModelHost {
     }
   }
 
-  /** A failed connection is tried anew by the next call. */
+  /** After a failed connection, the next call tries again. */
   #connected(): Promise<TextClient> {
     const options = this.#options;
     this.#serve ??= 'serve' in options ? Promise.resolve(options.serve) : connect(options);

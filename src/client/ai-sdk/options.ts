@@ -6,13 +6,13 @@ import type {
   TextGeneratorHandle,
 } from '../index.ts';
 
-/** What a provider calls of a client, whatever deployments its worker has. */
+/** The methods of a client that a provider calls, whatever deployments its worker has. */
 export interface TextClient extends Pick<TabserveClient, 'ready' | 'status' | 'loadModel'> {
   /** The handle of the text generator. */
   getHandle(name: 'text-generator'): TextGeneratorHandle;
 }
 
-/** A client that you have, or what `connect` takes: then the first call connects. */
+/** A connected client, or the options of `connect`: then the first call connects. */
 export type TabserveOptions = (
   | ConnectOptions
   | {
@@ -25,7 +25,7 @@ export type TabserveOptions = (
 };
 
 /**
- * What a call may set as `providerOptions.tabserve`: generation options that the AI SDK has no setting for. Where both are
- * given, the AI SDK's setting counts.
+ * Generation options for `providerOptions.tabserve` that the AI SDK has no setting for. If both are given, the AI SDK's setting
+ * counts.
  */
 export type TabserveCallOptions = Omit<GenerationOptions, 'n' | 'echo'>;

@@ -29,7 +29,7 @@ export function readText(prompt: LanguageModelV4Prompt): string {
 
 function textOf({ role, content }: Exclude<Message, { role: 'tool' }>): string {
   if (typeof content === 'string') return content;
-  // What a model thought in earlier turns is not part of its answers.
+  // Reasoning of earlier turns is not part of the answers.
   const parts = content.filter(({ type }) => type !== 'reasoning');
   return parts.map((part) => (part.type === 'text' ? part.text : refusePart(part, role))).join('');
 }

@@ -21,7 +21,7 @@ const SETTINGS = {
   seed: 'seed',
 } as const satisfies Partial<Record<keyof LanguageModelV4CallOptions, keyof GenerationOptions>>;
 
-/** Options that would change what an answer is made of. */
+/** Options that change the shape of an answer. */
 const FORBIDDEN = ['n', 'echo'];
 const ALLOWED: readonly string[] = OPTION_NAMES.filter((name) => !FORBIDDEN.includes(name));
 
@@ -49,7 +49,7 @@ export function readSettings(call: LanguageModelV4CallOptions): GenerationOption
   return { ...own, ...Object.fromEntries(given) };
 }
 
-/** Says what of a call has no effect. */
+/** Warns of parts of a call that have no effect. */
 export function warningsOf(call: LanguageModelV4CallOptions): SharedV4Warning[] {
   const warnings: SharedV4Warning[] = [];
   const ignore = (feature: string, details: string): void =>

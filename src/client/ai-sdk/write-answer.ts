@@ -1,8 +1,7 @@
 import type {
   JSONObject,
   LanguageModelV4FinishReason,
-  LanguageModelV4Usage,
-  SharedV4ProviderMetadata,
+  LanguageModelV4GenerateResult,
 } from '@ai-sdk/provider';
 
 import type { FinishReason, GenerationResult, PromptTokenLogprobs, TokenLogprobs } from '../index.ts';
@@ -15,12 +14,14 @@ const UNIFIED: Readonly<Record<FinishReason, LanguageModelV4FinishReason['unifie
   error: 'error',
 };
 
+type End = Pick<LanguageModelV4GenerateResult, 'finishReason' | 'usage'>;
+
+const UNKNOWN_INPUT = { total: undefined, noCache: undefined, cacheRead: undefined };
+
 /** The end of an answer, in the AI SDK's terms. */
-export function endOf(result: GenerationResult): {
-  readonly finishReason: LanguageModelV4FinishReason;
-  readonly usage: LanguageModelV4Usage;
-  readonly providerMetadata: SharedV4ProviderMetadata;
-} {
+export function endOf(
+  result: GenerationResult,
+): End & Pick<LanguageModelV4GenerateResult, 'providerMetadata'> {
   const { finishReason, usage } = result;
   const { numPromptTokens, numCachedTokens, numOutputTokens } = usage;
   return {
@@ -30,7 +31,7 @@ export function endOf(result: GenerationResult): {
         // A prompt has tokens: an upstream that reports 0 has not counted them.
         ...(numPromptTokens > 0
           ? { total: numPromptTokens, noCache: numPromptTokens - numCachedTokens, cacheRead: numCachedTokens }
-          : { total: undefined, noCache: undefined, cacheRead: undefined }),
+          : UNKNOWN_INPUT),
         cacheWrite: undefined,
       },
       outputTokens: { total: numOutputTokens, text: numOutputTokens, reasoning: undefined },
@@ -41,14 +42,11 @@ export function endOf(result: GenerationResult): {
 }
 
 /** The end of a stream that has failed. */
-export function failedEndOf(code: string | undefined): {
-  readonly finishReason: LanguageModelV4FinishReason;
-  readonly usage: LanguageModelV4Usage;
-} {
+export function failedEndOf(code: string | undefined): End {
   return {
     finishReason: { unified: 'error', raw: code },
     usage: {
-      inputTokens: { total: undefined, noCache: undefined, cacheRead: undefined, cacheWrite: undefined },
+      inputTokens: { ...UNKNOWN_INPUT, cacheWrite: undefined },
       outputTokens: { total: undefined, text: undefined, reasoning: undefined },
     },
   };

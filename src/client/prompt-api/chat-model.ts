@@ -10,7 +10,7 @@ import {
 const DEFAULT_MAX_NEW_TOKENS = 1024;
 
 export interface Answering {
-  /** Tokens that the answer may have at most, whatever was asked for. */
+  /** Limit of the answer's tokens, whatever the options ask for. */
   readonly contextWindow: number;
   readonly signal: AbortSignal;
   /** The beginning of the answer, which the answer goes on from. */
@@ -24,7 +24,7 @@ export interface ChatSize {
   readonly contextWindow: number;
 }
 
-/** Tokens that prompt and answer may have together: what the model allows, and the policy of all tabs. */
+/** Tokens that prompt and answer may have together: the smaller limit of the model and of the policy of all tabs. */
 export function contextWindowOf(
   serve: TabserveClient,
   { contextLength }: { readonly contextLength: number },
@@ -92,7 +92,7 @@ export class ChatModel {
   }
 }
 
-/** @throws DOMException named OperationError where another model begins an answer anew that was told in part. */
+/** @throws DOMException named OperationError if another model takes over after a part of the answer was sent. */
 async function streamTo(
   response: GenerationResponse,
   signal: AbortSignal,

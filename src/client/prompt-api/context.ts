@@ -1,6 +1,6 @@
 import type { ChatMessage } from '../index.ts';
 
-/** What a session has been told and has answered. It is never changed, so that a clone shares it. */
+/** The messages and answers of a session. Immutable, so that clones can share it. */
 export interface Context {
   /** An overflow does not evict them: the initial prompts, or a system message that began the session. */
   readonly kept: readonly ChatMessage[];
@@ -25,7 +25,7 @@ export function extend(context: Context, messages: readonly ChatMessage[], usage
   };
 }
 
-/** What is left of the turns after one, two and more pairs of a prompt and its answer are evicted, up to all. */
+/** The turns that remain after one, two and more pairs of prompt and answer are evicted, up to all. */
 export function* evictions({ turns }: Context): Generator<readonly ChatMessage[]> {
   for (let end = 1; end <= turns.length; end += 1) {
     const isPairOver = turns[end - 1]?.role === 'assistant' && turns[end]?.role !== 'assistant';

@@ -14,17 +14,17 @@ import type {
   PromptApiOptions,
 } from './types.ts';
 
-/** The class that pages know as `LanguageModel`. */
+/** The class `LanguageModel` of the Prompt API. */
 export interface LanguageModelClass {
   readonly prototype: LanguageModel;
   /**
-   * Says whether such a session can be created. Rejects with a TypeError, with a RangeError for a language tag that is none, and as
+   * Says whether such a session can be created. Rejects with a TypeError, with a RangeError for an invalid language tag, and as
    * `connect` does.
    */
   availability(options?: LanguageModelCreateCoreOptions): Promise<Availability>;
   /**
    * Creates a session, and loads its model for all tabs if need be. Rejects with a TypeError, a RangeError, the reason of the signal,
-   * or a DOMException: NotSupportedError where no such session can be had, NotAllowedError where a download has to wait for the
+   * or a DOMException: NotSupportedError for a session that cannot exist, NotAllowedError where a download has to wait for the
    * user, NetworkError where it fails, QuotaExceededError for initial prompts beyond the context window.
    */
   create(options?: LanguageModelCreateOptions): Promise<LanguageModel>;
@@ -63,7 +63,7 @@ export function createLanguageModel(options: PromptApiOptions): LanguageModelCla
   return Made;
 }
 
-/** @throws What `create()` rejects with. */
+/** @throws The errors that `create()` rejects with. */
 async function prepare(
   host: ModelHost,
   { initialPrompts, refusal, sampling }: CreateSettings,

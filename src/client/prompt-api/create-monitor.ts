@@ -1,7 +1,7 @@
 import { EventHandler } from './event-handler.ts';
 import type { CreateMonitor } from './types.ts';
 
-/** `loaded` is told in parts of this size, so that it does not tell a model's exact size. */
+/** Steps of `loaded`: a finer value would reveal a model's exact size. */
 const NUM_PARTS = 0x1_00_00;
 
 class Monitor extends EventTarget {
@@ -16,13 +16,13 @@ class Monitor extends EventTarget {
   }
 }
 
-/** Tells a monitor how far a download is. */
+/** Reports the progress of a download to a monitor. */
 export interface DownloadReport {
   /** @param loaded From 0 to 1. A value that is no further than the last is left out. */
-  tell(loaded: number): void;
+  progress(loaded: number): void;
 }
 
-const SILENT: DownloadReport = { tell: () => {} };
+const SILENT: DownloadReport = { progress: () => {} };
 
 /**
  * Hands the callback its monitor, and throws what the callback throws.
@@ -39,12 +39,12 @@ export function startMonitor(
   callback(monitor as EventTarget as CreateMonitor);
   let last = -1;
   return {
-    tell(fraction) {
+    progress(fraction) {
       const loaded = Math.floor(fraction * NUM_PARTS) / NUM_PARTS;
       if (signal?.aborted || loaded <= last) return;
       last = loaded;
-      const progress = { loaded, total: 1, lengthComputable: true };
-      monitor.dispatchEvent(new ProgressEvent('downloadprogress', progress));
+      const event = { loaded, total: 1, lengthComputable: true };
+      monitor.dispatchEvent(new ProgressEvent('downloadprogress', event));
     },
   };
 }

@@ -31,7 +31,7 @@ interface Quota {
 
 type QuotaExceededErrorClass = new (message: string, quota: Quota) => DOMException & Quota;
 
-/** For browsers of which `QuotaExceededError` is no class yet. */
+/** For browsers that have no class `QuotaExceededError` yet. */
 class OwnQuotaExceededError extends DOMException {
   readonly requested: number;
   readonly quota: number;
@@ -58,7 +58,7 @@ export function notSupported(message: string): DOMException {
   return new DOMException(message, 'NotSupportedError');
 }
 
-/** An error of the client as the specification names it, with the original as its `cause`. Other errors stay what they are. */
+/** An error of the client as the specification names it, with the original as its `cause`. Other errors are returned unchanged. */
 export function toDomException(error: unknown): unknown {
   if (!(error instanceof Error) || !isServeError(error)) return error;
   const exception = new DOMException(error.message, DOM_NAMES.get(error.code) ?? 'UnknownError');

@@ -15,7 +15,7 @@ export class EventHandler {
     return this.#handler;
   }
 
-  /** What is no function removes the handler. */
+  /** A value that isn't a function removes the handler. */
   set handler(value: unknown) {
     this.#target.removeEventListener(this.#type, this.#listen);
     this.#handler = isHandler(value) ? value : null;

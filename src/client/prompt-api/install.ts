@@ -4,7 +4,7 @@ import type { PromptApiOptions } from './types.ts';
 /**
  * Defines `globalThis.LanguageModel` where the browser has none, and returns whether it did.
  *
- * @param options What `createLanguageModel` takes. `force` also replaces the browser's own.
+ * @param options Options of `createLanguageModel`. `force` also replaces the browser's own.
  */
 export function installPromptApi(options: PromptApiOptions & { readonly force?: boolean }): boolean {
   if ('LanguageModel' in globalThis && !options.force) return false;

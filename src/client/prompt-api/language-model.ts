@@ -11,7 +11,7 @@ import type {
 } from './types.ts';
 import { toDictionary, toSignal } from './web-idl.ts';
 
-/** What a session is made of. */
+/** The parts of a session. */
 export interface Parts {
   readonly model: ChatModel;
   readonly state: SessionState;
@@ -85,7 +85,7 @@ export class LanguageModel extends EventTarget {
   /**
    * As `prompt`, piece by piece. Cancelling the stream ends the answer, and keeps the prompt out of the session.
    *
-   * @throws What `prompt` rejects with, where that is known at once; otherwise the stream fails.
+   * @throws The errors of `prompt` that are known at once; otherwise the stream fails.
    */
   promptStreaming(input: LanguageModelPrompt, options?: LanguageModelPromptOptions): ReadableStream<string> {
     const messages = readInput(input);
@@ -122,18 +122,18 @@ export class LanguageModel extends EventTarget {
     return this.#session.measure(messages, this.#signalWith(readPromptOptions(options)));
   }
 
-  /** Resolves with a session of its own that begins with what this one has by now. The worker shares their keys and values. */
+  /** Resolves with a new session that begins with the messages of this one. The worker shares their keys and values. */
   async clone(options?: LanguageModelSignalOptions): Promise<LanguageModel> {
     const signal = this.#signalWith(readSignal(options));
     return runUntilAborted(signal, async () => {
-      // A signal that aborts in the turn of the call is heard.
+      // Also sees a signal that aborts in the same task as the call.
       await Promise.resolve();
       const { clone } = this.#parts;
       return clone({ ...this.#parts, signal: undefined, state: this.#session.state });
     });
   }
 
-  /** Ends what runs, and refuses what follows, with an AbortError. */
+  /** Ends running operations and refuses later ones with an AbortError. */
   destroy(): undefined {
     this.#destruction.abort(new DOMException('The session was destroyed: create another one.', 'AbortError'));
   }

@@ -10,7 +10,7 @@ type Finding =
 
 const CHAT_MODEL = 'HuggingFaceTB/SmolLM2-135M-Instruct';
 
-/** The client whose worker answers, connected when it is first asked, and the model that sessions ask for. */
+/** The client whose worker answers, connected by the first call, and the model of the sessions. */
 export class ModelHost {
   readonly #options: PromptApiOptions;
   #serve: Promise<TabserveClient> | undefined;
@@ -30,9 +30,9 @@ export class ModelHost {
   }
 
   /**
-   * Resolves when the model answers that sessions ask for. Rejects as `ready()` and `loadModel` do.
+   * Resolves when the model of the sessions can answer. Rejects as `ready()` and `loadModel` do.
    *
-   * @throws DOMException named NotSupportedError where no such model is to be had, or NotAllowedError where a download has to wait
+   * @throws DOMException named NotSupportedError if there is no such model, or NotAllowedError where a download has to wait
    * for the user.
    */
   async open(report: DownloadReport): Promise<{ readonly serve: TabserveClient; readonly model: ModelInfo }> {
@@ -40,10 +40,10 @@ export class ModelHost {
     const finding = await this.#find(serve);
     if (finding.availability === 'unavailable') throw notSupported(finding.reason);
     if (finding.availability === 'downloadable') requireActivation();
-    report.tell(0);
+    report.progress(0);
     const model = await this.#load(serve, report);
     if (!model?.hasChatTemplate) throw notSupported(noTemplate(model));
-    report.tell(1);
+    report.progress(1);
     return { serve, model };
   }
 
@@ -68,16 +68,16 @@ export class ModelHost {
     return { availability: isStored ? 'available' : 'downloadable' };
   }
 
-  /** Loads share the one that another tab has begun. */
+  /** Joins a load that another tab has begun. */
   async #load(serve: TabserveClient, report: DownloadReport): Promise<ModelInfo | undefined> {
     const { model: wanted, load } = this.#options;
     if (wanted !== undefined && serve.status().model?.id !== wanted) {
-      const { model } = await serve.loadModel(wanted, load, (progress) => tellDownload(progress, report));
+      const { model } = await serve.loadModel(wanted, load, (progress) => reportDownload(progress, report));
       return model;
     }
     const unsubscribe = serve.subscribe(
       'status',
-      ({ progress }) => progress && tellDownload(progress, report),
+      ({ progress }) => progress && reportDownload(progress, report),
     );
     try {
       return (await serve.ready()).model;
@@ -101,16 +101,16 @@ function noTemplate(model: ModelInfo | undefined): string {
   return `${model?.id ?? 'The model'} has no chat template: name a chat model in the option \`model\`, such as ${CHAT_MODEL}.`;
 }
 
-function tellDownload(
+function reportDownload(
   { phase, loaded, total }: { readonly phase: string; readonly loaded: number; readonly total: number },
   report: DownloadReport,
 ): void {
-  if (phase === 'download' && total > 0) report.tell(loaded / total);
+  if (phase === 'download' && total > 0) report.progress(loaded / total);
 }
 
-/** As browsers do: a page may not begin a large download before the user has touched it. @throws DOMException */
+/** As browsers do: a page may begin a large download only after a click or a key press. @throws DOMException */
 function requireActivation(): void {
-  // Some browsers do not tell.
+  // Missing in some browsers.
   if (!('userActivation' in navigator) || navigator.userActivation.hasBeenActive) return;
   throw new DOMException(
     'The model has to be downloaded first: call create() after the user has clicked or pressed a key.',

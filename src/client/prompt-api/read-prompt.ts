@@ -14,7 +14,7 @@ interface Message {
   readonly prefix: boolean;
 }
 
-/** What a caller has passed, with every property read: later changes of the caller's objects do not matter. */
+/** The caller's messages with every property read: later changes of the caller's objects have no effect. */
 export type Input = readonly Message[];
 
 /** A prompt that is checked. */
@@ -24,7 +24,7 @@ export interface Prompt {
   readonly prefix: string | undefined;
 }
 
-/** Takes a text or messages, as the interface's conversions do: whatever is no list is a text. @throws TypeError. */
+/** Takes a text or messages, as the interface's conversions do: a value that isn't a list is a text. @throws TypeError. */
 export function readInput(input: unknown): Input {
   if (!isIterable(input)) return [userMessage(toText(input))];
   const messages = readMessages('input', input);

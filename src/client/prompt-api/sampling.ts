@@ -3,7 +3,7 @@ import type { LanguageModelParams, LanguageModelSamplingMode } from './types.ts'
 
 type GenerationDefaults = ModelInfo['generationDefaults'];
 
-/** How a session draws its tokens: a mode, or the parameters themselves. */
+/** How a session samples its tokens: a mode, or the parameters themselves. */
 export type Sampling =
   | { readonly mode: LanguageModelSamplingMode }
   | { readonly mode: null; readonly temperature: number | undefined; readonly topK: number | undefined };
@@ -17,7 +17,7 @@ const TEMPERATURE_SCALES: Readonly<Record<LanguageModelSamplingMode, number>> = 
   'most-creative': 1.5,
 };
 
-/** Of a model that names none, or 0. */
+/** For a model that has no temperature, or 0. */
 const DEFAULT_TEMPERATURE = 0.8;
 
 const MAX_TEMPERATURE = 2;
@@ -28,7 +28,7 @@ export interface SamplingParameters {
   readonly topK: number;
 }
 
-/** What the session's mode stands for, or what was given, within the model's limits. */
+/** The parameters of the session's mode, or the given ones, within the model's limits. */
 export function samplingParameters(sampling: Sampling, model: ModelInfo): SamplingParameters {
   const { defaultTopK, maxTopK, defaultTemperature, maxTemperature } = samplingParams(model);
   if (sampling.mode !== null)
@@ -41,7 +41,7 @@ export function samplingOptions(
   { temperature, topK }: SamplingParameters,
   { vocabSize }: ModelInfo,
 ): Pick<GenerationOptions, 'temperature' | 'topK'> {
-  // The worker's word for all tokens, which it draws from without a search for the likeliest.
+  // The worker takes 0 for all tokens, and then does not search for the likeliest ones.
   return { temperature, topK: topK === vocabSize ? 0 : topK };
 }
 

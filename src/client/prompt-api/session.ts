@@ -5,7 +5,7 @@ import { evictions, extend, messagesOf, type Context } from './context.ts';
 import { quotaExceeded, toDomException } from './dom-errors.ts';
 import { checkPrompt, type Input } from './read-prompt.ts';
 
-/** The part of the context window that an answer has at least, if older turns can make room for it. */
+/** Share of the context window that an answer has at least. Older turns are evicted for it. */
 const MIN_ANSWER_SHARE = 1 / 8;
 
 export interface SessionState {
@@ -68,7 +68,7 @@ export class Session {
       const answer = await this.#model.answer(chat, { contextWindow, prefix, signal, onText });
       const added = withAnswer(messages, `${prefix ?? ''}${answer}`);
       const { numTokens } = await this.#model.measure([...messagesOf(this.#context), ...added]);
-      // An answer that was aborted is no part of the session.
+      // An aborted answer does not join the session.
       signal.throwIfAborted();
       this.#context = extend(this.#context, added, numTokens);
       return answer;
@@ -80,10 +80,10 @@ export class Session {
   }
 
   /**
-   * Evicts as many of the oldest turns as the new messages need, and none if that is not enough. Resolves with the tokens of what
-   * is left and the new messages.
+   * Evicts as many of the oldest turns as the new messages need, and none if that is not enough. Resolves with the tokens of the
+   * remaining turns and the new messages.
    *
-   * @param share Of the context window, for the answer; less where all turns are not enough.
+   * @param share Share of the context window for the answer; less if evicting all turns is not enough.
    * @throws QuotaExceededError
    */
   async #makeRoom(added: readonly ChatMessage[], share: number): Promise<number> {

@@ -21,7 +21,7 @@ export const SAMPLING_MODES: readonly LanguageModelSamplingMode[] = [
   'most-creative',
 ];
 
-/** Who says a message. */
+/** The author of a message. */
 export type LanguageModelMessageRole = 'system' | 'user' | 'assistant';
 export const MESSAGE_ROLES: readonly LanguageModelMessageRole[] = ['system', 'user', 'assistant'];
 
@@ -45,7 +45,7 @@ export interface LanguageModelMessageContent {
 
 /** A message of a conversation. */
 export interface LanguageModelMessage {
-  /** Who says it. */
+  /** The author. */
   readonly role: LanguageModelMessageRole;
   /** A text, or parts whose texts are joined. */
   readonly content: string | readonly LanguageModelMessageContent[];
@@ -56,7 +56,7 @@ export interface LanguageModelMessage {
 /** A text of the user, or messages. */
 export type LanguageModelPrompt = string | readonly LanguageModelMessage[];
 
-/** What prompts or answers are made of. */
+/** A type of content of prompts or answers. */
 export interface LanguageModelExpected {
   /** Only `text` is supported. */
   readonly type: LanguageModelMessageType;
@@ -64,7 +64,7 @@ export interface LanguageModelExpected {
   readonly languages?: readonly string[];
 }
 
-/** What `availability()` asks for. */
+/** Options of `availability()`. */
 export interface LanguageModelCreateCoreOptions {
   /** Scales the model's own temperature; `balanced` leaves it as it is. */
   readonly samplingMode?: LanguageModelSamplingMode;
@@ -72,9 +72,9 @@ export interface LanguageModelCreateCoreOptions {
   readonly topK?: number;
   /** From 0 to 2. Ignored unless `legacy` is set, as browsers do in pages. */
   readonly temperature?: number;
-  /** What prompts are made of. */
+  /** Content of prompts. */
   readonly expectedInputs?: readonly LanguageModelExpected[];
-  /** What answers are made of. */
+  /** Content of answers. */
   readonly expectedOutputs?: readonly LanguageModelExpected[];
   /** Not supported: a session with tools is refused. */
   readonly tools?: readonly object[];
@@ -119,7 +119,7 @@ export interface LanguageModelPromptOptions extends LanguageModelSignalOptions {
   readonly omitResponseConstraintInput?: boolean;
 }
 
-/** What `params()` resolves with. */
+/** The result of `params()`. */
 export interface LanguageModelParams {
   /** The model's own; the size of its vocabulary if it samples from all tokens. */
   readonly defaultTopK: number;
@@ -131,7 +131,7 @@ export interface LanguageModelParams {
   readonly maxTemperature: number;
 }
 
-/** Which model answers, and how. */
+/** The model that answers, and its options. */
 export interface ModelOptions {
   /**
    * The Hugging Face ID of a chat model. `create()` loads it, for all tabs, where another model serves. By default the model that
@@ -141,15 +141,15 @@ export interface ModelOptions {
   /** How `model` is loaded. */
   readonly load?: Omit<LoadModelOptions, 'signal'>;
   /**
-   * Options of every prompt, for what the API has no name for. `maxNewTokens` is 1,024 by default, as an answer that may fill the
-   * whole context takes the memory of it. What `samplingMode` sets cannot be set here.
+   * Options of every prompt, that the API has no name for. `maxNewTokens` is 1,024 by default, as an answer that may fill the
+   * whole context takes the memory of it. The options that `samplingMode` sets are not allowed here.
    */
   readonly generation?: Omit<
     GenerationOptions,
     'n' | 'echo' | 'logprobs' | 'promptLogprobs' | 'temperature' | 'topK'
   >;
   /**
-   * Adds what the specification keeps for browser extensions alone: `params()`, `topK` and `temperature`, and the former names
+   * Adds the members that the specification keeps for browser extensions: `params()`, `topK` and `temperature`, and the former names
    * `inputUsage`, `inputQuota`, `measureInputUsage()` and `onquotaoverflow`. False by default.
    */
   readonly legacy?: boolean;

@@ -1,7 +1,7 @@
-/** What the runtime needs to know of a model, whatever its family. */
+/** The sizes of a model that the runtime needs, whatever its family. */
 export interface ModelConfig {
   readonly vocabSize: number;
-  /** Longest sequence, prompt and output together, in tokens: what the model allows, or less where the device holds less. */
+  /** Longest sequence, prompt and output together, in tokens: the model's limit, or less if the device holds less. */
   readonly contextLength: number;
   readonly numLayers: number;
   /** Heads of the queries. */

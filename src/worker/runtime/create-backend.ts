@@ -22,7 +22,7 @@ export type DeviceChoice = {
 type Device = { readonly gpu: GpuDevice } | { readonly numThreads: number };
 
 /**
- * Chooses the first rung that this device offers and that no earlier worker had to leave.
+ * Chooses the first rung that this device offers and that no earlier worker left.
  *
  * @throws NoWebGpuAdapterError where WebGPU is asked for and there is none.
  * @throws AdapterGoneError where the adapter of the worker before is gone.
@@ -79,13 +79,13 @@ export function limitsOf(device: DeviceChoice): DeviceLimits {
   return { kind: 'webgpu', hasShaderF16, maxBufferSize, maxStorageBufferBindingSize, memoryBytes };
 }
 
-/** Only Chromium tells, as a power of two of GiB. Most versions stop at 8, which may then stand for more. */
+/** Only Chromium has it, as a power of two of GiB. Most versions stop at 8, which may then stand for more. */
 function memoryOfMachine(): number | undefined {
   const gibibytes = 'deviceMemory' in navigator ? Number(navigator.deviceMemory) : NaN;
   return gibibytes < 8 ? gibibytes * 2 ** 30 : undefined;
 }
 
-/** Makes packed weights ready to run. `weights` is not read any more when it resolves. */
+/** Makes packed weights ready to run. Once it resolves, `weights` is no longer read. */
 export async function createBackend(
   model: PackedModel,
   device: DeviceChoice,

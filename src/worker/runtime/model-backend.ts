@@ -37,7 +37,7 @@ export interface SampleOutput {
   readonly readbackMs: number;
 }
 
-/** What a backend is made of. */
+/** A model with its packed weights, from which a backend is made. */
 export interface PackedModel {
   readonly model: Model;
   readonly packed: PackedLayout;
@@ -72,7 +72,7 @@ export interface ModelBackend {
   readLogits(numRows: number): Promise<Float32Array>;
   /** Copies rows of the K/V cache. A row of `slots` is a slot. */
   copyRows(from: ForwardTarget, to: ForwardTarget, rows: readonly RowCopy[]): void;
-  /** Copies a slot's K/V to another slot. A move also takes along what the sampler knows of its tokens. */
+  /** Copies a slot's K/V to another slot. A move also takes the sampler's state of the slot. */
   transfer(transfer: SlotTransfer): void;
   release(): Promise<void>;
 }

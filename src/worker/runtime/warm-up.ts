@@ -4,7 +4,7 @@ import { GREEDY } from '../../batching/generation/request.ts';
 import { createRequestId } from '../../protocol/ids.ts';
 import type { ModelConfig } from '../models/model-config.ts';
 import type { ForwardInput, ModelBackend } from './model-backend.ts';
-import { orHang } from './step-watchdog.ts';
+import { orHang } from './faults/step-watchdog.ts';
 
 type WarmUpShape = Pick<ForwardInput, 'target' | 'numRows' | 'tokensPerRow'>;
 

@@ -5,7 +5,7 @@ import type { HostMessage } from '../../protocol/host-messages.ts';
 import type { RequestId } from '../../protocol/ids.ts';
 import type { RequestUpdate } from '../../protocol/requests.ts';
 import type { Unsigned } from '../../protocol/wire.ts';
-import { faultOfWorker } from '../runtime/fault-of.ts';
+import { faultOfWorker } from '../runtime/faults/fault-of.ts';
 import type { RequestRegistry } from './request-registry.ts';
 
 /** The tab that made this worker, and its options. */

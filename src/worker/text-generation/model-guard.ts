@@ -4,7 +4,7 @@ import { RuntimeLostError } from '../../batching/generation/runtime-lost-error.t
 import type { RequestId } from '../../protocol/ids.ts';
 import type { ModelBackend } from '../runtime/model-backend.ts';
 import type { RunSupervisor } from '../runtime/runner.ts';
-import { StepWatchdog } from '../runtime/step-watchdog.ts';
+import { StepWatchdog } from '../runtime/faults/step-watchdog.ts';
 import { parseSequenceId } from '../../protocol/sequence-id.ts';
 
 export interface ModelGuardOptions {

@@ -8,7 +8,7 @@ import type { RequestUpdate } from '../../protocol/requests.ts';
 import { type ServedModel, type WhenBusy, isSameModel, toServedModel } from '../../protocol/models.ts';
 import type { WireError } from '../../protocol/wire.ts';
 import { toWireError } from '../../protocol/wire-errors.ts';
-import { inPieces } from '../runtime/in-pieces.ts';
+import { inPieces } from '../../platform/in-pieces.ts';
 import type { StatsReporter } from '../logs/stats-reporter.ts';
 import { timeoutMsOf } from './generation-options.ts';
 import type { ModelGuardOptions } from './model-guard.ts';

@@ -3,7 +3,7 @@ import { parseArgs } from 'node:util';
 import { chromium, type BrowserContext, type Page } from 'playwright';
 import { build } from 'vite';
 
-import { contentSecurityPolicy } from '../../../bridge/content-security-policy.ts';
+import { contentSecurityPolicy } from '../../../bridge/static/content-security-policy.ts';
 import { startServer } from '../../../bridge/server.ts';
 import { SMOLLM2_SIZE, smolLm2Size } from '../../hub-server/checkpoints/full-size-llama.ts';
 import { createRepository } from '../../hub-server/hub-repository.ts';

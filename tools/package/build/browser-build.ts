@@ -54,7 +54,7 @@ async function buildEntries(entries: Readonly<Record<string, string>>): Promise<
   });
 }
 
-/** Makes the module of the CPU build: src/worker/runtime/wasm/ort-factory.ts is bundled with it. */
+/** Makes the module of the CPU build: src/worker/runtime/ort/ort-factory.ts is bundled with it. */
 const FACTORY = /\/ort-wasm-simd-threaded\.mjs$/;
 
 const LEAVE = '/* @vite-ignore */';

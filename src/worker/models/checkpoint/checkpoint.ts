@@ -20,7 +20,7 @@ export interface CheckpointTensor extends TensorView {
   readonly file: RandomAccessFile;
 }
 
-/** What `config.json` and `generation_config.json` say. */
+/** The contents of `config.json` and `generation_config.json`. */
 export interface ModelFiles {
   /** Parsed. */
   readonly config: unknown;
@@ -29,14 +29,14 @@ export interface ModelFiles {
   readonly model: Model;
 }
 
-/** Everything that a checkpoint's JSON files and the headers of its weight files say. */
+/** The contents of a checkpoint's JSON files and of the headers of its weight files. */
 export interface Checkpoint extends ModelFiles {
   /** Parsed `tokenizer.json`. */
   readonly tokenizer: unknown;
   /** Parsed `tokenizer_config.json`. */
   readonly tokenizerConfig: unknown;
   readonly weightFiles: readonly WeightFile[];
-  /** By the names in `model.tensors`: what makes up each of them, row after row. */
+  /** By the names in `model.tensors`: the parts of each tensor, row after row. */
   readonly tensors: ReadonlyMap<string, readonly CheckpointTensor[]>;
 }
 

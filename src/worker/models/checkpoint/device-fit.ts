@@ -15,7 +15,7 @@ export type DeviceLimits =
     }
   | { readonly kind: 'wasm'; readonly memoryBytes: number | undefined };
 
-/** What a packed model takes on a device. */
+/** The memory that a packed model takes on a device. */
 export interface DeviceFit {
   /** Tokens of the longest sequence that the device holds: at most the model's context. */
   readonly contextLength: number;
@@ -58,7 +58,7 @@ export function fitOnDevice(config: ModelConfig, layout: PackedLayout, device: D
   const bytesPerToken = kvBytesPerToken(config, BYTES_PER_VALUE[layout.precision]);
   const onCache = cacheBounds(config, device, bytesPerToken);
   const bounds = [...memoryBounds(layout, device, weightBytes, bytesPerToken), ...onCache];
-  // The doors drop longer lists of tokens.
+  // Longer lists of tokens do not pass the schemas of messages.
   const longest = Math.min(config.contextLength, MAX_TOKEN_IDS);
   // No dtype helps against a small cache, so the context gives way to it.
   const roomInCache = Math.max(SMALLEST_CONTEXT, longestWithin(onCache));

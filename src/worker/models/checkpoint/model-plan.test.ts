@@ -103,7 +103,7 @@ describe('rejects', () => {
   });
 });
 
-/** What is known of a checkpoint of F32 by its headers. */
+/** The headers of a checkpoint in F32. */
 function checkpointOf(fields: object): Checkpoint {
   const model = readModel(fields, undefined);
   let end = 0;

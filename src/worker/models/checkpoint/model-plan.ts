@@ -6,7 +6,7 @@ import type { ModelFiles } from './checkpoint.ts';
 import { fitOnDevice, type DeviceFit, type DeviceLimits } from './device-fit.ts';
 import { layOut, type PackedLayout } from './packed-weights.ts';
 
-/** How a checkpoint will run and what that costs. Known once its `config.json` is read. */
+/** How a checkpoint will run, and its memory. Known once `config.json` is read. */
 export interface ModelPlan {
   readonly layout: PackedLayout;
   /** Why `auto` did not take its first choice; empty where it did, or where the caller chose. */
@@ -15,7 +15,7 @@ export interface ModelPlan {
   readonly deviceBytes: number;
 }
 
-/** One way to store a model's weights, and what that takes on a device. */
+/** One way to store a model's weights, and the memory that it takes on a device. */
 export interface DtypePlan extends DeviceFit {
   readonly layout: PackedLayout;
 }

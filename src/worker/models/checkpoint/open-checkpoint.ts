@@ -16,7 +16,7 @@ const SHARD_INDEX = 'model.safetensors.index.json';
 const SHARD_NAME = /^[^/\\]+\.safetensors$/;
 
 /**
- * Reads all that is known of a checkpoint without its weights.
+ * Reads everything of a checkpoint except its weights.
  *
  * @throws ModelFileMissingError, ModelFileCorruptError, UnsupportedModelError.
  */
@@ -25,7 +25,7 @@ export async function openCheckpoint(files: CheckpointFiles): Promise<Checkpoint
 }
 
 /**
- * Reads the small files that describe the model: what they rule out is refused before anything else is fetched.
+ * Reads the small files that describe the model: a model that they rule out is refused before anything else is fetched.
  *
  * @throws ModelFileMissingError, ModelFileCorruptError, UnsupportedModelError.
  */

@@ -1,7 +1,7 @@
 import type { Dtype } from '../../../protocol/models.ts';
 import { countElements, type ModelTensor } from '../model-config.ts';
 
-/** What activations, the K/V cache and weights that are not quantized are stored in. */
+/** The format of activations, of the K/V cache and of weights that are not quantized. */
 export type Precision = 'float16' | 'float32';
 
 /** One tensor in the packed file; offsets and lengths in bytes. A quantized `conv1d` is stored transposed, as [out, in]. */

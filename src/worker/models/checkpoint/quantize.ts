@@ -9,11 +9,11 @@ export interface QuantizedRows {
   readonly error: ErrorSum;
 }
 
-/** What quantization changes, as sums over weights. */
+/** The error of quantization, as sums over weights. */
 export interface ErrorSum {
-  /** Of the squares of the differences. Scales count as they are before they are rounded to fp16. */
+  /** Squares of the differences. Scales count as they are before they are rounded to fp16. */
   readonly errorSquares: number;
-  /** Of the squares of the weights. */
+  /** Squares of the weights. */
   readonly weightSquares: number;
 }
 

@@ -43,12 +43,8 @@ export class OnnxNodes {
     { branch, residual, bias }: { readonly branch: string; readonly residual: string; readonly bias: string },
     epsilon: number,
   ): void {
-    this.addFused(
-      'SkipLayerNormalization',
-      [branch, residual, `${name}.weight`, `${name}.bias`, bias],
-      [name, '', '', `${name}.sum`],
-      { epsilon: { float: epsilon } },
-    );
+    const inputs = [branch, residual, `${name}.weight`, `${name}.bias`, bias];
+    this.#addSkip('SkipLayerNormalization', name, inputs, epsilon);
   }
 
   /** Divides each row by its root mean square and multiplies it by the gain. */
@@ -65,11 +61,10 @@ export class OnnxNodes {
     { branch, residual, gain }: { readonly branch: string; readonly residual: string; readonly gain: string },
     epsilon: number,
   ): void {
-    this.addFused(
-      'SkipSimplifiedLayerNormalization',
-      [branch, residual, gain],
-      [name, '', '', `${name}.sum`],
-      { epsilon: { float: epsilon } },
-    );
+    this.#addSkip('SkipSimplifiedLayerNormalization', name, [branch, residual, gain], epsilon);
+  }
+
+  #addSkip(opType: string, name: string, inputs: string[], epsilon: number): void {
+    this.addFused(opType, inputs, [name, '', '', `${name}.sum`], { epsilon: { float: epsilon } });
   }
 }

@@ -8,7 +8,7 @@ import {
   ModelAccessError,
   ModelNotFoundError,
 } from '../../../protocol/errors/hub.ts';
-import { readChunks } from '../read-chunks.ts';
+import { readChunks } from '../../../platform/read-chunks.ts';
 import { parseRetryAfter, retry, type RetryOptions } from './retry.ts';
 
 /** Limit for the headers of a file, for the silence before each of its chunks, and for a whole answer of the API. */
@@ -22,7 +22,7 @@ export interface HubClientOptions extends Omit<RetryOptions, 'maxFailures'> {
   readonly hub: string;
   /** `owner/name`. */
   readonly id: string;
-  /** Where the browser reports what the page's policy stops: a worker's `self`. */
+  /** Gets the browser's reports of requests that the page's policy blocked: a worker's `self`. */
   readonly scope?: Pick<EventTarget, 'addEventListener' | 'removeEventListener'>;
 }
 
@@ -188,21 +188,21 @@ export class HubClient {
   }
 }
 
-/** `fetch` doesn't tell a redirect that fails from a host that gives no answer. A request that follows no redirect does. */
+/** `fetch` fails alike for a failed redirect and for a silent host. A request that follows no redirect shows which it was. */
 async function isRedirect(url: string, signal: AbortSignal): Promise<boolean> {
   const answer = await fetch(url, { ...UNCACHED, signal, redirect: 'manual' }).catch(() => undefined);
   await answer?.body?.cancel();
   return answer?.type === 'opaqueredirect';
 }
 
-/** Bytes of the whole file, where the answer tells: a foreign server may hide `Content-Range`. */
+/** Bytes of the whole file; undefined if the answer has no length: a foreign server may hide `Content-Range`. */
 function sizeOf({ status, headers }: Response): number | undefined {
-  const told =
+  const length =
     status === 206 ? headers.get('content-range')?.replace(/^.*\//, '') : headers.get('content-length');
-  return told && /^\d+$/.test(told) ? Number(told) : undefined;
+  return length && /^\d+$/.test(length) ? Number(length) : undefined;
 }
 
-/** What is missing, by the hub's `x-error-code`. */
+/** The missing thing, by the hub's `x-error-code`. */
 const MISSING: Readonly<Record<string, string>> = {
   RepoNotFound: 'model under the name',
   RevisionNotFound: 'such revision',

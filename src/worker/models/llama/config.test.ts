@@ -33,15 +33,11 @@ describe('readLlamaConfig', () => {
       width: 576,
       innerSize: 1536,
       normEpsilon: 1e-5,
-      isGainOffset: false,
-      hasHeadNorms: false,
-      hasBranchNorms: false,
+      norms: { isGainOffset: false, ofHeads: false, ofBranches: false },
       activation: 'silu',
       attentionScale: 0.125,
       embeddingScale: 1,
-      hasQkvBias: false,
-      hasOutputBias: false,
-      hasMlpBias: false,
+      biases: { qkv: false, output: false, mlp: false },
       isHeadSeparate: false,
       needsFloat32: false,
     });
@@ -58,17 +54,17 @@ describe('readLlamaConfig', () => {
   });
 
   it("reads Mistral-7B's config, a window in each layer", () => {
-    expect(read(MISTRAL)).toMatchObject({ headSize: 128, isHeadSeparate: true, hasQkvBias: false });
+    expect(read(MISTRAL)).toMatchObject({ headSize: 128, isHeadSeparate: true, biases: { qkv: false } });
     expect(windowsOf(MISTRAL)).toEqual(Array(32).fill(4096));
   });
 
   it("reads Qwen2.5-0.5B's config, biases on q, k and v alone", () => {
-    expect(read(QWEN2)).toMatchObject({ hasQkvBias: true, hasOutputBias: false, hasMlpBias: false });
+    expect(read(QWEN2)).toMatchObject({ biases: { qkv: true, output: false, mlp: false } });
     expect(windowsOf(QWEN2)).toEqual(Array(24).fill(undefined));
   });
 
   it("reads Qwen3-0.6B's config, heads times size not the width", () => {
-    expect(read(QWEN3)).toMatchObject({ numHeads: 16, headSize: 128, width: 1024, hasHeadNorms: true });
+    expect(read(QWEN3)).toMatchObject({ numHeads: 16, headSize: 128, width: 1024, norms: { ofHeads: true } });
   });
 
   it("reads Gemma 3 270M's config", () => {
@@ -76,9 +72,7 @@ describe('readLlamaConfig', () => {
       activation: 'gelu_tanh',
       attentionScale: 1 / 16,
       embeddingScale: Math.sqrt(640),
-      hasBranchNorms: true,
-      hasHeadNorms: true,
-      isGainOffset: true,
+      norms: { isGainOffset: true, ofHeads: true, ofBranches: true },
       isHeadSeparate: false,
       needsFloat32: true,
     });
@@ -103,11 +97,9 @@ describe('readLlamaConfig', () => {
 
   it('has biases where the config asks for them', () => {
     expect(read({ ...LLAMA, attention_bias: true, mlp_bias: true })).toMatchObject({
-      hasQkvBias: true,
-      hasOutputBias: true,
-      hasMlpBias: true,
+      biases: { qkv: true, output: true, mlp: true },
     });
-    expect(read({ ...QWEN3, attention_bias: true })).toMatchObject({ hasQkvBias: true, hasOutputBias: true });
+    expect(read({ ...QWEN3, attention_bias: true })).toMatchObject({ biases: { qkv: true, output: true } });
   });
 
   it('reads the head that a checkpoint ties as it says', () => {

@@ -4,31 +4,23 @@ import { readActivation, type Activation } from '../graph/activation.ts';
 import type { ModelConfig } from '../model-config.ts';
 import { readLayers, type LayerConfig } from './layers.ts';
 import { refuseUncomputed } from './refusals.ts';
-import { VARIANTS } from './variants.ts';
+import { VARIANTS, type Variant } from './variants.ts';
 
-export interface LlamaConfig extends ModelConfig {
+export interface LlamaConfig extends ModelConfig, Pick<Variant, 'norms' | 'needsFloat32'> {
   /** Values of a token's hidden state. */
   readonly width: number;
   /** Width of the MLP between its matrices. */
   readonly innerSize: number;
   readonly layers: readonly LayerConfig[];
   readonly normEpsilon: number;
-  /** Whether norms multiply by one more than their weights. */
-  readonly isGainOffset: boolean;
-  readonly hasHeadNorms: boolean;
-  /** Whether what attention and MLP give is normalized before it is added to the residual stream. */
-  readonly hasBranchNorms: boolean;
   readonly activation: Activation;
   /** Factor of the attention scores. */
   readonly attentionScale: number;
   readonly embeddingScale: number;
-  readonly hasQkvBias: boolean;
-  readonly hasOutputBias: boolean;
-  readonly hasMlpBias: boolean;
+  /** Whether linear layers add a bias. */
+  readonly biases: Readonly<Record<keyof Variant['biases'], boolean>>;
   /** Whether the logits have a matrix of their own. */
   readonly isHeadSeparate: boolean;
-  /** Whether hidden states exceed the range of fp16. */
-  readonly needsFloat32: boolean;
 }
 
 /** GroupQueryAttention of onnxruntime-web rotates no other head sizes. */
@@ -48,7 +40,7 @@ export function readLlamaConfig(given: Fields, generationConfig: unknown): Llama
     throw UnsupportedModelError.of(`config.json names model_type ${modelType}, which is not known`);
   refuseUncomputed(given, variant);
   const config = { ...variant.defaults, ...given };
-  const { biases, isGemma } = variant;
+  const { activationField, attentionScaleField, biases, norms, scalesEmbeddings, needsFloat32 } = variant;
   const width = positiveInteger(config, 'hidden_size');
   const numLayers = layerCount(config, 'num_hidden_layers');
   const heads = readHeads(config, width);
@@ -64,17 +56,14 @@ export function readLlamaConfig(given: Fields, generationConfig: unknown): Llama
     innerSize: positiveInteger(config, 'intermediate_size'),
     layers: readLayers(config, variant, { numLayers, ...heads }),
     normEpsilon: positiveNumber(config, 'rms_norm_eps', 1e-6),
-    isGainOffset: isGemma,
-    hasHeadNorms: variant.hasHeadNorms,
-    hasBranchNorms: isGemma,
-    activation: readActivation(variant.activationField, config[variant.activationField] ?? 'silu'),
-    attentionScale: 1 / Math.sqrt(isGemma ? positiveNumber(config, 'query_pre_attn_scalar') : heads.headSize),
-    embeddingScale: isGemma ? Math.sqrt(width) : 1,
-    hasQkvBias: isSet(biases.qkv),
-    hasOutputBias: isSet(biases.output),
-    hasMlpBias: isSet(biases.mlp),
+    norms,
+    activation: readActivation(activationField, config[activationField] ?? 'silu'),
+    attentionScale:
+      1 / Math.sqrt(attentionScaleField ? positiveNumber(config, attentionScaleField) : heads.headSize),
+    embeddingScale: scalesEmbeddings ? Math.sqrt(width) : 1,
+    biases: { qkv: isSet(biases.qkv), output: isSet(biases.output), mlp: isSet(biases.mlp) },
     isHeadSeparate: config['tie_word_embeddings'] !== true,
-    needsFloat32: isGemma,
+    needsFloat32,
   };
 }
 

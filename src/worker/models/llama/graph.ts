@@ -49,20 +49,20 @@ class LlamaGraph {
 
   /** @returns The branch that attention adds to the residual stream. */
   #addAttention(layer: number): string {
-    const { hasHeadNorms, hasOutputBias, hasBranchNorms, attentionScale, numHeads, headSize } = this.#config;
+    const { norms, biases, attentionScale, numHeads, headSize } = this.#config;
     const graph = this.#graph;
     const names = layerNames(layer);
-    const qkv = hasHeadNorms ? this.#addNormedQkv(layer) : this.#addJoinedQkv(layer);
+    const qkv = norms.ofHeads ? this.#addNormedQkv(layer) : this.#addJoinedQkv(layer);
     graph.addAttention(layer, qkv, names.attention, attentionScale, this.#variantOf(layer));
     const rows = `${names.attention}.rows`;
     graph.flatten(names.attention, numHeads * headSize, rows);
-    this.#project(rows, names.output, hasOutputBias);
-    return hasBranchNorms ? this.#normBranch(names.postAttentionNorm, names.output) : names.output;
+    this.#project(rows, names.output, biases.output);
+    return norms.ofBranches ? this.#normBranch(names.postAttentionNorm, names.output) : names.output;
   }
 
   #addJoinedQkv(layer: number): string {
     const { inputNorm, qkv } = layerNames(layer);
-    this.#project(inputNorm, qkv, this.#config.hasQkvBias);
+    this.#project(inputNorm, qkv, this.#config.biases.qkv);
     this.#graph.unflatten(qkv, `${qkv}.batch`);
     return `${qkv}.batch`;
   }
@@ -77,9 +77,9 @@ class LlamaGraph {
   }
 
   #addHeads(layer: number, name: string, norm?: string): string {
-    const { hasQkvBias, headSize } = this.#config;
+    const { biases, headSize } = this.#config;
     const graph = this.#graph;
-    this.#project(layerNames(layer).inputNorm, name, hasQkvBias);
+    this.#project(layerNames(layer).inputNorm, name, biases.qkv);
     if (norm !== undefined) {
       graph.flatten(name, headSize, `${name}.heads`);
       this.#rmsNorm(norm, `${name}.heads`);
@@ -90,17 +90,17 @@ class LlamaGraph {
 
   /** @returns The residual stream, and the branch that the next norm adds to it. */
   #addMlp(layer: number, stream: { readonly branch: string; readonly residual: string }) {
-    const { hasBranchNorms, hasMlpBias, activation } = this.#config;
+    const { norms, biases, activation } = this.#config;
     const { nodes } = this.#graph;
     const { postAttentionNorm, preMlpNorm, postMlpNorm, gate, up, down } = layerNames(layer);
-    const norm = hasBranchNorms ? preMlpNorm : postAttentionNorm;
+    const norm = norms.ofBranches ? preMlpNorm : postAttentionNorm;
     const residual = this.#norm(norm, stream);
-    this.#project(norm, gate, hasMlpBias);
-    this.#project(norm, up, hasMlpBias);
+    this.#project(norm, gate, biases.mlp);
+    this.#project(norm, up, biases.mlp);
     addActivation(nodes, activation, { input: gate, bias: '', output: `${gate}.act` });
     nodes.add('Mul', [`${gate}.act`, up], [`${up}.gated`]);
-    this.#project(`${up}.gated`, down, hasMlpBias);
-    return { branch: hasBranchNorms ? this.#normBranch(postMlpNorm, down) : down, residual };
+    this.#project(`${up}.gated`, down, biases.mlp);
+    return { branch: norms.ofBranches ? this.#normBranch(postMlpNorm, down) : down, residual };
   }
 
   #project(input: string, name: string, hasBias: boolean): void {
@@ -130,7 +130,7 @@ class LlamaGraph {
   /** onnxruntime adds constants once, when it creates the session. */
   #gainOf(norm: string): string {
     const weight = `${norm}.weight`;
-    if (!this.#config.isGainOffset) return weight;
+    if (!this.#config.norms.isGainOffset) return weight;
     const one = this.#graph.weights.constant('one', Float32Array.of(1));
     this.#graph.nodes.add('Add', [weight, one], [`${norm}.gain`]);
     return `${norm}.gain`;

@@ -4,7 +4,7 @@ import { positiveInteger, positiveNumber } from '../config-fields.ts';
 import { readRope, type Rope } from './rope.ts';
 import type { Variant } from './variants.ts';
 
-/** What differs from layer to layer. */
+/** The features that differ from layer to layer. */
 export interface LayerConfig {
   /** Layers that rotate alike share it. */
   readonly rope: Rope;

@@ -46,37 +46,37 @@ export function llamaTensors(config: LlamaConfig): readonly ModelTensor[] {
 }
 
 function attentionTensors(config: LlamaConfig, layer: number): readonly ModelTensor[] {
-  const { width, numHeads, numKvHeads, headSize, hasHeadNorms, hasQkvBias, hasOutputBias } = config;
+  const { width, numHeads, numKvHeads, headSize, norms, biases } = config;
   const names = layerNames(layer);
   const parts = [
     { name: names.q, numRows: numHeads * headSize },
     { name: names.k, numRows: numKvHeads * headSize },
     { name: names.v, numRows: numKvHeads * headSize },
   ];
-  const separate = parts.flatMap(({ name, numRows }) => linear(name, numRows, width, hasQkvBias));
+  const separate = parts.flatMap(({ name, numRows }) => linear(name, numRows, width, biases.qkv));
   return [
     plain(`${names.inputNorm}.weight`, width),
-    ...(hasHeadNorms
+    ...(norms.ofHeads
       ? [
           ...separate,
           plain(`${names.queryNorm}.weight`, headSize),
           plain(`${names.keyNorm}.weight`, headSize),
         ]
-      : joined(names.qkv, parts, width, hasQkvBias)),
-    ...linear(names.output, width, numHeads * headSize, hasOutputBias),
+      : joined(names.qkv, parts, width, biases.qkv)),
+    ...linear(names.output, width, numHeads * headSize, biases.output),
     plain(`${names.postAttentionNorm}.weight`, width),
   ];
 }
 
 function mlpTensors(config: LlamaConfig, layer: number): readonly ModelTensor[] {
-  const { width, innerSize, hasMlpBias, hasBranchNorms } = config;
+  const { width, innerSize, norms, biases } = config;
   const names = layerNames(layer);
-  const norms = [names.preMlpNorm, names.postMlpNorm].map((name) => plain(`${name}.weight`, width));
+  const branchNorms = [names.preMlpNorm, names.postMlpNorm].map((name) => plain(`${name}.weight`, width));
   return [
-    ...linear(names.gate, innerSize, width, hasMlpBias),
-    ...linear(names.up, innerSize, width, hasMlpBias),
-    ...linear(names.down, width, innerSize, hasMlpBias),
-    ...(hasBranchNorms ? norms : []),
+    ...linear(names.gate, innerSize, width, biases.mlp),
+    ...linear(names.up, innerSize, width, biases.mlp),
+    ...linear(names.down, width, innerSize, biases.mlp),
+    ...(norms.ofBranches ? branchNorms : []),
   ];
 }
 

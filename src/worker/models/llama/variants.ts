@@ -3,10 +3,10 @@ type Fields = Readonly<Record<string, unknown>>;
 /** Whether linear layers add a bias, or the field that says so. */
 type BiasRule = boolean | 'attention_bias' | 'mlp_bias';
 
-/** How the models of a type differ from one another. */
+/** The features of a model type. */
 export interface Variant {
   readonly architecture: string;
-  /** What huggingface/transformers takes for fields that `config.json` leaves out. */
+  /** Values of huggingface/transformers for fields that `config.json` leaves out. */
   readonly defaults: Fields;
   readonly activationField: 'hidden_act' | 'hidden_activation';
   /** The base of the frequencies by which layers with a window rotate. */
@@ -16,14 +16,27 @@ export interface Variant {
   readonly windows: 'none' | 'all' | 'upper' | 'pattern';
   /** Fields that ask for something that models of this type do not have. */
   readonly foreignFields: readonly string[];
+  readonly norms: Norms;
+  /** Attention scores are divided by the square root of this field, or of the head size where it is left out. */
+  readonly attentionScaleField?: 'query_pre_attn_scalar';
+  /** Whether embeddings are multiplied by the square root of their width. */
+  readonly scalesEmbeddings: boolean;
+  /** Whether hidden states exceed the range of fp16. */
+  readonly needsFloat32: boolean;
+}
+
+export interface Norms {
+  /** Whether they multiply by one more than their weights. */
+  readonly isGainOffset: boolean;
   /** Whether each head of queries and keys is normalized. */
-  readonly hasHeadNorms: boolean;
-  /** Whether embeddings are scaled, norms add one to their weights, and branches are normalized before they are added. */
-  readonly isGemma: boolean;
+  readonly ofHeads: boolean;
+  /** Whether the output of attention and MLP is normalized before it is added to the residual stream. */
+  readonly ofBranches: boolean;
 }
 
 const NO_BIASES = { qkv: false, output: false, mlp: false } as const;
 const ATTENTION_BIASES = { ...NO_BIASES, qkv: 'attention_bias', output: 'attention_bias' } as const;
+const PLAIN_NORMS: Norms = { isGainOffset: false, ofHeads: false, ofBranches: false };
 
 const LLAMA: Variant = {
   architecture: 'LlamaForCausalLM',
@@ -33,8 +46,9 @@ const LLAMA: Variant = {
   biases: { ...ATTENTION_BIASES, mlp: 'mlp_bias' },
   windows: 'none',
   foreignFields: ['sliding_window', 'layer_types'],
-  hasHeadNorms: false,
-  isGemma: false,
+  norms: PLAIN_NORMS,
+  scalesEmbeddings: false,
+  needsFloat32: false,
 };
 
 const QWEN_WINDOWS = { use_sliding_window: false, sliding_window: 4096, max_window_layers: 28 };
@@ -78,7 +92,7 @@ export const VARIANTS: ReadonlyMap<string, Variant> = new Map<string, Variant>([
       biases: ATTENTION_BIASES,
       windows: 'upper',
       foreignFields: ['mlp_bias'],
-      hasHeadNorms: true,
+      norms: { ...PLAIN_NORMS, ofHeads: true },
     },
   ],
   [
@@ -104,8 +118,10 @@ export const VARIANTS: ReadonlyMap<string, Variant> = new Map<string, Variant>([
       biases: ATTENTION_BIASES,
       windows: 'pattern',
       foreignFields: ['mlp_bias'],
-      hasHeadNorms: true,
-      isGemma: true,
+      norms: { isGainOffset: true, ofHeads: true, ofBranches: true },
+      attentionScaleField: 'query_pre_attn_scalar',
+      scalesEmbeddings: true,
+      needsFloat32: true,
     },
   ],
 ]);

@@ -18,7 +18,7 @@ async function chooseStored() {
     return Promise.resolve({});
   });
   await store.serve(MODEL_URL, folder.key);
-  /** What a worker that starts is to serve; `fault`: the worker before it has failed. */
+  /** The model that a starting worker serves; `fault`: the worker before it has failed. */
   const start = async (before?: 'fault') => (await store.served(MODEL_URL, before === 'fault'))?.key;
   return { store, key: folder.key, start };
 }

@@ -180,7 +180,7 @@ const item: fc.Arbitrary<PatternItem> = fc.oneof(
 );
 const branch: fc.Arbitrary<PatternBranch> = fc.oneof(
   fc.array(item, { minLength: 1, maxLength: 4 }),
-  // What the check knows by name.
+  // Patterns that the check knows by name.
   fc.constantFrom<PatternBranch>(
     [{ ...SPACE, ...AT_LEAST_ONCE }],
     [{ ...SPACE, ...ONCE }],
@@ -218,7 +218,7 @@ function sourceOf(branches: readonly PatternBranch[]): string {
     .join('|');
 }
 
-/** Of a matcher that goes back as JavaScript's does, over all matches in a text. */
+/** Steps of a matcher that backtracks as JavaScript's does, over all matches in a text. */
 function countSteps(branches: readonly PatternBranch[], text: string): number {
   let numSteps = 0;
   /** The end of a match of the items from the `i`th on, of which `taken` times have been taken. */

@@ -20,14 +20,14 @@ interface Branch {
 const MAX_COST = 1000;
 const MAX_DEPTH = 8;
 
-// What means the same in all dialects: no class in a class, back reference or possessive quantifier.
+// Syntax that means the same in all dialects: no class in a class, back reference or possessive quantifier.
 const ESCAPE = String.raw`\\(?:[pP]\{[^{}]+\}|u[\da-fA-F]{4}|x[\da-fA-F]{2}|[bBdDfnrsStvwW]|[^\p{L}\p{N}])`;
 const CLASS = String.raw`\[\^?(?:${ESCAPE}|[^\\[\]&]|&(?!&))+\]`;
 const ATOM = new RegExp(String.raw`${ESCAPE}|${CLASS}|[^\\[\](){}*+?|]`, 'uy');
 const GROUP = /\((?:\?(?:[:=!]|<[=!]|i:))?/uy;
 const QUANTIFIER = /(?:([?*+])|\{(\d+)(?:(,)(\d*))?\})\??/uy;
 
-/** How GPT-2's descendants split runs of whitespace. These branches go back, but the last one takes all that they read. */
+/** How tokenizers like that of GPT-2 split runs of whitespace. These branches backtrack, but the last one takes all that they read. */
 const WHITESPACE: readonly string[] = [
   String.raw`\s+$`,
   String.raw`\s*[\r\n]+`,
@@ -50,7 +50,7 @@ export function requireBoundedPatterns(tokenizerJson: unknown): void {
       throw UnsupportedModelError.of(
         `tokenizer.json has the regular expression ${shorten(regex)}, which may take forever on a text`,
       );
-    // The library would cut off nothing, for ever.
+    // The library would cut off nothing, in an endless loop.
     if (type === 'FixedLength' && !(Number(length) >= 1))
       throw UnsupportedModelError.of(`tokenizer.json splits texts into pieces of length ${shorten(length)}`);
   }
@@ -126,7 +126,7 @@ class PatternParser {
     this.#pattern = pattern;
   }
 
-  /** Undefined for what is not understood. */
+  /** Undefined for a pattern that is not understood. */
   parse(): readonly Branch[] | undefined {
     const branches = this.#branches(0);
     return this.#at === this.#pattern.length ? branches : undefined;
@@ -166,7 +166,7 @@ class PatternParser {
     return isSingle && cost < Infinity ? { atom, min, max, cost: max === Infinity ? 1 : ways } : undefined;
   }
 
-  /** Infinity for what may repeat without end, or is not understood. */
+  /** Infinity for a group that may repeat without end, or is not understood. */
   #groupCost(depth: number): number {
     if (depth > MAX_DEPTH || !this.#take(GROUP)) return Infinity;
     const branches = this.#branches(depth);

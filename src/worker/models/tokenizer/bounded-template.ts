@@ -11,7 +11,7 @@ const MAX_VALUE_SIZE = 2 ** 18;
 const MAX_LIST_SIZE = 2 ** 20;
 
 /** Statements and expressions in each other. The stack has room for more. */
-const MAX_DEPTH = 1000;
+const MAX_DEPTH = 500;
 
 /** A Jinja template that ends: an endless loop, or a value without end, is an error. */
 export class BoundedTemplate {
@@ -25,7 +25,7 @@ export class BoundedTemplate {
     this.#now = now;
   }
 
-  /** @throws What the template raises; RangeError for what takes too long or gets too large. */
+  /** @throws The template's own errors; RangeError if it takes too long or a value gets too large. */
   render(variables: Readonly<Record<string, unknown>>): string {
     const environment = new Environment();
     for (const [name, value] of Object.entries({ ...GLOBALS, ...variables })) environment.set(name, value);

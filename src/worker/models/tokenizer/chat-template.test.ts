@@ -23,7 +23,7 @@ async function readConfig(name: string): Promise<unknown> {
   return JSON.parse(await readFile(new URL(CONFIGS.get(name) ?? name), 'utf8'));
 }
 
-/** What `apply_chat_template` of huggingface/transformers renders: see tools/reference/tokenizer. */
+/** Chats as `apply_chat_template` of huggingface/transformers renders them: see tools/reference/tokenizer. */
 const chats = v.parse(
   v.array(
     v.object({

@@ -12,7 +12,7 @@ export interface ChatTemplate {
    * Renders the messages and the beginning of the model's answer, unless `addGenerationPrompt` is false. The text has its
    * special tokens already.
    *
-   * @param variables What the template asks for by name, such as `enable_thinking` (Qwen3) or `date_string` (Llama 3.2,
+   * @param variables Variables of the template, such as `enable_thinking` (Qwen3) or `date_string` (Llama 3.2,
    * which else writes today's date).
    * @throws ChatTemplateError
    */

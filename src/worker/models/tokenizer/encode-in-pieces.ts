@@ -5,7 +5,7 @@ import { mergePairs } from './merge-pairs.ts';
 /** In UTF-16 units. The library takes some milliseconds for so many, whatever they are. */
 export const PIECE_LENGTH = 2048;
 
-/** A work that yields what it has cost since the last time, in UTF-16 units that it has been through. */
+/** A computation that yields its cost since the last yield, in UTF-16 units that it has read. */
 type Cost<Result> = Generator<number, Result>;
 
 /** Smaller costs aren't worth a yield. */

@@ -13,7 +13,7 @@ interface Candidate {
  * Byte-pair encoding of one word, as the library's `BPE.bpe`, which can't be interrupted: a text without spaces is one
  * word. The pair of the lowest rank is merged first; of equal ones, the first.
  *
- * Yields how many it has been through.
+ * Yields the number of pairs since the last yield.
  *
  * @param ranks By the two texts as JSON, as the library keeps them.
  */
@@ -21,7 +21,7 @@ export function* mergePairs(word: string, ranks: ReadonlyMap<string, number>): G
   const texts: string[] = [];
   for (const character of word) if (texts.push(character) % PAIRS_PER_PIECE === 0) yield PAIRS_PER_PIECE;
   const { length } = texts;
-  /** Of each symbol that is left; merged ones are empty. */
+  /** The neighbors of each symbol that is left; merged ones are empty. */
   const previous = new Int32Array(length);
   const next = new Int32Array(length);
   const queue = new CandidateQueue();

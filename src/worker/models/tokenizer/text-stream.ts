@@ -1,4 +1,4 @@
-/** The UTF-8 bytes of tokens by id: `undefined` for what is no part of the text. */
+/** The UTF-8 bytes of tokens by id: `undefined` for a token that is not part of the text. */
 export interface TokenBytes {
   get(tokenId: number): Uint8Array | undefined;
 }

@@ -23,7 +23,7 @@ export async function readTokenizerFiles(
     readTokenizerConfig(files),
   ]);
   const tokenizer = tokenizerJson ?? (await makeTokenizer(files));
-  // What cannot be decoded or encoded is refused before the weights are fetched.
+  // A tokenizer that cannot decode or encode is refused before the weights are fetched.
   readTokenDecoder(tokenizer);
   requireBoundedPatterns(tokenizer);
   return { tokenizer, tokenizerConfig };
@@ -31,7 +31,7 @@ export async function readTokenizerFiles(
 
 /**
  * The chat template is in `tokenizer_config.json` or, as huggingface/transformers writes it today, in a file of its own,
- * which goes first. A template of `null` says that there is none: nothing is looked for.
+ * which goes first. A template of `null` says that there is none: no other file is opened.
  */
 async function readTokenizerConfig(files: CheckpointFiles): Promise<unknown> {
   const config = (await readJson(files, 'tokenizer_config.json')) ?? {};

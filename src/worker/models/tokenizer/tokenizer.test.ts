@@ -5,7 +5,7 @@ import { beforeAll, describe, expect, it } from 'vitest';
 import tokenizerReference from '../../../../tools/reference/fixtures/tokenizers-reference.json' with { type: 'json' };
 import { createTokenizer, type Tokenizer } from './tokenizer.ts';
 
-/** What huggingface/tokenizers, in Rust, makes of the same files: see tools/reference/tokenizer. */
+/** Tokens of huggingface/tokenizers, in Rust, for the same files: see tools/reference/tokenizer. */
 const { texts, tokenizers } = tokenizerReference;
 
 const FILES: ReadonlyMap<string, string> = new Map([

@@ -1,6 +1,6 @@
 import { systemClock } from '../../../batching/clock.ts';
 import { Engine } from '../../../batching/generation/engine.ts';
-import type { FailedEvent, StepEvent } from '../../../batching/generation/events.ts';
+import type { StepEvent } from '../../../batching/generation/events.ts';
 import type { GenerationRequest } from '../../../batching/generation/request.ts';
 import { GREEDY } from '../../../batching/generation/request.ts';
 import { RuntimeLostError } from '../../../batching/generation/runtime-lost-error.ts';
@@ -8,16 +8,16 @@ import { packInMemory } from '../../models/checkpoint/convert-weights.ts';
 import { layOut, type PackedLayout } from '../../models/checkpoint/packed-weights.ts';
 import { readModel } from '../../models/families.ts';
 import { importPart } from '../../import-part.ts';
-import { createClientId, createRequestId, type RequestId } from '../../../protocol/ids.ts';
+import { createClientId, createRequestId } from '../../../protocol/ids.ts';
 import type { ModelBackend } from '../model-backend.ts';
 import { BackendRunner } from '../runner.ts';
 import { WebGpuBackend } from '../webgpu/webgpu-backend.ts';
 import { seededTensors } from './seeded-tensors.ts';
 import { findWrongValues, type ComputedRow, type ComputedToken, type ExpectedRow } from './verdict.ts';
 
-/** How the model computes that is about to serve. */
+/** How the model that is about to serve computes. */
 export interface CheckedModel extends Pick<PackedLayout, 'dtype' | 'precision'> {
-  /** Of its `config.json`. */
+  /** `model_type` of its `config.json`. */
   readonly modelType: string;
 }
 
@@ -72,59 +72,67 @@ async function compute(
   expected: readonly ExpectedRow[],
   report: (done: number, total: number) => void,
 ): Promise<readonly ComputedRow[]> {
-  const { promise: done, resolve, reject } = Promise.withResolvers<void>();
   const rows = expected.map(rowOf);
-  const rowById = new Map<RequestId, RowInCheck>(rows.map((row) => [row.request.id, row]));
   const total = expected.reduce((sum, { steps }) => sum + steps.length, 0);
-  const record = (events: StepEvent['requests'], places: readonly RequestId[]): void => {
-    for (const event of events) {
-      const row = rowById.get(event.requestId);
-      if (!row) continue;
-      row.place = Math.max(0, places.indexOf(event.requestId));
-      if (event.type === 'token')
-        row.tokens.push({ tokenId: event.tokenId, top: event.logprobs?.top ?? [], place: row.place });
-      row.isNaN ||= event.type === 'failed';
-      row.isOver ||= event.type === 'finished' || event.type === 'failed';
-    }
-  };
+  const { promise: done, resolve, reject } = Promise.withResolvers<void>();
   let joiner = rows.at(-1);
-  const onProgress = (): void => {
-    const twin = rows[TWIN];
-    if (joiner && twin && (twin.tokens.length >= NUM_TWIN_TOKENS || twin.isOver)) {
+  const onEvents: OnEvents = (events, places) => {
+    record(rows, events, places);
+    if (joiner && hasTwinTokens(rows)) {
       engine.submitAll([joiner.request]);
       joiner = undefined;
     }
-    report(
-      rows.reduce((sum, { tokens }) => sum + tokens.length, 0),
-      total,
-    );
+    const numDone = rows.reduce((sum, { tokens }) => sum + tokens.length, 0);
+    report(numDone, total);
     if (rows.every(({ isOver }) => isOver)) resolve();
   };
-  const engine = new Engine({
+  const engine = createEngine(backend, contextLength, onEvents, reject);
+  engine.submitAll(rows.slice(0, -1).map(({ request }) => request));
+  await done;
+  await engine.close();
+  return rows;
+}
+
+/** @param places The rows of the step, in order. */
+type OnEvents = (events: StepEvent['requests'], places: StepEvent['rows']) => void;
+
+function createEngine(
+  backend: ModelBackend,
+  contextLength: number,
+  onEvents: OnEvents,
+  onRuntimeLost: (error: RuntimeLostError) => void,
+): Engine {
+  return new Engine({
     // A step that fails would fail its rows, as if they were wrong.
     runner: new BackendRunner(backend, { run: (_step, start) => start().catch(lose), maxRows: undefined }),
     clock: systemClock,
     contextLength,
     eosTokenIds: [],
     listener: {
-      onStep({ requests, rows: places }) {
-        record(
-          requests,
-          places.map(({ requestId }) => requestId),
-        );
-        onProgress();
-      },
-      onEnded(events: readonly FailedEvent[]) {
-        record(events, []);
-        onProgress();
-      },
-      onRuntimeLost: reject,
+      onStep: ({ requests, rows }) => onEvents(requests, rows),
+      onEnded: (events) => onEvents(events, []),
+      onRuntimeLost,
     },
   });
-  engine.submitAll(rows.slice(0, -1).map(({ request }) => request));
-  await done;
-  await engine.close();
-  return rows;
+}
+
+function record(rows: readonly RowInCheck[], events: StepEvent['requests'], places: StepEvent['rows']): void {
+  for (const event of events) {
+    const row = rows.find(({ request }) => request.id === event.requestId);
+    if (!row) continue;
+    const place = places.findIndex(({ requestId }) => requestId === event.requestId);
+    row.place = Math.max(0, place);
+    if (event.type === 'token')
+      row.tokens.push({ tokenId: event.tokenId, top: event.logprobs?.top ?? [], place: row.place });
+    row.isNaN ||= event.type === 'failed';
+    row.isOver ||= event.type === 'finished' || event.type === 'failed';
+  }
+}
+
+/** Whether the last row may join. */
+function hasTwinTokens(rows: readonly RowInCheck[]): boolean {
+  const twin = rows[TWIN];
+  return twin !== undefined && (twin.tokens.length >= NUM_TWIN_TOKENS || twin.isOver);
 }
 
 function rowOf({ promptTokenIds, steps }: ExpectedRow): RowInCheck {

@@ -5,7 +5,7 @@ import { findWrongValues, type ComputedRow } from './verdict.ts';
 const [{ rows: EXPECTED } = { rows: [] }] = reference.cases;
 const LENGTHS = EXPECTED.map(({ promptTokenIds }) => promptTokenIds.length);
 
-/** What a GPU computes that is right; row i is at place i of each batch. */
+/** The values of a GPU that computes right; row i is at place i of each batch. */
 const RIGHT: readonly ComputedRow[] = EXPECTED.map(({ steps }, place) => ({
   isNaN: false,
   place,

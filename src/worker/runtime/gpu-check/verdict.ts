@@ -1,14 +1,14 @@
 import type { TokenLogprobs } from '../../../batching/sampling/logprobs.ts';
 import type { Precision } from '../../models/checkpoint/packed-weights.ts';
 
-/** What one request of the check has to give. */
+/** The values that one request of the check must have. */
 export interface ExpectedRow {
   readonly promptTokenIds: readonly number[];
   /** For each output token: its id, and the largest logprobs in its place, in descending order. */
   readonly steps: readonly (readonly number[])[];
 }
 
-/** What the GPU gave for it. */
+/** The values that the GPU computed for it. */
 export interface ComputedRow {
   readonly tokens: readonly ComputedToken[];
   /** Whether logits of this row were not numbers, so that it has no further token. */
@@ -29,7 +29,7 @@ export interface ComputedToken extends Pick<TokenLogprobs, 'tokenId' | 'top'> {
  */
 const TOLERANCE: Readonly<Record<Precision, number>> = { float16: 0.05, float32: 0.002 };
 
-/** The first wrong value of a row. What follows it may only be its consequence. */
+/** The first wrong value of a row. Later ones may be its consequences. */
 interface Finding {
   readonly promptLength: number;
   readonly step: number;

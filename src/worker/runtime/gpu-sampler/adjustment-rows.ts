@@ -9,7 +9,7 @@ const WORDS_PER_TOKEN = 2;
 export const CAN_BE_BANNED = 0x8000_0000;
 
 /**
- * What the shader needs to adjust the logit of each token: its count in the sequence, its bias, and whether it is banned at
+ * The shader's data for adjusting the logit of each token: its count in the sequence, its bias, and whether it is banned at
  * first. A row of the vocabulary is filled when its sequence is first sampled; from then on the shader counts by itself. A
  * row stays in place when its sequence changes its slot. No row is allocated before a request has bias, penalties or a ban.
  */

@@ -27,7 +27,7 @@ export class GpuSampler {
   #options: GPUBuffer;
   #results: GPUBuffer;
   #group: GPUBindGroup | undefined;
-  /** Those of the group. */
+  /** Bindings of the group. */
   #buffers: readonly GPUBuffer[] = [];
 
   /** Compiles on a browser thread, so the worker can go on: a software adapter takes seconds. */

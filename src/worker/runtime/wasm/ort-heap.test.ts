@@ -1,8 +1,8 @@
 import { beforeAll, describe, expect, it } from 'vitest';
-import { isMemoryError } from '../fault-of.ts';
-import { loadOrt, type OrtModule } from '../ort.ts';
+import { isMemoryError } from '../faults/fault-of.ts';
+import { loadOrt, type OrtModule } from '../ort/ort.ts';
 import { allocateFloats } from './ort-heap.ts';
-import { ortMemory } from './ort-memory.ts';
+import { ortMemory } from '../ort/ort-memory.ts';
 import { NEGATION } from './test-support.ts';
 
 describe('floats in the memory of onnxruntime', () => {

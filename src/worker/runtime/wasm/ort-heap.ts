@@ -1,7 +1,7 @@
 import type { Tensor } from 'onnxruntime-web/webgpu';
-import type { OrtModule } from '../ort.ts';
+import type { OrtModule } from '../ort/ort.ts';
 import type { KvArray } from './kv-rows.ts';
-import { ortMemory, type OrtMemory } from './ort-memory.ts';
+import { ortMemory, type OrtMemory } from '../ort/ort-memory.ts';
 
 /** Float32 values that runs read. */
 export interface InputFloats extends KvArray {
@@ -10,8 +10,8 @@ export interface InputFloats extends KvArray {
 }
 
 /**
- * In onnxruntime's own memory if it can be had: a run reads values where they lie there, while it copies a tensor of
- * JavaScript's memory first. Values are whatever the memory held. Call it after the first session has been made.
+ * Allocates in onnxruntime's own memory if it is known: a run reads values in place there, and copies tensors of JavaScript's
+ * memory first. The values are not initialized. Call it after the first session has been made.
  *
  * @throws RangeError if the memory is full.
  */

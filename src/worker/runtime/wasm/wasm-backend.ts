@@ -22,7 +22,7 @@ import {
   type SampleOutput,
 } from '../model-backend.ts';
 import { yieldToHost } from '../../../platform/yield-to-host.ts';
-import { loadOrt, ortMutex, type OrtModule } from '../ort.ts';
+import { loadOrt, ortMutex, type OrtModule } from '../ort/ort.ts';
 
 interface WasmBackendOptions extends PackedModel {
   /** More than one needs a cross-origin isolated page. */

@@ -3,7 +3,7 @@ import {
   RungUnavailableError,
   StepHangError,
 } from '../../../protocol/errors/runtime.ts';
-import { orHang } from '../step-watchdog.ts';
+import { orHang } from '../faults/step-watchdog.ts';
 
 export interface GpuDevice {
   readonly device: GPUDevice;

@@ -2,8 +2,8 @@ import type { InferenceSession } from 'onnxruntime-web/webgpu';
 import { WEIGHTS_LOCATION } from '../../models/graph/graph-weights.ts';
 import { GpuSampler } from '../gpu-sampler/gpu-sampler.ts';
 import type { PackedModel } from '../model-backend.ts';
-import { loadOrt, ortMutex, type OrtModule } from '../ort.ts';
-import { orHang } from '../step-watchdog.ts';
+import { loadOrt, ortMutex, type OrtModule } from '../ort/ort.ts';
+import { orHang } from '../faults/step-watchdog.ts';
 import type { GpuDevice } from './gpu-device.ts';
 
 export interface WebGpuBackendOptions extends PackedModel {

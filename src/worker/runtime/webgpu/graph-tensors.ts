@@ -3,7 +3,7 @@ import { GRAPH_IO } from '../../models/graph/graph-io.ts';
 import type { ModelConfig } from '../../models/model-config.ts';
 import type { SlotInputs } from '../gpu-sampler/gpu-sampler.ts';
 import { logitTokensOf, type ForwardInput, type ForwardTarget } from '../model-backend.ts';
-import type { OrtModule } from '../ort.ts';
+import type { OrtModule } from '../ort/ort.ts';
 import type { GpuKvCache } from './gpu-kv-cache.ts';
 import { GpuBuffers } from './gpu-buffers.ts';
 

@@ -10,7 +10,7 @@ const parts = vi.hoisted(() => ({
   sampler: (): Promise<unknown> => Promise.resolve({}),
 }));
 
-vi.mock('../ort.ts', () => ({
+vi.mock('../ort/ort.ts', () => ({
   loadOrt: () => Promise.resolve({ InferenceSession: { create: () => parts.session() } }),
   ortMutex: { run: (task: () => Promise<unknown>) => task() },
 }));

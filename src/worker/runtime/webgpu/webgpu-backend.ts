@@ -12,7 +12,7 @@ import {
   type RowCopy,
   type SampleOutput,
 } from '../model-backend.ts';
-import { ortMutex } from '../ort.ts';
+import { ortMutex } from '../ort/ort.ts';
 import { GpuKvCache } from './gpu-kv-cache.ts';
 import { createGpuParts, type GpuParts, type WebGpuBackendOptions } from './gpu-parts.ts';
 import { GraphTensors } from './graph-tensors.ts';
@@ -26,7 +26,7 @@ const ATTENTION_TILE = 64;
 
 const BYTES_PER_INT32 = 4;
 
-/** How long a rejected run waits for the news that the device is lost. */
+/** How long a rejected run waits for the loss of the device to be reported. */
 const LOSS_GRACE_MS = 100;
 
 /**
@@ -79,7 +79,7 @@ export class WebGpuBackend implements ModelBackend {
     void this.#watchForLoss(fail);
   }
 
-  /** WebGPU does not tell how much memory there is. The largest buffer that the adapter allows is the best hint. */
+  /** WebGPU has no size of its memory. The largest buffer that the adapter allows is the best hint. */
   get kvCacheLimits(): KvCacheLimits {
     const { numLayers, contextLength } = this.#config;
     return {
@@ -217,7 +217,7 @@ export class WebGpuBackend implements ModelBackend {
     if (!this.#isReleased) fail(DeviceLostError.because(message || reason));
   }
 
-  /** Calls on a lost device are rejected for other reasons; the news of the loss comes a moment later. */
+  /** Calls on a lost device are rejected for other reasons; the loss is reported a moment later. */
   async #explained<Result>(work: Promise<Result>): Promise<Result> {
     try {
       return await work;

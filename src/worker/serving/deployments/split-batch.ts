@@ -1,7 +1,7 @@
 import type { BatchContext } from '../../../batching/batch.ts';
 import { requireEntries } from '../../../batching/batch/require-entries.ts';
 import { WasmAbortError } from '../../../protocol/errors/runtime.ts';
-import { isMemoryError } from '../../runtime/fault-of.ts';
+import { isMemoryError } from '../../runtime/faults/fault-of.ts';
 
 export type BatchHandler<Item> = (
   items: readonly Item[],

@@ -21,7 +21,7 @@ vi.mock('../../runtime/gpu-check/gpu-check.ts', () => ({
     return Promise.resolve(platform.where);
   },
 }));
-vi.mock('../../runtime/ort.ts', () => ({
+vi.mock('../../runtime/ort/ort.ts', () => ({
   ortInUse: () => Promise.resolve({ env: { versions: { web: platform.runtime } } }),
 }));
 

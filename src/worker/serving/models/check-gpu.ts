@@ -4,8 +4,8 @@ import type { ModelStore } from '../../models/store/model-store.ts';
 import { GpuWrongValuesError, StepHangError } from '../../../protocol/errors/runtime.ts';
 import type { DeviceChoice } from '../../runtime/create-backend.ts';
 import { findWrongValuesOf } from '../../runtime/gpu-check/gpu-check.ts';
-import { ortInUse } from '../../runtime/ort.ts';
-import { orHang } from '../../runtime/step-watchdog.ts';
+import { ortInUse } from '../../runtime/ort/ort.ts';
+import { orHang } from '../../runtime/faults/step-watchdog.ts';
 
 /** Raise it with each change of the reference or of what is computed, so that GPUs are checked again. */
 const CHECK_VERSION = 1;

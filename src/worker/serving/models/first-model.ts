@@ -12,7 +12,7 @@ import type { WorkerPast } from '../../../protocol/recovery.ts';
 import type { WorkerStatus } from '../../../protocol/status.ts';
 import { toWireError } from '../../../protocol/wire-errors.ts';
 import { chooseDevice, limitsOf, type DeviceChoice } from '../../runtime/create-backend.ts';
-import { isFault } from '../../runtime/fault-of.ts';
+import { isFault } from '../../runtime/faults/fault-of.ts';
 import { warmUp } from '../../runtime/warm-up.ts';
 import type { TextDeployment } from '../../text-generation/text-deployment.ts';
 import type { ServeWorkerHost } from '../host-reports.ts';

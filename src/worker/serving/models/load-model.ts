@@ -11,7 +11,7 @@ import { modelTypeOf, readModel } from '../../models/families.ts';
 import type { Model } from '../../models/family.ts';
 import { countParameters } from '../../models/model-config.ts';
 import type { ModelFolder, ModelTexts } from '../../models/store/model-folder.ts';
-import { servedFolder } from '../../models/model-files.ts';
+import { servedFolder } from '../../models/checkpoint/served-files.ts';
 import { createTokenizer } from '../../models/tokenizer/tokenizer.ts';
 import type { LoadProgress, ModelInfo } from '../../../protocol/models.ts';
 import type { LoadedModel } from '../../runtime/loaded-model.ts';

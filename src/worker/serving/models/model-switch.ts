@@ -21,7 +21,7 @@ import {
 import { namesOf } from '../../../protocol/names.ts';
 import { toWireError } from '../../../protocol/wire-errors.ts';
 import { limitsOf, type DeviceChoice } from '../../runtime/create-backend.ts';
-import { inPieces } from '../../runtime/in-pieces.ts';
+import { inPieces } from '../../../platform/in-pieces.ts';
 import { warmUp } from '../../runtime/warm-up.ts';
 import { checkGpu } from './check-gpu.ts';
 import { FirstModel, limitsHere, withDevice, type ModelOptions } from './first-model.ts';

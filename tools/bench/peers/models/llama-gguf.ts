@@ -15,8 +15,8 @@ export interface LlamaCheckpoint extends Checkpoint<LlamaConfig> {
  * Source: `convert_hf_to_gguf.py` of ggml-org/llama.cpp, `LlamaModel`.
  */
 export function encodeLlamaGguf(checkpoint: LlamaCheckpoint, type: GgufType): Uint8Array<ArrayBuffer> {
-  const { isHeadSeparate, hasQkvBias, hasOutputBias, hasMlpBias } = checkpoint.config;
-  if (isHeadSeparate || hasQkvBias || hasOutputBias || hasMlpBias)
+  const { isHeadSeparate, biases } = checkpoint.config;
+  if (isHeadSeparate || biases.qkv || biases.output || biases.mlp)
     throw new Error('Expected a tied checkpoint without biases');
   return encodeGguf(
     { ...generalMetadata('llama', checkpoint, type), ...architectureMetadata(checkpoint) },

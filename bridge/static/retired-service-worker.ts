@@ -1,0 +1,25 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+
+import { SERVICE_WORKER_FILE } from './static-host-meta.ts';
+
+/**
+ * Takes the place of a service worker that a static host of the same origin has installed, such as `vite preview` on this port:
+ * that one would keep serving its own page, which knows of no bridge. Removes its files and itself; the open pages reload.
+ */
+const SCRIPT = `self.addEventListener('install', () => self.skipWaiting());
+self.addEventListener('activate', (event) => event.waitUntil(retire()));
+async function retire() {
+  const names = await caches.keys();
+  await Promise.all(names.filter((name) => name.startsWith('tabserve-')).map((name) => caches.delete(name)));
+  await self.registration.unregister();
+}
+`;
+
+export function isServiceWorker({ url = '/' }: Pick<IncomingMessage, 'url'>): boolean {
+  return url.split('?', 1)[0] === `/${SERVICE_WORKER_FILE}`;
+}
+
+export function retireServiceWorker(response: ServerResponse): void {
+  response.writeHead(200, { 'Content-Type': 'text/javascript;charset=utf-8', 'Cache-Control': 'no-cache' });
+  response.end(SCRIPT);
+}

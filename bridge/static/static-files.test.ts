@@ -1,0 +1,99 @@
+import { readdirSync, readlinkSync } from 'node:fs';
+import { mkdtemp, mkdir, rm, writeFile } from 'node:fs/promises';
+import { createServer, type Server } from 'node:http';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, expect, it, vi } from 'vitest';
+
+import { serveStaticFiles } from './static-files.ts';
+
+const folders: string[] = [];
+const servers: Server[] = [];
+
+afterEach(async () => {
+  for (const server of servers.splice(0)) server.close();
+  await Promise.all(folders.splice(0).map((folder) => rm(folder, { recursive: true })));
+});
+
+/** A packed page: its own scripts, and the runtime's files elsewhere under their own names. */
+async function servePackedPage({ size = 0 } = {}): Promise<string> {
+  const folder = await mkdtemp(join(tmpdir(), 'tabserve-static-'));
+  folders.push(folder);
+  const [root, runtime] = [join(folder, 'dist'), join(folder, 'onnxruntime')];
+  await mkdir(join(root, 'assets'), { recursive: true });
+  await mkdir(runtime);
+  await writeFile(join(root, 'index.html'), '<!doctype html>');
+  await writeFile(
+    join(runtime, 'ort-wasm-simd-threaded.jspi.wasm'),
+    size === 0 ? 'the runtime' : Buffer.alloc(size),
+  );
+  await writeFile(join(root, 'assets', 'digits.txt'), '0123456789');
+  await writeFile(join(root, 'assets', 'lost.txt'), 'lost');
+  const server = createServer(serveStaticFiles({ root, runtime, headElements: '' }));
+  await rm(join(root, 'assets', 'lost.txt'));
+  servers.push(server);
+  await new Promise<void>((resolve) => void server.listen(0, '127.0.0.1', resolve));
+  const address = server.address();
+  return typeof address === 'object' && address ? `http://127.0.0.1:${address.port}` : '';
+}
+
+it('a page that was packed without the runtime’s files gets them by their hashed names', async () => {
+  const url = await servePackedPage();
+  const response = await fetch(`${url}/assets/ort-wasm-simd-threaded.jspi-CZzFqCHi.wasm`);
+  expect(response.status).toBe(200);
+  expect(response.headers.get('content-type')).toBe('application/wasm');
+  expect(response.headers.get('cache-control')).toContain('immutable');
+  expect(await response.text()).toBe('the runtime');
+});
+
+it.each([
+  '/assets/ort-wasm-simd-threaded-CZzFqCHi.wasm',
+  '/assets/page-CZzFqCHi.js',
+  '/ort-wasm-simd-threaded.jspi.wasm',
+])('and no other file of that folder: %s', async (path) => {
+  const url = await servePackedPage();
+  expect((await fetch(url + path)).status).toBe(404);
+});
+
+/** Number of `.wasm` files that this process has open. */
+function numOpenFiles(): number {
+  return readdirSync('/proc/self/fd').filter((fd) => {
+    try {
+      return readlinkSync(`/proc/self/fd/${fd}`).endsWith('jspi.wasm');
+    } catch {
+      return false;
+    }
+  }).length;
+}
+
+it('a client that leaves in the middle of a file leaves it closed', async () => {
+  const url = await servePackedPage({ size: 2 ** 25 });
+  const leave = new AbortController();
+  const path = '/assets/ort-wasm-simd-threaded.jspi-CZzFqCHi.wasm';
+  const response = await fetch(url + path, { signal: leave.signal });
+  expect(response.status).toBe(200);
+  expect(numOpenFiles()).toBe(1);
+  leave.abort();
+  await vi.waitFor(() => expect(numOpenFiles()).toBe(0));
+});
+
+it.each([
+  ['bytes=2-4', 206, '234'],
+  ['bytes=7-', 206, '789'],
+  ['bytes=20-', 416, ''],
+  ['bytes=3-1', 200, '0123456789'],
+  ['bytes=-2', 200, '0123456789'],
+  ['bytes=0-9999999999999999999999', 200, '0123456789'],
+  ['bytes=0-1,4-5', 200, '0123456789'],
+])('answers the range %s of a file with %i %s', async (range, status, text) => {
+  const url = await servePackedPage();
+  const answer = await fetch(`${url}/assets/digits.txt`, { headers: { range } });
+  expect(answer.status).toBe(status);
+  expect(await answer.text()).toBe(text);
+});
+
+it('cuts the answer of a file that has gone since the start, and serves on', async () => {
+  const url = await servePackedPage();
+  await expect(fetch(`${url}/assets/lost.txt`)).rejects.toThrow('fetch failed');
+  expect((await fetch(`${url}/assets/digits.txt`)).status).toBe(200);
+});

@@ -1,0 +1,132 @@
+import { createHash } from 'node:crypto';
+import { existsSync, readFileSync } from 'node:fs';
+import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
+import { join } from 'node:path';
+import type { Readable } from 'node:stream';
+import sirv from 'sirv';
+
+import { contentSecurityPolicy } from './content-security-policy.ts';
+import { BridgeError } from '../errors.ts';
+import { HttpError } from '../http/http-error.ts';
+import type { CommandLineOptions } from '../cli/options.ts';
+import { isServiceWorker, retireServiceWorker } from './retired-service-worker.ts';
+import { withoutStaticHostMeta } from './static-host-meta.ts';
+
+const SECURITY_HEADERS: Readonly<Record<string, string>> = {
+  // Cross-origin isolation gives the WASM backend its threads.
+  'Cross-Origin-Opener-Policy': 'same-origin',
+  'Cross-Origin-Embedder-Policy': 'require-corp',
+  'Cross-Origin-Resource-Policy': 'same-origin',
+  'X-Content-Type-Options': 'nosniff',
+  'Referrer-Policy': 'no-referrer',
+  'Permissions-Policy': 'camera=(), geolocation=(), microphone=()',
+};
+
+/** A `.wasm` file of the page, whose name the build has marked with a hash of its content. */
+const RUNTIME_FILE = /^\/assets\/(ort-wasm[\w.-]*)-[\w-]{8}\.wasm(?:\?|$)/;
+
+/** The only form that `sirv` reads rightly. An answer of the whole file is right for any other. */
+const RANGE = /^bytes=(\d{1,15})-([1-9]\d{0,14})?$/;
+
+const PAGE = /^\/(?:index\.html)?(?:\?|$)/;
+
+export interface StaticFilesOptions extends Partial<Pick<CommandLineOptions, 'hub'>> {
+  /** Folder of the built page. */
+  readonly root: string;
+  /** Folder of onnxruntime's `.wasm` files, for a page that was packed without them. */
+  readonly runtime?: string;
+  /** The page's Content-Security-Policy. Default: that of the built page. */
+  readonly policy?: string | undefined;
+  /** Elements for the page's head. If empty, the page does not ask this server for a bridge. */
+  readonly headElements: string;
+}
+
+/** Serves the built page. The file list is read once: rebuild, then restart. */
+export function serveStaticFiles({
+  root,
+  runtime,
+  hub = [],
+  policy = contentSecurityPolicy(hub),
+  headElements,
+}: StaticFilesOptions): RequestListener {
+  if (!existsSync(join(root, 'index.html'))) {
+    const message = `There is no index.html in ${root}: run \`npm run build\` first.`;
+    throw new BridgeError('PAGE_NOT_BUILT', message);
+  }
+  const serveFile = sirv(root, { dev: false, etag: true, setHeaders: setFileHeaders });
+  const serveRuntime = runtime === undefined ? undefined : serveRuntimeFiles(runtime);
+  const servePage = pageWith(headElements, join(root, 'index.html'));
+  return (request, response) => {
+    if (!isRange(request.headers.range)) delete request.headers.range;
+    response.once('pipe', (file: Readable) => closeWith(response, file));
+    response.setHeader('Content-Security-Policy', policy);
+    for (const [name, value] of Object.entries(SECURITY_HEADERS)) response.setHeader(name, value);
+    if (request.method !== 'GET' && request.method !== 'HEAD')
+      refuse(response, HttpError.methodNotAllowed(['GET', 'HEAD']));
+    else if (PAGE.test(request.url ?? '/')) servePage(request, response);
+    else if (isServiceWorker(request)) retireServiceWorker(response);
+    else {
+      const miss = (): void => refuse(response, HttpError.notFound(request.url ?? '/'));
+      serveFile(request, response, () => (serveRuntime ? serveRuntime(request, response, miss) : miss()));
+    }
+  };
+}
+
+/** The package has each of these files once, under its own name: it is too large to be there twice. */
+function serveRuntimeFiles(
+  folder: string,
+): (request: IncomingMessage, response: ServerResponse, miss: () => void) => void {
+  const serveFile = sirv(folder, { dev: false, etag: true, setHeaders: keepForever });
+  return (request, response, miss) => {
+    const [, name] = RUNTIME_FILE.exec(request.url ?? '') ?? [];
+    if (name === undefined) miss();
+    else serveFile(Object.assign(request, { url: `/${name}.wasm` }), response, miss);
+  };
+}
+
+/** A pipe leaves its file open when the client leaves, and a file that can't be read would end the process. */
+function closeWith(response: ServerResponse, file: Readable): void {
+  file.once('error', () => response.destroy());
+  response.once('close', () => file.destroy());
+}
+
+function isRange(range = ''): boolean {
+  const [, start, end = Infinity] = RANGE.exec(range) ?? [];
+  return Number(start) <= Number(end);
+}
+
+function keepForever(response: ServerResponse): void {
+  response.setHeader('Cache-Control', 'public, max-age=31536000, immutable');
+}
+
+/** Only files under `assets/` have a content hash in their name. Browsers must revalidate all others. */
+function setFileHeaders(response: ServerResponse, pathname: string): void {
+  if (pathname.startsWith('/assets/')) keepForever(response);
+  else response.setHeader('Cache-Control', 'no-cache');
+  if (pathname.endsWith('.safetensors')) response.setHeader('Content-Type', 'application/octet-stream');
+}
+
+function refuse(response: ServerResponse, error: HttpError): void {
+  for (const [name, value] of Object.entries(error.headers)) response.setHeader(name, value);
+  response.writeHead(error.status, { 'Content-Type': 'application/json', 'Cache-Control': 'no-cache' });
+  response.end(`${JSON.stringify(error)}\n`);
+}
+
+/** The page with these elements in its head, in place of those for a static host. */
+function pageWith(headElements: string, path: string): RequestListener {
+  const markup = withoutStaticHostMeta(readFileSync(path, 'utf8'));
+  const page = Buffer.from(
+    headElements === '' ? markup : markup.replace('<head>', () => `<head>\n    ${headElements}`),
+  );
+  const etag = `"${createHash('sha256').update(page).digest('base64url')}"`;
+  return (request, response) => {
+    response.setHeader('Cache-Control', 'no-cache');
+    response.setHeader('ETag', etag);
+    if (request.headers['if-none-match'] === etag) {
+      response.writeHead(304).end();
+      return;
+    }
+    response.writeHead(200, { 'Content-Type': 'text/html;charset=utf-8', 'Content-Length': page.length });
+    response.end(request.method === 'HEAD' ? undefined : page);
+  };
+}

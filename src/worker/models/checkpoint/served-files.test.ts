@@ -1,0 +1,94 @@
+import { describe, expect, it, vi } from 'vitest';
+import { servedFolder } from './served-files.ts';
+
+const FOLDER = 'http://localhost/models/tiny/';
+
+/** A server that answers from `files`; a function is called for its answer. */
+function serveFiles(files: Readonly<Record<string, BodyInit | (() => Response)>>): void {
+  vi.stubGlobal('fetch', (url: string) => {
+    const file = files[url.slice(FOLDER.length)];
+    if (file === undefined) return Promise.resolve(new Response('nothing', { status: 404 }));
+    return Promise.resolve(typeof file === 'function' ? file() : new Response(file));
+  });
+}
+
+function streamOf(parts: readonly Uint8Array[]): ReadableStream {
+  return new ReadableStream({
+    start(controller) {
+      for (const part of parts) controller.enqueue(part);
+      controller.close();
+    },
+  });
+}
+
+const WEIGHTS = 'model.safetensors';
+
+describe('servedFolder', () => {
+  it('opens a file whole, and knows which ones there are not', async () => {
+    serveFiles({ 'config.json': '{"n_layer": 2}' });
+    const files = servedFolder(FOLDER, () => {});
+    const file = await files.open('config.json');
+    expect(file).toMatchObject({ name: 'config.json', size: 14 });
+    expect(new TextDecoder().decode(await file?.read(1, 10))).toBe('"n_layer"');
+    expect(await files.open('generation_config.json')).toBeUndefined();
+  });
+
+  it('reports the bytes of the weights alone', async () => {
+    const parts = [Uint8Array.of(1, 2), Uint8Array.of(3)];
+    const body = () => new Response(streamOf(parts), { headers: { 'content-length': '3' } });
+    serveFiles({ 'config.json': '{}', [WEIGHTS]: body });
+    const report = vi.fn<(loaded: number, total: number) => void>();
+    const files = servedFolder(FOLDER, report);
+    await files.open('config.json');
+    const file = await files.open(WEIGHTS);
+    expect(await file?.read(0, 3)).toEqual(Uint8Array.of(1, 2, 3));
+    expect(report.mock.calls).toEqual([
+      [2, 3],
+      [3, 3],
+    ]);
+  });
+
+  it('reports a hundred times at most where the size is known', async () => {
+    const parts = Array.from({ length: 1000 }, () => new Uint8Array(10));
+    const body = () => new Response(streamOf(parts), { headers: { 'content-length': '10000' } });
+    serveFiles({ [WEIGHTS]: body });
+    const report = vi.fn<(loaded: number, total: number) => void>();
+    await servedFolder(FOLDER, report).open(WEIGHTS);
+    expect(report).toHaveBeenCalledTimes(100);
+    expect(report).toHaveBeenLastCalledWith(10_000, 10_000);
+  });
+});
+
+it('offline, takes what the browser has in its cache', async () => {
+  vi.stubGlobal('fetch', (_: string, { cache }: RequestInit = {}) =>
+    cache === 'only-if-cached'
+      ? Promise.resolve(new Response('{}'))
+      : Promise.reject(new TypeError('Failed to fetch')),
+  );
+  const file = await servedFolder(FOLDER, () => {}).open('config.json');
+  expect(new TextDecoder().decode(await file?.read(0, 2))).toBe('{}');
+});
+
+describe('rejects', () => {
+  it.each([
+    ['a server that is broken', () => new Response('', { status: 503 }), /503/],
+    ['weights that are cut off on the way', () => new Response(cutStream()), /cut after 0 bytes/],
+  ])('%s', async (_, answer, detail) => {
+    serveFiles({ [WEIGHTS]: answer });
+    await expect(servedFolder(FOLDER, () => {}).open(WEIGHTS)).rejects.toMatchObject({
+      code: 'MODEL_FILE_MISSING',
+      message: expect.stringMatching(detail),
+    });
+  });
+
+  it('a server that cannot be reached', async () => {
+    vi.stubGlobal('fetch', () => Promise.reject(new TypeError('Failed to fetch')));
+    await expect(servedFolder(FOLDER, () => {}).open('config.json')).rejects.toMatchObject({
+      code: 'MODEL_FILE_MISSING',
+    });
+  });
+});
+
+function cutStream(): ReadableStream {
+  return new ReadableStream({ pull: (controller) => controller.error(new Error('reset')) });
+}

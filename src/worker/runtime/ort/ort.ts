@@ -1,0 +1,106 @@
+import type * as Ort from 'onnxruntime-web/webgpu';
+import { importPart } from '../../import-part.ts';
+import { RuntimeFileError, WasmForbiddenError } from '../../../protocol/errors/worker.ts';
+import { createMutex } from '../../../platform/mutex.ts';
+import { buildFor, WASM_FILES, type OrtBuild } from './ort-builds.ts';
+import { importFactory } from './ort-memory.ts';
+
+export type OrtModule = Omit<typeof Ort, 'InferenceSession'> & {
+  readonly InferenceSession: {
+    /** @throws RuntimeFileError if the runtime's `.wasm` file cannot be loaded. */
+    create(model: Uint8Array, options: Ort.InferenceSession.SessionOptions): Promise<Ort.InferenceSession>;
+  };
+};
+
+/** An empty WebAssembly module: magic number and version. */
+const EMPTY_MODULE = Uint8Array.of(0, 0x61, 0x73, 0x6d, 1, 0, 0, 0);
+
+/**
+ * The runtime's errors when its file is missing, or when another file came in its place. A policy that forbids WebAssembly
+ * would match too, but `requireWasm` has ruled it out.
+ */
+const MISSING_FILE = /fetching of the wasm failed|CompileError/;
+
+/**
+ * Every create, run and release goes through this mutex. Overlapping calls, even on different sessions, hang the asyncify
+ * build of onnxruntime-web and abort the JSPI build.
+ */
+export const ortMutex = createMutex();
+
+/** After a missing file every later attempt fails with an unrelated error, so the first one is kept. */
+const missingFiles = new Map<OrtBuild, RuntimeFileError>();
+
+let loaded: Promise<OrtModule> | undefined;
+let hasThreads = true;
+let runtimeFolder: string | undefined;
+
+/** Called where threads have failed, before the first session: a build reads their number once. */
+export function forbidThreads(): void {
+  hasThreads = false;
+}
+
+/**
+ * Call before the first session.
+ *
+ * @param url Absolute URL of the folder with the `.wasm` files.
+ */
+export function setRuntimeFolder(url: string): void {
+  runtimeFolder = url.endsWith('/') ? url : `${url}/`;
+}
+
+/**
+ * Loads the build of onnxruntime-web for a backend. The bare import is never used: it is the old GPU backend.
+ *
+ * @throws PageOutdatedError if it cannot be fetched; WasmForbiddenError if a policy forbids WebAssembly.
+ */
+export function loadOrt(backend: 'webgpu' | 'wasm'): Promise<OrtModule> {
+  loaded = importOrt(backend);
+  return loaded;
+}
+
+/** The build that this worker runs already, or else the smallest one. So no second copy is loaded. */
+export function ortInUse(): Promise<OrtModule> {
+  return (loaded ??= importOrt('wasm'));
+}
+
+async function importOrt(backend: 'webgpu' | 'wasm'): Promise<OrtModule> {
+  requireWasm();
+  const build = buildFor(backend);
+  const ort = await importPart(() => importBuild(build));
+  if (!hasThreads) ort.env.wasm.numThreads = 1;
+  const wasm = runtimeFolder === undefined ? undefined : runtimeFolder + WASM_FILES[build];
+  const mjs = build === 'wasm' ? await importFactory(wasm) : undefined;
+  ort.env.wasm.wasmPaths = { ...(wasm !== undefined && { wasm }), ...(mjs !== undefined && { mjs }) };
+  return {
+    ...ort,
+    InferenceSession: {
+      async create(model, options) {
+        try {
+          return await ort.InferenceSession.create(model, options);
+        } catch (cause) {
+          throw explain(build, cause);
+        }
+      },
+    },
+  };
+}
+
+function importBuild(build: OrtBuild): Promise<typeof Ort> {
+  if (build === 'wasm') return import('onnxruntime-web/wasm');
+  return build === 'jspi' ? import('onnxruntime-web/jspi') : import('onnxruntime-web/webgpu');
+}
+
+/** @throws WasmForbiddenError. */
+function requireWasm(): void {
+  try {
+    void new WebAssembly.Module(EMPTY_MODULE);
+  } catch (cause) {
+    throw WasmForbiddenError.because(cause);
+  }
+}
+
+function explain(build: OrtBuild, cause: unknown): unknown {
+  if (cause instanceof Error && MISSING_FILE.test(cause.message))
+    missingFiles.set(build, RuntimeFileError.because(cause));
+  return missingFiles.get(build) ?? cause;
+}
