@@ -1,13 +1,49 @@
-import type { RequestEvent, RequestTimings } from './events.ts';
+import type { RequestEvent, RequestTimings, StepEvent } from './events.ts';
+import type { Step, StepOutput } from './model-runner.ts';
 import type { Progress } from './scheduler.ts';
 import type { Sequence } from './sequence.ts';
 
+export interface ScheduledStep extends Pick<StepEvent, 'reason' | 'queueLength'> {
+  readonly step: Step;
+  readonly scheduledAtMs: number;
+}
+
+export interface EndedStep {
+  readonly output: StepOutput;
+  readonly progress: readonly Progress[];
+  readonly endedAtMs: number;
+}
+
+/** The event that tells the listener of a step. */
+export function stepEventOf(
+  { step, reason, queueLength }: ScheduledStep,
+  { output, progress, endedAtMs }: EndedStep,
+  measured: Pick<StepEvent, 'stepIndex' | 'stepMs'>,
+): StepEvent {
+  const { kind, rows } = step;
+  const { runMs, readbackMs } = output;
+  return {
+    ...measured,
+    kind,
+    reason,
+    batchSize: rows.length,
+    isBehind: step.kind === 'decode' && step.isBehind,
+    numTokens: kind === 'decode' ? rows.length : rows.reduce((sum, { tokenIds }) => sum + tokenIds.length, 0),
+    queueLength,
+    runMs,
+    readbackMs,
+    endedAtMs,
+    rows,
+    requests: requestEventsOf(progress, endedAtMs),
+  };
+}
+
 /** What a step brought each request: started, prompt-scored, token, then finished or failed. */
-export function requestEventsOf(progress: readonly Progress[], nowMs: number): readonly RequestEvent[] {
+function requestEventsOf(progress: readonly Progress[], nowMs: number): readonly RequestEvent[] {
   return progress.flatMap(({ sequence, isStart, sampled, logprobs, promptLogprobs }) => {
     const { id: requestId, finishReason, error } = sequence;
     const events: RequestEvent[] = [];
-    // Its end was told when it was aborted.
+    // Its end was reported when it was aborted.
     if (finishReason === 'abort') return events;
     if (isStart) {
       const { queueWaitMs, numPrefillTokens, numReusedTokens } = sequence;
