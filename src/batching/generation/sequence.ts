@@ -1,5 +1,6 @@
 import type { TokenBan, TokenCounts } from '../sampling/adjust-logits.ts';
 import type { PromptTokenLogprobs, TokenLogprobs } from '../sampling/logprobs.ts';
+import { HashedTokens } from './hashed-tokens.ts';
 import type { KvSlot } from './kv-slots.ts';
 import type { PromptScoring } from './model-runner.ts';
 import type { FinishReason, GenerationRequest } from './request.ts';
@@ -16,8 +17,10 @@ export interface SequenceLimits {
 export class Sequence {
   readonly request: GenerationRequest;
   readonly arrivedAtMs: number;
+  /** The prompt and the output, without the end token. */
+  readonly tokens: HashedTokens;
   /** The prompt and the resumed tokens: they are computed before the first token is sampled. */
-  readonly prefillTokenIds: readonly number[];
+  readonly numPrefillTokens: number;
   /** Positions whose K/V is there, in staging or in the slot. */
   numComputedTokens = 0;
   /** The part of these that was copied from the row of another sequence. */
@@ -37,8 +40,6 @@ export class Sequence {
   itlMs = 0;
   #lastTokenAtMs = 0;
   #slot: KvSlot | undefined;
-  /** Without the end token. */
-  readonly #outputTokenIds: number[];
   #tokenCounts: Map<number, number> | undefined;
   #ban: TokenBan | undefined;
   /** Of the prompt tokens computed so far; the first has no logprob. */
@@ -48,8 +49,8 @@ export class Sequence {
     const { promptTokenIds, resumedTokenIds = [] } = request;
     this.request = request;
     this.arrivedAtMs = arrivedAtMs;
-    this.prefillTokenIds = [...promptTokenIds, ...resumedTokenIds];
-    this.#outputTokenIds = [...resumedTokenIds];
+    this.tokens = new HashedTokens(promptTokenIds, resumedTokenIds);
+    this.numPrefillTokens = this.tokens.length;
     this.#promptLogprobs = promptTokenIds.slice(0, 1).map((tokenId) => ({ tokenId, logprob: null, top: [] }));
   }
 
@@ -78,25 +79,22 @@ export class Sequence {
     this.#slot = slot;
   }
 
+  /** Without the end token. */
   get outputTokenIds(): readonly number[] {
-    return this.#outputTokenIds;
+    return this.tokens.slice(this.numPromptTokens);
   }
 
   /** Made when the sequence is first scheduled, then kept up to date: a waiting request costs no more than its ids. */
   get tokenCounts(): TokenCounts {
     if (!this.#tokenCounts) {
       this.#tokenCounts = new Map(this.request.promptTokenIds.map((tokenId) => [tokenId, 0]));
-      for (const tokenId of this.#outputTokenIds) countOutput(tokenId, this.#tokenCounts);
+      for (const tokenId of this.outputTokenIds) countOutput(tokenId, this.#tokenCounts);
     }
     return this.#tokenCounts;
   }
 
   get numPromptTokens(): number {
     return this.request.promptTokenIds.length;
-  }
-
-  get numPrefillTokens(): number {
-    return this.prefillTokenIds.length;
   }
 
   /** Whether it shares no prefill step and takes over no K/V: its step yields the logprobs of its whole prompt, or no token. */
@@ -109,23 +107,14 @@ export class Sequence {
     return this.request.maxNewTokens === 0 && this.numComputedTokens >= this.numPrefillTokens;
   }
 
-  /** The tokens whose K/V is there. */
-  get computedTokenIds(): readonly number[] {
-    return [...this.request.promptTokenIds, ...this.#outputTokenIds].slice(0, this.numComputedTokens);
-  }
-
   /** Tokens generated, the resumed ones and the end token included. */
   get numOutputTokens(): number {
-    return this.#outputTokenIds.length + (this.isAtEndToken ? 1 : 0);
+    return this.tokens.length - this.numPromptTokens + (this.isAtEndToken ? 1 : 0);
   }
 
   /** The part of these that was sampled here. */
   get numSampledTokens(): number {
     return this.numOutputTokens - (this.request.resumedTokenIds?.length ?? 0);
-  }
-
-  get numTokens(): number {
-    return this.numPromptTokens + this.#outputTokenIds.length;
   }
 
   /** Its first chunk is scheduled. */
@@ -154,8 +143,8 @@ export class Sequence {
   nextTokenIds(budget: number): readonly number[] {
     const start = this.numComputedTokens;
     return start < this.numPrefillTokens
-      ? this.prefillTokenIds.slice(start, start + budget)
-      : this.#outputTokenIds.slice(-1);
+      ? this.tokens.slice(start, Math.min(start + budget, this.numPrefillTokens))
+      : this.tokens.slice(-1);
   }
 
   /** The prompt tokens that its next step scores when it feeds in this many tokens; undefined if there are none. */
@@ -191,7 +180,7 @@ export class Sequence {
       return;
     }
     const isLast = this.isLastToken(limits);
-    this.#outputTokenIds.push(tokenId);
+    this.tokens.push(tokenId);
     if (this.#tokenCounts) countOutput(tokenId, this.#tokenCounts);
     if (this.#isStopToken(tokenId)) this.finish('stop');
     else if (isLast) this.finish('length');
@@ -199,9 +188,7 @@ export class Sequence {
 
   /** Whether the next token ends it, whichever it is. */
   isLastToken({ contextLength }: SequenceLimits): boolean {
-    return (
-      this.#outputTokenIds.length + 1 >= this.request.maxNewTokens || this.numTokens + 1 >= contextLength
-    );
+    return this.tokens.length + 1 >= finalLengthOf(this.request, contextLength);
   }
 
   /** @param reason An error stands for the reason `error`. */
