@@ -135,7 +135,8 @@ export class Scheduler {
     const isHeld = policy !== 'off' && batchWaitTimeoutMs > 0 && this.numWaiting < maxBatchSize;
     this.#isTimedOut = isIdle && isHeld;
     this.#kv.beginStep();
-    const step = this.#planner.plan(nowMs);
+    const next = this.#planner.prefillBudget > 0 ? this.#admission.nextToPrefill(nowMs) : undefined;
+    const step = next ? this.#planner.planPrefill(next, nowMs) : this.#planner.planDecode(nowMs);
     if (step) this.#admission.stepRate.start(step, nowMs);
     return step;
   }
@@ -165,7 +166,8 @@ export class Scheduler {
       const isStart = row.startPosition === sequence.numReusedTokens;
       const entry = scores instanceof Error ? scores : output.tokenIds[index];
       sequence.numComputedTokens += step.kind === 'decode' ? 1 : row.tokenIds.length;
-      if (step.kind === 'prefill') sequence.isInSlot = step.isLastChunk && !(entry instanceof Error);
+      const isPrefilled = step.kind === 'prefill' && step.isLastChunk && !(entry instanceof Error);
+      if (isPrefilled) this.#state.joinDecoding(sequence);
       const isScored = row.scoring && scores && !(scores instanceof Error);
       const promptLogprobs = isScored ? sequence.score(scores) : undefined;
       if (entry instanceof Error) sequence.finish(entry);
