@@ -2,7 +2,7 @@ import type { TokenBan, TokenCounts } from '../sampling/adjust-logits.ts';
 import type { KvCacheLimits, KvShape } from './kv-memory.ts';
 import type { KvSlot } from './kv-slots.ts';
 import type { TokenLogprobs } from '../sampling/logprobs.ts';
-import type { SamplingParams } from './options.ts';
+import type { SamplingParams } from '../sampling/sampling-options.ts';
 import type { RequestId } from '../ids.ts';
 
 /** One row of a step: the tokens that one sequence feeds in. */

@@ -1,4 +1,5 @@
-import { checkOf, type GenerationOption } from './options.ts';
+import type { GenerationOption } from '../option-table.ts';
+import { checkOf } from './options.ts';
 
 /**
  * The value of an option that is typed into a form or a query; undefined where the text is not of its type.

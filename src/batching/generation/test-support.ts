@@ -12,7 +12,7 @@ import type {
   Step,
   StepOutput,
 } from './model-runner.ts';
-import type { SamplingParams } from './options.ts';
+import type { SamplingParams } from '../sampling/sampling-options.ts';
 import { DEFAULT_POLICY, type BatchingPolicy } from './policy.ts';
 import { GREEDY, type GenerationRequest } from './request.ts';
 import type { ClientId, RequestId } from '../ids.ts';

@@ -1,7 +1,7 @@
 import { adjustLogits, banTokens, isAdjusting, type TokenBan, type TokenCounts } from './adjust-logits.ts';
 import { checkLogits, logprobsOf, noFiniteLogit, type TokenLogprobs } from './logprobs.ts';
 import { uniform } from './random.ts';
-import type { SamplingParams } from '../generation/options.ts';
+import type { SamplingParams } from './sampling-options.ts';
 import { shareOf, sharpnessOf, smallestWeightFor, weightOf } from './token-weights.ts';
 import { at, compareLikelihood, topK } from './top-k.ts';
 
