@@ -1190,6 +1190,17 @@ describe('batch rule 9: rejects', () => {
     const build = () => batch(handler, { [option]: value });
     expect(build).toThrow(ErrorClass);
     expect(build).toThrow(message);
+    expect(build).toThrow(expect.objectContaining({ code: 'INVALID_OPTION' }));
+  });
+
+  it('an option that does not exist', () => {
+    const options = { maxBatchSize: 4, maxBatchsize: 4 };
+    const build = () => batch(handler, options);
+    expect(build).toThrow(TypeError);
+    expect(build).toThrow(expect.objectContaining({ code: 'INVALID_OPTION' }));
+    expect(build).toThrow(
+      'Unknown option `maxBatchsize`: the options are maxBatchSize, batchWaitTimeoutMs, ',
+    );
   });
 
   it('a handler that is not a function', () => {

@@ -9,7 +9,7 @@ import { Batcher } from './batch/batcher.ts';
 import { CallQueue } from './batch/call-queue.ts';
 import type { CancelHandle } from './cancel-handle.ts';
 import { RequestCancelledError } from './errors.ts';
-import { requireFunction } from './require-option.ts';
+import { requireFunction } from './validate.ts';
 import { requireEntries } from './batch/require-entries.ts';
 import type { RunningBatch } from './batch/running-batch.ts';
 import { StreamBuffer } from './batch/stream-buffer.ts';
@@ -76,7 +76,7 @@ type Reject = (error: unknown) => void;
  * Calls with one item each become calls of `handler` with many. The handler returns one entry per item, in order. Calls leave first
  * come, first served.
  *
- * @throws InvalidOptionError for an option that is out of range.
+ * @throws TypeError for an option of the wrong type, RangeError for one out of range; both have the code `INVALID_OPTION`.
  */
 export function batch<Item, Result>(
   handler: Handler<Item, Result>,
@@ -118,7 +118,7 @@ export function batchFrom<Item, Result>(
 /**
  * Like `batch`, for handlers that answer in steps: each caller reads its own stream of chunks.
  *
- * @throws InvalidOptionError for an option that is out of range.
+ * @throws TypeError for an option of the wrong type, RangeError for one out of range; both have the code `INVALID_OPTION`.
  */
 export function batchStream<Item, Chunk>(
   handler: StreamHandler<Item, Chunk>,

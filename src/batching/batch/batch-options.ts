@@ -7,7 +7,8 @@ import {
   requireCountOrInfinity,
   requireDuration,
   requireFunction,
-} from '../require-option.ts';
+  unknownName,
+} from '../validate.ts';
 
 /**
  * Why a batch was cut. If several reasons hold, the first in this order is recorded:
@@ -30,7 +31,7 @@ export interface BatchContext {
   readonly itemSignals: readonly AbortSignal[];
 }
 
-/** Options of `batch` and `batchStream`. An invalid one throws InvalidOptionError. */
+/** Options of `batch` and `batchStream`. An invalid one throws a TypeError or RangeError with the code `INVALID_OPTION`. */
 export interface BatchOptions<Item> {
   /** Limit of items in one batch, or of `batchSizeFn`'s value. Integer >= 1, default 10. */
   readonly maxBatchSize?: number;
@@ -135,8 +136,9 @@ export function resolveBatchOptions<Item>(options: BatchOptions<Item>): Resolved
     strideMs = 0,
     clock = systemClock,
     onBatch,
+    ...unknown
   } = options;
-  return {
+  const resolved = {
     maxBatchSize: requireCount('maxBatchSize', maxBatchSize),
     batchWaitTimeoutMs: requireDuration('batchWaitTimeoutMs', batchWaitTimeoutMs),
     maxConcurrentBatches: requireCount('maxConcurrentBatches', maxConcurrentBatches),
@@ -147,4 +149,7 @@ export function resolveBatchOptions<Item>(options: BatchOptions<Item>): Resolved
     clock: requireClock('clock', clock),
     onBatch: onBatch === undefined ? undefined : requireFunction('onBatch', onBatch),
   };
+  const [name] = Object.keys(unknown);
+  if (name !== undefined) throw unknownName('option', name, Object.keys(resolved));
+  return resolved;
 }

@@ -7,7 +7,7 @@ import { BackPressureError, ClosedError, ItemTooLargeError, RequestCancelledErro
 import { Gathering } from './gathering.ts';
 import { DrainRate, retryAfterMsOf } from '../queue/drain-rate.ts';
 import { LookGrid, SHORTEST_STRIDE_MS } from './look-grid.ts';
-import { requireCount, requireDuration, requireSize } from '../require-option.ts';
+import { requireCount, requireDuration, requireSize } from '../validate.ts';
 import { RunningBatch } from './running-batch.ts';
 
 /** Runs a batch and answers its callers. Resolves when the handler has ended; never rejects. */
