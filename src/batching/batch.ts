@@ -149,20 +149,32 @@ export function batchStream<Item, Chunk>(
   return withControls(submit, batcher);
 }
 
-/** Gives `submit` the accessors and methods of the batcher, bound to it: the properties stay live. */
+/** The members of a batcher that a batched function has. */
+const CONTROLS: Readonly<Record<keyof BatchControls, true>> = {
+  maxBatchSize: true,
+  batchWaitTimeoutMs: true,
+  maxConcurrentBatches: true,
+  queueLength: true,
+  ongoingBatches: true,
+  sinkErrors: true,
+  retryAfterMs: true,
+  setMaxBatchSize: true,
+  setBatchWaitTimeoutMs: true,
+  setMaxConcurrentBatches: true,
+  flush: true,
+  drain: true,
+  close: true,
+};
+
+/** Gives `submit` these members of the batcher, bound to it: the properties stay live. */
 function withControls<Submit extends object, Item, To>(
   submit: Submit,
   batcher: Batcher<Item, To>,
 ): Submit & BatchControls {
-  const {
-    constructor: _constructor,
-    submit: _submit,
-    cancel: _cancel,
-    ...controls
-  } = Object.getOwnPropertyDescriptors(Batcher.prototype);
-  for (const [name, control] of Object.entries(controls)) {
-    const get = control.get?.bind(batcher);
-    Object.defineProperty(submit, name, get ? { get } : { value: control.value?.bind(batcher) });
+  for (const name of Object.keys(CONTROLS)) {
+    const member = Object.getOwnPropertyDescriptor(Batcher.prototype, name);
+    const get = member?.get?.bind(batcher);
+    Object.defineProperty(submit, name, get ? { get } : { value: member?.value?.bind(batcher) });
   }
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the loop has just made it true
   return submit as Submit & BatchControls;

@@ -124,8 +124,12 @@ export class Batcher<Item, To> implements BatchControls, CallHolder {
     }
     const handle = this.#canAnyCallLeave || signal ? new CancelHandle() : undefined;
     if (signal) handle?.cancelOnAbort(signal);
-    const order = this.#queue.push(item, to, reject, size, nowMs, handle);
-    handle?.pass(this, order);
+    const order = this.#queue.push(item, to, reject, nowMs);
+    if (size !== 1) this.#queue.setSize(order, size);
+    if (handle) {
+      this.#queue.setHandle(order, handle);
+      handle.pass(this, order);
+    }
     if (this.#hasFreeSlot) this.#pump(order); // without a free slot nothing can leave, and no alarm is set
     return handle;
   }
