@@ -74,7 +74,7 @@ function registerMetrics(registry: MetricsRegistry) {
     ]),
     failed: counter('serve_batches_failed_total', 'Batches run of which every member was rejected.'),
     cancelled: counter('serve_requests_cancelled_total', 'Requests cancelled by their caller.'),
-    rejected: registry.counter('serve_requests_rejected_total', 'Requests refused at the door.', [
+    rejected: registry.counter('serve_requests_rejected_total', 'Requests refused on submission.', [
       ...DEPLOYMENT,
       'code',
     ]),
