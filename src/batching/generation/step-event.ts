@@ -34,46 +34,43 @@ export function stepEventOf(
     readbackMs,
     endedAtMs,
     rows,
-    requests: requestEventsOf(progress, endedAtMs),
+    requests: progress.flatMap((each) => requestEventsOf(each, endedAtMs)),
   };
 }
 
-/** What a step brought each request: started, prompt-scored, token, then finished or failed. */
-function requestEventsOf(progress: readonly Progress[], nowMs: number): readonly RequestEvent[] {
-  return progress.flatMap(({ sequence, isStart, sampled, logprobs, promptLogprobs }) => {
-    const { id: requestId, finishReason, error } = sequence;
-    const events: RequestEvent[] = [];
-    // Its end was reported when it was aborted.
-    if (finishReason === 'abort') return events;
-    if (isStart) {
-      const { queueWaitMs, numPrefillTokens, numReusedTokens } = sequence;
-      events.push({ type: 'started', requestId, queueWaitMs, numPrefillTokens, numReusedTokens });
-    }
-    if (error) {
-      events.push({ type: 'failed', requestId, finishReason: 'error', error });
-      return events;
-    }
-    if (promptLogprobs) events.push({ type: 'prompt-scored', requestId, logprobs: promptLogprobs });
-    if (sampled !== undefined && !sequence.isAtEndToken) {
-      const { numSampledTokens, ttftMs, itlMs } = sequence;
-      const latency = numSampledTokens === 1 ? { ttftMs } : { itlMs };
-      events.push({ type: 'token', requestId, tokenId: sampled, ...(logprobs && { logprobs }), ...latency });
-    }
-    if (finishReason === 'stop' || finishReason === 'length') {
-      const { outputTokenIds: tokenIds, numPromptTokens, numOutputTokens } = sequence;
-      const timings = timingsOf(sequence, nowMs);
-      events.push({
-        type: 'finished',
-        requestId,
-        finishReason,
-        tokenIds,
-        numPromptTokens,
-        numOutputTokens,
-        timings,
-      });
-    }
+/** What a step brought one request: started, prompt-scored, token, then finished or failed. */
+function requestEventsOf(progress: Progress, nowMs: number): readonly RequestEvent[] {
+  const { sequence, isStart, sampled, promptLogprobs } = progress;
+  const { id: requestId, finishReason, error, isAtEndToken } = sequence;
+  const events: RequestEvent[] = [];
+  // Its end was reported when it was aborted.
+  if (finishReason === 'abort') return events;
+  if (isStart) events.push(startedEventOf(sequence));
+  if (error) {
+    events.push({ type: 'failed', requestId, finishReason: 'error', error });
     return events;
-  });
+  }
+  if (promptLogprobs) events.push({ type: 'prompt-scored', requestId, logprobs: promptLogprobs });
+  if (sampled !== undefined && !isAtEndToken) events.push(tokenEventOf(progress, sampled));
+  if (finishReason === 'stop' || finishReason === 'length')
+    events.push(finishedEventOf(sequence, finishReason, nowMs));
+  return events;
+}
+
+function startedEventOf({ id, queueWaitMs, numPrefillTokens, numReusedTokens }: Sequence): RequestEvent {
+  return { type: 'started', requestId: id, queueWaitMs, numPrefillTokens, numReusedTokens };
+}
+
+function tokenEventOf({ sequence, logprobs }: Progress, tokenId: number): RequestEvent {
+  const { id: requestId, numSampledTokens, ttftMs, itlMs } = sequence;
+  const latency = numSampledTokens === 1 ? { ttftMs } : { itlMs };
+  return { type: 'token', requestId, tokenId, ...(logprobs && { logprobs }), ...latency };
+}
+
+function finishedEventOf(sequence: Sequence, finishReason: 'stop' | 'length', nowMs: number): RequestEvent {
+  const { id: requestId, outputTokenIds: tokenIds, numPromptTokens, numOutputTokens } = sequence;
+  const timings = timingsOf(sequence, nowMs);
+  return { type: 'finished', requestId, finishReason, tokenIds, numPromptTokens, numOutputTokens, timings };
 }
 
 function timingsOf(
