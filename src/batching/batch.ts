@@ -59,7 +59,7 @@ export type Handler<Item, Result> = (
   context: BatchContext,
 ) => Promise<readonly (Result | Error)[]>;
 
-/** What a step gives one caller: a chunk, the end, or an `Error` for that caller alone. */
+/** One caller's entry in a step: a chunk, the end, or an `Error` for that caller alone. */
 export type StreamSlot<Chunk> = Chunk | Error | EndOfStream;
 
 /** Yields, per step, one entry per item: a chunk, END_OF_STREAM, or an `Error` for that caller alone. */

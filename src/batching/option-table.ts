@@ -1,7 +1,7 @@
 import type { LogitBias } from './sampling/logit-bias.ts';
 import type { JsonRecord, ListBounds, NumberRange, StringBounds, TextBounds } from './validate.ts';
 
-/** What each type of option may be: its value, and what bounds it. */
+/** The value of each type of option, and its bounds. */
 interface Types {
   readonly integer: { readonly value: number; readonly bounds: NumberRange };
   readonly number: { readonly value: number; readonly bounds: NumberRange };

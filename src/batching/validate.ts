@@ -108,7 +108,7 @@ export function jsonRecordIn({ maxLength }: TextBounds): Validate<JsonRecord> {
     const json = jsonOf(value);
     if (json === undefined || !json.startsWith('{')) throw refuse(value);
     if (json.length > maxLength) throw refuse(`${json.length} characters`);
-    // What JSON leaves out, such as undefined, is left out here.
+    // Values that JSON leaves out, such as undefined, are left out here.
     return JSON.parse(json);
   });
 }

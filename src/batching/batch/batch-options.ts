@@ -21,7 +21,7 @@ import {
  */
 export type CutReason = 'full' | 'deferred' | 'flush' | 'close' | 'timeout' | 'idle';
 
-/** What a handler gets beside its items. */
+/** The second argument of a handler. */
 export interface BatchContext {
   /** Why the batch was cut. */
   readonly reason: CutReason;
@@ -49,8 +49,8 @@ export interface BatchOptions<Item> {
   /** Default true. With false, partial batches leave only on `flush()` and `close()`. */
   readonly allowSmallBatch?: boolean;
   /**
-   * Looks for a batch at most every `strideMs`. Default 0: at every event. The first call after a pause causes a look at once
-   * and starts a grid of looks. Only `flush()` and `close()` cut between two looks. Less than a microsecond counts as 0.
+   * Checks for a batch at most every `strideMs`. Default 0: at every event. The first call after a pause causes a check at once
+   * and starts a grid of checks. Only `flush()` and `close()` cut between two checks. Less than a microsecond counts as 0.
    */
   readonly strideMs?: number;
   /** Default: the platform's clock. */

@@ -21,7 +21,7 @@ export const CHUNK_SIZE = 512;
  */
 class Chunk<Item, To> {
   readonly items = createSlots<Item | undefined>(CHUNK_SIZE);
-  /** Where success goes: one result or many chunks. Undefined where no call waits. */
+  /** Take one result or many chunks. Undefined where no call waits. */
   readonly tos = createSlots<To | undefined>(CHUNK_SIZE);
   readonly rejects = createSlots<Reject | undefined>(CHUNK_SIZE);
   readonly arrivalsMs = createNumbers(CHUNK_SIZE);

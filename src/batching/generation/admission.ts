@@ -107,12 +107,12 @@ export class Admission {
     const { numRunning } = this.#state;
     const { next, oldest, length } = this.waiting;
     const isFull = !oldest || length >= maxBatchSize;
-    const ripeMs = isFull ? 0 : oldest.arrivedAtMs + batchWaitTimeoutMs - nowMs;
-    if (this.isIdle) return policy === 'off' ? 0 : ripeMs;
+    const readyMs = isFull ? 0 : oldest.arrivedAtMs + batchWaitTimeoutMs - nowMs;
+    if (this.isIdle) return policy === 'off' ? 0 : readyMs;
     if (policy === 'off') return this.sequenceRate.remainingMs(nowMs, numRunning * numPlaces);
     if (policy === 'static') {
       const numEnds = numRunning * Math.ceil(numPlaces / maxBatchSize);
-      return Math.max(ripeMs, this.sequenceRate.remainingMs(nowMs, numEnds));
+      return Math.max(readyMs, this.sequenceRate.remainingMs(nowMs, numEnds));
     }
     // The next step admits, or the one after it if this one has no prefill budget left.
     if (next && numRunning < maxBatchSize && this.#kv.canHold({ next }))

@@ -30,7 +30,7 @@ export class Engine {
   readonly #scheduler: Scheduler;
   /** Rings when an idle engine has held a partial batch for long enough. */
   readonly #alarm: Alarm;
-  /** Set while the loop runs or is about to. It rejects with `RuntimeLostError`, and stays: nothing runs after that. */
+  /** Set while the loop runs or is about to. After `RuntimeLostError` it stays rejected: nothing runs any more. */
   #loop: Promise<void> | undefined;
   /** Undefined while the engine is idle. */
   #lastStepEndedAtMs: number | undefined;
@@ -84,8 +84,7 @@ export class Engine {
   }
 
   /**
-   * Accepts all requests, or none. The loop looks at them in a microtask, so that requests submitted in one turn can start as
-   * one batch.
+   * Accepts all requests, or none. The loop starts in a microtask, so requests submitted in one task can start as one batch.
    *
    * @param wasAccepted Whether a lost engine had accepted them: then no limit of the policy keeps them out.
    * @throws InvalidOptionError, KvBudgetError, BackPressureError, ClosedError.
@@ -110,15 +109,14 @@ export class Engine {
     return this.#remove(ids, 'abort', RequestCancelledError.because(reason));
   }
 
-  /** As `abortAll`, but the requests end with this error. */
+  /** Like `abortAll`, but the requests end with this error. */
   failAll(ids: readonly RequestId[], error: Error): boolean {
     return this.#remove(ids, 'error', error);
   }
 
   /**
-   * Changes some knobs from the next scheduling decision on. An idle engine gives back what a lowered `kvCacheMemoryBytes` does
-   * not allow. Waiting requests that do not fit into a lowered
-   * `kvCacheMemoryBytes` fail with `KvBudgetError`.
+   * Changes some knobs from the next scheduling decision on. With a lower `kvCacheMemoryBytes`, an idle engine gives memory back,
+   * and waiting requests that no longer fit fail with `KvBudgetError`.
    *
    * @throws InvalidOptionError, UnknownOptionError; then nothing is changed.
    */

@@ -9,8 +9,8 @@ export class HashedTokens {
   readonly #ids: number[];
   readonly #hashes: number[] = [];
 
-  constructor(...lists: readonly (readonly number[])[]) {
-    this.#ids = lists.flat();
+  constructor(ids: readonly number[]) {
+    this.#ids = [...ids];
   }
 
   get length(): number {
@@ -31,7 +31,7 @@ export class HashedTokens {
     return end;
   }
 
-  /** Whether their first `numTokens` can be the same: false for certain, true but for a collision of hashes. Both are that long. */
+  /** False only if the first `numTokens` differ; true also for a collision of hashes. Both lists are that long. */
   mayShare(other: HashedTokens, numTokens: number): boolean {
     const numBlocks = Math.floor(numTokens / BLOCK_SIZE);
     if (this.#hashOf(numBlocks) !== other.#hashOf(numBlocks)) return false;
@@ -40,7 +40,7 @@ export class HashedTokens {
     return true;
   }
 
-  /** Of the first blocks, which are full. */
+  /** Covers the first `numBlocks` blocks, all of them full. */
   #hashOf(numBlocks: number): number {
     for (let block = this.#hashes.length; block < numBlocks; block++) {
       let hash = this.#hashes[block - 1] ?? 0;

@@ -26,7 +26,7 @@ export interface KvNeed {
   readonly numStagingRows: number;
   /** Tokens of the longest row now. */
   readonly length: number;
-  /** Tokens that the longest row can come to. */
+  /** The most tokens that the longest row can have. */
   readonly finalLength: number;
 }
 

@@ -14,7 +14,7 @@ export interface KvUsage {
   readonly reservedBytes: number;
 }
 
-/** What is asked of the K/V cache on top of what runs. */
+/** Demand on the K/V cache beyond the running sequences. */
 export interface KvDemand {
   /** A sequence to be admitted. */
   readonly next?: Sequence;
@@ -110,7 +110,7 @@ export class KvPlanner {
     return { slot: found.slot, length: Math.min(found.length, sequence.numPrefillTokens - 1) };
   }
 
-  /** Whether the sequence had better wait for the K/V of this other one. */
+  /** Whether the sequence should wait for the K/V of this other one. */
   isWorthWaitingFor(other: Sequence, sequence: Sequence): boolean {
     return this.#isWorthReusing(sequence, other.tokens.numShared(sequence.tokens));
   }

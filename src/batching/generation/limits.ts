@@ -1,4 +1,4 @@
-/** Continuations of one request at most. */
+/** The most continuations of one request. */
 export const MAX_CHOICES = 16;
 
 export const TIMEOUT_RANGE = { above: 0 } as const;

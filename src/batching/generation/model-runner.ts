@@ -32,7 +32,7 @@ export interface PromptScoring {
 }
 
 /**
- * The K/V row of `from` overwrites that of `to`. A move takes along what the runner knows of the sequence in `from`. A copy
+ * The K/V row of `from` overwrites that of `to`. A move carries the runner's state of the sequence along. A copy
  * lets another sequence reuse the K/V.
  */
 export interface SlotTransfer {
@@ -44,7 +44,7 @@ export interface SlotTransfer {
 interface KvStep {
   /** Resize the K/V cache to this first; its content stays as far as it fits. */
   readonly kvShape: KvShape;
-  /** To be done before the forward pass, in this order, and after the copy of a `reusedSlot`. */
+  /** Run in this order, after the copy of a `reusedSlot` and before the forward pass. */
   readonly transfers: readonly SlotTransfer[];
 }
 

@@ -29,7 +29,7 @@ export function optionFromText({ type }: GenerationOption, text: string): unknow
 }
 
 /**
- * What the text of an option has to be, as in "Expected `x` to be …".
+ * The form of an option's text, as in "Expected `x` to be …".
  *
  * @internal
  */

@@ -39,7 +39,7 @@ export const GENERATION_OPTIONS = {
    * then computed, even where the K/V cache holds a part of it.
    */
   promptLogprobs: { type: 'integer', from: 0, to: MAX_LOGPROBS, vllm: 'prompt_logprobs' },
-  /** The text ends before the first of these strings, wherever token borders are. */
+  /** Stops before the first of these strings, even inside a token. */
   stop: {
     type: 'strings',
     maxItems: 16,
@@ -53,7 +53,7 @@ export const GENERATION_OPTIONS = {
   stopTokenIds: { type: 'token-ids', maxItems: 300, default: [], vllm: 'stop_token_ids' },
   /** Keeps the stop string or stop token that ends the text. */
   includeStopStrInOutput: { type: 'boolean', default: false, vllm: 'include_stop_str_in_output' },
-  /** Goes on after the model's end token, which is then a token like any other, without a text. */
+  /** Keeps generating past the model's end token, which then counts as a token but adds no text. */
   ignoreEos: { type: 'boolean', default: false, vllm: 'ignore_eos' },
   /** Tokens to generate before an end token, a stop token or a stop string may end the text. At most `maxNewTokens`. */
   minTokens: { type: 'integer', from: 0, default: 0, vllm: 'min_tokens' },
@@ -68,7 +68,7 @@ export const GENERATION_OPTIONS = {
     form: { label: 'Continuations', hint: 'Different ones of the same prompt, side by side.' },
   },
   /**
-   * The stream of each continuation begins with the prompt, as a chunk without tokens. The result's `text` does in any case. Not
+   * The stream of each continuation begins with the prompt, as a chunk without tokens. The result's `text` always does. Not
    * for chats.
    */
   echo: {
@@ -89,7 +89,7 @@ export const GENERATION_OPTIONS = {
   },
   /**
    * Waiting requests with a lower number start first, whichever tab they are from; equal ones take turns. Running requests are not
-   * interrupted, and a high number may wait for ever.
+   * interrupted, and a request with a high number can starve.
    */
   priority: {
     type: 'integer',
@@ -128,7 +128,7 @@ export type ResolvedGenerationOptions = Resolved<Table>;
 /** All options of the text generator, in the order of the docs. */
 export const OPTION_NAMES = /* @__PURE__ */ keysOf(GENERATION_OPTIONS);
 
-/** What each option may be, as far as it does not depend on the model. */
+/** The check of each option, as far as it does not depend on the model. */
 export const OPTION_CHECKS = /* @__PURE__ */ fromNames<{
   readonly [Name in keyof Table]: Validate<ValueOf<Table[Name]>>;
 }>(OPTION_NAMES, (name) => checkOf(optionOf(name)));

@@ -54,8 +54,8 @@ export class PrefixCache {
   }
 
   /**
-   * A sequence of these tokens copies its beginning from the row. A row that the sequence holds all of is the first to be
-   * overwritten once it is copied: otherwise a chat's next turn would cost another chat its row.
+   * A sequence of these tokens copies its beginning from the row. A row whose tokens the sequence has all is the first to
+   * be overwritten once it is copied: otherwise the next message of a chat would evict the row of another chat.
    */
   takeOver(slot: KvSlot, tokens: HashedTokens): void {
     const row = this.#rows.get(slot);

@@ -5,7 +5,7 @@ import type { RequestId } from '../ids.ts';
 import type { Sequence, SequenceLimits } from './sequence.ts';
 
 /**
- * What the parts of the scheduler share: the policy, and the running sequences in order of admission. Each of these has a
+ * State that the parts of the scheduler share: the policy, and the running sequences in order of admission. Each of these has a
  * slot of its own from its admission on, but the slot holds K/V only once its sequence is prefilled: until then the
  * reservation can change without a copy.
  */
@@ -14,7 +14,7 @@ export class SchedulerState {
   policy: BatchingPolicy;
   readonly limits: SequenceLimits;
   readonly #byId = new Map<RequestId, Sequence>();
-  // Replaced as a whole when a sequence comes, joins or goes: whoever walks one may let others join.
+  // Each is replaced as a whole, so a loop over one may change which sequences are in it.
   #running: readonly Sequence[] = [];
   #decoding: readonly Sequence[] = [];
   #prefilling: readonly Sequence[] = [];

@@ -6,7 +6,7 @@ import type { PromptScoring } from './model-runner.ts';
 import type { FinishReason, GenerationRequest } from './request.ts';
 import type { ClientId, RequestId } from '../ids.ts';
 
-/** What ends a sequence by itself. */
+/** Limits that end a sequence. */
 export interface SequenceLimits {
   /** Prompt and output together never exceed it. */
   readonly contextLength: number;
@@ -42,14 +42,14 @@ export class Sequence {
   #slot: KvSlot | undefined;
   #tokenCounts: Map<number, number> | undefined;
   #ban: TokenBan | undefined;
-  /** Of the prompt tokens computed so far; the first has no logprob. */
+  /** One entry per prompt token computed so far; the first has no logprob. */
   readonly #promptLogprobs: PromptTokenLogprobs[];
 
   constructor(request: GenerationRequest, arrivedAtMs: number) {
     const { promptTokenIds, resumedTokenIds = [] } = request;
     this.request = request;
     this.arrivedAtMs = arrivedAtMs;
-    this.tokens = new HashedTokens(promptTokenIds, resumedTokenIds);
+    this.tokens = new HashedTokens([...promptTokenIds, ...resumedTokenIds]);
     this.numPrefillTokens = this.tokens.length;
     this.#promptLogprobs = promptTokenIds.slice(0, 1).map((tokenId) => ({ tokenId, logprob: null, top: [] }));
   }
@@ -139,7 +139,7 @@ export class Sequence {
     return this.#ban;
   }
 
-  /** What it feeds into its next step: at most `budget` tokens of its prefill, or its last sampled token. */
+  /** The tokens that it feeds into its next step: at most `budget` tokens of its prefill, or its last sampled token. */
   nextTokenIds(budget: number): readonly number[] {
     const start = this.numComputedTokens;
     return start < this.numPrefillTokens
@@ -152,12 +152,12 @@ export class Sequence {
     const { promptTokenIds, promptLogprobs: numLogprobs } = this.request;
     const start = this.numComputedTokens;
     if (numLogprobs === undefined) return undefined;
-    // The last token of the prompt scores none: it is looked at only where it is the first as well.
+    // The last token of the prompt scores none: a chunk of it alone counts only as the first one.
     if (start > 0 && start >= promptTokenIds.length - 1) return undefined;
     return { targetTokenIds: promptTokenIds.slice(start + 1, start + 1 + numTokens), numLogprobs };
   }
 
-  /** Takes in the logprobs of a chunk of its prompt. Returns those of the whole prompt, once, when they are complete. */
+  /** Adds the logprobs of a chunk of its prompt. Returns those of the whole prompt, once, when they are complete. */
   score(logprobs: readonly TokenLogprobs[]): readonly PromptTokenLogprobs[] | undefined {
     this.#promptLogprobs.push(...logprobs);
     return this.#promptLogprobs.length === this.numPromptTokens ? this.#promptLogprobs : undefined;
@@ -169,7 +169,7 @@ export class Sequence {
     this.finish('length');
   }
 
-  /** Takes in the sampled token, which may be its last. */
+  /** Adds the sampled token, which may be its last. */
   append(tokenId: number, nowMs: number, limits: SequenceLimits): void {
     if (this.numSampledTokens === 0) this.ttftMs = nowMs - this.arrivedAtMs;
     else this.itlMs = nowMs - this.#lastTokenAtMs;
@@ -210,7 +210,7 @@ export class Sequence {
   }
 }
 
-/** K/V entries that a request comes to at most. */
+/** The most K/V entries that a request can have. */
 export function finalLengthOf(
   { promptTokenIds, maxNewTokens }: GenerationRequest,
   contextLength: number,

@@ -14,7 +14,7 @@ export interface EndedStep {
   readonly endedAtMs: number;
 }
 
-/** The event that tells the listener of a step. */
+/** Reports a step to the listener. */
 export function stepEventOf(
   { step, reason, queueLength }: ScheduledStep,
   { output, progress, endedAtMs }: EndedStep,
@@ -38,7 +38,7 @@ export function stepEventOf(
   };
 }
 
-/** What a step brought one request: started, prompt-scored, token, then finished or failed. */
+/** The events of one request in a step: started, prompt-scored, token, then finished or failed. */
 function requestEventsOf(progress: Progress, nowMs: number): readonly RequestEvent[] {
   const { sequence, isStart, sampled, promptLogprobs } = progress;
   const { id: requestId, finishReason, error, isAtEndToken } = sequence;

@@ -104,7 +104,7 @@ function registerMetrics(registry: MetricsRegistry) {
       'prefix_cache_queries_total',
       'Tokens looked up in the K/V rows of other sequences.',
     ),
-    prefixHits: counter('prefix_cache_hits_total', 'Of these, tokens whose K/V was reused.'),
+    prefixHits: counter('prefix_cache_hits_total', 'Looked-up tokens whose K/V was reused.'),
     stepTokens: histogram('iteration_tokens_total', 'Tokens of a step.', STEP_TOKENS),
     running: gauge('num_requests_running', 'Requests in the batch.'),
     waiting: gauge('num_requests_waiting', 'Requests in the queue.'),

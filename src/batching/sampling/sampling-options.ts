@@ -1,7 +1,7 @@
 import { fromNames, keysOf, type OptionTable, type Resolved } from '../option-table.ts';
 import { LOGIT_BIAS_LIMITS } from './logit-bias.ts';
 
-/** Alternatives reported with each token at most. */
+/** The most alternatives reported with each token. */
 export const MAX_LOGPROBS = 20;
 
 const MAX_SEED = 2 ** 32 - 1;

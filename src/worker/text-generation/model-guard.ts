@@ -33,7 +33,7 @@ export class ModelGuard implements ModelRunner {
   readonly #rejects = new Set<(cause: Error) => void>();
   #numEnded = 0;
 
-  /** @param failure Of the runner's backend. */
+  /** @param failure The backend's: resolves when its device fails. */
   constructor(runner: ModelRunner, failure: ModelBackend['failure'], options: ModelGuardOptions) {
     this.isPipelined = runner.isPipelined;
     this.maxPrefillRows = runner.maxPrefillRows;
