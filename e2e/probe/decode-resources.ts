@@ -1,6 +1,6 @@
 import { kvSlot } from '../../src/batching/generation/kv-slots.ts';
 import type { StepRow } from '../../src/batching/generation/model-runner.ts';
-import type { SamplingParams } from '../../src/batching/generation/options.ts';
+import type { SamplingParams } from '../../src/batching/sampling/sampling-options.ts';
 import { createRequestId } from '../../src/protocol/ids.ts';
 import { BackendRunner } from '../../src/worker/runtime/runner.ts';
 import { sharedModel } from './shared-model.ts';

@@ -1,5 +1,5 @@
 import type { FinishedEvent } from '../../src/batching/generation/events.ts';
-import type { SamplingParams } from '../../src/batching/generation/options.ts';
+import type { SamplingParams } from '../../src/batching/sampling/sampling-options.ts';
 import { GREEDY } from '../../src/batching/generation/request.ts';
 import { seededRandom } from '../support/seeded-random.ts';
 import { play, type Draft, type Played, type ProbeModel } from '../../tools/reference/play-requests.ts';

@@ -1,5 +1,5 @@
 import type { TokenBan, TokenCounts } from '../../src/batching/sampling/adjust-logits.ts';
-import type { SamplingParams } from '../../src/batching/generation/options.ts';
+import type { SamplingParams } from '../../src/batching/sampling/sampling-options.ts';
 
 /** Random numbers for tests alone: the same from the same seed. */
 export type Random = () => number;

@@ -1,7 +1,7 @@
 import type { TokenCounts } from '../../src/batching/sampling/adjust-logits.ts';
 import { kvSlot } from '../../src/batching/generation/kv-slots.ts';
 import type { StepRow } from '../../src/batching/generation/model-runner.ts';
-import type { SamplingParams } from '../../src/batching/generation/options.ts';
+import type { SamplingParams } from '../../src/batching/sampling/sampling-options.ts';
 import { createSampler, type SampledToken } from '../../src/batching/sampling/sampling.ts';
 import { createRequestId } from '../../src/protocol/ids.ts';
 import { requestGpuDevice } from '../../src/worker/runtime/webgpu/gpu-device.ts';

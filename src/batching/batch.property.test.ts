@@ -104,7 +104,7 @@ interface Run {
   finish(fault: Fault): void;
 }
 
-/** What every schedule does and watches, whatever the kind of handler. */
+/** The part of a schedule that both kinds of handler share. */
 class Schedule<Each extends Run> {
   readonly clock = new FakeClock();
   readonly runs: Each[] = [];
@@ -271,7 +271,7 @@ function isOneAnswer(seen: readonly string[]): boolean {
   return seen.length === 1 && seen[0] !== 'the answer of another';
 }
 
-/** What a stream handler sent to one call, and what its reader has made of it. */
+/** The chunks that a stream handler sent to one call, and those that its reader got. */
 class StreamCall {
   readonly stream: AsyncIterableIterator<string>;
   readonly signal: AbortSignal;

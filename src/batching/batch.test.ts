@@ -243,7 +243,7 @@ describe('batch rule 3: the cut rule', () => {
     expect(runs[1]?.context.reason).toBe('flush');
   });
 
-  it('looks for a batch at most every strideMs, a full one included', () => {
+  it('checks for a batch at most every strideMs, a full one included', () => {
     const { call, runs, clock } = createRig({ maxBatchSize: 2, strideMs: 20, maxConcurrentBatches: 9 });
     void call(1);
     expect(runs.map((run) => run.context.reason)).toEqual(['idle']);
@@ -259,7 +259,7 @@ describe('batch rule 3: the cut rule', () => {
     expect(clock.pendingTimers).toBe(0);
   });
 
-  it('moves a timeout to the next look, and starts a new grid of looks after a quiet spell', () => {
+  it('moves a timeout to the next check, and starts a new grid of checks after a pause', () => {
     const { call, runs, clock } = createRig({
       batchWaitTimeoutMs: 30,
       strideMs: 20,
@@ -1190,6 +1190,17 @@ describe('batch rule 9: rejects', () => {
     const build = () => batch(handler, { [option]: value });
     expect(build).toThrow(ErrorClass);
     expect(build).toThrow(message);
+    expect(build).toThrow(expect.objectContaining({ code: 'INVALID_OPTION' }));
+  });
+
+  it('an option that does not exist', () => {
+    const options = { maxBatchSize: 4, maxBatchsize: 4 };
+    const build = () => batch(handler, options);
+    expect(build).toThrow(TypeError);
+    expect(build).toThrow(expect.objectContaining({ code: 'INVALID_OPTION' }));
+    expect(build).toThrow(
+      'Unknown option `maxBatchsize`: the options are maxBatchSize, batchWaitTimeoutMs, ',
+    );
   });
 
   it('a handler that is not a function', () => {

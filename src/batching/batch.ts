@@ -9,7 +9,7 @@ import { Batcher } from './batch/batcher.ts';
 import { CallQueue } from './batch/call-queue.ts';
 import type { CancelHandle } from './cancel-handle.ts';
 import { RequestCancelledError } from './errors.ts';
-import { requireFunction } from './require-option.ts';
+import { requireFunction } from './validate.ts';
 import { requireEntries } from './batch/require-entries.ts';
 import type { RunningBatch } from './batch/running-batch.ts';
 import { StreamBuffer } from './batch/stream-buffer.ts';
@@ -59,7 +59,7 @@ export type Handler<Item, Result> = (
   context: BatchContext,
 ) => Promise<readonly (Result | Error)[]>;
 
-/** What a step gives one caller: a chunk, the end, or an `Error` for that caller alone. */
+/** One caller's entry in a step: a chunk, the end, or an `Error` for that caller alone. */
 export type StreamSlot<Chunk> = Chunk | Error | EndOfStream;
 
 /** Yields, per step, one entry per item: a chunk, END_OF_STREAM, or an `Error` for that caller alone. */
@@ -76,7 +76,7 @@ type Reject = (error: unknown) => void;
  * Calls with one item each become calls of `handler` with many. The handler returns one entry per item, in order. Calls leave first
  * come, first served.
  *
- * @throws InvalidOptionError for an option that is out of range.
+ * @throws TypeError for an option of the wrong type, RangeError for one out of range; both have the code `INVALID_OPTION`.
  */
 export function batch<Item, Result>(
   handler: Handler<Item, Result>,
@@ -118,7 +118,7 @@ export function batchFrom<Item, Result>(
 /**
  * Like `batch`, for handlers that answer in steps: each caller reads its own stream of chunks.
  *
- * @throws InvalidOptionError for an option that is out of range.
+ * @throws TypeError for an option of the wrong type, RangeError for one out of range; both have the code `INVALID_OPTION`.
  */
 export function batchStream<Item, Chunk>(
   handler: StreamHandler<Item, Chunk>,
@@ -149,20 +149,32 @@ export function batchStream<Item, Chunk>(
   return withControls(submit, batcher);
 }
 
-/** Gives `submit` the accessors and methods of the batcher, bound to it: the properties stay live. */
+/** The members of a batcher that a batched function has. */
+const CONTROLS: Readonly<Record<keyof BatchControls, true>> = {
+  maxBatchSize: true,
+  batchWaitTimeoutMs: true,
+  maxConcurrentBatches: true,
+  queueLength: true,
+  ongoingBatches: true,
+  sinkErrors: true,
+  retryAfterMs: true,
+  setMaxBatchSize: true,
+  setBatchWaitTimeoutMs: true,
+  setMaxConcurrentBatches: true,
+  flush: true,
+  drain: true,
+  close: true,
+};
+
+/** Gives `submit` these members of the batcher, bound to it: the properties stay live. */
 function withControls<Submit extends object, Item, To>(
   submit: Submit,
   batcher: Batcher<Item, To>,
 ): Submit & BatchControls {
-  const {
-    constructor: _constructor,
-    submit: _submit,
-    cancel: _cancel,
-    ...controls
-  } = Object.getOwnPropertyDescriptors(Batcher.prototype);
-  for (const [name, control] of Object.entries(controls)) {
-    const get = control.get?.bind(batcher);
-    Object.defineProperty(submit, name, get ? { get } : { value: control.value?.bind(batcher) });
+  for (const name of Object.keys(CONTROLS)) {
+    const member = Object.getOwnPropertyDescriptor(Batcher.prototype, name);
+    const get = member?.get?.bind(batcher);
+    Object.defineProperty(submit, name, get ? { get } : { value: member?.value?.bind(batcher) });
   }
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the loop has just made it true
   return submit as Submit & BatchControls;

@@ -67,5 +67,6 @@ describe('fromRayConfig rejects', () => {
     const read = () => fromRayConfig(config as unknown as Readonly<Record<string, unknown>>);
     expect(read).toThrow(ErrorClass);
     expect(read).toThrow(message);
+    expect(read).toThrow(expect.objectContaining({ code: 'INVALID_OPTION' }));
   });
 });

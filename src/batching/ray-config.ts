@@ -1,6 +1,13 @@
 import type { BatchOptions } from './batch/batch-options.ts';
-import { describeInvalid } from './errors.ts';
-import { requireBoolean, requireCount, requireCountOrInfinity, requireDuration } from './require-option.ts';
+import {
+  requireBoolean,
+  requireCount,
+  requireCountOrInfinity,
+  requireDuration,
+  requireObject,
+  unknownName,
+  withCode,
+} from './validate.ts';
 
 type ReadOption = (key: string, value: unknown) => BatchOptions<unknown>;
 
@@ -20,15 +27,14 @@ const READ_OPTION: ReadonlyMap<string, ReadOption> = new Map<string, ReadOption>
  *
  * @param config Ray's names: `max_batch_size`, `batch_wait_timeout_s`, `max_concurrent_batches` and `max_queued_requests` (-1 = no limit),
  *   and `timeout_s`, `stride_s` and `allow_small_batch` of Ray's tutorial. Times are in seconds.
- * @throws TypeError for an unknown key, or for both `timeout_s` and `batch_wait_timeout_s`.
- * @throws InvalidOptionError for a value out of range.
+ * @throws TypeError for an unknown key, for a value of the wrong type, or for both `timeout_s` and `batch_wait_timeout_s`.
+ * @throws RangeError for a value out of range. Both have the code `INVALID_OPTION`.
  */
 export function fromRayConfig(config: Readonly<Record<string, unknown>>): BatchOptions<unknown> {
-  requireRecord(config);
+  requireObject('config', config);
   if ('timeout_s' in config && 'batch_wait_timeout_s' in config) {
-    throw new TypeError(
-      'Expected one of `timeout_s` and `batch_wait_timeout_s`, got both: they mean the same.',
-    );
+    const message = 'Expected one of `timeout_s` and `batch_wait_timeout_s`, got both: they mean the same.';
+    throw withCode(new TypeError(message));
   }
   const options = Object.entries(config).map(([key, value]) => readOption(key, value));
   return Object.assign({}, ...options);
@@ -37,7 +43,7 @@ export function fromRayConfig(config: Readonly<Record<string, unknown>>): BatchO
 function readOption(key: string, value: unknown): BatchOptions<unknown> {
   const read = READ_OPTION.get(key);
   if (read) return read(key, value);
-  throw new TypeError(`Unknown key \`${key}\`: the keys are ${[...READ_OPTION.keys()].join(', ')}.`);
+  throw unknownName('key', key, [...READ_OPTION.keys()]);
 }
 
 function requireSeconds(key: string, value: unknown): number {
@@ -47,9 +53,4 @@ function requireSeconds(key: string, value: unknown): number {
 /** Ray's -1 means no limit. */
 function requireQueueLimit(key: string, value: unknown): number {
   return value === -1 ? Infinity : requireCountOrInfinity(key, value);
-}
-
-function requireRecord(config: unknown): void {
-  if (typeof config === 'object' && config !== null) return;
-  throw new TypeError(describeInvalid('config', 'an object', config));
 }

@@ -1,10 +1,15 @@
-import { InvalidOptionError, UnknownOptionError } from './errors.ts';
+import type { Clock } from './clock.ts';
+import { describeInvalid, InvalidOptionError, shown, UnknownOptionError } from './errors.ts';
 
 /** Returns the value, now typed, or throws `InvalidOptionError` naming the option. */
 export interface Validate<Value> {
   (option: string, value: unknown): Value;
   /** As in "Expected `x` to be …". */
   readonly expected: string;
+}
+
+export interface ValidateNumber extends Validate<number> {
+  readonly holds: (value: number) => boolean;
 }
 
 /** One validator per option: the table is also the list of options that exist. */
@@ -41,18 +46,18 @@ export function validator<Value>(
   return Object.assign(validate, { expected });
 }
 
-export function integerIn(range: NumberRange): Validate<number> {
+export function integerIn(range: NumberRange): ValidateNumber {
   return numberThat(`an integer${describe(range)}`, (value) => Number.isInteger(value) && isIn(range, value));
 }
 
-export function integerOrInfinityIn(range: NumberRange): Validate<number> {
+export function integerOrInfinityIn(range: NumberRange): ValidateNumber {
   return numberThat(
     `an integer${describe(range)} or Infinity`,
     (value) => value === Infinity || (Number.isInteger(value) && isIn(range, value)),
   );
 }
 
-export function finiteIn(range: NumberRange): Validate<number> {
+export function finiteIn(range: NumberRange): ValidateNumber {
   return numberThat(
     `a finite number${describe(range)}`,
     (value) => Number.isFinite(value) && isIn(range, value),
@@ -103,7 +108,7 @@ export function jsonRecordIn({ maxLength }: TextBounds): Validate<JsonRecord> {
     const json = jsonOf(value);
     if (json === undefined || !json.startsWith('{')) throw refuse(value);
     if (json.length > maxLength) throw refuse(`${json.length} characters`);
-    // What JSON leaves out, such as undefined, is left out here.
+    // Values that JSON leaves out, such as undefined, are left out here.
     return JSON.parse(json);
   });
 }
@@ -139,11 +144,76 @@ export function parseOptions<Options extends object>(
   return Object.fromEntries(parsed) as Partial<Options>;
 }
 
-function numberThat(expected: string, holds: (value: number) => boolean): Validate<number> {
-  return validator(expected, (value, refuse) => {
+// Arguments of the batcher. Their errors are of the platform's classes: TypeError for the wrong type (NaN is not a number here),
+// RangeError for a number out of range. The message names the option as the caller spelled it.
+
+export const requireCount = /* @__PURE__ */ requireNumber(/* @__PURE__ */ integerIn({ from: 1 }));
+
+export const requireCountOrInfinity = /* @__PURE__ */ requireNumber(
+  /* @__PURE__ */ integerOrInfinityIn({ from: 1 }),
+);
+
+export const requireDuration = /* @__PURE__ */ requireNumber(/* @__PURE__ */ finiteIn({ from: 0 }));
+
+/** For the result of `batchSizeFn`. Infinity fits no batch. */
+export const requireSize = /* @__PURE__ */ requireNumber(
+  /* @__PURE__ */ numberThat('a number >= 0', (size) => size >= 0),
+);
+
+export function requireBoolean(option: string, value: unknown): boolean {
+  if (typeof value === 'boolean') return value;
+  throw invalidArgument(TypeError, option, 'a boolean', value);
+}
+
+export function requireFunction<Fn>(option: string, value: Fn): Fn {
+  if (typeof value === 'function') return value;
+  throw invalidArgument(TypeError, option, 'a function', value);
+}
+
+export function requireClock(option: string, value: Clock): Clock {
+  const clock = value as Partial<Clock> | null;
+  if (typeof clock?.now === 'function' && typeof clock.setTimer === 'function') return value;
+  throw invalidArgument(TypeError, option, 'a clock with now() and setTimer()', value);
+}
+
+export function requireObject(option: string, value: unknown): void {
+  if (typeof value === 'object' && value !== null) return;
+  throw invalidArgument(TypeError, option, 'an object', value);
+}
+
+/** @param kind As in "Unknown option `x`: the options are …". */
+export function unknownName(kind: 'option' | 'key', name: string, known: readonly string[]): TypeError {
+  return withCode(new TypeError(`Unknown ${kind} \`${shown(name)}\`: the ${kind}s are ${known.join(', ')}.`));
+}
+
+export function withCode(error: TypeError): TypeError {
+  return Object.assign(error, { code: 'INVALID_OPTION' });
+}
+
+function requireNumber({ expected, holds }: ValidateNumber): (option: string, value: unknown) => number {
+  return (option, value) => {
+    if (typeof value !== 'number' || Number.isNaN(value))
+      throw invalidArgument(TypeError, option, expected, value);
+    if (holds(value)) return value;
+    throw invalidArgument(RangeError, option, expected, value);
+  };
+}
+
+function invalidArgument(
+  ErrorClass: new (message: string) => TypeError,
+  option: string,
+  expected: string,
+  got: unknown,
+): TypeError {
+  return withCode(new ErrorClass(describeInvalid(option, expected, got)));
+}
+
+function numberThat(expected: string, holds: (value: number) => boolean): ValidateNumber {
+  const validate = validator(expected, (value, refuse) => {
     if (typeof value === 'number' && holds(value)) return value;
     throw refuse(value);
   });
+  return Object.assign(validate, { holds });
 }
 
 function isIn({ from = -Infinity, above = -Infinity, to = Infinity }: NumberRange, value: number): boolean {

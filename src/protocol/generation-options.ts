@@ -1,9 +1,4 @@
 /** The table of generation options for those who may not import the core: the page and the bridge. */
 export { defaultText, expectedText, optionFromText } from '../batching/generation/option-text.ts';
-export {
-  checkOf,
-  OPTION_NAMES,
-  optionOf,
-  type GenerationOption,
-  type OptionName,
-} from '../batching/generation/options.ts';
+export type { GenerationOption } from '../batching/option-table.ts';
+export { checkOf, OPTION_NAMES, optionOf, type OptionName } from '../batching/generation/options.ts';

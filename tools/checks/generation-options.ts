@@ -6,17 +6,17 @@ import {
   httpNameOf,
   OPTION_NAMES,
   optionOf,
-  type GenerationOption,
   type OptionName,
 } from '../../src/batching/generation/options.ts';
+import type { GenerationOption } from '../../src/batching/option-table.ts';
 import { updateParts } from './marked-part.ts';
 
 // The table of generation options, as docs/http-api.md shows it and deploy/ray-serve reads it. `--write` brings both up to date.
 
-const OPTIONS = 'src/batching/generation/options.ts';
+const TABLES = ['src/batching/generation/options.ts', 'src/batching/sampling/sampling-options.ts'];
 const RAY_OPTIONS = 'deploy/ray-serve/options.json';
 
-const source = await readFile(OPTIONS, 'utf8');
+const sources = await Promise.all(TABLES.map((path) => readFile(path, 'utf8')));
 await updateParts('docs/http-api.md', { options: `\n\n${docsTable()}\n\n` });
 await updateJson(RAY_OPTIONS, `${JSON.stringify(optionsByHttpName(), undefined, 2)}\n`);
 
@@ -55,8 +55,8 @@ function overHttp(option: GenerationOption): string {
 
 /** The comment above the option. */
 function meaningOf(name: OptionName): string {
-  const comment = new RegExp(`/\\*\\*((?:(?!\\*/)[^])*)\\*/\\s+${name}: \\{`).exec(source)?.[1];
-  if (comment === undefined) throw new Error(`${OPTIONS} has no comment above ${name}`);
+  const comment = new RegExp(`/\\*\\*((?:(?!\\*/)[^])*)\\*/\\s+${name}: \\{`).exec(sources.join('\n'))?.[1];
+  if (comment === undefined) throw new Error(`No comment above ${name} in ${TABLES.join(' or ')}`);
   return comment.replaceAll(/\s*\n\s*\*/g, '').trim();
 }
 

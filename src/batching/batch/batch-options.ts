@@ -7,7 +7,8 @@ import {
   requireCountOrInfinity,
   requireDuration,
   requireFunction,
-} from '../require-option.ts';
+  unknownName,
+} from '../validate.ts';
 
 /**
  * Why a batch was cut. If several reasons hold, the first in this order is recorded:
@@ -20,7 +21,7 @@ import {
  */
 export type CutReason = 'full' | 'deferred' | 'flush' | 'close' | 'timeout' | 'idle';
 
-/** What a handler gets beside its items. */
+/** The second argument of a handler. */
 export interface BatchContext {
   /** Why the batch was cut. */
   readonly reason: CutReason;
@@ -30,7 +31,7 @@ export interface BatchContext {
   readonly itemSignals: readonly AbortSignal[];
 }
 
-/** Options of `batch` and `batchStream`. An invalid one throws InvalidOptionError. */
+/** Options of `batch` and `batchStream`. An invalid one throws a TypeError or RangeError with the code `INVALID_OPTION`. */
 export interface BatchOptions<Item> {
   /** Limit of items in one batch, or of `batchSizeFn`'s value. Integer >= 1, default 10. */
   readonly maxBatchSize?: number;
@@ -48,8 +49,8 @@ export interface BatchOptions<Item> {
   /** Default true. With false, partial batches leave only on `flush()` and `close()`. */
   readonly allowSmallBatch?: boolean;
   /**
-   * Looks for a batch at most every `strideMs`. Default 0: at every event. The first call after a pause causes a look at once
-   * and starts a grid of looks. Only `flush()` and `close()` cut between two looks. Less than a microsecond counts as 0.
+   * Checks for a batch at most every `strideMs`. Default 0: at every event. The first call after a pause causes a check at once
+   * and starts a grid of checks. Only `flush()` and `close()` cut between two checks. Less than a microsecond counts as 0.
    */
   readonly strideMs?: number;
   /** Default: the platform's clock. */
@@ -135,8 +136,9 @@ export function resolveBatchOptions<Item>(options: BatchOptions<Item>): Resolved
     strideMs = 0,
     clock = systemClock,
     onBatch,
+    ...unknown
   } = options;
-  return {
+  const resolved = {
     maxBatchSize: requireCount('maxBatchSize', maxBatchSize),
     batchWaitTimeoutMs: requireDuration('batchWaitTimeoutMs', batchWaitTimeoutMs),
     maxConcurrentBatches: requireCount('maxConcurrentBatches', maxConcurrentBatches),
@@ -147,4 +149,7 @@ export function resolveBatchOptions<Item>(options: BatchOptions<Item>): Resolved
     clock: requireClock('clock', clock),
     onBatch: onBatch === undefined ? undefined : requireFunction('onBatch', onBatch),
   };
+  const [name] = Object.keys(unknown);
+  if (name !== undefined) throw unknownName('option', name, Object.keys(resolved));
+  return resolved;
 }

@@ -6,7 +6,7 @@ import { batch, batchStream, END_OF_STREAM, type BatchedStream } from '../batch.
 import { createStreamRig, outcomeOf, readAll, settled } from './test-support.ts';
 import { BackPressureError, BatchSizeMismatchError, ClosedError, RequestCancelledError } from '../errors.ts';
 
-/** What is reachable from nowhere is gone when this resolves. */
+/** Unreachable objects are gone when this resolves. */
 async function collectGarbage(): Promise<void> {
   setFlagsFromString('--expose-gc');
   await new Promise((resolve) => setImmediate(resolve)); // a WeakRef holds its target to the end of the task

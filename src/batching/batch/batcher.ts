@@ -6,8 +6,8 @@ import { CancelHandle, type CallHolder } from '../cancel-handle.ts';
 import { BackPressureError, ClosedError, ItemTooLargeError, RequestCancelledError } from '../errors.ts';
 import { Gathering } from './gathering.ts';
 import { DrainRate, retryAfterMsOf } from '../queue/drain-rate.ts';
-import { LookGrid, SHORTEST_STRIDE_MS } from './look-grid.ts';
-import { requireCount, requireDuration, requireSize } from '../require-option.ts';
+import { SHORTEST_STRIDE_MS, StrideGrid } from './stride-grid.ts';
+import { requireCount, requireDuration, requireSize } from '../validate.ts';
 import { RunningBatch } from './running-batch.ts';
 
 /** Runs a batch and answers its callers. Resolves when the handler has ended; never rejects. */
@@ -27,7 +27,7 @@ export class Batcher<Item, To> implements BatchControls, CallHolder {
   /** True for streams. Otherwise only calls with a signal can be cancelled. */
   readonly #canAnyCallLeave: boolean;
   readonly #alarm: Alarm;
-  readonly #looks: LookGrid | undefined;
+  readonly #grid: StrideGrid | undefined;
   readonly #drainRate = new DrainRate();
   #maxBatchSize: number;
   #batchWaitTimeoutMs: number;
@@ -57,7 +57,7 @@ export class Batcher<Item, To> implements BatchControls, CallHolder {
     this.#maxBatchSize = options.maxBatchSize;
     this.#batchWaitTimeoutMs = options.batchWaitTimeoutMs;
     this.#maxConcurrentBatches = options.maxConcurrentBatches;
-    this.#looks = options.strideMs >= SHORTEST_STRIDE_MS ? new LookGrid(options.strideMs) : undefined;
+    this.#grid = options.strideMs >= SHORTEST_STRIDE_MS ? new StrideGrid(options.strideMs) : undefined;
     this.#alarm = new Alarm(options.clock, (dueMs) => this.#pump(undefined, dueMs));
   }
 
@@ -124,8 +124,12 @@ export class Batcher<Item, To> implements BatchControls, CallHolder {
     }
     const handle = this.#canAnyCallLeave || signal ? new CancelHandle() : undefined;
     if (signal) handle?.cancelOnAbort(signal);
-    const order = this.#queue.push(item, to, reject, size, nowMs, handle);
-    handle?.pass(this, order);
+    const order = this.#queue.push(item, to, reject, nowMs);
+    if (size !== 1) this.#queue.setSize(order, size);
+    if (handle) {
+      this.#queue.setHandle(order, handle);
+      handle.pass(this, order);
+    }
     if (this.#hasFreeSlot) this.#pump(order); // without a free slot nothing can leave, and no alarm is set
     return handle;
   }
@@ -183,42 +187,42 @@ export class Batcher<Item, To> implements BatchControls, CallHolder {
     const { oldest, length } = this.#queue;
     const isFull = oldest === undefined || length >= this.#maxBatchSize;
     const timeoutMs = isFull ? nowMs : this.#queue.arrivedAtMs(oldest) + this.#batchWaitTimeoutMs;
-    const ripeMs = isFull || allowSmallBatch ? timeoutMs : Infinity;
-    const dueMs = Math.max(nowMs + this.#drainRate.remainingMs(nowMs), ripeMs);
-    return this.#looks && Number.isFinite(dueMs) ? this.#looks.nextMs(dueMs) : dueMs;
+    const readyMs = isFull || allowSmallBatch ? timeoutMs : Infinity;
+    const dueMs = Math.max(nowMs + this.#drainRate.remainingMs(nowMs), readyMs);
+    return this.#grid && Number.isFinite(dueMs) ? this.#grid.nextMs(dueMs) : dueMs;
   }
 
   /** Cuts every batch that may leave now, then sets the alarm for the next cut. */
   #pump(arrival?: number, alarmMs?: number): void {
     if (this.#isMeasuring) return;
     if (this.#hasFreeSlot && this.#queue.length > 0) {
-      const isLook = this.#takeLook(arrival, alarmMs);
-      while (this.#hasFreeSlot && this.#cutOne(isLook, arrival));
+      const isCheckDue = this.#takeCheck(arrival, alarmMs);
+      while (this.#hasFreeSlot && this.#cutOne(isCheckDue, arrival));
     }
     if (!this.#hasFreeSlot) this.#alarm.clear();
     if (this.#queue.length === 0) this.#rest();
   }
 
-  #takeLook(arrival: number | undefined, alarmMs: number | undefined): boolean {
-    if (!this.#looks) return true;
-    if (alarmMs !== undefined) return this.#looks.takeAt(alarmMs);
-    return this.#looks.take(this.#options.clock.now(), arrival === this.#queue.oldest);
+  #takeCheck(arrival: number | undefined, alarmMs: number | undefined): boolean {
+    if (!this.#grid) return true;
+    if (alarmMs !== undefined) return this.#grid.takeAt(alarmMs);
+    return this.#grid.take(this.#options.clock.now(), arrival === this.#queue.oldest);
   }
 
   /** Returns false if no batch may leave; then the alarm is set. */
-  #cutOne(isLook: boolean, arrival: number | undefined): boolean {
+  #cutOne(isCheckDue: boolean, arrival: number | undefined): boolean {
     const gathering = this.#gather();
     const { oldest } = this.#queue;
     if (!gathering || oldest === undefined) return false;
     const nowMs = this.#options.clock.now();
     const isUrgent = this.#isClosed || this.#isFlushed(oldest);
     const reason = this.#cutReason(gathering, oldest, nowMs, arrival);
-    if (reason && (isLook || isUrgent)) {
+    if (reason && (isCheckDue || isUrgent)) {
       this.#cut(gathering, reason, nowMs);
       return true;
     }
-    const ripeMs = reason ? nowMs : this.#timeoutMs(gathering, oldest);
-    this.#alarm.set(this.#looks ? this.#looks.nextMs(ripeMs) : ripeMs);
+    const readyMs = reason ? nowMs : this.#timeoutMs(gathering, oldest);
+    this.#alarm.set(this.#grid ? this.#grid.nextMs(readyMs) : readyMs);
     return false;
   }
 
@@ -306,8 +310,13 @@ export class Batcher<Item, To> implements BatchControls, CallHolder {
       this.#numSinkErrors++;
     };
     try {
-      const told: unknown = this.#options.onBatch?.({ ...cut, batchSize: batch.size, executionMs, outcome });
-      if (typeof told === 'object' && told !== null) Promise.resolve(told).catch(count); // from an async sink
+      const returned: unknown = this.#options.onBatch?.({
+        ...cut,
+        batchSize: batch.size,
+        executionMs,
+        outcome,
+      });
+      if (typeof returned === 'object' && returned !== null) Promise.resolve(returned).catch(count); // from an async sink
     } catch {
       count();
     }

@@ -29,8 +29,11 @@ const action: fc.Arbitrary<Action> = fc.oneof(
 );
 
 function push(queue: Queue, size = 1, handle?: CancelHandle): number {
-  const order = queue.end;
-  return queue.push(`item ${order}`, `to ${order}`, () => {}, size, order * 10, handle);
+  const next = queue.end;
+  const order = queue.push(`item ${next}`, `to ${next}`, () => {}, next * 10);
+  if (size !== 1) queue.setSize(order, size);
+  if (handle) queue.setHandle(order, handle);
+  return order;
 }
 
 /** Walks from the head to the end. */
@@ -86,8 +89,8 @@ describe('CallQueue', () => {
   it('gives the reject of the call that leaves', () => {
     const queue: Queue = new CallQueue();
     const rejections: unknown[] = [];
-    queue.push('first', 'to', () => rejections.push('first'), 1, 0, undefined);
-    queue.push('second', 'to', (error) => rejections.push(error), 1, 0, undefined);
+    queue.push('first', 'to', () => rejections.push('first'), 0);
+    queue.push('second', 'to', (error) => rejections.push(error), 0);
     queue.remove(1)('second');
     expect(rejections).toEqual(['second']);
   });

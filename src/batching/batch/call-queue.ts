@@ -21,7 +21,7 @@ export const CHUNK_SIZE = 512;
  */
 class Chunk<Item, To> {
   readonly items = createSlots<Item | undefined>(CHUNK_SIZE);
-  /** Where success goes: one result or many chunks. Undefined where no call waits. */
+  /** Take one result or many chunks. Undefined where no call waits. */
   readonly tos = createSlots<To | undefined>(CHUNK_SIZE);
   readonly rejects = createSlots<Reject | undefined>(CHUNK_SIZE);
   readonly arrivalsMs = createNumbers(CHUNK_SIZE);
@@ -76,14 +76,7 @@ export class CallQueue<Item, To> {
   }
 
   /** Returns the order of the call. */
-  push(
-    item: Item,
-    to: To,
-    reject: Reject,
-    size: number,
-    arrivedAtMs: number,
-    handle: CancelHandle | undefined,
-  ): number {
+  push(item: Item, to: To, reject: Reject, arrivedAtMs: number): number {
     const order = this.#end++;
     const slot = order % CHUNK_SIZE;
     if (slot === 0) this.#chunks.push(new Chunk(order));
@@ -92,10 +85,18 @@ export class CallQueue<Item, To> {
     chunk.tos[slot] = to;
     chunk.rejects[slot] = reject;
     chunk.arrivalsMs[slot] = arrivedAtMs;
-    if (size !== 1) chunk.sizes[slot] = size;
-    if (handle) chunk.handles[slot] = handle;
     if (this.#length++ === 0) this.#head = order;
     return order;
+  }
+
+  /** For a call that does not measure 1. */
+  setSize(order: number, size: number): void {
+    this.#chunkOf(order).sizes[order % CHUNK_SIZE] = size;
+  }
+
+  /** For a call that can be cancelled. */
+  setHandle(order: number, handle: CancelHandle): void {
+    this.#chunkOf(order).handles[order % CHUNK_SIZE] = handle;
   }
 
   has(order: number): boolean {

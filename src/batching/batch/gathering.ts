@@ -1,4 +1,4 @@
-import { requireSize } from '../require-option.ts';
+import { requireSize } from '../validate.ts';
 import type { CallQueue } from './call-queue.ts';
 
 /** The limits of one batch; later changes apply to the next one. */
@@ -22,7 +22,7 @@ export class Gathering<Item, To> {
   #members: number[] = [];
   /** The items of the members, and of the call that is being added. */
   #items: Item[] = [];
-  /** A call was cancelled. The remaining ones are measured once, at the next look. */
+  /** A call was cancelled. The remaining ones are measured once, at the next check. */
   #isStale = false;
 
   constructor(

@@ -149,7 +149,7 @@ function createEngineDriver(policy: Partial<BatchingPolicy>) {
     }
   };
   let inFlight: Step | undefined;
-  /** As the engine: what a step brought is taken in, and the next one is scheduled, in one turn. */
+  /** Like the engine: updates the sequences and schedules the next step in one task. */
   const step = (): void => {
     nowMs += 10;
     const isSilent = inFlight?.kind === 'prefill' && !inFlight.isLastChunk;

@@ -28,12 +28,12 @@ export class RunningBatch<Item, To> implements CallHolder {
     calls.handles.forEach((handle, index) => handle?.pass(this, index));
   }
 
-  /** Where a member's success goes; undefined once it is answered. */
+  /** Takes a member's result or chunks; undefined once it is answered. */
   live(index: number): To | undefined {
     return this.#calls.tos[index];
   }
 
-  /** Marks a member as answered. Returns where its success goes; undefined if it was answered before. */
+  /** Marks a member as answered. Returns what takes its success; undefined if it was answered before. */
   settle(index: number): To | undefined {
     const to = this.live(index);
     if (to === undefined) return undefined;

@@ -44,6 +44,21 @@ export class Admission {
     for (const request of requests) this.waiting.add(new Sequence(request, nowMs));
   }
 
+  /**
+   * The next prompt to compute: one whose slot is reserved already, or one that may start now. One whose K/V can be copied waits
+   * for the decode step, which makes the copy.
+   */
+  nextToPrefill(nowMs: number): Sequence | undefined {
+    for (;;) {
+      const { prefilling } = this.#state;
+      // Its staging row belongs to it until its prompt is whole.
+      const begun = prefilling.find(({ numComputedTokens }) => numComputedTokens > 0);
+      const next = begun ?? prefilling.find((sequence) => !this.#kv.canJoin(sequence));
+      // An admission may cost the prefix that one of these was to take over, so all are asked again.
+      if (next || !this.admit(nowMs)) return next;
+    }
+  }
+
   /** Gives slots to as many waiting sequences as the policy has places for; returns the first. */
   admit(nowMs: number): Sequence | undefined {
     let first: Sequence | undefined;
@@ -92,12 +107,12 @@ export class Admission {
     const { numRunning } = this.#state;
     const { next, oldest, length } = this.waiting;
     const isFull = !oldest || length >= maxBatchSize;
-    const ripeMs = isFull ? 0 : oldest.arrivedAtMs + batchWaitTimeoutMs - nowMs;
-    if (this.isIdle) return policy === 'off' ? 0 : ripeMs;
+    const readyMs = isFull ? 0 : oldest.arrivedAtMs + batchWaitTimeoutMs - nowMs;
+    if (this.isIdle) return policy === 'off' ? 0 : readyMs;
     if (policy === 'off') return this.sequenceRate.remainingMs(nowMs, numRunning * numPlaces);
     if (policy === 'static') {
       const numEnds = numRunning * Math.ceil(numPlaces / maxBatchSize);
-      return Math.max(ripeMs, this.sequenceRate.remainingMs(nowMs, numEnds));
+      return Math.max(readyMs, this.sequenceRate.remainingMs(nowMs, numEnds));
     }
     // The next step admits, or the one after it if this one has no prefill budget left.
     if (next && numRunning < maxBatchSize && this.#kv.canHold({ next }))

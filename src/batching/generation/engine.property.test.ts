@@ -24,7 +24,7 @@ type Action =
       readonly priority: number;
       /** Whether it stops after a token that 5 divides. */
       readonly stops: boolean;
-      /** Of the tokens that it is going to have, as many were generated before. */
+      /** Output tokens that were generated before. */
       readonly numResumed: number;
     }
   | { readonly type: 'abort'; readonly target: number }
@@ -101,7 +101,7 @@ const anyScenario: fc.Arbitrary<Scenario> = fc.record({
 
 interface Accepted {
   readonly request: GenerationRequest;
-  /** Of the model, or what the policy allowed when it came. */
+  /** The model's, or the policy's when it arrived. */
   readonly contextLength: number;
 }
 

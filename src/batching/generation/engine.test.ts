@@ -30,7 +30,7 @@ function endAtFive(history: readonly number[]): number {
   return history.length < 5 ? 7 : EOS;
 }
 
-/** What `nextTokenWithoutEnd` makes of a prompt. */
+/** The tokens that `nextTokenWithoutEnd` appends to a prompt. */
 function nextTokens(
   { promptTokenIds }: { readonly promptTokenIds: readonly number[] },
   count: number,

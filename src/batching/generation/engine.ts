@@ -1,21 +1,16 @@
 import { Alarm } from '../alarm.ts';
 import type { Clock } from '../clock.ts';
-import {
-  ClosedError,
-  InvalidOptionError,
-  ModelRunError,
-  RequestCancelledError,
-  StopConditionError,
-} from '../errors.ts';
-import type { EngineListener, FailedEvent, StepEvent, StepReason } from './events.ts';
+import { ClosedError, InvalidOptionError, RequestCancelledError, StopConditionError } from '../errors.ts';
+import type { EngineListener, FailedEvent } from './events.ts';
 import type { KvUsage } from './kv-planner.ts';
-import type { ModelRunner, StartedStep, Step, StepOutput, StepRow } from './model-runner.ts';
+import type { ModelRunner, StartedStep, Step } from './model-runner.ts';
 import { DEFAULT_POLICY, updatePolicy, type BatchingPolicy } from './policy.ts';
 import { checkRequest, limitOutput, type GenerationRequest } from './request.ts';
 import type { RequestId } from '../ids.ts';
 import { RuntimeLostError } from './runtime-lost-error.ts';
-import { requestEventsOf } from './request-events.ts';
+import { runStep } from './run-step.ts';
 import { Scheduler, type Progress } from './scheduler.ts';
+import { stepEventOf, type EndedStep, type ScheduledStep } from './step-event.ts';
 
 export interface EngineOptions {
   readonly runner: ModelRunner;
@@ -27,13 +22,7 @@ export interface EngineOptions {
   readonly policy?: BatchingPolicy;
 }
 
-interface StepInFlight extends StartedStep {
-  readonly step: Step;
-  readonly scheduledAtMs: number;
-  readonly reason: StepReason;
-  /** Requests that waited when it was scheduled. */
-  readonly queueLength: number;
-}
+type StepInFlight = StartedStep & ScheduledStep;
 
 /** The loop that joins scheduler and model runner. It runs while there is something to run, and cannot die. */
 export class Engine {
@@ -41,7 +30,7 @@ export class Engine {
   readonly #scheduler: Scheduler;
   /** Rings when an idle engine has held a partial batch for long enough. */
   readonly #alarm: Alarm;
-  /** Set while the loop runs or is about to. It rejects with `RuntimeLostError`, and stays: nothing runs after that. */
+  /** Set while the loop runs or is about to. After `RuntimeLostError` it stays rejected: nothing runs any more. */
   #loop: Promise<void> | undefined;
   /** Undefined while the engine is idle. */
   #lastStepEndedAtMs: number | undefined;
@@ -95,8 +84,7 @@ export class Engine {
   }
 
   /**
-   * Accepts all requests, or none. The loop looks at them in a microtask, so that requests submitted in one turn can start as
-   * one batch.
+   * Accepts all requests, or none. The loop starts in a microtask, so requests submitted in one task can start as one batch.
    *
    * @param wasAccepted Whether a lost engine had accepted them: then no limit of the policy keeps them out.
    * @throws InvalidOptionError, KvBudgetError, BackPressureError, ClosedError.
@@ -121,15 +109,14 @@ export class Engine {
     return this.#remove(ids, 'abort', RequestCancelledError.because(reason));
   }
 
-  /** As `abortAll`, but the requests end with this error. */
+  /** Like `abortAll`, but the requests end with this error. */
   failAll(ids: readonly RequestId[], error: Error): boolean {
     return this.#remove(ids, 'error', error);
   }
 
   /**
-   * Changes some knobs from the next scheduling decision on. An idle engine gives back what a lowered `kvCacheMemoryBytes` does
-   * not allow. Waiting requests that do not fit into a lowered
-   * `kvCacheMemoryBytes` fail with `KvBudgetError`.
+   * Changes some knobs from the next scheduling decision on. With a lower `kvCacheMemoryBytes`, an idle engine gives memory back,
+   * and waiting requests that no longer fit fail with `KvBudgetError`.
    *
    * @throws InvalidOptionError, UnknownOptionError; then nothing is changed.
    */
@@ -191,15 +178,6 @@ export class Engine {
     this.#alarm.set(this.#scheduler.wakeAtMs ?? Infinity);
   }
 
-  #giveBackMemory(): void {
-    const kvShape = this.#scheduler.trimIdleKvCache();
-    try {
-      if (kvShape) this.#options.runner.resizeKvCache(kvShape);
-    } catch {
-      // The next step resizes the cache to the same shape, and fails if that cannot be done.
-    }
-  }
-
   #startNext(): StepInFlight | undefined {
     const nowMs = this.#options.clock.now();
     const step = this.#scheduler.schedule(nowMs);
@@ -217,43 +195,18 @@ export class Engine {
   #start(step: Step, scheduledAtMs: number): StepInFlight {
     const queueLength = this.numWaiting;
     const { reason } = this.#scheduler;
-    const { launched, output: running } = startSafely(this.#options.runner, step);
-    const output = this.#settled(step, running);
+    const { launched, output } = runStep(this.#options.runner, step, this.#options.clock);
     // When the runtime is lost, the loop does not wait for the step behind.
     output.catch(() => {});
     return { step, scheduledAtMs, reason, queueLength, launched, output };
   }
 
-  async #complete({
-    step,
-    scheduledAtMs,
-    reason,
-    queueLength,
-    output: settled,
-  }: StepInFlight): Promise<void> {
-    const output = await settled;
+  async #complete(current: StepInFlight): Promise<void> {
+    const output = await current.output;
     const endedAtMs = this.#options.clock.now();
-    const startedAtMs = this.#lastStepEndedAtMs ?? scheduledAtMs;
-    this.#lastStepEndedAtMs = endedAtMs;
-    const progress = this.#scheduler.update(step, output, endedAtMs);
+    const progress = this.#scheduler.update(current.step, output, endedAtMs);
     for (const each of progress) this.#checkStop(each, endedAtMs);
-    const event: StepEvent = {
-      stepIndex: this.#numSteps,
-      kind: step.kind,
-      reason,
-      batchSize: step.rows.length,
-      isBehind: step.kind === 'decode' && step.isBehind,
-      numTokens: step.kind === 'decode' ? step.rows.length : numTokensOf(step.rows),
-      queueLength,
-      stepMs: endedAtMs - startedAtMs,
-      runMs: output.runMs,
-      readbackMs: output.readbackMs,
-      endedAtMs,
-      rows: step.rows,
-      requests: requestEventsOf(progress, endedAtMs),
-    };
-    this.#numSteps += 1;
-    this.#emit(() => this.#options.listener.onStep(event));
+    this.#emitStep(current, { output, progress, endedAtMs });
   }
 
   /** Asks a request whether it stops after its new token, before another step is scheduled. */
@@ -267,16 +220,21 @@ export class Engine {
     }
   }
 
-  /** A run that fails is an output in which every row failed. @throws RuntimeLostError. */
-  async #settled(step: Step, running: Promise<StepOutput>): Promise<StepOutput> {
-    const calledAtMs = this.#options.clock.now();
+  #emitStep(scheduled: ScheduledStep, ended: EndedStep): void {
+    const startedAtMs = this.#lastStepEndedAtMs ?? scheduled.scheduledAtMs;
+    const stepIndex = this.#numSteps;
+    this.#lastStepEndedAtMs = ended.endedAtMs;
+    this.#numSteps += 1;
+    const event = stepEventOf(scheduled, ended, { stepIndex, stepMs: ended.endedAtMs - startedAtMs });
+    this.#emit(() => this.#options.listener.onStep(event));
+  }
+
+  #giveBackMemory(): void {
+    const kvShape = this.#scheduler.trimIdleKvCache();
     try {
-      const output = await running;
-      return { ...output, tokenIds: checkedTokenIds(step, output) };
-    } catch (cause) {
-      if (cause instanceof RuntimeLostError) throw cause;
-      const tokenIds = step.rows.map(() => modelRunError(cause));
-      return { tokenIds, runMs: this.#options.clock.now() - calledAtMs, readbackMs: 0 };
+      if (kvShape) this.#options.runner.resizeKvCache(kvShape);
+    } catch {
+      // The next step resizes the cache to the same shape, and fails if that cannot be done.
     }
   }
 
@@ -287,30 +245,4 @@ export class Engine {
       this.#numListenerErrors += 1;
     }
   }
-}
-
-function numTokensOf(rows: readonly StepRow[]): number {
-  return rows.reduce((sum, { tokenIds }) => sum + tokenIds.length, 0);
-}
-
-/** A throw becomes a failed run; a failed launch shows in the output. */
-function startSafely(runner: ModelRunner, step: Step): StartedStep {
-  try {
-    const { launched, output } = runner.start(step);
-    return { launched: launched.catch(() => {}), output };
-  } catch (cause) {
-    return { launched: Promise.resolve(), output: Promise.reject(cause) };
-  }
-}
-
-function checkedTokenIds(step: Step, { tokenIds }: StepOutput): StepOutput['tokenIds'] {
-  const expected = step.kind === 'prefill' && !step.isLastChunk ? 0 : step.rows.length;
-  if (tokenIds.length !== expected) {
-    throw new RangeError(`Expected ${expected} token ids from the runner, got ${tokenIds.length}`);
-  }
-  return tokenIds.map((entry) => (entry instanceof Error ? modelRunError(entry) : entry));
-}
-
-function modelRunError(cause: unknown): ModelRunError {
-  return cause instanceof ModelRunError ? cause : ModelRunError.because(cause);
 }

@@ -91,7 +91,7 @@ const schedule = fc.record({
 
 type Schedule = typeof schedule extends fc.Arbitrary<infer Value> ? Value : never;
 
-/** What a shape takes of each limit. */
+/** The part of each limit that a shape uses. */
 function costOf({ numSlots, numStagingRows, capacity }: KvShape): Limits {
   const total = (numSlots + numStagingRows) * capacity * BYTES_PER_TOKEN;
   const slots = numSlots * capacity * BYTES_PER_TOKEN;
@@ -122,7 +122,7 @@ function liveLimits(now: Limits, bucket: number): KvCacheLimits {
   };
 }
 
-/** What a step touches: every row that it names, and every token that it leaves there. */
+/** The shape that a step touches: every row that it names, and every token that it leaves there. */
 function touchedBy(step: Step): KvShape {
   const isIntoSlots = step.kind === 'decode' || step.isLastChunk;
   const slots = [

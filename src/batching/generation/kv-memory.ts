@@ -26,7 +26,7 @@ export interface KvNeed {
   readonly numStagingRows: number;
   /** Tokens of the longest row now. */
   readonly length: number;
-  /** Tokens that the longest row can come to. */
+  /** The most tokens that the longest row can have. */
   readonly finalLength: number;
 }
 
@@ -114,9 +114,19 @@ export class KvMemory {
     return true;
   }
 
-  /** Gives back spare memory until the limits hold, with the rows that run already. */
+  /** Gives back spare memory until the limits hold: first staging rows, then slots, then capacity. */
   trim(need: KvNeed): void {
-    if (!this.hasRoomFor(need)) this.#shape = this.#trimmedFor(need);
+    if (this.hasRoomFor(need)) return;
+    const now = this.#now(need);
+    const { numStagingRows } = now;
+    const numSlots = Math.min(this.#shape.numSlots, now.numSlots);
+    const capacity = Math.min(this.#shape.capacity, now.capacity);
+    const withoutStaging = { ...this.#shape, numStagingRows };
+    const withFewerSlots = this.#withSpareSlots({ ...withoutStaging, numSlots }, this.#shape.numSlots, need);
+    const isRoomIn = (shape: KvShape): boolean => this.#isWithin(larger(shape, this.#final(need)));
+    this.#shape =
+      [withoutStaging, withFewerSlots].find(isRoomIn) ??
+      this.#withSpareSlots({ numSlots, numStagingRows, capacity }, this.#shape.numSlots, need);
   }
 
   /** Call it once before each step with the rows that run already. */
@@ -152,22 +162,6 @@ export class KvMemory {
     const { numRows } = need;
     const numSlots = numRows === 0 ? 0 : Math.max(FEWEST_SLOTS, 2 ** Math.ceil(Math.log2(numRows)));
     return { ...this.#now(need), numSlots };
-  }
-
-  /** The shape without spare staging rows; then with fewer spare slots; then without spare capacity. */
-  #trimmedFor(need: KvNeed): KvShape {
-    const now = this.#now(need);
-    const { numStagingRows } = now;
-    const numSlots = Math.min(this.#shape.numSlots, now.numSlots);
-    const capacity = Math.min(this.#shape.capacity, now.capacity);
-    const shapes = [
-      { ...this.#shape, numStagingRows },
-      this.#withSpareSlots({ ...this.#shape, numSlots, numStagingRows }, this.#shape.numSlots, need),
-    ];
-    const trimmed = shapes.find((shape) => this.#isWithin(larger(shape, this.#final(need))));
-    return (
-      trimmed ?? this.#withSpareSlots({ numSlots, numStagingRows, capacity }, this.#shape.numSlots, need)
-    );
   }
 
   /** The shape with up to `maxSlots` slots: as many as fit once the need has grown to its last token. */

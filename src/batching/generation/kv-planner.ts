@@ -2,7 +2,7 @@ import { KvBudgetError } from '../errors.ts';
 import { KvMemory, type KvCacheLimits, type KvNeed, type KvShape } from './kv-memory.ts';
 import type { KvSlot } from './kv-slots.ts';
 import type { SlotTransfer } from './model-runner.ts';
-import { longestOf, numSharedTokens, PrefixCache, type CachedPrefix } from './prefix-cache.ts';
+import { longestOf, PrefixCache, type CachedPrefix } from './prefix-cache.ts';
 import type { GenerationRequest } from './request.ts';
 import type { SchedulerState } from './scheduler-state.ts';
 import { finalLengthOf, type Sequence } from './sequence.ts';
@@ -14,7 +14,7 @@ export interface KvUsage {
   readonly reservedBytes: number;
 }
 
-/** What is asked of the K/V cache on top of what runs. */
+/** Demand on the K/V cache beyond the running sequences. */
 export interface KvDemand {
   /** A sequence to be admitted. */
   readonly next?: Sequence;
@@ -104,23 +104,20 @@ export class KvPlanner {
   /** The row with the longest prefix of the sequence, if that is worth a copy. */
   findReusable(sequence: Sequence): CachedPrefix | undefined {
     if (sequence.numComputedTokens > 0 || sequence.isPrefilledAlone) return undefined;
-    const { prefillTokenIds } = sequence;
-    const live = this.#state.decoding.map(({ slot, computedTokenIds }) => [slot, computedTokenIds] as const);
-    const found = longestOf([...this.#prefixes.rows, ...live], prefillTokenIds);
+    const found = longestOf(sequence.tokens, this.#prefixes.rows, this.#state.decoding);
     if (!found || !this.#isWorthReusing(sequence, found.length)) return undefined;
     // The last token is always computed: the next one is sampled from its logits.
-    return { slot: found.slot, length: Math.min(found.length, prefillTokenIds.length - 1) };
+    return { slot: found.slot, length: Math.min(found.length, sequence.numPrefillTokens - 1) };
   }
 
-  /** Whether the sequence had better wait for the K/V of this other one. */
+  /** Whether the sequence should wait for the K/V of this other one. */
   isWorthWaitingFor(other: Sequence, sequence: Sequence): boolean {
-    const numShared = numSharedTokens(other.prefillTokenIds, sequence.prefillTokenIds);
-    return this.#isWorthReusing(sequence, numShared);
+    return this.#isWorthReusing(sequence, other.tokens.numShared(sequence.tokens));
   }
 
   takeOver(sequence: Sequence, { slot, length }: CachedPrefix): void {
     sequence.reuse(length);
-    this.#prefixes.takeOver(slot, sequence.prefillTokenIds);
+    this.#prefixes.takeOver(slot, sequence.tokens);
   }
 
   /** The slot is about to be overwritten: its prefix replaces the least recently used one. */
@@ -135,9 +132,9 @@ export class KvPlanner {
 
   /** The sequence has left its slot: what the row holds may serve another request. */
   keep(sequence: Sequence): void {
-    const { slot, isInSlot, finishReason } = sequence;
+    const { isInSlot, finishReason } = sequence;
     if (isInSlot && finishReason !== 'error' && this.#state.policy.prefixCaching)
-      this.#prefixes.keep(slot, sequence.computedTokenIds);
+      this.#prefixes.keep(sequence);
   }
 
   /** A step failed: its copies may not have been made. */

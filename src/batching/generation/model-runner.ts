@@ -2,7 +2,7 @@ import type { TokenBan, TokenCounts } from '../sampling/adjust-logits.ts';
 import type { KvCacheLimits, KvShape } from './kv-memory.ts';
 import type { KvSlot } from './kv-slots.ts';
 import type { TokenLogprobs } from '../sampling/logprobs.ts';
-import type { SamplingParams } from './options.ts';
+import type { SamplingParams } from '../sampling/sampling-options.ts';
 import type { RequestId } from '../ids.ts';
 
 /** One row of a step: the tokens that one sequence feeds in. */
@@ -32,7 +32,7 @@ export interface PromptScoring {
 }
 
 /**
- * The K/V row of `from` overwrites that of `to`. A move takes along what the runner knows of the sequence in `from`. A copy
+ * The K/V row of `from` overwrites that of `to`. A move carries the runner's state of the sequence along. A copy
  * lets another sequence reuse the K/V.
  */
 export interface SlotTransfer {
@@ -44,7 +44,7 @@ export interface SlotTransfer {
 interface KvStep {
   /** Resize the K/V cache to this first; its content stays as far as it fits. */
   readonly kvShape: KvShape;
-  /** To be done before the forward pass, in this order, and after the copy of a `reusedSlot`. */
+  /** Run in this order, after the copy of a `reusedSlot` and before the forward pass. */
   readonly transfers: readonly SlotTransfer[];
 }
 

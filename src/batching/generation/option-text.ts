@@ -1,4 +1,5 @@
-import { checkOf, type GenerationOption } from './options.ts';
+import type { GenerationOption } from '../option-table.ts';
+import { checkOf } from './options.ts';
 
 /**
  * The value of an option that is typed into a form or a query; undefined where the text is not of its type.
@@ -28,7 +29,7 @@ export function optionFromText({ type }: GenerationOption, text: string): unknow
 }
 
 /**
- * What the text of an option has to be, as in "Expected `x` to be …".
+ * The form of an option's text, as in "Expected `x` to be …".
  *
  * @internal
  */

@@ -1,3 +1,4 @@
+import type { HashedTokens } from './hashed-tokens.ts';
 import type { KvShape } from './kv-memory.ts';
 import type { KvSlot } from './kv-slots.ts';
 
@@ -8,8 +9,16 @@ export interface CachedPrefix {
   readonly length: number;
 }
 
-interface FreedRow {
-  tokenIds: readonly number[];
+/** A row and the sequence whose first tokens have their K/V in it. */
+export interface HeldRow {
+  readonly slot: KvSlot;
+  readonly tokens: HashedTokens;
+  readonly numComputedTokens: number;
+}
+
+interface FreedRow extends HeldRow {
+  slot: KvSlot;
+  numComputedTokens: number;
   /** The value of `#numUses` at its last use; 0 if a later sequence has all of it too. */
   lastUse: number;
 }
@@ -22,10 +31,10 @@ export class PrefixCache {
   readonly #rows = new Map<KvSlot, FreedRow>();
   #numUses = 0;
 
-  keep(slot: KvSlot, tokenIds: readonly number[]): void {
-    if (tokenIds.length === 0) return;
+  keep({ slot, tokens, numComputedTokens }: HeldRow): void {
+    if (numComputedTokens === 0) return;
     this.#numUses += 1;
-    this.#rows.set(slot, { tokenIds, lastUse: this.#numUses });
+    this.#rows.set(slot, { slot, tokens, numComputedTokens, lastUse: this.#numUses });
   }
 
   clear(): void {
@@ -36,24 +45,23 @@ export class PrefixCache {
   truncate({ numSlots, capacity }: KvShape): void {
     for (const [slot, row] of this.#rows) {
       if (slot >= numSlots) this.#rows.delete(slot);
-      else if (row.tokenIds.length > capacity) row.tokenIds = row.tokenIds.slice(0, capacity);
+      else row.numComputedTokens = Math.min(row.numComputedTokens, capacity);
     }
   }
 
-  /** Slots, each with the tokens whose K/V it holds. */
-  get rows(): readonly (readonly [KvSlot, readonly number[]])[] {
-    return [...this.#rows].map(([slot, { tokenIds }]) => [slot, tokenIds]);
+  get rows(): Iterable<HeldRow> {
+    return this.#rows.values();
   }
 
   /**
-   * A sequence of these tokens copies its beginning from the row. A row that the sequence holds all of is the first to be
-   * overwritten once it is copied: otherwise a chat's next turn would cost another chat its row.
+   * A sequence of these tokens copies its beginning from the row. A row whose tokens the sequence has all is the first to
+   * be overwritten once it is copied: otherwise the next message of a chat would evict the row of another chat.
    */
-  takeOver(slot: KvSlot, tokenIds: readonly number[]): void {
+  takeOver(slot: KvSlot, tokens: HashedTokens): void {
     const row = this.#rows.get(slot);
     if (!row) return;
     this.#numUses += 1;
-    row.lastUse = isPrefixOf(row.tokenIds, tokenIds) ? 0 : this.#numUses;
+    row.lastUse = numSharedTokens(row, tokens) === row.numComputedTokens ? 0 : this.#numUses;
   }
 
   /**
@@ -69,31 +77,29 @@ export class PrefixCache {
     const lastUseOf = (other: KvSlot): number => this.#rows.get(other)?.lastUse ?? -1;
     const [victim] = free.filter((other) => other !== slot).toSorted((a, b) => lastUseOf(a) - lastUseOf(b));
     if (victim === undefined || lastUseOf(victim) > row.lastUse) return undefined;
+    row.slot = victim;
     this.#rows.set(victim, row);
     return victim;
   }
 }
 
-/** The row that shares the most leading tokens; undefined if none shares any. */
+/** The row that shares the most leading tokens, the first of equal ones; undefined if none shares any. */
 export function longestOf(
-  rows: readonly (readonly [KvSlot, readonly number[]])[],
-  tokenIds: readonly number[],
+  tokens: HashedTokens,
+  ...groups: readonly Iterable<HeldRow>[]
 ): CachedPrefix | undefined {
   let longest: CachedPrefix | undefined;
-  for (const [slot, held] of rows) {
-    const length = numSharedTokens(held, tokenIds);
-    if (length > (longest?.length ?? 0)) longest = { slot, length };
+  for (const rows of groups) {
+    for (const row of rows) {
+      const length = numSharedTokens(row, tokens, longest?.length);
+      if (length > (longest?.length ?? 0)) longest = { slot: row.slot, length };
+    }
   }
   return longest;
 }
 
-function isPrefixOf(prefix: readonly number[], tokenIds: readonly number[]): boolean {
-  return prefix.length <= tokenIds.length && numSharedTokens(prefix, tokenIds) === prefix.length;
-}
-
-/** Leading tokens that two sequences have in common. */
-export function numSharedTokens(a: readonly number[], b: readonly number[]): number {
-  const end = Math.min(a.length, b.length);
-  for (let index = 0; index < end; index++) if (a[index] !== b[index]) return index;
-  return end;
+/** Leading tokens in common. 0 if there are at most `least`: hashes tell so without a comparison of all tokens. */
+function numSharedTokens({ tokens, numComputedTokens }: HeldRow, wanted: HashedTokens, least = 0): number {
+  const end = Math.min(numComputedTokens, wanted.length);
+  return end > least && tokens.mayShare(wanted, least + 1) ? tokens.numShared(wanted, end) : 0;
 }

@@ -1,9 +1,5 @@
-import {
-  OPTION_DEFAULTS,
-  pickSampling,
-  type ResolvedGenerationOptions,
-  type SamplingParams,
-} from './options.ts';
+import { pickSampling, type SamplingParams } from '../sampling/sampling-options.ts';
+import { OPTION_DEFAULTS, type ResolvedGenerationOptions } from './options.ts';
 import type { ClientId, RequestId } from '../ids.ts';
 import { integerIn } from '../validate.ts';
 

@@ -1,9 +1,6 @@
 import type { RequestId } from '../ids.ts';
 
-/**
- * What runs the requests is gone, for `cause`. It ends no request: whoever catches it lets them go on elsewhere, and everybody
- * else lets it pass.
- */
+/** The runtime died of `cause`. No request fails: the handler resumes them on another worker, and all other code rethrows. */
 export class RuntimeLostError extends Error {
   override readonly name = 'RuntimeLostError';
   /** Requests of the step or batch that was running; empty where none was. */

@@ -224,7 +224,7 @@ describe('a prompt with a prefix that a slot holds', () => {
     it('is taken over by its next turn, the generated tokens too', () => {
       const driver = createDriver();
       take(driver, 1, 0);
-      // Of four tokens the last was never fed in.
+      // The last of four tokens was never fed in.
       expect(take(driver, 1, 1)).toBe('prefill c1 43+2 @0 of 0 last');
     });
 

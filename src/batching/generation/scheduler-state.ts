@@ -5,7 +5,7 @@ import type { RequestId } from '../ids.ts';
 import type { Sequence, SequenceLimits } from './sequence.ts';
 
 /**
- * What the parts of the scheduler share: the policy, and the running sequences in order of admission. Each of these has a
+ * State that the parts of the scheduler share: the policy, and the running sequences in order of admission. Each of these has a
  * slot of its own from its admission on, but the slot holds K/V only once its sequence is prefilled: until then the
  * reservation can change without a copy.
  */
@@ -13,7 +13,11 @@ export class SchedulerState {
   /** Replaced as a whole when a knob is turned. */
   policy: BatchingPolicy;
   readonly limits: SequenceLimits;
-  readonly #running = new Map<RequestId, Sequence>();
+  readonly #byId = new Map<RequestId, Sequence>();
+  // Each is replaced as a whole, so a loop over one may change which sequences are in it.
+  #running: readonly Sequence[] = [];
+  #decoding: readonly Sequence[] = [];
+  #prefilling: readonly Sequence[] = [];
 
   constructor(policy: BatchingPolicy, limits: SequenceLimits) {
     this.policy = policy;
@@ -21,51 +25,59 @@ export class SchedulerState {
   }
 
   get numRunning(): number {
-    return this.#running.size;
+    return this.#running.length;
   }
 
   get running(): readonly Sequence[] {
-    return [...this.#running.values()];
+    return this.#running;
   }
 
   /** The sequences that take part in decode steps. */
   get decoding(): readonly Sequence[] {
-    return this.running.filter((sequence) => sequence.isInSlot);
+    return this.#decoding;
   }
 
   /** The others. At most one of them has part of its prompt computed. */
   get prefilling(): readonly Sequence[] {
-    return this.running.filter((sequence) => !sequence.isInSlot);
+    return this.#prefilling;
   }
 
   /** One more than the highest slot in use. */
   get numRows(): number {
-    return Math.max(-1, ...this.running.map(({ slot }) => slot)) + 1;
+    return this.#running.reduce((numRows, { slot }) => Math.max(numRows, slot + 1), 0);
   }
 
   /** The running sequence of this id. */
   get(id: RequestId): Sequence | undefined {
-    return this.#running.get(id);
+    return this.#byId.get(id);
   }
 
   admit(sequence: Sequence): void {
-    sequence.slot = lowestFree(this.running);
-    this.#running.set(sequence.id, sequence);
+    sequence.slot = lowestFree(this.#running);
+    this.#byId.set(sequence.id, sequence);
+    this.#regroup();
+  }
+
+  /** Its slot holds its K/V: it decodes from now on. */
+  joinDecoding(sequence: Sequence): void {
+    sequence.isInSlot = true;
+    this.#regroup();
   }
 
   remove(sequence: Sequence): void {
-    this.#running.delete(sequence.id);
+    this.#byId.delete(sequence.id);
+    this.#regroup();
   }
 
   /** The free slots among the first `numSlots`. */
   freeWithin(numSlots: number): readonly KvSlot[] {
-    const inUse = new Set(this.running.map(({ slot }) => slot));
+    const inUse = new Set(this.#running.map(({ slot }) => slot));
     return Array.from({ length: numSlots }, (_, index) => kvSlot(index)).filter((slot) => !inUse.has(slot));
   }
 
   /** Takes a lower slot if one is free, which saves a move later. */
   lowerReservation(sequence: Sequence): void {
-    sequence.slot = lowestFree(this.running.filter((other) => other !== sequence));
+    sequence.slot = lowestFree(this.#running.filter((other) => other !== sequence));
   }
 
   /**
@@ -75,7 +87,7 @@ export class SchedulerState {
    *     before    A  -  p  B  C   after   A  C  B  p  -    moves 4 → 1, 3 → 2
    */
   closeHoles(): readonly SlotTransfer[] {
-    const { decoding } = this;
+    const decoding = this.#decoding;
     const moves = decoding
       .filter(({ slot }) => slot >= decoding.length)
       .toSorted((a, b) => b.slot - a.slot)
@@ -84,9 +96,15 @@ export class SchedulerState {
         sequence.slot = lowestFree(decoding);
         return { kind: 'move', from, to: sequence.slot };
       });
-    for (const [index, sequence] of this.prefilling.entries())
+    for (const [index, sequence] of this.#prefilling.entries())
       sequence.slot = kvSlot(decoding.length + index);
     return moves;
+  }
+
+  #regroup(): void {
+    this.#running = [...this.#byId.values()];
+    this.#decoding = this.#running.filter(({ isInSlot }) => isInSlot);
+    this.#prefilling = this.#running.filter(({ isInSlot }) => !isInSlot);
   }
 }
 

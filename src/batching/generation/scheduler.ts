@@ -21,16 +21,16 @@ export interface UnfitRequest {
   readonly error: Error;
 }
 
-/** What a step brought one sequence. */
+/** The result of a step for one sequence. */
 export interface Progress {
   readonly sequence: Sequence;
   /** Whether the step held the first chunk of its prompt. */
   readonly isStart: boolean;
   /** The sampled token; undefined after a prompt chunk that is not the last, and for a sequence that failed. */
   readonly sampled: number | undefined;
-  /** Of the sampled token, if they were asked for. */
+  /** The sampled token's, if requested. */
   readonly logprobs: TokenLogprobs | undefined;
-  /** Of the whole prompt, if this step has scored the last of it. */
+  /** The whole prompt's, if this step has scored the last of it. */
   readonly promptLogprobs: readonly PromptTokenLogprobs[] | undefined;
 }
 
@@ -77,7 +77,7 @@ export class Scheduler {
     return this.numWaiting > 0 ? 'deferred' : 'idle';
   }
 
-  /** When to look again although nothing happened: the end of an idle engine's batch wait. */
+  /** When to schedule again although nothing happened: the end of an idle engine's batch wait. */
   get wakeAtMs(): number | undefined {
     return this.#admission.wakeAtMs;
   }
@@ -97,7 +97,7 @@ export class Scheduler {
   }
 
   /**
-   * Takes in all requests of one turn, or none. `nowMs` never runs backwards: the queue is kept in order of arrival.
+   * Accepts all requests, or none. `nowMs` never runs backwards: the queue is kept in order of arrival.
    *
    * @param wasAccepted Whether a lost engine had accepted them: then no limit of the queue keeps them out.
    * @throws KvBudgetError, BackPressureError, InvalidOptionError.
@@ -135,7 +135,8 @@ export class Scheduler {
     const isHeld = policy !== 'off' && batchWaitTimeoutMs > 0 && this.numWaiting < maxBatchSize;
     this.#isTimedOut = isIdle && isHeld;
     this.#kv.beginStep();
-    const step = this.#planner.plan(nowMs);
+    const next = this.#planner.prefillBudget > 0 ? this.#admission.nextToPrefill(nowMs) : undefined;
+    const step = next ? this.#planner.planPrefill(next, nowMs) : this.#planner.planDecode(nowMs);
     if (step) this.#admission.stepRate.start(step, nowMs);
     return step;
   }
@@ -153,19 +154,20 @@ export class Scheduler {
     return behind;
   }
 
-  /** Takes in what the step yielded; rows that were aborted meanwhile are left out. */
+  /** Updates the sequences of a step with its output; rows that were aborted meanwhile are left out. */
   update(step: Step, output: StepOutput, nowMs: number): readonly Progress[] {
     this.#admission.stepRate.end(step, nowMs);
     if (output.tokenIds.some((entry) => entry instanceof Error)) this.#kv.forgetPrefixes();
     const scores = output.promptLogprobs;
     return step.rows.flatMap((row, index) => {
       const sequence = this.#state.get(row.requestId);
-      // It has ended, or is another one of the same id.
+      // The sequence of this row has ended; another one may have its id.
       if (sequence?.numComputedTokens !== row.startPosition) return [];
       const isStart = row.startPosition === sequence.numReusedTokens;
       const entry = scores instanceof Error ? scores : output.tokenIds[index];
       sequence.numComputedTokens += step.kind === 'decode' ? 1 : row.tokenIds.length;
-      if (step.kind === 'prefill') sequence.isInSlot = step.isLastChunk && !(entry instanceof Error);
+      const isPrefilled = step.kind === 'prefill' && step.isLastChunk && !(entry instanceof Error);
+      if (isPrefilled) this.#state.joinDecoding(sequence);
       const isScored = row.scoring && scores && !(scores instanceof Error);
       const promptLogprobs = isScored ? sequence.score(scores) : undefined;
       if (entry instanceof Error) sequence.finish(entry);

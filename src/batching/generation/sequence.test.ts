@@ -38,7 +38,7 @@ describe('Sequence', () => {
   it('finishes with length when prompt and output fill the context', () => {
     const sequence = createSequence({ promptLength: 6, maxNewTokens: 100 }, 11, 12);
     expect(sequence.finishReason).toBe('length');
-    expect(sequence.numTokens).toBe(8);
+    expect(sequence.tokens.length).toBe(8);
   });
 
   it('finishes with stop at the end token, which it counts but does not show', () => {

@@ -1,11 +1,12 @@
 import type { TokenBan, TokenCounts } from '../sampling/adjust-logits.ts';
 import type { PromptTokenLogprobs, TokenLogprobs } from '../sampling/logprobs.ts';
+import { HashedTokens } from './hashed-tokens.ts';
 import type { KvSlot } from './kv-slots.ts';
 import type { PromptScoring } from './model-runner.ts';
 import type { FinishReason, GenerationRequest } from './request.ts';
 import type { ClientId, RequestId } from '../ids.ts';
 
-/** What ends a sequence by itself. */
+/** Limits that end a sequence. */
 export interface SequenceLimits {
   /** Prompt and output together never exceed it. */
   readonly contextLength: number;
@@ -16,8 +17,10 @@ export interface SequenceLimits {
 export class Sequence {
   readonly request: GenerationRequest;
   readonly arrivedAtMs: number;
+  /** The prompt and the output, without the end token. */
+  readonly tokens: HashedTokens;
   /** The prompt and the resumed tokens: they are computed before the first token is sampled. */
-  readonly prefillTokenIds: readonly number[];
+  readonly numPrefillTokens: number;
   /** Positions whose K/V is there, in staging or in the slot. */
   numComputedTokens = 0;
   /** The part of these that was copied from the row of another sequence. */
@@ -37,19 +40,17 @@ export class Sequence {
   itlMs = 0;
   #lastTokenAtMs = 0;
   #slot: KvSlot | undefined;
-  /** Without the end token. */
-  readonly #outputTokenIds: number[];
   #tokenCounts: Map<number, number> | undefined;
   #ban: TokenBan | undefined;
-  /** Of the prompt tokens computed so far; the first has no logprob. */
+  /** One entry per prompt token computed so far; the first has no logprob. */
   readonly #promptLogprobs: PromptTokenLogprobs[];
 
   constructor(request: GenerationRequest, arrivedAtMs: number) {
     const { promptTokenIds, resumedTokenIds = [] } = request;
     this.request = request;
     this.arrivedAtMs = arrivedAtMs;
-    this.prefillTokenIds = [...promptTokenIds, ...resumedTokenIds];
-    this.#outputTokenIds = [...resumedTokenIds];
+    this.tokens = new HashedTokens([...promptTokenIds, ...resumedTokenIds]);
+    this.numPrefillTokens = this.tokens.length;
     this.#promptLogprobs = promptTokenIds.slice(0, 1).map((tokenId) => ({ tokenId, logprob: null, top: [] }));
   }
 
@@ -78,25 +79,22 @@ export class Sequence {
     this.#slot = slot;
   }
 
+  /** Without the end token. */
   get outputTokenIds(): readonly number[] {
-    return this.#outputTokenIds;
+    return this.tokens.slice(this.numPromptTokens);
   }
 
   /** Made when the sequence is first scheduled, then kept up to date: a waiting request costs no more than its ids. */
   get tokenCounts(): TokenCounts {
     if (!this.#tokenCounts) {
       this.#tokenCounts = new Map(this.request.promptTokenIds.map((tokenId) => [tokenId, 0]));
-      for (const tokenId of this.#outputTokenIds) countOutput(tokenId, this.#tokenCounts);
+      for (const tokenId of this.outputTokenIds) countOutput(tokenId, this.#tokenCounts);
     }
     return this.#tokenCounts;
   }
 
   get numPromptTokens(): number {
     return this.request.promptTokenIds.length;
-  }
-
-  get numPrefillTokens(): number {
-    return this.prefillTokenIds.length;
   }
 
   /** Whether it shares no prefill step and takes over no K/V: its step yields the logprobs of its whole prompt, or no token. */
@@ -109,23 +107,14 @@ export class Sequence {
     return this.request.maxNewTokens === 0 && this.numComputedTokens >= this.numPrefillTokens;
   }
 
-  /** The tokens whose K/V is there. */
-  get computedTokenIds(): readonly number[] {
-    return [...this.request.promptTokenIds, ...this.#outputTokenIds].slice(0, this.numComputedTokens);
-  }
-
   /** Tokens generated, the resumed ones and the end token included. */
   get numOutputTokens(): number {
-    return this.#outputTokenIds.length + (this.isAtEndToken ? 1 : 0);
+    return this.tokens.length - this.numPromptTokens + (this.isAtEndToken ? 1 : 0);
   }
 
   /** The part of these that was sampled here. */
   get numSampledTokens(): number {
     return this.numOutputTokens - (this.request.resumedTokenIds?.length ?? 0);
-  }
-
-  get numTokens(): number {
-    return this.numPromptTokens + this.#outputTokenIds.length;
   }
 
   /** Its first chunk is scheduled. */
@@ -150,12 +139,12 @@ export class Sequence {
     return this.#ban;
   }
 
-  /** What it feeds into its next step: at most `budget` tokens of its prefill, or its last sampled token. */
+  /** The tokens that it feeds into its next step: at most `budget` tokens of its prefill, or its last sampled token. */
   nextTokenIds(budget: number): readonly number[] {
     const start = this.numComputedTokens;
     return start < this.numPrefillTokens
-      ? this.prefillTokenIds.slice(start, start + budget)
-      : this.#outputTokenIds.slice(-1);
+      ? this.tokens.slice(start, Math.min(start + budget, this.numPrefillTokens))
+      : this.tokens.slice(-1);
   }
 
   /** The prompt tokens that its next step scores when it feeds in this many tokens; undefined if there are none. */
@@ -163,12 +152,12 @@ export class Sequence {
     const { promptTokenIds, promptLogprobs: numLogprobs } = this.request;
     const start = this.numComputedTokens;
     if (numLogprobs === undefined) return undefined;
-    // The last token of the prompt scores none: it is looked at only where it is the first as well.
+    // The last token of the prompt scores none: a chunk of it alone counts only as the first one.
     if (start > 0 && start >= promptTokenIds.length - 1) return undefined;
     return { targetTokenIds: promptTokenIds.slice(start + 1, start + 1 + numTokens), numLogprobs };
   }
 
-  /** Takes in the logprobs of a chunk of its prompt. Returns those of the whole prompt, once, when they are complete. */
+  /** Adds the logprobs of a chunk of its prompt. Returns those of the whole prompt, once, when they are complete. */
   score(logprobs: readonly TokenLogprobs[]): readonly PromptTokenLogprobs[] | undefined {
     this.#promptLogprobs.push(...logprobs);
     return this.#promptLogprobs.length === this.numPromptTokens ? this.#promptLogprobs : undefined;
@@ -180,7 +169,7 @@ export class Sequence {
     this.finish('length');
   }
 
-  /** Takes in the sampled token, which may be its last. */
+  /** Adds the sampled token, which may be its last. */
   append(tokenId: number, nowMs: number, limits: SequenceLimits): void {
     if (this.numSampledTokens === 0) this.ttftMs = nowMs - this.arrivedAtMs;
     else this.itlMs = nowMs - this.#lastTokenAtMs;
@@ -191,7 +180,7 @@ export class Sequence {
       return;
     }
     const isLast = this.isLastToken(limits);
-    this.#outputTokenIds.push(tokenId);
+    this.tokens.push(tokenId);
     if (this.#tokenCounts) countOutput(tokenId, this.#tokenCounts);
     if (this.#isStopToken(tokenId)) this.finish('stop');
     else if (isLast) this.finish('length');
@@ -199,9 +188,7 @@ export class Sequence {
 
   /** Whether the next token ends it, whichever it is. */
   isLastToken({ contextLength }: SequenceLimits): boolean {
-    return (
-      this.#outputTokenIds.length + 1 >= this.request.maxNewTokens || this.numTokens + 1 >= contextLength
-    );
+    return this.tokens.length + 1 >= finalLengthOf(this.request, contextLength);
   }
 
   /** @param reason An error stands for the reason `error`. */
@@ -223,7 +210,7 @@ export class Sequence {
   }
 }
 
-/** K/V entries that a request comes to at most. */
+/** The most K/V entries that a request can have. */
 export function finalLengthOf(
   { promptTokenIds, maxNewTokens }: GenerationRequest,
   contextLength: number,

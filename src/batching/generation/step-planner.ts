@@ -11,13 +11,13 @@ export interface PrefillLimits {
   readonly maxScoredTokens: number;
 }
 
-/** Composes the next step: which rows it has, and what is copied before it. Prefill goes first, within its budget. */
+/** Composes the next step: which rows it has, and what is copied before it. */
 export class StepPlanner {
   readonly #state: SchedulerState;
   readonly #kv: KvPlanner;
   readonly #admission: Admission;
   readonly #prefillLimits: PrefillLimits;
-  /** Since the last decode step, or since nothing was there to decode. */
+  /** Since the last decode step. */
   #numPrefilledTokens = 0;
 
   constructor(state: SchedulerState, kv: KvPlanner, admission: Admission, prefillLimits: PrefillLimits) {
@@ -27,8 +27,14 @@ export class StepPlanner {
     this.#prefillLimits = prefillLimits;
   }
 
-  plan(nowMs: number): Step | undefined {
-    return this.#planPrefill(nowMs) ?? this.#planDecode(nowMs);
+  /** Prompt tokens that may be prefilled before the next decode step. */
+  get prefillBudget(): number {
+    return this.#state.policy.maxBatchedTokens - this.#numDelaying;
+  }
+
+  /** Prefilled tokens that rows have waited for since their last decode step. */
+  get #numDelaying(): number {
+    return this.#state.decoding.length > 0 ? this.#numPrefilledTokens : 0;
   }
 
   /** See `Scheduler.scheduleBehind`. */
@@ -48,29 +54,9 @@ export class StepPlanner {
     return { kind: 'decode', isBehind: true, kvShape: this.#kv.reserve({ length }), transfers: [], rows };
   }
 
-  #planPrefill(nowMs: number): PrefillStep | undefined {
-    const { decoding, policy } = this.#state;
-    if (decoding.length === 0) this.#numPrefilledTokens = 0;
-    const budget = policy.maxBatchedTokens - this.#numPrefilledTokens;
-    if (budget <= 0) return undefined;
-    const sequence = this.#nextToPrefill(nowMs);
-    return sequence && this.#prefill(sequence, budget, nowMs);
-  }
-
-  /** The next prompt to compute. One whose K/V can be copied waits for the decode step, which makes the copy. */
-  #nextToPrefill(nowMs: number): Sequence | undefined {
-    const { prefilling } = this.#state;
-    // Its staging row belongs to it until its prompt is whole.
-    const begun = prefilling.find(({ numComputedTokens }) => numComputedTokens > 0);
-    const next = begun ?? prefilling.find((sequence) => !this.#kv.canJoin(sequence));
-    if (next) return next;
-    // An admission may cost the prefix that one of these was to take over, so look again.
-    return this.#admission.admit(nowMs) ? this.#nextToPrefill(nowMs) : undefined;
-  }
-
-  #prefill(first: Sequence, policyBudget: number, nowMs: number): PrefillStep {
+  planPrefill(first: Sequence, nowMs: number): PrefillStep {
     const isScored = first.request.promptLogprobs !== undefined;
-    const budget = isScored ? Math.min(policyBudget, this.#prefillLimits.maxScoredTokens) : policyBudget;
+    const budget = Math.min(this.prefillBudget, isScored ? this.#prefillLimits.maxScoredTokens : Infinity);
     const reused = first.numComputedTokens === 0 ? this.#kv.findReusable(first) : undefined;
     if (reused) this.#kv.takeOver(first, reused);
     const isWhole = first.numComputedTokens === 0 && first.numPrefillTokens <= budget;
@@ -81,7 +67,7 @@ export class StepPlanner {
     }
     const rows = sequences.map((sequence) => rowOf(sequence, budget, this.#state.limits));
     const numTokens = Math.max(...rows.map(({ tokenIds }) => tokenIds.length));
-    this.#numPrefilledTokens += rows.length * numTokens;
+    this.#numPrefilledTokens = this.#numDelaying + rows.length * numTokens;
     const isLastChunk = sequences.every(
       ({ numPrefillTokens, numComputedTokens, request: { maxNewTokens } }) =>
         maxNewTokens > 0 && numPrefillTokens <= numComputedTokens + numTokens,
@@ -120,7 +106,7 @@ export class StepPlanner {
     return isDense && this.#kv.canHold({ next, length, numStagingRows: lengths.length });
   }
 
-  #planDecode(nowMs: number): DecodeStep | undefined {
+  planDecode(nowMs: number): DecodeStep | undefined {
     const joins = this.#joinBatch(nowMs);
     const { decoding, limits } = this.#state;
     if (decoding.length === 0) return undefined;
@@ -151,7 +137,7 @@ export class StepPlanner {
     this.#state.lowerReservation(sequence);
     const { slot } = sequence;
     this.#kv.takeOver(sequence, reused);
-    sequence.isInSlot = true;
+    this.#state.joinDecoding(sequence);
     const rescue = this.#kv.rescue(slot, new Set([reused.slot]));
     return slot === reused.slot ? rescue : [...rescue, { kind: 'copy', from: reused.slot, to: slot }];
   }

@@ -12,7 +12,7 @@ import type {
   Step,
   StepOutput,
 } from './model-runner.ts';
-import type { SamplingParams } from './options.ts';
+import type { SamplingParams } from '../sampling/sampling-options.ts';
 import { DEFAULT_POLICY, type BatchingPolicy } from './policy.ts';
 import { GREEDY, type GenerationRequest } from './request.ts';
 import type { ClientId, RequestId } from '../ids.ts';
@@ -146,7 +146,7 @@ export function nextTokenWithoutEnd(history: readonly number[]): number {
   return Math.max(1, nextToken(history));
 }
 
-/** What a request yields when nobody else is there: the yardstick for every batch. */
+/** The tokens of a request that runs alone: the reference for every batch. */
 export function tokensAlone(
   { promptTokenIds, maxNewTokens, stopsAfter }: GenerationRequest,
   contextLength: number,
@@ -170,7 +170,7 @@ export interface ScriptedRunnerOptions {
   readonly runMs?: number;
   readonly readbackMs?: number;
   readonly nextToken?: (history: readonly number[]) => number;
-  /** Called with each step in the turn in which it was scheduled. */
+  /** Called with each step in the task in which it was scheduled. */
   readonly onStart?: (step: Step) => void;
   /** Called with each step before it has any effect; a throw rejects the run. */
   readonly onRun?: (step: Step) => void;
@@ -192,7 +192,7 @@ export class ScriptedRunner implements ModelRunner {
   #staging: number[][] = [];
   /** By slot. */
   #cache: number[][] = [];
-  /** What the last decode step has left on the device, by row. */
+  /** Tokens that the last decode step has left on the device, by row. */
   #sampled: readonly number[] = [];
   #numInFlight = 0;
   #hasFailed = false;

@@ -49,7 +49,7 @@ export function createBatchMetrics(registry: MetricsRegistry): BatchMetrics {
 
 /**
  * Two metrics differ from Ray's. The wait counts from the arrival of the oldest member (Ray: from its pick-up). The queue length
- * is read when a batch ends (Ray: in each turn of its loop), so it is stale while idle.
+ * is read when a batch ends (Ray: in each pass of its loop), so it is stale while idle.
  */
 function registerMetrics(registry: MetricsRegistry) {
   const counter = (name: string, help: string) => registry.counter(name, help, DEPLOYMENT);
@@ -74,7 +74,7 @@ function registerMetrics(registry: MetricsRegistry) {
     ]),
     failed: counter('serve_batches_failed_total', 'Batches run of which every member was rejected.'),
     cancelled: counter('serve_requests_cancelled_total', 'Requests cancelled by their caller.'),
-    rejected: registry.counter('serve_requests_rejected_total', 'Requests refused at the door.', [
+    rejected: registry.counter('serve_requests_rejected_total', 'Requests refused on submission.', [
       ...DEPLOYMENT,
       'code',
     ]),

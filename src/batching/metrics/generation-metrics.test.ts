@@ -92,7 +92,7 @@ describe("the text generator's metrics, under vLLM's names", () => {
     );
   });
 
-  it('count how requests end, and those refused at the door by code', () => {
+  it('count how requests end, and those refused on submission by code', () => {
     const { registry, metrics, lines } = createMetrics();
     const error = RequestCancelledError.because(undefined);
     const failed = { type: 'failed', requestId: id, error } as const;

@@ -47,82 +47,83 @@ const REQUEST_SECONDS = [
 ];
 const STEP_TOKENS = [1, 8, 16, 32, 64, 128, 256, 512, 1024, 2048, 4096, 8192, 16_384];
 
-/**
- * vLLM's names, for what its engine measures as well; its label `model_name` is left out, since one model is served. Registers
- * what it feeds, or feeds what the registry has under these names.
- */
+/** Registers what it feeds, or feeds what the registry has under these names. */
 export function createGenerationMetrics(registry: MetricsRegistry, deployment: string): GenerationMetrics {
-  const { counter, gauge, histogram, seconds } = unlabelled(registry);
-  const promptTokens = counter('prompt_tokens_total', 'Prompt tokens accepted.');
-  const generationTokens = counter('generation_tokens_total', 'Output tokens.');
-  const prefixQueries = counter(
-    'prefix_cache_queries_total',
-    'Tokens looked up in the K/V rows of other sequences.',
-  );
-  const prefixHits = counter('prefix_cache_hits_total', 'Of these, tokens whose K/V was reused.');
-  const stepTokens = histogram('iteration_tokens_total', 'Tokens of a step.', STEP_TOKENS);
-  const running = gauge('num_requests_running', 'Requests in the batch.');
-  const waiting = gauge('num_requests_waiting', 'Requests in the queue.');
-  const kvUsage = gauge(
-    'kv_cache_usage_perc',
-    'K/V memory that running sequences fill, of what is reserved; 1 = all.',
-  );
-  const ttft = seconds('time_to_first_token', 'Received to first token.', TTFT_SECONDS);
-  const itl = seconds('inter_token_latency', 'Between two tokens of a sequence.', TOKEN_SECONDS);
-  const tpot = seconds(
-    'request_time_per_output_token',
-    'Mean between the tokens of a request.',
-    TOKEN_SECONDS,
-  );
-  const e2e = seconds('e2e_request_latency', 'Received to finished.', REQUEST_SECONDS);
-  const queueTime = seconds('request_queue_time', 'Received to first scheduled.', REQUEST_SECONDS);
-  const prefill = seconds('request_prefill_time', 'First scheduled to first token.', REQUEST_SECONDS);
-  const decode = seconds('request_decode_time', 'First token to finished.', REQUEST_SECONDS);
-  const ended = registry.counter('vllm:request_success_total', 'Requests ended, by why.', [
-    'finished_reason',
-  ]);
-  const rejected = registry.counter('serve_requests_rejected_total', 'Requests refused at the door.', [
-    'deployment',
-    'code',
-  ]);
-
-  const setGauges = ({ numRunning, numWaiting, kvCache }: EngineGauges): void => {
-    running(numRunning);
-    waiting(numWaiting);
-    kvUsage(kvCache.reservedBytes && kvCache.usedBytes / kvCache.reservedBytes);
-  };
-  const observeRequest = ({ queueWaitMs, ttftMs, e2eMs, tpotMs }: RequestTimings): void => {
-    e2e(e2eMs);
-    queueTime(queueWaitMs);
-    prefill(ttftMs - queueWaitMs);
-    decode(e2eMs - ttftMs);
-    tpot(tpotMs);
-  };
-  const record = (event: MeasuredEvent): void => {
-    if (event.type === 'started') {
-      prefixQueries(event.numPrefillTokens);
-      prefixHits(event.numReusedTokens);
-    } else if (event.type === 'token') {
-      generationTokens(1);
-      if (event.ttftMs !== undefined) ttft(event.ttftMs);
-      if (event.itlMs !== undefined) itl(event.itlMs);
-    } else if (event.type !== 'prompt-scored') {
-      ended.inc({ finished_reason: event.finishReason });
-      if (event.type === 'finished') observeRequest(event.timings);
-    }
-  };
-  const onEvents = (events: readonly MeasuredEvent[], state: EngineGauges): void => {
-    for (const event of events) record(event);
-    setGauges(state);
+  const metrics = registerMetrics(registry);
+  const onEvents = (
+    events: readonly MeasuredEvent[],
+    { numRunning, numWaiting, kvCache }: EngineGauges,
+  ): void => {
+    for (const event of events) record(event, metrics);
+    metrics.running(numRunning);
+    metrics.waiting(numWaiting);
+    metrics.kvUsage(kvCache.reservedBytes && kvCache.usedBytes / kvCache.reservedBytes);
   };
   return {
-    onSubmitted: promptTokens,
-    onRejected: (code) => rejected.inc({ deployment, code }),
-    onStep: ({ numTokens, requests }, state) => {
-      stepTokens(numTokens);
-      onEvents(requests, state);
+    onSubmitted: metrics.promptTokens,
+    onRejected: (code) => metrics.rejected.inc({ deployment, code }),
+    onStep: ({ numTokens, requests }, gauges) => {
+      metrics.stepTokens(numTokens);
+      onEvents(requests, gauges);
     },
     onEvents,
+  };
+}
+
+type Metrics = ReturnType<typeof registerMetrics>;
+
+function record(event: MeasuredEvent, metrics: Metrics): void {
+  if (event.type === 'started') {
+    metrics.prefixQueries(event.numPrefillTokens);
+    metrics.prefixHits(event.numReusedTokens);
+  } else if (event.type === 'token') {
+    metrics.generationTokens(1);
+    if (event.ttftMs !== undefined) metrics.ttft(event.ttftMs);
+    if (event.itlMs !== undefined) metrics.itl(event.itlMs);
+  } else if (event.type !== 'prompt-scored') {
+    metrics.ended.inc({ finished_reason: event.finishReason });
+    if (event.type === 'finished') recordTimings(event.timings, metrics);
+  }
+}
+
+function recordTimings({ queueWaitMs, ttftMs, e2eMs, tpotMs }: RequestTimings, metrics: Metrics): void {
+  metrics.e2e(e2eMs);
+  metrics.queueTime(queueWaitMs);
+  metrics.prefill(ttftMs - queueWaitMs);
+  metrics.decode(e2eMs - ttftMs);
+  metrics.tpot(tpotMs);
+}
+
+/** vLLM's names, for what its engine measures as well; its label `model_name` is left out, since one model is served. */
+function registerMetrics(registry: MetricsRegistry) {
+  const { counter, gauge, histogram, seconds } = unlabelled(registry);
+  return {
+    promptTokens: counter('prompt_tokens_total', 'Prompt tokens accepted.'),
+    generationTokens: counter('generation_tokens_total', 'Output tokens.'),
+    prefixQueries: counter(
+      'prefix_cache_queries_total',
+      'Tokens looked up in the K/V rows of other sequences.',
+    ),
+    prefixHits: counter('prefix_cache_hits_total', 'Looked-up tokens whose K/V was reused.'),
+    stepTokens: histogram('iteration_tokens_total', 'Tokens of a step.', STEP_TOKENS),
+    running: gauge('num_requests_running', 'Requests in the batch.'),
+    waiting: gauge('num_requests_waiting', 'Requests in the queue.'),
+    kvUsage: gauge(
+      'kv_cache_usage_perc',
+      'K/V memory that running sequences fill, of what is reserved; 1 = all.',
+    ),
+    ttft: seconds('time_to_first_token', 'Received to first token.', TTFT_SECONDS),
+    itl: seconds('inter_token_latency', 'Between two tokens of a sequence.', TOKEN_SECONDS),
+    tpot: seconds('request_time_per_output_token', 'Mean between the tokens of a request.', TOKEN_SECONDS),
+    e2e: seconds('e2e_request_latency', 'Received to finished.', REQUEST_SECONDS),
+    queueTime: seconds('request_queue_time', 'Received to first scheduled.', REQUEST_SECONDS),
+    prefill: seconds('request_prefill_time', 'First scheduled to first token.', REQUEST_SECONDS),
+    decode: seconds('request_decode_time', 'First token to finished.', REQUEST_SECONDS),
+    ended: registry.counter('vllm:request_success_total', 'Requests ended, by why.', ['finished_reason']),
+    rejected: registry.counter('serve_requests_rejected_total', 'Requests refused on submission.', [
+      'deployment',
+      'code',
+    ]),
   };
 }
 

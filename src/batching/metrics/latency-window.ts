@@ -1,4 +1,3 @@
-/** Percentiles of the samples in the window; 0 without samples. */
 /** The last 512 durations, in ms. */
 export interface LatencySummary {
   /** How many there are; the percentiles are 0 where there is none. */

@@ -57,7 +57,7 @@ export class DrainRate {
   }
 }
 
-/** The wait that callers are told: whole ms, at least 1; one second if it is unknown. */
+/** The wait to report to callers: whole ms, at least 1; one second if it is unknown. */
 export function retryAfterMsOf(remainingMs: number): number {
   return Number.isFinite(remainingMs) ? Math.max(1, Math.ceil(remainingMs)) : UNKNOWN_REMAINING_MS;
 }

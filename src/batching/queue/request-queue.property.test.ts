@@ -83,7 +83,7 @@ function prefixesOf({ id, clientId: client, turn = [], priority = 0 }: Queued): 
   return path.map((_, index) => path.slice(0, index + 1).join('/'));
 }
 
-/** What both queues say to an action. */
+/** The answers of both queues to an action. */
 function play(queue: RequestQueue<Queued>, naive: NaiveQueue, given: Action, index: number) {
   switch (given.type) {
     case 'add': {

@@ -3,7 +3,7 @@ import type { ClientId, RequestId } from '../ids.ts';
 import { Round } from './round.ts';
 import { TurnTree, type TurnPlace } from './turn-tree.ts';
 
-/** Who a request belongs to when clients take turns. */
+/** The client of a request, and its place among the requests of this client when they take turns. */
 export interface TurnOwner {
   readonly clientId: ClientId;
   /** Within its client, outermost first: the callers that take turns, then the turn itself. Left out: a turn of its own. */

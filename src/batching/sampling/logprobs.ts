@@ -11,7 +11,7 @@ export interface TokenLogprob {
 
 /** An output token among its alternatives. The probabilities are the model's own: the softmax of its raw logits. */
 export interface TokenLogprobs extends TokenLogprob {
-  /** As many of the likeliest tokens as requested, the likeliest first. The output token may be among them. */
+  /** The likeliest tokens, as many as requested, the likeliest first. The output token may be among them. */
   readonly top: readonly TokenLogprob[];
 }
 

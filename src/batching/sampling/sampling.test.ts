@@ -2,7 +2,7 @@ import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { TokenCounts } from './adjust-logits.ts';
 import { uniform } from './random.ts';
-import type { SamplingParams } from '../generation/options.ts';
+import type { SamplingParams } from './sampling-options.ts';
 import { createSampler, type SampledToken } from './sampling.ts';
 import { GREEDY } from '../generation/request.ts';
 
@@ -134,7 +134,7 @@ describe('sampling', () => {
   it('takes top-p of what top-k has left', () => {
     const logits = Float32Array.from([0.4, 0.3, 0.2, 0.1], Math.log);
     expect(drawnIds(logits, { topP: 0.6 })).toEqual([0, 1]);
-    // Of the first two alone, the first holds 0.57.
+    // Among the first two alone, the first holds 0.57.
     expect(drawnIds(logits, { topK: 2, topP: 0.55 })).toEqual([0]);
   });
 
@@ -262,7 +262,7 @@ describe('min-p', () => {
 
   it('comes after temperature and before top-p', () => {
     expect(drawnIds(logits, { minP: 0.41, temperature: 2 })).toEqual([0, 1, 3]);
-    // Of the first two alone the first holds 0.67, of all four 0.5.
+    // The first holds 0.67 of the first two, and 0.5 of all four.
     expect(drawnIds(logits, { minP: 0.41, topP: 0.6 })).toEqual([0]);
   });
 });

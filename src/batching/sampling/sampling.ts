@@ -1,7 +1,7 @@
 import { adjustLogits, banTokens, isAdjusting, type TokenBan, type TokenCounts } from './adjust-logits.ts';
 import { checkLogits, logprobsOf, noFiniteLogit, type TokenLogprobs } from './logprobs.ts';
 import { uniform } from './random.ts';
-import type { SamplingParams } from '../generation/options.ts';
+import type { SamplingParams } from './sampling-options.ts';
 import { shareOf, sharpnessOf, smallestWeightFor, weightOf } from './token-weights.ts';
 import { at, compareLikelihood, topK } from './top-k.ts';
 
@@ -35,32 +35,11 @@ export type SampleToken = (logits: Float32Array, context: SamplingContext) => Sa
  * The sampler owns scratch memory for one vocabulary. A greedy row without logprobs allocates nothing.
  */
 export function createSampler(vocabSize: number): SampleToken {
-  const adjusted = new Float32Array(vocabSize);
-  const weights = new Float64Array(vocabSize);
-  const scratch = new Int32Array(vocabSize);
-
-  const chooseToken = (
-    logits: Float32Array,
-    { params, position, tokenCounts, ban }: SamplingContext,
-  ): number => {
-    const isBanning = ban !== undefined && position < ban.untilPosition;
-    if (!isAdjusting(params) && !isBanning) return chooseFrom(logits, params, position);
-    adjusted.set(logits);
-    adjustLogits(adjusted, params, tokenCounts);
-    if (isBanning) banTokens(adjusted, ban);
-    return chooseFrom(adjusted, params, position);
+  const scratch: Scratch = {
+    logits: new Float32Array(vocabSize),
+    weights: new Float64Array(vocabSize),
+    ids: new Int32Array(vocabSize),
   };
-
-  const chooseFrom = (logits: Float32Array, params: SamplingParams, position: number): number => {
-    const likeliest = findLikeliest(logits);
-    if (at(logits, likeliest) === -Infinity) throw noFiniteLogit();
-    if (params.temperature === 0) return likeliest;
-    const candidates = topK(logits, params.topK || vocabSize, scratch);
-    weigh(logits, candidates, at(logits, likeliest), params, weights);
-    const kept = params.topP < 1 ? keepNucleus(logits, candidates, weights, params.topP) : candidates;
-    return draw(kept, weights, uniform(params.seed, position));
-  };
-
   return (logits, context) => {
     if (logits.length !== vocabSize) {
       throw new RangeError(
@@ -69,12 +48,47 @@ export function createSampler(vocabSize: number): SampleToken {
     }
     const fault = checkLogits(logits);
     if (fault) throw fault;
-    const tokenId = chooseToken(logits, context);
+    const tokenId = chooseToken(adjusted(logits, context, scratch.logits), context, scratch);
     const numLogprobs = context.params.logprobs;
     const logprobs =
-      numLogprobs === undefined ? undefined : logprobsOf(logits, tokenId, numLogprobs, scratch);
+      numLogprobs === undefined ? undefined : logprobsOf(logits, tokenId, numLogprobs, scratch.ids);
     return { tokenId, logprobs };
   };
+}
+
+/** One entry per token of the vocabulary, overwritten for each row. */
+interface Scratch {
+  readonly logits: Float32Array;
+  readonly weights: Float64Array;
+  readonly ids: Int32Array;
+}
+
+/** The logits after bias, penalties and ban: themselves if nothing changes them, else `scratch`. */
+function adjusted(
+  logits: Float32Array,
+  { params, position, tokenCounts, ban }: SamplingContext,
+  scratch: Float32Array,
+): Float32Array {
+  const isBanning = ban !== undefined && position < ban.untilPosition;
+  if (!isAdjusting(params) && !isBanning) return logits;
+  scratch.set(logits);
+  adjustLogits(scratch, params, tokenCounts);
+  if (isBanning) banTokens(scratch, ban);
+  return scratch;
+}
+
+function chooseToken(
+  logits: Float32Array,
+  { params, position }: SamplingContext,
+  { weights, ids }: Scratch,
+): number {
+  const likeliest = findLikeliest(logits);
+  if (at(logits, likeliest) === -Infinity) throw noFiniteLogit();
+  if (params.temperature === 0) return likeliest;
+  const candidates = topK(logits, params.topK || logits.length, ids);
+  weigh(logits, candidates, at(logits, likeliest), params, weights);
+  const kept = params.topP < 1 ? keepNucleus(logits, candidates, weights, params.topP) : candidates;
+  return draw(kept, weights, uniform(params.seed, position));
 }
 
 /** The lowest id among the largest logits. */

@@ -14,46 +14,25 @@ import type {
 import type { ModelBackend, SampleOutput } from './model-backend.ts';
 import { scoreTokens } from './score-tokens.ts';
 
-/** Watches over the steps. */
-export interface RunSupervisor {
-  /** Starts a step and waits for its output. @throws RuntimeLostError if no step can run any more. */
-  run(step: Step, start: () => Promise<StepOutput>): Promise<StepOutput>;
-  /** Rows that may run together for now; undefined where there is no limit but the cache's. */
-  readonly maxRows: number | undefined;
-}
-
 /** Runs the engine's steps on a backend, which samples from the logits of the last token. */
 export class BackendRunner implements ModelRunner {
   /** A pass over a few short prompts is mostly overhead, so padding costs little. */
   readonly maxPrefillRows = 8;
   readonly maxScoredTokens: number;
   readonly isPipelined: boolean;
+  readonly kvCacheLimits: KvCacheLimits;
   readonly #backend: ModelBackend;
-  readonly #supervisor: RunSupervisor | undefined;
 
-  /** @param supervisor Without one, the engine fails the rows of a step that fails. */
-  constructor(backend: ModelBackend, supervisor?: RunSupervisor) {
+  constructor(backend: ModelBackend) {
     this.maxScoredTokens = backend.maxScoredTokens;
     this.isPipelined = backend.isPipelined;
+    this.kvCacheLimits = backend.kvCacheLimits;
     this.#backend = backend;
-    this.#supervisor = supervisor;
-  }
-
-  get kvCacheLimits(): KvCacheLimits {
-    const supervisor = this.#supervisor;
-    return {
-      ...this.#backend.kvCacheLimits,
-      get maxRows() {
-        return supervisor?.maxRows ?? Infinity;
-      },
-    };
   }
 
   start(step: Step): StartedStep {
     const { promise: launched, resolve } = Promise.withResolvers<void>();
-    const run = (): Promise<StepOutput> =>
-      step.kind === 'prefill' ? this.#prefill(step) : this.#decode(step, resolve);
-    const output = this.#supervisor ? this.#supervisor.run(step, run) : run();
+    const output = step.kind === 'prefill' ? this.#prefill(step) : this.#decode(step, resolve);
     output.then(
       () => resolve(),
       () => resolve(),

@@ -3,11 +3,11 @@ import {
   GENERATION_OPTIONS,
   OPTION_CHECKS,
   OPTION_DEFAULTS,
-  pickSampling,
   type GenerationOptions,
 } from '../../batching/generation/options.ts';
 import { integerIn, parseOptions, tokenIdsIn } from '../../batching/validate.ts';
 import { logitBiasWithin } from '../../batching/sampling/logit-bias.ts';
+import { pickSampling } from '../../batching/sampling/sampling-options.ts';
 import { isRecord } from '../../platform/is-record.ts';
 import { randomSeed } from '../../platform/random-seed.ts';
 import type { ModelInfo } from '../../protocol/models.ts';

@@ -46,11 +46,11 @@ export class ModelGenerator implements PromptGenerator {
 
   constructor(model: LoadedModel, policy: BatchingPolicy, options: ModelGeneratorOptions) {
     this.#model = model;
-    this.#guard = new ModelGuard(model.backend, options);
+    this.#guard = new ModelGuard(new BackendRunner(model.backend), model.backend.failure, options);
     this.#whileReading = (requestId, read) =>
       options.whileReading ? options.whileReading(requestId, read) : read();
     this.#engine = new Engine({
-      runner: new BackendRunner(model.backend, this.#guard),
+      runner: this.#guard,
       clock: systemClock,
       contextLength: model.config.contextLength,
       eosTokenIds: model.config.eosTokenIds,

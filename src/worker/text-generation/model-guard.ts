@@ -1,9 +1,9 @@
 import { systemClock } from '../../batching/clock.ts';
-import type { Step, StepOutput } from '../../batching/generation/model-runner.ts';
+import type { KvCacheLimits, KvShape } from '../../batching/generation/kv-memory.ts';
+import type { ModelRunner, StartedStep, Step, StepOutput } from '../../batching/generation/model-runner.ts';
 import { RuntimeLostError } from '../../batching/generation/runtime-lost-error.ts';
 import type { RequestId } from '../../protocol/ids.ts';
 import type { ModelBackend } from '../runtime/model-backend.ts';
-import type { RunSupervisor } from '../runtime/runner.ts';
 import { StepWatchdog } from '../runtime/faults/step-watchdog.ts';
 import { parseSequenceId } from '../../protocol/sequence-id.ts';
 
@@ -21,18 +21,37 @@ export interface ModelGuardOptions {
 /** After this many steps with `maxRows`, the policy alone limits the number of rows again. */
 const NUM_CAUTIOUS_STEPS = 256;
 
-/** Watches the steps of one model. A step that fails or hangs, or whose device is lost, rejects with `RuntimeLostError`. */
-export class ModelGuard implements RunSupervisor {
+/** A runner that loses the runtime, with `RuntimeLostError`, where a step fails or hangs or the device is lost. */
+export class ModelGuard implements ModelRunner {
+  readonly isPipelined: boolean;
+  readonly maxPrefillRows: number;
+  readonly maxScoredTokens: number;
+  readonly #runner: ModelRunner;
   readonly #options: ModelGuardOptions;
   readonly #watchdog: StepWatchdog;
   /** Reject the steps that are under way. */
   readonly #rejects = new Set<(cause: Error) => void>();
   #numEnded = 0;
 
-  constructor(backend: Pick<ModelBackend, 'failure'>, options: ModelGuardOptions) {
+  /** @param failure The backend's: resolves when its device fails. */
+  constructor(runner: ModelRunner, failure: ModelBackend['failure'], options: ModelGuardOptions) {
+    this.isPipelined = runner.isPipelined;
+    this.maxPrefillRows = runner.maxPrefillRows;
+    this.maxScoredTokens = runner.maxScoredTokens;
+    this.#runner = runner;
     this.#options = options;
     this.#watchdog = new StepWatchdog(systemClock, (error) => this.#fail(error));
-    void backend.failure?.then((error) => this.#fail(error));
+    void failure?.then((error) => this.#fail(error));
+  }
+
+  get kvCacheLimits(): KvCacheLimits {
+    const maxRows = (): number => this.#maxRows;
+    return {
+      ...this.#runner.kvCacheLimits,
+      get maxRows() {
+        return maxRows();
+      },
+    };
   }
 
   /** How long a step may take before it is given up, ms. */
@@ -40,23 +59,38 @@ export class ModelGuard implements RunSupervisor {
     return this.#watchdog.patienceMs;
   }
 
-  get maxRows(): number | undefined {
-    return this.#numEnded < NUM_CAUTIOUS_STEPS ? this.#options.maxRows : undefined;
+  start(step: Step): StartedStep {
+    const requestIds = [...new Set(step.rows.map((row) => parseSequenceId(row.requestId).requestId))];
+    this.#options.onStepBegun?.(requestIds);
+    const endWatch = this.#watchdog.begin();
+    const started = this.#runner.start(step);
+    const output = this.#guarded(started.output, requestIds).finally(endWatch);
+    const { promise: launched, resolve } = Promise.withResolvers<void>();
+    for (const event of [started.launched, output])
+      event.then(
+        () => resolve(),
+        () => resolve(),
+      );
+    return { launched, output };
   }
 
-  async run(step: Step, start: () => Promise<StepOutput>): Promise<StepOutput> {
-    const requestIds = [...new Set(step.rows.map((row) => parseSequenceId(row.requestId).requestId))];
-    const { promise, resolve, reject } = Promise.withResolvers<StepOutput>();
-    this.#options.onStepBegun?.(requestIds);
+  resizeKvCache(shape: KvShape): void {
+    this.#runner.resizeKvCache(shape);
+  }
+
+  get #maxRows(): number {
+    const { maxRows = Infinity } = this.#options;
+    return this.#numEnded < NUM_CAUTIOUS_STEPS ? maxRows : Infinity;
+  }
+
+  async #guarded(running: Promise<StepOutput>, requestIds: readonly RequestId[]): Promise<StepOutput> {
+    const { promise: failure, reject } = Promise.withResolvers<never>();
     this.#rejects.add(reject);
-    const end = this.#watchdog.begin();
-    start().then(resolve, reject);
     try {
-      return await promise;
+      return await Promise.race([running, failure]);
     } catch (cause) {
       throw new RuntimeLostError(cause, requestIds);
     } finally {
-      end();
       this.#rejects.delete(reject);
       this.#numEnded += 1;
     }

@@ -3,6 +3,7 @@ import { Engine } from '../../../batching/generation/engine.ts';
 import type { StepEvent } from '../../../batching/generation/events.ts';
 import type { GenerationRequest } from '../../../batching/generation/request.ts';
 import { GREEDY } from '../../../batching/generation/request.ts';
+import type { ModelRunner } from '../../../batching/generation/model-runner.ts';
 import { RuntimeLostError } from '../../../batching/generation/runtime-lost-error.ts';
 import { packInMemory } from '../../models/checkpoint/convert-weights.ts';
 import { layOut, type PackedLayout } from '../../models/checkpoint/packed-weights.ts';
@@ -103,8 +104,7 @@ function createEngine(
   onRuntimeLost: (error: RuntimeLostError) => void,
 ): Engine {
   return new Engine({
-    // A step that fails would fail its rows, as if they were wrong.
-    runner: new BackendRunner(backend, { run: (_step, start) => start().catch(lose), maxRows: undefined }),
+    runner: losingRunner(new BackendRunner(backend)),
     clock: systemClock,
     contextLength,
     eosTokenIds: [],
@@ -144,6 +144,22 @@ function rowOf({ promptTokenIds, steps }: ExpectedRow): RowInCheck {
     sampling: { ...GREEDY, presencePenalty: PRESENCE_PENALTY, logprobs: NUM_TOP },
   };
   return { request, tokens: [], place: 0, isNaN: false, isOver: false };
+}
+
+/** Loses the runtime where a step fails: by itself, the engine would fail the rows, as if their values were wrong. */
+function losingRunner(runner: ModelRunner): ModelRunner {
+  const { isPipelined, maxPrefillRows, maxScoredTokens, kvCacheLimits } = runner;
+  return {
+    isPipelined,
+    maxPrefillRows,
+    maxScoredTokens,
+    kvCacheLimits,
+    start(step) {
+      const { launched, output } = runner.start(step);
+      return { launched, output: output.catch(lose) };
+    },
+    resizeKvCache: (shape) => runner.resizeKvCache(shape),
+  };
 }
 
 function lose(cause: unknown): never {

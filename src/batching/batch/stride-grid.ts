@@ -2,15 +2,15 @@
 export const SHORTEST_STRIDE_MS = 0.001;
 
 /**
- * When the batcher may look for a batch under `strideMs`: on a grid that starts with the first call after a pause.
+ * When the batcher may check for a batch under `strideMs`: on a grid that starts with the first call after a pause.
  *
  *   arrival          full            timeout
  *      |--------------|----|-----------|---|
- *      look                look            look       (strideMs apart)
+ *    check               check           check      (strideMs apart)
  */
-export class LookGrid {
+export class StrideGrid {
   readonly #strideMs: number;
-  /** The last look; undefined before the first one. */
+  /** The last check; undefined before the first one. */
   #lastMs: number | undefined;
 
   /** @param strideMs At least `SHORTEST_STRIDE_MS`. */
@@ -18,22 +18,22 @@ export class LookGrid {
     this.#strideMs = strideMs;
   }
 
-  /** Whether a look is due; each one is given once. `isQuiet`: the first call has just arrived. */
+  /** Whether a check is due; each one is given once. `isQuiet`: the first call has just arrived. */
   take(nowMs: number, isQuiet: boolean): boolean {
     const isNewGrid = isQuiet && this.#lastMs !== undefined && nowMs >= this.#lastMs + this.#strideMs;
-    const lookMs = isNewGrid ? nowMs : this.nextMs(nowMs);
-    if (lookMs > nowMs) return false;
-    this.#lastMs = lookMs;
+    const checkMs = isNewGrid ? nowMs : this.nextMs(nowMs);
+    if (checkMs > nowMs) return false;
+    this.#lastMs = checkMs;
     return true;
   }
 
-  /** Takes the look that the alarm was set for, even if it rang late. */
-  takeAt(lookMs: number): boolean {
-    this.#lastMs = lookMs;
+  /** Takes the check that the alarm was set for, even if it rang late. */
+  takeAt(checkMs: number): boolean {
+    this.#lastMs = checkMs;
     return true;
   }
 
-  /** The first untaken look at or after `fromMs`. */
+  /** The first untaken check at or after `fromMs`. */
   nextMs(fromMs: number): number {
     if (this.#lastMs === undefined) return fromMs;
     const strides = Math.ceil((fromMs - this.#lastMs) / this.#strideMs);

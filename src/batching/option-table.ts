@@ -1,0 +1,64 @@
+import type { LogitBias } from './sampling/logit-bias.ts';
+import type { JsonRecord, ListBounds, NumberRange, StringBounds, TextBounds } from './validate.ts';
+
+/** The value of each type of option, and its bounds. */
+interface Types {
+  readonly integer: { readonly value: number; readonly bounds: NumberRange };
+  readonly number: { readonly value: number; readonly bounds: NumberRange };
+  readonly boolean: { readonly value: boolean; readonly bounds: object };
+  readonly strings: { readonly value: string | readonly string[]; readonly bounds: StringBounds };
+  readonly 'token-ids': { readonly value: readonly number[]; readonly bounds: ListBounds };
+  readonly 'logit-bias': { readonly value: LogitBias; readonly bounds: ListBounds & NumberRange };
+  readonly 'json-record': { readonly value: JsonRecord; readonly bounds: TextBounds };
+}
+
+type OptionOf<Type extends keyof Types> = Types[Type]['bounds'] & {
+  readonly type: Type;
+  /** In force where neither the request nor the model says otherwise; an option without one is then off. */
+  readonly default?: Types[Type]['value'] | 'random';
+  /** Its name in OpenAI's API, which vLLM shares. */
+  readonly openAi?: string;
+  /** Its name in vLLM's API, where OpenAI's lacks it. */
+  readonly vllm?: string;
+  /** Its name in vLLM's chat API, for an option of chats alone. */
+  readonly vllmChat?: string;
+  /** Its name in a model's `generation_config.json`, which has the model's own default. */
+  readonly generationConfig?: string;
+  readonly form?: FormField;
+};
+
+/** How the page's form asks for an option. Its range may be narrower than the API's. */
+interface FormField extends NumberRange {
+  readonly label: string;
+  readonly hint: string;
+}
+
+/**
+ * An entry of the table of options.
+ *
+ * @internal
+ */
+export type GenerationOption = { readonly [Type in keyof Types]: OptionOf<Type> }[keyof Types];
+export type OptionTable = Readonly<Record<string, GenerationOption>>;
+
+export type ValueOf<Option extends GenerationOption> = Types[Option['type']]['value'];
+
+/** The value of each option that is in force; undefined where the option is off. */
+export type Resolved<Table extends OptionTable> = {
+  readonly [Name in keyof Table]:
+    | ValueOf<Table[Name]>
+    | (Table[Name] extends { readonly default: unknown } ? never : undefined);
+};
+
+export function keysOf<Record extends object>(record: Record): readonly (keyof Record & string)[] {
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- these records have no other keys
+  return Object.keys(record) as (keyof Record & string)[];
+}
+
+export function fromNames<Values>(
+  names: readonly (keyof Values & string)[],
+  make: (name: keyof Values & string) => unknown,
+): Values {
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- `make` gives each name its value
+  return Object.fromEntries(names.map((name) => [name, make(name)])) as Values;
+}
