@@ -1,9 +1,21 @@
+import * as v from 'valibot';
+import { CALLS, type CallName } from '../protocol/calls.ts';
 import { LoadCancelledError } from '../protocol/errors/hub.ts';
 import { LoadAbandonedError } from '../protocol/errors/tabs.ts';
 import { modelNameOf } from '../protocol/models.ts';
 import type { Connection } from './connection.ts';
-import type { Outgoing, WorkerCall } from './links/link.ts';
+import type { Outgoing } from './links/link.ts';
 import { cloneRefusal, nameRefusal } from './refusals.ts';
+
+/** The message of a call, without the ID that pairs it with its answer. */
+type CallRequest<Message = Outgoing> = Message extends { readonly callId: number }
+  ? Omit<Message, 'callId'>
+  : never;
+
+type AnswerOf<Name extends CallName> = v.InferOutput<(typeof CALLS)[Name]['answer']>;
+
+/** Sends a call and resolves with its answer. */
+export type Ask = Calls['ask'];
 
 interface PendingCall extends PromiseWithResolvers<unknown> {
   readonly message: Outgoing;
@@ -25,21 +37,16 @@ export class Calls {
     this.#connection = connection;
   }
 
-  /** @param signal Keeps a load from being asked of another worker. */
-  ask(call: WorkerCall, signal?: AbortSignal): Promise<unknown> {
-    const refusal = this.#connection.end ?? ('deployment' in call ? nameRefusal(call.deployment) : undefined);
-    if (refusal) return Promise.reject(refusal);
-    const callId = ++this.#lastCallId;
-    const resolvers = Promise.withResolvers<unknown>();
-    try {
-      const message: Outgoing = structuredClone({ ...call, callId });
-      const pending: PendingCall = { ...resolvers, message, signal, numWorkers: 0 };
-      this.#send(pending);
-      this.#pending.set(callId, pending);
-    } catch (error) {
-      resolvers.reject(cloneRefusal(error));
-    }
-    return resolvers.promise;
+  /**
+   * Rejects if the answer doesn't fit its schema in `CALLS`.
+   *
+   * @param signal Once aborted, a load isn't asked of the next worker.
+   */
+  async ask<Request extends CallRequest>(
+    request: Request,
+    signal?: AbortSignal,
+  ): Promise<AnswerOf<Request['type']>> {
+    return v.parse(CALLS[request.type].answer, await this.#ask(request, signal));
   }
 
   /** Takes out a call that is answered now; undefined for one that was before. */
@@ -65,6 +72,23 @@ export class Calls {
   askAgain(): void {
     this.dropRefused();
     for (const call of this.#pending.values()) this.#send(call);
+  }
+
+  #ask(request: CallRequest, signal: AbortSignal | undefined): Promise<unknown> {
+    const refusal =
+      this.#connection.end ?? ('deployment' in request ? nameRefusal(request.deployment) : undefined);
+    if (refusal) return Promise.reject(refusal);
+    const callId = ++this.#lastCallId;
+    const resolvers = Promise.withResolvers<unknown>();
+    try {
+      const message: Outgoing = structuredClone({ ...request, callId });
+      const pending: PendingCall = { ...resolvers, message, signal, numWorkers: 0 };
+      this.#send(pending);
+      this.#pending.set(callId, pending);
+    } catch (error) {
+      resolvers.reject(cloneRefusal(error));
+    }
+    return resolvers.promise;
   }
 
   /** @throws DataCloneError. */

@@ -1,17 +1,12 @@
-import * as v from 'valibot';
 import type { AnyDeployment, DeploymentTypes } from '../protocol/deployment.ts';
 import { lengthOfChat, type ChatMessage, type TokenizeChatOptions } from '../protocol/chat.ts';
 import { createClientId, type ClientId, type RequestId } from '../protocol/ids.ts';
-import {
-  detokenization,
-  storedModel,
-  suggestedModel,
-  tokenization,
-  type Detokenization,
-  type ModelLoad,
-  type StoredModel,
-  type SuggestedModel,
-  type Tokenization,
+import type {
+  Detokenization,
+  ModelLoad,
+  StoredModel,
+  SuggestedModel,
+  Tokenization,
 } from '../protocol/models.ts';
 import type { BackendChoice } from '../protocol/ladder.ts';
 import type { BatchingPolicy, BatchKnobs, ServeStatus } from '../protocol/status.ts';
@@ -29,7 +24,7 @@ import { Connection } from './connection.ts';
 import { DeploymentResponse } from './deployment-response.ts';
 import { GenerationResponse } from './generation-response.ts';
 import type { DeploymentHandle, DeploymentMap, TextGeneratorHandle } from './handles.ts';
-import type { OpenLink, WorkerCall } from './links/link.ts';
+import type { OpenLink } from './links/link.ts';
 import { openLink } from './links/open-link.ts';
 import { toModelSource, type LoadModelOptions, type ModelReference } from './model-source.ts';
 import { OutstandingRequests } from './outstanding-requests.ts';
@@ -169,7 +164,7 @@ export class TabserveClient<Deployments extends DeploymentMap = DeploymentTypes<
    * @throws InvalidOptionError, UnknownOptionError or UnknownDeploymentError; then nothing changes.
    */
   configure(name: string, knobs: Partial<BatchKnobs>): Promise<BatchKnobs>;
-  configure(name: string, knobs: object): Promise<unknown> {
+  configure(name: string, knobs: object): Promise<BatchingPolicy | BatchKnobs> {
     return this.#calls.ask({ type: 'configure', deployment: name, knobs });
   }
 
@@ -250,12 +245,12 @@ export class TabserveClient<Deployments extends DeploymentMap = DeploymentTypes<
 
   /** Models that are stored on this device, and downloads that are not complete yet. */
   storedModels(): Promise<readonly StoredModel[]> {
-    return this.#ask({ type: 'list-models' }, v.array(storedModel));
+    return this.#calls.ask({ type: 'list-models' });
   }
 
   /** Small models of the hub that are known to run, with what they take on this device. */
   suggestedModels(): Promise<readonly SuggestedModel[]> {
-    return this.#ask({ type: 'suggest-models' }, v.array(suggestedModel));
+    return this.#calls.ask({ type: 'suggest-models' });
   }
 
   /**
@@ -269,12 +264,12 @@ export class TabserveClient<Deployments extends DeploymentMap = DeploymentTypes<
 
   /** All metrics of the worker in Prometheus' text format, with the names of vLLM and Ray Serve. */
   metrics(): Promise<string> {
-    return this.#ask({ type: 'metrics' }, v.string());
+    return this.#calls.ask({ type: 'metrics' });
   }
 
   /** The text of each token by itself: '' for a special one, U+FFFD for a part of a character. Waits for the first model. */
   tokenTexts(tokenIds: readonly number[]): Promise<readonly string[]> {
-    return this.#ask({ type: 'token-texts', tokenIds }, v.array(v.string()));
+    return this.#calls.ask({ type: 'token-texts', tokenIds });
   }
 
   /**
@@ -290,7 +285,7 @@ export class TabserveClient<Deployments extends DeploymentMap = DeploymentTypes<
   ): Promise<Tokenization> {
     const refusal = textRefusal('text', text.length, MAX_TEXT_LENGTH);
     if (refusal) return Promise.reject(refusal);
-    return this.#ask({ type: 'tokenize', text, addSpecialTokens }, tokenization);
+    return this.#calls.ask({ type: 'tokenize', text, addSpecialTokens });
   }
 
   /**
@@ -305,8 +300,7 @@ export class TabserveClient<Deployments extends DeploymentMap = DeploymentTypes<
   ): Promise<Tokenization> {
     const refusal = textRefusal('messages', lengthOfChat(messages), MAX_PROMPT_LENGTH);
     if (refusal) return Promise.reject(refusal);
-    const call = { type: 'tokenize-chat', messages, addGenerationPrompt, chatTemplateArguments } as const;
-    return this.#ask(call, tokenization);
+    return this.#calls.ask({ type: 'tokenize-chat', messages, addGenerationPrompt, chatTemplateArguments });
   }
 
   /**
@@ -315,7 +309,7 @@ export class TabserveClient<Deployments extends DeploymentMap = DeploymentTypes<
    * @throws InvalidOptionError for an ID outside its vocabulary.
    */
   detokenize(tokenIds: readonly number[]): Promise<Detokenization> {
-    return this.#ask({ type: 'detokenize', tokenIds }, detokenization);
+    return this.#calls.ask({ type: 'detokenize', tokenIds });
   }
 
   /** The last status that the worker reported, as this tab sees it. */
@@ -389,9 +383,5 @@ export class TabserveClient<Deployments extends DeploymentMap = DeploymentTypes<
       default:
         message satisfies never;
     }
-  }
-
-  async #ask<Output>(call: WorkerCall, answer: v.GenericSchema<unknown, Output>): Promise<Output> {
-    return v.parse(answer, await this.#calls.ask(call));
   }
 }

@@ -1,8 +1,7 @@
-import * as v from 'valibot';
 import { createOverrideId } from '../protocol/ids.ts';
-import { type BatchingPolicy, type HeldOverride, policy } from '../protocol/status.ts';
+import type { BatchingPolicy, HeldOverride } from '../protocol/status.ts';
 import { OverrideEndedError } from '../protocol/errors/tabs.ts';
-import type { WorkerCall } from './links/link.ts';
+import type { Ask } from './calls.ts';
 
 /**
  * A temporary policy of this tab, in force for all tabs. It ends at `release()`, with the tab, or when the browser puts the
@@ -11,12 +10,12 @@ import type { WorkerCall } from './links/link.ts';
 export class PolicyOverride {
   /** @internal */
   readonly overrideId = createOverrideId();
-  readonly #ask: (call: WorkerCall) => Promise<unknown>;
+  readonly #ask: Ask;
   readonly #end = new AbortController();
   #policy: BatchingPolicy | undefined;
 
   /** @internal */
-  constructor(ask: (call: WorkerCall) => Promise<unknown>) {
+  constructor(ask: Ask) {
     this.#ask = ask;
   }
 
@@ -45,12 +44,12 @@ export class PolicyOverride {
    */
   async change(knobs: Partial<BatchingPolicy>): Promise<BatchingPolicy> {
     this.signal.throwIfAborted();
-    const answer = await this.#ask({ type: 'set-override', overrideId: this.overrideId, knobs });
+    const policy = await this.#ask({ type: 'set-override', overrideId: this.overrideId, knobs });
     // The release may have been answered by a worker before the one that has granted it.
     if (this.signal.aborted) void this.#release();
     this.signal.throwIfAborted();
-    this.#policy = v.parse(policy, answer);
-    return this.#policy;
+    this.#policy = policy;
+    return policy;
   }
 
   /** Resolves when the users' own policy is in force again. Never rejects; does nothing where the override has ended. */

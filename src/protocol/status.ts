@@ -25,7 +25,7 @@ export const heldOverride = v.object({ overrideId, policy });
 /** A temporary policy, which hides the users' own one while the client that set it lives. */
 export type HeldOverride = Wire<typeof heldOverride>;
 
-const batchKnobs = v.object({
+export const batchKnobs = v.object({
   /** Items in one batch at most, or their size by the deployment's own measure. Integer >= 1. */
   maxBatchSize: count,
   /** How long the oldest waiting request may be held for company, in ms. Finite >= 0. */

@@ -3,7 +3,7 @@ import * as v from 'valibot';
 // Anything received on a channel is unknown until one of these schemas has checked it.
 
 /** Raised with every change of a message's shape; a client of another version is told to reload. */
-export const PROTOCOL_VERSION = 9;
+export const PROTOCOL_VERSION = 10;
 
 /** Longest id and longest deployment name, in UTF-16 units: the doors drop messages with longer ones. */
 export const MAX_NAME_LENGTH = 100;

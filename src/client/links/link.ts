@@ -6,11 +6,6 @@ import type { WorkerMessage } from '../../protocol/worker-messages.ts';
 /** A message before the client has signed it. */
 export type Outgoing = Unsigned<ClientMessage>;
 
-/** A message that the worker answers, without the id that pairs message and answer. */
-export type WorkerCall<Message = Outgoing> = Message extends { readonly callId: number }
-  ? Omit<Message, 'callId'>
-  : never;
-
 export interface LinkListener {
   /** Messages go through from now on. */
   onOpen(): void;

@@ -94,7 +94,7 @@ export class PlayedWorker implements Link {
     const { callId, source } = call;
     if (!error) this.change({ state: 'ready', model: { ...CHAT_MODEL, id: modelNameOf(source, '') } });
     this.#say(
-      error ? { type: 'call-refused', callId, error } : { type: 'call-answered', callId, result: null },
+      error ? { type: 'call-refused', callId, error } : { type: 'call-answered', callId, result: undefined },
     );
   }
 

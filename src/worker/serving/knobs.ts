@@ -1,7 +1,7 @@
 import { updatePolicy, type BatchingPolicy } from '../../batching/generation/policy.ts';
 import { OverrideHeldError } from '../../protocol/errors/tabs.ts';
 import { TEXT_GENERATOR } from '../../protocol/generation.ts';
-import type { HeldOverride, KnobSettings, WorkerStatus } from '../../protocol/status.ts';
+import type { BatchKnobs, HeldOverride, KnobSettings, WorkerStatus } from '../../protocol/status.ts';
 import type { ClientId, OverrideId } from '../../protocol/ids.ts';
 import type { TextDeployment } from '../text-generation/text-deployment.ts';
 import type { DeploymentSet } from './deployments/deployment-set.ts';
@@ -47,7 +47,7 @@ export class Knobs {
    *
    * @throws UnknownDeploymentError, InvalidOptionError, UnknownOptionError; then nothing changes.
    */
-  configure(deployment: string, knobs: unknown): unknown {
+  configure(deployment: string, knobs: unknown): BatchingPolicy | BatchKnobs {
     const inForce =
       deployment === TEXT_GENERATOR
         ? this.#configureBase(knobs)

@@ -2,7 +2,6 @@ import { systemClock } from '../../batching/clock.ts';
 import { RuntimeLostError } from '../../batching/generation/runtime-lost-error.ts';
 import { createBatchMetrics } from '../../batching/metrics/batch-metrics.ts';
 import { createGenerationMetrics } from '../../batching/metrics/generation-metrics.ts';
-import { toPrometheusText } from '../../batching/metrics/prometheus.ts';
 import { MetricsRegistry } from '../../batching/metrics/registry.ts';
 import { BatchedDeployment } from './deployments/batched-deployment.ts';
 import type { AnyDeployment } from '../../protocol/deployment.ts';
@@ -13,6 +12,7 @@ import { TEXT_GENERATOR } from '../../protocol/generation.ts';
 import type { StepBatch } from '../../protocol/stats.ts';
 import type { BackendChoice } from '../../protocol/ladder.ts';
 import type { ClientId } from '../../protocol/ids.ts';
+import { handleCall, type CallMessage } from '../../protocol/calls.ts';
 import type { ClientMessage } from '../../protocol/client-messages.ts';
 import type { UpstreamInit } from '../../protocol/host-messages.ts';
 import { toWireError } from '../../protocol/wire-errors.ts';
@@ -20,13 +20,13 @@ import { TextDeployment } from '../text-generation/text-deployment.ts';
 import { DeploymentSet } from './deployments/deployment-set.ts';
 import { HostReports, type ServeWorkerHost } from './host-reports.ts';
 import { Knobs } from './knobs.ts';
-import type { ModelSwitch } from './models/model-switch.ts';
 import { ModelService } from './models/model-service.ts';
 import type { Outbox } from './outbox.ts';
+import { createOwnCalls, isModelCall, type OwnCalls } from './own-calls.ts';
 import { RequestRegistry } from './request-registry.ts';
 import { RequestRouter } from './request-router.ts';
 import { StatusPublisher } from './status-publisher.ts';
-import { TabMessages, type ClientCall } from './tab-messages.ts';
+import { TabMessages } from './tab-messages.ts';
 
 /** Codes of requests that were never accepted; any other failure is the handler's. */
 const REFUSAL_CODES: ReadonlySet<string> = new Set([
@@ -52,6 +52,7 @@ export class ServeWorker {
   readonly #batchLog = new BatchLog();
   readonly #stepLog = new BatchLog<StepBatch>();
   readonly #models: ModelService;
+  readonly #calls: OwnCalls;
 
   constructor(deployments: readonly AnyDeployment[], outbox: Outbox, host: ServeWorkerHost) {
     const { past } = host;
@@ -103,6 +104,11 @@ export class ServeWorker {
       stats,
       textGenerator: this.#textGenerator,
     });
+    this.#calls = createOwnCalls({
+      knobs: this.#knobs,
+      metrics: this.#metrics,
+      refuseUnderUpstream: () => this.#models.refuseUnderUpstream('How requests are batched'),
+    });
   }
 
   /** How long this worker may be silent before it counts as hung, ms. */
@@ -141,6 +147,10 @@ export class ServeWorker {
     const { clientId } = message;
     // A client that was not welcomed means an earlier worker. It sends this again after its welcome.
     if (message.type !== 'hello' && !this.#requests.hasWelcomed(clientId)) return;
+    if ('callId' in message) {
+      void this.#answer(message);
+      return;
+    }
     switch (message.type) {
       case 'hello':
         this.#welcome(message);
@@ -154,50 +164,8 @@ export class ServeWorker {
       case 'cancel':
         this.#router.cancel(message.requestId, clientId);
         break;
-      case 'configure':
-        this.#tabs.answer(message, () => {
-          if (message.deployment === TEXT_GENERATOR) this.#refuseBatchingUnderUpstream();
-          return this.#knobs.configure(message.deployment, message.knobs);
-        });
-        break;
-      case 'set-override':
-        this.#tabs.answer(message, () => {
-          this.#refuseBatchingUnderUpstream();
-          return this.#knobs.setOverride(clientId, message.overrideId, message.knobs);
-        });
-        break;
-      case 'release-override':
-        this.#tabs.answer(message, () => this.#knobs.releaseOverride(message.overrideId));
-        break;
-      case 'metrics':
-        this.#tabs.answer(message, () => toPrometheusText(this.#metrics.snapshot()));
-        break;
-      case 'token-texts':
-        void this.#askModels(message, (served) => served.textsOf(message.tokenIds));
-        break;
-      case 'tokenize':
-        void this.#askModels(message, (served) => served.tokenize(message.text, message.addSpecialTokens));
-        break;
-      case 'tokenize-chat':
-        void this.#askModels(message, (served) => served.tokenizeChat(message));
-        break;
-      case 'detokenize':
-        void this.#askModels(message, (served) => served.detokenize(message.tokenIds));
-        break;
-      case 'load-model':
-        void this.#askModels(message, (served) => served.load(message));
-        break;
       case 'steer-load':
         void this.#models.steerLoad(message.action);
-        break;
-      case 'list-models':
-        void this.#askModels(message, (served) => served.list());
-        break;
-      case 'suggest-models':
-        void this.#askModels(message, (served) => served.suggest());
-        break;
-      case 'delete-model':
-        void this.#askModels(message, (served) => served.delete(message.key));
         break;
       default:
         message satisfies never;
@@ -227,17 +195,17 @@ export class ServeWorker {
     });
   }
 
-  #refuseBatchingUnderUpstream(): void {
-    this.#models.refuseUnderUpstream('How requests are batched');
-  }
-
-  async #askModels(call: ClientCall, question: (models: ModelSwitch) => Promise<unknown>): Promise<void> {
+  /** Sends an answer that is there at once before this returns. */
+  async #answer(call: CallMessage): Promise<void> {
+    const { clientId, callId } = call;
     try {
-      const result = await this.#models.ask(question);
-      this.#tabs.answer(call, () => result);
+      const answer = isModelCall(call, this.#calls)
+        ? await this.#models.answer(call)
+        : handleCall(this.#calls, call);
+      this.#tabs.toClient(clientId, { type: 'call-answered', callId, result: answer });
     } catch (error) {
       if (error instanceof RuntimeLostError) this.fail(error);
-      else this.#tabs.refuse(call, error);
+      else this.#tabs.toClient(clientId, { type: 'call-refused', callId, error: toWireError(error) });
     }
   }
 

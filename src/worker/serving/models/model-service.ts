@@ -1,5 +1,6 @@
 import { RuntimeLostError } from '../../../batching/generation/runtime-lost-error.ts';
 import type { StatsReporter } from '../../logs/stats-reporter.ts';
+import { handleCall, type CallAnswer, type CallMessage } from '../../../protocol/calls.ts';
 import { importPart } from '../../import-part.ts';
 import { UpstreamError } from '../../../protocol/errors/upstream.ts';
 import type { BackendChoice } from '../../../protocol/ladder.ts';
@@ -8,6 +9,7 @@ import { toWireError } from '../../../protocol/wire-errors.ts';
 import type { TextDeployment } from '../../text-generation/text-deployment.ts';
 import type { ServeWorkerHost } from '../host-reports.ts';
 import type { ModelSwitch } from './model-switch.ts';
+import type { ModelCall } from '../own-calls.ts';
 import type { StatusPublisher } from '../status-publisher.ts';
 
 export interface ModelServiceOptions {
@@ -47,11 +49,12 @@ export class ModelService {
     }
   }
 
-  /** Undefined before the start. @throws UpstreamError if an upstream serves. */
-  async ask<Result>(question: (models: ModelSwitch) => Promise<Result>): Promise<Result | undefined> {
+  /** @throws UpstreamError if an upstream serves. */
+  async answer<Name extends ModelCall>(call: CallMessage<Name>): Promise<CallAnswer<Name>> {
     this.refuseUnderUpstream('Which model runs');
-    const models = await this.#models;
-    return models && question(models);
+    if (!this.#models) throw new Error('The worker has not started.');
+    const { calls } = await this.#models;
+    return handleCall<Name>(calls, call);
   }
 
   async steerLoad(action: 'pause' | 'resume' | 'cancel'): Promise<void> {
