@@ -1,4 +1,10 @@
 import * as v from 'valibot';
+import {
+  GENERATION_OPTIONS,
+  MODEL_OPTION_NAMES,
+  type ModelOptionTypes,
+} from '../batching/generation/options.ts';
+import { fromNames } from '../batching/records.ts';
 import { rung } from './ladder.ts';
 import { count, duration, name, wireError, type Wire } from './wire.ts';
 
@@ -50,6 +56,16 @@ export const whenBusy = v.picklist(['finish', 'resubmit']);
  */
 export type WhenBusy = Wire<typeof whenBusy>;
 
+const VALUE_OF_TYPE = { integer: count, number: v.number(), strings: v.array(v.string()) };
+
+const generationDefaults = v.object(
+  /* @__PURE__ */ fromNames<{
+    readonly [Name in keyof ModelOptionTypes]: (typeof VALUE_OF_TYPE)[ModelOptionTypes[Name]];
+  }>(MODEL_OPTION_NAMES, (name) => VALUE_OF_TYPE[GENERATION_OPTIONS[name].type]),
+);
+/** A value for each option that a model may have a default of. */
+export type GenerationDefaults = Wire<typeof generationDefaults>;
+
 export const modelInfo = v.object({
   /** The hub's ID, the name of a folder, or what the upstream calls it. */
   id: v.string(),
@@ -64,18 +80,7 @@ export const modelInfo = v.object({
   /** Whether it takes a list of chat messages as a prompt. */
   hasChatTemplate: v.boolean(),
   /** `generation_config.json` merged over our own defaults; for an upstream, our own only. */
-  generationDefaults: v.object({
-    maxNewTokens: count,
-    temperature: v.number(),
-    topK: count,
-    topP: v.number(),
-    minP: v.number(),
-    repetitionPenalty: v.number(),
-    presencePenalty: v.number(),
-    frequencyPenalty: v.number(),
-    n: count,
-    stop: v.array(v.string()),
-  }),
+  generationDefaults,
 });
 /**
  * A model. Numbers that an upstream does not report are 0.

@@ -7,7 +7,8 @@ import { ByteTextStream } from './models/tokenizer/text-stream.ts';
 import type { HostMessage } from '../protocol/host-messages.ts';
 import type { KnobSettings, TabRole, WorkerStatus } from '../protocol/status.ts';
 import type { OverrideId, WorkerId } from '../protocol/ids.ts';
-import type { ServedModel } from '../protocol/models.ts';
+import type { ModelInfo, ServedModel } from '../protocol/models.ts';
+import { readGenerationDefaults } from './models/generation-config.ts';
 import type { Unsigned } from '../protocol/wire.ts';
 import type { WorkerMessage } from '../protocol/worker-messages.ts';
 import { type WorkerPast, NO_PAST } from '../protocol/recovery.ts';
@@ -39,6 +40,20 @@ export function createWorkerStatus(overrides: Partial<WorkerStatus> = {}): Worke
 
 export function createServedModel(id = 'model'): ServedModel {
   return { id, backend: 'wasm', precision: 'fp32' };
+}
+
+/** A model without defaults of its own. */
+export function createModelInfo(overrides: Partial<ModelInfo> = {}): ModelInfo {
+  return {
+    id: 'model',
+    numParameters: 1,
+    numLayers: 1,
+    contextLength: 512,
+    vocabSize: 2048,
+    hasChatTemplate: false,
+    generationDefaults: readGenerationDefaults({}, 512),
+    ...overrides,
+  };
 }
 
 interface LockRequest {
@@ -246,26 +261,13 @@ export function createScriptedModel(
       createTextStream: () => new ByteTextStream(bytesOfToken),
     },
     backend,
-    modelInfo: {
+    modelInfo: createModelInfo({
       id: 'scripted',
-      numParameters: 1,
-      numLayers: 1,
       contextLength: config.contextLength,
       vocabSize: config.vocabSize,
       hasChatTemplate: chatTemplate !== undefined,
-      generationDefaults: {
-        maxNewTokens: 3,
-        temperature: 0,
-        topK: 0,
-        topP: 1,
-        minP: 0,
-        repetitionPenalty: 1,
-        presencePenalty: 0,
-        frequencyPenalty: 0,
-        n: 1,
-        stop: [],
-      },
-    },
+      generationDefaults: readGenerationDefaults({ max_new_tokens: 3 }, config.contextLength),
+    }),
     backendInfo: {
       name: 'wasm',
       rung: 'wasm',

@@ -1,4 +1,5 @@
 import { LOGIT_BIAS_LIMITS, logitBiasWithin, type LogitBias } from '../sampling/logit-bias.ts';
+import { fromNames, keysOf } from '../records.ts';
 import { MAX_CHOICES, MAX_LOGPROBS, MAX_SEED, TIMEOUT_RANGE } from './limits.ts';
 import {
   finiteIn,
@@ -39,8 +40,11 @@ type OptionOf<Type extends keyof Types> = Types[Type]['bounds'] & {
   readonly vllm?: string;
   /** Its name in vLLM's chat API, for an option of chats alone. */
   readonly vllmChat?: string;
-  /** Its name in a model's `generation_config.json`, which has the model's own default. */
-  readonly generationConfig?: string;
+  /**
+   * The model's own default counts, where the request leaves the option out: its name in `generation_config.json`, or null for
+   * one that this file doesn't have.
+   */
+  readonly generationConfig?: string | null;
   readonly form?: FormField;
 };
 
@@ -117,6 +121,7 @@ const SAMPLING_OPTIONS = {
     to: 2,
     default: 0,
     openAi: 'presence_penalty',
+    generationConfig: null,
     form: { label: 'Presence penalty', hint: 'Penalizes tokens that have been generated; -2 to 2, 0 = off.' },
   },
   /** Subtracted from a token's logit once for each time the output has it. 0 = off. */
@@ -126,6 +131,7 @@ const SAMPLING_OPTIONS = {
     to: 2,
     default: 0,
     openAi: 'frequency_penalty',
+    generationConfig: null,
     form: {
       label: 'Frequency penalty',
       hint: 'Penalizes a token each time it has been generated; -2 to 2, 0 = off.',
@@ -274,11 +280,22 @@ export type ResolvedGenerationOptions = {
     | (Table[Name] extends { readonly default: unknown } ? never : undefined);
 };
 
+type ModelOptionName = {
+  [Name in keyof Table]: Table[Name] extends { readonly generationConfig: unknown } ? Name : never;
+}[keyof Table];
+
+/** The type of each option that a model may have a default of. */
+export type ModelOptionTypes = { readonly [Name in ModelOptionName]: Table[Name]['type'] };
+
 /** How the next token is chosen. Here the seed is an unsigned 32-bit integer. */
 export type SamplingParams = Pick<ResolvedGenerationOptions, SamplingOptionName>;
 
 /** All options of the text generator, in the order of the docs. */
 export const OPTION_NAMES = /* @__PURE__ */ keysOf(GENERATION_OPTIONS);
+/** Options that a model may have a default of. */
+export const MODEL_OPTION_NAMES = /* @__PURE__ */ OPTION_NAMES.filter(
+  (name): name is ModelOptionName => optionOf(name).generationConfig !== undefined,
+);
 const SAMPLING_OPTION_NAMES = /* @__PURE__ */ keysOf(SAMPLING_OPTIONS);
 
 /** What each option may be, as far as it does not depend on the model. */
@@ -332,17 +349,4 @@ export function pickSampling<Values extends Readonly<Record<SamplingOptionName, 
   values: Values,
 ): Pick<Values, SamplingOptionName> {
   return fromNames(SAMPLING_OPTION_NAMES, (name) => values[name]);
-}
-
-function keysOf<Record extends object>(record: Record): readonly (keyof Record & string)[] {
-  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- these records have no other keys
-  return Object.keys(record) as (keyof Record & string)[];
-}
-
-function fromNames<Values>(
-  names: readonly (keyof Values & string)[],
-  make: (name: keyof Values & string) => unknown,
-): Values {
-  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- `make` gives each name its value
-  return Object.fromEntries(names.map((name) => [name, make(name)])) as Values;
 }

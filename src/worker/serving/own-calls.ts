@@ -8,7 +8,7 @@ export interface OwnCallParts {
   readonly knobs: Knobs;
   readonly metrics: MetricsRegistry;
   /** @throws UpstreamError if an upstream serves: it batches requests by its own policy. */
-  refuseUnderUpstream(): void;
+  readonly refuseUnderUpstream: () => void;
 }
 
 /** Answers the calls about knobs and metrics. */
