@@ -1,23 +1,19 @@
 import * as v from 'valibot';
-import type { BatchingPolicy } from '../batching/generation/policy.ts';
+import { KNOBS, type BatchingPolicy } from '../batching/generation/policy.ts';
+import { fromNames, keysOf } from '../batching/records.ts';
 import type { OverrideId } from './ids.ts';
 import { backendInfo, loadFailure, loadProgress, modelInfo, modelLoad } from './models.ts';
 import { recovery } from './recovery.ts';
-import { count, countOrInfinity, duration, id, name, wireError, type Wire } from './wire.ts';
+import { count, duration, id, name, passing, wireError, type Wire } from './wire.ts';
 
 export { DEFAULT_POLICY } from '../batching/generation/policy.ts';
 export type { BatchingPolicy, PolicyName } from '../batching/generation/policy.ts';
 
-export const policy: v.GenericSchema<unknown, BatchingPolicy> = v.object({
-  policy: v.picklist(['off', 'static', 'continuous']),
-  maxBatchSize: count,
-  batchWaitTimeoutMs: duration,
-  maxBatchedTokens: count,
-  maxQueuedRequests: countOrInfinity,
-  prefixCaching: v.boolean(),
-  kvCacheMemoryBytes: countOrInfinity,
-  maxContextLength: countOrInfinity,
-});
+export const policy: v.GenericSchema<unknown, BatchingPolicy> = v.object(
+  /* @__PURE__ */ fromNames<{
+    readonly [Knob in keyof BatchingPolicy]: v.GenericSchema<unknown, BatchingPolicy[Knob]>;
+  }>(keysOf(KNOBS), (knob) => passing<unknown>(KNOBS[knob])),
+);
 
 export const overrideId = id<OverrideId>();
 

@@ -1,4 +1,5 @@
 import * as v from 'valibot';
+import type { Validate } from '../batching/validate.ts';
 
 // Anything received on a channel is unknown until one of these schemas has checked it.
 
@@ -54,11 +55,21 @@ export const name = v.pipe(v.string(), v.maxLength(MAX_NAME_LENGTH));
 
 export const count = v.pipe(v.number(), v.integer(), v.minValue(0));
 
-/** For counts where "without limit" has a meaning. */
-export const countOrInfinity = v.union([count, v.literal(Infinity)]);
-
 /** Milliseconds, unless its field says otherwise. */
 export const duration = v.pipe(v.number(), v.finite(), v.minValue(0));
+
+/** Values that a check of the core lets through. */
+// @__NO_SIDE_EFFECTS__
+export function passing<Value>(validate: Validate<Value>): v.GenericSchema<unknown, Value> {
+  return v.custom<Value>((value) => {
+    try {
+      validate('value', value);
+      return true;
+    } catch {
+      return false;
+    }
+  });
+}
 
 /** A list of bounded length: a longer one is dropped before its entries are looked at. */
 // @__NO_SIDE_EFFECTS__
