@@ -87,6 +87,8 @@ export const wireError = v.object({
   code: v.string(),
   /** What failed, then what to do. */
   message: v.string(),
+  /** The option that an `INVALID_OPTION` or `UNKNOWN_OPTION` is about. */
+  param: v.exactOptional(v.string()),
   /** Numbers of a `BACK_PRESSURE`, such as `retryAfterMs`. */
   details: v.exactOptional(v.record(v.string(), v.number())),
 });
