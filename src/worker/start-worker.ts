@@ -1,5 +1,4 @@
 import type { AnyDeployment } from '../protocol/deployment.ts';
-import type { ModelFamily } from './models/family.ts';
 import { allowOwnScripts } from '../platform/own-scripts.ts';
 import { isForeignHello, parseClientMessage } from '../protocol/client-messages.ts';
 import { isHostPing, parseWorkerInit, type HostMessage, type WorkerInit } from '../protocol/host-messages.ts';
@@ -15,8 +14,6 @@ import { TabChannels } from './serving/tab-channels.ts';
 export interface StartWorkerOptions {
   /** What the worker serves beside the text generator. Their names differ. */
   readonly deployments?: readonly AnyDeployment[];
-  /** The decoders that it reads, in place of the built-in ones. */
-  readonly families?: readonly ModelFamily[];
   /**
    * The folder of onnxruntime's `.wasm` files, relative to the worker's script. By default they lie where the bundler has put
    * them.
@@ -124,13 +121,12 @@ class WorkerStart {
 
   #start(tabs: Outbox): ServeWorker {
     const { app, past, modelUrl, backend, upstream, bridgeUrl } = this.#init;
-    const { deployments = [], families } = this.#options;
+    const { deployments = [] } = this.#options;
     const outbox = new BridgedOutbox(tabs);
     const worker = new ServeWorker(deployments, outbox, {
       past,
       tell: tellHost,
       ...(app !== undefined && { app }),
-      ...(families && { families }),
     });
     this.#serving = worker;
     // The host hears of an uncaught error by itself, but not of a rejection.

@@ -1,5 +1,4 @@
 import { RuntimeLostError } from '../../batching/generation/runtime-lost-error.ts';
-import type { ModelFamily } from '../models/family.ts';
 import type { FaultKind, Recovery, WorkerPast } from '../../protocol/recovery.ts';
 import type { HostMessage } from '../../protocol/host-messages.ts';
 import type { RequestId } from '../../protocol/ids.ts';
@@ -12,8 +11,6 @@ import type { RequestRegistry } from './request-registry.ts';
 export interface ServeWorkerHost {
   /** Tells the app apart from others of its origin. */
   readonly app?: string;
-  /** The model families that the worker reads, in place of the built-in ones. */
-  readonly families?: readonly ModelFamily[];
   /** What came before this worker. */
   readonly past: WorkerPast;
   /** Sends a message to this tab alone. */

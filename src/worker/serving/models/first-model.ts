@@ -19,7 +19,7 @@ import type { ServeWorkerHost } from '../host-reports.ts';
 import { checkGpu } from './check-gpu.ts';
 import type { RemovableField } from '../status-publisher.ts';
 
-export interface ModelOptions extends Pick<ServeWorkerHost, 'app' | 'families' | 'past'> {
+export interface ModelOptions extends Pick<ServeWorkerHost, 'app' | 'past'> {
   /** The folder of the embedded model. Empty where there is none. */
   readonly modelUrl: string;
   readonly backend: BackendChoice;
