@@ -4,7 +4,7 @@ import { PROTOCOL_VERSION } from '../../protocol/wire.ts';
 import type { Link } from './link.ts';
 import { namesOf } from '../../protocol/names.ts';
 import { NO_PAST } from '../../protocol/recovery.ts';
-import { openSharedLink } from './shared-link.ts';
+import { SharedLink } from './shared-link.ts';
 import {
   createWorkerStatus,
   FakeLocks,
@@ -32,7 +32,7 @@ function openTab(name: string, locks: FakeLocks) {
   const listener = new RecordingLinkListener();
   const page = new EventTarget();
   const id = clientId(name);
-  const link = openSharedLink(
+  const link = new SharedLink(
     {
       clientId: id,
       host: {

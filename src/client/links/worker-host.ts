@@ -101,7 +101,7 @@ export class WorkerHost {
       watch: new SilenceWatch({
         clock: this.#clock,
         ask() {
-          // A script that has not come so far would find one ping after another.
+          // Pings would queue up at a script that does not run yet.
           if (hosted.state === 'silent') return;
           port.postMessage({ version: PROTOCOL_VERSION, type: 'ping' } satisfies HostPing);
         },
@@ -109,45 +109,48 @@ export class WorkerHost {
       }),
     };
     this.#hosted = hosted;
-    port.addEventListener('message', ({ data }) => {
+    this.#listenTo(hosted);
+    this.#sendInit(hosted);
+    hosted.watch.start(PATIENCE_BEFORE_START_MS);
+  }
+
+  #listenTo(hosted: HostedWorker): void {
+    hosted.port.addEventListener('message', ({ data }) => {
       if (hosted !== this.#hosted) return;
       const message = parseHostMessage(data);
       if (message) this.#receive(hosted, message);
       else this.#options.onMessage?.(data);
     });
-    port.addEventListener('error', ({ message }) => {
+    hosted.port.addEventListener('error', ({ message }) => {
       // Browsers send no message when the script could not be loaded.
       if (message === undefined) hosted.state = 'missing';
       this.#replace(hosted, 'worker-error', message ?? 'its script could not be loaded');
     });
-    const { lifeLock } = hosted;
-    const { past } = this.#plan;
-    this.post({
-      version: PROTOCOL_VERSION,
-      type: 'init',
-      ...init,
-      ...(lifeLock && { lifeLock }),
-      past,
-    } satisfies WorkerInit);
-    hosted.watch.start(PATIENCE_BEFORE_START_MS);
   }
 
-  /** Undefined where the browser refuses one, for instance by a policy of the page. */
+  #sendInit({ port, lifeLock }: HostedWorker): void {
+    port.postMessage({
+      version: PROTOCOL_VERSION,
+      type: 'init',
+      ...this.#options.init,
+      ...(lifeLock && { lifeLock }),
+      past: this.#plan.past,
+    } satisfies WorkerInit);
+  }
+
+  /** Undefined if the browser refuses one, for instance because of a policy of the page. */
   #create(): WorkerPort | undefined {
     try {
       return this.#options.createWorker();
     } catch (cause) {
-      // In a turn of its own: the caller is not done yet.
+      // Later, because the caller is not done yet.
       queueMicrotask(() => this.#options.onGiveUp(WorkerFailedError.because(String(cause))));
       return undefined;
     }
   }
 
   #receive(hosted: HostedWorker, message: HostMessage): void {
-    if (hosted.state === 'silent') {
-      hosted.state = 'starting';
-      hosted.watch.stop();
-    }
+    this.#recordStart(hosted);
     switch (message.type) {
       case 'alive':
         this.#watchLife(hosted);
@@ -172,9 +175,7 @@ export class WorkerHost {
         hosted.stalledIds = message.stalledIds;
         break;
       case 'reading':
-        hosted.readId = message.requestId;
-        if (hosted.state === 'starting')
-          hosted.watch.start(hosted.readId === undefined ? PATIENCE_AT_START_MS : undefined);
+        this.#recordReading(hosted, message.requestId);
         break;
       case 'pong':
         hosted.watch.hear(message.patienceMs);
@@ -185,6 +186,20 @@ export class WorkerHost {
       default:
         message satisfies never;
     }
+  }
+
+  /** The first message shows that the script runs. */
+  #recordStart(hosted: HostedWorker): void {
+    if (hosted.state !== 'silent') return;
+    hosted.state = 'starting';
+    hosted.watch.stop();
+  }
+
+  /** A worker that reads a prompt while it starts has the patience of a step, not that of a start. */
+  #recordReading(hosted: HostedWorker, requestId: RequestId | undefined): void {
+    hosted.readId = requestId;
+    if (hosted.state !== 'starting') return;
+    hosted.watch.start(requestId === undefined ? PATIENCE_AT_START_MS : undefined);
   }
 
   /**
