@@ -15,6 +15,7 @@ import type { ClientId } from '../../protocol/ids.ts';
 import { handleCall, type CallMessage } from '../../protocol/calls.ts';
 import type { ClientMessage } from '../../protocol/client-messages.ts';
 import type { UpstreamInit } from '../../protocol/host-messages.ts';
+import type { RequestUpdate } from '../../protocol/requests.ts';
 import { toWireError } from '../../protocol/wire-errors.ts';
 import { TextDeployment } from '../text-generation/text-deployment.ts';
 import { DeploymentSet } from './deployments/deployment-set.ts';
@@ -37,7 +38,7 @@ const REFUSAL_CODES: ReadonlySet<string> = new Set([
   'UNKNOWN_OPTION',
 ]);
 
-/** The worker's side of the wire: loads the model, passes requests to their deployment and answers back. */
+/** The worker's end of the channels: wires its parts, and passes each message to the part that handles it. */
 export class ServeWorker {
   readonly #host: ServeWorkerHost;
   readonly #reports: HostReports;
@@ -55,8 +56,7 @@ export class ServeWorker {
   readonly #calls: OwnCalls;
 
   constructor(deployments: readonly AnyDeployment[], outbox: Outbox, host: ServeWorkerHost) {
-    const { past } = host;
-    const { recovery, maxRows } = past;
+    const { recovery } = host.past;
     const tabs = new TabMessages(outbox);
     this.#host = host;
     this.#tabs = tabs;
@@ -64,46 +64,19 @@ export class ServeWorker {
       this.#status.change({ state: 'loading', recovery: nextRecovery }, ['progress']),
     );
     this.#activity = new ActivityLog(systemClock, (activity) => tabs.toAll({ type: 'activity', activity }));
-    const stats = new StatsReporter(systemClock, createGenerationMetrics(this.#metrics, TEXT_GENERATOR), {
-      gauges: () => this.#textGenerator.gauges,
-      send: (value) => {
-        for (const step of value.steps) this.#stepLog.add(stepBatchOf(step));
-        tabs.toAll({ type: 'stats', stats: value });
-      },
-    });
-    this.#textGenerator = new TextDeployment(
-      stats,
-      (updates) => {
-        this.#reports.recordUpdates(updates);
-        this.#router.post(updates);
-      },
-      {
-        onRuntimeLost: (error) => this.fail(error),
-        onStepBegun: (requestIds) => this.#reports.recordStep(requestIds),
-        whileReading: (requestId, read) => this.#reports.whileReading(requestId, read),
-        ...(maxRows !== undefined && { maxRows }),
-      },
-    );
+    const stats = this.#createStats();
+    const textGenerator = this.#createTextGenerator(stats);
+    this.#textGenerator = textGenerator;
     const batched = deployments.map((deployment) => [deployment.name, this.#serve(deployment)] as const);
-    const set = new DeploymentSet(this.#textGenerator, new Map(batched));
-    this.#router = new RequestRouter({
-      registry: this.#requests,
-      deployments: set,
-      tabs,
-      activity: this.#activity,
-      host,
-    });
+    const set = new DeploymentSet(textGenerator, new Map(batched));
+    const [registry, activity] = [this.#requests, this.#activity];
+    this.#router = new RequestRouter({ registry, deployments: set, tabs, activity, host });
     this.#knobs = new Knobs(set, () => this.#status.change(this.#knobs.shown, ['override']));
     this.#status = new StatusPublisher(
       { state: 'loading', numTabs: 0, ...this.#knobs.shown, ...(recovery && { recovery }) },
       (status) => tabs.toAll({ type: 'status', status }),
     );
-    this.#models = new ModelService({
-      host,
-      status: this.#status,
-      stats,
-      textGenerator: this.#textGenerator,
-    });
+    this.#models = new ModelService({ host, status: this.#status, stats, textGenerator });
     this.#calls = createOwnCalls({
       knobs: this.#knobs,
       metrics: this.#metrics,
@@ -117,7 +90,7 @@ export class ServeWorker {
   }
 
   /**
-   * Asks the host for another worker, in which all requests go on: none of them is told.
+   * Asks the host for another worker, which continues all requests. No request fails.
    *
    * @param error `RuntimeLostError`, or an error that nobody has caught.
    */
@@ -207,6 +180,30 @@ export class ServeWorker {
       if (error instanceof RuntimeLostError) this.fail(error);
       else this.#tabs.toClient(clientId, { type: 'call-refused', callId, error: toWireError(error) });
     }
+  }
+
+  #createStats(): StatsReporter {
+    return new StatsReporter(systemClock, createGenerationMetrics(this.#metrics, TEXT_GENERATOR), {
+      gauges: () => this.#textGenerator.gauges,
+      send: (stats) => {
+        for (const step of stats.steps) this.#stepLog.add(stepBatchOf(step));
+        this.#tabs.toAll({ type: 'stats', stats });
+      },
+    });
+  }
+
+  #createTextGenerator(stats: StatsReporter): TextDeployment {
+    const { maxRows } = this.#host.past;
+    const onUpdates = (updates: readonly RequestUpdate[]): void => {
+      this.#reports.recordUpdates(updates);
+      this.#router.post(updates);
+    };
+    return new TextDeployment(stats, onUpdates, {
+      onRuntimeLost: (error) => this.fail(error),
+      onStepBegun: (requestIds) => this.#reports.recordStep(requestIds),
+      whileReading: (requestId, read) => this.#reports.whileReading(requestId, read),
+      ...(maxRows !== undefined && { maxRows }),
+    });
   }
 
   #serve(deployment: AnyDeployment): BatchedDeployment {
