@@ -4,7 +4,7 @@ import { clientId, requestId } from '../batching/generation/test-support.ts';
 import { ModelGenerator } from '../worker/text-generation/model-generator.ts';
 import type { ChatMessage } from '../protocol/chat.ts';
 import type { Prompt } from './handles.ts';
-import { OutstandingRequest } from './outstanding.ts';
+import { ResumableRequest } from './resumable-request.ts';
 import type { GenerationOptions, GenerationResult, PromptTokenLogprobs } from '../protocol/generation.ts';
 import type { RequestUpdate, Resumption } from '../protocol/requests.ts';
 import { ScriptedBackend } from '../worker/testing/scripted-backend.ts';
@@ -110,7 +110,7 @@ async function loseEach(prompt: Prompt, options: GenerationOptions) {
   const messages = await generate(prompt, options);
   const afterLosses: ReturnType<typeof heard>[] = [];
   for (let numHeard = 0; numHeard < messages.length; numHeard += 1) {
-    const request = new OutstandingRequest(
+    const request = new ResumableRequest(
       { requestId: ID, deployment: 'text-generator', input: prompt, options },
       { apply: () => {} },
       0,

@@ -8,7 +8,7 @@ import { toWireError } from '../protocol/wire-errors.ts';
 import type { BaseResponse } from './base-response.ts';
 import type { Connection } from './connection.ts';
 import type { RequestOptions } from './handles.ts';
-import { OutstandingRequest } from './outstanding.ts';
+import { ResumableRequest } from './resumable-request.ts';
 import { cloneRefusal, nameRefusal } from './refusals.ts';
 import type { ClientUpdate, Topics } from './topics.ts';
 
@@ -19,7 +19,7 @@ type ResponseConstructor<Made> = new (...args: ConstructorParameters<typeof Base
 export class OutstandingRequests {
   readonly #connection: Connection;
   readonly #topics: Topics;
-  readonly #requests = new Map<RequestId, OutstandingRequest>();
+  readonly #requests = new Map<RequestId, ResumableRequest>();
 
   constructor(connection: Connection, topics: Topics) {
     this.#connection = connection;
@@ -94,8 +94,8 @@ export class OutstandingRequests {
     const response = new ResponseClass(requestId, (reason) => this.cancel(requestId, reason));
     // The client chooses the seed: every worker that continues the request draws the same tokens.
     const seeded = deployment === TEXT_GENERATOR ? withSeed(options) : options;
-    const submission = { requestId, deployment, input, options: seeded, turn };
-    this.#requests.set(requestId, new OutstandingRequest(submission, response, systemClock.now()));
+    const made = { requestId, deployment, input, options: seeded, turn };
+    this.#requests.set(requestId, new ResumableRequest(made, response, systemClock.now()));
     this.#topics.publish('requests', [{ type: 'submitted', requestId, deployment, input }]);
     const refusal = this.#connection.end ?? nameRefusal(deployment);
     if (refusal) this.#settle(requestId, refusal);
@@ -117,8 +117,8 @@ export class OutstandingRequests {
   }
 
   /** Sends the requests of one turn. */
-  #send(requests: readonly OutstandingRequest[]): void {
-    const message = OutstandingRequest.takeAll(requests, systemClock.now());
+  #send(requests: readonly ResumableRequest[]): void {
+    const message = ResumableRequest.takeAll(requests, systemClock.now());
     if (message) this.#connection.post(message);
   }
 
