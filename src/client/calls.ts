@@ -20,14 +20,14 @@ export type Ask = Calls['ask'];
 interface PendingCall extends PromiseWithResolvers<unknown> {
   readonly message: Outgoing;
   readonly signal: AbortSignal | undefined;
-  /** Workers that were asked. */
+  /** Number of workers that were asked. */
   numWorkers: number;
 }
 
-/** Give up on a load after so many workers were lost under it. */
+/** Give up on a load after it has killed this many workers. */
 const MAX_WORKERS_OF_LOAD = 2;
 
-/** Calls to the worker itself that are not answered yet. The next worker is asked again. */
+/** Calls to the worker itself that are not answered yet. If the worker is lost, the next one is asked. */
 export class Calls {
   readonly #connection: Connection;
   readonly #pending = new Map<number, PendingCall>();
@@ -49,7 +49,7 @@ export class Calls {
     return v.parse(CALLS[request.type].answer, await this.#ask(request, signal));
   }
 
-  /** Takes out a call that is answered now; undefined for one that was before. */
+  /** Removes and returns a call that is answered now; undefined for one that was answered before. */
   take(callId: number): PromiseWithResolvers<unknown> | undefined {
     const call = this.#pending.get(callId);
     this.#pending.delete(callId);
@@ -60,7 +60,7 @@ export class Calls {
     for (const callId of this.#pending.keys()) this.take(callId)?.reject(error);
   }
 
-  /** Refuses calls that no further worker is to be asked. */
+  /** Rejects calls that no further worker should get. */
   dropRefused(): void {
     for (const [callId, call] of this.#pending) {
       const refusal = refusalOf(call);
@@ -68,7 +68,7 @@ export class Calls {
     }
   }
 
-  /** Asks the worker that serves now. */
+  /** Sends the pending calls to the current worker. */
   askAgain(): void {
     this.dropRefused();
     for (const call of this.#pending.values()) this.#send(call);
@@ -99,7 +99,7 @@ export class Calls {
   }
 }
 
-/** Why the next worker is not asked as well. */
+/** Why the next worker should not get this call. */
 function refusalOf({ message, signal, numWorkers }: PendingCall): Error | undefined {
   if (message.type !== 'load-model') return undefined;
   const modelName = modelNameOf(message.source, 'the embedded model');

@@ -47,24 +47,24 @@ export interface ConnectOptions {
   readonly name?: string;
   /**
    * Where to run. `auto`, the default, takes the upstream that the bridge was started with, else WebGPU, else WASM. The leading
-   * tab decides for all.
+   * tab decides for all tabs.
    */
   readonly backend?: BackendChoice;
   /**
    * Folder of the first model in the hub's layout, relative to the page; `models/storyteller/` by default. With `null` the app
-   * begins without a model: only its own deployments serve until `loadModel`. The leading tab decides for all.
+   * begins without a model: only its own deployments serve until `loadModel`. The leading tab decides for all tabs.
    */
   readonly modelUrl?: string | null;
-  /** Origin of the hub that `loadModel` uses by default: that which the bridge was started with, else huggingface.co. */
+  /** Origin of the hub that `loadModel` uses by default. If left out, the bridge's hub, else huggingface.co. */
   readonly hub?: string;
 }
 
 /**
- * Joins the tabs of this app: one of them runs the worker and its model for all. Resolves at once, in state `loading`;
- * requests that are submitted before `ready()` wait. When the leading tab is lost, another one takes over and every request
- * goes on where it was.
+ * Joins the tabs of this app. One of them runs the worker and its model for all. Resolves at once, in state `loading`:
+ * requests that are submitted before `ready()` wait. When the leading tab is lost, another one takes over and continues every
+ * request.
  *
- * The type of the worker's deployments makes `getHandle` know them: `connect<typeof deployments>({ … })`.
+ * With the type of the worker's deployments, `getHandle` knows their inputs and answers: `connect<typeof deployments>({ … })`.
  *
  * @param options How this tab joins. All tabs of an app give the same `name`.
  * @returns The client of this tab.
@@ -101,8 +101,8 @@ function toFolderUrl(modelUrl: string): string {
   return href.endsWith('/') ? href : `${href}/`;
 }
 
-/** The client's side: sends requests to the worker, wherever it runs, and hands out what comes back. */
-// oxlint-disable-next-line typescript/no-generated-empty-object-type -- of no deployment the types are known
+/** Sends requests to the worker, in whichever tab it runs, and returns its answers. */
+// oxlint-disable-next-line typescript/no-generated-empty-object-type -- no deployment types are known
 export class TabserveClient<Deployments extends DeploymentMap = DeploymentTypes<readonly []>> {
   readonly #hub: string | undefined;
   readonly #topics: Topics;
@@ -112,7 +112,7 @@ export class TabserveClient<Deployments extends DeploymentMap = DeploymentTypes<
 
   /**
    * @internal
-   * @param hub Origin of the hub that `loadModel` uses by default; huggingface.co where left out.
+   * @param hub Origin of the hub that `loadModel` uses by default; huggingface.co if left out.
    */
   constructor(clientId: ClientId, open: OpenLink, hub?: string) {
     this.#hub = hub;
@@ -132,10 +132,10 @@ export class TabserveClient<Deployments extends DeploymentMap = DeploymentTypes<
   /**
    * How to call the text generator, which every worker has.
    *
-   * @param caller Who asks through this client. The worker accepts it from the bridge only.
+   * @param caller The HTTP client that this client asks for. The worker accepts it only from the bridge.
    */
   getHandle(name: 'text-generator', caller?: Caller): TextGeneratorHandle;
-  /** How to call a deployment that `connect<typeof deployments>` has named: its input and answer have their types. */
+  /** How to call a deployment of `connect<typeof deployments>`, with the types of its input and answer. */
   getHandle<Name extends keyof Deployments & string>(
     name: Name,
     caller?: Caller,
@@ -149,17 +149,17 @@ export class TabserveClient<Deployments extends DeploymentMap = DeploymentTypes<
   }
 
   /**
-   * Turns knobs of the text generator, for all tabs, from its next step on; while an override is held, after its end.
+   * Turns knobs of the text generator for all tabs. They take effect at its next step or, while an override is held, after its end.
    *
-   * @param knobs Those that are left out keep their value.
+   * @param knobs Knobs that are left out keep their value.
    * @returns All knobs.
    * @throws InvalidOptionError or UnknownOptionError; then nothing changes.
    */
   configure(name: 'text-generator', knobs: Partial<BatchingPolicy>): Promise<BatchingPolicy>;
   /**
-   * Turns knobs of another deployment, for all tabs, from its next batch on.
+   * Turns knobs of another deployment for all tabs. They take effect at its next batch.
    *
-   * @param knobs Those that are left out keep their value.
+   * @param knobs Knobs that are left out keep their value.
    * @returns All knobs.
    * @throws InvalidOptionError, UnknownOptionError or UnknownDeploymentError; then nothing changes.
    */
@@ -200,12 +200,12 @@ export class TabserveClient<Deployments extends DeploymentMap = DeploymentTypes<
   }
 
   /**
-   * Loads another model, for all tabs; the old one serves until the new one is ready. A model of the hub is downloaded once and
-   * stored: the next time it loads from this device, without the network. After a failure the old model serves on.
+   * Loads another model for all tabs. The current model serves until the new one is ready. A model of the hub is downloaded once and
+   * stored: the next time it loads from this device, without the network. If the load fails, the current model keeps serving.
    *
    * @param model An ID of the hub, `storyteller` for the embedded model, or a folder's files.
-   * @param options In which precision, and what becomes of requests that run.
-   * @param onProgress Gets what every tab sees as `status().load`.
+   * @param options The precision, and whether running requests finish or start again.
+   * @param onProgress Gets the progress that every tab sees as `status().load`.
    * @returns The status, once the new model serves.
    * @throws InvalidOptionError, ModelNotFoundError, ModelAccessError, HubUnreachableError, HubUnavailableError, HubRateLimitError,
    *   HubAnswerError, HubRedirectError, ModelFileMissingError, ModelFileCorruptError, UnsupportedModelError, UnsupportedDtypeError, ModelTooLargeError,
@@ -225,7 +225,7 @@ export class TabserveClient<Deployments extends DeploymentMap = DeploymentTypes<
     const unsubscribe = this.subscribe('status', ({ load }) => load && onProgress?.(load));
     const cancel = (): void => {
       this.steerLoad('cancel');
-      // Without a worker nobody answers the cancellation.
+      // Without a worker, no answer comes to the cancellation.
       if (!this.#connection.isServed) this.#calls.dropRefused();
     };
     signal?.addEventListener('abort', cancel);
@@ -238,7 +238,7 @@ export class TabserveClient<Deployments extends DeploymentMap = DeploymentTypes<
     }
   }
 
-  /** Pauses, resumes or cancels the load that is under way, whichever tab asked for it. */
+  /** Pauses, resumes or cancels the current load, whichever tab started it. */
   steerLoad(action: 'pause' | 'resume' | 'cancel'): void {
     this.#connection.post({ type: 'steer-load', action });
   }
@@ -248,13 +248,13 @@ export class TabserveClient<Deployments extends DeploymentMap = DeploymentTypes<
     return this.#calls.ask({ type: 'list-models' });
   }
 
-  /** Small models of the hub that are known to run, with what they take on this device. */
+  /** Small models of the hub that are known to run, with their needs on this device. */
   suggestedModels(): Promise<readonly SuggestedModel[]> {
     return this.#calls.ask({ type: 'suggest-models' });
   }
 
   /**
-   * Deletes the stored files of a model; if it serves, it does so until the page is reloaded.
+   * Deletes the stored files of a model. The current model keeps serving until the page is reloaded.
    *
    * @param key As in `storedModels()`.
    */
@@ -267,14 +267,14 @@ export class TabserveClient<Deployments extends DeploymentMap = DeploymentTypes<
     return this.#calls.ask({ type: 'metrics' });
   }
 
-  /** The text of each token by itself: '' for a special one, U+FFFD for a part of a character. Waits for the first model. */
+  /** The text of each token by itself: '' for a special token, U+FFFD for a part of a character. Waits for the first model. */
   tokenTexts(tokenIds: readonly number[]): Promise<readonly string[]> {
     return this.#calls.ask({ type: 'token-texts', tokenIds });
   }
 
   /**
-   * A text as tokens of the model that serves. Waits for the first model. `addSpecialTokens`, true by default, adds those that the
-   * model expects at the start of a prompt.
+   * A text as tokens of the current model. Waits for the first model. `addSpecialTokens`, true by default, adds those that the model
+   * expects at the start of a prompt.
    *
    * @param options Whether to add special tokens.
    * @throws InvalidOptionError for a text of more than 131,072 characters.
@@ -289,7 +289,7 @@ export class TabserveClient<Deployments extends DeploymentMap = DeploymentTypes<
   }
 
   /**
-   * A chat as tokens of the model that serves, as its chat template writes it. Waits for the first model.
+   * A chat as tokens of the current model, rendered by its chat template. Waits for the first model.
    *
    * @throws NoChatTemplateError for a base model; ChatTemplateError for messages that the template refuses;
    *   InvalidOptionError for messages of more than 1,048,576 characters.
@@ -304,7 +304,7 @@ export class TabserveClient<Deployments extends DeploymentMap = DeploymentTypes<
   }
 
   /**
-   * Tokens of the model that serves as text; special tokens are spelled out. Waits for the first model.
+   * Tokens of the current model as text, with special tokens spelled out. Waits for the first model.
    *
    * @throws InvalidOptionError for an ID outside its vocabulary.
    */
@@ -328,8 +328,8 @@ export class TabserveClient<Deployments extends DeploymentMap = DeploymentTypes<
   }
 
   /**
-   * Calls the listener with every new value, and with the current `status` at once. An error of the listener reaches the console
-   * only.
+   * Calls the listener with every new value, and with the current `status` at once. An error of the listener only reaches the
+   * console.
    *
    * @returns A function that unsubscribes.
    */
@@ -340,12 +340,12 @@ export class TabserveClient<Deployments extends DeploymentMap = DeploymentTypes<
     return unsubscribe;
   }
 
-  /** Cancels a request of this client; one that has ended stays as it is. */
+  /** Cancels a request of this client. Does nothing if the request has ended. */
   cancel(requestId: RequestId): void {
     this.#requests.cancel(requestId);
   }
 
-  /** Leaves the other tabs; outstanding requests of this client reject with ClosedError. */
+  /** Leaves the other tabs. Outstanding requests of this client reject with ClosedError. */
   close(): void {
     this.#connection.close();
   }

@@ -55,7 +55,7 @@ export class OutstandingRequests {
     this.#settle(requestId, RequestCancelledError.because(reason));
   }
 
-  /** Updates of requests that are settled are dropped. */
+  /** Drops updates of settled requests. */
   apply(updates: readonly RequestUpdate[]): void {
     const known = updates.filter(({ requestId }) => this.#requests.has(requestId));
     for (const update of known) {
@@ -66,7 +66,7 @@ export class OutstandingRequests {
   }
 
   /**
-   * Sends all requests to the worker that serves now, with what the one before has done of them. Returns the updates to publish.
+   * Sends all requests to the current worker, with the progress that the previous one has made. Returns the updates to publish.
    */
   resubmitAll(): readonly ClientUpdate[] {
     const resubmitted = [...this.#requests]
@@ -104,7 +104,7 @@ export class OutstandingRequests {
     return response;
   }
 
-  /** Without a worker the requests wait for the next one. */
+  /** Sends requests. Without a worker, they wait for the next one. */
   #begin(responses: readonly PendingResponse[]): void {
     const requests = responses.flatMap(({ requestId }) => this.#requests.get(requestId) ?? []);
     try {
@@ -122,7 +122,7 @@ export class OutstandingRequests {
     if (message) this.#connection.post(message);
   }
 
-  /** Ends the request at once; a result that is already on its way is dropped. */
+  /** Ends the request at once. A result that is already in flight is dropped. */
   #settle(requestId: RequestId, error: Error): void {
     const update: RequestUpdate = { type: 'failed', requestId, error: toWireError(error) };
     this.#requests.get(requestId)?.response.apply(update, error);

@@ -41,7 +41,7 @@ export class ResumableRequest {
     this.#submittedAtMs = submittedAtMs;
   }
 
-  /** Whether a worker has been asked, which may be lost by now. */
+  /** Whether the request was sent to a worker, which may be lost by now. */
   get isSent(): boolean {
     return this.#isSent;
   }
@@ -55,7 +55,7 @@ export class ResumableRequest {
     return this.#made.turn ?? {};
   }
 
-  /** The message for the worker that serves now. */
+  /** The message for the current worker. */
   takeMessage(nowMs: number): Outgoing {
     return { type: 'submit', deployment: this.#made.deployment, ...this.turn, ...this.#take(nowMs) };
   }
@@ -125,7 +125,7 @@ export class ResumableRequest {
     if (ttftMs !== undefined) this.#progress = { ttftMs, ...this.#progress };
   }
 
-  /** Choices before it are made as well: only the worker knows how many there will be. */
+  /** Also creates all choices before it: only the worker knows how many there will be. */
   #choiceAt(index: number): ReceivedChoice {
     while (this.#choices.length <= index) this.#choices.push({ tokenIds: [], logprobs: [] });
     const choice = this.#choices[index];

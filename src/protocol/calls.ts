@@ -84,7 +84,7 @@ export type CallMessage<Name extends CallName = CallName> = {
 
 export type CallAnswer<Name extends CallName> = Wire<Calls[Name]['answer']>;
 
-/** What the worker does for each call. */
+/** The worker's function for each call. */
 export type CallHandlers<Name extends CallName = CallName> = {
   readonly [Key in Name]: (message: CallMessage<Key>) => CallAnswer<Key> | Promise<CallAnswer<Key>>;
 };

@@ -64,11 +64,11 @@ const PAST = {
     message: 'unplugged',
     rung: 'webgpu-fp16',
     attempt: 2,
-    isCondemning: true,
+    hasFatalRequest: true,
   },
   leftRungs: [{ rung: 'webgpu-fp16', reason: 'it was lost' }],
   maxRows: 4,
-  condemned: ['r'],
+  fatalIds: ['r'],
 };
 const INIT = {
   version,

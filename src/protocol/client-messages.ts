@@ -19,13 +19,13 @@ const submitAll = clientMessage('submit-all', {
 
 const otherMessages = [
   clientMessage('hello', {
-    /** The knobs that this tab saw last: a worker that knows older ones takes them over. */
+    /** The newest knobs that this tab has seen. A worker with older ones takes them over. */
     knobs: v.exactOptional(knobSettings),
-    /** The override that this tab holds: the next worker keeps it only if the tab names it. */
+    /** The override that this tab holds. The next worker keeps it only if the tab sends it. */
     override: v.exactOptional(heldOverride),
   }),
   clientMessage('cancel', { requestId }),
-  /** Does nothing while no model is being loaded. */
+  /** Does nothing if no load is under way. */
   clientMessage('steer-load', { action: v.picklist(['pause', 'resume', 'cancel']) }),
   ...Object.values(CALLS).map(({ message }) => message),
 ];

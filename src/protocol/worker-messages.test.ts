@@ -75,7 +75,7 @@ const STATUS = {
     message: 'unplugged',
     rung: 'webgpu-fp16',
     attempt: 2,
-    isCondemning: true,
+    hasFatalRequest: true,
   },
 };
 const BARE_STATUS = { state: 'loading', knobs: createKnobs(), numTabs: 0 };

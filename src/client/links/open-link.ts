@@ -2,7 +2,7 @@ import type { Link, LinkListener } from './link.ts';
 import { SharedLink } from './shared-link.ts';
 import { openSoloLink, type SoloLinkOptions } from './solo-link.ts';
 
-/** Opens a link to the site's shared worker where the browser can share one, else to a worker of this tab's own. */
+/** Opens a link to the site's shared worker if the browser can share one, else to a worker for this tab alone. */
 export function openLink(options: Omit<SoloLinkOptions, 'page' | 'reason'>, listener: LinkListener): Link {
   const missing = missingPlatformParts();
   if (missing.length === 0) {

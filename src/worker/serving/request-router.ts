@@ -53,10 +53,10 @@ export class RequestRouter {
       const { requestId, input } = request;
       this.#parts.activity.recordSubmitted({ requestId, input, ...sender }, numResumedTokensOf(request));
     }
-    const isCondemned = ({ requestId }: SubmittedRequest): boolean =>
-      this.#parts.host.past.condemned.includes(requestId);
-    this.#fail(fresh.filter(isCondemned), this.#condemnation(deployment));
-    const good = fresh.filter((request) => !isCondemned(request));
+    const isFatal = ({ requestId }: SubmittedRequest): boolean =>
+      this.#parts.host.past.fatalIds.includes(requestId);
+    this.#fail(fresh.filter(isFatal), this.#fatalError(deployment));
+    const good = fresh.filter((request) => !isFatal(request));
     try {
       this.#parts.deployments.submitAll(
         deployment,
@@ -116,7 +116,7 @@ export class RequestRouter {
   }
 
   /** The error of a request that has killed worker after worker. */
-  #condemnation(deployment: string): ModelRunError {
+  #fatalError(deployment: string): ModelRunError {
     const remedy =
       deployment === TEXT_GENERATOR ? 'shorten the prompt, or change its options' : 'change its input';
     return ModelRunError.ofEvery(this.#parts.host.past.recovery?.message ?? '', remedy);
