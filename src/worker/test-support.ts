@@ -61,7 +61,7 @@ interface LockRequest {
   readonly grant: () => void;
 }
 
-/** Exclusive locks, granted in order of request, never in the turn of the request itself. */
+/** Exclusive locks, granted in order of request, never synchronously. */
 export class FakeLocks implements Locks {
   readonly #queues = new Map<string, LockRequest[]>();
 
@@ -83,14 +83,14 @@ export class FakeLocks implements Locks {
     return Promise.resolve({ held: held.map((name) => ({ name })) });
   }
 
-  /** Takes a lock as somebody else would; returns its release. */
+  /** Takes a lock as another client would. Returns its release. */
   hold(name: string): () => void {
     const { promise, resolve } = Promise.withResolvers<void>();
     void this.request(name, () => promise);
     return resolve;
   }
 
-  /** How many hold this lock or wait for it. */
+  /** Number of holders and waiters of this lock. */
   queueLength(name: string): number {
     return this.#queues.get(name)?.length ?? 0;
   }
@@ -99,7 +99,7 @@ export class FakeLocks implements Locks {
     return this.#queues.get(name)?.[0]?.isGranted ?? false;
   }
 
-  /** Names of all locks that somebody holds or waits for. */
+  /** Names of all locks with a holder or a waiter. */
   get names(): string[] {
     return [...this.#queues].filter(([, queue]) => queue.length > 0).map(([name]) => name);
   }
@@ -131,14 +131,14 @@ export class FakeLocks implements Locks {
   }
 }
 
-/** From here on a signal comes too late, though the callback is still to be called. */
+/** From now on, an abort comes too late, although the callback is called later. */
 function grantFirst([first]: readonly LockRequest[]): void {
   if (!first) return;
   first.isGranted = true;
   first.grant();
 }
 
-/** A worker's outside, seen by the tab that made it. */
+/** A worker, as the tab that made it uses it. */
 export class FakeWorkerPort implements WorkerPort {
   readonly received: unknown[] = [];
   isTerminated = false;
@@ -163,13 +163,13 @@ export class FakeWorkerPort implements WorkerPort {
     this.#events.dispatchEvent(new CustomEvent('message', { detail: data }));
   }
 
-  /** @param message None where its script could not be loaded. */
+  /** @param message Left out if the script could not be loaded. */
   fail(message?: string): void {
     this.#events.dispatchEvent(new CustomEvent('error', { detail: message }));
   }
 }
 
-/** The tab that made a worker, as the worker sees it. */
+/** The tab that made a worker. Records its messages. */
 export interface RecordingServeHost extends ServeWorkerHost {
   readonly told: Unsigned<HostMessage>[];
 }
@@ -179,7 +179,7 @@ export function createServeHost(past: Partial<WorkerPast> = {}): RecordingServeH
   return { past: { ...NO_PAST, ...past }, told, tell: (message) => told.push(structuredClone(message)) };
 }
 
-/** What a tab hears of its link: one line each, and the messages themselves. */
+/** Records the events of a link, one line each, and its messages. */
 export class RecordingLinkListener implements LinkListener {
   readonly log: string[] = [];
   readonly messages: WorkerMessage[] = [];
@@ -217,7 +217,7 @@ export class RecordingLinkListener implements LinkListener {
 const ALPHABET = Array.from('abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789');
 
 interface ScriptedModelOptions {
-  /** Of tokens that are no letters, by id. */
+  /** The bytes of tokens that are not letters, by token ID. */
   readonly bytes?: ReadonlyMap<number, Uint8Array> | undefined;
   readonly chatTemplate?: ChatTemplate | undefined;
 }
@@ -279,7 +279,7 @@ export function createScriptedModel(
   };
 }
 
-/** Runs a work in pieces without a pause. */
+/** Runs all pieces of a generator without a pause. */
 export function runToEnd<Result>(work: Generator<unknown, Result>): {
   readonly numPieces: number;
   readonly value: Result;
@@ -315,14 +315,14 @@ export function hasShapeOf(value: unknown, samples: readonly unknown[]): boolean
   });
 }
 
-/** One change of a message somewhere inside: which place is taken modulo the number of places. */
+/** One change inside a message, at index `place` modulo the number of places. */
 export interface Mutation {
   readonly place: number;
   readonly change: 'replace' | 'remove' | 'add';
   readonly junk: unknown;
 }
 
-/** A copy of a message in which something is not as it should be. */
+/** A copy of a message with this change. */
 export function mutate(message: object, { place, change, junk }: Mutation): object {
   const copy = structuredClone(message);
   const places = placesIn(copy);

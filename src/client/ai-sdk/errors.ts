@@ -2,10 +2,10 @@ import { APICallError } from '@ai-sdk/provider';
 
 import { BackPressureError } from '../index.ts';
 
-/** An answer began anew with another model after text of it had been told, or another model than the one asked for answers. */
+/** An answer started again with another model after part of its text was sent, or a model other than the requested one answers. */
 const REPLACED = 'Another model took over before the answer was complete: send the prompt again.';
 
-/** Codes of failures that may pass by themselves. */
+/** Codes of failures that a retry may fix. */
 const TRANSIENT_CODES: ReadonlySet<unknown> = new Set([
   'BACK_PRESSURE',
   'MODEL_RUN_FAILED',
@@ -14,8 +14,8 @@ const TRANSIENT_CODES: ReadonlySet<unknown> = new Set([
 ]);
 
 /**
- * The error of a call, as the AI SDK expects it: an abort by its signal's reason, and what a retry may mend as a retryable
- * APICallError. All others stay what they are, with their `code`.
+ * The error of a call, as the AI SDK expects it: the signal's reason for an abort, and a retryable APICallError for a failure that a
+ * retry may fix. Other errors are unchanged, with their `code`.
  */
 export function toCallError(error: unknown, signal: AbortSignal | undefined): unknown {
   if (signal?.aborted) return signal.reason;
@@ -27,7 +27,7 @@ export function replacedError(): APICallError {
   return retryable(REPLACED);
 }
 
-/** The stable code of one of our errors, also where it is the cause of another. */
+/** The stable code of one of our errors, even if it is the cause of another error. */
 export function codeOf(error: unknown): string | undefined {
   if (!(error instanceof Error)) return undefined;
   return 'code' in error && typeof error.code === 'string' ? error.code : codeOf(error.cause);
@@ -38,11 +38,11 @@ function retryable(message: string, cause?: Error): APICallError {
     message,
     cause,
     isRetryable: true,
-    // The AI SDK waits so long before it tries again.
+    // The AI SDK waits this long before it retries.
     ...(cause instanceof BackPressureError && {
       responseHeaders: { 'retry-after-ms': String(cause.retryAfterMs) },
     }),
-    // There is no HTTP in between, but the class asks for an address.
+    // No HTTP is involved, but the class requires an address.
     url: 'tabserve:text-generator',
     requestBodyValues: {},
   });

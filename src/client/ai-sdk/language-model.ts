@@ -17,17 +17,17 @@ import { endOf, failedEndOf } from './write-answer.ts';
 /** An answer is one block of text. */
 const BLOCK = '0';
 
-/** A model of Tabserve, for `generateText`, `streamText` and what is built on them. Source: `LanguageModelV4` of the AI SDK. */
+/** A model of Tabserve for `generateText`, `streamText` and code built on them. Source: `LanguageModelV4` of the AI SDK. */
 export class TabserveLanguageModel implements LanguageModelV4 {
   readonly specificationVersion = 'v4';
   readonly provider = PROVIDER;
   readonly modelId: string;
-  /** All: the AI SDK would download a file that the call then refuses. */
+  /** All URLs: otherwise the AI SDK would download a file that the call then rejects. */
   readonly supportedUrls = { '*/*': [/./] };
   readonly #host: ModelHost;
   readonly #readPrompt: (prompt: LanguageModelV4Prompt) => Prompt;
 
-  /** @param readPrompt What the worker is given of a prompt. */
+  /** @param readPrompt Converts a prompt for the worker. */
   constructor(modelId: string, host: ModelHost, readPrompt: (prompt: LanguageModelV4Prompt) => Prompt) {
     this.modelId = modelId;
     this.#host = host;
@@ -71,7 +71,7 @@ export class TabserveLanguageModel implements LanguageModelV4 {
     const serve = await this.#host.open(this.modelId, signal);
     const response = serve.getHandle(TEXT_GENERATOR).remote(input, options);
     try {
-      // Errors in the call are told before the stream begins: the AI SDK retries only then.
+      // Report errors of the call before the stream begins: the AI SDK retries only then.
       await response.accepted();
     } catch (error) {
       throw toCallError(error, signal);
@@ -105,7 +105,7 @@ export class TabserveLanguageModel implements LanguageModelV4 {
     } catch (cause) {
       response.cancel();
       const error = toCallError(cause, call.abortSignal);
-      // As the body of a fetch that is aborted.
+      // The stream fails like the body of an aborted fetch.
       if (call.abortSignal?.aborted) throw error;
       if (isOpen) yield { type: 'text-end', id: BLOCK };
       yield { type: 'error', error };
@@ -113,7 +113,7 @@ export class TabserveLanguageModel implements LanguageModelV4 {
     }
   }
 
-  /** @throws APICallError where another tab has loaded another model since this one was found to serve. */
+  /** @throws APICallError if another tab has loaded another model in the meantime. */
   #metadataOf(response: GenerationResponse, startedAt: Date): LanguageModelV4ResponseMetadata {
     const { requestId, model } = response;
     if (model && model.id !== this.modelId) throw replacedError();

@@ -2,11 +2,11 @@ import { connect } from '../index.ts';
 import { untilAborted } from '../../platform/until-aborted.ts';
 import type { TabserveOptions, TextClient } from './options.ts';
 
-/** The client of a provider, and the loads that its calls wait for. */
+/** A provider's client, and the model loads that its calls wait for. */
 export class ModelHost {
   readonly #options: TabserveOptions;
   #serve: Promise<TextClient> | undefined;
-  /** Of calls that come in at a time, the first one loads the model. */
+  /** Concurrent calls share one load. */
   readonly #loads = new Map<string, Promise<unknown>>();
 
   constructor(options: TabserveOptions) {
@@ -14,8 +14,8 @@ export class ModelHost {
   }
 
   /**
-   * Resolves when the model serves, whatever model served before. Rejects as `connect` and `loadModel` do, or with the signal's
-   * reason when it aborts; the load goes on, since other tabs may wait for it.
+   * Resolves when this model serves. Rejects as `connect` and `loadModel` do, or with the signal's reason if it aborts. The load then
+   * continues, since other tabs may wait for it.
    */
   open(modelId: string, signal: AbortSignal | undefined): Promise<TextClient> {
     const opened = this.#open(modelId);
@@ -24,7 +24,7 @@ export class ModelHost {
 
   async #open(modelId: string): Promise<TextClient> {
     const serve = await this.#connected();
-    // The model may load where the first one could not.
+    // This model may load even if the first one failed.
     const { state, model } = await serve.ready().catch(() => serve.status());
     if (state !== 'ready' || model?.id !== modelId) await this.#load(serve, modelId);
     return serve;
@@ -42,7 +42,7 @@ export class ModelHost {
     }
   }
 
-  /** A failed connection is tried anew by the next call. */
+  /** After a failure, the next call connects again. */
   #connected(): Promise<TextClient> {
     const options = this.#options;
     this.#serve ??= 'serve' in options ? Promise.resolve(options.serve) : connect(options);

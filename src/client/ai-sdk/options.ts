@@ -6,13 +6,13 @@ import type {
   TextGeneratorHandle,
 } from '../index.ts';
 
-/** What a provider calls of a client, whatever deployments its worker has. */
+/** The part of a client that a provider uses, whatever deployments its worker has. */
 export interface TextClient extends Pick<TabserveClient, 'ready' | 'status' | 'loadModel'> {
   /** The handle of the text generator. */
   getHandle(name: 'text-generator'): TextGeneratorHandle;
 }
 
-/** A client that you have, or what `connect` takes: then the first call connects. */
+/** A client, or the options of `connect`. With options, the first call connects. */
 export type TabserveOptions = (
   | ConnectOptions
   | {
@@ -25,7 +25,7 @@ export type TabserveOptions = (
 };
 
 /**
- * What a call may set as `providerOptions.tabserve`: generation options that the AI SDK has no setting for. Where both are
- * given, the AI SDK's setting counts.
+ * The generation options that a call may set as `providerOptions.tabserve`, because the AI SDK has no setting for them. If both are
+ * set, the AI SDK's setting wins.
  */
 export type TabserveCallOptions = Omit<GenerationOptions, 'n' | 'echo'>;

@@ -13,7 +13,7 @@ export function readChat(prompt: LanguageModelV4Prompt): readonly ChatMessage[] 
 }
 
 /**
- * The text that a base model continues.
+ * The text that a base model should continue.
  *
  * @throws UnsupportedFunctionalityError for anything but one user message of text.
  */
@@ -29,7 +29,7 @@ export function readText(prompt: LanguageModelV4Prompt): string {
 
 function textOf({ role, content }: Exclude<Message, { role: 'tool' }>): string {
   if (typeof content === 'string') return content;
-  // What a model thought in earlier turns is not part of its answers.
+  // A model's reasoning in earlier turns is not part of its answers.
   const parts = content.filter(({ type }) => type !== 'reasoning');
   return parts.map((part) => (part.type === 'text' ? part.text : refusePart(part, role))).join('');
 }

@@ -9,7 +9,7 @@ import { OPTION_NAMES, UnknownOptionError, type GenerationOptions } from '../ind
 /** The key of Tabserve's own options in `providerOptions`, and of its metadata. */
 export const PROVIDER = 'tabserve';
 
-/** The AI SDK's name of each setting that has an option of the same meaning. */
+/** The AI SDK's name for each setting that has an equivalent option. */
 const SETTINGS = {
   maxOutputTokens: 'maxNewTokens',
   temperature: 'temperature',
@@ -21,15 +21,15 @@ const SETTINGS = {
   seed: 'seed',
 } as const satisfies Partial<Record<keyof LanguageModelV4CallOptions, keyof GenerationOptions>>;
 
-/** Options that would change what an answer is made of. */
+/** Options that would add parts that the AI SDK's answers don't have. */
 const FORBIDDEN = ['n', 'echo'];
 const ALLOWED: readonly string[] = OPTION_NAMES.filter((name) => !FORBIDDEN.includes(name));
 
 /**
  * The options of a call. The worker checks their values.
  *
- * @throws UnsupportedFunctionalityError for an option of Tabserve that an answer of the AI SDK has no place for, and
- *   UnknownOptionError for one that Tabserve hasn't.
+ * @throws UnsupportedFunctionalityError for an option whose effect an answer of the AI SDK can't show, and UnknownOptionError
+ *   for an option that Tabserve doesn't have.
  */
 export function readSettings(call: LanguageModelV4CallOptions): GenerationOptions {
   const own = call.providerOptions?.[PROVIDER] ?? {};
@@ -49,7 +49,7 @@ export function readSettings(call: LanguageModelV4CallOptions): GenerationOption
   return { ...own, ...Object.fromEntries(given) };
 }
 
-/** Says what of a call has no effect. */
+/** Warns of settings that have no effect. */
 export function warningsOf(call: LanguageModelV4CallOptions): SharedV4Warning[] {
   const warnings: SharedV4Warning[] = [];
   const ignore = (feature: string, details: string): void =>

@@ -27,7 +27,7 @@ export function endOf(result: GenerationResult): {
     finishReason: { unified: UNIFIED[finishReason], raw: finishReason },
     usage: {
       inputTokens: {
-        // A prompt has tokens: an upstream that reports 0 has not counted them.
+        // Every prompt has tokens, so an upstream that reports 0 has not counted them.
         ...(numPromptTokens > 0
           ? { total: numPromptTokens, noCache: numPromptTokens - numCachedTokens, cacheRead: numCachedTokens }
           : { total: undefined, noCache: undefined, cacheRead: undefined }),
@@ -40,7 +40,7 @@ export function endOf(result: GenerationResult): {
   };
 }
 
-/** The end of a stream that has failed. */
+/** The end of a failed stream. */
 export function failedEndOf(code: string | undefined): {
   readonly finishReason: LanguageModelV4FinishReason;
   readonly usage: LanguageModelV4Usage;

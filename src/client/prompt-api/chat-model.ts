@@ -6,14 +6,14 @@ import {
   type TabserveClient,
 } from '../index.ts';
 
-/** An answer that may fill the context takes the memory of the whole context, and fewer sessions run side by side. */
+/** An answer that may fill the context reserves memory for all of it, so that fewer sessions run side by side. */
 const DEFAULT_MAX_NEW_TOKENS = 1024;
 
 export interface Answering {
-  /** Tokens that the answer may have at most, whatever was asked for. */
+  /** The most tokens of the answer, whatever the session's options say. */
   readonly contextWindow: number;
   readonly signal: AbortSignal;
-  /** The beginning of the answer, which the answer goes on from. */
+  /** The beginning of the answer, which the model continues. */
   readonly prefix: string | undefined;
   /** Called with each piece of the answer. */
   readonly onText: ((text: string) => void) | undefined;
@@ -24,7 +24,7 @@ export interface ChatSize {
   readonly contextWindow: number;
 }
 
-/** Tokens that prompt and answer may have together: what the model allows, and the policy of all tabs. */
+/** The most tokens of prompt and answer together, by the model's context and the policy of all tabs. */
 export function contextWindowOf(
   serve: TabserveClient,
   { contextLength }: { readonly contextLength: number },
@@ -32,7 +32,7 @@ export function contextWindowOf(
   return Math.min(contextLength, serve.status().policy.maxContextLength);
 }
 
-/** The model that serves all tabs, as a session talks to it. */
+/** The current model of all tabs, as sessions use it. */
 export class ChatModel {
   readonly #serve: TabserveClient;
   readonly #options: GenerationOptions;
@@ -42,7 +42,7 @@ export class ChatModel {
     this.#options = options;
   }
 
-  /** Measures messages as the model's template writes them. Rejects as `tokenizeChat` does. */
+  /** Counts the tokens of messages, rendered by the model's template. Rejects as `tokenizeChat` does. */
   async measure(messages: readonly ChatMessage[]): Promise<ChatSize> {
     const tokenization = await this.#tokenize(messages, false);
     return {
@@ -52,8 +52,8 @@ export class ChatModel {
   }
 
   /**
-   * Computes the keys and values of messages, which the worker keeps for the next prompt. One token is sampled and dropped: a
-   * request for none would take over no keys and values, and leave none. Rejects as a response does.
+   * Computes the keys and values of messages, which the worker keeps for the next prompt. Samples one token and drops it: a request
+   * for no tokens would neither reuse nor leave keys and values. Rejects as a response does.
    */
   async prefill(messages: readonly ChatMessage[], signal?: AbortSignal): Promise<void> {
     const options = { ...this.#options, maxNewTokens: 1, minTokens: 0, ...(signal && { signal }) };
@@ -73,7 +73,7 @@ export class ChatModel {
     return (await response.result()).generatedText;
   }
 
-  /** The template ends every message, so the tokens of a begun answer follow those of the chat. */
+  /** The template closes every message, so the tokens of a begun answer follow those of the chat. */
   async #continue(
     messages: readonly ChatMessage[],
     prefix: string,
@@ -92,7 +92,7 @@ export class ChatModel {
   }
 }
 
-/** @throws DOMException named OperationError where another model begins an answer anew that was told in part. */
+/** @throws DOMException named OperationError if another model starts an answer again after part of it was sent. */
 async function streamTo(
   response: GenerationResponse,
   signal: AbortSignal,

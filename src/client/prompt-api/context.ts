@@ -1,11 +1,11 @@
 import type { ChatMessage } from '../index.ts';
 
-/** What a session has been told and has answered. It is never changed, so that a clone shares it. */
+/** The messages and answers of a session. Immutable, so that clones share it. */
 export interface Context {
-  /** An overflow does not evict them: the initial prompts, or a system message that began the session. */
+  /** Messages that an overflow does not evict: the initial prompts, or a system message that began the session. */
   readonly kept: readonly ChatMessage[];
   readonly turns: readonly ChatMessage[];
-  /** Tokens that the model's template makes of all messages; 0 without any. */
+  /** Tokens of all messages, rendered by the model's template; 0 without any. */
   readonly usage: number;
 }
 
@@ -25,7 +25,7 @@ export function extend(context: Context, messages: readonly ChatMessage[], usage
   };
 }
 
-/** What is left of the turns after one, two and more pairs of a prompt and its answer are evicted, up to all. */
+/** The remaining turns after evicting one pair of prompt and answer, then two, and so on up to all. */
 export function* evictions({ turns }: Context): Generator<readonly ChatMessage[]> {
   for (let end = 1; end <= turns.length; end += 1) {
     const isPairOver = turns[end - 1]?.role === 'assistant' && turns[end]?.role !== 'assistant';

@@ -14,23 +14,23 @@ import type {
   PromptApiOptions,
 } from './types.ts';
 
-/** The class that pages know as `LanguageModel`. */
+/** The class that pages use as `LanguageModel`. */
 export interface LanguageModelClass {
   readonly prototype: LanguageModel;
   /**
-   * Says whether such a session can be created. Rejects with a TypeError, with a RangeError for a language tag that is none, and as
-   * `connect` does.
+   * Resolves with whether such a session can be created. Rejects with a TypeError, with a RangeError for an invalid language tag, or
+   * as `connect` does.
    */
   availability(options?: LanguageModelCreateCoreOptions): Promise<Availability>;
   /**
-   * Creates a session, and loads its model for all tabs if need be. Rejects with a TypeError, a RangeError, the reason of the signal,
-   * or a DOMException: NotSupportedError where no such session can be had, NotAllowedError where a download has to wait for the
-   * user, NetworkError where it fails, QuotaExceededError for initial prompts beyond the context window.
+   * Creates a session. Loads its model for all tabs if necessary. Rejects with a TypeError, a RangeError, the signal's reason, or a
+   * DOMException: NotSupportedError if such a session is impossible, NotAllowedError if a download needs a user gesture first,
+   * NetworkError if the download fails, QuotaExceededError if the initial prompts exceed the context window.
    */
   create(options?: LanguageModelCreateOptions): Promise<LanguageModel>;
 }
 
-/** Makes a class as the Prompt API's `LanguageModel`, and installs it nowhere. Its sessions share the worker of all tabs. */
+/** Makes a class like the Prompt API's `LanguageModel`, without installing it. Its sessions share the worker of all tabs. */
 export function createLanguageModel(options: PromptApiOptions): LanguageModelClass {
   const { legacy: isLegacy = false, generation = {} } = options;
   const host = new ModelHost(options);
@@ -63,7 +63,7 @@ export function createLanguageModel(options: PromptApiOptions): LanguageModelCla
   return Made;
 }
 
-/** @throws What `create()` rejects with. */
+/** @throws The errors that `create()` rejects with. */
 async function prepare(
   host: ModelHost,
   { initialPrompts, refusal, sampling }: CreateSettings,

@@ -1,7 +1,7 @@
 import { EventHandler } from './event-handler.ts';
 import type { CreateMonitor } from './types.ts';
 
-/** `loaded` is told in parts of this size, so that it does not tell a model's exact size. */
+/** `loaded` is reported in steps of this size, so that it does not reveal a model's exact size. */
 const NUM_PARTS = 0x1_00_00;
 
 class Monitor extends EventTarget {
@@ -16,9 +16,9 @@ class Monitor extends EventTarget {
   }
 }
 
-/** Tells a monitor how far a download is. */
+/** Reports the progress of a download to a monitor. */
 export interface DownloadReport {
-  /** @param loaded From 0 to 1. A value that is no further than the last is left out. */
+  /** @param loaded From 0 to 1. A value that does not exceed the last one is left out. */
   tell(loaded: number): void;
 }
 

@@ -1,6 +1,6 @@
 import type { ServeError } from '../index.ts';
 
-/** The DOMException of an error of the client, by its code. All others are the specification's `UnknownError`. */
+/** The DOMException for an error of the client, by its code. All others become the specification's `UnknownError`. */
 const DOM_NAMES: ReadonlyMap<string, string> = new Map([
   ['CHAT_TEMPLATE_FAILED', 'NotSupportedError'],
   ['NO_CHAT_TEMPLATE', 'NotSupportedError'],
@@ -23,7 +23,7 @@ const DOM_NAMES: ReadonlyMap<string, string> = new Map([
 ]);
 
 interface Quota {
-  /** Tokens that the prompt needs, with what the session holds already. */
+  /** Tokens of the prompt and of the session so far. */
   readonly requested: number;
   /** Tokens of the context window. */
   readonly quota: number;
@@ -31,7 +31,7 @@ interface Quota {
 
 type QuotaExceededErrorClass = new (message: string, quota: Quota) => DOMException & Quota;
 
-/** For browsers of which `QuotaExceededError` is no class yet. */
+/** For browsers without the class `QuotaExceededError`. */
 class OwnQuotaExceededError extends DOMException {
   readonly requested: number;
   readonly quota: number;
@@ -58,14 +58,14 @@ export function notSupported(message: string): DOMException {
   return new DOMException(message, 'NotSupportedError');
 }
 
-/** An error of the client as the specification names it, with the original as its `cause`. Other errors stay what they are. */
+/** An error of the client as the specification's error, with the original as its `cause`. Returns other errors unchanged. */
 export function toDomException(error: unknown): unknown {
   if (!(error instanceof Error) || !isServeError(error)) return error;
   const exception = new DOMException(error.message, DOM_NAMES.get(error.code) ?? 'UnknownError');
   return Object.defineProperty(exception, 'cause', { value: error, configurable: true, writable: true });
 }
 
-/** A DOMException has a code too, which is a number. */
+/** Excludes DOMException, whose code is a number. */
 function isServeError(error: Error): error is Error & Pick<ServeError, 'code'> {
   return 'code' in error && typeof error.code === 'string';
 }

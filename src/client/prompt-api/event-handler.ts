@@ -1,6 +1,6 @@
 type Handler = (event: Event) => unknown;
 
-/** An event handler attribute, such as `oncontextoverflow`: at most one listener, which the attribute names. */
+/** An event handler attribute such as `oncontextoverflow`. It holds at most one listener. */
 export class EventHandler {
   readonly #target: EventTarget;
   readonly #type: string;
@@ -15,7 +15,7 @@ export class EventHandler {
     return this.#handler;
   }
 
-  /** What is no function removes the handler. */
+  /** A value that isn't a function removes the handler. */
   set handler(value: unknown) {
     this.#target.removeEventListener(this.#type, this.#listen);
     this.#handler = isHandler(value) ? value : null;

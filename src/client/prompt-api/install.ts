@@ -2,9 +2,9 @@ import { createLanguageModel } from './create-language-model.ts';
 import type { PromptApiOptions } from './types.ts';
 
 /**
- * Defines `globalThis.LanguageModel` where the browser has none, and returns whether it did.
+ * Defines `globalThis.LanguageModel` if the browser has none. Returns whether it did.
  *
- * @param options What `createLanguageModel` takes. `force` also replaces the browser's own.
+ * @param options The options of `createLanguageModel`. `force` also replaces the browser's own class.
  */
 export function installPromptApi(options: PromptApiOptions & { readonly force?: boolean }): boolean {
   if ('LanguageModel' in globalThis && !options.force) return false;

@@ -11,11 +11,11 @@ import type {
 } from './types.ts';
 import { toDictionary, toSignal } from './web-idl.ts';
 
-/** What a session is made of. */
+/** The parts of a session. */
 export interface Parts {
   readonly model: ChatModel;
   readonly state: SessionState;
-  /** Null where `parameters` were given. */
+  /** Null if `parameters` were given. */
   readonly samplingMode: LanguageModelSamplingMode | null;
   readonly parameters: SamplingParameters;
   /** Destroys the session when it aborts. */
@@ -45,17 +45,17 @@ export class LanguageModel extends EventTarget {
     });
   }
 
-  /** Tokens that the session's messages and answers take. */
+  /** Tokens of the session's messages and answers. */
   get contextUsage(): number {
     return this.#session.state.context.usage;
   }
 
-  /** Tokens that prompts and answers may have together. */
+  /** The most tokens of prompts and answers together. */
   get contextWindow(): number {
     return this.#session.state.contextWindow;
   }
 
-  /** Null where the session was created with `topK` or `temperature`. */
+  /** Null if the session was created with `topK` or `temperature`. */
   get samplingMode(): LanguageModelSamplingMode | null {
     return this.#parts.samplingMode;
   }
@@ -70,8 +70,8 @@ export class LanguageModel extends EventTarget {
   }
 
   /**
-   * Answers a prompt, which joins the session with its answer. Prompts of one session run one after another, and those of several
-   * sessions in one batch.
+   * Answers a prompt, and adds both to the session. Prompts of one session run one after another. Prompts of several sessions run in
+   * one batch.
    *
    * Rejects with a TypeError, the reason of a signal, or a DOMException: NotSupportedError for anything but text, SyntaxError for a
    * misplaced `prefix`, QuotaExceededError for a prompt beyond the context window, AbortError after `destroy()`, and UnknownError
@@ -83,9 +83,9 @@ export class LanguageModel extends EventTarget {
   }
 
   /**
-   * As `prompt`, piece by piece. Cancelling the stream ends the answer, and keeps the prompt out of the session.
+   * Like `prompt`, but streams the answer. Cancelling the stream ends the answer, and the prompt does not join the session.
    *
-   * @throws What `prompt` rejects with, where that is known at once; otherwise the stream fails.
+   * @throws The errors that `prompt` rejects with, if they are known at once. Otherwise the stream fails.
    */
   promptStreaming(input: LanguageModelPrompt, options?: LanguageModelPromptOptions): ReadableStream<string> {
     const messages = readInput(input);
@@ -106,7 +106,7 @@ export class LanguageModel extends EventTarget {
     });
   }
 
-  /** Adds messages without asking for an answer, and computes them ahead. Rejects as `prompt` does. */
+  /** Adds messages without requesting an answer, and computes their keys and values ahead. Rejects as `prompt` does. */
   async append(input: LanguageModelPrompt, options?: LanguageModelSignalOptions): Promise<undefined> {
     const messages = readInput(input);
     await this.#session.append(messages, this.#signalWith(readSignal(options)));
@@ -122,18 +122,18 @@ export class LanguageModel extends EventTarget {
     return this.#session.measure(messages, this.#signalWith(readPromptOptions(options)));
   }
 
-  /** Resolves with a session of its own that begins with what this one has by now. The worker shares their keys and values. */
+  /** Resolves with a separate session that begins with the current messages of this one. The worker shares their keys and values. */
   async clone(options?: LanguageModelSignalOptions): Promise<LanguageModel> {
     const signal = this.#signalWith(readSignal(options));
     return runUntilAborted(signal, async () => {
-      // A signal that aborts in the turn of the call is heard.
+      // Notices a signal that aborts right after the call.
       await Promise.resolve();
       const { clone } = this.#parts;
       return clone({ ...this.#parts, signal: undefined, state: this.#session.state });
     });
   }
 
-  /** Ends what runs, and refuses what follows, with an AbortError. */
+  /** Rejects running and later operations with an AbortError. */
   destroy(): undefined {
     this.#destruction.abort(new DOMException('The session was destroyed: create another one.', 'AbortError'));
   }

@@ -10,7 +10,7 @@ type Finding =
 
 const CHAT_MODEL = 'HuggingFaceTB/SmolLM2-135M-Instruct';
 
-/** The client whose worker answers, connected when it is first asked, and the model that sessions ask for. */
+/** The client, which connects at its first use, and the model that sessions use. */
 export class ModelHost {
   readonly #options: PromptApiOptions;
   #serve: Promise<TabserveClient> | undefined;
@@ -23,17 +23,17 @@ export class ModelHost {
     return (await this.#find(await this.#connected())).availability;
   }
 
-  /** The model that serves, if it can answer; undefined otherwise. */
+  /** The current model; undefined if it cannot answer. */
   async model(): Promise<ModelInfo | undefined> {
     const serve = await this.#connected();
     return (await this.#find(serve)).availability === 'available' ? serve.status().model : undefined;
   }
 
   /**
-   * Resolves when the model answers that sessions ask for. Rejects as `ready()` and `loadModel` do.
+   * Resolves when the model that sessions use serves. Rejects as `ready()` and `loadModel` do.
    *
-   * @throws DOMException named NotSupportedError where no such model is to be had, or NotAllowedError where a download has to wait
-   * for the user.
+   * @throws DOMException named NotSupportedError if there is no such model, or NotAllowedError if a download needs a user gesture
+   * first.
    */
   async open(report: DownloadReport): Promise<{ readonly serve: TabserveClient; readonly model: ModelInfo }> {
     const serve = await this.#connected();
@@ -54,7 +54,7 @@ export class ModelHost {
   }
 
   async #find(serve: TabserveClient): Promise<Finding> {
-    // The worker answers after its welcome, so the status below is its own. The call fails without storage.
+    // The worker answers after its welcome, so the status below is current. The call fails without storage.
     const stored = await serve.storedModels().catch(() => undefined);
     const status = serve.status();
     if (status.state === 'closed') return unavailable('The client is closed: connect again.');
@@ -68,7 +68,7 @@ export class ModelHost {
     return { availability: isStored ? 'available' : 'downloadable' };
   }
 
-  /** Loads share the one that another tab has begun. */
+  /** Joins a load that another tab has started. */
   async #load(serve: TabserveClient, report: DownloadReport): Promise<ModelInfo | undefined> {
     const { model: wanted, load } = this.#options;
     if (wanted !== undefined && serve.status().model?.id !== wanted) {
@@ -108,9 +108,9 @@ function tellDownload(
   if (phase === 'download' && total > 0) report.tell(loaded / total);
 }
 
-/** As browsers do: a page may not begin a large download before the user has touched it. @throws DOMException */
+/** As in browsers, a page may not start a large download before a user gesture. @throws DOMException */
 function requireActivation(): void {
-  // Some browsers do not tell.
+  // Some browsers do not report it.
   if (!('userActivation' in navigator) || navigator.userActivation.hasBeenActive) return;
   throw new DOMException(
     'The model has to be downloaded first: call create() after the user has clicked or pressed a key.',

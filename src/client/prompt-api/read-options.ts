@@ -3,10 +3,10 @@ import type { Sampling } from './sampling.ts';
 import { MESSAGE_TYPES, SAMPLING_MODES, type CreateMonitor, type LanguageModelMessageType } from './types.ts';
 import { toDictionary, toEnum, toSequence, toSignal, toText } from './web-idl.ts';
 
-/** What a session is asked to be. */
+/** The requested properties of a session. */
 export interface CoreSettings {
   readonly sampling: Sampling;
-  /** Why no such session exists; undefined where it can. */
+  /** Why such a session is impossible; undefined if it is possible. */
   readonly refusal: string | undefined;
 }
 
@@ -23,7 +23,7 @@ interface Expected {
 
 /**
  * @param isLegacy Whether `topK` and `temperature` count.
- * @throws TypeError, or RangeError for a language tag that is none.
+ * @throws TypeError, or RangeError for an invalid language tag.
  */
 export function readCoreOptions(options: unknown, isLegacy: boolean): CoreSettings {
   const { expectedInputs, expectedOutputs, samplingMode, temperature, tools, topK } = toDictionary(
@@ -74,7 +74,7 @@ function readExpected(name: string, value: unknown): readonly Expected[] {
   });
 }
 
-/** Which languages a model speaks is nowhere written: those that the browser knows pass. */
+/** Models don't declare their languages, so any language that the browser knows passes. */
 function refusalOf(expected: readonly Expected[]): string | undefined {
   const foreign = expected.find(({ type }) => type !== 'text');
   if (foreign) return `Content of the type ${foreign.type} isn't supported: expect text alone.`;

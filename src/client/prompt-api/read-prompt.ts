@@ -14,17 +14,17 @@ interface Message {
   readonly prefix: boolean;
 }
 
-/** What a caller has passed, with every property read: later changes of the caller's objects do not matter. */
+/** A copy of the caller's objects, so that later changes of them do not matter. */
 export type Input = readonly Message[];
 
-/** A prompt that is checked. */
+/** A checked prompt. */
 export interface Prompt {
   readonly messages: readonly ChatMessage[];
-  /** The beginning of the answer; undefined where the model begins it. */
+  /** The beginning of the answer; undefined if the model begins it. */
   readonly prefix: string | undefined;
 }
 
-/** Takes a text or messages, as the interface's conversions do: whatever is no list is a text. @throws TypeError. */
+/** Reads a text or messages. As in Web IDL, any value that is not a list is converted to a text. @throws TypeError. */
 export function readInput(input: unknown): Input {
   if (!isIterable(input)) return [userMessage(toText(input))];
   const messages = readMessages('input', input);
@@ -37,7 +37,7 @@ export function readMessages(place: string, value: unknown): Input {
 }
 
 /**
- * @param hasBegun Whether messages came before: a system message may begin a session alone.
+ * @param hasBegun Whether the session has messages. A system message is only allowed as the first one.
  * @throws TypeError, or a DOMException named SyntaxError or NotSupportedError.
  */
 export function checkPrompt(input: Input, hasBegun: boolean): Prompt {

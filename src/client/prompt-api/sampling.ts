@@ -3,7 +3,7 @@ import type { LanguageModelParams, LanguageModelSamplingMode } from './types.ts'
 
 type GenerationDefaults = ModelInfo['generationDefaults'];
 
-/** How a session draws its tokens: a mode, or the parameters themselves. */
+/** How a session samples: a mode, or the parameters themselves. */
 export type Sampling =
   | { readonly mode: LanguageModelSamplingMode }
   | { readonly mode: null; readonly temperature: number | undefined; readonly topK: number | undefined };
@@ -17,18 +17,18 @@ const TEMPERATURE_SCALES: Readonly<Record<LanguageModelSamplingMode, number>> = 
   'most-creative': 1.5,
 };
 
-/** Of a model that names none, or 0. */
+/** For a model whose own temperature is 0. */
 const DEFAULT_TEMPERATURE = 0.8;
 
 const MAX_TEMPERATURE = 2;
 
 export interface SamplingParameters {
   readonly temperature: number;
-  /** At least 1, and all tokens at most. */
+  /** At least 1. At most the size of the vocabulary. */
   readonly topK: number;
 }
 
-/** What the session's mode stands for, or what was given, within the model's limits. */
+/** The parameters of the session's mode, or the given ones, within the model's limits. */
 export function samplingParameters(sampling: Sampling, model: ModelInfo): SamplingParameters {
   const { defaultTopK, maxTopK, defaultTemperature, maxTemperature } = samplingParams(model);
   if (sampling.mode !== null)
@@ -41,13 +41,13 @@ export function samplingOptions(
   { temperature, topK }: SamplingParameters,
   { vocabSize }: ModelInfo,
 ): Pick<GenerationOptions, 'temperature' | 'topK'> {
-  // The worker's word for all tokens, which it draws from without a search for the likeliest.
+  // 0 means all tokens. The worker then skips the search for the likeliest ones.
   return { temperature, topK: topK === vocabSize ? 0 : topK };
 }
 
 export function samplingParams({ generationDefaults, vocabSize }: ModelInfo): LanguageModelParams {
   return {
-    // Ours is 0 for all tokens.
+    // Tabserve's 0 means all tokens.
     defaultTopK: generationDefaults.topK || vocabSize,
     maxTopK: vocabSize,
     defaultTemperature: temperatureOf(generationDefaults),

@@ -5,7 +5,7 @@ import { evictions, extend, messagesOf, type Context } from './context.ts';
 import { quotaExceeded, toDomException } from './dom-errors.ts';
 import { checkPrompt, type Input } from './read-prompt.ts';
 
-/** The part of the context window that an answer has at least, if older turns can make room for it. */
+/** The smallest share of the context window for an answer, if evicting older turns can free it. */
 const MIN_ANSWER_SHARE = 1 / 8;
 
 export interface SessionState {
@@ -14,13 +14,13 @@ export interface SessionState {
   readonly contextWindow: number;
 }
 
-/** One conversation. Its prompts run one after another, beside those of other sessions. */
+/** One conversation. Its prompts run one after another, and side by side with those of other sessions. */
 export class Session {
   readonly #model: ChatModel;
   readonly #onOverflow: () => void;
   #context: Context;
   #contextWindow: number;
-  /** The last operation; it never rejects. */
+  /** The last operation. Never rejects. */
   #last: Promise<void> = Promise.resolve();
 
   /** @param onOverflow Called when turns were evicted. */
@@ -38,7 +38,7 @@ export class Session {
   /** Resolves with the tokens that the input would add. */
   measure(input: Input, signal: AbortSignal): Promise<number> {
     return runUntilAborted(signal, async () => {
-      // A system message can begin a session alone, so the messages that follow it are measured alone.
+      // Only a new session can begin with a system message, so this input is measured without the context.
       const isBeginning = input[0]?.role === 'system';
       const { messages, prefix } = checkPrompt(input, this.#hasBegun && !isBeginning);
       const added = withAnswer(messages, prefix);
@@ -68,7 +68,7 @@ export class Session {
       const answer = await this.#model.answer(chat, { contextWindow, prefix, signal, onText });
       const added = withAnswer(messages, `${prefix ?? ''}${answer}`);
       const { numTokens } = await this.#model.measure([...messagesOf(this.#context), ...added]);
-      // An answer that was aborted is no part of the session.
+      // An aborted answer does not join the session.
       signal.throwIfAborted();
       this.#context = extend(this.#context, added, numTokens);
       return answer;
@@ -80,10 +80,10 @@ export class Session {
   }
 
   /**
-   * Evicts as many of the oldest turns as the new messages need, and none if that is not enough. Resolves with the tokens of what
-   * is left and the new messages.
+   * Evicts as many of the oldest turns as the new messages need, and none if that is not enough. Resolves with the tokens of the
+   * remaining and the new messages.
    *
-   * @param share Of the context window, for the answer; less where all turns are not enough.
+   * @param share The answer's share of the context window. It gets less if evicting all turns is not enough.
    * @throws QuotaExceededError
    */
   async #makeRoom(added: readonly ChatMessage[], share: number): Promise<number> {
@@ -123,7 +123,7 @@ export class Session {
   }
 }
 
-/** The next operation runs after the last one, however that ended. */
+/** Runs an operation after the last one, however that ended. */
 function goOn(): void {}
 
 /** Runs an operation with the errors of the Prompt API. Rejects with the signal's reason as soon as it aborts. */

@@ -1,7 +1,7 @@
 import type { ConnectOptions, GenerationOptions, LoadModelOptions, TabserveClient } from '../index.ts';
 
-// The API's own types, as https://webmachinelearning.github.io/prompt-api/ names them. Those of @types/dom-chromium-ai are global,
-// and a package may not bring such.
+// The API's own types, with the names of https://webmachinelearning.github.io/prompt-api/. A package can't use
+// @types/dom-chromium-ai, because its types are global.
 
 /** Whether a session can be created, and what has to be downloaded first. */
 export type Availability = 'unavailable' | 'downloadable' | 'downloading' | 'available';
@@ -21,11 +21,11 @@ export const SAMPLING_MODES: readonly LanguageModelSamplingMode[] = [
   'most-creative',
 ];
 
-/** Who says a message. */
+/** The author of a message. */
 export type LanguageModelMessageRole = 'system' | 'user' | 'assistant';
 export const MESSAGE_ROLES: readonly LanguageModelMessageRole[] = ['system', 'user', 'assistant'];
 
-/** Only text is supported; a session that expects another type is refused. */
+/** Only text is supported. A session that expects another type is rejected. */
 export type LanguageModelMessageType = 'text' | 'image' | 'audio' | 'tool-call' | 'tool-response';
 export const MESSAGE_TYPES: readonly LanguageModelMessageType[] = [
   'text',
@@ -45,38 +45,38 @@ export interface LanguageModelMessageContent {
 
 /** A message of a conversation. */
 export interface LanguageModelMessage {
-  /** Who says it. */
+  /** The author. */
   readonly role: LanguageModelMessageRole;
   /** A text, or parts whose texts are joined. */
   readonly content: string | readonly LanguageModelMessageContent[];
-  /** The beginning of the answer, which goes on from here. For the last message, of the role `assistant`. */
+  /** Marks the beginning of the answer, which the model continues. For the last message, with the role `assistant`. */
   readonly prefix?: boolean;
 }
 
-/** A text of the user, or messages. */
+/** A text by the user, or messages. */
 export type LanguageModelPrompt = string | readonly LanguageModelMessage[];
 
-/** What prompts or answers are made of. */
+/** Types and languages of prompts or answers. */
 export interface LanguageModelExpected {
   /** Only `text` is supported. */
   readonly type: LanguageModelMessageType;
-  /** BCP 47 tags. One that the browser does not know makes the session unavailable. */
+  /** BCP 47 tags. A tag that the browser does not know makes the session unavailable. */
   readonly languages?: readonly string[];
 }
 
-/** What `availability()` asks for. */
+/** Options of `availability()`. */
 export interface LanguageModelCreateCoreOptions {
-  /** Scales the model's own temperature; `balanced` leaves it as it is. */
+  /** Scales the model's own temperature. `balanced` does not change it. */
   readonly samplingMode?: LanguageModelSamplingMode;
   /** At least 1, rounded down. Ignored unless `legacy` is set, as browsers do in pages. */
   readonly topK?: number;
   /** From 0 to 2. Ignored unless `legacy` is set, as browsers do in pages. */
   readonly temperature?: number;
-  /** What prompts are made of. */
+  /** Types and languages of prompts. */
   readonly expectedInputs?: readonly LanguageModelExpected[];
-  /** What answers are made of. */
+  /** Types and languages of answers. */
   readonly expectedOutputs?: readonly LanguageModelExpected[];
-  /** Not supported: a session with tools is refused. */
+  /** Not supported: a session with tools is rejected. */
   readonly tools?: readonly object[];
 }
 
@@ -97,7 +97,7 @@ export interface CreateMonitor extends EventTarget {
 }
 
 export interface LanguageModelCreateOptions extends LanguageModelCreateCoreOptions {
-  /** Rejects `create()`; afterwards it destroys the session. The download goes on. */
+  /** Rejects `create()`, and later destroys the session. The download continues. */
   readonly signal?: AbortSignal;
   /** Called once, before the download begins. */
   readonly monitor?: (monitor: CreateMonitor) => unknown;
@@ -113,49 +113,49 @@ export interface LanguageModelSignalOptions {
 
 /** Options of a prompt. */
 export interface LanguageModelPromptOptions extends LanguageModelSignalOptions {
-  /** Not supported: a prompt with it is refused. */
+  /** Not supported: a prompt with it is rejected. */
   readonly responseConstraint?: object;
-  /** Refused without `responseConstraint`, which isn't supported. */
+  /** Rejected without `responseConstraint`, which isn't supported. */
   readonly omitResponseConstraintInput?: boolean;
 }
 
-/** What `params()` resolves with. */
+/** The result of `params()`. */
 export interface LanguageModelParams {
-  /** The model's own; the size of its vocabulary if it samples from all tokens. */
+  /** The model's default. The size of its vocabulary if it samples from all tokens. */
   readonly defaultTopK: number;
-  /** The most that `topK` may be. */
+  /** The largest `topK`. */
   readonly maxTopK: number;
-  /** The model's own. */
+  /** The model's default. */
   readonly defaultTemperature: number;
-  /** The most that `temperature` may be. */
+  /** The highest `temperature`. */
   readonly maxTemperature: number;
 }
 
 /** Which model answers, and how. */
 export interface ModelOptions {
   /**
-   * The Hugging Face ID of a chat model. `create()` loads it, for all tabs, where another model serves. By default the model that
-   * serves answers.
+   * The Hugging Face ID of a chat model. `create()` loads it for all tabs if another model serves. By default, sessions use the
+   * current model.
    */
   readonly model?: string;
-  /** How `model` is loaded. */
+  /** How to load `model`. */
   readonly load?: Omit<LoadModelOptions, 'signal'>;
   /**
-   * Options of every prompt, for what the API has no name for. `maxNewTokens` is 1,024 by default, as an answer that may fill the
-   * whole context takes the memory of it. What `samplingMode` sets cannot be set here.
+   * Generation options of every prompt that the API itself lacks. `maxNewTokens` is 1,024 by default, because an answer that may fill
+   * the whole context reserves memory for all of it. The options that `samplingMode` sets cannot be set here.
    */
   readonly generation?: Omit<
     GenerationOptions,
     'n' | 'echo' | 'logprobs' | 'promptLogprobs' | 'temperature' | 'topK'
   >;
   /**
-   * Adds what the specification keeps for browser extensions alone: `params()`, `topK` and `temperature`, and the former names
+   * Adds the members that the specification reserves for browser extensions: `params()`, `topK` and `temperature`, and the former names
    * `inputUsage`, `inputQuota`, `measureInputUsage()` and `onquotaoverflow`. False by default.
    */
   readonly legacy?: boolean;
 }
 
-/** A client, or what `connect` takes: then the class connects when it is first asked. */
+/** A client, or the options of `connect`. With options, the class connects at its first use. */
 export type PromptApiOptions = ModelOptions &
   (
     | {

@@ -159,7 +159,7 @@ export class PlayedWorker implements Link {
   }
 }
 
-/** What the worker's template makes of a chat. */
+/** Renders a chat like the worker's template. */
 export function render(messages: readonly ChatMessage[]): string {
   return messages.map(({ role, content }) => `${role.charAt(0)}${content}.`).join('');
 }

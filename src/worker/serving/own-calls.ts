@@ -7,7 +7,7 @@ import type { Knobs } from './knobs.ts';
 export interface OwnCallParts {
   readonly knobs: Knobs;
   readonly metrics: MetricsRegistry;
-  /** @throws UpstreamError if an upstream serves: it batches requests by its own policy. */
+  /** @throws UpstreamError if an upstream serves, which batches requests by its own policy. */
   readonly refuseUnderUpstream: () => void;
 }
 

@@ -29,7 +29,7 @@ import { RequestRouter } from './request-router.ts';
 import { StatusPublisher } from './status-publisher.ts';
 import { TabMessages } from './tab-messages.ts';
 
-/** Codes of requests that were never accepted; any other failure is the handler's. */
+/** Error codes of requests that were never accepted. Any other failure is the handler's. */
 const REFUSAL_CODES: ReadonlySet<string> = new Set([
   'BACK_PRESSURE',
   'CLOSED',
@@ -84,7 +84,7 @@ export class ServeWorker {
     });
   }
 
-  /** How long this worker may be silent before it counts as hung, ms. */
+  /** How long this worker may be silent before it counts as hung, in ms. */
   get patienceMs(): number {
     return this.#textGenerator.patienceMs;
   }
@@ -92,14 +92,14 @@ export class ServeWorker {
   /**
    * Asks the host for another worker, which continues all requests. No request fails.
    *
-   * @param error `RuntimeLostError`, or an error that nobody has caught.
+   * @param error `RuntimeLostError`, or an uncaught error.
    */
   fail(error: unknown): void {
     this.#router.flush();
     this.#reports.fail(error, this.#textGenerator.gauges.numRunning);
   }
 
-  /** Announces the worker and starts its model or upstream. Resolves when that serves or has failed. */
+  /** Announces the worker and starts its model or upstream. Resolves when it serves or has failed. */
   async start(modelUrl: string, backend: BackendChoice, upstream?: UpstreamInit): Promise<void> {
     this.announce();
     try {
@@ -118,7 +118,7 @@ export class ServeWorker {
 
   receive(message: ClientMessage): void {
     const { clientId } = message;
-    // A client that was not welcomed means an earlier worker. It sends this again after its welcome.
+    // A client that was not welcomed means an earlier worker, and sends its messages again after the welcome.
     if (message.type !== 'hello' && !this.#requests.hasWelcomed(clientId)) return;
     if ('callId' in message) {
       void this.#answer(message);
@@ -168,7 +168,7 @@ export class ServeWorker {
     });
   }
 
-  /** Sends an answer that is there at once before this returns. */
+  /** A handler without a promise is answered before this returns. */
   async #answer(call: CallMessage): Promise<void> {
     const { clientId, callId } = call;
     try {
@@ -235,7 +235,7 @@ export class ServeWorker {
     );
   }
 
-  /** An answered batch is no progress while prompts wait: the model may kill every worker. */
+  /** An answered batch is not progress while prompts wait, since the model may kill every worker. */
   get #isModelIdle(): boolean {
     const { numRunning, numWaiting } = this.#textGenerator.gauges;
     return this.#status.current.state === 'ready' && numRunning + numWaiting === 0;

@@ -19,10 +19,10 @@ export interface ModelServiceOptions {
   readonly textGenerator: TextDeployment;
 }
 
-/** Gives the text generator what continues its prompts: a model in this worker, or an upstream server. */
+/** Starts the model or the upstream server that continues the text generator's prompts. */
 export class ModelService {
   readonly #options: ModelServiceOptions;
-  /** Set by `start`. Imported on demand: tabs are welcomed before its code has arrived. */
+  /** Set by `start`. Its code is imported on demand, so that tabs are welcomed before it has arrived. */
   #models: Promise<ModelSwitch> | undefined;
   #upstream: UpstreamInit | undefined;
 
@@ -31,7 +31,7 @@ export class ModelService {
   }
 
   /**
-   * Resolves when prompts are answered, or are known to fail. An upstream serves only where the backend is `auto`.
+   * Resolves when prompts are answered, or are known to fail. An upstream serves only if the backend is `auto`.
    *
    * @throws RuntimeLostError.
    */
@@ -61,7 +61,7 @@ export class ModelService {
     (await this.#models)?.steer(action);
   }
 
-  /** @throws UpstreamError if an upstream serves: it decides this. */
+  /** @throws UpstreamError if an upstream serves, which makes this decision. */
   refuseUnderUpstream(decision: string): void {
     if (this.#upstream) throw UpstreamError.serves(this.#upstream.url, decision);
   }

@@ -22,9 +22,9 @@ import { createTokenCalls } from './token-calls.ts';
 
 export type LoadRequest = Pick<CallMessage<'load-model'>, 'source' | 'dtype' | 'whenBusy'>;
 
-/** Decides which model serves all tabs. Another model is made ready beside it, and then takes over. */
+/** Holds the model that serves all tabs. Prepares another model beside it, and then switches to it. */
 export class ModelSwitch {
-  /** Resolves when the first model serves, or has failed. @throws RuntimeLostError if another worker may do better. */
+  /** Resolves when the first model serves, or has failed. @throws RuntimeLostError if another worker may succeed. */
   readonly started: Promise<void>;
   readonly #options: ModelOptions;
   readonly #store: Promise<ModelStore>;
@@ -50,10 +50,10 @@ export class ModelSwitch {
   }
 
   /**
-   * Makes a model ready and lets it take over. An equal request shares the load that is under way; any other request cancels
-   * it. If the load fails, the current model keeps serving.
+   * Prepares a model and switches to it. An equal request shares the current load, and any other request cancels it. If the load
+   * fails, the current model keeps serving.
    *
-   * @throws RuntimeLostError if nothing can serve here any more, and the reason why the load failed.
+   * @throws RuntimeLostError if no model can run in this worker any more; else the reason why the load failed.
    */
   load(request: LoadRequest): Promise<void> {
     const { source, dtype } = request;
@@ -95,7 +95,7 @@ export class ModelSwitch {
       if (cause instanceof RuntimeLostError) throw cause;
       job.end();
       const isReplaced = this.#job?.job !== job;
-      // The caller cancelled it: that is no failure to show.
+      // The caller cancelled it, so there is no failure to report.
       const isFailure = !(cause instanceof LoadCancelledError);
       const loadFailure = { id: job.id, error: toWireError(cause) };
       if (!isReplaced) onStatus(isFailure ? { loadFailure } : {}, ['load']);
@@ -105,7 +105,7 @@ export class ModelSwitch {
     }
   }
 
-  /** Makes a model ready to serve. The embedded model has no folder in the store. */
+  /** Prepares a model. The embedded model has no folder in the store. */
   async #prepare(job: LoadJob, { source, dtype }: LoadRequest, device: DeviceChoice) {
     const folder =
       source.type === 'embedded'
@@ -140,7 +140,7 @@ export class ModelSwitch {
     job.report({ phase: 'drain', loaded: 0, total: 1 });
     const old = this.#served;
     try {
-      // Once the load is cancelled, the model must not take over.
+      // A cancelled load must not switch the model.
       await job.attempt((signal) => generator.useModel(model, whenBusy, signal));
     } catch (error) {
       if (!(error instanceof RuntimeLostError)) await model.backend.release();

@@ -66,7 +66,7 @@ function* tokenizationOf(
   };
 }
 
-/** A short text doesn't wait until a long one is done. */
+/** Works in pieces, so that a short text does not wait for a long one. */
 function resultOf<Result>(work: Generator<void, Result>): Result | Promise<Result> {
   const first = work.next();
   return first.done ? first.value : inPieces(work);
