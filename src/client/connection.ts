@@ -92,8 +92,8 @@ export class Connection implements LinkListener {
     this.#greetedWorkerId = undefined;
   }
 
-  onPutAway(): void {
-    void this.override?.end(OverrideEndedError.byPutAway());
+  onSuspend(): void {
+    void this.override?.end(OverrideEndedError.bySuspension());
   }
 
   onRole(role: TabRole): void {

@@ -23,7 +23,7 @@ const BYTES = new Map([
   [21, Uint8Array.of(0xa9)],
 ]);
 
-/** What one worker says of the request, one list per message. */
+/** One worker's updates of the request, one list per message. */
 async function generate(input: Prompt, options: GenerationOptions, resumption?: Resumption) {
   const messages: (readonly RequestUpdate[])[] = [];
   const { promise, resolve } = Promise.withResolvers<void>();
@@ -105,7 +105,7 @@ describe('a request whose worker is lost', () => {
   });
 });
 
-/** What the tab hears where no worker is lost, and where one is lost after each of its messages. */
+/** The tab's messages without a lost worker, and with a worker that is lost after each of its messages. */
 async function loseEach(prompt: Prompt, options: GenerationOptions) {
   const messages = await generate(prompt, options);
   const afterLosses: ReturnType<typeof heard>[] = [];

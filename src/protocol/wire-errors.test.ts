@@ -24,7 +24,7 @@ describe('the wire', () => {
     ModelFileMissingError.of('http://localhost/config.json', 'HTTP status 404'),
     NoWebGpuAdapterError.because('none'),
     OverrideHeldError.byAnotherTab(),
-    OverrideEndedError.byPutAway(),
+    OverrideEndedError.bySuspension(),
     BackPressureError.of({ numQueuedRequests: 3, maxQueuedRequests: 3, retryAfterMs: 12.5 }),
   ])('carries a $name across with its class, code, message and details', (error) => {
     const arrived = fromWireError(structuredClone(toWireError(error)));

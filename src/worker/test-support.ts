@@ -200,8 +200,8 @@ export class RecordingLinkListener implements LinkListener {
     this.log.push(role);
   }
 
-  onPutAway(): void {
-    this.log.push('put away');
+  onSuspend(): void {
+    this.log.push('suspended');
   }
 
   onForeignWorker(version: number): void {

@@ -62,7 +62,7 @@ const SHARED_FIELDS = v.object({
 interface OwnFields {
   readonly names: OptionNames;
   readonly neutral: NeutralValues;
-  /** Those that it reads itself. */
+  /** Fields that the endpoint reads itself. */
   readonly others: readonly string[];
 }
 

@@ -14,7 +14,7 @@ export interface LinkListener {
   onInterrupted(): void;
   onRole(role: TabRole): void;
   /** The browser is about to freeze or close this tab, so its code may not run for a while, or never again. */
-  onPutAway(): void;
+  onSuspend(): void;
   /** A worker of another version of the protocol serves. */
   onForeignWorker(version: number): void;
   /** No worker can be kept running in this tab. */

@@ -165,10 +165,10 @@ describe('RecoveryPlan, of a request that ends every worker', () => {
     expect(plan.past).toMatchObject({
       fatalIds: ['bad'],
       leftRungs: [],
-      recovery: { isCondemning: true },
+      recovery: { hasFatalRequest: true },
     });
     live();
-    expect(plan.past.recovery).not.toHaveProperty('isCondemning');
+    expect(plan.past.recovery).not.toHaveProperty('hasFatalRequest');
   });
 
   it('tries every rung before it lets the only request fail, and goes back to the first then', () => {

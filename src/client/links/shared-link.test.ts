@@ -181,7 +181,7 @@ describe('a shared link', () => {
   });
 });
 
-describe('a page that is put away', () => {
+describe('a suspended page', () => {
   it.each([
     ['freeze', 'resume'],
     ['pagehide', 'pageshow'],
@@ -191,7 +191,7 @@ describe('a page that is put away', () => {
     await settle();
     a.fire(away);
     await settle();
-    expect(a.listener.log.slice(2)).toEqual(['put away', 'follower']);
+    expect(a.listener.log.slice(2)).toEqual(['suspended', 'follower']);
     expect(a.workers.map(({ isTerminated }) => isTerminated)).toEqual([true]);
     expect(b.listener.log).toEqual(['open', 'leader']);
     expect(locks.isHeld(clientName(a.id))).toBe(true);
@@ -249,7 +249,7 @@ describe('a worker of another version', () => {
     expect(locks.isHeld(LEADER_LOCK)).toBe(false);
   });
 
-  it('that is newer and serves keeps this tab from leading, though it be put away and taken out', async () => {
+  it('that is newer and serves keeps this tab from leading, even after it is suspended and resumed', async () => {
     const { locks, fire } = await meetNewer();
     for (const type of ['pagehide', 'pageshow', 'freeze', 'resume']) fire(type);
     await settle();

@@ -19,8 +19,8 @@ export interface SharedLinkOptions {
 }
 
 /** A page that is frozen, or kept for the back button, runs no code, so it must not lead. */
-const PUT_AWAY = ['freeze', 'pagehide'] as const;
-const TAKEN_OUT = ['resume', 'pageshow'] as const;
+const SUSPEND_EVENTS = ['freeze', 'pagehide'] as const;
+const RESUME_EVENTS = ['resume', 'pageshow'] as const;
 
 /**
  * One worker for all tabs of the app. Every tab queues for the leader's lock, and the tab that holds it runs the worker.
@@ -106,12 +106,12 @@ export class SharedLink implements Link {
 
   #followLifecycle(page: PageLifecycle): void {
     const options = { capture: true, signal: this.#closing.signal };
-    const putAway = (): void => {
-      this.#listener.onPutAway();
+    const suspend = (): void => {
+      this.#listener.onSuspend();
       this.#leadership.resign();
     };
-    for (const type of PUT_AWAY) page.addEventListener(type, putAway, options);
-    for (const type of TAKEN_OUT) page.addEventListener(type, () => this.#leadership.contend(), options);
+    for (const type of SUSPEND_EVENTS) page.addEventListener(type, suspend, options);
+    for (const type of RESUME_EVENTS) page.addEventListener(type, () => this.#leadership.contend(), options);
   }
 
   /** Sends nothing before this tab holds its lock: the worker treats a tab without it as closed. */

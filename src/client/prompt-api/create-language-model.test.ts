@@ -35,7 +35,7 @@ class FakeProgressEvent extends Event {
   }
 }
 
-/** What a monitor hears. */
+/** The events of a monitor. */
 function listen() {
   const heard: number[] = [];
   const monitor = (target: CreateMonitor): void =>

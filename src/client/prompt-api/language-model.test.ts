@@ -23,7 +23,7 @@ interface Untyped {
   prompt(input: unknown): Promise<string>;
 }
 
-/** What a prompt of the session sends as its chat, by now. */
+/** The chat that the session's next prompt sends. */
 async function contextOf(worker: PlayedWorker): Promise<unknown> {
   await vi.waitFor(() => expect(worker.submitted.length).toBeGreaterThan(0));
   return worker.submitted.at(-1)?.input;

@@ -31,7 +31,7 @@ export class OverrideEndedError extends codedError('OverrideEndedError', 'OVERRI
     return new OverrideEndedError('This override was released. Call overridePolicy() for a new one.');
   }
 
-  static byPutAway(): OverrideEndedError {
+  static bySuspension(): OverrideEndedError {
     return new OverrideEndedError(
       'The browser froze this tab, so its load test ended. Keep the tab in view and start the test again.',
     );

@@ -113,7 +113,7 @@ describe('a worker and the tab that made it', () => {
   it('names the request whose prompt it reads for as long as it reads it', async () => {
     const { host, model, submit } = await createWorker();
     const { tokenizer } = model;
-    /** What the tab knows if reading never ends. */
+    /** The tab's knowledge if reading never ends. */
     const namedInReading: unknown[] = [];
     // oxlint-disable-next-line require-yield -- a short text is one piece
     const encode = vi.spyOn(tokenizer, 'encodeInPieces').mockImplementation(function* encodeAtOnce(text) {
