@@ -4,7 +4,7 @@ import type { CallHandlers, CallMessage, CallName } from '../../protocol/calls.t
 import { TEXT_GENERATOR } from '../../protocol/generation.ts';
 import type { Knobs } from './knobs.ts';
 
-export interface OwnCallParts {
+interface OwnCallParts {
   readonly knobs: Knobs;
   readonly metrics: MetricsRegistry;
   /** @throws UpstreamError if an upstream serves, which batches requests by its own policy. */
