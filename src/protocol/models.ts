@@ -61,7 +61,7 @@ const VALUE_OF_TYPE = { integer: count, number: v.number(), strings: v.array(v.s
 const generationDefaults = v.object(
   /* @__PURE__ */ fromNames<{
     readonly [Name in keyof ModelOptionTypes]: (typeof VALUE_OF_TYPE)[ModelOptionTypes[Name]];
-  }>(MODEL_OPTION_NAMES, (name) => VALUE_OF_TYPE[GENERATION_OPTIONS[name].type]),
+  }>(MODEL_OPTION_NAMES, (option) => VALUE_OF_TYPE[GENERATION_OPTIONS[option].type]),
 );
 /** A value of each option that a model may have a default for. */
 export type GenerationDefaults = Wire<typeof generationDefaults>;

@@ -117,10 +117,7 @@ export class RecoveryPlan {
     return numTogether < 2 ? {} : { maxRows: Math.floor(numTogether / 2) };
   }
 
-  #fatalRequestOf(
-    { stalledIds, isReading }: EndedWorker,
-    mayBeAnotherRung: boolean,
-  ): RequestId | undefined {
+  #fatalRequestOf({ stalledIds, isReading }: EndedWorker, mayBeAnotherRung: boolean): RequestId | undefined {
     const [only, ...others] = stalledIds;
     if (only === undefined || others.length > 0 || mayBeAnotherRung) return undefined;
     const numDeaths = this.#numDeaths.get(only) ?? 0;
