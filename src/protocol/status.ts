@@ -12,7 +12,7 @@ export type { BatchingPolicy, PolicyName } from '../batching/generation/policy.t
 export const policy: v.GenericSchema<unknown, BatchingPolicy> = v.object(
   /* @__PURE__ */ fromNames<{
     readonly [Knob in keyof BatchingPolicy]: v.GenericSchema<unknown, BatchingPolicy[Knob]>;
-  }>(keysOf(KNOBS), (knob) => passing<unknown>(KNOBS[knob])),
+  }>(/* @__PURE__ */ keysOf(KNOBS), (knob) => passing<unknown>(KNOBS[knob])),
 );
 
 export const overrideId = id<OverrideId>();
