@@ -4,7 +4,6 @@ import { onTestFinished, vi } from 'vitest';
 import { BridgedOutbox } from '../src/worker/serving/bridge/bridged-outbox.ts';
 import { keepBridged } from '../src/worker/serving/bridge/bridge-connection.ts';
 import { defineDeployment } from '../src/protocol/deployment.ts';
-import type { ModelInfo } from '../src/protocol/models.ts';
 import { NO_PAST } from '../src/protocol/recovery.ts';
 import { ServeWorker } from '../src/worker/serving/serve-worker.ts';
 import { Bridge, type BridgeOptions } from './bridge.ts';
@@ -97,29 +96,4 @@ export function ask(url: string, input: unknown, init: RequestInit = {}): Promis
     body: JSON.stringify({ input }),
     ...init,
   });
-}
-
-/** A model as a worker tells of it. */
-export function createModel(id: string): ModelInfo {
-  const generationDefaults = {
-    maxNewTokens: 1,
-    temperature: 0,
-    topK: 0,
-    topP: 1,
-    minP: 0,
-    repetitionPenalty: 1,
-    presencePenalty: 0,
-    frequencyPenalty: 0,
-    n: 1,
-    stop: [],
-  };
-  return {
-    id,
-    numParameters: 1,
-    numLayers: 1,
-    contextLength: 8,
-    hasChatTemplate: false,
-    vocabSize: 8,
-    generationDefaults,
-  };
 }

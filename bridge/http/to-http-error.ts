@@ -1,5 +1,5 @@
 import { BackPressureError } from '../../src/batching/errors.ts';
-import { ServeError } from '../../src/protocol/wire-errors.ts';
+import { ServeError, toWireError } from '../../src/protocol/wire-errors.ts';
 import { HttpError } from './http-error.ts';
 
 const STATUS_OF_CODE: Readonly<Record<string, number>> = {
@@ -44,7 +44,7 @@ export function toHttpError(error: unknown): HttpError {
   if (!isOfWorker(error)) return new HttpError(500, OWN_FAULT, { code: 'INTERNAL_ERROR' });
   const { code, message } = error;
   const status = STATUS_OF_CODE[code] ?? 500;
-  const param = status === 400 ? /^(?:Expected|Unknown option) `([^`[]+)/.exec(message)?.[1] : undefined;
+  const { param } = toWireError(error);
   const headers: Record<string, string> = {};
   if (error instanceof BackPressureError)
     headers['Retry-After'] = String(Math.max(1, Math.ceil(error.retryAfterMs / 1000)));

@@ -4,7 +4,7 @@ import { fromWireError } from '../../src/protocol/wire-errors.ts';
 import type { ServeStatus } from '../../src/protocol/status.ts';
 import { NoTabError } from '../tabs/no-tab-error.ts';
 import { TabLink } from '../tabs/tab-link.ts';
-import { createModel } from '../test-support.ts';
+import { createModelInfo } from '../../src/worker/test-support.ts';
 import { servedModel } from './served-model.ts';
 
 /** The client of a bridge that has lost its tab; `status` overrides fields of its last status. */
@@ -16,7 +16,7 @@ function createServer(change: Partial<ServeStatus>) {
   return { serve: { status: () => status, ready: () => ready.promise }, status, ready };
 }
 
-const model = createModel('storyteller');
+const model = createModelInfo({ id: 'storyteller' });
 
 it('is the one of the status while it is ready', async () => {
   const { serve } = createServer({ state: 'ready', model });

@@ -1,12 +1,13 @@
 import { expect, it, vi } from 'vitest';
 
-import { createModel, mountBridge } from '../test-support.ts';
+import { createModelInfo } from '../../src/worker/test-support.ts';
+import { mountBridge } from '../test-support.ts';
 
 /** A bridge whose model has one token for each character, and the code of the character as its id. */
 async function startTokenizer() {
   const { bridge, url } = await mountBridge();
   const { serve } = bridge;
-  const model = createModel('storyteller');
+  const model = createModelInfo({ id: 'storyteller', contextLength: 8, vocabSize: 8 });
   vi.spyOn(serve, 'status').mockReturnValue({ ...serve.status(), state: 'ready', model });
   const tokenize = vi.spyOn(serve, 'tokenize').mockImplementation((text) =>
     Promise.resolve({

@@ -105,6 +105,13 @@ export class ClosedError extends Error {
 export class InvalidOptionError extends Error {
   override readonly name = 'InvalidOptionError';
   readonly code = 'INVALID_OPTION';
+  /** The option's name without an index, if the message is about one option. */
+  readonly param: string | undefined;
+
+  constructor(message: string, param?: string) {
+    super(message);
+    this.param = param;
+  }
 
   /**
    * For a `checkInput` of your own: "Expected `input` to be a string, got `3` (number)".
@@ -114,7 +121,7 @@ export class InvalidOptionError extends Error {
    * @param got What it is.
    */
   static of(option: string, expected: string, got: unknown): InvalidOptionError {
-    return new InvalidOptionError(describeInvalid(option, expected, got));
+    return new InvalidOptionError(describeInvalid(option, expected, got), withoutIndex(option));
   }
 
   /** Even an empty queue cannot hold these requests, which are accepted together or not at all. */
@@ -130,10 +137,18 @@ export class InvalidOptionError extends Error {
 export class UnknownOptionError extends Error {
   override readonly name = 'UnknownOptionError';
   readonly code = 'UNKNOWN_OPTION';
+  /** The name that no option has. */
+  readonly param: string | undefined;
+
+  constructor(message: string, param?: string) {
+    super(message);
+    this.param = param;
+  }
 
   static of(option: string, known: readonly string[]): UnknownOptionError {
     return new UnknownOptionError(
       `Unknown option \`${shown(option)}\`: the options are ${known.join(', ')}.`,
+      withoutIndex(option),
     );
   }
 }
@@ -180,6 +195,11 @@ export class StopConditionError extends Error {
       { cause },
     );
   }
+}
+
+/** `logitBias` for `logitBias[262]`. */
+function withoutIndex(option: string): string {
+  return shown(option.split('[', 1)[0]);
 }
 
 function mebibytes(bytes: number): string {

@@ -22,8 +22,11 @@ type OptionOf<Type extends keyof Types> = Types[Type]['bounds'] & {
   readonly vllm?: string;
   /** Its name in vLLM's chat API, for an option of chats alone. */
   readonly vllmChat?: string;
-  /** Its name in a model's `generation_config.json`, which has the model's own default. */
-  readonly generationConfig?: string;
+  /**
+   * The model's own default counts, where the request leaves the option out: its name in `generation_config.json`, or null for
+   * one that this file doesn't have.
+   */
+  readonly generationConfig?: string | null;
   readonly form?: FormField;
 };
 
@@ -49,16 +52,3 @@ export type Resolved<Table extends OptionTable> = {
     | ValueOf<Table[Name]>
     | (Table[Name] extends { readonly default: unknown } ? never : undefined);
 };
-
-export function keysOf<Record extends object>(record: Record): readonly (keyof Record & string)[] {
-  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- these records have no other keys
-  return Object.keys(record) as (keyof Record & string)[];
-}
-
-export function fromNames<Values>(
-  names: readonly (keyof Values & string)[],
-  make: (name: keyof Values & string) => unknown,
-): Values {
-  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- `make` gives each name its value
-  return Object.fromEntries(names.map((name) => [name, make(name)])) as Values;
-}

@@ -25,12 +25,12 @@ export class BaseResponse<Result> {
   constructor(requestId: RequestId, cancel: (reason: unknown) => void) {
     this.requestId = requestId;
     this.#cancel = cancel;
-    // Callers that never ask must not cause an unhandled rejection.
+    // A caller that never awaits the result must not cause an unhandled rejection.
     this.#outcome.promise.catch(() => {});
   }
 
   /**
-   * The answer; the same outcome on every call.
+   * The answer. Every call has the same outcome.
    *
    * @param options How long to wait.
    * @throws The error that ended the request, such as InvalidOptionError, PromptTooLongError, BackPressureError, ModelRunError,
@@ -41,7 +41,7 @@ export class BaseResponse<Result> {
     return timeoutMs === undefined ? this.#outcome.promise : this.#resultWithin(timeoutMs);
   }
 
-  /** Ends the request: `result()` rejects with RequestCancelledError. Calling it again, or too late, does nothing. */
+  /** Ends the request: `result()` rejects with RequestCancelledError. Does nothing if the request has ended. */
   cancel(): void {
     this.#cancel(undefined);
   }

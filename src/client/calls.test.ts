@@ -5,7 +5,7 @@ import { createWorkerStatus, workerId } from '../worker/test-support.ts';
 import { TabserveClient } from './client.ts';
 import type { LinkListener } from './links/link.ts';
 
-it('rejects where the answer to a call has another shape than the call asks for', async () => {
+it('rejects if the answer of a call does not fit its schema', async () => {
   let link: LinkListener | undefined;
   const serve = new TabserveClient(clientId('tab'), (listener) => {
     link = listener;
@@ -19,6 +19,12 @@ it('rejects where the answer to a call has another shape than the call asks for'
   link?.onMessage({ ...from, type: 'call-answered', callId: 2, result: ['Hi'] });
   const suggestions = serve.suggestedModels();
   link?.onMessage({ ...from, type: 'call-answered', callId: 3, result: [{ id: 'a/b' }] });
+  const knobs = serve.configure('adder', {});
+  link?.onMessage({ ...from, type: 'call-answered', callId: 4, result: { maxBatchSize: 4 } });
+  const deletion = serve.deleteModel('key');
+  link?.onMessage({ ...from, type: 'call-answered', callId: 5, result: null });
+  await expect(knobs).rejects.toThrow('Expected');
+  await expect(deletion).rejects.toThrow('Expected');
   await expect(suggestions).rejects.toThrow('license');
   await expect(tokenization).rejects.toThrow('contextLength');
   expect(await texts).toEqual(['Hi']);

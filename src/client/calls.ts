@@ -1,21 +1,33 @@
+import * as v from 'valibot';
+import { CALLS, type CallName } from '../protocol/calls.ts';
 import { LoadCancelledError } from '../protocol/errors/hub.ts';
 import { LoadAbandonedError } from '../protocol/errors/tabs.ts';
 import { modelNameOf } from '../protocol/models.ts';
 import type { Connection } from './connection.ts';
-import type { Outgoing, WorkerCall } from './links/link.ts';
+import type { Outgoing } from './links/link.ts';
 import { cloneRefusal, nameRefusal } from './refusals.ts';
+
+/** The message of a call, without the ID that pairs it with its answer. */
+type CallRequest<Message = Outgoing> = Message extends { readonly callId: number }
+  ? Omit<Message, 'callId'>
+  : never;
+
+type AnswerOf<Name extends CallName> = v.InferOutput<(typeof CALLS)[Name]['answer']>;
+
+/** Sends a call and resolves with its answer. */
+export type Ask = Calls['ask'];
 
 interface PendingCall extends PromiseWithResolvers<unknown> {
   readonly message: Outgoing;
   readonly signal: AbortSignal | undefined;
-  /** Workers that were asked. */
+  /** Number of workers that were asked. */
   numWorkers: number;
 }
 
-/** Give up on a load after so many workers were lost under it. */
+/** Give up on a load after it has killed this many workers. */
 const MAX_WORKERS_OF_LOAD = 2;
 
-/** Calls to the worker itself that are not answered yet. The next worker is asked again. */
+/** Calls to the worker itself that are not answered yet. If the worker is lost, the next one is asked. */
 export class Calls {
   readonly #connection: Connection;
   readonly #pending = new Map<number, PendingCall>();
@@ -25,24 +37,19 @@ export class Calls {
     this.#connection = connection;
   }
 
-  /** @param signal Keeps a load from being asked of another worker. */
-  ask(call: WorkerCall, signal?: AbortSignal): Promise<unknown> {
-    const refusal = this.#connection.end ?? ('deployment' in call ? nameRefusal(call.deployment) : undefined);
-    if (refusal) return Promise.reject(refusal);
-    const callId = ++this.#lastCallId;
-    const resolvers = Promise.withResolvers<unknown>();
-    try {
-      const message: Outgoing = structuredClone({ ...call, callId });
-      const pending: PendingCall = { ...resolvers, message, signal, numWorkers: 0 };
-      this.#send(pending);
-      this.#pending.set(callId, pending);
-    } catch (error) {
-      resolvers.reject(cloneRefusal(error));
-    }
-    return resolvers.promise;
+  /**
+   * Rejects if the answer doesn't fit its schema in `CALLS`.
+   *
+   * @param signal Once aborted, a load isn't asked of the next worker.
+   */
+  async ask<Request extends CallRequest>(
+    request: Request,
+    signal?: AbortSignal,
+  ): Promise<AnswerOf<Request['type']>> {
+    return v.parse(CALLS[request.type].answer, await this.#ask(request, signal));
   }
 
-  /** Takes out a call that is answered now; undefined for one that was before. */
+  /** Removes and returns a call that is answered now; undefined for one that was answered before. */
   take(callId: number): PromiseWithResolvers<unknown> | undefined {
     const call = this.#pending.get(callId);
     this.#pending.delete(callId);
@@ -53,7 +60,7 @@ export class Calls {
     for (const callId of this.#pending.keys()) this.take(callId)?.reject(error);
   }
 
-  /** Refuses calls that no further worker is to be asked. */
+  /** Rejects calls that no further worker should get. */
   dropRefused(): void {
     for (const [callId, call] of this.#pending) {
       const refusal = refusalOf(call);
@@ -61,10 +68,27 @@ export class Calls {
     }
   }
 
-  /** Asks the worker that serves now. */
+  /** Sends the pending calls to the current worker. */
   askAgain(): void {
     this.dropRefused();
     for (const call of this.#pending.values()) this.#send(call);
+  }
+
+  #ask(request: CallRequest, signal: AbortSignal | undefined): Promise<unknown> {
+    const refusal =
+      this.#connection.end ?? ('deployment' in request ? nameRefusal(request.deployment) : undefined);
+    if (refusal) return Promise.reject(refusal);
+    const callId = ++this.#lastCallId;
+    const resolvers = Promise.withResolvers<unknown>();
+    try {
+      const message: Outgoing = structuredClone({ ...request, callId });
+      const pending: PendingCall = { ...resolvers, message, signal, numWorkers: 0 };
+      this.#send(pending);
+      this.#pending.set(callId, pending);
+    } catch (error) {
+      resolvers.reject(cloneRefusal(error));
+    }
+    return resolvers.promise;
   }
 
   /** @throws DataCloneError. */
@@ -75,7 +99,7 @@ export class Calls {
   }
 }
 
-/** Why the next worker is not asked as well. */
+/** Why the next worker should not get this call. */
 function refusalOf({ message, signal, numWorkers }: PendingCall): Error | undefined {
   if (message.type !== 'load-model') return undefined;
   const modelName = modelNameOf(message.source, 'the embedded model');

@@ -83,8 +83,8 @@ class ScriptedLink implements Link {
     this.#listener?.onInterrupted();
   }
 
-  putAway(): void {
-    this.#listener?.onPutAway();
+  suspend(): void {
+    this.#listener?.onSuspend();
   }
 
   role(role: TabRole): void {
@@ -1042,7 +1042,7 @@ describe('an override', () => {
     if (stage === 'granted') answer();
     const override = stage === 'granted' ? await overriding : undefined;
     link.clear();
-    link.putAway();
+    link.suspend();
     expect(link.types).toEqual(['release-override']);
     if (stage === 'asked for') answer();
     const end = override ? Promise.reject(override.signal.reason) : overriding;

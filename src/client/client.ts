@@ -1,17 +1,12 @@
-import * as v from 'valibot';
 import type { AnyDeployment, DeploymentTypes } from '../protocol/deployment.ts';
 import { lengthOfChat, type ChatMessage, type TokenizeChatOptions } from '../protocol/chat.ts';
 import { createClientId, type ClientId, type RequestId } from '../protocol/ids.ts';
-import {
-  detokenization,
-  storedModel,
-  suggestedModel,
-  tokenization,
-  type Detokenization,
-  type ModelLoad,
-  type StoredModel,
-  type SuggestedModel,
-  type Tokenization,
+import type {
+  Detokenization,
+  ModelLoad,
+  StoredModel,
+  SuggestedModel,
+  Tokenization,
 } from '../protocol/models.ts';
 import type { BackendChoice } from '../protocol/ladder.ts';
 import type { BatchingPolicy, BatchKnobs, ServeStatus } from '../protocol/status.ts';
@@ -29,7 +24,7 @@ import { Connection } from './connection.ts';
 import { DeploymentResponse } from './deployment-response.ts';
 import { GenerationResponse } from './generation-response.ts';
 import type { DeploymentHandle, DeploymentMap, TextGeneratorHandle } from './handles.ts';
-import type { OpenLink, WorkerCall } from './links/link.ts';
+import type { OpenLink } from './links/link.ts';
 import { openLink } from './links/open-link.ts';
 import { toModelSource, type LoadModelOptions, type ModelReference } from './model-source.ts';
 import { OutstandingRequests } from './outstanding-requests.ts';
@@ -52,24 +47,24 @@ export interface ConnectOptions {
   readonly name?: string;
   /**
    * Where to run. `auto`, the default, takes the upstream that the bridge was started with, else WebGPU, else WASM. The leading
-   * tab decides for all.
+   * tab decides for all tabs.
    */
   readonly backend?: BackendChoice;
   /**
    * Folder of the first model in the hub's layout, relative to the page; `models/storyteller/` by default. With `null` the app
-   * begins without a model: only its own deployments serve until `loadModel`. The leading tab decides for all.
+   * begins without a model: only its own deployments serve until `loadModel`. The leading tab decides for all tabs.
    */
   readonly modelUrl?: string | null;
-  /** Origin of the hub that `loadModel` uses by default: that which the bridge was started with, else huggingface.co. */
+  /** Origin of the hub that `loadModel` uses by default. If left out, the bridge's hub, else huggingface.co. */
   readonly hub?: string;
 }
 
 /**
- * Joins the tabs of this app: one of them runs the worker and its model for all. Resolves at once, in state `loading`;
- * requests that are submitted before `ready()` wait. When the leading tab is lost, another one takes over and every request
- * goes on where it was.
+ * Joins the tabs of this app. One of them runs the worker and its model for all. Resolves at once, in state `loading`:
+ * requests that are submitted before `ready()` wait. When the leading tab is lost, another one takes over and continues every
+ * request.
  *
- * The type of the worker's deployments makes `getHandle` know them: `connect<typeof deployments>({ … })`.
+ * With the type of the worker's deployments, `getHandle` knows their inputs and answers: `connect<typeof deployments>({ … })`.
  *
  * @param options How this tab joins. All tabs of an app give the same `name`.
  * @returns The client of this tab.
@@ -106,8 +101,8 @@ function toFolderUrl(modelUrl: string): string {
   return href.endsWith('/') ? href : `${href}/`;
 }
 
-/** The client's side: sends requests to the worker, wherever it runs, and hands out what comes back. */
-// oxlint-disable-next-line typescript/no-generated-empty-object-type -- of no deployment the types are known
+/** Sends requests to the worker, in whichever tab it runs, and returns its answers. */
+// oxlint-disable-next-line typescript/no-generated-empty-object-type -- no deployment types are known
 export class TabserveClient<Deployments extends DeploymentMap = DeploymentTypes<readonly []>> {
   readonly #hub: string | undefined;
   readonly #topics: Topics;
@@ -117,7 +112,7 @@ export class TabserveClient<Deployments extends DeploymentMap = DeploymentTypes<
 
   /**
    * @internal
-   * @param hub Origin of the hub that `loadModel` uses by default; huggingface.co where left out.
+   * @param hub Origin of the hub that `loadModel` uses by default; huggingface.co if left out.
    */
   constructor(clientId: ClientId, open: OpenLink, hub?: string) {
     this.#hub = hub;
@@ -137,10 +132,10 @@ export class TabserveClient<Deployments extends DeploymentMap = DeploymentTypes<
   /**
    * How to call the text generator, which every worker has.
    *
-   * @param caller Who asks through this client. The worker accepts it from the bridge only.
+   * @param caller The HTTP client that this client asks for. The worker accepts it only from the bridge.
    */
   getHandle(name: 'text-generator', caller?: Caller): TextGeneratorHandle;
-  /** How to call a deployment that `connect<typeof deployments>` has named: its input and answer have their types. */
+  /** How to call a deployment of `connect<typeof deployments>`, with the types of its input and answer. */
   getHandle<Name extends keyof Deployments & string>(
     name: Name,
     caller?: Caller,
@@ -154,22 +149,22 @@ export class TabserveClient<Deployments extends DeploymentMap = DeploymentTypes<
   }
 
   /**
-   * Turns knobs of the text generator, for all tabs, from its next step on; while an override is held, after its end.
+   * Turns knobs of the text generator for all tabs. They take effect at its next step or, while an override is held, after its end.
    *
-   * @param knobs Those that are left out keep their value.
+   * @param knobs Knobs that are left out keep their value.
    * @returns All knobs.
    * @throws InvalidOptionError or UnknownOptionError; then nothing changes.
    */
   configure(name: 'text-generator', knobs: Partial<BatchingPolicy>): Promise<BatchingPolicy>;
   /**
-   * Turns knobs of another deployment, for all tabs, from its next batch on.
+   * Turns knobs of another deployment for all tabs. They take effect at its next batch.
    *
-   * @param knobs Those that are left out keep their value.
+   * @param knobs Knobs that are left out keep their value.
    * @returns All knobs.
    * @throws InvalidOptionError, UnknownOptionError or UnknownDeploymentError; then nothing changes.
    */
   configure(name: string, knobs: Partial<BatchKnobs>): Promise<BatchKnobs>;
-  configure(name: string, knobs: object): Promise<unknown> {
+  configure(name: string, knobs: object): Promise<BatchingPolicy | BatchKnobs> {
     return this.#calls.ask({ type: 'configure', deployment: name, knobs });
   }
 
@@ -205,12 +200,12 @@ export class TabserveClient<Deployments extends DeploymentMap = DeploymentTypes<
   }
 
   /**
-   * Loads another model, for all tabs; the old one serves until the new one is ready. A model of the hub is downloaded once and
-   * stored: the next time it loads from this device, without the network. After a failure the old model serves on.
+   * Loads another model for all tabs. The current model serves until the new one is ready. A model of the hub is downloaded once and
+   * stored: the next time it loads from this device, without the network. If the load fails, the current model keeps serving.
    *
    * @param model An ID of the hub, `storyteller` for the embedded model, or a folder's files.
-   * @param options In which precision, and what becomes of requests that run.
-   * @param onProgress Gets what every tab sees as `status().load`.
+   * @param options The precision, and whether running requests finish or start again.
+   * @param onProgress Gets the progress that every tab sees as `status().load`.
    * @returns The status, once the new model serves.
    * @throws InvalidOptionError, ModelNotFoundError, ModelAccessError, HubUnreachableError, HubUnavailableError, HubRateLimitError,
    *   HubAnswerError, HubRedirectError, ModelFileMissingError, ModelFileCorruptError, UnsupportedModelError, UnsupportedDtypeError, ModelTooLargeError,
@@ -230,7 +225,7 @@ export class TabserveClient<Deployments extends DeploymentMap = DeploymentTypes<
     const unsubscribe = this.subscribe('status', ({ load }) => load && onProgress?.(load));
     const cancel = (): void => {
       this.steerLoad('cancel');
-      // Without a worker nobody answers the cancellation.
+      // Without a worker, no answer comes to the cancellation.
       if (!this.#connection.isServed) this.#calls.dropRefused();
     };
     signal?.addEventListener('abort', cancel);
@@ -243,23 +238,23 @@ export class TabserveClient<Deployments extends DeploymentMap = DeploymentTypes<
     }
   }
 
-  /** Pauses, resumes or cancels the load that is under way, whichever tab asked for it. */
+  /** Pauses, resumes or cancels the current load, whichever tab started it. */
   steerLoad(action: 'pause' | 'resume' | 'cancel'): void {
     this.#connection.post({ type: 'steer-load', action });
   }
 
   /** Models that are stored on this device, and downloads that are not complete yet. */
   storedModels(): Promise<readonly StoredModel[]> {
-    return this.#ask({ type: 'list-models' }, v.array(storedModel));
+    return this.#calls.ask({ type: 'list-models' });
   }
 
-  /** Small models of the hub that are known to run, with what they take on this device. */
+  /** Small models of the hub that are known to run, with their needs on this device. */
   suggestedModels(): Promise<readonly SuggestedModel[]> {
-    return this.#ask({ type: 'suggest-models' }, v.array(suggestedModel));
+    return this.#calls.ask({ type: 'suggest-models' });
   }
 
   /**
-   * Deletes the stored files of a model; if it serves, it does so until the page is reloaded.
+   * Deletes the stored files of a model. The current model keeps serving until the page is reloaded.
    *
    * @param key As in `storedModels()`.
    */
@@ -269,17 +264,17 @@ export class TabserveClient<Deployments extends DeploymentMap = DeploymentTypes<
 
   /** All metrics of the worker in Prometheus' text format, with the names of vLLM and Ray Serve. */
   metrics(): Promise<string> {
-    return this.#ask({ type: 'metrics' }, v.string());
+    return this.#calls.ask({ type: 'metrics' });
   }
 
-  /** The text of each token by itself: '' for a special one, U+FFFD for a part of a character. Waits for the first model. */
+  /** The text of each token by itself: '' for a special token, U+FFFD for a part of a character. Waits for the first model. */
   tokenTexts(tokenIds: readonly number[]): Promise<readonly string[]> {
-    return this.#ask({ type: 'token-texts', tokenIds }, v.array(v.string()));
+    return this.#calls.ask({ type: 'token-texts', tokenIds });
   }
 
   /**
-   * A text as tokens of the model that serves. Waits for the first model. `addSpecialTokens`, true by default, adds those that the
-   * model expects at the start of a prompt.
+   * A text as tokens of the current model. Waits for the first model. `addSpecialTokens`, true by default, adds those that the model
+   * expects at the start of a prompt.
    *
    * @param options Whether to add special tokens.
    * @throws InvalidOptionError for a text of more than 131,072 characters.
@@ -290,11 +285,11 @@ export class TabserveClient<Deployments extends DeploymentMap = DeploymentTypes<
   ): Promise<Tokenization> {
     const refusal = textRefusal('text', text.length, MAX_TEXT_LENGTH);
     if (refusal) return Promise.reject(refusal);
-    return this.#ask({ type: 'tokenize', text, addSpecialTokens }, tokenization);
+    return this.#calls.ask({ type: 'tokenize', text, addSpecialTokens });
   }
 
   /**
-   * A chat as tokens of the model that serves, as its chat template writes it. Waits for the first model.
+   * A chat as tokens of the current model, rendered by its chat template. Waits for the first model.
    *
    * @throws NoChatTemplateError for a base model; ChatTemplateError for messages that the template refuses;
    *   InvalidOptionError for messages of more than 1,048,576 characters.
@@ -305,17 +300,16 @@ export class TabserveClient<Deployments extends DeploymentMap = DeploymentTypes<
   ): Promise<Tokenization> {
     const refusal = textRefusal('messages', lengthOfChat(messages), MAX_PROMPT_LENGTH);
     if (refusal) return Promise.reject(refusal);
-    const call = { type: 'tokenize-chat', messages, addGenerationPrompt, chatTemplateArguments } as const;
-    return this.#ask(call, tokenization);
+    return this.#calls.ask({ type: 'tokenize-chat', messages, addGenerationPrompt, chatTemplateArguments });
   }
 
   /**
-   * Tokens of the model that serves as text; special tokens are spelled out. Waits for the first model.
+   * Tokens of the current model as text, with special tokens spelled out. Waits for the first model.
    *
    * @throws InvalidOptionError for an ID outside its vocabulary.
    */
   detokenize(tokenIds: readonly number[]): Promise<Detokenization> {
-    return this.#ask({ type: 'detokenize', tokenIds }, detokenization);
+    return this.#calls.ask({ type: 'detokenize', tokenIds });
   }
 
   /** The last status that the worker reported, as this tab sees it. */
@@ -334,8 +328,8 @@ export class TabserveClient<Deployments extends DeploymentMap = DeploymentTypes<
   }
 
   /**
-   * Calls the listener with every new value, and with the current `status` at once. An error of the listener reaches the console
-   * only.
+   * Calls the listener with every new value, and with the current `status` at once. An error of the listener only reaches the
+   * console.
    *
    * @returns A function that unsubscribes.
    */
@@ -346,12 +340,12 @@ export class TabserveClient<Deployments extends DeploymentMap = DeploymentTypes<
     return unsubscribe;
   }
 
-  /** Cancels a request of this client; one that has ended stays as it is. */
+  /** Cancels a request of this client. Does nothing if the request has ended. */
   cancel(requestId: RequestId): void {
     this.#requests.cancel(requestId);
   }
 
-  /** Leaves the other tabs; outstanding requests of this client reject with ClosedError. */
+  /** Leaves the other tabs. Outstanding requests of this client reject with ClosedError. */
   close(): void {
     this.#connection.close();
   }
@@ -389,9 +383,5 @@ export class TabserveClient<Deployments extends DeploymentMap = DeploymentTypes<
       default:
         message satisfies never;
     }
-  }
-
-  async #ask<Output>(call: WorkerCall, answer: v.GenericSchema<unknown, Output>): Promise<Output> {
-    return v.parse(answer, await this.#calls.ask(call));
   }
 }

@@ -13,11 +13,11 @@ import type { Topics } from './topics.ts';
 type Welcome = Extract<WorkerMessage, { type: 'welcome' }>;
 
 export interface ConnectionListener {
-  /** A worker takes this client in: everything outstanding goes to it. */
+  /** A worker has welcomed this client. All outstanding requests and calls go to it. */
   onWelcome(message: Welcome): void;
-  /** The sender is the worker that has welcomed this client. */
+  /** Called for messages of the worker that has welcomed this client. */
   onMessage(message: Exclude<WorkerMessage, Welcome>): void;
-  /** Nothing is answered any more, unless a worker welcomes this client again. */
+  /** No answers will come, unless a worker welcomes this client again. */
   onEnd(reason: Error): void;
 }
 
@@ -31,16 +31,16 @@ const INITIAL_STATUS: ServeStatus = {
   isolationReason: '',
 };
 
-/** Greets each worker that serves, one after another, and keeps the status. */
+/** Says hello to each new worker, and keeps the status. */
 export class Connection implements LinkListener {
   readonly #link: Link;
   readonly #topics: Topics;
   readonly #listener: ConnectionListener;
-  /** The last temporary policy of this client, which may have ended. */
+  /** The last temporary policy of this client. It may have ended. */
   override: PolicyOverride | undefined;
   #status: ServeStatus;
   #workerStatus: WorkerStatus | undefined;
-  /** The worker that has welcomed this client: messages of any other are dropped. */
+  /** The worker that has welcomed this client. Messages of others are dropped. */
   #workerId: WorkerId | undefined;
   /** The last worker that this client has said hello to. */
   #greetedWorkerId: WorkerId | undefined;
@@ -64,7 +64,7 @@ export class Connection implements LinkListener {
     return this.#workerId !== undefined;
   }
 
-  /** Why nothing is answered any more: requests and calls are refused with it. */
+  /** Why no answers will come. Requests and calls are rejected with it. */
   get end(): Error | undefined {
     return this.#end;
   }
@@ -92,8 +92,8 @@ export class Connection implements LinkListener {
     this.#greetedWorkerId = undefined;
   }
 
-  onPutAway(): void {
-    void this.override?.end(OverrideEndedError.byPutAway());
+  onSuspend(): void {
+    void this.override?.end(OverrideEndedError.bySuspension());
   }
 
   onRole(role: TabRole): void {
@@ -107,7 +107,7 @@ export class Connection implements LinkListener {
     if (version === this.#foreignVersion || this.#status.state === 'closed') return;
     this.#foreignVersion = version;
     const error = VersionMismatchError.of(version, PROTOCOL_VERSION);
-    // The older side has to reload. The newer one waits: it leads once the last older tab is gone.
+    // An older tab has to reload. A newer one waits, and leads once the last older tab is gone.
     if (version > PROTOCOL_VERSION) this.#endWith(error);
     this.#setStatus({ state: 'failed', error: toWireError(error) });
   }
@@ -154,7 +154,7 @@ export class Connection implements LinkListener {
     this.#listener.onWelcome(message);
   }
 
-  /** This client's worker lives, so no older one serves. After a newer one it is about to end. */
+  /** This client's worker is running, so no older one serves. If a newer one serves, this one is about to end. */
   #forgetForeignWorker(): void {
     if (this.#foreignVersion === undefined || this.#foreignVersion > PROTOCOL_VERSION) return;
     this.#foreignVersion = undefined;

@@ -1,9 +1,9 @@
 import { BaseResponse } from './base-response.ts';
 import type { RequestUpdate } from '../protocol/requests.ts';
 
-/** One answer of a deployment: await it, or `result()`, as often as you like. */
+/** One answer of a deployment. Await it or `result()` any number of times. */
 export class DeploymentResponse<Output> extends BaseResponse<Output> implements PromiseLike<Output> {
-  /** Makes `await` give the answer, as `result()` does. */
+  /** Makes `await` return the answer, as `result()` does. */
   // oxlint-disable-next-line unicorn/no-thenable -- `await handle.remote(3)` is the point of it
   then<Resolved = Output, Rejected = never>(
     onFulfilled?: ((output: Output) => Resolved | PromiseLike<Resolved>) | null,

@@ -120,7 +120,7 @@ class Site {
     worker.announce();
   }
 
-  /** What it has said arrives all the same; what it was told is gone with it. */
+  /** Messages that it has sent still arrive. Messages to it are lost. */
   loseWorker(): void {
     this.#worker = undefined;
     this.#inbox = [];

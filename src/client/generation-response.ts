@@ -7,9 +7,9 @@ type ChunkUpdate = Extract<RequestUpdate, { type: 'chunk' }>;
 
 /** A piece of a continuation: whole characters and their tokens. With `echo` the first piece is the prompt. */
 export interface GenerationChunk extends Omit<ChunkUpdate, 'type' | 'requestId' | 'ttftMs'> {
-  /** One entry per prompt token, where they were asked for: on a continuation's first chunk only. */
+  /** One entry per prompt token, if requested. Only on a continuation's first chunk. */
   readonly promptLogprobs?: readonly PromptTokenLogprobs[];
-  /** Another model begins all continuations anew. This chunk is empty, and all chunks before it are void. */
+  /** Another model starts all continuations again. This chunk is empty, and all earlier chunks are void. */
   readonly isRestart?: true;
 }
 
@@ -24,27 +24,27 @@ export class GenerationResponse
   readonly #chunks: GenerationChunk[] = [];
   readonly #accepted = Promise.withResolvers<void>();
   #model: ServedModel | undefined;
-  /** Resolved and replaced at every update; iterations that have read all chunks wait for it. */
+  /** Resolved and replaced at every update. Iterations that have read all chunks wait for it. */
   #nextUpdate = Promise.withResolvers<void>();
 
   /** @internal */
   constructor(...args: ConstructorParameters<typeof BaseResponse<GenerationResult>>) {
     super(...args);
-    // Callers that never ask must not cause an unhandled rejection.
+    // A caller that never awaits it must not cause an unhandled rejection.
     this.#accepted.promise.catch(() => {});
   }
 
-  /** The model that answers; undefined until it starts the request, and from a restart until the next model does. */
+  /** The model that answers. Undefined until a model starts the request, also after a restart. */
   get model(): ServedModel | undefined {
     return this.#model;
   }
 
-  /** Resolves when the worker has accepted the request; rejects with the error that ended it before. */
+  /** Resolves when the worker has accepted the request. Rejects with the error that ended it before that. */
   accepted(): Promise<void> {
     return this.#accepted.promise;
   }
 
-  /** The chunks from the first one on, then the end or the error of `result()`. */
+  /** Yields all chunks, then ends or throws as `result()` does. */
   async *[Symbol.asyncIterator](): AsyncGenerator<GenerationChunk> {
     for (let next = 0; ;) {
       const chunk = this.#chunks[next];

@@ -4,7 +4,7 @@ import { clientId, requestId } from '../batching/generation/test-support.ts';
 import { ModelGenerator } from '../worker/text-generation/model-generator.ts';
 import type { ChatMessage } from '../protocol/chat.ts';
 import type { Prompt } from './handles.ts';
-import { OutstandingRequest } from './outstanding.ts';
+import { ResumableRequest } from './resumable-request.ts';
 import type { GenerationOptions, GenerationResult, PromptTokenLogprobs } from '../protocol/generation.ts';
 import type { RequestUpdate, Resumption } from '../protocol/requests.ts';
 import { ScriptedBackend } from '../worker/testing/scripted-backend.ts';
@@ -23,7 +23,7 @@ const BYTES = new Map([
   [21, Uint8Array.of(0xa9)],
 ]);
 
-/** What one worker says of the request, one list per message. */
+/** One worker's updates of the request, one list per message. */
 async function generate(input: Prompt, options: GenerationOptions, resumption?: Resumption) {
   const messages: (readonly RequestUpdate[])[] = [];
   const { promise, resolve } = Promise.withResolvers<void>();
@@ -105,12 +105,12 @@ describe('a request whose worker is lost', () => {
   });
 });
 
-/** What the tab hears where no worker is lost, and where one is lost after each of its messages. */
+/** The tab's messages without a lost worker, and with a worker that is lost after each of its messages. */
 async function loseEach(prompt: Prompt, options: GenerationOptions) {
   const messages = await generate(prompt, options);
   const afterLosses: ReturnType<typeof heard>[] = [];
   for (let numHeard = 0; numHeard < messages.length; numHeard += 1) {
-    const request = new OutstandingRequest(
+    const request = new ResumableRequest(
       { requestId: ID, deployment: 'text-generator', input: prompt, options },
       { apply: () => {} },
       0,

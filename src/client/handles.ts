@@ -9,11 +9,11 @@ export interface RequestOptions {
   readonly signal?: AbortSignal;
 }
 
-/** How a deployment is called. */
+/** Calls a deployment. */
 export interface Handle<Input, Options, Response> {
-  /** Submits an input. Never throws: an error rejects the response, and says which option or part of the input is wrong. */
+  /** Submits an input. Never throws: an error rejects the response, and names the wrong option or part of the input. */
   remote(input: Input, options?: Options): Response;
-  /** Submits several inputs as one turn: all are accepted, or none. */
+  /** Submits several inputs as one turn. Either all are accepted or none. */
   remoteAll(inputs: readonly Input[], options?: Options): readonly Response[];
 }
 
@@ -34,9 +34,9 @@ export type DeploymentMap = Readonly<
   Record<
     string,
     {
-      /** What `remote` takes. */
+      /** The input of `remote`. */
       readonly input: unknown;
-      /** What the response resolves with. */
+      /** The value that the response resolves with. */
       readonly output: unknown;
     }
   >

@@ -1,4 +1,4 @@
-// The package's entry `tabserve`. It has no effect when it is imported, on a server neither.
+// The package's entry `tabserve`. Importing it has no effect, not even on a server.
 export {
   BackPressureError,
   BatchSizeMismatchError,

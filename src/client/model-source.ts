@@ -2,26 +2,26 @@ import { InvalidOptionError } from '../batching/errors.ts';
 import type { DtypeChoice, ModelSource, WhenBusy } from '../protocol/models.ts';
 import { MAX_NAME_LENGTH } from '../protocol/wire.ts';
 
-/** A model's ID on the hub, or its files: a folder that the user has picked, or the files of one. */
+/** A model's ID on the hub, or its files: a folder that the user has picked, or its files. */
 export type ModelReference = string | FileSystemDirectoryHandle | Iterable<File>;
 
 export interface SourceOptions {
   /** A branch, a tag or a commit; `main` by default. */
   readonly revision?: string;
   /**
-   * Origin of the hub; the page's policy has to allow it. By default `?hub=` of the page's address, else the hub that the server was
+   * Origin of the hub. The page's Content-Security-Policy has to allow it. By default `?hub=` of the page's address, else the hub that the server was
    * started with, else `https://huggingface.co`.
    */
   readonly hub?: string;
 }
 
-/** How `loadModel` loads. */
+/** Options of `loadModel`. */
 export interface LoadModelOptions extends SourceOptions {
-  /** The precision of the weights; `auto`, the default, takes the best that the device has and that fits. */
+  /** The precision of the weights. `auto`, the default, takes the best one that the device has and that fits. */
   readonly dtype?: DtypeChoice;
-  /** Whether requests that run end with the old model, which is the default, or begin anew with the new one. */
+  /** Whether running requests finish with the old model, which is the default, or start again with the new one. */
   readonly whenBusy?: WhenBusy;
-  /** Cancels the load when it aborts; the downloaded part is kept. */
+  /** Cancels the load when it aborts. The downloaded part is kept. */
   readonly signal?: AbortSignal;
 }
 

@@ -8,7 +8,7 @@ import { toWireError } from '../protocol/wire-errors.ts';
 import type { BaseResponse } from './base-response.ts';
 import type { Connection } from './connection.ts';
 import type { RequestOptions } from './handles.ts';
-import { OutstandingRequest } from './outstanding.ts';
+import { ResumableRequest } from './resumable-request.ts';
 import { cloneRefusal, nameRefusal } from './refusals.ts';
 import type { ClientUpdate, Topics } from './topics.ts';
 
@@ -19,7 +19,7 @@ type ResponseConstructor<Made> = new (...args: ConstructorParameters<typeof Base
 export class OutstandingRequests {
   readonly #connection: Connection;
   readonly #topics: Topics;
-  readonly #requests = new Map<RequestId, OutstandingRequest>();
+  readonly #requests = new Map<RequestId, ResumableRequest>();
 
   constructor(connection: Connection, topics: Topics) {
     this.#connection = connection;
@@ -55,7 +55,7 @@ export class OutstandingRequests {
     this.#settle(requestId, RequestCancelledError.because(reason));
   }
 
-  /** Updates of requests that are settled are dropped. */
+  /** Drops updates of settled requests. */
   apply(updates: readonly RequestUpdate[]): void {
     const known = updates.filter(({ requestId }) => this.#requests.has(requestId));
     for (const update of known) {
@@ -66,7 +66,7 @@ export class OutstandingRequests {
   }
 
   /**
-   * Sends all requests to the worker that serves now, with what the one before has done of them. Returns the updates to publish.
+   * Sends all requests to the current worker, with the progress that the previous one has made. Returns the updates to publish.
    */
   resubmitAll(): readonly ClientUpdate[] {
     const resubmitted = [...this.#requests]
@@ -94,8 +94,8 @@ export class OutstandingRequests {
     const response = new ResponseClass(requestId, (reason) => this.cancel(requestId, reason));
     // The client chooses the seed: every worker that continues the request draws the same tokens.
     const seeded = deployment === TEXT_GENERATOR ? withSeed(options) : options;
-    const submission = { requestId, deployment, input, options: seeded, turn };
-    this.#requests.set(requestId, new OutstandingRequest(submission, response, systemClock.now()));
+    const made = { requestId, deployment, input, options: seeded, turn };
+    this.#requests.set(requestId, new ResumableRequest(made, response, systemClock.now()));
     this.#topics.publish('requests', [{ type: 'submitted', requestId, deployment, input }]);
     const refusal = this.#connection.end ?? nameRefusal(deployment);
     if (refusal) this.#settle(requestId, refusal);
@@ -104,7 +104,7 @@ export class OutstandingRequests {
     return response;
   }
 
-  /** Without a worker the requests wait for the next one. */
+  /** Sends requests. Without a worker, they wait for the next one. */
   #begin(responses: readonly PendingResponse[]): void {
     const requests = responses.flatMap(({ requestId }) => this.#requests.get(requestId) ?? []);
     try {
@@ -117,12 +117,12 @@ export class OutstandingRequests {
   }
 
   /** Sends the requests of one turn. */
-  #send(requests: readonly OutstandingRequest[]): void {
-    const message = OutstandingRequest.takeAll(requests, systemClock.now());
+  #send(requests: readonly ResumableRequest[]): void {
+    const message = ResumableRequest.takeAll(requests, systemClock.now());
     if (message) this.#connection.post(message);
   }
 
-  /** Ends the request at once; a result that is already on its way is dropped. */
+  /** Ends the request at once. A result that is already in flight is dropped. */
   #settle(requestId: RequestId, error: Error): void {
     const update: RequestUpdate = { type: 'failed', requestId, error: toWireError(error) };
     this.#requests.get(requestId)?.response.apply(update, error);

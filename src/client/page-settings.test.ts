@@ -5,7 +5,7 @@ import { hubOfPage } from './page-settings.ts';
 it.each([
   [null, undefined],
   [{ content: 'https://mirror.example' }, 'https://mirror.example'],
-])('with the mark %j the hub is %s', (mark, hub) => {
+])('with the setting %j the hub is %s', (mark, hub) => {
   vi.stubGlobal('document', {
     querySelector: (selector: string) => (selector === 'meta[name="tabserve-hub"]' ? mark : null),
   });

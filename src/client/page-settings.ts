@@ -6,15 +6,15 @@ export function hubOfPage(): string | undefined {
   return metaOf(HUB_META)?.content;
 }
 
-/** The folder of the bridge that serves the page; undefined for a page of any other server. */
+/** The folder of the bridge that serves the page; undefined if another server does. */
 export function bridgeOfPage(): string | undefined {
   const folder = metaOf(BRIDGE_META)?.content;
   return folder === undefined ? undefined : new URL(folder, document.baseURI).href;
 }
 
 /**
- * The upstream that the bridge was started with; undefined where the model runs in the tab. The page's address has no say in it,
- * so that no link makes a page send prompts anywhere.
+ * The upstream that the bridge was started with; undefined if the model runs in the tab. The page's address cannot set it, so that
+ * no link makes a page send prompts elsewhere.
  */
 export function upstreamOfPage(): UpstreamInit | undefined {
   const meta = metaOf('tabserve-upstream');

@@ -48,7 +48,7 @@ class Tab {
     this.#listener.onOpen();
   }
 
-  /** What this tab believes to be in force by its own will. */
+  /** The policy that this tab has set, as far as it knows. */
   get holding(): readonly PolicyOverride[] {
     return this.isOpen ? this.overrides.filter(({ held }) => held) : [];
   }
@@ -73,8 +73,8 @@ class Tab {
     this.serve.configure('text-generator', { maxBatchSize }).catch(ignore);
   }
 
-  putAway(): void {
-    this.#listener.onPutAway();
+  suspend(): void {
+    this.#listener.onSuspend();
   }
 
   deliver(): void {
@@ -153,13 +153,13 @@ class Site {
 
 const POLICIES = ['off', 'static'] as const;
 
-/** What happens, weighted; the number chooses a tab, and whatever else is to be chosen. */
+/** Events with weights. The number chooses a tab, and any other parameter. */
 const ACTIONS: Readonly<Record<string, readonly [number, (site: Site, tab: Tab, choice: number) => void]>> = {
   override: [4, (_, tab, choice) => tab.override(POLICIES[choice % 2] ?? 'off')],
   change: [2, (_, tab, choice) => tab.change(POLICIES[choice % 2] ?? 'off')],
   release: [2, (_, tab) => tab.release()],
   configure: [2, (_, tab, choice) => tab.configure(1 + (choice % 8))],
-  'put away': [1, (_, tab) => tab.putAway()],
+  suspended: [1, (_, tab) => tab.suspend()],
   leave: [
     1,
     (_, tab) => {
@@ -196,7 +196,7 @@ const ANSWERED_BY_TWO = [
   'deliver to tab',
   'deliver to worker',
   'deliver to tab',
-  'put away',
+  'suspended',
   'deliver to worker',
   'deliver to worker',
   'lose worker',

@@ -1,32 +1,31 @@
-import * as v from 'valibot';
 import { createOverrideId } from '../protocol/ids.ts';
-import { type BatchingPolicy, type HeldOverride, policy } from '../protocol/status.ts';
+import type { BatchingPolicy, HeldOverride } from '../protocol/status.ts';
 import { OverrideEndedError } from '../protocol/errors/tabs.ts';
-import type { WorkerCall } from './links/link.ts';
+import type { Ask } from './calls.ts';
 
 /**
- * A temporary policy of this tab, in force for all tabs. It ends at `release()`, with the tab, or when the browser puts the
- * tab away; then the users' own policy is in force again. A worker that takes over goes on with it.
+ * A temporary policy of this tab, in force for all tabs. It ends at `release()`, with the tab, or when the browser freezes the tab.
+ * Then the users' own policy is in force again. A worker that takes over keeps it.
  */
 export class PolicyOverride {
   /** @internal */
   readonly overrideId = createOverrideId();
-  readonly #ask: (call: WorkerCall) => Promise<unknown>;
+  readonly #ask: Ask;
   readonly #end = new AbortController();
   #policy: BatchingPolicy | undefined;
 
   /** @internal */
-  constructor(ask: (call: WorkerCall) => Promise<unknown>) {
+  constructor(ask: Ask) {
     this.#ask = ask;
   }
 
-  /** Aborts when the override ends; its reason is an OverrideEndedError, or why the tab has no worker any more. */
+  /** Aborts when the override ends. Its reason is an OverrideEndedError, or the reason why the tab has no worker any more. */
   get signal(): AbortSignal {
     return this.#end.signal;
   }
 
   /**
-   * For the next worker; undefined until a worker has granted it, and after its end.
+   * For the next worker. Undefined until a worker has granted it, and after its end.
    *
    * @internal
    */
@@ -36,7 +35,7 @@ export class PolicyOverride {
   }
 
   /**
-   * Turns knobs of the override; those that are left out stay as they are.
+   * Turns knobs of the override. Knobs that are left out keep their value.
    *
    * @returns The policy in force.
    * @throws InvalidOptionError or UnknownOptionError; then nothing changes.
@@ -45,22 +44,22 @@ export class PolicyOverride {
    */
   async change(knobs: Partial<BatchingPolicy>): Promise<BatchingPolicy> {
     this.signal.throwIfAborted();
-    const answer = await this.#ask({ type: 'set-override', overrideId: this.overrideId, knobs });
-    // The release may have been answered by a worker before the one that has granted it.
+    const policy = await this.#ask({ type: 'set-override', overrideId: this.overrideId, knobs });
+    // An earlier worker may have answered the release.
     if (this.signal.aborted) void this.#release();
     this.signal.throwIfAborted();
-    this.#policy = v.parse(policy, answer);
-    return this.#policy;
+    this.#policy = policy;
+    return policy;
   }
 
-  /** Resolves when the users' own policy is in force again. Never rejects; does nothing where the override has ended. */
+  /** Resolves when the users' own policy is in force again. Never rejects. Does nothing if the override has ended. */
   async release(): Promise<void> {
     await this.end(OverrideEndedError.released());
   }
 
   /**
    * @internal
-   * @param reason The signal's.
+   * @param reason The signal's reason.
    */
   async end(reason: Error): Promise<void> {
     if (this.signal.aborted) return;
@@ -72,7 +71,7 @@ export class PolicyOverride {
     try {
       await this.#ask({ type: 'release-override', overrideId: this.overrideId });
     } catch {
-      // Without a worker nothing holds it.
+      // Without a worker, no override is held.
     }
   }
 }

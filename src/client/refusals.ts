@@ -1,19 +1,19 @@
 import { InvalidOptionError, shown } from '../batching/errors.ts';
 import { MAX_NAME_LENGTH } from '../protocol/wire.ts';
 
-/** The worker's door drops a message with such a name, and its caller would wait for ever. */
+/** The worker drops a message with such a name, and its caller would wait forever. */
 export function nameRefusal(deployment: unknown): InvalidOptionError | undefined {
   if (typeof deployment === 'string' && deployment.length <= MAX_NAME_LENGTH) return undefined;
   const expected = `a deployment's name of at most ${MAX_NAME_LENGTH} characters`;
   return InvalidOptionError.of('name', expected, deployment);
 }
 
-/** For a function or a DOM node, which cannot be cloned. */
+/** For a value that cannot be cloned, such as a function or a DOM node. */
 export function cloneRefusal(cause: unknown): InvalidOptionError {
   return new InvalidOptionError(`It cannot be sent to the worker: ${shown(cause)}. Pass plain data.`);
 }
 
-/** The worker's door drops a message with a longer text, too. */
+/** The worker also drops a message with a longer text. */
 export function textRefusal(
   option: string,
   length: number,

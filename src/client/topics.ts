@@ -17,24 +17,24 @@ export type ClientUpdate =
       /** The prompt, or another deployment's input, as the caller gave it. */
       readonly input: unknown;
     }
-  /** The request's worker was lost; it waits at the next one. */
+  /** The request's worker was lost. The request waits at the next one. */
   | { readonly type: 'resubmitted'; readonly requestId: RequestId };
 
-/** What requests of other tabs do. */
+/** The state of requests of other tabs. */
 export interface Activity {
-  /** `requests` holds all requests of other tabs that wait or run; otherwise only those that changed. */
+  /** Whether `requests` has all waiting and running requests of other tabs. If not, it has only those that changed. */
   readonly isSnapshot: boolean;
   /** The newest state of each. */
   readonly requests: readonly RequestActivity[];
 }
 
-/** What `subscribe` tells of, by topic. */
+/** The values of `subscribe`, by topic. */
 export interface TopicValues {
   /** Each change of the status. */
   readonly status: ServeStatus;
   /** The text generator's figures, at most every 100 ms while it works. */
   readonly stats: ServeStats;
-  /** Each batch of a deployment other than the text generator, when it has ended. */
+  /** Each finished batch of a deployment other than the text generator. */
   readonly batch: BatchRecord;
   /** Updates of this client's requests. */
   readonly requests: readonly ClientUpdate[];
@@ -73,7 +73,7 @@ export class Topics {
       try {
         listener(value);
       } catch (error) {
-        // An error of one listener reaches the console, and no other listener.
+        // An error of one listener reaches the console, but not the other listeners.
         queueMicrotask(() => {
           throw error;
         });
@@ -81,7 +81,7 @@ export class Topics {
     }
   }
 
-  /** Takes over the last batches and steps that a worker knows. */
+  /** Takes over the last batches and steps of a worker. */
   restore({ batches, steps = [] }: Extract<WorkerMessage, { type: 'welcome' }>): void {
     for (const batch of [...batches, ...steps]) this.batchLog.add(batch);
   }

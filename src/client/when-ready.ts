@@ -4,7 +4,7 @@ import { closedError } from './connection.ts';
 
 type Subscribe = (listener: (status: ServeStatus) => void) => () => void;
 
-/** Resolves when the model can run; rejects with the reason why it cannot. */
+/** Resolves when the model can run. Rejects with the reason why it can't. */
 export function whenReady(subscribe: Subscribe): Promise<ServeStatus> {
   return new Promise((resolve, reject) => {
     const unsubscribe = subscribe((status) => {

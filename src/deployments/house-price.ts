@@ -7,7 +7,7 @@ import { fromRayConfig } from '../batching/ray-config.ts';
 import { loadOnnxModel } from '../worker/runtime/ort/onnx-model.ts';
 import { defineDeployment } from '../protocol/deployment.ts';
 
-/** Loaded with the first batch, so that pages that never ask for a price do not fetch it. */
+/** Loaded with the first batch, so that pages without price requests do not fetch it. */
 const loadModel = loadOnnxModel(modelUrl);
 
 /** Predicts prices in euros. A house is a list of numbers in the order of the model's features. */
@@ -21,7 +21,7 @@ export const housePrice = defineDeployment({
     // The model is useless beyond the ranges of its training data.
     return features.map(({ name, min, max }, i) => finiteIn({ from: min, to: max })(name, input[i]));
   },
-  // As in the tutorial.
+  // The tutorial's values.
   batchOptions: fromRayConfig({ max_batch_size: 32, timeout_s: 0.1, stride_s: 0, allow_small_batch: true }),
   async handler(houses) {
     const model = await loadModel();

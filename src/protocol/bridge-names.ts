@@ -11,13 +11,13 @@ export const HUB_META = 'tabserve-hub';
 /** Below the root of the site. */
 export const BRIDGE_FOLDER = '/bridge/';
 
-/** Path below the folder, of the secret of this run of the bridge. Pages of other origins cannot read it. */
+/** Path below the folder. It answers with the secret of this run of the bridge, which pages of other origins cannot read. */
 export const TOKEN_PATH = 'token';
 
-/** 32 bytes in hex. Another server may answer something else at that path. */
+/** 32 bytes in hex. Another server may answer anything else at that path. */
 export const TOKEN_FORM = /^[0-9a-f]{64}$/;
 
-/** Path below the folder, of the WebSocket for the worker that serves. */
+/** Path of the current worker's WebSocket, below the folder. */
 export const SOCKET_PATH = 'socket';
 
 /** The WebSocket's subprotocol. The worker offers the token as a second one: a page cannot set headers of a WebSocket. */

@@ -4,7 +4,7 @@ import { isRecord } from '../platform/is-record.ts';
 import type { Wire } from './wire.ts';
 
 export const chatMessage = v.strictObject({
-  /** Whose message this is. A template may allow `system` for the first one only. */
+  /** The author's role. A template may allow `system` for the first message only. */
   role: v.picklist(['system', 'user', 'assistant']),
   /** Plain text. */
   content: v.string(),
@@ -16,9 +16,9 @@ export const chatMessage = v.strictObject({
  */
 export type ChatMessage = Wire<typeof chatMessage>;
 
-/** How a chat is made into tokens. */
+/** How to turn a chat into tokens. */
 export interface TokenizeChatOptions extends Pick<GenerationOptions, 'chatTemplateArguments'> {
-  /** Whether the beginning of the model's answer follows the messages; true by default, as it does for a prompt. */
+  /** Whether to add the beginning of the model's answer, as for a prompt. True by default. */
   readonly addGenerationPrompt?: boolean;
 }
 

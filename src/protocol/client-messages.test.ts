@@ -8,7 +8,7 @@ import { createKnobs, hasShapeOf, mutate } from '../worker/test-support.ts';
 const version = PROTOCOL_VERSION;
 const clientId = 'c';
 
-/** What the deployments check: anything goes through this door. */
+/** Any value: the deployments check it. */
 const ANYTHING = undefined;
 
 const DEPLOYMENTS = [
@@ -64,11 +64,11 @@ const PAST = {
     message: 'unplugged',
     rung: 'webgpu-fp16',
     attempt: 2,
-    isCondemning: true,
+    hasFatalRequest: true,
   },
   leftRungs: [{ rung: 'webgpu-fp16', reason: 'it was lost' }],
   maxRows: 4,
-  condemned: ['r'],
+  fatalIds: ['r'],
 };
 const INIT = {
   version,
@@ -123,7 +123,7 @@ describe('parseClientMessage', () => {
     ['several submissions of one turn', { ...SUBMIT_ALL, requests: [REQUEST, REQUEST] }],
     ['a cancellation', CANCEL],
     ['knobs of any shape, which are the deployment’s to check', { ...CONFIGURE, knobs: 'none' }],
-    ['an override of any knobs, which are checked behind the door', { ...SET_OVERRIDE, knobs: 'none' }],
+    ['an override of any knobs, which are checked later', { ...SET_OVERRIDE, knobs: 'none' }],
     ['the release of an override', RELEASE],
     ['a call for metrics', METRICS],
     ['a call for the texts of tokens', { ...METRICS, type: 'token-texts', tokenIds: [0, 50_256] }],

@@ -1,6 +1,6 @@
 import type { BatchContext, BatchOptions } from '../batching/batch.ts';
 
-/** Answers single inputs, which it handles in batches. */
+/** Answers one input at a time to its callers, and handles inputs in batches. */
 export interface Deployment<Input, Output, Name extends string = string> {
   /** The name for `getHandle`. */
   readonly name: Name;
@@ -19,7 +19,7 @@ export interface Deployment<Input, Output, Name extends string = string> {
 
 declare const TYPES: unique symbol;
 
-/** A deployment that keeps its input and output types for callers, in a list of deployments too. */
+/** A deployment whose input and output types reach its callers, even from a list of deployments. */
 export interface TypedDeployment<Name extends string, Input, Output> extends Deployment<unknown, unknown> {
   /** The name for `getHandle`. */
   readonly name: Name;

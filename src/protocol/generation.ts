@@ -21,12 +21,12 @@ export const finishReason: v.GenericSchema<unknown, FinishReason> = v.picklist([
 
 const logprob = v.object({ tokenId: count, logprob: v.number() });
 
-/** One entry per output token, where they were asked for. */
+/** One entry per output token, if requested. */
 export const logprobs: v.GenericSchema<unknown, readonly TokenLogprobs[]> = v.array(
   v.object({ tokenId: count, logprob: v.number(), top: v.array(logprob) }),
 );
 
-/** One entry per prompt token, where they were asked for; the first has no logprob. */
+/** One entry per prompt token, if requested. The first has no logprob. */
 export const promptLogprobs: v.GenericSchema<unknown, readonly PromptTokenLogprobs[]> = v.array(
   v.object({ tokenId: count, logprob: v.nullable(v.number()), top: v.array(logprob) }),
 );
@@ -38,8 +38,8 @@ export interface GenerationChoice {
   /** The continuation alone. */
   readonly generatedText: string;
   /**
-   * All sampled tokens but the end token, those of a stop string included. An upstream may send none: of the known servers
-   * only vLLM does.
+   * All sampled tokens but the end token, including those of a stop string. An upstream may send none. Among the known servers,
+   * only vLLM sends them.
    */
   readonly tokenIds: readonly number[];
   /** One entry per entry of `tokenIds`, if `logprobs` asked for them. */
@@ -48,29 +48,29 @@ export interface GenerationChoice {
   readonly promptLogprobs?: readonly PromptTokenLogprobs[];
   /** Why the continuation ended. */
   readonly finishReason: FinishReason;
-  /** The seed that was used; it repeats this text alone. An upstream derives the seeds of further continuations itself. */
+  /** The seed in use. It repeats only this text. An upstream derives the seeds of further continuations itself. */
   readonly seed: number;
 }
 
-/** The answer to a prompt. The first of several continuations stands here as if it were alone. */
+/** The answer to a prompt. Its own fields are those of the first continuation. */
 export interface GenerationResult extends GenerationChoice {
-  /** All continuations, the first included: as many as `n`. */
+  /** All `n` continuations, including the first. */
   readonly choices: readonly GenerationChoice[];
   /**
-   * The prompt's tokens once, the output tokens of all continuations. For an upstream that reports no numbers: 0, and the
-   * number of its chunks.
+   * Counts the prompt's tokens once, and the output tokens of all continuations. If an upstream reports no numbers, these are 0
+   * and the number of its chunks.
    */
   readonly usage: {
     /** Tokens of the prompt, special ones included. */
     readonly numPromptTokens: number;
-    /** The prompt's tokens whose keys and values were taken over from another request. */
+    /** The prompt's tokens whose keys and values came from another request. */
     readonly numCachedTokens: number;
     /** Sampled tokens, end tokens included. */
     readonly numOutputTokens: number;
   };
   /**
-   * The first start, the first token, the end of the last continuation, and the TPOT of the longest. A request at an upstream
-   * starts when the upstream takes it, even if it waits there.
+   * Measured at the first start, the first token and the end of the last continuation; TPOT is that of the longest one. A request
+   * to an upstream starts when the upstream takes it, even if it waits there.
    */
   readonly timings: RequestTimings;
 }

@@ -2,10 +2,10 @@ import type { ClientId, RequestId } from '../batching/ids.ts';
 
 export type { ClientId, RequestId } from '../batching/ids.ts';
 
-/** Identity of one worker: a tab that takes over brings a new one. */
+/** Identifies one worker. A tab that takes over starts a worker with a new ID. */
 export type WorkerId = string & { readonly __brand: 'WorkerId' };
 
-/** Identity of one temporary policy, from its first request to its end. */
+/** Identifies one temporary policy, from its request to its end. */
 export type OverrideId = string & { readonly __brand: 'OverrideId' };
 
 export const createRequestId = createId<RequestId>;
@@ -13,7 +13,7 @@ export const createClientId = createId<ClientId>;
 export const createWorkerId = createId<WorkerId>;
 export const createOverrideId = createId<OverrideId>;
 
-/** For a client behind the bridge, which has no id of its own. */
+/** For a client behind the bridge, which has no ID of its own. */
 export function asClientId(name: string): ClientId {
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- a brand has no other way in
   return name as ClientId;

@@ -2,8 +2,8 @@ import * as v from 'valibot';
 import type { Wire } from './wire.ts';
 
 /**
- * Where the model may run, best first. Each is tried in a worker of its own. A software adapter stands below them all: it serves
- * only where `webgpu` is asked for.
+ * Where the model may run, best first. Each rung is tried in a worker of its own. A software adapter is below all of them: it serves
+ * only if `webgpu` is requested.
  */
 const LADDER = ['webgpu-fp16', 'webgpu-fp32', 'wasm-threads', 'wasm'] as const;
 
@@ -22,18 +22,18 @@ export const RUNG_NAMES: Readonly<Record<Rung, string>> = {
   wasm: 'WASM',
 };
 
-/** What `backend` may be. */
+/** The values of `backend`. */
 export const BACKEND_CHOICES = ['auto', 'webgpu', 'wasm'] as const;
 
 export const backendChoice = v.picklist(BACKEND_CHOICES);
 /**
- * Where the runtime may run: `auto` is WebGPU where there is a hardware adapter, else WASM. `webgpu` also takes a software adapter.
+ * Where the runtime may run: `auto` is WebGPU if there is a hardware adapter, else WASM. `webgpu` also takes a software adapter.
  *
  * @useDeclaredType
  */
 export type BackendChoice = Wire<typeof backendChoice>;
 
-/** The rungs to try in turn. */
+/** The rungs to try, in order. */
 export const LADDERS: Readonly<Record<BackendChoice, readonly Rung[]>> = {
   auto: LADDER,
   webgpu: LADDER.slice(0, 2),

@@ -1,2 +1,2 @@
-/** The part of `navigator.locks` that is used here. */
+/** The part of `navigator.locks` in use. */
 export type Locks = Pick<LockManager, 'request' | 'query'>;

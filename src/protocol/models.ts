@@ -1,4 +1,10 @@
 import * as v from 'valibot';
+import {
+  GENERATION_OPTIONS,
+  MODEL_OPTION_NAMES,
+  type ModelOptionTypes,
+} from '../batching/generation/options.ts';
+import { fromNames } from '../batching/records.ts';
 import { rung } from './ladder.ts';
 import { count, duration, name, wireError, type Wire } from './wire.ts';
 
@@ -14,7 +20,7 @@ export type Dtype = Wire<typeof dtype>;
 
 export const dtypeChoice = v.picklist(['auto', ...DTYPES]);
 /**
- * `auto`: the best that the device has and that fits.
+ * `auto`: the best precision that the device has and that fits.
  *
  * @useDeclaredType
  */
@@ -44,38 +50,37 @@ export function modelNameOf(source: ModelSource, embeddedName: string): string {
 
 export const whenBusy = v.picklist(['finish', 'resubmit']);
 /**
- * Whether requests that wait or run when another model is ready end with the old one, or begin anew with the new one.
+ * When another model is ready: whether waiting and running requests finish with the old one, or start again with the new one.
  *
  * @useDeclaredType
  */
 export type WhenBusy = Wire<typeof whenBusy>;
 
+const VALUE_OF_TYPE = { integer: count, number: v.number(), strings: v.array(v.string()) };
+
+const generationDefaults = v.object(
+  /* @__PURE__ */ fromNames<{
+    readonly [Name in keyof ModelOptionTypes]: (typeof VALUE_OF_TYPE)[ModelOptionTypes[Name]];
+  }>(MODEL_OPTION_NAMES, (option) => VALUE_OF_TYPE[GENERATION_OPTIONS[option].type]),
+);
+/** A value of each option that a model may have a default for. */
+export type GenerationDefaults = Wire<typeof generationDefaults>;
+
 export const modelInfo = v.object({
-  /** The hub's ID, the name of a folder, or what the upstream calls it. */
+  /** The hub's ID, the name of a folder, or the upstream's name for it. */
   id: v.string(),
-  /** Weights. */
+  /** Number of weights. */
   numParameters: count,
-  /** Decoder layers. */
+  /** Number of decoder layers. */
   numLayers: count,
   /** Longest prompt and output together, in tokens, that the model and the device allow. */
   contextLength: count,
-  /** Different tokens. Token IDs are smaller. */
+  /** Number of different tokens. Token IDs are smaller. */
   vocabSize: count,
-  /** Whether it takes a list of chat messages as a prompt. */
+  /** Whether the model takes a list of chat messages as a prompt. */
   hasChatTemplate: v.boolean(),
   /** `generation_config.json` merged over our own defaults; for an upstream, our own only. */
-  generationDefaults: v.object({
-    maxNewTokens: count,
-    temperature: v.number(),
-    topK: count,
-    topP: v.number(),
-    minP: v.number(),
-    repetitionPenalty: v.number(),
-    presencePenalty: v.number(),
-    frequencyPenalty: v.number(),
-    n: count,
-    stop: v.array(v.string()),
-  }),
+  generationDefaults,
 });
 /**
  * A model. Numbers that an upstream does not report are 0.
@@ -91,7 +96,7 @@ const backend = v.picklist(['webgpu', 'wasm', 'upstream']);
 const precision = v.picklist([...DTYPES, 'unknown']);
 
 export const backendInfo = v.object({
-  /** What computes: WebGPU, WASM or another server. */
+  /** The backend: WebGPU, WASM or another server. */
   name: backend,
   /** Left out for an upstream. */
   rung: v.exactOptional(rung),
@@ -99,9 +104,9 @@ export const backendInfo = v.object({
   precision,
   /** The GPU as its driver names it, the CPU threads of WASM, or the address of the upstream. */
   adapter: v.string(),
-  /** Whether the adapter computes WebGPU on the CPU, as SwiftShader does. */
+  /** Whether the adapter runs WebGPU on the CPU, as SwiftShader does. */
   isSoftwareAdapter: v.exactOptional(v.boolean()),
-  /** Why each better rung was passed over or left; empty where this is the best. */
+  /** Why each better rung was skipped or left; empty if this is the best one. */
   fallbackReason: v.string(),
 });
 /**
@@ -114,13 +119,13 @@ export type BackendInfo = Wire<typeof backendInfo>;
 export const servedModel = v.object({
   /** As `ModelInfo.id`. */
   id: v.string(),
-  /** What computes: WebGPU, WASM or another server. */
+  /** The backend: WebGPU, WASM or another server. */
   backend,
   /** How the weights are stored. */
   precision,
 });
 /**
- * The model that answers a request, and how it runs: each of these may change a sampled text.
+ * The model that answers a request, and how it runs. Each of these may change a sampled text.
  *
  * @interface
  */
@@ -130,24 +135,24 @@ export function toServedModel(model: ModelInfo, runsOn: BackendInfo): ServedMode
   return { id: model.id, backend: runsOn.name, precision: runsOn.precision };
 }
 
-/** Whether one can continue the other's text: between an upstream and a model in the tab that is never so. */
+/** Whether one can continue the other's text. An upstream and a model in the tab never can. */
 export function isSameModel(a: ServedModel, b: ServedModel): boolean {
   return a.id === b.id && (a.backend === 'upstream') === (b.backend === 'upstream');
 }
 
 export const loadProgress = v.object({
   /**
-   * `prepare`: weights go to the device. `check`: what the GPU computes is held against known values, at its first start.
+   * `prepare`: weights go to the device. `check`: at a GPU's first start, its results are compared with known values.
    * `compile`: the first runs compile shaders.
    */
   phase: v.picklist(['download', 'prepare', 'check', 'compile']),
   /** Runs for `compile`, tokens for `check`, bytes otherwise. */
   loaded: count,
-  /** What `loaded` will reach; 0 while it is not known. */
+  /** The final value of `loaded`; 0 while it is not known. */
   total: count,
 });
 /**
- * How far the first model has come.
+ * Progress of the first model.
  *
  * @interface
  */
@@ -158,17 +163,17 @@ export const modelLoad = v.object({
   id: v.string(),
   /** `steerLoad('pause')` stopped the download. */
   isPaused: v.boolean(),
-  /** `resolve`: asks the hub which files there are. `drain`: the old model finishes its requests. */
+  /** `resolve`: asks the hub for the list of files. `drain`: the old model finishes its requests. */
   phase: v.picklist(['resolve', 'download', 'verify', 'convert', 'prepare', 'check', 'compile', 'drain']),
-  /** Bytes of a download, its check, its conversion and its preparation; unanswered tries for `resolve`; steps otherwise. */
+  /** Bytes for `download`, `verify`, `convert` and `prepare`; unanswered tries for `resolve`; steps otherwise. */
   loaded: count,
-  /** What `loaded` will reach; 0 while it is not known. */
+  /** The final value of `loaded`; 0 while it is not known. */
   total: count,
-  /** Over the last seconds of a download. */
+  /** Measured over the last seconds of a download. */
   bytesPerSecond: v.exactOptional(duration),
   /** Left out until the speed is known. */
   secondsLeft: v.exactOptional(duration),
-  /** Bytes that weights and the K/V of one sequence of full length will take on this device; known before the download. */
+  /** Bytes that the weights and the K/V of one sequence of full length will take on this device. Known before the download. */
   memoryBytes: v.exactOptional(count),
 });
 /**
@@ -177,17 +182,17 @@ export const modelLoad = v.object({
  * @interface
  */
 export type ModelLoad = Wire<typeof modelLoad>;
-/** How far it has come. */
+/** Progress of a load. */
 export type LoadStage = Omit<ModelLoad, 'id' | 'isPaused'>;
 
 export const loadFailure = v.object({
   /** The hub's ID, or the name of a folder. */
   id: v.string(),
-  /** What `loadModel` has rejected with. */
+  /** The error that `loadModel` rejected with. */
   error: wireError,
 });
 /**
- * Why the last model that was asked for does not serve.
+ * Why the last requested model does not serve.
  *
  * @interface
  */
@@ -198,13 +203,13 @@ export const storedModel = v.object({
   key: v.string(),
   /** The hub's ID, or the name of a folder. */
   id: v.string(),
-  /** The revision that was asked for; empty for a folder. */
+  /** The requested revision; empty for a folder. */
   revision: v.string(),
-  /** Left out where a part is still missing; otherwise the model loads without the network. */
+  /** Left out while a part is missing. With it, the model loads without the network. */
   dtype: v.exactOptional(dtype),
   /** Bytes on this device. */
   storedBytes: count,
-  /** Size of the whole download where a part is missing; 0 where it is not known yet. */
+  /** Size of the whole download while a part is missing; 0 if it is not known yet. */
   totalBytes: count,
 });
 /**
@@ -215,9 +220,9 @@ export const storedModel = v.object({
 export type StoredModel = Wire<typeof storedModel>;
 
 export const tokenization = v.object({
-  /** The model that the tokens are for. */
+  /** The model that the tokens belong to. */
   modelId: v.string(),
-  /** Tokens that the model's context holds. */
+  /** The model's context, in tokens. */
   contextLength: count,
   /** The text as token IDs. */
   tokenIds: v.array(count),
@@ -225,14 +230,14 @@ export const tokenization = v.object({
   spellings: v.array(v.string()),
 });
 /**
- * A text as tokens of the model that serves.
+ * A text as tokens of the current model.
  *
  * @interface
  */
 export type Tokenization = Wire<typeof tokenization>;
 
 export const detokenization = v.object({
-  /** The model that the tokens are of. */
+  /** The model that the tokens belong to. */
   modelId: v.string(),
   /** Special tokens are spelled out. */
   text: v.string(),
@@ -249,23 +254,23 @@ export const suggestedModel = v.object({
   id: v.string(),
   /** As the model's authors name it. */
   license: v.string(),
-  /** Whether it takes a list of chat messages as a prompt. */
+  /** Whether the model takes a list of chat messages as a prompt. */
   isChat: v.boolean(),
-  /** Weights. */
+  /** Number of weights. */
   numParameters: count,
   /** Bytes that `loadModel` fetches. */
   downloadBytes: count,
-  /** What `auto` takes on this device; the smallest dtype where none fits. */
+  /** The dtype that `auto` takes on this device; the smallest one if none fits. */
   dtype,
-  /** Tokens of each sequence that `memoryBytes` counts. */
+  /** Length of each sequence that `memoryBytes` counts, in tokens. */
   contextLength: count,
   /** Bytes of the weights and of the K/V of eight sequences. */
   memoryBytes: count,
-  /** Why it does not fit on this device; empty where it does. */
+  /** Why the model does not fit on this device; empty if it does. */
   obstacle: v.string(),
 });
 /**
- * A model that is known to run, with what it takes on this device.
+ * A model that is known to run, with its needs on this device.
  *
  * @interface
  */

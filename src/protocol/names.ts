@@ -5,21 +5,21 @@ import { createId, type ClientId } from './ids.ts';
 export interface AppNames {
   /** Channel of all tabs and the worker. Messages to a single tab go over that tab's own channel. */
   readonly sharedChannel: string;
-  /** Held by the tab that leads. */
+  /** Held by the leading tab. */
   readonly leaderLock: string;
-  /** Held by the worker that serves: a new one serves only when the old one is gone. */
+  /** Held by the current worker. A new worker serves only when the old one is gone. */
   readonly workerLock: string;
-  /** Held by the worker that serves, too: proves to tabs of other versions that a worker of this version serves. */
+  /** Also held by the current worker. It proves to tabs of other versions that a worker of this version serves. */
   readonly versionLock: (version: number) => string;
   /** Folder of the site's storage that holds models. */
   readonly storageFolder: string;
-  /** Names a lock that one worker holds to its end. The tab that made the worker queues for it. */
+  /** Names a lock that one worker holds until it ends. The tab that made the worker queues for it. */
   readonly createLifeName: () => string;
   /** Names the channel to one tab, and the lock that this tab holds for life. */
   readonly clientName: (clientId: ClientId) => string;
 }
 
-/** Short enough for every name that contains it to pass the doors. */
+/** Short enough that every name that contains it fits in `MAX_NAME_LENGTH`. */
 const APP = /^[\w-]{1,32}$/;
 
 /**

@@ -18,34 +18,34 @@ const kind = v.picklist([
 ]);
 
 export const fault = v.object({
-  /** What has failed. */
+  /** The kind of failure. */
   kind,
-  /** In the words of the platform or the runtime. */
+  /** As the platform or the runtime words it. */
   message: v.string(),
 });
 /** Why a worker ended. */
 export type Fault = Wire<typeof fault>;
 /**
- * What ended a worker.
+ * The cause of a worker's end.
  *
  * @useDeclaredType
  */
 export type FaultKind = Fault['kind'];
 
 export const recovery = v.object({
-  /** What has failed. */
+  /** The kind of failure. */
   kind,
-  /** In the words of the platform or the runtime. */
+  /** As the platform or the runtime words it. */
   message: v.string(),
-  /** Where the worker ran; left out where it ended before it chose. */
+  /** Where the worker ran; left out if it ended before it chose. */
   rung: v.exactOptional(rung),
   /** Workers in a row that ended without a token, this one included. */
   attempt: count,
-  /** A request that ended one worker after another fails at the next one. */
-  isCondemning: v.exactOptional(v.boolean()),
+  /** The next worker fails a request that ended one worker after another. */
+  hasFatalRequest: v.exactOptional(v.boolean()),
 });
 /**
- * How the worker before this one ended. No request was lost, except one that is condemned.
+ * How the worker before this one ended. No request is lost, except one that ended several workers.
  *
  * @interface
  */
@@ -57,11 +57,11 @@ export const workerPast = v.object({
   leftRungs: v.array(v.object({ rung, reason: v.string() })),
   /** Sequences, or items of a batch, that may run together at first, after more of them took too much memory. */
   maxRows: v.exactOptional(count),
-  /** Requests that each ended one worker after another: they fail. */
-  condemned: v.array(id<RequestId>()),
+  /** Requests that each ended one worker after another. The next worker fails them. */
+  fatalIds: v.array(id<RequestId>()),
 });
-/** What earlier workers leave to the next one. */
+/** The history that a tab gives to the next worker. */
 export type WorkerPast = Wire<typeof workerPast>;
 
 /** For the first worker of a tab. */
-export const NO_PAST: WorkerPast = { leftRungs: [], condemned: [] };
+export const NO_PAST: WorkerPast = { leftRungs: [], fatalIds: [] };

@@ -11,34 +11,34 @@ const resumedChoice = v.object({
   /** All output tokens that the tab has received. */
   tokenIds,
   logprobs: v.exactOptional(logprobs),
-  /** Left out where the prompt was not scored, or not yet. */
+  /** Left out if the prompt was not scored, or not yet. */
   promptLogprobs: v.exactOptional(promptLogprobs),
-  /** Left out where the continuation has not ended. */
+  /** Left out if the continuation has not ended. */
   finishReason: v.exactOptional(finishReason),
 });
-/** How far a lost worker had come with one continuation. */
+/** The part of one continuation that a lost worker generated. */
 export type ResumedChoice = Wire<typeof resumedChoice>;
 
 const resumption = v.object({
-  /** In order of their index; those after the last one that the tab has heard of are left out. */
+  /** In order of their index. Continuations without any update are left out at the end. */
   choices: boundedList(resumedChoice, MAX_CHOICES),
-  /** The model that started the request; another one begins it anew. */
+  /** The model that started the request. Another model starts it again. */
   model: v.exactOptional(servedModel),
-  /** As the lost worker measured it; left out where the request had not started. */
+  /** As the lost worker measured it. Left out if the request had not started. */
   queueWaitMs: v.exactOptional(duration),
-  /** As the lost worker measured it; left out where it sent no token. */
+  /** As the lost worker measured it. Left out if it sent no token. */
   ttftMs: v.exactOptional(duration),
-  /** The lost worker had accepted the request: the next one may not refuse it for a full queue. */
+  /** The lost worker had accepted the request, so the next one may not reject it because of a full queue. */
   isAccepted: v.exactOptional(v.literal(true)),
 });
-/** How far a lost worker had come with a request. */
+/** The progress of a request at a lost worker. */
 export type Resumption = Wire<typeof resumption>;
 
 export const submittedRequest = v.object({
   requestId,
   input: v.unknown(),
   options: v.unknown(),
-  /** From the submission to the sending to this worker, ms, on the tab's clock. */
+  /** Time from the submission until the request was sent to this worker, in ms on the tab's clock. */
   elapsedMs: duration,
   /** Left out at the request's first worker. */
   resumption: v.exactOptional(resumption),
@@ -48,33 +48,33 @@ export type SubmittedRequest = Wire<typeof submittedRequest>;
 
 export const caller = v.pipe(v.array(name), v.minLength(1), v.maxLength(3));
 /**
- * The HTTP client: the peer, then its key, then its user. A name is unique only within the one before it.
+ * The HTTP client as a path: its peer address, its key and its user. Each name is unique only within the one before it.
  *
  * @useDeclaredType
  */
 export type Caller = Wire<typeof caller>;
 
-/** The turn that a submission belongs to. */
+/** The turn in the queue that a submission belongs to. */
 export interface TurnInfo {
-  /** Submissions with the same name are one turn; a submission without it is a turn of its own. */
+  /** Submissions with the same ID share one turn. A submission without it has a turn of its own. */
   readonly turnId?: string;
-  /** Only the bridge may send it: the door for tabs drops it. */
+  /** Dropped from messages of tabs: only the bridge may send it. */
   readonly caller?: Caller;
 }
 
 export const requestUpdate = v.variant('type', [
-  /** The prompt and its options are valid and the queue had room: the request waits for its turn. Text generator only. */
+  /** Prompt and options are valid, and the request waits in the queue. Text generator only. */
   v.object({ type: v.literal('accepted'), requestId }),
   /** The first tokens of the prompt are computed. */
   v.object({
     type: v.literal('started'),
     requestId,
-    /** From received to the first step. */
+    /** Time from arrival to the first step. */
     queueWaitMs: duration,
     /** The model that answers. */
     model: servedModel,
   }),
-  /** `model` begins it anew, because another one had begun it or an upstream cannot resume it: what came before is void. */
+  /** `model` starts the request again, since another model had started it or an upstream cannot resume it. Earlier chunks are void. */
   v.object({
     type: v.literal('restarted'),
     requestId,
@@ -82,34 +82,34 @@ export const requestUpdate = v.variant('type', [
     model: servedModel,
   }),
   /**
-   * The prompt, once for each continuation and before its first chunk: when the request starts, or with the prompt's logprobs
-   * once they are there.
+   * The prompt, once for each continuation, before its first chunk. Sent when the request starts, or later with the prompt's
+   * logprobs.
    */
   v.object({
     type: v.literal('echo'),
     requestId,
-    /** The continuation that it begins, from 0. */
+    /** Index of its continuation, from 0. */
     index: count,
-    /** Empty unless the caller asked for the prompt in the stream. */
+    /** Empty unless the caller set `echo`. */
     text: v.string(),
-    /** One entry per prompt token, if they were asked for. */
+    /** One entry per prompt token, if requested. */
     promptLogprobs: v.exactOptional(promptLogprobs),
   }),
   /** A piece of a continuation. */
   v.object({
     type: v.literal('chunk'),
     requestId,
-    /** The continuation that it belongs to, from 0. */
+    /** Index of its continuation, from 0. */
     index: count,
-    /** Whole characters only; empty while a character is incomplete, or may be part of a stop string. */
+    /** Whole characters only. Empty while a character is incomplete or may be part of a stop string. */
     text: v.string(),
-    /** Tokens of `text`, or of a character that is not complete yet. */
+    /** Tokens of `text`, or of an incomplete character. */
     tokenIds,
-    /** One entry per entry of `tokenIds`, if `logprobs` asked for them. */
+    /** One entry per entry of `tokenIds`, if `logprobs` is set. */
     logprobs: v.exactOptional(logprobs),
-    /** From received to the first token; on the first chunk only. */
+    /** Time from arrival to the first token. On the first chunk only. */
     ttftMs: v.exactOptional(duration),
-    /** On the first chunk, where it is known by then. */
+    /** On the first chunk, if it is known by then. */
     numPromptTokens: v.exactOptional(count),
     /** On a continuation's last chunk only. */
     finishReason: v.exactOptional(finishReason),
@@ -118,33 +118,33 @@ export const requestUpdate = v.variant('type', [
   v.object({
     type: v.literal('finished'),
     requestId,
-    /** What `result()` resolves with. */
+    /** The value that `result()` resolves with. */
     result: generationResult,
   }),
   /** From a deployment other than the text generator. */
   v.object({
     type: v.literal('answered'),
     requestId,
-    /** What `result()` resolves with. */
+    /** The value that `result()` resolves with. */
     result: v.unknown(),
   }),
   /** The request ended with an error, or was cancelled. */
   v.object({
     type: v.literal('failed'),
     requestId,
-    /** What `result()` rejects with. */
+    /** The error that `result()` rejects with. */
     error: wireError,
   }),
 ]);
 /**
- * A worker's update of one request. In order: accepted, started, echo where it was asked for, chunk…, then finished,
- * answered or failed. The next worker starts the request again, and sends the chunks that come after those of the lost one.
+ * A worker's update of one request. In order: accepted, started, echo if requested, chunk…, then finished, answered or failed.
+ * If the worker is lost, the next one sends `started` again, then the chunks that follow those of the lost one.
  *
  * @useDeclaredType
  */
 export type RequestUpdate = Wire<typeof requestUpdate>;
 
-/** No update of a request comes after one of these. */
+/** Each of these is the last update of its request. */
 export const END_TYPES: ReadonlySet<string> = new Set<RequestUpdate['type']>([
   'finished',
   'answered',
@@ -156,15 +156,15 @@ export const requestActivity = v.object({
   requestId,
   /** The tab that sent it. */
   clientId: id<ClientId>(),
-  /** An HTTP client sent it, through the bridge. */
+  /** Set if an HTTP client sent it through the bridge. */
   isHttp: v.exactOptional(v.literal(true)),
   /** The deployment's name. */
   deployment: name,
   /** The beginning of its input, as text. */
   inputPreview: v.string(),
-  /** `finished`, `cancelled` and `failed` are the last ones. */
+  /** `finished`, `cancelled` and `failed` are final. */
   state: v.picklist(['waiting', 'running', 'finished', 'cancelled', 'failed']),
-  /** So far. 0 for a deployment other than the text generator. */
+  /** Tokens so far. 0 for a deployment other than the text generator. */
   numOutputTokens: count,
 });
 /**

@@ -2,7 +2,7 @@ import type { RequestId } from './ids.ts';
 
 const SEPARATOR = '#';
 
-/** The name of a choice in the engine. The first has the name of its request. */
+/** The ID of a choice in the engine. The first choice has the ID of its request. */
 export function sequenceIdOf(requestId: RequestId, index: number): RequestId {
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- a brand has no other way in
   return index === 0 ? requestId : (`${requestId}${SEPARATOR}${index}` as RequestId);

@@ -13,13 +13,13 @@ export const batchRecord = v.object({
   deployment: name,
   /** Counts up from 0 within its deployment. */
   batchIndex: count,
-  /** Requests that still waited when this batch ended. */
+  /** Requests that were still waiting when this batch ended. */
   queueLength: count,
   /** Why the batch was cut: see `CutReason` of `tabserve/batching`. */
   reason: v.picklist(['full', 'deferred', 'flush', 'close', 'timeout', 'idle']),
   /** Items handed to the handler. */
   batchSize: count,
-  /** The size that the deployment's own measure gives them, or their count. */
+  /** Their size by the deployment's own measure, or their count. */
   measuredSize: v.number(),
   /** The limit in force for this batch. */
   maxBatchSize: count,
@@ -40,7 +40,7 @@ export const batchRecord = v.object({
 export type BatchRecord = Wire<typeof batchRecord>;
 
 interface StepFigures {
-  /** Prompts or parts of them, or one new token for each sequence. */
+  /** `prefill` reads prompts or parts of them. `decode` generates one token for each sequence. */
   readonly kind: 'prefill' | 'decode';
   /**
    * Why the step holds no more sequences. `full`: the policy allows no more. `timeout`: the engine was idle, and
@@ -54,7 +54,7 @@ interface StepFigures {
   readonly numTokens: number;
   /** Requests that waited when the step was scheduled. */
   readonly queueLength: number;
-  /** The longest wait of sequences in their first step, from received to scheduled; 0 where it is nobody's first. */
+  /** The longest wait, from arrival to scheduling, of sequences in their first step; 0 if there are none. */
   readonly waitMs: number;
   /** 'error' when all sequences of the step failed in it. */
   readonly outcome: 'ok' | 'error';
@@ -66,7 +66,7 @@ export interface StepBatch extends StepFigures {
   readonly deployment: typeof TEXT_GENERATOR;
   /** Counts up from 0 within a loaded model. */
   readonly batchIndex: number;
-  /** From the end of the step before, or from scheduling after an idle spell, to the end of this one. */
+  /** From the end of the previous step, or from scheduling after an idle time, to the end of this one. */
   readonly executionMs: number;
 }
 
@@ -74,15 +74,15 @@ export interface StepBatch extends StepFigures {
 export interface StepRecord extends StepFigures {
   /** Counts up from 0 within a loaded model. */
   readonly stepIndex: number;
-  /** Launched while the step before it was in flight. */
+  /** Launched while the previous step was in flight. */
   readonly isBehind: boolean;
-  /** From the end of the step before, or from scheduling after an idle spell, to the end of this one. */
+  /** From the end of the previous step, or from scheduling after an idle time, to the end of this one. */
   readonly stepMs: number;
   /** Time in the runtime's `run` call. */
   readonly runMs: number;
-  /** Until the tokens are read from the device. A GPU's own time is here. */
+  /** Time until the tokens are read from the device. It includes the GPU's own time. */
   readonly readbackMs: number;
-  /** Between the step's end and the sending of this record: timestamps do not cross the wire. */
+  /** Time between the step's end and the sending of this record. Timestamps do not cross the wire. */
   readonly agoMs: number;
   /** The K/V slots of its sequences, in the order of its rows. */
   readonly slots: readonly number[];
@@ -119,23 +119,23 @@ const stepRecord: v.GenericSchema<unknown, StepRecord> = v.object({
 const slotSpan = v.object({
   /** The request that the sequence belongs to. */
   requestId: id<RequestId>(),
-  /** Which of its request's continuations this is. */
+  /** Index of this continuation within its request. */
   index: count,
   /** The slot's number, from 0. */
   slot: count,
-  /** 0 for the sequence's first stay; each move to another slot adds 1. */
+  /** 0 for the sequence's first span. Each move to another slot adds 1. */
   spanIndex: count,
-  /** Before the first stay of the sequence. */
+  /** Time before the first span of the sequence. */
   queueWaitMs: duration,
-  /** Since the beginning of the stay's first step, as all `AgoMs` counted back from the message. */
+  /** Time since the span's first step began. All `AgoMs` count back from the message. */
   startedAgoMs: duration,
-  /** Since the first token of this stay: what came before it was prefill. */
+  /** Time since the first token of this span. The time before it was prefill. */
   firstTokenAgoMs: v.exactOptional(duration),
-  /** Left out while the stay lasts. */
+  /** Left out while the span lasts. */
   endedAgoMs: v.exactOptional(duration),
-  /** How the stay ended. */
+  /** How the span ended. */
   end: v.exactOptional(v.union([finishReason, v.literal('moved')])),
-  /** Sampled in this stay. */
+  /** Tokens sampled in this span. */
   numTokens: count,
   /** `stepIndex` of its first step. */
   firstStepIndex: count,
@@ -143,7 +143,7 @@ const slotSpan = v.object({
   lastStepIndex: count,
 });
 /**
- * A sequence's stay in one K/V slot; when it is moved to another slot, its next stay begins.
+ * The time that a sequence is in one K/V slot. A move to another slot begins its next span.
  *
  * @interface
  */
@@ -159,28 +159,28 @@ const latencySummary: v.GenericSchema<unknown, LatencySummary> = v.object({
 export const serveStats = v.object({
   /** Steps since the previous stats message, oldest first. */
   steps: v.array(stepRecord),
-  /** Stays that last, and those that ended since the previous stats message. */
+  /** Spans that last, and spans that ended since the previous stats message. */
   slotSpans: v.array(slotSpan),
-  /** Sequences that run. */
+  /** Running sequences. */
   numRunning: count,
-  /** Requests that wait. */
+  /** Waiting requests. */
   numWaiting: count,
-  /** Memory of keys and values. */
+  /** Memory of the K/V cache. */
   kvCache: v.object({
-    /** Bytes of the tokens that are in it. */
+    /** Bytes of the tokens in the cache. */
     usedBytes: count,
-    /** Bytes that it takes on the device. */
+    /** Bytes that the cache takes on the device. */
     reservedBytes: count,
   }),
   /** Output tokens per second over the last second of work. */
   tokensPerSecond: duration,
-  /** Time to first token: from received to the first token. */
+  /** Time to first token, from arrival. */
   ttftMs: latencySummary,
   /** Inter-token latency: from one token of a sequence to the next. */
   itlMs: latencySummary,
-  /** From received to the first step. */
+  /** From arrival to the first step. */
   queueWaitMs: latencySummary,
-  /** From received to finished. */
+  /** From arrival to the end. */
   e2eMs: latencySummary,
   /** Sequences that ended, by reason. */
   finishReasons: v.object({
@@ -195,7 +195,7 @@ export const serveStats = v.object({
   }),
   /** Counted in sequences and tokens since the worker started. */
   totals: v.object({
-    /** Sequences that were accepted. */
+    /** Accepted sequences. */
     submitted: count,
     /** Sequences that ended with `stop` or `length`. */
     finished: count,
@@ -203,7 +203,7 @@ export const serveStats = v.object({
     cancelled: count,
     /** Sequences that ended with `error`. */
     failed: count,
-    /** Requests that were refused. */
+    /** Rejected requests. */
     rejected: count,
     /** Tokens of the prompts, each counted once. */
     promptTokens: count,

@@ -1,36 +1,32 @@
 import * as v from 'valibot';
-import type { BatchingPolicy } from '../batching/generation/policy.ts';
+import { KNOBS, type BatchingPolicy } from '../batching/generation/policy.ts';
+import { fromNames, keysOf } from '../batching/records.ts';
 import type { OverrideId } from './ids.ts';
 import { backendInfo, loadFailure, loadProgress, modelInfo, modelLoad } from './models.ts';
 import { recovery } from './recovery.ts';
-import { count, countOrInfinity, duration, id, name, wireError, type Wire } from './wire.ts';
+import { count, duration, id, name, passing, wireError, type Wire } from './wire.ts';
 
 export { DEFAULT_POLICY } from '../batching/generation/policy.ts';
 export type { BatchingPolicy, PolicyName } from '../batching/generation/policy.ts';
 
-export const policy: v.GenericSchema<unknown, BatchingPolicy> = v.object({
-  policy: v.picklist(['off', 'static', 'continuous']),
-  maxBatchSize: count,
-  batchWaitTimeoutMs: duration,
-  maxBatchedTokens: count,
-  maxQueuedRequests: countOrInfinity,
-  prefixCaching: v.boolean(),
-  kvCacheMemoryBytes: countOrInfinity,
-  maxContextLength: countOrInfinity,
-});
+export const policy: v.GenericSchema<unknown, BatchingPolicy> = v.object(
+  /* @__PURE__ */ fromNames<{
+    readonly [Knob in keyof BatchingPolicy]: v.GenericSchema<unknown, BatchingPolicy[Knob]>;
+  }>(/* @__PURE__ */ keysOf(KNOBS), (knob) => passing<unknown>(KNOBS[knob])),
+);
 
 export const overrideId = id<OverrideId>();
 
 export const heldOverride = v.object({ overrideId, policy });
-/** A temporary policy, which hides the users' own one while the client that set it lives. */
+/** A temporary policy. It replaces the users' own policy while the client that set it is open. */
 export type HeldOverride = Wire<typeof heldOverride>;
 
-const batchKnobs = v.object({
-  /** Items in one batch at most, or their size by the deployment's own measure. Integer >= 1. */
+export const batchKnobs = v.object({
+  /** The most items in one batch, or their largest size by the deployment's own measure. Integer >= 1. */
   maxBatchSize: count,
-  /** How long the oldest waiting request may be held for company, in ms. Finite >= 0. */
+  /** How long the oldest waiting request may wait for others to join its batch, in ms. Finite >= 0. */
   batchWaitTimeoutMs: duration,
-  /** Batches that run at the same time at most. Integer >= 1. */
+  /** The most batches that run at the same time. Integer >= 1. */
   maxConcurrentBatches: count,
 });
 /**
@@ -54,28 +50,28 @@ const deploymentInfo = v.object({
 export type DeploymentInfo = Wire<typeof deploymentInfo>;
 
 export const knobSettings = v.object({
-  /** Counts the changes: of two settings the one with more changes is in force. */
+  /** Counts the changes. Settings with a higher count win. */
   revision: count,
-  /** The users' own, for a model in a tab: it does not change how an upstream batches. */
+  /** The users' own policy. It has no effect on an upstream. */
   policy,
-  /** All but the text generator; they serve before its model is loaded. */
+  /** All but the text generator. They serve before its model is loaded. */
   deployments: v.array(deploymentInfo),
 });
-/** The knobs of every deployment, which survive the worker that they were turned in. */
+/** The knobs of every deployment. They outlive the worker in which they were turned. */
 export type KnobSettings = Wire<typeof knobSettings>;
 
 export const workerStatus = v.object({
   state: v.picklist(['loading', 'warming-up', 'ready', 'failed']),
   knobs: knobSettings,
-  /** Left out where the policy in `knobs` is in force. */
+  /** Left out if the policy in `knobs` is in force. */
   override: v.exactOptional(heldOverride),
-  /** Tabs that the worker serves, its own included. */
+  /** Tabs that the worker serves, including its own. */
   numTabs: count,
-  /** How far the first model has come, until it serves. */
+  /** Progress of the first model, until it serves. */
   progress: v.exactOptional(loadProgress),
-  /** The model that serves. */
+  /** The current model. */
   model: v.exactOptional(modelInfo),
-  /** Where it runs. */
+  /** Where the model runs. */
   backend: v.exactOptional(backendInfo),
   /** The model that is being loaded while `model` serves. */
   load: v.exactOptional(modelLoad),
@@ -83,7 +79,7 @@ export const workerStatus = v.object({
   loadFailure: v.exactOptional(loadFailure),
   /** Why the state is `failed`. */
   error: v.exactOptional(wireError),
-  /** Set by a worker that took over from one that ended, and by one that is about to be replaced. */
+  /** Set by a worker that replaced another one, and by one that is about to be replaced. */
   recovery: v.exactOptional(recovery),
 });
 /** The worker's state, the same for every tab. */
@@ -108,17 +104,17 @@ export interface ServeStatus extends Omit<WorkerStatus, 'state' | 'knobs' | 'ove
   readonly role: TabRole;
   /** The policy in force, an override's included. */
   readonly policy: BatchingPolicy;
-  /** Left out where the users' own policy is in force. */
+  /** Left out if the users' own policy is in force. */
   readonly override?: {
     /** Whether this tab has set it. */
     readonly isOwn: boolean;
-    /** The users' own policy: `configure` changes it meanwhile, and it is in force when the override ends. */
+    /** The users' own policy, which `configure` changes. It is in force again when the override ends. */
     readonly basePolicy: BatchingPolicy;
   };
-  /** All but the text generator; they serve before its model is loaded. */
+  /** All but the text generator. They serve before its model is loaded. */
   readonly deployments: readonly DeploymentInfo[];
   /** The worker that served this tab was lost, and the next one is not ready yet. */
   readonly isHandover: boolean;
-  /** Why this tab shares its worker with no other; empty where it does. */
+  /** Why this tab shares its worker with no other tab; empty if it shares one. */
   readonly isolationReason: string;
 }

@@ -3,7 +3,7 @@ import * as v from 'valibot';
 import { BackPressureError } from '../batching/errors.ts';
 import { isUpstreamErrorCode, UpstreamError } from './errors/upstream.ts';
 
-/** An HTTP answer that is not a success. */
+/** An HTTP answer without a success status. */
 export interface Refusal {
   readonly status: number;
   /** In OpenAI's shape, or any text. */
@@ -80,7 +80,7 @@ function rateLimited(url: string, retryAfter: string | undefined, detail: string
   );
 }
 
-/** Reads seconds only: a date would be from another clock. */
+/** Reads seconds only, because a date would be from another clock. */
 function parseRetryAfter(text = ''): number {
   return /^\d+(?:\.\d+)?$/.test(text) ? Number(text) * 1000 : 0;
 }
@@ -92,7 +92,7 @@ function readError(body: string): { readonly message: string; readonly code?: st
   return { message: message.slice(0, MAX_DETAIL_LENGTH), code: code ?? undefined };
 }
 
-/** Undefined for what is not JSON. */
+/** Undefined if the text is not JSON. */
 export function parseJson(text: string): unknown {
   try {
     return JSON.parse(text);

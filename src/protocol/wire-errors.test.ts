@@ -1,5 +1,11 @@
 import { describe, expect, it } from 'vitest';
-import { BackPressureError, RequestCancelledError, RequestTimeoutError } from '../batching/errors.ts';
+import {
+  BackPressureError,
+  InvalidOptionError,
+  RequestCancelledError,
+  RequestTimeoutError,
+  UnknownOptionError,
+} from '../batching/errors.ts';
 import { EmptyPromptError, PromptTooLongError } from './errors/deployments.ts';
 import { ModelFileMissingError } from './errors/model.ts';
 import { NoWebGpuAdapterError } from './errors/runtime.ts';
@@ -10,18 +16,29 @@ describe('the wire', () => {
   it.each([
     EmptyPromptError.of(),
     PromptTooLongError.of(600, 512, 511),
+    InvalidOptionError.of('logitBias[262]', 'a number', 'x'),
+    InvalidOptionError.ofCrowd(4, 2),
+    UnknownOptionError.of('size', ['n', 'stop']),
     RequestCancelledError.because('why'),
     RequestTimeoutError.ofRequest(5),
     ModelFileMissingError.of('http://localhost/config.json', 'HTTP status 404'),
     NoWebGpuAdapterError.because('none'),
     OverrideHeldError.byAnotherTab(),
-    OverrideEndedError.byPutAway(),
+    OverrideEndedError.bySuspension(),
     BackPressureError.of({ numQueuedRequests: 3, maxQueuedRequests: 3, retryAfterMs: 12.5 }),
   ])('carries a $name across with its class, code, message and details', (error) => {
     const arrived = fromWireError(structuredClone(toWireError(error)));
     expect(arrived).toBeInstanceOf(error.constructor);
     expect(arrived).toMatchObject({ name: error.name, code: error.code, message: error.message });
     expect(toWireError(arrived)).toEqual(toWireError(error));
+  });
+
+  it('carries the name of an option', () => {
+    const { param } = toWireError(InvalidOptionError.of('logitBias[262]', 'a number', 'x'));
+    expect(param).toBe('logitBias');
+    expect(fromWireError({ code: 'UNKNOWN_OPTION', message: 'no', param: 'size' })).toMatchObject({
+      param: 'size',
+    });
   });
 
   it('carries an unknown code as a ServeError', () => {

@@ -30,21 +30,25 @@ const CLASS_OF_CODE: ReadonlyMap<string | undefined, ErrorClass> = new Map(
     .map((KnownError) => [codeOf(new KnownError('')), KnownError]),
 );
 
-/** Any thrown value as it crosses the wire; what has no code of its own is `INTERNAL_ERROR`. Inverse: `fromWireError`. */
+/** Any thrown value as it crosses the wire, with the code `INTERNAL_ERROR` if it has none. Inverse: `fromWireError`. */
 export function toWireError(error: unknown): WireError {
   if (error instanceof core.BackPressureError) {
     const { code, message, numQueuedRequests, maxQueuedRequests, retryAfterMs } = error;
     return { code, message, details: { numQueuedRequests, maxQueuedRequests, retryAfterMs } };
   }
   if (error instanceof Error) {
-    return { code: codeOf(error) ?? 'INTERNAL_ERROR', message: error.message };
+    const { message } = error;
+    const param = isOptionError(error) ? error.param : undefined;
+    return { code: codeOf(error) ?? 'INTERNAL_ERROR', message, ...(param !== undefined && { param }) };
   }
   return { code: 'INTERNAL_ERROR', message: String(error) };
 }
 
 /** The class that the code names, with the same message. Inverse: `toWireError`. */
-export function fromWireError({ code, message, details }: WireError): Error {
+export function fromWireError({ code, message, param, details }: WireError): Error {
   if (code === 'BACK_PRESSURE') return new core.BackPressureError(message, detailsOf(details));
+  if (code === 'INVALID_OPTION') return new core.InvalidOptionError(message, param);
+  if (code === 'UNKNOWN_OPTION') return new core.UnknownOptionError(message, param);
   if (isUpstreamErrorCode(code)) return new UpstreamError(code, message);
   const KnownError = CLASS_OF_CODE.get(code);
   return KnownError ? new KnownError(message) : new ServeError(code, message);
@@ -56,6 +60,10 @@ function detailsOf({
   retryAfterMs = 0,
 }: NonNullable<WireError['details']> = {}): core.BackPressureDetails {
   return { numQueuedRequests, maxQueuedRequests, retryAfterMs };
+}
+
+function isOptionError(error: Error): error is core.InvalidOptionError | core.UnknownOptionError {
+  return error instanceof core.InvalidOptionError || error instanceof core.UnknownOptionError;
 }
 
 function isErrorClass(value: unknown): value is ErrorClass {

@@ -1,20 +1,21 @@
 import * as v from 'valibot';
+import type { Validate } from '../batching/validate.ts';
 
-// Anything received on a channel is unknown until one of these schemas has checked it.
+// Data from a channel is unknown until one of these schemas has checked it.
 
-/** Raised with every change of a message's shape; a client of another version is told to reload. */
-export const PROTOCOL_VERSION = 9;
+/** Raised with every change of a message's shape. A client of another version is told to reload. */
+export const PROTOCOL_VERSION = 10;
 
-/** Longest id and longest deployment name, in UTF-16 units: the doors drop messages with longer ones. */
+/** The longest ID and deployment name, in UTF-16 units. Messages with longer ones are dropped. */
 export const MAX_NAME_LENGTH = 100;
 
-/** The longest context that is served: the doors drop a longer list of tokens before they look at its entries. */
+/** The longest context. A message with a longer list of tokens is dropped before its entries are checked. */
 export const MAX_TOKEN_IDS = 65_536;
 
-/** Longest text that is tokenized for a caller, in UTF-16 units, over HTTP and in a tab. */
+/** The longest text that is tokenized for a caller, in UTF-16 units. */
 export const MAX_TEXT_LENGTH = 2 ** 17;
 
-/** Longest prompt, in UTF-16 units, and longest body of an HTTP request, in bytes. */
+/** The longest prompt, in UTF-16 units, and the longest body of an HTTP request, in bytes. */
 export const MAX_PROMPT_LENGTH = 2 ** 20;
 
 type DeepReadonly<T> = unknown extends T
@@ -23,7 +24,7 @@ type DeepReadonly<T> = unknown extends T
     ? T
     : { readonly [Key in keyof T]: DeepReadonly<T[Key]> };
 
-/** The type of what a schema lets through, read-only throughout. */
+/** The type of a schema's output, read-only throughout. */
 export type Wire<Schema extends v.GenericSchema> = DeepReadonly<v.InferOutput<Schema>>;
 
 /** A message before its sender has signed it with the version and its own id. */
@@ -39,10 +40,10 @@ export function parse<Output>(schema: v.GenericSchema<unknown, Output>, data: un
 
 export const version = v.literal(PROTOCOL_VERSION);
 
-/** A version that is or was somebody's. */
+/** Any valid version, past or future. */
 export const anyVersion = v.pipe(v.number(), v.integer(), v.minValue(1));
 
-/** An id of the type's kind: brands exist for the compiler only. */
+/** An ID of this type. Brands exist only for the compiler. */
 // @__NO_SIDE_EFFECTS__
 export function id<Id extends string>() {
   return v.custom<Id>(
@@ -54,13 +55,23 @@ export const name = v.pipe(v.string(), v.maxLength(MAX_NAME_LENGTH));
 
 export const count = v.pipe(v.number(), v.integer(), v.minValue(0));
 
-/** For counts where "without limit" has a meaning. */
-export const countOrInfinity = v.union([count, v.literal(Infinity)]);
-
 /** Milliseconds, unless its field says otherwise. */
 export const duration = v.pipe(v.number(), v.finite(), v.minValue(0));
 
-/** A list of bounded length: a longer one is dropped before its entries are looked at. */
+/** Accepts the values that a validator of the core accepts. */
+// @__NO_SIDE_EFFECTS__
+export function passing<Value>(validate: Validate<Value>): v.GenericSchema<unknown, Value> {
+  return v.custom<Value>((value) => {
+    try {
+      validate('value', value);
+      return true;
+    } catch {
+      return false;
+    }
+  });
+}
+
+/** A list of bounded length. A longer one is dropped before its entries are checked. */
 // @__NO_SIDE_EFFECTS__
 export function boundedList<Entry extends v.GenericSchema>(entry: Entry, maxLength: number) {
   return v.pipe(
@@ -74,9 +85,11 @@ export const tokenIds = boundedList(count, MAX_TOKEN_IDS);
 export const wireError = v.object({
   /** Stable: see the list of errors. */
   code: v.string(),
-  /** What failed, then what to do. */
+  /** Says what failed, then what to do. */
   message: v.string(),
-  /** Numbers of a `BACK_PRESSURE`, such as `retryAfterMs`. */
+  /** The option that an `INVALID_OPTION` or `UNKNOWN_OPTION` error is about. */
+  param: v.exactOptional(v.string()),
+  /** The numbers of a `BACK_PRESSURE` error, such as `retryAfterMs`. */
   details: v.exactOptional(v.record(v.string(), v.number())),
 });
 

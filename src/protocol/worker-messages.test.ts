@@ -1,7 +1,14 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { PROTOCOL_VERSION } from './wire.ts';
-import { createKnobs, createServedModel, hasShapeOf, mutate } from '../worker/test-support.ts';
+import { readGenerationDefaults } from '../worker/models/generation-config.ts';
+import {
+  createKnobs,
+  createModelInfo,
+  createServedModel,
+  hasShapeOf,
+  mutate,
+} from '../worker/test-support.ts';
 import { foreignWorkerVersion, parseWorkerMessage } from './worker-messages.ts';
 
 const from = { version: PROTOCOL_VERSION, workerId: 'w' };
@@ -53,26 +60,7 @@ const STATUS = {
   override: { overrideId: 'o', policy: createKnobs().policy },
   numTabs: 3,
   progress: { phase: 'download', loaded: 5, total: 10 },
-  model: {
-    id: 'storyteller',
-    numParameters: 3,
-    numLayers: 2,
-    contextLength: 512,
-    vocabSize: 2048,
-    hasChatTemplate: false,
-    generationDefaults: {
-      maxNewTokens: 64,
-      temperature: 0.8,
-      topK: 40,
-      topP: 0.95,
-      minP: 0.05,
-      repetitionPenalty: 1.1,
-      presencePenalty: 0.5,
-      frequencyPenalty: -0.5,
-      n: 2,
-      stop: ['END'],
-    },
-  },
+  model: createModelInfo({ generationDefaults: readGenerationDefaults({ stop_strings: 'END' }, 512) }),
   backend: {
     name: 'webgpu',
     rung: 'webgpu-fp16',
@@ -87,7 +75,7 @@ const STATUS = {
     message: 'unplugged',
     rung: 'webgpu-fp16',
     attempt: 2,
-    isCondemning: true,
+    hasFatalRequest: true,
   },
 };
 const BARE_STATUS = { state: 'loading', knobs: createKnobs(), numTabs: 0 };

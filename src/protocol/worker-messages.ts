@@ -21,24 +21,24 @@ function message<Type extends string, Entries extends v.ObjectEntries>(type: Typ
 }
 
 const workerMessage = v.variant('type', [
-  /** To all: the worker listens from now on, and tabs that do not know it say hello. */
+  /** Sent to all tabs: the worker listens from now on. Tabs that do not know it answer with `hello`. */
   message('serving', {}),
   /** The answer to `hello`: the tab may send its outstanding requests now. */
   message('welcome', {
     status: workerStatus,
-    /** All requests that wait or run. */
+    /** All waiting and running requests. */
     activity: v.array(requestActivity),
     /** The last batches of all deployments, oldest first. */
     batches: v.array(batchRecord),
-    /** The last steps that were told in `stats`, oldest first; left out where there were none. */
+    /** The last steps that `stats` messages have reported, oldest first. Left out if there are none. */
     steps: v.exactOptional(v.array(stepBatch)),
   }),
   message('status', { status: workerStatus }),
-  /** One message per tab and step, whatever the number of its requests in it. */
+  /** One message per tab and step for all of the tab's requests. */
   message('updates', { updates: v.array(requestUpdate) }),
   message('stats', { stats: serveStats }),
   message('batch', { batch: batchRecord }),
-  /** Requests that changed since the last such message. */
+  /** Requests that changed since the last message of this type. */
   message('activity', { activity: v.array(requestActivity) }),
   /** The answer to a message with this `callId`. */
   message('call-answered', { callId: count, result: v.unknown() }),
@@ -47,14 +47,14 @@ const workerMessage = v.variant('type', [
 /** A message from the worker to one tab or to all. */
 export type WorkerMessage = Wire<typeof workerMessage>;
 
-/** The tab's door for what a worker sends. */
+/** Checks a message from a worker. */
 export function parseWorkerMessage(data: unknown): WorkerMessage | undefined {
   return parse(workerMessage, data);
 }
 
 const anyWorkerMessage = v.object({ version: anyVersion, workerId: id<WorkerId>(), type: name });
 
-/** The version of a worker of another version; undefined for anything else. */
+/** The sender's version, if it is a worker of another version. */
 export function foreignWorkerVersion(data: unknown): number | undefined {
   const foreign = parse(anyWorkerMessage, data)?.version;
   return foreign === PROTOCOL_VERSION ? undefined : foreign;

@@ -9,8 +9,5 @@ export {
   type DeploymentTypes,
   type TypedDeployment,
 } from '../protocol/deployment.ts';
-export type { ModelFamily } from './models/family.ts';
-export { gpt2 } from './models/gpt2/family.ts';
-export { llama } from './models/llama/family.ts';
 export { loadOnnxModel, type OnnxModel } from './runtime/ort/onnx-model.ts';
 export { startWorker, type StartWorkerOptions } from './start-worker.ts';

@@ -1,5 +1,4 @@
 import type { AnyDeployment } from '../protocol/deployment.ts';
-import type { ModelFamily } from './models/family.ts';
 import { allowOwnScripts } from '../platform/own-scripts.ts';
 import { isForeignHello, parseClientMessage } from '../protocol/client-messages.ts';
 import { isHostPing, parseWorkerInit, type HostMessage, type WorkerInit } from '../protocol/host-messages.ts';
@@ -11,14 +10,12 @@ import type { Outbox } from './serving/outbox.ts';
 import { ServeWorker } from './serving/serve-worker.ts';
 import { TabChannels } from './serving/tab-channels.ts';
 
-/** What a worker serves, and how it starts. */
+/** Options of a worker. */
 export interface StartWorkerOptions {
-  /** What the worker serves beside the text generator. Their names differ. */
+  /** The deployments that the worker serves beside the text generator. Their names must differ. */
   readonly deployments?: readonly AnyDeployment[];
-  /** The decoders that it reads, in place of the built-in ones. */
-  readonly families?: readonly ModelFamily[];
   /**
-   * The folder of onnxruntime's `.wasm` files, relative to the worker's script. By default they lie where the bundler has put
+   * The folder of onnxruntime's `.wasm` files, relative to the worker's script. By default, the place where the bundler has put
    * them.
    */
   readonly runtimeUrl?: string;
@@ -27,11 +24,11 @@ export interface StartWorkerOptions {
 }
 
 /**
- * Makes this dedicated worker serve the tabs of its app. Call it once, while the worker's script is evaluated: the first message
- * of the page is lost otherwise.
+ * Makes this dedicated worker serve the tabs of its app. Call it once, while the worker's script is evaluated. Otherwise the page's
+ * first message is lost.
  */
 export function startWorker(options: StartWorkerOptions = {}): void {
-  // onnxruntime-web starts its threads from here.
+  // onnxruntime-web starts its threads from this worker.
   allowOwnScripts();
   if (options.runtimeUrl !== undefined)
     setRuntimeFolder(new URL(options.runtimeUrl, self.location.href).href);
@@ -39,7 +36,7 @@ export function startWorker(options: StartWorkerOptions = {}): void {
     const init = parseWorkerInit(data);
     if (!init) return;
     self.removeEventListener('message', onInit);
-    // The host hears of an uncaught error by itself, but not of a rejection.
+    // The browser reports an uncaught error to the host, but not a rejection.
     new WorkerStart(options, init).serve().catch((error: unknown) => self.reportError(error));
   };
   self.addEventListener('message', onInit);
@@ -67,7 +64,7 @@ class WorkerStart {
     else this.#serveOneTab();
   }
 
-  /** The tab that made this worker waits for the lock: once it is granted, the worker is gone. */
+  /** The tab that made this worker queues for the lock. Once the tab gets it, the worker is gone. */
   #holdLifeLock(): void {
     const { lifeLock } = this.#init;
     if (lifeLock === undefined) {
@@ -80,7 +77,7 @@ class WorkerStart {
     });
   }
 
-  /** Over the channels of the app. The lock is held until the worker ends, so no two workers serve at the same time. */
+  /** Serves over the channels of the app. Holds the lock until the worker ends, so that no two workers serve at the same time. */
   #serveAllTabs(): void {
     const names = namesOf(this.#init.app);
     const serve = (): Promise<never> => {
@@ -104,7 +101,7 @@ class WorkerStart {
       });
       return new Promise(() => {});
     };
-    // Tabs of another version believe what this worker says once it holds the second lock.
+    // Tabs of another version trust this worker's messages once it holds the second lock.
     void navigator.locks.request(names.workerLock, () =>
       navigator.locks.request(names.versionLock(PROTOCOL_VERSION), serve),
     );
@@ -124,23 +121,22 @@ class WorkerStart {
 
   #start(tabs: Outbox): ServeWorker {
     const { app, past, modelUrl, backend, upstream, bridgeUrl } = this.#init;
-    const { deployments = [], families } = this.#options;
+    const { deployments = [] } = this.#options;
     const outbox = new BridgedOutbox(tabs);
     const worker = new ServeWorker(deployments, outbox, {
       past,
       tell: tellHost,
       ...(app !== undefined && { app }),
-      ...(families && { families }),
     });
     this.#serving = worker;
-    // The host hears of an uncaught error by itself, but not of a rejection.
+    // The browser reports an uncaught error to the host, but not a rejection.
     self.addEventListener('unhandledrejection', ({ reason }) => worker.fail(reason));
     void serveBridge(bridgeUrl, worker, outbox);
     void worker.start(modelUrl, backend, upstream);
     return worker;
   }
 
-  /** Also while an earlier worker still serves: waiting for its end is not hanging. */
+  /** Also answers while an earlier worker still serves, since waiting for its end is not hanging. */
   #answerPings(): void {
     self.addEventListener('message', ({ data }: MessageEvent<unknown>) => {
       if (isHostPing(data)) tellHost({ type: 'pong', patienceMs: this.#serving?.patienceMs ?? 0 });
@@ -163,6 +159,6 @@ async function serveBridge(
     const { keepBridged } = await import('./serving/bridge/bridge-connection.ts');
     await keepBridged(bridgeUrl, worker, outbox);
   } catch {
-    // The tabs are served without it. The bridge answers that no tab is open.
+    // Serve the tabs without the bridge, which answers that no tab is open.
   }
 }

@@ -7,7 +7,8 @@ import { ByteTextStream } from './models/tokenizer/text-stream.ts';
 import type { HostMessage } from '../protocol/host-messages.ts';
 import type { KnobSettings, TabRole, WorkerStatus } from '../protocol/status.ts';
 import type { OverrideId, WorkerId } from '../protocol/ids.ts';
-import type { ServedModel } from '../protocol/models.ts';
+import type { ModelInfo, ServedModel } from '../protocol/models.ts';
+import { readGenerationDefaults } from './models/generation-config.ts';
 import type { Unsigned } from '../protocol/wire.ts';
 import type { WorkerMessage } from '../protocol/worker-messages.ts';
 import { type WorkerPast, NO_PAST } from '../protocol/recovery.ts';
@@ -41,12 +42,26 @@ export function createServedModel(id = 'model'): ServedModel {
   return { id, backend: 'wasm', precision: 'fp32' };
 }
 
+/** A model without defaults of its own. */
+export function createModelInfo(overrides: Partial<ModelInfo> = {}): ModelInfo {
+  return {
+    id: 'model',
+    numParameters: 1,
+    numLayers: 1,
+    contextLength: 512,
+    vocabSize: 2048,
+    hasChatTemplate: false,
+    generationDefaults: readGenerationDefaults({}, 512),
+    ...overrides,
+  };
+}
+
 interface LockRequest {
   isGranted: boolean;
   readonly grant: () => void;
 }
 
-/** Exclusive locks, granted in order of request, never in the turn of the request itself. */
+/** Exclusive locks, granted in order of request, never synchronously. */
 export class FakeLocks implements Locks {
   readonly #queues = new Map<string, LockRequest[]>();
 
@@ -68,14 +83,14 @@ export class FakeLocks implements Locks {
     return Promise.resolve({ held: held.map((name) => ({ name })) });
   }
 
-  /** Takes a lock as somebody else would; returns its release. */
+  /** Takes a lock as another client would. Returns its release. */
   hold(name: string): () => void {
     const { promise, resolve } = Promise.withResolvers<void>();
     void this.request(name, () => promise);
     return resolve;
   }
 
-  /** How many hold this lock or wait for it. */
+  /** Number of holders and waiters of this lock. */
   queueLength(name: string): number {
     return this.#queues.get(name)?.length ?? 0;
   }
@@ -84,7 +99,7 @@ export class FakeLocks implements Locks {
     return this.#queues.get(name)?.[0]?.isGranted ?? false;
   }
 
-  /** Names of all locks that somebody holds or waits for. */
+  /** Names of all locks with a holder or a waiter. */
   get names(): string[] {
     return [...this.#queues].filter(([, queue]) => queue.length > 0).map(([name]) => name);
   }
@@ -116,14 +131,14 @@ export class FakeLocks implements Locks {
   }
 }
 
-/** From here on a signal comes too late, though the callback is still to be called. */
+/** From now on, an abort comes too late, although the callback is called later. */
 function grantFirst([first]: readonly LockRequest[]): void {
   if (!first) return;
   first.isGranted = true;
   first.grant();
 }
 
-/** A worker's outside, seen by the tab that made it. */
+/** A worker, as the tab that made it uses it. */
 export class FakeWorkerPort implements WorkerPort {
   readonly received: unknown[] = [];
   isTerminated = false;
@@ -148,13 +163,13 @@ export class FakeWorkerPort implements WorkerPort {
     this.#events.dispatchEvent(new CustomEvent('message', { detail: data }));
   }
 
-  /** @param message None where its script could not be loaded. */
+  /** @param message Left out if the script could not be loaded. */
   fail(message?: string): void {
     this.#events.dispatchEvent(new CustomEvent('error', { detail: message }));
   }
 }
 
-/** The tab that made a worker, as the worker sees it. */
+/** The tab that made a worker. Records its messages. */
 export interface RecordingServeHost extends ServeWorkerHost {
   readonly told: Unsigned<HostMessage>[];
 }
@@ -164,7 +179,7 @@ export function createServeHost(past: Partial<WorkerPast> = {}): RecordingServeH
   return { past: { ...NO_PAST, ...past }, told, tell: (message) => told.push(structuredClone(message)) };
 }
 
-/** What a tab hears of its link: one line each, and the messages themselves. */
+/** Records the events of a link, one line each, and its messages. */
 export class RecordingLinkListener implements LinkListener {
   readonly log: string[] = [];
   readonly messages: WorkerMessage[] = [];
@@ -185,8 +200,8 @@ export class RecordingLinkListener implements LinkListener {
     this.log.push(role);
   }
 
-  onPutAway(): void {
-    this.log.push('put away');
+  onSuspend(): void {
+    this.log.push('suspended');
   }
 
   onForeignWorker(version: number): void {
@@ -202,7 +217,7 @@ export class RecordingLinkListener implements LinkListener {
 const ALPHABET = Array.from('abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789');
 
 interface ScriptedModelOptions {
-  /** Of tokens that are no letters, by id. */
+  /** The bytes of tokens that are not letters, by token ID. */
   readonly bytes?: ReadonlyMap<number, Uint8Array> | undefined;
   readonly chatTemplate?: ChatTemplate | undefined;
 }
@@ -246,26 +261,13 @@ export function createScriptedModel(
       createTextStream: () => new ByteTextStream(bytesOfToken),
     },
     backend,
-    modelInfo: {
+    modelInfo: createModelInfo({
       id: 'scripted',
-      numParameters: 1,
-      numLayers: 1,
       contextLength: config.contextLength,
       vocabSize: config.vocabSize,
       hasChatTemplate: chatTemplate !== undefined,
-      generationDefaults: {
-        maxNewTokens: 3,
-        temperature: 0,
-        topK: 0,
-        topP: 1,
-        minP: 0,
-        repetitionPenalty: 1,
-        presencePenalty: 0,
-        frequencyPenalty: 0,
-        n: 1,
-        stop: [],
-      },
-    },
+      generationDefaults: readGenerationDefaults({ max_new_tokens: 3 }, config.contextLength),
+    }),
     backendInfo: {
       name: 'wasm',
       rung: 'wasm',
@@ -277,7 +279,7 @@ export function createScriptedModel(
   };
 }
 
-/** Runs a work in pieces without a pause. */
+/** Runs all pieces of a generator without a pause. */
 export function runToEnd<Result>(work: Generator<unknown, Result>): {
   readonly numPieces: number;
   readonly value: Result;
@@ -313,14 +315,14 @@ export function hasShapeOf(value: unknown, samples: readonly unknown[]): boolean
   });
 }
 
-/** One change of a message somewhere inside: which place is taken modulo the number of places. */
+/** One change inside a message, at index `place` modulo the number of places. */
 export interface Mutation {
   readonly place: number;
   readonly change: 'replace' | 'remove' | 'add';
   readonly junk: unknown;
 }
 
-/** A copy of a message in which something is not as it should be. */
+/** A copy of a message with this change. */
 export function mutate(message: object, { place, change, junk }: Mutation): object {
   const copy = structuredClone(message);
   const places = placesIn(copy);

@@ -35,7 +35,7 @@ function docsTable(): string {
   const rows = OPTION_NAMES.map((name) => {
     const option = optionOf(name);
     const value =
-      defaultText(option.default) + (option.generationConfig === undefined ? '' : ", or the model's");
+      defaultText(option.default) + (typeof option.generationConfig === 'string' ? ", or the model's" : '');
     return `| \`${name}\` | ${overHttp(option)} | ${checkOf(option).expected} | ${value} | ${meaningOf(name)} |`;
   });
   return [

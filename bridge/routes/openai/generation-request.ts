@@ -1,13 +1,13 @@
 import * as v from 'valibot';
 
-import { shown } from '../../../src/batching/errors.ts';
+import { InvalidOptionError, shown } from '../../../src/batching/errors.ts';
 import type { GenerationOptions, OptionName } from '../../../src/batching/generation/options.ts';
 import type { Prompt } from '../../../src/client/handles.ts';
 import { HttpError } from '../../http/http-error.ts';
 import { readFields, withoutNulls } from '../../http/read-body.ts';
 import type { StreamedUsage } from './usage.ts';
 
-// What the endpoints for text and for chats have in common in a request's body.
+// The part of a request's body that the endpoints for text and for chats share.
 
 /** A request to any endpoint that generates. */
 export interface GenerationRequest extends SharedFields {
@@ -62,7 +62,7 @@ const SHARED_FIELDS = v.object({
 interface OwnFields {
   readonly names: OptionNames;
   readonly neutral: NeutralValues;
-  /** Those that it reads itself. */
+  /** Fields that the endpoint reads itself. */
   readonly others: readonly string[];
 }
 
@@ -126,11 +126,11 @@ export function inApiNames(error: unknown, { input, names }: RequestNames): unkn
   const { code, message } = error;
   if (code === 'PROMPT_TOO_LONG') return HttpError.invalid(input, message, 'context_length_exceeded');
   if (code === 'CHAT_TEMPLATE_FAILED') return HttpError.invalid(input, message, code);
-  // The name may have an index, as in `logitBias[262]`.
-  const [start, ours] = (code === 'INVALID_OPTION' && /^Expected `(\w+)/.exec(message)) || [];
+  if (!(error instanceof InvalidOptionError)) return error;
+  const { param: ours } = error;
   const theirs = [...names].find(([name]) => name === ours)?.[1];
-  if (start === undefined || theirs === undefined) return error;
-  return HttpError.invalid(theirs, `Expected \`${theirs}${message.slice(start.length)}`);
+  if (theirs === undefined) return error;
+  return HttpError.invalid(theirs, message.replace(`\`${ours}`, `\`${theirs}`));
 }
 
 function checkNeutral(fields: Fields, neutral: NeutralValues): void {
@@ -142,7 +142,7 @@ function checkNeutral(fields: Fields, neutral: NeutralValues): void {
   }
 }
 
-/** `include_obfuscation` pads chunks to hide their sizes from eavesdroppers, of which there are none on this machine. */
+/** `include_obfuscation` is accepted and ignored: the connection is local. */
 const STREAM_OPTIONS = ['include_usage', 'continuous_usage_stats', 'include_obfuscation'];
 
 function readStreamOptions(options: Fields | undefined, isStream: boolean): StreamedUsage {

@@ -10,10 +10,14 @@ import type { ServedModel } from '../../../src/protocol/models.ts';
 import type { RequestUpdate } from '../../../src/protocol/requests.ts';
 import { PROTOCOL_VERSION, type Unsigned } from '../../../src/protocol/wire.ts';
 import type { WorkerMessage } from '../../../src/protocol/worker-messages.ts';
-import { createServedModel, createWorkerStatus, workerId } from '../../../src/worker/test-support.ts';
+import {
+  createModelInfo,
+  createServedModel,
+  createWorkerStatus,
+  workerId,
+} from '../../../src/worker/test-support.ts';
 import { Exchange } from '../../http/exchange.ts';
 import type { Route } from '../../http/router.ts';
-import { createModel } from '../../test-support.ts';
 
 /** A route with the worker that it asks, which the test plays. Its models `A` and `B` serve in turn. */
 export class PlayedRoute {
@@ -157,7 +161,7 @@ export class PlayedRoute {
 function readyWith(id: string) {
   return createWorkerStatus({
     state: 'ready',
-    model: createModel(id),
+    model: createModelInfo({ id }),
     backend: { name: 'wasm', precision: 'fp32', adapter: '', fallbackReason: '' },
   });
 }

@@ -1,11 +1,5 @@
-import {
-  fromNames,
-  keysOf,
-  type GenerationOption,
-  type OptionTable,
-  type Resolved,
-  type ValueOf,
-} from '../option-table.ts';
+import type { GenerationOption, OptionTable, Resolved, ValueOf } from '../option-table.ts';
+import { fromNames, keysOf } from '../records.ts';
 import { logitBiasWithin } from '../sampling/logit-bias.ts';
 import { MAX_LOGPROBS, SAMPLING_OPTIONS } from '../sampling/sampling-options.ts';
 import {
@@ -125,8 +119,19 @@ export type GenerationOptions = { readonly [Name in keyof Table]?: ValueOf<Table
 /** The value of each option that is in force; undefined where the option is off. */
 export type ResolvedGenerationOptions = Resolved<Table>;
 
+type ModelOptionName = {
+  [Name in keyof Table]: Table[Name] extends { readonly generationConfig: unknown } ? Name : never;
+}[keyof Table];
+
+/** The type of each option that a model may have a default of. */
+export type ModelOptionTypes = { readonly [Name in ModelOptionName]: Table[Name]['type'] };
+
 /** All options of the text generator, in the order of the docs. */
 export const OPTION_NAMES = /* @__PURE__ */ keysOf(GENERATION_OPTIONS);
+/** Options that a model may have a default of. */
+export const MODEL_OPTION_NAMES = /* @__PURE__ */ OPTION_NAMES.filter(
+  (name): name is ModelOptionName => optionOf(name).generationConfig !== undefined,
+);
 
 /** The check of each option, as far as it does not depend on the model. */
 export const OPTION_CHECKS = /* @__PURE__ */ fromNames<{

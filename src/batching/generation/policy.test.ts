@@ -59,13 +59,15 @@ describe('updatePolicy rejects', () => {
     ],
     [{ policy: 'dynamic' }, 'Expected `policy` to be one of off, static, continuous, got `dynamic` (string)'],
   ])('%o', (knobs, message) => {
-    expect(() => updatePolicy(DEFAULT_POLICY, knobs)).toThrow(new InvalidOptionError(message));
+    const [knob] = Object.keys(knobs);
+    expect(() => updatePolicy(DEFAULT_POLICY, knobs)).toThrow(new InvalidOptionError(message, knob));
   });
 
   it('a knob that does not exist, naming those that do', () => {
     expect(() => updatePolicy(DEFAULT_POLICY, { maxBatchSzie: 4 })).toThrow(
       new UnknownOptionError(
         'Unknown option `maxBatchSzie`: the options are policy, maxBatchSize, batchWaitTimeoutMs, maxBatchedTokens, maxQueuedRequests, prefixCaching, kvCacheMemoryBytes, maxContextLength.',
+        'maxBatchSzie',
       ),
     );
   });

@@ -58,7 +58,7 @@ export const DEFAULT_POLICY: BatchingPolicy = {
 /** Guards against a typo: every slot reserves K/V memory for a whole sequence. */
 export const LARGEST_BATCH_SIZE = 64;
 
-const KNOBS: Validators<BatchingPolicy> = {
+export const KNOBS: Validators<BatchingPolicy> = {
   policy: oneOf('off', 'static', 'continuous'),
   maxBatchSize: integerIn({ from: 1, to: LARGEST_BATCH_SIZE }),
   batchWaitTimeoutMs: finiteIn({ from: 0 }),

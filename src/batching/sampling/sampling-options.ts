@@ -1,4 +1,5 @@
-import { fromNames, keysOf, type OptionTable, type Resolved } from '../option-table.ts';
+import type { OptionTable, Resolved } from '../option-table.ts';
+import { fromNames, keysOf } from '../records.ts';
 import { LOGIT_BIAS_LIMITS } from './logit-bias.ts';
 
 /** The most alternatives reported with each token. */
@@ -66,6 +67,7 @@ export const SAMPLING_OPTIONS = {
     to: 2,
     default: 0,
     openAi: 'presence_penalty',
+    generationConfig: null,
     form: { label: 'Presence penalty', hint: 'Penalizes tokens that have been generated; -2 to 2, 0 = off.' },
   },
   /** Subtracted from a token's logit once for each time the output has it. 0 = off. */
@@ -75,6 +77,7 @@ export const SAMPLING_OPTIONS = {
     to: 2,
     default: 0,
     openAi: 'frequency_penalty',
+    generationConfig: null,
     form: {
       label: 'Frequency penalty',
       hint: 'Penalizes a token each time it has been generated; -2 to 2, 0 = off.',

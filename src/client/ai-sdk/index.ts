@@ -1,3 +1,3 @@
-// The package's entry `tabserve/ai-sdk`. It has no effect when it is imported, on a server neither.
+// The package's entry `tabserve/ai-sdk`. Importing it has no effect, not even on a server.
 export { createTabserve, type TabserveProvider } from './provider.ts';
 export type { TabserveCallOptions, TabserveOptions, TextClient } from './options.ts';

@@ -10,8 +10,8 @@ export interface TabserveProvider extends ProviderV4 {
   /** A chat model, as `languageModel`. */
   (modelId: string): LanguageModelV4;
   /**
-   * A chat model: the ID of a Hugging Face model with a chat template. One worker serves one model to all tabs: a call to a model
-   * that doesn't serve yet loads it first, for all tabs. Calls to a base model reject with NoChatTemplateError.
+   * A chat model: the ID of a Hugging Face model with a chat template. One worker serves one model to all tabs, so a call to another
+   * model first loads it for all tabs. Calls to a base model reject with NoChatTemplateError.
    */
   languageModel(modelId: string): LanguageModelV4;
   /** A model that continues a prompt, such as `storyteller`, the embedded one. It takes no chats. */

@@ -6,10 +6,10 @@ export interface LeadershipListener {
   onResigned(): void;
 }
 
-/** A tab of the newer version that was only reloaded is back by then. */
+/** Longer than a reload of a tab with the newer version takes. */
 const RELOAD_MS = 10_000;
 
-/** Competes for the leader's lock: the tab that holds it leads, and a tab that is gone holds nothing. */
+/** Competes for the leader's lock. The tab that holds it leads, and the browser releases the lock of a closed tab. */
 export class Leadership {
   readonly #locks: Locks;
   readonly #lockName: string;
@@ -18,7 +18,7 @@ export class Leadership {
   /** Set while this tab queues for the lock or holds it. */
   #candidacy: AbortController | undefined;
   #isElected = false;
-  /** The lock of a worker that goes before: this tab queues only once it has been free for a while. */
+  /** The lock of a worker that this tab yields to. This tab queues only after that lock has been free for a while. */
   #superior: string | undefined;
 
   constructor(locks: Locks, lockName: string, listener: LeadershipListener, clock: Clock = systemClock) {
@@ -33,14 +33,14 @@ export class Leadership {
     return this.#superior !== undefined;
   }
 
-  /** Queues for the lock; does nothing where this tab queues or leads already. */
+  /** Queues for the lock. Does nothing if this tab queues or leads already. */
   contend(): void {
     if (this.#candidacy) return;
     this.#candidacy = new AbortController();
     const { signal } = this.#candidacy;
     const run = this.#superior === undefined ? this.#queue(signal) : this.#outwait(this.#superior, signal);
     run.catch((error: unknown) => {
-      // Withdrawn while it queued.
+      // This tab resigned while it queued.
       if (!signal.aborted) throw error;
     });
   }
@@ -65,7 +65,7 @@ export class Leadership {
   #queue(signal: AbortSignal): Promise<void> {
     const end = new Promise<void>((resolve) => signal.addEventListener('abort', () => resolve()));
     return this.#locks.request(this.#lockName, { signal }, () => {
-      // Withdrawn just as it was granted.
+      // This tab resigned just as the lock was granted.
       if (signal.aborted) return undefined;
       this.#isElected = true;
       this.#listener.onElected();

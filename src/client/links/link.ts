@@ -6,35 +6,30 @@ import type { WorkerMessage } from '../../protocol/worker-messages.ts';
 /** A message before the client has signed it. */
 export type Outgoing = Unsigned<ClientMessage>;
 
-/** A message that the worker answers, without the id that pairs message and answer. */
-export type WorkerCall<Message = Outgoing> = Message extends { readonly callId: number }
-  ? Omit<Message, 'callId'>
-  : never;
-
 export interface LinkListener {
-  /** Messages go through from now on. */
+  /** Messages can be sent from now on. */
   onOpen(): void;
   onMessage(message: WorkerMessage): void;
-  /** Messages on their way are lost, and the worker has forgotten this client; `onOpen` follows when there is a worker. */
+  /** Messages in flight are lost, and the worker has forgotten this client. `onOpen` follows once there is a worker. */
   onInterrupted(): void;
   onRole(role: TabRole): void;
-  /** The browser is about to freeze or close this tab: its code may not run for a while, or never again. */
-  onPutAway(): void;
+  /** The browser is about to freeze or close this tab, so its code may not run for a while, or never again. */
+  onSuspend(): void;
   /** A worker of another version of the protocol serves. */
   onForeignWorker(version: number): void;
   /** No worker can be kept running in this tab. */
   onFailure(error: Error): void;
 }
 
-/** How a tab and the worker reach each other. */
+/** Connects a tab and the worker. */
 export interface Link {
-  /** Why the worker is not shared with the other tabs; empty where it is. */
+  /** Why the worker is not shared with other tabs; empty if it is. */
   readonly isolationReason: string;
-  /** @throws DataCloneError for what cannot be cloned. */
+  /** @throws DataCloneError for a value that cannot be cloned. */
   post(message: Outgoing): void;
-  /** Ends a worker in this tab; another tab may take over. */
+  /** Ends this tab's worker, if it runs one. Another tab may take over. */
   close(): void;
 }
 
-/** The listener hears nothing before the call has returned. */
+/** The listener is not called before this returns. */
 export type OpenLink = (listener: LinkListener) => Link;

@@ -159,22 +159,22 @@ describe('RecoveryPlan, of a request that ends every worker', () => {
   it('lets it fail after three deaths alone, while others went on well', () => {
     const { plan, live } = createPlan();
     for (let death = 0; death < 3; death++) {
-      expect(plan.past.condemned).toEqual([]);
+      expect(plan.past.fatalIds).toEqual([]);
       live({ hasProgress: true, stalled: ['bad'] });
     }
     expect(plan.past).toMatchObject({
-      condemned: ['bad'],
+      fatalIds: ['bad'],
       leftRungs: [],
-      recovery: { isCondemning: true },
+      recovery: { hasFatalRequest: true },
     });
     live();
-    expect(plan.past.recovery).not.toHaveProperty('isCondemning');
+    expect(plan.past.recovery).not.toHaveProperty('hasFatalRequest');
   });
 
   it('tries every rung before it lets the only request fail, and goes back to the first then', () => {
     const { plan, live, nextRung } = createPlan();
     const rungs: (Rung | undefined)[] = [];
-    while (plan.past.condemned.length === 0) {
+    while (plan.past.fatalIds.length === 0) {
       rungs.push(nextRung());
       live({ stalled: ['bad'] });
     }
@@ -194,7 +194,7 @@ describe('RecoveryPlan, of a request that ends every worker', () => {
     const { plan, live } = createPlan('wasm');
     const waiting = names(8);
     let numDeaths = 0;
-    while (plan.past.condemned.length === 0) {
+    while (plan.past.fatalIds.length === 0) {
       // Each worker runs the first that wait, as many as it may, until the bad one is among them.
       const size = plan.past.maxRows ?? 8;
       const batches = Math.floor(waiting.indexOf('r5') / size);
@@ -205,7 +205,7 @@ describe('RecoveryPlan, of a request that ends every worker', () => {
       });
       numDeaths += 1;
     }
-    expect(plan.past.condemned).toEqual(['r5']);
+    expect(plan.past.fatalIds).toEqual(['r5']);
     expect(numDeaths).toBeLessThanOrEqual(8);
   });
 
@@ -215,9 +215,9 @@ describe('RecoveryPlan, of a request that ends every worker', () => {
     live();
     const [left] = plan.past.leftRungs;
     live({ stalled: ['endless'], isReading: true });
-    expect(plan.past.condemned).toEqual([]);
+    expect(plan.past.fatalIds).toEqual([]);
     live({ stalled: ['endless'], isReading: true });
-    expect(plan.past).toMatchObject({ condemned: ['endless'], leftRungs: [left] });
+    expect(plan.past).toMatchObject({ fatalIds: ['endless'], leftRungs: [left] });
     expect(nextRung()).toBe('webgpu-fp32');
   });
 
@@ -227,6 +227,6 @@ describe('RecoveryPlan, of a request that ends every worker', () => {
       live({ rung: 'wasm', hasProgress: true, stalled: ['slow'] });
       live({ rung: 'wasm', hasProgress: true, stalled: [] });
     }
-    expect(plan.past.condemned).toEqual([]);
+    expect(plan.past.fatalIds).toEqual([]);
   });
 });

@@ -5,33 +5,33 @@ import type { RequestId } from '../../protocol/ids.ts';
 /** Where a worker was when it ended. */
 export interface EndedWorker {
   readonly fault: Fault;
-  /** Requests of the step that failed which have no token of this worker; empty where no step ran. */
+  /** Requests of the failed step that have no token from this worker; empty if no step ran. */
   readonly stalledIds: readonly RequestId[];
-  /** Whether it was reading the prompt of the only one of them, which needs no rung. */
+  /** Whether the worker was reading the prompt of the only one of them. Reading needs no rung. */
   readonly isReading?: boolean;
-  /** Sequences that ran; 0 where unknown. */
+  /** Running sequences; 0 if unknown. */
   readonly numRunning: number;
   /** `fetch`: its script could not be loaded. `start`: it had not served yet. `idle`: no request waited or ran. */
   readonly phase: 'fetch' | 'start' | 'idle' | 'busy';
 }
 
 export type NextMove =
-  /** A fresh worker, with `past`, after this long. */
+  /** Start a fresh worker with `past` after this many ms. */
   { readonly type: 'restart'; readonly delayMs: number } | { readonly type: 'give-up' };
 
-/** Leave a rung after so many workers in a row without a token. */
+/** Leave a rung after this many workers in a row without a token. */
 const MAX_FAILURES_ON_RUNG = 2;
-/** Leave a rung after so many workers in a row that ran out of memory with a single sequence, even if they made tokens. */
+/** Leave a rung after this many workers in a row ran out of memory with a single sequence, even if they generated tokens. */
 const MAX_LONE_MEMORY_FAULTS = 3;
-/** Give up after so many workers in a row that ended before they served, on the last rung. */
+/** Give up after this many workers in a row ended on the last rung before they served. */
 const MAX_STARTS_ON_LAST_RUNG = 5;
-/** Give up after so many loads of the script: with the growing delays, more than half a minute without a network. */
+/** Give up after this many loads of the script. With the growing delays, they take more than half a minute. */
 const MAX_FETCHES = 10;
-/** Give up after so many workers in a row that ended before they chose a device. */
+/** Give up after this many workers in a row ended before they chose a device. */
 const MAX_STARTS_WITHOUT_RUNG = 3;
-/** Fail a request after so many workers in a row that crashed in its step, without a token for it. */
+/** Fail a request after this many workers in a row crashed in its step without a token for it. */
 const MAX_DEATHS_OF_REQUEST = 3;
-/** Fail a request after so many workers in a row that ended while they read its prompt: once may be chance. */
+/** Fail a request after this many workers in a row ended while they read its prompt. A single one may be chance. */
 const MAX_DEATHS_OF_READ_REQUEST = 2;
 
 const FIRST_DELAY_MS = 250;
@@ -40,10 +40,10 @@ const LONGEST_DELAY_MS = 8000;
 const ADAPTER_DELAY_MS = 2000;
 
 /**
- * Decides what follows the end of a worker. The next worker takes the same rung and resumes the requests; after several workers
- * without a token, the next rung. A request fails only as a last resort: when worker after worker crashed with it alone in the
- * step, either while other requests made progress or on the last rung. The rungs that were left because of it are then tried
- * again.
+ * Decides what to do after a worker has ended. The next worker takes the same rung and resumes the requests. After several workers
+ * without a token, it takes the next rung. A request fails only as a last resort: after several workers in a row crashed with it
+ * alone in the step, either while other requests made progress or on the last rung. The rungs that were left because of it are
+ * then tried again.
  */
 export class RecoveryPlan {
   readonly #ladder: readonly Rung[];
@@ -53,12 +53,12 @@ export class RecoveryPlan {
   #hasProgressed = false;
   /** Workers in a row without a token. */
   #numFailures = 0;
-  /** Workers in a row that ended idle, or while they read a prompt: their rung is not to blame. */
+  /** Workers in a row that ended idle, or while they read a prompt. Their rung is not to blame. */
   #numIdleEnds = 0;
-  /** Workers in a row whose script could not be loaded: no rung and no request is to blame. */
+  /** Workers in a row whose script could not be loaded. Neither a rung nor a request is to blame. */
   #numFetchFailures = 0;
   #numLoneMemoryFaults = 0;
-  /** By request: workers in a row that crashed in its step, without a token for it. */
+  /** By request, the workers in a row that crashed in its step without a token for it. */
   #numDeaths = new Map<RequestId, number>();
 
   constructor(choice: BackendChoice) {
@@ -92,49 +92,46 @@ export class RecoveryPlan {
     this.#rung = undefined;
     const isLoneMemoryFault = fault.kind === 'out-of-memory' && ended.numRunning === 1;
     this.#numLoneMemoryFaults = isLoneMemoryFault ? this.#numLoneMemoryFaults + 1 : 0;
-    this.#blame(stalledIds);
+    this.#countDeaths(stalledIds);
     const recovery: Recovery = { ...fault, ...(rung && { rung }), attempt };
     const { maxRows: _maxRows, ...past } = this.#past;
     this.#past = { ...past, recovery, ...this.#fewerRows(ended) };
 
     const isRungInDoubt = !hadProgress && !isReading;
-    const condemned = this.#requestToCondemn(ended, isRungInDoubt && !this.#isLast(rung));
-    if (condemned) this.#condemn(condemned, isRungInDoubt);
+    const fatalId = this.#fatalRequestOf(ended, isRungInDoubt && !this.#isLast(rung));
+    if (fatalId) this.#fail(fatalId, isRungInDoubt);
     else if (this.#isHopeless(phase, rung)) return { type: 'give-up' };
     else if (rung && !this.#isLast(rung)) this.#leaveIfWeak(rung, fault);
     const leastDelayMs = fault.kind === 'adapter-gone' ? ADAPTER_DELAY_MS : 0;
     return { type: 'restart', delayMs: Math.max(leastDelayMs, delayAfter(attempt)) };
   }
 
-  #blame(stalledIds: readonly RequestId[]): void {
+  #countDeaths(stalledIds: readonly RequestId[]): void {
     this.#numDeaths = new Map(stalledIds.map((id) => [id, (this.#numDeaths.get(id) ?? 0) + 1]));
   }
 
-  /** Half as many rows need less memory, or narrow down the request that is to blame. */
+  /** Half as many rows need less memory, and narrow down the request that is to blame. */
   #fewerRows({ fault, stalledIds, numRunning }: EndedWorker): Pick<WorkerPast, 'maxRows'> {
     const isSuspicious = Math.max(0, ...this.#numDeaths.values()) >= MAX_FAILURES_ON_RUNG;
     const numTogether = fault.kind === 'out-of-memory' ? numRunning : isSuspicious ? stalledIds.length : 0;
     return numTogether < 2 ? {} : { maxRows: Math.floor(numTogether / 2) };
   }
 
-  #requestToCondemn(
-    { stalledIds, isReading }: EndedWorker,
-    mayBeAnotherRung: boolean,
-  ): RequestId | undefined {
+  #fatalRequestOf({ stalledIds, isReading }: EndedWorker, mayBeAnotherRung: boolean): RequestId | undefined {
     const [only, ...others] = stalledIds;
     if (only === undefined || others.length > 0 || mayBeAnotherRung) return undefined;
     const numDeaths = this.#numDeaths.get(only) ?? 0;
     return numDeaths >= (isReading ? MAX_DEATHS_OF_READ_REQUEST : MAX_DEATHS_OF_REQUEST) ? only : undefined;
   }
 
-  #condemn(requestId: RequestId, isRungInDoubt: boolean): void {
-    const { condemned, leftRungs, recovery } = this.#past;
+  #fail(requestId: RequestId, isRungInDoubt: boolean): void {
+    const { fatalIds, leftRungs, recovery } = this.#past;
     this.#numFailures = 0;
     this.#numDeaths.clear();
     this.#past = {
       ...this.#past,
-      ...(recovery && { recovery: { ...recovery, isCondemning: true } }),
-      condemned: [...condemned, requestId],
+      ...(recovery && { recovery: { ...recovery, hasFatalRequest: true } }),
+      fatalIds: [...fatalIds, requestId],
       leftRungs: isRungInDoubt ? [] : leftRungs,
     };
   }
@@ -148,7 +145,7 @@ export class RecoveryPlan {
     return rung === this.#ladder.at(-1);
   }
 
-  /** Only starts can be hopeless: when steps keep failing, a request is to blame. */
+  /** Only starts can be hopeless. If steps keep failing, a request is to blame. */
   #isHopeless(phase: EndedWorker['phase'], rung: Rung | undefined): boolean {
     if (phase === 'fetch') return this.#numFetchFailures >= MAX_FETCHES;
     if (phase !== 'start') return false;
@@ -157,7 +154,7 @@ export class RecoveryPlan {
   }
 
   #leaveIfWeak(rung: Rung, { kind, message }: Fault): void {
-    // A GPU that has computed wrong values once is not asked again.
+    // One wrong value is enough to leave a GPU.
     if (kind === 'wrong-values') this.#leave(rung, message);
     else if (this.#isTooWeak) {
       const numFailures = Math.max(this.#numFailures, this.#numLoneMemoryFaults);
@@ -172,7 +169,7 @@ export class RecoveryPlan {
   }
 }
 
-/** No delay the first time; then each is twice as long as the one before, up to a limit. */
+/** No delay the first time. Then each delay is twice as long as the previous one, up to a limit. */
 function delayAfter(numFailures: number): number {
   return numFailures <= 1 ? 0 : Math.min(LONGEST_DELAY_MS, FIRST_DELAY_MS * 2 ** (numFailures - 2));
 }

@@ -4,7 +4,7 @@ import { PROTOCOL_VERSION } from '../../protocol/wire.ts';
 import type { Link } from './link.ts';
 import { namesOf } from '../../protocol/names.ts';
 import { NO_PAST } from '../../protocol/recovery.ts';
-import { openSharedLink } from './shared-link.ts';
+import { SharedLink } from './shared-link.ts';
 import {
   createWorkerStatus,
   FakeLocks,
@@ -32,7 +32,7 @@ function openTab(name: string, locks: FakeLocks) {
   const listener = new RecordingLinkListener();
   const page = new EventTarget();
   const id = clientId(name);
-  const link = openSharedLink(
+  const link = new SharedLink(
     {
       clientId: id,
       host: {
@@ -181,7 +181,7 @@ describe('a shared link', () => {
   });
 });
 
-describe('a page that is put away', () => {
+describe('a suspended page', () => {
   it.each([
     ['freeze', 'resume'],
     ['pagehide', 'pageshow'],
@@ -191,7 +191,7 @@ describe('a page that is put away', () => {
     await settle();
     a.fire(away);
     await settle();
-    expect(a.listener.log.slice(2)).toEqual(['put away', 'follower']);
+    expect(a.listener.log.slice(2)).toEqual(['suspended', 'follower']);
     expect(a.workers.map(({ isTerminated }) => isTerminated)).toEqual([true]);
     expect(b.listener.log).toEqual(['open', 'leader']);
     expect(locks.isHeld(clientName(a.id))).toBe(true);
@@ -249,7 +249,7 @@ describe('a worker of another version', () => {
     expect(locks.isHeld(LEADER_LOCK)).toBe(false);
   });
 
-  it('that is newer and serves keeps this tab from leading, though it be put away and taken out', async () => {
+  it('that is newer and serves keeps this tab from leading, even after it is suspended and resumed', async () => {
     const { locks, fire } = await meetNewer();
     for (const type of ['pagehide', 'pageshow', 'freeze', 'resume']) fire(type);
     await settle();

@@ -8,7 +8,7 @@ import { type AppNames, namesOf } from '../../protocol/names.ts';
 import { WorkerHost, type WorkerSource } from './worker-host.ts';
 import { foreignWorkerVersion, parseWorkerMessage } from '../../protocol/worker-messages.ts';
 
-/** The part of `window` that reports when the page is put away, and when it is taken out again. */
+/** The part of `window` that reports when the browser freezes or hides the page, and when it takes it back. */
 export type PageLifecycle = Pick<EventTarget, 'addEventListener'>;
 
 export interface SharedLinkOptions {
@@ -18,101 +18,127 @@ export interface SharedLinkOptions {
   readonly page: PageLifecycle;
 }
 
-/** A page that is frozen, or kept for the back button, runs no code: it must not lead. */
-const PUT_AWAY = ['freeze', 'pagehide'] as const;
-const TAKEN_OUT = ['resume', 'pageshow'] as const;
+/** A page that is frozen, or kept for the back button, runs no code, so it must not lead. */
+const SUSPEND_EVENTS = ['freeze', 'pagehide'] as const;
+const RESUME_EVENTS = ['resume', 'pageshow'] as const;
 
 /**
  * One worker for all tabs of the app. Every tab queues for the leader's lock, and the tab that holds it runs the worker.
  * Messages go over channels, so that no tab needs to know which one leads.
  */
-export function openSharedLink(
-  { clientId, host, locks, page }: SharedLinkOptions,
-  listener: LinkListener,
-): Link {
-  const { createWorker, ...init } = host;
-  const names = namesOf(init.app);
-  const ownName = names.clientName(clientId);
-  let isAsking = false;
-  const closing = new AbortController();
-  const { signal } = closing;
-  const shared = new BroadcastChannel(names.sharedChannel);
-  const own = new BroadcastChannel(ownName);
-  const presence = Promise.withResolvers<void>();
-  const workers = new WorkerHost({
-    createWorker,
-    init: { ...init, isShared: true },
-    locks,
-    page,
-    onGiveUp(error) {
-      // A worker may run in the next tab.
-      leadership.resign();
-      listener.onFailure(error);
-    },
-  });
-  const leadership = new Leadership(locks, names.leaderLock, {
-    onElected() {
-      listener.onRole('leader');
-      workers.start();
-    },
-    onResigned() {
-      workers.stop();
-      listener.onRole('follower');
-    },
-  });
+export class SharedLink implements Link {
+  readonly isolationReason = '';
+  readonly #clientId: ClientId;
+  readonly #listener: LinkListener;
+  readonly #locks: Locks;
+  readonly #names: AppNames;
+  readonly #leadership: Leadership;
+  readonly #shared: BroadcastChannel;
+  readonly #own: BroadcastChannel;
+  readonly #closing = new AbortController();
+  /** Resolves when this tab gives up the lock that tells the worker that the tab is open. */
+  readonly #presence = Promise.withResolvers<void>();
+  #isAskingForForeign = false;
 
-  const receive = ({ data }: MessageEvent<unknown>): void => {
-    const message = parseWorkerMessage(data);
-    if (message) {
-      listener.onMessage(message);
-      return;
-    }
-    const foreign = foreignWorkerVersion(data);
-    if (foreign !== undefined) void meetForeign(foreign);
-  };
-  const meetForeign = async (version: number): Promise<void> => {
-    // A worker says it again and again.
-    if (isAsking || leadership.hasYielded) return;
-    isAsking = true;
-    const isTrue = await isServing(version, locks, names).finally(() => (isAsking = false));
-    if (!isTrue || signal.aborted) return;
+  constructor({ clientId, host, locks, page }: SharedLinkOptions, listener: LinkListener) {
+    this.#clientId = clientId;
+    this.#listener = listener;
+    this.#locks = locks;
+    this.#names = namesOf(host.app);
+    this.#leadership = this.#createLeadership(host, page);
+    this.#shared = this.#listenTo(this.#names.sharedChannel);
+    this.#own = this.#listenTo(this.#names.clientName(clientId));
+    this.#followLifecycle(page);
+    this.#open();
+  }
+
+  post(message: Outgoing): void {
+    this.#shared.postMessage({
+      version: PROTOCOL_VERSION,
+      clientId: this.#clientId,
+      ...message,
+    } satisfies ClientMessage);
+  }
+
+  close(): void {
+    this.#closing.abort();
+    this.#leadership.resign();
+    this.#presence.resolve();
+    this.#shared.close();
+    this.#own.close();
+  }
+
+  /** While this tab leads, it runs the worker. */
+  #createLeadership({ createWorker, ...init }: WorkerSource, page: PageLifecycle): Leadership {
+    const workers = new WorkerHost({
+      createWorker,
+      init: { ...init, isShared: true },
+      locks: this.#locks,
+      page,
+      onGiveUp: (error) => {
+        // A worker may run in the next tab.
+        this.#leadership.resign();
+        this.#listener.onFailure(error);
+      },
+    });
+    return new Leadership(this.#locks, this.#names.leaderLock, {
+      onElected: () => {
+        this.#listener.onRole('leader');
+        workers.start();
+      },
+      onResigned: () => {
+        workers.stop();
+        this.#listener.onRole('follower');
+      },
+    });
+  }
+
+  #listenTo(channelName: string): BroadcastChannel {
+    const channel = new BroadcastChannel(channelName);
+    channel.addEventListener('message', ({ data }: MessageEvent<unknown>) => {
+      const message = parseWorkerMessage(data);
+      const foreign = message ? undefined : foreignWorkerVersion(data);
+      if (message) this.#listener.onMessage(message);
+      else if (foreign !== undefined) void this.#meetForeign(foreign);
+    });
+    return channel;
+  }
+
+  #followLifecycle(page: PageLifecycle): void {
+    const options = { capture: true, signal: this.#closing.signal };
+    const suspend = (): void => {
+      this.#listener.onSuspend();
+      this.#leadership.resign();
+    };
+    for (const type of SUSPEND_EVENTS) page.addEventListener(type, suspend, options);
+    for (const type of RESUME_EVENTS) page.addEventListener(type, () => this.#leadership.contend(), options);
+  }
+
+  /** Sends nothing before this tab holds its lock: the worker treats a tab without it as closed. */
+  #open(): void {
+    void this.#locks.request(this.#names.clientName(this.#clientId), () => {
+      if (this.#closing.signal.aborted) return undefined;
+      this.#listener.onOpen();
+      this.#leadership.contend();
+      return this.#presence.promise;
+    });
+  }
+
+  async #meetForeign(version: number): Promise<void> {
+    // Each message of a foreign worker comes here.
+    if (this.#isAskingForForeign || this.#leadership.hasYielded) return;
+    this.#isAskingForForeign = true;
+    const isTrue = await isServing(version, this.#locks, this.#names).finally(
+      () => (this.#isAskingForForeign = false),
+    );
+    if (!isTrue || this.#closing.signal.aborted) return;
     // The newer version goes on: it leads as soon as it can.
-    if (version > PROTOCOL_VERSION) leadership.yieldTo(names.versionLock(version));
-    listener.onForeignWorker(version);
-  };
-  const putAway = (): void => {
-    listener.onPutAway();
-    leadership.resign();
-  };
-  const contend = (): void => leadership.contend();
-
-  shared.addEventListener('message', receive);
-  own.addEventListener('message', receive);
-  for (const type of PUT_AWAY) page.addEventListener(type, putAway, { capture: true, signal });
-  for (const type of TAKEN_OUT) page.addEventListener(type, contend, { capture: true, signal });
-  // Say nothing before the lock is held: a worker takes a tab without its lock for gone.
-  void locks.request(ownName, () => {
-    if (signal.aborted) return undefined;
-    listener.onOpen();
-    contend();
-    return presence.promise;
-  });
-
-  return {
-    isolationReason: '',
-    post: (message: Outgoing) =>
-      shared.postMessage({ version: PROTOCOL_VERSION, clientId, ...message } satisfies ClientMessage),
-    close() {
-      closing.abort();
-      leadership.resign();
-      presence.resolve();
-      shared.close();
-      own.close();
-    },
-  };
+    if (version > PROTOCOL_VERSION) this.#leadership.yieldTo(this.#names.versionLock(version));
+    this.#listener.onForeignWorker(version);
+  }
 }
 
-/** Whether a worker of another version serves. Any page of the origin can say so on the channel: the locks know. */
+/** Whether a worker of another version serves. The locks decide, as any page of the origin can claim it on the channel. */
 async function isServing(version: number, locks: Locks, names: AppNames): Promise<boolean> {
   if (version > PROTOCOL_VERSION) return isHeld(locks, names.versionLock(version));
   // The first versions hold no lock of their own, but one worker serves at a time.

@@ -11,8 +11,8 @@ const INTERVAL_MS = 5000;
 const LEAST_PATIENCE_MS = 60_000;
 
 /**
- * Pings the worker and reports one that has not answered for too long. It counts its own timers instead of reading a clock: a
- * sleeping machine stops both sides, and a browser that throttles timers only delays the report.
+ * Pings the worker and reports it if it has not answered for too long. Counts timer ticks instead of reading a clock: a sleeping
+ * machine stops both sides, and a browser that throttles timers only delays the report.
  */
 export class SilenceWatch {
   readonly #options: SilenceWatchOptions;
@@ -36,7 +36,7 @@ export class SilenceWatch {
     this.#cancelTimer = undefined;
   }
 
-  /** @param stepPatienceMs How long the longest step may take. */
+  /** @param stepPatienceMs The longest time that a step may take. */
   hear(stepPatienceMs: number): void {
     this.#numSilentTicks = 0;
     this.#stepPatienceMs = stepPatienceMs;

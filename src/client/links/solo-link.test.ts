@@ -60,7 +60,7 @@ describe('a solo link', () => {
     expect(listener.log).toEqual(['leader', 'open']);
   });
 
-  it('carries messages both ways, signed; what is none of a worker is dropped', () => {
+  it('carries signed messages both ways, and drops anything that is not a worker message', () => {
     const { link, listener, workers } = createLink();
     link.post({ type: 'metrics', callId: 1 });
     expect(workers[0]?.received.at(-1)).toEqual({

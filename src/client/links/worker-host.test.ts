@@ -264,8 +264,8 @@ describe('WorkerHost, of a worker that cannot say what happened to it', () => {
       clock.advance(1000);
     }
     expect(workers).toHaveLength(3);
-    expect(initOf(1)).toMatchObject({ past: { recovery: { kind: 'worker-hang' }, condemned: [] } });
-    expect(initOf(2)).toMatchObject({ past: { condemned: ['endless'], leftRungs: [] } });
+    expect(initOf(1)).toMatchObject({ past: { recovery: { kind: 'worker-hang' }, fatalIds: [] } });
+    expect(initOf(2)).toMatchObject({ past: { fatalIds: ['endless'], leftRungs: [] } });
   });
 
   it('is as patient with a start that has read a prompt as with any other', () => {
@@ -368,7 +368,7 @@ describe('WorkerHost, of a worker that cannot say what happened to it', () => {
       workers.at(-1)?.fail('hung');
       clock.advance(10_000);
     }
-    expect(initOf(3)).toMatchObject({ past: { condemned: ['bad'] } });
+    expect(initOf(3)).toMatchObject({ past: { fatalIds: ['bad'] } });
   });
 });
 
@@ -389,7 +389,7 @@ describe('WorkerHost, of a worker that names the step of its fault', () => {
       });
       clock.advance(10_000);
     }
-    expect(initOf(3)).toMatchObject({ past: { condemned: [] } });
+    expect(initOf(3)).toMatchObject({ past: { fatalIds: [] } });
   });
 });
 

@@ -19,7 +19,7 @@ const PATIENCE_AT_START_MS = 300_000;
 /** Browsers don't report a script that ends without `startWorker`, and a slow network delays any script. */
 const PATIENCE_BEFORE_START_MS = 30_000;
 
-/** A worker, as the tab that makes it sees it. */
+/** The part of `Worker` that the tab uses. */
 export interface WorkerPort {
   postMessage(message: unknown): void;
   addEventListener(type: 'message', listener: (event: { readonly data: unknown }) => void): void;
@@ -30,13 +30,13 @@ export interface WorkerPort {
 export interface WorkerHostOptions {
   readonly createWorker: () => WorkerPort;
   readonly init: Omit<WorkerInit, 'version' | 'type' | 'lifeLock' | 'past'>;
-  /** Gets messages of the worker that are not for its host. A shared worker sends them over channels instead. */
+  /** Gets messages of the worker that are not for its host. A shared worker sends these over channels instead. */
   readonly onMessage?: (data: unknown) => void;
-  /** Workers failed one after another, and no further one is started. */
+  /** Called after several workers failed in a row. No further one is started. */
   readonly onGiveUp: (error: Error) => void;
-  /** Reports the end of a worker that could not report it itself. */
+  /** Show the end of a worker that could not report it itself. */
   readonly locks?: Locks;
-  /** The `window` that reports what the page's Content-Security-Policy stops. */
+  /** The `window`, which reports violations of the page's Content-Security-Policy. */
   readonly page?: Pick<EventTarget, 'addEventListener'>;
   readonly clock?: Clock;
 }
@@ -45,7 +45,7 @@ export interface WorkerHostOptions {
 export type WorkerSource = Pick<WorkerHostOptions, 'createWorker'> &
   Omit<WorkerHostOptions['init'], 'isShared'>;
 
-/** Keeps a worker running in this tab: replaces one that fails, hangs or is gone, as the recovery plan says. */
+/** Keeps a worker running in this tab: replaces one that fails, hangs or ends, as the recovery plan says. */
 export class WorkerHost {
   readonly #options: WorkerHostOptions;
   readonly #clock: Clock;
@@ -53,7 +53,7 @@ export class WorkerHost {
   #hosted: HostedWorker | undefined;
   /** Set while a start is due. */
   #cancelStart: (() => void) | undefined;
-  /** The directive of the page's Content-Security-Policy that has stopped a worker's script. */
+  /** The directive of the page's Content-Security-Policy that has blocked a worker's script. */
   #directive: string | undefined;
 
   constructor(options: WorkerHostOptions) {
@@ -101,7 +101,7 @@ export class WorkerHost {
       watch: new SilenceWatch({
         clock: this.#clock,
         ask() {
-          // A script that has not come so far would find one ping after another.
+          // Pings would queue up at a script that does not run yet.
           if (hosted.state === 'silent') return;
           port.postMessage({ version: PROTOCOL_VERSION, type: 'ping' } satisfies HostPing);
         },
@@ -109,45 +109,48 @@ export class WorkerHost {
       }),
     };
     this.#hosted = hosted;
-    port.addEventListener('message', ({ data }) => {
+    this.#listenTo(hosted);
+    this.#sendInit(hosted);
+    hosted.watch.start(PATIENCE_BEFORE_START_MS);
+  }
+
+  #listenTo(hosted: HostedWorker): void {
+    hosted.port.addEventListener('message', ({ data }) => {
       if (hosted !== this.#hosted) return;
       const message = parseHostMessage(data);
       if (message) this.#receive(hosted, message);
       else this.#options.onMessage?.(data);
     });
-    port.addEventListener('error', ({ message }) => {
+    hosted.port.addEventListener('error', ({ message }) => {
       // Browsers send no message when the script could not be loaded.
       if (message === undefined) hosted.state = 'missing';
       this.#replace(hosted, 'worker-error', message ?? 'its script could not be loaded');
     });
-    const { lifeLock } = hosted;
-    const { past } = this.#plan;
-    this.post({
-      version: PROTOCOL_VERSION,
-      type: 'init',
-      ...init,
-      ...(lifeLock && { lifeLock }),
-      past,
-    } satisfies WorkerInit);
-    hosted.watch.start(PATIENCE_BEFORE_START_MS);
   }
 
-  /** Undefined where the browser refuses one, for instance by a policy of the page. */
+  #sendInit({ port, lifeLock }: HostedWorker): void {
+    port.postMessage({
+      version: PROTOCOL_VERSION,
+      type: 'init',
+      ...this.#options.init,
+      ...(lifeLock && { lifeLock }),
+      past: this.#plan.past,
+    } satisfies WorkerInit);
+  }
+
+  /** Undefined if the browser refuses one, for instance because of a policy of the page. */
   #create(): WorkerPort | undefined {
     try {
       return this.#options.createWorker();
     } catch (cause) {
-      // In a turn of its own: the caller is not done yet.
+      // Later, because the caller is not done yet.
       queueMicrotask(() => this.#options.onGiveUp(WorkerFailedError.because(String(cause))));
       return undefined;
     }
   }
 
   #receive(hosted: HostedWorker, message: HostMessage): void {
-    if (hosted.state === 'silent') {
-      hosted.state = 'starting';
-      hosted.watch.stop();
-    }
+    this.#recordStart(hosted);
     switch (message.type) {
       case 'alive':
         this.#watchLife(hosted);
@@ -172,9 +175,7 @@ export class WorkerHost {
         hosted.stalledIds = message.stalledIds;
         break;
       case 'reading':
-        hosted.readId = message.requestId;
-        if (hosted.state === 'starting')
-          hosted.watch.start(hosted.readId === undefined ? PATIENCE_AT_START_MS : undefined);
+        this.#recordReading(hosted, message.requestId);
         break;
       case 'pong':
         hosted.watch.hear(message.patienceMs);
@@ -187,9 +188,23 @@ export class WorkerHost {
     }
   }
 
+  /** The first message shows that the script runs. */
+  #recordStart(hosted: HostedWorker): void {
+    if (hosted.state !== 'silent') return;
+    hosted.state = 'starting';
+    hosted.watch.stop();
+  }
+
+  /** A worker that reads a prompt while it starts has the patience of a step, not that of a start. */
+  #recordReading(hosted: HostedWorker, requestId: RequestId | undefined): void {
+    hosted.readId = requestId;
+    if (hosted.state !== 'starting') return;
+    hosted.watch.start(requestId === undefined ? PATIENCE_AT_START_MS : undefined);
+  }
+
   /**
-   * The worker holds the lock to its end, whatever ends it. A worker that this tab stops is not waited for: the lock would be
-   * granted while the tab is put away, when the browser runs no callbacks.
+   * The worker holds the lock until it ends for any reason. This tab does not wait for a worker that it stops itself: the lock would
+   * be granted while the page is frozen, when the browser runs no callbacks.
    */
   #watchLife(hosted: HostedWorker): void {
     const { lifeLock } = hosted;
@@ -202,7 +217,7 @@ export class WorkerHost {
       });
   }
 
-  /** Without work no timer runs. */
+  /** Without work, no timer runs. */
   #watchSilence({ hasWork, watch }: HostedWorker): void {
     if (hasWork) watch.start();
     else watch.stop();
@@ -219,8 +234,8 @@ export class WorkerHost {
   }
 
   /**
-   * For a worker that could not report its fault: the requests are the one whose prompt it was reading, or those of the last
-   * step that it announced.
+   * Replaces a worker that could not report its fault. The suspects are the request whose prompt it was reading, or those of the
+   * last step that it announced.
    */
   #replace(hosted: HostedWorker, kind: FaultKind, message: string): void {
     const { readId, stalledIds } = hosted;
@@ -233,7 +248,7 @@ export class WorkerHost {
     this.stop();
     const phase = phaseOf(hosted);
     const move = this.#plan.recordEnd({ ...end, phase });
-    // A policy stops the next worker's script too.
+    // A policy would block the next worker's script too.
     if (move.type === 'give-up' || (phase === 'fetch' && this.#directive !== undefined)) {
       const isMissing = phase === 'fetch';
       this.#options.onGiveUp(
@@ -258,12 +273,12 @@ interface HostedWorker {
   readonly watch: SilenceWatch;
   /** Aborted when this tab stops the worker. */
   readonly stopped: AbortController;
-  /** `silent`: nothing has been heard of it. `missing`: its script could not be loaded. */
+  /** `silent`: no message has come. `missing`: its script could not be loaded. */
   state: 'silent' | 'missing' | 'starting' | 'ready';
   hasWork: boolean;
-  /** Requests of the last step that it announced which had no token then. */
+  /** Requests of the last announced step that had no token then. */
   stalledIds: readonly RequestId[];
-  /** The request whose prompt it is reading. */
+  /** The request whose prompt the worker is reading. */
   readId: RequestId | undefined;
 }
 

@@ -1,6 +1,6 @@
 type Handler = (event: Event) => unknown;
 
-/** An event handler attribute, such as `oncontextoverflow`: at most one listener, which the attribute names. */
+/** An event handler attribute such as `oncontextoverflow`. It holds at most one listener. */
 export class EventHandler {
   readonly #target: EventTarget;
   readonly #type: string;

@@ -1,4 +1,4 @@
-// The package's entry `tabserve/prompt-api`. It has no effect when it is imported, on a server neither.
+// The package's entry `tabserve/prompt-api`. Importing it has no effect, not even on a server.
 export { createLanguageModel, type LanguageModelClass } from './create-language-model.ts';
 export { installPromptApi } from './install.ts';
 export type { LanguageModel } from './language-model.ts';

@@ -2,7 +2,7 @@ import { EventHandler } from './event-handler.ts';
 import { LanguageModel, type Parts } from './language-model.ts';
 import type { LanguageModelPrompt, LanguageModelPromptOptions } from './types.ts';
 
-/** A session with the members that the specification keeps for browser extensions alone. */
+/** A session with the members that the specification reserves for browser extensions. */
 export class LegacyLanguageModel extends LanguageModel {
   readonly #parameters: Parts['parameters'] | undefined;
   readonly #overflow = new EventHandler(this, 'quotaoverflow');

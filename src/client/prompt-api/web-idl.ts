@@ -1,13 +1,13 @@
-// Conversions of JavaScript values to the types of the specification's interface, as https://webidl.spec.whatwg.org/ has them.
+// Conversions of JavaScript values to Web IDL types: https://webidl.spec.whatwg.org/
 
 type Dictionary = Readonly<Record<string, unknown>>;
 
-/** @throws TypeError for a value that is no object. */
+/** @throws TypeError for a value that isn't an object. */
 export function toDictionary(place: string, value: unknown): Dictionary {
   if (value === undefined || value === null) return {};
   if (typeof value !== 'object')
     throw new TypeError(`\`${place}\` has to be an object, got ${typeof value}.`);
-  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- any object can be asked for properties
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- any object has properties
   return value as Dictionary;
 }
 
@@ -28,12 +28,12 @@ export function isIterable(value: unknown): value is Iterable<unknown> {
   return typeof value === 'object' && value !== null && Symbol.iterator in value;
 }
 
-/** Any value is a text. */
+/** Converts any value to a text. */
 export function toText(value: unknown): string {
   return String(value);
 }
 
-/** @throws TypeError for a value that is no AbortSignal. */
+/** @throws TypeError for a value that isn't an AbortSignal. */
 export function toSignal(value: unknown): AbortSignal | undefined {
   if (value === undefined || value instanceof AbortSignal) return value;
   throw new TypeError(`\`signal\` has to be an AbortSignal, got ${toText(value)}.`);

@@ -1,39 +1,31 @@
 import type { ChatMessage } from '../../protocol/chat.ts';
 import { createClientId, type RequestId } from '../../protocol/ids.ts';
 import type { GenerationOptions } from '../../protocol/generation.ts';
-import { modelNameOf, type ModelInfo, type StoredModel } from '../../protocol/models.ts';
+import { modelNameOf, type StoredModel } from '../../protocol/models.ts';
 import type { RequestUpdate } from '../../protocol/requests.ts';
 import { DEFAULT_POLICY, type WorkerStatus } from '../../protocol/status.ts';
 import { PROTOCOL_VERSION, type Unsigned } from '../../protocol/wire.ts';
 import type { WorkerMessage } from '../../protocol/worker-messages.ts';
 import { TabserveClient } from '../client.ts';
 import type { Link, LinkListener, Outgoing } from '../links/link.ts';
-import { createKnobs, createServedModel, createWorkerStatus, workerId } from '../../worker/test-support.ts';
+import {
+  createKnobs,
+  createModelInfo,
+  createServedModel,
+  createWorkerStatus,
+  workerId,
+} from '../../worker/test-support.ts';
 
 export const CONTEXT_LENGTH = 100;
 
-export const CHAT_MODEL: ModelInfo = {
+export const CHAT_MODEL = createModelInfo({
   id: 'chat',
-  numParameters: 1,
-  numLayers: 1,
   contextLength: CONTEXT_LENGTH,
   vocabSize: 300,
   hasChatTemplate: true,
-  generationDefaults: {
-    maxNewTokens: 64,
-    temperature: 0,
-    topK: 0,
-    topP: 1,
-    minP: 0,
-    repetitionPenalty: 1,
-    presencePenalty: 0,
-    frequencyPenalty: 0,
-    n: 1,
-    stop: [],
-  },
-};
+});
 
-export const BASE_MODEL: ModelInfo = { ...CHAT_MODEL, id: 'base', hasChatTemplate: false };
+export const BASE_MODEL = { ...CHAT_MODEL, id: 'base', hasChatTemplate: false };
 
 /** A prompt as it reached the worker. */
 export interface Submitted {
@@ -94,7 +86,7 @@ export class PlayedWorker implements Link {
     const { callId, source } = call;
     if (!error) this.change({ state: 'ready', model: { ...CHAT_MODEL, id: modelNameOf(source, '') } });
     this.#say(
-      error ? { type: 'call-refused', callId, error } : { type: 'call-answered', callId, result: null },
+      error ? { type: 'call-refused', callId, error } : { type: 'call-answered', callId, result: undefined },
     );
   }
 
@@ -167,7 +159,7 @@ export class PlayedWorker implements Link {
   }
 }
 
-/** What the worker's template makes of a chat. */
+/** Renders a chat like the worker's template. */
 export function render(messages: readonly ChatMessage[]): string {
   return messages.map(({ role, content }) => `${role.charAt(0)}${content}.`).join('');
 }

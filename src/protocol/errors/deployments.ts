@@ -13,9 +13,9 @@ export class EmptyPromptError extends codedError('EmptyPromptError', 'EMPTY_PROM
 /** The prompt does not fit in the model's context, or leaves no room for a new token. */
 export class PromptTooLongError extends codedError('PromptTooLongError', 'PROMPT_TOO_LONG') {
   /**
-   * @param amount The prompt's tokens: `at least 600` where they were not all counted.
-   * @param contextLength What the model and the device allow.
-   * @param maxLength The longest prompt: the context, or what the policy leaves of it, less one token if new ones are asked for.
+   * @param amount The prompt's tokens; `at least 600` if counting stopped early.
+   * @param contextLength The longest that the model and the device allow, in tokens.
+   * @param maxLength The longest prompt, in tokens: the context or the policy's limit, less one token if any are to be generated.
    */
   static of(amount: number | string, contextLength: number, maxLength: number): PromptTooLongError {
     if (maxLength < contextLength - 1) {
@@ -31,7 +31,7 @@ export class PromptTooLongError extends codedError('PromptTooLongError', 'PROMPT
     );
   }
 
-  /** Longer than any prompt is taken, whatever its tokens. */
+  /** For a text that is too long to be tokenized at all. */
   static ofText(length: number, maxLength: number): PromptTooLongError {
     return new PromptTooLongError(
       `The prompt has ${length} characters, and the longest that is taken has ${maxLength}: shorten the prompt.`,

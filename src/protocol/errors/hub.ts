@@ -1,18 +1,18 @@
 import { codedError } from './coded-error.ts';
 
-/** How to go on after a hub has failed. */
+/** How to continue after a hub has failed. */
 export interface HubErrorOptions extends ErrorOptions {
-  /** What the server asks for, in ms; 0, the default, if it asks for nothing. */
+  /** The wait that the server asks for, in ms; 0, the default, if it asks for none. */
   readonly retryAfterMs?: number;
-  /** Give up after so many failures in a row; the caller may give up earlier. */
+  /** Give up after this many failures in a row. The caller may give up earlier. */
   readonly maxFailures?: number;
 }
 
-/** The hub, or the way to it, failed. What has come is kept, and a later load continues there. */
+/** The hub, or the way to it, failed. Downloaded parts are kept, and a later load continues from there. */
 export class HubError extends Error {
-  /** What the server asks for, in ms; 0 if it asks for nothing. */
+  /** The wait that the server asks for, in ms; 0 if it asks for none. */
   readonly retryAfterMs: number;
-  /** The load is given up after so many failures in a row. */
+  /** The load is given up after this many failures in a row. */
   readonly maxFailures: number;
 
   constructor(
@@ -68,7 +68,7 @@ export class HubRateLimitError extends HubError {
   }
 }
 
-/** The hub's address answers, but not as a hub does: a network's sign-in page, a proxy or another server is in between. */
+/** The hub's address answers, but not like a hub. A network's sign-in page, a proxy or another server may be in between. */
 export class HubAnswerError extends HubError {
   override readonly name = 'HubAnswerError';
   readonly code = 'HUB_BAD_ANSWER';
@@ -77,7 +77,7 @@ export class HubAnswerError extends HubError {
     super(message, { maxFailures: 1 });
   }
 
-  /** @param what That was asked for. */
+  /** @param what Names the thing that was requested. */
   static page(host: string, what: string): HubAnswerError {
     return new HubAnswerError(
       `${host} answered with a web page instead of ${what}. Open ${host} in a new tab: this network may want you to sign in, or no hub is at this address. Then load again; the download continues where it stopped.`,
@@ -96,7 +96,7 @@ export class HubRedirectError extends HubError {
   override readonly name = 'HubRedirectError';
   readonly code = 'HUB_REDIRECT_FAILED';
 
-  /** @param what That was asked for. */
+  /** @param what Names the thing that was requested. */
   static of(host: string, what: string, cause: unknown): HubRedirectError {
     return new HubRedirectError(
       `${host} redirects ${what}, and the redirect fails: it leads in a circle, or to a host that gives no answer or hides it from this page (CORS). Load again later, or from another hub; the download continues where it stopped.`,
@@ -112,7 +112,7 @@ export class HubRedirectError extends HubError {
   }
 }
 
-/** The model exists, but the hub does not give it to everybody (401 or 403). */
+/** The model exists, but the hub restricts access to it (401 or 403). */
 export class ModelAccessError extends codedError('ModelAccessError', 'MODEL_ACCESS_DENIED') {
   static of(id: string, host: string, status: number, isGated: boolean): ModelAccessError {
     return new ModelAccessError(
@@ -161,7 +161,7 @@ export class ModelStoreError extends codedError('ModelStoreError', 'MODEL_STORE_
   }
 }
 
-/** A stored model was started again and again, and its page or worker ended each time before it was ready. */
+/** Each time a stored model was started, its page or worker ended before the model was ready. */
 export class ModelStartError extends codedError('ModelStartError', 'MODEL_START_FAILED') {
   static of(id: string): ModelStartError {
     return new ModelStartError(
@@ -170,7 +170,7 @@ export class ModelStartError extends codedError('ModelStartError', 'MODEL_START_
   }
 }
 
-/** The load was cancelled, or another model was asked for. */
+/** The load was cancelled, or replaced by a load of another model. */
 export class LoadCancelledError extends codedError('LoadCancelledError', 'LOAD_CANCELLED') {
   static of(id: string, why: string): LoadCancelledError {
     return new LoadCancelledError(

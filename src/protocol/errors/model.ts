@@ -1,7 +1,7 @@
 import { shown } from '../../batching/errors.ts';
 import { codedError } from './coded-error.ts';
 
-/** Details quote what a hub, a folder or a chat template says. */
+/** Details may quote a hub, a folder or a chat template. */
 const MAX_DETAIL = 300;
 
 /** The app was connected without a model, and none has been loaded since. */
@@ -23,7 +23,7 @@ export class ModelFileMissingError extends codedError('ModelFileMissingError', '
   }
 }
 
-/** A file of the model is damaged, or not what its name says. */
+/** A file of the model is damaged, or has other contents than its name says. */
 export class ModelFileCorruptError extends codedError('ModelFileCorruptError', 'MODEL_FILE_CORRUPT') {
   static of(file: string, detail: string, cause?: unknown): ModelFileCorruptError {
     return new ModelFileCorruptError(
@@ -40,7 +40,7 @@ export class ModelFileCorruptError extends codedError('ModelFileCorruptError', '
   }
 }
 
-/** The files are sound, but Tabserve cannot run such a model. */
+/** The files are fine, but Tabserve cannot run this kind of model. */
 export class UnsupportedModelError extends codedError('UnsupportedModelError', 'UNSUPPORTED_MODEL') {
   static of(detail: string): UnsupportedModelError {
     return new UnsupportedModelError(
@@ -93,7 +93,7 @@ export class ChatTemplateError extends codedError('ChatTemplateError', 'CHAT_TEM
     );
   }
 
-  /** Rendering would hold the worker of all tabs. */
+  /** Rendering would block the worker for all tabs. */
   static endless(detail: string, cause?: unknown): ChatTemplateError {
     return new ChatTemplateError(
       `The model's chat template was stopped: ${detail}. Load another model, or send a text instead of a chat.`,

@@ -2,7 +2,7 @@ import { codedError } from './coded-error.ts';
 
 /** WebGPU was requested, but the browser offers no adapter. */
 export class NoWebGpuAdapterError extends codedError('NoWebGpuAdapterError', 'NO_WEBGPU_ADAPTER') {
-  /** What is missing, without the remedy: a page that falls back to WASM needs no remedy. */
+  /** The problem without the remedy, for a page that falls back to WASM. */
   readonly reason: string;
 
   constructor(message: string, reason = message) {
@@ -19,14 +19,14 @@ export class NoWebGpuAdapterError extends codedError('NoWebGpuAdapterError', 'NO
   }
 }
 
-/** The device lacks what this rung of the ladder needs. */
+/** The device lacks a feature that this rung of the ladder needs. */
 export class RungUnavailableError extends Error {
   override readonly name = 'RungUnavailableError';
 }
 
-/** The GPU computes other values than it should, without an error. */
+/** The GPU computes wrong values without reporting an error. */
 export class GpuWrongValuesError extends codedError('GpuWrongValuesError', 'GPU_WRONG_VALUES') {
-  /** What is wrong, without the remedy: a page that falls back needs no remedy. */
+  /** The problem without the remedy, for a page that falls back. */
   readonly reason: string;
 
   constructor(message: string, reason = message) {
@@ -44,14 +44,14 @@ export class GpuWrongValuesError extends codedError('GpuWrongValuesError', 'GPU_
   }
 }
 
-/** The GPU device was lost. Its requests go on with a new one. */
+/** The GPU device was lost. Its requests continue on a new one. */
 export class DeviceLostError extends codedError('DeviceLostError', 'DEVICE_LOST') {
   static because(detail: string): DeviceLostError {
     return new DeviceLostError(`The GPU device was lost (${detail}). Requests go on with a new one.`);
   }
 }
 
-/** After a lost device, the browser no longer offers its adapter, or not yet. */
+/** After a lost device, the browser offers no adapter, at least not yet. */
 export class AdapterGoneError extends Error {
   override readonly name = 'AdapterGoneError';
 
@@ -60,7 +60,7 @@ export class AdapterGoneError extends Error {
   }
 }
 
-/** The GPU reported an error, so what it computes from then on cannot be trusted. */
+/** The GPU reported an error, so its later results cannot be trusted. */
 export class GpuError extends Error {
   override readonly name = 'GpuError';
   /** Whether the GPU ran out of memory. */

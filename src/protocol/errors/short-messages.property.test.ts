@@ -73,7 +73,7 @@ it('a message that quotes a config.json stays short', async () => {
   );
 });
 
-/** Of the message that an attempt ends with; 0 if it succeeds. */
+/** Length of the message that an attempt fails with; 0 if it succeeds. */
 async function lengthOf(attempt: () => unknown): Promise<number> {
   try {
     const outcome = await attempt();

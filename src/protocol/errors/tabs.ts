@@ -12,7 +12,7 @@ export class VersionMismatchError extends codedError('VersionMismatchError', 'VE
   }
 }
 
-/** Another override is in force. Two at a time would each measure the other's policy. */
+/** Another override is in force. Two at a time would measure each other's policy. */
 export class OverrideHeldError extends codedError('OverrideHeldError', 'OVERRIDE_HELD') {
   static byAnotherTab(): OverrideHeldError {
     return new OverrideHeldError(
@@ -31,7 +31,7 @@ export class OverrideEndedError extends codedError('OverrideEndedError', 'OVERRI
     return new OverrideEndedError('This override was released. Call overridePolicy() for a new one.');
   }
 
-  static byPutAway(): OverrideEndedError {
+  static bySuspension(): OverrideEndedError {
     return new OverrideEndedError(
       'The browser froze this tab, so its load test ended. Keep the tab in view and start the test again.',
     );
@@ -44,7 +44,7 @@ export class OverrideEndedError extends codedError('OverrideEndedError', 'OVERRI
   }
 }
 
-/** Workers crashed one after another while loading a model, so no other one tries. */
+/** Several workers crashed one after another while they loaded a model, so the load is not tried again. */
 export class LoadAbandonedError extends codedError('LoadAbandonedError', 'LOAD_ABANDONED') {
   static of(modelName: string, numWorkers: number): LoadAbandonedError {
     return new LoadAbandonedError(
@@ -54,7 +54,7 @@ export class LoadAbandonedError extends codedError('LoadAbandonedError', 'LOAD_A
   }
 }
 
-/** A part of the code that is loaded on demand could not be fetched. */
+/** Code that is loaded on demand could not be fetched. */
 export class PageOutdatedError extends codedError('PageOutdatedError', 'PAGE_OUTDATED') {
   static because(cause: unknown): PageOutdatedError {
     return new PageOutdatedError(

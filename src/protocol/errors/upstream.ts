@@ -1,9 +1,9 @@
 const CODES = [
   /** The upstream answered 401 or 403: its key is missing or wrong. */
   'UPSTREAM_ACCESS_DENIED',
-  /** The answer is not that of an OpenAI-compatible server. */
+  /** The server's answer is not in OpenAI's format. */
   'UPSTREAM_BAD_ANSWER',
-  /** The upstream does not take the request: an option, its prompt or its model (any other 4xx). */
+  /** The upstream rejects an option, the prompt or the model (any other 4xx). */
   'UPSTREAM_REFUSED',
   /** The upstream decides this, not the page: how requests are batched, and which model runs. */
   'UPSTREAM_SERVES',
@@ -14,7 +14,7 @@ const CODES = [
 ] as const;
 
 /**
- * What has failed at the upstream.
+ * The kind of an upstream's failure.
  *
  * @useDeclaredType
  */
@@ -35,7 +35,7 @@ export class UpstreamError extends Error {
     this.code = code;
   }
 
-  /** @param what Subject of the sentence: what only the upstream decides. */
+  /** @param what Subject of the sentence, such as `Which model runs`. Only the upstream decides it. */
   static serves(url: string, what: string): UpstreamError {
     return new UpstreamError(
       'UPSTREAM_SERVES',

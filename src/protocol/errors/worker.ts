@@ -9,9 +9,9 @@ export class NoBrowserError extends codedError('NoBrowserError', 'NO_BROWSER') {
   }
 }
 
-/** The script of the worker could not be loaded, again and again. */
+/** The worker's script could not be loaded, even after several tries. */
 export class WorkerNotLoadedError extends codedError('WorkerNotLoadedError', 'WORKER_NOT_LOADED') {
-  /** @param directive Of the page's Content-Security-Policy, where that has stopped the script. */
+  /** @param directive The directive of the page's Content-Security-Policy that blocked the script, if one did. */
   static of(directive: string | undefined): WorkerNotLoadedError {
     return new WorkerNotLoadedError(
       directive === undefined
@@ -22,14 +22,14 @@ export class WorkerNotLoadedError extends codedError('WorkerNotLoadedError', 'WO
   }
 }
 
-/** The worker ended again and again before it could serve. */
+/** Several workers in a row ended before they could serve. */
 export class WorkerFailedError extends codedError('WorkerFailedError', 'WORKER_FAILED') {
   static because(detail: string): WorkerFailedError {
     return new WorkerFailedError(`The worker failed (${detail}): reload the page.`);
   }
 }
 
-/** The worker's script was loaded, it seems, but never called `startWorker()`. */
+/** The worker's script was probably loaded, but never called `startWorker()`. */
 export class WorkerSilentError extends codedError('WorkerSilentError', 'WORKER_SILENT') {
   static after(seconds: number): WorkerSilentError {
     return new WorkerSilentError(

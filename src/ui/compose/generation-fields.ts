@@ -86,7 +86,7 @@ export function placeholderOf(
   { name, option }: GenerationField,
   modelDefaults: ModelInfo['generationDefaults'] | undefined,
 ): string {
-  if (option.generationConfig !== undefined && !modelDefaults) return 'default';
+  if (typeof option.generationConfig === 'string' && !modelDefaults) return 'default';
   const defaults: Readonly<Partial<Record<OptionName, unknown>>> = modelDefaults ?? {};
   return defaultText(defaults[name] ?? option.default);
 }

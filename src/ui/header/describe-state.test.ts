@@ -83,7 +83,7 @@ describe('a recovery in words', () => {
   });
 
   it('doesn’t claim that a request was kept that failed', () => {
-    const blamed = { ...recovering, recovery: { ...recovery, isCondemning: true } };
+    const blamed = { ...recovering, recovery: { ...recovery, hasFatalRequest: true } };
     expect(describeRecovery(blamed)).toBe(
       'The GPU device was lost. All requests except the one that caused it continue in a new worker.',
     );

@@ -74,15 +74,15 @@ export function describeDetail({ state, progress, isHandover }: ServeStatus): st
 /** How the worker before this one ended, and how its requests went on. */
 export function describeRecovery({ state, recovery }: ServeStatus): string {
   if (!recovery) return 'None';
-  const { kind, attempt, isCondemning } = recovery;
+  const { kind, attempt, hasFatalRequest } = recovery;
   const fault = attempt > 1 ? `${FAULT_NAMES[kind]}, ${attempt} times in a row` : FAULT_NAMES[kind];
-  return `${fault}. ${describeRequests(isLoading(state), isCondemning)}`;
+  return `${fault}. ${describeRequests(isLoading(state), hasFatalRequest)}`;
 }
 
-function describeRequests(isRecovering: boolean, isCondemning: Recovery['isCondemning']): string {
+function describeRequests(isRecovering: boolean, hasFatalRequest: Recovery['hasFatalRequest']): string {
   if (isRecovering)
-    return `All requests ${isCondemning ? 'except the one that caused it ' : ''}continue in a new worker.`;
-  return isCondemning ? 'Only the request that caused it failed.' : 'No request was lost.';
+    return `All requests ${hasFatalRequest ? 'except the one that caused it ' : ''}continue in a new worker.`;
+  return hasFatalRequest ? 'Only the request that caused it failed.' : 'No request was lost.';
 }
 
 export function isLoading(state: ServeState): boolean {

@@ -25,7 +25,7 @@ type Submitted = Pick<RequestActivity, 'requestId' | 'clientId' | 'deployment' |
   readonly input: unknown;
 };
 
-/** Tells all tabs about each other's requests: one message with all changes, at most every 100 ms. */
+/** Reports the requests of all tabs to every tab: one message with all changes, at most every 100 ms. */
 export class ActivityLog {
   readonly #clock: Clock;
   readonly #send: (activity: readonly RequestActivity[]) => void;
@@ -37,7 +37,7 @@ export class ActivityLog {
     this.#send = send;
   }
 
-  /** All requests that wait or run. */
+  /** All waiting and running requests. */
   get live(): readonly RequestActivity[] {
     return [...this.#live.values()];
   }
@@ -72,7 +72,7 @@ export class ActivityLog {
   }
 }
 
-/** Inputs may be large; other tabs show only the beginning. Of a chat they show what the user said last. */
+/** The beginning of an input, which may be large. For a chat, the beginning of the user's last message. */
 function previewOf(input: unknown): string {
   const asked = isChat(input) ? lastUserContent(input) : input;
   const text = typeof asked === 'string' ? asked : jsonOf(input);

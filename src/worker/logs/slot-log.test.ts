@@ -79,7 +79,7 @@ describe('SlotLog', () => {
     expect(log.take(40), 'what has ended is told once').toEqual([]);
   });
 
-  it('ends a stay where the sequence is moved, and begins the next one', () => {
+  it('ends a span when the sequence is moved, and begins the next one', () => {
     const log = new SlotLog();
     const second = sequenceIdOf(id('a'), 1);
     log.recordStep(createStep(0, { [second]: 3 }, [started(second), token(second)]));
@@ -90,7 +90,7 @@ describe('SlotLog', () => {
     ]);
   });
 
-  it('makes no stay of a row whose sequence has ended while its step was in flight', () => {
+  it('makes no span of a row whose sequence ended while its step was in flight', () => {
     const log = new SlotLog();
     log.recordStep(createStep(0, { a: 0 }, [started('a'), token('a')]));
     const error = RequestCancelledError.because(undefined);

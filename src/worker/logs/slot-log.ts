@@ -3,8 +3,8 @@ import type { RequestId } from '../../protocol/ids.ts';
 import type { SlotSpan } from '../../protocol/stats.ts';
 import { parseSequenceId } from '../../protocol/sequence-id.ts';
 
-/** A `SlotSpan` with times on the worker's clock. Mutable: each token of each step changes one. */
-interface Stay extends Omit<
+/** A `SlotSpan` with times on the worker's clock. Mutable, because each token of each step changes one. */
+interface LiveSpan extends Omit<
   SlotSpan,
   'requestId' | 'index' | 'startedAgoMs' | 'firstTokenAgoMs' | 'endedAgoMs' | 'numTokens' | 'lastStepIndex'
 > {
@@ -15,15 +15,15 @@ interface Stay extends Omit<
   lastStepIndex: number;
 }
 
-interface EndedSpan extends Stay {
+interface EndedSpan extends LiveSpan {
   readonly end: NonNullable<SlotSpan['end']>;
   readonly endedAtMs: number;
 }
 
 /** Records which sequence is in which K/V slot, and for how long. */
 export class SlotLog {
-  readonly #live = new Map<RequestId, Stay>();
-  /** Ended since the last `take`. */
+  readonly #live = new Map<RequestId, LiveSpan>();
+  /** Spans that ended since the last `take`. */
   #ended: EndedSpan[] = [];
 
   recordStep({ stepIndex, rows, requests, stepMs, endedAtMs }: StepEvent): void {
@@ -62,7 +62,7 @@ export class SlotLog {
     this.#end(requestId, finishReason, endedAtMs);
   }
 
-  /** Returns stays that still last, and stays that ended since the last call. */
+  /** Returns spans that still last, and spans that ended since the last call. */
   take(nowMs: number): readonly SlotSpan[] {
     const slotSpans = [...this.#ended, ...this.#live.values()];
     this.#ended = [];
@@ -78,7 +78,7 @@ export class SlotLog {
 }
 
 function toSlotSpan(
-  { sequenceId, startedAtMs, firstTokenAtMs, endedAtMs, ...slotSpan }: Stay & Partial<EndedSpan>,
+  { sequenceId, startedAtMs, firstTokenAtMs, endedAtMs, ...slotSpan }: LiveSpan & Partial<EndedSpan>,
   nowMs: number,
 ): SlotSpan {
   return {

@@ -86,7 +86,7 @@ describe('StatsReporter', () => {
     ]);
   });
 
-  it('sends the last step before an idle spell at once, and still no more than one message in 100 ms', () => {
+  it('sends the last step before an idle time at once, and still no more than one message in 100 ms', () => {
     const { clock, sent, reporter, step } = createReporter({ numRunning: 0, numWaiting: 0 });
     reporter.recordSubmitted(3, 1);
     clock.advance(20);

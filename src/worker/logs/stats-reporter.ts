@@ -18,11 +18,11 @@ interface StatsSink {
 /** Time between two messages. */
 const INTERVAL_MS = 100;
 /** The token rate falls to 0 this long after the last work. */
-const REST_MS = 2000;
+const IDLE_MS = 2000;
 
 /**
- * Feeds the engine's events to the metrics, and sends them as one stats message at most every 100 ms. It does not wait
- * for the 100 ms after the step that leaves the engine idle.
+ * Feeds the engine's events to the metrics, and sends them as one stats message at most every 100 ms. After the
+ * step that leaves the engine idle, it sends at once if the last message is 100 ms old.
  */
 export class StatsReporter {
   readonly #clock: Clock;
@@ -48,7 +48,7 @@ export class StatsReporter {
   readonly #slots = new SlotLog();
   #steps: StepEvent[] = [];
   #cancelTimer: (() => void) | undefined;
-  #cancelRest: (() => void) | undefined;
+  #cancelIdleMessage: (() => void) | undefined;
   #sentAtMs = -Infinity;
 
   constructor(clock: Clock, metrics: GenerationMetrics, sink: StatsSink) {
@@ -93,7 +93,7 @@ export class StatsReporter {
   /**
    * Records the events of an upstream, which has no steps.
    *
-   * @param busyMs How long the upstream took.
+   * @param busyMs Time that the upstream took.
    */
   recordMeasured(events: readonly MeasuredEvent[], busyMs: number): void {
     this.#metrics.onEvents(events, this.#sink.gauges());
@@ -101,7 +101,7 @@ export class StatsReporter {
     this.#sendSoon();
   }
 
-  /** A changed policy may have changed the gauges, also while nothing runs. */
+  /** A changed policy may change the gauges even while nothing runs. */
   recordConfigured(): void {
     this.#sendSoon();
   }
@@ -141,15 +141,15 @@ export class StatsReporter {
   }
 
   #sendSoon(): void {
-    this.#cancelRest?.();
-    this.#cancelRest = undefined;
+    this.#cancelIdleMessage?.();
+    this.#cancelIdleMessage = undefined;
     this.#cancelTimer ??= this.#clock.setTimer(INTERVAL_MS, () => this.#sendNow());
   }
 
   /** Sends one more message after the work, with a token rate of 0. */
-  #restSoon(): void {
-    this.#cancelRest = this.#clock.setTimer(REST_MS, () => {
-      this.#cancelRest = undefined;
+  #scheduleIdleMessage(): void {
+    this.#cancelIdleMessage = this.#clock.setTimer(IDLE_MS, () => {
+      this.#cancelIdleMessage = undefined;
       this.#tokenRate = new TokenRate();
       this.#sendNow();
     });
@@ -160,8 +160,8 @@ export class StatsReporter {
     this.#cancelTimer?.();
     this.#cancelTimer = undefined;
     this.#sentAtMs = nowMs;
-    this.#cancelRest?.();
-    this.#cancelRest = undefined;
+    this.#cancelIdleMessage?.();
+    this.#cancelIdleMessage = undefined;
     const gauges = this.#sink.gauges();
     const { tokensPerSecond } = this.#tokenRate;
     const steps = this.#steps.map((event) => stepRecordOf(event, nowMs));
@@ -178,11 +178,11 @@ export class StatsReporter {
       finishReasons: { ...this.#finishReasons },
       totals: { ...this.#totals },
     });
-    if (gauges.numRunning + gauges.numWaiting === 0 && tokensPerSecond > 0) this.#restSoon();
+    if (gauges.numRunning + gauges.numWaiting === 0 && tokensPerSecond > 0) this.#scheduleIdleMessage();
   }
 }
 
-/** Leaves out the events of requests: they are sent as updates. */
+/** Leaves out the events of requests, which are sent as updates. */
 function stepRecordOf({ requests, rows, endedAtMs, ...step }: StepEvent, nowMs: number): StepRecord {
   const waitsMs = requests.flatMap((event) => (event.type === 'started' ? [event.queueWaitMs] : []));
   const numFailed = requests.filter(({ type }) => type === 'failed').length;

@@ -4,14 +4,9 @@ import type { Model, ModelFamily } from './family.ts';
 import { gpt2 } from './gpt2/family.ts';
 import { llama } from './llama/family.ts';
 
-let families: readonly ModelFamily[] = [gpt2, llama];
+const families: readonly ModelFamily[] = [gpt2, llama];
 
-/** Replaces the families that `readModel` knows in this worker. */
-export function replaceFamilies(chosen: readonly ModelFamily[]): void {
-  families = chosen;
-}
-
-/** Of the configuration that `readModel` reads. */
+/** @param config As `readModel` reads it. */
 export function modelTypeOf(config: unknown): string {
   return isRecord(config) ? String(config['model_type']) : '';
 }

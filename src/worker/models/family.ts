@@ -2,12 +2,11 @@ import type { TensorView } from './checkpoint/safetensors.ts';
 import type { GraphTarget } from './graph/model-graph.ts';
 import type { ModelConfig, ModelTensor } from './model-config.ts';
 
-/** Decoders that share one architecture: `gpt2` and `llama` of this entry. */
+/** Decoders that share one architecture. */
 export interface ModelFamily {
   /** Values of `model_type` in `config.json`. */
   readonly modelTypes: readonly string[];
   /**
-   * @internal
    * @param config Parsed `config.json`.
    * @param generationConfig Parsed `generation_config.json`; `undefined` where there is none.
    * @throws ModelFileCorruptError where a field is missing or out of range.

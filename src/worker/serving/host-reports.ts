@@ -1,5 +1,4 @@
 import { RuntimeLostError } from '../../batching/generation/runtime-lost-error.ts';
-import type { ModelFamily } from '../models/family.ts';
 import type { FaultKind, Recovery, WorkerPast } from '../../protocol/recovery.ts';
 import type { HostMessage } from '../../protocol/host-messages.ts';
 import type { RequestId } from '../../protocol/ids.ts';
@@ -10,20 +9,18 @@ import type { RequestRegistry } from './request-registry.ts';
 
 /** The tab that made this worker, and its options. */
 export interface ServeWorkerHost {
-  /** Tells the app apart from others of its origin. */
+  /** Distinguishes the app from others of its origin. */
   readonly app?: string;
-  /** The model families that the worker reads, in place of the built-in ones. */
-  readonly families?: readonly ModelFamily[];
-  /** What came before this worker. */
+  /** The history of earlier workers. */
   readonly past: WorkerPast;
-  /** Sends a message to this tab alone. */
+  /** Sends a message only to this tab. */
   tell(message: Unsigned<HostMessage>): void;
 }
 
-/** Ends of a worker that do not say which step was under way. */
+/** Ends of a worker that do not name the step in progress. */
 const SILENT_ENDS: ReadonlySet<FaultKind> = new Set(['worker-error', 'worker-hang', 'worker-ended']);
 
-/** Tells the tab that made this worker how the worker is doing: progress, steps that may kill it, and the fault that ended it. */
+/** Reports to the tab that made this worker: progress, steps that may kill the worker, and the fault that ended it. */
 export class HostReports {
   readonly #host: ServeWorkerHost;
   readonly #registry: RequestRegistry;
@@ -46,14 +43,14 @@ export class HostReports {
     return this.#hasFailed;
   }
 
-  /** A step is about to begin. If an earlier worker died in silence, names the suspects before this one can, too. */
+  /** A step is about to begin. If an earlier worker died without a report, this names the suspects in advance. */
   recordStep(requestIds: readonly RequestId[]): void {
     this.#stepIds = requestIds;
     if (this.#isAnnouncing)
       this.#host.tell({ type: 'step', stalledIds: this.#registry.stalledOf(requestIds) });
   }
 
-  /** Names the request whose prompt is read meanwhile: only the tab can tell if that never ends. */
+  /** Names the request whose prompt is being read. Only the tab can notice if that never ends. */
   whileReading<Result>(requestId: RequestId, read: () => Result): Result {
     this.#host.tell({ type: 'reading', requestId });
     try {
@@ -66,7 +63,7 @@ export class HostReports {
   recordUpdates(updates: readonly RequestUpdate[]): void {
     const generated = updates.filter(hasGenerated);
     const firsts = generated.filter(({ requestId }) => this.#registry.recordToken(requestId));
-    // A step may begin before the first tokens of the step before it are there.
+    // A step may begin before the first tokens of the previous step have arrived.
     if (firsts.some(({ requestId }) => this.#stepIds.includes(requestId))) this.recordStep(this.#stepIds);
     if (generated.length > 0) this.recordProgress();
   }
@@ -78,9 +75,9 @@ export class HostReports {
   }
 
   /**
-   * Shows the tabs what has happened, then asks the host for the next worker. Only the first fault counts.
+   * Shows the fault to the tabs, then asks the host for the next worker. Only the first fault counts.
    *
-   * @param error `RuntimeLostError`, or an error that nobody has caught.
+   * @param error `RuntimeLostError`, or an uncaught error.
    */
   fail(error: unknown, numRunning: number): void {
     if (this.#hasFailed) return;
@@ -88,13 +85,13 @@ export class HostReports {
     const fault = faultOfWorker(error);
     const requestIds = error instanceof RuntimeLostError ? error.requestIds : this.#stepIds;
     const attemptsBefore = this.#hasProgressed ? 0 : (this.#host.past.recovery?.attempt ?? 0);
-    // First: the host may terminate this worker at once.
+    // First, because the host may terminate this worker at once.
     this.#onRecovery({ ...fault, attempt: attemptsBefore + 1 });
     this.#host.tell({ type: 'fault', fault, stalledIds: this.#registry.stalledOf(requestIds), numRunning });
   }
 }
 
-/** An upstream need not send token ids, and a text may end before its first token. */
+/** An upstream may send no token IDs, and a text may end before its first token. */
 function hasGenerated(update: RequestUpdate): boolean {
   if (update.type === 'chunk') return update.tokenIds.length > 0 || update.text !== '';
   return update.type === 'finished';

@@ -105,7 +105,7 @@ describe('the users’ policy', () => {
       fc.property(fc.array(action), (actions) => {
         const generator = createGenerator();
         const knobs = knobsOf(generator);
-        // What a generator would be told that knows of no overrides.
+        // The policy of a generator without overrides.
         const plain = createGenerator();
         for (const step of actions) apply(knobs, plain, step);
         expect(knobs.shown.knobs.policy).toEqual(plain.policy);
@@ -143,6 +143,6 @@ function ignoreRefusal(call: () => unknown): void {
   try {
     call();
   } catch {
-    // The knobs in force stay.
+    // The knobs in force do not change.
   }
 }

@@ -1,7 +1,7 @@
 import { updatePolicy, type BatchingPolicy } from '../../batching/generation/policy.ts';
 import { OverrideHeldError } from '../../protocol/errors/tabs.ts';
 import { TEXT_GENERATOR } from '../../protocol/generation.ts';
-import type { HeldOverride, KnobSettings, WorkerStatus } from '../../protocol/status.ts';
+import type { BatchKnobs, HeldOverride, KnobSettings, WorkerStatus } from '../../protocol/status.ts';
 import type { ClientId, OverrideId } from '../../protocol/ids.ts';
 import type { TextDeployment } from '../text-generation/text-deployment.ts';
 import type { DeploymentSet } from './deployments/deployment-set.ts';
@@ -12,9 +12,9 @@ interface Configurable extends Pick<DeploymentSet, 'batched' | 'batchedInfos'> {
 }
 
 /**
- * The knobs of all deployments, shown in the status. Tabs remember them and bring them to the next worker.
+ * The knobs of all deployments, shown in the status. Tabs remember them and send them to the next worker.
  *
- * The text generator's policy has two layers: the users' policy, and at most one client's override, which hides it. When the
+ * The text generator's policy has two layers: the users' policy, and at most one client's override, which replaces it. When the
  * override ends, the users' policy is in force again.
  */
 export class Knobs {
@@ -31,7 +31,7 @@ export class Knobs {
     this.#base = deployments.textGenerator.policy;
   }
 
-  /** As the status shows them; without `override` where none is held. */
+  /** The knobs as the status shows them. Without `override` if none is held. */
   get shown(): Pick<WorkerStatus, 'knobs' | 'override'> {
     const { textGenerator, batchedInfos } = this.#deployments;
     const knobs = { revision: this.#revision, policy: this.#base, deployments: batchedInfos };
@@ -43,11 +43,11 @@ export class Knobs {
   }
 
   /**
-   * Turns the users' knobs. Under an override, those of the text generator show only when the override ends.
+   * Turns the users' knobs. During an override, those of the text generator take effect when it ends.
    *
    * @throws UnknownDeploymentError, InvalidOptionError, UnknownOptionError; then nothing changes.
    */
-  configure(deployment: string, knobs: unknown): unknown {
+  configure(deployment: string, knobs: unknown): BatchingPolicy | BatchKnobs {
     const inForce =
       deployment === TEXT_GENERATOR
         ? this.#configureBase(knobs)
@@ -58,7 +58,7 @@ export class Knobs {
   }
 
   /**
-   * Begins an override, or changes the one with this id. Knobs that are left out keep their value. Returns the policy in
+   * Begins an override, or changes the one with this ID. Knobs that are left out keep their value. Returns the policy in
    * force.
    *
    * @throws OverrideHeldError, InvalidOptionError, UnknownOptionError; then nothing changes.
@@ -80,7 +80,7 @@ export class Knobs {
     if (this.#override?.clientId === clientId) this.#endOverride();
   }
 
-  /** Takes over what a tab has seen at an earlier worker, as far as this worker has such deployments and limits. */
+  /** Takes over the knobs of an earlier worker that a tab has seen. Skips those that this worker rejects. */
   adopt({ revision, policy, deployments }: KnobSettings): void {
     if (revision <= this.#revision) return;
     this.#revision = revision;
@@ -90,7 +90,7 @@ export class Knobs {
     this.#onChange();
   }
 
-  /** Goes on with an override that a tab held at an earlier worker, unless another tab's override came first. */
+  /** Continues an override that a tab held at an earlier worker, unless another tab's override came first. */
   adoptOverride(clientId: ClientId, { overrideId, policy }: HeldOverride): void {
     ignoreRefusal(() => this.setOverride(clientId, overrideId, policy));
   }
@@ -112,6 +112,6 @@ function ignoreRefusal(configure: () => unknown): void {
   try {
     configure();
   } catch {
-    // The knobs in force stay.
+    // The knobs in force do not change.
   }
 }

@@ -4,6 +4,6 @@ import type { WorkerMessage } from '../../protocol/worker-messages.ts';
 /** Carries the worker's messages to its clients. */
 export interface Outbox {
   toAll(message: WorkerMessage): void;
-  /** Does nothing for a client that is gone. @throws DataCloneError. */
+  /** Does nothing if the client is gone. @throws DataCloneError. */
   toClient(clientId: ClientId, message: WorkerMessage): void;
 }

@@ -2,10 +2,10 @@ import type { Clock } from '../../batching/clock.ts';
 import type { ClientId } from '../../protocol/ids.ts';
 import type { RequestUpdate } from '../../protocol/requests.ts';
 
-/** Two frames of a display at 60 Hz: a reader does not notice the wait. */
+/** Two frames of a display at 60 Hz. A reader does not notice the wait. */
 const INTERVAL_MS = 33;
 
-/** The time in which a client gets no further tokens: `INTERVAL_MS` after its last message. */
+/** The time until a client gets further tokens: `INTERVAL_MS` after its last message. */
 interface Pause {
   readonly sinceMs: number;
   readonly held: RequestUpdate[];
@@ -13,9 +13,9 @@ interface Pause {
 }
 
 /**
- * Sends each client its updates in order, and tokens at most every 33 ms: short steps share a message. A message costs the worker,
- * the browser and the client about as much with one token as with a hundred. A request's first token and all other updates are
- * sent at once, after the held tokens. Tokens of a step that takes longer than 33 ms are never held.
+ * Sends each client its updates in order, and tokens at most every 33 ms, so that short steps share a message. A message costs about
+ * the same with one token as with a hundred. A request's first token and all other updates are sent at once, after the held tokens.
+ * Tokens of a step that takes longer than 33 ms are never held.
  */
 export class PacedUpdates {
   readonly #clock: Clock;
@@ -52,7 +52,7 @@ export class PacedUpdates {
     this.#send(clientId, updates);
   }
 
-  /** Returns the held updates. */
+  /** Removes and returns the held updates. */
   #endPause(clientId: ClientId): readonly RequestUpdate[] {
     const pause = this.#pauses.get(clientId);
     this.#pauses.delete(clientId);

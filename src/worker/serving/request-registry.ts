@@ -1,6 +1,6 @@
 import type { ClientId, RequestId } from '../../protocol/ids.ts';
 
-/** Ended requests that are remembered, so that a repeated message does not start one again. */
+/** Number of ended requests to remember, so that a repeated message does not start one again. */
 const MAX_REMEMBERED = 4096;
 
 interface LiveRequest {
@@ -8,12 +8,12 @@ interface LiveRequest {
   hasToken: boolean;
 }
 
-/** Which requests wait or run here, whose they are, and which have ended. A request runs once, however often it is sent. */
+/** Knows the waiting, running and ended requests and their clients. A request runs once, however often it is sent. */
 export class RequestRegistry {
   readonly #live = new Map<RequestId, LiveRequest>();
   /** The owners of ended requests, in order of their end. */
   readonly #ended = new Map<RequestId, ClientId>();
-  /** Clients that know this worker. Messages of others were meant for an earlier worker; they are sent again after the welcome. */
+  /** Clients that know this worker. Others mean an earlier worker, and send their messages again after the welcome. */
   readonly #welcomed = new Set<ClientId>();
 
   /** Whether no request waits or runs. */
@@ -37,7 +37,7 @@ export class RequestRegistry {
     }
   }
 
-  /** False if this request waits, runs or has ended here already. */
+  /** Returns false if this request already waits, runs or has ended here. */
   add(requestId: RequestId, clientId: ClientId): boolean {
     if (this.#live.has(requestId) || this.#ended.has(requestId)) return false;
     this.#live.set(requestId, { clientId, hasToken: false });
@@ -63,7 +63,7 @@ export class RequestRegistry {
     return true;
   }
 
-  /** Those of the requests that wait or run without a token from this worker. */
+  /** Filters waiting and running requests without a token from this worker. */
   stalledOf(requestIds: readonly RequestId[]): readonly RequestId[] {
     return requestIds.filter((requestId) => this.#live.get(requestId)?.hasToken === false);
   }
@@ -72,7 +72,7 @@ export class RequestRegistry {
     const clientId = this.ownerOf(requestId);
     if (clientId === undefined) return;
     this.#live.delete(requestId);
-    // The client is gone: its messages cannot be repeated, and if it comes back it may send the request anew.
+    // The client is gone, so it cannot repeat its messages. If it comes back, it may send the request again.
     if (!this.hasWelcomed(clientId)) return;
     this.#ended.set(requestId, clientId);
     const [oldest] = this.#ended.keys();

@@ -17,7 +17,7 @@ import { PacedUpdates } from './paced-updates.ts';
 import type { RequestRegistry } from './request-registry.ts';
 import type { TabMessages } from './tab-messages.ts';
 
-/** The fields of a submission that all of its requests share. */
+/** The fields that all requests of a submission share. */
 interface Submitting extends TurnInfo {
   readonly clientId: ClientId;
   readonly deployment: string;
@@ -31,7 +31,7 @@ export interface RequestRouterParts {
   readonly host: ServeWorkerHost;
 }
 
-/** Passes requests to their deployment, each once, and tells their clients what becomes of them. */
+/** Passes each request to its deployment once, and sends its updates to its client. */
 export class RequestRouter {
   readonly #parts: RequestRouterParts;
   readonly #paced: PacedUpdates;
@@ -41,22 +41,22 @@ export class RequestRouter {
     this.#paced = new PacedUpdates(systemClock, (clientId, updates) => this.#send(clientId, updates));
   }
 
-  /** Requests of one turn: those that are new here are accepted together, or not at all. */
+  /** Submits the new requests of one turn. They are accepted together or not at all. */
   submit({ clientId, deployment, ...turnInfo }: Submitting, requests: readonly SubmittedRequest[]): void {
     const wasIdle = this.#parts.registry.isEmpty;
     const fresh = requests.filter(({ requestId }) => this.#parts.registry.add(requestId, clientId));
     if (fresh.length === 0) return;
     if (wasIdle) this.#parts.host.tell({ type: 'busy' });
-    // Tabs name no caller; the bridge names one for each of its requests.
+    // Only the bridge names a caller, for each of its requests.
     const sender = { clientId, deployment, ...(turnInfo.caller && { isHttp: true as const }) };
     for (const request of fresh) {
       const { requestId, input } = request;
       this.#parts.activity.recordSubmitted({ requestId, input, ...sender }, numResumedTokensOf(request));
     }
-    const isCondemned = ({ requestId }: SubmittedRequest): boolean =>
-      this.#parts.host.past.condemned.includes(requestId);
-    this.#fail(fresh.filter(isCondemned), this.#condemnation(deployment));
-    const good = fresh.filter((request) => !isCondemned(request));
+    const isFatal = ({ requestId }: SubmittedRequest): boolean =>
+      this.#parts.host.past.fatalIds.includes(requestId);
+    this.#fail(fresh.filter(isFatal), this.#fatalError(deployment));
+    const good = fresh.filter((request) => !isFatal(request));
     try {
       this.#parts.deployments.submitAll(
         deployment,
@@ -72,14 +72,14 @@ export class RequestRouter {
     if (this.#parts.registry.ownerOf(requestId) === clientId) this.#parts.deployments.cancel(requestId);
   }
 
-  /** Cancels what a client has left behind. */
+  /** Cancels the requests of a client that is gone. */
   forget(clientId: ClientId): void {
     this.#parts.registry.forget(clientId);
     for (const requestId of this.#parts.registry.requestsOf(clientId))
       this.#parts.deployments.cancel(requestId);
   }
 
-  /** One message per client, whatever the number of its requests; tokens of short steps share one. */
+  /** Sends one message per client for all of its requests. Tokens of short steps share a message. */
   post(updates: readonly RequestUpdate[]): void {
     const byOwner = Map.groupBy(updates, ({ requestId }) => this.#parts.registry.ownerOf(requestId));
     for (const [clientId, own] of byOwner) {
@@ -95,7 +95,7 @@ export class RequestRouter {
     this.#paced.flush();
   }
 
-  /** An answer that cannot be cloned fails its own caller alone, not the whole message. */
+  /** An answer that cannot be cloned fails only its own request, not the whole message. */
   #send(clientId: ClientId, updates: readonly RequestUpdate[]): void {
     try {
       this.#parts.tabs.toClient(clientId, { type: 'updates', updates });
@@ -115,8 +115,8 @@ export class RequestRouter {
     }
   }
 
-  /** The error of a request that has killed worker after worker. */
-  #condemnation(deployment: string): ModelRunError {
+  /** The error of a request that has killed several workers in a row. */
+  #fatalError(deployment: string): ModelRunError {
     const remedy =
       deployment === TEXT_GENERATOR ? 'shorten the prompt, or change its options' : 'change its input';
     return ModelRunError.ofEvery(this.#parts.host.past.recovery?.message ?? '', remedy);
@@ -133,8 +133,8 @@ function numResumedTokensOf({ resumption }: SubmittedRequest): number {
 }
 
 /**
- * Clients take turns. A peer of the bridge is a client of its own: within a peer its keys take turns, within a key its users, and
- * within a user the HTTP requests.
+ * Clients take turns in the queue. Each peer of the bridge counts as a client. Within a peer, its keys take turns; within a key, its
+ * users; and within a user, the HTTP requests.
  */
 function turnOwnerOf(
   clientId: ClientId,

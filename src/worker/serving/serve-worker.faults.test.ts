@@ -113,7 +113,7 @@ describe('a worker and the tab that made it', () => {
   it('names the request whose prompt it reads for as long as it reads it', async () => {
     const { host, model, submit } = await createWorker();
     const { tokenizer } = model;
-    /** What the tab knows if reading never ends. */
+    /** The tab's knowledge if reading never ends. */
     const namedInReading: unknown[] = [];
     // oxlint-disable-next-line require-yield -- a short text is one piece
     const encode = vi.spyOn(tokenizer, 'encodeInPieces').mockImplementation(function* encodeAtOnce(text) {
@@ -280,7 +280,7 @@ describe('a worker whose runtime a batch has ended', () => {
 describe('a worker that knows what came before it', () => {
   it('fails the request that has ended every worker, and says what helps', async () => {
     const recovery = { kind: 'run-failed', message: 'broken', attempt: 1 } as const;
-    const { submit, updatesOf } = await createWorker({ recovery, condemned: [requestId('bad')] });
+    const { submit, updatesOf } = await createWorker({ recovery, fatalIds: [requestId('bad')] });
     submit('bad', 2);
     submit('good', 2);
     await work();
@@ -318,7 +318,7 @@ describe('a worker that knows what came before it', () => {
   });
 
   it('names for an item what helps an item', async () => {
-    const { submitEcho, updatesOf } = await createWorker({ condemned: [requestId('bad')] });
+    const { submitEcho, updatesOf } = await createWorker({ fatalIds: [requestId('bad')] });
     submitEcho('bad');
     expect(updatesOf('bad')).toMatchObject([
       { error: { message: expect.stringMatching(/: change its input\.$/) } },

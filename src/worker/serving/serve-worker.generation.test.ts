@@ -53,7 +53,7 @@ function createWorker() {
       elapsedMs: 0,
       ...given,
     });
-  /** What a tab was told of its requests, one list per message. */
+  /** The updates that a tab got, one list per message. */
   const updatesOf = (id: ClientId): (readonly RequestUpdate[])[] =>
     (toClient.get(id) ?? []).flatMap((message) => (message.type === 'updates' ? [message.updates] : []));
   const lastStats = () =>
@@ -65,7 +65,7 @@ function createWorker() {
   return { worker, send, submit, updatesOf, answersTo, refusalsTo, lastStats, toAll, all, toClientOf };
 }
 
-/** Long enough for every step, and for the numbers to be told. */
+/** Long enough for every step, and for the stats to be sent. */
 const work = () => vi.advanceTimersByTimeAsync(1000);
 
 type Submission = Extract<Outgoing, { type: 'submit' }>;

@@ -19,7 +19,7 @@ interface Sent {
   readonly message: WorkerMessage;
 }
 
-/** What the worker sends, as the channels would carry it. */
+/** Records the worker's messages, cloned as a channel would. */
 class RecordingOutbox implements Outbox {
   readonly sent: Sent[] = [];
 

@@ -2,7 +2,6 @@ import { systemClock } from '../../batching/clock.ts';
 import { RuntimeLostError } from '../../batching/generation/runtime-lost-error.ts';
 import { createBatchMetrics } from '../../batching/metrics/batch-metrics.ts';
 import { createGenerationMetrics } from '../../batching/metrics/generation-metrics.ts';
-import { toPrometheusText } from '../../batching/metrics/prometheus.ts';
 import { MetricsRegistry } from '../../batching/metrics/registry.ts';
 import { BatchedDeployment } from './deployments/batched-deployment.ts';
 import type { AnyDeployment } from '../../protocol/deployment.ts';
@@ -13,22 +12,24 @@ import { TEXT_GENERATOR } from '../../protocol/generation.ts';
 import type { StepBatch } from '../../protocol/stats.ts';
 import type { BackendChoice } from '../../protocol/ladder.ts';
 import type { ClientId } from '../../protocol/ids.ts';
+import { handleCall, type CallMessage } from '../../protocol/calls.ts';
 import type { ClientMessage } from '../../protocol/client-messages.ts';
 import type { UpstreamInit } from '../../protocol/host-messages.ts';
+import type { RequestUpdate } from '../../protocol/requests.ts';
 import { toWireError } from '../../protocol/wire-errors.ts';
 import { TextDeployment } from '../text-generation/text-deployment.ts';
 import { DeploymentSet } from './deployments/deployment-set.ts';
 import { HostReports, type ServeWorkerHost } from './host-reports.ts';
 import { Knobs } from './knobs.ts';
-import type { ModelSwitch } from './models/model-switch.ts';
 import { ModelService } from './models/model-service.ts';
 import type { Outbox } from './outbox.ts';
+import { createOwnCalls, isModelCall, type OwnCalls } from './own-calls.ts';
 import { RequestRegistry } from './request-registry.ts';
 import { RequestRouter } from './request-router.ts';
 import { StatusPublisher } from './status-publisher.ts';
-import { TabMessages, type ClientCall } from './tab-messages.ts';
+import { TabMessages } from './tab-messages.ts';
 
-/** Codes of requests that were never accepted; any other failure is the handler's. */
+/** Error codes of requests that were never accepted. Any other failure is the handler's. */
 const REFUSAL_CODES: ReadonlySet<string> = new Set([
   'BACK_PRESSURE',
   'CLOSED',
@@ -37,7 +38,7 @@ const REFUSAL_CODES: ReadonlySet<string> = new Set([
   'UNKNOWN_OPTION',
 ]);
 
-/** The worker's side of the wire: loads the model, passes requests to their deployment and answers back. */
+/** The worker's end of the channels: wires its parts, and passes each message to the part that handles it. */
 export class ServeWorker {
   readonly #host: ServeWorkerHost;
   readonly #reports: HostReports;
@@ -52,10 +53,10 @@ export class ServeWorker {
   readonly #batchLog = new BatchLog();
   readonly #stepLog = new BatchLog<StepBatch>();
   readonly #models: ModelService;
+  readonly #calls: OwnCalls;
 
   constructor(deployments: readonly AnyDeployment[], outbox: Outbox, host: ServeWorkerHost) {
-    const { past } = host;
-    const { recovery, maxRows } = past;
+    const { recovery } = host.past;
     const tabs = new TabMessages(outbox);
     this.#host = host;
     this.#tabs = tabs;
@@ -63,64 +64,42 @@ export class ServeWorker {
       this.#status.change({ state: 'loading', recovery: nextRecovery }, ['progress']),
     );
     this.#activity = new ActivityLog(systemClock, (activity) => tabs.toAll({ type: 'activity', activity }));
-    const stats = new StatsReporter(systemClock, createGenerationMetrics(this.#metrics, TEXT_GENERATOR), {
-      gauges: () => this.#textGenerator.gauges,
-      send: (value) => {
-        for (const step of value.steps) this.#stepLog.add(stepBatchOf(step));
-        tabs.toAll({ type: 'stats', stats: value });
-      },
-    });
-    this.#textGenerator = new TextDeployment(
-      stats,
-      (updates) => {
-        this.#reports.recordUpdates(updates);
-        this.#router.post(updates);
-      },
-      {
-        onRuntimeLost: (error) => this.fail(error),
-        onStepBegun: (requestIds) => this.#reports.recordStep(requestIds),
-        whileReading: (requestId, read) => this.#reports.whileReading(requestId, read),
-        ...(maxRows !== undefined && { maxRows }),
-      },
-    );
+    const stats = this.#createStats();
+    const textGenerator = this.#createTextGenerator(stats);
+    this.#textGenerator = textGenerator;
     const batched = deployments.map((deployment) => [deployment.name, this.#serve(deployment)] as const);
-    const set = new DeploymentSet(this.#textGenerator, new Map(batched));
-    this.#router = new RequestRouter({
-      registry: this.#requests,
-      deployments: set,
-      tabs,
-      activity: this.#activity,
-      host,
-    });
+    const set = new DeploymentSet(textGenerator, new Map(batched));
+    const [registry, activity] = [this.#requests, this.#activity];
+    this.#router = new RequestRouter({ registry, deployments: set, tabs, activity, host });
     this.#knobs = new Knobs(set, () => this.#status.change(this.#knobs.shown, ['override']));
     this.#status = new StatusPublisher(
       { state: 'loading', numTabs: 0, ...this.#knobs.shown, ...(recovery && { recovery }) },
       (status) => tabs.toAll({ type: 'status', status }),
     );
-    this.#models = new ModelService({
-      host,
-      status: this.#status,
-      stats,
-      textGenerator: this.#textGenerator,
+    this.#models = new ModelService({ host, status: this.#status, stats, textGenerator });
+    this.#calls = createOwnCalls({
+      knobs: this.#knobs,
+      metrics: this.#metrics,
+      refuseUnderUpstream: () => this.#models.refuseUnderUpstream('How requests are batched'),
     });
   }
 
-  /** How long this worker may be silent before it counts as hung, ms. */
+  /** How long this worker may be silent before it counts as hung, in ms. */
   get patienceMs(): number {
     return this.#textGenerator.patienceMs;
   }
 
   /**
-   * Asks the host for another worker, in which all requests go on: none of them is told.
+   * Asks the host for another worker, which continues all requests. No request fails.
    *
-   * @param error `RuntimeLostError`, or an error that nobody has caught.
+   * @param error `RuntimeLostError`, or an uncaught error.
    */
   fail(error: unknown): void {
     this.#router.flush();
     this.#reports.fail(error, this.#textGenerator.gauges.numRunning);
   }
 
-  /** Announces the worker and starts its model or upstream. Resolves when that serves or has failed. */
+  /** Announces the worker and starts its model or upstream. Resolves when it serves or has failed. */
   async start(modelUrl: string, backend: BackendChoice, upstream?: UpstreamInit): Promise<void> {
     this.announce();
     try {
@@ -139,8 +118,12 @@ export class ServeWorker {
 
   receive(message: ClientMessage): void {
     const { clientId } = message;
-    // A client that was not welcomed means an earlier worker. It sends this again after its welcome.
+    // A client that was not welcomed means an earlier worker, and sends its messages again after the welcome.
     if (message.type !== 'hello' && !this.#requests.hasWelcomed(clientId)) return;
+    if ('callId' in message) {
+      void this.#answer(message);
+      return;
+    }
     switch (message.type) {
       case 'hello':
         this.#welcome(message);
@@ -154,50 +137,8 @@ export class ServeWorker {
       case 'cancel':
         this.#router.cancel(message.requestId, clientId);
         break;
-      case 'configure':
-        this.#tabs.answer(message, () => {
-          if (message.deployment === TEXT_GENERATOR) this.#refuseBatchingUnderUpstream();
-          return this.#knobs.configure(message.deployment, message.knobs);
-        });
-        break;
-      case 'set-override':
-        this.#tabs.answer(message, () => {
-          this.#refuseBatchingUnderUpstream();
-          return this.#knobs.setOverride(clientId, message.overrideId, message.knobs);
-        });
-        break;
-      case 'release-override':
-        this.#tabs.answer(message, () => this.#knobs.releaseOverride(message.overrideId));
-        break;
-      case 'metrics':
-        this.#tabs.answer(message, () => toPrometheusText(this.#metrics.snapshot()));
-        break;
-      case 'token-texts':
-        void this.#askModels(message, (served) => served.textsOf(message.tokenIds));
-        break;
-      case 'tokenize':
-        void this.#askModels(message, (served) => served.tokenize(message.text, message.addSpecialTokens));
-        break;
-      case 'tokenize-chat':
-        void this.#askModels(message, (served) => served.tokenizeChat(message));
-        break;
-      case 'detokenize':
-        void this.#askModels(message, (served) => served.detokenize(message.tokenIds));
-        break;
-      case 'load-model':
-        void this.#askModels(message, (served) => served.load(message));
-        break;
       case 'steer-load':
         void this.#models.steerLoad(message.action);
-        break;
-      case 'list-models':
-        void this.#askModels(message, (served) => served.list());
-        break;
-      case 'suggest-models':
-        void this.#askModels(message, (served) => served.suggest());
-        break;
-      case 'delete-model':
-        void this.#askModels(message, (served) => served.delete(message.key));
         break;
       default:
         message satisfies never;
@@ -227,18 +168,42 @@ export class ServeWorker {
     });
   }
 
-  #refuseBatchingUnderUpstream(): void {
-    this.#models.refuseUnderUpstream('How requests are batched');
-  }
-
-  async #askModels(call: ClientCall, question: (models: ModelSwitch) => Promise<unknown>): Promise<void> {
+  /** A handler without a promise is answered before this returns. */
+  async #answer(call: CallMessage): Promise<void> {
+    const { clientId, callId } = call;
     try {
-      const result = await this.#models.ask(question);
-      this.#tabs.answer(call, () => result);
+      const answer = isModelCall(call, this.#calls)
+        ? await this.#models.answer(call)
+        : handleCall(this.#calls, call);
+      this.#tabs.toClient(clientId, { type: 'call-answered', callId, result: answer });
     } catch (error) {
       if (error instanceof RuntimeLostError) this.fail(error);
-      else this.#tabs.refuse(call, error);
+      else this.#tabs.toClient(clientId, { type: 'call-refused', callId, error: toWireError(error) });
     }
+  }
+
+  #createStats(): StatsReporter {
+    return new StatsReporter(systemClock, createGenerationMetrics(this.#metrics, TEXT_GENERATOR), {
+      gauges: () => this.#textGenerator.gauges,
+      send: (stats) => {
+        for (const step of stats.steps) this.#stepLog.add(stepBatchOf(step));
+        this.#tabs.toAll({ type: 'stats', stats });
+      },
+    });
+  }
+
+  #createTextGenerator(stats: StatsReporter): TextDeployment {
+    const { maxRows } = this.#host.past;
+    const onUpdates = (updates: readonly RequestUpdate[]): void => {
+      this.#reports.recordUpdates(updates);
+      this.#router.post(updates);
+    };
+    return new TextDeployment(stats, onUpdates, {
+      onRuntimeLost: (error) => this.fail(error),
+      onStepBegun: (requestIds) => this.#reports.recordStep(requestIds),
+      whileReading: (requestId, read) => this.#reports.whileReading(requestId, read),
+      ...(maxRows !== undefined && { maxRows }),
+    });
   }
 
   #serve(deployment: AnyDeployment): BatchedDeployment {
@@ -270,7 +235,7 @@ export class ServeWorker {
     );
   }
 
-  /** An answered batch is no progress while prompts wait: the model may kill every worker. */
+  /** An answered batch is not progress while prompts wait, since the model may kill every worker. */
   get #isModelIdle(): boolean {
     const { numRunning, numWaiting } = this.#textGenerator.gauges;
     return this.#status.current.state === 'ready' && numRunning + numWaiting === 0;

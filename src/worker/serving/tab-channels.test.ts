@@ -16,7 +16,7 @@ function open(name: string): BroadcastChannel {
   return channel;
 }
 
-/** What arrives on a channel, by the number of the call that it answers. */
+/** The messages on a channel, by the number of the call that they answer. */
 function listen(name: string): unknown[] {
   const heard: unknown[] = [];
   open(name).addEventListener('message', ({ data }: MessageEvent<WorkerMessage>) =>

@@ -10,8 +10,8 @@ export interface TabListener {
 }
 
 /**
- * The tabs that the worker serves: the shared channel for all of them, and a channel per tab, so that one tab's messages cost the
- * others nothing. Each tab holds a lock for life, and the worker queues for it: once the lock is granted, the tab is gone.
+ * The channels to the tabs: one that all share, and one per tab, so that one tab's messages cost the others nothing. Each tab holds
+ * a lock while it is open, and the worker queues for it. Once the worker gets the lock, the tab is gone.
  */
 export class TabChannels implements Outbox {
   readonly #shared: BroadcastChannel;

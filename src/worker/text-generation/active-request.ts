@@ -21,14 +21,14 @@ export interface ActiveRequestOptions {
   readonly choices: readonly Choice[];
 }
 
-/** A request until all its choices have ended: turns the events of its sequences into the updates of one request. */
+/** An unfinished request. Turns the events of its sequences into updates of the request. */
 export class ActiveRequest {
   readonly #options: ActiveRequestOptions;
   #isStarted = false;
   #hasFirstToken: boolean;
-  /** Of the choice that starts first here. The others take the whole prompt over from it. */
+  /** Cached prompt tokens of the choice that starts first. The other choices reuse its whole prompt. */
   #numCachedTokens = 0;
-  /** Of the sequences that have ended here. */
+  /** Timings of the sequences that have ended. */
   readonly #timings: RequestTimings[] = [];
 
   constructor(options: ActiveRequestOptions) {
@@ -53,7 +53,7 @@ export class ActiveRequest {
     return this.live.map(({ sequenceId }) => sequenceId);
   }
 
-  /** Appends what the event of one of its sequences means for the request. Returns whether the request has ended. */
+  /** Appends the updates that a sequence's event causes. Returns whether the request has ended. */
   apply(event: RequestEvent, updates: RequestUpdate[]): boolean {
     const { requestId } = this;
     const choice = this.#options.choices.find(({ sequenceId }) => sequenceId === event.requestId);
@@ -98,11 +98,11 @@ export class ActiveRequest {
   #start({ queueWaitMs, numReusedTokens }: StartedEvent): readonly RequestUpdate[] {
     if (this.#isStarted) return [];
     this.#isStarted = true;
-    // Tokens of a lost worker are reused like those of the prompt, but are none of it.
+    // Resumed tokens are reused like the prompt's, but are not part of the prompt.
     this.#numCachedTokens = Math.min(numReusedTokens, this.numPromptTokens);
     const { submission, model, echo, scoresPrompt, choices } = this.#options;
     const { requestId, resumption } = submission;
-    // A tab that was told of the start by a lost worker has its echo, too.
+    // If a lost worker has sent `started`, the tab has the echo too.
     const isEchoed = echo && !scoresPrompt && resumption?.queueWaitMs === undefined;
     const echoes = isEchoed ? choices.map((choice) => this.#echoOf(choice)) : [];
     return [
@@ -149,7 +149,7 @@ export class ActiveRequest {
     };
   }
 
-  /** From the submission, whichever worker it went to, until the end of the last choice. */
+  /** Measured from the submission, at whichever worker, to the end of the last choice. */
   #wholeTimings(maxOutputTokens: number): RequestTimings {
     const { elapsedMs, resumption } = this.#options.submission;
     const firstOf = (name: keyof RequestTimings): number =>

@@ -13,7 +13,7 @@ import type { ByteTextStream } from '../models/tokenizer/text-stream.ts';
 export interface ChoiceOptions {
   /** From 0, within its request. */
   readonly index: number;
-  /** Its name in the engine. */
+  /** Its ID in the engine. */
   readonly sequenceId: RequestId;
   readonly seed: number;
   readonly stream: ByteTextStream;
@@ -21,7 +21,7 @@ export interface ChoiceOptions {
   readonly hasLogprobs: boolean;
 }
 
-/** The text of one sequence while it is generated: tokens go in, and text comes out once no stop string can hold it back. */
+/** The text of one sequence. Takes tokens, and releases text once it cannot be part of a stop string. */
 export class Choice {
   readonly index: number;
   readonly sequenceId: RequestId;
@@ -34,7 +34,7 @@ export class Choice {
   /** Set once the prompt is scored. */
   promptLogprobs: readonly PromptTokenLogprobs[] | undefined;
   #generatedText = '';
-  /** Characters of it that `takeText` has returned. */
+  /** Characters of the text that `takeText` has returned. */
   #numTaken = 0;
   #finishReason: FinishReason | undefined;
   /** Set at the end; it includes the end token. */
@@ -55,8 +55,8 @@ export class Choice {
   }
 
   /**
-   * Takes in the tokens of a lost worker; its tab has their text. The decoder and the stop matcher go on where those of the
-   * lost worker were, inside a character or a stop string too.
+   * Adds the tokens of a lost worker, whose text the tab has. The decoder and the stop matcher continue from the state of the lost
+   * worker, even inside a character or a stop string.
    */
   resume({ tokenIds, logprobs = [], promptLogprobs, finishReason }: ResumedChoice): void {
     this.promptLogprobs = promptLogprobs;
@@ -67,7 +67,7 @@ export class Choice {
     this.takeText();
   }
 
-  /** Takes in a token; true if its text completes a stop string. */
+  /** Adds a token. Returns whether its text completes a stop string. */
   push(tokenId: number): boolean {
     this.#tokenIds.push(tokenId);
     const mayStop = this.#tokenIds.length > this.#ending.minTokens;
@@ -86,7 +86,7 @@ export class Choice {
     return text;
   }
 
-  /** Releases the text that was held back, which may complete a stop string. Returns why the text ends. */
+  /** Releases the held text, which may complete a stop string. Returns why the text ends. */
   end(finishReason: FinishReason, numOutputTokens: number): FinishReason {
     this.#generatedText += this.#stops.push(this.#stream.end()) + this.#stops.end();
     this.#finishReason = this.#stops.isStopped ? 'stop' : finishReason;

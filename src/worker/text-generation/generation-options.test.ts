@@ -1,27 +1,22 @@
 import { describe, expect, it } from 'vitest';
-import type { ModelInfo } from '../../protocol/models.ts';
+import { readGenerationDefaults } from '../models/generation-config.ts';
+import { createModelInfo } from '../test-support.ts';
 import { resolveOptions, timeoutMsOf } from './generation-options.ts';
 
-const MODEL: ModelInfo = {
-  id: 'test',
-  numParameters: 1,
-  numLayers: 1,
-  contextLength: 512,
-  vocabSize: 2048,
-  hasChatTemplate: false,
-  generationDefaults: {
-    maxNewTokens: 64,
-    temperature: 0.8,
-    topK: 40,
-    topP: 0.95,
-    minP: 0.01,
-    repetitionPenalty: 1.1,
-    presencePenalty: 0,
-    frequencyPenalty: 0,
-    n: 1,
-    stop: ['END'],
-  },
-};
+const MODEL = createModelInfo({
+  generationDefaults: readGenerationDefaults(
+    {
+      do_sample: true,
+      temperature: 0.8,
+      top_k: 40,
+      top_p: 0.95,
+      min_p: 0.01,
+      repetition_penalty: 1.1,
+      stop_strings: 'END',
+    },
+    512,
+  ),
+});
 
 describe('resolveOptions', () => {
   it("fills in the model's defaults and leaves given options alone", () => {

@@ -12,12 +12,12 @@ import { isRecord } from '../../platform/is-record.ts';
 import { randomSeed } from '../../platform/random-seed.ts';
 import type { ModelInfo } from '../../protocol/models.ts';
 
-/** A request's own options over the model's defaults. `ending` says what ends a text before its length does. */
+/** A request's own options over the model's defaults. `ending` has the reasons to end a text before its length does. */
 export type ResolvedOptions = ReturnType<typeof resolveOptions>;
 
 /**
- * Checks the options of a request as they came over the wire and fills in the model's defaults. A seed that is left
- * out is chosen here; any other is taken modulo 2^32. The answer to a chat may fill the context, as in OpenAI's API.
+ * Checks the options of a request and fills in the model's defaults. Chooses a seed if there is none, and takes any other seed
+ * modulo 2^32. The answer to a chat may fill the context, as in OpenAI's API.
  *
  * @throws UnknownOptionError, InvalidOptionError naming the option.
  */
@@ -53,7 +53,7 @@ export function resolveOptions(
   };
 }
 
-/** The timeout among options that aren't checked yet; undefined if there is none, or a bad one. */
+/** The timeout among unchecked options; undefined if it is missing or invalid. */
 export function timeoutMsOf(options: unknown): number | undefined {
   try {
     return isRecord(options) ? OPTION_CHECKS.timeoutMs('timeoutMs', options['timeoutMs']) : undefined;
@@ -62,7 +62,7 @@ export function timeoutMsOf(options: unknown): number | undefined {
   }
 }
 
-/** Exact for any integer that a number holds. */
+/** Exact for any integer that a number can hold. */
 function toUint32(value: number): number {
   return ((value % 2 ** 32) + 2 ** 32) % 2 ** 32;
 }

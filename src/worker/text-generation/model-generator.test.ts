@@ -660,7 +660,7 @@ function describeUpdate(update: RequestUpdate): string {
   return ['chunk', update.index, update.text, update.finishReason].join(' ').trim();
 }
 
-/** What the tab of a lost worker has of a continuation after its first tokens. */
+/** The tab's part of a continuation after the first tokens of a lost worker. */
 function resumed(choice: GenerationChoice | undefined, numTokens: number): ResumedChoice {
   if (!choice) throw new Error('There is no such continuation.');
   const { tokenIds, logprobs = [], finishReason } = choice;

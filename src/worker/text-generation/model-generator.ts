@@ -27,7 +27,7 @@ export interface ModelGeneratorOptions extends ModelGuardOptions {
   onEnded(events: readonly FailedEvent[]): void;
 }
 
-/** Of the prompts of one turn, which may be many short ones. */
+/** Pause after this many prompt tokens, since one turn may have many short prompts. */
 const TOKENS_PER_PIECE = 1024;
 
 interface PreparedRequest {
@@ -35,7 +35,7 @@ interface PreparedRequest {
   readonly sequences: readonly GenerationRequest[];
 }
 
-/** Continues prompts on a model in this worker: the text stage on top of the engine, which knows token ids alone. */
+/** Continues prompts on a model in this worker. Adds text to the engine, which only knows token IDs. */
 export class ModelGenerator implements PromptGenerator {
   readonly #model: LoadedModel;
   readonly #engine: Engine;
@@ -57,7 +57,7 @@ export class ModelGenerator implements PromptGenerator {
       policy,
       listener: {
         onStep: (event) => {
-          // The step is told first: a caller that has its answer may ask for the step that brought it.
+          // Report the step before its updates, so that callers can look it up as soon as they have the answer.
           options.onStep(event);
           options.onUpdates(this.#updatesOf(event.requests));
         },
@@ -128,11 +128,11 @@ export class ModelGenerator implements PromptGenerator {
   *#prepare(submission: Submission): Generator<void, PreparedRequest> {
     const { requestId, clientId, turn = [], input, options, resumption } = submission;
     const { modelInfo, backendInfo, config } = this.#model;
-    // A limit lowered since a lost worker accepted the request does not refuse it.
+    // A limit that was lowered after a lost worker accepted the request does not reject it.
     const contextLength = resumption?.isAccepted ? config.contextLength : this.#engine.contextLength;
     const resolved = resolveOptions(options, { ...modelInfo, contextLength }, isChat(input));
     const { echo, maxNewTokens, priority, promptLogprobs, sampling } = resolved;
-    // Stop strings are matched by the choice: the engine knows ids alone.
+    // The choice matches stop strings, because the engine only knows token IDs.
     const { stop: _stop, ...ending } = resolved.ending;
     const prompt = yield* this.#blamed(
       requestId,
@@ -167,7 +167,7 @@ export class ModelGenerator implements PromptGenerator {
     return { request, sequences };
   }
 
-  /** The host knows for each piece whose prompt it belongs to. */
+  /** Tells the host which request's prompt each piece belongs to. */
   *#blamed<Result>(requestId: RequestId, reading: Generator<void, Result>): Generator<void, Result> {
     for (;;) {
       const piece = this.#whileReading(requestId, () => reading.next());
@@ -206,7 +206,7 @@ export class ModelGenerator implements PromptGenerator {
       const request = this.#requests.get(requestId);
       if (!request?.apply(event, updates)) continue;
       this.#requests.delete(requestId);
-      // One choice that fails ends the others: the caller gets the error, and nobody their texts.
+      // If one choice fails, the whole request fails.
       if (event.type === 'failed') this.#engine.failAll(request.liveIds, event.error);
     }
     return updates;

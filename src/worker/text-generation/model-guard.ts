@@ -10,9 +10,9 @@ import { parseSequenceId } from '../../protocol/sequence-id.ts';
 export interface ModelGuardOptions {
   /** The most sequences that may run together at first, after a fault that their number may have caused. */
   readonly maxRows?: number;
-  /** No step of the model can run any more. Requests can still be cancelled. */
+  /** Called when no step of the model can run any more. Requests can still be cancelled. */
   onRuntimeLost(error: RuntimeLostError): void;
-  /** A step is about to begin. */
+  /** Called when a step is about to begin. */
   onStepBegun?(requestIds: readonly RequestId[]): void;
   /** Calls `read`, which reads the prompt of this request. */
   whileReading?<Result>(requestId: RequestId, read: () => Result): Result;
@@ -29,7 +29,7 @@ export class ModelGuard implements ModelRunner {
   readonly #runner: ModelRunner;
   readonly #options: ModelGuardOptions;
   readonly #watchdog: StepWatchdog;
-  /** Reject the steps that are under way. */
+  /** Reject the running steps. */
   readonly #rejects = new Set<(cause: Error) => void>();
   #numEnded = 0;
 
@@ -54,7 +54,7 @@ export class ModelGuard implements ModelRunner {
     };
   }
 
-  /** How long a step may take before it is given up, ms. */
+  /** How long a step may take before it counts as hung, in ms. */
   get patienceMs(): number {
     return this.#watchdog.patienceMs;
   }

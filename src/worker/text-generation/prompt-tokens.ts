@@ -7,11 +7,11 @@ import { NoChatTemplateError } from '../../protocol/errors/model.ts';
 import { MAX_PROMPT_LENGTH } from '../../protocol/wire.ts';
 import { readMessages } from './read-messages.ts';
 
-/** Most texts have about four characters a token. A text of more is encoded in two goes. */
+/** Most texts have about four characters per token. Longer texts are first encoded in part, to reject them early. */
 const MAX_MEAN_TOKEN_LENGTH = 8;
 
 export interface Prompt {
-  /** The result's text begins with it. Empty for a chat, whose rendered text has marks for the model alone. */
+  /** Begins the result's text. Empty for a chat, whose rendered text has special tokens. */
   readonly text: string;
   readonly tokenIds: readonly number[];
 }
@@ -39,7 +39,7 @@ export function* readPrompt(
   if (isChat(prompt)) return yield* renderChat(prompt, model, limits);
   if (!Array.isArray(prompt))
     throw InvalidOptionError.of('prompt', 'a string, a list of token ids or a list of messages', prompt);
-  // The length is checked first, so that a list that is too long is not searched.
+  // The length comes first, so that a list that is too long is not searched.
   checkLength(prompt, model, maxLength);
   const isTokenId = integerIn({ from: 0, to: model.modelInfo.vocabSize - 1 });
   const tokenIds = prompt.map((tokenId, index) => isTokenId(`prompt[${index}]`, tokenId));
@@ -55,7 +55,7 @@ function* renderChat(
   const messages = readMessages(prompt);
   const { chatTemplate } = model.tokenizer;
   if (!chatTemplate) throw NoChatTemplateError.of(model.modelInfo.id);
-  // Rendering blocks the worker, too. A message has at least one token.
+  // Rendering blocks the worker too, so reject long chats before it. A message has at least one token.
   const numCharacters = lengthOfChat(messages);
   checkTextLength(numCharacters);
   refuseLong(Math.max(messages.length, minTokensOf(numCharacters, model)), model, maxLength);
@@ -63,14 +63,14 @@ function* renderChat(
   return { text: '', tokenIds: yield* tokenize(rendered, model, maxLength, false) };
 }
 
-/** @param addSpecialTokens False for a text that has its special tokens already. */
+/** @param addSpecialTokens False for a text that already has its special tokens. */
 function* tokenize(
   prompt: string,
   model: LoadedModel,
   maxLength: number,
   addSpecialTokens = true,
 ): Generator<void, readonly number[]> {
-  // Tokenizing takes the worker's time from every tab: refuse what is too long without it, or after a part of it.
+  // Tokenizing blocks the worker for every tab, so reject long texts before it, or after a part.
   refuseLong(minTokensOf(prompt.length, model), model, maxLength);
   checkTextLength(prompt.length);
   refuseLong(yield* minTokensByPart(prompt, model, maxLength), model, maxLength);
@@ -83,7 +83,7 @@ function minTokensOf(numCharacters: number, { tokenizer }: LoadedModel): number 
   return Math.ceil(numCharacters / tokenizer.maxTokenLength);
 }
 
-/** The tokens of a text's first part, without those that the cut may have added; 0 for a text that is not longer. */
+/** The tokens of a text's first part, without those that the cut may have added; 0 for a text that is shorter. */
 function* minTokensByPart(
   text: string,
   { tokenizer }: LoadedModel,

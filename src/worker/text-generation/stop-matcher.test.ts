@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { StopMatcher } from './stop-matcher.ts';
 
-/** What is shown after each piece, `|` where the text was stopped, and what `end` brings. */
+/** The text after each piece, `|` at a stop, and the text that `end` returns. */
 function show(stopStrings: readonly string[], ...pieces: readonly string[]): string[] {
   const matcher = new StopMatcher(stopStrings);
   const shown = pieces.map((piece) => `${matcher.push(piece)}${matcher.isStopped ? '|' : ''}`);

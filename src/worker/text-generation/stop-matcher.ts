@@ -1,20 +1,20 @@
 /**
- * Lets text through up to the first stop string: the one that is complete first. If several are complete at the same
- * character, the one that begins first counts. How the text is cut into pieces makes no difference.
+ * Passes text up to the stop string that is complete first. If several are complete at the same character, the one that begins first
+ * counts. The result does not depend on how the text is cut into pieces.
  */
 export class StopMatcher {
   readonly #stopStrings: readonly string[];
   readonly #maxLength: number;
   readonly #includesStop: boolean;
-  /** Text that is held back: its longest end that a stop string begins with. */
+  /** Held text: the longest end of the text that is the beginning of a stop string. */
   #held = '';
   /** Characters of `#held` that cannot complete a stop string. */
   #numExempt = 0;
   #isStopped = false;
 
   /**
-   * @param stopStrings Well-formed and not empty, so that no cut goes through a character.
-   * @param includesStop Whether the stop string itself is let through.
+   * @param stopStrings Well-formed and not empty, so that no character is cut in half.
+   * @param includesStop Whether the stop string itself passes.
    */
   constructor(stopStrings: readonly string[], includesStop = false) {
     this.#stopStrings = stopStrings;
@@ -22,13 +22,13 @@ export class StopMatcher {
     this.#maxLength = Math.max(0, ...stopStrings.map(({ length }) => length));
   }
 
-  /** Whether a stop string is complete. Then no more text is let through. */
+  /** Whether a stop string is complete. Then no more text passes. */
   get isStopped(): boolean {
     return this.#isStopped;
   }
 
   /**
-   * Returns the text that can be shown now, whatever comes next.
+   * Returns the text that no later piece can change.
    *
    * @param mayStop Whether a stop string may be completed in this piece. One that is completed later may begin in it.
    */
@@ -44,7 +44,7 @@ export class StopMatcher {
     return pending.slice(0, shownLength);
   }
 
-  /** Returns the text that was held back for a stop string that did not come. */
+  /** Returns the text that was held for a stop string that did not come. */
   end(): string {
     const rest = this.#held;
     this.#held = '';
@@ -60,7 +60,7 @@ export class StopMatcher {
     return found.filter(({ index }) => index >= 0).toSorted((a, b) => a.end - b.end || a.index - b.index)[0];
   }
 
-  /** Where the longest end begins that may become a stop string; the text's length if there is none. */
+  /** Index of the longest end that may become a stop string; the text's length if there is none. */
   #indexOfBeginning(text: string): number {
     for (let index = Math.max(0, text.length - this.#maxLength + 1); index < text.length; index++) {
       const end = text.slice(index);

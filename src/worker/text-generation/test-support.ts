@@ -19,7 +19,7 @@ export function submitAll(
   return runToEnd(generator.readAll(submissions)).value();
 }
 
-/** A generator with a model that counts up through the alphabet, and all that it tells. */
+/** A generator with a model that counts up through the alphabet, and its updates. */
 export function createGenerator(bytes?: ReadonlyMap<number, Uint8Array>, chatTemplate?: ChatTemplate) {
   const backend = new ScriptedBackend();
   const model = createScriptedModel(backend, { bytes, chatTemplate });
@@ -37,7 +37,7 @@ export function createGenerator(bytes?: ReadonlyMap<number, Uint8Array>, chatTem
   });
   const submit = (prompt: unknown, options: unknown = {}, resumption?: Resumption): RequestId => {
     const requestId = createRequestId();
-    // A lost worker, and the search for the next one, took a second.
+    // The lost worker and the start of the next one took a second.
     const elapsedMs = resumption ? 1000 : 0;
     submitAll(generator, [
       {
@@ -60,7 +60,7 @@ export function createGenerator(bytes?: ReadonlyMap<number, Uint8Array>, chatTem
   return { generator, backend, model, batches, updates, submit, whenEnded, idle: idle.promise };
 }
 
-/** Of each chunk. */
+/** The text of each chunk. */
 export function textsIn(updates: readonly RequestUpdate[]): string[] {
   return updates.flatMap((update) => (update.type === 'chunk' ? [update.text] : []));
 }

@@ -49,7 +49,7 @@ async function createDeployment(chatTemplate?: ChatTemplate) {
       ]);
       return {
         types: (): string[] => updates.filter((update) => update.requestId === id).map(({ type }) => type),
-        /** What came after the last restart. */
+        /** Updates after the last restart. */
         text: (): string => {
           const own = updates.filter((update) => update.requestId === id);
           const since = own.slice(own.findLastIndex(({ type }) => type === 'restarted') + 1);

@@ -17,7 +17,7 @@ import type { Accepted, PromptGenerator, Submission } from './prompt-generator.t
 
 type ModelState =
   | { readonly type: 'loading' }
-  /** The old model ends what it has; new submissions wait for the new one. */
+  /** The old model finishes its requests. New submissions wait for the new model. */
   | { readonly type: 'draining'; readonly generator: PromptGenerator; readonly onIdle: () => void }
   | { readonly type: 'ready'; readonly generator: PromptGenerator }
   | { readonly type: 'failed'; readonly error: WireError };
@@ -28,20 +28,20 @@ const NO_GAUGES: EngineGauges = {
   kvCache: { usedBytes: 0, reservedBytes: 0 },
 };
 
-/** The generator tells the outcome of its requests to `onUpdates`. */
+/** The generator reports the outcome of its requests to `onUpdates`. */
 export type CreateGenerator = (
   onUpdates: (updates: readonly RequestUpdate[]) => void,
   policy: BatchingPolicy,
 ) => PromptGenerator;
 
-/** The text-generator deployment. It serves from the start: submissions wait while its model loads or changes. */
+/** The text-generator deployment. It accepts submissions from the start: they wait while its model loads or changes. */
 export class TextDeployment {
   readonly #stats: StatsReporter;
   readonly #options: ModelGuardOptions;
   readonly #onUpdates: (updates: readonly RequestUpdate[]) => void;
-  /** Submissions that wait for a model, or whose long prompts are being read, in order. */
+  /** Submissions that wait for a model or whose long prompts are being read, in order. */
   readonly #early = new Map<RequestId, Submission>();
-  /** Submissions that the model has, in order: another model may have to restart them. */
+  /** Submissions that the model has, in order. Another model may have to restart them. */
   readonly #started = new Map<RequestId, Submission>();
   /** Cancel the timers of requests that have a timeout. */
   readonly #cancelTimers = new Map<RequestId, () => void>();
@@ -77,21 +77,21 @@ export class TextDeployment {
     return { ...gauges, numWaiting: gauges.numWaiting + this.#early.size };
   }
 
-  /** Whether a text that another worker has begun waits for this one's model. */
+  /** Whether a text that another worker has started waits for this worker's model. */
   get hasBegunText(): boolean {
     return [...this.#early.values()].some(({ resumption }) => resumption?.ttftMs !== undefined);
   }
 
-  /** How long a step may take before it is given up, ms; 0 if no model serves. */
+  /** How long a step may take before it counts as hung, in ms; 0 if no model serves. */
   get patienceMs(): number {
     return this.#generator?.patienceMs ?? 0;
   }
 
   /**
-   * Serves with this model; what waited goes first, in its order. A model that serves already first ends its requests, or
-   * hands them over to the new one. Resolves when nothing runs on the old one any more.
+   * Serves with this model. Waiting submissions go first, in their order. An old model first finishes its requests, or hands them over
+   * to the new one. Resolves when nothing runs on the old model any more.
    *
-   * @param signal Ends the wait for the old model's requests: then the old one goes on serving.
+   * @param signal Ends the wait for the old model's requests. The old model then keeps serving.
    */
   useModel(model: LoadedModel, whenBusy: WhenBusy = 'finish', signal?: AbortSignal): Promise<void> {
     const create: CreateGenerator = (onUpdates, policy) =>
@@ -104,7 +104,7 @@ export class TextDeployment {
     return this.use(toServedModel(model.modelInfo, model.backendInfo), create, whenBusy, signal);
   }
 
-  /** As `useModel`, for any generator. */
+  /** Like `useModel`, for any generator. */
   async use(
     served: ServedModel,
     create: CreateGenerator,
@@ -117,18 +117,18 @@ export class TextDeployment {
     this.#endLoading({ type: 'ready', generator });
   }
 
-  /** There is no model: waiting and future submissions fail with this error. */
+  /** There is no model. Waiting and future submissions fail with this error. */
   fail(error: WireError): void {
     this.#endLoading({ type: 'failed', error });
   }
 
-  /** Accepts all submissions of one turn, or none. Never throws: the outcome is told as updates. */
+  /** Accepts all submissions of one turn or none. Never throws: the outcome is sent as updates. */
   submitAll(submissions: readonly Submission[]): void {
     for (const { requestId, options, elapsedMs } of submissions) {
       const timeoutMs = timeoutMsOf(options);
       if (timeoutMs === undefined) continue;
       const error = RequestTimeoutError.ofRequest(timeoutMs);
-      // Never in this turn, even if the time is up already.
+      // Always asynchronous, even if the time is already up.
       const cancelTimer = systemClock.setTimer(Math.max(0, timeoutMs - elapsedMs), () => {
         this.#failEarly(requestId, error);
         this.#generator?.fail(requestId, error);
@@ -177,7 +177,7 @@ export class TextDeployment {
     await dropped;
   }
 
-  /** The old model's requests wait for the new one, before what has come since. */
+  /** The old model's requests wait for the new model, ahead of later submissions. */
   #restartAll(next: ServedModel): void {
     const restarted = [...this.#started.values()];
     if (restarted.length === 0) return;
@@ -203,7 +203,7 @@ export class TextDeployment {
   }
 
   #generate(submissions: readonly Submission[], generator: PromptGenerator): void {
-    // Copies, so that a later reading of the same submissions is told from this one.
+    // Copies, so that a later reading of the same submissions can be distinguished from this one.
     const own = submissions.map((submission) => ({ ...this.#forModel(submission) }));
     const reading = generator.readAll(own);
     try {
@@ -236,7 +236,7 @@ export class TextDeployment {
     } catch (error) {
       outcome = { error };
     }
-    // The next model reads them anew.
+    // The next model reads them again.
     if (!isRead()) return;
     const waiting = submissions.filter(isWaiting);
     for (const { requestId } of waiting) this.#early.delete(requestId);
@@ -263,7 +263,7 @@ export class TextDeployment {
     this.#refuse(submissions, wireError);
   }
 
-  /** The queue of another model that restarts them may not refuse them. */
+  /** Another model that restarts them may not reject them because of a full queue. */
   #markAccepted(submissions: readonly Submission[]): void {
     for (const submission of submissions) {
       const { requestId, resumption = { choices: [] } } = submission;
@@ -277,7 +277,7 @@ export class TextDeployment {
     this.#onUpdates(submissions.map(({ requestId }) => ({ type: 'failed', requestId, error })));
   }
 
-  /** The tokens of another model mean nothing to this one. */
+  /** Drops tokens of another model, which mean nothing to this one. */
   #forModel(submission: Submission): Submission {
     const { requestId, resumption } = submission;
     if (!resumption?.model || !this.#served || isSameModel(resumption.model, this.#served)) return submission;
@@ -296,14 +296,14 @@ export class TextDeployment {
   }
 }
 
-/** Drops the tokens of a lost worker or another model; a queue that has accepted the request still has. */
+/** Drops the tokens of a lost worker or another model. An accepted request is still accepted. */
 function withoutProgress({ resumption, ...submission }: Submission): Submission {
   return resumption?.isAccepted
     ? { ...submission, resumption: { choices: [], isAccepted: true } }
     : submission;
 }
 
-/** Ends a work before its end once nobody wants it. */
+/** Stops a generator early once its result is not wanted. */
 function* whileWanted<Result>(
   work: Generator<void, Result>,
   isWanted: () => boolean,

@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
+import { MODEL_OPTION_NAMES } from '../../../src/batching/generation/options.ts';
 import { runCommand } from '../../../bridge/browser/commands.ts';
 import { writeDeclarations } from '../build/declarations.ts';
 import { installApart } from '../../install-apart.ts';
@@ -43,9 +44,6 @@ const MARKDOWN_OPTIONS = {
   propertyMembersFormat: 'table',
 } as const;
 
-const DEFAULTS =
-  'maxNewTokens temperature topK topP minP repetitionPenalty presencePenalty frequencyPenalty n stop';
-
 /** What tells events apart, brands, defaults that are named as the options are, and what classes and attributes always have. */
 const SELF_EVIDENT = [
   ...['ClientUpdate', 'RequestUpdate'].flatMap((name) => [
@@ -56,7 +54,7 @@ const SELF_EVIDENT = [
   ...['', '.__type.prototype'].map((path) => `batching.AbortSignal.__type.AbortSignal${path}`),
   'prompt-api.LanguageModelClass.prototype',
   'prompt-api.LanguageModel.oncontextoverflow',
-  ...DEFAULTS.split(' ').map((name) => `tabserve.ModelInfo.generationDefaults.__type.${name}`),
+  ...MODEL_OPTION_NAMES.map((name) => `tabserve.ModelInfo.generationDefaults.__type.${name}`),
 ];
 
 await installApart(FOLDER, 'typedoc');

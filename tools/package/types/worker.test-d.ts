@@ -1,9 +1,9 @@
-import { defineDeployment, gpt2, llama, startWorker } from 'tabserve/worker';
+import { defineDeployment, startWorker } from 'tabserve/worker';
 
 import { deployments } from './deployments.js';
 
 startWorker();
-startWorker({ deployments, families: [gpt2, llama], runtimeUrl: '/onnxruntime/', prepare: async () => {} });
+startWorker({ deployments, runtimeUrl: '/onnxruntime/', prepare: async () => {} });
 
 // @ts-expect-error -- a misspelled option
 startWorker({ deployment: deployments });

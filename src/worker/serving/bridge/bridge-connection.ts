@@ -10,12 +10,12 @@ import { fromWireText, toWireText } from '../../../protocol/wire-text.ts';
 type BridgedWorker = Pick<ServeWorker, 'receive' | 'forget'>;
 
 const FIRST_PAUSE_MS = 250;
-/** The longest that a restarted bridge waits for its tab. */
+/** A restarted bridge waits for its tab at most this long. */
 const LONGEST_PAUSE_MS = 5000;
 
 /**
- * Keeps a WebSocket to the bridge, whose messages go to the worker as a client's. While there is no bridge it tries again,
- * after pauses that double and vary at random by up to half.
+ * Keeps a WebSocket to the bridge, which is a client of the worker. Without a bridge, it retries after pauses that double and vary
+ * at random by up to half.
  *
  * @param url The bridge's folder, ending in `/`.
  */
@@ -30,7 +30,7 @@ export async function keepBridged(url: string, worker: BridgedWorker, outbox: Br
   }
 }
 
-/** Asks for the token each time: every run of the bridge has a new one. */
+/** Fetches the token each time, because every run of the bridge has a new one. */
 async function openSocket(url: string): Promise<WebSocket | undefined> {
   const token = await fetchToken(url);
   if (token === undefined) return undefined;
@@ -42,7 +42,7 @@ async function openSocket(url: string): Promise<WebSocket | undefined> {
       socket.addEventListener('close', () => resolve(undefined));
     });
   } catch {
-    // A policy of the page or the browser forbids it.
+    // A policy of the page or the browser forbids the connection.
     return undefined;
   }
 }
@@ -65,7 +65,7 @@ function serve(socket: WebSocket, worker: BridgedWorker, outbox: BridgedOutbox):
       const message = parseBridgeMessage(fromWireText(data));
       if (!message || message.clientId !== (bridgeId ?? message.clientId)) return;
       const { clientId } = message;
-      // A closed WebSocket drops what it is given.
+      // A closed WebSocket drops messages.
       if (bridgeId === undefined)
         outbox.bridge = { clientId, send: (reply) => socket.send(toWireText(reply)) };
       bridgeId = clientId;

@@ -2,17 +2,17 @@ import type { ClientId } from '../../../protocol/ids.ts';
 import type { WorkerMessage } from '../../../protocol/worker-messages.ts';
 import type { Outbox } from '../outbox.ts';
 
-/** The bridge, which is a client as tabs are. */
+/** The bridge, which is a client like a tab. */
 export interface BridgeClient {
   readonly clientId: ClientId;
   /** Does nothing if the bridge is gone. @throws Error for a value without a text form. */
   send(message: WorkerMessage): void;
 }
 
-/** Messages to all tabs that the bridge needs: it draws no charts. */
+/** Messages to all tabs that also go to the bridge. It draws no charts, so it needs no others. */
 const OVERHEARD: ReadonlySet<WorkerMessage['type']> = new Set(['serving', 'status']);
 
-/** Sends to tabs, and to the latest bridge. A closed bridge stays set: replies to it are dropped, since nobody else asked. */
+/** Sends to tabs and to the latest bridge. Replies to a closed bridge are dropped: nobody else asked. */
 export class BridgedOutbox implements Outbox {
   bridge: BridgeClient | undefined;
   readonly #tabs: Outbox;

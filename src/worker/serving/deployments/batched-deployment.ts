@@ -25,11 +25,11 @@ export interface Answer {
 }
 
 export interface BatchedDeploymentListener {
-  /** Called once per batch, when its handler has ended, with its answers. */
+  /** Called once per batch, with its answers, after its handler has ended. */
   onBatch(batch: BatchRecord, answers: readonly Answer[]): void;
-  /** @param error `RuntimeLostError` for a request that can go on elsewhere. */
+  /** @param error `RuntimeLostError` for a request that another worker can continue. */
   onFailed(requestId: RequestId, error: unknown): void;
-  /** Called for each request in a batch: arrival -> cut, in ms. */
+  /** Called for each request in a batch, with its time from arrival to the cut in ms. */
   onQueueWait(queueWaitMs: number): void;
 }
 
@@ -41,7 +41,7 @@ interface Arrival extends TurnOwner {
   readonly arrivedAtMs: number;
 }
 
-/** Number of batches that are kept small after a fault that their size may have caused. */
+/** Number of batches that stay small after a fault that their size may have caused. */
 const NUM_CAUTIOUS_BATCHES = 64;
 
 /** Requests have no options. `configure` changes the deployment's knobs. */
@@ -53,7 +53,7 @@ const KNOBS: Validators<BatchKnobs> = {
   maxConcurrentBatches: integerIn({ from: 1 }),
 };
 
-/** Serves a deployment with `batch`: requests have ids, and clients take turns. */
+/** Serves a deployment with `batch`. Adds request IDs, and fairness between clients. */
 export class BatchedDeployment {
   readonly #deployment: AnyDeployment;
   readonly #clock: Clock;
@@ -61,7 +61,7 @@ export class BatchedDeployment {
   readonly #queue = new TurnQueue<Arrival, Resolve<unknown>>();
   readonly #call: Batched<Arrival, unknown>;
   readonly #active = new Map<RequestId, AbortController>();
-  /** The answers of the batch that is ending: the batcher settles its calls before it reports the batch. */
+  /** The answers of the ending batch. The batcher settles its calls before it reports the batch. */
   #answers: Answer[] = [];
   #numBatches = 0;
 
@@ -102,7 +102,7 @@ export class BatchedDeployment {
     return { maxBatchSize, batchWaitTimeoutMs, maxConcurrentBatches };
   }
 
-  /** Accepts all submissions of one turn, or none: an error of one fails all. Never throws: the listener gets the outcome. */
+  /** Accepts all submissions of one turn or none: an error in one fails all. Never throws: the listener gets the outcome. */
   submitAll(submissions: readonly BatchedSubmission[]): void {
     try {
       const arrivals = submissions.map((submission) => this.#arrivalOf(submission));
@@ -147,7 +147,7 @@ export class BatchedDeployment {
     return { id, clientId, turn, input: checked, arrivedAtMs: this.#clock.now() };
   }
 
-  /** The deployment's `batchSizeFn`; at first, more than `maxRows` items never fit. */
+  /** The deployment's `batchSizeFn`. In the first batches, at most `maxRows` items fit. */
   #measureOf(
     { batchSizeFn }: BatchOptions<unknown>,
     maxRows: number,
@@ -161,7 +161,7 @@ export class BatchedDeployment {
     };
   }
 
-  /** @throws BackPressureError if the queue has no room for all of them; InvalidOptionError if it never has. */
+  /** @throws BackPressureError if the queue has no room for all of them; InvalidOptionError if it never will. */
   #admit(arrivals: readonly Arrival[]): void {
     const { maxQueuedRequests = Infinity } = this.#deployment.batchOptions ?? {};
     const [first] = arrivals;

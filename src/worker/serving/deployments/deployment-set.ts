@@ -6,7 +6,7 @@ import type { RequestId } from '../../../protocol/ids.ts';
 import type { Submission } from '../../text-generation/prompt-generator.ts';
 import type { TextDeployment } from '../../text-generation/text-deployment.ts';
 
-/** The deployments of this worker by name: the text generator, and those with a batched handler. */
+/** The deployments of this worker, by name: the text generator, and those with a batched handler. */
 export class DeploymentSet {
   readonly textGenerator: TextDeployment;
   readonly #batched: ReadonlyMap<string, BatchedDeployment>;
@@ -28,7 +28,7 @@ export class DeploymentSet {
     throw UnknownDeploymentError.of(name, [TEXT_GENERATOR, ...this.#batched.keys()]);
   }
 
-  /** @throws UnknownDeploymentError; any other outcome is told as updates. */
+  /** @throws UnknownDeploymentError. Any other outcome is sent as updates. */
   submitAll(name: string, requests: readonly Submission[]): void {
     if (name === TEXT_GENERATOR) this.textGenerator.submitAll(requests);
     else this.batched(name).submitAll(requests);

@@ -9,8 +9,8 @@ export type BatchHandler<Item> = (
 ) => Promise<readonly unknown[]>;
 
 /**
- * Runs a batch. One that is out of memory is run again as two halves, one after the other, and so on. A single item that does
- * not fit fails alone. Any other error fails the whole batch.
+ * Runs a batch. If it runs out of memory, its two halves run one after the other, and so on. A single item that does not fit fails
+ * alone. Any other error fails the whole batch.
  */
 export async function runSplitting<Item>(
   handler: BatchHandler<Item>,
@@ -27,7 +27,7 @@ export async function runSplitting<Item>(
   }
 }
 
-/** An error fails the members of this part only, unless it ended the runtime. A batch that all callers have left is not run. */
+/** An error fails only the members of this part, unless it ended the runtime. A batch that all callers have left does not run. */
 async function runPart<Item>(
   handler: BatchHandler<Item>,
   items: readonly Item[],

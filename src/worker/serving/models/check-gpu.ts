@@ -7,17 +7,17 @@ import { findWrongValuesOf } from '../../runtime/gpu-check/gpu-check.ts';
 import { ortInUse } from '../../runtime/ort/ort.ts';
 import { orHang } from '../../runtime/faults/step-watchdog.ts';
 
-/** Raise it with each change of the reference or of what is computed, so that GPUs are checked again. */
+/** Raise this with each change of the reference or of the computation, so that GPUs are checked again. */
 const CHECK_VERSION = 1;
 
-/** A software adapter of a loaded machine compiles for a minute. */
+/** A software adapter on a busy machine compiles for a minute. */
 const PATIENCE_MS = 300_000;
 
 /**
- * Before the first model of its kind serves on a GPU, holds what the GPU computes against known values. The model is loaded then,
- * so that both share their compiled shaders. Only what is right is remembered: a new driver may mend what is wrong.
+ * Before the first model of its kind serves on a GPU, compares the GPU's results with known values. The model is loaded by then, so
+ * that both share their compiled shaders. Only a passed check is remembered, since a new driver may fix a failed one.
  *
- * @throws GpuWrongValuesError, StepHangError, and what a step fails with. Unless something hangs, the model is released then.
+ * @throws GpuWrongValuesError, StepHangError, or the error of a step. The model is then released, except after a hang.
  */
 export async function checkGpu(
   { backend, checkedAs }: LoadedModel,

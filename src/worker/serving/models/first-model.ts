@@ -19,8 +19,8 @@ import type { ServeWorkerHost } from '../host-reports.ts';
 import { checkGpu } from './check-gpu.ts';
 import type { RemovableField } from '../status-publisher.ts';
 
-export interface ModelOptions extends Pick<ServeWorkerHost, 'app' | 'families' | 'past'> {
-  /** The folder of the embedded model. Empty where there is none. */
+export interface ModelOptions extends Pick<ServeWorkerHost, 'app' | 'past'> {
+  /** The folder of the embedded model. Empty if there is none. */
   readonly modelUrl: string;
   readonly backend: BackendChoice;
   readonly generator: Pick<TextDeployment, 'useModel' | 'fail' | 'hasBegunText'>;
@@ -30,7 +30,7 @@ export interface ModelOptions extends Pick<ServeWorkerHost, 'app' | 'families' |
 
 type Load = (device: DeviceChoice, report: ReportProgress) => Promise<LoadedModel>;
 
-/** The model that a worker starts with: the one that this browser was told to serve, or the embedded one. */
+/** The model that a worker starts with: the last one that this browser loaded, or the embedded one. */
 export class FirstModel {
   readonly #options: ModelOptions;
   readonly #store: Promise<ModelStore>;
@@ -44,7 +44,7 @@ export class FirstModel {
   /**
    * Returns undefined if no model can serve here.
    *
-   * @throws RuntimeLostError if another worker may do better.
+   * @throws RuntimeLostError if another worker may succeed.
    */
   async serve(): Promise<LoadedModel | undefined> {
     const { modelUrl, onStatus, generator } = this.#options;
@@ -72,7 +72,7 @@ export class FirstModel {
     try {
       const store = await this.#store;
       const folder = await store.served(modelUrl, past.recovery !== undefined);
-      // What cannot be removed now can be at another start.
+      // Another start can remove files that this one cannot.
       await store.sweep().catch(() => {});
       return folder;
     } catch (cause) {
@@ -90,10 +90,10 @@ export class FirstModel {
       await this.#endStart(folder);
       return model;
     } catch (cause) {
-      // The runtime hangs, so the embedded model could not start either. The start stays open: it counts against this model.
+      // The runtime hangs, so the embedded model could not start either. The start is not marked as ended: it counts against this model.
       if (cause instanceof StepHangError && this.#isLastTry) throw new RuntimeLostError(cause);
       await this.#endStart(folder);
-      // Another rung may run it.
+      // Another rung may run this model.
       if (isFault(cause) && !this.#isLastTry && !this.#isFinal(cause)) throw new RuntimeLostError(cause);
       const loadFailure = { id: folder.manifest.id, error: toWireError(cause) };
       this.#options.onStatus({ state: 'loading', loadFailure }, ['progress']);
@@ -124,7 +124,7 @@ export class FirstModel {
     return model;
   }
 
-  /** A start whose end cannot be written stays open, and counts against the model. */
+  /** If the end of a start cannot be written, the start counts against the model. */
   async #endStart({ key }: ModelFolder): Promise<void> {
     const store = await this.#store;
     await store.endStart(key).catch(() => {});
@@ -136,7 +136,7 @@ export class FirstModel {
     console.warn(`${recovery.message}. Using ${RUNG_NAMES[this.#rung]}.`);
   }
 
-  /** Whether no other worker could do better: this GPU is the last that may be used. */
+  /** Whether no other worker could succeed, because this GPU is the last rung. */
   #isFinal(cause: unknown): boolean {
     return cause instanceof GpuWrongValuesError && this.#isOnLastRung;
   }
@@ -145,7 +145,7 @@ export class FirstModel {
     return this.#rung === LADDERS[this.#options.backend].at(-1);
   }
 
-  /** After a stored model has failed on every rung, the last rung is left to the embedded model. */
+  /** Whether a stored model has failed on every rung, so that the last rung goes to the embedded model. */
   get #isLastTry(): boolean {
     return this.#isOnLastRung && this.#options.past.recovery?.rung === this.#rung;
   }

@@ -7,7 +7,7 @@ const INTERVAL_MS = 100;
 
 /** One load of a model, which can be paused, resumed and cancelled. */
 export class LoadJob {
-  /** Names the model and how it is loaded: an equal request shares this load. */
+  /** Identifies the model and its options. A request with the same name shares this load. */
   readonly name: string;
   readonly id: string;
   readonly #clock: Clock;
@@ -18,7 +18,7 @@ export class LoadJob {
   #pause: PromiseWithResolvers<void> | undefined;
   #hasEnded = false;
   #stage: LoadStage = { phase: 'resolve', loaded: 0, total: 0 };
-  /** Cancels the report that is due. */
+  /** Cancels the pending report. */
   #cancelTimer: (() => void) | undefined;
 
   constructor(name: string, id: string, clock: Clock, tell: (load: ModelLoad) => void) {
@@ -41,9 +41,9 @@ export class LoadJob {
   };
 
   /**
-   * Runs one part of the load. A pause aborts it, and `resume` runs it again: it has to go on where it was.
+   * Runs one part of the load. A pause aborts the part, and `resume` runs it again, so it has to continue from where it was.
    *
-   * @throws LoadCancelledError once the load is cancelled, and whatever `run` throws.
+   * @throws LoadCancelledError once the load is cancelled, or the error of `run`.
    */
   async attempt<Result>(run: (signal: AbortSignal) => Promise<Result>): Promise<Result> {
     for (;;) {
@@ -53,7 +53,7 @@ export class LoadJob {
       try {
         return await run(signal);
       } catch (error) {
-        // Otherwise it was paused, and runs again.
+        // Otherwise the load was paused, and the part runs again.
         if (!signal.aborted || this.#cancelled) throw this.#cancelled ?? error;
       }
     }

@@ -16,7 +16,7 @@ const CONFIG = {
   n_positions: 8192,
   vocab_size: 500,
 };
-/** Of one sequence and its staging row, in fp32. */
+/** Bytes of one sequence and its staging row, in fp32. */
 const KV_BYTES_PER_TOKEN = 2 * 2 * 12 * 768 * 4;
 
 const device = vi.hoisted(() => ({ limits: { kind: 'wasm', memoryBytes: undefined } as DeviceLimits }));

@@ -19,7 +19,7 @@ import type { PackedModel } from '../../runtime/model-backend.ts';
 
 export type ReportProgress = (progress: LoadProgress) => void;
 
-/** Parts of the weights after which their progress is told. */
+/** Number of progress reports while the weights are prepared. */
 const NUM_REPORTS = 20;
 
 /**
@@ -40,7 +40,7 @@ export async function loadEmbeddedModel(
   return load(embeddedId(modelUrl), checkpoint, await packInMemory(checkpoint, plan), device);
 }
 
-/** The folder's name is the model's. */
+/** The folder's name is the model's name. */
 export function embeddedId(modelUrl: string): string {
   return URL.parse(modelUrl)?.pathname.split('/').at(-2) ?? modelUrl;
 }
@@ -48,8 +48,8 @@ export function embeddedId(modelUrl: string): string {
 /**
  * Makes a stored model ready to run. Weights are read one tensor at a time.
  *
- * @throws UnsupportedDtypeError where it was stored for fp16, which this device does not offer.
- * @throws ModelTooLargeError where it was stored for a larger device.
+ * @throws UnsupportedDtypeError if it was stored for fp16 and this device has none.
+ * @throws ModelTooLargeError if it was stored for a larger device.
  */
 export async function loadStoredModel(
   folder: ModelFolder,
@@ -98,23 +98,23 @@ async function load(
   return { config, tokenizer, backend, modelInfo, backendInfo, checkedAs };
 }
 
-/** Tells before the first of so many bytes, and after each part of them. */
+/** Reports before the first byte, and after each part of the bytes. */
 function reportParts(total: number, report: ReportProgress): (numBytes: number) => void {
   let loaded = 0;
-  let told = 0;
+  let reported = 0;
   report({ phase: 'prepare', loaded, total });
   return (numBytes) => {
     loaded = Math.min(total, loaded + numBytes);
-    if (loaded - told < total / NUM_REPORTS && loaded < total) return;
-    told = loaded;
+    if (loaded - reported < total / NUM_REPORTS && loaded < total) return;
+    reported = loaded;
     report({ phase: 'prepare', loaded, total });
   };
 }
 
 /**
- * The model with a context that the device holds.
+ * The model with a context that fits on the device.
  *
- * @throws ModelTooLargeError where the device has too little memory for the model or for a context of the default length.
+ * @throws ModelTooLargeError if the device has too little memory for the model or for a context of the default length.
  */
 function limitContext(model: Model, packed: PackedLayout, device: DeviceLimits): Model {
   const { config, tensors } = model;

@@ -1,5 +1,6 @@
 import { RuntimeLostError } from '../../../batching/generation/runtime-lost-error.ts';
 import type { StatsReporter } from '../../logs/stats-reporter.ts';
+import { handleCall, type CallAnswer, type CallMessage } from '../../../protocol/calls.ts';
 import { importPart } from '../../import-part.ts';
 import { UpstreamError } from '../../../protocol/errors/upstream.ts';
 import type { BackendChoice } from '../../../protocol/ladder.ts';
@@ -8,6 +9,7 @@ import { toWireError } from '../../../protocol/wire-errors.ts';
 import type { TextDeployment } from '../../text-generation/text-deployment.ts';
 import type { ServeWorkerHost } from '../host-reports.ts';
 import type { ModelSwitch } from './model-switch.ts';
+import type { ModelCall } from '../own-calls.ts';
 import type { StatusPublisher } from '../status-publisher.ts';
 
 export interface ModelServiceOptions {
@@ -17,10 +19,10 @@ export interface ModelServiceOptions {
   readonly textGenerator: TextDeployment;
 }
 
-/** Gives the text generator what continues its prompts: a model in this worker, or an upstream server. */
+/** Starts the model or the upstream server that continues the text generator's prompts. */
 export class ModelService {
   readonly #options: ModelServiceOptions;
-  /** Set by `start`. Imported on demand: tabs are welcomed before its code has arrived. */
+  /** Set by `start`. Its code is imported on demand, so that tabs are welcomed before it has arrived. */
   #models: Promise<ModelSwitch> | undefined;
   #upstream: UpstreamInit | undefined;
 
@@ -29,7 +31,7 @@ export class ModelService {
   }
 
   /**
-   * Resolves when prompts are answered, or are known to fail. An upstream serves only where the backend is `auto`.
+   * Resolves when prompts are answered, or are known to fail. An upstream serves only if the backend is `auto`.
    *
    * @throws RuntimeLostError.
    */
@@ -47,18 +49,19 @@ export class ModelService {
     }
   }
 
-  /** Undefined before the start. @throws UpstreamError if an upstream serves. */
-  async ask<Result>(question: (models: ModelSwitch) => Promise<Result>): Promise<Result | undefined> {
+  /** @throws UpstreamError if an upstream serves. */
+  async answer<Name extends ModelCall>(call: CallMessage<Name>): Promise<CallAnswer<Name>> {
     this.refuseUnderUpstream('Which model runs');
-    const models = await this.#models;
-    return models && question(models);
+    if (!this.#models) throw new Error('The worker has not started.');
+    const { calls } = await this.#models;
+    return handleCall<Name>(calls, call);
   }
 
   async steerLoad(action: 'pause' | 'resume' | 'cancel'): Promise<void> {
     (await this.#models)?.steer(action);
   }
 
-  /** @throws UpstreamError if an upstream serves: it decides this. */
+  /** @throws UpstreamError if an upstream serves, which makes this decision. */
   refuseUnderUpstream(decision: string): void {
     if (this.#upstream) throw UpstreamError.serves(this.#upstream.url, decision);
   }

@@ -1,4 +1,6 @@
 import { beforeEach, describe, expect, it, vi } from 'vitest';
+import { clientId } from '../../../batching/generation/test-support.ts';
+import { PROTOCOL_VERSION } from '../../../protocol/wire.ts';
 import type { LoadedModel } from '../../runtime/loaded-model.ts';
 import type { ModelFolder } from '../../models/store/model-folder.ts';
 import type { ModelStore } from '../../models/store/model-store.ts';
@@ -30,6 +32,7 @@ vi.mock('../../models/store/model-store.ts', () => ({ ModelStore: { open: () => 
 vi.mock('./check-gpu.ts', () => ({ checkGpu: () => platform.checkGpu() }));
 vi.mock('../../runtime/warm-up.ts', () => ({ warmUp: () => platform.warmUp() }));
 
+const CALL = { version: PROTOCOL_VERSION, clientId: clientId('tab'), callId: 1 } as const;
 const EMBEDDED = { source: { type: 'embedded' }, dtype: 'auto', whenBusy: 'finish' } as const;
 
 /** One line for each model that is loaded, takes over or is released; what of it is to wait can be held. */
@@ -131,6 +134,8 @@ describe('a model that has taken over', () => {
 
 describe('the tokens of a chat', () => {
   const chat = {
+    ...CALL,
+    type: 'tokenize-chat',
     messages: [{ role: 'user', content: 'ab' }],
     chatTemplateArguments: { mood: 'c' },
   } as const;
@@ -142,16 +147,18 @@ describe('the tokens of a chat', () => {
     await models.started;
     await models.load(EMBEDDED);
     const spellingsOf = async (addGenerationPrompt: boolean): Promise<string> =>
-      (await models.tokenizeChat({ ...chat, addGenerationPrompt })).spellings.join('');
+      (await models.calls['tokenize-chat']({ ...chat, addGenerationPrompt })).spellings.join('');
     expect(await spellingsOf(true)).toBe('UabcA');
     expect(await spellingsOf(false)).toBe('Uabc');
   });
 
   it('are refused for a base model', async () => {
     const { models } = createSwitch();
-    await expect(models.tokenizeChat({ ...chat, addGenerationPrompt: true })).rejects.toMatchObject({
-      code: 'NO_CHAT_TEMPLATE',
-    });
+    await expect(models.calls['tokenize-chat']({ ...chat, addGenerationPrompt: true })).rejects.toMatchObject(
+      {
+        code: 'NO_CHAT_TEMPLATE',
+      },
+    );
   });
 });
 
@@ -236,7 +243,7 @@ describe('a load that is cancelled', () => {
 it('suggests models for the device that they would run on, also where no model serves', async () => {
   platform.load = () => Promise.reject(new Error('no model'));
   const { models } = createSwitch();
-  const suggested = await models.suggest();
+  const suggested = await models.calls['suggest-models']({ ...CALL, type: 'suggest-models' });
   expect(suggested.map(({ id }) => id)).toContain('openai-community/gpt2');
   // WASM computes in no other precision.
   expect(suggested.find(({ id }) => id === 'openai-community/gpt2')?.dtype).toBe('fp32');

@@ -10,7 +10,7 @@ import type { LoadJob } from './load-job.ts';
 
 type HubSource = Extract<ModelSource, { type: 'hub' }>;
 
-/** Brings a model into the store, unless it is there already. The embedded model is never stored. */
+/** Stores a model, unless it is stored already. The embedded model is never stored. */
 export async function obtainModel(
   source: Exclude<ModelSource, { type: 'embedded' }>,
   dtype: DtypeChoice,
@@ -40,13 +40,13 @@ function isWanted(
   const { packed, dtypeChoice, hadFloat16 } = manifest;
   const isFloat16 = hasFloat16(device);
   const runsHere = packed.precision === 'float32' || isFloat16;
-  // On a device with fp16, `auto` would choose better than it did on one without.
+  // The model was stored on a device without fp16. Here, `auto` would choose a better precision.
   const isBest = dtypeChoice === 'auto' && (hadFloat16 || !isFloat16);
   const hasDtype = dtype === 'auto' ? isBest : packed.dtype === dtype;
   return runsHere && hasDtype && manifest.hub === hub && manifest.id === id && manifest.revision === revision;
 }
 
-/** On demand: a stored model needs neither the hub nor a digest. */
+/** Imported on demand, because a stored model needs neither the hub nor a digest. */
 function importFetching() {
   return importPart(() => import('../../models/hub/fetch-model.ts'));
 }

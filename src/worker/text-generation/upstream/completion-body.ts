@@ -4,22 +4,22 @@ import type { ResolvedOptions } from '../generation-options.ts';
 
 /** The server that the body is for. */
 export interface UpstreamDialect {
-  /** As the server calls it. */
+  /** The server's name for it. */
   readonly modelId: string;
-  /** Whether it has vLLM's extras: token ids in the answer, and more ways to sample. */
+  /** Whether it has vLLM's extensions: token IDs in the answer, and more sampling options. */
   readonly isVllm: boolean;
 }
 
-/** A prompt that an upstream takes: a text or a chat. */
+/** A prompt for an upstream: a text or a chat. */
 export type UpstreamPrompt = string | readonly ChatMessage[];
 
-/** A request in the words of the upstream's API. */
+/** A request in the format of the upstream's API. */
 export interface UpstreamCall {
   readonly path: '/v1/completions' | '/v1/chat/completions';
   readonly body: object;
 }
 
-/** @param contextLength In force where a chat has no `maxNewTokens`; the upstream is then left to its own limit. */
+/** @param contextLength The default of a chat's `maxNewTokens`. With this value, the upstream uses its own limit. */
 export function upstreamCall(
   prompt: UpstreamPrompt,
   options: ResolvedOptions,
@@ -33,7 +33,7 @@ export function upstreamCall(
 
 function completionBody(prompt: string, options: ResolvedOptions, dialect: UpstreamDialect): object {
   const { sampling, promptLogprobs } = options;
-  // In a stream one number counts for the prompt and the text, and the prompt's logprobs come only with an echo.
+  // In a stream, one number sets the logprobs of both prompt and text, and the prompt's logprobs come only with an echo.
   const wanted = [sampling.logprobs, promptLogprobs].filter((number) => number !== undefined);
   const logprobs = wanted.length > 0 ? Math.max(...wanted) : undefined;
   return {
@@ -66,7 +66,7 @@ function sharedBody(values: OptionValues, { modelId, isVllm }: UpstreamDialect):
   return {
     model: modelId,
     stream: true,
-    // A vLLM tells with its first chunk how long the prompt is.
+    // vLLM sends the prompt's length with the first chunk.
     stream_options: { include_usage: true, ...(isVllm && { continuous_usage_stats: true }) },
     ...inHttpNames(values, isVllm),
     ...(values.logprobs !== undefined && IDS_FOR_TOKENS),
@@ -77,8 +77,8 @@ function sharedBody(values: OptionValues, { modelId, isVllm }: UpstreamDialect):
 type OptionValues = Readonly<Partial<Record<OptionName, unknown>>>;
 
 /**
- * Leaves out what is off. Options that OpenAI's API lacks go out where they are not at their default, as other servers may refuse
- * them; a vLLM also gets those that its model may have a default for.
+ * Leaves out options that are off. Options that OpenAI's API lacks are sent only if they are not at their default, because other
+ * servers may reject them. A vLLM also gets the options that its model may have a default for.
  */
 function inHttpNames(values: OptionValues, isVllm: boolean): object {
   return Object.fromEntries(
@@ -96,7 +96,7 @@ function isOff(value: unknown): boolean {
   return value === undefined || value === false || isEmpty;
 }
 
-/** Whether the answer begins with the prompt; a vLLM generates nothing only then. */
+/** Whether the answer begins with the prompt. Only then does vLLM generate nothing. */
 export function isEchoed({
   maxNewTokens,
   promptLogprobs,

@@ -6,7 +6,7 @@ import { badAnswer, parseJson, toStreamError } from '../../../protocol/upstream-
 
 const tokenLogprob = { token: v.string(), logprob: v.number() };
 
-/** OpenAI's lists of tokens, of their logprobs and of the likeliest ones instead, as one entry for each token. */
+/** OpenAI's separate lists of tokens, logprobs and alternatives, as one entry for each token. */
 const completionLogprobs = v.pipe(
   v.object({
     tokens: v.array(v.string()),
@@ -34,7 +34,7 @@ const chatLogprobs = v.pipe(
   ),
 );
 
-/** What the choices of both APIs have. */
+/** The fields of choices in both APIs. */
 const choiceEntries = {
   index: count,
   finish_reason: v.optional(v.nullable(v.string())),
@@ -58,7 +58,7 @@ const completionChunk = v.object({
   usage: v.optional(v.nullable(usage)),
 });
 
-/** A chunk's text is in its delta; the first one has a role alone. */
+/** A chunk's text is in its delta. The first delta only has a role. */
 const chatChunk = v.object({
   choices: v.array(
     v.pipe(
@@ -84,7 +84,7 @@ export function readChunk(url: string, data: string, isChat: boolean): Completio
   throw toStreamError(url, data) ?? badAnswer(url, 'an event that is not a completion');
 }
 
-/** @param numLogprobs Alternatives that were asked for: a vLLM adds the sampled token if it is not among them. */
+/** @param numLogprobs Number of requested alternatives. vLLM adds the sampled token if it is not among them. */
 export function readLogprobs(
   url: string,
   given: v.InferOutput<typeof completionLogprobs>,
@@ -100,7 +100,7 @@ export function readLogprobs(
   }));
 }
 
-/** A vLLM writes the id of a token in place of its text on request. */
+/** vLLM writes the ID of a token in place of its text on request. */
 function idOf(url: string, token: string): number {
   const [, id] = /^token_id:(\d+)$/.exec(token) ?? [];
   if (id === undefined) throw badAnswer(url, 'logprobs of tokens without ids, which only vLLM adds');

@@ -18,16 +18,16 @@ export interface CompletionStreamOptions
   extends
     Pick<Submission, 'requestId' | 'elapsedMs'>,
     Pick<ResolvedOptions, 'maxNewTokens' | 'n' | 'echo' | 'promptLogprobs'> {
-  /** Of the upstream, for messages. */
+  /** The upstream's address, for error messages. */
   readonly url: string;
   readonly model: ServedModel;
-  /** The result's text begins with it. Empty for a chat. */
+  /** Begins the result's text. Empty for a chat. */
   readonly prompt: string;
   readonly isChat: boolean;
   readonly seed: number;
-  /** Alternatives for each output token; undefined = no logprobs at all. */
+  /** Number of alternatives for each output token; undefined for no logprobs. */
   readonly numLogprobs: number | undefined;
-  /** On the clock of all `nowMs`. */
+  /** On the same clock as all `nowMs`. */
   readonly receivedAtMs: number;
 }
 
@@ -42,15 +42,15 @@ interface UpstreamChoice {
   readonly tokenIds: number[];
   readonly logprobs: TokenLogprobs[];
   promptLogprobs?: readonly PromptTokenLogprobs[];
-  /** The prompt, which it begins with, is still to come. */
+  /** Whether the prompt, which begins the answer, has not come yet. */
   awaitsPrompt: boolean;
   finishReason?: FinishReason;
-  /** A server without ids tells pieces of text: then those are counted. */
+  /** Counts pieces of text if the server sends no token IDs. */
   numTokens: number;
   lastAtMs?: number;
 }
 
-/** A request while an upstream answers it: server-sent events of its API go in, updates come out. */
+/** A request that an upstream is answering. Turns server-sent events of its API into updates. */
 export class CompletionStream {
   readonly #options: CompletionStreamOptions;
   readonly #choices: readonly UpstreamChoice[];
@@ -73,7 +73,7 @@ export class CompletionStream {
     return this.#queueWaitMs !== undefined;
   }
 
-  /** 0 if the upstream has not told it. */
+  /** 0 if the upstream has not sent it. */
   get numPromptTokens(): number {
     return this.#usage?.prompt_tokens ?? 0;
   }
@@ -106,7 +106,7 @@ export class CompletionStream {
     };
   }
 
-  /** The answer is over. @throws UpstreamError if it breaks off. */
+  /** Ends the answer. @throws UpstreamError if the answer is incomplete. */
   end(nowMs: number): Received {
     const { requestId, maxNewTokens } = this.#options;
     const choices = this.#choices.map((choice) => this.#toResult(choice));
@@ -137,13 +137,13 @@ export class CompletionStream {
     return { updates, measured: this.#measure(choice, numTokens, nowMs) };
   }
 
-  /** Takes the prompt, and its logprobs, off the piece that begins with them. Returns the rest. */
+  /** Removes the prompt and its logprobs from the piece that begins with them. Returns the remainder. */
   #takePrompt(choice: UpstreamChoice, given: ChunkChoice, updates: RequestUpdate[]): ChunkChoice {
     const { url, requestId, prompt, echo, promptLogprobs: numLogprobs, maxNewTokens } = this.#options;
     choice.awaitsPrompt = false;
     if (!given.text.startsWith(prompt)) throw this.#badAnswer('the echo of another prompt');
     const rest = { ...given, text: given.text.slice(prompt.length) };
-    // A vLLM samples a token even if none was asked for, and does not show it.
+    // vLLM samples a token even if none is requested, and does not show it.
     if (maxNewTokens === 0) rest.token_ids = [];
     if (numLogprobs === undefined) return rest;
     const { index, logprobs } = given;
@@ -232,7 +232,7 @@ export class CompletionStream {
   }
 }
 
-/** A server's own reason, of a filter for example, ends the text like `stop`. */
+/** A server's own reason, such as that of a content filter, counts as `stop`. */
 function finishReasonOf(reason: string | null | undefined): FinishReason | undefined {
   if (reason === null || reason === undefined) return undefined;
   return reason === 'length' ? 'length' : 'stop';

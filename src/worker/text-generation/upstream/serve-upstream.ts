@@ -22,7 +22,7 @@ export interface ServeUpstreamOptions {
 const FIRST_PAUSE_MS = 1000;
 const LONGEST_PAUSE_MS = 15_000;
 
-/** These may pass by themselves, for example while a server starts. */
+/** These errors may be temporary, for example while a server starts. */
 const TRANSIENT: ReadonlySet<string> = new Set([
   'BACK_PRESSURE',
   'UPSTREAM_UNAVAILABLE',
@@ -30,8 +30,8 @@ const TRANSIENT: ReadonlySet<string> = new Set([
 ] satisfies ('BACK_PRESSURE' | UpstreamErrorCode)[]);
 
 /**
- * Lets the upstream answer for the text generator. Resolves after the first attempt. An upstream that is not there is asked
- * again after pauses that double, and requests fail until it answers.
+ * Lets the upstream generate texts. Resolves after the first attempt. If the upstream is not reachable, it is tried again after pauses
+ * that double, and requests fail until it answers.
  */
 export async function serveUpstream({
   upstream,

@@ -7,9 +7,9 @@ const [A, B] = [requestId('a'), requestId('b')];
 /** The bridge as the worker meets it: what was asked of it, and the end of the connection that it writes to. */
 class FakeBridge {
   readonly asked: string[] = [];
-  /** Of the connections that were opened, the last one. */
+  /** The last opened connection. */
   connection: ReadableStreamDefaultController<Uint8Array> | undefined;
-  /** What a POST waits for. */
+  /** A POST waits for it. */
   gate: Promise<void> = Promise.resolve();
   isThere = true;
 

@@ -10,7 +10,7 @@ import {
   type Refusal,
 } from '../../../protocol/upstream-failure.ts';
 
-/** Hears one answer: one head, any number of events, then an end or an error. */
+/** Called for one answer: once with the head, for any number of events, then with the end or an error. */
 export interface AnswerListener {
   /** The upstream has taken the request. */
   onHead(): void;
@@ -22,22 +22,22 @@ export interface AnswerListener {
 
 interface Asked {
   readonly listener: AnswerListener;
-  /** Resolves when the bridge has the request, or has failed to take it. */
+  /** Resolves when the bridge has taken the request, or failed to. */
   readonly sent: Promise<unknown>;
 }
 
 /**
  * Sends the requests of this worker to the upstream. All answers share one connection to the bridge: a browser opens at most six
- * to one host, so that six answers that stream would block all other requests and tabs.
+ * connections to one host, so six streaming answers would block all other requests and tabs.
  */
 export class UpstreamConnection {
   readonly #url: string;
   readonly #path = `/upstream/connections/${createId()}`;
   readonly #asked = new Map<RequestId, Asked>();
-  /** Resolves when answers can come; undefined while there is no connection. */
+  /** Resolves when the connection is ready for answers; undefined without a connection. */
   #opened: Promise<void> | undefined;
 
-  /** @param url The upstream's address as the bridge was given it; only messages name it. */
+  /** @param url The upstream's address from the bridge's command line, for error messages only. */
   constructor(url: string) {
     this.#url = url;
   }
@@ -52,7 +52,7 @@ export class UpstreamConnection {
     this.#asked.set(requestId, { listener, sent });
   }
 
-  /** Cancels the request at the upstream too; its listener is not called any more. */
+  /** Also cancels the request at the upstream. Its listener is not called any more. */
   cancel(requestId: RequestId): void {
     const asked = this.#asked.get(requestId);
     this.#asked.delete(requestId);
@@ -65,7 +65,7 @@ export class UpstreamConnection {
   async #send(requestId: RequestId, { path, body }: UpstreamCall): Promise<void> {
     this.#opened ??= this.#open();
     await this.#opened;
-    // It may have been cancelled meanwhile.
+    // The request may have been cancelled meanwhile.
     if (!this.#asked.has(requestId)) return;
     await this.#fetch(`${this.#path}/${requestId}?path=${path}`, {
       method: 'POST',
@@ -102,7 +102,7 @@ export class UpstreamConnection {
   }
 
   #receive({ event, id, data }: EventSourceMessage): void {
-    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- an id that is none finds nothing in the map
+    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- an invalid ID finds nothing in the map
     const requestId = id as RequestId;
     const listener = this.#asked.get(requestId)?.listener;
     if (!listener) return;

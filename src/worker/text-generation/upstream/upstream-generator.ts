@@ -22,17 +22,17 @@ export interface UpstreamGeneratorOptions {
   readonly model: UpstreamModel;
   readonly clock: Clock;
   readonly stats: Pick<StatsReporter, 'recordMeasured' | 'recordSubmitted'>;
-  /** Called with all updates of one event of the upstream, or of one cancellation. */
+  /** Called with all updates of one event of the upstream or of one cancellation. */
   readonly onUpdates: (updates: readonly RequestUpdate[]) => void;
 }
 
-/** Continues prompts at a server that speaks OpenAI's API, over the bridge that serves the page. */
+/** Continues prompts with an OpenAI-compatible server, over the bridge that serves the page. */
 export class UpstreamGenerator implements PromptGenerator {
   readonly #options: UpstreamGeneratorOptions;
-  /** For the checks of options here. A limit that is unknown is left to the upstream. */
+  /** For the checks of options. The upstream enforces limits that are not known here. */
   readonly #limits: ModelInfo;
   readonly #streams = new Map<RequestId, CompletionStream>();
-  /** The last event of any request, or the start of the first one under way. */
+  /** Time of the last event of any request, or of the start of the first running one. */
   #busySinceMs = 0;
 
   constructor(options: UpstreamGeneratorOptions) {
@@ -91,7 +91,7 @@ export class UpstreamGenerator implements PromptGenerator {
     });
     if (this.#streams.size === 0) this.#busySinceMs = receivedAtMs;
     this.#streams.set(requestId, stream);
-    // No server can go on in the middle of a text: the same seed starts it again.
+    // No server can continue in the middle of a text, so it starts again with the same seed.
     const hasBegun = resumption?.queueWaitMs !== undefined || (resumption?.choices.length ?? 0) > 0;
     if (hasBegun) onUpdates([{ type: 'restarted', requestId, model: served }]);
     connection.ask(requestId, upstreamCall(prompt, resolved, model, this.#limits.contextLength), {
@@ -120,7 +120,7 @@ export class UpstreamGenerator implements PromptGenerator {
     return Promise.resolve();
   }
 
-  /** Waiting for the upstream leaves the worker free to answer. */
+  /** 0, since waiting for the upstream does not block the worker. */
   get patienceMs(): number {
     return 0;
   }
@@ -139,7 +139,7 @@ export class UpstreamGenerator implements PromptGenerator {
     this.#receive(requestId, (nowMs) => {
       const received = stream.end(nowMs);
       this.#streams.delete(requestId);
-      // Its length is not known earlier.
+      // The prompt's length is not known earlier.
       this.#options.stats.recordSubmitted(stream.numPromptTokens, 0);
       return received;
     });

@@ -7,7 +7,7 @@ import type { UpstreamDialect } from './completion-body.ts';
 import { UpstreamError } from '../../../protocol/errors/upstream.ts';
 import { badAnswer, parseJson } from '../../../protocol/upstream-failure.ts';
 
-/** The model that serves behind the bridge. */
+/** The upstream's model. */
 export interface UpstreamModel extends UpstreamDialect {
   readonly modelInfo: ModelInfo;
   readonly backendInfo: BackendInfo;
@@ -22,7 +22,7 @@ const modelList = v.object({
       owned_by: v.optional(v.string()),
       /** Sent by vLLM. */
       max_model_len: v.optional(v.nullable(size)),
-      /** Sent by Ray Serve LLM, which has a vLLM inside. */
+      /** Sent by Ray Serve LLM, which uses vLLM. */
       metadata: v.optional(
         v.nullable(v.object({ max_request_context_length: v.optional(v.nullable(size)) })),
       ),
@@ -31,7 +31,7 @@ const modelList = v.object({
 });
 
 /**
- * Picks the model from the answer to `GET /v1/models`: the one that the bridge names, else the first.
+ * Picks the model from the answer to `GET /v1/models`: the one that the bridge names, or else the first.
  *
  * @throws UpstreamError.
  */
@@ -58,7 +58,7 @@ export function readUpstreamModel({ url, model }: UpstreamInit, body: string): U
       numLayers: 0,
       contextLength,
       vocabSize: 0,
-      // The upstream knows its template; it refuses a chat where it has none.
+      // The upstream rejects a chat if its model has no template.
       hasChatTemplate: true,
       generationDefaults: readGenerationDefaults({}, contextLength || Infinity),
     },

@@ -9,7 +9,8 @@ export interface UpdateTarget {
   apply(update: RequestUpdate, error?: Error): void;
 }
 
-export interface Submission {
+/** A request as its caller made it. */
+interface MadeRequest {
   readonly requestId: RequestId;
   readonly deployment: string;
   readonly input: unknown;
@@ -25,47 +26,47 @@ interface ReceivedChoice {
   finishReason?: FinishReason;
 }
 
-/** A request that is not settled yet, with all that another worker needs to continue it. */
-export class OutstandingRequest {
+/** A request that is not settled yet, with everything that another worker needs to continue it. */
+export class ResumableRequest {
   readonly response: UpdateTarget;
-  #submission: Submission;
+  #made: MadeRequest;
   readonly #submittedAtMs: number;
   #choices: ReceivedChoice[] = [];
   #progress: Omit<Resumption, 'choices'> = {};
   #isSent = false;
 
-  constructor(submission: Submission, response: UpdateTarget, submittedAtMs: number) {
-    this.#submission = submission;
+  constructor(made: MadeRequest, response: UpdateTarget, submittedAtMs: number) {
+    this.#made = made;
     this.response = response;
     this.#submittedAtMs = submittedAtMs;
   }
 
-  /** Whether a worker has been asked, which may be lost by now. */
+  /** Whether the request was sent to a worker, which may be lost by now. */
   get isSent(): boolean {
     return this.#isSent;
   }
 
   /** Copies the caller's objects, which may change before the request is sent again. @throws DataCloneError. */
   detach(): void {
-    this.#submission = structuredClone(this.#submission);
+    this.#made = structuredClone(this.#made);
   }
 
   get turn(): TurnInfo {
-    return this.#submission.turn ?? {};
+    return this.#made.turn ?? {};
   }
 
-  /** The message for the worker that serves now. */
+  /** The message for the current worker. */
   takeMessage(nowMs: number): Outgoing {
-    return { type: 'submit', deployment: this.#submission.deployment, ...this.turn, ...this.#take(nowMs) };
+    return { type: 'submit', deployment: this.#made.deployment, ...this.turn, ...this.#take(nowMs) };
   }
 
   /** One message for all requests of a turn; undefined for none. */
-  static takeAll(requests: readonly OutstandingRequest[], nowMs: number): Outgoing | undefined {
+  static takeAll(requests: readonly ResumableRequest[], nowMs: number): Outgoing | undefined {
     const [first] = requests;
     if (!first || requests.length < 2) return first?.takeMessage(nowMs);
     return {
       type: 'submit-all',
-      deployment: first.#submission.deployment,
+      deployment: first.#made.deployment,
       ...first.turn,
       requests: requests.map((request) => request.#take(nowMs)),
     };
@@ -102,7 +103,7 @@ export class OutstandingRequest {
   }
 
   #take(nowMs: number): SubmittedRequest {
-    const { requestId, input, options } = this.#submission;
+    const { requestId, input, options } = this.#made;
     const request = { requestId, input, options, elapsedMs: nowMs - this.#submittedAtMs };
     if (this.#isSent)
       return { ...request, resumption: { ...this.#progress, choices: this.#choices.map(copyOf) } };
@@ -124,7 +125,7 @@ export class OutstandingRequest {
     if (ttftMs !== undefined) this.#progress = { ttftMs, ...this.#progress };
   }
 
-  /** Choices before it are made as well: only the worker knows how many there will be. */
+  /** Also creates all choices before it: only the worker knows how many there will be. */
   #choiceAt(index: number): ReceivedChoice {
     while (this.#choices.length <= index) this.#choices.push({ tokenIds: [], logprobs: [] });
     const choice = this.#choices[index];

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { requestId } from '../batching/generation/test-support.ts';
-import { OutstandingRequest } from './outstanding.ts';
+import { ResumableRequest } from './resumable-request.ts';
 import type { RequestUpdate } from '../protocol/requests.ts';
 import { createServedModel } from '../worker/test-support.ts';
 
@@ -11,7 +11,7 @@ function createRequest(input: unknown = 'Hi', options: object = { seed: 7 }) {
   const applied: string[] = [];
   const response = { apply: ({ type }: RequestUpdate) => applied.push(type) };
   const submission = { requestId: ID, deployment: 'text-generator', input, options };
-  return { request: new OutstandingRequest(submission, response, 1000), applied };
+  return { request: new ResumableRequest(submission, response, 1000), applied };
 }
 
 const started = (queueWaitMs: number): RequestUpdate => ({
@@ -30,7 +30,7 @@ const chunk = (tokenIds: number[], ttftMs?: number, index = 0): RequestUpdate =>
   ...(ttftMs !== undefined && { ttftMs }),
 });
 
-describe('OutstandingRequest', () => {
+describe('ResumableRequest', () => {
   it('is sent as it was submitted to the first worker', () => {
     const { request } = createRequest();
     expect(request.isSent).toBe(false);

@@ -1,0 +1,98 @@
+import * as v from 'valibot';
+import { chatMessage, lengthOfChat } from './chat.ts';
+import type { ClientId } from './ids.ts';
+import {
+  detokenization,
+  dtypeChoice,
+  modelSource,
+  storedModel,
+  suggestedModel,
+  tokenization,
+  whenBusy,
+} from './models.ts';
+import { batchKnobs, overrideId, policy } from './status.ts';
+import { count, id, MAX_PROMPT_LENGTH, MAX_TEXT_LENGTH, name, tokenIds, version, type Wire } from './wire.ts';
+
+/** A client's message to the worker. */
+// @__NO_SIDE_EFFECTS__
+export function clientMessage<Type extends string, Entries extends v.ObjectEntries>(
+  type: Type,
+  entries: Entries,
+) {
+  return v.object({ version, clientId: id<ClientId>(), type: v.literal(type), ...entries });
+}
+
+/** A message that the worker answers with `call-answered` or `call-refused`. */
+// @__NO_SIDE_EFFECTS__
+function call<Type extends string, Entries extends v.ObjectEntries, Answer extends v.GenericSchema>(
+  type: Type,
+  entries: Entries,
+  answer: Answer,
+) {
+  return { message: clientMessage(type, { callId: count, ...entries }), answer };
+}
+
+const nothing = v.void();
+
+const chat = v.pipe(
+  v.array(chatMessage),
+  v.check((messages) => lengthOfChat(messages) <= MAX_PROMPT_LENGTH),
+);
+
+/** The one table of calls to the worker itself: by name, the message's fields and the answer. */
+export const CALLS = {
+  /** Answers with all knobs of that deployment; for the text generator, the users' own. */
+  configure: call('configure', { deployment: name, knobs: v.unknown() }, v.union([policy, batchKnobs])),
+  /** Begins an override, or changes the one with this ID. Answers with the policy in force. */
+  'set-override': call('set-override', { overrideId, knobs: v.unknown() }, policy),
+  /** Does nothing unless this override is held. */
+  'release-override': call('release-override', { overrideId }, nothing),
+  /** Answers in Prometheus' text format. */
+  metrics: call('metrics', {}, v.string()),
+  /** Answers with a string for each token. */
+  'token-texts': call('token-texts', { tokenIds }, v.array(v.string())),
+  tokenize: call(
+    'tokenize',
+    { text: v.pipe(v.string(), v.maxLength(MAX_TEXT_LENGTH)), addSpecialTokens: v.boolean() },
+    tokenization,
+  ),
+  /** Renders the messages with the chat template of the current model. */
+  'tokenize-chat': call(
+    'tokenize-chat',
+    {
+      messages: chat,
+      addGenerationPrompt: v.boolean(),
+      chatTemplateArguments: v.record(v.string(), v.unknown()),
+    },
+    tokenization,
+  ),
+  detokenize: call('detokenize', { tokenIds }, detokenization),
+  /** Answers once the model serves. */
+  'load-model': call('load-model', { source: modelSource, dtype: dtypeChoice, whenBusy }, nothing),
+  'list-models': call('list-models', {}, v.array(storedModel)),
+  'suggest-models': call('suggest-models', {}, v.array(suggestedModel)),
+  'delete-model': call('delete-model', { key: v.string() }, nothing),
+};
+
+type Calls = typeof CALLS;
+export type CallName = keyof Calls;
+
+/** The message of a call. */
+export type CallMessage<Name extends CallName = CallName> = {
+  [Key in Name]: { readonly type: Key } & Wire<Calls[Key]['message']>;
+}[Name];
+
+export type CallAnswer<Name extends CallName> = Wire<Calls[Name]['answer']>;
+
+/** The worker's function for each call. */
+export type CallHandlers<Name extends CallName = CallName> = {
+  readonly [Key in Name]: (message: CallMessage<Key>) => CallAnswer<Key> | Promise<CallAnswer<Key>>;
+};
+
+/** Runs the handler of a call. */
+export function handleCall<Name extends CallName>(
+  handlers: CallHandlers<Name>,
+  message: CallMessage<Name>,
+): CallAnswer<Name> | Promise<CallAnswer<Name>> {
+  return handlers[message.type](message);
+}

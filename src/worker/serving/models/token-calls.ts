@@ -1,0 +1,73 @@
+import { ClosedError, InvalidOptionError } from '../../../batching/errors.ts';
+import type { CallHandlers } from '../../../protocol/calls.ts';
+import { NoChatTemplateError } from '../../../protocol/errors/model.ts';
+import type { Tokenization } from '../../../protocol/models.ts';
+import { inPieces } from '../../../platform/in-pieces.ts';
+import type { LoadedModel } from '../../runtime/loaded-model.ts';
+
+type TokenCall = 'token-texts' | 'tokenize' | 'tokenize-chat' | 'detokenize';
+
+/**
+ * Answers the calls about the tokens of the current model.
+ *
+ * @param whenStarted Waits for the first model. Resolves with undefined if no model serves.
+ */
+export function createTokenCalls(
+  whenStarted: () => Promise<LoadedModel | undefined>,
+): CallHandlers<TokenCall> {
+  const whenServed = async (): Promise<LoadedModel> => {
+    const model = await whenStarted();
+    if (model) return model;
+    throw new ClosedError('No model serves: see why on the page, and load another model there.');
+  };
+  return {
+    /** '' for a special token, and for every token if no model serves. U+FFFD for a part of a character. */
+    async 'token-texts'({ tokenIds }) {
+      const model = await whenStarted();
+      return tokenIds.map((tokenId) => {
+        const stream = model?.tokenizer.createTextStream();
+        return stream ? stream.push(tokenId) + stream.end() : '';
+      });
+    },
+    async tokenize({ text, addSpecialTokens }) {
+      return resultOf(tokenizationOf(text, addSpecialTokens, await whenServed()));
+    },
+    /** @throws NoChatTemplateError, ChatTemplateError. */
+    async 'tokenize-chat'({ messages, addGenerationPrompt, chatTemplateArguments }) {
+      const served = await whenServed();
+      const { chatTemplate } = served.tokenizer;
+      if (!chatTemplate) throw NoChatTemplateError.of(served.modelInfo.id);
+      const text = chatTemplate.render(messages, chatTemplateArguments, addGenerationPrompt);
+      return resultOf(tokenizationOf(text, false, served));
+    },
+    /** @throws InvalidOptionError for an ID outside the vocabulary. */
+    async detokenize({ tokenIds }) {
+      const { tokenizer, modelInfo } = await whenServed();
+      const { id: modelId, vocabSize } = modelInfo;
+      const index = tokenIds.findIndex((tokenId) => tokenId >= vocabSize);
+      if (index >= 0)
+        throw InvalidOptionError.of(`tokens[${index}]`, `a token id below ${vocabSize}`, tokenIds[index]);
+      return { modelId, text: tokenizer.vocabulary.decode(tokenIds) };
+    },
+  };
+}
+
+function* tokenizationOf(
+  text: string,
+  addSpecialTokens: boolean,
+  { tokenizer, modelInfo }: LoadedModel,
+): Generator<void, Tokenization> {
+  const tokenIds = yield* tokenizer.encodeInPieces(text, addSpecialTokens);
+  return {
+    modelId: modelInfo.id,
+    contextLength: modelInfo.contextLength,
+    tokenIds,
+    spellings: tokenIds.map((tokenId) => tokenizer.vocabulary.spell(tokenId)),
+  };
+}
+
+/** Works in pieces, so that a short text does not wait for a long one. */
+function resultOf<Result>(work: Generator<void, Result>): Result | Promise<Result> {
+  const first = work.next();
+  return first.done ? first.value : inPieces(work);
+}

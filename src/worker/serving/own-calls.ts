@@ -1,0 +1,37 @@
+import { toPrometheusText } from '../../batching/metrics/prometheus.ts';
+import type { MetricsRegistry } from '../../batching/metrics/registry.ts';
+import type { CallHandlers, CallMessage, CallName } from '../../protocol/calls.ts';
+import { TEXT_GENERATOR } from '../../protocol/generation.ts';
+import type { Knobs } from './knobs.ts';
+
+interface OwnCallParts {
+  readonly knobs: Knobs;
+  readonly metrics: MetricsRegistry;
+  /** @throws UpstreamError if an upstream serves, which batches requests by its own policy. */
+  readonly refuseUnderUpstream: () => void;
+}
+
+/** Answers the calls about knobs and metrics. */
+export function createOwnCalls({ knobs, metrics, refuseUnderUpstream }: OwnCallParts) {
+  return {
+    configure({ deployment, knobs: changed }) {
+      if (deployment === TEXT_GENERATOR) refuseUnderUpstream();
+      return knobs.configure(deployment, changed);
+    },
+    'set-override'({ clientId, overrideId, knobs: changed }) {
+      refuseUnderUpstream();
+      return knobs.setOverride(clientId, overrideId, changed);
+    },
+    'release-override': ({ overrideId }) => knobs.releaseOverride(overrideId),
+    metrics: () => toPrometheusText(metrics.snapshot()),
+  } satisfies Partial<CallHandlers>;
+}
+
+export type OwnCalls = ReturnType<typeof createOwnCalls>;
+
+/** All calls but those of `createOwnCalls` are about models. */
+export type ModelCall = Exclude<CallName, keyof OwnCalls>;
+
+export function isModelCall(message: CallMessage, ownCalls: OwnCalls): message is CallMessage<ModelCall> {
+  return !(message.type in ownCalls);
+}
