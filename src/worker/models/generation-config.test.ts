@@ -36,6 +36,16 @@ describe('readGenerationDefaults', () => {
     expect(readGenerationDefaults({ num_return_sequences: given }, 512).n).toBe(n);
   });
 
+  it.each([
+    ['topK', { top_k: -1 }, 0],
+    ['topP', { top_p: 0 }, 1],
+    ['repetitionPenalty', { repetition_penalty: 1e9 }, 1],
+    ['maxNewTokens', { max_new_tokens: -5 }, 64],
+    ['temperature', { do_sample: true, temperature: -1 }, 1],
+  ] as const)('has its own %s for %o, which no request may have', (name, config, own) => {
+    expect(readGenerationDefaults(config, 512)[name]).toBe(own);
+  });
+
   it('takes one stop string for a list of one', () => {
     expect(readGenerationDefaults({ stop_strings: 'END' }, 512).stop).toEqual(['END']);
   });
