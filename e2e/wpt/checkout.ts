@@ -43,6 +43,6 @@ async function git(...args: readonly string[]): Promise<void> {
   const { isSuccess } = await runCommand('git', ['-C', CACHE, ...args], { timeoutMs: TIMEOUT_MS });
   if (!isSuccess)
     throw new Error(
-      `git ${args[0]} failed: check the network, or name a checkout: npm run test:wpt -- FOLDER.`,
+      `git ${args[0]} failed: check the network, or name a checkout: node e2e/wpt/main.ts FOLDER.`,
     );
 }

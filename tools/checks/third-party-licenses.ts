@@ -43,7 +43,8 @@ for (const { manifest } of forbidden) {
 const text = shipped.map(describe).join(`\n${'-'.repeat(80)}\n\n`);
 if (process.argv.includes('--write')) writeFileSync(FILE, text);
 const isCurrent = readFileSync(FILE, 'utf8') === text;
-if (!isCurrent) console.error(`${FILE} is not that of the packages in use: run \`npm run licenses\`.`);
+if (!isCurrent)
+  console.error(`${FILE} is not that of the packages in use: run \`npm run write -- licenses\`.`);
 if (isCurrent && forbidden.length === 0) console.log(`Licenses: ${shipped.length} packages, all in ${FILE}.`);
 else process.exitCode = 1;
 

@@ -21,7 +21,7 @@ const TYPEDOC_TIMEOUT_MS = 180_000;
 
 const INTRO = `# API reference
 
-Generated from the docstrings of the package by \`npm run docs:api\`. One page for each entry:
+Generated from the docstrings of the package by \`npm run write -- api\`. One page for each entry:
 `;
 
 /** How the pages look. Tables keep a type's fields in view. */

@@ -1,7 +1,8 @@
 import type { Browser, Page, Worker } from 'playwright';
 
 import type { GeneratedCheckpoint } from '../../../hub-server/checkpoints/generated-checkpoint.ts';
-import { describeModel } from '../../describe-model.ts';
+import { describeModel } from '../../conditions.ts';
+import { loadedOf } from '../../open-ready.ts';
 import { measureInPage } from '../measure.ts';
 import type { StepCost, StepResources } from '../results.ts';
 import { knobsOf, type Scenario } from '../scenarios.ts';
@@ -59,8 +60,7 @@ export async function measureSteps(plan: StepsPlan): Promise<readonly StepCost[]
 }
 
 async function loadInto(page: Page, name: string, checkpoint: GeneratedCheckpoint): Promise<Contender> {
-  const { model } = await loadStandIn(page, name, checkpoint);
-  if (!model) throw new Error(`${name} is loaded but the page names no model`);
+  const { model } = loadedOf(await loadStandIn(page, name, checkpoint));
   return { page, model: describeModel(model), worker: await gpuWorkerOf(page) };
 }
 
