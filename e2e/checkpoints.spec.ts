@@ -18,7 +18,7 @@ interface ExpectedPrompt {
 
 /** What NumPy computes in float64: tools/reference/gpt2. */
 const reference: Readonly<Record<string, { readonly prompts: readonly ExpectedPrompt[] }>> = JSON.parse(
-  readFileSync(new URL('fixtures/checkpoints-reference.json', import.meta.url), 'utf8'),
+  readFileSync(new URL('../tools/reference/fixtures/checkpoints-reference.json', import.meta.url), 'utf8'),
 );
 
 const FULL_SIZE = 'generated/gpt2';

@@ -21,7 +21,7 @@ interface Reference {
 
 /** What NumPy computes in float64: tools/reference/gpt2. */
 const references: Readonly<Record<string, Reference>> = JSON.parse(
-  readFileSync(new URL('fixtures/checkpoints-reference.json', import.meta.url), 'utf8'),
+  readFileSync(new URL('../tools/reference/fixtures/checkpoints-reference.json', import.meta.url), 'utf8'),
 );
 
 const NUM_TOKENS = 4;

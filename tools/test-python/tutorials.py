@@ -89,7 +89,7 @@ class Tutorials:
 
     def run(self) -> None:
         folders = [SEEDS / name for name in ("text_generator", "adder", "house_price")]
-        reader = ROOT / "tools" / "train-house-price"
+        reader = ROOT / "tools" / "train" / "house-price"
         env = {"STORYTELLER": str(STORYTELLER)}
         try:
             with RayCluster(self._bin, num_cpus=NUM_CPUS, python_path=[*folders, reader], env=env, cwd=self._work) as ray:
