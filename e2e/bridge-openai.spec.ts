@@ -26,7 +26,12 @@ interface TokenReference {
 const REFERENCE: {
   readonly prompts: readonly PromptReference[];
   readonly wholeContext: { readonly tokenIds: number[]; readonly logprobs: readonly (number | null)[] };
-} = JSON.parse(readFileSync(new URL('../tools/reference/fixtures/prompt-logprobs-reference.json', import.meta.url), 'utf8'));
+} = JSON.parse(
+  readFileSync(
+    new URL('../tools/reference/fixtures/prompt-logprobs-reference.json', import.meta.url),
+    'utf8',
+  ),
+);
 
 function clientOf({ url }: ServedBridge): OpenAI {
   return new OpenAI({ apiKey: 'none', baseURL: `${url}/v1`, maxRetries: 0 });

@@ -22,7 +22,10 @@ const { continuations }: { readonly continuations: readonly Continuation[] } = J
 const NUM_TOKENS = 12;
 
 const { wholeContext }: { readonly wholeContext: WholeContext } = JSON.parse(
-  readFileSync(new URL('../tools/reference/fixtures/prompt-logprobs-reference.json', import.meta.url), 'utf8'),
+  readFileSync(
+    new URL('../tools/reference/fixtures/prompt-logprobs-reference.json', import.meta.url),
+    'utf8',
+  ),
 );
 
 /** What PyTorch computes in fp64; the file is made by tools/train/storyteller/prompt_logprobs_reference.py. */

@@ -1,6 +1,13 @@
-import type { SlotBar } from './slot-history.ts';
+import type { SlotSpan } from '../../client/index.ts';
 
-type Placeable = Pick<SlotBar, 'requestId' | 'index' | 'slot' | 'startedAtMs'>;
+interface Placeable extends Pick<SlotSpan, 'requestId' | 'index' | 'slot'> {
+  readonly startedAtMs: number;
+}
+
+interface Placed extends Placeable, Pick<SlotSpan, 'end'> {
+  readonly lane: number;
+  readonly endedAtMs?: number;
+}
 
 /** Times of one message agree up to rounding, ms. */
 const TOLERANCE_MS = 1;
@@ -24,7 +31,7 @@ export class Lanes {
   }
 
   /** Call it with each report of a bar: its lane is free once the sequence has ended. */
-  follow(bar: Placeable & Pick<SlotBar, 'lane' | 'end' | 'endedAtMs'>): void {
+  follow(bar: Placed): void {
     const isOver = bar.endedAtMs !== undefined && bar.end !== 'moved';
     this.#endsMs[bar.lane] = isOver ? (bar.endedAtMs ?? 0) : Infinity;
     if (isOver) this.#kept.delete(nameOf(bar));

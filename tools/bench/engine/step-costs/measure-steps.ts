@@ -8,7 +8,7 @@ import type { StepCost, StepResources } from '../results.ts';
 import { knobsOf, type Scenario } from '../scenarios.ts';
 import { loadStandIn } from '../stand-in.ts';
 import { spreadOf } from '../../statistics.ts';
-import { countGpuCalls, gpuWorkerOf, readGpuCounts, type GpuCounts } from './gpu-calls.ts';
+import { countGpuCalls, countSubmits, gpuWorkerOf, readGpuCounts, type GpuCounts } from './gpu-calls.ts';
 import { longLessShort, type RunTotals } from './long-less-short.ts';
 import { DEEP_STAND_INS } from './stand-ins.ts';
 import { withWorkerCpu } from './worker-cpu.ts';
@@ -75,7 +75,11 @@ async function measureModel(
     await eachKind((kind) => runRows(contenders[kind], numRows, LONG_COUNTED_TOKENS));
     cpuRounds.push(await measureCpu(browser, contenders, { numRows, rounds }));
   }
-  await eachKind((kind) => contenders[kind].worker.evaluate(countGpuCalls));
+  await eachKind(async (kind) => {
+    const { worker } = contenders[kind];
+    await worker.evaluate(countSubmits);
+    await worker.evaluate(countGpuCalls);
+  });
   const costs: StepCost[] = [];
   for (const [index, numRows] of ROWS.entries()) {
     const cpu = cpuRounds[index] ?? [];
