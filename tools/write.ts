@@ -23,6 +23,8 @@ const COMMANDS: Readonly<Record<string, readonly string[]>> = {
     'playwright test -c e2e playground-picture --project wasm --update-snapshots',
   ],
   film: ['node tools/record/main.ts'],
+  decoders: ['python3 tools/reference/decoder/main.py'],
+  'gpu-check': ['python3 tools/reference/gpu-check/main.py'],
 };
 
 const USAGE = `Usage: npm run write -- NAME
@@ -33,7 +35,9 @@ const USAGE = `Usage: npm run write -- NAME
   api           docs/api, from the docstrings of the package's entries
   licenses      public/third-party-licenses.txt
   picture       .github/page.png, the README's picture
-  film          .github/run.webm, the README's film`;
+  film          .github/run.webm, the README's film
+  decoders      expected values of the generated decoders, from PyTorch
+  gpu-check     the values that a GPU is checked with, from PyTorch`;
 
 const commands = COMMANDS[process.argv[2] ?? ''];
 if (!commands) console.error(USAGE);

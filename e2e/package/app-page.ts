@@ -5,7 +5,7 @@ import { greedyTokenIds, reference, withoutEnd } from '../support/reference.ts';
 import { InstalledPackage } from './installed-package.ts';
 import type { ServedApp } from './serve-folders.ts';
 
-/** What an app's script leaves in its page. */
+/** Set by an app's script in its page. */
 export interface AppWindow {
   readonly serve: TabserveClient<{ 'upper-case': { input: string; output: string } }>;
 }

@@ -14,7 +14,7 @@ const TOLERANCE_MS = 1;
 
 /** Gives each sequence a row of the timeline for as long as it runs, whatever slots the engine moves it to. */
 export class Lanes {
-  /** When the last bar of each lane ends: Infinity while it lasts, -Infinity where an earlier message told of its end. */
+  /** When the last bar of each lane ends: Infinity while it lasts, -Infinity where an earlier message reported its end. */
   readonly #endsMs: number[] = [];
   /** The lane of each sequence that runs. */
   readonly #kept = new Map<string, number>();
@@ -39,8 +39,8 @@ export class Lanes {
   }
 
   /**
-   * Call it after each message: what the next one tells of for the first time began after all that has ended by now. Times of two
-   * messages can't say so, because messages take different times to arrive.
+   * Call it after each message: a bar that the next message is the first to report began after all bars that have ended by now. The
+   * times of two messages can't show that, because messages take different times to arrive.
    */
   settle(): void {
     for (let lane = 0; lane < this.#endsMs.length; lane += 1)

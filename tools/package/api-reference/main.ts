@@ -46,7 +46,7 @@ const MARKDOWN_OPTIONS = {
 const DEFAULTS =
   'maxNewTokens temperature topK topP minP repetitionPenalty presencePenalty frequencyPenalty n stop';
 
-/** What tells events apart, brands, defaults that are named as the options are, and what classes and attributes always have. */
+/** Members without a description of their own: discriminants, brands, defaults named like their options, and inherited ones. */
 const SELF_EVIDENT = [
   ...['ClientUpdate', 'RequestUpdate'].flatMap((name) => [
     `tabserve.${name}.__type.type`,

@@ -21,7 +21,7 @@ const PROMPT = 'Once';
 /** Prompt and output fit the smallest K/V cache, so that it does not grow between the runs. */
 const LONG_TOKENS = 20;
 const SHORT_TOKENS = 4;
-/** Decode steps that a long run has more than a short one. */
+/** Decode steps of a long run beyond those of a short one. */
 export const NUM_MEASURED_STEPS = LONG_TOKENS - SHORT_TOKENS;
 /** The calls are the same in each step, so a few steps tell them. */
 const LONG_COUNTED_TOKENS = 12;
@@ -195,7 +195,7 @@ async function gpuProcessSecondsOf(browser: Browser): Promise<number> {
   return processInfo.filter(({ type }) => type === 'GPU').reduce((sum, { cpuTime }) => sum + cpuTime, 0);
 }
 
-/** One after the other: what runs at once disturbs the figures. */
+/** Runs one after the other, because parallel runs disturb the figures. */
 async function eachKind<Value>(of: (kind: StepKind) => Value | Promise<Value>): Promise<EachKind<Value>> {
   const captured = await of('captured');
   return { captured, plain: await of('plain') };
