@@ -1,8 +1,7 @@
 import { systemClock } from '../../src/batching/clock.ts';
 import { Engine } from '../../src/batching/generation/engine.ts';
 import type { FinishedEvent, StepEvent } from '../../src/batching/generation/events.ts';
-import type { KvShape } from '../../src/batching/generation/kv-memory.ts';
-import type { ModelRunner, Step } from '../../src/batching/generation/model-runner.ts';
+import type { ModelRunner } from '../../src/batching/generation/model-runner.ts';
 import { DEFAULT_POLICY, type BatchingPolicy } from '../../src/batching/generation/policy.ts';
 import type { GenerationRequest } from '../../src/batching/generation/request.ts';
 import type { RequestId } from '../../src/batching/ids.ts';
@@ -36,10 +35,10 @@ export async function play(
   model: Pick<ProbeModel, 'config' | 'backend'>,
   { policy, isPipelined, arrivals }: Play,
 ): Promise<Played> {
-  const runner = new WatchedRunner(new BackendRunner(model.backend), isPipelined);
+  let numSharedPrefills = 0;
   const player = new Player(arrivals);
   const engine = new Engine({
-    runner,
+    runner: watch(new BackendRunner(model.backend), isPipelined, () => (numSharedPrefills += 1)),
     clock: systemClock,
     contextLength: model.config.contextLength,
     eosTokenIds: model.config.eosTokenIds,
@@ -56,7 +55,7 @@ export async function play(
   await player.done;
   await engine.close();
   const { ids, finished, steps } = player;
-  return { ids, finished, steps, numSharedPrefills: runner.numSharedPrefills };
+  return { ids, finished, steps, numSharedPrefills };
 }
 
 /** Submits requests when they are due, and records what the engine reports. */
@@ -104,29 +103,17 @@ class Player {
   }
 }
 
-/** Counts the prefills of several rows. */
-class WatchedRunner implements ModelRunner {
-  numSharedPrefills = 0;
-  readonly isPipelined: boolean;
-  readonly kvCacheLimits: ModelRunner['kvCacheLimits'];
-  readonly maxPrefillRows: ModelRunner['maxPrefillRows'];
-  readonly maxScoredTokens: ModelRunner['maxScoredTokens'];
-  readonly #runner: BackendRunner;
-
-  constructor(runner: BackendRunner, isPipelined: boolean) {
-    this.#runner = runner;
-    this.isPipelined = isPipelined;
-    this.kvCacheLimits = runner.kvCacheLimits;
-    this.maxPrefillRows = runner.maxPrefillRows;
-    this.maxScoredTokens = runner.maxScoredTokens;
-  }
-
-  start(step: Step): ReturnType<ModelRunner['start']> {
-    if (step.kind === 'prefill' && step.rows.length > 1) this.numSharedPrefills += 1;
-    return this.#runner.start(step);
-  }
-
-  resizeKvCache(shape: KvShape): void {
-    this.#runner.resizeKvCache(shape);
-  }
+/** Calls `onSharedPrefill` at each prefill of several rows. */
+function watch(runner: BackendRunner, isPipelined: boolean, onSharedPrefill: () => void): ModelRunner {
+  return {
+    isPipelined,
+    kvCacheLimits: runner.kvCacheLimits,
+    maxPrefillRows: runner.maxPrefillRows,
+    maxScoredTokens: runner.maxScoredTokens,
+    start(step) {
+      if (step.kind === 'prefill' && step.rows.length > 1) onSharedPrefill();
+      return runner.start(step);
+    },
+    resizeKvCache: (shape) => runner.resizeKvCache(shape),
+  };
 }
