@@ -20,7 +20,7 @@ export default defineConfig({
     target: 'es2024',
     chunkSizeWarningLimit: 1500,
     rolldownOptions: {
-      // What the first screen needs is one file: each further one waits for a connection, and compresses by itself.
+      // The first screen's scripts are one file: each further one waits for a connection, and compresses by itself.
       output: { codeSplitting: { groups: [{ name: 'page', tags: ['$initial'] }] } },
     },
   },

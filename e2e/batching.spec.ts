@@ -1,15 +1,25 @@
+import { requireEnvironment } from './support/environment.ts';
 import { reference } from './support/reference.ts';
 import { requestsOf, sequenceOf } from './support/sequence-of-events.ts';
 import type { TextRequest } from './support/tab.ts';
 import { ANY_BACKEND, expect, IS_WHOLE, test } from './support/test.ts';
 import type { GenerationOptions } from '../src/protocol/generation.ts';
+import type { Browser } from 'playwright/test';
 
 /** Tokens of a request that still runs when the page's next message arrives: WASM makes a thousand a second. */
 const LASTING = 400;
 
 const POLICIES = ['off', 'static', 'continuous'] as const;
 
-// What is prefilled hangs on each test's own requests, not on those before it.
+let isAdapterFound: Promise<boolean> | undefined;
+
+// `npm run test:batching` runs on WASM alone where there is no adapter. All other tests on WebGPU fail there.
+test.beforeEach(async ({ backend, browser }) => {
+  const isMissing = backend === 'webgpu' && !(await (isAdapterFound ??= findAdapter(browser)));
+  test.skip(isMissing, 'The browser has no WebGPU adapter.');
+});
+
+// Each test prefills its own requests only, whatever ran before it.
 test.beforeEach(({ tab }) => tab.configure({ prefixCaching: false }));
 
 test('nine sample prompts sent by the button reach batch size 8, and every text starts with its prompt', async ({
@@ -305,6 +315,15 @@ function sampledRequests(
       maxNewTokens: 4 + ((5 * index + round) % 12),
     },
   }));
+}
+
+async function findAdapter(browser: Browser): Promise<boolean> {
+  const page = await browser.newPage();
+  // WebGPU needs a secure origin; the document itself doesn't matter.
+  await page.goto(`${requireEnvironment().pageUrl}/third-party-licenses.txt`);
+  const isFound = await page.evaluate(async () => Boolean(await navigator.gpu?.requestAdapter()));
+  await page.close();
+  return isFound;
 }
 
 interface ConfigurePlan {

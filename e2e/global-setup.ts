@@ -3,7 +3,7 @@ import { findBrowser } from '../bridge/browser/find-browser.ts';
 import { writeEnvironment } from './support/environment.ts';
 import { collectPolicyReports, reportingPolicy } from './support/policy-reports.ts';
 
-/** Finds the browser and serves both built pages; returns the way to end that. */
+/** Finds the browser and serves the built pages. Returns the function that stops the servers. */
 // oxlint-disable-next-line import/no-default-export -- Playwright asks for one
 export default async function setUp(): Promise<() => Promise<void>> {
   const browser = await findBrowser();

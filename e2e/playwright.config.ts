@@ -1,18 +1,23 @@
 import { defineConfig } from 'playwright/test';
 
-import { WEBGPU_ARGUMENTS } from '../bridge/browser/launch-arguments.ts';
+import { QUIET_ARGUMENTS, WEBGPU_ARGUMENTS } from '../bridge/browser/launch-arguments.ts';
 import { readEnvironment } from './support/environment.ts';
 import type { BackendOption } from './support/test.ts';
 
 // The workers read this file again, after the global set-up; before it, there is no environment to read.
 const environment = readEnvironment();
 
+const launch = (args: readonly string[]) => ({
+  args: [...args],
+  ...(environment && { executablePath: environment.browserPath }),
+});
+
 export default defineConfig<BackendOption>({
   testDir: '.',
   outputDir: '../test-results',
   snapshotPathTemplate: '{testDir}/screenshots/{arg}{ext}',
   globalSetup: './global-setup.ts',
-  // WebGPU has one of them: what the software adapter leaves of the cores is enough for WASM.
+  // One worker runs the WebGPU tests, the other one those of WASM and of the package.
   workers: 2,
   fullyParallel: false,
   forbidOnly: Boolean(process.env['CI']),
@@ -26,10 +31,7 @@ export default defineConfig<BackendOption>({
     actionTimeout: 60_000,
     // Recording every test costs a third of the machine; a test that failed is recorded at its second try.
     trace: 'on-first-retry',
-    launchOptions: {
-      args: [...WEBGPU_ARGUMENTS],
-      ...(environment && { executablePath: environment.browserPath }),
-    },
+    launchOptions: launch(WEBGPU_ARGUMENTS),
     ...(environment && { baseURL: environment.pageUrl }),
   },
   projects: [
@@ -44,6 +46,18 @@ export default defineConfig<BackendOption>({
       name: 'wasm',
       use: { backend: 'wasm' },
       testIgnore: ['no-adapter.spec.ts', 'sampler.spec.ts', 'recovery-gpu.spec.ts', 'gpu-check.spec.ts'],
+    },
+    {
+      // The packed package in apps of its users. One worker, which packs and installs the package once.
+      name: 'package',
+      testDir: './package/tests',
+      testMatch: '*.ts',
+      outputDir: '../test-results/package',
+      workers: 1,
+      retries: 1,
+      // webpack takes half a minute on a loaded machine.
+      timeout: 180_000,
+      use: { trace: 'on-first-retry', launchOptions: launch(QUIET_ARGUMENTS) },
     },
   ],
 });

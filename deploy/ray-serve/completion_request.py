@@ -13,7 +13,7 @@ MAX_PROMPTS = 64
 MAX_SEED = 2**32 - 1
 
 OPTIONS: dict[str, dict[str, Any]] = json.loads(Path(__file__).with_name("options.json").read_text())
-"""Tabserve's generation options by their names in `/v1/completions`; `npm run bench:readme` writes the file."""
+"""Tabserve's generation options by their names in `/v1/completions`; `npm run write -- options` writes the file."""
 
 Prompt = str | list[int]
 

@@ -37,7 +37,7 @@ export class DrivenTab {
     return this.evaluate(() => window.tabserve.status());
   }
 
-  /** Submits all in one turn; the token ids of each. */
+  /** Submits all requests at once. Returns the token ids of each. */
   generateAll(prompts: readonly string[], options: GenerationOptions): Promise<readonly number[][]> {
     return this.evaluate(
       ([texts, given]) => {

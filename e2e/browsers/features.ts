@@ -1,6 +1,6 @@
 import type { DrivenTab } from './driven-tab.ts';
 
-/** What Tabserve uses of a browser where it has it, and whether this one has. */
+/** Optional features of a browser that Tabserve uses, and whether this browser has them. */
 export type Features = Readonly<Record<string, boolean>>;
 
 /** As the page sees them; a worker may have less. */

@@ -1,18 +1,24 @@
 import { test as base } from 'playwright/test';
 
 import { startServer } from '../../bridge/server.ts';
-import { launchBrowser, type DrivenBrowser, type DrivenBrowserName } from './driven-browser.ts';
+import type { DrivenBrowser } from './driven-browser.ts';
 import { DrivenTab } from './driven-tab.ts';
 
 export { expect } from 'playwright/test';
 
+/** Each needs its own driver, so it is imported only for its project. */
+const LAUNCHERS = {
+  firefox: async () => (await import('./firefox.ts')).launchFirefox(),
+  webkitgtk: async () => (await import('./webkitgtk.ts')).launchWebKitGtk(),
+};
+
 export interface DrivenOptions {
-  readonly drivenBrowser: DrivenBrowserName;
+  readonly drivenBrowser: keyof typeof LAUNCHERS;
 }
 
 interface DrivenWorkerFixtures extends DrivenOptions {
   readonly driven: DrivenBrowser;
-  /** Of the built page. */
+  /** Address of the built page. */
   readonly pageUrl: string;
 }
 
@@ -26,11 +32,11 @@ export const test = base.extend<DrivenFixtures, DrivenWorkerFixtures>({
 
   driven: [
     async ({ drivenBrowser }, provide) => {
-      const browser = await launchBrowser(drivenBrowser);
+      const browser = await LAUNCHERS[drivenBrowser]();
       await provide(browser);
       await browser.close();
     },
-    // It may be installed first.
+    // The browser may have to be installed first.
     { scope: 'worker', timeout: 360_000 },
   ],
 

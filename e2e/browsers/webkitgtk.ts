@@ -54,18 +54,18 @@ async function startBrowser(driverUrl: string, binary: string): Promise<WebDrive
   return driver;
 }
 
-/** WebDriver knows one current window: whoever uses another one has to say so, and nobody in between. */
+/** WebDriver has one current window, so calls to different windows run one after the other. */
 function createTabs(driver: WebDriver, firstWindow: string): (url: string) => Promise<DrivenPage> {
-  const turns = createMutex();
+  const calls = createMutex();
   return (url) =>
-    turns.run(async () => {
+    calls.run(async () => {
       // The one that a test has used last may be closed.
       await driver.switchTo().window(firstWindow);
       await driver.switchTo().newWindow('tab');
       const handle = await driver.getWindowHandle();
       await driver.get(url);
       const inTab = <Result>(act: () => Promise<Result>): Promise<Result> =>
-        turns.run(async () => {
+        calls.run(async () => {
           await driver.switchTo().window(handle);
           return act();
         });

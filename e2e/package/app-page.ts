@@ -2,28 +2,37 @@ import { expect, test as base, type BrowserContext, type Page } from 'playwright
 
 import type { TabserveClient } from '../../src/client/index.ts';
 import { greedyTokenIds, reference, withoutEnd } from '../support/reference.ts';
-import { installedPackage } from './environment.ts';
-import type { InstalledPackage } from './installed-package.ts';
+import { InstalledPackage } from './installed-package.ts';
 import type { ServedApp } from './serve-folders.ts';
 
-/** What an app's script leaves in its page. */
+/** Set by an app's script in its page. */
 export interface AppWindow {
   readonly serve: TabserveClient<{ 'upper-case': { input: string; output: string } }>;
 }
 
-interface Fixtures {
+interface WorkerFixtures {
   readonly place: InstalledPackage;
+}
+
+interface Fixtures {
   /** Serves an app until the test ends. */
   readonly serveApp: (app: Promise<ServedApp>) => Promise<string>;
   /** Opens an app in a tab of its own, and waits for its script. */
   readonly openTab: (url: string) => Promise<Page>;
-  /** As `openTab`, in a tab whose time `page.clock` tells. */
+  /** Like `openTab`, in a tab whose time comes from `page.clock`. */
   readonly openTabWithClock: (url: string) => Promise<Page>;
 }
 
-export const test = base.extend<Fixtures>({
-  // oxlint-disable-next-line no-empty-pattern -- Playwright reads the fixtures from the pattern
-  place: ({}, provide) => provide(installedPackage()),
+export const test = base.extend<Fixtures, WorkerFixtures>({
+  place: [
+    // oxlint-disable-next-line no-empty-pattern -- Playwright reads the fixtures from the pattern
+    async ({}, provide) => {
+      const place = await InstalledPackage.create();
+      await provide(place);
+      await place.remove();
+    },
+    { scope: 'worker', timeout: 300_000 },
+  ],
   // oxlint-disable-next-line no-empty-pattern -- as above
   serveApp: async ({}, provide) => {
     const served: ServedApp[] = [];

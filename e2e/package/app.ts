@@ -30,13 +30,13 @@ startWorker({ deployments: [upperCase]${runtimeUrl === undefined ? '' : `, runti
 const PAGE = (head: string, script: string): string =>
   `<!doctype html><html><head>${head}<title>An app</title></head><body><div id="root"></div><script type="module" src="${script}"></script></body></html>\n`;
 
-/** What differs between apps. */
+/** The parts in which apps differ. */
 export interface AppParts {
   /** More of the page's head. */
   readonly head?: string;
   /** The source of the page's script. */
   readonly app?: string;
-  /** What the worker's script imports. */
+  /** Module that the worker's script imports. */
   readonly workerModule?: string;
   readonly runtimeUrl?: string;
 }

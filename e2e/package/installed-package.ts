@@ -34,7 +34,7 @@ export class InstalledPackage {
       dependencies: { tabserve: 'file:tabserve.tgz' },
     };
     await writeFile(join(folder, 'package.json'), JSON.stringify(app));
-    // What the repository itself uses in the same version comes from npm's cache.
+    // Packages of the same version as in the repository come from npm's cache.
     await run('npm', ['install', '--prefer-offline', '--no-audit', '--no-fund'], { cwd: folder });
     return new InstalledPackage(folder);
   }

@@ -3,7 +3,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 interface ProcessEntry {
   readonly pid: number;
   readonly parent: number;
-  /** Ticks from the start of the machine: a number that is used again is told apart by it. */
+  /** Ticks from the start of the machine, which tell apart processes that have had the same id. */
   readonly startedAt: string;
   readonly state: string;
 }
@@ -16,7 +16,7 @@ export function familyOf(pid: number): readonly ProcessEntry[] {
   return family;
 }
 
-/** Those that still run. One that has ended but that nobody has waited for is a zombie: it does not run. */
+/** The processes that still run. A zombie has ended. */
 export function runningOf(family: readonly ProcessEntry[]): readonly ProcessEntry[] {
   const running = allProcesses().filter(({ state }) => state !== 'Z');
   return family.filter(({ pid, startedAt }) =>
@@ -35,7 +35,7 @@ function allProcesses(): readonly ProcessEntry[] {
       const [state = '', parent = ''] = fields;
       return [{ pid: Number(name), parent: Number(parent), startedAt: fields[19] ?? '', state }];
     } catch {
-      // It has ended meanwhile.
+      // The process has ended meanwhile.
       return [];
     }
   });

@@ -7,13 +7,13 @@ export interface CheckpointRequest {
   readonly dtypes: readonly DtypeChoice[];
   /** Token ids. */
   readonly prompts: readonly (readonly number[])[];
-  /** Of each prompt's greedy continuation, all in one batch. */
+  /** Tokens of each prompt's greedy continuation. All prompts run in one batch. */
   readonly numTokens: number;
-  /** What a shader is to bind at once, where that is to be less than the adapter's limit. */
+  /** Limits the bytes that a shader binds, below the adapter's own limit. */
   readonly maxBindingBytes?: number;
 }
 
-/** What a checkpoint gave in one precision. */
+/** Results of a checkpoint in one precision. */
 export interface CheckpointRun {
   readonly dtype: Dtype;
   readonly packedBytes: number;
@@ -23,10 +23,10 @@ export interface CheckpointRun {
   readonly logitsErrorBound: number;
   /** The most that may be in JavaScript's memory at once. */
   readonly plannedHeapBytes: number;
-  /** Of each prompt's last token, [vocab]. */
+  /** [vocab] for each prompt's last token. */
   readonly logits: readonly (readonly number[])[];
   readonly greedyTokenIds: readonly (readonly number[])[];
-  /** Of the runtime's heap, which only grows, in bytes. */
+  /** Bytes of the runtime's heap, which only grows. */
   readonly wasmHeapBytes: number;
   readonly convertMs: number;
   readonly createMs: number;

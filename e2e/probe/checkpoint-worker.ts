@@ -21,7 +21,7 @@ import type { CheckpointRequest, CheckpointRun } from './checkpoint-probe.ts';
 import { generatedFiles } from './generated-files.ts';
 import { logitsOf } from './logits-of.ts';
 
-/** What is used of `FileSystemSyncAccessHandle`. */
+/** The used part of `FileSystemSyncAccessHandle`. */
 interface SyncFile {
   read(target: Uint8Array, options: { readonly at: number }): number;
   write(bytes: Uint8Array, options: { readonly at: number }): number;
@@ -35,7 +35,7 @@ interface SyncFileHandle {
   createSyncAccessHandle(): Promise<SyncFile>;
 }
 
-/** Of the K/V cache, in tokens. */
+/** Tokens of the K/V cache. */
 const CAPACITY = 64;
 
 const ALL_CHECKPOINTS = new Map([...CHECKPOINTS, ...DECODERS, [FULL_SIZE_LLAMA, fullSizeLlama]]);

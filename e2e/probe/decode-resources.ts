@@ -5,7 +5,7 @@ import { createRequestId } from '../../src/protocol/ids.ts';
 import { BackendRunner } from '../../src/worker/runtime/runner.ts';
 import { sharedModel } from './shared-model.ts';
 
-/** What one decode step asked of WebGPU. */
+/** WebGPU calls of one decode step. */
 export interface StepResources {
   readonly numBuffersCreated: number;
   readonly numBytesRead: number;

@@ -36,7 +36,7 @@ export interface GreedyBatchReport {
   readonly tokenIds: readonly (readonly number[])[];
   /** Natural logarithms of the probabilities of all output tokens; empty where not asked for. */
   readonly logprobs: readonly (readonly number[])[];
-  /** Of all prompt tokens but the first; empty where not asked for. */
+  /** One for each prompt token but the first. Empty if not requested. */
   readonly promptLogprobs: readonly (readonly number[])[];
   readonly largestBatch: number;
   /** Forward passes that the last prompt took. */

@@ -9,7 +9,7 @@ export interface TrialReport {
   readonly differences: readonly string[];
   /** The largest decode batch of each trial. */
   readonly batchSizes: readonly number[];
-  /** What the trials went through, so that a test can see that they did. */
+  /** Events of the trials, so that a test can check that they happened. */
   readonly numPipelined: number;
   readonly numSharedPrefills: number;
   readonly numReusedTokens: number;
@@ -34,7 +34,7 @@ const SAMPLINGS: readonly Partial<SamplingParams>[] = [
 /** How much there is to go through. */
 export interface TrialOptions {
   readonly count: number;
-  /** Of each target; its mates have fewer, by chance. */
+  /** New tokens of each target. The other rows of its batch have random, smaller numbers. */
   readonly maxNewTokens: number;
 }
 
@@ -82,7 +82,7 @@ export async function runTrials(
   for (let trial = 0; trial < numTrials; trial += 1) {
     const index = Math.floor(random() * targets.length);
     const target = targets[index];
-    // Sizes take turns; the first trial is the largest batch that there is, with all that can be on.
+    // Sizes rotate. The first trial is the largest batch, with every feature on.
     const isWhole = trial === 0 || random() < 0.5;
     const numMates = 15 - (trial % 15);
     const policy = {

@@ -10,7 +10,7 @@ import { compareContinuations, compareSamplers, countDraws } from './sampler-pro
 import { sharedModel, type ProbeBackend } from './shared-model.ts';
 import { allowOwnScripts } from '../../src/platform/own-scripts.ts';
 
-/** What the reference test calls in the page: the runtime below the engine, of which the client shows no logits. */
+/** Calls of the reference test. They reach the runtime below the engine, because the client gives no logits. */
 export interface LogitsProbe {
   /**
    * @param prompts Token ids of each prompt.
@@ -19,7 +19,7 @@ export interface LogitsProbe {
   logitsOf(backend: ProbeBackend, prompts: readonly (readonly number[])[]): Promise<number[][]>;
 }
 
-/** What the sampler's tests call in the page. */
+/** Calls of the sampler's tests. */
 export interface SamplerProbeApi {
   readonly compareSamplers: typeof compareSamplers;
   readonly compareContinuations: typeof compareContinuations;
@@ -27,16 +27,16 @@ export interface SamplerProbeApi {
   readonly resourcesPerStep: typeof resourcesPerStep;
 }
 
-/** What the tests of the engine on the real runtime call in the page. */
+/** Calls of the tests of the engine on the real runtime. */
 export interface EngineProbeApi {
-  /** Of the embedded model. */
+  /** Runs on the embedded model. */
   runTrials(backend: ProbeBackend, seed: number, options: TrialOptions): Promise<TrialReport>;
   readonly repeatSteps: typeof repeatSteps;
   startSoak(...args: Parameters<typeof createSoak>): Promise<void>;
   runSoak(numRequests: number): Promise<SoakState>;
 }
 
-/** What the tests of the generated decoders call in the page. */
+/** Calls of the tests of the generated decoders. */
 export interface DecoderProbeApi {
   readonly decoderLogits: typeof decoderLogits;
   readonly runGreedyBatch: typeof runGreedyBatch;

@@ -11,7 +11,7 @@ import { createRandom, randomRow, type RandomRow } from './random-rows.ts';
 
 type Sample = SampledToken | Error;
 
-/** Of the logits and slots of each probe. */
+/** Rows of the logits and slots of each probe. */
 const MAX_ROWS = 200;
 
 const probes = new Map<number, Promise<SamplerProbe>>();

@@ -7,7 +7,7 @@ import { findBrowser } from '../../bridge/browser/find-browser.ts';
 import { WEBGPU_ARGUMENTS } from '../../bridge/browser/launch-arguments.ts';
 import { describeReport, runSoak } from './soak.ts';
 
-// npm run soak -- --minutes 10 [--backend webgpu] [--seed 7]
+// npm run build:tests && node e2e/soak/main.ts --minutes 10 [--backend webgpu] [--seed 7]
 
 const { values } = parseArgs({
   options: {

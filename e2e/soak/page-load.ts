@@ -10,7 +10,7 @@ export interface LoadOptions {
   readonly known: readonly KnownRequest[];
   /** Inputs and outputs of the model of house prices. */
   readonly house: { readonly features: readonly number[]; readonly price: number };
-  /** What a run says that a fault rejects. */
+  /** Messages of runs that a fault has rejected. */
   readonly injected: readonly string[];
 }
 
@@ -19,9 +19,9 @@ export interface LoadCounts {
   readonly cancelled: number;
   /** By the adder and the model of house prices. */
   readonly answered: number;
-  /** Answers of the model of house prices whose own run a fault has hit: it rejects that batch, and no other. */
+  /** Batches of the house-price model that an injected fault has rejected. No other batch may fail. */
   readonly refused: number;
-  /** What is not as it is without faults, in words. */
+  /** Differences from a run without faults, in words. */
   readonly complaints: readonly string[];
 }
 
@@ -34,7 +34,7 @@ declare global {
 
 /** Runs in the page: it is sent there as text, so it can use nothing from outside itself. */
 export function startLoad({ seed, known, house, injected }: LoadOptions): void {
-  const NUM_LANES = 4;
+  const NUM_STREAMS = 4;
   const serve = window.tabserve;
   if (!serve) throw new Error('The page has no client.');
   const counts = { finished: 0, cancelled: 0, answered: 0, refused: 0, complaints: new Array<string>() };
@@ -87,7 +87,7 @@ export function startLoad({ seed, known, house, injected }: LoadOptions): void {
     }
   }
 
-  async function runLane(): Promise<void> {
+  async function runStream(): Promise<void> {
     while (!load.isOver) {
       const choice = random();
       if (choice < 0.15) await answer();
@@ -95,10 +95,10 @@ export function startLoad({ seed, known, house, injected }: LoadOptions): void {
     }
   }
 
-  const lanes = Promise.all(Array.from({ length: NUM_LANES }, runLane));
+  const streams = Promise.all(Array.from({ length: NUM_STREAMS }, runStream));
   window.endLoad = async () => {
     load.isOver = true;
-    await lanes;
+    await streams;
     return counts;
   };
 }

@@ -6,7 +6,7 @@ import { startLoad, type KnownRequest, type LoadCounts, type LoadOptions } from 
 
 export interface SoakOptions {
   readonly browser: Browser;
-  /** Of the build that can cause faults. */
+  /** Address of the build that can cause faults. */
   readonly url: string;
   readonly backend: 'webgpu' | 'wasm';
   readonly minutes: number;
@@ -16,7 +16,7 @@ export interface SoakOptions {
 export interface SoakReport extends LoadCounts {
   readonly faults: Readonly<Record<string, number>>;
   readonly numReloads: number;
-  /** That nobody has injected. */
+  /** Errors that were not injected. */
   readonly consoleErrors: readonly string[];
   readonly samples: readonly MemorySample[];
 }
@@ -51,7 +51,7 @@ export async function runSoak({ browser, url, backend, minutes, seed }: SoakOpti
   const nextPlan = (): FaultPlan => {
     if (isCalm) return {};
     const kinds = FAULTS[backend];
-    // Each in its turn, so that a short run has all of them.
+    // Faults rotate, so that a short run has all of them.
     const fault = kinds[numPlanned % kinds.length] ?? 'run-rejected';
     numPlanned += 1;
     faults[fault] = (faults[fault] ?? 0) + 1;
@@ -127,7 +127,7 @@ async function restart(page: Page | undefined, backend: SoakOptions['backend']):
   });
 }
 
-/** What each request comes to when nothing goes wrong. */
+/** The text of each request without faults. */
 async function learn(page: Page): Promise<Omit<LoadOptions, 'seed'>> {
   const requests = Array.from({ length: NUM_KNOWN }, (_, index) => ({
     prompt: PROMPTS[index % PROMPTS.length] ?? '',

@@ -9,7 +9,7 @@ declare global {
   }
 }
 
-/** What axe finds wrong with the page as it is now, one line each; with all its rules. */
+/** Violations of all of axe's rules in the page's present state, one line each. */
 export async function axeViolations(page: Page): Promise<string[]> {
   const hasAxe = await page.evaluate(() => 'axe' in window);
   // The page's policy allows no inline script: the debugger evaluates it.

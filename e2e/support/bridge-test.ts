@@ -97,7 +97,7 @@ export async function openTab(context: BrowserContext, backend: Backend): Promis
   return tab;
 }
 
-/** No slot is taken and nobody waits: whatever has become of the requests that came. */
+/** Resolves when no request runs or waits, however the requests have ended. */
 export async function expectIdle(tab: Tab): Promise<void> {
   await expect
     .poll(async () => {

@@ -50,7 +50,7 @@ export const system = { role: 'system', content: 'Be brief.' } as const;
 export const hello = { role: 'user', content: 'Hello' } as const;
 export const MESSAGES = [system, hello];
 
-/** What the page's own handle answers to a chat. */
+/** The answer of the page's own handle to a chat. */
 export async function inPage(
   { tab }: ServedChat,
   options: GenerationOptions,

@@ -19,7 +19,7 @@ export interface CurlAnswer {
 
 const run = promisify(execFile);
 
-/** What curl is answered. A bare machine may have none: then Node asks in its place, and says so. */
+/** Returns the response to curl. On a machine without curl, Node sends the request and says so. */
 export async function curl(
   url: string,
   { method, headers = {}, data, form }: CurlRequest = {},

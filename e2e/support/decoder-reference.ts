@@ -5,9 +5,9 @@ export interface DecoderPrompt {
   readonly promptTokenIds: readonly number[];
   /** End tokens do not end them. */
   readonly greedyTokenIds: readonly number[];
-  /** Of the last token, [vocab]; of some prompts alone. */
+  /** [vocab] for the last token. Only some prompts have it. */
   readonly logits?: readonly number[];
-  /** Of each token but the first. */
+  /** One for each token but the first. */
   readonly promptLogprobs?: readonly number[];
 }
 
@@ -19,7 +19,7 @@ export interface DecoderReference {
   readonly samplesPerplexity: number;
 }
 
-/** What huggingface/transformers computes in float64 for each generated decoder: tools/reference/decoder. */
+/** Values that huggingface/transformers computes in float64 for each generated decoder: tools/reference/decoder. */
 export const decoderReferences: Readonly<Record<string, DecoderReference>> = JSON.parse(
   readFileSync(new URL('../../tools/reference/fixtures/decoders-reference.json', import.meta.url), 'utf8'),
 );

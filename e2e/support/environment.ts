@@ -1,4 +1,4 @@
-/** What the global set-up found and started. */
+/** The browser that the global set-up found, and the servers that it started. */
 export interface TestEnvironment {
   readonly browserPath: string;
   /** The built page. */
@@ -7,13 +7,13 @@ export interface TestEnvironment {
   readonly faultsUrl: string;
   /** The page that reaches below the client, for the tests alone. */
   readonly probeUrl: string;
-  /** Where browsers tell what the policy of either page has stopped. */
+  /** Browsers report violations of the pages' policy here. */
   readonly reportUrl: string;
 }
 
 const VARIABLE = 'TABSERVE_E2E';
 
-/** The environment is all that Playwright hands from the set-up to its worker processes. */
+/** Playwright hands nothing but environment variables from the set-up to its worker processes. */
 export function writeEnvironment(environment: TestEnvironment): void {
   process.env[VARIABLE] = JSON.stringify(environment);
 }

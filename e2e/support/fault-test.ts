@@ -19,9 +19,9 @@ declare global {
 export class FaultyPage {
   readonly tab: Tab;
   readonly #context: BrowserContext;
-  /** Of each worker that has asked. */
+  /** The plan of each worker that has requested one. */
   readonly plans: FaultPlan[] = [];
-  /** What the next worker is to do. */
+  /** Faults that the next worker causes. */
   planNext: (life: number) => FaultPlan = () => ({});
 
   constructor(context: BrowserContext, tab: Tab) {
@@ -54,7 +54,7 @@ export const test = base.extend<FaultFixtures>({
     await provide(faulty);
     expect(
       faulty.tab.errors.filter((error) => !error.includes('injected')),
-      'errors on the console that nobody has injected',
+      'errors on the console that were not injected',
     ).toEqual([]);
   },
 });
@@ -66,7 +66,7 @@ export interface SurvivalOptions {
   readonly random: () => number;
   /** A page that nothing happens to. */
   readonly calm: Tab;
-  /** Of each request. */
+  /** Tokens of each request. */
   readonly maxNewTokens?: number;
 }
 

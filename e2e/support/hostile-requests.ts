@@ -1,7 +1,7 @@
 import { BRIDGE_SUBPROTOCOL } from '../../src/protocol/bridge-names.ts';
 import { formatJsonRequest, formatRequest, type Manner } from './raw-http.ts';
 
-/** What somebody may send who does not mean well, and what it may come to. */
+/** Requests of an attacker, and the allowed answers. */
 export interface HostileRequest {
   readonly kind: string;
   readonly parts: readonly (string | Buffer)[];

@@ -67,7 +67,7 @@ interface HubWorkerFixtures {
 interface HubTestFixtures {
   /** Without faults and without a count at the start of each test. */
   readonly hub: HubServer;
-  /** Whatever a test does: no request goes anywhere but to the page's own origin and to the hub. */
+  /** Fails the test if a request goes anywhere but to the page's own origin and to the hub. */
   readonly staysHome: void;
 }
 

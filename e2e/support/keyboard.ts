@@ -18,13 +18,13 @@ export async function tabTo(page: Page, target: Locator): Promise<void> {
   throw new Error(`${MAX_PRESSES} presses of ${key} did not reach the element`);
 }
 
-/** What a click on a button does. */
+/** Does by keyboard what a click on a button does. */
 export async function pressOn(page: Page, target: Locator, key = 'Enter'): Promise<void> {
   await tabTo(page, target);
   await page.keyboard.press(key);
 }
 
-/** What filling a field does. */
+/** Fills a field by keyboard. */
 export async function typeInto(page: Page, field: Locator, text: string): Promise<void> {
   await tabTo(page, field);
   await page.keyboard.press('ControlOrMeta+A');
@@ -32,7 +32,7 @@ export async function typeInto(page: Page, field: Locator, text: string): Promis
   else await page.keyboard.type(text);
 }
 
-/** What choosing an option does. */
+/** Chooses an option by keyboard. */
 export async function chooseWithArrows(page: Page, select: Locator, value: string): Promise<void> {
   await tabTo(page, select);
   await page.keyboard.press('Home');
@@ -42,7 +42,7 @@ export async function chooseWithArrows(page: Page, select: Locator, value: strin
   }
 }
 
-/** What checking a radio button does; its group has one stop, at the checked one. */
+/** Checks a radio button by keyboard. Tab stops once in its group, at the checked one. */
 export async function checkWithArrows(page: Page, checked: Locator, target: Locator): Promise<void> {
   await tabTo(page, checked);
   for (let presses = 0; !(await target.isChecked()); presses++) {

@@ -4,7 +4,7 @@ import type { Browser, Page } from 'playwright/test';
 export interface ThreadTask {
   /** From its begin to its end, ms: with what other threads have taken of the cores meanwhile. */
   readonly wallMs: number;
-  /** What the thread itself has computed in it, ms. */
+  /** CPU time of the thread in this period, ms. */
   readonly cpuMs: number;
 }
 

@@ -7,7 +7,7 @@ const workerId = '11111111-0000-4000-8000-000000000000';
 const requestId = '22222222-0000-4000-8000-000000000000';
 const error = { code: 'NO', message: 'no' };
 
-/** Of each message its required fields: without any one of them, or with one of another type, it is malformed. */
+/** Required fields of each message. It is malformed if one is missing or has another type. */
 const VALID: readonly Readonly<Record<string, unknown>>[] = [
   { version, clientId, type: 'hello' },
   { version, clientId, type: 'submit', requestId, deployment: 'adder', input: 1, options: {}, elapsedMs: 0 },
@@ -33,7 +33,7 @@ const VALID: readonly Readonly<Record<string, unknown>>[] = [
   { version, workerId, type: 'call-refused', callId: 1, error },
 ];
 
-/** What may have any value, or be missing: it is checked behind the door. */
+/** Fields that the parser lets have any value, or none. They are checked later. */
 const UNCHECKED = new Set(['input', 'options', 'knobs']);
 
 const JUNK: readonly unknown[] = [
@@ -55,7 +55,7 @@ const JUNK: readonly unknown[] = [
   new Map([['type', 'hello']]),
 ];
 
-/** Messages of which none may pass the door: broken in one field, or no message at all. */
+/** Messages that the parser must refuse: broken in one field, or no message at all. */
 export function malformedMessages(seed: number, count: number): unknown[] {
   const random = seededRandom(seed);
   const pick = <Value>(values: readonly Value[]): Value | undefined =>

@@ -1,17 +1,17 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 
-/** What a client has asked for, and how far its answer has come. */
+/** A client's request, and how far its answer has come. */
 export interface CompletionCall {
   readonly path: string;
   readonly body: Readonly<Record<string, unknown>>;
   readonly authorization: string | undefined;
-  /** Of its first choice. */
+  /** Tokens of its first choice. */
   numTokensSent: number;
   /** The client has left before the end. */
   isAborted: boolean;
 }
 
-/** What goes wrong with a request. */
+/** Failure of a request. */
 export interface UpstreamFault {
   /** The answer is this status, in OpenAI's shape. */
   readonly status?: number;

@@ -1,9 +1,9 @@
 declare module 'parse-prometheus-text-format' {
   interface Sample {
     readonly labels?: Readonly<Record<string, string>>;
-    /** Of a counter or a gauge. */
+    /** Present for a counter or a gauge. */
     readonly value?: string;
-    /** Of a histogram without labels: those with labels it runs together. */
+    /** Present for a histogram without labels. The parser merges those with labels. */
     readonly sum?: string;
     readonly count?: string;
   }

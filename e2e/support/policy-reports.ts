@@ -3,7 +3,7 @@ import type { AddressInfo } from 'node:net';
 
 import { contentSecurityPolicy } from '../../bridge/static/content-security-policy.ts';
 
-/** What a browser tells of a violation, in the format of `report-uri`, as far as it is read here. */
+/** The used part of a browser's report of a violation, in the format of `report-uri`. */
 interface PolicyReport {
   readonly 'csp-report': {
     readonly 'document-uri': string;
@@ -15,9 +15,9 @@ interface PolicyReport {
 }
 
 export interface PolicyReports {
-  /** Takes reports by POST; answers a GET with those that nobody has taken yet, a JSON list of lines. */
+  /** Takes reports by POST. Answers a GET with the reports since the last GET, as a JSON list of lines. */
   readonly url: string;
-  /** What nobody has taken. */
+  /** Returns the reports since the last GET. */
   take(): readonly string[];
   close(): void;
 }

@@ -14,7 +14,7 @@ declare global {
   interface Window {
     promptApi: typeof import('../../src/client/prompt-api/index.ts');
     LanguageModel: LanguageModelClass;
-    /** What a test goes on with in its next step. */
+    /** Kept for the next step of a test. */
     session?: LanguageModel;
   }
 }

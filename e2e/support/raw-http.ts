@@ -15,7 +15,7 @@ export interface RawRequest {
   readonly manner?: Manner;
 }
 
-/** Who waits for the answer; says that nothing more comes; leaves without waiting; leaves in the middle of the answer. */
+/** The client waits for the answer, ends its side, leaves at once, or leaves in the middle of the answer. */
 export type Manner = 'wait' | 'half-close' | 'leave' | 'leave midway';
 
 /** Sends bytes as they are, whether they make a request or not, and waits until the connection is closed. */

@@ -26,8 +26,8 @@ export function installRecorder(): void {
   let statsSinceLastStart: ServeStats | undefined;
   let hasUpdates = false;
 
-  window.tabserve.subscribe('requests', (news) => {
-    for (const update of news) {
+  window.tabserve.subscribe('requests', (received) => {
+    for (const update of received) {
       const { type, requestId } = update;
       if (type === 'submitted' && update.deployment === 'text-generator') outstanding.add(requestId);
       // The other deployments have no part in the engine's stats.

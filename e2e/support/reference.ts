@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 
-/** What PyTorch computes in fp32 for one prompt. */
+/** Values that PyTorch computes in fp32 for one prompt. */
 export interface ReferencePrompt {
   readonly prompt: string;
   readonly promptTokenIds: readonly number[];
@@ -27,7 +27,7 @@ export const { eos_token_id: eosTokenId }: { readonly eos_token_id: number } = r
   new URL('config.json', MODEL),
 );
 
-/** What the engine yields for the prompt under greedy sampling: it stops at the end token, the reference does not. */
+/** The engine's greedy tokens for the prompt. The engine stops at the end token, the reference does not. */
 export function greedyTokenIds(
   { greedyTokenIds: ids }: ReferencePrompt,
   maxNewTokens = ids.length,

@@ -21,7 +21,7 @@ function adoptStyle(css: string): void {
   document.adoptedStyleSheets = [sheet];
 }
 
-/** What `standStill` hides. */
+/** Selectors of the elements that `standStill` hides. */
 export async function stillSelectors(): Promise<string> {
   const style = await readFile(STILL_STYLE, 'utf8');
   return style

@@ -12,7 +12,7 @@ export function requestsOf(...lengths: readonly number[]): TextRequest[] {
   }));
 }
 
-/** Who started and ended, in order, as `started A, finished A`; A is the first reference prompt. */
+/** Starts and ends of requests in order, as `started A, finished A`. A is the first reference prompt. */
 export function sequenceOf(updates: readonly ClientUpdate[]): string {
   const letters = new Map<string, string>();
   const events = updates.flatMap((update) => {

@@ -5,7 +5,7 @@ import { Tab, type Backend } from './tab.ts';
 /** Several tabs of one site, in one browser profile. */
 export class Site {
   readonly context: BrowserContext;
-  /** Those that live, in the order of their opening. */
+  /** The open tabs, in the order of their opening. */
   readonly tabs: Tab[] = [];
   readonly #backend: Backend;
 
@@ -50,7 +50,7 @@ export class Site {
   }
 
   /**
-   * As the browser does to a tab that nobody has looked at for long. It freezes hidden pages only, and a headless one is
+   * Freezes a tab, as the browser does after it was hidden for long. A browser freezes hidden pages only, and a headless one is
    * always visible: so the event is the test's own, and the debugger stops the page's thread. Resolves with what thaws it.
    */
   async freeze(tab: Tab): Promise<() => Promise<void>> {

@@ -15,7 +15,7 @@ export interface PlainRequest {
   readonly options?: object;
 }
 
-/** What a handle is to a caller without types. */
+/** A handle, as a caller without types sees it. */
 interface UntypedHandle {
   remote(prompt: unknown, options?: object): GenerationResponse;
 }
@@ -38,7 +38,7 @@ export type Streamed = Outcome<GenerationResult> & {
 
 declare global {
   interface Window {
-    /** What `begin` has begun. */
+    /** Requests that `begin` has sent. */
     begun?: GenerationResponse[];
   }
 }
@@ -116,7 +116,7 @@ export class Tab {
     return this.page.evaluate((change) => window.tabserve.configure('text-generator', change), knobs);
   }
 
-  /** Submits all in one turn and waits for all. */
+  /** Submits all requests at once and waits for all. */
   async generateAll(requests: readonly TextRequest[]): Promise<GenerationResult[]> {
     const outcomes = await this.outcomesOf(requests);
     return outcomes.map(({ value, code, message }) => {
@@ -131,7 +131,7 @@ export class Tab {
     return result;
   }
 
-  /** Submits all in one turn and waits for all; a failure is an outcome. */
+  /** Submits all requests at once and waits for all. A failure is an outcome. */
   outcomesOf(requests: readonly PlainRequest[]): Promise<Outcome<GenerationResult>[]> {
     return this.page.evaluate((plain) => {
       const generator: UntypedHandle = window.tabserve.getHandle('text-generator');
@@ -147,7 +147,7 @@ export class Tab {
     }, requests);
   }
 
-  /** Submits all in one turn and leaves them to themselves. */
+  /** Submits all requests at once, without waiting. */
   begin(requests: readonly TextRequest[]): Promise<void> {
     return this.page.evaluate((plain) => {
       const generator = window.tabserve.getHandle('text-generator');
@@ -156,7 +156,7 @@ export class Tab {
     }, requests);
   }
 
-  /** Of all that was begun here, in order, once each has ended: the result, and what was streamed of it. */
+  /** Resolves when all requests of `begin` have ended. Returns the result and the streamed text of each, in order. */
   outcomesOfBegun(): Promise<Streamed[]> {
     return this.page.evaluate(() =>
       Promise.all(

@@ -14,7 +14,7 @@ export const ANY_BACKEND = '@any-backend';
 export const IS_WHOLE = Boolean(process.env['FULL']);
 
 export interface BackendOption {
-  /** What the project runs on. */
+  /** Backend of the project. */
   readonly backend: Backend;
 }
 
@@ -32,7 +32,7 @@ export interface TestFixtures {
   readonly ownTab: Tab;
   /** A profile of this test's own without any tab; those that live at the end must be without errors. */
   readonly site: Site;
-  /** What the page's policy has stopped so far in this test, and forgets it: what is left at the end fails the test. */
+  /** Returns and clears the violations of the page's policy. Those that are left at the end fail the test. */
   readonly takeViolations: () => Promise<readonly string[]>;
 }
 

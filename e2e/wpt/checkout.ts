@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url';
 
 import { runCommand } from '../../bridge/browser/commands.ts';
 
-/** Of web-platform-tests/wpt. What is expected is expected of this commit. */
+/** Commit of web-platform-tests/wpt. `expected.ts` describes its results. */
 const COMMIT = '31aa13ab591799c72ba2ba128f47f605e25dcb86';
 const REPOSITORY = 'https://github.com/web-platform-tests/wpt';
 const FOLDERS = ['ai', 'common', 'resources'];
@@ -43,6 +43,6 @@ async function git(...args: readonly string[]): Promise<void> {
   const { isSuccess } = await runCommand('git', ['-C', CACHE, ...args], { timeoutMs: TIMEOUT_MS });
   if (!isSuccess)
     throw new Error(
-      `git ${args[0]} failed: check the network, or name a checkout: npm run test:wpt -- FOLDER.`,
+      `git ${args[0]} failed: check the network, or name a checkout: node e2e/wpt/main.ts FOLDER.`,
     );
 }

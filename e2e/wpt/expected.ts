@@ -7,7 +7,7 @@ interface Exception {
   readonly reason: string;
 }
 
-/** What the Web Platform Tests come to. Whatever is not listed passes. */
+/** Expected results of the Web Platform Tests. Tests that are not listed pass. */
 export const EXPECTED: {
   readonly doesNotApply: readonly Exception[];
   readonly fails: readonly Exception[];

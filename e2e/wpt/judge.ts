@@ -1,6 +1,6 @@
 import { EXPECTED } from './expected.ts';
 
-/** What a test of a file came to, as testharness.js says it. */
+/** Result of a test, as testharness.js reports it. */
 export interface TestResult {
   readonly name: string;
   readonly status: 'pass' | 'fail' | 'timeout' | 'not-run' | 'precondition-failed';

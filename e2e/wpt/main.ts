@@ -5,7 +5,7 @@ import { findCheckout } from './checkout.ts';
 import { judge, reasonToSkip, type TestResult, type Verdict } from './judge.ts';
 import { serveWpt, type WptSite } from './site.ts';
 
-// The Web Platform Tests of the Prompt API on the packed entry: `npm run test:wpt -- [CHECKOUT] [--only TEXT]`.
+// The Web Platform Tests of the Prompt API on the packed entry: `node e2e/wpt/main.ts [CHECKOUT] [--only TEXT]`.
 
 const FILE_TIMEOUT_MS = 180_000;
 

@@ -90,7 +90,7 @@ export async function serveWpt(checkout: string): Promise<WptSite> {
   };
 }
 
-/** Of `.window.js` files and pages; scripts that they share are no tests. */
+/** Paths of `.window.js` files and pages, without the scripts that they share. */
 async function testFiles(folder: string): Promise<readonly string[]> {
   const entries = await readdir(folder, { recursive: true });
   return entries
@@ -119,7 +119,7 @@ async function installScript(options: object): Promise<string> {
   return outputFiles[0]?.text ?? '';
 }
 
-/** What wptserve makes of a script of tests. */
+/** The page that wptserve makes of a script of tests. */
 async function sendTestPage(response: ServerResponse, checkout: string, url: URL): Promise<void> {
   const scriptPath = url.pathname.replace(/\.html$/, '.js');
   const source = await readFile(join(checkout, scriptPath), 'utf8').catch(() => '');

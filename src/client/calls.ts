@@ -3,7 +3,6 @@ import { CALLS, type CallName } from '../protocol/calls.ts';
 import { LoadCancelledError } from '../protocol/errors/hub.ts';
 import { LoadAbandonedError } from '../protocol/errors/tabs.ts';
 import { modelNameOf } from '../protocol/models.ts';
-import type { Connection } from './connection.ts';
 import type { Outgoing } from './links/link.ts';
 import { cloneRefusal, nameRefusal } from './refusals.ts';
 
@@ -17,6 +16,14 @@ type AnswerOf<Name extends CallName> = v.InferOutput<(typeof CALLS)[Name]['answe
 /** Sends a call and resolves with its answer. */
 export type Ask = Calls['ask'];
 
+/** The part of a `Connection` that calls use. */
+interface CallConnection {
+  readonly isServed: boolean;
+  /** Why there are no more answers; undefined while there may be some. */
+  readonly end: Error | undefined;
+  post(message: Outgoing): void;
+}
+
 interface PendingCall extends PromiseWithResolvers<unknown> {
   readonly message: Outgoing;
   readonly signal: AbortSignal | undefined;
@@ -29,11 +36,11 @@ const MAX_WORKERS_OF_LOAD = 2;
 
 /** Calls to the worker itself that are not answered yet. If the worker is lost, the next one is asked. */
 export class Calls {
-  readonly #connection: Connection;
+  readonly #connection: CallConnection;
   readonly #pending = new Map<number, PendingCall>();
   #lastCallId = 0;
 
-  constructor(connection: Connection) {
+  constructor(connection: CallConnection) {
     this.#connection = connection;
   }
 

@@ -1,13 +1,33 @@
-/** What the command line asks for; for anything else it says what is wrong and how it is used, and the process fails. */
-export function readOptions<Options>(
-  parse: (args: readonly string[]) => Options,
-  usage: string,
-): Options | undefined {
-  try {
-    return parse(process.argv.slice(2));
-  } catch (error) {
-    console.error(`${error instanceof Error ? error.message : String(error)}\n${usage}`);
-    process.exitCode = 1;
-    return undefined;
-  }
+export function parseBackend(text: string): 'webgpu' | 'wasm' {
+  if (text === 'webgpu' || text === 'wasm') return text;
+  throw new Error(`Expected \`--backend\` to be webgpu or wasm, got \`${text}\` (string)`);
+}
+
+export function parseCount(option: string, text: string): number {
+  const count = Number(text);
+  if (Number.isInteger(count) && count >= 1) return count;
+  throw new Error(`Expected \`${option}\` to be an integer >= 1, got \`${text}\` (string)`);
+}
+
+/**
+ * Reads a list of names, separated by commas.
+ *
+ * @returns The named items, in the order of the list; all items if the option is left out.
+ * @throws Error if a name is unknown.
+ */
+export function parseList<Item>(
+  option: string,
+  names: string | undefined,
+  items: readonly Item[],
+  nameOf: (item: Item) => string,
+): readonly Item[] {
+  if (names === undefined) return items;
+  return names.split(',').map((name) => {
+    const item = items.find((candidate) => nameOf(candidate) === name);
+    if (item === undefined) {
+      const known = items.map(nameOf).join(', ');
+      throw new Error(`Expected \`${option}\` to list some of ${known}, got \`${name}\``);
+    }
+    return item;
+  });
 }

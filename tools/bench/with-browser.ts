@@ -1,25 +1,21 @@
 import { chromium, type Browser } from 'playwright';
 
-import { startServer } from '../../bridge/server.ts';
 import { findBrowser } from '../../bridge/browser/find-browser.ts';
+import { startServer, type ServerOptions } from '../../bridge/server.ts';
 
 export interface SiteInBrowser {
   readonly browser: Browser;
-  /** As it names itself. */
+  /** Name and version, as the browser reports them. */
   readonly version: string;
   readonly url: string;
 }
 
-export interface SiteOptions {
-  /** Folder of the built page. */
-  readonly root: string;
-  /** The browser's. */
+export interface SiteOptions extends Pick<ServerOptions, 'root' | 'policy' | 'bridge'> {
+  /** Arguments of the browser. */
   readonly args: readonly string[];
-  /** The page's Content-Security-Policy, where it is another one than that of our own page. */
-  readonly policy?: string;
 }
 
-/** Serves a built page on a free port, and starts a browser for it; both end with `run`. */
+/** Serves a built page on a free port and starts a browser. Both end with `run`. */
 export async function withBrowser<Result>(
   { args, ...page }: SiteOptions,
   run: (site: SiteInBrowser) => Promise<Result>,

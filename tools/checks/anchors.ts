@@ -8,7 +8,7 @@ export function anchorsOf(path: string): ReadonlySet<string> {
   return new Set([...headings, ...explicit]);
 }
 
-/** As GitHub makes it. */
+/** The anchor that GitHub makes for a heading. */
 function anchorOf(heading: string): string {
   return heading
     .toLowerCase()

@@ -9,7 +9,7 @@ if (existsSync(index) && readFileSync(index, 'utf8').includes(stampOfSources()))
   console.log(`${REFERENCE} is current.`);
 } else {
   console.error(
-    `${REFERENCE} is out of date: the package's declarations have changed. Run \`npm run docs:api\`.`,
+    `${REFERENCE} is out of date: the package's declarations have changed. Run \`npm run write -- api\`.`,
   );
   process.exitCode = 1;
 }

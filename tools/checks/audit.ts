@@ -1,13 +1,13 @@
 import { spawnSync } from 'node:child_process';
 
-/** What `npm audit --json` prints: the counts, or why there are none. */
+/** Output of `npm audit --json`: the counts, or why there are none. */
 interface AuditReport {
   readonly metadata?: { readonly vulnerabilities: Readonly<Record<string, number>> };
   readonly message?: string;
 }
 
-// Known vulnerabilities of level high and above in what is installed. A registry that has no list of them, as mirrors often
-// have not, is no reason to stop: then it says so.
+// Fails on known vulnerabilities of level high and above in the installed packages. A registry without a list of them, as mirrors often
+// are, doesn't fail the check, which then says so.
 
 const { stdout, status } = spawnSync('npm', ['audit', '--audit-level=high', '--json'], {
   encoding: 'utf8',

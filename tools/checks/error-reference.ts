@@ -141,11 +141,11 @@ function collectPage(source: Source, node: Node): void {
 
 function addMessages(messages: Set<string> | undefined, source: Source, node: Node | undefined): void {
   for (const message of node ? wordings(source, node) : [])
-    // Handed on from elsewhere: a wire error that is made anew, say.
+    // The text comes from elsewhere, for example from a wire error that is thrown again.
     if (!/^\{\w+\}$/.test(message)) messages?.add(message);
 }
 
-/** What an expression may say, with `{name}` for what is known only when it is said. */
+/** The texts that an expression may have, with `{name}` for values that are known only at run time. */
 function wordings(source: Source, node: Node): readonly string[] {
   switch (node.type) {
     case 'ConditionalExpression':
@@ -212,7 +212,7 @@ function valueOf(source: Source, use: Node): Node | undefined {
   return init ? asNode(init) : undefined;
 }
 
-/** What a function of this file returns, where that is all that it does. */
+/** The returned expression of a function of this file, if its body is a single `return`. */
 function returnOf(source: Source, name: string | undefined): Node | undefined {
   const declared = nodesOf(source.program).find(
     ({ type, id }) => type === 'FunctionDeclaration' && nameOf(id) === name,

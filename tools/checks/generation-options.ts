@@ -26,7 +26,7 @@ async function updateJson(path: string, current: string): Promise<void> {
   } else if ((await readFile(path, 'utf8')) === current) {
     console.log(`${path}: current.`);
   } else {
-    console.error(`${path}: out of date. Run \`npm run bench:readme\`.`);
+    console.error(`${path}: out of date. Run \`npm run write -- options\`.`);
     process.exitCode = 1;
   }
 }

@@ -15,7 +15,7 @@ export async function updateParts(path: string, parts: Parts): Promise<void> {
   } else if (normalize(document) === normalize(current)) {
     console.log(`${path}: the generated parts are current.`);
   } else {
-    console.error(`${path}: the generated parts are out of date. Run \`npm run bench:readme\`.`);
+    console.error(`${path}: the generated parts are out of date. Run \`npm run write -- readme\`.`);
     process.exitCode = 1;
   }
 }

@@ -1,34 +1,29 @@
 import { markdownTable } from '../bench/markdown-table.ts';
 import { reportOf } from '../bench/engine/report.ts';
-import {
-  readResults,
-  type BenchRun,
-  type ScenarioResult,
-  type StepCostRun,
-} from '../bench/engine/results.ts';
+import { RESULTS, type BenchRun, type ScenarioResult, type StepCostRun } from '../bench/engine/results.ts';
 import { stepCostsReportOf } from '../bench/engine/step-costs/report.ts';
 import { threadsReportOf } from '../bench/engine/threads/report.ts';
 import { CONTENDERS } from '../bench/peers/contender.ts';
 import { peersReportOf } from '../bench/peers/report.ts';
-import { readPeerResults, type PeerRun } from '../bench/peers/results.ts';
+import { PEER_RESULTS, type PeerRun } from '../bench/peers/results.ts';
 import { gpuSectionOf } from '../bench/gpu/report.ts';
-import { readGpuResults } from '../bench/gpu/results.ts';
+import { GPU_RESULTS } from '../bench/gpu/results.ts';
 import { formatTabs } from '../bench/tabs/report.ts';
-import { readTabs } from '../bench/tabs/results.ts';
+import { TABS_RESULTS } from '../bench/tabs/results.ts';
 import { updateParts } from './marked-part.ts';
 
 // The tables of docs/measurements.md and the headline figures of the README are those of bench/*.json. `--write` brings both
 // up to date.
 
-const { runs: recorded, stepCosts, threads } = await readResults();
+const { runs: recorded, stepCosts, threads } = await RESULTS.read();
 const { webgpu, wasm } = recorded;
 if (!wasm || !stepCosts || !threads) {
   throw new Error('A part is not recorded: run `npm run bench`, also with --backend webgpu.');
 }
 const benchRuns = webgpu ? [webgpu, wasm] : [wasm];
-const tabs = Object.values((await readTabs()).runs);
+const tabs = Object.values((await TABS_RESULTS.read()).runs);
 // One backend alone may be recorded: a full run takes a quarter of an hour on an idle machine.
-const peers = (await readPeerResults()).runs;
+const peers = (await PEER_RESULTS.read()).runs;
 
 await updateParts('docs/measurements.md', {
   bench: sections(benchRuns.map(reportOf)),
@@ -36,7 +31,7 @@ await updateParts('docs/measurements.md', {
   threads: sections([threadsReportOf(threads)]),
   tabs: sections(tabs.map(formatTabs)),
   peers: sections(Object.values(peers).map(peersReportOf)),
-  gpu: sections([gpuSectionOf((await readGpuResults()).runs)]),
+  gpu: sections([gpuSectionOf((await GPU_RESULTS.read()).runs)]),
 });
 await updateParts('README.md', {
   ratio: wasm.ratiosToOff.continuous.toFixed(1),

@@ -1,6 +1,9 @@
 import { execFileSync } from 'node:child_process';
+import { mkdirSync, renameSync, rmSync } from 'node:fs';
 
-// Lists the files that `npm pack` packs, by folder, and refuses files that do not belong to a release.
+// Packs the package, lists its files by folder, and refuses files that do not belong to a release.
+
+const FOLDER = 'node_modules/.cache/package';
 
 /** The page for the command, the package's entries, and the files that npm always adds. */
 const ALLOWED =
@@ -28,13 +31,16 @@ interface PackedFile {
 }
 
 interface Packed {
+  readonly filename: string;
   readonly size: number;
   readonly unpackedSize: number;
   readonly files: readonly PackedFile[];
 }
 
+rmSync(FOLDER, { recursive: true, force: true });
+mkdirSync(FOLDER, { recursive: true });
 const answer: readonly Packed[] | Readonly<Record<string, Packed>> = JSON.parse(
-  execFileSync('npm', ['pack', '--dry-run', '--json', '--ignore-scripts'], {
+  execFileSync('npm', ['pack', '--json', '--ignore-scripts', '--pack-destination', FOLDER], {
     encoding: 'utf8',
     stdio: ['ignore', 'pipe', 'ignore'],
   }),
@@ -42,6 +48,8 @@ const answer: readonly Packed[] | Readonly<Record<string, Packed>> = JSON.parse(
 // npm answers with a list, or since version 11 with an object by name.
 const [packed] = Object.values(answer);
 if (!packed) throw new Error('npm pack names no package');
+// Under a name without the version, for the checks that follow.
+renameSync(`${FOLDER}/${packed.filename}`, `${FOLDER}/tabserve.tgz`);
 
 const paths = new Set(packed.files.map(({ path }) => path));
 const failures = [

@@ -5,7 +5,7 @@ import { globSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 
 const FILE = 'public/third-party-licenses.txt';
 
-/** What may be part of a page under the MIT license without a further word. */
+/** Licenses that a page under the MIT license may contain without conditions to check. */
 const ALLOWED: ReadonlySet<string> = new Set([
   '0BSD',
   'Apache-2.0',
@@ -38,12 +38,15 @@ const shipped = manifests.filter(({ manifest }) => manifest.name !== 'empty-npm-
 const forbidden = shipped.filter(({ manifest }) => !isAllowed(licenseOf(manifest)));
 
 for (const { manifest } of forbidden) {
-  console.error(`${manifest.name} is under ${licenseOf(manifest)}, which nobody has looked at: see ${FILE}.`);
+  console.error(
+    `${manifest.name} is under ${licenseOf(manifest)}, which isn't on the list of allowed licenses: see tools/checks/third-party-licenses.ts.`,
+  );
 }
 const text = shipped.map(describe).join(`\n${'-'.repeat(80)}\n\n`);
 if (process.argv.includes('--write')) writeFileSync(FILE, text);
 const isCurrent = readFileSync(FILE, 'utf8') === text;
-if (!isCurrent) console.error(`${FILE} is not that of the packages in use: run \`npm run licenses\`.`);
+if (!isCurrent)
+  console.error(`${FILE} is not that of the packages in use: run \`npm run write -- licenses\`.`);
 if (isCurrent && forbidden.length === 0) console.log(`Licenses: ${shipped.length} packages, all in ${FILE}.`);
 else process.exitCode = 1;
 

@@ -11,9 +11,9 @@ export interface HubContent {
 
 /** A file of a model, and what the hub says of it. */
 export interface HubFile extends Omit<HubContent, 'sha256'> {
-  /** Git's name for it: of a large file, for the pointer that stands for it. */
+  /** Git's id of the file. For a large file it is the id of its pointer. */
   readonly oid: string;
-  /** Of a large file. */
+  /** SHA-256 of a large file. */
   readonly sha256: string | undefined;
 }
 

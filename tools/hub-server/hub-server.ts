@@ -2,21 +2,21 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 
 import type { HubFile, HubRepository } from './hub-repository.ts';
 
-/** What a client has asked for, as the server counts it. */
+/** A client's request, as the server counts it. */
 export interface HubRequest {
   /** `api` for the tree and the facts of a model, else `resolve` or where that redirects to. */
   readonly kind: 'api' | 'resolve' | 'content';
   readonly id: string;
   /** Empty for the API. */
   readonly path: string;
-  /** Of the content: `end` exclusive. */
+  /** Byte range of the content; `end` is exclusive. */
   readonly begin: number;
   readonly end: number;
   /** Bytes of the body that were sent so far. */
   bytesSent: number;
 }
 
-/** What goes wrong with a request. */
+/** Failure of a request. */
 export interface Fault {
   /** The answer is this status, without a body. */
   readonly status?: number;
@@ -42,7 +42,7 @@ export interface HubServer {
 
 const PIECE_BYTES = 16 * 1024;
 
-/** What the hub lets a page of any origin read. */
+/** Headers that the hub lets a page of any origin read. */
 const CORS = {
   'Access-Control-Allow-Origin': '*',
   'Access-Control-Expose-Headers':

@@ -21,9 +21,10 @@ from environments import ROOT, environment, version_of
 from processes import run
 from results import Results, markdown_table
 from tabserve import NODE, PortTaken, require_port
+from training import run_training_tests
 from tutorials import COLUMNS, PORT, Tutorials
 
-PARTS = ("ray", "clients")
+PARTS = ("ray", "clients", "train")
 DOCUMENT = ROOT / "docs" / "ray-and-python.md"
 BEGIN, END = "<!-- measured: begin -->", "<!-- measured: end -->"
 
@@ -41,6 +42,8 @@ def main() -> int:
         sections += run_ray(results)
     if "clients" in parts:
         run_clients(results, environment)
+    if "train" in parts:
+        run_training_tests(results, environment)
     print("\n" + "\n\n".join([*sections, checks_table(results)]))
     if arguments.write and sections:
         write_document(sections)

@@ -73,7 +73,7 @@ def sizes_in_words(sizes: Sequence[int]) -> str:
 
 
 class Histogram:
-    """What a histogram of Tabserve's `/metrics` has counted since this was made."""
+    """Counts of a histogram of Tabserve's `/metrics` since this was made."""
 
     def __init__(self, url: str, name: str, label: str) -> None:
         self._url, self._name, self._label = url, name, label

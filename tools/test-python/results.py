@@ -1,4 +1,4 @@
-"""What was checked, and whether it held."""
+"""The checks and their outcomes."""
 
 from __future__ import annotations
 

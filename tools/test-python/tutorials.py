@@ -24,7 +24,7 @@ URL = f"http://localhost:{PORT}"
 SEEDS = HERE / "seeds"
 STORYTELLER = ROOT / "public" / "models" / "storyteller"
 HOUSE_PRICE = ROOT / "public" / "models" / "house-price"
-# What Ray may reserve: a client of nine tasks at once, and the replicas. Ray counts a core for each.
+# Cores that Ray may reserve: one for each of a client's nine tasks at once, and for each replica.
 NUM_CPUS = 12
 TEXTS = ast.literal_eval(
     re.search(r"texts = (\[.*?\])", (SEEDS / "text_generator" / "requests_client.py").read_text(), re.S).group(1)
@@ -89,7 +89,7 @@ class Tutorials:
 
     def run(self) -> None:
         folders = [SEEDS / name for name in ("text_generator", "adder", "house_price")]
-        reader = ROOT / "tools" / "train-house-price"
+        reader = ROOT / "tools" / "train" / "house-price"
         env = {"STORYTELLER": str(STORYTELLER)}
         try:
             with RayCluster(self._bin, num_cpus=NUM_CPUS, python_path=[*folders, reader], env=env, cwd=self._work) as ray:

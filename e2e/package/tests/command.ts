@@ -3,8 +3,8 @@ import { once } from 'node:events';
 import { createInterface } from 'node:readline';
 
 import { curl } from '../../support/curl.ts';
+import { requireEnvironment } from '../../support/environment.ts';
 import { expect, test } from '../app-page.ts';
-import { browserPath } from '../environment.ts';
 import { familyOf, runningOf } from '../processes.ts';
 
 test('npx tabserve answers curl without a window, and Ctrl+C leaves no process', async ({ place }) => {
@@ -14,7 +14,7 @@ test('npx tabserve answers curl without a window, and Ctrl+C leaves no process',
     // A terminal sends Ctrl+C to the whole group.
     detached: true,
     stdio: ['ignore', 'pipe', 'inherit'],
-    env: { ...process.env, CHROME_PATH: browserPath() },
+    env: { ...process.env, CHROME_PATH: requireEnvironment().browserPath },
   });
   const exited = once(child, 'exit');
   const url = await new Promise<string>((resolve) => {

@@ -7,7 +7,7 @@ import { startHubServer } from '../../../tools/hub-server/hub-server.ts';
 import { expect, test } from '../app-page.ts';
 import { serveFolders } from '../serve-folders.ts';
 
-/** Of the page's lines. */
+/** Languages of the page's lines. */
 const LANGUAGES =
   'English German French Spanish Portuguese Italian Dutch Swedish Finnish Polish Czech Hungarian Turkish Vietnamese Indonesian Greek Russian Ukrainian Arabic Hebrew Hindi Chinese Japanese Korean'.split(
     ' ',

@@ -52,7 +52,7 @@ test.describe('the documented policy is enough', () => {
   });
 });
 
-/** Of the worker's script, as the documentation has it. */
+/** The documented policy of the worker's script. */
 async function documentedPolicy(): Promise<string> {
   const text = await readFile(new URL('../../../docs/embedding.md', import.meta.url), 'utf8');
   const policy = /^## Content-Security-Policy$.*?^```\n(.*?)\n```$/ms.exec(text)?.[1];

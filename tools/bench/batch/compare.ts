@@ -1,10 +1,11 @@
+import { spreadOf, type Spread } from '../statistics.ts';
 import { CONTENDERS } from './contenders.ts';
 import type { CancelMeasurement, Measurement } from './measure.ts';
 
 const NUM_RUNS = 15;
 const CANCEL_SIZES = [1e5, 1e6];
 
-/** Where measurements are made: each in a process of its own, so that nobody pays for another's garbage or heats its code. */
+/** Measures each time in a new process, so that no contender pays for another's garbage or profits from its warm code. */
 export interface Laboratory {
   measureContender(name: string): Promise<Measurement>;
   measureCancel(numQueued: number): Promise<CancelMeasurement>;
@@ -12,7 +13,7 @@ export interface Laboratory {
 
 export interface ContenderReport {
   readonly name: string;
-  readonly itemsPerSecond: { readonly p50: number; readonly min: number; readonly max: number };
+  readonly itemsPerSecond: Spread;
   /** Median over the runs of this contender's items/s against `batch` in the same run: above 1 it is faster. */
   readonly timesBatch: number;
   readonly heapBytesPerQueuedItem: number;
@@ -52,12 +53,9 @@ function reportContender(
   const rates = own.map(({ itemsPerSecond }) => itemsPerSecond);
   return {
     name,
-    itemsPerSecond: { p50: median(rates), min: Math.min(...rates), max: Math.max(...rates) },
-    timesBatch: median(rates.map((rate, run) => rate / (ofBatch[run]?.itemsPerSecond ?? Number.NaN))),
-    heapBytesPerQueuedItem: median(own.map(({ heapBytesPerQueuedItem }) => heapBytesPerQueuedItem)),
+    itemsPerSecond: spreadOf(rates),
+    timesBatch: spreadOf(rates.map((rate, run) => rate / (ofBatch[run]?.itemsPerSecond ?? Number.NaN)))
+      .median,
+    heapBytesPerQueuedItem: spreadOf(own.map(({ heapBytesPerQueuedItem }) => heapBytesPerQueuedItem)).median,
   };
-}
-
-function median(values: readonly number[]): number {
-  return values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)] ?? Number.NaN;
 }

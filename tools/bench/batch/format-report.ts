@@ -10,8 +10,8 @@ export function formatReport({ numRuns, contenders, cancel }: BenchReport): stri
     '| | items/s p50 | lowest | highest | times batch | heap bytes per queued item |',
     '|---|---:|---:|---:|---:|---:|',
     ...contenders.map(
-      ({ name, itemsPerSecond: { p50, min, max }, timesBatch, heapBytesPerQueuedItem }) =>
-        `| ${name} | ${Math.round(p50)} | ${Math.round(min)} | ${Math.round(max)} ` +
+      ({ name, itemsPerSecond: { median, min, max }, timesBatch, heapBytesPerQueuedItem }) =>
+        `| ${name} | ${Math.round(median)} | ${Math.round(min)} | ${Math.round(max)} ` +
         `| ${timesBatch.toFixed(2)} | ${heapBytesPerQueuedItem.toFixed(0)} |`,
     ),
     '',

@@ -1,27 +1,33 @@
 import { execFile } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
-import { promisify } from 'node:util';
+import { parseArgs, promisify } from 'node:util';
 import type { Page } from 'playwright';
 import { build } from 'vite';
 
 import { QUIET_ARGUMENTS } from '../../../bridge/browser/launch-arguments.ts';
+import { defineBench } from '../bench.ts';
+import { pathOf } from '../paths.ts';
 import { withBrowser, type SiteInBrowser } from '../with-browser.ts';
 import { compare, type BenchReport } from './compare.ts';
 import { formatReport } from './format-report.ts';
 
 const PAGE = fileURLToPath(new URL('page', import.meta.url));
-const BUILT_PAGE = fileURLToPath(new URL('../../../dist-bench-batch', import.meta.url));
+const BUILT_PAGE = pathOf('dist-bench-batch');
 const NODE_PROCESS = fileURLToPath(new URL('node-process.ts', import.meta.url));
 
 const execute = promisify(execFile);
 
-const inNode = await compare({
-  measureContender: (name) => measureInNode('contender', name),
-  measureCancel: (numQueued) => measureInNode('cancel', String(numQueued)),
-});
-console.log(`## Node ${process.version}\n\n${formatReport(inNode)}\n`);
-const inBrowser = await compareInBrowser();
-console.log(`## ${inBrowser.browser}\n\n${formatReport(inBrowser.report)}`);
+export const bench = defineBench('', (args) => parseArgs({ args: [...args] }), measure);
+
+async function measure(): Promise<void> {
+  const inNode = await compare({
+    measureContender: (name) => measureInNode('contender', name),
+    measureCancel: (numQueued) => measureInNode('cancel', String(numQueued)),
+  });
+  console.log(`## Node ${process.version}\n\n${formatReport(inNode)}\n`);
+  const inBrowser = await compareInBrowser();
+  console.log(`## ${inBrowser.browser}\n\n${formatReport(inBrowser.report)}`);
+}
 
 async function measureInNode<Result>(kind: 'contender' | 'cancel', argument: string): Promise<Result> {
   const { stdout } = await execute(process.execPath, ['--expose-gc', NODE_PROCESS, kind, argument]);
@@ -44,12 +50,12 @@ async function compareInBrowser(): Promise<{ readonly browser: string; readonly 
 
 function compareIn({ browser, url }: SiteInBrowser): Promise<BenchReport> {
   /** Contexts share no renderer process. */
-  const inNewContext = async <Result>(measure: (page: Page) => Promise<Result>): Promise<Result> => {
+  const inNewContext = async <Result>(run: (page: Page) => Promise<Result>): Promise<Result> => {
     const context = await browser.newContext();
     const page = await context.newPage();
     await page.goto(url);
     await page.waitForFunction(() => 'bench' in window);
-    const result = await measure(page);
+    const result = await run(page);
     await context.close();
     return result;
   };

@@ -1,7 +1,7 @@
 import { batch } from '../../../src/batching/batch.ts';
 import { CONTENDERS, type Contender } from './contenders.ts';
 
-// Runs unchanged in Node and in the browser: time is `performance`, and whoever can measure the heap passes that in.
+// Runs in Node and in the browser. The caller measures the heap, which differs between them.
 
 export const NUM_ITEMS = 1e5;
 export const NUM_ROUNDS = 15;
@@ -12,7 +12,7 @@ const MAX_GARBAGE_ITEMS = 1e6;
 
 /** One contender, in a process of its own. */
 export interface Measurement {
-  /** Over all rounds together: a collection is paid for in whichever round it falls, so no round says it all. */
+  /** Over all rounds together, because a garbage collection slows only the round in which it falls. */
   readonly itemsPerSecond: number;
   readonly heapBytesPerQueuedItem: number;
 }
@@ -45,15 +45,15 @@ async function timeRound(contender: Contender): Promise<number> {
 }
 
 /**
- * Of random amount, so that collections fall anywhere in the rounds: a contender whose rounds just fill the young
- * generation would otherwise be collected between them every time, when nothing is alive.
+ * Makes a random amount, so that collections fall anywhere in the rounds. Otherwise a contender whose rounds just fill the young
+ * generation would always be collected between rounds, when nothing is alive.
  */
 function makeGarbage(numItems: number): void {
   let last: readonly number[] = [];
   for (let item = 0; item < numItems; item++) last = [item, last.length];
 }
 
-/** What a queued item holds, its promise included. */
+/** Bytes that a queued item holds, its promise included. */
 async function measureHeap(contender: Contender, usedHeapBytes: () => number): Promise<number> {
   const gate = Promise.withResolvers<void>();
   const submitAll = contender.create(gate.promise);

@@ -4,34 +4,28 @@ import { Agent, get, type IncomingMessage } from 'node:http';
 import autocannon from 'autocannon';
 import type { Page } from 'playwright';
 
-import type { TabserveClient } from '../../../src/client/client.ts';
-import type { PageDeployments } from '../../../src/deployments/registry.ts';
 import type { BatchRecord } from '../../../src/protocol/stats.ts';
 
-declare global {
-  interface Window {
-    tabserve: TabserveClient<PageDeployments>;
-  }
+export interface Load {
+  /** Clients at once, each with one request at a time. */
+  readonly connections: number;
+  readonly seconds: number;
 }
 
 export interface AdderLoad {
-  /** Connections and HTTP errors, and time-outs. */
+  /** Connection errors, HTTP errors and timeouts. */
   readonly numErrors: number;
   readonly numAnswered: number;
   readonly itemsPerSecond: number;
-  /** Those that began and ended under full load, oldest first. */
+  /** The batches that began and ended under full load, oldest first. */
   readonly batches: readonly BatchRecord[];
 }
 
-/** Batches at the beginning and at the end may lack company: the connections come, and go, one by one. */
+/** The first and last batches may be smaller, because connections open and close one by one. */
 const NUM_EDGE_BATCHES = 2;
 
-/** As many clients at once as there are connections, each with one request at a time, through the bridge. */
-export async function loadAdder(
-  page: Page,
-  url: string,
-  { connections, seconds }: { readonly connections: number; readonly seconds: number },
-): Promise<AdderLoad> {
+/** Sends requests through the bridge. */
+export async function loadAdder(page: Page, url: string, { connections, seconds }: Load): Promise<AdderLoad> {
   const numBefore = await lastBatchIndex(page);
   const result = await autocannon({ url: `${url}/adder?number=3`, connections, duration: seconds });
   const batches = await page.evaluate(() => window.tabserve.batches('adder'));
@@ -45,7 +39,7 @@ export async function loadAdder(
   };
 }
 
-/** The same call in the page and over HTTP, in turns: how long each took, ms. */
+/** Times the same call in the page and over HTTP, alternating. */
 export async function compareCalls(
   page: Page,
   url: string,
@@ -53,7 +47,7 @@ export async function compareCalls(
 ): Promise<{ readonly inPageMs: number[]; readonly overHttpMs: number[] }> {
   const inPageMs: number[] = [];
   const overHttpMs: number[] = [];
-  // As any client that asks more than once: the connection is there already.
+  // The connection is kept, as by any client that sends more than one request.
   const agent = new Agent({ keepAlive: true });
   for (let call = 0; call < numCalls; call++) {
     inPageMs.push(await page.evaluate(timeCallInPage));

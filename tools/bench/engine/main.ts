@@ -1,23 +1,22 @@
-import { fileURLToPath } from 'node:url';
-import type { Browser, Page } from 'playwright';
+import type { Page } from 'playwright';
 import { build } from 'vite';
 
 import { startServer } from '../../../bridge/server.ts';
 import type { BackendInfo } from '../../../src/protocol/models.ts';
-import type { ServeStatus } from '../../../src/protocol/status.ts';
 import { WEBGPU_ARGUMENTS } from '../../../bridge/browser/launch-arguments.ts';
+import { defineBench } from '../bench.ts';
+import { buildPage } from '../build-page.ts';
+import { conditionsOf, describeModel } from '../conditions.ts';
+import { loadedOf, openReady } from '../open-ready.ts';
+import { pathOf } from '../paths.ts';
 import { withBrowser } from '../with-browser.ts';
-import { readOptions } from '../command-line.ts';
-import { describeModel } from '../describe-model.ts';
-import { describeMachine } from '../machine.ts';
 import { measureInPage, type Measurement } from './measure.ts';
 import { parseOptions, USAGE, type BenchOptions } from './options.ts';
 import { reportOf } from './report.ts';
 import {
-  readResults,
+  recordPart,
   recordRun,
-  recordStepCosts,
-  recordThreads,
+  RESULTS,
   type BenchRun,
   type ContextResult,
   type StandInResult,
@@ -43,15 +42,14 @@ import { threadsReportOf } from './threads/report.ts';
 import { compareToOff, ratioToOff, summarizeContext, summarizeScenario, type Measured } from './summarize.ts';
 
 const COMPARED: Scenario = { policy: 'continuous', numRequests: COMPARED_SIZE };
-const ROOT = fileURLToPath(new URL('../../..', import.meta.url));
-const PLAIN_PAGE = `${ROOT}/dist-plain-steps`;
+const PLAIN_PAGE = pathOf('dist-plain-steps');
 
-const options = readOptions(parseOptions, USAGE);
-if (options?.isMarkdown) await printRecorded();
-else if (options) await measureAndRecord(options);
+export const bench = defineBench(USAGE, parseOptions, (options) =>
+  options.isMarkdown ? printRecorded() : measureAndRecord(options),
+);
 
 async function printRecorded(): Promise<void> {
-  const { runs, stepCosts, threads } = await readResults();
+  const { runs, stepCosts, threads } = await RESULTS.read();
   const reports = [
     ...Object.values(runs).map(reportOf),
     ...(stepCosts ? [stepCostsReportOf(stepCosts)] : []),
@@ -61,48 +59,44 @@ async function printRecorded(): Promise<void> {
 }
 
 async function measureAndRecord(chosen: BenchOptions): Promise<void> {
-  await build({ root: ROOT, logLevel: 'warn' });
+  const root = await buildPage();
   if (!chosen.isStepsOnly && !chosen.isThreadsOnly) {
-    const run = await measureInBrowser(chosen);
+    const run = await measureInBrowser(root, chosen);
     console.log(`\n${reportOf(run)}\n\n${await recordIfTrue(run)}`);
   }
   if (chosen.backend === 'wasm') {
-    const threads = await measureThreadsInBrowser(chosen);
-    console.log(`\n${threadsReportOf(threads)}\n\nRecorded in ${await recordThreads(threads)}`);
+    const threads = await measureThreadsInBrowser(root, chosen);
+    console.log(`\n${threadsReportOf(threads)}\n\nRecorded in ${await recordPart({ threads })}`);
     return;
   }
-  await build({ root: ROOT, logLevel: 'warn', mode: 'plain-steps', build: { outDir: PLAIN_PAGE } });
-  const stepCosts = await measureStepsInBrowser(chosen);
-  console.log(`\n${stepCostsReportOf(stepCosts)}\n\nRecorded in ${await recordStepCosts(stepCosts)}`);
+  await build({ root: pathOf(''), logLevel: 'warn', mode: 'plain-steps', build: { outDir: PLAIN_PAGE } });
+  const stepCosts = await measureStepsInBrowser(root, chosen);
+  console.log(`\n${stepCostsReportOf(stepCosts)}\n\nRecorded in ${await recordPart({ stepCosts })}`);
 }
 
-/** The rates of a software adapter are nobody's: no page runs on one that doesn't ask for it. */
+/** The rates of a software adapter help nobody: a page runs on one only if it asks for it. */
 async function recordIfTrue(run: BenchRun): Promise<string> {
   if (run.backend.isSoftwareAdapter) return 'Not recorded: the adapter computes on the CPU.';
   return `Recorded in ${await recordRun(run)}`;
 }
 
 /** Measures the pages of both builds in one browser. */
-function measureStepsInBrowser({ rounds }: BenchOptions): Promise<StepCostRun> {
-  return withBrowser({ root: `${ROOT}/dist`, args: WEBGPU_ARGUMENTS }, async ({ browser, version, url }) => {
+function measureStepsInBrowser(root: string, { rounds }: BenchOptions): Promise<StepCostRun> {
+  return withBrowser({ root, args: WEBGPU_ARGUMENTS }, async ({ browser, version, url }) => {
+    const conditions = conditionsOf(`--backend webgpu --steps --rounds ${rounds}`, version);
     const plain = await startServer({ host: 'localhost', port: 0, root: PLAIN_PAGE });
     const urls: Readonly<Record<StepKind, string>> = { captured: url, plain: plain.url };
-    const startedAt = new Date().toISOString();
     let backend: BackendInfo | undefined;
     try {
       const openPage = async (kind: StepKind): Promise<Page> => {
         const opened = await openReady(browser, `${urls[kind]}/?backend=webgpu`);
-        ({ backend } = opened.status);
+        ({ backend } = loadedOf(opened.status));
         return opened.page;
       };
       const costs = await measureSteps({ browser, rounds, openPage });
-      if (!backend) throw new Error('The page is ready but names no backend');
-      const command = `npm run bench -- --backend webgpu --steps --rounds ${rounds}`;
+      if (!backend) throw new Error('No page was opened.');
       return {
-        startedAt,
-        command,
-        machine: describeMachine(),
-        browser: version,
+        ...conditions,
         backend,
         settings: { rounds, numSteps: NUM_MEASURED_STEPS },
         costs,
@@ -113,56 +107,39 @@ function measureStepsInBrowser({ rounds }: BenchOptions): Promise<StepCostRun> {
   });
 }
 
-function measureThreadsInBrowser({ rounds }: BenchOptions): Promise<ThreadsRun> {
-  return withBrowser({ root: `${ROOT}/dist`, args: WEBGPU_ARGUMENTS }, async ({ browser, version, url }) => {
-    const startedAt = new Date().toISOString();
+function measureThreadsInBrowser(root: string, { rounds }: BenchOptions): Promise<ThreadsRun> {
+  return withBrowser({ root, args: WEBGPU_ARGUMENTS }, async ({ browser, version, url }) => {
+    const conditions = conditionsOf(`--threads --rounds ${rounds}`, version);
     const openPage = async (prepare: (page: Page) => Promise<void>): Promise<Page> =>
       (await openReady(browser, `${url}/?backend=wasm`, prepare)).page;
-    const results = await measureThreads(openPage, rounds);
-    const command = `npm run bench -- --threads --rounds ${rounds}`;
-    return {
-      startedAt,
-      command,
-      machine: describeMachine(),
-      browser: version,
-      settings: { rounds },
-      results,
-    };
+    return { ...conditions, settings: { rounds }, results: await measureThreads(openPage, rounds) };
   });
 }
 
-function measureInBrowser(chosen: BenchOptions): Promise<BenchRun> {
-  return withBrowser({ root: `${ROOT}/dist`, args: WEBGPU_ARGUMENTS }, async ({ browser, version, url }) => {
-    const { page, status } = await openReady(browser, `${url}/?backend=${chosen.backend}`);
-    const startedAt = new Date().toISOString();
+function measureInBrowser(root: string, chosen: BenchOptions): Promise<BenchRun> {
+  const { backend: name, rounds, maxNewTokens } = chosen;
+  return withBrowser({ root, args: WEBGPU_ARGUMENTS }, async ({ browser, version, url }) => {
+    const { page, status } = await openReady(browser, `${url}/?backend=${name}`);
+    const { backend, model } = loadedOf(status);
+    const command = `--backend ${name} --rounds ${rounds} --max-new-tokens ${maxNewTokens}`;
+    const conditions = conditionsOf(command, version);
     const measured = await measureAll(page, SCENARIOS, chosen);
     const contexts = await sweepContexts(page, chosen);
     const standIn = await measureStandIn(page, chosen);
     return {
-      startedAt,
-      browser: version,
-      ...describeConditions(status, chosen),
-      ...summarize(measured),
+      ...conditions,
+      backend,
+      model: describeModel(model),
+      settings: { rounds, maxNewTokens },
+      scenarios: measured.map(summarizeScenario),
+      ratiosToOff: compareToOff(measured),
       contexts,
       standIn,
     };
   });
 }
 
-/** @param prepare Called before the page is opened. */
-async function openReady(
-  browser: Browser,
-  url: string,
-  prepare?: (page: Page) => Promise<void>,
-): Promise<{ page: Page; status: ServeStatus }> {
-  const page = await browser.newPage();
-  await prepare?.(page);
-  await page.goto(url);
-  await page.waitForFunction(() => 'tabserve' in window);
-  return { page, status: await page.evaluate(() => window.tabserve.ready()) };
-}
-
-/** Round by round through all scenarios, so that what disturbs the machine disturbs them alike. */
+/** Measures all scenarios in each round, so that disturbances of the machine affect all alike. */
 async function measureAll(
   page: Page,
   scenarios: readonly Scenario[],
@@ -179,10 +156,9 @@ async function measureAll(
   return scenarios.map((scenario, index) => ({ scenario, rounds: rounds[index] ?? [] }));
 }
 
-/** Last, since the stand-in takes the place of the page's own model. */
+/** Call it last: the stand-in takes the place of the page's own model. */
 async function measureStandIn(page: Page, chosen: BenchOptions): Promise<StandInResult> {
-  const { model } = await loadStandIn(page, 'llama-stand-in', llamaStandIn());
-  if (!model) throw new Error('The stand-in is loaded but the page names no model');
+  const { model } = loadedOf(await loadStandIn(page, 'llama-stand-in', llamaStandIn()));
   const measured = await measureAll(page, STAND_IN_SCENARIOS, chosen);
   return {
     model: describeModel(model),
@@ -219,20 +195,4 @@ function logProgress(round: number, { policy, numRequests }: Scenario, measureme
   console.log(
     `round ${round}: ${policy}, ${numRequests} requests: ${numOutputTokens} tokens in ${seconds} s`,
   );
-}
-
-function describeConditions({ backend, model }: ServeStatus, chosen: BenchOptions) {
-  if (!backend || !model) throw new Error('The page is ready but names no backend or model');
-  const { rounds, maxNewTokens } = chosen;
-  return {
-    command: `npm run bench -- --backend ${chosen.backend} --rounds ${rounds} --max-new-tokens ${maxNewTokens}`,
-    machine: describeMachine(),
-    backend,
-    model: describeModel(model),
-    settings: { rounds, maxNewTokens },
-  };
-}
-
-function summarize(measured: readonly Measured[]): Pick<BenchRun, 'scenarios' | 'ratiosToOff'> {
-  return { scenarios: measured.map(summarizeScenario), ratiosToOff: compareToOff(measured) };
 }

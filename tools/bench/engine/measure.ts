@@ -1,5 +1,3 @@
-import type { TabserveClient } from '../../../src/client/client.ts';
-import type { PageDeployments } from '../../../src/deployments/registry.ts';
 import type { GenerationResult } from '../../../src/protocol/generation.ts';
 import type { BatchingPolicy } from '../../../src/protocol/status.ts';
 import type { ServeStats, StepRecord } from '../../../src/protocol/stats.ts';
@@ -17,16 +15,10 @@ export interface Measurement {
   /** From the first submission to the last result, on the page's clock. */
   readonly wallMs: number;
   readonly numOutputTokens: number;
-  /** Of the longest prompt. */
+  /** Tokens of the longest prompt. */
   readonly numPromptTokens: number;
   readonly ttftMs: readonly number[];
   readonly decodeSteps: readonly StepRecord[];
-}
-
-declare global {
-  interface Window {
-    tabserve: TabserveClient<PageDeployments>;
-  }
 }
 
 /** Runs in the page, whose engine must be idle: it is sent there as text, so it can use nothing from outside itself. */

@@ -1,5 +1,7 @@
 import { parseArgs } from 'node:util';
 
+import { parseBackend, parseCount } from '../command-line.ts';
+
 export interface BenchOptions {
   readonly backend: 'webgpu' | 'wasm';
   readonly rounds: number;
@@ -12,7 +14,7 @@ export interface BenchOptions {
   readonly isMarkdown: boolean;
 }
 
-export const USAGE = `Usage: npm run bench -- [options]
+export const USAGE = `\
   --backend NAME      wasm (default) or webgpu
   --rounds N          times that each scenario is measured, interleaved (default 3)
   --max-new-tokens N  tokens of each request (default 64)
@@ -48,38 +50,4 @@ export function parseOptions(args: readonly string[]): BenchOptions {
     isThreadsOnly: values.threads,
     isMarkdown: values.markdown,
   };
-}
-
-export function parseBackend(text: string): 'webgpu' | 'wasm' {
-  if (text === 'webgpu' || text === 'wasm') return text;
-  throw new Error(`Expected \`--backend\` to be webgpu or wasm, got \`${text}\` (string)`);
-}
-
-export function parseCount(option: string, text: string): number {
-  const count = Number(text);
-  if (Number.isInteger(count) && count >= 1) return count;
-  throw new Error(`Expected \`${option}\` to be an integer >= 1, got \`${text}\` (string)`);
-}
-
-/**
- * Reads a list of names, separated by commas.
- *
- * @returns The named items, in the order of the list; all items if the option is left out.
- * @throws Error if a name is unknown.
- */
-export function parseList<Item>(
-  option: string,
-  names: string | undefined,
-  items: readonly Item[],
-  nameOf: (item: Item) => string,
-): readonly Item[] {
-  if (names === undefined) return items;
-  return names.split(',').map((name) => {
-    const item = items.find((candidate) => nameOf(candidate) === name);
-    if (item === undefined) {
-      const known = items.map(nameOf).join(', ');
-      throw new Error(`Expected \`${option}\` to list some of ${known}, got \`${name}\``);
-    }
-    return item;
-  });
 }

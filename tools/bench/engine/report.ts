@@ -1,6 +1,7 @@
 import { markdownTable } from '../markdown-table.ts';
 import { SUSTAINED_MS } from './scenarios.ts';
-import type { BenchRun, ContextResult, Percentiles, ScenarioResult } from './results.ts';
+import type { Percentiles } from '../statistics.ts';
+import type { BenchRun, ContextResult, ScenarioResult } from './results.ts';
 
 const COLUMNS = ['policy', 'requests', 'tokens/s', 'decode step p50 / p95', 'TTFT p50 / p95', 'overhead'];
 

@@ -1,10 +1,8 @@
-import { existsSync } from 'node:fs';
-import { mkdir, readFile, writeFile } from 'node:fs/promises';
-import { fileURLToPath } from 'node:url';
-
-import type { BackendInfo, ModelInfo } from '../../../src/protocol/models.ts';
+import type { BackendInfo } from '../../../src/protocol/models.ts';
 import type { PolicyName } from '../../../src/protocol/status.ts';
-import type { Machine } from '../machine.ts';
+import type { Conditions, RecordedModel } from '../conditions.ts';
+import { ResultsFile } from '../results-file.ts';
+import type { Percentiles, Spread } from '../statistics.ts';
 
 /** The schema of `bench/results.json`: the last run of each backend, and of decode steps. Durations in ms. */
 export interface BenchResults {
@@ -17,22 +15,15 @@ export interface BenchResults {
   readonly threads?: ThreadsRun;
 }
 
-interface Conditions {
-  /** ISO 8601. */
-  readonly startedAt: string;
-  /** Repeats the run. */
-  readonly command: string;
-  readonly machine: Machine;
-  /** As it names itself. */
-  readonly browser: string;
+interface BackendConditions extends Conditions {
   readonly backend: BackendInfo;
 }
 
-export interface BenchRun extends Conditions {
-  readonly model: Pick<ModelInfo, 'id' | 'numParameters' | 'numLayers' | 'contextLength'>;
+export interface BenchRun extends BackendConditions {
+  readonly model: RecordedModel;
   readonly settings: { readonly rounds: number; readonly maxNewTokens: number };
   readonly scenarios: readonly ScenarioResult[];
-  /** Of 8 requests: the median of tokens/s over that under `off`. */
+  /** With 8 requests: the median of tokens/s over that under `off`. */
   readonly ratiosToOff: { readonly static: number; readonly continuous: number };
   /** 8 requests under `continuous` that grow to these many tokens each, prompt and output together. */
   readonly contexts: readonly ContextResult[];
@@ -41,7 +32,7 @@ export interface BenchRun extends Conditions {
 }
 
 export interface StandInResult extends Pick<BenchRun, 'model' | 'scenarios'> {
-  /** Of 8 requests: the median of tokens/s under `continuous` over that under `off`. */
+  /** With 8 requests: the median of tokens/s under `continuous` over that under `off`. */
   readonly ratioToOff: number;
 }
 
@@ -54,7 +45,7 @@ export interface ContextResult {
   readonly decodeStepMs: Percentiles;
 }
 
-export interface StepCostRun extends Conditions {
+export interface StepCostRun extends BackendConditions {
   /** CPU time is the mean of `numSteps` steps in each round. */
   readonly settings: { readonly rounds: number; readonly numSteps: number };
   readonly costs: readonly StepCost[];
@@ -63,7 +54,7 @@ export interface StepCostRun extends Conditions {
 /** The costs of a decode step, captured and plain, in one interleaved run. */
 export interface StepCost {
   /** A generated checkpoint with random weights. */
-  readonly model: BenchRun['model'];
+  readonly model: RecordedModel;
   /** Sequences in the step. */
   readonly numRows: number;
   /** On the page that users get: a step is captured once and replayed. */
@@ -88,7 +79,7 @@ export interface StepResources {
   readonly gpuIdleShare: number;
 }
 
-export interface ThreadsRun extends Omit<Conditions, 'backend'> {
+export interface ThreadsRun extends Conditions {
   readonly settings: { readonly rounds: number };
   readonly results: readonly ThreadsResult[];
 }
@@ -96,7 +87,7 @@ export interface ThreadsRun extends Omit<Conditions, 'backend'> {
 /** Requests under `continuous`, with some number of WASM threads. */
 export interface ThreadsResult {
   /** A generated checkpoint with random weights. */
-  readonly model: BenchRun['model'];
+  readonly model: RecordedModel;
   /** As the page names it: the CPU, and the number of threads. */
   readonly adapter: string;
   readonly numRequests: number;
@@ -108,7 +99,7 @@ export interface ScenarioResult {
   readonly policy: PolicyName;
   /** At any time: each is sent again when it has ended. */
   readonly numRequests: number;
-  /** Over all rounds: what was generated, not what was asked for. */
+  /** Generated over all rounds, which may be fewer than requested. */
   readonly numOutputTokens: number;
   /** Output tokens over the time in which so many requests are always there; one value per round. */
   readonly tokensPerSecond: Spread;
@@ -116,48 +107,20 @@ export interface ScenarioResult {
   readonly decodeStepMs: Percentiles;
   /** On the worker's clock, from receipt; queue wait and prefill included. */
   readonly ttftMs: Percentiles;
-  /** Of the time of all decode steps, what was spent outside `session.run` and readback: 0 to 1. */
+  /** Share of the decode steps' time that was spent outside `session.run` and readback: 0 to 1. */
   readonly overheadShare: number;
 }
 
-export interface Spread {
-  readonly median: number;
-  readonly min: number;
-  readonly max: number;
-}
+export const RESULTS = new ResultsFile<BenchResults>('results.json', { schemaVersion: 5, runs: {} });
 
-export interface Percentiles {
-  readonly count: number;
-  readonly p50: number;
-  readonly p95: number;
-}
-
-const FILE = fileURLToPath(new URL('../../../bench/results.json', import.meta.url));
-
-export async function readResults(): Promise<BenchResults> {
-  if (!existsSync(FILE)) return { schemaVersion: 5, runs: {} };
-  return JSON.parse(await readFile(FILE, 'utf8'));
-}
-
-/** Replaces the run of its backend and keeps everything else; returns the file's path. */
+/** Replaces the run of its backend and keeps everything else. Returns the file's path. */
 export async function recordRun(run: BenchRun): Promise<string> {
-  const { runs } = await readResults();
-  return record({ runs: { ...runs, [run.backend.name]: run } });
+  await RESULTS.update(({ runs }) => ({ runs: { ...runs, [run.backend.name]: run } }));
+  return RESULTS.path;
 }
 
-/** Replaces the costs of decode steps and keeps everything else; returns the file's path. */
-export function recordStepCosts(stepCosts: StepCostRun): Promise<string> {
-  return record({ stepCosts });
-}
-
-/** Replaces the figures of WASM threads and keeps everything else; returns the file's path. */
-export function recordThreads(threads: ThreadsRun): Promise<string> {
-  return record({ threads });
-}
-
-async function record(part: Partial<BenchResults>): Promise<string> {
-  const results: BenchResults = { ...(await readResults()), ...part, schemaVersion: 5 };
-  await mkdir(fileURLToPath(new URL('.', `file://${FILE}`)), { recursive: true });
-  await writeFile(FILE, `${JSON.stringify(results, undefined, 2)}\n`);
-  return FILE;
+/** Replaces the step costs or the figures of WASM threads. Returns the file's path. */
+export async function recordPart(part: Pick<BenchResults, 'stepCosts' | 'threads'>): Promise<string> {
+  await RESULTS.update(() => part);
+  return RESULTS.path;
 }

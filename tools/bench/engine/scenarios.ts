@@ -12,13 +12,13 @@ export interface ScenarioRequest {
   readonly options: GenerationOptions;
 }
 
-/** Shorter, and a row is mostly noise and ends before the page draws. */
+/** In a shorter time, a row is mostly noise and ends before the page draws. */
 export const SUSTAINED_MS = 2000;
 
 /** The number of requests at which the policies are compared. */
 export const COMPARED_SIZE = 8;
 
-/** The compared ones first, side by side, so that a slow spell of the machine hits all three. */
+/** The compared scenarios come first, side by side, so that a slow moment of the machine affects all three. */
 export const SCENARIOS: readonly Scenario[] = [
   { policy: 'off', numRequests: COMPARED_SIZE },
   { policy: 'static', numRequests: COMPARED_SIZE },
@@ -29,7 +29,7 @@ export const SCENARIOS: readonly Scenario[] = [
   { policy: 'continuous', numRequests: 16 },
 ];
 
-/** What is measured on the stand-in. */
+/** Scenarios that are measured on the stand-in. */
 export const STAND_IN_SCENARIOS: readonly Scenario[] = [
   { policy: 'off', numRequests: COMPARED_SIZE },
   { policy: 'continuous', numRequests: COMPARED_SIZE },
@@ -46,7 +46,7 @@ export function knobsOf({ policy, numRequests }: Scenario): Partial<BatchingPoli
 
 /** Tokens that the sequences of the sweep grow to, as far as the model goes. */
 export const CONTEXT_LENGTHS: readonly number[] = [64, 256, 512];
-/** Of these, the ones that are generated. */
+/** Generated tokens among them. */
 export const NUM_SWEPT_TOKENS = 32;
 
 /** Prompts of about so many tokens: every word is one. */
@@ -57,7 +57,7 @@ export function longRequestsOf(contextLength: number): ScenarioRequest[] {
     prompt: Array.from({ length: numWords }, (_word, index) => words[(index + request) % words.length]).join(
       ' ',
     ),
-    // Sampled far and wide, so that none ends early.
+    // At a high temperature, none ends early.
     options: { temperature: 5, seed: request, maxNewTokens: NUM_SWEPT_TOKENS },
   }));
 }

@@ -63,7 +63,7 @@ async function openFolder({
     fileNames.map(async (fileName) => {
       const response = await fetch(`/${name}/${fileName}`);
       const file = new File([await response.blob()], fileName);
-      // What a picked folder sets: the model is named after it.
+      // A picked folder sets this path. The model is named after the folder.
       return Object.defineProperty(file, 'webkitRelativePath', { value: `${name}/${fileName}` });
     }),
   );

@@ -1,4 +1,3 @@
-import type { TabserveModel } from './page/tabserve.ts';
 import type { ExportedDtype } from '../peers/models/standard-interface.ts';
 
 /** The measured dtypes, by Tabserve's names. */
@@ -38,6 +37,13 @@ export interface Adapter {
   /** Whether it computes on the CPU, as SwiftShader does. */
   readonly isSoftware: boolean;
   readonly hasShaderF16: boolean;
+}
+
+export interface TabserveModel {
+  /** Name of the model's folder below `models/`. */
+  readonly id: string;
+  readonly fileNames: readonly string[];
+  readonly precision: Precision;
 }
 
 /** The model that a page loads, and its limits. */

@@ -15,7 +15,7 @@ const cell = (contender: CellResult['contender'], rows: number, rate: number, le
 
 const RUN: GpuRun = {
   startedAt: '2026-01-02T03:04:05.000Z',
-  command: 'npm run bench:gpu',
+  command: 'npm run bench -- gpu',
   machine: { cpu: 'CPU', numCores: 8, memoryGiB: 16 },
   browser: 'Chromium 1',
   adapter: { name: 'a GPU', isSoftware: false, hasShaderF16: true },

@@ -2,8 +2,9 @@ import { rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
-import { readOptions } from '../command-line.ts';
-import { describeMachine } from '../machine.ts';
+import { defineBench } from '../bench.ts';
+import { conditionsOf } from '../conditions.ts';
+import { pathOf } from '../paths.ts';
 import { withBrowser, type SiteOptions } from '../with-browser.ts';
 import { buildLibraries, LIBRARIES_POLICY } from '../peers/build-page.ts';
 import { describeLibraries, installPeers } from '../peers/install-peers.ts';
@@ -14,16 +15,15 @@ import { openPage } from './entrant.ts';
 import { measureModel, prepareFiles, type ModelPlan } from './measure-model.ts';
 import { parseOptions, USAGE, type GpuOptions } from './options.ts';
 import { gpuReportOf } from './report.ts';
-import { recordGpuRuns, RESULTS_FILE, type GpuRun } from './results.ts';
+import { GPU_RESULTS, recordGpuRuns, type GpuRun } from './results.ts';
 import type { Shape } from './shapes.ts';
 import { writeModel } from './write-models.ts';
 
 const PAGE = fileURLToPath(new URL('page', import.meta.url));
-const BUILT_PAGE = fileURLToPath(new URL('../../../dist-bench-gpu', import.meta.url));
-const CURVE_FILE = fileURLToPath(new URL('../../../docs/gpu-curve.svg', import.meta.url));
+const BUILT_PAGE = pathOf('dist-bench-gpu');
+const CURVE_FILE = pathOf('docs/gpu-curve.svg');
 
-const options = readOptions(parseOptions, USAGE);
-if (options) await measureAndRecord(options);
+export const bench = defineBench(USAGE, parseOptions, measureAndRecord);
 
 /** Where the benchmark runs. */
 interface Place {
@@ -77,11 +77,8 @@ async function measure(
   what: Pick<ModelPlan, 'shape' | 'fileNames' | 'precision'>,
 ): Promise<GpuRun> {
   const conditions = {
+    ...conditionsOf(process.argv.slice(2).join(' '), browser),
     adapter,
-    browser,
-    startedAt: new Date().toISOString(),
-    command: commandOf(process.argv.slice(2)),
-    machine: describeMachine(),
     libraries: describeLibraries(),
     model: what.shape.label,
     precision: what.precision,
@@ -105,7 +102,9 @@ async function record({ isShort }: GpuOptions, adapter: Adapter, runs: readonly 
   }
   const results = await recordGpuRuns(runs);
   await writeFile(CURVE_FILE, curvesOf(results.runs));
-  console.log(`Recorded in ${RESULTS_FILE} and ${CURVE_FILE}. \`npm run bench:readme\` writes the tables.`);
+  console.log(
+    `Recorded in ${GPU_RESULTS.path} and ${CURVE_FILE}. \`npm run write -- readme\` writes the tables.`,
+  );
 }
 
 /**
@@ -125,8 +124,4 @@ function isWrong({ obstacle, entrants, cells }: GpuRun): boolean {
 async function removeModel({ id }: Shape): Promise<void> {
   for (const name of [id, `${id}-onnx`, `${id}.gguf`])
     await rm(join(BUILT_PAGE, 'models', name), { recursive: true, force: true });
-}
-
-function commandOf(args: readonly string[]): string {
-  return ['npm run bench:gpu', ...(args.length > 0 ? ['--', ...args] : [])].join(' ');
 }

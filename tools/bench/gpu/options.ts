@@ -1,6 +1,6 @@
 import { parseArgs } from 'node:util';
 
-import { parseCount, parseList } from '../engine/options.ts';
+import { parseCount, parseList } from '../command-line.ts';
 import { PRECISIONS, type Precision } from './contender.ts';
 import type { Matrix } from './plan.ts';
 import { SHAPES, TINY_SHAPES, type Shape } from './shapes.ts';
@@ -28,7 +28,7 @@ const WHOLE: Matrix = {
 
 const SHORT: Matrix = { rows: [1, 2, 4], prefillLengths: [32], contextLengths: [48], numNewTokens: 8 };
 
-export const USAGE = `Usage: npm run bench:gpu -- [options]
+export const USAGE = `\
   --short             tiny models and few cases, on any adapter; records nothing
   --models NAMES      some of ${SHAPES.map(({ id }) => id).join(',')} (default all)
   --precisions NAMES  some of ${PRECISIONS.join(',')} (default all)

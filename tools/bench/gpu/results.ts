@@ -1,11 +1,7 @@
-import { existsSync } from 'node:fs';
-import { mkdir, readFile, writeFile } from 'node:fs/promises';
-import { dirname } from 'node:path';
-import { fileURLToPath } from 'node:url';
-
-import type { Percentiles, Spread } from '../engine/results.ts';
-import type { Machine } from '../machine.ts';
+import type { Conditions } from '../conditions.ts';
 import type { Library } from '../peers/install-peers.ts';
+import { ResultsFile } from '../results-file.ts';
+import type { Percentiles, Spread } from '../statistics.ts';
 import type { Agreement } from './agreement.ts';
 import type { Adapter, ContenderName, LibraryName, Precision } from './contender.ts';
 import type { GpuCase } from './plan.ts';
@@ -18,14 +14,7 @@ export interface GpuResults {
 }
 
 /** One model in one precision. */
-export interface GpuRun {
-  /** ISO 8601. */
-  readonly startedAt: string;
-  /** Repeats the run. */
-  readonly command: string;
-  readonly machine: Machine;
-  /** Name and version, as the browser reports them. */
-  readonly browser: string;
+export interface GpuRun extends Conditions {
   readonly adapter: Adapter;
   readonly libraries: readonly Library[];
   /** Label in the tables. */
@@ -57,20 +46,13 @@ export interface CellResult extends GpuCase {
   readonly failure?: string;
 }
 
-export const RESULTS_FILE = fileURLToPath(new URL('../../../bench/gpu.json', import.meta.url));
-
-export async function readGpuResults(): Promise<GpuResults> {
-  if (!existsSync(RESULTS_FILE)) return { schemaVersion: 1, runs: [] };
-  return JSON.parse(await readFile(RESULTS_FILE, 'utf8'));
-}
+export const GPU_RESULTS = new ResultsFile<GpuResults>('gpu.json', { schemaVersion: 1, runs: [] });
 
 /** Each run replaces that of its model and precision. */
-export async function recordGpuRuns(runs: readonly GpuRun[]): Promise<GpuResults> {
+export function recordGpuRuns(runs: readonly GpuRun[]): Promise<GpuResults> {
   const isReplaced = (old: GpuRun): boolean =>
     runs.some(({ model, precision }) => model === old.model && precision === old.precision);
-  const kept = (await readGpuResults()).runs.filter((old) => !isReplaced(old));
-  const results: GpuResults = { schemaVersion: 1, runs: [...kept, ...runs] };
-  await mkdir(dirname(RESULTS_FILE), { recursive: true });
-  await writeFile(RESULTS_FILE, `${JSON.stringify(results, undefined, 2)}\n`);
-  return results;
+  return GPU_RESULTS.update((results) => ({
+    runs: [...results.runs.filter((old) => !isReplaced(old)), ...runs],
+  }));
 }

@@ -1,56 +1,80 @@
-import { fileURLToPath } from 'node:url';
-import { chromium } from 'playwright';
-import { build } from 'vite';
+import { parseArgs } from 'node:util';
 
-import { startServer } from '../../../bridge/server.ts';
-import { findBrowser } from '../../../bridge/browser/find-browser.ts';
 import { QUIET_ARGUMENTS } from '../../../bridge/browser/launch-arguments.ts';
+import { defineBench } from '../bench.ts';
+import { buildPage } from '../build-page.ts';
+import { markdownTable } from '../markdown-table.ts';
+import type { Spread } from '../statistics.ts';
+import { withBrowser } from '../with-browser.ts';
 import { measureDrawing, NUM_PAIRS } from './measure-drawing.ts';
-import { measurePage } from './measure-page.ts';
-import { measureStreaming, NUM_STREAMS, SLACK_MS, STREAMING_SECONDS } from './measure-streaming.ts';
+import { measurePage, type PageFigures } from './measure-page.ts';
+import {
+  measureStreaming,
+  NUM_STREAMS,
+  SLACK_MS,
+  STREAMING_SECONDS,
+  type StreamingFigures,
+} from './measure-streaming.ts';
 
-// Scores the built page as Lighthouse's mobile preset does, and measures how smoothly requests stream and what drawing costs them.
-
-const ROOT = fileURLToPath(new URL('../../..', import.meta.url));
 const MAX_SCRIPT_BYTES = 110_000;
 
-await build({ root: ROOT, logLevel: 'warn' });
-const found = await findBrowser();
-const server = await startServer({ host: 'localhost', port: 0, root: `${ROOT}/dist` });
-const browser = await chromium.launch({ executablePath: found.path, args: [...QUIET_ARGUMENTS] });
-try {
-  const { firstContentfulPaintMs, interactiveMs, scriptBytes, scriptFiles, layoutShift } = await measurePage(
-    browser,
-    server.url,
-  );
-  const streaming = await measureStreaming(browser, server.url);
+export const bench = defineBench('', (args) => parseArgs({ args: [...args] }), measure);
+
+/**
+ * Scores the built page as Lighthouse's mobile preset does, and measures how smoothly requests stream and what drawing costs
+ * them.
+ */
+async function measure(): Promise<void> {
+  const site = { root: await buildPage(), args: QUIET_ARGUMENTS };
+  await withBrowser(site, async ({ browser, version, url }) => {
+    const page = await measurePage(browser, url);
+    console.log(loadReportOf(page, version));
+    console.log(streamingReportOf(await measureStreaming(browser, url)));
+    console.log(drawingReportOf(await measureDrawing(browser, url)));
+    if (page.scriptBytes > MAX_SCRIPT_BYTES || page.layoutShift > 0) process.exitCode = 1;
+  });
+}
+
+function loadReportOf(page: PageFigures, version: string): string {
+  const { firstContentfulPaintMs, interactiveMs, scriptBytes, scriptFiles, layoutShift } = page;
+  const scripts = `${(scriptBytes / 1000).toFixed(1)} kB in ${scriptFiles.length} files (at most ${MAX_SCRIPT_BYTES / 1000} kB)`;
+  return [
+    '',
+    ...markdownTable(
+      ['figure', 'value'],
+      [
+        ['first contentful paint', `${(firstContentfulPaintMs / 1000).toFixed(2)} s`],
+        ['until a prompt can be written', `${(interactiveMs / 1000).toFixed(2)} s`],
+        ['scripts by then, brotli', scripts],
+        ['layout shift, until a text is generated', layoutShift.toFixed(4)],
+      ],
+    ),
+    '',
+    `${version}, ${new Date().toISOString()}; slow 4G (150 ms, 1.6 Mbit/s), processor 4 times slower, WASM; served without compression.`,
+  ].join('\n');
+}
+
+function streamingReportOf(streaming: StreamingFigures): string {
   const { onTimeShare, longestFrameMs, longTasksMs, stepsPerSecond } = streaming;
-  const drawing = await measureDrawing(browser, server.url);
-  const isSmall = scriptBytes <= MAX_SCRIPT_BYTES;
-  console.log(`
-| figure                                  | value |
-| --------------------------------------- | ----- |
-| first contentful paint                  | ${(firstContentfulPaintMs / 1000).toFixed(2)} s |
-| until a prompt can be written           | ${(interactiveMs / 1000).toFixed(2)} s |
-| scripts by then, brotli                 | ${(scriptBytes / 1000).toFixed(1)} kB in ${scriptFiles.length} files (at most ${MAX_SCRIPT_BYTES / 1000} kB) |
-| layout shift, until a text is generated | ${layoutShift.toFixed(4)} |
+  return [
+    '',
+    ...markdownTable(
+      [`${NUM_STREAMS} requests streaming for ${STREAMING_SECONDS} s, at 1280×800`, 'value'],
+      [
+        ['frames that came on time, of 60 a second', `${(onTimeShare * 100).toFixed(1)} %`],
+        ['longest time without a frame', `${longestFrameMs.toFixed(0)} ms`],
+        ['tasks over 50 ms', longTasksMs.map((ms) => `${ms.toFixed(0)} ms`).join(', ') || 'none'],
+        ['steps of the model', `${stepsPerSecond.toFixed(0)}/s`],
+      ],
+    ),
+    '',
+    `Not throttled, WASM; on time is within ${(1000 / 60 + SLACK_MS).toFixed(1)} ms of the frame before.`,
+  ].join('\n');
+}
 
-${found.version}, ${new Date().toISOString()}; slow 4G (150 ms, 1.6 Mbit/s), processor 4 times slower, WASM; served without compression.
-
-| ${NUM_STREAMS} requests streaming for ${STREAMING_SECONDS} s, at 1280×800       | value |
-| ------------------------------------------------------- | ----- |
-| frames that came on time, of 60 a second                | ${(onTimeShare * 100).toFixed(1)} % |
-| longest time without a frame                            | ${longestFrameMs.toFixed(0)} ms |
-| tasks over 50 ms                                        | ${longTasksMs.map((ms) => `${ms.toFixed(0)} ms`).join(', ') || 'none'} |
-| steps of the model                                      | ${stepsPerSecond.toFixed(0)}/s |
-
-Not throttled, WASM; on time is within ${(1000 / 60 + SLACK_MS).toFixed(1)} ms of the frame before.`);
-  console.log(
+function drawingReportOf({ median, min, max }: Spread): string {
+  return (
     `\nTokens/s with the page hidden ÷ in view, ${NUM_STREAMS} requests on WASM, median of ${NUM_PAIRS} pairs: ` +
-      `${drawing.median.toFixed(2)} (${drawing.min.toFixed(2)} to ${drawing.max.toFixed(2)}).`,
+    `${median.toFixed(2)} (${min.toFixed(2)} to ${max.toFixed(2)}).`
   );
-  if (!isSmall || layoutShift > 0) process.exitCode = 1;
-} finally {
-  await browser.close();
-  await server.close();
 }

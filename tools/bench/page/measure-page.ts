@@ -1,16 +1,16 @@
 import { brotliCompressSync } from 'node:zlib';
 import type { Browser, CDPSession, Page } from 'playwright';
 
-/** What loading the page costs, on a slow phone. */
+/** Costs of loading the page on a slow phone. */
 export interface PageFigures {
   readonly firstContentfulPaintMs: number;
   /** From the navigation until a prompt can be written. */
   readonly interactiveMs: number;
   /** Scripts of the page itself by then, brotli: without those of the worker, onnxruntime-web and the tokenizer. */
   readonly scriptBytes: number;
-  /** As they are sent. */
+  /** Names, in the order of their arrival. */
   readonly scriptFiles: readonly string[];
-  /** Until the model is ready and a text was generated. */
+  /** Until a text is generated. */
   readonly layoutShift: number;
 }
 
@@ -36,29 +36,27 @@ export async function measurePage(browser: Browser, url: string): Promise<PageFi
     await page.getByRole('textbox', { name: 'Prompt' }).waitFor();
     const interactiveMs = await page.evaluate(() => performance.now());
     const loaded = await Promise.all(scripts);
-    // The model itself is no part of it: 5 MB take their time on slow 4G.
-    await session.send('Network.emulateNetworkConditions', {
-      ...NETWORK,
-      latency: 0,
-      downloadThroughput: -1,
-      uploadThroughput: -1,
-    });
-    await page.waitForFunction(() => window.tabserve?.status().state === 'ready', undefined, {
-      timeout: 120_000,
-    });
-    await page.getByRole('button', { name: 'Send', exact: true }).click();
-    await page.locator('[data-status=finished]').waitFor();
-    const { firstContentfulPaintMs, layoutShift } = await page.evaluate(() => window.pageFigures);
+    await generateText(page, session);
     return {
-      firstContentfulPaintMs,
+      ...(await page.evaluate(() => window.pageFigures)),
       interactiveMs,
       scriptBytes: loaded.reduce((sum, { numBytes }) => sum + numBytes, 0),
       scriptFiles: loaded.map(({ name }) => name),
-      layoutShift,
     };
   } finally {
     await context.close();
   }
+}
+
+/** Sends the first prompt once the model is ready, without a limit of the network: 5 MB take long on slow 4G. */
+async function generateText(page: Page, session: CDPSession): Promise<void> {
+  const unlimited = { latency: 0, downloadThroughput: -1, uploadThroughput: -1 };
+  await session.send('Network.emulateNetworkConditions', { ...NETWORK, ...unlimited });
+  await page.waitForFunction(() => window.tabserve?.status().state === 'ready', undefined, {
+    timeout: 120_000,
+  });
+  await page.getByRole('button', { name: 'Send', exact: true }).click();
+  await page.locator('[data-status=finished]').waitFor();
 }
 
 async function throttle(session: CDPSession): Promise<void> {
@@ -67,7 +65,7 @@ async function throttle(session: CDPSession): Promise<void> {
   await session.send('Emulation.setCPUThrottlingRate', { rate: CPU_SLOWDOWN });
 }
 
-/** Those that the document asks for; a worker asks for its own. */
+/** Collects the scripts that the document requests. A worker requests its own. */
 function collectScripts(page: Page): Promise<{ name: string; numBytes: number }>[] {
   const scripts: Promise<{ name: string; numBytes: number }>[] = [];
   page.on('response', (response) => {

@@ -1,8 +1,10 @@
 import type { Browser } from 'playwright';
 
-/** What the page's own thread does while requests stream, the first screen in view. */
+import { openReady } from '../open-ready.ts';
+
+/** Load of the page's own thread while requests stream, with the first screen in view. */
 export interface StreamingFigures {
-  /** Of the frames that a display of 60 Hz has room for, those that came no later than `SLACK_MS` after the one before. */
+  /** Share of the frames of a 60 Hz display that came at most `SLACK_MS` late. */
   readonly onTimeShare: number;
   readonly longestFrameMs: number;
   readonly longTasksMs: readonly number[];
@@ -11,7 +13,7 @@ export interface StreamingFigures {
 
 export const NUM_STREAMS = 16;
 export const STREAMING_SECONDS = 30;
-/** Timestamps of frames tremble by this much on an idle page. */
+/** Timestamps of frames jitter by this much on an idle page. */
 export const SLACK_MS = 4;
 
 /** The first screen: charts, slots and texts of a run. */
@@ -20,9 +22,7 @@ export const VIEWPORT = { width: 1280, height: 800 };
 export async function measureStreaming(browser: Browser, url: string): Promise<StreamingFigures> {
   const context = await browser.newContext({ viewport: VIEWPORT });
   try {
-    const page = await context.newPage();
-    await page.goto(`${url}/?backend=wasm`);
-    await page.waitForFunction(() => window.tabserve?.status().state === 'ready');
+    const { page } = await openReady(context, `${url}/?backend=wasm`);
     return await page.evaluate(stream, {
       numStreams: NUM_STREAMS,
       seconds: STREAMING_SECONDS,
@@ -36,14 +36,13 @@ export async function measureStreaming(browser: Browser, url: string): Promise<S
 interface StreamOptions {
   readonly numStreams: number;
   readonly seconds: number;
-  /** What is longer is late. */
+  /** A longer interval makes a frame late. */
   readonly frameMs: number;
 }
 
 /** Runs in the page. */
 async function stream({ numStreams, seconds, frameMs }: StreamOptions): Promise<StreamingFigures> {
   const { tabserve } = window;
-  if (!tabserve) throw new Error('The page has no client.');
   await tabserve.configure('text-generator', { maxBatchSize: numStreams });
   const generator = tabserve.getHandle('text-generator');
   let numSteps = 0;

@@ -2,11 +2,11 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { build } from 'vite';
 
+import { pathOf } from '../paths.ts';
 import { writePeerModels } from './models/write-peer-models.ts';
 
-const ROOT = fileURLToPath(new URL('../../..', import.meta.url));
 const PAGE = fileURLToPath(new URL('page', import.meta.url));
-const BUILT_PAGE = join(ROOT, 'dist-bench-peers');
+const BUILT_PAGE = pathOf('dist-bench-peers');
 
 /** The other libraries start workers from blobs, and fetch data and blob URLs. */
 export const LIBRARIES_POLICY = [
@@ -20,7 +20,7 @@ export const LIBRARIES_POLICY = [
 export async function buildLibraries(root: string, outDir: string): Promise<void> {
   await build({
     root,
-    publicDir: join(ROOT, 'public'),
+    publicDir: pathOf('public'),
     base: './',
     logLevel: 'warn',
     worker: { format: 'es' },
@@ -29,16 +29,10 @@ export async function buildLibraries(root: string, outDir: string): Promise<void
 }
 
 /** Builds the page of the libraries with their models next to it; returns its folder. */
-export async function buildPage(): Promise<string> {
+export async function buildPeersPage(): Promise<string> {
   await buildLibraries(PAGE, BUILT_PAGE);
   await writePeerModels(join(BUILT_PAGE, 'models'));
   return BUILT_PAGE;
-}
-
-/** Builds the application as users get it; returns its folder. */
-export async function buildApplication(): Promise<string> {
-  await build({ root: ROOT, logLevel: 'warn' });
-  return join(ROOT, 'dist');
 }
 
 /** Builds the script that lets the benchmark drive the application, for a page that doesn't contain it. */

@@ -1,26 +1,27 @@
 import { loadavg } from 'node:os';
 
 import { startServer } from '../../../bridge/server.ts';
-import { readOptions } from '../command-line.ts';
-import { describeMachine } from '../machine.ts';
-import { buildApplication, buildDriver, buildPage, LIBRARIES_POLICY } from './build-page.ts';
+import { defineBench } from '../bench.ts';
+import { buildPage } from '../build-page.ts';
+import { conditionsOf } from '../conditions.ts';
+import { buildDriver, buildPeersPage, LIBRARIES_POLICY } from './build-page.ts';
 import { CASE_NAMES, casesOf } from './cases.ts';
 import { describeLibraries, installPeers } from './install-peers.ts';
 import { loadEntrants, measureAll, type Sites } from './measure.ts';
 import { parseOptions, USAGE, type PeerOptions } from './options.ts';
 import { peersReportOf } from './report.ts';
-import { readPeerResults, recordPeerRun, type PeerRun } from './results.ts';
+import { PEER_RESULTS, recordPeerRun, type PeerRun } from './results.ts';
 import { summarize } from './summarize.ts';
 import { withTabs } from './with-tabs.ts';
 
-const options = readOptions(parseOptions, USAGE);
-if (options?.isMarkdown) await printRecorded();
-else if (options) await measureAndRecord(options);
+export const bench = defineBench(USAGE, parseOptions, (options) =>
+  options.isMarkdown ? printRecorded() : measureAndRecord(options),
+);
 
 async function printRecorded(): Promise<void> {
-  const { runs } = await readPeerResults();
+  const { runs } = await PEER_RESULTS.read();
   const reports = Object.values(runs).map(peersReportOf);
-  console.log(reports.join('\n\n') || 'Nothing is recorded: run `npm run bench:peers` first.');
+  console.log(reports.join('\n\n') || 'Nothing is recorded: run `npm run bench -- peers` first.');
 }
 
 async function measureAndRecord(chosen: PeerOptions): Promise<void> {
@@ -38,8 +39,8 @@ async function measureAndRecord(chosen: PeerOptions): Promise<void> {
 async function withSites<Result>(run: (sites: Sites) => Promise<Result>): Promise<Result> {
   const driver = await buildDriver();
   const host = { host: 'localhost', port: 0 };
-  const application = await startServer({ ...host, root: await buildApplication() });
-  const libraries = await startServer({ ...host, root: await buildPage(), policy: LIBRARIES_POLICY });
+  const application = await startServer({ ...host, root: await buildPage() });
+  const libraries = await startServer({ ...host, root: await buildPeersPage(), policy: LIBRARIES_POLICY });
   try {
     return await run({ applicationUrl: application.url, librariesUrl: libraries.url, driver });
   } finally {
@@ -56,14 +57,11 @@ function measureInBrowser(
   const cases = casesOf(names, backend);
   return withTabs(async ({ context, version }) => {
     const entrants = await loadEntrants(context, sites, backend);
-    const startedAt = new Date().toISOString();
+    const conditions = conditionsOf(`peers --backend ${backend} --rounds ${rounds}`, version);
     const measured = await measureAll(cases, entrants, rounds);
     return {
-      startedAt,
-      command: `npm run bench:peers -- --backend ${backend} --rounds ${rounds}`,
-      machine: describeMachine(),
+      ...conditions,
       loadAverage,
-      browser: version,
       backend,
       model: 'storyteller',
       libraries: describeLibraries(),

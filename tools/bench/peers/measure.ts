@@ -5,20 +5,13 @@ import { SUSTAINED_MS } from '../engine/scenarios.ts';
 import type { BenchCase } from './cases.ts';
 import { contenderNames, CONTENDERS, type BackendName, type ContenderName } from './contender.ts';
 import type { CaseRun } from './page/run-case.ts';
-import { numTokensOf, wallMsOf } from './summarize.ts';
+import { numTokensOf, wallMsOf, type Measured } from './summarize.ts';
 
 /** A contender, loaded in a page of its own. */
 export interface Entrant {
   readonly name: ContenderName;
   readonly page: Page;
   readonly runsOn: string;
-}
-
-/** What one contender did in one case, round by round. */
-export interface Measured {
-  readonly benchCase: BenchCase;
-  readonly entrant: Pick<Entrant, 'name' | 'runsOn'>;
-  readonly runs: readonly CaseRun[];
 }
 
 /** The pages of the contenders. */

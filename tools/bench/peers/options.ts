@@ -1,6 +1,6 @@
 import { parseArgs } from 'node:util';
 
-import { parseBackend, parseCount, parseList } from '../engine/options.ts';
+import { parseBackend, parseCount, parseList } from '../command-line.ts';
 import { CASE_NAMES, type CaseName } from './cases.ts';
 import type { BackendName } from './contender.ts';
 
@@ -12,7 +12,7 @@ export interface PeerOptions {
   readonly isMarkdown: boolean;
 }
 
-export const USAGE = `Usage: npm run bench:peers -- [options]
+export const USAGE = `\
   --backend NAME  wasm (default) or webgpu
   --rounds N      times that each library runs each case, interleaved (default 5)
   --cases NAMES   some of ${CASE_NAMES.join(',')}; printed, not recorded (default all)

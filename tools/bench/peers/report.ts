@@ -1,5 +1,5 @@
 import { markdownTable } from '../markdown-table.ts';
-import type { Percentiles } from '../engine/results.ts';
+import type { Percentiles } from '../statistics.ts';
 import { SUSTAINED_MS } from '../engine/scenarios.ts';
 import { CONTENDERS } from './contender.ts';
 import { describeLibrary } from './install-peers.ts';

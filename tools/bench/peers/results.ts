@@ -1,10 +1,6 @@
-import { existsSync } from 'node:fs';
-import { mkdir, readFile, writeFile } from 'node:fs/promises';
-import { dirname } from 'node:path';
-import { fileURLToPath } from 'node:url';
-
-import type { Machine } from '../machine.ts';
-import type { Percentiles, Spread } from '../engine/results.ts';
+import type { Conditions } from '../conditions.ts';
+import { ResultsFile } from '../results-file.ts';
+import type { Percentiles, Spread } from '../statistics.ts';
 import type { CaseName } from './cases.ts';
 import type { BackendName, ContenderName, OwnContenderName } from './contender.ts';
 import type { Library } from './install-peers.ts';
@@ -16,16 +12,9 @@ export interface PeerResults {
   readonly runs: { readonly [Backend in BackendName]?: PeerRun };
 }
 
-export interface PeerRun {
-  /** ISO 8601. */
-  readonly startedAt: string;
-  /** Repeats the run. */
-  readonly command: string;
-  readonly machine: Machine;
-  /** Processes that wanted to run in the minute before: far above 0, the figures are not to be trusted. */
+export interface PeerRun extends Conditions {
+  /** Processes that wanted to run in the minute before. Don't trust the figures if it is far above 0. */
   readonly loadAverage: number;
-  /** As it names itself. */
-  readonly browser: string;
   readonly backend: BackendName;
   readonly model: string;
   readonly libraries: readonly Library[];
@@ -45,7 +34,7 @@ export interface ContenderResult {
   readonly name: ContenderName;
   /** Adapter or threads, and precision, as far as the library tells. */
   readonly runsOn: string;
-  /** Over all rounds; tokens that nobody asked for are left out. */
+  /** Over all rounds, without tokens beyond the requested number. */
   readonly numTokens: number;
   /** All tokens of a round over its time from the first request to the last answer. */
   readonly tokensPerSecond: Spread;
@@ -64,18 +53,10 @@ export interface ContenderResult {
   readonly over: { readonly [Own in OwnContenderName]?: number };
 }
 
-const FILE = fileURLToPath(new URL('../../../bench/peers.json', import.meta.url));
+export const PEER_RESULTS = new ResultsFile<PeerResults>('peers.json', { schemaVersion: 3, runs: {} });
 
-export async function readPeerResults(): Promise<PeerResults> {
-  if (!existsSync(FILE)) return { schemaVersion: 3, runs: {} };
-  return JSON.parse(await readFile(FILE, 'utf8'));
-}
-
-/** Replaces the run of its backend and keeps the other's; returns the file's path. */
+/** Replaces the run of its backend and keeps the other's. Returns the file's path. */
 export async function recordPeerRun(run: PeerRun): Promise<string> {
-  const { runs } = await readPeerResults();
-  const results: PeerResults = { schemaVersion: 3, runs: { ...runs, [run.backend]: run } };
-  await mkdir(dirname(FILE), { recursive: true });
-  await writeFile(FILE, `${JSON.stringify(results, undefined, 2)}\n`);
-  return FILE;
+  await PEER_RESULTS.update(({ runs }) => ({ runs: { ...runs, [run.backend]: run } }));
+  return PEER_RESULTS.path;
 }

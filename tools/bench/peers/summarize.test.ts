@@ -2,11 +2,10 @@ import { describe, expect, it } from 'vitest';
 
 import { casesOf, type BenchCase, type CaseName } from './cases.ts';
 import type { ContenderName } from './contender.ts';
-import type { Measured } from './measure.ts';
 import type { Burst, CaseRun } from './page/run-case.ts';
 import { longPrompts, referencePrompts } from './reference.ts';
 import { peersReportOf } from './report.ts';
-import { summarize } from './summarize.ts';
+import { summarize, type Measured } from './summarize.ts';
 
 /** A burst of right answers. The first begins after `ttftMs`, and each of the others `ttftMs` later. */
 function roundOf({ requests }: BenchCase, wallMs: number, ttftMs = 1): Burst {

@@ -1,10 +1,16 @@
 import { percentilesOf, spreadOf, sum } from '../statistics.ts';
 import type { BenchCase } from './cases.ts';
 import { contenderNames, OWN_CONTENDERS, type ContenderName } from './contender.ts';
-import type { Measured } from './measure.ts';
 import type { Burst, CaseRun, TimedAnswer } from './page/run-case.ts';
 import { isAsReference } from './reference.ts';
 import type { CaseResult, ContenderResult } from './results.ts';
+
+/** The runs of a contender in a case, one per round. */
+export interface Measured {
+  readonly benchCase: BenchCase;
+  readonly entrant: { readonly name: ContenderName; readonly runsOn: string };
+  readonly runs: readonly CaseRun[];
+}
 
 export function summarize(cases: readonly BenchCase[], measured: readonly Measured[]): readonly CaseResult[] {
   return cases.map((benchCase) => {
@@ -22,7 +28,7 @@ export function summarize(cases: readonly BenchCase[], measured: readonly Measur
   });
 }
 
-/** Generated and asked for: what a list runs on beyond a member's own length is not an answer's. */
+/** Counts the requested tokens only: a list of prompts runs until its longest member ends. */
 export function numTokensOf(run: CaseRun): number {
   return sum(
     answersOf(run).map(({ continuation }) =>
@@ -88,7 +94,7 @@ function ratiosOver(
   );
 }
 
-/** Of the medians of tokens/s. */
+/** The ratio of the medians of tokens/s. */
 function ratioOf(own: readonly CaseRun[], others: readonly CaseRun[]): number {
   return spreadOf(own.map(tokensPerSecond)).median / spreadOf(others.map(tokensPerSecond)).median;
 }

@@ -1,14 +1,10 @@
-import type { TabserveClient } from '../../../src/client/client.ts';
-import type { PageDeployments } from '../../../src/deployments/registry.ts';
-
 declare global {
   interface Window {
-    tabserve: TabserveClient<PageDeployments>;
     isStreaming?: boolean;
   }
 }
 
-/** From the loss of the worker to the next token, and of this the load and warm-up of the model. */
+/** Time from the loss of the worker to the next token, and the part that loads and warms up the model. */
 export interface Handover {
   readonly totalMs: number;
   readonly loadMs: number;
@@ -19,7 +15,7 @@ interface GeneratePlan {
   readonly maxNewTokens: number;
 }
 
-/** Runs in the page, sent there as text: all prompts at once; output tokens per second. */
+/** Runs in the page, sent there as text. Sends all prompts at once, and returns output tokens per second. */
 export async function generateInPage({ prompts, maxNewTokens }: GeneratePlan): Promise<number> {
   const generator = window.tabserve.getHandle('text-generator');
   const startMs = performance.now();
@@ -30,7 +26,7 @@ export async function generateInPage({ prompts, maxNewTokens }: GeneratePlan): P
   return (numTokens * 1000) / (performance.now() - startMs);
 }
 
-/** Runs in the page, sent there as text: streams until the worker is lost, and on until the next token. */
+/** Runs in the page, sent there as text. Streams until the first token after the worker is lost. */
 export async function timeHandoverInPage({
   prompts,
 }: {

@@ -1,4 +1,4 @@
-import type { Percentiles } from '../engine/results.ts';
+import type { Percentiles } from '../statistics.ts';
 import type { TabsRun } from './results.ts';
 
 /** The run as Markdown. */

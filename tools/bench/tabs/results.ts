@@ -1,18 +1,10 @@
-import { existsSync } from 'node:fs';
-import { mkdir, readFile, writeFile } from 'node:fs/promises';
-import { dirname } from 'node:path';
-import { fileURLToPath } from 'node:url';
-
 import type { BackendInfo } from '../../../src/protocol/models.ts';
-import type { Percentiles, Spread } from '../engine/results.ts';
+import type { Conditions } from '../conditions.ts';
+import { ResultsFile } from '../results-file.ts';
+import type { Percentiles, Spread } from '../statistics.ts';
 
-/** One run of `npm run bench:tabs`. Durations in ms. */
-export interface TabsRun {
-  /** ISO 8601. */
-  readonly startedAt: string;
-  /** Repeats the run. */
-  readonly command: string;
-  readonly browser: string;
+/** One run of `npm run bench -- tabs`. Durations in ms. */
+export interface TabsRun extends Conditions {
   readonly backend: BackendInfo;
   readonly settings: {
     readonly rounds: number;
@@ -42,18 +34,10 @@ export interface TabsResults {
   readonly runs: { readonly [Backend in BackendInfo['name']]?: TabsRun };
 }
 
-const FILE = fileURLToPath(new URL('../../../bench/tabs.json', import.meta.url));
+export const TABS_RESULTS = new ResultsFile<TabsResults>('tabs.json', { schemaVersion: 2, runs: {} });
 
-export async function readTabs(): Promise<TabsResults> {
-  if (!existsSync(FILE)) return { schemaVersion: 2, runs: {} };
-  return JSON.parse(await readFile(FILE, 'utf8'));
-}
-
-/** Replaces the run of its backend and keeps the other's; returns the file's path. */
+/** Replaces the run of its backend and keeps the other's. Returns the file's path. */
 export async function recordTabs(run: TabsRun): Promise<string> {
-  const { runs } = await readTabs();
-  const results: TabsResults = { schemaVersion: 2, runs: { ...runs, [run.backend.name]: run } };
-  await mkdir(dirname(FILE), { recursive: true });
-  await writeFile(FILE, `${JSON.stringify(results, undefined, 2)}\n`);
-  return FILE;
+  await TABS_RESULTS.update(({ runs }) => ({ runs: { ...runs, [run.backend.name]: run } }));
+  return TABS_RESULTS.path;
 }

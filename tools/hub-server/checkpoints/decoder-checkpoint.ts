@@ -19,7 +19,7 @@ export interface DecoderSpec {
   readonly config: DecoderConfig;
   readonly generationConfig: object;
   readonly tokenizerClass: string;
-  /** Of the values: some make texts that repeat a few tokens. */
+  /** Seed of the values. Some seeds make texts that repeat a few tokens. */
   readonly seed: number;
   /** Whether the logits have no matrix of their own. */
   readonly isTied: boolean;
@@ -35,7 +35,7 @@ export interface DecoderSpec {
 
 const NUM_SHARDS = 2;
 
-/** Of the values that `steps` gives. */
+/** Standard deviation of the values that `steps` gives. */
 const DEVIATION_IN_STEPS = 4.5;
 
 /**
@@ -43,11 +43,11 @@ const DEVIATION_IN_STEPS = 4.5;
  * quantized weights is not amplified from layer to layer.
  */
 const SCALES = {
-  /** Of the logits: sampling at temperature 1 picks among most of the tokens. */
+  /** Deviation of the logits. Sampling at temperature 1 then picks among most of the tokens. */
   logits: 1.25,
-  /** Of the elements of queries and keys: each token attends mostly to a few others. */
+  /** Deviation of the elements of queries and keys. Each token then attends mostly to a few others. */
   queriesAndKeys: 1.2,
-  /** Of what a layer adds to the residual stream, relative to the embeddings. */
+  /** Deviation of a layer's addition to the residual stream, relative to the embeddings. */
   attention: 1,
   mlp: 0.5,
 };

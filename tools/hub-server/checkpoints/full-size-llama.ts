@@ -7,7 +7,7 @@ export const FULL_SIZE_LLAMA = 'generated/full-size-llama';
 const VOCAB_SIZE = 49_152;
 const WIDTH = 1024;
 
-/** Of its embedding, in bf16. */
+/** Bytes of its embedding in bf16. */
 export const LARGEST_TENSOR_BYTES = 2 * VOCAB_SIZE * WIDTH;
 
 /** The id of a checkpoint with the sizes of SmolLM2-135M, and weights without meaning. */

@@ -16,7 +16,7 @@ export interface GeneratedTensor {
     | { readonly kind: 'random'; readonly center: number; readonly amplitude: number }
     /** A bell curve, as weights of trained models have. */
     | { readonly kind: 'normal'; readonly center: number; readonly deviation: number }
-    /** What q4 and q8 store without an error: in blocks of 32, a largest value of ±8 steps among whole ones. */
+    /** Values that q4 and q8 store without an error: whole steps, with a largest value of ±8 in each block of 32. */
     | { readonly kind: 'steps'; readonly step: number }
     /** Ones on and below the diagonal of the last two dimensions. */
     | { readonly kind: 'causal' };

@@ -59,22 +59,9 @@ export function gpt2Checkpoint(spec: Gpt2Spec): GeneratedCheckpoint {
 }
 
 function tensorsOf(spec: Gpt2Spec): readonly GeneratedTensor[] {
-  const { prefix = '', hasHead = false, dtype = 'F32', amplitude = 2 ** -2, isMute, config } = spec;
+  const { prefix = '', hasHead = false, isMute, config } = spec;
   const { n_embd: e, vocab_size: vocabSize, n_positions: numPositions } = config;
-  const matrix = (name: string, shape: readonly number[], factor = 1): GeneratedTensor => ({
-    name: `${prefix}${name}`,
-    dtype,
-    shape,
-    fill: { kind: 'random', center: 0, amplitude: amplitude * factor },
-  });
-  const norm = (name: string): readonly GeneratedTensor[] => [
-    matrix(`${name}.bias`, [e], 1 / 4),
-    { ...matrix(`${name}.weight`, [e]), fill: { kind: 'random', center: 1, amplitude: 2 ** -3 } },
-  ];
-  const linear = (name: string, from: number, to: number): readonly GeneratedTensor[] => [
-    matrix(`${name}.bias`, [to], 1 / 4),
-    matrix(`${name}.weight`, [from, to]),
-  ];
+  const { matrix, norm, linear } = buildersOf(spec);
   const head: GeneratedTensor = {
     // Tokens that are not mute are far likelier than the others.
     ...matrix('', [vocabSize, e], isMute ? 4 : 1),
@@ -101,6 +88,25 @@ function tensorsOf(spec: Gpt2Spec): readonly GeneratedTensor[] {
     ...(hasHead ? [head] : []),
     matrix('wte.weight', [vocabSize, e]),
   ];
+}
+
+/** Makes the tensors of a checkpoint by their names and sizes. */
+function buildersOf({ prefix = '', dtype = 'F32', amplitude = 2 ** -2, config }: Gpt2Spec) {
+  const matrix = (name: string, shape: readonly number[], factor = 1): GeneratedTensor => ({
+    name: `${prefix}${name}`,
+    dtype,
+    shape,
+    fill: { kind: 'random', center: 0, amplitude: amplitude * factor },
+  });
+  const norm = (name: string): readonly GeneratedTensor[] => [
+    matrix(`${name}.bias`, [config.n_embd], 1 / 4),
+    { ...matrix(`${name}.weight`, [config.n_embd]), fill: { kind: 'random', center: 1, amplitude: 2 ** -3 } },
+  ];
+  const linear = (name: string, from: number, to: number): readonly GeneratedTensor[] => [
+    matrix(`${name}.bias`, [to], 1 / 4),
+    matrix(`${name}.weight`, [from, to]),
+  ];
+  return { matrix, norm, linear };
 }
 
 function masksOf(attention: string, { maskDtype, config }: Gpt2Spec): readonly GeneratedTensor[] {

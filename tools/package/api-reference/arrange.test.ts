@@ -14,7 +14,7 @@ function property(name: string, value: string): Reflection {
   return reflection(KIND.property, name, { type: { type: 'literal', value } });
 }
 
-/** What stands on the page of a module with these exports. */
+/** The contents of the page of a module with these exports. */
 function pageOf(...children: readonly Reflection[]): string {
   const project = reflection(1, 'project', {
     children: [reflection(KIND.module, 'src/module', { children })],

@@ -28,7 +28,7 @@ export function arrange(project: Reflection, nameOf: (module: string) => string)
   return { ...project, children: pages, groups: [], symbolIdMap: Object.fromEntries(symbols) };
 }
 
-/** What is left on the pages, at any depth. */
+/** All declarations that stay on the pages, at any depth. */
 function idsIn(value: unknown): ReadonlySet<number> {
   const ids = new Set<number>();
   JSON.stringify(value, (key, field: unknown) => {

@@ -22,7 +22,7 @@ const TYPEDOC_TIMEOUT_MS = 180_000;
 
 const INTRO = `# API reference
 
-Generated from the docstrings of the package by \`npm run docs:api\`. One page for each entry:
+Generated from the docstrings of the package by \`npm run write -- api\`. One page for each entry:
 `;
 
 /** How the pages look. Tables keep a type's fields in view. */
@@ -44,7 +44,7 @@ const MARKDOWN_OPTIONS = {
   propertyMembersFormat: 'table',
 } as const;
 
-/** What tells events apart, brands, defaults that are named as the options are, and what classes and attributes always have. */
+/** Members without a description of their own: discriminants, brands, defaults named like their options, and inherited ones. */
 const SELF_EVIDENT = [
   ...['ClientUpdate', 'RequestUpdate'].flatMap((name) => [
     `tabserve.${name}.__type.type`,

@@ -7,7 +7,7 @@ export interface Reflection {
   readonly comment?: Comment;
   readonly children?: readonly Reflection[];
   readonly sources?: readonly { readonly fileName: string }[];
-  /** Of the project: where each declaration comes from, by its ID. */
+  /** Set for the project only: the source of each declaration, by its ID. */
   readonly symbolIdMap?: Readonly<Record<string, unknown>>;
   /** The target is an ID if the model has it. */
   readonly inheritedFrom?: { readonly target?: unknown };
@@ -20,7 +20,7 @@ interface Comment {
   readonly [field: string]: unknown;
 }
 
-/** Of typedoc's `ReflectionKind`. */
+/** Values of typedoc's `ReflectionKind`. */
 export const KIND = {
   module: 2,
   variable: 32,

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { globSync, readFileSync } from 'node:fs';
 
-/** Where `npm run docs:api` writes. */
+/** Where `npm run write -- api` writes. */
 export const REFERENCE = 'docs/api';
 
 const SOURCES = ['dist-package/types/**/*.d.ts', 'tools/package/api-reference/{*.ts,package.json}'];

@@ -1,6 +1,6 @@
 import { execFile } from 'node:child_process';
-import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { readFileSync } from 'node:fs';
+import { mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { dirname, join, relative, resolve } from 'node:path';
 import { promisify } from 'node:util';
 
@@ -9,7 +9,7 @@ import { OUTPUT, ROOT } from './paths.ts';
 
 const TYPES = join(OUTPUT, 'types');
 
-/** The projects that the entries lie in, with their folder. */
+/** Folders of the projects that the entries reach. */
 const PROJECTS = [
   'src/batching',
   'src/platform',
@@ -31,6 +31,10 @@ const ENTRIES = [
   'bridge/index.ts',
 ];
 
+interface Config {
+  readonly compilerOptions: { readonly outDir: string; readonly rootDir: string };
+}
+
 const IMPORT = /(from |import\()(['"])([^'"]+)\2/g;
 
 /** Packages whose types every user of the package has. */
@@ -42,33 +46,34 @@ const KNOWN_PACKAGES = new Set([
 /** Writes the declarations that the entries reach, in place of those that are there. */
 export async function writeDeclarations(): Promise<void> {
   await rm(TYPES, { recursive: true, force: true });
-  const emitted = await mkdtemp(join(tmpdir(), 'tabserve-types-'));
-  try {
-    // Each project reads the built declarations of those that it refers to.
-    await compile('-b', ...PROJECTS);
-    await Promise.all(PROJECTS.map((project) => emit(project, emitted)));
-    const seen = new Set<string>();
-    await Promise.all(ENTRIES.map((entry) => copyReachable(emitted, entry, seen)));
-  } finally {
-    await rm(emitted, { recursive: true });
-  }
+  await promisify(execFile)(join(ROOT, 'node_modules/.bin/tsc'), ['-b', ...PROJECTS], { cwd: ROOT });
+  const seen = new Set<string>();
+  await Promise.all(ENTRIES.map((entry) => copyReachable(entry, seen)));
 }
 
-async function emit(project: string, outDir: string): Promise<void> {
-  const options = ['--outDir', outDir, '--rootDir', ROOT, '--composite', 'false', '--incremental', 'false'];
-  await compile('-p', project, '--declaration', ...options);
+/** The declarations that `tsc -b` has written for a source. */
+function emittedOf(source: string): string {
+  const project = PROJECTS.find((folder) => source.startsWith(`${folder}/`));
+  if (project === undefined) throw new Error(`${source} belongs to none of ${PROJECTS.join(', ')}.`);
+  const folder = join(ROOT, project);
+  const { compilerOptions }: Config = JSON.parse(readFileSync(join(folder, 'tsconfig.json'), 'utf8'));
+  const { outDir, rootDir } = compilerOptions;
+  return join(
+    resolve(folder, outDir),
+    relative(resolve(folder, rootDir), join(ROOT, declarationsOf(source))),
+  );
 }
 
-async function compile(...args: readonly string[]): Promise<void> {
-  await promisify(execFile)(join(ROOT, 'node_modules/.bin/tsc'), args, { cwd: ROOT });
+function declarationsOf(source: string): string {
+  return source.replace(/\.tsx?$/, '.d.ts');
 }
 
 /** @param source Path of a source below the root, with `/`. */
-async function copyReachable(emitted: string, source: string, seen: Set<string>): Promise<void> {
+async function copyReachable(source: string, seen: Set<string>): Promise<void> {
   if (seen.has(source)) return;
   seen.add(source);
-  const path = source.replace(/\.tsx?$/, '.d.ts');
-  const text = await readFile(join(emitted, path), 'utf8');
+  const path = declarationsOf(source);
+  const text = await readFile(emittedOf(source), 'utf8');
   const imports = Array.from(text.matchAll(IMPORT), ([, , , specifier = '']) => specifier);
   const target = join(TYPES, path);
   await mkdir(dirname(target), { recursive: true });
@@ -82,7 +87,7 @@ async function copyReachable(emitted: string, source: string, seen: Set<string>)
   for (const specifier of imports.filter((name) => !isOwn(name))) requireKnown(specifier, path);
   const folder = dirname(join(ROOT, source));
   const next = imports.filter(isOwn).map((specifier) => relative(ROOT, resolve(folder, specifier)));
-  await Promise.all(next.map((dependency) => copyReachable(emitted, dependency, seen)));
+  await Promise.all(next.map((dependency) => copyReachable(dependency, seen)));
 }
 
 function isOwn(specifier: string): boolean {

@@ -21,7 +21,7 @@ import { sameType } from './same-type.js';
 
 const worker = (): Worker => new Worker(new URL('my-worker.js', import.meta.url), { type: 'module' });
 
-// What connect takes.
+// Options of connect.
 
 const serve = await connect<typeof deployments>({ worker });
 await connect({

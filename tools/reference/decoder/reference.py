@@ -1,4 +1,4 @@
-"""What huggingface/transformers computes for the generated decoders, in float64 on the CPU.
+"""Values of huggingface/transformers for the generated decoders, in float64 on the CPU.
 
     python reference.py <folder of checkpoints> <fixture to write>
 
@@ -40,7 +40,7 @@ def logits_of(model: torch.nn.Module, ids: list[int]) -> torch.Tensor:
 
 
 def logprobs_of(model: torch.nn.Module, ids: list[int]) -> torch.Tensor:
-    """Of each token but the first, given those before it."""
+    """Logprobs of each token but the first, given those before it."""
     logprobs = torch.log_softmax(logits_of(model, ids)[:-1], -1)
     return logprobs.gather(-1, torch.tensor(ids[1:])[:, None])[:, 0]
 

@@ -5,13 +5,13 @@ import type { RecordedRun } from './recorded-run.ts';
 export const TOLERANCE: Readonly<Record<Precision, number>> = { float32: 1e-4, float16: 1e-1 };
 
 export interface Figures {
-  /** Of any logit, in the unit of `TOLERANCE`; NaN if one is missing or no number. */
+  /** Largest error of a logit, in the unit of `TOLERANCE`. NaN if one is missing or not a number. */
   readonly largestError: number;
   /** Greedy tokens for which the reference's two likeliest are farther apart than the tolerance. */
   readonly numDecided: number;
-  /** Those of them that are the reference's. */
+  /** Decided tokens that equal the reference's. */
   readonly numEqual: number;
-  /** What is wrong, in words. */
+  /** Failures, in words. */
   readonly faults: readonly string[];
 }
 

@@ -22,12 +22,12 @@ export interface RecordedText {
 }
 
 export interface RecordedRun {
-  /** Of the activations. */
+  /** Precision of the activations. */
   readonly precision: Precision;
   readonly texts: readonly RecordedText[];
   /** Tokens that the CPU samples otherwise from the same logits. */
   readonly numWrongSamples: number;
-  /** What the run should have gone through and didn't. */
+  /** Events that the run must include and doesn't. */
   readonly omissions: readonly string[];
 }
 

@@ -1,4 +1,4 @@
-"""What a checkpoint computes for some sequences, in float64.
+"""Values of a checkpoint for some sequences, in float64.
 
     python reference.py <folder of the checkpoint> <JSON: a list of {ids, first}> <file to write>
 

@@ -1,4 +1,4 @@
-"""What GPT-2 computes for the generated checkpoints, in float64.
+"""Values of GPT-2 for the generated checkpoints, in float64.
 
     node tools/reference/gpt2/write-checkpoints.ts <folder>
     python3 tools/reference/gpt2/reference.py <folder>

@@ -1,4 +1,4 @@
-"""What huggingface/transformers computes for the models that a GPU is checked with, in float64 on the CPU.
+"""Values of huggingface/transformers for the models that a GPU is checked with, in float64 on the CPU.
 
     python reference.py <folder of checkpoints> <fixture to write>
 
@@ -29,7 +29,7 @@ NUM_SHARED = 100
 NUM_TOP = 4
 MARGIN = 0.15
 PRESENCE_PENALTY = 2
-"""Of a token that the text has. Without it, the texts of random models repeat one token."""
+"""Penalty of a token that the text has. Without it, the texts of random models repeat one token."""
 
 NUM_DIGITS = 4
 

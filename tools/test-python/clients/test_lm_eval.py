@@ -1,4 +1,4 @@
-"""What lm-eval reads from the bridge, beside PyTorch in float64."""
+"""Figures of lm-eval through the bridge, compared with PyTorch in float64."""
 
 import json
 import os

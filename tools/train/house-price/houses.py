@@ -64,7 +64,7 @@ def price(houses: np.ndarray) -> np.ndarray:
 
 
 def sale_price(houses: np.ndarray, generator: np.random.Generator) -> np.ndarray:
-    """What the houses sold for: the formula's price times log-normal noise."""
+    """Prices of the houses: the formula's price times log-normal noise."""
     return price(houses) * np.exp(NOISE * generator.standard_normal(len(houses)))
 
 

@@ -47,7 +47,7 @@ def plain(number: float) -> float:
 
 
 def reference(model: bytes, houses: np.ndarray, seed: int) -> bytes:
-    """What the end-to-end tests compare with; one house per line."""
+    """Writes the expected values of the end-to-end tests, one house per line."""
     head = {
         "model": "house-price",
         "modelSha256": hashlib.sha256(model).hexdigest(),

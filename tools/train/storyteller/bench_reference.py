@@ -1,4 +1,4 @@
-"""Writes the reference of `npm run bench:peers`: 64 greedy tokens for each prompt, checked in fp64 on the published model.
+"""Writes the reference of `npm run bench -- peers`: 64 greedy tokens for each prompt, checked in fp64 on the published model.
 
 There are eight short prompts, and eight of 400 tokens, which are the stories of the short ones in a row. No text ends early, so
 that every contender of the benchmark generates the same number of tokens. No step has a close call, so that a contender's

@@ -80,7 +80,7 @@ def generation_config(end_of_text: int) -> dict:
 
 
 def reference(model: Gpt2, double: Gpt2, tokenizer: Tokenizer, prompt: str) -> dict:
-    """What the end-to-end tests compare with; double is the same model in fp64, which must choose the same tokens."""
+    """Expected values of the end-to-end tests. `double` is the same model in fp64, which must choose the same tokens."""
     ids = tokenizer.encode(prompt)
     logits = last_logits(model, ids)
     top = logits.topk(20)

@@ -13,6 +13,8 @@ export interface GpuCounts {
 declare global {
   /** `countGpuCalls` sets it in the worker. */
   var gpuCounts: (() => GpuCounts) | undefined;
+  /** `countSubmits` sets it in the worker. */
+  var submitCounts: Pick<GpuCounts, 'numSubmits' | 'idleMs'> | undefined;
 }
 
 /** The worker that runs the model: onnxruntime-web may have threads of its own. */
@@ -23,22 +25,16 @@ export async function gpuWorkerOf(page: Page): Promise<Worker> {
   throw new Error('The page has no worker that runs the model');
 }
 
-/** Runs in the worker: it is sent there as text. Counting costs CPU time and never stops. */
+/** Runs in the worker, sent there as text. Counting costs CPU time and never stops. Call `countSubmits` first. */
 export function countGpuCalls(): void {
-  const counts = { numDispatches: 0, numSubmits: 0, numBuffersCreated: 0, numBytesRead: 0, idleMs: 0 };
-  let numPending = 0;
-  let idleSinceMs = performance.now();
+  const counts = { numDispatches: 0, numBuffersCreated: 0, numBytesRead: 0 };
   const pass = GPUComputePassEncoder.prototype;
-  const onDone = (): undefined => {
-    numPending -= 1;
-    if (numPending === 0) idleSinceMs = performance.now();
-  };
   // oxlint-disable typescript/unbound-method -- each is called with its own object
   const { dispatchWorkgroups, dispatchWorkgroupsIndirect } = pass;
-  const { submit } = GPUQueue.prototype;
   const { createBuffer } = GPUDevice.prototype;
   const { mapAsync } = GPUBuffer.prototype;
   // oxlint-enable typescript/unbound-method
+
   pass.dispatchWorkgroups = function counted(...args) {
     counts.numDispatches += 1;
     return dispatchWorkgroups.apply(this, args);
@@ -55,6 +51,22 @@ export function countGpuCalls(): void {
     counts.numBytesRead += size ?? this.size;
     return mapAsync.call(this, mode, offset, size);
   };
+  const { submitCounts } = globalThis;
+  if (!submitCounts) throw new Error('Submits are not counted here: call `countSubmits` first');
+  globalThis.gpuCounts = () => ({ ...counts, ...submitCounts });
+}
+
+/** Runs in the worker, sent there as text. Counts submits, and the time in which none is pending. */
+export function countSubmits(): void {
+  const counts = { numSubmits: 0, idleMs: 0 };
+  let numPending = 0;
+  let idleSinceMs = performance.now();
+  const onDone = (): undefined => {
+    numPending -= 1;
+    if (numPending === 0) idleSinceMs = performance.now();
+  };
+  // oxlint-disable-next-line typescript/unbound-method -- called with its own object
+  const { submit } = GPUQueue.prototype;
   GPUQueue.prototype.submit = function counted(buffers) {
     counts.numSubmits += 1;
     if (numPending === 0) counts.idleMs += performance.now() - idleSinceMs;
@@ -63,7 +75,7 @@ export function countGpuCalls(): void {
     void this.onSubmittedWorkDone().then(onDone);
     return undefined;
   };
-  globalThis.gpuCounts = () => ({ ...counts });
+  globalThis.submitCounts = counts;
 }
 
 /** Runs in the worker. */

@@ -1,13 +1,14 @@
 import type { Browser, Page, Worker } from 'playwright';
 
 import type { GeneratedCheckpoint } from '../../../hub-server/checkpoints/generated-checkpoint.ts';
-import { describeModel } from '../../describe-model.ts';
+import { describeModel } from '../../conditions.ts';
+import { loadedOf } from '../../open-ready.ts';
 import { measureInPage } from '../measure.ts';
 import type { StepCost, StepResources } from '../results.ts';
 import { knobsOf, type Scenario } from '../scenarios.ts';
 import { loadStandIn } from '../stand-in.ts';
 import { spreadOf } from '../../statistics.ts';
-import { countGpuCalls, gpuWorkerOf, readGpuCounts, type GpuCounts } from './gpu-calls.ts';
+import { countGpuCalls, countSubmits, gpuWorkerOf, readGpuCounts, type GpuCounts } from './gpu-calls.ts';
 import { longLessShort, type RunTotals } from './long-less-short.ts';
 import { DEEP_STAND_INS } from './stand-ins.ts';
 import { withWorkerCpu } from './worker-cpu.ts';
@@ -20,7 +21,7 @@ const PROMPT = 'Once';
 /** Prompt and output fit the smallest K/V cache, so that it does not grow between the runs. */
 const LONG_TOKENS = 20;
 const SHORT_TOKENS = 4;
-/** Decode steps that a long run has more than a short one. */
+/** Decode steps of a long run beyond those of a short one. */
 export const NUM_MEASURED_STEPS = LONG_TOKENS - SHORT_TOKENS;
 /** The calls are the same in each step, so a few steps tell them. */
 const LONG_COUNTED_TOKENS = 12;
@@ -59,8 +60,7 @@ export async function measureSteps(plan: StepsPlan): Promise<readonly StepCost[]
 }
 
 async function loadInto(page: Page, name: string, checkpoint: GeneratedCheckpoint): Promise<Contender> {
-  const { model } = await loadStandIn(page, name, checkpoint);
-  if (!model) throw new Error(`${name} is loaded but the page names no model`);
+  const { model } = loadedOf(await loadStandIn(page, name, checkpoint));
   return { page, model: describeModel(model), worker: await gpuWorkerOf(page) };
 }
 
@@ -75,7 +75,11 @@ async function measureModel(
     await eachKind((kind) => runRows(contenders[kind], numRows, LONG_COUNTED_TOKENS));
     cpuRounds.push(await measureCpu(browser, contenders, { numRows, rounds }));
   }
-  await eachKind((kind) => contenders[kind].worker.evaluate(countGpuCalls));
+  await eachKind(async (kind) => {
+    const { worker } = contenders[kind];
+    await worker.evaluate(countSubmits);
+    await worker.evaluate(countGpuCalls);
+  });
   const costs: StepCost[] = [];
   for (const [index, numRows] of ROWS.entries()) {
     const cpu = cpuRounds[index] ?? [];
@@ -191,7 +195,7 @@ async function gpuProcessSecondsOf(browser: Browser): Promise<number> {
   return processInfo.filter(({ type }) => type === 'GPU').reduce((sum, { cpuTime }) => sum + cpuTime, 0);
 }
 
-/** One after the other: what runs at once disturbs the figures. */
+/** Runs one after the other, because parallel runs disturb the figures. */
 async function eachKind<Value>(of: (kind: StepKind) => Value | Promise<Value>): Promise<EachKind<Value>> {
   const captured = await of('captured');
   return { captured, plain: await of('plain') };

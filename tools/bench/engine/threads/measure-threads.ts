@@ -1,7 +1,8 @@
 import type { Page } from 'playwright';
 
 import { gpt2Checkpoint } from '../../../hub-server/checkpoints/gpt2-checkpoint.ts';
-import { describeModel } from '../../describe-model.ts';
+import { describeModel } from '../../conditions.ts';
+import { loadedOf } from '../../open-ready.ts';
 import { measureInPage } from '../measure.ts';
 import type { ThreadsResult } from '../results.ts';
 import { knobsOf, requestsOf, SUSTAINED_MS, type Scenario } from '../scenarios.ts';
@@ -52,8 +53,7 @@ async function open(
 ): Promise<Contender> {
   // The worker starts a thread for every two cores.
   const page = await openPage((opened) => runBeforeWorker(opened, reportCores, 2 * numThreads));
-  const { backend, model } = await loadStandIn(page, 'gpt2-6-layers', wideStandIn());
-  if (!backend || !model) throw new Error('The stand-in is loaded but the page names no backend or model');
+  const { backend, model } = loadedOf(await loadStandIn(page, 'gpt2-6-layers', wideStandIn()));
   return { page, adapter: backend.adapter, model: describeModel(model) };
 }
 

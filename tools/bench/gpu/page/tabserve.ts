@@ -1,14 +1,7 @@
 import { connect, type TabserveClient } from '../../../../src/client/client.ts';
 import { createWorker } from '../../../../src/ui/create-worker.ts';
 import type { BackendName, Contender } from '../../peers/contender.ts';
-import type { Precision, ReferenceAnswer } from '../contender.ts';
-
-export interface TabserveModel {
-  /** Name of the model's folder below `models/`. */
-  readonly id: string;
-  readonly fileNames: readonly string[];
-  readonly precision: Precision;
-}
+import type { ReferenceAnswer, TabserveModel } from '../contender.ts';
 
 /** Prompt tokens between two decode steps: enough for the 8 rows of the largest prefill, so that a whole batch soon decodes. */
 const MAX_BATCHED_TOKENS = 8192;

@@ -19,7 +19,7 @@ export interface Checkpoint<Config = Gpt2Config> {
   readonly tokenizer: TokenizerJson;
 }
 
-/** What is read of a `tokenizer.json`. */
+/** The used part of a `tokenizer.json`. */
 export interface TokenizerJson {
   readonly model: {
     readonly vocab: Readonly<Record<string, number>>;

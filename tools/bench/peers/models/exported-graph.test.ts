@@ -102,7 +102,7 @@ function emptyCache(numRows: number): Cache {
   return Object.fromEntries(names.flat().map((name) => [name, empty()]));
 }
 
-/** What went out as present comes in as past. */
+/** Feeds the `present` outputs of a run as the `past` inputs of the next. */
 function renamed(outputs: Readonly<Record<string, Tensor>>): Cache {
   const entries = Object.entries(outputs).filter(([name]) => name.startsWith('present'));
   return Object.fromEntries(

@@ -14,49 +14,77 @@ export interface GgufFile {
 }
 
 export function readGguf(file: Uint8Array<ArrayBuffer>): GgufFile {
-  const view = new DataView(file.buffer);
-  let position = 0;
-  const take = (numBytes: number): number => {
-    position += numBytes;
-    return position - numBytes;
-  };
-  const uint32 = (): number => view.getUint32(take(4), true);
-  const uint64 = (): number => Number(view.getBigUint64(take(8), true));
-  const text = (): string => {
-    const length = uint64();
-    const begin = take(length);
-    return new TextDecoder('utf-8', { fatal: true }).decode(file.subarray(begin, begin + length));
-  };
-  const valueOf = (type: number): unknown => {
-    if (type === 4) return uint32();
-    if (type === 5) return view.getInt32(take(4), true);
-    if (type === 6) return view.getFloat32(take(4), true);
-    if (type === 7) return view.getUint8(take(1)) === 1;
-    if (type === 8) return text();
-    if (type === 9) {
-      const elementType = uint32();
-      return Array.from({ length: uint64() }, () => valueOf(elementType));
-    }
-    throw new TypeError(`Expected a known type of value, got ${type}`);
-  };
-
-  if (new TextDecoder().decode(file.subarray(0, take(4) + 4)) !== 'GGUF') throw new Error('Not a GGUF file');
-  const version = uint32();
-  const [numTensors, numEntries] = [uint64(), uint64()];
-  const metadata = new Map(Array.from({ length: numEntries }, () => [text(), valueOf(uint32())] as const));
+  const reader = new Reader(file);
+  if (reader.magic() !== 'GGUF') throw new Error('Not a GGUF file');
+  const version = reader.uint32();
+  const [numTensors, numEntries] = [reader.uint64(), reader.uint64()];
+  const metadata = new Map(
+    Array.from({ length: numEntries }, () => [reader.text(), reader.value(reader.uint32())] as const),
+  );
   const index = Array.from({ length: numTensors }, () => ({
-    name: text(),
-    dims: Array.from({ length: uint32() }, uint64),
-    type: uint32(),
-    offset: uint64(),
+    name: reader.text(),
+    dims: Array.from({ length: reader.uint32() }, () => reader.uint64()),
+    type: reader.uint32(),
+    offset: reader.uint64(),
   }));
-  const dataBegin = Math.ceil(position / 32) * 32;
+  const dataBegin = Math.ceil(reader.position / 32) * 32;
   const tensors = index.map(({ name, dims, type, offset }) => {
     const numElements = dims.reduce((product, size) => product * size, 1);
     const begin = dataBegin + offset;
     return { name, dims, begin, values: readValues(file.buffer, type, begin, numElements) };
   });
   return { version, metadata, tensors, numBytes: file.byteLength };
+}
+
+/** Reads one value after the other. */
+class Reader {
+  position = 0;
+  readonly #file: Uint8Array<ArrayBuffer>;
+  readonly #view: DataView;
+
+  constructor(file: Uint8Array<ArrayBuffer>) {
+    this.#file = file;
+    this.#view = new DataView(file.buffer);
+  }
+
+  magic(): string {
+    return this.#decode(4);
+  }
+
+  uint32(): number {
+    return this.#view.getUint32(this.#take(4), true);
+  }
+
+  uint64(): number {
+    return Number(this.#view.getBigUint64(this.#take(8), true));
+  }
+
+  text(): string {
+    return this.#decode(this.uint64());
+  }
+
+  value(type: number): unknown {
+    if (type === 4) return this.uint32();
+    if (type === 5) return this.#view.getInt32(this.#take(4), true);
+    if (type === 6) return this.#view.getFloat32(this.#take(4), true);
+    if (type === 7) return this.#view.getUint8(this.#take(1)) === 1;
+    if (type === 8) return this.text();
+    if (type === 9) {
+      const elementType = this.uint32();
+      return Array.from({ length: this.uint64() }, () => this.value(elementType));
+    }
+    throw new TypeError(`Expected a known type of value, got ${type}`);
+  }
+
+  #decode(numBytes: number): string {
+    const begin = this.#take(numBytes);
+    return new TextDecoder('utf-8', { fatal: true }).decode(this.#file.subarray(begin, begin + numBytes));
+  }
+
+  #take(numBytes: number): number {
+    this.position += numBytes;
+    return this.position - numBytes;
+  }
 }
 
 function readValues(buffer: ArrayBuffer, type: number, begin: number, count: number): Float32Array {

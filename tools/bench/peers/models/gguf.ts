@@ -18,7 +18,7 @@ export interface GgufTensor {
 export type GgufType = keyof typeof TENSOR_TYPE;
 
 const VERSION = 3;
-/** Of the tensor data, in bytes; the format's default, so that no key needs to name it. */
+/** Alignment of the tensor data in bytes. It is the format's default, so no key names it. */
 export const GGUF_ALIGNMENT = 32;
 /** `GGML_TYPE_*` of ggml. */
 const TENSOR_TYPE = { f32: 0, f16: 1, q4_0: 2 } as const;

@@ -77,7 +77,7 @@ function namesOf({ numLayers }: ModelConfig): ReadonlyMap<string, string> {
 }
 
 /** The nodes that compute our inputs from the standard ones. */
-function encodeBefore(config: ModelConfig, kvType: OnnxValue['type']): Uint8Array {
+function inputNodes(): OnnxNodes {
   const nodes = new OnnxNodes();
   const int32 = { to: { int: ONNX_TYPE.int32 } };
   nodes.add('Cast', [EXPORTED_IO.ids], ['ids.int32'], int32);
@@ -97,6 +97,11 @@ function encodeBefore(config: ModelConfig, kvType: OnnxValue['type']): Uint8Arra
   nodes.add('Mul', ['rows.from_one', 'ids.tokens'], ['rows.ends']);
   nodes.add('Sub', ['rows.ends', 'number.1'], ['rows.last_tokens']);
   nodes.add('Cast', ['rows.last_tokens'], [GRAPH_IO.logitTokens], int32);
+  return nodes;
+}
+
+/** The graph before ours: from the standard inputs to ours. */
+function encodeBefore(config: ModelConfig, kvType: OnnxValue['type']): Uint8Array {
   const cache = (name: string): OnnxValue => ({
     name,
     type: kvType,
@@ -104,7 +109,7 @@ function encodeBefore(config: ModelConfig, kvType: OnnxValue['type']): Uint8Arra
   });
   return encodeOnnxModel({
     name: 'decoder',
-    nodes: nodes.all,
+    nodes: inputNodes().all,
     inputs: [
       { name: EXPORTED_IO.ids, type: 'int64', dims: ['batch_size', 'sequence_length'] },
       { name: EXPORTED_IO.mask, type: 'int64', dims: ['batch_size', TOTAL] },

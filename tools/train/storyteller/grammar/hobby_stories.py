@@ -79,7 +79,7 @@ def hobby_lines(scene: Scene, hobby: Hobby) -> None:
 
 
 def hobby_event(scene: Scene, hobby: Hobby) -> None:
-    """What once happened: the hobby's own event, one that fits any hobby, or both."""
+    """A past event: the hobby's own, one that fits any hobby, or both."""
     if scene.chance(0.4):
         scene.tell_all(scene.pick_subject(EPISODES))
         if scene.chance(0.5):
@@ -94,7 +94,7 @@ def hobby_event(scene: Scene, hobby: Hobby) -> None:
 
 
 def hobby_dream(scene: Scene, hobby: Hobby) -> None:
-    """What the hero hopes to do with it one day."""
+    """The hero's hope for the hobby."""
     scene.say(
         "One day, {s} <want> to " + hobby.dream + ".", "{p} dream is to " + hobby.dream + ".",
         "Maybe {s} will " + hobby.dream + " one day.", "Someday {s} <hope> to " + hobby.dream + ".",

@@ -1,4 +1,4 @@
-"""Who somebody is: `My name is Clara and I am a baker`."""
+"""Introductions of people: `My name is Clara and I am a baker`."""
 
 from dataclasses import dataclass
 

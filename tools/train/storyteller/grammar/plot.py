@@ -1,4 +1,4 @@
-"""What a plot is: some beats, each a tuple of paraphrases of one line."""
+"""A plot: some beats, each a tuple of paraphrases of one line."""
 
 from dataclasses import dataclass, field
 

@@ -80,7 +80,7 @@ OPINIONS = [
     ("the world", "is", "big, but one can begin on the next corner", "{s} took a street that {s} had never taken and found a garden full of lights"),
 ]  # fmt: skip
 
-# What happens in any hobby: sentences in order, each with alternatives
+# Events of any hobby: sentences in order, each with alternatives
 EPISODES = [
     ("One day, {kin} invited {o} to show it to everybody.", "{s} was so nervous that {p} hands were shaking.", "But when {s} saw the happy faces, it all went by itself."),
     ("At first {s} {was} not very good at it.", "{s} made [many mistakes|one mistake after another], and some children laughed.", "Now the same children ask {o} for help."),

@@ -1,0 +1,45 @@
+import { availableParallelism, cpus, totalmem } from 'node:os';
+
+import type { ModelInfo } from '../../src/protocol/models.ts';
+
+/** How and where a recorded run was measured. */
+export interface Conditions {
+  /** ISO 8601. */
+  readonly startedAt: string;
+  /** Repeats the run. */
+  readonly command: string;
+  readonly machine: Machine;
+  /** Name and version, as the browser reports them. */
+  readonly browser: string;
+}
+
+export interface Machine {
+  readonly cpu: string;
+  readonly numCores: number;
+  readonly memoryGiB: number;
+}
+
+/** The recorded part of a model's description. */
+export type RecordedModel = Pick<ModelInfo, 'id' | 'numParameters' | 'numLayers' | 'contextLength'>;
+
+/** @param command Arguments of `npm run bench --`. */
+export function conditionsOf(command: string, browser: string): Conditions {
+  return {
+    startedAt: new Date().toISOString(),
+    command: `npm run bench -- ${command}`,
+    machine: describeMachine(),
+    browser,
+  };
+}
+
+export function describeModel({ id, numParameters, numLayers, contextLength }: ModelInfo): RecordedModel {
+  return { id, numParameters, numLayers, contextLength };
+}
+
+function describeMachine(): Machine {
+  return {
+    cpu: cpus()[0]?.model ?? 'unknown CPU',
+    numCores: availableParallelism(),
+    memoryGiB: Math.round(totalmem() / 2 ** 30),
+  };
+}

@@ -1,0 +1,37 @@
+import type { Browser, BrowserContext, Page } from 'playwright';
+
+import type { TabserveClient } from '../../src/client/client.ts';
+import type { PageDeployments } from '../../src/deployments/registry.ts';
+import type { BackendInfo, ModelInfo } from '../../src/protocol/models.ts';
+import type { ServeStatus } from '../../src/protocol/status.ts';
+
+declare global {
+  interface Window {
+    tabserve: TabserveClient<PageDeployments>;
+  }
+}
+
+/** A page whose model can run. */
+export interface ReadyPage {
+  readonly page: Page;
+  readonly status: ServeStatus;
+}
+
+/** @param prepare Called before the page is opened. */
+export async function openReady(
+  context: Browser | BrowserContext,
+  url: string,
+  prepare?: (page: Page) => Promise<void>,
+): Promise<ReadyPage> {
+  const page = await context.newPage();
+  await prepare?.(page);
+  await page.goto(url);
+  await page.waitForFunction(() => 'tabserve' in window);
+  return { page, status: await page.evaluate(() => window.tabserve.ready()) };
+}
+
+/** The backend and model that a ready page names. */
+export function loadedOf({ backend, model }: ServeStatus): { backend: BackendInfo; model: ModelInfo } {
+  if (!backend || !model) throw new Error('The page is ready but names no backend or model.');
+  return { backend, model };
+}

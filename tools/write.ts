@@ -1,0 +1,48 @@
+import { spawnSync } from 'node:child_process';
+
+import { pathOf } from './bench/paths.ts';
+
+// `npm run write -- NAME`: writes the generated files of the repository. `npm run check` says which are out of date.
+
+const FORMAT = 'oxfmt README.md docs';
+
+const MEASUREMENTS = 'node tools/checks/measurements.ts --write';
+const ERRORS = 'node tools/checks/error-reference.ts --write';
+const OPTIONS = 'node tools/checks/generation-options.ts --write';
+
+/** The commands for each name. */
+const COMMANDS: Readonly<Record<string, readonly string[]>> = {
+  readme: [MEASUREMENTS, ERRORS, OPTIONS, FORMAT],
+  measurements: [MEASUREMENTS, FORMAT],
+  errors: [ERRORS, FORMAT],
+  options: [OPTIONS, FORMAT],
+  api: ['node tools/package/api-reference/main.ts'],
+  licenses: ['node tools/checks/third-party-licenses.ts --write'],
+  picture: [
+    'npm run build && npm run build:tests',
+    'playwright test -c e2e playground-picture --project wasm --update-snapshots',
+  ],
+  film: ['node tools/record/main.ts'],
+  decoders: ['python3 tools/reference/decoder/main.py'],
+  'gpu-check': ['python3 tools/reference/gpu-check/main.py'],
+};
+
+const USAGE = `Usage: npm run write -- NAME
+  measurements  the tables of docs/measurements.md and the README's figures, from bench/*.json
+  errors        docs/errors.md
+  options       the table of generation options in docs/http-api.md, and those of deploy/ray-serve
+  readme        the three above
+  api           docs/api, from the docstrings of the package's entries
+  licenses      public/third-party-licenses.txt
+  picture       .github/page.png, the README's picture
+  film          .github/run.webm, the README's film
+  decoders      expected values of the generated decoders, from PyTorch
+  gpu-check     the values that a GPU is checked with, from PyTorch`;
+
+const commands = COMMANDS[process.argv[2] ?? ''];
+if (!commands) console.error(USAGE);
+process.exitCode = commands?.every(succeeds) ? 0 : 1;
+
+function succeeds(command: string): boolean {
+  return spawnSync(command, { cwd: pathOf(''), shell: true, stdio: 'inherit' }).status === 0;
+}
