@@ -101,7 +101,8 @@ export const GENERATION_OPTIONS = {
   },
 } as const satisfies OptionTable;
 
-type Table = typeof GENERATION_OPTIONS;
+/** Declarations lose the comments of what is spread, so both tables are named. */
+type Table = typeof GENERATION_OPTIONS & typeof SAMPLING_OPTIONS;
 /**
  * The name of an option of the text generator.
  *
