@@ -1,6 +1,5 @@
 import { StrictMode } from 'react';
-import { createRoot } from 'react-dom/client';
-import type { Root } from 'react-dom/client';
+import { createRoot, type Root } from 'react-dom/client';
 
 import { connect, type TabserveClient, type WireError } from '../client/index.ts';
 import type { deployments, PageDeployments } from '../deployments/registry.ts';

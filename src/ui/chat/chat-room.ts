@@ -1,5 +1,4 @@
-import { createStore } from 'zustand/vanilla';
-import type { StoreApi } from 'zustand/vanilla';
+import { createStore, type StoreApi } from 'zustand/vanilla';
 
 import {
   TEXT_GENERATOR,
@@ -14,8 +13,7 @@ import {
   type OptionsForm,
 } from '../compose/generation-fields.ts';
 import { canGenerate } from '../state/can-generate.ts';
-import { isActive } from '../state/request-view.ts';
-import type { RequestView } from '../state/request-view.ts';
+import { isActive, type RequestView } from '../state/request-view.ts';
 import { closeRun, type ServeStore } from '../state/serve-store.ts';
 import { optionsFor, parseChatOptions } from './chat-options.ts';
 import {

@@ -1,5 +1,4 @@
-import { use } from 'react';
-import type { ReactNode } from 'react';
+import { use, type ReactNode } from 'react';
 
 import { AdvancedPanel } from '../compose/advanced-panel.tsx';
 import { CHAT_VIEW } from '../deployments/selected-deployment.ts';

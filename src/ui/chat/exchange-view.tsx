@@ -1,5 +1,4 @@
-import { memo, useLayoutEffect, useRef, useState } from 'react';
-import type { ReactNode } from 'react';
+import { memo, useLayoutEffect, useRef, useState, type ReactNode } from 'react';
 
 import { Button } from '../parts/button.tsx';
 import { ErrorLine } from '../parts/error-line.tsx';

@@ -1,5 +1,4 @@
-import { createStore, get, set } from 'idb-keyval';
-import type { UseStore } from 'idb-keyval';
+import { createStore, get, set, type UseStore } from 'idb-keyval';
 
 import type { GenerationTexts } from '../compose/generation-fields.ts';
 import type { Chat } from './chats.ts';

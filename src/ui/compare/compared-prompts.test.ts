@@ -1,8 +1,7 @@
 import { expect, it } from 'vitest';
 
 import { createRequest, createTables } from '../requests/test-support.ts';
-import { idOf, OTHER_TAB } from '../test-support.ts';
-import { createStatus } from '../test-support.ts';
+import { idOf, OTHER_TAB, createStatus } from '../test-support.ts';
 import { comparisonKey, promptsOfRun } from './compared-prompts.ts';
 
 const NOTHING_SENT = { sentAs: () => undefined };

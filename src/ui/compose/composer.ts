@@ -1,5 +1,4 @@
-import { createStore } from 'zustand/vanilla';
-import type { StoreApi } from 'zustand/vanilla';
+import { createStore, type StoreApi } from 'zustand/vanilla';
 
 import {
   TEXT_GENERATOR,
@@ -11,8 +10,7 @@ import {
 } from '../../client/index.ts';
 import type { Permalink } from '../share/permalink.ts';
 import { canGenerate } from '../state/can-generate.ts';
-import { isActive } from '../state/request-view.ts';
-import type { RequestView } from '../state/request-view.ts';
+import { isActive, type RequestView } from '../state/request-view.ts';
 import { closeRun, type ServeStore } from '../state/serve-store.ts';
 import { withContinuation, withEdit, writtenText, type DocumentText } from './document-text.ts';
 import {

@@ -3,8 +3,7 @@ import { useState } from 'react';
 import type { RequestId } from '../../client/index.ts';
 import { useServe } from '../state/serve-context.ts';
 import type { FieldErrors, FieldTexts } from './house-features.ts';
-import { queryKindOf } from './query-kinds.tsx';
-import type { QueryKind } from './query-kinds.tsx';
+import { queryKindOf, type QueryKind } from './query-kinds.tsx';
 
 /** Queries that were sent together. */
 export interface SentQueries {

@@ -1,8 +1,7 @@
 import * as v from 'valibot';
 
 import { parseNumber } from '../parts/format.ts';
-import type { Arrivals, Lengths, Scenario } from './scenario.ts';
-import { MAX_REQUESTS } from './scenario.ts';
+import { MAX_REQUESTS, type Arrivals, type Lengths, type Scenario } from './scenario.ts';
 
 /** Each choice with its title. */
 export const MODES = [

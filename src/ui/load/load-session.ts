@@ -1,5 +1,4 @@
-import { createStore } from 'zustand/vanilla';
-import type { StoreApi } from 'zustand/vanilla';
+import { createStore, type StoreApi } from 'zustand/vanilla';
 
 import type { PolicyOverride, TabserveClient, ServeStatus, WireError } from '../../client/index.ts';
 import { toWireError } from '../parts/to-wire-error.ts';

@@ -1,5 +1,4 @@
-import { Activity, useEffect, useId, useRef, useState } from 'react';
-import type { ReactNode } from 'react';
+import { Activity, useEffect, useId, useRef, useState, type ReactNode } from 'react';
 
 import { Button } from './button.tsx';
 import './popover.css';

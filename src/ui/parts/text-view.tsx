@@ -1,5 +1,4 @@
-import { lazy, Suspense, useState } from 'react';
-import type { ReactNode } from 'react';
+import { lazy, Suspense, useState, type ReactNode } from 'react';
 
 import { TEXT_GENERATOR } from '../../client/index.ts';
 import { AdvancedPanel } from '../compose/advanced-panel.tsx';

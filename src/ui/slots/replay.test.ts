@@ -3,8 +3,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { StepRecord } from '../../client/index.ts';
 import { ChartHistory } from '../state/chart-history.ts';
 import type { Run } from '../state/run.ts';
-import { watchSettings } from '../watch/watch-settings.ts';
-import type { Replay } from '../watch/watch-settings.ts';
+import { watchSettings, type Replay } from '../watch/watch-settings.ts';
 import {
   changeReplay,
   isSucceeded,

@@ -1,8 +1,7 @@
 import { describe, expect, it } from 'vitest';
 
 import type { ServeStats, StepRecord } from '../../client/index.ts';
-import { ChartHistory } from './chart-history.ts';
-import type { Cell, SampleFigures } from './chart-history.ts';
+import { ChartHistory, type Cell, type SampleFigures } from './chart-history.ts';
 
 const NO_LATENCY = { count: 0, p50: 0, p95: 0, p99: 0 };
 const NO_TOTALS = {
