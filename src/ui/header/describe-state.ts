@@ -55,20 +55,11 @@ export function describePhase({ state, progress, backend }: ServeStatus): string
 }
 
 export function describeDetail({ state, progress, isHandover }: ServeStatus): string {
-  switch (state) {
-    case 'loading':
-    case 'warming-up':
-      if (progress) return describeProgress(progress);
-      return isHandover ? 'Another tab takes over. All requests continue.' : 'Starting the worker';
-    case 'ready':
-      return '';
-    case 'failed':
-      return 'The page says why below';
-    case 'closed':
-      return 'Reload the page to start again';
-    default:
-      return state satisfies never;
-  }
+  if (state === 'failed') return 'The page says why below';
+  if (state === 'closed') return 'Reload the page to start again';
+  if (state === 'ready') return '';
+  if (progress) return describeProgress(progress);
+  return isHandover ? 'Another tab takes over. All requests continue.' : 'Starting the worker';
 }
 
 /** How the worker before this one ended, and how its requests went on. */

@@ -2,11 +2,21 @@ import type { RequestId } from '../../client/index.ts';
 import type { ServeStore } from '../state/serve-store.ts';
 import type { SlotBar } from '../state/slot-history.ts';
 
+/** The bars of a trial, for a timeline. */
+export interface TrialSlots {
+  /** On this tab's clock. */
+  readonly startedAtMs: number;
+  /** In the order of submission: the same place in each trial has the same color and number. */
+  readonly requestIds: readonly RequestId[];
+  /** Copies, because the history forgets old bars. */
+  readonly bars: readonly SlotBar[];
+}
+
 /** Follows the requests of a trial. */
 export interface TrialRecorder {
   /** Call it right after each submission: a request of a load test gets no cell. */
   readonly add: (requestId: RequestId) => void;
-  /** The bars of requests that have all ended. Copies, because the history forgets old bars. */
+  /** The bars of requests that have all ended. */
   readonly barsOf: (requestIds: readonly RequestId[], signal: AbortSignal) => Promise<readonly SlotBar[]>;
 }
 

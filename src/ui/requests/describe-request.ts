@@ -1,24 +1,18 @@
 import { formatCount, formatNumber } from '../parts/format.ts';
-import type { RequestView } from '../state/request-view.ts';
+import type { RequestStatus, RequestView } from '../state/request-view.ts';
 
 export function describeState(
   request: Pick<RequestView, 'status' | 'finishReason' | 'isStopped' | 'numOutputTokens'>,
 ): string {
-  switch (request.status) {
-    case 'waiting':
-      return 'Waiting';
-    case 'running':
-      return 'Running';
-    case 'cancelled':
-      return 'Stopped';
-    case 'failed':
-      return 'Failed';
-    case 'finished':
-      return describeEnd(request);
-    default:
-      return request.status satisfies never;
-  }
+  return request.status === 'finished' ? describeEnd(request) : STATES[request.status];
 }
+
+const STATES: Readonly<Record<Exclude<RequestStatus, 'finished'>, string>> = {
+  waiting: 'Waiting',
+  running: 'Running',
+  cancelled: 'Stopped',
+  failed: 'Failed',
+};
 
 function describeEnd({
   finishReason,

@@ -71,10 +71,8 @@ describe('the summary of a run', () => {
     expect(summarizeRun(run, { requests, history }, 5000)).toEqual({
       numRequests: 2,
       numForeign: 0,
-      numActive: 0,
       elapsedMs: 100,
       peakBatchSize: 2,
-      numOutputTokens: 5,
       tokensPerSecond: 50,
       ttftMs: { p50: 24, p95: 42 },
       // Two sequences waited for 10 ms, one for 30.

@@ -59,23 +59,6 @@ export function createAxis(axis: Axis): Axis {
   };
 }
 
-/** Legend markers are HTML, where CSS variables work. Dashed lines get hollow markers. */
-export function createLegend(colors: readonly ChartColor[]): NonNullable<Options['legend']> {
-  const variable = (seriesIndex: number): string => `var(${colors[seriesIndex - 1] ?? '--ink-2'})`;
-  return {
-    markers: {
-      width: (chart, index) => (isDashed(chart, index) ? 2 : 0),
-      dash: (chart, index) => ((chart.series[index]?.dash?.[0] ?? 0) > 2 ? 'solid' : 'dotted'),
-      stroke: (_chart, index) => variable(index),
-      fill: (chart, index) => (isDashed(chart, index) ? 'transparent' : variable(index)),
-    },
-  };
-}
-
-function isDashed(chart: uPlot, seriesIndex: number): boolean {
-  return (chart.series[seriesIndex]?.dash ?? []).length > 0;
-}
-
 /** For reading values. There is no zoom, because a zoomed chart would lose its moving end. */
 export const READ_ONLY_CURSOR: NonNullable<Options['cursor']> = {
   y: false,
