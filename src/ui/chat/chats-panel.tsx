@@ -1,4 +1,4 @@
-import { lazy, Suspense, useEffect, useId, useRef } from 'react';
+import { lazy, Suspense, useId } from 'react';
 
 import { Button } from '../parts/button.tsx';
 import { followHighlights } from '../requests/highlight-cells.ts';
@@ -12,17 +12,14 @@ const ChatModels = lazy(async () => ({ default: (await import('./chat-models.tsx
 export function ChatsPanel() {
   const room = useRoom();
   const titleId = useId();
-  const sectionRef = useRef<HTMLElement>(null);
   const chats = useRoomView((view) => view.chats);
   const isEmpty = chats.every(({ exchanges }) => exchanges.length === 0);
   const isBaseModel = useServeView(({ status }) => status.model?.hasChatTemplate === false);
 
   const isWithoutChats = isBaseModel && isEmpty;
 
-  useEffect(() => (sectionRef.current ? followHighlights(sectionRef.current) : undefined), []);
-
   return (
-    <section className="chats-panel" aria-labelledby={titleId} ref={sectionRef}>
+    <section className="chats-panel" aria-labelledby={titleId} ref={followHighlights}>
       <div className="chats-head">
         <h2 id={titleId}>Chats</h2>
         {!isWithoutChats && (

@@ -1,6 +1,19 @@
-import type { FaultKind, LoadProgress, Recovery, ServeState, ServeStatus } from '../../client/index.ts';
+import type {
+  BackendInfo,
+  FaultKind,
+  LoadProgress,
+  Recovery,
+  ServeState,
+  ServeStatus,
+} from '../../client/index.ts';
 import { formatCount, formatMegabytes } from '../parts/format.ts';
 import { canGenerate } from '../state/can-generate.ts';
+
+export const BACKENDS = {
+  webgpu: { title: 'WebGPU', place: 'Adapter', kind: 'Hardware adapter' },
+  wasm: { title: 'WASM', place: 'Processor', kind: 'Runs on the CPU' },
+  upstream: { title: 'Upstream', place: 'Server', kind: 'Batches with its own settings' },
+} as const satisfies Record<BackendInfo['name'], object>;
 
 const STATE_NAMES: Readonly<Record<ServeState, string>> = {
   loading: 'Loading the model',
