@@ -79,7 +79,6 @@ function ChatHead({ chat, name, isOnly }: NamedChatProps & Pick<ChatColumnProps,
       </Button>
       {!isOnly && (
         <IconButton
-          className="button-quiet icon-button"
           label={`Close ${name}`}
           hint="Close"
           path="M4 4l8 8M12 4l-8 8"

@@ -14,7 +14,7 @@ export function ChatModels() {
   const { suggested, stored, refusal: listRefusal } = useModelLists();
   const models = suggested.filter(({ isChat }) => isChat);
   return (
-    <div className="chat-models">
+    <div className="chat-models stack">
       <p className="chat-models-why">
         <strong>{served}</strong> continues texts and has no chat template, so it can’t chat. Load a model
         that can:

@@ -20,7 +20,7 @@ export function ChatsPanel() {
 
   return (
     <section className="chats-panel" aria-labelledby={titleId} ref={followHighlights}>
-      <div className="chats-head">
+      <div className="row">
         <h2 id={titleId}>Chats</h2>
         {!isWithoutChats && (
           <Button variant="small" onClick={() => room.newChat()}>

@@ -56,7 +56,6 @@ export const ExchangeView = memo(function ExchangeView({ chatId, exchange, isLas
             {question}
           </p>
           <IconButton
-            className="button-quiet icon-button"
             label={`Edit “${shorten(question)}”`}
             hint={isLast ? 'Edit' : 'Edit, and take away what follows'}
             path={EDIT_PATH}
@@ -105,7 +104,6 @@ function QuestionEditor(props: QuestionProps & { readonly onCancel: () => void }
 function RegenerateButton({ question, isLast, onSend }: QuestionProps) {
   return (
     <IconButton
-      className="button-quiet icon-button"
       label={`Regenerate the answer to “${shorten(question)}”`}
       hint={isLast ? 'Regenerate' : 'Regenerate, and take away what follows'}
       path={AGAIN_PATH}
@@ -153,7 +151,6 @@ function CopyButton({ exchange: { question, answer } }: Pick<ExchangeProps, 'exc
   return (
     <>
       <IconButton
-        className="button-quiet icon-button"
         label={`Copy the answer to “${shorten(question)}”`}
         hint="Copy"
         path={COPY_PATH}

@@ -80,7 +80,7 @@ function RunButton() {
   return (
     <Button
       ref={buttonRef}
-      className="button-primary run-button"
+      className="button-primary run-button row"
       disabled={!canSend}
       onClick={() => composer.sendAll(SAMPLE_PROMPTS)}
     >

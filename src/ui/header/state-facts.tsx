@@ -10,7 +10,7 @@ export function StateFacts() {
   const status = useServeView((view) => view.status);
   const { model, backend, numTabs } = status;
   return (
-    <dl className="facts">
+    <dl className="facts stack">
       <Fact name="State" detail={describeDetail(status)}>
         {describeState(status)}
       </Fact>

@@ -35,8 +35,8 @@ export function LatencyCurve({ trials, latencyLimitMs }: LatencyCurveProps) {
   }, [trials, latencyLimitMs]);
 
   return (
-    <figure className="chart load-curve">
-      <figcaption>
+    <figure className="chart">
+      <figcaption className="row">
         <h3>Latency over throughput</h3> <span className="note">one point for each row of the table</span>
       </figcaption>
       <div ref={hostRef} aria-hidden="true" data-testid="latency-curve" />

@@ -27,7 +27,7 @@ export function LoadExport({ session }: { readonly session: LoadSession }) {
   const results = useStore(session.store, (view) => view.results);
   return (
     <Popover label="Export" className="lab-export">
-      <div className="lab-exports">
+      <div className="lab-exports stack">
         {EXPORTS.map(([title, save]) => (
           <Button
             key={title}

@@ -90,7 +90,7 @@ function TraceTitle({ bar: { owner } }: { readonly bar: SlotBar }) {
   return (
     <>
       <span
-        className="trace-mark"
+        className="slots-chip trace-mark"
         style={{ background: `var(${tabColor(owner?.clientId, owner?.isHttp)})` }}
       />
       {isOwn ? 'Trace of' : `Trace of a request ${owner.isHttp ? 'over' : 'of'}`} {describeOwner(owner)}

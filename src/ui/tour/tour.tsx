@@ -23,7 +23,7 @@ export function Tour() {
   return (
     <aside className="tour" aria-label="Hints">
       <p>{hint}</p>
-      <div className="tour-actions">
+      <div className="tour-actions row">
         <span className="note">
           {index + 1} of {HINTS.length}
         </span>

@@ -71,7 +71,7 @@ function FiguresTime() {
   const isNow = useServeView(isRunning);
   const hasRun = useServeView(({ runs }) => latestRun(runs) !== undefined);
   return (
-    <p className="figures-time note" data-live={isNow}>
+    <p className="figures-time row note" data-live={isNow}>
       {isNow ? 'Now' : hasRun ? 'Last run' : 'No run yet'}
     </p>
   );

@@ -21,7 +21,7 @@ export function LiveChart({ head, emptyText = head.emptyText }: LiveChartProps) 
 
   return (
     <figure className="chart" data-chart={head.testId}>
-      <figcaption>
+      <figcaption className="row">
         <h3>{head.title}</h3>
         <span className="chart-subtitle note">{head.subtitle}</span>
         <Readout head={head} ref={readoutRef} />
@@ -84,7 +84,7 @@ function ExportMenu({ head, isEmpty, hostRef }: ExportMenuProps) {
 
   return (
     <Popover label={`Export ${head.title}`} face="⋯" className="chart-menu">
-      <div className="chart-exports">
+      <div className="stack">
         {(['csv', 'png'] as const).map((format) => (
           <Button
             key={format}
