@@ -1,20 +1,15 @@
 import { describe, expect, it } from 'vitest';
 
 import type { BatchView } from '../state/batch-view.ts';
+import { createBatch } from '../test-support.ts';
 import { axisTicks, layoutTimeline } from './timeline-layout.ts';
 
 /** Takes [endedAtMs, waitMs, executionMs]; indices count up. */
 function createBatches(...places: readonly (readonly [number, number, number])[]): BatchView[] {
-  const fixed = { deployment: 'adder', reason: 'full', outcome: 'ok', cancelled: 0, queueLength: 0 } as const;
-  const sizes = { batchSize: 4, measuredSize: 4, maxBatchSize: 4 };
   return places.map(([endedAtMs, waitMs, executionMs], batchIndex) => ({
-    ...fixed,
-    ...sizes,
+    ...createBatch({ batchIndex, waitMs, executionMs }),
     ranAlone: true,
-    batchIndex,
     endedAtMs,
-    waitMs,
-    executionMs,
   }));
 }
 

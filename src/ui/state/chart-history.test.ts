@@ -1,53 +1,11 @@
 import { describe, expect, it } from 'vitest';
 
-import type { ServeStats, StepRecord } from '../../client/index.ts';
+import type { StepRecord } from '../../client/index.ts';
+import { createStats, createStepRecord, NO_TOTALS } from '../test-support.ts';
 import { ChartHistory, type Cell, type SampleFigures } from './chart-history.ts';
 
-const NO_LATENCY = { count: 0, p50: 0, p95: 0, p99: 0 };
-const NO_TOTALS = {
-  submitted: 0,
-  finished: 0,
-  cancelled: 0,
-  failed: 0,
-  rejected: 0,
-  promptTokens: 0,
-  outputTokens: 0,
-  prefixCacheQueries: 0,
-  prefixCacheHits: 0,
-};
-
-function createStats(change: Partial<ServeStats> = {}): ServeStats {
-  return {
-    steps: [],
-    slotSpans: [],
-    numRunning: 1,
-    numWaiting: 0,
-    kvCache: { usedBytes: 0, reservedBytes: 0 },
-    tokensPerSecond: 0,
-    ttftMs: NO_LATENCY,
-    itlMs: NO_LATENCY,
-    queueWaitMs: NO_LATENCY,
-    e2eMs: NO_LATENCY,
-    finishReasons: { stop: 0, length: 0, abort: 0, error: 0 },
-    totals: NO_TOTALS,
-    ...change,
-  };
-}
-
 function createStep(kind: StepRecord['kind'], batchSize: number, stepMs: number, stepIndex = 0): StepRecord {
-  const slots = Array.from({ length: batchSize }, (_, slot) => slot);
-  const counts = { stepIndex, isBehind: false, batchSize, numTokens: batchSize, queueLength: 0, slots };
-  return {
-    kind,
-    reason: 'idle',
-    outcome: 'ok',
-    waitMs: 0,
-    ...counts,
-    stepMs,
-    runMs: stepMs,
-    readbackMs: 0,
-    agoMs: 0,
-  };
+  return createStepRecord({ kind, batchSize, stepMs, stepIndex });
 }
 
 const tokensOut = (figures: SampleFigures): Cell => figures.tokensOutPerSecond;

@@ -1,13 +1,14 @@
 import { describe, expect, it, vi } from 'vitest';
 
-import type {
-  BatchRecord,
-  ClientUpdate,
-  RequestActivity,
-  RequestId,
-  ServeStats,
-} from '../../client/index.ts';
-import { createStatus, idOf, OTHER_TAB } from '../test-support.ts';
+import type { ClientUpdate, RequestActivity, RequestId, ServeStats, StepRecord } from '../../client/index.ts';
+import {
+  createBatch,
+  createStats,
+  createStatus,
+  createStepRecord,
+  idOf,
+  OTHER_TAB,
+} from '../test-support.ts';
 import { BATCH_SIZE_CHART } from '../watch/batch-size-chart.ts';
 import {
   applyEvents,
@@ -23,7 +24,6 @@ vi.mock(import('../theme/resolved-color.ts'), () => ({ resolvedColor: (name) => 
 
 const STATUS = createStatus({ state: 'loading' });
 const model = { id: 'm', backend: 'wasm', precision: 'fp32' } as const;
-const NO_LATENCY = { count: 0, p50: 0, p95: 0, p99: 0 };
 
 function submitted(name: string): ClientUpdate {
   return { type: 'submitted', requestId: idOf(name), deployment: 'text-generator', input: `${name}:` };
@@ -35,12 +35,6 @@ function asked(name: string, input: unknown, deployment = 'adder'): ClientUpdate
 
 function answered(name: string, result: unknown): ClientUpdate {
   return { type: 'answered', requestId: idOf(name), result };
-}
-
-function createBatch(batchIndex: number, deployment = 'adder'): BatchRecord {
-  const sizes = { batchSize: 4, measuredSize: 4, maxBatchSize: 4, cancelled: 0, queueLength: 0 };
-  const durations = { waitMs: 5, executionMs: 200 };
-  return { deployment, batchIndex, reason: 'full', outcome: 'ok', ...sizes, ...durations };
 }
 
 function chunk(name: string, text: string, ttftMs?: number, index = 0): ClientUpdate {
@@ -67,52 +61,12 @@ function finished(name: string, generatedText: string): ClientUpdate {
   return { type: 'finished', requestId: idOf(name), result };
 }
 
-function createStats(steps: ServeStats['steps'], latency: Partial<ServeStats> = {}): ServeStats {
-  return {
-    steps,
-    slotSpans: [],
-    numRunning: 2,
-    numWaiting: 1,
-    kvCache: { usedBytes: 0, reservedBytes: 0 },
-    tokensPerSecond: 30,
-    ttftMs: NO_LATENCY,
-    itlMs: NO_LATENCY,
-    queueWaitMs: NO_LATENCY,
-    e2eMs: NO_LATENCY,
-    finishReasons: { stop: 0, length: 0, abort: 0, error: 0 },
-    totals: {
-      submitted: 3,
-      finished: 0,
-      cancelled: 0,
-      failed: 0,
-      rejected: 0,
-      promptTokens: 9,
-      outputTokens: 4,
-      prefixCacheQueries: 0,
-      prefixCacheHits: 0,
-    },
-    ...latency,
-  };
+function statsOf(steps: ServeStats['steps'], change: Partial<ServeStats> = {}): ServeStats {
+  return createStats({ steps, numRunning: 2, numWaiting: 1, tokensPerSecond: 30, ...change });
 }
 
-function createStep(
-  stepIndex: number,
-  kind: 'prefill' | 'decode',
-  batchSize: number,
-): ServeStats['steps'][number] {
-  const durations = { waitMs: 0, stepMs: 60, runMs: 50, readbackMs: 1, agoMs: 3 };
-  return {
-    stepIndex,
-    kind,
-    reason: 'idle',
-    outcome: 'ok',
-    isBehind: false,
-    batchSize,
-    numTokens: batchSize,
-    queueLength: 1,
-    slots: Array.from({ length: batchSize }, (_, slot) => slot),
-    ...durations,
-  };
+function createStep(stepIndex: number, kind: StepRecord['kind'], batchSize: number): StepRecord {
+  return createStepRecord({ stepIndex, kind, batchSize, queueLength: 1, stepMs: 60, agoMs: 3 });
 }
 
 function createStore() {
@@ -163,7 +117,7 @@ describe('events of one frame', () => {
     applyEvents(store, [
       { type: 'status', status: { ...STATUS, state: 'ready' }, receivedAtMs: 0 },
       { type: 'requests', updates: [submitted('a')], receivedAtMs: 0 },
-      { type: 'stats', stats: createStats([]), receivedAtMs: 0 },
+      { type: 'stats', stats: statsOf([]), receivedAtMs: 0 },
       { type: 'requests', updates: [chunk('a', ' x')], receivedAtMs: 1 },
     ]);
     expect(countChanges()).toBe(1);
@@ -438,10 +392,10 @@ describe('batches', () => {
     applyEvents(store, [
       ...Array.from({ length: 23 }, (_, index) => ({
         type: 'batch' as const,
-        batch: createBatch(index),
+        batch: createBatch({ batchIndex: index }),
         receivedAtMs: 1000 + index,
       })),
-      { type: 'batch', batch: createBatch(0, 'house-price'), receivedAtMs: 7 },
+      { type: 'batch', batch: createBatch({ deployment: 'house-price' }), receivedAtMs: 7 },
     ]);
     const { batches } = store.getState();
     expect(batches.get('adder')).toHaveLength(20);
@@ -459,7 +413,7 @@ describe('a batch', () => {
     const knobs = { maxBatchSize: 4, batchWaitTimeoutMs: 0, maxConcurrentBatches };
     applyEvents(store, [
       { type: 'status', status: { ...STATUS, deployments: [{ name: 'adder', knobs }] }, receivedAtMs: 0 },
-      { type: 'batch', batch: createBatch(0), receivedAtMs: 0 },
+      { type: 'batch', batch: createBatch(), receivedAtMs: 0 },
     ]);
     expect(store.getState().batches.get('adder')).toMatchObject([{ ranAlone }]);
   });
@@ -469,7 +423,7 @@ describe('stats', () => {
   it('put decode and prefill steps in columns of their own', () => {
     const { store } = createStore();
     const steps = [createStep(0, 'prefill', 1), createStep(1, 'decode', 2)];
-    applyEvents(store, [{ type: 'stats', stats: createStats(steps), receivedAtMs: 0 }]);
+    applyEvents(store, [{ type: 'stats', stats: statsOf(steps), receivedAtMs: 0 }]);
     const { historyRevision, figures } = store.getState();
     const span = { startMs: -100, endMs: 100, untilMs: 100, originMs: -100, isLive: false };
     expect(BATCH_SIZE_CHART.read(recordedView(store), span).slice(1, 4)).toEqual([
@@ -483,9 +437,9 @@ describe('stats', () => {
 
   it('have no last batch once nothing runs or waits', () => {
     const { store } = createStore();
-    const idle = createStats([], { numRunning: 0, numWaiting: 0, tokensPerSecond: 0 });
+    const idle = statsOf([], { numRunning: 0, numWaiting: 0, tokensPerSecond: 0 });
     applyEvents(store, [
-      { type: 'stats', stats: createStats([createStep(0, 'decode', 5)]), receivedAtMs: 0 },
+      { type: 'stats', stats: statsOf([createStep(0, 'decode', 5)]), receivedAtMs: 0 },
       { type: 'stats', stats: idle, receivedAtMs: 2000 },
     ]);
     expect(store.getState().figures).toMatchObject({ lastBatchSize: 0, tokensPerSecond: 0 });
@@ -494,7 +448,7 @@ describe('stats', () => {
   it('of an engine that failed say that nothing runs', () => {
     const { store } = createStore();
     applyEvents(store, [
-      { type: 'stats', stats: createStats([createStep(0, 'decode', 5)]), receivedAtMs: 0 },
+      { type: 'stats', stats: statsOf([createStep(0, 'decode', 5)]), receivedAtMs: 0 },
       { type: 'status', status: createStatus({ state: 'failed' }), receivedAtMs: 0 },
     ]);
     const idle = { numRunning: 0, numWaiting: 0, tokensPerSecond: 0, lastBatchSize: 0 };
@@ -504,8 +458,8 @@ describe('stats', () => {
   it('keep the last batch size while requests wait for a step', () => {
     const { store } = createStore();
     applyEvents(store, [
-      { type: 'stats', stats: createStats([createStep(0, 'decode', 5)]), receivedAtMs: 0 },
-      { type: 'stats', stats: createStats([]), receivedAtMs: 100 },
+      { type: 'stats', stats: statsOf([createStep(0, 'decode', 5)]), receivedAtMs: 0 },
+      { type: 'stats', stats: statsOf([]), receivedAtMs: 100 },
     ]);
     expect(store.getState().figures?.lastBatchSize).toBe(5);
   });

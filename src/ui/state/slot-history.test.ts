@@ -2,49 +2,15 @@ import { describe, expect, it } from 'vitest';
 
 import type { SlotSpan, StepRecord } from '../../client/index.ts';
 import { describeBar } from '../slots/describe-bar.ts';
-import type { RequestView } from './request-view.ts';
 import { SlotHistory } from './slot-history.ts';
-import { idOf, OTHER_TAB } from '../test-support.ts';
+import { createRequest, createSlotSpan, createStepRecord, idOf, OTHER_TAB } from '../test-support.ts';
 
 function createStay(change: Partial<SlotSpan> = {}): SlotSpan {
-  return {
-    requestId: idOf('a'),
-    index: 0,
-    slot: 1,
-    spanIndex: 0,
-    queueWaitMs: 5,
-    startedAgoMs: 100,
-    numTokens: 0,
-    firstStepIndex: 3,
-    lastStepIndex: 4,
-    ...change,
-  };
+  return createSlotSpan({ slot: 1, queueWaitMs: 5, firstStepIndex: 3, lastStepIndex: 4, ...change });
 }
 
 function createStep(stepIndex: number, slots: readonly number[], agoMs = 10): StepRecord {
-  const counts = { batchSize: slots.length, numTokens: slots.length, queueLength: 0 };
-  const durations = { waitMs: 0, stepMs: 10, runMs: 9, readbackMs: 0, agoMs };
-  return {
-    stepIndex,
-    kind: 'decode',
-    reason: 'idle',
-    outcome: 'ok',
-    isBehind: false,
-    slots,
-    ...counts,
-    ...durations,
-  };
-}
-
-function createView(name: string, change: Partial<RequestView> = {}): RequestView {
-  return {
-    id: idOf(name),
-    status: 'running',
-    prompt: 'p',
-    generatedTexts: [''],
-    numOutputTokens: 0,
-    ...change,
-  };
+  return createStepRecord({ stepIndex, slots, batchSize: slots.length, agoMs });
 }
 
 describe('the history of slots', () => {
@@ -179,9 +145,9 @@ describe('the history of slots', () => {
   it('names the owner of a bar once its request is known', () => {
     const history = new SlotHistory();
     history.record({ steps: [], slotSpans: [createStay(), createStay({ requestId: idOf('b') })] }, 1000);
-    history.nameOwners(new Map([[idOf('a'), createView('a', { ordinal: 3 })]]));
+    history.nameOwners(new Map([[idOf('a'), createRequest('a', { ordinal: 3 })]]));
     const clientId = OTHER_TAB;
-    history.nameOwners(new Map([[idOf('b'), createView('b', { clientId, isHttp: true })]]));
+    history.nameOwners(new Map([[idOf('b'), createRequest('b', { clientId, isHttp: true })]]));
     expect([...history.bars].map(({ owner }) => owner)).toEqual([
       { clientId: undefined, isHttp: undefined, ordinal: 3, prompt: 'p' },
       { clientId: OTHER_TAB, isHttp: true, ordinal: undefined, prompt: 'p' },
