@@ -7,9 +7,8 @@ import { activeExchange, type Chat } from './chats.ts';
 import { ExchangeView } from './exchange-view.tsx';
 import { IconButton } from '../parts/icon-button.tsx';
 import { MessageBox } from './message-box.tsx';
-import { useRoom, useRoomView } from './room-context.ts';
+import { useCanChat, useRoom, useRoomView } from './room-context.ts';
 import { parseAnswer } from './thought.ts';
-import { useCanChat } from './use-can-chat.ts';
 
 interface ChatColumnProps {
   readonly chat: Chat;

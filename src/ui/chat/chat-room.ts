@@ -36,7 +36,6 @@ export interface RoomView extends SavedRoom {
   readonly error?: WireError | undefined;
 }
 
-/** The place of a request's answer. */
 interface Destination {
   readonly chatId: string;
   readonly exchangeId: string;

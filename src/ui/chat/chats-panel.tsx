@@ -8,7 +8,6 @@ import { useRoom, useRoomView } from './room-context.ts';
 
 const ChatModels = lazy(async () => ({ default: (await import('./chat-models.tsx')).ChatModels }));
 
-/** The chats, side by side. */
 export function ChatsPanel() {
   const room = useRoom();
   const titleId = useId();

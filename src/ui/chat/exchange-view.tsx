@@ -8,9 +8,8 @@ import type { Exchange } from './chats.ts';
 import { drawAnswer } from './draw-answer.ts';
 import { IconButton } from '../parts/icon-button.tsx';
 import { MessageBox } from './message-box.tsx';
-import { useRoom } from './room-context.ts';
+import { useCanChat, useRoom } from './room-context.ts';
 import { parseAnswer } from './thought.ts';
-import { useCanChat } from './use-can-chat.ts';
 
 const EDIT_PATH = 'M10.5 3l2.5 2.5L6 12.5l-3 .5.5-3zM9 4.5L11.5 7';
 const AGAIN_PATH = 'M12.5 9.5a5 5 0 1 1-.6-4.2M12.5 2.5v3h-3';

@@ -2,6 +2,8 @@ import { createContext, use } from 'react';
 import { useStore } from 'zustand';
 
 import type { TabserveClient } from '../../client/index.ts';
+import { canGenerate } from '../state/can-generate.ts';
+import { useServeView } from '../state/serve-context.ts';
 import type { ServeStore } from '../state/serve-store.ts';
 import { ChatRoom, type RoomView } from './chat-room.ts';
 import { takePlace } from './room-store.ts';
@@ -17,6 +19,11 @@ export function useRoom(): ChatRoom {
 /** Renders again only when the selected value changes. */
 export function useRoomView<Selected>(select: (view: RoomView) => Selected): Selected {
   return useStore(useRoom().store, select);
+}
+
+/** Whether a message is answered, now or after the load. */
+export function useCanChat(): boolean {
+  return useServeView(({ status }) => canGenerate(status.state) && status.model?.hasChatTemplate !== false);
 }
 
 let opened: Promise<ChatRoom> | undefined;

@@ -43,7 +43,6 @@ export interface ComposerView {
   readonly followed?: FollowedRequest | undefined;
 }
 
-/** The prompt and options of a request. */
 export interface SentPrompt {
   readonly prompt: string;
   readonly options: GenerationOptions;
@@ -118,7 +117,6 @@ export class Composer {
     return this.#ofRun.get(id);
   }
 
-  /** Replaces the last continuation by another one. */
   regenerate(): void {
     this.undo();
     this.send();

@@ -26,7 +26,6 @@ export interface GenerationField {
   readonly option: GenerationOption;
 }
 
-/** The options that the form shows. */
 export const GENERATION_FIELDS: readonly GenerationField[] = OPTION_NAMES.flatMap((name) => {
   const option = optionOf(name);
   if (!option.form) return [];

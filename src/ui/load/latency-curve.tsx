@@ -5,7 +5,8 @@ import 'uplot/dist/uPlot.min.css';
 import { formatMs, formatNumber } from '../parts/format.ts';
 import { observeSize } from '../drawing/observe.ts';
 import { onThemeChange } from '../theme/theme.ts';
-import { color, createAxis, READ_ONLY_CURSOR, type ChartColor } from '../watch/chart-spec.ts';
+import type { ChartColor } from '../watch/chart-head.ts';
+import { color, createAxis, READ_ONLY_CURSOR } from '../watch/chart-spec.ts';
 import type { Trial } from './summarize.ts';
 
 const HEIGHT = 165;

@@ -1,13 +1,9 @@
-import type { BatchingPolicy } from '../../client/index.ts';
+import type { BatchingPolicy, LatencySummary } from '../../client/index.ts';
 import type { LoadRun, Outcome } from './load-sender.ts';
 import type { Trace } from './scenario.ts';
 import type { TrialSlots } from './trial-slots.ts';
 
-export interface Percentiles {
-  readonly p50: number;
-  readonly p95: number;
-  readonly p99: number;
-}
+export type Percentiles = Omit<LatencySummary, 'count'>;
 
 export type LoadSummary = Readonly<ReturnType<typeof summarize>>;
 

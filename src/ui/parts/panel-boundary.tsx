@@ -42,7 +42,6 @@ export class PanelBoundary extends Component<PanelBoundaryProps, PanelBoundarySt
   }
 }
 
-/** A panel of a view, in its boundary. */
 export function Part({ name, content }: { readonly name: string; readonly content: ReactNode }) {
   return <PanelBoundary name={name}>{content}</PanelBoundary>;
 }

@@ -54,7 +54,6 @@ export function Popover(props: PopoverProps) {
   );
 }
 
-/** Closes an open box by Escape, a press elsewhere, or focus elsewhere. */
 function useClosing(isOpen: boolean, setIsOpen: (isOpen: boolean) => void) {
   const hostRef = useRef<HTMLDivElement>(null);
   const buttonRef = useRef<HTMLButtonElement>(null);

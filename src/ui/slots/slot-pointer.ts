@@ -10,7 +10,6 @@ interface PointerElements {
   readonly readout: HTMLElement;
 }
 
-/** The timeline as it is now. */
 interface Timeline {
   readonly span: TimeSpan;
   /** Undefined until the first drawing. */

@@ -1,13 +1,11 @@
+import type { LatencySummary } from '../../client/index.ts';
 import type { RequestView } from './request-view.ts';
 import type { Run } from './run.ts';
 import type { RecordedView } from './serve-store.ts';
 import type { TracedStep } from './slot-history.ts';
 
 /** Durations in ms. */
-export interface Spread {
-  readonly p50: number;
-  readonly p95: number;
-}
+export type Spread = Pick<LatencySummary, 'p50' | 'p95'>;
 
 export interface RunSummary {
   readonly numRequests: number;

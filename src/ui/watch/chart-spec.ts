@@ -7,8 +7,6 @@ import type { TimeSpan } from './time-span.ts';
 import { resolvedColor } from '../theme/resolved-color.ts';
 import type { ChartColor, ChartHead } from './chart-head.ts';
 
-export type { ChartColor } from './chart-head.ts';
-
 /** How a chart is read and drawn. Loaded with uPlot, after the page. */
 export interface ChartSpec {
   readonly head: ChartHead;
