@@ -100,15 +100,13 @@ describe('layoutTimeline', () => {
   });
 });
 
-describe('axisTicks', () => {
-  it.each([
-    [600, 6, [0, 100, 200, 300, 400, 500, 600]],
-    [600, 3, [0, 200, 400, 600]],
-    [437, 5, [0, 100, 200, 300, 400]],
-    [2.3, 5, [0, 0.5, 1, 1.5, 2]],
-    [0, 5, [0]],
-    [700, 0.4, [0]],
-  ])('are round numbers within %d ms, %d at most after the 0', (durationMs, maxTicks, ticks) => {
-    expect(axisTicks(durationMs, maxTicks)).toEqual(ticks);
-  });
+it.each([
+  [600, 6, [0, 100, 200, 300, 400, 500, 600]],
+  [600, 3, [0, 200, 400, 600]],
+  [437, 5, [0, 100, 200, 300, 400]],
+  [2.3, 5, [0, 0.5, 1, 1.5, 2]],
+  [0, 5, [0]],
+  [700, 0.4, [0]],
+])('axisTicks are round numbers within %d ms, %d at most after the 0', (durationMs, maxTicks, ticks) => {
+  expect(axisTicks(durationMs, maxTicks)).toEqual(ticks);
 });

@@ -54,7 +54,6 @@ function SystemPromptField() {
     <TextAreaField
       label="System prompt"
       hint="For every chat that has none of its own. It applies from the next message on."
-      error={undefined}
       rows={2}
       value={text}
       onChange={(event) => room.setSystemPrompt(event.target.value)}

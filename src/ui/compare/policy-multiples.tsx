@@ -24,12 +24,8 @@ interface TrialFigure {
   readonly color?: `--${string}`;
 }
 
-interface PolicyMultiplesProps {
-  readonly trials: readonly PolicyTrial[];
-}
-
 /** The slots of each trial on a common time axis, with its figures. */
-export function PolicyMultiples({ trials }: PolicyMultiplesProps) {
+export function PolicyMultiples({ trials }: { readonly trials: readonly PolicyTrial[] }) {
   const { spanMs, numLanes } = scaleOf(trials);
   return (
     <div className="multiples" data-testid="policy-multiples">

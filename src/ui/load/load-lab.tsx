@@ -88,9 +88,7 @@ function LabHead({ session, onClose }: LabPartProps & Pick<LoadLabProps, 'onClos
         value={mode}
         choices={MODES}
         onChange={(chosen) => session.change({ mode: chosen })}
-      >
-        {null}
-      </Segments>
+      />
       <StartButton session={session} />
       <p className="lab-explanation note">{MODE_EXPLANATIONS[mode]}</p>
       <LoadExport session={session} />

@@ -97,10 +97,8 @@ describe('settings compared by repeated rounds', () => {
   });
 });
 
-describe('a median', () => {
-  it('is the middle value, or the mean of the middle two', () => {
-    expect(medianOf([3, 1, 2])).toBe(2);
-    expect(medianOf([4, 1, 2, 3])).toBe(2.5);
-    expect(medianOf([])).toBeNaN();
-  });
+it('a median is the middle value, or the mean of the middle two', () => {
+  expect(medianOf([3, 1, 2])).toBe(2);
+  expect(medianOf([4, 1, 2, 3])).toBe(2.5);
+  expect(medianOf([])).toBeNaN();
 });

@@ -3,7 +3,7 @@ import { useId, type ComponentProps, type ReactNode } from 'react';
 type FieldProps<Tag extends 'input' | 'textarea'> = Omit<ComponentProps<Tag>, 'id' | 'className' | 'type'> & {
   readonly label: string;
   readonly hint: ReactNode;
-  readonly error: string | undefined;
+  readonly error?: string | undefined;
 };
 
 /** A text input, also for a number: the number type hides wrong input and can’t hold Infinity. */

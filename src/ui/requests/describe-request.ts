@@ -1,9 +1,9 @@
 import { formatCount, formatNumber } from '../parts/format.ts';
 import type { RequestStatus, RequestView } from '../state/request-view.ts';
 
-export function describeState(
-  request: Pick<RequestView, 'status' | 'finishReason' | 'isStopped' | 'numOutputTokens'>,
-): string {
+type EndedRequest = Pick<RequestView, 'finishReason' | 'isStopped' | 'numOutputTokens'>;
+
+export function describeState(request: EndedRequest & Pick<RequestView, 'status'>): string {
   return request.status === 'finished' ? describeEnd(request) : STATES[request.status];
 }
 
@@ -14,11 +14,7 @@ const STATES: Readonly<Record<Exclude<RequestStatus, 'finished'>, string>> = {
   failed: 'Failed',
 };
 
-function describeEnd({
-  finishReason,
-  isStopped = false,
-  numOutputTokens,
-}: Pick<RequestView, 'finishReason' | 'isStopped' | 'numOutputTokens'>): string {
+function describeEnd({ finishReason, isStopped = false, numOutputTokens }: EndedRequest): string {
   if (finishReason === 'length') return `Done: reached ${countTokens(numOutputTokens)}`;
   if (finishReason === 'stop') return isStopped ? 'Done: stop string' : 'Done: end of text';
   return 'Done';

@@ -14,18 +14,16 @@ function valuesOf({ samples }: ChartHistory, read: (figures: SampleFigures) => C
   return samples.map(({ figures }) => (figures ? read(figures) : null));
 }
 
-describe('steps', () => {
-  it('go on counting where another engine begins at 0 again', () => {
-    const history = new ChartHistory();
-    const record = (...indices: readonly number[]): void => {
-      const steps = indices.map((index) => createStep('decode', 1, 10, index));
-      history.record(createStats({ steps }), 0, 8);
-    };
-    record(7, 8);
-    record(0, 1);
-    record(2, 0, 1);
-    expect(history.slots.steps.map(({ serialIndex }) => serialIndex)).toEqual([7, 8, 9, 10, 11, 12, 13]);
-  });
+it('steps go on counting where another engine begins at 0 again', () => {
+  const history = new ChartHistory();
+  const record = (...indices: readonly number[]): void => {
+    const steps = indices.map((index) => createStep('decode', 1, 10, index));
+    history.record(createStats({ steps }), 0, 8);
+  };
+  record(7, 8);
+  record(0, 1);
+  record(2, 0, 1);
+  expect(history.slots.steps.map(({ serialIndex }) => serialIndex)).toEqual([7, 8, 9, 10, 11, 12, 13]);
 });
 
 describe('samples', () => {

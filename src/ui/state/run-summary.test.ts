@@ -9,28 +9,24 @@ function step(kind: TracedStep['kind'], endedAtMs: number, stepMs: number, batch
   return { ...createStepRecord({ kind, stepMs, batchSize }), endedAtMs, serialIndex: endedAtMs };
 }
 
-describe('the gaps between tokens', () => {
-  it('span from one decode step to the next, with the prefill between them', () => {
-    const steps = [
-      step('prefill', 10, 10),
-      step('decode', 15, 5, 2),
-      step('decode', 21, 6, 2),
-      step('prefill', 29, 8),
-      step('decode', 33, 4, 3),
-    ];
-    expect(tokenGaps(steps)).toEqual([
-      { endedAtMs: 21, gapMs: 6, numSequences: 2 },
-      { endedAtMs: 33, gapMs: 12, numSequences: 3 },
-    ]);
-  });
+it('the gaps between tokens span from one decode step to the next, with the prefill between them', () => {
+  const steps = [
+    step('prefill', 10, 10),
+    step('decode', 15, 5, 2),
+    step('decode', 21, 6, 2),
+    step('prefill', 29, 8),
+    step('decode', 33, 4, 3),
+  ];
+  expect(tokenGaps(steps)).toEqual([
+    { endedAtMs: 21, gapMs: 6, numSequences: 2 },
+    { endedAtMs: 33, gapMs: 12, numSequences: 3 },
+  ]);
 });
 
-describe('the steps of a time', () => {
-  it('are those that ended in it', () => {
-    const steps = [10, 20, 30, 40].map((atMs) => step('decode', atMs, 5));
-    expect(stepsBetween(steps, 20, 30).map(({ endedAtMs }) => endedAtMs)).toEqual([20, 30]);
-    expect(stepsBetween(steps, 41, 50)).toEqual([]);
-  });
+it('the steps of a time are those that ended in it', () => {
+  const steps = [10, 20, 30, 40].map((atMs) => step('decode', atMs, 5));
+  expect(stepsBetween(steps, 20, 30).map(({ endedAtMs }) => endedAtMs)).toEqual([20, 30]);
+  expect(stepsBetween(steps, 41, 50)).toEqual([]);
 });
 
 describe('the summary of a run', () => {

@@ -87,15 +87,13 @@ describe('the value at a moment', () => {
   });
 });
 
-describe('labels of the time axis', () => {
-  it.each([
-    [0, '0 s'],
-    [0.2, '0.2 s'],
-    [12, '12 s'],
-    [59.999, '1:00'],
-    [65, '1:05'],
-    [305.5, '5:05.5'],
-  ])('tell %s s as %s', (seconds, label) => {
-    expect(formatSeconds(seconds)).toBe(label);
-  });
+it.each([
+  [0, '0 s'],
+  [0.2, '0.2 s'],
+  [12, '12 s'],
+  [59.999, '1:00'],
+  [65, '1:05'],
+  [305.5, '5:05.5'],
+])('labels of the time axis tell %s s as %s', (seconds, label) => {
+  expect(formatSeconds(seconds)).toBe(label);
 });
