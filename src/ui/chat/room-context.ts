@@ -1,20 +1,14 @@
-import { createContext, use } from 'react';
 import { useStore } from 'zustand';
 
 import type { TabserveClient } from '../../client/index.ts';
+import { createRequiredContext } from '../parts/required-context.ts';
 import { canGenerate } from '../state/can-generate.ts';
 import { useServeView } from '../state/serve-context.ts';
 import type { ServeStore } from '../state/serve-store.ts';
 import { ChatRoom, type RoomView } from './chat-room.ts';
 import { takePlace } from './room-store.ts';
 
-export const RoomContext = createContext<ChatRoom | undefined>(undefined);
-
-export function useRoom(): ChatRoom {
-  const room = use(RoomContext);
-  if (!room) throw new Error('useRoom needs a <RoomContext value={…}> above it.');
-  return room;
-}
+export const [RoomContext, useRoom] = createRequiredContext<ChatRoom>('RoomContext');
 
 /** Renders again only when the selected value changes. */
 export function useRoomView<Selected>(select: (view: RoomView) => Selected): Selected {
