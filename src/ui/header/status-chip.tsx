@@ -34,7 +34,7 @@ export function StatusChip() {
           <span className="chip-line" data-state={isWarning ? 'warning' : state}>
             {parts.map(({ text, isExtra }, index) => (
               // The key is the text before the piece, so that a piece that would move is drawn anew.
-              <span key={textOf(parts.slice(0, index))} className={isExtra ? 'chip-extra' : undefined}>
+              <span key={textOf(parts.slice(0, index))} className={isExtra ? 'chip-extra muted' : undefined}>
                 {text}
               </span>
             ))}

@@ -20,7 +20,7 @@ export function InputField({
       <label htmlFor={attributes.id}>{label}</label>
       <div className="field-box">
         <input {...input} {...attributes} type="text" autoComplete="off" />
-        {unit && <span className="field-unit">{unit}</span>}
+        {unit && <span className="field-unit note">{unit}</span>}
       </div>
       {notes}
     </div>

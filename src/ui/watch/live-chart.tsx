@@ -113,7 +113,7 @@ function Readout({ head, ref }: ReadoutProps) {
       <div className="readout-row">
         {head.lines.map((line) => (
           <span className="readout-line" key={line.label + line.color} title={line.label}>
-            <Mark line={line} /> <span className="readout-label">{line.label}</span>{' '}
+            <Mark line={line} /> <span className="readout-label muted">{line.label}</span>{' '}
             <span className="readout-value" />
           </span>
         ))}
