@@ -70,7 +70,7 @@ const AnswerRow = memo(function AnswerRow({ id }: { readonly id: RequestId }) {
   const { deployment, ordinal, status, input, result, clientLatencyMs, error } = answer;
   const inputText = describeInput(deployment, input);
   return (
-    <li className="answer" data-request-id={id} data-status={status}>
+    <li className="answer-row" data-request-id={id} data-status={status}>
       <span className="muted">#{ordinal}</span>
       <span className="answer-input note" data-long={inputText.length > MAX_SHORT_INPUT}>
         {inputText}
