@@ -1,4 +1,4 @@
-import { Activity, lazy, Suspense, useMemo, useState } from 'react';
+import { Activity, lazy, useMemo, useState } from 'react';
 
 import { TEXT_GENERATOR, type TabserveClient } from '../client/index.ts';
 import './app.css';
@@ -74,9 +74,7 @@ function View({ name, isShown }: DeploymentViewProps) {
   if (name === TEXT_GENERATOR) return <TextView />;
   return (
     <PanelBoundary name={titleOf(name)}>
-      <Suspense>
-        {name === CHAT_VIEW ? <ChatView /> : <DeploymentView name={name} isShown={isShown} />}
-      </Suspense>
+      {name === CHAT_VIEW ? <ChatView /> : <DeploymentView name={name} isShown={isShown} />}
     </PanelBoundary>
   );
 }

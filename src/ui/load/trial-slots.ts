@@ -1,6 +1,7 @@
 import type { RequestId } from '../../client/index.ts';
 import type { ServeStore } from '../state/serve-store.ts';
 import type { SlotBar } from '../state/slot-history.ts';
+import { pause } from './load-sender.ts';
 
 /** The bars of a trial, for a timeline. */
 export interface TrialSlots {
@@ -45,14 +46,9 @@ export function createTrialRecorder(store: ServeStore): TrialRecorder {
 
 /** Resolves also after a while, or when it is stopped. */
 async function whenTrue(store: ServeStore, isTrue: () => boolean, signal: AbortSignal): Promise<void> {
-  if (isTrue() || signal.aborted) return;
-  const { promise, resolve } = Promise.withResolvers<void>();
-  const stop = (): void => resolve();
-  const timer = setTimeout(stop, MAX_REPORT_MS);
-  const unsubscribe = store.subscribe(() => isTrue() && stop());
-  signal.addEventListener('abort', stop);
-  await promise;
-  clearTimeout(timer);
+  if (isTrue()) return;
+  const found = new AbortController();
+  const unsubscribe = store.subscribe(() => isTrue() && found.abort());
+  await pause(MAX_REPORT_MS, AbortSignal.any([signal, found.signal]));
   unsubscribe();
-  signal.removeEventListener('abort', stop);
 }

@@ -1,4 +1,4 @@
-import { lazy, Suspense, useState } from 'react';
+import { lazy, useState } from 'react';
 
 import { TEXT_GENERATOR } from '../../client/index.ts';
 import { AdvancedPanel } from '../compose/advanced-panel.tsx';
@@ -54,9 +54,7 @@ export function TextView() {
       </div>
       {isLabUsed && !isUpstream && (
         <PanelBoundary name="Load lab">
-          <Suspense>
-            <LoadLab isOpen={isLabOpen} onClose={() => setIsLabOpen(false)} />
-          </Suspense>
+          <LoadLab isOpen={isLabOpen} onClose={() => setIsLabOpen(false)} />
         </PanelBoundary>
       )}
     </TabPanel>
