@@ -15,7 +15,7 @@ export function ChatModels() {
   const models = suggested.filter(({ isChat }) => isChat);
   return (
     <div className="chat-models stack">
-      <p className="chat-models-why">
+      <p>
         <strong>{served}</strong> continues texts and has no chat template, so it can’t chat. Load a model
         that can:
       </p>

@@ -62,7 +62,7 @@ function Actions() {
         Undo
       </Button>
       <Examples />
-      <Popover label="More" className="compose-more">
+      <Popover label="More">
         <DocumentActions />
       </Popover>
     </div>
@@ -92,7 +92,7 @@ function RunButton() {
 function Examples() {
   const composer = useComposer();
   return (
-    <Popover label="Examples" className="compose-examples">
+    <Popover label="Examples">
       <ul className="examples">
         {SAMPLE_PROMPTS.map((prompt) => (
           <li key={prompt}>

@@ -82,7 +82,7 @@ function Figure({ name, detail, title, mark, select }: FigureProps) {
   return (
     <div className="figure">
       <dt className="note" title={title}>
-        <Mark line={mark} /> {name} {detail !== undefined && <span className="figure-detail">{detail}</span>}
+        <Mark line={mark} /> {name} {detail}
       </dt>
       <dd>{text}</dd>
     </div>
