@@ -1,7 +1,6 @@
 import { expect, it } from 'vitest';
 
-import { createRequest, createTables } from '../requests/test-support.ts';
-import { createStatus, idOf, OTHER_TAB, WEBGPU } from '../test-support.ts';
+import { createRequest, createStatus, createTables, idOf, OTHER_TAB, WEBGPU } from '../test-support.ts';
 import { comparisonKey, promptsOfRun } from './compared-prompts.ts';
 
 const NOTHING_SENT = { sentAs: () => undefined };

@@ -1,4 +1,4 @@
-import { afterEach, describe, expect, it, vi } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 
 import { lastStartMs, noteStartTime } from './start-times.ts';
 import { applyEvents, createServeStore } from '../state/serve-store.ts';
@@ -18,10 +18,6 @@ function stubStorage(): void {
     setItem: (key: string, value: string) => items.set(key, value),
   });
 }
-
-afterEach(() => {
-  vi.unstubAllGlobals();
-});
 
 describe('while the model loads, the page', () => {
   it('says what takes long, and that prompts wait', () => {

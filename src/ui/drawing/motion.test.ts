@@ -1,12 +1,8 @@
-import { afterEach, describe, expect, it, vi } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 
 import type { BackendInfo } from '../../client/index.ts';
 import { createStatus, WEBGPU } from '../test-support.ts';
 import { hasMotion } from './motion.ts';
-
-afterEach(() => {
-  vi.unstubAllGlobals();
-});
 
 function moves(backend: BackendInfo | undefined, isReduced = false): boolean {
   vi.stubGlobal('matchMedia', () => ({ matches: isReduced }));

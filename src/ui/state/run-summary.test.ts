@@ -53,10 +53,9 @@ describe('the summary of a run', () => {
     };
     history.slots.record(stats, 1100);
     const requests = new Map(
-      [
-        createRequest('a', { status: 'finished', numOutputTokens: 3 }),
-        createRequest('b', { status: 'finished', numOutputTokens: 2 }),
-      ].map((request) => [request.id, request] as const),
+      [createRequest('a', { numOutputTokens: 3 }), createRequest('b', { numOutputTokens: 2 })].map(
+        (request) => [request.id, request] as const,
+      ),
     );
     const run = {
       startedAtMs: 996,
@@ -77,7 +76,7 @@ describe('the summary of a run', () => {
   });
 
   it('of an upstream has no peak and takes the latencies of the requests', () => {
-    const requests = new Map([[idOf('a'), createRequest('a', { status: 'finished', ttftMs: 7 })]]);
+    const requests = new Map([[idOf('a'), createRequest('a', { ttftMs: 7 })]]);
     const run = { startedAtMs: 0, endedAtMs: 10, requestIds: [idOf('a')], isExperiment: false };
     const { peakBatchSize, ttftMs, itlMs } = summarizeRun(run, { requests, history: new ChartHistory() }, 10);
     expect([peakBatchSize, ttftMs, itlMs]).toEqual([undefined, { p50: 7, p95: 7 }, undefined]);

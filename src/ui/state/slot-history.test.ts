@@ -144,8 +144,8 @@ describe('the history of slots', () => {
     const clientId = OTHER_TAB;
     history.nameOwners(new Map([[idOf('b'), createRequest('b', { clientId, isHttp: true })]]));
     expect([...history.bars].map(({ owner }) => owner)).toEqual([
-      { clientId: undefined, isHttp: undefined, ordinal: 3, prompt: 'p' },
-      { clientId: OTHER_TAB, isHttp: true, ordinal: undefined, prompt: 'p' },
+      { clientId: undefined, isHttp: undefined, ordinal: 3, prompt: 'a:' },
+      { clientId: OTHER_TAB, isHttp: true, ordinal: undefined, prompt: 'b:' },
     ]);
   });
 
