@@ -5,6 +5,7 @@ import { connect, type TabserveClient, type WireError } from '../client/index.ts
 import type { deployments, PageDeployments } from '../deployments/registry.ts';
 import './styles/tokens.css';
 import './styles/base.css';
+import './styles/fields.css';
 import './styles/parts.css';
 import { App } from './app.tsx';
 import { Composer } from './compose/composer.ts';
