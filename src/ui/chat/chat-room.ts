@@ -9,6 +9,7 @@ import {
 } from '../../client/index.ts';
 import {
   EMPTY_GENERATION_TEXTS,
+  errorOfOptions,
   type GenerationErrors,
   type OptionsForm,
 } from '../compose/generation-fields.ts';
@@ -137,8 +138,7 @@ export class ChatRoom implements OptionsForm {
     if (question.trim() === '' || !canGenerate(this.#serveStore.getState().status.state)) return false;
     const { texts, chats, systemPrompt: defaultSystemPrompt } = this.store.getState();
     const { options, errors } = parseChatOptions(texts);
-    const messages = Object.values(errors).filter((message) => message !== undefined);
-    const error = messages.length > 0 ? { code: 'INVALID_OPTION', message: messages.join(' ') } : undefined;
+    const error = errorOfOptions(errors);
     this.store.setState({ optionErrors: errors, error });
     const asked = chats.filter((chat) => chatIds.includes(chat.id) && !activeExchange(chat));
     if (error || asked.length === 0) return false;

@@ -15,6 +15,7 @@ import { closeRun, type ServeStore } from '../state/serve-store.ts';
 import { withContinuation, withEdit, writtenText, type DocumentText } from './document-text.ts';
 import {
   EMPTY_GENERATION_TEXTS,
+  errorOfOptions,
   parseGeneration,
   type GenerationErrors,
   type GenerationTexts,
@@ -98,7 +99,7 @@ export class Composer {
     if (!canGenerate(this.#serveStore.getState().status.state)) return [];
     const { texts } = this.store.getState();
     const { options, errors } = parseGeneration(texts);
-    const error = prompts.includes('') ? EMPTY_PROMPT : describeOptionErrors(errors);
+    const error = prompts.includes('') ? EMPTY_PROMPT : errorOfOptions(errors);
     this.store.setState({ optionErrors: errors, error });
     if (error) return [];
     closeRun(this.#serveStore);
@@ -222,9 +223,4 @@ async function remember(request: RequestView, texts: GenerationTexts, model: str
 /** Other options may fix any error except an empty prompt. */
 function withOtherOptions(error: WireError | undefined): WireError | undefined {
   return error === EMPTY_PROMPT ? error : undefined;
-}
-
-function describeOptionErrors(errors: GenerationErrors): WireError | undefined {
-  const messages = Object.values(errors).filter((message) => message !== undefined);
-  return messages.length > 0 ? { code: 'INVALID_OPTION', message: messages.join(' ') } : undefined;
 }
