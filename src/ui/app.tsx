@@ -1,9 +1,10 @@
-import { Activity, lazy, Suspense, useMemo, useState } from 'react';
+import { Activity, lazy, useMemo, useState } from 'react';
 
 import { TEXT_GENERATOR, type TabserveClient } from '../client/index.ts';
 import './app.css';
 import { ComposerContext } from './compose/composer-context.ts';
 import type { Composer } from './compose/composer.ts';
+import type { DeploymentViewProps } from './deployments/deployment-view.tsx';
 import { CHAT_VIEW, listViews, titleOf, useSelectedDeployment } from './deployments/selected-deployment.ts';
 import { UnknownDeployment } from './deployments/unknown-deployment.tsx';
 import { FailurePanel } from './header/failure-panel.tsx';
@@ -69,18 +70,11 @@ function Views() {
   );
 }
 
-interface ViewProps {
-  readonly name: string;
-  readonly isShown: boolean;
-}
-
-function View({ name, isShown }: ViewProps) {
+function View({ name, isShown }: DeploymentViewProps) {
   if (name === TEXT_GENERATOR) return <TextView />;
   return (
     <PanelBoundary name={titleOf(name)}>
-      <Suspense>
-        {name === CHAT_VIEW ? <ChatView /> : <DeploymentView name={name} isShown={isShown} />}
-      </Suspense>
+      {name === CHAT_VIEW ? <ChatView /> : <DeploymentView name={name} isShown={isShown} />}
     </PanelBoundary>
   );
 }

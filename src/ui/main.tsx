@@ -1,11 +1,11 @@
 import { StrictMode } from 'react';
-import { createRoot } from 'react-dom/client';
-import type { Root } from 'react-dom/client';
+import { createRoot, type Root } from 'react-dom/client';
 
 import { connect, type TabserveClient, type WireError } from '../client/index.ts';
 import type { deployments, PageDeployments } from '../deployments/registry.ts';
 import './styles/tokens.css';
 import './styles/base.css';
+import './styles/fields.css';
 import './styles/parts.css';
 import { App } from './app.tsx';
 import { Composer } from './compose/composer.ts';

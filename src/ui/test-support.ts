@@ -1,7 +1,10 @@
 import type {
+  BackendInfo,
   BatchingPolicy,
+  BatchRecord,
   ClientId,
   RequestId,
+  ServeStats,
   ServeStatus,
   SlotSpan,
   StepRecord,
@@ -17,6 +20,14 @@ export function idOf(name: string): RequestId {
 export const OTHER_TAB =
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- a brand has no other way in
   '07c3' as ClientId;
+
+export const WEBGPU = {
+  name: 'webgpu',
+  rung: 'webgpu-fp16',
+  precision: 'fp16',
+  adapter: 'a GPU',
+  fallbackReason: '',
+} as const satisfies BackendInfo;
 
 export const POLICY: BatchingPolicy = {
   policy: 'continuous',
@@ -98,13 +109,73 @@ export function createStepRecord(change: Partial<StepRecord> = {}): StepRecord {
   };
 }
 
+const NO_LATENCY: ServeStats['ttftMs'] = { count: 0, p50: 0, p95: 0, p99: 0 };
+
+export const NO_TOTALS: ServeStats['totals'] = {
+  submitted: 0,
+  finished: 0,
+  cancelled: 0,
+  failed: 0,
+  rejected: 0,
+  promptTokens: 0,
+  outputTokens: 0,
+  prefixCacheQueries: 0,
+  prefixCacheHits: 0,
+};
+
+/** The figures of an engine that runs one sequence and has measured nothing yet. */
+export function createStats(change: Partial<ServeStats> = {}): ServeStats {
+  return {
+    steps: [],
+    slotSpans: [],
+    numRunning: 1,
+    numWaiting: 0,
+    kvCache: { usedBytes: 0, reservedBytes: 0 },
+    tokensPerSecond: 0,
+    ttftMs: NO_LATENCY,
+    itlMs: NO_LATENCY,
+    queueWaitMs: NO_LATENCY,
+    e2eMs: NO_LATENCY,
+    finishReasons: { stop: 0, length: 0, abort: 0, error: 0 },
+    totals: NO_TOTALS,
+    ...change,
+  };
+}
+
+/** A full batch of four. */
+export function createBatch(change: Partial<BatchRecord> = {}): BatchRecord {
+  return {
+    deployment: 'adder',
+    batchIndex: 0,
+    reason: 'full',
+    outcome: 'ok',
+    batchSize: 4,
+    measuredSize: 4,
+    maxBatchSize: 4,
+    cancelled: 0,
+    queueLength: 0,
+    waitMs: 0,
+    executionMs: 200,
+    ...change,
+  };
+}
+
+/** A request of this tab that is over. */
 export function createRequest(name: string, change: Partial<RequestView> = {}): RequestView {
   return {
     id: idOf(name),
-    status: 'running',
-    prompt: 'p',
-    generatedTexts: [''],
-    numOutputTokens: 0,
+    status: 'finished',
+    prompt: `${name}:`,
+    generatedTexts: [' text'],
+    numOutputTokens: 64,
+    finishReason: 'length',
+    seed: 7,
     ...change,
   };
+}
+
+/** A run of these requests, which has ended. */
+export function createTables(requests: readonly RequestView[], namesOfRun: readonly string[]) {
+  const run = { startedAtMs: 1000, endedAtMs: 1600, requestIds: namesOfRun.map(idOf), isExperiment: false };
+  return { requests: new Map(requests.map((request) => [request.id, request])), runs: { prompts: run } };
 }

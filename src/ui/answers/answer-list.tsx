@@ -8,8 +8,7 @@ import { formatCount, formatMs } from '../parts/format.ts';
 import { Panel } from '../parts/panel.tsx';
 import type { AnswerView } from '../state/answer-view.ts';
 import { useServe, useServeView } from '../state/serve-context.ts';
-import { clearAnswers } from '../state/serve-store.ts';
-import type { ServeView } from '../state/serve-store.ts';
+import { clearAnswers, type ServeView } from '../state/serve-store.ts';
 import './answer-list.css';
 import { describeInput, describeResult } from './describe-answer.ts';
 import { ScrollBox } from '../parts/scroll-box.tsx';
@@ -71,7 +70,7 @@ const AnswerRow = memo(function AnswerRow({ id }: { readonly id: RequestId }) {
   const { deployment, ordinal, status, input, result, clientLatencyMs, error } = answer;
   const inputText = describeInput(deployment, input);
   return (
-    <li className="answer" data-request-id={id} data-status={status}>
+    <li className="answer-row" data-request-id={id} data-status={status}>
       <span className="muted">#{ordinal}</span>
       <span className="answer-input note" data-long={inputText.length > MAX_SHORT_INPUT}>
         {inputText}

@@ -1,4 +1,4 @@
-import { useEffect, useMemo, useRef, useState } from 'react';
+import { useCallback, useMemo, useState } from 'react';
 
 import { Button } from '../parts/button.tsx';
 import { Disclosure } from '../parts/disclosure.tsx';
@@ -22,18 +22,17 @@ interface TimelinePanelProps {
 export function TimelinePanel({ deployment, onTry }: TimelinePanelProps) {
   const batches = useBatches(deployment);
   const layout = useMemo(() => layoutTimeline(batches), [batches]);
-  const bodyRef = useRef<HTMLDivElement>(null);
   const [width, setWidth] = useState(0);
-  useEffect(() => {
-    const body = bodyRef.current;
-    return body ? observeSize(body, () => setWidth(body.clientWidth)) : undefined;
-  }, []);
+  const followWidth = useCallback(
+    (body: HTMLDivElement) => observeSize(body, () => setWidth(body.clientWidth)),
+    [],
+  );
   const [activeIndex, setActiveIndex] = useState<number>();
   // The batch under the pointer or the focus, or the newest.
   const readBatch = batches.find(({ batchIndex }) => batchIndex === activeIndex) ?? batches.at(-1);
   return (
     <Panel title="Why each batch was cut">
-      <div className="timeline-body" data-testid="batch-timeline" ref={bodyRef}>
+      <div className="timeline-body" data-testid="batch-timeline" ref={followWidth}>
         <Timeline layout={layout} width={width} newest={batches.at(-1)} onActivate={setActiveIndex} />
         {batches.length === 0 && (
           <div className="empty-note">

@@ -1,11 +1,9 @@
 import type { KeyboardEvent } from 'react';
 
 import { formatMs } from '../parts/format.ts';
-import { MAX_SHOWN_BATCHES } from '../state/batch-view.ts';
-import type { BatchView } from '../state/batch-view.ts';
+import { MAX_SHOWN_BATCHES, type BatchView } from '../state/batch-view.ts';
 import { REASONS } from './cut-reasons.tsx';
-import { axisTicks } from './timeline-layout.ts';
-import type { TimelineLayout, TimelineRow } from './timeline-layout.ts';
+import { axisTicks, type TimelineLayout, type TimelineRow } from './timeline-layout.ts';
 
 interface TimelineProps {
   readonly layout: TimelineLayout;

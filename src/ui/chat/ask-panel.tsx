@@ -3,8 +3,7 @@ import { formatCount } from '../parts/format.ts';
 import { LoadNote } from '../compose/load-note.tsx';
 import { activeExchange } from './chats.ts';
 import { MessageBox } from './message-box.tsx';
-import { useRoom, useRoomView } from './room-context.ts';
-import { useCanChat } from './use-can-chat.ts';
+import { useCanChat, useRoom, useRoomView } from './room-context.ts';
 
 /** A question that nobody has asked yet. */
 const STARTER = 'Why is the sky blue?';

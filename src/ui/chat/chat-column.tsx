@@ -7,9 +7,8 @@ import { activeExchange, type Chat } from './chats.ts';
 import { ExchangeView } from './exchange-view.tsx';
 import { IconButton } from '../parts/icon-button.tsx';
 import { MessageBox } from './message-box.tsx';
-import { useRoom, useRoomView } from './room-context.ts';
+import { useCanChat, useRoom, useRoomView } from './room-context.ts';
 import { parseAnswer } from './thought.ts';
-import { useCanChat } from './use-can-chat.ts';
 
 interface ChatColumnProps {
   readonly chat: Chat;
@@ -79,7 +78,6 @@ function ChatHead({ chat, name, isOnly }: NamedChatProps & Pick<ChatColumnProps,
       </Button>
       {!isOnly && (
         <IconButton
-          className="button-quiet icon-button"
           label={`Close ${name}`}
           hint="Close"
           path="M4 4l8 8M12 4l-8 8"

@@ -14,8 +14,8 @@ export function ChatModels() {
   const { suggested, stored, refusal: listRefusal } = useModelLists();
   const models = suggested.filter(({ isChat }) => isChat);
   return (
-    <div className="chat-models">
-      <p className="chat-models-why">
+    <div className="chat-models stack">
+      <p>
         <strong>{served}</strong> continues texts and has no chat template, so it can’t chat. Load a model
         that can:
       </p>

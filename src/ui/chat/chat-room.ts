@@ -1,5 +1,4 @@
-import { createStore } from 'zustand/vanilla';
-import type { StoreApi } from 'zustand/vanilla';
+import { createStore, type StoreApi } from 'zustand/vanilla';
 
 import {
   TEXT_GENERATOR,
@@ -10,12 +9,12 @@ import {
 } from '../../client/index.ts';
 import {
   EMPTY_GENERATION_TEXTS,
+  errorOfOptions,
   type GenerationErrors,
   type OptionsForm,
 } from '../compose/generation-fields.ts';
 import { canGenerate } from '../state/can-generate.ts';
-import { isActive } from '../state/request-view.ts';
-import type { RequestView } from '../state/request-view.ts';
+import { isActive, type RequestView } from '../state/request-view.ts';
 import { closeRun, type ServeStore } from '../state/serve-store.ts';
 import { optionsFor, parseChatOptions } from './chat-options.ts';
 import {
@@ -38,7 +37,6 @@ export interface RoomView extends SavedRoom {
   readonly error?: WireError | undefined;
 }
 
-/** The place of a request's answer. */
 interface Destination {
   readonly chatId: string;
   readonly exchangeId: string;
@@ -140,8 +138,7 @@ export class ChatRoom implements OptionsForm {
     if (question.trim() === '' || !canGenerate(this.#serveStore.getState().status.state)) return false;
     const { texts, chats, systemPrompt: defaultSystemPrompt } = this.store.getState();
     const { options, errors } = parseChatOptions(texts);
-    const messages = Object.values(errors).filter((message) => message !== undefined);
-    const error = messages.length > 0 ? { code: 'INVALID_OPTION', message: messages.join(' ') } : undefined;
+    const error = errorOfOptions(errors);
     this.store.setState({ optionErrors: errors, error });
     const asked = chats.filter((chat) => chatIds.includes(chat.id) && !activeExchange(chat));
     if (error || asked.length === 0) return false;

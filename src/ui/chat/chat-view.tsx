@@ -1,9 +1,9 @@
 import { use } from 'react';
-import type { ReactNode } from 'react';
 
 import { AdvancedPanel } from '../compose/advanced-panel.tsx';
 import { CHAT_VIEW } from '../deployments/selected-deployment.ts';
-import { PanelBoundary } from '../parts/panel-boundary.tsx';
+import { TextAreaField } from '../parts/field.tsx';
+import { Part } from '../parts/panel-boundary.tsx';
 import { PolicyPanel } from '../policy/policy-panel.tsx';
 import { SlotPanel } from '../slots/slot-panel.tsx';
 import { useIsUpstream, useServe } from '../state/serve-context.ts';
@@ -14,8 +14,7 @@ import { AskPanel } from './ask-panel.tsx';
 import { CHAT_DEFAULTS, CHAT_FIELDS } from './chat-options.ts';
 import './chat-view.css';
 import { ChatsPanel } from './chats-panel.tsx';
-import { openRoom, RoomContext } from './room-context.ts';
-import { SystemPromptField } from './system-prompt-field.tsx';
+import { openRoom, RoomContext, useRoom, useRoomView } from './room-context.ts';
 
 /** Left, what all chats have in common; right, the chats and how they run together. */
 export function ChatView() {
@@ -47,6 +46,17 @@ export function ChatView() {
   );
 }
 
-function Part({ name, content }: { readonly name: string; readonly content: ReactNode }) {
-  return <PanelBoundary name={name}>{content}</PanelBoundary>;
+/** The system prompt of every chat that has none of its own. */
+function SystemPromptField() {
+  const room = useRoom();
+  const text = useRoomView((view) => view.systemPrompt);
+  return (
+    <TextAreaField
+      label="System prompt"
+      hint="For every chat that has none of its own. It applies from the next message on."
+      rows={2}
+      value={text}
+      onChange={(event) => room.setSystemPrompt(event.target.value)}
+    />
+  );
 }

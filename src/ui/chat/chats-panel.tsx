@@ -1,4 +1,4 @@
-import { lazy, Suspense, useEffect, useId, useRef } from 'react';
+import { lazy, Suspense, useId } from 'react';
 
 import { Button } from '../parts/button.tsx';
 import { followHighlights } from '../requests/highlight-cells.ts';
@@ -8,22 +8,18 @@ import { useRoom, useRoomView } from './room-context.ts';
 
 const ChatModels = lazy(async () => ({ default: (await import('./chat-models.tsx')).ChatModels }));
 
-/** The chats, side by side. */
 export function ChatsPanel() {
   const room = useRoom();
   const titleId = useId();
-  const sectionRef = useRef<HTMLElement>(null);
   const chats = useRoomView((view) => view.chats);
   const isEmpty = chats.every(({ exchanges }) => exchanges.length === 0);
   const isBaseModel = useServeView(({ status }) => status.model?.hasChatTemplate === false);
 
   const isWithoutChats = isBaseModel && isEmpty;
 
-  useEffect(() => (sectionRef.current ? followHighlights(sectionRef.current) : undefined), []);
-
   return (
-    <section className="chats-panel" aria-labelledby={titleId} ref={sectionRef}>
-      <div className="chats-head">
+    <section className="chats-panel" aria-labelledby={titleId} ref={followHighlights}>
+      <div className="row">
         <h2 id={titleId}>Chats</h2>
         {!isWithoutChats && (
           <Button variant="small" onClick={() => room.newChat()}>

@@ -10,7 +10,7 @@ import {
   type Chat,
   type Exchange,
 } from './chats.ts';
-import { createRequest } from '../requests/test-support.ts';
+import { createRequest } from '../test-support.ts';
 
 const DEFAULTS = { defaultSystemPrompt: 'Be brief.' };
 

@@ -35,7 +35,6 @@ export function drawAnswer(element: HTMLElement, exchange: Exchange, store: Serv
   };
 }
 
-/** The parts of an answer's element. */
 class AnswerDrawing {
   readonly #element: HTMLElement;
   readonly #thought: DrawnText;

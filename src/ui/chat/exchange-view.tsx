@@ -1,5 +1,4 @@
-import { memo, useLayoutEffect, useRef, useState } from 'react';
-import type { ReactNode } from 'react';
+import { memo, useLayoutEffect, useRef, useState, type ReactNode } from 'react';
 
 import { Button } from '../parts/button.tsx';
 import { ErrorLine } from '../parts/error-line.tsx';
@@ -9,9 +8,8 @@ import type { Exchange } from './chats.ts';
 import { drawAnswer } from './draw-answer.ts';
 import { IconButton } from '../parts/icon-button.tsx';
 import { MessageBox } from './message-box.tsx';
-import { useRoom } from './room-context.ts';
+import { useCanChat, useRoom } from './room-context.ts';
 import { parseAnswer } from './thought.ts';
-import { useCanChat } from './use-can-chat.ts';
 
 const EDIT_PATH = 'M10.5 3l2.5 2.5L6 12.5l-3 .5.5-3zM9 4.5L11.5 7';
 const AGAIN_PATH = 'M12.5 9.5a5 5 0 1 1-.6-4.2M12.5 2.5v3h-3';
@@ -57,7 +55,6 @@ export const ExchangeView = memo(function ExchangeView({ chatId, exchange, isLas
             {question}
           </p>
           <IconButton
-            className="button-quiet icon-button"
             label={`Edit “${shorten(question)}”`}
             hint={isLast ? 'Edit' : 'Edit, and take away what follows'}
             path={EDIT_PATH}
@@ -106,7 +103,6 @@ function QuestionEditor(props: QuestionProps & { readonly onCancel: () => void }
 function RegenerateButton({ question, isLast, onSend }: QuestionProps) {
   return (
     <IconButton
-      className="button-quiet icon-button"
       label={`Regenerate the answer to “${shorten(question)}”`}
       hint={isLast ? 'Regenerate' : 'Regenerate, and take away what follows'}
       path={AGAIN_PATH}
@@ -154,7 +150,6 @@ function CopyButton({ exchange: { question, answer } }: Pick<ExchangeProps, 'exc
   return (
     <>
       <IconButton
-        className="button-quiet icon-button"
         label={`Copy the answer to “${shorten(question)}”`}
         hint="Copy"
         path={COPY_PATH}

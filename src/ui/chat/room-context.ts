@@ -1,22 +1,23 @@
-import { createContext, use } from 'react';
 import { useStore } from 'zustand';
 
 import type { TabserveClient } from '../../client/index.ts';
+import { createRequiredContext } from '../parts/required-context.ts';
+import { canGenerate } from '../state/can-generate.ts';
+import { useServeView } from '../state/serve-context.ts';
 import type { ServeStore } from '../state/serve-store.ts';
 import { ChatRoom, type RoomView } from './chat-room.ts';
 import { takePlace } from './room-store.ts';
 
-export const RoomContext = createContext<ChatRoom | undefined>(undefined);
-
-export function useRoom(): ChatRoom {
-  const room = use(RoomContext);
-  if (!room) throw new Error('useRoom needs a <RoomContext value={…}> above it.');
-  return room;
-}
+export const [RoomContext, useRoom] = createRequiredContext<ChatRoom>('RoomContext');
 
 /** Renders again only when the selected value changes. */
 export function useRoomView<Selected>(select: (view: RoomView) => Selected): Selected {
   return useStore(useRoom().store, select);
+}
+
+/** Whether a message is answered, now or after the load. */
+export function useCanChat(): boolean {
+  return useServeView(({ status }) => canGenerate(status.state) && status.model?.hasChatTemplate !== false);
 }
 
 let opened: Promise<ChatRoom> | undefined;

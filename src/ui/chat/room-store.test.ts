@@ -1,4 +1,4 @@
-import { afterEach, describe, expect, it, vi } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 
 import { takePlace } from './room-store.ts';
 
@@ -32,8 +32,6 @@ function createSession(): Storage {
 }
 
 const nameOf = (number: number): string => `tabserve-chats-${number}`;
-
-afterEach(() => vi.unstubAllGlobals());
 
 describe('the place of a tab’s chats', () => {
   it('is the first that no open tab has', async () => {

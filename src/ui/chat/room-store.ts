@@ -1,7 +1,7 @@
-import { createStore, get, set } from 'idb-keyval';
-import type { UseStore } from 'idb-keyval';
+import { createStore, get, set, type UseStore } from 'idb-keyval';
 
 import type { GenerationTexts } from '../compose/generation-fields.ts';
+import { readStored, writeStored } from '../parts/stored-text.ts';
 import type { Chat } from './chats.ts';
 
 /** The part of a room that a reload brings back. */
@@ -26,12 +26,12 @@ const HANDOVER_MS = 2000;
 /** Takes the place that this tab had before a reload, else the first one that no open tab has. */
 export async function takePlace(locks: LockManager | undefined): Promise<RoomPlace> {
   if (!locks) return placeOf(0);
-  const own = readNumber();
-  if (own !== undefined && (await hold(locks, own, { signal: AbortSignal.timeout(HANDOVER_MS) })))
-    return placeOf(own);
+  const own = readStored('sessionStorage', KEY);
+  if (own && (await hold(locks, Number(own), { signal: AbortSignal.timeout(HANDOVER_MS) })))
+    return placeOf(Number(own));
   for (let number = 0; ; number += 1) {
     if (!(await hold(locks, number, { ifAvailable: true }))) continue;
-    keepNumber(number);
+    writeStored('sessionStorage', KEY, String(number));
     return placeOf(number);
   }
 }
@@ -46,23 +46,6 @@ function hold(locks: LockManager, number: number, options: LockOptions): Promise
       })
       .catch(() => resolve(false));
   });
-}
-
-function readNumber(): number | undefined {
-  try {
-    const text = sessionStorage.getItem(KEY);
-    return text === null ? undefined : Number(text);
-  } catch {
-    return undefined;
-  }
-}
-
-function keepNumber(number: number): void {
-  try {
-    sessionStorage.setItem(KEY, String(number));
-  } catch {
-    // Without storage, a reload takes the first free place.
-  }
 }
 
 let opened: UseStore | undefined;

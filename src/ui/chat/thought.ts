@@ -2,7 +2,6 @@
 export interface ParsedAnswer {
   /** The text between `<think>` and `</think>`; empty where the model doesn't think. */
   readonly thought: string;
-  /** The thought has not ended yet. */
   readonly isThinking: boolean;
   readonly text: string;
 }

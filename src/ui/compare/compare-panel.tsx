@@ -35,7 +35,7 @@ export function ComparePanel({ prompts, abort, onMeasured, onClose }: ComparePan
   const isWhole = off !== undefined && continuous !== undefined;
   return (
     <section className="compare" aria-labelledby="compare-title">
-      <div className="compare-head">
+      <div className="compare-head row">
         <h3 id="compare-title">
           {isWhole
             ? describeComparison(continuous.durationMs, off.durationMs)

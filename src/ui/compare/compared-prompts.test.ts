@@ -1,8 +1,6 @@
 import { expect, it } from 'vitest';
 
-import { createRequest, createTables } from '../requests/test-support.ts';
-import { idOf, OTHER_TAB } from '../test-support.ts';
-import { createStatus } from '../test-support.ts';
+import { createRequest, createStatus, createTables, idOf, OTHER_TAB, WEBGPU } from '../test-support.ts';
 import { comparisonKey, promptsOfRun } from './compared-prompts.ts';
 
 const NOTHING_SENT = { sentAs: () => undefined };
@@ -35,11 +33,5 @@ it('compares only what has the same prompts, options, model and backend, whateve
   expect(comparisonKey([{ ...prompt, seed: 2 }], status)).toBe(key);
   expect(comparisonKey([{ ...prompt, options: { maxNewTokens: 9 } }], status)).not.toBe(key);
   expect(comparisonKey([prompt, prompt], status)).not.toBe(key);
-  const backend = {
-    name: 'wasm',
-    precision: 'fp32',
-    adapter: '',
-    fallbackReason: '',
-  } as const;
-  expect(comparisonKey([prompt], { ...status, backend })).not.toBe(key);
+  expect(comparisonKey([prompt], { ...status, backend: WEBGPU })).not.toBe(key);
 });

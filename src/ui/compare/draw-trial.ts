@@ -1,12 +1,7 @@
-import type { RequestId } from '../../client/index.ts';
-import type { SlotBar } from '../state/slot-history.ts';
+import type { TrialSlots } from '../load/trial-slots.ts';
 import { resolvedColor } from '../theme/resolved-color.ts';
 
-interface TrialScene {
-  readonly bars: readonly SlotBar[];
-  /** A request's place in it decides on its color and its number. */
-  readonly requestIds: readonly RequestId[];
-  readonly startedAtMs: number;
+interface TrialScene extends TrialSlots {
   readonly durationMs: number;
   /** The time that the whole width shows. */
   readonly spanMs: number;

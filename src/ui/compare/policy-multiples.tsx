@@ -1,23 +1,16 @@
 import { useEffect, useRef } from 'react';
 
-import type { RequestId } from '../../client/index.ts';
 import { observeSize } from '../drawing/observe.ts';
+import type { TrialSlots } from '../load/trial-slots.ts';
 import { formatSeconds } from '../requests/run-text.ts';
-import type { SlotBar } from '../state/slot-history.ts';
 import { onThemeChange } from '../theme/theme.ts';
 import { drawTrial, scaleOf } from './draw-trial.ts';
 import './policy-multiples.css';
 
-export interface PolicyTrial {
+export interface PolicyTrial extends TrialSlots {
   readonly label: string;
-  /** On this tab's clock. */
-  readonly startedAtMs: number;
   /** 0 until it has run. */
   readonly durationMs: number;
-  /** In the order of submission: the same place in each trial has the same color and number. */
-  readonly requestIds: readonly RequestId[];
-  /** Copies, because the history forgets old bars. */
-  readonly bars: readonly SlotBar[];
   readonly figures: readonly TrialFigure[];
 }
 
@@ -31,12 +24,8 @@ interface TrialFigure {
   readonly color?: `--${string}`;
 }
 
-interface PolicyMultiplesProps {
-  readonly trials: readonly PolicyTrial[];
-}
-
 /** The slots of each trial on a common time axis, with its figures. */
-export function PolicyMultiples({ trials }: PolicyMultiplesProps) {
+export function PolicyMultiples({ trials }: { readonly trials: readonly PolicyTrial[] }) {
   const { spanMs, numLanes } = scaleOf(trials);
   return (
     <div className="multiples" data-testid="policy-multiples">

@@ -62,7 +62,7 @@ function Actions() {
         Undo
       </Button>
       <Examples />
-      <Popover label="More" className="compose-more">
+      <Popover label="More">
         <DocumentActions />
       </Popover>
     </div>
@@ -80,7 +80,7 @@ function RunButton() {
   return (
     <Button
       ref={buttonRef}
-      className="button-primary run-button"
+      className="button-primary run-button row"
       disabled={!canSend}
       onClick={() => composer.sendAll(SAMPLE_PROMPTS)}
     >
@@ -92,7 +92,7 @@ function RunButton() {
 function Examples() {
   const composer = useComposer();
   return (
-    <Popover label="Examples" className="compose-examples">
+    <Popover label="Examples">
       <ul className="examples">
         {SAMPLE_PROMPTS.map((prompt) => (
           <li key={prompt}>

@@ -31,18 +31,16 @@ function createComposer(prompt: string, temperature = '') {
   return { composer, store, receive, errorCode };
 }
 
-describe('a composer after a failure', () => {
-  it('sends nothing, keeps the text, and sends again once a model runs', () => {
-    const { composer, store } = createComposer(PROMPT);
-    applyEvents(store, [{ type: 'status', status: createStatus({ state: 'failed' }), receivedAtMs: 0 }]);
-    composer.send();
-    composer.sendAll(['one', 'two']);
-    expect(store.getState().requests.size).toBe(0);
-    expect(composer.store.getState().document.text).toBe(PROMPT);
-    applyEvents(store, [{ type: 'status', status: createStatus(), receivedAtMs: 0 }]);
-    composer.send();
-    expect(store.getState().requests.size).toBe(1);
-  });
+it('a composer after a failure sends nothing, keeps the text, and sends again once a model runs', () => {
+  const { composer, store } = createComposer(PROMPT);
+  applyEvents(store, [{ type: 'status', status: createStatus({ state: 'failed' }), receivedAtMs: 0 }]);
+  composer.send();
+  composer.sendAll(['one', 'two']);
+  expect(store.getState().requests.size).toBe(0);
+  expect(composer.store.getState().document.text).toBe(PROMPT);
+  applyEvents(store, [{ type: 'status', status: createStatus(), receivedAtMs: 0 }]);
+  composer.send();
+  expect(store.getState().requests.size).toBe(1);
 });
 
 it('knows what the requests of the last run were sent with, until a run begins anew', () => {
@@ -97,15 +95,13 @@ describe('what was wrong with a text or its options', () => {
   });
 });
 
-describe('an exported document', () => {
-  it('has the options that its continuation was sent with, whatever the fields say by now', () => {
-    const { composer, store, receive } = createComposer(PROMPT, '0.7');
-    composer.send();
-    receive({ type: 'chunk', requestId: ID, index: 0, text: ' there', tokenIds: [1] });
-    composer.changeOption('temperature', '1.3');
-    const exportNow = () => exportDocument(composer.store.getState(), store.getState());
-    expect(exportNow()).toMatchObject({ text: `${PROMPT} there`, options: { temperature: 0.7 } });
-    composer.edit(`${PROMPT} here`);
-    expect(exportNow()).toMatchObject({ text: `${PROMPT} here`, options: { temperature: 1.3 } });
-  });
+it('an exported document has the options that its continuation was sent with, whatever the fields say by now', () => {
+  const { composer, store, receive } = createComposer(PROMPT, '0.7');
+  composer.send();
+  receive({ type: 'chunk', requestId: ID, index: 0, text: ' there', tokenIds: [1] });
+  composer.changeOption('temperature', '1.3');
+  const exportNow = () => exportDocument(composer.store.getState(), store.getState());
+  expect(exportNow()).toMatchObject({ text: `${PROMPT} there`, options: { temperature: 0.7 } });
+  composer.edit(`${PROMPT} here`);
+  expect(exportNow()).toMatchObject({ text: `${PROMPT} here`, options: { temperature: 1.3 } });
 });

@@ -1,5 +1,4 @@
-import { createStore } from 'zustand/vanilla';
-import type { StoreApi } from 'zustand/vanilla';
+import { createStore, type StoreApi } from 'zustand/vanilla';
 
 import {
   TEXT_GENERATOR,
@@ -11,12 +10,12 @@ import {
 } from '../../client/index.ts';
 import type { Permalink } from '../share/permalink.ts';
 import { canGenerate } from '../state/can-generate.ts';
-import { isActive } from '../state/request-view.ts';
-import type { RequestView } from '../state/request-view.ts';
+import { isActive, type RequestView } from '../state/request-view.ts';
 import { closeRun, type ServeStore } from '../state/serve-store.ts';
 import { withContinuation, withEdit, writtenText, type DocumentText } from './document-text.ts';
 import {
   EMPTY_GENERATION_TEXTS,
+  errorOfOptions,
   parseGeneration,
   type GenerationErrors,
   type GenerationTexts,
@@ -45,7 +44,6 @@ export interface ComposerView {
   readonly followed?: FollowedRequest | undefined;
 }
 
-/** The prompt and options of a request. */
 export interface SentPrompt {
   readonly prompt: string;
   readonly options: GenerationOptions;
@@ -101,7 +99,7 @@ export class Composer {
     if (!canGenerate(this.#serveStore.getState().status.state)) return [];
     const { texts } = this.store.getState();
     const { options, errors } = parseGeneration(texts);
-    const error = prompts.includes('') ? EMPTY_PROMPT : describeOptionErrors(errors);
+    const error = prompts.includes('') ? EMPTY_PROMPT : errorOfOptions(errors);
     this.store.setState({ optionErrors: errors, error });
     if (error) return [];
     closeRun(this.#serveStore);
@@ -120,7 +118,6 @@ export class Composer {
     return this.#ofRun.get(id);
   }
 
-  /** Replaces the last continuation by another one. */
   regenerate(): void {
     this.undo();
     this.send();
@@ -226,9 +223,4 @@ async function remember(request: RequestView, texts: GenerationTexts, model: str
 /** Other options may fix any error except an empty prompt. */
 function withOtherOptions(error: WireError | undefined): WireError | undefined {
   return error === EMPTY_PROMPT ? error : undefined;
-}
-
-function describeOptionErrors(errors: GenerationErrors): WireError | undefined {
-  const messages = Object.values(errors).filter((message) => message !== undefined);
-  return messages.length > 0 ? { code: 'INVALID_OPTION', message: messages.join(' ') } : undefined;
 }

@@ -27,28 +27,22 @@ export function DocumentActions() {
     void copy(link, 'Link copied. It brings back prompt and options.');
   };
 
+  const exportJson = (): void =>
+    saveJson('tabserve-text.json', exportDocument(composer.store.getState(), store.getState()));
+  const actions = [
+    ['Copy text', () => void copy(composer.store.getState().document.text, 'Text copied.')],
+    ['Copy link', copyLink],
+    ['Export JSON', exportJson],
+    ['History', () => setIsHistoryOpen(true)],
+  ] as const;
+
   return (
     <div className="actions document-actions">
-      <Button
-        variant="quiet"
-        onClick={() => void copy(composer.store.getState().document.text, 'Text copied.')}
-      >
-        Copy text
-      </Button>
-      <Button variant="quiet" onClick={copyLink}>
-        Copy link
-      </Button>
-      <Button
-        variant="quiet"
-        onClick={() =>
-          saveJson('tabserve-text.json', exportDocument(composer.store.getState(), store.getState()))
-        }
-      >
-        Export JSON
-      </Button>
-      <Button variant="quiet" onClick={() => setIsHistoryOpen(true)}>
-        History
-      </Button>
+      {actions.map(([title, act]) => (
+        <Button key={title} variant="quiet" onClick={act}>
+          {title}
+        </Button>
+      ))}
       <output className="note">{said}</output>
       {isHistoryOpen && (
         <Suspense>

@@ -1,9 +1,7 @@
-import { useEffect, useRef } from 'react';
-import type { KeyboardEvent } from 'react';
+import { useEffect, useRef, type KeyboardEvent } from 'react';
 
 import { useComposer, useComposerView } from './composer-context.ts';
-import type { Composer } from './composer.ts';
-import { EMPTY_PROMPT } from './composer.ts';
+import { EMPTY_PROMPT, type Composer } from './composer.ts';
 import './document-editor.css';
 
 /** Prompt and continuation as one editable text. */

@@ -1,8 +1,7 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 
-import { withContinuation, withEdit, writtenText } from './document-text.ts';
-import type { DocumentText } from './document-text.ts';
+import { withContinuation, withEdit, writtenText, type DocumentText } from './document-text.ts';
 
 /** The text with brackets around its generated parts. */
 function marked({ segments }: DocumentText): string {

@@ -11,6 +11,7 @@ import {
   type GenerationOptions,
   type ModelInfo,
   type OptionName,
+  type WireError,
 } from '../../client/index.ts';
 
 /** The typed texts. An empty text leaves the option out, so its default applies. */
@@ -26,7 +27,6 @@ export interface GenerationField {
   readonly option: GenerationOption;
 }
 
-/** The options that the form shows. */
 export const GENERATION_FIELDS: readonly GenerationField[] = OPTION_NAMES.flatMap((name) => {
   const option = optionOf(name);
   if (!option.form) return [];
@@ -79,6 +79,12 @@ export function parseGeneration(texts: GenerationTexts): {
   }
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- each value has passed the check of its option
   return { options: values as GenerationOptions, errors };
+}
+
+/** All refusals as one; undefined where there are none. */
+export function errorOfOptions(errors: GenerationErrors): WireError | undefined {
+  const messages = Object.values(errors).filter((message) => message !== undefined);
+  return messages.length > 0 ? { code: 'INVALID_OPTION', message: messages.join(' ') } : undefined;
 }
 
 /** The value in force while the field is empty. */

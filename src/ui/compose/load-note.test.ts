@@ -1,17 +1,9 @@
-import { afterEach, describe, expect, it, vi } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 
 import { lastStartMs, noteStartTime } from './start-times.ts';
 import { applyEvents, createServeStore } from '../state/serve-store.ts';
-import { createStatus } from '../test-support.ts';
+import { createStatus, WEBGPU } from '../test-support.ts';
 import { describeStart } from './load-note.tsx';
-
-const WEBGPU = {
-  name: 'webgpu',
-  rung: 'webgpu-fp16',
-  precision: 'fp16',
-  adapter: 'a',
-  fallbackReason: '',
-} as const;
 
 const COMPILING = createStatus({
   state: 'warming-up',
@@ -26,10 +18,6 @@ function stubStorage(): void {
     setItem: (key: string, value: string) => items.set(key, value),
   });
 }
-
-afterEach(() => {
-  vi.unstubAllGlobals();
-});
 
 describe('while the model loads, the page', () => {
   it('says what takes long, and that prompts wait', () => {

@@ -1,4 +1,5 @@
 import type { ServeStatus } from '../../client/index.ts';
+import { readStored, writeStored } from '../parts/stored-text.ts';
 import type { ServeStore } from '../state/serve-store.ts';
 
 const KEY = 'tabserve-start-ms';
@@ -15,19 +16,15 @@ export function noteStartTime(store: ServeStore): void {
     if (status.state !== 'ready') return;
     unsubscribe();
     if (status.role !== 'leader' || !status.backend) return;
-    try {
-      const times = { ...readTimes(), [status.backend.name]: performance.now() };
-      localStorage.setItem(KEY, JSON.stringify(times));
-    } catch {
-      // Without storage, the page can't say how long it took.
-    }
+    const times = { ...readTimes(), [status.backend.name]: performance.now() };
+    writeStored('localStorage', KEY, JSON.stringify(times));
   });
 }
 
 /** By backend. */
 function readTimes(): Readonly<Record<string, unknown>> {
   try {
-    const times: unknown = JSON.parse(localStorage.getItem(KEY) ?? '{}');
+    const times: unknown = JSON.parse(readStored('localStorage', KEY) ?? '{}');
     return { ...(typeof times === 'object' && times) };
   } catch {
     return {};

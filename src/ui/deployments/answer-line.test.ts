@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import type { AnswerView } from '../state/answer-view.ts';
 import type { BatchView } from '../state/batch-view.ts';
 import { describeAnswers } from './answer-line.ts';
-import { idOf } from '../test-support.ts';
+import { createBatch, idOf } from '../test-support.ts';
 
 function answer(change: Partial<AnswerView> = {}): AnswerView {
   return {
@@ -21,21 +21,7 @@ function answer(change: Partial<AnswerView> = {}): AnswerView {
 
 /** Cut at the time, on this tab's clock. */
 function batchCutAt(cutAtMs: number): BatchView {
-  return {
-    deployment: 'adder',
-    batchIndex: 0,
-    queueLength: 0,
-    reason: 'full',
-    batchSize: 4,
-    measuredSize: 4,
-    maxBatchSize: 4,
-    waitMs: 0,
-    executionMs: 200,
-    cancelled: 0,
-    outcome: 'ok',
-    endedAtMs: cutAtMs + 200,
-    ranAlone: true,
-  };
+  return { ...createBatch(), endedAtMs: cutAtMs + 200, ranAlone: true };
 }
 
 describe('the answer beside Send', () => {

@@ -1,8 +1,7 @@
 import { describeInput, describeResult } from '../answers/describe-answer.ts';
 import { formatCount, formatMs } from '../parts/format.ts';
 import type { AnswerStatus, AnswerView } from '../state/answer-view.ts';
-import { MAX_SHOWN_BATCHES } from '../state/batch-view.ts';
-import type { BatchView } from '../state/batch-view.ts';
+import { MAX_SHOWN_BATCHES, type BatchView } from '../state/batch-view.ts';
 
 /** A longer input is left out of the line. */
 const MAX_SHORT_INPUT = 16;

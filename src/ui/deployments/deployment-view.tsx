@@ -7,7 +7,7 @@ import { KnobsPanel } from './knobs-panel.tsx';
 import { QueryForm } from './query-form.tsx';
 import { useQueries } from './use-queries.ts';
 
-interface DeploymentViewProps {
+export interface DeploymentViewProps {
   readonly name: string;
   readonly isShown: boolean;
 }

@@ -1,7 +1,6 @@
 import type { BatchKnobs } from '../../client/index.ts';
 import { Disclosure } from '../parts/disclosure.tsx';
-import { Knobs } from '../parts/knob-field.tsx';
-import type { KnobTexts } from '../parts/knob-field.tsx';
+import { Knobs, type KnobTexts } from '../parts/knob-field.tsx';
 import { configureDeployment } from '../state/connect-store.ts';
 import { useServe, useServeView } from '../state/serve-context.ts';
 

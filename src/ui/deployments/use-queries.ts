@@ -4,7 +4,6 @@ import type { RequestId } from '../../client/index.ts';
 import { useServe } from '../state/serve-context.ts';
 import type { FieldErrors, FieldTexts } from './house-features.ts';
 import { queryKindOf } from './query-kinds.tsx';
-import type { QueryKind } from './query-kinds.tsx';
 
 /** Queries that were sent together. */
 export interface SentQueries {
@@ -14,25 +13,17 @@ export interface SentQueries {
   readonly ids: readonly RequestId[];
 }
 
-export interface Queries {
-  readonly kind: QueryKind;
-  readonly texts: FieldTexts;
-  readonly errors: FieldErrors;
-  /** Undefined until the first are sent. */
-  readonly sent: SentQueries | undefined;
-  readonly change: (name: string, text: string) => void;
-  readonly check: () => void;
-  readonly send: (numQueries: number, spacingMs?: number) => void;
-}
+export type Queries = ReturnType<typeof useQueries>;
 
 /** The form of a deployment, and the queries that were last sent with it. */
-export function useQueries(deployment: string): Queries {
+export function useQueries(deployment: string) {
   const { serve } = useServe();
   const kind = queryKindOf(deployment);
   const [texts, setTexts] = useState<FieldTexts>(() =>
     Object.fromEntries(kind.fields.map(({ name, initialText }) => [name, initialText])),
   );
   const [errors, setErrors] = useState<FieldErrors>({});
+  /** Undefined until the first are sent. */
   const [sent, setSent] = useState<SentQueries>();
 
   // The request's row shows its answer or error.
@@ -64,7 +55,7 @@ export function useQueries(deployment: string): Queries {
     texts,
     errors,
     sent,
-    change: (name, text) => {
+    change: (name: string, text: string) => {
       setTexts((previous) => ({ ...previous, [name]: text }));
       setErrors(({ [name]: _fixed, ...others }) => others);
     },

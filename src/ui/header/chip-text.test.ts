@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 
-import type { BackendInfo, ModelInfo, ModelLoad, ServeStatus } from '../../client/index.ts';
-import { createStatus } from '../test-support.ts';
+import type { ModelInfo, ModelLoad, ServeStatus } from '../../client/index.ts';
+import { createStatus, WEBGPU } from '../test-support.ts';
 import { describeChip, textOf } from './chip-text.ts';
 
 const MODEL: ModelInfo = {
@@ -25,17 +25,9 @@ const MODEL: ModelInfo = {
   },
 };
 
-const BACKEND: BackendInfo = {
-  name: 'webgpu',
-  rung: 'webgpu-fp16',
-  precision: 'fp16',
-  adapter: 'a GPU',
-  fallbackReason: '',
-};
-
 const LOAD: ModelLoad = { id: 'owner/gpt2', isPaused: false, phase: 'download', loaded: 2, total: 5 };
 
-const READY = createStatus({ model: MODEL, backend: BACKEND, numTabs: 3 });
+const READY = createStatus({ model: MODEL, backend: WEBGPU, numTabs: 3 });
 
 const wide = (change: Partial<ServeStatus>): string => textOf(describeChip({ ...READY, ...change }));
 
@@ -59,7 +51,7 @@ describe('the chip', () => {
   });
 
   it('leaves out what an upstream doesn’t report', () => {
-    const backend = { ...BACKEND, name: 'upstream', precision: 'unknown' } as const;
+    const backend = { ...WEBGPU, name: 'upstream', precision: 'unknown' } as const;
     expect(wide({ backend, model: { ...MODEL, id: 'llama', numParameters: 0 } })).toBe(
       'llama · Upstream · 3 tabs',
     );

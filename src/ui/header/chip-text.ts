@@ -1,7 +1,6 @@
 import type { ModelInfo, ModelLoad, ServeStatus } from '../../client/index.ts';
 import { formatCompact, formatCount } from '../parts/format.ts';
-import { BACKENDS } from './backend-texts.ts';
-import { describePhase, isLoading } from './describe-state.ts';
+import { BACKENDS, describePhase, isLoading } from './describe-state.ts';
 
 /** A piece of the chip's text, with the space before it. */
 interface ChipPart {

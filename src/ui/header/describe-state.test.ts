@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 
 import type { LoadProgress, ServeStatus } from '../../client/index.ts';
-import { createStatus } from '../test-support.ts';
+import { createStatus, WEBGPU } from '../test-support.ts';
 import { describeDetail, describeRecovery, describeState, describeTabs } from './describe-state.ts';
 
 function statusOf(state: ServeStatus['state'], progress?: LoadProgress): ServeStatus {
@@ -29,13 +29,8 @@ describe('state in words', () => {
 
   it('speaks of shaders only where there are some', () => {
     const status = statusOf('warming-up', { phase: 'compile', loaded: 1, total: 4 });
-    const backend = {
-      name: 'wasm',
-      rung: 'wasm',
-      precision: 'fp32',
-      adapter: '',
-    } as const;
-    expect(describeState({ ...status, backend: { ...backend, fallbackReason: '' } })).toBe('Warming up');
+    const backend = { ...WEBGPU, name: 'wasm', rung: 'wasm' } as const;
+    expect(describeState({ ...status, backend })).toBe('Warming up');
   });
 
   it('says what it can while sizes are unknown', () => {
@@ -104,12 +99,7 @@ describe('the tabs in words', () => {
   });
 
   it('say that an upstream answers, where one does', () => {
-    const backend = {
-      name: 'upstream',
-      precision: 'unknown',
-      adapter: 'http://gpu:8000',
-      fallbackReason: '',
-    } as const;
+    const backend = { ...WEBGPU, name: 'upstream', precision: 'unknown' } as const;
     expect(describeTabs({ ...ready, backend })).toBe('This tab sends prompts to the upstream');
     expect(describeTabs({ ...ready, backend, role: 'follower' })).toBe(
       'Another tab sends prompts to the upstream',

@@ -1,6 +1,19 @@
-import type { FaultKind, LoadProgress, Recovery, ServeState, ServeStatus } from '../../client/index.ts';
+import type {
+  BackendInfo,
+  FaultKind,
+  LoadProgress,
+  Recovery,
+  ServeState,
+  ServeStatus,
+} from '../../client/index.ts';
 import { formatCount, formatMegabytes } from '../parts/format.ts';
 import { canGenerate } from '../state/can-generate.ts';
+
+export const BACKENDS = {
+  webgpu: { title: 'WebGPU', place: 'Adapter', kind: 'Hardware adapter' },
+  wasm: { title: 'WASM', place: 'Processor', kind: 'Runs on the CPU' },
+  upstream: { title: 'Upstream', place: 'Server', kind: 'Batches with its own settings' },
+} as const satisfies Record<BackendInfo['name'], object>;
 
 const STATE_NAMES: Readonly<Record<ServeState, string>> = {
   loading: 'Loading the model',
@@ -55,20 +68,11 @@ export function describePhase({ state, progress, backend }: ServeStatus): string
 }
 
 export function describeDetail({ state, progress, isHandover }: ServeStatus): string {
-  switch (state) {
-    case 'loading':
-    case 'warming-up':
-      if (progress) return describeProgress(progress);
-      return isHandover ? 'Another tab takes over. All requests continue.' : 'Starting the worker';
-    case 'ready':
-      return '';
-    case 'failed':
-      return 'The page says why below';
-    case 'closed':
-      return 'Reload the page to start again';
-    default:
-      return state satisfies never;
-  }
+  if (state === 'failed') return 'The page says why below';
+  if (state === 'closed') return 'Reload the page to start again';
+  if (state === 'ready') return '';
+  if (progress) return describeProgress(progress);
+  return isHandover ? 'Another tab takes over. All requests continue.' : 'Starting the worker';
 }
 
 /** How the worker before this one ended, and how its requests went on. */

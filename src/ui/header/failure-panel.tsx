@@ -55,7 +55,7 @@ interface FailurePanelProps {
 export function FailurePanel({ error, what = 'Tabserve' }: FailurePanelProps) {
   const { text, label, backend } = remedyOf(error);
   return (
-    <section className="failure" role="alert">
+    <section className="failure stack" role="alert">
       <h2>Couldn’t start {what}</h2>
       <p>{error.message}</p>
       {text && <p>{text}</p>}

@@ -1,4 +1,3 @@
-/** The id of the chip's button. */
 export const MODEL_BOX_BUTTON = 'model-box-button';
 
 /** Opens the box with the choice of a model, and moves the focus there. */

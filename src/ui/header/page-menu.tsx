@@ -1,5 +1,8 @@
+import { useState } from 'react';
+
 import { Popover } from '../parts/popover.tsx';
-import { ThemeChoice } from '../theme/theme-choice.tsx';
+import { Segments } from '../parts/segments.tsx';
+import { applyTheme, readTheme, THEMES } from '../theme/theme.ts';
 
 const KEYS = [
   ['Enter', 'Send the prompt'],
@@ -24,5 +27,23 @@ export function PageMenu() {
         ))}
       </dl>
     </Popover>
+  );
+}
+
+function ThemeChoice() {
+  const [theme, setTheme] = useState(readTheme);
+  return (
+    <Segments
+      legend="Theme"
+      name="theme"
+      value={theme}
+      choices={THEMES}
+      onChange={(chosen) => {
+        applyTheme(chosen);
+        setTheme(chosen);
+      }}
+    >
+      <p className="field-hint">System follows the theme of your device.</p>
+    </Segments>
   );
 }

@@ -13,7 +13,7 @@ interface SiteHeaderProps {
 export function SiteHeader({ children, status }: SiteHeaderProps) {
   return (
     <header className="site-header">
-      <div className="brand">
+      <div className="brand row">
         <svg className="brand-mark" viewBox="0 0 32 32" aria-hidden="true">
           <path d="M4 28V9a4 4 0 0 1 4-4h7a4 4 0 0 1 4 4h5a4 4 0 0 1 4 4v15z" />
           <path className="brand-bars" d="M9 24v-6M14 24V11M19 24v-9M24 24v-4" />

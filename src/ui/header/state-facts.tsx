@@ -3,15 +3,14 @@ import type { ReactNode } from 'react';
 import type { BackendInfo, ModelInfo } from '../../client/index.ts';
 import { formatCount, formatParameters, NO_VALUE } from '../parts/format.ts';
 import { useServeView } from '../state/serve-context.ts';
-import { BACKENDS } from './backend-texts.ts';
-import { describeDetail, describeRecovery, describeState, describeTabs } from './describe-state.ts';
+import { BACKENDS, describeDetail, describeRecovery, describeState, describeTabs } from './describe-state.ts';
 
 /** The state, the model, where it runs and why there, the tabs, and the last recovery. */
 export function StateFacts() {
   const status = useServeView((view) => view.status);
   const { model, backend, numTabs } = status;
   return (
-    <dl className="facts">
+    <dl className="facts stack">
       <Fact name="State" detail={describeDetail(status)}>
         {describeState(status)}
       </Fact>

@@ -3,8 +3,7 @@ import { lazy, Suspense } from 'react';
 import { Popover } from '../parts/popover.tsx';
 import { useIsUpstream, useServeView } from '../state/serve-context.ts';
 import { describeChip, textOf } from './chip-text.ts';
-import { describeState } from './describe-state.ts';
-import { LoadBar } from './load-bar.tsx';
+import { describeState, isLoading } from './describe-state.ts';
 import { MODEL_BOX_BUTTON } from './open-model-box.ts';
 import { StateFacts } from './state-facts.tsx';
 
@@ -35,7 +34,7 @@ export function StatusChip() {
           <span className="chip-line" data-state={isWarning ? 'warning' : state}>
             {parts.map(({ text, isExtra }, index) => (
               // The key is the text before the piece, so that a piece that would move is drawn anew.
-              <span key={textOf(parts.slice(0, index))} className={isExtra ? 'chip-extra' : undefined}>
+              <span key={textOf(parts.slice(0, index))} className={isExtra ? 'chip-extra muted' : undefined}>
                 {text}
               </span>
             ))}
@@ -50,5 +49,20 @@ export function StatusChip() {
         )}
       </Popover>
     </>
+  );
+}
+
+/** Lies over the bar's lower edge, so that nothing moves when the load ends. */
+function LoadBar() {
+  const { state, progress, load } = useServeView((view) => view.status);
+  const isStarting = isLoading(state);
+  if (!isStarting && !load) return null;
+  const { loaded = 0, total = 0 } = (isStarting ? progress : load) ?? {};
+  return (
+    <progress
+      className="load-bar"
+      aria-label={isStarting ? 'Loading the model' : `Loading ${load?.id}`}
+      {...(total > 0 && { value: loaded, max: total })}
+    />
   );
 }

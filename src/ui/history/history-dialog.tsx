@@ -43,9 +43,9 @@ export function HistoryDialog({ onClose }: { readonly onClose: () => void }) {
       )}
       {refusal && <ErrorLine error={refusal} />}
       {entries?.length === 0 && (
-        <p className="history-empty">No texts yet. Send a prompt, and its text appears here.</p>
+        <p className="history-empty muted">No texts yet. Send a prompt, and its text appears here.</p>
       )}
-      <ul className="history-list" aria-labelledby="history-title">
+      <ul className="history-list stack" aria-labelledby="history-title">
         {entries?.map((entry) => (
           <Entry
             key={entry.key}

@@ -1,5 +1,4 @@
-import { clear, createStore, del, delMany, entries, keys, set } from 'idb-keyval';
-import type { UseStore } from 'idb-keyval';
+import { clear, createStore, del, delMany, entries, keys, set, type UseStore } from 'idb-keyval';
 
 import type { GenerationTexts } from '../compose/generation-fields.ts';
 import type { FinishReason, WireError } from '../../client/index.ts';

@@ -1,8 +1,7 @@
 import { uniformFloat64 } from 'pure-rand/distribution/uniformFloat64';
 import { xoroshiro128plus } from 'pure-rand/generator/xoroshiro128plus';
 
-import { MAX_REQUESTS } from './scenario.ts';
-import type { Arrivals, Lengths, Scenario, Trace } from './scenario.ts';
+import { MAX_REQUESTS, type Arrivals, type Lengths, type Scenario, type Trace } from './scenario.ts';
 
 /** The length of the list from which a closed loop takes its requests. */
 const NUM_CLOSED_LOOP_REQUESTS = 500;

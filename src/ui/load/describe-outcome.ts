@@ -1,5 +1,6 @@
 import { formatCount, formatMs, formatNumber } from '../parts/format.ts';
 import { POLICY_NAMES } from '../policy/policy-texts.ts';
+import type { Mode } from './load-form.ts';
 import type { LoadResults } from './load-session.ts';
 import type { Trial } from './summarize.ts';
 
@@ -28,19 +29,16 @@ export function describeFinding(trials: readonly Pick<Trial, 'label' | 'summary'
 /** The result of a test that is over. */
 export function describeOutcome({ mode, trials }: LoadResults): Outcome {
   if (trials.length === 0) return { title: 'Stopped before the first run ended.', detail: '' };
-  switch (mode) {
-    case 'compare':
-      return describeFinding(trials) ?? { title: 'Stopped before all policies had run.', detail: '' };
-    case 'run':
-      return describeRun(trials);
-    case 'sweep':
-      return describeSweep(trials);
-    case 'suggest':
-      return { title: describeSearch(trials), detail: '' };
-    default:
-      return mode satisfies never;
-  }
+  return DESCRIBERS[mode](trials);
 }
+
+const DESCRIBERS: Readonly<Record<Mode, (trials: readonly Trial[]) => Outcome>> = {
+  run: describeRun,
+  sweep: describeSweep,
+  compare: (trials) =>
+    describeFinding(trials) ?? { title: 'Stopped before all policies had run.', detail: '' },
+  suggest: describeSearch,
+};
 
 function describeRun([trial]: readonly Trial[]): Outcome {
   if (!trial) return { title: '', detail: '' };
@@ -51,9 +49,10 @@ function describeRun([trial]: readonly Trial[]): Outcome {
   };
 }
 
-function describeSearch(trials: readonly Trial[]): string {
+function describeSearch(trials: readonly Trial[]): Outcome {
   const numSettings = new Set(trials.map(({ label }) => label)).size;
-  return `Measured ${formatCount(numSettings)} settings in ${formatCount(trials.length)} runs.`;
+  const title = `Measured ${formatCount(numSettings)} settings in ${formatCount(trials.length)} runs.`;
+  return { title, detail: '' };
 }
 
 function describeSweep(trials: readonly Trial[]): Outcome {

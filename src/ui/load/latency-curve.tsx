@@ -5,11 +5,13 @@ import 'uplot/dist/uPlot.min.css';
 import { formatMs, formatNumber } from '../parts/format.ts';
 import { observeSize } from '../drawing/observe.ts';
 import { onThemeChange } from '../theme/theme.ts';
-import { color, createAxis, createLegend, READ_ONLY_CURSOR } from '../watch/chart-spec.ts';
-import type { ChartColor } from '../watch/chart-spec.ts';
+import type { ChartColor } from '../watch/chart-head.ts';
+import { color, createAxis, READ_ONLY_CURSOR } from '../watch/chart-spec.ts';
 import type { Trial } from './summarize.ts';
 
 const HEIGHT = 165;
+/** Its place among the series. */
+const LIMIT_LINE = 3;
 
 interface LatencyCurveProps {
   readonly trials: readonly Pick<Trial, 'label' | 'summary'>[];
@@ -34,8 +36,8 @@ export function LatencyCurve({ trials, latencyLimitMs }: LatencyCurveProps) {
   }, [trials, latencyLimitMs]);
 
   return (
-    <figure className="chart load-curve">
-      <figcaption>
+    <figure className="chart">
+      <figcaption className="row">
         <h3>Latency over throughput</h3> <span className="note">one point for each row of the table</span>
       </figcaption>
       <div ref={hostRef} aria-hidden="true" data-testid="latency-curve" />
@@ -43,12 +45,27 @@ export function LatencyCurve({ trials, latencyLimitMs }: LatencyCurveProps) {
   );
 }
 
+/** The legend is HTML, where CSS variables work. A dashed line has a hollow marker. */
+const MARKERS: uPlot.Legend.Markers = {
+  width: (chart, index) => (isDashed(chart, index) ? 2 : 0),
+  stroke: (_chart, index) => variableOf(index),
+  fill: (chart, index) => (isDashed(chart, index) ? 'transparent' : variableOf(index)),
+};
+
+function isDashed(chart: uPlot, seriesIndex: number): boolean {
+  return chart.series[seriesIndex]?.dash !== undefined;
+}
+
+function variableOf(seriesIndex: number): string {
+  return seriesIndex === LIMIT_LINE ? 'var(--bad)' : 'var(--series-e2e)';
+}
+
 function optionsOf(width: number): uPlot.Options {
   const points = { show: true, size: 8, fill: color('--series-e2e') };
   return {
     width,
     height: HEIGHT,
-    legend: createLegend(['--series-e2e', '--series-e2e', '--bad']),
+    legend: { markers: MARKERS },
     cursor: READ_ONLY_CURSOR,
     scales: {
       x: { time: false, range: (_chart, _min, max) => [0, (max ?? 1) * 1.08] },

@@ -1,14 +1,8 @@
 import type { LoadResults } from './load-session.ts';
-import type { Percentiles, Trial } from './summarize.ts';
+import { LATENCIES, type Percentiles, type Trial } from './summarize.ts';
 
 type Cell = string | number | undefined;
 
-const LATENCIES = [
-  ['TTFT', 'ttftMs'],
-  ['TPOT', 'tpotMs'],
-  ['Queue wait', 'queueWaitMs'],
-  ['End to end', 'e2eMs'],
-] as const;
 const SHARES = ['p50', 'p95', 'p99'] as const satisfies (keyof Percentiles)[];
 
 type Column = readonly [title: string, cellOf: (trial: Trial) => Cell];

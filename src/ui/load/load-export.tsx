@@ -1,5 +1,6 @@
 import { useStore } from 'zustand';
 
+import type { ServeStatus } from '../../client/index.ts';
 import { Button } from '../parts/button.tsx';
 import { useComposer } from '../compose/composer-context.ts';
 import { Popover } from '../parts/popover.tsx';
@@ -10,38 +11,33 @@ import { useServe } from '../state/serve-context.ts';
 import { loadCsv } from './load-csv.ts';
 import { writeLoadForm } from './load-form.ts';
 import { saveLoadPicture } from './load-picture.ts';
-import { exportLoad, type LoadSession } from './load-session.ts';
+import { exportLoad, type LoadResults, type LoadSession } from './load-session.ts';
+
+const EXPORTS: readonly (readonly [
+  title: string,
+  save: (results: LoadResults, status: ServeStatus) => void,
+])[] = [
+  ['Results as JSON', (results, status) => saveJson('tabserve-load.json', exportLoad(results, status))],
+  ['Results as CSV', (results) => saveCsv('tabserve-load.csv', loadCsv(results))],
+  ['Picture as PNG', (results) => void saveLoadPicture(results)],
+];
 
 export function LoadExport({ session }: { readonly session: LoadSession }) {
   const { store } = useServe();
   const results = useStore(session.store, (view) => view.results);
-  const hasResults = results !== undefined && results.trials.length > 0;
   return (
     <Popover label="Export" className="lab-export">
-      <div className="lab-exports">
-        <Button
-          variant="small"
-          disabled={!hasResults}
-          onClick={() =>
-            results && saveJson('tabserve-load.json', exportLoad(results, store.getState().status))
-          }
-        >
-          Results as JSON
-        </Button>
-        <Button
-          variant="small"
-          disabled={!hasResults}
-          onClick={() => results && saveCsv('tabserve-load.csv', loadCsv(results))}
-        >
-          Results as CSV
-        </Button>
-        <Button
-          variant="small"
-          disabled={!hasResults}
-          onClick={() => results && void saveLoadPicture(results)}
-        >
-          Picture as PNG
-        </Button>
+      <div className="lab-exports stack">
+        {EXPORTS.map(([title, save]) => (
+          <Button
+            key={title}
+            variant="small"
+            disabled={!results?.trials.length}
+            onClick={() => results && save(results, store.getState().status)}
+          >
+            {title}
+          </Button>
+        ))}
         <LinkButton session={session} />
       </div>
     </Popover>

@@ -1,10 +1,8 @@
 import * as v from 'valibot';
 
 import { parseNumber } from '../parts/format.ts';
-import type { Arrivals, Lengths, Scenario } from './scenario.ts';
-import { MAX_REQUESTS } from './scenario.ts';
+import { MAX_REQUESTS, type Arrivals, type Lengths, type Scenario } from './scenario.ts';
 
-/** Each choice with its title. */
 export const MODES = [
   ['run', 'Run'],
   ['sweep', 'Sweep'],
@@ -29,7 +27,6 @@ export const LENGTH_TYPES = [
 ] as const;
 
 interface NumberRule {
-  /** The title of the group that the form shows it in. */
   readonly group: 'Arrivals' | 'Prompt length' | 'Output length' | 'Measure';
   readonly label: string;
   readonly unit?: string;

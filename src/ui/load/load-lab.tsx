@@ -9,8 +9,7 @@ import { canGenerate } from '../state/can-generate.ts';
 import { useServe, useServeView } from '../state/serve-context.ts';
 import { LoadExport } from './load-export.tsx';
 import { LoadFields } from './load-fields.tsx';
-import { MODES, readLoadForm } from './load-form.ts';
-import type { Mode } from './load-form.ts';
+import { MODES, readLoadForm, type Mode } from './load-form.ts';
 import './load-lab.css';
 import { LoadProgress } from './load-progress.tsx';
 import { LoadResultsView } from './load-results.tsx';
@@ -89,9 +88,7 @@ function LabHead({ session, onClose }: LabPartProps & Pick<LoadLabProps, 'onClos
         value={mode}
         choices={MODES}
         onChange={(chosen) => session.change({ mode: chosen })}
-      >
-        {null}
-      </Segments>
+      />
       <StartButton session={session} />
       <p className="lab-explanation note">{MODE_EXPLANATIONS[mode]}</p>
       <LoadExport session={session} />

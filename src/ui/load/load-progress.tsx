@@ -8,11 +8,8 @@ import { describePlan } from './plan-time.ts';
 
 /** How far the test is, or its result, or why it can't start. Its height is reserved. Screen readers announce only the end. */
 export function LoadProgress({ session }: { readonly session: LoadSession }) {
-  const progress = useStore(session.store, (view) => view.progress);
-  const isRunning = useStore(session.store, (view) => view.isRunning);
-  const error = useStore(session.store, (view) => view.error);
-  const results = useStore(session.store, (view) => view.results);
-  const said = useStore(session.store, describeEnd);
+  const view = useStore(session.store);
+  const { progress, isRunning, error, results } = view;
   return (
     <div className="load-progress">
       {isRunning && (
@@ -33,7 +30,7 @@ export function LoadProgress({ session }: { readonly session: LoadSession }) {
       )}
       {!isRunning && !error && results && <Outcome results={results} />}
       <div role="alert">{error && <ErrorLine error={error} />}</div>
-      <output className="visually-hidden">{said}</output>
+      <output className="visually-hidden">{describeEnd(view)}</output>
     </div>
   );
 }

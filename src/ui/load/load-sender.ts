@@ -151,7 +151,7 @@ async function generate(
 }
 
 /** Resolves after the delay, or when the run is stopped. */
-async function pause(delayMs: number, signal: AbortSignal): Promise<void> {
+export async function pause(delayMs: number, signal: AbortSignal): Promise<void> {
   if (delayMs <= 0 || signal.aborted) return;
   const { promise, resolve } = Promise.withResolvers<void>();
   const timer = setTimeout(resolve, delayMs);

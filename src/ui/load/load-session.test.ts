@@ -12,6 +12,10 @@ const TRACE = {
   requests: [5, 20, 40].map((atMs, seed) => ({ atMs, prompt: `no ${seed}`, maxNewTokens: seed + 1, seed })),
 };
 
+function createSession(mode: 'suggest' | 'sweep'): LoadSession {
+  return new LoadSession(createFakeServe('continuous').serve, NO_RECORDER, { ...FORM, mode });
+}
+
 async function replay(mode: 'sweep' | 'compare', trace: Trace) {
   const { serve, prompts } = createFakeServe('continuous');
   const session = new LoadSession(serve, NO_RECORDER, { ...FORM, arrivals: 'replay', mode });
@@ -22,10 +26,7 @@ async function replay(mode: 'sweep' | 'compare', trace: Trace) {
 
 describe('the results of a load test', () => {
   it('have a suggestion once all of it has run', async () => {
-    const session = new LoadSession(createFakeServe('continuous').serve, NO_RECORDER, {
-      ...FORM,
-      mode: 'suggest',
-    });
+    const session = createSession('suggest');
     // A clock that stands still: no round is longer than another.
     vi.spyOn(performance, 'now').mockReturnValue(0);
     await session.start();
@@ -35,10 +36,7 @@ describe('the results of a load test', () => {
   });
 
   it('have none where it was stopped, though no request was', async () => {
-    const session = new LoadSession(createFakeServe('continuous').serve, NO_RECORDER, {
-      ...FORM,
-      mode: 'suggest',
-    });
+    const session = createSession('suggest');
     session.store.subscribe(({ results }) => {
       if (results?.trials.length === 5) session.stop();
     });
@@ -49,19 +47,17 @@ describe('the results of a load test', () => {
   });
 });
 
-describe('the requests of a load test', () => {
-  it('go to the recorder, and a comparison keeps their slots', async () => {
-    const ids: string[] = [];
-    const recorder = { ...NO_RECORDER, add: (id: string) => void ids.push(id) };
-    const { serve, prompts } = createFakeServe('continuous');
-    const session = new LoadSession(serve, recorder, { ...FORM, mode: 'compare' });
-    await session.start();
-    expect(ids).toEqual(prompts.map((_, index) => `request ${index + 1}`));
-    const { results } = session.store.getState();
-    expect(results?.trials.flatMap(({ slots }) => slots?.requestIds)).toEqual(ids);
-    if (!results) throw new Error('No results');
-    expect(exportLoad(results, serve.status()).trials[0]).not.toHaveProperty('slots');
-  });
+it('the requests of a load test go to the recorder, and a comparison keeps their slots', async () => {
+  const ids: string[] = [];
+  const recorder = { ...NO_RECORDER, add: (id: string) => void ids.push(id) };
+  const { serve, prompts } = createFakeServe('continuous');
+  const session = new LoadSession(serve, recorder, { ...FORM, mode: 'compare' });
+  await session.start();
+  expect(ids).toEqual(prompts.map((_, index) => `request ${index + 1}`));
+  const { results } = session.store.getState();
+  expect(results?.trials.flatMap(({ slots }) => slots?.requestIds)).toEqual(ids);
+  if (!results) throw new Error('No results');
+  expect(exportLoad(results, serve.status()).trials[0]).not.toHaveProperty('slots');
 });
 
 describe('a replay', () => {
@@ -105,21 +101,16 @@ describe('a replay', () => {
   });
 });
 
-describe('the file of a load test', () => {
-  it('has the trace of each run that did not send the first one’s', async () => {
-    const session = new LoadSession(createFakeServe('continuous').serve, NO_RECORDER, {
-      ...FORM,
-      mode: 'sweep',
-    });
-    await session.start();
-    const { results } = session.store.getState();
-    if (!results) throw new Error('No results');
-    const { serve } = createFakeServe('continuous');
-    const { scenario, trace, trials } = exportLoad(results, serve.status());
-    expect(scenario).toEqual(results.scenario);
-    expect(trials.map((trial) => ('trace' in trial ? trial.trace : trace))).toEqual(
-      results.trials.map((trial) => trial.trace),
-    );
-    expect(trials[0]).not.toHaveProperty('trace');
-  });
+it('the file of a load test has the trace of each run that did not send the first one’s', async () => {
+  const session = createSession('sweep');
+  await session.start();
+  const { results } = session.store.getState();
+  if (!results) throw new Error('No results');
+  const { serve } = createFakeServe('continuous');
+  const { scenario, trace, trials } = exportLoad(results, serve.status());
+  expect(scenario).toEqual(results.scenario);
+  expect(trials.map((trial) => ('trace' in trial ? trial.trace : trace))).toEqual(
+    results.trials.map((trial) => trial.trace),
+  );
+  expect(trials[0]).not.toHaveProperty('trace');
 });

@@ -1,5 +1,4 @@
-import { createStore } from 'zustand/vanilla';
-import type { StoreApi } from 'zustand/vanilla';
+import { createStore, type StoreApi } from 'zustand/vanilla';
 
 import type { PolicyOverride, TabserveClient, ServeStatus, WireError } from '../../client/index.ts';
 import { toWireError } from '../parts/to-wire-error.ts';
@@ -136,7 +135,10 @@ export class LoadSession {
       latencyLimitMs,
       recorder: this.#recorder,
       keepsSlots: mode === 'run' || mode === 'compare',
-      onStart: (start) => this.#begin(start),
+      onStart: (start) => {
+        this.#trial = start;
+        this.#shownAtMs = -Infinity;
+      },
       onProgress: (progress) => this.#showProgress(progress),
       onTrial: (trial) => this.#keep(trial),
     };
@@ -150,11 +152,6 @@ export class LoadSession {
 
   #parse(form: LoadForm) {
     return parseLoadForm(form, this.#serve.status().policy.maxBatchSize);
-  }
-
-  #begin(start: TrialStart): void {
-    this.#trial = start;
-    this.#shownAtMs = -Infinity;
   }
 
   #keep(trial: Trial): void {

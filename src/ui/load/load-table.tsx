@@ -3,7 +3,7 @@ import { ScrollBox } from '../parts/scroll-box.tsx';
 import { formatRatio, titleOfGoodput } from './compare-measures.ts';
 import type { LoadResults } from './load-session.ts';
 import type { Candidate } from './suggest-knobs.ts';
-import type { LoadSummary, Percentiles } from './summarize.ts';
+import { LATENCIES, type LoadSummary, type Percentiles } from './summarize.ts';
 
 interface LoadTableProps {
   readonly rows: readonly Candidate[];
@@ -44,13 +44,6 @@ export function LoadTable({ rows, mode, latencyLimitMs }: LoadTableProps) {
     </ScrollBox>
   );
 }
-
-const LATENCIES = [
-  ['TTFT', 'ttftMs'],
-  ['TPOT', 'tpotMs'],
-  ['Queue wait', 'queueWaitMs'],
-  ['End to end', 'e2eMs'],
-] as const satisfies (readonly [title: string, figure: keyof LoadSummary])[];
 
 interface ResultRowProps {
   readonly row: Candidate;

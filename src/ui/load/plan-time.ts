@@ -43,12 +43,10 @@ export function plannedMsOf({ requests, closedLoop }: Trace, scenario?: Scenario
   return scenario ? scenario.durationSeconds * 1000 : (requests.at(-1)?.atMs ?? 0);
 }
 
+type Sending = Pick<LoadProgress, 'elapsedMs' | 'numSent' | 'numFinished' | 'numRejected' | 'numToSend'>;
+
 /** Scales the plan by what the ended trials took. */
-export function estimatePlan(
-  start: TrialStart,
-  ended: EndedTrials,
-  progress: Pick<LoadProgress, 'elapsedMs' | 'numSent' | 'numFinished' | 'numRejected' | 'numToSend'>,
-): PlanProgress {
+export function estimatePlan(start: TrialStart, ended: EndedTrials, progress: Sending): PlanProgress {
   const { label, plannedMs, numLater, laterMs } = start;
   const factor = ended.plannedMs > 0 ? ended.tookMs / ended.plannedMs : 1;
   const { elapsedMs } = progress;
@@ -65,10 +63,13 @@ export function estimatePlan(
 }
 
 /** Once all requests are sent and a tenth is over, the rate of their ends says more than the plan. */
-function drainedAtMs(
-  progress: Pick<LoadProgress, 'elapsedMs' | 'numSent' | 'numFinished' | 'numRejected' | 'numToSend'>,
-): number | undefined {
-  const { elapsedMs, numSent, numFinished, numRejected, numToSend } = progress;
+function drainedAtMs({
+  elapsedMs,
+  numSent,
+  numFinished,
+  numRejected,
+  numToSend,
+}: Sending): number | undefined {
   const numOver = numFinished + numRejected;
   if (numToSend === undefined || numSent < numToSend || numOver === 0 || 10 * numOver < numToSend)
     return undefined;

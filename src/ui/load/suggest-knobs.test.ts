@@ -85,23 +85,21 @@ describe('a ranking of settings', () => {
   });
 });
 
-describe('the rounds of a setting', () => {
-  it('come to the median of each figure, and to the sum of each count', () => {
-    const trials = [3, 1, 2].map((value) =>
-      createTrial('8', {
-        numSent: 5,
-        goodputPerSecond: value,
-        e2eMs: { p50: value, p95: 10 * value, p99: 20 * value },
-      }),
-    );
-    expect(combineRounds(trials)).toMatchObject([
-      {
-        label: '8',
-        rounds: trials,
-        summary: { numSent: 15, goodputPerSecond: 2, e2eMs: { p50: 2, p95: 20, p99: 40 }, ttftMs: undefined },
-      },
-    ]);
-  });
+it('the rounds of a setting come to the median of each figure, and to the sum of each count', () => {
+  const trials = [3, 1, 2].map((value) =>
+    createTrial('8', {
+      numSent: 5,
+      goodputPerSecond: value,
+      e2eMs: { p50: value, p95: 10 * value, p99: 20 * value },
+    }),
+  );
+  expect(combineRounds(trials)).toMatchObject([
+    {
+      label: '8',
+      rounds: trials,
+      summary: { numSent: 15, goodputPerSecond: 2, e2eMs: { p50: 2, p95: 20, p99: 40 }, ttftMs: undefined },
+    },
+  ]);
 });
 
 const sizesOf = (truths: Readonly<Record<string, Truth>>) => {

@@ -1,13 +1,9 @@
-import type { BatchingPolicy, RequestId } from '../../client/index.ts';
-import type { SlotBar } from '../state/slot-history.ts';
+import type { BatchingPolicy, LatencySummary } from '../../client/index.ts';
 import type { LoadRun, Outcome } from './load-sender.ts';
 import type { Trace } from './scenario.ts';
+import type { TrialSlots } from './trial-slots.ts';
 
-export interface Percentiles {
-  readonly p50: number;
-  readonly p95: number;
-  readonly p99: number;
-}
+export type Percentiles = Omit<LatencySummary, 'count'>;
 
 export type LoadSummary = Readonly<ReturnType<typeof summarize>>;
 
@@ -25,14 +21,13 @@ export interface Trial {
   readonly slots?: TrialSlots;
 }
 
-/** For a timeline. */
-interface TrialSlots {
-  /** On this tab's clock. */
-  readonly startedAtMs: number;
-  /** In the order of submission. */
-  readonly requestIds: readonly RequestId[];
-  readonly bars: readonly SlotBar[];
-}
+/** The latencies of a summary, with their titles. */
+export const LATENCIES = [
+  ['TTFT', 'ttftMs'],
+  ['TPOT', 'tpotMs'],
+  ['Queue wait', 'queueWaitMs'],
+  ['End to end', 'e2eMs'],
+] as const satisfies (readonly [title: string, figure: keyof LoadSummary])[];
 
 type Finished = Extract<Outcome, { status: 'finished' }>;
 

@@ -4,6 +4,10 @@ import { describe, expect, it } from 'vitest';
 
 import { contendersOf, medianOf, withinLimit } from './tell-apart.ts';
 
+function contenders(better: 'more' | 'less', ...samples: readonly (readonly number[])[]) {
+  return contendersOf(samples, better);
+}
+
 type Noise = (random: () => number) => number;
 
 /** Box and Muller 1958. */
@@ -61,71 +65,21 @@ describe('settings compared by repeated rounds', () => {
   });
 
   it('are the lowest where less is better', () => {
-    expect(
-      contendersOf(
-        [
-          [90, 91, 92],
-          [40, 41, 42],
-          [40, 42, 43],
-        ],
-        'less',
-      ),
-    ).toEqual([1, 2]);
+    expect(contenders('less', [90, 91, 92], [40, 41, 42], [40, 42, 43])).toEqual([1, 2]);
   });
 
   it('do not differ where a difference is sure and too small to matter', () => {
-    expect(
-      contendersOf(
-        [
-          [100, 100, 100],
-          [101, 101, 101],
-        ],
-        'more',
-      ),
-    ).toEqual([0, 1]);
-    expect(
-      contendersOf(
-        [
-          [100, 100, 100],
-          [103, 103, 103],
-        ],
-        'more',
-      ),
-    ).toEqual([1]);
+    expect(contenders('more', [100, 100, 100], [101, 101, 101])).toEqual([0, 1]);
+    expect(contenders('more', [100, 100, 100], [103, 103, 103])).toEqual([1]);
   });
 
   it('are no worse for a quiet neighbor: each counts as noisy as the typical one', () => {
-    expect(
-      contendersOf(
-        [
-          [100, 100, 100],
-          [90, 104, 112],
-          [88, 103, 115],
-        ],
-        'more',
-      ),
-    ).toEqual([0, 1, 2]);
+    expect(contenders('more', [100, 100, 100], [90, 104, 112], [88, 103, 115])).toEqual([0, 1, 2]);
   });
 
   it('that served nothing lose to those that did', () => {
-    expect(
-      contendersOf(
-        [
-          [0, 0, 0],
-          [5, 5.1, 5.2],
-        ],
-        'more',
-      ),
-    ).toEqual([1]);
-    expect(
-      contendersOf(
-        [
-          [0, 0, 0],
-          [0, 0, 0],
-        ],
-        'more',
-      ),
-    ).toEqual([0, 1]);
+    expect(contenders('more', [0, 0, 0], [5, 5.1, 5.2])).toEqual([1]);
+    expect(contenders('more', [0, 0, 0], [0, 0, 0])).toEqual([0, 1]);
     expect(contendersOf([], 'more')).toEqual([]);
   });
 
@@ -143,10 +97,8 @@ describe('settings compared by repeated rounds', () => {
   });
 });
 
-describe('a median', () => {
-  it('is the middle value, or the mean of the middle two', () => {
-    expect(medianOf([3, 1, 2])).toBe(2);
-    expect(medianOf([4, 1, 2, 3])).toBe(2.5);
-    expect(medianOf([])).toBeNaN();
-  });
+it('a median is the middle value, or the mean of the middle two', () => {
+  expect(medianOf([3, 1, 2])).toBe(2);
+  expect(medianOf([4, 1, 2, 3])).toBe(2.5);
+  expect(medianOf([])).toBeNaN();
 });

@@ -1,12 +1,23 @@
 import type { RequestId } from '../../client/index.ts';
 import type { ServeStore } from '../state/serve-store.ts';
 import type { SlotBar } from '../state/slot-history.ts';
+import { pause } from './load-sender.ts';
+
+/** The bars of a trial, for a timeline. */
+export interface TrialSlots {
+  /** On this tab's clock. */
+  readonly startedAtMs: number;
+  /** In the order of submission: the same place in each trial has the same color and number. */
+  readonly requestIds: readonly RequestId[];
+  /** Copies, because the history forgets old bars. */
+  readonly bars: readonly SlotBar[];
+}
 
 /** Follows the requests of a trial. */
 export interface TrialRecorder {
   /** Call it right after each submission: a request of a load test gets no cell. */
   readonly add: (requestId: RequestId) => void;
-  /** The bars of requests that have all ended. Copies, because the history forgets old bars. */
+  /** The bars of requests that have all ended. */
   readonly barsOf: (requestIds: readonly RequestId[], signal: AbortSignal) => Promise<readonly SlotBar[]>;
 }
 
@@ -35,14 +46,9 @@ export function createTrialRecorder(store: ServeStore): TrialRecorder {
 
 /** Resolves also after a while, or when it is stopped. */
 async function whenTrue(store: ServeStore, isTrue: () => boolean, signal: AbortSignal): Promise<void> {
-  if (isTrue() || signal.aborted) return;
-  const { promise, resolve } = Promise.withResolvers<void>();
-  const stop = (): void => resolve();
-  const timer = setTimeout(stop, MAX_REPORT_MS);
-  const unsubscribe = store.subscribe(() => isTrue() && stop());
-  signal.addEventListener('abort', stop);
-  await promise;
-  clearTimeout(timer);
+  if (isTrue()) return;
+  const found = new AbortController();
+  const unsubscribe = store.subscribe(() => isTrue() && found.abort());
+  await pause(MAX_REPORT_MS, AbortSignal.any([signal, found.signal]));
   unsubscribe();
-  signal.removeEventListener('abort', stop);
 }

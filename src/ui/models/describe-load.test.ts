@@ -41,14 +41,12 @@ describe('a load', () => {
   });
 });
 
-describe('a stored model', () => {
-  const STORED = { key: 'k', id: 'a/b', revision: 'main', storedBytes: 12e6 };
+const STORED = { key: 'k', id: 'a/b', revision: 'main', storedBytes: 12e6 };
 
-  it('is described with its precision, or with how much of it is here', () => {
-    expect(describeStored({ ...STORED, dtype: 'q8', totalBytes: 12e6 })).toBe('q8, 12.0 MB');
-    expect(describeStored({ ...STORED, totalBytes: 548e6 })).toBe('12.0 of 548.0 MB downloaded');
-    expect(describeStored({ ...STORED, totalBytes: 0 })).toBe('12.0 MB downloaded');
-  });
+it('a stored model is described with its precision, or with how much of it is here', () => {
+  expect(describeStored({ ...STORED, dtype: 'q8', totalBytes: 12e6 })).toBe('q8, 12.0 MB');
+  expect(describeStored({ ...STORED, totalBytes: 548e6 })).toBe('12.0 of 548.0 MB downloaded');
+  expect(describeStored({ ...STORED, totalBytes: 0 })).toBe('12.0 MB downloaded');
 });
 
 it.each([

@@ -7,9 +7,7 @@ import './load-state.css';
 
 /** The load that is under way in any tab, and why the last one failed. */
 export function LoadState({ refusal }: { readonly refusal: WireError | undefined }) {
-  const load = useServeView(({ status }) => status.load);
-  const failure = useServeView(({ status }) => status.loadFailure);
-  const served = useServeView(({ status }) => status.model?.id);
+  const { load, loadFailure: failure, model } = useServeView(({ status }) => status);
   return (
     <div className="load-state">
       {load && <LoadProgress load={load} />}
@@ -17,7 +15,7 @@ export function LoadState({ refusal }: { readonly refusal: WireError | undefined
         <div role="alert">
           {failure.id && (
             <p>
-              Couldn’t load {failure.id}. {served !== undefined && `Still using ${served}.`}
+              Couldn’t load {failure.id}. {model && `Still using ${model.id}.`}
             </p>
           )}
           <ErrorLine error={failure.error} />

@@ -1,13 +1,11 @@
-import { useId, useState } from 'react';
-import type { ChangeEvent } from 'react';
+import { useId, useState, type ChangeEvent } from 'react';
 
 import type { DtypeChoice, StoredModel, WhenBusy } from '../../client/index.ts';
 import { Button } from '../parts/button.tsx';
 import { ErrorLine } from '../parts/error-line.tsx';
 import { Form } from '../parts/form.tsx';
 import { Panel } from '../parts/panel.tsx';
-import { Select } from '../parts/select.tsx';
-import type { Choices } from '../parts/select.tsx';
+import { Select, type Choices } from '../parts/select.tsx';
 import { useServeView } from '../state/serve-context.ts';
 import { LoadState } from './load-state.tsx';
 import './models-panel.css';

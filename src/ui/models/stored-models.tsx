@@ -22,9 +22,9 @@ export function StoredModels({ models, onLoad, onRemove }: StoredModelsProps) {
   return (
     <div ref={placeRef} tabIndex={-1}>
       {models.length > 0 && (
-        <ul className="stored-models ruled-off" aria-label="Models on this device">
+        <ul className="stack ruled-off" aria-label="Models on this device">
           {models.map((model) => (
-            <li key={model.key}>
+            <li key={model.key} className="row">
               <span className="stored-name">
                 {model.id} <small className="muted">{describeStored(model)}</small>
               </span>

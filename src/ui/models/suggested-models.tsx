@@ -24,7 +24,7 @@ export function SuggestedModels({ models, stored, primaryId, onLoad }: Suggested
         const state = id === served ? 'In use' : id === loading ? 'Loading' : undefined;
         return (
           <li key={id}>
-            <p className="suggested-name">
+            <p>
               <strong>{id.slice(id.lastIndexOf('/') + 1)}</strong>{' '}
               <span className="note">{isChat ? 'chat' : 'text'}</span>
             </p>

@@ -1,8 +1,8 @@
 import { useState } from 'react';
 
-import type { LoadModelOptions, ModelReference, WireError } from '../../client/index.ts';
+import type { LoadFailure, LoadModelOptions, ModelReference, WireError } from '../../client/index.ts';
+import { toWireError } from '../parts/to-wire-error.ts';
 import { useServe } from '../state/serve-context.ts';
-import { refusalOf } from './refusal.ts';
 
 /** Loads a model for all tabs, and keeps the refusal that only this tab shows until the next load. */
 export function useLoadModel() {
@@ -17,4 +17,12 @@ export function useLoadModel() {
     }
   };
   return { start, refusal };
+}
+
+/** The error of a load that only this tab shows. Every tab shows `failure`, and a cancelled load is no error. */
+export function refusalOf(caught: unknown, failure: LoadFailure | undefined): WireError | undefined {
+  const refusal = toWireError(caught);
+  if (refusal.code === 'LOAD_CANCELLED') return undefined;
+  const isShown = refusal.code === failure?.error.code && refusal.message === failure.error.message;
+  return isShown ? undefined : refusal;
 }

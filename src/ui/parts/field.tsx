@@ -1,10 +1,9 @@
-import { useId } from 'react';
-import type { ComponentProps, ReactNode } from 'react';
+import { useId, type ComponentProps, type ReactNode } from 'react';
 
 type FieldProps<Tag extends 'input' | 'textarea'> = Omit<ComponentProps<Tag>, 'id' | 'className' | 'type'> & {
   readonly label: string;
   readonly hint: ReactNode;
-  readonly error: string | undefined;
+  readonly error?: string | undefined;
 };
 
 /** A text input, also for a number: the number type hides wrong input and can’t hold Infinity. */
@@ -21,7 +20,7 @@ export function InputField({
       <label htmlFor={attributes.id}>{label}</label>
       <div className="field-box">
         <input {...input} {...attributes} type="text" autoComplete="off" />
-        {unit && <span className="field-unit">{unit}</span>}
+        {unit && <span className="field-unit note">{unit}</span>}
       </div>
       {notes}
     </div>

@@ -48,16 +48,12 @@ describe('units', () => {
   });
 });
 
-describe('formatEuros', () => {
-  it('groups and leaves the cents out', () => {
-    expect(formatEuros(431_204.6)).toBe('€431,205');
-  });
+it('formatEuros groups and leaves the cents out', () => {
+  expect(formatEuros(431_204.6)).toBe('€431,205');
 });
 
-describe('formatJson', () => {
-  it('names what JSON cannot say', () => {
-    expect(formatJson({ a: [1, 'x'] })).toBe('{"a":[1,"x"]}');
-    expect(formatJson(undefined)).toBe('undefined');
-    expect(formatJson(1n)).toBe('[object BigInt]');
-  });
+it('formatJson names what JSON cannot say', () => {
+  expect(formatJson({ a: [1, 'x'] })).toBe('{"a":[1,"x"]}');
+  expect(formatJson(undefined)).toBe('undefined');
+  expect(formatJson(1n)).toBe('[object BigInt]');
 });

@@ -2,7 +2,7 @@ import type { ComponentProps } from 'react';
 
 import { Button } from './button.tsx';
 
-interface IconButtonProps extends ComponentProps<typeof Button> {
+interface IconButtonProps extends Omit<ComponentProps<typeof Button>, 'className' | 'variant'> {
   readonly label: string;
   readonly hint: string;
   /** In a box of 16 × 16. */
@@ -11,7 +11,7 @@ interface IconButtonProps extends ComponentProps<typeof Button> {
 
 export function IconButton({ label, hint, path, ...props }: IconButtonProps) {
   return (
-    <Button variant="quiet" aria-label={label} title={hint} {...props}>
+    <Button className="button-quiet icon-button" aria-label={label} title={hint} {...props}>
       <svg viewBox="0 0 16 16" width="16" height="16" aria-hidden="true">
         <path d={path} />
       </svg>

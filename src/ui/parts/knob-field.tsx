@@ -1,5 +1,4 @@
-import { useState } from 'react';
-import type { KeyboardEvent, ReactNode } from 'react';
+import { useState, type KeyboardEvent, type ReactNode } from 'react';
 
 import { InputField } from './field.tsx';
 import { parseNumber } from './format.ts';

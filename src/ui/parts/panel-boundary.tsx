@@ -1,5 +1,4 @@
-import { Component } from 'react';
-import type { ReactNode } from 'react';
+import { Component, Suspense, type ReactNode } from 'react';
 
 import type { WireError } from '../../client/index.ts';
 import { Button } from './button.tsx';
@@ -15,7 +14,7 @@ interface PanelBoundaryState {
   readonly error?: WireError | undefined;
 }
 
-/** Shows a panel's failure in its place while the others keep working. React requires a class here. */
+/** Waits for a panel's code, and shows its failure in its place while the others keep working. React requires a class here. */
 export class PanelBoundary extends Component<PanelBoundaryProps, PanelBoundaryState> {
   static getDerivedStateFromError(caught: unknown): PanelBoundaryState {
     return { error: toWireError(caught) };
@@ -26,7 +25,7 @@ export class PanelBoundary extends Component<PanelBoundaryProps, PanelBoundarySt
   override render(): ReactNode {
     const { error } = this.state;
     const { name, children } = this.props;
-    if (!error) return children;
+    if (!error) return <Suspense>{children}</Suspense>;
     return (
       <section className="panel" role="alert">
         <h2>Couldn’t show {name}</h2>
@@ -41,4 +40,8 @@ export class PanelBoundary extends Component<PanelBoundaryProps, PanelBoundarySt
       </section>
     );
   }
+}
+
+export function Part({ name, content }: { readonly name: string; readonly content: ReactNode }) {
+  return <PanelBoundary name={name}>{content}</PanelBoundary>;
 }

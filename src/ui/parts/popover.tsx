@@ -1,5 +1,4 @@
-import { Activity, useEffect, useId, useRef, useState } from 'react';
-import type { ReactNode } from 'react';
+import { Activity, useEffect, useId, useRef, useState, type ReactNode } from 'react';
 
 import { Button } from './button.tsx';
 import './popover.css';
@@ -55,7 +54,6 @@ export function Popover(props: PopoverProps) {
   );
 }
 
-/** Closes an open box by Escape, a press elsewhere, or focus elsewhere. */
 function useClosing(isOpen: boolean, setIsOpen: (isOpen: boolean) => void) {
   const hostRef = useRef<HTMLDivElement>(null);
   const buttonRef = useRef<HTMLButtonElement>(null);

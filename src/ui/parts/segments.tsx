@@ -9,7 +9,7 @@ interface SegmentsProps<Value extends string> {
   readonly value: Value;
   readonly choices: Choices<Value>;
   readonly onChange: (value: Value) => void;
-  readonly children: ReactNode;
+  readonly children?: ReactNode;
 }
 
 /** Radio buttons in one bar, with what explains the choice below them. */

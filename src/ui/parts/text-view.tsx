@@ -1,12 +1,11 @@
-import { lazy, Suspense, useState } from 'react';
-import type { ReactNode } from 'react';
+import { lazy, useState } from 'react';
 
 import { TEXT_GENERATOR } from '../../client/index.ts';
 import { AdvancedPanel } from '../compose/advanced-panel.tsx';
 import { useComposer } from '../compose/composer-context.ts';
 import { ComposePanel } from '../compose/compose-panel.tsx';
 import { PolicyPanel } from '../policy/policy-panel.tsx';
-import { PanelBoundary } from './panel-boundary.tsx';
+import { PanelBoundary, Part } from './panel-boundary.tsx';
 import { RunPanel } from '../requests/run-panel.tsx';
 import { readPermalink } from '../share/permalink.ts';
 import { SlotPanel } from '../slots/slot-panel.tsx';
@@ -55,15 +54,9 @@ export function TextView() {
       </div>
       {isLabUsed && !isUpstream && (
         <PanelBoundary name="Load lab">
-          <Suspense>
-            <LoadLab isOpen={isLabOpen} onClose={() => setIsLabOpen(false)} />
-          </Suspense>
+          <LoadLab isOpen={isLabOpen} onClose={() => setIsLabOpen(false)} />
         </PanelBoundary>
       )}
     </TabPanel>
   );
-}
-
-function Part({ name, content }: { readonly name: string; readonly content: ReactNode }) {
-  return <PanelBoundary name={name}>{content}</PanelBoundary>;
 }

@@ -1,30 +1,20 @@
 import { formatCount, formatNumber } from '../parts/format.ts';
-import type { RequestView } from '../state/request-view.ts';
+import type { RequestStatus, RequestView } from '../state/request-view.ts';
 
-export function describeState(
-  request: Pick<RequestView, 'status' | 'finishReason' | 'isStopped' | 'numOutputTokens'>,
-): string {
-  switch (request.status) {
-    case 'waiting':
-      return 'Waiting';
-    case 'running':
-      return 'Running';
-    case 'cancelled':
-      return 'Stopped';
-    case 'failed':
-      return 'Failed';
-    case 'finished':
-      return describeEnd(request);
-    default:
-      return request.status satisfies never;
-  }
+type EndedRequest = Pick<RequestView, 'finishReason' | 'isStopped' | 'numOutputTokens'>;
+
+export function describeState(request: EndedRequest & Pick<RequestView, 'status'>): string {
+  return request.status === 'finished' ? describeEnd(request) : STATES[request.status];
 }
 
-function describeEnd({
-  finishReason,
-  isStopped = false,
-  numOutputTokens,
-}: Pick<RequestView, 'finishReason' | 'isStopped' | 'numOutputTokens'>): string {
+const STATES: Readonly<Record<Exclude<RequestStatus, 'finished'>, string>> = {
+  waiting: 'Waiting',
+  running: 'Running',
+  cancelled: 'Stopped',
+  failed: 'Failed',
+};
+
+function describeEnd({ finishReason, isStopped = false, numOutputTokens }: EndedRequest): string {
   if (finishReason === 'length') return `Done: reached ${countTokens(numOutputTokens)}`;
   if (finishReason === 'stop') return isStopped ? 'Done: stop string' : 'Done: end of text';
   return 'Done';

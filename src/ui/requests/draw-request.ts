@@ -40,7 +40,6 @@ export function drawRequest(
   };
 }
 
-/** The parts of a cell. */
 class RequestDrawing {
   readonly #texts: readonly DrawnText[];
   readonly #state: DrawnText | undefined;

@@ -1,5 +1,4 @@
-import { useEffect, useId, useRef, useState } from 'react';
-import type { ReactNode } from 'react';
+import { useId, useState, type ReactNode } from 'react';
 
 import { Button } from '../parts/button.tsx';
 
@@ -15,14 +14,11 @@ interface RequestTextProps {
 /** Prompt and continuation as one text. The box keeps its height and shows the end of a longer text until the reader opens it. */
 export function RequestText({ prompt, numTexts, isRunning, children }: RequestTextProps) {
   const boxId = useId();
-  const boxRef = useRef<HTMLDivElement>(null);
   const [isOpen, setIsOpen] = useState(false);
-
-  useEffect(() => (boxRef.current ? markClipped(boxRef.current) : undefined), []);
 
   return (
     <div className="request-text" data-open={isOpen} data-running={isRunning}>
-      <div className="request-text-box" id={boxId} ref={boxRef}>
+      <div className="request-text-box" id={boxId} ref={markClipped}>
         <div className="request-text-content">
           {children}
           {Array.from({ length: numTexts }, (_, index) => (
@@ -66,7 +62,7 @@ let observer: ResizeObserver | undefined;
  * Marks a box whose content is taller than the box, and keeps its end in view; returns the release. The observer delivers the sizes, so no layout is forced. The
  * mark is an attribute for the style sheet, so no render is needed.
  */
-function markClipped(box: HTMLElement): () => void {
+function markClipped(box: HTMLDivElement): () => void {
   const content = box.firstElementChild;
   const text = box.parentElement;
   if (!content || !text) throw new Error('A text box stands in its text and has a content.');

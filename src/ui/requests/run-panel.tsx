@@ -1,4 +1,4 @@
-import { lazy, Suspense, useEffect, useRef, useState } from 'react';
+import { lazy, Suspense, useState } from 'react';
 import { useShallow } from 'zustand/shallow';
 
 import { Button } from '../parts/button.tsx';
@@ -35,15 +35,12 @@ interface Comparison {
 
 /** The run: a line about it, its texts side by side, and the requests before it. */
 export function RunPanel() {
-  const sectionRef = useRef<HTMLElement>(null);
   const numCells = useServeView((view) => cellIds(view).length);
   const [measured, setMeasured] = useState<Measured & { key: string }>();
   const { comparison, compare, close } = useComparison();
 
-  useEffect(() => (sectionRef.current ? followHighlights(sectionRef.current) : undefined), []);
-
   return (
-    <section className="run" aria-labelledby="requests-title" ref={sectionRef}>
+    <section className="run" aria-labelledby="requests-title" ref={followHighlights}>
       <h2 className="visually-hidden" id="requests-title">
         Requests
       </h2>

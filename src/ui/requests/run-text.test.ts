@@ -7,10 +7,8 @@ const RUNNING = { numRequests: 9, numForeign: 0, numRunning: 7, numWaiting: 0, e
 const OVER = {
   numRequests: 9,
   numForeign: 0,
-  numActive: 0,
   elapsedMs: 610,
   peakBatchSize: 8,
-  numOutputTokens: 540,
   tokensPerSecond: 900,
   ttftMs: undefined,
   itlMs: undefined,

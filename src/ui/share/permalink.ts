@@ -1,5 +1,4 @@
-import { GENERATION_FIELD_NAMES } from '../compose/generation-fields.ts';
-import type { GenerationTexts } from '../compose/generation-fields.ts';
+import { GENERATION_FIELD_NAMES, type GenerationTexts } from '../compose/generation-fields.ts';
 
 export interface Permalink {
   readonly prompt?: string | undefined;

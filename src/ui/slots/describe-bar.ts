@@ -13,7 +13,6 @@ function describeSender({ clientId, isHttp }: Pick<BarOwner, 'clientId' | 'isHtt
   return isHttp ? 'HTTP' : `tab ${clientId.slice(0, 4)}`;
 }
 
-/** A sender of requests, with its color. */
 export interface Sender {
   readonly name: string;
   readonly color: `--${string}`;

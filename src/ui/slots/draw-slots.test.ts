@@ -2,8 +2,7 @@ import { describe, expect, it, vi } from 'vitest';
 
 import { createBar } from '../test-support.ts';
 import type { SlotBar } from '../state/slot-history.ts';
-import { drawBars, placeLane, textsOf } from './draw-slots.ts';
-import type { SlotScene } from './draw-slots.ts';
+import { drawBars, placeLane, textsOf, type SlotScene } from './draw-slots.ts';
 
 // A theme needs a page: here each color resolves to its own name.
 vi.mock(import('../theme/resolved-color.ts'), () => ({ resolvedColor: (name) => name }));

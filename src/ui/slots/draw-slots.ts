@@ -2,8 +2,7 @@ import type { RequestId } from '../../client/index.ts';
 import { resolvedColor } from '../theme/resolved-color.ts';
 import type { PolicyBand } from './policy-bands.ts';
 import { ticksBetween } from './slot-axis.ts';
-import { xOf } from './slot-layout.ts';
-import type { PlacedBar, TimeWindow } from './slot-layout.ts';
+import { xOf, type PlacedBar, type TimeWindow } from './slot-layout.ts';
 import { tabColor } from './tab-colors.ts';
 
 /** The bars and all around them, in CSS pixels. */

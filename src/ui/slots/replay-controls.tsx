@@ -3,8 +3,7 @@ import { useStore } from 'zustand';
 
 import { Button } from '../parts/button.tsx';
 import { useServe } from '../state/serve-context.ts';
-import { watchSettings } from '../watch/watch-settings.ts';
-import type { Replay } from '../watch/watch-settings.ts';
+import { watchSettings, type Replay } from '../watch/watch-settings.ts';
 import {
   changeReplay,
   closeReplay,

@@ -1,10 +1,9 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 
-import type { StepRecord } from '../../client/index.ts';
 import { ChartHistory } from '../state/chart-history.ts';
 import type { Run } from '../state/run.ts';
-import { watchSettings } from '../watch/watch-settings.ts';
-import type { Replay } from '../watch/watch-settings.ts';
+import { createStepRecord } from '../test-support.ts';
+import { watchSettings, type Replay } from '../watch/watch-settings.ts';
 import {
   changeReplay,
   isSucceeded,
@@ -23,19 +22,7 @@ const REPLAY: Replay = { run: RUN, atMs: 1000, isPlaying: true };
 /** With steps that ended at these times. */
 function createView(endsMs: readonly number[], prompts: Run | undefined = RUN) {
   const history = new ChartHistory();
-  const steps = endsMs.map((endMs, stepIndex): StepRecord => {
-    const counts = { batchSize: 1, numTokens: 1, queueLength: 0, slots: [0] };
-    const durations = { waitMs: 0, stepMs: 10, runMs: 9, readbackMs: 0, agoMs: 2000 - endMs };
-    return {
-      stepIndex,
-      kind: 'decode',
-      reason: 'idle',
-      outcome: 'ok',
-      isBehind: false,
-      ...counts,
-      ...durations,
-    };
-  });
+  const steps = endsMs.map((endMs, stepIndex) => createStepRecord({ stepIndex, agoMs: 2000 - endMs }));
   history.slots.record({ steps, slotSpans: [] }, 2000);
   return { history, runs: { prompts } };
 }

@@ -1,8 +1,7 @@
 import { latestRun } from '../state/run.ts';
 import { stepsBetween } from '../state/run-summary.ts';
 import type { RecordedView, ServeStore, ServeView } from '../state/serve-store.ts';
-import { watchSettings } from '../watch/watch-settings.ts';
-import type { Replay } from '../watch/watch-settings.ts';
+import { watchSettings, type Replay } from '../watch/watch-settings.ts';
 
 /** The share of real time. */
 const SPEED = 0.1;

@@ -45,7 +45,7 @@ export function SlotPanel() {
           <div className="slots-cursor" ref={cursorRef} hidden />
         </div>
         {isEmpty && (
-          <p className="slots-empty note">
+          <p className="slots-empty empty-note note">
             Each request appears here as a bar, in the slot that holds its keys and values.
           </p>
         )}

@@ -2,8 +2,7 @@ import type { SlotBar } from '../state/slot-history.ts';
 import type { TimeSpan } from '../watch/time-span.ts';
 import { highlightRequests, watchSettings } from '../watch/watch-settings.ts';
 import { describeBar } from './describe-bar.ts';
-import { BANDS_HEIGHT, lanesHeightOf, placeLane } from './draw-slots.ts';
-import type { SlotScene } from './draw-slots.ts';
+import { BANDS_HEIGHT, lanesHeightOf, placeLane, type SlotScene } from './draw-slots.ts';
 import { barAt, xOf } from './slot-layout.ts';
 
 interface PointerElements {
@@ -11,7 +10,6 @@ interface PointerElements {
   readonly readout: HTMLElement;
 }
 
-/** The timeline as it is now. */
 interface Timeline {
   readonly span: TimeSpan;
   /** Undefined until the first drawing. */

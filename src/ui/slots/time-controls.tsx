@@ -21,7 +21,6 @@ function showWindow(windowSeconds: number): void {
   }));
 }
 
-/** Choose the time that all charts and the slots show. */
 export function TimeControls({ replayRef }: { readonly replayRef: RefObject<HTMLButtonElement | null> }) {
   const { store } = useServe();
   const isPaused = useStore(watchSettings, ({ pausedAtSeconds }) => pausedAtSeconds !== undefined);

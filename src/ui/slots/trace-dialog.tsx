@@ -1,4 +1,4 @@
-import { memo, useEffect, useRef } from 'react';
+import { memo } from 'react';
 
 import type { RequestId } from '../../client/index.ts';
 import { Button } from '../parts/button.tsx';
@@ -17,7 +17,6 @@ import './trace-dialog.css';
 const MAX_ROWS = 600;
 
 export function TraceDialog({ requestId }: { readonly requestId: RequestId }) {
-  const dialogRef = useRef<HTMLDialogElement>(null);
   const { store } = useServe();
   const { slots } = store.history;
   // Until the request is over, renders again as the history grows.
@@ -25,14 +24,10 @@ export function TraceDialog({ requestId }: { readonly requestId: RequestId }) {
   const bars = slots.barsOf(requestId);
   const steps = slots.stepsOf(requestId);
 
-  useEffect(() => {
-    dialogRef.current?.showModal();
-  }, []);
-
   return (
     <dialog
       className="trace"
-      ref={dialogRef}
+      ref={showModal}
       aria-labelledby="trace-title"
       onClose={() => watchSettings.setState({ tracedId: undefined })}
     >
@@ -46,6 +41,10 @@ export function TraceDialog({ requestId }: { readonly requestId: RequestId }) {
       <TraceTable bars={bars} steps={steps} />
     </dialog>
   );
+}
+
+function showModal(dialog: HTMLDialogElement | null): void {
+  dialog?.showModal();
 }
 
 interface TraceProps {
@@ -91,7 +90,7 @@ function TraceTitle({ bar: { owner } }: { readonly bar: SlotBar }) {
   return (
     <>
       <span
-        className="trace-mark"
+        className="slots-chip trace-mark"
         style={{ background: `var(${tabColor(owner?.clientId, owner?.isHttp)})` }}
       />
       {isOwn ? 'Trace of' : `Trace of a request ${owner.isHttp ? 'over' : 'of'}`} {describeOwner(owner)}

@@ -1,54 +1,11 @@
 import { describe, expect, it } from 'vitest';
 
-import type { ServeStats, StepRecord } from '../../client/index.ts';
-import { ChartHistory } from './chart-history.ts';
-import type { Cell, SampleFigures } from './chart-history.ts';
-
-const NO_LATENCY = { count: 0, p50: 0, p95: 0, p99: 0 };
-const NO_TOTALS = {
-  submitted: 0,
-  finished: 0,
-  cancelled: 0,
-  failed: 0,
-  rejected: 0,
-  promptTokens: 0,
-  outputTokens: 0,
-  prefixCacheQueries: 0,
-  prefixCacheHits: 0,
-};
-
-function createStats(change: Partial<ServeStats> = {}): ServeStats {
-  return {
-    steps: [],
-    slotSpans: [],
-    numRunning: 1,
-    numWaiting: 0,
-    kvCache: { usedBytes: 0, reservedBytes: 0 },
-    tokensPerSecond: 0,
-    ttftMs: NO_LATENCY,
-    itlMs: NO_LATENCY,
-    queueWaitMs: NO_LATENCY,
-    e2eMs: NO_LATENCY,
-    finishReasons: { stop: 0, length: 0, abort: 0, error: 0 },
-    totals: NO_TOTALS,
-    ...change,
-  };
-}
+import type { StepRecord } from '../../client/index.ts';
+import { createStats, createStepRecord, NO_TOTALS } from '../test-support.ts';
+import { ChartHistory, type Cell, type SampleFigures } from './chart-history.ts';
 
 function createStep(kind: StepRecord['kind'], batchSize: number, stepMs: number, stepIndex = 0): StepRecord {
-  const slots = Array.from({ length: batchSize }, (_, slot) => slot);
-  const counts = { stepIndex, isBehind: false, batchSize, numTokens: batchSize, queueLength: 0, slots };
-  return {
-    kind,
-    reason: 'idle',
-    outcome: 'ok',
-    waitMs: 0,
-    ...counts,
-    stepMs,
-    runMs: stepMs,
-    readbackMs: 0,
-    agoMs: 0,
-  };
+  return createStepRecord({ kind, batchSize, stepMs, stepIndex });
 }
 
 const tokensOut = (figures: SampleFigures): Cell => figures.tokensOutPerSecond;
@@ -57,18 +14,16 @@ function valuesOf({ samples }: ChartHistory, read: (figures: SampleFigures) => C
   return samples.map(({ figures }) => (figures ? read(figures) : null));
 }
 
-describe('steps', () => {
-  it('go on counting where another engine begins at 0 again', () => {
-    const history = new ChartHistory();
-    const record = (...indices: readonly number[]): void => {
-      const steps = indices.map((index) => createStep('decode', 1, 10, index));
-      history.record(createStats({ steps }), 0, 8);
-    };
-    record(7, 8);
-    record(0, 1);
-    record(2, 0, 1);
-    expect(history.slots.steps.map(({ serialIndex }) => serialIndex)).toEqual([7, 8, 9, 10, 11, 12, 13]);
-  });
+it('steps go on counting where another engine begins at 0 again', () => {
+  const history = new ChartHistory();
+  const record = (...indices: readonly number[]): void => {
+    const steps = indices.map((index) => createStep('decode', 1, 10, index));
+    history.record(createStats({ steps }), 0, 8);
+  };
+  record(7, 8);
+  record(0, 1);
+  record(2, 0, 1);
+  expect(history.slots.steps.map(({ serialIndex }) => serialIndex)).toEqual([7, 8, 9, 10, 11, 12, 13]);
 });
 
 describe('samples', () => {

@@ -13,7 +13,6 @@ beforeEach(async () => {
 
 afterEach(() => {
   for (const runFrame of frames.splice(0)) runFrame();
-  vi.unstubAllGlobals();
   vi.useRealTimers();
 });
 

@@ -5,7 +5,6 @@ const MAX_WAIT_MS = 1000;
 
 interface PendingEvents<Event> {
   readonly push: (event: Event, canWait?: boolean) => void;
-  /** Applies all events now. */
   readonly apply: () => void;
 }
 

@@ -9,28 +9,24 @@ function step(kind: TracedStep['kind'], endedAtMs: number, stepMs: number, batch
   return { ...createStepRecord({ kind, stepMs, batchSize }), endedAtMs, serialIndex: endedAtMs };
 }
 
-describe('the gaps between tokens', () => {
-  it('span from one decode step to the next, with the prefill between them', () => {
-    const steps = [
-      step('prefill', 10, 10),
-      step('decode', 15, 5, 2),
-      step('decode', 21, 6, 2),
-      step('prefill', 29, 8),
-      step('decode', 33, 4, 3),
-    ];
-    expect(tokenGaps(steps)).toEqual([
-      { endedAtMs: 21, gapMs: 6, numSequences: 2 },
-      { endedAtMs: 33, gapMs: 12, numSequences: 3 },
-    ]);
-  });
+it('the gaps between tokens span from one decode step to the next, with the prefill between them', () => {
+  const steps = [
+    step('prefill', 10, 10),
+    step('decode', 15, 5, 2),
+    step('decode', 21, 6, 2),
+    step('prefill', 29, 8),
+    step('decode', 33, 4, 3),
+  ];
+  expect(tokenGaps(steps)).toEqual([
+    { endedAtMs: 21, gapMs: 6, numSequences: 2 },
+    { endedAtMs: 33, gapMs: 12, numSequences: 3 },
+  ]);
 });
 
-describe('the steps of a time', () => {
-  it('are those that ended in it', () => {
-    const steps = [10, 20, 30, 40].map((atMs) => step('decode', atMs, 5));
-    expect(stepsBetween(steps, 20, 30).map(({ endedAtMs }) => endedAtMs)).toEqual([20, 30]);
-    expect(stepsBetween(steps, 41, 50)).toEqual([]);
-  });
+it('the steps of a time are those that ended in it', () => {
+  const steps = [10, 20, 30, 40].map((atMs) => step('decode', atMs, 5));
+  expect(stepsBetween(steps, 20, 30).map(({ endedAtMs }) => endedAtMs)).toEqual([20, 30]);
+  expect(stepsBetween(steps, 41, 50)).toEqual([]);
 });
 
 describe('the summary of a run', () => {
@@ -57,10 +53,9 @@ describe('the summary of a run', () => {
     };
     history.slots.record(stats, 1100);
     const requests = new Map(
-      [
-        createRequest('a', { status: 'finished', numOutputTokens: 3 }),
-        createRequest('b', { status: 'finished', numOutputTokens: 2 }),
-      ].map((request) => [request.id, request] as const),
+      [createRequest('a', { numOutputTokens: 3 }), createRequest('b', { numOutputTokens: 2 })].map(
+        (request) => [request.id, request] as const,
+      ),
     );
     const run = {
       startedAtMs: 996,
@@ -71,10 +66,8 @@ describe('the summary of a run', () => {
     expect(summarizeRun(run, { requests, history }, 5000)).toEqual({
       numRequests: 2,
       numForeign: 0,
-      numActive: 0,
       elapsedMs: 100,
       peakBatchSize: 2,
-      numOutputTokens: 5,
       tokensPerSecond: 50,
       ttftMs: { p50: 24, p95: 42 },
       // Two sequences waited for 10 ms, one for 30.
@@ -83,7 +76,7 @@ describe('the summary of a run', () => {
   });
 
   it('of an upstream has no peak and takes the latencies of the requests', () => {
-    const requests = new Map([[idOf('a'), createRequest('a', { status: 'finished', ttftMs: 7 })]]);
+    const requests = new Map([[idOf('a'), createRequest('a', { ttftMs: 7 })]]);
     const run = { startedAtMs: 0, endedAtMs: 10, requestIds: [idOf('a')], isExperiment: false };
     const { peakBatchSize, ttftMs, itlMs } = summarizeRun(run, { requests, history: new ChartHistory() }, 10);
     expect([peakBatchSize, ttftMs, itlMs]).toEqual([undefined, { p50: 7, p95: 7 }, undefined]);

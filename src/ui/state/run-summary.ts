@@ -1,24 +1,20 @@
-import { isActive, type RequestView } from './request-view.ts';
+import type { LatencySummary } from '../../client/index.ts';
+import type { RequestView } from './request-view.ts';
 import type { Run } from './run.ts';
 import type { RecordedView } from './serve-store.ts';
 import type { TracedStep } from './slot-history.ts';
 
 /** Durations in ms. */
-export interface Spread {
-  readonly p50: number;
-  readonly p95: number;
-}
+export type Spread = Pick<LatencySummary, 'p50' | 'p95'>;
 
 export interface RunSummary {
   readonly numRequests: number;
   /** The requests of other tabs and of HTTP clients. */
   readonly numForeign: number;
-  readonly numActive: number;
   /** Until now while the run goes on. */
   readonly elapsedMs: number;
   /** The most sequences in one step; undefined where no step is known, as with an upstream. */
   readonly peakBatchSize: number | undefined;
-  readonly numOutputTokens: number;
   readonly tokensPerSecond: number;
   readonly ttftMs: Spread | undefined;
   readonly itlMs: Spread | undefined;
@@ -50,10 +46,8 @@ export function summarizeRun(
   return {
     numRequests: requestIds.length,
     numForeign: rows.filter(({ clientId }) => clientId !== undefined).length,
-    numActive: rows.filter(({ status }) => isActive(status)).length,
     elapsedMs,
     peakBatchSize: steps.length > 0 ? Math.max(...steps.map(({ batchSize }) => batchSize)) : undefined,
-    numOutputTokens,
     tokensPerSecond: elapsedMs > 0 ? (numOutputTokens * 1000) / elapsedMs : 0,
     ttftMs: spreadOf(ttfts.length > 0 ? ttfts.map(once) : ttftsOf(rows).map(once)),
     itlMs: spreadOf(tokenGaps(steps).map(({ gapMs, numSequences }) => [gapMs, numSequences])),

@@ -1,7 +1,7 @@
-import { createContext, use } from 'react';
 import { useStore } from 'zustand';
 
 import type { TabserveClient } from '../../client/index.ts';
+import { createRequiredContext } from '../parts/required-context.ts';
 import type { BatchView } from './batch-view.ts';
 import { recordedView, type RecordedView, type ServeStore, type ServeView } from './serve-store.ts';
 
@@ -10,13 +10,7 @@ interface ServeContextValue {
   readonly store: ServeStore;
 }
 
-export const ServeContext = createContext<ServeContextValue | undefined>(undefined);
-
-export function useServe(): ServeContextValue {
-  const value = use(ServeContext);
-  if (!value) throw new Error('useServe needs a <ServeContext value={…}> above it.');
-  return value;
-}
+export const [ServeContext, useServe] = createRequiredContext<ServeContextValue>('ServeContext');
 
 /** Renders again only when the selected value changes, so select the least that is drawn. */
 export function useServeView<Selected>(select: (view: ServeView) => Selected): Selected {

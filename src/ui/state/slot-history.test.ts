@@ -1,55 +1,26 @@
-import { describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 
 import type { SlotSpan, StepRecord } from '../../client/index.ts';
 import { describeBar } from '../slots/describe-bar.ts';
-import type { RequestView } from './request-view.ts';
 import { SlotHistory } from './slot-history.ts';
-import { idOf, OTHER_TAB } from '../test-support.ts';
+import { createRequest, createSlotSpan, createStepRecord, idOf, OTHER_TAB } from '../test-support.ts';
 
 function createStay(change: Partial<SlotSpan> = {}): SlotSpan {
-  return {
-    requestId: idOf('a'),
-    index: 0,
-    slot: 1,
-    spanIndex: 0,
-    queueWaitMs: 5,
-    startedAgoMs: 100,
-    numTokens: 0,
-    firstStepIndex: 3,
-    lastStepIndex: 4,
-    ...change,
-  };
+  return createSlotSpan({ slot: 1, queueWaitMs: 5, firstStepIndex: 3, lastStepIndex: 4, ...change });
 }
 
 function createStep(stepIndex: number, slots: readonly number[], agoMs = 10): StepRecord {
-  const counts = { batchSize: slots.length, numTokens: slots.length, queueLength: 0 };
-  const durations = { waitMs: 0, stepMs: 10, runMs: 9, readbackMs: 0, agoMs };
-  return {
-    stepIndex,
-    kind: 'decode',
-    reason: 'idle',
-    outcome: 'ok',
-    isBehind: false,
-    slots,
-    ...counts,
-    ...durations,
-  };
-}
-
-function createView(name: string, change: Partial<RequestView> = {}): RequestView {
-  return {
-    id: idOf(name),
-    status: 'running',
-    prompt: 'p',
-    generatedTexts: [''],
-    numOutputTokens: 0,
-    ...change,
-  };
+  return createStepRecord({ stepIndex, slots, batchSize: slots.length, agoMs });
 }
 
 describe('the history of slots', () => {
+  let history: SlotHistory;
+
+  beforeEach(() => {
+    history = new SlotHistory();
+  });
+
   it('takes the start of a bar from the earliest message, and all else from the last', () => {
-    const history = new SlotHistory();
     history.record({ steps: [], slotSpans: [createStay()] }, 1000);
     expect(history.numLive).toBe(1);
     const ended = { firstTokenAgoMs: 180, endedAgoMs: 20, end: 'stop', numTokens: 7 } as const;
@@ -62,7 +33,6 @@ describe('the history of slots', () => {
   });
 
   it('puts the steps of a late message where the steps before them ended, unless all had rested', () => {
-    const history = new SlotHistory();
     const endsMs = (): readonly number[] => history.steps.map(({ endedAtMs }) => endedAtMs);
     history.record({ steps: [createStep(3, [1])], slotSpans: [createStay()] }, 1000);
     // Read 40 ms late: each step takes 10 ms.
@@ -77,7 +47,6 @@ describe('the history of slots', () => {
   });
 
   it('measures a decode of 38 tokens in full, though the message of its first token came 180 ms late', () => {
-    const history = new SlotHistory();
     // On the worker: started at 0, first token at 10, the end at 200 ms; messages at 15 and 205 ms, both read at 205.
     const running = createStay({ startedAgoMs: 15, firstTokenAgoMs: 5, numTokens: 1 });
     history.record({ steps: [], slotSpans: [running] }, 205);
@@ -89,7 +58,6 @@ describe('the history of slots', () => {
   });
 
   it('lets a span begin where its sequence was moved, though a late message reported both', () => {
-    const history = new SlotHistory();
     history.record({ steps: [], slotSpans: [createStay()] }, 1000);
     const moved = createStay({ startedAgoMs: 200, endedAgoMs: 60, end: 'moved' });
     const next = createStay({ slot: 0, spanIndex: 1, startedAgoMs: 60, endedAgoMs: 10, end: 'stop' });
@@ -101,7 +69,6 @@ describe('the history of slots', () => {
   });
 
   it('takes a request that is not reported yet for one that goes on', () => {
-    const history = new SlotHistory();
     expect(history.isOver(idOf('a'))).toBe(false);
     history.record({ steps: [], slotSpans: [createStay()] }, 1000);
     expect(history.isOver(idOf('a'))).toBe(false);
@@ -110,7 +77,6 @@ describe('the history of slots', () => {
   });
 
   it('ends a bar that is no longer reported where the next worker’s first one begins', () => {
-    const history = new SlotHistory();
     history.record({ steps: [], slotSpans: [createStay()] }, 1000);
     history.record({ steps: [], slotSpans: [createStay({ requestId: idOf('b') })] }, 1200);
     expect([...history.bars]).toMatchObject([
@@ -123,7 +89,6 @@ describe('the history of slots', () => {
     ['after a message without it', [[]]],
     ['at another step', []],
   ] as const)('begins another bar for a request that is resubmitted, reported %s', (_, between) => {
-    const history = new SlotHistory();
     history.record({ steps: [], slotSpans: [createStay()] }, 1000);
     for (const slotSpans of between) history.record({ steps: [], slotSpans }, 1200);
     const again = createStay({ slot: 0, lastStepIndex: 3, startedAgoMs: 50 });
@@ -139,7 +104,6 @@ describe('the history of slots', () => {
   });
 
   it('keeps to the lanes of its slots where all requests are resubmitted after a lost worker', () => {
-    const history = new SlotHistory();
     const slotSpans = ['a', 'b', 'c'].map((name, slot) => createStay({ requestId: idOf(name), slot }));
     history.record({ steps: [], slotSpans: slotSpans }, 1000);
     const again = slotSpans
@@ -160,14 +124,12 @@ describe('the history of slots', () => {
   });
 
   it('begins another bar for a span of the same name as one that ended', () => {
-    const history = new SlotHistory();
     history.record({ steps: [], slotSpans: [createStay({ end: 'moved', endedAgoMs: 0 })] }, 1000);
     history.record({ steps: [], slotSpans: [createStay()] }, 5000);
     expect([...history.bars]).toMatchObject([{ end: 'moved', endedAtMs: 1000 }, { startedAtMs: 4900 }]);
   });
 
   it('takes a request for over once all its bars have ended, and not before any is reported', () => {
-    const history = new SlotHistory();
     expect(history.isOver(idOf('a'))).toBe(false);
     const second = createStay({ index: 1, slot: 2 });
     history.record({ steps: [], slotSpans: [createStay({ endedAgoMs: 0, end: 'stop' }), second] }, 1000);
@@ -177,19 +139,17 @@ describe('the history of slots', () => {
   });
 
   it('names the owner of a bar once its request is known', () => {
-    const history = new SlotHistory();
     history.record({ steps: [], slotSpans: [createStay(), createStay({ requestId: idOf('b') })] }, 1000);
-    history.nameOwners(new Map([[idOf('a'), createView('a', { ordinal: 3 })]]));
+    history.nameOwners(new Map([[idOf('a'), createRequest('a', { ordinal: 3 })]]));
     const clientId = OTHER_TAB;
-    history.nameOwners(new Map([[idOf('b'), createView('b', { clientId, isHttp: true })]]));
+    history.nameOwners(new Map([[idOf('b'), createRequest('b', { clientId, isHttp: true })]]));
     expect([...history.bars].map(({ owner }) => owner)).toEqual([
-      { clientId: undefined, isHttp: undefined, ordinal: 3, prompt: 'p' },
-      { clientId: OTHER_TAB, isHttp: true, ordinal: undefined, prompt: 'p' },
+      { clientId: undefined, isHttp: undefined, ordinal: 3, prompt: 'a:' },
+      { clientId: OTHER_TAB, isHttp: true, ordinal: undefined, prompt: 'b:' },
     ]);
   });
 
   it('finds the steps of a request in all its spans, and none of its neighbors', () => {
-    const history = new SlotHistory();
     const steps = [createStep(2, [1]), createStep(3, [0, 1]), createStep(4, [0]), createStep(5, [0, 1])];
     const moved = createStay({
       slot: 0,
@@ -206,7 +166,6 @@ describe('the history of slots', () => {
   });
 
   it('gives each step of a resubmitted request a serial index of its own, though two have one index', () => {
-    const history = new SlotHistory();
     for (const receivedAtMs of [1000, 90_000])
       history.record(
         {
@@ -221,7 +180,6 @@ describe('the history of slots', () => {
   });
 
   it('separates steps of another worker, though they count from 0 again', () => {
-    const history = new SlotHistory();
     history.record(
       { steps: [createStep(3, [1])], slotSpans: [createStay({ end: 'stop', endedAgoMs: 0 })] },
       1000,
@@ -231,14 +189,12 @@ describe('the history of slots', () => {
   });
 
   it('lists requests in the order in which they started, whichever ended first', () => {
-    const history = new SlotHistory();
     const ended = createStay({ requestId: idOf('b'), startedAgoMs: 50, endedAgoMs: 10, end: 'stop' });
     history.record({ steps: [], slotSpans: [ended, createStay({ startedAgoMs: 80 })] }, 1000);
     expect([...history.requestIds()]).toEqual(['a', 'b']);
   });
 
   it('forgets the oldest bars', () => {
-    const history = new SlotHistory();
     for (let request = 0; request < 3100; request += 1) {
       const slotSpan = createStay({ requestId: idOf(`r${request}`), end: 'stop', endedAgoMs: 0 });
       history.record({ steps: [], slotSpans: [slotSpan] }, request);

@@ -50,7 +50,6 @@ export class SlotHistory {
   /** When each sequence was last moved: its next span begins then. */
   readonly #movedAtMs = new Map<string, number>();
   readonly #lanes = new Lanes();
-  /** The number of bars of each request. */
   readonly #numBars = new Map<RequestId, number>();
   #steps: TracedStep[] = [];
   /** Added to the index of a step. */

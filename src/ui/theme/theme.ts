@@ -1,3 +1,5 @@
+import { writeStored } from '../parts/stored-text.ts';
+
 /** Each theme with its title. `system` follows the scheme of the operating system. */
 export const THEMES = [
   ['system', 'System'],
@@ -17,11 +19,8 @@ export function readTheme(): Theme {
 export function applyTheme(theme: Theme): void {
   if (theme === 'system') delete document.documentElement.dataset['theme'];
   else document.documentElement.dataset['theme'] = theme;
-  try {
-    localStorage.setItem(KEY, theme);
-  } catch {
-    // Without storage, the choice lasts as long as the page.
-  }
+  // Without storage, the choice lasts as long as the page.
+  writeStored('localStorage', KEY, theme);
 }
 
 /** Calls back when the system's scheme or the reader's choice changes; returns the release. */

@@ -1,6 +1,7 @@
 import { useEffect, useState } from 'react';
 
 import { Button } from '../parts/button.tsx';
+import { readStored, writeStored } from '../parts/stored-text.ts';
 import './tour.css';
 
 const HINTS = [
@@ -13,15 +14,16 @@ const KEY = 'tabserve-tour';
 
 /** Three hints on the first visit. They don't come back. */
 export function Tour() {
-  const [index, setIndex] = useState(() => (hasBeenShown() ? HINTS.length : 0));
-  useEffect(rememberShown, []);
+  // Without storage the hints would come back at each visit.
+  const [index, setIndex] = useState(() => (readStored('localStorage', KEY) === null ? 0 : HINTS.length));
+  useEffect(() => writeStored('localStorage', KEY, 'shown'), []);
   const hint = HINTS[index];
   if (hint === undefined) return null;
   const isLast = index === HINTS.length - 1;
   return (
     <aside className="tour" aria-label="Hints">
       <p>{hint}</p>
-      <div className="tour-actions">
+      <div className="tour-actions row">
         <span className="note">
           {index + 1} of {HINTS.length}
         </span>
@@ -36,21 +38,4 @@ export function Tour() {
       </div>
     </aside>
   );
-}
-
-function hasBeenShown(): boolean {
-  try {
-    return localStorage.getItem(KEY) !== null;
-  } catch {
-    // Without storage the hints would come back at each visit.
-    return true;
-  }
-}
-
-function rememberShown(): void {
-  try {
-    localStorage.setItem(KEY, 'shown');
-  } catch {
-    // Nothing was shown.
-  }
 }

@@ -2,8 +2,7 @@ import type uPlot from 'uplot';
 
 import { formatCount, NO_VALUE } from '../parts/format.ts';
 import { stepsBetween } from '../state/run-summary.ts';
-import { color, endingAtOrAfter, toX } from './chart-spec.ts';
-import type { ChartColumns, ChartSpec } from './chart-spec.ts';
+import { color, endingAtOrAfter, toX, type ChartColumns, type ChartSpec } from './chart-spec.ts';
 import { BATCH_SIZE_HEAD } from './main-chart-heads.ts';
 import { drawHighlightedTime } from './highlighted-time.ts';
 import { toStepRows } from './step-rows.ts';

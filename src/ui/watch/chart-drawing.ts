@@ -9,9 +9,8 @@ import { onThemeChange } from '../theme/theme.ts';
 import type { ChartHead } from './chart-head.ts';
 import { READ_ONLY_CURSOR, toX, type ChartSpec, type Scene } from './chart-spec.ts';
 import { specOf } from './charts.ts';
-import { chosenMs } from './chosen-moment.ts';
 import { createReadout } from './readout.ts';
-import { timeSpanOf } from './time-span.ts';
+import { chosenMs, timeSpanOf } from './time-span.ts';
 import { highlightRequests, watchSettings, type WatchSettings } from './watch-settings.ts';
 
 interface ChartElements {

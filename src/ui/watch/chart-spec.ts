@@ -7,8 +7,6 @@ import type { TimeSpan } from './time-span.ts';
 import { resolvedColor } from '../theme/resolved-color.ts';
 import type { ChartColor, ChartHead } from './chart-head.ts';
 
-export type { ChartColor } from './chart-head.ts';
-
 /** How a chart is read and drawn. Loaded with uPlot, after the page. */
 export interface ChartSpec {
   readonly head: ChartHead;
@@ -57,23 +55,6 @@ export function createAxis(axis: Axis): Axis {
     gap: 4,
     ...axis,
   };
-}
-
-/** Legend markers are HTML, where CSS variables work. Dashed lines get hollow markers. */
-export function createLegend(colors: readonly ChartColor[]): NonNullable<Options['legend']> {
-  const variable = (seriesIndex: number): string => `var(${colors[seriesIndex - 1] ?? '--ink-2'})`;
-  return {
-    markers: {
-      width: (chart, index) => (isDashed(chart, index) ? 2 : 0),
-      dash: (chart, index) => ((chart.series[index]?.dash?.[0] ?? 0) > 2 ? 'solid' : 'dotted'),
-      stroke: (_chart, index) => variable(index),
-      fill: (chart, index) => (isDashed(chart, index) ? 'transparent' : variable(index)),
-    },
-  };
-}
-
-function isDashed(chart: uPlot, seriesIndex: number): boolean {
-  return (chart.series[seriesIndex]?.dash ?? []).length > 0;
 }
 
 /** For reading values. There is no zoom, because a zoomed chart would lose its moving end. */

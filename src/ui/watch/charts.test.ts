@@ -1,8 +1,7 @@
 import { describe, expect, it, vi } from 'vitest';
 
-import type { ServeStats } from '../../client/index.ts';
 import { createServeStore, recordedView } from '../state/serve-store.ts';
-import { createStatus } from '../test-support.ts';
+import { createStats, createStatus, NO_TOTALS } from '../test-support.ts';
 import type { TimeSpan } from './time-span.ts';
 import { endingAtOrAfter, latestBefore, type ChartColumns } from './chart-spec.ts';
 import { formatSeconds } from './time-axis.ts';
@@ -11,31 +10,12 @@ import { TIME_CHARTS } from './time-charts.ts';
 // A theme needs a page.
 vi.mock(import('../theme/resolved-color.ts'), () => ({ resolvedColor: (name) => name }));
 
-const NO_LATENCY = { count: 0, p50: 0, p95: 0, p99: 0 };
-const STATS: ServeStats = {
-  steps: [],
-  slotSpans: [],
-  numRunning: 1,
-  numWaiting: 0,
+const STATS = createStats({
   kvCache: { usedBytes: 2 ** 19, reservedBytes: 2 ** 22 },
-  tokensPerSecond: 0,
   ttftMs: { count: 1, p50: 40, p95: 60, p99: 70 },
-  itlMs: NO_LATENCY,
-  queueWaitMs: NO_LATENCY,
-  e2eMs: NO_LATENCY,
   finishReasons: { stop: 1, length: 2, abort: 3, error: 4 },
-  totals: {
-    submitted: 0,
-    finished: 0,
-    cancelled: 0,
-    failed: 0,
-    rejected: 5,
-    promptTokens: 0,
-    outputTokens: 0,
-    prefixCacheQueries: 0,
-    prefixCacheHits: 0,
-  },
-};
+  totals: { ...NO_TOTALS, rejected: 5 },
+});
 
 const SPAN: TimeSpan = { startMs: 0, endMs: 10_000, untilMs: 10_000, originMs: 0, isLive: false };
 
@@ -107,15 +87,13 @@ describe('the value at a moment', () => {
   });
 });
 
-describe('labels of the time axis', () => {
-  it.each([
-    [0, '0 s'],
-    [0.2, '0.2 s'],
-    [12, '12 s'],
-    [59.999, '1:00'],
-    [65, '1:05'],
-    [305.5, '5:05.5'],
-  ])('tell %s s as %s', (seconds, label) => {
-    expect(formatSeconds(seconds)).toBe(label);
-  });
+it.each([
+  [0, '0 s'],
+  [0.2, '0.2 s'],
+  [12, '12 s'],
+  [59.999, '1:00'],
+  [65, '1:05'],
+  [305.5, '5:05.5'],
+])('labels of the time axis tell %s s as %s', (seconds, label) => {
+  expect(formatSeconds(seconds)).toBe(label);
 });

@@ -71,7 +71,7 @@ function FiguresTime() {
   const isNow = useServeView(isRunning);
   const hasRun = useServeView(({ runs }) => latestRun(runs) !== undefined);
   return (
-    <p className="figures-time note" data-live={isNow}>
+    <p className="figures-time row note" data-live={isNow}>
       {isNow ? 'Now' : hasRun ? 'Last run' : 'No run yet'}
     </p>
   );
@@ -82,7 +82,7 @@ function Figure({ name, detail, title, mark, select }: FigureProps) {
   return (
     <div className="figure">
       <dt className="note" title={title}>
-        <Mark line={mark} /> {name} {detail !== undefined && <span className="figure-detail">{detail}</span>}
+        <Mark line={mark} /> {name} {detail}
       </dt>
       <dd>{text}</dd>
     </div>

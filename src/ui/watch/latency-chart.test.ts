@@ -41,18 +41,16 @@ describe('the latency chart', () => {
   });
 });
 
-describe('the time of highlighted requests', () => {
-  it('is one where they overlap, and ends with what is drawn', () => {
-    const bars = [
-      { startedAtMs: 500, endedAtMs: 900 },
-      { startedAtMs: 0, endedAtMs: 100 },
-      { startedAtMs: 50, endedAtMs: 200 },
-      { startedAtMs: 600 },
-      { startedAtMs: 1200, endedAtMs: 1300 },
-    ];
-    expect(joinTimes(bars, 1000)).toEqual([
-      [0, 200],
-      [500, 1000],
-    ]);
-  });
+it('the time of highlighted requests is one where they overlap, and ends with what is drawn', () => {
+  const bars = [
+    { startedAtMs: 500, endedAtMs: 900 },
+    { startedAtMs: 0, endedAtMs: 100 },
+    { startedAtMs: 50, endedAtMs: 200 },
+    { startedAtMs: 600 },
+    { startedAtMs: 1200, endedAtMs: 1300 },
+  ];
+  expect(joinTimes(bars, 1000)).toEqual([
+    [0, 200],
+    [500, 1000],
+  ]);
 });

@@ -1,5 +1,4 @@
-import { useEffect, useRef, useState } from 'react';
-import type { RefObject } from 'react';
+import { useEffect, useRef, useState, type RefObject } from 'react';
 
 import { Button } from '../parts/button.tsx';
 import { Popover } from '../parts/popover.tsx';
@@ -22,7 +21,7 @@ export function LiveChart({ head, emptyText = head.emptyText }: LiveChartProps) 
 
   return (
     <figure className="chart" data-chart={head.testId}>
-      <figcaption>
+      <figcaption className="row">
         <h3>{head.title}</h3>
         <span className="chart-subtitle note">{head.subtitle}</span>
         <Readout head={head} ref={readoutRef} />
@@ -85,7 +84,7 @@ function ExportMenu({ head, isEmpty, hostRef }: ExportMenuProps) {
 
   return (
     <Popover label={`Export ${head.title}`} face="⋯" className="chart-menu">
-      <div className="chart-exports">
+      <div className="stack">
         {(['csv', 'png'] as const).map((format) => (
           <Button
             key={format}
@@ -114,7 +113,7 @@ function Readout({ head, ref }: ReadoutProps) {
       <div className="readout-row">
         {head.lines.map((line) => (
           <span className="readout-line" key={line.label + line.color} title={line.label}>
-            <Mark line={line} /> <span className="readout-label">{line.label}</span>{' '}
+            <Mark line={line} /> <span className="readout-label muted">{line.label}</span>{' '}
             <span className="readout-value" />
           </span>
         ))}

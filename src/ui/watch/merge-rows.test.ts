@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 
 import type { TracedStep } from '../state/slot-history.ts';
+import { createStepRecord } from '../test-support.ts';
 import { keepExtremes } from './merge-rows.ts';
 import { toStepRows } from './step-rows.ts';
 
@@ -12,9 +13,7 @@ function createStep(
   batchSize: number,
   queueLength = 0,
 ): TracedStep {
-  const durations = { stepMs: 10, waitMs: 0, runMs: 9, readbackMs: 0 };
-  const rest = { stepIndex: 0, serialIndex: 0, reason: 'idle', outcome: 'ok', isBehind: false } as const;
-  return { kind, batchSize, queueLength, endedAtMs, numTokens: batchSize, slots: [], ...durations, ...rest };
+  return { ...createStepRecord({ kind, batchSize, queueLength }), endedAtMs, serialIndex: 0 };
 }
 
 describe('steps', () => {

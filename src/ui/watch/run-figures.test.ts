@@ -2,23 +2,14 @@ import { describe, expect, it } from 'vitest';
 
 import type { Run } from '../state/run.ts';
 import { createServeStore, recordedView } from '../state/serve-store.ts';
-import { createStatus } from '../test-support.ts';
+import { createStatus, createStepRecord } from '../test-support.ts';
 import { figuresOf, isRunning } from './run-figures.ts';
 
 function createView(run: Run | undefined) {
   const view = recordedView(createServeStore(createStatus()));
-  const step = { kind: 'decode', reason: 'idle', outcome: 'ok', isBehind: false } as const;
-  const durations = { stepMs: 10, waitMs: 0, runMs: 9, readbackMs: 0 };
-  const steps = [9, 2, 5, 4].map((batchSize, stepIndex) => ({
-    ...step,
-    ...durations,
-    stepIndex,
-    batchSize,
-    numTokens: batchSize,
-    queueLength: 0,
-    slots: [],
-    agoMs: 100 - stepIndex * 10,
-  }));
+  const steps = [9, 2, 5, 4].map((batchSize, stepIndex) =>
+    createStepRecord({ stepIndex, batchSize, agoMs: 100 - stepIndex * 10 }),
+  );
   view.history.slots.record({ steps, slotSpans: [] }, 1000);
   return { ...view, runs: { prompts: run } };
 }

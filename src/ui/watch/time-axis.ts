@@ -1,12 +1,12 @@
 import type uPlot from 'uplot';
 import type { Axis, Options, Scale } from 'uplot';
 
+import { STEPS_S } from '../slots/slot-axis.ts';
 import { color, createAxis, toX, type Scene } from './chart-spec.ts';
 
 /** A plot lower than this, in CSS pixels, has no room for axes. */
 const MIN_HEIGHT_WITH_AXES = 100;
 const AXIS_HEIGHT = 22;
-const INCREMENTS = [0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 15, 30, 60, 120, 300];
 
 /** Whether the plot is part of a strip, where the only label is the largest value. */
 export function isStrip(chart: uPlot): boolean {
@@ -38,7 +38,7 @@ export function timeAxis(roomAbove = 0): Axis {
     gap: 5 + roomAbove,
     size: (chart) => (isStrip(chart) ? roomAbove / 2 : AXIS_HEIGHT + roomAbove),
     space: 64,
-    incrs: INCREMENTS,
+    incrs: STEPS_S,
     values: (chart, splits) => splits.map((seconds) => (isStrip(chart) ? '' : formatSeconds(seconds))),
   });
 }

@@ -2,8 +2,7 @@ import type { Axis, Scale } from 'uplot';
 
 import type { Cell, SampleFigures } from '../state/chart-history.ts';
 import type { ChartHead } from './chart-head.ts';
-import { color, latestBefore, lineSeries, toX } from './chart-spec.ts';
-import type { ChartSpec } from './chart-spec.ts';
+import { color, latestBefore, lineSeries, toX, type ChartSpec } from './chart-spec.ts';
 import { drawStripLabel, PADDING, timeAxis, timeScale, valueAxis } from './time-axis.ts';
 
 interface TimeChart extends Pick<ChartSpec, 'format' | 'describe'> {

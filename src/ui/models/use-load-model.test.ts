@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 
-import { refusalOf } from './refusal.ts';
+import { refusalOf } from './use-load-model.ts';
 
 const codedError = (code: string, message: string): Error => Object.assign(new Error(message), { code });
 
