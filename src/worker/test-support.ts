@@ -243,7 +243,7 @@ export function createScriptedModel(
       maxTokenLength: 2,
       endTokenIds: [],
       chatTemplate,
-      createTextStream: () => new ByteTextStream(bytesOfToken),
+      createTextStream: () => new ByteTextStream((id) => bytesOfToken.get(id)),
     },
     backend,
     modelInfo: {

@@ -1,5 +1,5 @@
 import { UnsupportedModelError } from '../../../protocol/errors/model.ts';
-import { positiveNumber } from '../config-fields.ts';
+import { positiveNumber, type Fields } from '../config-fields.ts';
 
 /** How far each pair of a head's values turns from one position to the next, in radians. */
 export interface Rope {
@@ -16,8 +16,6 @@ interface RopeDefaults {
   /** The longest sequence that the model allows, in tokens. */
   readonly contextLength: number;
 }
-
-type Fields = Readonly<Record<string, unknown>>;
 
 const { fround } = Math;
 
