@@ -1,6 +1,7 @@
 import { createServer, type RequestListener } from 'node:http';
 import { onTestFinished, vi } from 'vitest';
 
+import { readGenerationDefaults } from '../src/worker/models/generation-config.ts';
 import { BridgedOutbox } from '../src/worker/serving/bridge/bridged-outbox.ts';
 import { keepBridged } from '../src/worker/serving/bridge/bridge-connection.ts';
 import { defineDeployment } from '../src/protocol/deployment.ts';
@@ -99,27 +100,17 @@ export function ask(url: string, input: unknown, init: RequestInit = {}): Promis
   });
 }
 
+const CONTEXT_LENGTH = 8;
+
 /** A model as a worker tells of it. */
 export function createModel(id: string): ModelInfo {
-  const generationDefaults = {
-    maxNewTokens: 1,
-    temperature: 0,
-    topK: 0,
-    topP: 1,
-    minP: 0,
-    repetitionPenalty: 1,
-    presencePenalty: 0,
-    frequencyPenalty: 0,
-    n: 1,
-    stop: [],
-  };
   return {
     id,
     numParameters: 1,
     numLayers: 1,
-    contextLength: 8,
+    contextLength: CONTEXT_LENGTH,
     hasChatTemplate: false,
     vocabSize: 8,
-    generationDefaults,
+    generationDefaults: readGenerationDefaults(undefined, CONTEXT_LENGTH),
   };
 }

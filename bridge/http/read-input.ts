@@ -98,8 +98,5 @@ export function readQuery(
 export function parseNumber(name: string, text: string | undefined): number {
   const number = text === undefined || text.trim() === '' ? Number.NaN : Number(text);
   if (Number.isFinite(number)) return number;
-  throw HttpError.invalid(
-    name,
-    `Expected \`${name}\` to be a finite number, got \`${shown(text ?? 'nothing')}\`.`,
-  );
+  throw HttpError.expected(name, 'a finite number', text ?? 'nothing');
 }

@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, it, vi } from 'vitest';
 
-import { completionsRoute } from './completions.ts';
+import { completionsRoute } from './generation-routes.ts';
 import { eventsOf, PlayedRoute } from './test-support.ts';
 
 let played: PlayedRoute;
