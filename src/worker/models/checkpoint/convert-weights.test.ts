@@ -9,10 +9,8 @@ import { convertWeights, packInMemory, SLICE_BYTES } from './convert-weights.ts'
 import { planModel } from './model-plan.ts';
 import type { Dtype, DtypeChoice } from '../../../protocol/models.ts';
 import { openCheckpoint } from './open-checkpoint.ts';
-import { logitsErrorBound, QUANTIZATION_ERROR } from './test-support.ts';
+import { logitsErrorBound, QUANTIZATION_ERROR, WASM } from './test-support.ts';
 import { TINY_CONFIG, tinyFiles, tinyTensors } from '../../testing/tiny-checkpoint.ts';
-
-const WASM = { kind: 'wasm', memoryBytes: undefined } as const;
 
 describe('convertWeights', () => {
   it('packs fp32 as it is, at aligned places', async () => {

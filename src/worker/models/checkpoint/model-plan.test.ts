@@ -2,9 +2,8 @@ import { describe, expect, it } from 'vitest';
 import { readModel } from '../families.ts';
 import { downloadBytesOf, type Checkpoint, type CheckpointTensor } from './checkpoint.ts';
 import { memoryFile } from './checkpoint-files.ts';
-import type { DeviceLimits } from './device-fit.ts';
 import { planModel } from './model-plan.ts';
-import { peakHeapOf } from './test-support.ts';
+import { GIBIBYTE, GPU, peakHeapOf, WASM } from './test-support.ts';
 
 const GPT2 = {
   model_type: 'gpt2',
@@ -17,16 +16,6 @@ const GPT2 = {
 const GPT2_MEDIUM = { ...GPT2, n_embd: 1024, n_head: 16, n_layer: 24 };
 const GPT2_LARGE = { ...GPT2, n_embd: 1280, n_head: 20, n_layer: 36 };
 const GPT2_XL = { ...GPT2, n_embd: 1600, n_head: 25, n_layer: 48 };
-
-const GIBIBYTE = 2 ** 30;
-const WASM: DeviceLimits = { kind: 'wasm', memoryBytes: undefined };
-const GPU = {
-  kind: 'webgpu',
-  hasShaderF16: true,
-  maxBufferSize: 2 * GIBIBYTE,
-  maxStorageBufferBindingSize: 2 * GIBIBYTE,
-  memoryBytes: undefined,
-} as const;
 
 describe('planModel', () => {
   it.each([
