@@ -65,12 +65,12 @@ async function readMultipart(body: Buffer<ArrayBuffer>, contentType: string): Pr
   });
   const fields = new URLSearchParams();
   for (const [name, value] of form) {
-    if (typeof value !== 'string')
+    if (typeof value === 'string') fields.append(name, value);
+    else
       throw HttpError.invalid(
         name,
         `Expected \`${shown(name)}\` to be a text, got a file: send its content.`,
       );
-    fields.append(name, value);
   }
   return fields;
 }

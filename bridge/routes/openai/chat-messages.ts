@@ -44,10 +44,8 @@ function checkOthers(place: string, others: Readonly<Record<string, unknown>>): 
     const isEmpty = value === null || (Array.isArray(value) && value.length === 0);
     if (isEmpty) continue;
     const param = `${place}.${name}`;
-    throw HttpError.invalid(
-      param,
-      `\`${shown(param)}\` isn't supported here: a message has a role and content.`,
-    );
+    const message = `\`${shown(param)}\` isn't supported here: a message has a role and content.`;
+    throw HttpError.invalid(param, message);
   }
 }
 

@@ -102,7 +102,7 @@ export class ModelStore {
     await removeEntry(this.#folders.models, key);
     try {
       const folder = await createFolder(this.#folders.models, key);
-      return await ModelFolder.write(folder, facts, texts, write, () => this.delete(key));
+      return await ModelFolder.write({ folder, remove: () => this.delete(key) }, facts, texts, write);
     } catch (error) {
       await removeEntry(this.#folders.models, key);
       throw error;
@@ -199,7 +199,7 @@ export class ModelStore {
   }
 
   #read(folder: FileSystemDirectoryHandle): Promise<ModelFolder | undefined> {
-    return ModelFolder.read(folder, () => this.delete(folder.name));
+    return ModelFolder.read({ folder, remove: () => this.delete(folder.name) });
   }
 }
 
