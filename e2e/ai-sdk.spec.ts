@@ -38,10 +38,9 @@ const generateTexts = ({ page }: Tab, prompts: readonly string[]) =>
 
 test.describe('the AI SDK', { tag: ANY_BACKEND }, () => {
   test("generateText of two tabs gives PyTorch's texts, in batches of eight", async ({ site }) => {
-    const tabs = await site.openReady(2);
+    const tabs = await site.openPair();
     for (const tab of tabs) await installAiSdk(tab);
     const [first, second] = tabs;
-    if (!first || !second) throw new Error('Two tabs were asked for');
     await first.configure({ maxBatchSize: 8, batchWaitTimeoutMs: 1000 });
     const prompts = reference.prompts.slice(0, 8);
     await first.forget();

@@ -113,8 +113,7 @@ test.describe('chats of two tabs', { tag: ANY_BACKEND }, () => {
     site,
     hub,
   }) => {
-    const [first, second] = await site.openReady(2);
-    if (!first || !second) throw new Error('Two tabs were asked for');
+    const [first, second] = await site.openPair();
     await loadModel(first, CHAT_MODEL, { hub: hub.url });
     const request = { prompt: CHAT, options: { ...SAMPLED, maxNewTokens: 900 } };
     const alone = await first.generate(request.prompt, request.options);

@@ -87,8 +87,7 @@ test.describe('two tabs', { tag: ANY_BACKEND }, () => {
     site,
     hub,
   }) => {
-    const [first, second] = await site.openReady(2);
-    if (!first || !second) throw new Error('Two tabs were asked for');
+    const [first, second] = await site.openPair();
     const heard = second.page.evaluate(
       () =>
         new Promise<string[]>((resolve) => {
@@ -116,8 +115,7 @@ test.describe('two tabs', { tag: ANY_BACKEND }, () => {
     site,
     hub,
   }) => {
-    const [first, second] = await site.openReady(2);
-    if (!first || !second) throw new Error('Two tabs were asked for');
+    const [first, second] = await site.openPair();
     const leader = await site.leader();
     const follower = leader === first ? second : first;
     hub.fault = ({ kind }) =>

@@ -90,8 +90,7 @@ test(
   'a tab that is looked at again lists no model that another tab has deleted',
   { tag: ANY_BACKEND },
   async ({ site, hub }) => {
-    const [first, second] = await site.openReady(2);
-    if (!first || !second) throw new Error('No tabs');
+    const [first, second] = await site.openPair();
     await loadModel(first, TWIN, { hub: hub.url });
     for (const tab of [first, second]) await tab.openStatus();
     await expect(deleteIn(second)).toBeVisible();

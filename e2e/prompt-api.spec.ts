@@ -63,9 +63,8 @@ test.describe('the Prompt API', { tag: ANY_BACKEND }, () => {
     site,
     hub,
   }) => {
-    const tabs = await site.openReady(2);
-    const [first, second] = tabs;
-    if (!first || !second) throw new Error('Two tabs were asked for');
+    const tabs = await site.openPair();
+    const [first] = tabs;
     await loadModel(first, CHAT_MODEL, { hub: hub.url });
     for (const tab of tabs) await installPromptApi(tab, LONG);
     const texts = ['Hello, who is there?', 'What is a browser tab?'];
