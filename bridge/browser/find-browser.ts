@@ -2,8 +2,7 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { chromium } from 'playwright';
 
-import { findOnPath, runCommand } from './commands.ts';
-import { INSTALL_TIMEOUT_MS, installPackages } from './install-packages.ts';
+import { findOnPath, INSTALL_TIMEOUT_MS, installPackages, runCommand } from './commands.ts';
 
 export interface Browser {
   readonly path: string;

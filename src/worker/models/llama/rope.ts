@@ -19,10 +19,9 @@ interface RopeDefaults {
 
 const { fround } = Math;
 
-const SCALINGS: ReadonlyMap<unknown, (parameters: Fields, defaults: RopeDefaults) => Rope> = new Map<
-  unknown,
-  (parameters: Fields, defaults: RopeDefaults) => Rope
->([
+type Scaling = (parameters: Fields, defaults: RopeDefaults) => Rope;
+
+const SCALINGS: ReadonlyMap<unknown, Scaling> = new Map<unknown, Scaling>([
   ['default', unscaled],
   // Frequencies change only beyond the model's own context, which is where the runtime ends.
   ['dynamic', unscaled],
