@@ -1,44 +1,20 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { request as httpRequest, type OutgoingHttpHeaders } from 'node:http';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
 
 import { BRIDGE_SUBPROTOCOL } from '../src/protocol/bridge-names.ts';
-import { Bridge, type BridgeOptions } from './bridge.ts';
+import type { BridgeOptions } from './bridge.ts';
 import type { LogEntry } from './http/access-log.ts';
-import { startServer, type RunningServer } from './server.ts';
-import { ask, startWorker, stubWebSocket } from './test-support.ts';
+import { startServer } from './server.ts';
+import { ask, startBridge, startWorker, stubWebSocket } from './test-support.ts';
 
 // The bridge between HTTP and a worker, both in Node; what a browser adds is shown end to end.
 
-let root: string;
-const servers: RunningServer[] = [];
-const log: LogEntry[] = [];
+let log: readonly LogEntry[];
 
-beforeEach(async () => {
-  root = await mkdtemp(join(tmpdir(), 'tabserve-bridge-'));
-  await writeFile(join(root, 'index.html'), '<!doctype html><html><head></head><body></body></html>');
-});
-
-afterEach(async () => {
-  await Promise.all(servers.splice(0).map((server) => server.close()));
-  await rm(root, { recursive: true });
-  log.length = 0;
-});
-
-async function start(options: Partial<BridgeOptions> = {}) {
-  let url = '';
-  const bridge = new Bridge({
-    host: 'localhost',
-    url: () => url,
-    log: (entry) => log.push(entry),
-    ...options,
-  });
-  const server = await startServer({ host: 'localhost', port: 0, root, bridge });
-  servers.push(server);
-  ({ url } = server);
-  return { bridge, url, port: server.port };
+function start(options: Partial<BridgeOptions> = {}) {
+  const entries: LogEntry[] = [];
+  log = entries;
+  return startBridge({ log: (entry) => entries.push(entry), ...options });
 }
 
 const until = (check: () => unknown) => vi.waitFor(check, { timeout: 10_000 });
@@ -279,13 +255,13 @@ describe('the page', () => {
   });
 
   it('carries the mark of the bridge where there is one, and none elsewhere', async () => {
-    const { url } = await start();
+    const { url, root } = await start();
     const page = await fetch(url);
     expect(await page.text()).toContain('<meta name="tabserve-bridge" content="/bridge/" />');
     const again = await fetch(url, { headers: { 'If-None-Match': page.headers.get('etag') ?? '' } });
     expect(again.status).toBe(304);
     const plain = await startServer({ host: 'localhost', port: 0, root });
-    servers.push(plain);
+    onTestFinished(() => plain.close());
     expect(await (await fetch(plain.url)).text()).not.toContain('tabserve-bridge');
   });
 });

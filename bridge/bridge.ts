@@ -29,8 +29,7 @@ import {
 } from './http/router.ts';
 import { adderRoute, deploymentRoute, housePriceRoute } from './routes/deployments.ts';
 import { generateRoute } from './routes/generate.ts';
-import { chatCompletionsRoute } from './routes/openai/chat-completions.ts';
-import { completionsRoute } from './routes/openai/completions.ts';
+import { chatCompletionsRoute, completionsRoute } from './routes/openai/generation-routes.ts';
 import { PLAIN_TEXT, serviceRoutes } from './routes/service.ts';
 import { tokenRoutes } from './routes/tokens.ts';
 import { describeInLog, toHttpError } from './http/to-http-error.ts';

@@ -1,17 +1,14 @@
 import type { ClientUpdate } from '../src/client/index.ts';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { request as httpRequest, type IncomingHttpHeaders } from 'node:http';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import OpenAI, { APIError } from 'openai';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 
 import { FakeClock } from '../src/batching/testing/fake-clock.ts';
 
 import { ScriptedBackend } from '../src/worker/testing/scripted-backend.ts';
-import { Bridge, type BridgeOptions } from './bridge.ts';
-import { startServer, type RunningServer } from './server.ts';
-import { startWorker, stubWebSocket } from './test-support.ts';
+import type { Bridge, BridgeOptions } from './bridge.ts';
+import type { RunningServer } from './server.ts';
+import { startBridge, startWorker, stubWebSocket } from './test-support.ts';
 
 // HTTP, the bridge and the worker around a model that counts up through the alphabet, once `gate` is open.
 
@@ -30,7 +27,6 @@ vi.mock('../src/worker/serving/models/load-model.ts', async () => {
 });
 vi.mock('../src/worker/runtime/warm-up.ts', () => ({ warmUp: () => Promise.resolve() }));
 
-let root: string;
 let server: RunningServer;
 let bridge: Bridge;
 let open: () => void;
@@ -41,25 +37,18 @@ beforeEach(async () => {
   model.gate = gate.promise;
   open = gate.resolve;
   updates = [];
-  root = await mkdtemp(join(tmpdir(), 'tabserve-bridge-'));
-  await writeFile(join(root, 'index.html'), '<!doctype html><html><head></head><body></body></html>');
-  await startBridge();
+  await start();
 });
 
-async function startBridge(options: Partial<BridgeOptions> = {}): Promise<void> {
-  bridge = new Bridge({ host: 'localhost', url: () => server.url, ...options });
+async function start(options: Partial<BridgeOptions> = {}): Promise<void> {
+  ({ bridge, server } = await startBridge(options));
   bridge.serve.subscribe('requests', (told) => updates.push(...told));
-  server = await startServer({ host: 'localhost', port: 0, root, bridge });
   stubWebSocket(server.url);
   await startWorker(server.url, 'A').worker.start('http://localhost/', 'wasm');
   await bridge.serve.ready();
 }
 
-afterEach(async () => {
-  open();
-  await server.close();
-  await rm(root, { recursive: true });
-});
+afterEach(() => open());
 
 interface Answer {
   readonly status: number;
@@ -162,7 +151,7 @@ describe('a priority from outside', () => {
   it('is taken where the operator allows it', async () => {
     await server.close();
     vi.unstubAllGlobals();
-    await startBridge({ allowsPriority: true });
+    await start({ allowsPriority: true });
     open();
     expect((await askAll(server.url)).map(({ status }) => status)).toEqual([200, 200, 200]);
   });

@@ -1,12 +1,11 @@
 import { once } from 'node:events';
-import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { connect } from 'node:net';
-import { networkInterfaces, tmpdir } from 'node:os';
+import { networkInterfaces } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it, onTestFinished } from 'vitest';
 
-import { Bridge } from './bridge.ts';
-import { startServer, type RunningServer } from './server.ts';
+import { startServer, type RunningServer, type ServerOptions } from './server.ts';
+import { createFolder, startBridge } from './test-support.ts';
 
 const FILES = {
   'index.html': '<!doctype html><head><title>Tabserve</title></head>',
@@ -42,28 +41,21 @@ function externalAddresses(): readonly string[] {
   );
 }
 
-async function createRoot(): Promise<string> {
-  const root = await mkdtemp(join(tmpdir(), 'tabserve-bridge-'));
-  for (const [name, content] of Object.entries(FILES)) {
-    const path = join(root, name);
-    await mkdir(join(path, '..'), { recursive: true }).then(() => writeFile(path, content));
-  }
-  return root;
-}
-
 describe('startServer', () => {
   let root: string;
   let server: RunningServer;
 
-  beforeAll(async () => {
-    root = await createRoot();
-    server = await startServer({ port: 0, host: 'localhost', root });
+  beforeEach(async () => {
+    root = await createFolder(FILES);
+    server = await start({});
   });
 
-  afterAll(async () => {
-    await server.close();
-    await rm(root, { recursive: true });
-  });
+  /** Ends with the test. */
+  async function start(options: Partial<ServerOptions>): Promise<RunningServer> {
+    const started = await startServer({ port: 0, host: 'localhost', root, ...options });
+    onTestFinished(() => started.close());
+    return started;
+  }
 
   it.each([
     ['413', '/v1/completions', 'Content-Type: application/json\r\nContent-Length: 99999999'],
@@ -75,20 +67,16 @@ describe('startServer', () => {
       'Origin: https://evil.example\r\nContent-Type: application/json\r\nContent-Length: 9',
     ],
   ])('never lets a body come that it does not read: %s', async (status, path, headers) => {
-    const bridge = new Bridge({ host: 'localhost', url: () => '' });
-    const bridged = await startServer({ port: 0, host: 'localhost', root, bridge });
-    const answer = await expectContinue(bridged.port, path, headers, '');
-    await bridged.close();
+    const { port } = await startBridge();
+    const answer = await expectContinue(port, path, headers, '');
     expect(answer).toMatch(new RegExp(`^HTTP/1.1 ${status} `));
     expect(answer).toMatch(/^connection: close\r$/im);
   });
 
   it('lets a body come that it reads', async () => {
-    const bridge = new Bridge({ host: 'localhost', url: () => '' });
-    const bridged = await startServer({ port: 0, host: 'localhost', root, bridge });
+    const { port } = await startBridge();
     const headers = 'Content-Type: application/json\r\nConnection: close\r\nContent-Length: 9';
-    const answer = await expectContinue(bridged.port, '/v1/completions', headers, '{"a": 1}}');
-    await bridged.close();
+    const answer = await expectContinue(port, '/v1/completions', headers, '{"a": 1}}');
     expect(answer).toMatch(/^HTTP\/1.1 100 Continue\r\n\r\nHTTP\/1.1 400 /);
   });
 
@@ -102,7 +90,7 @@ describe('startServer', () => {
   it.each(['0.0.0.0', ...externalAddresses()])(
     'has the page on loopback as well, which browsers trust, when it listens on %s',
     async (host) => {
-      const other = await startServer({ port: 0, host, root });
+      const other = await start({ host });
       expect(other.url).toBe(`http://localhost:${other.port}`);
       expect((await fetch(other.url)).status).toBe(200);
       expect((await fetch(`http://127.0.0.1:${other.port}`)).status).toBe(200);
@@ -117,16 +105,14 @@ describe('startServer', () => {
     expect(await policyOf(server.url)).toContain("script-src 'self' 'wasm-unsafe-eval';");
     expect(await policyOf(server.url)).toContain("require-trusted-types-for 'script'");
     expect(await policyOf(server.url)).not.toMatch(/unsafe-inline|'unsafe-eval'|data:|blob:/);
-    const mirrored = await startServer({ port: 0, host: 'localhost', root, hub: ['http://hub.example'] });
+    const mirrored = await start({ hub: ['http://hub.example'] });
     expect(await policyOf(mirrored.url)).toContain("connect-src 'self' http://hub.example;");
-    await mirrored.close();
   });
 
   it('serves other pages with a policy of their own', async () => {
     const policy = "default-src 'self'";
-    const other = await startServer({ port: 0, host: 'localhost', root, policy });
+    const other = await start({ policy });
     expect(await policyOf(other.url)).toBe(policy);
-    await other.close();
   });
 
   it('isolates the page from other origins, also on an answer that is an error', async () => {
@@ -186,9 +172,8 @@ describe('startServer', () => {
   ])(
     'closes the connection that it refuses as %s, also where the client does not',
     async (_, sent, status) => {
-      const bridge = new Bridge({ host: 'localhost', url: () => '' });
-      const other = await startServer({ port: 0, host: '127.0.0.1', root, bridge });
-      const client = connect({ port: other.port, host: '127.0.0.1', allowHalfOpen: true });
+      const { port } = await startBridge();
+      const client = connect({ port, host: '127.0.0.1', allowHalfOpen: true });
       let answer = '';
       client.on('data', (data) => (answer += String(data)));
       // Writing on is how a client learns that nobody is there any more.
@@ -198,14 +183,12 @@ describe('startServer', () => {
       client.write(sent);
       await new Promise((resolve) => void client.once('close', resolve));
       expect(answer).toContain(status);
-      await other.close();
     },
   );
 
   it('tells the page of an upstream, which answers nobody of another site', async () => {
     const upstream = { url: 'http://127.0.0.1:1', apiKey: 'secret' };
-    const bridge = new Bridge({ host: 'localhost', url: () => '', upstream });
-    const other = await startServer({ port: 0, host: 'localhost', root, bridge });
+    const other = await startBridge({ upstream });
     for (const path of ['/', '/index.html', '/?backend=auto']) {
       const page = await fetch(other.url + path);
       expect(page.headers.get('cross-origin-embedder-policy')).toBe('require-corp');
@@ -216,11 +199,10 @@ describe('startServer', () => {
     const foreign = { headers: { origin: 'http://evil.example' } };
     expect((await fetch(`${other.url}/v1/models`, foreign)).status).toBe(403);
     expect((await fetch(`${server.url}/v1/models`)).status, 'without an upstream').toBe(404);
-    await other.close();
   });
 
   it('lets a new client in when silent connections have taken every place', async () => {
-    const other = await startServer({ port: 0, host: '127.0.0.1', root, maxConnections: 8 });
+    const other = await start({ host: '127.0.0.1', maxConnections: 8 });
     const silent = await Promise.all(
       Array.from({ length: 8 }, async () => {
         const client = connect(other.port, '127.0.0.1');
@@ -230,11 +212,10 @@ describe('startServer', () => {
     );
     expect((await fetch(other.url)).status).toBe(200);
     for (const client of silent) client.destroy();
-    await other.close();
   });
 
   it('names --port when the port is in use, and leaves the running server alone', async () => {
-    const second = startServer({ port: server.port, host: 'localhost', root });
+    const second = start({ port: server.port });
     await expect(second).rejects.toMatchObject({
       code: 'PORT_IN_USE',
       message: expect.stringContaining('--port'),
@@ -251,7 +232,7 @@ describe('startServer', () => {
     // Which of the two depends on whether a name server answers.
     ['a name of nobody', 'tabserve.invalid', /^The name tabserve\.invalid (?:has no address|could not be)/],
   ])('names --host when it is %s', async (_, host, message) => {
-    await expect(startServer({ port: 0, host, root })).rejects.toMatchObject({
+    await expect(start({ host })).rejects.toMatchObject({
       name: 'BridgeError',
       code: 'CANNOT_LISTEN',
       message: expect.stringMatching(message),
@@ -259,7 +240,7 @@ describe('startServer', () => {
   });
 
   it('names the build command when the page is not built', async () => {
-    const missing = startServer({ port: 0, host: 'localhost', root: join(root, 'assets') });
+    const missing = start({ root: join(root, 'assets') });
     await expect(missing).rejects.toMatchObject({
       code: 'PAGE_NOT_BUILT',
       message: expect.stringContaining('npm run build'),
@@ -267,7 +248,7 @@ describe('startServer', () => {
   });
 
   it('is closed once and for all by close(), also with a connection open', async () => {
-    const other = await startServer({ port: 0, host: '127.0.0.1', root });
+    const other = await start({ host: '127.0.0.1' });
     await fetch(other.url);
     await other.close();
     await other.close();

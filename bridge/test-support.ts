@@ -1,4 +1,7 @@
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { createServer, type RequestListener } from 'node:http';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
 import { onTestFinished, vi } from 'vitest';
 
 import { BridgedOutbox } from '../src/worker/serving/bridge/bridged-outbox.ts';
@@ -7,6 +10,7 @@ import { defineDeployment } from '../src/protocol/deployment.ts';
 import { NO_PAST } from '../src/protocol/recovery.ts';
 import { ServeWorker } from '../src/worker/serving/serve-worker.ts';
 import { Bridge, type BridgeOptions } from './bridge.ts';
+import { startServer } from './server.ts';
 
 /** A page's side of the bridge, in Node, for the tests of this folder; production code never imports this file. */
 
@@ -39,6 +43,29 @@ export async function mountBridge(options: Partial<BridgeOptions> = {}) {
     bridge.handle(request, response, () => response.writeHead(418).end()),
   );
   return { bridge, port, url };
+}
+
+/** A folder of these files; ends with the test. */
+export async function createFolder(files: Readonly<Record<string, string | Buffer>>): Promise<string> {
+  const root = await mkdtemp(join(tmpdir(), 'tabserve-bridge-'));
+  onTestFinished(() => rm(root, { recursive: true }));
+  for (const [name, content] of Object.entries(files)) {
+    const path = join(root, name);
+    await mkdir(dirname(path), { recursive: true });
+    await writeFile(path, content);
+  }
+  return root;
+}
+
+/** A bridge with its page, on a free port. Ends with the test. */
+export async function startBridge(options: Partial<BridgeOptions> = {}) {
+  let url = '';
+  const bridge = new Bridge({ host: 'localhost', url: () => url, ...options });
+  const root = await createFolder({ 'index.html': '<!doctype html><html><head></head><body></body></html>' });
+  const server = await startServer({ host: 'localhost', port: 0, root, bridge });
+  onTestFinished(() => server.close());
+  ({ url } = server);
+  return { bridge, server, root, url, port: server.port };
 }
 
 /** Every deployment of the bridge's worker answers as `remote` does. */

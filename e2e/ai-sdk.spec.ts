@@ -38,10 +38,9 @@ const generateTexts = ({ page }: Tab, prompts: readonly string[]) =>
 
 test.describe('the AI SDK', { tag: ANY_BACKEND }, () => {
   test("generateText of two tabs gives PyTorch's texts, in batches of eight", async ({ site }) => {
-    const tabs = await site.openReady(2);
+    const tabs = await site.openPair();
     for (const tab of tabs) await installAiSdk(tab);
     const [first, second] = tabs;
-    if (!first || !second) throw new Error('Two tabs were asked for');
     await first.configure({ maxBatchSize: 8, batchWaitTimeoutMs: 1000 });
     const prompts = reference.prompts.slice(0, 8);
     await first.forget();
@@ -58,11 +57,9 @@ test.describe('the AI SDK', { tag: ANY_BACKEND }, () => {
     );
   });
 
-  test('an abort ends the request in the worker', async ({ ownTab, backend }) => {
-    await ownTab.open(`?backend=${backend}`);
-    await ownTab.ready();
-    await installAiSdk(ownTab);
-    const { texts, ending } = await ownTab.page.evaluate(async () => {
+  test('an abort ends the request in the worker', async ({ readyTab }) => {
+    await installAiSdk(readyTab);
+    const { texts, ending } = await readyTab.page.evaluate(async () => {
       const controller = new AbortController();
       const { fullStream } = window.aiSdk.streamText({
         model: window.aiSdk.provider().completionModel('storyteller'),
@@ -82,9 +79,9 @@ test.describe('the AI SDK', { tag: ANY_BACKEND }, () => {
     });
     expect(texts.length).toBeGreaterThan(1);
     expect(ending).toBe('abort');
-    await ownTab.whenIdle();
-    expect((await ownTab.steps('decode')).length).toBeLessThan(399);
-    expect(ownTab.errors).toEqual([]);
+    await readyTab.whenIdle();
+    expect((await readyTab.steps('decode')).length).toBeLessThan(399);
+    expect(readyTab.errors).toEqual([]);
   });
 
   test('a stream goes on where it was when the leader is closed: no text is told twice', async ({ site }) => {
@@ -126,15 +123,9 @@ test.describe('the AI SDK', { tag: ANY_BACKEND }, () => {
     expect(resubmitted).toHaveLength(1 + numOthers);
   });
 
-  test('useChat streams the answers of the model that it names, and stops one', async ({
-    ownTab,
-    hub,
-    backend,
-  }) => {
-    await ownTab.open(`?backend=${backend}`);
-    await ownTab.ready();
-    await installAiSdk(ownTab);
-    const { page } = ownTab;
+  test('useChat streams the answers of the model that it names, and stops one', async ({ readyTab, hub }) => {
+    await installAiSdk(readyTab);
+    const { page } = readyTab;
     await page.evaluate((props) => window.aiSdk.mountChat(props), {
       modelId: CHAT_MODEL,
       maxOutputTokens: 200,
@@ -144,8 +135,8 @@ test.describe('the AI SDK', { tag: ANY_BACKEND }, () => {
     const answers = chat.locator('[data-role=assistant]');
     await chat.getByRole('button', { name: 'Say hello' }).click();
     await expect(chat).toHaveAttribute('data-status', 'ready', { timeout: 60_000 });
-    expect((await ownTab.status()).model?.id).toBe(CHAT_MODEL);
-    const { generatedText } = await ownTab.generate(HELLO, {
+    expect((await readyTab.status()).model?.id).toBe(CHAT_MODEL);
+    const { generatedText } = await readyTab.generate(HELLO, {
       maxNewTokens: 200,
       temperature: 0,
       ignoreEos: true,
@@ -156,16 +147,14 @@ test.describe('the AI SDK', { tag: ANY_BACKEND }, () => {
     await expect(answers.nth(1)).not.toBeEmpty();
     await chat.getByRole('button', { name: 'Stop the answer' }).click();
     await expect(chat).toHaveAttribute('data-status', 'ready');
-    await ownTab.whenIdle();
+    await readyTab.whenIdle();
     await expect(chat.getByRole('alert')).toHaveCount(0);
-    expect(ownTab.errors).toEqual([]);
+    expect(readyTab.errors).toEqual([]);
   });
 
-  test('a base model has no chats, and a setting out of range says so', async ({ ownTab, backend }) => {
-    await ownTab.open(`?backend=${backend}`);
-    await ownTab.ready();
-    await installAiSdk(ownTab);
-    const codes = await ownTab.page.evaluate(async () => {
+  test('a base model has no chats, and a setting out of range says so', async ({ readyTab }) => {
+    await installAiSdk(readyTab);
+    const codes = await readyTab.page.evaluate(async () => {
       const tabserve = window.aiSdk.provider();
       const calls = [
         { model: tabserve('storyteller'), prompt: 'Hello' },
@@ -180,6 +169,6 @@ test.describe('the AI SDK', { tag: ANY_BACKEND }, () => {
       return outcomes.map((outcome) => (outcome.status === 'rejected' ? outcome.reason.code : 'fulfilled'));
     });
     expect(codes).toEqual(['NO_CHAT_TEMPLATE', 'INVALID_OPTION', 'UNKNOWN_OPTION']);
-    expect(ownTab.errors).toEqual([]);
+    expect(readyTab.errors).toEqual([]);
   });
 });

@@ -46,17 +46,11 @@ test.describe('a chat', { tag: ANY_BACKEND }, () => {
     expect(ownTab.errors).toEqual([]);
   });
 
-  test('keeps its keys and values beside other chats, each of which takes turns', async ({
-    ownTab,
-    hub,
-    backend,
-  }) => {
-    await ownTab.open(`?backend=${backend}`);
-    await loadModel(ownTab, CHAT_MODEL, { hub: hub.url });
+  test('keeps its keys and values beside other chats, each of which takes turns', async ({ chatTab }) => {
     const chats = ['Ann', 'Bob', 'Cid', 'Dan'].map((name) => [user(`Hello, my name is ${name}, and yours?`)]);
     for (let turn = 0; turn < 3; turn += 1) {
       for (const chat of chats) {
-        const { text, usage } = await ownTab.generate(chat, { maxNewTokens: 8 });
+        const { text, usage } = await chatTab.generate(chat, { maxNewTokens: 8 });
         if (turn === 0) expect(usage.numCachedTokens).toBeLessThan(40);
         else expect(usage.numCachedTokens / usage.numPromptTokens).toBeGreaterThan(0.6);
         chat.push(assistant(text), user('Go on.'));
@@ -65,13 +59,9 @@ test.describe('a chat', { tag: ANY_BACKEND }, () => {
   });
 
   test('runs until its end where no length is given, and goes through its template with its variables', async ({
-    ownTab,
-    hub,
-    backend,
+    chatTab,
   }) => {
-    await ownTab.open(`?backend=${backend}`);
-    await loadModel(ownTab, CHAT_MODEL, { hub: hub.url });
-    const outcomes = await ownTab.outcomesOf([
+    const outcomes = await chatTab.outcomesOf([
       { prompt: CHAT, options: { ...SAMPLED, ignoreEos: false } },
       {
         prompt: CHAT,
@@ -98,25 +88,22 @@ test.describe('a chat', { tag: ANY_BACKEND }, () => {
   });
 
   test('to a base model is refused, also where it replaces the model that answers', async ({
-    ownTab,
+    readyTab,
     hub,
-    backend,
   }) => {
-    await ownTab.open(`?backend=${backend}`);
-    await ownTab.ready();
-    const [refused] = await ownTab.outcomesOf([{ prompt: CHAT }]);
+    const [refused] = await readyTab.outcomesOf([{ prompt: CHAT }]);
     expect(refused).toMatchObject({
       code: 'NO_CHAT_TEMPLATE',
       message: expect.stringContaining('storyteller'),
     });
-    await loadModel(ownTab, CHAT_MODEL, { hub: hub.url });
-    await ownTab.forget();
+    await loadModel(readyTab, CHAT_MODEL, { hub: hub.url });
+    await readyTab.forget();
     // So many that the last ones are not over when the other model is ready.
     const request = { prompt: CHAT, options: { ...SAMPLED, maxNewTokens: 500 } };
-    await ownTab.begin(Array.from({ length: 120 }, () => request));
-    await ownTab.whenStreamed(2);
-    await loadModel(ownTab, 'storyteller', { whenBusy: 'resubmit' });
-    const outcomes = await ownTab.outcomesOfBegun();
+    await readyTab.begin(Array.from({ length: 120 }, () => request));
+    await readyTab.whenStreamed(2);
+    await loadModel(readyTab, 'storyteller', { whenBusy: 'resubmit' });
+    const outcomes = await readyTab.outcomesOfBegun();
     expect(outcomes.at(-1)).toMatchObject({ code: 'NO_CHAT_TEMPLATE' });
   });
 });
@@ -126,8 +113,7 @@ test.describe('chats of two tabs', { tag: ANY_BACKEND }, () => {
     site,
     hub,
   }) => {
-    const [first, second] = await site.openReady(2);
-    if (!first || !second) throw new Error('Two tabs were asked for');
+    const [first, second] = await site.openPair();
     await loadModel(first, CHAT_MODEL, { hub: hub.url });
     const request = { prompt: CHAT, options: { ...SAMPLED, maxNewTokens: 900 } };
     const alone = await first.generate(request.prompt, request.options);

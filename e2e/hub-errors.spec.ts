@@ -169,20 +169,17 @@ async function expectFailure(
 
 test.describe('a model', { tag: ANY_BACKEND }, () => {
   test('that cannot be had fails with a named error, leaves nothing behind, and the one before it serves on', async ({
-    ownTab,
+    readyTab,
     hub,
-    backend,
     takeViolations,
   }) => {
-    await ownTab.open(`?backend=${backend}`);
-    await ownTab.ready();
     for (const bad of BAD_LOADS) {
       const { title, id = TWIN, revision = 'main', fault, code, violation } = bad;
       await test.step(`one ${title}: ${code}`, async () => {
         hub.fault = fault ?? (() => undefined);
         hub.forget();
-        const loaded = await loadModel(ownTab, id, { hub: hub.url, revision });
-        await expectFailure(ownTab, loaded, bad);
+        const loaded = await loadModel(readyTab, id, { hub: hub.url, revision });
+        await expectFailure(readyTab, loaded, bad);
         if (violation !== undefined)
           await expect.poll(takeViolations).toEqual([expect.stringContaining(violation)]);
         const asked = new Set(hub.requests.filter(({ kind }) => kind !== 'api').map(({ path }) => path));
@@ -191,10 +188,10 @@ test.describe('a model', { tag: ANY_BACKEND }, () => {
           expect([...asked].toSorted()).toEqual(['config.json', 'generation_config.json']);
         hub.forget();
         // What the hub was only too busy to send is kept, to go on with it.
-        const stored = await storedModels(ownTab);
+        const stored = await storedModels(readyTab);
         expect(stored).toHaveLength(code.startsWith('HUB_') ? 1 : 0);
-        for (const { key } of stored) await deleteModel(ownTab, key);
-        expect(await storedFiles(ownTab.page)).toEqual([]);
+        for (const { key } of stored) await deleteModel(readyTab, key);
+        expect(await storedFiles(readyTab.page)).toEqual([]);
       });
     }
   });
@@ -217,28 +214,23 @@ test.describe('a model', { tag: ANY_BACKEND }, () => {
   });
 
   test('that is larger than the quota fails with STORAGE_QUOTA before its weights are fetched', async ({
-    ownTab,
+    readyTab,
     hub,
     hubSite,
-    backend,
     context,
   }) => {
-    await ownTab.open(`?backend=${backend}`);
-    await ownTab.ready();
-    const session = await context.newCDPSession(ownTab.page);
+    const session = await context.newCDPSession(readyTab.page);
     await session.send('Storage.overrideQuotaForOrigin', { origin: hubSite.pageUrl, quotaSize: 1_000_000 });
-    const loaded = await loadModel(ownTab, TWIN, { hub: hub.url });
-    await expectFailure(ownTab, loaded, { code: 'STORAGE_QUOTA', says: 'The model needs 7 MB of storage' });
+    const loaded = await loadModel(readyTab, TWIN, { hub: hub.url });
+    await expectFailure(readyTab, loaded, { code: 'STORAGE_QUOTA', says: 'The model needs 7 MB of storage' });
     const sent = hub.requests.filter(({ kind }) => kind === 'content');
     expect(sent.reduce((sum, { bytesSent }) => sum + bytesSent, 0)).toBeLessThan(100_000);
-    expect(await storedFiles(ownTab.page)).toEqual([]);
+    expect(await storedFiles(readyTab.page)).toEqual([]);
   });
 
-  test('whose id or hub cannot be is refused before anything is asked', async ({ ownTab, hub, backend }) => {
-    await ownTab.open(`?backend=${backend}`);
-    await ownTab.ready();
-    expect((await loadModel(ownTab, '../secret', { hub: hub.url })).code).toBe('INVALID_OPTION');
-    expect((await loadModel(ownTab, TWIN, { hub: 'ftp://hub' })).code).toBe('INVALID_OPTION');
+  test('whose id or hub cannot be is refused before anything is asked', async ({ readyTab, hub }) => {
+    expect((await loadModel(readyTab, '../secret', { hub: hub.url })).code).toBe('INVALID_OPTION');
+    expect((await loadModel(readyTab, TWIN, { hub: 'ftp://hub' })).code).toBe('INVALID_OPTION');
     expect(hub.requests).toEqual([]);
   });
 });

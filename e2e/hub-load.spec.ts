@@ -14,31 +14,29 @@ import { ANY_BACKEND, expect } from './support/test.ts';
 test(
   'a model of the hub serves once it is here, and the embedded one until then',
   { tag: ANY_BACKEND },
-  async ({ ownTab, hub, backend }) => {
-    await ownTab.open(`?backend=${backend}`);
-    await ownTab.ready();
+  async ({ readyTab, hub }) => {
     const held = Promise.withResolvers<boolean>();
     hub.fault = ({ path, kind }) =>
       path === WEIGHTS && kind === 'content' ? { gate: () => held.promise } : undefined;
-    const loading = loadModel(ownTab, TWIN, { hub: hub.url });
+    const loading = loadModel(readyTab, TWIN, { hub: hub.url });
     await expect.poll(() => hub.requests.some(({ kind }) => kind === 'content')).toBe(true);
-    const during = await ownTab.status();
+    const during = await readyTab.status();
     expect(during).toMatchObject({ state: 'ready', model: { id: 'storyteller' }, load: { id: TWIN } });
-    await expectReferenceTokens(ownTab);
+    await expectReferenceTokens(readyTab);
     held.resolve(true);
     const { value, loads } = await loading;
     expect(value).toMatchObject({ state: 'ready', model: { id: TWIN } });
     expect(value?.load).toBeUndefined();
     const phases = [...new Set(loads.map(({ phase }) => phase))];
     expect(phases).toEqual(['resolve', 'download', 'verify', 'convert', 'prepare', 'compile', 'drain']);
-    await expectReferenceTokens(ownTab);
+    await expectReferenceTokens(readyTab);
     const size = twinFiles().get(WEIGHTS)?.length ?? 0;
     const sent = hub.requests
       .filter(({ kind }) => kind === 'content')
       .reduce((sum, { bytesSent }) => sum + bytesSent, 0);
     expect(sent, 'bytes of the weights that the hub has sent').toBe(size);
-    expect(await storedModels(ownTab)).toMatchObject([{ id: TWIN, revision: 'main' }]);
-    expect(ownTab.errors).toEqual([]);
+    expect(await storedModels(readyTab)).toMatchObject([{ id: TWIN, revision: 'main' }]);
+    expect(readyTab.errors).toEqual([]);
   },
 );
 
@@ -89,8 +87,7 @@ test.describe('two tabs', { tag: ANY_BACKEND }, () => {
     site,
     hub,
   }) => {
-    const [first, second] = await site.openReady(2);
-    if (!first || !second) throw new Error('Two tabs were asked for');
+    const [first, second] = await site.openPair();
     const heard = second.page.evaluate(
       () =>
         new Promise<string[]>((resolve) => {
@@ -118,8 +115,7 @@ test.describe('two tabs', { tag: ANY_BACKEND }, () => {
     site,
     hub,
   }) => {
-    const [first, second] = await site.openReady(2);
-    if (!first || !second) throw new Error('Two tabs were asked for');
+    const [first, second] = await site.openPair();
     const leader = await site.leader();
     const follower = leader === first ? second : first;
     hub.fault = ({ kind }) =>

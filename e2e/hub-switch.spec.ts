@@ -15,24 +15,22 @@ const deleteIn = ({ page }: Tab): Locator => page.getByRole('button', { name: `D
 
 test.describe('requests that run when another model is ready', { tag: ANY_BACKEND }, () => {
   for (const whenBusy of ['finish', 'resubmit'] as const) {
-    test(`${whenBusy}, and those after them go to the new model`, async ({ ownTab, hub, backend }) => {
-      await ownTab.open(`?backend=${backend}`);
-      await ownTab.ready();
-      await ownTab.begin([{ prompt: PROMPT, options: { maxNewTokens: 200, temperature: 1, seed: 3 } }]);
-      await ownTab.whenStreamed(2);
-      const loading = loadModel(ownTab, TWIN, { hub: hub.url, whenBusy });
+    test(`${whenBusy}, and those after them go to the new model`, async ({ readyTab, hub }) => {
+      await readyTab.begin([{ prompt: PROMPT, options: { maxNewTokens: 200, temperature: 1, seed: 3 } }]);
+      await readyTab.whenStreamed(2);
+      const loading = loadModel(readyTab, TWIN, { hub: hub.url, whenBusy });
       // It goes on while the other model is on its way.
-      await expect.poll(async () => (await ownTab.status()).load?.phase).toBeDefined();
+      await expect.poll(async () => (await readyTab.status()).load?.phase).toBeDefined();
       expect((await loading).value?.model?.id).toBe(TWIN);
-      await expectReferenceTokens(ownTab);
-      const [outcome] = await ownTab.outcomesOfBegun();
-      const restarts = (await ownTab.updates()).filter(({ type }) => type === 'restarted');
+      await expectReferenceTokens(readyTab);
+      const [outcome] = await readyTab.outcomesOfBegun();
+      const restarts = (await readyTab.updates()).filter(({ type }) => type === 'restarted');
       // A short text may have ended before the new model was there.
       if (whenBusy === 'finish') expect(restarts).toEqual([]);
       expect(restarts.length).toBeLessThanOrEqual(1);
-      const again = await ownTab.generate(PROMPT, { maxNewTokens: 200, temperature: 1, seed: 3 });
+      const again = await readyTab.generate(PROMPT, { maxNewTokens: 200, temperature: 1, seed: 3 });
       expect(outcome?.value?.tokenIds).toEqual(again.tokenIds);
-      expect(ownTab.errors).toEqual([]);
+      expect(readyTab.errors).toEqual([]);
     });
   }
 });
@@ -92,8 +90,7 @@ test(
   'a tab that is looked at again lists no model that another tab has deleted',
   { tag: ANY_BACKEND },
   async ({ site, hub }) => {
-    const [first, second] = await site.openReady(2);
-    if (!first || !second) throw new Error('No tabs');
+    const [first, second] = await site.openPair();
     await loadModel(first, TWIN, { hub: hub.url });
     for (const tab of [first, second]) await tab.openStatus();
     await expect(deleteIn(second)).toBeVisible();

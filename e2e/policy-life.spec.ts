@@ -153,8 +153,7 @@ test.describe('a comparison of policies', { tag: ANY_BACKEND }, () => {
   test('is the only one at a time, and the others see whose it is and may choose what comes after it', async ({
     site,
   }) => {
-    const [testing, other] = await site.openReady(2);
-    if (!testing || !other) throw new Error('There are two tabs.');
+    const [testing, other] = await site.openPair();
     await startComparing(testing);
     const { page } = other;
     await expect(page.locator('.policy .policy-explanation')).toHaveText(

@@ -63,9 +63,8 @@ test.describe('the Prompt API', { tag: ANY_BACKEND }, () => {
     site,
     hub,
   }) => {
-    const tabs = await site.openReady(2);
-    const [first, second] = tabs;
-    if (!first || !second) throw new Error('Two tabs were asked for');
+    const tabs = await site.openPair();
+    const [first] = tabs;
     await loadModel(first, CHAT_MODEL, { hub: hub.url });
     for (const tab of tabs) await installPromptApi(tab, LONG);
     const texts = ['Hello, who is there?', 'What is a browser tab?'];
@@ -81,22 +80,16 @@ test.describe('the Prompt API', { tag: ANY_BACKEND }, () => {
     expect(sizes.filter((size) => size === 2).length).toBeGreaterThan(100);
   });
 
-  test('a session keeps its context: prompts, an append, a clone, a stream', async ({
-    ownTab,
-    hub,
-    backend,
-  }) => {
-    await ownTab.open(`?backend=${backend}`);
-    await loadModel(ownTab, CHAT_MODEL, { hub: hub.url });
-    await installPromptApi(ownTab, SHORT);
-    const ask = (messages: readonly ChatMessage[]): Promise<string> => answerOf(ownTab, messages, SHORT);
+  test('a session keeps its context: prompts, an append, a clone, a stream', async ({ chatTab }) => {
+    await installPromptApi(chatTab, SHORT);
+    const ask = (messages: readonly ChatMessage[]): Promise<string> => answerOf(chatTab, messages, SHORT);
 
-    const [one, two] = await answersTo(ownTab, ['one', 'two']);
+    const [one, two] = await answersTo(chatTab, ['one', 'two']);
     expect(one).toBe(await ask([user('one')]));
     expect(two).toBe(await ask([user('one'), assistant(one ?? ''), user('two')]));
 
     const both = [user('Here is a text.'), user('What is it about?')];
-    const appended = await ownTab.page.evaluate(
+    const appended = await chatTab.page.evaluate(
       async ({ messages: [text, question], options }) => {
         const session = await window.LanguageModel.create(options);
         await session.append(text ? [text] : []);
@@ -106,9 +99,9 @@ test.describe('the Prompt API', { tag: ANY_BACKEND }, () => {
       { messages: both, options: GREEDY },
     );
     expect(appended).toEqual({ usage: sizeOf(both.slice(0, 1)), answer: await ask(both) });
-    expect(await answersTo(ownTab, [both])).toEqual([appended.answer]);
+    expect(await answersTo(chatTab, [both])).toEqual([appended.answer]);
 
-    const cloned = await ownTab.page.evaluate(async (options) => {
+    const cloned = await chatTab.page.evaluate(async (options) => {
       const session = await window.LanguageModel.create(options);
       await session.prompt('one');
       const clone = await session.clone();
@@ -121,7 +114,7 @@ test.describe('the Prompt API', { tag: ANY_BACKEND }, () => {
     const turn = [user('one'), assistant(one ?? '')];
     expect(cloned.answers).toEqual([await ask([...turn, user('left')]), await ask([...turn, user('right')])]);
 
-    const streamed = await ownTab.page.evaluate(async (options) => {
+    const streamed = await chatTab.page.evaluate(async (options) => {
       const session = await window.LanguageModel.create(options);
       const deltas: string[] = [];
       for await (const delta of session.promptStreaming('one')) deltas.push(delta);
@@ -131,41 +124,33 @@ test.describe('the Prompt API', { tag: ANY_BACKEND }, () => {
     expect(streamed.deltas.join('')).toBe(one);
     expect(streamed.next).toBe(two);
 
-    const continued = await ownTab.page.evaluate(async (options) => {
+    const continued = await chatTab.page.evaluate(async (options) => {
       const session = await window.LanguageModel.create(options);
       const prefix = { role: 'assistant', content: 'I am ', prefix: true } as const;
       return session.prompt([{ role: 'user', content: 'Who are you?' }, prefix]);
     }, GREEDY);
     const tokens = [...tokensOf([user('Who are you?')]), ...Buffer.from('I am ')];
     const options = { ...SHORT.generation, temperature: 0 };
-    expect(continued).toBe((await ownTab.generate(tokens, options)).generatedText);
-    expect(ownTab.errors).toEqual([]);
+    expect(continued).toBe((await chatTab.generate(tokens, options)).generatedText);
+    expect(chatTab.errors).toEqual([]);
   });
 
-  test('an append is computed ahead, and a prompt takes over its keys and values', async ({
-    ownTab,
-    hub,
-    backend,
-  }) => {
-    await ownTab.open(`?backend=${backend}`);
-    await loadModel(ownTab, CHAT_MODEL, { hub: hub.url });
-    await installPromptApi(ownTab, SHORT);
-    await ownTab.page.evaluate(async (options) => {
+  test('an append is computed ahead, and a prompt takes over its keys and values', async ({ chatTab }) => {
+    await installPromptApi(chatTab, SHORT);
+    await chatTab.page.evaluate(async (options) => {
       const session = await window.LanguageModel.create(options);
       await session.append('A long text. '.repeat(30));
       await session.prompt('What was it about?');
     }, GREEDY);
-    const steps = await ownTab.steps('prefill');
+    const steps = await chatTab.steps('prefill');
     const numTokens = steps.map((step) => step.numTokens);
     expect(numTokens.at(-1), 'tokens of the prompt after the append').toBeLessThan(60);
     expect(numTokens.reduce((sum, count) => sum + count, 0)).toBeGreaterThan(390);
   });
 
-  test('destroy() ends the answer that runs, here and in the worker', async ({ ownTab, hub, backend }) => {
-    await ownTab.open(`?backend=${backend}`);
-    await loadModel(ownTab, CHAT_MODEL, { hub: hub.url });
-    await installPromptApi(ownTab, { generation: { maxNewTokens: 900, ignoreEos: true } });
-    const names = await ownTab.page.evaluate(async (options) => {
+  test('destroy() ends the answer that runs, here and in the worker', async ({ chatTab }) => {
+    await installPromptApi(chatTab, { generation: { maxNewTokens: 900, ignoreEos: true } });
+    const names = await chatTab.page.evaluate(async (options) => {
       const session = await window.LanguageModel.create(options);
       const reader = session.promptStreaming('Hello').getReader();
       await reader.read();
@@ -178,19 +163,13 @@ test.describe('the Prompt API', { tag: ANY_BACKEND }, () => {
       return outcomes.map((outcome) => (outcome.status === 'rejected' ? outcome.reason.name : 'fulfilled'));
     }, GREEDY);
     expect(names).toEqual(['AbortError', 'AbortError', 'AbortError']);
-    await ownTab.whenIdle();
-    expect((await ownTab.steps('decode')).length).toBeLessThan(900);
-    expect(ownTab.errors).toEqual([]);
+    await chatTab.whenIdle();
+    expect((await chatTab.steps('decode')).length).toBeLessThan(900);
+    expect(chatTab.errors).toEqual([]);
   });
 
-  test('an overflow evicts the oldest pairs, and keeps the initial prompts', async ({
-    ownTab,
-    hub,
-    backend,
-  }) => {
-    await ownTab.open(`?backend=${backend}`);
-    await loadModel(ownTab, CHAT_MODEL, { hub: hub.url });
-    await installPromptApi(ownTab, SHORT);
+  test('an overflow evicts the oldest pairs, and keeps the initial prompts', async ({ chatTab }) => {
+    await installPromptApi(chatTab, SHORT);
     const initialPrompts = [system('Answer in letters.')];
     const prompts = ['a', 'b', 'c', 'd'].map((letter) => letter.repeat(260));
     const {
@@ -199,7 +178,7 @@ test.describe('the Prompt API', { tag: ANY_BACKEND }, () => {
       usage,
       window: contextWindow,
       refused,
-    } = await ownTab.page.evaluate(
+    } = await chatTab.page.evaluate(
       async ({ options, inputs }) => {
         const session = await window.LanguageModel.create(options);
         const overflows: number[] = [];
@@ -228,7 +207,7 @@ test.describe('the Prompt API', { tag: ANY_BACKEND }, () => {
     const [, , third = [], fourth = []] = pairs;
     expect(usage).toBe(sizeOf([...initialPrompts, ...third, ...fourth]));
     expect(answers[3]).toBe(
-      await answerOf(ownTab, [...initialPrompts, ...third, ...fourth.slice(0, 1)], SHORT),
+      await answerOf(chatTab, [...initialPrompts, ...third, ...fourth.slice(0, 1)], SHORT),
     );
     expect(refused).toEqual({
       name: 'QuotaExceededError',
@@ -238,14 +217,11 @@ test.describe('the Prompt API', { tag: ANY_BACKEND }, () => {
   });
 
   test('create() loads the named model, and says how far it is; a base model is refused', async ({
-    ownTab,
+    readyTab,
     hub,
-    backend,
   }) => {
-    await ownTab.open(`?backend=${backend}`);
-    await ownTab.ready();
-    const { page } = ownTab;
-    await installPromptApi(ownTab);
+    const { page } = readyTab;
+    await installPromptApi(readyTab);
     const refused = await page.evaluate(async () => {
       const error = await window.LanguageModel.create().catch((reason: unknown) => reason);
       return { availability: await window.LanguageModel.availability(), message: String(error) };
@@ -253,7 +229,7 @@ test.describe('the Prompt API', { tag: ANY_BACKEND }, () => {
     expect(refused.availability).toBe('unavailable');
     expect(refused.message).toMatch(/^NotSupportedError: storyteller has no chat template/);
 
-    await installPromptApi(ownTab, { model: CHAT_MODEL, load: { hub: hub.url } });
+    await installPromptApi(readyTab, { model: CHAT_MODEL, load: { hub: hub.url } });
     expect(await page.evaluate(() => window.LanguageModel.availability())).toBe('downloadable');
     const told = await page.evaluate(async () => {
       const loaded: number[] = [];
@@ -268,6 +244,6 @@ test.describe('the Prompt API', { tag: ANY_BACKEND }, () => {
     expect(told.answer.length).toBeGreaterThan(0);
     expect([told.loaded[0], told.loaded.at(-1)]).toEqual([0, 1]);
     expect(told.loaded).toEqual(told.loaded.toSorted((a, b) => a - b));
-    expect(ownTab.errors).toEqual([]);
+    expect(readyTab.errors).toEqual([]);
   });
 });

@@ -1,28 +1,10 @@
 import type { GenerationChunk } from '../src/client/generation-response.ts';
-import type { GenerationOptions, GenerationResult } from '../src/protocol/generation.ts';
-import type { Tab } from './support/tab.ts';
+import type { GenerationOptions } from '../src/protocol/generation.ts';
+import { readStream } from './support/read-stream.ts';
 import { ANY_BACKEND, expect, test } from './support/test.ts';
 
 const PROMPT = 'Once upon a time,';
 const END_TOKEN = 2047;
-
-interface Stream {
-  readonly chunks: readonly GenerationChunk[];
-  readonly result: GenerationResult;
-}
-
-/** One request, read as it streams. */
-function stream(tab: Tab, options: GenerationOptions): Promise<Stream> {
-  return tab.page.evaluate(
-    async ([prompt, given]) => {
-      const response = window.tabserve.getHandle('text-generator').remote(prompt, given);
-      const chunks: GenerationChunk[] = [];
-      for await (const chunk of response) chunks.push(chunk);
-      return { chunks, result: await response.result() };
-    },
-    [PROMPT, options] as const,
-  );
-}
 
 /** All that was streamed of one continuation. */
 function textOf(chunks: readonly GenerationChunk[], index = 0): string {
@@ -33,10 +15,10 @@ test('a text ends before a stop string that lies across tokens, and no chunk sho
   tab,
 }) => {
   const greedy: GenerationOptions = { temperature: 0, maxNewTokens: 16 };
-  const whole = await stream(tab, greedy);
+  const whole = await readStream(tab, PROMPT, greedy);
   const [before = '', after = ''] = whole.chunks.slice(7, 9).map(({ text }) => text);
   const stop = before.slice(-2) + after.slice(0, 2);
-  const { chunks, result } = await stream(tab, { ...greedy, stop: ['\n\n', stop] });
+  const { chunks, result } = await readStream(tab, PROMPT, { ...greedy, stop: ['\n\n', stop] });
   const expected = whole.result.generatedText.split(stop)[0];
   expect(result.generatedText).toBe(expected);
   expect(textOf(chunks)).toBe(expected);
@@ -51,7 +33,7 @@ test(
   { tag: ANY_BACKEND },
   async ({ tab }) => {
     const options: GenerationOptions = { temperature: 1, topK: 0, seed: 7, maxNewTokens: 8 };
-    const { chunks, result } = await stream(tab, { ...options, n: 3 });
+    const { chunks, result } = await readStream(tab, PROMPT, { ...options, n: 3 });
     const steps = await tab.steps('decode');
     expect(Math.max(...steps.map(({ batchSize }) => batchSize))).toBe(3);
     expect(result.choices).toHaveLength(3);
@@ -71,7 +53,7 @@ test(
   'an echo makes the stream the whole text, without tokens or logprobs for the prompt',
   { tag: ANY_BACKEND },
   async ({ tab }) => {
-    const { chunks, result } = await stream(tab, { echo: true, logprobs: 1, maxNewTokens: 4 });
+    const { chunks, result } = await readStream(tab, PROMPT, { echo: true, logprobs: 1, maxNewTokens: 4 });
     expect(chunks[0]).toEqual({ index: 0, text: PROMPT, tokenIds: [] });
     expect(textOf(chunks)).toBe(result.text);
     expect(chunks.flatMap(({ tokenIds }) => tokenIds)).toEqual(result.tokenIds);

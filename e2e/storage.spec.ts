@@ -15,29 +15,27 @@ const DAMAGES = [
 
 test.describe('the embedded model serves', { tag: ANY_BACKEND }, () => {
   test('where a stored model is damaged, whichever way, and one message says so', async ({
-    ownTab,
+    readyTab,
     hub,
     backend,
   }) => {
-    await ownTab.open(`?backend=${backend}`);
-    await ownTab.ready();
     for (const { title, file, damage } of DAMAGES) {
       await test.step(title, async () => {
-        expect((await loadModel(ownTab, TWIN, { hub: hub.url })).value?.model?.id).toBe(TWIN);
-        await ownTab.page.evaluate(damageFile, [file, damage] as const);
-        await ownTab.open(`?backend=${backend}`);
-        const { model, loadFailure } = await ownTab.ready();
+        expect((await loadModel(readyTab, TWIN, { hub: hub.url })).value?.model?.id).toBe(TWIN);
+        await readyTab.page.evaluate(damageFile, [file, damage] as const);
+        await readyTab.open(`?backend=${backend}`);
+        const { model, loadFailure } = await readyTab.ready();
         expect(model?.id).toBe('storyteller');
         expect(loadFailure?.error).toMatchObject({
           code: 'MODEL_FILE_CORRUPT',
           message: expect.stringContaining(`The copy of ${TWIN} on this device is damaged`),
         });
-        await expect(await messagesOf(ownTab)).toHaveText([/MODEL_FILE_CORRUPT/]);
-        await expectReferenceTokens(ownTab);
-        expect(await storedModels(ownTab)).toEqual([]);
+        await expect(await messagesOf(readyTab)).toHaveText([/MODEL_FILE_CORRUPT/]);
+        await expectReferenceTokens(readyTab);
+        expect(await storedModels(readyTab)).toEqual([]);
       });
     }
-    expect(ownTab.errors).toEqual([]);
+    expect(readyTab.errors).toEqual([]);
   });
 
   test('where the browser has no OPFS, and one message says so', async ({

@@ -27,8 +27,7 @@ test(
   `${NUM_MESSAGES} malformed messages throw in no tab, and none reaches a deployment`,
   { tag: ANY_BACKEND },
   async ({ site }) => {
-    const [first, second] = await site.openReady(2);
-    if (!first || !second) throw new Error('There are no two tabs.');
+    const [first, second] = await site.openPair();
     const before = await deploymentMetrics(first);
     const messages = malformedMessages(runSeed(), NUM_MESSAGES);
     const stranger = await site.context.newPage();

@@ -46,8 +46,7 @@ test(
   'a tab that floods lets the request of another tab in within two admissions',
   { tag: ANY_BACKEND },
   async ({ site }) => {
-    const [flooding, other] = await site.openReady(2);
-    if (!flooding || !other) throw new Error('There are no two tabs.');
+    const [flooding, other] = await site.openPair();
     // One at a time: an admission is a prefill. A short request would be over before the other tab can send.
     await flooding.configure({ policy: 'off' });
     const maxNewTokens = 200;
@@ -80,8 +79,7 @@ test(
   'a tab that floods a full queue leaves a place for the first request of another tab',
   { tag: ANY_BACKEND },
   async ({ site }) => {
-    const [flooding, other] = await site.openReady(2);
-    if (!flooding || !other) throw new Error('There are no two tabs.');
+    const [flooding, other] = await site.openPair();
     await flooding.configure({ maxBatchSize: 64, batchWaitTimeoutMs: HELD_MS, maxQueuedRequests: 10 });
     await flooding.begin(
       Array.from({ length: 20 }, () => ({ prompt: 'Once', options: { maxNewTokens: 2 } })),
@@ -99,8 +97,7 @@ test(
   'the requests of a tab that closes are cancelled, and its slots are free',
   { tag: ANY_BACKEND },
   async ({ site }) => {
-    const [first, second] = await site.openReady(2);
-    if (!first || !second) throw new Error('There are no two tabs.');
+    const [first, second] = await site.openPair();
     const follower = (await site.leader()) === first ? second : first;
     const slotSpans = follower === first ? second : first;
     await slotSpans.configure({ maxBatchSize: 2 });
@@ -118,8 +115,7 @@ test(
   'a tab that closes right after it has sent leaves nothing behind',
   { tag: ANY_BACKEND },
   async ({ site }) => {
-    const [first, second] = await site.openReady(2);
-    if (!first || !second) throw new Error('There are no two tabs.');
+    const [first, second] = await site.openPair();
     const leader = await site.leader();
     const follower = leader === first ? second : first;
     await leader.configure({ batchWaitTimeoutMs: HELD_MS });
@@ -134,8 +130,7 @@ test(
 );
 
 test('every tab shows whose request each row is, while it runs', { tag: ANY_BACKEND }, async ({ site }) => {
-  const [first, second] = await site.openReady(2);
-  if (!first || !second) throw new Error('There are no two tabs.');
+  const [first, second] = await site.openPair();
   await first.configure({ batchWaitTimeoutMs: HELD_MS });
   await first.begin([{ prompt: 'Once upon a time,', options: { maxNewTokens: 6 } }]);
   const own = first.page.locator('[data-request-id]');
@@ -175,8 +170,7 @@ test('the charts of all tabs are fed the same numbers', { tag: ANY_BACKEND }, as
 });
 
 test('the page says who runs the model, and for how many tabs', { tag: ANY_BACKEND }, async ({ site }) => {
-  const [first, second] = await site.openReady(2);
-  if (!first || !second) throw new Error('There are no two tabs.');
+  const [first, second] = await site.openPair();
   const leader = await site.leader();
   const follower = leader === first ? second : first;
   await expect(leader.page.getByRole('button', { name: /· 2 tabs$/ })).toBeVisible();
@@ -195,8 +189,7 @@ for (const missing of ['BroadcastChannel', 'Web Locks'] as const) {
       if (name === 'Web Locks') Reflect.deleteProperty(Navigator.prototype, 'locks');
       else Reflect.deleteProperty(globalThis, name);
     }, missing);
-    const [first, second] = await site.openReady(2);
-    if (!first || !second) throw new Error('There are no two tabs.');
+    const [first, second] = await site.openPair();
     for (const tab of [first, second]) {
       const { role, isolationReason, numTabs } = await tab.status();
       expect({ role, numTabs }).toEqual({ role: 'leader', numTabs: 1 });

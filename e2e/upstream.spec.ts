@@ -1,15 +1,14 @@
-import type { BrowserContext, Page } from 'playwright/test';
+import type { BrowserContext } from 'playwright/test';
 
 import { Bridge } from '../bridge/bridge.ts';
 import { startServer } from '../bridge/server.ts';
-import type { GenerationChunk } from '../src/client/generation-response.ts';
-import type { GenerationOptions, GenerationResult } from '../src/protocol/generation.ts';
 import {
   countedText,
   startOpenAiServer,
   UPSTREAM_MODEL,
   type OpenAiServer,
 } from './support/openai-server.ts';
+import { readStream } from './support/read-stream.ts';
 import { Tab } from './support/tab.ts';
 import { ANY_BACKEND, expect, test as base } from './support/test.ts';
 
@@ -85,23 +84,6 @@ async function openPage(context: BrowserContext): Promise<Tab> {
   return tab;
 }
 
-interface Stream {
-  readonly chunks: readonly GenerationChunk[];
-  readonly result: GenerationResult;
-}
-
-function stream(page: Page, options: GenerationOptions): Promise<Stream> {
-  return page.evaluate(
-    async ([prompt, given]) => {
-      const response = window.tabserve.getHandle('text-generator').remote(prompt, given);
-      const chunks: GenerationChunk[] = [];
-      for await (const chunk of response) chunks.push(chunk);
-      return { chunks, result: await response.result() };
-    },
-    [PROMPT, options] as const,
-  );
-}
-
 const requests = (count: number, maxNewTokens: number) =>
   Array.from({ length: count }, (_, index) => ({
     prompt: PROMPT,
@@ -113,7 +95,7 @@ test.describe('a page whose bridge has an upstream', { tag: ANY_BACKEND }, () =>
     upstream,
     asking: tab,
   }) => {
-    const { chunks, result } = await stream(tab.page, { seed: 3, maxNewTokens: 5 });
+    const { chunks, result } = await readStream(tab, PROMPT, { seed: 3, maxNewTokens: 5 });
     expect(chunks.map(({ text, tokenIds }) => [text, tokenIds])).toEqual(
       [3, 4, 5, 6, 7].map((id) => [` ${id}`, [id]]),
     );
@@ -181,7 +163,7 @@ test.describe('a page whose bridge has an upstream', { tag: ANY_BACKEND }, () =>
     upstream,
     asking: tab,
   }) => {
-    const { chunks, result } = await stream(tab.page, {
+    const { chunks, result } = await readStream(tab, PROMPT, {
       seed: 1,
       maxNewTokens: 2,
       n: 2,

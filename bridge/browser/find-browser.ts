@@ -1,9 +1,8 @@
 import { existsSync } from 'node:fs';
+import { join } from 'node:path';
 import { chromium } from 'playwright';
 
-import { runCommand } from './commands.ts';
-import { INSTALL_TIMEOUT_MS, installPackages } from './install-packages.ts';
-import { installedBrowsers } from './installed-browsers.ts';
+import { findOnPath, INSTALL_TIMEOUT_MS, installPackages, runCommand } from './commands.ts';
 
 export interface Browser {
   readonly path: string;
@@ -16,6 +15,12 @@ export interface Browser {
 const REMEDY =
   'No Chrome or Chromium was found and none could be installed: install one (on Debian: apt-get install chromium) ' +
   'or set CHROME_PATH to its executable.';
+
+const LINUX_COMMANDS = ['google-chrome-stable', 'google-chrome', 'chromium', 'chromium-browser'];
+
+const MAC_APPS = ['Google Chrome', 'Chromium'];
+
+const WINDOWS_FOLDERS = ['PROGRAMFILES', 'PROGRAMFILES(X86)', 'LOCALAPPDATA'];
 
 /** Every way to a browser in the order of preference; each may say no. */
 const WAYS: readonly (() => Promise<Browser | undefined>)[] = [
@@ -50,6 +55,22 @@ async function browserOfEnvironment(): Promise<Browser | undefined> {
 async function installedBrowser(): Promise<Browser | undefined> {
   const candidates = await Promise.all(installedBrowsers().map((path) => inspect(path, 'installed')));
   return candidates.find((browser) => browser !== undefined);
+}
+
+/** Where Chrome and Chromium usually are on this platform, best first; the files need not exist. */
+function installedBrowsers(): readonly string[] {
+  if (process.platform === 'darwin')
+    return MAC_APPS.map((app) => `/Applications/${app}.app/Contents/MacOS/${app}`);
+  if (process.platform === 'win32') return windowsBrowsers();
+  return LINUX_COMMANDS.flatMap((command) => findOnPath(command) ?? []);
+}
+
+function windowsBrowsers(): readonly string[] {
+  const folders = WINDOWS_FOLDERS.flatMap((variable) => process.env[variable] ?? []);
+  return folders.flatMap((folder) => [
+    join(folder, 'Google', 'Chrome', 'Application', 'chrome.exe'),
+    join(folder, 'Chromium', 'Application', 'chrome.exe'),
+  ]);
 }
 
 function playwrightBrowser(): Promise<Browser | undefined> {

@@ -1,6 +1,5 @@
-import { addAbortListener } from 'node:events';
-
 import { systemClock } from '../../src/batching/clock.ts';
+import { untilAborted } from '../../src/platform/until-aborted.ts';
 import { BridgeError, launchReasonOf } from '../errors.ts';
 
 /** A page that is open in a browser. */
@@ -40,7 +39,7 @@ export async function keepTab(
       const tab = await open();
       openedAtMs = systemClock.now();
       hasOpened = true;
-      reason = await Promise.race([tab.ended, aborted(signal)]);
+      reason = await untilAborted(tab.ended, signal).catch(() => '');
       await tab.close();
     } catch (error) {
       reason = error;
@@ -58,15 +57,10 @@ export async function keepTab(
   }
 }
 
+/** Ends early when the signal aborts. */
 async function pause(ms: number, signal: AbortSignal): Promise<void> {
   const { promise, resolve } = Promise.withResolvers<void>();
   const cancelTimer = systemClock.setTimer(ms, resolve);
-  await Promise.race([promise, aborted(signal)]);
+  await untilAborted(promise, signal).catch(() => undefined);
   cancelTimer();
-}
-
-function aborted(signal: AbortSignal): Promise<string> {
-  return new Promise((resolve) => {
-    addAbortListener(signal, () => resolve(''));
-  });
 }

@@ -3,7 +3,7 @@ import { expect, it } from 'vitest';
 import { clientId } from '../../src/batching/generation/test-support.ts';
 import { TabserveClient } from '../../src/client/client.ts';
 import type { LinkListener } from '../../src/client/links/link.ts';
-import { NoTabError } from '../tabs/no-tab-error.ts';
+import { NoTabError } from '../tabs/tab-link.ts';
 import { printState } from './print-state.ts';
 
 it('says nothing of a tab that takes longer than requests wait for one, and fails nobody', () => {

@@ -1,9 +1,9 @@
-import { createServer } from 'node:http';
 import { connect } from 'node:net';
 import { once } from 'node:events';
 import { expect, it, vi } from 'vitest';
 
 import { FakeClock } from '../../src/batching/testing/fake-clock.ts';
+import { listen } from '../test-support.ts';
 import { EventStream } from './event-stream.ts';
 import { Exchange } from './exchange.ts';
 import { HttpError } from './http-error.ts';
@@ -11,14 +11,11 @@ import { HttpError } from './http-error.ts';
 /** The text that a handler sends to a client that reads all or nothing, and why the exchange failed. */
 async function stream(handle: (events: EventStream, exchange: Exchange) => Promise<void>, isRead = true) {
   const outcome = Promise.withResolvers<unknown>();
-  const server = createServer((request, response) => {
+  const { port, close } = await listen((request, response) => {
     const exchange = new Exchange(request, response, new URL('http://localhost/'), '');
     outcome.resolve(exchange.run(() => handle(new EventStream(exchange), exchange)));
   });
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const address = server.address();
-  const socket = connect(typeof address === 'object' ? (address?.port ?? 0) : 0, '127.0.0.1');
+  const socket = connect(port, '127.0.0.1');
   socket.write('GET / HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n');
   let text = '';
   if (isRead) socket.on('data', (data) => (text += String(data)));
@@ -26,7 +23,7 @@ async function stream(handle: (events: EventStream, exchange: Exchange) => Promi
   const reason = await outcome.promise;
   if (isRead) await once(socket, 'close');
   socket.destroy();
-  server.close();
+  close();
   return { reason, text };
 }
 

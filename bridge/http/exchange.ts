@@ -2,7 +2,6 @@ import { randomUUID } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 
 import { systemClock } from '../../src/batching/clock.ts';
-import { shown } from '../../src/batching/errors.ts';
 import type { Caller } from '../../src/protocol/requests.ts';
 import { callerOf } from './caller.ts';
 import { HttpError } from './http-error.ts';
@@ -124,10 +123,7 @@ export class Exchange {
     const seconds = Number(header);
     if (!(seconds > 0 && seconds <= LONGEST_TIMEOUT_SECONDS)) {
       const expected = `a number of seconds above 0 and at most ${LONGEST_TIMEOUT_SECONDS}`;
-      throw HttpError.invalid(
-        TIMEOUT,
-        `Expected \`${TIMEOUT}\` to be ${expected}, got \`${shown(header)}\`.`,
-      );
+      throw HttpError.expected(TIMEOUT, expected, String(header));
     }
     const message = `The request did not end within the ${seconds} s of \`x-request-timeout-seconds\` and was ended.`;
     const error = new HttpError(408, message, { code: 'REQUEST_TIMEOUT', param: TIMEOUT });

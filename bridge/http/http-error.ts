@@ -36,6 +36,12 @@ export class HttpError extends Error {
     return new HttpError(400, message, { code, param });
   }
 
+  /** @param got The value that was given; left out where a message does not quote it. */
+  static expected(param: string, expected: string, got?: string): HttpError {
+    const end = got === undefined ? '' : `, got \`${shown(got)}\``;
+    return HttpError.invalid(param, `Expected \`${shown(param)}\` to be ${expected}${end}.`);
+  }
+
   static unknown(param: string, known: readonly string[]): HttpError {
     const message = `Unknown option \`${shown(param)}\`: the options are ${known.join(', ')}.`;
     return HttpError.invalid(param, message, 'UNKNOWN_OPTION');

@@ -65,12 +65,12 @@ async function readMultipart(body: Buffer<ArrayBuffer>, contentType: string): Pr
   });
   const fields = new URLSearchParams();
   for (const [name, value] of form) {
-    if (typeof value !== 'string')
+    if (typeof value === 'string') fields.append(name, value);
+    else
       throw HttpError.invalid(
         name,
         `Expected \`${shown(name)}\` to be a text, got a file: send its content.`,
       );
-    fields.append(name, value);
   }
   return fields;
 }
@@ -98,8 +98,5 @@ export function readQuery(
 export function parseNumber(name: string, text: string | undefined): number {
   const number = text === undefined || text.trim() === '' ? Number.NaN : Number(text);
   if (Number.isFinite(number)) return number;
-  throw HttpError.invalid(
-    name,
-    `Expected \`${name}\` to be a finite number, got \`${shown(text ?? 'nothing')}\`.`,
-  );
+  throw HttpError.expected(name, 'a finite number', text ?? 'nothing');
 }

@@ -29,7 +29,7 @@ export function housePriceRoute(serve: TabserveClient): Route {
     const { features } = readFields(await readJson(exchange.request), ['features']);
     if (!Array.isArray(features) || features.length === 0 || features.length > MAX_HOUSES) {
       const expected = `a list of numbers, or at most ${MAX_HOUSES} such lists`;
-      throw HttpError.invalid('features', `Expected \`features\` to be ${expected}.`);
+      throw HttpError.expected('features', expected);
     }
     const houses: readonly unknown[] = Array.isArray(features[0]) ? features : [features];
     const handle = serve.getHandle<unknown, unknown>('house-price' as string, exchange.callerOf());

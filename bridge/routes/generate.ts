@@ -53,10 +53,7 @@ function readOptions(params: URLSearchParams): Readonly<Record<string, unknown>>
       const option = optionOf(name);
       const value = option.type === 'strings' ? [text, ...others] : optionFromText(option, text);
       if (value !== undefined) return [[name, value]];
-      throw HttpError.invalid(
-        name,
-        `Expected \`${name}\` to be ${expectedText(option)}, got \`${shown(text)}\`.`,
-      );
+      throw HttpError.expected(name, expectedText(option), text);
     }),
   );
 }

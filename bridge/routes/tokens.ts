@@ -75,5 +75,5 @@ function parse<Entries extends v.ObjectEntries>(
     path?.map(({ key }, depth) => (depth === 0 ? String(key) : `[${String(key)}]`)).join('') ?? 'body';
   // An object misses a field.
   const expected = type === 'object' ? 'given' : message;
-  throw HttpError.invalid(param, `Expected \`${param}\` to be ${expected}.`);
+  throw HttpError.expected(param, expected);
 }

@@ -1,40 +1,23 @@
 import { readdirSync, readlinkSync } from 'node:fs';
-import { mkdtemp, mkdir, rm, writeFile } from 'node:fs/promises';
-import { createServer, type Server } from 'node:http';
-import { tmpdir } from 'node:os';
+import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterEach, expect, it, vi } from 'vitest';
+import { expect, it, vi } from 'vitest';
 
+import { createFolder, listen } from '../test-support.ts';
 import { serveStaticFiles } from './static-files.ts';
-
-const folders: string[] = [];
-const servers: Server[] = [];
-
-afterEach(async () => {
-  for (const server of servers.splice(0)) server.close();
-  await Promise.all(folders.splice(0).map((folder) => rm(folder, { recursive: true })));
-});
 
 /** A packed page: its own scripts, and the runtime's files elsewhere under their own names. */
 async function servePackedPage({ size = 0 } = {}): Promise<string> {
-  const folder = await mkdtemp(join(tmpdir(), 'tabserve-static-'));
-  folders.push(folder);
+  const folder = await createFolder({
+    'dist/index.html': '<!doctype html>',
+    'dist/assets/digits.txt': '0123456789',
+    'dist/assets/lost.txt': 'lost',
+    'onnxruntime/ort-wasm-simd-threaded.jspi.wasm': size === 0 ? 'the runtime' : Buffer.alloc(size),
+  });
   const [root, runtime] = [join(folder, 'dist'), join(folder, 'onnxruntime')];
-  await mkdir(join(root, 'assets'), { recursive: true });
-  await mkdir(runtime);
-  await writeFile(join(root, 'index.html'), '<!doctype html>');
-  await writeFile(
-    join(runtime, 'ort-wasm-simd-threaded.jspi.wasm'),
-    size === 0 ? 'the runtime' : Buffer.alloc(size),
-  );
-  await writeFile(join(root, 'assets', 'digits.txt'), '0123456789');
-  await writeFile(join(root, 'assets', 'lost.txt'), 'lost');
-  const server = createServer(serveStaticFiles({ root, runtime, headElements: '' }));
+  const serveFile = serveStaticFiles({ root, runtime, headElements: '' });
   await rm(join(root, 'assets', 'lost.txt'));
-  servers.push(server);
-  await new Promise<void>((resolve) => void server.listen(0, '127.0.0.1', resolve));
-  const address = server.address();
-  return typeof address === 'object' && address ? `http://127.0.0.1:${address.port}` : '';
+  return (await listen(serveFile)).url;
 }
 
 it('a page that was packed without the runtime’s files gets them by their hashed names', async () => {

@@ -9,7 +9,6 @@ import type { ClientMessage } from '../../src/protocol/client-messages.ts';
 import type { KnobSettings } from '../../src/protocol/status.ts';
 import type { Link, LinkListener, Outgoing } from '../../src/client/links/link.ts';
 import { parseWorkerMessage } from '../../src/protocol/worker-messages.ts';
-import { NoTabError } from './no-tab-error.ts';
 import type { TabOwner } from './tab-sockets.ts';
 
 export interface TabLinkOptions {
@@ -19,6 +18,18 @@ export interface TabLinkOptions {
   readonly graceMs: number;
   /** The default hub of calls that name none; huggingface.co by default. */
   readonly hub?: string | undefined;
+}
+
+/** No open tab runs the model, and none has connected within the grace period. */
+export class NoTabError extends Error {
+  override readonly name = 'NoTabError';
+  readonly code = 'NO_TAB';
+
+  static at(url: string): NoTabError {
+    return new NoTabError(
+      `No tab serves: open ${url} in a browser and leave it open, or start Tabserve with --headless.`,
+    );
+  }
 }
 
 /** A worker's WebSocket. */

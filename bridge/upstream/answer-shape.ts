@@ -50,13 +50,8 @@ export function checkAnswer(url: string, path: string, status: number, body: str
   if (status === 404 || status === 405) {
     if (v.is(errorShape, answer)) return;
     if (ESSENTIAL.has(path)) throw badAnswer(url, `${path} with HTTP status ${status}`);
-    throw new HttpError(
-      404,
-      `${url} serves nothing at ${shown(path)}: not every OpenAI-compatible server does.`,
-      {
-        code: 'UPSTREAM_LACKS_PATH',
-      },
-    );
+    const message = `${url} serves nothing at ${shown(path)}: not every OpenAI-compatible server does.`;
+    throw new HttpError(404, message, { code: 'UPSTREAM_LACKS_PATH' });
   }
   const shape = shapeOf(path);
   if (shape && !v.is(shape.schema, answer))

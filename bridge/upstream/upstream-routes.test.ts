@@ -1,63 +1,39 @@
 import {
-  createServer,
   request as httpRequest,
   type IncomingMessage,
-  type Server,
+  type RequestListener,
   type ServerResponse,
 } from 'node:http';
 import { connect } from 'node:net';
-import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { beforeEach, describe, expect, it, vi } from 'vitest';
 
 import { FakeClock } from '../../src/batching/testing/fake-clock.ts';
-import { Bridge } from '../bridge.ts';
+import type { Bridge } from '../bridge.ts';
 import type { LogEntry } from '../http/access-log.ts';
-import { refusingUrl } from '../test-support.ts';
+import { listen, mountBridge, refusingUrl } from '../test-support.ts';
 import { upstreamRoutes } from './upstream-routes.ts';
-
-type Answer = Parameters<typeof createServer>[1];
 
 const CONNECTION = '/upstream/connections/connection-1';
 const STREAM = { 'Content-Type': 'text/event-stream' };
 
-/** A server on a free port; all of them end with the test. */
-async function listen(answer: Answer): Promise<string> {
-  const server = createServer(answer ?? (() => {}));
-  servers.push(server);
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const address = server.address();
-  return typeof address === 'object' && address ? `http://127.0.0.1:${address.port}` : '';
-}
-
-let servers: Server[] = [];
-let bridges: Bridge[] = [];
-let answer: NonNullable<Answer>;
+let answer: RequestListener;
 let seen: IncomingMessage[];
 let upstreamUrl: string;
+/** The bridge of each test, at its address. */
+let mounted: Bridge;
 let bridge: string;
 
-async function startBridge(url: string, apiKey?: string): Promise<string> {
-  const mounted = new Bridge({ host: 'localhost', url: () => '', upstream: { url, apiKey } });
-  bridges.push(mounted);
-  return listen((request, response) =>
-    mounted.handle(request, response, () => response.writeHead(418).end()),
-  );
+async function startBridge(url: string, apiKey?: string): Promise<void> {
+  ({ bridge: mounted, url: bridge } = await mountBridge({ upstream: { url, apiKey } }));
 }
 
 beforeEach(async () => {
-  servers = [];
-  bridges = [];
   seen = [];
-  upstreamUrl = await listen((request, response) => {
+  ({ url: upstreamUrl } = await listen((request, response) => {
     seen.push(request);
     answer(request, response);
-  });
-  bridge = await startBridge(upstreamUrl, 'key');
-});
-
-afterEach(async () => {
-  for (const mounted of bridges) mounted.close();
-  for (const server of servers) server.closeAllConnections();
-  await Promise.all(servers.map((server) => new Promise((resolve) => void server.close(resolve))));
+  }));
+  await startBridge(upstreamUrl, 'key');
 });
 
 /** Reads a connection; `until` resolves with all that has come when it holds that. */
@@ -106,7 +82,7 @@ describe('what an upstream answers through the bridge', () => {
 
   it('takes the key of the caller where the bridge has none', async () => {
     answer = (_, response) => response.end();
-    bridge = await startBridge(upstreamUrl);
+    await startBridge(upstreamUrl);
     await fetch(`${bridge}/v1/models`, { headers: { authorization: 'Bearer mine' } });
     expect(seen[0]?.headers.authorization).toBe('Bearer mine');
   });
@@ -139,9 +115,7 @@ describe('what an upstream answers through the bridge', () => {
 
   it('is cut where the caller reads nothing, and nobody else waits for it', async () => {
     const begun = Promise.withResolvers<ServerResponse>();
-    const mounted = new Bridge({ host: 'localhost', url: () => '', upstream: { url: upstreamUrl } });
-    bridges.push(mounted);
-    const url = await listen((request, response) => {
+    const { port } = await listen((request, response) => {
       begun.resolve(response);
       mounted.handle(request, response, () => undefined);
     });
@@ -150,7 +124,7 @@ describe('what an upstream answers through the bridge', () => {
       const more = (): void => void (response.destroyed || response.write('x'.repeat(2 ** 16), more));
       more();
     };
-    const socket = connect(Number(new URL(url).port), '127.0.0.1');
+    const socket = connect(port, '127.0.0.1');
     socket.write('POST /v1/completions HTTP/1.1\r\nHost: localhost\r\nContent-Length: 2\r\n\r\n{}');
     const response = await begun.promise;
     await vi.waitFor(() => expect(response.socket?.timeout).toBe(30_000));
@@ -161,14 +135,7 @@ describe('what an upstream answers through the bridge', () => {
 
   it('is told in the log as what has failed where it breaks off, not as a caller that left', async () => {
     const log: LogEntry[] = [];
-    const mounted = new Bridge({
-      host: 'localhost',
-      url: () => '',
-      upstream: { url: upstreamUrl },
-      log: (entry) => log.push(entry),
-    });
-    bridges.push(mounted);
-    const url = await listen((request, response) => mounted.handle(request, response, () => undefined));
+    const { url } = await mountBridge({ upstream: { url: upstreamUrl }, log: (entry) => log.push(entry) });
     answer = (_, response) => {
       response.writeHead(200, STREAM).write('data: 1\n\n', () => response.destroy());
     };
@@ -186,7 +153,7 @@ describe('what an upstream answers through the bridge', () => {
 
   it('is a 502 in OpenAI’s shape where it cannot be reached', async () => {
     const refusing = await refusingUrl();
-    bridge = await startBridge(refusing);
+    await startBridge(refusing);
     const response = await fetch(`${bridge}/v1/models`);
     expect(response.status).toBe(502);
     expect(await response.json()).toMatchObject({
@@ -256,7 +223,7 @@ describe('what an upstream answers through the bridge', () => {
     answer = (_, response) => response.end('{"data": [{"id": "gpt2"}]}');
     expect(await (await fetch(`${bridge}/-/healthz`)).text()).toBe('success');
     expect((await fetch(`${bridge}/health`)).status).toBe(200);
-    bridge = await startBridge(await refusingUrl());
+    await startBridge(await refusingUrl());
     const outage = await fetch(`${bridge}/-/healthz`);
     expect([outage.status, await outage.text()]).toEqual([503, expect.stringContaining('ECONNREFUSED')]);
     expect((await fetch(`${bridge}/health`)).status).toBe(503);
@@ -354,7 +321,7 @@ describe('a connection', () => {
     connection.close();
   });
 
-  it.each<readonly [string, NonNullable<Answer>, number, string]>([
+  it.each<readonly [string, RequestListener, number, string]>([
     [
       'a refusal',
       (_, response) => response.writeHead(429, { 'Retry-After': '7' }).end('full'),
@@ -440,7 +407,7 @@ it('a stop ends the upstream’s stream behind its last whole event, with an err
   const reader = streamed.body?.pipeThrough(new TextDecoderStream()).getReader();
   expect((await reader?.read())?.value).toBe('data: {"a":1}\n\n');
   const clock = new FakeClock();
-  const drained = bridges[0]?.drain(5, clock);
+  const drained = mounted.drain(5, clock);
   clock.advance(5);
   expect((await reader?.read())?.value).toMatch(/^data: \{"error":.*"SERVER_STOPPING"\}\}\n\n$/);
   expect((await reader?.read())?.done).toBe(true);

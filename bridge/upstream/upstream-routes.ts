@@ -106,5 +106,5 @@ function pathIn({ url }: Exchange): (typeof CONNECTION_PATHS)[number] {
   const wanted = url.searchParams.get('path');
   const path = CONNECTION_PATHS.find((known) => known === wanted);
   if (path !== undefined) return path;
-  throw HttpError.invalid('path', `Expected \`path\` to be one of ${CONNECTION_PATHS.join(', ')}.`);
+  throw HttpError.expected('path', `one of ${CONNECTION_PATHS.join(', ')}`);
 }

@@ -1,6 +1,5 @@
-import { findOnPath } from '../../bridge/browser/commands.ts';
+import { findOnPath, installPackages } from '../../bridge/browser/commands.ts';
 import { inspect, type Browser } from '../../bridge/browser/find-browser.ts';
-import { installPackages } from '../../bridge/browser/install-packages.ts';
 
 const REMEDY =
   'No Firefox was found and none could be installed: install one (on Debian: apt-get install firefox-esr) ' +

@@ -1,7 +1,6 @@
 import { globSync } from 'node:fs';
 
-import { findOnPath } from '../../bridge/browser/commands.ts';
-import { installPackages } from '../../bridge/browser/install-packages.ts';
+import { findOnPath, installPackages } from '../../bridge/browser/commands.ts';
 
 /** Paths of the files that drive WebKitGTK. */
 export interface WebKitGtk {

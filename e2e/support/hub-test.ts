@@ -67,6 +67,8 @@ interface HubWorkerFixtures {
 interface HubTestFixtures {
   /** Without faults and without a count at the start of each test. */
   readonly hub: HubServer;
+  /** A page of this test's own, with the chat model of the hub loaded. */
+  readonly chatTab: Tab;
   /** Fails the test if a request goes anywhere but to the page's own origin and to the hub. */
   readonly staysHome: void;
 }
@@ -96,6 +98,12 @@ export const test = base.extend<HubTestFixtures, HubWorkerFixtures>({
     hub.forget();
     await provide(hub);
     hub.fault = () => undefined;
+  },
+
+  chatTab: async ({ ownTab, hub, backend }, provide) => {
+    await ownTab.open(`?backend=${backend}`);
+    await loadModel(ownTab, CHAT_MODEL, { hub: hub.url });
+    await provide(ownTab);
   },
 
   baseURL: async ({ hubSite }, provide) => {

@@ -2,8 +2,7 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { text } from 'node:stream/consumers';
 
-import { findOnPath } from '../../bridge/browser/commands.ts';
-import { installPackages } from '../../bridge/browser/install-packages.ts';
+import { findOnPath, installPackages } from '../../bridge/browser/commands.ts';
 
 /** Finds Python 3, or installs the distribution's. */
 async function findPython(): Promise<string> {

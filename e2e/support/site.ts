@@ -29,6 +29,12 @@ export class Site {
     return tabs;
   }
 
+  async openPair(): Promise<readonly [Tab, Tab]> {
+    const [first, second] = await this.openReady(2);
+    if (!first || !second) throw new Error('Two tabs were asked for');
+    return [first, second];
+  }
+
   /** The page starts anew, as another client. */
   async reload(tab: Tab): Promise<void> {
     await tab.open(`?backend=${this.#backend}`);

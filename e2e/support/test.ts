@@ -30,6 +30,8 @@ export interface TestFixtures {
   readonly tab: Tab;
   /** A page of this test's own, not opened yet. */
   readonly ownTab: Tab;
+  /** The same, opened, with the embedded model ready. */
+  readonly readyTab: Tab;
   /** A profile of this test's own without any tab; those that live at the end must be without errors. */
   readonly site: Site;
   /** Returns and clears the violations of the page's policy. Those that are left at the end fail the test. */
@@ -90,6 +92,12 @@ export const test = base.extend<TestFixtures, WorkerFixtures>({
 
   ownTab: async ({ context, page }, provide) => {
     await provide(new Tab(context, page));
+  },
+
+  readyTab: async ({ ownTab, backend }, provide) => {
+    await ownTab.open(`?backend=${backend}`);
+    await ownTab.ready();
+    await provide(ownTab);
   },
 
   takeViolations: [

@@ -258,7 +258,7 @@ export function createScriptedModel(
       maxTokenLength: 2,
       endTokenIds: [],
       chatTemplate,
-      createTextStream: () => new ByteTextStream(bytesOfToken),
+      createTextStream: () => new ByteTextStream((id) => bytesOfToken.get(id)),
     },
     backend,
     modelInfo: createModelInfo({

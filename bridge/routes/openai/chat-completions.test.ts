@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 
-import { chatCompletionsRoute } from './chat-completions.ts';
+import { chatCompletionsRoute } from './generation-routes.ts';
 import { eventsOf, PlayedRoute } from './test-support.ts';
 
 const messages = [{ role: 'user', content: 'Hello' }];

@@ -22,7 +22,8 @@ export function readMessages(messages: unknown): readonly ChatMessage[] {
 
 function readMessage(message: unknown, index: number): ChatMessage {
   const place = `messages[${index}]`;
-  if (!isRecord(message)) throw expected(place, 'an object with `role` and `content`', message);
+  if (!isRecord(message))
+    throw HttpError.expected(place, 'an object with `role` and `content`', textOf(message));
   const { role, content, ...others } = message;
   const chatRole = readRole(`${place}.role`, role);
   checkOthers(place, others);
@@ -34,7 +35,7 @@ function readRole(place: string, given: unknown): ChatMessage['role'] {
   if (role) return role;
   if (given === 'tool' || given === 'function')
     throw HttpError.invalid(place, `\`${place}\` is \`${given}\`: tools aren't supported here.`);
-  throw expected(place, 'system, developer, user or assistant', given);
+  throw HttpError.expected(place, 'system, developer, user or assistant', textOf(given));
 }
 
 /** Clients send an answer back with all its fields, most of them empty. */
@@ -43,10 +44,8 @@ function checkOthers(place: string, others: Readonly<Record<string, unknown>>): 
     const isEmpty = value === null || (Array.isArray(value) && value.length === 0);
     if (isEmpty) continue;
     const param = `${place}.${name}`;
-    throw HttpError.invalid(
-      param,
-      `\`${shown(param)}\` isn't supported here: a message has a role and content.`,
-    );
+    const message = `\`${shown(param)}\` isn't supported here: a message has a role and content.`;
+    throw HttpError.invalid(param, message);
   }
 }
 
@@ -54,26 +53,21 @@ function readContent(place: string, content: unknown): string {
   if (typeof content === 'string') return content;
   if (Array.isArray(content) && content.length > 0)
     return content.map((part, index) => readPart(`${place}[${index}]`, part)).join(BETWEEN_PARTS);
-  throw expected(place, 'a text, or a list of text parts', content);
+  throw HttpError.expected(place, 'a text, or a list of text parts', textOf(content));
 }
 
 function readPart(place: string, part: unknown): string {
-  if (!isRecord(part)) throw expected(place, 'an object with `type` and `text`', part);
+  if (!isRecord(part)) throw HttpError.expected(place, 'an object with `type` and `text`', textOf(part));
   const { type, text } = part;
   if (type !== 'text')
     throw HttpError.invalid(
       place,
-      `\`${place}\` is of type \`${quote(type)}\`: only text is supported here.`,
+      `\`${place}\` is of type \`${shown(textOf(type))}\`: only text is supported here.`,
     );
   if (typeof text === 'string') return text;
-  throw expected(`${place}.text`, 'a text', text);
+  throw HttpError.expected(`${place}.text`, 'a text', textOf(text));
 }
 
-function expected(place: string, what: string, got: unknown): HttpError {
-  return HttpError.invalid(place, `Expected \`${place}\` to be ${what}, got \`${quote(got)}\`.`);
-}
-
-/** The beginning of a value, for a message. */
-function quote(value: unknown): string {
-  return shown(typeof value === 'string' ? value : (JSON.stringify(value) ?? 'nothing'));
+function textOf(value: unknown): string {
+  return typeof value === 'string' ? value : (JSON.stringify(value) ?? 'nothing');
 }

@@ -94,10 +94,8 @@ type Own = v.InferOutput<typeof OWN_FIELDS>;
 
 function checkLimits({ max_tokens: older, max_completion_tokens: newer }: Own): void {
   if (older === undefined || newer === undefined || older === newer) return;
-  throw HttpError.invalid(
-    'max_tokens',
-    '`max_tokens` and `max_completion_tokens` are two names of one limit: pass one of them.',
-  );
+  const message = '`max_tokens` and `max_completion_tokens` are two names of one limit: pass one of them.';
+  throw HttpError.invalid('max_tokens', message);
 }
 
 /** 0 of the likeliest tokens are none, with or without log probabilities. */

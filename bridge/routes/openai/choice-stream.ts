@@ -5,9 +5,27 @@ import type {
   GenerationOptions,
   PromptTokenLogprobs,
 } from '../../../src/protocol/generation.ts';
-import type { AnswerFormat } from './answer-format.ts';
-import type { TokenTexts } from './token-texts.ts';
+import type { GenerationRequest } from './generation-request.ts';
+import type { NamedToken, TokenTexts } from './token-texts.ts';
 import { numTokensIn, toUsage, type Usage } from './usage.ts';
+
+/** How an endpoint writes generated text. */
+export interface AnswerFormat {
+  /** Begins the id of each answer. */
+  readonly idPrefix: string;
+  /** The field `object` of an answer. */
+  readonly object: string;
+  /** The field `object` of a stream's chunks. */
+  readonly chunkObject: string;
+  /** The fields that a stream sends for a choice before its first token, if any. */
+  readonly opening?: object;
+  /** The fields with a choice's text. */
+  textOf(choice: GenerationChoice, asked: GenerationRequest): object;
+  /** The fields with a part of a choice's text, in a stream. */
+  pieceOf(text: string): object;
+  /** @param startOffset Length of the tokens of the choice before these. */
+  logprobsOf(tokens: readonly NamedToken[], startOffset: number): object;
+}
 
 /** A choice of one chunk of a stream, with its usage so far. */
 interface Piece {

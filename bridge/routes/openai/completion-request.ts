@@ -77,7 +77,7 @@ function readPrompts(prompt: unknown): readonly TextPrompt[] {
     return prompt;
   }
   const expected = `a text, a list of token ids, or a list of 1 to ${MAX_PROMPTS} of either`;
-  throw HttpError.invalid('prompt', `Expected \`prompt\` to be ${expected}.`);
+  throw HttpError.expected('prompt', expected);
 }
 
 /** The worker checks token ids. An empty list counts as a list without prompts. */

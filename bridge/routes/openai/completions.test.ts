@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, it, vi } from 'vitest';
 
-import { completionsRoute } from './completions.ts';
+import { completionsRoute } from './generation-routes.ts';
 import { eventsOf, PlayedRoute } from './test-support.ts';
 
 let played: PlayedRoute;
@@ -8,26 +8,23 @@ let played: PlayedRoute;
 beforeEach(async () => {
   played = new PlayedRoute({ prompt: 'Once' });
   await played.listen('/v1/completions', completionsRoute);
+  played.welcome();
 });
 
 describe('a completion that is asked for while the model is about to be replaced', () => {
-  beforeEach(() => {
-    played.welcome();
-  });
-
   it('names the model that has answered', async () => {
     const answer = played.ask({});
-    const [id] = await played.submitted(1);
+    const { requestId: id } = await played.submission();
     played.serveModel('B');
-    if (id) played.finish(id, 'B');
+    played.finish(id, 'B');
     expect(await (await answer).json()).toMatchObject({ model: 'B' });
   });
 
   it('is refused where that is another one than it asks for', async () => {
     const answer = played.ask({ model: 'A' });
-    const [id] = await played.submitted(1);
+    const { requestId: id } = await played.submission();
     played.serveModel('B');
-    if (id) played.finish(id, 'B');
+    played.finish(id, 'B');
     const refused = await answer;
     expect([refused.status, await refused.json()]).toMatchObject([
       404,
@@ -37,8 +34,8 @@ describe('a completion that is asked for while the model is about to be replaced
 
   it('names the model that has answered, though the next one serves right after', async () => {
     const answer = played.ask({ model: 'A' });
-    const [id] = await played.submitted(1);
-    if (id) played.finish(id);
+    const { requestId: id } = await played.submission();
+    played.finish(id);
     played.serveModel('B');
     expect(await (await answer).json()).toMatchObject({ model: 'A' });
   });
@@ -58,8 +55,7 @@ describe('a completion that is asked for while the model is about to be replaced
 
   it('has the tokens of the model that wrote them, or none', async () => {
     const answer = played.ask({ stream: true, logprobs: 0 });
-    const [id] = await played.submitted(1);
-    if (!id) return;
+    const { requestId: id } = await played.submission();
     played.start(id);
     const logprobs = [{ tokenId: 7, logprob: -1, top: [] }];
     played.update({ type: 'chunk', requestId: id, index: 0, text: '!', tokenIds: [7], logprobs });
@@ -73,14 +69,9 @@ describe('a completion that is asked for while the model is about to be replaced
 });
 
 describe('a stream that another model begins anew', () => {
-  beforeEach(() => {
-    played.welcome();
-  });
-
   it('goes on where nothing was sent yet, and names the new model', async () => {
     const answer = played.ask({ stream: true, echo: true });
-    const [id] = await played.submitted(1);
-    if (!id) return;
+    const { requestId: id } = await played.submission();
     played.start(id);
     played.update({ type: 'echo', requestId: id, index: 0, text: 'Once' });
     played.restart(id);
@@ -89,9 +80,7 @@ describe('a stream that another model begins anew', () => {
     played.update({ type: 'echo', requestId: id, index: 0, text: 'Once' });
     played.chunk(id, '!');
     played.finish(id, 'B');
-    const text = await (await answer).text();
-    const events = [...text.matchAll(/^data: (\{.*)$/gm)].map(([, data]): unknown => JSON.parse(data ?? ''));
-    expect(events).toMatchObject([
+    expect(await eventsOf(answer)).toMatchObject([
       { model: 'B', choices: [{ text: 'Once' }] },
       { model: 'B', choices: [{ text: '!' }] },
     ]);
@@ -99,8 +88,7 @@ describe('a stream that another model begins anew', () => {
 
   it('ends with an error where something was', async () => {
     const answer = played.ask({ stream: true });
-    const [id] = await played.submitted(1);
-    if (!id) return;
+    const { requestId: id } = await played.submission();
     played.start(id);
     played.chunk(id, '!');
     const response = await answer;
@@ -110,14 +98,9 @@ describe('a stream that another model begins anew', () => {
 });
 
 describe('a stream', () => {
-  beforeEach(() => {
-    played.welcome();
-  });
-
   it('has its status when it is accepted, before its first token', async () => {
     const answer = played.ask({ stream: true });
-    const [id] = await played.submitted(1);
-    if (!id) return;
+    const { requestId: id } = await played.submission();
     played.update({ type: 'accepted', requestId: id });
     const response = await answer;
     expect(response.status).toBe(200);
@@ -131,8 +114,8 @@ describe('a stream', () => {
     ['INVALID_OPTION', 400],
   ])('that is refused with %s has status %i', async (code, status) => {
     const answer = played.ask({ stream: true });
-    const [id] = await played.submitted(1);
-    if (id) played.fail(id, code);
+    const { requestId: id } = await played.submission();
+    played.fail(id, code);
     expect((await answer).status).toBe(status);
   });
 
@@ -158,10 +141,9 @@ describe('a priority', () => {
   });
 
   it('of 0 is none', async () => {
-    played.welcome();
     const answer = played.ask({ priority: 0 });
-    const [id] = await played.submitted(1);
-    if (id) played.finish(id);
+    const { requestId: id } = await played.submission();
+    played.finish(id);
     expect((await answer).status).toBe(200);
   });
 });
@@ -173,10 +155,6 @@ const used = (completion: number) => ({
 });
 
 describe('a stream that tells what it has used so far', () => {
-  beforeEach(() => {
-    played.welcome();
-  });
-
   it('does so in each chunk, for its choice: the end token counts, the echo does not', async () => {
     const answer = played.ask({
       stream: true,
@@ -184,8 +162,7 @@ describe('a stream that tells what it has used so far', () => {
       n: 2,
       stream_options: { include_usage: true, continuous_usage_stats: true },
     });
-    const [requestId] = await played.submitted(1);
-    if (!requestId) return;
+    const { requestId } = await played.submission();
     played.start(requestId);
     const part = { type: 'chunk', requestId } as const;
     played.update(
@@ -203,7 +180,6 @@ describe('a stream that tells what it has used so far', () => {
 });
 
 it('tells how many tokens of the prompts were taken over from other requests', async () => {
-  played.welcome();
   const answer = played.ask({ prompt: ['Once', 'Twice'] });
   const usage = { numPromptTokens: 9, numCachedTokens: 4, numOutputTokens: 2 };
   for (const id of await played.submitted(2)) played.finish(id, 'A', { usage });
@@ -224,7 +200,6 @@ async function fingerprintWith(id: string, precision: 'fp16' | 'fp32'): Promise<
 
 describe('a fingerprint', () => {
   it('is the same for the same model, dtype and backend, and another for any other', async () => {
-    played.welcome();
     const first = await fingerprintWith('A', 'fp32');
     expect(first).toMatch(/^fp_[0-9a-f]{12}$/);
     expect(await fingerprintWith('A', 'fp32')).toBe(first);
@@ -240,10 +215,8 @@ const TEXTS: ReadonlyMap<number, string> = new Map([
 ]);
 
 it('sends an echo with the logprobs of the prompt as soon as they are there', async () => {
-  played.welcome();
   const answer = played.ask({ stream: true, echo: true, logprobs: 1, max_tokens: 0 });
-  const [requestId] = await played.submitted(1);
-  if (!requestId) return;
+  const { requestId } = await played.submission();
   played.start(requestId);
   const promptLogprobs = [
     { tokenId: 1, logprob: null, top: [] },

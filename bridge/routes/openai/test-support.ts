@@ -1,5 +1,4 @@
-import { createServer } from 'node:http';
-import { onTestFinished, vi } from 'vitest';
+import { vi } from 'vitest';
 
 import { clientId } from '../../../src/batching/generation/test-support.ts';
 import { TabserveClient } from '../../../src/client/client.ts';
@@ -18,6 +17,7 @@ import {
 } from '../../../src/worker/test-support.ts';
 import { Exchange } from '../../http/exchange.ts';
 import type { Route } from '../../http/router.ts';
+import { listen } from '../../test-support.ts';
 
 /** A route with the worker that it asks, which the test plays. Its models `A` and `B` serve in turn. */
 export class PlayedRoute {
@@ -43,17 +43,11 @@ export class PlayedRoute {
     });
     this.#listener?.onOpen();
     const { POST } = routeOf(serve).methods;
-    const server = createServer((request, response) => {
+    const { url } = await listen((request, response) => {
       const exchange = new Exchange(request, response, new URL(path, 'http://localhost'), '');
       void exchange.run(async (given) => POST?.(given));
     });
-    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-    onTestFinished(async () => {
-      server.closeAllConnections();
-      await new Promise((resolve) => void server.close(resolve));
-    });
-    const address = server.address();
-    this.#url = typeof address === 'object' ? `http://127.0.0.1:${address?.port}` : '';
+    this.#url = url;
   }
 
   say(message: Unsigned<WorkerMessage>): void {

@@ -1,7 +1,7 @@
 import { generateText } from 'ai';
 import { describe, expect, it, vi } from 'vitest';
 
-import { HI, lastOf, setUp, untilSubmitted } from './test-support.ts';
+import { finish, HI, lastOf, setUp, setUpSilent, untilSubmitted } from './test-support.ts';
 
 describe('generateText', () => {
   it('sends the chat with the settings of the call under their names here', async () => {
@@ -59,26 +59,12 @@ describe('generateText', () => {
   });
 
   it('tells usage with cached tokens, the reason of the end, the model and the seed', async () => {
-    const { worker, model } = setUp();
-    worker.reply = undefined;
+    const { worker, model } = setUpSilent();
     const answering = generateText({ model, prompt: 'Hi' });
     const { requestId } = await untilSubmitted(worker);
-    const choice = {
-      text: 'Yes',
-      generatedText: 'Yes',
-      tokenIds: [1],
+    finish(worker, requestId, {
       finishReason: 'length',
-      seed: 9,
-    } as const;
-    worker.update({
-      type: 'finished',
-      requestId,
-      result: {
-        ...choice,
-        choices: [choice],
-        usage: { numPromptTokens: 10, numCachedTokens: 4, numOutputTokens: 1 },
-        timings: { queueWaitMs: 1, ttftMs: 2, e2eMs: 3, tpotMs: 4 },
-      },
+      usage: { numPromptTokens: 10, numCachedTokens: 4, numOutputTokens: 1 },
     });
     const { usage, finishReason, rawFinishReason, providerMetadata, response } = await answering;
     expect(usage).toMatchObject({
@@ -113,30 +99,12 @@ describe('generateText', () => {
   });
 
   it('tells the log probabilities that were asked for, and no numbers that an upstream has not counted', async () => {
-    const { worker, model } = setUp();
-    worker.reply = undefined;
+    const { worker, model } = setUpSilent();
     const answering = model.doGenerate({ ...HI, providerOptions: { tabserve: { logprobs: 1 } } });
     const { requestId, options } = await untilSubmitted(worker);
     expect(options).toMatchObject({ logprobs: 1 });
     const logprobs = [{ tokenId: 1, logprob: -0.5, top: [{ tokenId: 2, logprob: -0.1 }] }];
-    const choice = {
-      text: 'Yes',
-      generatedText: 'Yes',
-      tokenIds: [1],
-      finishReason: 'stop',
-      seed: 9,
-    } as const;
-    worker.update({
-      type: 'finished',
-      requestId,
-      result: {
-        ...choice,
-        logprobs,
-        choices: [choice],
-        usage: { numPromptTokens: 0, numCachedTokens: 0, numOutputTokens: 1 },
-        timings: { queueWaitMs: 1, ttftMs: 2, e2eMs: 3, tpotMs: 4 },
-      },
-    });
+    finish(worker, requestId, { finishReason: 'stop', logprobs });
     const { providerMetadata, usage } = await answering;
     expect(providerMetadata?.['tabserve']).toMatchObject({ logprobs });
     expect(usage).toMatchObject({
@@ -178,8 +146,7 @@ describe('generateText', () => {
   });
 
   it('calls a full queue an error that a retry may mend, and keeps the code of all errors', async () => {
-    const { worker, model } = setUp();
-    worker.reply = undefined;
+    const { worker, model } = setUpSilent();
     const failWith = async (code: string): Promise<unknown> => {
       const numBefore = worker.submitted.length;
       const answering = model.doGenerate(HI).then(undefined, (error: unknown) => error);
@@ -200,8 +167,7 @@ describe('generateText', () => {
   });
 
   it('is sent again by the AI SDK when the queue was full, after the pause that the worker names', async () => {
-    const { worker, model } = setUp();
-    worker.reply = undefined;
+    const { worker, model } = setUpSilent();
     const answering = generateText({ model, prompt: 'Hi' });
     const { requestId } = await untilSubmitted(worker);
     const details = { numQueuedRequests: 1, maxQueuedRequests: 1, retryAfterMs: 1 };
@@ -212,8 +178,7 @@ describe('generateText', () => {
   });
 
   it('cancels the request when the signal aborts, and rejects with the reason', async () => {
-    const { worker, model } = setUp();
-    worker.reply = undefined;
+    const { worker, model } = setUpSilent();
     const controller = new AbortController();
     const answering = generateText({ model, prompt: 'Hi', abortSignal: controller.signal });
     await untilSubmitted(worker);

@@ -10,7 +10,7 @@ import type {
 
 import { TEXT_GENERATOR, type GenerationResponse, type Prompt } from '../index.ts';
 import { codeOf, replacedError, toCallError } from './errors.ts';
-import type { ModelHost } from './model-host.ts';
+import type { OpenModel } from './model-host.ts';
 import { PROVIDER, readSettings, warningsOf } from './read-settings.ts';
 import { endOf, failedEndOf } from './write-answer.ts';
 
@@ -24,13 +24,13 @@ export class TabserveLanguageModel implements LanguageModelV4 {
   readonly modelId: string;
   /** All: the AI SDK would download a file that the call then refuses. */
   readonly supportedUrls = { '*/*': [/./] };
-  readonly #host: ModelHost;
+  readonly #open: OpenModel;
   readonly #readPrompt: (prompt: LanguageModelV4Prompt) => Prompt;
 
   /** @param readPrompt Makes the worker's input from a prompt. */
-  constructor(modelId: string, host: ModelHost, readPrompt: (prompt: LanguageModelV4Prompt) => Prompt) {
+  constructor(modelId: string, open: OpenModel, readPrompt: (prompt: LanguageModelV4Prompt) => Prompt) {
     this.modelId = modelId;
-    this.#host = host;
+    this.#open = open;
     this.#readPrompt = readPrompt;
   }
 
@@ -68,7 +68,7 @@ export class TabserveLanguageModel implements LanguageModelV4 {
     const { prompt, abortSignal: signal } = call;
     const input = this.#readPrompt(prompt);
     const options = { ...readSettings(call), ...(signal && { signal }) };
-    const serve = await this.#host.open(this.modelId, signal);
+    const serve = await this.#open(this.modelId, signal);
     const response = serve.getHandle(TEXT_GENERATOR).remote(input, options);
     try {
       // Errors in the call are thrown before the stream begins: the AI SDK retries only then.

@@ -1,7 +1,7 @@
 import { NoSuchModelError, type LanguageModelV4, type ProviderV4 } from '@ai-sdk/provider';
 
 import { TabserveLanguageModel } from './language-model.ts';
-import { ModelHost } from './model-host.ts';
+import { createModelOpener } from './model-host.ts';
 import type { TabserveOptions } from './options.ts';
 import { readChat, readText } from './read-prompt.ts';
 
@@ -20,11 +20,11 @@ export interface TabserveProvider extends ProviderV4 {
 
 /** Makes a provider for the AI SDK (`LanguageModelV4`): `streamText({ model: tabserve(modelId), … })` runs in the page. */
 export function createTabserve(options: TabserveOptions): TabserveProvider {
-  const host = new ModelHost(options);
+  const open = createModelOpener(options);
   const languageModel = (modelId: string): LanguageModelV4 =>
-    new TabserveLanguageModel(modelId, host, readChat);
+    new TabserveLanguageModel(modelId, open, readChat);
   const completionModel = (modelId: string): LanguageModelV4 =>
-    new TabserveLanguageModel(modelId, host, readText);
+    new TabserveLanguageModel(modelId, open, readText);
   return Object.assign((modelId: string) => languageModel(modelId), {
     specificationVersion: 'v4' as const,
     languageModel,

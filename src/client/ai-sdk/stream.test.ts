@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 
 import type { RequestId } from '../../protocol/ids.ts';
 import { createServedModel } from '../../worker/test-support.ts';
-import { HI, lastOf, setUp, untilSubmitted } from './test-support.ts';
+import { HI, lastOf, setUp, setUpSilent, untilSubmitted } from './test-support.ts';
 
 const chunkOf = (requestId: RequestId, text: string) =>
   ({ type: 'chunk', requestId, index: 0, text, tokenIds: [] }) as const;
@@ -41,8 +41,7 @@ describe('streamText', () => {
   });
 
   it('begins anew with another model while nothing was told, and fails once something was', async () => {
-    const { worker, model } = setUp();
-    worker.reply = undefined;
+    const { worker, model } = setUpSilent();
     const early = await partsOf(model, async () => {
       const submitted = await untilSubmitted(worker);
       worker.update(restartOf(submitted.requestId));
@@ -88,8 +87,7 @@ describe('streamText', () => {
   });
 
   it('ends its text, tells the error and its code, and finishes where the request fails', async () => {
-    const { worker, model } = setUp();
-    worker.reply = undefined;
+    const { worker, model } = setUpSilent();
     const streaming = model.doStream(HI);
     const { requestId } = await untilSubmitted(worker);
     worker.update(chunkOf(requestId, 'Ye'));
@@ -104,8 +102,7 @@ describe('streamText', () => {
   });
 
   it('breaks off with the reason of an abort', async () => {
-    const { worker, model } = setUp();
-    worker.reply = undefined;
+    const { worker, model } = setUpSilent();
     const controller = new AbortController();
     const streaming = model.doStream({ ...HI, abortSignal: controller.signal });
     const { requestId } = await untilSubmitted(worker);
@@ -118,8 +115,7 @@ describe('streamText', () => {
   });
 
   it('cancels the request when its reader leaves', async () => {
-    const { worker, model } = setUp();
-    worker.reply = undefined;
+    const { worker, model } = setUpSilent();
     const streaming = model.doStream(HI);
     worker.update(chunkOf((await untilSubmitted(worker)).requestId, 'Ye'));
     await (await streaming).stream.cancel();

@@ -1,5 +1,5 @@
 import { ChatModel, contextWindowOf } from './chat-model.ts';
-import { startMonitor, type DownloadReport } from './create-monitor.ts';
+import { startMonitor, type ReportProgress } from './create-monitor.ts';
 import { notSupported, quotaExceeded } from './dom-errors.ts';
 import { LanguageModel, type Parts } from './language-model.ts';
 import { LegacyLanguageModel } from './legacy-language-model.ts';
@@ -68,7 +68,7 @@ async function prepare(
   host: ModelHost,
   { initialPrompts, refusal, sampling }: CreateSettings,
   generation: NonNullable<PromptApiOptions['generation']>,
-  report: DownloadReport,
+  report: ReportProgress,
 ): Promise<Omit<Parts, 'signal' | 'clone'>> {
   if (refusal !== undefined) throw notSupported(refusal);
   const { serve, model: info } = await host.open(report);

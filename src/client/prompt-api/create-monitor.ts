@@ -16,13 +16,8 @@ class Monitor extends EventTarget {
   }
 }
 
-/** Reports the progress of a download to a monitor. */
-export interface DownloadReport {
-  /** @param loaded From 0 to 1. A value that is no further than the last is left out. */
-  progress(loaded: number): void;
-}
-
-const SILENT: DownloadReport = { progress: () => {} };
+/** Reports the progress of a download to a monitor, from 0 to 1. A value that is no further than the last is left out. */
+export type ReportProgress = (fraction: number) => void;
 
 /**
  * Hands the callback its monitor, and throws what the callback throws.
@@ -32,19 +27,17 @@ const SILENT: DownloadReport = { progress: () => {} };
 export function startMonitor(
   callback: ((monitor: CreateMonitor) => unknown) | undefined,
   signal: AbortSignal | undefined,
-): DownloadReport {
-  if (!callback) return SILENT;
+): ReportProgress {
+  if (!callback) return () => {};
   const monitor = new Monitor();
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- its only events are ProgressEvents
   callback(monitor as EventTarget as CreateMonitor);
   let last = -1;
-  return {
-    progress(fraction) {
-      const loaded = Math.floor(fraction * NUM_PARTS) / NUM_PARTS;
-      if (signal?.aborted || loaded <= last) return;
-      last = loaded;
-      const event = { loaded, total: 1, lengthComputable: true };
-      monitor.dispatchEvent(new ProgressEvent('downloadprogress', event));
-    },
+  return (fraction) => {
+    const loaded = Math.floor(fraction * NUM_PARTS) / NUM_PARTS;
+    if (signal?.aborted || loaded <= last) return;
+    last = loaded;
+    const event = { loaded, total: 1, lengthComputable: true };
+    monitor.dispatchEvent(new ProgressEvent('downloadprogress', event));
   };
 }

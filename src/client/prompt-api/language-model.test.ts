@@ -80,8 +80,7 @@ describe('prompt()', () => {
   });
 
   it('of one session run one after another, those of two at the same time', async () => {
-    const worker = createSilentWorker();
-    const { session } = await createSession({}, { worker });
+    const { worker, session } = await createSession({}, { worker: createSilentWorker() });
     const { session: other } = await createSession({}, { worker });
     const [first, second, beside] = [session.prompt('one'), session.prompt('two'), other.prompt('beside')];
     const running = [await whenSubmitted(worker, 1), await whenSubmitted(worker, 2)];
@@ -176,8 +175,7 @@ describe('promptStreaming()', () => {
   });
 
   it('is cancelled with its stream, and leaves nothing in the session', async () => {
-    const worker = createSilentWorker();
-    const { session } = await createSession({}, { worker });
+    const { worker, session } = await createSession({}, { worker: createSilentWorker() });
     const reader = session.promptStreaming('one').getReader();
     const { requestId } = await whenSubmitted(worker, 1);
     worker.update({ type: 'chunk', requestId, index: 0, text: 'a', tokenIds: [] });
@@ -188,8 +186,7 @@ describe('promptStreaming()', () => {
   });
 
   it('fails where another model begins an answer anew that was read in part', async () => {
-    const worker = createSilentWorker();
-    const { session } = await createSession({}, { worker });
+    const { worker, session } = await createSession({}, { worker: createSilentWorker() });
     const reader = session.promptStreaming('one').getReader();
     const submitted = await whenSubmitted(worker, 1);
     const { requestId } = submitted;
@@ -208,8 +205,7 @@ describe('promptStreaming()', () => {
 
 describe('a signal', () => {
   it('ends the prompt that runs with its reason, or takes one that waits out of the queue', async () => {
-    const worker = createSilentWorker();
-    const { session } = await createSession({}, { worker });
+    const { worker, session } = await createSession({}, { worker: createSilentWorker() });
     const [running, waiting] = [new AbortController(), new AbortController()];
     const first = session.prompt('one', { signal: running.signal });
     const second = session.prompt('two', { signal: waiting.signal });
@@ -229,8 +225,7 @@ describe('a signal', () => {
 
 describe('destroy()', () => {
   it('ends what runs and refuses what follows with an AbortError', async () => {
-    const worker = createSilentWorker();
-    const { session } = await createSession({}, { worker });
+    const { worker, session } = await createSession({}, { worker: createSilentWorker() });
     const running = session.prompt('one');
     const stream = session.promptStreaming('two').getReader();
     const { requestId } = await whenSubmitted(worker, 1);

@@ -1,5 +1,5 @@
 import { connect, type ModelInfo, type TabserveClient, type ServeStatus } from '../index.ts';
-import type { DownloadReport } from './create-monitor.ts';
+import type { ReportProgress } from './create-monitor.ts';
 import { notSupported } from './dom-errors.ts';
 import type { Availability, PromptApiOptions } from './types.ts';
 
@@ -35,15 +35,15 @@ export class ModelHost {
    * @throws DOMException named NotSupportedError if there is no such model, or NotAllowedError where a download has to wait
    * for the user.
    */
-  async open(report: DownloadReport): Promise<{ readonly serve: TabserveClient; readonly model: ModelInfo }> {
+  async open(report: ReportProgress): Promise<{ readonly serve: TabserveClient; readonly model: ModelInfo }> {
     const serve = await this.#connected();
     const finding = await this.#find(serve);
     if (finding.availability === 'unavailable') throw notSupported(finding.reason);
     if (finding.availability === 'downloadable') requireActivation();
-    report.progress(0);
+    report(0);
     const model = await this.#load(serve, report);
     if (!model?.hasChatTemplate) throw notSupported(noTemplate(model));
-    report.progress(1);
+    report(1);
     return { serve, model };
   }
 
@@ -69,7 +69,7 @@ export class ModelHost {
   }
 
   /** Joins a load that another tab has begun. */
-  async #load(serve: TabserveClient, report: DownloadReport): Promise<ModelInfo | undefined> {
+  async #load(serve: TabserveClient, report: ReportProgress): Promise<ModelInfo | undefined> {
     const { model: wanted, load } = this.#options;
     if (wanted !== undefined && serve.status().model?.id !== wanted) {
       const { model } = await serve.loadModel(wanted, load, (progress) => reportDownload(progress, report));
@@ -103,9 +103,9 @@ function noTemplate(model: ModelInfo | undefined): string {
 
 function reportDownload(
   { phase, loaded, total }: { readonly phase: string; readonly loaded: number; readonly total: number },
-  report: DownloadReport,
+  report: ReportProgress,
 ): void {
-  if (phase === 'download' && total > 0) report.progress(loaded / total);
+  if (phase === 'download' && total > 0) report(loaded / total);
 }
 
 /** As browsers do: a page may begin a large download only after a click or a key press. @throws DOMException */

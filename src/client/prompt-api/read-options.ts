@@ -1,6 +1,6 @@
 import { checkPrompt, readMessages, type Prompt } from './read-prompt.ts';
 import type { Sampling } from './sampling.ts';
-import { MESSAGE_TYPES, SAMPLING_MODES, type CreateMonitor, type LanguageModelMessageType } from './types.ts';
+import { MESSAGE_TYPES, SAMPLING_MODES, type CreateMonitor, type LanguageModelExpected } from './types.ts';
 import { toDictionary, toEnum, toSequence, toSignal, toText } from './web-idl.ts';
 
 /** Options of a session that also decide whether it can exist. */
@@ -16,10 +16,7 @@ export interface CreateSettings extends CoreSettings {
   readonly initialPrompts: Prompt['messages'];
 }
 
-interface Expected {
-  readonly type: LanguageModelMessageType;
-  readonly languages: readonly string[];
-}
+type Expected = Required<LanguageModelExpected>;
 
 /**
  * @param isLegacy Whether `topK` and `temperature` count.

@@ -1,16 +1,11 @@
 import type { ChatMessage } from '../index.ts';
 import { notSupported } from './dom-errors.ts';
-import { MESSAGE_ROLES, MESSAGE_TYPES, type LanguageModelMessageType } from './types.ts';
+import { MESSAGE_ROLES, MESSAGE_TYPES, type LanguageModelMessageContent } from './types.ts';
 import { isIterable, toDictionary, toEnum, toSequence, toSignal, toText } from './web-idl.ts';
-
-interface Content {
-  readonly type: LanguageModelMessageType;
-  readonly value: unknown;
-}
 
 interface Message {
   readonly role: ChatMessage['role'];
-  readonly content: readonly Content[];
+  readonly content: readonly LanguageModelMessageContent[];
   readonly prefix: boolean;
 }
 
@@ -89,7 +84,7 @@ function readMessage(place: string, value: unknown): Message {
   };
 }
 
-function readContent(place: string, part: unknown): Content {
+function readContent(place: string, part: unknown): LanguageModelMessageContent {
   const { type, value } = toDictionary(place, part);
   if (value === undefined) throw new TypeError(`\`${place}.value\` is missing.`);
   return {
@@ -98,7 +93,7 @@ function readContent(place: string, part: unknown): Content {
   };
 }
 
-function textOf({ type, value }: Content, role: string): string {
+function textOf({ type, value }: LanguageModelMessageContent, role: string): string {
   if (type !== 'text')
     throw notSupported(`A message of the role \`${role}\` has ${type}: only text is supported.`);
   if (typeof value === 'string') return value;

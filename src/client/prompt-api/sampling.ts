@@ -1,8 +1,6 @@
 import type { GenerationOptions, ModelInfo } from '../index.ts';
 import type { LanguageModelParams, LanguageModelSamplingMode } from './types.ts';
 
-type GenerationDefaults = ModelInfo['generationDefaults'];
-
 /** How a session samples its tokens: a mode, or the parameters themselves. */
 export type Sampling =
   | { readonly mode: LanguageModelSamplingMode }
@@ -46,15 +44,12 @@ export function samplingOptions(
 }
 
 export function samplingParams({ generationDefaults, vocabSize }: ModelInfo): LanguageModelParams {
+  const { temperature } = generationDefaults;
   return {
     // Ours is 0 for all tokens.
     defaultTopK: generationDefaults.topK || vocabSize,
     maxTopK: vocabSize,
-    defaultTemperature: temperatureOf(generationDefaults),
+    defaultTemperature: temperature > 0 ? temperature : DEFAULT_TEMPERATURE,
     maxTemperature: MAX_TEMPERATURE,
   };
-}
-
-function temperatureOf({ temperature }: GenerationDefaults): number {
-  return temperature > 0 ? temperature : DEFAULT_TEMPERATURE;
 }

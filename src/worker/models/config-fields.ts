@@ -1,7 +1,8 @@
 import { isRecord } from '../../platform/is-record.ts';
 import { ModelFileCorruptError } from '../../protocol/errors/model.ts';
 
-type ConfigFields = Readonly<Record<string, unknown>>;
+/** The parsed fields of `config.json`, or of an object in it. */
+export type Fields = Readonly<Record<string, unknown>>;
 
 /** A browser holds no tensor with more rows or columns. */
 const LARGEST_SIZE = 2 ** 24;
@@ -10,7 +11,7 @@ const LARGEST_SIZE = 2 ** 24;
 const MOST_LAYERS = 1024;
 
 /** @throws ModelFileCorruptError where `config.json` has another value there, one that no browser could hold, or none. */
-export function positiveInteger(config: ConfigFields, name: string, largest = LARGEST_SIZE): number {
+export function positiveInteger(config: Fields, name: string, largest = LARGEST_SIZE): number {
   const value = config[name];
   const isInRange = typeof value === 'number' && value >= 1 && value <= largest;
   if (isInRange && Number.isInteger(value)) return value;
@@ -18,19 +19,19 @@ export function positiveInteger(config: ConfigFields, name: string, largest = LA
 }
 
 /** @throws ModelFileCorruptError as `positiveInteger`. */
-export function layerCount(config: ConfigFields, name: string): number {
+export function layerCount(config: Fields, name: string): number {
   return positiveInteger(config, name, MOST_LAYERS);
 }
 
 /** @throws ModelFileCorruptError where `config.json` has another value there, or none and there is no fallback. */
-export function positiveNumber(config: ConfigFields, name: string, fallback?: number): number {
+export function positiveNumber(config: Fields, name: string, fallback?: number): number {
   const value = config[name] ?? fallback;
   if (typeof value === 'number' && Number.isFinite(value) && value > 0) return value;
   throw wrongField(name, value, 'a number > 0');
 }
 
 /** `eos_token_id`, one id or a list. As in huggingface/transformers, `generation_config.json` goes before `config.json`. */
-export function readEosTokenIds(config: ConfigFields, generationConfig: unknown): readonly number[] {
+export function readEosTokenIds(config: Fields, generationConfig: unknown): readonly number[] {
   const fields = isRecord(generationConfig) ? generationConfig : {};
   const value = fields['eos_token_id'] ?? config['eos_token_id'];
   const ids: readonly unknown[] = Array.isArray(value) ? value : [value];

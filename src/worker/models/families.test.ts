@@ -4,6 +4,7 @@ import { planModel } from './checkpoint/model-plan.ts';
 import { TINY_CONFIG } from '../testing/tiny-checkpoint.ts';
 import { readModel } from './families.ts';
 import { HUB_CONFIGS } from '../testing/hub-configs.ts';
+import { errorWith } from '../testing/error-with.ts';
 
 describe('readModel', () => {
   it.each([
@@ -19,20 +20,12 @@ describe('readModel', () => {
 describe('rejects', () => {
   it('a model type that no family reads', () => {
     expect(() => readModel({ ...TINY_CONFIG, model_type: 'mamba' }, undefined)).toThrow(
-      expect.objectContaining({
-        code: 'UNSUPPORTED_MODEL',
-        message: expect.stringContaining('model_type "mamba", which is not one of gpt2'),
-      }),
+      errorWith('UNSUPPORTED_MODEL', 'model_type "mamba", which is not one of gpt2'),
     );
   });
 
   it('a config that is not an object', () => {
-    expect(() => readModel(null, undefined)).toThrow(
-      expect.objectContaining({
-        code: 'MODEL_FILE_CORRUPT',
-        message: expect.stringContaining('not a JSON object'),
-      }),
-    );
+    expect(() => readModel(null, undefined)).toThrow(errorWith('MODEL_FILE_CORRUPT', 'not a JSON object'));
   });
 });
 
@@ -43,10 +36,7 @@ describe('sizes that no device holds', () => {
     'are refused by the name of their field before anything is built: %s',
     (name) => {
       expect(() => readModel({ ...TINY_CONFIG, [name]: 1e9 }, undefined)).toThrow(
-        expect.objectContaining({
-          code: 'MODEL_FILE_CORRUPT',
-          message: expect.stringContaining(`\`${name}\` is 1000000000, expected an integer from 1 to`),
-        }),
+        errorWith('MODEL_FILE_CORRUPT', `\`${name}\` is 1000000000, expected an integer from 1 to`),
       );
     },
   );

@@ -33,6 +33,11 @@ export interface ModelTensor {
   readonly role: 'linear' | 'conv1d' | 'embedding' | 'plain';
 }
 
+/** A tensor that the forward pass reads as it is. */
+export function plainTensor(name: string, ...shape: readonly number[]): ModelTensor {
+  return { name, shape, role: 'plain' };
+}
+
 /** A tensor as the checkpoint has it. */
 export type TensorSource = Pick<ModelTensor, 'name' | 'shape'>;
 

@@ -15,6 +15,10 @@ interface Suggestion extends Pick<SuggestedModel, 'id' | 'license' | 'isChat'> {
   readonly config: Readonly<Record<string, unknown>>;
 }
 
+/** A chat model whose file has weights of 2 bytes. */
+const CHAT = { isChat: true, bytesPerWeight: 2 } as const;
+/** A model that continues texts, whose file has weights of 4 bytes. */
+const BASE = { isChat: false, bytesPerWeight: 4 } as const;
 const LLAMA = { model_type: 'llama', tie_word_embeddings: true, rms_norm_eps: 1e-5, vocab_size: 49_152 };
 const GPT2 = { model_type: 'gpt2', n_embd: 768, n_head: 12, n_positions: 1024, vocab_size: 50_257 };
 const QWEN_VOCABULARY = 151_936;
@@ -23,8 +27,7 @@ const SUGGESTIONS: readonly Suggestion[] = [
   {
     id: 'HuggingFaceTB/SmolLM2-135M-Instruct',
     license: 'Apache-2.0',
-    isChat: true,
-    bytesPerWeight: 2,
+    ...CHAT,
     config: {
       ...LLAMA,
       hidden_size: 576,
@@ -38,8 +41,7 @@ const SUGGESTIONS: readonly Suggestion[] = [
   {
     id: 'HuggingFaceTB/SmolLM2-360M-Instruct',
     license: 'Apache-2.0',
-    isChat: true,
-    bytesPerWeight: 2,
+    ...CHAT,
     config: {
       ...LLAMA,
       hidden_size: 960,
@@ -53,8 +55,7 @@ const SUGGESTIONS: readonly Suggestion[] = [
   {
     id: 'Qwen/Qwen2.5-0.5B-Instruct',
     license: 'Apache-2.0',
-    isChat: true,
-    bytesPerWeight: 2,
+    ...CHAT,
     config: {
       model_type: 'qwen2',
       tie_word_embeddings: true,
@@ -70,8 +71,7 @@ const SUGGESTIONS: readonly Suggestion[] = [
   {
     id: 'Qwen/Qwen3-0.6B',
     license: 'Apache-2.0',
-    isChat: true,
-    bytesPerWeight: 2,
+    ...CHAT,
     // The file has the head, although it is tied to the embedding.
     numUnread: QWEN_VOCABULARY * 1024,
     config: {
@@ -91,8 +91,7 @@ const SUGGESTIONS: readonly Suggestion[] = [
     // A copy of meta-llama/Llama-3.2-1B-Instruct. Meta's own asks for a token of the hub, which Tabserve has not.
     id: 'unsloth/Llama-3.2-1B-Instruct',
     license: 'Llama 3.2 Community License',
-    isChat: true,
-    bytesPerWeight: 2,
+    ...CHAT,
     config: {
       ...LLAMA,
       vocab_size: 128_256,
@@ -107,15 +106,13 @@ const SUGGESTIONS: readonly Suggestion[] = [
   {
     id: 'openai-community/gpt2',
     license: 'MIT',
-    isChat: false,
-    bytesPerWeight: 4,
+    ...BASE,
     config: { ...GPT2, n_layer: 12 },
   },
   {
     id: 'distilbert/distilgpt2',
     license: 'Apache-2.0',
-    isChat: false,
-    bytesPerWeight: 4,
+    ...BASE,
     config: { ...GPT2, n_layer: 6 },
   },
 ];

@@ -11,6 +11,7 @@ import { GREEDY } from '../../batching/generation/request.ts';
 import { createRequestId } from '../../protocol/ids.ts';
 import { BackendRunner } from './runner.ts';
 import { ScriptedBackend } from '../testing/scripted-backend.ts';
+import { errorWith } from '../testing/error-with.ts';
 
 function row(slot: number, startPosition: number, ...tokenIds: number[]): StepRow {
   return {
@@ -110,10 +111,7 @@ describe('BackendRunner', () => {
     backend.poison = 5;
     const scoring = { targetTokenIds: [6], numLogprobs: 0 };
     const output = await run(prefill([{ ...row(2, 0, 5, 6), scoring }]));
-    expect(output.promptLogprobs).toMatchObject({
-      code: 'MODEL_RUN_FAILED',
-      message: expect.stringMatching('NaN'),
-    });
+    expect(output.promptLogprobs).toEqual(errorWith('MODEL_RUN_FAILED', 'NaN'));
   });
 
   it('prefills prompts of different lengths in one pass, padded on the right', async () => {

@@ -1,33 +1,27 @@
-/** Test support: `config.json` of models on the hub, without the fields that only training reads. */
+/** Test support: `config.json` of models on the hub, without the fields that no forward pass reads. */
 export const HUB_CONFIGS = {
   'HuggingFaceTB/SmolLM2-135M-Instruct': {
     architectures: ['LlamaForCausalLM'],
     attention_bias: false,
-    bos_token_id: 1,
     eos_token_id: 2,
     hidden_act: 'silu',
     hidden_size: 576,
     intermediate_size: 1536,
-    is_llama_config: true,
     max_position_embeddings: 8192,
     mlp_bias: false,
     model_type: 'llama',
     num_attention_heads: 9,
     num_hidden_layers: 30,
     num_key_value_heads: 3,
-    pretraining_tp: 1,
     rms_norm_eps: 1e-5,
-    rope_interleaved: false,
     rope_scaling: null,
     rope_theta: 100_000,
     tie_word_embeddings: true,
-    torch_dtype: 'bfloat16',
     vocab_size: 49_152,
   },
   'meta-llama/Llama-3.2-1B-Instruct': {
     architectures: ['LlamaForCausalLM'],
     attention_bias: false,
-    bos_token_id: 128_000,
     eos_token_id: [128_001, 128_008, 128_009],
     head_dim: 64,
     hidden_act: 'silu',
@@ -39,7 +33,6 @@ export const HUB_CONFIGS = {
     num_attention_heads: 32,
     num_hidden_layers: 16,
     num_key_value_heads: 8,
-    pretraining_tp: 1,
     rms_norm_eps: 1e-5,
     rope_scaling: {
       factor: 32.0,
@@ -54,7 +47,6 @@ export const HUB_CONFIGS = {
   },
   'mistralai/Mistral-7B-v0.1': {
     architectures: ['MistralForCausalLM'],
-    bos_token_id: 1,
     eos_token_id: 2,
     hidden_act: 'silu',
     hidden_size: 4096,
@@ -72,8 +64,6 @@ export const HUB_CONFIGS = {
   },
   'Qwen/Qwen2.5-0.5B-Instruct': {
     architectures: ['Qwen2ForCausalLM'],
-    attention_dropout: 0.0,
-    bos_token_id: 151_643,
     eos_token_id: 151_645,
     hidden_act: 'silu',
     hidden_size: 896,
@@ -94,7 +84,6 @@ export const HUB_CONFIGS = {
   'Qwen/Qwen3-0.6B': {
     architectures: ['Qwen3ForCausalLM'],
     attention_bias: false,
-    bos_token_id: 151_643,
     eos_token_id: 151_645,
     head_dim: 128,
     hidden_act: 'silu',
@@ -115,11 +104,9 @@ export const HUB_CONFIGS = {
     vocab_size: 151_936,
   },
   'google/gemma-3-270m': {
-    _sliding_window_pattern: 6,
     architectures: ['Gemma3ForCausalLM'],
     attention_bias: false,
     attn_logit_softcapping: null,
-    bos_token_id: 2,
     eos_token_id: 1,
     final_logit_softcapping: null,
     head_dim: 256,

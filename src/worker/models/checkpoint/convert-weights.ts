@@ -3,7 +3,6 @@ import { ModelFileCorruptError } from '../../../protocol/errors/model.ts';
 import { isSplitByRows } from '../model-config.ts';
 import type { Checkpoint, CheckpointTensor } from './checkpoint.ts';
 import { readFloats, toFloat16 } from './float-formats.ts';
-import { freeBuffer } from './free-buffer.ts';
 import type { ModelPlan } from './model-plan.ts';
 import {
   bitsOf,
@@ -171,4 +170,12 @@ function encode(values: Float32Array<ArrayBuffer>, precision: Precision): Uint8A
   return precision === 'float16'
     ? new Uint8Array(toFloat16(values).buffer)
     : new Uint8Array(values.buffer, values.byteOffset, values.length * BYTES_PER_VALUE.float32);
+}
+
+/**
+ * Gives an array's memory back at once. The garbage collector would let hundreds of megabytes of such buffers pile up. The
+ * array is empty afterwards.
+ */
+function freeBuffer({ buffer }: { readonly buffer: ArrayBuffer }): void {
+  if (!buffer.detached) buffer.transfer(0);
 }

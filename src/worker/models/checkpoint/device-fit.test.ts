@@ -1,17 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import type { ModelConfig, ModelTensor } from '../model-config.ts';
-import { fitOnDevice, type DeviceLimits } from './device-fit.ts';
+import { fitOnDevice } from './device-fit.ts';
 import { layOut } from './packed-weights.ts';
-
-const GIBIBYTE = 2 ** 30;
-const WASM: DeviceLimits = { kind: 'wasm', memoryBytes: undefined };
-const GPU = {
-  kind: 'webgpu',
-  hasShaderF16: true,
-  maxBufferSize: 2 * GIBIBYTE,
-  maxStorageBufferBindingSize: 2 * GIBIBYTE,
-  memoryBytes: undefined,
-} as const;
+import { GIBIBYTE, GPU, WASM } from './test-support.ts';
 
 /** K/V of 32 KiB per token in fp16, and a context that no device here holds. */
 const CONFIG: ModelConfig = {

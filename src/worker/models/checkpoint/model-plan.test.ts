@@ -2,9 +2,9 @@ import { describe, expect, it } from 'vitest';
 import { readModel } from '../families.ts';
 import { downloadBytesOf, type Checkpoint, type CheckpointTensor } from './checkpoint.ts';
 import { memoryFile } from './checkpoint-files.ts';
-import type { DeviceLimits } from './device-fit.ts';
 import { planModel } from './model-plan.ts';
-import { peakHeapOf } from './test-support.ts';
+import { GIBIBYTE, GPU, peakHeapOf, WASM } from './test-support.ts';
+import { errorWith } from '../../testing/error-with.ts';
 
 const GPT2 = {
   model_type: 'gpt2',
@@ -17,16 +17,6 @@ const GPT2 = {
 const GPT2_MEDIUM = { ...GPT2, n_embd: 1024, n_head: 16, n_layer: 24 };
 const GPT2_LARGE = { ...GPT2, n_embd: 1280, n_head: 20, n_layer: 36 };
 const GPT2_XL = { ...GPT2, n_embd: 1600, n_head: 25, n_layer: 48 };
-
-const GIBIBYTE = 2 ** 30;
-const WASM: DeviceLimits = { kind: 'wasm', memoryBytes: undefined };
-const GPU = {
-  kind: 'webgpu',
-  hasShaderF16: true,
-  maxBufferSize: 2 * GIBIBYTE,
-  maxStorageBufferBindingSize: 2 * GIBIBYTE,
-  memoryBytes: undefined,
-} as const;
 
 describe('planModel', () => {
   it.each([
@@ -51,9 +41,7 @@ describe('planModel', () => {
     const wide = { ...checkpoint, model: { ...checkpoint.model, needsFloat32: true } as const };
     expect(planModel(wide, 'auto', GPU).layout).toMatchObject({ dtype: 'fp32', precision: 'float32' });
     expect(planModel(wide, 'q8', GPU).layout).toMatchObject({ dtype: 'q8', precision: 'float32' });
-    expect(() => planModel(wide, 'fp16', GPU)).toThrow(
-      expect.objectContaining({ code: 'UNSUPPORTED_DTYPE', message: expect.stringContaining('this model') }),
-    );
+    expect(() => planModel(wide, 'fp16', GPU)).toThrow(errorWith('UNSUPPORTED_DTYPE', 'this model'));
   });
 
   it('says why it is not the best', () => {
@@ -89,10 +77,7 @@ describe('rejects', () => {
     ['a matrix of more than a shader binds', 'fp32', { ...GPU, maxBufferSize: 2 ** 23 }, GPT2],
   ] as const)('%s, with the numbers', (_, dtype, device, config) => {
     expect(() => planModel(checkpointOf(config), dtype, device)).toThrow(
-      expect.objectContaining({
-        code: 'MODEL_TOO_LARGE',
-        message: expect.stringMatching(/\d+ M parameters.* \d+ MB, more than the \d+ MB/),
-      }),
+      errorWith('MODEL_TOO_LARGE', /\d+ M parameters.* \d+ MB, more than the \d+ MB/),
     );
   });
 

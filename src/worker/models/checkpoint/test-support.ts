@@ -1,6 +1,17 @@
 import { countElements } from '../model-config.ts';
 import { SLICE_BYTES } from './convert-weights.ts';
+import type { DeviceLimits } from './device-fit.ts';
 import type { PackedLayout } from './packed-weights.ts';
+
+export const GIBIBYTE = 2 ** 30;
+export const WASM: DeviceLimits = { kind: 'wasm', memoryBytes: undefined };
+export const GPU = {
+  kind: 'webgpu',
+  hasShaderF16: true,
+  maxBufferSize: 2 * GIBIBYTE,
+  maxStorageBufferBindingSize: 2 * GIBIBYTE,
+  memoryBytes: undefined,
+} as const;
 
 /**
  * RMS of the error of a quantized tensor over RMS of its values, where these are uniform, as in the generated checkpoints of

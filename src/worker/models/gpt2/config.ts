@@ -1,5 +1,11 @@
 import { UnsupportedModelError } from '../../../protocol/errors/model.ts';
-import { layerCount, positiveInteger, positiveNumber, readEosTokenIds } from '../config-fields.ts';
+import {
+  layerCount,
+  positiveInteger,
+  positiveNumber,
+  readEosTokenIds,
+  type Fields,
+} from '../config-fields.ts';
 import { readActivation, type Activation } from '../graph/activation.ts';
 import type { ModelConfig } from '../model-config.ts';
 
@@ -18,8 +24,6 @@ export interface Gpt2Config extends ModelConfig {
 /** GroupQueryAttention of onnxruntime-web takes no other head sizes. */
 const HEAD_SIZE_STEP = 8;
 const LARGEST_HEAD_SIZE = 256;
-
-type Fields = Readonly<Record<string, unknown>>;
 
 /**
  * `reorder_and_upcast_attn` is not read: it changes the order of PyTorch's operations, not what they compute.

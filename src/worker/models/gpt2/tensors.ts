@@ -1,4 +1,4 @@
-import type { ModelTensor } from '../model-config.ts';
+import { plainTensor, type ModelTensor } from '../model-config.ts';
 import type { Gpt2Config } from './config.ts';
 
 export const TOKEN_EMBEDDING = 'wte.weight';
@@ -21,7 +21,7 @@ export function gpt2Tensors(config: Gpt2Config): readonly ModelTensor[] {
   const head: ModelTensor = { name: HEAD, shape: [vocabSize, embeddingSize], role: 'linear' };
   return [
     { name: TOKEN_EMBEDDING, shape: [vocabSize, embeddingSize], role: 'embedding' },
-    plain(POSITION_EMBEDDING, contextLength, embeddingSize),
+    plainTensor(POSITION_EMBEDDING, contextLength, embeddingSize),
     ...layers.flat(),
     ...norm('ln_f', embeddingSize),
     ...(config.isHeadSeparate ? [head] : []),
@@ -29,16 +29,12 @@ export function gpt2Tensors(config: Gpt2Config): readonly ModelTensor[] {
 }
 
 function norm(name: string, size: number): ModelTensor[] {
-  return [plain(`${name}.weight`, size), plain(`${name}.bias`, size)];
+  return [plainTensor(`${name}.weight`, size), plainTensor(`${name}.bias`, size)];
 }
 
 function conv1d(name: string, inputSize: number, outputSize: number): ModelTensor[] {
   return [
     { name: `${name}.weight`, shape: [inputSize, outputSize], role: 'conv1d' },
-    plain(`${name}.bias`, outputSize),
+    plainTensor(`${name}.bias`, outputSize),
   ];
-}
-
-function plain(name: string, ...shape: number[]): ModelTensor {
-  return { name, shape, role: 'plain' };
 }

@@ -41,7 +41,8 @@ function kvNames(kind: string) {
   };
 }
 
-/** The window of a mask among the graph's inputs; `undefined` for other inputs. */
-export function windowOfMask(input: string): number | undefined {
-  return input.startsWith(MASK_PREFIX) ? Number(input.slice(MASK_PREFIX.length)) : undefined;
+/** Finds the masks among the graph's inputs. Maps each mask's name to its window. */
+export function maskWindowsOf(inputNames: readonly string[]): ReadonlyMap<string, number> {
+  const masks = inputNames.filter((name) => name.startsWith(MASK_PREFIX));
+  return new Map(masks.map((name) => [name, Number(name.slice(MASK_PREFIX.length))]));
 }

@@ -18,8 +18,7 @@ export interface OnnxNode {
 export type OnnxAttribute =
   | { readonly int: number }
   | { readonly float: number }
-  | { readonly ints: readonly number[] }
-  | { readonly text: string };
+  | { readonly ints: readonly number[] };
 
 export interface OnnxValue {
   readonly name: string;
@@ -51,7 +50,6 @@ const OPSETS = [
 ] as const;
 const ATTRIBUTE_FLOAT = 1;
 const ATTRIBUTE_INT = 2;
-const ATTRIBUTE_STRING = 3;
 const ATTRIBUTE_INTS = 7;
 const DATA_LOCATION_EXTERNAL = 1;
 
@@ -98,9 +96,6 @@ function writeAttribute(out: BinaryWriter, name: string, value: OnnxAttribute): 
   } else if ('float' in value) {
     out.tag(2, WireType.Bit32).float(value.float);
     int(out, 20, ATTRIBUTE_FLOAT);
-  } else if ('text' in value) {
-    text(out, 4, value.text);
-    int(out, 20, ATTRIBUTE_STRING);
   } else {
     for (const element of value.ints) int(out, 8, element);
     int(out, 20, ATTRIBUTE_INTS);

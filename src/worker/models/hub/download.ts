@@ -63,14 +63,8 @@ async function downloadSegments(options: DownloadOptions, segments: readonly Byt
 }
 
 /** For a server without ranges: after a cut, the download starts again from the beginning. */
-async function downloadWhole({
-  client,
-  commit,
-  path,
-  part,
-  signal,
-  onBytes,
-}: DownloadOptions): Promise<void> {
+async function downloadWhole(options: DownloadOptions): Promise<void> {
+  const { client, commit, path, part, signal, onBytes } = options;
   const whole = { begin: 0, end: part.size };
   await client.retry(async () => {
     let position = 0;

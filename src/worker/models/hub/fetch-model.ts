@@ -14,7 +14,7 @@ import type { ModelStore } from '../store/model-store.ts';
 import type { Parts } from '../store/parts.ts';
 import { requireRoom } from '../store/opfs.ts';
 import { RemoteCheckpoint } from './remote-checkpoint.ts';
-import { TransferMeter } from './transfer-meter.ts';
+import { createTransferMeter } from './transfer-meter.ts';
 
 export interface FetchOptions {
   readonly store: ModelStore;
@@ -117,19 +117,9 @@ async function fetchWeights(
   { clock, report }: FetchOptions,
 ): Promise<void> {
   const total = downloadBytesOf(weightFiles);
-  const meter = new TransferMeter(clock);
+  const meter = createTransferMeter(clock);
   let loaded = total - remote.missingBytes(weightFiles);
-  const stage = (): LoadStage => {
-    const secondsLeft = meter.secondsFor(total - loaded);
-    const { bytesPerSecond } = meter;
-    return {
-      phase: 'download',
-      loaded,
-      total,
-      bytesPerSecond,
-      ...(secondsLeft !== undefined && { secondsLeft }),
-    };
-  };
+  const stage = (): LoadStage => ({ phase: 'download', loaded, total, ...meter.speedFor(total - loaded) });
   report(stage());
   await remote.downloadWeights(weightFiles, (numBytes) => {
     meter.record(numBytes);

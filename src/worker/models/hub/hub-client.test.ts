@@ -4,6 +4,7 @@ import { FakeClock } from '../../../batching/testing/fake-clock.ts';
 import { HubUnreachableError, ModelNotFoundError } from '../../../protocol/errors/hub.ts';
 import { HubClient } from './hub-client.ts';
 import { readHubSnapshot } from './hub-snapshot.ts';
+import { errorWith } from '../../testing/error-with.ts';
 
 const WHAT = 'the revision of a/b';
 const FILE = { path: 'config.json', size: 20 };
@@ -44,7 +45,13 @@ function createClient(
       clock.advance(500);
     }
   };
-  return { client, clock, abort, tries, retries, run };
+  /** The error with which work ends, as time moves on. */
+  const failureOf = async (work: Promise<unknown>): Promise<unknown> => {
+    const outcome = work.then(undefined, (error: unknown) => error);
+    await run();
+    return outcome;
+  };
+  return { client, clock, abort, tries, retries, failureOf };
 }
 
 /** As `fetch` waits for a server that accepts a connection and says nothing. */
@@ -80,31 +87,24 @@ afterEach(() => void vi.unstubAllGlobals());
 
 describe('a hub', () => {
   it('that never answers is given up after three tries of 15 s, each of which is told', async () => {
-    const { client, tries, retries, clock, run } = createClient(never);
-    const answer = client.fetch(API, WHAT);
-    answer.catch(() => {});
-    await run();
-    await expect(answer).rejects.toBeInstanceOf(HubUnreachableError);
+    const { client, tries, retries, clock, failureOf } = createClient(never);
+    expect(await failureOf(client.fetch(API, WHAT))).toBeInstanceOf(HubUnreachableError);
     expect(tries).toEqual([0, 15_500, 31_500]);
     expect(clock.now()).toBe(46_500);
     expect(retries).toEqual([1, 2]);
   });
 
   it('that never ends its answer is given up as well', async () => {
-    const { client, tries, run } = createClient(stuck);
-    const answer = client.fetch(API, WHAT);
-    answer.catch(() => {});
-    await run();
-    await expect(answer).rejects.toBeInstanceOf(HubUnreachableError);
+    const { client, tries, failureOf } = createClient(stuck);
+    expect(await failureOf(client.fetch(API, WHAT))).toBeInstanceOf(HubUnreachableError);
     expect(tries).toHaveLength(3);
   });
 
   it('that never sends a file is asked again', async () => {
-    const { client, clock, abort, run } = createClient(never);
-    const file = client.readRange('c', FILE, { begin: 0, end: 10 }, abort.signal).next();
-    file.catch(() => {});
-    await run();
-    await expect(file).rejects.toBeInstanceOf(HubUnreachableError);
+    const { client, clock, abort, failureOf } = createClient(never);
+    expect(
+      await failureOf(client.readRange('c', FILE, { begin: 0, end: 10 }, abort.signal).next()),
+    ).toBeInstanceOf(HubUnreachableError);
     expect(clock.now()).toBe(15_000);
   });
 
@@ -123,11 +123,10 @@ describe('a hub', () => {
   });
 
   it('that hides the answer from the page is named as such after three quick tries', async () => {
-    const { client, tries, run } = createClient(() => Promise.reject(new TypeError('Failed to fetch')));
-    const answer = client.fetch(API, WHAT);
-    answer.catch(() => {});
-    await run();
-    await expect(answer).rejects.toThrow('hides its answer from this page (CORS)');
+    const { client, tries, failureOf } = createClient(() => Promise.reject(new TypeError('Failed to fetch')));
+    expect(await failureOf(client.fetch(API, WHAT))).toMatchObject({
+      message: expect.stringContaining('hides its answer from this page (CORS)'),
+    });
     expect(tries).toEqual([0, 500, 1500]);
   });
 
@@ -138,13 +137,10 @@ describe('a hub', () => {
     ],
     ['does not find it', () => new Response(null, { status: 404 })],
   ])('that %s has no such model, which is said at once', async (_, respond) => {
-    const { client, tries, run } = createClient(() => Promise.resolve(respond()));
-    const snapshot = readHubSnapshot(client, 'main');
-    snapshot.catch(() => {});
-    await vi.waitFor(() => expect(tries).toHaveLength(1));
-    await run();
-    await expect(snapshot).rejects.toBeInstanceOf(ModelNotFoundError);
-    await expect(snapshot).rejects.toThrow('a/b');
+    const { client, tries, failureOf } = createClient(() => Promise.resolve(respond()));
+    const failure = await failureOf(readHubSnapshot(client, 'main'));
+    expect(failure).toBeInstanceOf(ModelNotFoundError);
+    expect(failure).toMatchObject({ message: expect.stringContaining('a/b') });
     expect(tries).toHaveLength(1);
   });
 
@@ -157,14 +153,8 @@ describe('a hub', () => {
     ],
     ['null', () => Response.json(null), 'it sent something else than the revision of a/b'],
   ])('that answers with %s is no hub, which is said at once', async (_, respond, says) => {
-    const { client, tries, run } = createClient(() => Promise.resolve(respond()));
-    const snapshot = readHubSnapshot(client, 'main');
-    snapshot.catch(() => {});
-    await run();
-    await expect(snapshot).rejects.toMatchObject({
-      code: 'HUB_BAD_ANSWER',
-      message: expect.stringContaining(says),
-    });
+    const { client, tries, failureOf } = createClient(() => Promise.resolve(respond()));
+    expect(await failureOf(readHubSnapshot(client, 'main'))).toEqual(errorWith('HUB_BAD_ANSWER', says));
     expect(tries).toEqual([0]);
   });
 
@@ -189,14 +179,8 @@ describe('a hub', () => {
       'config.json is shorter than in its list of files',
     ],
   ])('that sends %s in place of a file is no hub, which is said at once', async (_, respond, says) => {
-    const { client, abort, tries, run } = createClient(() => Promise.resolve(respond()));
-    const ended = readFile(client, abort.signal);
-    ended.catch(() => {});
-    await run();
-    await expect(ended).rejects.toMatchObject({
-      code: 'HUB_BAD_ANSWER',
-      message: expect.stringContaining(says),
-    });
+    const { client, abort, tries, failureOf } = createClient(() => Promise.resolve(respond()));
+    expect(await failureOf(readFile(client, abort.signal))).toEqual(errorWith('HUB_BAD_ANSWER', says));
     expect(tries).toEqual([0]);
   });
 
@@ -212,20 +196,14 @@ describe('a hub', () => {
     ],
     ['in a circle', () => {}, 'the redirect fails: it leads in a circle, or', [0, 500, 1500]],
   ])('that redirects %s is named as such, within seconds', async (_, stop, says, expectedTries) => {
-    const { client, abort, tries, run } = createClient(
+    const { client, abort, tries, failureOf } = createClient(
       (_signal, scope) => {
         stop(scope);
         return Promise.reject(new TypeError('Failed to fetch'));
       },
       () => Promise.resolve(Object.defineProperty(new Response(), 'type', { value: 'opaqueredirect' })),
     );
-    const answer = readFile(client, abort.signal);
-    answer.catch(() => {});
-    await run();
-    await expect(answer).rejects.toMatchObject({
-      code: 'HUB_REDIRECT_FAILED',
-      message: expect.stringContaining(says),
-    });
+    expect(await failureOf(readFile(client, abort.signal))).toEqual(errorWith('HUB_REDIRECT_FAILED', says));
     expect(tries).toEqual(expectedTries);
   });
 
@@ -235,20 +213,16 @@ describe('a hub', () => {
     ['always names another page', (page) => `https://hub/page?after=${page}`],
   ])('whose list of files %s as the next is not followed for ever', async (_, nextOf) => {
     let numPages = 0;
-    const { client, tries, run } = createClient(() => {
+    const { client, tries, failureOf } = createClient(() => {
       numPages += 1;
       const headers = { Link: `<${nextOf(numPages)}>; rel="next"` };
       return Promise.resolve(
         numPages === 1 ? Response.json({ sha: 'c0ffee' }) : Response.json([], { headers }),
       );
     });
-    const snapshot = readHubSnapshot(client, 'main');
-    snapshot.catch(() => {});
-    await run();
-    await expect(snapshot).rejects.toMatchObject({
-      code: 'HUB_BAD_ANSWER',
-      message: expect.stringContaining('the list of files of a/b has no end'),
-    });
+    expect(await failureOf(readHubSnapshot(client, 'main'))).toEqual(
+      errorWith('HUB_BAD_ANSWER', 'the list of files of a/b has no end'),
+    );
     expect(tries.length).toBeLessThanOrEqual(101);
   });
 

@@ -116,16 +116,13 @@ export class HubClient {
   }
 
   /** Some servers accept a connection and never answer, and some stop in the middle: `within` aborts the signal then. */
-  #limit(cancelled: AbortSignal): {
-    readonly signal: AbortSignal;
-    readonly within: <Value>(run: () => Promise<Value>) => Promise<Value>;
-  } {
+  #limit(cancelled: AbortSignal) {
     const limit = new AbortController();
     const giveUp = (): void =>
       limit.abort(new DOMException(`Nothing came for ${ANSWER_LIMIT_MS} ms`, 'TimeoutError'));
     return {
       signal: AbortSignal.any([cancelled, limit.signal]),
-      within: async (run) => {
+      within: async <Value>(run: () => Promise<Value>): Promise<Value> => {
         const cancel = this.#retryOptions.clock.setTimer(ANSWER_LIMIT_MS, giveUp);
         try {
           return await run();

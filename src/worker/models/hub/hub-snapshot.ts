@@ -43,11 +43,7 @@ export async function readHubSnapshot(
   revision: string,
 ): Promise<HubSnapshot> {
   const { hub, id } = client;
-  const ask = async <Schema extends v.GenericSchema>(
-    url: string,
-    schema: Schema,
-    what: string,
-  ): Promise<{ readonly answer: Response; readonly body: v.InferOutput<Schema> }> => {
+  const ask = async <Schema extends v.GenericSchema>(url: string, schema: Schema, what: string) => {
     const answer = await client.fetch(url, what);
     const parsed = v.safeParse(schema, await answer.json().catch(() => undefined));
     if (!parsed.success) throw HubAnswerError.of(hub, `it sent something else than ${what}`);

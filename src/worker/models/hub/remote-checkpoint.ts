@@ -1,9 +1,9 @@
+import { createSHA1, createSHA256, type IHasher } from 'hash-wasm';
 import { memoryFile, type CheckpointFiles, type RandomAccessFile } from '../checkpoint/checkpoint-files.ts';
 import type { WeightFile } from '../checkpoint/checkpoint.ts';
 import { ModelFileCorruptError } from '../../../protocol/errors/model.ts';
 import { yieldToHost } from '../../../platform/yield-to-host.ts';
 import { bytesIn, splitRanges } from '../checkpoint/byte-ranges.ts';
-import { createDigest } from '../store/digest.ts';
 import { download } from './download.ts';
 import type { HubClient } from './hub-client.ts';
 import type { HubFile, HubSnapshot } from './hub-snapshot.ts';
@@ -150,4 +150,11 @@ function fillIn(part: PartFile, skippedTensors: WeightFile['skippedTensors']): v
 function corrupt({ path, digest }: HubFile): ModelFileCorruptError {
   const name = digest.algorithm === 'sha256' ? 'SHA-256' : 'git blob id';
   return ModelFileCorruptError.of(path, `its ${name} is not ${digest.hex}`);
+}
+
+/** The digest of a file, to which its bytes are still to be added in pieces; the platform's digests need the file whole. */
+export async function createDigest({ size, digest }: Pick<HubFile, 'size' | 'digest'>): Promise<IHasher> {
+  if (digest.algorithm === 'sha256') return (await createSHA256()).init();
+  // A git blob id covers a header with kind and length.
+  return (await createSHA1()).init().update(`blob ${size}\0`);
 }

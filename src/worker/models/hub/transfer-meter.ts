@@ -1,4 +1,5 @@
 import type { Clock } from '../../../batching/clock.ts';
+import type { LoadStage } from '../../../protocol/models.ts';
 
 interface Sample {
   readonly atMs: number;
@@ -10,36 +11,26 @@ const WINDOW_MS = 5000;
 const SHORTEST_SPAN_MS = 250;
 
 /** The speed of a download over the last seconds. */
-export class TransferMeter {
-  readonly #clock: Clock;
-  readonly #samples: Sample[] = [];
-  readonly #startedAtMs: number;
-  #bytesInWindow = 0;
+export function createTransferMeter(clock: Clock) {
+  const samples: Sample[] = [];
+  const startedAtMs = clock.now();
+  let bytesInWindow = 0;
+  return {
+    record(bytes: number): void {
+      samples.push({ atMs: clock.now(), bytes });
+      bytesInWindow += bytes;
+    },
 
-  constructor(clock: Clock) {
-    this.#clock = clock;
-    this.#startedAtMs = clock.now();
-  }
-
-  record(bytes: number): void {
-    this.#samples.push({ atMs: this.#clock.now(), bytes });
-    this.#bytesInWindow += bytes;
-  }
-
-  /** 0 at the beginning, and when the download stalls. */
-  get bytesPerSecond(): number {
-    const nowMs = this.#clock.now();
-    for (let [oldest] = this.#samples; oldest && oldest.atMs < nowMs - WINDOW_MS; [oldest] = this.#samples) {
-      this.#samples.shift();
-      this.#bytesInWindow -= oldest.bytes;
-    }
-    const spanMs = Math.min(nowMs - this.#startedAtMs, WINDOW_MS);
-    return spanMs < SHORTEST_SPAN_MS ? 0 : (1000 * this.#bytesInWindow) / spanMs;
-  }
-
-  /** Undefined while the speed is 0. */
-  secondsFor(bytes: number): number | undefined {
-    const speed = this.bytesPerSecond;
-    return speed > 0 ? bytes / speed : undefined;
-  }
+    /** The speed, and the time that so many bytes take at it. The speed is 0 at the beginning, and when the download stalls. */
+    speedFor(numBytes: number): Pick<LoadStage, 'bytesPerSecond' | 'secondsLeft'> {
+      const nowMs = clock.now();
+      for (let [oldest] = samples; oldest && oldest.atMs < nowMs - WINDOW_MS; [oldest] = samples) {
+        samples.shift();
+        bytesInWindow -= oldest.bytes;
+      }
+      const spanMs = Math.min(nowMs - startedAtMs, WINDOW_MS);
+      const bytesPerSecond = spanMs < SHORTEST_SPAN_MS ? 0 : (1000 * bytesInWindow) / spanMs;
+      return { bytesPerSecond, ...(bytesPerSecond > 0 && { secondsLeft: numBytes / bytesPerSecond }) };
+    },
+  };
 }

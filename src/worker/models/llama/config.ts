@@ -1,5 +1,11 @@
 import { ModelFileCorruptError, UnsupportedModelError } from '../../../protocol/errors/model.ts';
-import { layerCount, positiveInteger, positiveNumber, readEosTokenIds } from '../config-fields.ts';
+import {
+  layerCount,
+  positiveInteger,
+  positiveNumber,
+  readEosTokenIds,
+  type Fields,
+} from '../config-fields.ts';
 import { readActivation, type Activation } from '../graph/activation.ts';
 import type { ModelConfig } from '../model-config.ts';
 import { readLayers, type LayerConfig } from './layers.ts';
@@ -26,8 +32,6 @@ export interface LlamaConfig extends ModelConfig, Pick<Variant, 'norms' | 'needs
 /** GroupQueryAttention of onnxruntime-web rotates no other head sizes. */
 const HEAD_SIZE_STEP = 16;
 const LARGEST_HEAD_SIZE = 256;
-
-type Fields = Readonly<Record<string, unknown>>;
 
 /**
  * @throws ModelFileCorruptError where a field is missing or out of range.

@@ -1,8 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { WasmBackend } from '../../runtime/wasm/wasm-backend.ts';
-import { layOut } from '../checkpoint/packed-weights.ts';
+import type { WasmBackend } from '../../runtime/wasm/wasm-backend.ts';
+import { createWasmBackend, runRows } from '../../testing/wasm-rows.ts';
 import { readModel } from '../families.ts';
-import { countElements } from '../model-config.ts';
 
 const TINY = {
   vocab_size: 32,
@@ -44,40 +43,11 @@ const KINDS = [
 
 const TOLERANCE = 1e-5;
 
-async function createBackend(config: object): Promise<WasmBackend> {
-  const model = readModel(config, undefined);
-  const packed = layOut(model.tensors, 'fp32', 'float32');
-  const weights = new Float32Array(packed.size / 4);
-  for (const [index, { offset, shape }] of packed.tensors.entries()) {
-    for (let i = 0; i < countElements(shape); i++) weights[offset / 4 + i] = Math.sin(i * i + index) / 2;
-  }
-  const bytes = new Uint8Array(weights.buffer);
-  const backend = await WasmBackend.create({ model, packed, weights: bytes, numThreads: 1 });
-  backend.resize({ numSlots: 2, numStagingRows: 2, capacity: 32 });
-  return backend;
-}
+const createBackend = (config: object): Promise<WasmBackend> =>
+  createWasmBackend(readModel(config, undefined), (i, tensorIndex) => Math.sin(i * i + tensorIndex) / 2);
 
-interface Row {
-  readonly tokenIds: readonly number[];
-  readonly start: number;
-}
-
-/** @returns The logits of each row's last token. */
-async function run(backend: WasmBackend, rows: readonly Row[]): Promise<number[]> {
-  const tokensPerRow = Math.max(...rows.map(({ tokenIds }) => tokenIds.length));
-  const places = rows.flatMap(({ tokenIds, start }) =>
-    Array.from({ length: tokensPerRow }, (_, i) => ({ id: tokenIds[i] ?? 0, position: start + i })),
-  );
-  await backend.forward({
-    target: 'slots',
-    numRows: rows.length,
-    tokensPerRow,
-    ids: Int32Array.from(places, ({ id }) => id),
-    positions: Int32Array.from(places, ({ position }) => position),
-    lastIndices: Int32Array.from(rows, ({ tokenIds, start }) => start + tokenIds.length - 1),
-  });
-  return [...(await backend.readLogits())];
-}
+/** The logits of each row's last token. */
+const run = async (...given: Parameters<typeof runRows>) => [...(await runRows(...given))];
 
 function largestDifference(a: readonly number[], b: readonly number[]): number {
   expect(a).toHaveLength(b.length);
@@ -89,21 +59,18 @@ const SHORT = [27, 18, 28];
 
 describe.each(KINDS)('$config.model_type', ({ config, logits }) => {
   it('gives the logits of transformers', async () => {
-    const all = await run(await createBackend(config), [{ tokenIds: LONG, start: 0 }]);
+    const all = await run(await createBackend(config), [{ tokenIds: LONG }]);
     expect(largestDifference(all.slice(0, logits.length), logits)).toBeLessThan(TOLERANCE);
   });
 
   it('gives the same logits at once, in chunks, and token by token beside another row', async () => {
     const backend = await createBackend(config);
-    const long = await run(backend, [{ tokenIds: LONG, start: 0 }]);
-    const short = await run(backend, [{ tokenIds: SHORT, start: 0 }]);
-    await run(backend, [{ tokenIds: LONG.slice(0, 7), start: 0 }]);
+    const long = await run(backend, [{ tokenIds: LONG }]);
+    const short = await run(backend, [{ tokenIds: SHORT }]);
+    await run(backend, [{ tokenIds: LONG.slice(0, 7) }]);
     const chunked = await run(backend, [{ tokenIds: LONG.slice(7), start: 7 }]);
     expect(largestDifference(chunked, long)).toBeLessThan(TOLERANCE);
-    await run(backend, [
-      { tokenIds: LONG.slice(0, -1), start: 0 },
-      { tokenIds: SHORT.slice(0, -1), start: 0 },
-    ]);
+    await run(backend, [{ tokenIds: LONG.slice(0, -1) }, { tokenIds: SHORT.slice(0, -1) }]);
     const decoded = await run(backend, [
       { tokenIds: LONG.slice(-1), start: LONG.length - 1 },
       { tokenIds: SHORT.slice(-1), start: SHORT.length - 1 },
@@ -119,9 +86,9 @@ it('attends to a window of as many tokens as the config says, the last one inclu
     sliding_window: 4,
     num_hidden_layers: 1,
   });
-  const logits = await run(backend, [{ tokenIds: [7, 7, 3, 1, 4, 5], start: 0 }]);
-  const outside = await run(backend, [{ tokenIds: [7, 8, 3, 1, 4, 5], start: 0 }]);
-  const inside = await run(backend, [{ tokenIds: [7, 7, 9, 1, 4, 5], start: 0 }]);
+  const logits = await run(backend, [{ tokenIds: [7, 7, 3, 1, 4, 5] }]);
+  const outside = await run(backend, [{ tokenIds: [7, 8, 3, 1, 4, 5] }]);
+  const inside = await run(backend, [{ tokenIds: [7, 7, 9, 1, 4, 5] }]);
   expect(largestDifference(outside, logits)).toBe(0);
   expect(largestDifference(inside, logits)).toBeGreaterThan(0.01);
 });

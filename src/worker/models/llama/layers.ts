@@ -1,6 +1,6 @@
 import { isRecord } from '../../../platform/is-record.ts';
 import { ModelFileCorruptError, UnsupportedModelError } from '../../../protocol/errors/model.ts';
-import { positiveInteger, positiveNumber } from '../config-fields.ts';
+import { positiveInteger, positiveNumber, type Fields } from '../config-fields.ts';
 import { readRope, type Rope } from './rope.ts';
 import type { Variant } from './variants.ts';
 
@@ -12,7 +12,6 @@ export interface LayerConfig {
   readonly window: number | undefined;
 }
 
-type Fields = Readonly<Record<string, unknown>>;
 type LayerType = 'full_attention' | 'sliding_attention';
 
 /**

@@ -1,7 +1,6 @@
 import { UnsupportedModelError } from '../../../protocol/errors/model.ts';
+import type { Fields } from '../config-fields.ts';
 import type { Variant } from './variants.ts';
-
-type Fields = Readonly<Record<string, unknown>>;
 
 /** Fields that change what a model computes, in a way that the graph does not. */
 const UNCOMPUTED: readonly (readonly [field: string, meaning: string])[] = [

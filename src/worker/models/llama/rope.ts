@@ -1,5 +1,5 @@
 import { UnsupportedModelError } from '../../../protocol/errors/model.ts';
-import { positiveNumber } from '../config-fields.ts';
+import { positiveNumber, type Fields } from '../config-fields.ts';
 
 /** How far each pair of a head's values turns from one position to the next, in radians. */
 export interface Rope {
@@ -17,14 +17,11 @@ interface RopeDefaults {
   readonly contextLength: number;
 }
 
-type Fields = Readonly<Record<string, unknown>>;
-
 const { fround } = Math;
 
-const SCALINGS: ReadonlyMap<unknown, (parameters: Fields, defaults: RopeDefaults) => Rope> = new Map<
-  unknown,
-  (parameters: Fields, defaults: RopeDefaults) => Rope
->([
+type Scaling = (parameters: Fields, defaults: RopeDefaults) => Rope;
+
+const SCALINGS: ReadonlyMap<unknown, Scaling> = new Map<unknown, Scaling>([
   ['default', unscaled],
   // Frequencies change only beyond the model's own context, which is where the runtime ends.
   ['dynamic', unscaled],

@@ -1,4 +1,4 @@
-import type { ModelTensor } from '../model-config.ts';
+import { plainTensor, type ModelTensor } from '../model-config.ts';
 import type { LlamaConfig } from './config.ts';
 
 export const TENSOR_PREFIX = 'model.';
@@ -40,7 +40,7 @@ export function llamaTensors(config: LlamaConfig): readonly ModelTensor[] {
   return [
     { name: EMBEDDING, shape: [vocabSize, width], role: 'embedding' },
     ...layers.flat(),
-    plain(`${FINAL_NORM}.weight`, width),
+    plainTensor(`${FINAL_NORM}.weight`, width),
     ...(config.isHeadSeparate ? [head] : []),
   ];
 }
@@ -55,23 +55,25 @@ function attentionTensors(config: LlamaConfig, layer: number): readonly ModelTen
   ];
   const separate = parts.flatMap(({ name, numRows }) => linear(name, numRows, width, biases.qkv));
   return [
-    plain(`${names.inputNorm}.weight`, width),
+    plainTensor(`${names.inputNorm}.weight`, width),
     ...(norms.ofHeads
       ? [
           ...separate,
-          plain(`${names.queryNorm}.weight`, headSize),
-          plain(`${names.keyNorm}.weight`, headSize),
+          plainTensor(`${names.queryNorm}.weight`, headSize),
+          plainTensor(`${names.keyNorm}.weight`, headSize),
         ]
       : joined(names.qkv, parts, width, biases.qkv)),
     ...linear(names.output, width, numHeads * headSize, biases.output),
-    plain(`${names.postAttentionNorm}.weight`, width),
+    plainTensor(`${names.postAttentionNorm}.weight`, width),
   ];
 }
 
 function mlpTensors(config: LlamaConfig, layer: number): readonly ModelTensor[] {
   const { width, innerSize, norms, biases } = config;
   const names = layerNames(layer);
-  const branchNorms = [names.preMlpNorm, names.postMlpNorm].map((name) => plain(`${name}.weight`, width));
+  const branchNorms = [names.preMlpNorm, names.postMlpNorm].map((name) =>
+    plainTensor(`${name}.weight`, width),
+  );
   return [
     ...linear(names.gate, innerSize, width, biases.mlp),
     ...linear(names.up, innerSize, width, biases.mlp),
@@ -96,9 +98,5 @@ function joined(
 
 function linear(name: string, outputSize: number, inputSize: number, hasBias: boolean): ModelTensor[] {
   const matrix: ModelTensor = { name: `${name}.weight`, shape: [outputSize, inputSize], role: 'linear' };
-  return hasBias ? [matrix, plain(`${name}.bias`, outputSize)] : [matrix];
-}
-
-function plain(name: string, size: number): ModelTensor {
-  return { name, shape: [size], role: 'plain' };
+  return hasBias ? [matrix, plainTensor(`${name}.bias`, outputSize)] : [matrix];
 }

@@ -1,4 +1,4 @@
-type Fields = Readonly<Record<string, unknown>>;
+import type { Fields } from '../config-fields.ts';
 
 /** Whether linear layers add a bias, or the field that says so. */
 type BiasRule = boolean | 'attention_bias' | 'mlp_bias';

@@ -40,56 +40,50 @@ const MANIFEST = 'model.json';
 const TEXTS = 'texts.json';
 const WEIGHTS = 'weights.bin';
 
+interface Place {
+  readonly folder: FileSystemDirectoryHandle;
+  /** Deletes a damaged model. */
+  readonly remove: () => Promise<void>;
+}
+
 /** A model that can be run from its folder. */
 export class ModelFolder {
   readonly key: string;
   readonly manifest: ModelManifest;
-  readonly #folder: FileSystemDirectoryHandle;
-  readonly #remove: () => Promise<void>;
+  readonly #place: Place;
 
-  private constructor(
-    folder: FileSystemDirectoryHandle,
-    manifest: ModelManifest,
-    remove: () => Promise<void>,
-  ) {
-    this.key = folder.name;
+  private constructor(place: Place, manifest: ModelManifest) {
+    this.key = place.folder.name;
     this.manifest = manifest;
-    this.#folder = folder;
-    this.#remove = remove;
+    this.#place = place;
   }
 
-  /**
-   * Undefined for a folder that is incomplete or of another version.
-   *
-   * @param remove Deletes a damaged model.
-   */
-  static async read(
-    folder: FileSystemDirectoryHandle,
-    remove: () => Promise<void>,
-  ): Promise<ModelFolder | undefined> {
+  /** Undefined for a folder that is incomplete or of another version. */
+  static async read(place: Place): Promise<ModelFolder | undefined> {
+    const { folder } = place;
     const manifest = await readJsonFile(folder, MANIFEST);
     const weights = await ifFound(folder.getFileHandle(WEIGHTS));
     if (!weights || !isManifest(manifest)) return undefined;
     const { size } = await weights.getFile();
-    return size >= manifest.packed.size ? new ModelFolder(folder, manifest, remove) : undefined;
+    return size >= manifest.packed.size ? new ModelFolder(place, manifest) : undefined;
   }
 
   static async write(
-    folder: FileSystemDirectoryHandle,
+    place: Place,
     facts: Omit<ModelManifest, 'weightsDigest'>,
     texts: ModelTexts,
     write: WriteWeights,
-    remove: () => Promise<void>,
   ): Promise<ModelFolder> {
+    const { folder } = place;
     const manifest = { ...facts, weightsDigest: await writeWeights(folder, facts.packed.size, write) };
     await writeJsonFile(folder, TEXTS, texts);
     await writeJsonFile(folder, MANIFEST, manifest);
-    return new ModelFolder(folder, manifest, remove);
+    return new ModelFolder(place, manifest);
   }
 
   /** @throws ModelFileCorruptError for a damaged copy, which is deleted. */
   async readTexts(): Promise<ModelTexts> {
-    const texts = await readJsonFile(this.#folder, TEXTS);
+    const texts = await readJsonFile(this.#place.folder, TEXTS);
     if (!isTexts(texts)) throw await this.#damaged('its configuration cannot be read');
     return texts;
   }
@@ -101,7 +95,7 @@ export class ModelFolder {
    */
   async openWeights(): Promise<SyncFile> {
     const { packed, weightsDigest } = this.manifest;
-    const file = await openSyncFile(this.#folder, WEIGHTS);
+    const file = await openSyncFile(this.#place.folder, WEIGHTS);
     let isWhole = false;
     try {
       isWhole = (await digestOf(file, packed.size)) === weightsDigest;
@@ -113,7 +107,7 @@ export class ModelFolder {
   }
 
   async #damaged(detail: string): Promise<ModelFileCorruptError> {
-    await this.#remove();
+    await this.#place.remove();
     return ModelFileCorruptError.ofStored(this.manifest.id, detail);
   }
 }

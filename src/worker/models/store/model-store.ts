@@ -37,20 +37,14 @@ interface ServedNote {
   readonly numStarts: number;
 }
 
+type Folders = Readonly<Record<'root' | 'models' | 'parts', FileSystemDirectoryHandle>>;
+
 /** The models on this device, complete ones and partial downloads. */
 export class ModelStore {
-  readonly #root: FileSystemDirectoryHandle;
-  readonly #models: FileSystemDirectoryHandle;
-  readonly #parts: FileSystemDirectoryHandle;
+  readonly #folders: Folders;
 
-  private constructor(
-    root: FileSystemDirectoryHandle,
-    models: FileSystemDirectoryHandle,
-    parts: FileSystemDirectoryHandle,
-  ) {
-    this.#root = root;
-    this.#models = models;
-    this.#parts = parts;
+  private constructor(folders: Folders) {
+    this.#folders = folders;
   }
 
   /**
@@ -58,11 +52,11 @@ export class ModelStore {
    * @throws ModelStoreError if the browser has no storage for it.
    */
   static async open(root: string): Promise<ModelStore> {
-    return new ModelStore(
-      await openFolder(root),
-      await openFolder(root, 'models'),
-      await openFolder(root, 'parts'),
-    );
+    return new ModelStore({
+      root: await openFolder(root),
+      models: await openFolder(root, 'models'),
+      parts: await openFolder(root, 'parts'),
+    });
   }
 
   async list(): Promise<readonly StoredModel[]> {
@@ -71,22 +65,24 @@ export class ModelStore {
       const { dtype, size } = packed;
       return { key, id, revision, dtype, storedBytes: size, totalBytes: size };
     });
-    const parts = await Promise.all((await foldersIn(this.#parts)).map(describeParts));
+    const parts = await Promise.all((await foldersIn(this.#folders.parts)).map(describeParts));
     return [...whole, ...parts.filter((part) => part !== undefined)];
   }
 
   /** The complete models. */
   async folders(): Promise<readonly ModelFolder[]> {
-    const folders = await Promise.all((await foldersIn(this.#models)).map((folder) => this.#read(folder)));
+    const folders = await Promise.all(
+      (await foldersIn(this.#folders.models)).map((folder) => this.#read(folder)),
+    );
     return folders.filter((folder) => folder !== undefined);
   }
 
   /** Deletes a model or its partial download. Does nothing if there is none of this key. */
   async delete(key: string): Promise<void> {
-    await removeEntry(this.#models, key);
-    await removeEntry(this.#parts, key);
+    await removeEntry(this.#folders.models, key);
+    await removeEntry(this.#folders.parts, key);
     const served = await this.#readServed();
-    if (served?.key === key) await removeEntry(this.#root, SERVED);
+    if (served?.key === key) await removeEntry(this.#folders.root, SERVED);
   }
 
   /**
@@ -103,12 +99,12 @@ export class ModelStore {
   ): Promise<ModelFolder> {
     const key = keyOf(origin, `${layout.dtype}.${layout.precision}`);
     const facts = { ...origin, ...choice, packed: { ...layout, formatVersion: PACKED_FORMAT_VERSION } };
-    await removeEntry(this.#models, key);
+    await removeEntry(this.#folders.models, key);
     try {
-      const folder = await createFolder(this.#models, key);
-      return await ModelFolder.write(folder, facts, texts, write, () => this.delete(key));
+      const folder = await createFolder(this.#folders.models, key);
+      return await ModelFolder.write({ folder, remove: () => this.delete(key) }, facts, texts, write);
     } catch (error) {
-      await removeEntry(this.#models, key);
+      await removeEntry(this.#folders.models, key);
       throw error;
     }
   }
@@ -116,13 +112,13 @@ export class ModelStore {
   /** The part files of a new or interrupted download. Deletes those of the same model at other commits. */
   async openParts(origin: ModelOrigin): Promise<Parts> {
     const key = keyOf(origin, 'parts');
-    for (const folder of await foldersIn(this.#parts)) {
+    for (const folder of await foldersIn(this.#folders.parts)) {
       const note = await readNote(folder);
       const isOutdated = note?.id === origin.id && note.hub === origin.hub && folder.name !== key;
-      if (isOutdated || !note) await removeEntry(this.#parts, folder.name);
+      if (isOutdated || !note) await removeEntry(this.#folders.parts, folder.name);
     }
-    const folder = await createFolder(this.#parts, key);
-    const parts = new Parts(folder, origin, () => removeEntry(this.#parts, key));
+    const folder = await createFolder(this.#folders.parts, key);
+    const parts = new Parts(folder, origin, () => removeEntry(this.#folders.parts, key));
     await parts.note(0);
     return parts;
   }
@@ -159,8 +155,9 @@ export class ModelStore {
 
   /** @param key Undefined for the embedded model. */
   async serve(modelUrl: string, key: string | undefined): Promise<void> {
-    if (key === undefined) await removeEntry(this.#root, SERVED);
-    else await writeJsonFile(this.#root, SERVED, { modelUrl, key, numStarts: 0 } satisfies ServedNote);
+    if (key === undefined) await removeEntry(this.#folders.root, SERVED);
+    else
+      await writeJsonFile(this.#folders.root, SERVED, { modelUrl, key, numStarts: 0 } satisfies ServedNote);
   }
 
   /** Whether this GPU has computed right values. */
@@ -170,23 +167,23 @@ export class ModelStore {
 
   async noteChecked(gpu: string): Promise<void> {
     const gpus = [gpu, ...(await this.#readCheckedGpus())].slice(0, MAX_CHECKED_GPUS);
-    await writeJsonFile(this.#root, CHECKED_GPUS, gpus);
+    await writeJsonFile(this.#folders.root, CHECKED_GPUS, gpus);
   }
 
   async #readCheckedGpus(): Promise<readonly unknown[]> {
-    const gpus = await readJsonFile(this.#root, CHECKED_GPUS);
+    const gpus = await readJsonFile(this.#folders.root, CHECKED_GPUS);
     return Array.isArray(gpus) ? gpus : [];
   }
 
   /** Deletes the remains of conversions whose worker was terminated. */
   async sweep(): Promise<void> {
-    for (const folder of await foldersIn(this.#models)) {
-      if (!(await this.#read(folder))) await removeEntry(this.#models, folder.name);
+    for (const folder of await foldersIn(this.#folders.models)) {
+      if (!(await this.#read(folder))) await removeEntry(this.#folders.models, folder.name);
     }
   }
 
   async #readServed(): Promise<ServedNote | undefined> {
-    const note = await readJsonFile(this.#root, SERVED);
+    const note = await readJsonFile(this.#folders.root, SERVED);
     if (!isRecord(note)) return undefined;
     const { modelUrl, key, numStarts } = note;
     return { modelUrl: String(modelUrl), key: String(key), numStarts: Number(numStarts) };
@@ -194,7 +191,7 @@ export class ModelStore {
 
   async #writeServed(note: ServedNote): Promise<void> {
     try {
-      await writeJsonFile(this.#root, SERVED, note);
+      await writeJsonFile(this.#folders.root, SERVED, note);
     } catch (error) {
       // A full disk cannot count starts, but the model can still run.
       if (!(error instanceof StorageQuotaError)) throw error;
@@ -202,7 +199,7 @@ export class ModelStore {
   }
 
   #read(folder: FileSystemDirectoryHandle): Promise<ModelFolder | undefined> {
-    return ModelFolder.read(folder, () => this.delete(folder.name));
+    return ModelFolder.read({ folder, remove: () => this.delete(folder.name) });
   }
 }
 

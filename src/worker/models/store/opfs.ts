@@ -122,20 +122,12 @@ export async function ifFound<Value>(entry: Promise<Value>): Promise<Value | und
 export async function foldersIn(
   folder: FileSystemDirectoryHandle,
 ): Promise<readonly FileSystemDirectoryHandle[]> {
-  return (await Array.fromAsync(folder.values())).filter(isFolder);
+  return (await Array.fromAsync(folder.values())).filter((entry) => entry.kind === 'directory');
 }
 
 export async function filesIn(folder: FileSystemDirectoryHandle): Promise<readonly File[]> {
-  const handles = (await Array.fromAsync(folder.values())).filter(isFile);
+  const handles = (await Array.fromAsync(folder.values())).filter((entry) => entry.kind === 'file');
   return Promise.all(handles.map((handle) => handle.getFile()));
-}
-
-function isFolder(entry: FileSystemHandle): entry is FileSystemDirectoryHandle {
-  return entry.kind === 'directory';
-}
-
-function isFile(entry: FileSystemHandle): entry is FileSystemFileHandle {
-  return entry.kind === 'file';
 }
 
 function canOpenSync(handle: FileSystemFileHandle): handle is SyncFileHandle {

@@ -11,7 +11,7 @@ const BYTES = new Map(
 );
 
 function createStream(numAddedSpaces?: number) {
-  return new ByteTextStream(BYTES, numAddedSpaces);
+  return new ByteTextStream((id) => BYTES.get(id), numAddedSpaces);
 }
 
 describe('ByteTextStream', () => {

@@ -1,23 +1,21 @@
-/** The UTF-8 bytes of tokens by id: `undefined` for a token that is not part of the text. */
-export interface TokenBytes {
-  get(tokenId: number): Uint8Array | undefined;
-}
+/** The UTF-8 bytes of a token: `undefined` for one that is not part of the text. */
+type BytesOf = (tokenId: number) => Uint8Array | undefined;
 
 /** Decodes tokens one by one. A character is held back until the bytes of all its tokens are there. */
 export class ByteTextStream {
-  readonly #bytesOfToken: TokenBytes;
+  readonly #bytesOf: BytesOf;
   readonly #decoder = new TextDecoder('utf-8', { ignoreBOM: true });
   #numSpacesToDrop: number;
 
   /** @param numAddedSpaces Spaces to drop at the beginning, where the tokenizer has added them. */
-  constructor(bytesOfToken: TokenBytes, numAddedSpaces = 0) {
-    this.#bytesOfToken = bytesOfToken;
+  constructor(bytesOf: BytesOf, numAddedSpaces = 0) {
+    this.#bytesOf = bytesOf;
     this.#numSpacesToDrop = numAddedSpaces;
   }
 
   /** The characters that this token completes; '' while a character is incomplete, and for a special token. */
   push(tokenId: number): string {
-    return this.#dropSpaces(this.#decoder.decode(this.#bytesOfToken.get(tokenId), { stream: true }));
+    return this.#dropSpaces(this.#decoder.decode(this.#bytesOf(tokenId), { stream: true }));
   }
 
   /** The rest: an incomplete character becomes U+FFFD. */

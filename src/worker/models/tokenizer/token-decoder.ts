@@ -2,7 +2,6 @@ import * as v from 'valibot';
 
 import { isRecord } from '../../../platform/is-record.ts';
 import { ModelFileCorruptError, UnsupportedModelError } from '../../../protocol/errors/model.ts';
-import { bytesOfSpelling } from './byte-level.ts';
 
 /** How the spellings of tokens become text. */
 export interface TokenDecoder {
@@ -11,6 +10,8 @@ export interface TokenDecoder {
   /** How many spaces the tokenizer puts before a whole text: decoding drops them there. */
   readonly numAddedSpaces: number;
 }
+
+const encoder = new TextEncoder();
 
 const step = v.variant('type', [
   v.object({ type: v.literal('ByteLevel') }),
@@ -25,6 +26,20 @@ const step = v.variant('type', [
   }),
 ]);
 type Step = v.InferOutput<typeof step>;
+
+/**
+ * Byte-level BPE spells each byte as one printable character: the printable Latin-1 bytes as themselves, the others
+ * as the characters from U+0100 on, in order. Source: `bytes_to_unicode` of openai/gpt-2.
+ */
+const BYTE_OF_CHARACTER: ReadonlyMap<string, number> = (() => {
+  let nextSubstitute = 0x100;
+  return new Map(
+    Array.from({ length: 0x100 }, (_, byte) => [
+      String.fromCharCode(isPrintable(byte) ? byte : nextSubstitute++),
+      byte,
+    ]),
+  );
+})();
 
 /** A token that stands for one byte, as SentencePiece spells it. */
 const SINGLE_BYTE = /^<0x([0-9a-f]{2})>$/i;
@@ -70,7 +85,6 @@ function unsupported(decoder: unknown): UnsupportedModelError {
 }
 
 function createSentencePieceDecoder(steps: readonly Step[]): TokenDecoder {
-  const encoder = new TextEncoder();
   const replacements = steps.filter((entry) => entry.type === 'Replace');
   const strips = steps.filter((entry) => entry.type === 'Strip');
   const hasByteTokens = steps.some((entry) => entry.type === 'ByteFallback');
@@ -84,4 +98,19 @@ function createSentencePieceDecoder(steps: readonly Step[]): TokenDecoder {
     },
     numAddedSpaces: strips.reduce((sum, { start }) => sum + start, 0),
   };
+}
+
+/** The bytes of a token. Added tokens may be spelled in other characters: then they stand for themselves. */
+function bytesOfSpelling(token: string): Uint8Array {
+  const bytes = new Uint8Array(token.length);
+  for (let i = 0; i < token.length; i++) {
+    const byte = BYTE_OF_CHARACTER.get(token.charAt(i));
+    if (byte === undefined) return encoder.encode(token);
+    bytes[i] = byte;
+  }
+  return bytes;
+}
+
+function isPrintable(byte: number): boolean {
+  return (byte >= 0x21 && byte <= 0x7e) || (byte >= 0xa1 && byte <= 0xac) || byte >= 0xae;
 }

@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 
 import { filesOf } from '../../testing/tiny-checkpoint.ts';
 import { readTokenizerFiles } from './tokenizer-files.ts';
+import { errorWith } from '../../testing/error-with.ts';
 
 const TOKENIZER = { model: { type: 'BPE', vocab: { a: 0 } }, decoder: { type: 'ByteLevel' } };
 const JINJA = new TextEncoder().encode('{{ messages }}');
@@ -63,16 +64,14 @@ describe('rejects', () => {
 
   it('a regular expression that may take forever, before anything else is fetched', async () => {
     const hostile = { ...TOKENIZER, pre_tokenizer: { type: 'Split', pattern: { Regex: '(a+)+$' } } };
-    await expect(configOf({ 'tokenizer.json': hostile })).rejects.toMatchObject({
-      code: 'UNSUPPORTED_MODEL',
-      message: expect.stringContaining('"(a+)+$", which may take forever'),
-    });
+    await expect(configOf({ 'tokenizer.json': hostile })).rejects.toEqual(
+      errorWith('UNSUPPORTED_MODEL', '"(a+)+$", which may take forever'),
+    );
   });
 
   it('a configuration that is no object', async () => {
-    await expect(configOf({ 'tokenizer_config.json': [] })).rejects.toMatchObject({
-      code: 'MODEL_FILE_CORRUPT',
-      message: expect.stringContaining('tokenizer_config.json'),
-    });
+    await expect(configOf({ 'tokenizer_config.json': [] })).rejects.toEqual(
+      errorWith('MODEL_FILE_CORRUPT', 'tokenizer_config.json'),
+    );
   });
 });

@@ -1,12 +1,12 @@
 import type { PreTrainedTokenizer } from '@huggingface/transformers';
 
+import { isRecord } from '../../../platform/is-record.ts';
 import { importPart } from '../../import-part.ts';
 import { ModelFileCorruptError } from '../../../protocol/errors/model.ts';
 import type { ByteTextStream } from './text-stream.ts';
 import { readChatTemplate, type ChatTemplate } from './chat-template.ts';
 import { requireBoundedPatterns } from './bounded-patterns.ts';
 import { encodeInPieces } from './encode-in-pieces.ts';
-import { configForLibrary, tokenizerForLibrary } from './library-files.ts';
 import { Vocabulary } from './vocabulary.ts';
 
 /** Text <-> token ids of one model. */
@@ -70,4 +70,41 @@ async function loadTokenizer(tokenizerJson: object, config: object): Promise<Pre
   } catch (cause) {
     throw ModelFileCorruptError.of('tokenizer.json', 'no tokenizer can be built from it', cause);
   }
+}
+
+/** A `tokenizer.json` for @huggingface/transformers, which requires fields that a file may leave out. */
+function tokenizerForLibrary(tokenizerJson: unknown): object {
+  const fields = isRecord(tokenizerJson) ? tokenizerJson : {};
+  return {
+    normalizer: null,
+    post_processor: null,
+    decoder: null,
+    added_tokens: [],
+    ...fields,
+    pre_tokenizer: preTokenizerForLibrary(fields['pre_tokenizer'] ?? null),
+  };
+}
+
+/** The library's `Digits` splits at ASCII digits only; huggingface/tokenizers at all numerals (`½`, `٣`, `Ⅷ`). */
+function preTokenizerForLibrary(preTokenizer: unknown): unknown {
+  if (!isRecord(preTokenizer)) return preTokenizer;
+  if (preTokenizer['type'] === 'Digits') {
+    const pattern = { Regex: preTokenizer['individual_digits'] === true ? '\\p{N}' : '\\p{N}+' };
+    return { type: 'Split', pattern, behavior: 'Isolated', invert: false };
+  }
+  const { pretokenizers } = preTokenizer;
+  return Array.isArray(pretokenizers)
+    ? { ...preTokenizer, pretokenizers: pretokenizers.map(preTokenizerForLibrary) }
+    : preTokenizer;
+}
+
+/** A `tokenizer_config.json` for the library: each special token is a text, where files also have objects. */
+function configForLibrary(tokenizerConfig: unknown): object {
+  const fields = Object.entries(isRecord(tokenizerConfig) ? tokenizerConfig : {});
+  return Object.fromEntries(
+    fields.map(([name, value]) => [
+      name,
+      name.endsWith('_token') && isRecord(value) ? value['content'] : value,
+    ]),
+  );
 }

@@ -49,10 +49,7 @@ export class Vocabulary {
 
   /** The text of tokens from its beginning; special tokens are spelled out. */
   decode(tokenIds: readonly number[]): string {
-    const stream = new ByteTextStream(
-      { get: (tokenId) => this.#bytesOf(tokenId) },
-      this.#decoder.numAddedSpaces,
-    );
+    const stream = new ByteTextStream((tokenId) => this.#bytesOf(tokenId), this.#decoder.numAddedSpaces);
     return tokenIds.map((tokenId) => stream.push(tokenId)).join('') + stream.end();
   }
 
@@ -63,7 +60,7 @@ export class Vocabulary {
    */
   createTextStream(isWholeText: boolean): ByteTextStream {
     return new ByteTextStream(
-      { get: (tokenId) => (this.#specialIds.has(tokenId) ? undefined : this.#bytesOf(tokenId)) },
+      (tokenId) => (this.#specialIds.has(tokenId) ? undefined : this.#bytesOf(tokenId)),
       isWholeText ? this.#decoder.numAddedSpaces : 0,
     );
   }

@@ -1,4 +1,3 @@
-import { windowOfMask } from '../../models/graph/graph-io.ts';
 import type { ForwardInput } from '../model-backend.ts';
 
 /** Added to the score of a hidden key, whose softmax share becomes 0. Finite, so that the sum with a score stays finite. */
@@ -33,14 +32,4 @@ export function attentionMask(
     }
   }
   return mask;
-}
-
-/** Finds the masks among the graph's inputs. Maps each mask's name to its window. */
-export function maskWindowsOf(inputNames: readonly string[]): ReadonlyMap<string, number> {
-  return new Map(
-    inputNames.flatMap((name) => {
-      const window = windowOfMask(name);
-      return window === undefined ? [] : [[name, window]];
-    }),
-  );
 }

@@ -1,4 +1,5 @@
 import type { Tensor } from 'onnxruntime-web/webgpu';
+import { countElements } from '../../models/model-config.ts';
 import type { OrtModule } from '../ort/ort.ts';
 import type { KvArray } from './kv-rows.ts';
 import { ortMemory, type OrtMemory } from '../ort/ort-memory.ts';
@@ -17,48 +18,31 @@ export interface InputFloats extends KvArray {
  */
 export function allocateFloats(length: number): InputFloats {
   const memory = ortMemory();
-  return memory ? new HeapFloats(memory, length) : new OwnFloats(length);
+  return memory ? heapFloats(memory, length) : ownFloats(length);
 }
 
-class HeapFloats implements InputFloats {
-  readonly #memory: OrtMemory;
-  readonly #pointer: number;
-  readonly #length: number;
-
-  constructor(memory: OrtMemory, length: number) {
-    this.#memory = memory;
-    this.#pointer = memory.allocate(Math.max(1, length) * Float32Array.BYTES_PER_ELEMENT);
-    if (this.#pointer === 0) throw new RangeError('WASM heap allocation failed');
-    this.#length = length;
-  }
-
-  /** Valid until onnxruntime allocates again: its memory may grow, which makes a new buffer. */
-  get floats(): Float32Array {
-    return new Float32Array(this.#memory.buffer, this.#pointer, this.#length);
-  }
-
-  tensor({ Tensor }: OrtModule, dims: readonly number[]): Tensor {
-    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- see `memoryOf`
-    const buffer = { pointer: this.#pointer } as unknown as Tensor.GpuBufferType;
-    return Tensor.fromGpuBuffer(buffer, { dataType: 'float32', dims });
-  }
-
-  free(): void {
-    this.#memory.free(this.#pointer);
-  }
+function heapFloats(memory: OrtMemory, length: number): InputFloats {
+  const pointer = memory.allocate(Math.max(1, length) * Float32Array.BYTES_PER_ELEMENT);
+  if (pointer === 0) throw new RangeError('WASM heap allocation failed');
+  return {
+    /** Valid until onnxruntime allocates again: its memory may grow, which makes a new buffer. */
+    get floats() {
+      return new Float32Array(memory.buffer, pointer, length);
+    },
+    tensor({ Tensor }, dims) {
+      // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- see `memoryOf`
+      const buffer = { pointer } as unknown as Tensor.GpuBufferType;
+      return Tensor.fromGpuBuffer(buffer, { dataType: 'float32', dims });
+    },
+    free: () => memory.free(pointer),
+  };
 }
 
-class OwnFloats implements InputFloats {
-  readonly floats: Float32Array;
-
-  constructor(length: number) {
-    this.floats = new Float32Array(length);
-  }
-
-  tensor({ Tensor }: OrtModule, dims: readonly number[]): Tensor {
-    const length = dims.reduce((product, size) => product * size, 1);
-    return new Tensor('float32', this.floats.subarray(0, length), dims);
-  }
-
-  free(): void {}
+function ownFloats(length: number): InputFloats {
+  const floats = new Float32Array(length);
+  return {
+    floats,
+    tensor: ({ Tensor }, dims) => new Tensor('float32', floats.subarray(0, countElements(dims)), dims),
+    free: () => {},
+  };
 }

@@ -1,10 +1,9 @@
 import { expect, it } from 'vitest';
-import { layOut } from '../../models/checkpoint/packed-weights.ts';
 import type { Model } from '../../models/family.ts';
 import { GRAPH_IO } from '../../models/graph/graph-io.ts';
 import { ModelGraph } from '../../models/graph/model-graph.ts';
-import { countElements, type ModelConfig, type ModelTensor } from '../../models/model-config.ts';
-import { WasmBackend } from './wasm-backend.ts';
+import type { ModelConfig, ModelTensor } from '../../models/model-config.ts';
+import { createWasmBackend, runRows } from '../../testing/wasm-rows.ts';
 
 const CONFIG: ModelConfig = {
   vocabSize: 32,
@@ -42,40 +41,7 @@ const MODEL: Model = {
   },
 };
 
-async function createBackend(): Promise<WasmBackend> {
-  const packed = layOut(TENSORS, 'fp32', 'float32');
-  const weights = new Float32Array(packed.size / 4);
-  for (const { offset, shape } of packed.tensors) {
-    for (let i = 0; i < countElements(shape); i++) weights[offset / 4 + i] = Math.sin(i * i + offset);
-  }
-  const backend = await WasmBackend.create({
-    model: MODEL,
-    packed,
-    weights: new Uint8Array(weights.buffer),
-    numThreads: 1,
-  });
-  backend.resize({ numSlots: 2, numStagingRows: 2, capacity: 32 });
-  return backend;
-}
-
-async function run(
-  backend: WasmBackend,
-  rows: readonly { readonly tokenIds: readonly number[]; readonly start: number }[],
-): Promise<Float32Array> {
-  const tokensPerRow = Math.max(...rows.map(({ tokenIds }) => tokenIds.length));
-  const places = rows.flatMap(({ tokenIds, start }) =>
-    Array.from({ length: tokensPerRow }, (_, i) => ({ id: tokenIds[i] ?? 0, position: start + i })),
-  );
-  await backend.forward({
-    target: 'slots',
-    numRows: rows.length,
-    tokensPerRow,
-    ids: Int32Array.from(places, ({ id }) => id),
-    positions: Int32Array.from(places, ({ position }) => position),
-    lastIndices: Int32Array.from(rows, ({ tokenIds, start }) => start + tokenIds.length - 1),
-  });
-  return (await backend.readLogits()).slice();
-}
+const createBackend = () => createWasmBackend(MODEL, (i, tensorIndex) => Math.sin(i * i + tensorIndex));
 
 it('decodes rows of different lengths where query heads share keys and values', async () => {
   const backend = await createBackend();
@@ -83,15 +49,9 @@ it('decodes rows of different lengths where query heads share keys and values', 
     [3, 1, 4, 1, 5, 9, 2, 6],
     [27, 18, 28],
   ];
-  const whole = await run(backend, [
-    { tokenIds: long, start: 0 },
-    { tokenIds: short, start: 0 },
-  ]);
-  await run(backend, [
-    { tokenIds: long.slice(0, -1), start: 0 },
-    { tokenIds: short.slice(0, -1), start: 0 },
-  ]);
-  const decoded = await run(backend, [
+  const whole = await runRows(backend, [{ tokenIds: long }, { tokenIds: short }]);
+  await runRows(backend, [{ tokenIds: long.slice(0, -1) }, { tokenIds: short.slice(0, -1) }]);
+  const decoded = await runRows(backend, [
     { tokenIds: long.slice(-1), start: long.length - 1 },
     { tokenIds: short.slice(-1), start: short.length - 1 },
   ]);

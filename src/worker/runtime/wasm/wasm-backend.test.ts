@@ -9,6 +9,7 @@ import { packInMemory } from '../../models/checkpoint/convert-weights.ts';
 import { planModel } from '../../models/checkpoint/model-plan.ts';
 import { openCheckpoint } from '../../models/checkpoint/open-checkpoint.ts';
 import { scoreTokens } from '../score-tokens.ts';
+import { runRows } from '../../testing/wasm-rows.ts';
 import { WasmBackend } from './wasm-backend.ts';
 
 const MODEL_FOLDER = new URL('../../../../public/models/storyteller/', import.meta.url);
@@ -37,17 +38,8 @@ describe('WasmBackend on Storyteller', () => {
 
   beforeEach(() => backend.resize({ numSlots: 4, numStagingRows: 1, capacity: 256 }));
 
-  async function prefill(tokenIds: readonly number[], startPosition = 0): Promise<Float32Array> {
-    await backend.forward({
-      target: 'staging',
-      numRows: 1,
-      tokensPerRow: tokenIds.length,
-      ids: Int32Array.from(tokenIds),
-      positions: Int32Array.from(tokenIds, (_, i) => startPosition + i),
-      lastIndices: Int32Array.of(startPosition + tokenIds.length - 1),
-    });
-    return backend.readLogits();
-  }
+  const prefill = (tokenIds: readonly number[], start = 0): Promise<Float32Array> =>
+    runRows(backend, [{ tokenIds, start }], { target: 'staging' });
 
   async function decode(rows: readonly Row[]): Promise<Float32Array[]> {
     const numRows = Math.max(...rows.map(({ slot }) => slot)) + 1;
@@ -87,16 +79,10 @@ describe('WasmBackend on Storyteller', () => {
 
   it('gives the logits of any tokens of a pass, those of the last one first', async () => {
     const { promptTokenIds } = reference.longPrompt;
-    await backend.forward({
+    const logits = await runRows(backend, [{ tokenIds: promptTokenIds }], {
       target: 'staging',
-      numRows: 1,
-      tokensPerRow: promptTokenIds.length,
-      ids: Int32Array.from(promptTokenIds),
-      positions: Int32Array.from(promptTokenIds.keys()),
-      lastIndices: Int32Array.of(promptTokenIds.length - 1),
       scoredTokens: Int32Array.of(0, 41, 3),
     });
-    const logits = (await backend.readLogits()).slice();
     expect(logits).toHaveLength(4 * config.vocabSize);
     for (const [row, length] of [promptTokenIds.length, 1, 42, 4].entries()) {
       const alone = await prefill(promptTokenIds.slice(0, length));
@@ -108,16 +94,9 @@ describe('WasmBackend on Storyteller', () => {
   it("finds PyTorch's prompt logprobs for a prompt that fills the context", async () => {
     const { tokenIds, logprobs } = promptReference.wholeContext;
     backend.resize({ numSlots: 1, numStagingRows: 1, capacity: config.contextLength });
-    await backend.forward({
-      target: 'staging',
-      numRows: 1,
-      tokensPerRow: tokenIds.length,
-      ids: Int32Array.from(tokenIds),
-      positions: Int32Array.from(tokenIds.keys()),
-      lastIndices: Int32Array.of(tokenIds.length - 1),
-      scoredTokens: Int32Array.from({ length: tokenIds.length - 1 }, (_, token) => token),
-    });
-    const logits = (await backend.readLogits()).subarray(config.vocabSize);
+    const scoredTokens = Int32Array.from({ length: tokenIds.length - 1 }, (_, token) => token);
+    const all = await runRows(backend, [{ tokenIds }], { target: 'staging', scoredTokens });
+    const logits = all.subarray(config.vocabSize);
     const scores = await scoreTokens(logits, tokenIds.slice(1), 0);
     if (scores instanceof Error) throw scores;
     const expected = logprobs.slice(1).map((logprob) => Number(logprob));
@@ -127,23 +106,9 @@ describe('WasmBackend on Storyteller', () => {
 
   it('gives the same logits for prompts of different lengths in one pass', async () => {
     const prompts = [...reference.prompts, reference.longPrompt].slice(-4);
-    const tokensPerRow = Math.max(...prompts.map(({ promptTokenIds }) => promptTokenIds.length));
     backend.resize({ numSlots: 4, numStagingRows: prompts.length, capacity: 256 });
-    await backend.forward({
-      target: 'staging',
-      numRows: prompts.length,
-      tokensPerRow,
-      ids: padded(
-        prompts.map(({ promptTokenIds }) => promptTokenIds),
-        tokensPerRow,
-      ),
-      positions: padded(
-        prompts.map(() => Array.from({ length: tokensPerRow }, (_, i) => i)),
-        tokensPerRow,
-      ),
-      lastIndices: Int32Array.from(prompts, ({ promptTokenIds }) => promptTokenIds.length - 1),
-    });
-    const logits = await backend.readLogits();
+    const rows = prompts.map(({ promptTokenIds }) => ({ tokenIds: promptTokenIds }));
+    const logits = await runRows(backend, rows, { target: 'staging' });
     for (const [row, expected] of prompts.entries()) {
       const ofRow = logits.subarray(row * config.vocabSize, (row + 1) * config.vocabSize);
       expect(largestDifference(ofRow, expected)).toBeLessThan(1e-3);
@@ -188,19 +153,10 @@ describe('WasmBackend on Storyteller', () => {
 
   it("decodes PyTorch's greedy tokens after prompts of different lengths that shared one pass", async () => {
     const prompts = reference.prompts.slice(0, 3);
-    const tokensPerRow = Math.max(...prompts.map(({ promptTokenIds }) => promptTokenIds.length));
-    await backend.forward({
-      target: 'slots',
-      numRows: prompts.length,
-      tokensPerRow,
-      ids: Int32Array.from(
-        prompts.flatMap(({ promptTokenIds }) =>
-          Array.from({ length: tokensPerRow }, (_, i) => promptTokenIds[i] ?? 0),
-        ),
-      ),
-      positions: Int32Array.from({ length: prompts.length * tokensPerRow }, (_, i) => i % tokensPerRow),
-      lastIndices: Int32Array.from(prompts, ({ promptTokenIds }) => promptTokenIds.length - 1),
-    });
+    await runRows(
+      backend,
+      prompts.map(({ promptTokenIds }) => ({ tokenIds: promptTokenIds })),
+    );
     const decoded: number[][] = prompts.map(() => []);
     for (let step = 0; step < 8; step++) {
       const logits = await decode(
@@ -235,10 +191,6 @@ function largestDifference(logits: Float32Array, { top20 }: Expected): number {
   return (
     Math.max(...top20.ids.map((id, i) => Math.abs((logits[id] ?? NaN) - (top20.logits[i] ?? NaN)))) / scale
   );
-}
-
-function padded(rows: readonly (readonly number[])[], length: number): Int32Array {
-  return Int32Array.from(rows.flatMap((row) => Array.from({ length }, (_, index) => row[index] ?? 0)));
 }
 
 // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- a brand has no other way in

@@ -3,12 +3,12 @@ import type { KvCacheLimits, KvShape } from '../../../batching/generation/kv-mem
 import type { SlotTransfer, StepRow } from '../../../batching/generation/model-runner.ts';
 import { LARGEST_WASM_CACHE } from '../../models/checkpoint/device-fit.ts';
 import { kvBytesPerToken, type ModelConfig } from '../../models/model-config.ts';
-import { GRAPH_IO } from '../../models/graph/graph-io.ts';
+import { GRAPH_IO, maskWindowsOf } from '../../models/graph/graph-io.ts';
 import { WEIGHTS_LOCATION } from '../../models/graph/graph-weights.ts';
 import { createCpuSampler } from './cpu-sampler.ts';
 import { KvRows } from './kv-rows.ts';
 import { allocateFloats, type InputFloats } from './ort-heap.ts';
-import { attentionMask, maskWindowsOf } from './attention-mask.ts';
+import { attentionMask } from './attention-mask.ts';
 import {
   isFresh,
   logitTokensOf,

@@ -1,7 +1,8 @@
 import { BUFFER_USAGE } from './gpu-flags.ts';
 import {
-  CapturedPass,
+  replayOf,
   watchDestruction,
+  type CapturedPass,
   type Dispatch,
   type Launch,
   type Transfer,
@@ -18,12 +19,10 @@ interface RecordedDispatch extends Dispatch {
   uniforms: readonly Uniform[];
 }
 
-/** The last overload of a method. That of `copyBufferToBuffer` takes offsets. */
-type Overload<Method> = Method extends (...args: infer Args) => infer Result
-  ? (...args: Args) => Result
+/** What a call of a method gives to its watcher, for the last overload: that of `copyBufferToBuffer` takes offsets. */
+type Call<Method> = Method extends (...args: infer Args) => infer Result
+  ? [result: Result, ...args: Args]
   : never;
-
-type CopyArguments = Parameters<GPUCommandEncoder['copyBufferToBuffer']>;
 
 /** Offsets of uniform bindings are multiples of this many bytes: the strictest alignment that a WebGPU device may ask for. */
 const UNIFORM_ALIGNMENT = 256;
@@ -82,46 +81,28 @@ class PassCapture {
       offset += step.uniforms.reduce((size, { content }) => size + alignedSize(content), 0);
       return { pipeline: step.pipeline, bindings, launch: step.launch };
     });
-    return new CapturedPass(commands, this.#buffers, uniforms);
+    return replayOf(commands, this.#buffers, uniforms);
   }
 
   #watchDevice(): void {
     const device = this.#device;
-    const create = {
-      group: device.createBindGroup.bind(device),
-      encoder: device.createCommandEncoder.bind(device),
-      buffer: device.createBuffer.bind(device),
-    };
-    this.#replace(device, 'createBindGroup', (descriptor) => {
-      const group = create.group(descriptor);
-      this.#groups.set(group, descriptor);
-      return group;
-    });
-    this.#replace(device, 'createCommandEncoder', (descriptor) => {
-      const encoder = create.encoder(descriptor);
-      this.#watchEncoder(encoder);
-      return encoder;
-    });
-    this.#replace(device, 'createBuffer', (descriptor) => {
-      if (descriptor.mappedAtCreation || descriptor.usage & BUFFER_USAGE.MAP_READ) this.#isRepeatable = false;
-      return create.buffer(descriptor);
+    this.#watch(device, 'createBindGroup', (group, descriptor) => this.#groups.set(group, descriptor));
+    this.#watch(device, 'createCommandEncoder', (encoder) => this.#watchEncoder(encoder));
+    this.#watch(device, 'createBuffer', (_, { mappedAtCreation, usage }) => {
+      if (mappedAtCreation || usage & BUFFER_USAGE.MAP_READ) this.#isRepeatable = false;
     });
   }
 
   #watchQueue(): void {
     const { queue } = this.#device;
-    const write = queue.writeBuffer.bind(queue);
-    const submit = queue.submit.bind(queue);
-    this.#replace(queue, 'writeBuffer', (buffer, offset, data, dataOffset, size) => {
-      write(buffer, offset, data, dataOffset, size);
+    this.#watch(queue, 'writeBuffer', (_, buffer, offset, data, dataOffset, size) => {
       if (buffer.usage & BUFFER_USAGE.UNIFORM) {
         const held = this.#written.get(buffer) ?? new Uint8Array(buffer.size);
         held.set(bytesOf(data, dataOffset, size), offset);
         this.#written.set(buffer, held);
       } else this.#isRepeatable = false;
     });
-    this.#replace(queue, 'submit', (commands) => {
-      submit(commands);
+    this.#watch(queue, 'submit', () => {
       for (const step of this.#steps.slice(this.#numSubmitted)) {
         if (!('encode' in step)) step.uniforms = this.#uniformsOf(step);
       }
@@ -130,21 +111,12 @@ class PassCapture {
   }
 
   #watchEncoder(encoder: GPUCommandEncoder): void {
-    const begin = encoder.beginComputePass.bind(encoder);
-    const clear = encoder.clearBuffer.bind(encoder);
-    this.#replace(encoder, 'beginComputePass', (descriptor) => {
-      const pass = begin(descriptor);
-      this.#watchPass(pass);
-      return pass;
-    });
-    this.#replace(encoder, 'clearBuffer', (buffer, offset, size) => {
-      clear(buffer, offset, size);
+    this.#watch(encoder, 'beginComputePass', (pass) => this.#watchPass(pass));
+    this.#watch(encoder, 'clearBuffer', (_, buffer, offset, size) => {
       this.#keep(buffer);
       this.#steps.push({ encode: (again) => again.clearBuffer(buffer, offset, size) });
     });
-    const copy = encoder.copyBufferToBuffer.bind(encoder);
-    this.#replace(encoder, 'copyBufferToBuffer', (...copied: CopyArguments) => {
-      copy(...copied);
+    this.#watch(encoder, 'copyBufferToBuffer', (_, ...copied) => {
       const [source, , target] = copied;
       if (target.usage & BUFFER_USAGE.MAP_READ) this.#isRepeatable = false;
       this.#keep(source);
@@ -154,32 +126,23 @@ class PassCapture {
   }
 
   #watchPass(pass: GPUComputePassEncoder): void {
-    const setPipeline = pass.setPipeline.bind(pass);
-    const setBindGroup = pass.setBindGroup.bind(pass);
-    const dispatch = pass.dispatchWorkgroups.bind(pass);
-    const dispatchIndirect = pass.dispatchWorkgroupsIndirect.bind(pass);
     let pipeline: GPUComputePipeline | undefined;
     let bindings: GPUBindGroup | null = null;
     const record = (launch: Launch): void => {
       if (pipeline && bindings) this.#steps.push({ pipeline, bindings, launch, uniforms: [] });
       else this.#isRepeatable = false;
     };
-    this.#replace(pass, 'setPipeline', (next) => {
-      setPipeline(next);
+    this.#watch(pass, 'setPipeline', (_, next) => {
       pipeline = next;
     });
-    this.#replace(pass, 'setBindGroup', (...set) => {
-      setBindGroup(...set);
-      const [index, group, dynamicOffsets] = set;
+    this.#watch(pass, 'setBindGroup', (_, index, group, dynamicOffsets) => {
       if (index !== 0 || dynamicOffsets) this.#isRepeatable = false;
       bindings = group;
     });
-    this.#replace(pass, 'dispatchWorkgroups', (x, y, z) => {
-      dispatch(x, y, z);
+    this.#watch(pass, 'dispatchWorkgroups', (_, x, y, z) => {
       record((again) => again.dispatchWorkgroups(x, y, z));
     });
-    this.#replace(pass, 'dispatchWorkgroupsIndirect', (buffer, offset) => {
-      dispatchIndirect(buffer, offset);
+    this.#watch(pass, 'dispatchWorkgroupsIndirect', (_, buffer, offset) => {
       this.#keep(buffer);
       record((again) => again.dispatchWorkgroupsIndirect(buffer, offset));
     });
@@ -246,12 +209,20 @@ class PassCapture {
     return this.#device.createBindGroup({ ...descriptor, entries: [...entries.values()] });
   }
 
-  #replace<Target extends object, Name extends keyof Target>(
+  /** Hands the result and the arguments of each call of a method to `record`, after the call. */
+  #watch<Target extends object, Name extends keyof Target>(
     target: Target,
     name: Name,
-    method: Overload<Target[Name]>,
+    record: (...call: Call<Target[Name]>) => void,
   ): void {
-    Object.defineProperty(target, name, { value: method, configurable: true });
+    const original: unknown = target[name];
+    if (typeof original !== 'function') return;
+    const value = (...args: unknown[]): unknown => {
+      const result: unknown = Reflect.apply(original, target, args);
+      Reflect.apply(record, undefined, [result, ...args]);
+      return result;
+    };
+    Object.defineProperty(target, name, { value, configurable: true });
     this.#restorers.push(() => Reflect.deleteProperty(target, name));
   }
 }

@@ -15,49 +15,43 @@ export interface Dispatch {
  * The GPU commands of a forward pass, replayed without onnxruntime-web, which takes longer to describe a pass than the GPU takes
  * to compute it. A replay uses the same input and output buffers, with their current contents.
  */
-export class CapturedPass {
-  readonly #commands: readonly (Dispatch | Transfer)[];
-  readonly #buffers: ReadonlySet<GPUBuffer>;
-  /** Copies of this pass's uniforms: onnxruntime-web reuses its own uniform buffers for other passes. */
-  readonly #uniforms: GPUBuffer | undefined;
+export type CapturedPass = ReturnType<typeof replayOf>;
 
-  /** @param buffers All buffers of the pass. The caller has called `watchDestruction` for each. */
-  constructor(
-    commands: readonly (Dispatch | Transfer)[],
-    buffers: ReadonlySet<GPUBuffer>,
-    uniforms: GPUBuffer | undefined,
-  ) {
-    this.#commands = commands;
-    this.#buffers = buffers;
-    this.#uniforms = uniforms;
-  }
+/**
+ * @param buffers All buffers of the pass. The caller has called `watchDestruction` for each.
+ * @param uniforms Copies of this pass's uniforms: onnxruntime-web reuses its own uniform buffers for other passes.
+ */
+export function replayOf(
+  commands: readonly (Dispatch | Transfer)[],
+  buffers: ReadonlySet<GPUBuffer>,
+  uniforms: GPUBuffer | undefined,
+) {
+  return {
+    /** Whether all buffers still exist: onnxruntime-web may destroy those of its intermediate results. */
+    get isIntact(): boolean {
+      for (const buffer of buffers) if (destroyed.has(buffer)) return false;
+      return true;
+    },
 
-  /** Whether all buffers still exist: onnxruntime-web may destroy those of its intermediate results. */
-  get isIntact(): boolean {
-    for (const buffer of this.#buffers) if (destroyed.has(buffer)) return false;
-    return true;
-  }
-
-  encode(encoder: GPUCommandEncoder): void {
-    let pass: GPUComputePassEncoder | undefined;
-    for (const command of this.#commands) {
-      if ('encode' in command) {
-        pass?.end();
-        pass = undefined;
-        command.encode(encoder);
-        continue;
+    encode(encoder: GPUCommandEncoder): void {
+      let pass: GPUComputePassEncoder | undefined;
+      for (const command of commands) {
+        if ('encode' in command) {
+          pass?.end();
+          pass = undefined;
+          command.encode(encoder);
+          continue;
+        }
+        pass ??= encoder.beginComputePass();
+        pass.setPipeline(command.pipeline);
+        pass.setBindGroup(0, command.bindings);
+        command.launch(pass);
       }
-      pass ??= encoder.beginComputePass();
-      pass.setPipeline(command.pipeline);
-      pass.setBindGroup(0, command.bindings);
-      command.launch(pass);
-    }
-    pass?.end();
-  }
+      pass?.end();
+    },
 
-  destroy(): void {
-    this.#uniforms?.destroy();
-  }
+    destroy: () => uniforms?.destroy(),
+  };
 }
 
 const destroyed = new WeakSet<GPUBuffer>();

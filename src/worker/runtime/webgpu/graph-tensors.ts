@@ -5,12 +5,15 @@ import type { SlotInputs } from '../gpu-sampler/gpu-sampler.ts';
 import { logitTokensOf, type ForwardInput, type ForwardTarget } from '../model-backend.ts';
 import type { OrtModule } from '../ort/ort.ts';
 import type { GpuKvCache } from './gpu-kv-cache.ts';
-import { GpuBuffers } from './gpu-buffers.ts';
+import { TENSOR_USAGE } from './gpu-flags.ts';
 
 type Tensors = Readonly<Record<string, Tensor>>;
 
 const BYTES_PER_INT32 = 4;
 const BYTES_PER_FLOAT32 = 4;
+
+/** onnxruntime-web rounds its copies up to this many bytes. */
+const ALIGNMENT = 16;
 
 interface GraphTensorsOptions {
   readonly ort: OrtModule;
@@ -19,27 +22,19 @@ interface GraphTensorsOptions {
   readonly cache: GpuKvCache;
   /** Names of the graph's inputs. */
   readonly inputNames: readonly string[];
+  /** Called before a buffer is replaced by a larger one. */
+  readonly onReplace: () => void;
 }
 
-/** Inputs and outputs of the graph, in buffers that persist from pass to pass. */
+/** Inputs and outputs of the graph, in buffers that persist from pass to pass: in steady state a pass creates none. */
 export class GraphTensors {
-  readonly #ort: OrtModule;
-  readonly #device: GPUDevice;
-  readonly #config: ModelConfig;
-  readonly #cache: GpuKvCache;
-  readonly #inputNames: GraphTensorsOptions['inputNames'];
-  readonly #buffers: GpuBuffers;
+  readonly #given: GraphTensorsOptions;
+  readonly #buffers = new Map<string, GPUBuffer>();
   /** Tensors over the cache's buffers, by `past` or `present`, target and shape. */
   readonly #kvTensors = new Map<string, Tensors>();
 
-  /** @param onReplace Called before a buffer is replaced by a larger one. */
-  constructor({ ort, device, config, cache, inputNames }: GraphTensorsOptions, onReplace: () => void) {
-    this.#ort = ort;
-    this.#device = device;
-    this.#config = config;
-    this.#cache = cache;
-    this.#inputNames = inputNames;
-    this.#buffers = new GpuBuffers(device, onReplace);
+  constructor(given: GraphTensorsOptions) {
+    this.#given = given;
   }
 
   /** Call when the cache's buffers are replaced. */
@@ -49,11 +44,11 @@ export class GraphTensors {
 
   /** Logits of the last pass: float32 [rows, vocab]. */
   logits(numRows: number): GPUBuffer {
-    return this.#buffers.get('logits', numRows * this.#config.vocabSize * BYTES_PER_FLOAT32);
+    return this.#buffer('logits', numRows * this.#given.config.vocabSize * BYTES_PER_FLOAT32);
   }
 
   slotInputs(): SlotInputs {
-    return this.#inputsOf({ target: 'slots', numRows: this.#cache.shape.numSlots, tokensPerRow: 1 });
+    return this.#inputsOf({ target: 'slots', numRows: this.#given.cache.shape.numSlots, tokensPerRow: 1 });
   }
 
   /** Writes the inputs of a pass, except those that the sampler left on the device. */
@@ -76,24 +71,24 @@ export class GraphTensors {
     return {
       ...this.#cacheTensors('past', input),
       [GRAPH_IO.ids]: this.#tensor(ids, 'int32', [numRows, tokensPerRow]),
-      ...(this.#inputNames.includes(GRAPH_IO.positions) && {
+      ...(this.#given.inputNames.includes(GRAPH_IO.positions) && {
         [GRAPH_IO.positions]: this.#tensor(positions, 'int32', [numRows, tokensPerRow]),
       }),
       [GRAPH_IO.logitTokens]: this.#tensor(logitTokens, 'int32', [numLogits]),
       [GRAPH_IO.lastIndices]: this.#tensor(lastIndices, 'int32', [numRows]),
       // Attention reads this input on the CPU.
-      [GRAPH_IO.totalLength]: new this.#ort.Tensor('int32', Int32Array.of(totalLength), [1]),
+      [GRAPH_IO.totalLength]: new this.#given.ort.Tensor('int32', Int32Array.of(totalLength), [1]),
     };
   }
 
   fetches(input: ForwardInput): Tensors {
     const numLogits = logitTokensOf(input).length;
-    const logits = this.#tensor(this.logits(numLogits), 'float32', [numLogits, this.#config.vocabSize]);
+    const logits = this.#tensor(this.logits(numLogits), 'float32', [numLogits, this.#given.config.vocabSize]);
     return { ...this.#cacheTensors('present', input), [GRAPH_IO.logits]: logits };
   }
 
   destroy(): void {
-    this.#buffers.destroy();
+    for (const buffer of this.#buffers.values()) buffer.destroy();
   }
 
   /** Buffers of a pass's ids, positions and last indices. */
@@ -108,18 +103,31 @@ export class GraphTensors {
 
   #input(target: ForwardTarget, name: string, numValues: number): GPUBuffer {
     // Inputs of the slots never grow with a batch: a larger buffer would lose what the sampler wrote.
-    const length = target === 'slots' ? this.#cache.shape.numSlots : numValues;
-    return this.#buffers.get(`${target} ${name}`, length * BYTES_PER_INT32);
+    const length = target === 'slots' ? this.#given.cache.shape.numSlots : numValues;
+    return this.#buffer(`${target} ${name}`, length * BYTES_PER_INT32);
+  }
+
+  /** The buffer of this name, with at least `numBytes` bytes. */
+  #buffer(name: string, numBytes: number): GPUBuffer {
+    const { device, onReplace } = this.#given;
+    const known = this.#buffers.get(name);
+    if (known && known.size >= numBytes) return known;
+    if (known) onReplace();
+    known?.destroy();
+    const size = Math.ceil(numBytes / ALIGNMENT) * ALIGNMENT;
+    const buffer = device.createBuffer({ size, usage: TENSOR_USAGE });
+    this.#buffers.set(name, buffer);
+    return buffer;
   }
 
   #write(buffer: GPUBuffer, values: Int32Array): void {
-    this.#device.queue.writeBuffer(buffer, 0, values.buffer, values.byteOffset, values.byteLength);
+    this.#given.device.queue.writeBuffer(buffer, 0, values.buffer, values.byteOffset, values.byteLength);
   }
 
   #cacheTensors(names: 'past' | 'present', input: ForwardInput): Tensors {
     const { target, numRows } = input;
-    const { numLayers, numKvHeads, headSize } = this.#config;
-    const { capacity } = this.#cache.shape;
+    const { numLayers, numKvHeads, headSize } = this.#given.config;
+    const { capacity } = this.#given.cache.shape;
     const key = `${names} ${target} ${numRows} ${capacity}`;
     const known = this.#kvTensors.get(key);
     if (known) return known;
@@ -127,15 +135,15 @@ export class GraphTensors {
     const dims = [numRows, numKvHeads, capacity, headSize];
     const tensorNames = GRAPH_IO[names].all(numLayers);
     const tensors = Object.fromEntries(
-      this.#cache
+      this.#given.cache
         .buffers(target)
-        .map((buffer, i) => [tensorNames[i] ?? '', this.#tensor(buffer, this.#cache.precision, dims)]),
+        .map((buffer, i) => [tensorNames[i] ?? '', this.#tensor(buffer, this.#given.cache.precision, dims)]),
     );
     this.#kvTensors.set(key, tensors);
     return tensors;
   }
 
   #tensor(buffer: GPUBuffer, dataType: 'float16' | 'float32' | 'int32', dims: readonly number[]): Tensor {
-    return this.#ort.Tensor.fromGpuBuffer(buffer, { dataType, dims });
+    return this.#given.ort.Tensor.fromGpuBuffer(buffer, { dataType, dims });
   }
 }

@@ -65,8 +65,14 @@ export class WebGpuBackend implements ModelBackend {
     this.#config = config;
     this.#cache = new GpuKvCache(device, config, precision);
     this.#capturedSteps = new CapturedSteps(device);
-    const options = { ort, device, config, cache: this.#cache, inputNames: session.inputNames };
-    this.#tensors = new GraphTensors(options, () => this.#capturedSteps.clear());
+    this.#tensors = new GraphTensors({
+      ort,
+      device,
+      config,
+      cache: this.#cache,
+      inputNames: session.inputNames,
+      onReplace: () => this.#capturedSteps.clear(),
+    });
     this.#sampler = sampler;
     this.#ring = new ReadbackRing(device);
     const { promise, resolve } = Promise.withResolvers<Error>();

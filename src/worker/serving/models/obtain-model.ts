@@ -1,7 +1,7 @@
 import { systemClock } from '../../../batching/clock.ts';
 import type { DeviceLimits } from '../../models/checkpoint/device-fit.ts';
 import { hasFloat16 } from '../../models/checkpoint/model-plan.ts';
-import { localFiles } from '../../models/checkpoint/local-files.ts';
+import { localFiles } from '../../models/checkpoint/checkpoint-files.ts';
 import type { ModelFolder } from '../../models/store/model-folder.ts';
 import type { ModelStore } from '../../models/store/model-store.ts';
 import { importPart } from '../../import-part.ts';

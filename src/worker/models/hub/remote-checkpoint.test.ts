@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { createDigest } from './digest.ts';
+import { createDigest } from './remote-checkpoint.ts';
 
 const text = new TextEncoder().encode('abc');
 

@@ -1,9 +1,0 @@
-import { createSHA1, createSHA256, type IHasher } from 'hash-wasm';
-import type { HubFile } from '../hub/hub-snapshot.ts';
-
-/** The digest of a file, to which its bytes are still to be added in pieces; the platform's digests need the file whole. */
-export async function createDigest({ size, digest }: Pick<HubFile, 'size' | 'digest'>): Promise<IHasher> {
-  if (digest.algorithm === 'sha256') return (await createSHA256()).init();
-  // A git blob id covers a header with kind and length.
-  return (await createSHA1()).init().update(`blob ${size}\0`);
-}

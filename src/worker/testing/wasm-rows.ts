@@ -1,0 +1,50 @@
+import { layOut } from '../models/checkpoint/packed-weights.ts';
+import type { Model } from '../models/family.ts';
+import { countElements } from '../models/model-config.ts';
+import type { ForwardInput } from '../runtime/model-backend.ts';
+import { WasmBackend } from '../runtime/wasm/wasm-backend.ts';
+
+/** Test support: tokens that a row feeds in, from a position on. */
+interface FedRow {
+  readonly tokenIds: readonly number[];
+  /** 0 where left out. */
+  readonly start?: number;
+}
+
+/** Test support: a model in fp32 with the weights that `valueAt` gives, for two rows of 32 tokens. */
+export async function createWasmBackend(
+  model: Model,
+  valueAt: (i: number, tensorIndex: number) => number,
+): Promise<WasmBackend> {
+  const packed = layOut(model.tensors, 'fp32', 'float32');
+  const weights = new Float32Array(packed.size / 4);
+  for (const [index, { offset, shape }] of packed.tensors.entries()) {
+    for (let i = 0; i < countElements(shape); i++) weights[offset / 4 + i] = valueAt(i, index);
+  }
+  const bytes = new Uint8Array(weights.buffer);
+  const backend = await WasmBackend.create({ model, packed, weights: bytes, numThreads: 1 });
+  backend.resize({ numSlots: 2, numStagingRows: 2, capacity: 32 });
+  return backend;
+}
+
+/** Test support: one pass over these rows, padded to the longest. Resolves with a copy of its logits. */
+export async function runRows(
+  backend: WasmBackend,
+  rows: readonly FedRow[],
+  { target = 'slots', ...others }: Partial<Pick<ForwardInput, 'target' | 'scoredTokens'>> = {},
+): Promise<Float32Array> {
+  const tokensPerRow = Math.max(...rows.map(({ tokenIds }) => tokenIds.length));
+  const places = rows.flatMap(({ tokenIds, start = 0 }) =>
+    Array.from({ length: tokensPerRow }, (_, i) => ({ id: tokenIds[i] ?? 0, position: start + i })),
+  );
+  await backend.forward({
+    target,
+    numRows: rows.length,
+    tokensPerRow,
+    ids: Int32Array.from(places, ({ id }) => id),
+    positions: Int32Array.from(places, ({ position }) => position),
+    lastIndices: Int32Array.from(rows, ({ tokenIds, start = 0 }) => start + tokenIds.length - 1),
+    ...others,
+  });
+  return (await backend.readLogits()).slice();
+}
