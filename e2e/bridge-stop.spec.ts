@@ -30,7 +30,7 @@ interface Ending {
   readonly text: string;
   /** Whether the body came to the end that HTTP gives it. */
   readonly isWhole: boolean;
-  /** What the connection failed with. */
+  /** The error of the connection, empty if it had none. */
   readonly error: string;
 }
 

@@ -10,21 +10,21 @@ import { expect, IS_WHOLE, test } from './support/test.ts';
 interface ExpectedPrompt {
   readonly prompt: string;
   readonly promptTokenIds: readonly number[];
-  /** Of the last token, whole; of the full-size checkpoint the largest alone, with their ids. */
+  /** All logits of the last token. The full-size checkpoint has only the largest ones, with their ids. */
   readonly logits?: readonly number[];
   readonly topIds?: readonly number[];
   readonly topLogits?: readonly number[];
   readonly greedyTokenIds: readonly number[];
 }
 
-/** What NumPy computes in float64: tools/reference/gpt2. */
+/** NumPy's results in float64, made by tools/reference/gpt2. */
 const reference: Readonly<Record<string, { readonly prompts: readonly ExpectedPrompt[] }>> = JSON.parse(
   readFileSync(new URL('../tools/reference/fixtures/checkpoints-reference.json', import.meta.url), 'utf8'),
 );
 
 const FULL_SIZE = 'generated/gpt2';
 
-/** Of JavaScript's own, its buffers included. */
+/** Limit of JavaScript's own heap, including its buffers. */
 const LARGEST_HEAP = 300e6;
 
 /** Finer than the difference of the two kinds of GELU, which is 3e-4. */
@@ -57,7 +57,7 @@ test('an embedding that is larger than what a shader binds gives the same logits
 }) => {
   test.skip(backend === 'wasm', 'nothing is bound there');
   await page.goto(requireEnvironment().probeUrl);
-  // Of 257 rows of 64: three blocks, and two, which all matrices of this checkpoint are smaller than.
+  // Splits a matrix of 257 rows of 64 in three blocks for fp32 and in two for q8. All other matrices fit in one.
   const request = { id: 'generated/narrow-inner', backend } as const;
   await expectReference(page, { ...request, dtypes: ['fp32'], maxBindingBytes: 24_000 });
   if (IS_WHOLE) await expectReference(page, { ...request, dtypes: ['q8'], maxBindingBytes: 12_800 });

@@ -143,7 +143,7 @@ async function logitsError(
   return Math.max(...errors);
 }
 
-/** Of the prompts' tokens, and of the first token of each text. */
+/** Checks the logprobs of the prompts' tokens and of each text's first token. */
 async function expectLogprobs(
   page: Page,
   choice: DecoderChoice,

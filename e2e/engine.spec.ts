@@ -72,7 +72,7 @@ test(
       first.state.numBytes,
     ]);
     expect(last.state.numCancelled, 'requests cancelled').toBeGreaterThan(0);
-    // What the engine's own code compiles to is counted as heap.
+    // The heap includes the compiled code of the engine.
     expect(last.heapBytes - first.heapBytes, 'heap growth, bytes').toBeLessThan(0.05 * first.heapBytes);
   },
 );

@@ -2,7 +2,7 @@ import type { Locator, Page } from 'playwright/test';
 
 import { ANY_BACKEND, expect, test } from './support/test.ts';
 
-// What can be seen without scrolling, and with how few key presses.
+// The first screen shows a whole run without scrolling and after a few key presses.
 
 const NUM_PROMPTS = 9;
 

@@ -190,7 +190,7 @@ test.describe('a model', { tag: ANY_BACKEND }, () => {
         if (bad.isBeforeWeights)
           expect([...asked].toSorted()).toEqual(['config.json', 'generation_config.json']);
         hub.forget();
-        // What the hub was only too busy to send is kept, to go on with it.
+        // A download that failed because the hub was busy is kept, so that it can resume.
         const stored = await storedModels(ownTab);
         expect(stored).toHaveLength(code.startsWith('HUB_') ? 1 : 0);
         for (const { key } of stored) await deleteModel(ownTab, key);

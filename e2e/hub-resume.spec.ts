@@ -91,7 +91,7 @@ test(
     for (let isLoaded = false; !isLoaded;) {
       const tab = await site.open();
       await tab.ready();
-      // What the journal has is there, and what it has not is missing.
+      // The download must fetch exactly the ranges that the journal lacks.
       const present = await journaled(tab.page);
       const numBefore = hub.requests.length;
       const delivered = (): ByteRange[] =>
@@ -148,7 +148,7 @@ function expectDisjoint(ranges: readonly ByteRange[]): void {
   }
 }
 
-/** What the journal of the weights says, where there is one. */
+/** The byte ranges in the journal of the weights; none without a journal. */
 async function journaled(page: Page): Promise<readonly ByteRange[]> {
   const values = await page.evaluate(async (name) => {
     const root = await navigator.storage.getDirectory();

@@ -34,7 +34,7 @@ test('a checkpoint of half a gigabyte takes three times its largest tensor more 
     const final = backend === 'wasm' ? heap : heap + run.packedBytes;
     // The larger of what the file has and of what is loaded.
     const largest = LARGEST_TENSOR_BYTES * (dtype === 'fp32' ? 2 : 1);
-    // What is uploaded is mapped by the page and by the process of the GPU, so it counts twice.
+    // The page and the GPU process both map an upload, so it counts twice.
     const mapped = backend === 'wasm' ? 0 : largest;
     const [inPage, inGpu] = [peak.page - before.page, peak.gpu - before.gpu];
     const above = inPage + inGpu - mapped - final;

@@ -14,7 +14,7 @@ const HELD_MS = 3_600_000;
 
 const buttonOf = (page: Page, name: string): Locator => page.getByRole('button', { name, exact: true });
 
-/** What a press on the button saves. */
+/** Presses the button by keyboard and returns the file that it saves. */
 async function savedBy(page: Page, button: Locator): Promise<Download> {
   await tabTo(page, button);
   const saving = page.waitForEvent('download');

@@ -150,7 +150,7 @@ test.describe('looks as it should', { tag: ANY_BACKEND }, () => {
             .then(() => Promise.reject(error)),
         );
     }).toPass();
-    // What it covers is scrolled to what had the focus, and is judged in the other views.
+    // The other views check the page below, which the dialog covers and the focus has scrolled.
     await expectEverySizeToLookRight(page, dialog, 'history', info);
   });
 
@@ -193,7 +193,7 @@ hubTest(
     await ownTab.open(`?backend=${backend}&hub=${encodeURIComponent(hub.url)}&view=chat`);
     await ownTab.ready();
     await expect(page.getByRole('list', { name: 'Suggested models' })).toBeVisible();
-    // What fits differs with the machine: its layout is judged, not its picture.
+    // The models that fit depend on the machine, so this checks the layout and not the picture.
     await expectEverySizeToHold(page, 'chat-models');
     await loadModel(ownTab, CHAT_MODEL, {});
     await page.getByRole('button', { name: 'Ask all 3 chats at once' }).click();

@@ -6,7 +6,7 @@ import { traceMainThread } from './support/main-thread.ts';
 import { ANY_BACKEND, expect, IS_WHOLE, test } from './support/test.ts';
 import type { Tab } from './support/tab.ts';
 
-/** What a browser calls a long task. */
+/** Browsers report a task that takes longer as a long task. */
 const LONG_TASK_MS = 50;
 
 const PROMPTS = ['Once upon a time,', 'My name is Mary, and my favorite', 'In a galaxy far far away'];
@@ -16,7 +16,7 @@ async function generateThree(tab: Tab, maxNewTokens = 12): Promise<void> {
   await tab.generateAll(PROMPTS.map((prompt) => ({ prompt, options })));
 }
 
-/** What the slot timeline shows, as long as time stands still. */
+/** The picture of the slot timeline; it stays the same while time stands still. */
 function pictureOf(page: Page): Promise<string> {
   return page
     .getByTestId('slot-timeline')
@@ -37,7 +37,7 @@ async function finalPictureOf(page: Page): Promise<string> {
   return picture;
 }
 
-/** What is before or behind a bar on the axis depends on how fast it was, and on the run that it belongs to. */
+/** Searches for a request's bar: its position depends on the speed of its run and of the runs before. */
 async function placeOfBar(
   timeline: Locator,
   readout: Locator,

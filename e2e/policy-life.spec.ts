@@ -82,7 +82,7 @@ async function stopLoad(page: Page): Promise<void> {
 
 const policyOf = async (tab: Tab) => (await tab.status()).policy;
 
-/** What can end the tab of a load test. */
+/** The ways in which the tab of a load test can end. */
 const ENDS: Readonly<Record<string, (site: Site, tab: Tab) => Promise<unknown>>> = {
   reloaded: (site, tab) => site.reload(tab),
   closed: (site, tab) => site.close(tab),

@@ -20,7 +20,7 @@ const END = 258;
 const bytesOf = (text: string): readonly number[] => [...Buffer.from(text)];
 const beginningOf = (role: string): readonly number[] => [START, ...bytesOf(`${role}\n`)];
 
-/** What the model's template makes of a chat, written by hand: a byte is a token, and a mark is one. */
+/** A chat as the model's template renders it, written by hand: each byte is a token, and so is each role marker. */
 function tokensOf(messages: readonly ChatMessage[]): readonly number[] {
   return [
     ...messages.flatMap(({ role, content }) => [

@@ -166,7 +166,7 @@ function textOf({ value, code, message }: Streamed): string {
   return value?.text ?? `${code}: ${message}`;
 }
 
-/** What was streamed, over the loss of a worker, is what the result says. */
+/** The streamed text and tokens must equal the result, even if a worker was lost in between. */
 function expectNothingLostOrDoubled(outcomes: readonly Streamed[]): void {
   expect(outcomes.map(({ streamed }) => streamed)).toEqual(
     outcomes.map(({ value }) => ({ text: value?.generatedText, tokenIds: value?.tokenIds })),

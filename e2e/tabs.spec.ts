@@ -208,7 +208,7 @@ for (const missing of ['BroadcastChannel', 'Web Locks'] as const) {
   });
 }
 
-/** What each request yields when it runs by itself. */
+/** The text of each request when it runs alone. */
 async function aloneTexts(site: Site, requests: readonly TextRequest[]): Promise<string[]> {
   const [tab] = site.tabs;
   if (!tab) throw new Error('There is no tab.');

@@ -1,4 +1,4 @@
-"""What has been generated, in the words of OpenAI's API and with vLLM's additions."""
+"""The events of a completion, in the format of OpenAI's API with vLLM's additions."""
 
 from __future__ import annotations
 
