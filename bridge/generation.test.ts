@@ -48,7 +48,7 @@ beforeEach(async () => {
 
 async function startBridge(options: Partial<BridgeOptions> = {}): Promise<void> {
   bridge = new Bridge({ host: 'localhost', url: () => server.url, ...options });
-  bridge.serve.subscribe('requests', (told) => updates.push(...told));
+  bridge.serve.subscribe('requests', (batch) => updates.push(...batch));
   server = await startServer({ host: 'localhost', port: 0, root, bridge });
   stubWebSocket(server.url);
   await startWorker(server.url, 'A').worker.start('http://localhost/', 'wasm');

@@ -10,7 +10,7 @@ const NUM_PROMPTS = 9;
 const STRIP = ['batch-size-chart', 'latency-chart'];
 const PARTS = [...STRIP, 'slot-timeline'];
 
-/** Texts that are long enough to be looked at while they grow. */
+/** Makes texts long enough to see them while they grow. */
 const LONG = '#maxNewTokens=500&ignoreEos=true&seed=7';
 
 /** A run that nobody has seen for so long is over. */
@@ -45,7 +45,7 @@ test.describe('the first screen', { tag: ANY_BACKEND }, () => {
       await ownTab.page.setViewportSize(size);
       await ownTab.open(`?backend=${backend}${LONG}`);
       await ownTab.ready();
-      const { parts, numTexts } = await lookInTheMiddle(ownTab.page);
+      const { parts, numTexts } = await viewMidRun(ownTab.page);
       expect(parts, 'parts that are whole in the window').toEqual(PARTS);
       expect(numTexts, 'texts that are whole in the window').toBeGreaterThanOrEqual(6);
     });
@@ -63,7 +63,7 @@ test.describe('the first screen', { tag: ANY_BACKEND }, () => {
       await page.setViewportSize(size);
       await ownTab.open(`?backend=${backend}${LONG}`);
       await ownTab.ready();
-      const { parts, numTexts } = await lookInTheMiddle(page);
+      const { parts, numTexts } = await viewMidRun(page);
       expect(parts, 'parts that are whole in the window').toEqual(expect.arrayContaining(STRIP));
       expect(numTexts, 'texts that are whole in the window').toBeGreaterThanOrEqual(1);
       // However far the reader goes.
@@ -100,12 +100,12 @@ test.describe('the first screen', { tag: ANY_BACKEND }, () => {
   });
 });
 
-/** Starts nine texts, and says what the window shows of them while at least eight run. */
-async function lookInTheMiddle(page: Page): Promise<View> {
-  const looking = page.evaluate(viewOnceRunning, [PARTS, 8, PATIENCE_MS] as const);
+/** Starts nine texts, and returns what the window shows while at least eight run. */
+async function viewMidRun(page: Page): Promise<View> {
+  const viewing = page.evaluate(viewOnceRunning, [PARTS, 8, PATIENCE_MS] as const);
   await page.keyboard.press('Enter');
   // On a busy machine, a run can be over before the page has drawn its middle.
-  return (await looking) ?? lookInTheMiddle(page);
+  return (await viewing) ?? viewMidRun(page);
 }
 
 interface View {

@@ -27,7 +27,7 @@ const NUM_503 = 2;
 const KINDS: readonly KillKind[] = ['connection cut', 'tab closed', '503'];
 const SIZE = twinFiles().get(WEIGHTS)?.length ?? 0;
 
-/** Ends downloads where it was told to, on all connections at once. */
+/** Ends downloads at the given offsets, on all connections at once. */
 class Killer {
   readonly #hub: HubServer;
   readonly #kills: Kill[];

@@ -48,12 +48,12 @@ const VIEWS: Readonly<Record<string, (tab: Tab) => Promise<unknown>>> = {
   },
   adder: async ({ page }) => {
     await page.getByRole('tab', { name: 'Adder' }).click();
-    // It is loaded at the first look.
+    // The script of this tab loads when it is first opened.
     await expect(page.getByText('Why each batch was cut')).toBeVisible();
   },
   'house-price': async ({ page }) => {
     await page.getByRole('tab', { name: 'House price' }).click();
-    // It is loaded at the first look.
+    // The script of this tab loads when it is first opened.
     await expect(page.getByText('Why each batch was cut')).toBeVisible();
   },
   trace: async (tab) => {
@@ -69,7 +69,7 @@ const VIEWS: Readonly<Record<string, (tab: Tab) => Promise<unknown>>> = {
   },
 };
 
-/** Results are looked at by themselves: what is around them is in the view before. */
+/** A short load test. Its results get their own screenshots; the page around them is in the view before. */
 const LOAD_FIELDS = {
   rate: '8',
   durationSeconds: '0.5',
@@ -111,7 +111,7 @@ test.describe('looks as it should', { tag: ANY_BACKEND }, () => {
         new RegExp(`^The load test is over: ${count}\\.$`),
         { timeout: 120_000 },
       );
-      // How many rows a search has is for its rounds to tell: its layout is judged, not its picture.
+      // The number of rows depends on the rounds of the search, so this checks the layout and not the picture.
       if (mode === 'Suggest') await expectEverySizeToHold(page, 'lab-suggest');
       else await expectEverySizeToLookRight(page, lab, `lab-${mode.toLowerCase()}`, info);
     }

@@ -29,7 +29,7 @@ async function openLoad(tab: Tab, fields: Readonly<Record<string, string>>, kind
 async function startAndWait(page: Page): Promise<void> {
   const start = panelOf(page).getByRole('button', { name: 'Start' });
   await start.click();
-  // A test may be over before a look at the Stop button.
+  // A load test may end before a check of its Stop button.
   await expect(panelOf(page).locator('.load-progress output')).toBeEmpty();
   await expect(panelOf(page).locator('.load-progress output')).not.toBeEmpty({ timeout: 300_000 });
   await expect(start).toBeEnabled();

@@ -166,7 +166,7 @@ test.describe('the page', { tag: ANY_BACKEND }, () => {
     await expect(pause).toHaveAttribute('aria-pressed', 'true');
     await generateThree(tab, 100);
     await tab.whenIdle();
-    // Neither another window nor a look at another view brings what came meanwhile.
+    // Changing the time window or the view doesn't show newer data while paused.
     await window.selectOption('1 min');
     await page.getByRole('tab', { name: 'Adder' }).click();
     await page.getByRole('tab', { name: 'Text' }).click();
@@ -284,7 +284,7 @@ declare global {
   }
 }
 
-/** Runs in the page before its scripts: React tells its developer tools of each commit. */
+/** Runs in the page before its scripts. React reports each commit to its developer tools. */
 function countCommits(): void {
   const commits = { numCommits: 0 };
   const hook = {

@@ -203,16 +203,16 @@ test.describe('the Prompt API', { tag: ANY_BACKEND }, () => {
       async ({ options, inputs }) => {
         const session = await window.LanguageModel.create(options);
         const overflows: number[] = [];
-        const told: string[] = [];
-        session.oncontextoverflow = () => overflows.push(told.length);
-        for (const input of inputs) told.push(await session.prompt(input));
+        const received: string[] = [];
+        session.oncontextoverflow = () => overflows.push(received.length);
+        for (const input of inputs) received.push(await session.prompt(input));
         const refusal = await session.prompt('x'.repeat(session.contextWindow)).catch((error: unknown) => {
           if (!(error instanceof DOMException)) throw error;
           const { name } = error;
           return { name, requested: Reflect.get(error, 'requested'), quota: Reflect.get(error, 'quota') };
         });
         return {
-          answers: told,
+          answers: received,
           events: overflows,
           usage: session.contextUsage,
           window: session.contextWindow,
@@ -255,7 +255,7 @@ test.describe('the Prompt API', { tag: ANY_BACKEND }, () => {
 
     await installPromptApi(ownTab, { model: CHAT_MODEL, load: { hub: hub.url } });
     expect(await page.evaluate(() => window.LanguageModel.availability())).toBe('downloadable');
-    const told = await page.evaluate(async () => {
+    const outcome = await page.evaluate(async () => {
       const loaded: number[] = [];
       const session = await window.LanguageModel.create({
         monitor: (monitor) =>
@@ -264,10 +264,10 @@ test.describe('the Prompt API', { tag: ANY_BACKEND }, () => {
       const answer = await session.prompt('Hello');
       return { loaded, answer, availability: await window.LanguageModel.availability() };
     });
-    expect(told.availability).toBe('available');
-    expect(told.answer.length).toBeGreaterThan(0);
-    expect([told.loaded[0], told.loaded.at(-1)]).toEqual([0, 1]);
-    expect(told.loaded).toEqual(told.loaded.toSorted((a, b) => a - b));
+    expect(outcome.availability).toBe('available');
+    expect(outcome.answer.length).toBeGreaterThan(0);
+    expect([outcome.loaded[0], outcome.loaded.at(-1)]).toEqual([0, 1]);
+    expect(outcome.loaded).toEqual(outcome.loaded.toSorted((a, b) => a - b));
     expect(ownTab.errors).toEqual([]);
   });
 });

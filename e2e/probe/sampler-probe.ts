@@ -183,7 +183,7 @@ export async function compareContinuations(
 interface Continuation extends RandomRow {
   position: number;
   readonly tokenCounts: Map<number, number>;
-  /** All that the GPU is told of the counts. */
+  /** The only counts that are sent to the GPU. It counts later tokens itself. */
   readonly countsAtStart: TokenCounts;
 }
 

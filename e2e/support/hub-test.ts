@@ -68,7 +68,7 @@ interface HubTestFixtures {
   /** Without faults and without a count at the start of each test. */
   readonly hub: HubServer;
   /** Fails the test if a request goes anywhere but to the page's own origin and to the hub. */
-  readonly staysHome: void;
+  readonly allowsNoForeignRequests: void;
 }
 
 export const test = base.extend<HubTestFixtures, HubWorkerFixtures>({
@@ -102,7 +102,7 @@ export const test = base.extend<HubTestFixtures, HubWorkerFixtures>({
     await provide(hubSite.pageUrl);
   },
 
-  staysHome: [
+  allowsNoForeignRequests: [
     async ({ context, hubSite }, provide) => {
       const foreign: string[] = [];
       const { reportUrl } = requireEnvironment();

@@ -49,7 +49,7 @@ export async function collectPolicyReports(): Promise<PolicyReports> {
   };
 }
 
-/** The policy of the built page, whose violations are told. */
+/** The policy of the built page, with a URL for reports of violations. */
 export function reportingPolicy(reportUrl: string, hub: readonly string[] = []): string {
   return `${contentSecurityPolicy(hub)}; report-uri ${reportUrl}`;
 }

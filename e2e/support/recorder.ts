@@ -35,7 +35,7 @@ export function installRecorder(): void {
       updates.push(update);
       hasUpdates = true;
       if (type === 'finished' || type === 'failed') outstanding.delete(requestId);
-      // The worker tells of the step that leaves it idle before it tells what that step has brought.
+      // The worker reports the step that leaves it idle before that step's updates.
       else if (type !== 'chunk') statsSinceLastStart = undefined;
     }
   });

@@ -24,7 +24,7 @@ export async function startStaticHost(folder: string, path: string): Promise<Sta
   const server = createServer((request, response) => {
     const { url = '' } = request;
     const miss = (): void => {
-      // Browsers look for it by themselves.
+      // Browsers request it by themselves.
       if (url !== '/favicon.ico') failures.push(url);
       response.writeHead(404).end();
     };

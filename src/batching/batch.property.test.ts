@@ -325,7 +325,7 @@ function areEnds(seen: readonly string[]): boolean {
   return seen.every((entry) => entry === 'end');
 }
 
-/** A generator that does what it is told, one order at a time. */
+/** A generator that follows orders, one at a time. */
 class OrderedGenerator implements Run {
   isEnded = false;
   readonly #calls: () => readonly StreamCall[];

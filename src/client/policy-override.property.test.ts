@@ -205,7 +205,7 @@ const ANSWERED_BY_TWO = [
 /** Lets what was answered be heard. */
 const settle = () => vi.advanceTimersByTimeAsync(0);
 
-async function comeToRest(site: Site): Promise<void> {
+async function drain(site: Site): Promise<void> {
   if (!site.hasWorker) site.startWorker();
   for (let isQuiet = false; !isQuiet; isQuiet = site.isQuiet) {
     while (!site.isQuiet) {
@@ -237,14 +237,14 @@ describe('the users’ policy', () => {
           if (tab) ACTIONS[name]?.[1](site, tab, choice);
           await settle();
         }
-        await comeToRest(site);
+        await drain(site);
         const holders = others.flatMap(({ holding }) => holding);
         const held = watching?.serve.status();
         expect(holders).toHaveLength(held?.override ? 1 : 0);
         expect(held?.policy.policy).toBe(holders[0]?.held?.policy.policy ?? 'continuous');
 
         for (const tab of others) tab.isOpen = false;
-        await comeToRest(site);
+        await drain(site);
         const after = watching?.serve.status();
         expect(after).not.toHaveProperty('override');
         expect(after?.policy).toEqual(held?.override?.basePolicy ?? held?.policy);
@@ -256,5 +256,5 @@ describe('the users’ policy', () => {
 });
 
 function ignore(): void {
-  // A load test would tell its user.
+  // A load test would show the error to its user.
 }

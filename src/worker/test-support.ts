@@ -171,12 +171,16 @@ export class FakeWorkerPort implements WorkerPort {
 
 /** The tab that made a worker. Records its messages. */
 export interface RecordingServeHost extends ServeWorkerHost {
-  readonly told: Unsigned<HostMessage>[];
+  readonly reports: Unsigned<HostMessage>[];
 }
 
 export function createServeHost(past: Partial<WorkerPast> = {}): RecordingServeHost {
-  const told: Unsigned<HostMessage>[] = [];
-  return { past: { ...NO_PAST, ...past }, told, tell: (message) => told.push(structuredClone(message)) };
+  const reports: Unsigned<HostMessage>[] = [];
+  return {
+    past: { ...NO_PAST, ...past },
+    reports,
+    tell: (message) => reports.push(structuredClone(message)),
+  };
 }
 
 /** Records the events of a link, one line each, and its messages. */

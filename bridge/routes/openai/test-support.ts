@@ -149,7 +149,7 @@ export class PlayedRoute {
   }
 
   /** Answers the call for the texts of tokens. */
-  async tellTexts(textOf: (tokenId: number) => string): Promise<void> {
+  async answerTexts(textOf: (tokenId: number) => string): Promise<void> {
     const call = await vi.waitUntil(() => {
       const last = this.posted.at(-1);
       return last?.type === 'token-texts' && last;

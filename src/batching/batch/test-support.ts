@@ -21,7 +21,7 @@ export interface Rig<Item, Result> {
   readonly finishAll: () => Promise<void>;
 }
 
-/** A batched handler of numbers on a fake clock that records what it sees and echoes its items when told to. */
+/** A batched handler of numbers on a fake clock. It records its calls and echoes its items on request. */
 export function createRig(options: BatchOptions<number> = {}): Rig<number, number> {
   const clock = new FakeClock();
   const runs: HandlerRun<number, number>[] = [];

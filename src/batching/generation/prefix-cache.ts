@@ -98,7 +98,7 @@ export function longestOf(
   return longest;
 }
 
-/** Leading tokens in common. 0 if there are at most `least`: hashes tell so without a comparison of all tokens. */
+/** Number of leading tokens in common. 0 if there are at most `least`, which hashes show without comparing all tokens. */
 function numSharedTokens({ tokens, numComputedTokens }: HeldRow, wanted: HashedTokens, least = 0): number {
   const end = Math.min(numComputedTokens, wanted.length);
   return end > least && tokens.mayShare(wanted, least + 1) ? tokens.numShared(wanted, end) : 0;

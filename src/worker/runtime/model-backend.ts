@@ -17,7 +17,7 @@ export interface ForwardInput {
   readonly tokensPerRow: number;
   /**
    * [numRows, tokensPerRow]. `sampled` stands for the tokens that the last `sample` of the same slots left on the device,
-   * with their positions and last indices; then the fields below only tell the CPU.
+   * with their positions and last indices; then the fields below only inform the CPU.
    */
   readonly ids: Int32Array | 'sampled';
   /** [numRows, tokensPerRow] */

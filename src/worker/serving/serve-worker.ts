@@ -111,7 +111,7 @@ export class ServeWorker {
     this.#host.tell({ type: 'ready' });
   }
 
-  /** Tells all tabs that this worker serves. Tabs that do not know it answer with hello. */
+  /** Announces this worker to all tabs. Tabs that do not know it answer with hello. */
   announce(): void {
     this.#tabs.toAll({ type: 'serving' });
   }

@@ -23,7 +23,7 @@ function createLoading() {
     gauges: () => ({ numRunning: 0, numWaiting: 0, kvCache: { usedBytes: 0, reservedBytes: 0 } }),
     send: () => {},
   });
-  const deployment = new TextDeployment(stats, (told) => updates.push(...told), {
+  const deployment = new TextDeployment(stats, (batch) => updates.push(...batch), {
     onRuntimeLost: () => {},
   });
   return { deployment, updates };

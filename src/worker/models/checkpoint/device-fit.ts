@@ -10,7 +10,7 @@ export type DeviceLimits =
       readonly hasShaderF16: boolean;
       readonly maxBufferSize: number;
       readonly maxStorageBufferBindingSize: number;
-      /** Memory of the machine, where the browser tells (`navigator.deviceMemory`). */
+      /** Memory of the machine, where the browser reports it (`navigator.deviceMemory`). */
       readonly memoryBytes: number | undefined;
     }
   | { readonly kind: 'wasm'; readonly memoryBytes: number | undefined };
@@ -116,7 +116,7 @@ function cacheBounds(config: ModelConfig, device: DeviceLimits, bytesPerToken: n
   return [
     // K or V of one layer.
     { ...ofBuffer(device), fixed: 0, perToken: bytesPerToken / (2 * config.numLayers) },
-    // A GPU does not tell how much memory it has: its largest buffer is the best hint.
+    // WebGPU does not report how much memory a GPU has: its largest buffer is the best hint.
     { ...cache, limit: device.maxBufferSize, limitOf: 'that this GPU has for it' },
   ];
 }

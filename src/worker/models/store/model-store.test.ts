@@ -7,7 +7,7 @@ import { MemoryFolder } from './test-support.ts';
 const MODEL_URL = 'http://localhost/models/embedded/';
 const ORIGIN = { id: 'a/b', hub: 'https://hub.example', revision: 'main', commit: 'c0ffee' };
 
-/** A model in the store, which this browser was told to serve. */
+/** A stored model that the user chose to serve. */
 async function chooseStored() {
   const store = await ModelStore.open('tabserve');
   const choice = { dtypeChoice: 'auto', dtypeReason: '', hadFloat16: false } as const;

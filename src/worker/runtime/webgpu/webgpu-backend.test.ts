@@ -44,7 +44,7 @@ describe('a WebGPU backend that is made', () => {
     parts.session = () => session.promise;
     parts.sampler = () => Promise.reject(new Error('no pipeline'));
     const created = create();
-    // Node tells of unhandled rejections before its next timers.
+    // Node reports unhandled rejections before its next timers.
     await new Promise((resolve) => setTimeout(resolve));
     expect(unhandled).toEqual([]);
     session.resolve({});

@@ -32,7 +32,7 @@ interface Start {
   readonly store?: Promise<ModelStore>;
 }
 
-/** One start of a worker: the phases that are told, and how often the model was released. */
+/** One start of a worker: the reported phases, and how often the model was released. */
 async function start({ adapterName = 'a GPU', browser = 'Browser 1', dtype = 'fp32', store }: Start = {}) {
   navigatorOf(browser);
   let numReleases = 0;

@@ -78,7 +78,7 @@ function untilAborted(signal: AbortSignal | undefined): Promise<never> {
   return promise;
 }
 
-/** A store with a model that this browser was told to serve. */
+/** A store with a model that the user chose to serve. */
 function storeWith(log: string[], change: Partial<ModelStore> = {}): () => Promise<Partial<ModelStore>> {
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- of a folder no more is asked for here
   const folder = { key: 'key', manifest: { id: 'a/b' } } as ModelFolder;
