@@ -13,7 +13,7 @@ import { Bridge, type BridgeOptions } from './bridge.ts';
 import { startServer, type RunningServer } from './server.ts';
 import { startWorker, stubWebSocket } from './test-support.ts';
 
-// HTTP, the bridge and the worker around a model that counts up through the alphabet, once `gate` is open.
+// Tests HTTP, bridge and worker together. Their model counts up through the alphabet, once `gate` is open.
 
 const { model } = vi.hoisted(() => ({ model: { gate: Promise.resolve() } }));
 
@@ -65,7 +65,7 @@ interface Answer {
   readonly status: number;
   readonly headers: IncomingHttpHeaders;
   readonly text: string;
-  /** Whether the answer came to its end: a reset or a cut body is none. */
+  /** Whether the body is complete: neither reset nor cut off. */
   readonly isWhole: boolean;
 }
 

@@ -30,7 +30,7 @@ export class CancelHandle {
     this.#holder?.cancel(this.#place, error, isSilent);
   }
 
-  /** Called when the call is settled: its signal or stream may live on, and must not keep the batch alive. */
+  /** Called when the call is settled. Its signal or stream may live longer, and must not keep the batch in memory. */
   close(): void {
     this.#holder = undefined;
     this.#stopListening?.();

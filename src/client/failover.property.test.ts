@@ -14,9 +14,9 @@ import { ServeWorker } from '../worker/serving/serve-worker.ts';
 import type { Link, LinkListener } from './links/link.ts';
 import { parseWorkerMessage } from '../protocol/worker-messages.ts';
 
-// Tabs and workers as they are, on channels that deliver when the test says so.
+// Real tabs and workers, on channels that deliver when the test says so.
 
-/** Raise it for a long night: PROPERTY_RUNS=20000 npx vitest run src/worker/failover. */
+/** Raise it for an overnight run: PROPERTY_RUNS=20000 npx vitest run src/client/failover. */
 const NUM_RUNS = Number(process.env['PROPERTY_RUNS'] ?? 100);
 
 const adder = defineDeployment<number, number>({
@@ -187,7 +187,7 @@ async function apply(site: Site, step: Action): Promise<void> {
   }
 }
 
-/** Everything that was said arrives, and every handler answers. */
+/** Delivers all messages, and lets every handler answer. */
 async function drain(site: Site): Promise<void> {
   if (!site.hasWorker) site.startWorker();
   for (let isQuiet = false; !isQuiet; isQuiet = site.isQuiet) {

@@ -14,10 +14,10 @@ import type { Outbox } from '../worker/serving/outbox.ts';
 import { createServeHost } from '../worker/test-support.ts';
 import { parseWorkerMessage } from '../protocol/worker-messages.ts';
 
-// Tabs and workers as they are, on channels and locks that deliver when the test says so. Users change `maxBatchSize` alone,
-// and overrides `policy` alone, so that one is never taken for the other.
+// Real tabs and workers, on channels and locks that deliver when the test says so. Users change only `maxBatchSize`, and
+// overrides change only `policy`, which tells the two apart.
 
-/** Raise it for a long night: PROPERTY_RUNS=20000 npx vitest run src/worker/policy-override. */
+/** Raise it for an overnight run: PROPERTY_RUNS=20000 npx vitest run src/client/policy-override. */
 const NUM_RUNS = Number(process.env['PROPERTY_RUNS'] ?? 200);
 
 class Tab {
@@ -202,7 +202,7 @@ const ANSWERED_BY_TWO = [
   'lose worker',
 ].map((name) => ({ name, choice: 0 }));
 
-/** Lets what was answered be heard. */
+/** Lets answers reach their callers. */
 const settle = () => vi.advanceTimersByTimeAsync(0);
 
 async function drain(site: Site): Promise<void> {

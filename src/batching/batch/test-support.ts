@@ -15,7 +15,7 @@ export interface Rig<Item, Result> {
   readonly call: Batched<Item, Result>;
   readonly runs: HandlerRun<Item, Result>[];
   readonly events: BatchEvent[];
-  /** Ends the oldest run that has not been ended, with its items as results; resolves when that has taken effect. */
+  /** Ends the oldest run that has not ended, with its items as results. Resolves when the callers have them. */
   readonly finish: () => Promise<void>;
   /** Ends every run that there is and that this starts. */
   readonly finishAll: () => Promise<void>;

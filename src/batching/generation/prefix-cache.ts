@@ -54,8 +54,8 @@ export class PrefixCache {
   }
 
   /**
-   * A sequence of these tokens copies its beginning from the row. A row whose tokens the sequence has all is the first to
-   * be overwritten once it is copied: otherwise the next message of a chat would evict the row of another chat.
+   * A sequence of these tokens copies its beginning from the row. If the sequence contains all tokens of the row, the copied
+   * row is overwritten first. Otherwise the next message of a chat would evict the row of another chat.
    */
   takeOver(slot: KvSlot, tokens: HashedTokens): void {
     const row = this.#rows.get(slot);

@@ -9,7 +9,7 @@ import type { WorkerMessage } from '../../protocol/worker-messages.ts';
 import { ServeWorker } from './serve-worker.ts';
 import type { Outgoing } from '../../client/links/link.ts';
 
-// The worker around a model that counts up through the alphabet; what a real one does is shown end to end.
+// Tests the worker with a fake model that counts up through the alphabet. End-to-end tests use a real one.
 
 vi.mock('./models/load-model.ts', async () => {
   const scripted = await import('../testing/scripted-backend.ts');

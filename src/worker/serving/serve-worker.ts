@@ -118,7 +118,7 @@ export class ServeWorker {
 
   receive(message: ClientMessage): void {
     const { clientId } = message;
-    // A client that was not welcomed means an earlier worker, and sends its messages again after the welcome.
+    // Drop messages of a client that was not welcomed: they are meant for an earlier worker, and come again after the welcome.
     if (message.type !== 'hello' && !this.#requests.hasWelcomed(clientId)) return;
     if ('callId' in message) {
       void this.#answer(message);

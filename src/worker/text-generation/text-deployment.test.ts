@@ -188,7 +188,7 @@ describe('a text generator whose model changes', () => {
   });
 });
 
-/** A model whose tokenizer takes so many pieces for a text of more than two letters. */
+/** A model whose tokenizer reads a text of more than two letters in `numPieces` pieces. */
 function createSlowModel(id: string, numPieces = 3) {
   const model = createModel(id);
   const pieces: string[] = [];

@@ -19,7 +19,7 @@ export type DeviceLimits =
 export interface DeviceFit {
   /** Tokens of the longest sequence that the device holds: at most the model's context. */
   readonly contextLength: number;
-  /** Tokens that a sequence may have by default, or the most of them that the device's K/V cache holds. */
+  /** A sequence's default limit in tokens, or less if the device's K/V cache holds less. */
   readonly usualContext: number;
   /** Weights as the runtime keeps them. */
   readonly weightBytes: number;
@@ -49,7 +49,7 @@ const LARGEST_SHARE = 0.75;
 /** A prompt is prefilled in a row of its own, then copied to its slot. */
 const ROWS_PER_SEQUENCE = 2;
 
-/** A model is of no use with fewer tokens. */
+/** A model with a shorter context is not useful. In tokens. */
 const SMALLEST_CONTEXT = 256;
 
 /** Says whether a packed model fits, and with how long a context. */

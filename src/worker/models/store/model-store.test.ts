@@ -23,7 +23,7 @@ async function chooseStored() {
   return { store, key: folder.key, start };
 }
 
-/** The code that reads a digest comes by itself. */
+/** Whether the code that computes digests, which is a chunk of its own, can be fetched. */
 const network = vi.hoisted(() => ({ isThere: true }));
 
 vi.mock('./stored-digest.ts', async (importOriginal) => {

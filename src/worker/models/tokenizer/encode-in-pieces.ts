@@ -16,7 +16,7 @@ type Library = PreTrainedTokenizer['_tokenizer'];
 
 /** A part of a text between added tokens, normalized, as the library hands it to the pre-tokenizer. */
 interface Section {
-  /** Costs nothing by itself: its parts do. */
+  /** 0: only its parts have a cost. */
   readonly length: 0;
   readonly text: string;
   readonly options: object;
