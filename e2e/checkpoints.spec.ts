@@ -30,7 +30,7 @@ const LARGEST_HEAP = 300e6;
 /** Finer than the difference of the two kinds of GELU, which is 3e-4. */
 const FP32_TOLERANCE = 1e-4;
 
-/** On a software adapter each dtype of a checkpoint compiles its shaders for seconds: one stands for all with quantized weights. */
+/** A software adapter compiles shaders for seconds for each dtype of a checkpoint, so one stands for all quantized dtypes. */
 const QUANTIZED_ON_WEBGPU = 'generated/silu';
 
 test('a generated checkpoint of each kind gives logits and greedy tokens of the reference, q8 and q4 within the error that their blocks allow', async ({
@@ -99,7 +99,7 @@ test("a checkpoint in gpt2's size and layout goes on with the reference's tokens
     expect(Math.max(...errors) / Math.max(...topLogits)).toBeLessThan(FP32_TOLERANCE);
   }
   expect(run.plannedHeapBytes).toBeLessThan(LARGEST_HEAP);
-  // To upload the largest tensor WebGPU maps as much again, which is in the process but not on JavaScript's heap.
+  // To upload the largest tensor, WebGPU maps its size once more, in the process but not on JavaScript's heap.
   const mapped = backend === 'webgpu' ? run.plannedHeapBytes : 0;
   expect(beside - mapped).toBeLessThan(LARGEST_HEAP);
 });

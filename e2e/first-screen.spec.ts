@@ -13,7 +13,7 @@ const PARTS = [...STRIP, 'slot-timeline'];
 /** Makes texts long enough to see them while they grow. */
 const LONG = '#maxNewTokens=500&ignoreEos=true&seed=7';
 
-/** A run that nobody has seen for so long is over. */
+/** A run that has not shown eight requests within this time is over. */
 const PATIENCE_MS = 15_000;
 
 interface Size {
@@ -75,7 +75,7 @@ test.describe('the first screen', { tag: ANY_BACKEND }, () => {
   }
 
   test('at 200 % zoom has the prompt and the strip of charts', async ({ ownTab, backend }) => {
-    // A window of 1280×800 has so many CSS pixels then.
+    // The CSS pixels of a window of 1280×800 at this zoom.
     const size = { width: 640, height: 400 };
     await ownTab.page.setViewportSize(size);
     await ownTab.open(`?backend=${backend}`);
@@ -114,7 +114,7 @@ interface View {
   readonly numTexts: number;
 }
 
-/** Runs in the page. `undefined` if so many never ran. */
+/** Runs in the page. `undefined` if `numRunning` requests never ran at once. */
 async function viewOnceRunning([parts, numRunning, patienceMs]: readonly [
   readonly string[],
   number,

@@ -29,7 +29,7 @@ const NUM_TOKENS = 4;
 /** Size of the file's unused masks: twelve of 1024 x 1024 in F32. */
 const MASK_BYTES = 12 * 1024 * 1024 * 4;
 
-/** A profile on disk: that of an incognito window is in memory, storage included. */
+/** Runs with a profile on disk. An incognito window would keep its storage in memory. */
 async function withProfile(
   run: (tab: Tab, profile: string) => Promise<void>,
   baseURL: string,

@@ -43,7 +43,7 @@ class Killer {
     hub.fault = (request) => this.#fault(request);
   }
 
-  /** Resolves when the next kill is due: from then on every connection stands still. */
+  /** Resolves when the next kill is due. Every connection then stalls. */
   get due(): Promise<Kill> {
     return this.#current.promise;
   }
@@ -108,7 +108,7 @@ test(
           isLoaded = true;
           break;
         }
-        // The client has read all that was sent: what the network holds is lost in any case.
+        // Wait until the client has read all sent bytes, because bytes in the network would be lost anyway.
         const bytesOnTheirWay = async (): Promise<number> =>
           bytesOf([...present, ...delivered()]) - ((await tab.status()).load?.loaded ?? 0);
         await expect.poll(bytesOnTheirWay, `bytes on their way, ${end.kind} at ${end.at}`).toBe(0);

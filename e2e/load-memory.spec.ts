@@ -8,7 +8,6 @@ import { expect, IS_WHOLE, test } from './support/test.ts';
 
 const SMALL = 'generated/llama';
 
-/** The software adapter computes with what `auto` takes there; quantized weights are of WASM alone. */
 const DTYPES = { wasm: ['fp32', 'q8', 'q4'], webgpu: ['fp32', 'q4'] } as const satisfies Record<
   string,
   readonly Dtype[]

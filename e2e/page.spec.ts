@@ -21,7 +21,7 @@ function requestRows(page: Page): Locator {
   return page.getByRole('list', { name: 'Requests' }).locator('[data-request-id]');
 }
 
-/** The cell of the request that was sent last: those of a run are in the order of submission. */
+/** The cell of the last request. Cells of a run are in the order of submission. */
 function newestRow(page: Page): Locator {
   return requestRows(page).last();
 }

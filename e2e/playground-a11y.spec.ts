@@ -24,7 +24,7 @@ async function savedBy(page: Page, button: Locator): Promise<Download> {
 
 /** Opens the chooser of a file input and takes the file or folder. */
 async function chooseFile(page: Page, input: Locator, path: string): Promise<void> {
-  // Before the focus moves: the browser needs a while to hand its choosers over, and shows its own until then.
+  // Start before the focus moves: until Playwright takes over file choosers, the browser shows its own.
   const choosing = page.waitForEvent('filechooser');
   await tabTo(page, input);
   await page.keyboard.press('Enter');

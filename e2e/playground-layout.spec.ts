@@ -7,8 +7,8 @@ import { fontsInUse, SCREENSHOTS, standStill } from './support/screenshots.ts';
 import { ANY_BACKEND, expect, IS_WHOLE, test } from './support/test.ts';
 import type { Tab } from './support/tab.ts';
 
-// Pictures are compared where the fonts are those that they were drawn with: each set of fonts has a folder of its own, and
-// `npx playwright test -c e2e playground-layout --project wasm --update-snapshots` draws it. Everywhere else the layout is judged.
+// Pictures are compared only on machines with the fonts that they were drawn with. Each set of fonts has its own folder, which
+// `npx playwright test -c e2e playground-layout --project wasm --update-snapshots` draws. Elsewhere, only the layout is checked.
 
 const SIZES = [
   { width: 360, height: 780 },

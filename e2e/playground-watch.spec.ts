@@ -62,7 +62,7 @@ test.describe('the page', { tag: ANY_BACKEND }, () => {
     const row = page.locator('[data-request-id]').last();
     await row.getByRole('button', { name: /^Trace/ }).click();
     const dialog = page.getByRole('dialog');
-    // One prompt chunk and, as the chunk has brought the first token already, 11 decode steps.
+    // One prompt chunk, which yields the first token, and 11 decode steps.
     await expect(dialog.locator('tr[data-kind=prefill]')).toHaveCount(1);
     await expect(dialog.locator('tr[data-kind=decode]')).toHaveCount(11);
     const shown = await dialog.locator('tbody th').allTextContents();
@@ -300,7 +300,7 @@ function countCommits(): void {
   Object.assign(window, { __REACT_DEVTOOLS_GLOBAL_HOOK__: hook, commits });
 }
 
-/** Runs in the page: keeps 16 requests running for so long, and says what it cost the page's own thread. */
+/** Runs in the page: keeps 16 requests running for the given time, and measures the cost for the page's own thread. */
 async function streamForSeconds(seconds: number) {
   const generator = window.tabserve.getHandle('text-generator');
   const endMs = performance.now() + seconds * 1000;

@@ -11,7 +11,7 @@ async function closePages(context: BrowserContext): Promise<void> {
   await Promise.all(context.pages().map((page) => page.close()));
 }
 
-/** Resolves once the worker of the open tab has heard all that the bridge has to bring it. */
+/** Resolves once the worker of the open tab has received everything that the bridge had for it. */
 async function whenBridged({ bridge }: ServedBridge): Promise<void> {
   await bridge.serve.metrics();
 }

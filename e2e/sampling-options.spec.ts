@@ -99,7 +99,7 @@ test('logprobs come with each chunk, for the rows that ask alone, and never exce
   }
 });
 
-// On a GPU the trials of engine.spec.ts and the rows of sampler.spec.ts have this claim.
+// On a GPU, the trials of engine.spec.ts and the rows of sampler.spec.ts cover this.
 test(
   'a text hangs on prompt, options and seed alone, with every option on',
   { tag: ANY_BACKEND },

@@ -10,7 +10,7 @@ async function metricLines(tab: Tab): Promise<string[]> {
   return (await tab.page.evaluate(() => window.tabserve.metrics())).split('\n');
 }
 
-/** All but what the text generator counts of its requests: those that it refuses are among them. */
+/** All metrics except the text generator's, which also count refused requests. */
 async function deploymentMetrics(tab: Tab): Promise<string[]> {
   return (await metricLines(tab)).filter((line) => !line.includes('vllm:'));
 }

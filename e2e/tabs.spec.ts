@@ -48,7 +48,7 @@ test(
   async ({ site }) => {
     const [flooding, other] = await site.openReady(2);
     if (!flooding || !other) throw new Error('There are no two tabs.');
-    // One at a time: an admission is a prefill. A short request would be over before the other tab can send.
+    // One at a time, so that each admission is a prefill. A short request would end before the other tab can send.
     await flooding.configure({ policy: 'off' });
     const maxNewTokens = 200;
     const flood = Array.from({ length: 500 }, (): TextRequest => ({
@@ -65,8 +65,8 @@ test(
 
     const prefills = (await other.steps('prefill')).filter(({ queueLength }) => queueLength > 0);
     const admitted = prefills.findIndex(({ numTokens }) => numTokens > 1);
-    // Every admission takes one from the queue, but where the other request has joined it in between; where that shows
-    // nowhere, it was there before the first of these.
+    // Every admission shortens the queue by one, unless the other request has joined in between. If no step shows that, it
+    // joined before the first of these.
     const arrived = prefills.findIndex(
       ({ queueLength }, index) =>
         index > 0 && index <= admitted && queueLength === prefills[index - 1]?.queueLength,

@@ -5,7 +5,7 @@ import { seededRandom } from '../support/seeded-random.ts';
 import { play, type Draft, type Played, type ProbeModel } from '../../tools/reference/play-requests.ts';
 
 export interface TrialReport {
-  /** One line per request whose tokens were not those that it has alone. */
+  /** One line per request whose tokens differ from those that it gets alone. */
   readonly differences: readonly string[];
   /** The largest decode batch of each trial. */
   readonly batchSizes: readonly number[];

@@ -18,7 +18,7 @@ declare global {
   }
 }
 
-/** Runs in the page: it is sent there as text, so it can use nothing from outside itself. */
+/** Runs in the page. It is sent there as text, so it can't use anything outside of itself. */
 export function installRecorder(): void {
   const steps: StepRecord[] = [];
   const updates: ClientUpdate[] = [];

@@ -178,7 +178,7 @@ export class Tab {
     );
   }
 
-  /** Resolves when requests of this tab have made so many tokens together. */
+  /** Resolves when requests of this tab have generated this many tokens together. */
   async whenStreamed(numTokens: number): Promise<void> {
     await this.page.waitForFunction(
       (wanted) => window.recorder.updates.filter(({ type }) => type === 'chunk').length >= wanted,

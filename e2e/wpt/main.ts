@@ -17,7 +17,7 @@ interface Report {
   readonly tests: readonly { readonly name: string; readonly status: number; readonly message: string }[];
 }
 
-/** Files of which the tests are about a model that has to be downloaded first. */
+/** Files whose tests need a model that is not downloaded yet. */
 const TO_DOWNLOAD = /user-activation|monitor-callback-exception/;
 
 const LABELS: Readonly<Record<Verdict['kind'], string>> = {

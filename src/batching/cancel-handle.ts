@@ -7,7 +7,7 @@ export interface CallHolder {
   cancel(place: number, error: RequestCancelledError, isSilent: boolean): void;
 }
 
-/** Cancels one call, whoever holds it. Only calls that can be cancelled have one. */
+/** Cancels one call, in the queue or in a batch. Only calls that can be cancelled have a handle. */
 export class CancelHandle {
   #holder: CallHolder | undefined;
   /** The call's id within its holder. */

@@ -7,7 +7,7 @@ import { buildNextVersion } from '../next-version.ts';
 import { serveFolders } from '../serve-folders.ts';
 import type { InstalledPackage } from '../installed-package.ts';
 
-// One tab was opened before an update of the app, and another one after it: the protocols of their packages differ.
+// One tab was opened before an update of the app, and another one after it, so the versions of their protocols differ.
 
 interface Addresses {
   readonly now: string;

@@ -6,7 +6,7 @@ import type { ScenarioRequest } from './scenarios.ts';
 export interface Plan {
   readonly knobs: Partial<BatchingPolicy>;
   readonly requests: readonly ScenarioRequest[];
-  /** Each request is sent again when it has ended, until so long has passed: the page draws meanwhile, as it does for users. */
+  /** Sends each ended request again for this long, so that the page draws meanwhile, as it does for users. */
   readonly leastMs: number;
 }
 
