@@ -1,4 +1,4 @@
-"""A causal model that counts: after token i it wants i + 1, by way of the interface that `transformers` has."""
+"""A causal model that counts: token i + 1 follows token i. It has the interface of `transformers`."""
 
 from __future__ import annotations
 

@@ -21,7 +21,7 @@ export interface Measurement {
   readonly decodeSteps: readonly StepRecord[];
 }
 
-/** Runs in the page, whose engine must be idle: it is sent there as text, so it can use nothing from outside itself. */
+/** Runs in the page, whose engine must be idle. It is sent there as text, so it can't use anything outside of itself. */
 export async function measureInPage({ knobs, requests, leastMs }: Plan): Promise<Measurement> {
   const { tabserve } = window;
   await tabserve.configure('text-generator', knobs);
