@@ -59,7 +59,7 @@ export class BridgeError extends Error {
   }
 }
 
-/** A browser that fails to start, in one line: what Playwright says first, and the last line that the browser wrote. */
+/** Why a browser failed to start, in one line: Playwright's first line and the browser's last line. */
 export function launchReasonOf(error: unknown): string {
   const text = stripVTControlCharacters(reasonOf(error));
   const [first = ''] = text.split('\n');

@@ -10,7 +10,7 @@ import type { Bridge, BridgeOptions } from './bridge.ts';
 import type { RunningServer } from './server.ts';
 import { startBridge, startWorker, stubWebSocket } from './test-support.ts';
 
-// HTTP, the bridge and the worker around a model that counts up through the alphabet, once `gate` is open.
+// Tests HTTP, bridge and worker together. Their model counts up through the alphabet, once `gate` is open.
 
 const { model } = vi.hoisted(() => ({ model: { gate: Promise.resolve() } }));
 
@@ -42,7 +42,7 @@ beforeEach(async () => {
 
 async function start(options: Partial<BridgeOptions> = {}): Promise<void> {
   ({ bridge, server } = await startBridge(options));
-  bridge.serve.subscribe('requests', (told) => updates.push(...told));
+  bridge.serve.subscribe('requests', (batch) => updates.push(...batch));
   stubWebSocket(server.url);
   await startWorker(server.url, 'A').worker.start('http://localhost/', 'wasm');
   await bridge.serve.ready();
@@ -54,7 +54,7 @@ interface Answer {
   readonly status: number;
   readonly headers: IncomingHttpHeaders;
   readonly text: string;
-  /** Whether the answer came to its end: a reset or a cut body is none. */
+  /** Whether the body is complete: neither reset nor cut off. */
   readonly isWhole: boolean;
 }
 

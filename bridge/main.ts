@@ -16,7 +16,7 @@ import type { UpstreamOptions } from './upstream/upstream-client.ts';
 
 const BUILT_PAGE = fileURLToPath(new URL('../dist', import.meta.url));
 
-/** Missing beside the sources, whose page has its own. */
+/** Missing when the bridge runs from its sources. Their page has its own copy. */
 const RUNTIME = fileURLToPath(new URL('../dist-package/onnxruntime', import.meta.url));
 
 try {

@@ -176,7 +176,7 @@ describe('startServer', () => {
       const client = connect({ port, host: '127.0.0.1', allowHalfOpen: true });
       let answer = '';
       client.on('data', (data) => (answer += String(data)));
-      // Writing on is how a client learns that nobody is there any more.
+      // A client notices a closed connection only when it keeps writing.
       const writeOn = (): void => void client.write('more', (error) => error ?? setImmediate(writeOn));
       client.on('end', writeOn);
       client.on('error', () => undefined);

@@ -35,7 +35,7 @@ export async function refusingUrl(): Promise<string> {
   return url;
 }
 
-/** A bridge on a free port, without a page: what is not for the bridge is answered 418. Ends with the test. */
+/** A bridge on a free port, without a page. It answers requests for a page with 418, and closes with the test. */
 export async function mountBridge(options: Partial<BridgeOptions> = {}) {
   const bridge = new Bridge({ host: 'localhost', url: () => '', graceMs: 0, ...options });
   onTestFinished(() => bridge.close());
@@ -77,7 +77,7 @@ export function answerWith(
   vi.spyOn(serve, 'getHandle').mockReturnValue({ remote } as never);
 }
 
-/** As a page's worker: Node's own sends no Origin. Returns its sockets, in the order of their opening. */
+/** Makes WebSockets send an Origin, as a page's worker does and Node does not. Returns the sockets in order of opening. */
 export function stubWebSocket(origin: string): WebSocket[] {
   const opened: WebSocket[] = [];
   class PageWebSocket extends WebSocket {

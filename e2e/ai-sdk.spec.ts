@@ -68,14 +68,14 @@ test.describe('the AI SDK', { tag: ANY_BACKEND }, () => {
         abortSignal: controller.signal,
         providerOptions: { tabserve: { ignoreEos: true } },
       });
-      const told: string[] = [];
+      const deltas: string[] = [];
       let last = '';
       for await (const part of fullStream) {
         last = part.type;
-        if (part.type === 'text-delta') told.push(part.text);
-        if (told.length === 2) controller.abort();
+        if (part.type === 'text-delta') deltas.push(part.text);
+        if (deltas.length === 2) controller.abort();
       }
-      return { texts: told, ending: last };
+      return { texts: deltas, ending: last };
     });
     expect(texts.length).toBeGreaterThan(1);
     expect(ending).toBe('abort');
@@ -106,16 +106,16 @@ test.describe('the AI SDK', { tag: ANY_BACKEND }, () => {
           temperature: 0,
           providerOptions: { tabserve: { ignoreEos: true } },
         });
-        let told = '';
-        for await (const delta of textStream) told += delta;
-        return { told, numTokens: (await usage).outputTokens, reason: await finishReason };
+        let joined = '';
+        for await (const delta of textStream) joined += delta;
+        return { joined, numTokens: (await usage).outputTokens, reason: await finishReason };
       },
       { text: prompt, maxOutputTokens: options.maxNewTokens },
     );
     await follower.whenStreamed(10);
     await site.close(leader);
     expect(await streamed).toEqual({
-      told: alone.generatedText,
+      joined: alone.generatedText,
       numTokens: options.maxNewTokens,
       reason: 'length',
     });

@@ -44,7 +44,7 @@ const BAD_REQUESTS: readonly BadRequest[] = [
   },
 ];
 
-/** What a client is to a caller without types. */
+/** The client as an untyped caller sees it. */
 interface UntypedServe {
   configure(name: 'text-generator', knobs: object): Promise<unknown>;
 }

@@ -288,7 +288,7 @@ test(
     for (let round = 0; round < numRounds; round++) {
       const plan = sampledRequests(9, round).map(({ prompt, options }, index) => {
         const isCancelled = index % 4 === round % 4;
-        // A victim must not come to its end before the cancellation comes to the worker.
+        // A victim must not end before its cancellation reaches the worker.
         return { prompt, options: isCancelled ? { ...options, maxNewTokens: 100 } : options, isCancelled };
       });
       const together = await tab.page.evaluate(generateWithCancellations, plan);
@@ -342,7 +342,7 @@ async function configureOnceRunning({ requests, runningIndex, maxBatchSize }: Co
   await Promise.all(responses.map((response) => response.result()));
 }
 
-/** Runs in the page: cancels its victims one by one, whenever the first survivor has come a token further. */
+/** Runs in the page: cancels a victim each time the first survivor gets a token. */
 async function generateWithCancellations(
   plan: readonly (TextRequest & { readonly isCancelled: boolean })[],
 ): Promise<string[]> {

@@ -215,7 +215,7 @@ test('one command serves GPT-2 without a window', { tag: ANY_BACKEND }, async ()
   expect(await exited).toEqual([0, null]);
 });
 
-/** What the command prints on standard error, and the status that it ends with. */
+/** Returns the command's standard error and its exit status. */
 async function runToEnd(args: readonly string[], env: Readonly<Record<string, string>> = {}) {
   const child = spawn(process.execPath, [MAIN, '--port', '0', '--log', 'off', '--no-open', ...args], {
     stdio: ['ignore', 'ignore', 'pipe'],

@@ -9,10 +9,10 @@ const NUM_STREAMS = 8;
 /** Tokens of a stream: long enough for a loss in the middle of it. */
 const MAX_TOKENS = 400;
 
-/** Of the embedded model: without it a stream is as long as it may be. */
+/** The embedded model's end token. Suppressing it makes each stream run to its limit. */
 const END_TOKEN = 2047;
 
-/** What an event of a stream says. */
+/** The data of a stream's event. */
 interface Chunk {
   readonly choices: readonly { readonly text: string; readonly finish_reason: string | null }[];
   readonly error?: unknown;

@@ -8,7 +8,7 @@ import { ANY_BACKEND } from './support/test.ts';
 
 declare global {
   interface Window {
-    /** The first stay of each sequence in a slot: its admission. */
+    /** The first slot span of each sequence: its admission. */
     admissions: SlotSpan[];
   }
 }

@@ -51,7 +51,7 @@ test(
       running: valueOf('vllm:num_requests_running'),
       waiting: valueOf('vllm:num_requests_waiting'),
     });
-    // What the page draws comes at most 100 ms later.
+    // The page draws new figures within 100 ms.
     await expect
       .poll(() =>
         tab.page.evaluate(() => {

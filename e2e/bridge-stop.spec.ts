@@ -28,9 +28,9 @@ async function startMain(...options: readonly string[]) {
 
 interface Ending {
   readonly text: string;
-  /** Whether the body came to the end that HTTP gives it. */
+  /** Whether the whole body arrived, as HTTP defines its end. */
   readonly isWhole: boolean;
-  /** What the connection failed with. */
+  /** The error of the connection, empty if it had none. */
   readonly error: string;
 }
 

@@ -22,7 +22,7 @@ test.describe('a chat', { tag: ANY_BACKEND }, () => {
     });
     const first = await ownTab.generate(CHAT, { maxNewTokens: 40 });
     expect(first.text).toMatch(/^[a-z ]{1,40}$/);
-    // A token for each byte and each mark.
+    // Each byte is one token, and so is each role marker.
     const marks =
       '<|im_start|>system\n<|im_end|>\n<|im_start|>user\n<|im_end|>\n<|im_start|>assistant\n'.replaceAll(
         /<\|\w+\|>/g,
@@ -122,7 +122,7 @@ test.describe('chats of two tabs', { tag: ANY_BACKEND }, () => {
     if (!follower) throw new Error('One of two tabs follows');
     await Promise.all([leader.begin([{ ...request, prompt: [user('Hi')] }]), follower.begin([request])]);
     await follower.whenStreamed(20);
-    // The worker tells of its steps later than of their tokens.
+    // The worker reports a step after the step's tokens.
     await follower.page.waitForFunction(() => window.recorder.steps.some(({ batchSize }) => batchSize === 2));
     // So many that some are not over when the tab is gone.
     const numMore = 15;

@@ -10,27 +10,27 @@ import { expect, IS_WHOLE, test } from './support/test.ts';
 interface ExpectedPrompt {
   readonly prompt: string;
   readonly promptTokenIds: readonly number[];
-  /** Of the last token, whole; of the full-size checkpoint the largest alone, with their ids. */
+  /** All logits of the last token. The full-size checkpoint has only the largest ones, with their ids. */
   readonly logits?: readonly number[];
   readonly topIds?: readonly number[];
   readonly topLogits?: readonly number[];
   readonly greedyTokenIds: readonly number[];
 }
 
-/** What NumPy computes in float64: tools/reference/gpt2. */
+/** NumPy's results in float64, made by tools/reference/gpt2. */
 const reference: Readonly<Record<string, { readonly prompts: readonly ExpectedPrompt[] }>> = JSON.parse(
   readFileSync(new URL('../tools/reference/fixtures/checkpoints-reference.json', import.meta.url), 'utf8'),
 );
 
 const FULL_SIZE = 'generated/gpt2';
 
-/** Of JavaScript's own, its buffers included. */
+/** Limit of JavaScript's own heap, including its buffers. */
 const LARGEST_HEAP = 300e6;
 
 /** Finer than the difference of the two kinds of GELU, which is 3e-4. */
 const FP32_TOLERANCE = 1e-4;
 
-/** On a software adapter each dtype of a checkpoint compiles its shaders for seconds: one stands for all with quantized weights. */
+/** A software adapter compiles shaders for seconds for each dtype of a checkpoint, so one stands for all quantized dtypes. */
 const QUANTIZED_ON_WEBGPU = 'generated/silu';
 
 test('a generated checkpoint of each kind gives logits and greedy tokens of the reference, q8 and q4 within the error that their blocks allow', async ({
@@ -57,7 +57,7 @@ test('an embedding that is larger than what a shader binds gives the same logits
 }) => {
   test.skip(backend === 'wasm', 'nothing is bound there');
   await page.goto(requireEnvironment().probeUrl);
-  // Of 257 rows of 64: three blocks, and two, which all matrices of this checkpoint are smaller than.
+  // Splits a matrix of 257 rows of 64 in three blocks for fp32 and in two for q8. All other matrices fit in one.
   const request = { id: 'generated/narrow-inner', backend } as const;
   await expectReference(page, { ...request, dtypes: ['fp32'], maxBindingBytes: 24_000 });
   if (IS_WHOLE) await expectReference(page, { ...request, dtypes: ['q8'], maxBindingBytes: 12_800 });
@@ -99,7 +99,7 @@ test("a checkpoint in gpt2's size and layout goes on with the reference's tokens
     expect(Math.max(...errors) / Math.max(...topLogits)).toBeLessThan(FP32_TOLERANCE);
   }
   expect(run.plannedHeapBytes).toBeLessThan(LARGEST_HEAP);
-  // To upload the largest tensor WebGPU maps as much again, which is in the process but not on JavaScript's heap.
+  // To upload the largest tensor, WebGPU maps its size once more, in the process but not on JavaScript's heap.
   const mapped = backend === 'webgpu' ? run.plannedHeapBytes : 0;
   expect(beside - mapped).toBeLessThan(LARGEST_HEAP);
 });

@@ -16,7 +16,7 @@ const LARGEST_LOSSES = [
 /** On a software adapter each decoder compiles its shaders for seconds. */
 const IN_SHORT_ON_WEBGPU: readonly string[] = ['generated/llama', 'generated/qwen3'];
 
-/** The engine's trials and the quantized weights run the same code for every decoder: on WebGPU one shows it. */
+/** The engine's trials and the quantized weights run the same code for every decoder, so one is enough on WebGPU. */
 const SHOWN_ON_WEBGPU = 'generated/llama';
 
 const IN_SHORT_ON_WEBGPU_TOO = 'joining late, prompts in chunks';
@@ -143,7 +143,7 @@ async function logitsError(
   return Math.max(...errors);
 }
 
-/** Of the prompts' tokens, and of the first token of each text. */
+/** Checks the logprobs of the prompts' tokens and of each text's first token. */
 async function expectLogprobs(
   page: Page,
   choice: DecoderChoice,

@@ -3,7 +3,7 @@ import { ANY_BACKEND, expect, test } from './support/test.ts';
 import type { Tab } from './support/tab.ts';
 import type { BatchRecord } from '../src/protocol/stats.ts';
 
-/** Handles queries 0…8 as the tutorial does, `gapMs` apart, and tells the answers and the batches they were cut into. */
+/** Handles queries 0…8 as the tutorial does, `gapMs` apart. Returns the answers, and the batches that they ran in. */
 function sendNineTo(tab: Tab, gapMs: number): Promise<{ answers: number[]; batches: BatchRecord[] }> {
   return tab.page.evaluate(async (gap) => {
     const adder = window.tabserve.getHandle('adder');

@@ -3,7 +3,7 @@ import { requireEnvironment } from './support/environment.ts';
 import { runSeed } from './support/seeded-random.ts';
 import { ANY_BACKEND, expect, IS_WHOLE, test } from './support/test.ts';
 
-/** How much there is to go through, for each backend: a software adapter takes a second for what WASM does in ten ms. */
+/** Amount of work for each backend: a software adapter takes a second for what WASM does in ten ms. */
 const TRIALS = {
   webgpu: IS_WHOLE ? { count: 40, maxNewTokens: 10 } : { count: 2, maxNewTokens: 6 },
   wasm: { count: IS_WHOLE ? 200 : 100, maxNewTokens: 10 },
@@ -13,8 +13,8 @@ const NUM_REQUESTS = {
   wasm: IS_WHOLE ? { first: 100, further: 900 } : { first: 100, further: 200 },
 } as const;
 /**
- * onnxruntime-web keeps as many buffers as it has ever needed at once: a few requests may not reach that number, a
- * hundred do. What leaks grows in every round.
+ * onnxruntime-web keeps as many buffers as it has ever needed at once. A few requests may not reach that number, but a
+ * hundred do. A leak grows in every round.
  */
 const MAX_ROUNDS = IS_WHOLE ? 1 : 4;
 
@@ -72,7 +72,7 @@ test(
       first.state.numBytes,
     ]);
     expect(last.state.numCancelled, 'requests cancelled').toBeGreaterThan(0);
-    // What the engine's own code compiles to is counted as heap.
+    // The heap includes the compiled code of the engine.
     expect(last.heapBytes - first.heapBytes, 'heap growth, bytes').toBeLessThan(0.05 * first.heapBytes);
   },
 );

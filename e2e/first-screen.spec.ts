@@ -2,7 +2,7 @@ import type { Locator, Page } from 'playwright/test';
 
 import { ANY_BACKEND, expect, test } from './support/test.ts';
 
-// What can be seen without scrolling, and with how few key presses.
+// The first screen shows a whole run without scrolling and after a few key presses.
 
 const NUM_PROMPTS = 9;
 
@@ -10,10 +10,10 @@ const NUM_PROMPTS = 9;
 const STRIP = ['batch-size-chart', 'latency-chart'];
 const PARTS = [...STRIP, 'slot-timeline'];
 
-/** Texts that are long enough to be looked at while they grow. */
+/** Makes texts long enough to see them while they grow. */
 const LONG = '#maxNewTokens=500&ignoreEos=true&seed=7';
 
-/** A run that nobody has seen for so long is over. */
+/** A run that has not shown eight requests within this time is over. */
 const PATIENCE_MS = 15_000;
 
 interface Size {
@@ -45,7 +45,7 @@ test.describe('the first screen', { tag: ANY_BACKEND }, () => {
       await ownTab.page.setViewportSize(size);
       await ownTab.open(`?backend=${backend}${LONG}`);
       await ownTab.ready();
-      const { parts, numTexts } = await lookInTheMiddle(ownTab.page);
+      const { parts, numTexts } = await viewMidRun(ownTab.page);
       expect(parts, 'parts that are whole in the window').toEqual(PARTS);
       expect(numTexts, 'texts that are whole in the window').toBeGreaterThanOrEqual(6);
     });
@@ -63,7 +63,7 @@ test.describe('the first screen', { tag: ANY_BACKEND }, () => {
       await page.setViewportSize(size);
       await ownTab.open(`?backend=${backend}${LONG}`);
       await ownTab.ready();
-      const { parts, numTexts } = await lookInTheMiddle(page);
+      const { parts, numTexts } = await viewMidRun(page);
       expect(parts, 'parts that are whole in the window').toEqual(expect.arrayContaining(STRIP));
       expect(numTexts, 'texts that are whole in the window').toBeGreaterThanOrEqual(1);
       // However far the reader goes.
@@ -75,7 +75,7 @@ test.describe('the first screen', { tag: ANY_BACKEND }, () => {
   }
 
   test('at 200 % zoom has the prompt and the strip of charts', async ({ ownTab, backend }) => {
-    // A window of 1280×800 has so many CSS pixels then.
+    // The CSS pixels of a window of 1280×800 at this zoom.
     const size = { width: 640, height: 400 };
     await ownTab.page.setViewportSize(size);
     await ownTab.open(`?backend=${backend}`);
@@ -100,12 +100,12 @@ test.describe('the first screen', { tag: ANY_BACKEND }, () => {
   });
 });
 
-/** Starts nine texts, and says what the window shows of them while at least eight run. */
-async function lookInTheMiddle(page: Page): Promise<View> {
-  const looking = page.evaluate(viewOnceRunning, [PARTS, 8, PATIENCE_MS] as const);
+/** Starts nine texts, and returns what the window shows while at least eight run. */
+async function viewMidRun(page: Page): Promise<View> {
+  const viewing = page.evaluate(viewOnceRunning, [PARTS, 8, PATIENCE_MS] as const);
   await page.keyboard.press('Enter');
   // On a busy machine, a run can be over before the page has drawn its middle.
-  return (await looking) ?? lookInTheMiddle(page);
+  return (await viewing) ?? viewMidRun(page);
 }
 
 interface View {
@@ -114,7 +114,7 @@ interface View {
   readonly numTexts: number;
 }
 
-/** Runs in the page. `undefined` if so many never ran. */
+/** Runs in the page. `undefined` if `numRunning` requests never ran at once. */
 async function viewOnceRunning([parts, numRunning, patienceMs]: readonly [
   readonly string[],
   number,

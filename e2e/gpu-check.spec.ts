@@ -4,7 +4,7 @@ import { IS_WHOLE } from './support/test.ts';
 
 declare global {
   interface Window {
-    /** That the page was told of while it loaded. */
+    /** The phases that the worker reported while the page loaded. */
     phases: Set<string>;
   }
 }

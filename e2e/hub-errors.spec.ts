@@ -24,7 +24,7 @@ interface BadLoad {
   readonly fault?: (request: HubRequest) => Fault | undefined;
   readonly code: string;
   readonly says: string;
-  /** Whether the configuration tells, so that nothing of the weights is asked for. */
+  /** Set where the configuration shows the error, so that no weights are requested. */
   readonly isBeforeWeights?: true;
   /** Where the page's policy stops what the hub asks for. */
   readonly violation?: string;
@@ -149,7 +149,7 @@ const BAD_LOADS: readonly BadLoad[] = [
   },
 ];
 
-/** Named, told to all, nothing left of it, and nobody is disturbed. */
+/** Expects the error from the load and in the status, and the embedded model still serving. */
 async function expectFailure(
   tab: Tab,
   loaded: Loaded,
@@ -183,11 +183,11 @@ test.describe('a model', { tag: ANY_BACKEND }, () => {
         if (violation !== undefined)
           await expect.poll(takeViolations).toEqual([expect.stringContaining(violation)]);
         const asked = new Set(hub.requests.filter(({ kind }) => kind !== 'api').map(({ path }) => path));
-        // The configuration tells, so nothing else is fetched.
+        // The configuration shows the error, so nothing else is fetched.
         if (bad.isBeforeWeights)
           expect([...asked].toSorted()).toEqual(['config.json', 'generation_config.json']);
         hub.forget();
-        // What the hub was only too busy to send is kept, to go on with it.
+        // A download that failed because the hub was busy is kept, so that it can resume.
         const stored = await storedModels(readyTab);
         expect(stored).toHaveLength(code.startsWith('HUB_') ? 1 : 0);
         for (const { key } of stored) await deleteModel(readyTab, key);

@@ -19,17 +19,17 @@ interface Reference {
   readonly prompts: readonly { readonly prompt: string; readonly greedyTokenIds: readonly number[] }[];
 }
 
-/** What NumPy computes in float64: tools/reference/gpt2. */
+/** NumPy's results in float64, made by tools/reference/gpt2. */
 const references: Readonly<Record<string, Reference>> = JSON.parse(
   readFileSync(new URL('../tools/reference/fixtures/checkpoints-reference.json', import.meta.url), 'utf8'),
 );
 
 const NUM_TOKENS = 4;
 
-/** Of masks that nobody needs: twelve of 1024 x 1024 in F32. */
+/** Size of the file's unused masks: twelve of 1024 x 1024 in F32. */
 const MASK_BYTES = 12 * 1024 * 1024 * 4;
 
-/** A profile on disk: that of an incognito window is in memory, storage included. */
+/** Runs with a profile on disk. An incognito window would keep its storage in memory. */
 async function withProfile(
   run: (tab: Tab, profile: string) => Promise<void>,
   baseURL: string,

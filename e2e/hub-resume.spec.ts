@@ -27,7 +27,7 @@ const NUM_503 = 2;
 const KINDS: readonly KillKind[] = ['connection cut', 'tab closed', '503'];
 const SIZE = twinFiles().get(WEIGHTS)?.length ?? 0;
 
-/** Ends downloads where it was told to, on all connections at once. */
+/** Ends downloads at the given offsets, on all connections at once. */
 class Killer {
   readonly #hub: HubServer;
   readonly #kills: Kill[];
@@ -43,7 +43,7 @@ class Killer {
     hub.fault = (request) => this.#fault(request);
   }
 
-  /** Resolves when the next kill is due: from then on every connection stands still. */
+  /** Resolves when the next kill is due. Every connection then stalls. */
   get due(): Promise<Kill> {
     return this.#current.promise;
   }
@@ -91,7 +91,7 @@ test(
     for (let isLoaded = false; !isLoaded;) {
       const tab = await site.open();
       await tab.ready();
-      // What the journal has is there, and what it has not is missing.
+      // The download must fetch exactly the ranges that the journal lacks.
       const present = await journaled(tab.page);
       const numBefore = hub.requests.length;
       const delivered = (): ByteRange[] =>
@@ -108,7 +108,7 @@ test(
           isLoaded = true;
           break;
         }
-        // The client has read all that was sent: what the network holds is lost in any case.
+        // Wait until the client has read all sent bytes, because bytes in the network would be lost anyway.
         const bytesOnTheirWay = async (): Promise<number> =>
           bytesOf([...present, ...delivered()]) - ((await tab.status()).load?.loaded ?? 0);
         await expect.poll(bytesOnTheirWay, `bytes on their way, ${end.kind} at ${end.at}`).toBe(0);
@@ -148,7 +148,7 @@ function expectDisjoint(ranges: readonly ByteRange[]): void {
   }
 }
 
-/** What the journal of the weights says, where there is one. */
+/** The byte ranges in the journal of the weights; none without a journal. */
 async function journaled(page: Page): Promise<readonly ByteRange[]> {
   const values = await page.evaluate(async (name) => {
     const root = await navigator.storage.getDirectory();

@@ -96,7 +96,7 @@ test(
     await expect(deleteIn(second)).toBeVisible();
     await deleteIn(first).click();
     await expect(deleteIn(first)).toHaveCount(0);
-    // Playwright has all pages believe that they have the focus: none of them gets it.
+    // Playwright makes all pages believe that they have the focus, so none gets a focus event.
     await second.page.evaluate(() => window.dispatchEvent(new Event('focus')));
     await expect(deleteIn(second)).toHaveCount(0);
   },

@@ -8,7 +8,6 @@ import { expect, IS_WHOLE, test } from './support/test.ts';
 
 const SMALL = 'generated/llama';
 
-/** The software adapter computes with what `auto` takes there; quantized weights are of WASM alone. */
 const DTYPES = { wasm: ['fp32', 'q8', 'q4'], webgpu: ['fp32', 'q4'] } as const satisfies Record<
   string,
   readonly Dtype[]
@@ -34,7 +33,7 @@ test('a checkpoint of half a gigabyte takes three times its largest tensor more 
     const final = backend === 'wasm' ? heap : heap + run.packedBytes;
     // The larger of what the file has and of what is loaded.
     const largest = LARGEST_TENSOR_BYTES * (dtype === 'fp32' ? 2 : 1);
-    // What is uploaded is mapped by the page and by the process of the GPU, so it counts twice.
+    // The page and the GPU process both map an upload, so it counts twice.
     const mapped = backend === 'wasm' ? 0 : largest;
     const [inPage, inGpu] = [peak.page - before.page, peak.gpu - before.gpu];
     const above = inPage + inGpu - mapped - final;

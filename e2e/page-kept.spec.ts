@@ -22,7 +22,7 @@ test(
     await leader.page.evaluate(() => {
       addEventListener('pageshow', ({ persisted }) => Object.assign(window, { wasKept: persisted }));
     });
-    // A page without an icon of its own is looked for one.
+    // Browsers request an icon for a page that has none.
     await site.context.route('**/favicon.ico', (route) => route.fulfill({ status: 204 }));
     await leader.page.goto('/third-party-licenses.txt');
     const [outcome] = await follower.outcomesOfBegun();

@@ -102,10 +102,10 @@ test(
   },
 );
 
-/** Longer than any interval of the protocol but the patience with a silent worker. */
+/** Longer than any interval of the protocol, except the timeout of a silent worker. */
 const SLEEP_MS = 8000;
 
-/** Stops every process of the browser for so long, as the lid of a laptop does: their clocks have jumped when they go on. */
+/** Stops every process of the browser for a while, as closing a laptop does. Their clocks jump when they go on. */
 async function sleepThrough(browser: Browser, ms: number): Promise<void> {
   const session = await browser.newBrowserCDPSession();
   const { processInfo } = await session.send('SystemInfo.getProcessInfo');

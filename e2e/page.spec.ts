@@ -21,7 +21,7 @@ function requestRows(page: Page): Locator {
   return page.getByRole('list', { name: 'Requests' }).locator('[data-request-id]');
 }
 
-/** The cell of the request that was sent last: those of a run are in the order of submission. */
+/** The cell of the last request. Cells of a run are in the order of submission. */
 function newestRow(page: Page): Locator {
   return requestRows(page).last();
 }
@@ -37,7 +37,7 @@ test(
   { tag: ANY_BACKEND },
   async ({ tab }) => {
     const { page } = tab;
-    // Nothing starts before the test says so: WASM would be done before it could look.
+    // Hold the batch until the test releases it: WASM would finish before the test could check.
     await tab.configure({ batchWaitTimeoutMs: HELD_MS });
     // Long enough for the page to see it run, so its end token is banned.
     await page.getByRole('textbox', { name: 'Max new tokens' }).fill('200');

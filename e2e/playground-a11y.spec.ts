@@ -14,7 +14,7 @@ const HELD_MS = 3_600_000;
 
 const buttonOf = (page: Page, name: string): Locator => page.getByRole('button', { name, exact: true });
 
-/** What a press on the button saves. */
+/** Presses the button by keyboard and returns the file that it saves. */
 async function savedBy(page: Page, button: Locator): Promise<Download> {
   await tabTo(page, button);
   const saving = page.waitForEvent('download');
@@ -24,7 +24,7 @@ async function savedBy(page: Page, button: Locator): Promise<Download> {
 
 /** Opens the chooser of a file input and takes the file or folder. */
 async function chooseFile(page: Page, input: Locator, path: string): Promise<void> {
-  // Before the focus moves: the browser needs a while to hand its choosers over, and shows its own until then.
+  // Start before the focus moves: until Playwright takes over file choosers, the browser shows its own.
   const choosing = page.waitForEvent('filechooser');
   await tabTo(page, input);
   await page.keyboard.press('Enter');
@@ -154,7 +154,7 @@ test(
     await tab.openAdvanced();
     for (const colorScheme of ['light', 'dark'] as const) {
       await page.emulateMedia({ colorScheme });
-      await page.evaluate(whenColorsRest);
+      await page.evaluate(whenColorsSettle);
       const buttons = await page.evaluate(drawnDisabledButtons);
       expect(buttons.map(({ name }) => name)).toContain('Reset all');
       for (const button of buttons)
@@ -403,7 +403,7 @@ test.describe('by the keyboard alone', { tag: ANY_BACKEND }, () => {
       await run();
       const suggestion = page.getByTestId('suggestion');
       await expect(suggestion).toContainText(/Max batch size|No measurable difference/);
-      // A busy machine may tell nothing apart: then there is nothing to apply.
+      // On a busy machine, no setting may measurably win. Then there is nothing to apply.
       if ((await suggestion.getByText('Max batch size').count()) > 0) {
         await pressOn(page, suggestion.getByRole('button', { name: 'Apply' }));
         await expect(suggestion).toContainText('Applied');
@@ -517,7 +517,7 @@ interface DrawnButton {
 }
 
 /** Runs in the page. Colors change gradually, and a change may be cancelled. */
-async function whenColorsRest(): Promise<void> {
+async function whenColorsSettle(): Promise<void> {
   const transitions = document.getAnimations().filter((animation) => animation instanceof CSSTransition);
   await Promise.allSettled(transitions.map(({ finished }) => finished));
 }

@@ -7,8 +7,8 @@ import { fontsInUse, SCREENSHOTS, standStill } from './support/screenshots.ts';
 import { ANY_BACKEND, expect, IS_WHOLE, test } from './support/test.ts';
 import type { Tab } from './support/tab.ts';
 
-// Pictures are compared where the fonts are those that they were drawn with: each set of fonts has a folder of its own, and
-// `npx playwright test -c e2e playground-layout --project wasm --update-snapshots` draws it. Everywhere else the layout is judged.
+// Pictures are compared only on machines with the fonts that they were drawn with. Each set of fonts has its own folder, which
+// `npx playwright test -c e2e playground-layout --project wasm --update-snapshots` draws. Elsewhere, only the layout is checked.
 
 const SIZES = [
   { width: 360, height: 780 },
@@ -48,12 +48,12 @@ const VIEWS: Readonly<Record<string, (tab: Tab) => Promise<unknown>>> = {
   },
   adder: async ({ page }) => {
     await page.getByRole('tab', { name: 'Adder' }).click();
-    // It is loaded at the first look.
+    // The script of this tab loads when it is first opened.
     await expect(page.getByText('Why each batch was cut')).toBeVisible();
   },
   'house-price': async ({ page }) => {
     await page.getByRole('tab', { name: 'House price' }).click();
-    // It is loaded at the first look.
+    // The script of this tab loads when it is first opened.
     await expect(page.getByText('Why each batch was cut')).toBeVisible();
   },
   trace: async (tab) => {
@@ -69,7 +69,7 @@ const VIEWS: Readonly<Record<string, (tab: Tab) => Promise<unknown>>> = {
   },
 };
 
-/** Results are looked at by themselves: what is around them is in the view before. */
+/** A short load test. Its results get their own screenshots; the page around them is in the view before. */
 const LOAD_FIELDS = {
   rate: '8',
   durationSeconds: '0.5',
@@ -111,7 +111,7 @@ test.describe('looks as it should', { tag: ANY_BACKEND }, () => {
         new RegExp(`^The load test is over: ${count}\\.$`),
         { timeout: 120_000 },
       );
-      // How many rows a search has is for its rounds to tell: its layout is judged, not its picture.
+      // The number of rows depends on the rounds of the search, so this checks the layout and not the picture.
       if (mode === 'Suggest') await expectEverySizeToHold(page, 'lab-suggest');
       else await expectEverySizeToLookRight(page, lab, `lab-${mode.toLowerCase()}`, info);
     }
@@ -150,7 +150,7 @@ test.describe('looks as it should', { tag: ANY_BACKEND }, () => {
             .then(() => Promise.reject(error)),
         );
     }).toPass();
-    // What it covers is scrolled to what had the focus, and is judged in the other views.
+    // The other views check the page below, which the dialog covers and the focus has scrolled.
     await expectEverySizeToLookRight(page, dialog, 'history', info);
   });
 
@@ -193,7 +193,7 @@ hubTest(
     await ownTab.open(`?backend=${backend}&hub=${encodeURIComponent(hub.url)}&view=chat`);
     await ownTab.ready();
     await expect(page.getByRole('list', { name: 'Suggested models' })).toBeVisible();
-    // What fits differs with the machine: its layout is judged, not its picture.
+    // The models that fit depend on the machine, so this checks the layout and not the picture.
     await expectEverySizeToHold(page, 'chat-models');
     await loadModel(ownTab, CHAT_MODEL, {});
     await page.getByRole('button', { name: 'Ask all 3 chats at once' }).click();

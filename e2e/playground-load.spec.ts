@@ -29,7 +29,7 @@ async function openLoad(tab: Tab, fields: Readonly<Record<string, string>>, kind
 async function startAndWait(page: Page): Promise<void> {
   const start = panelOf(page).getByRole('button', { name: 'Start' });
   await start.click();
-  // A test may be over before a look at the Stop button.
+  // A load test may end before a check of its Stop button.
   await expect(panelOf(page).locator('.load-progress output')).toBeEmpty();
   await expect(panelOf(page).locator('.load-progress output')).not.toBeEmpty({ timeout: 300_000 });
   await expect(start).toBeEnabled();
@@ -53,7 +53,7 @@ async function openTable(page: Page): Promise<void> {
   if (!(await page.getByTestId('load-results').isVisible())) await panelOf(page).getByText('Table').click();
 }
 
-/** What the metrics have counted, once all is idle. */
+/** The counters of the metrics, once the tab is idle. */
 async function countsOf(tab: Tab): Promise<Record<'outputTokens' | 'promptTokens' | 'finished', number>> {
   await tab.whenIdle();
   const text = await tab.page.evaluate(() => window.tabserve.metrics());
@@ -80,7 +80,7 @@ test(
   { tag: ANY_BACKEND },
   async ({ tab }) => {
     const { page } = tab;
-    // What has to do with the page alone is warm by then.
+    // Warms up the page and the model.
     await tab.generate('Once upon a time,', { maxNewTokens: 2 });
     const before = await countsOf(tab);
     // Far more than `off` can serve, and mixed lengths: a static batch waits for its longest.

@@ -7,7 +7,7 @@ import { fontsInUse, SCREENSHOTS, stillSelectors } from './support/screenshots.t
 import { ANY_BACKEND, expect, test } from './support/test.ts';
 import type { Tab } from './support/tab.ts';
 
-// The README's picture, of two tabs at work. `npm run write -- picture` draws it; the test says whether it still shows the page as it is.
+// The README's picture of two tabs at work. `npm run write -- picture` draws it. The test checks that it shows the current page.
 
 const PICTURE = fileURLToPath(new URL('../.github/page.png', import.meta.url));
 

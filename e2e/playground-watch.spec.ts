@@ -6,7 +6,7 @@ import { traceMainThread } from './support/main-thread.ts';
 import { ANY_BACKEND, expect, IS_WHOLE, test } from './support/test.ts';
 import type { Tab } from './support/tab.ts';
 
-/** What a browser calls a long task. */
+/** Browsers report a task that takes longer as a long task. */
 const LONG_TASK_MS = 50;
 
 const PROMPTS = ['Once upon a time,', 'My name is Mary, and my favorite', 'In a galaxy far far away'];
@@ -16,7 +16,7 @@ async function generateThree(tab: Tab, maxNewTokens = 12): Promise<void> {
   await tab.generateAll(PROMPTS.map((prompt) => ({ prompt, options })));
 }
 
-/** What the slot timeline shows, as long as time stands still. */
+/** The picture of the slot timeline; it stays the same while time stands still. */
 function pictureOf(page: Page): Promise<string> {
   return page
     .getByTestId('slot-timeline')
@@ -37,7 +37,7 @@ async function finalPictureOf(page: Page): Promise<string> {
   return picture;
 }
 
-/** What is before or behind a bar on the axis depends on how fast it was, and on the run that it belongs to. */
+/** Searches for a request's bar: its position depends on the speed of its run and of the runs before. */
 async function placeOfBar(
   timeline: Locator,
   readout: Locator,
@@ -62,7 +62,7 @@ test.describe('the page', { tag: ANY_BACKEND }, () => {
     const row = page.locator('[data-request-id]').last();
     await row.getByRole('button', { name: /^Trace/ }).click();
     const dialog = page.getByRole('dialog');
-    // One prompt chunk and, as the chunk has brought the first token already, 11 decode steps.
+    // One prompt chunk, which yields the first token, and 11 decode steps.
     await expect(dialog.locator('tr[data-kind=prefill]')).toHaveCount(1);
     await expect(dialog.locator('tr[data-kind=decode]')).toHaveCount(11);
     const shown = await dialog.locator('tbody th').allTextContents();
@@ -166,7 +166,7 @@ test.describe('the page', { tag: ANY_BACKEND }, () => {
     await expect(pause).toHaveAttribute('aria-pressed', 'true');
     await generateThree(tab, 100);
     await tab.whenIdle();
-    // Neither another window nor a look at another view brings what came meanwhile.
+    // Changing the time window or the view doesn't show newer data while paused.
     await window.selectOption('1 min');
     await page.getByRole('tab', { name: 'Adder' }).click();
     await page.getByRole('tab', { name: 'Text' }).click();
@@ -284,7 +284,7 @@ declare global {
   }
 }
 
-/** Runs in the page before its scripts: React tells its developer tools of each commit. */
+/** Runs in the page before its scripts. React reports each commit to its developer tools. */
 function countCommits(): void {
   const commits = { numCommits: 0 };
   const hook = {
@@ -300,7 +300,7 @@ function countCommits(): void {
   Object.assign(window, { __REACT_DEVTOOLS_GLOBAL_HOOK__: hook, commits });
 }
 
-/** Runs in the page: keeps 16 requests running for so long, and says what it cost the page's own thread. */
+/** Runs in the page: keeps 16 requests running for the given time, and measures the cost for the page's own thread. */
 async function streamForSeconds(seconds: number) {
   const generator = window.tabserve.getHandle('text-generator');
   const endMs = performance.now() + seconds * 1000;

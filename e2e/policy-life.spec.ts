@@ -11,7 +11,7 @@ async function closePages(context: BrowserContext): Promise<void> {
   await Promise.all(context.pages().map((page) => page.close()));
 }
 
-/** Resolves once the worker of the open tab has heard all that the bridge has to bring it. */
+/** Resolves once the worker of the open tab has received everything that the bridge had for it. */
 async function whenBridged({ bridge }: ServedBridge): Promise<void> {
   await bridge.serve.metrics();
 }
@@ -82,7 +82,7 @@ async function stopLoad(page: Page): Promise<void> {
 
 const policyOf = async (tab: Tab) => (await tab.status()).policy;
 
-/** What can end the tab of a load test. */
+/** The ways in which the tab of a load test can end. */
 const ENDS: Readonly<Record<string, (site: Site, tab: Tab) => Promise<unknown>>> = {
   reloaded: (site, tab) => site.reload(tab),
   closed: (site, tab) => site.close(tab),

@@ -20,7 +20,7 @@ const END = 258;
 const bytesOf = (text: string): readonly number[] => [...Buffer.from(text)];
 const beginningOf = (role: string): readonly number[] => [START, ...bytesOf(`${role}\n`)];
 
-/** What the model's template makes of a chat, written by hand: a byte is a token, and a mark is one. */
+/** A chat as the model's template renders it, written by hand: each byte is a token, and so is each role marker. */
 function tokensOf(messages: readonly ChatMessage[]): readonly number[] {
   return [
     ...messages.flatMap(({ role, content }) => [
@@ -182,16 +182,16 @@ test.describe('the Prompt API', { tag: ANY_BACKEND }, () => {
       async ({ options, inputs }) => {
         const session = await window.LanguageModel.create(options);
         const overflows: number[] = [];
-        const told: string[] = [];
-        session.oncontextoverflow = () => overflows.push(told.length);
-        for (const input of inputs) told.push(await session.prompt(input));
+        const received: string[] = [];
+        session.oncontextoverflow = () => overflows.push(received.length);
+        for (const input of inputs) received.push(await session.prompt(input));
         const refusal = await session.prompt('x'.repeat(session.contextWindow)).catch((error: unknown) => {
           if (!(error instanceof DOMException)) throw error;
           const { name } = error;
           return { name, requested: Reflect.get(error, 'requested'), quota: Reflect.get(error, 'quota') };
         });
         return {
-          answers: told,
+          answers: received,
           events: overflows,
           usage: session.contextUsage,
           window: session.contextWindow,
@@ -231,7 +231,7 @@ test.describe('the Prompt API', { tag: ANY_BACKEND }, () => {
 
     await installPromptApi(readyTab, { model: CHAT_MODEL, load: { hub: hub.url } });
     expect(await page.evaluate(() => window.LanguageModel.availability())).toBe('downloadable');
-    const told = await page.evaluate(async () => {
+    const outcome = await page.evaluate(async () => {
       const loaded: number[] = [];
       const session = await window.LanguageModel.create({
         monitor: (monitor) =>
@@ -240,10 +240,10 @@ test.describe('the Prompt API', { tag: ANY_BACKEND }, () => {
       const answer = await session.prompt('Hello');
       return { loaded, answer, availability: await window.LanguageModel.availability() };
     });
-    expect(told.availability).toBe('available');
-    expect(told.answer.length).toBeGreaterThan(0);
-    expect([told.loaded[0], told.loaded.at(-1)]).toEqual([0, 1]);
-    expect(told.loaded).toEqual(told.loaded.toSorted((a, b) => a - b));
+    expect(outcome.availability).toBe('available');
+    expect(outcome.answer.length).toBeGreaterThan(0);
+    expect([outcome.loaded[0], outcome.loaded.at(-1)]).toEqual([0, 1]);
+    expect(outcome.loaded).toEqual(outcome.loaded.toSorted((a, b) => a - b));
     expect(readyTab.errors).toEqual([]);
   });
 });

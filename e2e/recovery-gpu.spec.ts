@@ -21,8 +21,8 @@ test(`${NUM_LOSSES} lost devices under eight requests change no text`, async ({ 
   expect(gaps.length, 'losses that interrupted something').toBeGreaterThanOrEqual(NUM_LOSSES / 2);
 });
 
-// A software adapter computes in fp32 alone: that fp16 comes first where there is some, and that fp32 follows it, the unit tests
-// of the choice show; that WebGPU in fp32 makes the reference's text, reference.spec.ts.
+// A software adapter computes only in fp32. Unit tests show that fp16 comes first where available, and then fp32. That WebGPU in
+// fp32 makes the reference's text is tested in reference.spec.ts.
 test('each rung below one that fails makes the reference’s text: WASM with threads, WASM', async ({
   faulty,
 }) => {

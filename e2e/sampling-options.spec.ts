@@ -3,7 +3,7 @@ import { DEFAULT_POLICY } from '../src/batching/generation/policy.ts';
 import type { GenerationOptions, TokenLogprobs } from '../src/protocol/generation.ts';
 import { ANY_BACKEND, expect, test } from './support/test.ts';
 
-/** What PyTorch computes in fp32; the file is made by tools/train/storyteller/sampling_reference.py. */
+/** PyTorch's results in fp32, made by tools/train/storyteller/sampling_reference.py. */
 interface Continuation {
   readonly prompt: string;
   readonly options: Pick<
@@ -28,7 +28,7 @@ const { wholeContext }: { readonly wholeContext: WholeContext } = JSON.parse(
   ),
 );
 
-/** What PyTorch computes in fp64; the file is made by tools/train/storyteller/prompt_logprobs_reference.py. */
+/** PyTorch's results in fp64, made by tools/train/storyteller/prompt_logprobs_reference.py. */
 interface WholeContext {
   readonly tokenIds: readonly number[];
   readonly logprobs: readonly (number | null)[];
@@ -99,7 +99,7 @@ test('logprobs come with each chunk, for the rows that ask alone, and never exce
   }
 });
 
-// On a GPU the trials of engine.spec.ts and the rows of sampler.spec.ts have this claim.
+// On a GPU, the trials of engine.spec.ts and the rows of sampler.spec.ts cover this.
 test(
   'a text hangs on prompt, options and seed alone, with every option on',
   { tag: ANY_BACKEND },

@@ -79,7 +79,7 @@ test.describe('a static site', { tag: ANY_BACKEND }, () => {
     await publishNextVersion(folder);
     const second = await open(context, host, backend);
     const offers = [first, second].map(({ page }) => page.getByText('A new version is ready.'));
-    // The first tab looks for new versions by itself only once an hour.
+    // Without the second tab, the first one checks for new versions only once an hour.
     for (const offer of offers) await expect(offer).toBeVisible();
     await first.page.reload();
     await expect(offers[0] ?? first.page.locator('none')).toBeVisible();

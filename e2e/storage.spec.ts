@@ -5,7 +5,7 @@ import { loadModel, storedModels, test, TWIN } from './support/hub-test.ts';
 import type { Tab } from './support/tab.ts';
 import { ANY_BACKEND, expect } from './support/test.ts';
 
-/** What a disk, a crash or another program may do to one file of a stored model. */
+/** Ways in which a disk, a crash or another program can damage one file of a stored model. */
 const DAMAGES = [
   { title: 'one byte of its weights is another one', file: 'weights.bin', damage: 'flip' },
   { title: 'its weights end too early', file: 'weights.bin', damage: 'cut' },

@@ -64,7 +64,7 @@ test(
   },
 );
 
-/** As many tabs as there may be: what would leave that range is turned into its opposite. */
+/** Keeps the number of tabs in its range: an action that would leave it becomes its opposite. */
 function nextAction(name: string, numTabs: number): string {
   if (name === 'open' && numTabs >= MAX_TABS) return 'close';
   if ((name === 'close' || name === 'crash') && numTabs <= MIN_TABS) return 'open';

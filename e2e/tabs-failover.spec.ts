@@ -4,14 +4,14 @@ import type { Site } from './support/site.ts';
 import { ANY_BACKEND, expect, IS_WHOLE, test } from './support/test.ts';
 import type { Streamed, Tab, TextRequest } from './support/tab.ts';
 
-/** How a leader can be lost. Resolves with what brings it back, where it can come back. */
+/** Ways to lose a leader. Each resolves with a function that brings it back, if it can come back. */
 const LOSSES: Readonly<Record<string, (site: Site, leader: Tab) => Promise<void | (() => Promise<void>)>>> = {
   closed: (site, leader) => site.close(leader),
   crashed: (site, leader) => site.crash(leader),
   frozen: (site, leader) => site.freeze(leader),
 };
 
-/** In short, each moment with one loss, and each loss with one moment, beside the twelve requests under all of them. */
+/** The short run has one moment for each loss, in addition to the twelve requests, which go through all of them. */
 const IN_SHORT: Readonly<Record<string, string>> = { closed: 'idle', crashed: 'prompt', frozen: 'load' };
 
 const lossesAt = (moment: string) =>
@@ -166,7 +166,7 @@ function textOf({ value, code, message }: Streamed): string {
   return value?.text ?? `${code}: ${message}`;
 }
 
-/** What was streamed, over the loss of a worker, is what the result says. */
+/** The streamed text and tokens must equal the result, even if a worker was lost in between. */
 function expectNothingLostOrDoubled(outcomes: readonly Streamed[]): void {
   expect(outcomes.map(({ streamed }) => streamed)).toEqual(
     outcomes.map(({ value }) => ({ text: value?.generatedText, tokenIds: value?.tokenIds })),

@@ -10,7 +10,7 @@ async function metricLines(tab: Tab): Promise<string[]> {
   return (await tab.page.evaluate(() => window.tabserve.metrics())).split('\n');
 }
 
-/** All but what the text generator counts of its requests: those that it refuses are among them. */
+/** All metrics except the text generator's, which also count refused requests. */
 async function deploymentMetrics(tab: Tab): Promise<string[]> {
   return (await metricLines(tab)).filter((line) => !line.includes('vllm:'));
 }
@@ -38,7 +38,7 @@ test(
       const names = ['tabserve', ...held.flatMap(({ name }) => (name?.includes('client') ? [name] : []))];
       const channels = names.map((name) => new BroadcastChannel(name));
       for (const [index, message] of data.entries()) channels[index % channels.length]?.postMessage(message);
-      // What came before it on the same channels has been delivered once this is answered.
+      // A channel delivers in order: once a later request is answered, these messages have arrived.
       for (const channel of channels) channel.close();
     }, messages);
 
@@ -125,7 +125,7 @@ test(
     const [tab] = await site.openReady(1);
     const stranger = await site.context.newPage();
     await stranger.goto('/models/storyteller/config.json');
-    // What such a tab would hear when it comes.
+    // The message that a tab of another version would receive on opening.
     const heard = await stranger.evaluate(async () => {
       const channel = new BroadcastChannel('tabserve');
       const answer = new Promise<unknown>((resolve) => {

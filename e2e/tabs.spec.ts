@@ -47,7 +47,7 @@ test(
   { tag: ANY_BACKEND },
   async ({ site }) => {
     const [flooding, other] = await site.openPair();
-    // One at a time: an admission is a prefill. A short request would be over before the other tab can send.
+    // One at a time, so that each admission is a prefill. A short request would end before the other tab can send.
     await flooding.configure({ policy: 'off' });
     const maxNewTokens = 200;
     const flood = Array.from({ length: 500 }, (): TextRequest => ({
@@ -64,8 +64,8 @@ test(
 
     const prefills = (await other.steps('prefill')).filter(({ queueLength }) => queueLength > 0);
     const admitted = prefills.findIndex(({ numTokens }) => numTokens > 1);
-    // Every admission takes one from the queue, but where the other request has joined it in between; where that shows
-    // nowhere, it was there before the first of these.
+    // Every admission shortens the queue by one, unless the other request has joined in between. If no step shows that, it
+    // joined before the first of these.
     const arrived = prefills.findIndex(
       ({ queueLength }, index) =>
         index > 0 && index <= admitted && queueLength === prefills[index - 1]?.queueLength,
@@ -201,7 +201,7 @@ for (const missing of ['BroadcastChannel', 'Web Locks'] as const) {
   });
 }
 
-/** What each request yields when it runs by itself. */
+/** The text of each request when it runs alone. */
 async function aloneTexts(site: Site, requests: readonly TextRequest[]): Promise<string[]> {
   const [tab] = site.tabs;
   if (!tab) throw new Error('There is no tab.');

@@ -17,14 +17,14 @@ const PROMPT = 'One, two,';
 
 interface Upstream {
   readonly server: OpenAiServer;
-  /** Of the page that asks it. */
+  /** Address of the page that uses this upstream. */
   readonly pageUrl: string;
 }
 
 interface UpstreamFixtures {
   /** A page of all tests, without a count of what came before. */
   readonly asking: Tab;
-  /** Of a profile of this test's own. */
+  /** Opens a tab in a new profile. */
   readonly openTab: () => Promise<Tab>;
 }
 

@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { callerOf } from './caller.ts';
 
 function ask(remoteAddress: string | undefined, headers: IncomingHttpHeaders = {}, user?: string) {
-  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- all that is looked at
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the fields that the caller is read from
   return callerOf({ socket: { remoteAddress }, headers } as IncomingMessage, user);
 }
 

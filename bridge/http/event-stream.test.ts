@@ -8,7 +8,7 @@ import { EventStream } from './event-stream.ts';
 import { Exchange } from './exchange.ts';
 import { HttpError } from './http-error.ts';
 
-/** The text that a handler sends to a client that reads all or nothing, and why the exchange failed. */
+/** Returns the text that a handler sends and the reason of a failure. The client reads either all or nothing. */
 async function stream(handle: (events: EventStream, exchange: Exchange) => Promise<void>, isRead = true) {
   const outcome = Promise.withResolvers<unknown>();
   const { port, close } = await listen((request, response) => {

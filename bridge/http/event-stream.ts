@@ -22,7 +22,7 @@ export class EventStream {
     this.#clock = clock;
   }
 
-  /** Sends the headers, once. They tell the client that its request was accepted. */
+  /** Sends the headers once. The client then knows that its request was accepted. */
   open(): void {
     const { response } = this.#exchange;
     if (response.headersSent || response.destroyed) return;
@@ -76,7 +76,7 @@ export class EventStream {
       // Readers skip a line that begins with a colon.
       if (!response.write(': keep-alive\n\n')) watchStall(response);
     }
-    const restMs = this.#lastSentAtMs + MAX_SILENCE_MS - nowMs;
-    this.#cancelTimer = this.#clock.setTimer(restMs, () => this.#watchSilence());
+    const remainingMs = this.#lastSentAtMs + MAX_SILENCE_MS - nowMs;
+    this.#cancelTimer = this.#clock.setTimer(remainingMs, () => this.#watchSilence());
   }
 }

@@ -25,7 +25,7 @@ export class Exchange {
   /** The part of the path that the route's `*` takes, decoded. */
   readonly rest: string;
   readonly requestId: string;
-  /** Tells the client of an error after the status was sent. */
+  /** Reports an error to the client after the status was sent. */
   sendLateError: ((error: HttpError) => void) | undefined;
   /** Whether more than headers was sent, which cannot be taken back. */
   hasContent = false;

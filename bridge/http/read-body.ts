@@ -15,8 +15,8 @@ type Refuse = (reason: string) => HttpError;
 const heldBodies = new WeakMap<IncomingMessage, ServerResponse>();
 
 /**
- * A client that asked with `Expect: 100-continue` sends its body once it is read, and never where it is refused: then its
- * connection closes with the answer.
+ * A client that sent `Expect: 100-continue` sends its body once the bridge reads it. If the request is refused, the body is
+ * never sent, and the connection closes with the answer.
  */
 export function holdBody(request: IncomingMessage, response: ServerResponse): void {
   heldBodies.set(request, response);

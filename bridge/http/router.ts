@@ -10,7 +10,7 @@ export interface Route {
   readonly path: string;
   /** GET answers HEAD as well. */
   readonly methods: Readonly<Partial<Record<'GET' | 'POST' | 'DELETE', Handle>>>;
-  /** The answer to GET has no end of its own, so HEAD is refused. */
+  /** The answer to GET never ends, so HEAD is refused. */
   readonly isStream?: boolean;
   /** Whether it asks the model for work. The number of such requests at a time is limited. */
   readonly isWork?: boolean;

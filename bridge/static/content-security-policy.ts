@@ -11,7 +11,7 @@ export function contentSecurityPolicy(hub: readonly string[]): string {
   return directives(hub).join('; ');
 }
 
-/** The same as far as a `meta` element may say it: browsers ignore `frame-ancestors` there, and report an error. */
+/** The policy for a `meta` element. It leaves out `frame-ancestors`, which browsers ignore there with an error. */
 export function contentSecurityPolicyElement(): string {
   return directives([])
     .filter((directive) => !directive.startsWith('frame-ancestors '))

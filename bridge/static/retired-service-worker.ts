@@ -4,7 +4,7 @@ import { SERVICE_WORKER_FILE } from './static-host-meta.ts';
 
 /**
  * Takes the place of a service worker that a static host of the same origin has installed, such as `vite preview` on this port:
- * that one would keep serving its own page, which knows of no bridge. Removes its files and itself; the open pages reload.
+ * it would keep serving its own page, which does not know the bridge. Removes its files and itself; the open pages reload.
  */
 const SCRIPT = `self.addEventListener('install', () => self.skipWaiting());
 self.addEventListener('activate', (event) => event.waitUntil(retire()));

@@ -22,7 +22,7 @@ export class OwnBrowser {
 /** More than a full context with log probabilities takes. */
 const MAX_MESSAGE_BYTES = 64 * 2 ** 20;
 
-/** A connection that does not answer a ping before the next one is cut: a sleeping machine does not close its connections. */
+/** A connection is cut if a ping has no answer before the next ping, because a sleeping machine closes no connections. */
 const PING_INTERVAL_MS = 30_000;
 
 /** Accepts the WebSockets of workers that know this run's token and speak this bridge's version of the protocol. */

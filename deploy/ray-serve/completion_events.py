@@ -1,4 +1,4 @@
-"""What has been generated, in the words of OpenAI's API and with vLLM's additions."""
+"""The events of a completion, in the format of OpenAI's API with vLLM's additions."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ class Completion:
         self._choices = [_Choice() for _ in request.prompts for _ in range(request.n)]
 
     async def chunks(self) -> AsyncGenerator[tuple[int, Chunk], None]:
-        """Yields each chunk with the index of its choice as it comes. Closing it ends what still runs."""
+        """Yields each chunk with the index of its choice as it comes. Closing it ends the running choices."""
         request = self._request
         queue: asyncio.Queue[tuple[int, Chunk] | BaseException | None] = asyncio.Queue()
 
@@ -68,7 +68,7 @@ class Completion:
                 task.cancel()
 
     async def events(self) -> AsyncGenerator[str, None]:
-        """Server-sent events, to the last one that OpenAI's clients wait for."""
+        """Server-sent events, including the last one that OpenAI's clients wait for."""
         if self._request.echo:
             for index, _ in enumerate(self._choices):
                 yield self._event([self._choice_of(index, Chunk(self._prompt_text(index), ()))])
@@ -131,7 +131,7 @@ class Completion:
 
 
 def logprobs_body(logprobs: Sequence[TokenLogprobs]) -> dict[str, Any]:
-    """Tokens stand by their ids, as vLLM writes them for `return_tokens_as_token_ids`."""
+    """Names tokens by their ids, as vLLM does for `return_tokens_as_token_ids`."""
     return {
         "tokens": [f"token_id:{entry.token_id}" for entry in logprobs],
         "token_logprobs": [entry.logprob for entry in logprobs],

@@ -1,4 +1,4 @@
-"""`POST /v1/completions` and `GET /?text=` as they were asked: plain data, checked by name, without Ray, torch or vLLM."""
+"""Requests to `POST /v1/completions` and `GET /?text=` as plain, checked data, without Ray, torch or vLLM."""
 
 from __future__ import annotations
 

@@ -18,7 +18,7 @@ class Job:
 
 
 class _Row:
-    """One member of a batch: its tokens go in, and text comes out as far as it can be shown."""
+    """One member of a batch: takes tokens and returns the text that can be shown."""
 
     def __init__(self, job: Job, decode: Callable[[Sequence[int]], str], device: torch.device) -> None:
         self.job = job
@@ -84,7 +84,7 @@ def decode_batch(
     mask = torch.tensor([[0] * n + [1] * (longest - n) for n in padding], device=device)
     past: Any = None
     while not all(row.is_finished for row in rows):
-        # Rows that have ended stay at the last position that the model has.
+        # Positions of ended rows stop at the model's last one.
         positions = (mask.cumsum(dim=1) - 1).clamp(min=0, max=max_length - 1)[:, -ids.shape[1] :]
         output = model(
             input_ids=ids, attention_mask=mask, position_ids=positions, past_key_values=past, use_cache=True
@@ -95,7 +95,7 @@ def decode_batch(
             None if row.is_finished else row.step(logits[i], eos_ids, max_length) for i, row in enumerate(rows)
         ]
         yield chunks
-        # A row that has ended runs on with its batch; nobody reads its output.
+        # An ended row runs on with its batch. Its output is ignored.
         ids = torch.tensor([[row.output_ids[-1] if row.output_ids else pad_id] for row in rows], device=device)
         mask = torch.cat([mask, mask.new_ones(len(rows), 1)], dim=1)
 
@@ -121,7 +121,7 @@ def sample(
         ordered[sampling.top_k :] = 0
     ordered /= ordered.sum()
     if sampling.top_p < 1:
-        # Up to the one that reaches p, that one included.
+        # Keep tokens up to and including the one that reaches p.
         ordered[ordered.cumsum(dim=0) - ordered >= sampling.top_p] = 0
     return int(order[torch.multinomial(ordered, 1, generator=generator)])
 

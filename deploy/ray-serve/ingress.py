@@ -31,7 +31,7 @@ logger = logging.getLogger("ray.serve")
 
 
 class PushingBack(APIRoute):
-    """Answers a full queue itself: Ray puts its own handler of BackPressureError, a 503, in the place of an app's."""
+    """Answers a full queue, because Ray replaces an app's handler of BackPressureError with its own, a 503."""
 
     def get_route_handler(self) -> Callable[[Request], Awaitable[Response]]:
         handle = super().get_route_handler()
@@ -63,7 +63,7 @@ def error_response(
 
 @app.exception_handler(HTTPException)
 async def miss(_: Request, error: HTTPException) -> Response:
-    """Answers a path or method that no route has."""
+    """Answers an unknown path or method."""
     code = {404: "not_found", 405: "method_not_allowed"}.get(error.status_code, "http_error")
     return error_response(error.status_code, f"{error.detail}.", code, headers=error.headers)
 
@@ -134,7 +134,7 @@ class Ingress:
             expected = f"a list of numbers, or at most {MAX_HOUSES} such lists"
             raise InvalidRequest("features", f"Expected `features` to be {expected}.")
         houses = features if isinstance(features[0], list) else [features]
-        # All are on their way before the first is waited for, so that they share batches.
+        # Send all before waiting for the first, so that they share batches.
         answers = [self._house_price.remote(house) for house in houses]
         return JSONResponse({"predictions": [await answer for answer in answers]})
 
@@ -149,7 +149,7 @@ class Ingress:
         if not asked.is_stream:
             return JSONResponse(await completion.whole())
         events = completion.events()
-        # While there is no status yet, what goes wrong can still have one.
+        # Wait for the first event before sending the status, so that an early error has its own status.
         first = await anext(events)
 
         async def body():
@@ -158,7 +158,7 @@ class Ingress:
                 async for event in events:
                     yield event
             except Exception:
-                # The status has gone out long since. The stack is for the replica's log alone.
+                # The status has been sent. The stack goes only to the replica's log.
                 logger.exception("A stream broke off")
                 yield f"data: {json.dumps(error_body(500, FAILED, 'internal_error'))}\n\n"
             finally:

@@ -50,7 +50,7 @@ class HousePrice:
 
 
 def check_house(house: Any, features: list[dict[str, Any]]) -> list[float]:
-    """Beyond the ranges that it was trained on the model only guesses."""
+    """Refuses values outside the ranges of the training data, where the model only guesses."""
     if not isinstance(house, list) or len(house) != len(features):
         names = ", ".join(feature["name"] for feature in features)
         raise InvalidRequest.of("features", f"a list of {len(features)} numbers ({names})", house)

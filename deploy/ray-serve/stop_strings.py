@@ -20,14 +20,14 @@ class StopMatcher:
         if ends:
             self.is_stopped = True
             self._held = ""
-            # The one that is complete first; of several, the one that begins first.
+            # Take the stop string that is complete first; among several, the one that begins first.
             return pending[: min(ends)[1]]
         shown = next((i for i in range(len(pending)) if self._may_begin(pending[i:])), len(pending))
         self._held = pending[shown:]
         return pending[:shown]
 
     def end(self) -> str:
-        """Returns the text held back for a stop string that has not come."""
+        """Returns the text that was held back in case it became a stop string."""
         held, self._held = self._held, ""
         return held
 

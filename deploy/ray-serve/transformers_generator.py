@@ -30,7 +30,7 @@ class TransformersGenerator:
         self._eos_ids = _eos_ids(self._model.generation_config.eos_token_id)
 
     def reconfigure(self, user_config: dict[str, Any]) -> None:
-        """Turns the knobs of a running replica; a batch under way keeps those it began with."""
+        """Changes the knobs of a running replica. A running batch keeps its own."""
         self._decode.set_max_batch_size(user_config["max_batch_size"])
         self._decode.set_batch_wait_timeout_s(user_config["batch_wait_timeout_s"])
 
@@ -51,9 +51,9 @@ class TransformersGenerator:
             eos_ids=self._eos_ids,
             max_length=self._max_length,
         )
-        # Off the event loop: else nobody could join the queue, or leave it, during a forward pass.
+        # Run off the event loop, so that requests can join and leave the queue during a forward pass.
         while chunks := await asyncio.to_thread(next, steps, None):
-            # Ray's sign that a caller has all of its answer.
+            # Tells Ray that a caller's answer is complete.
             yield [StopIteration if chunk is None else chunk for chunk in chunks]
 
     def _tokenize(self, prompt: Prompt) -> tuple[int, ...]:

@@ -34,7 +34,7 @@ class VllmGenerator:
             engine_prompt, sampling_params(sampling), uuid.uuid4().hex, priority=sampling.priority
         )
         try:
-            # Closing it, as a client does that leaves, aborts the request in the engine.
+            # Closing it aborts the request in the engine, for example when the client disconnects.
             async for output in outputs:
                 yield to_chunk(output, sampling.logprobs)
         except ValueError as error:
@@ -45,7 +45,7 @@ class VllmGenerator:
 def sampling_params(sampling: Sampling) -> Any:
     from vllm.sampling_params import RequestOutputKind, SamplingParams
 
-    # The engine takes the priority beside these.
+    # The engine takes the priority as a separate argument.
     options = {name: getattr(sampling, name) for name in SAMPLING_OPTIONS if name != "priority"}
     options |= {"logit_bias": dict(sampling.logit_bias) or None, "stop": list(sampling.stop)}
     return SamplingParams(**options, output_kind=RequestOutputKind.DELTA)

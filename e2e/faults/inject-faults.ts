@@ -30,7 +30,7 @@ export interface FaultPlan {
   readonly hardwareConcurrency?: number;
 }
 
-/** The third row's attention in a decode step; activations that are not numbers; keys and values that a decode step doesn't write. */
+/** Wrong attention in the third row of a decode step; activations that are NaN; a decode step that doesn't write its K/V. */
 export type WrongValues = 'third-row' | 'nan' | 'stale-cache';
 
 /** Shaders of onnxruntime-web by their labels, and what becomes of a line of them. */
@@ -56,7 +56,7 @@ export const REJECTIONS = {
 
 type OrtSession = { run(...input: unknown[]): Promise<unknown> };
 
-/** Makes the platform fail as the test's plan says. The code above it does not know. */
+/** Makes the platform fail as the test's plan says. The product's code is unchanged. */
 export async function injectFaults(): Promise<void> {
   const plan = await readPlan();
   if (plan.hardwareConcurrency !== undefined) {

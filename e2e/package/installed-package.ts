@@ -9,7 +9,7 @@ const run = promisify(execFile);
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 
-/** A folder outside of the repository where npm has installed the packed package, and the examples with all that they name. */
+/** A folder outside of the repository. npm has installed the packed package there, and the examples with their dependencies. */
 export class InstalledPackage {
   readonly folder: string;
 

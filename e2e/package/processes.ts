@@ -3,7 +3,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 interface ProcessEntry {
   readonly pid: number;
   readonly parent: number;
-  /** Ticks from the start of the machine, which tell apart processes that have had the same id. */
+  /** Start time in ticks since the machine booted. It distinguishes processes that reuse an id. */
   readonly startedAt: string;
   readonly state: string;
 }

@@ -65,7 +65,7 @@ async function serveWebpackBuild(place: InstalledPackage): Promise<ServedApp> {
 }
 
 /**
- * esbuild copies no files that a module names: they are copied by hand, and the worker is told where they lie.
+ * esbuild doesn't copy files that a module refers to by URL. This copies them and passes their folder to the worker.
  *
  * @param app The source of the page's script.
  */

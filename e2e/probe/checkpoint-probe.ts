@@ -36,7 +36,7 @@ let worker: Worker | undefined;
 
 /**
  * Loads a checkpoint as the product does, in a worker: packed into OPFS, and from there into the runtime. Calls must not
- * overlap; the worker stays for the next one.
+ * overlap. All calls share one worker.
  */
 export async function runCheckpoint(request: CheckpointRequest): Promise<CheckpointRun[]> {
   worker ??= new Worker(new URL('./checkpoint-worker.ts', import.meta.url), { type: 'module' });

@@ -5,7 +5,7 @@ import { seededRandom } from '../support/seeded-random.ts';
 import { play, type Draft, type Played, type ProbeModel } from '../../tools/reference/play-requests.ts';
 
 export interface TrialReport {
-  /** One line per request whose tokens were not those that it has alone. */
+  /** One line per request whose tokens differ from those that it gets alone. */
   readonly differences: readonly string[];
   /** The largest decode batch of each trial. */
   readonly batchSizes: readonly number[];
@@ -41,7 +41,7 @@ export interface TrialOptions {
 const POLICIES = ['off', 'static', 'continuous'] as const;
 
 /**
- * Runs fixed requests again and again, each time with other mates, arrivals, policy, batch size, with or without prefix
+ * Runs fixed requests again and again, each time with other batch-mates, arrivals, policy, batch size, with or without prefix
  * caching and pipelining, and compares their tokens with those of the same request alone.
  */
 export async function runTrials(
@@ -84,22 +84,22 @@ export async function runTrials(
     const target = targets[index];
     // Sizes rotate. The first trial is the largest batch, with every feature on.
     const isWhole = trial === 0 || random() < 0.5;
-    const numMates = 15 - (trial % 15);
+    const numOthers = 15 - (trial % 15);
     const policy = {
       policy: trial === 0 ? 'static' : pick(POLICIES),
-      maxBatchSize: numMates + 1,
+      maxBatchSize: numOthers + 1,
       batchWaitTimeoutMs: 0,
       maxBatchedTokens: isWhole ? 512 : pick([8, 64, 256]),
       prefixCaching: trial === 0 || random() < 0.5,
     };
     const isPipelined = model.backend.isPipelined && (trial === 0 || random() < 0.5);
     if (!target) throw new RangeError(`Expected a target ${index}`);
-    const mates = Array.from({ length: numMates }, () => ({
+    const others = Array.from({ length: numOthers }, () => ({
       draft: draft(pick(SAMPLINGS), Math.floor(random() * 2 ** 32), isWhole ? maxNewTokens / 2 : 1),
       afterSteps: isWhole ? 0 : Math.floor(random() * 8),
     }));
-    const place = Math.floor(random() * (numMates + 1));
-    const arrivals = mates.toSpliced(place, 0, {
+    const place = Math.floor(random() * (numOthers + 1));
+    const arrivals = others.toSpliced(place, 0, {
       draft: target,
       afterSteps: isWhole ? 0 : Math.floor(random() * 8),
     });
@@ -108,7 +108,7 @@ export async function runTrials(
       end?.tokenIds.join(),
     );
     if (got !== expected) {
-      const name = `${policy.policy}, ${numMates} mates, caching ${policy.prefixCaching}, pipelined ${isPipelined}`;
+      const name = `${policy.policy}, ${numOthers} mates, caching ${policy.prefixCaching}, pipelined ${isPipelined}`;
       report.differences.push(`trial ${trial}, target ${index}, ${name}: ${got} instead of ${expected}`);
     }
     report.batchSizes.push(largestOf(played));

@@ -52,7 +52,7 @@ function randomLogits(vocabSize: number, random: Random): Float32Array {
   });
   const numMasked = oneOf(random, 0, 0, 1, Math.floor(vocabSize / 3), 4 * vocabSize);
   for (let count = 0; count < numMasked; count += 1) logits[pick(vocabSize, random)] = -Infinity;
-  // A clear favorite, as a trained model mostly has one; without it, and with all masked, the row is at fault.
+  // Raise one token clearly, as a trained model mostly does. If all are masked without it, the row fails.
   if (random() < 0.95) logits[pick(vocabSize, random)] = offset + scale * oneOf(random, 0, 2, 6);
   if (random() < 0.03) logits[pick(vocabSize, random)] = oneOf(random, Number.NaN, Infinity);
   return logits;

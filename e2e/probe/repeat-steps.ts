@@ -12,7 +12,7 @@ const NUM_ROWS = 3;
 const NUM_TIMES = 6;
 /** Around the lengths at which attention takes another workgroup. */
 const POSITIONS = [0, 5, 62, 63, 64, 100];
-/** No multiple of the keys per workgroup, like the cache of a model with such a context. */
+/** Not a multiple of the keys per workgroup. A model's context may be that, too. */
 const CAPACITY = 101;
 
 /**

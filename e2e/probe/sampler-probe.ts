@@ -16,7 +16,7 @@ const MAX_ROWS = 200;
 
 const probes = new Map<number, Promise<SamplerProbe>>();
 
-/** One for each size of vocabulary, for the whole page: a software adapter compiles its shaders for seconds. */
+/** One sampler for each size of vocabulary, for the whole page, because a software adapter compiles its shaders for seconds. */
 function probeOf(vocabSize: number): Promise<SamplerProbe> {
   const probe = probes.get(vocabSize) ?? SamplerProbe.create(vocabSize);
   probes.set(vocabSize, probe);
@@ -183,7 +183,7 @@ export async function compareContinuations(
 interface Continuation extends RandomRow {
   position: number;
   readonly tokenCounts: Map<number, number>;
-  /** All that the GPU is told of the counts. */
+  /** The only counts that are sent to the GPU. It counts later tokens itself. */
   readonly countsAtStart: TokenCounts;
 }
 
@@ -191,7 +191,7 @@ function atStart(row: Continuation): RandomRow {
   return { ...row, tokenCounts: row.countsAtStart };
 }
 
-/** Its penalties keep it from saying one thing for ever, its logits have no fault, and its likeliest tokens are banned at first. */
+/** A row for many steps: penalties prevent repetition, its logits are valid, and its likeliest tokens are banned at first. */
 function createContinuation({ logits, params, tokenCounts }: RandomRow): Continuation {
   const likeliest = Array.from(logits.keys()).toSorted((a, b) => (logits[b] ?? 0) - (logits[a] ?? 0));
   return {

@@ -32,7 +32,7 @@ export async function createSoak(backend: 'webgpu' | 'wasm', seed: number): Prom
   const clientId = createClientId();
   const counts = { numFinished: 0, numCancelled: 0, numFailed: 0 };
   const ends = new Map<RequestId, () => void>();
-  /** After so many of its chunks it is cancelled. */
+  /** It is cancelled after this many chunks. */
   const patience = new Map<RequestId, number>();
   const generator = new ModelGenerator(model, DEFAULT_POLICY, {
     onUpdates(updates) {
@@ -109,7 +109,7 @@ export async function createSoak(backend: 'webgpu' | 'wasm', seed: number): Prom
     await Promise.all(Array.from({ length: NUM_AT_A_TIME }, runLane));
   }
 
-  /** All that can grow with use is as large as it can become, whatever came before; one request is cancelled for certain. */
+  /** Grows everything that can grow with use to its largest size. One request is always cancelled. */
   async function runLargest(): Promise<void> {
     const prompt = Array.from({ length: 2 * MAX_PROMPT_WORDS }, (_, index) => WORDS[index % WORDS.length]);
     const options = { maxNewTokens: 8, repetitionPenalty: 1.1, logprobs: 5, temperature: 1 };

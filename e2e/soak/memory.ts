@@ -6,9 +6,9 @@ export interface MemorySample {
   readonly atMs: number;
   /** JavaScript's heaps of all pages, after a garbage collection. */
   readonly heap: number;
-  /** All memory of the processes that pages and workers run in; 0 where that cannot be known. */
+  /** Memory of all processes of pages and workers; 0 where it is unknown. */
   readonly renderers: number;
-  /** And of the process that holds the devices: with a software adapter, GPU memory is its own. */
+  /** Memory of the GPU process. With a software adapter, it includes the GPU's memory. */
   readonly gpu: number;
 }
 
@@ -27,7 +27,7 @@ export async function sampleMemory(browser: Browser, pages: readonly Page[]): Pr
   };
 }
 
-/** Least squares over the second half of the samples: what has to warm up has done so by then. Bytes per minute. */
+/** Slope in bytes per minute, by least squares over the second half of the samples, when everything is warm. */
 export function slopeOf(samples: readonly MemorySample[], name: 'heap' | 'renderers' | 'gpu'): number {
   const late = samples.slice(Math.floor(samples.length / 2));
   const minutes = late.map(({ atMs }) => atMs / 60_000);

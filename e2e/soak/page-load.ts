@@ -1,4 +1,4 @@
-/** A request with the text that it has come to when nothing was wrong. */
+/** A request with its text from a run without faults. */
 export interface KnownRequest {
   readonly prompt: string;
   readonly options: { readonly seed: number; readonly maxNewTokens: number; readonly temperature: number };
@@ -27,12 +27,12 @@ export interface LoadCounts {
 
 declare global {
   interface Window {
-    /** Submits nothing any more; resolves when all that was submitted has settled. */
+    /** Stops submitting. Resolves when all submitted requests have settled. */
     endLoad?: () => Promise<LoadCounts>;
   }
 }
 
-/** Runs in the page: it is sent there as text, so it can use nothing from outside itself. */
+/** Runs in the page. It is sent there as text, so it can't use anything outside of itself. */
 export function startLoad({ seed, known, house, injected }: LoadOptions): void {
   const NUM_STREAMS = 4;
   const serve = window.tabserve;

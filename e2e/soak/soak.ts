@@ -41,7 +41,7 @@ const PROMPTS = [
 ];
 const HOUSE_FEATURES = [151, 4, 2, 33, 32.9, 150, 0.09, 1];
 
-/** Three tabs submit, read, cancel and reload for so long, while worker after worker dies; then all has to have been answered. */
+/** Three tabs submit, read, cancel and reload while one worker after the other dies. In the end, every request must be answered. */
 export async function runSoak({ browser, url, backend, minutes, seed }: SoakOptions): Promise<SoakReport> {
   const random = randomOf(seed);
   const faults: Record<string, number> = {};
@@ -65,7 +65,7 @@ export async function runSoak({ browser, url, backend, minutes, seed }: SoakOpti
   const counts: LoadCounts[] = [];
   const samples: MemorySample[] = [];
   isCalm = false;
-  // The worker that was calm goes with its tab: those that follow do what is planned for them.
+  // Restarting the tab ends the worker without faults. The following ones have their planned faults.
   await restart(pages[0], backend);
   for (const [index, page] of pages.entries())
     await page.evaluate(startLoad, { ...load, seed: seed + index });

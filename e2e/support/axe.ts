@@ -15,7 +15,7 @@ export async function axeViolations(page: Page): Promise<string[]> {
   // The page's policy allows no inline script: the debugger evaluates it.
   if (!hasAxe) await page.evaluate(source);
   const { violations } = await page.evaluate(() => {
-    // A color that still changes, from one theme to the other or as a box fades in, has the contrast of neither.
+    // Wait for color transitions: in between, the contrast is that of neither color.
     for (const animation of document.getAnimations())
       if (animation.effect?.getComputedTiming().endTime !== Infinity) animation.finish();
     return window.axe.run();

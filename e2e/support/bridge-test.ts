@@ -52,7 +52,7 @@ export const test = base.extend<BridgeFixtures, BridgeWorkerFixtures>({
 
 export { expect };
 
-/** A prompt that comes again is prefilled again: batches can be counted. */
+/** Turns prefix caching off, so that a repeated prompt is prefilled again and batches can be counted. */
 const DEFAULT_KNOBS = {
   policy: 'continuous',
   maxBatchSize: 8,

@@ -71,8 +71,8 @@ export interface SurvivalOptions {
 }
 
 /**
- * Eight requests at a time, until a worker has died of each fault, at moments that the seed chooses and after a token of its own.
- * Every text has to be the undisturbed one, and every stream what its result says.
+ * Runs eight requests at a time until a worker has died of each fault. The seed chooses the moments, all after a worker's first
+ * token. Every text must equal that of an undisturbed run, and every stream must equal its result.
  *
  * @returns The gaps, ms, in ascending order.
  */

@@ -23,7 +23,7 @@ import { Site } from './site.ts';
 import type { Outcome, Tab } from './tab.ts';
 import { expect, test as base } from './test.ts';
 
-/** The embedded model under another name: small, and what PyTorch makes of it is known. */
+/** The embedded model under another name: it is small, and PyTorch's results for it are known. */
 export const TWIN = 'tests/twin';
 /** The page's policy forbids it, and nothing listens there. Playwright lists a request that a redirect to it would have made. */
 export const FORBIDDEN_URL = 'http://127.0.0.1:9/';
@@ -54,7 +54,7 @@ const BROKEN_TWINS: ReadonlyMap<string, FileFault> = new Map([
   ['tests/endless-pattern', tokenizerThatSplitsBy('(a+)+$')],
 ]);
 
-/** A generated decoder in two shards, and two that are as it is, but for one file. */
+/** A generated decoder in two shards, and two copies that differ in one file. */
 export const SHARDED = 'generated/llama';
 export const UNKNOWN_ROPE = 'tests/unknown-rope';
 export const MISSING_SHARD = 'tests/missing-shard';
@@ -70,7 +70,7 @@ interface HubTestFixtures {
   /** A page of this test's own, with the chat model of the hub loaded. */
   readonly chatTab: Tab;
   /** Fails the test if a request goes anywhere but to the page's own origin and to the hub. */
-  readonly staysHome: void;
+  readonly allowsNoForeignRequests: void;
 }
 
 export const test = base.extend<HubTestFixtures, HubWorkerFixtures>({
@@ -110,7 +110,7 @@ export const test = base.extend<HubTestFixtures, HubWorkerFixtures>({
     await provide(hubSite.pageUrl);
   },
 
-  staysHome: [
+  allowsNoForeignRequests: [
     async ({ context, hubSite }, provide) => {
       const foreign: string[] = [];
       const { reportUrl } = requireEnvironment();

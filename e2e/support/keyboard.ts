@@ -53,7 +53,7 @@ export async function checkWithArrows(page: Page, checked: Locator, target: Loca
 
 /** The keyboard starts where a page just opened does. */
 export async function blur(page: Page): Promise<void> {
-  // A chart under the pointer that an earlier test has left shows what is under it, not what the keyboard chooses.
+  // If an earlier test left the pointer over a chart, the chart would show the values there instead of the keyboard's choice.
   await page.mouse.move(0, 0);
   await page.evaluate(() => document.activeElement instanceof HTMLElement && document.activeElement.blur());
 }

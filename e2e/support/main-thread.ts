@@ -2,7 +2,7 @@ import type { Browser, Page } from 'playwright/test';
 
 /** A task of the page's own thread. */
 export interface ThreadTask {
-  /** From its begin to its end, ms: with what other threads have taken of the cores meanwhile. */
+  /** Wall time in ms, which includes the time that other threads took the cores. */
   readonly wallMs: number;
   /** CPU time of the thread in this period, ms. */
   readonly cpuMs: number;
@@ -19,7 +19,7 @@ interface TraceEvent {
   readonly args: { readonly name?: string };
 }
 
-/** Does the work, and says which tasks the page's own thread had meanwhile: of all pages' threads, the busiest one. */
+/** Does the work, and returns the tasks of the page's own thread meanwhile: the busiest thread of all pages. */
 export async function traceMainThread<Result>(
   browser: Browser,
   page: Page,

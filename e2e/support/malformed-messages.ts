@@ -33,7 +33,7 @@ const VALID: readonly Readonly<Record<string, unknown>>[] = [
   { version, workerId, type: 'call-refused', callId: 1, error },
 ];
 
-/** Fields that the parser lets have any value, or none. They are checked later. */
+/** Fields that the parser doesn't check. They are checked later. */
 const UNCHECKED = new Set(['input', 'options', 'knobs']);
 
 const JUNK: readonly unknown[] = [

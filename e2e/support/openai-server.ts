@@ -16,7 +16,7 @@ export interface UpstreamFault {
   /** The answer is this status, in OpenAI's shape. */
   readonly status?: number;
   readonly headers?: Readonly<Record<string, string>>;
-  /** The connection is cut after so many tokens. */
+  /** The connection is cut after this many tokens. */
   readonly cutAfter?: number;
   /** An event in the stream says that generating has failed. */
   readonly breaksAfter?: number;
@@ -28,7 +28,7 @@ export interface OpenAiServer {
   readonly calls: readonly CompletionCall[];
   /** Asked for every completion; undefined answers it well. */
   fault: (body: CompletionCall['body']) => UpstreamFault | undefined;
-  /** All answers stop after so many tokens, until what this returns is called. */
+  /** Holds all answers after this many tokens, until the returned function is called. */
   hold(numTokens: number): () => void;
   forget(): void;
   close(): Promise<void>;
@@ -39,7 +39,7 @@ const CHAT_PATH = '/v1/chat/completions';
 /** The model that it serves, by the name that vLLM's card gives it. */
 export const UPSTREAM_MODEL = 'counting-gpt';
 
-/** A vLLM's HTTP behavior around a model that counts: token k of choice i has the id `seed + 100 i + k`, and the id for a text. */
+/** vLLM's HTTP behavior around a model that counts: token k of choice i has the id `seed + 100 i + k`, which is also its text. */
 export async function startOpenAiServer(): Promise<OpenAiServer> {
   const calls: CompletionCall[] = [];
   let gate: { readonly numTokens: number; readonly opened: Promise<void> } | undefined;

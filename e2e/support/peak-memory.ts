@@ -23,10 +23,10 @@ function peakOfProcess(id: number): number {
 }
 
 /**
- * The most memory that a renderer of a browser has ever had, in bytes: page, worker and WASM heap are in one. By Linux' own
- * count; 0 on other systems.
+ * The peak memory of a browser's largest renderer, in bytes. A renderer holds page, worker and WASM heap. Linux counts it;
+ * 0 on other systems.
  *
- * @param profile The browser's profile folder, by which its processes are told from others.
+ * @param profile The browser's profile folder, which identifies its processes.
  */
 export function peakRendererMemory(profile: string): number {
   const processes = listProcesses();

@@ -23,8 +23,8 @@ export interface PolicyReports {
 }
 
 /**
- * Hears what the page's policy has stopped, in whichever page, worker or worker's worker: no script of a test reaches
- * all of them from their first line on, the browser's own reports do.
+ * Receives the browser's reports of policy violations in pages, workers and their workers. A test's script could not reach all of
+ * them from their first line on.
  */
 export async function collectPolicyReports(): Promise<PolicyReports> {
   const reports: string[] = [];
@@ -49,7 +49,7 @@ export async function collectPolicyReports(): Promise<PolicyReports> {
   };
 }
 
-/** The policy of the built page, whose violations are told. */
+/** The policy of the built page, with a URL for reports of violations. */
 export function reportingPolicy(reportUrl: string, hub: readonly string[] = []): string {
   return `${contentSecurityPolicy(hub)}; report-uri ${reportUrl}`;
 }

@@ -18,7 +18,7 @@ export interface RawRequest {
 /** The client waits for the answer, ends its side, leaves at once, or leaves in the middle of the answer. */
 export type Manner = 'wait' | 'half-close' | 'leave' | 'leave midway';
 
-/** Sends bytes as they are, whether they make a request or not, and waits until the connection is closed. */
+/** Sends raw bytes, which need not be a valid request, and waits until the connection is closed. */
 export function sendRaw({ port, parts, manner = 'wait' }: RawRequest): Promise<RawAnswer> {
   const { promise, resolve, reject } = Promise.withResolvers<RawAnswer>();
   const socket = connect(port, '127.0.0.1');

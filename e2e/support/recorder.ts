@@ -18,7 +18,7 @@ declare global {
   }
 }
 
-/** Runs in the page: it is sent there as text, so it can use nothing from outside itself. */
+/** Runs in the page. It is sent there as text, so it can't use anything outside of itself. */
 export function installRecorder(): void {
   const steps: StepRecord[] = [];
   const updates: ClientUpdate[] = [];
@@ -35,7 +35,7 @@ export function installRecorder(): void {
       updates.push(update);
       hasUpdates = true;
       if (type === 'finished' || type === 'failed') outstanding.delete(requestId);
-      // The worker tells of the step that leaves it idle before it tells what that step has brought.
+      // The worker reports the step that leaves it idle before that step's updates.
       else if (type !== 'chunk') statsSinceLastStart = undefined;
     }
   });

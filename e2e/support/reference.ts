@@ -37,7 +37,7 @@ export function greedyTokenIds(
   return end === -1 ? limited : limited.slice(0, end);
 }
 
-/** Whether the end token itself belongs to a result's tokens is the engine's business, not the comparison's. */
+/** Drops the end token, because the engine decides whether a result includes it. */
 export function withoutEnd(tokenIds: readonly number[]): readonly number[] {
   return tokenIds.at(-1) === eosTokenId ? tokenIds.slice(0, -1) : tokenIds;
 }

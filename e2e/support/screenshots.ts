@@ -8,7 +8,7 @@ export const SCREENSHOTS = fileURLToPath(new URL('../screenshots', import.meta.u
 /** Keeps what differs from run to run from being drawn. */
 const STILL_STYLE = new URL('still.css', import.meta.url);
 
-/** For the rest of the page's life. Its policy allows no style in an element; a sheet that a script makes is none. */
+/** Applies until the page closes. Uses a constructed style sheet, because the page's policy forbids style elements. */
 export async function standStill(page: Page): Promise<void> {
   await page.evaluate(adoptStyle, await readFile(STILL_STYLE, 'utf8'));
 }

@@ -4,7 +4,7 @@ import type { TextRequest } from './tab.ts';
 
 const LETTERS = 'ABCDEFGHI';
 
-/** One greedy request per length, with the reference prompts in their order: none of them ends before that. */
+/** One greedy request per length, with the reference prompts in order. None of them ends before its length. */
 export function requestsOf(...lengths: readonly number[]): TextRequest[] {
   return lengths.map((maxNewTokens, index) => ({
     prompt: reference.prompts[index]?.prompt ?? '',

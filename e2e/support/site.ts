@@ -56,8 +56,8 @@ export class Site {
   }
 
   /**
-   * Freezes a tab, as the browser does after it was hidden for long. A browser freezes hidden pages only, and a headless one is
-   * always visible: so the event is the test's own, and the debugger stops the page's thread. Resolves with what thaws it.
+   * Freezes a tab, as the browser does after it was hidden for long. A headless page is always visible and never frozen, so the
+   * test dispatches the event and the debugger stops the page's thread. Resolves with a function that thaws the tab.
    */
   async freeze(tab: Tab): Promise<() => Promise<void>> {
     await tab.page.evaluate(() => document.dispatchEvent(new Event('freeze')));
@@ -68,7 +68,7 @@ export class Site {
     };
   }
 
-  /** The page's own thread stops; its worker goes on. Resolves with what ends it. */
+  /** Stops the page's own thread; its worker goes on. Resolves with a function that ends this. */
   async hang(tab: Tab): Promise<() => Promise<void>> {
     this.#forget(tab);
     const session = await this.context.newCDPSession(tab.page);

@@ -14,7 +14,7 @@ export interface StaticHost {
 }
 
 /**
- * Serves files as a host does that knows nothing of the page: without a header of its own. Files may change meanwhile.
+ * Serves files as a generic host does, without headers for the page. Files may change meanwhile.
  *
  * @param path Where the folder is mounted, from `/` to `/`.
  */
@@ -24,7 +24,7 @@ export async function startStaticHost(folder: string, path: string): Promise<Sta
   const server = createServer((request, response) => {
     const { url = '' } = request;
     const miss = (): void => {
-      // Browsers look for it by themselves.
+      // Browsers request it by themselves.
       if (url !== '/favicon.ico') failures.push(url);
       response.writeHead(404).end();
     };

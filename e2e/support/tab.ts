@@ -54,7 +54,7 @@ export const DEFAULT_KNOBS: Partial<BatchingPolicy> = {
   maxContextLength: 4096,
 };
 
-/** Between two looks at the page, ms. Playwright's default is to look in each frame, which a software adapter has to draw. */
+/** Polling interval, ms. By default, Playwright polls in each frame, and a software adapter would have to draw each of them. */
 const POLLING = { polling: 50 } as const;
 
 /** Shows the options of a request and the batcher's knobs, which are closed at the start. */
@@ -178,7 +178,7 @@ export class Tab {
     );
   }
 
-  /** Resolves when requests of this tab have made so many tokens together. */
+  /** Resolves when requests of this tab have generated this many tokens together. */
   async whenStreamed(numTokens: number): Promise<void> {
     await this.page.waitForFunction(
       (wanted) => window.recorder.updates.filter(({ type }) => type === 'chunk').length >= wanted,

@@ -7,7 +7,7 @@ import { DEFAULT_KNOBS, Tab, type Backend } from './tab.ts';
 
 export { expect };
 
-/** Marks a test whose claim has nothing to do with where the model runs. It runs on WASM only, which loads in no time. */
+/** Marks a test that doesn't depend on the backend. It runs only on WASM, which loads fast. */
 export const ANY_BACKEND = '@any-backend';
 
 /** Long proofs run whole: `npm run test:full`. */
@@ -32,9 +32,9 @@ export interface TestFixtures {
   readonly ownTab: Tab;
   /** The same, opened, with the embedded model ready. */
   readonly readyTab: Tab;
-  /** A profile of this test's own without any tab; those that live at the end must be without errors. */
+  /** A new profile without any tab. Tabs that are open at the end must have no errors. */
   readonly site: Site;
-  /** Returns and clears the violations of the page's policy. Those that are left at the end fail the test. */
+  /** Returns and clears the violations of the page's policy. Any left at the end fail the test. */
   readonly takeViolations: () => Promise<readonly string[]>;
 }
 

@@ -17,7 +17,7 @@ interface Report {
   readonly tests: readonly { readonly name: string; readonly status: number; readonly message: string }[];
 }
 
-/** Files of which the tests are about a model that has to be downloaded first. */
+/** Files whose tests need a model that is not downloaded yet. */
 const TO_DOWNLOAD = /user-activation|monitor-callback-exception/;
 
 const LABELS: Readonly<Record<Verdict['kind'], string>> = {
@@ -80,11 +80,11 @@ async function runFile(
   await (isToDownload ? context.close() : page.close());
 }
 
-/** The page tells its results itself: whatever a debugger evaluates in it counts as the user's touch. */
+/** The page reports its results by itself, because a debugger's evaluation in it would count as user activation. */
 async function openTest(context: BrowserContext, address: string) {
   const page = await context.newPage();
   const { promise: report, resolve } = Promise.withResolvers<Report>();
-  await page.exposeFunction('tellReport', resolve);
+  await page.exposeFunction('sendReport', resolve);
   await page.exposeFunction('clickAt', (x: number, y: number) => page.mouse.click(x, y));
   await page.goto(address);
   return { page, report };

@@ -18,10 +18,10 @@ const OWN = '/own/';
 const CHAT_FOLDER = `${OWN}chat/`;
 const BASE_FOLDER = `${OWN}storyteller/`;
 
-/** Tells what the tests of a page came to, and lets its elements be clicked. */
+/** Reports the results of a page's tests, and lets tests click its elements. */
 const REPORT = `
 add_completion_callback((tests, { message }) => {
-  window.tellReport({ message, tests: tests.map(({ name, status, message }) => ({ name, status, message: message ?? '' })) });
+  window.sendReport({ message, tests: tests.map(({ name, status, message }) => ({ name, status, message: message ?? '' })) });
 });
 `;
 const VENDOR = `

@@ -38,7 +38,7 @@ class AbortAudience {
 
   constructor(signal: AbortSignal) {
     this.#signal = signal;
-    signal.addEventListener('abort', this.#tellAll);
+    signal.addEventListener('abort', this.#notifyAll);
   }
 
   add(listener: () => void): void {
@@ -49,10 +49,10 @@ class AbortAudience {
     this.#listeners.delete(listener);
     if (this.#listeners.size > 0) return;
     audiences.delete(this.#signal);
-    this.#signal.removeEventListener('abort', this.#tellAll);
+    this.#signal.removeEventListener('abort', this.#notifyAll);
   }
 
-  readonly #tellAll = (): void => {
+  readonly #notifyAll = (): void => {
     audiences.delete(this.#signal);
     for (const listener of this.#listeners) listener();
   };

@@ -1,6 +1,6 @@
 import type { Clock } from './clock.ts';
 
-/** At most one timer, for the earliest moment asked for. It may ring before a listener has anything to do, never late. */
+/** At most one timer, for the earliest requested time. It may fire before a listener has anything to do, but never late. */
 export class Alarm {
   readonly #clock: Clock;
   readonly #ring: (dueMs: number) => void;

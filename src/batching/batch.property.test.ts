@@ -174,7 +174,7 @@ class Schedule<Each extends Run> {
     expect(this.startedIds, 'FIFO').toEqual(this.startedIds.toSorted((a, b) => a - b));
   }
 
-  /** Holds when promises alone can move nothing: beside a free slot, only calls that may still wait do. */
+  /** Checks, once all promises have settled: if a slot is free, each waiting call may still wait. */
   checkPromptness(call: BatchControls, settledIds: ReadonlySet<number>): void {
     const hasLeft = new Set([...settledIds, ...this.startedIds]);
     const waitingSinceMs = this.arrivedAtMs.filter((_, id) => !hasLeft.has(id));
@@ -325,7 +325,7 @@ function areEnds(seen: readonly string[]): boolean {
   return seen.every((entry) => entry === 'end');
 }
 
-/** A generator that does what it is told, one order at a time. */
+/** A generator that follows orders, one at a time. */
 class OrderedGenerator implements Run {
   isEnded = false;
   readonly #calls: () => readonly StreamCall[];
@@ -381,7 +381,7 @@ async function runStream(given: Settings, actions: readonly StreamAction[]): Pro
   const schedule = new Schedule<OrderedGenerator>(given);
   const calls: StreamCall[] = [];
   const call: BatchedStream<Item, string> = batchStream((items) => {
-    // The first handler runs inside the very call that it answers: its stream is known when an order comes.
+    // The first handler runs inside its own call, before the call's stream is known. So it reads the streams with each order.
     const run = new OrderedGenerator(() => items.flatMap(({ id }) => calls[id] ?? []));
     schedule.start(run, items, call);
     return run.generate();

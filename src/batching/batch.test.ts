@@ -1125,7 +1125,7 @@ describe('batch: the event', () => {
     await finishAll();
     expect(await Promise.all(answers)).toEqual([1, 2]);
     expect(call.sinkErrors).toBe(2);
-    await new Promise((resolve) => setImmediate(resolve)); // when Node tells of unhandled rejections
+    await new Promise((resolve) => setImmediate(resolve)); // Node reports unhandled rejections by then.
     process.off('unhandledRejection', unhandled);
     expect(unhandled).not.toHaveBeenCalled();
   });

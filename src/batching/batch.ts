@@ -215,8 +215,8 @@ async function runStreamHandler<Item, Chunk>(
     let closing: Promise<unknown> | undefined;
     const close = (): Promise<unknown> => (closing ??= closeSteps(steps));
     const closed = Promise.withResolvers<unknown>();
-    // A generator ends its pending step before it closes. Another iterator may never settle that step: once its
-    // return() has ended, so has the handler.
+    // A generator settles its pending step before it closes. Another iterator may never settle it, so the handler
+    // counts as ended once return() has ended.
     running.onAbandoned = () => {
       if (steps.return) closed.resolve(close());
     };
@@ -258,12 +258,12 @@ function deliver<Item, Chunk>(
   }
 }
 
-/** Asked first: calling `errorIn` for each slot was measured to take up to a fifth of the time of a small batch. */
+/** Check this first: calling `errorIn` for each slot takes up to a fifth of a small batch's time (measured). */
 function isPrimitive(slot: unknown): boolean {
   return typeof slot !== 'object' && typeof slot !== 'function';
 }
 
-/** The `Error` in a slot, or an error for a slot that throws when it is asked for its class, as a revoked Proxy does. */
+/** The `Error` in a slot. A slot whose class cannot be read, such as a revoked Proxy, gives a TypeError. */
 function errorIn(slot: unknown): Error | undefined {
   try {
     return slot instanceof Error ? slot : undefined;

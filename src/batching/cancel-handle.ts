@@ -7,7 +7,7 @@ export interface CallHolder {
   cancel(place: number, error: RequestCancelledError, isSilent: boolean): void;
 }
 
-/** Cancels one call, whoever holds it. Only calls that can be cancelled have one. */
+/** Cancels one call, in the queue or in a batch. Only calls that can be cancelled have a handle. */
 export class CancelHandle {
   #holder: CallHolder | undefined;
   /** The call's id within its holder. */
@@ -30,7 +30,7 @@ export class CancelHandle {
     this.#holder?.cancel(this.#place, error, isSilent);
   }
 
-  /** Called when the call is settled: its signal or stream may live on, and must not keep the batch alive. */
+  /** Called when the call is settled. Its signal or stream may live longer, and must not keep the batch in memory. */
   close(): void {
     this.#holder = undefined;
     this.#stopListening?.();

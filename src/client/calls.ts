@@ -19,7 +19,7 @@ export type Ask = Calls['ask'];
 /** The part of a `Connection` that calls use. */
 interface CallConnection {
   readonly isServed: boolean;
-  /** Why there are no more answers; undefined while there may be some. */
+  /** The reason why no more answers come. Undefined while they may. */
   readonly end: Error | undefined;
   post(message: Outgoing): void;
 }

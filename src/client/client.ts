@@ -225,7 +225,7 @@ export class TabserveClient<Deployments extends DeploymentMap = DeploymentTypes<
     const unsubscribe = this.subscribe('status', ({ load }) => load && onProgress?.(load));
     const cancel = (): void => {
       this.steerLoad('cancel');
-      // Without a worker, no answer comes to the cancellation.
+      // Without a worker, nothing answers the cancellation.
       if (!this.#connection.isServed) this.#calls.dropRefused();
     };
     signal?.addEventListener('abort', cancel);

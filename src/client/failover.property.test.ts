@@ -14,9 +14,9 @@ import { ServeWorker } from '../worker/serving/serve-worker.ts';
 import type { Link, LinkListener } from './links/link.ts';
 import { parseWorkerMessage } from '../protocol/worker-messages.ts';
 
-// Tabs and workers as they are, on channels that deliver when the test says so.
+// Real tabs and workers, on channels that deliver when the test says so.
 
-/** Raise it for a long night: PROPERTY_RUNS=20000 npx vitest run src/worker/failover. */
+/** Raise it for an overnight run: PROPERTY_RUNS=20000 npx vitest run src/client/failover. */
 const NUM_RUNS = Number(process.env['PROPERTY_RUNS'] ?? 100);
 
 const adder = defineDeployment<number, number>({
@@ -187,8 +187,8 @@ async function apply(site: Site, step: Action): Promise<void> {
   }
 }
 
-/** Everything that was said arrives, and every handler answers. */
-async function comeToRest(site: Site): Promise<void> {
+/** Delivers all messages, and lets every handler answer. */
+async function drain(site: Site): Promise<void> {
   if (!site.hasWorker) site.startWorker();
   for (let isQuiet = false; !isQuiet; isQuiet = site.isQuiet) {
     while (!site.isQuiet) {
@@ -212,13 +212,13 @@ describe('requests of tabs whose workers are lost', () => {
     const site = new Site(1);
     const [only] = site.tabs;
     site.startWorker();
-    await comeToRest(site);
+    await drain(site);
     site.loseWorker();
     site.startWorker();
     only?.submit(3);
     site.deliverToWorker();
     await work();
-    await comeToRest(site);
+    await drain(site);
     expect([...(only?.ends.values() ?? [])]).toEqual([1]);
   });
 
@@ -227,7 +227,7 @@ describe('requests of tabs whose workers are lost', () => {
       fc.asyncProperty(fc.array(action, { maxLength: 80, size: 'max' }), async (actions) => {
         const site = new Site(2);
         for (const step of actions) await apply(site, step);
-        await comeToRest(site);
+        await drain(site);
         for (const { ends, wrong } of site.tabs) {
           expect([...ends.values()]).toEqual(Array.from(ends, () => 1));
           expect(wrong).toEqual([]);

@@ -11,7 +11,7 @@ import { ScriptedBackend } from '../worker/testing/scripted-backend.ts';
 import { createScriptedModel, scriptedChatTemplate } from '../worker/test-support.ts';
 import { submitAll } from '../worker/text-generation/test-support.ts';
 
-// A worker that is lost after any of its messages, and the next one: what the tab hears is what one worker would say.
+// One worker is lost after any of its messages, and another takes over. The tab receives the same as from a single worker.
 
 const ID = requestId('r');
 const PROMPT = 'ab';
@@ -43,7 +43,7 @@ async function generate(input: Prompt, options: GenerationOptions, resumption?: 
   return messages.filter((updates) => updates.length > 0);
 }
 
-/** All that was streamed, one text per continuation and the logprobs of its prompt, and the result without its times. */
+/** The streamed texts and prompt logprobs of each continuation, and the result without its timings. */
 function heard(updates: readonly RequestUpdate[]) {
   const texts: string[] = [];
   const promptLogprobs: PromptTokenLogprobs[][] = [];

@@ -14,10 +14,10 @@ import type { Outbox } from '../worker/serving/outbox.ts';
 import { createServeHost } from '../worker/test-support.ts';
 import { parseWorkerMessage } from '../protocol/worker-messages.ts';
 
-// Tabs and workers as they are, on channels and locks that deliver when the test says so. Users change `maxBatchSize` alone,
-// and overrides `policy` alone, so that one is never taken for the other.
+// Real tabs and workers, on channels and locks that deliver when the test says so. Users change only `maxBatchSize`, and
+// overrides change only `policy`, which tells the two apart.
 
-/** Raise it for a long night: PROPERTY_RUNS=20000 npx vitest run src/worker/policy-override. */
+/** Raise it for an overnight run: PROPERTY_RUNS=20000 npx vitest run src/client/policy-override. */
 const NUM_RUNS = Number(process.env['PROPERTY_RUNS'] ?? 200);
 
 class Tab {
@@ -202,10 +202,10 @@ const ANSWERED_BY_TWO = [
   'lose worker',
 ].map((name) => ({ name, choice: 0 }));
 
-/** Lets what was answered be heard. */
+/** Lets answers reach their callers. */
 const settle = () => vi.advanceTimersByTimeAsync(0);
 
-async function comeToRest(site: Site): Promise<void> {
+async function drain(site: Site): Promise<void> {
   if (!site.hasWorker) site.startWorker();
   for (let isQuiet = false; !isQuiet; isQuiet = site.isQuiet) {
     while (!site.isQuiet) {
@@ -237,14 +237,14 @@ describe('the users’ policy', () => {
           if (tab) ACTIONS[name]?.[1](site, tab, choice);
           await settle();
         }
-        await comeToRest(site);
+        await drain(site);
         const holders = others.flatMap(({ holding }) => holding);
         const held = watching?.serve.status();
         expect(holders).toHaveLength(held?.override ? 1 : 0);
         expect(held?.policy.policy).toBe(holders[0]?.held?.policy.policy ?? 'continuous');
 
         for (const tab of others) tab.isOpen = false;
-        await comeToRest(site);
+        await drain(site);
         const after = watching?.serve.status();
         expect(after).not.toHaveProperty('override');
         expect(after?.policy).toEqual(held?.override?.basePolicy ?? held?.policy);
@@ -256,5 +256,5 @@ describe('the users’ policy', () => {
 });
 
 function ignore(): void {
-  // A load test would tell its user.
+  // A load test would show the error to its user.
 }

@@ -3,7 +3,7 @@ import type { Validate } from '../batching/validate.ts';
 
 // Data from a channel is unknown until one of these schemas has checked it.
 
-/** Raised with every change of a message's shape. A client of another version is told to reload. */
+/** Raised with every change of a message's shape. A client of another version is asked to reload. */
 export const PROTOCOL_VERSION = 10;
 
 /** The longest ID and deployment name, in UTF-16 units. Messages with longer ones are dropped. */

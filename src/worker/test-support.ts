@@ -131,7 +131,7 @@ export class FakeLocks implements Locks {
   }
 }
 
-/** From now on, an abort comes too late, although the callback is called later. */
+/** Grants the lock to the first in the queue. An abort comes too late from now on, although the callback runs later. */
 function grantFirst([first]: readonly LockRequest[]): void {
   if (!first) return;
   first.isGranted = true;
@@ -171,12 +171,16 @@ export class FakeWorkerPort implements WorkerPort {
 
 /** The tab that made a worker. Records its messages. */
 export interface RecordingServeHost extends ServeWorkerHost {
-  readonly told: Unsigned<HostMessage>[];
+  readonly reports: Unsigned<HostMessage>[];
 }
 
 export function createServeHost(past: Partial<WorkerPast> = {}): RecordingServeHost {
-  const told: Unsigned<HostMessage>[] = [];
-  return { past: { ...NO_PAST, ...past }, told, tell: (message) => told.push(structuredClone(message)) };
+  const reports: Unsigned<HostMessage>[] = [];
+  return {
+    past: { ...NO_PAST, ...past },
+    reports,
+    tell: (message) => reports.push(structuredClone(message)),
+  };
 }
 
 /** Records the events of a link, one line each, and its messages. */
@@ -295,8 +299,8 @@ function lettersOf(text: string): number[] {
 }
 
 /**
- * Whether a value has the types of one of the samples, whatever it says. In a sample `undefined` takes anything, and a
- * field `*` stands for those that are not named.
+ * Whether a value has the same types as one of the samples. In a sample, `undefined` accepts anything, and the field `*`
+ * stands for all fields that it doesn't name.
  */
 export function hasShapeOf(value: unknown, samples: readonly unknown[]): boolean {
   return samples.some((sample) => {

@@ -144,7 +144,7 @@ class Mirror {
       response.writeHead(fault.status, fault.headers).end();
       return undefined;
     }
-    // The hub does not tell a private model from one that is not there.
+    // The real hub answers the same for a private model and for a missing one.
     if (!repository) refuse(response, 401, 'RepoNotFound');
     else if (!['main', 'HEAD', repository.commit].includes(revision))
       refuse(response, 404, 'RevisionNotFound');

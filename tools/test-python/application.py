@@ -16,7 +16,7 @@ SUBJECT = "deploy/ray-serve"
 FOLDER = ROOT / "deploy" / "ray-serve"
 URL = "http://localhost:8000"
 PRICE_TOLERANCE = 1e-5
-# The smallest machine that it has to start on: Ray reserves cores, and a replica that does not fit never starts.
+# The smallest machine that it must start on. Ray reserves cores, and a replica that does not fit never starts.
 NUM_CPUS = 2
 
 

@@ -1,4 +1,4 @@
-"""Python's clients of OpenAI's API, each in its own words, against Tabserve on the embedded model."""
+"""Runs Python clients of OpenAI's API, each with its own tests, against Tabserve on the embedded model."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ OFFLINE = {
     "HF_HUB_OFFLINE": "1",
     "HF_DATASETS_OFFLINE": "1",
     "CUDA_VISIBLE_DEVICES": "",
-    # Else it asks a server for prices.
+    # Otherwise it requests prices from a server.
     "LITELLM_LOCAL_MODEL_COST_MAP": "True",
     "PYTHONDONTWRITEBYTECODE": "1",
 }

@@ -30,7 +30,7 @@ BEGIN, END = "<!-- measured: begin -->", "<!-- measured: end -->"
 
 
 def main() -> int:
-    # A shell that runs this in the background ignores Ctrl+C for it, and so would all that it starts.
+    # A shell that runs this in the background makes it ignore Ctrl+C, which its child processes would inherit.
     signal.signal(signal.SIGINT, signal.default_int_handler)
     arguments = parse_arguments()
     require_programs()

@@ -50,7 +50,7 @@ def ask(url: str, body: Any = None) -> tuple[int, str]:
 
 
 def wait_until_served(url: str) -> None:
-    """Until it answers with 200: a config file is submitted long before its replicas have started."""
+    """Waits for an answer with status 200, because a config file is submitted long before its replicas start."""
     deadline = time.monotonic() + READY_TIMEOUT_S
     last = "nothing"
     while time.monotonic() < deadline:

@@ -11,7 +11,7 @@ import threading
 from pathlib import Path
 from typing import Mapping, Sequence
 
-# Serve's own shutdown takes its time on a busy machine, and one that is cut short leaves its application behind.
+# Serve's own shutdown is slow on a busy machine. If it is cut short, its application stays behind.
 STOP_GRACE_S = 120
 
 
@@ -52,7 +52,7 @@ class Child:
         return line
 
     def stop(self, first: signal.Signals = signal.SIGINT) -> None:
-        """Asks politely, then kills what is left of the group."""
+        """Sends a signal to end the group, then kills its remaining processes."""
         self._signal(first)
         try:
             self._process.wait(STOP_GRACE_S)
@@ -81,7 +81,7 @@ class Child:
 def run(
     command: Sequence[str | Path], *, env: Mapping[str, str] | None = None, cwd: Path | None = None, timeout_s: float = 600
 ) -> subprocess.CompletedProcess[str]:
-    """Runs a program to its end, whatever its exit status. Its two outputs come as one."""
+    """Runs a program until it exits, with any status. Joins its two outputs."""
     return subprocess.run(
         [str(part) for part in command],
         env={**os.environ, **(env or {})},

@@ -49,11 +49,11 @@ class RayCluster:
         self._folder = Path(tempfile.mkdtemp(prefix="ray-"))
         self.env: Mapping[str, str] = {
             "RAY_ADDRESS": f"127.0.0.1:{port}",
-            # Ray 2.60 asks for a token by default, and would keep one in the home folder.
+            # Ray 2.60 requires a token by default, and would store one in the home folder.
             "RAY_AUTH_MODE": "token",
             "RAY_AUTH_TOKEN": secrets.token_hex(16),
             "RAY_USAGE_STATS_ENABLED": "0",
-            # Lines that are alike count as batches: each has to come.
+            # Equal lines count as separate batches, so none may be merged.
             "RAY_DEDUP_LOGS": "0",
             "RAY_COLOR_PREFIX": "0",
             "HF_HUB_OFFLINE": "1",
@@ -108,6 +108,6 @@ class RayCluster:
         return run([self.bin / "python", *arguments], env=self.env, cwd=cwd, timeout_s=timeout_s)
 
     def batch_sizes(self) -> list[int]:
-        """All that the tutorials' programs have printed on this cluster so far, in the order of each replica."""
+        """Everything that the tutorials' programs have printed on this cluster so far, in the order of each replica."""
         files = sorted(self._folder.glob("session_latest/logs/worker-*.out"), key=lambda file: file.stat().st_mtime)
         return [int(size) for file in files for size in BATCH_LINE.findall(file.read_text(errors="replace"))]

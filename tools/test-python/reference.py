@@ -23,7 +23,7 @@ def main() -> None:
 
 @torch.inference_mode()
 def entry(model: torch.nn.Module, tokenizer, text: str) -> dict:
-    """`logprobs[i]` is that of token i given those before it; the first token has none."""
+    """`logprobs[i]` is the logprob of token i, given the tokens before it. The first token has none."""
     ids = tokenizer(text)["input_ids"]
     logprobs = torch.log_softmax(model(torch.tensor([ids])).logits[0], dim=-1)
     top = logprobs[:-1].topk(NUM_TOP)

@@ -25,7 +25,7 @@ class Results:
             print(failure, flush=True)
 
     def run(self, subject: str, claim: str, action: Callable[[], None]) -> None:
-        """`action` raises where the claim does not hold; the checks after it run all the same."""
+        """`action` raises if the claim does not hold. Later checks still run."""
         try:
             action()
         except Exception:
@@ -38,7 +38,7 @@ class Results:
         return sum(check.failure is not None for check in self.checks)
 
     def subjects(self) -> list[tuple[str, int, int]]:
-        """Each with the numbers of its checks that passed and failed, in the order of their first one."""
+        """The subjects in order of their first check, each with its numbers of passed and failed checks."""
         names = list(dict.fromkeys(check.subject for check in self.checks))
         return [
             (name, sum(c.failure is None for c in own), sum(c.failure is not None for c in own))

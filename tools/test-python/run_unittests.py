@@ -1,4 +1,4 @@
-"""Runs test modules and writes what came of each test as JSON: `run_unittests.py RESULTS MODULE…`."""
+"""Runs test modules and writes the outcome of each test as JSON: `run_unittests.py RESULTS MODULE…`."""
 
 from __future__ import annotations
 

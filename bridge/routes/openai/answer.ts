@@ -130,7 +130,7 @@ export class Answer {
     return this.#model;
   }
 
-  /** @throws HttpError where the caller asked for another model, or another one generated what came before. */
+  /** @throws HttpError if the caller named another model, or another model generated the text so far. */
   #setModel(model: ServedModel | undefined): void {
     if (!model) throw new Error('A request has a token before a model has started it.');
     if (this.#model && this.#model.id !== model.id) throw modelReplaced();

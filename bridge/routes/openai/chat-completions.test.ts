@@ -73,7 +73,7 @@ describe('an answer to a chat', () => {
       [8, '\uFFFD'],
       [9, ' a'],
     ]);
-    await played.tellTexts((tokenId) => texts.get(tokenId) ?? '');
+    await played.answerTexts((tokenId) => texts.get(tokenId) ?? '');
     const own = { token: '!é', logprob: -0.5, bytes: [0x21, 0xc3, 0xa9] };
     expect(await (await answer).json()).toMatchObject({
       choices: [
@@ -202,13 +202,13 @@ describe('a stream of an answer', () => {
       { ...part, index: 0, text: '', tokenIds: [], finishReason: 'stop' },
     );
     played.finish(requestId);
-    const told = (await eventsOf(answer)).slice(0, -1).map((event) => {
+    const chunks = (await eventsOf(answer)).slice(0, -1).map((event) => {
       const { choices, usage: used } = Object(event);
       const [{ index, delta, finish_reason: reason }] = choices;
       return [index, delta, reason, used.prompt_tokens, used.completion_tokens];
     });
     const opening = { role: 'assistant', content: '' };
-    expect(told).toEqual([
+    expect(chunks).toEqual([
       [1, opening, null, 9, 0],
       [1, { content: 'b' }, null, 9, 1],
       [0, opening, null, 9, 0],
@@ -224,7 +224,7 @@ describe('a stream of an answer', () => {
     played.start(requestId);
     const logprobs = [{ tokenId: 7, logprob: -1, top: [] }];
     played.update({ type: 'chunk', requestId, index: 0, text: 'a', tokenIds: [7], logprobs });
-    await played.tellTexts(() => 'a');
+    await played.answerTexts(() => 'a');
     played.finish(requestId);
     expect(await eventsOf(answer)).toMatchObject([
       { choices: [{ delta: { role: 'assistant' }, logprobs: null }] },

@@ -98,7 +98,7 @@ function checkLimits({ max_tokens: older, max_completion_tokens: newer }: Own): 
   throw HttpError.invalid('max_tokens', message);
 }
 
-/** 0 of the likeliest tokens are none, with or without log probabilities. */
+/** `top_logprobs: 0` is allowed with or without `logprobs`. */
 function checkTopLogprobs({ logprobs, top_logprobs: top = 0 }: Own): void {
   if (logprobs || top === 0) return;
   throw HttpError.invalid('top_logprobs', '`top_logprobs` goes with `logprobs: true` alone.');

@@ -62,7 +62,7 @@ export class ChoiceStream {
   /**
    * The pieces to send now.
    *
-   * @param modelId Undefined while no model has started the request: its chunks are of a lost one, and void.
+   * @param modelId Undefined while no model has started the request. Its chunks then come from a lost model, and are void.
    * @throws HttpError if another model serves by now.
    */
   async read(chunk: GenerationChunk, modelId: string | undefined): Promise<readonly Piece[]> {

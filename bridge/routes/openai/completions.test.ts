@@ -61,7 +61,7 @@ describe('a completion that is asked for while the model is about to be replaced
     played.update({ type: 'chunk', requestId: id, index: 0, text: '!', tokenIds: [7], logprobs });
     await vi.waitFor(() => expect(played.posted.at(-1)).toMatchObject({ type: 'token-texts' }));
     played.serveModel('B');
-    await played.tellTexts(() => '?');
+    await played.answerTexts(() => '?');
     const refused = await (await answer).text();
     expect(refused).toMatch(/^data: \{"error":.*"MODEL_REPLACED"/);
     expect(refused).not.toContain('"choices"');
@@ -226,7 +226,7 @@ it('sends an echo with the logprobs of the prompt as soon as they are there', as
   await vi.waitFor(() =>
     expect(played.posted.at(-1)).toMatchObject({ type: 'token-texts', tokenIds: [1, 2, 4] }),
   );
-  await played.tellTexts((tokenId) => TEXTS.get(tokenId) ?? '');
+  await played.answerTexts((tokenId) => TEXTS.get(tokenId) ?? '');
   const end = { type: 'chunk', requestId, index: 0, text: '', tokenIds: [], finishReason: 'length' } as const;
   played.update(end);
   played.finish(requestId);

@@ -61,7 +61,7 @@ function chatToken(text: string, logprob: number | null) {
   return { token: text, logprob, bytes: bytesOf(text) };
 }
 
-/** UTF-8; null where the text doesn't tell: for a part of a character, and for a special token. */
+/** UTF-8 bytes. Null where the text doesn't determine them: for a part of a character, and for a special token. */
 function bytesOf(text: string): readonly number[] | null {
   return text === '' || text.includes('\uFFFD') ? null : [...Buffer.from(text)];
 }

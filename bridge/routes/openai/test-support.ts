@@ -19,7 +19,7 @@ import { Exchange } from '../../http/exchange.ts';
 import type { Route } from '../../http/router.ts';
 import { listen } from '../../test-support.ts';
 
-/** A route with the worker that it asks, which the test plays. Its models `A` and `B` serve in turn. */
+/** A route whose worker is played by the test. Its models `A` and `B` serve one after the other. */
 export class PlayedRoute {
   readonly posted: Outgoing[] = [];
   readonly #body: object;
@@ -82,7 +82,7 @@ export class PlayedRoute {
     return this.#submissions.map(({ requestId }) => requestId);
   }
 
-  /** The ids of the requests that have reached the worker, when there are as many. */
+  /** Waits until this many requests have reached the worker, and returns their ids. */
   async submitted(count: number): Promise<readonly RequestId[]> {
     await vi.waitUntil(() => this.submittedIds.length === count);
     return this.submittedIds;
@@ -143,7 +143,7 @@ export class PlayedRoute {
   }
 
   /** Answers the call for the texts of tokens. */
-  async tellTexts(textOf: (tokenId: number) => string): Promise<void> {
+  async answerTexts(textOf: (tokenId: number) => string): Promise<void> {
     const call = await vi.waitUntil(() => {
       const last = this.posted.at(-1);
       return last?.type === 'token-texts' && last;

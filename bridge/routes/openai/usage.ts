@@ -3,7 +3,7 @@ import type { GenerationResult } from '../../../src/protocol/generation.ts';
 
 export type Usage = ReturnType<typeof toUsage>;
 
-/** Which usage a stream tells. */
+/** Which usage a stream reports. */
 export interface StreamedUsage {
   /** The stream ends with a chunk that has the usage. */
   readonly isIncluded: boolean;

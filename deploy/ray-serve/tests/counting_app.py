@@ -23,7 +23,7 @@ FAILS, BREAKS, WAITS = [0, 0, 1], [0, 0, 2], [0, 0, 3]
 
 @ray.remote(num_cpus=0)
 class Gate:
-    """What prompts that wait are waiting for. A replica that is full could not be asked to let them go on."""
+    """Holds prompts back until it opens. It's an actor of its own because a full replica would not take the call."""
 
     def __init__(self):
         self._opened = asyncio.Event()

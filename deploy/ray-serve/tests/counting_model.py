@@ -1,4 +1,4 @@
-"""A causal model that counts: after token i it wants i + 1, by way of the interface that `transformers` has."""
+"""A causal model that counts: token i + 1 follows token i. It has the interface of `transformers`."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class CountingModel:
         assert rest["use_cache"] and attention_mask.shape[1] == past + input_ids.shape[1]
         self.batch_shapes.append(tuple(input_ids.shape))
         self.position_ids.append(rest["position_ids"].tolist())
-        # As the embedding of a position is looked up: there is none beyond the last.
+        # Like the lookup of a position's embedding, this fails beyond the last position.
         torch.arange(self.config.max_position_embeddings)[rest["position_ids"]]
         logits = torch.zeros(*input_ids.shape, VOCAB_SIZE)
         logits.scatter_(2, (input_ids + 1).clamp(max=EOS_ID).unsqueeze(2), 4.0)

@@ -94,8 +94,8 @@ test('hooks in strict mode share one client, stream, tell figures, and cancel wi
 });
 
 /**
- * Begins a request, waits for a part of a component to have a text, and clicks again, all in the page: a request may end before a
- * click from here arrives.
+ * Begins a request, waits for a part of a component to have a text, and clicks again. All this runs in the page, because a
+ * request may end before a click from the test arrives.
  */
 function clickInPage(
   page: Page,

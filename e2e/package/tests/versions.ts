@@ -7,7 +7,7 @@ import { buildNextVersion } from '../next-version.ts';
 import { serveFolders } from '../serve-folders.ts';
 import type { InstalledPackage } from '../installed-package.ts';
 
-// One tab was opened before an update of the app, and another one after it: the protocols of their packages differ.
+// One tab was opened before an update of the app, and another one after it, so the versions of their protocols differ.
 
 interface Addresses {
   readonly now: string;
@@ -40,7 +40,7 @@ async function serveBothVersions(
 }
 
 /** Resolves with the text or the code of the failure. */
-function tellStory(page: Page): Promise<string> {
+function requestStory(page: Page): Promise<string> {
   return page.evaluate(() =>
     // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the app's script has set it
     (window as unknown as AppWindow).serve
@@ -88,7 +88,7 @@ test('a tab of this version that meets the next one is told to reload, and its r
   await expectTexts(newer, [0]);
   const continued = expectTexts(newer, [1, 2]);
   const older = await openTab(now);
-  expect(await tellStory(older)).toBe('VERSION_MISMATCH');
+  expect(await requestStory(older)).toBe('VERSION_MISMATCH');
   expect(await statusOf(older)).toMatchObject({
     state: 'failed',
     error: { message: expect.stringContaining('reload this tab') },

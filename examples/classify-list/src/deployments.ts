@@ -5,7 +5,7 @@ import { LANGUAGES, type Language } from './languages.ts';
 
 export interface Guess {
   readonly language: Language;
-  /** Of the model, from 0 to 1. */
+  /** The model's probability of the language, from 0 to 1. */
   readonly probability: number;
 }
 

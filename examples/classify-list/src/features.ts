@@ -4,7 +4,7 @@ export const NUM_FEATURES = 2048;
 const LONGEST_GRAM = 3;
 
 /**
- * What the model reads of a text: how often each run of one to three characters occurs, hashed into `NUM_FEATURES` counters.
+ * The model's input: how often each run of one to three characters occurs in a text, hashed into `NUM_FEATURES` counters.
  * Counts are dampened by a logarithm, and the vector has length 1.
  */
 export function featuresOf(text: string): Float32Array {

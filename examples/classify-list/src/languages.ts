@@ -1,4 +1,4 @@
-/** The languages that the model tells apart, in the order of its outputs. */
+/** The languages that the model distinguishes, in the order of its outputs. */
 export const LANGUAGES = [
   'Arabic',
   'Chinese',

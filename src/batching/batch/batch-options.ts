@@ -84,7 +84,7 @@ export interface BatchEvent {
 
 /** Options of one call. */
 export interface CallOptions {
-  /** Cancels the call when it aborts: it rejects with RequestCancelledError, and leaves its batch if that has not been cut. */
+  /** Cancels the call when it aborts. The call rejects with RequestCancelledError, and leaves a batch that has not been cut. */
   readonly signal?: AbortSignal;
 }
 

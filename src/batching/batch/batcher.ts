@@ -140,7 +140,7 @@ export class Batcher<Item, To> implements BatchControls, CallHolder {
     const reject = this.#queue.remove(order);
     this.#numCancelled++;
     if (!isSilent) reject(error);
-    if (this.#queue.length === 0) this.#rest();
+    if (this.#queue.length === 0) this.#onQueueEmpty();
   }
 
   flush(): void {
@@ -200,7 +200,7 @@ export class Batcher<Item, To> implements BatchControls, CallHolder {
       while (this.#hasFreeSlot && this.#cutOne(isCheckDue, arrival));
     }
     if (!this.#hasFreeSlot) this.#alarm.clear();
-    if (this.#queue.length === 0) this.#rest();
+    if (this.#queue.length === 0) this.#onQueueEmpty();
   }
 
   #takeCheck(arrival: number | undefined, alarmMs: number | undefined): boolean {
@@ -327,7 +327,7 @@ export class Batcher<Item, To> implements BatchControls, CallHolder {
   }
 
   /** Called when no call waits: clears the alarm and the limits. */
-  #rest(): void {
+  #onQueueEmpty(): void {
     this.#gathering = undefined;
     this.#alarm.clear();
     if (!this.#isIdle) return;

@@ -129,7 +129,7 @@ export class CallQueue<Item, To> {
     return reject;
   }
 
-  /** Takes the first `count` calls out; so many wait. */
+  /** Takes out the first `count` calls. At least that many must wait. */
   take(count: number): TakenCalls<Item, To> {
     const oldestArrivalMs = count > 0 ? this.arrivedAtMs(this.#head) : Infinity;
     const items = createSlots<Item>(count);

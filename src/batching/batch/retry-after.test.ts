@@ -54,7 +54,7 @@ async function countRefusals({ knock, pass }: BatcherDriver): Promise<number> {
   return numRefusals;
 }
 
-/** After so long of full load, then a pause in which all is done, then a full queue again, each moment in between. */
+/** Number of refusals at each moment. A full load runs first, then a pause ends all calls, then the queue fills again. */
 async function refusalsAt(
   momentsMs: readonly number[],
   create: () => BatcherDriver,

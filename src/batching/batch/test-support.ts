@@ -15,13 +15,13 @@ export interface Rig<Item, Result> {
   readonly call: Batched<Item, Result>;
   readonly runs: HandlerRun<Item, Result>[];
   readonly events: BatchEvent[];
-  /** Ends the oldest run that has not been ended, with its items as results; resolves when that has taken effect. */
+  /** Ends the oldest run that has not ended, with its items as results. Resolves when the callers have them. */
   readonly finish: () => Promise<void>;
   /** Ends every run that there is and that this starts. */
   readonly finishAll: () => Promise<void>;
 }
 
-/** A batched handler of numbers on a fake clock that records what it sees and echoes its items when told to. */
+/** A batched handler of numbers on a fake clock. It records its calls and echoes its items on request. */
 export function createRig(options: BatchOptions<number> = {}): Rig<number, number> {
   const clock = new FakeClock();
   const runs: HandlerRun<number, number>[] = [];

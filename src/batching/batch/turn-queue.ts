@@ -9,7 +9,7 @@ interface Turn extends Queued {
 /** Waiting calls that leave in turns of their callers, in the order of a `RequestQueue`. */
 export class TurnQueue<Item extends Queued, To> extends CallQueue<Item, To> {
   readonly #turns = new RequestQueue<Turn>();
-  /** The next calls to leave, in order. A batch that measures its items asks for them before it takes them. */
+  /** The next calls to leave, in order. A batch that measures its items reads them before it takes them. */
   readonly #called: number[] = [];
 
   /** See `RequestQueue.limitFor`. */

@@ -73,7 +73,7 @@ export class Admission {
     return first;
   }
 
-  /** `continuous` admits one by one, so that each choice is made as late as possible; a `static` batch is cut at once. */
+  /** `continuous` admits one at a time, to make each choice as late as possible. A `static` batch is cut at once. */
   numPlaces(nowMs: number): number {
     const { numRunning } = this.#state;
     const { policy, maxBatchSize } = this.#state.policy;

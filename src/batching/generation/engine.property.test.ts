@@ -10,7 +10,7 @@ import { EOS, clientId, createEngine, nextToken, requestId, settle, tokensAlone 
 import { GREEDY, type GenerationRequest } from './request.ts';
 import type { RequestId } from '../ids.ts';
 
-/** Raise it for a long night: PROPERTY_RUNS=20000 npx vitest run src/batching/generation. */
+/** Raise it for an overnight run: PROPERTY_RUNS=20000 npx vitest run src/batching/generation. */
 const NUM_RUNS = Number(process.env['PROPERTY_RUNS'] ?? 1000);
 const CONTEXT_LENGTH = 64;
 
@@ -105,7 +105,7 @@ interface Accepted {
   readonly contextLength: number;
 }
 
-/** Watches every step as it is scheduled, and every event, against what the engine promises. */
+/** Checks every scheduled step and every event against the engine's invariants. */
 function createReferee() {
   const violations: string[] = [];
   const history = new Map<RequestId, RequestEvent[]>();
@@ -269,7 +269,10 @@ function resumable(request: GenerationRequest, contextLength: number): readonly 
   return alone.slice(0, isStopped ? -1 : Math.max(0, room - 1));
 }
 
-/** started, prompt-scored where it was asked for, token…, then exactly one end; its tokens are those of the request alone, all or the first of them. */
+/**
+ * The order of events: started, prompt-scored if requested, token…, then exactly one end. The tokens equal those of the
+ * request when it runs alone, or are a prefix of them.
+ */
 function problemsOf({ request, contextLength }: Accepted, events: readonly RequestEvent[]): string[] {
   const alone = tokensAlone(request, contextLength);
   const { resumedTokenIds = [] } = request;

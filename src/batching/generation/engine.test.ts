@@ -395,7 +395,7 @@ describe('timings', () => {
     ]);
   });
 
-  it('of a step run from the end of the last one, or from scheduling after an idle spell', async () => {
+  it('of a step run from the end of the last one, or from scheduling after an idle period', async () => {
     const { submit, clock, listener } = createEngine({ runner: { runMs: 10, readbackMs: 2 } });
     const onStep = vi.spyOn(listener, 'onStep').mockImplementation(function slow(
       this: RecordingListener,

@@ -24,7 +24,7 @@ export interface EngineOptions {
 
 type StepInFlight = StartedStep & ScheduledStep;
 
-/** The loop that joins scheduler and model runner. It runs while there is something to run, and cannot die. */
+/** The loop that joins scheduler and model runner. It runs while there is work, and only `RuntimeLostError` ends it for good. */
 export class Engine {
   readonly #options: EngineOptions;
   readonly #scheduler: Scheduler;
@@ -56,7 +56,7 @@ export class Engine {
     return this.#scheduler.policy;
   }
 
-  /** Prompt and output tokens together that a request may have now: the policy's limit or the model's. */
+  /** Limit on a request's prompt and output tokens together, now: the smaller of the policy's limit and the model's. */
   get contextLength(): number {
     return Math.min(this.#options.contextLength, this.policy.maxContextLength);
   }
@@ -86,7 +86,7 @@ export class Engine {
   /**
    * Accepts all requests, or none. The loop starts in a microtask, so requests submitted in one task can start as one batch.
    *
-   * @param wasAccepted Whether a lost engine had accepted them: then no limit of the policy keeps them out.
+   * @param wasAccepted Whether a lost engine had accepted them. If so, the policy's limits don't apply.
    * @throws InvalidOptionError, KvBudgetError, BackPressureError, ClosedError.
    */
   submitAll(requests: readonly GenerationRequest[], wasAccepted = false): void {

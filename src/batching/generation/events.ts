@@ -70,7 +70,7 @@ export interface FailedEvent {
   readonly error: Error;
 }
 
-/** In order, for each accepted request: started, prompt-scored, token…, then exactly one finished or failed (which may come first). */
+/** Events of an accepted request, in order: started, prompt-scored, token…, then exactly one end. `failed` may come first. */
 export type RequestEvent = StartedEvent | PromptScoredEvent | TokenEvent | FinishedEvent | FailedEvent;
 
 /**

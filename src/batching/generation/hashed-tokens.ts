@@ -31,7 +31,7 @@ export class HashedTokens {
     return end;
   }
 
-  /** False only if the first `numTokens` differ; true also for a collision of hashes. Both lists are that long. */
+  /** False only if the first `numTokens` differ. True also for a hash collision. Both lists must have `numTokens` tokens. */
   mayShare(other: HashedTokens, numTokens: number): boolean {
     const numBlocks = Math.floor(numTokens / BLOCK_SIZE);
     if (this.#hashOf(numBlocks) !== other.#hashOf(numBlocks)) return false;

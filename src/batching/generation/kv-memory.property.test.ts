@@ -8,7 +8,7 @@ import type { RequestId } from '../ids.ts';
 import type { Scheduler } from './scheduler.ts';
 import { createRequest, createScheduler, requestId, type RequestOverrides } from './test-support.ts';
 
-/** Raise it for a long night: PROPERTY_RUNS=20000 npx vitest run src/batching/generation. fast-check prints the seed of a failure. */
+/** For an overnight run: PROPERTY_RUNS=20000 npx vitest run src/batching/generation. fast-check prints a failure's seed. */
 const NUM_RUNS = Number(process.env['PROPERTY_RUNS'] ?? 2000);
 const CONTEXT_LENGTH = 128;
 const BYTES_PER_TOKEN = 2;

@@ -19,7 +19,7 @@ function runAlone(memory: KvMemory, length: number): KvShape {
   return memory.reserve(alone);
 }
 
-/** The shape after a request that comes alone to a cache of 4 slots and 4 staging rows of 64, under a lowered limit. */
+/** The shape after the only request, in a cache of 4 slots and 4 staging rows of 64 tokens whose limit was lowered. */
 function shaped(maxBytes: number, finalLength: number): KvShape {
   const memory = new KvMemory(createKvCacheLimits(), Infinity);
   memory.reserve(need({ numRows: 4, numStagingRows: 4, length: 64, finalLength: 64 }));

@@ -13,7 +13,7 @@ export interface KvCacheLimits {
   readonly maxBytes: number;
   /** The slots alone: their K of one layer is one buffer. */
   readonly maxSlotBytes: number;
-  /** Rows that may be reserved as slots, whatever their bytes. It may change: it is read each time rows are reserved. */
+  /** Limit on the number of slots, whatever their bytes. It may change, so it is read for each reservation. */
   readonly maxRows?: number;
   /** Tokens to reserve for a row of this length: more than it needs if growing is expensive. */
   capacityFor(length: number): number;
@@ -32,7 +32,7 @@ export interface KvNeed {
 
 /** Reserve at least this many slots if there is room: free ones keep prefixes for reuse. */
 const FEWEST_SLOTS = 4;
-/** Memory is given back after this many steps that needed less: they outlast the pauses of a conversation. */
+/** Memory is given back after this many steps that needed less. The window is longer than the pauses of a conversation. */
 const SHRINK_WINDOW_STEPS = 256;
 
 /**
@@ -107,7 +107,7 @@ export class KvMemory {
     return this.#isWithin(larger(this.#shape, this.#final(need)));
   }
 
-  /** Gives back as much spare memory as this needs, to the last token. False, and nothing is given back, if that is too little. */
+  /** Gives back as much spare memory as this needs up to its last token. Returns false, without a change, if it is too little. */
   makeRoom(need: KvNeed): boolean {
     if (!this.canHold(need)) return false;
     this.trim(need);

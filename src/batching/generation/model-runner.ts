@@ -10,12 +10,12 @@ export interface StepRow {
   readonly requestId: RequestId;
   /** The slot for the K/V. It is final for the last chunk of a prompt, and may change before. */
   readonly slot: KvSlot;
-  /** Tokens fed in this step: a prompt chunk (prefill), or the last sampled one (decode); none in a step behind another. */
+  /** Tokens fed in this step: a prompt chunk (prefill) or the last sampled token (decode). Empty if `isBehind`. */
   readonly tokenIds: readonly number[];
   /** Position of `tokenIds[0]` in the sequence = valid K/V entries of this row before the step. */
   readonly startPosition: number;
   readonly sampling: SamplingParams;
-  /** Counts the sequence up to and with `tokenIds`. It is the same live object in each step of the sequence, so nothing is copied. */
+  /** Token counts of the sequence, including `tokenIds`. Each step of a sequence has the same live object, to avoid copies. */
   readonly tokenCounts: TokenCounts;
   /** The tokens that would end the text too early; the same object in each step of the sequence. */
   readonly ban?: TokenBan;
@@ -25,7 +25,7 @@ export interface StepRow {
 
 /** The prompt tokens that a prefill chunk scores. */
 export interface PromptScoring {
-  /** The token after each of the chunk's own, up to the end of the prompt: target i is scored with the logits of token i. */
+  /** The prompt token after each token of the chunk. The logits of token i score target i. */
   readonly targetTokenIds: readonly number[];
   /** Alternatives in each place. */
   readonly numLogprobs: number;
@@ -65,12 +65,12 @@ export interface PrefillStep extends KvStep {
   readonly reusedSlot: KvSlot | undefined;
 }
 
-/** One new token for each row. It is the first token of a sequence whose prompt was copied, all but its last token. */
+/** One new token per row. It is a sequence's first token if all K/V of its prompt but the last token's were copied. */
 export interface DecodeStep extends KvStep {
   readonly kind: 'decode';
   /**
-   * Whether it starts while the decode step before it is in flight. It has the same rows one position further, and feeds in
-   * the tokens of that step, which are still on the device.
+   * Whether it starts while the previous decode step is in flight. It has the same rows, one position later. It feeds in the
+   * previous step's tokens, which are still on the device.
    */
   readonly isBehind: boolean;
   /** Row i is in slot i. */
@@ -88,7 +88,7 @@ export interface StepOutput {
   readonly tokenIds: readonly (number | Error)[];
   /** One entry per id, undefined if its row did not ask for logprobs. Left out if no row did. */
   readonly logprobs?: readonly (TokenLogprobs | undefined)[];
-  /** One entry per target of the step's only row, or why there are none. Left out if it has no `scoring`. */
+  /** One entry per target of the step's only row, or an `Error`. Left out if the row has no `scoring`. */
   readonly promptLogprobs?: readonly TokenLogprobs[] | Error;
   /** Time inside the runtime's `run` call. */
   readonly runMs: number;
@@ -101,8 +101,8 @@ export interface StartedStep {
   /** Resolves when a step behind this one may be started; never rejects. */
   readonly launched: Promise<void>;
   /**
-   * A rejection means that the step had no effect on any token: the engine fails every row of it. After `RuntimeLostError` it
-   * stops instead, and leaves all requests as they are.
+   * A rejection means that the step yielded no token, and the engine fails each of its rows. After `RuntimeLostError`, the
+   * engine stops and leaves all requests as they are.
    */
   readonly output: Promise<StepOutput>;
 }

@@ -54,8 +54,8 @@ export class PrefixCache {
   }
 
   /**
-   * A sequence of these tokens copies its beginning from the row. A row whose tokens the sequence has all is the first to
-   * be overwritten once it is copied: otherwise the next message of a chat would evict the row of another chat.
+   * A sequence of these tokens copies its beginning from the row. If the sequence contains all tokens of the row, the copied
+   * row is overwritten first. Otherwise the next message of a chat would evict the row of another chat.
    */
   takeOver(slot: KvSlot, tokens: HashedTokens): void {
     const row = this.#rows.get(slot);
@@ -98,7 +98,7 @@ export function longestOf(
   return longest;
 }
 
-/** Leading tokens in common. 0 if there are at most `least`: hashes tell so without a comparison of all tokens. */
+/** Number of leading tokens in common. 0 if there are at most `least`, which hashes show without comparing all tokens. */
 function numSharedTokens({ tokens, numComputedTokens }: HeldRow, wanted: HashedTokens, least = 0): number {
   const end = Math.min(numComputedTokens, wanted.length);
   return end > least && tokens.mayShare(wanted, least + 1) ? tokens.numShared(wanted, end) : 0;

@@ -17,7 +17,7 @@ export interface GenerationRequest
   readonly clientId: ClientId;
   /** See `TurnOwner`. */
   readonly turn?: readonly string[];
-  /** At least one id, and fewer than the context length; with `maxNewTokens` 0 as many as the context length. */
+  /** At least one id, and fewer than the context length. With `maxNewTokens` 0, the prompt may fill the context. */
   readonly promptTokenIds: readonly number[];
   /**
    * Tokens that a lost engine has generated. They are prefilled after the prompt and count as output. Fewer than
@@ -38,7 +38,7 @@ export interface GenerationRequest
  */
 export type FinishReason = 'stop' | 'length' | 'abort' | 'error';
 
-/** Throws `InvalidOptionError` for a request that can never run to its end. Its options are checked where they come in. */
+/** Throws `InvalidOptionError` for a request that can never finish. Callers have already checked its options. */
 export function checkRequest(
   { promptTokenIds, resumedTokenIds = [], maxNewTokens }: GenerationRequest,
   contextLength: number,

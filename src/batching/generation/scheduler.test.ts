@@ -12,7 +12,7 @@ import type { RequestOverrides } from './test-support.ts';
 import type { BatchingPolicy } from './policy.ts';
 import type { SchedulerOptions, UnfitRequest } from './scheduler.ts';
 
-/** A scheduler at a hand-moved time, with a device that answers 9 to everything unless told otherwise. */
+/** A scheduler on a fake clock, with a device that answers 9 to everything by default. */
 function createDriver(policy: Partial<BatchingPolicy> = {}, options: Partial<SchedulerOptions> = {}) {
   const scheduler = createScheduler(policy, options);
   const driver = {

@@ -86,7 +86,7 @@ export class Scheduler {
     return this.#admission.waiting.has(id) || this.#state.get(id) !== undefined;
   }
 
-  /** Governs the next decision; what runs keeps running. Returns the waiting requests that can never run now. */
+  /** Applies from the next decision on; running sequences go on. Returns the waiting requests that can't run any more. */
   configure(policy: BatchingPolicy): readonly UnfitRequest[] {
     this.#state.policy = policy;
     this.#kv.applyPolicy();
@@ -99,7 +99,7 @@ export class Scheduler {
   /**
    * Accepts all requests, or none. `nowMs` never runs backwards: the queue is kept in order of arrival.
    *
-   * @param wasAccepted Whether a lost engine had accepted them: then no limit of the queue keeps them out.
+   * @param wasAccepted Whether a lost engine had accepted them. If so, the queue's limits don't apply.
    * @throws KvBudgetError, BackPressureError, InvalidOptionError.
    */
   addAll(requests: readonly GenerationRequest[], nowMs: number, wasAccepted = false): void {
@@ -142,9 +142,9 @@ export class Scheduler {
   }
 
   /**
-   * The decode step that can follow this one before its tokens are known; undefined if they, or what waits, might
-   * change the rows. A row may still end by a token that cannot be foreseen: `update` drops what the step behind
-   * samples for it.
+   * The decode step that can follow this one before its tokens are known. Undefined if the tokens or the waiting requests
+   * might change the rows. A row may still end by an unforeseen token: `update` then drops what the later step samples
+   * for it.
    */
   scheduleBehind(step: Step, nowMs: number): DecodeStep | undefined {
     const behind = this.#planner.planBehind(step, nowMs);
@@ -179,7 +179,7 @@ export class Scheduler {
     });
   }
 
-  /** Ends a sequence that `update` has returned; the reason takes the place of an earlier one, but for `abort`. */
+  /** Ends a sequence that `update` has returned. The reason replaces an earlier one, except `abort`. */
   end(sequence: Sequence, reason: 'stop' | Error, nowMs: number): void {
     if (sequence.finishReason === 'abort') return;
     sequence.finish(reason);

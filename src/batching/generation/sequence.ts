@@ -21,7 +21,7 @@ export class Sequence {
   readonly tokens: HashedTokens;
   /** The prompt and the resumed tokens: they are computed before the first token is sampled. */
   readonly numPrefillTokens: number;
-  /** Positions whose K/V is there, in staging or in the slot. */
+  /** Number of positions that have K/V, in staging or in the slot. */
   numComputedTokens = 0;
   /** The part of these that was copied from the row of another sequence. */
   numReusedTokens = 0;
@@ -84,7 +84,7 @@ export class Sequence {
     return this.tokens.slice(this.numPromptTokens);
   }
 
-  /** Made when the sequence is first scheduled, then kept up to date: a waiting request costs no more than its ids. */
+  /** Made when the sequence is first scheduled, then kept up to date. Until then, a request holds only its ids in memory. */
   get tokenCounts(): TokenCounts {
     if (!this.#tokenCounts) {
       this.#tokenCounts = new Map(this.request.promptTokenIds.map((tokenId) => [tokenId, 0]));
@@ -97,7 +97,7 @@ export class Sequence {
     return this.request.promptTokenIds.length;
   }
 
-  /** Whether it shares no prefill step and takes over no K/V: its step yields the logprobs of its whole prompt, or no token. */
+  /** Whether it neither shares a prefill step nor takes over K/V, because it needs prompt logprobs or no output token. */
   get isPrefilledAlone(): boolean {
     return this.request.promptLogprobs !== undefined || this.request.maxNewTokens === 0;
   }
@@ -128,7 +128,7 @@ export class Sequence {
     this.numComputedTokens = numTokens;
   }
 
-  /** The tokens that may not end it yet; undefined if any may from the start. The same object each time. */
+  /** The tokens that must not end it yet. Undefined without a minimum length. Each call returns the same object. */
   banIn({ eosTokenIds }: SequenceLimits): TokenBan | undefined {
     const { minTokens = 0, stopTokenIds = [] } = this.request;
     if (minTokens === 0) return undefined;

@@ -60,7 +60,7 @@ export class StepPlanner {
     const reused = first.numComputedTokens === 0 ? this.#kv.findReusable(first) : undefined;
     if (reused) this.#kv.takeOver(first, reused);
     const isWhole = first.numComputedTokens === 0 && first.numPrefillTokens <= budget;
-    const sequences = isWhole ? [first, ...this.#findMates(first, budget, nowMs)] : [first];
+    const sequences = isWhole ? [first, ...this.#findCompanions(first, budget, nowMs)] : [first];
     for (const sequence of sequences) {
       if (sequence.numComputedTokens === sequence.numReusedTokens) sequence.start(nowMs);
       this.#state.lowerReservation(sequence);
@@ -81,7 +81,7 @@ export class StepPlanner {
   }
 
   /** Whole prompts to compute beside the first in one pass, padded to one length. */
-  #findMates(first: Sequence, budget: number, nowMs: number): readonly Sequence[] {
+  #findCompanions(first: Sequence, budget: number, nowMs: number): readonly Sequence[] {
     const group = [first];
     const others = this.#state.prefilling.filter((other) => other !== first);
     for (const other of others) if (this.#fitsBeside(group, other, budget)) group.push(other);

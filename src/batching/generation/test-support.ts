@@ -181,8 +181,8 @@ export interface ScriptedRunnerOptions {
 }
 
 /**
- * A device whose K/V cache holds the tokens themselves. A step that does not fit what is there is a violation, and its
- * tokens come from what the cache really holds.
+ * A device whose K/V cache holds the tokens themselves. A step that contradicts the cache is recorded as a violation. Samples
+ * depend on what the cache really holds.
  */
 export class ScriptedRunner implements ModelRunner {
   readonly steps: Step[] = [];

@@ -94,7 +94,7 @@ function recordTimings({ queueWaitMs, ttftMs, e2eMs, tpotMs }: RequestTimings, m
   metrics.tpot(tpotMs);
 }
 
-/** vLLM's names, for what its engine measures as well; its label `model_name` is left out, since one model is served. */
+/** Metrics under vLLM's names where vLLM has them. Its label `model_name` is left out, since only one model serves. */
 function registerMetrics(registry: MetricsRegistry) {
   const { counter, gauge, histogram, seconds } = unlabelled(registry);
   return {

@@ -1,6 +1,6 @@
 /** The last 512 durations, in ms. */
 export interface LatencySummary {
-  /** How many there are; the percentiles are 0 where there is none. */
+  /** Number of samples. Without any, the percentiles are 0. */
   readonly count: number;
   /** Half of them are no longer. */
   readonly p50: number;

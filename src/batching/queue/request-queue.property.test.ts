@@ -30,7 +30,7 @@ const action: fc.Arbitrary<Action> = fc.oneof(
 );
 
 /**
- * The rule of turns, told without a tree: every prefix of a request's path has a ticket. A prefix draws a ticket when the first
+ * The rule of turns, without a tree: every prefix of a request's path has a ticket. A prefix draws a ticket when the first
  * request below it comes, and a new one each time a request below it is taken. The request whose tickets are the lowest,
  * outermost first, is next.
  */
@@ -110,8 +110,8 @@ it('serves any mixture of clients, callers, turns and priorities in the order of
       const queue = new RequestQueue<Queued>();
       const naive = new NaiveQueue();
       for (const [index, given] of actions.entries()) {
-        const [told, expected] = play(queue, naive, given, index);
-        expect(told).toBe(expected);
+        const [taken, expected] = play(queue, naive, given, index);
+        expect(taken).toBe(expected);
         expect(queue.all.map(({ id }) => id)).toEqual(naive.ids);
       }
       while (naive.ids.length > 0) expect(queue.take()?.id).toBe(naive.take());

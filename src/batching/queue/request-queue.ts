@@ -6,7 +6,7 @@ import { TurnTree, type TurnPlace } from './turn-tree.ts';
 /** The client of a request, and its place among the requests of this client when they take turns. */
 export interface TurnOwner {
   readonly clientId: ClientId;
-  /** Within its client, outermost first: the callers that take turns, then the turn itself. Left out: a turn of its own. */
+  /** Path within its client, outermost first: the callers that take turns, then the turn. By default, a turn of its own. */
   readonly turn?: readonly string[];
 }
 

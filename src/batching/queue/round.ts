@@ -1,6 +1,6 @@
 /**
  * Members that take turns: the first can be removed or go to the end, and any other can be removed, all in constant time.
- * A `Set` alone scans the holes that removals leave at its front; the iterator that is kept here passes each of them once.
+ * A `Set` alone scans the holes that removals leave at its front; the iterator kept here passes each hole once.
  */
 export class Round<Member extends object> {
   readonly #members = new Set<Member>();
@@ -15,7 +15,7 @@ export class Round<Member extends object> {
   }
 
   get first(): Member | undefined {
-    // An iterator that was once at its end stays there: it is never asked for more than there is.
+    // An iterator that has reached its end never continues, so never advance it past the last member.
     if (!this.#first && this.size > 0) this.#first = this.#upcoming.next().value;
     return this.#first;
   }
@@ -41,8 +41,8 @@ export class Round<Member extends object> {
   }
 
   /**
-   * An iterator that nobody advances keeps every table that its set has outgrown, with all removed members. Renewing it after
-   * as many removals as there are members costs constant time each.
+   * An iterator that isn't advanced keeps each old table of its set in memory, with all removed members. Renewing it after as
+   * many removals as members costs constant time per removal.
    */
   #renewIterator(): void {
     this.#upcoming = this.#members.values();

@@ -218,7 +218,7 @@ describe('sampling', () => {
       [1, 1],
       [2, 5],
     ]);
-    // The definition is computed in doubles: what is on the border to within rounding may fall on either side.
+    // The reference computes in doubles, so rounding can put a token at the border on either side.
     const slack = 1e-5;
     fc.assert(
       fc.property(logits, params, fc.nat({ max: 1023 }), (values, sampling, position) => {

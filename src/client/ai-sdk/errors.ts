@@ -38,7 +38,7 @@ function retryable(message: string, cause?: Error): APICallError {
     message,
     cause,
     isRetryable: true,
-    // The AI SDK waits so long before it tries again.
+    // The AI SDK waits this long before it retries.
     ...(cause instanceof BackPressureError && {
       responseHeaders: { 'retry-after-ms': String(cause.retryAfterMs) },
     }),

@@ -54,7 +54,7 @@ export class Leadership {
     candidacy?.abort();
   }
 
-  /** Resigns. A tab that contends, now or later, queues again once this other lock has been free for a while. */
+  /** Resigns. If the tab competes now or later, it queues only after this other lock has been free for a while. */
   yieldTo(superior: string): void {
     const isCandidate = this.#candidacy !== undefined;
     this.resign();

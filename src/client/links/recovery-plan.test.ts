@@ -195,7 +195,7 @@ describe('RecoveryPlan, of a request that ends every worker', () => {
     const waiting = names(8);
     let numDeaths = 0;
     while (plan.past.fatalIds.length === 0) {
-      // Each worker runs the first that wait, as many as it may, until the bad one is among them.
+      // Each worker runs as many of the waiting requests as it may, in order, until it reaches the bad one.
       const size = plan.past.maxRows ?? 8;
       const batches = Math.floor(waiting.indexOf('r5') / size);
       live({

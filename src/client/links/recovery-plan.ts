@@ -110,7 +110,7 @@ export class RecoveryPlan {
     this.#numDeaths = new Map(stalledIds.map((id) => [id, (this.#numDeaths.get(id) ?? 0) + 1]));
   }
 
-  /** Half as many rows need less memory, and narrow down the request that is to blame. */
+  /** Halves the number of rows. This saves memory, and narrows down which request is at fault. */
   #fewerRows({ fault, stalledIds, numRunning }: EndedWorker): Pick<WorkerPast, 'maxRows'> {
     const isSuspicious = Math.max(0, ...this.#numDeaths.values()) >= MAX_FAILURES_ON_RUNG;
     const numTogether = fault.kind === 'out-of-memory' ? numRunning : isSuspicious ? stalledIds.length : 0;

@@ -36,7 +36,7 @@ export class SharedLink implements Link {
   readonly #shared: BroadcastChannel;
   readonly #own: BroadcastChannel;
   readonly #closing = new AbortController();
-  /** Resolves when this tab gives up the lock that tells the worker that the tab is open. */
+  /** Resolves when this tab releases the lock that shows the worker that the tab is open. */
   readonly #presence = Promise.withResolvers<void>();
   #isAskingForForeign = false;
 

@@ -27,7 +27,7 @@ function createHost(options: Partial<WorkerHostOptions> = {}) {
     onGiveUp: (error) => errors.push(error),
     ...options,
   });
-  /** Something the newest worker tells its host. */
+  /** Sends a message of the newest worker to its host. */
   const tell = (message: Unsigned<HostMessage>): void =>
     workers.at(-1)?.say({ version: PROTOCOL_VERSION, ...message });
   const serve = (): void => {

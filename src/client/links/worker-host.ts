@@ -195,7 +195,7 @@ export class WorkerHost {
     hosted.watch.stop();
   }
 
-  /** A worker that reads a prompt while it starts has the patience of a step, not that of a start. */
+  /** While a starting worker reads a prompt, the timeout of a step applies instead of the one of a start. */
   #recordReading(hosted: HostedWorker, requestId: RequestId | undefined): void {
     hosted.readId = requestId;
     if (hosted.state !== 'starting') return;

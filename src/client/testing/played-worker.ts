@@ -133,8 +133,8 @@ export class PlayedWorker implements Link {
           callId: message.callId,
           error: { code: 'CHAT_TEMPLATE_FAILED', message: 'The template refuses this.' },
         });
-      else this.#tellTokens(message.callId, text);
-    } else if (message.type === 'tokenize') this.#tellTokens(message.callId, message.text);
+      else this.#answerTokens(message.callId, text);
+    } else if (message.type === 'tokenize') this.#answerTokens(message.callId, message.text);
     else if (message.type === 'list-models')
       this.#say({ type: 'call-answered', callId: message.callId, result: this.stored });
     else if (message.type === 'submit') this.#submit(message);
@@ -148,7 +148,7 @@ export class PlayedWorker implements Link {
     if (pieces) this.answer(submitted, pieces);
   }
 
-  #tellTokens(callId: number, text: string): void {
+  #answerTokens(callId: number, text: string): void {
     const tokenIds = Array.from(text, (character) => character.charCodeAt(0));
     const { id: modelId, contextLength } = this.#status.model ?? CHAT_MODEL;
     this.#say({ type: 'call-answered', callId, result: { modelId, contextLength, tokenIds, spellings: [] } });

@@ -54,7 +54,7 @@ it.each<readonly [string, fc.Arbitrary<unknown>, (given: never) => unknown]>([
 ])('a message that quotes %s stays short', async (_, arbitrary, quote) => {
   await fc.assert(
     fc.asyncProperty(arbitrary, async (given) => {
-      // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- whoever sends it keeps to no type
+      // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- a sender may break the type
       const length = await lengthOf(() => quote(given as never));
       expect(length).toBeLessThan(MAX_MESSAGE_LENGTH);
     }),

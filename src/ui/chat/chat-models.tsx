@@ -7,7 +7,7 @@ import { useModelLists } from '../models/use-model-lists.ts';
 import { useServeView } from '../state/serve-context.ts';
 import './chat-models.css';
 
-/** Instead of chats that nobody can answer: why, and which models could. */
+/** Shown if the model can't chat: the reason, and the models that can. */
 export function ChatModels() {
   const served = useServeView(({ status }) => status.model?.id);
   const { start, refusal } = useLoadModel();

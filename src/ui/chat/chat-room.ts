@@ -170,7 +170,7 @@ export class ChatRoom implements OptionsForm {
     }
   }
 
-  /** The chat as it is if the page ends now: its request ends with the page. */
+  /** The chat to store in case the page closes now, which also ends its request. */
   #settled(chat: Chat): Chat {
     const active = activeExchange(chat);
     if (!active) return chat;

@@ -26,7 +26,7 @@ export function DocumentEditor({ noteId }: { readonly noteId: string }) {
 
   return (
     <div className="document field-box" ref={boxRef} data-active={isActive} data-testid="document">
-      <div className="document-marks" aria-hidden="true" />
+      <div className="document-highlights" aria-hidden="true" />
       <textarea
         name="prompt"
         aria-label="Prompt"
@@ -51,10 +51,10 @@ function growWithTyping(box: HTMLElement): void {
   if (box.scrollHeight > box.clientHeight) box.style.height = `${box.scrollHeight}px`;
 }
 
-/** Updates text and marks without React, and keeps the end in view while it grows. Returns the cleanup. */
+/** Updates text and highlights without React, and keeps the end in view while it grows. Returns the cleanup. */
 function drawDocument(box: HTMLElement, { store }: Composer): () => void {
-  const [marks, area] = [box.querySelector('.document-marks'), box.querySelector('textarea')];
-  if (!marks || !area) throw new Error('A document needs its marks and its text area.');
+  const [highlights, area] = [box.querySelector('.document-highlights'), box.querySelector('textarea')];
+  if (!highlights || !area) throw new Error('A document needs its highlights and its text area.');
   const draw = (): void => {
     const { document: drawn, followed } = store.getState();
     const isAtEnd = box.scrollHeight - box.scrollTop - box.clientHeight < 40;
@@ -64,7 +64,7 @@ function drawDocument(box: HTMLElement, { store }: Composer): () => void {
       return part;
     });
     // A last line without a character would have no height.
-    marks.replaceChildren(...parts, '\u200B');
+    highlights.replaceChildren(...parts, '\u200B');
     // Setting the same value again would move the caret.
     if (area.value !== drawn.text) area.value = drawn.text;
     if (followed?.isActive && isAtEnd) box.scrollTop = box.scrollHeight;

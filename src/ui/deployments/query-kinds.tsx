@@ -27,7 +27,7 @@ export interface QueryKind {
     /** Left out: all in one tick. */
     readonly spacingMs?: number;
   }[];
-  /** The inputs of so many queries, or what is wrong with the fields. */
+  /** The inputs of this many queries, or the errors of the fields. */
   readonly parse: (
     texts: FieldTexts,
     numQueries: number,

@@ -147,7 +147,7 @@ async function repeat(
 export function trialsAfter(round: number, numContenders: number, numNextPlans: number): Range {
   const toMin = Math.max(0, MIN_ROUNDS - round) * numContenders;
   const toMax = (MAX_ROUNDS - round) * numContenders;
-  // The next plans are left out where all rounds can't tell these ones apart.
+  // If all rounds show no difference between these, the next plans are left out.
   return {
     least: Math.min(toMax, toMin + MIN_ROUNDS * numNextPlans),
     most: toMax + MAX_ROUNDS * numNextPlans,

@@ -9,7 +9,7 @@ import { DrawnText } from '../drawing/drawn-text.ts';
 /** Sixteen streams in each frame, so that typing and scrolling stay smooth. */
 const streamFrames = frames.paced({ numPerFrame: 16 });
 
-/** Draws what changes with each token without React: the continuations in the cell's marks and its figures. Returns the release. */
+/** Draws without React what changes with each token: the cell's texts and its figures. Returns the cleanup. */
 export function drawRequest(
   cell: HTMLElement,
   id: RequestId,

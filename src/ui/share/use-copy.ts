@@ -1,6 +1,6 @@
 import { useState } from 'react';
 
-/** Copies texts; `said` tells how the last copy went. */
+/** Copies texts; `said` reports how the last copy went. */
 export function useCopy(refusal = 'The browser blocked copying.') {
   const [said, setSaid] = useState('');
   const copy = async (text: string, done: string): Promise<void> => {

@@ -49,13 +49,13 @@ export function positionOf(stepEnds: readonly number[], atMs: number): number {
   return stepEnds.findLastIndex((endMs) => endMs <= atMs) + 1;
 }
 
-/** The moment after so many forward passes. */
+/** The moment after this many forward passes. */
 export function withPosition(replay: Replay, stepEnds: readonly number[], position: number): Replay {
   const last = Math.min(position, stepEnds.length) - 1;
   return { ...replay, atMs: stepEnds[last] ?? replay.run.startedAtMs, isPlaying: false };
 }
 
-/** After so much time of the watcher. It ends with the run. */
+/** The moment after this much of the viewer's time. It ends with the run. */
 export function played(replay: Replay, elapsedMs: number): Replay {
   const { endedAtMs = replay.atMs } = replay.run;
   const atMs = Math.min(endedAtMs, replay.atMs + Math.min(elapsedMs, MAX_INTERVAL_MS) * SPEED);

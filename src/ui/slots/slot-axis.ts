@@ -6,7 +6,7 @@ interface Tick {
   readonly label: string;
 }
 
-/** Round times between two moments, with at most so many steps between them. */
+/** Round times between two moments, with at most this many steps between them. */
 export function ticksBetween(startSeconds: number, endSeconds: number, maxSteps: number): readonly Tick[] {
   const span = endSeconds - startSeconds;
   const step = STEPS_S.find((candidate) => span / candidate <= maxSteps) ?? span;

@@ -86,7 +86,7 @@ function once(value: number): readonly [value: number, weight: number] {
   return [value, 1];
 }
 
-/** Nearest rank over weighted values: the smallest one that so much of the weight doesn't exceed. */
+/** Nearest rank over weighted values: the smallest value that at least this share of the weight doesn't exceed. */
 function spreadOf(values: readonly (readonly [value: number, weight: number])[]): Spread | undefined {
   if (values.length === 0) return undefined;
   const sorted = values.toSorted(([one], [other]) => one - other);

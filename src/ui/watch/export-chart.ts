@@ -5,7 +5,7 @@ import type { ChartHead } from './chart-head.ts';
 import { color } from './chart-spec.ts';
 import { specOf } from './charts.ts';
 
-/** The whole run, each row of it, as far as it is kept. */
+/** Saves every kept row of the run. */
 export function saveCsv(head: ChartHead, view: RecordedView): void {
   const { columnNames, read } = specOf(head);
   const span = timeSpanOf(view);

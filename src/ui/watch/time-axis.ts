@@ -31,7 +31,7 @@ export function timeScale(scene: () => Scene): Scale {
   };
 }
 
-/** With so many pixels between the plot and the labels; half of them in a strip. */
+/** Pixels between the plot and the labels; half of them in a strip. */
 export function timeAxis(roomAbove = 0): Axis {
   return createAxis({
     grid: { show: false },

@@ -10,7 +10,7 @@ const LARGEST_SIZE = 2 ** 24;
 /** Each layer takes objects of JavaScript before anything says whether its weights fit. */
 const MOST_LAYERS = 1024;
 
-/** @throws ModelFileCorruptError where `config.json` has another value there, one that no browser could hold, or none. */
+/** @throws ModelFileCorruptError if the value in `config.json` is missing, of another kind, or too large for any browser. */
 export function positiveInteger(config: Fields, name: string, largest = LARGEST_SIZE): number {
   const value = config[name];
   const isInRange = typeof value === 'number' && value >= 1 && value <= largest;
@@ -23,7 +23,7 @@ export function layerCount(config: Fields, name: string): number {
   return positiveInteger(config, name, MOST_LAYERS);
 }
 
-/** @throws ModelFileCorruptError where `config.json` has another value there, or none and there is no fallback. */
+/** @throws ModelFileCorruptError if the value in `config.json` is of another kind, or missing without a fallback. */
 export function positiveNumber(config: Fields, name: string, fallback?: number): number {
   const value = config[name] ?? fallback;
   if (typeof value === 'number' && Number.isFinite(value) && value > 0) return value;

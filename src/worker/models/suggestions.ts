@@ -88,7 +88,7 @@ const SUGGESTIONS: readonly Suggestion[] = [
     },
   },
   {
-    // A copy of meta-llama/Llama-3.2-1B-Instruct. Meta's own asks for a token of the hub, which Tabserve has not.
+    // A copy of meta-llama/Llama-3.2-1B-Instruct, because Meta's repository requires an access token.
     id: 'unsloth/Llama-3.2-1B-Instruct',
     license: 'Llama 3.2 Community License',
     ...CHAT,

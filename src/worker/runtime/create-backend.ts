@@ -38,7 +38,7 @@ export async function chooseDevice(choice: BackendChoice, past: WorkerPast = NO_
       if (device) return { ...device, rung, fallbackReason: [...reasons].join('. ') };
     } catch (error) {
       if (!isRefusal(error)) throw error;
-      // The adapter may come back, with its driver or its cable, so another worker tries before the rung is left.
+      // The adapter may come back with its driver or its cable, so another worker tries before leaving the rung.
       if (past.recovery?.rung === rung && !left) throw AdapterGoneError.because(error);
       reasons.add(error instanceof NoWebGpuAdapterError ? error.reason : error.message);
       refusal = error;

@@ -17,7 +17,7 @@ export interface ForwardInput {
   readonly tokensPerRow: number;
   /**
    * [numRows, tokensPerRow]. `sampled` stands for the tokens that the last `sample` of the same slots left on the device,
-   * with their positions and last indices; then the fields below only tell the CPU.
+   * with their positions and last indices; then the fields below only inform the CPU.
    */
   readonly ids: Int32Array | 'sampled';
   /** [numRows, tokensPerRow] */
@@ -27,7 +27,7 @@ export interface ForwardInput {
    * may have fewer tokens than `tokensPerRow`: they are padded on the right.
    */
   readonly lastIndices: Int32Array;
-  /** More tokens whose logits are wanted beside each row's last, as indices among all tokens of the pass. */
+  /** Tokens that need logits in addition to each row's last, as indices among all tokens of the pass. */
   readonly scoredTokens?: Int32Array;
 }
 
@@ -50,7 +50,7 @@ export interface ModelBackend {
   /** Whether a forward pass may be launched before the tokens of the one before it are read back. */
   readonly isPipelined: boolean;
   readonly kvCacheLimits: KvCacheLimits;
-  /** Resolves with the reason when the device can run nothing any more, also between runs. A CPU only fails in a run. */
+  /** Resolves with the reason when the device is lost, even between runs. Left out for a CPU, which fails only in a run. */
   readonly failure?: Promise<Error>;
   /** See `ModelRunner`. */
   readonly maxScoredTokens: number;
@@ -66,7 +66,7 @@ export interface ModelBackend {
    * row of `staging` names the slot that its request will get.
    */
   sample(target: ForwardTarget, rows: readonly StepRow[]): Promise<SampleOutput>;
-  /** Waits in a later task for the last forward pass, whose logits nobody needs: a chunk before the end of a prompt. */
+  /** Waits in a later task for a forward pass whose logits are not needed: a chunk before the end of a prompt. */
   finish(): Promise<{ readonly readbackMs: number }>;
   /** Logits [numRows, vocabSize] of the last forward pass: each row's last token, then the scored tokens. */
   readLogits(numRows: number): Promise<Float32Array>;

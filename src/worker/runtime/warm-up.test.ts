@@ -3,7 +3,7 @@ import { StepHangError } from '../../protocol/errors/runtime.ts';
 import { ScriptedBackend } from '../testing/scripted-backend.ts';
 import { warmUp } from './warm-up.ts';
 
-/** A backend whose run `hangAt`, counted from 1, never ends, and whose other runs take so long. */
+/** A backend whose run number `hangAt`, counted from 1, never ends. Other runs take `runMs`. */
 function createBackend(hangAt: number, runMs: number): ScriptedBackend {
   const backend = new ScriptedBackend();
   let numRuns = 0;

@@ -7,7 +7,7 @@ import { TEXT_GENERATOR } from '../../protocol/generation.ts';
 import { Knobs } from './knobs.ts';
 import { overrideId } from '../test-support.ts';
 
-/** A generator that is always configured as it was last told. */
+/** A generator that always has the policy of its last `configure`. */
 function createGenerator() {
   return {
     policy: DEFAULT_POLICY,

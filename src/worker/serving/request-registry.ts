@@ -13,7 +13,7 @@ export class RequestRegistry {
   readonly #live = new Map<RequestId, LiveRequest>();
   /** The owners of ended requests, in order of their end. */
   readonly #ended = new Map<RequestId, ClientId>();
-  /** Clients that know this worker. Others mean an earlier worker, and send their messages again after the welcome. */
+  /** Clients that know this worker. Messages of others are meant for an earlier worker, and come again after the welcome. */
   readonly #welcomed = new Set<ClientId>();
 
   /** Whether no request waits or runs. */

@@ -73,8 +73,8 @@ async function createWorker(past: Partial<WorkerPast> = {}) {
 }
 
 /** Without which prompt it reads when. */
-const toldBy = ({ told }: { readonly told: readonly Unsigned<HostMessage>[] }) =>
-  told.filter(({ type }) => type !== 'reading');
+const reportsOf = ({ reports }: { readonly reports: readonly Unsigned<HostMessage>[] }) =>
+  reports.filter(({ type }) => type !== 'reading');
 
 const work = () => vi.advanceTimersByTimeAsync(1000);
 
@@ -84,14 +84,14 @@ afterEach(() => void vi.useRealTimers());
 describe('a worker and the tab that made it', () => {
   it('tells that it serves, when it has work, and of its first token, once each', async () => {
     const { host, submit } = await createWorker();
-    expect(toldBy(host)).toEqual([{ type: 'ready' }]);
+    expect(reportsOf(host)).toEqual([{ type: 'ready' }]);
     submit('a', 2);
     submit('b', 2);
     await work();
-    expect(toldBy(host).slice(1)).toEqual([{ type: 'busy' }, { type: 'progress' }, { type: 'idle' }]);
+    expect(reportsOf(host).slice(1)).toEqual([{ type: 'busy' }, { type: 'progress' }, { type: 'idle' }]);
     submit('c', 2);
     await work();
-    expect(toldBy(host).slice(4)).toEqual([{ type: 'busy' }, { type: 'idle' }]);
+    expect(reportsOf(host).slice(4)).toEqual([{ type: 'busy' }, { type: 'idle' }]);
   });
 
   it.each(['worker-error', 'worker-hang', 'worker-ended'] as const)(
@@ -100,7 +100,7 @@ describe('a worker and the tab that made it', () => {
       const { host, submit } = await createWorker({ recovery: { kind, message: '', attempt: 1 } });
       submit('a', 2);
       await work();
-      expect(toldBy(host).slice(2)).toEqual([
+      expect(reportsOf(host).slice(2)).toEqual([
         { type: 'step', stalledIds: ['a'] },
         { type: 'step', stalledIds: [] },
         { type: 'progress' },
@@ -117,7 +117,7 @@ describe('a worker and the tab that made it', () => {
     const namedInReading: unknown[] = [];
     // oxlint-disable-next-line require-yield -- a short text is one piece
     const encode = vi.spyOn(tokenizer, 'encodeInPieces').mockImplementation(function* encodeAtOnce(text) {
-      namedInReading.push(host.told.at(-1));
+      namedInReading.push(host.reports.at(-1));
       if (encode.mock.calls.length === 2) throw new Error('unreadable');
       return Array.from(text, () => 1);
     });
@@ -127,18 +127,18 @@ describe('a worker and the tab that made it', () => {
       { type: 'reading', requestId: 'a' },
       { type: 'reading', requestId: 'b' },
     ]);
-    expect(host.told.at(-1)).toEqual({ type: 'reading' });
+    expect(host.reports.at(-1)).toEqual({ type: 'reading' });
     await work();
   });
 
   it('tells that its start is over, where no model can be had', async () => {
     const { worker, host, lastStatus } = await createWorker();
-    host.told.length = 0;
+    host.reports.length = 0;
     loading.model = Promise.withResolvers();
     loading.model.reject(new Error('no model'));
     await worker.start('http://localhost/', 'auto');
     expect(lastStatus()).toMatchObject({ state: 'failed', error: { message: 'no model' } });
-    expect(toldBy(host)).toEqual([{ type: 'ready' }]);
+    expect(reportsOf(host)).toEqual([{ type: 'ready' }]);
   });
 
   it('tells of progress where a text ends before its first token', async () => {
@@ -152,7 +152,7 @@ describe('a worker and the tab that made it', () => {
       });
     submit('a', 2);
     await work();
-    expect(toldBy(host).slice(1)).toEqual([{ type: 'busy' }, { type: 'progress' }, { type: 'idle' }]);
+    expect(reportsOf(host).slice(1)).toEqual([{ type: 'busy' }, { type: 'progress' }, { type: 'idle' }]);
   });
 
   it('tells of progress where a batch is answered, unless a prompt waits or runs', async () => {
@@ -161,11 +161,11 @@ describe('a worker and the tab that made it', () => {
     submit('a', 2);
     submitEcho('b');
     await work();
-    expect(toldBy(host).slice(1)).toEqual([{ type: 'busy' }]);
+    expect(reportsOf(host).slice(1)).toEqual([{ type: 'busy' }]);
     send({ type: 'cancel', requestId: requestId('a') });
     submitEcho('c');
     await work();
-    expect(toldBy(host).slice(2)).toContainEqual({ type: 'progress' });
+    expect(reportsOf(host).slice(2)).toContainEqual({ type: 'progress' });
   });
 
   it('does not take the chunks of one long prompt for tokens', async () => {
@@ -174,7 +174,7 @@ describe('a worker and the tab that made it', () => {
     send({ type: 'configure', callId: 1, deployment: 'text-generator', knobs: { maxBatchedTokens: 1 } });
     submit('long', 1);
     await work();
-    const steps = host.told.filter(({ type }) => type === 'step');
+    const steps = host.reports.filter(({ type }) => type === 'step');
     expect(steps.slice(0, 2)).toEqual([0, 1].map(() => ({ type: 'step', stalledIds: ['long'] })));
   });
 });
@@ -188,11 +188,11 @@ describe('a worker whose model can run no more', () => {
     submit('new', 250);
     await work();
     const fault = { kind: 'run-failed', message: 'the runtime is broken' };
-    expect(host.told.filter(({ type }) => type === 'fault')).toEqual([
+    expect(host.reports.filter(({ type }) => type === 'fault')).toEqual([
       { type: 'fault', fault, stalledIds: expect.any(Array), numRunning: expect.any(Number) },
     ]);
-    expect(host.told.at(-1)).toMatchObject({ numRunning: 2 });
-    expect(host.told.at(-1)).not.toMatchObject({ stalledIds: expect.arrayContaining(['old']) });
+    expect(host.reports.at(-1)).toMatchObject({ numRunning: 2 });
+    expect(host.reports.at(-1)).not.toMatchObject({ stalledIds: expect.arrayContaining(['old']) });
     expect(lastStatus()).toMatchObject({ state: 'loading', recovery: { ...fault, attempt: 1 } });
     expect([...typesOf('old'), ...typesOf('new')]).not.toContain('failed');
   });
@@ -204,7 +204,7 @@ describe('a worker whose model can run no more', () => {
     const numSteps = backend.calls.filter((call) => call.startsWith('forward')).length;
     backend.runError = new Error('the runtime is broken');
     await vi.advanceTimersByTimeAsync(3);
-    expect(host.told.at(-1)).toMatchObject({ type: 'fault' });
+    expect(host.reports.at(-1)).toMatchObject({ type: 'fault' });
     const tokenIds = updatesOf('a').flatMap((update) => (update.type === 'chunk' ? update.tokenIds : []));
     expect(numSteps).toBeGreaterThan(2);
     expect(tokenIds.length).toBeGreaterThanOrEqual(numSteps - 1);
@@ -214,7 +214,7 @@ describe('a worker whose model can run no more', () => {
     const { backend, host } = await createWorker();
     backend.fail(new Error('the device is gone'));
     await work();
-    expect(host.told.at(-1)).toMatchObject({ type: 'fault', stalledIds: [], numRunning: 0 });
+    expect(host.reports.at(-1)).toMatchObject({ type: 'fault', stalledIds: [], numRunning: 0 });
   });
 
   it('gives a step up that never ends', async () => {
@@ -222,9 +222,9 @@ describe('a worker whose model can run no more', () => {
     backend.forward = () => new Promise<never>(() => {});
     submit('a', 2);
     await vi.advanceTimersByTimeAsync(60_000);
-    expect(toldBy(host).at(-1)).toEqual({ type: 'busy' });
+    expect(reportsOf(host).at(-1)).toEqual({ type: 'busy' });
     await vi.advanceTimersByTimeAsync(1000);
-    expect(host.told.at(-1)).toMatchObject({ fault: { kind: 'gpu-hang' }, stalledIds: ['a'] });
+    expect(host.reports.at(-1)).toMatchObject({ fault: { kind: 'gpu-hang' }, stalledIds: ['a'] });
   });
 
   it('blames those of the last step that have no token for an error that nobody has caught', async () => {
@@ -235,7 +235,7 @@ describe('a worker whose model can run no more', () => {
     submit('new', 250);
     await work();
     worker.fail(new Error('unexpected'));
-    expect(host.told.at(-1)).toMatchObject({
+    expect(host.reports.at(-1)).toMatchObject({
       fault: { kind: 'worker-error', message: 'unexpected' },
       stalledIds: ['new'],
     });
@@ -270,7 +270,7 @@ describe('a worker whose runtime a batch has ended', () => {
     await work();
     submitEcho('c', 'abort');
     await work();
-    expect(host.told.filter(({ type }) => type === 'fault')).toMatchObject([
+    expect(host.reports.filter(({ type }) => type === 'fault')).toMatchObject([
       { fault: { kind: 'wasm-abort', message: 'Aborted()' }, stalledIds: ['a', 'b'] },
     ]);
     expect(['a', 'b', 'c'].flatMap(typesOf)).toEqual([]);
@@ -308,7 +308,7 @@ describe('a worker that knows what came before it', () => {
       for (const name of waiting) submitEcho(name, name === 'r5' ? 'abort' : name);
       await work();
       for (const name of waiting) for (const type of typesOf(name)) ends.set(name, type);
-      for (const message of host.told) {
+      for (const message of host.reports) {
         if (message.type === 'progress') plan.recordProgress();
         if (message.type === 'fault') plan.recordEnd({ ...message, phase: 'busy' });
       }

@@ -9,7 +9,7 @@ import type { WorkerMessage } from '../../protocol/worker-messages.ts';
 import { ServeWorker } from './serve-worker.ts';
 import type { Outgoing } from '../../client/links/link.ts';
 
-// The worker around a model that counts up through the alphabet; what a real one does is shown end to end.
+// Tests the worker with a fake model that counts up through the alphabet. End-to-end tests use a real one.
 
 vi.mock('./models/load-model.ts', async () => {
   const scripted = await import('../testing/scripted-backend.ts');
@@ -98,11 +98,11 @@ describe('the steps of the engine', () => {
     submit(A, 'first', 3);
     submit(B, 'second', 3);
     await work();
-    const told = all.findIndex((message) => message.type === 'stats' && message.stats.steps.length > 0);
+    const reportedAt = all.findIndex((message) => message.type === 'stats' && message.stats.steps.length > 0);
     const answered = all.findLastIndex(
       (message) => message.type === 'updates' && message.updates.some(({ type }) => type === 'finished'),
     );
-    expect([told >= 0, told < answered]).toEqual([true, true]);
+    expect([reportedAt >= 0, reportedAt < answered]).toEqual([true, true]);
     send(clientId('late'), { type: 'hello' });
     const welcome = toClientOf(clientId('late')).find(({ type }) => type === 'welcome');
     expect(welcome).toMatchObject({
@@ -155,8 +155,8 @@ describe('prompts of several tabs', () => {
     await vi.advanceTimersByTimeAsync(10);
     send(A, { type: 'cancel', requestId: requestId('a2') });
     await work();
-    const told = toAll.flatMap((message) => (message.type === 'activity' ? message.activity : []));
-    const lastOf = (name: string) => told.findLast((activity) => activity.requestId === name);
+    const activities = toAll.flatMap((message) => (message.type === 'activity' ? message.activity : []));
+    const lastOf = (name: string) => activities.findLast((activity) => activity.requestId === name);
     expect(lastOf('a1')).toMatchObject({ state: 'finished', numOutputTokens: 3 });
     expect(lastOf('a2')).toMatchObject({ state: 'cancelled', clientId: A });
   });
@@ -168,8 +168,8 @@ describe('prompts of several tabs', () => {
     await worker.start('http://localhost/', 'auto');
     await work();
     expect(updatesOf(A).map(linesOf)).toEqual(['a1 accepted', 'a1 started, a1 e', 'a1 f, a1 finished']);
-    const told = toAll.flatMap((message) => (message.type === 'activity' ? message.activity : []));
-    expect(told.at(-1)).toMatchObject({ state: 'finished', numOutputTokens: 4 });
+    const activities = toAll.flatMap((message) => (message.type === 'activity' ? message.activity : []));
+    expect(activities.at(-1)).toMatchObject({ state: 'finished', numOutputTokens: 4 });
   });
 
   it('leave no slot behind when their tab is gone', async () => {

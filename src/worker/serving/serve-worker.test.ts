@@ -87,7 +87,7 @@ function createWorker() {
   return { worker, outbox, runs, tab, messagesTo, last };
 }
 
-/** Lets so many batches run. */
+/** Lets this many batches run. */
 const work = (numBatches = 1) => vi.advanceTimersByTimeAsync(numBatches * WORK_MS);
 
 beforeEach(() => {

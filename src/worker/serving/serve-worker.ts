@@ -111,14 +111,14 @@ export class ServeWorker {
     this.#host.tell({ type: 'ready' });
   }
 
-  /** Tells all tabs that this worker serves. Tabs that do not know it answer with hello. */
+  /** Announces this worker to all tabs. Tabs that do not know it answer with hello. */
   announce(): void {
     this.#tabs.toAll({ type: 'serving' });
   }
 
   receive(message: ClientMessage): void {
     const { clientId } = message;
-    // A client that was not welcomed means an earlier worker, and sends its messages again after the welcome.
+    // Drop messages of a client that was not welcomed: they are meant for an earlier worker, and come again after the welcome.
     if (message.type !== 'hello' && !this.#requests.hasWelcomed(clientId)) return;
     if ('callId' in message) {
       void this.#answer(message);

@@ -77,7 +77,7 @@ describe('a chat as a prompt', () => {
       numCachedTokens: 44,
       numOutputTokens: 3,
     });
-    // Three answers to the same question: the prompt counts once. Then a short chat, of which nothing is there.
+    // The prompt of three answers to one question counts once. Then a short chat has nothing in the cache.
     await whenEnded(submit(second, { maxNewTokens: 3, n: 3 }));
     expect(resultIn(updates.splice(0)).usage.numCachedTokens).toBe(48);
     await whenEnded(submit([user('bbb')], { maxNewTokens: 1 }));

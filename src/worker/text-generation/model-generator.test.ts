@@ -678,7 +678,7 @@ function textOf(updates: readonly RequestUpdate[], index: number): string {
     .join('');
 }
 
-/** Continuation, text and number of logprobs of each prompt that was told. */
+/** Continuation, text and number of logprobs of each echoed prompt. */
 function promptsIn(updates: readonly RequestUpdate[]) {
   return updates.flatMap((update) =>
     update.type === 'echo' ? [[update.index, update.text, update.promptLogprobs?.length] as const] : [],

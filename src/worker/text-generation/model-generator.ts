@@ -167,7 +167,7 @@ export class ModelGenerator implements PromptGenerator {
     return { request, sequences };
   }
 
-  /** Tells the host which request's prompt each piece belongs to. */
+  /** Reports to the host which request's prompt each piece belongs to. */
   *#blamed<Result>(requestId: RequestId, reading: Generator<void, Result>): Generator<void, Result> {
     for (;;) {
       const piece = this.#whileReading(requestId, () => reading.next());

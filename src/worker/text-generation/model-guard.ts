@@ -21,7 +21,7 @@ export interface ModelGuardOptions {
 /** After this many steps with `maxRows`, the policy alone limits the number of rows again. */
 const NUM_CAUTIOUS_STEPS = 256;
 
-/** A runner that loses the runtime, with `RuntimeLostError`, where a step fails or hangs or the device is lost. */
+/** A runner that rejects with `RuntimeLostError` if a step fails or hangs, or the device is lost. */
 export class ModelGuard implements ModelRunner {
   readonly isPipelined: boolean;
   readonly maxPrefillRows: number;

@@ -14,7 +14,7 @@ function read(prompt: unknown, model: LoadedModel, limits = LIMITS): Prompt {
 
 function createModel() {
   const model = createScriptedModel(new ScriptedBackend());
-  // Its tokens are single letters. It says that they may be longer, so a length alone tells little.
+  // Its tokens are single letters. It claims that they may be longer, so a text's length gives no useful bound.
   const tokenizer = { ...model.tokenizer, maxTokenLength: 20 };
   return { model: { ...model, tokenizer }, encode: vi.spyOn(tokenizer, 'encodeInPieces') };
 }

@@ -83,7 +83,7 @@ function minTokensOf(numCharacters: number, { tokenizer }: LoadedModel): number 
   return Math.ceil(numCharacters / tokenizer.maxTokenLength);
 }
 
-/** The tokens of a text's first part, without those that the cut may have added; 0 for a text that is shorter. */
+/** Number of tokens in a text's first part, without those that cutting may have added. 0 if the text is shorter than a part. */
 function* minTokensByPart(
   text: string,
   { tokenizer }: LoadedModel,

@@ -8,7 +8,7 @@ const text = fc.string({ unit: letters, maxLength: 40 });
 const stopStrings = fc.array(fc.string({ unit: letters, minLength: 1, maxLength: 5 }), { maxLength: 4 });
 const pieces = fc.array(fc.string({ unit: letters, maxLength: 6 }), { maxLength: 12 });
 
-/** Looks at every beginning of the text in turn: where one ends in stop strings, the text ends before the longest. */
+/** Checks every beginning of the text in turn. The first one that ends in stop strings ends the text, before the longest of them. */
 function textBeforeStop(whole: string, stops: readonly string[], numExempt = 0): string | undefined {
   for (let end = numExempt + 1; end <= whole.length; end++) {
     const beginning = whole.slice(0, end);

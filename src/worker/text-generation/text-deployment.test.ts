@@ -23,7 +23,7 @@ function createLoading() {
     gauges: () => ({ numRunning: 0, numWaiting: 0, kvCache: { usedBytes: 0, reservedBytes: 0 } }),
     send: () => {},
   });
-  const deployment = new TextDeployment(stats, (told) => updates.push(...told), {
+  const deployment = new TextDeployment(stats, (batch) => updates.push(...batch), {
     onRuntimeLost: () => {},
   });
   return { deployment, updates };
@@ -188,7 +188,7 @@ describe('a text generator whose model changes', () => {
   });
 });
 
-/** A model whose tokenizer takes so many pieces for a text of more than two letters. */
+/** A model whose tokenizer reads a text of more than two letters in `numPieces` pieces. */
 function createSlowModel(id: string, numPieces = 3) {
   const model = createModel(id);
   const pieces: string[] = [];

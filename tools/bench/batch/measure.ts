@@ -99,7 +99,7 @@ export async function measureCancel(numQueued: number): Promise<CancelMeasuremen
   };
 }
 
-/** As little of a signal as will do: a million real ones would measure the platform, not the batcher. */
+/** A minimal signal, because a million real ones would measure the platform, not the batcher. */
 class BareSignal {
   aborted = false;
   readonly reason = 'cancelled';

@@ -74,7 +74,7 @@ async function measureAndRecord(chosen: BenchOptions): Promise<void> {
   console.log(`\n${stepCostsReportOf(stepCosts)}\n\nRecorded in ${await recordPart({ stepCosts })}`);
 }
 
-/** The rates of a software adapter help nobody: a page runs on one only if it asks for it. */
+/** The rates of a software adapter are left out, because a page runs on one only on request. */
 async function recordIfTrue(run: BenchRun): Promise<string> {
   if (run.backend.isSoftwareAdapter) return 'Not recorded: the adapter computes on the CPU.';
   return `Recorded in ${await recordRun(run)}`;

@@ -6,7 +6,7 @@ import type { ScenarioRequest } from './scenarios.ts';
 export interface Plan {
   readonly knobs: Partial<BatchingPolicy>;
   readonly requests: readonly ScenarioRequest[];
-  /** Each request is sent again when it has ended, until so long has passed: the page draws meanwhile, as it does for users. */
+  /** Sends each ended request again for this long, so that the page draws meanwhile, as it does for users. */
   readonly leastMs: number;
 }
 
@@ -21,7 +21,7 @@ export interface Measurement {
   readonly decodeSteps: readonly StepRecord[];
 }
 
-/** Runs in the page, whose engine must be idle: it is sent there as text, so it can use nothing from outside itself. */
+/** Runs in the page, whose engine must be idle. It is sent there as text, so it can't use anything outside of itself. */
 export async function measureInPage({ knobs, requests, leastMs }: Plan): Promise<Measurement> {
   const { tabserve } = window;
   await tabserve.configure('text-generator', knobs);

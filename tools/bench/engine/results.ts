@@ -101,7 +101,7 @@ export interface ScenarioResult {
   readonly numRequests: number;
   /** Generated over all rounds, which may be fewer than requested. */
   readonly numOutputTokens: number;
-  /** Output tokens over the time in which so many requests are always there; one value per round. */
+  /** Output tokens over the time in which that many requests run; one value per round. */
   readonly tokensPerSecond: Spread;
   /** Decode steps with the whole batch in them. */
   readonly decodeStepMs: Percentiles;

@@ -49,7 +49,7 @@ export const CONTEXT_LENGTHS: readonly number[] = [64, 256, 512];
 /** Generated tokens among them. */
 export const NUM_SWEPT_TOKENS = 32;
 
-/** Prompts of about so many tokens: every word is one. */
+/** Prompts of about this many tokens: every word is one. */
 export function longRequestsOf(contextLength: number): ScenarioRequest[] {
   const words = 'the little dog ran to a big red house and saw'.split(' ');
   const numWords = contextLength - NUM_SWEPT_TOKENS - 1;

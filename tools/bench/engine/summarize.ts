@@ -36,7 +36,7 @@ export function summarizeContext(rounds: readonly Measurement[]): ContextResult 
   };
 }
 
-/** A step behind another was launched while the device was busy: what the CPU did meanwhile cost nothing. */
+/** A step behind another is launched while the device is busy, so the CPU's time costs nothing. */
 function outsideRun({ isBehind, stepMs, runMs, readbackMs }: Measurement['decodeSteps'][number]): number {
   return isBehind ? 0 : stepMs - runMs - readbackMs;
 }

@@ -25,14 +25,14 @@ export interface PeerRequest {
   readonly maxNewTokens: number;
 }
 
-/** A continuation without its prompt, as token ids or, where the library tells none, as text. */
+/** A continuation without its prompt, as token ids or, where the library reports none, as text. */
 export type Continuation =
   | { readonly tokenIds: readonly number[] }
   | { readonly text: string; readonly numTokens: number };
 
 /** A library with its model loaded, in the page. */
 export interface Contender {
-  /** Where it computes, as far as can be told: adapter or threads, and precision. */
+  /** Adapter or threads, and precision, as far as the library reports them. */
   readonly runsOn: string;
   /**
    * May be called again before the first call ends. The contender decides how the calls share the model.

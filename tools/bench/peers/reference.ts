@@ -21,7 +21,7 @@ const entries = [...referencePrompts, ...longPrompts];
 
 const vocabulary = new Vocabulary(JSON.parse(readFileSync(new URL('tokenizer.json', STORYTELLER), 'utf8')));
 
-/** Whether a continuation is the reference's, token by token, or as text where the library tells no tokens. */
+/** Whether a continuation is the reference's, token by token, or as text where the library reports no tokens. */
 export function isAsReference({ prompt, maxNewTokens }: PeerRequest, continuation: Continuation): boolean {
   const entry = entries.find((candidate) => candidate.prompt === prompt);
   if (!entry) throw new Error(`The reference has no prompt “${prompt}”`);

@@ -32,7 +32,7 @@ export interface CaseResult {
 
 export interface ContenderResult {
   readonly name: ContenderName;
-  /** Adapter or threads, and precision, as far as the library tells. */
+  /** Adapter or threads, and precision, as far as the library reports them. */
   readonly runsOn: string;
   /** Over all rounds, without tokens beyond the requested number. */
   readonly numTokens: number;

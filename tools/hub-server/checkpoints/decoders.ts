@@ -5,7 +5,7 @@ const VOCAB_SIZE = 320;
 /** The last token. */
 const END = VOCAB_SIZE - 1;
 
-/** The seventh of the likeliest text after `Th`. It ends that text where it is taken for an end token. */
+/** The seventh token of the likeliest text after `Th`. As an end token, it ends that text. */
 const SEVENTH_TOKEN = 289;
 
 const COMMON = {

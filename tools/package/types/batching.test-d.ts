@@ -40,7 +40,7 @@ batch(async (texts: readonly string[]) => texts.length);
 // @ts-expect-error -- a text in place of a number
 batch(async (texts: readonly string[]) => texts, { maxBatchSize: '4' });
 
-// `batchStream` infers chunks; the end and errors are none.
+// `batchStream` infers the type of chunks without the end and errors.
 
 const words = batchStream(async function* (texts: readonly string[]) {
   yield texts.map((text) => text.split(' ')[0] ?? '');

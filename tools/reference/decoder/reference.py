@@ -18,7 +18,7 @@ import torch
 from transformers import AutoModelForCausalLM
 
 TEXT = "The quick brown fox jumps over the lazy dog while seven wizards quietly pack my box."
-"""A token per byte: what the generated tokenizers give."""
+"""The generated tokenizers have one token per byte."""
 
 PROMPT_LENGTHS = (2, 5, 9, 14, 21, 33, 47, 60)
 LENGTHS_WITH_LOGITS = (5, 21, 60)

@@ -63,7 +63,7 @@ const GEMMA3: DecoderSpec = {
   isGemma: true,
 };
 
-/** All that is tested, the largest first. Gemma computes in fp32 alone: its activations exceed fp16. */
+/** All tested models, the largest first. Gemma computes only in fp32, because its activations exceed fp16. */
 export const CASES: readonly Case[] = [
   { family: 'Storyteller', headSize: 32, dtypes: BOTH, generate: storyteller },
   {

@@ -6,7 +6,7 @@ Object.defineProperty(navigator, 'gpu', { value: create([]) });
 
 const KNOWN_BOUND = /(for \(var \w+(?: : u32)? = 0u?; \w+ < (?:max_k_step|head_size_vec));/g;
 
-/** Dawn for Node asks for finished work in each turn of the loop while it waits, which would take a whole core. */
+/** While it waits, Dawn for Node polls in each iteration of the event loop, which would take a whole core. */
 const POLL_MS = 1;
 Object.assign(globalThis, {
   setImmediate: (run: () => void, ...args: []) => setTimeout(run, POLL_MS, ...args),
@@ -32,7 +32,7 @@ GPUDevice.prototype.createShaderModule = function createLooping(descriptor): GPU
   return createShaderModule.call(this, { ...descriptor, code });
 };
 
-/** @param offset In elements of a typed array, else in bytes; so is `size`, which is all of the rest where left out. */
+/** @param offset In elements of a typed array, else in bytes. So is `size`, which is the remainder by default. */
 function copyOf(data: AllowSharedBufferSource, offset = 0, size?: number): Uint8Array<ArrayBuffer> {
   const unit = 'BYTES_PER_ELEMENT' in data ? Number(data.BYTES_PER_ELEMENT) : 1;
   const begin = offset * unit;

@@ -31,7 +31,7 @@ class Decoder:
         self.activation = gelu_tanh if self.is_gemma else silu
 
     def logits(self, ids: list[int], first: int) -> np.ndarray:
-        """After each token from `first` on, [tokens, vocab]."""
+        """Logits after each token from `first` on, [tokens, vocab]."""
         embedding = self.weights["model.embed_tokens.weight"]
         hidden = embedding[ids]
         if self.is_gemma:

@@ -73,7 +73,7 @@ class Gpt2:
         self.head = self.weights["wte.weight" if is_tied else "lm_head.weight"]
 
     def logits(self, ids, first):
-        """After each token from `first` on, [tokens, vocab]."""
+        """Logits after each token from `first` on, [tokens, vocab]."""
         hidden = self.weights["wte.weight"][ids] + self.weights["wpe.weight"][: len(ids)]
         for layer in range(self.config["n_layer"]):
             h = f"h.{layer}"

@@ -59,7 +59,7 @@ def reference_of(folder, is_full_size):
     num_tokens = NUM_FULL_SIZE_TOKENS if is_full_size else NUM_TINY_TOKENS
     prompts = []
     for prompt in PROMPTS:
-        # A token per byte: what the generated tokenizers give.
+        # The generated tokenizers have one token per byte.
         ids = list(prompt.encode())
         tokens, margin = greedy(model, ids, num_tokens)
         expected = describe(model.logits(ids, -1)[0], not is_full_size)

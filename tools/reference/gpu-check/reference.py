@@ -19,12 +19,12 @@ import torch
 from transformers import AutoConfig, AutoModelForCausalLM
 
 ROWS = ((1, 14), (33, 5), (64, 14), (130, 14), (33, 8), (64, 14), (1, 14))
-"""Tokens of the prompt and of the text. Those that end early let the last rows move."""
+"""Tokens of the prompt and of the text. Rows that end early make the last rows move."""
 
 JOINER = (130, 8)
 SHARED_ROW = 3
 NUM_SHARED = 100
-"""The late joiner begins as another row's prompt does, whose keys and values are copied."""
+"""The late joiner has the same beginning as another row's prompt, whose keys and values are copied."""
 
 NUM_TOP = 4
 MARGIN = 0.15

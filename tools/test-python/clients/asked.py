@@ -1,4 +1,4 @@
-"""Where the server is, and what PyTorch says of the prompts. The command that runs these tests sets both."""
+"""The server's address and PyTorch's results for the prompts. The command that runs these tests sets both."""
 
 import json
 import os
@@ -7,7 +7,7 @@ URL = os.environ["TABSERVE_URL"]
 MODEL = "storyteller"
 REFERENCE = json.loads(os.environ["REFERENCE"])
 TOLERANCE = 1e-3
-# The bridge asks for no key, but the clients do not start without one.
+# The bridge needs no key, but the clients do not start without one.
 KEY = "none"
 CONTINUED = "Once upon a time,"
 GREEDY_START = " there was a village without water."

@@ -70,7 +70,7 @@ class LmEval(unittest.TestCase):
             self.assertAlmostEqual(float(got), wanted, delta=TOLERANCE)
             self.assertEqual(str(got_greedy), str(is_greedy))
             greedy.append(is_greedy)
-        # Both answers occur, or the comparison says little.
+        # Without both answers, the comparison would show little.
         self.assertEqual(set(greedy), {True, False})
 
     def test_rolling_loglikelihoods_are_pytorchs(self):

@@ -47,7 +47,7 @@ class OpenAiClient(unittest.TestCase):
     def check_logprobs(self, got, expected):
         for i in range(1, len(expected["tokens"])):
             self.assertAlmostEqual(got.token_logprobs[i], expected["logprobs"][i], delta=TOLERANCE)
-            # The prompt's own token comes too where it is none of the five.
+            # The prompt's own token is added if it is not among the five.
             best = sorted(got.top_logprobs[i].values(), reverse=True)[:5]
             for value, wanted in zip(best, expected["topLogprobs"][i], strict=True):
                 self.assertAlmostEqual(value, wanted, delta=TOLERANCE)

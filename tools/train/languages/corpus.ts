@@ -45,7 +45,7 @@ export interface Corpus {
   readonly heldOut: readonly Example[];
 }
 
-/** Every so many paragraphs of a declaration are held out. */
+/** One in this many paragraphs of a declaration is held out. */
 const HELD_OUT_EVERY = 5;
 const TRAINING_TEXTS_PER_LANGUAGE = 1500;
 /** Beside them: rows of frequent words, which the declaration lacks. */

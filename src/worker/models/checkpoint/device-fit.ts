@@ -10,7 +10,7 @@ export type DeviceLimits =
       readonly hasShaderF16: boolean;
       readonly maxBufferSize: number;
       readonly maxStorageBufferBindingSize: number;
-      /** Memory of the machine, where the browser tells (`navigator.deviceMemory`). */
+      /** Memory of the machine, where the browser reports it (`navigator.deviceMemory`). */
       readonly memoryBytes: number | undefined;
     }
   | { readonly kind: 'wasm'; readonly memoryBytes: number | undefined };
@@ -19,7 +19,7 @@ export type DeviceLimits =
 export interface DeviceFit {
   /** Tokens of the longest sequence that the device holds: at most the model's context. */
   readonly contextLength: number;
-  /** Tokens that a sequence may have by default, or the most of them that the device's K/V cache holds. */
+  /** A sequence's default limit in tokens, or less if the device's K/V cache holds less. */
   readonly usualContext: number;
   /** Weights as the runtime keeps them. */
   readonly weightBytes: number;
@@ -49,7 +49,7 @@ const LARGEST_SHARE = 0.75;
 /** A prompt is prefilled in a row of its own, then copied to its slot. */
 const ROWS_PER_SEQUENCE = 2;
 
-/** A model is of no use with fewer tokens. */
+/** A model with a shorter context is not useful. In tokens. */
 const SMALLEST_CONTEXT = 256;
 
 /** Says whether a packed model fits, and with how long a context. */
@@ -116,7 +116,7 @@ function cacheBounds(config: ModelConfig, device: DeviceLimits, bytesPerToken: n
   return [
     // K or V of one layer.
     { ...ofBuffer(device), fixed: 0, perToken: bytesPerToken / (2 * config.numLayers) },
-    // A GPU does not tell how much memory it has: its largest buffer is the best hint.
+    // WebGPU does not report how much memory a GPU has: its largest buffer is the best hint.
     { ...cache, limit: device.maxBufferSize, limitOf: 'that this GPU has for it' },
   ];
 }

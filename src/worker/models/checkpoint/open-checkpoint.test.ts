@@ -171,7 +171,7 @@ function without(name: string) {
   return rest;
 }
 
-/** Tells which files were opened, and how much of the weight files was read. */
+/** Records which files were opened, and how much of the weight files was read. */
 function recorded(checkpoint: CheckpointFiles) {
   const opened: string[] = [];
   let numBytes = 0;

@@ -1,7 +1,7 @@
 /**
- * The packed file as external data for onnxruntime-web 1.30, read on demand. Of a `Uint8Array` it uses only `byteLength`,
- * and `subarray` once per initializer, which it copies at once. So all bytes are read into one buffer that is as large as
- * the largest initializer.
+ * The packed file as external data for onnxruntime-web 1.30, read on demand. onnxruntime-web uses only `byteLength` of a
+ * `Uint8Array`, and `subarray` once per initializer, and copies the result at once. So one buffer of the size of the largest
+ * initializer is enough.
  *
  * @param size Bytes of the file.
  * @param read Fills the target with the bytes at an offset, synchronously.

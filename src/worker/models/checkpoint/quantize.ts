@@ -11,9 +11,9 @@ export interface QuantizedRows {
 
 /** The error of quantization, as sums over weights. */
 export interface ErrorSum {
-  /** Squares of the differences. Scales count as they are before they are rounded to fp16. */
+  /** Sum of the squared differences, with scales before their rounding to fp16. */
   readonly errorSquares: number;
-  /** Squares of the weights. */
+  /** Sum of the squared weights. */
   readonly weightSquares: number;
 }
 

@@ -2,7 +2,7 @@ import { isRecord } from '../../../platform/is-record.ts';
 import type { RandomAccessFile } from './checkpoint-files.ts';
 import { ModelFileCorruptError } from '../../../protocol/errors/model.ts';
 
-/** All dtypes of the format: tensors that nobody reads may have any. */
+/** All dtypes of the format, because unused tensors may have any of them. */
 const BYTES_PER_ELEMENT = {
   BOOL: 1,
   U8: 1,

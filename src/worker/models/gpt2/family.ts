@@ -4,7 +4,7 @@ import { readGpt2Config } from './config.ts';
 import { buildGpt2Graph } from './graph.ts';
 import { gpt2Tensors } from './tensors.ts';
 
-/** GPT-2 and its kin. */
+/** GPT-2 and models of its architecture. */
 export const gpt2: ModelFamily = {
   modelTypes: ['gpt2'],
   readModel(fields, generationConfig) {

@@ -28,7 +28,7 @@ interface RowBlock {
   readonly scalesOffset: number;
 }
 
-/** The packed weights as initializers of a graph. Adds the nodes that multiply with them and look up in them. */
+/** The packed weights as initializers of a graph. Adds the nodes that multiply by them or gather from them. */
 export class GraphWeights {
   readonly #nodes: OnnxNodes;
   readonly #precision: Precision;
@@ -143,7 +143,7 @@ export class GraphWeights {
     this.#nodes.add('Reshape', [`${output}.blocks`, this.list(0, 0, length)], [output]);
   }
 
-  /** Each block gives the rows of the ids from its first on; the block behind it overrides the rows that are its own. */
+  /** Gathers a row per id from each block, with bounded indices. A later block replaces the rows from its first id on. */
   #gatherFromBlocks(ids: string, blocks: readonly RowBlock[], output: string): void {
     const nodes = this.#nodes;
     const column = `${output}.ids`;

@@ -10,7 +10,7 @@ const WHAT = 'the revision of a/b';
 const FILE = { path: 'config.json', size: 20 };
 const API = 'https://hub/api/models/a/b';
 
-/** A client whose requests are answered by `answer`, and by how many there were. */
+/** A client whose requests are answered by `answer`. */
 function createClient(
   answer: (signal: AbortSignal | undefined, scope: EventTarget) => Promise<Response>,
   /** To a request that follows no redirect. */

@@ -115,7 +115,7 @@ export class HubClient {
     return retry(attempt, { ...this.#retryOptions, signal });
   }
 
-  /** Some servers accept a connection and never answer, and some stop in the middle: `within` aborts the signal then. */
+  /** Some servers accept a connection and never answer, or stop in the middle. `within` then aborts the signal. */
   #limit(cancelled: AbortSignal) {
     const limit = new AbortController();
     const giveUp = (): void =>
@@ -185,7 +185,7 @@ export class HubClient {
   }
 }
 
-/** `fetch` fails alike for a failed redirect and for a silent host. A request that follows no redirect shows which it was. */
+/** `fetch` fails in the same way for a failed redirect and for a silent host. A request that follows no redirect shows which. */
 async function isRedirect(url: string, signal: AbortSignal): Promise<boolean> {
   const answer = await fetch(url, { ...UNCACHED, signal, redirect: 'manual' }).catch(() => undefined);
   await answer?.body?.cancel();

@@ -14,7 +14,7 @@ const GEMMA = HUB_CONFIGS['google/gemma-3-270m'];
 
 const read = (config: Fields) => readLlamaConfig(config, undefined);
 const windowsOf = (config: Fields) => read(config).layers.map(({ window }) => window);
-/** The second frequency tells the base, to as many digits as fp32 leaves. */
+/** The base follows from the second frequency, to as many digits as fp32 leaves. */
 const basesOf = (config: Fields) => {
   const { layers, headSize } = read(config);
   return layers.map(({ rope }) => Number(((rope.frequencies[1] ?? 0) ** (-headSize / 2)).toPrecision(4)));

@@ -136,7 +136,7 @@ class LlamaGraph {
     return `${norm}.gain`;
   }
 
-  /** A window that holds every sequence is none: without one, WebGPU has faster kernels. */
+  /** Leaves out a window that is as long as the longest sequence, because WebGPU has faster kernels without one. */
   #variantOf(layer: number): { readonly rotary?: RotaryTables; readonly window?: number } {
     const { rope, window } = this.#config.layers[layer] ?? {};
     return {

@@ -7,7 +7,7 @@ import { MemoryFolder } from './test-support.ts';
 const MODEL_URL = 'http://localhost/models/embedded/';
 const ORIGIN = { id: 'a/b', hub: 'https://hub.example', revision: 'main', commit: 'c0ffee' };
 
-/** A model in the store, which this browser was told to serve. */
+/** A stored model that the user chose to serve. */
 async function chooseStored() {
   const store = await ModelStore.open('tabserve');
   const choice = { dtypeChoice: 'auto', dtypeReason: '', hadFloat16: false } as const;
@@ -23,7 +23,7 @@ async function chooseStored() {
   return { store, key: folder.key, start };
 }
 
-/** The code that reads a digest comes by itself. */
+/** Whether the code that computes digests, which is a chunk of its own, can be fetched. */
 const network = vi.hoisted(() => ({ isThere: true }));
 
 vi.mock('./stored-digest.ts', async (importOriginal) => {

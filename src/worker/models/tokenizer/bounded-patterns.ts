@@ -27,7 +27,7 @@ const ATOM = new RegExp(String.raw`${ESCAPE}|${CLASS}|[^\\[\](){}*+?|]`, 'uy');
 const GROUP = /\((?:\?(?:[:=!]|<[=!]|i:))?/uy;
 const QUANTIFIER = /(?:([?*+])|\{(\d+)(?:(,)(\d*))?\})\??/uy;
 
-/** How tokenizers like that of GPT-2 split runs of whitespace. These branches backtrack, but the last one takes all that they read. */
+/** How tokenizers like GPT-2's split runs of whitespace. These branches backtrack, but the last one matches all that they read. */
 const WHITESPACE: readonly string[] = [
   String.raw`\s+$`,
   String.raw`\s*[\r\n]+`,
@@ -93,8 +93,8 @@ function goesForward({ items }: Branch): boolean {
 }
 
 /**
- * `A*B+` goes back through all that A took, but `A+B*` follows, goes forward and takes as much. o200k splits words by case in
- * this way.
+ * `A*B+` may backtrack over all that A matched. If the next branch is `A+B*`, it then matches as much without backtracking.
+ * o200k splits words by case in this way.
  */
 function hasTwin({ items }: Branch, next: Branch | undefined): boolean {
   const at = items.findIndex(({ max }) => max === Infinity);

@@ -13,7 +13,7 @@ const PACKAGES = ['llama3_2', 'qwen3', 'yi'];
 
 const GPT2_BYTES = { type: 'ByteLevel', add_prefix_space: true, trim_offsets: true, use_regex: true };
 
-/** Llama 3's cuts by a pattern and is not normalized, Qwen's is normalized, and Yi's, of SentencePiece, isn't cut at all. */
+/** Llama 3 splits by a pattern without normalizing, Qwen normalizes, and Yi (SentencePiece) does not split at all. */
 const TOKENIZERS = [
   ...PACKAGES.map((name) => [name, name, {}] as const),
   ['GPT-2', 'qwen3', { normalizer: null, pre_tokenizer: GPT2_BYTES }],

@@ -2,7 +2,7 @@ import type { PreTrainedTokenizer } from '@huggingface/transformers';
 
 import { mergePairs } from './merge-pairs.ts';
 
-/** In UTF-16 units. The library takes some milliseconds for so many, whatever they are. */
+/** In UTF-16 units. The library takes a few milliseconds for this many, whatever the text. */
 export const PIECE_LENGTH = 2048;
 
 /** A computation that yields its cost since the last yield, in UTF-16 units that it has read. */
@@ -16,7 +16,7 @@ type Library = PreTrainedTokenizer['_tokenizer'];
 
 /** A part of a text between added tokens, normalized, as the library hands it to the pre-tokenizer. */
 interface Section {
-  /** Costs nothing by itself: its parts do. */
+  /** 0: only its parts have a cost. */
   readonly length: 0;
   readonly text: string;
   readonly options: object;

@@ -19,8 +19,8 @@ export interface Tokenizer {
   /** A text with more than n times as many UTF-16 units has more than n tokens. */
   readonly maxTokenLength: number;
   /**
-   * The tokenizer's own end, where it has one. Chat models exist whose `generation_config.json` names only that of their
-   * base model, so their answers would not end. vLLM ends at it, too.
+   * The tokenizer's own end token, if it has one. Some chat models name only their base model's end token in
+   * `generation_config.json`, so their answers would not end. vLLM also stops at the tokenizer's end token.
    */
   readonly endTokenIds: readonly number[];
   /** Writes a chat as the text that the model was trained on; undefined for a base model. */

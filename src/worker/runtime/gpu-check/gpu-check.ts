@@ -22,7 +22,7 @@ export interface CheckedModel extends Pick<PackedLayout, 'dtype' | 'precision'> 
   readonly modelType: string;
 }
 
-/** The last row joins when its twin, whose prompt begins as its own does, has this many tokens. */
+/** The last row joins when its twin has this many tokens. Their prompts have the same beginning. */
 const TWIN = 3;
 const NUM_TWIN_TOKENS = 4;
 
@@ -33,7 +33,7 @@ const NUM_TOP = 4;
 
 /**
  * Runs a tiny model of the same operators, as the model itself runs: ragged prompts, shared prefills, steps that are captured and
- * replayed, a late joiner that reuses a prefix, rows that move, the sampler. Its logprobs are held against those of float64.
+ * replayed, a late joiner that reuses a prefix, rows that move, the sampler. Compares its logprobs with those of float64.
  *
  * @returns Where values are wrong; undefined if none is, or the reference has no model of this type.
  * @throws RuntimeLostError if a step fails.
@@ -146,7 +146,7 @@ function rowOf({ promptTokenIds, steps }: ExpectedRow): RowInCheck {
   return { request, tokens: [], place: 0, isNaN: false, isOver: false };
 }
 
-/** Loses the runtime where a step fails: by itself, the engine would fail the rows, as if their values were wrong. */
+/** Turns a failed step into a lost runtime. Otherwise the engine would fail the rows, as if their values were wrong. */
 function losingRunner(runner: ModelRunner): ModelRunner {
   const { isPipelined, maxPrefillRows, maxScoredTokens, kvCacheLimits } = runner;
   return {

@@ -5,7 +5,7 @@ import { BLOCK_SIZE } from '../../models/checkpoint/packed-weights.ts';
 import type { Model } from '../../models/family.ts';
 import { countElements, listSources, type ModelTensor } from '../../models/model-config.ts';
 
-/** The largest integer that a weight is a multiple of its scale by. The smallest is one more, as in 4 bits. */
+/** The largest integer that a scale is multiplied by. As with 4 bits, the smallest is -8. */
 const LARGEST_INTEGER = 7;
 
 /** RMS of the integers. */

@@ -84,7 +84,7 @@ function describePlaces(findings: readonly Finding[], expected: readonly Expecte
   return [...prompts, ...later].join(', ') || 'single rows of a batch';
 }
 
-/** A length is to blame if all prompts of it are wrong: the late joiner's begins with copied keys and values. */
+/** Blames a length only if all its prompts are wrong. The late joiner may be wrong because of its copied keys and values. */
 function describePrompts(wrongLengths: readonly number[], allLengths: readonly number[]): readonly string[] {
   const lengths = distinct(allLengths);
   const wrong = lengths.filter((length) => countOf(wrongLengths, length) === countOf(allLengths, length));

@@ -4,7 +4,7 @@
  * each thread.
  *
  * Passes over the vocabulary are the cost. Once few tokens are left that matter, they go on a shortlist, and later steps
- * look at these alone.
+ * read only these.
  */
 export const SELECTION_WGSL = /* wgsl */ `
 const ONE_EACH = 0u;

@@ -52,7 +52,7 @@ export class KvRows<A extends KvArray> {
   /**
    * K and V of each layer in turn, with the dimensions of the first rows in it.
    *
-   * @param capacity Entries per row. If the cache has more, the first values are as many as needed, but no usable entries.
+   * @param capacity Entries per row. If the cache has more, the tensors have the right size, but their values are not usable.
    */
   inputs(numRows: number, capacity = this.#capacity) {
     const { numKvHeads, headSize } = this.#config;

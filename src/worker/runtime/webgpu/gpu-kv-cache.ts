@@ -80,7 +80,7 @@ export class GpuKvCache {
     return capacity * this.#config.headSize * this.bytesPerElement;
   }
 
-  /** One buffer after the other, so that no more than one is in memory twice. */
+  /** Resizes one buffer after the other, so that at most one is in memory twice. */
   #resizeRows(target: ForwardTarget, oldRows: number, numRows: number, oldCapacity: number): boolean {
     if (numRows === oldRows && this.#shape.capacity === oldCapacity) return false;
     const oldBuffers = this.#buffers[target];

@@ -3,7 +3,7 @@ import { StepHangError } from '../../../protocol/errors/runtime.ts';
 import { ScriptedBackend } from '../../testing/scripted-backend.ts';
 import { WebGpuBackend } from './webgpu-backend.ts';
 
-// How it is made, of parts that are made at a word; what it computes is shown end to end.
+// Tests how a backend is created, from parts that the test controls. End-to-end tests check what it computes.
 
 const parts = vi.hoisted(() => ({
   session: (): Promise<unknown> => Promise.resolve({}),
@@ -20,7 +20,7 @@ type Options = Parameters<typeof WebGpuBackend.create>[0];
 
 function create(): Promise<WebGpuBackend> {
   const device = { limits: {} };
-  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- as much as it takes to come to its parts
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- only the fields that creation reads
   return WebGpuBackend.create({
     gpu: { device },
     model: { config: ScriptedBackend.config, buildGraph: () => new Uint8Array() },
@@ -44,7 +44,7 @@ describe('a WebGPU backend that is made', () => {
     parts.session = () => session.promise;
     parts.sampler = () => Promise.reject(new Error('no pipeline'));
     const created = create();
-    // Node tells of unhandled rejections before its next timers.
+    // Node reports unhandled rejections before its next timers.
     await new Promise((resolve) => setTimeout(resolve));
     expect(unhandled).toEqual([]);
     session.resolve({});

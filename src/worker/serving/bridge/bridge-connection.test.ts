@@ -6,10 +6,10 @@ import { BRIDGE_SUBPROTOCOL } from '../../../protocol/bridge-names.ts';
 const TOKEN = 'a0'.repeat(32);
 
 /** A bridge that answers with this for its token, and a browser that makes no socket. */
-function lookFor(answer: string) {
+function connectWith(answer: string) {
   const offered: (readonly string[])[] = [];
-  const lookUp = vi.fn<typeof fetch>(() => Promise.resolve(new Response(answer)));
-  vi.stubGlobal('fetch', lookUp);
+  const fetchMock = vi.fn<typeof fetch>(() => Promise.resolve(new Response(answer)));
+  vi.stubGlobal('fetch', fetchMock);
   vi.stubGlobal('WebSocket', function refuse(_: URL, protocols: readonly string[]) {
     offered.push(protocols);
     throw new DOMException('refused', 'SecurityError');
@@ -19,7 +19,7 @@ function lookFor(answer: string) {
   void keepBridged('http://localhost:8000/bridge/', { receive: () => {}, forget: () => {} }, outbox).finally(
     ended,
   );
-  return { lookUp, offered, ended };
+  return { fetchMock, offered, ended };
 }
 
 beforeEach(() => void vi.useFakeTimers());
@@ -29,15 +29,15 @@ afterEach(() => {
 });
 
 it('offers no socket what is no token: another server answers with a page of its own', async () => {
-  const { lookUp, offered, ended } = lookFor('<!doctype html>');
+  const { fetchMock, offered, ended } = connectWith('<!doctype html>');
   await vi.advanceTimersByTimeAsync(1000);
-  expect(lookUp.mock.calls.length).toBeGreaterThan(1);
+  expect(fetchMock.mock.calls.length).toBeGreaterThan(1);
   expect(offered).toEqual([]);
   expect(ended).not.toHaveBeenCalled();
 });
 
 it('looks again where the browser refuses the socket', async () => {
-  const { offered, ended } = lookFor(TOKEN);
+  const { offered, ended } = connectWith(TOKEN);
   await vi.advanceTimersByTimeAsync(1000);
   expect(offered.length).toBeGreaterThan(1);
   expect(offered[0]).toEqual([BRIDGE_SUBPROTOCOL, TOKEN]);

@@ -12,7 +12,7 @@ function createContext(size: number) {
   return { context, controller, itemSignals };
 }
 
-/** Answers each item with its double; has memory for so many at a time. */
+/** Answers each item with its double; has memory for a limited number at a time. */
 function createHandler({ room, poison }: { room: number; poison?: number }) {
   const batches: (readonly number[])[] = [];
   const handler = (items: readonly number[]): Promise<readonly unknown[]> => {

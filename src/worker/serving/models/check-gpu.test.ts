@@ -32,7 +32,7 @@ interface Start {
   readonly store?: Promise<ModelStore>;
 }
 
-/** One start of a worker: the phases that are told, and how often the model was released. */
+/** One start of a worker: the reported phases, and how often the model was released. */
 async function start({ adapterName = 'a GPU', browser = 'Browser 1', dtype = 'fp32', store }: Start = {}) {
   navigatorOf(browser);
   let numReleases = 0;
@@ -40,7 +40,7 @@ async function start({ adapterName = 'a GPU', browser = 'Browser 1', dtype = 'fp
   backend.release = async () => void (numReleases += 1);
   const model = createScriptedModel(backend);
   const progress: LoadProgress[] = [];
-  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- of the device no more is asked for here
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the check reads no other field of the device
   const gpu = { adapterName } as GpuDevice;
   const device: DeviceChoice = { gpu, rung: 'webgpu-fp32', fallbackReason: '' };
   const failure: unknown = await checkGpu(

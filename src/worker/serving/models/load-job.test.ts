@@ -5,10 +5,10 @@ import type { ModelLoad } from '../../../protocol/models.ts';
 
 function createJob() {
   const clock = new FakeClock();
-  const told: ModelLoad[] = [];
-  const job = new LoadJob('name', 'a/b', clock, (load) => told.push(load));
+  const reports: ModelLoad[] = [];
+  const job = new LoadJob('name', 'a/b', clock, (load) => reports.push(load));
   const signals: AbortSignal[] = [];
-  /** Ends when it is aborted, with the reason, or when it is told to. */
+  /** Ends when it is aborted, with the reason, or when the test ends it. */
   const ends: PromiseWithResolvers<string>[] = [];
   const outcome = job.attempt((signal) => {
     const end = Promise.withResolvers<string>();
@@ -18,7 +18,7 @@ function createJob() {
     return end.promise;
   });
   outcome.catch(() => {});
-  return { clock, told, job, signals, ends, outcome };
+  return { clock, reports, job, signals, ends, outcome };
 }
 
 async function settle(): Promise<void> {
@@ -27,28 +27,28 @@ async function settle(): Promise<void> {
 
 describe('LoadJob', () => {
   it('tells of each phase at once, and of what happens in it every 100 ms, the last of it too', () => {
-    const { clock, told, job } = createJob();
+    const { clock, reports, job } = createJob();
     for (let loaded = 0; loaded < 5; loaded++) job.report({ phase: 'download', loaded, total: 9 });
-    expect(told.map(({ phase, loaded }) => `${phase} ${loaded}`)).toEqual(['resolve 0', 'download 0']);
+    expect(reports.map(({ phase, loaded }) => `${phase} ${loaded}`)).toEqual(['resolve 0', 'download 0']);
     clock.advance(100);
-    expect(told.at(-1)).toMatchObject({ phase: 'download', loaded: 4 });
+    expect(reports.at(-1)).toMatchObject({ phase: 'download', loaded: 4 });
     clock.advance(1000);
-    expect(told).toHaveLength(3);
+    expect(reports).toHaveLength(3);
   });
 
   it('waits while it is paused, and then runs again', async () => {
-    const { told, job, signals, ends, outcome } = createJob();
+    const { reports, job, signals, ends, outcome } = createJob();
     await settle();
     job.report({ phase: 'download', loaded: 1, total: 2, bytesPerSecond: 7 });
     job.pause();
     await settle();
     expect(signals).toHaveLength(1);
     expect(signals[0]?.aborted).toBe(true);
-    expect(told.at(-1)).toEqual({ id: 'a/b', isPaused: true, phase: 'download', loaded: 1, total: 2 });
+    expect(reports.at(-1)).toEqual({ id: 'a/b', isPaused: true, phase: 'download', loaded: 1, total: 2 });
     job.resume();
     await settle();
     expect(signals).toHaveLength(2);
-    expect(told.at(-1)).toMatchObject({ isPaused: false });
+    expect(reports.at(-1)).toMatchObject({ isPaused: false });
     ends[1]?.resolve('done');
     await expect(outcome).resolves.toBe('done');
   });
@@ -91,12 +91,12 @@ describe('LoadJob', () => {
   });
 
   it('tells nothing after its end, and leaves no timer', () => {
-    const { clock, told, job } = createJob();
+    const { clock, reports, job } = createJob();
     job.report({ phase: 'convert', loaded: 1, total: 2 });
     job.report({ phase: 'convert', loaded: 2, total: 2 });
     job.end();
     expect(clock.pendingTimers).toBe(0);
     job.report({ phase: 'drain', loaded: 0, total: 1 });
-    expect(told.at(-1)).toMatchObject({ phase: 'convert', loaded: 1 });
+    expect(reports.at(-1)).toMatchObject({ phase: 'convert', loaded: 1 });
   });
 });

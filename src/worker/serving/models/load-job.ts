@@ -11,7 +11,7 @@ export class LoadJob {
   readonly name: string;
   readonly id: string;
   readonly #clock: Clock;
-  readonly #tell: (load: ModelLoad) => void;
+  readonly #send: (load: ModelLoad) => void;
   #run = new AbortController();
   #cancelled: LoadCancelledError | undefined;
   /** Set while the load is paused. */
@@ -21,11 +21,11 @@ export class LoadJob {
   /** Cancels the pending report. */
   #cancelTimer: (() => void) | undefined;
 
-  constructor(name: string, id: string, clock: Clock, tell: (load: ModelLoad) => void) {
+  constructor(name: string, id: string, clock: Clock, send: (load: ModelLoad) => void) {
     this.name = name;
     this.#clock = clock;
     this.id = id;
-    this.#tell = tell;
+    this.#send = send;
     this.#report();
   }
 
@@ -93,6 +93,6 @@ export class LoadJob {
     if (this.#hasEnded) return;
     const { bytesPerSecond: _speed, secondsLeft: _secondsLeft, ...halted } = this.#stage;
     const isPaused = this.#pause !== undefined;
-    this.#tell({ id: this.id, isPaused, ...(isPaused ? halted : this.#stage) });
+    this.#send({ id: this.id, isPaused, ...(isPaused ? halted : this.#stage) });
   }
 }

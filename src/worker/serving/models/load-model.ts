@@ -62,10 +62,10 @@ export async function loadStoredModel(
   const texts = await folder.readTexts();
   const file = await folder.openWeights();
   try {
-    const tell = reportParts(packed.size, report);
+    const reportPart = reportParts(packed.size, report);
     const weights = lazyBytes(packed.size, (target, at) => {
       file.read(target, { at });
-      tell(target.byteLength);
+      reportPart(target.byteLength);
     });
     return await load(id, texts, { packed, weights }, device);
   } finally {

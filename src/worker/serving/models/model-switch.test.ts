@@ -13,7 +13,7 @@ import { GpuWrongValuesError, StepHangError } from '../../../protocol/errors/run
 import { ScriptedBackend } from '../../testing/scripted-backend.ts';
 import { createScriptedModel, scriptedChatTemplate } from '../../test-support.ts';
 
-// Which model serves, around models that are made ready at a word; what real ones do is shown end to end.
+// Tests which model serves, with fake models that load when the test says so. End-to-end tests use real models.
 
 const platform = vi.hoisted(() => ({
   load: (): Promise<LoadedModel> => Promise.reject(new Error('no model')),
@@ -35,7 +35,7 @@ vi.mock('../../runtime/warm-up.ts', () => ({ warmUp: () => platform.warmUp() }))
 const CALL = { version: PROTOCOL_VERSION, clientId: clientId('tab'), callId: 1 } as const;
 const EMBEDDED = { source: { type: 'embedded' }, dtype: 'auto', whenBusy: 'finish' } as const;
 
-/** One line for each model that is loaded, takes over or is released; what of it is to wait can be held. */
+/** Logs a line for each model that is loaded, takes over or is released. The test can hold each of these steps. */
 function createSwitch(past: Partial<WorkerPast> = {}) {
   const log: string[] = [];
   let status: Partial<WorkerStatus> = {};
@@ -78,9 +78,9 @@ function untilAborted(signal: AbortSignal | undefined): Promise<never> {
   return promise;
 }
 
-/** A store with a model that this browser was told to serve. */
+/** A store with a model that the user chose to serve. */
 function storeWith(log: string[], change: Partial<ModelStore> = {}): () => Promise<Partial<ModelStore>> {
-  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- of a folder no more is asked for here
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the switch reads no other field of a folder
   const folder = { key: 'key', manifest: { id: 'a/b' } } as ModelFolder;
   return () =>
     Promise.resolve({

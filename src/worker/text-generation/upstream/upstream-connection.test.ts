@@ -4,7 +4,7 @@ import { UpstreamConnection } from './upstream-connection.ts';
 
 const [A, B] = [requestId('a'), requestId('b')];
 
-/** The bridge as the worker meets it: what was asked of it, and the end of the connection that it writes to. */
+/** A fake bridge: records the worker's requests, and writes to the connection that the worker opened. */
 class FakeBridge {
   readonly asked: string[] = [];
   /** The last opened connection. */

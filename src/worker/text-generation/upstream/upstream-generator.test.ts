@@ -28,7 +28,7 @@ function createGenerator() {
     },
     model: readUpstreamModel({ url: 'http://gpu:8000' }, '{"data":[{"id":"gpt2","owned_by":"vllm"}]}'),
     clock,
-    onUpdates: (told) => updates.push(...told),
+    onUpdates: (batch) => updates.push(...batch),
     stats: {
       recordMeasured: (events, ms) => {
         measured.push(...events);

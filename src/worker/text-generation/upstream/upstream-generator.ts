@@ -129,7 +129,7 @@ export class UpstreamGenerator implements PromptGenerator {
     if (!this.#streams.has(requestId)) return;
     const nowMs = this.#options.clock.now();
     try {
-      this.#tell(read(nowMs), nowMs);
+      this.#report(read(nowMs), nowMs);
     } catch (error) {
       this.fail(requestId, error);
     }
@@ -145,7 +145,7 @@ export class UpstreamGenerator implements PromptGenerator {
     });
   }
 
-  #tell({ updates, measured }: Received, nowMs: number): void {
+  #report({ updates, measured }: Received, nowMs: number): void {
     const { onUpdates, stats } = this.#options;
     const busyMs = nowMs - this.#busySinceMs;
     this.#busySinceMs = nowMs;
@@ -157,7 +157,7 @@ export class UpstreamGenerator implements PromptGenerator {
     if (!this.#streams.delete(requestId)) return;
     const finishReason = error instanceof RequestCancelledError ? 'abort' : 'error';
     const failed: RequestUpdate = { type: 'failed', requestId, error: toWireError(error) };
-    this.#tell(
+    this.#report(
       { updates: [failed], measured: [{ type: 'failed', finishReason }] },
       this.#options.clock.now(),
     );

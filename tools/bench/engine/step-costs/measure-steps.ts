@@ -23,7 +23,7 @@ const LONG_TOKENS = 20;
 const SHORT_TOKENS = 4;
 /** Decode steps of a long run beyond those of a short one. */
 export const NUM_MEASURED_STEPS = LONG_TOKENS - SHORT_TOKENS;
-/** The calls are the same in each step, so a few steps tell them. */
+/** The calls are the same in each step, so a few steps are enough. */
 const LONG_COUNTED_TOKENS = 12;
 
 /** The two builds of the page, by how they run a decode step. */

@@ -61,7 +61,7 @@ describe('buildExportedModel', () => {
     expect(rows.map((ids) => ids.slice(-32))).toEqual(reference.prompts.map((entry) => entry.greedyTokenIds));
   });
 
-  /** Feeds what of the rows is not in the cache yet; the logits are those after each row's last token. */
+  /** Feeds the tokens that are not in the cache yet. Returns the logits after each row's last token. */
   async function run(rows: readonly (readonly number[])[], cache?: Cache) {
     const total = Math.max(...rows.map(({ length }) => length));
     const past = cache ? total - 1 : 0;

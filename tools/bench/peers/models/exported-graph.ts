@@ -23,7 +23,7 @@ export const EXPORTED_IO = {
   presentValue: (layer: number) => `present.${layer}.value`,
 } as const;
 
-/** transformers.js sizes its first, empty cache from these two names: it knows the first and takes the second for 0. */
+/** transformers.js sizes its first, empty cache by these two names: it knows the first one and sets the second one to 0. */
 const BATCH = 'batch_size';
 const PAST = 'past_sequence_length';
 const TOKENS = 'sequence_length';
@@ -35,8 +35,8 @@ const MASKED = -1e9;
 /**
  * Builds the GPT-2 forward pass with the interface that libraries expect of an export: K/V entries of rows of one length
  * come in and go out longer, rows are padded on the left, and the attention mask says where. Attention is made of MatMul
- * and Softmax, as in the standard export: on SwiftShader a list of 8 runs a sixth faster so than with
- * MultiHeadAttention, one prompt as fast, and GroupQueryAttention cannot pad on the left. The weights lie in the model
+ * and Softmax, as in the standard export. On SwiftShader, a list of 8 then runs a sixth faster than with
+ * MultiHeadAttention, and one prompt as fast. GroupQueryAttention cannot pad on the left. The weights lie in the model
  * itself.
  */
 export function buildExportedModel(checkpoint: Checkpoint): Uint8Array<ArrayBuffer> {

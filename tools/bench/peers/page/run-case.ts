@@ -24,7 +24,7 @@ export interface Burst {
 /** Bursts back to back. */
 export type CaseRun = readonly Burst[];
 
-/** @param leastMs Bursts follow each other until so long has passed: the page draws meanwhile, as it does for users. */
+/** @param leastMs Bursts repeat for at least this long, so that the page draws meanwhile, as it does for users. */
 export async function runCase(
   contender: Contender,
   requests: readonly TimedRequest[],

@@ -53,7 +53,7 @@ export async function loadWllama(
   };
 }
 
-/** Only its log tells whether a GPU holds the weights: without `shader-f16` it takes the CPU and reports no error. */
+/** Only its log shows whether a GPU holds the weights: without `shader-f16` it takes the CPU and reports no error. */
 async function describeDevices(
   log: readonly string[],
   numThreads: number,
