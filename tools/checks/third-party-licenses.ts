@@ -53,7 +53,7 @@ else process.exitCode = 1;
 /** The packages that the sources of the page and its worker import. `ai-sdk` imports a peer alone, which the app installs. */
 function importedPackages(): readonly string[] {
   const sources = globSync('src/**/*.{ts,tsx}', {
-    exclude: (path) => /\.test\.tsx?$|test-support|\/ai-sdk$/.test(path),
+    exclude: (path) => /\.test\.tsx?$|test-support|\/(?:ai-sdk|testing)$/.test(path),
   });
   const names = sources.flatMap((path) =>
     Array.from(readFileSync(path, 'utf8').matchAll(PACKAGE_IMPORT), ([, name = '']) => name),
