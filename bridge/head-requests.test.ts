@@ -43,6 +43,8 @@ it.each(['/?text=Once', '/adder?number=3', '/healthz', '/health', '/-/routes', '
     answerWith(bridge, () =>
       Object.assign(Promise.resolve(4), { result: () => Promise.resolve({ text: 'é' }) }),
     );
+    // Until the grace period has passed, the health changes.
+    await expect.poll(() => bridge.serve.status().error?.code).toBe('NO_TAB');
     const [got, headed] = [await ask(url + path, 'GET'), await ask(url + path, 'HEAD')];
     expect(Number(got.headers['content-length'])).toBe(Buffer.byteLength(got.body));
     expect([headed.status, headed.headers, headed.body]).toEqual([got.status, got.headers, '']);
