@@ -80,15 +80,13 @@ test(
   async ({ tab }) => {
     const { page } = tab;
     await tab.configure({ maxBatchSize: 2, batchWaitTimeoutMs: HELD_MS });
-    // So many that the page is sure to draw the row while it runs.
-    await page.getByRole('textbox', { name: 'Max new tokens' }).fill('400');
-    const prompt = page.getByRole('textbox', { name: 'Prompt' });
-    await prompt.fill(PROMPT);
-    await page.getByRole('button', { name: 'Send', exact: true }).click();
+    // They go on past the model's end, so that the page draws the first one while it runs.
+    const request = { prompt: PROMPT, options: { maxNewTokens: 400, ignoreEos: true } };
+    await tab.begin([request]);
     await expect(requestRows(page)).toHaveCount(1);
     await page.evaluate(cancelOnceRunning);
     // It fills the batch, which starts then.
-    await prompt.press('Enter');
+    await tab.begin([request]);
     const [first, second] = [requestRows(page).nth(0), requestRows(page).nth(1)];
     await expect(first).toHaveAttribute('data-status', 'cancelled');
     await expect(first.getByRole('button', { name: /^Cancel/ })).toHaveCount(0);
