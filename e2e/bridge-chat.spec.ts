@@ -236,6 +236,8 @@ test.describe("OpenAI's own client", { tag: ANY_BACKEND }, () => {
     const client = clientOf(chat);
     // The eight arrive over as many connections; they begin when all are there.
     await tab.configure({ batchWaitTimeoutMs: 20_000 });
+    // Steps of the test before are reported by then.
+    await tab.whenIdle();
     await tab.forget();
     const options = { model: CHAT_MODEL, ...SAMPLED };
     const limit: OpenAI.ChatCompletionCreateParamsNonStreaming & { readonly ignore_eos: boolean } = {

@@ -89,14 +89,14 @@ export class CallQueue<Item, To> {
     return order;
   }
 
-  /** For a call that does not measure 1. */
+  /** For a call that does not measure 1. Called right after its `push`. */
   setSize(order: number, size: number): void {
-    this.#chunkOf(order).sizes[order % CHUNK_SIZE] = size;
+    known(this.#chunks.at(-1)).sizes[order % CHUNK_SIZE] = size;
   }
 
-  /** For a call that can be cancelled. */
+  /** For a call that can be cancelled. Called right after its `push`. */
   setHandle(order: number, handle: CancelHandle): void {
-    this.#chunkOf(order).handles[order % CHUNK_SIZE] = handle;
+    known(this.#chunks.at(-1)).handles[order % CHUNK_SIZE] = handle;
   }
 
   has(order: number): boolean {
