@@ -1,12 +1,12 @@
 import parsePrometheusTextFormat from 'parse-prometheus-text-format';
 
-import type { ServeStats } from '../src/protocol/stats.ts';
+import type { TabserveStats } from '../src/protocol/stats.ts';
 import { expect, expectIdle, test } from './support/bridge-test.ts';
 import { ANY_BACKEND } from './support/test.ts';
 
 declare global {
   interface Window {
-    lastStats?: ServeStats;
+    lastStats?: TabserveStats;
   }
 }
 

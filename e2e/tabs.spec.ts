@@ -1,4 +1,4 @@
-import type { ServeStats } from '../src/protocol/stats.ts';
+import type { TabserveStats } from '../src/protocol/stats.ts';
 import { sampledRequests } from './support/sampled-requests.ts';
 import type { Site } from './support/site.ts';
 import { ANY_BACKEND, expect, test } from './support/test.ts';
@@ -215,7 +215,7 @@ async function aloneTexts(site: Site, requests: readonly TextRequest[]): Promise
 declare global {
   interface Window {
     counts: string;
-    statsSeen: ServeStats[];
+    statsSeen: TabserveStats[];
   }
 }
 

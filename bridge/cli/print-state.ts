@@ -1,5 +1,5 @@
 import type { TabserveClient } from '../../src/client/client.ts';
-import type { ServeStatus } from '../../src/protocol/status.ts';
+import type { TabserveStatus } from '../../src/protocol/status.ts';
 
 /**
  * Prints a line when the model becomes ready or fails, without repeating the last line. A missing tab is not a failure: the
@@ -21,7 +21,7 @@ export function printState(
   });
 }
 
-function lineOf({ state, model, backend, error }: ServeStatus, url: string): string | undefined {
+function lineOf({ state, model, backend, error }: TabserveStatus, url: string): string | undefined {
   if (state === 'failed') return error?.code === 'NO_TAB' ? undefined : error?.message;
   if (state !== 'ready' || !model || !backend) return undefined;
   const example = `curl "${new URL(url).origin}/?text=Once+upon+a+time"`;

@@ -1,5 +1,5 @@
 import { BackPressureError } from '../../src/batching/errors.ts';
-import { ServeError, toWireError } from '../../src/protocol/wire-errors.ts';
+import { TabserveError, toWireError } from '../../src/protocol/wire-errors.ts';
 import { HttpError } from './http-error.ts';
 
 const STATUS_OF_CODE: Readonly<Record<string, number>> = {
@@ -60,7 +60,7 @@ export function describeInLog(error: Error): string {
 }
 
 function isOfWorker(error: unknown): error is Error & { readonly code: string } {
-  if (error instanceof ServeError) return true;
+  if (error instanceof TabserveError) return true;
   if (!(error instanceof Error && 'code' in error)) return false;
   return typeof error.code === 'string' && Object.hasOwn(STATUS_OF_CODE, error.code);
 }

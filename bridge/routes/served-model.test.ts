@@ -1,18 +1,18 @@
 import { expect, it } from 'vitest';
 
 import { fromWireError } from '../../src/protocol/wire-errors.ts';
-import type { ServeStatus } from '../../src/protocol/status.ts';
+import type { TabserveStatus } from '../../src/protocol/status.ts';
 import { NoTabError } from '../tabs/tab-link.ts';
 import { TabLink } from '../tabs/tab-link.ts';
 import { createModelInfo } from '../../src/worker/test-support.ts';
 import { servedModel } from './served-model.ts';
 
 /** The client of a bridge that has lost its tab; `status` overrides fields of its last status. */
-function createServer(change: Partial<ServeStatus>) {
+function createServer(change: Partial<TabserveStatus>) {
   const { serve } = new TabLink({ url: () => '', graceMs: 0 });
   const status = { ...serve.status(), ...change };
   serve.close();
-  const ready = Promise.withResolvers<ServeStatus>();
+  const ready = Promise.withResolvers<TabserveStatus>();
   return { serve: { status: () => status, ready: () => ready.promise }, status, ready };
 }
 

@@ -1,5 +1,5 @@
 import type { GenerationOptions } from '../../src/protocol/generation.ts';
-import type { ServeStatus } from '../../src/protocol/status.ts';
+import type { TabserveStatus } from '../../src/protocol/status.ts';
 import type { DrivenPage } from './driven-browser.ts';
 
 /** A loaded page and its client. */
@@ -29,11 +29,11 @@ export class DrivenTab {
   }
 
   /** Resolves when the model can run; fails with the page's own error. */
-  ready(): Promise<ServeStatus> {
+  ready(): Promise<TabserveStatus> {
     return this.evaluate(() => window.tabserve.ready());
   }
 
-  status(): Promise<ServeStatus> {
+  status(): Promise<TabserveStatus> {
     return this.evaluate(() => window.tabserve.status());
   }
 

@@ -3,7 +3,7 @@ import type { Page } from 'playwright/test';
 import { startServer } from '../../bridge/server.ts';
 import type { LoadModelOptions } from '../../src/client/index.ts';
 import type { ModelLoad, StoredModel } from '../../src/protocol/models.ts';
-import type { ServeStatus } from '../../src/protocol/status.ts';
+import type { TabserveStatus } from '../../src/protocol/status.ts';
 import { CHAT_MODEL, chatCheckpoint } from '../../tools/hub-server/checkpoints/chat-checkpoint.ts';
 import { DECODERS } from '../../tools/hub-server/checkpoints/decoders.ts';
 import { jsonFile, type GeneratedFile } from '../../tools/hub-server/checkpoints/generated-file.ts';
@@ -153,7 +153,7 @@ export function serveBuiltPage(hubUrl: string): ReturnType<typeof startServer> {
 }
 
 /** How a load ended, and what the tab heard of it. */
-export type Loaded = Outcome<ServeStatus> & { readonly loads: readonly ModelLoad[] };
+export type Loaded = Outcome<TabserveStatus> & { readonly loads: readonly ModelLoad[] };
 
 export function loadModel(
   { page }: Pick<Tab, 'page'>,

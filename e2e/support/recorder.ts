@@ -1,6 +1,6 @@
 import type { TabserveClient, ClientUpdate } from '../../src/client/index.ts';
 import type { PageDeployments } from '../../src/deployments/registry.ts';
-import type { ServeStats, StepRecord } from '../../src/protocol/stats.ts';
+import type { TabserveStats, StepRecord } from '../../src/protocol/stats.ts';
 
 /** Keeps what the page's client reports, so that a test can ask afterwards what happened and in which order. */
 export interface Recorder {
@@ -23,7 +23,7 @@ export function installRecorder(): void {
   const steps: StepRecord[] = [];
   const updates: ClientUpdate[] = [];
   const outstanding = new Set<string>();
-  let statsSinceLastStart: ServeStats | undefined;
+  let statsSinceLastStart: TabserveStats | undefined;
   let hasUpdates = false;
 
   window.tabserve.subscribe('requests', (received) => {

@@ -2,7 +2,7 @@ import { expect, type BrowserContext, type Locator, type Page } from 'playwright
 
 import type { GenerationResponse, ClientUpdate } from '../../src/client/index.ts';
 import type { Prompt } from '../../src/client/handles.ts';
-import type { BatchingPolicy, ServeStatus } from '../../src/protocol/status.ts';
+import type { BatchingPolicy, TabserveStatus } from '../../src/protocol/status.ts';
 import type { GenerationOptions, GenerationResult } from '../../src/protocol/generation.ts';
 import type { StepRecord } from '../../src/protocol/stats.ts';
 import { installRecorder } from './recorder.ts';
@@ -91,7 +91,7 @@ export class Tab {
   }
 
   /** Resolves when the model can run; fails with the page's own error. */
-  async ready(): Promise<ServeStatus> {
+  async ready(): Promise<TabserveStatus> {
     const outcome = await this.page.evaluate(() =>
       window.tabserve.ready().then(
         (value) => ({ value }),
@@ -102,7 +102,7 @@ export class Tab {
     throw new Error(`The page did not become ready: ${outcome.message}`);
   }
 
-  status(): Promise<ServeStatus> {
+  status(): Promise<TabserveStatus> {
     return this.page.evaluate(() => window.tabserve.status());
   }
 

@@ -6,11 +6,11 @@ import type { GenerationResponse } from './generation-response.ts';
 import type { Activity, ClientUpdate } from './topics.ts';
 import type { GenerationChunk } from './generation-response.ts';
 import { MAX_PROMPT_LENGTH, MAX_TEXT_LENGTH, PROTOCOL_VERSION, type Unsigned } from '../protocol/wire.ts';
-import type { ServeStats, StepBatch, StepRecord } from '../protocol/stats.ts';
+import type { TabserveStats, StepBatch, StepRecord } from '../protocol/stats.ts';
 import type { GenerationResult } from '../protocol/generation.ts';
 import type { RequestActivity, RequestUpdate } from '../protocol/requests.ts';
 import type { RequestId } from '../protocol/ids.ts';
-import type { ServeStatus, TabRole } from '../protocol/status.ts';
+import type { TabserveStatus, TabRole } from '../protocol/status.ts';
 import type { WorkerMessage } from '../protocol/worker-messages.ts';
 import type { Link, LinkListener, Outgoing } from './links/link.ts';
 import {
@@ -120,7 +120,7 @@ function createServe(isolationReason?: string) {
   const serve = new TabserveClient(OWN, (listener) => link.open(listener));
   const updates: ClientUpdate[] = [];
   serve.subscribe('requests', (batch) => updates.push(...batch));
-  const states: ServeStatus['state'][] = [];
+  const states: TabserveStatus['state'][] = [];
   serve.subscribe('status', ({ state }) => states.push(state));
   return { link, serve, updates, states, generator: serve.getHandle('text-generator') };
 }
@@ -156,7 +156,7 @@ async function textsOf(response: GenerationResponse): Promise<string[]> {
   return texts;
 }
 
-function createStats(steps: readonly StepRecord[]): ServeStats {
+function createStats(steps: readonly StepRecord[]): TabserveStats {
   const latency = { count: 0, p50: 0, p95: 0, p99: 0 };
   const latencies = { ttftMs: latency, itlMs: latency, queueWaitMs: latency, e2eMs: latency };
   const ends = { submitted: 1, finished: 0, cancelled: 0, failed: 0, rejected: 0 };

@@ -9,7 +9,7 @@ import type {
   Tokenization,
 } from '../protocol/models.ts';
 import type { BackendChoice } from '../protocol/ladder.ts';
-import type { BatchingPolicy, BatchKnobs, ServeStatus } from '../protocol/status.ts';
+import type { BatchingPolicy, BatchKnobs, TabserveStatus } from '../protocol/status.ts';
 import type { BatchRecord, StepBatch } from '../protocol/stats.ts';
 import type { Caller, RequestActivity } from '../protocol/requests.ts';
 import type { WorkerMessage } from '../protocol/worker-messages.ts';
@@ -216,7 +216,7 @@ export class TabserveClient<Deployments extends DeploymentMap = DeploymentTypes<
     model: ModelReference,
     { dtype = 'auto', whenBusy = 'finish', signal, ...given }: LoadModelOptions = {},
     onProgress?: (load: ModelLoad) => void,
-  ): Promise<ServeStatus> {
+  ): Promise<TabserveStatus> {
     const hub = given.hub ?? this.#hub;
     const source = await toModelSource(model, { ...given, ...(hub !== undefined && { hub }) });
     signal?.throwIfAborted();
@@ -313,7 +313,7 @@ export class TabserveClient<Deployments extends DeploymentMap = DeploymentTypes<
   }
 
   /** The last status that the worker reported, as this tab sees it. */
-  status(): ServeStatus {
+  status(): TabserveStatus {
     return this.#connection.status;
   }
 
@@ -323,7 +323,7 @@ export class TabserveClient<Deployments extends DeploymentMap = DeploymentTypes<
    * @throws The reason why it can't: any error of `loadModel`, NoWebGpuAdapterError, GpuWrongValuesError, WorkerNotLoadedError,
    *   WorkerFailedError, RuntimeFileError, WasmForbiddenError, VersionMismatchError, or ClosedError after `close()`.
    */
-  ready(): Promise<ServeStatus> {
+  ready(): Promise<TabserveStatus> {
     return whenReady((listener) => this.subscribe('status', listener));
   }
 

@@ -2,7 +2,7 @@ import { ClosedError } from '../batching/errors.ts';
 import { DEFAULT_POLICY } from '../batching/generation/policy.ts';
 import { OverrideEndedError, VersionMismatchError } from '../protocol/errors/tabs.ts';
 import { PROTOCOL_VERSION } from '../protocol/wire.ts';
-import type { ServeStatus, TabRole, WorkerStatus } from '../protocol/status.ts';
+import type { TabserveStatus, TabRole, WorkerStatus } from '../protocol/status.ts';
 import type { WorkerId } from '../protocol/ids.ts';
 import type { WorkerMessage } from '../protocol/worker-messages.ts';
 import { toWireError } from '../protocol/wire-errors.ts';
@@ -21,7 +21,7 @@ export interface ConnectionListener {
   onEnd(reason: Error): void;
 }
 
-const INITIAL_STATUS: ServeStatus = {
+const INITIAL_STATUS: TabserveStatus = {
   state: 'loading',
   role: 'follower',
   policy: DEFAULT_POLICY,
@@ -38,7 +38,7 @@ export class Connection implements LinkListener {
   readonly #listener: ConnectionListener;
   /** The last temporary policy of this client. It may have ended. */
   override: PolicyOverride | undefined;
-  #status: ServeStatus;
+  #status: TabserveStatus;
   #workerStatus: WorkerStatus | undefined;
   /** The worker that has welcomed this client. Messages of others are dropped. */
   #workerId: WorkerId | undefined;
@@ -55,7 +55,7 @@ export class Connection implements LinkListener {
     this.#status = { ...INITIAL_STATUS, isolationReason: this.#link.isolationReason };
   }
 
-  get status(): ServeStatus {
+  get status(): TabserveStatus {
     return this.#status;
   }
 
@@ -185,7 +185,7 @@ export class Connection implements LinkListener {
     this.#topics.publish('status', this.#status);
   }
 
-  #setStatus(change: Partial<ServeStatus>): void {
+  #setStatus(change: Partial<TabserveStatus>): void {
     this.#status = { ...this.#status, ...change };
     this.#topics.publish('status', this.#status);
   }

@@ -57,7 +57,7 @@ export { END_TYPES, type Caller, type RequestActivity, type RequestUpdate } from
 export type {
   BatchRecord,
   LatencySummary,
-  ServeStats,
+  TabserveStats,
   SlotSpan,
   StepBatch,
   StepRecord,
@@ -68,11 +68,11 @@ export {
   type BatchKnobs,
   type DeploymentInfo,
   type PolicyName,
-  type ServeState,
-  type ServeStatus,
+  type TabserveState,
+  type TabserveStatus,
   type TabRole,
 } from '../protocol/status.ts';
-export { ServeError } from '../protocol/wire-errors.ts';
+export { TabserveError } from '../protocol/wire-errors.ts';
 export type { WireError } from '../protocol/wire.ts';
 export type { ResultOptions } from './base-response.ts';
 export { connect, TabserveClient, type ConnectOptions } from './client.ts';

@@ -1,7 +1,7 @@
-import type { BatchRecord, ServeStats, StepBatch } from '../protocol/stats.ts';
+import type { BatchRecord, TabserveStats, StepBatch } from '../protocol/stats.ts';
 import type { ClientId, RequestId } from '../protocol/ids.ts';
 import type { RequestActivity, RequestUpdate } from '../protocol/requests.ts';
-import type { ServeStatus } from '../protocol/status.ts';
+import type { TabserveStatus } from '../protocol/status.ts';
 import type { WorkerMessage } from '../protocol/worker-messages.ts';
 import { BatchLog, stepBatchOf } from '../protocol/batch-log.ts';
 
@@ -31,9 +31,9 @@ export interface Activity {
 /** The values of `subscribe`, by topic. */
 export interface TopicValues {
   /** Each change of the status. */
-  readonly status: ServeStatus;
+  readonly status: TabserveStatus;
   /** The text generator's figures, at most every 100 ms while it works. */
-  readonly stats: ServeStats;
+  readonly stats: TabserveStats;
   /** Each finished batch of a deployment other than the text generator. */
   readonly batch: BatchRecord;
   /** Updates of this client's requests. */
@@ -86,7 +86,7 @@ export class Topics {
     for (const batch of [...batches, ...steps]) this.batchLog.add(batch);
   }
 
-  publishStats(stats: ServeStats): void {
+  publishStats(stats: TabserveStats): void {
     for (const step of stats.steps) this.batchLog.add(stepBatchOf(step));
     this.publish('stats', stats);
   }

@@ -1,11 +1,11 @@
-import type { ServeStatus } from '../protocol/status.ts';
+import type { TabserveStatus } from '../protocol/status.ts';
 import { fromWireError } from '../protocol/wire-errors.ts';
 import { closedError } from './connection.ts';
 
-type Subscribe = (listener: (status: ServeStatus) => void) => () => void;
+type Subscribe = (listener: (status: TabserveStatus) => void) => () => void;
 
 /** Resolves when the model can run. Rejects with the reason why it can't. */
-export function whenReady(subscribe: Subscribe): Promise<ServeStatus> {
+export function whenReady(subscribe: Subscribe): Promise<TabserveStatus> {
   return new Promise((resolve, reject) => {
     const unsubscribe = subscribe((status) => {
       if (status.state === 'loading' || status.state === 'warming-up') return;

@@ -220,4 +220,4 @@ export const serveStats = v.object({
  *
  * @interface
  */
-export type ServeStats = Wire<typeof serveStats>;
+export type TabserveStats = Wire<typeof serveStats>;

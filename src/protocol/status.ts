@@ -91,15 +91,15 @@ export type WorkerStatus = Wire<typeof workerStatus>;
  *
  * @useDeclaredType
  */
-export type ServeState = WorkerStatus['state'] | 'closed';
+export type TabserveState = WorkerStatus['state'] | 'closed';
 
 /** `leader`: the worker runs in this tab. `follower`: it runs in another one. */
 export type TabRole = 'leader' | 'follower';
 
 /** The worker's status as one tab sees it. */
-export interface ServeStatus extends Omit<WorkerStatus, 'state' | 'knobs' | 'override'> {
+export interface TabserveStatus extends Omit<WorkerStatus, 'state' | 'knobs' | 'override'> {
   /** Whether the text generator can run. */
-  readonly state: ServeState;
+  readonly state: TabserveState;
   /** Whether this tab runs the worker. */
   readonly role: TabRole;
   /** The policy in force, an override's included. */

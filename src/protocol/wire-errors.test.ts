@@ -10,7 +10,7 @@ import { EmptyPromptError, PromptTooLongError } from './errors/deployments.ts';
 import { ModelFileMissingError } from './errors/model.ts';
 import { NoWebGpuAdapterError } from './errors/runtime.ts';
 import { OverrideEndedError, OverrideHeldError } from './errors/tabs.ts';
-import { fromWireError, ServeError, toWireError } from './wire-errors.ts';
+import { fromWireError, TabserveError, toWireError } from './wire-errors.ts';
 
 describe('the wire', () => {
   it.each([
@@ -41,9 +41,9 @@ describe('the wire', () => {
     });
   });
 
-  it('carries an unknown code as a ServeError', () => {
+  it('carries an unknown code as a TabserveError', () => {
     const arrived = fromWireError({ code: 'toString', message: 'from a later version' });
-    expect(arrived).toBeInstanceOf(ServeError);
+    expect(arrived).toBeInstanceOf(TabserveError);
     expect(arrived).toMatchObject({ code: 'toString', message: 'from a later version' });
   });
 

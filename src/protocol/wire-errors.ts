@@ -9,8 +9,8 @@ import { isUpstreamErrorCode, UpstreamError } from './errors/upstream.ts';
 import type { WireError } from './wire.ts';
 
 /** An error from the wire with a code that this version does not know. */
-export class ServeError extends Error {
-  override readonly name = 'ServeError';
+export class TabserveError extends Error {
+  override readonly name = 'TabserveError';
   /** Stable: compare this, not the message. */
   readonly code: string;
 
@@ -51,7 +51,7 @@ export function fromWireError({ code, message, param, details }: WireError): Err
   if (code === 'UNKNOWN_OPTION') return new core.UnknownOptionError(message, param);
   if (isUpstreamErrorCode(code)) return new UpstreamError(code, message);
   const KnownError = CLASS_OF_CODE.get(code);
-  return KnownError ? new KnownError(message) : new ServeError(code, message);
+  return KnownError ? new KnownError(message) : new TabserveError(code, message);
 }
 
 function detailsOf({

@@ -4,8 +4,8 @@ import type {
   BatchRecord,
   ClientId,
   RequestId,
-  ServeStats,
-  ServeStatus,
+  TabserveStats,
+  TabserveStatus,
   SlotSpan,
   StepRecord,
 } from '../client/index.ts';
@@ -41,7 +41,7 @@ export const POLICY: BatchingPolicy = {
 };
 
 /** The status of a tab that leads, alone, where nothing has been changed. */
-export function createStatus(change: Partial<ServeStatus> = {}): ServeStatus {
+export function createStatus(change: Partial<TabserveStatus> = {}): TabserveStatus {
   return {
     state: 'ready',
     role: 'leader',
@@ -109,9 +109,9 @@ export function createStepRecord(change: Partial<StepRecord> = {}): StepRecord {
   };
 }
 
-const NO_LATENCY: ServeStats['ttftMs'] = { count: 0, p50: 0, p95: 0, p99: 0 };
+const NO_LATENCY: TabserveStats['ttftMs'] = { count: 0, p50: 0, p95: 0, p99: 0 };
 
-export const NO_TOTALS: ServeStats['totals'] = {
+export const NO_TOTALS: TabserveStats['totals'] = {
   submitted: 0,
   finished: 0,
   cancelled: 0,
@@ -124,7 +124,7 @@ export const NO_TOTALS: ServeStats['totals'] = {
 };
 
 /** The figures of an engine that runs one sequence and has measured nothing yet. */
-export function createStats(change: Partial<ServeStats> = {}): ServeStats {
+export function createStats(change: Partial<TabserveStats> = {}): TabserveStats {
   return {
     steps: [],
     slotSpans: [],

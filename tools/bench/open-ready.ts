@@ -3,7 +3,7 @@ import type { Browser, BrowserContext, Page } from 'playwright';
 import type { TabserveClient } from '../../src/client/client.ts';
 import type { PageDeployments } from '../../src/deployments/registry.ts';
 import type { BackendInfo, ModelInfo } from '../../src/protocol/models.ts';
-import type { ServeStatus } from '../../src/protocol/status.ts';
+import type { TabserveStatus } from '../../src/protocol/status.ts';
 
 declare global {
   interface Window {
@@ -14,7 +14,7 @@ declare global {
 /** A page whose model can run. */
 export interface ReadyPage {
   readonly page: Page;
-  readonly status: ServeStatus;
+  readonly status: TabserveStatus;
 }
 
 /** @param prepare Called before the page is opened. */
@@ -31,7 +31,7 @@ export async function openReady(
 }
 
 /** The backend and model that a ready page names. */
-export function loadedOf({ backend, model }: ServeStatus): { backend: BackendInfo; model: ModelInfo } {
+export function loadedOf({ backend, model }: TabserveStatus): { backend: BackendInfo; model: ModelInfo } {
   if (!backend || !model) throw new Error('The page is ready but names no backend or model.');
   return { backend, model };
 }

@@ -3,7 +3,7 @@ import { globSync, readFileSync } from 'node:fs';
 import { parseSync } from 'vite';
 
 import { toHttpError } from '../../bridge/http/to-http-error.ts';
-import { ServeError } from '../../src/protocol/wire-errors.ts';
+import { TabserveError } from '../../src/protocol/wire-errors.ts';
 import { updateParts } from './marked-part.ts';
 
 // docs/errors.md: the code and cause of each error come from its class and the comment on it, the messages, which name the
@@ -233,7 +233,7 @@ function commentBefore({ text, comments }: Source, position: number): string | u
 function describeEntry({ code, className, cause, messages }: ErrorEntry): string {
   if (messages.size === 0)
     throw new Error(`No message of ${code} was found: what it says is not a text of its own`);
-  const { status } = toHttpError(new ServeError(code, ''));
+  const { status } = toHttpError(new TabserveError(code, ''));
   const http = status === 500 ? '' : `, HTTP ${status}`;
   const quotes = [...messages].map((message) => `> ${message}`);
   return [`### ${code}`, `\`${className}\`${http}. ${cause}`, quotes.join('\n>\n')].join('\n\n');

@@ -1,4 +1,4 @@
-import type { ServeError } from '../index.ts';
+import type { TabserveError } from '../index.ts';
 
 /** The DOMException of an error of the client, by its code. All others are the specification's `UnknownError`. */
 const DOM_NAMES: ReadonlyMap<string, string> = new Map([
@@ -66,6 +66,6 @@ export function toDomException(error: unknown): unknown {
 }
 
 /** A DOMException has a code too, which is a number. */
-function isServeError(error: Error): error is Error & Pick<ServeError, 'code'> {
+function isServeError(error: Error): error is Error & Pick<TabserveError, 'code'> {
   return 'code' in error && typeof error.code === 'string';
 }

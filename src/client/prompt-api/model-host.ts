@@ -1,4 +1,4 @@
-import { connect, type ModelInfo, type TabserveClient, type ServeStatus } from '../index.ts';
+import { connect, type ModelInfo, type TabserveClient, type TabserveStatus } from '../index.ts';
 import type { ReportProgress } from './create-monitor.ts';
 import { notSupported } from './dom-errors.ts';
 import type { Availability, PromptApiOptions } from './types.ts';
@@ -87,7 +87,7 @@ export class ModelHost {
   }
 }
 
-function findingOf({ state, model, error }: ServeStatus): Finding {
+function findingOf({ state, model, error }: TabserveStatus): Finding {
   if (state === 'failed') return unavailable(error?.message ?? 'The worker failed to start: see its status.');
   if (model?.hasChatTemplate === false) return unavailable(noTemplate(model));
   return { availability: state === 'ready' ? 'available' : 'downloading' };

@@ -1,4 +1,4 @@
-import type { GenerationOptions, RequestId, ServeStatus } from '../../client/index.ts';
+import type { GenerationOptions, RequestId, TabserveStatus } from '../../client/index.ts';
 import type { SentPrompt } from '../compose/composer.ts';
 import type { ServeView } from '../state/serve-store.ts';
 
@@ -39,7 +39,7 @@ function withoutTimeout({ timeoutMs: _timeoutMs, ...options }: GenerationOptions
 /** Runs with the same key can be compared: same prompts, options, model and backend. */
 export function comparisonKey(
   prompts: readonly ComparedPrompt[],
-  { model, backend }: Pick<ServeStatus, 'model' | 'backend'>,
+  { model, backend }: Pick<TabserveStatus, 'model' | 'backend'>,
 ): string {
   const sent = prompts.map(({ prompt, options }) => [prompt, options]);
   return JSON.stringify([model?.id, backend?.name, backend?.precision, sent]);

@@ -1,11 +1,11 @@
-import type { ServeStatus } from '../../client/index.ts';
+import type { TabserveStatus } from '../../client/index.ts';
 import { readStored, writeStored } from '../parts/stored-text.ts';
 import type { ServeStore } from '../state/serve-store.ts';
 
 const KEY = 'tabserve-start-ms';
 
 /** How long the page's last start took on this backend, ms; undefined before the first one, and without storage. */
-export function lastStartMs({ backend }: Pick<ServeStatus, 'backend'>): number | undefined {
+export function lastStartMs({ backend }: Pick<TabserveStatus, 'backend'>): number | undefined {
   const value = readTimes()[backend?.name ?? ''];
   return typeof value === 'number' ? value : undefined;
 }

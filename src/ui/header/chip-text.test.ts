@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 
-import type { ModelInfo, ModelLoad, ServeStatus } from '../../client/index.ts';
+import type { ModelInfo, ModelLoad, TabserveStatus } from '../../client/index.ts';
 import { createStatus, WEBGPU } from '../test-support.ts';
 import { describeChip, textOf } from './chip-text.ts';
 
@@ -29,9 +29,9 @@ const LOAD: ModelLoad = { id: 'owner/gpt2', isPaused: false, phase: 'download', 
 
 const READY = createStatus({ model: MODEL, backend: WEBGPU, numTabs: 3 });
 
-const wide = (change: Partial<ServeStatus>): string => textOf(describeChip({ ...READY, ...change }));
+const wide = (change: Partial<TabserveStatus>): string => textOf(describeChip({ ...READY, ...change }));
 
-const narrow = (change: Partial<ServeStatus>): string =>
+const narrow = (change: Partial<TabserveStatus>): string =>
   textOf(describeChip({ ...READY, ...change }).filter(({ isExtra }) => !isExtra));
 
 describe('the chip', () => {

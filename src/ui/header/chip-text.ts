@@ -1,4 +1,4 @@
-import type { ModelInfo, ModelLoad, ServeStatus } from '../../client/index.ts';
+import type { ModelInfo, ModelLoad, TabserveStatus } from '../../client/index.ts';
 import { formatCompact, formatCount } from '../parts/format.ts';
 import { BACKENDS, describePhase, isLoading } from './describe-state.ts';
 
@@ -10,7 +10,7 @@ interface ChipPart {
 }
 
 /** The model and how it runs, in one line; while it loads, how far it is. The first piece may be cut short. */
-export function describeChip(status: ServeStatus): readonly ChipPart[] {
+export function describeChip(status: TabserveStatus): readonly ChipPart[] {
   const { state, model, load, loadFailure } = status;
   if (state === 'failed') return [{ text: 'Failed' }, extra(' to start')];
   if (state === 'closed') return [{ text: 'Closed' }, extra(': reload the page')];
@@ -25,7 +25,7 @@ export function textOf(parts: readonly ChipPart[]): string {
   return parts.map(({ text }) => text).join('');
 }
 
-function describeStart(status: ServeStatus): readonly ChipPart[] {
+function describeStart(status: TabserveStatus): readonly ChipPart[] {
   const { progress, recovery, isHandover } = status;
   if (recovery || isHandover) {
     const phase = describePhase(status);
@@ -50,7 +50,7 @@ function progressOf({ phase, loaded, total }: Pick<ModelLoad, 'phase' | 'loaded'
   return [{ text: isCounted ? ` ${loaded}/${total}` : ` ${Math.floor((100 * loaded) / total)} %` }];
 }
 
-function describeFacts({ backend, numTabs, recovery }: ServeStatus, { numParameters }: ModelInfo): string {
+function describeFacts({ backend, numTabs, recovery }: TabserveStatus, { numParameters }: ModelInfo): string {
   const size = numParameters > 0 ? ` ${formatCompact(numParameters)}` : '';
   const precision = backend && backend.name !== 'upstream' ? ` ${backend.precision}` : '';
   const place = backend ? ` · ${BACKENDS[backend.name].title}${precision}` : '';

@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
 
-import type { LoadProgress, ServeStatus } from '../../client/index.ts';
+import type { LoadProgress, TabserveStatus } from '../../client/index.ts';
 import { createStatus, WEBGPU } from '../test-support.ts';
 import { describeDetail, describeRecovery, describeState, describeTabs } from './describe-state.ts';
 
-function statusOf(state: ServeStatus['state'], progress?: LoadProgress): ServeStatus {
+function statusOf(state: TabserveStatus['state'], progress?: LoadProgress): TabserveStatus {
   return createStatus({ state, ...(progress && { progress }) });
 }
 

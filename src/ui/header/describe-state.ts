@@ -3,8 +3,8 @@ import type {
   FaultKind,
   LoadProgress,
   Recovery,
-  ServeState,
-  ServeStatus,
+  TabserveState,
+  TabserveStatus,
 } from '../../client/index.ts';
 import { formatCount, formatMegabytes } from '../parts/format.ts';
 import { canGenerate } from '../state/can-generate.ts';
@@ -15,7 +15,7 @@ export const BACKENDS = {
   upstream: { title: 'Upstream', place: 'Server', kind: 'Batches with its own settings' },
 } as const satisfies Record<BackendInfo['name'], object>;
 
-const STATE_NAMES: Readonly<Record<ServeState, string>> = {
+const STATE_NAMES: Readonly<Record<TabserveState, string>> = {
   loading: 'Loading the model',
   'warming-up': 'Warming up',
   ready: 'Ready',
@@ -45,20 +45,20 @@ const FAULT_NAMES: Readonly<Record<FaultKind, string>> = {
 };
 
 /** Changes only a few times per load, because screen readers announce each change. */
-export function describeState(status: ServeStatus): string {
+export function describeState(status: TabserveStatus): string {
   const phase = describePhase(status);
   if (status.recovery && isLoading(status.state)) return `Recovering: ${phase}`;
   return status.isHandover ? `Handing over: ${phase}` : phase;
 }
 
-export function describeTabs({ state, role, isolationReason, backend }: ServeStatus): string {
+export function describeTabs({ state, role, isolationReason, backend }: TabserveStatus): string {
   if (!canGenerate(state)) return state === 'failed' ? 'No model is running' : 'This tab is disconnected';
   if (isolationReason) return isolationReason;
   const who = role === 'leader' ? 'This tab' : 'Another tab';
   return backend?.name === 'upstream' ? `${who} sends prompts to the upstream` : `${who} runs the model`;
 }
 
-export function describePhase({ state, progress, backend }: ServeStatus): string {
+export function describePhase({ state, progress, backend }: TabserveStatus): string {
   if (!isLoading(state) || !progress) return STATE_NAMES[state];
   // WASM has no shaders: its first runs only warm up.
   const hasShaders = backend?.name !== 'wasm';
@@ -67,7 +67,7 @@ export function describePhase({ state, progress, backend }: ServeStatus): string
     : PHASE_NAMES[progress.phase];
 }
 
-export function describeDetail({ state, progress, isHandover }: ServeStatus): string {
+export function describeDetail({ state, progress, isHandover }: TabserveStatus): string {
   if (state === 'failed') return 'The page says why below';
   if (state === 'closed') return 'Reload the page to start again';
   if (state === 'ready') return '';
@@ -76,7 +76,7 @@ export function describeDetail({ state, progress, isHandover }: ServeStatus): st
 }
 
 /** How the worker before this one ended, and how its requests went on. */
-export function describeRecovery({ state, recovery }: ServeStatus): string {
+export function describeRecovery({ state, recovery }: TabserveStatus): string {
   if (!recovery) return 'None';
   const { kind, attempt, hasFatalRequest } = recovery;
   const fault = attempt > 1 ? `${FAULT_NAMES[kind]}, ${attempt} times in a row` : FAULT_NAMES[kind];
@@ -89,7 +89,7 @@ function describeRequests(isRecovering: boolean, hasFatalRequest: Recovery['hasF
   return hasFatalRequest ? 'Only the request that caused it failed.' : 'No request was lost.';
 }
 
-export function isLoading(state: ServeState): boolean {
+export function isLoading(state: TabserveState): boolean {
   return state === 'loading' || state === 'warming-up';
 }
 

@@ -1,6 +1,6 @@
 import { useEffect, useState } from 'react';
 
-import type { DeploymentMap, TabserveClient, ServeStats } from '../../client/index.ts';
+import type { DeploymentMap, TabserveClient, TabserveStats } from '../../client/index.ts';
 
 /**
  * The worker's last figures, for all tabs.
@@ -10,8 +10,8 @@ import type { DeploymentMap, TabserveClient, ServeStats } from '../../client/ind
  */
 export function useStats<Deployments extends DeploymentMap>(
   serve: TabserveClient<Deployments> | undefined,
-): ServeStats | undefined {
-  const [stats, setStats] = useState<ServeStats>();
+): TabserveStats | undefined {
+  const [stats, setStats] = useState<TabserveStats>();
   useEffect(() => serve?.subscribe('stats', setStats), [serve]);
   return stats;
 }

@@ -5,7 +5,7 @@ import type {
   ConnectOptions,
   DeploymentTypes,
   TabserveClient,
-  ServeStatus,
+  TabserveStatus,
 } from '../../client/index.ts';
 import { shareClient } from './shared-client.ts';
 
@@ -14,7 +14,7 @@ export interface Tabserve<Deployments extends readonly AnyDeployment[] = readonl
   /** Undefined on a server, in the first render and after a failure to connect. */
   readonly serve: TabserveClient<DeploymentTypes<Deployments>> | undefined;
   /** The worker's status as this tab sees it. */
-  readonly status: ServeStatus | undefined;
+  readonly status: TabserveStatus | undefined;
   /** Why there is no client. */
   readonly error: Error | undefined;
 }

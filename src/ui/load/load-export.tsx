@@ -1,6 +1,6 @@
 import { useStore } from 'zustand';
 
-import type { ServeStatus } from '../../client/index.ts';
+import type { TabserveStatus } from '../../client/index.ts';
 import { Button } from '../parts/button.tsx';
 import { useComposer } from '../compose/composer-context.ts';
 import { Popover } from '../parts/popover.tsx';
@@ -15,7 +15,7 @@ import { exportLoad, type LoadResults, type LoadSession } from './load-session.t
 
 const EXPORTS: readonly (readonly [
   title: string,
-  save: (results: LoadResults, status: ServeStatus) => void,
+  save: (results: LoadResults, status: TabserveStatus) => void,
 ])[] = [
   ['Results as JSON', (results, status) => saveJson('tabserve-load.json', exportLoad(results, status))],
   ['Results as CSV', (results) => saveCsv('tabserve-load.csv', loadCsv(results))],

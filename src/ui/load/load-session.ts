@@ -1,6 +1,6 @@
 import { createStore, type StoreApi } from 'zustand/vanilla';
 
-import type { PolicyOverride, TabserveClient, ServeStatus, WireError } from '../../client/index.ts';
+import type { PolicyOverride, TabserveClient, TabserveStatus, WireError } from '../../client/index.ts';
 import { toWireError } from '../parts/to-wire-error.ts';
 import { createTrace } from './create-trace.ts';
 import { plansOf, rateOf, runAll, sweepKnobs, type ExperimentOptions } from './experiments.ts';
@@ -186,7 +186,7 @@ function refusalOf(mode: Mode, trace: Trace | undefined): WireError | undefined 
 /** The file of a load test. A run without a trace sent the file's own. */
 export function exportLoad(
   { trials, suggestion, ...results }: LoadResults,
-  { model, backend, policy }: Pick<ServeStatus, 'model' | 'backend' | 'policy'>,
+  { model, backend, policy }: Pick<TabserveStatus, 'model' | 'backend' | 'policy'>,
 ) {
   const trace = trials[0]?.trace;
   return {

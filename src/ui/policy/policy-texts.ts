@@ -1,4 +1,4 @@
-import type { BatchingPolicy, PolicyName, ServeStatus } from '../../client/index.ts';
+import type { BatchingPolicy, PolicyName, TabserveStatus } from '../../client/index.ts';
 import { keysOf } from '../parts/keys-of.ts';
 import type { KnobTexts } from '../parts/knob-field.tsx';
 
@@ -46,7 +46,7 @@ export const KNOBS: KnobTexts<Exclude<keyof BatchingPolicy, 'policy' | 'prefixCa
 
 /** The effect of a choice, or why it waits. */
 export function explainPolicy(
-  { override, policy }: Pick<ServeStatus, 'override' | 'policy'>,
+  { override, policy }: Pick<TabserveStatus, 'override' | 'policy'>,
   chosen: PolicyName,
 ): string {
   if (!override) return POLICY_EXPLANATIONS[chosen];

@@ -1,6 +1,6 @@
-import type { ServeState } from '../../client/index.ts';
+import type { TabserveState } from '../../client/index.ts';
 
 /** Whether a prompt is answered, now or after the load. */
-export function canGenerate(state: ServeState): boolean {
+export function canGenerate(state: TabserveState): boolean {
   return state !== 'failed' && state !== 'closed';
 }

@@ -1,4 +1,4 @@
-import type { PolicyName, ServeStats } from '../../client/index.ts';
+import type { PolicyName, TabserveStats } from '../../client/index.ts';
 import { SlotHistory } from './slot-history.ts';
 
 const SAMPLE_INTERVAL_MS = 200;
@@ -13,10 +13,10 @@ const IDLE_GAP_MS = 3000;
 /** `null` draws a gap. */
 export type Cell = number | null;
 
-type KeptStats = Pick<ServeStats, 'ttftMs' | 'itlMs' | 'queueWaitMs' | 'e2eMs' | 'kvCache' | 'totals'>;
+type KeptStats = Pick<TabserveStats, 'ttftMs' | 'itlMs' | 'queueWaitMs' | 'e2eMs' | 'kvCache' | 'totals'>;
 
 /** With the numbers of sequences that ended, by their reason. */
-export interface SampleFigures extends KeptStats, Readonly<ServeStats['finishReasons']> {
+export interface SampleFigures extends KeptStats, Readonly<TabserveStats['finishReasons']> {
   readonly tokensInPerSecond: Cell;
   readonly tokensOutPerSecond: Cell;
   /** How full the decode steps since the last sample were, weighed by their time, %. */
@@ -62,7 +62,7 @@ export class ChartHistory {
     this.#policies.splice(0, this.#policies.length - MAX_POLICY_CHANGES);
   }
 
-  record(stats: ServeStats, receivedAtMs: number, maxBatchSize: number): void {
+  record(stats: TabserveStats, receivedAtMs: number, maxBatchSize: number): void {
     for (const { kind, batchSize, stepMs } of stats.steps) {
       if (kind !== 'decode') continue;
       this.#decodeMs += stepMs;
@@ -73,7 +73,7 @@ export class ChartHistory {
     this.#samples.splice(0, this.#samples.length - MAX_SAMPLES);
   }
 
-  #sample(stats: ServeStats, receivedAtMs: number): void {
+  #sample(stats: TabserveStats, receivedAtMs: number): void {
     const last = this.#samples.at(-1);
     const elapsedMs = last ? receivedAtMs - last.atMs : Infinity;
     // A message of an idle engine may be the last for a long time.

@@ -1,6 +1,12 @@
 import { beforeEach, describe, expect, it, vi } from 'vitest';
 
-import type { ClientUpdate, RequestActivity, RequestId, ServeStats, StepRecord } from '../../client/index.ts';
+import type {
+  ClientUpdate,
+  RequestActivity,
+  RequestId,
+  TabserveStats,
+  StepRecord,
+} from '../../client/index.ts';
 import {
   createBatch,
   createStats,
@@ -61,7 +67,7 @@ function finished(name: string, generatedText: string): ClientUpdate {
   return { type: 'finished', requestId: idOf(name), result };
 }
 
-function statsOf(steps: ServeStats['steps'], change: Partial<ServeStats> = {}): ServeStats {
+function statsOf(steps: TabserveStats['steps'], change: Partial<TabserveStats> = {}): TabserveStats {
   return createStats({ steps, numRunning: 2, numWaiting: 1, tokensPerSecond: 30, ...change });
 }
 

@@ -1,6 +1,6 @@
 import { createStore, type StoreApi } from 'zustand/vanilla';
 
-import type { BatchRecord, RequestId, ServeStats, ServeStatus } from '../../client/index.ts';
+import type { BatchRecord, RequestId, TabserveStats, TabserveStatus } from '../../client/index.ts';
 import { appendBatches, type BatchViews, type ReceivedBatch } from './batch-view.ts';
 import { canGenerate } from './can-generate.ts';
 import { ChartHistory } from './chart-history.ts';
@@ -11,18 +11,18 @@ import { updateRuns, type ReceivedSpan, type Runs } from './run.ts';
 
 /** A message of a client's topic, with the time of receipt on this tab's clock. */
 export type ServeEvent =
-  | { readonly type: 'status'; readonly status: ServeStatus; readonly receivedAtMs: number }
-  | { readonly type: 'stats'; readonly stats: ServeStats; readonly receivedAtMs: number }
+  | { readonly type: 'status'; readonly status: TabserveStatus; readonly receivedAtMs: number }
+  | { readonly type: 'stats'; readonly stats: TabserveStats; readonly receivedAtMs: number }
   | { readonly type: 'batch'; readonly batch: BatchRecord; readonly receivedAtMs: number }
   | RequestsEvent;
 
 /** The latest numbers. The steps are in the history. */
-export interface Figures extends Omit<ServeStats, 'steps'> {
+export interface Figures extends Omit<TabserveStats, 'steps'> {
   readonly lastBatchSize: number;
 }
 
 export interface ServeView extends RequestTables {
-  readonly status: ServeStatus;
+  readonly status: TabserveStatus;
   /** Undefined until the first step. */
   readonly figures: Figures | undefined;
   /** Counts the changes of the store's history. */
@@ -52,7 +52,7 @@ export function recordedView(store: ServeStore): RecordedView {
   return { ...store.getState(), history: store.history };
 }
 
-export function createServeStore(status: ServeStatus): ServeStore {
+export function createServeStore(status: TabserveStatus): ServeStore {
   const pending = createPendingEvents<ServeEvent>((events) => applyEvents(store, events));
   const store: ServeStore = {
     ...createStore<ServeView>(() => ({
@@ -149,7 +149,7 @@ export function clearAnswers(store: ServeStore, deployment: string): void {
 }
 
 /** Without a step in the message, the last batch size stays. It is 0 while the engine is idle. */
-function latestFigures({ steps, ...stats }: ServeStats, previous: Figures | undefined): Figures {
+function latestFigures({ steps, ...stats }: TabserveStats, previous: Figures | undefined): Figures {
   const isIdle = stats.numRunning + stats.numWaiting === 0;
   const before = isIdle ? 0 : (previous?.lastBatchSize ?? 0);
   return { ...stats, lastBatchSize: steps.at(-1)?.batchSize ?? before };

@@ -1,4 +1,4 @@
-import type { ClientId, RequestId, ServeStats, SlotSpan, StepRecord } from '../../client/index.ts';
+import type { ClientId, RequestId, TabserveStats, SlotSpan, StepRecord } from '../../client/index.ts';
 import { Lanes } from './lanes.ts';
 import type { RequestView } from './request-view.ts';
 
@@ -92,7 +92,7 @@ export class SlotHistory {
     return this.#lastEndedAtMs;
   }
 
-  record({ steps, slotSpans }: Pick<ServeStats, 'steps' | 'slotSpans'>, receivedAtMs: number): void {
+  record({ steps, slotSpans }: Pick<TabserveStats, 'steps' | 'slotSpans'>, receivedAtMs: number): void {
     const sentAtMs = receivedAtMs - this.#latenessMs(steps[0], receivedAtMs);
     for (const { agoMs, ...step } of steps) {
       const serialIndex = this.#countOn(step.stepIndex);

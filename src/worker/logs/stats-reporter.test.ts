@@ -6,7 +6,7 @@ import type { KvSlot } from '../../batching/generation/kv-slots.ts';
 import { createGenerationMetrics } from '../../batching/metrics/generation-metrics.ts';
 import { MetricsRegistry } from '../../batching/metrics/registry.ts';
 import { createRequestId } from '../../protocol/ids.ts';
-import type { ServeStats } from '../../protocol/stats.ts';
+import type { TabserveStats } from '../../protocol/stats.ts';
 import { StatsReporter } from './stats-reporter.ts';
 
 const requestId = createRequestId();
@@ -16,7 +16,7 @@ const ROWS = [0, 1].map((slot) => ({ requestId, slot: slot as KvSlot }));
 
 function createReporter(load: { numRunning: number; numWaiting: number } = { numRunning: 1, numWaiting: 2 }) {
   const clock = new FakeClock();
-  const sent: ServeStats[] = [];
+  const sent: TabserveStats[] = [];
   const metrics = createGenerationMetrics(new MetricsRegistry(), 'text-generator');
   const reporter = new StatsReporter(clock, metrics, {
     gauges: () => ({ ...load, kvCache: { usedBytes: 30, reservedBytes: 64 } }),

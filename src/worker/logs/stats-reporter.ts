@@ -7,12 +7,12 @@ import type {
 } from '../../batching/metrics/generation-metrics.ts';
 import { LatencyWindow } from '../../batching/metrics/latency-window.ts';
 import { TokenRate } from '../../batching/metrics/token-rate.ts';
-import type { ServeStats, StepRecord } from '../../protocol/stats.ts';
+import type { TabserveStats, StepRecord } from '../../protocol/stats.ts';
 import { SlotLog } from './slot-log.ts';
 
 interface StatsSink {
   readonly gauges: () => EngineGauges;
-  readonly send: (stats: ServeStats) => void;
+  readonly send: (stats: TabserveStats) => void;
 }
 
 /** Time between two messages. */

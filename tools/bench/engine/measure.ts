@@ -1,6 +1,6 @@
 import type { GenerationResult } from '../../../src/protocol/generation.ts';
 import type { BatchingPolicy } from '../../../src/protocol/status.ts';
-import type { ServeStats, StepRecord } from '../../../src/protocol/stats.ts';
+import type { TabserveStats, StepRecord } from '../../../src/protocol/stats.ts';
 import type { ScenarioRequest } from './scenarios.ts';
 
 export interface Plan {
@@ -26,7 +26,7 @@ export async function measureInPage({ knobs, requests, leastMs }: Plan): Promise
   const { tabserve } = window;
   await tabserve.configure('text-generator', knobs);
   const steps: StepRecord[] = [];
-  let onStats: ((stats: ServeStats) => void) | undefined;
+  let onStats: ((stats: TabserveStats) => void) | undefined;
   const unsubscribe = tabserve.subscribe('stats', (stats) => {
     steps.push(...stats.steps);
     onStats?.(stats);
@@ -44,7 +44,7 @@ export async function measureInPage({ knobs, requests, leastMs }: Plan): Promise
   const wallMs = performance.now() - startedAtMs;
 
   // The last steps are still to come: stats are collected before they are sent.
-  await new Promise<ServeStats>((resolve) => (onStats = resolve));
+  await new Promise<TabserveStats>((resolve) => (onStats = resolve));
   unsubscribe();
   return {
     wallMs,

@@ -2,7 +2,7 @@ import type { Page } from 'playwright';
 
 import { decoderCheckpoint } from '../../hub-server/checkpoints/decoder-checkpoint.ts';
 import type { GeneratedCheckpoint } from '../../hub-server/checkpoints/generated-checkpoint.ts';
-import type { ServeStatus } from '../../../src/protocol/status.ts';
+import type { TabserveStatus } from '../../../src/protocol/status.ts';
 
 /** The embedded model's depth and width. */
 const CONFIG = {
@@ -39,7 +39,7 @@ export async function loadStandIn(
   page: Page,
   name: string,
   checkpoint: GeneratedCheckpoint,
-): Promise<ServeStatus> {
+): Promise<TabserveStatus> {
   const folder = `**/${name}/*`;
   await page.route(folder, async (route) => {
     const file = checkpoint.get(new URL(route.request().url()).pathname.split('/').at(-1) ?? '');
@@ -58,7 +58,7 @@ async function openFolder({
 }: {
   readonly name: string;
   readonly fileNames: readonly string[];
-}): Promise<ServeStatus> {
+}): Promise<TabserveStatus> {
   const files = await Promise.all(
     fileNames.map(async (fileName) => {
       const response = await fetch(`/${name}/${fileName}`);

@@ -4,7 +4,7 @@ import { dirname, join } from 'node:path';
 import { anchorsOf } from '../../checks/anchors.ts';
 
 /**
- * Drops the numbers of anchors that nothing on the page has. The renderer counts `TabserveClient.status` and `ServeStatus` as the same name,
+ * Drops the numbers of anchors that nothing on the page has. The renderer counts `TabserveClient.status` and `TabserveStatus` as the same name,
  * though only one of them is a heading of that name.
  */
 export function mendLinks(path: string): void {

@@ -9,9 +9,9 @@ import {
   type GenerationResult,
   type ModelLoad,
   type ServedModel,
-  type ServeState,
-  type ServeStats,
-  type ServeStatus,
+  type TabserveState,
+  type TabserveStats,
+  type TabserveStatus,
   type StepBatch,
   type TokenLogprobs,
 } from 'tabserve';
@@ -131,9 +131,9 @@ response.then(String);
 // Status, knobs, models and subscriptions.
 
 const status = serve.status();
-sameType<typeof status, ServeStatus>();
-sameType<ServeState, 'loading' | 'warming-up' | 'ready' | 'failed' | 'closed'>();
-sameType<typeof status.state, ServeState>();
+sameType<typeof status, TabserveStatus>();
+sameType<TabserveState, 'loading' | 'warming-up' | 'ready' | 'failed' | 'closed'>();
+sameType<typeof status.state, TabserveState>();
 sameType<NonNullable<typeof status.backend>['precision'], 'fp16' | 'fp32' | 'q8' | 'q4' | 'unknown'>();
 const policy = await serve.configure('text-generator', { policy: 'static', maxBatchSize: 4 });
 sameType<typeof policy, BatchingPolicy>();
@@ -148,10 +148,10 @@ sameType<typeof batches, readonly BatchRecord[]>();
 const loaded = await serve.loadModel('owner/name', { dtype: 'q4', whenBusy: 'finish' }, (load) =>
   sameType<typeof load, ModelLoad>(),
 );
-sameType<typeof loaded, ServeStatus>();
+sameType<typeof loaded, TabserveStatus>();
 // @ts-expect-error -- no such dtype
 void serve.loadModel('owner/name', { dtype: 'int8' });
-const unsubscribe = serve.subscribe('stats', (stats) => sameType<typeof stats, ServeStats>());
+const unsubscribe = serve.subscribe('stats', (stats) => sameType<typeof stats, TabserveStats>());
 sameType<typeof unsubscribe, () => void>();
 serve.subscribe('requests', ([update]) => {
   if (update?.type === 'finished') sameType<typeof update.result, GenerationResult>();

@@ -1,4 +1,4 @@
-import type { GenerationResult, ServeStats, ServeStatus } from 'tabserve';
+import type { GenerationResult, TabserveStats, TabserveStatus } from 'tabserve';
 import { useGeneration, useStats, useTabserve } from 'tabserve/react';
 
 import type { deployments } from './deployments.js';
@@ -8,7 +8,7 @@ const worker = (): Worker => new Worker(new URL('my-worker.js', import.meta.url)
 
 export function Story() {
   const { serve, status, error } = useTabserve<typeof deployments>({ name: 'app', worker });
-  sameType<typeof status, ServeStatus | undefined>();
+  sameType<typeof status, TabserveStatus | undefined>();
   sameType<typeof error, Error | undefined>();
   const shout = serve?.getHandle('shout');
   // @ts-expect-error -- a number is no text
@@ -24,7 +24,7 @@ export function Story() {
   // @ts-expect-error -- a misspelled option
   generate('Once', { maxTokens: 8 });
   const stats = useStats(serve);
-  sameType<typeof stats, ServeStats | undefined>();
+  sameType<typeof stats, TabserveStats | undefined>();
   // @ts-expect-error -- the hook takes a client, not what useTabserve returns
   useStats({ serve });
   return <button onClick={cancel}>{text}</button>;
