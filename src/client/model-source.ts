@@ -6,6 +6,8 @@ import { MAX_NAME_LENGTH } from '../protocol/wire.ts';
 export type ModelReference = string | FileSystemDirectoryHandle | Iterable<File>;
 
 export interface SourceOptions {
+  /** A GGUF file of the repository. `owner/name:Q4_K_M` names one by its type. */
+  readonly file?: string;
   /** A branch, a tag or a commit; `main` by default. */
   readonly revision?: string;
   /**
@@ -30,26 +32,29 @@ const DEFAULT_HUB = 'https://huggingface.co';
 /** The id of the embedded model. */
 const EMBEDDED = 'storyteller';
 
-const ID = /^(?!\.)[\w.-]+(?:\/(?!\.)[\w.-]+)?$/;
+const ID = /^(?!\.)[\w.-]+(?:\/(?!\.)[\w.-]+)?(?::[\w.-]+)?$/;
 
 /** @throws InvalidOptionError. */
 export async function toModelSource(
   model: ModelReference,
-  { revision = 'main', hub = DEFAULT_HUB }: SourceOptions,
+  { revision = 'main', hub = DEFAULT_HUB, file }: SourceOptions,
 ): Promise<ModelSource> {
   if (model === EMBEDDED) return { type: 'embedded' };
   if (typeof model === 'string') {
-    if (!ID.test(model) || model.length > MAX_NAME_LENGTH) {
+    const id = file === undefined ? model : `${model}:${file}`;
+    if (!ID.test(id) || id.length > MAX_NAME_LENGTH) {
       throw InvalidOptionError.of('model', 'a Hugging Face model ID such as `openai-community/gpt2`', model);
     }
-    return { type: 'hub', id: model, revision: requireName('revision', revision), hub: originOf(hub) };
+    return { type: 'hub', id, revision: requireName('revision', revision), hub: originOf(hub) };
   }
   if ('getFileHandle' in model) {
     return { type: 'files', name: model.name, files: await filesIn(model) };
   }
   const files = [...model];
   const [folder = ''] = files[0]?.webkitRelativePath.split('/') ?? [];
-  return { type: 'files', name: folder || 'files', files };
+  const [single, ...others] = files;
+  const name = folder || (single && others.length === 0 ? single.name.replace(/\.gguf$/, '') : 'files');
+  return { type: 'files', name, files };
 }
 
 function requireName(option: string, value: string): string {

@@ -3,7 +3,7 @@ import { yieldToHost } from '../../../platform/yield-to-host.ts';
 import { safetensorsFile } from '../../testing/safetensors-builder.ts';
 import type { ModelTensor } from '../model-config.ts';
 import type { CheckpointTensor } from './checkpoint.ts';
-import type { FloatDtype } from './float-formats.ts';
+import type { WeightDtype } from './float-formats.ts';
 import { layOut } from './packed-weights.ts';
 import { convertWeights, packInMemory, SLICE_BYTES } from './convert-weights.ts';
 import { planModel } from './model-plan.ts';

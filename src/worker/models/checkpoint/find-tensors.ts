@@ -1,15 +1,10 @@
 import { ModelFileCorruptError, UnsupportedModelError } from '../../../protocol/errors/model.ts';
 import type { Model } from '../family.ts';
 import { listSources, type ModelTensor, type TensorSource } from '../model-config.ts';
-import type { RandomAccessFile } from './checkpoint-files.ts';
+import type { IndexedFile } from './checkpoint-files.ts';
 import type { Checkpoint, CheckpointTensor } from './checkpoint.ts';
+import { isWeightDtype } from './float-formats.ts';
 import type { TensorView } from './safetensors.ts';
-
-/** A weight file and what its header lists. */
-export interface IndexedFile {
-  readonly file: RandomAccessFile;
-  readonly tensors: ReadonlyMap<string, TensorView>;
-}
 
 type FoundTensor = TensorView & Pick<CheckpointTensor, 'file'>;
 
@@ -50,7 +45,7 @@ function requireTensor(
     );
   }
   const { dtype } = tensor;
-  if (dtype === 'F32' || dtype === 'F16' || dtype === 'BF16') return { ...tensor, name, dtype };
+  if (isWeightDtype(dtype)) return { ...tensor, name, dtype };
   throw UnsupportedModelError.of(`tensor ${name} is stored as ${dtype}, not as F32, F16 or BF16`);
 }
 

@@ -2,11 +2,11 @@ import { isRecord } from '../../../platform/is-record.ts';
 import { ModelFileCorruptError, ModelFileMissingError } from '../../../protocol/errors/model.ts';
 import { readModel } from '../families.ts';
 import type { Model } from '../family.ts';
-import { findTensors, withoutPrefix, type IndexedFile } from './find-tensors.ts';
+import { findTensors, withoutPrefix } from './find-tensors.ts';
 import { readSafetensorsIndex } from './safetensors.ts';
 import { missingRanges } from './byte-ranges.ts';
 import type { Checkpoint, ModelFiles, WeightFile } from './checkpoint.ts';
-import { readJson, type CheckpointFiles } from './checkpoint-files.ts';
+import { readJson, type CheckpointFiles, type IndexedFile } from './checkpoint-files.ts';
 import { readTokenizerFiles } from '../tokenizer/tokenizer-files.ts';
 
 const WHOLE = 'model.safetensors';
@@ -57,6 +57,7 @@ export async function readCheckpoint(files: CheckpointFiles, modelFiles: ModelFi
 }
 
 async function indexWeightFiles(files: CheckpointFiles): Promise<readonly IndexedFile[]> {
+  if (files.weights) return files.weights;
   const whole = await files.open(WHOLE);
   if (whole) return [{ file: whole, tensors: await readSafetensorsIndex(whole) }];
   const shards = await readShardNames(files);

@@ -1,0 +1,98 @@
+import { memoryFile, type RandomAccessFile } from '../checkpoint/checkpoint-files.ts';
+
+/** One tensor of a GGUF file, in fp32. */
+export interface GgufTensor {
+  readonly name: string;
+  /** Rows first, as PyTorch has it; the file has it reversed. */
+  readonly shape: readonly number[];
+  readonly values: Float32Array<ArrayBuffer>;
+}
+
+type MetadataValue = number | boolean | string | readonly string[] | readonly number[];
+
+/** The parts of a header that tests damage. */
+interface Damage {
+  readonly magic?: string;
+  readonly version?: number;
+  readonly numTensors?: number;
+  readonly numEntries?: number;
+  /** GGUF's number of the tensors' type: 0 is F32. */
+  readonly type?: number;
+}
+
+const ALIGNMENT = 32;
+const TYPE = { uint32: 4, int32: 5, float32: 6, bool: 7, string: 8, array: 9 } as const;
+
+/** Writes GGUF as llama.cpp's `docs/gguf.md` describes it. */
+export function ggufFile(
+  metadata: Readonly<Record<string, MetadataValue>>,
+  tensors: readonly GgufTensor[],
+  { magic = 'GGUF', version = 3, type = 0, ...damage }: Damage = {},
+): RandomAccessFile {
+  const entries = Object.entries(metadata);
+  let offset = 0;
+  const infos = tensors.map(({ name, shape, values }) => {
+    const info = [
+      text(name),
+      uint(shape.length, 4),
+      ...shape.toReversed().map((size) => uint(size, 8)),
+      uint(type, 4),
+      uint(offset, 8),
+    ];
+    offset += Math.ceil(values.byteLength / ALIGNMENT) * ALIGNMENT;
+    return info;
+  });
+  const header = joined([
+    new TextEncoder().encode(magic),
+    uint(version, 4),
+    uint(damage.numTensors ?? tensors.length, 8),
+    uint(damage.numEntries ?? entries.length, 8),
+    ...entries.flatMap(([key, value]) => [text(key), ...typed(key, value)]),
+    ...infos.flat(),
+  ]);
+  const parts = [header, ...tensors.map(({ values }) => new Uint8Array(values.buffer))];
+  return memoryFile('model.gguf', joined(parts.map(padded)));
+}
+
+function typed(key: string, value: MetadataValue): Uint8Array[] {
+  if (typeof value === 'string') return [uint(TYPE.string, 4), text(value)];
+  if (typeof value === 'boolean') return [uint(TYPE.bool, 4), uint(Number(value), 1)];
+  if (typeof value === 'number') {
+    return Number.isInteger(value) && !key.includes('freq')
+      ? [uint(TYPE.uint32, 4), uint(value, 4)]
+      : [uint(TYPE.float32, 4), float(value)];
+  }
+  const [first] = value;
+  const type = typeof first === 'string' ? TYPE.string : key.endsWith('scores') ? TYPE.float32 : TYPE.int32;
+  const items = value.map((item) =>
+    typeof item === 'string' ? text(item) : type === TYPE.float32 ? float(item) : uint(item, 4),
+  );
+  return [uint(TYPE.array, 4), uint(type, 4), uint(value.length, 8), ...items];
+}
+
+function text(value: string): Uint8Array {
+  const bytes = new TextEncoder().encode(value);
+  return joined([uint(bytes.byteLength, 8), bytes]);
+}
+
+function uint(value: number, numBytes: 1 | 4 | 8): Uint8Array {
+  return new Uint8Array(new BigUint64Array([BigInt(value)]).buffer, 0, numBytes);
+}
+
+function float(value: number): Uint8Array {
+  return new Uint8Array(new Float32Array([value]).buffer);
+}
+
+function padded(bytes: Uint8Array): Uint8Array {
+  return joined([bytes, new Uint8Array((ALIGNMENT - (bytes.byteLength % ALIGNMENT)) % ALIGNMENT)]);
+}
+
+function joined(parts: readonly Uint8Array[]): Uint8Array<ArrayBuffer> {
+  const bytes = new Uint8Array(parts.reduce((sum, part) => sum + part.byteLength, 0));
+  let at = 0;
+  for (const part of parts) {
+    bytes.set(part, at);
+    at += part.byteLength;
+  }
+  return bytes;
+}
