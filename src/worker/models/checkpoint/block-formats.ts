@@ -105,11 +105,12 @@ export function isBlockDtype(dtype: string): dtype is BlockDtype {
 
 /** @param bytes Whole blocks. */
 export function decodeBlocks(bytes: Uint8Array<ArrayBuffer>, dtype: BlockDtype): Float32Array<ArrayBuffer> {
-  const { numValues, numBytes, decode } = BLOCK_FORMATS[dtype];
+  const format: BlockFormat = BLOCK_FORMATS[dtype];
+  const { numValues, numBytes } = format;
   const numBlocks = bytes.byteLength / numBytes;
   const values = new Float32Array(numBlocks * numValues);
   for (let index = 0; index < numBlocks; index++) {
-    decode(
+    format.decode(
       new DataView(bytes.buffer, bytes.byteOffset + index * numBytes, numBytes),
       values,
       index * numValues,

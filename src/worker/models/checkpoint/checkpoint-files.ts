@@ -1,5 +1,4 @@
 import { ModelFileCorruptError } from '../../../protocol/errors/model.ts';
-import type { TensorView } from './safetensors.ts';
 
 /** A file of a checkpoint: in memory, picked from disk, or on a hub. */
 export interface RandomAccessFile {
@@ -10,18 +9,10 @@ export interface RandomAccessFile {
   read(begin: number, end: number): Promise<Uint8Array<ArrayBuffer>>;
 }
 
-/** A weight file and what its header lists. */
-export interface IndexedFile {
-  readonly file: RandomAccessFile;
-  readonly tensors: ReadonlyMap<string, TensorView>;
-}
-
 /** The files of one checkpoint. */
 export interface CheckpointFiles {
   /** @returns `undefined` where there is no such file. */
   open(name: string): Promise<RandomAccessFile | undefined>;
-  /** The weights and their tensors, where no safetensors files hold them. */
-  readonly weights?: readonly IndexedFile[];
 }
 
 export function memoryFile(name: string, bytes: Uint8Array): RandomAccessFile {

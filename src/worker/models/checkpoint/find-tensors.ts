@@ -1,10 +1,22 @@
 import { ModelFileCorruptError, UnsupportedModelError } from '../../../protocol/errors/model.ts';
 import type { Model } from '../family.ts';
 import { listSources, type ModelTensor, type TensorSource } from '../model-config.ts';
-import type { IndexedFile } from './checkpoint-files.ts';
+import type { CheckpointFiles, RandomAccessFile } from './checkpoint-files.ts';
 import type { Checkpoint, CheckpointTensor } from './checkpoint.ts';
 import { isWeightDtype } from './float-formats.ts';
 import type { TensorView } from './safetensors.ts';
+
+/** A weight file and what its header lists. */
+export interface IndexedFile {
+  readonly file: RandomAccessFile;
+  readonly tensors: ReadonlyMap<string, TensorView>;
+}
+
+/** The files of a checkpoint, or those that stand for them. */
+export interface CheckpointSource extends CheckpointFiles {
+  /** The weights and their tensors, where no safetensors files hold them. */
+  readonly weights?: readonly IndexedFile[];
+}
 
 type FoundTensor = TensorView & Pick<CheckpointTensor, 'file'>;
 

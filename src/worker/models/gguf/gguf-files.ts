@@ -1,5 +1,6 @@
 import { ModelFileMissingError } from '../../../protocol/errors/model.ts';
 import { memoryFile, type CheckpointFiles, type RandomAccessFile } from '../checkpoint/checkpoint-files.ts';
+import type { CheckpointSource } from '../checkpoint/find-tensors.ts';
 import { readFloats } from '../checkpoint/float-formats.ts';
 import { configOf, withRopeFactors } from './gguf-config.ts';
 import { checkpointTensors } from './gguf-tensors.ts';
@@ -16,7 +17,7 @@ const ROPE_FACTORS = 'rope_freqs.weight';
  * @param name The file, or the first part.
  * @throws ModelFileMissingError, ModelFileCorruptError, UnsupportedModelError.
  */
-export async function ggufFiles(files: CheckpointFiles, name: string): Promise<CheckpointFiles> {
+export async function ggufFiles(files: CheckpointFiles, name: string): Promise<CheckpointSource> {
   const parts = await Promise.all(partsOf(name).map((part) => openPart(files, part)));
   const [first] = parts;
   if (!first) throw ModelFileMissingError.of(name, 'there is no such file');

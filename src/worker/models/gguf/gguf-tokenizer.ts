@@ -37,8 +37,7 @@ const LLAMA3: Splitting = {
 };
 
 /** By `tokenizer.ggml.pre`: how a text is cut before its pieces are merged. */
-const SPLITTINGS: ReadonlyMap<unknown, Splitting> = new Map<unknown, Splitting>([
-  [undefined, GPT2],
+const SPLITTINGS: ReadonlyMap<string, Splitting> = new Map<string, Splitting>([
   ['default', GPT2],
   ['gpt-2', GPT2],
   [
@@ -83,7 +82,7 @@ export function tokenizerOf(
   const given: Tokens = { fileName, tokens, metadata };
   if (model !== 'gpt2' && model !== 'llama') {
     throw UnsupportedModelError.of(
-      `${fileName} has a tokenizer of type ${String(model)}, which is neither gpt2 nor llama`,
+      `${fileName} has a tokenizer of type ${nameOf(model)}, which is neither gpt2 nor llama`,
     );
   }
   const { tokenizer, addsBos } = model === 'gpt2' ? byteLevelBpe(given) : sentencePiece(given);
@@ -105,12 +104,12 @@ interface Encoding {
 }
 
 function byteLevelBpe({ metadata, tokens, fileName }: Tokens): Encoding {
-  const pre = metadata['tokenizer.ggml.pre'];
+  const pre = nameOf(metadata['tokenizer.ggml.pre'] ?? 'default');
   const splitting = SPLITTINGS.get(pre);
   if (!splitting) {
-    const known = [...SPLITTINGS.keys()].filter((name) => name !== undefined).join(', ');
+    const known = [...SPLITTINGS.keys()].join(', ');
     throw UnsupportedModelError.of(
-      `${fileName} cuts texts by the rules of ${String(pre)}, and those of ${known} are known`,
+      `${fileName} cuts texts by the rules of ${pre}, and those of ${known} are known`,
     );
   }
   const { normalizer = null, preTokenizer, ignoreMerges = false, addsBos = false } = splitting;
@@ -200,10 +199,8 @@ function templateOf(given: Tokens, addsBos: boolean): Fields | null {
     (metadata[`tokenizer.ggml.add_${name}_token`] ?? fallback) === true;
   const bos = isAsked('bos', addsBos) ? tokenOf(given, 'bos') : undefined;
   const eos = isAsked('eos', false) ? tokenOf(given, 'eos') : undefined;
-  const special = (token: string | undefined) =>
-    token === undefined ? [] : [{ SpecialToken: { id: token, type_id: 0 } }];
   if (bos === undefined && eos === undefined) return null;
-  const single = [...special(bos), { Sequence: { id: 'A', type_id: 0 } }, ...special(eos)];
+  const single = [...piecesOf(bos), { Sequence: { id: 'A', type_id: 0 } }, ...piecesOf(eos)];
   const entries = [bos, eos].filter((token) => token !== undefined);
   return {
     type: 'TemplateProcessing',
@@ -215,9 +212,17 @@ function templateOf(given: Tokens, addsBos: boolean): Fields | null {
   };
 }
 
+function piecesOf(token: string | undefined): readonly Fields[] {
+  return token === undefined ? [] : [{ SpecialToken: { id: token, type_id: 0 } }];
+}
+
 function tokenOf({ metadata, tokens }: Tokens, name: string): string | undefined {
   const id = metadata[`tokenizer.ggml.${name === 'unk' ? 'unknown' : name}_token_id`];
   return typeof id === 'number' ? tokens[id] : undefined;
+}
+
+function nameOf(value: unknown): string {
+  return typeof value === 'string' ? value : JSON.stringify(value);
 }
 
 function vocabularyOf(tokens: readonly string[]): Readonly<Record<string, number>> {

@@ -1,8 +1,9 @@
 import type { Clock } from '../../../batching/clock.ts';
 import type { LoadStage, DtypeChoice } from '../../../protocol/models.ts';
 import { localFiles, type CheckpointFiles } from '../checkpoint/checkpoint-files.ts';
+import { importPart } from '../../import-part.ts';
 import { chooseGguf } from '../gguf/choose-gguf.ts';
-import { ggufFiles } from '../gguf/gguf-files.ts';
+import type { CheckpointSource } from '../checkpoint/find-tensors.ts';
 import { downloadBytesOf, type Checkpoint } from '../checkpoint/checkpoint.ts';
 import { convertWeights } from '../checkpoint/convert-weights.ts';
 import type { DeviceLimits } from '../checkpoint/device-fit.ts';
@@ -102,15 +103,17 @@ async function withGguf(
   files: CheckpointFiles,
   names: readonly string[],
   wanted: string | undefined,
-): Promise<CheckpointFiles> {
+): Promise<CheckpointSource> {
   if (wanted === undefined && names.includes('config.json')) return files;
   const name = chooseGguf(names, wanted);
-  return name === undefined ? files : ggufFiles(files, name);
+  if (name === undefined) return files;
+  const { ggufFiles } = await importPart(() => import('../gguf/gguf-files.ts'));
+  return ggufFiles(files, name);
 }
 
 async function fetchAndConvert(
   remote: RemoteCheckpoint,
-  files: CheckpointFiles,
+  files: CheckpointSource,
   parts: Parts,
   origin: ModelOrigin,
   options: FetchOptions,
@@ -132,7 +135,7 @@ async function fetchAndConvert(
 
 /** Refuses a model that cannot run here by its `config.json`, before anything else is fetched. */
 async function planCheckpoint(
-  files: CheckpointFiles,
+  files: CheckpointSource,
   { dtype, device }: FetchOptions,
 ): Promise<{ readonly checkpoint: Checkpoint; readonly plan: ModelPlan }> {
   const modelFiles = await readModelFiles(files);

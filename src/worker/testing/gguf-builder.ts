@@ -1,5 +1,3 @@
-import { memoryFile, type RandomAccessFile } from '../checkpoint/checkpoint-files.ts';
-
 /** One tensor of a GGUF file, in fp32. */
 export interface GgufTensor {
   readonly name: string;
@@ -23,12 +21,12 @@ interface Damage {
 const ALIGNMENT = 32;
 const TYPE = { uint32: 4, int32: 5, float32: 6, bool: 7, string: 8, array: 9 } as const;
 
-/** Writes GGUF as llama.cpp's `docs/gguf.md` describes it. */
+/** Test support: writes GGUF as the format's description in ggml-org/ggml (`docs/gguf.md`) has it. */
 export function ggufFile(
   metadata: Readonly<Record<string, MetadataValue>>,
   tensors: readonly GgufTensor[],
   { magic = 'GGUF', version = 3, type = 0, ...damage }: Damage = {},
-): RandomAccessFile {
+): Uint8Array<ArrayBuffer> {
   const entries = Object.entries(metadata);
   let offset = 0;
   const infos = tensors.map(({ name, shape, values }) => {
@@ -51,7 +49,7 @@ export function ggufFile(
     ...infos.flat(),
   ]);
   const parts = [header, ...tensors.map(({ values }) => new Uint8Array(values.buffer))];
-  return memoryFile('model.gguf', joined(parts.map(padded)));
+  return joined(parts.map(padded));
 }
 
 function typed(key: string, value: MetadataValue): Uint8Array[] {
