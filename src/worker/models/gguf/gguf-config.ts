@@ -29,8 +29,8 @@ const GPT2_FIELDS: FieldNames = {
 interface Architecture {
   readonly modelType: string;
   readonly fields: FieldNames;
-  /** Fields that llama.cpp takes for granted. */
-  readonly fixed?: Fields;
+  /** Fields that have the value of another one. */
+  readonly copies?: Readonly<Record<string, string>>;
 }
 
 /** By `general.architecture`. llama.cpp writes Mistral as `llama`. */
@@ -43,12 +43,18 @@ const ARCHITECTURES: ReadonlyMap<unknown, Architecture> = new Map<unknown, Archi
     'gemma3',
     {
       modelType: 'gemma3_text',
-      fields: { ...LLAMA_FIELDS, 'attention.sliding_window': 'sliding_window' },
+      fields: {
+        ...LLAMA_FIELDS,
+        'attention.sliding_window': 'sliding_window',
+        'attention.sliding_window_pattern': 'sliding_window_pattern',
+        'rope.freq_base_swa': 'rope_local_base_freq',
+      },
+      // Scores are scaled by the head's size.
+      copies: { query_pre_attn_scalar: 'head_dim' },
     },
   ],
 ]);
 
-/** Where the metadata has no name for them: llama.cpp's own defaults. */
 const ROPE_SCALINGS: ReadonlySet<unknown> = new Set(['linear', 'yarn']);
 
 /**
@@ -69,7 +75,10 @@ export function configOf(
     );
   }
   const of = (key: string): unknown => numberOf(metadata[`${String(name)}.${key}`]);
-  const given = Object.entries(architecture.fields).map(([key, field]) => [field, of(key)]);
+  const fields = Object.fromEntries(
+    Object.entries(architecture.fields).map(([key, field]) => [field, of(key)]),
+  );
+  for (const [field, source] of Object.entries(architecture.copies ?? {})) fields[field] = fields[source];
   const [vocabSize] = tensors.get('token_embd.weight')?.shape ?? [];
   if (vocabSize === undefined)
     throw ModelFileCorruptError.of(fileName, 'tensor token_embd.weight is missing');
@@ -77,7 +86,7 @@ export function configOf(
   const eosTokenIds = [...new Set(endTokens.filter((id) => typeof id === 'number'))];
   return {
     config: {
-      ...Object.fromEntries(given.filter(([, value]) => value !== undefined)),
+      ...Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)),
       model_type: architecture.modelType,
       vocab_size: vocabSize,
       tie_word_embeddings: !tensors.has('output.weight'),
