@@ -1,7 +1,10 @@
+import { readFileSync } from 'node:fs';
+
+import { smollm2File } from '../tools/reference/gguf/smollm2.ts';
 import { decoderReferences } from './support/decoder-reference.ts';
 import { expectReferenceTokens } from './support/expect-reference.ts';
 import { GGUF_TWIN, loadModel, storedModels, test } from './support/hub-test.ts';
-import { ANY_BACKEND, expect } from './support/test.ts';
+import { ANY_BACKEND, expect, IS_WHOLE } from './support/test.ts';
 
 test.describe('a GGUF file', { tag: ANY_BACKEND }, () => {
   test("of the hub, named by its type, gives PyTorch's tokens, and loads again without the hub", async ({
@@ -57,3 +60,61 @@ test('a GGUF file that nobody has named, or that is not there, is refused with t
   ).toBe(`${GGUF_TWIN}:twin-f32-copy.gguf`);
   await expectReferenceTokens(ownTab);
 });
+
+test('SmolLM2-135M-Instruct as Q4_1 gives the tokens of transformers to eight chats, alone and together', async ({
+  ownTab,
+}) => {
+  test.skip(!IS_WHOLE, 'the model is fetched from PyPI: in the whole suite');
+  test.setTimeout(600_000);
+  const reference = readSmollm2Reference();
+  await ownTab.open('?backend=wasm');
+  await ownTab.ready();
+  const box = await ownTab.openStatus();
+  await box.getByLabel('or a GGUF file').setInputFiles(await smollm2File());
+  const name = 'SmolLM2-135M-Instruct.Q4_1';
+  await expect.poll(async () => (await ownTab.status()).model?.id, { timeout: 300_000 }).toBe(name);
+
+  const answers = await ownTab.page.evaluate(
+    async (questions) => {
+      // oxlint-disable-next-line unicorn/consistent-function-scoping -- only this function is sent to the page
+      const ask = (content: string) =>
+        window.tabserve
+          .getHandle('text-generator')
+          .remote([{ role: 'user', content }], { temperature: 0, maxNewTokens: 48 })
+          .result();
+      const together = await Promise.all(questions.map(ask));
+      const alone: typeof together = [];
+      for (const question of questions) alone.push(await ask(question));
+      return {
+        together: together.map(({ tokenIds }) => tokenIds),
+        alone: alone.map(({ tokenIds }) => tokenIds),
+      };
+    },
+    reference.chats.map(({ question }) => question),
+  );
+  // A result leaves the end token out.
+  const expected = reference.chats.map(({ tokenIds }) => tokenIds.filter((id) => id !== END_TOKEN));
+  expect(answers).toEqual({ together: expected, alone: expected });
+
+  const { promptLogprobs = [] } = await ownTab.generate(reference.text, {
+    maxNewTokens: 0,
+    promptLogprobs: 0,
+  });
+  const logprobs = promptLogprobs.flatMap(({ logprob }) => logprob ?? []);
+  const mean = logprobs.reduce((sum, logprob) => sum + logprob, 0) / logprobs.length;
+  expect(Math.abs(mean - reference.logLikelihood)).toBeLessThan(0.001);
+});
+
+const END_TOKEN = 2;
+
+interface Smollm2Reference {
+  readonly chats: readonly { readonly question: string; readonly tokenIds: readonly number[] }[];
+  readonly text: string;
+  /** Mean of the text's log probabilities. */
+  readonly logLikelihood: number;
+}
+
+function readSmollm2Reference(): Smollm2Reference {
+  const url = new URL('../tools/reference/fixtures/gguf-smollm2-reference.json', import.meta.url);
+  return JSON.parse(readFileSync(url, 'utf8'));
+}

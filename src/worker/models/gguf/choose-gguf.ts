@@ -29,7 +29,7 @@ export function chooseGguf(names: readonly string[], wanted: string | undefined)
 function ofType(models: readonly string[], wanted: string): readonly string[] {
   if (models.includes(wanted)) return [wanted];
   const isTyped = (name: string): boolean =>
-    ['-', '.', '_'].some((mark) =>
+    ['-', '.'].some((mark) =>
       name.replace(PART, '.gguf').toLowerCase().endsWith(`${mark}${wanted}.gguf`.toLowerCase()),
     );
   return models.filter(isTyped);
