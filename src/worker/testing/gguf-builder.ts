@@ -1,9 +1,19 @@
-/** One tensor of a GGUF file, in fp32. */
+import { toFloat16 } from '../models/checkpoint/float-formats.ts';
+import { quantizeRows } from '../models/checkpoint/quantize.ts';
+
+/** How values are stored, with ggml's number for it. */
+const TYPE_OF_TENSOR = { F32: 0, F16: 1, Q4_0: 2 } as const;
+
+export type GgufType = keyof typeof TYPE_OF_TENSOR;
+
+/** One tensor of a GGUF file. */
 export interface GgufTensor {
   readonly name: string;
   /** Rows first, as PyTorch has it; the file has it reversed. */
   readonly shape: readonly number[];
   readonly values: Float32Array<ArrayBuffer>;
+  /** F32 by default. */
+  readonly type?: GgufType;
 }
 
 type MetadataValue = number | boolean | string | readonly string[] | readonly number[];
@@ -14,7 +24,7 @@ interface Damage {
   readonly version?: number;
   readonly numTensors?: number;
   readonly numEntries?: number;
-  /** GGUF's number of the tensors' type: 0 is F32. */
+  /** ggml's number of the tensors' type. */
   readonly type?: number;
 }
 
@@ -25,19 +35,20 @@ const TYPE = { uint32: 4, int32: 5, float32: 6, bool: 7, string: 8, array: 9 } a
 export function ggufFile(
   metadata: Readonly<Record<string, MetadataValue>>,
   tensors: readonly GgufTensor[],
-  { magic = 'GGUF', version = 3, type = 0, ...damage }: Damage = {},
+  { magic = 'GGUF', version = 3, ...damage }: Damage = {},
 ): Uint8Array<ArrayBuffer> {
   const entries = Object.entries(metadata);
   let offset = 0;
-  const infos = tensors.map(({ name, shape, values }) => {
+  const contents = tensors.map(encodeValues);
+  const infos = tensors.map(({ name, shape, type = 'F32' }, i) => {
     const info = [
       text(name),
       uint(shape.length, 4),
       ...shape.toReversed().map((size) => uint(size, 8)),
-      uint(type, 4),
+      uint(damage.type ?? TYPE_OF_TENSOR[type], 4),
       uint(offset, 8),
     ];
-    offset += Math.ceil(values.byteLength / ALIGNMENT) * ALIGNMENT;
+    offset += Math.ceil((contents[i]?.byteLength ?? 0) / ALIGNMENT) * ALIGNMENT;
     return info;
   });
   const header = joined([
@@ -48,8 +59,30 @@ export function ggufFile(
     ...entries.flatMap(([key, value]) => [text(key), ...typed(key, value)]),
     ...infos.flat(),
   ]);
-  const parts = [header, ...tensors.map(({ values }) => new Uint8Array(values.buffer))];
-  return joined(parts.map(padded));
+  return joined([header, ...contents].map(padded));
+}
+
+function encodeValues({ shape, values, type = 'F32' }: GgufTensor): Uint8Array {
+  if (type === 'F32') return new Uint8Array(values.buffer, values.byteOffset, values.byteLength);
+  return type === 'F16' ? new Uint8Array(toFloat16(values).buffer) : encodeBlocks(shape, values);
+}
+
+const HALF_BLOCK = 16;
+
+/** The integers of our own q4 in the order of Q4_0: value j of a block in the lower half of byte j, value j + 16 in the upper. */
+function encodeBlocks(shape: readonly number[], values: Float32Array): Uint8Array {
+  const [numRows = 0, length = 0] = shape;
+  const matrix = { values, numRows, length, rowStride: length, stride: 1 };
+  const { values: codes, scales } = quantizeRows(matrix, 4);
+  const scaleBytes = new Uint8Array(toFloat16(scales).buffer);
+  const blocks = new Uint8Array(scales.length * (2 + HALF_BLOCK));
+  for (let block = 0; block < scales.length; block++) {
+    const at = block * (2 + HALF_BLOCK);
+    blocks.set(scaleBytes.subarray(2 * block, 2 * block + 2), at);
+    const codeOf = (i: number): number => ((codes[block * HALF_BLOCK + (i >> 1)] ?? 0) >> (4 * (i & 1))) & 15;
+    for (let j = 0; j < HALF_BLOCK; j++) blocks[at + 2 + j] = codeOf(j) | (codeOf(j + HALF_BLOCK) << 4);
+  }
+  return blocks;
 }
 
 function typed(key: string, value: MetadataValue): Uint8Array[] {

@@ -4,7 +4,7 @@ import { memoryFile } from '../../../src/worker/models/checkpoint/checkpoint-fil
 import { isWeightDtype, readFloats } from '../../../src/worker/models/checkpoint/float-formats.ts';
 import { readSafetensorsIndex } from '../../../src/worker/models/checkpoint/safetensors.ts';
 import { readRope } from '../../../src/worker/models/llama/rope.ts';
-import { ggufFile, type GgufTensor } from '../../../src/worker/testing/gguf-builder.ts';
+import { ggufFile, type GgufTensor, type GgufType } from '../../../src/worker/testing/gguf-builder.ts';
 import type { GeneratedFile } from './generated-file.ts';
 
 type Fields = Readonly<Record<string, unknown>>;
@@ -14,6 +14,7 @@ type Metadata = Parameters<typeof ggufFile>[0];
 const KEYS: Readonly<Record<string, string>> = {
   n_positions: 'context_length',
   n_embd: 'embedding_length',
+  n_inner: 'feed_forward_length',
   n_layer: 'block_count',
   n_head: 'attention.head_count',
   layer_norm_epsilon: 'attention.layer_norm_epsilon',
@@ -60,9 +61,17 @@ const tokenizer = v.object({
   added_tokens: v.array(v.object({ id: v.number() })),
 });
 
-/** A checkpoint as llama.cpp's converter writes it, in fp32. */
+/** `LLAMA_FTYPE_*` of llama.cpp. */
+const FILE_TYPE: Readonly<Record<GgufType, number>> = { F32: 0, F16: 1, Q4_0: 2 };
+
+/**
+ * A checkpoint as llama.cpp's converter writes it. Source: `convert_hf_to_gguf.py` of ggml-org/llama.cpp.
+ *
+ * @param type How matrices are stored. Vectors, and GPT-2's positions, are in fp32.
+ */
 export async function ggufCheckpoint(
   files: ReadonlyMap<string, Uint8Array | GeneratedFile>,
+  type: GgufType = 'F32',
 ): Promise<Uint8Array> {
   const contents = Array.from(files, ([name, file]): [string, Uint8Array] => [
     name,
@@ -77,7 +86,12 @@ export async function ggufCheckpoint(
   const weights = contents.filter(([name]) => name.endsWith('.safetensors'));
   const tensors = await Promise.all(weights.map(([, file]) => tensorsOf(file, config)));
   const metadata = { ...metadataOf(config), ...tokenizerOf(json('tokenizer.json'), config) };
-  return ggufFile(metadata, [...tensors.flat(), ...ropeFactors(config)]);
+  const typed = tensors.flat().map((tensor): GgufTensor => {
+    const isMatrix = tensor.shape.length > 1 && tensor.name !== 'position_embd.weight';
+    return isMatrix ? { ...tensor, type } : tensor;
+  });
+  const all = { ...metadata, 'general.file_type': FILE_TYPE[type] };
+  return ggufFile(all, [...typed, ...ropeFactors(config)]);
 }
 
 function metadataOf(config: Fields): Metadata {
@@ -87,7 +101,16 @@ function metadataOf(config: Fields): Metadata {
     config[field],
   ]);
   const given = entries.filter((entry): entry is [string, number] => typeof entry[1] === 'number');
-  return { 'general.architecture': architecture, ...Object.fromEntries(given) };
+  const [width, numHeads] = [
+    config['hidden_size'] ?? config['n_embd'],
+    config['num_attention_heads'] ?? config['n_head'],
+  ];
+  return {
+    'general.architecture': architecture,
+    [`${architecture}.feed_forward_length`]: 4 * Number(width),
+    [`${architecture}.rope.dimension_count`]: Number(config['head_dim'] ?? Number(width) / Number(numHeads)),
+    ...Object.fromEntries(given),
+  };
 }
 
 function tokenizerOf(json: unknown, config: Fields): Metadata {
@@ -102,7 +125,9 @@ function tokenizerOf(json: unknown, config: Fields): Metadata {
     'tokenizer.ggml.tokens': tokens,
     'tokenizer.ggml.token_type': tokens.map((_, id) => (added.some((token) => token.id === id) ? 3 : 1)),
     'tokenizer.ggml.merges': model.merges.map((pair) => (typeof pair === 'string' ? pair : pair.join(' '))),
+    'tokenizer.ggml.bos_token_id': Number(eos),
     'tokenizer.ggml.eos_token_id': Number(eos),
+    'tokenizer.ggml.add_bos_token': false,
   };
 }
 

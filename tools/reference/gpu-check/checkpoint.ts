@@ -7,7 +7,10 @@ export async function checkpointOf(config: object, seed: number): Promise<Uint8A
   const model = readModel(config, undefined);
   const sources = [...seededTensors(model, seed).values()].flat();
   const tensors = sources.map(async ({ name, shape, file, begin, end }) => {
-    return [`${model.tensorPrefix}${name}`, { dtype: 'F32', shape, bytes: await file.read(begin, end) }] as const;
+    return [
+      `${model.tensorPrefix}${name}`,
+      { dtype: 'F32', shape, bytes: await file.read(begin, end) },
+    ] as const;
   });
   return safetensorsFile(Object.fromEntries(await Promise.all(tensors)));
 }
