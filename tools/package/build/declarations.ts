@@ -5,6 +5,7 @@ import { dirname, join, relative, resolve } from 'node:path';
 import { promisify } from 'node:util';
 
 import manifest from '../../../package.json' with { type: 'json' };
+import { ENTRIES } from '../entries.ts';
 import { OUTPUT, ROOT } from './paths.ts';
 
 const TYPES = join(OUTPUT, 'types');
@@ -18,17 +19,6 @@ const PROJECTS = [
   'src/worker',
   'src/ui',
   'bridge',
-];
-
-/** The sources of the entries. */
-const ENTRIES = [
-  'src/client/index.ts',
-  'src/worker/index.ts',
-  'src/batching/index.ts',
-  'src/ui/hooks/index.ts',
-  'src/client/ai-sdk/index.ts',
-  'src/client/prompt-api/index.ts',
-  'bridge/index.ts',
 ];
 
 interface Config {
@@ -48,7 +38,7 @@ export async function writeDeclarations(): Promise<void> {
   await rm(TYPES, { recursive: true, force: true });
   await promisify(execFile)(join(ROOT, 'node_modules/.bin/tsc'), ['-b', ...PROJECTS], { cwd: ROOT });
   const seen = new Set<string>();
-  await Promise.all(ENTRIES.map((entry) => copyReachable(entry, seen)));
+  await Promise.all(ENTRIES.map(({ source }) => copyReachable(source, seen)));
 }
 
 /** The declarations that `tsc -b` has written for a source. */
