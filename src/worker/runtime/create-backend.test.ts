@@ -39,7 +39,7 @@ function pretend({ adapter, isIsolated = true, numCores = 8, hasJspi = true }: M
   const gpu = adapter === undefined ? undefined : { requestAdapter: () => Promise.resolve(offered) };
   vi.stubGlobal('navigator', { gpu, hardwareConcurrency: numCores });
   vi.stubGlobal('crossOriginIsolated', isIsolated);
-  vi.stubGlobal('WebAssembly', hasJspi ? { Suspending: class {} } : {});
+  vi.stubGlobal('WebAssembly', hasJspi ? { Suspending: Object } : {});
 }
 
 const leaving = (...rungs: WorkerPast['leftRungs'][number]['rung'][]): WorkerPast => ({
@@ -61,7 +61,12 @@ describe('chooseDevice', () => {
     ['a GPU that refuses', { adapter: { features: [], isRefusing: true } }, 'wasm-threads', 'no room'],
     ['a software adapter alone', SOFTWARE, 'wasm-threads', 'computes on the CPU: WASM is faster'],
     ['no adapter', { adapter: null }, 'wasm-threads', 'the browser found no GPU adapter'],
-    ['a GPU, and a browser without JSPI', { ...FP16, hasJspi: false }, 'wasm-threads', "lacks WebAssembly's JSPI"],
+    [
+      'a GPU, and a browser without JSPI',
+      { ...FP16, hasJspi: false },
+      'wasm-threads',
+      "lacks WebAssembly's JSPI",
+    ],
     ['no WebGPU', {}, 'wasm-threads', 'has no navigator.gpu'],
     ['a page that is not isolated', { isIsolated: false }, 'wasm', "isn't cross-origin isolated"],
     ['two cores, of which one is for WASM', { numCores: 2 }, 'wasm', 'has no navigator.gpu'],

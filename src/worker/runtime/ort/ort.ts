@@ -16,8 +16,7 @@ export type OrtModule = Omit<typeof Ort, 'InferenceSession'> & {
 /** An empty WebAssembly module: magic number and version. */
 const EMPTY_MODULE = Uint8Array.of(0, 0x61, 0x73, 0x6d, 1, 0, 0, 0);
 
-const NO_JSPI =
-  "this browser lacks WebAssembly's JSPI, which Chrome 137, Firefox 153 and Safari 27 have";
+const NO_JSPI = "this browser lacks WebAssembly's JSPI, which Chrome 137, Firefox 153 and Safari 27 have";
 
 /**
  * The runtime's errors when its file is missing, or when another file came in its place. A policy that forbids WebAssembly
