@@ -4,11 +4,12 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 
+import manifest from '../../package.json' with { type: 'json' };
 import { ROOT, TARBALL } from '../../tools/package/build/paths.ts';
 
 const run = promisify(execFile);
 
-/** A folder outside of the repository. npm has installed the packed package there, and the examples with their dependencies. */
+/** A folder outside of the repository. npm has installed the packed package there, its peers, and the examples with their dependencies. */
 export class InstalledPackage {
   readonly folder: string;
 
@@ -28,7 +29,10 @@ export class InstalledPackage {
       private: true,
       type: 'module',
       workspaces: ['examples/*'],
-      dependencies: { tabserve: 'file:tabserve.tgz' },
+      dependencies: {
+        tabserve: 'file:tabserve.tgz',
+        'playwright-core': manifest.devDependencies['playwright-core'],
+      },
     };
     await writeFile(join(folder, 'package.json'), JSON.stringify(app));
     // Packages of the same version as in the repository come from npm's cache.
