@@ -35,7 +35,11 @@ export function publishedManifest(repository: string | undefined): object {
  */
 export function publishedDocument(
   text: string,
-  { from, to, repository }: { readonly from: string; readonly to: string; readonly repository: string | undefined },
+  {
+    from,
+    to,
+    repository,
+  }: { readonly from: string; readonly to: string; readonly repository: string | undefined },
 ): string {
   return text.replaceAll(LINK, (link: string) => {
     const target = posix.join(posix.dirname(from), link);
