@@ -65,7 +65,7 @@ export function startLoad({ seed, known, house, injected }: LoadOptions): void {
       if (text !== streamed) complainOf(`The stream of seed ${request.options.seed}`, streamed);
       counts.finished += 1;
     } catch (error) {
-      if (!isPatient && String(error).startsWith('RequestCancelledError')) counts.cancelled += 1;
+      if (!isPatient && String(error).startsWith('AbortError')) counts.cancelled += 1;
       else complainOf(`The request of seed ${request.options.seed}`, error);
     }
   }

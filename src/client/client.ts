@@ -1,13 +1,15 @@
 import type { AnyDeployment, DeploymentTypes } from '../protocol/deployment.ts';
 import { lengthOfChat, type ChatMessage, type TokenizeChatOptions } from '../protocol/chat.ts';
 import { createClientId, type ClientId, type RequestId } from '../protocol/ids.ts';
-import type {
-  Detokenization,
-  ModelLoad,
-  StoredModel,
-  SuggestedModel,
-  Tokenization,
+import {
+  modelNameOf,
+  type Detokenization,
+  type StoredModel,
+  type SuggestedModel,
+  type Tokenization,
 } from '../protocol/models.ts';
+import { LoadCancelledError } from '../protocol/errors/hub.ts';
+import type { GenerationOptions } from '../protocol/generation.ts';
 import type { BackendChoice } from '../protocol/ladder.ts';
 import type { BatchingPolicy, BatchKnobs, TabserveStatus } from '../protocol/status.ts';
 import type { BatchRecord, StepBatch } from '../protocol/stats.ts';
@@ -23,7 +25,13 @@ import { Calls } from './calls.ts';
 import { Connection } from './connection.ts';
 import { DeploymentResponse } from './deployment-response.ts';
 import { GenerationResponse } from './generation-response.ts';
-import type { DeploymentHandle, DeploymentMap, TextGeneratorHandle } from './handles.ts';
+import type {
+  DeploymentHandle,
+  DeploymentMap,
+  Prompt,
+  RequestOptions,
+  TextGeneratorHandle,
+} from './handles.ts';
 import type { OpenLink } from './links/link.ts';
 import { openLink } from './links/open-link.ts';
 import { toModelSource, type LoadModelOptions, type ModelReference } from './model-source.ts';
@@ -130,6 +138,20 @@ export class TabserveClient<Deployments extends DeploymentMap = DeploymentTypes<
   }
 
   /**
+   * Continues a prompt: iterate the response for chunks as they come, or await it for the result.
+   *
+   * Never throws: an error rejects the response, and names the wrong option or part of the prompt.
+   */
+  generate(prompt: Prompt, options?: GenerationOptions & RequestOptions): GenerationResponse {
+    return this.getHandle('text-generator').remote(prompt, options);
+  }
+
+  /** Answers a chat, through the model's own chat template. As `generate` otherwise. */
+  chat(messages: readonly ChatMessage[], options?: GenerationOptions & RequestOptions): GenerationResponse {
+    return this.generate(messages, options);
+  }
+
+  /**
    * How to call the text generator, which every worker has.
    *
    * @param caller The HTTP client that this client asks for. The worker accepts it only from the bridge.
@@ -204,8 +226,7 @@ export class TabserveClient<Deployments extends DeploymentMap = DeploymentTypes<
    * stored: the next time it loads from this device, without the network. If the load fails, the current model keeps serving.
    *
    * @param model An ID of the hub, `storyteller` for the embedded model, or a folder's files.
-   * @param options The precision, and whether running requests finish or start again.
-   * @param onProgress Gets the progress that every tab sees as `status().load`.
+   * @param options The precision, whether running requests finish or start again, and who gets the progress.
    * @returns The status, once the new model serves.
    * @throws InvalidOptionError, ModelNotFoundError, ModelAccessError, HubUnreachableError, HubUnavailableError, HubRateLimitError,
    *   HubAnswerError, HubRedirectError, ModelFileMissingError, ModelFileCorruptError, UnsupportedModelError, UnsupportedDtypeError, ModelTooLargeError,
@@ -214,17 +235,23 @@ export class TabserveClient<Deployments extends DeploymentMap = DeploymentTypes<
    */
   async loadModel(
     model: ModelReference,
-    { dtype = 'auto', whenBusy = 'finish', signal, ...given }: LoadModelOptions = {},
-    onProgress?: (load: ModelLoad) => void,
+    {
+      dtype = 'auto',
+      whenBusy = 'finish',
+      revision,
+      hub = this.#hub,
+      signal,
+      onProgress,
+    }: LoadModelOptions = {},
   ): Promise<TabserveStatus> {
-    const hub = given.hub ?? this.#hub;
-    const source = await toModelSource(model, { ...given, ...(hub !== undefined && { hub }) });
-    signal?.throwIfAborted();
+    const source = await toModelSource(model, { revision, hub });
+    const modelName = modelNameOf(source, 'the embedded model');
+    if (signal?.aborted) throw LoadCancelledError.byCaller(modelName, signal.reason);
     // Asks the browser not to evict stored models. The bridge runs in Node, which has no storage.
     if ('storage' in navigator) void navigator.storage.persist();
     const unsubscribe = this.subscribe('status', ({ load }) => load && onProgress?.(load));
     const cancel = (): void => {
-      this.steerLoad('cancel');
+      this.cancelLoad();
       // Without a worker, nothing answers the cancellation.
       if (!this.#connection.isServed) this.#calls.dropRefused();
     };
@@ -232,15 +259,28 @@ export class TabserveClient<Deployments extends DeploymentMap = DeploymentTypes<
     try {
       await this.#calls.ask({ type: 'load-model', source, dtype, whenBusy }, signal);
       return this.status();
+    } catch (error) {
+      const isByCaller = signal?.aborted && error instanceof LoadCancelledError;
+      throw isByCaller ? LoadCancelledError.byCaller(modelName, signal.reason) : error;
     } finally {
       unsubscribe();
       signal?.removeEventListener('abort', cancel);
     }
   }
 
-  /** Pauses, resumes or cancels the current load, whichever tab started it. */
-  steerLoad(action: 'pause' | 'resume' | 'cancel'): void {
-    this.#connection.post({ type: 'steer-load', action });
+  /** Pauses the download of the model that is being loaded, whichever tab started it. */
+  pauseLoad(): void {
+    this.#connection.post({ type: 'steer-load', action: 'pause' });
+  }
+
+  /** Goes on with a paused download. */
+  resumeLoad(): void {
+    this.#connection.post({ type: 'steer-load', action: 'resume' });
+  }
+
+  /** Cancels the current load, whichever tab started it: its `loadModel` rejects with LoadCancelledError. The downloaded part is kept. */
+  cancelLoad(): void {
+    this.#connection.post({ type: 'steer-load', action: 'cancel' });
   }
 
   /** Models that are stored on this device, and downloads that are not complete yet. */

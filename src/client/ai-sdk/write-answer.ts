@@ -1,7 +1,4 @@
-import type {
-  JSONObject,
-  LanguageModelV4GenerateResult,
-} from '@ai-sdk/provider';
+import type { JSONObject, LanguageModelV4GenerateResult } from '@ai-sdk/provider';
 
 import type { GenerationResult, PromptTokenLogprobs, TokenLogprobs } from '../index.ts';
 import { PROVIDER } from './read-settings.ts';

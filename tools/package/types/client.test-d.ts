@@ -145,9 +145,12 @@ const steps = serve.batches('text-generator');
 sameType<typeof steps, readonly StepBatch[]>();
 const batches = serve.batches('shout');
 sameType<typeof batches, readonly BatchRecord[]>();
-const loaded = await serve.loadModel('owner/name', { dtype: 'q4', whenBusy: 'finish' }, (load) =>
-  sameType<typeof load, ModelLoad>(),
-);
+const loaded = await serve.loadModel('owner/name', {
+  dtype: 'q4',
+  whenBusy: 'finish',
+  signal: AbortSignal.timeout(1000),
+  onProgress: (load) => sameType<typeof load, ModelLoad>(),
+});
 sameType<typeof loaded, TabserveStatus>();
 // @ts-expect-error -- no such dtype
 void serve.loadModel('owner/name', { dtype: 'int8' });
