@@ -1,3 +1,5 @@
+/// <reference lib="esnext.disposable" preserve="true" />
+import type { Optional } from '../batching/records.ts';
 import type { AnyDeployment, DeploymentTypes } from '../protocol/deployment.ts';
 import { lengthOfChat, type ChatMessage, type TokenizeChatOptions } from '../protocol/chat.ts';
 import { createClientId, type ClientId, type RequestId } from '../protocol/ids.ts';
@@ -52,19 +54,19 @@ export interface ConnectOptions {
    * The app's name among those of its origin: 1 to 32 letters, digits, hyphens or underscores. Tabs of the same name share one
    * worker and its stored models. Apps with different names, or without one, never meet.
    */
-  readonly name?: string;
+  readonly name?: string | undefined;
   /**
    * Where to run. `auto`, the default, takes the upstream that the bridge was started with, else WebGPU, else WASM. The leading
    * tab decides for all tabs.
    */
-  readonly backend?: BackendChoice;
+  readonly backend?: BackendChoice | undefined;
   /**
    * Folder of the first model in the hub's layout, relative to the page; `models/storyteller/` by default. With `null` the app
    * begins without a model: only its own deployments serve until `loadModel`. The leading tab decides for all tabs.
    */
-  readonly modelUrl?: string | null;
+  readonly modelUrl?: string | null | undefined;
   /** Origin of the hub that `loadModel` uses by default. If left out, the bridge's hub, else huggingface.co. */
-  readonly hub?: string;
+  readonly hub?: string | undefined;
 }
 
 /**
@@ -177,7 +179,7 @@ export class TabserveClient<Deployments extends DeploymentMap = DeploymentTypes<
    * @returns All knobs.
    * @throws InvalidOptionError or UnknownOptionError; then nothing changes.
    */
-  configure(name: 'text-generator', knobs: Partial<BatchingPolicy>): Promise<BatchingPolicy>;
+  configure(name: 'text-generator', knobs: Optional<BatchingPolicy>): Promise<BatchingPolicy>;
   /**
    * Turns knobs of another deployment for all tabs. They take effect at its next batch.
    *
@@ -185,7 +187,7 @@ export class TabserveClient<Deployments extends DeploymentMap = DeploymentTypes<
    * @returns All knobs.
    * @throws InvalidOptionError, UnknownOptionError or UnknownDeploymentError; then nothing changes.
    */
-  configure(name: string, knobs: Partial<BatchKnobs>): Promise<BatchKnobs>;
+  configure(name: string, knobs: Optional<BatchKnobs>): Promise<BatchKnobs>;
   configure(name: string, knobs: object): Promise<BatchingPolicy | BatchKnobs> {
     return this.#calls.ask({ type: 'configure', deployment: name, knobs });
   }
@@ -197,7 +199,7 @@ export class TabserveClient<Deployments extends DeploymentMap = DeploymentTypes<
    * @throws OverrideHeldError while any tab holds an override.
    * @throws InvalidOptionError or UnknownOptionError; then nothing changes.
    */
-  async overridePolicy(knobs: Partial<BatchingPolicy> = {}): Promise<PolicyOverride> {
+  async overridePolicy(knobs: Optional<BatchingPolicy> = {}): Promise<PolicyOverride> {
     if (this.#connection.override?.signal.aborted === false) throw OverrideHeldError.byThisTab();
     const override = new PolicyOverride((call) => this.#calls.ask(call));
     this.#connection.override = override;
@@ -321,7 +323,7 @@ export class TabserveClient<Deployments extends DeploymentMap = DeploymentTypes<
    */
   tokenize(
     text: string,
-    { addSpecialTokens = true }: { readonly addSpecialTokens?: boolean } = {},
+    { addSpecialTokens = true }: { readonly addSpecialTokens?: boolean | undefined } = {},
   ): Promise<Tokenization> {
     const refusal = textRefusal('text', text.length, MAX_TEXT_LENGTH);
     if (refusal) return Promise.reject(refusal);
@@ -388,6 +390,12 @@ export class TabserveClient<Deployments extends DeploymentMap = DeploymentTypes<
   /** Leaves the other tabs. Outstanding requests of this client reject with ClosedError. */
   close(): void {
     this.#connection.close();
+  }
+
+  /** As `close()`, at the end of a scope: `await using serve = await connect(…)`. */
+  [Symbol.asyncDispose](): Promise<void> {
+    this.close();
+    return Promise.resolve();
   }
 
   #begin(activity: readonly RequestActivity[]): void {

@@ -12,7 +12,7 @@ export type TabserveOptions = (
     }
 ) & {
   /** How to load a model that a call names and that doesn't serve yet. */
-  readonly load?: Omit<LoadModelOptions, 'signal'>;
+  readonly load?: Omit<LoadModelOptions, 'signal'> | undefined;
 };
 
 /**
