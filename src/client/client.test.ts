@@ -91,6 +91,10 @@ class ScriptedLink implements Link {
     this.#listener?.onRole(role);
   }
 
+  leader(isThere: boolean): void {
+    this.#listener?.onLeader(isThere);
+  }
+
   meetForeignWorker(version: number): void {
     this.#listener?.onForeignWorker(version);
   }
@@ -1201,6 +1205,53 @@ describe('the status on the way to a new worker', () => {
     expect(serve.status().isolationReason).toBe('no Web Locks');
     link.welcome();
     expect(serve.status().isolationReason).toBe('no Web Locks');
+  });
+});
+
+describe('a tab that may not lead', () => {
+  it('says while no tab leads why it waits, and goes on with the next leader’s worker', async () => {
+    const { link, serve, generator } = createServe();
+    link.connect();
+    link.leader(false);
+    expect(serve.status()).toMatchObject({
+      state: 'loading',
+      isHandover: false,
+      waitReason: expect.stringContaining('No tab leads'),
+    });
+    link.leader(true);
+    expect(serve.status()).toMatchObject({ state: 'loading', waitReason: '' });
+    link.welcome('A', { status: createWorkerStatus({ state: 'ready' }) });
+    expect(serve.status()).toMatchObject({ state: 'ready', waitReason: '' });
+
+    const running = generator.remote('one');
+    link.leader(false);
+    expect(serve.status()).toMatchObject({
+      state: 'loading',
+      isHandover: true,
+      waitReason: expect.stringContaining('No tab leads'),
+    });
+    const waiting = generator.remote('two');
+    expect(link.submissions().map(({ input }) => input)).toEqual(['one']);
+    link.welcome('B', { status: createWorkerStatus({ state: 'loading' }) });
+    expect(serve.status()).toMatchObject({ state: 'loading', isHandover: true, waitReason: '' });
+    expect(link.submissions().map(({ input }) => input)).toEqual(['one', 'one', 'two']);
+    link.updateFrom('B', finished(running.requestId, '1'), finished(waiting.requestId, '2'));
+    expect([(await running).generatedText, (await waiting).generatedText]).toEqual(['1', '2']);
+  });
+
+  it('loads anew with the next leader where the last one’s worker had failed', () => {
+    const { link, serve } = createServed();
+    link.status({ state: 'failed', error: { code: 'MODEL_FILE_CORRUPT', message: 'bad' } });
+    link.leader(false);
+    expect(serve.status().state).toBe('loading');
+    expect(serve.status()).not.toHaveProperty('error');
+  });
+
+  it('keeps the failure of a tab that has to reload', () => {
+    const { link, serve } = createServed();
+    link.meetForeignWorker(PROTOCOL_VERSION + 1);
+    link.leader(false);
+    expect(serve.status()).toMatchObject({ state: 'failed', error: { code: 'VERSION_MISMATCH' } });
   });
 });
 

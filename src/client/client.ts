@@ -67,6 +67,11 @@ export interface ConnectOptions {
   readonly modelUrl?: string | null | undefined;
   /** Origin of the hub that `loadModel` uses by default. If left out, the bridge's hub, else huggingface.co. */
   readonly hub?: string | undefined;
+  /**
+   * Whether this tab may lead, which means to run the worker; true by default. With false, as for the popup of an extension, it only
+   * follows: while no other tab leads, its requests wait, in state `loading`, and `status().waitReason` says so.
+   */
+  readonly canLead?: boolean | undefined;
 }
 
 /**
@@ -80,6 +85,7 @@ export interface ConnectOptions {
  * @returns The client of this tab.
  * @throws InvalidOptionError if `name` has other characters or is too long.
  * @throws NoBrowserError outside of a page.
+ * @throws CannotFollowError for `canLead: false` where the browser shares no worker between tabs.
  */
 export async function connect<const Deployments extends readonly AnyDeployment[] = readonly []>({
   worker: createWorker,
@@ -87,6 +93,7 @@ export async function connect<const Deployments extends readonly AnyDeployment[]
   backend = 'auto',
   modelUrl = 'models/storyteller/',
   hub,
+  canLead = true,
 }: ConnectOptions): Promise<TabserveClient<DeploymentTypes<Deployments>>> {
   if (!('document' in globalThis && 'Worker' in globalThis)) throw NoBrowserError.of();
   if (app !== undefined) checkAppName(app);
@@ -101,7 +108,7 @@ export async function connect<const Deployments extends readonly AnyDeployment[]
     ...(upstream && { upstream }),
     ...(bridgeUrl !== undefined && { bridgeUrl }),
   };
-  const open: OpenLink = (listener) => openLink({ clientId, host }, listener);
+  const open: OpenLink = (listener) => openLink({ clientId, host, canLead }, listener);
   return new TabserveClient(clientId, open, hub ?? hubOfPage());
 }
 
