@@ -16,7 +16,7 @@ const bridge = new Bridge({
 createServer((request, response) => bridge.handle(request, response, () => response.end()));
 const result = await bridge.serve.getHandle('text-generator').remote('Once').result();
 sameType<typeof result.text, string>();
-new Bridge({ host: 'localhost', url: () => '', hub: undefined, graceMs: undefined, log: undefined });
+void new Bridge({ host: 'localhost', url: () => '', hub: undefined, graceMs: undefined, log: undefined });
 await using server = await startServer({
   root: 'dist',
   host: 'localhost',
