@@ -107,7 +107,7 @@ test.describe('a static site', { tag: ANY_BACKEND }, () => {
     const server = await startServer({ host: 'localhost', port: host.port, root: folder });
     try {
       const [documented] = codeBlocksFor('site');
-      const script = await tab.page.request.get(server.url + documented?.argument);
+      const script = await tab.page.request.get(`${server.url}/${documented?.argument}`);
       expect(await script.text(), 'it sends what a static host has to publish').toBe(documented?.code);
       await tab.page.goto(server.url);
       await expect(tab.page.locator('meta[name="tabserve-service-worker"]')).toHaveCount(0);
