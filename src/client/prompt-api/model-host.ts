@@ -1,4 +1,10 @@
-import { connect, type ModelInfo, type TabserveClient, type TabserveStatus } from '../index.ts';
+import {
+  connect,
+  type ModelInfo,
+  type ModelLoad,
+  type TabserveClient,
+  type TabserveStatus,
+} from '../index.ts';
 import type { ReportProgress } from './create-monitor.ts';
 import { notSupported } from './dom-errors.ts';
 import type { Availability, PromptApiOptions } from './types.ts';
@@ -72,7 +78,11 @@ export class ModelHost {
   async #load(serve: TabserveClient, report: ReportProgress): Promise<ModelInfo | undefined> {
     const { model: wanted, load } = this.#options;
     if (wanted !== undefined && serve.status().model?.id !== wanted) {
-      const { model } = await serve.loadModel(wanted, load, (progress) => reportDownload(progress, report));
+      const onProgress = (progress: ModelLoad): void => {
+        load?.onProgress?.(progress);
+        reportDownload(progress, report);
+      };
+      const { model } = await serve.loadModel(wanted, { ...load, onProgress });
       return model;
     }
     const unsubscribe = serve.subscribe(
