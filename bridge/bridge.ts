@@ -29,7 +29,7 @@ import {
 } from './http/router.ts';
 import { adderRoute, deploymentRoute, housePriceRoute } from './routes/deployments.ts';
 import { generateRoute } from './routes/generate.ts';
-import { chatCompletionsRoute, completionsRoute } from './routes/openai/generation-routes.ts';
+import { chatCompletionsRoute, completionsRoute, responsesRoute } from './routes/openai/generation-routes.ts';
 import { PLAIN_TEXT, serviceRoutes } from './routes/service.ts';
 import { tokenRoutes } from './routes/tokens.ts';
 import { describeInLog, toHttpError } from './http/to-http-error.ts';
@@ -118,6 +118,7 @@ export class Bridge {
       deploymentRoute(this.serve),
       completionsRoute(this.serve),
       chatCompletionsRoute(this.serve),
+      responsesRoute(this.serve),
       ...tokenRoutes(this.serve),
       ...serviceRoutes({
         serve: this.serve,
