@@ -17,6 +17,7 @@ import { Exchange } from './http/exchange.ts';
 import { allowOrigin, answerPreflight, Guard, isNavigation, namesTwoHosts } from './http/guard.ts';
 import { HttpError } from './http/http-error.ts';
 import { HttpMetrics } from './http/http-metrics.ts';
+import { nothingAt } from './http/not-found.ts';
 import { refuseConnection } from './http/refuse-connection.ts';
 import {
   findRoute,
@@ -147,6 +148,15 @@ export class Bridge {
     else void this.#answer(request, response, url, match);
   }
 
+  /**
+   * The error for a path that neither the bridge nor its server has.
+   *
+   * @internal
+   */
+  nothingAt(pathname: string): HttpError {
+    return nothingAt(pathname, this.#routes);
+  }
+
   /** Takes the worker's WebSocket; false if the request is for another path or has two Host headers. */
   upgrade(request: IncomingMessage, socket: Duplex, head: Buffer): boolean {
     if (urlOf(request)?.pathname !== BRIDGE_FOLDER + SOCKET_PATH || namesTwoHosts(request)) return false;
@@ -242,7 +252,7 @@ export class Bridge {
     const origin = this.#guard.allowedOriginOf(request);
     if (origin !== undefined) allowOrigin(exchange, origin);
     if (!url) throw invalidUrl(request);
-    if (!route) throw HttpError.notFound(url.pathname);
+    if (!route) throw this.nothingAt(url.pathname);
     if (origin !== undefined && answerPreflight(exchange)) return;
     const handle = handleOf(route, request.method);
     const answer = async (): Promise<void> => handle(exchange);
