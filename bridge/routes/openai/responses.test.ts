@@ -1,3 +1,4 @@
+import { Stream } from 'openai/core/streaming';
 import { beforeEach, describe, expect, it } from 'vitest';
 
 import { responsesRoute } from './generation-routes.ts';
@@ -230,6 +231,21 @@ describe('a stream of a response', () => {
         },
       },
     ]);
+  });
+
+  it("that fails in the middle is an error to OpenAI's client", async () => {
+    const answer = played.ask({ stream: true });
+    const { requestId } = await played.submission();
+    played.start(requestId);
+    played.chunk(requestId, 'Hi');
+    played.fail(requestId, 'MODEL_RUN_FAILED');
+    const types: unknown[] = [];
+    const read = async (): Promise<void> => {
+      const events = Stream.fromSSEResponse<{ type: string }>(await answer, new AbortController());
+      for await (const { type } of events) types.push(type);
+    };
+    await expect(read()).rejects.toMatchObject({ code: 'MODEL_RUN_FAILED', message: 'MODEL_RUN_FAILED' });
+    expect(types.at(-1)).toBe('response.output_text.delta');
   });
 
   it('that fails before its first token ends with the error alone', async () => {
