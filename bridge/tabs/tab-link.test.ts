@@ -19,8 +19,8 @@ afterEach(() => {
   for (const link of links.splice(0)) link.serve.close();
 });
 
-function createLink(): TabLink {
-  const link = new TabLink({ url: () => 'http://localhost:8000', graceMs: 10_000 });
+function createLink(knobs: Partial<BatchingPolicy> = {}): TabLink {
+  const link = new TabLink({ url: () => 'http://localhost:8000', graceMs: 10_000, knobs });
   links.push(link);
   return link;
 }
@@ -92,3 +92,20 @@ it('brings its own browser the policy from before the crash, whoever served in b
   visitor.close();
   expect((await policyOf(link)).policy).toBe('static');
 });
+
+it.each<TabOwner>(['user', 'bridge'])(
+  'each page of the %s begins with the knobs of the command line, until somebody turns them',
+  async (owner) => {
+    const link = createLink({ maxBatchSize: 4 });
+    for (let opened = 0; opened < 2; opened += 1) {
+      const tab = openTab(link, owner);
+      expect(await policyOf(link)).toMatchObject({ maxBatchSize: 4, policy: 'continuous' });
+      tab.close();
+    }
+    const turned = openTab(link, owner);
+    await link.serve.configure('text-generator', { maxBatchSize: 2 });
+    turned.close();
+    openTab(link, owner);
+    expect((await policyOf(link)).maxBatchSize).toBe(owner === 'bridge' ? 2 : 4);
+  },
+);

@@ -7,7 +7,7 @@ import { EventStream } from '../../http/event-stream.ts';
 import type { Exchange } from '../../http/exchange.ts';
 import { VERSION } from '../../version.ts';
 import { allOrNone } from '../deployments.ts';
-import { checkModel, modelReplaced } from '../served-model.ts';
+import { modelReplaced } from '../served-model.ts';
 import { ChoiceStream, scoredTokensOf, type AnswerFormat } from './choice-stream.ts';
 import type { GenerationRequest } from './generation-request.ts';
 import { promptLogprobs } from './logprobs.ts';
@@ -134,7 +134,7 @@ export class Answer {
   #setModel(model: ServedModel | undefined): void {
     if (!model) throw new Error('A request has a token before a model has started it.');
     if (this.#model && this.#model.id !== model.id) throw modelReplaced();
-    checkModel(this.#given.asked.model, model.id);
+    this.#given.exchange.checkModel(this.#given.asked.model, model.id);
     this.#model ??= model;
   }
 

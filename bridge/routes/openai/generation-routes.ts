@@ -1,7 +1,7 @@
 import type { TabserveClient } from '../../../src/client/client.ts';
 import { readJson } from '../../http/read-body.ts';
 import { workRoute, type Route } from '../../http/router.ts';
-import { checkModel, servedModel } from '../served-model.ts';
+import { servedModel } from '../served-model.ts';
 import { Answer } from './answer.ts';
 import { readChatRequest } from './chat-request.ts';
 import type { AnswerFormat } from './choice-stream.ts';
@@ -55,7 +55,7 @@ function generationRoute(
     const asked = read(await readJson(exchange.request));
     exchange.checkPriority(asked.options.priority);
     const { id } = await servedModel(serve, exchange.signal);
-    checkModel(asked.model, id);
+    exchange.checkModel(asked.model, id);
     const answer = new Answer({ serve, tokenTexts, exchange, asked, format });
     try {
       await (asked.isStream ? answer.stream() : answer.send());
