@@ -23,7 +23,7 @@ export async function readyLine(
   const facts = [
     `${model.id} is ready on ${backend.name} ${backend.precision}`,
     backend.adapter,
-    tokensPerSecond && `${tokensPerSecond.toPrecision(3)} tokens/s`,
+    tokensPerSecond && `${tokensPerSecond.toFixed(tokensPerSecond < 10 ? 1 : 0)} tokens/s`,
     secondsToReady && `${secondsToReady.toFixed(1)} s after the start`,
   ];
   const why = backend.fallbackReason && ` (${backend.fallbackReason})`;
