@@ -8,6 +8,7 @@ export type BridgeErrorCode =
   | 'INVALID_ARGUMENT'
   | 'MODEL_NOT_LOADED'
   | 'NO_HEADLESS_TAB'
+  | 'NO_PLAYWRIGHT'
   | 'PAGE_NOT_BUILT'
   | 'PORT_IN_USE'
   | 'PROFILE_IN_USE';

@@ -101,7 +101,8 @@ async function serveHeadless(
   // Playwright is large, and only this needs it.
   const { keepHeadlessTab, OWN_ORIGIN } = await import('./cli/headless.ts');
   try {
-    await keepHeadlessTab(pageAddress(OWN_ORIGIN, options), new URL(server.url).host, {
+    await keepHeadlessTab(pageAddress(OWN_ORIGIN, options), {
+      server: new URL(server.url).host,
       cookie: bridge.ownBrowserCookie,
       // Without a model to keep, the browser begins afresh.
       profile: options.profile ?? (options.model === undefined ? '' : defaultProfile()),

@@ -1,50 +1,45 @@
-import { chromium, type BrowserContext, type Page } from 'playwright';
+import type { BrowserContext, BrowserType, Page } from 'playwright-core';
 
 import { findBrowser } from '../browser/find-browser.ts';
+import { importChromium } from './import-chromium.ts';
 import { SERVING_ARGUMENTS } from '../browser/launch-arguments.ts';
 import { BridgeError, reasonOf } from '../errors.ts';
 import { keepTab, type HeadlessTab, type KeepTabOptions } from './keep-tab.ts';
-import type { OwnBrowser } from '../tabs/tab-sockets.ts';
+import type { OwnBrowser } from '../tabs/own-browser.ts';
 
 export interface HeadlessOptions extends KeepTabOptions {
+  /** Host and port of the server. */
+  readonly server: string;
   /** Marks the browser as the bridge's own. */
   readonly cookie: OwnBrowser['cookie'];
   /** Folder of the browser's profile; a temporary one if it is empty. */
   readonly profile: string;
 }
 
-/**
- * The origin of the page in the server's own browser, whatever the server's port is: the browser stores models by origin.
- */
+/** The page's origin in the server's own browser, on any port: browsers store models by origin. */
 export const OWN_ORIGIN = 'http://tabserve.localhost';
 
 /**
  * Keeps the page open in a browser without a window, with WebGPU, until the signal aborts. The browser ends with the process.
  *
  * @param url The page's address at `OWN_ORIGIN`.
- * @param server The server's host and port.
- * @throws BridgeError if no browser is found, or it does not start, or it fails too many times in a row.
+ * @throws BridgeError if playwright-core isn't installed, no browser is found, it does not start, its profile is in use, or it
+ *   fails too many times in a row.
  */
-export async function keepHeadlessTab(url: string, server: string, options: HeadlessOptions): Promise<void> {
+export async function keepHeadlessTab(url: string, options: HeadlessOptions): Promise<void> {
+  const chromium = await importChromium();
   const { path } = await findBrowser().catch((error: unknown) => {
     const message = `${reasonOf(error)} Or leave out --headless to use your own browser.`;
     throw new BridgeError('NO_HEADLESS_TAB', message, error);
   });
-  await keepTab(() => openTab(path, url, server, options), options);
+  await keepTab(async () => openTab(await launch(chromium, path, options), url, options), options);
 }
 
 async function openTab(
-  executablePath: string,
+  context: BrowserContext,
   url: string,
-  server: string,
-  { cookie, profile, print }: HeadlessOptions,
+  { cookie }: HeadlessOptions,
 ): Promise<HeadlessTab> {
-  const context = await launch(profile, print, {
-    executablePath,
-    args: [...SERVING_ARGUMENTS, `--host-resolver-rules=MAP ${new URL(OWN_ORIGIN).host} ${server}`],
-    handleSIGINT: false,
-    handleSIGTERM: false,
-  });
   const { promise: ended, resolve: end } = Promise.withResolvers<string>();
   context.once('close', () => end('the browser has ended.'));
   try {
@@ -67,16 +62,20 @@ async function allowStorage(context: BrowserContext, page: Page): Promise<void> 
   await session.detach();
 }
 
-type LaunchOptions = NonNullable<Parameters<typeof chromium.launchPersistentContext>[1]>;
-
 /** Chromium has no sandbox for root, or on systems that deny it user namespaces. */
 async function launch(
-  profile: string,
-  print: (line: string) => void,
-  options: LaunchOptions,
+  chromium: BrowserType,
+  executablePath: string,
+  { server, profile, print }: HeadlessOptions,
 ): Promise<BrowserContext> {
   const start = (chromiumSandbox: boolean): Promise<BrowserContext> =>
-    chromium.launchPersistentContext(profile, { ...options, chromiumSandbox });
+    chromium.launchPersistentContext(profile, {
+      executablePath,
+      chromiumSandbox,
+      args: [...SERVING_ARGUMENTS, `--host-resolver-rules=MAP ${new URL(OWN_ORIGIN).host} ${server}`],
+      handleSIGINT: false,
+      handleSIGTERM: false,
+    });
   try {
     return await start(true).catch((error: unknown) => {
       if (!reasonOf(error).includes('sandboxing failed')) throw error;
