@@ -26,7 +26,7 @@ class Tabserve:
     def __enter__(self) -> Tabserve:
         require_port(self._port)
         options = ("--headless", "--backend", "wasm", "--no-open", "--log", "off", "--port", str(self._port))
-        self._child = Child([NODE, "bridge/main.ts", *options], env={}, cwd=ROOT)
+        self._child = Child([NODE, "bridge/main.js", *options], env={}, cwd=ROOT)
         try:
             line = self._child.wait_for(r" is ready on ", timeout_s=START_TIMEOUT_S)
         except BaseException:

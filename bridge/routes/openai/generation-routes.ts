@@ -1,7 +1,7 @@
 import type { TabserveClient } from '../../../src/client/client.ts';
 import { readJson } from '../../http/read-body.ts';
 import { workRoute, type Route } from '../../http/router.ts';
-import { checkModel, servedModel } from '../served-model.ts';
+import { servedModel } from '../served-model.ts';
 import { Answer, type AnswerFormat } from './answer.ts';
 import { readChatRequest } from './chat-request.ts';
 import { readCompletionRequest } from './completion-request.ts';
@@ -82,7 +82,7 @@ function generationRoute<Request extends GenerationRequest>(
     const asked = read(await readJson(exchange.request));
     exchange.checkPriority(asked.options.priority);
     const { id } = await servedModel(serve, exchange.signal);
-    checkModel(asked.model, id);
+    exchange.checkModel(asked.model, id);
     const answer = answerTo({ serve, tokenTexts, exchange, asked });
     try {
       await (asked.isStream ? answer.stream() : answer.send());

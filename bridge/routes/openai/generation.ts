@@ -3,7 +3,7 @@ import type { GenerationChoice, GenerationResult } from '../../../src/protocol/g
 import type { ServedModel } from '../../../src/protocol/models.ts';
 import type { Exchange } from '../../http/exchange.ts';
 import { allOrNone } from '../deployments.ts';
-import { checkModel, modelReplaced } from '../served-model.ts';
+import { modelReplaced } from '../served-model.ts';
 import { ChoiceStream, scoredTokensOf, type Piece, type TextFormat } from './choice-stream.ts';
 import type { GenerationRequest } from './generation-request.ts';
 import type { TokenTexts } from './token-texts.ts';
@@ -101,7 +101,7 @@ export class Generation<Content extends object> {
   #setModel(model: ServedModel | undefined): void {
     if (!model) throw new Error('A request has a token before a model has started it.');
     if (this.#model && this.#model.id !== model.id) throw modelReplaced();
-    checkModel(this.#given.asked.model, model.id);
+    this.#given.exchange.checkModel(this.#given.asked.model, model.id);
     this.#model ??= model;
   }
 
