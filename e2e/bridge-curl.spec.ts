@@ -196,7 +196,7 @@ function numPrefilled(steps: readonly StepRecord[]): number {
   return prefills.reduce((sum, { batchSize }) => sum + batchSize, 0);
 }
 
-const MAIN = new URL('../bridge/main.ts', import.meta.url).pathname;
+const MAIN = new URL('../bridge/main.js', import.meta.url).pathname;
 
 test('one command serves GPT-2 without a window', { tag: ANY_BACKEND }, async () => {
   const args = [MAIN, '--headless', '--backend', 'wasm', '--port', '0', '--log', 'off'];

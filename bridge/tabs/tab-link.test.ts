@@ -8,7 +8,7 @@ import type { WorkerMessage } from '../../src/protocol/worker-messages.ts';
 import { ServeWorker } from '../../src/worker/serving/serve-worker.ts';
 import { parseClientMessage } from '../../src/protocol/client-messages.ts';
 import { createServeHost } from '../../src/worker/test-support.ts';
-import type { TabOwner } from './tab-sockets.ts';
+import type { TabOwner } from './own-browser.ts';
 import { TabLink } from './tab-link.ts';
 
 // The link with real workers, on sockets of this process.
@@ -19,8 +19,8 @@ afterEach(() => {
   for (const link of links.splice(0)) link.serve.close();
 });
 
-function createLink(): TabLink {
-  const link = new TabLink({ url: () => 'http://localhost:8000', graceMs: 10_000 });
+function createLink(knobs: Partial<BatchingPolicy> = {}): TabLink {
+  const link = new TabLink({ url: () => 'http://localhost:8000', graceMs: 10_000, knobs });
   links.push(link);
   return link;
 }
@@ -92,3 +92,20 @@ it('brings its own browser the policy from before the crash, whoever served in b
   visitor.close();
   expect((await policyOf(link)).policy).toBe('static');
 });
+
+it.each<TabOwner>(['user', 'bridge'])(
+  'each page of the %s begins with the knobs of the command line, until somebody turns them',
+  async (owner) => {
+    const link = createLink({ maxBatchSize: 4 });
+    for (let opened = 0; opened < 2; opened += 1) {
+      const tab = openTab(link, owner);
+      expect(await policyOf(link)).toMatchObject({ maxBatchSize: 4, policy: 'continuous' });
+      tab.close();
+    }
+    const turned = openTab(link, owner);
+    await link.serve.configure('text-generator', { maxBatchSize: 2 });
+    turned.close();
+    openTab(link, owner);
+    expect((await policyOf(link)).maxBatchSize).toBe(owner === 'bridge' ? 2 : 4);
+  },
+);

@@ -32,7 +32,8 @@ const DEFAULT_HUB = 'https://huggingface.co';
 /** The id of the embedded model. */
 const EMBEDDED = 'storyteller';
 
-const ID = /^(?!\.)[\w.-]+(?:\/(?!\.)[\w.-]+)?$/;
+/** An ID of the hub: `owner/name`, or the name alone. */
+export const MODEL_ID = /^(?!\.)[\w.-]+(?:\/(?!\.)[\w.-]+)?$/;
 
 /** @throws InvalidOptionError. */
 export async function toModelSource(
@@ -41,7 +42,7 @@ export async function toModelSource(
 ): Promise<ModelSource> {
   if (model === EMBEDDED) return { type: 'embedded' };
   if (typeof model === 'string') {
-    if (!ID.test(model) || model.length > MAX_NAME_LENGTH) {
+    if (!MODEL_ID.test(model) || model.length > MAX_NAME_LENGTH) {
       throw InvalidOptionError.of('model', 'a Hugging Face model ID such as `openai-community/gpt2`', model);
     }
     return { type: 'hub', id: model, revision: requireName('revision', revision), hub: originOf(hub) };

@@ -5,7 +5,7 @@ import { promisify } from 'node:util';
 import { codeBlocksFor } from '../../../tools/documents/code-blocks.ts';
 import { expect, test } from '../app-page.ts';
 import { entriesOf, filesOf, nodeProgramOf, serveViteApp, writeFilesOf } from '../documents.ts';
-import { standInForHub } from '../hub.ts';
+import { standInForHub } from '../hub-stand-in.ts';
 import { serveFolders } from '../serve-folders.ts';
 
 const run = promisify(execFile);

@@ -4,7 +4,7 @@ import { chatCheckpoint } from '../../tools/hub-server/checkpoints/chat-checkpoi
 import { createRepository } from '../../tools/hub-server/hub-repository.ts';
 import { startHubServer } from '../../tools/hub-server/hub-server.ts';
 
-/** A generated model under the name of the one that apps load: no request leaves this machine. */
+/** A generated model under the name of the one that examples load: no request leaves this machine. */
 export async function standInForHub(context: BrowserContext): Promise<() => Promise<void>> {
   const hub = await startHubServer([
     await createRepository('HuggingFaceTB/SmolLM2-135M-Instruct', chatCheckpoint()),
