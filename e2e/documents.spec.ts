@@ -1,4 +1,5 @@
 import { rm } from 'node:fs/promises';
+import { stripTypeScriptTypes } from 'node:module';
 import type { ConsoleMessage } from 'playwright/test';
 
 import { chatCheckpoint } from '../tools/hub-server/checkpoints/chat-checkpoint.ts';
@@ -52,6 +53,8 @@ for (const document of DOCUMENTS.filter((name) => codeBlocksOf(name).some(isRunH
     async ({ server, browser, backend }) => {
       const context = await browser.newContext({ baseURL: server.url });
       const reader = { url: server.url, tab: await openTab(context, backend) };
+      // Documents say it once, and call the client `serve` from there on.
+      await runInConsole(reader.tab.page, { source: 'const serve = tabserve;' });
       for (const block of codeBlocksOf(document).filter(isRunHere))
         await test.step(placeOf(block), () => follow(reader, block));
       expect(reader.tab.errors, 'errors on the console').toEqual([]);
@@ -73,7 +76,8 @@ async function followInShell({ url }: Reader, { code }: CodeBlock): Promise<void
     expect(await runCurl(line, url), line).toMatch(/\S/);
 }
 
-async function followInConsole({ tab: { page } }: Reader, { code }: CodeBlock): Promise<void> {
+async function followInConsole({ tab: { page } }: Reader, block: CodeBlock): Promise<void> {
+  const code = block.language === 'ts' ? stripTypeScriptTypes(block.code) : block.code;
   const printed: string[] = [];
   const print = (message: ConsoleMessage): number => printed.push(message.text());
   page.on('console', print);

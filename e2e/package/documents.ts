@@ -87,16 +87,13 @@ export async function serveViteApp(
 
 export const starterOf = (worker: string): string => `start-${worker}`;
 
-/** The blocks as one program of Node, which compares what it gets with what the comments say. */
-export function nodeProgramOf(blocks: readonly CodeBlock[]): string {
-  const lines = blocks.flatMap(({ code }) =>
-    statementsOf(code).map(({ source, declares, expected }) => {
-      if (expected === undefined) return source;
-      const [expression = ''] = source.split(/;(?=[^;]*$)/);
-      const value = declares ?? `await (${expression})`;
-      const check = `assert.deepEqual(${value}, ${JSON.stringify(expected)});`;
-      return declares === undefined ? check : `${source}\n${check}`;
-    }),
-  );
-  return `import assert from 'node:assert/strict';\n${lines.join('\n')}\nconsole.log('It has run');\n`;
+/** A block as a program of Node, which compares what it gets with what the comments say. */
+export function nodeProgramOf({ code }: CodeBlock): string {
+  const statements = statementsOf(code).map(({ source, declares, expected }) => {
+    if (expected === undefined) return source;
+    const [expression = ''] = source.split(/;(?=[^;]*$)/);
+    const check = `assert.deepEqual(${declares ?? `await (${expression})`}, ${JSON.stringify(expected)});`;
+    return declares === undefined ? check : `${source}\n${check}`;
+  });
+  return `import assert from 'node:assert/strict';\n${statements.join('\n')}\nconsole.log('It has run');\n`;
 }

@@ -7,7 +7,7 @@ export const HARNESSES = {
   /** In a shell: curl beside an open page, other commands are checked. `chat`: a chat model has been loaded. */
   shell: 'e2e/documents.spec.ts',
   /** A file of this repository, by its path. */
-  checkout: 'e2e/documents.spec.ts',
+  checkout: 'e2e/support/documents.ts',
   /** A file of a static site, by its name. */
   site: 'e2e/static-site.spec.ts',
   /** A file of an app that Vite builds, by its name. */
@@ -43,9 +43,12 @@ export interface CodeBlock {
 }
 
 /** The documents that people write. The API reference is generated, and the changelog tells what was. */
-export const DOCUMENTS: readonly string[] = globSync(['*.md', 'docs/*.md', '{deploy,examples}/**/*.md'], {
-  exclude: (path) => path.includes('node_modules') || path === 'CHANGELOG.md',
-}).toSorted();
+export const DOCUMENTS: readonly string[] = globSync(
+  ['*.md', 'docs/*.md', '{deploy,examples}/**/*.md', 'tools/package/README.md'],
+  {
+    exclude: (path) => path.includes('node_modules') || path === 'CHANGELOG.md',
+  },
+).toSorted();
 
 /** In the order of the document. */
 export function codeBlocksOf(document: string): readonly CodeBlock[] {

@@ -2,11 +2,10 @@ import { execFile } from 'node:child_process';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 
-import { codeBlocksFor } from '../../../tools/documents/code-blocks.ts';
+import { codeBlocksFor, placeOf } from '../../../tools/documents/code-blocks.ts';
 import { expect, test } from '../app-page.ts';
 import { entriesOf, filesOf, nodeProgramOf, serveViteApp, writeFilesOf } from '../documents.ts';
 import { standInForHub } from '../hub-stand-in.ts';
-import { serveFolders } from '../serve-folders.ts';
 
 const run = promisify(execFile);
 
@@ -35,10 +34,9 @@ for (const document of documentsWith('vite')) {
   });
 }
 
-for (const document of documentsWith('node')) {
-  test(`the code of ${document} does what it says in Node`, async ({ place }) => {
-    const blocks = codeBlocksFor('node').filter((block) => block.document === document);
-    const folder = await writeFilesOf(place, { 'program.ts': nodeProgramOf(blocks) });
+for (const block of codeBlocksFor('node')) {
+  test(`the code of ${placeOf(block)} does what it says in Node`, async ({ place }) => {
+    const folder = await writeFilesOf(place, { 'program.ts': nodeProgramOf(block) });
     const { stdout } = await run(process.execPath, [join(folder, 'program.ts')]);
     expect(stdout).toBe('It has run\n');
   });

@@ -15,7 +15,9 @@ test('extension: popups write in an offscreen document, which outlives them', as
     executablePath: requireEnvironment().browserPath,
     args: [...QUIET_ARGUMENTS, '--enable-unsafe-extension-debugging'],
   });
-  await cp(place.pathOf('dist/models'), join(place.folder, 'examples/extension/dist/models'), { recursive: true });
+  await cp(place.pathOf('dist/models'), join(place.folder, 'examples/extension/dist/models'), {
+    recursive: true,
+  });
   const popup = await loadExtension(context, join(place.folder, 'examples/extension/dist'));
   await expectTextToOutliveItsLeader(context, popup);
   const workers = context.pages().flatMap((page) => page.workers());

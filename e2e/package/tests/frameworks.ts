@@ -1,7 +1,7 @@
 import { IS_WHOLE } from '../../support/test.ts';
-import { expect, test } from '../app-page.ts';
+import { test } from '../app-page.ts';
 import { expectTextToOutliveItsLeader } from '../story.ts';
-import { FRAMEWORKS, serveFrameworkApp } from '../frameworks.ts';
+import { serveFrameworkApp } from '../frameworks.ts';
 
 test.describe('a text of the documented app survives the loss of its leader, built and served by', () => {
   test.skip(!IS_WHOLE && !process.env['FRAMEWORKS'], 'They install 550 MB: `npm run test:package`.');
