@@ -17,6 +17,7 @@ import { Exchange, type ClientRights } from './http/exchange.ts';
 import { allowOrigin, answerPreflight, Guard, isNavigation, namesTwoHosts } from './http/guard.ts';
 import { HttpError } from './http/http-error.ts';
 import { HttpMetrics } from './http/http-metrics.ts';
+import { nothingAt } from './http/not-found.ts';
 import { refuseConnection } from './http/refuse-connection.ts';
 import {
   findRoute,
@@ -29,7 +30,7 @@ import {
 } from './http/router.ts';
 import { adderRoute, deploymentRoute, housePriceRoute } from './routes/deployments.ts';
 import { generateRoute } from './routes/generate.ts';
-import { chatCompletionsRoute, completionsRoute } from './routes/openai/generation-routes.ts';
+import { chatCompletionsRoute, completionsRoute, responsesRoute } from './routes/openai/generation-routes.ts';
 import { policyRoute } from './routes/policy.ts';
 import { PLAIN_TEXT, serviceRoutes } from './routes/service.ts';
 import { tokenRoutes } from './routes/tokens.ts';
@@ -129,6 +130,7 @@ export class Bridge {
       deploymentRoute(this.serve),
       completionsRoute(this.serve),
       chatCompletionsRoute(this.serve),
+      responsesRoute(this.serve),
       ...tokenRoutes(this.serve),
       policyRoute(this.serve),
       ...serviceRoutes({
@@ -156,6 +158,15 @@ export class Bridge {
     const match = url && findRoute(this.#routes, request, url);
     if (url && !match && this.#isForPage(request)) next();
     else void this.#answer(request, response, url, match);
+  }
+
+  /**
+   * The error for a path that neither the bridge nor its server has.
+   *
+   * @internal
+   */
+  nothingAt(pathname: string): HttpError {
+    return nothingAt(pathname, this.#routes);
   }
 
   /** Takes the worker's WebSocket; false if the request is for another path or has two Host headers. */
@@ -254,7 +265,7 @@ export class Bridge {
     const origin = this.#guard.allowedOriginOf(request);
     if (origin !== undefined) allowOrigin(exchange, origin);
     if (!url) throw invalidUrl(request);
-    if (!route) throw HttpError.notFound(url.pathname);
+    if (!route) throw this.nothingAt(url.pathname);
     if (origin !== undefined && answerPreflight(exchange)) return;
     const handle = handleOf(route, request.method);
     const answer = async (): Promise<void> => handle(exchange);
