@@ -12,7 +12,10 @@ export interface TextClient extends Pick<TabserveClient, 'ready' | 'status' | 'l
   getHandle(name: 'text-generator'): TextGeneratorHandle;
 }
 
-/** A connected client, or the options of `connect`: then the first call connects. */
+/**
+ * A connected client, or the options of `connect`: then the first call connects. `model` is `null` by default, because each call names
+ * its model.
+ */
 export type TabserveOptions = (
   | ConnectOptions
   | {
