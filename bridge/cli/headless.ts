@@ -55,11 +55,13 @@ async function openTab(
   return { ended, close: () => context.close() };
 }
 
-/** Without the permission, a browser that no person uses evicts stored models when the disk is full. */
+/**
+ * Without the permission, a browser that no person uses evicts stored models when the disk is full. The permission lasts as long
+ * as the session.
+ */
 async function allowStorage(context: BrowserContext, page: Page): Promise<void> {
   const session = await context.newCDPSession(page);
   await session.send('Browser.grantPermissions', { origin: OWN_ORIGIN, permissions: ['durableStorage'] });
-  await session.detach();
 }
 
 /** Chromium has no sandbox for root, or on systems that deny it user namespaces. */

@@ -2,7 +2,7 @@ import { parseArgs } from 'node:util';
 
 import { BridgeError } from '../errors.ts';
 import { LOG_LEVELS, type LogLevel } from '../http/access-log.ts';
-import { MODEL_ID } from '../../src/client/model-source.ts';
+import { isModelId } from '../../src/client/model-source.ts';
 import { dtypeChoice, type DtypeChoice } from '../../src/protocol/models.ts';
 import type { BatchingPolicy } from '../../src/protocol/status.ts';
 import type { UpstreamOptions } from '../upstream/upstream-client.ts';
@@ -177,7 +177,7 @@ function parseModel({
   profile,
   headless,
 }: ModelTexts): Pick<CommandLineOptions, 'backend' | 'model' | 'dtype' | 'profile'> {
-  if (model !== undefined && !MODEL_ID.test(model)) {
+  if (model !== undefined && !isModelId(model)) {
     const expected = 'the ID of a model on the hub, such as HuggingFaceTB/SmolLM2-135M-Instruct';
     throw BridgeError.invalid('model', expected, model);
   }

@@ -25,8 +25,8 @@ function createLink(knobs: Partial<BatchingPolicy> = {}): TabLink {
   return link;
 }
 
-/** Opens a fresh worker's socket to the link. */
-function openTab(link: TabLink, owner: TabOwner) {
+/** Opens a fresh worker's socket to the link. A worker that crashes early hears nothing of the link. */
+function openTab(link: TabLink, owner: TabOwner, { isEarly = false } = {}) {
   const events = new EventEmitter();
   const say = (message: WorkerMessage): void => {
     const data = Buffer.from(toWireText(message));
@@ -42,13 +42,13 @@ function openTab(link: TabLink, owner: TabOwner) {
     on: events.on.bind(events),
     send(text: string) {
       const message = parseClientMessage(fromWireText(text));
-      if (message) worker.receive(message);
+      if (message && !isEarly) worker.receive(message);
     },
     terminate: close,
   };
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the part of a WebSocket that the link uses
   link.attach(socket as unknown as WebSocket, owner);
-  return { close };
+  return { close, report: () => worker.setNumTabs(1) };
 }
 
 /** The policy in force in the worker that serves. */
@@ -109,3 +109,13 @@ it.each<TabOwner>(['user', 'bridge'])(
     expect((await policyOf(link)).maxBatchSize).toBe(owner === 'bridge' ? 2 : 4);
   },
 );
+
+it('a browser that crashed before it had the knobs does not reset them', async () => {
+  const link = createLink({ maxBatchSize: 4 });
+  const crashing = openTab(link, 'bridge', { isEarly: true });
+  crashing.report();
+  await Promise.resolve();
+  crashing.close();
+  openTab(link, 'bridge');
+  expect((await policyOf(link)).maxBatchSize).toBe(4);
+});

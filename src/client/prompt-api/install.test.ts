@@ -110,6 +110,8 @@ describe('installPromptApi()', () => {
 
   it('replaces a class of an older form of the API', async () => {
     vi.stubGlobal('LanguageModel', { capabilities: async () => ({}) });
-    expect(await install().availability()).toBe('available');
+    const Installed = install();
+    expect(await Installed.availability()).toBe('available');
+    expect('capabilities' in Installed).toBe(false);
   });
 });
