@@ -5,6 +5,7 @@ export type BridgeErrorCode =
   | 'CANNOT_LISTEN'
   | 'INVALID_ARGUMENT'
   | 'NO_HEADLESS_TAB'
+  | 'NO_PLAYWRIGHT'
   | 'PAGE_NOT_BUILT'
   | 'PORT_IN_USE';
 

@@ -9,16 +9,8 @@ import type { ClientMessage } from '../../src/protocol/client-messages.ts';
 import type { KnobSettings } from '../../src/protocol/status.ts';
 import type { Link, LinkListener, Outgoing } from '../../src/client/links/link.ts';
 import { parseWorkerMessage } from '../../src/protocol/worker-messages.ts';
-import type { TabOwner } from './tab-sockets.ts';
-
-export interface TabLinkOptions {
-  /** Where the user can open a tab. */
-  readonly url: () => string;
-  /** How long requests wait for a tab after the start or after the last one closed, in ms. Then they fail at once. */
-  readonly graceMs: number;
-  /** The default hub of calls that name none; huggingface.co by default. */
-  readonly hub?: string | undefined;
-}
+import type { TabOwner } from './own-browser.ts';
+import type { TabLinkOptions } from './tab-link-options.ts';
 
 /** No open tab runs the model, and none has connected within the grace period. */
 export class NoTabError extends Error {

@@ -4,7 +4,7 @@ import { build as bundle } from 'esbuild';
 import { build, createServer as createViteServer } from 'vite';
 import webpack from 'webpack';
 
-import { writeApp } from './app.ts';
+import { writeApp, type AppParts } from './app.ts';
 import type { InstalledPackage } from './installed-package.ts';
 import { serveFolders, type HeadersOf, type ServedApp } from './serve-folders.ts';
 
@@ -18,7 +18,12 @@ export const TOOLS: Readonly<Record<string, (place: InstalledPackage) => Promise
 };
 
 export async function serveViteBuild(place: InstalledPackage, headersOf?: HeadersOf): Promise<ServedApp> {
-  const root = await writeApp(place);
+  return serveFolders([await buildWithVite(place)], headersOf);
+}
+
+/** @returns The folder of the built app. */
+export async function buildWithVite(place: InstalledPackage, parts?: AppParts): Promise<string> {
+  const root = await writeApp(place, parts);
   await build({
     root,
     configFile: false,
@@ -26,7 +31,7 @@ export async function serveViteBuild(place: InstalledPackage, headersOf?: Header
     worker: { format: 'es' },
     build: { target: 'es2024', chunkSizeWarningLimit: 2000 },
   });
-  return serveFolders([join(root, 'dist')], headersOf);
+  return join(root, 'dist');
 }
 
 async function serveViteDevelopment(place: InstalledPackage): Promise<ServedApp> {

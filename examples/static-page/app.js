@@ -7,7 +7,6 @@ const stories = document.querySelector('ol');
 const serve = await connect({
   name: 'static-page',
   worker: () => new Worker(new URL('./worker.js', import.meta.url), { type: 'module' }),
-  modelUrl: './node_modules/tabserve/dist/models/storyteller/',
 });
 
 let largestBatch = 0;

@@ -115,7 +115,7 @@ export class Calls {
 /** Why the next worker should not get this call. */
 function refusalOf({ message, signal, numWorkers }: PendingCall): Error | undefined {
   if (message.type !== 'load-model') return undefined;
-  const modelName = modelNameOf(message.source, 'the embedded model');
+  const modelName = modelNameOf(message.source);
   if (signal?.aborted) return LoadCancelledError.of(modelName, 'cancelled');
   return numWorkers < MAX_WORKERS_OF_LOAD ? undefined : LoadAbandonedError.of(modelName, numWorkers);
 }

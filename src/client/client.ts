@@ -4,8 +4,10 @@ import type { AnyDeployment, DeploymentTypes } from '../protocol/deployment.ts';
 import { lengthOfChat, type ChatMessage, type TokenizeChatOptions } from '../protocol/chat.ts';
 import { createClientId, type ClientId, type RequestId } from '../protocol/ids.ts';
 import {
+  EMBEDDED_MODEL,
   modelNameOf,
   type Detokenization,
+  type DtypeChoice,
   type StoredModel,
   type SuggestedModel,
   type Tokenization,
@@ -36,7 +38,14 @@ import type {
 } from './handles.ts';
 import type { OpenLink } from './links/link.ts';
 import { openLink } from './links/open-link.ts';
-import { toModelSource, type LoadModelOptions, type ModelReference } from './model-source.ts';
+import {
+  checkDtype,
+  keepStored,
+  toFirstSource,
+  toModelSource,
+  type LoadModelOptions,
+  type ModelReference,
+} from './model-source.ts';
 import { OutstandingRequests } from './outstanding-requests.ts';
 import { bridgeOfPage, hubOfPage, upstreamOfPage } from './page-settings.ts';
 import { PolicyOverride } from './policy-override.ts';
@@ -61,11 +70,15 @@ export interface ConnectOptions {
    */
   readonly backend?: BackendChoice | undefined;
   /**
-   * Folder of the first model in the hub's layout, relative to the page; `models/storyteller/` by default. With `null` the app
-   * begins without a model: only its own deployments serve until `loadModel`. The leading tab decides for all tabs.
+   * The model that the app begins with. It is an ID of the hub, such as `HuggingFaceTB/SmolLM2-135M-Instruct`, which is downloaded
+   * once and then loaded from this device; or the address of a folder in the hub's layout, relative to the page, which begins with
+   * `/`, `./`, `../`, `http:` or `https:`; or `storyteller`, the small model of the package, which is the default. With `null` no
+   * model serves until `loadModel`, only the app's own deployments. The leading tab decides for all tabs.
    */
-  readonly modelUrl?: string | null | undefined;
-  /** Origin of the hub that `loadModel` uses by default. If left out, the bridge's hub, else huggingface.co. */
+  readonly model?: string | null | undefined;
+  /** The precision of that model's weights. `auto`, the default, takes the best one that the device has and that fits. */
+  readonly dtype?: DtypeChoice | undefined;
+  /** Origin of the hub that `model` and `loadModel` use. If left out, the bridge's hub, else huggingface.co. */
   readonly hub?: string | undefined;
   /**
    * Whether this tab may lead, which means to run the worker; true by default. With false, as for the popup of an extension, it only
@@ -83,7 +96,7 @@ export interface ConnectOptions {
  *
  * @param options How this tab joins. All tabs of an app give the same `name`.
  * @returns The client of this tab.
- * @throws InvalidOptionError if `name` has other characters or is too long.
+ * @throws InvalidOptionError for a `name` of other characters or of too many, and for a `model`, `dtype` or `hub` that can't be.
  * @throws NoBrowserError outside of a page.
  * @throws CannotFollowError for `canLead: false` where the browser shares no worker between tabs.
  */
@@ -91,31 +104,31 @@ export async function connect<const Deployments extends readonly AnyDeployment[]
   worker: createWorker,
   name: app,
   backend = 'auto',
-  modelUrl = 'models/storyteller/',
-  hub,
+  model = EMBEDDED_MODEL,
+  dtype = 'auto',
   canLead = true,
+  ...given
 }: ConnectOptions): Promise<TabserveClient<DeploymentTypes<Deployments>>> {
   if (!('document' in globalThis && 'Worker' in globalThis)) throw NoBrowserError.of();
   if (app !== undefined) checkAppName(app);
+  checkDtype(dtype);
+  const hub = given.hub ?? hubOfPage();
+  const first = toFirstSource(model, { hub });
+  if (first.type === 'hub') keepStored();
   const clientId = createClientId();
   const upstream = upstreamOfPage();
   const bridgeUrl = bridgeOfPage();
   const host = {
     createWorker,
     backend,
-    modelUrl: modelUrl === null ? '' : toFolderUrl(modelUrl),
+    model: first,
+    dtype,
     ...(app !== undefined && { app }),
     ...(upstream && { upstream }),
     ...(bridgeUrl !== undefined && { bridgeUrl }),
   };
   const open: OpenLink = (listener) => openLink({ clientId, host, canLead }, listener);
-  return new TabserveClient(clientId, open, hub ?? hubOfPage());
-}
-
-/** Absolute, with a slash at its end. */
-function toFolderUrl(modelUrl: string): string {
-  const { href } = new URL(modelUrl, document.baseURI);
-  return href.endsWith('/') ? href : `${href}/`;
+  return new TabserveClient(clientId, open, hub);
 }
 
 /** Sends requests to the worker, in whichever tab it runs, and returns its answers. */
@@ -234,7 +247,7 @@ export class TabserveClient<Deployments extends DeploymentMap = DeploymentTypes<
    * Loads another model for all tabs. The current model serves until the new one is ready. A model of the hub is downloaded once and
    * stored: the next time it loads from this device, without the network. If the load fails, the current model keeps serving.
    *
-   * @param model An ID of the hub, `storyteller` for the embedded model, or a folder's files.
+   * @param model An ID of the hub, `storyteller` for the embedded model, the address of a folder, or a folder's files.
    * @param options The precision, whether running requests finish or start again, and who gets the progress.
    * @returns The status, once the new model serves.
    * @throws InvalidOptionError, ModelNotFoundError, ModelAccessError, HubUnreachableError, HubUnavailableError, HubRateLimitError,
@@ -253,11 +266,11 @@ export class TabserveClient<Deployments extends DeploymentMap = DeploymentTypes<
       onProgress,
     }: LoadModelOptions = {},
   ): Promise<TabserveStatus> {
+    checkDtype(dtype);
     const source = await toModelSource(model, { revision, hub });
-    const modelName = modelNameOf(source, 'the embedded model');
+    const modelName = modelNameOf(source);
     if (signal?.aborted) throw LoadCancelledError.byCaller(modelName, signal.reason);
-    // Asks the browser not to evict stored models. The bridge runs in Node, which has no storage.
-    if ('storage' in navigator) void navigator.storage.persist();
+    keepStored();
     const unsubscribe = this.subscribe('status', ({ load }) => load && onProgress?.(load));
     const cancel = (): void => {
       this.cancelLoad();

@@ -37,21 +37,6 @@ it('the documents of the package import from its entries alone', () => {
   expect(imported.filter((from) => !entries.includes(from))).toEqual([]);
 });
 
-it('each client that the documents make with a name and a worker says which model it loads first', () => {
-  const calls = blocks.flatMap(({ document, code }) =>
-    [
-      ...code.matchAll(
-        /\b(connect|useTabserve|createTabserve|installPromptApi)\(\{(?:\n[^]*?\n\}\)|[^\n]*\}\))/g,
-      ),
-    ]
-      .map(([call]) => call)
-      .filter((call) => call.includes('name:') || call.includes('new Worker'))
-      .map((call) => ({ document, call })),
-  );
-  expect(calls.length).toBeGreaterThan(4);
-  expect(calls.filter(({ call }) => !call.includes('modelUrl:'))).toEqual([]);
-});
-
 it('the documents’ `batch` gathers its three calls into the batches that they name', async () => {
   const code =
     blocks.find(

@@ -119,7 +119,7 @@ test('an app without a model answers its own deployments, and no prompt', async 
   context.on('request', (request) => requests.push(request.url()));
   const app = `import { connect } from '/node_modules/tabserve/dist-package/client.js';
     const worker = () => new Worker('/my-worker.js', { type: 'module' });
-    window.serve = await connect({ worker, modelUrl: null });`;
+    window.serve = await connect({ worker, model: null });`;
   const page = await openTab(await serveApp(servePlainPage(place, {}, app)));
   expect(await failureOf(page)).toBe('ready');
   const [answer, failure] = await page.evaluate(async () => {

@@ -22,7 +22,7 @@ async function serveBothVersions(
   const app = `import { connect } from 'tabserve';
     window.serve = await connect({
       backend: 'wasm',
-      modelUrl: '/models/storyteller/',
+      model: '/models/storyteller/',
       worker: () => new Worker(new URL('./my-worker.js', import.meta.url), { type: 'module' }),
     });`;
   const write = (packageUrl: string): Promise<string> =>

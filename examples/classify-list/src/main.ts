@@ -7,7 +7,7 @@ const serve = await connect<typeof deployments>({
   name: 'classify-list',
   worker: () => new Worker(new URL('./worker.ts', import.meta.url), { type: 'module' }),
   // This app generates no text.
-  modelUrl: null,
+  model: null,
 });
 const detector = serve.getHandle('language');
 

@@ -3,7 +3,10 @@ import type { ConnectOptions, GenerationOptions, LoadModelOptions, TabserveClien
 /** The methods of a client that a provider calls, whatever deployments its worker has. */
 export type TextClient = Pick<TabserveClient, 'ready' | 'status' | 'loadModel' | 'generate'>;
 
-/** A connected client, or the options of `connect`: then the first call connects. */
+/**
+ * A connected client, or the options of `connect`: then the first call connects. `model` is `null` by default, because each call names
+ * its model.
+ */
 export type TabserveOptions = (
   | ConnectOptions
   | {

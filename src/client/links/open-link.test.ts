@@ -17,7 +17,7 @@ async function openTab(canLead = true) {
     workers.push(worker);
     return worker;
   };
-  const host = { createWorker, modelUrl: 'http://localhost/', backend: 'auto' } as const;
+  const host = { createWorker, model: { type: 'embedded' }, dtype: 'auto', backend: 'auto' } as const;
   const link = openLink({ clientId: clientId('tab'), host, canLead }, listener);
   await settle();
   link.close();

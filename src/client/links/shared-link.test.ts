@@ -43,7 +43,8 @@ function openTab(name: string, locks: FakeLocks, canLead = true) {
           workers.push(worker);
           return worker;
         },
-        modelUrl: 'http://localhost/models/storyteller/',
+        model: { type: 'embedded' },
+        dtype: 'auto',
         backend: 'auto',
       },
       locks,
@@ -109,7 +110,8 @@ describe('a shared link', () => {
         {
           version: PROTOCOL_VERSION,
           type: 'init',
-          modelUrl: 'http://localhost/models/storyteller/',
+          model: { type: 'embedded' },
+          dtype: 'auto',
           backend: 'auto',
           isShared: true,
           lifeLock: expect.stringMatching(/^tabserve:worker:/),

@@ -8,7 +8,7 @@ import { NO_PAST } from '../../protocol/recovery.ts';
 import { FakeLocks, FakeWorkerPort } from '../../worker/test-support.ts';
 import { WorkerHost, type WorkerHostOptions } from './worker-host.ts';
 
-const INIT = { modelUrl: 'http://localhost/models/storyteller/', backend: 'wasm', isShared: true } as const;
+const INIT = { model: { type: 'embedded' }, dtype: 'auto', backend: 'wasm', isShared: true } as const;
 
 function createHost(options: Partial<WorkerHostOptions> = {}) {
   const workers: FakeWorkerPort[] = [];

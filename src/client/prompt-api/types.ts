@@ -134,8 +134,8 @@ export interface LanguageModelParams {
 /** The model that answers, and its options. */
 export interface ModelOptions {
   /**
-   * The Hugging Face ID of a chat model. `create()` loads it, for all tabs, where another model serves. By default the model that
-   * serves answers.
+   * A chat model. `create()` loads one of the hub, for all tabs, where another model serves. A class that connects by itself begins
+   * with the folder at an address. By default the model that serves answers.
    */
   readonly model?: string | undefined;
   /** How `model` is loaded. */
@@ -161,5 +161,5 @@ export type PromptApiOptions = ModelOptions &
         /** A connected client. */
         readonly serve: TabserveClient;
       }
-    | ConnectOptions
+    | Omit<ConnectOptions, 'model' | 'dtype'>
   );

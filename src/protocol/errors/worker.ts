@@ -49,6 +49,15 @@ export class RuntimeFileError extends codedError('RuntimeFileError', 'RUNTIME_FI
   }
 }
 
+/** The worker imports `tabserve/worker-webgpu`, whose runtime doesn't run in this browser. */
+export class NoRuntimeError extends codedError('NoRuntimeError', 'NO_RUNTIME') {
+  static because(detail: string): NoRuntimeError {
+    return new NoRuntimeError(
+      `The runtime of tabserve/worker-webgpu doesn't run here: ${detail}. Update the browser, or import tabserve/worker in the worker's script.`,
+    );
+  }
+}
+
 /** The Content-Security-Policy of the worker forbids WebAssembly. */
 export class WasmForbiddenError extends codedError('WasmForbiddenError', 'WASM_FORBIDDEN') {
   static because(cause: unknown): WasmForbiddenError {

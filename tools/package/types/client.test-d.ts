@@ -29,7 +29,7 @@ await connect({
   worker,
   name: 'app',
   backend: 'webgpu',
-  modelUrl: '/models/storyteller/',
+  model: '/models/storyteller/',
   hub: 'https://hub.test',
 });
 // @ts-expect-error -- the app owns its worker
@@ -37,7 +37,7 @@ await connect({ name: 'app' });
 // @ts-expect-error -- no such backend
 await connect({ worker, backend: 'cuda' });
 // @ts-expect-error -- a misspelled option
-await connect({ worker, modelURL: '/models/storyteller/' });
+await connect({ worker, modell: '/models/storyteller/' });
 // @ts-expect-error -- a worker, not what makes one
 await connect({ worker: worker() });
 
