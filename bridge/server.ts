@@ -17,7 +17,7 @@ import { serveStaticFiles, type StaticFilesOptions } from './static/static-files
 
 /** The files and bridge that `startServer` serves, and its addresses. */
 export interface ServerOptions
-  extends Pick<CommandLineOptions, 'port' | 'host'>, Omit<StaticFilesOptions, 'headElements'> {
+  extends Pick<CommandLineOptions, 'port' | 'host'>, Omit<StaticFilesOptions, 'headElements' | 'nothingAt'> {
   /** Without a bridge this serves files only, and the page does not ask for one. */
   readonly bridge?: Bridge | undefined;
   /** Limit of open connections for each address; 1024 by default. */
@@ -60,7 +60,11 @@ const MAX_CONNECTIONS = 1024;
  */
 export async function startServer(options: ServerOptions): Promise<RunningServer> {
   const { bridge, maxConnections = MAX_CONNECTIONS } = options;
-  const serveFile = serveStaticFiles({ ...options, headElements: bridge?.headElements ?? '' });
+  const serveFile = serveStaticFiles({
+    ...options,
+    headElements: bridge?.headElements ?? '',
+    nothingAt: (path) => bridge?.nothingAt(path) ?? HttpError.notFound(path),
+  });
   const create = (): Server => {
     const server = createServer(LIMITS);
     const limit = new ConnectionLimit(server, maxConnections);

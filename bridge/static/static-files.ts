@@ -40,6 +40,8 @@ export interface StaticFilesOptions extends Optional<Pick<CommandLineOptions, 'h
   readonly policy?: string | undefined;
   /** Elements for the page's head. If empty, the page does not ask this server for a bridge. */
   readonly headElements: string;
+  /** The error for a path that has no file. */
+  readonly nothingAt?: (pathname: string) => HttpError;
 }
 
 /** Serves the built page. The file list is read once: rebuild, then restart. */
@@ -49,6 +51,7 @@ export function serveStaticFiles({
   hub = [],
   policy = contentSecurityPolicy(hub),
   headElements,
+  nothingAt = (pathname) => HttpError.notFound(pathname),
 }: StaticFilesOptions): RequestListener {
   if (!existsSync(join(root, 'index.html'))) {
     const message = `There is no index.html in ${root}: run \`npm run build\` first.`;
@@ -67,7 +70,8 @@ export function serveStaticFiles({
     else if (PAGE.test(request.url ?? '/')) servePage(request, response);
     else if (isServiceWorker(request)) retireServiceWorker(response);
     else {
-      const miss = (): void => refuse(response, HttpError.notFound(request.url ?? '/'));
+      const [pathname = '/'] = (request.url ?? '/').split('?');
+      const miss = (): void => refuse(response, nothingAt(pathname));
       serveFile(request, response, () => (serveRuntime ? serveRuntime(request, response, miss) : miss()));
     }
   };

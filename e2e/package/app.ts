@@ -11,7 +11,8 @@ export function appOf(options: string): string {
 
 const query = new URLSearchParams(location.search);
 window.serve = await connect({
-  ...(query.has('name') && { name: query.get('name') }),
+  name: query.get('name') ?? undefined,
+  canLead: !query.has('follows'),
   backend: 'wasm',
   worker: () => new Worker(new URL('./my-worker.js', import.meta.url), { type: 'module' }),
   ${options}

@@ -85,7 +85,7 @@ function toNamedSource(
 ): Exclude<FirstSource, { type: 'none' }> {
   if (model === EMBEDDED_MODEL) return { type: 'embedded' };
   if (isAddress(model)) return { type: 'address', url: folderUrl(model) };
-  if (!ID.test(model) || model.length > MAX_NAME_LENGTH) {
+  if (!isModelId(model)) {
     throw InvalidOptionError.of(
       'model',
       'a Hugging Face model ID such as `openai-community/gpt2`, or the address of a folder, which begins with `/`, `./` or `https://`',
@@ -93,6 +93,11 @@ function toNamedSource(
     );
   }
   return { type: 'hub', id: model, revision: requireName('revision', revision), hub: originOf(hub) };
+}
+
+/** Whether this can be an ID of the hub: `owner/name`, or the name alone. */
+export function isModelId(model: string): boolean {
+  return ID.test(model) && model.length <= MAX_NAME_LENGTH;
 }
 
 /** Whether this names a folder, and not a model of the hub. An ID has neither a scheme nor a leading dot or slash. */

@@ -29,7 +29,6 @@ export async function watchLeader({
   let wasThere: boolean | undefined;
   while (!signal.aborted) {
     const isThere = await isHeld(locks, lockName);
-    if (signal.aborted) return;
     if (isThere !== wasThere) onLeader(isThere);
     wasThere = isThere;
     await new Promise<void>((resolve) => clock.setTimer(INTERVAL_MS, resolve));
