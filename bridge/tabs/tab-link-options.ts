@@ -1,3 +1,5 @@
+import type { BatchingPolicy } from '../../src/protocol/status.ts';
+
 export interface TabLinkOptions {
   /** Where the user can open a tab. */
   readonly url: () => string;
@@ -5,4 +7,6 @@ export interface TabLinkOptions {
   readonly graceMs: number;
   /** The default hub of calls that name none; huggingface.co by default. */
   readonly hub?: string | undefined;
+  /** Knobs of the text generator that a page begins to serve with, unless somebody has turned its knobs. */
+  readonly knobs?: Partial<BatchingPolicy>;
 }

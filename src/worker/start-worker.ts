@@ -111,7 +111,7 @@ class WorkerStart {
   }
 
   #start(tabs: Outbox): ServeWorker {
-    const { app, past, modelUrl, backend, upstream, bridgeUrl } = this.#init;
+    const { app, past, model, dtype, backend, upstream, bridgeUrl } = this.#init;
     const { deployments = [] } = this.#options;
     const outbox = new BridgedOutbox(tabs);
     const worker = new ServeWorker(deployments, outbox, {
@@ -123,7 +123,7 @@ class WorkerStart {
     // The browser reports an uncaught error to the host, but not a rejection.
     self.addEventListener('unhandledrejection', ({ reason }) => worker.fail(reason));
     void serveBridge(bridgeUrl, worker, outbox);
-    void worker.start(modelUrl, backend, upstream);
+    void worker.start({ model, dtype }, backend, upstream);
     return worker;
   }
 

@@ -18,7 +18,7 @@ export async function buildForNode(): Promise<void> {
       minify: false,
       ssr: true,
       rolldownOptions: {
-        input: { node: sourceOf('bridge/index.ts'), cli: sourceOf('bridge/main.ts') },
+        input: { node: sourceOf('bridge/index.ts'), cli: sourceOf('bridge/main.js') },
         external: [/^node:/, ...builtinModules, ...Object.keys(manifest.peerDependencies)],
         output: { entryFileNames: '[name].js', chunkFileNames: 'node-[name]-[hash].js' },
       },
