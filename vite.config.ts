@@ -3,6 +3,7 @@ import { defineConfig } from 'vite';
 
 import { contentSecurityPolicy } from './bridge/static/content-security-policy.ts';
 import { bridgePlugin } from './bridge/vite-plugin.ts';
+import { RUNTIME_ALIAS } from './tools/site/runtime-alias.ts';
 import { staticSitePlugin } from './tools/site/static-site-plugin.ts';
 
 // Cross-origin isolation gives the WASM backend its threads; bridge/ sends the same headers for the built page.
@@ -15,6 +16,7 @@ export default defineConfig({
   // The built page runs in any folder of any host.
   base: './',
   plugins: [react(), bridgePlugin(), staticSitePlugin()],
+  resolve: { alias: RUNTIME_ALIAS },
   worker: { format: 'es' },
   build: {
     target: 'es2024',

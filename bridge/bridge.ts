@@ -2,6 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
 
 import { systemClock, type Clock } from '../src/batching/clock.ts';
+import type { Optional } from '../src/batching/records.ts';
 import type { Caller } from '../src/protocol/requests.ts';
 import type { TabserveClient } from '../src/client/client.ts';
 import { untilAborted } from '../src/platform/until-aborted.ts';
@@ -13,10 +14,11 @@ import {
   TOKEN_PATH,
 } from '../src/protocol/bridge-names.ts';
 import type { LogEntry } from './http/access-log.ts';
-import { Exchange } from './http/exchange.ts';
+import { Exchange, type ClientRights } from './http/exchange.ts';
 import { allowOrigin, answerPreflight, Guard, isNavigation, namesTwoHosts } from './http/guard.ts';
 import { HttpError } from './http/http-error.ts';
 import { HttpMetrics } from './http/http-metrics.ts';
+import { nothingAt } from './http/not-found.ts';
 import { refuseConnection } from './http/refuse-connection.ts';
 import {
   findRoute,
@@ -29,14 +31,17 @@ import {
 } from './http/router.ts';
 import { adderRoute, deploymentRoute, housePriceRoute } from './routes/deployments.ts';
 import { generateRoute } from './routes/generate.ts';
-import { chatCompletionsRoute, completionsRoute } from './routes/openai/generation-routes.ts';
+import { chatCompletionsRoute, completionsRoute, responsesRoute } from './routes/openai/generation-routes.ts';
+import { policyRoute } from './routes/policy.ts';
 import { PLAIN_TEXT, serviceRoutes } from './routes/service.ts';
 import { tokenRoutes } from './routes/tokens.ts';
 import { describeInLog, toHttpError } from './http/to-http-error.ts';
 import { WorkLimit } from './http/work-limit.ts';
 import type { CommandLineOptions } from './cli/options.ts';
-import { TabLink, type TabLinkOptions } from './tabs/tab-link.ts';
-import { TabSockets, type OwnBrowser } from './tabs/tab-sockets.ts';
+import type { OwnBrowser } from './tabs/own-browser.ts';
+import { TabLink } from './tabs/tab-link.ts';
+import type { TabLinkOptions } from './tabs/tab-link-options.ts';
+import { TabSockets } from './tabs/tab-sockets.ts';
 import { probeUpstream } from './upstream/probe-upstream.ts';
 import type { UpstreamOptions } from './upstream/upstream-client.ts';
 import { upstreamMeta } from './upstream/upstream-meta.ts';
@@ -46,13 +51,18 @@ import { upstreamRoutes } from './upstream/upstream-routes.ts';
 export interface BridgeOptions
   extends
     Pick<CommandLineOptions, 'host'>,
-    Partial<Pick<CommandLineOptions, 'allowedOrigins' | 'allowsPriority' | 'hub'>>,
+    Optional<
+      Pick<
+        CommandLineOptions,
+        'allowedOrigins' | 'allowsPriority' | 'allowsAnyModel' | 'allowsAdmin' | 'hub' | 'knobs'
+      >
+    >,
     Pick<TabLinkOptions, 'url'>,
-    Partial<Pick<TabLinkOptions, 'graceMs'>> {
+    Optional<Pick<TabLinkOptions, 'graceMs'>> {
   /** Generates instead of a model in the tab. */
   readonly upstream?: UpstreamOptions | undefined;
   /** Gets each answered request. */
-  readonly log?: (entry: LogEntry) => void;
+  readonly log?: ((entry: LogEntry) => void) | undefined;
 }
 
 const GRACE_MS = 10_000;
@@ -81,7 +91,7 @@ export class Bridge {
   readonly #sockets = new TabSockets((socket, owner) => this.#tabs.attach(socket, owner));
   readonly #metrics = new HttpMetrics();
   readonly #routes: readonly Route[];
-  readonly #allowsPriority: boolean;
+  readonly #rights: ClientRights;
   /** Requests that are not yet answered, except those of the page that serves. */
   readonly #exchanges = new Set<Exchange>();
   #onIdle: () => void = () => undefined;
@@ -94,8 +104,11 @@ export class Bridge {
     url,
     allowedOrigins = [],
     allowsPriority = false,
+    allowsAnyModel = false,
+    allowsAdmin = false,
     graceMs = GRACE_MS,
     hub: [hub] = [],
+    knobs = {},
     upstream,
     log = () => undefined,
   }: BridgeOptions) {
@@ -104,10 +117,10 @@ export class Bridge {
       ...(hub === undefined ? [] : [`<meta name="${HUB_META}" content="${hub}" />`]),
       ...(upstream ? [upstreamMeta(upstream)] : []),
     ].join('\n    ');
-    this.#guard = new Guard({ host, allowedOrigins });
+    this.#guard = new Guard({ host, allowedOrigins, allowsAdmin });
     this.#log = log;
-    this.#allowsPriority = allowsPriority;
-    this.#tabs = new TabLink({ url, graceMs, hub });
+    this.#rights = { allowsPriority, allowsAnyModel };
+    this.#tabs = new TabLink({ url, graceMs, hub, knobs });
     this.serve = this.#tabs.serve;
     const sendToken = (exchange: Exchange): void => exchange.send(200, PLAIN_TEXT, this.#sockets.token);
     this.#routes = [
@@ -118,7 +131,9 @@ export class Bridge {
       deploymentRoute(this.serve),
       completionsRoute(this.serve),
       chatCompletionsRoute(this.serve),
+      responsesRoute(this.serve),
       ...tokenRoutes(this.serve),
+      policyRoute(this.serve),
       ...serviceRoutes({
         serve: this.serve,
         isServed: () => this.#tabs.isServed && !this.#refusal,
@@ -144,6 +159,15 @@ export class Bridge {
     const match = url && findRoute(this.#routes, request, url);
     if (url && !match && this.#isForPage(request)) next();
     else void this.#answer(request, response, url, match);
+  }
+
+  /**
+   * The error for a path that neither the bridge nor its server has.
+   *
+   * @internal
+   */
+  nothingAt(pathname: string): HttpError {
+    return nothingAt(pathname, this.#routes);
   }
 
   /** Takes the worker's WebSocket; false if the request is for another path or has two Host headers. */
@@ -207,7 +231,7 @@ export class Bridge {
     for (const [name, value] of Object.entries(API_HEADERS)) response.setHeader(name, value);
     if (this.#refusal) closeAfter(response);
     const given = url ?? new URL('http://localhost/');
-    const exchange = new Exchange(request, response, given, match?.rest ?? '', this.#allowsPriority);
+    const exchange = new Exchange(request, response, given, match?.rest ?? '', this.#rights);
     if (!match?.route.isPageOnly) this.#exchanges.add(exchange);
     this.#metrics.begin();
     let reason: unknown;
@@ -237,11 +261,12 @@ export class Bridge {
     this.#guard.checkHost(request);
     if (route?.isPageOnly) this.#guard.checkOwnPage(request);
     else this.#guard.checkOrigin(request);
+    if (route?.isAdmin) this.#guard.checkAdmin(request);
     this.#guard.checkReferrer(request);
     const origin = this.#guard.allowedOriginOf(request);
     if (origin !== undefined) allowOrigin(exchange, origin);
     if (!url) throw invalidUrl(request);
-    if (!route) throw HttpError.notFound(url.pathname);
+    if (!route) throw this.nothingAt(url.pathname);
     if (origin !== undefined && answerPreflight(exchange)) return;
     const handle = handleOf(route, request.method);
     const answer = async (): Promise<void> => handle(exchange);

@@ -1,12 +1,17 @@
 import { stripVTControlCharacters } from 'node:util';
 
+import type { WireError } from '../src/protocol/wire.ts';
+
 /** Why the server can't start. */
 export type BridgeErrorCode =
   | 'CANNOT_LISTEN'
   | 'INVALID_ARGUMENT'
+  | 'MODEL_NOT_LOADED'
   | 'NO_HEADLESS_TAB'
+  | 'NO_PLAYWRIGHT'
   | 'PAGE_NOT_BUILT'
-  | 'PORT_IN_USE';
+  | 'PORT_IN_USE'
+  | 'PROFILE_IN_USE';
 
 const foreignAddress = (host: string): string =>
   `${host} is not an address of this machine: pass --host with one of its own, 0.0.0.0 for all of them, or leave it out for localhost.`;
@@ -47,6 +52,17 @@ export class BridgeError extends Error {
   static invalid(option: string, expected: string, got: string): BridgeError {
     const message = `Expected \`--${option}\` to be ${expected}, got \`${got}\` (string)`;
     return new BridgeError('INVALID_ARGUMENT', message);
+  }
+
+  /** @param folder Of the profile. */
+  static profileInUse(folder: string, cause: unknown): BridgeError {
+    const message = `Another browser uses the profile ${folder}: stop the server that it belongs to, or pass --profile with another folder.`;
+    return new BridgeError('PROFILE_IN_USE', message, cause);
+  }
+
+  /** @param cause The code and message of the model's error. */
+  static modelNotLoaded(cause: Pick<WireError, 'code' | 'message'>): BridgeError {
+    return new BridgeError('MODEL_NOT_LOADED', `${cause.message} (${cause.code})`);
   }
 
   /** @param cause What `server.listen` failed with. */

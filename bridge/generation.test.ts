@@ -8,6 +8,7 @@ import { FakeClock } from '../src/batching/testing/fake-clock.ts';
 import { ScriptedBackend } from '../src/worker/testing/scripted-backend.ts';
 import type { Bridge, BridgeOptions } from './bridge.ts';
 import type { RunningServer } from './server.ts';
+import { EMBEDDED } from '../src/worker/test-support.ts';
 import { startBridge, startWorker, stubWebSocket } from './test-support.ts';
 
 // Tests HTTP, bridge and worker together. Their model counts up through the alphabet, once `gate` is open.
@@ -23,7 +24,7 @@ class GatedBackend extends ScriptedBackend {
 
 vi.mock('../src/worker/serving/models/load-model.ts', async () => {
   const { createScriptedModel } = await import('../src/worker/test-support.ts');
-  return { loadEmbeddedModel: () => Promise.resolve(createScriptedModel(new GatedBackend())) };
+  return { loadModel: () => Promise.resolve(createScriptedModel(new GatedBackend())) };
 });
 vi.mock('../src/worker/runtime/warm-up.ts', () => ({ warmUp: () => Promise.resolve() }));
 
@@ -44,7 +45,7 @@ async function start(options: Partial<BridgeOptions> = {}): Promise<void> {
   ({ bridge, server } = await startBridge(options));
   bridge.serve.subscribe('requests', (batch) => updates.push(...batch));
   stubWebSocket(server.url);
-  await startWorker(server.url, 'A').worker.start('http://localhost/', 'wasm');
+  await startWorker(server.url, 'A').worker.start(EMBEDDED, 'wasm');
   await bridge.serve.ready();
 }
 

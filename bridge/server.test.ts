@@ -201,6 +201,20 @@ describe('startServer', () => {
     expect((await fetch(`${server.url}/v1/models`)).status, 'without an upstream').toBe(404);
   });
 
+  it.each([
+    ['GET', '/v1/files', /Nothing is stored here\. The endpoints are .*POST \/v1\/chat\/completions/],
+    ['GET', '/models?a=1', /nothing at \/models\. Did you mean \/v1\/models\?$/],
+    ['POST', '/v1/embeddings', /Only text is generated here\. The endpoints are .*POST \/v1\/responses/],
+    ['POST', '/chat/completions', /Did you mean \/v1\/chat\/completions\?$/],
+  ])('says at %s %s what there is instead', async (method, path, message) => {
+    const other = await startBridge();
+    const response = await fetch(other.url + path, { method });
+    expect([response.status, await response.json()]).toEqual([
+      404,
+      { error: expect.objectContaining({ code: 'NOT_FOUND', message: expect.stringMatching(message) }) },
+    ]);
+  });
+
   it('lets a new client in when silent connections have taken every place', async () => {
     const other = await start({ host: '127.0.0.1', maxConnections: 8 });
     const silent = await Promise.all(
@@ -252,6 +266,12 @@ describe('startServer', () => {
     await fetch(other.url);
     await other.close();
     await other.close();
+    await expect(fetch(other.url)).rejects.toThrow('fetch failed');
+  });
+
+  it('is closed at the end of its scope', async () => {
+    const other = await start({ host: '127.0.0.1' });
+    await other[Symbol.asyncDispose]();
     await expect(fetch(other.url)).rejects.toThrow('fetch failed');
   });
 });

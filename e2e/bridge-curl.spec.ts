@@ -7,6 +7,7 @@ import { text } from 'node:stream/consumers';
 import housePrices from '../tools/reference/fixtures/house-price-reference.json' with { type: 'json' };
 import { SAMPLE_PROMPTS } from '../src/ui/compose/sample-prompts.ts';
 import type { StepRecord } from '../src/protocol/stats.ts';
+import { startHubServer } from '../tools/hub-server/hub-server.ts';
 import { expect, startBridge, test } from './support/bridge-test.ts';
 import { curl } from './support/curl.ts';
 import { runPython } from './support/python.ts';
@@ -196,7 +197,7 @@ function numPrefilled(steps: readonly StepRecord[]): number {
   return prefills.reduce((sum, { batchSize }) => sum + batchSize, 0);
 }
 
-const MAIN = new URL('../bridge/main.ts', import.meta.url).pathname;
+const MAIN = new URL('../bridge/main.js', import.meta.url).pathname;
 
 test('one command serves GPT-2 without a window', { tag: ANY_BACKEND }, async () => {
   const args = [MAIN, '--headless', '--backend', 'wasm', '--port', '0', '--log', 'off'];
@@ -236,6 +237,23 @@ test.describe('a command that cannot start ends with one line', { tag: ANY_BACKE
     );
     expect(status).toBe(1);
   });
+
+  for (const [errorCode, code] of [
+    ['RepoNotFound', 'MODEL_NOT_FOUND'],
+    ['GatedRepo', 'MODEL_ACCESS_DENIED'],
+  ] as const) {
+    test(`a model that the hub refuses: ${errorCode}`, async () => {
+      const hub = await startHubServer([]);
+      hub.fault = () => ({ status: 401, headers: { 'X-Error-Code': errorCode } });
+      const profile = test.info().outputPath('profile');
+      const options = ['--headless', '--backend', 'wasm', '--hub', hub.url, '--profile', profile];
+      const { errors, status } = await runToEnd([...options, '--model', 'tests/model']);
+      await hub.close();
+      const [line] = errors.trimEnd().split('\n').slice(-1);
+      expect(line).toMatch(new RegExp(`tests/model.* \\(${code}\\)$`));
+      expect(status).toBe(1);
+    });
+  }
 
   test('an address of another machine', async () => {
     const { errors, status } = await runToEnd(['--host', '192.0.2.1']);

@@ -9,7 +9,7 @@ import { ANY_BACKEND } from './support/test.ts';
 
 /** The real command, when it serves. */
 async function startMain(...options: readonly string[]) {
-  const main = new URL('../bridge/main.ts', import.meta.url).pathname;
+  const main = new URL('../bridge/main.js', import.meta.url).pathname;
   const served = ['--headless', '--backend', 'wasm', '--port', '0', '--log', 'off'];
   const child = spawn(process.execPath, [main, ...served, ...options], {
     stdio: ['ignore', 'pipe', 'inherit'],

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import type { BrowserContext, Page } from 'playwright/test';
 
 import { startServer } from '../bridge/server.ts';
+import { codeBlocksFor } from '../tools/documents/code-blocks.ts';
 import { writeServiceWorker } from '../tools/site/write-service-worker.ts';
 import { installRecorder } from './support/recorder.ts';
 import { greedyTokenIds, reference, withoutEnd } from './support/reference.ts';
@@ -105,6 +106,9 @@ test.describe('a static site', { tag: ANY_BACKEND }, () => {
     await host.stop();
     const server = await startServer({ host: 'localhost', port: host.port, root: folder });
     try {
+      const [documented] = codeBlocksFor('site');
+      const script = await tab.page.request.get(`${server.url}/${documented?.argument}`);
+      expect(await script.text(), 'it sends what a static host has to publish').toBe(documented?.code);
       await tab.page.goto(server.url);
       await expect(tab.page.locator('meta[name="tabserve-service-worker"]')).toHaveCount(0);
       await tab.page.waitForFunction(() => 'tabserve' in window);

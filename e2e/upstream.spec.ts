@@ -159,6 +159,22 @@ test.describe('a page whose bridge has an upstream', { tag: ANY_BACKEND }, () =>
     ]);
   });
 
+  test('answers /v1/responses with its chats, so that nothing is stored there', async ({
+    upstream,
+    asking,
+  }) => {
+    const response = await asking.page.request.post('/v1/responses', {
+      data: { input: 'Count.', instructions: 'From three.', seed: 3, max_output_tokens: 2 },
+    });
+    expect(await response.json()).toMatchObject({
+      model: UPSTREAM_MODEL,
+      status: 'incomplete',
+      output: [{ content: [{ text: countedText(3, 2) }] }],
+      usage: { output_tokens: 2 },
+    });
+    expect(upstream.server.calls.map(({ path }) => path)).toEqual(['/v1/chat/completions']);
+  });
+
   test("says the options in the upstream's words, and reads choices and logprobs back", async ({
     upstream,
     asking: tab,

@@ -3,8 +3,13 @@ import { fileURLToPath } from 'node:url';
 
 import { runCommand } from '../bridge/browser/commands.ts';
 
+interface LockedPackage {
+  readonly version?: string;
+  readonly optional?: boolean;
+}
+
 interface Lockfile {
-  readonly packages: Readonly<Record<string, { readonly version?: string }>>;
+  readonly packages: Readonly<Record<string, LockedPackage>>;
 }
 
 const INSTALL_TIMEOUT_MS = 300_000;
@@ -26,10 +31,13 @@ export async function installApart(folder: URL, what: string): Promise<void> {
   if (!isSuccess) throw new Error(`Couldn't install ${what}: check the network, then run this again.`);
 }
 
-/** Whether npm's record of a `node_modules` folder has every locked package in its version. */
+/** Whether npm's record of a `node_modules` folder has every locked package in its version. Optional ones may be for another platform. */
 export function isInstalled(locked: Lockfile, installed: Lockfile): boolean {
   return Object.entries(locked.packages).every(
-    ([path, { version }]) => path === '' || installed.packages[path]?.version === version,
+    ([path, { version, optional }]) =>
+      path === '' ||
+      (optional && !(path in installed.packages)) ||
+      installed.packages[path]?.version === version,
   );
 }
 

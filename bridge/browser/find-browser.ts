@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import { chromium } from 'playwright';
+import { fileURLToPath } from 'node:url';
 
 import { findOnPath, INSTALL_TIMEOUT_MS, installPackages, runCommand } from './commands.ts';
 
@@ -73,14 +73,16 @@ function windowsBrowsers(): readonly string[] {
   ]);
 }
 
-function playwrightBrowser(): Promise<Browser | undefined> {
+async function playwrightBrowser(): Promise<Browser | undefined> {
+  const { chromium } = await import('playwright-core');
   return inspect(chromium.executablePath(), "Playwright's own");
 }
 
 async function newPlaywrightBrowser(): Promise<Browser | undefined> {
   console.log('No browser is installed: downloading the one of Playwright.');
-  const args = ['playwright', 'install', '--no-shell', 'chromium'];
-  await runCommand('npx', args, { timeoutMs: INSTALL_TIMEOUT_MS });
+  const command = join(fileURLToPath(import.meta.resolve('playwright-core/package.json')), '../cli.js');
+  const args = [command, 'install', '--no-shell', 'chromium'];
+  await runCommand(process.execPath, args, { timeoutMs: INSTALL_TIMEOUT_MS });
   return playwrightBrowser();
 }
 

@@ -1,65 +1,90 @@
-import { chromium, type Browser } from 'playwright';
+import type { BrowserContext, BrowserType, Page } from 'playwright-core';
 
 import { findBrowser } from '../browser/find-browser.ts';
+import { importChromium } from './import-chromium.ts';
 import { SERVING_ARGUMENTS } from '../browser/launch-arguments.ts';
 import { BridgeError, reasonOf } from '../errors.ts';
 import { keepTab, type HeadlessTab, type KeepTabOptions } from './keep-tab.ts';
-import type { OwnBrowser } from '../tabs/tab-sockets.ts';
+import type { OwnBrowser } from '../tabs/own-browser.ts';
 
 export interface HeadlessOptions extends KeepTabOptions {
+  /** Host and port of the server. */
+  readonly server: string;
   /** Marks the browser as the bridge's own. */
   readonly cookie: OwnBrowser['cookie'];
+  /** Folder of the browser's profile; a temporary one if it is empty. */
+  readonly profile: string;
 }
+
+/** The page's origin in the server's own browser, on any port: browsers store models by origin. */
+export const OWN_ORIGIN = 'http://tabserve.localhost';
 
 /**
  * Keeps the page open in a browser without a window, with WebGPU, until the signal aborts. The browser ends with the process.
  *
- * @throws BridgeError if no browser is found, or it does not start, or it fails too many times in a row.
+ * @param url The page's address at `OWN_ORIGIN`.
+ * @throws BridgeError if playwright-core isn't installed, no browser is found, it does not start, its profile is in use, or it
+ *   fails too many times in a row.
  */
 export async function keepHeadlessTab(url: string, options: HeadlessOptions): Promise<void> {
+  const chromium = await importChromium();
   const { path } = await findBrowser().catch((error: unknown) => {
     const message = `${reasonOf(error)} Or leave out --headless to use your own browser.`;
     throw new BridgeError('NO_HEADLESS_TAB', message, error);
   });
-  await keepTab(() => openTab(path, url, options), options);
+  await keepTab(async () => openTab(await launch(chromium, path, options), url, options), options);
 }
 
 async function openTab(
-  executablePath: string,
+  context: BrowserContext,
   url: string,
-  { cookie, print }: HeadlessOptions,
+  { cookie }: HeadlessOptions,
 ): Promise<HeadlessTab> {
-  const browser = await launch(executablePath, print);
   const { promise: ended, resolve: end } = Promise.withResolvers<string>();
-  browser.once('disconnected', () => end('the browser has ended.'));
+  context.once('close', () => end('the browser has ended.'));
   try {
-    const context = await browser.newContext();
     await context.addCookies([{ ...cookie, url, httpOnly: true, sameSite: 'Strict' }]);
-    const page = await context.newPage();
+    const [page = await context.newPage()] = context.pages();
     page.once('crash', () => end('the page has crashed.'));
+    await allowStorage(context, page);
     await page.goto(url);
   } catch (error) {
-    await browser.close();
+    await context.close();
     throw error;
   }
-  return { ended, close: () => browser.close() };
+  return { ended, close: () => context.close() };
+}
+
+/**
+ * Without the permission, a browser that no person uses evicts stored models when the disk is full. The permission lasts as long
+ * as the session.
+ */
+async function allowStorage(context: BrowserContext, page: Page): Promise<void> {
+  const session = await context.newCDPSession(page);
+  await session.send('Browser.grantPermissions', { origin: OWN_ORIGIN, permissions: ['durableStorage'] });
 }
 
 /** Chromium has no sandbox for root, or on systems that deny it user namespaces. */
-async function launch(executablePath: string, print: (line: string) => void): Promise<Browser> {
-  const start = (chromiumSandbox: boolean): Promise<Browser> =>
-    chromium.launch({
+async function launch(
+  chromium: BrowserType,
+  executablePath: string,
+  { server, profile, print }: HeadlessOptions,
+): Promise<BrowserContext> {
+  const start = (chromiumSandbox: boolean): Promise<BrowserContext> =>
+    chromium.launchPersistentContext(profile, {
       executablePath,
       chromiumSandbox,
-      args: [...SERVING_ARGUMENTS],
+      args: [...SERVING_ARGUMENTS, `--host-resolver-rules=MAP ${new URL(OWN_ORIGIN).host} ${server}`],
       handleSIGINT: false,
       handleSIGTERM: false,
     });
   try {
-    return await start(true);
+    return await start(true).catch((error: unknown) => {
+      if (!reasonOf(error).includes('sandboxing failed')) throw error;
+      print('Chromium has no sandbox for this user on this machine: it runs without.');
+      return start(false);
+    });
   } catch (error) {
-    if (!reasonOf(error).includes('sandboxing failed')) throw error;
-    print('Chromium has no sandbox for this user on this machine: it runs without.');
-    return start(false);
+    throw reasonOf(error).includes('ProcessSingleton') ? BridgeError.profileInUse(profile, error) : error;
   }
 }

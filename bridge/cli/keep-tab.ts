@@ -45,6 +45,8 @@ export async function keepTab(
       reason = error;
     }
     if (signal.aborted) return;
+    // The profile of a browser that has crashed is in use for a moment.
+    if (reason instanceof BridgeError && !hasOpened) throw reason;
     numFailures = systemClock.now() - openedAtMs >= LASTING_MS ? 1 : numFailures + 1;
     const why = launchReasonOf(reason);
     // A browser that has never opened the page will not succeed later.

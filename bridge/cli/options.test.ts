@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 
-import { parseOptions } from './options.ts';
+import { DEFAULT_POLICY } from '../../src/protocol/status.ts';
+import { parseOptions, USAGE } from './options.ts';
 
 describe('parseOptions', () => {
   it('listens on localhost:8000 and opens a browser unless told otherwise', () => {
@@ -12,7 +13,10 @@ describe('parseOptions', () => {
       allowedOrigins: [],
       allowsPriority: false,
       drainMs: 10_000,
-      logLevel: 'all',
+      allowsAnyModel: false,
+      allowsAdmin: false,
+      logLevel: 'requests',
+      knobs: {},
       hub: [],
       help: false,
     });
@@ -77,7 +81,7 @@ describe('parseOptions', () => {
       logLevel: 'off',
     });
     expect(() => parseOptions(['--allow-origin=*'])).toThrow('`--allow-origin` to be an origin');
-    expect(() => parseOptions(['--log=some'])).toThrow('one of off, errors, all');
+    expect(() => parseOptions(['--log=some'])).toThrow('one of off, errors, requests, all');
   });
 
   it('takes the backend of the page that it opens, headless or not', () => {
@@ -86,10 +90,53 @@ describe('parseOptions', () => {
       backend: 'wasm',
     });
     expect(parseOptions(['--backend', 'webgpu']).backend).toBe('webgpu');
-    expect(() => parseOptions(['--backend=cuda'])).toThrow('`--backend` to be webgpu or wasm, got `cuda`');
+    expect(() => parseOptions(['--backend=cuda'])).toThrow(
+      '`--backend` to be one of webgpu, wasm, got `cuda`',
+    );
     expect(() => parseOptions(['--backend=wasm', '--upstream=http://gpu:8000'])).toThrow(
       'leave out one of them',
     );
+  });
+
+  it('takes a model of the hub and its precision', () => {
+    const args = ['--model', 'HuggingFaceTB/SmolLM2-135M-Instruct', '--dtype=q8'];
+    expect(parseOptions(args)).toMatchObject({ model: 'HuggingFaceTB/SmolLM2-135M-Instruct', dtype: 'q8' });
+    expect(() => parseOptions(['--model=https://huggingface.co/gpt2'])).toThrow('ID of a model on the hub');
+    expect(() => parseOptions(['--model=gpt2', '--dtype=int4'])).toThrow('one of auto, fp16, fp32, q8, q4');
+  });
+
+  it.each([
+    ['--dtype=q8', '--model'],
+    ['--profile=folder', '--headless'],
+    ['--upstream-model=gpt2', '--upstream'],
+  ])('rejects %s without %s', (option, companion) => {
+    expect(() => parseOptions([option])).toThrow(`to come with \`${companion}\``);
+  });
+
+  it.each(['--model=gpt2', '--backend=wasm', '--max-batch-size=4', '--any-model', '--allow-admin'])(
+    'rejects %s beside an upstream, which would ignore it',
+    (option) => {
+      const parse = () => parseOptions([option, '--upstream=http://gpu:8000']);
+      expect(parse).toThrow(`\`${option.split('=')[0]}\` without \`--upstream\``);
+    },
+  );
+
+  it('has an option for each knob, and takes what the knob takes', () => {
+    const values = { ...DEFAULT_POLICY, policy: 'static', maxBatchSize: 4, prefixCaching: false };
+    const args = Object.entries(values).map(
+      ([knob, value]) => `--${knob.replaceAll(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}=${value}`,
+    );
+    expect(parseOptions(args).knobs).toEqual(values);
+    for (const arg of args) expect(USAGE).toContain(arg.split('=')[0]);
+  });
+
+  it.each([
+    ['--max-batch-size=0', '`--max-batch-size` to be an integer >= 1 and <= 64, got `0`'],
+    ['--max-batch-size=', '`--max-batch-size` to be an integer >= 1 and <= 64, got `` (string)'],
+    ['--policy=dynamic', '`--policy` to be one of off, static, continuous'],
+    ['--prefix-caching=yes', '`--prefix-caching` to be true or false'],
+  ])('rejects the knob %s as the option that it is', (arg, message) => {
+    expect(() => parseOptions([arg])).toThrow(message);
   });
 
   it('opens no browser beside the one without a window', () => {

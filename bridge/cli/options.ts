@@ -2,8 +2,12 @@ import { parseArgs } from 'node:util';
 
 import { BridgeError } from '../errors.ts';
 import { LOG_LEVELS, type LogLevel } from '../http/access-log.ts';
-import type { WhenToOpen } from './open-browser.ts';
+import { isModelId } from '../../src/client/model-source.ts';
+import { dtypeChoice, type DtypeChoice } from '../../src/protocol/models.ts';
+import type { BatchingPolicy } from '../../src/protocol/status.ts';
 import type { UpstreamOptions } from '../upstream/upstream-client.ts';
+import { KNOB_OPTIONS, KNOB_USAGE, parseKnobs } from './knob-options.ts';
+import type { WhenToOpen } from './open-browser.ts';
 
 /** The options of the command line. */
 export interface CommandLineOptions {
@@ -16,10 +20,22 @@ export interface CommandLineOptions {
   readonly isHeadless: boolean;
   /** Where the page runs its model. By default the page chooses. */
   readonly backend?: 'webgpu' | 'wasm' | undefined;
+  /** The ID of the model that the page begins with. By default the embedded model, or the last one of that browser. */
+  readonly model?: string | undefined;
+  /** The precision of that model's weights. By default the page chooses. */
+  readonly dtype?: DtypeChoice | undefined;
+  /** Folder of the headless browser's profile, where models are stored. By default one for all servers of this user. */
+  readonly profile?: string | undefined;
+  /** Knobs of the text generator that differ from their defaults when a page begins to serve. */
+  readonly knobs: Partial<BatchingPolicy>;
   /** Origins of other pages that may send requests. */
   readonly allowedOrigins: readonly string[];
   /** Whether clients may choose the `priority` of their requests. */
   readonly allowsPriority: boolean;
+  /** Whether `/v1/…` answers under any model name. */
+  readonly allowsAnyModel: boolean;
+  /** Whether clients on this machine may change knobs. */
+  readonly allowsAdmin: boolean;
   /** How long running requests may go on after the first Ctrl+C, in ms. */
   readonly drainMs: number;
   readonly logLevel: LogLevel;
@@ -42,24 +58,33 @@ export const USAGE = `Usage: npx tabserve [options], or npm start -- [options] i
   --port N              port to listen on (default ${DEFAULT_PORT}; 0 = any free one)
   --host NAME           address to listen on as well as on localhost, where the page is (default localhost alone)
   --headless            start a browser without a window as the tab that serves; it ends with this
+  --model ID            serve this model of the hub, such as HuggingFaceTB/SmolLM2-135M-Instruct, in the page that this opens;
+                        it is downloaded once (default storyteller, the small model that comes with Tabserve)
+  --dtype NAME          its precision: ${dtypeChoice.options.join(', ')} (default auto, the best that fits)
   --backend NAME        run the model on webgpu or wasm in the page that this opens (default the best that works)
+  --profile FOLDER      profile of the browser of --headless, which keeps the models (default one in the user's cache)
   --open                open the page in your browser, also beside --headless (default where there is a screen and no --headless)
   --no-open             do not open a browser
-  --allow-origin URL    let pages of this origin ask; again for each
   --hub URL             fetch models from this hub instead of huggingface.co, on every page of this server; again for each host
                         that it redirects to
   --upstream URL        let this OpenAI-compatible server (vLLM, Ray Serve LLM) generate, instead of a model in the tab;
                         its key, if any, in the environment variable TABSERVE_UPSTREAM_API_KEY
   --upstream-model ID   which of its models (default the first that it names)
+  --any-model           answer in /v1/… whatever model a client names (default: only the name of the one that serves)
+  --allow-origin URL    let pages of this origin ask; again for each
   --allow-priority      let clients choose the priority of their requests (default: all have priority 0)
+  --allow-admin         let clients on this machine change the knobs below with PATCH /policy
   --drain-ms N          let running requests go on for this long after Ctrl+C (default ${DEFAULT_DRAIN_MS}; 0 = end them at once);
                         a second Ctrl+C stops at once
-  --log LEVEL           a line of JSON for each request: all (default), errors or off
-  --help                print this`;
+  --log LEVEL           a line of JSON for each request: requests (default, without health checks and metrics), all, errors or off
+  --help                print this
+How prompts are batched (see docs/batching.md), when a page begins to serve:
+${KNOB_USAGE}`;
 
 /** @throws BridgeError for invalid arguments. */
 export function parseOptions(args: readonly string[]): CommandLineOptions {
   const { values } = parseStrictly(args);
+  if (values.upstream !== undefined) refuseBesideUpstream(values);
   // An empty name would mean all interfaces.
   if (values.host === '')
     throw new BridgeError('INVALID_ARGUMENT', 'Expected `--host` to be a name or an address, got nothing');
@@ -73,9 +98,12 @@ export function parseOptions(args: readonly string[]): CommandLineOptions {
     allowedOrigins: values['allow-origin'].map((text) => parseOrigin('allow-origin', 'an origin', text)),
     allowsPriority: values['allow-priority'],
     drainMs: parseInteger('drain-ms', values['drain-ms'], MAX_DRAIN_MS),
-    logLevel: parseChoice('log', `one of ${LOG_LEVELS.join(', ')}`, LOG_LEVELS, values.log),
+    allowsAnyModel: values['any-model'],
+    allowsAdmin: values['allow-admin'],
+    logLevel: parseChoice('log', LOG_LEVELS, values.log),
     hub: values.hub.map((text) => parseOrigin('hub', 'the address of a hub', text)),
-    backend: parseBackend(values.backend, values.upstream),
+    ...parseModel(values),
+    knobs: parseKnobs(values),
     upstream: parseUpstream(values.upstream, values['upstream-model']),
     help: values.help,
   };
@@ -91,6 +119,11 @@ function parseStrictly(args: readonly string[]) {
         port: { type: 'string', default: String(DEFAULT_PORT) },
         host: { type: 'string', default: 'localhost' },
         backend: { type: 'string' },
+        model: { type: 'string' },
+        dtype: { type: 'string' },
+        profile: { type: 'string' },
+        'any-model': { type: 'boolean', default: false },
+        'allow-admin': { type: 'boolean', default: false },
         hub: { type: 'string', multiple: true, default: [] },
         upstream: { type: 'string' },
         'upstream-model': { type: 'string' },
@@ -100,7 +133,8 @@ function parseStrictly(args: readonly string[]) {
         'allow-origin': { type: 'string', multiple: true, default: [] },
         'allow-priority': { type: 'boolean', default: false },
         'drain-ms': { type: 'string', default: String(DEFAULT_DRAIN_MS) },
-        log: { type: 'string', default: 'all' },
+        log: { type: 'string', default: 'requests' },
+        ...KNOB_OPTIONS,
         help: { type: 'boolean', default: false },
       },
     });
@@ -116,23 +150,56 @@ function parseInteger(option: string, text: string, max: number): number {
   throw BridgeError.invalid(option, `an integer from 0 to ${max}`, text);
 }
 
+/** Options that are about a model in the tab. */
+const OF_TAB_MODEL = ['backend', 'model', 'dtype', 'any-model', 'allow-admin', ...Object.keys(KNOB_OPTIONS)];
+
+function refuseBesideUpstream(values: Readonly<Record<string, unknown>>): void {
+  const name = OF_TAB_MODEL.find((option) => values[option] !== undefined && values[option] !== false);
+  if (name === undefined) return;
+  const message = `Expected \`--${name}\` without \`--upstream\`, which runs the model elsewhere: leave out one of them.`;
+  throw new BridgeError('INVALID_ARGUMENT', message);
+}
+
 const BACKENDS = ['webgpu', 'wasm'] as const;
 
-function parseBackend(text: string | undefined, upstream: string | undefined): CommandLineOptions['backend'] {
-  if (text === undefined) return undefined;
-  const backend = parseChoice('backend', BACKENDS.join(' or '), BACKENDS, text);
-  if (upstream === undefined) return backend;
-  const message =
-    'Expected `--backend` without `--upstream`, which runs the model elsewhere: leave out one of them.';
-  throw new BridgeError('INVALID_ARGUMENT', message);
+interface ModelTexts {
+  readonly backend?: string | undefined;
+  readonly model?: string | undefined;
+  readonly dtype?: string | undefined;
+  readonly profile?: string | undefined;
+  readonly headless: boolean;
+}
+
+function parseModel({
+  backend,
+  model,
+  dtype,
+  profile,
+  headless,
+}: ModelTexts): Pick<CommandLineOptions, 'backend' | 'model' | 'dtype' | 'profile'> {
+  if (model !== undefined && !isModelId(model)) {
+    const expected = 'the ID of a model on the hub, such as HuggingFaceTB/SmolLM2-135M-Instruct';
+    throw BridgeError.invalid('model', expected, model);
+  }
+  if (dtype !== undefined && model === undefined) throw missingCompanion('dtype', 'model');
+  if (profile !== undefined && !headless) throw missingCompanion('profile', 'headless');
+  return {
+    backend: backend === undefined ? undefined : parseChoice('backend', BACKENDS, backend),
+    model,
+    dtype: dtype === undefined ? undefined : parseChoice('dtype', dtypeChoice.options, dtype),
+    profile,
+  };
+}
+
+function missingCompanion(option: string, companion: string): BridgeError {
+  const message = `Expected \`--${option}\` to come with \`--${companion}\`.`;
+  return new BridgeError('INVALID_ARGUMENT', message);
 }
 
 function parseUpstream(text: string | undefined, model: string | undefined): CommandLineOptions['upstream'] {
   if (text !== undefined) return { url: parseUpstreamUrl(text), model };
   if (model === undefined) return undefined;
-  const message =
-    'Expected `--upstream-model` to come with `--upstream`, which names the server of that model.';
-  throw new BridgeError('INVALID_ARGUMENT', message);
+  throw missingCompanion('upstream-model', 'upstream');
 }
 
 /** An address as OpenAI's clients take it, with or without `/v1` at its end. */
@@ -152,13 +219,12 @@ function parseUpstreamUrl(text: string): string {
 
 function parseChoice<Choice extends string>(
   option: string,
-  expected: string,
   choices: readonly Choice[],
   text: string,
 ): Choice {
   const choice = choices.find((known) => known === text);
   if (choice !== undefined) return choice;
-  throw BridgeError.invalid(option, expected, text);
+  throw BridgeError.invalid(option, `one of ${choices.join(', ')}`, text);
 }
 
 function parseOrigin(option: string, expected: string, text: string): string {

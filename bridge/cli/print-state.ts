@@ -1,29 +1,50 @@
+import { systemClock } from '../../src/batching/clock.ts';
 import type { TabserveClient } from '../../src/client/client.ts';
 import type { TabserveStatus } from '../../src/protocol/status.ts';
+import { BridgeError } from '../errors.ts';
+import type { ProgressBar } from './progress-bar.ts';
+import { readyLine } from './ready-line.ts';
+
+export interface StateOptions {
+  /** The server's origin. */
+  readonly url: string;
+  readonly print: (line: string) => void;
+  readonly bar: Pick<ProgressBar, 'show' | 'clear'>;
+  /** Called if no model was ready before this failure. */
+  readonly onFailedStart: (reason: BridgeError) => void;
+}
 
 /**
- * Prints a line when the model becomes ready or fails, without repeating the last line. A missing tab is not a failure: the
- * browser may take its time to start.
- *
- * @param url The server's address.
+ * Shows the progress of a load, and prints a line when a model becomes ready or fails, without repeating the last line. A missing
+ * tab is not a failure: the browser may take its time to start.
  */
 export function printState(
-  serve: Pick<TabserveClient, 'subscribe'>,
-  url: string,
-  print: (line: string) => void,
+  serve: Pick<TabserveClient, 'subscribe' | 'getHandle'>,
+  { url, print, bar, onFailedStart }: StateOptions,
 ): void {
-  let lastLine: string | undefined;
+  let last: string | undefined;
+  let hasBeenReady = false;
+  const isNews = (news: string): boolean => {
+    const isRepeated = news === last;
+    last = news;
+    return !isRepeated;
+  };
   serve.subscribe('status', (status) => {
-    const line = lineOf(status, url);
-    if (line === undefined || line === lastLine) return;
-    lastLine = line;
-    print(line);
+    bar.show(status);
+    const { state, error } = status;
+    if (state === 'ready' && isNews(servedBy(status))) {
+      const secondsToReady = hasBeenReady ? undefined : systemClock.now() / 1000;
+      hasBeenReady = true;
+      bar.clear();
+      void readyLine(serve, status, url, secondsToReady).then(print);
+    } else if (state === 'failed' && error && error.code !== 'NO_TAB' && isNews(error.message)) {
+      bar.clear();
+      if (hasBeenReady) print(error.message);
+      else onFailedStart(BridgeError.modelNotLoaded(error));
+    }
   });
 }
 
-function lineOf({ state, model, backend, error }: TabserveStatus, url: string): string | undefined {
-  if (state === 'failed') return error?.code === 'NO_TAB' ? undefined : error?.message;
-  if (state !== 'ready' || !model || !backend) return undefined;
-  const example = `curl "${new URL(url).origin}/?text=Once+upon+a+time"`;
-  return `${model.id} is ready on ${backend.name} ${backend.precision}, ${backend.adapter}. Try: ${example}`;
+function servedBy({ model, backend }: TabserveStatus): string {
+  return JSON.stringify([model?.id, backend?.name, backend?.precision, backend?.adapter]);
 }

@@ -16,13 +16,26 @@ export interface LogEntry {
   readonly error?: string;
 }
 
-export const LOG_LEVELS = ['off', 'errors', 'all'] as const;
+/** Paths that monitors ask again and again. */
+export const PROBE_PATHS = {
+  health: '/health',
+  healthz: '/healthz',
+  rayHealthz: '/-/healthz',
+  metrics: '/metrics',
+} as const;
 
+const PROBES: ReadonlySet<string> = new Set(Object.values(PROBE_PATHS));
+
+export const LOG_LEVELS = ['off', 'errors', 'requests', 'all'] as const;
+
+/** `errors` are those of a status from 400 on. Only `all` has health checks and scrapes of the metrics. */
 export type LogLevel = (typeof LOG_LEVELS)[number];
 
-/** A line of JSON for each entry; `errors` are those of a status from 400 on. */
+/** A line of JSON for each entry of the level. */
 export function createAccessLog(level: LogLevel, write: (line: string) => void): (entry: LogEntry) => void {
   return (entry) => {
-    if (level === 'all' || (level === 'errors' && entry.status >= 400)) write(JSON.stringify(entry));
+    const { path, status } = entry;
+    if (level === 'off' || (level === 'errors' && status < 400)) return;
+    if (level === 'all' || !PROBES.has(path)) write(JSON.stringify(entry));
   };
 }

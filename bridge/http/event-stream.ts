@@ -1,5 +1,6 @@
 import { systemClock, type Clock } from '../../src/batching/clock.ts';
 import { watchStall, type Exchange } from './exchange.ts';
+import type { HttpError } from './http-error.ts';
 
 /** Limit of what a client has not read of its stream. */
 const MAX_BACKLOG_BYTES = 2 ** 20;
@@ -8,8 +9,8 @@ const MAX_BACKLOG_BYTES = 2 ** 20;
 const MAX_SILENCE_MS = 15_000;
 
 /**
- * Server-sent events as OpenAI sends them: JSON in each, and `[DONE]` after the last. The status leaves when the stream opens:
- * an earlier error is answered with its own status, a later one is sent as an event. Comments keep a silent stream alive.
+ * Server-sent events as OpenAI sends them, JSON in each. The status leaves when the stream opens: an earlier error is answered
+ * with its own status, a later one is sent as an event. Comments keep a silent stream alive.
  */
 export class EventStream {
   readonly #exchange: Exchange;
@@ -22,8 +23,12 @@ export class EventStream {
     this.#clock = clock;
   }
 
-  /** Sends the headers once. The client then knows that its request was accepted. */
-  open(): void {
+  /**
+   * Sends the headers once. The client then knows that its request was accepted.
+   *
+   * @param sendError Sends a later error, the last that the stream sends.
+   */
+  open(sendError = (error: HttpError): void => this.send(error)): void {
     const { response } = this.#exchange;
     if (response.headersSent || response.destroyed) return;
     // Keeps nginx from buffering the events.
@@ -32,23 +37,29 @@ export class EventStream {
       'X-Accel-Buffering': 'no',
     });
     response.flushHeaders();
-    this.#exchange.sendLateError = (error) => this.#finish(JSON.stringify(error));
+    this.#exchange.sendLateError = (error) => {
+      sendError(error);
+      this.close();
+    };
     response.once('close', () => this.#cancelTimer?.());
     this.#lastSentAtMs = this.#clock.now();
     this.#watchSilence();
   }
 
-  send(event: unknown): void {
-    this.#write(`data: ${JSON.stringify(event)}\n\n`);
+  /** @param name Of the event, in an API that names them. */
+  send(event: unknown, name?: string): void {
+    const nameLine = name === undefined ? '' : `event: ${name}\n`;
+    this.#write(`${nameLine}data: ${JSON.stringify(event)}\n\n`);
   }
 
+  /** Sends `[DONE]`, by which clients of completions know the end, and closes. */
   end(): void {
-    this.#finish('[DONE]');
+    this.#write('data: [DONE]\n\n');
+    this.close();
   }
 
-  #finish(data: string): void {
+  close(): void {
     this.#cancelTimer?.();
-    this.#write(`data: ${data}\n\n`);
     this.#exchange.response.end();
     watchStall(this.#exchange.response);
   }

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 
 import { systemClock } from '../../src/batching/clock.ts';
+import { shown } from '../../src/batching/errors.ts';
 import type { Caller } from '../../src/protocol/requests.ts';
 import { callerOf } from './caller.ts';
 import { HttpError } from './http-error.ts';
@@ -17,6 +18,12 @@ class DisconnectedError extends Error {
   override readonly name = 'DisconnectedError';
 }
 
+/** What the operator lets clients choose. */
+export interface ClientRights {
+  readonly allowsPriority?: boolean;
+  readonly allowsAnyModel?: boolean;
+}
+
 /** One HTTP request and its answer. */
 export class Exchange {
   readonly request: IncomingMessage;
@@ -29,24 +36,23 @@ export class Exchange {
   sendLateError: ((error: HttpError) => void) | undefined;
   /** Whether more than headers was sent, which cannot be taken back. */
   hasContent = false;
-  readonly #allowsPriority: boolean;
+  readonly #rights: ClientRights;
   readonly #controller = new AbortController();
   /** Aborts when the client leaves or its time is up. */
   readonly signal: AbortSignal = this.#controller.signal;
 
-  /** @param allowsPriority Whether the operator lets clients choose a `priority`. */
   constructor(
     request: IncomingMessage,
     response: ServerResponse,
     url: URL,
     rest: string,
-    allowsPriority = false,
+    rights: ClientRights = {},
   ) {
     this.request = request;
     this.response = response;
     this.url = url;
     this.rest = rest;
-    this.#allowsPriority = allowsPriority;
+    this.#rights = rights;
     this.requestId = requestIdOf(request);
     response.setHeader('X-Request-Id', this.requestId);
   }
@@ -58,9 +64,16 @@ export class Exchange {
 
   /** @throws HttpError 400 for a priority other than 0, unless the operator allows it. */
   checkPriority(priority: unknown): void {
-    if (this.#allowsPriority || priority === undefined || priority === 0) return;
+    if (this.#rights.allowsPriority || priority === undefined || priority === 0) return;
     const message = 'Expected `priority` to be 0: the operator allows others with --allow-priority.';
     throw HttpError.invalid('priority', message);
+  }
+
+  /** @throws HttpError 404 if the caller names another model than the one that serves, unless the operator allows it. */
+  checkModel(asked: string | undefined, served: string): void {
+    if (this.#rights.allowsAnyModel || asked === undefined || asked === served) return;
+    const message = `The model \`${shown(asked)}\` does not serve: \`${served}\` does. Name that one, or start the server with --any-model to have it answer to every name.`;
+    throw new HttpError(404, message, { code: 'model_not_found', param: 'model' });
   }
 
   /** Ends the request with this error, wherever it is. */

@@ -45,6 +45,26 @@ describe('what comes without an origin', () => {
   });
 });
 
+describe('what changes how the server works', () => {
+  const admin = new Guard({ host: '192.168.1.2', allowedOrigins: [], allowsAdmin: true });
+
+  it.each(['localhost:8000', '127.0.0.1:8000', '[::1]:8000', 'tabserve.localhost'])(
+    'may be asked from this machine, under %s',
+    (host) => {
+      expect(() => admin.checkAdmin(createRequest('127.0.0.1', { host }))).not.toThrow();
+    },
+  );
+
+  it.each([
+    ['another machine', '192.168.1.7', {}],
+    ['a proxy that names its client', '127.0.0.1', { forwarded: 'for=192.168.1.7' }],
+    ['a proxy that passes on the host', '127.0.0.1', { host: '192.168.1.2:8000' }],
+    ['a page of another origin', '127.0.0.1', { origin: 'http://localhost:3000' }],
+  ])('is refused to %s', (_, address, headers) => {
+    expect(() => admin.checkAdmin(createRequest(address, headers))).toThrow('--allow-admin');
+  });
+});
+
 it('knows its own name however it was written', () => {
   const named = new Guard({ host: 'MyBox', allowedOrigins: [] });
   expect(() => named.checkHost(createRequest('192.168.1.7', { host: 'mybox:8000' }))).not.toThrow();

@@ -5,17 +5,23 @@ import { shown } from '../../src/batching/errors.ts';
 import type { CommandLineOptions } from '../cli/options.ts';
 import type { Exchange } from './exchange.ts';
 import { HttpError } from './http-error.ts';
-import { isLoopbackAddress } from './loopback.ts';
+import { isLoopbackAddress, isLoopbackHost } from './loopback.ts';
+
+type GuardOptions = Pick<CommandLineOptions, 'host' | 'allowedOrigins'> &
+  Partial<Pick<CommandLineOptions, 'allowsAdmin'>>;
 
 /** Refuses requests under a foreign host name, and those of pages of other origins. */
 export class Guard {
   readonly #host: string;
   readonly #allowedOrigins: ReadonlySet<string>;
 
-  constructor({ host, allowedOrigins }: Pick<CommandLineOptions, 'host' | 'allowedOrigins'>) {
+  readonly #allowsAdmin: boolean;
+
+  constructor({ host, allowedOrigins, allowsAdmin = false }: GuardOptions) {
     // Browsers send it in lower case.
     this.#host = host.toLowerCase();
     this.#allowedOrigins = new Set(allowedOrigins);
+    this.#allowsAdmin = allowsAdmin;
   }
 
   /**
@@ -70,6 +76,31 @@ export class Guard {
     }
     if (!isForeign(request)) return;
     throw HttpError.forbidden('This is for pages of this server alone.', 'FOREIGN_ORIGIN');
+  }
+
+  /**
+   * For routes that change how the server works. A proxy on this machine connects from loopback too, but names its client or the
+   * host that the client asked.
+   *
+   * @throws HttpError 403.
+   */
+  checkAdmin(request: IncomingMessage): void {
+    const { socket, headers } = request;
+    if (!this.#allowsAdmin) {
+      const message = 'The operator has not allowed this: start the server with --allow-admin.';
+      throw HttpError.forbidden(message, 'ADMIN_NOT_ALLOWED');
+    }
+    const isForwarded = headers.forwarded !== undefined || headers['x-forwarded-for'] !== undefined;
+    const host = hostnameOf(`http://${headers.host ?? ''}`)?.replace(/^\[|\]$/g, '') ?? '';
+    if (
+      isLoopbackAddress(socket.remoteAddress ?? '') &&
+      isLoopbackHost(host) &&
+      !isForwarded &&
+      !isForeign(request)
+    )
+      return;
+    const message = '--allow-admin is for clients on the machine of the server: ask http://localhost there.';
+    throw HttpError.forbidden(message, 'FOREIGN_MACHINE');
   }
 
   /** The request's origin, if it is another one that is allowed. */

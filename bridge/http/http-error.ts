@@ -47,8 +47,10 @@ export class HttpError extends Error {
     return HttpError.invalid(param, message, 'UNKNOWN_OPTION');
   }
 
-  static notFound(path: string): HttpError {
-    return new HttpError(404, `There is nothing at ${shown(path)}.`, { code: 'NOT_FOUND' });
+  /** @param hint What is there instead, in sentences. */
+  static notFound(path: string, hint?: string): HttpError {
+    const end = hint === undefined ? '' : ` ${hint}`;
+    return new HttpError(404, `There is nothing at ${shown(path)}.${end}`, { code: 'NOT_FOUND' });
   }
 
   static methodNotAllowed(allowed: readonly string[]): HttpError {

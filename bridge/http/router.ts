@@ -9,13 +9,15 @@ export interface Route {
   /** A `*` at its end takes the rest of any path. */
   readonly path: string;
   /** GET answers HEAD as well. */
-  readonly methods: Readonly<Partial<Record<'GET' | 'POST' | 'DELETE', Handle>>>;
+  readonly methods: Readonly<Partial<Record<'GET' | 'POST' | 'PATCH' | 'DELETE', Handle>>>;
   /** The answer to GET never ends, so HEAD is refused. */
   readonly isStream?: boolean;
   /** Whether it asks the model for work. The number of such requests at a time is limited. */
   readonly isWork?: boolean;
   /** For pages of the bridge's own origin on this machine only. */
   readonly isPageOnly?: boolean;
+  /** For clients on this machine only, if the operator allows it. */
+  readonly isAdmin?: boolean;
   /** Whether a request to this path is for the route, and not for the page. */
   readonly isFor?: (request: IncomingMessage, url: URL) => boolean;
 }

@@ -1,4 +1,3 @@
-import { shown } from '../../src/batching/errors.ts';
 import type { TabserveClient } from '../../src/client/client.ts';
 import { untilAborted } from '../../src/platform/until-aborted.ts';
 import type { ModelInfo } from '../../src/protocol/models.ts';
@@ -19,13 +18,6 @@ export async function servedModel(
   const { model: next } = await untilAborted(serve.ready(), signal);
   if (!next) throw new Error('A worker that is ready has a model.');
   return next;
-}
-
-/** @throws HttpError 404 where the caller asks for another model than the one that serves. */
-export function checkModel(asked: string | undefined, served: string): void {
-  if (asked === undefined || asked === served) return;
-  const message = `The model \`${shown(asked)}\` does not serve: \`${served}\` does.`;
-  throw new HttpError(404, message, { code: 'model_not_found', param: 'model' });
 }
 
 /** A text that began with one model cannot go on with another. */

@@ -1,7 +1,35 @@
 import { readFileSync } from 'node:fs';
 import { expect, it, vi } from 'vitest';
 
+import { createModelInfo } from '../../src/worker/test-support.ts';
+import type { BridgeOptions } from '../bridge.ts';
 import { mountBridge } from '../test-support.ts';
+
+/** A bridge whose model is ready. */
+async function mountModel(options: Partial<BridgeOptions> = {}) {
+  const { bridge, url } = await mountBridge(options);
+  const model = createModelInfo({ id: 'owner/model', contextLength: 512, hasChatTemplate: true });
+  vi.spyOn(bridge.serve, 'status').mockReturnValue({ ...bridge.serve.status(), state: 'ready', model });
+  return url;
+}
+
+it('/v1/models has the model that serves, with its context as vLLM names it', async () => {
+  const url = await mountModel();
+  expect(await (await fetch(`${url}/v1/models`)).json()).toMatchObject({
+    object: 'list',
+    data: [{ id: 'owner/model', object: 'model', max_model_len: 512, has_chat_template: true }],
+  });
+});
+
+it('another model isn’t there, unless the operator lets every name mean the one that serves', async () => {
+  const refused = await fetch(`${await mountModel()}/v1/models/gpt-4`);
+  expect(refused.status).toBe(404);
+  expect(await refused.json()).toMatchObject({
+    error: { message: expect.stringMatching(/`owner\/model` does.*--any-model/) },
+  });
+  const allowed = await fetch(`${await mountModel({ allowsAnyModel: true })}/v1/models/gpt-4`);
+  expect(await allowed.json()).toMatchObject({ id: 'owner/model' });
+});
 
 it('/health is empty and 503 while nothing serves, as vLLM’s', async () => {
   const { url } = await mountBridge();

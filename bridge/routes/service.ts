@@ -1,7 +1,8 @@
 import type { TabserveClient } from '../../src/client/client.ts';
+import { PROBE_PATHS } from '../http/access-log.ts';
 import type { Exchange } from '../http/exchange.ts';
 import { getRoute, type Route } from '../http/router.ts';
-import { checkModel, servedModel } from './served-model.ts';
+import { servedModel } from './served-model.ts';
 import { VERSION } from '../version.ts';
 
 export const PLAIN_TEXT = 'text/plain; charset=utf-8';
@@ -31,12 +32,12 @@ export function serviceRoutes(service: Service): readonly Route[] {
   return [
     ...modelRoutes(serve),
     /** The worker's metrics, if there is a worker, and the bridge's own. */
-    getRoute('/metrics', async (exchange) => {
+    getRoute(PROBE_PATHS.metrics, async (exchange) => {
       const metrics = isServed() ? await serve.metrics() : '';
       exchange.send(200, 'text/plain; version=0.0.4; charset=utf-8', metrics + ownMetrics());
     }),
     /** 200 if the text generator in the tab can answer now. */
-    getRoute('/healthz', (exchange) => sendTabHealth(exchange, service)),
+    getRoute(PROBE_PATHS.healthz, (exchange) => sendTabHealth(exchange, service)),
     ...healthRoutes(probe ?? (() => findTabOutage(service))),
     /** As Ray Serve's: each prefix with the name of the deployment that answers there. */
     getRoute('/-/routes', (exchange) => exchange.sendJson(200, prefixesOf(serve))),
@@ -49,8 +50,18 @@ export function serviceRoutes(service: Service): readonly Route[] {
 function modelRoutes(serve: TabserveClient): readonly Route[] {
   const created = Math.floor(Date.now() / 1000);
   const describeModel = async (signal: AbortSignal) => {
-    const { id } = await servedModel(serve, signal);
-    return { id, object: 'model', created, owned_by: 'tabserve' };
+    const { id, contextLength, hasChatTemplate } = await servedModel(serve, signal);
+    const { policy, backend } = serve.status();
+    return {
+      id,
+      object: 'model',
+      created,
+      owned_by: 'tabserve',
+      /** As vLLM's. */
+      max_model_len: Math.min(contextLength, policy.maxContextLength),
+      has_chat_template: hasChatTemplate,
+      backend: backend ? `${backend.name} ${backend.precision}` : null,
+    };
   };
   return [
     getRoute('/v1/models', async (exchange) => {
@@ -58,7 +69,7 @@ function modelRoutes(serve: TabserveClient): readonly Route[] {
     }),
     getRoute('/v1/models/*', async (exchange) => {
       const model = await describeModel(exchange.signal);
-      checkModel(exchange.rest, model.id);
+      exchange.checkModel(exchange.rest, model.id);
       exchange.sendJson(200, model);
     }),
   ];
@@ -67,11 +78,11 @@ function modelRoutes(serve: TabserveClient): readonly Route[] {
 function healthRoutes(findOutage: FindOutage): readonly Route[] {
   return [
     /** As vLLM's. */
-    getRoute('/health', async (exchange) => {
+    getRoute(PROBE_PATHS.health, async (exchange) => {
       exchange.send((await findOutage()) === undefined ? 200 : 503, PLAIN_TEXT, '');
     }),
     /** As Ray Serve's. */
-    getRoute('/-/healthz', async (exchange) => {
+    getRoute(PROBE_PATHS.rayHealthz, async (exchange) => {
       const outage = await findOutage();
       exchange.send(outage === undefined ? 200 : 503, PLAIN_TEXT, outage ?? 'success');
     }),

@@ -1,11 +1,12 @@
 import { expect, it, vi } from 'vitest';
 
 import { createModelInfo } from '../../src/worker/test-support.ts';
+import type { BridgeOptions } from '../bridge.ts';
 import { mountBridge } from '../test-support.ts';
 
 /** A bridge whose model has one token for each character, and the code of the character as its id. */
-async function startTokenizer() {
-  const { bridge, url } = await mountBridge();
+async function startTokenizer(options: Partial<BridgeOptions> = {}) {
+  const { bridge, url } = await mountBridge(options);
   const { serve } = bridge;
   const model = createModelInfo({ id: 'storyteller', contextLength: 8, vocabSize: 8 });
   vi.spyOn(serve, 'status').mockReturnValue({ ...serve.status(), state: 'ready', model });
@@ -42,6 +43,11 @@ it('POST /tokenize answers as vLLM does', async () => {
   });
   expect(await spelled.json()).toMatchObject({ token_strs: ['a', 'b'] });
   expect(tokenize).toHaveBeenLastCalledWith('ab', { addSpecialTokens: false });
+});
+
+it('answers under another name where the operator allows any', async () => {
+  const { post } = await startTokenizer({ allowsAnyModel: true });
+  expect((await post('/tokenize', { model: 'gpt-4', prompt: 'ab' })).status).toBe(200);
 });
 
 it('POST /tokenize says how long a request may be', async () => {

@@ -5,7 +5,7 @@ import { MAX_TEXT_LENGTH, MAX_TOKEN_IDS } from '../../src/protocol/wire.ts';
 import { HttpError } from '../http/http-error.ts';
 import { readFields, readJson, withoutNulls } from '../http/read-body.ts';
 import { workRoute, type Route } from '../http/router.ts';
-import { checkModel, servedModel } from './served-model.ts';
+import { servedModel } from './served-model.ts';
 
 // The message of each part says what is expected.
 const model = v.optional(v.string('a text'));
@@ -43,7 +43,7 @@ export function tokenRoutes(serve: TabserveClient): readonly Route[] {
       const { modelId, contextLength, tokenIds, spellings } = await serve.tokenize(asked.prompt, {
         addSpecialTokens: asked.add_special_tokens,
       });
-      checkModel(asked.model, modelId);
+      exchange.checkModel(asked.model, modelId);
       exchange.sendJson(200, {
         count: tokenIds.length,
         max_model_len: Math.min(contextLength, serve.status().policy.maxContextLength),
@@ -55,7 +55,7 @@ export function tokenRoutes(serve: TabserveClient): readonly Route[] {
       const asked = parse(detokenizeRequest, await readJson(exchange.request));
       await servedModel(serve, exchange.signal);
       const { modelId, text } = await serve.detokenize(asked.tokens);
-      checkModel(asked.model, modelId);
+      exchange.checkModel(asked.model, modelId);
       exchange.sendJson(200, { prompt: text });
     }),
   ];

@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import type { Readable } from 'node:stream';
 import sirv from 'sirv';
 
+import type { Optional } from '../../src/batching/records.ts';
 import { contentSecurityPolicy } from './content-security-policy.ts';
 import { BridgeError } from '../errors.ts';
 import { HttpError } from '../http/http-error.ts';
@@ -30,15 +31,17 @@ const RANGE = /^bytes=(\d{1,15})-([1-9]\d{0,14})?$/;
 
 const PAGE = /^\/(?:index\.html)?(?:\?|$)/;
 
-export interface StaticFilesOptions extends Partial<Pick<CommandLineOptions, 'hub'>> {
+export interface StaticFilesOptions extends Optional<Pick<CommandLineOptions, 'hub'>> {
   /** Folder of the built page. */
   readonly root: string;
   /** Folder of onnxruntime's `.wasm` files, for a page that was packed without them. */
-  readonly runtime?: string;
+  readonly runtime?: string | undefined;
   /** The page's Content-Security-Policy. Default: that of the built page. */
   readonly policy?: string | undefined;
   /** Elements for the page's head. If empty, the page does not ask this server for a bridge. */
   readonly headElements: string;
+  /** The error for a path that has no file. */
+  readonly nothingAt?: (pathname: string) => HttpError;
 }
 
 /** Serves the built page. The file list is read once: rebuild, then restart. */
@@ -48,6 +51,7 @@ export function serveStaticFiles({
   hub = [],
   policy = contentSecurityPolicy(hub),
   headElements,
+  nothingAt = (pathname) => HttpError.notFound(pathname),
 }: StaticFilesOptions): RequestListener {
   if (!existsSync(join(root, 'index.html'))) {
     const message = `There is no index.html in ${root}: run \`npm run build\` first.`;
@@ -66,7 +70,8 @@ export function serveStaticFiles({
     else if (PAGE.test(request.url ?? '/')) servePage(request, response);
     else if (isServiceWorker(request)) retireServiceWorker(response);
     else {
-      const miss = (): void => refuse(response, HttpError.notFound(request.url ?? '/'));
+      const [pathname = '/'] = (request.url ?? '/').split('?');
+      const miss = (): void => refuse(response, nothingAt(pathname));
       serveFile(request, response, () => (serveRuntime ? serveRuntime(request, response, miss) : miss()));
     }
   };

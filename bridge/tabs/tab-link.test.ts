@@ -8,7 +8,7 @@ import type { WorkerMessage } from '../../src/protocol/worker-messages.ts';
 import { ServeWorker } from '../../src/worker/serving/serve-worker.ts';
 import { parseClientMessage } from '../../src/protocol/client-messages.ts';
 import { createServeHost } from '../../src/worker/test-support.ts';
-import type { TabOwner } from './tab-sockets.ts';
+import type { TabOwner } from './own-browser.ts';
 import { TabLink } from './tab-link.ts';
 
 // The link with real workers, on sockets of this process.
@@ -19,14 +19,14 @@ afterEach(() => {
   for (const link of links.splice(0)) link.serve.close();
 });
 
-function createLink(): TabLink {
-  const link = new TabLink({ url: () => 'http://localhost:8000', graceMs: 10_000 });
+function createLink(knobs: Partial<BatchingPolicy> = {}): TabLink {
+  const link = new TabLink({ url: () => 'http://localhost:8000', graceMs: 10_000, knobs });
   links.push(link);
   return link;
 }
 
-/** Opens a fresh worker's socket to the link. */
-function openTab(link: TabLink, owner: TabOwner) {
+/** Opens a fresh worker's socket to the link. A worker that crashes early hears nothing of the link. */
+function openTab(link: TabLink, owner: TabOwner, { isEarly = false } = {}) {
   const events = new EventEmitter();
   const say = (message: WorkerMessage): void => {
     const data = Buffer.from(toWireText(message));
@@ -42,13 +42,13 @@ function openTab(link: TabLink, owner: TabOwner) {
     on: events.on.bind(events),
     send(text: string) {
       const message = parseClientMessage(fromWireText(text));
-      if (message) worker.receive(message);
+      if (message && !isEarly) worker.receive(message);
     },
     terminate: close,
   };
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the part of a WebSocket that the link uses
   link.attach(socket as unknown as WebSocket, owner);
-  return { close };
+  return { close, report: () => worker.setNumTabs(1) };
 }
 
 /** The policy in force in the worker that serves. */
@@ -91,4 +91,31 @@ it('brings its own browser the policy from before the crash, whoever served in b
   openTab(link, 'bridge');
   visitor.close();
   expect((await policyOf(link)).policy).toBe('static');
+});
+
+it.each<TabOwner>(['user', 'bridge'])(
+  'each page of the %s begins with the knobs of the command line, until somebody turns them',
+  async (owner) => {
+    const link = createLink({ maxBatchSize: 4 });
+    for (let opened = 0; opened < 2; opened += 1) {
+      const tab = openTab(link, owner);
+      expect(await policyOf(link)).toMatchObject({ maxBatchSize: 4, policy: 'continuous' });
+      tab.close();
+    }
+    const turned = openTab(link, owner);
+    await link.serve.configure('text-generator', { maxBatchSize: 2 });
+    turned.close();
+    openTab(link, owner);
+    expect((await policyOf(link)).maxBatchSize).toBe(owner === 'bridge' ? 2 : 4);
+  },
+);
+
+it('a browser that crashed before it had the knobs does not reset them', async () => {
+  const link = createLink({ maxBatchSize: 4 });
+  const crashing = openTab(link, 'bridge', { isEarly: true });
+  crashing.report();
+  await Promise.resolve();
+  crashing.close();
+  openTab(link, 'bridge');
+  expect((await policyOf(link)).maxBatchSize).toBe(4);
 });

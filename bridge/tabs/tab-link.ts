@@ -6,19 +6,11 @@ import { fromWireText, toWireText } from '../../src/protocol/wire-text.ts';
 import { createClientId } from '../../src/protocol/ids.ts';
 import { PROTOCOL_VERSION } from '../../src/protocol/wire.ts';
 import type { ClientMessage } from '../../src/protocol/client-messages.ts';
-import type { KnobSettings } from '../../src/protocol/status.ts';
+import { DEFAULT_POLICY, type KnobSettings } from '../../src/protocol/status.ts';
 import type { Link, LinkListener, Outgoing } from '../../src/client/links/link.ts';
 import { parseWorkerMessage } from '../../src/protocol/worker-messages.ts';
-import type { TabOwner } from './tab-sockets.ts';
-
-export interface TabLinkOptions {
-  /** Where the user can open a tab. */
-  readonly url: () => string;
-  /** How long requests wait for a tab after the start or after the last one closed, in ms. Then they fail at once. */
-  readonly graceMs: number;
-  /** The default hub of calls that name none; huggingface.co by default. */
-  readonly hub?: string | undefined;
-}
+import type { TabOwner } from './own-browser.ts';
+import type { TabLinkOptions } from './tab-link-options.ts';
 
 /** No open tab runs the model, and none has connected within the grace period. */
 export class NoTabError extends Error {
@@ -49,13 +41,20 @@ export class TabLink implements Link {
   readonly #clientId = createClientId();
   /** In the order of connection. */
   readonly #sockets: TabSocket[] = [];
+  /** Older than any knobs that somebody has turned. */
+  readonly #firstKnobs: KnobSettings;
   /** The last knobs of the bridge's own browser, to restore after its crash. */
-  #ownKnobs: KnobSettings | undefined;
+  #ownKnobs: KnobSettings;
   #listener: LinkListener | undefined;
   #cancelTimer: (() => void) | undefined;
 
   constructor(options: TabLinkOptions) {
     this.#options = options;
+    const hasKnobs = Object.keys(options.knobs ?? {}).length > 0;
+    const policy = { ...DEFAULT_POLICY, ...options.knobs };
+    // A worker whose knobs nobody has turned has revision 0, and takes over only higher ones.
+    this.#firstKnobs = { revision: hasKnobs ? 1 : 0, policy, deployments: [] };
+    this.#ownKnobs = this.#firstKnobs;
     const open = (listener: LinkListener): Link => {
       this.#listener = listener;
       return this;
@@ -74,7 +73,7 @@ export class TabLink implements Link {
       if (socket !== this.#sockets[0]?.socket || isBinary || !Buffer.isBuffer(data)) return;
       const message = parseWorkerMessage(fromWireText(data.toString()));
       if (!message) return;
-      if (owner === 'bridge' && 'status' in message) this.#ownKnobs = message.status.knobs;
+      if (owner === 'bridge' && 'status' in message) this.#noteOwnKnobs(message.status.knobs);
       this.#listener?.onMessage(message);
     });
     // `close` follows every error.
@@ -98,10 +97,15 @@ export class TabLink implements Link {
     for (const { socket } of this.#sockets) socket.terminate();
   }
 
-  /** Sends knobs to the bridge's own browser only: a user's tabs keep their own. */
+  /** A new browser of the bridge continues with the knobs of the one before. A user's tabs keep their own. */
   #hello(): Outgoing {
     const isOwn = this.#sockets[0]?.owner === 'bridge';
-    return { type: 'hello', ...(isOwn && this.#ownKnobs && { knobs: this.#ownKnobs }) };
+    return { type: 'hello', knobs: isOwn ? this.#ownKnobs : this.#firstKnobs };
+  }
+
+  /** A new worker's first status may come before it has taken over the knobs of the one before. */
+  #noteOwnKnobs(knobs: KnobSettings): void {
+    if (knobs.revision >= this.#ownKnobs.revision) this.#ownKnobs = knobs;
   }
 
   #begin(): void {

@@ -138,7 +138,7 @@ function watchForToken(): () => boolean {
 
 /** Covers all builds of onnxruntime-web that a worker may load: each has its own session class. */
 async function beforeEachRun(interrupt: (feeds: unknown) => Promise<unknown> | undefined): Promise<void> {
-  const builds = await Promise.all([import('onnxruntime-web/wasm'), importGpuBuild()]);
+  const builds = await Promise.all([import('onnxruntime-web/wasm'), import('onnxruntime-web/jspi')]);
   for (const { InferenceSession } of builds) {
     // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- typed as a factory, and a class all the same
     const { prototype } = InferenceSession as unknown as { readonly prototype: OrtSession };
@@ -148,10 +148,6 @@ async function beforeEachRun(interrupt: (feeds: unknown) => Promise<unknown> | u
       return interrupt(input[0]) ?? run.apply(this, input);
     };
   }
-}
-
-function importGpuBuild() {
-  return 'Suspending' in WebAssembly ? import('onnxruntime-web/jspi') : import('onnxruntime-web/webgpu');
 }
 
 function holds(feeds: unknown, tokenId: number): boolean {

@@ -1,15 +1,15 @@
 import { execFile } from 'node:child_process';
-import { cp, mkdtemp, rename, rm, writeFile } from 'node:fs/promises';
+import { cp, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
+
+import manifest from '../../package.json' with { type: 'json' };
+import { ROOT, TARBALL } from '../../tools/package/build/paths.ts';
 
 const run = promisify(execFile);
 
-const ROOT = fileURLToPath(new URL('../..', import.meta.url));
-
-/** A folder outside of the repository. npm has installed the packed package there, and the examples with their dependencies. */
+/** A folder outside of the repository. npm has installed the packed package there, its peers, and the examples with their dependencies. */
 export class InstalledPackage {
   readonly folder: string;
 
@@ -19,10 +19,8 @@ export class InstalledPackage {
 
   static async create(): Promise<InstalledPackage> {
     const folder = await mkdtemp(join(tmpdir(), 'tabserve-package-'));
-    const pack = ['pack', '--silent', '--ignore-scripts', '--pack-destination', folder];
-    const { stdout } = await run('npm', pack, { cwd: ROOT });
-    // Under the name that the examples give it.
-    await rename(join(folder, stdout.trim()), join(folder, 'tabserve.tgz'));
+    // At the place where the examples look for it.
+    await cp(TARBALL, join(folder, 'tabserve.tgz'));
     await cp(join(ROOT, 'examples'), join(folder, 'examples'), {
       recursive: true,
       filter: (path) => !/[/\\](?:node_modules|dist|package-lock\.json)$/.test(path),
@@ -31,7 +29,10 @@ export class InstalledPackage {
       private: true,
       type: 'module',
       workspaces: ['examples/*'],
-      dependencies: { tabserve: 'file:tabserve.tgz' },
+      dependencies: {
+        tabserve: 'file:tabserve.tgz',
+        'playwright-core': manifest.devDependencies['playwright-core'],
+      },
     };
     await writeFile(join(folder, 'package.json'), JSON.stringify(app));
     // Packages of the same version as in the repository come from npm's cache.

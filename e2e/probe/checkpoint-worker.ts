@@ -12,6 +12,9 @@ import { lazyBytes } from '../../src/worker/models/checkpoint/packed-source.ts';
 import type { ModelConfig } from '../../src/worker/models/model-config.ts';
 import type { ModelBackend } from '../../src/worker/runtime/model-backend.ts';
 import { allowOwnScripts } from '../../src/platform/own-scripts.ts';
+import { setBuilds } from '../../src/worker/runtime/ort/ort.ts';
+import { WASM_BUILD } from '../../src/worker/runtime/ort/wasm-build.ts';
+import { WEBGPU_BUILD } from '../../src/worker/runtime/ort/webgpu-build.ts';
 import { BackendRunner } from '../../src/worker/runtime/runner.ts';
 import { CHECKPOINTS } from '../../tools/hub-server/checkpoints/checkpoints.ts';
 import type { GeneratedCheckpoint } from '../../tools/hub-server/checkpoints/generated-checkpoint.ts';
@@ -43,6 +46,7 @@ const ALL_CHECKPOINTS = new Map([...CHECKPOINTS, ...DECODERS, [FULL_SIZE_LLAMA, 
 const heaps = watchHeaps();
 
 allowOwnScripts();
+setBuilds({ webgpu: WEBGPU_BUILD, wasm: WASM_BUILD });
 self.addEventListener('message', ({ data }: MessageEvent<CheckpointRequest>) => {
   runAll(data).then(
     (runs) => self.postMessage({ runs }),

@@ -9,6 +9,9 @@ import { runCheckpoint } from './checkpoint-probe.ts';
 import { compareContinuations, compareSamplers, countDraws } from './sampler-probe.ts';
 import { sharedModel, type ProbeBackend } from './shared-model.ts';
 import { allowOwnScripts } from '../../src/platform/own-scripts.ts';
+import { setBuilds } from '../../src/worker/runtime/ort/ort.ts';
+import { WASM_BUILD } from '../../src/worker/runtime/ort/wasm-build.ts';
+import { WEBGPU_BUILD } from '../../src/worker/runtime/ort/webgpu-build.ts';
 
 /** Calls of the reference test. They reach the runtime below the engine, because the client gives no logits. */
 export interface LogitsProbe {
@@ -55,6 +58,7 @@ declare global {
 }
 
 allowOwnScripts();
+setBuilds({ webgpu: WEBGPU_BUILD, wasm: WASM_BUILD });
 
 window.logitsProbe = {
   async logitsOf(choice, prompts) {

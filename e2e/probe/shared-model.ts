@@ -1,4 +1,4 @@
-import { loadEmbeddedModel } from '../../src/worker/serving/models/load-model.ts';
+import { loadFetchedModel } from '../../src/worker/serving/models/load-model.ts';
 import type { LoadedModel } from '../../src/worker/runtime/loaded-model.ts';
 import { chooseDevice } from '../../src/worker/runtime/create-backend.ts';
 
@@ -17,6 +17,6 @@ export function sharedModel(choice: ProbeBackend): Promise<LoadedModel> {
 }
 
 async function load(choice: ProbeBackend): Promise<LoadedModel> {
-  const modelUrl = new URL('/models/storyteller/', location.href).href;
-  return loadEmbeddedModel(modelUrl, await chooseDevice(choice), () => {});
+  const model = { source: { type: 'embedded' }, dtype: 'auto' } as const;
+  return loadFetchedModel(model, await chooseDevice(choice), () => {});
 }

@@ -3,7 +3,7 @@ import type { EngineGauges } from '../../src/batching/metrics/generation-metrics
 import { ModelGenerator } from '../../src/worker/text-generation/model-generator.ts';
 import { chooseDevice } from '../../src/worker/runtime/create-backend.ts';
 import { createClientId, createRequestId, type RequestId } from '../../src/protocol/ids.ts';
-import { loadEmbeddedModel } from '../../src/worker/serving/models/load-model.ts';
+import { loadFetchedModel } from '../../src/worker/serving/models/load-model.ts';
 import { seededRandom } from '../support/seeded-random.ts';
 import { startGpuCensus, type GpuCensus } from './gpu-census.ts';
 
@@ -26,8 +26,8 @@ const WORDS = 'the little dog ran to a big red house and saw Tom play with his b
 /** A text generator in this page, without a worker, so that its heap is the page's. */
 export async function createSoak(backend: 'webgpu' | 'wasm', seed: number): Promise<Soak> {
   const census = backend === 'webgpu' ? startGpuCensus() : () => ({ numBuffers: 0, numBytes: 0 });
-  const modelUrl = new URL('/models/storyteller/', location.href).href;
-  const model = await loadEmbeddedModel(modelUrl, await chooseDevice(backend), () => {});
+  const embedded = { source: { type: 'embedded' }, dtype: 'auto' } as const;
+  const model = await loadFetchedModel(embedded, await chooseDevice(backend), () => {});
   const random = seededRandom(seed);
   const clientId = createClientId();
   const counts = { numFinished: 0, numCancelled: 0, numFailed: 0 };

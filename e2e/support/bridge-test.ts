@@ -67,11 +67,14 @@ export async function startBridge({
   graceMs = 60_000,
   allowedOrigins = [],
   hub = [],
+  root = new URL('../../dist', import.meta.url).pathname,
 }: {
   readonly port?: number;
   readonly graceMs?: number;
   readonly allowedOrigins?: readonly string[];
   readonly hub?: readonly string[];
+  /** The folder of the built page. */
+  readonly root?: string;
 } = {}): Promise<ServedBridge> {
   const log: LogEntry[] = [];
   let url = '';
@@ -83,7 +86,6 @@ export async function startBridge({
     hub,
     log: (entry) => log.push(entry),
   });
-  const root = new URL('../../dist', import.meta.url).pathname;
   const server = await startServer({ host: 'localhost', port, root, hub, bridge });
   ({ url } = server);
   return { url, port: server.port, bridge, log, close: () => server.close() };

@@ -16,7 +16,6 @@ const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 /** Where our own files lie, beside those of the checkout. */
 const OWN = '/own/';
 const CHAT_FOLDER = `${OWN}chat/`;
-const BASE_FOLDER = `${OWN}storyteller/`;
 
 /** Reports the results of a page's tests, and lets tests click its elements. */
 const REPORT = `
@@ -48,16 +47,12 @@ export async function serveWpt(checkout: string): Promise<WptSite> {
     ['/resources/testharnessreport.js', REPORT],
     ['/resources/testdriver-vendor.js', VENDOR],
     [`${OWN}worker.js`, `import { startWorker } from '${OWN}package/worker.js';\nstartWorker();\n`],
-    [`${OWN}available.js`, await installScript({ modelUrl: CHAT_FOLDER })],
-    [
-      `${OWN}to-download.js`,
-      await installScript({ modelUrl: BASE_FOLDER, model: CHAT_MODEL, load: { hub: hub.url } }),
-    ],
+    [`${OWN}available.js`, await installScript({ model: CHAT_FOLDER })],
+    [`${OWN}to-download.js`, await installScript({ model: CHAT_MODEL, load: { hub: hub.url } })],
     ...Array.from(chatCheckpoint(), ([name, file]) => [CHAT_FOLDER + name, file.read(0, file.size)] as const),
   ]);
   const folders = [
     [`${OWN}package/`, sirv(join(ROOT, 'dist-package'))],
-    [BASE_FOLDER, sirv(join(ROOT, 'public/models/storyteller'))],
     ['/', sirv(checkout, { dev: true })],
   ] as const;
   const server = createServer((request, response) => {

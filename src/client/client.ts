@@ -1,13 +1,19 @@
+/// <reference lib="esnext.disposable" preserve="true" />
+import type { Optional } from '../batching/records.ts';
 import type { AnyDeployment, DeploymentTypes } from '../protocol/deployment.ts';
 import { lengthOfChat, type ChatMessage, type TokenizeChatOptions } from '../protocol/chat.ts';
 import { createClientId, type ClientId, type RequestId } from '../protocol/ids.ts';
-import type {
-  Detokenization,
-  ModelLoad,
-  StoredModel,
-  SuggestedModel,
-  Tokenization,
+import {
+  EMBEDDED_MODEL,
+  modelNameOf,
+  type Detokenization,
+  type DtypeChoice,
+  type StoredModel,
+  type SuggestedModel,
+  type Tokenization,
 } from '../protocol/models.ts';
+import { LoadCancelledError } from '../protocol/errors/hub.ts';
+import type { GenerationOptions } from '../protocol/generation.ts';
 import type { BackendChoice } from '../protocol/ladder.ts';
 import type { BatchingPolicy, BatchKnobs, TabserveStatus } from '../protocol/status.ts';
 import type { BatchRecord, StepBatch } from '../protocol/stats.ts';
@@ -23,10 +29,23 @@ import { Calls } from './calls.ts';
 import { Connection } from './connection.ts';
 import { DeploymentResponse } from './deployment-response.ts';
 import { GenerationResponse } from './generation-response.ts';
-import type { DeploymentHandle, DeploymentMap, TextGeneratorHandle } from './handles.ts';
+import type {
+  DeploymentHandle,
+  DeploymentMap,
+  Prompt,
+  RequestOptions,
+  TextGeneratorHandle,
+} from './handles.ts';
 import type { OpenLink } from './links/link.ts';
 import { openLink } from './links/open-link.ts';
-import { toModelSource, type LoadModelOptions, type ModelReference } from './model-source.ts';
+import {
+  checkDtype,
+  keepStored,
+  toFirstSource,
+  toModelSource,
+  type LoadModelOptions,
+  type ModelReference,
+} from './model-source.ts';
 import { OutstandingRequests } from './outstanding-requests.ts';
 import { bridgeOfPage, hubOfPage, upstreamOfPage } from './page-settings.ts';
 import { PolicyOverride } from './policy-override.ts';
@@ -44,19 +63,28 @@ export interface ConnectOptions {
    * The app's name among those of its origin: 1 to 32 letters, digits, hyphens or underscores. Tabs of the same name share one
    * worker and its stored models. Apps with different names, or without one, never meet.
    */
-  readonly name?: string;
+  readonly name?: string | undefined;
   /**
    * Where to run. `auto`, the default, takes the upstream that the bridge was started with, else WebGPU, else WASM. The leading
    * tab decides for all tabs.
    */
-  readonly backend?: BackendChoice;
+  readonly backend?: BackendChoice | undefined;
   /**
-   * Folder of the first model in the hub's layout, relative to the page; `models/storyteller/` by default. With `null` the app
-   * begins without a model: only its own deployments serve until `loadModel`. The leading tab decides for all tabs.
+   * The model that the app begins with. It is an ID of the hub, such as `HuggingFaceTB/SmolLM2-135M-Instruct`, which is downloaded
+   * once and then loaded from this device; or the address of a folder in the hub's layout, relative to the page, which begins with
+   * `/`, `./`, `../`, `http:` or `https:`; or `storyteller`, the small model of the package, which is the default. With `null` no
+   * model serves until `loadModel`, only the app's own deployments. The leading tab decides for all tabs.
    */
-  readonly modelUrl?: string | null;
-  /** Origin of the hub that `loadModel` uses by default. If left out, the bridge's hub, else huggingface.co. */
-  readonly hub?: string;
+  readonly model?: string | null | undefined;
+  /** The precision of that model's weights. `auto`, the default, takes the best one that the device has and that fits. */
+  readonly dtype?: DtypeChoice | undefined;
+  /** Origin of the hub that `model` and `loadModel` use. If left out, the bridge's hub, else huggingface.co. */
+  readonly hub?: string | undefined;
+  /**
+   * Whether this tab may lead, which means to run the worker; true by default. With false, as for the popup of an extension, it only
+   * follows: while no other tab leads, its requests wait, in state `loading`, and `status().waitReason` says so.
+   */
+  readonly canLead?: boolean | undefined;
 }
 
 /**
@@ -68,37 +96,51 @@ export interface ConnectOptions {
  *
  * @param options How this tab joins. All tabs of an app give the same `name`.
  * @returns The client of this tab.
- * @throws InvalidOptionError if `name` has other characters or is too long.
+ * @throws InvalidOptionError for a `name` of other characters or of too many, and for a `model`, `dtype` or `hub` that can't be.
  * @throws NoBrowserError outside of a page.
+ * @throws CannotFollowError for `canLead: false` where the browser shares no worker between tabs.
  */
 export async function connect<const Deployments extends readonly AnyDeployment[] = readonly []>({
   worker: createWorker,
   name: app,
   backend = 'auto',
-  modelUrl = 'models/storyteller/',
-  hub,
+  model = EMBEDDED_MODEL,
+  dtype = 'auto',
+  canLead = true,
+  ...given
 }: ConnectOptions): Promise<TabserveClient<DeploymentTypes<Deployments>>> {
   if (!('document' in globalThis && 'Worker' in globalThis)) throw NoBrowserError.of();
   if (app !== undefined) checkAppName(app);
+  checkDtype(dtype);
+  const hub = given.hub ?? hubOfPage();
+  const first = toFirstSource(model, { hub });
+  if (first.type === 'hub') keepStored();
   const clientId = createClientId();
   const upstream = upstreamOfPage();
   const bridgeUrl = bridgeOfPage();
   const host = {
     createWorker,
     backend,
-    modelUrl: modelUrl === null ? '' : toFolderUrl(modelUrl),
+    model: first,
+    dtype,
     ...(app !== undefined && { app }),
     ...(upstream && { upstream }),
     ...(bridgeUrl !== undefined && { bridgeUrl }),
   };
-  const open: OpenLink = (listener) => openLink({ clientId, host }, listener);
-  return new TabserveClient(clientId, open, hub ?? hubOfPage());
+  const open: OpenLink = (listener) => openLink({ clientId, host, canLead }, listener);
+  const client = new TabserveClient<DeploymentTypes<Deployments>>(clientId, open, hub);
+  logFailures(client);
+  return client;
 }
 
-/** Absolute, with a slash at its end. */
-function toFolderUrl(modelUrl: string): string {
-  const { href } = new URL(modelUrl, document.baseURI);
-  return href.endsWith('/') ? href : `${href}/`;
+/** A page that shows no state would fail in silence. Each cause is logged once. */
+function logFailures(client: Pick<TabserveClient, 'subscribe'>): void {
+  const logged = new Set<string>();
+  client.subscribe('status', ({ state, error }) => {
+    if (state !== 'failed' || !error || logged.has(error.message)) return;
+    logged.add(error.message);
+    console.error(`Tabserve has failed. ${error.code}: ${error.message}`);
+  });
 }
 
 /** Sends requests to the worker, in whichever tab it runs, and returns its answers. */
@@ -130,6 +172,20 @@ export class TabserveClient<Deployments extends DeploymentMap = DeploymentTypes<
   }
 
   /**
+   * Continues a prompt: iterate the response for chunks as they come, or await it for the result.
+   *
+   * Never throws: an error rejects the response, and names the wrong option or part of the prompt.
+   */
+  generate(prompt: Prompt, options?: GenerationOptions & RequestOptions): GenerationResponse {
+    return this.getHandle('text-generator').remote(prompt, options);
+  }
+
+  /** Answers a chat, through the model's own chat template. As `generate` otherwise. */
+  chat(messages: readonly ChatMessage[], options?: GenerationOptions & RequestOptions): GenerationResponse {
+    return this.generate(messages, options);
+  }
+
+  /**
    * How to call the text generator, which every worker has.
    *
    * @param caller The HTTP client that this client asks for. The worker accepts it only from the bridge.
@@ -155,7 +211,7 @@ export class TabserveClient<Deployments extends DeploymentMap = DeploymentTypes<
    * @returns All knobs.
    * @throws InvalidOptionError or UnknownOptionError; then nothing changes.
    */
-  configure(name: 'text-generator', knobs: Partial<BatchingPolicy>): Promise<BatchingPolicy>;
+  configure(name: 'text-generator', knobs: Optional<BatchingPolicy>): Promise<BatchingPolicy>;
   /**
    * Turns knobs of another deployment for all tabs. They take effect at its next batch.
    *
@@ -163,7 +219,7 @@ export class TabserveClient<Deployments extends DeploymentMap = DeploymentTypes<
    * @returns All knobs.
    * @throws InvalidOptionError, UnknownOptionError or UnknownDeploymentError; then nothing changes.
    */
-  configure(name: string, knobs: Partial<BatchKnobs>): Promise<BatchKnobs>;
+  configure(name: string, knobs: Optional<BatchKnobs>): Promise<BatchKnobs>;
   configure(name: string, knobs: object): Promise<BatchingPolicy | BatchKnobs> {
     return this.#calls.ask({ type: 'configure', deployment: name, knobs });
   }
@@ -175,7 +231,7 @@ export class TabserveClient<Deployments extends DeploymentMap = DeploymentTypes<
    * @throws OverrideHeldError while any tab holds an override.
    * @throws InvalidOptionError or UnknownOptionError; then nothing changes.
    */
-  async overridePolicy(knobs: Partial<BatchingPolicy> = {}): Promise<PolicyOverride> {
+  async overridePolicy(knobs: Optional<BatchingPolicy> = {}): Promise<PolicyOverride> {
     if (this.#connection.override?.signal.aborted === false) throw OverrideHeldError.byThisTab();
     const override = new PolicyOverride((call) => this.#calls.ask(call));
     this.#connection.override = override;
@@ -203,9 +259,8 @@ export class TabserveClient<Deployments extends DeploymentMap = DeploymentTypes<
    * Loads another model for all tabs. The current model serves until the new one is ready. A model of the hub is downloaded once and
    * stored: the next time it loads from this device, without the network. If the load fails, the current model keeps serving.
    *
-   * @param model An ID of the hub, `storyteller` for the embedded model, or a folder's files.
-   * @param options The precision, and whether running requests finish or start again.
-   * @param onProgress Gets the progress that every tab sees as `status().load`.
+   * @param model An ID of the hub, `storyteller` for the embedded model, the address of a folder, or a folder's files.
+   * @param options The precision, whether running requests finish or start again, and who gets the progress.
    * @returns The status, once the new model serves.
    * @throws InvalidOptionError, ModelNotFoundError, ModelAccessError, HubUnreachableError, HubUnavailableError, HubRateLimitError,
    *   HubAnswerError, HubRedirectError, ModelFileMissingError, ModelFileCorruptError, UnsupportedModelError, UnsupportedDtypeError, ModelTooLargeError,
@@ -214,17 +269,23 @@ export class TabserveClient<Deployments extends DeploymentMap = DeploymentTypes<
    */
   async loadModel(
     model: ModelReference,
-    { dtype = 'auto', whenBusy = 'finish', signal, ...given }: LoadModelOptions = {},
-    onProgress?: (load: ModelLoad) => void,
+    {
+      dtype = 'auto',
+      whenBusy = 'finish',
+      revision,
+      hub = this.#hub,
+      signal,
+      onProgress,
+    }: LoadModelOptions = {},
   ): Promise<TabserveStatus> {
-    const hub = given.hub ?? this.#hub;
-    const source = await toModelSource(model, { ...given, ...(hub !== undefined && { hub }) });
-    signal?.throwIfAborted();
-    // Asks the browser not to evict stored models. The bridge runs in Node, which has no storage.
-    if ('storage' in navigator) void navigator.storage.persist();
+    checkDtype(dtype);
+    const source = await toModelSource(model, { revision, hub });
+    const modelName = modelNameOf(source);
+    if (signal?.aborted) throw LoadCancelledError.byCaller(modelName, signal.reason);
+    keepStored();
     const unsubscribe = this.subscribe('status', ({ load }) => load && onProgress?.(load));
     const cancel = (): void => {
-      this.steerLoad('cancel');
+      this.cancelLoad();
       // Without a worker, nothing answers the cancellation.
       if (!this.#connection.isServed) this.#calls.dropRefused();
     };
@@ -232,15 +293,28 @@ export class TabserveClient<Deployments extends DeploymentMap = DeploymentTypes<
     try {
       await this.#calls.ask({ type: 'load-model', source, dtype, whenBusy }, signal);
       return this.status();
+    } catch (error) {
+      const isByCaller = signal?.aborted && error instanceof LoadCancelledError;
+      throw isByCaller ? LoadCancelledError.byCaller(modelName, signal.reason) : error;
     } finally {
       unsubscribe();
       signal?.removeEventListener('abort', cancel);
     }
   }
 
-  /** Pauses, resumes or cancels the current load, whichever tab started it. */
-  steerLoad(action: 'pause' | 'resume' | 'cancel'): void {
-    this.#connection.post({ type: 'steer-load', action });
+  /** Pauses the download of the model that is being loaded, whichever tab started it. */
+  pauseLoad(): void {
+    this.#connection.post({ type: 'steer-load', action: 'pause' });
+  }
+
+  /** Goes on with a paused download. */
+  resumeLoad(): void {
+    this.#connection.post({ type: 'steer-load', action: 'resume' });
+  }
+
+  /** Cancels the current load, whichever tab started it: its `loadModel` rejects with LoadCancelledError. The downloaded part is kept. */
+  cancelLoad(): void {
+    this.#connection.post({ type: 'steer-load', action: 'cancel' });
   }
 
   /** Models that are stored on this device, and downloads that are not complete yet. */
@@ -281,7 +355,7 @@ export class TabserveClient<Deployments extends DeploymentMap = DeploymentTypes<
    */
   tokenize(
     text: string,
-    { addSpecialTokens = true }: { readonly addSpecialTokens?: boolean } = {},
+    { addSpecialTokens = true }: { readonly addSpecialTokens?: boolean | undefined } = {},
   ): Promise<Tokenization> {
     const refusal = textRefusal('text', text.length, MAX_TEXT_LENGTH);
     if (refusal) return Promise.reject(refusal);
@@ -348,6 +422,12 @@ export class TabserveClient<Deployments extends DeploymentMap = DeploymentTypes<
   /** Leaves the other tabs. Outstanding requests of this client reject with ClosedError. */
   close(): void {
     this.#connection.close();
+  }
+
+  /** As `close()`, at the end of a scope: `await using serve = await connect(…)`. */
+  [Symbol.asyncDispose](): Promise<void> {
+    this.close();
+    return Promise.resolve();
   }
 
   #begin(activity: readonly RequestActivity[]): void {

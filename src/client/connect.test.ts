@@ -18,3 +18,12 @@ it('connect refuses a name that locks and folders cannot have', async () => {
   vi.stubGlobal('Worker', EventTarget);
   await expect(connect({ worker, name: 'a/b' })).rejects.toMatchObject({ code: 'INVALID_OPTION' });
 });
+
+it('connect refuses a path that may be an ID of the hub, and says how to write it', async () => {
+  vi.stubGlobal('document', { baseURI: 'http://localhost/', querySelector: () => null });
+  vi.stubGlobal('Worker', EventTarget);
+  await expect(connect({ worker, model: 'models/chat/' })).rejects.toMatchObject({
+    code: 'INVALID_OPTION',
+    message: expect.stringContaining('begins with `/`, `./` or `https://`'),
+  });
+});

@@ -1,5 +1,23 @@
-import { describe, expect, it } from 'vitest';
-import { toModelSource } from './model-source.ts';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { checkDtype, toFirstSource, toModelSource } from './model-source.ts';
+
+beforeEach(() => vi.stubGlobal('document', { baseURI: 'http://localhost/app/' }));
+afterEach(() => void vi.unstubAllGlobals());
+
+describe('the first model', () => {
+  it('may be none', () => expect(toFirstSource(null, {})).toEqual({ type: 'none' }));
+  it('is otherwise named as one to load', () =>
+    expect(toFirstSource('gpt2', { hub: 'http://localhost:9000' })).toMatchObject({
+      type: 'hub',
+      id: 'gpt2',
+    }));
+});
+
+it.each(['auto', 'q4'])('a model may have the dtype %s', (dtype) =>
+  expect(checkDtype(dtype)).toBeUndefined(),
+);
+it('a dtype that there is not is refused by name', () =>
+  expect(() => checkDtype('int3')).toThrow(/`?dtype`?.*auto, fp16.*int3/));
 
 describe('a model to load', () => {
   it('is an id on huggingface.co, or on the hub that is named', async () => {
@@ -20,6 +38,15 @@ describe('a model to load', () => {
     expect(await toModelSource('storyteller', {})).toEqual({ type: 'embedded' });
   });
 
+  it.each([
+    ['/models/x/', 'http://localhost/models/x/'],
+    ['./models/x', 'http://localhost/app/models/x/'],
+    ['../x', 'http://localhost/x/'],
+    ['https://cdn.example/x/', 'https://cdn.example/x/'],
+  ])('is the folder at the address %s', async (model, url) => {
+    expect(await toModelSource(model, {})).toEqual({ type: 'address', url });
+  });
+
   it('is the files of a folder', async () => {
     const file = new File(['{}'], 'config.json');
     Object.defineProperty(file, 'webkitRelativePath', { value: 'my-gpt2/config.json' });
@@ -27,12 +54,19 @@ describe('a model to load', () => {
     expect(source).toEqual({ type: 'files', name: 'my-gpt2', files: [file] });
   });
 
-  it.each(['', 'a/b/c', '../secret', 'a/../b', 'a b', 'https://huggingface.co/gpt2', 'a'.repeat(101)])(
-    'is not %j',
-    async (id) => {
-      await expect(toModelSource(id, {})).rejects.toMatchObject({ code: 'INVALID_OPTION' });
-    },
-  );
+  it.each([
+    '',
+    'a/b/c',
+    'models/x/',
+    'a/../b',
+    'a b',
+    'https://',
+    'ftp://host/gpt2',
+    'file:///x',
+    'a'.repeat(101),
+  ])('is not %j', async (id) => {
+    await expect(toModelSource(id, {})).rejects.toMatchObject({ code: 'INVALID_OPTION' });
+  });
 
   it.each([{ hub: 'huggingface.co' }, { hub: 'ftp://hub' }, { revision: '' }])(
     'does not come from %j',

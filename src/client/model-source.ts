@@ -1,52 +1,63 @@
 import { InvalidOptionError } from '../batching/errors.ts';
-import type { DtypeChoice, ModelSource, WhenBusy } from '../protocol/models.ts';
+import {
+  DTYPE_CHOICES,
+  EMBEDDED_MODEL,
+  type DtypeChoice,
+  type FirstSource,
+  type ModelLoad,
+  type ModelSource,
+  type WhenBusy,
+} from '../protocol/models.ts';
 import { MAX_NAME_LENGTH } from '../protocol/wire.ts';
 
-/** A model's ID on the hub, or its files: a folder that the user has picked, or its files. */
+/**
+ * A model's ID on the hub; `storyteller`, the embedded model; the address of a folder in the hub's layout, relative to the page,
+ * which begins with `/`, `./`, `../`, `http:` or `https:`; or a folder that the user has picked, or its files.
+ */
 export type ModelReference = string | FileSystemDirectoryHandle | Iterable<File>;
 
 export interface SourceOptions {
   /** A GGUF file of the repository. `owner/name:Q4_K_M` names one by its type. */
-  readonly file?: string;
+  readonly file?: string | undefined;
   /** A branch, a tag or a commit; `main` by default. */
-  readonly revision?: string;
+  readonly revision?: string | undefined;
   /**
    * Origin of the hub. The page's Content-Security-Policy has to allow it. By default `?hub=` of the page's address, else the hub that the server was
    * started with, else `https://huggingface.co`.
    */
-  readonly hub?: string;
+  readonly hub?: string | undefined;
 }
 
 /** Options of `loadModel`. */
 export interface LoadModelOptions extends SourceOptions {
   /** The precision of the weights. `auto`, the default, takes the best one that the device has and that fits. */
-  readonly dtype?: DtypeChoice;
+  readonly dtype?: DtypeChoice | undefined;
   /** Whether running requests finish with the old model, which is the default, or start again with the new one. */
-  readonly whenBusy?: WhenBusy;
-  /** Cancels the load when it aborts. The downloaded part is kept. */
-  readonly signal?: AbortSignal;
+  readonly whenBusy?: WhenBusy | undefined;
+  /** Cancels the load when it aborts: `loadModel` rejects with an AbortError. The downloaded part is kept. */
+  readonly signal?: AbortSignal | undefined;
+  /** Gets the progress that every tab sees as `status().load`. */
+  readonly onProgress?: ((load: ModelLoad) => void) | undefined;
 }
 
 const DEFAULT_HUB = 'https://huggingface.co';
 
-/** The id of the embedded model. */
-const EMBEDDED = 'storyteller';
+const ADDRESS = /^(?:\.{0,2}\/|https?:\/\/)/i;
 
 const ID = /^(?!\.)[\w.-]+(?:\/(?!\.)[\w.-]+)?(?::[\w.-]+)?$/;
+
+interface NamedSourceOptions {
+  readonly file?: string | undefined;
+  readonly revision?: string | undefined;
+  readonly hub?: string | undefined;
+}
 
 /** @throws InvalidOptionError. */
 export async function toModelSource(
   model: ModelReference,
-  { revision = 'main', hub = DEFAULT_HUB, file }: SourceOptions,
+  options: NamedSourceOptions,
 ): Promise<ModelSource> {
-  if (model === EMBEDDED) return { type: 'embedded' };
-  if (typeof model === 'string') {
-    const id = file === undefined ? model : `${model}:${file}`;
-    if (!ID.test(id) || id.length > MAX_NAME_LENGTH) {
-      throw InvalidOptionError.of('model', 'a Hugging Face model ID such as `openai-community/gpt2`', model);
-    }
-    return { type: 'hub', id, revision: requireName('revision', revision), hub: originOf(hub) };
-  }
+  if (typeof model === 'string') return toNamedSource(model, options);
   if ('getFileHandle' in model) {
     return { type: 'files', name: model.name, files: await filesIn(model) };
   }
@@ -55,6 +66,54 @@ export async function toModelSource(
   const [single, ...others] = files;
   const name = folder || (single && others.length === 0 ? single.name.replace(/\.gguf$/, '') : 'files');
   return { type: 'files', name, files };
+}
+
+/** @throws InvalidOptionError. */
+export function toFirstSource(model: string | null, options: NamedSourceOptions): FirstSource {
+  return model === null ? { type: 'none' } : toNamedSource(model, options);
+}
+
+/** @throws InvalidOptionError. */
+export function checkDtype(dtype: string): void {
+  if (DTYPE_CHOICES.every((choice) => choice !== dtype))
+    throw InvalidOptionError.of('dtype', `one of ${DTYPE_CHOICES.join(', ')}`, dtype);
+}
+
+/** Asks the browser not to evict stored models. The bridge runs in Node, which has no storage. */
+export function keepStored(): void {
+  if ('storage' in navigator) void navigator.storage.persist();
+}
+
+function toNamedSource(
+  model: string,
+  { file, revision = 'main', hub = DEFAULT_HUB }: NamedSourceOptions,
+): Exclude<FirstSource, { type: 'none' }> {
+  if (model === EMBEDDED_MODEL) return { type: 'embedded' };
+  if (isAddress(model)) return { type: 'address', url: folderUrl(model) };
+  const id = file === undefined ? model : `${model}:${file}`;
+  if (!isModelId(id)) {
+    throw InvalidOptionError.of(
+      'model',
+      'a Hugging Face model ID such as `openai-community/gpt2`, or the address of a folder, which begins with `/`, `./` or `https://`',
+      model,
+    );
+  }
+  return { type: 'hub', id, revision: requireName('revision', revision), hub: originOf(hub) };
+}
+
+/** Whether this can be an ID of the hub: `owner/name`, or the name alone; perhaps with a GGUF file, as in `owner/name:Q4_K_M`. */
+export function isModelId(model: string): boolean {
+  return ID.test(model) && model.length <= MAX_NAME_LENGTH;
+}
+
+/** Whether this names a folder, and not a model of the hub. An ID has neither a scheme nor a leading dot or slash. */
+export function isAddress(model: string): boolean {
+  return ADDRESS.test(model) && URL.canParse(model, document.baseURI);
+}
+
+function folderUrl(model: string): string {
+  const { href } = new URL(model, document.baseURI);
+  return href.endsWith('/') ? href : `${href}/`;
 }
 
 function requireName(option: string, value: string): string {

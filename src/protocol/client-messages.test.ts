@@ -73,7 +73,8 @@ const PAST = {
 const INIT = {
   version,
   type: 'init',
-  modelUrl: 'http://localhost/',
+  model: { type: 'embedded' },
+  dtype: 'auto',
   backend: 'auto',
   isShared: true,
   lifeLock: 'tabserve:worker:1',

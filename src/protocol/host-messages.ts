@@ -1,5 +1,6 @@
 import * as v from 'valibot';
 import { backendChoice, rung } from './ladder.ts';
+import { dtypeChoice, firstSource } from './models.ts';
 import { fault, workerPast } from './recovery.ts';
 import { requestId } from './requests.ts';
 import { count, duration, name, parse, version, type Wire } from './wire.ts';
@@ -23,8 +24,10 @@ export type UpstreamInit = Wire<typeof upstreamInit>;
 const workerInit = message('init', {
   /** The app's name, unique within its origin. Left out for the app without a name. */
   app: v.exactOptional(name),
-  /** The folder of the embedded model, ending in `/`. Empty: no model serves until `load-model`. */
-  modelUrl: v.string(),
+  /** The model that serves until `load-model`. */
+  model: firstSource,
+  /** The precision of that model. */
+  dtype: dtypeChoice,
   backend: backendChoice,
   /** Generates texts if the backend is `auto`. */
   upstream: v.exactOptional(upstreamInit),
@@ -38,6 +41,9 @@ const workerInit = message('init', {
 });
 /** The tab's first message to the worker. */
 export type WorkerInit = Wire<typeof workerInit>;
+
+/** The model that a worker begins with. */
+export type FirstModelInit = Pick<WorkerInit, 'model' | 'dtype'>;
 
 export function parseWorkerInit(data: unknown): WorkerInit | undefined {
   return parse(workerInit, data);

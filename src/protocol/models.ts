@@ -18,7 +18,9 @@ const dtype = v.picklist(DTYPES);
  */
 export type Dtype = Wire<typeof dtype>;
 
-export const dtypeChoice = v.picklist(['auto', ...DTYPES]);
+export const DTYPE_CHOICES = ['auto', ...DTYPES] as const;
+
+export const dtypeChoice = v.picklist(DTYPE_CHOICES);
 /**
  * `auto`: the best precision that the device has and that fits.
  *
@@ -26,26 +28,55 @@ export const dtypeChoice = v.picklist(['auto', ...DTYPES]);
  */
 export type DtypeChoice = Wire<typeof dtypeChoice>;
 
-export const modelSource = v.variant('type', [
-  /** The model that comes with the page. */
-  v.object({ type: v.literal('embedded') }),
-  v.object({
-    type: v.literal('hub'),
-    /** Origin of the hub. */
-    hub: name,
-    /** `owner/name`. */
-    id: name,
-    /** A branch, a tag or a commit. */
-    revision: name,
-  }),
-  v.object({ type: v.literal('files'), name, files: v.array(v.instance(File)) }),
-]);
+/** The ID of the embedded model. */
+export const EMBEDDED_MODEL = 'storyteller';
+
+/** The model that comes with the package. The worker knows where its files lie. */
+const embedded = v.object({ type: v.literal('embedded') });
+/** A folder in the hub's layout: an absolute URL that ends in `/`. */
+const address = v.object({ type: v.literal('address'), url: v.string() });
+const hub = v.object({
+  type: v.literal('hub'),
+  /** Origin of the hub. */
+  hub: name,
+  /** `owner/name`. */
+  id: name,
+  /** A branch, a tag or a commit. */
+  revision: name,
+});
+const files = v.object({ type: v.literal('files'), name, files: v.array(v.instance(File)) });
+
+export const fetchedSource = v.variant('type', [embedded, address]);
+/** A model that is fetched at each start and never stored. */
+export type FetchedSource = Wire<typeof fetchedSource>;
+
+export const modelSource = v.variant('type', [embedded, address, hub, files]);
 /** Where `loadModel` finds a model. */
 export type ModelSource = Wire<typeof modelSource>;
 
-export function modelNameOf(source: ModelSource, embeddedName: string): string {
-  if (source.type === 'hub') return source.id;
-  return source.type === 'files' ? source.name : embeddedName;
+export function isFetched(source: ModelSource): source is FetchedSource {
+  return source.type === 'embedded' || source.type === 'address';
+}
+
+/** `none`: no model serves until `load-model`. */
+export const firstSource = v.variant('type', [embedded, address, hub, v.object({ type: v.literal('none') })]);
+/** Where a worker finds the model that it begins with. */
+export type FirstSource = Wire<typeof firstSource>;
+
+/** The ID of the model that a source yields. */
+export function modelNameOf(source: ModelSource): string {
+  switch (source.type) {
+    case 'embedded':
+      return EMBEDDED_MODEL;
+    case 'address':
+      return URL.parse(source.url)?.pathname.split('/').at(-2) || source.url;
+    case 'hub':
+      return source.id;
+    case 'files':
+      return source.name;
+    default:
+      return source satisfies never;
+  }
 }
 
 export const whenBusy = v.picklist(['finish', 'resubmit']);
@@ -161,7 +192,7 @@ export type LoadProgress = Wire<typeof loadProgress>;
 export const modelLoad = v.object({
   /** The hub's ID, or the name of a folder. */
   id: v.string(),
-  /** `steerLoad('pause')` stopped the download. */
+  /** `pauseLoad()` stopped the download. */
   isPaused: v.boolean(),
   /** `resolve`: asks the hub for the list of files. `drain`: the old model finishes its requests. */
   phase: v.picklist(['resolve', 'download', 'verify', 'convert', 'prepare', 'check', 'compile', 'drain']),

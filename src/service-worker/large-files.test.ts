@@ -20,7 +20,7 @@ describe('the files of a version', () => {
 
   test('are stored at once but for models and the runtime', () => {
     expect(small.map(({ url }) => url)).toEqual(['index.html', 'assets/page-abcd_123.js']);
-    expect(large).toHaveLength(4);
+    expect(large).toHaveLength(3);
   });
 
   test('without a large one are split too', () => {
@@ -40,7 +40,7 @@ describe('the files of a version', () => {
     expect(wasm).toEqual([`${FOLDER}${MODEL}`, `${FOLDER}assets/ort-wasm-simd-threaded-abcd_123.wasm`]);
     const webgpu = files.neededFor('webgpu');
     expect(webgpu).toHaveLength(2);
-    expect(webgpu.at(-1)).toMatch(/threaded\.(?:jspi|asyncify)-/);
+    expect(webgpu.at(-1)).toMatch(/threaded\.jspi-/);
   });
 });
 

@@ -1,6 +1,6 @@
 import type { PrecacheEntry } from 'serwist';
 
-import { buildFor, WASM_FILES } from '../worker/runtime/ort/ort-builds.ts';
+import { WASM_FILES } from '../worker/runtime/ort/ort-builds.ts';
 import type { KeepMessage } from './keep-message.ts';
 
 /** Megabytes each, and a page needs few of them: they are stored when it does, not when the service worker is installed. */
@@ -36,7 +36,7 @@ export class LargeFiles {
 
   /** Files that the page needs offline when the model runs on this backend: the models, and one `.wasm` file. */
   neededFor(backend: KeepMessage['backend']): readonly string[] {
-    const runtime = `/${WASM_FILES[buildFor(backend)].replace(/\.wasm$/, '-')}`;
+    const runtime = `/${WASM_FILES[backend].replace(/\.wasm$/, '-')}`;
     return [...this.#keys.keys()].filter(
       (address) => !address.endsWith('.wasm') || address.includes(runtime),
     );

@@ -16,6 +16,7 @@ import { SiteHeader } from './header/site-header.tsx';
 import { readPermalink } from './share/permalink.ts';
 import { afterPaint } from './drawing/after-paint.ts';
 import { connectStore } from './state/connect-store.ts';
+import { connectOptionsOf } from './models/connect-options.ts';
 import { noteStartTime } from './compose/start-times.ts';
 import { toWireError, watchMissingParts } from './parts/to-wire-error.ts';
 
@@ -61,11 +62,10 @@ async function start(root: Root): Promise<TabserveClient<PageDeployments> | unde
     return undefined;
   }
   try {
-    const hub = new URLSearchParams(location.search).get('hub');
     const serve = await connect<typeof deployments>({
       worker: createWorker,
       backend,
-      ...(hub !== null && { hub }),
+      ...connectOptionsOf(location.search),
     });
     window.tabserve = serve;
     const store = connectStore(serve);

@@ -1,13 +1,15 @@
 // The package's entry `tabserve/worker`: for the script of an app's own worker.
-export type { BatchContext, BatchEvent, BatchOptions, CutReason } from '../batching/batch.ts';
-export { InvalidOptionError } from '../batching/errors.ts';
-export { fromRayConfig } from '../batching/ray-config.ts';
-export {
-  defineDeployment,
-  type AnyDeployment,
-  type Deployment,
-  type DeploymentTypes,
-  type TypedDeployment,
-} from '../protocol/deployment.ts';
-export { loadOnnxModel, type OnnxModel } from './runtime/ort/onnx-model.ts';
-export { startWorker, type StartWorkerOptions } from './start-worker.ts';
+import { WASM_BUILD } from './runtime/ort/wasm-build.ts';
+import { WEBGPU_BUILD } from './runtime/ort/webgpu-build.ts';
+import type { StartWorkerOptions } from './start-options.ts';
+import { startWorkerWith } from './start-worker.ts';
+
+export * from './worker-exports.ts';
+
+/**
+ * Makes this dedicated worker serve the tabs of its app. Call it once, while the worker's script is evaluated. Otherwise the page's
+ * first message is lost.
+ */
+export function startWorker(options?: StartWorkerOptions): void {
+  startWorkerWith({ webgpu: WEBGPU_BUILD, wasm: WASM_BUILD }, options);
+}

@@ -1,5 +1,5 @@
 import { deployments } from '../deployments/registry.ts';
-import { startWorker } from './start-worker.ts';
+import { startWorker } from './index.ts';
 
 type InjectFaults = () => Promise<void>;
 

@@ -1,33 +1,24 @@
-import type { AnyDeployment } from '../protocol/deployment.ts';
 import { allowOwnScripts } from '../platform/own-scripts.ts';
 import { isForeignHello, parseClientMessage } from '../protocol/client-messages.ts';
 import { isHostPing, parseWorkerInit, type HostMessage, type WorkerInit } from '../protocol/host-messages.ts';
 import { namesOf } from '../protocol/names.ts';
 import { PROTOCOL_VERSION, type Unsigned } from '../protocol/wire.ts';
-import { forbidThreads, setRuntimeFolder } from './runtime/ort/ort.ts';
+import type { OrtBuilds } from './runtime/ort/ort-builds.ts';
+import { forbidThreads, setBuilds, setRuntimeFolder } from './runtime/ort/ort.ts';
 import { BridgedOutbox } from './serving/bridge/bridged-outbox.ts';
 import type { Outbox } from './serving/outbox.ts';
 import { ServeWorker } from './serving/serve-worker.ts';
 import { TabChannels } from './serving/tab-channels.ts';
-
-/** Options of a worker. */
-export interface StartWorkerOptions {
-  /** The deployments that the worker serves beside the text generator. Their names must differ. */
-  readonly deployments?: readonly AnyDeployment[];
-  /**
-   * The folder of onnxruntime's `.wasm` files, relative to the worker's script. By default, the place where the bundler has put
-   * them.
-   */
-  readonly runtimeUrl?: string;
-  /** Awaited before the worker serves. If it rejects, the worker fails and another one is started. */
-  readonly prepare?: () => Promise<void>;
-}
+import type { StartWorkerOptions } from './start-options.ts';
 
 /**
  * Makes this dedicated worker serve the tabs of its app. Call it once, while the worker's script is evaluated. Otherwise the page's
  * first message is lost.
+ *
+ * @param builds Of onnxruntime-web, that the worker chooses from.
  */
-export function startWorker(options: StartWorkerOptions = {}): void {
+export function startWorkerWith(builds: OrtBuilds, options: StartWorkerOptions = {}): void {
+  setBuilds(builds);
   // onnxruntime-web starts its threads from this worker.
   allowOwnScripts();
   if (options.runtimeUrl !== undefined)
@@ -120,7 +111,7 @@ class WorkerStart {
   }
 
   #start(tabs: Outbox): ServeWorker {
-    const { app, past, modelUrl, backend, upstream, bridgeUrl } = this.#init;
+    const { app, past, model, dtype, backend, upstream, bridgeUrl } = this.#init;
     const { deployments = [] } = this.#options;
     const outbox = new BridgedOutbox(tabs);
     const worker = new ServeWorker(deployments, outbox, {
@@ -132,7 +123,7 @@ class WorkerStart {
     // The browser reports an uncaught error to the host, but not a rejection.
     self.addEventListener('unhandledrejection', ({ reason }) => worker.fail(reason));
     void serveBridge(bridgeUrl, worker, outbox);
-    void worker.start(modelUrl, backend, upstream);
+    void worker.start({ model, dtype }, backend, upstream);
     return worker;
   }
 

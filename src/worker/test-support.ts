@@ -4,7 +4,7 @@ import { DEFAULT_POLICY } from '../batching/generation/policy.ts';
 import type { LoadedModel } from './runtime/loaded-model.ts';
 import type { ChatTemplate } from './models/tokenizer/chat-template.ts';
 import { ByteTextStream } from './models/tokenizer/text-stream.ts';
-import type { HostMessage } from '../protocol/host-messages.ts';
+import type { FirstModelInit, HostMessage } from '../protocol/host-messages.ts';
 import type { KnobSettings, TabRole, WorkerStatus } from '../protocol/status.ts';
 import type { OverrideId, WorkerId } from '../protocol/ids.ts';
 import type { ModelInfo, ServedModel } from '../protocol/models.ts';
@@ -19,6 +19,9 @@ import type { Locks } from '../protocol/locks.ts';
 import type { WorkerPort } from '../client/links/worker-host.ts';
 
 /** Builders and fakes for the tests of this folder and its neighbors; production code never imports this file. */
+
+/** Test support: a worker begins with this model unless the app names another one. */
+export const EMBEDDED: FirstModelInit = { model: { type: 'embedded' }, dtype: 'auto' };
 
 export function workerId(name: string): WorkerId {
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- a brand has no other way in
@@ -202,6 +205,10 @@ export class RecordingLinkListener implements LinkListener {
 
   onRole(role: TabRole): void {
     this.log.push(role);
+  }
+
+  onLeader(isThere: boolean): void {
+    this.log.push(isThere ? 'led' : 'no leader');
   }
 
   onSuspend(): void {

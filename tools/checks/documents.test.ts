@@ -1,32 +1,51 @@
 import { globSync, readFileSync } from 'node:fs';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join, resolve } from 'node:path';
-import { expect, it, onTestFinished } from 'vitest';
+import { expect, it } from 'vitest';
 
 import manifest from '../../package.json' with { type: 'json' };
 import { batch, type BatchOptions } from '../../src/batching/batch.ts';
-import type { AnyDeployment } from '../../src/protocol/deployment.ts';
+import { codeBlocksFor, codeBlocksOf, DOCUMENTS, HARNESSES, placeOf } from '../documents/code-blocks.ts';
+import { checkCommand, commandsOf } from '../documents/commands.ts';
 
-const REGISTRY = 'src/deployments/registry.ts';
-
-/** The first code block of a document that begins with this text. */
-function blockOf(document: string, beginning: string): string {
-  const blocks = readFileSync(document, 'utf8')
-    .split('```')
-    .filter((_, index) => index % 2 === 1);
-  const block = blocks.find((text) => text.replace(/^\w+\n/, '').startsWith(beginning));
-  if (block === undefined) throw new Error(`${document} has no block that begins with ${beginning}`);
-  return block.replace(/^\w+\n/, '');
-}
+const everyBlock = DOCUMENTS.flatMap(codeBlocksOf);
 
 /** The code of the documents that makes a client, and what it imports from the package. */
-const blocks = globSync(['README.md', 'docs/*.md']).flatMap((document) =>
-  readFileSync(document, 'utf8')
-    .split('```')
-    .filter((block, index) => index % 2 === 1 && /^(?:[jt]sx?|html)\n/.test(block))
-    .map((code) => ({ document, code })),
-);
+const blocks = everyBlock.filter(({ language }) => /^(?:[jt]sx?|html)$/.test(language));
+
+it('each code block names the harness that runs it', () => {
+  expect(everyBlock.length).toBeGreaterThan(40);
+  const unknown = everyBlock.filter(({ harness }) => !Object.hasOwn(HARNESSES, harness));
+  expect(unknown.map((block) => `${placeOf(block)}: ${block.harness || 'no mark'}`)).toEqual([]);
+});
+
+it('each harness is a file that takes its blocks from the documents', () => {
+  for (const [harness, file] of Object.entries(HARNESSES).filter(([, path]) => path !== ''))
+    expect(readFileSync(file, 'utf8')).toMatch(new RegExp(`['"]${harness}['"]`));
+});
+
+it('blocks that nothing runs are few, and say why', () => {
+  const shown = everyBlock.filter(({ harness }) => harness === 'shown');
+  expect(shown.map(({ document, argument }) => `${document}: ${argument}`)).toEqual([
+    'docs/architecture.md: it is a drawing',
+    'docs/static-site.md: only GitHub runs workflows',
+  ]);
+});
+
+it('commands of the documents name scripts, options and files that are there', () => {
+  const commands = codeBlocksFor('shell').flatMap((block) =>
+    commandsOf(block.code).map((command) => ({ block, command })),
+  );
+  const problems = commands
+    .filter(({ command }) => !command.startsWith('curl '))
+    .flatMap(({ block, command }) => {
+      try {
+        checkCommand(command, block);
+        return [];
+      } catch (error) {
+        return [`${placeOf(block)}: ${command}: ${String(error)}`];
+      }
+    });
+  expect(problems).toEqual([]);
+});
 
 it('the documents of the package import from its entries alone', () => {
   const entries = Object.keys(manifest.exports).map((entry) => entry.replace('.', 'tabserve'));
@@ -35,21 +54,6 @@ it('the documents of the package import from its entries alone', () => {
   );
   expect(imported.length).toBeGreaterThan(0);
   expect(imported.filter((from) => !entries.includes(from))).toEqual([]);
-});
-
-it('each client that the documents make with a name and a worker says which model it loads first', () => {
-  const calls = blocks.flatMap(({ document, code }) =>
-    [
-      ...code.matchAll(
-        /\b(connect|useTabserve|createTabserve|installPromptApi)\(\{(?:\n[^]*?\n\}\)|[^\n]*\}\))/g,
-      ),
-    ]
-      .map(([call]) => call)
-      .filter((call) => call.includes('name:') || call.includes('new Worker'))
-      .map((call) => ({ document, call })),
-  );
-  expect(calls.length).toBeGreaterThan(4);
-  expect(calls.filter(({ call }) => !call.includes('modelUrl:'))).toEqual([]);
 });
 
 it('the documents’ `batch` gathers its three calls into the batches that they name', async () => {
@@ -83,25 +87,3 @@ it('no example names a version of the package', () => {
   );
   expect(new Set(named)).toEqual(new Set(['file:../../tabserve.tgz']));
 });
-
-it.each(['README.md', 'docs/deployments.md'])(
-  '%s shows a deployment that works, under the name that the list of the page takes',
-  async (document) => {
-    const folder = await mkdtemp(join(tmpdir(), 'tabserve-documents-'));
-    onTestFinished(() => rm(folder, { recursive: true }));
-    const code = blockOf(document, '// src/deployments/shout.ts');
-    const path = join(folder, 'shout.ts');
-    await writeFile(
-      path,
-      code.replaceAll(/from '(\..+)'/g, (_, file: string) => `from '${resolve(REGISTRY, '..', file)}'`),
-    );
-    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- what it exports is checked below
-    const { shout } = (await import(/* @vite-ignore */ path)) as { readonly shout?: AnyDeployment };
-    expect(shout?.name).toBe('shout');
-    const context = { reason: 'full', itemSignals: [], signal: new AbortController().signal } as const;
-    const inputs = ['a', 'b'].map((text) => shout?.checkInput(text));
-    expect(await shout?.handler(inputs, context)).toEqual(['A! (one of 2)', 'B! (one of 2)']);
-    const [, line = ''] = blockOf(document, `// ${REGISTRY}`).split('\n');
-    expect(readFileSync(REGISTRY, 'utf8')).toContain(line.replace(', shout]', ']'));
-  },
-);

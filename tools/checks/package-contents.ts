@@ -1,80 +1,100 @@
-import { execFileSync } from 'node:child_process';
-import { mkdirSync, renameSync, rmSync } from 'node:fs';
+import { existsSync, globSync, readFileSync, statSync } from 'node:fs';
+import { join } from 'node:path';
 
-// Packs the package, lists its files by folder, and refuses files that do not belong to a release.
+import { STAGE, TARBALL } from '../package/build/paths.ts';
 
-const FOLDER = 'node_modules/.cache/package';
+// Lists the package's files by folder, and refuses a package with files that don't belong to a release, with other packages in its
+// wake, or larger than it has to be.
 
-/** The page for the command, the package's entries, and the files that npm always adds. */
+/** The page for the command, the package's entries, its documents, and the files that npm always adds. */
 const ALLOWED =
-  /^(?:dist\/(?:assets|models)\/|dist\/[\w.-]+$|dist-package\/|(?:package\.json|README\.md|LICENSE)$)/;
+  /^(?:dist\/(?:assets|models)\/|dist\/[\w.-]+$|dist-package\/|docs\/[\w/-]+\.md$|(?:package\.json|README\.md|CHANGELOG\.md|LICENSE)$)/;
 
 /** The page's copy of onnxruntime: the package has it once, in dist-package/. */
 const FORBIDDEN = /\.test\.|\.map$|^dist\/assets\/ort-.*\.wasm$/;
 
-const MAX_PACKED_MB = 20;
+const MAX_PACKED_MB = 12;
+
+/** What `npm install tabserve` adds to an app, in all. */
+const MAX_MB = 45;
 
 /** Files that a release must have. */
 const REQUIRED = [
+  'CHANGELOG.md',
   'LICENSE',
   'README.md',
   'dist/index.html',
   'dist/models/storyteller/model.safetensors',
   'dist/third-party-licenses.txt',
   'dist-package/cli.js',
+  'dist-package/default-worker.js',
   'dist-package/onnxruntime/ort-wasm-simd-threaded.wasm',
+  'docs/embedding.md',
 ];
 
-interface PackedFile {
-  readonly path: string;
-  readonly size: number;
+/** Fields of the manifest that are for a checkout, or would bring other packages. */
+const FOREIGN_FIELDS = [
+  'private',
+  'scripts',
+  'overrides',
+  'allowScripts',
+  'dependencies',
+  'devDependencies',
+  'optionalDependencies',
+];
+
+interface Manifest {
+  readonly peerDependencies: Readonly<Record<string, string>>;
+  readonly peerDependenciesMeta: Readonly<Record<string, { readonly optional?: boolean }>>;
 }
 
-interface Packed {
-  readonly filename: string;
-  readonly size: number;
-  readonly unpackedSize: number;
-  readonly files: readonly PackedFile[];
-}
-
-rmSync(FOLDER, { recursive: true, force: true });
-mkdirSync(FOLDER, { recursive: true });
-const answer: readonly Packed[] | Readonly<Record<string, Packed>> = JSON.parse(
-  execFileSync('npm', ['pack', '--json', '--ignore-scripts', '--pack-destination', FOLDER], {
-    encoding: 'utf8',
-    stdio: ['ignore', 'pipe', 'ignore'],
-  }),
+const sizes = new Map(
+  globSync('**/*', { cwd: STAGE, withFileTypes: true })
+    .filter((entry) => entry.isFile())
+    .map((entry) => join(entry.parentPath, entry.name))
+    .map((path) => [path.slice(STAGE.length), statSync(path).size]),
 );
-// npm answers with a list, or since version 11 with an object by name.
-const [packed] = Object.values(answer);
-if (!packed) throw new Error('npm pack names no package');
-// Under a name without the version, for the checks that follow.
-renameSync(`${FOLDER}/${packed.filename}`, `${FOLDER}/tabserve.tgz`);
+const unpacked = sum(sizes.values());
+const packed = statSync(TARBALL).size;
+const manifest: Manifest = JSON.parse(readFileSync(`${STAGE}package.json`, 'utf8'));
 
-const paths = new Set(packed.files.map(({ path }) => path));
 const failures = [
-  ...[...paths]
+  ...[...sizes.keys()]
     .filter((path) => !ALLOWED.test(path) || FORBIDDEN.test(path))
     .map((path) => `${path} does not belong to the package`),
-  ...REQUIRED.filter((path) => !paths.has(path)).map(
+  ...REQUIRED.filter((path) => !sizes.has(path)).map(
     (path) => `${path} is missing: run \`npm run build:package\``,
   ),
-  ...(packed.size > MAX_PACKED_MB * 1e6
-    ? [`the package has ${inMb(packed.size)}, more than ${MAX_PACKED_MB} MB`]
-    : []),
+  ...FOREIGN_FIELDS.filter((field) => field in manifest).map((field) => `package.json has ${field}`),
+  ...Object.keys(manifest.peerDependencies)
+    .filter((name) => !manifest.peerDependenciesMeta[name]?.optional)
+    .map((name) => `the peer ${name} is not optional: npm would install it into every app`),
+  ...deadLinksOf('README.md').map((link) => `README.md links to ${link}, which is not there`),
+  ...(packed > MAX_PACKED_MB * 1e6 ? [`it has ${inMb(packed)} packed, more than ${MAX_PACKED_MB} MB`] : []),
+  ...(unpacked > MAX_MB * 1e6 ? [`it has ${inMb(unpacked)}, more than ${MAX_MB} MB`] : []),
 ];
 for (const [folder, files] of Map.groupBy(
-  packed.files,
-  ({ path }) => path.split('/').slice(0, -1).slice(0, 2).join('/') || '.',
+  sizes,
+  ([path]) => path.split('/').slice(0, -1).slice(0, 2).join('/') || '.',
 ))
   console.log(
-    `${folder.padEnd(28)} ${String(files.length).padStart(4)} files ${inMb(files.reduce((sum, { size }) => sum + size, 0)).padStart(10)}`,
+    `${folder.padEnd(28)} ${String(files.length).padStart(4)} files ${inMb(sum(files.map(([, size]) => size))).padStart(10)}`,
   );
-console.log(
-  `Package: ${packed.files.length} files, ${inMb(packed.size)} packed, ${inMb(packed.unpackedSize)} unpacked.`,
-);
+console.log(`Package: ${sizes.size} files, ${inMb(packed)} packed, ${inMb(unpacked)} unpacked.`);
 for (const failure of failures) console.error(`Package: ${failure}.`);
 process.exitCode = failures.length === 0 ? 0 : 1;
+
+/** Links of a document to files of the package. */
+function deadLinksOf(document: string): readonly string[] {
+  const text = readFileSync(STAGE + document, 'utf8');
+  return Array.from(text.matchAll(/\]\((?!\w+:|#)([^)\s#]+)/g), ([, link = '']) => link).filter(
+    (link) => !existsSync(STAGE + link),
+  );
+}
+
+function sum(numbers: Iterable<number>): number {
+  return [...numbers].reduce((total, number) => total + number, 0);
+}
 
 function inMb(bytes: number): string {
   return `${(bytes / 1e6).toFixed(2)} MB`;

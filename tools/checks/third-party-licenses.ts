@@ -15,8 +15,11 @@ const ALLOWED: ReadonlySet<string> = new Set([
   'MIT',
 ]);
 
+/** Peers that the user of an entry installs, and what the development server alone needs. */
+const NOT_BUNDLED: ReadonlySet<string> = new Set(['@ai-sdk/provider', 'playwright-core', 'vite']);
+
 /** The package in an import: `a` of `a/b`, `@a/b` of `@a/b/c`. */
-const PACKAGE_IMPORT = /(?:from|import\() ?'((?:@[\w-]+\/)?[a-z][\w.-]*)[^']*'/g;
+const PACKAGE_IMPORT = /(?:from|import\() ?'(?!node:)((?:@[\w-]+\/)?[a-z][\w.-]*)[^']*'/g;
 
 interface LockedPackage {
   readonly version: string;
@@ -50,15 +53,15 @@ if (!isCurrent)
 if (isCurrent && forbidden.length === 0) console.log(`Licenses: ${shipped.length} packages, all in ${FILE}.`);
 else process.exitCode = 1;
 
-/** The packages that the sources of the page and its worker import. `ai-sdk` imports a peer alone, which the app installs. */
+/** The packages that the sources of the page, of the package's entries and of the command import, and that are bundled. */
 function importedPackages(): readonly string[] {
-  const sources = globSync('src/**/*.{ts,tsx}', {
-    exclude: (path) => /\.test\.tsx?$|test-support|\/(?:ai-sdk|testing)$/.test(path),
+  const sources = globSync(['src/**/*.{ts,tsx}', 'bridge/**/*.ts'], {
+    exclude: (path) => /\.test\.tsx?$|test-support|\/testing$/.test(path),
   });
   const names = sources.flatMap((path) =>
     Array.from(readFileSync(path, 'utf8').matchAll(PACKAGE_IMPORT), ([, name = '']) => name),
   );
-  return [...new Set(names)];
+  return [...new Set(names)].filter((name) => !NOT_BUNDLED.has(name));
 }
 
 /**

@@ -1,15 +1,15 @@
-"""Runs Python clients of OpenAI's API, each with its own tests, against Tabserve on the embedded model."""
+"""Runs Python clients of OpenAI's API, each with its own tests, against Tabserve on the embedded model or a chat model."""
 
 from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import Callable
+from typing import Callable, Mapping, Sequence
 
 from environments import HERE, ROOT, version_of
 from processes import free_port, run
 from results import Results
-from tabserve import Tabserve
+from tabserve import ChatHub, Tabserve
 from unit_tests import run_unit_tests
 
 STORYTELLER = ROOT / "public" / "models" / "storyteller"
@@ -27,6 +27,8 @@ CLIENTS = (
     ("lm-eval", "evals", "test_lm_eval"),
     ("guidellm", "evals", "test_guidellm"),
 )
+# The same, on a generated model that takes chats.
+CHAT_CLIENTS = (("llm", "chats", "test_llm"), ("inspect-ai", "chats", "test_inspect_ai"))
 OFFLINE = {
     "HF_HUB_OFFLINE": "1",
     "HF_DATASETS_OFFLINE": "1",
@@ -41,15 +43,31 @@ def run_clients(results: Results, environment: Callable[[str], Path]) -> None:
     reference = run_reference(environment("evals"))
     with Tabserve(free_port()) as tabserve:
         env = {
-            **OFFLINE,
-            "PYTHONPATH": str(HERE / "clients"),
+            "MODEL": "storyteller",
             "TABSERVE_URL": tabserve.url,
             "STORYTELLER": str(STORYTELLER),
             "REFERENCE": json.dumps(reference),
         }
-        for package, name, module in CLIENTS:
-            bin_folder = environment(name)
-            run_unit_tests(results, f"{package} {version_of(bin_folder, package)}", bin_folder, [module], env=env)
+        run_tests(CLIENTS, results, environment, env)
+
+
+def run_chat_clients(results: Results, environment: Callable[[str], Path]) -> None:
+    with ChatHub() as hub, Tabserve(free_port(), "--model", hub.model, "--hub", hub.url) as tabserve:
+        env = {"MODEL": hub.model, "TABSERVE_URL": tabserve.url, "REFERENCE": "[]"}
+        run_tests(CHAT_CLIENTS, results, environment, env)
+
+
+def run_tests(
+    clients: Sequence[tuple[str, str, str]],
+    results: Results,
+    environment: Callable[[str], Path],
+    env: Mapping[str, str],
+) -> None:
+    for package, name, module in clients:
+        bin_folder = environment(name)
+        subject = f"{package} {version_of(bin_folder, package)}"
+        paths = {"PYTHONPATH": str(HERE / "clients")}
+        run_unit_tests(results, subject, bin_folder, [module], env={**OFFLINE, **paths, **env})
 
 
 def run_reference(bin_folder: Path) -> list[dict]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import signal
+import tempfile
 
 from environments import ROOT
 from processes import Child, is_port_free
@@ -19,14 +20,17 @@ class PortTaken(Exception):
 class Tabserve:
     """`with Tabserve(8000) as tabserve`: `tabserve.url` answers, and `tabserve.backend` says what runs the model."""
 
-    def __init__(self, port: int) -> None:
+    def __init__(self, port: int, *options: str) -> None:
         self.url = f"http://localhost:{port}"
         self._port = port
+        self._options = options
+        self._profile = tempfile.TemporaryDirectory(ignore_cleanup_errors=True)
 
     def __enter__(self) -> Tabserve:
         require_port(self._port)
         options = ("--headless", "--backend", "wasm", "--no-open", "--log", "off", "--port", str(self._port))
-        self._child = Child([NODE, "bridge/main.ts", *options], env={}, cwd=ROOT)
+        profile = ("--profile", self._profile.name)
+        self._child = Child([NODE, "bridge/main.js", *options, *profile, *self._options], env={}, cwd=ROOT)
         try:
             line = self._child.wait_for(r" is ready on ", timeout_s=START_TIMEOUT_S)
         except BaseException:
@@ -34,6 +38,20 @@ class Tabserve:
             raise
         ready = re.search(r"is ready on (.*?)\. Try", line)
         self.backend = ready.group(1) if ready else line
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._child.stop(signal.SIGTERM)
+        self._profile.cleanup()
+
+
+class ChatHub:
+    """`with ChatHub() as hub`: a hub of this machine at `hub.url`, which has the chat model `hub.model`."""
+
+    def __enter__(self) -> ChatHub:
+        self._child = Child([NODE, "tools/hub-server/main.ts"], env={}, cwd=ROOT)
+        line = self._child.wait_for(r"^The hub at ", timeout_s=START_TIMEOUT_S)
+        self.url, self.model = re.match(r"The hub at (\S+) has (\S+)\.$", line).groups()
         return self
 
     def __exit__(self, *_: object) -> None:

@@ -1,113 +1,72 @@
 import { createHash } from 'node:crypto';
 
-import type { GenerationResponse, TabserveClient } from '../../../src/client/index.ts';
-import type { GenerationChoice, GenerationResult } from '../../../src/protocol/generation.ts';
+import type { GenerationChoice } from '../../../src/protocol/generation.ts';
 import type { ServedModel } from '../../../src/protocol/models.ts';
 import { EventStream } from '../../http/event-stream.ts';
-import type { Exchange } from '../../http/exchange.ts';
 import { VERSION } from '../../version.ts';
-import { allOrNone } from '../deployments.ts';
-import { checkModel, modelReplaced } from '../served-model.ts';
-import { ChoiceStream, scoredTokensOf, type AnswerFormat } from './choice-stream.ts';
+import type { TextFormat } from './choice-stream.ts';
 import type { GenerationRequest } from './generation-request.ts';
+import { Generation, type AskedGeneration } from './generation.ts';
 import { promptLogprobs } from './logprobs.ts';
-import type { TokenTexts } from './token-texts.ts';
 import { usageIn, usageOf } from './usage.ts';
 
-interface AnswerOptions {
-  readonly serve: TabserveClient;
-  readonly tokenTexts: TokenTexts;
-  readonly exchange: Exchange;
-  readonly asked: GenerationRequest;
-  readonly format: AnswerFormat;
+/** How an endpoint writes an answer of choices. */
+export interface AnswerFormat extends TextFormat<object> {
+  /** Begins the id of each answer. */
+  readonly idPrefix: string;
+  /** The field `object` of an answer. */
+  readonly object: string;
+  /** The field `object` of a stream's chunks. */
+  readonly chunkObject: string;
+  /** The fields with a choice's text. */
+  textOf(choice: GenerationChoice, asked: GenerationRequest): object;
 }
 
-/** The answer to one request of OpenAI's API, whole or as a stream. */
+/** The answer to one request for completions, whole or as a stream. */
 export class Answer {
-  readonly #given: AnswerOptions;
+  readonly #given: AskedGeneration;
+  readonly #format: AnswerFormat;
+  readonly #generation: Generation<object>;
   readonly #created = Math.floor(Date.now() / 1000);
-  /** The model that generated the first token. */
-  #model: ServedModel | undefined;
 
-  constructor(given: AnswerOptions) {
+  constructor(given: AskedGeneration, format: AnswerFormat) {
     this.#given = given;
+    this.#format = format;
+    this.#generation = new Generation(given, format);
   }
 
   async send(): Promise<void> {
-    const { exchange, format } = this.#given;
-    const results = await this.#ask((response) => this.#resultOf(response));
+    const results = await this.#generation.results();
     const choices = results.flatMap((result) => result.choices);
-    exchange.sendJson(200, {
-      ...this.#headOf(format.object),
+    this.#given.exchange.sendJson(200, {
+      ...this.#headOf(this.#format.object),
       choices: await Promise.all(choices.map((choice, index) => this.#describe(choice, index))),
       usage: usageOf(results),
     });
   }
 
   async stream(): Promise<void> {
-    const { exchange, asked, format } = this.#given;
+    const { exchange, asked } = this.#given;
+    const { chunkObject } = this.#format;
     const stream = new EventStream(exchange);
-    const results = await this.#ask(async (response, index) => {
-      // An earlier refusal is answered with its own status.
-      await response.accepted();
-      stream.open();
-      return this.#pass(response, index * asked.numChoicesPerPrompt, stream);
-    });
+    const results = await this.#generation.stream(
+      () => stream.open(),
+      ({ choice, used }) =>
+        stream.send({ ...this.#headOf(chunkObject), choices: [choice], ...usageIn(asked.usage, used) }),
+    );
     if (asked.usage.isIncluded)
-      stream.send({ ...this.#headOf(format.chunkObject), choices: [], usage: usageOf(results) });
+      stream.send({ ...this.#headOf(chunkObject), choices: [], usage: usageOf(results) });
     stream.end();
   }
 
-  /** Submits the prompts together, and collects the result of `take` for each response. */
-  #ask(
-    take: (response: GenerationResponse, index: number) => Promise<GenerationResult>,
-  ): Promise<GenerationResult[]> {
-    const { serve, exchange, asked } = this.#given;
-    const generator = serve.getHandle('text-generator', exchange.callerOf(asked.user));
-    return allOrNone(exchange.signal, (signal) =>
-      generator.remoteAll(asked.prompts, { ...asked.options, signal }).map(take),
-    );
-  }
-
-  async #resultOf(response: GenerationResponse): Promise<GenerationResult> {
-    const result = await response.result();
-    this.#setModel(response.model);
-    return result;
-  }
-
-  /** Passes a prompt's chunks on as they come. */
-  async #pass(
-    response: GenerationResponse,
-    firstIndex: number,
-    stream: EventStream,
-  ): Promise<GenerationResult> {
-    const { asked, format, tokenTexts } = this.#given;
-    const choices = new ChoiceStream({ format, tokenTexts, options: asked.options, firstIndex });
-    for await (const chunk of response) {
-      if (chunk.isRestart) {
-        this.#startOver();
-        choices.restart();
-        continue;
-      }
-      const { model } = response;
-      for (const { choice, used } of await choices.read(chunk, model?.id)) {
-        this.#setModel(model);
-        const head = this.#headOf(format.chunkObject);
-        stream.send({ ...head, choices: [choice], ...usageIn(asked.usage, used) });
-      }
-    }
-    return this.#resultOf(response);
-  }
-
   async #describe(choice: GenerationChoice, index: number): Promise<object> {
-    const { asked, format, tokenTexts } = this.#given;
-    const { id: modelId } = this.#servedBy;
-    const scored = scoredTokensOf(choice, asked.options);
+    const { asked, tokenTexts } = this.#given;
     const prompt = asked.hasPromptLogprobs && choice.promptLogprobs;
+    const { id: modelId } = this.#generation.model;
     return {
       index,
-      ...format.textOf(choice, asked),
-      logprobs: scored ? format.logprobsOf(await tokenTexts.name(scored, modelId), 0) : null,
+      ...this.#format.textOf(choice, asked),
+      logprobs: await this.#generation.logprobsOf(choice),
       finish_reason: choice.finishReason,
       ...(prompt && { prompt_logprobs: promptLogprobs(await tokenTexts.name(prompt, modelId)) }),
     };
@@ -115,33 +74,14 @@ export class Answer {
 
   /** The fields that an answer, or every chunk of a stream, begins with. */
   #headOf(object: string) {
-    const { exchange, format } = this.#given;
+    const { model } = this.#generation;
     return {
-      id: `${format.idPrefix}-${exchange.requestId}`,
+      id: `${this.#format.idPrefix}-${this.#given.exchange.requestId}`,
       object,
       created: this.#created,
-      model: this.#servedBy.id,
-      system_fingerprint: fingerprintOf(this.#servedBy),
+      model: model.id,
+      system_fingerprint: fingerprintOf(model),
     };
-  }
-
-  get #servedBy(): ServedModel {
-    if (!this.#model) throw new Error('An answer has a model once it has a token.');
-    return this.#model;
-  }
-
-  /** @throws HttpError if the caller named another model, or another model generated the text so far. */
-  #setModel(model: ServedModel | undefined): void {
-    if (!model) throw new Error('A request has a token before a model has started it.');
-    if (this.#model && this.#model.id !== model.id) throw modelReplaced();
-    checkModel(this.#given.asked.model, model.id);
-    this.#model ??= model;
-  }
-
-  /** @throws HttpError if a part of the answer was sent, because it cannot be taken back. */
-  #startOver(): void {
-    if (this.#given.exchange.hasContent) throw modelReplaced();
-    this.#model = undefined;
   }
 }
 

@@ -14,20 +14,33 @@ const ROLES: ReadonlyMap<unknown, ChatMessage['role']> = new Map([
 /** Parts of a message's text are lines, as in vLLM. */
 const BETWEEN_PARTS = '\n';
 
-/** The messages of a chat. The model's template checks the order of their roles. @throws HttpError 400 naming the part. */
-export function readMessages(messages: unknown): readonly ChatMessage[] {
-  if (Array.isArray(messages) && messages.length > 0) return messages.map(readMessage);
-  throw HttpError.invalid('messages', 'Expected `messages` to be a list of at least one message.');
+/** How an endpoint writes a chat's messages. */
+export interface MessageForm {
+  /** The field of the body that holds them. */
+  readonly field: string;
+  /** Types of the parts that are text. */
+  readonly textTypes: readonly string[];
+  /** Fields of a message, beside its role and content, that don't change the answer. */
+  readonly ignored: ReadonlySet<string>;
 }
 
-function readMessage(message: unknown, index: number): ChatMessage {
-  const place = `messages[${index}]`;
+const CHAT_FORM: MessageForm = { field: 'messages', textTypes: ['text'], ignored: new Set() };
+
+/** The messages of a chat. The model's template checks the order of their roles. @throws HttpError 400 naming the part. */
+export function readMessages(messages: unknown, form = CHAT_FORM): readonly ChatMessage[] {
+  const { field } = form;
+  if (Array.isArray(messages) && messages.length > 0)
+    return messages.map((message, index) => readMessage(`${field}[${index}]`, message, form));
+  throw HttpError.invalid(field, `Expected \`${field}\` to be a list of at least one message.`);
+}
+
+function readMessage(place: string, message: unknown, { textTypes, ignored }: MessageForm): ChatMessage {
   if (!isRecord(message))
     throw HttpError.expected(place, 'an object with `role` and `content`', textOf(message));
   const { role, content, ...others } = message;
   const chatRole = readRole(`${place}.role`, role);
-  checkOthers(place, others);
-  return { role: chatRole, content: readContent(`${place}.content`, content) };
+  checkOthers(place, others, ignored);
+  return { role: chatRole, content: readContent(`${place}.content`, content, textTypes) };
 }
 
 function readRole(place: string, given: unknown): ChatMessage['role'] {
@@ -39,27 +52,31 @@ function readRole(place: string, given: unknown): ChatMessage['role'] {
 }
 
 /** Clients send an answer back with all its fields, most of them empty. */
-function checkOthers(place: string, others: Readonly<Record<string, unknown>>): void {
+function checkOthers(
+  place: string,
+  others: Readonly<Record<string, unknown>>,
+  ignored: ReadonlySet<string>,
+): void {
   for (const [name, value] of Object.entries(others)) {
     const isEmpty = value === null || (Array.isArray(value) && value.length === 0);
-    if (isEmpty) continue;
+    if (isEmpty || ignored.has(name)) continue;
     const param = `${place}.${name}`;
     const message = `\`${shown(param)}\` isn't supported here: a message has a role and content.`;
     throw HttpError.invalid(param, message);
   }
 }
 
-function readContent(place: string, content: unknown): string {
+function readContent(place: string, content: unknown, textTypes: readonly unknown[]): string {
   if (typeof content === 'string') return content;
   if (Array.isArray(content) && content.length > 0)
-    return content.map((part, index) => readPart(`${place}[${index}]`, part)).join(BETWEEN_PARTS);
+    return content.map((part, index) => readPart(`${place}[${index}]`, part, textTypes)).join(BETWEEN_PARTS);
   throw HttpError.expected(place, 'a text, or a list of text parts', textOf(content));
 }
 
-function readPart(place: string, part: unknown): string {
+function readPart(place: string, part: unknown, textTypes: readonly unknown[]): string {
   if (!isRecord(part)) throw HttpError.expected(place, 'an object with `type` and `text`', textOf(part));
   const { type, text } = part;
-  if (type !== 'text')
+  if (!textTypes.includes(type))
     throw HttpError.invalid(
       place,
       `\`${place}\` is of type \`${shown(textOf(type))}\`: only text is supported here.`,
@@ -68,6 +85,7 @@ function readPart(place: string, part: unknown): string {
   throw HttpError.expected(`${place}.text`, 'a text', textOf(text));
 }
 
-function textOf(value: unknown): string {
+/** A value in a message. */
+export function textOf(value: unknown): string {
   return typeof value === 'string' ? value : (JSON.stringify(value) ?? 'nothing');
 }

@@ -94,12 +94,23 @@ it.each([
   expect(read(given).options).toEqual(expected);
 });
 
+it('tells a template of a model that reasons not to, unless the request says otherwise', () => {
+  const asked = { reasoning_effort: 'none' };
+  expect(read(asked).options).toEqual({ chatTemplateArguments: { enable_thinking: false } });
+  const variables = { enable_thinking: true };
+  expect(read({ ...asked, chat_template_kwargs: variables }).options).toEqual({
+    chatTemplateArguments: variables,
+  });
+});
+
 describe('a value that asks for nothing', () => {
   it.each([
     { response_format: { type: 'text' } },
     { modalities: ['text'] },
     { tools: [] },
     { tool_choice: 'none' },
+    { tool_choice: 'auto', function_call: 'auto' },
+    { verbosity: 'medium', reasoning_effort: null },
     { functions: [], function_call: 'none' },
     { parallel_tool_calls: true },
     { service_tier: 'auto' },
@@ -120,7 +131,9 @@ it.each<readonly [object, string, RegExp]>([
   [{ response_format: { type: 'json_object' } }, 'response_format', /or pass \{"type":"text"\}/],
   [{ response_format: { type: 'json_schema', json_schema: {} } }, 'response_format', /isn't supported here/],
   [{ tools: [{ type: 'function' }] }, 'tools', /`tools` isn't supported here: leave it out, or pass \[\]/],
-  [{ tool_choice: 'auto' }, 'tool_choice', /or pass "none"/],
+  [{ tool_choice: 'required' }, 'tool_choice', /or pass "none" or "auto"/],
+  [{ reasoning_effort: 'high' }, 'reasoning_effort', /leave it out, or pass "none"/],
+  [{ verbosity: 'low' }, 'verbosity', /leave it out, or pass "medium"/],
   [{ functions: [{ name: 'f' }] }, 'functions', /or pass \[\]/],
   [{ modalities: ['text', 'audio'] }, 'modalities', /or pass \["text"\]/],
   [{ echo: true }, 'echo', /or pass false/],

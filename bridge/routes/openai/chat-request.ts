@@ -1,13 +1,15 @@
 import * as v from 'valibot';
 
-import {
-  chatNameOf,
-  OPTION_NAMES,
-  optionOf,
-  type OptionName,
-} from '../../../src/batching/generation/options.ts';
 import { HttpError } from '../../http/http-error.ts';
 import { readMessages } from './chat-messages.ts';
+import {
+  CHAT_NEUTRAL_VALUES,
+  chatNamesWith,
+  NEUTRAL_FORMAT,
+  NEUTRAL_VERBOSITY,
+  NO_REASONING,
+  withoutReasoning,
+} from './chat-options.ts';
 import {
   parseFields,
   readKnownFields,
@@ -15,24 +17,16 @@ import {
   readSharedFields,
   type GenerationRequest,
   type NeutralValues,
-  type OptionNames,
 } from './generation-request.ts';
 
 const NEUTRAL_VALUES: NeutralValues = {
-  response_format: [{ type: 'text' }],
+  ...CHAT_NEUTRAL_VALUES,
+  response_format: [NEUTRAL_FORMAT],
   modalities: [['text']],
-  tools: [[]],
-  tool_choice: ['none'],
   functions: [[]],
-  function_call: ['none'],
-  // Without tools, none are called.
-  parallel_tool_calls: [true, false],
-  service_tier: ['auto', 'default'],
-  echo: [false],
-  add_generation_prompt: [true],
-  continue_final_message: [false],
-  // The template writes them.
-  add_special_tokens: [false],
+  function_call: ['none', 'auto'],
+  reasoning_effort: [NO_REASONING],
+  verbosity: [NEUTRAL_VERBOSITY],
 };
 
 /** `prompt_cache_key` and `safety_identifier` don't change the answer. */
@@ -45,23 +39,10 @@ const OWN_FIELDS = v.object({
   safety_identifier: v.optional(v.string()),
 });
 
-/** Options with another name than in `/v1/completions`; undefined where they don't go with a chat. */
-const CHAT_NAMES: Readonly<Partial<Record<OptionName, string | undefined>>> = {
-  maxNewTokens: 'max_completion_tokens',
-  logprobs: 'top_logprobs',
-  echo: undefined,
-  promptLogprobs: undefined,
-};
+const NAMES = chatNamesWith('max_completion_tokens');
 
-const NAMES: OptionNames = new Map(
-  OPTION_NAMES.flatMap((name) => {
-    const chatName = name in CHAT_NAMES ? CHAT_NAMES[name] : chatNameOf(optionOf(name));
-    return chatName === undefined ? [] : [[name, chatName] as const];
-  }),
-);
-
-/** The same, for a request that limits its answer by OpenAI's older name. */
-const OLDER_NAMES: OptionNames = new Map([...NAMES, ['maxNewTokens', 'max_tokens']]);
+/** OpenAI's older name of the limit. */
+const OLDER_NAMES = chatNamesWith('max_tokens');
 
 /**
  * A request to `POST /v1/chat/completions`. Without a limit the answer may fill the context. The worker checks the values of
@@ -80,11 +61,12 @@ export function readChatRequest(body: unknown): GenerationRequest {
   checkTopLogprobs(own);
   const isOlder = own.max_tokens !== undefined && own.max_completion_tokens === undefined;
   const names = isOlder ? OLDER_NAMES : NAMES;
-  const { logprobs: numLogprobs = 0, ...options } = readOptions(fields, names);
+  const { logprobs: numLogprobs = 0, ...others } = readOptions(fields, names);
+  const options = { ...others, ...(own.logprobs && { logprobs: numLogprobs }) };
   return {
     ...readSharedFields(fields),
     prompts: [readMessages(fields['messages'])],
-    options: { ...options, ...(own.logprobs && { logprobs: numLogprobs }) },
+    options: fields['reasoning_effort'] === undefined ? options : withoutReasoning(options),
     hasPromptLogprobs: false,
     names,
   };

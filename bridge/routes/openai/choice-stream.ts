@@ -5,36 +5,34 @@ import type {
   GenerationOptions,
   PromptTokenLogprobs,
 } from '../../../src/protocol/generation.ts';
-import type { GenerationRequest } from './generation-request.ts';
 import type { NamedToken, TokenTexts } from './token-texts.ts';
 import { numTokensIn, toUsage, type Usage } from './usage.ts';
 
 /** How an endpoint writes generated text. */
-export interface AnswerFormat {
-  /** Begins the id of each answer. */
-  readonly idPrefix: string;
-  /** The field `object` of an answer. */
-  readonly object: string;
-  /** The field `object` of a stream's chunks. */
-  readonly chunkObject: string;
+export interface TextFormat<Content extends object> {
   /** The fields that a stream sends for a choice before its first token, if any. */
-  readonly opening?: object;
-  /** The fields with a choice's text. */
-  textOf(choice: GenerationChoice, asked: GenerationRequest): object;
+  readonly opening?: Content;
   /** The fields with a part of a choice's text, in a stream. */
-  pieceOf(text: string): object;
+  pieceOf(text: string): Content;
   /** @param startOffset Length of the tokens of the choice before these. */
   logprobsOf(tokens: readonly NamedToken[], startOffset: number): object;
 }
 
-/** A choice of one chunk of a stream, with its usage so far. */
-interface Piece {
-  readonly choice: object;
+/** A part of a choice, as a stream sends it. */
+type ChoicePart<Content extends object> = Content & {
+  readonly index: number;
+  readonly logprobs: object | null;
+  readonly finish_reason: FinishReason | null;
+};
+
+/** A part of a choice, with the choice's usage so far. */
+export interface Piece<Content extends object> {
+  readonly choice: ChoicePart<Content>;
   readonly used: Usage;
 }
 
-interface ChoiceStreamOptions {
-  readonly format: AnswerFormat;
+interface ChoiceStreamOptions<Content extends object> {
+  readonly format: TextFormat<Content>;
   readonly tokenTexts: TokenTexts;
   readonly options: GenerationOptions;
   /** The index of the response's first choice in the answer. */
@@ -42,15 +40,15 @@ interface ChoiceStreamOptions {
 }
 
 /** The pieces that a stream sends of one response's choices. */
-export class ChoiceStream {
-  readonly #given: ChoiceStreamOptions;
+export class ChoiceStream<Content extends object> {
+  readonly #given: ChoiceStreamOptions<Content>;
   /** Tokens read of each choice, and characters of those with logprobs. An echoed prompt does not count. */
   #read: { numTokens: number; numCharacters: number }[] = [];
   /** Choices that have no token yet. They wait for the first one: with it the prompt's length is known. */
-  #held: object[] = [];
+  #held: ChoicePart<Content>[] = [];
   #numPromptTokens = 0;
 
-  constructor(given: ChoiceStreamOptions) {
+  constructor(given: ChoiceStreamOptions<Content>) {
     this.#given = given;
   }
 
@@ -65,7 +63,7 @@ export class ChoiceStream {
    * @param modelId Undefined while no model has started the request. Its chunks then come from a lost model, and are void.
    * @throws HttpError if another model serves by now.
    */
-  async read(chunk: GenerationChunk, modelId: string | undefined): Promise<readonly Piece[]> {
+  async read(chunk: GenerationChunk, modelId: string | undefined): Promise<readonly Piece<Content>[]> {
     const { index, text, finishReason, promptLogprobs } = chunk;
     const { format, options, tokenTexts } = this.#given;
     const isFirst = !this.#read[index];
@@ -88,7 +86,7 @@ export class ChoiceStream {
     return [...this.#releaseHeld(), { choice: { ...choice, logprobs }, used }];
   }
 
-  #choiceOf(index: number, content: object, finishReason?: FinishReason): object {
+  #choiceOf(index: number, content: Content, finishReason?: FinishReason): ChoicePart<Content> {
     return {
       index: this.#given.firstIndex + index,
       ...content,
@@ -97,7 +95,7 @@ export class ChoiceStream {
     };
   }
 
-  #releaseHeld(): readonly Piece[] {
+  #releaseHeld(): readonly Piece<Content>[] {
     const used = toUsage(this.#numPromptTokens, 0);
     return this.#held.splice(0).map((choice) => ({ choice, used }));
   }

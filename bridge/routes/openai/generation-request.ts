@@ -3,6 +3,7 @@ import * as v from 'valibot';
 import { InvalidOptionError, shown } from '../../../src/batching/errors.ts';
 import type { GenerationOptions, OptionName } from '../../../src/batching/generation/options.ts';
 import type { Prompt } from '../../../src/client/handles.ts';
+import { isRecord } from '../../../src/platform/is-record.ts';
 import { HttpError } from '../../http/http-error.ts';
 import { readFields, withoutNulls } from '../../http/read-body.ts';
 import type { StreamedUsage } from './usage.ts';
@@ -133,13 +134,34 @@ export function inApiNames(error: unknown, { input, names }: RequestNames): unkn
   return HttpError.invalid(theirs, message.replace(`\`${ours}`, `\`${theirs}`));
 }
 
-function checkNeutral(fields: Fields, neutral: NeutralValues): void {
+function checkNeutral(fields: Fields, neutral: NeutralValues, prefix = ''): void {
   for (const [name, accepted] of Object.entries(neutral)) {
     const values = accepted.map((value) => JSON.stringify(value));
     if (fields[name] === undefined || values.includes(JSON.stringify(fields[name]))) continue;
+    const param = prefix + name;
     const expected = values.join(' or ');
-    throw HttpError.invalid(name, `\`${name}\` isn't supported here: leave it out, or pass ${expected}.`);
+    throw HttpError.invalid(param, `\`${param}\` isn't supported here: leave it out, or pass ${expected}.`);
   }
+}
+
+/**
+ * A field that is an object of neutral fields, without those that are null; empty where it is left out.
+ *
+ * @throws HttpError 400.
+ */
+export function readNeutralObject(fields: Fields, name: string, neutral: NeutralValues): Fields {
+  const { [name]: value = {} } = fields;
+  if (!isRecord(value)) throw HttpError.expected(name, 'an object');
+  const prefix = `${name}.`;
+  const given = withoutNulls(value);
+  const unknown = Object.keys(given).find((key) => !Object.hasOwn(neutral, key));
+  if (unknown !== undefined)
+    throw HttpError.unknown(
+      prefix + unknown,
+      Object.keys(neutral).map((key) => prefix + key),
+    );
+  checkNeutral(given, neutral, prefix);
+  return given;
 }
 
 /** `include_obfuscation` is accepted and ignored: the connection is local. */

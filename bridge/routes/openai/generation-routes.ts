@@ -1,30 +1,39 @@
 import type { TabserveClient } from '../../../src/client/client.ts';
 import { readJson } from '../../http/read-body.ts';
 import { workRoute, type Route } from '../../http/router.ts';
-import { checkModel, servedModel } from '../served-model.ts';
-import { Answer } from './answer.ts';
+import { servedModel } from '../served-model.ts';
+import { Answer, type AnswerFormat } from './answer.ts';
 import { readChatRequest } from './chat-request.ts';
-import type { AnswerFormat } from './choice-stream.ts';
 import { readCompletionRequest } from './completion-request.ts';
 import { inApiNames, type GenerationRequest } from './generation-request.ts';
+import type { AskedGeneration } from './generation.ts';
 import { chatLogprobs, completionLogprobs } from './logprobs.ts';
+import { ResponseAnswer } from './response-answer.ts';
+import { readResponseRequest } from './response-request.ts';
 import { TokenTexts } from './token-texts.ts';
 
 /** `POST /v1/completions`, as OpenAI's and vLLM's. */
 export function completionsRoute(serve: TabserveClient): Route {
-  return generationRoute(serve, '/v1/completions', 'prompt', readCompletionRequest, {
+  const format: AnswerFormat = {
     idPrefix: 'cmpl',
     object: 'text_completion',
     chunkObject: 'text_completion',
     textOf: ({ text, generatedText }, { options }) => ({ text: options.echo ? text : generatedText }),
     pieceOf: (text) => ({ text }),
     logprobsOf: completionLogprobs,
-  });
+  };
+  return generationRoute(
+    serve,
+    '/v1/completions',
+    'prompt',
+    readCompletionRequest,
+    (given) => new Answer(given, format),
+  );
 }
 
 /** `POST /v1/chat/completions`, as OpenAI's and vLLM's. */
 export function chatCompletionsRoute(serve: TabserveClient): Route {
-  return generationRoute(serve, '/v1/chat/completions', 'messages', readChatRequest, {
+  const format: AnswerFormat = {
     idPrefix: 'chatcmpl',
     object: 'chat.completion',
     chunkObject: 'chat.completion.chunk',
@@ -34,7 +43,25 @@ export function chatCompletionsRoute(serve: TabserveClient): Route {
     }),
     pieceOf: (text) => ({ delta: text === '' ? {} : { content: text } }),
     logprobsOf: chatLogprobs,
-  });
+  };
+  return generationRoute(
+    serve,
+    '/v1/chat/completions',
+    'messages',
+    readChatRequest,
+    (given) => new Answer(given, format),
+  );
+}
+
+/** `POST /v1/responses`, as OpenAI's. */
+export function responsesRoute(serve: TabserveClient): Route {
+  return generationRoute(
+    serve,
+    '/v1/responses',
+    'input',
+    readResponseRequest,
+    (given) => new ResponseAnswer(given),
+  );
 }
 
 /**
@@ -43,20 +70,20 @@ export function chatCompletionsRoute(serve: TabserveClient): Route {
  * @param input The field of the body that holds the prompt.
  * @param read Reads a body. @throws HttpError 400
  */
-function generationRoute(
+function generationRoute<Request extends GenerationRequest>(
   serve: TabserveClient,
   path: string,
   input: string,
-  read: (body: unknown) => GenerationRequest,
-  format: AnswerFormat,
+  read: (body: unknown) => Request,
+  answerTo: (given: AskedGeneration<Request>) => Pick<Answer, 'send' | 'stream'>,
 ): Route {
   const tokenTexts = new TokenTexts(serve);
   return workRoute(path, async (exchange) => {
     const asked = read(await readJson(exchange.request));
     exchange.checkPriority(asked.options.priority);
     const { id } = await servedModel(serve, exchange.signal);
-    checkModel(asked.model, id);
-    const answer = new Answer({ serve, tokenTexts, exchange, asked, format });
+    exchange.checkModel(asked.model, id);
+    const answer = answerTo({ serve, tokenTexts, exchange, asked });
     try {
       await (asked.isStream ? answer.stream() : answer.send());
     } catch (error) {

@@ -1,5 +1,5 @@
 import { expect, expectTexts, statusOf, test, type AppWindow } from '../app-page.ts';
-import { servePlainPage, TOOLS } from '../tools.ts';
+import { servePlainPage, TOOLS, TOOLS_OF_ONE_FILE } from '../tools.ts';
 
 test.describe('two tabs batch in one worker and survive the loss of the leader, in', () => {
   for (const [tool, serve] of Object.entries(TOOLS)) {
@@ -24,6 +24,23 @@ test.describe('two tabs batch in one worker and survive the loss of the leader, 
   }
 });
 
+test.describe('the first lines of the document stream a text, in both tabs and after the leader, in', () => {
+  for (const [tool, serve] of Object.entries(TOOLS_OF_ONE_FILE)) {
+    test(tool, async ({ place, serveApp, openTab }) => {
+      const url = await serveApp(serve(place));
+      const first = await openTab(url);
+      await expect(first.locator('body')).toHaveText(/\w.{40}/);
+      const second = await openTab(url);
+      await expect(second.locator('body')).toHaveText(/\w.{40}/);
+      expect((await statusOf(second)).role).toBe('follower');
+      const continued = expectTexts(second, [0, 1, 2]);
+      await first.close();
+      await continued;
+      expect((await statusOf(second)).role).toBe('leader');
+    });
+  }
+});
+
 test('two apps of one origin do not meet', async ({ place, serveApp, openTab }) => {
   const url = await serveApp(servePlainPage(place));
   const pages = [await openTab(`${url}?name=shop`), await openTab(`${url}?name=blog`), await openTab(url)];
@@ -31,4 +48,26 @@ test('two apps of one origin do not meet', async ({ place, serveApp, openTab }) 
     await expectTexts(page, [0]);
     expect(await statusOf(page)).toMatchObject({ role: 'leader', numTabs: 1 });
   }
+});
+
+test('a tab that may not lead follows, and waits while nobody leads', async ({
+  place,
+  serveApp,
+  openTab,
+}) => {
+  const url = await serveApp(servePlainPage(place));
+  const popup = await openTab(`${url}?follows`);
+  await expect.poll(async () => (await statusOf(popup)).waitReason).toContain('No tab leads');
+  const first = expectTexts(popup, [0]);
+  const leader = await openTab(url);
+  await first;
+  expect(await statusOf(popup)).toMatchObject({ state: 'ready', role: 'follower', waitReason: '' });
+
+  await leader.close();
+  await expect.poll(async () => (await statusOf(popup)).waitReason).toContain('No tab leads');
+  expect(await statusOf(popup)).toMatchObject({ state: 'loading', isHandover: true });
+  const second = expectTexts(popup, [1, 2]);
+  await openTab(url);
+  await second;
+  expect(await statusOf(popup)).toMatchObject({ state: 'ready', role: 'follower', numTabs: 2 });
 });

@@ -1,28 +1,55 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createInterface } from 'node:readline';
+import { text } from 'node:stream/consumers';
 
+import { CHAT_MODEL, chatCheckpoint } from '../../../tools/hub-server/checkpoints/chat-checkpoint.ts';
+import { createRepository } from '../../../tools/hub-server/hub-repository.ts';
+import { startHubServer } from '../../../tools/hub-server/hub-server.ts';
 import { curl } from '../../support/curl.ts';
 import { requireEnvironment } from '../../support/environment.ts';
 import { expect, test } from '../app-page.ts';
+import type { InstalledPackage } from '../installed-package.ts';
 import { familyOf, runningOf } from '../processes.ts';
 
-test('npx tabserve answers curl without a window, and Ctrl+C leaves no process', async ({ place }) => {
-  const args = ['--no-install', 'tabserve', '--headless', '--backend', 'wasm', '--port', '0'];
-  const child = spawn('npx', args, {
-    cwd: place.folder,
+const HEADLESS = ['--headless', '--backend', 'wasm', '--port', '0'];
+
+function spawnCommand({ folder }: InstalledPackage, options: readonly string[]) {
+  return spawn('npx', ['--no-install', 'tabserve', ...HEADLESS, ...options], {
+    cwd: folder,
     // A terminal sends Ctrl+C to the whole group.
     detached: true,
-    stdio: ['ignore', 'pipe', 'inherit'],
+    stdio: ['ignore', 'pipe', 'pipe'],
     env: { ...process.env, CHROME_PATH: requireEnvironment().browserPath },
   });
+}
+
+/** The command, once its model is ready, as the user of a terminal has it. */
+async function startCommand(place: InstalledPackage, options: readonly string[] = []) {
+  const child = spawnCommand(place, options);
+  const { pid = 0, stdout, stderr } = child;
+  stderr.pipe(process.stderr);
   const exited = once(child, 'exit');
-  const url = await new Promise<string>((resolve) => {
-    createInterface({ input: child.stdout }).on('line', (line) => {
-      const origin = /is ready on wasm .*Try: curl "(http:\/\/[^/]+)/.exec(line)?.[1];
-      if (origin !== undefined) resolve(origin);
+  const line = await new Promise<string>((resolve, reject) => {
+    child.once('exit', () => reject(new Error('The command ended before its model was ready.')));
+    createInterface({ input: stdout }).on('line', (said) => {
+      if (said.includes(' is ready on ')) resolve(said);
     });
   });
+  const [, url = ''] = /Try: curl "?(http:\/\/[^/]+)/.exec(line) ?? [];
+  const stop = async (): Promise<void> => {
+    const family = familyOf(pid);
+    expect(family.length, 'npx, the command and a browser').toBeGreaterThan(3);
+    process.kill(-pid, 'SIGINT');
+    await exited;
+    await expect.poll(() => runningOf(family)).toEqual([]);
+  };
+  return { line, url, stop };
+}
+
+test('npx tabserve answers curl without a window, and Ctrl+C leaves no process', async ({ place }) => {
+  const { line, url, stop } = await startCommand(place);
+  expect(line).toMatch(/^storyteller is ready on wasm .*, [\d.]+ tokens\/s, [\d.]+ s after the start/);
 
   const story = await curl(`${url}/?text=Once+upon+a+time`);
   expect(story.status).toBe(200);
@@ -38,10 +65,45 @@ test('npx tabserve answers curl without a window, and Ctrl+C leaves no process',
     choices: [{ text: expect.stringMatching(/\w/), finish_reason: 'length' }],
     usage: { completion_tokens: 4 },
   });
-
-  const family = familyOf(Number(child.pid));
-  expect(family.length, 'npx, the command and a browser').toBeGreaterThan(3);
-  process.kill(-Number(child.pid), 'SIGINT');
-  await exited;
-  await expect.poll(() => runningOf(family)).toEqual([]);
+  await stop();
 });
+
+test('a model of the hub is downloaded once: the next start answers the same chat without a network', async ({
+  place,
+}) => {
+  const hub = await startHubServer([await createRepository(CHAT_MODEL, chatCheckpoint())]);
+  const profile = test.info().outputPath('profile');
+  const options = ['--model', CHAT_MODEL, '--hub', hub.url, '--profile', profile, '--max-batch-size', '4'];
+  const answers: unknown[] = [];
+  for (const start of ['first', 'second']) {
+    const { line, url, stop } = await startCommand(place, [...options, '--allow-admin']);
+    console.log(`    ${start} start: ${line}`);
+    expect(line).toMatch(/^generated\/chat is ready on wasm .*, [\d.]+ tokens\/s, [\d.]+ s after the start/);
+
+    const [, address = '', data = ''] = /Try: curl (\S+) .* -d '(.*)'$/.exec(line) ?? [];
+    const chat = await curl(address, { headers: { 'Content-Type': 'application/json' }, data });
+    expect(chat.status).toBe(200);
+    const { choices } = JSON.parse(chat.body);
+    expect(choices[0].message.content).toMatch(/^[a-z ]{8}/);
+    answers.push(choices);
+
+    expect(JSON.parse((await curl(`${url}/policy`)).body)).toMatchObject({ maxBatchSize: 4 });
+    if (start === 'first') await expectProfileInUse(place, options, profile);
+    await stop();
+    await hub.close();
+  }
+  expect(answers[1], 'on another port, without the hub').toEqual(answers[0]);
+});
+
+async function expectProfileInUse(
+  place: InstalledPackage,
+  options: readonly string[],
+  profile: string,
+): Promise<void> {
+  const second = spawnCommand(place, options);
+  const [errors, [status]] = await Promise.all([text(second.stderr), once(second, 'close')]);
+  expect(errors.trimEnd().split('\n').at(-1)).toBe(
+    `Another browser uses the profile ${profile}: stop the server that it belongs to, or pass --profile with another folder.`,
+  );
+  expect(status).toBe(1);
+}

@@ -1,10 +1,7 @@
 import { join } from 'node:path';
-import type { BrowserContext } from 'playwright/test';
 
-import { chatCheckpoint } from '../../../tools/hub-server/checkpoints/chat-checkpoint.ts';
-import { createRepository } from '../../../tools/hub-server/hub-repository.ts';
-import { startHubServer } from '../../../tools/hub-server/hub-server.ts';
 import { expect, test } from '../app-page.ts';
+import { standInForHub } from '../hub-stand-in.ts';
 import { serveFolders } from '../serve-folders.ts';
 
 /** Languages of the page's lines. */
@@ -77,15 +74,3 @@ test('react-chat answers with a model that it has loaded, stops, and goes on', a
   await expect(page.getByRole('alert')).toHaveCount(0);
   await close();
 });
-
-/** A generated model under the name of the one that the example loads: no request leaves this machine. */
-async function standInForHub(context: BrowserContext): Promise<() => Promise<void>> {
-  const hub = await startHubServer([
-    await createRepository('HuggingFaceTB/SmolLM2-135M-Instruct', chatCheckpoint()),
-  ]);
-  await context.route('https://huggingface.co/**', async (route) => {
-    const { pathname, search } = new URL(route.request().url());
-    await route.fulfill({ response: await route.fetch({ url: hub.url + pathname + search }) });
-  });
-  return () => hub.close();
-}

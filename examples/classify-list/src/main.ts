@@ -7,7 +7,7 @@ const serve = await connect<typeof deployments>({
   name: 'classify-list',
   worker: () => new Worker(new URL('./worker.ts', import.meta.url), { type: 'module' }),
   // This app generates no text.
-  modelUrl: null,
+  model: null,
 });
 const detector = serve.getHandle('language');
 
@@ -40,7 +40,7 @@ async function classify(text: string, row: HTMLTableRowElement): Promise<void> {
   row.insertCell().textContent = text;
   const answer = row.insertCell();
   try {
-    const { language, probability } = await detector.remote(text).result();
+    const { language, probability } = await detector.remote(text);
     answer.textContent = language;
     const meter = document.createElement('meter');
     meter.value = probability;

@@ -11,7 +11,7 @@ const options = {
   name: 'react-chat',
   worker: () => new Worker(new URL('./worker.ts', import.meta.url), { type: 'module' }),
   // The first message loads the model.
-  modelUrl: null,
+  model: null,
 };
 const tabserve = createTabserve(options);
 const agent = new ToolLoopAgent({ model: tabserve('HuggingFaceTB/SmolLM2-135M-Instruct') });

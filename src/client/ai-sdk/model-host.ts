@@ -16,7 +16,11 @@ export function createModelOpener(options: TabserveOptions): OpenModel {
 
   /** After a failed connection, the next call tries again. */
   const connectOnce = (): Promise<TextClient> => {
-    connected ??= 'serve' in options ? Promise.resolve(options.serve) : connect(options);
+    // Each call names its model.
+    connected ??=
+      'serve' in options
+        ? Promise.resolve(options.serve)
+        : connect({ ...options, model: options.model ?? null });
     connected.catch(() => {
       connected = undefined;
     });

@@ -21,7 +21,8 @@ function createLink() {
           workers.push(worker);
           return worker;
         },
-        modelUrl: 'http://localhost/models/storyteller/',
+        model: { type: 'embedded' },
+        dtype: 'auto',
         backend: 'auto',
       },
       page: new EventTarget(),
@@ -43,7 +44,8 @@ describe('a solo link', () => {
       {
         version: PROTOCOL_VERSION,
         type: 'init',
-        modelUrl: 'http://localhost/models/storyteller/',
+        model: { type: 'embedded' },
+        dtype: 'auto',
         backend: 'auto',
         isShared: false,
         past: NO_PAST,

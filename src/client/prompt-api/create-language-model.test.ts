@@ -1,7 +1,6 @@
 import { beforeEach, describe, expect, it, vi } from 'vitest';
 
 import { createLanguageModel } from './create-language-model.ts';
-import { installPromptApi } from './install.ts';
 import { BASE_MODEL, CHAT_MODEL, CONTEXT_LENGTH, PlayedWorker } from '../testing/played-worker.ts';
 import type { CreateMonitor, ModelOptions } from './types.ts';
 
@@ -220,21 +219,6 @@ describe('the legacy members', () => {
     Object.assign(session, { onquotaoverflow });
     for (const text of ['1', '2']) await session.prompt(text.repeat(60));
     expect(onquotaoverflow).toHaveBeenCalledOnce();
-  });
-});
-
-describe('installPromptApi()', () => {
-  it('defines the class where the browser has none, or replaces it if forced', () => {
-    vi.stubGlobal('LanguageModel', undefined);
-    Reflect.deleteProperty(globalThis, 'LanguageModel');
-    const { serve } = new PlayedWorker();
-    expect(installPromptApi({ serve })).toBe(true);
-    const installed: unknown = Reflect.get(globalThis, 'LanguageModel');
-    expect(installed).toHaveProperty('name', 'LanguageModel');
-    expect(installPromptApi({ serve })).toBe(false);
-    expect(Reflect.get(globalThis, 'LanguageModel')).toBe(installed);
-    expect(installPromptApi({ serve, force: true })).toBe(true);
-    expect(Reflect.get(globalThis, 'LanguageModel')).not.toBe(installed);
   });
 });
 

@@ -1,4 +1,11 @@
-import { connect, type ModelInfo, type TabserveClient, type TabserveStatus } from '../index.ts';
+import { isAddress } from '../model-source.ts';
+import {
+  connect,
+  type ModelInfo,
+  type ModelLoad,
+  type TabserveClient,
+  type TabserveStatus,
+} from '../index.ts';
 import type { ReportProgress } from './create-monitor.ts';
 import { notSupported } from './dom-errors.ts';
 import type { Availability, PromptApiOptions } from './types.ts';
@@ -13,10 +20,14 @@ const CHAT_MODEL = 'HuggingFaceTB/SmolLM2-135M-Instruct';
 /** The client whose worker answers, connected by the first call, and the model of the sessions. */
 export class ModelHost {
   readonly #options: PromptApiOptions;
+  /** The model of the hub that `create()` loads. */
+  readonly #wanted: string | undefined;
   #serve: Promise<TabserveClient> | undefined;
 
   constructor(options: PromptApiOptions) {
     this.#options = options;
+    const { model } = options;
+    this.#wanted = model !== undefined && isAddress(model) ? undefined : model;
   }
 
   async availability(): Promise<Availability> {
@@ -49,7 +60,10 @@ export class ModelHost {
 
   #connected(): Promise<TabserveClient> {
     const options = this.#options;
-    this.#serve ??= 'serve' in options ? Promise.resolve(options.serve) : connect(options);
+    this.#serve ??=
+      'serve' in options
+        ? Promise.resolve(options.serve)
+        : connect({ ...options, model: this.#wanted === undefined ? options.model : null });
     return this.#serve;
   }
 
@@ -60,7 +74,7 @@ export class ModelHost {
     if (status.state === 'closed') return unavailable('The client is closed: connect again.');
     if (status.backend?.name === 'upstream')
       return unavailable('An upstream answers, but sessions need a model in the browser: set `backend`.');
-    const { model: wanted } = this.#options;
+    const wanted = this.#wanted;
     const isLost = status.state === 'failed' && !stored;
     if (wanted === undefined || status.model?.id === wanted || isLost) return findingOf(status);
     if (status.load?.id === wanted) return { availability: 'downloading' };
@@ -70,9 +84,13 @@ export class ModelHost {
 
   /** Joins a load that another tab has begun. */
   async #load(serve: TabserveClient, report: ReportProgress): Promise<ModelInfo | undefined> {
-    const { model: wanted, load } = this.#options;
+    const [wanted, { load }] = [this.#wanted, this.#options];
     if (wanted !== undefined && serve.status().model?.id !== wanted) {
-      const { model } = await serve.loadModel(wanted, load, (progress) => reportDownload(progress, report));
+      const onProgress = (progress: ModelLoad): void => {
+        load?.onProgress?.(progress);
+        reportDownload(progress, report);
+      };
+      const { model } = await serve.loadModel(wanted, { ...load, onProgress });
       return model;
     }
     const unsubscribe = serve.subscribe(

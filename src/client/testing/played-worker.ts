@@ -84,7 +84,7 @@ export class PlayedWorker implements Link {
     const call = this.received.findLast((message) => message.type === 'load-model');
     if (call?.type !== 'load-model') throw new Error('No load was asked for');
     const { callId, source } = call;
-    if (!error) this.change({ state: 'ready', model: { ...CHAT_MODEL, id: modelNameOf(source, '') } });
+    if (!error) this.change({ state: 'ready', model: { ...CHAT_MODEL, id: modelNameOf(source) } });
     this.#say(
       error ? { type: 'call-refused', callId, error } : { type: 'call-answered', callId, result: undefined },
     );

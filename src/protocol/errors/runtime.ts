@@ -17,6 +17,11 @@ export class NoWebGpuAdapterError extends codedError('NoWebGpuAdapterError', 'NO
       reason,
     );
   }
+
+  static notShipped(): NoWebGpuAdapterError {
+    const reason = "WebGPU isn't available: this app ships the runtime of tabserve/worker-wasm alone";
+    return new NoWebGpuAdapterError(`${reason}. Import tabserve/worker in the worker's script.`, reason);
+  }
 }
 
 /** The device lacks a feature that this rung of the ladder needs. */

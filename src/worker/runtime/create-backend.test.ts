@@ -1,5 +1,8 @@
-import { afterEach, describe, expect, it, vi } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { chooseDevice } from './create-backend.ts';
+import { setBuilds } from './ort/ort.ts';
+import { WASM_BUILD } from './ort/wasm-build.ts';
+import { WEBGPU_BUILD } from './ort/webgpu-build.ts';
 import { type WorkerPast, NO_PAST } from '../../protocol/recovery.ts';
 
 interface Machine {
@@ -10,13 +13,14 @@ interface Machine {
     | undefined;
   readonly isIsolated?: boolean;
   readonly numCores?: number;
+  readonly hasJspi?: boolean;
 }
 
 const forever = (): Promise<never> => new Promise<never>(() => {});
 
 const LIMITS = new Proxy({}, { get: () => 1 });
 
-function pretend({ adapter, isIsolated = true, numCores = 8 }: Machine): void {
+function pretend({ adapter, isIsolated = true, numCores = 8, hasJspi = true }: Machine): void {
   const requestDevice = ({ requiredFeatures = [] }: GPUDeviceDescriptor) =>
     adapter?.isRefusing
       ? Promise.reject(new Error('no room'))
@@ -35,6 +39,7 @@ function pretend({ adapter, isIsolated = true, numCores = 8 }: Machine): void {
   const gpu = adapter === undefined ? undefined : { requestAdapter: () => Promise.resolve(offered) };
   vi.stubGlobal('navigator', { gpu, hardwareConcurrency: numCores });
   vi.stubGlobal('crossOriginIsolated', isIsolated);
+  vi.stubGlobal('WebAssembly', hasJspi ? { Suspending: Object } : {});
 }
 
 const leaving = (...rungs: WorkerPast['leftRungs'][number]['rung'][]): WorkerPast => ({
@@ -46,6 +51,7 @@ const FP16 = { adapter: { features: ['shader-f16'] } };
 const FP32 = { adapter: { features: [] } };
 const SOFTWARE = { adapter: { features: ['shader-f16'], isSoftware: true } };
 
+beforeEach(() => setBuilds({ webgpu: WEBGPU_BUILD, wasm: WASM_BUILD }));
 afterEach(() => void vi.unstubAllGlobals());
 
 describe('chooseDevice', () => {
@@ -55,6 +61,12 @@ describe('chooseDevice', () => {
     ['a GPU that refuses', { adapter: { features: [], isRefusing: true } }, 'wasm-threads', 'no room'],
     ['a software adapter alone', SOFTWARE, 'wasm-threads', 'computes on the CPU: WASM is faster'],
     ['no adapter', { adapter: null }, 'wasm-threads', 'the browser found no GPU adapter'],
+    [
+      'a GPU, and a browser without JSPI',
+      { ...FP16, hasJspi: false },
+      'wasm-threads',
+      "lacks WebAssembly's JSPI",
+    ],
     ['no WebGPU', {}, 'wasm-threads', 'has no navigator.gpu'],
     ['a page that is not isolated', { isIsolated: false }, 'wasm', "isn't cross-origin isolated"],
     ['two cores, of which one is for WASM', { numCores: 2 }, 'wasm', 'has no navigator.gpu'],
@@ -110,6 +122,29 @@ describe('chooseDevice', () => {
     await expect(chooseDevice('webgpu')).rejects.toThrow('?backend=wasm');
     const { fallbackReason } = await chooseDevice('auto');
     expect(fallbackReason).toBe("WebGPU isn't available: the browser found no GPU adapter");
+  });
+
+  it('runs on the CPU alone where the worker ships the build for it alone, and says why', async () => {
+    pretend({ ...FP16, hasJspi: false });
+    setBuilds({ wasm: WASM_BUILD });
+    const device = await chooseDevice('auto');
+    expect(device.rung).toBe('wasm-threads');
+    expect(device.fallbackReason).toContain('tabserve/worker-wasm alone');
+    await expect(chooseDevice('webgpu')).rejects.toMatchObject({
+      code: 'NO_WEBGPU_ADAPTER',
+      message: expect.stringContaining('Import tabserve/worker in'),
+    });
+  });
+
+  it('runs on the CPU with the build of WebGPU where that is the only one, and fails without JSPI', async () => {
+    pretend({});
+    setBuilds({ webgpu: WEBGPU_BUILD });
+    expect((await chooseDevice('auto')).rung).toBe('wasm-threads');
+    pretend({ hasJspi: false });
+    await expect(chooseDevice('auto')).rejects.toMatchObject({
+      code: 'NO_RUNTIME',
+      message: expect.stringContaining('Chrome 137, Firefox 153 and Safari 27'),
+    });
   });
 
   it('asks for no feature that its rung does not use', async () => {

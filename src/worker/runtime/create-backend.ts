@@ -8,6 +8,7 @@ import {
   RungUnavailableError,
 } from '../../protocol/errors/runtime.ts';
 import type { ModelBackend, PackedModel } from './model-backend.ts';
+import { requireBuild } from './ort/ort.ts';
 import { requestGpuDevice, type GpuDevice } from './webgpu/gpu-device.ts';
 import { WasmBackend } from './wasm/wasm-backend.ts';
 import { WebGpuBackend } from './webgpu/webgpu-backend.ts';
@@ -25,6 +26,7 @@ type Device = { readonly gpu: GpuDevice } | { readonly numThreads: number };
  * Chooses the first rung that this device offers and that no earlier worker left.
  *
  * @throws NoWebGpuAdapterError where WebGPU is asked for and there is none.
+ * @throws NoRuntimeError where the worker ships no build of onnxruntime-web that runs here.
  * @throws AdapterGoneError where the adapter of the worker before is gone.
  */
 export async function chooseDevice(choice: BackendChoice, past: WorkerPast = NO_PAST): Promise<DeviceChoice> {
@@ -49,6 +51,7 @@ export async function chooseDevice(choice: BackendChoice, past: WorkerPast = NO_
 
 /** @returns `undefined` where the rung would be the same as the next one. */
 async function open(rung: Rung, choice: BackendChoice): Promise<Device | undefined> {
+  requireBuild(rung.startsWith('webgpu') ? 'webgpu' : 'wasm');
   const allowsSoftware = choice === 'webgpu';
   if (rung === 'webgpu-fp16') return { gpu: await requestGpuDevice('fp16', { allowsSoftware }) };
   if (rung === 'webgpu-fp32') return { gpu: await requestGpuDevice('fp32', { allowsSoftware }) };

@@ -14,7 +14,7 @@ import { RecoveryPlan } from '../../client/links/recovery-plan.ts';
 import { WasmAbortError } from '../../protocol/errors/runtime.ts';
 import { ServeWorker } from './serve-worker.ts';
 import type { Outgoing } from '../../client/links/link.ts';
-import { createScriptedModel, createServeHost } from '../test-support.ts';
+import { createScriptedModel, createServeHost, EMBEDDED } from '../test-support.ts';
 
 const loading = vi.hoisted(() => ({ model: Promise.withResolvers<LoadedModel>() }));
 
@@ -57,7 +57,7 @@ async function createWorker(past: Partial<WorkerPast> = {}) {
   const send = (message: Outgoing): void =>
     worker.receive({ version: PROTOCOL_VERSION, clientId, ...message });
   send({ type: 'hello' });
-  await worker.start('http://localhost/', 'auto');
+  await worker.start(EMBEDDED, 'auto');
   const request = (name: string, deployment: string, input: string, options: object): void =>
     send({ type: 'submit', requestId: requestId(name), deployment, input, options, elapsedMs: 0 });
   const submit = (name: string, maxNewTokens: number): void =>
@@ -136,7 +136,7 @@ describe('a worker and the tab that made it', () => {
     host.reports.length = 0;
     loading.model = Promise.withResolvers();
     loading.model.reject(new Error('no model'));
-    await worker.start('http://localhost/', 'auto');
+    await worker.start(EMBEDDED, 'auto');
     expect(lastStatus()).toMatchObject({ state: 'failed', error: { message: 'no model' } });
     expect(reportsOf(host)).toEqual([{ type: 'ready' }]);
   });

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { clientId, requestId } from '../../batching/generation/test-support.ts';
 import type { Outbox } from './outbox.ts';
-import { createServeHost } from '../test-support.ts';
+import { createServeHost, EMBEDDED } from '../test-support.ts';
 import { PROTOCOL_VERSION } from '../../protocol/wire.ts';
 import type { ClientId } from '../../protocol/ids.ts';
 import type { RequestUpdate, SubmittedRequest, TurnInfo } from '../../protocol/requests.ts';
@@ -14,7 +14,7 @@ import type { Outgoing } from '../../client/links/link.ts';
 vi.mock('./models/load-model.ts', async () => {
   const scripted = await import('../testing/scripted-backend.ts');
   const { createScriptedModel } = await import('../test-support.ts');
-  return { loadEmbeddedModel: () => Promise.resolve(createScriptedModel(new scripted.ScriptedBackend())) };
+  return { loadModel: () => Promise.resolve(createScriptedModel(new scripted.ScriptedBackend())) };
 });
 vi.mock('../runtime/warm-up.ts', () => ({ warmUp: () => Promise.resolve() }));
 
@@ -93,7 +93,7 @@ afterEach(() => {
 describe('the steps of the engine', () => {
   it('are told before the answer that they brought, and to a tab that comes later', async () => {
     const { worker, send, submit, all, toClientOf } = createWorker();
-    await worker.start('http://localhost/', 'auto');
+    await worker.start(EMBEDDED, 'auto');
     await work();
     submit(A, 'first', 3);
     submit(B, 'second', 3);
@@ -125,7 +125,7 @@ describe('prompts of several tabs', () => {
     submit(A, 'a1', 3);
     submit(A, 'a2', 3);
     submit(B, 'b1', 3);
-    await worker.start('http://localhost/', 'auto');
+    await worker.start(EMBEDDED, 'auto');
     await work();
     expect(updatesOf(A).slice(-2).map(linesOf)).toEqual([
       // The second takes the prompt's K/V over and is a token behind.
@@ -139,7 +139,7 @@ describe('prompts of several tabs', () => {
     const { worker, submit, lastStats } = createWorker();
     submit(A, 'a1', 3);
     submit(B, 'b1', 3);
-    await worker.start('http://localhost/', 'auto');
+    await worker.start(EMBEDDED, 'auto');
     await work();
     expect(lastStats()).toMatchObject({
       numRunning: 0,
@@ -151,7 +151,7 @@ describe('prompts of several tabs', () => {
     const { worker, send, submit, toAll } = createWorker();
     submit(A, 'a1', 3);
     submit(A, 'a2', 200);
-    await worker.start('http://localhost/', 'auto');
+    await worker.start(EMBEDDED, 'auto');
     await vi.advanceTimersByTimeAsync(10);
     send(A, { type: 'cancel', requestId: requestId('a2') });
     await work();
@@ -165,7 +165,7 @@ describe('prompts of several tabs', () => {
     const { worker, submit, updatesOf, toAll } = createWorker();
     const resumption = { choices: [{ tokenIds: [2, 3] }], queueWaitMs: 5, ttftMs: 30 };
     submit(A, 'a1', 4, { elapsedMs: 1000, resumption });
-    await worker.start('http://localhost/', 'auto');
+    await worker.start(EMBEDDED, 'auto');
     await work();
     expect(updatesOf(A).map(linesOf)).toEqual(['a1 accepted', 'a1 started, a1 e', 'a1 f, a1 finished']);
     const activities = toAll.flatMap((message) => (message.type === 'activity' ? message.activity : []));
@@ -174,7 +174,7 @@ describe('prompts of several tabs', () => {
 
   it('leave no slot behind when their tab is gone', async () => {
     const { worker, submit, updatesOf, lastStats } = createWorker();
-    await worker.start('http://localhost/', 'auto');
+    await worker.start(EMBEDDED, 'auto');
     await work();
     for (let index = 0; index < 20; index++) submit(A, `a${index}`, 250);
     submit(B, 'b1', 3);
@@ -209,7 +209,7 @@ const typesOf = (updates: readonly (readonly RequestUpdate[])[]) => updates.flat
 describe('several prompts of one turn', () => {
   it('are told that they are accepted in one message, before anything starts', async () => {
     const { worker, send, updatesOf } = createWorker();
-    await worker.start('http://localhost/', 'auto');
+    await worker.start(EMBEDDED, 'auto');
     submitAll(send, requests(3));
     expect(updatesOf(A).map(linesOf)).toEqual(['a0 accepted, a1 accepted, a2 accepted']);
     await work();
@@ -221,10 +221,10 @@ describe('several prompts of one turn', () => {
     async (when) => {
       const { worker, send, updatesOf, lastStats } = createWorker();
       const knobs = { maxQueuedRequests: 3 };
-      if (when === 'after') await worker.start('http://localhost/', 'auto');
+      if (when === 'after') await worker.start(EMBEDDED, 'auto');
       send(A, { type: 'configure', callId: 1, deployment: 'text-generator', knobs });
       submitAll(send, requests(2, { options: { n: 2, maxNewTokens: 2 } }));
-      if (when === 'before') await worker.start('http://localhost/', 'auto');
+      if (when === 'before') await worker.start(EMBEDDED, 'auto');
       await work();
       expect(updatesOf(A).flat()).toMatchObject(
         requests(2).map(({ requestId: id }) => ({
@@ -239,7 +239,7 @@ describe('several prompts of one turn', () => {
 
   it('run none where one of them is bad', async () => {
     const { worker, send, updatesOf, lastStats } = createWorker();
-    await worker.start('http://localhost/', 'auto');
+    await worker.start(EMBEDDED, 'auto');
     submitAll(send, [...requests(2), ...requests(1, { input: '', requestId: requestId('bad') })]);
     await work();
     expect(typesOf(updatesOf(A))).toEqual(['failed', 'failed', 'failed']);
@@ -248,7 +248,7 @@ describe('several prompts of one turn', () => {
 
   it('that a lost worker had accepted are not refused for a full queue', async () => {
     const { worker, send, updatesOf } = createWorker();
-    await worker.start('http://localhost/', 'auto');
+    await worker.start(EMBEDDED, 'auto');
     const knobs = { maxQueuedRequests: 2, maxBatchSize: 1 };
     send(A, { type: 'configure', callId: 1, deployment: 'text-generator', knobs });
     submitAll(send, requests(5, { resumption: { choices: [], isAccepted: true } }));
@@ -262,7 +262,7 @@ describe('several prompts of one turn', () => {
     ['of two HTTP clients', { caller: ['peer', '', ''] }, { caller: ['another', '', ''] }],
   ])('let another turn in after one of them: %s', async (_, first, second) => {
     const { worker, send, updatesOf } = createWorker();
-    await worker.start('http://localhost/', 'auto');
+    await worker.start(EMBEDDED, 'auto');
     send(A, { type: 'configure', callId: 1, deployment: 'text-generator', knobs: { policy: 'off' } });
     submitAll(send, requests(40), first);
     const [plain] = requests(1, { requestId: requestId('plain') });
@@ -278,7 +278,7 @@ describe('several prompts of one turn', () => {
 describe('a request with timeoutMs', () => {
   it('ends in time though it runs, and its slot is free', async () => {
     const { worker, submit, updatesOf, lastStats } = createWorker();
-    await worker.start('http://localhost/', 'auto');
+    await worker.start(EMBEDDED, 'auto');
     await work();
     submit(A, 'a1', 250, within(20));
     await vi.advanceTimersByTimeAsync(19);
@@ -291,7 +291,7 @@ describe('a request with timeoutMs', () => {
 
   it('ends in time though it waits for its turn, and leaves the others alone', async () => {
     const { worker, send, submit, updatesOf, lastStats } = createWorker();
-    await worker.start('http://localhost/', 'auto');
+    await worker.start(EMBEDDED, 'auto');
     await work();
     send(B, { type: 'configure', callId: 1, deployment: 'text-generator', knobs: { policy: 'off' } });
     submit(B, 'b1', 50);
@@ -308,7 +308,7 @@ describe('a request with timeoutMs', () => {
     submit(A, 'a1', 250, within(20));
     await vi.advanceTimersByTimeAsync(20);
     expect(updatesOf(A)).toMatchObject([[timedOut(20)]]);
-    await worker.start('http://localhost/', 'auto');
+    await worker.start(EMBEDDED, 'auto');
     await work();
     expect(updatesOf(A)).toHaveLength(1);
   });
@@ -320,14 +320,14 @@ describe('a request with timeoutMs', () => {
     await vi.advanceTimersByTimeAsync(0);
     expect(updatesOf(B)).toMatchObject([[timedOut(1000)]]);
     expect(updatesOf(A)).toEqual([]);
-    await worker.start('http://localhost/', 'auto');
+    await worker.start(EMBEDDED, 'auto');
     await vi.advanceTimersByTimeAsync(20);
     expect(endOf(updatesOf(A))).toMatchObject(timedOut(1000));
   });
 
   it('leaves no timer behind when it ends before', async () => {
     const { worker, send, submit, updatesOf } = createWorker();
-    await worker.start('http://localhost/', 'auto');
+    await worker.start(EMBEDDED, 'auto');
     await work();
     submit(A, 'finished', 3, { options: { maxNewTokens: 3, timeoutMs: 1e9 } });
     submit(A, 'refused', 3, { options: { maxNewTokens: 0, timeoutMs: 1e9 } });
@@ -347,7 +347,7 @@ describe('a request with timeoutMs', () => {
 
 it('tells the tokens of a text, and the text of tokens, of the model that serves', async () => {
   const { worker, send, answersTo, refusalsTo } = createWorker();
-  await worker.start('http://localhost/', 'auto');
+  await worker.start(EMBEDDED, 'auto');
   const { ScriptedBackend: Scripted } = await import('../testing/scripted-backend.ts');
   const { contextLength, vocabSize } = Scripted.config;
   send(A, { type: 'tokenize', callId: 1, text: 'cab', addSpecialTokens: false });
@@ -365,7 +365,7 @@ it('tells the tokens of a text, and the text of tokens, of the model that serves
 
 it('tells the text of each token by itself', async () => {
   const { worker, send, answersTo } = createWorker();
-  await worker.start('http://localhost/', 'auto');
+  await worker.start(EMBEDDED, 'auto');
   send(A, { type: 'token-texts', callId: 2, tokenIds: [2, 0, 999] });
   await work();
   expect(answersTo(A)).toEqual([['c', 'a', '']]);

@@ -14,7 +14,7 @@ import type { BackendChoice } from '../../protocol/ladder.ts';
 import type { ClientId } from '../../protocol/ids.ts';
 import { handleCall, type CallMessage } from '../../protocol/calls.ts';
 import type { ClientMessage } from '../../protocol/client-messages.ts';
-import type { UpstreamInit } from '../../protocol/host-messages.ts';
+import type { FirstModelInit, UpstreamInit } from '../../protocol/host-messages.ts';
 import type { RequestUpdate } from '../../protocol/requests.ts';
 import { toWireError } from '../../protocol/wire-errors.ts';
 import { TextDeployment } from '../text-generation/text-deployment.ts';
@@ -100,10 +100,10 @@ export class ServeWorker {
   }
 
   /** Announces the worker and starts its model or upstream. Resolves when it serves or has failed. */
-  async start(modelUrl: string, backend: BackendChoice, upstream?: UpstreamInit): Promise<void> {
+  async start(first: FirstModelInit, backend: BackendChoice, upstream?: UpstreamInit): Promise<void> {
     this.announce();
     try {
-      await this.#models.start(modelUrl, backend, upstream);
+      await this.#models.start(first, backend, upstream);
     } catch (error) {
       this.fail(error);
       return;

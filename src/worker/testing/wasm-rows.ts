@@ -2,6 +2,8 @@ import { layOut } from '../models/checkpoint/packed-weights.ts';
 import type { Model } from '../models/family.ts';
 import { countElements } from '../models/model-config.ts';
 import type { ForwardInput } from '../runtime/model-backend.ts';
+import { setBuilds } from '../runtime/ort/ort.ts';
+import { WASM_BUILD } from '../runtime/ort/wasm-build.ts';
 import { WasmBackend } from '../runtime/wasm/wasm-backend.ts';
 
 /** Test support: tokens that a row feeds in, from a position on. */
@@ -22,6 +24,7 @@ export async function createWasmBackend(
     for (let i = 0; i < countElements(shape); i++) weights[offset / 4 + i] = valueAt(i, index);
   }
   const bytes = new Uint8Array(weights.buffer);
+  setBuilds({ wasm: WASM_BUILD });
   const backend = await WasmBackend.create({ model, packed, weights: bytes, numThreads: 1 });
   backend.resize({ numSlots: 2, numStagingRows: 2, capacity: 32 });
   return backend;

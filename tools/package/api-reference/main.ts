@@ -8,7 +8,7 @@ import { runCommand } from '../../../bridge/browser/commands.ts';
 import { writeDeclarations } from '../build/declarations.ts';
 import { installApart } from '../../install-apart.ts';
 import { arrange } from './arrange.ts';
-import { ENTRIES, pageOf } from './entries.ts';
+import { ENTRIES, pageOf } from '../entries.ts';
 import { mendLinks } from './mend-links.ts';
 import type { Reflection } from './model.ts';
 import { REFERENCE, stampOfSources } from './stamp.ts';

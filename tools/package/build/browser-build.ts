@@ -4,37 +4,33 @@ import { fileURLToPath } from 'node:url';
 import { build, type Plugin } from 'vite';
 
 import manifest from '../../../package.json' with { type: 'json' };
+import { RUNTIME_ALIAS } from '../../site/runtime-alias.ts';
+import { ENTRIES } from '../entries.ts';
 import { OUTPUT, sourceOf } from './paths.ts';
 
-/** The builds of onnxruntime-web that the worker chooses from, with their `.wasm` files. */
+/** The builds of onnxruntime-web that a worker chooses from, with their `.wasm` files. */
 const RUNTIME_BUILDS: Readonly<Record<string, string>> = {
   'onnxruntime-web/wasm': 'ort-wasm-simd-threaded.wasm',
   'onnxruntime-web/jspi': 'ort-wasm-simd-threaded.jspi.wasm',
-  'onnxruntime-web/webgpu': 'ort-wasm-simd-threaded.asyncify.wasm',
 };
 
 const RUNTIME_FOLDER = 'onnxruntime';
 
 /** Builds the entries that run in browsers, each with its dependencies, for import maps do not reach workers. Peers are the app's. */
 export async function buildForBrowsers(): Promise<void> {
-  await buildEntries({
-    client: 'src/client/index.ts',
-    react: 'src/ui/hooks/index.ts',
-    'ai-sdk': 'src/client/ai-sdk/index.ts',
-    'prompt-api': 'src/client/prompt-api/index.ts',
-  });
-  await buildEntries({ batching: 'src/batching/index.ts' });
-  await buildEntries({ worker: 'src/worker/index.ts' });
+  for (const room of ['client', 'batching', 'worker']) await buildEntries(room);
   await copyRuntime();
 }
 
-async function buildEntries(entries: Readonly<Record<string, string>>): Promise<void> {
-  const [prefix = ''] = Object.keys(entries);
+/** @param room Of the entries, which share their parts. */
+async function buildEntries(room: string): Promise<void> {
+  const entries = ENTRIES.filter(({ source }) => roomOf(source) === room);
   await build({
     configFile: false,
     publicDir: false,
     logLevel: 'warn',
-    plugins: [runtimeBeside()],
+    plugins: [runtimeBeside(), modelBeside(), leaveAddresses()],
+    resolve: { alias: RUNTIME_ALIAS },
     build: {
       target: 'es2024',
       outDir: OUTPUT,
@@ -43,22 +39,36 @@ async function buildEntries(entries: Readonly<Record<string, string>>): Promise<
       minify: 'oxc',
       sourcemap: false,
       lib: {
-        entry: Object.fromEntries(Object.entries(entries).map(([name, path]) => [name, sourceOf(path)])),
+        entry: Object.fromEntries(entries.map(({ script, source }) => [script, sourceOf(source)])),
         formats: ['es'],
       },
       rolldownOptions: {
         external: Object.keys(manifest.peerDependencies),
-        output: { entryFileNames: '[name].js', chunkFileNames: `${prefix}-[name]-[hash].js` },
+        output: { entryFileNames: '[name].js', chunkFileNames: `${room}-[name]-[hash].js` },
       },
     },
   });
 }
 
+/** React's hooks are part of the client, and the bridge is built for Node. */
+function roomOf(source: string): string | undefined {
+  const [top, room] = source.split('/');
+  if (top !== 'src') return undefined;
+  return room === 'ui' ? 'client' : room;
+}
+
 /** Makes the module of the CPU build: src/worker/runtime/ort/ort-factory.ts is bundled with it. */
 const FACTORY = /\/ort-wasm-simd-threaded\.mjs$/;
 
+/** A thread of Node waits at the top of that module, which the classic workers of Vite's default format don't allow. */
+const NODE_THREAD = /if\(isNode\)isPthread=\(await [^;]*;/;
+
+/** src/worker/models/embedded-model.ts */
+const EMBEDDED_MODEL = /\/embedded-model\.ts$/;
+
+/** Before an address that this build leaves as it is: the app's bundler has to see it. */
 const LEAVE = '/* @vite-ignore */';
-const LEFT_ADDRESS = /\/\* @vite-ignore \*\/\s*(?="\.\/onnxruntime\/)/;
+const LEFT = /\/\* @vite-ignore \*\/\s*(?=["'`]\.)/g;
 
 /**
  * Leaves onnxruntime's modules unbundled, in a folder next to the entries: each finds its `.wasm` file next to itself, and the
@@ -72,14 +82,33 @@ function runtimeBeside(): Plugin {
       id in RUNTIME_BUILDS
         ? { id: `./${RUNTIME_FOLDER}/${basename(bundleOf(id))}`, external: 'relative' }
         : undefined,
-    // This build leaves the address as it is; the app's bundler has to see it.
     transform: (code, id) =>
       FACTORY.test(id)
-        ? code.replaceAll(/(?<=new URL\()"(?=[^"]+\.wasm")/g, `${LEAVE}"./${RUNTIME_FOLDER}/`)
+        ? code
+            .replace(NODE_THREAD, '')
+            .replaceAll(/(?<=new URL\()"(?=[^"]+\.wasm")/g, `${LEAVE}"./${RUNTIME_FOLDER}/`)
         : undefined,
+  };
+}
+
+/** The package has the embedded model once, in the folder of the page. */
+function modelBeside(): Plugin {
+  return {
+    name: 'model-beside',
+    enforce: 'pre',
+    transform: (code, id) =>
+      EMBEDDED_MODEL.test(id)
+        ? code.replaceAll(/(?<=new URL\()'[./]*\/public\//g, `${LEAVE}'../dist/`)
+        : undefined,
+  };
+}
+
+function leaveAddresses(): Plugin {
+  return {
+    name: 'leave-addresses',
     generateBundle: (_, bundle) => {
       for (const file of Object.values(bundle))
-        if (file.type === 'chunk') file.code = file.code.replace(LEFT_ADDRESS, '');
+        if (file.type === 'chunk') file.code = file.code.replaceAll(LEFT, '');
     },
   };
 }

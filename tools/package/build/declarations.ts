@@ -1,10 +1,12 @@
 import { execFile } from 'node:child_process';
 import { readFileSync } from 'node:fs';
-import { mkdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { copyFile, mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { dirname, join, relative, resolve } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 
 import manifest from '../../../package.json' with { type: 'json' };
+import { ENTRIES } from '../entries.ts';
 import { OUTPUT, ROOT } from './paths.ts';
 
 const TYPES = join(OUTPUT, 'types');
@@ -20,35 +22,27 @@ const PROJECTS = [
   'bridge',
 ];
 
-/** The sources of the entries. */
-const ENTRIES = [
-  'src/client/index.ts',
-  'src/worker/index.ts',
-  'src/batching/index.ts',
-  'src/ui/hooks/index.ts',
-  'src/client/ai-sdk/index.ts',
-  'src/client/prompt-api/index.ts',
-  'bridge/index.ts',
-];
-
 interface Config {
   readonly compilerOptions: { readonly outDir: string; readonly rootDir: string };
 }
 
 const IMPORT = /(from |import\()(['"])([^'"]+)\2/g;
 
-/** Packages whose types every user of the package has. */
-const KNOWN_PACKAGES = new Set([
-  ...Object.keys(manifest.dependencies),
-  ...Object.keys(manifest.peerDependencies),
-]);
+/** Packages whose types a user of the entries that mention them has. */
+const KNOWN_PACKAGES = new Set(Object.keys(manifest.peerDependencies));
+
+/** A bundled package whose types the entries mention: types of messages are inferred from its schemas. They are one file. */
+const VALIBOT = 'valibot';
 
 /** Writes the declarations that the entries reach, in place of those that are there. */
 export async function writeDeclarations(): Promise<void> {
   await rm(TYPES, { recursive: true, force: true });
   await promisify(execFile)(join(ROOT, 'node_modules/.bin/tsc'), ['-b', ...PROJECTS], { cwd: ROOT });
   const seen = new Set<string>();
-  await Promise.all(ENTRIES.map((entry) => copyReachable(entry, seen)));
+  await mkdir(TYPES, { recursive: true });
+  const valibot = fileURLToPath(import.meta.resolve(VALIBOT));
+  await copyFile(join(dirname(valibot), 'index.d.mts'), join(TYPES, `${VALIBOT}.d.ts`));
+  await Promise.all(ENTRIES.map(({ source }) => copyReachable(source, seen)));
 }
 
 /** The declarations that `tsc -b` has written for a source. */
@@ -80,8 +74,7 @@ async function copyReachable(source: string, seen: Set<string>): Promise<void> {
   await writeFile(
     target,
     text.replaceAll(IMPORT, (_, before, quote, specifier: string) =>
-      // Declarations name modules by their .js files: a user's compiler may refuse imports that end in .ts.
-      [before, quote, specifier.replace(/^(\..*)\.tsx?$/, '$1.js'), quote].join(''),
+      [before, quote, publishedSpecifier(specifier, dirname(target)), quote].join(''),
     ),
   );
   for (const specifier of imports.filter((name) => !isOwn(name))) requireKnown(specifier, path);
@@ -90,14 +83,20 @@ async function copyReachable(source: string, seen: Set<string>): Promise<void> {
   await Promise.all(next.map((dependency) => copyReachable(dependency, seen)));
 }
 
+/** Declarations name modules by their .js files: a user's compiler may refuse imports that end in .ts. */
+function publishedSpecifier(specifier: string, folder: string): string {
+  if (specifier === VALIBOT) return relative(folder, join(TYPES, `${VALIBOT}.js`));
+  return specifier.replace(/^(\..*)\.tsx?$/, '$1.js');
+}
+
 function isOwn(specifier: string): boolean {
   return specifier.startsWith('.');
 }
 
 /** @throws Error if a user of the package does not have these types. */
 function requireKnown(specifier: string, path: string): void {
-  if (specifier.startsWith('node:')) return;
+  if (specifier === VALIBOT || specifier.startsWith('node:')) return;
   const name = specifier.split('/', specifier.startsWith('@') ? 2 : 1).join('/');
   if (!KNOWN_PACKAGES.has(name))
-    throw new Error(`${path} has types of ${name}, which is neither a dependency nor a peer of the package.`);
+    throw new Error(`${path} has types of ${name}, which is no peer of the package.`);
 }

@@ -5,7 +5,7 @@ import { build } from 'vite';
 import manifest from '../../../package.json' with { type: 'json' };
 import { OUTPUT, sourceOf } from './paths.ts';
 
-/** Builds the bridge and the command line. Their dependencies are installed with the package. */
+/** Builds the bridge and the command line with their dependencies. Peers are the user's. */
 export async function buildForNode(): Promise<void> {
   await build({
     configFile: false,
@@ -18,12 +18,12 @@ export async function buildForNode(): Promise<void> {
       minify: false,
       ssr: true,
       rolldownOptions: {
-        input: { node: sourceOf('bridge/index.ts'), cli: sourceOf('bridge/main.ts') },
-        external: [/^node:/, ...builtinModules, ...Object.keys(manifest.dependencies)],
+        input: { node: sourceOf('bridge/index.ts'), cli: sourceOf('bridge/main.js') },
+        external: [/^node:/, ...builtinModules, ...Object.keys(manifest.peerDependencies)],
         output: { entryFileNames: '[name].js', chunkFileNames: 'node-[name]-[hash].js' },
       },
     },
-    ssr: { noExternal: true, external: Object.keys(manifest.dependencies) },
+    ssr: { noExternal: true, external: Object.keys(manifest.peerDependencies) },
   });
   await chmod(`${OUTPUT}cli.js`, 0o755);
 }

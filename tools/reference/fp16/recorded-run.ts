@@ -7,6 +7,7 @@ import { planModel } from '../../../src/worker/models/checkpoint/model-plan.ts';
 import { limitsOf } from '../../../src/worker/runtime/create-backend.ts';
 import { CapturedSteps } from '../../../src/worker/runtime/webgpu/captured-steps.ts';
 import type { Dtype } from '../../../src/protocol/models.ts';
+import { setBuilds } from '../../../src/worker/runtime/ort/ort.ts';
 import { requestGpuDevice } from '../../../src/worker/runtime/webgpu/gpu-device.ts';
 import { WebGpuBackend } from '../../../src/worker/runtime/webgpu/webgpu-backend.ts';
 import { play, type Played } from '../play-requests.ts';
@@ -30,6 +31,9 @@ export interface RecordedRun {
   /** Events that the run must include and doesn't. */
   readonly omissions: readonly string[];
 }
+
+// Node 24 has JSPI behind a flag alone, so this is the build that does without.
+setBuilds({ webgpu: { load: () => import('onnxruntime-web/webgpu') } });
 
 /** Runs the requests of `arrivalsFor` through the engine on this machine's adapter. */
 export async function recordRun(checkpoint: Checkpoint, dtype: Dtype): Promise<RecordedRun> {

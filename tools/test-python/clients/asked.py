@@ -1,10 +1,10 @@
-"""The server's address and PyTorch's results for the prompts. The command that runs these tests sets both."""
+"""The server's address, its model, and PyTorch's results for the prompts. The command that runs these tests sets them."""
 
 import json
 import os
 
 URL = os.environ["TABSERVE_URL"]
-MODEL = "storyteller"
+MODEL = os.environ["MODEL"]
 REFERENCE = json.loads(os.environ["REFERENCE"])
 TOLERANCE = 1e-3
 # The bridge needs no key, but the clients do not start without one.

@@ -1,4 +1,4 @@
-import { ModelFileCorruptError } from '../../../protocol/errors/model.ts';
+import { ModelFileCorruptError, ModelFileMissingError } from '../../../protocol/errors/model.ts';
 
 /** A file of a checkpoint: in memory, picked from disk, or on a hub. */
 export interface RandomAccessFile {
@@ -13,6 +13,13 @@ export interface RandomAccessFile {
 export interface CheckpointFiles {
   /** @returns `undefined` where there is no such file. */
   open(name: string): Promise<RandomAccessFile | undefined>;
+  /** The error for a file that is needed, if it can say where the file should be, and what is there. */
+  missing?(name: string, detail: string): ModelFileMissingError;
+}
+
+/** The error for a file that could not be opened but is needed. */
+export function missingFile(files: CheckpointFiles, name: string, detail: string): ModelFileMissingError {
+  return files.missing?.(name, detail) ?? ModelFileMissingError.of(name, detail);
 }
 
 export function memoryFile(name: string, bytes: Uint8Array): RandomAccessFile {

@@ -1,12 +1,12 @@
 import { isRecord } from '../../../platform/is-record.ts';
-import { ModelFileCorruptError, ModelFileMissingError } from '../../../protocol/errors/model.ts';
+import { ModelFileCorruptError } from '../../../protocol/errors/model.ts';
 import { readModel } from '../families.ts';
 import type { Model } from '../family.ts';
 import { findTensors, withoutPrefix, type CheckpointSource, type IndexedFile } from './find-tensors.ts';
 import { readSafetensorsIndex } from './safetensors.ts';
 import { missingRanges } from './byte-ranges.ts';
 import type { Checkpoint, ModelFiles, WeightFile } from './checkpoint.ts';
-import { readJson, type CheckpointFiles } from './checkpoint-files.ts';
+import { missingFile, readJson, type CheckpointFiles } from './checkpoint-files.ts';
 import { readTokenizerFiles } from '../tokenizer/tokenizer-files.ts';
 
 const WHOLE = 'model.safetensors';
@@ -34,7 +34,7 @@ export async function readModelFiles(files: CheckpointFiles): Promise<ModelFiles
     readJson(files, 'config.json'),
     readJson(files, 'generation_config.json'),
   ]);
-  if (config === undefined) throw ModelFileMissingError.of('config.json', 'there is no such file');
+  if (config === undefined) throw missingFile(files, 'config.json', 'there is no such file');
   return { config, generationConfig, model: readModel(config, generationConfig) };
 }
 
@@ -64,7 +64,7 @@ async function indexWeightFiles(files: CheckpointSource): Promise<readonly Index
   return Promise.all(
     shards.map(async (name) => {
       const file = await files.open(name);
-      if (!file) throw ModelFileMissingError.of(name, `${SHARD_INDEX} names it, but there is no such file`);
+      if (!file) throw missingFile(files, name, `${SHARD_INDEX} names it, but there is no such file`);
       return { file, tensors: await readSafetensorsIndex(file) };
     }),
   );
@@ -73,7 +73,7 @@ async function indexWeightFiles(files: CheckpointSource): Promise<readonly Index
 async function readShardNames(files: CheckpointFiles): Promise<readonly string[]> {
   const index = await readJson(files, SHARD_INDEX);
   if (index === undefined) {
-    throw ModelFileMissingError.of(WHOLE, `there is neither this file nor ${SHARD_INDEX}`);
+    throw missingFile(files, WHOLE, `there is neither this file nor ${SHARD_INDEX}`);
   }
   const weightMap = isRecord(index) ? index['weight_map'] : undefined;
   const names = isRecord(weightMap) ? Object.values(weightMap) : [];

@@ -1,8 +1,9 @@
 import { describe, expect, it, vi } from 'vitest';
-import { servedFolder } from './served-files.ts';
+import { servedFiles } from './served-files.ts';
 import { errorWith } from '../../testing/error-with.ts';
 
 const FOLDER = 'http://localhost/models/tiny/';
+const addressOf = (name: string): string => FOLDER + name;
 
 /** A server that answers from `files`; a function is called for its answer. */
 function serveFiles(files: Readonly<Record<string, BodyInit | (() => Response)>>): void {
@@ -24,10 +25,10 @@ function streamOf(parts: readonly Uint8Array[]): ReadableStream {
 
 const WEIGHTS = 'model.safetensors';
 
-describe('servedFolder', () => {
+describe('servedFiles', () => {
   it('opens a file whole, and knows which ones there are not', async () => {
     serveFiles({ 'config.json': '{"n_layer": 2}' });
-    const files = servedFolder(FOLDER, () => {});
+    const files = servedFiles(addressOf, () => {});
     const file = await files.open('config.json');
     expect(file).toMatchObject({ name: 'config.json', size: 14 });
     expect(new TextDecoder().decode(await file?.read(1, 10))).toBe('"n_layer"');
@@ -39,7 +40,7 @@ describe('servedFolder', () => {
     const body = () => new Response(streamOf(parts), { headers: { 'content-length': '3' } });
     serveFiles({ 'config.json': '{}', [WEIGHTS]: body });
     const report = vi.fn<(loaded: number, total: number) => void>();
-    const files = servedFolder(FOLDER, report);
+    const files = servedFiles(addressOf, report);
     await files.open('config.json');
     const file = await files.open(WEIGHTS);
     expect(await file?.read(0, 3)).toEqual(Uint8Array.of(1, 2, 3));
@@ -54,7 +55,7 @@ describe('servedFolder', () => {
     const body = () => new Response(streamOf(parts), { headers: { 'content-length': '10000' } });
     serveFiles({ [WEIGHTS]: body });
     const report = vi.fn<(loaded: number, total: number) => void>();
-    await servedFolder(FOLDER, report).open(WEIGHTS);
+    await servedFiles(addressOf, report).open(WEIGHTS);
     expect(report).toHaveBeenCalledTimes(100);
     expect(report).toHaveBeenLastCalledWith(10_000, 10_000);
   });
@@ -66,8 +67,49 @@ it('offline, takes what the browser has in its cache', async () => {
       ? Promise.resolve(new Response('{}'))
       : Promise.reject(new TypeError('Failed to fetch')),
   );
-  const file = await servedFolder(FOLDER, () => {}).open('config.json');
+  const file = await servedFiles(addressOf, () => {}).open('config.json');
   expect(new TextDecoder().decode(await file?.read(0, 2))).toBe('{}');
+});
+
+describe('a page that comes in the place of a file', () => {
+  const page = '\n<!DOCTYPE html><html></html>';
+  const html = { headers: { 'content-type': 'text/html; charset=utf-8' } };
+
+  it.each([
+    ['its beginning', () => new Response(page)],
+    ['its type', () => new Response('<div>the app</div>', html)],
+  ])('is known by %s, counts as no file, and is named with its address', async (_, answer) => {
+    serveFiles({ 'config.json': answer });
+    const files = servedFiles(addressOf, () => {});
+    expect(await files.open('config.json')).toBeUndefined();
+    expect(files.missing?.('config.json', 'there is no such file')).toEqual(
+      errorWith('MODEL_FILE_MISSING', /http:\/\/localhost\/models\/tiny\/config\.json.*web page/),
+    );
+  });
+
+  it('is not a file of another kind that a server calls HTML', async () => {
+    serveFiles({ [WEIGHTS]: () => new Response(Uint8Array.of(1, 2), html) });
+    expect(await servedFiles(addressOf, () => {}).open(WEIGHTS)).toMatchObject({ size: 2 });
+  });
+});
+
+it('a missing file is named with its address', async () => {
+  serveFiles({});
+  const files = servedFiles(addressOf, () => {});
+  expect(await files.open('config.json')).toBeUndefined();
+  expect(files.missing?.('config.json', 'there is no such file')).toEqual(
+    errorWith('MODEL_FILE_MISSING', `${FOLDER}config.json: there is no such file`),
+  );
+});
+
+it('a file that the bundler has written into the script is read without a request', async () => {
+  vi.stubGlobal('fetch', () => Promise.reject(new TypeError('refused by the policy')));
+  const files = servedFiles(
+    () => `data:application/json;base64,${btoa('{"a":1}')}`,
+    () => {},
+  );
+  const file = await files.open('config.json');
+  expect(new TextDecoder().decode(await file?.read(0, 7))).toBe('{"a":1}');
 });
 
 describe('rejects', () => {
@@ -76,14 +118,14 @@ describe('rejects', () => {
     ['weights that are cut off on the way', () => new Response(cutStream()), /cut after 0 bytes/],
   ])('%s', async (_, answer, detail) => {
     serveFiles({ [WEIGHTS]: answer });
-    await expect(servedFolder(FOLDER, () => {}).open(WEIGHTS)).rejects.toEqual(
+    await expect(servedFiles(addressOf, () => {}).open(WEIGHTS)).rejects.toEqual(
       errorWith('MODEL_FILE_MISSING', detail),
     );
   });
 
   it('a server that cannot be reached', async () => {
     vi.stubGlobal('fetch', () => Promise.reject(new TypeError('Failed to fetch')));
-    await expect(servedFolder(FOLDER, () => {}).open('config.json')).rejects.toMatchObject({
+    await expect(servedFiles(addressOf, () => {}).open('config.json')).rejects.toMatchObject({
       code: 'MODEL_FILE_MISSING',
     });
   });

@@ -6,23 +6,56 @@ export type ReportBytes = (loaded: number, total: number) => void;
 
 const NOT_FOUND = 404;
 
+const PAGE = /^<(?:!doctype html|html)\b/i;
+/** The longest beginning of a file that shows whether it is a page, in bytes. */
+const PAGE_HEAD = 256;
+
+const EMBEDDED_BY_BUNDLER = /^data:[^,]*;base64,/;
+
 /**
- * The files of a served model folder. Each is fetched whole when it is opened.
+ * Files of a model on a server. Each is fetched whole when it is opened. A page in the place of a file counts as no file, because
+ * servers of single-page apps answer every address with the app's page.
  *
- * @param folderUrl Absolute URL that ends in `/`.
+ * @param addressOf The absolute URL of a file; undefined if the model has no such file.
  * @param report Called with bytes while the weights are downloaded.
  */
-export function servedFolder(folderUrl: string, report: ReportBytes): CheckpointFiles {
+export function servedFiles(
+  addressOf: (name: string) => string | undefined,
+  report: ReportBytes,
+): CheckpointFiles {
+  const pages = new Set<string>();
   return {
     async open(name) {
-      const url = new URL(name, folderUrl).href;
+      const url = addressOf(name);
+      if (url === undefined) return undefined;
+      if (EMBEDDED_BY_BUNDLER.test(url)) return memoryFile(name, decodeDataUrl(url));
       const response = await fetchFile(url);
       if (response.status === NOT_FOUND) return undefined;
       if (!response.ok) throw ModelFileMissingError.of(url, `HTTP status ${response.status}`);
       const isLarge = name.endsWith('.safetensors');
-      return memoryFile(name, await readBody(response, url, isLarge ? report : () => {}));
+      const bytes = await readBody(response, url, isLarge ? report : () => {});
+      if (!isPage(response, bytes)) return memoryFile(name, bytes);
+      pages.add(name);
+      return undefined;
     },
+    missing: (name, detail) =>
+      ModelFileMissingError.of(
+        addressOf(name) ?? name,
+        pages.has(name) ? 'the server answered with a web page instead' : detail,
+      ),
   };
+}
+
+/** Bundlers write small files into the script. Fetching them would need `data:` in the Content-Security-Policy. */
+function decodeDataUrl(url: string): Uint8Array {
+  return Uint8Array.from(atob(url.replace(EMBEDDED_BY_BUNDLER, '')), (character) => character.charCodeAt(0));
+}
+
+function isPage({ headers }: Response, bytes: Uint8Array): boolean {
+  const head = new TextDecoder().decode(bytes.subarray(0, PAGE_HEAD)).trimStart();
+  return (
+    PAGE.test(head) || (head.startsWith('<') && headers.get('content-type')?.startsWith('text/html') === true)
+  );
 }
 
 async function fetchFile(url: string): Promise<Response> {

@@ -4,7 +4,7 @@ import { ModelStore } from './model-store.ts';
 import type * as StoredDigest from './stored-digest.ts';
 import { MemoryFolder } from './test-support.ts';
 
-const MODEL_URL = 'http://localhost/models/embedded/';
+const FIRST = 'the embedded model';
 const ORIGIN = { id: 'a/b', hub: 'https://hub.example', revision: 'main', commit: 'c0ffee' };
 
 /** A stored model that the user chose to serve. */
@@ -17,10 +17,13 @@ async function chooseStored() {
     file.write(Uint8Array.of(1), { at: 0 });
     return Promise.resolve({});
   });
-  await store.serve(MODEL_URL, folder.key);
+  await store.serve(FIRST, folder);
   /** The model that a starting worker serves; `fault`: the worker before it has failed. */
-  const start = async (before?: 'fault') => (await store.served(MODEL_URL, before === 'fault'))?.key;
-  return { store, key: folder.key, start };
+  const start = async (before?: 'fault') => {
+    const chosen = await store.served(FIRST, before === 'fault');
+    return chosen && ('key' in chosen ? chosen.key : chosen);
+  };
+  return { store, folder, key: folder.key, start };
 }
 
 /** Whether the code that computes digests, which is a chunk of its own, can be fetched. */
@@ -72,13 +75,13 @@ describe('the model that this browser was told to serve', () => {
   });
 
   it('is left alone after five starts without an end, and each start says so, until it is chosen again', async () => {
-    const { store, key, start } = await chooseStored();
+    const { store, folder, key, start } = await chooseStored();
     for (let count = 0; count < 5; count++) await start();
     for (let count = 0; count < 2; count++) {
       await expect(start()).rejects.toMatchObject({ code: 'MODEL_START_FAILED' });
       await expect(start()).rejects.toThrow("Couldn't start a/b: its last starts broke off");
     }
-    await store.serve(MODEL_URL, key);
+    await store.serve(FIRST, folder);
     expect(await start()).toBe(key);
   });
 
@@ -87,6 +90,18 @@ describe('the model that this browser was told to serve', () => {
     expect([await start(), await start('fault')]).toEqual([key, key]);
     await expect(start('fault')).rejects.toMatchObject({ code: 'MODEL_START_FAILED' });
     await expect(start()).rejects.toMatchObject({ code: 'MODEL_START_FAILED' });
+  });
+
+  it('may be one that is fetched, and its starts are not counted', async () => {
+    const { store, start } = await chooseStored();
+    const chosen = { source: { type: 'embedded' }, dtype: 'q8' } as const;
+    await store.serve(FIRST, chosen);
+    for (let count = 0; count < 10; count++) expect(await start()).toEqual(chosen);
+  });
+
+  it('does not count once the app names another first model', async () => {
+    const { store } = await chooseStored();
+    expect(await store.served('another one', false)).toBeUndefined();
   });
 
   it('is forgotten with the model, also while it starts', async () => {

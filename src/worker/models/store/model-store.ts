@@ -1,7 +1,8 @@
-import { isRecord } from '../../../platform/is-record.ts';
+import * as v from 'valibot';
 import { ModelStartError, StorageQuotaError } from '../../../protocol/errors/hub.ts';
 import { ModelFileCorruptError } from '../../../protocol/errors/model.ts';
-import type { StoredModel } from '../../../protocol/models.ts';
+import { dtypeChoice, fetchedSource, type StoredModel } from '../../../protocol/models.ts';
+import { parse, type Wire } from '../../../protocol/wire.ts';
 import { PACKED_FORMAT_VERSION, type PackedLayout } from '../checkpoint/packed-weights.ts';
 import {
   ModelFolder,
@@ -30,12 +31,23 @@ const MAX_CHECKED_GPUS = 32;
 const MAX_STARTS = 5;
 const MAX_STARTS_BEFORE_FAULT = 2;
 
+const fetchedModel = v.object({ source: fetchedSource, dtype: dtypeChoice });
+/** A model that is fetched at each start, and its precision. */
+export type FetchedModel = Wire<typeof fetchedModel>;
+
+/** A model that a user has chosen in place of the one that the app names. */
+export type ChosenModel = ModelFolder | FetchedModel;
+
 /** `served.json`. */
-interface ServedNote {
-  readonly modelUrl: string;
-  readonly key: string;
-  readonly numStarts: number;
-}
+const servedNote = v.object({
+  /** Names the model that the app begins with. After another one is named there, the note no longer counts. */
+  first: v.string(),
+  /** The key of a stored model, or a model that is fetched. */
+  model: v.union([v.string(), fetchedModel]),
+  /** Starts of a stored model that did not end, in a row. */
+  numStarts: v.number(),
+});
+type ServedNote = Wire<typeof servedNote>;
 
 type Folders = Readonly<Record<'root' | 'models' | 'parts', FileSystemDirectoryHandle>>;
 
@@ -82,7 +94,7 @@ export class ModelStore {
     await removeEntry(this.#folders.models, key);
     await removeEntry(this.#folders.parts, key);
     const served = await this.#readServed();
-    if (served?.key === key) await removeEntry(this.#folders.root, SERVED);
+    if (served?.model === key) await removeEntry(this.#folders.root, SERVED);
   }
 
   /**
@@ -124,16 +136,18 @@ export class ModelStore {
   }
 
   /**
-   * The model that replaces the embedded one at `modelUrl`, if any. Counts the starts until `endStart`.
+   * The model that was chosen in place of the app's first one, if any. Counts the starts of a stored one until `endStart`.
    *
+   * @param first Names the model that the app begins with.
    * @param isAfterFault Whether the previous worker failed.
    * @throws ModelStartError after too many starts that did not end, until the next `serve`.
    * @throws ModelFileCorruptError if it is incomplete; then it is deleted.
    */
-  async served(modelUrl: string, isAfterFault: boolean): Promise<ModelFolder | undefined> {
+  async served(first: string, isAfterFault: boolean): Promise<ChosenModel | undefined> {
     const served = await this.#readServed();
-    if (served?.modelUrl !== modelUrl) return undefined;
-    const { key, numStarts } = served;
+    if (served?.first !== first) return undefined;
+    const { model: key, numStarts } = served;
+    if (typeof key !== 'string') return key;
     if (!(numStarts < (isAfterFault ? MAX_STARTS_BEFORE_FAULT : MAX_STARTS))) {
       await this.#writeServed({ ...served, numStarts: MAX_STARTS });
       throw ModelStartError.of(nameIn(key));
@@ -150,14 +164,22 @@ export class ModelStore {
   /** The start of the model that `served` gave has ended, well or not. Does nothing if it was deleted since. */
   async endStart(key: string): Promise<void> {
     const served = await this.#readServed();
-    if (served?.key === key) await this.#writeServed({ ...served, numStarts: 0 });
+    if (served?.model === key) await this.#writeServed({ ...served, numStarts: 0 });
   }
 
-  /** @param key Undefined for the embedded model. */
-  async serve(modelUrl: string, key: string | undefined): Promise<void> {
-    if (key === undefined) await removeEntry(this.#folders.root, SERVED);
-    else
-      await writeJsonFile(this.#folders.root, SERVED, { modelUrl, key, numStarts: 0 } satisfies ServedNote);
+  /**
+   * Remembers what the next workers serve.
+   *
+   * @param first As in `served`.
+   * @param chosen Undefined for that first model.
+   */
+  async serve(first: string, chosen: ChosenModel | undefined): Promise<void> {
+    if (!chosen) {
+      await removeEntry(this.#folders.root, SERVED);
+      return;
+    }
+    const model = 'source' in chosen ? chosen : chosen.key;
+    await writeJsonFile(this.#folders.root, SERVED, { first, model, numStarts: 0 } satisfies ServedNote);
   }
 
   /** Whether this GPU has computed right values. */
@@ -183,10 +205,7 @@ export class ModelStore {
   }
 
   async #readServed(): Promise<ServedNote | undefined> {
-    const note = await readJsonFile(this.#folders.root, SERVED);
-    if (!isRecord(note)) return undefined;
-    const { modelUrl, key, numStarts } = note;
-    return { modelUrl: String(modelUrl), key: String(key), numStarts: Number(numStarts) };
+    return parse(servedNote, await readJsonFile(this.#folders.root, SERVED));
   }
 
   async #writeServed(note: ServedNote): Promise<void> {

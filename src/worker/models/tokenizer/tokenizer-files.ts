@@ -1,7 +1,7 @@
 import { isRecord } from '../../../platform/is-record.ts';
-import { ModelFileCorruptError, ModelFileMissingError } from '../../../protocol/errors/model.ts';
+import { ModelFileCorruptError } from '../../../protocol/errors/model.ts';
 import type { Checkpoint } from '../checkpoint/checkpoint.ts';
-import { readJson, type CheckpointFiles } from '../checkpoint/checkpoint-files.ts';
+import { missingFile, readJson, type CheckpointFiles } from '../checkpoint/checkpoint-files.ts';
 import { requireBoundedPatterns } from './bounded-patterns.ts';
 import { readTokenDecoder } from './token-decoder.ts';
 
@@ -52,10 +52,7 @@ async function readText(files: CheckpointFiles, name: string): Promise<string | 
 async function makeTokenizer(files: CheckpointFiles): Promise<unknown> {
   const [vocab, merges] = await Promise.all([readJson(files, 'vocab.json'), readText(files, 'merges.txt')]);
   if (vocab === undefined || merges === undefined) {
-    throw ModelFileMissingError.of(
-      'tokenizer.json',
-      'there are neither this file nor vocab.json and merges.txt',
-    );
+    throw missingFile(files, 'tokenizer.json', 'there are neither this file nor vocab.json and merges.txt');
   }
   if (!isRecord(vocab)) throw ModelFileCorruptError.of('vocab.json', 'it is not a JSON object');
   const byteLevel = { type: 'ByteLevel', add_prefix_space: false, trim_offsets: true };

@@ -1,15 +1,18 @@
-/** A build of onnxruntime-web. */
-export type OrtBuild = 'jspi' | 'wasm' | 'webgpu';
+import type * as Ort from 'onnxruntime-web/jspi';
+import type * as Factory from './ort-factory.ts';
+
+/** A build of onnxruntime-web. A bundler ships the files of those that it finds imported. */
+export interface OrtBuild {
+  readonly load: () => Promise<typeof Ort>;
+  /** Imports a factory of the build's WASM module that keeps the module. */
+  readonly loadFactory?: () => Promise<typeof Factory>;
+}
+
+/** The builds that a worker ships. That of WebGPU has the CPU's kernels too, and needs JSPI (WebAssembly stack switching). */
+export type OrtBuilds = Readonly<Partial<Record<'webgpu' | 'wasm', OrtBuild>>>;
 
 /** The `.wasm` file of each build. */
-export const WASM_FILES: Readonly<Record<OrtBuild, string>> = {
-  jspi: 'ort-wasm-simd-threaded.jspi.wasm',
+export const WASM_FILES = {
+  webgpu: 'ort-wasm-simd-threaded.jspi.wasm',
   wasm: 'ort-wasm-simd-threaded.wasm',
-  webgpu: 'ort-wasm-simd-threaded.asyncify.wasm',
-};
-
-/** With JSPI (WebAssembly stack switching) a run takes half the CPU time of the asyncify build. */
-export function buildFor(backend: 'webgpu' | 'wasm'): OrtBuild {
-  if (backend === 'wasm') return 'wasm';
-  return 'Suspending' in WebAssembly ? 'jspi' : 'webgpu';
-}
+} as const;

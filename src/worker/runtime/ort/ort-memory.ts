@@ -16,13 +16,17 @@ let memory: OrtMemory | undefined;
 /**
  * Call before the first session of the CPU build.
  *
+ * @param load Imports the build's factory.
  * @param wasmUrl Address of the `.wasm` file; undefined for the one that the bundler has found.
  * @returns Address of the factory that onnxruntime-web has to import for its memory to be known. Undefined where none can be
  *   imported: onnxruntime-web's own serves as well, but its memory stays unknown.
  */
-export async function importFactory(wasmUrl: string | undefined): Promise<string | undefined> {
+export async function importFactory(
+  load: () => Promise<typeof Factory>,
+  wasmUrl: string | undefined,
+): Promise<string | undefined> {
   try {
-    const factory = await import('./ort-factory.ts');
+    const factory = await load();
     const { url } = factory;
     const atUrl: Partial<typeof Factory> = await import(/* webpackIgnore: true */ /* @vite-ignore */ url);
     if (!atUrl.default || atUrl.default !== factory.default) return undefined;

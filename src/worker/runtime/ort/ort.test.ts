@@ -16,14 +16,21 @@ beforeEach(() => {
   vi.doUnmock('../../import-part.ts');
 });
 
+/** Of a worker that ships the CPU's build alone. */
+async function importOrt() {
+  const ort = await import('./ort.ts');
+  ort.setBuilds({ wasm: { load: () => import('onnxruntime-web/wasm') } });
+  return ort;
+}
+
 describe('the build of onnxruntime-web that a worker loads', () => {
   it('chooses the number of its threads by itself', async () => {
-    const { ortInUse } = await import('./ort.ts');
+    const { ortInUse } = await importOrt();
     expect((await ortInUse()).env.wasm).not.toHaveProperty('numThreads');
   });
 
   it('has one thread where threads have failed, whoever creates the first session', async () => {
-    const { ortInUse, forbidThreads } = await import('./ort.ts');
+    const { ortInUse, forbidThreads } = await importOrt();
     forbidThreads();
     expect((await ortInUse()).env.wasm.numThreads).toBe(1);
   });
@@ -33,14 +40,14 @@ describe('the build of onnxruntime-web that a worker loads', () => {
       const { importPart } = await importOriginal<typeof ImportPart>();
       return { importPart: () => importPart(() => Promise.reject(new TypeError('Failed to fetch'))) };
     });
-    const { ortInUse } = await import('./ort.ts');
+    const { ortInUse } = await importOrt();
     const cause: unknown = await ortInUse().catch((error: unknown) => error);
     expect(cause).toMatchObject({ code: 'PAGE_OUTDATED' });
     expect(isFault(cause)).toBe(false);
   });
 
   it('takes its .wasm file from the folder that the app names', async () => {
-    const { ortInUse, setRuntimeFolder } = await import('./ort.ts');
+    const { ortInUse, setRuntimeFolder } = await importOrt();
     setRuntimeFolder('https://app.example/onnxruntime');
     expect((await ortInUse()).env.wasm.wasmPaths).toMatchObject({
       wasm: 'https://app.example/onnxruntime/ort-wasm-simd-threaded.wasm',
@@ -53,7 +60,7 @@ describe('the build of onnxruntime-web that a worker loads', () => {
   ])('names the option for the folder when its file is missing: %s', async (detail) => {
     parts.create = () =>
       Promise.reject(new Error(`no available backend found. ERR: [wasm] Aborted(${detail})`));
-    const { ortInUse } = await import('./ort.ts');
+    const { ortInUse } = await importOrt();
     const ort = await ortInUse();
     const cause: unknown = await ort.InferenceSession.create(new Uint8Array(), {}).catch(
       (error: unknown) => error,
@@ -68,7 +75,7 @@ describe('the build of onnxruntime-web that a worker loads', () => {
       'previous call to initWasm() failed',
     ];
     parts.create = () => Promise.reject(new Error(failures.shift()));
-    const { ortInUse } = await import('./ort.ts');
+    const { ortInUse } = await importOrt();
     const createSession = async (): Promise<unknown> =>
       (await ortInUse()).InferenceSession.create(new Uint8Array(), {});
     await expect(createSession()).rejects.toMatchObject({ code: 'RUNTIME_FILE_MISSING' });
@@ -78,13 +85,13 @@ describe('the build of onnxruntime-web that a worker loads', () => {
   it('passes every other failure on unchanged', async () => {
     const failure = new Error('Aborted(OOM)');
     parts.create = () => Promise.reject(failure);
-    const { ortInUse } = await import('./ort.ts');
+    const { ortInUse } = await importOrt();
     const ort = await ortInUse();
     await expect(ort.InferenceSession.create(new Uint8Array(), {})).rejects.toBe(failure);
   });
 
   it('names the directive when a policy forbids WebAssembly', async () => {
-    const { ortInUse } = await import('./ort.ts');
+    const { ortInUse } = await importOrt();
     vi.spyOn(WebAssembly, 'Module').mockImplementation(() => {
       throw new WebAssembly.CompileError("violates the directive: script-src 'self'");
     });

@@ -1,8 +1,9 @@
-import type * as Ort from 'onnxruntime-web/webgpu';
+import type * as Ort from 'onnxruntime-web/jspi';
 import { importPart } from '../../import-part.ts';
-import { RuntimeFileError, WasmForbiddenError } from '../../../protocol/errors/worker.ts';
+import { NoWebGpuAdapterError } from '../../../protocol/errors/runtime.ts';
+import { NoRuntimeError, RuntimeFileError, WasmForbiddenError } from '../../../protocol/errors/worker.ts';
 import { createMutex } from '../../../platform/mutex.ts';
-import { buildFor, WASM_FILES, type OrtBuild } from './ort-builds.ts';
+import { WASM_FILES, type OrtBuild, type OrtBuilds } from './ort-builds.ts';
 import { importFactory } from './ort-memory.ts';
 
 export type OrtModule = Omit<typeof Ort, 'InferenceSession'> & {
@@ -15,6 +16,8 @@ export type OrtModule = Omit<typeof Ort, 'InferenceSession'> & {
 /** An empty WebAssembly module: magic number and version. */
 const EMPTY_MODULE = Uint8Array.of(0, 0x61, 0x73, 0x6d, 1, 0, 0, 0);
 
+const NO_JSPI = "this browser lacks WebAssembly's JSPI, which Chrome 137, Firefox 153 and Safari 27 have";
+
 /**
  * The runtime's errors when its file is missing, or when another file came in its place. A policy that forbids WebAssembly
  * would match too, but `requireWasm` has ruled it out.
@@ -22,17 +25,23 @@ const EMPTY_MODULE = Uint8Array.of(0, 0x61, 0x73, 0x6d, 1, 0, 0, 0);
 const MISSING_FILE = /fetching of the wasm failed|CompileError/;
 
 /**
- * Every create, run and release goes through this mutex. Overlapping calls, even on different sessions, hang the asyncify
- * build of onnxruntime-web and abort the JSPI build.
+ * Every create, run and release goes through this mutex. Overlapping calls, even on different sessions, abort the WebGPU build
+ * of onnxruntime-web.
  */
 export const ortMutex = createMutex();
 
 /** After a missing file every later attempt fails with an unrelated error, so the first one is kept. */
 const missingFiles = new Map<OrtBuild, RuntimeFileError>();
 
+let builds: OrtBuilds = {};
 let loaded: Promise<OrtModule> | undefined;
 let hasThreads = true;
 let runtimeFolder: string | undefined;
+
+/** Call before the first session. */
+export function setBuilds(shipped: OrtBuilds): void {
+  builds = shipped;
+}
 
 /** Called where threads have failed, before the first session: a build reads their number once. */
 export function forbidThreads(): void {
@@ -63,13 +72,23 @@ export function ortInUse(): Promise<OrtModule> {
   return (loaded ??= importOrt('wasm'));
 }
 
+/** @throws NoWebGpuAdapterError or NoRuntimeError if no build that this worker ships runs in this browser. */
+export function requireBuild(backend: 'webgpu' | 'wasm'): void {
+  if (backend === 'webgpu' && !builds.webgpu) throw NoWebGpuAdapterError.notShipped();
+  const needsJspi = backend === 'webgpu' || !builds.wasm;
+  if (!needsJspi || 'Suspending' in WebAssembly) return;
+  throw backend === 'webgpu' ? NoWebGpuAdapterError.because(NO_JSPI) : NoRuntimeError.because(NO_JSPI);
+}
+
 async function importOrt(backend: 'webgpu' | 'wasm'): Promise<OrtModule> {
   requireWasm();
-  const build = buildFor(backend);
-  const ort = await importPart(() => importBuild(build));
+  const name = builds[backend] ? backend : 'webgpu';
+  const build = builds[name];
+  if (!build) throw new Error('startWorker() passes the builds of onnxruntime-web');
+  const ort = await importPart(() => build.load());
   if (!hasThreads) ort.env.wasm.numThreads = 1;
-  const wasm = runtimeFolder === undefined ? undefined : runtimeFolder + WASM_FILES[build];
-  const mjs = build === 'wasm' ? await importFactory(wasm) : undefined;
+  const wasm = runtimeFolder === undefined ? undefined : runtimeFolder + WASM_FILES[name];
+  const mjs = build.loadFactory && (await importFactory(build.loadFactory, wasm));
   ort.env.wasm.wasmPaths = { ...(wasm !== undefined && { wasm }), ...(mjs !== undefined && { mjs }) };
   return {
     ...ort,
@@ -85,11 +104,6 @@ async function importOrt(backend: 'webgpu' | 'wasm'): Promise<OrtModule> {
   };
 }
 
-function importBuild(build: OrtBuild): Promise<typeof Ort> {
-  if (build === 'wasm') return import('onnxruntime-web/wasm');
-  return build === 'jspi' ? import('onnxruntime-web/jspi') : import('onnxruntime-web/webgpu');
-}
-
 /** @throws WasmForbiddenError. */
 function requireWasm(): void {
   try {
@@ -99,8 +113,13 @@ function requireWasm(): void {
   }
 }
 
+/** The address that onnxruntime has asked for its file, which the bundler has chosen. */
+function lastWasmUrl(): string | undefined {
+  return performance.getEntriesByType('resource').findLast(({ name }) => name.includes('.wasm'))?.name;
+}
+
 function explain(build: OrtBuild, cause: unknown): unknown {
   if (cause instanceof Error && MISSING_FILE.test(cause.message))
-    missingFiles.set(build, RuntimeFileError.because(cause));
+    missingFiles.set(build, RuntimeFileError.because(cause, lastWasmUrl()));
   return missingFiles.get(build) ?? cause;
 }

@@ -1,6 +1,7 @@
 import { beforeAll, describe, expect, it } from 'vitest';
 import { isMemoryError } from '../faults/fault-of.ts';
-import { loadOrt, type OrtModule } from '../ort/ort.ts';
+import { loadOrt, setBuilds, type OrtModule } from '../ort/ort.ts';
+import { WASM_BUILD } from '../ort/wasm-build.ts';
 import { allocateFloats } from './ort-heap.ts';
 import { ortMemory } from '../ort/ort-memory.ts';
 import { NEGATION } from './test-support.ts';
@@ -9,6 +10,7 @@ describe('floats in the memory of onnxruntime', () => {
   let ort: OrtModule;
 
   beforeAll(async () => {
+    setBuilds({ wasm: WASM_BUILD });
     ort = await loadOrt('wasm');
     ort.env.wasm.numThreads = 1;
   });

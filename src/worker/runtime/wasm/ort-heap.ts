@@ -1,4 +1,4 @@
-import type { Tensor } from 'onnxruntime-web/webgpu';
+import type { Tensor } from 'onnxruntime-web/jspi';
 import { countElements } from '../../models/model-config.ts';
 import type { OrtModule } from '../ort/ort.ts';
 import type { KvArray } from './kv-rows.ts';

@@ -10,6 +10,8 @@ import { planModel } from '../../models/checkpoint/model-plan.ts';
 import { openCheckpoint } from '../../models/checkpoint/open-checkpoint.ts';
 import { scoreTokens } from '../score-tokens.ts';
 import { runRows } from '../../testing/wasm-rows.ts';
+import { setBuilds } from '../ort/ort.ts';
+import { WASM_BUILD } from '../ort/wasm-build.ts';
 import { WasmBackend } from './wasm-backend.ts';
 
 const MODEL_FOLDER = new URL('../../../../public/models/storyteller/', import.meta.url);
@@ -33,6 +35,7 @@ describe('WasmBackend on Storyteller', () => {
     });
     const plan = planModel(checkpoint, 'fp32', { kind: 'wasm', memoryBytes: undefined });
     const packedModel = { model, ...(await packInMemory(checkpoint, plan)) };
+    setBuilds({ wasm: WASM_BUILD });
     backend = await WasmBackend.create({ ...packedModel, numThreads: 1 });
   });
 

@@ -1,4 +1,4 @@
-import type { InferenceSession } from 'onnxruntime-web/webgpu';
+import type { InferenceSession } from 'onnxruntime-web/jspi';
 import type { KvCacheLimits, KvShape } from '../../../batching/generation/kv-memory.ts';
 import type { SlotTransfer, StepRow } from '../../../batching/generation/model-runner.ts';
 import { LARGEST_WASM_CACHE } from '../../models/checkpoint/device-fit.ts';

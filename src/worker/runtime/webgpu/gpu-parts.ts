@@ -1,4 +1,4 @@
-import type { InferenceSession } from 'onnxruntime-web/webgpu';
+import type { InferenceSession } from 'onnxruntime-web/jspi';
 import { WEIGHTS_LOCATION } from '../../models/graph/graph-weights.ts';
 import { GpuSampler } from '../gpu-sampler/gpu-sampler.ts';
 import type { PackedModel } from '../model-backend.ts';
@@ -19,7 +19,7 @@ export interface GpuParts {
 
 /** A pipeline takes a minute on a software adapter of a loaded machine. */
 const PIPELINE_PATIENCE_MS = 300_000;
-/** The first session waits for the download of the runtime, 27 MB uncompressed, over any network. */
+/** The first session waits for the download of the runtime, 17 MB uncompressed, over any network. */
 const SESSION_PATIENCE_MS = 1_800_000;
 
 /** onnxruntime's severity 3. At 2, it warns about every graph that computes shapes on the CPU, as ours should. */

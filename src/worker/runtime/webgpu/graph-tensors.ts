@@ -1,4 +1,4 @@
-import type { Tensor } from 'onnxruntime-web/webgpu';
+import type { Tensor } from 'onnxruntime-web/jspi';
 import { GRAPH_IO } from '../../models/graph/graph-io.ts';
 import type { ModelConfig } from '../../models/model-config.ts';
 import type { SlotInputs } from '../gpu-sampler/gpu-sampler.ts';

@@ -1,13 +1,15 @@
 import { RuntimeLostError } from '../../../batching/generation/runtime-lost-error.ts';
 import type { DeviceLimits } from '../../models/checkpoint/device-fit.ts';
-import { loadEmbeddedModel, loadStoredModel, type ReportProgress } from './load-model.ts';
+import { systemClock } from '../../../batching/clock.ts';
+import { loadModel, type ReportProgress } from './load-model.ts';
 import type { LoadedModel } from '../../runtime/loaded-model.ts';
-import type { ModelFolder } from '../../models/store/model-folder.ts';
-import type { ModelStore } from '../../models/store/model-store.ts';
-import { ModelStartError } from '../../../protocol/errors/hub.ts';
+import type { ChosenModel, ModelStore } from '../../models/store/model-store.ts';
+import { LoadCancelledError, ModelStartError } from '../../../protocol/errors/hub.ts';
 import { ModelFileCorruptError, NoModelError } from '../../../protocol/errors/model.ts';
 import { GpuWrongValuesError, StepHangError } from '../../../protocol/errors/runtime.ts';
 import { LADDERS, RUNG_NAMES, type BackendChoice, type Rung } from '../../../protocol/ladder.ts';
+import type { FirstModelInit } from '../../../protocol/host-messages.ts';
+import { isFetched, modelNameOf, type FirstSource } from '../../../protocol/models.ts';
 import type { WorkerPast } from '../../../protocol/recovery.ts';
 import type { WorkerStatus } from '../../../protocol/status.ts';
 import { toWireError } from '../../../protocol/wire-errors.ts';
@@ -17,11 +19,13 @@ import { warmUp } from '../../runtime/warm-up.ts';
 import type { TextDeployment } from '../../text-generation/text-deployment.ts';
 import type { ServeWorkerHost } from '../host-reports.ts';
 import { checkGpu } from './check-gpu.ts';
+import { LoadJob, nameOfLoad } from './load-job.ts';
+import { obtainModel } from './obtain-model.ts';
 import type { RemovableField } from '../status-publisher.ts';
 
 export interface ModelOptions extends Pick<ServeWorkerHost, 'app' | 'past'> {
-  /** The folder of the embedded model. Empty if there is none. */
-  readonly modelUrl: string;
+  /** The model that the app begins with. */
+  readonly first: FirstModelInit;
   readonly backend: BackendChoice;
   readonly generator: Pick<TextDeployment, 'useModel' | 'fail' | 'hasBegunText'>;
   readonly onStatus: (change: Partial<WorkerStatus>, removed: readonly RemovableField[]) => void;
@@ -30,15 +34,51 @@ export interface ModelOptions extends Pick<ServeWorkerHost, 'app' | 'past'> {
 
 type Load = (device: DeviceChoice, report: ReportProgress) => Promise<LoadedModel>;
 
-/** The model that a worker starts with: the last one that this browser loaded, or the embedded one. */
+/** The model that a worker starts with: the last one that this browser loaded, or the one that the app names. */
 export class FirstModel {
+  /** Names the model that the app begins with. */
+  readonly name: string;
   readonly #options: ModelOptions;
   readonly #store: Promise<ModelStore>;
   #rung: Rung | undefined;
+  #job: LoadJob | undefined;
+  #isReplaced = false;
+  #failure: unknown;
 
   constructor(options: ModelOptions, store: Promise<ModelStore>) {
+    this.name = nameOfLoad(options.first.model, options.first.dtype);
     this.#options = options;
     this.#store = store;
+  }
+
+  /** Set while a model of the hub is obtained. */
+  get job(): LoadJob | undefined {
+    return this.#job;
+  }
+
+  /** Whether another model was asked for before this one was obtained. */
+  get isReplaced(): boolean {
+    return this.#isReplaced;
+  }
+
+  /** Why no model serves. */
+  get failure(): unknown {
+    return this.#failure;
+  }
+
+  /** Cancels the download, if there is one. Prompts wait for the other model. */
+  replaceWith(id: string): void {
+    if (!this.#job) return;
+    this.#isReplaced = true;
+    this.#job.cancel(`${id} is loaded instead`);
+  }
+
+  /** Makes prompts fail, those that wait included. */
+  fail(cause: unknown): void {
+    const error = toWireError(cause);
+    this.#failure = cause;
+    this.#options.onStatus({ state: 'failed', error }, ['progress']);
+    this.#options.generator.fail(error);
   }
 
   /**
@@ -47,34 +87,50 @@ export class FirstModel {
    * @throws RuntimeLostError if another worker may succeed.
    */
   async serve(): Promise<LoadedModel | undefined> {
-    const { modelUrl, onStatus, generator } = this.#options;
-    const folder = await this.#chosenBefore();
-    const stored = folder && (await this.#serveStored(folder));
-    if (stored) return stored;
-    if (modelUrl === '') {
+    const { first, onStatus, generator } = this.#options;
+    const { model: source, dtype } = first;
+    const chosen = await this.#chosenBefore();
+    const model = chosen && (await this.#serveChosen(chosen));
+    if (model) return model;
+    if (source.type === 'none') {
       onStatus({ state: 'ready' }, ['progress']);
       generator.fail(toWireError(NoModelError.of()));
       return undefined;
     }
     try {
-      return await this.#serve((device, report) => loadEmbeddedModel(modelUrl, device, report));
+      return await this.#serve(async (device, report) => {
+        const named = isFetched(source) ? { source, dtype } : await this.#obtain(source, device);
+        return loadModel(named, device, report);
+      });
     } catch (cause) {
       if (isFault(cause) && !this.#isFinal(cause)) throw new RuntimeLostError(cause);
-      const error = toWireError(cause);
-      onStatus({ state: 'failed', error }, ['progress']);
-      generator.fail(error);
+      if (!(this.#isReplaced && cause instanceof LoadCancelledError)) this.fail(cause);
       return undefined;
     }
   }
 
-  async #chosenBefore(): Promise<ModelFolder | undefined> {
-    const { modelUrl, past, onStatus } = this.#options;
+  /** Downloads a model of the hub, unless it is stored. Tabs see it as any other load. */
+  async #obtain(source: Extract<FirstSource, { type: 'hub' }>, device: DeviceChoice): Promise<ChosenModel> {
+    const { first, onStatus } = this.#options;
+    const job = new LoadJob(this.name, modelNameOf(source), systemClock, (load) => onStatus({ load }, []));
+    this.#job = job;
+    try {
+      return await obtainModel(source, first.dtype, limitsOf(device), await this.#store, job);
+    } finally {
+      job.end();
+      this.#job = undefined;
+      onStatus({}, ['load']);
+    }
+  }
+
+  async #chosenBefore(): Promise<ChosenModel | undefined> {
+    const { past, onStatus } = this.#options;
     try {
       const store = await this.#store;
-      const folder = await store.served(modelUrl, past.recovery !== undefined);
+      const chosen = await store.served(this.name, past.recovery !== undefined);
       // Another start can remove files that this one cannot.
       await store.sweep().catch(() => {});
-      return folder;
+      return chosen;
     } catch (cause) {
       // Without storage, nothing was stored: that is no failure to show.
       if (cause instanceof ModelFileCorruptError || cause instanceof ModelStartError)
@@ -84,18 +140,19 @@ export class FirstModel {
   }
 
   /** Returns undefined if this model cannot serve here. */
-  async #serveStored(folder: ModelFolder): Promise<LoadedModel | undefined> {
+  async #serveChosen(chosen: ChosenModel): Promise<LoadedModel | undefined> {
     try {
-      const model = await this.#serve((device, report) => loadStoredModel(folder, device, report));
-      await this.#endStart(folder);
+      const model = await this.#serve((device, report) => loadModel(chosen, device, report));
+      await this.#endStart(chosen);
       return model;
     } catch (cause) {
-      // The runtime hangs, so the embedded model could not start either. The start is not marked as ended: it counts against this model.
+      // The runtime hangs, so the app's first model could not start either. The start is not marked as ended: it counts against this model.
       if (cause instanceof StepHangError && this.#isLastTry) throw new RuntimeLostError(cause);
-      await this.#endStart(folder);
+      await this.#endStart(chosen);
       // Another rung may run this model.
       if (isFault(cause) && !this.#isLastTry && !this.#isFinal(cause)) throw new RuntimeLostError(cause);
-      const loadFailure = { id: folder.manifest.id, error: toWireError(cause) };
+      const id = 'source' in chosen ? modelNameOf(chosen.source) : chosen.manifest.id;
+      const loadFailure = { id, error: toWireError(cause) };
       this.#options.onStatus({ state: 'loading', loadFailure }, ['progress']);
       return undefined;
     }
@@ -125,9 +182,10 @@ export class FirstModel {
   }
 
   /** If the end of a start cannot be written, the start counts against the model. */
-  async #endStart({ key }: ModelFolder): Promise<void> {
+  async #endStart(chosen: ChosenModel): Promise<void> {
+    if ('source' in chosen) return;
     const store = await this.#store;
-    await store.endStart(key).catch(() => {});
+    await store.endStart(chosen.key).catch(() => {});
   }
 
   #warnOfGpu(): void {
@@ -145,7 +203,7 @@ export class FirstModel {
     return this.#rung === LADDERS[this.#options.backend].at(-1);
   }
 
-  /** Whether a stored model has failed on every rung, so that the last rung goes to the embedded model. */
+  /** Whether a stored model has failed on every rung, so that the last rung goes to the app's first model. */
   get #isLastTry(): boolean {
     return this.#isOnLastRung && this.#options.past.recovery?.rung === this.#rung;
   }

@@ -1,9 +1,20 @@
 import type { Clock } from '../../../batching/clock.ts';
 import { LoadCancelledError } from '../../../protocol/errors/hub.ts';
-import type { LoadStage, ModelLoad } from '../../../protocol/models.ts';
+import type {
+  DtypeChoice,
+  FirstSource,
+  LoadStage,
+  ModelLoad,
+  ModelSource,
+} from '../../../protocol/models.ts';
 
 /** Time between two reports of the same phase. */
 const INTERVAL_MS = 100;
+
+/** Loads of the same name yield the same model, except those of picked files. */
+export function nameOfLoad(source: ModelSource | FirstSource, dtype: DtypeChoice): string {
+  return JSON.stringify([source, dtype]);
+}
 
 /** One load of a model, which can be paused, resumed and cancelled. */
 export class LoadJob {

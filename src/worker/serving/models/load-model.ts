@@ -6,14 +6,16 @@ import { openCheckpoint } from '../../models/checkpoint/open-checkpoint.ts';
 import type { PackedLayout } from '../../models/checkpoint/packed-weights.ts';
 import { lazyBytes } from '../../models/checkpoint/packed-source.ts';
 import { ModelTooLargeError, UnsupportedDtypeError } from '../../../protocol/errors/model.ts';
+import { embeddedFileUrl } from '../../models/embedded-model.ts';
 import { readGenerationDefaults } from '../../models/generation-config.ts';
 import { modelTypeOf, readModel } from '../../models/families.ts';
 import type { Model } from '../../models/family.ts';
 import { countParameters } from '../../models/model-config.ts';
 import type { ModelFolder, ModelTexts } from '../../models/store/model-folder.ts';
-import { servedFolder } from '../../models/checkpoint/served-files.ts';
+import type { ChosenModel, FetchedModel } from '../../models/store/model-store.ts';
+import { servedFiles } from '../../models/checkpoint/served-files.ts';
 import { createTokenizer } from '../../models/tokenizer/tokenizer.ts';
-import type { LoadProgress, ModelInfo } from '../../../protocol/models.ts';
+import { modelNameOf, type LoadProgress, type ModelInfo } from '../../../protocol/models.ts';
 import type { LoadedModel } from '../../runtime/loaded-model.ts';
 import type { PackedModel } from '../../runtime/model-backend.ts';
 
@@ -22,27 +24,34 @@ export type ReportProgress = (progress: LoadProgress) => void;
 /** Number of progress reports while the weights are prepared. */
 const NUM_REPORTS = 20;
 
-/**
- * Fetches the model folder that comes with the page and makes the model ready to run.
- *
- * @param modelUrl Absolute URL of the folder, ending in `/`.
- * @throws ModelFileMissingError, ModelFileCorruptError, UnsupportedModelError, ModelTooLargeError.
- */
-export async function loadEmbeddedModel(
-  modelUrl: string,
+/** Makes a model ready to run, from the store or from its server. @throws As `loadStoredModel` and `loadFetchedModel`. */
+export function loadModel(
+  chosen: ChosenModel,
   device: DeviceChoice,
   report: ReportProgress,
 ): Promise<LoadedModel> {
-  const files = servedFolder(modelUrl, (loaded, total) => report({ phase: 'download', loaded, total }));
-  const checkpoint = await openCheckpoint(files);
-  report({ phase: 'prepare', loaded: 0, total: 0 });
-  const plan = planModel(checkpoint, 'auto', limitsOf(device));
-  return load(embeddedId(modelUrl), checkpoint, await packInMemory(checkpoint, plan), device);
+  return 'source' in chosen
+    ? loadFetchedModel(chosen, device, report)
+    : loadStoredModel(chosen, device, report);
 }
 
-/** The folder's name is the model's name. */
-export function embeddedId(modelUrl: string): string {
-  return URL.parse(modelUrl)?.pathname.split('/').at(-2) ?? modelUrl;
+/**
+ * Fetches a model and makes it ready to run, without a copy in the store.
+ *
+ * @throws ModelFileMissingError, ModelFileCorruptError, UnsupportedModelError, UnsupportedDtypeError, ModelTooLargeError.
+ */
+export async function loadFetchedModel(
+  { source, dtype }: FetchedModel,
+  device: DeviceChoice,
+  report: ReportProgress,
+): Promise<LoadedModel> {
+  const addressOf =
+    source.type === 'embedded' ? embeddedFileUrl : (name: string) => new URL(name, source.url).href;
+  const files = servedFiles(addressOf, (loaded, total) => report({ phase: 'download', loaded, total }));
+  const checkpoint = await openCheckpoint(files);
+  report({ phase: 'prepare', loaded: 0, total: 0 });
+  const plan = planModel(checkpoint, dtype, limitsOf(device));
+  return load(modelNameOf(source), checkpoint, await packInMemory(checkpoint, plan), device);
 }
 
 /**

@@ -4,7 +4,7 @@ import { handleCall, type CallAnswer, type CallMessage } from '../../../protocol
 import { importPart } from '../../import-part.ts';
 import { UpstreamError } from '../../../protocol/errors/upstream.ts';
 import type { BackendChoice } from '../../../protocol/ladder.ts';
-import type { UpstreamInit } from '../../../protocol/host-messages.ts';
+import type { FirstModelInit, UpstreamInit } from '../../../protocol/host-messages.ts';
 import { toWireError } from '../../../protocol/wire-errors.ts';
 import type { TextDeployment } from '../../text-generation/text-deployment.ts';
 import type { ServeWorkerHost } from '../host-reports.ts';
@@ -35,12 +35,12 @@ export class ModelService {
    *
    * @throws RuntimeLostError.
    */
-  async start(modelUrl: string, backend: BackendChoice, upstream?: UpstreamInit): Promise<void> {
+  async start(first: FirstModelInit, backend: BackendChoice, upstream?: UpstreamInit): Promise<void> {
     const { status, textGenerator } = this.#options;
     try {
       await (upstream && backend === 'auto'
         ? this.#serveUpstream(upstream)
-        : this.#serveModel(modelUrl, backend));
+        : this.#serveModel(first, backend));
     } catch (cause) {
       if (cause instanceof RuntimeLostError) throw cause;
       const error = toWireError(cause);
@@ -66,13 +66,13 @@ export class ModelService {
     if (this.#upstream) throw UpstreamError.serves(this.#upstream.url, decision);
   }
 
-  async #serveModel(modelUrl: string, backend: BackendChoice): Promise<void> {
+  async #serveModel(first: FirstModelInit, backend: BackendChoice): Promise<void> {
     const { host, status, textGenerator } = this.#options;
     this.#models = importPart(() => import('./model-switch.ts')).then(
       ({ ModelSwitch: Models }) =>
         new Models({
           ...host,
-          modelUrl,
+          first,
           backend,
           generator: textGenerator,
           onStatus: status.change,

@@ -3,15 +3,23 @@ import { clientId } from '../../../batching/generation/test-support.ts';
 import { PROTOCOL_VERSION } from '../../../protocol/wire.ts';
 import type { LoadedModel } from '../../runtime/loaded-model.ts';
 import type { ModelFolder } from '../../models/store/model-folder.ts';
-import type { ModelStore } from '../../models/store/model-store.ts';
-import { UnsupportedDtypeError } from '../../../protocol/errors/model.ts';
-import { LoadCancelledError, ModelStartError, StorageQuotaError } from '../../../protocol/errors/hub.ts';
+import type { ChosenModel, ModelStore } from '../../models/store/model-store.ts';
+import { ModelTooLargeError, UnsupportedDtypeError } from '../../../protocol/errors/model.ts';
+import {
+  LoadCancelledError,
+  ModelNotFoundError,
+  ModelStartError,
+  StorageQuotaError,
+} from '../../../protocol/errors/hub.ts';
+import type { LoadJob } from './load-job.ts';
 import { ModelSwitch, type LoadRequest } from './model-switch.ts';
+import type { obtainModel } from './obtain-model.ts';
 import { type WorkerPast, NO_PAST } from '../../../protocol/recovery.ts';
 import type { WorkerStatus } from '../../../protocol/status.ts';
 import { GpuWrongValuesError, StepHangError } from '../../../protocol/errors/runtime.ts';
 import { ScriptedBackend } from '../../testing/scripted-backend.ts';
-import { createScriptedModel, scriptedChatTemplate } from '../../test-support.ts';
+import { createScriptedModel, EMBEDDED as FIRST, scriptedChatTemplate } from '../../test-support.ts';
+import type { FirstModelInit } from '../../../protocol/host-messages.ts';
 
 // Tests which model serves, with fake models that load when the test says so. End-to-end tests use real models.
 
@@ -20,15 +28,17 @@ const platform = vi.hoisted(() => ({
   loadStored: (): Promise<LoadedModel> => Promise.reject(new Error('no model')),
   checkGpu: (): Promise<void> => Promise.resolve(),
   warmUp: (): Promise<void> => Promise.resolve(),
+  obtain: (_job: LoadJob): Promise<ModelFolder> => Promise.reject(new Error('no hub')),
   openStore: (): Promise<Partial<ModelStore>> => Promise.reject(new Error('no storage')),
 }));
 
 vi.mock('./load-model.ts', () => ({
-  embeddedId: () => 'embedded',
-  loadEmbeddedModel: () => platform.load(),
-  loadStoredModel: () => platform.loadStored(),
+  loadModel: (chosen: ChosenModel) => ('source' in chosen ? platform.load() : platform.loadStored()),
 }));
 vi.mock('../../models/store/model-store.ts', () => ({ ModelStore: { open: () => platform.openStore() } }));
+vi.mock('./obtain-model.ts', () => ({
+  obtainModel: (...[, , , , job]: Parameters<typeof obtainModel>) => platform.obtain(job),
+}));
 vi.mock('./check-gpu.ts', () => ({ checkGpu: () => platform.checkGpu() }));
 vi.mock('../../runtime/warm-up.ts', () => ({ warmUp: () => platform.warmUp() }));
 
@@ -36,7 +46,7 @@ const CALL = { version: PROTOCOL_VERSION, clientId: clientId('tab'), callId: 1 }
 const EMBEDDED = { source: { type: 'embedded' }, dtype: 'auto', whenBusy: 'finish' } as const;
 
 /** Logs a line for each model that is loaded, takes over or is released. The test can hold each of these steps. */
-function createSwitch(past: Partial<WorkerPast> = {}) {
+function createSwitch(past: Partial<WorkerPast> = {}, first: FirstModelInit = FIRST) {
   const log: string[] = [];
   let status: Partial<WorkerStatus> = {};
   let numLoads = 0;
@@ -50,7 +60,7 @@ function createSwitch(past: Partial<WorkerPast> = {}) {
   };
   const hold = { useModel: (_signal?: AbortSignal): Promise<void> => Promise.resolve() };
   const models = new ModelSwitch({
-    modelUrl: 'http://localhost/models/embedded/',
+    first,
     backend: 'wasm',
     past: { ...NO_PAST, ...past },
     generator: {
@@ -198,6 +208,104 @@ describe('the model that was chosen before', () => {
     await createSwitch({ recovery: { kind: 'worker-ended', message: '', attempt: 1 } }).models.started;
     await createSwitch().models.started;
     expect(served.mock.calls.map(([, isAfterFault]) => isAfterFault)).toEqual([true, false]);
+  });
+});
+
+/** A download that the test ends. */
+function holdDownload() {
+  const { promise, resolve } = Promise.withResolvers<ModelFolder>();
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the switch reads no other field of a folder
+  const end = () => resolve({ key: 'key', manifest: { id: 'a/b' } } as ModelFolder);
+  platform.obtain = (job) =>
+    job.attempt((signal) => {
+      job.report({ phase: 'download', loaded: 1, total: 2 });
+      return Promise.race([promise, untilAborted(signal)]);
+    });
+  return end;
+}
+
+describe('a first model of the hub', () => {
+  const hub = { type: 'hub', hub: 'https://hub.example', id: 'a/b', revision: 'main' } as const;
+  const first = { model: hub, dtype: 'q8' } as const;
+  const sameLoad = { source: hub, dtype: 'q8', whenBusy: 'finish' } as const;
+
+  function createHubSwitch() {
+    platform.openStore = storeWith([], { served: () => Promise.resolve(undefined) });
+    platform.loadStored = () => Promise.resolve(createScriptedModel(new ScriptedBackend()));
+    return createSwitch({}, first);
+  }
+
+  it('is downloaded as any load, and serves', async () => {
+    const end = holdDownload();
+    const { models, log, status } = createHubSwitch();
+    await vi.waitFor(() => expect(status().load).toMatchObject({ id: 'a/b', phase: 'download', loaded: 1 }));
+    end();
+    await models.started;
+    expect(log).toEqual(['serve scripted']);
+    expect(status().state).toBe('ready');
+    expect(status()).not.toHaveProperty('load');
+  });
+
+  it.each([
+    ['isn’t on the hub', ModelNotFoundError.of(hub.id, 'main', hub.hub)],
+    ['is too large', ModelTooLargeError.of('4 GB', 1e9)],
+  ])('fails the start with its code if it %s', async (_, error) => {
+    platform.obtain = () => Promise.reject(error);
+    const { models, log, status } = createHubSwitch();
+    await models.started;
+    expect(log).toEqual([`fail ${error.code}`]);
+    expect(status()).toMatchObject({ state: 'failed', error: { code: error.code } });
+  });
+
+  it('can be paused and resumed', async () => {
+    const end = holdDownload();
+    const { models, log, status } = createHubSwitch();
+    await vi.waitFor(() => expect(status().load?.phase).toBe('download'));
+    models.steer('pause');
+    expect(status().load?.isPaused).toBe(true);
+    end();
+    models.steer('resume');
+    await models.started;
+    expect(log).toEqual(['serve scripted']);
+  });
+
+  it('shares its download with whoever asks for it meanwhile', async () => {
+    const end = holdDownload();
+    const { load, log, status } = createHubSwitch();
+    await vi.waitFor(() => expect(status().load?.phase).toBe('download'));
+    const shared = load(sameLoad);
+    end();
+    await shared;
+    expect(log).toEqual(['serve scripted']);
+  });
+
+  it('refuses whoever shared a download that fails', async () => {
+    holdDownload();
+    const { models, load, status } = createHubSwitch();
+    await vi.waitFor(() => expect(status().load?.phase).toBe('download'));
+    const shared = load(sameLoad);
+    models.steer('cancel');
+    await expect(shared).rejects.toBeInstanceOf(LoadCancelledError);
+    expect(status()).toMatchObject({ state: 'failed', error: { code: 'LOAD_CANCELLED' } });
+  });
+
+  it('gives way to another model that is asked for: prompts wait for that one', async () => {
+    holdDownload();
+    const { load, log, status } = createHubSwitch();
+    await vi.waitFor(() => expect(status().load?.phase).toBe('download'));
+    await load();
+    expect(log).toEqual(['load model 0', 'serve model 0']);
+    expect(status().state).toBe('ready');
+  });
+
+  it('fails the start after all if the other model can’t be loaded', async () => {
+    holdDownload();
+    const { load, log, status } = createHubSwitch();
+    await vi.waitFor(() => expect(status().load?.phase).toBe('download'));
+    platform.load = () => Promise.reject(UnsupportedDtypeError.of('fp16', 'shader-f16'));
+    await expect(load()).rejects.toMatchObject({ code: 'UNSUPPORTED_DTYPE' });
+    expect(log).toEqual(['fail UNSUPPORTED_DTYPE']);
+    expect(status()).toMatchObject({ state: 'failed', error: { code: 'UNSUPPORTED_DTYPE' } });
   });
 });
 

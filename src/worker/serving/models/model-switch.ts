@@ -1,21 +1,20 @@
 import { systemClock } from '../../../batching/clock.ts';
 import { RuntimeLostError } from '../../../batching/generation/runtime-lost-error.ts';
-import { embeddedId, loadEmbeddedModel, loadStoredModel } from './load-model.ts';
+import { loadModel } from './load-model.ts';
 import type { LoadedModel } from '../../runtime/loaded-model.ts';
-import type { ModelFolder } from '../../models/store/model-folder.ts';
-import { ModelStore } from '../../models/store/model-store.ts';
+import { ModelStore, type ChosenModel } from '../../models/store/model-store.ts';
 import { suggestModels } from '../../models/suggestions.ts';
 import type { CallHandlers, CallMessage } from '../../../protocol/calls.ts';
 import { LoadCancelledError } from '../../../protocol/errors/hub.ts';
 import { StepHangError } from '../../../protocol/errors/runtime.ts';
-import { modelNameOf } from '../../../protocol/models.ts';
+import { isFetched, modelNameOf } from '../../../protocol/models.ts';
 import { namesOf } from '../../../protocol/names.ts';
 import { toWireError } from '../../../protocol/wire-errors.ts';
 import { limitsOf, type DeviceChoice } from '../../runtime/create-backend.ts';
 import { warmUp } from '../../runtime/warm-up.ts';
 import { checkGpu } from './check-gpu.ts';
 import { FirstModel, limitsHere, withDevice, type ModelOptions } from './first-model.ts';
-import { LoadJob } from './load-job.ts';
+import { LoadJob, nameOfLoad } from './load-job.ts';
 import { obtainModel } from './obtain-model.ts';
 import type { ModelCall } from '../own-calls.ts';
 import { createTokenCalls } from './token-calls.ts';
@@ -28,6 +27,7 @@ export class ModelSwitch {
   readonly started: Promise<void>;
   readonly #options: ModelOptions;
   readonly #store: Promise<ModelStore>;
+  readonly #first: FirstModel;
   #served: LoadedModel | undefined;
   #job: { readonly job: LoadJob; readonly done: Promise<void> } | undefined;
   /** The end of the last load: loads run one after another. */
@@ -45,20 +45,23 @@ export class ModelSwitch {
     this.#store = ModelStore.open(namesOf(options.app).storageFolder);
     // The embedded model serves without storage too.
     this.#store.catch(() => {});
+    this.#first = new FirstModel(options, this.#store);
     this.started = this.#start();
     this.#last = this.started;
   }
 
   /**
-   * Prepares a model and switches to it. An equal request shares the current load, and any other request cancels it. If the load
-   * fails, the current model keeps serving.
+   * Prepares a model and switches to it. An equal request shares the current load, also that of the first model, and any other
+   * request cancels it. If the load fails, the current model keeps serving.
    *
    * @throws RuntimeLostError if no model can run in this worker any more; else the reason why the load failed.
    */
   load(request: LoadRequest): Promise<void> {
     const { source, dtype } = request;
-    const id = modelNameOf(source, embeddedId(this.#options.modelUrl));
-    const name = JSON.stringify([source, dtype]);
+    const id = modelNameOf(source);
+    const name = nameOfLoad(source, dtype);
+    if (this.#first.job?.name === name) return this.#whenFirstServes();
+    this.#first.replaceWith(id);
     const last = this.#job;
     // Picked files do not show in `name`, so no two such loads are equal.
     if (last && !last.job.isCancelled && last.job.name === name && source.type !== 'files') return last.done;
@@ -73,22 +76,27 @@ export class ModelSwitch {
   }
 
   steer(action: 'pause' | 'resume' | 'cancel'): void {
-    const job = this.#job?.job;
+    const job = this.#first.job ?? this.#job?.job;
     if (action === 'cancel') job?.cancel('cancelled');
     else job?.[action]();
   }
 
   async #start(): Promise<void> {
-    this.#served = await new FirstModel(this.#options, this.#store).serve();
+    this.#served = await this.#first.serve();
+  }
+
+  async #whenFirstServes(): Promise<void> {
+    await this.started;
+    if (!this.#served) throw this.#first.failure;
   }
 
   async #run(job: LoadJob, request: LoadRequest): Promise<void> {
     const { backend, past, onStatus } = this.#options;
     try {
-      const { model, folder } = await withDevice(backend, past, (device) =>
+      const { model, chosen } = await withDevice(backend, past, (device) =>
         this.#prepare(job, request, device),
       );
-      await this.#takeOver(job, request, model, folder);
+      await this.#takeOver(job, request, model, chosen);
     } catch (cause) {
       // The runtime runs one call at a time, so a hung call blocks all others.
       if (cause instanceof StepHangError) throw new RuntimeLostError(cause);
@@ -99,24 +107,19 @@ export class ModelSwitch {
       const isFailure = !(cause instanceof LoadCancelledError);
       const loadFailure = { id: job.id, error: toWireError(cause) };
       if (!isReplaced) onStatus(isFailure ? { loadFailure } : {}, ['load']);
+      if (!isReplaced && !this.#served && this.#first.isReplaced) this.#first.fail(cause);
       throw cause;
     } finally {
       if (this.#job?.job === job) this.#job = undefined;
     }
   }
 
-  /** Prepares a model. The embedded model has no folder in the store. */
   async #prepare(job: LoadJob, { source, dtype }: LoadRequest, device: DeviceChoice) {
-    const folder =
-      source.type === 'embedded'
-        ? undefined
-        : await obtainModel(source, dtype, limitsOf(device), await this.#store, job);
+    const chosen: ChosenModel = isFetched(source)
+      ? { source, dtype }
+      : await obtainModel(source, dtype, limitsOf(device), await this.#store, job);
     // This part is short and cannot be resumed, so a pause does not abort it.
-    const model = await job.attempt(() =>
-      folder
-        ? loadStoredModel(folder, device, job.report)
-        : loadEmbeddedModel(this.#options.modelUrl, device, job.report),
-    );
+    const model = await job.attempt(() => loadModel(chosen, device, job.report));
     await checkGpu(model, device, this.#store, job.report);
     try {
       await warmUp(model.backend, model.config, (loaded, total) =>
@@ -127,14 +130,14 @@ export class ModelSwitch {
       if (!(error instanceof StepHangError)) await model.backend.release();
       throw error;
     }
-    return { model, folder };
+    return { model, chosen };
   }
 
   async #takeOver(
     job: LoadJob,
-    { whenBusy }: LoadRequest,
+    { source, dtype, whenBusy }: LoadRequest,
     model: LoadedModel,
-    folder: ModelFolder | undefined,
+    chosen: ChosenModel,
   ): Promise<void> {
     const { generator, onStatus } = this.#options;
     job.report({ phase: 'drain', loaded: 0, total: 1 });
@@ -149,15 +152,15 @@ export class ModelSwitch {
     this.#served = model;
     job.end();
     onStatus({ state: 'ready', model: model.modelInfo, backend: model.backendInfo }, ['error', 'load']);
-    await this.#note(folder);
+    await this.#note(nameOfLoad(source, dtype) === this.#first.name ? undefined : chosen);
     await old?.backend.release();
   }
 
   /** Remembers the model for the next start. If that fails, the model still serves. */
-  async #note(folder: ModelFolder | undefined): Promise<void> {
+  async #note(chosen: ChosenModel | undefined): Promise<void> {
     const store = await this.#store.catch(() => undefined);
     try {
-      await store?.serve(this.#options.modelUrl, folder?.key);
+      await store?.serve(this.#first.name, chosen);
     } catch (cause) {
       this.#options.onStatus({ loadFailure: { id: '', error: toWireError(cause) } }, []);
     }

@@ -4,14 +4,14 @@ import { hasFloat16 } from '../../models/checkpoint/model-plan.ts';
 import type { ModelFolder } from '../../models/store/model-folder.ts';
 import type { ModelStore } from '../../models/store/model-store.ts';
 import { importPart } from '../../import-part.ts';
-import type { DtypeChoice, ModelSource } from '../../../protocol/models.ts';
+import type { DtypeChoice, FetchedSource, ModelSource } from '../../../protocol/models.ts';
 import type { LoadJob } from './load-job.ts';
 
 type HubSource = Extract<ModelSource, { type: 'hub' }>;
 
-/** Stores a model, unless it is stored already. The embedded model is never stored. */
+/** Stores a model, unless it is stored already. */
 export async function obtainModel(
-  source: Exclude<ModelSource, { type: 'embedded' }>,
+  source: Exclude<ModelSource, FetchedSource>,
   dtype: DtypeChoice,
   device: DeviceLimits,
   store: ModelStore,

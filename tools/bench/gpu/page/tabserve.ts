@@ -17,7 +17,7 @@ export class Tabserve implements Contender {
   }
 
   static async load(backend: BackendName, { id, fileNames, precision }: TabserveModel): Promise<Tabserve> {
-    const serve = await connect({ worker: createWorker, backend, modelUrl: `models/${id}/` });
+    const serve = await connect({ worker: createWorker, backend, model: `./models/${id}/` });
     const status = await serve.ready();
     if (status.backend?.precision !== precision) {
       const files = await Promise.all(fileNames.map((name) => fetchFile(id, name)));

@@ -1,4 +1,3 @@
-#!/usr/bin/env node
 import { existsSync } from 'node:fs';
 import { constants } from 'node:os';
 import { fileURLToPath } from 'node:url';
@@ -8,7 +7,10 @@ import { BridgeError } from './errors.ts';
 import { createAccessLog } from './http/access-log.ts';
 import { isLoopbackHost } from './http/loopback.ts';
 import { openBrowser } from './cli/open-browser.ts';
-import { parseOptions, USAGE } from './cli/options.ts';
+import { parseOptions, USAGE, type CommandLineOptions } from './cli/options.ts';
+import { pageAddress } from './cli/page-address.ts';
+import { defaultProfile } from './cli/profile-folder.ts';
+import { ProgressBar } from './cli/progress-bar.ts';
 import { startServer, type RunningServer } from './server.ts';
 import { printState } from './cli/print-state.ts';
 import { probeUpstream } from './upstream/probe-upstream.ts';
@@ -19,15 +21,18 @@ const BUILT_PAGE = fileURLToPath(new URL('../dist', import.meta.url));
 /** Missing when the bridge runs from its sources. Their page has its own copy. */
 const RUNTIME = fileURLToPath(new URL('../dist-package/onnxruntime', import.meta.url));
 
-try {
-  await main(process.argv.slice(2));
-} catch (error) {
-  if (!(error instanceof BridgeError)) throw error;
-  console.error(error.message);
-  process.exitCode = 1;
+/** The command line. An error that names its remedy is one line, and the process ends with 1. */
+export async function run(args: readonly string[]): Promise<void> {
+  try {
+    await serve(args);
+  } catch (error) {
+    if (!(error instanceof BridgeError)) throw error;
+    console.error(error.message);
+    process.exitCode = 1;
+  }
 }
 
-async function main(args: readonly string[]): Promise<void> {
+async function serve(args: readonly string[]): Promise<void> {
   const options = parseOptions(args);
   if (options.help) {
     console.log(USAGE);
@@ -52,8 +57,7 @@ async function main(args: readonly string[]): Promise<void> {
     throw error;
   });
   const stopped = stopOnSignal(bridge, server, options.drainMs);
-  // The page reads its backend from its address.
-  url = options.backend === undefined ? server.url : `${server.url}/?backend=${options.backend}`;
+  url = pageAddress(server.url, options);
   console.log(`Tabserve is at ${url} (Ctrl+C stops it)`);
   if (!isLoopbackHost(options.host))
     console.log(`HTTP clients may also ask ${options.host}, on port ${server.port}`);
@@ -62,7 +66,7 @@ async function main(args: readonly string[]): Promise<void> {
     void warnOfUpstream(upstream);
   }
   if (options.openBrowser !== 'never') openBrowser(url, options.openBrowser);
-  if (options.isHeadless) await serveHeadless(url, bridge, server, stopped);
+  if (options.isHeadless) await serveHeadless(options, bridge, server, stopped);
 }
 
 /** Only a warning: the upstream may still be starting. */
@@ -71,18 +75,41 @@ async function warnOfUpstream(upstream: UpstreamOptions): Promise<void> {
   if (problem !== undefined) console.error(`Warning: ${problem}`);
 }
 
-/** Resolves after `stopped` aborts, when the browser and the server are closed. */
+/**
+ * Resolves after `stopped` aborts, when the browser and the server are closed.
+ *
+ * @throws BridgeError if the first model can't serve, or the browser doesn't stay open.
+ */
 async function serveHeadless(
-  url: string,
-  { serve, ownBrowserCookie: cookie }: Bridge,
+  options: CommandLineOptions,
+  bridge: Bridge,
   server: RunningServer,
   stopped: AbortSignal,
 ): Promise<void> {
-  printState(serve, url, (line) => console.log(line));
+  const bar = new ProgressBar(process.stderr);
+  const print = (write: (line: string) => void) => (line: string) => {
+    bar.clear();
+    write(line);
+  };
+  const failed = new AbortController();
+  printState(bridge.serve, {
+    url: server.url,
+    print: print(console.log),
+    bar,
+    onFailedStart: (reason) => failed.abort(reason),
+  });
   // Playwright is large, and only this needs it.
-  const { keepHeadlessTab } = await import('./cli/headless.ts');
+  const { keepHeadlessTab, OWN_ORIGIN } = await import('./cli/headless.ts');
   try {
-    await keepHeadlessTab(url, { cookie, signal: stopped, print: (line) => console.error(line) });
+    await keepHeadlessTab(pageAddress(OWN_ORIGIN, options), {
+      server: new URL(server.url).host,
+      cookie: bridge.ownBrowserCookie,
+      // Without a model to keep, the browser begins afresh.
+      profile: options.profile ?? (options.model === undefined ? '' : defaultProfile()),
+      signal: AbortSignal.any([stopped, failed.signal]),
+      print: print(console.error),
+    });
+    failed.signal.throwIfAborted();
   } finally {
     await server.close();
   }

@@ -1,0 +1,56 @@
+import type { TabserveClient } from '../../src/client/client.ts';
+import type { TabserveStatus } from '../../src/protocol/status.ts';
+
+/** Few, because other requests may already wait. */
+const NUM_MEASURED_TOKENS = 32;
+
+/** A device that takes longer has no speed worth a line. */
+const MEASUREMENT_TIMEOUT_MS = 20_000;
+
+/**
+ * Says which model is ready, where and why there, how fast it is, and how to ask it.
+ *
+ * @param secondsToReady From the start of the server. Left out after the first model.
+ */
+export async function readyLine(
+  serve: Pick<TabserveClient, 'getHandle'>,
+  { model, backend }: Pick<TabserveStatus, 'model' | 'backend'>,
+  url: string,
+  secondsToReady: number | undefined,
+): Promise<string> {
+  if (!model || !backend) return 'Ready without a model: only deployments serve.';
+  const tokensPerSecond = backend.name === 'upstream' ? undefined : await measureSpeed(serve);
+  const facts = [
+    `${model.id} is ready on ${backend.name} ${backend.precision}`,
+    backend.adapter,
+    tokensPerSecond && `${tokensPerSecond.toFixed(tokensPerSecond < 10 ? 1 : 0)} tokens/s`,
+    secondsToReady && `${secondsToReady.toFixed(1)} s after the start`,
+  ];
+  const why = backend.fallbackReason && ` (${backend.fallbackReason})`;
+  return `${facts.filter(Boolean).join(', ')}${why}. Try: ${model.hasChatTemplate ? chatCurl(url) : textCurl(url)}`;
+}
+
+/** Undefined if the model can't answer at its current knobs, or not in time. */
+async function measureSpeed(serve: Pick<TabserveClient, 'getHandle'>): Promise<number | undefined> {
+  const options = {
+    maxNewTokens: NUM_MEASURED_TOKENS,
+    temperature: 0,
+    ignoreEos: true,
+    timeoutMs: MEASUREMENT_TIMEOUT_MS,
+  };
+  try {
+    const { timings } = await serve.getHandle('text-generator').remote('Once upon a time', options).result();
+    return timings.tpotMs > 0 ? 1000 / timings.tpotMs : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+function chatCurl(url: string): string {
+  const body = { messages: [{ role: 'user', content: 'Hello' }], max_tokens: 64 };
+  return `curl ${url}/v1/chat/completions -H 'Content-Type: application/json' -d '${JSON.stringify(body)}'`;
+}
+
+function textCurl(url: string): string {
+  return `curl "${url}/?text=Once+upon+a+time"`;
+}

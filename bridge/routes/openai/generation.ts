@@ -1,0 +1,113 @@
+import type { GenerationResponse, TabserveClient } from '../../../src/client/index.ts';
+import type { GenerationChoice, GenerationResult } from '../../../src/protocol/generation.ts';
+import type { ServedModel } from '../../../src/protocol/models.ts';
+import type { Exchange } from '../../http/exchange.ts';
+import { allOrNone } from '../deployments.ts';
+import { modelReplaced } from '../served-model.ts';
+import { ChoiceStream, scoredTokensOf, type Piece, type TextFormat } from './choice-stream.ts';
+import type { GenerationRequest } from './generation-request.ts';
+import type { TokenTexts } from './token-texts.ts';
+
+export interface AskedGeneration<Request extends GenerationRequest = GenerationRequest> {
+  readonly serve: TabserveClient;
+  readonly tokenTexts: TokenTexts;
+  readonly exchange: Exchange;
+  readonly asked: Request;
+}
+
+/** The results of one request, whole or piece by piece, and the model that they come from. */
+export class Generation<Content extends object> {
+  readonly #given: AskedGeneration;
+  readonly #format: TextFormat<Content>;
+  /** The model that generated the first token. */
+  #model: ServedModel | undefined;
+
+  constructor(given: AskedGeneration, format: TextFormat<Content>) {
+    this.#given = given;
+    this.#format = format;
+  }
+
+  /** Known once there is a token. */
+  get model(): ServedModel {
+    if (!this.#model) throw new Error('An answer has a model once it has a token.');
+    return this.#model;
+  }
+
+  results(): Promise<GenerationResult[]> {
+    return this.#ask((response) => this.#resultOf(response));
+  }
+
+  /**
+   * Calls `write` with each piece as it comes.
+   *
+   * @param onAccepted Called once for each prompt. An earlier refusal is answered with its own status.
+   */
+  stream(onAccepted: () => void, write: (piece: Piece<Content>) => void): Promise<GenerationResult[]> {
+    return this.#ask(async (response, index) => {
+      await response.accepted();
+      onAccepted();
+      return this.#pass(response, index * this.#given.asked.numChoicesPerPrompt, write);
+    });
+  }
+
+  /** Log probabilities of a whole choice in the format's shape; null if none were asked for. */
+  async logprobsOf(choice: GenerationChoice): Promise<object | null> {
+    const { asked, tokenTexts } = this.#given;
+    const scored = scoredTokensOf(choice, asked.options);
+    return scored ? this.#format.logprobsOf(await tokenTexts.name(scored, this.model.id), 0) : null;
+  }
+
+  /** Submits the prompts together, and collects the result of `take` for each response. */
+  #ask(
+    take: (response: GenerationResponse, index: number) => Promise<GenerationResult>,
+  ): Promise<GenerationResult[]> {
+    const { serve, exchange, asked } = this.#given;
+    const generator = serve.getHandle('text-generator', exchange.callerOf(asked.user));
+    return allOrNone(exchange.signal, (signal) =>
+      generator.remoteAll(asked.prompts, { ...asked.options, signal }).map(take),
+    );
+  }
+
+  async #resultOf(response: GenerationResponse): Promise<GenerationResult> {
+    const result = await response.result();
+    this.#setModel(response.model);
+    return result;
+  }
+
+  async #pass(
+    response: GenerationResponse,
+    firstIndex: number,
+    write: (piece: Piece<Content>) => void,
+  ): Promise<GenerationResult> {
+    const { asked, tokenTexts } = this.#given;
+    const format = this.#format;
+    const choices = new ChoiceStream({ format, tokenTexts, options: asked.options, firstIndex });
+    for await (const chunk of response) {
+      if (chunk.isRestart) {
+        this.#startOver();
+        choices.restart();
+        continue;
+      }
+      const { model } = response;
+      for (const piece of await choices.read(chunk, model?.id)) {
+        this.#setModel(model);
+        write(piece);
+      }
+    }
+    return this.#resultOf(response);
+  }
+
+  /** @throws HttpError if the caller named another model, or another model generated the text so far. */
+  #setModel(model: ServedModel | undefined): void {
+    if (!model) throw new Error('A request has a token before a model has started it.');
+    if (this.#model && this.#model.id !== model.id) throw modelReplaced();
+    this.#given.exchange.checkModel(this.#given.asked.model, model.id);
+    this.#model ??= model;
+  }
+
+  /** @throws HttpError if a part of the answer was sent, because it cannot be taken back. */
+  #startOver(): void {
+    if (this.#given.exchange.hasContent) throw modelReplaced();
+    this.#model = undefined;
+  }
+}

@@ -1,0 +1,146 @@
+import { describe, expect, it } from 'vitest';
+
+import { HttpError } from '../../http/http-error.ts';
+import { readResponseRequest } from './response-request.ts';
+
+const read = (given: object) => readResponseRequest({ input: 'Hello', ...given });
+
+it('asks for one answer to a text, which may fill the context', () => {
+  expect(read({})).toMatchObject({
+    isStream: false,
+    prompts: [[{ role: 'user', content: 'Hello' }]],
+    numChoicesPerPrompt: 1,
+  });
+  expect(read({}).options).toEqual({ n: 1 });
+});
+
+it("reads OpenAI's options, and the generator's others by the names of chat completions", () => {
+  const given = {
+    model: 'A',
+    stream: true,
+    stream_options: { include_obfuscation: false },
+    user: 'ann',
+    max_output_tokens: 9,
+    temperature: 0.5,
+    top_p: 0.9,
+    seed: 7,
+    stop: '\n',
+    top_k: 3,
+    chat_template_kwargs: { enable_thinking: true },
+  };
+  expect(read(given)).toMatchObject({ model: 'A', isStream: true, user: 'ann' });
+  expect(read(given).options).toEqual({
+    n: 1,
+    maxNewTokens: 9,
+    temperature: 0.5,
+    topP: 0.9,
+    seed: 7,
+    stop: '\n',
+    topK: 3,
+    chatTemplateArguments: { enable_thinking: true },
+  });
+});
+
+it('reads messages as clients send them, and as answers came', () => {
+  const input = [
+    { role: 'developer', content: 'Be brief.' },
+    { type: 'message', role: 'user', content: [{ type: 'input_text', text: 'Hi' }] },
+    {
+      id: 'msg_1',
+      type: 'message',
+      role: 'assistant',
+      status: 'completed',
+      phase: 'final_answer',
+      content: [{ type: 'output_text', text: 'Hello', annotations: [], logprobs: [] }],
+    },
+    { id: undefined, role: 'user', content: 'Go on' },
+  ];
+  expect(read({ input }).prompts).toEqual([
+    [
+      { role: 'system', content: 'Be brief.' },
+      { role: 'user', content: 'Hi' },
+      { role: 'assistant', content: 'Hello' },
+      { role: 'user', content: 'Go on' },
+    ],
+  ]);
+});
+
+it('puts instructions before the input', () => {
+  expect(read({ instructions: 'Be brief.' }).prompts).toEqual([
+    [
+      { role: 'system', content: 'Be brief.' },
+      { role: 'user', content: 'Hello' },
+    ],
+  ]);
+});
+
+it.each([
+  [{ include: ['message.output_text.logprobs'] }, { logprobs: 0 }],
+  [{ include: ['message.output_text.logprobs'], top_logprobs: 5 }, { logprobs: 5 }],
+  [{ include: [], top_logprobs: 0 }, {}],
+])('asks for log probabilities as the API does: %j', (given, expected) => {
+  expect(read(given).options).toEqual({ n: 1, ...expected });
+});
+
+it('tells a template of a model that reasons not to', () => {
+  const chatTemplateArguments = { enable_thinking: false };
+  expect(read({ reasoning: { effort: 'none' } }).options).toEqual({ n: 1, chatTemplateArguments });
+});
+
+describe('a value that asks for nothing', () => {
+  it.each([
+    { tools: [], tool_choice: 'auto', parallel_tool_calls: false, max_tool_calls: 3 },
+    { tool_choice: 'none' },
+    { background: false, truncation: 'disabled', service_tier: 'auto' },
+    { text: { format: { type: 'text' }, verbosity: 'medium' } },
+    { text: {}, reasoning: {} },
+    { reasoning: { effort: null, summary: 'auto' } },
+    { include: ['reasoning.encrypted_content'] },
+    { store: true, metadata: { run: '7' }, prompt_cache_key: 'a', safety_identifier: 'b' },
+    { previous_response_id: null, conversation: null, prompt: null, text: null, reasoning: null },
+  ])('is taken, and changes no option: %o', (given) => {
+    expect(read(given).options).toEqual({ n: 1 });
+  });
+});
+
+it.each<readonly [object, string, RegExp]>([
+  [{ previous_response_id: 'resp_1' }, 'previous_response_id', /nothing is stored here, so send the items/],
+  [{ conversation: 'conv_1' }, 'conversation', /nothing is stored here/],
+  [{ prompt: { id: 'pmpt_1' } }, 'prompt', /send their text in `instructions` and `input`/],
+  [{ background: true }, 'background', /or pass false/],
+  [{ truncation: 'auto' }, 'truncation', /or pass "disabled"/],
+  [{ tools: [{ type: 'web_search' }] }, 'tools', /leave it out, or pass \[\]/],
+  [{ tool_choice: 'required' }, 'tool_choice', /or pass "none" or "auto"/],
+  [{ text: { format: { type: 'json_object' } } }, 'text.format', /or pass \{"type":"text"\}/],
+  [{ text: { verbosity: 'low' } }, 'text.verbosity', /or pass "medium"/],
+  [{ text: { voice: 'alloy' } }, 'text.voice', /the options are text\.format, text\.verbosity/],
+  [{ text: 'json' }, 'text', /to be an object/],
+  [{ reasoning: { effort: 'high' } }, 'reasoning.effort', /or pass "none"/],
+  [{ include: ['file_search_call.results'] }, 'include.0', /got `"file_search_call\.results"`/],
+  [{ top_logprobs: 5 }, 'top_logprobs', /goes with `include: /],
+  [{ instructions: 7 }, 'instructions', /to be string/],
+  [{ n: 2 }, 'n', /or pass 1/],
+  [{ max_tokens: 5 }, 'max_tokens', /Unknown option `max_tokens`: the options are input, /],
+  [{ messages: [] }, 'messages', /Unknown option/],
+  [{ input: undefined }, 'input', /a text, or a list of messages/],
+  [{ input: [] }, 'input', /at least one message/],
+  [{ input: [{ type: 'function_call', name: 'f' }] }, 'input[0].type', /is `function_call`: only messages/],
+  [{ input: [{ type: 'item_reference', id: 'msg_1' }] }, 'input[0].type', /nothing is stored here/],
+  [
+    { input: [{ role: 'user', content: [{ type: 'input_image', image_url: 'a' }] }] },
+    'input[0].content[0]',
+    /of type `input_image`: only text is supported here/,
+  ],
+  [
+    { input: [{ role: 'user', content: [{ type: 'input_file', file_id: 'a' }] }] },
+    'input[0].content[0]',
+    /of type `input_file`/,
+  ],
+  [{ input: [{ role: 'tool', content: 'a' }] }, 'input[0].role', /tools aren't supported/],
+  [{ input: [{ role: 'user', content: 'a', name: 'ann' }] }, 'input[0].name', /isn't supported here/],
+])('refuses by name what it does not do: %o', (given, param, message) => {
+  expect(() => read(given)).toThrow(HttpError);
+  expect(() => read(given)).toThrow(
+    expect.objectContaining({ status: 400, param, message: expect.stringMatching(message) }),
+  );
+});

@@ -1,0 +1,146 @@
+import * as v from 'valibot';
+
+import { shown } from '../../../src/batching/errors.ts';
+import { isRecord } from '../../../src/platform/is-record.ts';
+import type { ChatMessage } from '../../../src/protocol/chat.ts';
+import { HttpError } from '../../http/http-error.ts';
+import { readFields } from '../../http/read-body.ts';
+import { readMessages, textOf, type MessageForm } from './chat-messages.ts';
+import {
+  CHAT_NEUTRAL_VALUES,
+  chatNamesWith,
+  NEUTRAL_FORMAT,
+  NEUTRAL_VERBOSITY,
+  NO_REASONING,
+  withoutReasoning,
+} from './chat-options.ts';
+import {
+  parseFields,
+  readKnownFields,
+  readNeutralObject,
+  readOptions,
+  readSharedFields,
+  type GenerationRequest,
+  type NeutralValues,
+} from './generation-request.ts';
+
+/** A request to `POST /v1/responses`. */
+export interface ResponseRequest extends GenerationRequest {
+  /** The fields of the answer that repeat those of the request. */
+  readonly echoed: object;
+}
+
+const STORES_NOTHING = 'nothing is stored here, so send the items before in `input`';
+
+/** Fields that no value makes acceptable, each with the way out. */
+const REFUSED: ReadonlyMap<string, string> = new Map([
+  ['previous_response_id', STORES_NOTHING],
+  ['conversation', STORES_NOTHING],
+  ['prompt', 'no templates are stored here, so send their text in `instructions` and `input`'],
+]);
+
+const NEUTRAL_VALUES: NeutralValues = {
+  ...CHAT_NEUTRAL_VALUES,
+  background: [false],
+  truncation: ['disabled'],
+  n: [1],
+};
+
+/** A summary of no reasoning is empty. */
+const SUMMARIES = ['auto', 'concise', 'detailed'];
+const NEUTRAL_REASONING: NeutralValues = {
+  effort: [NO_REASONING],
+  summary: SUMMARIES,
+  generate_summary: SUMMARIES,
+};
+const NEUTRAL_TEXT: NeutralValues = { format: [NEUTRAL_FORMAT], verbosity: [NEUTRAL_VERBOSITY] };
+
+const LOGPROBS = 'message.output_text.logprobs';
+
+/** Fields that the bridge reads itself. All but the first two don't change the answer. */
+const OWN_FIELDS = v.object({
+  instructions: v.optional(v.string()),
+  include: v.optional(v.array(v.picklist([LOGPROBS, 'reasoning.encrypted_content']))),
+  max_tool_calls: v.optional(v.number()),
+  prompt_cache_key: v.optional(v.string()),
+  safety_identifier: v.optional(v.string()),
+});
+
+const NAMES = new Map([...chatNamesWith('max_output_tokens')].filter(([name]) => name !== 'n'));
+
+/** With what the answer says where they are left out. */
+const ECHOED: readonly (readonly [name: string, missing: unknown])[] = [
+  ['instructions', null],
+  ['max_output_tokens', null],
+  ['max_tool_calls', null],
+  ['metadata', {}],
+  ['parallel_tool_calls', true],
+  ['prompt_cache_key', null],
+  ['safety_identifier', null],
+  ['temperature', null],
+  ['tool_choice', 'auto'],
+  ['top_logprobs', 0],
+  ['top_p', null],
+  ['user', null],
+];
+
+/** Clients send the message of an answer back as it came. */
+const INPUT_FORM: MessageForm = {
+  field: 'input',
+  textTypes: ['input_text', 'output_text'],
+  ignored: new Set(['type', 'id', 'status', 'phase']),
+};
+
+/** @throws HttpError 400 */
+export function readResponseRequest(body: unknown): ResponseRequest {
+  checkRefused(readFields(body));
+  const fields = readKnownFields(body, {
+    names: NAMES,
+    neutral: NEUTRAL_VALUES,
+    others: ['input', 'text', 'reasoning', ...Object.keys(OWN_FIELDS.entries)],
+  });
+  const { instructions, include = [] } = parseFields(OWN_FIELDS, fields);
+  const text = readNeutralObject(fields, 'text', NEUTRAL_TEXT);
+  const reasoning = readNeutralObject(fields, 'reasoning', NEUTRAL_REASONING);
+  const { logprobs: numLogprobs = 0, ...others } = readOptions(fields, NAMES);
+  if (numLogprobs !== 0 && !include.includes(LOGPROBS))
+    throw HttpError.invalid('top_logprobs', `\`top_logprobs\` goes with \`include: ["${LOGPROBS}"]\` alone.`);
+  const options = { ...others, n: 1, ...(include.includes(LOGPROBS) && { logprobs: numLogprobs }) };
+  const messages = readInput(fields['input']);
+  return {
+    ...readSharedFields(fields),
+    prompts: [
+      instructions === undefined ? messages : [{ role: 'system', content: instructions }, ...messages],
+    ],
+    options: reasoning['effort'] === undefined ? options : withoutReasoning(options),
+    hasPromptLogprobs: false,
+    names: NAMES,
+    echoed: {
+      ...Object.fromEntries(ECHOED.map(([name, missing]) => [name, fields[name] ?? missing])),
+      text: { format: NEUTRAL_FORMAT, ...text },
+      reasoning: { effort: null, summary: null, ...reasoning },
+    },
+  };
+}
+
+/** @throws HttpError 400 */
+function checkRefused(fields: Readonly<Record<string, unknown>>): void {
+  for (const [name, wayOut] of REFUSED)
+    if (fields[name] !== undefined && fields[name] !== null)
+      throw HttpError.invalid(name, `\`${name}\` isn't supported: ${wayOut}.`);
+}
+
+/** @throws HttpError 400 naming the part. */
+function readInput(input: unknown): readonly ChatMessage[] {
+  if (typeof input === 'string') return [{ role: 'user', content: input }];
+  if (!Array.isArray(input)) throw HttpError.expected('input', 'a text, or a list of messages');
+  for (const [index, item] of input.entries()) checkItemType(`input[${index}].type`, item);
+  return readMessages(input, INPUT_FORM);
+}
+
+function checkItemType(place: string, item: unknown): void {
+  const type = isRecord(item) ? (item['type'] ?? 'message') : 'message';
+  if (type === 'message') return;
+  const reason = type === 'item_reference' ? STORES_NOTHING : 'only messages are supported here';
+  throw HttpError.invalid(place, `\`${place}\` is \`${shown(textOf(type))}\`: ${reason}.`);
+}

@@ -1,0 +1,289 @@
+import { Stream } from 'openai/core/streaming';
+import { beforeEach, describe, expect, it } from 'vitest';
+
+import { responsesRoute } from './generation-routes.ts';
+import { eventsOf, PlayedRoute } from './test-support.ts';
+
+const usage = { numPromptTokens: 9, numCachedTokens: 4, numOutputTokens: 2 };
+const ITEM_ID = expect.stringMatching(/^msg_[\w-]+$/);
+
+let played: PlayedRoute;
+
+beforeEach(async () => {
+  played = new PlayedRoute({ input: 'Hello' });
+  await played.listen('/v1/responses', responsesRoute);
+  played.welcome();
+});
+
+/** What an answer says in every state. */
+const HEAD = {
+  id: expect.stringMatching(/^resp_[\w-]+$/),
+  object: 'response',
+  created_at: expect.any(Number),
+  model: 'A',
+  background: false,
+  error: null,
+  instructions: null,
+  max_output_tokens: null,
+  max_tool_calls: null,
+  metadata: {},
+  parallel_tool_calls: true,
+  previous_response_id: null,
+  prompt_cache_key: null,
+  reasoning: { effort: null, summary: null },
+  safety_identifier: null,
+  service_tier: 'default',
+  store: false,
+  temperature: null,
+  text: { format: { type: 'text' } },
+  tool_choice: 'auto',
+  tools: [],
+  top_logprobs: 0,
+  top_p: null,
+  truncation: 'disabled',
+  user: null,
+};
+
+const USAGE = {
+  input_tokens: 9,
+  input_tokens_details: { cached_tokens: 4, cache_write_tokens: 0 },
+  output_tokens: 2,
+  output_tokens_details: { reasoning_tokens: 0 },
+  total_tokens: 11,
+};
+
+const partOf = (text: string) => ({ type: 'output_text', text, annotations: [], logprobs: [] });
+
+describe('a response', () => {
+  it("has one message in OpenAI's shape, and repeats what was asked", async () => {
+    const asked = {
+      instructions: 'Be brief.',
+      metadata: { run: '7' },
+      max_output_tokens: 3,
+      temperature: 0.5,
+      store: true,
+    };
+    const answer = played.ask(asked);
+    const { requestId, input, options } = await played.submission();
+    expect({ input, options }).toEqual({
+      input: [
+        { role: 'system', content: 'Be brief.' },
+        { role: 'user', content: 'Hello' },
+      ],
+      options: expect.objectContaining({ n: 1, maxNewTokens: 3, temperature: 0.5 }),
+    });
+    played.finish(requestId, 'A', { usage, finishReason: 'stop' });
+    const response = await answer;
+    expect([response.status, await response.json()]).toEqual([
+      200,
+      {
+        ...HEAD,
+        ...asked,
+        store: false,
+        status: 'completed',
+        completed_at: expect.any(Number),
+        incomplete_details: null,
+        output: [
+          { id: ITEM_ID, type: 'message', role: 'assistant', status: 'completed', content: [partOf('!')] },
+        ],
+        usage: USAGE,
+      },
+    ]);
+  });
+
+  it('that reaches its limit is incomplete', async () => {
+    const answer = played.ask({});
+    const { requestId } = await played.submission();
+    played.finish(requestId);
+    expect(await (await answer).json()).toMatchObject({
+      status: 'incomplete',
+      completed_at: null,
+      incomplete_details: { reason: 'max_output_tokens' },
+      output: [{ status: 'incomplete' }],
+    });
+  });
+
+  it('has log probabilities where they are asked for', async () => {
+    const answer = played.ask({ include: ['message.output_text.logprobs'], top_logprobs: 1 });
+    const { requestId } = await played.submission();
+    const logprobs = [{ tokenId: 7, logprob: -0.5, top: [{ tokenId: 7, logprob: -0.5 }] }];
+    played.finish(requestId, 'A', { logprobs });
+    await played.answerTexts(() => '!');
+    const own = { token: '!', logprob: -0.5, bytes: [0x21] };
+    expect(await (await answer).json()).toMatchObject({
+      output: [{ content: [{ text: '!', logprobs: [{ ...own, top_logprobs: [own] }] }] }],
+    });
+  });
+
+  it('fails with the status, code and field of the error', async () => {
+    const answer = played.ask({});
+    const { requestId } = await played.submission();
+    played.fail(requestId, 'PROMPT_TOO_LONG');
+    const refused = await answer;
+    expect([refused.status, await refused.json()]).toMatchObject([
+      400,
+      { error: { code: 'context_length_exceeded', param: 'input', type: 'invalid_request_error' } },
+    ]);
+  });
+
+  it('is refused before the worker hears of it where the body or the model is wrong', async () => {
+    const [image, other] = await Promise.all([
+      played.ask({ input: [{ role: 'user', content: [{ type: 'input_image' }] }] }),
+      played.ask({ model: 'gpt-5' }),
+    ]);
+    expect([image.status, other.status]).toEqual([400, 404]);
+    expect(played.submittedIds).toEqual([]);
+  });
+});
+
+describe('a stream of a response', () => {
+  it("has OpenAI's events, named and numbered: begin, text, end", async () => {
+    const answer = played.ask({ stream: true });
+    const { requestId } = await played.submission();
+    played.start(requestId);
+    played.chunk(requestId, 'Hi');
+    played.chunk(requestId, ' you');
+    played.update({ type: 'chunk', requestId, index: 0, text: '', tokenIds: [], finishReason: 'stop' });
+    played.finish(requestId, 'A', { usage, finishReason: 'stop', generatedText: 'Hi you' });
+    const text = await (await answer).text();
+    const begun = {
+      ...HEAD,
+      status: 'in_progress',
+      completed_at: null,
+      incomplete_details: null,
+      output: [],
+      usage: null,
+    };
+    const message = { id: ITEM_ID, type: 'message', role: 'assistant' };
+    const done = { ...message, status: 'completed', content: [partOf('Hi you')] };
+    const place = { item_id: ITEM_ID, output_index: 0, content_index: 0 };
+    const expected: [string, object][] = [
+      ['response.created', { response: begun }],
+      ['response.in_progress', { response: begun }],
+      [
+        'response.output_item.added',
+        { output_index: 0, item: { ...message, status: 'in_progress', content: [] } },
+      ],
+      ['response.content_part.added', { ...place, part: partOf('') }],
+      ['response.output_text.delta', { ...place, delta: 'Hi', logprobs: [] }],
+      ['response.output_text.delta', { ...place, delta: ' you', logprobs: [] }],
+      ['response.output_text.done', { ...place, text: 'Hi you', logprobs: [] }],
+      ['response.content_part.done', { ...place, part: partOf('Hi you') }],
+      ['response.output_item.done', { output_index: 0, item: done }],
+      [
+        'response.completed',
+        {
+          response: {
+            ...begun,
+            status: 'completed',
+            completed_at: expect.any(Number),
+            output: [done],
+            usage: USAGE,
+          },
+        },
+      ],
+    ];
+    const lines = text
+      .split('\n\n')
+      .slice(0, -1)
+      .map((event) => event.split('\n'));
+    expect(lines.map(([name]) => name)).toEqual(expected.map(([type]) => `event: ${type}`));
+    expect(lines.map(([, data = '']): unknown => JSON.parse(data.slice('data: '.length)))).toEqual(
+      expected.map(([type, fields], index) => ({ type, sequence_number: index, ...fields })),
+    );
+  });
+
+  it('that reaches its limit ends as incomplete', async () => {
+    const answer = played.ask({ stream: true });
+    const { requestId } = await played.submission();
+    played.start(requestId);
+    played.chunk(requestId, 'Hi');
+    played.finish(requestId);
+    expect((await eventsOf(answer)).at(-1)).toMatchObject({
+      type: 'response.incomplete',
+      response: { status: 'incomplete', incomplete_details: { reason: 'max_output_tokens' } },
+    });
+  });
+
+  it('that fails in the middle ends with an error and a failed response', async () => {
+    const answer = played.ask({ stream: true });
+    const { requestId } = await played.submission();
+    played.start(requestId);
+    played.chunk(requestId, 'Hi');
+    played.fail(requestId, 'MODEL_RUN_FAILED');
+    const events = await eventsOf(answer);
+    expect(events.slice(-2)).toMatchObject([
+      {
+        type: 'error',
+        sequence_number: 5,
+        code: 'MODEL_RUN_FAILED',
+        message: 'MODEL_RUN_FAILED',
+        param: null,
+        error: { code: 'MODEL_RUN_FAILED', type: 'server_error' },
+      },
+      {
+        type: 'response.failed',
+        sequence_number: 6,
+        response: {
+          status: 'failed',
+          output: [],
+          error: { code: 'server_error', message: 'MODEL_RUN_FAILED' },
+        },
+      },
+    ]);
+  });
+
+  it("that fails in the middle is an error to OpenAI's client", async () => {
+    const answer = played.ask({ stream: true });
+    const { requestId } = await played.submission();
+    played.start(requestId);
+    played.chunk(requestId, 'Hi');
+    played.fail(requestId, 'MODEL_RUN_FAILED');
+    const types: unknown[] = [];
+    const read = async (): Promise<void> => {
+      const events = Stream.fromSSEResponse<{ type: string }>(await answer, new AbortController());
+      for await (const { type } of events) types.push(type);
+    };
+    await expect(read()).rejects.toMatchObject({ code: 'MODEL_RUN_FAILED', message: 'MODEL_RUN_FAILED' });
+    expect(types.at(-1)).toBe('response.output_text.delta');
+  });
+
+  it('that fails before its first token ends with the error alone', async () => {
+    const answer = played.ask({ stream: true });
+    const { requestId } = await played.submission();
+    played.start(requestId);
+    played.fail(requestId, 'MODEL_RUN_FAILED');
+    const response = await answer;
+    const failed = response.status === 200 ? await eventsOf(Promise.resolve(response)) : [];
+    expect(failed).toMatchObject([{ type: 'error', sequence_number: 0, code: 'MODEL_RUN_FAILED' }]);
+  });
+
+  it('begins anew where another model does and nothing was sent', async () => {
+    const answer = played.ask({ stream: true });
+    const { requestId } = await played.submission();
+    played.start(requestId);
+    played.update({ type: 'chunk', requestId, index: 0, text: '', tokenIds: [7] });
+    played.restart(requestId);
+    played.serveModel('B');
+    played.start(requestId, 'B');
+    played.chunk(requestId, 'Hi');
+    played.finish(requestId, 'B');
+    expect(await eventsOf(answer)).toMatchObject(
+      expect.arrayContaining([
+        expect.objectContaining({
+          type: 'response.created',
+          response: expect.objectContaining({ model: 'B' }),
+        }),
+      ]),
+    );
+  });
+
+  it('is taken back when its client leaves', async () => {
+    const controller = new AbortController();
+    const answer = played.ask({ stream: true }, { signal: controller.signal });
+    const { requestId } = await played.submission();
+    controller.abort();
+    await expect(answer).rejects.toThrow(/abort/);
+    await expect.poll(() => played.posted.at(-1)).toMatchObject({ type: 'cancel', requestId });
+  });
+});

@@ -1,0 +1,99 @@
+import react from '@vitejs/plugin-react';
+import { cp, mkdtemp, mkdir, writeFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { build } from 'vite';
+
+import { codeBlocksOf, type CodeBlock, type Harness } from '../../tools/documents/code-blocks.ts';
+import { statementsOf } from '../../tools/documents/statements.ts';
+import type { InstalledPackage } from './installed-package.ts';
+import { serveFolders, type ServedApp } from './serve-folders.ts';
+
+/** Writes files of a document beside the installed package. Resolves with their folder. */
+export async function writeFilesOf(
+  place: InstalledPackage,
+  files: Readonly<Record<string, string>>,
+): Promise<string> {
+  const folder = await mkdtemp(join(place.folder, 'document-'));
+  for (const [path, content] of Object.entries(files)) {
+    await mkdir(dirname(join(folder, path)), { recursive: true });
+    await writeFile(join(folder, path), content);
+  }
+  return folder;
+}
+
+/** The files of a document that a harness runs. Blocks of the same name are one file. */
+export function filesOf(document: string, harness: Harness): Readonly<Record<string, string>> {
+  const files: Record<string, string> = {};
+  for (const { argument, code } of codeBlocksOf(document).filter((block) => block.harness === harness))
+    files[argument] = (files[argument] ?? '') + code;
+  return files;
+}
+
+/** The modules that a page may start with: nothing else of the document imports them. A worker gets a page of its own. */
+export function entriesOf(files: Readonly<Record<string, string>>): readonly string[] {
+  const code = Object.values(files).join('\n');
+  return Object.keys(files).filter((name) => !code.includes(`'./${name}'`));
+}
+
+const isWorker = (code: string): boolean => code.includes('startWorker(');
+
+/** A page for a worker of the document that no code of it starts. */
+const STARTER = (worker: string): string => `import { connect } from 'tabserve';
+const worker = () => new Worker(new URL('./${worker}', import.meta.url), { type: 'module' });
+await (await connect({ name: '${worker}', worker })).ready();
+`;
+
+/**
+ * The page's script. A click runs the entry that the address names, as the Prompt API wants one; a component that it exports is
+ * shown, and the title says when the entry has run to its end.
+ */
+const MAIN = (entries: readonly string[]): string => `
+import { createElement } from 'react';
+import { createRoot } from 'react-dom/client';
+
+const entries = { ${entries.map((name) => `'${name}': () => import('./${name}')`).join(', ')} };
+document.querySelector('button').onclick = async () => {
+  const exported = await entries[location.hash.slice(1)]();
+  for (const [name, value] of Object.entries(exported))
+    if (/^[A-Z]/.test(name)) createRoot(document.querySelector('main')).render(createElement(value));
+  document.title = 'It has run';
+};
+`;
+
+const PAGE =
+  '<!doctype html><title>A document</title><button>Run</button><main></main><script type="module" src="main.js"></script>\n';
+
+/** Builds the app of a document with Vite, and serves it. */
+export async function serveViteApp(
+  place: InstalledPackage,
+  files: Readonly<Record<string, string>>,
+): Promise<ServedApp> {
+  const workers = entriesOf(files).filter((name) => isWorker(files[name] ?? ''));
+  const starters = Object.fromEntries(workers.map((name) => [starterOf(name), STARTER(name)]));
+  const all = { ...files, ...starters };
+  const root = await writeFilesOf(place, { ...all, 'main.js': MAIN(entriesOf(all)), 'index.html': PAGE });
+  await cp(place.pathOf('dist/models'), join(root, 'public/models'), { recursive: true });
+  await cp(place.pathOf('dist-package/onnxruntime'), join(root, 'public/onnxruntime'), { recursive: true });
+  await build({
+    root,
+    configFile: false,
+    logLevel: 'error',
+    plugins: [react()],
+    worker: { format: 'es' },
+    build: { target: 'es2024', chunkSizeWarningLimit: 2000 },
+  });
+  return serveFolders([join(root, 'dist')]);
+}
+
+export const starterOf = (worker: string): string => `start-${worker}`;
+
+/** A block as a program of Node, which compares what it gets with what the comments say. */
+export function nodeProgramOf({ code }: CodeBlock): string {
+  const statements = statementsOf(code).map(({ source, declares, expected }) => {
+    if (expected === undefined) return source;
+    const [expression = ''] = source.split(/;(?=[^;]*$)/);
+    const check = `assert.deepEqual(${declares ?? `await (${expression})`}, ${JSON.stringify(expected)});`;
+    return declares === undefined ? check : `${source}\n${check}`;
+  });
+  return `import assert from 'node:assert/strict';\n${statements.join('\n')}\nconsole.log('It has run');\n`;
+}

@@ -1,0 +1,5 @@
+import { Story } from './story.jsx';
+
+export default function Page() {
+  return <Story />;
+}

@@ -1,0 +1,3 @@
+import { startWorker } from 'tabserve/worker';
+
+startWorker();

@@ -1,0 +1,25 @@
+import { expect, type BrowserContext, type Page } from 'playwright/test';
+
+/** Opens an app in two tabs. The first one leads and is closed while the second one's text runs, which then ends as it would have. */
+export async function expectTextToOutliveItsLeader(context: BrowserContext, url: string): Promise<void> {
+  const open = async (): Promise<Page> => {
+    const page = await context.newPage();
+    await page.goto(url);
+    return page;
+  };
+  const write = (page: Page): Promise<void> => page.getByRole('button', { name: 'Write' }).click();
+  const textOf = (page: Page) => page.getByRole('paragraph');
+  const first = await open();
+  await write(first);
+  await expect(first.getByRole('button', { name: 'Write' })).toBeEnabled();
+  const whole = await textOf(first).textContent();
+  expect(whole?.length).toBeGreaterThan(200);
+
+  const second = await open();
+  await write(second);
+  await expect(textOf(second)).toContainText(/[a-z]/);
+  const begun = await textOf(second).textContent();
+  await first.close();
+  expect(begun, 'the text runs when the leader is closed').not.toBe(whole);
+  await expect(textOf(second)).toHaveText(whole ?? '');
+}

@@ -1,0 +1,48 @@
+import { globSync, readFileSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+
+import { ROOT } from '../../../tools/package/build/paths.ts';
+import { expect, expectTexts, failureOf, statusOf, test } from '../app-page.ts';
+import { serveFolders } from '../serve-folders.ts';
+import { buildWithVite } from '../tools.ts';
+
+/** The table of "The runtime's files": an entry, and the `.wasm` files of an app that imports it, in MB. */
+const DOCUMENTED = new Map(
+  Array.from(
+    readFileSync(join(ROOT, 'docs/embedding.md'), 'utf8').matchAll(
+      /^\| `(tabserve\/worker[\w-]*)` +\| ((?:[\d.]+ MB(?: and )?)+) +\|/gm,
+    ),
+    ([, entry, sizes]) => [entry, sizes],
+  ),
+);
+
+for (const entry of ['tabserve/worker', 'tabserve/worker-webgpu', 'tabserve/worker-wasm']) {
+  test(`an app with ${entry} ships the .wasm files that the document says, and runs on the CPU`, async ({
+    place,
+    serveApp,
+    openTab,
+  }) => {
+    const folder = await buildWithVite(place, { workerModule: entry });
+    const bytes = globSync('**/*.wasm', { cwd: folder }).map((path) => statSync(join(folder, path)).size);
+    const shipped = bytes.toSorted((a, b) => b - a).map((size) => `${(size / 1e6).toFixed(1)} MB`);
+    expect(shipped.join(' and ')).toBe(DOCUMENTED.get(entry));
+    const page = await openTab(await serveApp(serveFolders([folder])));
+    await expectTexts(page, [0, 1, 2]);
+    expect((await statusOf(page)).backend?.name).toBe('wasm');
+  });
+}
+
+test('an app with tabserve/worker-webgpu says what it needs in a browser without JSPI', async ({
+  place,
+  serveApp,
+  context,
+  openTab,
+}) => {
+  const folder = await buildWithVite(place, { workerModule: 'tabserve/worker-webgpu' });
+  const url = await serveApp(serveFolders([folder]));
+  await context.route('**/my-worker*.js', async (route) => {
+    const response = await route.fetch();
+    await route.fulfill({ response, body: `delete WebAssembly.Suspending;\n${await response.text()}` });
+  });
+  expect(await failureOf(await openTab(url))).toMatch(/^NO_RUNTIME: .*Chrome 137/);
+});

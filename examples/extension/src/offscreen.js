@@ -1,0 +1,5 @@
+import { connect } from 'tabserve';
+
+import { app } from './connection.js';
+
+await connect(app);

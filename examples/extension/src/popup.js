@@ -1,0 +1,26 @@
+import { connect } from 'tabserve';
+
+import { app } from './connection.js';
+
+const button = document.querySelector('button');
+const story = document.querySelector('p');
+
+await chrome.runtime.sendMessage('open the offscreen document');
+// A popup closes with the next click elsewhere: it must not run the model.
+const serve = await connect(app);
+button.disabled = false;
+
+button.addEventListener('click', async () => {
+  button.disabled = true;
+  story.textContent = 'Once upon a time,';
+  try {
+    const response = serve
+      .getHandle('text-generator')
+      .remote(story.textContent, { maxNewTokens: 300, seed: 7 });
+    for await (const { text } of response) story.append(text);
+  } catch (error) {
+    story.append(` ${error.message}`);
+  } finally {
+    button.disabled = false;
+  }
+});

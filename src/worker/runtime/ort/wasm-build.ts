@@ -1,0 +1,6 @@
+import type { OrtBuild } from './ort-builds.ts';
+
+export const WASM_BUILD: OrtBuild = {
+  load: () => import('onnxruntime-web/wasm'),
+  loadFactory: () => import('./ort-factory.ts'),
+};

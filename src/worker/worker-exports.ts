@@ -1,0 +1,13 @@
+// What each of the package's entries for workers has beside its `startWorker`.
+export type { BatchContext, BatchEvent, BatchOptions, CutReason } from '../batching/batch.ts';
+export { InvalidOptionError } from '../batching/errors.ts';
+export { fromRayConfig } from '../batching/ray-config.ts';
+export {
+  defineDeployment,
+  type AnyDeployment,
+  type Deployment,
+  type DeploymentTypes,
+  type TypedDeployment,
+} from '../protocol/deployment.ts';
+export { loadOnnxModel, type OnnxModel } from './runtime/ort/onnx-model.ts';
+export type { StartWorkerOptions } from './start-options.ts';

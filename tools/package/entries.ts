@@ -1,0 +1,31 @@
+import manifest from '../../package.json' with { type: 'json' };
+
+/** An entry of the package, as users import it. */
+interface Entry {
+  readonly name: string;
+  /** Its declarations, relative to the root. */
+  readonly types: string;
+  /** Its source, relative to the root. */
+  readonly source: string;
+  /** Its script in the package's folder, without `.js`. */
+  readonly script: string;
+}
+
+/** All entries that have types, in the order of the package's `exports`, which is the only list of them. */
+export const ENTRIES: readonly Entry[] = Object.entries(manifest.exports).flatMap(([path, target]) =>
+  typeof target === 'object' ? [entryOf(path, target)] : [],
+);
+
+function entryOf(path: string, target: { readonly types: string; readonly default: string }): Entry {
+  return {
+    name: path.replace('.', manifest.name),
+    types: target.types.slice(2),
+    source: target.types.replace('./dist-package/types/', '').replace('.d.ts', '.ts'),
+    script: target.default.replace(/^.*\/|\.js$/g, ''),
+  };
+}
+
+/** The page of an entry in the API reference, relative to the reference's folder: `tabserve/worker` -> `worker.md`. */
+export function pageOf(name: string): string {
+  return `${name.split('/')[1] ?? name}.md`;
+}
