@@ -14,10 +14,10 @@ import { expect, test } from '../app-page.ts';
 import type { InstalledPackage } from '../installed-package.ts';
 import { familyOf, runningOf } from '../processes.ts';
 
-const HEADLESS = ['--headless', '--backend', 'wasm', '--port', '0'];
+const COMMAND = ['--no-install', 'tabserve', '--headless', '--backend', 'wasm', '--port', '0'];
 
 function spawnCommand({ folder }: InstalledPackage, options: readonly string[]) {
-  return spawn('npx', ['--no-install', 'tabserve', ...HEADLESS, ...options], {
+  return spawn('npx', [...COMMAND, ...options], {
     cwd: folder,
     // A terminal sends Ctrl+C to the whole group.
     detached: true,
