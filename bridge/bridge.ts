@@ -2,6 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
 
 import { systemClock, type Clock } from '../src/batching/clock.ts';
+import type { Optional } from '../src/batching/records.ts';
 import type { Caller } from '../src/protocol/requests.ts';
 import type { TabserveClient } from '../src/client/client.ts';
 import { untilAborted } from '../src/platform/until-aborted.ts';
@@ -50,18 +51,18 @@ import { upstreamRoutes } from './upstream/upstream-routes.ts';
 export interface BridgeOptions
   extends
     Pick<CommandLineOptions, 'host'>,
-    Partial<
+    Optional<
       Pick<
         CommandLineOptions,
         'allowedOrigins' | 'allowsPriority' | 'allowsAnyModel' | 'allowsAdmin' | 'hub' | 'knobs'
       >
     >,
     Pick<TabLinkOptions, 'url'>,
-    Partial<Pick<TabLinkOptions, 'graceMs'>> {
+    Optional<Pick<TabLinkOptions, 'graceMs'>> {
   /** Generates instead of a model in the tab. */
   readonly upstream?: UpstreamOptions | undefined;
   /** Gets each answered request. */
-  readonly log?: (entry: LogEntry) => void;
+  readonly log?: ((entry: LogEntry) => void) | undefined;
 }
 
 const GRACE_MS = 10_000;

@@ -268,4 +268,10 @@ describe('startServer', () => {
     await other.close();
     await expect(fetch(other.url)).rejects.toThrow('fetch failed');
   });
+
+  it('is closed at the end of its scope', async () => {
+    const other = await start({ host: '127.0.0.1' });
+    await other[Symbol.asyncDispose]();
+    await expect(fetch(other.url)).rejects.toThrow('fetch failed');
+  });
 });

@@ -1,3 +1,4 @@
+/// <reference lib="esnext.disposable" preserve="true" />
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type RequestListener, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -18,19 +19,21 @@ import { serveStaticFiles, type StaticFilesOptions } from './static/static-files
 export interface ServerOptions
   extends Pick<CommandLineOptions, 'port' | 'host'>, Omit<StaticFilesOptions, 'headElements' | 'nothingAt'> {
   /** Without a bridge this serves files only, and the page does not ask for one. */
-  readonly bridge?: Bridge;
+  readonly bridge?: Bridge | undefined;
   /** Limit of open connections for each address; 1024 by default. */
-  readonly maxConnections?: number;
+  readonly maxConnections?: number | undefined;
 }
 
 /** A server that listens. */
-export interface RunningServer {
+export interface RunningServer extends AsyncDisposable {
   /** On loopback, whatever `host` is: browsers allow WebGPU and storage only to secure origins. */
   readonly url: string;
   /** The port that it has: another one than asked for if that was 0. */
   readonly port: number;
   /** Stops the server and its bridge, and cuts open connections. May be called again. */
   close(): Promise<void>;
+  /** As `close()`, at the end of a scope: `await using server = await startServer(…)`. */
+  [Symbol.asyncDispose](): Promise<void>;
 }
 
 /** Limits of a request's size, and of the time that it takes to arrive in ms. */
@@ -89,11 +92,12 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
   const servers = await listenOnAll(options.host, options.port, create);
   const { port } = addressOf(servers[0]);
   const host = isLoopbackHost(options.host) ? options.host : 'localhost';
-  const closeBoth = async (): Promise<void> => {
+  const url = `http://${host.includes(':') ? `[${host}]` : host}:${port}`;
+  const close = async (): Promise<void> => {
     bridge?.close();
     await closeAll(servers);
   };
-  return { url: `http://${host.includes(':') ? `[${host}]` : host}:${port}`, port, close: closeBoth };
+  return { url, port, close, [Symbol.asyncDispose]: close };
 }
 
 /** On a machine without ::1, `localhost` means 127.0.0.1 alone. */

@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import type { Readable } from 'node:stream';
 import sirv from 'sirv';
 
+import type { Optional } from '../../src/batching/records.ts';
 import { contentSecurityPolicy } from './content-security-policy.ts';
 import { BridgeError } from '../errors.ts';
 import { HttpError } from '../http/http-error.ts';
@@ -30,11 +31,11 @@ const RANGE = /^bytes=(\d{1,15})-([1-9]\d{0,14})?$/;
 
 const PAGE = /^\/(?:index\.html)?(?:\?|$)/;
 
-export interface StaticFilesOptions extends Partial<Pick<CommandLineOptions, 'hub'>> {
+export interface StaticFilesOptions extends Optional<Pick<CommandLineOptions, 'hub'>> {
   /** Folder of the built page. */
   readonly root: string;
   /** Folder of onnxruntime's `.wasm` files, for a page that was packed without them. */
-  readonly runtime?: string;
+  readonly runtime?: string | undefined;
   /** The page's Content-Security-Policy. Default: that of the built page. */
   readonly policy?: string | undefined;
   /** Elements for the page's head. If empty, the page does not ask this server for a bridge. */

@@ -7,7 +7,8 @@ const APP = `import { connect } from 'tabserve';
 
 const query = new URLSearchParams(location.search);
 window.serve = await connect({
-  ...(query.has('name') && { name: query.get('name') }),
+  name: query.get('name') ?? undefined,
+  canLead: !query.has('follows'),
   backend: 'wasm',
   worker: () => new Worker(new URL('./my-worker.js', import.meta.url), { type: 'module' }),
 });

@@ -49,9 +49,8 @@ export function startLoad({ seed, known, house, injected }: LoadOptions): void {
 
   async function generate(isPatient: boolean): Promise<void> {
     const request = known[Math.floor(random() * known.length)];
-    if (!request) return;
-    const response = serve?.getHandle('text-generator').remote(request.prompt, request.options);
-    if (!response) return;
+    if (!request || !serve) return;
+    const response = serve.generate(request.prompt, request.options);
     let patience = isPatient ? Infinity : Math.floor(random() * 8);
     try {
       let streamed = request.prompt;
@@ -65,7 +64,7 @@ export function startLoad({ seed, known, house, injected }: LoadOptions): void {
       if (text !== streamed) complainOf(`The stream of seed ${request.options.seed}`, streamed);
       counts.finished += 1;
     } catch (error) {
-      if (!isPatient && String(error).startsWith('RequestCancelledError')) counts.cancelled += 1;
+      if (!isPatient && String(error).startsWith('AbortError')) counts.cancelled += 1;
       else complainOf(`The request of seed ${request.options.seed}`, error);
     }
   }

@@ -158,13 +158,16 @@ export type Loaded = Outcome<TabserveStatus> & { readonly loads: readonly ModelL
 export function loadModel(
   { page }: Pick<Tab, 'page'>,
   id: string,
-  options: Omit<LoadModelOptions, 'signal'>,
+  options: Omit<LoadModelOptions, 'signal' | 'onProgress'>,
 ): Promise<Loaded> {
   return page.evaluate(
     async ([model, given]) => {
       const loads: ModelLoad[] = [];
       try {
-        const value = await window.tabserve.loadModel(model, given, (load) => loads.push(load));
+        const value = await window.tabserve.loadModel(model, {
+          ...given,
+          onProgress: (load) => loads.push(load),
+        });
         return { value, loads };
       } catch (error) {
         // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- all errors of the client have a code

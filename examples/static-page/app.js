@@ -8,7 +8,6 @@ const serve = await connect({
   name: 'static-page',
   worker: () => new Worker(new URL('./worker.js', import.meta.url), { type: 'module' }),
 });
-const generator = serve.getHandle('text-generator');
 
 let largestBatch = 0;
 serve.subscribe('status', show);
@@ -34,7 +33,7 @@ async function write(prompt) {
   stories.prepend(story);
   try {
     const options = { echo: true, maxNewTokens: 60, temperature: 0.8 };
-    for await (const { text, isRestart } of generator.remote(prompt, options)) {
+    for await (const { text, isRestart } of serve.generate(prompt, options)) {
       // Another model has taken over and begins anew.
       if (isRestart) story.replaceChildren();
       story.append(text);

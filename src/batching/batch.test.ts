@@ -1055,6 +1055,16 @@ describe('batch rule 12: flush, close and drain', () => {
     await call.close();
   });
 
+  it('closes at the end of its scope', async () => {
+    const { call, runs, finish } = createRig({ maxBatchSize: 2, allowSmallBatch: false });
+    void call(1);
+    const left = call[Symbol.asyncDispose]();
+    expect(runs[0]?.items).toEqual([1]);
+    expect(await outcomeOf(call(2))).toBeInstanceOf(ClosedError);
+    await finish();
+    expect(await outcomeOf(left)).toBeUndefined();
+  });
+
   it('drains when nothing waits and nothing runs, whatever happens to the items', async () => {
     const { call, runs } = createRig();
     await call.drain();
@@ -1264,7 +1274,9 @@ describe('batch: defaults and types', () => {
       expect(AbortSignal.any([signal, ...itemSignals])).toBeInstanceOf(AbortSignal);
       return items;
     });
-    expectTypeOf(call).parameter(1).toEqualTypeOf<{ readonly signal?: AbortSignal } | undefined>();
+    expectTypeOf(call)
+      .parameter(1)
+      .toEqualTypeOf<{ readonly signal?: AbortSignal | undefined } | undefined>();
     return expect(call(1, { signal: new AbortController().signal })).resolves.toBe(1);
   });
 });

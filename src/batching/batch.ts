@@ -164,6 +164,7 @@ const CONTROLS: Readonly<Record<keyof BatchControls, true>> = {
   flush: true,
   drain: true,
   close: true,
+  [Symbol.asyncDispose]: true,
 };
 
 /** Gives `submit` these members of the batcher, bound to it: the properties stay live. */
@@ -171,7 +172,7 @@ function withControls<Submit extends object, Item, To>(
   submit: Submit,
   batcher: Batcher<Item, To>,
 ): Submit & BatchControls {
-  for (const name of Object.keys(CONTROLS)) {
+  for (const name of Reflect.ownKeys(CONTROLS)) {
     const member = Object.getOwnPropertyDescriptor(Batcher.prototype, name);
     const get = member?.get?.bind(batcher);
     Object.defineProperty(submit, name, get ? { get } : { value: member?.value?.bind(batcher) });

@@ -63,16 +63,16 @@ export class BackPressureError extends Error {
   }
 }
 
-/** The caller cancelled the request. `cause` is the reason of the signal, if a signal did it. */
+/**
+ * The caller cancelled the request. Its `name` is `AbortError`, as for everything that a signal ends. `cause` is the reason of the signal, if
+ * a signal did it.
+ */
 export class RequestCancelledError extends Error {
-  override readonly name = 'RequestCancelledError';
+  override readonly name = 'AbortError';
   readonly code = 'REQUEST_CANCELLED';
 
   static because(reason: unknown): RequestCancelledError {
-    return new RequestCancelledError(
-      'The caller cancelled the request. Submit it again if you still need it.',
-      { cause: reason },
-    );
+    return new RequestCancelledError('The caller cancelled the request.', { cause: reason });
   }
 }
 

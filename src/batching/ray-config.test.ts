@@ -35,8 +35,11 @@ describe('fromRayConfig', () => {
     expect(fromRayConfig({ max_queued_requests: -1 })).toEqual({ maxQueuedRequests: Infinity });
   });
 
-  it('leaves out what the configuration leaves out', () => {
+  it('leaves out what the configuration leaves out, or has as undefined', () => {
     expect(fromRayConfig({})).toEqual({});
+    expect(fromRayConfig({ timeout_s: undefined, batch_wait_timeout_s: 1 })).toEqual({
+      batchWaitTimeoutMs: 1000,
+    });
   });
 });
 

@@ -32,11 +32,13 @@ const READ_OPTION: ReadonlyMap<string, ReadOption> = new Map<string, ReadOption>
  */
 export function fromRayConfig(config: Readonly<Record<string, unknown>>): BatchOptions<unknown> {
   requireObject('config', config);
-  if ('timeout_s' in config && 'batch_wait_timeout_s' in config) {
+  const given = Object.entries(config).filter(([, value]) => value !== undefined);
+  const keys = new Set(given.map(([key]) => key));
+  if (keys.has('timeout_s') && keys.has('batch_wait_timeout_s')) {
     const message = 'Expected one of `timeout_s` and `batch_wait_timeout_s`, got both: they mean the same.';
     throw withCode(new TypeError(message));
   }
-  const options = Object.entries(config).map(([key, value]) => readOption(key, value));
+  const options = given.map(([key, value]) => readOption(key, value));
   return Object.assign({}, ...options);
 }
 

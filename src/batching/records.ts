@@ -12,3 +12,6 @@ export function fromNames<Values>(
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- `make` gives each name its value
   return Object.fromEntries(names.map((name) => [name, make(name)])) as Values;
 }
+
+/** Options that may be left out. Undefined counts as left out. */
+export type Optional<Options> = { readonly [Name in keyof Options]?: Options[Name] | undefined };

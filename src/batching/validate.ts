@@ -15,6 +15,9 @@ export interface ValidateNumber extends Validate<number> {
 /** One validator per option: the table is also the list of options that exist. */
 export type Validators<Options> = { readonly [Option in keyof Options]-?: Validate<Options[Option]> };
 
+/** The options that are there. None of them is undefined. */
+type Given<Options> = { readonly [Option in keyof Options]?: Exclude<Options[Option], undefined> };
+
 /** `from` and `to` belong to the range, `above` does not; a bound left out does not bind. */
 export interface NumberRange {
   readonly from?: number;
@@ -124,24 +127,25 @@ function jsonOf(value: unknown): string | undefined {
 
 /**
  * Checks an options object that comes from outside against its table of validators: an unknown key is
- * an `UnknownOptionError`, a bad value an `InvalidOptionError`; what is left out stays left out.
+ * an `UnknownOptionError`, a bad value an `InvalidOptionError`; what is left out, or undefined, stays left out.
  */
 export function parseOptions<Options extends object>(
   name: string,
   validators: Validators<Options>,
   options: unknown,
-): Partial<Options> {
+): Given<Options> {
   if (typeof options !== 'object' || options === null || Array.isArray(options)) {
     throw InvalidOptionError.of(name, 'an object', options);
   }
   const table = validators as Readonly<Record<string, Validate<unknown>>>;
-  const parsed = Object.entries(options).map(([option, value]) => {
+  const given = Object.entries(options).filter(([, value]) => value !== undefined);
+  const parsed = given.map(([option, value]) => {
     const validate = Object.hasOwn(table, option) ? table[option] : undefined;
     if (!validate) throw UnknownOptionError.of(option, Object.keys(table));
     return [option, validate(option, value)] as const;
   });
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- each entry has passed its own validator
-  return Object.fromEntries(parsed) as Partial<Options>;
+  return Object.fromEntries(parsed) as Given<Options>;
 }
 
 // Arguments of the batcher. Their errors are of the platform's classes: TypeError for the wrong type (NaN is not a number here),

@@ -1,3 +1,4 @@
+/// <reference lib="esnext.disposable" preserve="true" />
 import { InvalidOptionError, RequestTimeoutError } from '../batching/errors.ts';
 import type { RequestId } from '../protocol/ids.ts';
 import type { RequestUpdate } from '../protocol/requests.ts';
@@ -6,16 +7,18 @@ import { fromWireError } from '../protocol/wire-errors.ts';
 /** How to wait for a result. */
 export interface ResultOptions {
   /** Rejects with RequestTimeoutError after this many ms; the request goes on. Finite, >= 0. */
-  readonly timeoutMs?: number;
+  readonly timeoutMs?: number | undefined;
 }
 
-/** A request that ends once, with a result or an error. */
-export class BaseResponse<Result> {
+/** A request that ends once, with a result or an error. Await it or `result()` any number of times. */
+export class BaseResponse<Result> implements PromiseLike<Result>, Disposable {
   /** Names the request in `subscribe('requests', …)` and for `cancel`. */
   readonly requestId: RequestId;
   readonly #cancel: (reason: unknown) => void;
   readonly #outcome = Promise.withResolvers<Result>();
   readonly #end = new AbortController();
+  /** Calls of `result()` and `then` that still wait. */
+  #numWaiting = 0;
 
   /**
    * Made by a handle's `remote`.
@@ -38,12 +41,28 @@ export class BaseResponse<Result> {
    * @throws RequestTimeoutError if the `timeoutMs` given here has passed. The request goes on.
    */
   result({ timeoutMs }: ResultOptions = {}): Promise<Result> {
-    return timeoutMs === undefined ? this.#outcome.promise : this.#resultWithin(timeoutMs);
+    if (timeoutMs !== undefined) return this.#resultWithin(timeoutMs);
+    this.#numWaiting += 1;
+    return this.#outcome.promise;
+  }
+
+  /** Makes `await` return the answer, as `result()` does. */
+  // oxlint-disable-next-line unicorn/no-thenable -- `await handle.remote(3)` is the point of it
+  then<Resolved = Result, Rejected = never>(
+    onFulfilled?: ((result: Result) => Resolved | PromiseLike<Resolved>) | null,
+    onRejected?: ((reason: unknown) => Rejected | PromiseLike<Rejected>) | null,
+  ): Promise<Resolved | Rejected> {
+    return this.result().then(onFulfilled, onRejected);
   }
 
   /** Ends the request: `result()` rejects with RequestCancelledError. Does nothing if the request has ended. */
   cancel(): void {
     this.#cancel(undefined);
+  }
+
+  /** As `cancel()`, at the end of a scope: `using response = …`. */
+  [Symbol.dispose](): void {
+    this.cancel();
   }
 
   /**
@@ -61,6 +80,15 @@ export class BaseResponse<Result> {
    */
   apply(update: RequestUpdate, error?: Error): void {
     if (update.type === 'failed') this.reject(error ?? fromWireError(update.error));
+  }
+
+  /**
+   * Whether a caller waits for the result.
+   *
+   * @internal
+   */
+  protected get isAwaited(): boolean {
+    return this.#numWaiting > 0;
   }
 
   /** @internal */
@@ -86,9 +114,11 @@ export class BaseResponse<Result> {
     }
     const timeout = Promise.withResolvers<never>();
     const timer = setTimeout(() => timeout.reject(RequestTimeoutError.ofResult(timeoutMs)), timeoutMs);
+    this.#numWaiting += 1;
     try {
       return await Promise.race([this.#outcome.promise, timeout.promise]);
     } finally {
+      this.#numWaiting -= 1;
       clearTimeout(timer);
     }
   }

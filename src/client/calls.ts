@@ -24,7 +24,13 @@ interface CallConnection {
   post(message: Outgoing): void;
 }
 
-interface PendingCall extends PromiseWithResolvers<unknown> {
+/** In the declarations of the package, which need no newer library than ES2022's. */
+interface CallEnd {
+  resolve(answer: unknown): void;
+  reject(error: unknown): void;
+}
+
+interface PendingCall extends CallEnd {
   readonly message: Outgoing;
   readonly signal: AbortSignal | undefined;
   /** Number of workers that were asked. */
@@ -57,7 +63,7 @@ export class Calls {
   }
 
   /** Removes and returns a call that is answered now; undefined for one that was answered before. */
-  take(callId: number): PromiseWithResolvers<unknown> | undefined {
+  take(callId: number): CallEnd | undefined {
     const call = this.#pending.get(callId);
     this.#pending.delete(callId);
     return call;

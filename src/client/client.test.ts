@@ -91,6 +91,10 @@ class ScriptedLink implements Link {
     this.#listener?.onRole(role);
   }
 
+  leader(isThere: boolean): void {
+    this.#listener?.onLeader(isThere);
+  }
+
   meetForeignWorker(version: number): void {
     this.#listener?.onForeignWorker(version);
   }
@@ -232,6 +236,20 @@ describe('TabserveClient', () => {
         elapsedMs: 0,
       },
     ]);
+  });
+
+  it('generate() and chat() send what the text generator’s handle does', async () => {
+    const { link, serve } = createServed();
+    const { signal } = new AbortController();
+    const text = serve.generate('Hi', { maxNewTokens: 3, seed: 7, signal });
+    serve.chat([{ role: 'user', content: 'Hi' }], { seed: 7 });
+    const submit = { type: 'submit', deployment: 'text-generator' };
+    expect(link.received).toMatchObject([
+      { ...submit, input: 'Hi', options: { maxNewTokens: 3, seed: 7 } },
+      { ...submit, input: [{ role: 'user', content: 'Hi' }], options: { seed: 7 } },
+    ]);
+    link.update(finished(text.requestId, '!'));
+    expect((await text).generatedText).toBe('!');
   });
 
   it('gives chunks in order, then the result, to every iteration and every await', async () => {
@@ -631,7 +649,11 @@ describe('cancellation', () => {
     const controller = new AbortController();
     const response = generator.remote('Hi', { signal: controller.signal });
     controller.abort('bored');
-    await expect(response.result()).rejects.toMatchObject({ code: 'REQUEST_CANCELLED', cause: 'bored' });
+    await expect(response).rejects.toMatchObject({
+      name: 'AbortError',
+      code: 'REQUEST_CANCELLED',
+      cause: 'bored',
+    });
     expect(link.types).toEqual(['submit', 'cancel']);
   });
 
@@ -699,8 +721,12 @@ describe('before a worker has welcomed this tab', () => {
     const loaded = serve.loadModel('owner/model', { signal: controller.signal });
     const other = serve.loadModel('owner/other');
     await Promise.resolve();
-    controller.abort();
-    await expect(loaded).rejects.toMatchObject({ code: 'LOAD_CANCELLED' });
+    controller.abort('bored');
+    await expect(loaded).rejects.toMatchObject({
+      name: 'AbortError',
+      code: 'LOAD_CANCELLED',
+      cause: 'bored',
+    });
     link.welcome();
     expect(link.received).toMatchObject([{ type: 'load-model', source: { id: 'owner/other' } }]);
     serve.close();
@@ -902,6 +928,37 @@ describe('a new worker', () => {
     expect(link.types).toEqual(['load-model', 'steer-load']);
   });
 
+  it('is not asked for a model whose signal had aborted before', async () => {
+    const { link, serve } = createServed();
+    const loaded = serve.loadModel('owner/model', { signal: AbortSignal.abort('before') });
+    await expect(loaded).rejects.toMatchObject({
+      name: 'AbortError',
+      code: 'LOAD_CANCELLED',
+      cause: 'before',
+    });
+    expect(link.types).toEqual([]);
+  });
+
+  it('reports the progress of a load, which any tab can pause, resume and cancel', async () => {
+    const { link, serve } = createServed();
+    const phases: string[] = [];
+    const loaded = serve.loadModel('owner/model', { onProgress: ({ phase }) => phases.push(phase) });
+    await Promise.resolve();
+    const load = { id: 'owner/model', isPaused: false, phase: 'download', loaded: 1, total: 2 } as const;
+    link.status({ load });
+    serve.pauseLoad();
+    serve.resumeLoad();
+    serve.cancelLoad();
+    expect(phases).toEqual(['download']);
+    expect(link.received.slice(1)).toEqual(
+      ['pause', 'resume', 'cancel'].map((action) => ({ type: 'steer-load', action })),
+    );
+    const error = { code: 'LOAD_CANCELLED', message: 'cancelled' };
+    link.say({ type: 'call-refused', callId: 1, error });
+    // No signal of this caller did it.
+    await expect(loaded).rejects.toMatchObject({ ...error, name: 'LoadCancelledError' });
+  });
+
   it('comes from the hub of the page where the call names none', async () => {
     const link = new ScriptedLink();
     const serve = new TabserveClient(OWN, (listener) => link.open(listener), 'https://mirror.example');
@@ -977,6 +1034,14 @@ describe('an override', () => {
     await override.release();
     expect(link.received).toHaveLength(2);
     await expect(override.change({})).rejects.toMatchObject({ code: 'OVERRIDE_ENDED' });
+  });
+
+  it('is released at the end of its scope', async () => {
+    const { link, override, id } = await createOverriding();
+    const left = override[Symbol.asyncDispose]();
+    link.say({ type: 'call-answered', callId: 2, result: undefined });
+    await left;
+    expect(link.received).toEqual([{ type: 'release-override', callId: 2, overrideId: id }]);
   });
 
   it('shows in the status whose it is, and the users’ own policy beside it', async () => {
@@ -1143,6 +1208,53 @@ describe('the status on the way to a new worker', () => {
   });
 });
 
+describe('a tab that may not lead', () => {
+  it('says while no tab leads why it waits, and goes on with the next leader’s worker', async () => {
+    const { link, serve, generator } = createServe();
+    link.connect();
+    link.leader(false);
+    expect(serve.status()).toMatchObject({
+      state: 'loading',
+      isHandover: false,
+      waitReason: expect.stringContaining('No tab leads'),
+    });
+    link.leader(true);
+    expect(serve.status()).toMatchObject({ state: 'loading', waitReason: '' });
+    link.welcome('A', { status: createWorkerStatus({ state: 'ready' }) });
+    expect(serve.status()).toMatchObject({ state: 'ready', waitReason: '' });
+
+    const running = generator.remote('one');
+    link.leader(false);
+    expect(serve.status()).toMatchObject({
+      state: 'loading',
+      isHandover: true,
+      waitReason: expect.stringContaining('No tab leads'),
+    });
+    const waiting = generator.remote('two');
+    expect(link.submissions().map(({ input }) => input)).toEqual(['one']);
+    link.welcome('B', { status: createWorkerStatus({ state: 'loading' }) });
+    expect(serve.status()).toMatchObject({ state: 'loading', isHandover: true, waitReason: '' });
+    expect(link.submissions().map(({ input }) => input)).toEqual(['one', 'one', 'two']);
+    link.updateFrom('B', finished(running.requestId, '1'), finished(waiting.requestId, '2'));
+    expect([(await running).generatedText, (await waiting).generatedText]).toEqual(['1', '2']);
+  });
+
+  it('loads anew with the next leader where the last one’s worker had failed', () => {
+    const { link, serve } = createServed();
+    link.status({ state: 'failed', error: { code: 'MODEL_FILE_CORRUPT', message: 'bad' } });
+    link.leader(false);
+    expect(serve.status().state).toBe('loading');
+    expect(serve.status()).not.toHaveProperty('error');
+  });
+
+  it('keeps the failure of a tab that has to reload', () => {
+    const { link, serve } = createServed();
+    link.meetForeignWorker(PROTOCOL_VERSION + 1);
+    link.leader(false);
+    expect(serve.status()).toMatchObject({ state: 'failed', error: { code: 'VERSION_MISMATCH' } });
+  });
+});
+
 describe('a worker of another version', () => {
   const [older, newer] = [PROTOCOL_VERSION - 1, PROTOCOL_VERSION + 1];
 
@@ -1273,6 +1385,13 @@ describe('the end', () => {
     }
     expect(serve.status().state).toBe('closed');
     expect(link.types).toEqual(['submit', 'configure']);
+  });
+
+  it('comes with the end of the client’s scope too', async () => {
+    const { link, serve } = createServed();
+    await serve[Symbol.asyncDispose]();
+    expect(link.isClosed).toBe(true);
+    expect(serve.status().state).toBe('closed');
   });
 
   it('of all workers of this tab fails what is outstanding and is told in the status', async () => {

@@ -1,15 +1,19 @@
+/// <reference lib="esnext.disposable" preserve="true" />
+import type { Optional } from '../batching/records.ts';
 import type { AnyDeployment, DeploymentTypes } from '../protocol/deployment.ts';
 import { lengthOfChat, type ChatMessage, type TokenizeChatOptions } from '../protocol/chat.ts';
 import { createClientId, type ClientId, type RequestId } from '../protocol/ids.ts';
 import {
   EMBEDDED_MODEL,
+  modelNameOf,
   type Detokenization,
   type DtypeChoice,
-  type ModelLoad,
   type StoredModel,
   type SuggestedModel,
   type Tokenization,
 } from '../protocol/models.ts';
+import { LoadCancelledError } from '../protocol/errors/hub.ts';
+import type { GenerationOptions } from '../protocol/generation.ts';
 import type { BackendChoice } from '../protocol/ladder.ts';
 import type { BatchingPolicy, BatchKnobs, TabserveStatus } from '../protocol/status.ts';
 import type { BatchRecord, StepBatch } from '../protocol/stats.ts';
@@ -25,7 +29,13 @@ import { Calls } from './calls.ts';
 import { Connection } from './connection.ts';
 import { DeploymentResponse } from './deployment-response.ts';
 import { GenerationResponse } from './generation-response.ts';
-import type { DeploymentHandle, DeploymentMap, TextGeneratorHandle } from './handles.ts';
+import type {
+  DeploymentHandle,
+  DeploymentMap,
+  Prompt,
+  RequestOptions,
+  TextGeneratorHandle,
+} from './handles.ts';
 import type { OpenLink } from './links/link.ts';
 import { openLink } from './links/open-link.ts';
 import {
@@ -53,12 +63,12 @@ export interface ConnectOptions {
    * The app's name among those of its origin: 1 to 32 letters, digits, hyphens or underscores. Tabs of the same name share one
    * worker and its stored models. Apps with different names, or without one, never meet.
    */
-  readonly name?: string;
+  readonly name?: string | undefined;
   /**
    * Where to run. `auto`, the default, takes the upstream that the bridge was started with, else WebGPU, else WASM. The leading
    * tab decides for all tabs.
    */
-  readonly backend?: BackendChoice;
+  readonly backend?: BackendChoice | undefined;
   /**
    * The model that the app begins with. It is an ID of the hub, such as `HuggingFaceTB/SmolLM2-135M-Instruct`, which is downloaded
    * once and then loaded from this device; or the address of a folder in the hub's layout, relative to the page, which begins with
@@ -69,7 +79,12 @@ export interface ConnectOptions {
   /** The precision of that model's weights. `auto`, the default, takes the best one that the device has and that fits. */
   readonly dtype?: DtypeChoice | undefined;
   /** Origin of the hub that `model` and `loadModel` use. If left out, the bridge's hub, else huggingface.co. */
-  readonly hub?: string;
+  readonly hub?: string | undefined;
+  /**
+   * Whether this tab may lead, which means to run the worker; true by default. With false, as for the popup of an extension, it only
+   * follows: while no other tab leads, its requests wait, in state `loading`, and `status().waitReason` says so.
+   */
+  readonly canLead?: boolean | undefined;
 }
 
 /**
@@ -83,6 +98,7 @@ export interface ConnectOptions {
  * @returns The client of this tab.
  * @throws InvalidOptionError for a `name` of other characters or of too many, and for a `model`, `dtype` or `hub` that can't be.
  * @throws NoBrowserError outside of a page.
+ * @throws CannotFollowError for `canLead: false` where the browser shares no worker between tabs.
  */
 export async function connect<const Deployments extends readonly AnyDeployment[] = readonly []>({
   worker: createWorker,
@@ -90,6 +106,7 @@ export async function connect<const Deployments extends readonly AnyDeployment[]
   backend = 'auto',
   model = EMBEDDED_MODEL,
   dtype = 'auto',
+  canLead = true,
   ...given
 }: ConnectOptions): Promise<TabserveClient<DeploymentTypes<Deployments>>> {
   if (!('document' in globalThis && 'Worker' in globalThis)) throw NoBrowserError.of();
@@ -110,7 +127,7 @@ export async function connect<const Deployments extends readonly AnyDeployment[]
     ...(upstream && { upstream }),
     ...(bridgeUrl !== undefined && { bridgeUrl }),
   };
-  const open: OpenLink = (listener) => openLink({ clientId, host }, listener);
+  const open: OpenLink = (listener) => openLink({ clientId, host, canLead }, listener);
   return new TabserveClient(clientId, open, hub);
 }
 
@@ -143,6 +160,20 @@ export class TabserveClient<Deployments extends DeploymentMap = DeploymentTypes<
   }
 
   /**
+   * Continues a prompt: iterate the response for chunks as they come, or await it for the result.
+   *
+   * Never throws: an error rejects the response, and names the wrong option or part of the prompt.
+   */
+  generate(prompt: Prompt, options?: GenerationOptions & RequestOptions): GenerationResponse {
+    return this.getHandle('text-generator').remote(prompt, options);
+  }
+
+  /** Answers a chat, through the model's own chat template. As `generate` otherwise. */
+  chat(messages: readonly ChatMessage[], options?: GenerationOptions & RequestOptions): GenerationResponse {
+    return this.generate(messages, options);
+  }
+
+  /**
    * How to call the text generator, which every worker has.
    *
    * @param caller The HTTP client that this client asks for. The worker accepts it only from the bridge.
@@ -168,7 +199,7 @@ export class TabserveClient<Deployments extends DeploymentMap = DeploymentTypes<
    * @returns All knobs.
    * @throws InvalidOptionError or UnknownOptionError; then nothing changes.
    */
-  configure(name: 'text-generator', knobs: Partial<BatchingPolicy>): Promise<BatchingPolicy>;
+  configure(name: 'text-generator', knobs: Optional<BatchingPolicy>): Promise<BatchingPolicy>;
   /**
    * Turns knobs of another deployment for all tabs. They take effect at its next batch.
    *
@@ -176,7 +207,7 @@ export class TabserveClient<Deployments extends DeploymentMap = DeploymentTypes<
    * @returns All knobs.
    * @throws InvalidOptionError, UnknownOptionError or UnknownDeploymentError; then nothing changes.
    */
-  configure(name: string, knobs: Partial<BatchKnobs>): Promise<BatchKnobs>;
+  configure(name: string, knobs: Optional<BatchKnobs>): Promise<BatchKnobs>;
   configure(name: string, knobs: object): Promise<BatchingPolicy | BatchKnobs> {
     return this.#calls.ask({ type: 'configure', deployment: name, knobs });
   }
@@ -188,7 +219,7 @@ export class TabserveClient<Deployments extends DeploymentMap = DeploymentTypes<
    * @throws OverrideHeldError while any tab holds an override.
    * @throws InvalidOptionError or UnknownOptionError; then nothing changes.
    */
-  async overridePolicy(knobs: Partial<BatchingPolicy> = {}): Promise<PolicyOverride> {
+  async overridePolicy(knobs: Optional<BatchingPolicy> = {}): Promise<PolicyOverride> {
     if (this.#connection.override?.signal.aborted === false) throw OverrideHeldError.byThisTab();
     const override = new PolicyOverride((call) => this.#calls.ask(call));
     this.#connection.override = override;
@@ -217,8 +248,7 @@ export class TabserveClient<Deployments extends DeploymentMap = DeploymentTypes<
    * stored: the next time it loads from this device, without the network. If the load fails, the current model keeps serving.
    *
    * @param model An ID of the hub, `storyteller` for the embedded model, the address of a folder, or a folder's files.
-   * @param options The precision, and whether running requests finish or start again.
-   * @param onProgress Gets the progress that every tab sees as `status().load`.
+   * @param options The precision, whether running requests finish or start again, and who gets the progress.
    * @returns The status, once the new model serves.
    * @throws InvalidOptionError, ModelNotFoundError, ModelAccessError, HubUnreachableError, HubUnavailableError, HubRateLimitError,
    *   HubAnswerError, HubRedirectError, ModelFileMissingError, ModelFileCorruptError, UnsupportedModelError, UnsupportedDtypeError, ModelTooLargeError,
@@ -227,17 +257,23 @@ export class TabserveClient<Deployments extends DeploymentMap = DeploymentTypes<
    */
   async loadModel(
     model: ModelReference,
-    { dtype = 'auto', whenBusy = 'finish', signal, ...given }: LoadModelOptions = {},
-    onProgress?: (load: ModelLoad) => void,
+    {
+      dtype = 'auto',
+      whenBusy = 'finish',
+      revision,
+      hub = this.#hub,
+      signal,
+      onProgress,
+    }: LoadModelOptions = {},
   ): Promise<TabserveStatus> {
-    const hub = given.hub ?? this.#hub;
     checkDtype(dtype);
-    const source = await toModelSource(model, { ...given, hub });
-    signal?.throwIfAborted();
+    const source = await toModelSource(model, { revision, hub });
+    const modelName = modelNameOf(source);
+    if (signal?.aborted) throw LoadCancelledError.byCaller(modelName, signal.reason);
     keepStored();
     const unsubscribe = this.subscribe('status', ({ load }) => load && onProgress?.(load));
     const cancel = (): void => {
-      this.steerLoad('cancel');
+      this.cancelLoad();
       // Without a worker, nothing answers the cancellation.
       if (!this.#connection.isServed) this.#calls.dropRefused();
     };
@@ -245,15 +281,28 @@ export class TabserveClient<Deployments extends DeploymentMap = DeploymentTypes<
     try {
       await this.#calls.ask({ type: 'load-model', source, dtype, whenBusy }, signal);
       return this.status();
+    } catch (error) {
+      const isByCaller = signal?.aborted && error instanceof LoadCancelledError;
+      throw isByCaller ? LoadCancelledError.byCaller(modelName, signal.reason) : error;
     } finally {
       unsubscribe();
       signal?.removeEventListener('abort', cancel);
     }
   }
 
-  /** Pauses, resumes or cancels the current load, whichever tab started it. */
-  steerLoad(action: 'pause' | 'resume' | 'cancel'): void {
-    this.#connection.post({ type: 'steer-load', action });
+  /** Pauses the download of the model that is being loaded, whichever tab started it. */
+  pauseLoad(): void {
+    this.#connection.post({ type: 'steer-load', action: 'pause' });
+  }
+
+  /** Goes on with a paused download. */
+  resumeLoad(): void {
+    this.#connection.post({ type: 'steer-load', action: 'resume' });
+  }
+
+  /** Cancels the current load, whichever tab started it: its `loadModel` rejects with LoadCancelledError. The downloaded part is kept. */
+  cancelLoad(): void {
+    this.#connection.post({ type: 'steer-load', action: 'cancel' });
   }
 
   /** Models that are stored on this device, and downloads that are not complete yet. */
@@ -294,7 +343,7 @@ export class TabserveClient<Deployments extends DeploymentMap = DeploymentTypes<
    */
   tokenize(
     text: string,
-    { addSpecialTokens = true }: { readonly addSpecialTokens?: boolean } = {},
+    { addSpecialTokens = true }: { readonly addSpecialTokens?: boolean | undefined } = {},
   ): Promise<Tokenization> {
     const refusal = textRefusal('text', text.length, MAX_TEXT_LENGTH);
     if (refusal) return Promise.reject(refusal);
@@ -361,6 +410,12 @@ export class TabserveClient<Deployments extends DeploymentMap = DeploymentTypes<
   /** Leaves the other tabs. Outstanding requests of this client reject with ClosedError. */
   close(): void {
     this.#connection.close();
+  }
+
+  /** As `close()`, at the end of a scope: `await using serve = await connect(…)`. */
+  [Symbol.asyncDispose](): Promise<void> {
+    this.close();
+    return Promise.resolve();
   }
 
   #begin(activity: readonly RequestActivity[]): void {

@@ -29,7 +29,11 @@ const INITIAL_STATUS: TabserveStatus = {
   numTabs: 0,
   isHandover: false,
   isolationReason: '',
+  waitReason: '',
 };
+
+const NO_LEADER =
+  'No tab leads, and this one may not (canLead: false). Requests wait until a tab of this app that can lead is open.';
 
 /** Says hello to each new worker, and keeps the status. */
 export class Connection implements LinkListener {
@@ -103,6 +107,20 @@ export class Connection implements LinkListener {
     this.#setStatus({ isHandover: isStarting && this.isServed });
   }
 
+  onLeader(isThere: boolean): void {
+    if (this.#end) return;
+    if (isThere) {
+      this.#setStatus({ waitReason: '' });
+      return;
+    }
+    const { error: _error, ...status } = this.#status;
+    const isHandover = this.isServed || status.isHandover;
+    this.#workerId = undefined;
+    this.#greetedWorkerId = undefined;
+    this.#status = status;
+    this.#setStatus({ state: 'loading', isHandover, waitReason: NO_LEADER });
+  }
+
   onForeignWorker(version: number): void {
     if (version === this.#foreignVersion || this.#status.state === 'closed') return;
     this.#foreignVersion = version;
@@ -141,7 +159,7 @@ export class Connection implements LinkListener {
   #join(message: Welcome): void {
     const { workerId, status } = message;
     if (workerId === this.#workerId) return;
-    const isHandover = this.isServed;
+    const isHandover = this.isServed || this.#status.isHandover;
     this.#workerId = workerId;
     this.#foreignVersion = undefined;
     this.#end = undefined;
@@ -181,6 +199,7 @@ export class Connection implements LinkListener {
       deployments: knobs.deployments,
       isHandover: isHandover && isStarting,
       isolationReason,
+      waitReason: '',
     };
     this.#topics.publish('status', this.#status);
   }

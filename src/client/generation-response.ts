@@ -14,14 +14,16 @@ export interface GenerationChunk extends Omit<ChunkUpdate, 'type' | 'requestId' 
 }
 
 /**
- * One or more continuations of a prompt: iterate it for chunks as they come, or await `result()`. Both work any number of times,
- * and every iteration begins with the first chunk.
+ * One or more continuations of a prompt: iterate it for chunks as they come, or await it for the result. Both work any number of
+ * times, and every iteration begins with the first chunk.
  */
 export class GenerationResponse
   extends BaseResponse<GenerationResult>
   implements AsyncIterable<GenerationChunk>
 {
   readonly #chunks: GenerationChunk[] = [];
+  /** Iterations that nobody has left. */
+  readonly #iterations = new Set<AsyncGenerator<GenerationChunk>>();
   readonly #accepted = Promise.withResolvers<void>();
   #model: ServedModel | undefined;
   /** Resolved and replaced at every update. Iterations that have read all chunks wait for it. */
@@ -44,8 +46,24 @@ export class GenerationResponse
     return this.#accepted.promise;
   }
 
-  /** Yields all chunks, then ends or throws as `result()` does. */
-  async *[Symbol.asyncIterator](): AsyncGenerator<GenerationChunk> {
+  /**
+   * Yields all chunks, then ends or throws as `result()` does. Leaving the loop early, as by `break` or an error, cancels the request
+   * unless somebody awaits the response or `result()`, or is in another loop over it.
+   */
+  [Symbol.asyncIterator](): AsyncGenerator<GenerationChunk> {
+    const iteration = this.#iterate();
+    this.#iterations.add(iteration);
+    // The generator itself would see it only after the chunk that it waits for.
+    const end = iteration.return.bind(iteration);
+    iteration.return = (value) => {
+      this.#iterations.delete(iteration);
+      if (this.#iterations.size === 0 && !this.isAwaited) this.cancel();
+      return end(value);
+    };
+    return iteration;
+  }
+
+  async *#iterate(): AsyncGenerator<GenerationChunk> {
     for (let next = 0; ;) {
       const chunk = this.#chunks[next];
       if (chunk) {

@@ -6,7 +6,7 @@ import type { GenerationResponse } from './generation-response.ts';
 /** Options of every request. */
 export interface RequestOptions {
   /** Cancels the request when it aborts. */
-  readonly signal?: AbortSignal;
+  readonly signal?: AbortSignal | undefined;
 }
 
 /** Calls a deployment. */

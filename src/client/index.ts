@@ -13,6 +13,7 @@ export {
   UnknownOptionError,
   type BackPressureDetails,
 } from '../batching/errors.ts';
+export type { Optional } from '../batching/records.ts';
 export type { AnyDeployment, DeploymentTypes } from '../protocol/deployment.ts';
 export { allowOwnScripts } from '../platform/own-scripts.ts';
 export * from '../protocol/errors/deployments.ts';

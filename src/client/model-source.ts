@@ -4,6 +4,7 @@ import {
   EMBEDDED_MODEL,
   type DtypeChoice,
   type FirstSource,
+  type ModelLoad,
   type ModelSource,
   type WhenBusy,
 } from '../protocol/models.ts';
@@ -17,22 +18,24 @@ export type ModelReference = string | FileSystemDirectoryHandle | Iterable<File>
 
 export interface SourceOptions {
   /** A branch, a tag or a commit; `main` by default. */
-  readonly revision?: string;
+  readonly revision?: string | undefined;
   /**
    * Origin of the hub. The page's Content-Security-Policy has to allow it. By default `?hub=` of the page's address, else the hub that the server was
    * started with, else `https://huggingface.co`.
    */
-  readonly hub?: string;
+  readonly hub?: string | undefined;
 }
 
 /** Options of `loadModel`. */
 export interface LoadModelOptions extends SourceOptions {
   /** The precision of the weights. `auto`, the default, takes the best one that the device has and that fits. */
-  readonly dtype?: DtypeChoice;
+  readonly dtype?: DtypeChoice | undefined;
   /** Whether running requests finish with the old model, which is the default, or start again with the new one. */
-  readonly whenBusy?: WhenBusy;
-  /** Cancels the load when it aborts. The downloaded part is kept. */
-  readonly signal?: AbortSignal;
+  readonly whenBusy?: WhenBusy | undefined;
+  /** Cancels the load when it aborts: `loadModel` rejects with an AbortError. The downloaded part is kept. */
+  readonly signal?: AbortSignal | undefined;
+  /** Gets the progress that every tab sees as `status().load`. */
+  readonly onProgress?: ((load: ModelLoad) => void) | undefined;
 }
 
 const DEFAULT_HUB = 'https://huggingface.co';

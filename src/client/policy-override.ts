@@ -1,3 +1,5 @@
+/// <reference lib="esnext.disposable" preserve="true" />
+import type { Optional } from '../batching/records.ts';
 import { createOverrideId } from '../protocol/ids.ts';
 import type { BatchingPolicy, HeldOverride } from '../protocol/status.ts';
 import { OverrideEndedError } from '../protocol/errors/tabs.ts';
@@ -7,7 +9,7 @@ import type { Ask } from './calls.ts';
  * A temporary policy of this tab, in force for all tabs. It ends at `release()`, with the tab, or when the browser freezes the tab.
  * Then the users' own policy is in force again. A worker that takes over keeps it.
  */
-export class PolicyOverride {
+export class PolicyOverride implements AsyncDisposable {
   /** @internal */
   readonly overrideId = createOverrideId();
   readonly #ask: Ask;
@@ -42,7 +44,7 @@ export class PolicyOverride {
    * @throws OverrideHeldError if another tab holds an override.
    * @throws The signal's reason once the override has ended.
    */
-  async change(knobs: Partial<BatchingPolicy>): Promise<BatchingPolicy> {
+  async change(knobs: Optional<BatchingPolicy>): Promise<BatchingPolicy> {
     this.signal.throwIfAborted();
     const policy = await this.#ask({ type: 'set-override', overrideId: this.overrideId, knobs });
     // An earlier worker may have answered the release.
@@ -55,6 +57,11 @@ export class PolicyOverride {
   /** Resolves when the users' own policy is in force again. Never rejects. Does nothing if the override has ended. */
   async release(): Promise<void> {
     await this.end(OverrideEndedError.released());
+  }
+
+  /** As `release()`, at the end of a scope: `await using override = …`. */
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.release();
   }
 
   /**

@@ -19,7 +19,7 @@ export type ChatMessage = Wire<typeof chatMessage>;
 /** How to turn a chat into tokens. */
 export interface TokenizeChatOptions extends Pick<GenerationOptions, 'chatTemplateArguments'> {
   /** Whether to add the beginning of the model's answer, as for a prompt. True by default. */
-  readonly addGenerationPrompt?: boolean;
+  readonly addGenerationPrompt?: boolean | undefined;
 }
 
 /** In UTF-16 units, without what a template adds. */

@@ -12,7 +12,7 @@ export interface Deployment<Input, Output, Name extends string = string> {
    */
   readonly checkInput: (input: unknown) => Input;
   /** How inputs are batched. */
-  readonly batchOptions?: BatchOptions<Input>;
+  readonly batchOptions?: BatchOptions<Input> | undefined;
   /** Answers a batch with one entry per input, in order. An `Error` in a slot rejects that caller only. */
   readonly handler: (inputs: readonly Input[], context: BatchContext) => Promise<readonly (Output | Error)[]>;
 }

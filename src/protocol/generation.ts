@@ -12,12 +12,7 @@ export type { FinishReason } from '../batching/generation/request.ts';
 /** The name of the deployment that every worker has. */
 export const TEXT_GENERATOR = 'text-generator';
 
-export const finishReason: v.GenericSchema<unknown, FinishReason> = v.picklist([
-  'stop',
-  'length',
-  'abort',
-  'error',
-]);
+export const finishReason: v.GenericSchema<unknown, FinishReason> = v.picklist(['stop', 'length']);
 
 const logprob = v.object({ tokenId: count, logprob: v.number() });
 

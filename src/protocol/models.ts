@@ -192,7 +192,7 @@ export type LoadProgress = Wire<typeof loadProgress>;
 export const modelLoad = v.object({
   /** The hub's ID, or the name of a folder. */
   id: v.string(),
-  /** `steerLoad('pause')` stopped the download. */
+  /** `pauseLoad()` stopped the download. */
   isPaused: v.boolean(),
   /** `resolve`: asks the hub for the list of files. `drain`: the old model finishes its requests. */
   phase: v.picklist(['resolve', 'download', 'verify', 'convert', 'prepare', 'check', 'compile', 'drain']),

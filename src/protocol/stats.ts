@@ -1,6 +1,6 @@
 import * as v from 'valibot';
 import type { LatencySummary } from '../batching/metrics/latency-window.ts';
-import { finishReason, TEXT_GENERATOR } from './generation.ts';
+import { TEXT_GENERATOR } from './generation.ts';
 import type { RequestId } from './ids.ts';
 import { count, duration, id, name, type Wire } from './wire.ts';
 
@@ -134,7 +134,7 @@ const slotSpan = v.object({
   /** Left out while the span lasts. */
   endedAgoMs: v.exactOptional(duration),
   /** How the span ended. */
-  end: v.exactOptional(v.union([finishReason, v.literal('moved')])),
+  end: v.exactOptional(v.picklist(['stop', 'length', 'abort', 'error', 'moved'])),
   /** Tokens sampled in this span. */
   numTokens: count,
   /** `stepIndex` of its first step. */

@@ -117,4 +117,6 @@ export interface TabserveStatus extends Omit<WorkerStatus, 'state' | 'knobs' | '
   readonly isHandover: boolean;
   /** Why this tab shares its worker with no other tab; empty if it shares one. */
   readonly isolationReason: string;
+  /** Set while no tab leads and this one may not (`canLead: false`): why its requests wait. Otherwise empty. */
+  readonly waitReason: string;
 }

@@ -50,6 +50,7 @@ export function createStatus(change: Partial<TabserveStatus> = {}): TabserveStat
     numTabs: 1,
     isHandover: false,
     isolationReason: '',
+    waitReason: '',
     ...change,
   };
 }

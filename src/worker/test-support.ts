@@ -207,6 +207,10 @@ export class RecordingLinkListener implements LinkListener {
     this.log.push(role);
   }
 
+  onLeader(isThere: boolean): void {
+    this.log.push(isThere ? 'led' : 'no leader');
+  }
+
   onSuspend(): void {
     this.log.push('suspended');
   }

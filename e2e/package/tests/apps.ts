@@ -32,3 +32,25 @@ test('two apps of one origin do not meet', async ({ place, serveApp, openTab }) 
     expect(await statusOf(page)).toMatchObject({ role: 'leader', numTabs: 1 });
   }
 });
+
+test('a tab that may not lead follows, and waits while nobody leads', async ({
+  place,
+  serveApp,
+  openTab,
+}) => {
+  const url = await serveApp(servePlainPage(place));
+  const popup = await openTab(`${url}?follows`);
+  await expect.poll(async () => (await statusOf(popup)).waitReason).toContain('No tab leads');
+  const first = expectTexts(popup, [0]);
+  const leader = await openTab(url);
+  await first;
+  expect(await statusOf(popup)).toMatchObject({ state: 'ready', role: 'follower', waitReason: '' });
+
+  await leader.close();
+  await expect.poll(async () => (await statusOf(popup)).waitReason).toContain('No tab leads');
+  expect(await statusOf(popup)).toMatchObject({ state: 'loading', isHandover: true });
+  const second = expectTexts(popup, [1, 2]);
+  await openTab(url);
+  await second;
+  expect(await statusOf(popup)).toMatchObject({ state: 'ready', role: 'follower', numTabs: 2 });
+});

@@ -18,6 +18,7 @@ const language = defineDeployment({
     if (typeof input === 'string' && /\p{L}/u.test(input)) return input;
     throw InvalidOptionError.of('input', 'a text with letters', input);
   },
+  // Gathers the lines of the list, which are asked for together. Without a wait the first one leaves alone.
   batchOptions: { maxBatchSize: 64, batchWaitTimeoutMs: 20 },
   /** A batch is one run of the model: one row per text. */
   async handler(texts): Promise<readonly Guess[]> {

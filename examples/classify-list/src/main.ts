@@ -40,7 +40,7 @@ async function classify(text: string, row: HTMLTableRowElement): Promise<void> {
   row.insertCell().textContent = text;
   const answer = row.insertCell();
   try {
-    const { language, probability } = await detector.remote(text).result();
+    const { language, probability } = await detector.remote(text);
     answer.textContent = language;
     const meter = document.createElement('meter');
     meter.value = probability;

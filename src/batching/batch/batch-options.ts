@@ -1,3 +1,4 @@
+/// <reference lib="esnext.disposable" preserve="true" />
 import type { AbortSignal } from '../abort-signal.ts';
 import { systemClock, type Clock } from '../clock.ts';
 import {
@@ -34,32 +35,32 @@ export interface BatchContext {
 /** Options of `batch` and `batchStream`. An invalid one throws a TypeError or RangeError with the code `INVALID_OPTION`. */
 export interface BatchOptions<Item> {
   /** Limit of items in one batch, or of `batchSizeFn`'s value. Integer >= 1, default 10. */
-  readonly maxBatchSize?: number;
+  readonly maxBatchSize?: number | undefined;
   /** How long the oldest waiting call may wait for more calls while a slot is free, in ms. Default 0. */
-  readonly batchWaitTimeoutMs?: number;
+  readonly batchWaitTimeoutMs?: number | undefined;
   /** Limit of concurrent handlers. Integer >= 1, default 1. */
-  readonly maxConcurrentBatches?: number;
+  readonly maxConcurrentBatches?: number | undefined;
   /** Limit of waiting calls; further ones are rejected with `BackPressureError`. Default Infinity. */
-  readonly maxQueuedRequests?: number;
+  readonly maxQueuedRequests?: number | undefined;
   /**
    * Measures a batch; by default its size is the number of items. Called at submit with the item alone, then for each item
    * added to a batch with the whole list, so measuring n items reads n²/2 of them.
    */
-  readonly batchSizeFn?: (items: readonly Item[]) => number;
+  readonly batchSizeFn?: ((items: readonly Item[]) => number) | undefined;
   /** Default true. With false, partial batches leave only on `flush()` and `close()`. */
-  readonly allowSmallBatch?: boolean;
+  readonly allowSmallBatch?: boolean | undefined;
   /**
    * Checks for a batch at most every `strideMs`. Default 0: at every event. The first call after a pause causes a check at once
    * and starts a grid of checks. Only `flush()` and `close()` cut between two checks. Less than a microsecond counts as 0.
    */
-  readonly strideMs?: number;
+  readonly strideMs?: number | undefined;
   /** Default: the platform's clock. */
-  readonly clock?: Clock;
+  readonly clock?: Clock | undefined;
   /**
    * Called for every batch when its handler has ended. Its errors, and rejections of a promise that it returns, are swallowed
    * and counted in `sinkErrors`.
    */
-  readonly onBatch?: (event: BatchEvent) => void;
+  readonly onBatch?: ((event: BatchEvent) => void) | undefined;
 }
 
 /** One batch, once its handler has ended. */
@@ -85,11 +86,11 @@ export interface BatchEvent {
 /** Options of one call. */
 export interface CallOptions {
   /** Cancels the call when it aborts. The call rejects with RequestCancelledError, and leaves a batch that has not been cut. */
-  readonly signal?: AbortSignal;
+  readonly signal?: AbortSignal | undefined;
 }
 
 /** The properties and methods of a batched function. */
-export interface BatchControls {
+export interface BatchControls extends AsyncDisposable {
   /** The value in force. */
   readonly maxBatchSize: number;
   /** The value in force, in ms. */
@@ -116,13 +117,17 @@ export interface BatchControls {
   drain(): Promise<void>;
   /** Refuses new calls with `ClosedError`, emits the waiting ones, resolves when the last handler has ended. */
   close(): Promise<void>;
+  /** As `close()`, at the end of a scope: `await using call = batch(…)`. */
+  [Symbol.asyncDispose](): Promise<void>;
 }
 
 type OffByDefault = 'batchSizeFn' | 'onBatch';
 
 /** Validated options with defaults. */
-export type ResolvedBatchOptions<Item> = Required<Omit<BatchOptions<Item>, OffByDefault>> & {
-  readonly [Name in OffByDefault]: BatchOptions<Item>[Name];
+export type ResolvedBatchOptions<Item> = {
+  readonly [Name in keyof BatchOptions<Item>]-?:
+    | Exclude<BatchOptions<Item>[Name], undefined>
+    | (Name extends OffByDefault ? undefined : never);
 };
 
 export function resolveBatchOptions<Item>(options: BatchOptions<Item>): ResolvedBatchOptions<Item> {

@@ -160,6 +160,10 @@ export class Batcher<Item, To> implements BatchControls, CallHolder {
     return this.drain();
   }
 
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.close();
+  }
+
   /** Returns the size of the item alone. @throws The reason if the call is refused. */
   #admit(item: Item, signal: AbortSignal | undefined): number {
     this.#checkOpen(signal);

@@ -165,7 +165,7 @@ describe('the result', () => {
     submit('a', { maxNewTokens: 9, stopsAfter: () => engine.abortAll([requestId('a')]) });
     submit('b', { maxNewTokens: 3 });
     await settle();
-    expect(listener.log.filter((line) => line.startsWith('a'))).toEqual(['a failed RequestCancelledError']);
+    expect(listener.log.filter((line) => line.startsWith('a'))).toEqual(['a failed AbortError']);
     expect([listener.of('finished').length, engine.numRunning]).toEqual([1, 0]);
   });
 
@@ -594,7 +594,7 @@ describe('abort', () => {
     submit('a', { maxNewTokens: 1 });
     submit('b', { maxNewTokens: 1 });
     expect(engine.abortAll([requestId('b')], 'changed my mind')).toBe(true);
-    expect(listener.log).toEqual(['b failed RequestCancelledError']);
+    expect(listener.log).toEqual(['b failed AbortError']);
     expect(listener.of('failed')[0]).toMatchObject({
       finishReason: 'abort',
       error: { cause: 'changed my mind' },
@@ -615,7 +615,7 @@ describe('abort', () => {
     release();
     await settle();
     expect(listener.log.slice(numBefore).filter((line) => line.startsWith('a'))).toEqual([
-      'a failed RequestCancelledError',
+      'a failed AbortError',
     ]);
     expect(listener.log.at(-1)).toBe('b finished length');
     expect(runner.violations).toEqual([]);
@@ -629,7 +629,7 @@ describe('abort', () => {
     engine.abortAll([requestId('a')]);
     release();
     await settle();
-    expect(listener.log).toEqual(['a failed RequestCancelledError', 'prefill of 1']);
+    expect(listener.log).toEqual(['a failed AbortError', 'prefill of 1']);
   });
 
   it('frees the id: what comes under it afterwards is another request', async () => {
@@ -825,7 +825,7 @@ describe('a runtime that is lost', () => {
       expect(listener.log.at(-1)).toBe('runtime lost under a');
       expect([engine.numRunning, engine.numWaiting, steps().length]).toEqual([1, 2, numSteps]);
       engine.abortAll([requestId('a')]);
-      expect(listener.log.at(-1)).toBe('a failed RequestCancelledError');
+      expect(listener.log.at(-1)).toBe('a failed AbortError');
       await expect(engine.close()).rejects.toBeInstanceOf(RuntimeLostError);
     },
   );

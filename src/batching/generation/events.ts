@@ -2,6 +2,7 @@ import type { PromptTokenLogprobs, TokenLogprobs } from '../sampling/logprobs.ts
 import type { StepRow } from './model-runner.ts';
 import type { RequestId } from '../ids.ts';
 import type { RuntimeLostError } from './runtime-lost-error.ts';
+import type { EndReason, FinishReason } from './request.ts';
 
 /** In ms, on the engine's clock, from when it received the request. The time at a lost engine is not included. */
 export interface RequestTimings {
@@ -50,7 +51,7 @@ export interface TokenEvent {
 export interface FinishedEvent {
   readonly type: 'finished';
   readonly requestId: RequestId;
-  readonly finishReason: 'stop' | 'length';
+  readonly finishReason: FinishReason;
   /** All output tokens, with the resumed ones and without the end token. */
   readonly tokenIds: readonly number[];
   readonly numPromptTokens: number;
@@ -62,7 +63,7 @@ export interface FinishedEvent {
 export interface FailedEvent {
   readonly type: 'failed';
   readonly requestId: RequestId;
-  readonly finishReason: 'abort' | 'error';
+  readonly finishReason: Exclude<EndReason, FinishReason>;
   /**
    * `RequestCancelledError` or `ClosedError` for `abort`; `ModelRunError`, `StopConditionError` or the argument of
    * `failAll` for `error`.

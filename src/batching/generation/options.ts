@@ -115,7 +115,7 @@ export type OptionName = keyof Table;
  *
  * @interface
  */
-export type GenerationOptions = { readonly [Name in keyof Table]?: ValueOf<Table[Name]> };
+export type GenerationOptions = { readonly [Name in keyof Table]?: ValueOf<Table[Name]> | undefined };
 
 /** The value of each option that is in force; undefined where the option is off. */
 export type ResolvedGenerationOptions = Resolved<Table>;

@@ -23,16 +23,16 @@ describe('updatePolicy', () => {
   });
 });
 
+it('updatePolicy leaves a knob alone that is undefined', () => {
+  expect(updatePolicy(DEFAULT_POLICY, { maxBatchSize: undefined })).toEqual(DEFAULT_POLICY);
+});
+
 describe('updatePolicy rejects', () => {
   it.each([
     [{ maxBatchSize: 0 }, 'Expected `maxBatchSize` to be an integer >= 1 and <= 64, got `0` (number)'],
     [{ maxBatchSize: 65 }, 'Expected `maxBatchSize` to be an integer >= 1 and <= 64, got `65` (number)'],
     [{ maxBatchSize: 1.5 }, 'Expected `maxBatchSize` to be an integer >= 1 and <= 64, got `1.5` (number)'],
     [{ maxBatchSize: '8' }, 'Expected `maxBatchSize` to be an integer >= 1 and <= 64, got `8` (string)'],
-    [
-      { maxBatchSize: undefined },
-      'Expected `maxBatchSize` to be an integer >= 1 and <= 64, got `undefined` (undefined)',
-    ],
     [
       { batchWaitTimeoutMs: -1 },
       'Expected `batchWaitTimeoutMs` to be a finite number >= 0, got `-1` (number)',

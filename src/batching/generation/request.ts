@@ -32,11 +32,11 @@ export interface GenerationRequest
   readonly sampling: SamplingParams;
 }
 
-/**
- * `stop`: an end token, a stop token or a stop string; `length`: `maxNewTokens` or the context is used up; `abort`: the caller
- * cancelled the request; `error`: the request failed.
- */
-export type FinishReason = 'stop' | 'length' | 'abort' | 'error';
+/** Why a text ended. `stop`: an end token, a stop token or a stop string; `length`: `maxNewTokens` or the context is used up. */
+export type FinishReason = 'stop' | 'length';
+
+/** Why a sequence ended. `abort`: the caller cancelled it; `error`: it failed. Neither has a result. */
+export type EndReason = FinishReason | 'abort' | 'error';
 
 /** Throws `InvalidOptionError` for a request that can never finish. Callers have already checked its options. */
 export function checkRequest(

@@ -3,7 +3,7 @@ import type { PromptTokenLogprobs, TokenLogprobs } from '../sampling/logprobs.ts
 import { HashedTokens } from './hashed-tokens.ts';
 import type { KvSlot } from './kv-slots.ts';
 import type { PromptScoring } from './model-runner.ts';
-import type { FinishReason, GenerationRequest } from './request.ts';
+import type { EndReason, GenerationRequest } from './request.ts';
 import type { ClientId, RequestId } from '../ids.ts';
 
 /** Limits that end a sequence. */
@@ -29,7 +29,7 @@ export class Sequence {
   isInSlot = false;
   /** Whether the end token was sampled: it stops the text and is no part of it. */
   isAtEndToken = false;
-  finishReason: FinishReason | undefined;
+  finishReason: EndReason | undefined;
   /** Set exactly when the finish reason is `error`. */
   error: Error | undefined;
   /** Received -> first scheduled; 0 until then. */
@@ -192,7 +192,7 @@ export class Sequence {
   }
 
   /** @param reason An error stands for the reason `error`. */
-  finish(reason: Exclude<FinishReason, 'error'> | Error): void {
+  finish(reason: Exclude<EndReason, 'error'> | Error): void {
     this.error = reason instanceof Error ? reason : undefined;
     this.finishReason = reason instanceof Error ? 'error' : reason;
   }

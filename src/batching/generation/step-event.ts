@@ -1,6 +1,7 @@
 import type { RequestEvent, RequestTimings, StepEvent } from './events.ts';
 import type { Step, StepOutput } from './model-runner.ts';
 import type { Progress } from './scheduler.ts';
+import type { FinishReason } from './request.ts';
 import type { Sequence } from './sequence.ts';
 
 export interface ScheduledStep extends Pick<StepEvent, 'reason' | 'queueLength'> {
@@ -67,7 +68,7 @@ function tokenEventOf({ sequence, logprobs }: Progress, tokenId: number): Reques
   return { type: 'token', requestId, tokenId, ...(logprobs && { logprobs }), ...latency };
 }
 
-function finishedEventOf(sequence: Sequence, finishReason: 'stop' | 'length', nowMs: number): RequestEvent {
+function finishedEventOf(sequence: Sequence, finishReason: FinishReason, nowMs: number): RequestEvent {
   const { id: requestId, outputTokenIds: tokenIds, numPromptTokens, numOutputTokens } = sequence;
   const timings = timingsOf(sequence, nowMs);
   return { type: 'finished', requestId, finishReason, tokenIds, numPromptTokens, numOutputTokens, timings };

@@ -8,7 +8,7 @@ import type {
   LanguageModelV4StreamResult,
 } from '@ai-sdk/provider';
 
-import { TEXT_GENERATOR, type GenerationResponse, type Prompt } from '../index.ts';
+import type { GenerationResponse, Prompt } from '../index.ts';
 import { codeOf, replacedError, toCallError } from './errors.ts';
 import type { OpenModel } from './model-host.ts';
 import { PROVIDER, readSettings, warningsOf } from './read-settings.ts';
@@ -36,7 +36,7 @@ export class TabserveLanguageModel implements LanguageModelV4 {
 
   async doGenerate(call: LanguageModelV4CallOptions): Promise<LanguageModelV4GenerateResult> {
     const startedAt = new Date();
-    const response = await this.#submit(call);
+    const { response } = await this.#submit(call);
     try {
       const result = await response.result();
       return {
@@ -51,7 +51,7 @@ export class TabserveLanguageModel implements LanguageModelV4 {
   }
 
   async doStream(call: LanguageModelV4CallOptions): Promise<LanguageModelV4StreamResult> {
-    const response = await this.#submit(call);
+    const { response } = await this.#submit(call);
     const parts = this.#partsOf(response, call);
     const stream = new ReadableStream<LanguageModelV4StreamPart>({
       async pull(controller) {
@@ -64,19 +64,20 @@ export class TabserveLanguageModel implements LanguageModelV4 {
     return { stream };
   }
 
-  async #submit(call: LanguageModelV4CallOptions): Promise<GenerationResponse> {
+  /** In an object: a promise would wait for the result of a response by itself. */
+  async #submit(call: LanguageModelV4CallOptions): Promise<{ readonly response: GenerationResponse }> {
     const { prompt, abortSignal: signal } = call;
     const input = this.#readPrompt(prompt);
     const options = { ...readSettings(call), ...(signal && { signal }) };
     const serve = await this.#open(this.modelId, signal);
-    const response = serve.getHandle(TEXT_GENERATOR).remote(input, options);
+    const response = serve.generate(input, options);
     try {
       // Errors in the call are thrown before the stream begins: the AI SDK retries only then.
       await response.accepted();
     } catch (error) {
-      throw toCallError(error, signal);
+      throw toCallError(error, call.abortSignal);
     }
-    return response;
+    return { response };
   }
 
   async *#partsOf(
@@ -103,7 +104,6 @@ export class TabserveLanguageModel implements LanguageModelV4 {
       else yield { type: 'response-metadata', ...this.#metadataOf(response, startedAt) };
       yield { type: 'finish', ...endOf(result) };
     } catch (cause) {
-      response.cancel();
       const error = toCallError(cause, call.abortSignal);
       // As the body of an aborted fetch.
       if (call.abortSignal?.aborted) throw error;

@@ -1,16 +1,7 @@
-import type {
-  ConnectOptions,
-  GenerationOptions,
-  LoadModelOptions,
-  TabserveClient,
-  TextGeneratorHandle,
-} from '../index.ts';
+import type { ConnectOptions, GenerationOptions, LoadModelOptions, TabserveClient } from '../index.ts';
 
 /** The methods of a client that a provider calls, whatever deployments its worker has. */
-export interface TextClient extends Pick<TabserveClient, 'ready' | 'status' | 'loadModel'> {
-  /** The handle of the text generator. */
-  getHandle(name: 'text-generator'): TextGeneratorHandle;
-}
+export type TextClient = Pick<TabserveClient, 'ready' | 'status' | 'loadModel' | 'generate'>;
 
 /**
  * A connected client, or the options of `connect`: then the first call connects. `model` is `null` by default, because each call names
@@ -24,7 +15,7 @@ export type TabserveOptions = (
     }
 ) & {
   /** How to load a model that a call names and that doesn't serve yet. */
-  readonly load?: Omit<LoadModelOptions, 'signal'>;
+  readonly load?: Omit<LoadModelOptions, 'signal'> | undefined;
 };
 
 /**

@@ -1,18 +1,7 @@
-import type {
-  JSONObject,
-  LanguageModelV4FinishReason,
-  LanguageModelV4GenerateResult,
-} from '@ai-sdk/provider';
+import type { JSONObject, LanguageModelV4GenerateResult } from '@ai-sdk/provider';
 
-import type { FinishReason, GenerationResult, PromptTokenLogprobs, TokenLogprobs } from '../index.ts';
+import type { GenerationResult, PromptTokenLogprobs, TokenLogprobs } from '../index.ts';
 import { PROVIDER } from './read-settings.ts';
-
-const UNIFIED: Readonly<Record<FinishReason, LanguageModelV4FinishReason['unified']>> = {
-  stop: 'stop',
-  length: 'length',
-  abort: 'other',
-  error: 'error',
-};
 
 type End = Pick<LanguageModelV4GenerateResult, 'finishReason' | 'usage'>;
 
@@ -25,7 +14,7 @@ export function endOf(
   const { finishReason, usage } = result;
   const { numPromptTokens, numCachedTokens, numOutputTokens } = usage;
   return {
-    finishReason: { unified: UNIFIED[finishReason], raw: finishReason },
+    finishReason: { unified: finishReason, raw: finishReason },
     usage: {
       inputTokens: {
         // A prompt has tokens: an upstream that reports 0 has not counted them.

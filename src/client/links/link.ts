@@ -13,6 +13,8 @@ export interface LinkListener {
   /** Messages in flight are lost, and the worker has forgotten this client. `onOpen` follows once there is a worker. */
   onInterrupted(): void;
   onRole(role: TabRole): void;
+  /** In a tab that follows only: whether any tab leads. */
+  onLeader(isThere: boolean): void;
   /** The browser is about to freeze or close this tab, so its code may not run for a while, or never again. */
   onSuspend(): void;
   /** A worker of another version of the protocol serves. */

@@ -9,7 +9,7 @@ afterEach(() => {
   globalThis.BroadcastChannel = PlatformChannel;
 });
 
-async function openTab() {
+async function openTab(canLead = true) {
   const workers: FakeWorkerPort[] = [];
   const listener = new RecordingLinkListener();
   const createWorker = (): FakeWorkerPort => {
@@ -18,7 +18,7 @@ async function openTab() {
     return worker;
   };
   const host = { createWorker, model: { type: 'embedded' }, dtype: 'auto', backend: 'auto' } as const;
-  const link = openLink({ clientId: clientId('tab'), host }, listener);
+  const link = openLink({ clientId: clientId('tab'), host, canLead }, listener);
   await settle();
   link.close();
   await settle();
@@ -38,13 +38,20 @@ describe('openLink', () => {
     ['Web Locks', { hasLocks: false, hasChannels: true }],
     ['BroadcastChannel', { hasLocks: true, hasChannels: false }],
     ['BroadcastChannel and no Web Locks', { hasLocks: false, hasChannels: false }],
-  ])('runs a worker for this tab alone, and says why, where there is no %s', async (what, has) => {
-    vi.stubGlobal('navigator', has.hasLocks ? { locks: new FakeLocks() } : {});
-    vi.stubGlobal('addEventListener', () => undefined);
-    if (!has.hasChannels) Reflect.deleteProperty(globalThis, 'BroadcastChannel');
-    expect(await openTab()).toMatchObject({
-      reason: `This tab runs its own worker: the browser offers no ${what} on this page.`,
-      init: { isShared: false },
-    });
-  });
+  ])(
+    'runs a worker for this tab alone, if it may lead, and says why, where there is no %s',
+    async (what, has) => {
+      vi.stubGlobal('navigator', has.hasLocks ? { locks: new FakeLocks() } : {});
+      vi.stubGlobal('addEventListener', () => undefined);
+      if (!has.hasChannels) Reflect.deleteProperty(globalThis, 'BroadcastChannel');
+      await expect(openTab(false)).rejects.toMatchObject({
+        code: 'CANNOT_FOLLOW',
+        message: expect.stringContaining(`the browser offers no ${what} on this page`),
+      });
+      expect(await openTab()).toMatchObject({
+        reason: `This tab runs its own worker: the browser offers no ${what} on this page.`,
+        init: { isShared: false },
+      });
+    },
+  );
 });

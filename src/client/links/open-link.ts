@@ -1,14 +1,21 @@
+import { CannotFollowError } from '../../protocol/errors/tabs.ts';
 import type { Link, LinkListener } from './link.ts';
-import { SharedLink } from './shared-link.ts';
+import { SharedLink, type SharedLinkOptions } from './shared-link.ts';
 import { openSoloLink, type SoloLinkOptions } from './solo-link.ts';
 
-/** Opens a link to the site's shared worker if the browser can share one, else to a worker for this tab alone. */
-export function openLink(options: Omit<SoloLinkOptions, 'page' | 'reason'>, listener: LinkListener): Link {
-  const missing = missingPlatformParts();
-  if (missing.length === 0) {
-    return new SharedLink({ ...options, locks: navigator.locks, page: globalThis }, listener);
-  }
-  const reason = `This tab runs its own worker: the browser offers no ${missing.join(' and no ')} on this page.`;
+type OpenLinkOptions = Omit<SoloLinkOptions, 'page' | 'reason'> & Pick<SharedLinkOptions, 'canLead'>;
+
+/**
+ * Opens a link to the site's shared worker if the browser can share one, else to a worker for this tab alone.
+ *
+ * @throws CannotFollowError if this tab may not have a worker of its own.
+ */
+export function openLink({ canLead, ...options }: OpenLinkOptions, listener: LinkListener): Link {
+  const missing = missingPlatformParts().join(' and no ');
+  if (missing === '')
+    return new SharedLink({ ...options, canLead, locks: navigator.locks, page: globalThis }, listener);
+  if (!canLead) throw CannotFollowError.without(missing);
+  const reason = `This tab runs its own worker: the browser offers no ${missing} on this page.`;
   return openSoloLink({ ...options, page: globalThis, reason }, listener);
 }
 

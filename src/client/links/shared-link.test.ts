@@ -1,5 +1,6 @@
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { clientId, settle } from '../../batching/generation/test-support.ts';
+import { FakeClock } from '../../batching/testing/fake-clock.ts';
 import { PROTOCOL_VERSION } from '../../protocol/wire.ts';
 import type { Link } from './link.ts';
 import { namesOf } from '../../protocol/names.ts';
@@ -27,10 +28,11 @@ function openChannel(name = SHARED_CHANNEL): BroadcastChannel {
   return channel;
 }
 
-function openTab(name: string, locks: FakeLocks) {
+function openTab(name: string, locks: FakeLocks, canLead = true) {
   const workers: FakeWorkerPort[] = [];
   const listener = new RecordingLinkListener();
   const page = new EventTarget();
+  const clock = new FakeClock();
   const id = clientId(name);
   const link = new SharedLink(
     {
@@ -47,13 +49,15 @@ function openTab(name: string, locks: FakeLocks) {
       },
       locks,
       page,
+      canLead,
+      clock,
     },
     listener,
   );
   links.push(link);
   const fire = (type: string) => page.dispatchEvent(new Event(type));
   const failLast = (): void => workers.at(-1)?.fail('out of memory');
-  return { id, link, listener, workers, page, fire, failLast };
+  return { id, link, listener, workers, page, clock, fire, failLast };
 }
 
 /** Waits until a tab has heard all that was posted before. */
@@ -129,6 +133,47 @@ describe('a shared link', () => {
     await settle();
     expect(b.listener.log).toEqual(['open', 'leader']);
     expect(b.workers).toHaveLength(1);
+  });
+
+  it('leads in no tab that may not: it follows, and sees the leader go and another come', async () => {
+    const locks = new FakeLocks();
+    const popup = openTab('popup', locks, false);
+    await settle();
+    expect(popup.listener.log.splice(0)).toEqual(['open', 'no leader']);
+    const look = async (): Promise<string[]> => {
+      popup.clock.advance(1000);
+      await settle();
+      return popup.listener.log.splice(0);
+    };
+    const first = openTab('a', locks);
+    await settle();
+    expect(await look()).toEqual(['led']);
+    expect(await look()).toEqual([]);
+    first.link.close();
+    await settle();
+    popup.fire('resume');
+    expect(await look()).toEqual(['no leader']);
+    expect(locks.names).toEqual([clientName(popup.id)]);
+    openTab('b', locks);
+    await settle();
+    expect(await look()).toEqual(['led']);
+    expect(popup.workers).toEqual([]);
+    popup.link.close();
+    expect(await look()).toEqual([]);
+    expect(popup.clock.pendingTimers).toBe(0);
+  });
+
+  it('tells a tab that may not lead of a newer worker, which it doesn’t wait for', async () => {
+    const locks = new FakeLocks();
+    const popup = openTab('popup', locks, false);
+    await settle();
+    locks.hold(versionLock(PROTOCOL_VERSION + 1));
+    const shared = openChannel();
+    shared.postMessage({ ...SERVING, version: PROTOCOL_VERSION + 1, type: 'dance' });
+    await hear(popup, shared);
+    await settle();
+    expect(popup.listener.log).toEqual(['open', 'no leader', `foreign ${PROTOCOL_VERSION + 1}`]);
+    expect(locks.queueLength(versionLock(PROTOCOL_VERSION + 1))).toBe(1);
   });
 
   it('carries messages over the channels, signed', async () => {

@@ -1,10 +1,12 @@
 import { PROTOCOL_VERSION } from '../../protocol/wire.ts';
 import type { ClientId } from '../../protocol/ids.ts';
 import type { ClientMessage } from '../../protocol/client-messages.ts';
+import type { Clock } from '../../batching/clock.ts';
 import { isHeld, Leadership } from './leadership.ts';
 import type { Link, LinkListener, Outgoing } from './link.ts';
 import type { Locks } from '../../protocol/locks.ts';
 import { type AppNames, namesOf } from '../../protocol/names.ts';
+import { watchLeader } from './watch-leader.ts';
 import { WorkerHost, type WorkerSource } from './worker-host.ts';
 import { foreignWorkerVersion, parseWorkerMessage } from '../../protocol/worker-messages.ts';
 
@@ -16,6 +18,9 @@ export interface SharedLinkOptions {
   readonly host: WorkerSource;
   readonly locks: Locks;
   readonly page: PageLifecycle;
+  /** With false, this tab follows only. */
+  readonly canLead: boolean;
+  readonly clock?: Clock;
 }
 
 /** A page that is frozen, or kept for the back button, runs no code, so it must not lead. */
@@ -23,7 +28,7 @@ const SUSPEND_EVENTS = ['freeze', 'pagehide'] as const;
 const RESUME_EVENTS = ['resume', 'pageshow'] as const;
 
 /**
- * One worker for all tabs of the app. Every tab queues for the leader's lock, and the tab that holds it runs the worker.
+ * One worker for all tabs of the app. Every tab that can lead queues for the leader's lock, and the tab that holds it runs the worker.
  * Messages go over channels, so that no tab needs to know which one leads.
  */
 export class SharedLink implements Link {
@@ -32,7 +37,9 @@ export class SharedLink implements Link {
   readonly #listener: LinkListener;
   readonly #locks: Locks;
   readonly #names: AppNames;
-  readonly #leadership: Leadership;
+  readonly #clock: Clock | undefined;
+  /** Undefined in a tab that follows only. */
+  readonly #leadership: Leadership | undefined;
   readonly #shared: BroadcastChannel;
   readonly #own: BroadcastChannel;
   readonly #closing = new AbortController();
@@ -40,12 +47,13 @@ export class SharedLink implements Link {
   readonly #presence = Promise.withResolvers<void>();
   #isAskingForForeign = false;
 
-  constructor({ clientId, host, locks, page }: SharedLinkOptions, listener: LinkListener) {
+  constructor({ clientId, host, locks, page, canLead, clock }: SharedLinkOptions, listener: LinkListener) {
     this.#clientId = clientId;
     this.#listener = listener;
     this.#locks = locks;
     this.#names = namesOf(host.app);
-    this.#leadership = this.#createLeadership(host, page);
+    this.#clock = clock;
+    this.#leadership = canLead ? this.#createLeadership(host, page) : undefined;
     this.#shared = this.#listenTo(this.#names.sharedChannel);
     this.#own = this.#listenTo(this.#names.clientName(clientId));
     this.#followLifecycle(page);
@@ -62,7 +70,7 @@ export class SharedLink implements Link {
 
   close(): void {
     this.#closing.abort();
-    this.#leadership.resign();
+    this.#leadership?.resign();
     this.#presence.resolve();
     this.#shared.close();
     this.#own.close();
@@ -77,7 +85,7 @@ export class SharedLink implements Link {
       page,
       onGiveUp: (error) => {
         // A worker may run in the next tab.
-        this.#leadership.resign();
+        this.#leadership?.resign();
         this.#listener.onFailure(error);
       },
     });
@@ -108,10 +116,10 @@ export class SharedLink implements Link {
     const options = { capture: true, signal: this.#closing.signal };
     const suspend = (): void => {
       this.#listener.onSuspend();
-      this.#leadership.resign();
+      this.#leadership?.resign();
     };
     for (const type of SUSPEND_EVENTS) page.addEventListener(type, suspend, options);
-    for (const type of RESUME_EVENTS) page.addEventListener(type, () => this.#leadership.contend(), options);
+    for (const type of RESUME_EVENTS) page.addEventListener(type, () => this.#leadership?.contend(), options);
   }
 
   /** Sends nothing before this tab holds its lock: the worker treats a tab without it as closed. */
@@ -119,21 +127,32 @@ export class SharedLink implements Link {
     void this.#locks.request(this.#names.clientName(this.#clientId), () => {
       if (this.#closing.signal.aborted) return undefined;
       this.#listener.onOpen();
-      this.#leadership.contend();
+      if (this.#leadership) this.#leadership.contend();
+      else void this.#watchLeader();
       return this.#presence.promise;
+    });
+  }
+
+  #watchLeader(): Promise<void> {
+    return watchLeader({
+      locks: this.#locks,
+      lockName: this.#names.leaderLock,
+      signal: this.#closing.signal,
+      onLeader: (isThere) => this.#listener.onLeader(isThere),
+      clock: this.#clock,
     });
   }
 
   async #meetForeign(version: number): Promise<void> {
     // Each message of a foreign worker comes here.
-    if (this.#isAskingForForeign || this.#leadership.hasYielded) return;
+    if (this.#isAskingForForeign || this.#leadership?.hasYielded) return;
     this.#isAskingForForeign = true;
     const isTrue = await isServing(version, this.#locks, this.#names).finally(
       () => (this.#isAskingForForeign = false),
     );
     if (!isTrue || this.#closing.signal.aborted) return;
     // The newer version goes on: it leads as soon as it can.
-    if (version > PROTOCOL_VERSION) this.#leadership.yieldTo(this.#names.versionLock(version));
+    if (version > PROTOCOL_VERSION) this.#leadership?.yieldTo(this.#names.versionLock(version));
     this.#listener.onForeignWorker(version);
   }
 }

@@ -1,5 +1,4 @@
 import {
-  TEXT_GENERATOR,
   type ChatMessage,
   type GenerationOptions,
   type GenerationResponse,
@@ -57,7 +56,7 @@ export class ChatModel {
    */
   async prefill(messages: readonly ChatMessage[], signal?: AbortSignal): Promise<void> {
     const options = { ...this.#options, maxNewTokens: 1, minTokens: 0, ...(signal && { signal }) };
-    await this.#serve.getHandle(TEXT_GENERATOR).remote(messages, options).result();
+    await this.#serve.generate(messages, options);
   }
 
   /** Resolves with the answer, without its prefix. Rejects as a response does. */
@@ -67,29 +66,33 @@ export class ChatModel {
     const options = { ...this.#options, maxNewTokens: Math.min(maxNewTokens, contextWindow), signal };
     const response =
       prefix === undefined
-        ? this.#serve.getHandle(TEXT_GENERATOR).remote(messages, options)
-        : await this.#continue(messages, prefix, options);
+        ? this.#serve.generate(messages, options)
+        : this.#serve.generate(await this.#tokensOf(messages, prefix), withoutTemplate(options));
     if (onText) await streamTo(response, signal, onText);
     return (await response.result()).generatedText;
   }
 
   /** The template ends every message, so the tokens of a begun answer follow those of the chat. */
-  async #continue(
-    messages: readonly ChatMessage[],
-    prefix: string,
-    { chatTemplateArguments: _arguments, ...options }: GenerationOptions & { readonly signal: AbortSignal },
-  ): Promise<GenerationResponse> {
+  async #tokensOf(messages: readonly ChatMessage[], prefix: string): Promise<readonly number[]> {
     const [chat, begun] = await Promise.all([
       this.#tokenize(messages, true),
       this.#serve.tokenize(prefix, { addSpecialTokens: false }),
     ]);
-    return this.#serve.getHandle(TEXT_GENERATOR).remote([...chat.tokenIds, ...begun.tokenIds], options);
+    return [...chat.tokenIds, ...begun.tokenIds];
   }
 
   #tokenize(messages: readonly ChatMessage[], addGenerationPrompt: boolean) {
     const { chatTemplateArguments = {} } = this.#options;
     return this.#serve.tokenizeChat(messages, { addGenerationPrompt, chatTemplateArguments });
   }
+}
+
+/** Token IDs go through no template. */
+function withoutTemplate<Options extends GenerationOptions>({
+  chatTemplateArguments: _arguments,
+  ...options
+}: Options) {
+  return options;
 }
 
 /** @throws DOMException named OperationError if another model takes over after a part of the answer was sent. */
@@ -102,7 +105,6 @@ async function streamTo(
   for await (const { text, isRestart } of response) {
     signal.throwIfAborted();
     if (isRestart && hasText) {
-      response.cancel();
       throw new DOMException(
         'Another model was loaded in the middle of the answer: send the prompt again.',
         'OperationError',

@@ -1,5 +1,11 @@
 import { isAddress } from '../model-source.ts';
-import { connect, type ModelInfo, type TabserveClient, type TabserveStatus } from '../index.ts';
+import {
+  connect,
+  type ModelInfo,
+  type ModelLoad,
+  type TabserveClient,
+  type TabserveStatus,
+} from '../index.ts';
 import type { ReportProgress } from './create-monitor.ts';
 import { notSupported } from './dom-errors.ts';
 import type { Availability, PromptApiOptions } from './types.ts';
@@ -78,11 +84,13 @@ export class ModelHost {
 
   /** Joins a load that another tab has begun. */
   async #load(serve: TabserveClient, report: ReportProgress): Promise<ModelInfo | undefined> {
-    const wanted = this.#wanted;
+    const [wanted, { load }] = [this.#wanted, this.#options];
     if (wanted !== undefined && serve.status().model?.id !== wanted) {
-      const { model } = await serve.loadModel(wanted, this.#options.load, (progress) =>
-        reportDownload(progress, report),
-      );
+      const onProgress = (progress: ModelLoad): void => {
+        load?.onProgress?.(progress);
+        reportDownload(progress, report);
+      };
+      const { model } = await serve.loadModel(wanted, { ...load, onProgress });
       return model;
     }
     const unsubscribe = serve.subscribe(

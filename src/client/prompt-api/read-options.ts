@@ -16,7 +16,7 @@ export interface CreateSettings extends CoreSettings {
   readonly initialPrompts: Prompt['messages'];
 }
 
-type Expected = Required<LanguageModelExpected>;
+type Expected = Pick<LanguageModelExpected, 'type'> & { readonly languages: readonly string[] };
 
 /**
  * @param isLegacy Whether `topK` and `temperature` count.

@@ -50,7 +50,7 @@ export interface LanguageModelMessage {
   /** A text, or parts whose texts are joined. */
   readonly content: string | readonly LanguageModelMessageContent[];
   /** The beginning of the answer, which goes on from here. For the last message, of the role `assistant`. */
-  readonly prefix?: boolean;
+  readonly prefix?: boolean | undefined;
 }
 
 /** A text of the user, or messages. */
@@ -61,23 +61,23 @@ export interface LanguageModelExpected {
   /** Only `text` is supported. */
   readonly type: LanguageModelMessageType;
   /** BCP 47 tags. One that the browser does not know makes the session unavailable. */
-  readonly languages?: readonly string[];
+  readonly languages?: readonly string[] | undefined;
 }
 
 /** Options of `availability()`. */
 export interface LanguageModelCreateCoreOptions {
   /** Scales the model's own temperature; `balanced` leaves it as it is. */
-  readonly samplingMode?: LanguageModelSamplingMode;
+  readonly samplingMode?: LanguageModelSamplingMode | undefined;
   /** At least 1, rounded down. Ignored unless `legacy` is set, as browsers do in pages. */
-  readonly topK?: number;
+  readonly topK?: number | undefined;
   /** From 0 to 2. Ignored unless `legacy` is set, as browsers do in pages. */
-  readonly temperature?: number;
+  readonly temperature?: number | undefined;
   /** Content of prompts. */
-  readonly expectedInputs?: readonly LanguageModelExpected[];
+  readonly expectedInputs?: readonly LanguageModelExpected[] | undefined;
   /** Content of answers. */
-  readonly expectedOutputs?: readonly LanguageModelExpected[];
+  readonly expectedOutputs?: readonly LanguageModelExpected[] | undefined;
   /** Not supported: a session with tools is refused. */
-  readonly tools?: readonly object[];
+  readonly tools?: readonly object[] | undefined;
 }
 
 /** A target of `downloadprogress` events, whose `loaded` goes from 0 to 1. */
@@ -98,25 +98,25 @@ export interface CreateMonitor extends EventTarget {
 
 export interface LanguageModelCreateOptions extends LanguageModelCreateCoreOptions {
   /** Rejects `create()`; afterwards it destroys the session. The download goes on. */
-  readonly signal?: AbortSignal;
+  readonly signal?: AbortSignal | undefined;
   /** Called once, before the download begins. */
-  readonly monitor?: (monitor: CreateMonitor) => unknown;
+  readonly monitor?: ((monitor: CreateMonitor) => unknown) | undefined;
   /** The beginning of the session. An overflow never evicts it. */
-  readonly initialPrompts?: readonly LanguageModelMessage[];
+  readonly initialPrompts?: readonly LanguageModelMessage[] | undefined;
 }
 
 /** Options of an operation that can be aborted. */
 export interface LanguageModelSignalOptions {
   /** Rejects the operation with its reason. */
-  readonly signal?: AbortSignal;
+  readonly signal?: AbortSignal | undefined;
 }
 
 /** Options of a prompt. */
 export interface LanguageModelPromptOptions extends LanguageModelSignalOptions {
   /** Not supported: a prompt with it is refused. */
-  readonly responseConstraint?: object;
+  readonly responseConstraint?: object | undefined;
   /** Refused without `responseConstraint`, which isn't supported. */
-  readonly omitResponseConstraintInput?: boolean;
+  readonly omitResponseConstraintInput?: boolean | undefined;
 }
 
 /** The result of `params()`. */
@@ -137,22 +137,21 @@ export interface ModelOptions {
    * A chat model. `create()` loads one of the hub, for all tabs, where another model serves. A class that connects by itself begins
    * with the folder at an address. By default the model that serves answers.
    */
-  readonly model?: string;
+  readonly model?: string | undefined;
   /** How `model` is loaded. */
-  readonly load?: Omit<LoadModelOptions, 'signal'>;
+  readonly load?: Omit<LoadModelOptions, 'signal'> | undefined;
   /**
    * Options of every prompt, that the API has no name for. `maxNewTokens` is 1,024 by default, as an answer that may fill the
    * whole context takes the memory of it. The options that `samplingMode` sets are not allowed here.
    */
-  readonly generation?: Omit<
-    GenerationOptions,
-    'n' | 'echo' | 'logprobs' | 'promptLogprobs' | 'temperature' | 'topK'
-  >;
+  readonly generation?:
+    | Omit<GenerationOptions, 'n' | 'echo' | 'logprobs' | 'promptLogprobs' | 'temperature' | 'topK'>
+    | undefined;
   /**
    * Adds the members that the specification keeps for browser extensions: `params()`, `topK` and `temperature`, and the former names
    * `inputUsage`, `inputQuota`, `measureInputUsage()` and `onquotaoverflow`. False by default.
    */
-  readonly legacy?: boolean;
+  readonly legacy?: boolean | undefined;
 }
 
 /** A client, or what `connect` takes: then the class connects when it is first asked. */

@@ -170,8 +170,16 @@ export class ModelStartError extends codedError('ModelStartError', 'MODEL_START_
   }
 }
 
-/** The load was cancelled, or replaced by a load of another model. */
+/**
+ * The load was cancelled, or replaced by a load of another model. If the caller's own signal cancelled it, its `name` is `AbortError`
+ * and its `cause` is the signal's reason.
+ */
 export class LoadCancelledError extends codedError('LoadCancelledError', 'LOAD_CANCELLED') {
+  static byCaller(id: string, reason: unknown): LoadCancelledError {
+    const error = new LoadCancelledError(`The caller stopped loading ${id}.`, { cause: reason });
+    return Object.assign(error, { name: 'AbortError' });
+  }
+
   static of(id: string, why: string): LoadCancelledError {
     return new LoadCancelledError(
       `Stopped loading ${id} (${why}). Load it again to continue where it stopped.`,

@@ -44,6 +44,16 @@ export class OverrideEndedError extends codedError('OverrideEndedError', 'OVERRI
   }
 }
 
+/** `connect({ canLead: false })` on a page whose browser shares no worker between tabs. */
+export class CannotFollowError extends codedError('CannotFollowError', 'CANNOT_FOLLOW') {
+  static without(missing: string): CannotFollowError {
+    return new CannotFollowError(
+      `This tab may not lead (canLead: false) and can't follow another one: the browser offers no ${missing} on this page. ` +
+        'Serve the page over HTTPS or from localhost, or leave out canLead.',
+    );
+  }
+}
+
 /** Several workers crashed one after another while they loaded a model, so the load is not tried again. */
 export class LoadAbandonedError extends codedError('LoadAbandonedError', 'LOAD_ABANDONED') {
   static of(modelName: string, numWorkers: number): LoadAbandonedError {

@@ -1,3 +1,4 @@
+import { updatePolicy } from '../../batching/generation/policy.ts';
 import type { BatchingPolicy, PolicyName, PolicyOverride, TabserveClient } from '../../client/index.ts';
 import { POLICY } from '../test-support.ts';
 import type { Trial } from './summarize.ts';
@@ -19,7 +20,7 @@ export function createFakeServe(
   const override: Pick<PolicyOverride, 'signal' | 'change' | 'release'> = {
     signal: end.signal,
     change: (knobs) => {
-      policy = { ...policy, ...knobs };
+      policy = updatePolicy(policy, knobs);
       configured.push(policy);
       return Promise.resolve(policy);
     },

@@ -48,11 +48,11 @@ function LoadProgress({ load }: { readonly load: ModelLoad }) {
       <div className="actions">
         <Button
           disabled={UNPAUSABLE.has(phase)}
-          onClick={() => serve.steerLoad(isPaused ? 'resume' : 'pause')}
+          onClick={() => (isPaused ? serve.resumeLoad() : serve.pauseLoad())}
         >
           {isPaused ? 'Resume' : 'Pause'}
         </Button>
-        <Button onClick={() => serve.steerLoad('cancel')}>Cancel</Button>
+        <Button onClick={() => serve.cancelLoad()}>Cancel</Button>
       </div>
     </div>
   );

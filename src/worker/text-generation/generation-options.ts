@@ -32,7 +32,7 @@ export function resolveOptions(
     logitBias: logitBiasWithin(vocabSize),
     stopTokenIds: tokenIdsIn({ ...GENERATION_OPTIONS.stopTokenIds, to: vocabSize - 1 }),
   };
-  const given = parseOptions<GenerationOptions>('options', checks, withoutUndefined(options));
+  const given = parseOptions<GenerationOptions>('options', checks, options);
   const defaults = isChat ? { ...generationDefaults, maxNewTokens: contextLength } : generationDefaults;
   const resolved = { ...OPTION_DEFAULTS, ...defaults, ...given };
   const { maxNewTokens, stop, stopTokenIds, includeStopStrInOutput, ignoreEos, minTokens, seed } = resolved;
@@ -65,10 +65,4 @@ export function timeoutMsOf(options: unknown): number | undefined {
 /** Exact for any integer that a number can hold. */
 function toUint32(value: number): number {
   return ((value % 2 ** 32) + 2 ** 32) % 2 ** 32;
-}
-
-/** An option set to undefined counts as left out, as in a default parameter. */
-function withoutUndefined(options: unknown): unknown {
-  if (!isRecord(options)) return options;
-  return Object.fromEntries(Object.entries(options).filter(([, value]) => value !== undefined));
 }

@@ -17,6 +17,19 @@ const length = await lengths('four', { signal: AbortSignal.timeout(1000) });
 sameType<typeof length, number>();
 sameType<typeof lengths.queueLength, number>();
 sameType<ReturnType<typeof lengths.close>, Promise<void>>();
+declare const unset: undefined;
+void lengths('four', { signal: unset });
+{
+  await using scoped = batch(async (texts: readonly string[]) => texts, {
+    maxBatchSize: unset,
+    batchWaitTimeoutMs: unset,
+    maxQueuedRequests: unset,
+    batchSizeFn: unset,
+    onBatch: unset,
+  });
+  const text = await scoped('a');
+  sameType<typeof text, string>();
+}
 // @ts-expect-error -- one text, not a list
 void lengths(['four']);
 // @ts-expect-error -- a number is no text

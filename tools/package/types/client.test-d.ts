@@ -1,6 +1,7 @@
 import {
   BackPressureError,
   connect,
+  RequestCancelledError,
   type BatchingPolicy,
   type BatchKnobs,
   type BatchRecord,
@@ -117,7 +118,7 @@ for await (const chunk of response) {
 const result = await response.result();
 sameType<typeof result, GenerationResult>();
 sameType<typeof result.text, string>();
-sameType<typeof result.finishReason, 'stop' | 'length' | 'abort' | 'error'>();
+sameType<typeof result.finishReason, 'stop' | 'length'>();
 sameType<typeof result.usage.numCachedTokens, number>();
 sameType<typeof result.timings.ttftMs, number>();
 sameType<typeof result.logprobs, readonly TokenLogprobs[] | undefined>();
@@ -125,8 +126,63 @@ sameType<(typeof result.choices)[number]['seed'], number>();
 sameType<typeof response.model, ServedModel | undefined>();
 // @ts-expect-error -- results are read-only
 result.text = '';
-// @ts-expect-error -- a response is awaited by result(), as it has chunks too
-response.then(String);
+const awaited = await response;
+sameType<typeof awaited, GenerationResult>();
+const together = await Promise.all(generator.remoteAll(['a', 'b']));
+sameType<typeof together, GenerationResult[]>();
+
+// Sugar of the client: a prompt, and a chat that grows.
+
+const { generatedText } = await serve.generate('Once', {
+  maxNewTokens: 3,
+  signal: AbortSignal.timeout(1000),
+});
+sameType<typeof generatedText, string>();
+for await (const { text } of serve.generate([1, 2, 3])) sameType<typeof text, string>();
+messages.push({ role: 'user', content: 'What is a tab?' });
+const answer = await serve.chat(messages, { maxNewTokens: 30 });
+sameType<typeof answer, GenerationResult>();
+messages.push({ role: 'assistant', content: answer.text });
+serve.generate(messages);
+// @ts-expect-error -- a text is no chat
+serve.chat('Hello');
+// @ts-expect-error -- nor are tokens
+serve.chat([1, 2, 3]);
+// @ts-expect-error -- a misspelled option
+serve.generate('Once', { maxTokens: 3 });
+
+// An option that is undefined is left out.
+
+declare const unset: undefined;
+const nameless = await connect({ worker, name: unset, backend: unset, hub: unset, canLead: unset });
+serve.generate('Once', { maxNewTokens: unset, stop: unset, seed: unset, signal: unset });
+shout.remote('hello', { signal: unset });
+void response.result({ timeoutMs: unset });
+void serve.configure('text-generator', { maxBatchSize: unset });
+void serve.configure('shout', { maxBatchSize: unset });
+void serve.overridePolicy({ policy: unset });
+void serve.tokenize('Once', { addSpecialTokens: unset });
+void serve.tokenizeChat(messages, { addGenerationPrompt: unset, chatTemplateArguments: unset });
+void serve.loadModel('owner/name', {
+  dtype: unset,
+  whenBusy: unset,
+  revision: unset,
+  hub: unset,
+  signal: unset,
+  onProgress: unset,
+});
+
+// What ends with its scope.
+
+{
+  await using own = await connect({ worker, canLead: false });
+  await using override = await own.overridePolicy({ policy: 'off' });
+  using streamed = own.generate('Once');
+  sameType<typeof override.signal, AbortSignal>();
+  for await (const { text } of streamed) sameType<typeof text, string>();
+}
+const disposables: readonly AsyncDisposable[] = [serve, nameless];
+void disposables;
 
 // Status, knobs, models and subscriptions.
 
@@ -145,10 +201,18 @@ const steps = serve.batches('text-generator');
 sameType<typeof steps, readonly StepBatch[]>();
 const batches = serve.batches('shout');
 sameType<typeof batches, readonly BatchRecord[]>();
-const loaded = await serve.loadModel('owner/name', { dtype: 'q4', whenBusy: 'finish' }, (load) =>
-  sameType<typeof load, ModelLoad>(),
-);
+const loaded = await serve.loadModel('owner/name', {
+  dtype: 'q4',
+  whenBusy: 'finish',
+  signal: AbortSignal.timeout(1000),
+  onProgress: (load) => sameType<typeof load, ModelLoad>(),
+});
 sameType<typeof loaded, TabserveStatus>();
+serve.pauseLoad();
+serve.resumeLoad();
+serve.cancelLoad();
+// @ts-expect-error -- progress is an option
+void serve.loadModel('owner/name', {}, () => undefined);
 // @ts-expect-error -- no such dtype
 void serve.loadModel('owner/name', { dtype: 'int8' });
 const unsubscribe = serve.subscribe('stats', (stats) => sameType<typeof stats, TabserveStats>());
@@ -168,5 +232,9 @@ try {
   if (error instanceof BackPressureError) {
     sameType<typeof error.code, 'BACK_PRESSURE'>();
     sameType<typeof error.retryAfterMs, number>();
+  }
+  if (error instanceof RequestCancelledError) {
+    sameType<typeof error.code, 'REQUEST_CANCELLED'>();
+    sameType<typeof error.name, 'AbortError'>();
   }
 }

@@ -16,7 +16,14 @@ const bridge = new Bridge({
 createServer((request, response) => bridge.handle(request, response, () => response.end()));
 const result = await bridge.serve.getHandle('text-generator').remote('Once').result();
 sameType<typeof result.text, string>();
-const server = await startServer({ root: 'dist', host: 'localhost', port: 0, bridge });
+void new Bridge({ host: 'localhost', url: () => '', hub: undefined, graceMs: undefined, log: undefined });
+await using server = await startServer({
+  root: 'dist',
+  host: 'localhost',
+  port: 0,
+  bridge,
+  maxConnections: undefined,
+});
 sameType<typeof server.url, string>();
 sameType<BridgeError['code'] extends string ? true : false, true>();
 // @ts-expect-error -- the bridge has to know where the user can open a tab

@@ -6,6 +6,13 @@ const worker = (): Worker => new Worker('worker.js');
 installPromptApi({ worker, model: 'HuggingFaceTB/SmolLM2-135M-Instruct', force: true });
 
 const LanguageModel = createLanguageModel({ worker });
+createLanguageModel({
+  worker,
+  model: undefined,
+  load: undefined,
+  generation: { seed: undefined },
+  legacy: undefined,
+});
 const availability = await LanguageModel.availability();
 sameType<typeof availability, Availability>();
 const session = await LanguageModel.create({
@@ -13,6 +20,7 @@ const session = await LanguageModel.create({
   monitor: (monitor) =>
     monitor.addEventListener('downloadprogress', ({ loaded }) => sameType<typeof loaded, number>()),
 });
+void session.prompt('Hello', { signal: undefined });
 const answer = await session.prompt([{ role: 'user', content: 'Hello' }]);
 sameType<typeof answer, string>();
 for await (const delta of session.promptStreaming('Hello')) sameType<typeof delta, string>();

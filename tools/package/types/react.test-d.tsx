@@ -19,7 +19,7 @@ export function Story() {
   sameType<typeof text, string>();
   sameType<typeof result, GenerationResult | undefined>();
   sameType<typeof isRunning, boolean>();
-  generate('Once', { maxNewTokens: 8 });
+  generate('Once', { maxNewTokens: 8, seed: undefined });
   generate([{ role: 'user', content: 'Hello' }]);
   // @ts-expect-error -- a misspelled option
   generate('Once', { maxTokens: 8 });
@@ -33,7 +33,7 @@ export function Story() {
 export function Nameless() {
   // @ts-expect-error -- the app owns its worker
   useTabserve({ name: 'app' });
-  const { serve } = useTabserve({ worker });
+  const { serve } = useTabserve({ worker, name: undefined, canLead: undefined });
   void serve?.getHandle('text-generator').remote('Once');
   return null;
 }

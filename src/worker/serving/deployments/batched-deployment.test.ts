@@ -113,7 +113,7 @@ describe('BatchedDeployment', () => {
     served.cancel(a);
     served.cancel(createRequestId());
     await work();
-    expect(events).toEqual(['run 1', expect.stringMatching(/^b: RequestCancelledError/), 'a = 2']);
+    expect(events).toEqual(['run 1', expect.stringMatching(/^b: AbortError/), 'a = 2']);
   });
 
   it('lets clients take turns: one that floods holds nobody back', async () => {
@@ -161,7 +161,7 @@ describe('BatchedDeployment', () => {
     if (held) served.cancel(held);
     for (let batch = 0; batch < 3; batch++) await work();
     expect(events.filter((event) => !event.startsWith('run'))).toEqual([
-      expect.stringMatching(/^c: RequestCancelledError/),
+      expect.stringMatching(/^c: AbortError/),
       'a = 2',
       'b = 4',
       'd = 8',
