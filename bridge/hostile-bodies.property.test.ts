@@ -10,7 +10,7 @@ const HUGE = 'ab"`\\\n\u{1F600}'.repeat(4000);
 
 /** Known names, so that values are reached, and names that are a message of their own. */
 const NAMES =
-  'text prompt messages input options features number model tokens role content type stream stream_options stop n priority best_of';
+  'text prompt messages input instructions reasoning include options features number model tokens role content type stream stream_options stop n priority best_of';
 const name = fc.constantFrom(...NAMES.split(' '), HUGE);
 const leaf = fc.constantFrom<unknown>(HUGE, `${HUGE}x`, 'user', 1, -1, 1.5, true, null, [], {});
 const { value } = fc.letrec<{ value: unknown }>((tie) => ({
@@ -24,7 +24,7 @@ const { value } = fc.letrec<{ value: unknown }>((tie) => ({
 const body = fc.dictionary(name, value, { maxKeys: 4, noNullPrototype: true });
 
 const PATHS =
-  '/ /adder /house-price /deployments/adder /v1/completions /v1/chat/completions /tokenize /detokenize';
+  '/ /adder /house-price /deployments/adder /v1/completions /v1/chat/completions /v1/responses /tokenize /detokenize';
 
 it('an answer to a hostile body stays short, whatever the body says', async () => {
   const { url } = await mountBridge();
