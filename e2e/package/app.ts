@@ -1,9 +1,13 @@
-import { cp, mkdir, mkdtemp, writeFile } from 'node:fs/promises';
+import { mkdtemp, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 
 import type { InstalledPackage } from './installed-package.ts';
 
-const APP = `import { connect } from 'tabserve';
+const APP = appOf('');
+
+/** The page's script. @param options More of those of `connect`. */
+export function appOf(options: string): string {
+  return `import { connect } from 'tabserve';
 
 const query = new URLSearchParams(location.search);
 window.serve = await connect({
@@ -11,8 +15,10 @@ window.serve = await connect({
   canLead: !query.has('follows'),
   backend: 'wasm',
   worker: () => new Worker(new URL('./my-worker.js', import.meta.url), { type: 'module' }),
+  ${options}
 });
 `;
+}
 
 /** The script of the app's worker. */
 const WORKER = (workerModule: string, runtimeUrl: string | undefined): string => `
@@ -42,15 +48,12 @@ export interface AppParts {
   readonly runtimeUrl?: string;
 }
 
-/** Writes an app beside the installed package, with the embedded model in its public folder; returns its own folder. */
+/** Writes an app beside the installed package; returns its folder. */
 export async function writeApp(
   place: InstalledPackage,
   { head = '', app = APP, workerModule = 'tabserve/worker', runtimeUrl }: AppParts = {},
 ): Promise<string> {
   const folder = await mkdtemp(join(place.folder, 'app-'));
-  const model = 'models/storyteller';
-  await mkdir(join(folder, 'public'), { recursive: true });
-  await cp(place.pathOf(`dist/${model}`), join(folder, 'public', model), { recursive: true });
   await writeFile(join(folder, 'app.js'), app);
   await writeFile(join(folder, 'my-worker.js'), WORKER(workerModule, runtimeUrl));
   await writeFile(join(folder, 'index.html'), PAGE(head, './app.js'));

@@ -1,20 +1,42 @@
 import { cp } from 'node:fs/promises';
 import { join } from 'node:path';
 import { build as bundle } from 'esbuild';
-import { build, createServer as createViteServer } from 'vite';
+import { build, createServer as createViteServer, type UserConfig } from 'vite';
 import webpack from 'webpack';
 
-import { writeApp, type AppParts } from './app.ts';
+import { appOf, writeApp, type AppParts } from './app.ts';
 import type { InstalledPackage } from './installed-package.ts';
 import { serveFolders, type HeadersOf, type ServedApp } from './serve-folders.ts';
 
+type Tool = (place: InstalledPackage) => Promise<ServedApp>;
+
 /** Ways to bring the package into a page, by name. Each serves the same app. */
-export const TOOLS: Readonly<Record<string, (place: InstalledPackage) => Promise<ServedApp>>> = {
+export const TOOLS: Readonly<Record<string, Tool>> = {
   'a build by Vite': (place) => serveViteBuild(place),
-  "Vite's development server": serveViteDevelopment,
-  'a build by webpack': serveWebpackBuild,
+  "Vite's development server": (place) => serveViteDevelopment(place),
+  'a build by webpack': (place) => serveWebpackBuild(place),
   'a build by esbuild': (place) => serveEsbuildBuild(place),
   'a plain page with an import map': (place) => servePlainPage(place),
+};
+
+/** The first lines of docs/embedding.md. @param worker The address of the worker's script. */
+const firstLines = (worker: string): string => `import { connect } from 'tabserve';
+
+const worker = () => new Worker(${worker}, { type: 'module' });
+const serve = await connect({ worker });
+window.serve = serve;
+for await (const { text } of serve.generate('Once upon a time,')) document.body.append(text);
+`;
+
+const BUNDLED = firstLines("new URL('tabserve/default-worker', import.meta.url)");
+
+/** Ways to bring an app of one file into a page, which has neither a worker of its own nor a copy of a model. */
+export const TOOLS_OF_ONE_FILE: Readonly<Record<string, Tool>> = {
+  'a build by Vite': async (place) => serveFolders([await buildWithVite(place, { app: BUNDLED }, {})]),
+  "Vite's development server": (place) => serveViteDevelopment(place, { app: BUNDLED }, {}),
+  'a build by webpack': (place) => serveWebpackBuild(place, { app: BUNDLED }),
+  'a plain page with an import map': (place) =>
+    servePlainPage(place, {}, firstLines("'/node_modules/tabserve/dist-package/default-worker.js'")),
 };
 
 export async function serveViteBuild(place: InstalledPackage, headersOf?: HeadersOf): Promise<ServedApp> {
@@ -22,26 +44,34 @@ export async function serveViteBuild(place: InstalledPackage, headersOf?: Header
 }
 
 /** @returns The folder of the built app. */
-export async function buildWithVite(place: InstalledPackage, parts?: AppParts): Promise<string> {
+export async function buildWithVite(
+  place: InstalledPackage,
+  parts?: AppParts,
+  settings: UserConfig = { worker: { format: 'es' } },
+): Promise<string> {
   const root = await writeApp(place, parts);
   await build({
+    ...settings,
     root,
     configFile: false,
     logLevel: 'warn',
-    worker: { format: 'es' },
     build: { target: 'es2024', chunkSizeWarningLimit: 2000 },
   });
   return join(root, 'dist');
 }
 
-async function serveViteDevelopment(place: InstalledPackage): Promise<ServedApp> {
-  const root = await writeApp(place);
+async function serveViteDevelopment(
+  place: InstalledPackage,
+  parts?: AppParts,
+  // Spares the page a reload.
+  settings: UserConfig = { optimizeDeps: { exclude: ['tabserve'] } },
+): Promise<ServedApp> {
+  const root = await writeApp(place, parts);
   const server = await createViteServer({
+    ...settings,
     root,
     configFile: false,
     logLevel: 'warn',
-    // Vite's optimizer would move the worker's parts away from their .wasm files.
-    optimizeDeps: { exclude: ['tabserve'] },
     server: { port: 0, fs: { allow: [place.folder] } },
   });
   await server.listen();
@@ -49,8 +79,8 @@ async function serveViteDevelopment(place: InstalledPackage): Promise<ServedApp>
   return { url, close: () => server.close() };
 }
 
-async function serveWebpackBuild(place: InstalledPackage): Promise<ServedApp> {
-  const context = await writeApp(place);
+async function serveWebpackBuild(place: InstalledPackage, parts?: AppParts): Promise<ServedApp> {
+  const context = await writeApp(place, parts);
   const path = join(context, 'dist');
   await new Promise<void>((resolve, reject) => {
     const options: webpack.Configuration = {
@@ -66,16 +96,20 @@ async function serveWebpackBuild(place: InstalledPackage): Promise<ServedApp> {
       else resolve();
     });
   });
-  return serveFolders([path, join(context, 'public'), context]);
+  return serveFolders([path, context]);
 }
 
 /**
- * esbuild doesn't copy files that a module refers to by URL. This copies them and passes their folder to the worker.
+ * esbuild doesn't copy files that a module refers to by URL. This copies them. The worker gets the folder of the runtime, and the page's
+ * script names that of the model.
  *
  * @param app The source of the page's script.
  */
-export async function serveEsbuildBuild(place: InstalledPackage, app?: string): Promise<ServedApp> {
-  const root = await writeApp(place, { runtimeUrl: '/onnxruntime/', ...(app !== undefined && { app }) });
+export async function serveEsbuildBuild(
+  place: InstalledPackage,
+  app = appOf("model: '/models/storyteller/',"),
+): Promise<ServedApp> {
+  const root = await writeApp(place, { runtimeUrl: '/onnxruntime/', app });
   await bundle({
     absWorkingDir: root,
     entryPoints: ['app.js', 'my-worker.js'],
@@ -89,7 +123,8 @@ export async function serveEsbuildBuild(place: InstalledPackage, app?: string): 
     define: { 'process.env.NODE_ENV': '"development"' },
   });
   await cp(place.pathOf('dist-package/onnxruntime'), join(root, 'dist/onnxruntime'), { recursive: true });
-  return serveFolders([join(root, 'dist'), join(root, 'public'), root]);
+  await cp(place.pathOf('dist/models'), join(root, 'dist/models'), { recursive: true });
+  return serveFolders([join(root, 'dist'), root]);
 }
 
 /**
@@ -108,5 +143,5 @@ export async function servePlainPage(
     workerModule: '/node_modules/tabserve/dist-package/worker.js',
     ...(app !== undefined && { app }),
   });
-  return serveFolders([root, join(root, 'public'), place.folder], () => headers);
+  return serveFolders([root, place.folder], () => headers);
 }

@@ -128,7 +128,19 @@ export async function connect<const Deployments extends readonly AnyDeployment[]
     ...(bridgeUrl !== undefined && { bridgeUrl }),
   };
   const open: OpenLink = (listener) => openLink({ clientId, host, canLead }, listener);
-  return new TabserveClient(clientId, open, hub);
+  const client = new TabserveClient<DeploymentTypes<Deployments>>(clientId, open, hub);
+  logFailures(client);
+  return client;
+}
+
+/** A page that shows no state would fail in silence. Each cause is logged once. */
+function logFailures(client: Pick<TabserveClient, 'subscribe'>): void {
+  const logged = new Set<string>();
+  client.subscribe('status', ({ state, error }) => {
+    if (state !== 'failed' || !error || logged.has(error.message)) return;
+    logged.add(error.message);
+    console.error(`Tabserve has failed. ${error.code}: ${error.message}`);
+  });
 }
 
 /** Sends requests to the worker, in whichever tab it runs, and returns its answers. */

@@ -27,6 +27,7 @@ const REQUIRED = [
   'dist/models/storyteller/model.safetensors',
   'dist/third-party-licenses.txt',
   'dist-package/cli.js',
+  'dist-package/default-worker.js',
   'dist-package/onnxruntime/ort-wasm-simd-threaded.wasm',
   'docs/embedding.md',
 ];

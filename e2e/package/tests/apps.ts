@@ -1,5 +1,5 @@
 import { expect, expectTexts, statusOf, test, type AppWindow } from '../app-page.ts';
-import { servePlainPage, TOOLS } from '../tools.ts';
+import { servePlainPage, TOOLS, TOOLS_OF_ONE_FILE } from '../tools.ts';
 
 test.describe('two tabs batch in one worker and survive the loss of the leader, in', () => {
   for (const [tool, serve] of Object.entries(TOOLS)) {
@@ -16,6 +16,23 @@ test.describe('two tabs batch in one worker and survive the loss of the leader, 
       });
       expect([largest, shouted]).toEqual([8, 'MINE']);
       expect([(await statusOf(first)).role, (await statusOf(second)).role]).toEqual(['leader', 'follower']);
+      const continued = expectTexts(second, [0, 1, 2]);
+      await first.close();
+      await continued;
+      expect((await statusOf(second)).role).toBe('leader');
+    });
+  }
+});
+
+test.describe('the first lines of the document stream a text, in both tabs and after the leader, in', () => {
+  for (const [tool, serve] of Object.entries(TOOLS_OF_ONE_FILE)) {
+    test(tool, async ({ place, serveApp, openTab }) => {
+      const url = await serveApp(serve(place));
+      const first = await openTab(url);
+      await expect(first.locator('body')).toHaveText(/\w.{40}/);
+      const second = await openTab(url);
+      await expect(second.locator('body')).toHaveText(/\w.{40}/);
+      expect((await statusOf(second)).role).toBe('follower');
       const continued = expectTexts(second, [0, 1, 2]);
       await first.close();
       await continued;

@@ -20,11 +20,16 @@ async function runUntilFailed(page: Page): Promise<void> {
 test.describe('a worker’s script that', () => {
   const script = '**/my-worker.js';
 
-  for (const [problem, answer] of Object.entries({
-    'is missing': { status: 404 },
+  for (const [problem, answer, says] of [
+    ['is missing', { status: 404, contentType: 'text/plain' }, /my-worker\.js answers with the status 404/],
+    [
+      'is a web page',
+      { contentType: 'text/html', body: '<!doctype html>' },
+      /status 200 and the type text\/html/,
+    ],
     // Browsers don't say more of it than of a file that is missing.
-    'has a syntax error': { contentType: JAVASCRIPT, body: 'import {;' },
-  })) {
+    ['has a syntax error', { contentType: JAVASCRIPT, body: 'import {;' }, /no syntax error/],
+  ] as const) {
     test(`${problem} is named, once it has been tried for a while`, async ({
       place,
       serveApp,
@@ -36,6 +41,7 @@ test.describe('a worker’s script that', () => {
       const failure = failureOf(page);
       await runUntilFailed(page);
       expect(await failure).toMatch(/^WORKER_NOT_LOADED: .*`worker` names.*syntax error/);
+      expect(await failure).toMatch(says);
     });
   }
 
@@ -86,8 +92,30 @@ test.describe('a clear error names the option for the runtime’s files, where',
     await context.route(wasmPath, (route) =>
       route.fulfill({ contentType: 'text/html', body: '<!doctype html>' }),
     );
-    expect(await failureOf(await openTab(url))).toMatch(/^RUNTIME_FILE_MISSING: /);
+    expect(await failureOf(await openTab(url))).toMatch(
+      /^RUNTIME_FILE_MISSING: .*\/onnxruntime\/ort-wasm-simd-threaded\.wasm: .*web page/,
+    );
   });
+});
+
+test.describe('a model’s file is named with its address, and the console says so once, where', () => {
+  for (const [problem, answer, says] of [
+    ['a page comes in its place', { contentType: 'text/html', body: '<!doctype html>' }, /web page/],
+    ['it is missing', { status: 404 }, /there is no such file/],
+  ] as const) {
+    test(problem, async ({ place, serveApp, openTab, context }) => {
+      const url = await serveApp(servePlainPage(place));
+      await context.route('**/config.json', (route) => route.fulfill(answer));
+      const page = await openTab(url);
+      const failure = await failureOf(page);
+      expect(failure).toMatch(
+        /^MODEL_FILE_MISSING: .*http:\/\/localhost:\d+\/\S*\/storyteller\/config\.json/,
+      );
+      expect(failure).toMatch(says);
+      const errors = (await page.consoleMessages()).map((message) => message.text());
+      expect(errors.filter((text) => text.includes(failure))).toHaveLength(1);
+    });
+  }
 });
 
 test('a prompt of parts that no model here reads is refused', async ({ place, serveApp, openTab }) => {

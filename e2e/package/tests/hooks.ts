@@ -14,7 +14,7 @@ import { useGeneration, useStats, useTabserve } from 'tabserve/react';
 const worker = () => new Worker(new URL('./my-worker.js', import.meta.url), { type: 'module' });
 
 function Story({ label }) {
-  const { serve, status, error } = useTabserve({ name: 'hooks', worker, backend: 'wasm' });
+  const { serve, status, error } = useTabserve({ name: 'hooks', worker, backend: 'wasm', model: '/models/storyteller/' });
   const { text, result, isRunning, generate, cancel } = useGeneration(serve);
   const stats = useStats(serve);
   window.clients = { ...window.clients, [label]: serve };

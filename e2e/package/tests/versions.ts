@@ -22,7 +22,7 @@ async function serveBothVersions(
   const app = `import { connect } from 'tabserve';
     window.serve = await connect({
       backend: 'wasm',
-      model: '/models/storyteller/',
+      model: '/node_modules/tabserve/dist/models/storyteller/',
       worker: () => new Worker(new URL('./my-worker.js', import.meta.url), { type: 'module' }),
     });`;
   const write = (packageUrl: string): Promise<string> =>
@@ -35,7 +35,7 @@ async function serveBothVersions(
   const now = await write('/node_modules/tabserve/dist-package');
   await buildNextVersion(join(now, 'next-package'));
   const next = await write('/next-package');
-  const url = await serveApp(serveFolders([now, join(now, 'public'), place.folder]));
+  const url = await serveApp(serveFolders([now, place.folder]));
   return { now: url, next: `${url}${basename(next)}/` };
 }
 

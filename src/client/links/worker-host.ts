@@ -13,6 +13,7 @@ import { SilenceWatch } from './silence-watch.ts';
 import type { Locks } from '../../protocol/locks.ts';
 import { WorkerFailedError, WorkerNotLoadedError, WorkerSilentError } from '../../protocol/errors/worker.ts';
 import { namesOf } from '../../protocol/names.ts';
+import { WorkerScript } from './worker-script.ts';
 
 /** A worker cannot answer while it converts a large model, or computes the first pass on a busy CPU. */
 const PATIENCE_AT_START_MS = 300_000;
@@ -55,10 +56,12 @@ export class WorkerHost {
   #cancelStart: (() => void) | undefined;
   /** The directive of the page's Content-Security-Policy that has blocked a worker's script. */
   #directive: string | undefined;
+  readonly #script: WorkerScript<WorkerPort>;
 
   constructor(options: WorkerHostOptions) {
     this.#options = options;
     this.#clock = options.clock ?? systemClock;
+    this.#script = new WorkerScript(options.createWorker);
     this.#plan = new RecoveryPlan(options.init.backend);
     // The report may come after the worker's error.
     options.page?.addEventListener('securitypolicyviolation', (event) => {
@@ -141,7 +144,7 @@ export class WorkerHost {
   /** Undefined if the browser refuses one, for instance because of a policy of the page. */
   #create(): WorkerPort | undefined {
     try {
-      return this.#options.createWorker();
+      return this.#script.start();
     } catch (cause) {
       // Later, because the caller is not done yet.
       queueMicrotask(() => this.#options.onGiveUp(WorkerFailedError.because(String(cause))));
@@ -243,6 +246,13 @@ export class WorkerHost {
     this.#end(hosted, { fault: { kind, message }, numRunning: 0, ...suspects });
   }
 
+  #reasonOf(phase: EndedWorker['phase'], message: string): Error {
+    if (phase !== 'fetch') return WorkerFailedError.because(message);
+    return this.#directive === undefined
+      ? WorkerNotLoadedError.of(this.#script.answer)
+      : WorkerNotLoadedError.blockedBy(this.#directive);
+  }
+
   #end(hosted: HostedWorker, end: Omit<EndedWorker, 'phase'>): void {
     if (hosted !== this.#hosted) return;
     this.stop();
@@ -250,12 +260,10 @@ export class WorkerHost {
     const move = this.#plan.recordEnd({ ...end, phase });
     // A policy would block the next worker's script too.
     if (move.type === 'give-up' || (phase === 'fetch' && this.#directive !== undefined)) {
-      const isMissing = phase === 'fetch';
-      this.#options.onGiveUp(
-        isMissing ? WorkerNotLoadedError.of(this.#directive) : WorkerFailedError.because(end.fault.message),
-      );
+      this.#options.onGiveUp(this.#reasonOf(phase, end.fault.message));
       return;
     }
+    if (phase === 'fetch') this.#script.reportMissing();
     if (move.delayMs === 0) {
       this.#launch();
       return;

@@ -17,7 +17,7 @@ export class NoModelError extends codedError('NoModelError', 'NO_MODEL') {
 export class ModelFileMissingError extends codedError('ModelFileMissingError', 'MODEL_FILE_MISSING') {
   static of(url: string, status: string, cause?: unknown): ModelFileMissingError {
     return new ModelFileMissingError(
-      `Couldn't read the model file ${shown(url, MAX_DETAIL)}: ${shown(status, MAX_DETAIL)}. Check that the model folder is complete and served.`,
+      `Couldn't read the model file ${shown(url, MAX_DETAIL)}: ${shown(status, MAX_DETAIL)}. Check that the model folder is complete and served, or name another one: connect({ model }).`,
       { cause },
     );
   }
@@ -27,7 +27,7 @@ export class ModelFileMissingError extends codedError('ModelFileMissingError', '
 export class ModelFileCorruptError extends codedError('ModelFileCorruptError', 'MODEL_FILE_CORRUPT') {
   static of(file: string, detail: string, cause?: unknown): ModelFileCorruptError {
     return new ModelFileCorruptError(
-      `${shown(file)} is damaged: ${shown(detail, MAX_DETAIL)}. Download the file again.`,
+      `${shown(file)} is damaged: ${shown(detail, MAX_DETAIL)}. Load a complete copy of the model.`,
       { cause },
     );
   }

@@ -1,4 +1,7 @@
+import { shown } from '../../batching/errors.ts';
 import { codedError } from './coded-error.ts';
+
+const MAX_ADDRESS = 300;
 
 /** `connect()` was called outside of a page, such as on a server. */
 export class NoBrowserError extends codedError('NoBrowserError', 'NO_BROWSER') {
@@ -11,13 +14,19 @@ export class NoBrowserError extends codedError('NoBrowserError', 'NO_BROWSER') {
 
 /** The worker's script could not be loaded, even after several tries. */
 export class WorkerNotLoadedError extends codedError('WorkerNotLoadedError', 'WORKER_NOT_LOADED') {
-  /** @param directive The directive of the page's Content-Security-Policy that blocked the script, if one did. */
-  static of(directive: string | undefined): WorkerNotLoadedError {
+  /** @param answer The script's address, and what the server answers there; undefined if the browser doesn't tell. */
+  static of(answer: string | undefined): WorkerNotLoadedError {
+    const where = answer === undefined ? '' : ` (${shown(answer, MAX_ADDRESS)})`;
     return new WorkerNotLoadedError(
-      directive === undefined
-        ? "The worker's script couldn't be loaded. Check that the file that `worker` names and all that it imports are served as " +
-            'JavaScript, that they have no syntax error and that the device is online, then reload the page.'
-        : `The page's Content-Security-Policy stops the worker's script: allow it with \`${directive} 'self'\`, then reload the page.`,
+      `The worker's script couldn't be loaded${where}. Check that the file that \`worker\` names and all that it imports are served as ` +
+        'JavaScript, that they have no syntax error and that the device is online, then reload the page.',
+    );
+  }
+
+  /** @param directive The directive of the page's Content-Security-Policy that blocked the script. */
+  static blockedBy(directive: string): WorkerNotLoadedError {
+    return new WorkerNotLoadedError(
+      `The page's Content-Security-Policy stops the worker's script: allow it with \`${directive} 'self'\`, then reload the page.`,
     );
   }
 }
@@ -40,10 +49,13 @@ export class WorkerSilentError extends codedError('WorkerSilentError', 'WORKER_S
 
 /** A `.wasm` file of the runtime could not be loaded. */
 export class RuntimeFileError extends codedError('RuntimeFileError', 'RUNTIME_FILE_MISSING') {
-  static because(cause: Error): RuntimeFileError {
+  /** @param url The file's address; undefined where the browser doesn't tell. */
+  static because(cause: Error, url: string | undefined): RuntimeFileError {
+    const where = url === undefined ? '' : ` from ${shown(url, MAX_ADDRESS)}`;
     return new RuntimeFileError(
-      "onnxruntime's .wasm file couldn't be loaded. Check that the device is online, then reload the page. In an app of your " +
-        "own, serve the files of the package's folder onnxruntime/ and name their address: startWorker({ runtimeUrl }).",
+      `onnxruntime's .wasm file couldn't be loaded${where}: it is missing, or a web page came in its place. Check that the device is online, ` +
+        "then reload the page. In an app of your own, serve the files of the package's folder onnxruntime/ and name their address: " +
+        'startWorker({ runtimeUrl }).',
       { cause },
     );
   }

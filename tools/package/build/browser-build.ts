@@ -29,7 +29,7 @@ async function buildEntries(room: string): Promise<void> {
     configFile: false,
     publicDir: false,
     logLevel: 'warn',
-    plugins: [runtimeBeside()],
+    plugins: [runtimeBeside(), modelBeside(), leaveAddresses()],
     resolve: { alias: RUNTIME_ALIAS },
     build: {
       target: 'es2024',
@@ -60,8 +60,15 @@ function roomOf(source: string): string | undefined {
 /** Makes the module of the CPU build: src/worker/runtime/ort/ort-factory.ts is bundled with it. */
 const FACTORY = /\/ort-wasm-simd-threaded\.mjs$/;
 
+/** A thread of Node waits at the top of that module, which the classic workers of Vite's default format don't allow. */
+const NODE_THREAD = /if\(isNode\)isPthread=\(await [^;]*;/;
+
+/** src/worker/models/embedded-model.ts */
+const EMBEDDED_MODEL = /\/embedded-model\.ts$/;
+
+/** Before an address that this build leaves as it is: the app's bundler has to see it. */
 const LEAVE = '/* @vite-ignore */';
-const LEFT_ADDRESS = /\/\* @vite-ignore \*\/\s*(?="\.\/onnxruntime\/)/;
+const LEFT = /\/\* @vite-ignore \*\/\s*(?=["'`]\.)/g;
 
 /**
  * Leaves onnxruntime's modules unbundled, in a folder next to the entries: each finds its `.wasm` file next to itself, and the
@@ -75,14 +82,33 @@ function runtimeBeside(): Plugin {
       id in RUNTIME_BUILDS
         ? { id: `./${RUNTIME_FOLDER}/${basename(bundleOf(id))}`, external: 'relative' }
         : undefined,
-    // This build leaves the address as it is; the app's bundler has to see it.
     transform: (code, id) =>
       FACTORY.test(id)
-        ? code.replaceAll(/(?<=new URL\()"(?=[^"]+\.wasm")/g, `${LEAVE}"./${RUNTIME_FOLDER}/`)
+        ? code
+            .replace(NODE_THREAD, '')
+            .replaceAll(/(?<=new URL\()"(?=[^"]+\.wasm")/g, `${LEAVE}"./${RUNTIME_FOLDER}/`)
         : undefined,
+  };
+}
+
+/** The package has the embedded model once, in the folder of the page. */
+function modelBeside(): Plugin {
+  return {
+    name: 'model-beside',
+    enforce: 'pre',
+    transform: (code, id) =>
+      EMBEDDED_MODEL.test(id)
+        ? code.replaceAll(/(?<=new URL\()'[./]*\/public\//g, `${LEAVE}'../dist/`)
+        : undefined,
+  };
+}
+
+function leaveAddresses(): Plugin {
+  return {
+    name: 'leave-addresses',
     generateBundle: (_, bundle) => {
       for (const file of Object.values(bundle))
-        if (file.type === 'chunk') file.code = file.code.replace(LEFT_ADDRESS, '');
+        if (file.type === 'chunk') file.code = file.code.replaceAll(LEFT, '');
     },
   };
 }

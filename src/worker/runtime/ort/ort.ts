@@ -113,8 +113,13 @@ function requireWasm(): void {
   }
 }
 
+/** The address that onnxruntime has asked for its file, which the bundler has chosen. */
+function lastWasmUrl(): string | undefined {
+  return performance.getEntriesByType('resource').findLast(({ name }) => name.includes('.wasm'))?.name;
+}
+
 function explain(build: OrtBuild, cause: unknown): unknown {
   if (cause instanceof Error && MISSING_FILE.test(cause.message))
-    missingFiles.set(build, RuntimeFileError.because(cause));
+    missingFiles.set(build, RuntimeFileError.because(cause, lastWasmUrl()));
   return missingFiles.get(build) ?? cause;
 }

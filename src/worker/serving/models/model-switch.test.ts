@@ -211,6 +211,19 @@ describe('the model that was chosen before', () => {
   });
 });
 
+/** A download that the test ends. */
+function holdDownload() {
+  const { promise, resolve } = Promise.withResolvers<ModelFolder>();
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the switch reads no other field of a folder
+  const end = () => resolve({ key: 'key', manifest: { id: 'a/b' } } as ModelFolder);
+  platform.obtain = (job) =>
+    job.attempt((signal) => {
+      job.report({ phase: 'download', loaded: 1, total: 2 });
+      return Promise.race([promise, untilAborted(signal)]);
+    });
+  return end;
+}
+
 describe('a first model of the hub', () => {
   const hub = { type: 'hub', hub: 'https://hub.example', id: 'a/b', revision: 'main' } as const;
   const first = { model: hub, dtype: 'q8' } as const;
@@ -220,19 +233,6 @@ describe('a first model of the hub', () => {
     platform.openStore = storeWith([], { served: () => Promise.resolve(undefined) });
     platform.loadStored = () => Promise.resolve(createScriptedModel(new ScriptedBackend()));
     return createSwitch({}, first);
-  }
-
-  /** A download that the test ends. */
-  function holdDownload() {
-    const { promise, resolve } = Promise.withResolvers<ModelFolder>();
-    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the switch reads no other field of a folder
-    const end = () => resolve({ key: 'key', manifest: { id: 'a/b' } } as ModelFolder);
-    platform.obtain = (job) =>
-      job.attempt((signal) => {
-        job.report({ phase: 'download', loaded: 1, total: 2 });
-        return Promise.race([promise, untilAborted(signal)]);
-      });
-    return end;
   }
 
   it('is downloaded as any load, and serves', async () => {
