@@ -27,3 +27,9 @@ defineDeployment({
   batchOptions: { maxBatch: 8 },
   handler: async (texts: readonly string[]) => texts,
 });
+
+// The entries with one runtime have all that `tabserve/worker` has.
+expectSameWorker(await import('tabserve/worker-webgpu'));
+expectSameWorker(await import('tabserve/worker-wasm'));
+
+declare function expectSameWorker(entry: typeof import('tabserve/worker')): void;
