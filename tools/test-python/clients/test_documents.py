@@ -19,6 +19,3 @@ class Documents(unittest.TestCase):
                 exec(code.replace("http://localhost:8000", URL), {})
             self.assertRegex(printed.getvalue(), r"\w+ \w+")
 
-
-if __name__ == "__main__":
-    unittest.main()
