@@ -5,6 +5,7 @@ import type { WireError } from '../src/protocol/wire.ts';
 /** Why the server can't start. */
 export type BridgeErrorCode =
   | 'CANNOT_LISTEN'
+  | 'CANNOT_WRITE_PROFILE'
   | 'INVALID_ARGUMENT'
   | 'MODEL_NOT_LOADED'
   | 'NO_HEADLESS_TAB'
@@ -58,6 +59,12 @@ export class BridgeError extends Error {
   static profileInUse(folder: string, cause: unknown): BridgeError {
     const message = `Another browser uses the profile ${folder}: stop the server that it belongs to, or pass --profile with another folder.`;
     return new BridgeError('PROFILE_IN_USE', message, cause);
+  }
+
+  /** @param folder Of the profile. */
+  static cannotWriteProfile(folder: string, cause: unknown): BridgeError {
+    const message = `Couldn't write the browser's profile in ${folder} (${reasonOf(cause)}): pass --profile with a folder that this user may write.`;
+    return new BridgeError('CANNOT_WRITE_PROFILE', message, cause);
   }
 
   /** @param cause The code and message of the model's error. */

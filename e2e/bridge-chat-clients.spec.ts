@@ -13,12 +13,13 @@ function aiSdkModel({ url }: ServedBridge): LanguageModel {
   return provider.chatModel(CHAT_MODEL);
 }
 
-function langChainModel({ url }: ServedBridge): ChatOpenAI {
+function langChainModel({ url }: ServedBridge, useResponsesApi = false): ChatOpenAI {
   return new ChatOpenAI({
     model: CHAT_MODEL,
     apiKey: 'none',
     configuration: { baseURL: `${url}/v1` },
     maxRetries: 0,
+    useResponsesApi,
     temperature: SAMPLED.temperature,
     maxTokens: 12,
     modelKwargs: { seed: SAMPLED.seed },
@@ -58,24 +59,29 @@ test.describe("Vercel's AI SDK", { tag: ANY_BACKEND }, () => {
 });
 
 test.describe('LangChain', { tag: ANY_BACKEND }, () => {
-  test('invokes, batches and streams a chat model', async ({ chat }) => {
-    const model = langChainModel(chat);
-    const messages = [new SystemMessage(system.content), new HumanMessage(hello.content)];
-    const expected = await inPage(chat, { ...SAMPLED, maxNewTokens: 12 });
-    const { numPromptTokens, numOutputTokens } = expected.usage;
-    const answer = await model.invoke(messages);
-    expect(answer.text).toBe(expected.generatedText);
-    expect(answer.usage_metadata).toMatchObject({
-      input_tokens: numPromptTokens,
-      output_tokens: numOutputTokens,
+  for (const useResponsesApi of [false, true])
+    test(`invokes, batches and streams a chat model ${useResponsesApi ? 'by responses' : 'by completions'}`, async ({
+      chat,
+    }) => {
+      const model = langChainModel(chat, useResponsesApi);
+      const messages = [new SystemMessage(system.content), new HumanMessage(hello.content)];
+      const expected = await inPage(chat, { ...SAMPLED, maxNewTokens: 12 });
+      const { numPromptTokens, numOutputTokens } = expected.usage;
+      const answer = await model.invoke(messages);
+      expect(answer.text).toBe(expected.generatedText);
+      expect(answer.usage_metadata).toMatchObject({
+        input_tokens: numPromptTokens,
+        output_tokens: numOutputTokens,
+      });
+      const path = useResponsesApi ? '/v1/responses' : '/v1/chat/completions';
+      await expect.poll(() => chat.log.at(-1)?.path).toBe(path);
+      const all = await model.batch([messages, messages, messages]);
+      expect(all.map(({ text }) => text)).toEqual(all.map(() => expected.generatedText));
+      const pieces: string[] = [];
+      for await (const { text } of await model.stream(messages)) pieces.push(text);
+      expect(pieces.join('')).toBe(expected.generatedText);
+      expect(pieces.filter(Boolean).length).toBeGreaterThan(5);
     });
-    const all = await model.batch([messages, messages, messages]);
-    expect(all.map(({ text }) => text)).toEqual(all.map(() => expected.generatedText));
-    const pieces: string[] = [];
-    for await (const { text } of await model.stream(messages)) pieces.push(text);
-    expect(pieces.join('')).toBe(expected.generatedText);
-    expect(pieces.filter(Boolean).length).toBeGreaterThan(5);
-  });
 
   test('sends a whole conversation', async ({ chat }) => {
     const model = langChainModel(chat);

@@ -2,6 +2,7 @@ import type { Locator } from 'playwright/test';
 
 import { openTab, startBridge } from './support/bridge-test.ts';
 import { expectReferenceTokens } from './support/expect-reference.ts';
+import { ggufCheckpoint } from '../tools/hub-server/checkpoints/gguf-checkpoint.ts';
 import { loadModel, storedModels, test, TWIN, twinFiles, WEIGHTS } from './support/hub-test.ts';
 import type { Tab } from './support/tab.ts';
 import { ANY_BACKEND, expect } from './support/test.ts';
@@ -121,3 +122,13 @@ test(
     expect(hub.requests).toEqual([]);
   },
 );
+
+test('the page loads a GGUF file that was picked', async ({ ownTab }) => {
+  await ownTab.open('?backend=wasm');
+  await ownTab.ready();
+  const box = await ownTab.openStatus();
+  const buffer = Buffer.from(await ggufCheckpoint(twinFiles()));
+  await box.getByLabel('or a GGUF file').setInputFiles({ name: 'twin.gguf', mimeType: '', buffer });
+  await expect.poll(async () => (await ownTab.status()).model?.id).toBe('twin');
+  await expectReferenceTokens(ownTab);
+});

@@ -1,9 +1,10 @@
-import type { BrowserContext, BrowserType, Page } from 'playwright-core';
+import type { BrowserContext, BrowserType } from 'playwright-core';
 
 import { findBrowser } from '../browser/find-browser.ts';
 import { importChromium } from './import-chromium.ts';
 import { SERVING_ARGUMENTS } from '../browser/launch-arguments.ts';
 import { BridgeError, reasonOf } from '../errors.ts';
+import { createProfile } from './profile-folder.ts';
 import { keepTab, type HeadlessTab, type KeepTabOptions } from './keep-tab.ts';
 import type { OwnBrowser } from '../tabs/own-browser.ts';
 
@@ -23,11 +24,12 @@ export const OWN_ORIGIN = 'http://tabserve.localhost';
  * Keeps the page open in a browser without a window, with WebGPU, until the signal aborts. The browser ends with the process.
  *
  * @param url The page's address at `OWN_ORIGIN`.
- * @throws BridgeError if playwright-core isn't installed, no browser is found, it does not start, its profile is in use, or it
- *   fails too many times in a row.
+ * @throws BridgeError if playwright-core isn't installed, no browser is found, it does not start, its profile is in use or can't be
+ *   written, or it fails too many times in a row.
  */
 export async function keepHeadlessTab(url: string, options: HeadlessOptions): Promise<void> {
   const chromium = await importChromium();
+  if (options.profile !== '') await createProfile(options.profile, OWN_ORIGIN);
   const { path } = await findBrowser().catch((error: unknown) => {
     const message = `${reasonOf(error)} Or leave out --headless to use your own browser.`;
     throw new BridgeError('NO_HEADLESS_TAB', message, error);
@@ -46,22 +48,12 @@ async function openTab(
     await context.addCookies([{ ...cookie, url, httpOnly: true, sameSite: 'Strict' }]);
     const [page = await context.newPage()] = context.pages();
     page.once('crash', () => end('the page has crashed.'));
-    await allowStorage(context, page);
     await page.goto(url);
   } catch (error) {
     await context.close();
     throw error;
   }
   return { ended, close: () => context.close() };
-}
-
-/**
- * Without the permission, a browser that no person uses evicts stored models when the disk is full. The permission lasts as long
- * as the session.
- */
-async function allowStorage(context: BrowserContext, page: Page): Promise<void> {
-  const session = await context.newCDPSession(page);
-  await session.send('Browser.grantPermissions', { origin: OWN_ORIGIN, permissions: ['durableStorage'] });
 }
 
 /** Chromium has no sandbox for root, or on systems that deny it user namespaces. */

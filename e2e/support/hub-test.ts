@@ -6,6 +6,7 @@ import type { ModelLoad, StoredModel } from '../../src/protocol/models.ts';
 import type { TabserveStatus } from '../../src/protocol/status.ts';
 import { CHAT_MODEL, chatCheckpoint } from '../../tools/hub-server/checkpoints/chat-checkpoint.ts';
 import { DECODERS } from '../../tools/hub-server/checkpoints/decoders.ts';
+import { ggufCheckpoint } from '../../tools/hub-server/checkpoints/gguf-checkpoint.ts';
 import { jsonFile, type GeneratedFile } from '../../tools/hub-server/checkpoints/generated-file.ts';
 import { createRepository, type HubRepository } from '../../tools/hub-server/hub-repository.ts';
 import { startHubServer, type HubServer } from '../../tools/hub-server/hub-server.ts';
@@ -25,6 +26,8 @@ import { expect, test as base } from './test.ts';
 
 /** The embedded model under another name: it is small, and PyTorch's results for it are known. */
 export const TWIN = 'tests/twin';
+/** The twin as llama.cpp's converter would write it: in two files, so that one has to be named. */
+export const GGUF_TWIN = 'tests/twin-gguf';
 /** The page's policy forbids it, and nothing listens there. Playwright lists a request that a redirect to it would have made. */
 export const FORBIDDEN_URL = 'http://127.0.0.1:9/';
 export const WEIGHTS = 'model.safetensors';
@@ -84,7 +87,7 @@ export const test = base.extend<HubTestFixtures, HubWorkerFixtures>({
         await createRepository(TWIN, twinFiles()),
         await createRepository(CHAT_MODEL, chatCheckpoint()),
         await createRepository(SMALLEST_CHAT_MODEL, chatCheckpoint()),
-        ...(await Promise.all([...twins, ...decoderRepositories()])),
+        ...(await Promise.all([...twins, ...decoderRepositories(), ...ggufRepositories()])),
       ]);
       const page = await serveBuiltPage(hub.url);
       await provide({ hub, pageUrl: page.url });
@@ -138,6 +141,20 @@ function decoderRepositories(): Promise<HubRepository>[] {
     ...Array.from(DECODERS, ([id, generate]) => createRepository(id, generate())),
     createRepository(UNKNOWN_ROPE, new Map([...sharded, ['config.json', jsonFile(config)]])),
     createRepository(MISSING_SHARD, new Map([...sharded].filter(([name]) => !name.includes('00002-of')))),
+  ];
+}
+
+/** Mistral is left out: its window has no place in a GGUF file. */
+function ggufRepositories(): Promise<HubRepository>[] {
+  const decoders = [...DECODERS].filter(([id]) => !id.endsWith('mistral'));
+  return [
+    ggufCheckpoint(twinFiles()).then((bytes) => {
+      const copies = ['twin-F32.gguf', 'twin-f32-copy.gguf'].map((name) => [name, bytes] as const);
+      return createRepository(GGUF_TWIN, new Map(copies));
+    }),
+    ...decoders.map(async ([id, generate]) =>
+      createRepository(`${id}-gguf`, new Map([['model.gguf', await ggufCheckpoint(generate())]])),
+    ),
   ];
 }
 

@@ -17,6 +17,8 @@ import { MAX_NAME_LENGTH } from '../protocol/wire.ts';
 export type ModelReference = string | FileSystemDirectoryHandle | Iterable<File>;
 
 export interface SourceOptions {
+  /** A GGUF file of the repository. `owner/name:Q4_K_M` names one by its type. */
+  readonly file?: string | undefined;
   /** A branch, a tag or a commit; `main` by default. */
   readonly revision?: string | undefined;
   /**
@@ -42,9 +44,10 @@ const DEFAULT_HUB = 'https://huggingface.co';
 
 const ADDRESS = /^(?:\.{0,2}\/|https?:\/\/)/i;
 
-const ID = /^(?!\.)[\w.-]+(?:\/(?!\.)[\w.-]+)?$/;
+const ID = /^(?!\.)[\w.-]+(?:\/(?!\.)[\w.-]+)?(?::[\w.-]+)?$/;
 
 interface NamedSourceOptions {
+  readonly file?: string | undefined;
   readonly revision?: string | undefined;
   readonly hub?: string | undefined;
 }
@@ -60,7 +63,9 @@ export async function toModelSource(
   }
   const files = [...model];
   const [folder = ''] = files[0]?.webkitRelativePath.split('/') ?? [];
-  return { type: 'files', name: folder || 'files', files };
+  const [single, ...others] = files;
+  const name = folder || (single && others.length === 0 ? single.name.replace(/\.gguf$/, '') : 'files');
+  return { type: 'files', name, files };
 }
 
 /** @throws InvalidOptionError. */
@@ -81,21 +86,22 @@ export function keepStored(): void {
 
 function toNamedSource(
   model: string,
-  { revision = 'main', hub = DEFAULT_HUB }: NamedSourceOptions,
+  { file, revision = 'main', hub = DEFAULT_HUB }: NamedSourceOptions,
 ): Exclude<FirstSource, { type: 'none' }> {
   if (model === EMBEDDED_MODEL) return { type: 'embedded' };
   if (isAddress(model)) return { type: 'address', url: folderUrl(model) };
-  if (!isModelId(model)) {
+  const id = file === undefined ? model : `${model}:${file}`;
+  if (!isModelId(id)) {
     throw InvalidOptionError.of(
       'model',
       'a Hugging Face model ID such as `openai-community/gpt2`, or the address of a folder, which begins with `/`, `./` or `https://`',
       model,
     );
   }
-  return { type: 'hub', id: model, revision: requireName('revision', revision), hub: originOf(hub) };
+  return { type: 'hub', id, revision: requireName('revision', revision), hub: originOf(hub) };
 }
 
-/** Whether this can be an ID of the hub: `owner/name`, or the name alone. */
+/** Whether this can be an ID of the hub: `owner/name`, or the name alone; perhaps with a GGUF file, as in `owner/name:Q4_K_M`. */
 export function isModelId(model: string): boolean {
   return ID.test(model) && model.length <= MAX_NAME_LENGTH;
 }

@@ -48,7 +48,7 @@ function inMemory(bytes: Uint8Array): HubContent {
 async function describe(path: string, content: HubContent): Promise<HubFile> {
   const { size } = content;
   const read = content.read.bind(content);
-  if (!path.endsWith('.safetensors')) {
+  if (!/\.(?:safetensors|gguf)$/.test(path)) {
     const oid = await digestOf(createHash('sha1').update(`blob ${size}\0`), content);
     return { size, read, oid, sha256: undefined };
   }

@@ -2,7 +2,9 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createInterface } from 'node:readline';
 import { text } from 'node:stream/consumers';
+import { chromium } from 'playwright/test';
 
+import { OWN_ORIGIN } from '../../../bridge/cli/headless.ts';
 import { CHAT_MODEL, chatCheckpoint } from '../../../tools/hub-server/checkpoints/chat-checkpoint.ts';
 import { createRepository } from '../../../tools/hub-server/hub-repository.ts';
 import { startHubServer } from '../../../tools/hub-server/hub-server.ts';
@@ -12,10 +14,10 @@ import { expect, test } from '../app-page.ts';
 import type { InstalledPackage } from '../installed-package.ts';
 import { familyOf, runningOf } from '../processes.ts';
 
-const HEADLESS = ['--headless', '--backend', 'wasm', '--port', '0'];
+const COMMAND = ['--no-install', 'tabserve', '--headless', '--backend', 'wasm', '--port', '0'];
 
 function spawnCommand({ folder }: InstalledPackage, options: readonly string[]) {
-  return spawn('npx', ['--no-install', 'tabserve', ...HEADLESS, ...options], {
+  return spawn('npx', [...COMMAND, ...options], {
     cwd: folder,
     // A terminal sends Ctrl+C to the whole group.
     detached: true,
@@ -93,7 +95,22 @@ test('a model of the hub is downloaded once: the next start answers the same cha
     await hub.close();
   }
   expect(answers[1], 'on another port, without the hub').toEqual(answers[0]);
+  expect(await isPersistent(profile), 'the browser never evicts the model').toBe(true);
 });
+
+/** Whether a full disk leaves the storage of the server's page alone. */
+async function isPersistent(profile: string): Promise<boolean> {
+  const { browserPath: executablePath } = requireEnvironment();
+  const context = await chromium.launchPersistentContext(profile, { executablePath });
+  try {
+    const page = await context.newPage();
+    await page.route(`${OWN_ORIGIN}/`, (route) => route.fulfill({ contentType: 'text/html', body: '' }));
+    await page.goto(`${OWN_ORIGIN}/`);
+    return await page.evaluate(() => navigator.storage.persisted());
+  } finally {
+    await context.close();
+  }
+}
 
 async function expectProfileInUse(
   place: InstalledPackage,

@@ -40,6 +40,19 @@ export class ModelFileCorruptError extends codedError('ModelFileCorruptError', '
   }
 }
 
+/** A repository or a folder has several GGUF files, or not the one that was asked for. */
+export class GgufChoiceError extends codedError('GgufChoiceError', 'GGUF_FILE_UNCLEAR') {
+  /** @param wanted Empty where none was asked for. */
+  static of(wanted: string, names: readonly string[]): GgufChoiceError {
+    const among =
+      wanted === '' ? 'There are several GGUF files' : `No single GGUF file matches ${shown(wanted)}`;
+    const list = names.length === 0 ? 'there is none' : `there are ${shown(names.join(', '), MAX_DETAIL)}`;
+    return new GgufChoiceError(
+      `${among}: ${list}. Name one, as in \`owner/name:Q8_0\` or \`{ file: 'name.gguf' }\`.`,
+    );
+  }
+}
+
 /** The files are fine, but Tabserve cannot run this kind of model. */
 export class UnsupportedModelError extends codedError('UnsupportedModelError', 'UNSUPPORTED_MODEL') {
   static of(detail: string): UnsupportedModelError {

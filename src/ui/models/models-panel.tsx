@@ -68,7 +68,8 @@ export function ModelsPanel() {
           />
         </div>
         <div className="actions">
-          <FolderPicker onPick={load} />
+          <FilePicker label="Or a folder from your disk, picked or dropped:" isFolder onPick={load} />
+          <FilePicker label="Or a GGUF file:" onPick={load} />
           {!isEmbedded && (
             <Button variant="quiet" onClick={() => load(EMBEDDED)}>
               Back to {EMBEDDED}, which comes with the page
@@ -88,7 +89,7 @@ function IdField({ id, onChange }: { readonly id: string; readonly onChange: (id
       <input
         type="text"
         value={id}
-        placeholder="owner/name"
+        placeholder="owner/name or owner/name:Q4_K_M"
         autoComplete="off"
         spellCheck={false}
         onChange={(event) => onChange(event.target.value)}
@@ -97,20 +98,33 @@ function IdField({ id, onChange }: { readonly id: string; readonly onChange: (id
   );
 }
 
-function FolderPicker({ onPick }: { readonly onPick: (files: readonly File[]) => void }) {
+interface FilePickerProps {
+  readonly label: string;
+  /** Whether a folder is picked; else a GGUF file, or all parts of one. */
+  readonly isFolder?: boolean;
+  readonly onPick: (files: readonly File[]) => void;
+}
+
+function FilePicker({ label, isFolder = false, onPick }: FilePickerProps) {
   const id = useId();
   const pick = ({ target }: ChangeEvent<HTMLInputElement>): void => {
     const files = [...(target.files ?? [])];
-    // Lets the same folder be picked again.
+    // Lets the same files be picked again.
     target.value = '';
     if (files.length > 0) onPick(files);
   };
   return (
     <>
       <label htmlFor={id} className="muted">
-        Or a folder from your disk, picked or dropped:
+        {label}
       </label>
-      <input id={id} type="file" multiple onChange={pick} {...{ webkitdirectory: '' }} />
+      <input
+        id={id}
+        type="file"
+        multiple
+        onChange={pick}
+        {...(isFolder ? { webkitdirectory: '' } : { accept: '.gguf' })}
+      />
     </>
   );
 }

@@ -14,7 +14,7 @@ export interface Shape {
 }
 
 /** The base of SmolLM2's rotary frequencies. */
-export const ROPE_THETA = 100_000;
+const ROPE_THETA = 100_000;
 
 export const SHAPES: readonly Shape[] = [
   gpt2('gpt2-124m', 'GPT-2, 124 M', {

@@ -2,22 +2,19 @@ import { copyFile, mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 
+import { ggufCheckpoint } from '../../hub-server/checkpoints/gguf-checkpoint.ts';
 import { writeCheckpoints } from '../../hub-server/checkpoints/write-checkpoints.ts';
-import { readLlamaConfig } from '../../../src/worker/models/llama/config.ts';
-import { readCheckpoint, readCheckpointAs } from '../peers/models/checkpoint.ts';
-import { encodeGpt2Gguf } from '../peers/models/gpt2-gguf.ts';
-import type { GgufType } from '../peers/models/gguf.ts';
-import { encodeLlamaGguf } from '../peers/models/llama-gguf.ts';
+import type { GgufType } from '../../../src/worker/testing/gguf-builder.ts';
 import { buildStandardModel, type ExportedDtype } from '../peers/models/standard-interface.ts';
 import type { Precision } from './contender.ts';
-import { ROPE_THETA, type Shape } from './shapes.ts';
+import type { Shape } from './shapes.ts';
 
 /** Returns transformers.js's name for a precision. On an adapter with `shader-f16`, the part that our q4 leaves unquantized is fp16. */
 export function exportedDtypeOf(precision: Precision, hasShaderF16: boolean): ExportedDtype {
   return precision === 'q4' && hasShaderF16 ? 'q4f16' : precision;
 }
 
-const GGUF_TYPES: Readonly<Record<Precision, GgufType>> = { fp32: 'f32', fp16: 'f16', q4: 'q4_0' };
+const GGUF_TYPES: Readonly<Record<Precision, GgufType>> = { fp32: 'F32', fp16: 'F16', q4: 'Q4_0' };
 
 /** The suffix of transformers.js's file name for each dtype. */
 const ONNX_SUFFIXES: Readonly<Record<ExportedDtype, string>> = {
@@ -55,16 +52,10 @@ export async function writePeerFiles(
   // A list of prompts needs a padding token.
   const name = 'tokenizer_config.json';
   await copyJson(join(folder, name), join(onnxFolder, name), { pad_token: '<|endoftext|>' });
-  await writeFile(`${folder}.gguf`, await encodeGguf(url, shape, GGUF_TYPES[precision]));
+  await writeFile(`${folder}.gguf`, await ggufCheckpoint(shape.generate(), GGUF_TYPES[precision]));
 }
 
 async function copyJson(source: string, target: string, added: object): Promise<void> {
   const fields: object = JSON.parse(await readFile(source, 'utf8'));
   await writeFile(target, JSON.stringify({ ...fields, ...added }));
-}
-
-async function encodeGguf(folder: URL, { family }: Shape, type: GgufType): Promise<Uint8Array> {
-  if (family === 'gpt2') return encodeGpt2Gguf(await readCheckpoint(folder), type);
-  const checkpoint = await readCheckpointAs(folder, (config) => readLlamaConfig(config, undefined));
-  return encodeLlamaGguf({ ...checkpoint, ropeTheta: ROPE_THETA }, type);
 }

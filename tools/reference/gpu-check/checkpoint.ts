@@ -6,8 +6,11 @@ import { seededTensors } from '../../../src/worker/runtime/gpu-check/seeded-tens
 export async function checkpointOf(config: object, seed: number): Promise<Uint8Array> {
   const model = readModel(config, undefined);
   const sources = [...seededTensors(model, seed).values()].flat();
-  const tensors = sources.map(async ({ name, shape, dtype, file, begin, end }) => {
-    return [`${model.tensorPrefix}${name}`, { dtype, shape, bytes: await file.read(begin, end) }] as const;
+  const tensors = sources.map(async ({ name, shape, file, begin, end }) => {
+    return [
+      `${model.tensorPrefix}${name}`,
+      { dtype: 'F32', shape, bytes: await file.read(begin, end) },
+    ] as const;
   });
   return safetensorsFile(Object.fromEntries(await Promise.all(tensors)));
 }

@@ -1,7 +1,7 @@
 import type { Model, SkippedTensor } from '../family.ts';
 import { bytesIn, type ByteRange } from './byte-ranges.ts';
 import type { RandomAccessFile } from './checkpoint-files.ts';
-import type { FloatDtype } from './float-formats.ts';
+import type { WeightDtype } from './float-formats.ts';
 import type { TensorView } from './safetensors.ts';
 
 /** One `.safetensors` file of a checkpoint. */
@@ -16,7 +16,7 @@ export interface WeightFile {
 export interface CheckpointTensor extends TensorView {
   /** As in the checkpoint, without the prefix. */
   readonly name: string;
-  readonly dtype: FloatDtype;
+  readonly dtype: WeightDtype;
   readonly file: RandomAccessFile;
 }
 

@@ -3,7 +3,6 @@ import { yieldToHost } from '../../../platform/yield-to-host.ts';
 import { safetensorsFile } from '../../testing/safetensors-builder.ts';
 import type { ModelTensor } from '../model-config.ts';
 import type { CheckpointTensor } from './checkpoint.ts';
-import type { FloatDtype } from './float-formats.ts';
 import { layOut } from './packed-weights.ts';
 import { convertWeights, packInMemory, SLICE_BYTES } from './convert-weights.ts';
 import { planModel } from './model-plan.ts';
@@ -179,7 +178,7 @@ function sourceOf(
   name: string,
   values: Float32Array,
   shape: readonly number[],
-  dtype: FloatDtype,
+  dtype: 'F32' | 'F16' | 'BF16',
   reads: number[] = [],
 ): CheckpointTensor {
   const encoded = {

@@ -118,13 +118,13 @@ async function* slicesOf(sources: readonly CheckpointTensor[], packed: PackedTen
   freeBuffer(values);
 }
 
-/** Reads one source after another, some rows at a time. */
+/** Reads one source after another, some rows at a time, or whole where it has to be restored. */
 async function* rowsOf(sources: readonly CheckpointTensor[]): AsyncGenerator<Slice> {
   let firstRow = 0;
   for (const source of sources) {
     const [allRows = 1] = source.shape;
     const rowBytes = (source.end - source.begin) / allRows;
-    const rowsAtOnce = Math.max(1, Math.floor(SLICE_BYTES / rowBytes));
+    const rowsAtOnce = source.restore ? allRows : Math.max(1, Math.floor(SLICE_BYTES / rowBytes));
     for (let row = 0; row < allRows; row += rowsAtOnce) {
       const numRows = Math.min(rowsAtOnce, allRows - row);
       const values = await readValues(source, row * rowBytes, (row + numRows) * rowBytes);
@@ -137,7 +137,7 @@ async function* rowsOf(sources: readonly CheckpointTensor[]): AsyncGenerator<Sli
 
 /** @param begin Offset in the tensor, in bytes. */
 async function readValues(
-  { begin: start, file, name, dtype }: CheckpointTensor,
+  { begin: start, file, name, dtype, restore }: CheckpointTensor,
   begin: number,
   end: number,
 ): Promise<Float32Array<ArrayBuffer>> {
@@ -149,6 +149,7 @@ async function readValues(
   // The sum is finite only if every value is.
   if (!Number.isFinite(sum(values)))
     throw ModelFileCorruptError.of(file.name, `tensor ${name} holds values that are not numbers`);
+  restore?.(values);
   return values;
 }
 

@@ -1,14 +1,21 @@
 import { ModelFileCorruptError, UnsupportedModelError } from '../../../protocol/errors/model.ts';
 import type { Model } from '../family.ts';
 import { listSources, type ModelTensor, type TensorSource } from '../model-config.ts';
-import type { RandomAccessFile } from './checkpoint-files.ts';
+import type { CheckpointFiles, RandomAccessFile } from './checkpoint-files.ts';
 import type { Checkpoint, CheckpointTensor } from './checkpoint.ts';
+import { isWeightDtype } from './float-formats.ts';
 import type { TensorView } from './safetensors.ts';
 
 /** A weight file and what its header lists. */
 export interface IndexedFile {
   readonly file: RandomAccessFile;
   readonly tensors: ReadonlyMap<string, TensorView>;
+}
+
+/** The files of a checkpoint, or those that stand for them. */
+export interface CheckpointSource extends CheckpointFiles {
+  /** The weights and their tensors, where no safetensors files hold them. */
+  readonly weights?: readonly IndexedFile[];
 }
 
 type FoundTensor = TensorView & Pick<CheckpointTensor, 'file'>;
@@ -50,7 +57,7 @@ function requireTensor(
     );
   }
   const { dtype } = tensor;
-  if (dtype === 'F32' || dtype === 'F16' || dtype === 'BF16') return { ...tensor, name, dtype };
+  if (isWeightDtype(dtype)) return { ...tensor, name, dtype };
   throw UnsupportedModelError.of(`tensor ${name} is stored as ${dtype}, not as F32, F16 or BF16`);
 }
 

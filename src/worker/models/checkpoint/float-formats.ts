@@ -1,10 +1,17 @@
-/** The dtypes of safetensors that weights may be stored in. */
-export type FloatDtype = 'F32' | 'F16' | 'BF16';
+import { decodeBlocks, isBlockDtype, type BlockDtype } from './block-formats.ts';
+
+/** The formats that weights may be stored in. */
+export type WeightDtype = 'F32' | 'F16' | 'BF16' | BlockDtype;
+
+export function isWeightDtype(dtype: string): dtype is WeightDtype {
+  return dtype === 'F32' || dtype === 'F16' || dtype === 'BF16' || isBlockDtype(dtype);
+}
 
 const LARGEST_F16 = 65_504;
 
-/** Decodes little-endian values exactly, infinities and NaN included. F32 may share the buffer. */
-export function readFloats(bytes: Uint8Array<ArrayBuffer>, dtype: FloatDtype): Float32Array<ArrayBuffer> {
+/** Decodes little-endian values or whole blocks exactly, infinities and NaN included. F32 may share the buffer. */
+export function readFloats(bytes: Uint8Array<ArrayBuffer>, dtype: WeightDtype): Float32Array<ArrayBuffer> {
+  if (isBlockDtype(dtype)) return decodeBlocks(bytes, dtype);
   // Typed arrays have to start at multiples of their elements' size.
   if (bytes.byteOffset !== 0) return readFloats(new Uint8Array(bytes), dtype);
   if (dtype === 'F32') return new Float32Array(bytes.buffer, 0, bytes.byteLength / 4);

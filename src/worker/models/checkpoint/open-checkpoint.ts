@@ -2,7 +2,7 @@ import { isRecord } from '../../../platform/is-record.ts';
 import { ModelFileCorruptError } from '../../../protocol/errors/model.ts';
 import { readModel } from '../families.ts';
 import type { Model } from '../family.ts';
-import { findTensors, withoutPrefix, type IndexedFile } from './find-tensors.ts';
+import { findTensors, withoutPrefix, type CheckpointSource, type IndexedFile } from './find-tensors.ts';
 import { readSafetensorsIndex } from './safetensors.ts';
 import { missingRanges } from './byte-ranges.ts';
 import type { Checkpoint, ModelFiles, WeightFile } from './checkpoint.ts';
@@ -20,7 +20,7 @@ const SHARD_NAME = /^[^/\\]+\.safetensors$/;
  *
  * @throws ModelFileMissingError, ModelFileCorruptError, UnsupportedModelError.
  */
-export async function openCheckpoint(files: CheckpointFiles): Promise<Checkpoint> {
+export async function openCheckpoint(files: CheckpointSource): Promise<Checkpoint> {
   return readCheckpoint(files, await readModelFiles(files));
 }
 
@@ -44,7 +44,7 @@ export async function readModelFiles(files: CheckpointFiles): Promise<ModelFiles
  *
  * @throws ModelFileMissingError, ModelFileCorruptError, UnsupportedModelError.
  */
-export async function readCheckpoint(files: CheckpointFiles, modelFiles: ModelFiles): Promise<Checkpoint> {
+export async function readCheckpoint(files: CheckpointSource, modelFiles: ModelFiles): Promise<Checkpoint> {
   const { model } = modelFiles;
   // Headers take several round trips, a tokenizer one long one.
   const [indexed, tokenizerFiles] = await Promise.all([indexWeightFiles(files), readTokenizerFiles(files)]);
@@ -56,7 +56,8 @@ export async function readCheckpoint(files: CheckpointFiles, modelFiles: ModelFi
   };
 }
 
-async function indexWeightFiles(files: CheckpointFiles): Promise<readonly IndexedFile[]> {
+async function indexWeightFiles(files: CheckpointSource): Promise<readonly IndexedFile[]> {
+  if (files.weights) return files.weights;
   const whole = await files.open(WHOLE);
   if (whole) return [{ file: whole, tensors: await readSafetensorsIndex(whole) }];
   const shards = await readShardNames(files);

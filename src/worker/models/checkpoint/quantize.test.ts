@@ -1,8 +1,12 @@
 import { describe, expect, it } from 'vitest';
+import reference from '../../../../tools/reference/fixtures/gguf-blocks-reference.json' with { type: 'json' };
+import { decodeBlocks } from './block-formats.ts';
 import { quantizeRows, type QuantizedRows } from './quantize.ts';
 import { QUANTIZATION_ERROR } from './test-support.ts';
 
 const NUM_ROWS = 3;
+/** In the reference of a type. */
+const NUM_BLOCKS = 4;
 const LENGTH = 64;
 
 /** Anything but regular: the sines of squares. */
@@ -55,6 +59,20 @@ describe.each([8, 4] as const)('quantizeRows to %d bits', (bits) => {
     expect(dequantize(rows, bits).every((value) => value === 0)).toBe(true);
     expect(rows.error).toEqual({ errorSquares: 0, weightSquares: 0 });
   });
+});
+
+it.each([
+  ['Q8_0', 8],
+  ['Q4_0', 4],
+] as const)("keeps every weight of GGUF's %s blocks", (dtype, bits) => {
+  const { bytes } = reference[dtype];
+  const blocks = Uint8Array.from(atob(bytes), (character) => character.charCodeAt(0));
+  // A writer gives the largest weight the end of the range.
+  const size = blocks.byteLength / NUM_BLOCKS;
+  for (let block = 0; block < NUM_BLOCKS; block++) blocks[block * size + 2] = bits === 8 ? 127 : 0;
+  const values = decodeBlocks(blocks, dtype);
+  const rows = quantizeRows({ values, numRows: NUM_BLOCKS, length: 32, rowStride: 32, stride: 1 }, bits);
+  expect(dequantize(rows, bits).map(Math.fround)).toEqual([...values].map((value) => value + 0));
 });
 
 /** As MatMulNBits reads them. */

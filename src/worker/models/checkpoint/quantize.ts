@@ -28,7 +28,7 @@ export interface WeightMatrix {
 
 /**
  * Quantizes each 32 weights of a row to integers and a scale. The largest weight, whatever its sign, takes the end of the
- * range that has one step more. Then the scale is fitted to the integers by least squares.
+ * range that has one step more, or with 8 bits the other end if that is closer. Then the scale is fitted to the integers by least squares.
  */
 export function quantizeRows(matrix: WeightMatrix, bits: 8 | 4): QuantizedRows {
   const numBlocks = matrix.length / BLOCK_SIZE;
@@ -53,13 +53,31 @@ export function quantizeRows(matrix: WeightMatrix, bits: 8 | 4): QuantizedRows {
   return { values, scales, error: { errorSquares, weightSquares } };
 }
 
-/** Fills `codes` with integers from 0 to 2 * numLevels - 1, where numLevels stands for zero. */
+/**
+ * Fills `codes` with integers from 0 to 2 * numLevels - 1, where numLevels stands for zero. A block of GGUF's Q8_0 has its largest weight
+ * at 127, one step before the end: there that grid is exact.
+ */
 function quantizeBlock(
   weights: Float32Array,
   codes: Uint8Array,
   numLevels: number,
 ): ErrorSum & { readonly scale: number } {
-  const first = extremeOf(weights) / -numLevels;
+  const extreme = extremeOf(weights);
+  const byEnd = quantizeBy(extreme / -numLevels, weights, codes, numLevels);
+  if (numLevels !== 128 || byEnd.errorSquares === 0) return byEnd;
+  const before = quantizeBy(extreme / (numLevels - 1), weights, codes, numLevels);
+  return before.errorSquares <= byEnd.errorSquares
+    ? before
+    : quantizeBy(extreme / -numLevels, weights, codes, numLevels);
+}
+
+/** @param first The scale that chooses the integers. Then the one that fits them best by least squares replaces it. */
+function quantizeBy(
+  first: number,
+  weights: Float32Array,
+  codes: Uint8Array,
+  numLevels: number,
+): ErrorSum & { readonly scale: number } {
   const inverse = first === 0 ? 0 : 1 / first;
   let [productSum, integerSum, weightSquares] = [0, 0, 0];
   for (let i = 0; i < BLOCK_SIZE; i++) {

@@ -1,4 +1,5 @@
 import { isRecord } from '../../../platform/is-record.ts';
+import type { BlockDtype } from './block-formats.ts';
 import type { RandomAccessFile } from './checkpoint-files.ts';
 import { ModelFileCorruptError } from '../../../protocol/errors/model.ts';
 
@@ -24,11 +25,13 @@ const BYTES_PER_ELEMENT = {
 export type SafetensorsDtype = keyof typeof BYTES_PER_ELEMENT;
 
 export interface TensorView {
-  readonly dtype: SafetensorsDtype;
+  readonly dtype: SafetensorsDtype | BlockDtype;
   readonly shape: readonly number[];
   /** Byte offsets from the start of the file, `end` exclusive; not necessarily aligned. */
   readonly begin: number;
   readonly end: number;
+  /** Puts all values into the order and form of `shape`, in place, where the file has them otherwise. */
+  readonly restore?: (values: Float32Array<ArrayBuffer>) => void;
 }
 
 const HEADER_LENGTH_BYTES = 8;

@@ -1,6 +1,9 @@
 import type { Clock } from '../../../batching/clock.ts';
 import type { LoadStage, DtypeChoice } from '../../../protocol/models.ts';
-import type { CheckpointFiles } from '../checkpoint/checkpoint-files.ts';
+import { localFiles, type CheckpointFiles } from '../checkpoint/checkpoint-files.ts';
+import { importPart } from '../../import-part.ts';
+import { chooseGguf } from '../gguf/choose-gguf.ts';
+import type { CheckpointSource } from '../checkpoint/find-tensors.ts';
 import { downloadBytesOf, type Checkpoint } from '../checkpoint/checkpoint.ts';
 import { convertWeights } from '../checkpoint/convert-weights.ts';
 import type { DeviceLimits } from '../checkpoint/device-fit.ts';
@@ -49,13 +52,23 @@ export async function fetchHubModel(
   const onRetry = (numFailures: number): void => {
     if (!isDownloading) options.report({ phase: 'resolve', loaded: numFailures, total: 0 });
   };
-  const client = new HubClient({ ...source, clock, signal, random: Math.random, onRetry, scope: globalThis });
+  const [id = '', wanted] = source.id.split(':');
+  const client = new HubClient({
+    ...source,
+    id,
+    clock,
+    signal,
+    random: Math.random,
+    onRetry,
+    scope: globalThis,
+  });
   const snapshot = await readHubSnapshot(client, source.revision);
   const origin: ModelOrigin = { ...source, commit: snapshot.commit };
   const parts = await store.openParts(origin);
   const remote = new RemoteCheckpoint({ client, snapshot, parts, signal });
   try {
-    const folder = await fetchAndConvert(remote, parts, origin, { ...options, report });
+    const files = await withGguf(remote, [...snapshot.files.keys()], wanted);
+    const folder = await fetchAndConvert(remote, files, parts, origin, { ...options, report });
     await parts.delete();
     return folder;
   } catch (error) {
@@ -72,21 +85,40 @@ export async function fetchHubModel(
 /** Stores a model from files that the user has picked. @throws As `fetchHubModel`. */
 export async function importModel(
   name: string,
-  files: CheckpointFiles,
+  picked: readonly File[],
   options: FetchOptions,
 ): Promise<ModelFolder> {
+  const files = await withGguf(
+    localFiles(picked),
+    picked.map((file) => file.name),
+    undefined,
+  );
   const { checkpoint, plan } = await planCheckpoint(files, options);
   const origin: ModelOrigin = { id: name, hub: '', revision: '', commit: '' };
   return convert(checkpoint, plan, origin, options);
 }
 
+/** The GGUF file among the files that is wanted, or that is there in place of safetensors, as a checkpoint. */
+async function withGguf(
+  files: CheckpointFiles,
+  names: readonly string[],
+  wanted: string | undefined,
+): Promise<CheckpointSource> {
+  if (wanted === undefined && names.includes('config.json')) return files;
+  const name = chooseGguf(names, wanted);
+  if (name === undefined) return files;
+  const { ggufFiles } = await importPart(() => import('../gguf/gguf-files.ts'));
+  return ggufFiles(files, name);
+}
+
 async function fetchAndConvert(
   remote: RemoteCheckpoint,
+  files: CheckpointSource,
   parts: Parts,
   origin: ModelOrigin,
   options: FetchOptions,
 ): Promise<ModelFolder> {
-  const { checkpoint, plan } = await planCheckpoint(remote, options);
+  const { checkpoint, plan } = await planCheckpoint(files, options);
   const { weightFiles } = checkpoint;
   const report = (stage: LoadStage): void => options.report({ ...stage, memoryBytes: plan.deviceBytes });
   await parts.note(downloadBytesOf(weightFiles));
@@ -103,7 +135,7 @@ async function fetchAndConvert(
 
 /** Refuses a model that cannot run here by its `config.json`, before anything else is fetched. */
 async function planCheckpoint(
-  files: CheckpointFiles,
+  files: CheckpointSource,
   { dtype, device }: FetchOptions,
 ): Promise<{ readonly checkpoint: Checkpoint; readonly plan: ModelPlan }> {
   const modelFiles = await readModelFiles(files);

@@ -52,7 +52,7 @@ export class RemoteCheckpoint implements CheckpointFiles {
     if (!facts) return undefined;
     const file = this.#open.get(name) ?? { ...facts, part: await parts.open(name, facts.size) };
     this.#open.set(name, file);
-    if (name.endsWith('.safetensors')) {
+    if (/\.(?:safetensors|gguf)$/.test(name)) {
       return { name, size: facts.size, read: (begin, end) => this.#read(file, begin, end) };
     }
     return memoryFile(name, await this.#fetchWhole(file));

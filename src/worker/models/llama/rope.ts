@@ -27,6 +27,7 @@ const SCALINGS: ReadonlyMap<unknown, Scaling> = new Map<unknown, Scaling>([
   ['dynamic', unscaled],
   ['linear', linear],
   ['llama3', llama3],
+  ['factors', byFactors],
   ['yarn', yarn],
 ]);
 
@@ -80,6 +81,18 @@ function linear(parameters: Fields, defaults: RopeDefaults): Rope {
   const factor = positiveNumber(parameters, 'factor');
   const { frequencies, attentionFactor } = unscaled(parameters, defaults);
   return { frequencies: frequencies.map((frequency) => fround(frequency / factor)), attentionFactor };
+}
+
+/** GGUF files have what `llama3` yields: a factor for each frequency. */
+function byFactors(parameters: Fields, defaults: RopeDefaults): Rope {
+  const { factors } = parameters;
+  const { frequencies, attentionFactor } = unscaled(parameters, defaults);
+  if (!Array.isArray(factors) || factors.length !== frequencies.length)
+    throw UnsupportedModelError.of(`the rope has no ${frequencies.length} factors`);
+  return {
+    frequencies: frequencies.map((frequency, i) => fround(frequency / Number(factors[i]))),
+    attentionFactor,
+  };
 }
 
 /** Slow frequencies are divided by a factor, fast ones stay, and those between get a share of both. */

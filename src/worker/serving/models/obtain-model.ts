@@ -1,7 +1,6 @@
 import { systemClock } from '../../../batching/clock.ts';
 import type { DeviceLimits } from '../../models/checkpoint/device-fit.ts';
 import { hasFloat16 } from '../../models/checkpoint/model-plan.ts';
-import { localFiles } from '../../models/checkpoint/checkpoint-files.ts';
 import type { ModelFolder } from '../../models/store/model-folder.ts';
 import type { ModelStore } from '../../models/store/model-store.ts';
 import { importPart } from '../../import-part.ts';
@@ -20,9 +19,8 @@ export async function obtainModel(
 ): Promise<ModelFolder> {
   const options = { store, dtype, device, clock: systemClock, report: job.report };
   if (source.type === 'files') {
-    const files = localFiles(source.files);
     const { importModel } = await importFetching();
-    return job.attempt((signal) => importModel(source.name, files, { ...options, signal }));
+    return job.attempt((signal) => importModel(source.name, source.files, { ...options, signal }));
   }
   const stored = (await store.folders()).find((folder) => isWanted(folder, source, dtype, device));
   if (stored) return stored;

@@ -12,8 +12,8 @@ export interface Weight {
 }
 
 /** A folder in the hub's layout, read whole. */
-export interface Checkpoint<Config = Gpt2Config> {
-  readonly config: Config;
+export interface Checkpoint {
+  readonly config: Gpt2Config;
   /** By the names of the family's tensors, which may join several of the checkpoint's. Conv1D weights are [in, out]. */
   readonly weights: ReadonlyMap<string, Weight>;
   readonly tokenizer: TokenizerJson;
@@ -31,16 +31,8 @@ export interface TokenizerJson {
 
 export const STORYTELLER = new URL('../../../../public/models/storyteller/', import.meta.url);
 
-/** @param folder URL of the folder, ending in `/`. */
-export function readCheckpoint(folder: URL): Promise<Checkpoint> {
-  return readCheckpointAs(folder, (config) => readGpt2Config(config, undefined));
-}
-
-/** Reads a checkpoint of any family, whose configuration `readConfig` reads. */
-export async function readCheckpointAs<Config>(
-  folder: URL,
-  readConfig: (config: Readonly<Record<string, unknown>>) => Config,
-): Promise<Checkpoint<Config>> {
+/** @param folder URL of the folder of a GPT-2 checkpoint, ending in `/`. */
+export async function readCheckpoint(folder: URL): Promise<Checkpoint> {
   const checkpoint = await openFolder(folder);
   const plan = planModel(checkpoint, 'fp32', { kind: 'wasm', memoryBytes: undefined });
   const { packed, weights: bytes } = await packInMemory(checkpoint, plan);
@@ -49,7 +41,7 @@ export async function readCheckpointAs<Config>(
     { shape, values: new Float32Array(bytes.slice(offset, offset + length).buffer) },
   ]);
   return {
-    config: readConfig(readJson(new URL('config.json', folder))),
+    config: readGpt2Config(readJson(new URL('config.json', folder)), undefined),
     weights: new Map(weights),
     tokenizer: readJson(new URL('tokenizer.json', folder)),
   };

@@ -2,9 +2,9 @@ import { copyFile, mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
+import { ggufCheckpoint } from '../../../hub-server/checkpoints/gguf-checkpoint.ts';
 import { readCheckpoint, STORYTELLER } from './checkpoint.ts';
 import { buildExportedModel } from './exported-graph.ts';
-import { encodeGpt2Gguf } from './gpt2-gguf.ts';
 
 /** Files that transformers.js reads as they are. */
 const COPIED = ['config.json', 'generation_config.json', 'tokenizer.json'];
@@ -17,7 +17,11 @@ export async function writePeerModels(modelsFolder: string): Promise<void> {
   await writeFile(join(onnxFolder, 'onnx', 'model.onnx'), buildExportedModel(checkpoint));
   await writeFile(join(onnxFolder, 'tokenizer_config.json'), await tokenizerConfigWithPadding());
   for (const name of COPIED) await copyFile(new URL(name, STORYTELLER), join(onnxFolder, name));
-  await writeFile(join(modelsFolder, 'storyteller.gguf'), encodeGpt2Gguf(checkpoint, 'f32'));
+  const names = ['config.json', 'tokenizer.json', 'model.safetensors'];
+  const files = await Promise.all(
+    names.map(async (name) => [name, new Uint8Array(await readFile(new URL(name, STORYTELLER)))] as const),
+  );
+  await writeFile(join(modelsFolder, 'storyteller.gguf'), await ggufCheckpoint(new Map(files)));
 }
 
 /** GPT-2 has no token for padding, and a list of prompts needs one: its end token, as is customary. */

@@ -1,0 +1,131 @@
+import type { Fields } from '../config-fields.ts';
+import type { TensorView } from '../checkpoint/safetensors.ts';
+
+/** Puts a tensor's values into the checkpoint's order, in place. */
+type Restore = (values: Float32Array<ArrayBuffer>) => void;
+
+const LAYER = /^blk\.(\d+)\.([a-z_]+)\.(weight|bias)$/;
+
+/** Names of a layer's modules; gemma3's norms differ. */
+const LLAMA_MODULES: Readonly<Record<string, string>> = {
+  attn_norm: 'input_layernorm',
+  ffn_norm: 'post_attention_layernorm',
+  attn_q: 'self_attn.q_proj',
+  attn_k: 'self_attn.k_proj',
+  attn_v: 'self_attn.v_proj',
+  attn_output: 'self_attn.o_proj',
+  attn_q_norm: 'self_attn.q_norm',
+  attn_k_norm: 'self_attn.k_norm',
+  ffn_gate: 'mlp.gate_proj',
+  ffn_up: 'mlp.up_proj',
+  ffn_down: 'mlp.down_proj',
+};
+
+const GEMMA_MODULES: Readonly<Record<string, string>> = {
+  ...LLAMA_MODULES,
+  ffn_norm: 'pre_feedforward_layernorm',
+  post_attention_norm: 'post_attention_layernorm',
+  post_ffw_norm: 'post_feedforward_layernorm',
+};
+
+const GPT2_MODULES: Readonly<Record<string, string>> = {
+  attn_norm: 'ln_1',
+  attn_qkv: 'attn.c_attn',
+  attn_output: 'attn.c_proj',
+  ffn_norm: 'ln_2',
+  ffn_up: 'mlp.c_fc',
+  ffn_down: 'mlp.c_proj',
+};
+
+const LLAMA_NAMES: Readonly<Record<string, string>> = {
+  'token_embd.weight': 'embed_tokens.weight',
+  'output_norm.weight': 'norm.weight',
+  'output.weight': 'lm_head.weight',
+};
+
+const GPT2_NAMES: Readonly<Record<string, string>> = {
+  'token_embd.weight': 'wte.weight',
+  'position_embd.weight': 'wpe.weight',
+  'output_norm.weight': 'ln_f.weight',
+  'output_norm.bias': 'ln_f.bias',
+  'output.weight': 'lm_head.weight',
+};
+
+/** The tensors under their names in a checkpoint of huggingface/transformers, with what llama.cpp did to them undone. */
+export function checkpointTensors(
+  tensors: ReadonlyMap<string, TensorView>,
+  config: Fields,
+): ReadonlyMap<string, TensorView> {
+  const nameOf = config['model_type'] === 'gpt2' ? gpt2Name : llamaName(config['model_type']);
+  return new Map(
+    Array.from(tensors, ([name, view]) => [
+      nameOf(name) ?? name,
+      { ...view, ...changeOf(name, view, config) },
+    ]),
+  );
+}
+
+function gpt2Name(name: string): string | undefined {
+  const [, layer, part = '', kind] = LAYER.exec(name) ?? [];
+  return layer === undefined ? GPT2_NAMES[name] : `h.${layer}.${GPT2_MODULES[part]}.${kind}`;
+}
+
+function llamaName(modelType: unknown): (name: string) => string | undefined {
+  const modules = modelType === 'gemma3_text' ? GEMMA_MODULES : LLAMA_MODULES;
+  return (name) => {
+    const [, layer, part = '', kind] = LAYER.exec(name) ?? [];
+    return layer === undefined ? LLAMA_NAMES[name] : `layers.${layer}.${modules[part]}.${kind}`;
+  };
+}
+
+/** llama.cpp permutes Llama's queries and keys, adds 1 to Gemma's norms, and transposes GPT-2's matrices. */
+function changeOf(
+  name: string,
+  { shape }: TensorView,
+  config: Fields,
+): { readonly shape?: readonly number[]; readonly restore?: Restore } {
+  const [rows = 1, columns = 1] = shape;
+  switch (config['model_type']) {
+    case 'llama': {
+      const part = LAYER.exec(name)?.[2];
+      const numHeads = Number(config[part === 'attn_q' ? 'num_attention_heads' : 'num_key_value_heads']);
+      const isPermuted = part === 'attn_q' || part === 'attn_k';
+      return isPermuted
+        ? { restore: (values) => unpermute(values, rows / numHeads, shape.length === 1 ? 1 : columns) }
+        : {};
+    }
+    case 'gemma3_text':
+      return name.endsWith('norm.weight') ? { restore: subtractOne } : {};
+    case 'gpt2':
+      return LAYER.test(name) && shape.length === 2
+        ? { shape: [columns, rows], restore: (values) => values.set(transposed(values, rows, columns)) }
+        : {};
+    default:
+      return {};
+  }
+}
+
+/** Pairs of a head that turn together stand side by side in GGUF, and half a head apart in a checkpoint. */
+function unpermute(values: Float32Array<ArrayBuffer>, headSize: number, rowLength: number): void {
+  const paired = values.slice();
+  const half = headSize / 2;
+  for (let row = 0; row < values.length / rowLength; row++) {
+    const [head, within] = [Math.floor(row / headSize), row % headSize];
+    const from = head * headSize + 2 * (within % half) + Math.floor(within / half);
+    values.set(paired.subarray(from * rowLength, (from + 1) * rowLength), row * rowLength);
+  }
+}
+
+function subtractOne(values: Float32Array): void {
+  for (let i = 0; i < values.length; i++) values[i] = (values[i] ?? 0) - 1;
+}
+
+function transposed(values: Float32Array, rows: number, columns: number): Float32Array {
+  const result = new Float32Array(values.length);
+  for (let row = 0; row < rows; row++) {
+    for (let column = 0; column < columns; column++) {
+      result[column * rows + row] = values[row * columns + column] ?? 0;
+    }
+  }
+  return result;
+}

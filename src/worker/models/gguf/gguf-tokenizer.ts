@@ -1,0 +1,238 @@
+import { ModelFileCorruptError, UnsupportedModelError } from '../../../protocol/errors/model.ts';
+import type { Fields } from '../config-fields.ts';
+import type { GgufHeader } from './read-gguf.ts';
+
+/** `tokenizer.ggml.token_type`, as llama.cpp numbers it. */
+const TOKEN_TYPE = { control: 3, userDefined: 4 } as const;
+
+const SPACE = '▁';
+
+const BYTE_LEVEL = { type: 'ByteLevel', add_prefix_space: false, trim_offsets: false, use_regex: true };
+const BYTES_ONLY = { ...BYTE_LEVEL, use_regex: false };
+
+/** Llama 3's split; Qwen's has single digits. */
+const splitAt = (digits: string) => ({
+  type: 'Split',
+  pattern: {
+    Regex: `(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\\r\\n\\p{L}\\p{N}]?\\p{L}+|${digits}| ?[^\\s\\p{L}\\p{N}]+[\\r\\n]*|\\s*[\\r\\n]+|\\s+(?!\\S)|\\s+`,
+  },
+  behavior: 'Isolated',
+  invert: false,
+});
+
+interface Splitting {
+  readonly normalizer?: Fields;
+  readonly preTokenizer: Fields;
+  /** Whether a token that is a whole piece is taken without merging. */
+  readonly ignoreMerges?: true;
+  /** Whether llama.cpp puts the first token before a text although the metadata doesn't say so. */
+  readonly addsBos?: true;
+}
+
+const GPT2: Splitting = { preTokenizer: BYTE_LEVEL };
+const LLAMA3: Splitting = {
+  preTokenizer: { type: 'Sequence', pretokenizers: [splitAt('\\p{N}{1,3}'), BYTES_ONLY] },
+  ignoreMerges: true,
+  addsBos: true,
+};
+
+/** By `tokenizer.ggml.pre`: how a text is cut before its pieces are merged. */
+const SPLITTINGS: ReadonlyMap<string, Splitting> = new Map<string, Splitting>([
+  ['default', GPT2],
+  ['gpt-2', GPT2],
+  [
+    'smollm',
+    {
+      preTokenizer: {
+        type: 'Sequence',
+        pretokenizers: [{ type: 'Digits', individual_digits: true }, BYTE_LEVEL],
+      },
+    },
+  ],
+  ['llama-bpe', LLAMA3],
+  ['llama3', LLAMA3],
+  [
+    'qwen2',
+    {
+      normalizer: { type: 'NFC' },
+      preTokenizer: { type: 'Sequence', pretokenizers: [splitAt('\\p{N}'), BYTES_ONLY] },
+    },
+  ],
+]);
+
+interface Tokens {
+  readonly fileName: string;
+  readonly tokens: readonly string[];
+  readonly metadata: GgufHeader['metadata'];
+}
+
+/**
+ * The `tokenizer.json` and `tokenizer_config.json` of a checkpoint with this metadata.
+ *
+ * @throws ModelFileCorruptError without a vocabulary; UnsupportedModelError for a tokenizer that is neither byte-level BPE nor
+ *   SentencePiece's, or cuts texts in a way that is not known.
+ */
+export function tokenizerOf(
+  { metadata }: GgufHeader,
+  fileName: string,
+): { readonly tokenizer: Fields; readonly tokenizerConfig: Fields } {
+  const tokens = stringsOf(metadata['tokenizer.ggml.tokens']);
+  if (tokens.length === 0) throw ModelFileCorruptError.of(fileName, 'it has no tokenizer');
+  const model = metadata['tokenizer.ggml.model'];
+  const given: Tokens = { fileName, tokens, metadata };
+  if (model !== 'gpt2' && model !== 'llama') {
+    throw UnsupportedModelError.of(
+      `${fileName} has a tokenizer of type ${nameOf(model)}, which is neither gpt2 nor llama`,
+    );
+  }
+  const { tokenizer, addsBos } = model === 'gpt2' ? byteLevelBpe(given) : sentencePiece(given);
+  return {
+    tokenizer: { ...tokenizer, added_tokens: addedTokens(given), post_processor: templateOf(given, addsBos) },
+    tokenizerConfig: {
+      ...Object.fromEntries(
+        ['bos', 'eos', 'unk'].map((name) => [`${name}_token`, tokenOf(given, name) ?? null]),
+      ),
+      chat_template: metadata['tokenizer.chat_template'] ?? null,
+    },
+  };
+}
+
+interface Encoding {
+  readonly tokenizer: Fields;
+  /** Whether a text begins with the first token where the metadata does not say. */
+  readonly addsBos: boolean;
+}
+
+function byteLevelBpe({ metadata, tokens, fileName }: Tokens): Encoding {
+  const pre = nameOf(metadata['tokenizer.ggml.pre'] ?? 'default');
+  const splitting = SPLITTINGS.get(pre);
+  if (!splitting) {
+    const known = [...SPLITTINGS.keys()].join(', ');
+    throw UnsupportedModelError.of(
+      `${fileName} cuts texts by the rules of ${pre}, and those of ${known} are known`,
+    );
+  }
+  const { normalizer = null, preTokenizer, ignoreMerges = false, addsBos = false } = splitting;
+  const merges = stringsOf(metadata['tokenizer.ggml.merges']);
+  return {
+    tokenizer: {
+      normalizer,
+      pre_tokenizer: preTokenizer,
+      decoder: BYTE_LEVEL,
+      model: { type: 'BPE', ignore_merges: ignoreMerges, vocab: vocabularyOf(tokens), merges },
+    },
+    addsBos,
+  };
+}
+
+function sentencePiece(given: Tokens): Encoding {
+  const { metadata, tokens } = given;
+  const isPrefixed = metadata['tokenizer.ggml.add_space_prefix'] !== false;
+  const replace = { type: 'Replace', pattern: { String: ' ' }, content: SPACE };
+  const restore = { type: 'Replace', pattern: { String: SPACE }, content: ' ' };
+  const strip = { type: 'Strip', content: ' ', start: 1, stop: 0 };
+  return {
+    tokenizer: {
+      normalizer: isPrefixed
+        ? { type: 'Sequence', normalizers: [{ type: 'Prepend', prepend: SPACE }, replace] }
+        : replace,
+      decoder: {
+        type: 'Sequence',
+        decoders: [restore, { type: 'ByteFallback' }, { type: 'Fuse' }, ...(isPrefixed ? [strip] : [])],
+      },
+      model: {
+        type: 'BPE',
+        byte_fallback: true,
+        fuse_unk: true,
+        unk_token: tokenOf(given, 'unk') ?? null,
+        vocab: vocabularyOf(tokens),
+        merges: mergesOf(tokens, numbersOf(metadata['tokenizer.ggml.scores'])),
+      },
+    },
+    addsBos: true,
+  };
+}
+
+/**
+ * SentencePiece has a score per token in place of merges: the pair whose joint token has the highest score is merged first. The
+ * order among equal scores is that of huggingface/transformers.
+ */
+function mergesOf(
+  tokens: readonly string[],
+  scores: readonly number[],
+): readonly (readonly [string, string])[] {
+  const ids = new Map(tokens.map((token, id) => [token, id]));
+  const merges = tokens.flatMap((token, id) =>
+    Array.from(
+      { length: Math.max(0, token.length - 1) },
+      (_, i) => [token.slice(0, i + 1), token.slice(i + 1)] as const,
+    )
+      .map(([left, right]) => ({
+        left,
+        right,
+        leftId: ids.get(left),
+        rightId: ids.get(right),
+        score: scores[id] ?? 0,
+      }))
+      .filter(({ leftId, rightId }) => leftId !== undefined && rightId !== undefined)
+      .toSorted((a, b) => (a.leftId ?? 0) - (b.leftId ?? 0) || (a.rightId ?? 0) - (b.rightId ?? 0)),
+  );
+  return merges
+    .toSorted((a, b) => b.score - a.score || b.left.length - a.left.length || b.right.length - a.right.length)
+    .map(({ left, right }) => [left, right]);
+}
+
+function addedTokens({ metadata, tokens }: Tokens): readonly Fields[] {
+  const types = numbersOf(metadata['tokenizer.ggml.token_type']);
+  return tokens.flatMap((content, id) => {
+    const special = types[id] === TOKEN_TYPE.control;
+    return special || types[id] === TOKEN_TYPE.userDefined
+      ? [{ id, content, special, normalized: false }]
+      : [];
+  });
+}
+
+/** Puts the first and the last token around a text, as far as the metadata asks for it. */
+function templateOf(given: Tokens, addsBos: boolean): Fields | null {
+  const { metadata } = given;
+  const isAsked = (name: string, fallback: boolean): boolean =>
+    (metadata[`tokenizer.ggml.add_${name}_token`] ?? fallback) === true;
+  const bos = isAsked('bos', addsBos) ? tokenOf(given, 'bos') : undefined;
+  const eos = isAsked('eos', false) ? tokenOf(given, 'eos') : undefined;
+  if (bos === undefined && eos === undefined) return null;
+  const single = [...piecesOf(bos), { Sequence: { id: 'A', type_id: 0 } }, ...piecesOf(eos)];
+  const entries = [bos, eos].filter((token) => token !== undefined);
+  return {
+    type: 'TemplateProcessing',
+    single,
+    pair: single,
+    special_tokens: Object.fromEntries(
+      entries.map((token) => [token, { id: token, ids: [given.tokens.indexOf(token)], tokens: [token] }]),
+    ),
+  };
+}
+
+function piecesOf(token: string | undefined): readonly Fields[] {
+  return token === undefined ? [] : [{ SpecialToken: { id: token, type_id: 0 } }];
+}
+
+function tokenOf({ metadata, tokens }: Tokens, name: string): string | undefined {
+  const id = metadata[`tokenizer.ggml.${name === 'unk' ? 'unknown' : name}_token_id`];
+  return typeof id === 'number' ? tokens[id] : undefined;
+}
+
+function nameOf(value: unknown): string {
+  return typeof value === 'string' ? value : JSON.stringify(value);
+}
+
+function vocabularyOf(tokens: readonly string[]): Readonly<Record<string, number>> {
+  return Object.fromEntries(tokens.map((token, id) => [token, id]));
+}
+
+function stringsOf(value: unknown): readonly string[] {
+  return Array.isArray(value) ? value.map(String) : [];
+}
+
+function numbersOf(value: unknown): readonly number[] {
+  return Array.isArray(value) ? value.map(Number) : [];
+}

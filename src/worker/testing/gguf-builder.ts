@@ -1,0 +1,129 @@
+import { toFloat16 } from '../models/checkpoint/float-formats.ts';
+import { quantizeRows } from '../models/checkpoint/quantize.ts';
+
+/** How values are stored, with ggml's number for it. */
+const TYPE_OF_TENSOR = { F32: 0, F16: 1, Q4_0: 2 } as const;
+
+export type GgufType = keyof typeof TYPE_OF_TENSOR;
+
+/** One tensor of a GGUF file. */
+export interface GgufTensor {
+  readonly name: string;
+  /** Rows first, as PyTorch has it; the file has it reversed. */
+  readonly shape: readonly number[];
+  readonly values: Float32Array<ArrayBuffer>;
+  /** F32 by default. */
+  readonly type?: GgufType;
+}
+
+type MetadataValue = number | boolean | string | readonly string[] | readonly number[];
+
+/** The parts of a header that tests damage. */
+interface Damage {
+  readonly magic?: string;
+  readonly version?: number;
+  readonly numTensors?: number;
+  readonly numEntries?: number;
+  /** ggml's number of the tensors' type. */
+  readonly type?: number;
+}
+
+const ALIGNMENT = 32;
+const TYPE = { uint32: 4, int32: 5, float32: 6, bool: 7, string: 8, array: 9 } as const;
+
+/** Test support: writes GGUF as the format's description in ggml-org/ggml (`docs/gguf.md`) has it. */
+export function ggufFile(
+  metadata: Readonly<Record<string, MetadataValue>>,
+  tensors: readonly GgufTensor[],
+  { magic = 'GGUF', version = 3, ...damage }: Damage = {},
+): Uint8Array<ArrayBuffer> {
+  const entries = Object.entries(metadata);
+  let offset = 0;
+  const contents = tensors.map(encodeValues);
+  const infos = tensors.map(({ name, shape, type = 'F32' }, i) => {
+    const info = [
+      text(name),
+      uint(shape.length, 4),
+      ...shape.toReversed().map((size) => uint(size, 8)),
+      uint(damage.type ?? TYPE_OF_TENSOR[type], 4),
+      uint(offset, 8),
+    ];
+    offset += Math.ceil((contents[i]?.byteLength ?? 0) / ALIGNMENT) * ALIGNMENT;
+    return info;
+  });
+  const header = joined([
+    new TextEncoder().encode(magic),
+    uint(version, 4),
+    uint(damage.numTensors ?? tensors.length, 8),
+    uint(damage.numEntries ?? entries.length, 8),
+    ...entries.flatMap(([key, value]) => [text(key), ...typed(key, value)]),
+    ...infos.flat(),
+  ]);
+  return joined([header, ...contents].map(padded));
+}
+
+function encodeValues({ shape, values, type = 'F32' }: GgufTensor): Uint8Array {
+  if (type === 'F32') return new Uint8Array(values.buffer, values.byteOffset, values.byteLength);
+  return type === 'F16' ? new Uint8Array(toFloat16(values).buffer) : encodeBlocks(shape, values);
+}
+
+const HALF_BLOCK = 16;
+
+/** The integers of our own q4 in the order of Q4_0: value j of a block in the lower half of byte j, value j + 16 in the upper. */
+function encodeBlocks(shape: readonly number[], values: Float32Array): Uint8Array {
+  const [numRows = 0, length = 0] = shape;
+  const matrix = { values, numRows, length, rowStride: length, stride: 1 };
+  const { values: codes, scales } = quantizeRows(matrix, 4);
+  const scaleBytes = new Uint8Array(toFloat16(scales).buffer);
+  const blocks = new Uint8Array(scales.length * (2 + HALF_BLOCK));
+  for (let block = 0; block < scales.length; block++) {
+    const at = block * (2 + HALF_BLOCK);
+    blocks.set(scaleBytes.subarray(2 * block, 2 * block + 2), at);
+    const codeOf = (i: number): number => ((codes[block * HALF_BLOCK + (i >> 1)] ?? 0) >> (4 * (i & 1))) & 15;
+    for (let j = 0; j < HALF_BLOCK; j++) blocks[at + 2 + j] = codeOf(j) | (codeOf(j + HALF_BLOCK) << 4);
+  }
+  return blocks;
+}
+
+function typed(key: string, value: MetadataValue): Uint8Array[] {
+  if (typeof value === 'string') return [uint(TYPE.string, 4), text(value)];
+  if (typeof value === 'boolean') return [uint(TYPE.bool, 4), uint(Number(value), 1)];
+  if (typeof value === 'number') {
+    return Number.isInteger(value) && !key.includes('freq')
+      ? [uint(TYPE.uint32, 4), uint(value, 4)]
+      : [uint(TYPE.float32, 4), float(value)];
+  }
+  const [first] = value;
+  const type = typeof first === 'string' ? TYPE.string : key.endsWith('scores') ? TYPE.float32 : TYPE.int32;
+  const items = value.map((item) =>
+    typeof item === 'string' ? text(item) : type === TYPE.float32 ? float(item) : uint(item, 4),
+  );
+  return [uint(TYPE.array, 4), uint(type, 4), uint(value.length, 8), ...items];
+}
+
+function text(value: string): Uint8Array {
+  const bytes = new TextEncoder().encode(value);
+  return joined([uint(bytes.byteLength, 8), bytes]);
+}
+
+function uint(value: number, numBytes: 1 | 4 | 8): Uint8Array {
+  return new Uint8Array(new BigUint64Array([BigInt(value)]).buffer, 0, numBytes);
+}
+
+function float(value: number): Uint8Array {
+  return new Uint8Array(new Float32Array([value]).buffer);
+}
+
+function padded(bytes: Uint8Array): Uint8Array {
+  return joined([bytes, new Uint8Array((ALIGNMENT - (bytes.byteLength % ALIGNMENT)) % ALIGNMENT)]);
+}
+
+function joined(parts: readonly Uint8Array[]): Uint8Array<ArrayBuffer> {
+  const bytes = new Uint8Array(parts.reduce((sum, part) => sum + part.byteLength, 0));
+  let at = 0;
+  for (const part of parts) {
+    bytes.set(part, at);
+    at += part.byteLength;
+  }
+  return bytes;
+}

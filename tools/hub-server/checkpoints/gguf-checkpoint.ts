@@ -1,0 +1,205 @@
+import * as v from 'valibot';
+
+import { memoryFile } from '../../../src/worker/models/checkpoint/checkpoint-files.ts';
+import { isWeightDtype, readFloats } from '../../../src/worker/models/checkpoint/float-formats.ts';
+import { readSafetensorsIndex } from '../../../src/worker/models/checkpoint/safetensors.ts';
+import { readRope } from '../../../src/worker/models/llama/rope.ts';
+import { ggufFile, type GgufTensor, type GgufType } from '../../../src/worker/testing/gguf-builder.ts';
+import type { GeneratedFile } from './generated-file.ts';
+
+type Fields = Readonly<Record<string, unknown>>;
+type Metadata = Parameters<typeof ggufFile>[0];
+
+/** Keys of the metadata, after the architecture, by fields of `config.json`. */
+const KEYS: Readonly<Record<string, string>> = {
+  n_positions: 'context_length',
+  n_embd: 'embedding_length',
+  n_inner: 'feed_forward_length',
+  n_layer: 'block_count',
+  n_head: 'attention.head_count',
+  layer_norm_epsilon: 'attention.layer_norm_epsilon',
+  max_position_embeddings: 'context_length',
+  hidden_size: 'embedding_length',
+  intermediate_size: 'feed_forward_length',
+  num_hidden_layers: 'block_count',
+  num_attention_heads: 'attention.head_count',
+  num_key_value_heads: 'attention.head_count_kv',
+  head_dim: 'attention.key_length',
+  rms_norm_eps: 'attention.layer_norm_rms_epsilon',
+  rope_theta: 'rope.freq_base',
+  sliding_window: 'attention.sliding_window',
+  sliding_window_pattern: 'attention.sliding_window_pattern',
+};
+
+/** llama.cpp's names of tensors, by patterns of the checkpoint's, in order. */
+const NAMES: readonly (readonly [RegExp, string])[] = [
+  [/^(?:transformer|model)\./, ''],
+  [/^(?:wte|embed_tokens)\./, 'token_embd.'],
+  [/^wpe\./, 'position_embd.'],
+  [/^(?:ln_f|norm)\./, 'output_norm.'],
+  [/^lm_head\./, 'output.'],
+  [/^(?:h|layers)\.(\d+)\./, 'blk.$1.'],
+  [/ln_1|input_layernorm/, 'attn_norm'],
+  [/ln_2/, 'ffn_norm'],
+  [/attn\.c_attn/, 'attn_qkv'],
+  [/attn\.c_proj/, 'attn_output'],
+  [/mlp\.c_fc/, 'ffn_up'],
+  [/mlp\.c_proj/, 'ffn_down'],
+  [/self_attn\.o_proj/, 'attn_output'],
+  [/self_attn\.([qkv])_(proj|norm)/, 'attn_$1_$2'],
+  [/_proj\b/, ''],
+  [/mlp\.(gate|up|down)/, 'ffn_$1'],
+  [/pre_feedforward_layernorm/, 'ffn_norm'],
+  [/post_feedforward_layernorm/, 'post_ffw_norm'],
+];
+
+const tokenizer = v.object({
+  model: v.object({
+    vocab: v.record(v.string(), v.number()),
+    merges: v.array(v.union([v.string(), v.array(v.string())])),
+  }),
+  added_tokens: v.array(v.object({ id: v.number() })),
+});
+
+/** `LLAMA_FTYPE_*` of llama.cpp. */
+const FILE_TYPE: Readonly<Record<GgufType, number>> = { F32: 0, F16: 1, Q4_0: 2 };
+
+/**
+ * A checkpoint as llama.cpp's converter writes it. Source: `convert_hf_to_gguf.py` of ggml-org/llama.cpp.
+ *
+ * @param type How matrices are stored. Vectors, and GPT-2's positions, are in fp32.
+ */
+export async function ggufCheckpoint(
+  files: ReadonlyMap<string, Uint8Array | GeneratedFile>,
+  type: GgufType = 'F32',
+): Promise<Uint8Array> {
+  const contents = Array.from(files, ([name, file]): [string, Uint8Array] => [
+    name,
+    file instanceof Uint8Array ? file : file.read(0, file.size),
+  ]);
+  const bytes = new Map(contents);
+  const json = (name: string): unknown => JSON.parse(new TextDecoder().decode(bytes.get(name)));
+  const config = v.parse(
+    v.looseObject({ model_type: v.string(), eos_token_id: v.unknown() }),
+    json('config.json'),
+  );
+  const weights = contents.filter(([name]) => name.endsWith('.safetensors'));
+  const tensors = await Promise.all(weights.map(([, file]) => tensorsOf(file, config)));
+  const metadata = { ...metadataOf(config), ...tokenizerOf(json('tokenizer.json'), config) };
+  const typed = tensors.flat().map((tensor): GgufTensor => {
+    const isMatrix = tensor.shape.length > 1 && tensor.name !== 'position_embd.weight';
+    return isMatrix ? { ...tensor, type } : tensor;
+  });
+  const all = { ...metadata, 'general.file_type': FILE_TYPE[type] };
+  return ggufFile(all, [...typed, ...ropeFactors(config)]);
+}
+
+function metadataOf(config: Fields): Metadata {
+  const architecture = String(config['model_type']).replace('_text', '');
+  const entries = Object.entries(KEYS).map(([field, key]): [string, unknown] => [
+    `${architecture}.${key}`,
+    config[field],
+  ]);
+  const given = entries.filter((entry): entry is [string, number] => typeof entry[1] === 'number');
+  const [width, numHeads] = [
+    config['hidden_size'] ?? config['n_embd'],
+    config['num_attention_heads'] ?? config['n_head'],
+  ];
+  return {
+    'general.architecture': architecture,
+    [`${architecture}.feed_forward_length`]: 4 * Number(width),
+    [`${architecture}.rope.dimension_count`]: Number(config['head_dim'] ?? Number(width) / Number(numHeads)),
+    ...Object.fromEntries(given),
+  };
+}
+
+function tokenizerOf(json: unknown, config: Fields): Metadata {
+  const { model, added_tokens: added } = v.parse(tokenizer, json);
+  const tokens = Object.entries(model.vocab)
+    .toSorted(([, a], [, b]) => a - b)
+    .map(([token]) => token);
+  const [eos] = [config['eos_token_id']].flat();
+  return {
+    'tokenizer.ggml.model': 'gpt2',
+    'tokenizer.ggml.pre': 'gpt-2',
+    'tokenizer.ggml.tokens': tokens,
+    'tokenizer.ggml.token_type': tokens.map((_, id) => (added.some((token) => token.id === id) ? 3 : 1)),
+    'tokenizer.ggml.merges': model.merges.map((pair) => (typeof pair === 'string' ? pair : pair.join(' '))),
+    'tokenizer.ggml.bos_token_id': Number(eos),
+    'tokenizer.ggml.eos_token_id': Number(eos),
+    'tokenizer.ggml.add_bos_token': false,
+  };
+}
+
+async function tensorsOf(weights: Uint8Array, config: Fields): Promise<readonly GgufTensor[]> {
+  const file = memoryFile('model.safetensors', weights);
+  const views = [...(await readSafetensorsIndex(file))];
+  return Promise.all(
+    views.map(async ([name, { shape, dtype, begin, end }]) => {
+      if (!isWeightDtype(dtype)) throw new Error(`Expected ${name} to hold weights, got ${dtype}`);
+      const values = readFloats(await file.read(begin, end), dtype);
+      const norm = config['model_type'] === 'gemma3_text' ? 'post_attention_norm' : 'ffn_norm';
+      const names = [...NAMES, [/post_attention_layernorm/, norm] as const];
+      const renamed = names.reduce(
+        (text, [pattern, replacement]) => text.replace(pattern, replacement),
+        name,
+      );
+      return asWritten({ name: renamed, shape, values }, config);
+    }),
+  );
+}
+
+/** Matrices of GPT-2 are transposed, queries and keys of Llama permuted, and norms of Gemma have 1 added. */
+function asWritten(tensor: GgufTensor, config: Fields): GgufTensor {
+  const { name, shape, values } = tensor;
+  const [rows = 1, columns = 1] = shape;
+  switch (config['model_type']) {
+    case 'gpt2': {
+      if (!name.startsWith('blk.') || shape.length < 2) return tensor;
+      const turned = values.map((_, i) => values[(i % rows) * columns + Math.floor(i / rows)] ?? 0);
+      return { name, shape: [columns, rows], values: turned };
+    }
+    case 'llama': {
+      const part = /attn_([qk])\./.exec(name)?.[1];
+      if (part === undefined) return tensor;
+      const numHeads = Number(config[part === 'q' ? 'num_attention_heads' : 'num_key_value_heads']);
+      return { name, shape, values: permuted(values, rows / numHeads, columns) };
+    }
+    case 'gemma3_text':
+      return name.endsWith('norm.weight')
+        ? { name, shape, values: values.map((value) => value + 1) }
+        : tensor;
+    default:
+      return tensor;
+  }
+}
+
+/** `reshape(heads, 2, headSize / 2, columns).swapaxes(1, 2)` of llama.cpp's converter. */
+function permuted(
+  values: Float32Array<ArrayBuffer>,
+  headSize: number,
+  columns: number,
+): Float32Array<ArrayBuffer> {
+  const half = headSize / 2;
+  return values.map((_, i) => {
+    const [row, column] = [Math.floor(i / columns), i % columns];
+    const [head, pair, side] = [Math.floor(row / headSize), Math.floor((row % headSize) / 2), row % 2];
+    return values[(head * headSize + side * half + pair) * columns + column] ?? 0;
+  });
+}
+
+/** What llama3's scaling divides each frequency by. */
+function ropeFactors(config: Fields): readonly GgufTensor[] {
+  const scaling = config['rope_scaling'];
+  if (typeof scaling !== 'object' || scaling === null) return [];
+  const headSize = Number(config['head_dim']);
+  const defaults = {
+    headSize,
+    theta: Number(config['rope_theta']),
+    contextLength: Number(config['max_position_embeddings']),
+  };
+  const plain = readRope({}, defaults).frequencies;
+  const scaled = readRope({ ...scaling }, defaults).frequencies;
+  const factors = Float32Array.from(plain, (frequency, i) => frequency / (scaled[i] ?? 1));
+  return [{ name: 'rope_freqs.weight', shape: [headSize / 2], values: factors }];
+}
