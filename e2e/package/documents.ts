@@ -1,12 +1,16 @@
+import { execFile } from 'node:child_process';
 import react from '@vitejs/plugin-react';
 import { cp, mkdtemp, mkdir, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
+import { promisify } from 'node:util';
 import { build } from 'vite';
 
 import { codeBlocksOf, type CodeBlock, type Harness } from '../../tools/documents/code-blocks.ts';
 import { statementsOf } from '../../tools/documents/statements.ts';
 import type { InstalledPackage } from './installed-package.ts';
 import { serveFolders, type ServedApp } from './serve-folders.ts';
+
+const run = promisify(execFile);
 
 /** Writes files of a document beside the installed package. Resolves with their folder. */
 export async function writeFilesOf(
@@ -30,12 +34,17 @@ export function filesOf(document: string, harness: Harness): Readonly<Record<str
 }
 
 /** The modules that a page may start with: nothing else of the document imports them. A worker gets a page of its own. */
-export function entriesOf(files: Readonly<Record<string, string>>): readonly string[] {
+function entriesOf(files: Readonly<Record<string, string>>): readonly string[] {
   const code = Object.values(files).join('\n');
   return Object.keys(files).filter((name) => !code.includes(`'./${name}'`));
 }
 
 const isWorker = (code: string): boolean => code.includes('startWorker(');
+
+/** What documents refer to without showing it. */
+const OTHER_FILES: Readonly<Record<string, string>> = {
+  'my-worker.js': "import { startWorker } from 'tabserve/worker';\nstartWorker();\n",
+};
 
 /** A page for a worker of the document that no code of it starts. */
 const STARTER = (worker: string): string => `import { connect } from 'tabserve';
@@ -61,18 +70,27 @@ document.querySelector('button').onclick = async () => {
 `;
 
 const PAGE =
-  '<!doctype html><title>A document</title><button>Run</button><main></main><script type="module" src="main.js"></script>\n';
+  '<!doctype html><link rel="icon" href="data:,"><title>A document</title><button>Run</button><main></main><script type="module" src="main.js"></script>\n';
 
-/** Builds the app of a document with Vite, and serves it. */
-export async function serveViteApp(
-  place: InstalledPackage,
-  files: Readonly<Record<string, string>>,
-): Promise<ServedApp> {
-  const workers = entriesOf(files).filter((name) => isWorker(files[name] ?? ''));
-  const starters = Object.fromEntries(workers.map((name) => [starterOf(name), STARTER(name)]));
-  const all = { ...files, ...starters };
-  const root = await writeFilesOf(place, { ...all, 'main.js': MAIN(entriesOf(all)), 'index.html': PAGE });
-  await cp(place.pathOf('dist/models'), join(root, 'public/models'), { recursive: true });
+/** An app that Vite has built from the blocks of a document. */
+export interface ViteApp extends ServedApp {
+  /** Each is the hash of an address that shows it. */
+  readonly entries: readonly string[];
+}
+
+/** Checks the types of a document's TypeScript, builds its app with Vite, and serves it. */
+export async function serveViteApp(place: InstalledPackage, document: string): Promise<ViteApp> {
+  const given = filesOf(document, 'vite');
+  const workers = entriesOf(given).filter((name) => isWorker(given[name] ?? ''));
+  const starters = Object.fromEntries(workers.map((name) => [`start-${name}`, STARTER(name)]));
+  const entries = entriesOf({ ...given, ...starters });
+  const page = { 'main.js': MAIN(entries), 'index.html': PAGE };
+  const root = await writeFilesOf(place, { ...OTHER_FILES, ...given, ...starters, ...page });
+  await checkTypes(
+    place,
+    Object.keys(given).filter((name) => name.endsWith('.ts')),
+    root,
+  );
   await cp(place.pathOf('dist-package/onnxruntime'), join(root, 'public/onnxruntime'), { recursive: true });
   await build({
     root,
@@ -82,10 +100,29 @@ export async function serveViteApp(
     worker: { format: 'es' },
     build: { target: 'es2024', chunkSizeWarningLimit: 2000 },
   });
-  return serveFolders([join(root, 'dist')]);
+  return { ...(await serveFolders([join(root, 'dist')])), entries };
 }
 
-export const starterOf = (worker: string): string => `start-${worker}`;
+async function checkTypes(place: InstalledPackage, files: readonly string[], cwd: string): Promise<void> {
+  if (files.length === 0) return;
+  const tsc = join(place.folder, 'node_modules/typescript/bin/tsc');
+  const options =
+    '--noEmit --strict --target es2024 --module esnext --moduleResolution bundler --lib es2024,dom';
+  await run(process.execPath, [tsc, ...options.split(' '), '--allowImportingTsExtensions', ...files], {
+    cwd,
+  });
+}
+
+/** Serves the page of a document that needs no bundler. Its scripts and its worker have the document's policy. */
+export async function serveDocumentedPage(place: InstalledPackage, document: string): Promise<ServedApp> {
+  const [policy] = codeBlocksOf(document).filter(({ harness }) => harness === 'policy');
+  const files = filesOf(document, 'plain');
+  const html = `<link rel="icon" href="data:,">${files['index.html']}<script type="module">import './app.js'; document.title = 'It has run';</script>`;
+  const folder = await writeFilesOf(place, { ...files, 'index.html': html });
+  return serveFolders([folder, place.folder], (path) =>
+    path.endsWith('.js') && policy ? { 'Content-Security-Policy': policy.code.trim() } : {},
+  );
+}
 
 /** A block as a program of Node, which compares what it gets with what the comments say. */
 export function nodeProgramOf({ code }: CodeBlock): string {

@@ -47,11 +47,6 @@ export async function serveFrameworkApp(
     await mkdir(dirname(join(folder, path)), { recursive: true });
     await writeFile(join(folder, path), code);
   }
-  await cp(
-    place.pathOf('dist/models'),
-    join(folder, name === 'sveltekit' ? 'static/models' : 'public/models'),
-    { recursive: true },
-  );
   const { build, serve }: Framework = FRAMEWORKS[name];
   const [builder = '', ...buildArguments] = build;
   await run(builder, buildArguments, { cwd: folder, env: environment() });

@@ -53,7 +53,9 @@ function checkNpm([command = '', ...args]: readonly string[], manifest: Manifest
     ensure(name in known, `no test installs ${name}`);
 }
 
-function checkNpx([program = '', ...args]: readonly string[]): void {
+function checkNpx(words: readonly string[]): void {
+  const numOptions = words.findLastIndex((word) => word === '-p') + 1;
+  const [program = '', ...args] = words.slice(numOptions === 0 ? 0 : numOptions + 1);
   if (program === 'tabserve') parseOptions(args);
   else ensure(existsSync(`node_modules/.bin/${program}`), `there is no program ${program}`);
 }

@@ -1,36 +1,49 @@
 import { execFile } from 'node:child_process';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
+import type { Page } from 'playwright/test';
 
-import { codeBlocksFor, placeOf } from '../../../tools/documents/code-blocks.ts';
+import { codeBlocksFor, placeOf, type Harness } from '../../../tools/documents/code-blocks.ts';
 import { expect, test } from '../app-page.ts';
-import { entriesOf, filesOf, nodeProgramOf, serveViteApp, writeFilesOf } from '../documents.ts';
+import { nodeProgramOf, serveDocumentedPage, serveViteApp, writeFilesOf } from '../documents.ts';
 import { standInForHub } from '../hub-stand-in.ts';
 
 const run = promisify(execFile);
 
-const documentsWith = (harness: 'vite' | 'plain' | 'node'): readonly string[] => [
+const documentsWith = (harness: Harness): readonly string[] => [
   ...new Set(codeBlocksFor(harness).map(({ document }) => document)),
 ];
 
 for (const document of documentsWith('vite')) {
   test(`the app of ${document} runs as Vite builds it`, async ({ place, serveApp, context }) => {
-    const files = filesOf(document, 'vite');
-    const url = await serveApp(serveViteApp(place, files));
+    const app = serveViteApp(place, document);
+    const url = await serveApp(app);
     const close = await standInForHub(context);
-    for (const entry of entriesOf(files)) {
+    for (const entry of (await app).entries) {
       await test.step(entry, async () => {
         const page = await context.newPage();
-        const errors: unknown[] = [];
-        page.on('pageerror', (error) => errors.push(error));
-        page.on('console', (message) => message.type() === 'error' && errors.push(message.text()));
+        const hasRun = watch(page);
         await page.goto(`${url}#${entry}`);
         await page.getByRole('button', { name: 'Run' }).click();
-        await expect.poll(async () => (errors.length > 0 ? errors : page.title())).toBe('It has run');
+        await hasRun();
+        await useComponent(page);
         await page.close();
       });
     }
     await close();
+  });
+}
+
+for (const document of documentsWith('plain')) {
+  test(`the page of ${document} runs without a bundler, under its policy`, async ({
+    place,
+    serveApp,
+    page,
+  }) => {
+    const hasRun = watch(page);
+    await page.goto(await serveApp(serveDocumentedPage(place, document)));
+    await hasRun();
+    await expect(page.locator('body')).toHaveText(/[a-z]{3}/);
   });
 }
 
@@ -40,4 +53,21 @@ for (const block of codeBlocksFor('node')) {
     const { stdout } = await run(process.execPath, [join(folder, 'program.ts')]);
     expect(stdout).toBe('It has run\n');
   });
+}
+
+/** Resolves with a function that waits until the page's script has ended, and fails with its errors. */
+function watch(page: Page): () => Promise<void> {
+  const errors: unknown[] = [];
+  page.on('pageerror', (error) => errors.push(error));
+  page.on('console', (message) => message.type() === 'error' && errors.push(message.text()));
+  return () => expect.poll(async () => (errors.length > 0 ? errors : page.title())).toBe('It has run');
+}
+
+/** Presses the first button of a component, if the entry exports one, and waits for a text. */
+async function useComponent(page: Page): Promise<void> {
+  const component = page.getByRole('main');
+  const button = component.getByRole('button').first();
+  if ((await component.innerHTML()) === '') return;
+  await button.click();
+  await expect(component).toHaveText(/[a-z]{8}|[a-z ,.]{30}/);
 }

@@ -1,4 +1,4 @@
-import { cp, mkdtemp, rm } from 'node:fs/promises';
+import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { chromium, type BrowserContext } from 'playwright/test';
@@ -13,10 +13,8 @@ test('extension: popups write in an offscreen document, which outlives them', as
   const profile = await mkdtemp(join(tmpdir(), 'tabserve-extension-'));
   const context = await chromium.launchPersistentContext(profile, {
     executablePath: requireEnvironment().browserPath,
+    ignoreDefaultArgs: ['--disable-extensions'],
     args: [...QUIET_ARGUMENTS, '--enable-unsafe-extension-debugging'],
-  });
-  await cp(place.pathOf('dist/models'), join(place.folder, 'examples/extension/dist/models'), {
-    recursive: true,
   });
   const popup = await loadExtension(context, join(place.folder, 'examples/extension/dist'));
   await expectTextToOutliveItsLeader(context, popup);

@@ -1,5 +1,4 @@
 import { readFileSync } from 'node:fs';
-import { dirname } from 'node:path';
 
 import { expect, test } from '../app-page.ts';
 import { serveFolders } from '../serve-folders.ts';
@@ -11,7 +10,8 @@ test('the first lines of the README on npm stream a story in a build by Vite, in
   page,
 }) => {
   const readme = readFileSync(place.pathOf('README.md'), 'utf8');
-  const [, install, app = ''] = /^# Tabserve\n+```sh\n(.*)\n```\n+```js\n(.*?)```/s.exec(readme) ?? [];
+  const [, install, app = ''] =
+    /^# Tabserve\n+```sh[^\n]*\n([^\n]*)\n```\n+```js[^\n]*\n(.*?)```/s.exec(readme) ?? [];
   expect(install).toBe('npm i tabserve');
   expect(app.trim().split('\n').filter(Boolean).length).toBeLessThanOrEqual(6);
   const folder = await buildWithVite(place, { app });

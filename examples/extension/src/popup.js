@@ -7,20 +7,20 @@ const story = document.querySelector('p');
 
 await chrome.runtime.sendMessage('open the offscreen document');
 // A popup closes with the next click elsewhere: it must not run the model.
-const serve = await connect(app);
+const serve = await connect({ ...app, canLead: false });
 button.disabled = false;
 
-button.addEventListener('click', async () => {
+button.addEventListener('click', () => void write());
+
+async function write() {
   button.disabled = true;
   story.textContent = 'Once upon a time,';
   try {
-    const response = serve
-      .getHandle('text-generator')
-      .remote(story.textContent, { maxNewTokens: 300, seed: 7 });
-    for await (const { text } of response) story.append(text);
+    for await (const { text } of serve.generate(story.textContent, { maxNewTokens: 300, seed: 7 }))
+      story.append(text);
   } catch (error) {
     story.append(` ${error.message}`);
   } finally {
     button.disabled = false;
   }
-});
+}

@@ -1,4 +1,4 @@
-import { beforeAll, describe, expect, it, vi } from 'vitest';
+import { beforeEach, describe, expect, it, vi } from 'vitest';
 import type { Clock } from '../../batching/clock.ts';
 import { FakeClock } from '../../batching/testing/fake-clock.ts';
 import { requestId } from '../../batching/generation/test-support.ts';
@@ -11,7 +11,7 @@ import { WorkerHost, type WorkerHostOptions } from './worker-host.ts';
 const INIT = { model: { type: 'embedded' }, dtype: 'auto', backend: 'wasm', isShared: true } as const;
 
 // The host of a script that is missing asks for its address.
-beforeAll(() => void vi.stubGlobal('Worker', EventTarget));
+beforeEach(() => void vi.stubGlobal('Worker', EventTarget));
 
 function createHost(options: Partial<WorkerHostOptions> = {}) {
   const workers: FakeWorkerPort[] = [];
