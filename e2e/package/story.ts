@@ -1,4 +1,7 @@
-import { expect, type BrowserContext, type Page } from 'playwright/test';
+import { expect, type BrowserContext, type Locator, type Page } from 'playwright/test';
+
+const write = (page: Page): Promise<void> => page.getByRole('button', { name: 'Write' }).click();
+const textOf = (page: Page): Locator => page.getByRole('paragraph');
 
 /** Opens an app in two tabs. The first one leads and is closed while the second one's text runs, which then ends as it would have. */
 export async function expectTextToOutliveItsLeader(context: BrowserContext, url: string): Promise<void> {
@@ -7,8 +10,6 @@ export async function expectTextToOutliveItsLeader(context: BrowserContext, url:
     await page.goto(url);
     return page;
   };
-  const write = (page: Page): Promise<void> => page.getByRole('button', { name: 'Write' }).click();
-  const textOf = (page: Page) => page.getByRole('paragraph');
   const first = await open();
   await write(first);
   await expect(first.getByRole('button', { name: 'Write' })).toBeEnabled();

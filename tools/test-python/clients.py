@@ -22,6 +22,7 @@ REFERENCE_TEXTS = (
 # Package, environment, test module.
 CLIENTS = (
     ("openai", "openai", "test_openai"),
+    ("openai", "openai", "test_documents"),
     ("langchain-openai", "adapters", "test_langchain_openai"),
     ("litellm", "adapters", "test_litellm"),
     ("lm-eval", "evals", "test_lm_eval"),

@@ -10,7 +10,9 @@ await chrome.runtime.sendMessage('open the offscreen document');
 const serve = await connect({ ...app, canLead: false });
 button.disabled = false;
 
-button.addEventListener('click', async () => {
+button.addEventListener('click', () => void write());
+
+async function write() {
   button.disabled = true;
   story.textContent = 'Once upon a time,';
   try {
@@ -21,4 +23,4 @@ button.addEventListener('click', async () => {
   } finally {
     button.disabled = false;
   }
-});
+}
