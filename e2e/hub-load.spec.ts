@@ -82,6 +82,43 @@ test.describe('a model that was loaded once', { tag: ANY_BACKEND }, () => {
   });
 });
 
+test.describe('the model of the page’s address', { tag: ANY_BACKEND }, () => {
+  test('is the first one, shows its download, and comes from the store at the next start', async ({
+    ownTab,
+    hub,
+    backend,
+  }) => {
+    const address = `?backend=${backend}&model=${TWIN}&dtype=fp32&hub=${hub.url}`;
+    await ownTab.open(address);
+    const phases = await ownTab.page.evaluate(async () => {
+      const heard = new Set<string>();
+      window.tabserve.subscribe('status', ({ load }) => load && heard.add(load.phase));
+      await window.tabserve.ready();
+      return [...heard];
+    });
+    expect(phases).toEqual(expect.arrayContaining(['download', 'convert']));
+    expect(await ownTab.status()).toMatchObject({ state: 'ready', model: { id: TWIN } });
+    await expectReferenceTokens(ownTab);
+    expect(ownTab.requestedUrls.filter((url) => url.includes('/models/storyteller/'))).toEqual([]);
+    hub.forget();
+    await ownTab.open(address);
+    expect((await ownTab.ready()).model?.id).toBe(TWIN);
+    expect(hub.requests).toEqual([]);
+  });
+
+  test('fails with the hub’s reason, and the embedded one can be loaded instead', async ({
+    ownTab,
+    hub,
+    backend,
+  }) => {
+    await ownTab.open(`?backend=${backend}&model=tests/none&hub=${hub.url}`);
+    await expect.poll(async () => (await ownTab.status()).error?.code).toBe('MODEL_NOT_FOUND');
+    expect((await ownTab.status()).state).toBe('failed');
+    expect((await loadModel(ownTab, 'storyteller', {})).value?.state).toBe('ready');
+    await expectReferenceTokens(ownTab);
+  });
+});
+
 test.describe('two tabs', { tag: ANY_BACKEND }, () => {
   test('see the same load, its progress and its model, and the next leader serves it from the store', async ({
     site,

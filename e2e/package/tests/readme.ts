@@ -1,5 +1,4 @@
 import { readFileSync } from 'node:fs';
-import { dirname } from 'node:path';
 
 import { expect, test } from '../app-page.ts';
 import { serveFolders } from '../serve-folders.ts';
