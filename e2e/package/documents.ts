@@ -49,7 +49,7 @@ const OTHER_FILES: Readonly<Record<string, string>> = {
 /** A page for a worker of the document that no code of it starts. */
 const STARTER = (worker: string): string => `import { connect } from 'tabserve';
 const worker = () => new Worker(new URL('./${worker}', import.meta.url), { type: 'module' });
-await (await connect({ name: '${worker}', worker })).ready();
+await (await connect({ name: 'starter', worker })).ready();
 `;
 
 /**
