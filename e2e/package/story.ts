@@ -26,6 +26,7 @@ export async function expectTextToOutliveItsLeader(context: BrowserContext, url:
 
 /** Runs in the page, as the text may end before a question from here arrives. Resolves with what there is of it when it begins. */
 async function beginToWrite(): Promise<string> {
+  // oxlint-disable-next-line unicorn/consistent-function-scoping -- only this function is sent to the page
   const text = (): string => document.querySelector('p')?.textContent ?? '';
   document.querySelector('button')?.click();
   const { length } = text();

@@ -111,6 +111,7 @@ function clickInPage(
         const buttons = document.querySelectorAll<HTMLElement>(`[aria-label=${label}] button`);
         [...buttons].find(({ textContent }) => textContent === name)?.click();
       };
+      // oxlint-disable-next-line unicorn/consistent-function-scoping -- only this function is sent to the page
       const textAt = (label: string, selector: string): string | null | undefined =>
         document.querySelector(`[aria-label=${label}] ${selector}`)?.textContent;
       const isRunning = (): boolean => textAt(first[0], '[role=status]') === 'running';
