@@ -16,7 +16,7 @@ export function statementsOf(code: string): readonly Statement[] {
     .map((source) => source.trim())
     .filter((source) => source !== '' && !/^\/\/.*$/.test(source))
     .map((source) => {
-      const declares = /^const (\w+) =/.exec(source)?.[1];
+      const declares = /^const \[?(\w+)\]? =/.exec(source)?.[1];
       return { source, ...(declares !== undefined && { declares }), ...claimOf(source) };
     });
 }
