@@ -67,6 +67,14 @@ export function finiteIn(range: NumberRange): ValidateNumber {
   );
 }
 
+export const isDurationOrAuto = validator(
+  'auto, or a number >= 0 or Infinity',
+  (value, refuse): number | 'auto' => {
+    if (value === 'auto' || (typeof value === 'number' && value >= 0)) return value;
+    throw refuse(value);
+  },
+);
+
 export const isBoolean = validator('true or false', (value, refuse) => {
   if (typeof value === 'boolean') return value;
   throw refuse(value);

@@ -48,6 +48,7 @@ const knobs = {
   maxBatchSize: fc.integer({ min: 1, max: 6 }),
   batchWaitTimeoutMs: fc.constantFrom(0, 5, 50),
   maxBatchedTokens: fc.integer({ min: 1, max: 64 }),
+  prefillStallMs: fc.constantFrom('auto' as const, 0, 5, Infinity),
   maxQueuedRequests: fc.constantFrom(3, 10, Infinity),
   prefixCaching: fc.boolean(),
   kvCacheMemoryBytes: fc.constantFrom(100, 150, 300, Infinity),

@@ -46,6 +46,7 @@ const knobs = {
   policy: fc.constantFrom('off' as const, 'static' as const, 'continuous' as const),
   maxBatchSize: fc.integer({ min: 1, max: 9 }),
   maxBatchedTokens: fc.integer({ min: 8, max: 160 }),
+  prefillStallMs: fc.constantFrom('auto' as const, 0, 5, Infinity),
   prefixCaching: fc.boolean(),
 };
 

@@ -66,7 +66,7 @@ describe('updatePolicy rejects', () => {
   it('a knob that does not exist, naming those that do', () => {
     expect(() => updatePolicy(DEFAULT_POLICY, { maxBatchSzie: 4 })).toThrow(
       new UnknownOptionError(
-        'Unknown option `maxBatchSzie`: the options are policy, maxBatchSize, batchWaitTimeoutMs, maxBatchedTokens, maxQueuedRequests, prefixCaching, kvCacheMemoryBytes, maxContextLength.',
+        'Unknown option `maxBatchSzie`: the options are policy, maxBatchSize, batchWaitTimeoutMs, maxBatchedTokens, prefillStallMs, maxQueuedRequests, prefixCaching, kvCacheMemoryBytes, maxContextLength.',
         'maxBatchSzie',
       ),
     );

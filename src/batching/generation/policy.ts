@@ -3,6 +3,7 @@ import {
   integerIn,
   integerOrInfinityIn,
   isBoolean,
+  isDurationOrAuto,
   oneOf,
   parseOptions,
   type Validators,
@@ -24,6 +25,11 @@ export interface BatchingPolicy {
   readonly batchWaitTimeoutMs: number;
   /** Prompt tokens that may be prefilled between two decode steps. Integer >= 1. */
   readonly maxBatchedTokens: number;
+  /**
+   * How long a prefill step may keep running sequences waiting, in ms, by the measured time per token; 16 tokens may always be
+   * prefilled. `auto`: about four decode steps. Nothing limits it while no sequence decodes. >= 0, Infinity or `auto`.
+   */
+  readonly prefillStallMs: number | 'auto';
   /**
    * Requests that may wait, shared equally by the clients that wait. Further ones are refused with `BackPressureError`.
    * Integer >= 1 or Infinity.
@@ -49,6 +55,7 @@ export const DEFAULT_POLICY: BatchingPolicy = {
   maxBatchSize: 8,
   batchWaitTimeoutMs: 0,
   maxBatchedTokens: 256,
+  prefillStallMs: 'auto',
   maxQueuedRequests: 1000,
   prefixCaching: true,
   kvCacheMemoryBytes: Infinity,
@@ -63,6 +70,7 @@ export const KNOBS: Validators<BatchingPolicy> = {
   maxBatchSize: integerIn({ from: 1, to: LARGEST_BATCH_SIZE }),
   batchWaitTimeoutMs: finiteIn({ from: 0 }),
   maxBatchedTokens: integerIn({ from: 1 }),
+  prefillStallMs: isDurationOrAuto,
   maxQueuedRequests: integerOrInfinityIn({ from: 1 }),
   prefixCaching: isBoolean,
   kvCacheMemoryBytes: integerOrInfinityIn({ from: 1 }),

@@ -10,10 +10,19 @@ import {
 } from './test-support.ts';
 import type { RequestOverrides } from './test-support.ts';
 import type { BatchingPolicy } from './policy.ts';
+import type { Step } from './model-runner.ts';
 import type { SchedulerOptions, UnfitRequest } from './scheduler.ts';
 
-/** A scheduler on a fake clock, with a device that answers 9 to everything by default. */
-function createDriver(policy: Partial<BatchingPolicy> = {}, options: Partial<SchedulerOptions> = {}) {
+/** A device whose decode steps take 10 ms, and whose prefill steps 1 ms a token. */
+const timeOf = (step: Step): number =>
+  step.kind === 'decode' ? 10 : step.rows.reduce((sum, { tokenIds }) => sum + tokenIds.length, 0);
+
+/** A scheduler on a fake clock, with a device that answers 9 to everything, by default in no time. */
+function createDriver(
+  policy: Partial<BatchingPolicy> = {},
+  options: Partial<SchedulerOptions> = {},
+  msOf: (step: Step) => number = () => 0,
+) {
   const scheduler = createScheduler(policy, options);
   const driver = {
     scheduler,
@@ -27,6 +36,7 @@ function createDriver(policy: Partial<BatchingPolicy> = {}, options: Partial<Sch
       if (!step) return 'nothing';
       const isSilent = step.kind === 'prefill' && !step.isLastChunk;
       const tokenIds = isSilent ? [] : step.rows.map((row) => answers[row.requestId] ?? 9);
+      driver.nowMs += msOf(step);
       scheduler.update(step, { tokenIds, runMs: 0, readbackMs: 0 }, driver.nowMs);
       return describeStep(step);
     },
@@ -307,6 +317,55 @@ describe('the prefill budget', () => {
     expect(driver.steps(2)).toEqual(['decode a', 'prefill b 4+2 @1']);
     driver.configure({ maxBatchedTokens: 5 });
     expect(driver.step()).toBe('prefill b 6+3 @1 last');
+  });
+});
+
+describe('the prefill stall', () => {
+  /** A text runs, then a prompt of 100 tokens arrives. */
+  const arriveLate = (policy: Partial<BatchingPolicy>) => {
+    const driver = createDriver(policy, {}, timeOf);
+    driver.add('a', { promptLength: 20, maxNewTokens: 99 });
+    driver.steps(3);
+    driver.add('b', { promptLength: 100, maxNewTokens: 9 });
+    return driver;
+  };
+
+  it('is about four decode steps by default, in whole chunks of 16 tokens', () => {
+    expect(arriveLate({}).steps(6)).toEqual([
+      'prefill b 0+32 @1',
+      'decode a',
+      'prefill b 32+32 @1',
+      'decode a',
+      'prefill b 64+32 @1',
+      'decode a',
+    ]);
+  });
+
+  it('is as long as the knob says, and at least 16 tokens', () => {
+    expect(arriveLate({ prefillStallMs: 70 }).steps(3)).toEqual([
+      'prefill b 0+64 @1',
+      'decode a',
+      'prefill b 64+36 @1 last',
+    ]);
+    expect(arriveLate({ prefillStallMs: 0 }).steps(2)).toEqual(['prefill b 0+16 @1', 'decode a']);
+    expect(arriveLate({ prefillStallMs: Infinity }).step()).toBe('prefill b 0+100 @1 last');
+  });
+
+  it('has no limit while nothing decodes, and before both kinds of steps were measured', () => {
+    const idle = arriveLate({});
+    idle.abort('a');
+    expect(idle.step()).toBe('prefill b 0+100 @0 last');
+    const fresh = createDriver({}, {}, timeOf);
+    fresh.add('a', { maxNewTokens: 9 });
+    fresh.add('b', { promptLength: 100 });
+    expect(fresh.steps(2)).toEqual(['prefill a 0+3 @0 last', 'prefill b 0+100 @1 last']);
+  });
+
+  it('counts several prompts together', () => {
+    const driver = arriveLate({ maxBatchSize: 8 });
+    driver.abort('b');
+    for (const name of ['c', 'd', 'e', 'f']) driver.add(name, { promptLength: 20, maxNewTokens: 9 });
+    expect(driver.steps(3)).toEqual(['prefill c 0+20 @1 last', 'prefill d 0+12 @2', 'decode a c']);
   });
 });
 

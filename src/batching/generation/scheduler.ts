@@ -5,6 +5,7 @@ import type { KvCacheLimits, KvShape } from './kv-memory.ts';
 import { KvPlanner, type KvUsage } from './kv-planner.ts';
 import type { DecodeStep, Step, StepOutput } from './model-runner.ts';
 import type { BatchingPolicy } from './policy.ts';
+import { PrefillPace } from './prefill-pace.ts';
 import type { GenerationRequest } from './request.ts';
 import type { RequestId } from '../ids.ts';
 import { SchedulerState } from './scheduler-state.ts';
@@ -42,6 +43,7 @@ export class Scheduler {
   readonly #state: SchedulerState;
   readonly #kv: KvPlanner;
   readonly #admission: Admission;
+  readonly #pace = new PrefillPace();
   readonly #planner: StepPlanner;
   /** Whether the last step began a batch that was still partial when its wait was over. */
   #isTimedOut = false;
@@ -50,7 +52,7 @@ export class Scheduler {
     this.#state = new SchedulerState(policy, { contextLength, eosTokenIds });
     this.#kv = new KvPlanner(this.#state, kvCacheLimits);
     this.#admission = new Admission(this.#state, this.#kv);
-    this.#planner = new StepPlanner(this.#state, this.#kv, this.#admission, prefillLimits);
+    this.#planner = new StepPlanner(this.#state, this.#kv, this.#admission, this.#pace, prefillLimits);
   }
 
   get policy(): BatchingPolicy {
@@ -137,7 +139,7 @@ export class Scheduler {
     this.#kv.beginStep();
     const next = this.#planner.prefillBudget > 0 ? this.#admission.nextToPrefill(nowMs) : undefined;
     const step = next ? this.#planner.planPrefill(next, nowMs) : this.#planner.planDecode(nowMs);
-    if (step) this.#admission.stepRate.start(step, nowMs);
+    if (step) this.#begin(step, nowMs);
     return step;
   }
 
@@ -150,13 +152,14 @@ export class Scheduler {
     const behind = this.#planner.planBehind(step, nowMs);
     if (!behind) return undefined;
     this.#isTimedOut = false;
-    this.#admission.stepRate.start(behind, nowMs);
+    this.#begin(behind, nowMs);
     return behind;
   }
 
   /** Updates the sequences of a step with its output; rows that were aborted meanwhile are left out. */
   update(step: Step, output: StepOutput, nowMs: number): readonly Progress[] {
     this.#admission.stepRate.end(step, nowMs);
+    this.#pace.end(step, nowMs);
     if (output.tokenIds.some((entry) => entry instanceof Error)) this.#kv.forgetPrefixes();
     const scores = output.promptLogprobs;
     return step.rows.flatMap((row, index) => {
@@ -184,6 +187,11 @@ export class Scheduler {
     if (sequence.finishReason === 'abort') return;
     sequence.finish(reason);
     if (this.#state.get(sequence.id) === sequence) this.#release(sequence, nowMs);
+  }
+
+  #begin(step: Step, nowMs: number): void {
+    this.#admission.stepRate.start(step, nowMs);
+    this.#pace.start(step, nowMs);
   }
 
   #release(sequence: Sequence, nowMs: number): void {

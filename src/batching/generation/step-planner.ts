@@ -1,6 +1,7 @@
 import type { Admission } from './admission.ts';
 import type { KvPlanner } from './kv-planner.ts';
 import type { DecodeStep, PrefillStep, SlotTransfer, Step, StepRow } from './model-runner.ts';
+import type { PrefillPace } from './prefill-pace.ts';
 import type { SchedulerState } from './scheduler-state.ts';
 import type { Sequence, SequenceLimits } from './sequence.ts';
 
@@ -17,19 +18,29 @@ export class StepPlanner {
   readonly #kv: KvPlanner;
   readonly #admission: Admission;
   readonly #prefillLimits: PrefillLimits;
+  readonly #pace: PrefillPace;
   /** Since the last decode step. */
   #numPrefilledTokens = 0;
 
-  constructor(state: SchedulerState, kv: KvPlanner, admission: Admission, prefillLimits: PrefillLimits) {
+  constructor(
+    state: SchedulerState,
+    kv: KvPlanner,
+    admission: Admission,
+    pace: PrefillPace,
+    prefillLimits: PrefillLimits,
+  ) {
     this.#state = state;
     this.#kv = kv;
     this.#admission = admission;
+    this.#pace = pace;
     this.#prefillLimits = prefillLimits;
   }
 
   /** Prompt tokens that may be prefilled before the next decode step. */
   get prefillBudget(): number {
-    return this.#state.policy.maxBatchedTokens - this.#numDelaying;
+    const { maxBatchedTokens, prefillStallMs } = this.#state.policy;
+    if (this.#state.decoding.length === 0) return maxBatchedTokens;
+    return Math.min(maxBatchedTokens, this.#pace.tokensWithin(prefillStallMs)) - this.#numPrefilledTokens;
   }
 
   /** Prefilled tokens that rows have waited for since their last decode step. */

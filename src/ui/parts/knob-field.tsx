@@ -11,15 +11,18 @@ interface KnobText {
   readonly hint: string;
 }
 
+/** The worker refuses `auto` for a knob that has none. */
+type KnobValue = number | 'auto';
+
 /** In the order of their fields. */
 export type KnobTexts<Name extends string> = Readonly<Record<Name, KnobText>>;
 
 interface KnobsProps<Name extends string> {
   readonly knobs: KnobTexts<Name>;
   /** Undefined until the worker has sent them. */
-  readonly values: Readonly<Record<Name, number>> | undefined;
+  readonly values: Readonly<Record<Name, KnobValue>> | undefined;
   /** Resolves when the worker uses the value; rejects with its refusal. */
-  readonly onApply: (name: Name, value: number) => Promise<void>;
+  readonly onApply: (name: Name, value: KnobValue) => Promise<void>;
   readonly children?: ReactNode;
 }
 
@@ -41,8 +44,8 @@ export function Knobs<Name extends string>({ knobs, values, onApply, children }:
 
 interface KnobFieldProps {
   readonly knob: KnobText & { readonly name: string };
-  readonly valueInForce: number | undefined;
-  readonly onApply: (value: number) => Promise<void>;
+  readonly valueInForce: KnobValue | undefined;
+  readonly onApply: (value: KnobValue) => Promise<void>;
 }
 
 /** Applies on Enter and on leaving the field. The worker checks the value, and its refusal stays at the field. */
@@ -51,7 +54,11 @@ function KnobField({ knob, valueInForce, onApply }: KnobFieldProps) {
   const { refusal, attempt, clearRefusal } = useAttempt();
 
   const apply = async (): Promise<void> => {
-    if (draft === undefined || !(await attempt(() => onApply(parseNumber(draft))))) return;
+    if (
+      draft === undefined ||
+      !(await attempt(() => onApply(draft.trim() === 'auto' ? 'auto' : parseNumber(draft))))
+    )
+      return;
     // Text typed in the meantime stays.
     setDraft((current) => (current === draft ? undefined : current));
   };

@@ -27,6 +27,11 @@ export const KNOBS: KnobTexts<Exclude<keyof BatchingPolicy, 'policy' | 'prefixCa
     unit: 'prompt tokens',
     hint: 'Read between two steps. Fewer keep running texts even; more start new ones sooner.',
   },
+  prefillStallMs: {
+    label: 'Prefill stall',
+    unit: 'ms',
+    hint: 'How long new prompts may hold up running texts at a time. auto = about four steps. Infinity = no limit.',
+  },
   maxQueuedRequests: {
     label: 'Max queued requests',
     unit: 'requests',

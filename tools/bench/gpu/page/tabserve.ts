@@ -37,6 +37,7 @@ export class Tabserve implements Contender {
       policy: 'continuous',
       maxBatchSize: numRows,
       maxBatchedTokens: MAX_BATCHED_TOKENS,
+      prefillStallMs: Infinity,
       prefixCaching: false,
     });
   }
