@@ -229,7 +229,7 @@ test.describe('a model', { tag: ANY_BACKEND }, () => {
   });
 
   test('whose id or hub cannot be is refused before anything is asked', async ({ readyTab, hub }) => {
-    expect((await loadModel(readyTab, '../secret', { hub: hub.url })).code).toBe('INVALID_OPTION');
+    expect((await loadModel(readyTab, 'owner/name/more', { hub: hub.url })).code).toBe('INVALID_OPTION');
     expect((await loadModel(readyTab, TWIN, { hub: 'ftp://hub' })).code).toBe('INVALID_OPTION');
     expect(hub.requests).toEqual([]);
   });

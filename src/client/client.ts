@@ -272,6 +272,7 @@ export class TabserveClient<Deployments extends DeploymentMap = DeploymentTypes<
     {
       dtype = 'auto',
       whenBusy = 'finish',
+      file,
       revision,
       hub = this.#hub,
       signal,
@@ -279,7 +280,7 @@ export class TabserveClient<Deployments extends DeploymentMap = DeploymentTypes<
     }: LoadModelOptions = {},
   ): Promise<TabserveStatus> {
     checkDtype(dtype);
-    const source = await toModelSource(model, { revision, hub });
+    const source = await toModelSource(model, { file, revision, hub });
     const modelName = modelNameOf(source);
     if (signal?.aborted) throw LoadCancelledError.byCaller(modelName, signal.reason);
     keepStored();
