@@ -85,5 +85,8 @@ test('where only WebGPU may run, wrong values are an error with a code and a rem
   const { state, error } = await tab.status();
   expect(state).toBe('failed');
   expect(error?.code).toBe('GPU_WRONG_VALUES');
+  expect(tab.errors.splice(0), 'what the console says, once').toEqual([
+    expect.stringContaining('GPU_WRONG_VALUES'),
+  ]);
   await expect(tab.page.getByRole('link', { name: 'Open the page with ?backend=wasm' })).toBeVisible();
 });
