@@ -30,8 +30,8 @@ const BAD_MODELS: readonly BadModel[] = [
   {
     title: 'whose config.json is a web page',
     fault: () => replaced('config.json', '<!doctype html>'),
-    code: CORRUPT,
-    says: 'config.json',
+    code: 'MODEL_FILE_MISSING',
+    says: '/models/storyteller/config.json',
   },
   {
     title: 'whose tokenizer.json is of another kind',
