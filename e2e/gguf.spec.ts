@@ -29,81 +29,88 @@ test.describe('a GGUF file', { tag: ANY_BACKEND }, () => {
 for (const [id, { prompts }] of Object.entries(decoderReferences)) {
   // Mistral's window has no place in a GGUF file.
   if (id.endsWith('mistral')) continue;
-  test(`${id} as a GGUF file gives the tokens that PyTorch gives in float64`, async ({ ownTab, hub }) => {
-    await ownTab.open('?backend=wasm');
-    const { value, message } = await loadModel(ownTab, `${id}-gguf`, { hub: hub.url, dtype: 'fp32' });
-    expect(message).toBeUndefined();
-    expect(value?.model).toMatchObject({ id: `${id}-gguf`, contextLength: 256 });
-    const options = { temperature: 0, ignoreEos: true, maxNewTokens: 32 };
-    const results = await ownTab.generateAll(prompts.map(({ prompt }) => ({ prompt, options })));
-    expect(results.map(({ tokenIds }) => tokenIds)).toEqual(
-      prompts.map(({ greedyTokenIds }) => greedyTokenIds),
-    );
-  });
+  test(
+    `${id} as a GGUF file gives the tokens that PyTorch gives in float64`,
+    { tag: ANY_BACKEND },
+    async ({ ownTab, hub }) => {
+      await ownTab.open('?backend=wasm');
+      const { value, message } = await loadModel(ownTab, `${id}-gguf`, { hub: hub.url, dtype: 'fp32' });
+      expect(message).toBeUndefined();
+      expect(value?.model).toMatchObject({ id: `${id}-gguf`, contextLength: 256 });
+      const options = { temperature: 0, ignoreEos: true, maxNewTokens: 32 };
+      const results = await ownTab.generateAll(prompts.map(({ prompt }) => ({ prompt, options })));
+      expect(results.map(({ tokenIds }) => tokenIds)).toEqual(
+        prompts.map(({ greedyTokenIds }) => greedyTokenIds),
+      );
+    },
+  );
 }
 
-test('a GGUF file that nobody has named, or that is not there, is refused with the names of those that are', async ({
-  ownTab,
-  hub,
-}) => {
-  await ownTab.open('?backend=wasm');
-  const unclear = { code: 'GGUF_FILE_UNCLEAR', message: expect.stringContaining('twin-F32.gguf') };
-  for (const [model, options] of [
-    [GGUF_TWIN, {}],
-    [`${GGUF_TWIN}:Q4_K_M`, {}],
-    [GGUF_TWIN, { file: 'other.gguf' }],
-  ] as const) {
-    expect(await loadModel(ownTab, model, { hub: hub.url, ...options })).toMatchObject(unclear);
-  }
-  expect(
-    (await loadModel(ownTab, GGUF_TWIN, { hub: hub.url, file: 'twin-f32-copy.gguf' })).value?.model?.id,
-  ).toBe(`${GGUF_TWIN}:twin-f32-copy.gguf`);
-  await expectReferenceTokens(ownTab);
-});
+test(
+  'a GGUF file that nobody has named, or that is not there, is refused with the names of those that are',
+  { tag: ANY_BACKEND },
+  async ({ ownTab, hub }) => {
+    await ownTab.open('?backend=wasm');
+    const unclear = { code: 'GGUF_FILE_UNCLEAR', message: expect.stringContaining('twin-F32.gguf') };
+    for (const [model, options] of [
+      [GGUF_TWIN, {}],
+      [`${GGUF_TWIN}:Q4_K_M`, {}],
+      [GGUF_TWIN, { file: 'other.gguf' }],
+    ] as const) {
+      expect(await loadModel(ownTab, model, { hub: hub.url, ...options })).toMatchObject(unclear);
+    }
+    expect(
+      (await loadModel(ownTab, GGUF_TWIN, { hub: hub.url, file: 'twin-f32-copy.gguf' })).value?.model?.id,
+    ).toBe(`${GGUF_TWIN}:twin-f32-copy.gguf`);
+    await expectReferenceTokens(ownTab);
+  },
+);
 
-test('SmolLM2-135M-Instruct as Q4_1 gives the tokens of transformers to eight chats, alone and together', async ({
-  ownTab,
-}) => {
-  test.skip(!IS_WHOLE, 'the model is fetched from PyPI: in the whole suite');
-  test.setTimeout(600_000);
-  const reference = readSmollm2Reference();
-  await ownTab.open('?backend=wasm');
-  await ownTab.ready();
-  const box = await ownTab.openStatus();
-  await box.getByLabel('or a GGUF file').setInputFiles(await smollm2File());
-  const name = 'SmolLM2-135M-Instruct.Q4_1';
-  await expect.poll(async () => (await ownTab.status()).model?.id, { timeout: 300_000 }).toBe(name);
+test(
+  'SmolLM2-135M-Instruct as Q4_1 gives the tokens of transformers to eight chats, alone and together',
+  { tag: ANY_BACKEND },
+  async ({ ownTab }) => {
+    test.skip(!IS_WHOLE, 'the model is fetched from PyPI: in the whole suite');
+    test.setTimeout(600_000);
+    const reference = readSmollm2Reference();
+    await ownTab.open('?backend=wasm');
+    await ownTab.ready();
+    const box = await ownTab.openStatus();
+    await box.getByLabel('or a GGUF file').setInputFiles(await smollm2File());
+    const name = 'SmolLM2-135M-Instruct.Q4_1';
+    await expect.poll(async () => (await ownTab.status()).model?.id, { timeout: 300_000 }).toBe(name);
 
-  const answers = await ownTab.page.evaluate(
-    async (questions) => {
-      // oxlint-disable-next-line unicorn/consistent-function-scoping -- only this function is sent to the page
-      const ask = (content: string) =>
-        window.tabserve
-          .getHandle('text-generator')
-          .remote([{ role: 'user', content }], { temperature: 0, maxNewTokens: 48 })
-          .result();
-      const together = await Promise.all(questions.map(ask));
-      const alone: typeof together = [];
-      for (const question of questions) alone.push(await ask(question));
-      return {
-        together: together.map(({ tokenIds }) => tokenIds),
-        alone: alone.map(({ tokenIds }) => tokenIds),
-      };
-    },
-    reference.chats.map(({ question }) => question),
-  );
-  // A result leaves the end token out.
-  const expected = reference.chats.map(({ tokenIds }) => tokenIds.filter((id) => id !== END_TOKEN));
-  expect(answers).toEqual({ together: expected, alone: expected });
+    const answers = await ownTab.page.evaluate(
+      async (questions) => {
+        // oxlint-disable-next-line unicorn/consistent-function-scoping -- only this function is sent to the page
+        const ask = (content: string) =>
+          window.tabserve
+            .getHandle('text-generator')
+            .remote([{ role: 'user', content }], { temperature: 0, maxNewTokens: 48 })
+            .result();
+        const together = await Promise.all(questions.map(ask));
+        const alone: typeof together = [];
+        for (const question of questions) alone.push(await ask(question));
+        return {
+          together: together.map(({ tokenIds }) => tokenIds),
+          alone: alone.map(({ tokenIds }) => tokenIds),
+        };
+      },
+      reference.chats.map(({ question }) => question),
+    );
+    // A result leaves the end token out.
+    const expected = reference.chats.map(({ tokenIds }) => tokenIds.filter((id) => id !== END_TOKEN));
+    expect(answers).toEqual({ together: expected, alone: expected });
 
-  const { promptLogprobs = [] } = await ownTab.generate(reference.text, {
-    maxNewTokens: 0,
-    promptLogprobs: 0,
-  });
-  const logprobs = promptLogprobs.flatMap(({ logprob }) => logprob ?? []);
-  const mean = logprobs.reduce((sum, logprob) => sum + logprob, 0) / logprobs.length;
-  expect(Math.abs(mean - reference.logLikelihood)).toBeLessThan(0.001);
-});
+    const { promptLogprobs = [] } = await ownTab.generate(reference.text, {
+      maxNewTokens: 0,
+      promptLogprobs: 0,
+    });
+    const logprobs = promptLogprobs.flatMap(({ logprob }) => logprob ?? []);
+    const mean = logprobs.reduce((sum, logprob) => sum + logprob, 0) / logprobs.length;
+    expect(Math.abs(mean - reference.logLikelihood)).toBeLessThan(0.001);
+  },
+);
 
 const END_TOKEN = 2;
 

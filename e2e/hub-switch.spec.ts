@@ -123,7 +123,7 @@ test(
   },
 );
 
-test('the page loads a GGUF file that was picked', async ({ ownTab }) => {
+test('the page loads a GGUF file that was picked', { tag: ANY_BACKEND }, async ({ ownTab }) => {
   await ownTab.open('?backend=wasm');
   await ownTab.ready();
   const box = await ownTab.openStatus();
