@@ -151,6 +151,9 @@ test(
     const [outcome] = (await tab?.outcomesOfBegun()) ?? [];
     expect(outcome?.code).toBe('VERSION_MISMATCH');
     await expect(tab?.page.locator('.failure') ?? stranger.locator('body')).toContainText(/reload this tab/);
+    expect(tab?.errors.splice(0), 'what the console says, once').toEqual([
+      expect.stringContaining('VERSION_MISMATCH'),
+    ]);
   },
 );
 

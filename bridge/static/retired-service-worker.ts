@@ -4,7 +4,8 @@ import { SERVICE_WORKER_FILE } from './static-host-meta.ts';
 
 /**
  * Takes the place of a service worker that a static host of the same origin has installed, such as `vite preview` on this port:
- * it would keep serving its own page, which does not know the bridge. Removes its files and itself; the open pages reload.
+ * it would keep serving its own page, which does not know the bridge. Removes its files and itself, and loads the open pages again: one
+ * that is still starting would miss the change.
  */
 const SCRIPT = `self.addEventListener('install', () => self.skipWaiting());
 self.addEventListener('activate', (event) => event.waitUntil(retire()));
@@ -12,6 +13,8 @@ async function retire() {
   const names = await caches.keys();
   await Promise.all(names.filter((name) => name.startsWith('tabserve-')).map((name) => caches.delete(name)));
   await self.registration.unregister();
+  const pages = await self.clients.matchAll({ type: 'window' });
+  for (const page of pages) page.navigate(page.url).catch(() => undefined);
 }
 `;
 

@@ -1,4 +1,5 @@
 import { readFile } from 'node:fs/promises';
+import { builtinModules } from 'node:module';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { build, type Plugin } from 'esbuild';
@@ -21,7 +22,7 @@ export async function buildNextVersion(folder: string): Promise<void> {
     logLevel: 'error',
     plugins: [raiseVersion],
     define: { 'import.meta.env.BASE_URL': '"/"', 'import.meta.env.MODE': '"production"' },
-    external: ['node:*', 'module', 'worker_threads'],
+    external: ['node:*', ...builtinModules],
   });
 }
 

@@ -55,7 +55,7 @@ test.describe('the documented policy is enough', () => {
 /** The documented policy of the worker's script. */
 async function documentedPolicy(): Promise<string> {
   const text = await readFile(new URL('../../../docs/embedding.md', import.meta.url), 'utf8');
-  const policy = /^## Content-Security-Policy$.*?^```\n(.*?)\n```$/ms.exec(text)?.[1];
+  const policy = /^## Content-Security-Policy$.*?^```[^\n]*\n(.*?)\n```$/ms.exec(text)?.[1];
   if (policy === undefined) throw new Error('docs/embedding.md names no policy.');
   return policy;
 }
