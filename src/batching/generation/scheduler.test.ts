@@ -320,16 +320,16 @@ describe('the prefill budget', () => {
   });
 });
 
-describe('the prefill stall', () => {
-  /** A text runs, then a prompt of 100 tokens arrives. */
-  const arriveLate = (policy: Partial<BatchingPolicy>) => {
-    const driver = createDriver(policy, {}, timeOf);
-    driver.add('a', { promptLength: 20, maxNewTokens: 99 });
-    driver.steps(3);
-    driver.add('b', { promptLength: 100, maxNewTokens: 9 });
-    return driver;
-  };
+/** A text runs, then a prompt of 100 tokens arrives. */
+function arriveLate(policy: Partial<BatchingPolicy>) {
+  const driver = createDriver(policy, {}, timeOf);
+  driver.add('a', { promptLength: 20, maxNewTokens: 99 });
+  driver.steps(3);
+  driver.add('b', { promptLength: 100, maxNewTokens: 9 });
+  return driver;
+}
 
+describe('the prefill stall', () => {
   it('is about four decode steps by default, in whole chunks of 16 tokens', () => {
     expect(arriveLate({}).steps(6)).toEqual([
       'prefill b 0+32 @1',
