@@ -326,6 +326,16 @@ export function hasShapeOf(value: unknown, samples: readonly unknown[]): boolean
   });
 }
 
+/** A sample for `hasShapeOf`, in which the knob `prefillStallMs` has any type: it is a number or `auto`. */
+export function freeStall(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(freeStall);
+  if (typeof value !== 'object' || value === null) return value;
+  const entries = Object.entries(value);
+  return Object.fromEntries(
+    entries.map(([key, entry]) => [key, key === 'prefillStallMs' ? undefined : freeStall(entry)]),
+  );
+}
+
 /** One change inside a message, at index `place` modulo the number of places. */
 export interface Mutation {
   readonly place: number;
