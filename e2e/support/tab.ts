@@ -48,6 +48,7 @@ export const DEFAULT_KNOBS: Partial<BatchingPolicy> = {
   maxBatchSize: 8,
   batchWaitTimeoutMs: 0,
   maxBatchedTokens: 256,
+  prefillStallMs: Infinity,
   maxQueuedRequests: 1000,
   prefixCaching: true,
   kvCacheMemoryBytes: Infinity,

@@ -330,8 +330,8 @@ function arriveLate(policy: Partial<BatchingPolicy>) {
 }
 
 describe('the prefill stall', () => {
-  it('is about four decode steps by default, in whole chunks of 16 tokens', () => {
-    expect(arriveLate({}).steps(6)).toEqual([
+  it('is about four decode steps with `auto`, in whole chunks of 16 tokens', () => {
+    expect(arriveLate({ prefillStallMs: 'auto' }).steps(6)).toEqual([
       'prefill b 0+32 @1',
       'decode a',
       'prefill b 32+32 @1',
@@ -352,17 +352,17 @@ describe('the prefill stall', () => {
   });
 
   it('has no limit while nothing decodes, and before both kinds of steps were measured', () => {
-    const idle = arriveLate({});
+    const idle = arriveLate({ prefillStallMs: 'auto' });
     idle.abort('a');
     expect(idle.step()).toBe('prefill b 0+100 @0 last');
-    const fresh = createDriver({}, {}, timeOf);
+    const fresh = createDriver({ prefillStallMs: 'auto' }, {}, timeOf);
     fresh.add('a', { maxNewTokens: 9 });
     fresh.add('b', { promptLength: 100 });
     expect(fresh.steps(2)).toEqual(['prefill a 0+3 @0 last', 'prefill b 0+100 @1 last']);
   });
 
   it('counts several prompts together', () => {
-    const driver = arriveLate({ maxBatchSize: 8 });
+    const driver = arriveLate({ prefillStallMs: 'auto' });
     driver.abort('b');
     for (const name of ['c', 'd', 'e', 'f']) driver.add(name, { promptLength: 20, maxNewTokens: 9 });
     expect(driver.steps(3)).toEqual(['prefill c 0+20 @1 last', 'prefill d 0+12 @2', 'decode a c']);

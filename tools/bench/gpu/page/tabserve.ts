@@ -37,7 +37,6 @@ export class Tabserve implements Contender {
       policy: 'continuous',
       maxBatchSize: numRows,
       maxBatchedTokens: MAX_BATCHED_TOKENS,
-      prefillStallMs: Infinity,
       prefixCaching: false,
     });
   }
