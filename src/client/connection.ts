@@ -108,7 +108,7 @@ export class Connection implements LinkListener {
   }
 
   onLeader(isThere: boolean): void {
-    if (this.#end) return;
+    if (this.#end || (!isThere && this.#status.waitReason === NO_LEADER)) return;
     if (isThere) {
       this.#setStatus({ waitReason: '' });
       return;

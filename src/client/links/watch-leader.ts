@@ -8,7 +8,7 @@ export interface LeaderWatchOptions {
   readonly lockName: string;
   /** Ends the watch. */
   readonly signal: AbortSignal;
-  /** Called at once, and whenever it changes. */
+  /** Called when a tab begins to lead, and at each look that finds none: a leader may have come and gone between two looks. */
   readonly onLeader: (isThere: boolean) => void;
   readonly clock?: Clock | undefined;
 }
@@ -26,10 +26,10 @@ export async function watchLeader({
   onLeader,
   clock = systemClock,
 }: LeaderWatchOptions): Promise<void> {
-  let wasThere: boolean | undefined;
+  let wasThere = false;
   while (!signal.aborted) {
     const isThere = await isHeld(locks, lockName);
-    if (isThere !== wasThere) onLeader(isThere);
+    if (!isThere || !wasThere) onLeader(isThere);
     wasThere = isThere;
     await new Promise<void>((resolve) => clock.setTimer(INTERVAL_MS, resolve));
   }
