@@ -24,6 +24,7 @@ async function openChats(tab: Tab, hubUrl: string, backend: string): Promise<Pag
   await tab.open(`?backend=${backend}&hub=${encodeURIComponent(hubUrl)}&view=chat`);
   await tab.ready();
   expect((await loadModel(tab, CHAT_MODEL, {})).message).toBeUndefined();
+  await expect(askAll(tab.page)).toBeEnabled();
   return tab.page;
 }
 
