@@ -1,5 +1,5 @@
 import { readdirSync, readFileSync } from 'node:fs';
-import type { Browser } from 'playwright/test';
+import type { Browser } from 'playwright';
 
 /** The most memory that any page of a browser and its GPU process have had so far, in bytes. */
 interface PeakMemory {
