@@ -96,7 +96,7 @@ test.describe('the model of the page’s address', { tag: ANY_BACKEND }, () => {
       await window.tabserve.ready();
       return [...heard];
     });
-    expect(phases).toEqual(expect.arrayContaining(['resolve', 'download', 'prepare']));
+    expect(phases).toEqual(expect.arrayContaining(['resolve', 'download']));
     expect(await ownTab.status()).toMatchObject({ state: 'ready', model: { id: TWIN } });
     await expectReferenceTokens(ownTab);
     expect(ownTab.requestedUrls.filter((url) => url.includes('/models/storyteller/'))).toEqual([]);
