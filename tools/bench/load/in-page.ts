@@ -1,12 +1,10 @@
 import type { ModelLoad } from '../../../src/protocol/models.ts';
 
-/** How long each phase of a load took, and when it ended. */
+/** How long each phase of a load took. */
 export interface TimedLoad {
   /** In ms; the phases that the load reported, in order. */
   readonly phases: readonly (readonly [ModelLoad['phase'], number])[];
   readonly totalMs: number;
-  /** On the machine's clock. */
-  readonly endedAtMs: number;
 }
 
 /** Runs in the page. It is sent there as text, so it can't use anything outside of itself. */
@@ -24,6 +22,5 @@ export async function timeLoadInPage([id, hub]: readonly [string, string]): Prom
   return {
     phases: begun.map(([phase, atMs], i) => [phase, (begun[i + 1]?.[1] ?? endedAtMs) - atMs]),
     totalMs: endedAtMs - startedAtMs,
-    endedAtMs: performance.timeOrigin + endedAtMs,
   };
 }

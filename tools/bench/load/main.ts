@@ -2,7 +2,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, relative, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
-import { chromium, type BrowserContext } from 'playwright';
+import { chromium } from 'playwright';
 
 import { findBrowser } from '../../../bridge/browser/find-browser.ts';
 import { startServer } from '../../../bridge/server.ts';
@@ -13,11 +13,12 @@ import { parseCount, parseList } from '../command-line.ts';
 import { conditionsOf } from '../conditions.ts';
 import { openReady } from '../open-ready.ts';
 import { pathOf } from '../paths.ts';
-import { peakRendererMemory } from '../peak-memory.ts';
+import { sum } from '../statistics.ts';
+import { peakRendererMemory, rendererCpuMs } from '../peak-memory.ts';
 import { timeLoadInPage } from './in-page.ts';
 import { FORMATS, startPacedHub, type Format, type PacedHub } from './paced-hub.ts';
 import { formatLoads } from './report.ts';
-import { recordLoads, summarizeLoads, type LoadSample, type LoadsRun } from './results.ts';
+import { recordLoads, summarizeLoads, type Duration, type LoadSample, type LoadsRun } from './results.ts';
 
 interface LoadOptions {
   readonly rounds: number;
@@ -91,16 +92,15 @@ async function measureLoad(root: string, hub: PacedHub): Promise<LoadSample> {
   try {
     const url = `${server.url}/?backend=wasm`;
     const { page } = await openReady(context, url);
-    const load = await page.evaluate(timeLoadInPage, [hub.id, hub.url] as const);
+    const whole = startWatch(profile);
+    const tail = hub.whenSent().then(() => startWatch(profile));
+    const { phases } = await page.evaluate(timeLoadInPage, [hub.id, hub.url] as const);
+    const load = { phases, whole: whole(), afterLastByte: (await tail)() };
     const peakBytes = peakRendererMemory(profile);
     await page.close();
-    return {
-      phases: load.phases,
-      totalMs: load.totalMs,
-      afterLastByteMs: load.endedAtMs - hub.lastByteAtMs,
-      peakBytes,
-      secondStartMs: await timeStart(context, url),
-    };
+    const start = startWatch(profile);
+    await openReady(context, url);
+    return { ...load, secondStart: start(), peakBytes };
   } finally {
     await context.close();
     await server.close();
@@ -108,9 +108,14 @@ async function measureLoad(root: string, hub: PacedHub): Promise<LoadSample> {
   }
 }
 
-/** From opening the page until the stored model serves. */
-async function timeStart(context: BrowserContext, url: string): Promise<number> {
-  const startedAtMs = performance.now();
-  await openReady(context, url);
-  return performance.now() - startedAtMs;
+/** Returns what tells the time since, on the clock and of the renderers' CPU. */
+function startWatch(profile: string): () => Duration {
+  const [startedAtMs, before] = [performance.now(), rendererCpuMs(profile)];
+  return () => {
+    const ms = performance.now() - startedAtMs;
+    return {
+      ms,
+      cpuMs: sum(Array.from(rendererCpuMs(profile), ([id, cpuMs]) => cpuMs - (before.get(id) ?? 0))),
+    };
+  };
 }

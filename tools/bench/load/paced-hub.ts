@@ -15,8 +15,8 @@ export interface PacedHub {
   readonly url: string;
   /** Bytes of the weights. */
   readonly size: number;
-  /** When the last byte of the weights was sent, on the machine's clock. */
-  readonly lastByteAtMs: number;
+  /** Resolves when the last piece of the weights is sent. For one load. */
+  whenSent(): Promise<void>;
   close(): Promise<void>;
 }
 
@@ -28,22 +28,33 @@ export interface PacedHub {
 export async function startPacedHub(format: Format, bytesPerSecond: number): Promise<PacedHub> {
   const { id, files } = await modelOf(format);
   const hub = await startHubServer([await createRepository(id, files)]);
-  let [dueAtMs, lastByteAtMs] = [0, 0];
+  const size = [...files].reduce(
+    (sum, [name, { byteLength }]) => sum + (isWeights(name) ? byteLength : 0),
+    0,
+  );
+  let dueAtMs = 0;
+  let sent = Promise.withResolvers<void>();
   const gate = async (): Promise<boolean> => {
     dueAtMs = Math.max(dueAtMs, performance.now()) + (1000 * PIECE_BYTES) / bytesPerSecond;
     const waitMs = dueAtMs - performance.now();
     // A timer may be late by a millisecond, which the next pieces catch up with.
     if (waitMs > TIMER_MS) await new Promise((resolve) => void setTimeout(resolve, waitMs));
-    lastByteAtMs = performance.timeOrigin + performance.now();
+    const numSent = hub.requests.reduce(
+      (sum, { kind, bytesSent }) => sum + (kind === 'content' ? bytesSent : 0),
+      0,
+    );
+    if (numSent + PIECE_BYTES >= size) sent.resolve();
     return true;
   };
   hub.fault = ({ kind }) => (kind === 'content' ? { gate } : undefined);
   return {
     id,
     url: hub.url,
-    size: [...files].reduce((sum, [name, { byteLength }]) => sum + (isWeights(name) ? byteLength : 0), 0),
-    get lastByteAtMs() {
-      return lastByteAtMs;
+    size,
+    whenSent() {
+      hub.forget();
+      sent = Promise.withResolvers();
+      return sent.promise;
     },
     close: () => hub.close(),
   };

@@ -11,23 +11,28 @@ export function formatLoads({ browser, machine, command, settings, loads }: Load
   ].join('\n\n');
 }
 
-function tableOf(loads: LoadsRun['loads']): string {
+type Load = LoadsRun['loads'][number];
+
+function tableOf(loads: readonly Load[]): string {
   const [first] = loads;
   const phases = [...new Set(loads.flatMap((load) => load.phases.map(({ phase }) => phase)))];
-  const row = (name: string, spreadOf: (load: LoadsRun['loads'][number]) => Spread | undefined): string[] => [
-    name,
-    ...loads.map((load) => seconds(spreadOf(load))),
-  ];
+  const row = (name: string, of: (load: Load) => string): string[] => [name, ...loads.map(of)];
   return markdownTable(
     [`${first?.format}, ${megabytes(first?.numBytes ?? 0)}`, ...loads.map(({ page }) => page)],
     [
-      ...phases.map((name) => row(name, (load) => load.phases.find(({ phase }) => phase === name)?.ms)),
-      row('whole load', ({ totalMs }) => totalMs),
-      row('after the last byte', ({ afterLastByteMs }) => afterLastByteMs),
-      row('second start, page included', ({ secondStartMs }) => secondStartMs),
-      ['peak memory of the renderer', ...loads.map(({ peakBytes }) => megabytes(peakBytes.median))],
+      ...phases.map((name) =>
+        row(name, (load) => seconds(load.phases.find(({ phase }) => phase === name)?.ms)),
+      ),
+      row('whole load', ({ whole }) => duration(whole)),
+      row('after the last byte', ({ afterLastByte }) => duration(afterLastByte)),
+      row('second start, page included', ({ secondStart }) => duration(secondStart)),
+      row('peak memory of the renderer', ({ peakBytes }) => megabytes(peakBytes.median)),
     ],
   ).join('\n');
+}
+
+function duration({ ms, cpuMs }: Load['whole']): string {
+  return `${seconds(ms)}, ${seconds(cpuMs)} of CPU`;
 }
 
 function seconds(spread: Spread | undefined): string {

@@ -4,24 +4,33 @@ import { spreadOf, type Spread } from '../statistics.ts';
 import type { TimedLoad } from './in-page.ts';
 import type { Format } from './paced-hub.ts';
 
-/** One load. Durations in ms. */
-export interface LoadSample extends Pick<TimedLoad, 'phases' | 'totalMs'> {
-  /** From the hub's last byte until the model serves. */
-  readonly afterLastByteMs: number;
-  /** Of the largest renderer; 0 where the system doesn't tell. */
-  readonly peakBytes: number;
-  /** From opening the page again until the stored model serves. */
-  readonly secondStartMs: number;
+/** In ms, on the clock and of the CPU. */
+export interface Duration {
+  readonly ms: number;
+  /** Of all renderers; 0 where the system doesn't tell. */
+  readonly cpuMs: number;
 }
 
+/** One load. */
+export interface LoadSample extends Pick<TimedLoad, 'phases'> {
+  readonly whole: Duration;
+  /** From the hub's last byte until the model serves. */
+  readonly afterLastByte: Duration;
+  /** From opening the page again until the stored model serves. */
+  readonly secondStart: Duration;
+  /** Of the largest renderer; 0 where the system doesn't tell. */
+  readonly peakBytes: number;
+}
+
+type Durations = 'whole' | 'afterLastByte' | 'secondStart';
+
 /** The loads of one built page. */
-interface LoadSummary {
+export interface LoadSummary extends Readonly<
+  Record<Durations, { readonly ms: Spread; readonly cpuMs: Spread }>
+> {
   /** The folder of the page, from the root of the checkout. */
   readonly page: string;
   readonly phases: readonly { readonly phase: string; readonly ms: Spread }[];
-  readonly totalMs: Spread;
-  readonly afterLastByteMs: Spread;
-  readonly secondStartMs: Spread;
   readonly peakBytes: Spread;
 }
 
@@ -49,12 +58,16 @@ export function summarizeLoads({
   const names = [...new Set(samples.flatMap(({ phases }) => phases.map(([phase]) => phase)))];
   const msOf = (wanted: string): readonly number[] =>
     samples.map(({ phases }) => phases.find(([phase]) => phase === wanted)?.[1] ?? 0);
+  const spreadsOf = (name: Durations) => ({
+    ms: spreadOf(samples.map((sample) => sample[name].ms)),
+    cpuMs: spreadOf(samples.map((sample) => sample[name].cpuMs)),
+  });
   return {
     page,
     phases: names.map((phase) => ({ phase, ms: spreadOf(msOf(phase)) })),
-    totalMs: spreadOf(samples.map(({ totalMs }) => totalMs)),
-    afterLastByteMs: spreadOf(samples.map(({ afterLastByteMs }) => afterLastByteMs)),
-    secondStartMs: spreadOf(samples.map(({ secondStartMs }) => secondStartMs)),
+    whole: spreadsOf('whole'),
+    afterLastByte: spreadsOf('afterLastByte'),
+    secondStart: spreadsOf('secondStart'),
     peakBytes: spreadOf(samples.map(({ peakBytes }) => peakBytes)),
   };
 }
