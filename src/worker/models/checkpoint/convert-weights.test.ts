@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { yieldToHost } from '../../../platform/yield-to-host.ts';
 import { safetensorsFile } from '../../testing/safetensors-builder.ts';
 import type { ModelTensor } from '../model-config.ts';
@@ -72,7 +72,29 @@ describe('convertWeights', () => {
     const sorted = writes.toSorted(([a], [b]) => a - b);
     expect(sorted.every(([begin], i) => begin >= (sorted[i - 1]?.[1] ?? 0))).toBe(true);
     expect(sorted.at(-1)?.[1]).toBe(plan.layout.size);
-    expect([done, total]).toEqual([plan.layout.size, plan.layout.size]);
+    const numBytes = writes.reduce((sum, [begin, end]) => sum + end - begin, 0);
+    expect([done, total]).toEqual([numBytes, numBytes]);
+  });
+
+  it('reads the file from front to back, whatever the order of the model', async () => {
+    const backwards = Object.fromEntries(Object.entries(tinyTensors()).toReversed());
+    const checkpoint = await openCheckpoint(tinyFiles(backwards));
+    const reads: number[] = [];
+    const [weights] = checkpoint.weightFiles;
+    if (!weights) throw new Error('There are no weights');
+    const read = weights.file.read.bind(weights.file);
+    vi.spyOn(weights.file, 'read').mockImplementation((begin, end) => {
+      reads.push(begin);
+      return read(begin, end);
+    });
+    await convertWeights(
+      checkpoint,
+      planModel(checkpoint, 'fp32', WASM),
+      () => {},
+      () => {},
+    );
+    expect(reads).toHaveLength(checkpoint.tensors.size);
+    expect(reads).toEqual(reads.toSorted((a, b) => a - b));
   });
 });
 

@@ -84,6 +84,13 @@ interface Bound {
   readonly limitOf: string;
 }
 
+/** Bytes that packed weights may have on a device, K/V aside. */
+export function roomForWeights(device: DeviceLimits): number {
+  const share = LARGEST_SHARE * (device.memoryBytes ?? Infinity);
+  if (device.kind === 'webgpu') return Math.min(LARGEST_FILE, share);
+  return (Math.min(LARGEST_FILE, share) - WASM_OVERHEAD) / WASM_GROWTH;
+}
+
 type BufferBound = Pick<Bound, 'claim' | 'limit' | 'limitOf'>;
 type GpuLimits = Extract<DeviceLimits, { kind: 'webgpu' }>;
 

@@ -5,12 +5,10 @@ import { countElements, type ModelTensor } from '../model-config.ts';
 export type Precision = 'float16' | 'float32';
 
 /** One tensor in the packed file; offsets and lengths in bytes. A quantized `conv1d` is stored transposed, as [out, in]. */
-export interface PackedTensor extends Omit<ModelTensor, 'sources'> {
+export interface PackedTensor extends Omit<ModelTensor, 'sources'>, PackedSection {
   readonly encoding: Precision | 'q8' | 'q4';
-  readonly offset: number;
-  readonly length: number;
   /** Scales of a quantized tensor, one per block, in the precision of activations. */
-  readonly scales?: { readonly offset: number; readonly length: number };
+  readonly scales?: PackedSection;
 }
 
 /**
@@ -25,11 +23,21 @@ export interface PackedLayout {
   readonly tensors: readonly PackedTensor[];
 }
 
+/** Bytes of the packed file that belong together: the values of a tensor, or its scales. */
+export interface PackedSection {
+  readonly offset: number;
+  readonly length: number;
+}
+
+export function sectionsOf({ tensors }: Pick<PackedLayout, 'tensors'>): readonly PackedSection[] {
+  return tensors.flatMap(({ offset, length, scales }) => [{ offset, length }, ...(scales ? [scales] : [])]);
+}
+
 /** RMS of the error over RMS of the weights, by the names of the quantized tensors. */
 export type QuantizationErrors = Readonly<Record<string, number>>;
 
 /** A stored model with another version is fetched and converted again. */
-export const PACKED_FORMAT_VERSION = 4;
+export const PACKED_FORMAT_VERSION = 5;
 
 /** Quantized weights that share a scale. */
 export const BLOCK_SIZE = 32;
