@@ -32,7 +32,6 @@ it('changes the knobs that are given, and answers with all of them; null is no l
     maxBatchSize: 4,
     maxQueuedRequests: null,
     kvCacheMemoryBytes: null,
-    prefillStallMs: null,
   });
   expect(configure).toHaveBeenLastCalledWith('text-generator', {
     maxBatchSize: 4,

@@ -1,5 +1,6 @@
-import { readFileSync } from 'node:fs';
 import type { Browser, Page } from 'playwright';
+
+import { residentBytes } from '../../tools/bench/process-memory.ts';
 
 /** Bytes. */
 export interface MemorySample {
@@ -14,16 +15,11 @@ export interface MemorySample {
 
 export async function sampleMemory(browser: Browser, pages: readonly Page[]): Promise<MemorySample> {
   const heaps = await Promise.all(pages.map(heapOf));
-  const session = await browser.newBrowserCDPSession();
-  const { processInfo } = await session.send('SystemInfo.getProcessInfo');
-  await session.detach();
-  const residentOf = (type: string): number =>
-    sumOf(processInfo.filter((process) => process.type === type).map(({ id }) => residentBytes(id)));
   return {
     atMs: performance.now(),
     heap: sumOf(heaps),
-    renderers: residentOf('renderer'),
-    gpu: residentOf('GPU'),
+    renderers: sumOf(await residentBytes(browser, 'renderer')),
+    gpu: sumOf(await residentBytes(browser, 'GPU')),
   };
 }
 
@@ -46,16 +42,6 @@ async function heapOf(page: Page): Promise<number> {
   const { usedSize } = await session.send('Runtime.getHeapUsage');
   await session.detach();
   return usedSize;
-}
-
-/** By Linux' own count. */
-function residentBytes(pid: number): number {
-  try {
-    const status = readFileSync(`/proc/${pid}/status`, 'utf8');
-    return 1024 * Number(/^VmRSS:\s*(\d+)/m.exec(status)?.[1] ?? 0);
-  } catch {
-    return 0;
-  }
 }
 
 function sumOf(values: readonly number[]): number {

@@ -48,7 +48,7 @@ export const DEFAULT_KNOBS: Partial<BatchingPolicy> = {
   maxBatchSize: 8,
   batchWaitTimeoutMs: 0,
   maxBatchedTokens: 256,
-  prefillStallMs: Infinity,
+  prefillStallMs: 'auto',
   maxQueuedRequests: 1000,
   prefixCaching: true,
   kvCacheMemoryBytes: Infinity,

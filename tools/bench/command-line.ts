@@ -3,6 +3,17 @@ export function parseBackend(text: string): 'webgpu' | 'wasm' {
   throw new Error(`Expected \`--backend\` to be webgpu or wasm, got \`${text}\` (string)`);
 }
 
+/** The embedded model, or a real one. */
+const BENCH_MODELS = ['storyteller', 'smollm2'] as const;
+
+export type BenchModel = (typeof BENCH_MODELS)[number];
+
+export function parseModel(text: string): BenchModel {
+  const model = BENCH_MODELS.find((name) => name === text);
+  if (model) return model;
+  throw new Error(`Expected \`--model\` to be ${BENCH_MODELS.join(' or ')}, got \`${text}\` (string)`);
+}
+
 export function parseCount(option: string, text: string): number {
   const count = Number(text);
   if (Number.isInteger(count) && count >= 1) return count;

@@ -1,4 +1,4 @@
-import { availableParallelism, cpus, totalmem } from 'node:os';
+import { availableParallelism, cpus, loadavg, totalmem } from 'node:os';
 
 import type { ModelInfo } from '../../src/protocol/models.ts';
 
@@ -9,6 +9,8 @@ export interface Conditions {
   /** Repeats the run. */
   readonly command: string;
   readonly machine: Machine;
+  /** Processes that wanted to run in the minute before, in newer runs. Don't trust rates if it is far above 0. */
+  readonly loadAverage?: number;
   /** Name and version, as the browser reports them. */
   readonly browser: string;
 }
@@ -22,18 +24,27 @@ export interface Machine {
 /** The recorded part of a model's description. */
 export type RecordedModel = Pick<ModelInfo, 'id' | 'numParameters' | 'numLayers' | 'contextLength'>;
 
+const [LOAD_AVERAGE = 0] = loadavg();
+
 /** @param command Arguments of `npm run bench --`. */
 export function conditionsOf(command: string, browser: string): Conditions {
   return {
     startedAt: new Date().toISOString(),
     command: `npm run bench -- ${command}`,
     machine: describeMachine(),
+    loadAverage: LOAD_AVERAGE,
     browser,
   };
 }
 
 export function describeModel({ id, numParameters, numLayers, contextLength }: ModelInfo): RecordedModel {
   return { id, numParameters, numLayers, contextLength };
+}
+
+/** CPU, cores, and load if it was recorded. */
+export function machineText({ machine, loadAverage }: Conditions): string {
+  const load = loadAverage === undefined ? '' : `, load ${loadAverage.toFixed(1)} before`;
+  return `${machine.cpu}, ${machine.numCores} cores${load}`;
 }
 
 function describeMachine(): Machine {

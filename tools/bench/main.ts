@@ -6,6 +6,7 @@ const BENCHES: Readonly<Record<string, () => Promise<{ readonly bench: Bench }>>
   engine: () => import('./engine/main.ts'),
   batch: () => import('./batch/main.ts'),
   tabs: () => import('./tabs/main.ts'),
+  hidden: () => import('./hidden/main.ts'),
   page: () => import('./page/main.ts'),
   load: () => import('./load/main.ts'),
   bridge: () => import('./bridge/main.ts'),
@@ -14,13 +15,14 @@ const BENCHES: Readonly<Record<string, () => Promise<{ readonly bench: Bench }>>
 };
 
 const USAGE = `Usage: npm run bench -- [NAME] [options]
-  engine  decode steps, tokens per second and latency under each policy (default)
+  engine  decode steps, tokens per second and latency under each policy (default); a real model with --model smollm2
   batch   the request batcher by itself, beside dataloader and p-limit
   tabs    what sharing a worker between tabs costs, and a hand-over
+  hidden  whether a hidden tab runs the model as fast, in an ordinary window
   page    what the page costs to load and to draw
   load    the phases of a model's load, and its next start
   bridge  what HTTP adds to a call
-  peers   the same weights in transformers.js and wllama
+  peers   the same weights in transformers.js and wllama; a real model with --model smollm2
   gpu     tokens per second over the number of requests, on a GPU
 \`npm run bench -- NAME --help\` prints the options of one.`;
 

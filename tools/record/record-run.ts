@@ -1,4 +1,7 @@
-import type { Browser, Page } from 'playwright';
+import type { Browser, Locator, Page } from 'playwright';
+
+import { SMOLLM2 } from '../bench/smollm2.ts';
+import reference from '../reference/fixtures/gguf-smollm2-reference.json' with { type: 'json' };
 
 /** A picture of the page, and when it was drawn, s. */
 interface Frame {
@@ -8,23 +11,19 @@ interface Frame {
 
 const SIZE = { width: 1280, height: 800 };
 const SECONDS = 10;
+const QUESTIONS = reference.chats.map(({ question }) => question);
 const BITS_PER_SECOND = 1_300_000;
 
-/** Films the page for ten seconds: nine prompts at once, one by one, and the comparison of both. Returns a WebM. */
-export async function recordRun(browser: Browser, url: string): Promise<Buffer> {
+/** Films the page for ten seconds: eight chats of SmolLM2, asked at once. Returns a WebM. */
+export async function recordRun(browser: Browser, url: string, hub: string): Promise<Buffer> {
   const context = await browser.newContext({ viewport: SIZE, colorScheme: 'light' });
   try {
     const page = await context.newPage();
-    await page.goto(`${url}/?backend=wasm#maxNewTokens=200&seed=7`);
-    await page.waitForFunction(() => window.tabserve?.status().state === 'ready');
+    await openChats(page, url, hub);
     const stop = await film(page);
     const end = performance.now() + SECONDS * 1000;
     await page.waitForTimeout(700);
-    await page.keyboard.press('Enter');
-    await whenOver(page);
-    await page.waitForTimeout(900);
-    await page.getByRole('button', { name: 'Compare' }).click();
-    await whenOver(page);
+    for (const box of await boxesOf(page).all()) await box.press('Enter');
     await page.waitForTimeout(Math.max(0, end - performance.now()));
     const frames = await stop();
     return await encode(await context.newPage(), frames);
@@ -33,11 +32,20 @@ export async function recordRun(browser: Browser, url: string): Promise<Buffer> 
   }
 }
 
-async function whenOver(page: Page): Promise<void> {
-  await page.waitForTimeout(200);
-  await page.waitForFunction(
-    () => document.querySelector('[data-status=running], [data-status=waiting]') === null,
-  );
+/** A chat for each question, which is typed but not sent. */
+async function openChats(page: Page, url: string, hub: string): Promise<void> {
+  await page.goto(`${url}/?backend=wasm&view=chat#seed=7`);
+  await page.waitForFunction(() => window.tabserve?.status().state === 'ready');
+  const load = [SMOLLM2, { hub, dtype: 'fp32' }] as const;
+  await page.evaluate(([id, options]) => window.tabserve?.loadModel(id, options), load);
+  while ((await boxesOf(page).count()) < QUESTIONS.length) {
+    await page.getByRole('button', { name: 'New chat' }).click();
+  }
+  for (const [index, question] of QUESTIONS.entries()) await boxesOf(page).nth(index).fill(question);
+}
+
+function boxesOf(page: Page): Locator {
+  return page.getByRole('textbox', { name: /^Message to Chat \d/ });
 }
 
 /** Collects the pictures that the browser draws; the returned function ends it. */

@@ -55,7 +55,7 @@ export const DEFAULT_POLICY: BatchingPolicy = {
   maxBatchSize: 8,
   batchWaitTimeoutMs: 0,
   maxBatchedTokens: 256,
-  prefillStallMs: Infinity,
+  prefillStallMs: 'auto',
   maxQueuedRequests: 1000,
   prefixCaching: true,
   kvCacheMemoryBytes: Infinity,

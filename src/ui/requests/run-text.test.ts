@@ -12,6 +12,7 @@ const OVER = {
   tokensPerSecond: 900,
   ttftMs: undefined,
   itlMs: undefined,
+  stall: undefined,
 };
 
 const MEASURED = { togetherMs: 600, oneAtATimeMs: 2100 };
@@ -30,6 +31,17 @@ it('says how many ran together and how long they took', () => {
   expect(describeOver(OVER)).toBe('9 prompts in 0.6 s, up to 8 together.');
   expect(describeOver({ ...OVER, numRequests: 1, peakBatchSize: 1 })).toBe('1 prompt in 0.6 s.');
   expect(describeOver({ ...OVER, peakBatchSize: undefined }), 'an upstream').toBe('9 prompts in 0.6 s.');
+});
+
+it('says which pause of running texts was prevented, where one would have been seen', () => {
+  expect(describeOver({ ...OVER, stall: { gapMs: 92, unsplitMs: 1500 } })).toBe(
+    '9 prompts in 0.6 s, up to 8 together. New prompts were read in pieces: running texts paused for at most 92 ms, in one step it would have been 1.5 s.',
+  );
+  for (const stall of [
+    { gapMs: 9, unsplitMs: 90 },
+    { gapMs: 92, unsplitMs: 130 },
+  ])
+    expect(describeOver({ ...OVER, stall })).toBe('9 prompts in 0.6 s, up to 8 together.');
 });
 
 it('adds how long the same prompts took one at a time', () => {

@@ -21,18 +21,26 @@ export function describeRunning(counts: RunCounts): string {
 
 /** @param measured A comparison of the same prompts. It was warm, so its own time together may be shorter than the run's. */
 export function describeOver(
-  { numRequests, numForeign, elapsedMs, peakBatchSize = 1 }: RunSummary,
+  { numRequests, numForeign, elapsedMs, peakBatchSize = 1, stall }: RunSummary,
   measured?: Measured,
 ): string {
   const prompts = `${formatCount(numRequests)} ${numRequests === 1 ? 'prompt' : 'prompts'}`;
   const together = peakBatchSize > 1 ? `, up to ${formatCount(peakBatchSize)} together` : '';
-  const text = `${prompts}${describeForeign(numForeign)} in ${formatSeconds(elapsedMs)}${together}.`;
+  const inTime = `${prompts}${describeForeign(numForeign)} in ${formatSeconds(elapsedMs)}${together}.`;
+  const text = inTime + describeStall(stall);
   if (!measured || numForeign > 0) return text;
   const { togetherMs, oneAtATimeMs } = measured;
   const longer = describeLonger(oneAtATimeMs, togetherMs);
   const again = formatSeconds(togetherMs);
   const thanAgain = again === formatSeconds(elapsedMs) ? '' : ` than ${again} together`;
   return `${text} One at a time took ${formatSeconds(oneAtATimeMs)}${longer && ` (${longer}${thanAgain})`}.`;
+}
+
+/** Nobody sees a stall of less than a tenth of a second. */
+function describeStall(stall: RunSummary['stall']): string {
+  if (!stall || stall.unsplitMs < Math.max(100, 1.5 * stall.gapMs)) return '';
+  const [gap, unsplit] = [formatSeconds(stall.gapMs), formatSeconds(stall.unsplitMs)];
+  return ` New prompts were read in pieces: running texts paused for at most ${gap}, in one step it would have been ${unsplit}.`;
 }
 
 /** Empty where the two are about the same, or the other way round. */

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 
-import { createRequest, createSlotSpan, createStepRecord, idOf } from '../test-support.ts';
+import { createRequest, createSlotSpan, createStatus, createStepRecord, idOf } from '../test-support.ts';
 import { ChartHistory } from './chart-history.ts';
-import { stepsBetween, summarizeRun, tokenGaps } from './run-summary.ts';
+import { prefillStall, stepsBetween, summarizeRun, tokenGaps, type TokenGap } from './run-summary.ts';
 import type { TracedStep } from './slot-history.ts';
 
 function step(kind: TracedStep['kind'], endedAtMs: number, stepMs: number, batchSize = 1): TracedStep {
@@ -18,9 +18,28 @@ it('the gaps between tokens span from one decode step to the next, with the pref
     step('decode', 33, 4, 3),
   ];
   expect(tokenGaps(steps)).toEqual([
-    { endedAtMs: 21, gapMs: 6, numSequences: 2 },
-    { endedAtMs: 33, gapMs: 12, numSequences: 3 },
+    { endedAtMs: 21, gapMs: 6, numSequences: 2, prefillMs: 0, numPrefillTokens: 0 },
+    { endedAtMs: 33, gapMs: 12, numSequences: 3, prefillMs: 8, numPrefillTokens: 1 },
   ]);
+});
+
+function gap(prefillMs: number, numPrefillTokens: number): TokenGap {
+  return { endedAtMs: 0, gapMs: prefillMs + 10, numSequences: 1, prefillMs, numPrefillTokens };
+}
+
+describe('the stall that pieces of prompts prevent', () => {
+  it('is the pause of all pieces in one step, beside the longest pause that there was', () => {
+    const gaps = [gap(0, 0), gap(40, 16), gap(60, 16), gap(50, 16), gap(0, 0), gap(20, 8), gap(20, 8)];
+    expect(prefillStall(gaps, 256)).toEqual({ gapMs: 70, unsplitMs: 160 });
+  });
+
+  it('is that of as many tokens as one step takes', () => {
+    expect(prefillStall([gap(40, 16), gap(60, 16)], 16)).toEqual({ gapMs: 70, unsplitMs: 60 });
+  });
+
+  it('is none where prompts were read whole', () => {
+    expect(prefillStall([gap(0, 0), gap(90, 64), gap(0, 0), gap(90, 64)], 256)).toBeUndefined();
+  });
 });
 
 it('the steps of a time are those that ended in it', () => {
@@ -30,6 +49,8 @@ it('the steps of a time are those that ended in it', () => {
 });
 
 describe('the summary of a run', () => {
+  const status = createStatus();
+
   it('counts its requests and tokens, and measures peak, rate and latencies', () => {
     const history = new ChartHistory();
     const stats = {
@@ -63,7 +84,7 @@ describe('the summary of a run', () => {
       requestIds: [idOf('a'), idOf('b')],
       isExperiment: false,
     };
-    expect(summarizeRun(run, { requests, history }, 5000)).toEqual({
+    expect(summarizeRun(run, { requests, history, status }, 5000)).toEqual({
       numRequests: 2,
       numForeign: 0,
       elapsedMs: 100,
@@ -72,13 +93,18 @@ describe('the summary of a run', () => {
       ttftMs: { p50: 24, p95: 42 },
       // Two sequences waited for 10 ms, one for 30.
       itlMs: { p50: 10, p95: 30 },
+      stall: undefined,
     });
   });
 
   it('of an upstream has no peak and takes the latencies of the requests', () => {
     const requests = new Map([[idOf('a'), createRequest('a', { ttftMs: 7 })]]);
     const run = { startedAtMs: 0, endedAtMs: 10, requestIds: [idOf('a')], isExperiment: false };
-    const { peakBatchSize, ttftMs, itlMs } = summarizeRun(run, { requests, history: new ChartHistory() }, 10);
+    const { peakBatchSize, ttftMs, itlMs } = summarizeRun(
+      run,
+      { requests, history: new ChartHistory(), status },
+      10,
+    );
     expect([peakBatchSize, ttftMs, itlMs]).toEqual([undefined, { p50: 7, p95: 7 }, undefined]);
   });
 });

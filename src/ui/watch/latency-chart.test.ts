@@ -9,7 +9,7 @@ vi.mock(import('../theme/resolved-color.ts'), () => ({ resolvedColor: (name) => 
 const SPAN = { startMs: 1000, endMs: 2000, originMs: 1000 };
 
 function createGap(endedAtMs: number, gapMs: number) {
-  return { endedAtMs, gapMs, numSequences: 1 };
+  return { endedAtMs, gapMs, numSequences: 1, prefillMs: 0, numPrefillTokens: 0 };
 }
 
 describe('the latency chart', () => {

@@ -12,7 +12,10 @@ interface RunFigures {
   readonly itlMs?: Spread | undefined;
 }
 
-type FiguresInput = Pick<RecordedView, 'runs' | 'history' | 'historyRevision' | 'figures' | 'requests'>;
+type FiguresInput = Pick<
+  RecordedView,
+  'runs' | 'history' | 'historyRevision' | 'figures' | 'requests' | 'status'
+>;
 
 let known: { readonly input: FiguresInput; readonly run: Run; readonly figures: RunFigures } | undefined;
 

@@ -12,6 +12,8 @@ import { pathOf } from '../paths.ts';
 import { withBrowser } from '../with-browser.ts';
 import { measureInPage, type Measurement } from './measure.ts';
 import { parseOptions, USAGE, type BenchOptions } from './options.ts';
+import { measureRealModel } from './real-model/measure-real-model.ts';
+import { realModelReportOf } from './real-model/report.ts';
 import { reportOf } from './report.ts';
 import {
   recordPart,
@@ -49,17 +51,23 @@ export const bench = defineBench(USAGE, parseOptions, (options) =>
 );
 
 async function printRecorded(): Promise<void> {
-  const { runs, stepCosts, threads } = await RESULTS.read();
+  const { runs, stepCosts, threads, realModel } = await RESULTS.read();
   const reports = [
     ...Object.values(runs).map(reportOf),
     ...(stepCosts ? [stepCostsReportOf(stepCosts)] : []),
     ...(threads ? [threadsReportOf(threads)] : []),
+    ...(realModel ? [realModelReportOf(realModel)] : []),
   ];
   console.log(reports.join('\n\n') || 'Nothing is recorded: run `npm run bench` first.');
 }
 
 async function measureAndRecord(chosen: BenchOptions): Promise<void> {
   const root = await buildPage();
+  if (chosen.model === 'smollm2') {
+    const realModel = await measureRealModel(root, chosen);
+    console.log(`\n${realModelReportOf(realModel)}\n\nRecorded in ${await recordPart({ realModel })}`);
+    return;
+  }
   if (!chosen.isStepsOnly && !chosen.isThreadsOnly) {
     const run = await measureInBrowser(root, chosen);
     console.log(`\n${reportOf(run)}\n\n${await recordIfTrue(run)}`);

@@ -24,7 +24,7 @@ function standInOf({ standIn: { model, scenarios, ratioToOff } }: BenchRun): str
   ];
 }
 
-function millionParameters({ numParameters }: BenchRun['model']): string {
+export function millionParameters({ numParameters }: BenchRun['model']): string {
   return `${(numParameters / 1e6).toFixed(1)} M parameters`;
 }
 
@@ -60,6 +60,6 @@ function cellsOf(result: ScenarioResult): string[] {
   ];
 }
 
-function percentiles({ p50, p95 }: Percentiles): string {
+export function percentiles({ p50, p95 }: Percentiles): string {
   return `${p50.toFixed(1)} / ${p95.toFixed(1)} ms`;
 }

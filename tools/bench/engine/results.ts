@@ -1,4 +1,4 @@
-import type { BackendInfo } from '../../../src/protocol/models.ts';
+import type { BackendInfo, Dtype } from '../../../src/protocol/models.ts';
 import type { PolicyName } from '../../../src/protocol/status.ts';
 import type { Conditions, RecordedModel } from '../conditions.ts';
 import { ResultsFile } from '../results-file.ts';
@@ -13,6 +13,8 @@ export interface BenchResults {
   readonly stepCosts?: StepCostRun;
   /** Measured on WASM only. */
   readonly threads?: ThreadsRun;
+  /** Measured on WASM only. */
+  readonly realModel?: RealModelRun;
 }
 
 interface BackendConditions extends Conditions {
@@ -95,6 +97,46 @@ export interface ThreadsResult {
   readonly tokensPerSecond: Spread;
 }
 
+/** SmolLM2-135M-Instruct of a GGUF file, under `continuous`. */
+export interface RealModelRun extends BackendConditions {
+  readonly model: RecordedModel;
+  readonly settings: { readonly rounds: number; readonly maxNewTokens: number };
+  readonly precisions: readonly PrecisionResult[];
+}
+
+export interface PrecisionResult {
+  readonly dtype: Dtype;
+  /** Resident memory of the tab's process, page and worker, after all rounds; 0 where it is unknown. */
+  readonly residentBytes: number;
+  readonly rows: readonly RowsResult[];
+  readonly stall: StallResult;
+}
+
+/** Requests that are sent at once. */
+export interface RowsResult {
+  readonly numRequests: number;
+  /** Of each prompt. */
+  readonly numPromptTokens: number;
+  /** Output tokens over the time from the first request to the last answer, prefill included; one value per round. */
+  readonly tokensPerSecond: Spread;
+  /** On the worker's clock, from receipt. */
+  readonly ttftMs: Percentiles;
+  /** On the page's clock; tokens that come in one message share the time since the last one. */
+  readonly itlMs: Percentiles;
+}
+
+/** A text runs while prompts arrive: the longest time between two tokens of it. One value per round. */
+export interface StallResult {
+  readonly longestGapMs: Spread;
+  /** In decode steps of as many sequences. */
+  readonly longestGapSteps: Spread;
+  /** With `prefillStallMs: Infinity`. */
+  readonly unlimitedGapMs: Spread;
+  readonly unlimitedGapSteps: Spread;
+  /** The median of tokens/s over that without a limit. */
+  readonly throughputRatio: number;
+}
+
 export interface ScenarioResult {
   readonly policy: PolicyName;
   /** At any time: each is sent again when it has ended. */
@@ -119,8 +161,10 @@ export async function recordRun(run: BenchRun): Promise<string> {
   return RESULTS.path;
 }
 
-/** Replaces the step costs or the figures of WASM threads. Returns the file's path. */
-export async function recordPart(part: Pick<BenchResults, 'stepCosts' | 'threads'>): Promise<string> {
+/** Replaces a part of the file. Returns its path. */
+export async function recordPart(
+  part: Pick<BenchResults, 'stepCosts' | 'threads' | 'realModel'>,
+): Promise<string> {
   await RESULTS.update(() => part);
   return RESULTS.path;
 }

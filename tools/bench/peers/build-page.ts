@@ -3,10 +3,16 @@ import { fileURLToPath } from 'node:url';
 import { build } from 'vite';
 
 import { pathOf } from '../paths.ts';
-import { writePeerModels } from './models/write-peer-models.ts';
+import type { BenchModel } from '../command-line.ts';
+import { writePeerModels, writeSmollm2 } from './models/write-peer-models.ts';
 
 const PAGE = fileURLToPath(new URL('page', import.meta.url));
 const BUILT_PAGE = pathOf('dist-bench-peers');
+
+const WRITERS: Readonly<Record<BenchModel, (modelsFolder: string) => Promise<void>>> = {
+  storyteller: writePeerModels,
+  smollm2: writeSmollm2,
+};
 
 /** The other libraries start workers from blobs, and fetch data and blob URLs. */
 export const LIBRARIES_POLICY = [
@@ -29,9 +35,9 @@ export async function buildLibraries(root: string, outDir: string): Promise<void
 }
 
 /** Builds the page of the libraries with their models next to it; returns its folder. */
-export async function buildPeersPage(): Promise<string> {
+export async function buildPeersPage(model: BenchModel): Promise<string> {
   await buildLibraries(PAGE, BUILT_PAGE);
-  await writePeerModels(join(BUILT_PAGE, 'models'));
+  await WRITERS[model](join(BUILT_PAGE, 'models'));
   return BUILT_PAGE;
 }
 

@@ -1,6 +1,7 @@
 import { MAX_CONCURRENT, type BackendName, type ContenderName } from './contender.ts';
 import type { TimedRequest } from './page/run-case.ts';
-import { longPrompts, referencePrompts, type ReferencePrompt } from './reference.ts';
+import type { BenchModel } from '../command-line.ts';
+import { longPrompts, realPrompts, referencePrompts } from './reference.ts';
 
 export interface BenchCase {
   /** The case's name in `--cases`. */
@@ -11,6 +12,8 @@ export interface BenchCase {
   readonly numPromptTokens?: number;
   /** The contenders that are left out, each with the reason. */
   readonly leftOut: Partial<Readonly<Record<ContenderName, string>>>;
+  /** Takes seconds, so a short run before it would change nothing but the time. */
+  readonly isSlow?: true;
 }
 
 export const CASE_NAMES = ['alone', 'eight', 'mixed', 'long-alone', 'prompts', 'contexts'] as const;
@@ -28,6 +31,27 @@ const MIXED_LENGTHS = [32, 8, 56, 16, 64, 24, 48, 40];
 const LIST_OF_ONE = { 'pipeline-list': 'a list of one is one by one' };
 
 const numLongPromptTokens = longPrompts[0]?.promptTokenIds.length ?? 0;
+
+/** Of the real model, in a sixth of whose speed some libraries run. */
+const NUM_REAL_TOKENS = 32;
+const numRealPromptTokens = realPrompts[0]?.numTokens ?? 0;
+
+const REAL_CASES: readonly BenchCase[] = [
+  {
+    name: 'alone',
+    label: `1 request, prompt of ${numRealPromptTokens} tokens, ${NUM_REAL_TOKENS} new ones`,
+    requests: atOnce(realPrompts.slice(0, 1), NUM_REAL_TOKENS),
+    leftOut: LIST_OF_ONE,
+    isSlow: true,
+  },
+  {
+    name: 'eight',
+    label: `${MAX_CONCURRENT} at once, prompts of ${numRealPromptTokens} tokens, ${NUM_REAL_TOKENS} new ones each`,
+    requests: atOnce(realPrompts, NUM_REAL_TOKENS),
+    leftOut: {},
+    isSlow: true,
+  },
+];
 
 const CASES: readonly (BenchCase | ((backend: BackendName) => BenchCase))[] = [
   {
@@ -65,10 +89,15 @@ const CASES: readonly (BenchCase | ((backend: BackendName) => BenchCase))[] = [
 ];
 
 /** In the order of the tables. */
-export function casesOf(names: readonly CaseName[], backend: BackendName): readonly BenchCase[] {
-  return CASES.map((entry) => (typeof entry === 'function' ? entry(backend) : entry)).filter(({ name }) =>
-    names.includes(name),
-  );
+export function casesOf(
+  names: readonly CaseName[],
+  backend: BackendName,
+  model: BenchModel = 'storyteller',
+): readonly BenchCase[] {
+  const cases = model === 'smollm2' ? REAL_CASES : CASES;
+  return cases
+    .map((entry) => (typeof entry === 'function' ? entry(backend) : entry))
+    .filter(({ name }) => names.includes(name));
 }
 
 function mixedLengths(intervalMs: number): BenchCase {
@@ -84,12 +113,15 @@ function mixedLengths(intervalMs: number): BenchCase {
   };
 }
 
-function atOnce(prompts: readonly ReferencePrompt[], maxNewTokens: number): readonly TimedRequest[] {
+function atOnce(
+  prompts: readonly { readonly prompt: string }[],
+  maxNewTokens: number,
+): readonly TimedRequest[] {
   return prompts.map(({ prompt }) => ({ prompt, maxNewTokens, arrivalMs: 0 }));
 }
 
 function withLongPrompts(
-  prompts: readonly ReferencePrompt[],
+  prompts: typeof longPrompts,
   maxNewTokens: number,
 ): Pick<BenchCase, 'requests' | 'numPromptTokens'> {
   return {

@@ -1,3 +1,5 @@
+import type { BenchModel } from '../command-line.ts';
+
 /** The contenders, with their labels in the tables. */
 export const CONTENDERS = {
   tabserve: 'Tabserve, bare client',
@@ -5,6 +7,11 @@ export const CONTENDERS = {
   'pipeline-one': 'transformers.js, one by one',
   'pipeline-list': 'transformers.js, lists of prompts',
   wllama: 'wllama, 8 slots',
+  'tabserve-q8': 'Tabserve, bare client, q8',
+  'pipeline-q8': 'transformers.js, lists of prompts, q8',
+  'wllama-Q4_1': 'wllama, 8 slots, Q4_1',
+  'wllama-Q8_0': 'wllama, 8 slots, Q8_0',
+  'wllama-F16': 'wllama, 8 slots, F16',
 } as const;
 
 export type ContenderName = keyof typeof CONTENDERS;
@@ -13,6 +20,21 @@ export type ContenderName = keyof typeof CONTENDERS;
 export const OWN_CONTENDERS = ['tabserve', 'tabserve-page'] as const satisfies readonly ContenderName[];
 
 export type OwnContenderName = (typeof OWN_CONTENDERS)[number];
+
+/** Who runs each model, in the order of the tables. The real model's libraries run it in each precision that suits them. */
+export const ENTRANTS: Readonly<Record<BenchModel, readonly ContenderName[]>> = {
+  storyteller: ['tabserve', 'tabserve-page', 'pipeline-one', 'pipeline-list', 'wllama'],
+  smollm2: [
+    'tabserve',
+    'tabserve-q8',
+    'pipeline-one',
+    'pipeline-list',
+    'pipeline-q8',
+    'wllama-Q4_1',
+    'wllama-Q8_0',
+    'wllama-F16',
+  ],
+};
 
 export type BackendName = 'webgpu' | 'wasm';
 
@@ -40,10 +62,6 @@ export interface Contender {
    * @param onToken Called as tokens come in, at least for the first one.
    */
   generate(request: PeerRequest, onToken: () => void): Promise<Continuation>;
-}
-
-export function contenderNames(): ContenderName[] {
-  return Object.keys(CONTENDERS).filter((name): name is ContenderName => name in CONTENDERS);
 }
 
 export function describeCpu(numThreads: number): string {

@@ -1,8 +1,7 @@
-import { loadavg } from 'node:os';
-
 import { startServer } from '../../../bridge/server.ts';
 import { defineBench } from '../bench.ts';
 import { buildPage } from '../build-page.ts';
+import type { BenchModel } from '../command-line.ts';
 import { conditionsOf } from '../conditions.ts';
 import { buildDriver, buildPeersPage, LIBRARIES_POLICY } from './build-page.ts';
 import { CASE_NAMES, casesOf } from './cases.ts';
@@ -19,15 +18,14 @@ export const bench = defineBench(USAGE, parseOptions, (options) =>
 );
 
 async function printRecorded(): Promise<void> {
-  const { runs } = await PEER_RESULTS.read();
-  const reports = Object.values(runs).map(peersReportOf);
+  const { runs, smollm2 = {} } = await PEER_RESULTS.read();
+  const reports = [smollm2, runs].flatMap((part) => Object.values(part)).map(peersReportOf);
   console.log(reports.join('\n\n') || 'Nothing is recorded: run `npm run bench -- peers` first.');
 }
 
 async function measureAndRecord(chosen: PeerOptions): Promise<void> {
-  const [loadAverage = 0] = loadavg();
   await installPeers();
-  const run = await withSites((sites) => measureInBrowser(chosen, loadAverage, sites));
+  const run = await withSites(chosen.model, (sites) => measureInBrowser(chosen, sites));
   console.log(`\n${peersReportOf(run)}\n`);
   const isWhole = CASE_NAMES.every((name) => chosen.cases.includes(name));
   console.log(
@@ -36,11 +34,15 @@ async function measureAndRecord(chosen: PeerOptions): Promise<void> {
 }
 
 /** Builds and serves the pages: the application with its own policy, the libraries with one that lets them start. */
-async function withSites<Result>(run: (sites: Sites) => Promise<Result>): Promise<Result> {
+async function withSites<Result>(model: BenchModel, run: (sites: Sites) => Promise<Result>): Promise<Result> {
   const driver = await buildDriver();
   const host = { host: 'localhost', port: 0 };
   const application = await startServer({ ...host, root: await buildPage() });
-  const libraries = await startServer({ ...host, root: await buildPeersPage(), policy: LIBRARIES_POLICY });
+  const libraries = await startServer({
+    ...host,
+    root: await buildPeersPage(model),
+    policy: LIBRARIES_POLICY,
+  });
   try {
     return await run({ applicationUrl: application.url, librariesUrl: libraries.url, driver });
   } finally {
@@ -50,20 +52,21 @@ async function withSites<Result>(run: (sites: Sites) => Promise<Result>): Promis
 }
 
 function measureInBrowser(
-  { backend, rounds, cases: names }: PeerOptions,
-  loadAverage: number,
+  { model, backend, rounds, cases: names }: PeerOptions,
   sites: Sites,
 ): Promise<PeerRun> {
-  const cases = casesOf(names, backend);
+  const cases = casesOf(names, backend, model);
   return withTabs(async ({ context, version }) => {
-    const entrants = await loadEntrants(context, sites, backend);
-    const conditions = conditionsOf(`peers --backend ${backend} --rounds ${rounds}`, version);
+    const entrants = await loadEntrants(context, sites, backend, model);
+    const conditions = conditionsOf(
+      `peers --model ${model} --backend ${backend} --rounds ${rounds}`,
+      version,
+    );
     const measured = await measureAll(cases, entrants, rounds);
     return {
       ...conditions,
-      loadAverage,
       backend,
-      model: 'storyteller',
+      model,
       libraries: describeLibraries(),
       numRounds: rounds,
       cases: summarize(cases, measured),

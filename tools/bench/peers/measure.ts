@@ -3,7 +3,8 @@ import type { BrowserContext, Page } from 'playwright';
 
 import { SUSTAINED_MS } from '../engine/scenarios.ts';
 import type { BenchCase } from './cases.ts';
-import { contenderNames, CONTENDERS, type BackendName, type ContenderName } from './contender.ts';
+import type { BenchModel } from '../command-line.ts';
+import { CONTENDERS, ENTRANTS, type BackendName, type ContenderName } from './contender.ts';
 import type { CaseRun } from './page/run-case.ts';
 import { numTokensOf, wallMsOf, type Measured } from './summarize.ts';
 
@@ -34,17 +35,19 @@ export async function loadEntrants(
   context: BrowserContext,
   sites: Sites,
   backend: BackendName,
+  model: BenchModel,
 ): Promise<readonly Entrant[]> {
   const entrants: Entrant[] = [];
-  for (const name of contenderNames()) {
+  for (const name of ENTRANTS[model]) {
     const page = await context.newPage();
     page.on('pageerror', (error) => console.error(`${CONTENDERS[name]}: ${error.message}`));
     if (name === 'tabserve-page') await openApplication(page, sites, backend);
     else await page.goto(sites.librariesUrl);
     await page.waitForFunction(() => 'benchPeers' in window);
-    const runsOn = await page.evaluate(([chosen, on]) => window.benchPeers.load(chosen, on), [
+    const runsOn = await page.evaluate((chosen) => window.benchPeers.load(...chosen), [
       name,
       backend,
+      model,
     ] as const);
     entrants.push({ name, page, runsOn });
   }
@@ -72,7 +75,10 @@ export async function measureAll(
       .filter(({ name }) => !benchCase.leftOut[name])
       .map((entrant) => ({ benchCase, entrant, runs: [] as CaseRun[] })),
   );
-  for (const { benchCase, entrant } of measured) await warmUp(benchCase, entrant);
+  const [first] = cases;
+  for (const { benchCase, entrant } of measured) {
+    if (!benchCase.isSlow || benchCase === first) await warmUp(benchCase, entrant);
+  }
   for (let round = 0; round < numRounds; round++) {
     for (const inCase of cases) {
       const all = measured.filter(({ benchCase }) => benchCase === inCase);
@@ -96,7 +102,7 @@ async function warmUp(benchCase: BenchCase, { page }: Entrant): Promise<void> {
 async function measure(benchCase: BenchCase, { page }: Entrant): Promise<CaseRun> {
   await page.bringToFront();
   await timePassed(SETTLING_MS);
-  await runIn(page, cutShort(benchCase), 0);
+  if (!benchCase.isSlow) await runIn(page, cutShort(benchCase), 0);
   return runIn(page, benchCase.requests, SUSTAINED_MS);
 }
 

@@ -18,6 +18,22 @@ describe('parseOptions', () => {
   });
 });
 
+describe('parseOptions of a real model', () => {
+  it('takes fewer rounds unless they are given', () => {
+    expect(parseOptions([])).toMatchObject({ model: 'storyteller', rounds: 5 });
+    expect(parseOptions(['--model', 'smollm2'])).toMatchObject({ model: 'smollm2', rounds: 2 });
+    expect(() => parseOptions(['--model', 'gpt2'])).toThrow('storyteller or smollm2');
+  });
+
+  it('has one request and eight, of prompts of one length', () => {
+    const cases = casesOf(CASE_NAMES, 'wasm', 'smollm2');
+    expect(cases.map(({ name, requests }) => `${name}: ${requests.length}`)).toEqual([
+      'alone: 1',
+      'eight: 8',
+    ]);
+  });
+});
+
 describe('casesOf', () => {
   it('has a case for each name', () => {
     expect(casesOf(CASE_NAMES, 'wasm').map(({ name }) => name)).toEqual(CASE_NAMES);

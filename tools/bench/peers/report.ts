@@ -1,3 +1,4 @@
+import { machineText } from '../conditions.ts';
 import { markdownTable } from '../markdown-table.ts';
 import type { Percentiles } from '../statistics.ts';
 import { SUSTAINED_MS } from '../engine/scenarios.ts';
@@ -24,9 +25,9 @@ export function peersReportOf(run: PeerRun): string {
 }
 
 function conditionsOf(run: PeerRun): string {
-  const { backend, model, browser, machine, loadAverage, numRounds, libraries, command } = run;
+  const { backend, model, browser, numRounds, libraries, command } = run;
   return [
-    `${model} on ${backend}; ${browser}; ${machine.cpu}, ${machine.numCores} cores, load ${loadAverage.toFixed(1)} before; `,
+    `${model} on ${backend}; ${browser}; ${machineText(run)}; `,
     `${libraries.map(describeLibrary).join('; ')}. Greedy; interleaved rounds: ${numRounds}, each of at least ${SUSTAINED_MS / 1000} s of such requests back to back; ratios are of medians; `,
     `each library in a tab of its own, in front while it is measured. \`${command}\``,
   ].join('');

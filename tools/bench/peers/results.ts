@@ -1,3 +1,4 @@
+import type { BenchModel } from '../command-line.ts';
 import type { Conditions } from '../conditions.ts';
 import { ResultsFile } from '../results-file.ts';
 import type { Percentiles, Spread } from '../statistics.ts';
@@ -9,14 +10,16 @@ import type { Library } from './install-peers.ts';
 export interface PeerResults {
   /** Raised when a field changes its meaning. */
   readonly schemaVersion: 3;
-  readonly runs: { readonly [Backend in BackendName]?: PeerRun };
+  readonly runs: PeerRuns;
+  /** Those of the real model. */
+  readonly smollm2?: PeerRuns;
 }
 
+type PeerRuns = { readonly [Backend in BackendName]?: PeerRun };
+
 export interface PeerRun extends Conditions {
-  /** Processes that wanted to run in the minute before. Don't trust the figures if it is far above 0. */
-  readonly loadAverage: number;
   readonly backend: BackendName;
-  readonly model: string;
+  readonly model: BenchModel;
   readonly libraries: readonly Library[];
   readonly numRounds: number;
   readonly cases: readonly CaseResult[];
@@ -55,8 +58,9 @@ export interface ContenderResult {
 
 export const PEER_RESULTS = new ResultsFile<PeerResults>('peers.json', { schemaVersion: 3, runs: {} });
 
-/** Replaces the run of its backend and keeps the other's. Returns the file's path. */
+/** Replaces the run of its model and backend and keeps the others. Returns the file's path. */
 export async function recordPeerRun(run: PeerRun): Promise<string> {
-  await PEER_RESULTS.update(({ runs }) => ({ runs: { ...runs, [run.backend]: run } }));
+  const part = run.model === 'smollm2' ? 'smollm2' : 'runs';
+  await PEER_RESULTS.update((results) => ({ [part]: { ...results[part], [run.backend]: run } }));
   return PEER_RESULTS.path;
 }

@@ -41,7 +41,7 @@ function reportOf(benchCase: BenchCase): string {
     loadAverage: 0,
     browser: '',
     backend: 'wasm',
-    model: '',
+    model: 'storyteller',
     libraries: [{ name: 'Tabserve', version: '1.2.3', runtime: 'a runtime 4' }],
     numRounds: 1,
     cases: summarize([benchCase], [measured(benchCase, 'tabserve', [[roundOf(benchCase, 1000)]])]),

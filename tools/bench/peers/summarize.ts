@@ -1,6 +1,7 @@
+import { keysOf } from '../../../src/batching/records.ts';
 import { percentilesOf, spreadOf, sum } from '../statistics.ts';
 import type { BenchCase } from './cases.ts';
-import { contenderNames, OWN_CONTENDERS, type ContenderName } from './contender.ts';
+import { OWN_CONTENDERS, type ContenderName } from './contender.ts';
 import type { Burst, CaseRun, TimedAnswer } from './page/run-case.ts';
 import { isAsReference } from './reference.ts';
 import type { CaseResult, ContenderResult } from './results.ts';
@@ -20,7 +21,7 @@ export function summarize(cases: readonly BenchCase[], measured: readonly Measur
       label: benchCase.label,
       numRequests: benchCase.requests.length,
       contenders: inCase.map((entry) => summarizeContender(entry, inCase)),
-      excluded: contenderNames().flatMap((name) => {
+      excluded: keysOf(benchCase.leftOut).flatMap((name) => {
         const reason = benchCase.leftOut[name];
         return reason === undefined ? [] : [{ name, reason }];
       }),

@@ -32,6 +32,23 @@ export interface HandoverResult {
 export interface TabsResults {
   readonly schemaVersion: 2;
   readonly runs: { readonly [Backend in BackendInfo['name']]?: TabsRun };
+  readonly hidden?: HiddenRun;
+}
+
+/** One run of `npm run bench -- hidden`. */
+export interface HiddenRun extends Conditions {
+  readonly backend: BackendInfo;
+  readonly model: string;
+  readonly settings: { readonly rounds: number; readonly numRequests: number; readonly maxNewTokens: number };
+  /** Asked by another tab. */
+  readonly tokensPerSecond: {
+    /** With the tab that runs the model in front. */
+    readonly visible: Spread;
+    readonly hidden: Spread;
+    /** Once, after `longHiddenSeconds` more. */
+    readonly longHidden: number;
+  };
+  readonly longHiddenSeconds: number;
 }
 
 export const TABS_RESULTS = new ResultsFile<TabsResults>('tabs.json', { schemaVersion: 2, runs: {} });
@@ -39,5 +56,11 @@ export const TABS_RESULTS = new ResultsFile<TabsResults>('tabs.json', { schemaVe
 /** Replaces the run of its backend and keeps the other's. Returns the file's path. */
 export async function recordTabs(run: TabsRun): Promise<string> {
   await TABS_RESULTS.update(({ runs }) => ({ runs: { ...runs, [run.backend.name]: run } }));
+  return TABS_RESULTS.path;
+}
+
+/** Returns the file's path. */
+export async function recordHidden(hidden: HiddenRun): Promise<string> {
+  await TABS_RESULTS.update(() => ({ hidden }));
   return TABS_RESULTS.path;
 }

@@ -1,10 +1,12 @@
-import { copyFile, mkdir, readFile, writeFile } from 'node:fs/promises';
+import { copyFile, cp, mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 import { ggufCheckpoint } from '../../../hub-server/checkpoints/gguf-checkpoint.ts';
+import { smollm2File } from '../../../reference/gguf/smollm2.ts';
 import { readCheckpoint, STORYTELLER } from './checkpoint.ts';
 import { buildExportedModel } from './exported-graph.ts';
+import { smollm2Exports } from './smollm2-exports.ts';
 
 /** Files that transformers.js reads as they are. */
 const COPIED = ['config.json', 'generation_config.json', 'tokenizer.json'];
@@ -22,6 +24,13 @@ export async function writePeerModels(modelsFolder: string): Promise<void> {
     names.map(async (name) => [name, new Uint8Array(await readFile(new URL(name, STORYTELLER)))] as const),
   );
   await writeFile(join(modelsFolder, 'storyteller.gguf'), await ggufCheckpoint(new Map(files)));
+}
+
+/** Copies SmolLM2 in every library's format to `smollm2/`. */
+export async function writeSmollm2(modelsFolder: string): Promise<void> {
+  const folder = join(modelsFolder, 'smollm2');
+  await cp(await smollm2Exports(), folder, { recursive: true });
+  await copyFile(await smollm2File(), join(folder, 'model.Q4_1.gguf'));
 }
 
 /** GPT-2 has no token for padding, and a list of prompts needs one: its end token, as is customary. */

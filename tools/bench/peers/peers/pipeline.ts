@@ -49,7 +49,7 @@ export function contendWith({ generator, runsOn }: LoadedPipeline, listSize: num
 export async function createPipeline(
   backend: BackendName,
   model: string,
-  dtype: ExportedDtype,
+  dtype: ExportedDtype | 'q8',
 ): Promise<LoadedPipeline> {
   env.allowRemoteModels = false;
   env.allowLocalModels = true;
