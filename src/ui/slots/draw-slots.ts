@@ -122,7 +122,7 @@ function drawBar(
   context.fillRect(decodeX, top, endX - decodeX, height);
   if (!isCut && bar.end !== 'moved') {
     // Red where the sequence was cut off; else a gap before the next bar.
-    const isCutOff = bar.end === 'abort' || bar.end === 'error';
+    const isCutOff = bar.end === 'abort' || bar.end === 'error' || bar.end === 'lost';
     const endWidth = isCutOff ? 3 : 1;
     context.fillStyle = resolvedColor(isCutOff ? '--bad' : '--paper');
     context.fillRect(endX - endWidth, top, endWidth, height);
