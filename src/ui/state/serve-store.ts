@@ -4,6 +4,7 @@ import type { BatchRecord, RequestId, TabserveStats, TabserveStatus } from '../.
 import { appendBatches, type BatchViews, type ReceivedBatch } from './batch-view.ts';
 import { canGenerate } from './can-generate.ts';
 import { ChartHistory, type RecordedMessage } from './chart-history.ts';
+import { updateHandover, type Handover } from './handover.ts';
 import { createPendingEvents } from './pending-events.ts';
 import { updateTables, type RequestsEvent, type RequestTables } from './request-tables.ts';
 import { isActive } from './request-view.ts';
@@ -30,6 +31,7 @@ export interface ServeView extends RequestTables {
   readonly historyRevision: number;
   readonly batches: BatchViews;
   readonly runs: Runs;
+  readonly handover: Handover | undefined;
 }
 
 /** Holds the view, which is a value, and beside it what changes in place. */
@@ -62,6 +64,7 @@ export function createServeStore(status: TabserveStatus): ServeStore {
       historyRevision: 0,
       batches: new Map(),
       runs: {},
+      handover: undefined,
       requests: new Map(),
       answers: new Map(),
       numSubmitted: new Map(),
@@ -108,6 +111,13 @@ export function applyEvents(
     ...latest,
     ...after,
     runs,
+    handover: updateHandover(
+      before.handover,
+      { before: before.status, after: latest.status },
+      before,
+      requestEvents,
+      nowMs,
+    ),
   });
 }
 

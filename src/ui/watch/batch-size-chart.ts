@@ -4,7 +4,7 @@ import { formatCount, NO_VALUE } from '../parts/format.ts';
 import { stepsBetween } from '../state/run-summary.ts';
 import { color, endingAtOrAfter, toX, type ChartColumns, type ChartSpec } from './chart-spec.ts';
 import { BATCH_SIZE_HEAD } from './main-chart-heads.ts';
-import { drawHighlightedTime } from './highlighted-time.ts';
+import { drawBehindPlot } from './highlighted-time.ts';
 import { figuresOf, isRunning } from './run-figures.ts';
 import { toStepRows } from './step-rows.ts';
 import { drawStripLabel, drawText, isStrip, PADDING, timeAxis, timeScale, valueAxis } from './time-axis.ts';
@@ -42,7 +42,7 @@ export const BATCH_SIZE_CHART: ChartSpec = {
     ],
     series: [{}, batchSeries('--series-decode'), batchSeries('--series-prefill')],
     hooks: {
-      drawClear: [(chart) => drawHighlightedTime(chart, scene())],
+      drawClear: [(chart) => drawBehindPlot(chart, scene())],
       draw: [
         drawWaiting,
         (chart) => drawStripLabel(chart, formatCount(Math.round((chart.scales['y']?.max ?? 0) / HEADROOM))),

@@ -9,7 +9,7 @@ import { color, endingAtOrAfter, latestBefore, lineSeries, toX } from './chart-s
 import type { ChartColumns, ChartSpec, Scene } from './chart-spec.ts';
 import { formatDecade, LOGARITHMIC_MS } from './logarithmic-ms.ts';
 import { LATENCY_HEAD } from './main-chart-heads.ts';
-import { drawHighlightedTime, highlightedBars } from './highlighted-time.ts';
+import { drawBehindPlot, highlightedBars } from './highlighted-time.ts';
 import { keepExtremes } from './merge-rows.ts';
 import { drawStripLabel, isStrip, PADDING, timeAxis, timeScale } from './time-axis.ts';
 
@@ -36,7 +36,7 @@ export const LATENCY_CHART: ChartSpec = {
       },
     ],
     hooks: {
-      drawClear: [(chart) => drawHighlightedTime(chart, scene())],
+      drawClear: [(chart) => drawBehindPlot(chart, scene())],
       draw: [(chart) => drawStripLabel(chart, formatDecade(chart.scales['y']?.max ?? 0))],
     },
   }),
