@@ -35,6 +35,11 @@ for (const [fate, lose] of Object.entries(LOSSES)) {
       const outcomes = (await Promise.all(followers.map((tab) => tab.outcomesOfBegun()))).flat();
       expect(outcomes.map(textOf)).toEqual(undisturbed.map(({ text }) => text));
       expectNothingLostOrDoubled(outcomes);
+      const [page] = followers.map((tab) => tab.page);
+      if (!page) throw new Error('There is no follower.');
+      await expect(page.getByRole('complementary', { name: 'Handover' })).toContainText(
+        /ago\. \d texts went on here; no token was lost\./,
+      );
       await site.leader();
       if (thaw) {
         await thaw();
