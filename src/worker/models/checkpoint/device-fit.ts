@@ -1,6 +1,7 @@
 import { DEFAULT_POLICY } from '../../../batching/generation/policy.ts';
 import { MAX_TOKEN_IDS } from '../../../protocol/wire.ts';
 import { isSplitByRows, kvBytesPerToken, type ModelConfig } from '../model-config.ts';
+import { int8Layout } from './int8-weights.ts';
 import { BYTES_PER_VALUE, type PackedLayout } from './packed-weights.ts';
 
 /** Limits of the device, in bytes. */
@@ -34,8 +35,8 @@ export interface DeviceFit {
 /** onnxruntime-web addresses external data with 32 bits, and its WASM heap ends at the same size. */
 const LARGEST_FILE = 2 ** 32;
 
-/** The CPU kernels keep a reordered copy of matrices: weights of 498 MB make a heap of 853 MB (measured). */
-const WASM_GROWTH = 1.75;
+/** In fp32, the CPU kernels keep a reordered copy of matrices: weights of 498 MB make a heap of 853 MB (measured). In int8 they keep none. */
+const WASM_GROWTH = { fp32: 1.75, int8: 1 };
 
 /** The heap beside weights and K/V: the runtime itself, activations and outputs. */
 const WASM_OVERHEAD = 2 ** 28;
@@ -54,7 +55,7 @@ const SMALLEST_CONTEXT = 256;
 
 /** Says whether a packed model fits, and with how long a context. */
 export function fitOnDevice(config: ModelConfig, layout: PackedLayout, device: DeviceLimits): DeviceFit {
-  const weightBytes = device.kind === 'wasm' ? WASM_GROWTH * layout.size + WASM_OVERHEAD : layout.size;
+  const weightBytes = device.kind === 'wasm' ? heapBytes(layout) : layout.size;
   const bytesPerToken = kvBytesPerToken(config, BYTES_PER_VALUE[layout.precision]);
   const onCache = cacheBounds(config, device, bytesPerToken);
   const bounds = [...memoryBounds(layout, device, weightBytes, bytesPerToken), ...onCache];
@@ -73,6 +74,12 @@ export function fitOnDevice(config: ModelConfig, layout: PackedLayout, device: D
     deviceBytes: weightBytes + ROWS_PER_SEQUENCE * kvBytes,
     obstacle: obstacle && `as ${layout.dtype} ${explain(obstacle, usualContext)}`,
   };
+}
+
+/** What weights take in a WASM heap. */
+function heapBytes(layout: PackedLayout): number {
+  const kept = layout.dtype === 'q8' || layout.dtype === 'q4' ? 'int8' : 'fp32';
+  return WASM_GROWTH[kept] * int8Layout(layout).size + WASM_OVERHEAD;
 }
 
 /** Something that takes `fixed` bytes, and `perToken` more for each token of a sequence. */
