@@ -3,6 +3,7 @@ import type { StepRow } from '../../src/batching/generation/model-runner.ts';
 import { GREEDY } from '../../src/batching/generation/request.ts';
 import { chooseDevice, createBackend, limitsOf } from '../../src/worker/runtime/create-backend.ts';
 import { createRequestId } from '../../src/protocol/ids.ts';
+import { int8Layout } from '../../src/worker/models/checkpoint/int8-weights.ts';
 import { convertWeights } from '../../src/worker/models/checkpoint/convert-weights.ts';
 import { planModel } from '../../src/worker/models/checkpoint/model-plan.ts';
 import type { DtypeChoice } from '../../src/protocol/models.ts';
@@ -101,7 +102,7 @@ async function runOnce(request: CheckpointRequest, dtype: DtypeChoice): Promise<
     dtype: layout.dtype,
     packedBytes: layout.size,
     quantizationErrors,
-    logitsErrorBound: logitsErrorBound(layout),
+    logitsErrorBound: logitsErrorBound(layout, ...('gpu' in device ? [] : [int8Layout(layout)])),
     plannedHeapBytes: peakHeapOf(layout),
     logits,
     greedyTokenIds,

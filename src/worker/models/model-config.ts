@@ -28,9 +28,10 @@ export interface ModelTensor {
    * - `linear`: a matrix [out, in], as PyTorch's `nn.Linear` stores it;
    * - `conv1d`: a matrix [in, out], as GPT-style `Conv1D` stores it;
    * - `embedding`: looked up by row; where the head is tied to it, also multiplied like a `linear`;
+   * - `head`: a `linear` that gives the logits;
    * - `plain`: anything else, such as a bias.
    */
-  readonly role: 'linear' | 'conv1d' | 'embedding' | 'plain';
+  readonly role: 'linear' | 'conv1d' | 'embedding' | 'head' | 'plain';
 }
 
 /** A tensor that the forward pass reads as it is. */
@@ -49,7 +50,7 @@ export function listSources({ name, shape, sources }: ModelTensor): readonly Ten
 
 /** Whether the rows of a tensor are converted, quantized and bound to shaders in blocks. */
 export function isSplitByRows({ role }: Pick<ModelTensor, 'role'>): boolean {
-  return role === 'embedding' || role === 'linear';
+  return role !== 'conv1d' && role !== 'plain';
 }
 
 /** Bytes of the keys and values of one token in all layers. */

@@ -1,4 +1,5 @@
 import type { DeviceLimits } from '../models/checkpoint/device-fit.ts';
+import { asInt8 } from '../models/checkpoint/int8-weights.ts';
 import { type BackendChoice, type Rung, LADDERS } from '../../protocol/ladder.ts';
 import type { BackendInfo } from '../../protocol/models.ts';
 import { type WorkerPast, NO_PAST } from '../../protocol/recovery.ts';
@@ -103,7 +104,7 @@ export async function createBackend(
       backendInfo: { ...shared, name: 'webgpu', adapter, ...(isSoftwareAdapter && { isSoftwareAdapter }) },
     };
   }
-  const backend = await WasmBackend.create({ ...model, numThreads: device.numThreads });
+  const backend = await WasmBackend.create({ ...model, ...asInt8(model), numThreads: device.numThreads });
   const adapter = `CPU, ${backend.numThreads} thread${backend.numThreads === 1 ? '' : 's'}`;
   return { backend, backendInfo: { ...shared, name: 'wasm', adapter } };
 }

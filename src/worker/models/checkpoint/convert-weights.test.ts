@@ -23,17 +23,19 @@ describe('convertWeights', () => {
     expect(logitsErrorBound(packed)).toBe(0);
   });
 
-  it('quantizes the embedding and the matrices', async () => {
+  it('quantizes the matrices, and the embedding in 8 bits', async () => {
     const { packed } = await pack('q4', (i) => Math.sin(i * i));
-    const quantized = packed.tensors.filter(({ encoding }) => encoding === 'q4');
-    expect(quantized.map(({ name }) => name)).toEqual([
-      'wte.weight',
+    const inBits = (encoding: 'q8' | 'q4') =>
+      packed.tensors.filter((tensor) => tensor.encoding === encoding).map(({ name }) => name);
+    expect(inBits('q8')).toEqual(['wte.weight']);
+    expect(inBits('q4')).toEqual([
       'h.0.attn.c_attn.weight',
       'h.0.attn.c_proj.weight',
       'h.0.mlp.c_fc.weight',
       'h.0.mlp.c_proj.weight',
     ]);
-    expect(logitsErrorBound(packed)).toBeCloseTo(3 * Math.sqrt(5) * QUANTIZATION_ERROR.q4, 10);
+    const { q8, q4 } = QUANTIZATION_ERROR;
+    expect(logitsErrorBound(packed)).toBeCloseTo(3 * Math.hypot(q8, 2 * q4), 10);
   });
 
   it('tells the error of each quantized tensor, and of no other', async () => {
@@ -47,11 +49,12 @@ describe('convertWeights', () => {
         () => {},
         () => {},
       );
-      const quantized = plan.layout.tensors.filter(({ encoding }) => encoding === dtype);
+      const quantized = plan.layout.tensors.filter(({ scales }) => scales);
       expect(Object.keys(errors)).toEqual(quantized.map(({ name }) => name));
-      for (const error of Object.values(errors)) {
-        expect(error / QUANTIZATION_ERROR[dtype]).toBeGreaterThan(0.9);
-        expect(error / QUANTIZATION_ERROR[dtype]).toBeLessThan(1.05);
+      for (const { name, encoding } of quantized) {
+        const error = (errors[name] ?? NaN) / QUANTIZATION_ERROR[encoding];
+        expect(error).toBeGreaterThan(0.9);
+        expect(error).toBeLessThan(1.05);
       }
     }
   });

@@ -99,18 +99,19 @@ async function convertTensor(
   precision: Precision,
   put: WritePart,
 ): Promise<ErrorSum> {
-  const { offset, length, scales, shape } = packed;
+  const { offset, length, scales, zeroPoints, shape } = packed;
   const bits = bitsOf(packed);
   let [errorSquares, weightSquares] = [0, 0];
   const [allRows = 1] = shape;
   for await (const slice of slicesOf(sources, packed)) {
     const start = slice.firstRow * (length / allRows);
-    if (scales && bits !== undefined) {
+    if (scales && zeroPoints && bits !== undefined) {
       const rows = quantizeRows(matrixOf(slice, packed), bits);
       errorSquares += rows.error.errorSquares;
       weightSquares += rows.error.weightSquares;
       put(rows.values, offset + start);
       put(encode(rows.scales, precision), scales.offset + slice.firstRow * (scales.length / allRows));
+      put(rows.zeroPoints, zeroPoints.offset + slice.firstRow * (zeroPoints.length / allRows));
     } else {
       put(encode(slice.values, precision), offset + start);
     }

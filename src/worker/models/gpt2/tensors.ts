@@ -18,7 +18,7 @@ export function gpt2Tensors(config: Gpt2Config): readonly ModelTensor[] {
       ...conv1d(`${h}.mlp.c_proj`, innerSize, embeddingSize),
     ];
   });
-  const head: ModelTensor = { name: HEAD, shape: [vocabSize, embeddingSize], role: 'linear' };
+  const head: ModelTensor = { name: HEAD, shape: [vocabSize, embeddingSize], role: 'head' };
   return [
     { name: TOKEN_EMBEDDING, shape: [vocabSize, embeddingSize], role: 'embedding' },
     plainTensor(POSITION_EMBEDDING, contextLength, embeddingSize),

@@ -36,8 +36,8 @@ function fitOf(name: string, numBytes: number, device: DeviceLimits): GgufFile['
   const bits = bitsInName(name);
   if (bits === undefined) return undefined;
   const numWeights = (8 * numBytes) / bits;
-  const room = roomForWeights(device);
   const bytesPerValue = BYTES_PER_VALUE[hasFloat16(device) ? 'float16' : 'float32'];
-  if (numWeights * bytesPerValue <= room) return 'fits';
-  return numWeights * (0.5 + bytesPerValue / BLOCK_SIZE) <= room ? 'tight' : 'too-large';
+  if (numWeights * bytesPerValue <= roomForWeights(device, 'fp32')) return 'fits';
+  const bytesQuantized = device.kind === 'wasm' ? 1 : 0.5 + bytesPerValue / BLOCK_SIZE;
+  return numWeights * bytesQuantized <= roomForWeights(device, 'int8') ? 'tight' : 'too-large';
 }

@@ -36,7 +36,7 @@ export function llamaTensors(config: LlamaConfig): readonly ModelTensor[] {
     ...attentionTensors(config, layer),
     ...mlpTensors(config, layer),
   ]);
-  const head: ModelTensor = { name: HEAD, shape: [vocabSize, width], role: 'linear' };
+  const head: ModelTensor = { name: HEAD, shape: [vocabSize, width], role: 'head' };
   return [
     { name: EMBEDDING, shape: [vocabSize, width], role: 'embedding' },
     ...layers.flat(),
