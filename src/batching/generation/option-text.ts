@@ -22,6 +22,7 @@ export function optionFromText({ type }: GenerationOption, text: string): unknow
     case 'logit-bias':
       return logitBiasFrom(text);
     case 'json-record':
+    case 'response-format':
       return jsonFrom(text);
     default:
       throw new Error(`No text for ${JSON.stringify(type satisfies never)}`);

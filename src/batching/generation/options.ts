@@ -12,6 +12,7 @@ import {
   type Validate,
 } from '../validate.ts';
 import { MAX_CHOICES, TIMEOUT_RANGE } from './limits.ts';
+import { responseFormatIn } from './response-format.ts';
 
 // The one table of generation options. Types, checks, the HTTP API, the page's form, the docs' table and the Ray
 // deployment's options come from it. The comment above an option is its meaning, in the editor and in the docs.
@@ -74,6 +75,11 @@ export const GENERATION_OPTIONS = {
       hint: 'The stream that code reads begins with the prompt; the page shows it in any case.',
     },
   },
+  /**
+   * The shape of every answer: `json_schema`, `json_object`, `choice`, `regex`, `grammar` or `structural_tag`. The text ends where
+   * nothing may follow. A shape that can't be enforced is refused with `RESPONSE_FORMAT_UNSUPPORTED`.
+   */
+  responseFormat: { type: 'response-format', maxLength: 65_536 },
   /** Variables of the model's chat template, such as `{ enable_thinking: false }`. For chats alone. */
   chatTemplateArguments: {
     type: 'json-record',
@@ -175,6 +181,8 @@ export function checkOf(option: GenerationOption): Validate<unknown> {
       return logitBiasWithin(Infinity);
     case 'json-record':
       return jsonRecordIn(option);
+    case 'response-format':
+      return responseFormatIn(option);
     default:
       throw new Error(`No check for ${JSON.stringify(option satisfies never)}`);
   }

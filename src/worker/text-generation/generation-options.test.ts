@@ -48,6 +48,17 @@ describe('resolveOptions', () => {
     });
   });
 
+  it.each([
+    ['ignoreEos', { ignoreEos: true }],
+    ['minTokens', { minTokens: 2 }],
+  ])('refuses %s beside a shape, which alone decides where the text ends', (param, options) => {
+    const responseFormat = { type: 'json_object' };
+    expect(resolveOptions({ responseFormat }, MODEL)).toMatchObject({ responseFormat });
+    expect(() => resolveOptions({ responseFormat, ...options }, MODEL)).toThrow(
+      expect.objectContaining({ code: 'INVALID_OPTION', param }),
+    );
+  });
+
   it('passes on what changes single tokens, and how many logprobs are wanted', () => {
     const options = { presencePenalty: -2, frequencyPenalty: 2, logitBias: { 2047: -100 }, logprobs: 0 };
     expect(resolveOptions(options, MODEL).sampling).toMatchObject({

@@ -36,16 +36,21 @@ export function resolveOptions(
   const defaults = isChat ? { ...generationDefaults, maxNewTokens: contextLength } : generationDefaults;
   const resolved = { ...OPTION_DEFAULTS, ...defaults, ...given };
   const { maxNewTokens, stop, stopTokenIds, includeStopStrInOutput, ignoreEos, minTokens, seed } = resolved;
-  const { n, echo, chatTemplateArguments, priority, promptLogprobs } = resolved;
+  const { n, echo, responseFormat, chatTemplateArguments, priority, promptLogprobs } = resolved;
   if (isChat && echo) throw InvalidOptionError.of('echo', 'false for a chat', echo);
   if (!isChat && Object.keys(chatTemplateArguments).length > 0)
     throw InvalidOptionError.of('chatTemplateArguments', 'left out for a prompt that is no chat', 'some');
   integerIn({ to: maxNewTokens })('minTokens', minTokens);
+  // The shape alone decides where the text may end.
+  if (responseFormat && ignoreEos) throw InvalidOptionError.of('ignoreEos', 'false beside responseFormat', true);
+  if (responseFormat && minTokens > 0)
+    throw InvalidOptionError.of('minTokens', '0 beside responseFormat', minTokens);
   return {
     maxNewTokens,
     ending: { stop: [stop].flat(), stopTokenIds, includeStopStrInOutput, ignoreEos, minTokens },
     n,
     echo,
+    responseFormat,
     chatTemplateArguments,
     priority,
     promptLogprobs,

@@ -58,7 +58,13 @@ function chatBody(
 
 const IDS_FOR_TOKENS = { return_tokens_as_token_ids: true };
 
-function valuesOf({ ending, sampling, promptLogprobs: _scored, ...others }: ResolvedOptions) {
+function valuesOf({
+  ending,
+  sampling,
+  promptLogprobs: _scored,
+  responseFormat: _refused,
+  ...others
+}: ResolvedOptions) {
   return { ...others, ...ending, ...sampling };
 }
 

@@ -1,5 +1,9 @@
 import type { Clock } from '../../../batching/clock.ts';
-import { InvalidOptionError, RequestCancelledError } from '../../../batching/errors.ts';
+import {
+  InvalidOptionError,
+  RequestCancelledError,
+  ResponseFormatUnsupportedError,
+} from '../../../batching/errors.ts';
 import { integerIn } from '../../../batching/validate.ts';
 import type { EngineGauges } from '../../../batching/metrics/generation-metrics.ts';
 import type { StatsReporter } from '../../logs/stats-reporter.ts';
@@ -65,6 +69,12 @@ export class UpstreamGenerator implements PromptGenerator {
     const prompt = readPrompt(input);
     const resolved = resolveOptions(options, this.#limits, isChat(input));
     if (isChat(input)) checkChat(resolved);
+    if (resolved.responseFormat)
+      throw ResponseFormatUnsupportedError.of(
+        'responseFormat',
+        "isn't passed on to an upstream server",
+        'leave it out, or serve a model of the tab',
+      );
     return () => this.#begin(submission, prompt, resolved);
   }
 
