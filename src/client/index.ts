@@ -24,6 +24,7 @@ export { GpuWrongValuesError, NoWebGpuAdapterError } from '../protocol/errors/ru
 export * from '../protocol/errors/tabs.ts';
 export { UpstreamError, type UpstreamErrorCode } from '../protocol/errors/upstream.ts';
 export * from '../protocol/errors/worker.ts';
+export type { Answer, AnswerPart, ToolCall } from '../protocol/answers.ts';
 export type { ChatMessage, TokenizeChatOptions } from '../protocol/chat.ts';
 export {
   TEXT_GENERATOR,
@@ -31,6 +32,7 @@ export {
   type GenerationChoice,
   type GenerationOptions,
   type GenerationResult,
+  type GenerationTool,
   type JsonSchema,
   type PromptTokenLogprobs,
   type RequestTimings,
@@ -39,6 +41,7 @@ export {
   type StructuralTag,
   type TokenLogprob,
   type TokenLogprobs,
+  type ToolChoice,
 } from '../protocol/generation.ts';
 export * from '../protocol/generation-options.ts';
 export type { ClientId, RequestId } from '../protocol/ids.ts';

@@ -23,7 +23,10 @@ export function optionFromText({ type }: GenerationOption, text: string): unknow
       return logitBiasFrom(text);
     case 'json-record':
     case 'response-format':
+    case 'tools':
       return jsonFrom(text);
+    case 'tool-choice':
+      return text.startsWith('{') ? jsonFrom(text) : text;
     default:
       throw new Error(`No text for ${JSON.stringify(type satisfies never)}`);
   }

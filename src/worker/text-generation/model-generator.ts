@@ -12,6 +12,7 @@ import type { RequestUpdate, Resumption } from '../../protocol/requests.ts';
 import { toServedModel } from '../../protocol/models.ts';
 import { BackendRunner } from '../runtime/runner.ts';
 import { ActiveRequest } from './active-request.ts';
+import { AnswerParser, type AnswerSyntax } from './answers/answer-parser.ts';
 import { Choice } from './choice.ts';
 import { isChat } from '../../protocol/chat.ts';
 import { resolveOptions, type ResolvedOptions } from './generation-options.ts';
@@ -139,6 +140,7 @@ export class ModelGenerator implements PromptGenerator {
       readPrompt(input, this.#model, {
         maxLength: contextLength - Math.min(1, maxNewTokens),
         chatTemplateArguments: resolved.chatTemplateArguments,
+        tools: resolved.tools,
       }),
     );
     const request = new ActiveRequest({
@@ -147,7 +149,7 @@ export class ModelGenerator implements PromptGenerator {
       prompt,
       echo,
       scoresPrompt: promptLogprobs !== undefined,
-      choices: this.#createChoices(requestId, resolved, resumption),
+      choices: this.#createChoices(requestId, resolved, prompt.syntax, resumption),
     });
     if (request.live.length === 0)
       throw InvalidOptionError.of('resumption', 'of a request that has not ended', 'ended ones alone');
@@ -179,16 +181,19 @@ export class ModelGenerator implements PromptGenerator {
   #createChoices(
     requestId: RequestId,
     { n, sampling, ending }: ResolvedOptions,
+    syntax: AnswerSyntax | undefined,
     resumption: Resumption | undefined,
   ): readonly Choice[] {
     return Array.from({ length: n }, (_, index) => {
+      const sequenceId = sequenceIdOf(requestId, index);
       const choice = new Choice({
         index,
-        sequenceId: sequenceIdOf(requestId, index),
+        sequenceId,
         seed: continuationSeed(sampling.seed, index),
         stream: this.#model.tokenizer.createTextStream(),
         ending,
         hasLogprobs: sampling.logprobs !== undefined,
+        parser: syntax && new AnswerParser(syntax, (number) => `call_${sequenceId}_${number}`),
       });
       const resumed = resumption?.choices[index];
       if (resumed) {

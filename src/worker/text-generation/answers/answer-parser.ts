@@ -1,7 +1,8 @@
 import type { AnswerPart } from '../../../protocol/answers.ts';
-import type { ArgumentsReader, ToolSyntax } from './tool-syntax.ts';
+import { overlap } from './overlap.ts';
+import { toolSyntaxOf, type ArgumentsReader, type ToolSyntax } from './tool-syntax.ts';
 
-const THINK_BEGIN = '<think>';
+export const THINK_BEGIN = '<think>';
 export const THINK_END = '</think>';
 
 /** How an answer is written. */
@@ -10,6 +11,23 @@ export interface AnswerSyntax {
   readonly thinking: 'never' | 'optional' | 'begun';
   /** Undefined where it calls no tools. */
   readonly tools: ToolSyntax | undefined;
+}
+
+/**
+ * How the model of a chat template answers a rendered chat. Undefined for text alone.
+ *
+ * @param template The template itself.
+ * @param mayCall Whether the chat has tools.
+ */
+export function answerSyntaxOf(template: string, rendered: string, mayCall: boolean): AnswerSyntax | undefined {
+  const thinking = thinkingOf(template, rendered.trimEnd());
+  const tools = mayCall ? toolSyntaxOf(template) : undefined;
+  return thinking === 'never' && !tools ? undefined : { thinking, tools };
+}
+
+function thinkingOf(template: string, rendered: string): AnswerSyntax['thinking'] {
+  if (rendered.endsWith(THINK_BEGIN)) return 'begun';
+  return rendered.endsWith(THINK_END) || !template.includes(THINK_END) ? 'never' : 'optional';
 }
 
 type State = 'beginning' | 'reasoning' | 'content' | 'name' | 'arguments' | 'end';
@@ -136,11 +154,4 @@ export class AnswerParser {
 
 function textParts(type: 'reasoning' | 'content', text: string): readonly AnswerPart[] {
   return text === '' ? [] : [{ type, text }];
-}
-
-/** The length of the longest end of the text that begins the mark. */
-function overlap(text: string, mark: string): number {
-  for (let length = Math.min(text.length, mark.length - 1); length > 0; length -= 1)
-    if (mark.startsWith(text.slice(-length))) return length;
-  return 0;
 }

@@ -63,6 +63,9 @@ function valuesOf({
   sampling,
   promptLogprobs: _scored,
   responseFormat: _refused,
+  tools: _tools,
+  toolChoice: _toolChoice,
+  parallelToolCalls: _parallel,
   ...others
 }: ResolvedOptions) {
   return { ...others, ...ending, ...sampling };
