@@ -12,7 +12,17 @@ import {
   whenBusy,
 } from './models.ts';
 import { batchKnobs, overrideId, policy } from './status.ts';
-import { count, id, MAX_PROMPT_LENGTH, MAX_TEXT_LENGTH, name, passing, tokenIds, version, type Wire } from './wire.ts';
+import {
+  count,
+  id,
+  MAX_PROMPT_LENGTH,
+  MAX_TEXT_LENGTH,
+  name,
+  passing,
+  tokenIds,
+  version,
+  type Wire,
+} from './wire.ts';
 
 /** A client's message to the worker. */
 // @__NO_SIDE_EFFECTS__
@@ -64,7 +74,7 @@ export const CALLS = {
       messages: chat,
       addGenerationPrompt: v.boolean(),
       chatTemplateArguments: v.record(v.string(), v.unknown()),
-      tools: passing(OPTION_CHECKS.tools),
+      tools: v.exactOptional(passing(OPTION_CHECKS.tools)),
     },
     tokenization,
   ),

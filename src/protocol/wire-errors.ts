@@ -63,8 +63,7 @@ function detailsOf({
   return { numQueuedRequests, maxQueuedRequests, retryAfterMs };
 }
 
-type OptionError =
-  core.InvalidOptionError | core.UnknownOptionError | core.ResponseFormatUnsupportedError;
+type OptionError = core.InvalidOptionError | core.UnknownOptionError | core.ResponseFormatUnsupportedError;
 
 function isOptionError(error: Error): error is OptionError {
   return (

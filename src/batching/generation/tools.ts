@@ -24,8 +24,12 @@ export function toolsIn({ maxItems, maxLength }: ListBounds & TextBounds) {
   const expected = `a list of at most ${maxItems} tools, each \`{ name, description, parameters }\` of at most ${maxLength} characters of JSON`;
   return validator(expected, (value, refuse, option): readonly GenerationTool[] => {
     if (!Array.isArray(value) || value.length > maxItems) throw refuse(value);
-    const tools = value.map((tool, index) => readTool(`${option}[${index}]`, isJson(`${option}[${index}]`, tool)));
-    const twice = tools.findIndex(({ name }, index) => tools.findIndex((other) => other.name === name) < index);
+    const tools = value.map((tool, index) =>
+      readTool(`${option}[${index}]`, isJson(`${option}[${index}]`, tool)),
+    );
+    const twice = tools.findIndex(
+      ({ name }, index) => tools.findIndex((other) => other.name === name) < index,
+    );
     if (twice >= 0)
       throw InvalidOptionError.of(`${option}[${twice}].name`, 'a name of its own', tools[twice]?.name);
     return tools;
@@ -34,12 +38,21 @@ export function toolsIn({ maxItems, maxLength }: ListBounds & TextBounds) {
 
 function readTool(place: string, { name, description, parameters, ...others }: JsonRecord): GenerationTool {
   const [unknown] = Object.entries(others);
-  if (unknown) throw InvalidOptionError.of(`${place}.${unknown[0]}`, `left out: a tool has ${FIELDS.join(', ')}`, unknown[1]);
+  if (unknown)
+    throw InvalidOptionError.of(
+      `${place}.${unknown[0]}`,
+      `left out: a tool has ${FIELDS.join(', ')}`,
+      unknown[1],
+    );
   if (typeof name !== 'string' || !NAME.test(name))
     throw InvalidOptionError.of(`${place}.name`, '1 to 64 letters, digits, _ and -', name);
   if (description !== undefined && typeof description !== 'string')
     throw InvalidOptionError.of(`${place}.description`, 'a string', description);
-  return { name, ...(description !== undefined && { description }), parameters: readParameters(place, parameters) };
+  return {
+    name,
+    ...(description !== undefined && { description }),
+    parameters: readParameters(place, parameters),
+  };
 }
 
 function readParameters(place: string, parameters: unknown = {}): JsonRecord {
@@ -53,7 +66,12 @@ export const isToolChoice = validator(
   'auto, none, required, or `{ name }` of a tool',
   (value, refuse): ToolChoice => {
     if (value === 'auto' || value === 'none' || value === 'required') return value;
-    if (isObject(value) && Object.keys(value).length === 1 && 'name' in value && typeof value.name === 'string')
+    if (
+      isObject(value) &&
+      Object.keys(value).length === 1 &&
+      'name' in value &&
+      typeof value.name === 'string'
+    )
       return { name: value.name };
     throw refuse(value);
   },

@@ -46,7 +46,8 @@ export function resolveOptions(
   const tools = toolChoice === 'none' ? [] : resolved.tools;
   checkTools(isChat, resolved);
   // The shape alone decides where the text may end.
-  if (responseFormat && ignoreEos) throw InvalidOptionError.of('ignoreEos', 'false beside responseFormat', true);
+  if (responseFormat && ignoreEos)
+    throw InvalidOptionError.of('ignoreEos', 'false beside responseFormat', true);
   if (responseFormat && minTokens > 0)
     throw InvalidOptionError.of('minTokens', '0 beside responseFormat', minTokens);
   return {
@@ -68,14 +69,24 @@ export function resolveOptions(
 type ToolOptions = Pick<ResolvedGenerationOptions, 'tools' | 'toolChoice' | 'responseFormat'>;
 
 function checkTools(isChat: boolean, { tools, toolChoice, responseFormat }: ToolOptions): void {
-  if (!isChat && tools.length > 0) throw InvalidOptionError.of('tools', 'left out for a prompt that is no chat', 'some');
+  if (!isChat && tools.length > 0)
+    throw InvalidOptionError.of('tools', 'left out for a prompt that is no chat', 'some');
   if (toolChoice === 'auto' || toolChoice === 'none') return;
   if (responseFormat)
-    throw InvalidOptionError.of('toolChoice', 'auto or none beside responseFormat, which a call would contradict', 'calls alone');
+    throw InvalidOptionError.of(
+      'toolChoice',
+      'auto or none beside responseFormat, which a call would contradict',
+      'calls alone',
+    );
   const names = tools.map(({ name }) => name);
-  if (names.length === 0) throw InvalidOptionError.of('toolChoice', 'auto or none without tools', 'calls alone');
+  if (names.length === 0)
+    throw InvalidOptionError.of('toolChoice', 'auto or none without tools', 'calls alone');
   if (typeof toolChoice === 'object' && !names.includes(toolChoice.name))
-    throw InvalidOptionError.of('toolChoice', `the name of one of the tools: ${names.join(', ')}`, toolChoice.name);
+    throw InvalidOptionError.of(
+      'toolChoice',
+      `the name of one of the tools: ${names.join(', ')}`,
+      toolChoice.name,
+    );
 }
 
 /** The timeout among unchecked options; undefined if it is missing or invalid. */

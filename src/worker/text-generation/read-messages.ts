@@ -24,7 +24,11 @@ export function readMessages(prompt: readonly unknown[]): readonly ChatMessage[]
   const called = new Set<string>();
   for (const [index, { toolCalls = [], toolCallId }] of messages.entries()) {
     if (toolCallId !== undefined && !called.has(toolCallId))
-      throw InvalidOptionError.of(`prompt[${index}].toolCallId`, 'the ID of a call in a message before', toolCallId);
+      throw InvalidOptionError.of(
+        `prompt[${index}].toolCallId`,
+        'the ID of a call in a message before',
+        toolCallId,
+      );
     for (const { id } of toolCalls) called.add(id);
   }
   return messages;
@@ -41,7 +45,8 @@ function readMessage(message: unknown, place: string): ChatMessage {
   const role = readRole(`${place}.role`, givenRole);
   const given = Object.entries(others).filter(([, value]) => value !== undefined);
   const [name, value] = given.find(([field]) => ROLE_OF_FIELD.get(field) !== role) ?? [];
-  if (name !== undefined) throw InvalidOptionError.of(`${place}.${name}`, `left out of a message with the role ${role}`, value);
+  if (name !== undefined)
+    throw InvalidOptionError.of(`${place}.${name}`, `left out of a message with the role ${role}`, value);
   const { reasoning, toolCalls } = others;
   return {
     role,
@@ -56,7 +61,8 @@ function readCalls(place: string, calls: unknown): readonly ToolCall[] {
   if (!Array.isArray(calls)) throw InvalidOptionError.of(place, 'a list of calls', calls);
   return calls.map((given: unknown, index) => {
     const call = parse(toolCall, given);
-    if (!call) throw InvalidOptionError.of(`${place}[${index}]`, '`{ id, name, arguments }`, three strings', given);
+    if (!call)
+      throw InvalidOptionError.of(`${place}[${index}]`, '`{ id, name, arguments }`, three strings', given);
     if (isJsonObject(call.arguments)) return call;
     throw InvalidOptionError.of(`${place}[${index}].arguments`, 'a JSON object', call.arguments);
   });

@@ -71,9 +71,7 @@ function forTemplate(message: ChatMessage, messages: readonly ChatMessage[]): ob
   const calls = toolCalls.map(({ id, name, arguments: json }) => {
     return { id, type: 'function', function: { name, arguments: JSON.parse(json) } };
   });
-  const answered = messages
-    .flatMap((other) => other.toolCalls ?? [])
-    .findLast(({ id }) => id === toolCallId);
+  const answered = messages.flatMap((other) => other.toolCalls ?? []).findLast(({ id }) => id === toolCallId);
   return {
     role,
     content,

@@ -33,7 +33,7 @@ export function createTokenCalls(
       return resultOf(tokenizationOf(text, addSpecialTokens, await whenServed()));
     },
     /** @throws NoChatTemplateError, ChatTemplateError. */
-    async 'tokenize-chat'({ messages, addGenerationPrompt, chatTemplateArguments, tools }) {
+    async 'tokenize-chat'({ messages, addGenerationPrompt, chatTemplateArguments, tools = [] }) {
       const served = await whenServed();
       const { chatTemplate } = served.tokenizer;
       if (!chatTemplate) throw NoChatTemplateError.of(served.modelInfo.id);

@@ -40,7 +40,12 @@ it('leaves text without tools or a shape free, and a shape as it is', () => {
 
 it('lets a model call tools in free text, each call by its own schema', () => {
   expect(answerFormatOf(asked({ tools: TOOLS }), plain)).toMatchObject({
-    format: { type: 'triggered_tags', triggers: ['<tool_call>'], tags: [WEATHER, {}], stop_after_first: false },
+    format: {
+      type: 'triggered_tags',
+      triggers: ['<tool_call>'],
+      tags: [WEATHER, {}],
+      stop_after_first: false,
+    },
   });
   expect(answerFormatOf(asked({ tools: TOOLS, parallelToolCalls: false }), plain)).toMatchObject({
     format: { stop_after_first: true },
@@ -49,7 +54,9 @@ it('lets a model call tools in free text, each call by its own schema', () => {
 
 it('takes one call alone where the template takes one in a message', () => {
   const syntax = { thinking: 'never', tools: LLAMA } as const;
-  expect(answerFormatOf(asked({ tools: TOOLS }), syntax)).toMatchObject({ format: { stop_after_first: true } });
+  expect(answerFormatOf(asked({ tools: TOOLS }), syntax)).toMatchObject({
+    format: { stop_after_first: true },
+  });
 });
 
 it('demands calls, or the one that is named', () => {
@@ -58,7 +65,13 @@ it('demands calls, or the one that is named', () => {
   });
   expect(answerFormatOf(asked({ tools: TOOLS, toolChoice: { name: 'weather' } }), plain)).toEqual({
     type: 'structural_tag',
-    format: { type: 'tags_with_separator', tags: [WEATHER], separator: '\n', at_least_one: true, stop_after_first: true },
+    format: {
+      type: 'tags_with_separator',
+      tags: [WEATHER],
+      separator: '\n',
+      at_least_one: true,
+      stop_after_first: true,
+    },
   });
 });
 
@@ -68,7 +81,10 @@ it('takes a call or the shape where both are asked for', () => {
 });
 
 it.each([
-  ['optional', { type: 'or', elements: [{ elements: [{ begin: '<think>', end: '</think>' }, { value: '\n\n' }] }, {}] }],
+  [
+    'optional',
+    { type: 'or', elements: [{ elements: [{ begin: '<think>', end: '</think>' }, { value: '\n\n' }] }, {}] },
+  ],
   ['begun', { type: 'sequence', elements: [{ begin: '', end: '</think>' }, { value: '\n\n' }] }],
 ] as const)('begins a shape behind the thinking that is %s', (thinking, first) => {
   const format = answerFormatOf(asked({ responseFormat: CHOICE }), { thinking, tools: undefined });

@@ -1,4 +1,8 @@
-import type { ResponseFormat, StructuralPart, StructuralTag } from '../../../batching/generation/response-format.ts';
+import type {
+  ResponseFormat,
+  StructuralPart,
+  StructuralTag,
+} from '../../../batching/generation/response-format.ts';
 import type { GenerationTool, ToolChoice } from '../../../batching/generation/tools.ts';
 import { THINK_BEGIN, THINK_END, type AnswerSyntax } from './answer-parser.ts';
 import type { ToolSyntax } from './tool-syntax.ts';
@@ -21,11 +25,15 @@ const NOTHING = { type: 'grammar', grammar: 'root ::= ""' } as const;
  * The shape of the whole answer: of its calls, and after its thinking. Undefined for free text. With a shape of its own, an answer
  * is either of that shape or one call.
  */
-export function answerFormatOf(asked: AskedAnswer, syntax: AnswerSyntax | undefined): ResponseFormat | undefined {
+export function answerFormatOf(
+  asked: AskedAnswer,
+  syntax: AnswerSyntax | undefined,
+): ResponseFormat | undefined {
   const { responseFormat, tools } = asked;
   const calls = syntax?.tools && tools.length > 0 ? callsOf(asked, syntax.tools) : undefined;
   // Free text may think as it likes.
-  if (calls && !responseFormat && asked.toolChoice === 'auto') return { type: 'structural_tag', format: calls };
+  if (calls && !responseFormat && asked.toolChoice === 'auto')
+    return { type: 'structural_tag', format: calls };
   const thinking = syntax?.thinking ?? 'never';
   if (!calls && (!responseFormat || thinking === 'never')) return responseFormat;
   const format = calls ?? (responseFormat && partOf(responseFormat));

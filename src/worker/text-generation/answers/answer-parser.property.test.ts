@@ -15,7 +15,8 @@ const FAMILIES = [
   {
     name: 'Qwen',
     template: '{{ tools }} <tool_call>',
-    write: ({ name, input }: Call) => `<tool_call>\n{"name": "${name}", "arguments": ${JSON.stringify(input)}}\n</tool_call>`,
+    write: ({ name, input }: Call) =>
+      `<tool_call>\n{"name": "${name}", "arguments": ${JSON.stringify(input)}}\n</tool_call>`,
   },
   {
     name: 'Llama',
@@ -25,7 +26,8 @@ const FAMILIES = [
   {
     name: 'FunctionGemma',
     template: '{{ tools }} <start_function_call>',
-    write: ({ name, input }: Call) => `<start_function_call>call:${name}${writeGemma(input)}<end_function_call>`,
+    write: ({ name, input }: Call) =>
+      `<start_function_call>call:${name}${writeGemma(input)}<end_function_call>`,
   },
 ] as const;
 
@@ -87,10 +89,14 @@ describe.each(FAMILIES)('an answer of $name', ({ template, write }) => {
         fc.boolean(),
         (reasoning, content, calls, lengths, isBegun) => {
           const thinking = isBegun ? 'begun' : 'optional';
-          const thought = isBegun || reasoning !== '' ? `${isBegun ? '' : '<think>'}\n${reasoning}\n</think>\n\n` : '';
+          const thought =
+            isBegun || reasoning !== '' ? `${isBegun ? '' : '<think>'}\n${reasoning}\n</think>\n\n` : '';
           const text = `${thought}${content}${calls.map((each) => `\n${write(each)}`).join('')}`;
           const answer = parse({ thinking, tools }, cut(text, lengths));
-          expect({ ...answer, toolCalls: answer.toolCalls.map((each) => JSON.parse(each.arguments)) }).toEqual({
+          expect({
+            ...answer,
+            toolCalls: answer.toolCalls.map((each) => JSON.parse(each.arguments)),
+          }).toEqual({
             reasoning,
             content,
             toolCalls: calls.map(({ input }) => input),

@@ -19,7 +19,11 @@ export interface AnswerSyntax {
  * @param template The template itself.
  * @param mayCall Whether the chat has tools.
  */
-export function answerSyntaxOf(template: string, rendered: string, mayCall: boolean): AnswerSyntax | undefined {
+export function answerSyntaxOf(
+  template: string,
+  rendered: string,
+  mayCall: boolean,
+): AnswerSyntax | undefined {
   const thinking = thinkingOf(template, rendered.trimEnd());
   const tools = mayCall ? toolSyntaxOf(template) : undefined;
   return thinking === 'never' && !tools ? undefined : { thinking, tools };
@@ -109,7 +113,8 @@ export class AnswerParser {
   ): boolean {
     const held = this.#held;
     const at = mark === undefined ? -1 : held.indexOf(mark);
-    const text = mark === undefined ? held : held.slice(0, at < 0 ? held.length - overlap(held, mark) : at).trimEnd();
+    const text =
+      mark === undefined ? held : held.slice(0, at < 0 ? held.length - overlap(held, mark) : at).trimEnd();
     parts.push(...textParts(type, text));
     this.#skipsSpace &&= text === '';
     this.#held = held.slice(text.length);

@@ -10,7 +10,16 @@ const QUOTE = '<escape>';
 
 /** Keywords that describe a value and don't restrict it. */
 const ANNOTATIONS = ['description', 'title', 'default', 'examples', '$schema'];
-const KNOWN = new Set([...ANNOTATIONS, 'type', 'enum', 'const', 'items', 'properties', 'required', 'additionalProperties']);
+const KNOWN = new Set([
+  ...ANNOTATIONS,
+  'type',
+  'enum',
+  'const',
+  'items',
+  'properties',
+  'required',
+  'additionalProperties',
+]);
 
 const RULES = [
   `text ::= ${literal(QUOTE)} ([^<] | "<" [^e<])* ${literal(QUOTE)}`,
@@ -132,5 +141,9 @@ function literal(text: string): string {
 }
 
 function notEnforced(place: string): ResponseFormatUnsupportedError {
-  return ResponseFormatUnsupportedError.of(place, "isn't enforced in this model's form of calls", 'leave it out');
+  return ResponseFormatUnsupportedError.of(
+    place,
+    "isn't enforced in this model's form of calls",
+    'leave it out',
+  );
 }

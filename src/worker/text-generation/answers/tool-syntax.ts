@@ -25,7 +25,7 @@ export interface ToolSyntax {
 }
 
 const JSON_SYNTAX = {
-  argumentsOf: ({ parameters = true }: GenerationTool): StructuralPart => ({
+  argumentsOf: ({ parameters = { type: 'object' } }: GenerationTool): StructuralPart => ({
     type: 'json_schema',
     json_schema: parameters,
   }),
