@@ -375,7 +375,13 @@ export class TabserveClient<Deployments extends DeploymentMap = DeploymentTypes<
   ): Promise<Tokenization> {
     const refusal = textRefusal('messages', lengthOfChat(messages), MAX_PROMPT_LENGTH);
     if (refusal) return Promise.reject(refusal);
-    return this.#calls.ask({ type: 'tokenize-chat', messages, addGenerationPrompt, chatTemplateArguments, ...(tools && { tools }) });
+    return this.#calls.ask({
+      type: 'tokenize-chat',
+      messages,
+      addGenerationPrompt,
+      chatTemplateArguments,
+      ...(tools && { tools }),
+    });
   }
 
   /**

@@ -143,8 +143,9 @@ export function inApiNames(error: unknown, { input, names }: RequestNames): unkn
   if (code === 'CHAT_TEMPLATE_FAILED') return HttpError.invalid(input, message, code);
   if (!(error instanceof InvalidOptionError || error instanceof ResponseFormatUnsupportedError)) return error;
   const [ours] = (error.param ?? '').split('.', 1);
-  const theirs = [...names, ['prompt', input] as const].find(([name]) => name === ours)?.[1];
-  if (theirs === undefined || theirs === ours) return error;
+  const theirs =
+    ours === 'prompt' && input !== 'prompt' ? input : [...names].find(([name]) => name === ours)?.[1];
+  if (theirs === undefined) return error;
   return HttpError.invalid(theirs, inSnakeCase(message.replace(`\`${ours}`, `\`${theirs}`)), error.code);
 }
 
