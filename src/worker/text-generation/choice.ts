@@ -50,6 +50,11 @@ export class Choice {
     this.#logprobs = hasLogprobs ? [] : undefined;
   }
 
+  /** Without the end token. */
+  get numTokens(): number {
+    return this.#tokenIds.length;
+  }
+
   get hasEnded(): boolean {
     return this.#finishReason !== undefined;
   }

@@ -173,7 +173,7 @@ describe('rejects', () => {
         code: 'UNKNOWN_OPTION',
         message:
           'Unknown option `temprature`: the options are maxNewTokens, temperature, topK, topP, minP, ' +
-          'repetitionPenalty, presencePenalty, frequencyPenalty, logitBias, seed, logprobs, promptLogprobs, stop, stopTokenIds, includeStopStrInOutput, ignoreEos, minTokens, n, echo, chatTemplateArguments, priority, timeoutMs.',
+          'repetitionPenalty, presencePenalty, frequencyPenalty, logitBias, seed, logprobs, promptLogprobs, stop, stopTokenIds, includeStopStrInOutput, ignoreEos, minTokens, n, echo, responseFormat, chatTemplateArguments, priority, timeoutMs.',
       }),
     );
   });

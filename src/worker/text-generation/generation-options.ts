@@ -42,7 +42,8 @@ export function resolveOptions(
     throw InvalidOptionError.of('chatTemplateArguments', 'left out for a prompt that is no chat', 'some');
   integerIn({ to: maxNewTokens })('minTokens', minTokens);
   // The shape alone decides where the text may end.
-  if (responseFormat && ignoreEos) throw InvalidOptionError.of('ignoreEos', 'false beside responseFormat', true);
+  if (responseFormat && ignoreEos)
+    throw InvalidOptionError.of('ignoreEos', 'false beside responseFormat', true);
   if (responseFormat && minTokens > 0)
     throw InvalidOptionError.of('minTokens', '0 beside responseFormat', minTokens);
   return {

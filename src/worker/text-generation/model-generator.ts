@@ -3,12 +3,14 @@ import { InvalidOptionError } from '../../batching/errors.ts';
 import { Engine } from '../../batching/generation/engine.ts';
 import type { FailedEvent, RequestEvent, StepEvent } from '../../batching/generation/events.ts';
 import type { BatchingPolicy } from '../../batching/generation/policy.ts';
-import type { GenerationRequest } from '../../batching/generation/request.ts';
+import type { GenerationRequest, TokenConstraint } from '../../batching/generation/request.ts';
 import type { EngineGauges } from '../../batching/metrics/generation-metrics.ts';
 import { continuationSeed } from '../../batching/sampling/random.ts';
 import type { LoadedModel } from '../runtime/loaded-model.ts';
 import type { RequestId } from '../../protocol/ids.ts';
 import type { RequestUpdate, Resumption } from '../../protocol/requests.ts';
+import { isRecord } from '../../platform/is-record.ts';
+import { importPart } from '../import-part.ts';
 import { toServedModel } from '../../protocol/models.ts';
 import { BackendRunner } from '../runtime/runner.ts';
 import { ActiveRequest } from './active-request.ts';
@@ -16,8 +18,9 @@ import { Choice } from './choice.ts';
 import { isChat } from '../../protocol/chat.ts';
 import { resolveOptions, type ResolvedOptions } from './generation-options.ts';
 import { ModelGuard, type ModelGuardOptions } from './model-guard.ts';
-import type { Accepted, PromptGenerator, Submission } from './prompt-generator.ts';
+import type { Accepted, PromptGenerator, Shapes, Submission } from './prompt-generator.ts';
 import { readPrompt } from './prompt-tokens.ts';
+import { constraintOf } from './token-constraint.ts';
 import { parseSequenceId, sequenceIdOf } from '../../protocol/sequence-id.ts';
 
 export interface ModelGeneratorOptions extends ModelGuardOptions {
@@ -80,11 +83,21 @@ export class ModelGenerator implements PromptGenerator {
     return { numRunning, numWaiting, kvCache: kvUsage };
   }
 
-  *readAll(submissions: readonly Submission[]): Generator<void, () => readonly Accepted[]> {
+  prepare(submissions: readonly Submission[]): Promise<Shapes> | undefined {
+    const shaped = submissions.filter(
+      ({ options }) => isRecord(options) && options['responseFormat'] !== undefined,
+    );
+    return shaped.length > 0 ? this.#prepareShapes(shaped) : undefined;
+  }
+
+  *readAll(
+    submissions: readonly Submission[],
+    shapes: Shapes = new Map(),
+  ): Generator<void, () => readonly Accepted[]> {
     const prepared: PreparedRequest[] = [];
     let numTokens = 0;
     for (const submission of submissions) {
-      const next = yield* this.#prepare(submission);
+      const next = yield* this.#read(submission, shapes.get(submission.requestId));
       prepared.push(next);
       numTokens += next.request.numPromptTokens;
       if (numTokens < TOKENS_PER_PIECE) continue;
@@ -124,8 +137,20 @@ export class ModelGenerator implements PromptGenerator {
     });
   }
 
+  async #prepareShapes(submissions: readonly Submission[]): Promise<Shapes> {
+    const { modelInfo, config, tokenizer } = this.#model;
+    const { createShapes } = await importPart(() => import('./shapes/create-shapes.ts'));
+    const prepared = submissions.map(async ({ requestId, input, options, resumption }) => {
+      const { responseFormat, n } = resolveOptions(options, modelInfo, isChat(input));
+      if (!responseFormat) return [requestId, []] as const;
+      const priors = Array.from({ length: n }, (_, index) => resumption?.choices[index]?.tokenIds ?? []);
+      return [requestId, await createShapes(responseFormat, { config, tokenizer }, priors)] as const;
+    });
+    return new Map(await Promise.all(prepared));
+  }
+
   /** Checks a request, before the queue takes its sequences. */
-  *#prepare(submission: Submission): Generator<void, PreparedRequest> {
+  *#read(submission: Submission, shapes: readonly TokenConstraint[] = []): Generator<void, PreparedRequest> {
     const { requestId, clientId, turn = [], input, options, resumption } = submission;
     const { modelInfo, backendInfo, config } = this.#model;
     // A limit that was lowered after a lost worker accepted the request does not reject it.
@@ -133,7 +158,9 @@ export class ModelGenerator implements PromptGenerator {
     const resolved = resolveOptions(options, { ...modelInfo, contextLength }, isChat(input));
     const { echo, maxNewTokens, priority, promptLogprobs, sampling } = resolved;
     // The choice matches stop strings, because the engine only knows token IDs.
-    const { stop: _stop, ...ending } = resolved.ending;
+    const { stop: _stop, minTokens, ...ending } = resolved.ending;
+    const endTokenIds = [...config.eosTokenIds, ...ending.stopTokenIds];
+    const { vocabSize } = config;
     const prompt = yield* this.#blamed(
       requestId,
       readPrompt(input, this.#model, {
@@ -161,7 +188,7 @@ export class ModelGenerator implements PromptGenerator {
       ...ending,
       promptLogprobs: choice.promptLogprobs ? undefined : promptLogprobs,
       priority,
-      stopsAfter: (tokenId: number) => choice.push(tokenId),
+      constraint: constraintOf(choice, minTokens, { vocabSize, endTokenIds }, shapes[choice.index]),
       sampling: { ...sampling, seed: choice.seed },
     }));
     return { request, sequences };
