@@ -202,7 +202,7 @@ export class ModelRunError extends Error {
   }
 }
 
-/** The `stopsAfter` of a request threw; its batch-mates go on. */
+/** The constraint of a request threw. Its batch-mates go on. */
 export class StopConditionError extends Error {
   override readonly name = 'StopConditionError';
   readonly code = 'STOP_CONDITION_FAILED';
@@ -210,7 +210,7 @@ export class StopConditionError extends Error {
   static because(cause: unknown): StopConditionError {
     const detail = cause instanceof Error ? cause.message : cause;
     return new StopConditionError(
-      `The request's stopsAfter threw (${shown(detail)}): submit it again with one that never throws.`,
+      `The request's constraint failed (${shown(detail)}): submit it again, or with another constraint.`,
       { cause },
     );
   }

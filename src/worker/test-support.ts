@@ -266,6 +266,7 @@ export function createScriptedModel(
       vocabulary: {
         spell: (id) => ALPHABET[id] ?? '',
         decode: (ids) => ids.map((id) => ALPHABET[id] ?? '').join(''),
+        bytesOf: (id) => bytesOfToken.get(id),
       },
       maxTokenLength: 2,
       endTokenIds: [],

@@ -57,6 +57,11 @@ export class Choice {
     this.#parser = parser;
   }
 
+  /** Without the end token. */
+  get numTokens(): number {
+    return this.#tokenIds.length;
+  }
+
   get hasEnded(): boolean {
     return this.#finishReason !== undefined;
   }

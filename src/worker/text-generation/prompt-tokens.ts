@@ -58,8 +58,22 @@ export function* readPrompt(
 function* renderChat(
   prompt: readonly unknown[],
   model: LoadedModel,
-  { maxLength, chatTemplateArguments, tools }: PromptLimits,
+  limits: PromptLimits,
 ): Generator<void, Prompt> {
+  const { rendered, syntax } = writeChat(prompt, model, limits);
+  return { text: '', tokenIds: yield* tokenize(rendered, model, limits.maxLength, false), syntax };
+}
+
+/**
+ * A chat as the model's template writes it, and how the answer is written.
+ *
+ * @throws InvalidOptionError, PromptTooLongError, NoChatTemplateError, ToolsUnsupportedError, ChatTemplateError.
+ */
+export function writeChat(
+  prompt: readonly unknown[],
+  model: LoadedModel,
+  { maxLength, chatTemplateArguments, tools }: PromptLimits,
+): { readonly rendered: string; readonly syntax: AnswerSyntax | undefined } {
   const messages = readMessages(prompt);
   const { chatTemplate } = model.tokenizer;
   if (!chatTemplate) throw NoChatTemplateError.of(model.modelInfo.id);
@@ -70,11 +84,7 @@ function* renderChat(
   checkTextLength(numCharacters);
   refuseLong(Math.max(messages.length, minTokensOf(numCharacters, model)), model, maxLength);
   const rendered = chatTemplate.render(messages, { variables: chatTemplateArguments, tools });
-  return {
-    text: '',
-    tokenIds: yield* tokenize(rendered, model, maxLength, false),
-    syntax: answerSyntaxOf(chatTemplate.source, rendered, tools.length > 0),
-  };
+  return { rendered, syntax: answerSyntaxOf(chatTemplate.source, rendered, tools.length > 0) };
 }
 
 /** @param addSpecialTokens False for a text that already has its special tokens. */
