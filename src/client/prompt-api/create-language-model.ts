@@ -79,7 +79,7 @@ async function isSupported(host: ModelHost, constraint: object): Promise<boolean
   try {
     const { format: responseFormat } = readConstraint(constraint, true);
     const serve = await host.connected();
-    using response = serve.generate(' ', { responseFormat, maxNewTokens: 1 });
+    using response = serve.generate(' ', { responseFormat, maxNewTokens: 0 });
     await response.accepted();
     return true;
   } catch (error) {
