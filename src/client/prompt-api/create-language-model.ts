@@ -79,8 +79,9 @@ async function isSupported(host: ModelHost, constraint: object): Promise<boolean
   try {
     const { format: responseFormat } = readConstraint(constraint, true);
     const serve = await host.connected();
-    using response = serve.generate(' ', { responseFormat, maxNewTokens: 0 });
+    const response = serve.generate(' ', { responseFormat, maxNewTokens: 0 });
     await response.accepted();
+    response.cancel();
     return true;
   } catch (error) {
     if (error instanceof InvalidOptionError || error instanceof ResponseFormatUnsupportedError) return false;
