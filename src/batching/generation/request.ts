@@ -20,9 +20,9 @@ export interface TokenConstraint {
    * The tokens that may come next; undefined for all. A constraint that never restricts them leaves it out, so that no sampling
    * waits for it. Doesn't throw.
    */
-  mask?(): TokenMask | undefined;
+  readonly mask?: () => TokenMask | undefined;
   /** The only tokens that can come next, in order: several are computed in one pass. The mask allows the first alone. */
-  forced?(): readonly number[];
+  readonly forced?: () => readonly number[];
 }
 
 /** One prompt to be continued, once. Options that are left out are off. */

@@ -158,9 +158,11 @@ function isText(value: unknown): value is string {
   return typeof value === 'string' && value !== '';
 }
 
+function isChoice(value: unknown): boolean {
+  return isText(value) && value.length <= MAX_CHOICE_LENGTH && value.isWellFormed();
+}
+
 function isChoiceList(value: unknown): boolean {
   if (!Array.isArray(value) || value.length === 0 || value.length > MAX_CHOICES) return false;
-  const isChoice = (entry: unknown): boolean =>
-    isText(entry) && entry.length <= MAX_CHOICE_LENGTH && entry.isWellFormed();
   return value.every(isChoice) && new Set(value).size === value.length;
 }

@@ -151,9 +151,8 @@ const VOCAB_SIZE = 5001;
 
 /** The first allowed token from this one on. */
 function nearestAllowed(tokenId: number, mask: TokenMask | undefined): number {
-  let nearest = tokenId;
-  while (mask && !isAllowed(mask, nearest)) nearest = (nearest + 1) % VOCAB_SIZE;
-  return nearest;
+  if (!mask || isAllowed(mask, tokenId)) return tokenId;
+  return nearestAllowed((tokenId + 1) % VOCAB_SIZE, mask);
 }
 
 /** Allows every third token, and now and then forces some in a row: which ones hangs on all tokens before. */
@@ -310,7 +309,7 @@ export class ScriptedRunner implements ModelRunner {
     this.#resize(step.kvShape);
     const reused = step.kind === 'prefill' ? this.#reusedBy(step) : undefined;
     for (const transfer of step.transfers) this.#transfer(transfer);
-    const masks = await Promise.all(step.rows.map(({ mask }) => mask));
+    const masks = await Promise.all(step.rows.map(async ({ mask }) => mask));
     const tokenIds = step.kind === 'prefill' ? this.#prefill(step, reused, masks) : this.#decode(step, masks);
     const logprobs = this.#options.logprobs?.(tokenIds);
     const scores = this.#score(step);
