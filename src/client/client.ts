@@ -388,11 +388,17 @@ export class TabserveClient<Deployments extends DeploymentMap = DeploymentTypes<
    */
   tokenizeChat(
     messages: readonly ChatMessage[],
-    { addGenerationPrompt = true, chatTemplateArguments = {} }: TokenizeChatOptions = {},
+    { addGenerationPrompt = true, chatTemplateArguments = {}, tools }: TokenizeChatOptions = {},
   ): Promise<Tokenization> {
     const refusal = textRefusal('messages', lengthOfChat(messages), MAX_PROMPT_LENGTH);
     if (refusal) return Promise.reject(refusal);
-    return this.#calls.ask({ type: 'tokenize-chat', messages, addGenerationPrompt, chatTemplateArguments });
+    return this.#calls.ask({
+      type: 'tokenize-chat',
+      messages,
+      addGenerationPrompt,
+      chatTemplateArguments,
+      ...(tools && { tools }),
+    });
   }
 
   /**

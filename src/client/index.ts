@@ -9,6 +9,7 @@ export {
   ModelRunError,
   RequestCancelledError,
   RequestTimeoutError,
+  ResponseFormatUnsupportedError,
   StopConditionError,
   UnknownOptionError,
   type BackPressureDetails,
@@ -23,6 +24,7 @@ export { GpuWrongValuesError, NoWebGpuAdapterError } from '../protocol/errors/ru
 export * from '../protocol/errors/tabs.ts';
 export { UpstreamError, type UpstreamErrorCode } from '../protocol/errors/upstream.ts';
 export * from '../protocol/errors/worker.ts';
+export type { Answer, AnswerPart, ToolCall } from '../protocol/answers.ts';
 export type { ChatMessage, TokenizeChatOptions } from '../protocol/chat.ts';
 export {
   TEXT_GENERATOR,
@@ -30,10 +32,16 @@ export {
   type GenerationChoice,
   type GenerationOptions,
   type GenerationResult,
+  type GenerationTool,
+  type JsonSchema,
   type PromptTokenLogprobs,
   type RequestTimings,
+  type ResponseFormat,
+  type StructuralPart,
+  type StructuralTag,
   type TokenLogprob,
   type TokenLogprobs,
+  type ToolChoice,
 } from '../protocol/generation.ts';
 export * from '../protocol/generation-options.ts';
 export type { ClientId, RequestId } from '../protocol/ids.ts';

@@ -1,4 +1,5 @@
 import * as v from 'valibot';
+import { OPTION_CHECKS } from '../batching/generation/options.ts';
 import { chatMessage, lengthOfChat } from './chat.ts';
 import type { ClientId } from './ids.ts';
 import {
@@ -12,7 +13,17 @@ import {
   whenBusy,
 } from './models.ts';
 import { batchKnobs, overrideId, policy } from './status.ts';
-import { count, id, MAX_PROMPT_LENGTH, MAX_TEXT_LENGTH, name, tokenIds, version, type Wire } from './wire.ts';
+import {
+  count,
+  id,
+  MAX_PROMPT_LENGTH,
+  MAX_TEXT_LENGTH,
+  name,
+  passing,
+  tokenIds,
+  version,
+  type Wire,
+} from './wire.ts';
 
 /** A client's message to the worker. */
 // @__NO_SIDE_EFFECTS__
@@ -64,6 +75,7 @@ export const CALLS = {
       messages: chat,
       addGenerationPrompt: v.boolean(),
       chatTemplateArguments: v.record(v.string(), v.unknown()),
+      tools: v.exactOptional(passing(OPTION_CHECKS.tools)),
     },
     tokenization,
   ),

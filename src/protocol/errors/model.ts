@@ -97,6 +97,15 @@ export class NoChatTemplateError extends codedError('NoChatTemplateError', 'NO_C
   }
 }
 
+/** Tools, or messages about calls, were sent to a model whose chat template takes none. */
+export class ToolsUnsupportedError extends codedError('ToolsUnsupportedError', 'TOOLS_UNSUPPORTED') {
+  static of(id: string): ToolsUnsupportedError {
+    return new ToolsUnsupportedError(
+      `${id} takes no tools: its chat template has no known form of calls. Leave \`tools\` out, or load a model that takes them, such as Qwen/Qwen3-0.6B.`,
+    );
+  }
+}
+
 /** The model's chat template refuses the messages, or fails. */
 export class ChatTemplateError extends codedError('ChatTemplateError', 'CHAT_TEMPLATE_FAILED') {
   static of(detail: string, cause?: unknown): ChatTemplateError {

@@ -1,9 +1,8 @@
 import { kvSlot } from '../../batching/generation/kv-slots.ts';
-import type { StepRow } from '../../batching/generation/model-runner.ts';
 import { GREEDY } from '../../batching/generation/request.ts';
 import { createRequestId } from '../../protocol/ids.ts';
 import type { ModelConfig } from '../models/model-config.ts';
-import type { ForwardInput, ModelBackend } from './model-backend.ts';
+import type { ForwardInput, ModelBackend, SampledRow } from './model-backend.ts';
 import { orHang } from './faults/step-watchdog.ts';
 
 type WarmUpShape = Pick<ForwardInput, 'target' | 'numRows' | 'tokensPerRow'>;
@@ -67,7 +66,7 @@ async function runOnce(backend: ModelBackend, { target, numRows, tokensPerRow }:
   await backend.sample(target, warmUpRows(numRows));
 }
 
-function warmUpRows(numRows: number): StepRow[] {
+function warmUpRows(numRows: number): SampledRow[] {
   return Array.from({ length: numRows }, (_, index) => ({
     requestId: createRequestId(),
     slot: kvSlot(index),

@@ -1,6 +1,6 @@
 import type { ModelConfig } from '../models/model-config.ts';
 import type { KvCacheLimits, KvShape } from '../../batching/generation/kv-memory.ts';
-import type { SlotTransfer, StepRow } from '../../batching/generation/model-runner.ts';
+import type { SlotTransfer } from '../../batching/generation/model-runner.ts';
 import { createCpuSampler } from '../runtime/wasm/cpu-sampler.ts';
 import {
   logitTokensOf,
@@ -9,6 +9,7 @@ import {
   type ForwardTarget,
   type ModelBackend,
   type RowCopy,
+  type SampledRow,
   type SampleOutput,
 } from '../runtime/model-backend.ts';
 
@@ -76,7 +77,7 @@ export class ScriptedBackend implements ModelBackend {
     return inLaterTask({ runMs: 2 });
   }
 
-  sample(target: ForwardTarget, rows: readonly StepRow[]): Promise<SampleOutput> {
+  sample(target: ForwardTarget, rows: readonly SampledRow[]): Promise<SampleOutput> {
     this.calls.push(`sample ${target}`);
     const samples = this.#sampleRows(this.#logits, rows);
     if (target === 'slots') this.#sampledIds = sampledIdsOf(samples);

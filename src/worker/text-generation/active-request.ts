@@ -124,7 +124,7 @@ export class ActiveRequest {
       type: 'chunk',
       requestId,
       index: choice.index,
-      text: choice.takeText(),
+      ...choice.take(),
       tokenIds: [],
       ...(isFirst && { numPromptTokens }),
     };
@@ -171,7 +171,14 @@ export class ActiveRequest {
 function pushEnd(updates: RequestUpdate[], end: ChunkUpdate): void {
   const last = updates.at(-1);
   if (last?.type === 'chunk' && last.requestId === end.requestId && last.index === end.index) {
-    updates.splice(-1, 1, { ...last, ...end, text: last.text + end.text, tokenIds: last.tokenIds });
+    const parts = [...(last.parts ?? []), ...(end.parts ?? [])];
+    updates.splice(-1, 1, {
+      ...last,
+      ...end,
+      text: last.text + end.text,
+      ...(end.parts && { parts }),
+      tokenIds: last.tokenIds,
+    });
   } else {
     updates.push(end);
   }

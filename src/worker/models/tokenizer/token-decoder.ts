@@ -41,6 +41,13 @@ const BYTE_OF_CHARACTER: ReadonlyMap<string, number> = (() => {
   );
 })();
 
+const CHARACTERS = [...BYTE_OF_CHARACTER.keys()];
+
+/** Bytes as byte-level BPE spells them. */
+export function spellBytes(bytes: Uint8Array): string {
+  return Array.from(bytes, (byte) => CHARACTERS[byte]).join('');
+}
+
 /** A token that stands for one byte, as SentencePiece spells it. */
 const SINGLE_BYTE = /^<0x([0-9a-f]{2})>$/i;
 

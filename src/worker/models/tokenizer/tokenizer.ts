@@ -15,7 +15,7 @@ export interface Tokenizer {
   encode(text: string, addSpecialTokens?: boolean): number[];
   /** The same tokens, in pieces of some milliseconds. */
   encodeInPieces(text: string, addSpecialTokens?: boolean): Generator<void, number[]>;
-  readonly vocabulary: Pick<Vocabulary, 'spell' | 'decode'>;
+  readonly vocabulary: Pick<Vocabulary, 'spell' | 'decode' | 'bytesOf'>;
   /** A text with more than n times as many UTF-16 units has more than n tokens. */
   readonly maxTokenLength: number;
   /**

@@ -1,5 +1,5 @@
 import type { KvCacheLimits, KvShape } from '../../../batching/generation/kv-memory.ts';
-import type { SlotTransfer, StepRow } from '../../../batching/generation/model-runner.ts';
+import type { SlotTransfer } from '../../../batching/generation/model-runner.ts';
 import { kvBytesPerToken, type ModelConfig } from '../../models/model-config.ts';
 import { DeviceLostError, GpuError } from '../../../protocol/errors/runtime.ts';
 import type { GpuSampler, SlotInputs } from '../gpu-sampler/gpu-sampler.ts';
@@ -10,6 +10,7 @@ import {
   type ForwardTarget,
   type ModelBackend,
   type RowCopy,
+  type SampledRow,
   type SampleOutput,
 } from '../model-backend.ts';
 import { ortMutex } from '../ort/ort.ts';
@@ -119,10 +120,11 @@ export class WebGpuBackend implements ModelBackend {
     this.#submit();
     this.#tensors.write(input);
     await this.#run(input);
+    if (input.isSampledLater) this.#submit();
     return { runMs: performance.now() - startedAtMs };
   }
 
-  async sample(target: ForwardTarget, rows: readonly StepRow[]): Promise<SampleOutput> {
+  async sample(target: ForwardTarget, rows: readonly SampledRow[]): Promise<SampleOutput> {
     const startedAtMs = performance.now();
     const inputs = this.#tensors.slotInputs();
     if (target === 'staging') for (const row of rows) this.#placeInSlot(row, inputs);
@@ -212,7 +214,7 @@ export class WebGpuBackend implements ModelBackend {
   }
 
   /** Sets where the slot's sequence ends, so that the sampler can go on from there. */
-  #placeInSlot({ slot, startPosition, tokenIds }: StepRow, { positions, lastIndices }: SlotInputs): void {
+  #placeInSlot({ slot, startPosition, tokenIds }: SampledRow, { positions, lastIndices }: SlotInputs): void {
     const lastIndex = Int32Array.of(startPosition + tokenIds.length - 1);
     for (const buffer of [positions, lastIndices]) {
       this.#device.queue.writeBuffer(buffer, slot * BYTES_PER_INT32, lastIndex);
