@@ -105,3 +105,32 @@ test(
       expect(ajv.compile(schema)(JSON.parse(generatedText)), generatedText).toBe(true);
   },
 );
+
+test(
+  'choices with logprobs have their probabilities, which are those of the texts as the end of a prompt',
+  { tag: ANY_BACKEND },
+  async ({ tab }) => {
+    const choices = [' there was a little girl', ' a dragon', ' they'];
+    const responseFormat = { type: 'choice', choices } as const;
+    const result = await tab.generate(PROMPT, {
+      temperature: 0,
+      maxNewTokens: 16,
+      logprobs: 0,
+      responseFormat,
+    });
+    expect(choices).toContain(result.generatedText);
+    const scored = await tab.generateAll(
+      choices.map((choice) => ({ prompt: PROMPT + choice, options: { maxNewTokens: 0, promptLogprobs: 0 } })),
+    );
+    const { usage } = await tab.generate(PROMPT, { maxNewTokens: 0 });
+    const odds = scored.map(({ promptLogprobs = [] }) =>
+      Math.exp(
+        promptLogprobs.slice(usage.numPromptTokens).reduce((sum, { logprob }) => sum + (logprob ?? 0), 0),
+      ),
+    );
+    const total = odds.reduce((sum, each) => sum + each, 0);
+    expect(result.choiceProbabilities).toHaveLength(3);
+    for (const [index, probability] of (result.choiceProbabilities ?? []).entries())
+      expect(probability).toBeCloseTo((odds[index] ?? 0) / total, 3);
+  },
+);

@@ -15,6 +15,7 @@ import { toServedModel } from '../../protocol/models.ts';
 import { BackendRunner } from '../runtime/runner.ts';
 import { ActiveRequest } from './active-request.ts';
 import { Choice } from './choice.ts';
+import { ChoiceScores } from './choice-scores.ts';
 import { isChat } from '../../protocol/chat.ts';
 import { resolveOptions, type ResolvedOptions } from './generation-options.ts';
 import { ModelGuard, type ModelGuardOptions } from './model-guard.ts';
@@ -168,6 +169,7 @@ export class ModelGenerator implements PromptGenerator {
         chatTemplateArguments: resolved.chatTemplateArguments,
       }),
     );
+    const scores = this.#scoresOf(requestId, resolved);
     const request = new ActiveRequest({
       submission,
       model: toServedModel(modelInfo, backendInfo),
@@ -175,23 +177,36 @@ export class ModelGenerator implements PromptGenerator {
       echo,
       scoresPrompt: promptLogprobs !== undefined,
       choices: this.#createChoices(requestId, resolved, resumption),
+      scores,
     });
-    if (request.live.length === 0)
+    if (request.liveIds.length === 0)
       throw InvalidOptionError.of('resumption', 'of a request that has not ended', 'ended ones alone');
+    const shared = { clientId, turn, promptTokenIds: prompt.tokenIds, priority };
     const sequences = request.live.map((choice): GenerationRequest => ({
+      ...shared,
       id: choice.sequenceId,
-      clientId,
-      turn,
-      promptTokenIds: prompt.tokenIds,
       resumedTokenIds: resumption?.choices[choice.index]?.tokenIds ?? [],
       maxNewTokens,
       ...ending,
       promptLogprobs: choice.promptLogprobs ? undefined : promptLogprobs,
-      priority,
       constraint: constraintOf(choice, minTokens, { vocabSize, endTokenIds }, shapes[choice.index]),
       sampling: { ...sampling, seed: choice.seed },
     }));
-    return { request, sequences };
+    return { request, sequences: [...sequences, ...(scores?.requestsFor(shared) ?? [])] };
+  }
+
+  /** The probability of each choice takes a sequence of its own. */
+  #scoresOf(
+    requestId: RequestId,
+    { responseFormat, sampling, n }: ResolvedOptions,
+  ): ChoiceScores | undefined {
+    if (responseFormat?.type !== 'choice' || sampling.logprobs === undefined) return undefined;
+    return new ChoiceScores(
+      responseFormat.choices.map((choice, index) => ({
+        sequenceId: sequenceIdOf(requestId, n + index),
+        tokenIds: this.#model.tokenizer.encode(choice, false),
+      })),
+    );
   }
 
   /** Reports to the host which request's prompt each piece belongs to. */
