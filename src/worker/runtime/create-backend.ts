@@ -1,6 +1,6 @@
 import type { DeviceLimits } from '../models/checkpoint/device-fit.ts';
 import { type BackendChoice, type Rung, LADDERS } from '../../protocol/ladder.ts';
-import type { BackendInfo } from '../../protocol/models.ts';
+import type { BackendInfo, Dtype } from '../../protocol/models.ts';
 import { type WorkerPast, NO_PAST } from '../../protocol/recovery.ts';
 import {
   AdapterGoneError,
@@ -93,17 +93,20 @@ export async function createBackend(
   model: PackedModel,
   device: DeviceChoice,
 ): Promise<{ readonly backend: ModelBackend; readonly backendInfo: BackendInfo }> {
+  const backend = await ('gpu' in device
+    ? WebGpuBackend.create({ gpu: device.gpu, ...model })
+    : WasmBackend.create({ ...model, numThreads: device.numThreads }));
+  return { backend, backendInfo: describeBackend(device, model.packed.dtype) };
+}
+
+/** @param precision How the weights are stored. */
+export function describeBackend(device: DeviceChoice, precision: Dtype): BackendInfo {
   const { rung, fallbackReason } = device;
-  const shared = { rung, precision: model.packed.dtype, fallbackReason };
+  const shared = { rung, precision, fallbackReason };
   if ('gpu' in device) {
     const { adapterName: adapter, isSoftwareAdapter } = device.gpu;
-    const backend = await WebGpuBackend.create({ gpu: device.gpu, ...model });
-    return {
-      backend,
-      backendInfo: { ...shared, name: 'webgpu', adapter, ...(isSoftwareAdapter && { isSoftwareAdapter }) },
-    };
+    return { ...shared, name: 'webgpu', adapter, ...(isSoftwareAdapter && { isSoftwareAdapter }) };
   }
-  const backend = await WasmBackend.create({ ...model, numThreads: device.numThreads });
-  const adapter = `CPU, ${backend.numThreads} thread${backend.numThreads === 1 ? '' : 's'}`;
-  return { backend, backendInfo: { ...shared, name: 'wasm', adapter } };
+  const { numThreads } = device;
+  return { ...shared, name: 'wasm', adapter: `CPU, ${numThreads} thread${numThreads === 1 ? '' : 's'}` };
 }

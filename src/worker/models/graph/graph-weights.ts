@@ -31,7 +31,8 @@ interface RowBlock {
 /** The packed weights as initializers of a graph. Adds the nodes that multiply by them or gather from them. */
 export class GraphWeights {
   readonly #nodes: OnnxNodes;
-  readonly #precision: Precision;
+  /** Of activations. */
+  readonly precision: Precision;
   readonly #initializers = new Map<string, OnnxInitializer>();
   readonly #blocks = new Map<string, readonly RowBlock[]>();
 
@@ -41,7 +42,7 @@ export class GraphWeights {
     { layout, maxBindingBytes }: { readonly layout: PackedLayout; readonly maxBindingBytes: number },
   ) {
     this.#nodes = nodes;
-    this.#precision = layout.precision;
+    this.precision = layout.precision;
     for (const tensor of layout.tensors) {
       const blocks = splitRows(tensor, maxBindingBytes);
       this.#blocks.set(tensor.name, blocks);
@@ -97,8 +98,8 @@ export class GraphWeights {
 
   /** Values that come with the graph, in the precision of activations. */
   constant(name: string, values: Float32Array<ArrayBuffer>, ...dims: number[]): string {
-    const data = new Uint8Array((this.#precision === 'float16' ? toFloat16(values) : values).buffer);
-    return this.#add({ name, type: this.#precision, dims, data });
+    const data = new Uint8Array((this.precision === 'float16' ? toFloat16(values) : values).buffer);
+    return this.#add({ name, type: this.precision, dims, data });
   }
 
   /** An int32 without dimensions. */
@@ -117,7 +118,7 @@ export class GraphWeights {
   #multiplyBits(input: string, block: RowBlock, output: string, bias = ''): void {
     const { name, numRows, length, bits = 0, scalesOffset } = block;
     const dims = [numRows * (length / BLOCK_SIZE)];
-    const scales = this.#bind(`${name}.scales`, this.#precision, dims, scalesOffset);
+    const scales = this.#bind(`${name}.scales`, this.precision, dims, scalesOffset);
     // There are neither zero points nor a reordering of groups.
     const inputs = bias === '' ? [input, name, scales] : [input, name, scales, '', '', bias];
     this.#nodes.addFused('MatMulNBits', inputs, [output], {
@@ -133,7 +134,7 @@ export class GraphWeights {
     if (bits === undefined) return this.#nodes.add('Gather', [name, ids], [output]);
     // MatMulNBits takes the same scales in other dimensions.
     const dims = [numRows, length / BLOCK_SIZE, 1];
-    const scales = this.#bind(`${name}.lookup.scales`, this.#precision, dims, scalesOffset);
+    const scales = this.#bind(`${name}.lookup.scales`, this.precision, dims, scalesOffset);
     this.#nodes.addFused('GatherBlockQuantized', [name, ids, scales], [`${output}.blocks`], {
       bits: { int: bits },
       block_size: { int: BLOCK_SIZE },

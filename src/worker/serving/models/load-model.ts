@@ -1,4 +1,4 @@
-import { createBackend, limitsOf, type DeviceChoice } from '../../runtime/create-backend.ts';
+import { createBackend, describeBackend, limitsOf, type DeviceChoice } from '../../runtime/create-backend.ts';
 import { packInMemory } from '../../models/checkpoint/convert-weights.ts';
 import { fitOnDevice, type DeviceLimits } from '../../models/checkpoint/device-fit.ts';
 import { hasFloat16, planModel } from '../../models/checkpoint/model-plan.ts';
@@ -14,8 +14,12 @@ import { countParameters } from '../../models/model-config.ts';
 import type { ModelFolder, ModelTexts } from '../../models/store/model-folder.ts';
 import type { ChosenModel, FetchedModel } from '../../models/store/model-store.ts';
 import { servedFiles } from '../../models/checkpoint/served-files.ts';
-import { createTokenizer } from '../../models/tokenizer/tokenizer.ts';
+import { createTokenizer, type Tokenizer } from '../../models/tokenizer/tokenizer.ts';
 import { modelNameOf, type LoadProgress, type ModelInfo } from '../../../protocol/models.ts';
+import { EMBEDDER, RERANKER } from '../../../protocol/embedding.ts';
+import type { EncoderConfig } from '../../models/encoder/encoder-config.ts';
+import { EncoderBackend } from '../../runtime/encoder/encoder-backend.ts';
+import type { LoadedEncoder } from '../../runtime/encoder/loaded-encoder.ts';
 import type { LoadedModel } from '../../runtime/loaded-model.ts';
 import type { PackedModel } from '../../runtime/model-backend.ts';
 
@@ -29,7 +33,7 @@ export function loadModel(
   chosen: ChosenModel,
   device: DeviceChoice,
   report: ReportProgress,
-): Promise<LoadedModel> {
+): Promise<LoadedModel | LoadedEncoder> {
   return 'source' in chosen
     ? loadFetchedModel(chosen, device, report)
     : loadStoredModel(chosen, device, report);
@@ -44,7 +48,7 @@ export async function loadFetchedModel(
   { source, dtype }: FetchedModel,
   device: DeviceChoice,
   report: ReportProgress,
-): Promise<LoadedModel> {
+): Promise<LoadedModel | LoadedEncoder> {
   const addressOf =
     source.type === 'embedded' ? embeddedFileUrl : (name: string) => new URL(name, source.url).href;
   const files = servedFiles(addressOf, (loaded, total) => report({ phase: 'download', loaded, total }));
@@ -64,7 +68,7 @@ export async function loadStoredModel(
   folder: ModelFolder,
   device: DeviceChoice,
   report: ReportProgress,
-): Promise<LoadedModel> {
+): Promise<LoadedModel | LoadedEncoder> {
   const { id, packed } = folder.manifest;
   if (packed.precision === 'float16' && !hasFloat16(limitsOf(device)))
     throw UnsupportedDtypeError.of(packed.dtype, 'shader-f16');
@@ -87,9 +91,10 @@ async function load(
   texts: ModelTexts,
   { packed, weights }: Omit<PackedModel, 'model'>,
   device: DeviceChoice,
-): Promise<LoadedModel> {
+): Promise<LoadedModel | LoadedEncoder> {
   const model = limitContext(readModel(texts.config, texts.generationConfig), packed, limitsOf(device));
   const tokenizer = await createTokenizer(texts.tokenizer, texts.tokenizerConfig);
+  if (model.encoder) return loadEncoder(id, model.encoder, tokenizer, { model, packed, weights }, device);
   const { backend, backendInfo } = await createBackend({ model, packed, weights }, device);
   const eosTokenIds = [...new Set([...model.config.eosTokenIds, ...tokenizer.endTokenIds])];
   const config = { ...model.config, eosTokenIds };
@@ -105,6 +110,31 @@ async function load(
   const { dtype, precision } = packed;
   const checkedAs = { modelType: modelTypeOf(texts.config), dtype, precision };
   return { config, tokenizer, backend, modelInfo, backendInfo, checkedAs };
+}
+
+/** Its first run compiles the shaders. */
+async function loadEncoder(
+  id: string,
+  given: EncoderConfig,
+  tokenizer: Tokenizer,
+  packed: PackedModel,
+  device: DeviceChoice,
+): Promise<LoadedEncoder> {
+  const backend = await EncoderBackend.create(packed, given, device);
+  await backend.run([{ tokenIds: [0], numFirst: 1 }]);
+  const encoder = { ...given, maxTokens: Math.min(given.maxTokens, backend.maxTokens) };
+  const { tensors, config } = packed.model;
+  const encoderInfo = {
+    deployment: encoder.task === 'embed' ? EMBEDDER : RERANKER,
+    id,
+    numParameters: countParameters(tensors),
+    maxTokens: encoder.maxTokens,
+    vocabSize: config.vocabSize,
+    dimensions: encoder.dimensions,
+    prompts: Object.keys(encoder.prompts),
+    backend: describeBackend(device, packed.packed.dtype),
+  };
+  return { encoder, tokenizer, backend, encoderInfo };
 }
 
 /** Reports before the first byte, and after each part of the bytes. */
