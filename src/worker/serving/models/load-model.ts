@@ -113,7 +113,7 @@ async function load(
 }
 
 /** Its first run compiles the shaders. */
-async function loadEncoder(
+export async function loadEncoder(
   id: string,
   given: EncoderConfig,
   tokenizer: Tokenizer,
