@@ -24,6 +24,14 @@ export * from '../protocol/errors/tabs.ts';
 export { UpstreamError, type UpstreamErrorCode } from '../protocol/errors/upstream.ts';
 export * from '../protocol/errors/worker.ts';
 export type { ChatMessage, TokenizeChatOptions } from '../protocol/chat.ts';
+export type {
+  Embedding,
+  EmbeddingOptions,
+  EmbeddingText,
+  Ranking,
+  RerankInput,
+  RerankOptions,
+} from '../protocol/embedding.ts';
 export {
   TEXT_GENERATOR,
   type FinishReason,
@@ -43,6 +51,7 @@ export type {
   Detokenization,
   Dtype,
   DtypeChoice,
+  EncoderInfo,
   LoadFailure,
   LoadProgress,
   ModelInfo,
@@ -85,6 +94,8 @@ export type {
   Handle,
   Prompt,
   RequestOptions,
+  EmbedderHandle,
+  RerankerHandle,
   TextGeneratorHandle,
 } from './handles.ts';
 export type { LoadModelOptions, ModelReference } from './model-source.ts';

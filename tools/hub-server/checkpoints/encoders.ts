@@ -110,9 +110,8 @@ function bertCheckpoint(
     },
     tensors: bertTensors(prefix, isCrossEncoder).map((tensor) => ({ ...tensor, seed })),
   });
-  checkpoint.delete('generation_config.json');
   return new Map([
-    ...checkpoint,
+    ...[...checkpoint].filter(([name]) => name !== 'generation_config.json'),
     ['tokenizer.json', jsonFile(wordPieceTokenizer())],
     ...Object.entries(files).map(([name, content]) => [name, jsonFile(content)] as const),
   ]);
