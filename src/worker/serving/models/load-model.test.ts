@@ -5,7 +5,7 @@ import { readModel } from '../../models/families.ts';
 import { loadStoredModel, type ReportProgress } from './load-model.ts';
 import type { LoadProgress } from '../../../protocol/models.ts';
 import type { ModelFolder } from '../../models/store/model-folder.ts';
-import type { DeviceChoice } from '../../runtime/create-backend.ts';
+import type { DeviceChoice } from '../../runtime/device-choice.ts';
 import type { PackedModel } from '../../runtime/model-backend.ts';
 
 const CONFIG = {

@@ -1,4 +1,5 @@
-import { createBackend, describeBackend, limitsOf, type DeviceChoice } from '../../runtime/create-backend.ts';
+import { createBackend, limitsOf } from '../../runtime/create-backend.ts';
+import type { DeviceChoice } from '../../runtime/device-choice.ts';
 import { packInMemory } from '../../models/checkpoint/convert-weights.ts';
 import { fitOnDevice, type DeviceLimits } from '../../models/checkpoint/device-fit.ts';
 import { hasFloat16, planModel } from '../../models/checkpoint/model-plan.ts';
@@ -14,11 +15,9 @@ import { countParameters } from '../../models/model-config.ts';
 import type { ModelFolder, ModelTexts } from '../../models/store/model-folder.ts';
 import type { ChosenModel, FetchedModel } from '../../models/store/model-store.ts';
 import { servedFiles } from '../../models/checkpoint/served-files.ts';
-import { createTokenizer, type Tokenizer } from '../../models/tokenizer/tokenizer.ts';
+import { createTokenizer } from '../../models/tokenizer/tokenizer.ts';
 import { modelNameOf, type LoadProgress, type ModelInfo } from '../../../protocol/models.ts';
-import { EMBEDDER, RERANKER } from '../../../protocol/embedding.ts';
-import type { EncoderConfig } from '../../models/encoder/encoder-config.ts';
-import { EncoderBackend } from '../../runtime/encoder/encoder-backend.ts';
+import { loadEncoder } from '../../runtime/encoder/load-encoder.ts';
 import type { LoadedEncoder } from '../../runtime/encoder/loaded-encoder.ts';
 import type { LoadedModel } from '../../runtime/loaded-model.ts';
 import type { PackedModel } from '../../runtime/model-backend.ts';
@@ -110,31 +109,6 @@ async function load(
   const { dtype, precision } = packed;
   const checkedAs = { modelType: modelTypeOf(texts.config), dtype, precision };
   return { config, tokenizer, backend, modelInfo, backendInfo, checkedAs };
-}
-
-/** Its first run compiles the shaders. */
-export async function loadEncoder(
-  id: string,
-  given: EncoderConfig,
-  tokenizer: Tokenizer,
-  packed: PackedModel,
-  device: DeviceChoice,
-): Promise<LoadedEncoder> {
-  const backend = await EncoderBackend.create(packed, given, device);
-  await backend.run([{ tokenIds: [0], numFirst: 1 }]);
-  const encoder = { ...given, maxTokens: Math.min(given.maxTokens, backend.maxTokens) };
-  const { tensors, config } = packed.model;
-  const encoderInfo = {
-    deployment: encoder.task === 'embed' ? EMBEDDER : RERANKER,
-    id,
-    numParameters: countParameters(tensors),
-    maxTokens: encoder.maxTokens,
-    vocabSize: config.vocabSize,
-    dimensions: encoder.dimensions,
-    prompts: Object.keys(encoder.prompts),
-    backend: describeBackend(device, packed.packed.dtype),
-  };
-  return { encoder, tokenizer, backend, encoderInfo };
 }
 
 /** Reports before the first byte, and after each part of the bytes. */
