@@ -33,8 +33,10 @@ import { GenerationResponse } from './generation-response.ts';
 import type {
   DeploymentHandle,
   DeploymentMap,
+  EmbedderHandle,
   Prompt,
   RequestOptions,
+  RerankerHandle,
   TextGeneratorHandle,
 } from './handles.ts';
 import type { OpenLink } from './links/link.ts';
@@ -199,9 +201,16 @@ export class TabserveClient<Deployments extends DeploymentMap = DeploymentTypes<
     name: Name,
     caller?: Caller,
   ): DeploymentHandle<Deployments[Name]['input'], Deployments[Name]['output']>;
+  /** How to make vectors of texts. Requests fail with `NO_ENCODER` until `loadModel` has loaded an embedding model. */
+  getHandle(name: 'embedder', caller?: Caller): EmbedderHandle;
+  /** How to rank documents. Requests fail with `NO_ENCODER` until `loadModel` has loaded a cross-encoder. */
+  getHandle(name: 'reranker', caller?: Caller): RerankerHandle;
   /** A deployment of your own. Requests fail with `UNKNOWN_DEPLOYMENT` if the worker has none of that name. */
   getHandle<Input, Output>(name: string, caller?: Caller): DeploymentHandle<Input, Output>;
-  getHandle(name: string, caller?: Caller): TextGeneratorHandle | DeploymentHandle<unknown, unknown> {
+  getHandle(
+    name: string,
+    caller?: Caller,
+  ): TextGeneratorHandle | EmbedderHandle | RerankerHandle | DeploymentHandle<unknown, unknown> {
     return name === 'text-generator'
       ? this.#requests.createHandle(GenerationResponse, name, caller)
       : this.#requests.createHandle(DeploymentResponse<unknown>, name, caller);
@@ -259,7 +268,8 @@ export class TabserveClient<Deployments extends DeploymentMap = DeploymentTypes<
   }
 
   /**
-   * Loads another model for all tabs. The current model serves until the new one is ready. A model of the hub is downloaded once and
+   * Loads another model for all tabs. A model that makes vectors of texts, or ranks them, serves beside the one that generates: see
+   * `status().encoders`. Any other replaces the current one, which serves until the new one is ready. A model of the hub is downloaded once and
    * stored: the next time it loads from this device, without the network. If the load fails, the current model keeps serving.
    *
    * @param model An ID of the hub, `storyteller` for the embedded model, the address of a folder, or a folder's files.

@@ -26,6 +26,14 @@ export { UpstreamError, type UpstreamErrorCode } from '../protocol/errors/upstre
 export * from '../protocol/errors/worker.ts';
 export type { Answer, AnswerPart, ToolCall } from '../protocol/answers.ts';
 export type { ChatMessage, TokenizeChatOptions } from '../protocol/chat.ts';
+export type {
+  Embedding,
+  EmbeddingOptions,
+  EmbeddingText,
+  Ranking,
+  RerankInput,
+  RerankOptions,
+} from '../protocol/embedding.ts';
 export {
   TEXT_GENERATOR,
   type FinishReason,
@@ -51,6 +59,7 @@ export type {
   Detokenization,
   Dtype,
   DtypeChoice,
+  EncoderInfo,
   GgufFile,
   LoadFailure,
   LoadProgress,
@@ -94,6 +103,8 @@ export type {
   Handle,
   Prompt,
   RequestOptions,
+  EmbedderHandle,
+  RerankerHandle,
   TextGeneratorHandle,
 } from './handles.ts';
 export type { LoadModelOptions, ModelReference } from './model-source.ts';

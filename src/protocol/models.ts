@@ -147,6 +147,31 @@ export const backendInfo = v.object({
  */
 export type BackendInfo = Wire<typeof backendInfo>;
 
+export const encoderInfo = v.object({
+  /** The deployment that it serves: `embedder` or `reranker`. */
+  deployment: name,
+  /** The hub's ID, or the name of a folder. */
+  id: v.string(),
+  /** Number of weights. */
+  numParameters: count,
+  /** Longest text in tokens, special tokens included, that the model and the device allow. */
+  maxTokens: count,
+  /** Number of different tokens. Token IDs are smaller. */
+  vocabSize: count,
+  /** Length of its vectors; 1 for scores. */
+  dimensions: count,
+  /** Names of its prompts. */
+  prompts: v.array(v.string()),
+  /** Where it runs. */
+  backend: backendInfo,
+});
+/**
+ * A model that makes vectors of texts, or ranks them.
+ *
+ * @interface
+ */
+export type EncoderInfo = Wire<typeof encoderInfo>;
+
 export const servedModel = v.object({
   /** As `ModelInfo.id`. */
   id: v.string(),

@@ -12,6 +12,7 @@ const BENCHES: Readonly<Record<string, () => Promise<{ readonly bench: Bench }>>
   bridge: () => import('./bridge/main.ts'),
   peers: () => import('./peers/main.ts'),
   gpu: () => import('./gpu/main.ts'),
+  encoder: () => import('./encoder/main.ts'),
 };
 
 const USAGE = `Usage: npm run bench -- [NAME] [options]
@@ -24,6 +25,7 @@ const USAGE = `Usage: npm run bench -- [NAME] [options]
   bridge  what HTTP adds to a call
   peers   the same weights in transformers.js and wllama; a real model with --model smollm2
   gpu     tokens per second over the number of requests, on a GPU
+  encoder texts per second of all-MiniLM-L6-v2, alone, in batches, and in sorted ones
 \`npm run bench -- NAME --help\` prints the options of one.`;
 
 const [first = 'engine', ...others] = process.argv.slice(2);

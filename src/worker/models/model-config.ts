@@ -9,6 +9,8 @@ export interface ModelConfig {
   /** Heads of the keys and values. Several query heads share one where there are fewer than `numHeads`. */
   readonly numKvHeads: number;
   readonly headSize: number;
+  /** Whether it reads whole texts, and keeps no keys and values. */
+  readonly isEncoder?: true;
   /** Tokens that end a sequence; empty where the model has none. */
   readonly eosTokenIds: readonly number[];
 }
@@ -55,6 +57,7 @@ export function isSplitByRows({ role }: Pick<ModelTensor, 'role'>): boolean {
 
 /** Bytes of the keys and values of one token in all layers. */
 export function kvBytesPerToken(config: ModelConfig, bytesPerValue: number): number {
+  if (config.isEncoder) return 0;
   return 2 * config.numLayers * config.numKvHeads * config.headSize * bytesPerValue;
 }
 

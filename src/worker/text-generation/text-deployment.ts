@@ -70,7 +70,7 @@ export class TextDeployment {
     };
   }
 
-  get policy(): BatchingPolicy {
+  get knobs(): BatchingPolicy {
     return this.#policy;
   }
 

@@ -34,7 +34,8 @@ interface RowBlock {
 /** The packed weights as initializers of a graph. Adds the nodes that multiply by them or gather from them. */
 export class GraphWeights {
   readonly #nodes: OnnxNodes;
-  readonly #precision: Precision;
+  /** Of activations. */
+  readonly precision: Precision;
   readonly #initializers = new Map<string, OnnxInitializer>();
   readonly #blocks = new Map<string, readonly RowBlock[]>();
   readonly #int8: Int8Products;
@@ -45,7 +46,7 @@ export class GraphWeights {
     { layout, maxBindingBytes }: { readonly layout: PackedLayout; readonly maxBindingBytes: number },
   ) {
     this.#nodes = nodes;
-    this.#precision = layout.precision;
+    this.precision = layout.precision;
     this.#int8 = new Int8Products(nodes, this);
     for (const tensor of layout.tensors) {
       const blocks = splitRows(tensor, maxBindingBytes);
@@ -106,8 +107,8 @@ export class GraphWeights {
 
   /** Values that come with the graph, in the precision of activations. */
   constant(name: string, values: Float32Array<ArrayBuffer>, ...dims: number[]): string {
-    const data = new Uint8Array((this.#precision === 'float16' ? toFloat16(values) : values).buffer);
-    return this.#add({ name, type: this.#precision, dims, data });
+    const data = new Uint8Array((this.precision === 'float16' ? toFloat16(values) : values).buffer);
+    return this.#add({ name, type: this.precision, dims, data });
   }
 
   /** An int32 without dimensions. */
@@ -168,7 +169,7 @@ export class GraphWeights {
   }
 
   #bindScales({ name, scalesOffset }: RowBlock, use: '' | '.lookup', ...dims: readonly number[]): string {
-    return this.#bind(`${name}${use}.scales`, this.#precision, dims, scalesOffset);
+    return this.#bind(`${name}${use}.scales`, this.precision, dims, scalesOffset);
   }
 
   /** Always there: backends differ in what they take for 0 without them. */

@@ -51,7 +51,8 @@ export class WebGpuBackend implements ModelBackend {
   /** Holds commands that the next call submits with its own. That call is mostly `sample`. */
   #openEncoder: GPUCommandEncoder | undefined;
   #deviceError: Error | undefined;
-  #isReleased = false;
+  /** Aborts once the device's errors and loss concern other models alone. */
+  readonly #released = new AbortController();
 
   /** @throws StepHangError if creating a part hangs. */
   static async create(options: WebGpuBackendOptions): Promise<WebGpuBackend> {
@@ -83,7 +84,9 @@ export class WebGpuBackend implements ModelBackend {
       this.#deviceError ??= error;
       resolve(this.#deviceError);
     };
-    device.addEventListener('uncapturederror', ({ error }) => fail(GpuError.of(error)));
+    device.addEventListener('uncapturederror', ({ error }) => fail(GpuError.of(error)), {
+      signal: this.#released.signal,
+    });
     void this.#watchForLoss(fail);
   }
 
@@ -164,13 +167,7 @@ export class WebGpuBackend implements ModelBackend {
   }
 
   async release(): Promise<void> {
-    await this.releaseButDevice();
-    this.#device.destroy();
-  }
-
-  /** For a backend on the device of another one. */
-  async releaseButDevice(): Promise<void> {
-    this.#isReleased = true;
+    this.#released.abort();
     await ortMutex.run(() => this.#session.release());
     this.#capturedSteps.clear();
     this.#cache.destroy();
@@ -223,7 +220,7 @@ export class WebGpuBackend implements ModelBackend {
 
   async #watchForLoss(fail: (error: Error) => void): Promise<void> {
     const { message, reason } = await this.#device.lost;
-    if (!this.#isReleased) fail(DeviceLostError.because(message || reason));
+    if (!this.#released.signal.aborted) fail(DeviceLostError.because(message || reason));
   }
 
   /** Calls on a lost device are rejected for other reasons; the loss is reported a moment later. */

@@ -6,7 +6,7 @@ import { readModel } from '../../models/families.ts';
 import { loadStoredModel, type ReportProgress } from './load-model.ts';
 import type { LoadProgress } from '../../../protocol/models.ts';
 import type { ModelFolder } from '../../models/store/model-folder.ts';
-import type { DeviceChoice } from '../../runtime/create-backend.ts';
+import type { DeviceChoice } from '../../runtime/device-choice.ts';
 import type { PackedModel } from '../../runtime/model-backend.ts';
 
 const CONFIG = {
@@ -43,9 +43,11 @@ describe('a stored model', () => {
       maxStorageBufferBindingSize: cache,
       memoryBytes: undefined,
     };
-    const { config, modelInfo, backend } = await load();
-    expect([config.contextLength, modelInfo.contextLength]).toEqual([3000, 3000]);
-    expect(backend).toMatchObject({ model: { config: { contextLength: 3000 } } });
+    expect(await load()).toMatchObject({
+      config: { contextLength: 3000 },
+      modelInfo: { contextLength: 3000 },
+      backend: { model: { config: { contextLength: 3000 } } },
+    });
   });
 
   it('is refused where the device is too small for it', async () => {
