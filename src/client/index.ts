@@ -36,6 +36,7 @@ export {
   type TokenLogprobs,
 } from '../protocol/generation.ts';
 export * from '../protocol/generation-options.ts';
+export type { GgufFile } from '../protocol/gguf-file.ts';
 export type { ClientId, RequestId } from '../protocol/ids.ts';
 export { BACKEND_CHOICES, type BackendChoice, type Rung } from '../protocol/ladder.ts';
 export type {
@@ -43,7 +44,6 @@ export type {
   Detokenization,
   Dtype,
   DtypeChoice,
-  GgufFile,
   LoadFailure,
   LoadProgress,
   ModelInfo,

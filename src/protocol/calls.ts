@@ -1,10 +1,10 @@
 import * as v from 'valibot';
 import { chatMessage, lengthOfChat } from './chat.ts';
+import { ggufFile } from './gguf-file.ts';
 import type { ClientId } from './ids.ts';
 import {
   detokenization,
   dtypeChoice,
-  ggufFile,
   modelSource,
   storedModel,
   suggestedModel,
