@@ -77,7 +77,7 @@ test(
     const panel = (await ownTab.openStatus()).locator('.models');
     await typeInto(page, panel.getByLabel('Hugging Face model ID'), GGUF_TWIN);
     const files = panel.getByRole('list', { name: `GGUF files of ${GGUF_TWIN}` });
-    await pressOn(page, panel.getByRole('button', { name: 'List GGUF files' }));
+    await pressOn(page, panel.getByRole('button', { name: 'List its GGUF files' }));
     await expect(files.getByRole('listitem')).toHaveText([
       /twin-F32\.gguf \d.* MB, fits this device/,
       /copy/,

@@ -29,6 +29,9 @@ const NUM_TOKENS = 4;
 /** Size of the file's unused masks: twelve of 1024 x 1024 in F32. */
 const MASK_BYTES = 12 * 1024 * 1024 * 4;
 
+/** The first mask begins within what comes with the header. */
+const WITH_HEADER_BYTES = 64 * 1024;
+
 /** Runs with a profile on disk. An incognito window would keep its storage in memory. */
 async function withProfile(
   run: (tab: Tab, profile: string) => Promise<void>,
@@ -86,7 +89,9 @@ test("a checkpoint of GPT-2's own size and layout is downloaded without its mask
     const sent = hub.requests
       .filter(({ kind }) => kind === 'content')
       .reduce((sum, { bytesSent }) => sum + bytesSent, 0);
-    expect(sent).toBe((contents.get(WEIGHTS)?.size ?? 0) - MASK_BYTES);
+    const numUnneeded = sent - ((contents.get(WEIGHTS)?.size ?? 0) - MASK_BYTES);
+    expect(numUnneeded).toBeGreaterThanOrEqual(0);
+    expect(numUnneeded).toBeLessThan(WITH_HEADER_BYTES);
     const [stored] = await storedModels(tab);
     console.log(
       `    ${FULL_SIZE} on ${backend}: ${inMegabytes(sent)} sent, ${stored?.dtype} of ${inMegabytes(stored?.storedBytes ?? 0)} stored, ` +

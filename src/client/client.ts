@@ -2,13 +2,13 @@
 import type { Optional } from '../batching/records.ts';
 import type { AnyDeployment, DeploymentTypes } from '../protocol/deployment.ts';
 import { lengthOfChat, type ChatMessage, type TokenizeChatOptions } from '../protocol/chat.ts';
+import type { GgufFile } from '../protocol/gguf-file.ts';
 import { createClientId, type ClientId, type RequestId } from '../protocol/ids.ts';
 import {
   EMBEDDED_MODEL,
   modelNameOf,
   type Detokenization,
   type DtypeChoice,
-  type GgufFile,
   type StoredModel,
   type SuggestedModel,
   type Tokenization,

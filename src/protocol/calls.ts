@@ -1,11 +1,11 @@
 import * as v from 'valibot';
 import { OPTION_CHECKS } from '../batching/generation/options.ts';
 import { chatMessage, lengthOfChat } from './chat.ts';
+import { ggufFile } from './gguf-file.ts';
 import type { ClientId } from './ids.ts';
 import {
   detokenization,
   dtypeChoice,
-  ggufFile,
   modelSource,
   storedModel,
   suggestedModel,

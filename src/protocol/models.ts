@@ -334,21 +334,3 @@ export const suggestedModel = v.object({
  * @interface
  */
 export type SuggestedModel = Wire<typeof suggestedModel>;
-
-export const ggufFile = v.object({
-  /** The option `file` of `loadModel`. */
-  name: v.string(),
-  /** Bytes of the file, or of all parts of a split one. */
-  numBytes: count,
-  /**
-   * Whether its weights fit on this device. `tight`: only with 8 or 4 bits. An estimate from its size, left out where its name has no
-   * type that is known.
-   */
-  fit: v.exactOptional(v.picklist(['fits', 'tight', 'too-large'])),
-});
-/**
- * A GGUF file of a repository.
- *
- * @interface
- */
-export type GgufFile = Wire<typeof ggufFile>;

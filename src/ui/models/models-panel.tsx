@@ -59,11 +59,13 @@ export function ModelsPanel() {
       <Form onSubmit={() => void load(id.trim())}>
         <div className="model-id">
           <IdField id={id} onChange={setId} />
-          <Button disabled={id.trim() === ''} onClick={() => gguf.list(id.trim())}>
-            List GGUF files
-          </Button>
           <Button type="submit" variant="primary" disabled={id.trim() === ''}>
             Load
+          </Button>
+        </div>
+        <div className="actions">
+          <Button variant="quiet" disabled={id.trim() === ''} onClick={() => gguf.list(id.trim())}>
+            List its GGUF files
           </Button>
         </div>
         {gguf.refusal && <ErrorLine error={gguf.refusal} />}

@@ -1,6 +1,6 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { join, relative, resolve } from 'node:path';
+import { join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import { chromium } from 'playwright';
 
@@ -12,7 +12,6 @@ import { buildPage } from '../build-page.ts';
 import { parseCount, parseList } from '../command-line.ts';
 import { conditionsOf } from '../conditions.ts';
 import { openReady } from '../open-ready.ts';
-import { pathOf } from '../paths.ts';
 import { sum } from '../statistics.ts';
 import { peakRendererMemory, rendererCpuMs } from '../peak-memory.ts';
 import { timeLoadInPage } from './in-page.ts';
@@ -24,15 +23,20 @@ interface LoadOptions {
   readonly rounds: number;
   readonly megabytesPerSecond: number;
   readonly formats: readonly Format[];
-  /** Folders of built pages; empty for that of this checkout, which is built. */
-  readonly pages: readonly string[];
+  /** Built pages; empty for that of this checkout, which is built. */
+  readonly pages: readonly BuiltPage[];
+}
+
+interface BuiltPage {
+  readonly name: string;
+  readonly folder: string;
 }
 
 const USAGE = `\
   --rounds N      times that each load is measured (default 3)
   --mbps N        megabytes per second that the hub sends (default 25)
   --formats LIST  safetensors, gguf or both (default)
-  --pages LIST    folders of built pages to compare, separated by commas (default: builds this checkout's)`;
+  --pages LIST    built pages to compare, as in before=DIR,after=DIR (default: builds this checkout's)`;
 
 export const bench = defineBench(USAGE, parseOptions, measureAndRecord);
 
@@ -50,25 +54,32 @@ function parseOptions(args: readonly string[]): LoadOptions {
     rounds: parseCount('--rounds', values.rounds),
     megabytesPerSecond: parseCount('--mbps', values.mbps),
     formats: parseList('--formats', values.formats, FORMATS, (format) => format),
-    pages: values.pages?.split(',') ?? [],
+    pages: values.pages?.split(',').map(parsePage) ?? [],
   };
+}
+
+function parsePage(text: string): BuiltPage {
+  const [name, folder] = text.split('=');
+  if (name && folder) return { name, folder: resolve(folder) };
+  throw new Error(`Expected \`--pages\` to list NAME=DIR, got \`${text}\` (string)`);
 }
 
 async function measureAndRecord(options: LoadOptions): Promise<void> {
   const { rounds, megabytesPerSecond, formats } = options;
-  const pages = options.pages.length > 0 ? options.pages.map((page) => resolve(page)) : [await buildPage()];
+  const pages =
+    options.pages.length > 0 ? options.pages : [{ name: 'this version', folder: await buildPage() }];
   const { version } = await findBrowser();
   const command = `load --rounds ${rounds} --mbps ${megabytesPerSecond}`;
   const conditions = conditionsOf(command, version);
   const loads: LoadsRun['loads'][number][] = [];
   for (const format of formats) {
     const hub = await startPacedHub(format, 1e6 * megabytesPerSecond);
-    const samples = pages.map((page) => ({ page: relative(pathOf(''), page), samples: [] as LoadSample[] }));
+    const samples = pages.map(({ name }) => ({ page: name, samples: [] as LoadSample[] }));
     for (let round = 1; round <= rounds; round++) {
-      for (const [i, page] of pages.entries()) {
-        const sample = await measureLoad(page, hub);
+      for (const [i, { name, folder }] of pages.entries()) {
+        const sample = await measureLoad(folder, hub);
         samples[i]?.samples.push(sample);
-        console.log(`round ${round}: ${format}, ${samples[i]?.page}: ${JSON.stringify(sample)}`);
+        console.log(`round ${round}: ${format}, ${name}: ${JSON.stringify(sample)}`);
       }
     }
     await hub.close();

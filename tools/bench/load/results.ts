@@ -25,10 +25,10 @@ export interface LoadSample extends Pick<TimedLoad, 'phases'> {
 type Durations = 'whole' | 'afterLastByte' | 'secondStart';
 
 /** The loads of one built page. */
-export interface LoadSummary extends Readonly<
+interface LoadSummary extends Readonly<
   Record<Durations, { readonly ms: Spread; readonly cpuMs: Spread }>
 > {
-  /** The folder of the page, from the root of the checkout. */
+  /** The name of the page. */
   readonly page: string;
   readonly phases: readonly { readonly phase: string; readonly ms: Spread }[];
   readonly peakBytes: Spread;

@@ -46,6 +46,7 @@ function createHub({ corruptAt = -1 } = {}) {
   let root = new MemoryFolder();
   let onChunk: ((numSent: number) => void | Promise<void>) | undefined;
   const sent: { begin: number; end: number }[] = [];
+  const requests: string[] = [];
   for (const name of ['addEventListener', 'removeEventListener']) vi.stubGlobal(name, () => {});
   vi.stubGlobal('navigator', {
     onLine: true,
@@ -53,11 +54,13 @@ function createHub({ corruptAt = -1 } = {}) {
   });
   vi.stubGlobal('fetch', (url: string, { headers, signal }: RequestInit) => {
     signal?.throwIfAborted();
+    const range = new Headers(headers).get('range') ?? '';
+    requests.push(`${url.slice(SOURCE.hub.length)} ${range}`.trim());
     if (url.includes('/api/')) return Promise.resolve(Response.json({ sha: 'c0ffee', siblings: siblings() }));
     const name = url.slice(url.lastIndexOf('/') + 1);
     const bytes = files.get(name)?.slice() ?? new Uint8Array();
     if (name === WEIGHTS && corruptAt >= 0) bytes[corruptAt] = (bytes[corruptAt] ?? 0) ^ 1;
-    const [, first, last] = /bytes=(\d+)-(\d+)/.exec(new Headers(headers).get('range') ?? '') ?? [];
+    const [, first, last] = /bytes=(\d+)-(\d+)/.exec(range) ?? [];
     let position = Number(first);
     const end = Number(last) + 1;
     const body = new ReadableStream<Uint8Array>({
@@ -73,11 +76,12 @@ function createHub({ corruptAt = -1 } = {}) {
         if (name === WEIGHTS) await onChunk?.(sent.reduce((sum, part) => sum + part.end - part.begin, 0));
       },
     });
-    const range = { 'content-range': `bytes ${first}-${last}/${bytes.length}` };
-    return Promise.resolve(new Response(body, { status: 206, headers: range }));
+    const answered = { 'content-range': `bytes ${first}-${last}/${bytes.length}` };
+    return Promise.resolve(new Response(body, { status: 206, headers: answered }));
   });
   return {
     sent,
+    requests,
     /** Calls `cut` once, when the hub has sent so many bytes of the weights. */
     at: (numSent: number, cut: () => void): void => {
       let isDone = false;
@@ -146,6 +150,20 @@ describe('a model of the hub', () => {
     const { sent } = createHub();
     expect(Buffer.compare(await weightsOf(await load()), await expected)).toBe(0);
     expect(sent.reduce((sum, { begin, end }) => sum + end - begin, 0)).toBe(numBytes);
+  });
+
+  it('takes one request for the list of files, and one for each file before its weights', async () => {
+    const { requests } = createHub();
+    await load();
+    const resolve = '/a/b/resolve/c0ffee';
+    const lengthOf = (name: string): number => files.get(name)?.length ?? 0;
+    expect(requests).toEqual([
+      '/api/models/a/b/revision/main?blobs=true',
+      `${resolve}/config.json bytes=0-${lengthOf('config.json') - 1}`,
+      `${resolve}/${WEIGHTS} bytes=0-65535`,
+      `${resolve}/tokenizer.json bytes=0-${lengthOf('tokenizer.json') - 1}`,
+      `${resolve}/${WEIGHTS} bytes=65536-${numBytes - 1}`,
+    ]);
   });
 
   it('is converted while it arrives: with half of it here, a third is written', async () => {

@@ -35,11 +35,11 @@ it('lists models, smallest first, with the bytes of all their parts', async () =
 });
 
 it.each([
-  // A heap of 4 GiB, less 256 MiB, has 2.3 GB for weights: 573 million of 4 bytes, 3.6 billion of 5 bits.
+  // A heap of 4 GiB, less 256 MiB, has 2.3 GB for weights of fp32: 573 million of 4 bytes; or 4 billion of one byte.
   ['wasm', 0.5, 'fits'],
   ['wasm', 0.6, 'tight'],
-  ['wasm', 3.5, 'tight'],
-  ['wasm', 3.8, 'too-large'],
+  ['wasm', 4, 'tight'],
+  ['wasm', 4.1, 'too-large'],
   // A file of at most 4 GiB: 2.1 billion of 2 bytes, 7.6 billion of 4.5 bits.
   ['webgpu', 2, 'fits'],
   ['webgpu', 7, 'tight'],

@@ -1,5 +1,5 @@
 import { systemClock } from '../../../batching/clock.ts';
-import type { GgufFile } from '../../../protocol/models.ts';
+import type { GgufFile } from '../../../protocol/gguf-file.ts';
 import { roomForWeights, type DeviceLimits } from '../checkpoint/device-fit.ts';
 import { hasFloat16 } from '../checkpoint/model-plan.ts';
 import { BLOCK_SIZE, BYTES_PER_VALUE } from '../checkpoint/packed-weights.ts';

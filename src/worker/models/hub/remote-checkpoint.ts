@@ -39,7 +39,7 @@ const STEP_BYTES = 4 * 1024 * 1024;
  * Bytes that come with the first ones of a file, in one round trip: mostly its header. All of a GGUF file is needed, and its header
  * has the tokenizer.
  */
-const READ_AHEAD = { safetensors: 64 * 1024, gguf: 8 * 1024 * 1024 };
+const READ_AHEAD = { safetensors: 64 * 1024, gguf: 4 * 1024 * 1024 };
 
 /** A checkpoint on a hub. Bytes are fetched when they are read, and kept in part files until the model is converted. */
 export class RemoteCheckpoint implements CheckpointFiles {
