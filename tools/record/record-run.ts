@@ -1,6 +1,6 @@
 import type { Browser, Locator, Page } from 'playwright';
 
-import { SMOLLM2 } from '../bench/smollm2.ts';
+import { loadSmollm2 } from '../bench/smollm2.ts';
 import reference from '../reference/fixtures/gguf-smollm2-reference.json' with { type: 'json' };
 
 /** A picture of the page, and when it was drawn, s. */
@@ -36,8 +36,7 @@ export async function recordRun(browser: Browser, url: string, hub: string): Pro
 async function openChats(page: Page, url: string, hub: string): Promise<void> {
   await page.goto(`${url}/?backend=wasm&view=chat#seed=7`);
   await page.waitForFunction(() => window.tabserve?.status().state === 'ready');
-  const load = [SMOLLM2, { hub, dtype: 'fp32' }] as const;
-  await page.evaluate(([id, options]) => window.tabserve?.loadModel(id, options), load);
+  await loadSmollm2(page, hub, 'fp32');
   while ((await boxesOf(page).count()) < QUESTIONS.length) {
     await page.getByRole('button', { name: 'New chat' }).click();
   }
