@@ -9,14 +9,16 @@ interface Frame {
   readonly atSeconds: number;
 }
 
-const SIZE = { width: 1280, height: 800 };
+/** Wide enough for eight chats side by side. */
+const VIEWPORT = { width: 2200, height: 1375 };
+const SIZE = { width: 1600, height: 1000 };
 const SECONDS = 10;
 const QUESTIONS = reference.chats.map(({ question }) => question);
 const BITS_PER_SECOND = 1_300_000;
 
 /** Films the page for ten seconds: eight chats of SmolLM2, asked at once. Returns a WebM. */
 export async function recordRun(browser: Browser, url: string, hub: string): Promise<Buffer> {
-  const context = await browser.newContext({ viewport: SIZE, colorScheme: 'light' });
+  const context = await browser.newContext({ viewport: VIEWPORT, colorScheme: 'light' });
   try {
     const page = await context.newPage();
     await openChats(page, url, hub);
