@@ -61,7 +61,6 @@ export type {
   Dtype,
   DtypeChoice,
   EncoderInfo,
-  GgufFile,
   LoadFailure,
   LoadProgress,
   ModelInfo,

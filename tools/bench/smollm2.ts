@@ -1,12 +1,15 @@
 import { open } from 'node:fs/promises';
+import type { Page } from 'playwright';
 
+import type { Dtype } from '../../src/protocol/models.ts';
+import type { TabserveStatus } from '../../src/protocol/status.ts';
 import fixture from '../reference/fixtures/bench-smollm2-reference.json' with { type: 'json' };
 import { createRepository, type HubContent } from '../hub-server/hub-repository.ts';
 import { startHubServer, type HubServer } from '../hub-server/hub-server.ts';
 import { smollm2File } from '../reference/gguf/smollm2.ts';
 
 /** The real model of the figures, as its hub serves it. */
-export const SMOLLM2 = 'HuggingFaceTB/SmolLM2-135M-Instruct-GGUF:Q4_1';
+const SMOLLM2 = 'HuggingFaceTB/SmolLM2-135M-Instruct-GGUF:Q4_1';
 
 /** A prompt of exactly `numTokens`. Some have the continuation that transformers gives greedily in fp32. */
 export interface Smollm2Prompt {
@@ -31,6 +34,12 @@ export async function startSmollm2Hub(): Promise<HubServer> {
   return startHubServer([
     await createRepository(id, new Map([['SmolLM2-135M-Instruct.Q4_1.gguf', await contentOf(path)]])),
   ]);
+}
+
+/** @param hub Address of the hub. */
+export function loadSmollm2(page: Page, hub: string, dtype: Dtype): Promise<TabserveStatus> {
+  const load = [SMOLLM2, { hub, dtype }] as const;
+  return page.evaluate(([id, options]) => window.tabserve.loadModel(id, options), load);
 }
 
 async function contentOf(path: string): Promise<HubContent> {

@@ -1,6 +1,6 @@
 import type { Browser, Locator, Page } from 'playwright';
 
-import { SMOLLM2 } from '../bench/smollm2.ts';
+import { loadSmollm2 } from '../bench/smollm2.ts';
 import reference from '../reference/fixtures/gguf-smollm2-reference.json' with { type: 'json' };
 
 /** A picture of the page, and when it was drawn, s. */
@@ -9,14 +9,16 @@ interface Frame {
   readonly atSeconds: number;
 }
 
-const SIZE = { width: 1280, height: 800 };
+/** Wide enough for eight chats side by side. */
+const VIEWPORT = { width: 2200, height: 1375 };
+const SIZE = { width: 1600, height: 1000 };
 const SECONDS = 10;
 const QUESTIONS = reference.chats.map(({ question }) => question);
 const BITS_PER_SECOND = 1_300_000;
 
 /** Films the page for ten seconds: eight chats of SmolLM2, asked at once. Returns a WebM. */
 export async function recordRun(browser: Browser, url: string, hub: string): Promise<Buffer> {
-  const context = await browser.newContext({ viewport: SIZE, colorScheme: 'light' });
+  const context = await browser.newContext({ viewport: VIEWPORT, colorScheme: 'light' });
   try {
     const page = await context.newPage();
     await openChats(page, url, hub);
@@ -36,8 +38,7 @@ export async function recordRun(browser: Browser, url: string, hub: string): Pro
 async function openChats(page: Page, url: string, hub: string): Promise<void> {
   await page.goto(`${url}/?backend=wasm&view=chat#seed=7`);
   await page.waitForFunction(() => window.tabserve?.status().state === 'ready');
-  const load = [SMOLLM2, { hub, dtype: 'fp32' }] as const;
-  await page.evaluate(([id, options]) => window.tabserve?.loadModel(id, options), load);
+  await loadSmollm2(page, hub, 'fp32');
   while ((await boxesOf(page).count()) < QUESTIONS.length) {
     await page.getByRole('button', { name: 'New chat' }).click();
   }

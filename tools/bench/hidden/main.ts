@@ -9,7 +9,7 @@ import { buildPage } from '../build-page.ts';
 import { parseCount } from '../command-line.ts';
 import { conditionsOf } from '../conditions.ts';
 import { loadedOf, openReady } from '../open-ready.ts';
-import { SMOLLM2, smollm2Prompts, startSmollm2Hub } from '../smollm2.ts';
+import { loadSmollm2, smollm2Prompts, startSmollm2Hub } from '../smollm2.ts';
 import { spreadOf } from '../statistics.ts';
 import { generateInPage } from '../tabs/in-page.ts';
 import { recordHidden, type HiddenRun } from '../tabs/results.ts';
@@ -53,8 +53,7 @@ function measure(url: string, hub: string, rounds: number): Promise<HiddenRun> {
   return withWindow(async ({ context, version }) => {
     const conditions = conditionsOf(`hidden --rounds ${rounds}`, version);
     const { page: leader } = await openReady(context, url);
-    const load = [SMOLLM2, { hub, dtype: 'fp32' }] as const;
-    const status = await leader.evaluate(([id, options]) => window.tabserve.loadModel(id, options), load);
+    const status = await loadSmollm2(leader, hub, 'fp32');
     const { page: follower } = await openReady(context, url);
     await follower.evaluate(() => window.tabserve.configure('text-generator', { prefixCaching: false }));
     const tabs = { leader, follower };

@@ -11,15 +11,17 @@ import { findOnPath, installPackages } from '../../../bridge/browser/commands.ts
 import { findBrowser } from '../../../bridge/browser/find-browser.ts';
 import type { TabbedBrowser } from '../peers/with-tabs.ts';
 
+const SCREEN = 'Xvfb';
+
 /**
  * Starts the browser in an ordinary window, as its user would: no argument of automation or about background tabs. The screen is
  * Xvfb's. The connection emulates neither focus nor visibility.
  */
 export async function withWindow<Result>(run: (browser: TabbedBrowser) => Promise<Result>): Promise<Result> {
-  if (!findOnPath('Xvfb') && !(await installPackages('xvfb')))
+  if (!findOnPath(SCREEN) && !(await installPackages('xvfb')))
     throw new Error('Xvfb is missing: install it (on Debian: apt-get install xvfb).');
   const { path, version } = await findBrowser();
-  const screen = spawn('Xvfb', ['-displayfd', '3', '-screen', '0', '1280x800x24', '-nolisten', 'tcp'], {
+  const screen = spawn(SCREEN, ['-displayfd', '3', '-screen', '0', '1280x800x24', '-nolisten', 'tcp'], {
     stdio: ['ignore', 'ignore', 'ignore', 'pipe'],
   });
   const profile = await mkdtemp(join(tmpdir(), 'hidden-'));

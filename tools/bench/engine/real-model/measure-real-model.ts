@@ -1,12 +1,11 @@
-import type { Browser } from 'playwright';
+import type { Browser, Page } from 'playwright';
 
-import type { Dtype } from '../../../../src/protocol/models.ts';
 import type { BatchingPolicy } from '../../../../src/protocol/status.ts';
 import { contentSecurityPolicy } from '../../../../bridge/static/content-security-policy.ts';
 import { conditionsOf, describeModel } from '../../conditions.ts';
-import { loadedOf, openReady, type ReadyPage } from '../../open-ready.ts';
+import { loadedOf, openReady } from '../../open-ready.ts';
 import { residentBytes } from '../../process-memory.ts';
-import { SMOLLM2, smollm2Prompts, startSmollm2Hub } from '../../smollm2.ts';
+import { loadSmollm2, smollm2Prompts, startSmollm2Hub } from '../../smollm2.ts';
 import { withBrowser } from '../../with-browser.ts';
 import type { BenchOptions } from '../options.ts';
 import type { PrecisionResult, RealModelRun } from '../results.ts';
@@ -34,11 +33,11 @@ export async function measureRealModel(root: string, chosen: BenchOptions): Prom
       const precisions: PrecisionResult[] = [];
       let described: Pick<RealModelRun, 'backend' | 'model'> | undefined;
       for (const dtype of dtypes) {
-        const opened = await openSmollm2(browser, url, hub.url, dtype);
-        const { backend, model } = loadedOf(opened.status);
+        const { page } = await openReady(await browser.newContext(), `${url}/?backend=wasm`);
+        const { backend, model } = loadedOf(await loadSmollm2(page, hub.url, dtype));
         described ??= { backend, model: describeModel(model) };
-        precisions.push({ dtype, ...(await measurePrecision(browser, opened, chosen)) });
-        await opened.page.context().close();
+        precisions.push({ dtype, ...(await measurePrecision(browser, page, chosen)) });
+        await page.context().close();
       }
       if (!described) throw new Error('No precision was measured.');
       return { ...conditions, ...described, settings: { rounds, maxNewTokens }, precisions };
@@ -48,22 +47,9 @@ export async function measureRealModel(root: string, chosen: BenchOptions): Prom
   }
 }
 
-/** A page with the model in this precision. Its context is its own: close that after use. */
-export async function openSmollm2(
-  browser: Browser,
-  url: string,
-  hub: string,
-  dtype: Dtype,
-): Promise<ReadyPage> {
-  const { page } = await openReady(await browser.newContext(), `${url}/?backend=wasm`);
-  const load = [SMOLLM2, { hub, dtype }] as const;
-  const status = await page.evaluate(([id, options]) => window.tabserve.loadModel(id, options), load);
-  return { page, status };
-}
-
 async function measurePrecision(
   browser: Browser,
-  { page }: ReadyPage,
+  page: Page,
   { rows, rounds, maxNewTokens }: BenchOptions,
 ): Promise<Omit<PrecisionResult, 'dtype'>> {
   const play = (plan: Play): Promise<Played> => page.evaluate(playInPage, plan);
