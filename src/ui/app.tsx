@@ -50,16 +50,13 @@ function Views() {
   );
   const [selected, select] = useSelectedDeployment();
   const [visited, setVisited] = useState<ReadonlySet<string>>(new Set([selected]));
-  const show = (name: string): void => {
-    setVisited((known) => new Set([...known, name]));
-    select(name);
-  };
+  if (!visited.has(selected)) setVisited(new Set([...visited, selected]));
   const views = listViews(served.map(({ name }) => name));
   const tabs = views.map((name) => ({ id: name, title: titleOf(name) }));
   return (
     <>
       <SiteHeader status={<StatusChip />}>
-        <TabList label="View" tabs={tabs} selected={selected} onSelect={show} />
+        <TabList label="View" tabs={tabs} selected={selected} onSelect={select} />
       </SiteHeader>
       <Suspense>{handover && <HandoverNote handover={handover} />}</Suspense>
       <main>

@@ -186,7 +186,8 @@ function barNames(scene: SlotScene): readonly SlotText[] {
     const minWidth = text.length * LETTER_WIDTH + (isSticky ? STICKY_MARGIN : 0);
     const isRoomy = height >= MIN_LABEL_HEIGHT && maxWidth >= minWidth;
     if (!isRoomy || text === '' || isPale || (isJoined && !isSticky)) return [];
-    const y = top + height / 2 + 0.5;
+    // Above the line of a request that waits for this lane.
+    const y = top + Math.max(LETTER_WIDTH, (height - WAIT_HEIGHT) / 2) + 0.5;
     return [{ text, x, y, maxWidth, color: '--on-accent', align: 'left', isSticky }];
   });
 }
@@ -206,11 +207,12 @@ function policyNames({ window, bands }: SlotScene): readonly SlotText[] {
 function axisTexts(scene: SlotScene): readonly SlotText[] {
   const { window, height, originMs } = scene;
   const isMoving = window.startMs > originMs;
-  return placeTicks(scene).map(({ label, x }) => {
+  return placeTicks(scene).flatMap(({ label, x }) => {
     const margin = label.length * (LETTER_WIDTH / 2);
     const isInside = x >= margin && x <= window.width - margin;
-    // At the edges of an axis that stands still, the text stays inside.
-    const align = isMoving || isInside ? 'center' : x < margin ? 'left' : 'right';
+    // At the edges of an axis that stands still, the text stays inside. One that moves leaves it out there.
+    const align = isInside ? 'center' : x < margin ? 'left' : 'right';
+    if (isMoving && !isInside) return [];
     const y = height - AXIS_HEIGHT / 2 + 1;
     return { text: label, x, y, maxWidth: TICK_DISTANCE, color: '--ink-2', align, isSticky: false };
   });

@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { describeHandover } from '../header/describe-handover.ts';
 import { createRequest, createStatus, idOf, OTHER_TAB } from '../test-support.ts';
 import { updateHandover } from './handover.ts';
+import type { RequestsEvent } from './request-tables.ts';
 
 const MODEL = { id: 'm', backend: 'wasm', precision: 'fp32' } as const;
 const READY = createStatus();
@@ -18,8 +19,11 @@ const TABLES = {
   ),
 };
 
+const BEFORE = { status: READY, handover: undefined, ...TABLES };
+const LOST = { type: 'status', status: TAKING_OVER, receivedAtMs: 1000 } as const;
+
 describe('a handover', () => {
-  const begun = updateHandover(undefined, { before: READY, after: TAKING_OVER }, TABLES, [], 1000);
+  const begun = updateHandover(BEFORE, [LOST]);
 
   it('counts the texts of this tab that go on, and how long ago it was', () => {
     expect(begun && describeHandover(begun, 13_200)).toBe(
@@ -27,17 +31,29 @@ describe('a handover', () => {
     );
   });
 
+  it('counts those of its moment, though the page reads what came before and after at once', () => {
+    const error = { code: 'REQUEST_CANCELLED', message: 'why' };
+    const ended = (name: string): RequestsEvent => ({
+      type: 'requests',
+      updates: [{ type: 'failed', requestId: idOf(name), error }],
+      receivedAtMs: 900,
+    });
+    expect(updateHandover(BEFORE, [ended('waiting'), LOST, ended('running')])?.requestIds).toEqual(
+      new Set(['running']),
+    );
+  });
+
   it('says so where a text began again', () => {
     const updates = [{ type: 'restarted', requestId: idOf('running'), model: MODEL }] as const;
-    const statuses = { before: TAKING_OVER, after: READY };
-    const events = [{ type: 'requests', updates, receivedAtMs: 3000 }] as const;
-    const handover = updateHandover(begun, statuses, TABLES, events, 3000);
+    const handover = updateHandover({ ...BEFORE, status: TAKING_OVER, handover: begun }, [
+      { type: 'requests', updates, receivedAtMs: 3000 },
+    ]);
     expect(handover && describeHandover(handover, 3000)).toMatch(/2 texts went on here; 1 began again\.$/);
   });
 
   it('is remembered until the next one', () => {
-    const statuses = { before: TAKING_OVER, after: READY };
-    expect(updateHandover(begun, statuses, TABLES, [], 2000)).toBe(begun);
-    expect(updateHandover(undefined, { before: READY, after: READY }, TABLES, [], 2000)).toBeUndefined();
+    const ready = { type: 'status', status: READY, receivedAtMs: 2000 } as const;
+    expect(updateHandover({ ...BEFORE, status: TAKING_OVER, handover: begun }, [ready])).toBe(begun);
+    expect(updateHandover(BEFORE, [ready])).toBeUndefined();
   });
 });

@@ -1,4 +1,4 @@
-import type { RequestId, TabserveStatus } from '../../client/index.ts';
+import { END_TYPES, TEXT_GENERATOR, type RequestId, type TabserveStatus } from '../../client/index.ts';
 import type { RequestsEvent, RequestTables } from './request-tables.ts';
 import { isActive } from './request-view.ts';
 
@@ -12,24 +12,36 @@ export interface Handover {
   readonly numRestarted: number;
 }
 
-export function updateHandover(
-  handover: Handover | undefined,
-  statuses: { readonly before: TabserveStatus; readonly after: TabserveStatus },
-  tables: Pick<RequestTables, 'requests'>,
-  events: readonly RequestsEvent[],
-  nowMs: number,
-): Handover | undefined {
-  if (statuses.after.isHandover && !statuses.before.isHandover) {
-    const own = [...tables.requests.values()].filter(
-      ({ clientId, status }) => clientId === undefined && isActive(status),
-    );
-    return { startedAtMs: nowMs, requestIds: new Set(own.map(({ id }) => id)), numRestarted: 0 };
+type HandoverEvent =
+  | RequestsEvent
+  | { readonly type: 'status'; readonly status: TabserveStatus; readonly receivedAtMs: number }
+  | { readonly type: 'stats' | 'batch' };
+
+interface Before extends Pick<RequestTables, 'requests'> {
+  readonly status: TabserveStatus;
+  readonly handover: Handover | undefined;
+}
+
+/** The last handover after these events, which are in order: a hidden page gets many at once. */
+export function updateHandover(before: Before, events: readonly HandoverEvent[]): Handover | undefined {
+  let { handover } = before;
+  let { isHandover } = before.status;
+  const own = [...before.requests.values()].filter(({ clientId }) => clientId === undefined);
+  const active = new Set(own.flatMap(({ id, status }) => (isActive(status) ? [id] : [])));
+  for (const event of events) {
+    if (event.type === 'status') {
+      if (event.status.isHandover && !isHandover)
+        handover = { startedAtMs: event.receivedAtMs, requestIds: new Set(active), numRestarted: 0 };
+      ({ isHandover } = event.status);
+    } else if (event.type === 'requests') {
+      for (const update of event.updates) {
+        const { type, requestId } = update;
+        if (type === 'submitted' && update.deployment === TEXT_GENERATOR) active.add(requestId);
+        else if (END_TYPES.has(type)) active.delete(requestId);
+        else if (type === 'restarted' && handover?.requestIds.has(requestId))
+          handover = { ...handover, numRestarted: handover.numRestarted + 1 };
+      }
+    }
   }
-  const updates = events.flatMap((event) => (event.type === 'requests' ? event.updates : []));
-  const numRestarted = updates.filter(
-    ({ type, requestId }) => type === 'restarted' && handover?.requestIds.has(requestId),
-  ).length;
-  return handover && numRestarted > 0
-    ? { ...handover, numRestarted: handover.numRestarted + numRestarted }
-    : handover;
+  return handover;
 }

@@ -111,13 +111,7 @@ export function applyEvents(
     ...latest,
     ...after,
     runs,
-    handover: updateHandover(
-      before.handover,
-      { before: before.status, after: latest.status },
-      before,
-      requestEvents,
-      nowMs,
-    ),
+    handover: updateHandover(before, events),
   });
 }
 
