@@ -10,7 +10,7 @@ import { createRepository, type HubContent } from '../tools/hub-server/hub-repos
 import { startHubServer } from '../tools/hub-server/hub-server.ts';
 import { requireEnvironment } from './support/environment.ts';
 import { loadModel, serveBuiltPage, storedModels, WEIGHTS } from './support/hub-test.ts';
-import { peakRendererMemory } from './support/peak-memory.ts';
+import { peakRendererMemory } from '../tools/bench/peak-memory.ts';
 import { Tab } from './support/tab.ts';
 import { expect, IS_WHOLE, test } from './support/test.ts';
 

@@ -74,7 +74,13 @@ async function runOnce(request: CheckpointRequest, dtype: DtypeChoice): Promise<
     () => {},
   );
   const convertedAtMs = performance.now();
-  const weights = lazyBytes(file.getSize(), (target, at) => void file.read(target, { at }));
+  let scratch = new Uint8Array();
+  const weights = lazyBytes(file.getSize(), (begin, end) => {
+    if (scratch.byteLength < end - begin) scratch = new Uint8Array(end - begin);
+    const bytes = scratch.subarray(0, end - begin);
+    file.read(bytes, { at: begin });
+    return bytes;
+  });
   // The plan has seen the real limits: what is not an embedding would not fit.
   if ('gpu' in device && request.maxBindingBytes !== undefined) {
     const limits = {

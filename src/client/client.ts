@@ -8,6 +8,7 @@ import {
   modelNameOf,
   type Detokenization,
   type DtypeChoice,
+  type GgufFile,
   type StoredModel,
   type SuggestedModel,
   type Tokenization,
@@ -43,8 +44,10 @@ import {
   keepStored,
   toFirstSource,
   toModelSource,
+  toRepository,
   type LoadModelOptions,
   type ModelReference,
+  type SourceOptions,
 } from './model-source.ts';
 import { OutstandingRequests } from './outstanding-requests.ts';
 import { bridgeOfPage, hubOfPage, upstreamOfPage } from './page-settings.ts';
@@ -326,6 +329,20 @@ export class TabserveClient<Deployments extends DeploymentMap = DeploymentTypes<
   /** Small models of the hub that are known to run, with their needs on this device. */
   suggestedModels(): Promise<readonly SuggestedModel[]> {
     return this.#calls.ask({ type: 'suggest-models' });
+  }
+
+  /**
+   * The GGUF files of a repository on the hub, of which `loadModel` takes one: none where it has none.
+   *
+   * @param id `owner/name`.
+   * @throws InvalidOptionError, ModelNotFoundError, ModelAccessError, HubUnreachableError, HubUnavailableError, HubRateLimitError,
+   *   HubAnswerError or HubRedirectError.
+   */
+  async ggufFiles(
+    id: string,
+    { revision, hub = this.#hub }: Pick<SourceOptions, 'revision' | 'hub'> = {},
+  ): Promise<readonly GgufFile[]> {
+    return this.#calls.ask({ type: 'list-gguf-files', ...toRepository(id, { revision, hub }) });
   }
 
   /**

@@ -43,6 +43,7 @@ export type {
   Detokenization,
   Dtype,
   DtypeChoice,
+  GgufFile,
   LoadFailure,
   LoadProgress,
   ModelInfo,

@@ -4,6 +4,7 @@ import type { ClientId } from './ids.ts';
 import {
   detokenization,
   dtypeChoice,
+  ggufFile,
   modelSource,
   storedModel,
   suggestedModel,
@@ -71,6 +72,8 @@ export const CALLS = {
   'load-model': call('load-model', { source: modelSource, dtype: dtypeChoice, whenBusy }, nothing),
   'list-models': call('list-models', {}, v.array(storedModel)),
   'suggest-models': call('suggest-models', {}, v.array(suggestedModel)),
+  /** Asks the hub. */
+  'list-gguf-files': call('list-gguf-files', { hub: name, id: name, revision: name }, v.array(ggufFile)),
   'delete-model': call('delete-model', { key: v.string() }, nothing),
 };
 

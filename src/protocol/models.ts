@@ -194,15 +194,18 @@ export const modelLoad = v.object({
   id: v.string(),
   /** `pauseLoad()` stopped the download. */
   isPaused: v.boolean(),
-  /** `resolve`: asks the hub for the list of files. `drain`: the old model finishes its requests. */
-  phase: v.picklist(['resolve', 'download', 'verify', 'convert', 'prepare', 'check', 'compile', 'drain']),
-  /** Bytes for `download`, `verify`, `convert` and `prepare`; unanswered tries for `resolve`; steps otherwise. */
+  /**
+   * `resolve`: asks the hub for the list of files. `download`: weights are verified, converted and stored while they arrive.
+   * `convert`: those of picked files are converted and stored. `drain`: the old model finishes its requests.
+   */
+  phase: v.picklist(['resolve', 'download', 'convert', 'prepare', 'check', 'compile', 'drain']),
+  /** Bytes for `download`, `convert` and `prepare`; unanswered tries for `resolve`; steps otherwise. */
   loaded: count,
   /** The final value of `loaded`; 0 while it is not known. */
   total: count,
   /** Measured over the last seconds of a download. */
   bytesPerSecond: v.exactOptional(duration),
-  /** Left out until the speed is known. */
+  /** Of this phase. Left out until its speed is known. */
   secondsLeft: v.exactOptional(duration),
   /** Bytes that the weights and the K/V of one sequence of full length will take on this device. Known before the download. */
   memoryBytes: v.exactOptional(count),
@@ -214,7 +217,7 @@ export const modelLoad = v.object({
  */
 export type ModelLoad = Wire<typeof modelLoad>;
 /** Progress of a load. */
-export type LoadStage = Omit<ModelLoad, 'id' | 'isPaused'>;
+export type LoadStage = Omit<ModelLoad, 'id' | 'isPaused' | 'bytesPerSecond' | 'secondsLeft'>;
 
 export const loadFailure = v.object({
   /** The hub's ID, or the name of a folder. */
@@ -306,3 +309,21 @@ export const suggestedModel = v.object({
  * @interface
  */
 export type SuggestedModel = Wire<typeof suggestedModel>;
+
+export const ggufFile = v.object({
+  /** The option `file` of `loadModel`. */
+  name: v.string(),
+  /** Bytes of the file, or of all parts of a split one. */
+  numBytes: count,
+  /**
+   * Whether its weights fit on this device. `tight`: only with 8 or 4 bits. An estimate from its size, left out where its name has no
+   * type that is known.
+   */
+  fit: v.exactOptional(v.picklist(['fits', 'tight', 'too-large'])),
+});
+/**
+ * A GGUF file of a repository.
+ *
+ * @interface
+ */
+export type GgufFile = Wire<typeof ggufFile>;

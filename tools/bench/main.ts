@@ -7,6 +7,7 @@ const BENCHES: Readonly<Record<string, () => Promise<{ readonly bench: Bench }>>
   batch: () => import('./batch/main.ts'),
   tabs: () => import('./tabs/main.ts'),
   page: () => import('./page/main.ts'),
+  load: () => import('./load/main.ts'),
   bridge: () => import('./bridge/main.ts'),
   peers: () => import('./peers/main.ts'),
   gpu: () => import('./gpu/main.ts'),
@@ -17,6 +18,7 @@ const USAGE = `Usage: npm run bench -- [NAME] [options]
   batch   the request batcher by itself, beside dataloader and p-limit
   tabs    what sharing a worker between tabs costs, and a hand-over
   page    what the page costs to load and to draw
+  load    the phases of a model's load, and its next start
   bridge  what HTTP adds to a call
   peers   the same weights in transformers.js and wllama
   gpu     tokens per second over the number of requests, on a GPU

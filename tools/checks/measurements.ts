@@ -8,6 +8,8 @@ import { peersReportOf } from '../bench/peers/report.ts';
 import { PEER_RESULTS, type PeerRun } from '../bench/peers/results.ts';
 import { gpuSectionOf } from '../bench/gpu/report.ts';
 import { GPU_RESULTS } from '../bench/gpu/results.ts';
+import { formatLoads } from '../bench/load/report.ts';
+import { LOAD_RESULTS } from '../bench/load/results.ts';
 import { formatTabs } from '../bench/tabs/report.ts';
 import { TABS_RESULTS } from '../bench/tabs/results.ts';
 import { updateParts } from './marked-part.ts';
@@ -22,6 +24,7 @@ if (!wasm || !stepCosts || !threads) {
 }
 const benchRuns = webgpu ? [webgpu, wasm] : [wasm];
 const tabs = Object.values((await TABS_RESULTS.read()).runs);
+const { run: loads } = await LOAD_RESULTS.read();
 // One backend alone may be recorded: a full run takes a quarter of an hour on an idle machine.
 const peers = (await PEER_RESULTS.read()).runs;
 
@@ -29,6 +32,7 @@ await updateParts('docs/measurements.md', {
   bench: sections(benchRuns.map(reportOf)),
   steps: sections([stepCostsReportOf(stepCosts)]),
   threads: sections([threadsReportOf(threads)]),
+  load: sections(loads ? [formatLoads(loads)] : []),
   tabs: sections(tabs.map(formatTabs)),
   peers: sections(Object.values(peers).map(peersReportOf)),
   gpu: sections([gpuSectionOf((await GPU_RESULTS.read()).runs)]),

@@ -49,6 +49,8 @@ export interface PackedModel {
 export interface ModelBackend {
   /** Whether a forward pass may be launched before the tokens of the one before it are read back. */
   readonly isPipelined: boolean;
+  /** Whether the first run of a shape compiles shaders. */
+  readonly hasShaders: boolean;
   readonly kvCacheLimits: KvCacheLimits;
   /** Resolves with the reason when the device is lost, even between runs. Left out for a CPU, which fails only in a run. */
   readonly failure?: Promise<Error>;

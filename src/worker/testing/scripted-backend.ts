@@ -28,6 +28,7 @@ export class ScriptedBackend implements ModelBackend {
   /** A token id after which a row's logits are NaN. */
   poison: number | undefined;
   readonly isPipelined: boolean = false;
+  readonly hasShaders: boolean = true;
   #sampledIds: Int32Array = new Int32Array();
   readonly #sampleRows = createCpuSampler(ScriptedBackend.config.vocabSize);
   #logits = new Float32Array();

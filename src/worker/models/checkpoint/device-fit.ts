@@ -91,6 +91,17 @@ interface Bound {
   readonly limitOf: string;
 }
 
+/**
+ * Bytes that packed weights may have on a device, K/V aside.
+ *
+ * @param kept How a WASM heap keeps them.
+ */
+export function roomForWeights(device: DeviceLimits, kept: keyof typeof WASM_GROWTH): number {
+  const share = LARGEST_SHARE * (device.memoryBytes ?? Infinity);
+  if (device.kind === 'webgpu') return Math.min(LARGEST_FILE, share);
+  return (Math.min(LARGEST_FILE, share) - WASM_OVERHEAD) / WASM_GROWTH[kept];
+}
+
 type BufferBound = Pick<Bound, 'claim' | 'limit' | 'limitOf'>;
 type GpuLimits = Extract<DeviceLimits, { kind: 'webgpu' }>;
 

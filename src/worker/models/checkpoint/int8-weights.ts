@@ -8,7 +8,7 @@ import {
   Places,
   zeroPointBytes,
   type PackedLayout,
-  type PackedRange,
+  type PackedSection,
   type PackedTensor,
 } from './packed-weights.ts';
 
@@ -45,7 +45,7 @@ export function asInt8({ packed, weights }: PackedWeights): PackedWeights {
   if (packed.tensors.every(({ scales }) => !scales)) return { packed, weights };
   const layout = int8Layout(packed);
   const fills = new Map<number, (target: Uint8Array) => void>();
-  const read = ({ offset, length }: PackedRange): Uint8Array => weights.subarray(offset, offset + length);
+  const read = ({ offset, length }: PackedSection): Uint8Array => weights.subarray(offset, offset + length);
   for (const [index, tensor] of layout.tensors.entries()) {
     const stored = packed.tensors[index] ?? tensor;
     const matrix = blockMatrixOf(stored);
@@ -63,7 +63,16 @@ export function asInt8({ packed, weights }: PackedWeights): PackedWeights {
       target.set(new Uint8Array(scales.buffer));
     });
   }
-  return { packed: layout, weights: lazyBytes(layout.size, (target, at) => fills.get(at)?.(target)) };
+  let scratch = new Uint8Array();
+  return {
+    packed: layout,
+    weights: lazyBytes(layout.size, (begin, end) => {
+      if (scratch.byteLength < end - begin) scratch = new Uint8Array(end - begin);
+      const target = scratch.subarray(0, end - begin);
+      fills.get(begin)?.(target);
+      return target;
+    }),
+  };
 }
 
 /** A matrix that is stored in blocks. */
@@ -72,9 +81,9 @@ interface BlockMatrix {
   readonly numRows: number;
   /** Values in a row. */
   readonly length: number;
-  readonly values: PackedRange;
-  readonly scales: PackedRange;
-  readonly zeroPoints: PackedRange;
+  readonly values: PackedSection;
+  readonly scales: PackedSection;
+  readonly zeroPoints: PackedSection;
 }
 
 function blockMatrixOf(tensor: PackedTensor): BlockMatrix | undefined {
@@ -85,13 +94,13 @@ function blockMatrixOf(tensor: PackedTensor): BlockMatrix | undefined {
   return { bits, numRows: countElements(tensor.shape) / length, length, values: tensor, scales, zeroPoints };
 }
 
-type ReadRange = (range: PackedRange) => Uint8Array;
+type ReadSection = (range: PackedSection) => Uint8Array;
 
 /**
  * @param target [in, out]
  * @returns The scale of each output.
  */
-function fillInt8(matrix: BlockMatrix, read: ReadRange, target: Uint8Array): Float32Array<ArrayBuffer> {
+function fillInt8(matrix: BlockMatrix, read: ReadSection, target: Uint8Array): Float32Array<ArrayBuffer> {
   const { numRows, length } = matrix;
   // The next read reuses the buffer of the last.
   const scales = new Float32Array(new Uint8Array(read(matrix.scales)).buffer);

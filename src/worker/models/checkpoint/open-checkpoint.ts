@@ -84,7 +84,8 @@ async function readShardNames(files: CheckpointFiles): Promise<readonly string[]
       'its `weight_map` does not map tensors to .safetensors files',
     );
   }
-  return [...shards];
+  // Weights are converted in this order.
+  return [...shards].toSorted();
 }
 
 function describeWeightFile({ file, tensors }: IndexedFile, model: Model): WeightFile {

@@ -4,20 +4,14 @@ import { countElements, type ModelTensor } from '../model-config.ts';
 /** The format of activations, of the K/V cache and of weights that are not quantized. */
 export type Precision = 'float16' | 'float32';
 
-/** A part of the packed file, in bytes. */
-export interface PackedRange {
-  readonly offset: number;
-  readonly length: number;
-}
-
 /** One tensor in the packed file; offsets and lengths in bytes. A quantized `conv1d` is stored transposed, as [out, in]. */
-export interface PackedTensor extends Omit<ModelTensor, 'sources'>, PackedRange {
+export interface PackedTensor extends Omit<ModelTensor, 'sources'>, PackedSection {
   /** `int8` is never stored: see `asInt8`. */
   readonly encoding: Precision | 'q8' | 'q4' | 'int8';
   /** Scales of a quantized tensor, one per block, in the precision of activations; of `int8` one per row, in fp32. */
-  readonly scales?: PackedRange;
+  readonly scales?: PackedSection;
   /** Integers that stand for 0, one per block of q8 and q4, as `QuantizedRows` has them. */
-  readonly zeroPoints?: PackedRange;
+  readonly zeroPoints?: PackedSection;
 }
 
 /**
@@ -30,6 +24,20 @@ export interface PackedLayout {
   /** Bytes of the packed file. */
   readonly size: number;
   readonly tensors: readonly PackedTensor[];
+}
+
+/** Bytes of the packed file that belong together: the values of a tensor, its scales or its zero points. */
+export interface PackedSection {
+  readonly offset: number;
+  readonly length: number;
+}
+
+export function sectionsOf({ tensors }: Pick<PackedLayout, 'tensors'>): readonly PackedSection[] {
+  return tensors.flatMap(({ offset, length, scales, zeroPoints }) => [
+    { offset, length },
+    ...(scales ? [scales] : []),
+    ...(zeroPoints ? [zeroPoints] : []),
+  ]);
 }
 
 /** RMS of the error over RMS of the weights, by the names of the quantized tensors. */
@@ -67,7 +75,7 @@ export function layOut(tensors: readonly ModelTensor[], dtype: Dtype, precision:
 export class Places {
   size = 0;
 
-  take(length: number): PackedRange {
+  take(length: number): PackedSection {
     const offset = ALIGNMENT * Math.ceil(this.size / ALIGNMENT);
     this.size = offset + length;
     return { offset, length };
@@ -92,11 +100,10 @@ export function inputsOf({ role, shape }: Pick<ModelTensor, 'role' | 'shape'>): 
 
 /**
  * Undefined for a tensor that isn't quantized. A block runs along the inputs of a matrix, so their number has to be a multiple of its
- * size. Embeddings and heads have 8 bits in q4 too: 4 would cost more than in all other matrices together.
+ * size.
  */
 function encodingOf(tensor: ModelTensor, dtype: Dtype): 'q8' | 'q4' | undefined {
-  const { role } = tensor;
-  const isQuantized = (dtype === 'q8' || dtype === 'q4') && role !== 'plain';
+  const isQuantized = (dtype === 'q8' || dtype === 'q4') && tensor.role !== 'plain';
   if (!isQuantized || inputsOf(tensor) % BLOCK_SIZE !== 0) return undefined;
-  return role === 'embedding' || role === 'head' ? 'q8' : dtype;
+  return tensor.isSensitive ? 'q8' : dtype;
 }

@@ -4,7 +4,7 @@ import {
   BYTES_PER_VALUE,
   zeroPointBytes,
   type PackedLayout,
-  type PackedRange,
+  type PackedSection,
   type PackedTensor,
   type Precision,
 } from '../checkpoint/packed-weights.ts';
@@ -234,7 +234,7 @@ function splitRows(tensor: PackedTensor, maxBindingBytes: number): readonly RowB
   const { name, role, shape, encoding, scales, zeroPoints } = tensor;
   const [first = 0, second = 1] = shape;
   const [allRows, length] = role === 'conv1d' ? [second, first] : [first, second];
-  const offsetIn = (range: PackedRange | undefined, row: number): number =>
+  const offsetIn = (range: PackedSection | undefined, row: number): number =>
     range ? range.offset + row * (range.length / allRows) : 0;
   const rowBytes = tensor.length / allRows;
   const rowsAtOnce = isSplitByRows(tensor)

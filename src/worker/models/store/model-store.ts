@@ -16,7 +16,7 @@ import { describeParts, Parts, readNote } from './parts.ts';
 
 // Below the app's folder, which is `tabserve` for an app without a name:
 // models/<key>/   weights.bin, texts.json, and model.json, which is written last: it marks a complete model
-// parts/<key>/    download.json, reserve, and <file> with <file>.journal for each file that is being fetched
+// parts/<key>/    download.json, and <file> with <file>.journal for each file that is being fetched
 // served.json     the model that a starting worker serves
 // gpus.json       the GPUs that have computed right values
 

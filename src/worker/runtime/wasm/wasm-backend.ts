@@ -42,6 +42,7 @@ const MAX_BUSY_MS = 4;
 export class WasmBackend implements ModelBackend {
   /** The CPU that would prepare the next pass is busy with this one. */
   readonly isPipelined = false;
+  readonly hasShaders = false;
   readonly #ort: OrtModule;
   readonly #session: InferenceSession;
   readonly #config: ModelConfig;

@@ -37,6 +37,7 @@ const LOSS_GRACE_MS = 100;
  */
 export class WebGpuBackend implements ModelBackend {
   readonly isPipelined = true;
+  readonly hasShaders = true;
   readonly #session: GpuParts['session'];
   readonly #device: GPUDevice;
   readonly #config: ModelConfig;

@@ -1,5 +1,6 @@
 import { describe, expect, it, vi } from 'vitest';
 import type { DeviceLimits } from '../../models/checkpoint/device-fit.ts';
+import { lazyBytes } from '../../models/checkpoint/packed-source.ts';
 import { layOut } from '../../models/checkpoint/packed-weights.ts';
 import { readModel } from '../../models/families.ts';
 import { loadStoredModel, type ReportProgress } from './load-model.ts';
@@ -74,7 +75,13 @@ function load(report: ReportProgress = () => {}) {
   const folder = {
     manifest: { id: 'a/b', packed },
     readTexts: () => Promise.resolve({ config: CONFIG, tokenizer: {} }),
-    openWeights: () => Promise.resolve({ read: () => {}, close: () => {} }),
+    withWeights: (onRead: (numBytes: number) => void, run: (weights: Uint8Array) => Promise<unknown>) =>
+      run(
+        lazyBytes(packed.size, (begin, end) => {
+          onRead(end - begin);
+          return new Uint8Array(end - begin);
+        }),
+      ),
   };
   const rung = { rung: 'wasm', fallbackReason: '', numThreads: 1 } satisfies DeviceChoice;
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- nothing else is read of it

@@ -4,7 +4,6 @@ import { fitOnDevice, type DeviceLimits } from '../../models/checkpoint/device-f
 import { hasFloat16, planModel } from '../../models/checkpoint/model-plan.ts';
 import { openCheckpoint } from '../../models/checkpoint/open-checkpoint.ts';
 import type { PackedLayout } from '../../models/checkpoint/packed-weights.ts';
-import { lazyBytes } from '../../models/checkpoint/packed-source.ts';
 import { ModelTooLargeError, UnsupportedDtypeError } from '../../../protocol/errors/model.ts';
 import { embeddedFileUrl } from '../../models/embedded-model.ts';
 import { readGenerationDefaults } from '../../models/generation-config.ts';
@@ -69,17 +68,9 @@ export async function loadStoredModel(
   if (packed.precision === 'float16' && !hasFloat16(limitsOf(device)))
     throw UnsupportedDtypeError.of(packed.dtype, 'shader-f16');
   const texts = await folder.readTexts();
-  const file = await folder.openWeights();
-  try {
-    const reportPart = reportParts(packed.size, report);
-    const weights = lazyBytes(packed.size, (target, at) => {
-      file.read(target, { at });
-      reportPart(target.byteLength);
-    });
-    return await load(id, texts, { packed, weights }, device);
-  } finally {
-    file.close();
-  }
+  return folder.withWeights(reportParts(packed.size, report), (weights) =>
+    load(id, texts, { packed, weights }, device),
+  );
 }
 
 async function load(

@@ -3,6 +3,7 @@ import { RuntimeLostError } from '../../../batching/generation/runtime-lost-erro
 import { loadModel } from './load-model.ts';
 import type { LoadedModel } from '../../runtime/loaded-model.ts';
 import { ModelStore, type ChosenModel } from '../../models/store/model-store.ts';
+import { importPart } from '../../import-part.ts';
 import { suggestModels } from '../../models/suggestions.ts';
 import type { CallHandlers, CallMessage } from '../../../protocol/calls.ts';
 import { LoadCancelledError } from '../../../protocol/errors/hub.ts';
@@ -37,6 +38,10 @@ export class ModelSwitch {
     'load-model': (request) => this.load(request),
     'list-models': async () => (await this.#store).list(),
     'suggest-models': async () => suggestModels(await limitsHere(this.#options.backend, this.#options.past)),
+    'list-gguf-files': async (repository) => {
+      const { listGgufFiles } = await importPart(() => import('../../models/hub/list-gguf-files.ts'));
+      return listGgufFiles(repository, await limitsHere(this.#options.backend, this.#options.past));
+    },
     'delete-model': async ({ key }) => (await this.#store).delete(key),
   };
 
