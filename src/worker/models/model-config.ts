@@ -30,10 +30,14 @@ export interface ModelTensor {
    * - `linear`: a matrix [out, in], as PyTorch's `nn.Linear` stores it;
    * - `conv1d`: a matrix [in, out], as GPT-style `Conv1D` stores it;
    * - `embedding`: looked up by row; where the head is tied to it, also multiplied like a `linear`;
-   * - `head`: a `linear` that gives the logits;
    * - `plain`: anything else, such as a bias.
    */
-  readonly role: 'linear' | 'conv1d' | 'embedding' | 'head' | 'plain';
+  readonly role: 'linear' | 'conv1d' | 'embedding' | 'plain';
+  /**
+   * Whether q4 stores it in 8 bits: embeddings, heads, and the matrices behind attention's queries, keys and values and before the
+   * MLP's output, where an error of 4 bits costs the most. Single inputs of the latter are a thousand times larger than others.
+   */
+  readonly isSensitive?: true;
 }
 
 /** A tensor that the forward pass reads as it is. */
@@ -52,7 +56,7 @@ export function listSources({ name, shape, sources }: ModelTensor): readonly Ten
 
 /** Whether the rows of a tensor are converted, quantized and bound to shaders in blocks. */
 export function isSplitByRows({ role }: Pick<ModelTensor, 'role'>): boolean {
-  return role !== 'conv1d' && role !== 'plain';
+  return role === 'embedding' || role === 'linear';
 }
 
 /** Bytes of the keys and values of one token in all layers. */

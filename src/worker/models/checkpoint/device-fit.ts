@@ -91,7 +91,11 @@ interface Bound {
   readonly limitOf: string;
 }
 
-/** Bytes that weights may have on a device, K/V aside, as it keeps them. */
+/**
+ * Bytes that packed weights may have on a device, K/V aside.
+ *
+ * @param kept How a WASM heap keeps them.
+ */
 export function roomForWeights(device: DeviceLimits, kept: keyof typeof WASM_GROWTH): number {
   const share = LARGEST_SHARE * (device.memoryBytes ?? Infinity);
   if (device.kind === 'webgpu') return Math.min(LARGEST_FILE, share);

@@ -63,12 +63,16 @@ export function asInt8({ packed, weights }: PackedWeights): PackedWeights {
       target.set(new Uint8Array(scales.buffer));
     });
   }
-  const filled = (begin: number, end: number): Uint8Array => {
-    const target = new Uint8Array(end - begin);
-    fills.get(begin)?.(target);
-    return target;
+  let scratch = new Uint8Array();
+  return {
+    packed: layout,
+    weights: lazyBytes(layout.size, (begin, end) => {
+      if (scratch.byteLength < end - begin) scratch = new Uint8Array(end - begin);
+      const target = scratch.subarray(0, end - begin);
+      fills.get(begin)?.(target);
+      return target;
+    }),
   };
-  return { packed: layout, weights: lazyBytes(layout.size, filled) };
 }
 
 /** A matrix that is stored in blocks. */
@@ -90,13 +94,13 @@ function blockMatrixOf(tensor: PackedTensor): BlockMatrix | undefined {
   return { bits, numRows: countElements(tensor.shape) / length, length, values: tensor, scales, zeroPoints };
 }
 
-type ReadRange = (range: PackedSection) => Uint8Array;
+type ReadSection = (range: PackedSection) => Uint8Array;
 
 /**
  * @param target [in, out]
  * @returns The scale of each output.
  */
-function fillInt8(matrix: BlockMatrix, read: ReadRange, target: Uint8Array): Float32Array<ArrayBuffer> {
+function fillInt8(matrix: BlockMatrix, read: ReadSection, target: Uint8Array): Float32Array<ArrayBuffer> {
   const { numRows, length } = matrix;
   // The next read reuses the buffer of the last.
   const scales = new Float32Array(new Uint8Array(read(matrix.scales)).buffer);

@@ -26,7 +26,7 @@ export interface PackedLayout {
   readonly tensors: readonly PackedTensor[];
 }
 
-/** Bytes of the packed file that belong together: the values of a tensor, its scales, or its zero points. */
+/** Bytes of the packed file that belong together: the values of a tensor, its scales or its zero points. */
 export interface PackedSection {
   readonly offset: number;
   readonly length: number;
@@ -100,11 +100,10 @@ export function inputsOf({ role, shape }: Pick<ModelTensor, 'role' | 'shape'>): 
 
 /**
  * Undefined for a tensor that isn't quantized. A block runs along the inputs of a matrix, so their number has to be a multiple of its
- * size. Embeddings and heads have 8 bits in q4 too: 4 would cost more than in all other matrices together.
+ * size.
  */
 function encodingOf(tensor: ModelTensor, dtype: Dtype): 'q8' | 'q4' | undefined {
-  const { role } = tensor;
-  const isQuantized = (dtype === 'q8' || dtype === 'q4') && role !== 'plain';
+  const isQuantized = (dtype === 'q8' || dtype === 'q4') && tensor.role !== 'plain';
   if (!isQuantized || inputsOf(tensor) % BLOCK_SIZE !== 0) return undefined;
-  return role === 'embedding' || role === 'head' ? 'q8' : dtype;
+  return tensor.isSensitive ? 'q8' : dtype;
 }

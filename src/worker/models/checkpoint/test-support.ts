@@ -23,7 +23,13 @@ const INT8_ERROR = (Math.SQRT2 * 3.2) / (127 * Math.sqrt(12));
  * RMS of the error of a quantized tensor over RMS of its values, where these are uniform, as in the generated checkpoints of
  * the tests. `quantize.test.ts` measures it.
  */
-export const QUANTIZATION_ERROR = { q8: 0.0037, q4: 0.064, int8: INT8_ERROR, float16: 0, float32: 0 } as const;
+export const QUANTIZATION_ERROR = {
+  q8: 0.0037,
+  q4: 0.064,
+  int8: INT8_ERROR,
+  float16: 0,
+  float32: 0,
+} as const;
 
 /**
  * Errors of tensors are independent, so their squares add up. Sharp attention multiplies them: by 2.2 in the generated
@@ -37,7 +43,9 @@ const ERROR_GROWTH = 3;
  * @param layouts The stored one, and on WASM that of `int8Layout` too.
  */
 export function logitsErrorBound(...layouts: readonly PackedLayout[]): number {
-  const errors = layouts.flatMap(({ tensors }) => tensors.map(({ encoding }) => QUANTIZATION_ERROR[encoding]));
+  const errors = layouts.flatMap(({ tensors }) =>
+    tensors.map(({ encoding }) => QUANTIZATION_ERROR[encoding]),
+  );
   return ERROR_GROWTH * Math.hypot(...errors);
 }
 

@@ -35,15 +35,15 @@ it('lists models, smallest first, with the bytes of all their parts', async () =
 });
 
 it.each([
-  // A heap of 4 GiB, less 256 MiB, has 2.3 GB for weights of fp32: 573 million of 4 bytes; or 4 billion of one byte.
+  // A heap of 4 GiB, less 256 MiB, has 2.3 GB for weights: 573 million of 4 bytes, and 4 GB for 4 billion of one.
   ['wasm', 0.5, 'fits'],
   ['wasm', 0.6, 'tight'],
-  ['wasm', 4, 'tight'],
+  ['wasm', 3.9, 'tight'],
   ['wasm', 4.1, 'too-large'],
-  // A file of at most 4 GiB: 2.1 billion of 2 bytes, 7.6 billion of 4.5 bits.
+  // A file of at most 4 GiB: 2.1 billion of 2 bytes, 5.3 billion of 6.5 bits.
   ['webgpu', 2, 'fits'],
-  ['webgpu', 7, 'tight'],
-  ['webgpu', 8, 'too-large'],
+  ['webgpu', 5, 'tight'],
+  ['webgpu', 6, 'too-large'],
 ] as const)('says whether it fits: on %s, %d billion weights: %s', async (kind, billions, fit) => {
   hubWith({ 'a-F16.gguf': 2e9 * billions });
   const gpu = { hasShaderF16: true, maxBufferSize: 1, maxStorageBufferBindingSize: 1 };

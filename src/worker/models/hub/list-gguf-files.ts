@@ -38,6 +38,7 @@ function fitOf(name: string, numBytes: number, device: DeviceLimits): GgufFile['
   const numWeights = (8 * numBytes) / bits;
   const bytesPerValue = BYTES_PER_VALUE[hasFloat16(device) ? 'float16' : 'float32'];
   if (numWeights * bytesPerValue <= roomForWeights(device, 'fp32')) return 'fits';
-  const bytesQuantized = device.kind === 'wasm' ? 1 : 0.5 + bytesPerValue / BLOCK_SIZE;
-  return numWeights * bytesQuantized <= roomForWeights(device, 'int8') ? 'tight' : 'too-large';
+  // int8 on WASM, else q4, about half of whose weights have 8 bits.
+  const smallest = device.kind === 'wasm' ? 1 : 0.75 + bytesPerValue / BLOCK_SIZE;
+  return numWeights * smallest <= roomForWeights(device, 'int8') ? 'tight' : 'too-large';
 }
