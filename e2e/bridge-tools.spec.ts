@@ -81,12 +81,13 @@ test.describe("a shape, by OpenAI's client", { tag: ANY_BACKEND }, () => {
       ...SEEDS.map((seed) => completions.create({ ...ASKED, seed, response_format: format })),
     ]);
     expect(beside.choices).toEqual(alone.choices);
-    for (const [index, { choices }] of shaped.entries()) {
-      expect(choices[0]?.finish_reason).toBe('stop');
-      const text = choices[0]?.message.content ?? '';
+    for (const [index, seed] of SEEDS.entries()) {
+      const [choice] = shaped[index]?.choices ?? [];
+      expect(choice?.finish_reason).toBe('stop');
+      const text = choice?.message.content ?? '';
       expect(JSON.parse(text)).toEqual({ name: expect.any(String), tags: expect.any(Array) });
       const streamed = await joined(
-        await completions.create({ ...ASKED, seed: SEEDS[index], response_format: format, stream: true }),
+        await completions.create({ ...ASKED, seed, response_format: format, stream: true }),
       );
       expect(streamed.content).toBe(text);
     }
