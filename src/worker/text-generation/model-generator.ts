@@ -17,6 +17,7 @@ import { ActiveRequest } from './active-request.ts';
 import { answerFormatOf } from './answers/answer-format.ts';
 import { AnswerParser, type AnswerSyntax } from './answers/answer-parser.ts';
 import { Choice } from './choice.ts';
+import { ChoiceScores } from './choice-scores.ts';
 import { isChat } from '../../protocol/chat.ts';
 import { resolveOptions, type ResolvedOptions } from './generation-options.ts';
 import { ModelGuard, type ModelGuardOptions } from './model-guard.ts';
@@ -175,6 +176,7 @@ export class ModelGenerator implements PromptGenerator {
       requestId,
       readPrompt(input, this.#model, this.#limitsOf(resolved, contextLength)),
     );
+    const scores = this.#scoresOf(requestId, resolved);
     const request = new ActiveRequest({
       submission,
       model: toServedModel(modelInfo, backendInfo),
@@ -182,23 +184,36 @@ export class ModelGenerator implements PromptGenerator {
       echo,
       scoresPrompt: promptLogprobs !== undefined,
       choices: this.#createChoices(requestId, resolved, prompt.syntax, resumption),
+      scores,
     });
-    if (request.live.length === 0)
+    if (request.liveIds.length === 0)
       throw InvalidOptionError.of('resumption', 'of a request that has not ended', 'ended ones alone');
+    const shared = { clientId, turn, promptTokenIds: prompt.tokenIds, priority };
     const sequences = request.live.map((choice): GenerationRequest => ({
+      ...shared,
       id: choice.sequenceId,
-      clientId,
-      turn,
-      promptTokenIds: prompt.tokenIds,
       resumedTokenIds: resumption?.choices[choice.index]?.tokenIds ?? [],
       maxNewTokens,
       ...ending,
       promptLogprobs: choice.promptLogprobs ? undefined : promptLogprobs,
-      priority,
       constraint: constraintOf(choice, minTokens, { vocabSize, endTokenIds }, shapes[choice.index]),
       sampling: { ...sampling, seed: choice.seed },
     }));
-    return { request, sequences };
+    return { request, sequences: [...sequences, ...(scores?.requestsFor(shared) ?? [])] };
+  }
+
+  /** The probability of each choice takes a sequence of its own. */
+  #scoresOf(
+    requestId: RequestId,
+    { responseFormat, sampling, n }: ResolvedOptions,
+  ): ChoiceScores | undefined {
+    if (responseFormat?.type !== 'choice' || sampling.logprobs === undefined) return undefined;
+    return new ChoiceScores(
+      responseFormat.choices.map((choice, index) => ({
+        sequenceId: sequenceIdOf(requestId, n + index),
+        tokenIds: this.#model.tokenizer.encode(choice, false),
+      })),
+    );
   }
 
   #limitsOf(

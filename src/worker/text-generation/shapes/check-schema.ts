@@ -2,14 +2,12 @@ import { ResponseFormatUnsupportedError } from '../../../batching/errors.ts';
 import type { JsonSchema } from '../../../batching/generation/response-format.ts';
 import { isRecord } from '../../../platform/is-record.ts';
 import { checkPattern } from './check-pattern.ts';
+import { KEYWORDS, NUMBER_KEYWORDS, TYPES, typesOf, type TypeName } from './json-types.ts';
 import { rangeOf } from './lower-schema.ts';
 
 // The grammar library drops the keywords that it can't enforce. This check knows what it enforces, and refuses the rest by name.
 
 type Fields = Readonly<Record<string, unknown>>;
-
-const TYPES = ['object', 'array', 'string', 'number', 'integer', 'boolean', 'null'] as const;
-type TypeName = (typeof TYPES)[number];
 
 /** They describe, and restrict nothing. */
 const ANNOTATIONS: ReadonlySet<string> = new Set([
@@ -26,20 +24,6 @@ const ANNOTATIONS: ReadonlySet<string> = new Set([
   'readOnly',
   'writeOnly',
 ]);
-
-const NUMBER_KEYWORDS = ['minimum', 'maximum', 'exclusiveMinimum', 'exclusiveMaximum'];
-
-/** The keywords that are enforced, by the type that they restrict. */
-const KEYWORDS: { readonly [Type in TypeName]: readonly string[] } = {
-  object: ['properties', 'required', 'additionalProperties'],
-  array: ['items', 'prefixItems', 'minItems', 'maxItems'],
-  string: ['minLength', 'maxLength', 'pattern'],
-  // The library's ranges of fractions have wrong values.
-  number: [],
-  integer: NUMBER_KEYWORDS,
-  boolean: [],
-  null: [],
-};
 
 /** Each of these decides alone: the library ignores what stands beside it. */
 const COMBINERS = ['$ref', 'const', 'enum', 'anyOf', 'oneOf', 'allOf'];
@@ -89,7 +73,7 @@ class SchemaCheck {
       if (!Array.isArray(values) || values.length === 0)
         throw refusal(own, 'lists no value', 'list at least one');
       if (schema['type'] === undefined) return;
-      const types = typesIn(schema['type'], param);
+      const types = typesIn(schema, param);
       if (!values.every((entry) => types.some((type) => isOfType(entry, type))))
         throw refusal(own, 'has values of another type', 'leave out the type');
     } else this.#checkBranches(value, combiner, own);
@@ -139,7 +123,7 @@ class SchemaCheck {
   }
 
   #checkTypes(schema: Fields, keywords: readonly string[], param: string): void {
-    const types = schema['type'] === undefined ? [] : typesIn(schema['type'], param);
+    const types = typesIn(schema, param);
     const allowed = types.flatMap((type) => KEYWORDS[type]);
     const foreign = keywords.find((name) => name !== 'type' && !allowed.includes(name));
     if (foreign !== undefined) {
@@ -237,9 +221,10 @@ function countsOf(schema: Fields, least: string, most: string, param: string) {
   return { from, to };
 }
 
-function typesIn(type: unknown, param: string): readonly TypeName[] {
-  const types = [type].flat().map((name) => TYPES.find((known) => known === name));
-  if (types.length > 0 && types.every((name) => name !== undefined)) return types;
+function typesIn(schema: Fields, param: string): readonly TypeName[] {
+  const types = typesOf(schema).map((name) => TYPES.find((known) => known === name));
+  const isKnown = schema['type'] === undefined || types.length > 0;
+  if (isKnown && types.every((name) => name !== undefined)) return types;
   throw refusal(`${param}.type`, 'is no type of JSON', `use ${TYPES.join(', ')}`);
 }
 

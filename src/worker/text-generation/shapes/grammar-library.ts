@@ -1,10 +1,12 @@
-import type * as Library from '@mlc-ai/web-xgrammar';
+import type * as Module from '@mlc-ai/web-xgrammar';
 
 import { importPart } from '../../import-part.ts';
 
+type Library = Pick<typeof Module, 'Grammar' | 'GrammarCompiler' | 'GrammarMatcher' | 'TokenizerInfo'>;
+
 /** The grammar library with the reasons that it gives for refusing a grammar. */
 export interface GrammarLibrary {
-  readonly library: typeof Library;
+  readonly library: Library;
   /**
    * Runs a call that may refuse its input.
    *
@@ -22,10 +24,10 @@ export function loadGrammarLibrary(): Promise<GrammarLibrary> {
 }
 
 async function load(): Promise<GrammarLibrary> {
-  await importPart(() => import('@mlc-ai/web-xgrammar'));
-  // A script in the format UMD, which a module's exports don't reach.
-  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the script has just set it
-  const { xgrammar: library } = globalThis as unknown as { readonly xgrammar: typeof Library };
+  const { default: bundled }: { readonly default?: Library } = await importPart(
+    () => import('@mlc-ai/web-xgrammar'),
+  );
+  const library = bundled ?? ofGlobal();
   const reasons: string[] = [];
   await capturingErrors(reasons, () => library.Grammar.builtinJSONGrammar());
   return {
@@ -39,6 +41,12 @@ async function load(): Promise<GrammarLibrary> {
       }
     },
   };
+}
+
+/** The script is in the format UMD: bundlers make a module of it, and without a bundler it sets a global. */
+function ofGlobal(): Library {
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the script has just set it
+  return (globalThis as unknown as { readonly xgrammar: Library }).xgrammar;
 }
 
 /** The library binds `console.error` once, when it starts, and tells its reasons nowhere else. */

@@ -1,4 +1,5 @@
 import { isRecord } from '../../../platform/is-record.ts';
+import { NUMBER_KEYWORDS, typesOf } from './json-types.ts';
 
 type Fields = Readonly<Record<string, unknown>>;
 
@@ -19,7 +20,12 @@ export function lowerSchema(schema: unknown): unknown {
     if (!RECORDS.includes(name) || !isRecord(value)) return [name, value];
     return [name, Object.fromEntries(Object.entries(value).map(([key, entry]) => [key, lowerSchema(entry)]))];
   });
-  return { ...Object.fromEntries(lowered), ...(hasRange(schema) && rangeOf(schema)) };
+  const [type] = typesOf(schema);
+  return {
+    ...(type !== undefined && { type }),
+    ...Object.fromEntries(lowered),
+    ...(hasRange(schema) && rangeOf(schema)),
+  };
 }
 
 /** The integers from `minimum` to `maximum`, both included. */
@@ -40,7 +46,5 @@ export function rangeOf(schema: Fields): { readonly minimum: number; readonly ma
 }
 
 function hasRange(schema: Fields): boolean {
-  return ['minimum', 'maximum', 'exclusiveMinimum', 'exclusiveMaximum'].some(
-    (name) => schema[name] !== undefined,
-  );
+  return NUMBER_KEYWORDS.some((name) => schema[name] !== undefined);
 }

@@ -80,7 +80,7 @@ describe('refuses', () => {
       'schema.properties.a.not',
       'leave it',
     ],
-    ['one without its type', schemaOf({ minLength: 3 }), 'schema.minLength', 'name the type'],
+    ['one without its type', schemaOf({ minimum: 3 }), 'schema.minimum', 'name the type'],
     [
       'one beside a reference',
       schemaOf({ $ref: '#/$defs/a', minimum: 1, $defs: { a: true } }),

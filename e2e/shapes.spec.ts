@@ -1,0 +1,136 @@
+import { Ajv2020 } from 'ajv/dist/2020.js';
+
+import type { GenerationOptions } from '../src/protocol/generation.ts';
+import { randomSchema } from '../src/worker/testing/random-schemas.ts';
+import { runSeed } from './support/seeded-random.ts';
+import { ANY_BACKEND, expect, IS_WHOLE, test } from './support/test.ts';
+
+const PROMPT = 'Once upon a time,';
+const ajv = new Ajv2020({ strict: false });
+
+/** Texts that the model draws freely, with an end that a grammar decides. */
+const HOT = { temperature: 1.5, maxNewTokens: 192 } satisfies GenerationOptions;
+
+test(`random schemas, four in each batch, give JSON that ajv finds valid, and change no text beside them`, async ({
+  tab,
+}) => {
+  const numSchemas = IS_WHOLE ? 1000 : 24;
+  test.setTimeout(60_000 + numSchemas * 5_000);
+  const firstSeed = runSeed();
+  const free = Array.from({ length: 4 }, (_, seed) => ({
+    prompt: PROMPT,
+    options: { ...HOT, maxNewTokens: 24, seed },
+  }));
+  const alone = await tab.generateAll(free);
+  let numEnded = 0;
+  for (let seed = firstSeed; seed < firstSeed + numSchemas; seed += 4) {
+    const schemas = [0, 1, 2, 3].map((index) => randomSchema(seed + index));
+    const shaped = schemas.map((schema, index) => {
+      const responseFormat = { type: 'json_schema', schema } as const;
+      return { prompt: PROMPT, options: { ...HOT, seed: seed + index, responseFormat } };
+    });
+    const results = await tab.generateAll([...shaped, ...free]);
+    expect(results.slice(4).map(({ text }) => text)).toEqual(alone.map(({ text }) => text));
+    for (const [index, schema] of schemas.entries()) {
+      const { generatedText = '', finishReason } = results[index] ?? {};
+      if (finishReason !== 'stop') continue;
+      numEnded += 1;
+      const validate = ajv.compile(typeof schema === 'boolean' ? schema : { ...schema });
+      const isValid = validate(JSON.parse(generatedText));
+      expect(isValid, `seed ${seed + index}: ${generatedText} ${JSON.stringify(schema)}`).toBe(true);
+    }
+  }
+  console.log(`    ${numEnded} of ${numSchemas} answers ended, from seed ${firstSeed}`);
+  expect(numEnded).toBeGreaterThan(numSchemas / 5);
+});
+
+test(
+  'a shape that can be refused is refused by its part, and its mates are answered',
+  { tag: ANY_BACKEND },
+  async ({ tab }) => {
+    const [refused, cut, other] = await tab.outcomesOf([
+      {
+        prompt: PROMPT,
+        options: { responseFormat: { type: 'json_schema', schema: { type: 'number', multipleOf: 2 } } },
+      },
+      {
+        prompt: PROMPT,
+        options: { maxNewTokens: 4, responseFormat: { type: 'regex', pattern: '(ab){20}' }, logprobs: 0 },
+      },
+      { prompt: PROMPT, options: { maxNewTokens: 4 } },
+    ]);
+    expect(refused).toMatchObject({ code: 'RESPONSE_FORMAT_UNSUPPORTED' });
+    expect(cut?.value).toMatchObject({
+      finishReason: 'length',
+      generatedText: expect.stringMatching(/^(?:ab)+a?$/),
+    });
+    expect(cut?.value?.logprobs).toHaveLength(4);
+    expect(other?.code).toBeUndefined();
+  },
+);
+
+test(
+  'eight objects go on in the middle when the leader is closed, each as it would have ended',
+  { tag: ANY_BACKEND },
+  async ({ site }) => {
+    const schema = {
+      type: 'object',
+      properties: {
+        heroOfTheStory: { type: 'string', minLength: 150, maxLength: 200 },
+        ageOfTheHero: { type: 'integer', minimum: 1, maximum: 99 },
+        friendsOfTheHero: {
+          type: 'array',
+          items: { enum: ['cat', 'dog', 'bird'] },
+          minItems: 2,
+          maxItems: 4,
+        },
+      },
+      required: ['heroOfTheStory', 'ageOfTheHero', 'friendsOfTheHero'],
+    };
+    const requests = Array.from({ length: 8 }, (_, seed) => ({
+      prompt: PROMPT,
+      options: { ...HOT, maxNewTokens: 260, seed, responseFormat: { type: 'json_schema', schema } as const },
+    }));
+    const [first] = await site.openPair();
+    const undisturbed = await first.generateAll(requests);
+    const [leader, follower] = [await site.leader(), ...(await site.followers())];
+    if (!follower) throw new Error('One of two tabs follows');
+    await follower.begin(requests);
+    await follower.whenStreamed(8);
+    await site.close(leader);
+    const outcomes = await follower.outcomesOfBegun();
+    expect(outcomes.map(({ value }) => value?.text)).toEqual(undisturbed.map(({ text }) => text));
+    expect((await follower.updates()).map(({ type }) => type)).toContain('resubmitted');
+    for (const { generatedText } of undisturbed)
+      expect(ajv.compile(schema)(JSON.parse(generatedText)), generatedText).toBe(true);
+  },
+);
+
+test(
+  'choices with logprobs have their probabilities, which are those of the texts as the end of a prompt',
+  { tag: ANY_BACKEND },
+  async ({ tab }) => {
+    const choices = [' there was a little girl', ' a dragon', ' they'];
+    const responseFormat = { type: 'choice', choices } as const;
+    const result = await tab.generate(PROMPT, {
+      temperature: 0,
+      maxNewTokens: 16,
+      logprobs: 0,
+      responseFormat,
+    });
+    expect(choices).toContain(result.generatedText);
+    const scored = await tab.generateAll(
+      choices.map((choice) => ({ prompt: PROMPT + choice, options: { maxNewTokens: 0, promptLogprobs: 0 } })),
+    );
+    const { usage } = await tab.generate(PROMPT, { maxNewTokens: 0 });
+    const odds = scored.map(({ promptLogprobs = [] }) =>
+      Math.exp(
+        promptLogprobs.slice(usage.numPromptTokens).reduce((sum, { logprob }) => sum + (logprob ?? 0), 0),
+      ),
+    );
+    const total = odds.reduce((sum, each) => sum + each, 0);
+    expect(result.choiceProbabilities).toHaveLength(3);
+    for (const [index, probability] of (result.choiceProbabilities ?? []).entries())
+      expect(probability).toBeCloseTo((odds[index] ?? 0) / total, 3);
+  },
+);
