@@ -55,7 +55,9 @@ function readTool(place: string, { name, description, parameters, ...others }: J
   };
 }
 
-function readParameters(place: string, parameters: unknown = {}): JsonRecord {
+const NO_PARAMETERS = { type: 'object', properties: {}, additionalProperties: false };
+
+function readParameters(place: string, parameters: unknown = NO_PARAMETERS): JsonRecord {
   const schema = isObject(parameters) ? { type: 'object', ...parameters } : undefined;
   if (schema?.type !== 'object')
     throw InvalidOptionError.of(`${place}.parameters`, 'a JSON Schema of the type object', parameters);

@@ -1,6 +1,5 @@
 import type { ResponseFormat } from '../index.ts';
 import { notSupported } from './dom-errors.ts';
-import type { Input } from './read-prompt.ts';
 
 /** The shape of an answer, and what tells the model of it. */
 export interface Constraint {
@@ -36,13 +35,4 @@ export function readConstraint(constraint: unknown, isNoteOmitted: boolean): Con
     format: { type: 'json_schema', schema: JSON.parse(json) },
     note: isNoteOmitted ? undefined : `Answer with JSON that fits this schema: ${json}`,
   };
-}
-
-/** The input with the constraint's note, at the end of its last message of the user. */
-export function withNote(input: Input, note: string | undefined): Input {
-  const at = input.findLastIndex(({ role }) => role === 'user');
-  const message = input[at];
-  if (note === undefined || !message) return input;
-  const content = [...message.content, { type: 'text', value: `\n\n${note}` } as const];
-  return input.with(at, { ...message, content });
 }

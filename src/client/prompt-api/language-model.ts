@@ -1,7 +1,6 @@
 import type { ChatModel } from './chat-model.ts';
-import { withNote } from './constraint.ts';
 import { EventHandler } from './event-handler.ts';
-import { readInput, readPromptOptions } from './read-prompt.ts';
+import { readInput, readPromptOptions, withNote } from './read-prompt.ts';
 import type { SamplingParameters } from './sampling.ts';
 import { Session, runUntilAborted, type SessionState } from './session.ts';
 import type {

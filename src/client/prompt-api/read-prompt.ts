@@ -78,6 +78,15 @@ export function readPromptOptions(options: unknown): PromptOptions {
   return { signal: toSignal(signal), constraint };
 }
 
+/** The input with the constraint's note, at the end of its last message of the user. */
+export function withNote(input: Input, note: string | undefined): Input {
+  const at = input.findLastIndex(({ role }) => role === 'user');
+  const message = input[at];
+  if (note === undefined || !message) return input;
+  const content = [...message.content, { type: 'text', value: `\n\n${note}` } as const];
+  return input.with(at, { ...message, content });
+}
+
 function userMessage(value: string): Message {
   return { role: 'user', content: [{ type: 'text', value }], prefix: false };
 }

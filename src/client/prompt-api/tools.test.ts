@@ -7,7 +7,7 @@ import type { LanguageModelTool } from './types.ts';
 const SCHEMA = { type: 'object', properties: { a: { type: 'number' } }, required: ['a'] };
 const CALL = { id: 'call_1', name: 'double', arguments: '{"a":2}' };
 
-const double: LanguageModelTool = {
+const double = {
   name: 'double',
   description: 'Doubles a number.',
   inputSchema: SCHEMA,
@@ -28,7 +28,7 @@ function createCaller(isCall: (count: number) => boolean): PlayedWorker {
   return worker;
 }
 
-async function createSession(worker: PlayedWorker, tools = [double]) {
+async function createSession(worker: PlayedWorker, tools: readonly LanguageModelTool[] = [double]) {
   return createLanguageModel({ serve: worker.serve }).create({ tools });
 }
 
@@ -63,7 +63,7 @@ describe('a session with tools', () => {
   });
 
   it('gives up on a model that only calls tools', async () => {
-    const execute = vi.fn<LanguageModelTool['execute']>(async () => '');
+    const execute = vi.fn<(input: unknown) => Promise<string>>(async () => '');
     const worker = createCaller(() => true);
     const session = await createSession(worker, [{ ...double, execute }]);
     await expect(session.prompt('one')).rejects.toMatchObject({ name: 'OperationError' });
@@ -81,14 +81,14 @@ describe('a session with tools', () => {
   });
 });
 
-describe('a constraint', () => {
-  const promptWith = async (responseConstraint: object, rest: object = {}) => {
-    const worker = new PlayedWorker();
-    const session = await createLanguageModel({ serve: worker.serve }).create();
-    await session.prompt('one', { responseConstraint, ...rest });
-    return worker.submitted[0];
-  };
+const promptWith = async (responseConstraint: object, rest: object = {}) => {
+  const worker = new PlayedWorker();
+  const session = await createLanguageModel({ serve: worker.serve }).create();
+  await session.prompt('one', { responseConstraint, ...rest });
+  return worker.submitted[0];
+};
 
+describe('a constraint', () => {
   it('is asked of the worker, and the model is told of it', async () => {
     const schema = { type: 'null' };
     expect(await promptWith(schema)).toMatchObject({
@@ -126,7 +126,7 @@ describe('a constraint', () => {
         worker.update({ type: 'failed', requestId, error: { code, message: code } });
         return undefined;
       };
-    const { isValidConstraint } = createLanguageModel({ serve: worker.serve });
-    expect(await isValidConstraint(constraint)).toBe(isValid);
+    const made = createLanguageModel({ serve: worker.serve });
+    expect(await made.isValidConstraint(constraint)).toBe(isValid);
   });
 });

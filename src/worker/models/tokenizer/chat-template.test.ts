@@ -73,9 +73,9 @@ it.each([
   async (name, beginning) => {
     const chatTemplate = await load(await readConfig(name));
     for (const { messages } of chats.filter(({ name: chat }) => chat === 'one question'))
-      expect(`${chatTemplate?.render(messages, { variables: reference.variables, addGenerationPrompt: false })}${beginning}`).toBe(
-        chatTemplate?.render(messages, { variables: reference.variables }),
-      );
+      expect(
+        `${chatTemplate?.render(messages, { variables: reference.variables, addGenerationPrompt: false })}${beginning}`,
+      ).toBe(chatTemplate?.render(messages, { variables: reference.variables }));
     expect.assertions(1);
   },
 );

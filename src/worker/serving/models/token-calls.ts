@@ -37,7 +37,11 @@ export function createTokenCalls(
       const served = await whenServed();
       const { chatTemplate } = served.tokenizer;
       if (!chatTemplate) throw NoChatTemplateError.of(served.modelInfo.id);
-      const text = chatTemplate.render(messages, { variables: chatTemplateArguments, tools, addGenerationPrompt });
+      const text = chatTemplate.render(messages, {
+        variables: chatTemplateArguments,
+        tools,
+        addGenerationPrompt,
+      });
       return resultOf(tokenizationOf(text, false, served));
     },
     /** @throws InvalidOptionError for an ID outside the vocabulary. */

@@ -112,15 +112,28 @@ describe.each(FAMILIES)('an answer of $name', ({ template, write }) => {
 
   it('is the same at once and character by character, whatever the model writes', () => {
     const scrap = fc.constantFrom(
-      ...['<think>', '</think>', tools?.begin ?? '', tools?.middle ?? '', tools?.end ?? '', '<escape>'],
-      ...['<', '{', '}', '"', ':', ',', 'a', ' ', '\n'],
+      '<think>',
+      '</think>',
+      tools?.begin ?? '',
+      tools?.middle ?? '',
+      tools?.end ?? '',
+      '<escape>',
+      '<',
+      '{',
+      '}',
+      '"',
+      ':',
+      ',',
+      'a',
+      ' ',
+      '\n',
     );
     fc.assert(
       fc.property(
         fc.array(scrap, { maxLength: 14 }).map((scraps) => scraps.join('')),
         fc.constantFrom('never', 'optional', 'begun' as const),
         (text, thinking) => {
-          expect(parse({ thinking, tools }, [...text])).toEqual(parse({ thinking, tools }, [text]));
+          expect(parse({ thinking, tools }, Array.from(text))).toEqual(parse({ thinking, tools }, [text]));
         },
       ),
       { numRuns: 2000 },
@@ -130,7 +143,7 @@ describe.each(FAMILIES)('an answer of $name', ({ template, write }) => {
 
 it('an answer without tools keeps all its text behind the thinking', () => {
   const text = ' <think> a </think>\n\n{"name": "b", "parameters": {}} ';
-  expect(parse({ thinking: 'optional', tools: undefined }, [...text])).toEqual({
+  expect(parse({ thinking: 'optional', tools: undefined }, Array.from(text))).toEqual({
     reasoning: 'a',
     content: '{"name": "b", "parameters": {}} ',
     toolCalls: [],

@@ -1,6 +1,7 @@
 import type { AnswerPart } from '../../../protocol/answers.ts';
+import type { ArgumentsReader } from './arguments-reader.ts';
 import { overlap } from './overlap.ts';
-import { toolSyntaxOf, type ArgumentsReader, type ToolSyntax } from './tool-syntax.ts';
+import { toolSyntaxOf, type ToolSyntax } from './tool-syntax.ts';
 
 export const THINK_BEGIN = '<think>';
 export const THINK_END = '</think>';

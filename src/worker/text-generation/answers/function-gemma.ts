@@ -2,7 +2,7 @@ import { InvalidOptionError, ResponseFormatUnsupportedError } from '../../../bat
 import type { JsonRecord } from '../../../batching/validate.ts';
 import { isRecord } from '../../../platform/is-record.ts';
 import { overlap } from './overlap.ts';
-import type { ArgumentsReader } from './tool-syntax.ts';
+import type { ArgumentsReader } from './arguments-reader.ts';
 
 // FunctionGemma writes arguments as `{city:<escape>Rome<escape>,days:3}`, with names in the order of the alphabet.
 

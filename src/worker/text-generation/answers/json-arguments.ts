@@ -1,4 +1,4 @@
-import type { ArgumentsReader } from './tool-syntax.ts';
+import type { ArgumentsReader } from './arguments-reader.ts';
 
 /** Arguments that are a JSON object. */
 export class JsonArguments implements ArgumentsReader {

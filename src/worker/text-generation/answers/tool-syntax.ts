@@ -1,13 +1,8 @@
 import type { StructuralPart } from '../../../batching/generation/response-format.ts';
 import type { GenerationTool } from '../../../batching/generation/tools.ts';
+import type { ArgumentsReader } from './arguments-reader.ts';
 import { FunctionGemmaArguments, functionGemmaGrammar } from './function-gemma.ts';
 import { JsonArguments } from './json-arguments.ts';
-
-/** Takes a call's arguments apart from the text that follows. */
-export interface ArgumentsReader {
-  /** The next piece of the arguments, in JSON; and the text behind them, once they are over. */
-  push(text: string): { readonly json: string; readonly rest?: string };
-}
 
 /** How models of one family write a call of a tool: `begin`, its name, `middle`, its arguments, `end`. */
 export interface ToolSyntax {
