@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 
 import OpenAI from 'openai';
@@ -115,9 +116,10 @@ test('all-MiniLM-L6-v2 makes the vectors of sentence-transformers for 200 texts,
   test.setTimeout(1_800_000);
   const context = await browser.newContext({ baseURL: bridge.url });
   const folder = await miniLmFolder();
-  await context.route('**/minilm/**', (route) =>
-    route.fulfill({ path: join(folder, route.request().url().split('/minilm/')[1] ?? '') }),
-  );
+  await context.route('**/minilm/**', (route) => {
+    const path = join(folder, route.request().url().split('/minilm/')[1] ?? '');
+    return route.fulfill(existsSync(path) ? { path } : { status: 404 });
+  });
   const tab = await openTab(context, backend);
   expect(await loadModel(tab, './minilm/', { dtype: 'fp32' })).toMatchObject({ value: { state: 'ready' } });
   const expected = readMiniLmReference();
