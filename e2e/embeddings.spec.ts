@@ -134,6 +134,11 @@ test('all-MiniLM-L6-v2 makes the vectors of sentence-transformers for 200 texts,
 test.describe('encoders beside a text generator', { tag: ANY_BACKEND }, () => {
   test("answer OpenAI's client, in floats and in base64", async ({ encoders }) => {
     const client = new OpenAI({ apiKey: 'none', baseURL: `${encoders.bridge.url}/v1`, maxRetries: 0 });
+    expect((await client.models.list()).data.map(({ id }) => id)).toEqual([
+      'storyteller',
+      BERT,
+      CROSS_ENCODER,
+    ]);
     const input = texts.slice(0, 3);
     for (const encoding_format of ['float', 'base64', undefined] as const) {
       const format = encoding_format && { encoding_format };
