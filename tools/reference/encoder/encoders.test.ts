@@ -131,7 +131,7 @@ describe('a cross-encoder on the CPU', () => {
   it('ranks documents by the scores of sentence-transformers, best first', async () => {
     // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- its answer
     const ranking = (await answer(rerankTask, model, { query, documents })) as Ranking;
-    const expected = scores.map((score, index) => ({ index, score: expect.closeTo(score, 5) as number }));
+    const expected = scores.map((score, index) => ({ index, score: expect.closeTo(score, 5) }));
     expect(ranking.results).toEqual(
       expected.toSorted((a, b) => (scores[b.index] ?? 0) - (scores[a.index] ?? 0)),
     );

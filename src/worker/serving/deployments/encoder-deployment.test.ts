@@ -17,9 +17,10 @@ interface Run {
   fail(error: Error): void;
 }
 
+const encode = (text: string): number[] => Array.from(text, (character) => character.charCodeAt(0));
+
 /** Tokens are characters, and the vector of a text has its length and `mark`. The test ends each run. */
 function createModel(runs: Run[], mark = 0): LoadedEncoder {
-  const encode = (text: string): number[] => Array.from(text, (character) => character.charCodeAt(0));
   const fake = {
     encoder: { maxTokens: 2000, dimensions: 2, isNormalized: false, prompts: {} },
     encoderInfo: { vocabSize: 256 },
