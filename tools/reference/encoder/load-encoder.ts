@@ -8,10 +8,11 @@ import { WASM_BUILD } from '../../../src/worker/runtime/ort/wasm-build.ts';
 import { loadEncoder } from '../../../src/worker/runtime/encoder/load-encoder.ts';
 import type { LoadedEncoder } from '../../../src/worker/runtime/encoder/loaded-encoder.ts';
 
-/** An encoder on the CPU of Node, in float32. */
+/** An encoder on the CPU of Node, which computes in float32. */
 export async function loadEncoderInNode(
   id: string,
   read: (name: string) => Uint8Array | undefined,
+  dtype: 'fp32' | 'q8' = 'fp32',
 ): Promise<LoadedEncoder> {
   setBuilds({ wasm: WASM_BUILD });
   const checkpoint = await openCheckpoint({
@@ -20,7 +21,7 @@ export async function loadEncoderInNode(
       return Promise.resolve(bytes && memoryFile(name, bytes));
     },
   });
-  const plan = planModel(checkpoint, 'fp32', { kind: 'wasm', memoryBytes: undefined });
+  const plan = planModel(checkpoint, dtype, { kind: 'wasm', memoryBytes: undefined });
   const tokenizer = await createTokenizer(checkpoint.tokenizer, checkpoint.tokenizerConfig);
   const { model } = checkpoint;
   if (!model.encoder) throw new TypeError(`${id} generates`);
