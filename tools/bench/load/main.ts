@@ -69,7 +69,8 @@ async function measureAndRecord(options: LoadOptions): Promise<void> {
   const pages =
     options.pages.length > 0 ? options.pages : [{ name: 'this version', folder: await buildPage() }];
   const { version } = await findBrowser();
-  const command = `load --rounds ${rounds} --mbps ${megabytesPerSecond}`;
+  const compared = options.pages.map(({ name }) => `${name}=DIR`).join();
+  const command = `load --rounds ${rounds} --mbps ${megabytesPerSecond}${compared && ` --pages ${compared}`}`;
   const conditions = conditionsOf(command, version);
   const loads: LoadsRun['loads'][number][] = [];
   for (const format of formats) {
