@@ -145,6 +145,8 @@ function weightsOf(folder: ModelFolder): Promise<Uint8Array> {
   );
 }
 
+const lengthOf = (name: string): number => files.get(name)?.length ?? 0;
+
 describe('a model of the hub', () => {
   it('is stored as it would be in memory, each byte fetched once', async () => {
     const { sent } = createHub();
@@ -156,7 +158,6 @@ describe('a model of the hub', () => {
     const { requests } = createHub();
     await load();
     const resolve = '/a/b/resolve/c0ffee';
-    const lengthOf = (name: string): number => files.get(name)?.length ?? 0;
     expect(requests).toEqual([
       '/api/models/a/b/revision/main?blobs=true',
       `${resolve}/config.json bytes=0-${lengthOf('config.json') - 1}`,
