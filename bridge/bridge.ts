@@ -30,6 +30,7 @@ import {
   type RouteMatch,
 } from './http/router.ts';
 import { adderRoute, deploymentRoute, housePriceRoute } from './routes/deployments.ts';
+import { encoderRoutes } from './routes/encoder-routes.ts';
 import { generateRoute } from './routes/generate.ts';
 import { chatCompletionsRoute, completionsRoute, responsesRoute } from './routes/openai/generation-routes.ts';
 import { policyRoute } from './routes/policy.ts';
@@ -132,6 +133,7 @@ export class Bridge {
       completionsRoute(this.serve),
       chatCompletionsRoute(this.serve),
       responsesRoute(this.serve),
+      ...encoderRoutes(this.serve),
       ...tokenRoutes(this.serve),
       policyRoute(this.serve),
       ...serviceRoutes({

@@ -4,6 +4,7 @@ import { smollm2File } from '../tools/reference/gguf/smollm2.ts';
 import { decoderReferences } from './support/decoder-reference.ts';
 import { expectReferenceTokens } from './support/expect-reference.ts';
 import { GGUF_TWIN, loadModel, storedModels, test } from './support/hub-test.ts';
+import { pressOn, typeInto } from './support/keyboard.ts';
 import { ANY_BACKEND, expect, IS_WHOLE } from './support/test.ts';
 
 test.describe('a GGUF file', { tag: ANY_BACKEND }, () => {
@@ -63,6 +64,33 @@ test(
       (await loadModel(ownTab, GGUF_TWIN, { hub: hub.url, file: 'twin-f32-copy.gguf' })).value?.model?.id,
     ).toBe(`${GGUF_TWIN}:twin-f32-copy.gguf`);
     await expectReferenceTokens(ownTab);
+  },
+);
+
+test(
+  'the page lists the files of a repository that has several, and loads the chosen one by keyboard',
+  { tag: ANY_BACKEND },
+  async ({ ownTab, hub }) => {
+    const { page } = ownTab;
+    await ownTab.open(`?backend=wasm&hub=${hub.url}`);
+    await ownTab.ready();
+    const panel = (await ownTab.openStatus()).locator('.models');
+    await typeInto(page, panel.getByLabel('Hugging Face model ID'), GGUF_TWIN);
+    const files = panel.getByRole('list', { name: `GGUF files of ${GGUF_TWIN}` });
+    await pressOn(page, panel.getByRole('button', { name: 'List its GGUF files' }));
+    await expect(files.getByRole('listitem')).toHaveText([
+      /twin-F32\.gguf \d.* MB, fits this device/,
+      /copy/,
+    ]);
+    await expect(panel.getByRole('alert')).toHaveCount(0);
+    await ownTab.open(`?backend=wasm&hub=${hub.url}`);
+    await ownTab.ready();
+    await ownTab.openStatus();
+    await typeInto(page, panel.getByLabel('Hugging Face model ID'), GGUF_TWIN);
+    await page.keyboard.press('Enter');
+    await expect(panel.getByRole('alert')).toContainText('GGUF_FILE_UNCLEAR');
+    await pressOn(page, files.getByRole('button', { name: 'Load twin-f32-copy.gguf' }));
+    await expect.poll(async () => (await ownTab.status()).model?.id).toBe(`${GGUF_TWIN}:twin-f32-copy.gguf`);
   },
 );
 

@@ -28,7 +28,7 @@ test(
     expect(value).toMatchObject({ state: 'ready', model: { id: TWIN } });
     expect(value?.load).toBeUndefined();
     const phases = [...new Set(loads.map(({ phase }) => phase))];
-    expect(phases).toEqual(['resolve', 'download', 'verify', 'convert', 'prepare', 'compile', 'drain']);
+    expect(phases).toEqual(['resolve', 'download', 'prepare', 'compile', 'drain']);
     await expectReferenceTokens(readyTab);
     const size = twinFiles().get(WEIGHTS)?.length ?? 0;
     const sent = hub.requests
@@ -96,7 +96,7 @@ test.describe('the model of the page’s address', { tag: ANY_BACKEND }, () => {
       await window.tabserve.ready();
       return [...heard];
     });
-    expect(phases).toEqual(expect.arrayContaining(['download', 'convert']));
+    expect(phases).toEqual(expect.arrayContaining(['resolve', 'download']));
     expect(await ownTab.status()).toMatchObject({ state: 'ready', model: { id: TWIN } });
     await expectReferenceTokens(ownTab);
     expect(ownTab.requestedUrls.filter((url) => url.includes('/models/storyteller/'))).toEqual([]);
@@ -136,7 +136,7 @@ test.describe('two tabs', { tag: ANY_BACKEND }, () => {
         }),
     );
     expect((await loadModel(first, TWIN, { hub: hub.url })).value?.model?.id).toBe(TWIN);
-    expect(await heard).toEqual(expect.arrayContaining(['download', 'verify', 'convert', 'compile']));
+    expect(await heard).toEqual(expect.arrayContaining(['download', 'prepare', 'compile']));
     await expectReferenceTokens(second);
     hub.forget();
     const leader = await site.leader();

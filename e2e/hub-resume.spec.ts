@@ -20,8 +20,8 @@ interface ByteRange {
 }
 
 const NUM_KILLS = IS_WHOLE ? 10 : 4;
-/** By then the header is there. */
-const FIRST_KILL = 50_000;
+/** By then the header is there, with the bytes that come along. */
+const FIRST_KILL = 70_000;
 /** Answers in a row that are not the file. */
 const NUM_503 = 2;
 const KINDS: readonly KillKind[] = ['connection cut', 'tab closed', '503'];

@@ -52,15 +52,16 @@ test(
     const line = page.locator('.run-text');
     await expect(line).toHaveText(/^9 prompts in .* s, up to 8 together\.$/);
     await page.getByRole('button', { name: 'Compare' }).click();
-    const comparison = page.getByRole('region', { name: /^Together: .* One at a time: / });
+    const comparison = page.getByRole('region', { name: /one at a time\.$/ });
     await expect(comparison).toBeVisible({ timeout: 60_000 });
     await expect(comparison.getByRole('figure')).toHaveCount(3);
     await expect(comparison).toContainText('All 9 texts are the same under each policy.');
     await expect(requestRows(page), 'its requests are no cells').toHaveCount(9);
     expect((await tab.status()).policy.policy, 'the policy is given back').toBe('continuous');
-    await expect(line).toContainText(/One at a time took /);
+    await expect(line).toContainText(/one at a time/i);
     await comparison.getByRole('button', { name: 'Close' }).click();
     await expect(comparison).toHaveCount(0);
+    await expect(line).toContainText(/one at a time/i);
 
     await tab.forget();
     await run.click();
@@ -68,10 +69,7 @@ test(
     await expect
       .poll(async () => (await tab.updates()).filter(({ type }) => type === 'finished').length)
       .toBe(9);
-    await expect(line, 'the same prompts and options').toContainText(/One at a time took /);
-    await page.getByRole('textbox', { name: 'Max new tokens' }).fill('3');
-    await run.click();
-    await expect(line, 'not what was measured').toHaveText(/^9 prompts in .* together\.$/);
+    await expect(line, 'another run was not compared').toHaveText(/^9 prompts in .* together\.$/);
   },
 );
 

@@ -24,6 +24,7 @@ async function openChats(tab: Tab, hubUrl: string, backend: string): Promise<Pag
   await tab.open(`?backend=${backend}&hub=${encodeURIComponent(hubUrl)}&view=chat`);
   await tab.ready();
   expect((await loadModel(tab, CHAT_MODEL, {})).message).toBeUndefined();
+  await expect(askAll(tab.page)).toBeEnabled();
   return tab.page;
 }
 
@@ -209,6 +210,16 @@ test(
     await expect(page.getByRole('listitem', { name: 'Chat 1' })).toBeVisible();
     await askAll(page).click();
     await expectFinished(page, 3);
+
+    await (await ownTab.openStatus()).getByRole('button', { name: 'Back to storyteller' }).click();
+    await page.keyboard.press('Escape');
+    await expect(page.getByText('storyteller can’t chat: it only continues texts.')).toBeVisible();
+    await page
+      .locator('.chat-models')
+      .getByRole('button', { name: `Load ${SMALLEST_CHAT_MODEL}` })
+      .click();
+    await expect(askAll(page)).toBeEnabled();
+    await expect(answersOf(page), 'the chats are still there').toHaveCount(3);
     expect(ownTab.errors).toEqual([]);
   },
 );

@@ -199,6 +199,9 @@ hubTest(
     await page.getByRole('button', { name: 'Ask all 3 chats at once' }).click();
     await expect(page.locator('.exchange[data-status=finished]')).toHaveCount(3);
     await ownTab.whenIdle();
+    // Each view brings a style sheet, which must not change the others.
+    for (const name of ['Text', 'Adder', 'House price', 'Chat'])
+      await page.getByRole('tab', { name }).click();
     await expectEverySizeToLookRight(page, page, 'chats', info);
   },
 );

@@ -17,7 +17,7 @@ export default defineConfig<BackendOption>({
   outputDir: '../test-results',
   snapshotPathTemplate: '{testDir}/screenshots/{arg}{ext}',
   globalSetup: './global-setup.ts',
-  // One worker runs the WebGPU tests, the other one those of WASM and of the package.
+  // The first two projects take one worker each, and those of WASM, which are most, come last: both workers end at the same time.
   workers: 2,
   fullyParallel: false,
   forbidOnly: Boolean(process.env['CI']),
@@ -43,11 +43,6 @@ export default defineConfig<BackendOption>({
       grepInvert: /@any-backend/,
     },
     {
-      name: 'wasm',
-      use: { backend: 'wasm' },
-      testIgnore: ['no-adapter.spec.ts', 'sampler.spec.ts', 'recovery-gpu.spec.ts', 'gpu-check.spec.ts'],
-    },
-    {
       // The packed package in apps of its users. One worker, which packs and installs the package once.
       name: 'package',
       testDir: './package/tests',
@@ -58,6 +53,11 @@ export default defineConfig<BackendOption>({
       // webpack takes half a minute on a loaded machine.
       timeout: 180_000,
       use: { trace: 'on-first-retry', launchOptions: launch(QUIET_ARGUMENTS) },
+    },
+    {
+      name: 'wasm',
+      use: { backend: 'wasm' },
+      testIgnore: ['no-adapter.spec.ts', 'sampler.spec.ts', 'recovery-gpu.spec.ts', 'gpu-check.spec.ts'],
     },
   ],
 });

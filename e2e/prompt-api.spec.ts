@@ -1,4 +1,3 @@
-import type { ChatMessage } from '../src/protocol/chat.ts';
 import { CHAT_MODEL } from '../tools/hub-server/checkpoints/chat-checkpoint.ts';
 import { loadModel, test } from './support/hub-test.ts';
 import { installPromptApi } from './support/prompt-api.ts';
@@ -10,9 +9,14 @@ const GREEDY = { samplingMode: 'most-predictable' } as const;
 const LONG = { generation: { maxNewTokens: 400, ignoreEos: true } };
 const SHORT = { generation: { maxNewTokens: 24, ignoreEos: true } };
 
-const user = (content: string): ChatMessage => ({ role: 'user', content });
-const assistant = (content: string): ChatMessage => ({ role: 'assistant', content });
-const system = (content: string): ChatMessage => ({ role: 'system', content });
+interface Message {
+  readonly role: 'system' | 'user' | 'assistant';
+  readonly content: string;
+}
+
+const user = (content: string): Message => ({ role: 'user', content });
+const assistant = (content: string): Message => ({ role: 'assistant', content });
+const system = (content: string): Message => ({ role: 'system', content });
 
 const START = 256;
 const END = 258;
@@ -21,7 +25,7 @@ const bytesOf = (text: string): readonly number[] => [...Buffer.from(text)];
 const beginningOf = (role: string): readonly number[] => [START, ...bytesOf(`${role}\n`)];
 
 /** A chat as the model's template renders it, written by hand: each byte is a token, and so is each role marker. */
-function tokensOf(messages: readonly ChatMessage[]): readonly number[] {
+function tokensOf(messages: readonly Message[]): readonly number[] {
   return [
     ...messages.flatMap(({ role, content }) => [
       ...beginningOf(role),
@@ -34,12 +38,12 @@ function tokensOf(messages: readonly ChatMessage[]): readonly number[] {
 }
 
 /** Tokens of a chat without the beginning of an answer. */
-const sizeOf = (messages: readonly ChatMessage[]): number => tokensOf(messages).length - tokensOf([]).length;
+const sizeOf = (messages: readonly Message[]): number => tokensOf(messages).length - tokensOf([]).length;
 
 /** The greedy answer to a chat, asked for without the API: by its tokens alone. */
 async function answerOf(
   tab: Tab,
-  messages: readonly ChatMessage[],
+  messages: readonly Message[],
   { generation }: typeof LONG,
 ): Promise<string> {
   const { generatedText } = await tab.generate([...tokensOf(messages)], { ...generation, temperature: 0 });
@@ -47,7 +51,7 @@ async function answerOf(
 }
 
 /** Answers to prompts of one new session, one after another. */
-const answersTo = ({ page }: Tab, prompts: readonly (string | readonly ChatMessage[])[]): Promise<string[]> =>
+const answersTo = ({ page }: Tab, prompts: readonly (string | readonly Message[])[]): Promise<string[]> =>
   page.evaluate(
     async ({ inputs, options }) => {
       const session = await window.LanguageModel.create(options);
@@ -82,7 +86,7 @@ test.describe('the Prompt API', { tag: ANY_BACKEND }, () => {
 
   test('a session keeps its context: prompts, an append, a clone, a stream', async ({ chatTab }) => {
     await installPromptApi(chatTab, SHORT);
-    const ask = (messages: readonly ChatMessage[]): Promise<string> => answerOf(chatTab, messages, SHORT);
+    const ask = (messages: readonly Message[]): Promise<string> => answerOf(chatTab, messages, SHORT);
 
     const [one, two] = await answersTo(chatTab, ['one', 'two']);
     expect(one).toBe(await ask([user('one')]));

@@ -72,12 +72,18 @@ test.describe('a leader that is lost', { tag: ANY_BACKEND }, () => {
       const [undisturbed] = await undisturbedResults(follower, [request]);
       // So that the prompt takes many steps, though it was there before.
       await follower.configure({ maxBatchedTokens: 4, prefixCaching: false });
-      await follower.begin([request]);
+      // The second one is still being written when the first is over.
+      const long = { prompt: 'Once upon a time,', options: { maxNewTokens: 400, ignoreEos: true } };
+      await follower.begin([request, long]);
       await follower.page.waitForFunction(() => window.recorder.steps.some(({ kind }) => kind === 'prefill'));
       await lose(site, await site.leader());
       const outcomes = await follower.outcomesOfBegun();
-      expect(outcomes.map(textOf)).toEqual([undisturbed?.text]);
+      expect(outcomes.map(textOf)[0]).toBe(undisturbed?.text);
+      expectNothingLostOrDoubled(outcomes);
       expect((await follower.status()).policy.maxBatchedTokens, 'a knob that was turned').toBe(4);
+      await expect(follower.page.getByRole('complementary', { name: 'Handover' })).toContainText(
+        /^The tab that ran the model was closed .* ago\. (1 text|2 texts) went on here; no token was lost\./,
+      );
     });
   }
 

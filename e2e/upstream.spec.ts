@@ -159,6 +159,36 @@ test.describe('a page whose bridge has an upstream', { tag: ANY_BACKEND }, () =>
     ]);
   });
 
+  test('shows the Markdown of a chat: blocks that are finished stay, code can be copied, and a tag is text', async ({
+    upstream,
+    asking: { page },
+  }) => {
+    await page.context().grantPermissions(['clipboard-read', 'clipboard-write']);
+    const [start, end] = [
+      '**Two** lines:\n\n```js\nlet a = 1;\n',
+      'let b = 2;\n```\n\n<img src=x onerror=alert(1)>',
+    ];
+    upstream.server.says = [start, end];
+    const letGo = upstream.server.hold(1);
+    await page.getByRole('tab', { name: 'Chat' }).click();
+    const message = page.getByRole('textbox', { name: 'Message to Chat 1' });
+    await message.fill('Code?');
+    await message.press('Enter');
+    const answer = page.getByRole('listitem', { name: 'Chat 1', exact: true }).getByTestId('answer-text');
+    const bold = answer.locator('p strong');
+    await expect(bold).toHaveText('Two');
+    await expect(answer.locator('pre')).toHaveText('let a = 1;');
+    await bold.evaluate((element) => (element.dataset['was'] = 'drawn before'));
+    letGo();
+    await expect(answer).toContainText('<img src=x onerror=alert(1)>');
+    await expect(answer.locator('img')).toHaveCount(0);
+    await expect(bold, 'the same node').toHaveAttribute('data-was', 'drawn before');
+    await answer.getByRole('button', { name: 'Copy the code' }).click();
+    await expect(page.getByText('Code copied')).toBeVisible();
+    expect(await page.evaluate(() => navigator.clipboard.readText())).toBe('let a = 1;\nlet b = 2;');
+    await page.getByRole('tab', { name: 'Text' }).click();
+  });
+
   test('answers /v1/responses with its chats, so that nothing is stored there', async ({
     upstream,
     asking,

@@ -22,7 +22,10 @@ it.each([
   ['/v1/chat', `There is nothing at /v1/chat. ${ENDPOINTS}`],
   ['/v1/files', `There is nothing at /v1/files. Nothing is stored here. ${ENDPOINTS}`],
   ['/v1/responses/resp_1', `There is nothing at /v1/responses/resp_1. Nothing is stored here. ${ENDPOINTS}`],
-  ['/v1/embeddings', `There is nothing at /v1/embeddings. Only text is generated here. ${ENDPOINTS}`],
+  [
+    '/v1/images/edits',
+    `There is nothing at /v1/images/edits. Only text is generated, embedded and ranked here. ${ENDPOINTS}`,
+  ],
   ['/chat/completions', 'There is nothing at /chat/completions. Did you mean /v1/chat/completions?'],
   ['/models', 'There is nothing at /models. Did you mean /v1/models?'],
   ['/v1/v1/completions', 'There is nothing at /v1/v1/completions. Did you mean /v1/completions?'],

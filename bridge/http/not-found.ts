@@ -4,14 +4,14 @@ import type { Route } from './router.ts';
 const API = '/v1/';
 
 const STORES_NOTHING = 'Nothing is stored here.';
-const TEXT_ONLY = 'Only text is generated here.';
+const TEXT_ONLY = 'Only text is generated, embedded and ranked here.';
 
 /** By the first part of a path of OpenAI's API: why it isn't here. */
 const REASONS: ReadonlyMap<string, string> = new Map([
   ...['batches', 'conversations', 'files', 'responses', 'uploads', 'vector_stores'].map(
     (name) => [name, STORES_NOTHING] as const,
   ),
-  ...['audio', 'embeddings', 'images', 'moderations', 'realtime'].map((name) => [name, TEXT_ONLY] as const),
+  ...['audio', 'images', 'moderations', 'realtime'].map((name) => [name, TEXT_ONLY] as const),
 ]);
 
 /** The answer to a path that no route has: below `/v1` it names the endpoints, elsewhere the one that was probably meant. */

@@ -46,7 +46,7 @@ export function serviceRoutes(service: Service): readonly Route[] {
   ];
 }
 
-/** The model that serves, as a list of one and by its name. */
+/** The models that serve: a list that begins with the one that generates, and that one by its name. */
 function modelRoutes(serve: TabserveClient): readonly Route[] {
   const created = Math.floor(Date.now() / 1000);
   const describeModel = async (signal: AbortSignal) => {
@@ -65,7 +65,16 @@ function modelRoutes(serve: TabserveClient): readonly Route[] {
   };
   return [
     getRoute('/v1/models', async (exchange) => {
-      exchange.sendJson(200, { object: 'list', data: [await describeModel(exchange.signal)] });
+      const model = await describeModel(exchange.signal);
+      const encoders = (serve.status().encoders ?? []).map(({ id, maxTokens, backend }) => ({
+        id,
+        object: 'model',
+        created,
+        owned_by: 'tabserve',
+        max_model_len: maxTokens,
+        backend: `${backend.name} ${backend.precision}`,
+      }));
+      exchange.sendJson(200, { object: 'list', data: [model, ...encoders] });
     }),
     getRoute('/v1/models/*', async (exchange) => {
       const model = await describeModel(exchange.signal);

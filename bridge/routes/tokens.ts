@@ -2,8 +2,8 @@ import * as v from 'valibot';
 
 import type { TabserveClient } from '../../src/client/client.ts';
 import { MAX_TEXT_LENGTH, MAX_TOKEN_IDS } from '../../src/protocol/wire.ts';
-import { HttpError } from '../http/http-error.ts';
-import { readFields, readJson, withoutNulls } from '../http/read-body.ts';
+import { parseBody } from '../http/parse-body.ts';
+import { readJson } from '../http/read-body.ts';
 import { workRoute, type Route } from '../http/router.ts';
 import { servedModel } from './served-model.ts';
 
@@ -38,7 +38,7 @@ const detokenizeRequest = v.object({
 export function tokenRoutes(serve: TabserveClient): readonly Route[] {
   return [
     workRoute('/tokenize', async (exchange) => {
-      const asked = parse(tokenizeRequest, await readJson(exchange.request));
+      const asked = parseBody(tokenizeRequest, await readJson(exchange.request));
       await servedModel(serve, exchange.signal);
       const { modelId, contextLength, tokenIds, spellings } = await serve.tokenize(asked.prompt, {
         addSpecialTokens: asked.add_special_tokens,
@@ -52,28 +52,11 @@ export function tokenRoutes(serve: TabserveClient): readonly Route[] {
       });
     }),
     workRoute('/detokenize', async (exchange) => {
-      const asked = parse(detokenizeRequest, await readJson(exchange.request));
+      const asked = parseBody(detokenizeRequest, await readJson(exchange.request));
       await servedModel(serve, exchange.signal);
       const { modelId, text } = await serve.detokenize(asked.tokens);
       exchange.checkModel(asked.model, modelId);
       exchange.sendJson(200, { prompt: text });
     }),
   ];
-}
-
-/** @throws HttpError 400. */
-function parse<Entries extends v.ObjectEntries>(
-  schema: v.ObjectSchema<Entries, undefined>,
-  body: unknown,
-): v.InferOutput<v.ObjectSchema<Entries, undefined>> {
-  const result = v.safeParse(schema, withoutNulls(readFields(body, Object.keys(schema.entries))), {
-    abortEarly: true,
-  });
-  if (result.success) return result.output;
-  const [{ type, message, path }] = result.issues;
-  const param =
-    path?.map(({ key }, depth) => (depth === 0 ? String(key) : `[${String(key)}]`)).join('') ?? 'body';
-  // An object misses a field.
-  const expected = type === 'object' ? 'given' : message;
-  throw HttpError.expected(param, expected);
 }

@@ -3,6 +3,7 @@ import type { StepRow } from '../../src/batching/generation/model-runner.ts';
 import { GREEDY } from '../../src/batching/generation/request.ts';
 import { chooseDevice, createBackend, limitsOf } from '../../src/worker/runtime/create-backend.ts';
 import { createRequestId } from '../../src/protocol/ids.ts';
+import { int8Layout } from '../../src/worker/models/checkpoint/int8-weights.ts';
 import { convertWeights } from '../../src/worker/models/checkpoint/convert-weights.ts';
 import { planModel } from '../../src/worker/models/checkpoint/model-plan.ts';
 import type { DtypeChoice } from '../../src/protocol/models.ts';
@@ -73,7 +74,13 @@ async function runOnce(request: CheckpointRequest, dtype: DtypeChoice): Promise<
     () => {},
   );
   const convertedAtMs = performance.now();
-  const weights = lazyBytes(file.getSize(), (target, at) => void file.read(target, { at }));
+  let scratch = new Uint8Array();
+  const weights = lazyBytes(file.getSize(), (begin, end) => {
+    if (scratch.byteLength < end - begin) scratch = new Uint8Array(end - begin);
+    const bytes = scratch.subarray(0, end - begin);
+    file.read(bytes, { at: begin });
+    return bytes;
+  });
   // The plan has seen the real limits: what is not an embedding would not fit.
   if ('gpu' in device && request.maxBindingBytes !== undefined) {
     const limits = {
@@ -95,7 +102,7 @@ async function runOnce(request: CheckpointRequest, dtype: DtypeChoice): Promise<
     dtype: layout.dtype,
     packedBytes: layout.size,
     quantizationErrors,
-    logitsErrorBound: logitsErrorBound(layout),
+    logitsErrorBound: logitsErrorBound(layout, ...('gpu' in device ? [] : [int8Layout(layout)])),
     plannedHeapBytes: peakHeapOf(layout),
     logits,
     greedyTokenIds,

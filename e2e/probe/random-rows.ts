@@ -1,5 +1,11 @@
-import type { TokenBan, TokenCounts } from '../../src/batching/sampling/adjust-logits.ts';
+import type { TokenCounts } from '../../src/batching/sampling/adjust-logits.ts';
 import type { SamplingParams } from '../../src/batching/sampling/sampling-options.ts';
+import {
+  allowToken,
+  emptyMask,
+  forbidToken,
+  type TokenMask,
+} from '../../src/batching/sampling/token-mask.ts';
 
 /** Random numbers for tests alone: the same from the same seed. */
 export type Random = () => number;
@@ -9,7 +15,7 @@ export interface RandomRow {
   readonly params: SamplingParams;
   readonly position: number;
   readonly tokenCounts: TokenCounts;
-  readonly ban?: TokenBan;
+  readonly mask?: TokenMask;
 }
 
 /** Marsaglia's xorshift32, in [0, 1). */
@@ -27,12 +33,11 @@ export function createRandom(seed: number): Random {
 
 /** A row with any of the shapes that logits have, and any of the options, each off as often as on. */
 export function randomRow(vocabSize: number, random: Random): RandomRow {
-  const position = pick(1023, random);
   return {
     logits: randomLogits(vocabSize, random),
     params: randomParams(vocabSize, random),
-    position,
-    ...oneOf(random, {}, {}, { ban: randomBan(vocabSize, position, random) }),
+    position: pick(1023, random),
+    ...oneOf(random, {}, {}, { mask: randomMask(vocabSize, random) }),
     tokenCounts: new Map(
       Array.from({ length: pick(200, random) }, () => [
         pick(vocabSize, random),
@@ -81,14 +86,16 @@ function randomBias(vocabSize: number, random: Random): Record<string, number> {
   return Object.fromEntries(entries);
 }
 
-/** As often over as not at this position. */
-function randomBan(vocabSize: number, position: number, random: Random): TokenBan {
-  return {
-    tokenIds: Array.from({ length: 1 + pick(oneOf(random, 2, 20, vocabSize / 2), random) }, () =>
-      pick(vocabSize, random),
-    ),
-    untilPosition: position + oneOf(random, 0, 1, 1 + pick(100, random)),
-  };
+/** All tokens but a few, or a few tokens alone. */
+function randomMask(vocabSize: number, random: Random): TokenMask {
+  const ids = Array.from({ length: 1 + pick(oneOf(random, 2, 20, vocabSize / 2), random) }, () =>
+    pick(vocabSize, random),
+  );
+  const mask = emptyMask(vocabSize);
+  const isBan = random() < 0.5;
+  if (isBan) mask.fill(0xffff_ffff);
+  for (const id of ids) (isBan ? forbidToken : allowToken)(mask, id);
+  return mask;
 }
 
 /** An integer below the limit. */

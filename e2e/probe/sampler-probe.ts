@@ -1,9 +1,10 @@
 import type { TokenCounts } from '../../src/batching/sampling/adjust-logits.ts';
 import { kvSlot } from '../../src/batching/generation/kv-slots.ts';
-import type { StepRow } from '../../src/batching/generation/model-runner.ts';
 import type { SamplingParams } from '../../src/batching/sampling/sampling-options.ts';
 import { createSampler, type SampledToken } from '../../src/batching/sampling/sampling.ts';
+import { emptyMask, forbidToken } from '../../src/batching/sampling/token-mask.ts';
 import { createRequestId } from '../../src/protocol/ids.ts';
+import type { SampledRow } from '../../src/worker/runtime/model-backend.ts';
 import { requestGpuDevice } from '../../src/worker/runtime/webgpu/gpu-device.ts';
 import { TENSOR_USAGE } from '../../src/worker/runtime/webgpu/gpu-flags.ts';
 import { GpuSampler, type SlotInputs } from '../../src/worker/runtime/gpu-sampler/gpu-sampler.ts';
@@ -57,19 +58,19 @@ class SamplerProbe {
     queue.writeBuffer(this.inputs.positions, 0, lastIndices);
   }
 
-  sample(rows: readonly StepRow[]): Promise<readonly Sample[]> {
+  sample(rows: readonly SampledRow[]): Promise<readonly Sample[]> {
     return this.sampler.sample(rows, this.#logits, this.inputs);
   }
 
-  stepRows(rows: readonly RandomRow[]): StepRow[] {
-    return rows.map(({ params, position, tokenCounts, ban }, index) => ({
+  stepRows(rows: readonly RandomRow[]): SampledRow[] {
+    return rows.map(({ params, position, tokenCounts, mask }, index) => ({
       requestId: createRequestId(),
       slot: kvSlot(index),
       tokenIds: [0],
       startPosition: position - 1,
       sampling: params,
       tokenCounts,
-      ...(ban && { ban }),
+      ...(mask && { mask }),
     }));
   }
 }
@@ -191,14 +192,16 @@ function atStart(row: Continuation): RandomRow {
   return { ...row, tokenCounts: row.countsAtStart };
 }
 
-/** A row for many steps: penalties prevent repetition, its logits are valid, and its likeliest tokens are banned at first. */
+/** A row for many steps: penalties prevent repetition, its logits are valid, and its likeliest tokens are masked. */
 function createContinuation({ logits, params, tokenCounts }: RandomRow): Continuation {
   const likeliest = Array.from(logits.keys()).toSorted((a, b) => (logits[b] ?? 0) - (logits[a] ?? 0));
+  const mask = emptyMask(logits.length).fill(0xffff_ffff);
+  for (const id of likeliest.slice(0, 5)) forbidToken(mask, id);
   return {
     logits: logits.map((logit) => (Number.isFinite(logit) ? logit : 0)),
     params: { ...params, frequencyPenalty: 1.5, presencePenalty: 0.5, repetitionPenalty: 1.2 },
     position: 10,
-    ban: { tokenIds: likeliest.slice(0, 5), untilPosition: 13 },
+    mask,
     tokenCounts: new Map(tokenCounts),
     countsAtStart: tokenCounts,
   };

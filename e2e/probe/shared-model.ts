@@ -18,5 +18,7 @@ export function sharedModel(choice: ProbeBackend): Promise<LoadedModel> {
 
 async function load(choice: ProbeBackend): Promise<LoadedModel> {
   const model = { source: { type: 'embedded' }, dtype: 'auto' } as const;
-  return loadFetchedModel(model, await chooseDevice(choice), () => {});
+  const loaded = await loadFetchedModel(model, await chooseDevice(choice), () => {});
+  if ('encoder' in loaded) throw new TypeError('Expected a model that generates');
+  return loaded;
 }

@@ -1,11 +1,10 @@
 import { DEFAULT_POLICY } from '../../src/batching/generation/policy.ts';
 import type { EngineGauges } from '../../src/batching/metrics/generation-metrics.ts';
 import { ModelGenerator } from '../../src/worker/text-generation/model-generator.ts';
-import { chooseDevice } from '../../src/worker/runtime/create-backend.ts';
 import { createClientId, createRequestId, type RequestId } from '../../src/protocol/ids.ts';
-import { loadFetchedModel } from '../../src/worker/serving/models/load-model.ts';
 import { seededRandom } from '../support/seeded-random.ts';
 import { startGpuCensus, type GpuCensus } from './gpu-census.ts';
+import { sharedModel } from './shared-model.ts';
 
 export interface SoakState extends GpuCensus, EngineGauges {
   readonly numFinished: number;
@@ -26,8 +25,7 @@ const WORDS = 'the little dog ran to a big red house and saw Tom play with his b
 /** A text generator in this page, without a worker, so that its heap is the page's. */
 export async function createSoak(backend: 'webgpu' | 'wasm', seed: number): Promise<Soak> {
   const census = backend === 'webgpu' ? startGpuCensus() : () => ({ numBuffers: 0, numBytes: 0 });
-  const embedded = { source: { type: 'embedded' }, dtype: 'auto' } as const;
-  const model = await loadFetchedModel(embedded, await chooseDevice(backend), () => {});
+  const model = await sharedModel(backend);
   const random = seededRandom(seed);
   const clientId = createClientId();
   const counts = { numFinished: 0, numCancelled: 0, numFailed: 0 };

@@ -1,6 +1,6 @@
 // Runs in the page: the AI SDK as an app has it, on the client of the page.
 import { useChat } from '@ai-sdk/react';
-import { DirectChatTransport, generateText, streamText, ToolLoopAgent } from 'ai';
+import { DirectChatTransport, embedMany, generateText, rerank, streamText, ToolLoopAgent } from 'ai';
 import { createElement, type ReactNode } from 'react';
 import { createRoot } from 'react-dom/client';
 
@@ -19,7 +19,7 @@ interface ChatProps {
   readonly load: LoadModelOptions;
 }
 
-const aiSdk = { generateText, streamText, provider, mountChat };
+const aiSdk = { embedMany, generateText, rerank, streamText, provider, mountChat };
 
 Object.assign(window, { aiSdk });
 

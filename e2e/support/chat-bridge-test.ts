@@ -1,5 +1,10 @@
 import type { GenerationOptions, GenerationResult } from '../../src/protocol/generation.ts';
-import { CHAT_MODEL, chatCheckpoint } from '../../tools/hub-server/checkpoints/chat-checkpoint.ts';
+import {
+  CHAT_MODEL,
+  chatCheckpoint,
+  TOOL_MODEL,
+  toolCheckpoint,
+} from '../../tools/hub-server/checkpoints/chat-checkpoint.ts';
 import { createRepository } from '../../tools/hub-server/hub-repository.ts';
 import { startHubServer } from '../../tools/hub-server/hub-server.ts';
 import { expectIdle, openTab, startBridge, type ServedBridge } from './bridge-test.ts';
@@ -12,7 +17,9 @@ export { expect };
 export type ServedChat = ServedBridge & { readonly tab: Tab };
 
 interface ChatWorkerFixtures {
-  /** A bridge whose tab runs a generated chat model. */
+  /** The generated model that the tab runs. */
+  readonly chatModel: string;
+  /** A bridge whose tab runs it. */
   readonly sharedChat: ServedChat;
 }
 
@@ -22,13 +29,18 @@ interface ChatFixtures {
 }
 
 export const test = base.extend<ChatFixtures, ChatWorkerFixtures>({
+  chatModel: [CHAT_MODEL, { scope: 'worker', option: true }],
+
   sharedChat: [
-    async ({ browser, backend }, provide) => {
-      const hub = await startHubServer([await createRepository(CHAT_MODEL, chatCheckpoint())]);
+    async ({ browser, backend, chatModel }, provide) => {
+      const hub = await startHubServer([
+        await createRepository(CHAT_MODEL, chatCheckpoint()),
+        await createRepository(TOOL_MODEL, toolCheckpoint()),
+      ]);
       const served = await startBridge({ hub: [hub.url] });
       const context = await browser.newContext({ baseURL: served.url });
       const tab = await openTab(context, backend);
-      const { message } = await loadModel(tab, CHAT_MODEL, {});
+      const { message } = await loadModel(tab, chatModel, {});
       expect(message, 'what keeps the model from loading').toBeUndefined();
       await provide({ ...served, tab });
       await context.close();

@@ -28,6 +28,8 @@ export interface OpenAiServer {
   readonly calls: readonly CompletionCall[];
   /** Asked for every completion; undefined answers it well. */
   fault: (body: CompletionCall['body']) => UpstreamFault | undefined;
+  /** The tokens of all answers, until the next `forget`; undefined counts. */
+  says: readonly string[] | undefined;
   /** Holds all answers after this many tokens, until the returned function is called. */
   hold(numTokens: number): () => void;
   forget(): void;
@@ -43,7 +45,7 @@ export const UPSTREAM_MODEL = 'counting-gpt';
 export async function startOpenAiServer(): Promise<OpenAiServer> {
   const calls: CompletionCall[] = [];
   let gate: { readonly numTokens: number; readonly opened: Promise<void> } | undefined;
-  const state: Pick<OpenAiServer, 'fault'> = { fault: () => undefined };
+  const state: Pick<OpenAiServer, 'fault' | 'says'> = { fault: () => undefined, says: undefined };
 
   const complete = async (message: IncomingMessage, response: ServerResponse): Promise<void> => {
     const body: Record<string, unknown> = JSON.parse(await readText(message));
@@ -62,7 +64,8 @@ export async function startOpenAiServer(): Promise<OpenAiServer> {
     }
     response.writeHead(200, { 'Content-Type': 'text/event-stream; charset=utf-8' });
     response.flushHeaders();
-    for (let place = 0; place < lengthOf(body); place += 1) {
+    const numTokens = state.says?.length ?? lengthOf(body);
+    for (let place = 0; place < numTokens; place += 1) {
       if (place === gate?.numTokens) await gate.opened;
       if (response.destroyed) return;
       if (place === fault?.cutAfter) {
@@ -73,7 +76,8 @@ export async function startOpenAiServer(): Promise<OpenAiServer> {
         sendEvent(response, { error: { message: 'The engine is dead.', code: 500 } });
         break;
       }
-      for (const choice of choicesAt(place, body, isChat)) sendEvent(response, { choices: [choice] });
+      for (const choice of choicesAt(place, body, { isChat, says: state.says }))
+        sendEvent(response, { choices: [choice] });
       call.numTokensSent += 1;
     }
     const usage = {
@@ -109,7 +113,10 @@ export async function startOpenAiServer(): Promise<OpenAiServer> {
         resolve();
       };
     },
-    forget: () => void calls.splice(0),
+    forget: () => {
+      state.says = undefined;
+      calls.splice(0);
+    },
     async close() {
       server.closeAllConnections();
       await new Promise((resolve) => void server.close(resolve));
@@ -131,11 +138,15 @@ function lengthOf({ max_tokens: maxTokens = 6 }: CompletionCall['body']): number
   return Number(maxTokens);
 }
 
-function choicesAt(place: number, body: CompletionCall['body'], isChat: boolean): readonly object[] {
-  const isLast = place === lengthOf(body) - 1;
+function choicesAt(
+  place: number,
+  body: CompletionCall['body'],
+  { isChat, says }: Pick<OpenAiServer, 'says'> & { readonly isChat: boolean },
+): readonly object[] {
+  const isLast = place === (says?.length ?? lengthOf(body)) - 1;
   return Array.from({ length: Number(body['n']) }, (_, index) => {
     const id = idAt(Number(body['seed']), index, place);
-    const text = ` ${id}`;
+    const text = says?.[place] ?? ` ${id}`;
     return {
       index,
       ...(isChat ? { delta: { content: text } } : { text }),

@@ -30,16 +30,8 @@ export const EXPECTED: {
       reason: 'Images, audio and video are not supported: availability() is unavailable.',
     },
     {
-      file: 'response-constraint/',
-      reason: 'responseConstraint is refused with NotSupportedError.',
-    },
-    {
-      file: 'language-model-response-',
-      reason: 'responseConstraint is refused with NotSupportedError.',
-    },
-    {
       file: 'language-model-tool-use',
-      reason: 'Tools are refused with NotSupportedError.',
+      reason: "The tests' model has a chat template that takes no tools.",
     },
     {
       file: 'language-model-iframe',

@@ -7,6 +7,7 @@ import {
 } from './batch/batch-options.ts';
 import { Batcher } from './batch/batcher.ts';
 import { CallQueue } from './batch/call-queue.ts';
+import { SortedQueue } from './batch/called-queue.ts';
 import type { CancelHandle } from './cancel-handle.ts';
 import { RequestCancelledError } from './errors.ts';
 import { requireFunction } from './validate.ts';
@@ -82,7 +83,7 @@ export function batch<Item, Result>(
   handler: Handler<Item, Result>,
   options: BatchOptions<Item> = {},
 ): Batched<Item, Result> {
-  return batchFrom(new CallQueue(), handler, options);
+  return batchFrom(queueFor(options), handler, options);
 }
 
 /** Like `batch`, in the order of the queue that calls wait in. */
@@ -128,7 +129,7 @@ export function batchStream<Item, Chunk>(
   const batcher = new Batcher<Item, StreamBuffer<Chunk>>(
     resolveBatchOptions(options),
     (running) => runStreamHandler(handler, running),
-    new CallQueue(),
+    queueFor(options),
     { canAnyCallLeave: true },
   );
   const submit = (item: Item, callOptions?: CallOptions): AsyncIterableIterator<Chunk> => {
@@ -147,6 +148,11 @@ export function batchStream<Item, Chunk>(
     return buffer;
   };
   return withControls(submit, batcher);
+}
+
+/** A queue without windows is faster. */
+function queueFor<Item, To>({ sortWindow = 1 }: BatchOptions<Item>): CallQueue<Item, To> {
+  return sortWindow > 1 ? new SortedQueue(sortWindow) : new CallQueue();
 }
 
 /** The members of a batcher that a batched function has. */

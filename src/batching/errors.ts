@@ -153,6 +153,25 @@ export class UnknownOptionError extends Error {
   }
 }
 
+/** The `responseFormat` can't be compiled, or a part of it can't be enforced. */
+export class ResponseFormatUnsupportedError extends Error {
+  override readonly name = 'ResponseFormatUnsupportedError';
+  readonly code = 'RESPONSE_FORMAT_UNSUPPORTED';
+  /** The part of the option, as `responseFormat.schema.properties.age.multipleOf`. */
+  readonly param: string | undefined;
+
+  constructor(message: string, param?: string) {
+    super(message);
+    this.param = param;
+  }
+
+  /** @param remedy What to do, as "leave it out". */
+  static of(param: string, reason: string, remedy: string): ResponseFormatUnsupportedError {
+    const part = shown(param, 300);
+    return new ResponseFormatUnsupportedError(`\`${part}\` ${reason}: ${remedy}.`, part);
+  }
+}
+
 /** One request alone needs more K/V cache than the limit allows. */
 export class KvBudgetError extends Error {
   override readonly name = 'KvBudgetError';
@@ -183,7 +202,7 @@ export class ModelRunError extends Error {
   }
 }
 
-/** The `stopsAfter` of a request threw; its batch-mates go on. */
+/** The constraint of a request threw. Its batch-mates go on. */
 export class StopConditionError extends Error {
   override readonly name = 'StopConditionError';
   readonly code = 'STOP_CONDITION_FAILED';
@@ -191,7 +210,7 @@ export class StopConditionError extends Error {
   static because(cause: unknown): StopConditionError {
     const detail = cause instanceof Error ? cause.message : cause;
     return new StopConditionError(
-      `The request's stopsAfter threw (${shown(detail)}): submit it again with one that never throws.`,
+      `The request's constraint failed (${shown(detail)}): submit it again, or with another constraint.`,
       { cause },
     );
   }

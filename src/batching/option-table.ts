@@ -1,3 +1,5 @@
+import type { ResponseFormat } from './generation/response-format.ts';
+import type { GenerationTool, ToolChoice } from './generation/tools.ts';
 import type { LogitBias } from './sampling/logit-bias.ts';
 import type { JsonRecord, ListBounds, NumberRange, StringBounds, TextBounds } from './validate.ts';
 
@@ -9,6 +11,9 @@ interface Types {
   readonly strings: { readonly value: string | readonly string[]; readonly bounds: StringBounds };
   readonly 'token-ids': { readonly value: readonly number[]; readonly bounds: ListBounds };
   readonly 'logit-bias': { readonly value: LogitBias; readonly bounds: ListBounds & NumberRange };
+  readonly 'response-format': { readonly value: ResponseFormat; readonly bounds: TextBounds };
+  readonly tools: { readonly value: readonly GenerationTool[]; readonly bounds: StringBounds };
+  readonly 'tool-choice': { readonly value: ToolChoice; readonly bounds: object };
   readonly 'json-record': { readonly value: JsonRecord; readonly bounds: TextBounds };
 }
 

@@ -168,7 +168,7 @@ function createStats(steps: readonly StepRecord[]): TabserveStats {
   const finishReasons = { stop: 0, length: 0, abort: 0, error: 0 };
   const kvCache = { usedBytes: 0, reservedBytes: 0 };
   const counts = { numRunning: 5, numWaiting: 0, kvCache, tokensPerSecond: 0, totals, finishReasons };
-  return { steps, slotSpans: [], ...counts, ...latencies };
+  return { workerStartedAtMs: 5, sentAtMs: 7, steps, slotSpans: [], ...counts, ...latencies };
 }
 
 const started = (id: RequestId, queueWaitMs = 2, model = createServedModel()): RequestUpdate => ({

@@ -2,6 +2,7 @@
 import type { Optional } from '../batching/records.ts';
 import type { AnyDeployment, DeploymentTypes } from '../protocol/deployment.ts';
 import { lengthOfChat, type ChatMessage, type TokenizeChatOptions } from '../protocol/chat.ts';
+import type { GgufFile } from '../protocol/gguf-file.ts';
 import { createClientId, type ClientId, type RequestId } from '../protocol/ids.ts';
 import {
   EMBEDDED_MODEL,
@@ -32,8 +33,10 @@ import { GenerationResponse } from './generation-response.ts';
 import type {
   DeploymentHandle,
   DeploymentMap,
+  EmbedderHandle,
   Prompt,
   RequestOptions,
+  RerankerHandle,
   TextGeneratorHandle,
 } from './handles.ts';
 import type { OpenLink } from './links/link.ts';
@@ -43,8 +46,10 @@ import {
   keepStored,
   toFirstSource,
   toModelSource,
+  toRepository,
   type LoadModelOptions,
   type ModelReference,
+  type SourceOptions,
 } from './model-source.ts';
 import { OutstandingRequests } from './outstanding-requests.ts';
 import { bridgeOfPage, hubOfPage, upstreamOfPage } from './page-settings.ts';
@@ -196,9 +201,16 @@ export class TabserveClient<Deployments extends DeploymentMap = DeploymentTypes<
     name: Name,
     caller?: Caller,
   ): DeploymentHandle<Deployments[Name]['input'], Deployments[Name]['output']>;
+  /** How to make vectors of texts. Requests fail with `NO_ENCODER` until `loadModel` has loaded an embedding model. */
+  getHandle(name: 'embedder', caller?: Caller): EmbedderHandle;
+  /** How to rank documents. Requests fail with `NO_ENCODER` until `loadModel` has loaded a cross-encoder. */
+  getHandle(name: 'reranker', caller?: Caller): RerankerHandle;
   /** A deployment of your own. Requests fail with `UNKNOWN_DEPLOYMENT` if the worker has none of that name. */
   getHandle<Input, Output>(name: string, caller?: Caller): DeploymentHandle<Input, Output>;
-  getHandle(name: string, caller?: Caller): TextGeneratorHandle | DeploymentHandle<unknown, unknown> {
+  getHandle(
+    name: string,
+    caller?: Caller,
+  ): TextGeneratorHandle | EmbedderHandle | RerankerHandle | DeploymentHandle<unknown, unknown> {
     return name === 'text-generator'
       ? this.#requests.createHandle(GenerationResponse, name, caller)
       : this.#requests.createHandle(DeploymentResponse<unknown>, name, caller);
@@ -256,7 +268,8 @@ export class TabserveClient<Deployments extends DeploymentMap = DeploymentTypes<
   }
 
   /**
-   * Loads another model for all tabs. The current model serves until the new one is ready. A model of the hub is downloaded once and
+   * Loads another model for all tabs. A model that makes vectors of texts, or ranks them, serves beside the one that generates: see
+   * `status().encoders`. Any other replaces the current one, which serves until the new one is ready. A model of the hub is downloaded once and
    * stored: the next time it loads from this device, without the network. If the load fails, the current model keeps serving.
    *
    * @param model An ID of the hub, `storyteller` for the embedded model, the address of a folder, or a folder's files.
@@ -329,6 +342,20 @@ export class TabserveClient<Deployments extends DeploymentMap = DeploymentTypes<
   }
 
   /**
+   * The GGUF files of a repository on the hub, of which `loadModel` takes one: none where it has none.
+   *
+   * @param id `owner/name`.
+   * @throws InvalidOptionError, ModelNotFoundError, ModelAccessError, HubUnreachableError, HubUnavailableError, HubRateLimitError,
+   *   HubAnswerError or HubRedirectError.
+   */
+  async ggufFiles(
+    id: string,
+    { revision, hub = this.#hub }: Pick<SourceOptions, 'revision' | 'hub'> = {},
+  ): Promise<readonly GgufFile[]> {
+    return this.#calls.ask({ type: 'list-gguf-files', ...toRepository(id, { revision, hub }) });
+  }
+
+  /**
    * Deletes the stored files of a model. The current model keeps serving until the page is reloaded.
    *
    * @param key As in `storedModels()`.
@@ -371,11 +398,17 @@ export class TabserveClient<Deployments extends DeploymentMap = DeploymentTypes<
    */
   tokenizeChat(
     messages: readonly ChatMessage[],
-    { addGenerationPrompt = true, chatTemplateArguments = {} }: TokenizeChatOptions = {},
+    { addGenerationPrompt = true, chatTemplateArguments = {}, tools }: TokenizeChatOptions = {},
   ): Promise<Tokenization> {
     const refusal = textRefusal('messages', lengthOfChat(messages), MAX_PROMPT_LENGTH);
     if (refusal) return Promise.reject(refusal);
-    return this.#calls.ask({ type: 'tokenize-chat', messages, addGenerationPrompt, chatTemplateArguments });
+    return this.#calls.ask({
+      type: 'tokenize-chat',
+      messages,
+      addGenerationPrompt,
+      chatTemplateArguments,
+      ...(tools && { tools }),
+    });
   }
 
   /**

@@ -1,4 +1,12 @@
 import type { ChatMessage } from '../protocol/chat.ts';
+import type {
+  Embedding,
+  EmbeddingOptions,
+  EmbeddingText,
+  Ranking,
+  RerankInput,
+  RerankOptions,
+} from '../protocol/embedding.ts';
 import type { GenerationOptions } from '../protocol/generation.ts';
 import type { DeploymentResponse } from './deployment-response.ts';
 import type { GenerationResponse } from './generation-response.ts';
@@ -28,6 +36,23 @@ export type TextGeneratorHandle = Handle<Prompt, GenerationOptions & RequestOpti
 
 /** Any other deployment: one input, one answer, batched in between. */
 export type DeploymentHandle<Input, Output> = Handle<Input, RequestOptions, DeploymentResponse<Output>>;
+
+/** The deployment that makes vectors of texts. Its model is one that `loadModel` has put beside the text generator's. */
+export interface EmbedderHandle {
+  /** The vector of one text. Never throws, as `Handle.remote`. */
+  remote(text: EmbeddingText, options?: EmbeddingOptions & RequestOptions): DeploymentResponse<Embedding>;
+  /** The vectors of up to 10,000 texts, in order. A text that can't be read fails all of them, and is named. */
+  remote(
+    texts: readonly EmbeddingText[],
+    options?: EmbeddingOptions & RequestOptions,
+  ): DeploymentResponse<readonly Embedding[]>;
+}
+
+/** The deployment that ranks documents. Its model is a cross-encoder that `loadModel` has put beside the text generator's. */
+export interface RerankerHandle {
+  /** Ranks up to 10,000 documents. Never throws, as `Handle.remote`. */
+  remote(input: RerankInput, options?: RerankOptions & RequestOptions): DeploymentResponse<Ranking>;
+}
 
 /** Inputs and outputs of deployments, by name. */
 export type DeploymentMap = Readonly<

@@ -9,6 +9,7 @@ export {
   ModelRunError,
   RequestCancelledError,
   RequestTimeoutError,
+  ResponseFormatUnsupportedError,
   StopConditionError,
   UnknownOptionError,
   type BackPressureDetails,
@@ -23,19 +24,35 @@ export { GpuWrongValuesError, NoWebGpuAdapterError } from '../protocol/errors/ru
 export * from '../protocol/errors/tabs.ts';
 export { UpstreamError, type UpstreamErrorCode } from '../protocol/errors/upstream.ts';
 export * from '../protocol/errors/worker.ts';
+export type { Answer, AnswerPart, ToolCall } from '../protocol/answers.ts';
 export type { ChatMessage, TokenizeChatOptions } from '../protocol/chat.ts';
+export type {
+  Embedding,
+  EmbeddingOptions,
+  EmbeddingText,
+  Ranking,
+  RerankInput,
+  RerankOptions,
+} from '../protocol/embedding.ts';
 export {
   TEXT_GENERATOR,
   type FinishReason,
   type GenerationChoice,
   type GenerationOptions,
   type GenerationResult,
+  type GenerationTool,
+  type JsonSchema,
   type PromptTokenLogprobs,
   type RequestTimings,
+  type ResponseFormat,
+  type StructuralPart,
+  type StructuralTag,
   type TokenLogprob,
   type TokenLogprobs,
+  type ToolChoice,
 } from '../protocol/generation.ts';
 export * from '../protocol/generation-options.ts';
+export type { GgufFile } from '../protocol/gguf-file.ts';
 export type { ClientId, RequestId } from '../protocol/ids.ts';
 export { BACKEND_CHOICES, type BackendChoice, type Rung } from '../protocol/ladder.ts';
 export type {
@@ -43,6 +60,7 @@ export type {
   Detokenization,
   Dtype,
   DtypeChoice,
+  EncoderInfo,
   LoadFailure,
   LoadProgress,
   ModelInfo,
@@ -85,6 +103,8 @@ export type {
   Handle,
   Prompt,
   RequestOptions,
+  EmbedderHandle,
+  RerankerHandle,
   TextGeneratorHandle,
 } from './handles.ts';
 export type { LoadModelOptions, ModelReference } from './model-source.ts';

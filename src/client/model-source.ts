@@ -86,19 +86,26 @@ export function keepStored(): void {
 
 function toNamedSource(
   model: string,
-  { file, revision = 'main', hub = DEFAULT_HUB }: NamedSourceOptions,
+  { file, ...options }: NamedSourceOptions,
 ): Exclude<FirstSource, { type: 'none' }> {
   if (model === EMBEDDED_MODEL) return { type: 'embedded' };
   if (isAddress(model)) return { type: 'address', url: folderUrl(model) };
-  const id = file === undefined ? model : `${model}:${file}`;
+  return { type: 'hub', ...toRepository(file === undefined ? model : `${model}:${file}`, options) };
+}
+
+/** @throws InvalidOptionError. */
+export function toRepository(
+  id: string,
+  { revision = 'main', hub = DEFAULT_HUB }: Pick<SourceOptions, 'revision' | 'hub'>,
+) {
   if (!isModelId(id)) {
     throw InvalidOptionError.of(
       'model',
       'a Hugging Face model ID such as `openai-community/gpt2`, or the address of a folder, which begins with `/`, `./` or `https://`',
-      model,
+      id,
     );
   }
-  return { type: 'hub', id, revision: requireName('revision', revision), hub: originOf(hub) };
+  return { id, revision: requireName('revision', revision), hub: originOf(hub) };
 }
 
 /** Whether this can be an ID of the hub: `owner/name`, or the name alone; perhaps with a GGUF file, as in `owner/name:Q4_K_M`. */

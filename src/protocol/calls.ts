@@ -1,5 +1,7 @@
 import * as v from 'valibot';
+import { OPTION_CHECKS } from '../batching/generation/options.ts';
 import { chatMessage, lengthOfChat } from './chat.ts';
+import { ggufFile } from './gguf-file.ts';
 import type { ClientId } from './ids.ts';
 import {
   detokenization,
@@ -11,7 +13,17 @@ import {
   whenBusy,
 } from './models.ts';
 import { batchKnobs, overrideId, policy } from './status.ts';
-import { count, id, MAX_PROMPT_LENGTH, MAX_TEXT_LENGTH, name, tokenIds, version, type Wire } from './wire.ts';
+import {
+  count,
+  id,
+  MAX_PROMPT_LENGTH,
+  MAX_TEXT_LENGTH,
+  name,
+  passing,
+  tokenIds,
+  version,
+  type Wire,
+} from './wire.ts';
 
 /** A client's message to the worker. */
 // @__NO_SIDE_EFFECTS__
@@ -63,6 +75,7 @@ export const CALLS = {
       messages: chat,
       addGenerationPrompt: v.boolean(),
       chatTemplateArguments: v.record(v.string(), v.unknown()),
+      tools: v.exactOptional(passing(OPTION_CHECKS.tools)),
     },
     tokenization,
   ),
@@ -71,6 +84,8 @@ export const CALLS = {
   'load-model': call('load-model', { source: modelSource, dtype: dtypeChoice, whenBusy }, nothing),
   'list-models': call('list-models', {}, v.array(storedModel)),
   'suggest-models': call('suggest-models', {}, v.array(suggestedModel)),
+  /** Asks the hub. */
+  'list-gguf-files': call('list-gguf-files', { hub: name, id: name, revision: name }, v.array(ggufFile)),
   'delete-model': call('delete-model', { key: v.string() }, nothing),
 };
 

@@ -1,13 +1,20 @@
 import * as v from 'valibot';
 import type { GenerationOptions } from '../batching/generation/options.ts';
 import { isRecord } from '../platform/is-record.ts';
+import { toolCall } from './answers.ts';
 import type { Wire } from './wire.ts';
 
 export const chatMessage = v.strictObject({
   /** The author's role. A template may allow `system` for the first message only. */
-  role: v.picklist(['system', 'user', 'assistant']),
-  /** Plain text. */
+  role: v.picklist(['system', 'user', 'assistant', 'tool']),
+  /** Plain text. Of the role `tool`: what the tool has answered. */
   content: v.string(),
+  /** What the model thought before this answer. Some templates repeat it while tools are called. */
+  reasoning: v.exactOptional(v.string()),
+  /** The calls of an answer. */
+  toolCalls: v.exactOptional(v.array(toolCall)),
+  /** The ID of the call that a message with the role `tool` answers. */
+  toolCallId: v.exactOptional(v.string()),
 });
 /**
  * One message of a chat.
@@ -17,14 +24,17 @@ export const chatMessage = v.strictObject({
 export type ChatMessage = Wire<typeof chatMessage>;
 
 /** How to turn a chat into tokens. */
-export interface TokenizeChatOptions extends Pick<GenerationOptions, 'chatTemplateArguments'> {
+export interface TokenizeChatOptions extends Pick<GenerationOptions, 'chatTemplateArguments' | 'tools'> {
   /** Whether to add the beginning of the model's answer, as for a prompt. True by default. */
   readonly addGenerationPrompt?: boolean | undefined;
 }
 
 /** In UTF-16 units, without what a template adds. */
 export function lengthOfChat(messages: readonly ChatMessage[]): number {
-  return messages.reduce((sum, { content }) => sum + content.length, 0);
+  return messages.reduce((sum, { content, reasoning = '', toolCalls = [] }) => {
+    const ofCalls = toolCalls.map((call) => call.arguments.length);
+    return [content.length, reasoning.length, ...ofCalls].reduce((total, length) => total + length, sum);
+  }, 0);
 }
 
 /** Whether a prompt is a list of messages, well-formed or not. */

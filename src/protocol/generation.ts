@@ -2,10 +2,18 @@ import * as v from 'valibot';
 import type { RequestTimings } from '../batching/generation/events.ts';
 import type { FinishReason } from '../batching/generation/request.ts';
 import type { PromptTokenLogprobs, TokenLogprobs } from '../batching/sampling/logprobs.ts';
+import { answer, type Answer } from './answers.ts';
 import { count, duration, tokenIds } from './wire.ts';
 
 export type { RequestTimings } from '../batching/generation/events.ts';
 export type { GenerationOptions } from '../batching/generation/options.ts';
+export type {
+  JsonSchema,
+  ResponseFormat,
+  StructuralPart,
+  StructuralTag,
+} from '../batching/generation/response-format.ts';
+export type { GenerationTool, ToolChoice } from '../batching/generation/tools.ts';
 export type { PromptTokenLogprobs, TokenLogprob, TokenLogprobs } from '../batching/sampling/logprobs.ts';
 export type { FinishReason } from '../batching/generation/request.ts';
 
@@ -41,6 +49,10 @@ export interface GenerationChoice {
   readonly logprobs?: readonly TokenLogprobs[];
   /** One entry per prompt token, if `promptLogprobs` asked for them. */
   readonly promptLogprobs?: readonly PromptTokenLogprobs[];
+  /** The probability of each of the `choices` of a `responseFormat`, in their order, if `logprobs` is set. They add up to 1. */
+  readonly choiceProbabilities?: readonly number[];
+  /** The continuation taken apart: of a chat with tools, or with a model that may think before it answers. */
+  readonly answer?: Answer;
   /** Why the continuation ended. */
   readonly finishReason: FinishReason;
   /** The seed in use. It repeats only this text. An upstream derives the seeds of further continuations itself. */
@@ -76,6 +88,8 @@ const choiceEntries = {
   tokenIds,
   logprobs: v.exactOptional(logprobs),
   promptLogprobs: v.exactOptional(promptLogprobs),
+  choiceProbabilities: v.exactOptional(v.array(v.number())),
+  answer: v.exactOptional(answer),
   finishReason,
   seed: count,
 };

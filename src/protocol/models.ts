@@ -147,6 +147,31 @@ export const backendInfo = v.object({
  */
 export type BackendInfo = Wire<typeof backendInfo>;
 
+export const encoderInfo = v.object({
+  /** The deployment that it serves: `embedder` or `reranker`. */
+  deployment: name,
+  /** The hub's ID, or the name of a folder. */
+  id: v.string(),
+  /** Number of weights. */
+  numParameters: count,
+  /** Longest text in tokens, special tokens included, that the model and the device allow. */
+  maxTokens: count,
+  /** Number of different tokens. Token IDs are smaller. */
+  vocabSize: count,
+  /** Length of its vectors; 1 for scores. */
+  dimensions: count,
+  /** Names of its prompts. */
+  prompts: v.array(v.string()),
+  /** Where it runs. */
+  backend: backendInfo,
+});
+/**
+ * A model that makes vectors of texts, or ranks them.
+ *
+ * @interface
+ */
+export type EncoderInfo = Wire<typeof encoderInfo>;
+
 export const servedModel = v.object({
   /** As `ModelInfo.id`. */
   id: v.string(),
@@ -194,15 +219,18 @@ export const modelLoad = v.object({
   id: v.string(),
   /** `pauseLoad()` stopped the download. */
   isPaused: v.boolean(),
-  /** `resolve`: asks the hub for the list of files. `drain`: the old model finishes its requests. */
-  phase: v.picklist(['resolve', 'download', 'verify', 'convert', 'prepare', 'check', 'compile', 'drain']),
-  /** Bytes for `download`, `verify`, `convert` and `prepare`; unanswered tries for `resolve`; steps otherwise. */
+  /**
+   * `resolve`: asks the hub for the list of files. `download`: weights are verified, converted and stored while they arrive.
+   * `convert`: those of picked files are converted and stored. `drain`: the old model finishes its requests.
+   */
+  phase: v.picklist(['resolve', 'download', 'convert', 'prepare', 'check', 'compile', 'drain']),
+  /** Bytes for `download`, `convert` and `prepare`; unanswered tries for `resolve`; steps otherwise. */
   loaded: count,
   /** The final value of `loaded`; 0 while it is not known. */
   total: count,
   /** Measured over the last seconds of a download. */
   bytesPerSecond: v.exactOptional(duration),
-  /** Left out until the speed is known. */
+  /** Of this phase. Left out until its speed is known. */
   secondsLeft: v.exactOptional(duration),
   /** Bytes that the weights and the K/V of one sequence of full length will take on this device. Known before the download. */
   memoryBytes: v.exactOptional(count),
@@ -214,7 +242,7 @@ export const modelLoad = v.object({
  */
 export type ModelLoad = Wire<typeof modelLoad>;
 /** Progress of a load. */
-export type LoadStage = Omit<ModelLoad, 'id' | 'isPaused'>;
+export type LoadStage = Omit<ModelLoad, 'id' | 'isPaused' | 'bytesPerSecond' | 'secondsLeft'>;
 
 export const loadFailure = v.object({
   /** The hub's ID, or the name of a folder. */

@@ -1,5 +1,6 @@
 import * as v from 'valibot';
 import { MAX_CHOICES } from '../batching/generation/limits.ts';
+import { answerPart } from './answers.ts';
 import { finishReason, generationResult, logprobs, promptLogprobs } from './generation.ts';
 import type { ClientId, RequestId } from './ids.ts';
 import { servedModel } from './models.ts';
@@ -103,6 +104,8 @@ export const requestUpdate = v.variant('type', [
     index: count,
     /** Whole characters only. Empty while a character is incomplete or may be part of a stop string. */
     text: v.string(),
+    /** The pieces of the answer that end in `text`: of a chat with tools, or with a model that may think before it answers. */
+    parts: v.exactOptional(v.array(answerPart)),
     /** Tokens of `text`, or of an incomplete character. */
     tokenIds,
     /** One entry per entry of `tokenIds`, if `logprobs` is set. */

@@ -157,6 +157,10 @@ const latencySummary: v.GenericSchema<unknown, LatencySummary> = v.object({
 });
 
 export const serveStats = v.object({
+  /** When the worker began, ms since 1970. Another worker has another clock. */
+  workerStartedAtMs: duration,
+  /** When this was sent, ms since the worker began. All `agoMs` count back from here. */
+  sentAtMs: duration,
   /** Steps since the previous stats message, oldest first. */
   steps: v.array(stepRecord),
   /** Spans that last, and spans that ended since the previous stats message. */

@@ -2,7 +2,7 @@ import * as v from 'valibot';
 import { KNOBS, type BatchingPolicy } from '../batching/generation/policy.ts';
 import { fromNames, keysOf } from '../batching/records.ts';
 import type { OverrideId } from './ids.ts';
-import { backendInfo, loadFailure, loadProgress, modelInfo, modelLoad } from './models.ts';
+import { backendInfo, encoderInfo, loadFailure, loadProgress, modelInfo, modelLoad } from './models.ts';
 import { recovery } from './recovery.ts';
 import { count, duration, id, name, passing, wireError, type Wire } from './wire.ts';
 
@@ -73,6 +73,8 @@ export const workerStatus = v.object({
   model: v.exactOptional(modelInfo),
   /** Where the model runs. */
   backend: v.exactOptional(backendInfo),
+  /** The models of the embedder and the reranker. */
+  encoders: v.exactOptional(v.array(encoderInfo)),
   /** The model that is being loaded while `model` serves. */
   load: v.exactOptional(modelLoad),
   /** Kept until the next load. */

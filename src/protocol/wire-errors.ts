@@ -49,6 +49,7 @@ export function fromWireError({ code, message, param, details }: WireError): Err
   if (code === 'BACK_PRESSURE') return new core.BackPressureError(message, detailsOf(details));
   if (code === 'INVALID_OPTION') return new core.InvalidOptionError(message, param);
   if (code === 'UNKNOWN_OPTION') return new core.UnknownOptionError(message, param);
+  if (code === 'RESPONSE_FORMAT_UNSUPPORTED') return new core.ResponseFormatUnsupportedError(message, param);
   if (isUpstreamErrorCode(code)) return new UpstreamError(code, message);
   const KnownError = CLASS_OF_CODE.get(code);
   return KnownError ? new KnownError(message) : new TabserveError(code, message);
@@ -62,8 +63,14 @@ function detailsOf({
   return { numQueuedRequests, maxQueuedRequests, retryAfterMs };
 }
 
-function isOptionError(error: Error): error is core.InvalidOptionError | core.UnknownOptionError {
-  return error instanceof core.InvalidOptionError || error instanceof core.UnknownOptionError;
+type OptionError = core.InvalidOptionError | core.UnknownOptionError | core.ResponseFormatUnsupportedError;
+
+function isOptionError(error: Error): error is OptionError {
+  return (
+    error instanceof core.InvalidOptionError ||
+    error instanceof core.UnknownOptionError ||
+    error instanceof core.ResponseFormatUnsupportedError
+  );
 }
 
 function isErrorClass(value: unknown): value is ErrorClass {

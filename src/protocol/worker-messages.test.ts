@@ -83,6 +83,8 @@ const BARE_STATUS = { state: 'loading', knobs: createKnobs(), numTabs: 0 };
 
 const LATENCY = { count: 2, p50: 1.5, p95: 3, p99: 4 };
 const STATS = {
+  workerStartedAtMs: 1_790_000_000_000.5,
+  sentAtMs: 812.5,
   steps: [
     {
       stepIndex: 0,

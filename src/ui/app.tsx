@@ -1,4 +1,4 @@
-import { Activity, lazy, useMemo, useState } from 'react';
+import { Activity, lazy, Suspense, useMemo, useState } from 'react';
 
 import { TEXT_GENERATOR, type TabserveClient } from '../client/index.ts';
 import './app.css';
@@ -18,6 +18,9 @@ import { TextView } from './parts/text-view.tsx';
 
 /** Loaded after the first screen. */
 const ChatView = lazy(async () => ({ default: (await import('./chat/chat-view.tsx')).ChatView }));
+const HandoverNote = lazy(async () => ({
+  default: (await import('./header/handover-note.tsx')).HandoverNote,
+}));
 const DeploymentView = lazy(async () => ({
   default: (await import('./deployments/deployment-view.tsx')).DeploymentView,
 }));
@@ -42,19 +45,20 @@ export function App({ serve, store, composer }: AppProps) {
 /** A view is mounted when it is first shown. A hidden one keeps its input and draws nothing. */
 function Views() {
   const served = useServeView((view) => view.status.deployments);
+  const handover = useServeView(({ handover: last, status }) =>
+    last && last.requestIds.size > 0 && status.state === 'ready' ? last : undefined,
+  );
   const [selected, select] = useSelectedDeployment();
   const [visited, setVisited] = useState<ReadonlySet<string>>(new Set([selected]));
-  const show = (name: string): void => {
-    setVisited((known) => new Set([...known, name]));
-    select(name);
-  };
+  if (!visited.has(selected)) setVisited(new Set([...visited, selected]));
   const views = listViews(served.map(({ name }) => name));
   const tabs = views.map((name) => ({ id: name, title: titleOf(name) }));
   return (
     <>
       <SiteHeader status={<StatusChip />}>
-        <TabList label="View" tabs={tabs} selected={selected} onSelect={show} />
+        <TabList label="View" tabs={tabs} selected={selected} onSelect={select} />
       </SiteHeader>
+      <Suspense>{handover && <HandoverNote handover={handover} />}</Suspense>
       <main>
         <LoadFailure />
         {views

@@ -128,6 +128,8 @@ export const NO_TOTALS: TabserveStats['totals'] = {
 /** The figures of an engine that runs one sequence and has measured nothing yet. */
 export function createStats(change: Partial<TabserveStats> = {}): TabserveStats {
   return {
+    workerStartedAtMs: 0,
+    sentAtMs: 0,
     steps: [],
     slotSpans: [],
     numRunning: 1,
@@ -142,6 +144,14 @@ export function createStats(change: Partial<TabserveStats> = {}): TabserveStats 
     totals: NO_TOTALS,
     ...change,
   };
+}
+
+/** What the history takes from a message that was read at once, unless `sentAtMs` says otherwise. */
+export function createReport(
+  change: Partial<TabserveStats>,
+  receivedAtMs: number,
+): readonly [stats: TabserveStats, receivedAtMs: number] {
+  return [createStats({ sentAtMs: receivedAtMs, ...change }), receivedAtMs];
 }
 
 /** A full batch of four. */

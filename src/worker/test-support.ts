@@ -238,7 +238,8 @@ interface ScriptedModelOptions {
  * variable `mood` comes before it. Two messages of one role in a row are refused.
  */
 export const scriptedChatTemplate: ChatTemplate = {
-  render(messages, { mood = '' } = {}, addGenerationPrompt = true) {
+  source: '',
+  render(messages, { variables: { mood = '' } = {}, addGenerationPrompt = true } = {}) {
     if (messages.some(({ role }, index) => role === messages[index - 1]?.role))
       throw ChatTemplateError.of('the roles do not alternate');
     const written = messages.map(({ role, content }) => `${role.charAt(0).toUpperCase()}${content}`);
@@ -265,6 +266,7 @@ export function createScriptedModel(
       vocabulary: {
         spell: (id) => ALPHABET[id] ?? '',
         decode: (ids) => ids.map((id) => ALPHABET[id] ?? '').join(''),
+        bytesOf: (id) => bytesOfToken.get(id),
       },
       maxTokenLength: 2,
       endTokenIds: [],

@@ -8,9 +8,11 @@ const BENCHES: Readonly<Record<string, () => Promise<{ readonly bench: Bench }>>
   tabs: () => import('./tabs/main.ts'),
   hidden: () => import('./hidden/main.ts'),
   page: () => import('./page/main.ts'),
+  load: () => import('./load/main.ts'),
   bridge: () => import('./bridge/main.ts'),
   peers: () => import('./peers/main.ts'),
   gpu: () => import('./gpu/main.ts'),
+  encoder: () => import('./encoder/main.ts'),
 };
 
 const USAGE = `Usage: npm run bench -- [NAME] [options]
@@ -19,9 +21,11 @@ const USAGE = `Usage: npm run bench -- [NAME] [options]
   tabs    what sharing a worker between tabs costs, and a hand-over
   hidden  whether a hidden tab runs the model as fast, in an ordinary window
   page    what the page costs to load and to draw
+  load    the phases of a model's load, and its next start
   bridge  what HTTP adds to a call
   peers   the same weights in transformers.js and wllama; a real model with --model smollm2
   gpu     tokens per second over the number of requests, on a GPU
+  encoder texts per second of all-MiniLM-L6-v2, alone, in batches, and in sorted ones
 \`npm run bench -- NAME --help\` prints the options of one.`;
 
 const [first = 'engine', ...others] = process.argv.slice(2);

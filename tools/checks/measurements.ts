@@ -11,6 +11,8 @@ import { peersReportOf } from '../bench/peers/report.ts';
 import { PEER_RESULTS, type PeerRun } from '../bench/peers/results.ts';
 import { gpuSectionOf } from '../bench/gpu/report.ts';
 import { GPU_RESULTS } from '../bench/gpu/results.ts';
+import { formatLoads } from '../bench/load/report.ts';
+import { LOAD_RESULTS } from '../bench/load/results.ts';
 import { formatTabs } from '../bench/tabs/report.ts';
 import { TABS_RESULTS } from '../bench/tabs/results.ts';
 import { updateParts } from './marked-part.ts';
@@ -36,6 +38,7 @@ if (!wasm || !stepCosts || !threads) {
   throw new Error('A part is not recorded: run `npm run bench`, also with --backend webgpu.');
 }
 const benchRuns = webgpu ? [webgpu, wasm] : [wasm];
+const { run: loads } = await LOAD_RESULTS.read();
 
 await updateParts('docs/measurements.md', {
   'real-model': sections(realModel ? [realModelReportOf(realModel)] : []),
@@ -43,6 +46,7 @@ await updateParts('docs/measurements.md', {
   bench: sections(benchRuns.map(reportOf)),
   steps: sections([stepCostsReportOf(stepCosts)]),
   threads: sections([threadsReportOf(threads)]),
+  load: sections(loads ? [formatLoads(loads)] : []),
   tabs: sections(Object.values(tabs).map(formatTabs)),
   hidden: sections(hidden ? [hiddenReportOf(hidden)] : []),
   peers: sections(Object.values(peers).map(peersReportOf)),

@@ -4,7 +4,7 @@ import type { HubFile, HubRepository } from './hub-repository.ts';
 
 /** A client's request, as the server counts it. */
 export interface HubRequest {
-  /** `api` for the tree and the facts of a model, else `resolve` or where that redirects to. */
+  /** `api` for the facts of a model and its list of files, else `resolve` or where that redirects to. */
   readonly kind: 'api' | 'resolve' | 'content';
   readonly id: string;
   /** Empty for the API. */
@@ -87,7 +87,7 @@ class Mirror {
   async answer(message: IncomingMessage, response: ServerResponse): Promise<void> {
     for (const [name, value] of Object.entries(CORS)) response.setHeader(name, value);
     const { pathname } = new URL(message.url ?? '/', 'http://hub');
-    const api = /^\/api\/models\/([^/]+\/[^/]+)\/(revision|tree)\/([^/]+)$/.exec(pathname);
+    const api = /^\/api\/models\/([^/]+\/[^/]+)\/revision\/([^/]+)$/.exec(pathname);
     const file = /^\/([^/]+\/[^/]+)\/(resolve|content)\/([^/]+)\/(.+)$/.exec(pathname);
     if (message.method === 'OPTIONS') response.writeHead(204).end();
     else if (api) this.#answerApi(response, api);
@@ -95,15 +95,13 @@ class Mirror {
     else refuse(response, 404, 'EntryNotFound');
   }
 
-  #answerApi(response: ServerResponse, [, id = '', what, revision = '']: RegExpExecArray): void {
+  #answerApi(response: ServerResponse, [, id = '', revision = '']: RegExpExecArray): void {
     const request: HubRequest = { kind: 'api', id, path: '', begin: 0, end: 0, bytesSent: 0 };
     const repository = this.#begin(request, revision, response);
     if (!repository) return;
     const { commit, files } = repository;
-    const body =
-      what === 'tree'
-        ? [...files].map(treeEntry)
-        : { _id: commit.slice(0, 24), id, sha: commit, private: false, gated: false, downloads: 0, likes: 0 };
+    const siblings = [...files].map(siblingOf);
+    const body = { _id: commit.slice(0, 24), id, sha: commit, private: false, gated: false, siblings };
     response.writeHead(200, { 'Content-Type': 'application/json' }).end(JSON.stringify(body));
   }
 
@@ -177,9 +175,9 @@ class Mirror {
   }
 }
 
-function treeEntry([path, { size, oid, sha256 }]: readonly [string, HubFile]): object {
-  const lfs = sha256 !== undefined && { lfs: { oid: sha256, size, pointerSize: 134 } };
-  return { type: 'file', path, size, oid, ...lfs };
+function siblingOf([rfilename, { size, oid, sha256 }]: readonly [string, HubFile]): object {
+  const lfs = sha256 !== undefined && { lfs: { sha256, size, pointerSize: 134 } };
+  return { rfilename, size, blobId: oid, ...lfs };
 }
 
 function describeFile(response: ServerResponse, { size, oid, sha256 }: HubFile, commit: string): void {

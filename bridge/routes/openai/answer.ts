@@ -4,7 +4,7 @@ import type { GenerationChoice } from '../../../src/protocol/generation.ts';
 import type { ServedModel } from '../../../src/protocol/models.ts';
 import { EventStream } from '../../http/event-stream.ts';
 import { VERSION } from '../../version.ts';
-import type { TextFormat } from './choice-stream.ts';
+import { endOf, type TextFormat } from './choice-stream.ts';
 import type { GenerationRequest } from './generation-request.ts';
 import { Generation, type AskedGeneration } from './generation.ts';
 import { promptLogprobs } from './logprobs.ts';
@@ -67,7 +67,7 @@ export class Answer {
       index,
       ...this.#format.textOf(choice, asked),
       logprobs: await this.#generation.logprobsOf(choice),
-      finish_reason: choice.finishReason,
+      finish_reason: endOf(choice.finishReason, (choice.answer?.toolCalls.length ?? 0) > 0),
       ...(prompt && { prompt_logprobs: promptLogprobs(await tokenTexts.name(prompt, modelId)) }),
     };
   }

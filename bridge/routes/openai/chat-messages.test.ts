@@ -41,6 +41,25 @@ describe('the messages of a chat', () => {
     };
     expect(readMessages([user, answer])).toEqual([user, { role: 'assistant', content: 'Hi.' }]);
   });
+
+  it('may have calls of tools, their answers, and what the model thought', () => {
+    const call = { id: 'call_1', type: 'function', function: { name: 'add', arguments: '{"a":1}' } };
+    const messages = [
+      user,
+      { role: 'assistant', content: null, tool_calls: [call], reasoning_content: 'Hm.' },
+      { role: 'tool', tool_call_id: 'call_1', name: 'add', content: '5' },
+    ];
+    expect(readMessages(messages)).toEqual([
+      user,
+      {
+        role: 'assistant',
+        content: '',
+        reasoning: 'Hm.',
+        toolCalls: [{ id: 'call_1', name: 'add', arguments: '{"a":1}' }],
+      },
+      { role: 'tool', content: '5', toolCallId: 'call_1' },
+    ]);
+  });
 });
 
 describe('a chat is refused by name where it has', () => {
@@ -56,16 +75,21 @@ describe('a chat is refused by name where it has', () => {
       'no role',
       [{ content: 'a' }],
       'messages[0].role',
-      /system, developer, user or assistant, got `nothing`/,
+      /system, developer, user, assistant or tool, got `nothing`/,
     ],
     ['an unknown role', [user, { role: 'bot', content: 'a' }], 'messages[1].role', /got `bot`/],
-    ["a tool's answer", [{ role: 'tool', tool_call_id: '1', content: '5' }], 'messages[0].role', /tools/],
-    ["a function's answer", [{ role: 'function', name: 'f', content: '5' }], 'messages[0].role', /tools/],
     [
-      'calls of tools',
+      "a tool's answer to no call",
+      [user, { role: 'tool', content: '5' }],
+      'messages[1].tool_call_id',
+      /the ID of a call in a message before, got `nothing`/,
+    ],
+    ["a function's answer", [{ role: 'function', name: 'f', content: '5' }], 'messages[0].role', /or tool/],
+    [
+      'a call without a name',
       [user, { role: 'assistant', content: null, tool_calls: [{ id: '1' }] }],
-      'messages[1].tool_calls',
-      /`messages\[1\].tool_calls` isn't supported here/,
+      'messages[1].tool_calls[0]',
+      /`function` with `name` and `arguments`/,
     ],
     ['a name', [{ ...user, name: 'ann' }], 'messages[0].name', /a message has a role and content/],
     [

@@ -1,5 +1,6 @@
 import { shown } from '../../../src/batching/errors.ts';
 import { isRecord } from '../../../src/platform/is-record.ts';
+import type { ToolCall } from '../../../src/protocol/answers.ts';
 import type { ChatMessage } from '../../../src/protocol/chat.ts';
 import { HttpError } from '../../http/http-error.ts';
 
@@ -9,6 +10,7 @@ const ROLES: ReadonlyMap<unknown, ChatMessage['role']> = new Map([
   ['developer', 'system'],
   ['user', 'user'],
   ['assistant', 'assistant'],
+  ['tool', 'tool'],
 ]);
 
 /** Parts of a message's text are lines, as in vLLM. */
@@ -34,21 +36,70 @@ export function readMessages(messages: unknown, form = CHAT_FORM): readonly Chat
   throw HttpError.invalid(field, `Expected \`${field}\` to be a list of at least one message.`);
 }
 
-function readMessage(place: string, message: unknown, { textTypes, ignored }: MessageForm): ChatMessage {
+/** @throws HttpError 400 naming the part. */
+export function readMessage(
+  place: string,
+  message: unknown,
+  { textTypes, ignored }: MessageForm,
+): ChatMessage {
   if (!isRecord(message))
     throw HttpError.expected(place, 'an object with `role` and `content`', textOf(message));
   const { role, content, ...others } = message;
   const chatRole = readRole(`${place}.role`, role);
-  checkOthers(place, others, ignored);
-  return { role: chatRole, content: readContent(`${place}.content`, content, textTypes) };
+  const { fields, rest } = readOwnFields(place, chatRole, others);
+  checkOthers(place, rest, ignored);
+  // An answer that has calls may have no text.
+  const isEmpty = fields.toolCalls && (content === null || content === undefined || content === '');
+  return {
+    role: chatRole,
+    content: isEmpty ? '' : readContent(`${place}.content`, content, textTypes),
+    ...fields,
+  };
+}
+
+type OwnFields = Pick<ChatMessage, 'reasoning' | 'toolCalls' | 'toolCallId'>;
+
+/** The fields that go with one role. The worker looks for the call that a tool answers. */
+function readOwnFields(
+  place: string,
+  role: ChatMessage['role'],
+  others: Readonly<Record<string, unknown>>,
+): { readonly fields: OwnFields; readonly rest: Readonly<Record<string, unknown>> } {
+  if (role === 'tool') {
+    const { tool_call_id: id, name: _name, ...rest } = others;
+    if (typeof id === 'string') return { fields: { toolCallId: id }, rest };
+    throw HttpError.expected(`${place}.tool_call_id`, 'the ID of a call in a message before', textOf(id));
+  }
+  if (role !== 'assistant') return { fields: {}, rest: others };
+  const { tool_calls: calls, reasoning_content: reasoning, ...rest } = others;
+  const toolCalls = Array.isArray(calls)
+    ? calls.map((call, index) => readCall(`${place}.tool_calls[${index}]`, call))
+    : [];
+  return {
+    fields: {
+      ...(typeof reasoning === 'string' && { reasoning }),
+      ...(toolCalls.length > 0 && { toolCalls }),
+    },
+    rest,
+  };
+}
+
+function readCall(place: string, call: unknown): ToolCall {
+  const { id, function: called } = isRecord(call) ? call : {};
+  const { name, arguments: json } = isRecord(called) ? called : {};
+  if (typeof id === 'string' && typeof name === 'string' && typeof json === 'string')
+    return { id, name, arguments: json };
+  throw HttpError.expected(
+    place,
+    'an object with `id`, and a `function` with `name` and `arguments`, all texts',
+    textOf(call),
+  );
 }
 
 function readRole(place: string, given: unknown): ChatMessage['role'] {
   const role = ROLES.get(given);
   if (role) return role;
-  if (given === 'tool' || given === 'function')
-    throw HttpError.invalid(place, `\`${place}\` is \`${given}\`: tools aren't supported here.`);
-  throw HttpError.expected(place, 'system, developer, user or assistant', textOf(given));
+  throw HttpError.expected(place, 'system, developer, user, assistant or tool', textOf(given));
 }
 
 /** Clients send an answer back with all its fields, most of them empty. */
@@ -66,7 +117,8 @@ function checkOthers(
   }
 }
 
-function readContent(place: string, content: unknown, textTypes: readonly unknown[]): string {
+/** @throws HttpError 400 naming the part. */
+export function readContent(place: string, content: unknown, textTypes: readonly unknown[]): string {
   if (typeof content === 'string') return content;
   if (Array.isArray(content) && content.length > 0)
     return content.map((part, index) => readPart(`${place}[${index}]`, part, textTypes)).join(BETWEEN_PARTS);

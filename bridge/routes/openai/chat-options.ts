@@ -11,10 +11,6 @@ import type { NeutralValues, OptionNames } from './generation-request.ts';
 
 /** Values that ask for nothing. */
 export const CHAT_NEUTRAL_VALUES: NeutralValues = {
-  tools: [[]],
-  // Without tools, none are called.
-  tool_choice: ['none', 'auto'],
-  parallel_tool_calls: [true, false],
   service_tier: ['auto', 'default'],
   echo: [false],
   add_generation_prompt: [true],
@@ -23,7 +19,6 @@ export const CHAT_NEUTRAL_VALUES: NeutralValues = {
   add_special_tokens: [false],
 };
 
-export const NEUTRAL_FORMAT = { type: 'text' };
 /** OpenAI's default. */
 export const NEUTRAL_VERBOSITY = 'medium';
 export const NO_REASONING = 'none';

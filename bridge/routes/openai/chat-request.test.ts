@@ -103,6 +103,48 @@ it('tells a template of a model that reasons not to, unless the request says oth
   });
 });
 
+const SCHEMA = { type: 'object', properties: { a: { type: 'integer' } } };
+
+it.each([
+  [{ response_format: { type: 'json_object' } }, { type: 'json_object' }],
+  [
+    { response_format: { type: 'json_schema', json_schema: { name: 'n', strict: true, schema: SCHEMA } } },
+    { type: 'json_schema', schema: SCHEMA },
+  ],
+  [{ structured_outputs: { json: SCHEMA } }, { type: 'json_schema', schema: SCHEMA }],
+  [{ structured_outputs: { json: JSON.stringify(SCHEMA) } }, { type: 'json_schema', schema: SCHEMA }],
+  [{ structured_outputs: { json_object: true, regex: null } }, { type: 'json_object' }],
+  [{ structured_outputs: { choice: ['a', 'b'] } }, { type: 'choice', choices: ['a', 'b'] }],
+  [{ structured_outputs: { regex: 'a+' } }, { type: 'regex', pattern: 'a+' }],
+  [{ structured_outputs: { grammar: 'root ::= "a"' } }, { type: 'grammar', grammar: 'root ::= "a"' }],
+  [
+    { structured_outputs: { structural_tag: '{"type":"structural_tag","format":{"type":"any_text"}}' } },
+    { type: 'structural_tag', format: { type: 'any_text' } },
+  ],
+  [
+    { response_format: { type: 'text' }, structured_outputs: { choice: ['a'] } },
+    { type: 'choice', choices: ['a'] },
+  ],
+])("reads OpenAI's and vLLM's shapes of an answer: %o", (given, responseFormat) => {
+  expect(read(given).options).toEqual({ responseFormat });
+});
+
+it('reads tools, and which of them may be called', () => {
+  const tools = [
+    { type: 'function', function: { name: 'add', description: 'Adds.', parameters: SCHEMA, strict: true } },
+    { type: 'function', function: { name: 'now' } },
+  ];
+  const own = [{ name: 'add', description: 'Adds.', parameters: SCHEMA }, { name: 'now' }];
+  expect(read({ tools }).options).toEqual({ tools: own });
+  expect(read({ tools, tool_choice: 'required', parallel_tool_calls: false }).options).toEqual({
+    tools: own,
+    toolChoice: 'required',
+    parallelToolCalls: false,
+  });
+  const named = { type: 'function', function: { name: 'now' } };
+  expect(read({ tools, tool_choice: named }).options).toEqual({ tools: own, toolChoice: { name: 'now' } });
+});
+
 describe('a value that asks for nothing', () => {
   it.each([
     { response_format: { type: 'text' } },
@@ -128,10 +170,42 @@ describe('a value that asks for nothing', () => {
 });
 
 it.each<readonly [object, string, RegExp]>([
-  [{ response_format: { type: 'json_object' } }, 'response_format', /or pass \{"type":"text"\}/],
-  [{ response_format: { type: 'json_schema', json_schema: {} } }, 'response_format', /isn't supported here/],
-  [{ tools: [{ type: 'function' }] }, 'tools', /`tools` isn't supported here: leave it out, or pass \[\]/],
-  [{ tool_choice: 'required' }, 'tool_choice', /or pass "none" or "auto"/],
+  [
+    { response_format: { type: 'xml' } },
+    'response_format.type',
+    /text, json_object, json_schema or structural_tag/,
+  ],
+  [
+    { response_format: { type: 'json_schema', json_schema: {} } },
+    'response_format.json_schema.schema',
+    /a JSON Schema/,
+  ],
+  [
+    { response_format: { type: 'json_object' }, structured_outputs: { choice: ['a'] } },
+    'structured_outputs',
+    /two shapes of one answer/,
+  ],
+  [{ structured_outputs: { choice: ['a'], regex: 'b' } }, 'structured_outputs', /pass one of them/],
+  [{ structured_outputs: {} }, 'structured_outputs', /with one of json, json_object, choice, regex/],
+  [
+    { structured_outputs: { whitespace_pattern: 'a' } },
+    'structured_outputs.whitespace_pattern',
+    /Unknown option/,
+  ],
+  [{ structured_outputs: { json: '{' } }, 'structured_outputs.json', /to be JSON/],
+  [{ structured_outputs: { choice: [1] } }, 'structured_outputs.choice', /a list of strings/],
+  [{ structured_outputs: { structural_tag: 7 } }, 'structured_outputs.structural_tag', /a structural tag/],
+  [{ guided_json: {} }, 'guided_json', /pass `structured_outputs: \{"json": …\}`/],
+  [{ tools: 'a' }, 'tools', /a list of tools/],
+  [{ tools: [{ type: 'web_search' }] }, 'tools[0].type', /to be function, got `web_search`/],
+  [{ tools: [{ type: 'function' }] }, 'tools[0].function', /an object with a `name`/],
+  [
+    { tools: [{ type: 'function', function: { parameters: {} } }] },
+    'tools[0].function.name',
+    /got `nothing`/,
+  ],
+  [{ tool_choice: 'any' }, 'tool_choice', /auto, none, required, or a function/],
+  [{ parallel_tool_calls: 1 }, 'parallel_tool_calls', /true or false/],
   [{ reasoning_effort: 'high' }, 'reasoning_effort', /leave it out, or pass "none"/],
   [{ verbosity: 'low' }, 'verbosity', /leave it out, or pass "medium"/],
   [{ functions: [{ name: 'f' }] }, 'functions', /or pass \[\]/],

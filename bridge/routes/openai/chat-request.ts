@@ -5,7 +5,6 @@ import { readMessages } from './chat-messages.ts';
 import {
   CHAT_NEUTRAL_VALUES,
   chatNamesWith,
-  NEUTRAL_FORMAT,
   NEUTRAL_VERBOSITY,
   NO_REASONING,
   withoutReasoning,
@@ -18,10 +17,11 @@ import {
   type GenerationRequest,
   type NeutralValues,
 } from './generation-request.ts';
+import { FORMAT_FIELDS, readAskedFormat } from './response-format.ts';
+import { readTools, TOOL_FIELDS, TOOL_NAMES } from './tools.ts';
 
 const NEUTRAL_VALUES: NeutralValues = {
   ...CHAT_NEUTRAL_VALUES,
-  response_format: [NEUTRAL_FORMAT],
   modalities: [['text']],
   functions: [[]],
   function_call: ['none', 'auto'],
@@ -54,7 +54,7 @@ export function readChatRequest(body: unknown): GenerationRequest {
   const fields = readKnownFields(body, {
     names: NAMES,
     neutral: NEUTRAL_VALUES,
-    others: ['messages', ...Object.keys(OWN_FIELDS.entries)],
+    others: ['messages', ...FORMAT_FIELDS, ...TOOL_FIELDS, ...Object.keys(OWN_FIELDS.entries)],
   });
   const own = parseFields(OWN_FIELDS, fields);
   checkLimits(own);
@@ -62,13 +62,19 @@ export function readChatRequest(body: unknown): GenerationRequest {
   const isOlder = own.max_tokens !== undefined && own.max_completion_tokens === undefined;
   const names = isOlder ? OLDER_NAMES : NAMES;
   const { logprobs: numLogprobs = 0, ...others } = readOptions(fields, names);
-  const options = { ...others, ...(own.logprobs && { logprobs: numLogprobs }) };
+  const { name: formatName, format } = readAskedFormat(fields);
+  const options = {
+    ...others,
+    ...(own.logprobs && { logprobs: numLogprobs }),
+    ...(format && { responseFormat: format }),
+    ...readTools(fields, false),
+  };
   return {
     ...readSharedFields(fields),
     prompts: [readMessages(fields['messages'])],
     options: fields['reasoning_effort'] === undefined ? options : withoutReasoning(options),
     hasPromptLogprobs: false,
-    names,
+    names: new Map([...names, ...TOOL_NAMES, ['responseFormat', formatName]]),
   };
 }
 

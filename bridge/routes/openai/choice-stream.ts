@@ -8,21 +8,28 @@ import type {
 import type { NamedToken, TokenTexts } from './token-texts.ts';
 import { numTokensIn, toUsage, type Usage } from './usage.ts';
 
+export type ChunkText = Pick<GenerationChunk, 'text' | 'parts'>;
+
 /** How an endpoint writes generated text. */
 export interface TextFormat<Content extends object> {
   /** The fields that a stream sends for a choice before its first token, if any. */
   readonly opening?: Content;
-  /** The fields with a part of a choice's text, in a stream. */
-  pieceOf(text: string): Content;
+  /** The fields of each piece that a stream sends for a chunk; none for a chunk without text. */
+  piecesOf(chunk: ChunkText): readonly Content[];
+  /** A piece without text. */
+  readonly empty: Content;
   /** @param startOffset Length of the tokens of the choice before these. */
   logprobsOf(tokens: readonly NamedToken[], startOffset: number): object;
 }
+
+/** Null where the text goes on. */
+type ApiFinishReason = FinishReason | 'tool_calls' | null;
 
 /** A part of a choice, as a stream sends it. */
 type ChoicePart<Content extends object> = Content & {
   readonly index: number;
   readonly logprobs: object | null;
-  readonly finish_reason: FinishReason | null;
+  readonly finish_reason: ApiFinishReason;
 };
 
 /** A part of a choice, with the choice's usage so far. */
@@ -43,7 +50,7 @@ interface ChoiceStreamOptions<Content extends object> {
 export class ChoiceStream<Content extends object> {
   readonly #given: ChoiceStreamOptions<Content>;
   /** Tokens read of each choice, and characters of those with logprobs. An echoed prompt does not count. */
-  #read: { numTokens: number; numCharacters: number }[] = [];
+  #read: { numTokens: number; numCharacters: number; hasCalls: boolean }[] = [];
   /** Choices that have no token yet. They wait for the first one: with it the prompt's length is known. */
   #held: ChoicePart<Content>[] = [];
   #numPromptTokens = 0;
@@ -64,34 +71,42 @@ export class ChoiceStream<Content extends object> {
    * @throws HttpError if another model serves by now.
    */
   async read(chunk: GenerationChunk, modelId: string | undefined): Promise<readonly Piece<Content>[]> {
-    const { index, text, finishReason, promptLogprobs } = chunk;
+    const { index, finishReason, promptLogprobs } = chunk;
     const { format, options, tokenTexts } = this.#given;
     const isFirst = !this.#read[index];
     const isPrompt = options.echo && isFirst;
-    const read = (this.#read[index] ??= { numTokens: 0, numCharacters: 0 });
+    const read = (this.#read[index] ??= { numTokens: 0, numCharacters: 0, hasCalls: false });
+    read.hasCalls ||= chunk.parts?.some(({ type }) => type === 'tool-call') ?? false;
     if (isFirst && format.opening) this.#held.push(this.#choiceOf(index, format.opening));
     this.#numPromptTokens = chunk.numPromptTokens ?? promptLogprobs?.length ?? this.#numPromptTokens;
     if (!isPrompt) read.numTokens += numTokensIn(chunk);
     const scored = scoredTokensOf(chunk, options);
-    if (text === '' && !scored && !finishReason) return [];
-    const choice = this.#choiceOf(index, format.pieceOf(text), finishReason);
+    const contents = format.piecesOf(chunk);
+    if (contents.length === 0 && !scored && !finishReason) return [];
+    const choices = (contents.length > 0 ? contents : [format.empty]).map((content, at) =>
+      this.#choiceOf(index, content, at < contents.length - 1 ? null : endOf(finishReason, read.hasCalls)),
+    );
     if (modelId === undefined || (isPrompt && !scored)) {
-      this.#held.push(choice);
+      this.#held.push(...choices);
       return [];
     }
     const used = toUsage(this.#numPromptTokens, read.numTokens);
     const tokens = scored && (await tokenTexts.name(scored, modelId));
     const logprobs = tokens ? format.logprobsOf(tokens, read.numCharacters) : null;
     for (const token of tokens ?? []) read.numCharacters += token.text.length;
-    return [...this.#releaseHeld(), { choice: { ...choice, logprobs }, used }];
+    const pieces = choices.map((choice, at) => ({
+      choice: at === 0 ? { ...choice, logprobs } : choice,
+      used,
+    }));
+    return [...this.#releaseHeld(), ...pieces];
   }
 
-  #choiceOf(index: number, content: Content, finishReason?: FinishReason): ChoicePart<Content> {
+  #choiceOf(index: number, content: Content, end: ApiFinishReason = null): ChoicePart<Content> {
     return {
       index: this.#given.firstIndex + index,
       ...content,
       logprobs: null,
-      finish_reason: finishReason ?? null,
+      finish_reason: end,
     };
   }
 
@@ -99,6 +114,11 @@ export class ChoiceStream<Content extends object> {
     const used = toUsage(this.#numPromptTokens, 0);
     return this.#held.splice(0).map((choice) => ({ choice, used }));
   }
+}
+
+/** The reason of an end in OpenAI's terms; null where the text goes on. */
+export function endOf(finishReason: FinishReason | undefined, hasCalls: boolean): ApiFinishReason {
+  return finishReason === 'stop' && hasCalls ? 'tool_calls' : (finishReason ?? null);
 }
 
 /** The tokens of a choice's text with their logprobs, those of an echoed prompt first. Undefined if none were asked for. */

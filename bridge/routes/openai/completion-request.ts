@@ -11,6 +11,7 @@ import {
   type NeutralValues,
   type OptionNames,
 } from './generation-request.ts';
+import { FORMAT_FIELDS, readAskedFormat } from './response-format.ts';
 
 type TextPrompt = string | readonly number[];
 
@@ -36,7 +37,7 @@ export function readCompletionRequest(body: unknown): GenerationRequest {
   const fields = readKnownFields(body, {
     names: NAMES,
     neutral: NEUTRAL_VALUES,
-    others: ['prompt', ...Object.keys(OWN_FIELDS.entries)],
+    others: ['prompt', ...FORMAT_FIELDS, ...Object.keys(OWN_FIELDS.entries)],
   });
   const shared = readSharedFields(fields);
   checkBestOf(parseFields(OWN_FIELDS, fields).best_of, shared.numChoicesPerPrompt);
@@ -48,17 +49,19 @@ export function readCompletionRequest(body: unknown): GenerationRequest {
     );
   const options = readOptions(fields, NAMES);
   const { echo, logprobs, promptLogprobs } = options;
+  const { name: formatName, format } = readAskedFormat(fields);
   return {
     ...shared,
     prompts: readPrompts(fields['prompt']),
     options: {
       maxNewTokens: DEFAULT_MAX_TOKENS,
       ...options,
+      ...(format && { responseFormat: format }),
       // An echo with logprobs has the prompt's logprobs too.
       ...(echo && logprobs !== undefined && { promptLogprobs: promptLogprobs ?? logprobs }),
     },
     hasPromptLogprobs,
-    names: NAMES,
+    names: new Map([...NAMES, ['responseFormat', formatName]]),
   };
 }
 

@@ -1,6 +1,6 @@
 import * as v from 'valibot';
 
-import { InvalidOptionError, shown } from '../../../src/batching/errors.ts';
+import { InvalidOptionError, ResponseFormatUnsupportedError, shown } from '../../../src/batching/errors.ts';
 import type { GenerationOptions, OptionName } from '../../../src/batching/generation/options.ts';
 import type { Prompt } from '../../../src/client/handles.ts';
 import { isRecord } from '../../../src/platform/is-record.ts';
@@ -76,9 +76,23 @@ export function readKnownFields(body: unknown, { names, neutral, others }: OwnFi
   const accepted = { ...NEUTRAL_VALUES, ...neutral };
   const shared = Object.keys(SHARED_FIELDS.entries);
   const known = new Set([...others, ...names.values(), ...shared, ...Object.keys(accepted)]);
-  const fields = readFields(withoutNulls(readFields(body)), [...known]);
+  const given = withoutNulls(readFields(body));
+  checkRemoved(given);
+  const fields = readFields(given, [...known]);
   checkNeutral(fields, accepted);
   return fields;
+}
+
+/** vLLM's older fields, which it has removed. */
+const REMOVED = /^guided_(json|regex|choice|grammar)$/;
+
+function checkRemoved(fields: Fields): void {
+  for (const name of Object.keys(fields)) {
+    const [, field] = REMOVED.exec(name) ?? [];
+    if (field === undefined) continue;
+    const now = `structured_outputs: {"${field}": …}`;
+    throw HttpError.invalid(name, `\`${name}\` is gone, as in vLLM 0.12: pass \`${now}\`.`, 'UNKNOWN_OPTION');
+  }
 }
 
 /** @throws HttpError 400. */
@@ -127,11 +141,17 @@ export function inApiNames(error: unknown, { input, names }: RequestNames): unkn
   const { code, message } = error;
   if (code === 'PROMPT_TOO_LONG') return HttpError.invalid(input, message, 'context_length_exceeded');
   if (code === 'CHAT_TEMPLATE_FAILED') return HttpError.invalid(input, message, code);
-  if (!(error instanceof InvalidOptionError)) return error;
-  const { param: ours } = error;
-  const theirs = [...names].find(([name]) => name === ours)?.[1];
+  if (!(error instanceof InvalidOptionError || error instanceof ResponseFormatUnsupportedError)) return error;
+  const [ours] = (error.param ?? '').split('.', 1);
+  const theirs =
+    ours === 'prompt' && input !== 'prompt' ? input : [...names].find(([name]) => name === ours)?.[1];
   if (theirs === undefined) return error;
-  return HttpError.invalid(theirs, message.replace(`\`${ours}`, `\`${theirs}`));
+  return HttpError.invalid(theirs, inSnakeCase(message.replace(`\`${ours}`, `\`${theirs}`)), error.code);
+}
+
+/** The fields of a message. */
+function inSnakeCase(message: string): string {
+  return message.replace('.toolCalls', '.tool_calls').replace('.toolCallId', '.tool_call_id');
 }
 
 function checkNeutral(fields: Fields, neutral: NeutralValues, prefix = ''): void {

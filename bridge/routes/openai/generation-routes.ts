@@ -6,6 +6,7 @@ import { Answer, type AnswerFormat } from './answer.ts';
 import { readChatRequest } from './chat-request.ts';
 import { readCompletionRequest } from './completion-request.ts';
 import { inApiNames, type GenerationRequest } from './generation-request.ts';
+import { chatMessageOf, deltaOf, partsOf } from './chat-answer.ts';
 import type { AskedGeneration } from './generation.ts';
 import { chatLogprobs, completionLogprobs } from './logprobs.ts';
 import { ResponseAnswer } from './response-answer.ts';
@@ -19,7 +20,8 @@ export function completionsRoute(serve: TabserveClient): Route {
     object: 'text_completion',
     chunkObject: 'text_completion',
     textOf: ({ text, generatedText }, { options }) => ({ text: options.echo ? text : generatedText }),
-    pieceOf: (text) => ({ text }),
+    piecesOf: ({ text }) => (text === '' ? [] : [{ text }]),
+    empty: { text: '' },
     logprobsOf: completionLogprobs,
   };
   return generationRoute(
@@ -38,10 +40,9 @@ export function chatCompletionsRoute(serve: TabserveClient): Route {
     object: 'chat.completion',
     chunkObject: 'chat.completion.chunk',
     opening: { delta: { role: 'assistant', content: '' } },
-    textOf: ({ generatedText }) => ({
-      message: { role: 'assistant', content: generatedText, refusal: null },
-    }),
-    pieceOf: (text) => ({ delta: text === '' ? {} : { content: text } }),
+    textOf: (choice) => ({ message: chatMessageOf(choice) }),
+    piecesOf: (chunk) => partsOf(chunk).map((part) => ({ delta: deltaOf(part) })),
+    empty: { delta: {} },
     logprobsOf: chatLogprobs,
   };
   return generationRoute(

@@ -1,63 +1,69 @@
+import type { AnswerPart } from '../../../src/client/index.ts';
 import type { GenerationResult } from '../../../src/protocol/generation.ts';
 import { EventStream } from '../../http/event-stream.ts';
 import type { HttpError } from '../../http/http-error.ts';
+import { answerOf, partsOf } from './chat-answer.ts';
 import type { TextFormat } from './choice-stream.ts';
 import { Generation, type AskedGeneration } from './generation.ts';
 import { chatLogprobs } from './logprobs.ts';
+import { ResponseItems, type Status } from './response-items.ts';
 import type { ResponseRequest } from './response-request.ts';
 
-type Status = 'in_progress' | 'completed' | 'incomplete' | 'failed';
+interface Content {
+  readonly parts: readonly AnswerPart[];
+}
 
-const FORMAT: TextFormat<{ readonly text: string }> = {
-  pieceOf: (text) => ({ text }),
+const FORMAT: TextFormat<Content> = {
+  piecesOf: (chunk) => {
+    const parts = partsOf(chunk);
+    return parts.length > 0 ? [{ parts }] : [];
+  },
+  empty: { parts: [] },
   logprobsOf: (tokens) => chatLogprobs(tokens).content,
 };
 
-/** Where the text is in an answer: it is the only part of the only item. */
-const ITEM = { output_index: 0 };
-const PART = { ...ITEM, content_index: 0 };
-
-/** The answer to one request of the Responses API, whole or as a stream. It has one message. */
+/** The answer to one request of the Responses API, whole or as a stream. */
 export class ResponseAnswer {
   readonly #given: AskedGeneration<ResponseRequest>;
-  readonly #generation: Generation<{ readonly text: string }>;
+  readonly #generation: Generation<Content>;
   readonly #stream: EventStream;
   readonly #createdAt = secondsNow();
-  readonly #messageId: string;
   #numEvents = 0;
 
   constructor(given: AskedGeneration<ResponseRequest>) {
     this.#given = given;
     this.#generation = new Generation(given, FORMAT);
     this.#stream = new EventStream(given.exchange);
-    this.#messageId = `msg_${given.exchange.requestId}`;
   }
 
   async send(): Promise<void> {
-    const { response } = await this.#end(await this.#generation.results());
-    this.#given.exchange.sendJson(200, response);
+    const result = resultIn(await this.#generation.results());
+    const items = new ResponseItems(this.#given.exchange.requestId, () => {});
+    const logprobs = entriesOf(await this.#generation.logprobsOf(result));
+    for (const part of wholePartsOf(result)) items.push(part, part.type === 'content' ? logprobs : []);
+    this.#given.exchange.sendJson(200, this.#endOf(result, items));
   }
 
   async stream(): Promise<void> {
+    const items = new ResponseItems(this.#given.exchange.requestId, (type, fields) =>
+      this.#send(type, fields),
+    );
+    let logprobs: object[] = [];
     const results = await this.#generation.stream(
       () => this.#stream.open((error) => this.#fail(error)),
-      ({ choice: { text, logprobs } }) => {
+      ({ choice }) => {
         this.#begin();
-        if (text === '' && !logprobs) return;
-        this.#send('response.output_text.delta', {
-          item_id: this.#messageId,
-          ...PART,
-          delta: text,
-          logprobs: logprobs ?? [],
-        });
+        logprobs.push(...entriesOf(choice.logprobs));
+        for (const part of choice.parts) {
+          items.push(part, logprobs);
+          logprobs = [];
+        }
       },
     );
     this.#begin();
-    const { part, message, response } = await this.#end(results);
-    const { text, logprobs } = part;
-    this.#send('response.output_text.done', { item_id: this.#messageId, ...PART, text, logprobs });
-    this.#send('response.content_part.done', { item_id: this.#messageId, ...PART, part });
-    this.#send('response.output_item.done', { ...ITEM, item: message });
+    // Tokens behind the last text.
+    if (logprobs.length > 0) items.push({ type: 'content', text: '' }, logprobs);
+    const response = this.#endOf(resultIn(results), items);
     this.#send(`response.${response.status}`, { response });
     this.#stream.close();
   }
@@ -68,8 +74,6 @@ export class ResponseAnswer {
     const response = this.#responseOf('in_progress');
     this.#send('response.created', { response });
     this.#send('response.in_progress', { response });
-    this.#send('response.output_item.added', { ...ITEM, item: this.#messageOf('in_progress', []) });
-    this.#send('response.content_part.added', { item_id: this.#messageId, ...PART, part: partOf('', []) });
   }
 
   /** OpenAI's clients throw for the first event; others look for the second one. */
@@ -89,23 +93,14 @@ export class ResponseAnswer {
     this.#numEvents += 1;
   }
 
-  async #end([result]: readonly GenerationResult[]) {
-    if (!result) throw new Error('One prompt has one result.');
-    const { generatedText, finishReason, usage } = result;
+  #endOf({ finishReason, usage }: GenerationResult, items: ResponseItems) {
     const status = finishReason === 'length' ? 'incomplete' : 'completed';
-    const part = partOf(generatedText, (await this.#generation.logprobsOf(result)) ?? []);
-    const message = this.#messageOf(status, [part]);
-    const response = this.#responseOf(status, {
+    return this.#responseOf(status, {
       completed_at: status === 'completed' ? secondsNow() : null,
       incomplete_details: status === 'incomplete' ? { reason: 'max_output_tokens' } : null,
-      output: [message],
+      output: items.end(status),
       usage: usageOf(usage),
     });
-    return { part, message, response };
-  }
-
-  #messageOf(status: Status, content: readonly object[]) {
-    return { id: this.#messageId, type: 'message', role: 'assistant', status, content };
   }
 
   #responseOf(status: Status, rest: object = {}) {
@@ -125,7 +120,6 @@ export class ResponseAnswer {
       previous_response_id: null,
       service_tier: 'default',
       store: false,
-      tools: [],
       truncation: 'disabled',
       usage: null,
       ...rest,
@@ -133,8 +127,26 @@ export class ResponseAnswer {
   }
 }
 
-function partOf(text: string, logprobs: object) {
-  return { type: 'output_text', text, annotations: [], logprobs };
+function resultIn([result]: readonly GenerationResult[]): GenerationResult {
+  if (!result) throw new Error('One prompt has one result.');
+  return result;
+}
+
+/** The parts of a whole answer, each in one piece. */
+function wholePartsOf(result: GenerationResult): readonly AnswerPart[] {
+  const { reasoning, content, toolCalls } = answerOf(result);
+  return [
+    ...(reasoning === '' ? [] : [{ type: 'reasoning', text: reasoning } as const]),
+    ...(content === '' && toolCalls.length > 0 ? [] : [{ type: 'content', text: content } as const]),
+    ...toolCalls.flatMap(({ id, name, arguments: text }, index) => [
+      { type: 'tool-call', index, id, name } as const,
+      { type: 'tool-arguments', index, text } as const,
+    ]),
+  ];
+}
+
+function entriesOf(logprobs: object | null): readonly object[] {
+  return Array.isArray(logprobs) ? logprobs : [];
 }
 
 function usageOf({ numPromptTokens, numCachedTokens, numOutputTokens }: GenerationResult['usage']) {

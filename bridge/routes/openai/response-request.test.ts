@@ -103,15 +103,48 @@ describe('a value that asks for nothing', () => {
   });
 });
 
+it('takes a shape, tools, calls and their outputs', () => {
+  const schema = { type: 'object' };
+  const call = { type: 'function_call', call_id: 'call_1', name: 'add', arguments: '{}' };
+  const asked = read({
+    text: { format: { type: 'json_schema', name: 'n', schema } },
+    tools: [{ type: 'function', name: 'add', parameters: schema, strict: true }],
+    tool_choice: { type: 'function', name: 'add' },
+    input: [
+      { role: 'user', content: 'a' },
+      { type: 'reasoning', id: 'rs_1', summary: [] },
+      { role: 'assistant', content: 'Wait.' },
+      call,
+      { type: 'function_call_output', call_id: 'call_1', output: '5' },
+      { ...call, id: 'fc_2', status: 'completed', call_id: 'call_2' },
+    ],
+  });
+  expect(asked.options).toEqual({
+    n: 1,
+    responseFormat: { type: 'json_schema', schema },
+    tools: [{ name: 'add', parameters: schema }],
+    toolChoice: { name: 'add' },
+  });
+  const ownCall = { id: 'call_1', name: 'add', arguments: '{}' };
+  expect(asked.prompts).toEqual([
+    [
+      { role: 'user', content: 'a' },
+      { role: 'assistant', content: 'Wait.', toolCalls: [ownCall] },
+      { role: 'tool', content: '5', toolCallId: 'call_1' },
+      { role: 'assistant', content: '', toolCalls: [{ ...ownCall, id: 'call_2' }] },
+    ],
+  ]);
+});
+
 it.each<readonly [object, string, RegExp]>([
   [{ previous_response_id: 'resp_1' }, 'previous_response_id', /nothing is stored here, so send the items/],
   [{ conversation: 'conv_1' }, 'conversation', /nothing is stored here/],
   [{ prompt: { id: 'pmpt_1' } }, 'prompt', /send their text in `instructions` and `input`/],
   [{ background: true }, 'background', /or pass false/],
   [{ truncation: 'auto' }, 'truncation', /or pass "disabled"/],
-  [{ tools: [{ type: 'web_search' }] }, 'tools', /leave it out, or pass \[\]/],
-  [{ tool_choice: 'required' }, 'tool_choice', /or pass "none" or "auto"/],
-  [{ text: { format: { type: 'json_object' } } }, 'text.format', /or pass \{"type":"text"\}/],
+  [{ tools: [{ type: 'web_search' }] }, 'tools[0].type', /to be function/],
+  [{ tool_choice: { type: 'allowed_tools' } }, 'tool_choice', /or a function/],
+  [{ text: { format: { type: 'json_schema' } } }, 'text.format.schema', /a JSON Schema/],
   [{ text: { verbosity: 'low' } }, 'text.verbosity', /or pass "medium"/],
   [{ text: { voice: 'alloy' } }, 'text.voice', /the options are text\.format, text\.verbosity/],
   [{ text: 'json' }, 'text', /to be an object/],
@@ -124,7 +157,9 @@ it.each<readonly [object, string, RegExp]>([
   [{ messages: [] }, 'messages', /Unknown option/],
   [{ input: undefined }, 'input', /a text, or a list of messages/],
   [{ input: [] }, 'input', /at least one message/],
-  [{ input: [{ type: 'function_call', name: 'f' }] }, 'input[0].type', /is `function_call`: only messages/],
+  [{ input: [{ type: 'function_call', name: 'f' }] }, 'input[0]', /`call_id`, `name` and `arguments`/],
+  [{ input: [{ type: 'function_call_output', output: 'a' }] }, 'input[0].call_id', /the ID of a call/],
+  [{ input: [{ type: 'web_search_call' }] }, 'input[0].type', /is `web_search_call`: only messages, calls/],
   [{ input: [{ type: 'item_reference', id: 'msg_1' }] }, 'input[0].type', /nothing is stored here/],
   [
     { input: [{ role: 'user', content: [{ type: 'input_image', image_url: 'a' }] }] },
@@ -136,7 +171,7 @@ it.each<readonly [object, string, RegExp]>([
     'input[0].content[0]',
     /of type `input_file`/,
   ],
-  [{ input: [{ role: 'tool', content: 'a' }] }, 'input[0].role', /tools aren't supported/],
+  [{ input: [{ role: 'tool', content: 'a' }] }, 'input[0].tool_call_id', /the ID of a call/],
   [{ input: [{ role: 'user', content: 'a', name: 'ann' }] }, 'input[0].name', /isn't supported here/],
 ])('refuses by name what it does not do: %o', (given, param, message) => {
   expect(() => read(given)).toThrow(HttpError);

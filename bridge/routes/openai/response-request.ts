@@ -2,14 +2,14 @@ import * as v from 'valibot';
 
 import { shown } from '../../../src/batching/errors.ts';
 import { isRecord } from '../../../src/platform/is-record.ts';
+import type { ToolCall } from '../../../src/protocol/answers.ts';
 import type { ChatMessage } from '../../../src/protocol/chat.ts';
 import { HttpError } from '../../http/http-error.ts';
 import { readFields } from '../../http/read-body.ts';
-import { readMessages, textOf, type MessageForm } from './chat-messages.ts';
+import { readContent, readMessage, textOf, type MessageForm } from './chat-messages.ts';
 import {
   CHAT_NEUTRAL_VALUES,
   chatNamesWith,
-  NEUTRAL_FORMAT,
   NEUTRAL_VERBOSITY,
   NO_REASONING,
   withoutReasoning,
@@ -23,6 +23,8 @@ import {
   type GenerationRequest,
   type NeutralValues,
 } from './generation-request.ts';
+import { readOpenAiFormat } from './response-format.ts';
+import { readTools, TOOL_FIELDS, TOOL_NAMES } from './tools.ts';
 
 /** A request to `POST /v1/responses`. */
 export interface ResponseRequest extends GenerationRequest {
@@ -53,7 +55,7 @@ const NEUTRAL_REASONING: NeutralValues = {
   summary: SUMMARIES,
   generate_summary: SUMMARIES,
 };
-const NEUTRAL_TEXT: NeutralValues = { format: [NEUTRAL_FORMAT], verbosity: [NEUTRAL_VERBOSITY] };
+const NEUTRAL_FORMAT = { type: 'text' };
 
 const LOGPROBS = 'message.output_text.logprobs';
 
@@ -79,6 +81,7 @@ const ECHOED: readonly (readonly [name: string, missing: unknown])[] = [
   ['safety_identifier', null],
   ['temperature', null],
   ['tool_choice', 'auto'],
+  ['tools', []],
   ['top_logprobs', 0],
   ['top_p', null],
   ['user', null],
@@ -95,17 +98,25 @@ const INPUT_FORM: MessageForm = {
 export function readResponseRequest(body: unknown): ResponseRequest {
   checkRefused(readFields(body));
   const fields = readKnownFields(body, {
-    names: NAMES,
+    names: new Map([...NAMES, ...TOOL_NAMES, ['responseFormat', 'text.format']]),
     neutral: NEUTRAL_VALUES,
-    others: ['input', 'text', 'reasoning', ...Object.keys(OWN_FIELDS.entries)],
+    others: ['input', 'text', 'reasoning', ...TOOL_FIELDS, ...Object.keys(OWN_FIELDS.entries)],
   });
   const { instructions, include = [] } = parseFields(OWN_FIELDS, fields);
-  const text = readNeutralObject(fields, 'text', NEUTRAL_TEXT);
+  const format = isRecord(fields['text']) ? (fields['text']['format'] ?? NEUTRAL_FORMAT) : NEUTRAL_FORMAT;
+  const text = readNeutralObject(fields, 'text', { format: [format], verbosity: [NEUTRAL_VERBOSITY] });
+  const responseFormat = readOpenAiFormat('text.format', format);
   const reasoning = readNeutralObject(fields, 'reasoning', NEUTRAL_REASONING);
   const { logprobs: numLogprobs = 0, ...others } = readOptions(fields, NAMES);
   if (numLogprobs !== 0 && !include.includes(LOGPROBS))
     throw HttpError.invalid('top_logprobs', `\`top_logprobs\` goes with \`include: ["${LOGPROBS}"]\` alone.`);
-  const options = { ...others, n: 1, ...(include.includes(LOGPROBS) && { logprobs: numLogprobs }) };
+  const options = {
+    ...others,
+    n: 1,
+    ...(include.includes(LOGPROBS) && { logprobs: numLogprobs }),
+    ...(responseFormat && { responseFormat }),
+    ...readTools(fields, true),
+  };
   const messages = readInput(fields['input']);
   return {
     ...readSharedFields(fields),
@@ -117,7 +128,7 @@ export function readResponseRequest(body: unknown): ResponseRequest {
     names: NAMES,
     echoed: {
       ...Object.fromEntries(ECHOED.map(([name, missing]) => [name, fields[name] ?? missing])),
-      text: { format: NEUTRAL_FORMAT, ...text },
+      text: { format, ...text },
       reasoning: { effort: null, summary: null, ...reasoning },
     },
   };
@@ -134,13 +145,45 @@ function checkRefused(fields: Readonly<Record<string, unknown>>): void {
 function readInput(input: unknown): readonly ChatMessage[] {
   if (typeof input === 'string') return [{ role: 'user', content: input }];
   if (!Array.isArray(input)) throw HttpError.expected('input', 'a text, or a list of messages');
-  for (const [index, item] of input.entries()) checkItemType(`input[${index}].type`, item);
-  return readMessages(input, INPUT_FORM);
+  if (input.length === 0)
+    throw HttpError.invalid('input', 'Expected `input` to be a list of at least one message.');
+  const messages: ChatMessage[] = [];
+  for (const [index, item] of input.entries()) addItem(messages, `input[${index}]`, item);
+  return messages;
 }
 
-function checkItemType(place: string, item: unknown): void {
+/** The calls of an answer are items behind its message. */
+function addItem(messages: ChatMessage[], place: string, item: unknown): void {
   const type = isRecord(item) ? (item['type'] ?? 'message') : 'message';
-  if (type === 'message') return;
-  const reason = type === 'item_reference' ? STORES_NOTHING : 'only messages are supported here';
-  throw HttpError.invalid(place, `\`${place}\` is \`${shown(textOf(type))}\`: ${reason}.`);
+  if (type === 'message') messages.push(readMessage(place, item, INPUT_FORM));
+  else if (type === 'function_call' && isRecord(item)) {
+    const call = readCall(place, item);
+    const last = messages.at(-1);
+    const toolCalls = [...(last?.toolCalls ?? []), call];
+    if (last?.role === 'assistant') messages.splice(-1, 1, { ...last, toolCalls });
+    else messages.push({ role: 'assistant', content: '', toolCalls });
+  } else if (type === 'function_call_output' && isRecord(item)) {
+    const { call_id: id, output } = item;
+    if (typeof id !== 'string')
+      throw HttpError.expected(`${place}.call_id`, 'the ID of a call before', textOf(id));
+    const content = readContent(`${place}.output`, output, INPUT_FORM.textTypes);
+    messages.push({ role: 'tool', content, toolCallId: id });
+  } else if (type !== 'reasoning') {
+    const reason =
+      type === 'item_reference'
+        ? STORES_NOTHING
+        : 'only messages, calls of functions and their outputs are supported here';
+    throw HttpError.invalid(`${place}.type`, `\`${place}.type\` is \`${shown(textOf(type))}\`: ${reason}.`);
+  }
+}
+
+function readCall(place: string, item: Readonly<Record<string, unknown>>): ToolCall {
+  const { call_id: id, name, arguments: json } = item;
+  if (typeof id === 'string' && typeof name === 'string' && typeof json === 'string')
+    return { id, name, arguments: json };
+  throw HttpError.expected(
+    place,
+    'an object with `call_id`, `name` and `arguments`, all texts',
+    textOf(item),
+  );
 }

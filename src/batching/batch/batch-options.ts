@@ -47,6 +47,11 @@ export interface BatchOptions<Item> {
    * added to a batch with the whole list, so measuring n items reads n²/2 of them.
    */
   readonly batchSizeFn?: ((items: readonly Item[]) => number) | undefined;
+  /**
+   * How many waiting calls are taken at once and sorted by their size alone, so that a batch holds calls of like sizes. Those
+   * calls leave before any later one: fewer than `sortWindow` calls overtake a call. Integer >= 1, default 1: no sorting.
+   */
+  readonly sortWindow?: number | undefined;
   /** Default true. With false, partial batches leave only on `flush()` and `close()`. */
   readonly allowSmallBatch?: boolean | undefined;
   /**
@@ -137,6 +142,7 @@ export function resolveBatchOptions<Item>(options: BatchOptions<Item>): Resolved
     maxConcurrentBatches = 1,
     maxQueuedRequests = Infinity,
     batchSizeFn,
+    sortWindow = 1,
     allowSmallBatch = true,
     strideMs = 0,
     clock = systemClock,
@@ -149,6 +155,7 @@ export function resolveBatchOptions<Item>(options: BatchOptions<Item>): Resolved
     maxConcurrentBatches: requireCount('maxConcurrentBatches', maxConcurrentBatches),
     maxQueuedRequests: requireCountOrInfinity('maxQueuedRequests', maxQueuedRequests),
     batchSizeFn: batchSizeFn === undefined ? undefined : requireFunction('batchSizeFn', batchSizeFn),
+    sortWindow: requireCount('sortWindow', sortWindow),
     allowSmallBatch: requireBoolean('allowSmallBatch', allowSmallBatch),
     strideMs: requireDuration('strideMs', strideMs),
     clock: requireClock('clock', clock),

@@ -17,7 +17,7 @@ function createItem(name: string): Item {
 
 function createBatcher(batchSizeFn?: (items: readonly Item[]) => number) {
   const clock = new FakeClock();
-  const queue = new TurnQueue<Item, Resolve<string>>();
+  const queue = new TurnQueue<Item, Resolve<string>>(1);
   const runs: string[] = [];
   const handler = async (items: readonly Item[]) => {
     runs.push(items.map(({ id }) => id).join());

@@ -41,30 +41,4 @@ describe('what ends a sequence', () => {
   ])('is %s', async (_, request, expected) => {
     expect(await finished({ maxNewTokens: 9, ...request })).toEqual(expected);
   });
-
-  it('tells the runner which tokens may not be sampled yet, the same each time', async () => {
-    const { submit, runner } = createEngine({ runner: { nextToken: (history) => history.length } });
-    submit('a', { promptLength: 3, minTokens: 2, stopTokenIds: [9, EOS], maxNewTokens: 4 });
-    await settle();
-    const bans = runner.steps.map(({ rows }) => rows[0]?.ban);
-    expect(bans).toHaveLength(4);
-    expect(bans[0]).toEqual({ tokenIds: [EOS, 9], untilPosition: 5 });
-    expect(new Set(bans).size).toBe(1);
-  });
-
-  it('counts what was generated before it was resumed', async () => {
-    const { submit, runner } = createEngine();
-    submit('a', { promptLength: 3, resumedTokenIds: [5, 6], minTokens: 3, maxNewTokens: 4 });
-    await settle();
-    expect(runner.steps[0]?.rows[0]?.ban?.untilPosition).toBe(6);
-  });
-
-  it('bans in a step behind another what that one bans', async () => {
-    const { submit, runner } = createEngine({ runner: { isPipelined: true } });
-    submit('a', { minTokens: 5, maxNewTokens: 6 });
-    await settle();
-    const behind = runner.steps.filter((step) => step.kind === 'decode' && step.isBehind);
-    expect(behind.length).toBeGreaterThan(0);
-    expect(new Set(runner.steps.map(({ rows }) => rows[0]?.ban)).size).toBe(1);
-  });
 });

@@ -6,8 +6,17 @@ import type { Engine } from './engine.ts';
 import type { RequestEvent } from './events.ts';
 import type { Step } from './model-runner.ts';
 import type { BatchingPolicy } from './policy.ts';
-import { EOS, clientId, createEngine, nextToken, requestId, settle, tokensAlone } from './test-support.ts';
-import { GREEDY, type GenerationRequest } from './request.ts';
+import {
+  clientId,
+  createEngine,
+  EOS,
+  nextToken,
+  requestId,
+  ScriptedConstraint,
+  settle,
+  tokensAlone,
+} from './test-support.ts';
+import { GREEDY, type GenerationRequest, type TokenConstraint } from './request.ts';
 import type { RequestId } from '../ids.ts';
 
 /** Raise it for an overnight run: PROPERTY_RUNS=20000 npx vitest run src/batching/generation. */
@@ -22,8 +31,8 @@ type Action =
       readonly maxNewTokens: number;
       readonly promptLogprobs: number | undefined;
       readonly priority: number;
-      /** Whether it stops after a token that 5 divides. */
-      readonly stops: boolean;
+      /** `stops` after a token that 5 divides; `scripted` masks tokens, and forces some. */
+      readonly constrained: keyof typeof CONSTRAINTS;
       /** Output tokens that were generated before. */
       readonly numResumed: number;
     }
@@ -74,7 +83,7 @@ const action: fc.Arbitrary<Action> = fc.oneof(
       maxNewTokens: fc.oneof(fc.constant(0), { weight: 8, arbitrary: fc.integer({ min: 1, max: 20 }) }),
       promptLogprobs: fc.oneof({ weight: 3, arbitrary: fc.constant(undefined) }, fc.nat({ max: 2 })),
       priority: fc.integer({ min: -1, max: 1 }),
-      stops: fc.boolean(),
+      constrained: fc.constantFrom('none' as const, 'stops' as const, 'scripted' as const),
       numResumed: fc.oneof(fc.constant(0), fc.nat({ max: 20 })),
     }),
   },
@@ -102,6 +111,7 @@ const anyScenario: fc.Arbitrary<Scenario> = fc.record({
 
 interface Accepted {
   readonly request: GenerationRequest;
+  readonly constrained: keyof typeof CONSTRAINTS;
   /** The model's, or the policy's when it arrived. */
   readonly contextLength: number;
 }
@@ -113,6 +123,7 @@ function createReferee() {
   const decoding = new Set<RequestId>();
   let numPrefilledTokens = 0;
   let numRanBefore = 0;
+  let budgetBefore = 0;
   const check = (holds: boolean, violation: string): void => {
     if (!holds) violations.push(violation);
   };
@@ -129,15 +140,17 @@ function createReferee() {
       check(known?.length === decoding.size, `${known?.length} rows of ${decoding.size} that decode`);
       check(joining?.every((row) => !history.has(row.requestId)) ?? false, 'a row decodes that should not');
       numPrefilledTokens = 0;
+      budgetBefore = maxBatchedTokens;
       return;
     }
     if (decoding.size === 0) numPrefilledTokens = 0;
     const lengths = step.rows.map(({ tokenIds }) => tokenIds.length);
     numPrefilledTokens += lengths.length * Math.max(...lengths);
-    check(
-      numPrefilledTokens <= maxBatchedTokens,
-      `${numPrefilledTokens} tokens prefilled of ${maxBatchedTokens}`,
-    );
+    // A jump was decided under the policy of the step before.
+    const isJump = step.rows.some((row) => decoding.has(row.requestId));
+    const budget = isJump ? Math.max(maxBatchedTokens, budgetBefore) : maxBatchedTokens;
+    budgetBefore = maxBatchedTokens;
+    check(numPrefilledTokens <= budget, `${numPrefilledTokens} tokens prefilled of ${budget}`);
   }
 
   function watchEvents(events: readonly RequestEvent[]): void {
@@ -184,7 +197,8 @@ async function play(scenario: Scenario) {
   const act = async (next: Action): Promise<void> => {
     switch (next.type) {
       case 'submit': {
-        const { client, promptTokenIds, maxNewTokens, promptLogprobs, priority, stops, numResumed } = next;
+        const { client, promptTokenIds, maxNewTokens, promptLogprobs, priority, constrained, numResumed } =
+          next;
         const id = requestId(`r${accepted.length}`);
         const fresh = {
           id,
@@ -193,18 +207,17 @@ async function play(scenario: Scenario) {
           maxNewTokens,
           promptLogprobs,
           priority,
-          ...(stops && { stopsAfter }),
           sampling: GREEDY,
         };
         const { contextLength } = engine;
-        const request = {
-          ...fresh,
-          resumedTokenIds: resumable(fresh, contextLength).slice(0, numResumed),
-        };
+        const generated = await resumable({ request: fresh, contextLength, constrained });
+        const resumedTokenIds = generated.slice(0, numResumed);
+        const constraint = CONSTRAINTS[constrained](resumedTokenIds);
+        const request = { ...fresh, resumedTokenIds, ...(constraint && { constraint }) };
         const isTooLong = promptTokenIds.length > contextLength - Math.min(1, maxNewTokens);
         try {
           engine.submitAll([request]);
-          accepted.push({ request, contextLength });
+          accepted.push({ request, contextLength, constrained });
           if (isTooLong) throw new Error('It took a request that exceeds the context.');
         } catch (error) {
           const isExpected = error instanceof BackPressureError || error instanceof KvBudgetError;
@@ -251,9 +264,10 @@ describe('whatever arrives, ends, fails or is turned', () => {
         expect([...referee.history.keys()].toSorted()).toEqual(
           accepted.map(({ request }) => request.id).toSorted(),
         );
-        expect(
-          accepted.flatMap((entry) => problemsOf(entry, referee.history.get(entry.request.id) ?? [])),
-        ).toEqual([]);
+        const problems = accepted.map((entry) =>
+          problemsOf(entry, referee.history.get(entry.request.id) ?? []),
+        );
+        expect((await Promise.all(problems)).flat()).toEqual([]);
       }),
       { numRuns: NUM_RUNS },
     );
@@ -262,20 +276,35 @@ describe('whatever arrives, ends, fails or is turned', () => {
 
 const stopsAfter = (tokenId: number): boolean => tokenId !== EOS && tokenId % 5 === 0;
 
+/** Constraints that have accepted these tokens. */
+const CONSTRAINTS = {
+  none: () => undefined,
+  stops: () => ({ accept: stopsAfter }),
+  scripted: (prior) => new ScriptedConstraint(prior),
+} satisfies Record<string, (prior: readonly number[]) => TokenConstraint | undefined>;
+
+/** The tokens of a request that runs alone, and whether its constraint ends it. */
+async function alone({ request, contextLength, constrained }: Accepted) {
+  const tokenIds = await tokensAlone(request, contextLength, CONSTRAINTS[constrained]([]));
+  const constraint = CONSTRAINTS[constrained](tokenIds.slice(0, -1));
+  return { tokenIds, isStopped: tokenIds.length > 0 && (await constraint?.accept(tokenIds.at(-1) ?? EOS)) };
+}
+
 /** The tokens that a lost engine may have generated of it: all but the last, as that one ends it. */
-function resumable(request: GenerationRequest, contextLength: number): readonly number[] {
+async function resumable(entry: Accepted): Promise<readonly number[]> {
+  const { request, contextLength } = entry;
   const room = Math.min(request.maxNewTokens, contextLength - request.promptTokenIds.length);
-  const alone = tokensAlone(request, contextLength);
-  const isStopped = request.stopsAfter?.(alone.at(-1) ?? EOS) ?? false;
-  return alone.slice(0, isStopped ? -1 : Math.max(0, room - 1));
+  const { tokenIds, isStopped } = await alone(entry);
+  return tokenIds.slice(0, isStopped ? -1 : Math.max(0, room - 1));
 }
 
 /**
  * The order of events: started, prompt-scored if requested, token…, then exactly one end. The tokens equal those of the
  * request when it runs alone, or are a prefix of them.
  */
-function problemsOf({ request, contextLength }: Accepted, events: readonly RequestEvent[]): string[] {
-  const alone = tokensAlone(request, contextLength);
+async function problemsOf(entry: Accepted, events: readonly RequestEvent[]): Promise<string[]> {
+  const { request } = entry;
+  const { tokenIds, isStopped } = await alone(entry);
   const { resumedTokenIds = [] } = request;
   const streamed = events.flatMap((event) => (event.type === 'token' ? [event.tokenId] : []));
   const types = events.map((event) => event.type);
@@ -289,10 +318,9 @@ function problemsOf({ request, contextLength }: Accepted, events: readonly Reque
     ...streamed.map(() => 'token'),
     last?.type,
   ];
-  const fresh = alone.slice(resumedTokenIds.length);
+  const fresh = tokenIds.slice(resumedTokenIds.length);
   const expected = isWhole ? fresh : fresh.slice(0, streamed.length);
-  const isStopped = request.stopsAfter?.(alone.at(-1) ?? EOS) ?? false;
-  const numSampled = alone.length + (isWhole && last.finishReason === 'stop' && !isStopped ? 1 : 0);
+  const numSampled = tokenIds.length + (isWhole && last.finishReason === 'stop' && !isStopped ? 1 : 0);
   return [
     ...(isDeepStrictEqual(types, story) ? [] : [`${request.id}: ${types.join(', ')}`]),
     ...(!scored ||
@@ -304,7 +332,9 @@ function problemsOf({ request, contextLength }: Accepted, events: readonly Reque
       : [`${request.id} scored another prompt`]),
     ...(isWhole || last?.type === 'failed' ? [] : [`${request.id} does not end`]),
     ...(isDeepStrictEqual(streamed, expected) ? [] : [`${request.id} streamed other tokens than alone`]),
-    ...(!isWhole || isDeepStrictEqual(last.tokenIds, alone) ? [] : [`${request.id} ended with other tokens`]),
+    ...(!isWhole || isDeepStrictEqual(last.tokenIds, tokenIds)
+      ? []
+      : [`${request.id} ended with other tokens`]),
     ...(!isWhole || last.numOutputTokens === numSampled
       ? []
       : [`${request.id} counted ${last.numOutputTokens}`]),

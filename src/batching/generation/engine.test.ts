@@ -10,6 +10,8 @@ import { FakeClock } from '../testing/fake-clock.ts';
 import { Engine } from './engine.ts';
 import type { RequestEvent } from './events.ts';
 import { DEFAULT_POLICY, type BatchingPolicy } from './policy.ts';
+import { allowToken, emptyMask } from '../sampling/token-mask.ts';
+import { GREEDY, type TokenConstraint } from './request.ts';
 import { RuntimeLostError } from './runtime-lost-error.ts';
 import {
   createKvCacheLimits,
@@ -131,19 +133,21 @@ describe('the result', () => {
     await settle(2000);
     const finished = new Map(listener.of('finished').map((event) => [event.requestId, event]));
     for (const request of requests) {
-      expect(finished.get(request.id)?.tokenIds).toEqual(tokensAlone(request, 64));
+      expect(finished.get(request.id)?.tokenIds).toEqual(await tokensAlone(request, 64));
     }
     expect(new Set(listener.of('finished').map((event) => event.finishReason))).toEqual(
       new Set(['stop', 'length']),
     );
   });
 
-  it('fails a request alone whose stopsAfter throws: its mates and those after it go on', async () => {
+  it('fails a request alone whose constraint throws: its mates and those after it go on', async () => {
     const { engine, submit, listener } = createEngine();
     submit('a', {
       maxNewTokens: 9,
-      stopsAfter: () => {
-        throw new Error('no such stop');
+      constraint: {
+        accept: () => {
+          throw new Error('no such stop');
+        },
       },
     });
     submit('b', { maxNewTokens: 3 });
@@ -160,9 +164,9 @@ describe('the result', () => {
     expect(engine.numRunning).toBe(0);
   });
 
-  it('lets a request abort itself in its stopsAfter: it ends once', async () => {
+  it('lets a request abort itself in its constraint: it ends once', async () => {
     const { engine, submit, listener } = createEngine();
-    submit('a', { maxNewTokens: 9, stopsAfter: () => engine.abortAll([requestId('a')]) });
+    submit('a', { maxNewTokens: 9, constraint: { accept: () => engine.abortAll([requestId('a')]) } });
     submit('b', { maxNewTokens: 3 });
     await settle();
     expect(listener.log.filter((line) => line.startsWith('a'))).toEqual(['a failed AbortError']);
@@ -173,11 +177,11 @@ describe('the result', () => {
     const { submit, listener, engine, steps } = createEngine();
     const numsRunning: number[] = [];
     let numTokens = 0;
-    const stopsAfter = () => {
+    const accept = () => {
       numTokens += 1;
       return numTokens === 2;
     };
-    submit('a', { maxNewTokens: 9, stopsAfter });
+    submit('a', { maxNewTokens: 9, constraint: { accept } });
     submit('b', { maxNewTokens: 3 });
     vi.spyOn(listener, 'onStep').mockImplementation((event) => {
       RecordingListener.prototype.onStep.call(listener, event);
@@ -198,7 +202,7 @@ describe('the result', () => {
 
   it('ends with stop, not length, where its last token stops it', async () => {
     const { submit, listener } = createEngine();
-    submit('a', { maxNewTokens: 1, stopsAfter: () => true });
+    submit('a', { maxNewTokens: 1, constraint: { accept: () => true } });
     await settle();
     expect(listener.log.filter((line) => line.startsWith('a'))).toEqual([
       'a started',
@@ -210,8 +214,8 @@ describe('the result', () => {
   it('is not asked whether it stops after the end token, nor after tokens that it was resumed with', async () => {
     const { submit, listener } = createEngine({ runner: { nextToken: endAtFive } });
     const seen: number[] = [];
-    const stopsAfter = (tokenId: number): boolean => seen.push(tokenId) > 1;
-    submit('a', { promptLength: 3, resumedTokenIds: [9], maxNewTokens: 5, stopsAfter });
+    const constraint = { accept: (tokenId: number): boolean => seen.push(tokenId) > 1 };
+    submit('a', { promptLength: 3, resumedTokenIds: [9], maxNewTokens: 5, constraint });
     await settle();
     expect(seen).toEqual([7]);
     expect(listener.of('finished')).toMatchObject([
@@ -309,7 +313,7 @@ describe('a pipelined device', () => {
     for (const { id } of requests) submit(id, { maxNewTokens: 20 });
     await settle(2000);
     const tokenIds = new Map(listener.of('finished').map((event) => [event.requestId, event.tokenIds]));
-    for (const request of requests) expect(tokenIds.get(request.id)).toEqual(tokensAlone(request, 64));
+    for (const request of requests) expect(tokenIds.get(request.id)).toEqual(await tokensAlone(request, 64));
     expect(listener.of('finished').some(({ finishReason }) => finishReason === 'stop')).toBe(true);
     expect(engine.numRunning).toBe(0);
   });
@@ -317,7 +321,7 @@ describe('a pipelined device', () => {
   it('samples in vain for a row whose request stops after its token', async () => {
     const { submit, steps, runner, listener, engine } = createEngine({ runner: pipelined });
     let numTokens = 0;
-    submit('a', { maxNewTokens: 9, stopsAfter: () => (numTokens += 1) === 3 });
+    submit('a', { maxNewTokens: 9, constraint: { accept: () => (numTokens += 1) === 3 } });
     submit('b', { maxNewTokens: 6 });
     await settle();
     expect(steps().slice(2)).toEqual([
@@ -995,9 +999,103 @@ describe('rejects', () => {
   });
 });
 
-describe('a request that a lost engine has begun', () => {
+/** Forces these tokens behind this many others; all other places are free. */
+function forcing(tokenIds: readonly number[], numBefore = 1): TokenConstraint {
+  let forced: readonly number[] = [];
+  let numTokens = 0;
+  return {
+    accept: () => {
+      numTokens += 1;
+      forced = numTokens === numBefore ? tokenIds : forced.slice(1);
+      return false;
+    },
+    mask: () => {
+      const [next] = forced;
+      if (next === undefined) return undefined;
+      const mask = emptyMask(5001);
+      allowToken(mask, next);
+      return mask;
+    },
+    forced: () => forced,
+  };
+}
+
+describe('forced tokens', () => {
+  const tokenIds = [11, 12, 13, 14];
+
+  it('are computed in one pass, which samples the token behind them', async () => {
+    const { submit, steps, listener, runner } = createEngine();
+    submit('a', { maxNewTokens: 7, constraint: forcing(tokenIds) });
+    await settle();
+    expect(steps()).toEqual(['prefill a 0+3 @0 last', 'prefill a 3+5 @0 of 0 last', 'decode a']);
+    // A device that counts what it samples fills its counts anew for another object.
+    const [before, after] = runner.steps.map(({ rows }) => rows[0]?.tokenCounts);
+    expect(after).not.toBe(before);
+    expect(after?.get(14)).toBe(1);
+    const [finished] = listener.of('finished');
+    expect(finished?.tokenIds.slice(1, 5)).toEqual(tokenIds);
+    expect(finished).toMatchObject({ finishReason: 'length', numOutputTokens: 7 });
+    expect(listener.of('token').map(({ ttftMs, itlMs }) => [ttftMs, itlMs].map(Number.isFinite))).toEqual([
+      [true, false],
+      ...Array.from({ length: 6 }, () => [false, true]),
+    ]);
+  });
+
+  it('take a step each where logprobs are wanted, with the same text', async () => {
+    const { submit, steps, listener } = createEngine();
+    submit('a', { maxNewTokens: 7, constraint: forcing(tokenIds), sampling: { ...GREEDY, logprobs: 0 } });
+    submit('b', { maxNewTokens: 1, promptTokenIds: [9] });
+    await settle();
+    expect(steps().filter((step) => step.startsWith('decode'))).toHaveLength(6);
+    expect(
+      listener
+        .of('finished')
+        .find(({ requestId: id }) => id === 'a')
+        ?.tokenIds.slice(1, 5),
+    ).toEqual(tokenIds);
+  });
+
+  it('end where the text does: at a stop, and at the limit', async () => {
+    const { submit, listener } = createEngine();
+    const stopping = forcing(tokenIds);
+    const accept = (tokenId: number): boolean => stopping.accept(tokenId) === true || tokenId === 12;
+    submit('a', { maxNewTokens: 7, constraint: { ...stopping, accept } });
+    submit('b', { maxNewTokens: 4, constraint: forcing(tokenIds) });
+    await settle();
+    const ends = listener
+      .of('finished')
+      .map(({ finishReason, tokenIds: ids }) => [finishReason, ids.slice(1)]);
+    expect(ends).toEqual([
+      ['stop', [11, 12]],
+      ['length', [11, 12, 13]],
+    ]);
+  });
+
+  it('take no pass of their own where steps for many rows cost less', async () => {
+    const { submit, steps } = createEngine({ policy: { maxBatchSize: 8 } });
+    for (const name of ['a', 'b', 'c', 'd', 'e'])
+      submit(name, { maxNewTokens: 9, constraint: forcing(tokenIds, 3) });
+    await settle();
+    expect(steps().filter((step) => step.includes(' of '))).toEqual([]);
+  });
+
+  it('wait for the step that is in flight', async () => {
+    const { submit, steps, runner } = createEngine({ runner: { isPipelined: true } });
+    submit('a', { maxNewTokens: 9, constraint: forcing([...tokenIds, 15, 16], 2) });
+    await settle();
+    expect(steps()).toEqual([
+      'prefill a 0+3 @0 last',
+      'decode a',
+      'decode a, behind',
+      'prefill a 5+6 @0 of 0 last',
+    ]);
+    expect(runner.violations).toEqual([]);
+  });
+});
+
+describe('a request that a lost engine has begun', async () => {
   const whole = createRequest('a', { maxNewTokens: 12 });
-  const alone = tokensAlone(whole, 64);
+  const alone = await tokensAlone(whole, 64);
 
   it.each(alone.map((_, numResumed) => numResumed))(
     'goes on after its first %i tokens as if nothing had happened',

@@ -168,8 +168,9 @@ export class Engine {
     let current = this.#startNext();
     while (current) {
       await current.launched;
-      const behind = this.#startBehind(current.step);
-      await this.#complete(current);
+      const { promise: accepted, resolve: onAccepted } = Promise.withResolvers<void>();
+      const behind = this.#startBehind(current.step, accepted);
+      await this.#complete(current, behind === undefined, onAccepted);
       current = behind ?? this.#startNext();
     }
     this.#loop = undefined;
@@ -185,10 +186,10 @@ export class Engine {
   }
 
   /** The device computes the next step while the tokens of this one are read back. */
-  #startBehind(step: Step): StepInFlight | undefined {
+  #startBehind(step: Step, accepted: Promise<void>): StepInFlight | undefined {
     if (!this.#options.runner.isPipelined) return undefined;
     const nowMs = this.#options.clock.now();
-    const behind = this.#scheduler.scheduleBehind(step, nowMs);
+    const behind = this.#scheduler.scheduleBehind(step, accepted, nowMs);
     return behind && this.#start(behind, nowMs);
   }
 
@@ -201,22 +202,47 @@ export class Engine {
     return { step, scheduledAtMs, reason, queueLength, launched, output };
   }
 
-  async #complete(current: StepInFlight): Promise<void> {
+  /** @param mayJump Whether no other step is in flight. */
+  async #complete(current: StepInFlight, mayJump: boolean, onAccepted: () => void): Promise<void> {
     const output = await current.output;
     const endedAtMs = this.#options.clock.now();
     const progress = this.#scheduler.update(current.step, output, endedAtMs);
-    for (const each of progress) this.#checkStop(each, endedAtMs);
+    const accepting = progress.flatMap((each) => this.#accept(each, each.sampled, endedAtMs) ?? []);
+    // Without constraints there is nothing to wait for.
+    if (accepting.length > 0) await Promise.all(accepting);
+    const forcing = mayJump ? progress.filter(({ sequence }) => sequence.request.constraint?.forced) : [];
+    for (const each of forcing) await this.#jump(each, endedAtMs);
+    onAccepted();
     this.#emitStep(current, { output, progress, endedAtMs });
   }
 
-  /** Asks a request whether it stops after its new token, before another step is scheduled. */
-  #checkStop({ sequence, sampled }: Progress, nowMs: number): void {
+  /** Asks the constraint of a sequence whether it stops after its new token. Undefined if the answer is there at once. */
+  #accept({ sequence }: Progress, tokenId: number | undefined, nowMs: number): Promise<void> | undefined {
     const { finishReason, isAtEndToken, request } = sequence;
-    if (sampled === undefined || isAtEndToken || finishReason === 'abort') return;
-    try {
-      if (request.stopsAfter?.(sampled)) this.#scheduler.end(sequence, 'stop', nowMs);
-    } catch (cause) {
+    if (tokenId === undefined || isAtEndToken || finishReason === 'abort') return undefined;
+    const end = (stops: boolean | undefined): void => {
+      if (stops) this.#scheduler.end(sequence, 'stop', nowMs);
+    };
+    const fail = (cause: unknown): void => {
       this.#scheduler.end(sequence, StopConditionError.because(cause), nowMs);
+    };
+    try {
+      const stops = request.constraint?.accept(tokenId);
+      if (stops instanceof Promise) return stops.then(end, fail);
+      end(stops);
+    } catch (cause) {
+      fail(cause);
+    }
+    return undefined;
+  }
+
+  /** Appends the tokens that must follow, as if steps had sampled them. A pass computes them together. */
+  async #jump(progress: Progress, nowMs: number): Promise<void> {
+    const { sequence } = progress;
+    for (const tokenId of this.#scheduler.jumpOf(sequence)) {
+      if (sequence.finishReason) break;
+      this.#scheduler.appendForced(progress, tokenId, nowMs);
+      await this.#accept(progress, tokenId, nowMs);
     }
   }
 

@@ -197,7 +197,7 @@ class Referee {
     const step = this.#scheduler.schedule(0);
     if (!step) return false;
     this.#watch(step);
-    const behind = this.#isPipelined ? this.#scheduler.scheduleBehind(step, 0) : undefined;
+    const behind = this.#isPipelined ? this.#scheduler.scheduleBehind(step, Promise.resolve(), 0) : undefined;
     if (behind) this.#watch(behind);
     this.#answer(step);
     if (behind) this.#answer(behind);

@@ -1,8 +1,9 @@
-import type { TokenBan, TokenCounts } from '../sampling/adjust-logits.ts';
+import type { TokenCounts } from '../sampling/adjust-logits.ts';
 import type { KvCacheLimits, KvShape } from './kv-memory.ts';
 import type { KvSlot } from './kv-slots.ts';
 import type { TokenLogprobs } from '../sampling/logprobs.ts';
 import type { SamplingParams } from '../sampling/sampling-options.ts';
+import type { TokenMask } from '../sampling/token-mask.ts';
 import type { RequestId } from '../ids.ts';
 
 /** One row of a step: the tokens that one sequence feeds in. */
@@ -17,8 +18,11 @@ export interface StepRow {
   readonly sampling: SamplingParams;
   /** Token counts of the sequence, including `tokenIds`. Each step of a sequence has the same live object, to avoid copies. */
   readonly tokenCounts: TokenCounts;
-  /** The tokens that would end the text too early; the same object in each step of the sequence. */
-  readonly ban?: TokenBan;
+  /**
+   * The tokens that may be sampled; left out, or undefined, for all. A promise in a step behind another, whose token decides them:
+   * the pass runs meanwhile, and only its sampling waits. It never rejects.
+   */
+  readonly mask?: TokenMask | Promise<TokenMask | undefined>;
   /** The prompt tokens to score; left out if the step computes none, or the request asked for none. */
   readonly scoring?: PromptScoring;
 }

@@ -22,7 +22,11 @@ export function optionFromText({ type }: GenerationOption, text: string): unknow
     case 'logit-bias':
       return logitBiasFrom(text);
     case 'json-record':
+    case 'response-format':
+    case 'tools':
       return jsonFrom(text);
+    case 'tool-choice':
+      return text.startsWith('{') ? jsonFrom(text) : text;
     default:
       throw new Error(`No text for ${JSON.stringify(type satisfies never)}`);
   }

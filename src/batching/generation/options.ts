@@ -12,6 +12,8 @@ import {
   type Validate,
 } from '../validate.ts';
 import { MAX_CHOICES, TIMEOUT_RANGE } from './limits.ts';
+import { responseFormatIn } from './response-format.ts';
+import { isToolChoice, toolsIn } from './tools.ts';
 
 // The one table of generation options. Types, checks, the HTTP API, the page's form, the docs' table and the Ray
 // deployment's options come from it. The comment above an option is its meaning, in the editor and in the docs.
@@ -74,6 +76,20 @@ export const GENERATION_OPTIONS = {
       hint: 'The stream that code reads begins with the prompt; the page shows it in any case.',
     },
   },
+  /**
+   * The shape of every answer: `json_schema`, `json_object`, `choice`, `regex`, `grammar` or `structural_tag`. The text ends where
+   * nothing may follow. A shape that can't be enforced is refused with `RESPONSE_FORMAT_UNSUPPORTED`.
+   */
+  responseFormat: { type: 'response-format', maxLength: 65_536 },
+  /**
+   * Functions that the model may call. The chat template writes them into the prompt, and every call fits its tool's schema. For
+   * chats with a model whose template takes tools.
+   */
+  tools: { type: 'tools', maxItems: 128, maxLength: 16_384, default: [] },
+  /** `auto`: text or calls, as the model likes. `required`: calls alone. `{ name }`: one call of that tool. `none`: no calls. */
+  toolChoice: { type: 'tool-choice', default: 'auto' },
+  /** False allows one call in an answer. */
+  parallelToolCalls: { type: 'boolean', default: true },
   /** Variables of the model's chat template, such as `{ enable_thinking: false }`. For chats alone. */
   chatTemplateArguments: {
     type: 'json-record',
@@ -175,6 +191,12 @@ export function checkOf(option: GenerationOption): Validate<unknown> {
       return logitBiasWithin(Infinity);
     case 'json-record':
       return jsonRecordIn(option);
+    case 'response-format':
+      return responseFormatIn(option);
+    case 'tools':
+      return toolsIn(option);
+    case 'tool-choice':
+      return isToolChoice;
     default:
       throw new Error(`No check for ${JSON.stringify(option satisfies never)}`);
   }

@@ -1,4 +1,5 @@
 import { pickSampling, type SamplingParams } from '../sampling/sampling-options.ts';
+import type { TokenMask } from '../sampling/token-mask.ts';
 import { OPTION_DEFAULTS, type ResolvedGenerationOptions } from './options.ts';
 import type { ClientId, RequestId } from '../ids.ts';
 import { integerIn } from '../validate.ts';
@@ -6,7 +7,23 @@ import { integerIn } from '../validate.ts';
 /** Always the likeliest token: nothing changes which one that is. */
 export const GREEDY: SamplingParams = { ...pickSampling(OPTION_DEFAULTS), seed: 0 };
 
-type EndOptionName = 'minTokens' | 'ignoreEos' | 'stopTokenIds' | 'includeStopStrInOutput';
+type EndOptionName = 'ignoreEos' | 'stopTokenIds' | 'includeStopStrInOutput';
+
+/** What the output of one sequence may be. It follows the output token by token, and belongs to one sequence. */
+export interface TokenConstraint {
+  /**
+   * Called with each new output token in turn, before another step is scheduled: true ends the sequence after it with `stop`. A
+   * throw or a rejection fails only this sequence.
+   */
+  accept(tokenId: number): boolean | Promise<boolean>;
+  /**
+   * The tokens that may come next; undefined for all. A constraint that never restricts them leaves it out, so that no sampling
+   * waits for it. Doesn't throw.
+   */
+  readonly mask?: () => TokenMask | undefined;
+  /** The only tokens that can come next, in order: several are computed in one pass. The mask allows the first alone. */
+  readonly forced?: () => readonly number[];
+}
 
 /** One prompt to be continued, once. Options that are left out are off. */
 export interface GenerationRequest
@@ -24,11 +41,7 @@ export interface GenerationRequest
    * `maxNewTokens`, and with the prompt fewer than the context length.
    */
   readonly resumedTokenIds?: readonly number[];
-  /**
-   * Called after each step with the new output token, before the next step is scheduled: true ends the sequence after it
-   * with `stop`. A throw fails only this sequence, with `StopConditionError`.
-   */
-  readonly stopsAfter?: (tokenId: number) => boolean;
+  readonly constraint?: TokenConstraint;
   readonly sampling: SamplingParams;
 }
 

@@ -29,6 +29,12 @@ export interface Progress {
   readonly isStart: boolean;
   /** The sampled token; undefined after a prompt chunk that is not the last, and for a sequence that failed. */
   readonly sampled: number | undefined;
+  /** The token that was sampled at first here: it has a time to first token. */
+  readonly isFirstToken: boolean;
+  /** Between the last token and the sampled one. */
+  readonly itlMs: number;
+  /** The forced tokens that follow the sampled one. */
+  readonly forced: number[];
   /** The sampled token's, if requested. */
   readonly logprobs: TokenLogprobs | undefined;
   /** The whole prompt's, if this step has scored the last of it. */
@@ -137,19 +143,25 @@ export class Scheduler {
     const isHeld = policy !== 'off' && batchWaitTimeoutMs > 0 && this.numWaiting < maxBatchSize;
     this.#isTimedOut = isIdle && isHeld;
     this.#kv.beginStep();
-    const next = this.#planner.prefillBudget > 0 ? this.#admission.nextToPrefill(nowMs) : undefined;
-    const step = next ? this.#planner.planPrefill(next, nowMs) : this.#planner.planDecode(nowMs);
+    const step = this.#planner.planJump() ?? this.#planNext(nowMs);
     if (step) this.#begin(step, nowMs);
     return step;
+  }
+
+  #planNext(nowMs: number): Step | undefined {
+    const next = this.#planner.prefillBudget > 0 ? this.#admission.nextToPrefill(nowMs) : undefined;
+    return next ? this.#planner.planPrefill(next, nowMs) : this.#planner.planDecode(nowMs);
   }
 
   /**
    * The decode step that can follow this one before its tokens are known. Undefined if the tokens or the waiting requests
    * might change the rows. A row may still end by an unforeseen token: `update` then drops what the later step samples
    * for it.
+   *
+   * @param accepted Resolves when the constraints have accepted the tokens of this step.
    */
-  scheduleBehind(step: Step, nowMs: number): DecodeStep | undefined {
-    const behind = this.#planner.planBehind(step, nowMs);
+  scheduleBehind(step: Step, accepted: Promise<void>, nowMs: number): DecodeStep | undefined {
+    const behind = this.#planner.planBehind(step, accepted, nowMs);
     if (!behind) return undefined;
     this.#isTimedOut = false;
     this.#begin(behind, nowMs);
@@ -178,8 +190,23 @@ export class Scheduler {
       else if (sequence.isPromptAll) sequence.endAfterPrompt(nowMs);
       if (sequence.finishReason) this.#release(sequence, nowMs);
       const sampled = entry instanceof Error ? undefined : entry;
-      return [{ sequence, isStart, sampled, logprobs: output.logprobs?.[index], promptLogprobs }];
+      const { itlMs, numSampledTokens } = sequence;
+      const isFirstToken = numSampledTokens === 1;
+      const logprobs = output.logprobs?.[index];
+      return [{ sequence, isStart, sampled, isFirstToken, itlMs, forced: [], logprobs, promptLogprobs }];
     });
+  }
+
+  /** The forced tokens that the sequence is to take at once. Call it while no step is in flight. */
+  jumpOf(sequence: Sequence): readonly number[] {
+    return this.#state.get(sequence.id) === sequence ? this.#planner.jumpOf(sequence) : [];
+  }
+
+  /** Adds a forced token to a sequence that `update` has returned, and that has not ended. */
+  appendForced({ sequence, forced }: Progress, tokenId: number, nowMs: number): void {
+    sequence.appendForced(tokenId, nowMs, this.#state.limits);
+    if (!sequence.isAtEndToken) forced.push(tokenId);
+    if (sequence.finishReason) this.#release(sequence, nowMs);
   }
 
   /** Ends a sequence that `update` has returned. The reason replaces an earlier one, except `abort`. */

@@ -1,4 +1,4 @@
-import type { TokenBan, TokenCounts } from '../sampling/adjust-logits.ts';
+import type { TokenCounts } from '../sampling/adjust-logits.ts';
 import type { PromptTokenLogprobs, TokenLogprobs } from '../sampling/logprobs.ts';
 import { HashedTokens } from './hashed-tokens.ts';
 import type { KvSlot } from './kv-slots.ts';
@@ -41,7 +41,6 @@ export class Sequence {
   #lastTokenAtMs = 0;
   #slot: KvSlot | undefined;
   #tokenCounts: Map<number, number> | undefined;
-  #ban: TokenBan | undefined;
   /** One entry per prompt token computed so far; the first has no logprob. */
   readonly #promptLogprobs: PromptTokenLogprobs[];
 
@@ -128,23 +127,20 @@ export class Sequence {
     this.numComputedTokens = numTokens;
   }
 
-  /** The tokens that must not end it yet. Undefined without a minimum length. Each call returns the same object. */
-  banIn({ eosTokenIds }: SequenceLimits): TokenBan | undefined {
-    const { minTokens = 0, stopTokenIds = [] } = this.request;
-    if (minTokens === 0) return undefined;
-    this.#ban ??= {
-      tokenIds: [...new Set([...eosTokenIds, ...stopTokenIds])],
-      untilPosition: this.numPromptTokens + minTokens,
-    };
-    return this.#ban;
+  /** See `TokenConstraint.forced`. None if the logprobs of each token are wanted, which take a step each. */
+  get forcedTokenIds(): readonly number[] {
+    const { constraint, sampling } = this.request;
+    return (sampling.logprobs === undefined && constraint?.forced?.()) || [];
   }
 
-  /** The tokens that it feeds into its next step: at most `budget` tokens of its prefill, or its last sampled token. */
+  /** Tokens that have no K/V yet. A decode step computes one. */
+  get numUncomputedTokens(): number {
+    return this.tokens.length - this.numComputedTokens;
+  }
+
+  /** The tokens that it feeds into its next step, at most this many. */
   nextTokenIds(budget: number): readonly number[] {
-    const start = this.numComputedTokens;
-    return start < this.numPrefillTokens
-      ? this.tokens.slice(start, Math.min(start + budget, this.numPrefillTokens))
-      : this.tokens.slice(-1);
+    return this.tokens.slice(this.numComputedTokens, this.numComputedTokens + budget);
   }
 
   /** The prompt tokens that its next step scores when it feeds in this many tokens; undefined if there are none. */
@@ -167,6 +163,12 @@ export class Sequence {
   endAfterPrompt(nowMs: number): void {
     this.ttftMs = nowMs - this.arrivedAtMs;
     this.finish('length');
+  }
+
+  /** Adds a token that no step has sampled. The runner, which counts what it samples, has to begin its counts anew. */
+  appendForced(tokenId: number, nowMs: number, limits: SequenceLimits): void {
+    this.append(tokenId, nowMs, limits);
+    this.#tokenCounts = undefined;
   }
 
   /** Adds the sampled token, which may be its last. */

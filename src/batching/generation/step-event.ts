@@ -41,7 +41,7 @@ export function stepEventOf(
 
 /** The events of one request in a step: started, prompt-scored, token, then finished or failed. */
 function requestEventsOf(progress: Progress, nowMs: number): readonly RequestEvent[] {
-  const { sequence, isStart, sampled, promptLogprobs } = progress;
+  const { sequence, isStart, sampled, forced, promptLogprobs } = progress;
   const { id: requestId, finishReason, error, isAtEndToken } = sequence;
   const events: RequestEvent[] = [];
   // Its end was reported when it was aborted.
@@ -52,7 +52,9 @@ function requestEventsOf(progress: Progress, nowMs: number): readonly RequestEve
     return events;
   }
   if (promptLogprobs) events.push({ type: 'prompt-scored', requestId, logprobs: promptLogprobs });
-  if (sampled !== undefined && !isAtEndToken) events.push(tokenEventOf(progress, sampled));
+  if (sampled !== undefined && (!isAtEndToken || forced.length > 0))
+    events.push(tokenEventOf(progress, sampled));
+  for (const tokenId of forced) events.push({ type: 'token', requestId, tokenId, itlMs: 0 });
   if (finishReason === 'stop' || finishReason === 'length')
     events.push(finishedEventOf(sequence, finishReason, nowMs));
   return events;
@@ -62,9 +64,9 @@ function startedEventOf({ id, queueWaitMs, numPrefillTokens, numReusedTokens }: 
   return { type: 'started', requestId: id, queueWaitMs, numPrefillTokens, numReusedTokens };
 }
 
-function tokenEventOf({ sequence, logprobs }: Progress, tokenId: number): RequestEvent {
-  const { id: requestId, numSampledTokens, ttftMs, itlMs } = sequence;
-  const latency = numSampledTokens === 1 ? { ttftMs } : { itlMs };
+function tokenEventOf({ sequence, isFirstToken, itlMs, logprobs }: Progress, tokenId: number): RequestEvent {
+  const { id: requestId, ttftMs } = sequence;
+  const latency = isFirstToken ? { ttftMs } : { itlMs };
   return { type: 'token', requestId, tokenId, ...(logprobs && { logprobs }), ...latency };
 }
 

@@ -3,7 +3,7 @@ import type { KvPlanner } from './kv-planner.ts';
 import type { DecodeStep, PrefillStep, SlotTransfer, Step, StepRow } from './model-runner.ts';
 import type { PrefillPace } from './prefill-pace.ts';
 import type { SchedulerState } from './scheduler-state.ts';
-import type { Sequence, SequenceLimits } from './sequence.ts';
+import { finalLengthOf, type Sequence } from './sequence.ts';
 
 export interface PrefillLimits {
   /** Prompts that one prefill step may compute together. */
@@ -11,6 +11,9 @@ export interface PrefillLimits {
   /** Prompt tokens that one step may score. */
   readonly maxScoredTokens: number;
 }
+
+/** One token takes a step in any case. */
+const FEWEST_JUMPED_TOKENS = 2;
 
 /** Composes the next step: which rows it has, and what is copied before it. */
 export class StepPlanner {
@@ -49,20 +52,66 @@ export class StepPlanner {
   }
 
   /** See `Scheduler.scheduleBehind`. */
-  planBehind(step: Step, nowMs: number): DecodeStep | undefined {
+  planBehind(step: Step, accepted: Promise<void>, nowMs: number): DecodeStep | undefined {
     const { numRunning, limits } = this.#state;
     if (step.kind !== 'decode' || numRunning !== step.rows.length) return undefined;
     if (this.#admission.waiting.length > 0 && this.#admission.numPlaces(nowMs) > 0) return undefined;
     const goesOn = (row: StepRow): boolean => {
       const sequence = this.#state.get(row.requestId);
-      return sequence?.numComputedTokens === row.startPosition && !sequence.isLastToken(limits);
+      if (sequence?.numComputedTokens !== row.startPosition || sequence.isLastToken(limits)) return false;
+      // The token in flight is the first of these.
+      return !this.#isWorthJumping(sequence.forcedTokenIds.length - 1);
     };
     if (!step.rows.every(goesOn)) return undefined;
     this.#numPrefilledTokens = 0;
-    const rows = step.rows.map((row) => ({ ...row, tokenIds: [], startPosition: row.startPosition + 1 }));
+    const rows = step.rows.map((row) => this.#rowBehind(row, accepted));
     const length = 2 + Math.max(...step.rows.map(({ startPosition }) => startPosition));
     this.#kv.makeRoom({ length });
     return { kind: 'decode', isBehind: true, kvShape: this.#kv.reserve({ length }), transfers: [], rows };
+  }
+
+  /** Its tokens are known when the constraints have accepted those of the step before. */
+  #rowBehind({ mask: _before, ...row }: StepRow, accepted: Promise<void>): StepRow {
+    const sequence = this.#state.get(row.requestId);
+    const constraint = sequence?.request.constraint;
+    const mask = constraint?.mask && accepted.then(() => constraint.mask?.());
+    return { ...row, tokenIds: [], startPosition: row.startPosition + 1, ...(mask && { mask }) };
+  }
+
+  /** The forced tokens that the sequence takes without a step for each; none where the steps cost no more. */
+  jumpOf(sequence: Sequence): readonly number[] {
+    const { decoding, prefilling, limits } = this.#state;
+    // The pass takes the staging row, which a prompt may be using.
+    if (!sequence.isInSlot || prefilling.some(({ numComputedTokens }) => numComputedTokens > 0)) return [];
+    const room = finalLengthOf(sequence.request, limits.contextLength) - sequence.tokens.length - 1;
+    const pending = decoding.filter(({ numUncomputedTokens }) => numUncomputedTokens > 1);
+    const numPending = pending.reduce((sum, { numUncomputedTokens }) => sum + numUncomputedTokens, 0);
+    const budget = this.prefillBudget - numPending - 1;
+    const tokenIds = sequence.forcedTokenIds.slice(0, Math.max(0, Math.min(room, budget)));
+    return this.#isWorthJumping(tokenIds.length) ? tokenIds : [];
+  }
+
+  /** Each row that jumps takes a pass of its own, in which the others wait. */
+  #isWorthJumping(numTokens: number): boolean {
+    return numTokens >= Math.max(FEWEST_JUMPED_TOKENS, this.#state.numRunning);
+  }
+
+  /** Computes the tokens that a sequence has jumped over, behind its K/V; undefined if none has. */
+  planJump(): PrefillStep | undefined {
+    const { decoding } = this.#state;
+    const sequence = decoding.find(({ numUncomputedTokens }) => numUncomputedTokens > 1);
+    if (!sequence) return undefined;
+    const { length } = sequence.tokens;
+    const row = rowOf(sequence, length);
+    this.#numPrefilledTokens = this.#numDelaying + row.tokenIds.length;
+    return {
+      kind: 'prefill',
+      kvShape: this.#kv.reserve({ length }),
+      transfers: [],
+      rows: [row],
+      isLastChunk: true,
+      reusedSlot: sequence.slot,
+    };
   }
 
   planPrefill(first: Sequence, nowMs: number): PrefillStep {
@@ -76,7 +125,7 @@ export class StepPlanner {
       if (sequence.numComputedTokens === sequence.numReusedTokens) sequence.start(nowMs);
       this.#state.lowerReservation(sequence);
     }
-    const rows = sequences.map((sequence) => rowOf(sequence, budget, this.#state.limits));
+    const rows = sequences.map((sequence) => rowOf(sequence, budget));
     const numTokens = Math.max(...rows.map(({ tokenIds }) => tokenIds.length));
     this.#numPrefilledTokens = this.#numDelaying + rows.length * numTokens;
     const isLastChunk = sequences.every(
@@ -119,13 +168,13 @@ export class StepPlanner {
 
   planDecode(nowMs: number): DecodeStep | undefined {
     const joins = this.#joinBatch(nowMs);
-    const { decoding, limits } = this.#state;
+    const { decoding } = this.#state;
     if (decoding.length === 0) return undefined;
     this.#numPrefilledTokens = 0;
     const moves = this.#state.closeHoles();
     const origins = new Set(moves.map(({ from }) => from));
     const transfers = [...joins, ...moves.flatMap((move) => [...this.#kv.rescue(move.to, origins), move])];
-    const rows = decoding.toSorted((a, b) => a.slot - b.slot).map((sequence) => rowOf(sequence, 1, limits));
+    const rows = decoding.toSorted((a, b) => a.slot - b.slot).map((sequence) => rowOf(sequence, 1));
     return { kind: 'decode', isBehind: false, kvShape: this.#kv.reserve(), transfers, rows };
   }
 
@@ -154,10 +203,10 @@ export class StepPlanner {
   }
 }
 
-function rowOf(sequence: Sequence, budget: number, limits: SequenceLimits): StepRow {
+function rowOf(sequence: Sequence, budget: number): StepRow {
   const tokenIds = sequence.nextTokenIds(budget);
   const scoring = sequence.scoringOf(tokenIds.length);
-  const ban = sequence.banIn(limits);
+  const mask = sequence.request.constraint?.mask?.();
   return {
     requestId: sequence.id,
     slot: sequence.slot,
@@ -165,7 +214,7 @@ function rowOf(sequence: Sequence, budget: number, limits: SequenceLimits): Step
     startPosition: sequence.numComputedTokens,
     sampling: sequence.request.sampling,
     tokenCounts: sequence.tokenCounts,
-    ...(ban && { ban }),
+    ...(mask && { mask }),
     ...(scoring && { scoring }),
   };
 }

@@ -13,8 +13,9 @@ import type {
   StepOutput,
 } from './model-runner.ts';
 import type { SamplingParams } from '../sampling/sampling-options.ts';
+import { allowToken, emptyMask, isAllowed, type TokenMask } from '../sampling/token-mask.ts';
 import { DEFAULT_POLICY, type BatchingPolicy } from './policy.ts';
-import { GREEDY, type GenerationRequest } from './request.ts';
+import { GREEDY, type GenerationRequest, type TokenConstraint } from './request.ts';
 import type { ClientId, RequestId } from '../ids.ts';
 import { Scheduler, type SchedulerOptions } from './scheduler.ts';
 
@@ -39,12 +40,11 @@ export interface RequestOverrides {
   readonly resumedTokenIds?: readonly number[];
   readonly maxNewTokens?: number;
   readonly promptLogprobs?: number;
-  readonly minTokens?: number;
   readonly ignoreEos?: boolean;
   readonly stopTokenIds?: readonly number[];
   readonly includeStopStrInOutput?: boolean;
   readonly priority?: number;
-  readonly stopsAfter?: (tokenId: number) => boolean;
+  readonly constraint?: TokenConstraint;
   readonly sampling?: SamplingParams;
 }
 
@@ -57,7 +57,7 @@ export function createRequest(
     resumedTokenIds = [],
     maxNewTokens = 4,
     priority = 0,
-    stopsAfter,
+    constraint,
     sampling = GREEDY,
     ...ending
   }: RequestOverrides = {},
@@ -70,7 +70,7 @@ export function createRequest(
     resumedTokenIds,
     maxNewTokens,
     priority,
-    ...(stopsAfter && { stopsAfter }),
+    ...(constraint && { constraint }),
     sampling,
     ...ending,
   };
@@ -146,20 +146,65 @@ export function nextTokenWithoutEnd(history: readonly number[]): number {
   return Math.max(1, nextToken(history));
 }
 
+/** A mask hides some of these. */
+const VOCAB_SIZE = 5001;
+
+/** The first allowed token from this one on. */
+function nearestAllowed(tokenId: number, mask: TokenMask | undefined): number {
+  if (!mask || isAllowed(mask, tokenId)) return tokenId;
+  return nearestAllowed((tokenId + 1) % VOCAB_SIZE, mask);
+}
+
+/** Allows every third token, and now and then forces some in a row: which ones hangs on all tokens before. */
+export class ScriptedConstraint implements TokenConstraint {
+  #state = 1;
+  #forced: readonly number[] = [];
+
+  /** @param prior Tokens that were generated before. */
+  constructor(prior: readonly number[] = []) {
+    for (const tokenId of prior) void this.accept(tokenId);
+  }
+
+  accept(tokenId: number): Promise<boolean> {
+    this.#state = (Math.imul(this.#state, 31) + tokenId) >>> 0;
+    this.#forced =
+      this.#forced.length > 0 || this.#state % 3 > 0
+        ? this.#forced.slice(1)
+        : Array.from({ length: this.#state % 8 }, (_, index) => 1 + ((this.#state + index) % 5000));
+    return Promise.resolve(this.#forced.length === 0 && tokenId % 11 === 0);
+  }
+
+  mask(): TokenMask {
+    const mask = emptyMask(VOCAB_SIZE);
+    const [forced] = this.#forced;
+    if (forced !== undefined) allowToken(mask, forced);
+    else for (let id = this.#state % 3; id < VOCAB_SIZE; id += 3) allowToken(mask, id);
+    return mask;
+  }
+
+  forced(): readonly number[] {
+    return this.#forced;
+  }
+}
+
 /** The tokens of a request that runs alone: the reference for every batch. */
-export function tokensAlone(
-  { promptTokenIds, maxNewTokens, stopsAfter }: GenerationRequest,
+export async function tokensAlone(
+  { promptTokenIds, maxNewTokens }: GenerationRequest,
   contextLength: number,
-): number[] {
+  constraint?: TokenConstraint,
+): Promise<number[]> {
   const history = [...promptTokenIds];
   while (history.length < Math.min(contextLength, promptTokenIds.length + maxNewTokens)) {
-    const tokenId = nextToken(history);
+    const tokenId = nearestAllowed(nextToken(history), constraint?.mask?.());
     if (tokenId === EOS) break;
     history.push(tokenId);
-    if (stopsAfter?.(tokenId)) break;
+    if (await constraint?.accept(tokenId)) break;
   }
   return history.slice(promptTokenIds.length);
 }
+
+/** Of the rows of a step. */
+type Masks = readonly (TokenMask | undefined)[];
 
 export interface ScriptedRunnerOptions {
   readonly isPipelined?: boolean;
@@ -264,7 +309,8 @@ export class ScriptedRunner implements ModelRunner {
     this.#resize(step.kvShape);
     const reused = step.kind === 'prefill' ? this.#reusedBy(step) : undefined;
     for (const transfer of step.transfers) this.#transfer(transfer);
-    const tokenIds = step.kind === 'prefill' ? this.#prefill(step, reused) : this.#decode(step);
+    const masks = await Promise.all(step.rows.map(async ({ mask }) => mask));
+    const tokenIds = step.kind === 'prefill' ? this.#prefill(step, reused, masks) : this.#decode(step, masks);
     const logprobs = this.#options.logprobs?.(tokenIds);
     const scores = this.#score(step);
     return {
@@ -280,7 +326,11 @@ export class ScriptedRunner implements ModelRunner {
     return reusedSlot === undefined ? undefined : this.#cache[reusedSlot];
   }
 
-  #prefill({ rows, isLastChunk }: PrefillStep, reused: readonly number[] | undefined): number[] {
+  #prefill(
+    { rows, isLastChunk }: PrefillStep,
+    reused: readonly number[] | undefined,
+    masks: Masks,
+  ): number[] {
     for (const [index, row] of rows.entries()) {
       if (row.startPosition === 0) this.#staging[index] = [];
       else if (reused) this.#staging[index] = reused.slice(0, row.startPosition);
@@ -296,7 +346,7 @@ export class ScriptedRunner implements ModelRunner {
     this.#checkCapacity(this.#staging);
     if (!isLastChunk) return [];
     for (const [index, { slot }] of rows.entries()) this.#write(slot, [...(this.#staging[index] ?? [])]);
-    return this.#staging.slice(0, rows.length).map((staging) => this.#next(staging));
+    return this.#staging.slice(0, rows.length).map((staging, index) => this.#next(staging, masks[index]));
   }
 
   /** A token's logprob stands for its id. */
@@ -309,7 +359,7 @@ export class ScriptedRunner implements ModelRunner {
     return this.#options.promptScores?.(targetTokenIds) ?? targetTokenIds.map(scoreOf);
   }
 
-  #decode({ rows, isBehind }: Extract<Step, { kind: 'decode' }>): number[] {
+  #decode({ rows, isBehind }: Extract<Step, { kind: 'decode' }>, masks: Masks): number[] {
     const tokenIds = rows.map((row, index) => {
       // A freed row holds more than the prefix that its next sequence takes over.
       const history = (this.#cache[row.slot] ?? []).slice(0, row.startPosition);
@@ -320,7 +370,7 @@ export class ScriptedRunner implements ModelRunner {
       this.#check(!isBehind || row.tokenIds.length === 0, `${row.requestId} knows a token too early`);
       history.push(...fed);
       this.#write(row.slot, history);
-      return this.#next(history);
+      return this.#next(history, masks[index]);
     });
     this.#checkCapacity(this.#cache);
     this.#sampled = tokenIds;
@@ -349,8 +399,8 @@ export class ScriptedRunner implements ModelRunner {
     this.#check(longest <= this.#shape.capacity, `${longest} tokens in rows of ${this.#shape.capacity}`);
   }
 
-  #next(history: readonly number[]): number {
-    return (this.#options.nextToken ?? nextToken)(history);
+  #next(history: readonly number[], mask: TokenMask | undefined): number {
+    return nearestAllowed((this.#options.nextToken ?? nextToken)(history), mask);
   }
 
   #check(holds: boolean, violation: string): void {

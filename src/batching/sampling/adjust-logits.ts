@@ -4,12 +4,6 @@ import { at } from './top-k.ts';
 /** Each token of a sequence's prompt and output -> how often the output has it. */
 export type TokenCounts = ReadonlyMap<number, number>;
 
-/** Tokens that can't be sampled before a position of their sequence. */
-export interface TokenBan {
-  readonly tokenIds: readonly number[];
-  readonly untilPosition: number;
-}
-
 /** Whether bias or penalties change any logit. */
 export function isAdjusting({
   logitBias,
@@ -45,9 +39,4 @@ export function adjustLogits(logits: Float32Array, params: SamplingParams, token
     logits[id] = at(logits, id) - Math.fround(frequency * numOutputs);
     logits[id] = at(logits, id) - presence;
   }
-}
-
-/** Makes these tokens impossible, in place. */
-export function banTokens(logits: Float32Array, { tokenIds }: TokenBan): void {
-  for (const id of tokenIds) logits[id] = -Infinity;
 }

@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest';
 import type { TokenCounts } from './adjust-logits.ts';
 import { uniform } from './random.ts';
 import type { SamplingParams } from './sampling-options.ts';
+import { emptyMask, forbidToken } from './token-mask.ts';
 import { createSampler, type SampledToken } from './sampling.ts';
 import { GREEDY } from '../generation/request.ts';
 
@@ -361,14 +362,16 @@ describe('logprobs', () => {
   });
 });
 
-describe('a ban', () => {
+describe('a mask', () => {
   const sample = createSampler(LOGITS.length);
-  const ban = { tokenIds: [2, 5], untilPosition: 8 };
+  const mask = emptyMask(LOGITS.length).fill(0xffff_ffff);
+  for (const tokenId of [2, 5]) forbidToken(mask, tokenId);
   const tokenAt = (position: number, params: SamplingParams): number =>
-    sample(LOGITS, { params, position, tokenCounts: NO_COUNTS, ban }).tokenId;
+    sample(LOGITS, { params, position, tokenCounts: NO_COUNTS, mask }).tokenId;
 
-  it('keeps tokens from being the likeliest until its position', () => {
-    expect([6, 7, 8].map((position) => tokenAt(position, GREEDY))).toEqual([4, 4, 2]);
+  it('keeps tokens from being the likeliest', () => {
+    expect(tokenAt(6, GREEDY)).toBe(4);
+    expect(sample(LOGITS, { params: GREEDY, position: 6, tokenCounts: NO_COUNTS }).tokenId).toBe(2);
   });
 
   it('keeps them from being drawn, whatever favors them', () => {
@@ -383,15 +386,23 @@ describe('a ban', () => {
 
   it('does not show in logprobs, which are those of the raw logits', () => {
     const params = { ...GREEDY, logprobs: 2 };
-    const { logprobs } = sample(LOGITS, { params, position: 0, tokenCounts: NO_COUNTS, ban });
+    const { logprobs } = sample(LOGITS, { params, position: 0, tokenCounts: NO_COUNTS, mask });
     expect(logprobs?.top.map(({ tokenId }) => tokenId)).toEqual([2, 5]);
   });
 
-  it('of every token leaves none', () => {
-    const all = { tokenIds: [0, 1, 2], untilPosition: 9 };
-    for (const params of [GREEDY, SAMPLED]) {
+  it('of no token leaves none, and tokens behind its last word are none', () => {
+    for (const [params, numMasked] of [
+      [GREEDY, 3],
+      [SAMPLED, 0],
+    ] as const) {
+      const none = emptyMask(numMasked);
       expect(() =>
-        createSampler(3)(Float32Array.of(1, 2, 3), { params, position: 0, tokenCounts: NO_COUNTS, ban: all }),
+        createSampler(3)(Float32Array.of(1, 2, 3), {
+          params,
+          position: 0,
+          tokenCounts: NO_COUNTS,
+          mask: none,
+        }),
       ).toThrow('got -Infinity for every token');
     }
   });

@@ -1,8 +1,9 @@
-import { adjustLogits, banTokens, isAdjusting, type TokenBan, type TokenCounts } from './adjust-logits.ts';
+import { adjustLogits, isAdjusting, type TokenCounts } from './adjust-logits.ts';
 import { checkLogits, logprobsOf, noFiniteLogit, type TokenLogprobs } from './logprobs.ts';
 import { uniform } from './random.ts';
 import type { SamplingParams } from './sampling-options.ts';
 import { shareOf, sharpnessOf, smallestWeightFor, weightOf } from './token-weights.ts';
+import { maskLogits, type TokenMask } from './token-mask.ts';
 import { at, compareLikelihood, topK } from './top-k.ts';
 
 /** Besides the logits, the next token of a sequence depends on nothing but this. */
@@ -11,7 +12,8 @@ export interface SamplingContext {
   /** The position of the token to be sampled in its sequence. */
   readonly position: number;
   readonly tokenCounts: TokenCounts;
-  readonly ban?: TokenBan | undefined;
+  /** Undefined if every token may be sampled. */
+  readonly mask?: TokenMask | undefined;
 }
 
 export interface SampledToken {
@@ -22,14 +24,14 @@ export interface SampledToken {
 
 /**
  * The next token, given the logits of the token before it. Throws `RangeError` if a logit is NaN or +Infinity, or if all
- * are -Infinity or banned: that row alone has no next token.
+ * are -Infinity or masked: that row alone has no next token.
  */
 export type SampleToken = (logits: Float32Array, context: SamplingContext) => SampledToken;
 
 /**
  * The CPU path of sampling, and the reference for the GPU path, which draws the same token for the same seed. The order
- * is vLLM's (`v1/sample/sampler.py`): logit bias; repetition, frequency and presence penalty; banned tokens; the likeliest if
- * greedy; temperature; min-p; top-k; top-p. Of equal logits the lower id counts as the likelier. The draw walks the kept
+ * is vLLM's (`v1/sample/sampler.py`): mask; logit bias; repetition, frequency and presence penalty; the likeliest if greedy;
+ * temperature; min-p; top-k; top-p. Of equal logits the lower id counts as the likelier. The draw walks the kept
  * tokens in order of id, so it needs no sorted probabilities.
  *
  * The sampler owns scratch memory for one vocabulary. A greedy row without logprobs allocates nothing.
@@ -63,17 +65,16 @@ interface Scratch {
   readonly ids: Int32Array;
 }
 
-/** The logits after bias, penalties and ban: themselves if nothing changes them, else `scratch`. */
+/** The logits after mask, bias and penalties: themselves if nothing changes them, else `scratch`. */
 function adjusted(
   logits: Float32Array,
-  { params, position, tokenCounts, ban }: SamplingContext,
+  { params, tokenCounts, mask }: SamplingContext,
   scratch: Float32Array,
 ): Float32Array {
-  const isBanning = ban !== undefined && position < ban.untilPosition;
-  if (!isAdjusting(params) && !isBanning) return logits;
+  if (!isAdjusting(params) && !mask) return logits;
   scratch.set(logits);
+  if (mask) maskLogits(scratch, mask);
   adjustLogits(scratch, params, tokenCounts);
-  if (isBanning) banTokens(scratch, ban);
   return scratch;
 }
 

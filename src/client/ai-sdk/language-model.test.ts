@@ -81,16 +81,12 @@ describe('generateText', () => {
     const { model } = setUp();
     const { warnings } = await model.doGenerate({
       ...HI,
-      tools: [{ type: 'function', name: 'clock', inputSchema: {} }],
-      toolChoice: { type: 'required' },
-      responseFormat: { type: 'json' },
+      tools: [{ type: 'provider', id: 'acme.search', name: 'search', args: {} }],
       reasoning: 'none',
       headers: { 'user-agent': 'ai/7', 'X-Trace': '1', 'X-None': undefined },
     });
     expect(warnings.map((warning) => 'feature' in warning && warning.feature)).toEqual([
-      'tools',
-      'toolChoice',
-      'responseFormat',
+      'acme.search',
       'reasoning',
       'headers',
     ]);

@@ -12,10 +12,8 @@ import type { GenerationResponse, Prompt } from '../index.ts';
 import { codeOf, replacedError, toCallError } from './errors.ts';
 import type { OpenModel } from './model-host.ts';
 import { PROVIDER, readSettings, warningsOf } from './read-settings.ts';
-import { endOf, failedEndOf } from './write-answer.ts';
-
-/** An answer is one block of text. */
-const BLOCK = '0';
+import { StreamBlocks } from './stream-blocks.ts';
+import { contentOf, endOf, failedEndOf } from './write-answer.ts';
 
 /** A model of Tabserve, for `generateText`, `streamText` and functions built on them. Source: `LanguageModelV4` of the AI SDK. */
 export class TabserveLanguageModel implements LanguageModelV4 {
@@ -40,7 +38,7 @@ export class TabserveLanguageModel implements LanguageModelV4 {
     try {
       const result = await response.result();
       return {
-        content: [{ type: 'text', text: result.generatedText }],
+        content: contentOf(result),
         ...endOf(result),
         response: this.#metadataOf(response, startedAt),
         warnings: warningsOf(call),
@@ -85,29 +83,29 @@ export class TabserveLanguageModel implements LanguageModelV4 {
     call: LanguageModelV4CallOptions,
   ): AsyncGenerator<LanguageModelV4StreamPart> {
     const startedAt = new Date();
-    let isOpen = false;
+    const blocks = new StreamBlocks();
+    let hasBegun = false;
     yield { type: 'stream-start', warnings: warningsOf(call) };
     try {
       for await (const chunk of response) {
         if (call.includeRawChunks) yield { type: 'raw', rawValue: chunk };
-        if (chunk.isRestart && isOpen) throw replacedError();
-        if (chunk.text === '') continue;
-        if (!isOpen) {
-          yield { type: 'response-metadata', ...this.#metadataOf(response, startedAt) };
-          yield { type: 'text-start', id: BLOCK };
-          isOpen = true;
-        }
-        yield { type: 'text-delta', id: BLOCK, delta: chunk.text };
+        if (chunk.isRestart && hasBegun) throw replacedError();
+        const parts =
+          chunk.parts ?? (chunk.text === '' ? [] : [{ type: 'content', text: chunk.text } as const]);
+        if (parts.length === 0) continue;
+        if (!hasBegun) yield { type: 'response-metadata', ...this.#metadataOf(response, startedAt) };
+        hasBegun = true;
+        for (const part of parts) yield* blocks.push(part);
       }
       const result = await response.result();
-      if (isOpen) yield { type: 'text-end', id: BLOCK };
-      else yield { type: 'response-metadata', ...this.#metadataOf(response, startedAt) };
+      yield* blocks.end();
+      if (!hasBegun) yield { type: 'response-metadata', ...this.#metadataOf(response, startedAt) };
       yield { type: 'finish', ...endOf(result) };
     } catch (cause) {
       const error = toCallError(cause, call.abortSignal);
       // As the body of an aborted fetch.
       if (call.abortSignal?.aborted) throw error;
-      if (isOpen) yield { type: 'text-end', id: BLOCK };
+      yield* blocks.end(true);
       yield { type: 'error', error };
       yield { type: 'finish', ...failedEndOf(codeOf(error)) };
     }

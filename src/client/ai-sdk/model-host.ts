@@ -37,8 +37,9 @@ export function createModelOpener(options: TabserveOptions): OpenModel {
   const open = async (modelId: string): Promise<TextClient> => {
     const serve = await connectOnce();
     // The model may load where the first one could not.
-    const { state, model } = await serve.ready().catch(() => serve.status());
-    if (state !== 'ready' || model?.id !== modelId) await load(serve, modelId);
+    const { state, model, encoders = [] } = await serve.ready().catch(() => serve.status());
+    const served = [model, ...encoders].map((each) => each?.id);
+    if (state !== 'ready' || !served.includes(modelId)) await load(serve, modelId);
     return serve;
   };
 

@@ -1,7 +1,19 @@
-import type { ConnectOptions, GenerationOptions, LoadModelOptions, TabserveClient } from '../index.ts';
+import type {
+  ConnectOptions,
+  EmbedderHandle,
+  GenerationOptions,
+  LoadModelOptions,
+  RerankerHandle,
+  TabserveClient,
+} from '../index.ts';
 
 /** The methods of a client that a provider calls, whatever deployments its worker has. */
-export type TextClient = Pick<TabserveClient, 'ready' | 'status' | 'loadModel' | 'generate'>;
+export interface TextClient extends Pick<TabserveClient, 'ready' | 'status' | 'loadModel' | 'generate'> {
+  /** As the client's. */
+  getHandle(name: 'embedder'): EmbedderHandle;
+  /** As the client's. */
+  getHandle(name: 'reranker'): RerankerHandle;
+}
 
 /**
  * A connected client, or the options of `connect`: then the first call connects. `model` is `null` by default, because each call names

@@ -84,11 +84,8 @@ describe('createTabserve', () => {
     });
   });
 
-  it('has language models only', () => {
+  it('has no image models', () => {
     const { tabserve } = setUp();
-    expect(() => tabserve.embeddingModel('any')).toThrow(
-      expect.objectContaining({ modelType: 'embeddingModel' }),
-    );
     expect(() => tabserve.imageModel('any')).toThrow(expect.objectContaining({ modelType: 'imageModel' }));
   });
 });

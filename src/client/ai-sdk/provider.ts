@@ -1,5 +1,12 @@
-import { NoSuchModelError, type LanguageModelV4, type ProviderV4 } from '@ai-sdk/provider';
+import {
+  NoSuchModelError,
+  type EmbeddingModelV4,
+  type LanguageModelV4,
+  type ProviderV4,
+  type RerankingModelV4,
+} from '@ai-sdk/provider';
 
+import { TabserveEmbeddingModel, TabserveRerankingModel } from './encoder-models.ts';
 import { TabserveLanguageModel } from './language-model.ts';
 import { createModelOpener } from './model-host.ts';
 import type { TabserveOptions } from './options.ts';
@@ -14,6 +21,10 @@ export interface TabserveProvider extends ProviderV4 {
    * model first loads it for all tabs. Calls to a base model reject with NoChatTemplateError.
    */
   languageModel(modelId: string): LanguageModelV4;
+  /** A model for `embed` and `embedMany`, beside the chat model: the ID of a Hugging Face model that makes vectors of texts. */
+  embeddingModel(modelId: string): EmbeddingModelV4;
+  /** A model for `rerank`, beside the chat model: the ID of a Hugging Face cross-encoder with one label. */
+  rerankingModel(modelId: string): RerankingModelV4;
   /** A model that continues a prompt, such as `storyteller`, the embedded one. It takes no chats. */
   completionModel(modelId: string): LanguageModelV4;
 }
@@ -29,13 +40,10 @@ export function createTabserve(options: TabserveOptions): TabserveProvider {
     specificationVersion: 'v4' as const,
     languageModel,
     completionModel,
-    embeddingModel: refuse('embeddingModel'),
-    imageModel: refuse('imageModel'),
+    embeddingModel: (modelId: string) => new TabserveEmbeddingModel(modelId, open),
+    rerankingModel: (modelId: string) => new TabserveRerankingModel(modelId, open),
+    imageModel(modelId: string): never {
+      throw new NoSuchModelError({ modelId, modelType: 'imageModel' });
+    },
   });
-}
-
-function refuse(modelType: 'embeddingModel' | 'imageModel') {
-  return (modelId: string): never => {
-    throw new NoSuchModelError({ modelId, modelType });
-  };
 }

@@ -46,7 +46,30 @@ export function readSettings(call: LanguageModelV4CallOptions): GenerationOption
     const value = Reflect.get(call, setting);
     return value === undefined ? [] : [[option, value] as const];
   });
-  return { ...own, ...Object.fromEntries(given) };
+  return { ...own, ...Object.fromEntries(given), ...readFormat(call), ...readTools(call) };
+}
+
+function readFormat({ responseFormat }: LanguageModelV4CallOptions): GenerationOptions {
+  if (responseFormat?.type !== 'json') return {};
+  const { schema, name } = responseFormat;
+  return {
+    responseFormat: schema ? { type: 'json_schema', schema: { ...schema }, name } : { type: 'json_object' },
+  };
+}
+
+function readTools({ tools = [], toolChoice }: LanguageModelV4CallOptions): GenerationOptions {
+  const functions = tools.filter((tool) => tool.type === 'function');
+  if (functions.length === 0) return {};
+  return {
+    tools: functions.map(({ name, description, inputSchema }) => ({
+      name,
+      ...(description !== undefined && { description }),
+      parameters: { ...inputSchema },
+    })),
+    ...(toolChoice && {
+      toolChoice: toolChoice.type === 'tool' ? { name: toolChoice.toolName } : toolChoice.type,
+    }),
+  };
 }
 
 /** Warns of parts of a call that have no effect. */
@@ -54,11 +77,8 @@ export function warningsOf(call: LanguageModelV4CallOptions): SharedV4Warning[] 
   const warnings: SharedV4Warning[] = [];
   const ignore = (feature: string, details: string): void =>
     void warnings.push({ type: 'unsupported', feature, details });
-  if (call.tools && call.tools.length > 0) ignore('tools', 'The model answers without calling tools.');
-  if (call.toolChoice?.type === 'required' || call.toolChoice?.type === 'tool')
-    ignore('toolChoice', 'The model answers without calling tools.');
-  if (call.responseFormat?.type === 'json')
-    ignore('responseFormat', 'The answer is free text: ask for JSON in the prompt, and check what comes.');
+  for (const tool of call.tools ?? [])
+    if (tool.type === 'provider') ignore(tool.id, 'Tabserve has no tools of its own: pass a function.');
   if (call.reasoning !== undefined && call.reasoning !== 'provider-default')
     ignore(
       'reasoning',

@@ -1,4 +1,4 @@
-import type { JSONObject, LanguageModelV4GenerateResult } from '@ai-sdk/provider';
+import type { JSONObject, LanguageModelV4Content, LanguageModelV4GenerateResult } from '@ai-sdk/provider';
 
 import type { GenerationResult, PromptTokenLogprobs, TokenLogprobs } from '../index.ts';
 import { PROVIDER } from './read-settings.ts';
@@ -11,10 +11,14 @@ const UNKNOWN_INPUT = { total: undefined, noCache: undefined, cacheRead: undefin
 export function endOf(
   result: GenerationResult,
 ): End & Pick<LanguageModelV4GenerateResult, 'providerMetadata'> {
-  const { finishReason, usage } = result;
+  const { finishReason, usage, answer } = result;
+  const hasCalls = answer !== undefined && answer.toolCalls.length > 0;
   const { numPromptTokens, numCachedTokens, numOutputTokens } = usage;
   return {
-    finishReason: { unified: finishReason, raw: finishReason },
+    finishReason: {
+      unified: finishReason === 'stop' && hasCalls ? 'tool-calls' : finishReason,
+      raw: finishReason,
+    },
     usage: {
       inputTokens: {
         // A prompt has tokens: an upstream that reports 0 has not counted them.
@@ -28,6 +32,22 @@ export function endOf(
     },
     providerMetadata: { [PROVIDER]: metadataOf(result) },
   };
+}
+
+/** The answer of a call: its reasoning, its text and its calls of tools. */
+export function contentOf({ answer, generatedText }: GenerationResult): LanguageModelV4Content[] {
+  const { reasoning, content, toolCalls } = answer ?? {
+    reasoning: '',
+    content: generatedText,
+    toolCalls: [],
+  };
+  return [
+    ...(reasoning === '' ? [] : [{ type: 'reasoning', text: reasoning } as const]),
+    ...(content === '' && toolCalls.length > 0 ? [] : [{ type: 'text', text: content } as const]),
+    ...toolCalls.map(({ id, name, arguments: input }) => {
+      return { type: 'tool-call', toolCallId: id, toolName: name, input } as const;
+    }),
+  ];
 }
 
 /** The end of a stream that has failed. */

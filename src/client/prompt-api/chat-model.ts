@@ -2,8 +2,11 @@ import {
   type ChatMessage,
   type GenerationOptions,
   type GenerationResponse,
+  type ResponseFormat,
   type TabserveClient,
 } from '../index.ts';
+import { joinParts } from '../../protocol/answers.ts';
+import type { SessionTool } from './tools.ts';
 
 /** An answer that may fill the context takes the memory of the whole context, and fewer sessions run side by side. */
 const DEFAULT_MAX_NEW_TOKENS = 1024;
@@ -14,6 +17,7 @@ export interface Answering {
   readonly signal: AbortSignal;
   /** The beginning of the answer, which the answer goes on from. */
   readonly prefix: string | undefined;
+  readonly format: ResponseFormat | undefined;
   /** Called with each piece of the answer. */
   readonly onText: ((text: string) => void) | undefined;
 }
@@ -35,10 +39,13 @@ export function contextWindowOf(
 export class ChatModel {
   readonly #serve: TabserveClient;
   readonly #options: GenerationOptions;
+  /** As the options have them, and how they are run. */
+  readonly tools: readonly SessionTool[];
 
-  constructor(serve: TabserveClient, options: GenerationOptions) {
+  constructor(serve: TabserveClient, options: GenerationOptions, tools: readonly SessionTool[] = []) {
     this.#serve = serve;
     this.#options = options;
+    this.tools = tools;
   }
 
   /** Measures messages as the model's template writes them. Rejects as `tokenizeChat` does. */
@@ -60,16 +67,28 @@ export class ChatModel {
   }
 
   /** Resolves with the answer, without its prefix. Rejects as a response does. */
-  async answer(messages: readonly ChatMessage[], answering: Answering): Promise<string> {
-    const { contextWindow, prefix, signal, onText } = answering;
+  async answer(messages: readonly ChatMessage[], answering: Answering): Promise<ChatMessage> {
+    const { contextWindow, prefix, signal, format, onText } = answering;
     const { maxNewTokens = DEFAULT_MAX_NEW_TOKENS } = this.#options;
-    const options = { ...this.#options, maxNewTokens: Math.min(maxNewTokens, contextWindow), signal };
+    const options = {
+      ...this.#options,
+      maxNewTokens: Math.min(maxNewTokens, contextWindow),
+      signal,
+      ...(format && { responseFormat: format }),
+    };
     const response =
       prefix === undefined
         ? this.#serve.generate(messages, options)
         : this.#serve.generate(await this.#tokensOf(messages, prefix), withoutTemplate(options));
     if (onText) await streamTo(response, signal, onText);
-    return (await response.result()).generatedText;
+    const { answer, generatedText } = await response.result();
+    const { reasoning = '', content = generatedText, toolCalls = [] } = answer ?? {};
+    return {
+      role: 'assistant',
+      content,
+      ...(reasoning !== '' && { reasoning }),
+      ...(toolCalls.length > 0 && { toolCalls }),
+    };
   }
 
   /** The template ends every message, so the tokens of a begun answer follow those of the chat. */
@@ -82,14 +101,15 @@ export class ChatModel {
   }
 
   #tokenize(messages: readonly ChatMessage[], addGenerationPrompt: boolean) {
-    const { chatTemplateArguments = {} } = this.#options;
-    return this.#serve.tokenizeChat(messages, { addGenerationPrompt, chatTemplateArguments });
+    const { chatTemplateArguments = {}, tools } = this.#options;
+    return this.#serve.tokenizeChat(messages, { addGenerationPrompt, chatTemplateArguments, tools });
   }
 }
 
 /** Token IDs go through no template. */
 function withoutTemplate<Options extends GenerationOptions>({
   chatTemplateArguments: _arguments,
+  tools: _tools,
   ...options
 }: Options) {
   return options;
@@ -102,7 +122,7 @@ async function streamTo(
   onText: (text: string) => void,
 ): Promise<void> {
   let hasText = false;
-  for await (const { text, isRestart } of response) {
+  for await (const { text: raw, parts, isRestart } of response) {
     signal.throwIfAborted();
     if (isRestart && hasText) {
       throw new DOMException(
@@ -110,6 +130,7 @@ async function streamTo(
         'OperationError',
       );
     }
+    const text = parts ? joinParts(parts).content : raw;
     if (text === '') continue;
     hasText = true;
     onText(text);

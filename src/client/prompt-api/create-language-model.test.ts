@@ -66,7 +66,6 @@ describe('availability()', () => {
     ['images', { expectedInputs: [{ type: 'image' }] }],
     ['an answer that is spoken', { expectedOutputs: [{ type: 'audio' }] }],
     ['a language that nobody knows', { expectedInputs: [{ type: 'text', languages: ['unk'] }] }],
-    ['tools', { tools: [{}] }],
   ] as const)('is unavailable for %s, which create() refuses', async (_, options) => {
     const LanguageModel = classOf(new PlayedWorker());
     expect(await LanguageModel.availability(options)).toBe('unavailable');

@@ -1,4 +1,6 @@
+import { InvalidOptionError, ResponseFormatUnsupportedError } from '../index.ts';
 import { ChatModel, contextWindowOf } from './chat-model.ts';
+import { readConstraint } from './constraint.ts';
 import { startMonitor, type ReportProgress } from './create-monitor.ts';
 import { notSupported, quotaExceeded } from './dom-errors.ts';
 import { LanguageModel, type Parts } from './language-model.ts';
@@ -23,6 +25,11 @@ export interface LanguageModelClass {
    */
   availability(options?: LanguageModelCreateCoreOptions): Promise<Availability>;
   /**
+   * Says whether answers can be made to fit a constraint: a JSON Schema, or a RegExp. Source: issue 202 of the specification. Rejects
+   * as `connect` does.
+   */
+  isValidConstraint(constraint: object): Promise<boolean>;
+  /**
    * Creates a session, and loads its model for all tabs if need be. Rejects with a TypeError, a RangeError, the reason of the signal,
    * or a DOMException: NotSupportedError for a session that cannot exist, NotAllowedError where a download has to wait for the
    * user, NetworkError where it fails, QuotaExceededError for initial prompts beyond the context window.
@@ -39,6 +46,10 @@ export function createLanguageModel(options: PromptApiOptions): LanguageModelCla
     static async availability(wanted?: LanguageModelCreateCoreOptions): Promise<Availability> {
       const { refusal } = readCoreOptions(wanted, isLegacy);
       return refusal === undefined ? host.availability() : 'unavailable';
+    }
+
+    static async isValidConstraint(constraint: object): Promise<boolean> {
+      return isSupported(host, constraint);
     }
 
     static async create(wanted?: LanguageModelCreateOptions): Promise<LanguageModel> {
@@ -63,17 +74,39 @@ export function createLanguageModel(options: PromptApiOptions): LanguageModelCla
   return Made;
 }
 
+/** The worker compiles constraints, so it is asked for an answer, which is taken back. */
+async function isSupported(host: ModelHost, constraint: object): Promise<boolean> {
+  try {
+    const { format: responseFormat } = readConstraint(constraint, true);
+    const serve = await host.connected();
+    const response = serve.generate(' ', { responseFormat, maxNewTokens: 0 });
+    await response.accepted();
+    response.cancel();
+    return true;
+  } catch (error) {
+    if (error instanceof InvalidOptionError || error instanceof ResponseFormatUnsupportedError) return false;
+    if (error instanceof TypeError || error instanceof DOMException) return false;
+    throw error;
+  }
+}
+
 /** @throws The errors that `create()` rejects with. */
 async function prepare(
   host: ModelHost,
-  { initialPrompts, refusal, sampling }: CreateSettings,
+  { initialPrompts, refusal, sampling, tools }: CreateSettings,
   generation: NonNullable<PromptApiOptions['generation']>,
   report: ReportProgress,
 ): Promise<Omit<Parts, 'signal' | 'clone'>> {
   if (refusal !== undefined) throw notSupported(refusal);
   const { serve, model: info } = await host.open(report);
   const parameters = samplingParameters(sampling, info);
-  const model = new ChatModel(serve, { ...generation, ...samplingOptions(parameters, info) });
+  const own = tools.map(({ execute: _execute, ...tool }) => tool);
+  const options = {
+    ...generation,
+    ...samplingOptions(parameters, info),
+    ...(own.length > 0 && { tools: own }),
+  };
+  const model = new ChatModel(serve, options, tools);
   const contextWindow = contextWindowOf(serve, info);
   const state = await begin(model, initialPrompts, contextWindow);
   return { model, state, samplingMode: sampling.mode, parameters };

@@ -4,6 +4,8 @@ import type { TabserveError } from '../index.ts';
 const DOM_NAMES: ReadonlyMap<string, string> = new Map([
   ['CHAT_TEMPLATE_FAILED', 'NotSupportedError'],
   ['NO_CHAT_TEMPLATE', 'NotSupportedError'],
+  ['RESPONSE_FORMAT_UNSUPPORTED', 'NotSupportedError'],
+  ['TOOLS_UNSUPPORTED', 'NotSupportedError'],
   ['UNSUPPORTED_MODEL', 'NotSupportedError'],
   ['UNSUPPORTED_DTYPE', 'NotSupportedError'],
   ['MODEL_TOO_LARGE', 'NotSupportedError'],

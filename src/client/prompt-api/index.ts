@@ -17,6 +17,7 @@ export type {
   LanguageModelPromptOptions,
   LanguageModelSamplingMode,
   LanguageModelSignalOptions,
+  LanguageModelTool,
   ModelOptions,
   PromptApiOptions,
 } from './types.ts';

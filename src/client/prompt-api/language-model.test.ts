@@ -20,7 +20,7 @@ const system = (content: string) => ({ role: 'system', content }) as const;
 
 /** A session to a caller without types. */
 interface Untyped {
-  prompt(input: unknown): Promise<string>;
+  prompt(input: unknown, options?: unknown): Promise<string>;
 }
 
 /** The chat that the next prompt of the session sends. */
@@ -133,14 +133,13 @@ describe('prompt()', () => {
     await first;
   });
 
-  it('refuses a constraint, which is not supported', async () => {
+  it('refuses to leave out a constraint that is not there, or that is neither a schema nor a pattern', async () => {
     const { session } = await createSession();
-    await expect(session.prompt('one', { responseConstraint: {} })).rejects.toMatchObject({
-      name: 'NotSupportedError',
-    });
     await expect(session.prompt('one', { omitResponseConstraintInput: true })).rejects.toBeInstanceOf(
       TypeError,
     );
+    const untyped: Untyped = session;
+    await expect(untyped.prompt('one', { responseConstraint: 'a+' })).rejects.toBeInstanceOf(TypeError);
   });
 
   it('gives the worker what the page has chosen, and an answer no more than the context', async () => {

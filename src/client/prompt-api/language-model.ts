@@ -1,6 +1,6 @@
 import type { ChatModel } from './chat-model.ts';
 import { EventHandler } from './event-handler.ts';
-import { readInput, readPromptOptions } from './read-prompt.ts';
+import { readInput, readPromptOptions, withNote } from './read-prompt.ts';
 import type { SamplingParameters } from './sampling.ts';
 import { Session, runUntilAborted, type SessionState } from './session.ts';
 import type {
@@ -73,13 +73,17 @@ export class LanguageModel extends EventTarget {
    * Answers a prompt, which joins the session with its answer. Prompts of one session run one after another, and those of several
    * sessions in one batch.
    *
-   * Rejects with a TypeError, the reason of a signal, or a DOMException: NotSupportedError for anything but text, SyntaxError for a
+   * The model may call the session's tools first. Their answers join the session, too.
+   *
+   * Rejects with a TypeError, the reason of a signal, the error of a tool, or a DOMException: NotSupportedError for anything but
+   * text, or a constraint that can't be enforced, SyntaxError for a
    * misplaced `prefix`, QuotaExceededError for a prompt beyond the context window, AbortError after `destroy()`, and UnknownError
    * with the client's error as its `cause`.
    */
   async prompt(input: LanguageModelPrompt, options?: LanguageModelPromptOptions): Promise<string> {
-    const messages = readInput(input);
-    return this.#session.prompt(messages, this.#signalWith(readPromptOptions(options)));
+    const { signal, constraint } = readPromptOptions(options);
+    const messages = withNote(readInput(input), constraint?.note);
+    return this.#session.prompt(messages, { signal: this.#signalWith(signal), format: constraint?.format });
   }
 
   /**
@@ -88,15 +92,20 @@ export class LanguageModel extends EventTarget {
    * @throws The errors of `prompt` that are known at once; otherwise the stream fails.
    */
   promptStreaming(input: LanguageModelPrompt, options?: LanguageModelPromptOptions): ReadableStream<string> {
-    const messages = readInput(input);
-    const signal = this.#signalWith(readPromptOptions(options));
+    const { signal: given, constraint } = readPromptOptions(options);
+    const messages = withNote(readInput(input), constraint?.note);
+    const signal = this.#signalWith(given);
     signal.throwIfAborted();
     const cancellation = new AbortController();
     const end = AbortSignal.any([signal, cancellation.signal]);
     return new ReadableStream<string>({
       start: (controller) => {
         this.#session
-          .prompt(messages, end, (text) => controller.enqueue(text))
+          .prompt(messages, {
+            signal: end,
+            format: constraint?.format,
+            onText: (text) => controller.enqueue(text),
+          })
           .then(
             () => controller.close(),
             (error: unknown) => controller.error(error),
@@ -118,8 +127,9 @@ export class LanguageModel extends EventTarget {
     input: LanguageModelPrompt,
     options?: LanguageModelPromptOptions,
   ): Promise<number> {
-    const messages = readInput(input);
-    return this.#session.measure(messages, this.#signalWith(readPromptOptions(options)));
+    const { signal, constraint } = readPromptOptions(options);
+    const messages = withNote(readInput(input), constraint?.note);
+    return this.#session.measure(messages, this.#signalWith(signal));
   }
 
   /** Resolves with a new session that begins with the messages of this one. The worker shares their keys and values. */

@@ -31,12 +31,12 @@ export class ModelHost {
   }
 
   async availability(): Promise<Availability> {
-    return (await this.#find(await this.#connected())).availability;
+    return (await this.#find(await this.connected())).availability;
   }
 
   /** The model that serves, if it can answer; undefined otherwise. */
   async model(): Promise<ModelInfo | undefined> {
-    const serve = await this.#connected();
+    const serve = await this.connected();
     return (await this.#find(serve)).availability === 'available' ? serve.status().model : undefined;
   }
 
@@ -47,7 +47,7 @@ export class ModelHost {
    * for the user.
    */
   async open(report: ReportProgress): Promise<{ readonly serve: TabserveClient; readonly model: ModelInfo }> {
-    const serve = await this.#connected();
+    const serve = await this.connected();
     const finding = await this.#find(serve);
     if (finding.availability === 'unavailable') throw notSupported(finding.reason);
     if (finding.availability === 'downloadable') requireActivation();
@@ -58,7 +58,8 @@ export class ModelHost {
     return { serve, model };
   }
 
-  #connected(): Promise<TabserveClient> {
+  /** The client. The first call connects it. */
+  connected(): Promise<TabserveClient> {
     const options = this.#options;
     this.#serve ??=
       'serve' in options

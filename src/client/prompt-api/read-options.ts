@@ -1,11 +1,13 @@
 import { checkPrompt, readMessages, type Prompt } from './read-prompt.ts';
 import type { Sampling } from './sampling.ts';
+import { readTools, type SessionTool } from './tools.ts';
 import { MESSAGE_TYPES, SAMPLING_MODES, type CreateMonitor, type LanguageModelExpected } from './types.ts';
 import { toDictionary, toEnum, toSequence, toSignal, toText } from './web-idl.ts';
 
 /** Options of a session that also decide whether it can exist. */
 export interface CoreSettings {
   readonly sampling: Sampling;
+  readonly tools: readonly SessionTool[];
   /** Why the session cannot exist; undefined if it can. */
   readonly refusal: string | undefined;
 }
@@ -31,13 +33,13 @@ export function readCoreOptions(options: unknown, isLegacy: boolean): CoreSettin
     ...readExpected('expectedInputs', expectedInputs),
     ...readExpected('expectedOutputs', expectedOutputs),
   ];
-  const numTools = tools === undefined ? 0 : toSequence('tools', tools).length;
   const parameters = isLegacy
     ? { temperature: readNumber('temperature', temperature), topK: readNumber('topK', topK) }
     : { temperature: undefined, topK: undefined };
   return {
     sampling: readSampling(samplingMode, parameters),
-    refusal: numTools > 0 ? "Tools aren't supported: leave `tools` out." : refusalOf(expected),
+    tools: readTools(tools),
+    refusal: refusalOf(expected),
   };
 }
 

@@ -1,10 +1,16 @@
 import type { ChatMessage } from '../index.ts';
+import { readConstraint, type Constraint } from './constraint.ts';
 import { notSupported } from './dom-errors.ts';
-import { MESSAGE_ROLES, MESSAGE_TYPES, type LanguageModelMessageContent } from './types.ts';
+import {
+  MESSAGE_ROLES,
+  MESSAGE_TYPES,
+  type LanguageModelMessageContent,
+  type LanguageModelMessageRole,
+} from './types.ts';
 import { isIterable, toDictionary, toEnum, toSequence, toSignal, toText } from './web-idl.ts';
 
 interface Message {
-  readonly role: ChatMessage['role'];
+  readonly role: LanguageModelMessageRole;
   readonly content: readonly LanguageModelMessageContent[];
   readonly prefix: boolean;
 }
@@ -54,18 +60,31 @@ export function checkPrompt(input: Input, hasBegun: boolean): Prompt {
   return { messages, prefix: undefined };
 }
 
-/**
- * The signal of a prompt's options.
- *
- * @throws TypeError, or a DOMException named NotSupportedError for a constraint.
- */
-export function readPromptOptions(options: unknown): AbortSignal | undefined {
+/** The options of a prompt. */
+export interface PromptOptions {
+  readonly signal: AbortSignal | undefined;
+  readonly constraint: Constraint | undefined;
+}
+
+/** @throws TypeError, or a DOMException named NotSupportedError for a constraint that isn't supported. */
+export function readPromptOptions(options: unknown): PromptOptions {
   const { signal, responseConstraint, omitResponseConstraintInput } = toDictionary('options', options);
   if (responseConstraint === undefined && omitResponseConstraintInput)
     throw new TypeError('`omitResponseConstraintInput` needs a `responseConstraint`.');
-  if (responseConstraint !== undefined)
-    throw notSupported("`responseConstraint` isn't supported: ask for the format in the prompt.");
-  return toSignal(signal);
+  const constraint =
+    responseConstraint === undefined
+      ? undefined
+      : readConstraint(responseConstraint, Boolean(omitResponseConstraintInput));
+  return { signal: toSignal(signal), constraint };
+}
+
+/** The input with the constraint's note, at the end of its last message of the user. */
+export function withNote(input: Input, note: string | undefined): Input {
+  const at = input.findLastIndex(({ role }) => role === 'user');
+  const message = input[at];
+  if (note === undefined || !message) return input;
+  const content = [...message.content, { type: 'text', value: `\n\n${note}` } as const];
+  return input.with(at, { ...message, content });
 }
 
 function userMessage(value: string): Message {

@@ -1,8 +1,9 @@
-import type { ChatMessage } from '../index.ts';
+import type { ChatMessage, ResponseFormat } from '../index.ts';
 import { untilAborted } from '../../platform/until-aborted.ts';
 import type { ChatModel } from './chat-model.ts';
 import { quotaExceeded, toDomException } from './dom-errors.ts';
 import { checkPrompt, type Input } from './read-prompt.ts';
+import { answerCalls } from './tools.ts';
 
 /** Share of the context window that an answer has at least. Older turns are evicted for it. */
 const MIN_ANSWER_SHARE = 1 / 8;
@@ -20,6 +21,14 @@ export interface SessionState {
   readonly context: Context;
   /** In tokens. */
   readonly contextWindow: number;
+}
+
+/** How a prompt is answered. */
+export interface Prompting {
+  readonly signal: AbortSignal;
+  readonly format: ResponseFormat | undefined;
+  /** Called with each piece of the answer. */
+  readonly onText?: (text: string) => void;
 }
 
 /** One conversation. Its prompts run one after another, beside those of other sessions. */
@@ -66,20 +75,29 @@ export class Session {
     });
   }
 
-  /** @param onText Called with each piece of the answer. Resolves with the whole answer, without the prefix. */
-  prompt(input: Input, signal: AbortSignal, onText?: (text: string) => void): Promise<string> {
+  /** Resolves with the whole answer, without the prefix. Tools that the model calls are run before. */
+  prompt(input: Input, { signal, format, onText }: Prompting): Promise<string> {
     return this.#next(signal, async () => {
       const { messages, prefix } = checkPrompt(input, this.#hasBegun);
       await this.#makeRoom(withAnswer(messages, prefix), MIN_ANSWER_SHARE);
-      const chat = [...messagesOf(this.#context), ...messages];
-      const contextWindow = this.#contextWindow;
-      const answer = await this.#model.answer(chat, { contextWindow, prefix, signal, onText });
-      const added = withAnswer(messages, `${prefix ?? ''}${answer}`);
+      let text = '';
+      let added = messages;
+      for (let round = 0; ; round += 1) {
+        const chat = [...messagesOf(this.#context), ...added];
+        const contextWindow = this.#contextWindow;
+        const answer = await this.#model.answer(chat, { contextWindow, prefix, signal, format, onText });
+        text += answer.content;
+        const { toolCalls } = answer;
+        added = [...added, { ...answer, content: `${prefix ?? ''}${answer.content}` }];
+        if (!toolCalls) break;
+        added = [...added, ...(await answerCalls(this.#model.tools, toolCalls, round))];
+        signal.throwIfAborted();
+      }
       const { numTokens } = await this.#model.measure([...messagesOf(this.#context), ...added]);
       // An aborted answer does not join the session.
       signal.throwIfAborted();
       this.#context = extend(this.#context, added, numTokens);
-      return answer;
+      return text;
     });
   }
 

@@ -64,6 +64,18 @@ export interface LanguageModelExpected {
   readonly languages?: readonly string[] | undefined;
 }
 
+/** A function that the model may call. */
+export interface LanguageModelTool {
+  /** 1 to 64 letters, digits, `_` and `-`. */
+  readonly name: string;
+  /** Tells the model when to call it. */
+  readonly description: string;
+  /** A JSON Schema of the type `object`, which the input fits. */
+  readonly inputSchema: object;
+  /** Called with the model's input. The model is told the text that it resolves with. An error rejects the prompt. */
+  execute(input: unknown): Promise<string>;
+}
+
 /** Options of `availability()`. */
 export interface LanguageModelCreateCoreOptions {
   /** Scales the model's own temperature; `balanced` leaves it as it is. */
@@ -76,8 +88,8 @@ export interface LanguageModelCreateCoreOptions {
   readonly expectedInputs?: readonly LanguageModelExpected[] | undefined;
   /** Content of answers. */
   readonly expectedOutputs?: readonly LanguageModelExpected[] | undefined;
-  /** Not supported: a session with tools is refused. */
-  readonly tools?: readonly object[] | undefined;
+  /** Functions that the model may call while it answers. They need a model whose chat template takes tools. */
+  readonly tools?: readonly LanguageModelTool[] | undefined;
 }
 
 /** A target of `downloadprogress` events, whose `loaded` goes from 0 to 1. */
@@ -113,9 +125,9 @@ export interface LanguageModelSignalOptions {
 
 /** Options of a prompt. */
 export interface LanguageModelPromptOptions extends LanguageModelSignalOptions {
-  /** Not supported: a prompt with it is refused. */
+  /** The shape of the answer: a JSON Schema, or a RegExp that matches the whole answer. */
   readonly responseConstraint?: object | undefined;
-  /** Refused without `responseConstraint`, which isn't supported. */
+  /** The prompt doesn't tell the model of the constraint. Goes with `responseConstraint` alone. */
   readonly omitResponseConstraintInput?: boolean | undefined;
 }
 

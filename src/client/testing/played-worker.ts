@@ -1,3 +1,4 @@
+import type { Answer } from '../../protocol/answers.ts';
 import type { ChatMessage } from '../../protocol/chat.ts';
 import { createClientId, type RequestId } from '../../protocol/ids.ts';
 import type { GenerationOptions } from '../../protocol/generation.ts';
@@ -45,7 +46,7 @@ export class PlayedWorker implements Link {
   readonly serve: TabserveClient;
   stored: readonly StoredModel[] = [];
   /** Answers a prompt at once, piece by piece; undefined leaves it to the test. */
-  reply: ((submitted: Submitted) => readonly string[]) | undefined = () => ['fine'];
+  reply: ((submitted: Submitted) => readonly string[] | undefined) | undefined = () => ['fine'];
   #status: WorkerStatus;
   #listener: LinkListener | undefined;
 
@@ -94,7 +95,8 @@ export class PlayedWorker implements Link {
     this.#say({ type: 'updates', updates });
   }
 
-  answer({ requestId, input }: Submitted, pieces: readonly string[]): void {
+  /** @param answer The pieces taken apart. */
+  answer({ requestId, input }: Submitted, pieces: readonly string[], answer?: Answer): void {
     const generatedText = pieces.join('');
     const choice = {
       text: generatedText,
@@ -102,6 +104,7 @@ export class PlayedWorker implements Link {
       tokenIds: [],
       finishReason: 'stop',
       seed: 1,
+      ...(answer && { answer }),
     } as const;
     this.update(
       {

@@ -8,6 +8,11 @@ export class EmptyPromptError extends codedError('EmptyPromptError', 'EMPTY_PROM
       'The prompt is empty. Write at least one character for the model to continue.',
     );
   }
+
+  /** @param place Of a text among those for an encoder, as `input[3]`. */
+  static ofText(place: string): EmptyPromptError {
+    return new EmptyPromptError(`\`${place}\` is empty: give it at least one character, or leave it out.`);
+  }
 }
 
 /** The prompt does not fit in the model's context, or leaves no room for a new token. */
@@ -31,10 +36,27 @@ export class PromptTooLongError extends codedError('PromptTooLongError', 'PROMPT
     );
   }
 
+  /** @param place Of a text among those for an encoder, as `input[3]`. */
+  static ofEncoder(place: string, numTokens: number, maxTokens: number): PromptTooLongError {
+    return new PromptTooLongError(
+      `\`${place}\` has ${numTokens} tokens, but the model reads ${maxTokens}: shorten it, or let it be cut with \`truncate: true\`.`,
+    );
+  }
+
   /** For a text that is too long to be tokenized at all. */
   static ofText(length: number, maxLength: number): PromptTooLongError {
     return new PromptTooLongError(
       `The prompt has ${length} characters, and the longest that is taken has ${maxLength}: shorten the prompt.`,
+    );
+  }
+}
+
+/** Texts were sent to the embedder or the reranker, which has no model. */
+export class NoEncoderError extends codedError('NoEncoderError', 'NO_ENCODER') {
+  /** @param example A model of the hub that would serve. */
+  static of(deployment: string, example: string): NoEncoderError {
+    return new NoEncoderError(
+      `The ${deployment} has no model: load one with loadModel(), such as ${example}.`,
     );
   }
 }

@@ -8,7 +8,7 @@ const MAX_DETAIL = 300;
 export class NoModelError extends codedError('NoModelError', 'NO_MODEL') {
   static of(): NoModelError {
     return new NoModelError(
-      'No model is loaded: connect() was called with `model: null`. Call loadModel(), or name a model there.',
+      'No model that generates is loaded: connect() was called with `model: null`, or with an encoder. Call loadModel(), or name another model there.',
     );
   }
 }
@@ -93,6 +93,15 @@ export class NoChatTemplateError extends codedError('NoChatTemplateError', 'NO_C
   static of(id: string): NoChatTemplateError {
     return new NoChatTemplateError(
       `${id} is a base model: it has no chat template. Send a text, or load a chat model, such as HuggingFaceTB/SmolLM2-135M-Instruct.`,
+    );
+  }
+}
+
+/** Tools, or messages about calls, were sent to a model whose chat template takes none. */
+export class ToolsUnsupportedError extends codedError('ToolsUnsupportedError', 'TOOLS_UNSUPPORTED') {
+  static of(id: string): ToolsUnsupportedError {
+    return new ToolsUnsupportedError(
+      `${id} takes no tools: its chat template has no known form of calls. Leave \`tools\` out, or load a model that takes them, such as Qwen/Qwen3-0.6B.`,
     );
   }
 }

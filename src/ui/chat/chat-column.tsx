@@ -13,10 +13,12 @@ import { parseAnswer } from './thought.ts';
 interface ChatColumnProps {
   readonly chat: Chat;
   readonly isOnly: boolean;
+  /** Its box takes the focus, which brings it into view. */
+  readonly isNew: boolean;
 }
 
 /** Renders when a message is sent or an answer ends. Tokens are drawn beside React. */
-export const ChatColumn = memo(function ChatColumn({ chat, isOnly }: ChatColumnProps) {
+export const ChatColumn = memo(function ChatColumn({ chat, isOnly, isNew }: ChatColumnProps) {
   const room = useRoom();
   const canChat = useCanChat();
   const { id, exchanges } = chat;
@@ -40,6 +42,7 @@ export const ChatColumn = memo(function ChatColumn({ chat, isOnly }: ChatColumnP
       <MessageBox
         label={`Message to ${name}`}
         placeholder="Message"
+        isFocused={isNew}
         sendLabel="Send"
         canSend={canChat}
         onSend={(text) => room.ask(id, text)}

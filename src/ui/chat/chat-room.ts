@@ -75,8 +75,11 @@ export class ChatRoom implements OptionsForm {
     void this.#place.write({ chats: chats.map((chat) => this.#settled(chat)), systemPrompt, texts });
   }
 
-  newChat(): void {
-    this.#changeChats((chats) => withNewChat(chats, crypto.randomUUID()));
+  /** Returns its id. */
+  newChat(): string {
+    const id = crypto.randomUUID();
+    this.#changeChats((chats) => withNewChat(chats, id));
+    return id;
   }
 
   closeChat(id: string): void {

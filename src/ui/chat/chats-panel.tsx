@@ -1,4 +1,4 @@
-import { lazy, Suspense, useId } from 'react';
+import { lazy, Suspense, useId, useState } from 'react';
 
 import { Button } from '../parts/button.tsx';
 import { followHighlights } from '../requests/highlight-cells.ts';
@@ -11,6 +11,7 @@ const ChatModels = lazy(async () => ({ default: (await import('./chat-models.tsx
 export function ChatsPanel() {
   const room = useRoom();
   const titleId = useId();
+  const [newId, setNewId] = useState<string>();
   const chats = useRoomView((view) => view.chats);
   const isEmpty = chats.every(({ exchanges }) => exchanges.length === 0);
   const isBaseModel = useServeView(({ status }) => status.model?.hasChatTemplate === false);
@@ -22,7 +23,7 @@ export function ChatsPanel() {
       <div className="row">
         <h2 id={titleId}>Chats</h2>
         {!isWithoutChats && (
-          <Button variant="small" onClick={() => room.newChat()}>
+          <Button variant="small" onClick={() => setNewId(room.newChat())}>
             New chat
           </Button>
         )}
@@ -35,7 +36,7 @@ export function ChatsPanel() {
       {!isWithoutChats && (
         <ul className="chats" aria-labelledby={titleId}>
           {chats.map((chat) => (
-            <ChatColumn key={chat.id} chat={chat} isOnly={chats.length === 1} />
+            <ChatColumn key={chat.id} chat={chat} isOnly={chats.length === 1} isNew={chat.id === newId} />
           ))}
         </ul>
       )}

@@ -4,6 +4,7 @@ import type { RequestView } from '../state/request-view.ts';
 import type { ServeStore } from '../state/serve-store.ts';
 import { endOf, type Exchange } from './chats.ts';
 import { describeAnswer } from './describe-answer.ts';
+import { MarkdownText } from './markdown-text.ts';
 import { parseAnswer } from './thought.ts';
 
 /** Eight answers in each frame, so that typing and scrolling stay smooth. */
@@ -39,20 +40,20 @@ class AnswerDrawing {
   readonly #element: HTMLElement;
   readonly #thought: DrawnText;
   readonly #thoughtTitle: DrawnText;
-  readonly #text: DrawnText;
+  readonly #text: MarkdownText;
   readonly #figures: DrawnText;
 
   constructor(element: HTMLElement) {
-    const part = (selector: string): DrawnText => {
+    const part = (selector: string): Element => {
       const found = element.querySelector(selector);
       if (!found) throw new Error(`An answer needs its ${selector}.`);
-      return new DrawnText(found);
+      return found;
     };
     this.#element = element;
-    this.#thoughtTitle = part('.thought summary');
-    this.#thought = part('.thought-text');
-    this.#text = part('.answer-text');
-    this.#figures = part('.answer-figures');
+    this.#thoughtTitle = new DrawnText(part('.thought summary'));
+    this.#thought = new DrawnText(part('.thought-text'));
+    this.#text = new MarkdownText(part('.answer-text'));
+    this.#figures = new DrawnText(part('.answer-figures'));
   }
 
   draw(answer: string, figures: string, isOver: boolean): void {

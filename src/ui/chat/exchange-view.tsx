@@ -7,6 +7,8 @@ import { useServe } from '../state/serve-context.ts';
 import type { Exchange } from './chats.ts';
 import { drawAnswer } from './draw-answer.ts';
 import { IconButton } from '../parts/icon-button.tsx';
+import { codeToCopy } from './markdown-text.ts';
+import './markdown-text.css';
 import { MessageBox } from './message-box.tsx';
 import { useCanChat, useRoom } from './room-context.ts';
 import { parseAnswer } from './thought.ts';
@@ -65,7 +67,6 @@ export const ExchangeView = memo(function ExchangeView({ chatId, exchange, isLas
       )}
       <Answer exchange={exchange}>
         {end && <RegenerateButton question={question} isLast={isLast} onSend={askAgain} />}
-        {end && <CopyButton exchange={exchange} />}
       </Answer>
     </li>
   );
@@ -114,13 +115,14 @@ function RegenerateButton({ question, isLast, onSend }: QuestionProps) {
 
 interface AnswerProps {
   readonly exchange: Exchange;
-  /** Buttons beside the figures. */
+  /** A button beside the figures. */
   readonly children: ReactNode;
 }
 
 /** The text and its figures are drawn without React, as they grow with each token. */
 function Answer({ exchange, children }: AnswerProps) {
   const { store } = useServe();
+  const { said, copy } = useCopy();
   const answerRef = useRef<HTMLDivElement>(null);
   const error = exchange.end?.error;
 
@@ -129,34 +131,39 @@ function Answer({ exchange, children }: AnswerProps) {
     [exchange, store],
   );
 
+  // The buttons of code blocks are drawn without React, too. A key presses them by a click.
+  useLayoutEffect(() => {
+    const answer = answerRef.current;
+    const copyCode = ({ target }: Event): void => {
+      const code = codeToCopy(target);
+      if (code !== undefined) void copy(code, 'Code copied');
+    };
+    answer?.addEventListener('click', copyCode);
+    return () => answer?.removeEventListener('click', copyCode);
+  });
+
   return (
     <div className="answer" ref={answerRef} aria-busy={!exchange.end}>
       <details className="thought note">
         <summary>Thoughts</summary>
         <p className="thought-text" />
       </details>
-      <p className="answer-text" data-testid="answer-text" />
+      <div className="answer-text" data-testid="answer-text" />
       {error && <ErrorLine error={error} />}
       <div className="answer-foot">
         <p className="answer-figures note" />
         {children}
+        {exchange.end && (
+          <IconButton
+            label={`Copy the answer to “${shorten(exchange.question)}”`}
+            hint="Copy"
+            path={COPY_PATH}
+            onClick={() => void copy(parseAnswer(exchange.answer).text, 'Copied')}
+          />
+        )}
+        <output className="answer-said note">{said}</output>
       </div>
     </div>
-  );
-}
-
-function CopyButton({ exchange: { question, answer } }: Pick<ExchangeProps, 'exchange'>) {
-  const { said, copy } = useCopy();
-  return (
-    <>
-      <IconButton
-        label={`Copy the answer to “${shorten(question)}”`}
-        hint="Copy"
-        path={COPY_PATH}
-        onClick={() => void copy(parseAnswer(answer).text, 'Copied')}
-      />
-      <output className="answer-said note">{said}</output>
-    </>
   );
 }
 

@@ -14,6 +14,7 @@ import { createTrialRecorder } from '../load/trial-slots.ts';
 import { POLICY_NAMES } from '../policy/policy-texts.ts';
 import { formatSeconds } from '../requests/run-text.ts';
 import { stepsBetween } from '../state/run-summary.ts';
+import { spanOf } from '../state/run.ts';
 import type { ServeStore } from '../state/serve-store.ts';
 import type { TracedStep } from '../state/slot-history.ts';
 import { toWireError } from '../parts/to-wire-error.ts';
@@ -87,7 +88,8 @@ export class CompareSession {
     this.store.setState({ progress: { policy, numDone } });
     const generator = this.#serve.getHandle(TEXT_GENERATOR);
     const recorder = createTrialRecorder(this.#serveStore);
-    const startedAtMs = performance.now();
+    recorder.begin();
+    const sentAtMs = performance.now();
     const responses = this.#prompts.map(({ prompt, options, seed }) => {
       const response = generator.remote(prompt, { ...options, seed, signal });
       recorder.add(response.requestId);
@@ -101,10 +103,14 @@ export class CompareSession {
         return result;
       }),
     );
-    const durationMs = performance.now() - startedAtMs;
+    const endedAtMs = performance.now();
     const requestIds = responses.map(({ requestId }) => requestId);
     const bars = await recorder.barsOf(requestIds, signal);
-    const steps = stepsBetween(this.#serveStore.history.slots.steps, startedAtMs, performance.now());
+    // The worker's own times, which the page's delays don't change.
+    const span = spanOf(bars) ?? { startedAtMs: sentAtMs, endedAtMs };
+    const { startedAtMs } = span;
+    const durationMs = (span.endedAtMs ?? endedAtMs) - startedAtMs;
+    const steps = stepsBetween(this.#serveStore.history.slots.steps, startedAtMs, startedAtMs + durationMs);
     const results = outcomes.map((outcome) => (outcome.status === 'fulfilled' ? outcome.value : undefined));
     const texts = results.map(
       (result) => result && JSON.stringify(result.choices.map(({ generatedText }) => generatedText)),

@@ -1,12 +1,12 @@
 import { formatCount } from '../parts/format.ts';
-import { describeLonger, formatSeconds } from '../requests/run-text.ts';
+import { describeFaster, formatSeconds } from '../requests/run-text.ts';
 
 /** @param togetherMs Under `continuous`. @param oneAtATimeMs Under `off`. */
 export function describeComparison(togetherMs: number, oneAtATimeMs: number): string {
-  const longer = describeLonger(oneAtATimeMs, togetherMs);
-  const isFaster = describeLonger(togetherMs, oneAtATimeMs) !== '';
-  const how = longer || (isFaster ? 'faster here' : 'about the same');
-  return `Together: ${formatSeconds(togetherMs)}. One at a time: ${formatSeconds(oneAtATimeMs)}, ${how}.`;
+  const faster = describeFaster(togetherMs, oneAtATimeMs);
+  const isSlower = describeFaster(oneAtATimeMs, togetherMs) !== '';
+  const how = faster === '' ? (isSlower ? 'Faster one at a time' : 'About the same') : faster;
+  return `${how}: ${formatSeconds(togetherMs)} together, ${formatSeconds(oneAtATimeMs)} one at a time.`;
 }
 
 /** A prompt's continuations; undefined where it failed. */

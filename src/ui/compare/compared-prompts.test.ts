@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 
-import { createRequest, createStatus, createTables, idOf, OTHER_TAB, WEBGPU } from '../test-support.ts';
-import { comparisonKey, promptsOfRun } from './compared-prompts.ts';
+import { createRequest, createTables, idOf, OTHER_TAB } from '../test-support.ts';
+import { promptsOfRun } from './compared-prompts.ts';
 
 const NOTHING_SENT = { sentAs: () => undefined };
 
@@ -24,14 +24,4 @@ it('repeats any other request of this tab for as many tokens as it got', () => {
   expect(promptsOfRun(tables, NOTHING_SENT)).toEqual([
     { prompt: 'own:', options: { maxNewTokens: 64 }, seed: 7 },
   ]);
-});
-
-it('compares only what has the same prompts, options, model and backend, whatever the seeds', () => {
-  const status = createStatus();
-  const prompt = { prompt: 'Once', options: { maxNewTokens: 8 }, seed: 1 };
-  const key = comparisonKey([prompt], status);
-  expect(comparisonKey([{ ...prompt, seed: 2 }], status)).toBe(key);
-  expect(comparisonKey([{ ...prompt, options: { maxNewTokens: 9 } }], status)).not.toBe(key);
-  expect(comparisonKey([prompt, prompt], status)).not.toBe(key);
-  expect(comparisonKey([prompt], { ...status, backend: WEBGPU })).not.toBe(key);
 });

@@ -1,4 +1,4 @@
-import type { GenerationOptions, RequestId, TabserveStatus } from '../../client/index.ts';
+import type { GenerationOptions, RequestId } from '../../client/index.ts';
 import type { SentPrompt } from '../compose/composer.ts';
 import type { ServeView } from '../state/serve-store.ts';
 
@@ -34,13 +34,4 @@ export function promptsOfRun(
 /** One at a time, the last prompt waits for all others; that must not fail it. */
 function withoutTimeout({ timeoutMs: _timeoutMs, ...options }: GenerationOptions): GenerationOptions {
   return options;
-}
-
-/** Runs with the same key can be compared: same prompts, options, model and backend. */
-export function comparisonKey(
-  prompts: readonly ComparedPrompt[],
-  { model, backend }: Pick<TabserveStatus, 'model' | 'backend'>,
-): string {
-  const sent = prompts.map(({ prompt, options }) => [prompt, options]);
-  return JSON.stringify([model?.id, backend?.name, backend?.precision, sent]);
 }

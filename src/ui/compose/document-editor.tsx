@@ -67,7 +67,7 @@ function drawDocument(box: HTMLElement, { store }: Composer): () => void {
     highlights.replaceChildren(...parts, '\u200B');
     // Setting the same value again would move the caret.
     if (area.value !== drawn.text) area.value = drawn.text;
-    if (followed?.isActive && isAtEnd) box.scrollTop = box.scrollHeight;
+    if (followed && isAtEnd) box.scrollTop = box.scrollHeight;
   };
   draw();
   return store.subscribe((view, previous) => {

@@ -1,4 +1,4 @@
-import { useState } from 'react';
+import { useEffect, useState } from 'react';
 
 import { TEXT_GENERATOR } from '../../client/index.ts';
 
@@ -45,13 +45,19 @@ export function withSelected(href: string, view: string): string {
   return url.href;
 }
 
-/** The choice, kept in the page's address. */
-export function useSelectedDeployment(): readonly [string, (view: string) => void] {
+/** The choice, kept in the page's address: Back goes to the view before. */
+export function useSelectedDeployment(): readonly [string, (view: string, isPassing: boolean) => void] {
   const [selected, setSelected] = useState(() => readSelected(location.search));
-  const select = (view: string): void => {
+  useEffect(() => {
+    const goBack = (): void => setSelected(readSelected(location.search));
+    window.addEventListener('popstate', goBack);
+    return () => window.removeEventListener('popstate', goBack);
+  }, []);
+  const select = (view: string, isPassing: boolean): void => {
     setSelected(view);
-    // Replaced, not pushed: the arrow keys pass through tabs that Back should skip.
-    history.replaceState(null, '', withSelected(location.href, view));
+    const href = withSelected(location.href, view);
+    if (isPassing || view === selected) history.replaceState(null, '', href);
+    else history.pushState(null, '', href);
   };
   return [selected, select];
 }

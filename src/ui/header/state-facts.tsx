@@ -2,12 +2,16 @@ import type { ReactNode } from 'react';
 
 import type { BackendInfo, ModelInfo } from '../../client/index.ts';
 import { formatCount, formatParameters, NO_VALUE } from '../parts/format.ts';
+import type { Handover } from '../state/handover.ts';
 import { useServeView } from '../state/serve-context.ts';
+import { useSeconds } from './use-seconds.ts';
+import { describeHandover } from './describe-handover.ts';
 import { BACKENDS, describeDetail, describeRecovery, describeState, describeTabs } from './describe-state.ts';
 
 /** The state, the model, where it runs and why there, the tabs, and the last recovery. */
 export function StateFacts() {
   const status = useServeView((view) => view.status);
+  const handover = useServeView((view) => view.handover);
   const { model, backend, numTabs } = status;
   return (
     <dl className="facts stack">
@@ -29,9 +33,15 @@ export function StateFacts() {
       <Fact name="Tabs" detail={describeTabs(status)}>
         <span data-testid="num-tabs">{numTabs === 0 ? NO_VALUE : formatCount(numTabs)}</span>
       </Fact>
-      <Fact name="Last recovery">{describeRecovery(status)}</Fact>
+      <Fact name="Last recovery">
+        {!status.recovery && handover ? <LastHandover handover={handover} /> : describeRecovery(status)}
+      </Fact>
     </dl>
   );
+}
+
+function LastHandover({ handover }: { readonly handover: Handover }) {
+  return describeHandover(handover, useSeconds());
 }
 
 interface FactProps {

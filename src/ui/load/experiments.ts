@@ -173,6 +173,7 @@ export async function runAll(
       laterMs: { least: laterMs, most: laterMs },
     });
     const policy = (knobs && (await override?.change(knobs))) ?? serve.status().policy;
+    recorder.begin();
     const startedAtMs = performance.now();
     const requestIds: RequestId[] = [];
     const onSubmitted = (requestId: RequestId): void => {

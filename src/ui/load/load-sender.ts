@@ -27,7 +27,7 @@ type Ending =
 
 export interface LoadRun {
   readonly outcomes: readonly Outcome[];
-  /** From the start to the end of the last request. */
+  /** From the start to the end of the last request, as the worker measured it. */
   readonly durationMs: number;
 }
 
@@ -76,7 +76,11 @@ export class LoadSender {
     } else {
       await this.#sendOnTime();
     }
-    return { outcomes: await Promise.all(this.#outcomes), durationMs: this.#elapsedMs };
+    const outcomes = await Promise.all(this.#outcomes);
+    const endsMs = outcomes.flatMap((outcome) =>
+      outcome.status === 'finished' ? outcome.sentMs + outcome.timings.e2eMs : [],
+    );
+    return { outcomes, durationMs: endsMs.length > 0 ? Math.max(...endsMs) : this.#elapsedMs };
   }
 
   get #elapsedMs(): number {

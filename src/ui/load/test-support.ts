@@ -53,7 +53,11 @@ export function createFakeServe(
 }
 
 /** Knows of no slots. */
-export const NO_RECORDER: TrialRecorder = { add: () => {}, barsOf: () => Promise.resolve([]) };
+export const NO_RECORDER: TrialRecorder = {
+  begin: () => {},
+  add: () => {},
+  barsOf: () => Promise.resolve([]),
+};
 
 export function createTrial(label: string, change: Partial<Trial['summary']> = {}): Trial {
   return {

@@ -2,7 +2,7 @@ import { afterEach, expect, it, vi } from 'vitest';
 
 import type { SlotSpan } from '../../client/index.ts';
 import { createServeStore } from '../state/serve-store.ts';
-import { createSlotSpan, createStatus, idOf } from '../test-support.ts';
+import { createReport, createSlotSpan, createStatus, idOf } from '../test-support.ts';
 import { createTrialRecorder } from './trial-slots.ts';
 
 afterEach(() => vi.useRealTimers());
@@ -10,7 +10,7 @@ afterEach(() => vi.useRealTimers());
 function createRecorder() {
   const store = createServeStore(createStatus());
   const report = (...slotSpans: readonly SlotSpan[]): void => {
-    store.history.slots.record({ steps: [], slotSpans }, performance.now());
+    store.history.slots.record(...createReport({ slotSpans }, performance.now()));
     store.setState(({ historyRevision }) => ({ historyRevision: historyRevision + 1 }));
   };
   return { store, report, recorder: createTrialRecorder(store), signal: new AbortController().signal };

@@ -1,5 +1,5 @@
 import type { RequestId } from '../../client/index.ts';
-import type { ServeStore } from '../state/serve-store.ts';
+import { closeRun, type ServeStore } from '../state/serve-store.ts';
 import type { SlotBar } from '../state/slot-history.ts';
 import { pause } from './load-sender.ts';
 
@@ -15,6 +15,8 @@ export interface TrialSlots {
 
 /** Follows the requests of a trial. */
 export interface TrialRecorder {
+  /** Call it before the first submission: each trial is a run of its own. */
+  readonly begin: () => void;
   /** Call it right after each submission: a request of a load test gets no cell. */
   readonly add: (requestId: RequestId) => void;
   /** The bars of requests that have all ended. */
@@ -27,6 +29,7 @@ const MAX_REPORT_MS = 1000;
 export function createTrialRecorder(store: ServeStore): TrialRecorder {
   const bars = (): readonly SlotBar[] => store.history.slots.bars;
   return {
+    begin: () => closeRun(store),
     add: (requestId) => void store.experimentIds.add(requestId),
     barsOf: async (requestIds, signal) => {
       const wanted = new Set(requestIds);

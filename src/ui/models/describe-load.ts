@@ -4,7 +4,6 @@ import { formatCount, formatMegabytes, formatNumber } from '../parts/format.ts';
 const PHASES: Readonly<Record<ModelLoad['phase'], string>> = {
   resolve: 'asking the hub',
   download: 'downloading',
-  verify: 'checking',
   convert: 'converting',
   prepare: 'preparing',
   check: 'checking the GPU',
@@ -12,7 +11,7 @@ const PHASES: Readonly<Record<ModelLoad['phase'], string>> = {
   drain: 'waiting for running requests',
 };
 
-const IN_BYTES: ReadonlySet<ModelLoad['phase']> = new Set(['download', 'verify', 'convert', 'prepare']);
+const IN_BYTES: ReadonlySet<ModelLoad['phase']> = new Set(['download', 'convert', 'prepare']);
 
 /** `downloading 12.0 of 548.1 MB, 3.40 MB/s, 3 min left` */
 export function describeLoad(load: ModelLoad): string {

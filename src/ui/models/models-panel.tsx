@@ -7,10 +7,12 @@ import { Form } from '../parts/form.tsx';
 import { Panel } from '../parts/panel.tsx';
 import { Select, type Choices } from '../parts/select.tsx';
 import { useServeView } from '../state/serve-context.ts';
+import { GgufFiles } from './gguf-files.tsx';
 import { LoadState } from './load-state.tsx';
 import './models-panel.css';
 import { StoredModels } from './stored-models.tsx';
 import { SuggestedModels } from './suggested-models.tsx';
+import { useGgufFiles } from './use-gguf-files.ts';
 import { useLoadModel } from './use-load-model.ts';
 import { useModelLists } from './use-model-lists.ts';
 
@@ -39,8 +41,12 @@ export function ModelsPanel() {
   const [whenBusy, setWhenBusy] = useState<WhenBusy>('finish');
   const { start, refusal } = useLoadModel();
   const lists = useModelLists();
+  const gguf = useGgufFiles();
 
-  const load = (model: string | Iterable<File>): void => void start(model, { dtype, whenBusy });
+  const load = async (model: string | Iterable<File>, file?: string): Promise<void> => {
+    const code = await start(model, { dtype, whenBusy, file });
+    if (code === 'GGUF_FILE_UNCLEAR' && typeof model === 'string') gguf.list(model);
+  };
   const loadStored = ({ id: stored, revision, dtype: stands }: StoredModel): void =>
     void start(stored, { revision, dtype: stands ?? dtype, whenBusy });
 
@@ -49,14 +55,21 @@ export function ModelsPanel() {
       <LoadState refusal={refusal} />
       {/* The panel already shows why a load failed. */}
       {lists.refusal && lists.refusal.code !== shownCode && <ErrorLine error={lists.refusal} />}
-      <SuggestedModels models={lists.suggested} stored={lists.stored} onLoad={load} />
-      <Form onSubmit={() => load(id.trim())}>
+      <SuggestedModels models={lists.suggested} stored={lists.stored} onLoad={(model) => void load(model)} />
+      <Form onSubmit={() => void load(id.trim())}>
         <div className="model-id">
           <IdField id={id} onChange={setId} />
           <Button type="submit" variant="primary" disabled={id.trim() === ''}>
             Load
           </Button>
         </div>
+        <div className="actions">
+          <Button variant="quiet" disabled={id.trim() === ''} onClick={() => gguf.list(id.trim())}>
+            List its GGUF files
+          </Button>
+        </div>
+        {gguf.refusal && <ErrorLine error={gguf.refusal} />}
+        {gguf.listing && <GgufFiles listing={gguf.listing} onLoad={(...file) => void load(...file)} />}
         <div className="model-choices">
           <Select className="stacked" label="Precision" value={dtype} choices={DTYPES} onChange={setDtype} />
           <Select
@@ -68,10 +81,14 @@ export function ModelsPanel() {
           />
         </div>
         <div className="actions">
-          <FilePicker label="Or a folder from your disk, picked or dropped:" isFolder onPick={load} />
-          <FilePicker label="Or a GGUF file:" onPick={load} />
+          <FilePicker
+            label="Or a folder from your disk, picked or dropped:"
+            isFolder
+            onPick={(files) => void load(files)}
+          />
+          <FilePicker label="Or a GGUF file:" onPick={(files) => void load(files)} />
           {!isEmbedded && (
-            <Button variant="quiet" onClick={() => load(EMBEDDED)}>
+            <Button variant="quiet" onClick={() => void load(EMBEDDED)}>
               Back to {EMBEDDED}, which comes with the page
             </Button>
           )}

@@ -4,16 +4,21 @@ import type { LoadFailure, LoadModelOptions, ModelReference, WireError } from '.
 import { toWireError } from '../parts/to-wire-error.ts';
 import { useServe } from '../state/serve-context.ts';
 
-/** Loads a model for all tabs, and keeps the refusal that only this tab shows until the next load. */
+/** Loads a model for all tabs, and keeps the refusal that only this tab shows until the next load. `start` resolves with the error's code. */
 export function useLoadModel() {
   const { serve } = useServe();
   const [refusal, setRefusal] = useState<WireError>();
-  const start = async (model: ModelReference, options: LoadModelOptions = {}): Promise<void> => {
+  const start = async (
+    model: ModelReference,
+    options: LoadModelOptions = {},
+  ): Promise<string | undefined> => {
     setRefusal(undefined);
     try {
       await serve.loadModel(model, options);
+      return undefined;
     } catch (error) {
       setRefusal(refusalOf(error, serve.status().loadFailure));
+      return toWireError(error).code;
     }
   };
   return { start, refusal };

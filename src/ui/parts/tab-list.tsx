@@ -7,7 +7,8 @@ interface TabListProps<Id extends string> {
   readonly tabs: readonly { readonly id: Id; readonly title: string }[];
   /** No tab's id where none is selected. */
   readonly selected: string;
-  readonly onSelect: (id: Id) => void;
+  /** @param isPassing By an arrow key, which goes on to other tabs. */
+  readonly onSelect: (id: Id, isPassing: boolean) => void;
 }
 
 function tabId(id: string): string {
@@ -28,7 +29,7 @@ export function TabList<Id extends string>({ label, tabs, selected, onSelect }: 
     const next = tabs.at(targetIndex(event.key, index, tabs.length));
     if (next === undefined || !TAB_KEYS.has(event.key)) return;
     event.preventDefault();
-    onSelect(next.id);
+    onSelect(next.id, true);
     document.querySelector<HTMLElement>(`#${CSS.escape(tabId(next.id))}`)?.focus();
   };
 
@@ -43,7 +44,7 @@ export function TabList<Id extends string>({ label, tabs, selected, onSelect }: 
           aria-selected={id === selected}
           {...(id === selected && { 'aria-controls': tabPanelId(id) })}
           tabIndex={position === stop ? 0 : -1}
-          onClick={() => onSelect(id)}
+          onClick={() => onSelect(id, false)}
           onKeyDown={selectByKey}
           ref={id === selected ? showTab : undefined}
         >

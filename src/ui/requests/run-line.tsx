@@ -2,9 +2,7 @@ import { useEffect, useMemo, useState } from 'react';
 
 import type { RequestId } from '../../client/index.ts';
 import { Button } from '../parts/button.tsx';
-import { promptsOfRun, comparisonKey, type Measured } from '../compare/compared-prompts.ts';
-import { useComposer } from '../compose/composer-context.ts';
-import type { Composer } from '../compose/composer.ts';
+import type { Measured } from '../compare/compared-prompts.ts';
 import { isActive } from '../state/request-view.ts';
 import { latestRun, type Run } from '../state/run.ts';
 import { summarizeRun } from '../state/run-summary.ts';
@@ -12,11 +10,10 @@ import { useIsUpstream, useServe, useServeView } from '../state/serve-context.ts
 import { clearFinished, recordedView, type RecordedView, type ServeView } from '../state/serve-store.ts';
 import { describeOver, describeRunning } from './run-text.ts';
 
-type KeyedMeasured = Measured & { readonly key: string };
-
 interface RunLineProps {
   readonly numCells: number;
-  readonly measured: KeyedMeasured | undefined;
+  /** A comparison of this run. */
+  readonly measured: Measured | undefined;
   readonly onCompare: () => void;
 }
 
@@ -65,10 +62,9 @@ export function RunLine({ numCells, measured, onCompare }: RunLineProps) {
 }
 
 /** Follows the store outside a selector, because the text depends on the clock. */
-function useRunText(measured: KeyedMeasured | undefined): string {
+function useRunText(measured: Measured | undefined): string {
   const { store } = useServe();
-  const composer = useComposer();
-  const describe = useMemo(() => createRunDescriber(composer, measured), [composer, measured]);
+  const describe = useMemo(() => createRunDescriber(measured), [measured]);
   const [text, setText] = useState('');
   useEffect(() => {
     const update = (): void => setText(describe(recordedView(store)));
@@ -79,18 +75,14 @@ function useRunText(measured: KeyedMeasured | undefined): string {
 }
 
 /** Summarizes a run that is over only where something about it has changed. */
-function createRunDescriber(composer: Composer, measured: KeyedMeasured | undefined) {
+function createRunDescriber(measured: Measured | undefined) {
   let known: { run: Run; revision: number; text: string } | undefined;
   return (view: RecordedView): string => {
     const run = view.runs.prompts;
     if (!run) return '';
     if (run.endedAtMs === undefined) return describeRunning(countRun(run, view));
     if (known?.run !== run || known.revision !== view.historyRevision) {
-      const key = measured && comparisonKey(promptsOfRun(view, composer), view.status);
-      const text = describeOver(
-        summarizeRun(run, view, run.endedAtMs),
-        measured?.key === key ? measured : undefined,
-      );
+      const text = describeOver(summarizeRun(run, view), measured);
       known = { run, revision: view.historyRevision, text };
     }
     return known.text;

@@ -1,13 +1,8 @@
-import { lazy, Suspense, useState } from 'react';
+import { lazy, Suspense, useEffect, useState } from 'react';
 import { useShallow } from 'zustand/shallow';
 
 import { Button } from '../parts/button.tsx';
-import {
-  comparisonKey,
-  promptsOfRun,
-  type ComparedPrompt,
-  type Measured,
-} from '../compare/compared-prompts.ts';
+import { promptsOfRun, type ComparedPrompt, type Measured } from '../compare/compared-prompts.ts';
 import { useComposer } from '../compose/composer-context.ts';
 import { SAMPLE_PROMPTS } from '../compose/sample-prompts.ts';
 import { formatCount } from '../parts/format.ts';
@@ -29,30 +24,31 @@ interface Comparison {
   /** Counts the comparisons, each of which has a panel of its own. */
   readonly index: number;
   readonly prompts: readonly ComparedPrompt[];
-  readonly key: string;
+  readonly measured?: Measured;
+  /** The line about the run still says what it measured. */
+  readonly isClosed?: boolean;
   readonly abort: AbortController;
 }
 
 /** The run: a line about it, its texts side by side, and the requests before it. */
 export function RunPanel() {
   const numCells = useServeView((view) => cellIds(view).length);
-  const [measured, setMeasured] = useState<Measured & { key: string }>();
-  const { comparison, compare, close } = useComparison();
+  const { comparison, compare, setMeasured, close } = useComparison();
 
   return (
     <section className="run" aria-labelledby="requests-title" ref={followHighlights}>
       <h2 className="visually-hidden" id="requests-title">
         Requests
       </h2>
-      <RunLine numCells={numCells} measured={measured} onCompare={compare} />
-      {comparison && (
+      <RunLine numCells={numCells} measured={comparison?.measured} onCompare={compare} />
+      {comparison && !comparison.isClosed && (
         <PanelBoundary name="Comparison">
           <Suspense fallback={<div className="compare" />}>
             <ComparePanel
               key={comparison.index}
               prompts={comparison.prompts}
               abort={comparison.abort}
-              onMeasured={(times) => setMeasured({ ...times, key: comparison.key })}
+              onMeasured={setMeasured}
               onClose={close}
             />
           </Suspense>
@@ -64,28 +60,33 @@ export function RunPanel() {
   );
 }
 
-/** The comparison in the panel. Another one ends it. */
+/** The comparison in the panel. Another one ends it, and so does another run. */
 function useComparison() {
   const { store } = useServe();
   const composer = useComposer();
   const [comparison, setComparison] = useState<Comparison>();
   const compare = (): void => {
     comparison?.abort.abort();
-    const view = store.getState();
-    const prompts = promptsOfRun(view, composer);
+    const prompts = promptsOfRun(store.getState(), composer);
     const index = (comparison?.index ?? 0) + 1;
-    setComparison({
-      index,
-      prompts,
-      key: comparisonKey(prompts, view.status),
-      abort: new AbortController(),
-    });
+    setComparison({ index, prompts, abort: new AbortController() });
   };
   const close = (): void => {
     comparison?.abort.abort();
-    setComparison(undefined);
+    setComparison(comparison && { ...comparison, isClosed: true });
   };
-  return { comparison, compare, close };
+  useEffect(() => {
+    if (!comparison) return undefined;
+    const firstId = store.getState().runs.prompts?.requestIds[0];
+    return store.subscribe(({ runs }) => {
+      if (runs.prompts?.requestIds[0] === firstId) return;
+      comparison.abort.abort();
+      setComparison(undefined);
+    });
+  }, [comparison, store]);
+  const setMeasured = (measured: Measured): void =>
+    setComparison((current) => current && { ...current, measured });
+  return { comparison, compare, setMeasured, close };
 }
 
 function Cells() {

@@ -30,10 +30,10 @@ export function describeOver(
   const text = inTime + describeStall(stall);
   if (!measured || numForeign > 0) return text;
   const { togetherMs, oneAtATimeMs } = measured;
-  const longer = describeLonger(oneAtATimeMs, togetherMs);
-  const again = formatSeconds(togetherMs);
-  const thanAgain = again === formatSeconds(elapsedMs) ? '' : ` than ${again} together`;
-  return `${text} One at a time took ${formatSeconds(oneAtATimeMs)}${longer && ` (${longer}${thanAgain})`}.`;
+  const faster = describeFaster(togetherMs, oneAtATimeMs);
+  const alone = formatSeconds(oneAtATimeMs);
+  if (faster === '') return `${text} One at a time took ${alone}.`;
+  return `${text} ${faster} than one at a time: ${formatSeconds(togetherMs)} against ${alone}.`;
 }
 
 /** Nobody sees a stall of less than a tenth of a second. */
@@ -44,9 +44,9 @@ function describeStall(stall: RunSummary['stall']): string {
 }
 
 /** Empty where the two are about the same, or the other way round. */
-export function describeLonger(longMs: number, shortMs: number): string {
+export function describeFaster(shortMs: number, longMs: number): string {
   const ratio = longMs / shortMs;
-  return ratio >= 1.05 && Number.isFinite(ratio) ? `${ratio.toFixed(1)}× longer` : '';
+  return ratio >= 1.05 && Number.isFinite(ratio) ? `${ratio.toFixed(1)}× faster` : '';
 }
 
 export function formatSeconds(durationMs: number): string {

@@ -37,6 +37,7 @@ const ENDS = {
   length: 'reached its limit',
   abort: 'cancelled',
   error: 'failed',
+  lost: 'cut off with its worker',
   moved: 'moved to another slot',
 } as const satisfies Readonly<Record<NonNullable<SlotBar['end']>, string>>;
 

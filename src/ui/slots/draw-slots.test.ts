@@ -16,6 +16,7 @@ const SCENE: SlotScene = {
   numLanes: 8,
   bands: [],
   placed: [],
+  gaps: [],
   outlinedIds: new Set(),
   isDimmed: false,
   hasHead: false,

@@ -1,4 +1,6 @@
 import type { RequestId } from '../../client/index.ts';
+import { drawHatch } from '../drawing/hatch.ts';
+import type { WorkerGap } from '../state/slot-history.ts';
 import { resolvedColor } from '../theme/resolved-color.ts';
 import type { PolicyBand } from './policy-bands.ts';
 import { ticksBetween } from './slot-axis.ts';
@@ -14,6 +16,7 @@ export interface SlotScene {
   readonly numLanes: number;
   readonly bands: readonly PolicyBand[];
   readonly placed: readonly PlacedBar[];
+  readonly gaps: readonly WorkerGap[];
   /** Their bars have an outline. */
   readonly outlinedIds: ReadonlySet<RequestId>;
   /** All other bars are pale. */
@@ -44,6 +47,8 @@ const LETTER_WIDTH = 6;
 const MIN_LABEL_HEIGHT = 10;
 /** More than a bar moves before it is drawn again: a name that stays would lie on the next bar's. */
 const STICKY_MARGIN = 30;
+/** From the longest to the shortest. */
+const GAP_NAMES = ['Handed over: another tab loads the model', 'Handed over'];
 /** The least distance of two times on the axis. */
 const TICK_DISTANCE = 72;
 
@@ -66,6 +71,8 @@ export function placeLane(
 /** Draws on an empty canvas all but the texts. */
 export function drawBars(context: CanvasRenderingContext2D, scene: SlotScene): void {
   drawField(context, scene);
+  for (const { left, right } of placeGaps(scene))
+    drawHatch(context, { left, top: BANDS_HEIGHT, width: right - left, height: lanesHeightOf(scene) });
   for (const placed of scene.placed) drawBar(context, placed, scene);
   context.globalAlpha = 1;
   if (!scene.hasHead) return;
@@ -122,7 +129,7 @@ function drawBar(
   context.fillRect(decodeX, top, endX - decodeX, height);
   if (!isCut && bar.end !== 'moved') {
     // Red where the sequence was cut off; else a gap before the next bar.
-    const isCutOff = bar.end === 'abort' || bar.end === 'error';
+    const isCutOff = bar.end === 'abort' || bar.end === 'error' || bar.end === 'lost';
     const endWidth = isCutOff ? 3 : 1;
     context.fillStyle = resolvedColor(isCutOff ? '--bad' : '--paper');
     context.fillRect(endX - endWidth, top, endWidth, height);
@@ -135,7 +142,7 @@ function drawBar(
 
 /** The names of the bars and the policies, and the times. */
 export function textsOf(scene: SlotScene): readonly SlotText[] {
-  return [...barNames(scene), ...policyNames(scene), ...axisTexts(scene)];
+  return [...gapNames(scene), ...barNames(scene), ...policyNames(scene), ...axisTexts(scene)];
 }
 
 export function drawText(
@@ -147,6 +154,24 @@ export function drawText(
   context.textAlign = align;
   context.fillStyle = resolvedColor(color);
   context.fillText(text, x, y, maxWidth);
+}
+
+/** The times without a worker that reach into the window. */
+function placeGaps({ window, gaps }: SlotScene) {
+  return gaps.flatMap(({ startedAtMs, endedAtMs = window.untilMs }) => {
+    const left = Math.max(0, xOf(window, startedAtMs));
+    const right = Math.min(window.width, xOf(window, Math.min(endedAtMs, window.untilMs)));
+    return right > left ? [{ left, right }] : [];
+  });
+}
+
+function gapNames(scene: SlotScene): readonly SlotText[] {
+  return placeGaps(scene).flatMap(({ left, right }) => {
+    const text = GAP_NAMES.find((name) => right - left >= name.length * LETTER_WIDTH + STICKY_MARGIN);
+    if (text === undefined) return [];
+    const [x, y] = [(left + right) / 2, BANDS_HEIGHT + lanesHeightOf(scene) / 2];
+    return [{ text, x, y, maxWidth: right - left, color: '--ink', align: 'center', isSticky: false }];
+  });
 }
 
 /** On the decode part: the prefill is too pale for text. */
@@ -161,7 +186,8 @@ function barNames(scene: SlotScene): readonly SlotText[] {
     const minWidth = text.length * LETTER_WIDTH + (isSticky ? STICKY_MARGIN : 0);
     const isRoomy = height >= MIN_LABEL_HEIGHT && maxWidth >= minWidth;
     if (!isRoomy || text === '' || isPale || (isJoined && !isSticky)) return [];
-    const y = top + height / 2 + 0.5;
+    // Above the line of a request that waits for this lane.
+    const y = top + Math.max(LETTER_WIDTH, (height - WAIT_HEIGHT) / 2) + 0.5;
     return [{ text, x, y, maxWidth, color: '--on-accent', align: 'left', isSticky }];
   });
 }
@@ -181,11 +207,12 @@ function policyNames({ window, bands }: SlotScene): readonly SlotText[] {
 function axisTexts(scene: SlotScene): readonly SlotText[] {
   const { window, height, originMs } = scene;
   const isMoving = window.startMs > originMs;
-  return placeTicks(scene).map(({ label, x }) => {
+  return placeTicks(scene).flatMap(({ label, x }) => {
     const margin = label.length * (LETTER_WIDTH / 2);
     const isInside = x >= margin && x <= window.width - margin;
-    // At the edges of an axis that stands still, the text stays inside.
-    const align = isMoving || isInside ? 'center' : x < margin ? 'left' : 'right';
+    // At the edges of an axis that stands still, the text stays inside. One that moves leaves it out there.
+    const align = isInside ? 'center' : x < margin ? 'left' : 'right';
+    if (isMoving && !isInside) return [];
     const y = height - AXIS_HEIGHT / 2 + 1;
     return { text: label, x, y, maxWidth: TICK_DISTANCE, color: '--ink-2', align, isSticky: false };
   });

@@ -2,7 +2,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 
 import { ChartHistory } from '../state/chart-history.ts';
 import type { Run } from '../state/run.ts';
-import { createStepRecord } from '../test-support.ts';
+import { createReport, createStepRecord } from '../test-support.ts';
 import { watchSettings, type Replay } from '../watch/watch-settings.ts';
 import {
   changeReplay,
@@ -23,7 +23,7 @@ const REPLAY: Replay = { run: RUN, atMs: 1000, isPlaying: true };
 function createView(endsMs: readonly number[], prompts: Run | undefined = RUN) {
   const history = new ChartHistory();
   const steps = endsMs.map((endMs, stepIndex) => createStepRecord({ stepIndex, agoMs: 2000 - endMs }));
-  history.slots.record({ steps, slotSpans: [] }, 2000);
+  history.slots.record(...createReport({ steps }, 2000));
   return { history, runs: { prompts } };
 }
 

@@ -153,6 +153,7 @@ export class SlotDrawing {
       // Before the first run, the axis stands for no time.
       bands: policyBands(latestRun(runs) ? history.policies : history.policies.slice(-1), window),
       placed,
+      gaps: history.slots.gaps,
       outlinedIds: tracedId === undefined ? highlightedIds : new Set([...highlightedIds, tracedId]),
       isDimmed: placed.some(({ bar }) => highlightedIds.has(bar.requestId)),
       hasHead: replay !== undefined,

@@ -1,4 +1,5 @@
 import type { PolicyName, TabserveStats } from '../../client/index.ts';
+import type { RunLatencies } from './run-summary.ts';
 import { SlotHistory } from './slot-history.ts';
 
 const SAMPLE_INTERVAL_MS = 200;
@@ -13,10 +14,10 @@ const IDLE_GAP_MS = 3000;
 /** `null` draws a gap. */
 export type Cell = number | null;
 
-type KeptStats = Pick<TabserveStats, 'ttftMs' | 'itlMs' | 'queueWaitMs' | 'e2eMs' | 'kvCache' | 'totals'>;
+type KeptStats = Pick<TabserveStats, 'kvCache' | 'totals'>;
 
-/** With the numbers of sequences that ended, by their reason. */
-export interface SampleFigures extends KeptStats, Readonly<TabserveStats['finishReasons']> {
+/** With the latencies of the run so far, and the numbers of sequences that ended, by their reason. */
+export interface SampleFigures extends KeptStats, RunLatencies, Readonly<TabserveStats['finishReasons']> {
   readonly tokensInPerSecond: Cell;
   readonly tokensOutPerSecond: Cell;
   /** How full the decode steps since the last sample were, weighed by their time, %. */
@@ -37,6 +38,13 @@ export interface PolicyChange {
 }
 
 const MAX_POLICY_CHANGES = 200;
+
+/** A message that was recorded, when it was sent on this tab's clock, and the limit in force. */
+export interface RecordedMessage {
+  readonly stats: TabserveStats;
+  readonly sentAtMs: number;
+  readonly maxBatchSize: number;
+}
 
 /** The data of the charts. It changes in place; the view counts its revisions. */
 export class ChartHistory {
@@ -62,26 +70,21 @@ export class ChartHistory {
     this.#policies.splice(0, this.#policies.length - MAX_POLICY_CHANGES);
   }
 
-  record(stats: TabserveStats, receivedAtMs: number, maxBatchSize: number): void {
+  /** Call it with each message that the slots have recorded. @param readLatencies Called where a sample is due. */
+  sample({ stats, sentAtMs, maxBatchSize }: RecordedMessage, readLatencies: () => RunLatencies): void {
     for (const { kind, batchSize, stepMs } of stats.steps) {
       if (kind !== 'decode') continue;
       this.#decodeMs += stepMs;
       this.#filledMs += stepMs * Math.min(1, batchSize / maxBatchSize);
     }
-    this.slots.record(stats, receivedAtMs);
-    this.#sample(stats, receivedAtMs);
-    this.#samples.splice(0, this.#samples.length - MAX_SAMPLES);
-  }
-
-  #sample(stats: TabserveStats, receivedAtMs: number): void {
     const last = this.#samples.at(-1);
-    const elapsedMs = last ? receivedAtMs - last.atMs : Infinity;
+    const elapsedMs = last ? sentAtMs - last.atMs : Infinity;
     // A message of an idle engine may be the last for a long time.
     const isIdle = stats.numRunning + stats.numWaiting === 0;
     if (elapsedMs < SAMPLE_INTERVAL_MS && !isIdle) return;
     const isAfterGap = elapsedMs > IDLE_GAP_MS;
     if (last && isAfterGap) this.#samples.push({ atMs: last.atMs + 1 });
-    const { totals, finishReasons, kvCache, ttftMs, itlMs, queueWaitMs, e2eMs } = stats;
+    const { totals, finishReasons, kvCache } = stats;
     const isRateKnown = elapsedMs >= MIN_RATE_INTERVAL_MS && !isAfterGap;
     // A new worker's totals start at 0.
     const rate = (total: 'promptTokens' | 'outputTokens'): Cell => {
@@ -89,10 +92,7 @@ export class ChartHistory {
       return isRateKnown && numNew >= 0 ? (numNew * 1000) / elapsedMs : null;
     };
     const figures: SampleFigures = {
-      ttftMs,
-      itlMs,
-      queueWaitMs,
-      e2eMs,
+      ...readLatencies(),
       kvCache,
       ...finishReasons,
       totals,
@@ -102,7 +102,8 @@ export class ChartHistory {
         rate('outputTokens') ?? (stats.steps.length > 0 ? stats.tokensPerSecond || null : null),
       utilization: this.#decodeMs > 0 ? (this.#filledMs / this.#decodeMs) * 100 : null,
     };
-    this.#samples.push({ atMs: receivedAtMs, figures });
+    this.#samples.push({ atMs: sentAtMs, figures });
+    this.#samples.splice(0, this.#samples.length - MAX_SAMPLES);
     this.#decodeMs = 0;
     this.#filledMs = 0;
   }

@@ -4,8 +4,9 @@ interface Placeable extends Pick<SlotSpan, 'requestId' | 'index' | 'slot'> {
   readonly startedAtMs: number;
 }
 
-interface Placed extends Placeable, Pick<SlotSpan, 'end'> {
+interface Placed extends Placeable {
   readonly lane: number;
+  readonly end?: string;
   readonly endedAtMs?: number;
 }
 

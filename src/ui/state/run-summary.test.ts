@@ -1,6 +1,13 @@
 import { describe, expect, it } from 'vitest';
 
-import { createRequest, createSlotSpan, createStatus, createStepRecord, idOf } from '../test-support.ts';
+import {
+  createReport,
+  createRequest,
+  createSlotSpan,
+  createStatus,
+  createStepRecord,
+  idOf,
+} from '../test-support.ts';
 import { ChartHistory } from './chart-history.ts';
 import { prefillStall, stepsBetween, summarizeRun, tokenGaps, type TokenGap } from './run-summary.ts';
 import type { TracedStep } from './slot-history.ts';
@@ -72,7 +79,7 @@ describe('the summary of a run', () => {
         createSlotSpan({ requestId: idOf('other'), slot: 2, startedAgoMs: 100, firstTokenAgoMs: 1 }),
       ],
     };
-    history.slots.record(stats, 1100);
+    history.slots.record(...createReport(stats, 1100));
     const requests = new Map(
       [createRequest('a', { numOutputTokens: 3 }), createRequest('b', { numOutputTokens: 2 })].map(
         (request) => [request.id, request] as const,
@@ -84,15 +91,17 @@ describe('the summary of a run', () => {
       requestIds: [idOf('a'), idOf('b')],
       isExperiment: false,
     };
-    expect(summarizeRun(run, { requests, history, status }, 5000)).toEqual({
+    expect(summarizeRun(run, { requests, history, status })).toEqual({
       numRequests: 2,
       numForeign: 0,
       elapsedMs: 100,
       peakBatchSize: 2,
       tokensPerSecond: 50,
-      ttftMs: { p50: 24, p95: 42 },
+      ttftMs: { p50: 24, p95: 42, p99: 42 },
       // Two sequences waited for 10 ms, one for 30.
-      itlMs: { p50: 10, p95: 30 },
+      itlMs: { p50: 10, p95: 30, p99: 30 },
+      queueWaitMs: { p50: 2, p95: 4, p99: 4 },
+      e2eMs: undefined,
       stall: undefined,
     });
   });
@@ -100,11 +109,11 @@ describe('the summary of a run', () => {
   it('of an upstream has no peak and takes the latencies of the requests', () => {
     const requests = new Map([[idOf('a'), createRequest('a', { ttftMs: 7 })]]);
     const run = { startedAtMs: 0, endedAtMs: 10, requestIds: [idOf('a')], isExperiment: false };
-    const { peakBatchSize, ttftMs, itlMs } = summarizeRun(
-      run,
-      { requests, history: new ChartHistory(), status },
-      10,
-    );
-    expect([peakBatchSize, ttftMs, itlMs]).toEqual([undefined, { p50: 7, p95: 7 }, undefined]);
+    const { peakBatchSize, ttftMs, itlMs } = summarizeRun(run, {
+      requests,
+      history: new ChartHistory(),
+      status,
+    });
+    expect([peakBatchSize, ttftMs, itlMs]).toEqual([undefined, { p50: 7, p95: 7, p99: 7 }, undefined]);
   });
 });

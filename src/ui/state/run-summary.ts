@@ -1,23 +1,28 @@
-import type { LatencySummary } from '../../client/index.ts';
+import type { LatencySummary, RequestId, TabserveStatus } from '../../client/index.ts';
 import type { RequestView } from './request-view.ts';
 import type { Run } from './run.ts';
-import type { RecordedView } from './serve-store.ts';
-import type { TracedStep } from './slot-history.ts';
+import type { SlotBar, SlotHistory, TracedStep } from './slot-history.ts';
 
 /** Durations in ms. */
-export type Spread = Pick<LatencySummary, 'p50' | 'p95'>;
+export type Spread = Pick<LatencySummary, 'p50' | 'p95' | 'p99'>;
 
-export interface RunSummary {
+/** Undefined where nothing was measured. */
+export interface RunLatencies {
+  readonly ttftMs: Spread | undefined;
+  readonly itlMs: Spread | undefined;
+  readonly queueWaitMs: Spread | undefined;
+  readonly e2eMs: Spread | undefined;
+}
+
+export interface RunSummary extends RunLatencies {
   readonly numRequests: number;
   /** The requests of other tabs and of HTTP clients. */
   readonly numForeign: number;
-  /** Until now while the run goes on. */
+  /** Until the last step, while the run goes on. */
   readonly elapsedMs: number;
   /** The most sequences in one step; undefined where no step is known, as with an upstream. */
   readonly peakBatchSize: number | undefined;
   readonly tokensPerSecond: number;
-  readonly ttftMs: Spread | undefined;
-  readonly itlMs: Spread | undefined;
   readonly stall: PrefillStall | undefined;
 }
 
@@ -38,32 +43,93 @@ export interface TokenGap {
   readonly numPrefillTokens: number;
 }
 
+/** A part of the store's view, with its history. */
+interface Recorded {
+  readonly requests: ReadonlyMap<RequestId, RequestView>;
+  readonly history: { readonly slots: SlotHistory };
+}
+
+/** All figures of a run, on the worker's clock. */
 export function summarizeRun(
   run: Run,
-  { requests, history, status }: Pick<RecordedView, 'requests' | 'history' | 'status'>,
-  nowMs: number,
+  { requests, history, status }: Recorded & { readonly status: TabserveStatus },
 ): RunSummary {
-  const { startedAtMs, endedAtMs = nowMs, requestIds } = run;
-  const ids = new Set(requestIds);
-  const rows = requestIds.flatMap((id) => requests.get(id) ?? []);
-  const steps = stepsBetween(history.slots.steps, startedAtMs, Math.max(endedAtMs, nowMs));
-  const gaps = tokenGaps(steps);
-  const bars = history.slots.bars.filter(({ requestId }) => ids.has(requestId));
-  const ttfts = bars.flatMap(({ spanIndex, startedAtMs: startMs, firstTokenAtMs, queueWaitMs }) =>
-    spanIndex === 0 && firstTokenAtMs !== undefined ? firstTokenAtMs - startMs + queueWaitMs : [],
-  );
-  const elapsedMs = Math.max(0, endedAtMs - startedAtMs);
+  const rows = run.requestIds.flatMap((id) => requests.get(id) ?? []);
+  const { steps } = history.slots;
+  const endMs = run.endedAtMs ?? Math.max(run.startedAtMs, steps.at(-1)?.endedAtMs ?? 0);
+  const ofRun = stepsBetween(steps, run.startedAtMs, endMs);
+  const elapsedMs = endMs - run.startedAtMs;
+  const latencies = latenciesOf(run, { requests, history }, endMs);
   const numOutputTokens = rows.reduce((sum, row) => sum + row.numOutputTokens, 0);
   return {
-    numRequests: requestIds.length,
+    numRequests: run.requestIds.length,
     numForeign: rows.filter(({ clientId }) => clientId !== undefined).length,
     elapsedMs,
-    peakBatchSize: steps.length > 0 ? Math.max(...steps.map(({ batchSize }) => batchSize)) : undefined,
+    peakBatchSize: ofRun.length > 0 ? Math.max(...ofRun.map(({ batchSize }) => batchSize)) : undefined,
     tokensPerSecond: elapsedMs > 0 ? (numOutputTokens * 1000) / elapsedMs : 0,
-    ttftMs: spreadOf(ttfts.length > 0 ? ttfts.map(once) : ttftsOf(rows).map(once)),
-    itlMs: spreadOf(gaps.map(({ gapMs, numSequences }) => [gapMs, numSequences])),
-    stall: prefillStall(gaps, status.policy.maxBatchedTokens),
+    ...latencies,
+    // Without slots, as with an upstream, the requests say it.
+    ttftMs: latencies.ttftMs ?? spreadOf(rows.flatMap(({ ttftMs }) => ttftMs ?? []).map(once)),
+    stall: prefillStall(tokenGaps(ofRun), status.policy.maxBatchedTokens),
   };
+}
+
+/** Of what had happened by then. */
+export function latenciesOf(
+  run: Run,
+  { requests, history: { slots } }: Recorded,
+  untilMs: number,
+): RunLatencies {
+  const ids = new Set(run.requestIds);
+  const sequences = sequencesOf(slots.bars.filter(({ requestId }) => ids.has(requestId)));
+  const ttfts = sequences
+    .filter(({ firstTokenAtMs = Infinity }) => firstTokenAtMs <= untilMs)
+    .map((sequence) => ttftOf(sequence, requests));
+  const started = sequences.filter(({ startedAtMs }) => startedAtMs < untilMs);
+  const ended = sequences.flatMap(({ arrivedAtMs, endedAtMs = Infinity }) =>
+    endedAtMs <= untilMs ? endedAtMs - arrivedAtMs : [],
+  );
+  const gaps = tokenGaps(stepsBetween(slots.steps, run.startedAtMs, untilMs));
+  return {
+    ttftMs: spreadOf(ttfts.map(once)),
+    itlMs: spreadOf(gaps.map(({ gapMs, numSequences }) => [gapMs, numSequences])),
+    queueWaitMs: spreadOf(started.map(({ startedAtMs, arrivedAtMs }) => once(startedAtMs - arrivedAtMs))),
+    e2eMs: spreadOf(ended.map(once)),
+  };
+}
+
+/** A sequence from its arrival to its end, through all slots and workers. */
+export interface SequenceTimes {
+  readonly requestId: RequestId;
+  readonly arrivedAtMs: number;
+  readonly startedAtMs: number;
+  readonly firstTokenAtMs: number | undefined;
+  /** Undefined while it runs. */
+  readonly endedAtMs: number | undefined;
+}
+
+/** A request that another worker took over may have got its first token from the one before. */
+export function ttftOf(
+  { requestId, arrivedAtMs, firstTokenAtMs = Infinity }: SequenceTimes,
+  requests: Recorded['requests'],
+): number {
+  return requests.get(requestId)?.ttftMs ?? firstTokenAtMs - arrivedAtMs;
+}
+
+/** In the order of the first bars, which come before the others. */
+export function sequencesOf(bars: readonly SlotBar[]): readonly SequenceTimes[] {
+  const sequences = new Map<string, SequenceTimes>();
+  for (const { requestId, index, queueWaitMs, startedAtMs, firstTokenAtMs, endedAtMs, end } of bars) {
+    const name = `${requestId}#${index}`;
+    const first = sequences.get(name) ?? { requestId, startedAtMs, arrivedAtMs: startedAtMs - queueWaitMs };
+    const isOver = end !== 'moved' && end !== 'lost';
+    sequences.set(name, {
+      ...first,
+      firstTokenAtMs: sequences.get(name)?.firstTokenAtMs ?? firstTokenAtMs,
+      endedAtMs: isOver ? endedAtMs : undefined,
+    });
+  }
+  return [...sequences.values()];
 }
 
 /** Oldest first, like the steps. The first decode step has no gap. */
@@ -113,10 +179,6 @@ export function stepsBetween(
   return steps.slice(first, last);
 }
 
-function ttftsOf(rows: readonly RequestView[]): readonly number[] {
-  return rows.flatMap(({ ttftMs }) => ttftMs ?? []);
-}
-
 function once(value: number): readonly [value: number, weight: number] {
   return [value, 1];
 }
@@ -130,5 +192,5 @@ function spreadOf(values: readonly (readonly [value: number, weight: number])[])
     let left = share * total;
     return sorted.find(([, weight]) => (left -= weight) <= 1e-9)?.[0] ?? 0;
   };
-  return { p50: at(0.5), p95: at(0.95) };
+  return { p50: at(0.5), p95: at(0.95), p99: at(0.99) };
 }

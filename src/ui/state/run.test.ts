@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 
 import type { ClientUpdate, RequestActivity, RequestId } from '../../client/index.ts';
-import { createSlotSpan, idOf, OTHER_TAB } from '../test-support.ts';
+import { createBar, idOf, OTHER_TAB } from '../test-support.ts';
 import { updateTables, type RequestsEvent, type RequestTables } from './request-tables.ts';
 import { latestRun, updateRuns, type Runs, type RunsInput } from './run.ts';
 
@@ -34,17 +34,18 @@ function ofOtherTab(name: string, state: RequestActivity['state']): RequestsEven
 class Page {
   runs: Runs = {};
   tables = EMPTY;
+  modelId = 'storyteller';
   readonly experimentIds = new Set<RequestId>();
 
   at(nowMs: number, ...updates: readonly ClientUpdate[]): Runs {
     return this.receive(nowMs, [{ type: 'requests', updates, receivedAtMs: nowMs }]);
   }
 
-  receive(nowMs: number, events: readonly RequestsEvent[], slotSpans: RunsInput['slotSpans'] = []): Runs {
+  receive(nowMs: number, events: readonly RequestsEvent[], bars: RunsInput['bars'] = []): Runs {
     const [before, after] = [this.tables, updateTables(this.tables, events)];
     this.tables = after;
-    const { experimentIds } = this;
-    this.runs = updateRuns(this.runs, { events, slotSpans, before, after, experimentIds, nowMs });
+    const { experimentIds, modelId } = this;
+    this.runs = updateRuns(this.runs, { events, bars, modelId, before, after, experimentIds, nowMs });
     return this.runs;
   }
 }
@@ -92,10 +93,39 @@ describe('a run', () => {
     const page = new Page();
     page.receive(1000, [ofOtherTab('x', 'running')]);
     expect(page.runs.prompts?.startedAtMs).toBe(1000);
-    const slotSpan = createSlotSpan({ requestId: idOf('x'), startedAgoMs: 900, queueWaitMs: 50 });
-    page.receive(1100, [], [{ slotSpan, receivedAtMs: 1100 }]);
+    const bar = createBar({ requestId: idOf('x'), startedAtMs: 200, queueWaitMs: 50 });
+    page.receive(1100, [], [bar]);
     expect(page.runs.prompts?.startedAtMs).toBe(150);
-    expect(page.receive(1200, [ofOtherTab('x', 'finished')]).prompts?.endedAtMs).toBe(1200);
+    expect(page.receive(1200, [ofOtherTab('x', 'finished')], [bar]).prompts?.endedAtMs).toBeUndefined();
+    expect(page.receive(1250, [], [{ ...bar, endedAtMs: 1150 }]).prompts?.endedAtMs).toBe(1150);
+  });
+
+  it('is measured by the worker: from the first arrival to the last step, not by when the page heard of them', () => {
+    const page = new Page();
+    page.at(100, submitted('a'), submitted('b'));
+    const [a, b] = ['a', 'b'].map((name, slot) =>
+      createBar({
+        requestId: idOf(name),
+        slot,
+        startedAtMs: 130 + slot * 20,
+        queueWaitMs: 20,
+        endedAtMs: 400 + slot,
+      }),
+    );
+    const bars = a && b ? [a, b] : [];
+    page.receive(
+      900,
+      [{ type: 'requests', updates: [cancelled('a'), cancelled('b')], receivedAtMs: 850 }],
+      bars,
+    );
+    expect(page.runs.prompts).toMatchObject({ startedAtMs: 110, endedAtMs: 401 });
+  });
+
+  it('is of one model', () => {
+    const page = new Page();
+    page.at(0, submitted('a'));
+    page.modelId = 'another';
+    expect(page.at(10, submitted('b')).prompts?.requestIds).toEqual(['b']);
   });
 
   it('of a load test is kept apart, and the charts show the one that began last', () => {

@@ -1,13 +1,21 @@
-import { TEXT_GENERATOR, type RequestId, type SlotSpan } from '../../client/index.ts';
+import { TEXT_GENERATOR, type RequestId } from '../../client/index.ts';
 import type { RequestsEvent, RequestTables } from './request-tables.ts';
 import { isActive } from './request-view.ts';
+import type { SlotBar } from './slot-history.ts';
 
-/** A busy span of the text generator: from the first request after a pause to the end of the last one. */
+/**
+ * A busy span of the text generator with one model: from the first arrival after a pause to the last step. The worker measures both
+ * once the requests are in its slots, so a busy page changes neither.
+ */
 export interface Run {
   /** On this tab's clock. The axes begin here. */
   readonly startedAtMs: number;
-  /** Undefined while a request waits or runs. */
+  /** Undefined while a request waits or runs, or its last step is not reported. */
   readonly endedAtMs?: number | undefined;
+  /** The worker has measured the start. */
+  readonly isMeasured?: boolean;
+  /** Undefined where the first request came before the model. */
+  readonly modelId?: string | undefined;
   /** In the order of submission, those of other tabs included. */
   readonly requestIds: readonly RequestId[];
   /** Requests of a load test or a comparison, whose texts aren't shown. */
@@ -25,14 +33,10 @@ export interface Runs {
   readonly experiment?: Run | undefined;
 }
 
-export interface ReceivedSpan {
-  readonly slotSpan: SlotSpan;
-  readonly receivedAtMs: number;
-}
-
 export interface RunsInput {
   readonly events: readonly RequestsEvent[];
-  readonly slotSpans: readonly ReceivedSpan[];
+  readonly bars: readonly SlotBar[];
+  readonly modelId: string | undefined;
   readonly before: RequestTables;
   readonly after: RequestTables;
   readonly experimentIds: ReadonlySet<RequestId>;
@@ -41,7 +45,7 @@ export interface RunsInput {
 
 /** The runs after the events of a frame. */
 export function updateRuns(runs: Runs, input: RunsInput): Runs {
-  const { events, before, after, experimentIds, nowMs } = input;
+  const { events, before, after, experimentIds, modelId, nowMs } = input;
   let next = runs;
   const added = new Set<RequestId>();
   const add = (requestId: RequestId, atMs: number): void => {
@@ -49,7 +53,13 @@ export function updateRuns(runs: Runs, input: RunsInput): Runs {
     if (added.has(requestId)) return;
     added.add(requestId);
     const kind = experimentIds.has(requestId) ? 'experiment' : 'prompts';
-    next = { ...next, [kind]: withRequest(next[kind], requestId, atMs, kind === 'experiment') };
+    const fresh = {
+      startedAtMs: atMs,
+      requestIds: [requestId],
+      isExperiment: kind === 'experiment',
+      modelId,
+    };
+    next = { ...next, [kind]: withRequest(next[kind], fresh) };
   };
   for (const event of events) {
     if (event.type === 'requests') {
@@ -63,9 +73,27 @@ export function updateRuns(runs: Runs, input: RunsInput): Runs {
     }
   }
   return {
-    prompts: next.prompts && settled(withSpans(next.prompts, input), after, nowMs),
-    experiment: next.experiment && settled(withSpans(next.experiment, input), after, nowMs),
+    prompts: next.prompts && measured(next.prompts, input),
+    experiment: next.experiment && measured(next.experiment, input),
   };
+}
+
+/** From the first arrival to the last step of these bars, on this tab's clock; the end is undefined while one goes on. */
+export function spanOf(
+  bars: readonly SlotBar[],
+): { readonly startedAtMs: number; readonly endedAtMs: number | undefined } | undefined {
+  if (bars.length === 0) return undefined;
+  const arrivals = bars.map(({ startedAtMs, spanIndex, queueWaitMs }) =>
+    spanIndex === 0 ? startedAtMs - queueWaitMs : startedAtMs,
+  );
+  const ends = bars.map(({ endedAtMs }) => endedAtMs ?? Infinity);
+  const endMs = Math.max(...ends);
+  return { startedAtMs: Math.min(...arrivals), endedAtMs: endMs === Infinity ? undefined : endMs };
+}
+
+/** Whether all its requests have ended. Their last step may not be reported yet. */
+export function isOver({ requestIds }: Run, { requests }: Pick<RequestTables, 'requests'>): boolean {
+  return requestIds.every((id) => !isActive(requests.get(id)?.status ?? 'finished'));
 }
 
 /** The run that the charts show: the one that began last. */
@@ -74,23 +102,24 @@ export function latestRun({ prompts, experiment }: Runs): Run | undefined {
   return experiment.startedAtMs > prompts.startedAtMs ? experiment : prompts;
 }
 
-function withRequest(run: Run | undefined, id: RequestId, atMs: number, isExperiment: boolean): Run {
-  const isJoining = run && !run.isClosed && atMs - (run.endedAtMs ?? atMs) <= MAX_PAUSE_MS;
-  if (!isJoining) return { startedAtMs: atMs, requestIds: [id], isExperiment };
-  return { ...run, endedAtMs: undefined, requestIds: [...run.requestIds, id] };
+function withRequest(run: Run | undefined, fresh: Run): Run {
+  const atMs = fresh.startedAtMs;
+  const isClose = run && !run.isClosed && atMs - (run.endedAtMs ?? atMs) <= MAX_PAUSE_MS;
+  const modelId = run?.modelId ?? fresh.modelId;
+  if (!isClose || modelId !== fresh.modelId) return fresh;
+  return { ...run, modelId, endedAtMs: undefined, requestIds: [...run.requestIds, ...fresh.requestIds] };
 }
 
-/** Requests of other tabs are reported late: their spans in the slots say when they came. */
-function withSpans(run: Run, { slotSpans }: RunsInput): Run {
-  const arrivals = slotSpans
-    .filter(({ slotSpan }) => run.requestIds.includes(slotSpan.requestId))
-    .map(({ slotSpan, receivedAtMs }) => receivedAtMs - slotSpan.startedAgoMs - slotSpan.queueWaitMs);
-  const startedAtMs = Math.min(run.startedAtMs, ...arrivals);
-  return startedAtMs < run.startedAtMs ? { ...run, startedAtMs } : run;
-}
-
-function settled(run: Run, { requests }: RequestTables, nowMs: number): Run {
-  if (run.endedAtMs !== undefined) return run;
-  const isOver = run.requestIds.every((id) => !isActive(requests.get(id)?.status ?? 'finished'));
-  return isOver ? { ...run, endedAtMs: nowMs } : run;
+function measured(run: Run, { bars, after, nowMs }: RunsInput): Run {
+  const ids = new Set(run.requestIds);
+  const span = spanOf(bars.filter(({ requestId }) => ids.has(requestId)));
+  // A request that got no slot has no bar.
+  const endMs = span ? span.endedAtMs : (run.endedAtMs ?? nowMs);
+  const endedAtMs = isOver(run, after) ? endMs : undefined;
+  const startedAtMs =
+    span && !run.isMeasured
+      ? span.startedAtMs
+      : Math.min(run.startedAtMs, span?.startedAtMs ?? run.startedAtMs);
+  if (startedAtMs === run.startedAtMs && endedAtMs === run.endedAtMs) return run;
+  return { ...run, startedAtMs, endedAtMs, isMeasured: run.isMeasured === true || span !== undefined };
 }

@@ -3,11 +3,13 @@ import { createStore, type StoreApi } from 'zustand/vanilla';
 import type { BatchRecord, RequestId, TabserveStats, TabserveStatus } from '../../client/index.ts';
 import { appendBatches, type BatchViews, type ReceivedBatch } from './batch-view.ts';
 import { canGenerate } from './can-generate.ts';
-import { ChartHistory } from './chart-history.ts';
+import { ChartHistory, type RecordedMessage } from './chart-history.ts';
+import { updateHandover, type Handover } from './handover.ts';
 import { createPendingEvents } from './pending-events.ts';
 import { updateTables, type RequestsEvent, type RequestTables } from './request-tables.ts';
 import { isActive } from './request-view.ts';
-import { updateRuns, type ReceivedSpan, type Runs } from './run.ts';
+import { latenciesOf, type RunLatencies } from './run-summary.ts';
+import { isOver, latestRun, updateRuns, type Run, type Runs } from './run.ts';
 
 /** A message of a client's topic, with the time of receipt on this tab's clock. */
 export type ServeEvent =
@@ -29,6 +31,7 @@ export interface ServeView extends RequestTables {
   readonly historyRevision: number;
   readonly batches: BatchViews;
   readonly runs: Runs;
+  readonly handover: Handover | undefined;
 }
 
 /** Holds the view, which is a value, and beside it what changes in place. */
@@ -61,6 +64,7 @@ export function createServeStore(status: TabserveStatus): ServeStore {
       historyRevision: 0,
       batches: new Map(),
       runs: {},
+      handover: undefined,
       requests: new Map(),
       answers: new Map(),
       numSubmitted: new Map(),
@@ -80,55 +84,87 @@ export function applyEvents(
   nowMs = performance.now(),
 ): void {
   const before = store.getState();
-  const { requestEvents, batches, slotSpans, ...latest } = readEvents(store, events);
-  const after = updateTables(before, requestEvents);
   const { history, experimentIds } = store;
+  const requestEvents = events.filter((event) => event.type === 'requests' || event.type === 'activity');
+  const after = updateTables(before, requestEvents);
+  const { messages, ...latest } = readEvents(store, events);
   history.slots.nameOwners(after.requests);
-  const frame = { events: requestEvents, slotSpans, before, after, experimentIds, nowMs };
+  const runs = updateRuns(before.runs, {
+    events: requestEvents,
+    bars: history.slots.bars,
+    modelId: latest.status.model?.id,
+    before,
+    after,
+    experimentIds,
+    nowMs,
+  });
+  const run = latestRun(runs);
+  if (run?.requestIds[0] !== latestRun(before.runs)?.requestIds[0]) history.slots.adjustClock();
+  const isUpstream = latest.status.backend?.name === 'upstream';
+  for (const message of messages)
+    history.sample(message, () =>
+      run && !isUpstream
+        ? latenciesOf(run, { ...after, history }, message.sentAtMs)
+        : latenciesIn(message.stats),
+    );
   store.setState({
     ...latest,
     ...after,
-    runs: updateRuns(before.runs, frame),
-    batches: appendBatches(before.batches, batches, latest.status.deployments),
+    runs,
+    handover: updateHandover(before, events),
   });
 }
 
-/** Records steps and samples, and sorts the other events by what they change. */
+/** The worker's own: an upstream reports no steps. */
+function latenciesIn({ ttftMs, itlMs, queueWaitMs, e2eMs }: TabserveStats): RunLatencies {
+  return { ttftMs, itlMs, queueWaitMs, e2eMs };
+}
+
+/** Records steps, and finds what else the events change. */
 function readEvents({ getState, history }: ServeStore, events: readonly ServeEvent[]) {
   let { status, figures, historyRevision } = getState();
-  const requestEvents: RequestsEvent[] = [];
   const batches: ReceivedBatch[] = [];
-  const slotSpans: ReceivedSpan[] = [];
+  const messages: RecordedMessage[] = [];
   for (const event of events) {
     if (event.type === 'status') {
+      const wasReady = status.state === 'ready';
       ({ status } = event);
       history.recordPolicy(status.policy.policy, event.receivedAtMs);
+      if (wasReady && status.state !== 'ready') history.slots.loseWorker();
       if (!canGenerate(status.state)) figures = idleFigures(figures);
     } else if (event.type === 'stats') {
       const { stats, receivedAtMs } = event;
-      history.record(stats, receivedAtMs, status.policy.maxBatchSize);
+      const sentAtMs = history.slots.record(stats, receivedAtMs);
       figures = latestFigures(stats, figures);
       historyRevision += 1;
-      for (const slotSpan of stats.slotSpans) slotSpans.push({ slotSpan, receivedAtMs });
+      messages.push({ stats, sentAtMs, maxBatchSize: status.policy.maxBatchSize });
     } else if (event.type === 'batch') {
       batches.push(event);
-    } else {
-      requestEvents.push(event);
     }
   }
-  return { status, figures, historyRevision, requestEvents, batches, slotSpans };
+  return {
+    status,
+    figures,
+    historyRevision,
+    messages,
+    batches: appendBatches(getState().batches, batches, status.deployments),
+  };
 }
 
 /** The next request begins a run of its own, unless a run lasts. */
 export function closeRun(store: ServeStore): void {
   // The event that ended the previous run may still wait for a frame.
   store.applyPending();
-  store.setState(({ runs }) => {
-    const { prompts } = runs;
-    return prompts?.endedAtMs === undefined
-      ? {}
-      : { runs: { ...runs, prompts: { ...prompts, isClosed: true } } };
-  });
+  store.setState(({ runs, requests }) => ({
+    runs: {
+      prompts: runs.prompts && closed(runs.prompts, { requests }),
+      experiment: runs.experiment && closed(runs.experiment, { requests }),
+    },
+  }));
+}
+
+function closed(run: Run, tables: Pick<RequestTables, 'requests'>): Run {
+  return isOver(run, tables) ? { ...run, isClosed: true } : run;
 }
 
 /** Drops the requests that are over and keeps those that wait or run. */

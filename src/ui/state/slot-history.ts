@@ -1,9 +1,10 @@
 import type { ClientId, RequestId, TabserveStats, SlotSpan, StepRecord } from '../../client/index.ts';
 import { Lanes } from './lanes.ts';
-import type { RequestView } from './request-view.ts';
+import { isActive, type RequestView } from './request-view.ts';
+import { WorkerClock } from './worker-clock.ts';
 
 /** A sequence's span in a K/V slot, on this tab's clock. */
-export interface SlotBar extends Omit<SlotSpan, 'startedAgoMs' | 'firstTokenAgoMs' | 'endedAgoMs'> {
+export interface SlotBar extends Omit<SlotSpan, 'startedAgoMs' | 'firstTokenAgoMs' | 'endedAgoMs' | 'end'> {
   readonly key: string;
   /** Its row on the screen: the slot of the sequence's first span, or another one where that is taken. Moves don't change it. */
   readonly lane: number;
@@ -12,7 +13,19 @@ export interface SlotBar extends Omit<SlotSpan, 'startedAgoMs' | 'firstTokenAgoM
   readonly startedAtMs: number;
   readonly firstTokenAtMs?: number;
   readonly endedAtMs?: number;
+  /** `lost`: its worker ended first. */
+  readonly end?: NonNullable<SlotSpan['end']> | 'lost';
 }
+
+/** The time between two workers, in which no step ran. */
+export interface WorkerGap {
+  readonly startedAtMs: number;
+  /** Undefined until the next worker's first step. */
+  readonly endedAtMs?: number;
+}
+
+/** What the history takes from a message. */
+export type RecordedStats = Pick<TabserveStats, 'steps' | 'slotSpans' | 'workerStartedAtMs' | 'sentAtMs'>;
 
 export interface BarOwner {
   /** Undefined for a request of this tab. */
@@ -36,6 +49,7 @@ export interface RequestStep extends TracedStep {
 }
 
 const MAX_BARS = 3000;
+const MAX_GAPS = 20;
 /** Covers the bars that are still shown at a thousand steps a second. */
 const MAX_STEPS = 20_000;
 
@@ -47,14 +61,17 @@ export class SlotHistory {
   #ongoing = new Map<string, SlotBar>();
   #numKnown = 0;
   readonly #unowned = new Set<SlotBar>();
-  /** When each sequence was last moved: its next span begins then. */
-  readonly #movedAtMs = new Map<string, number>();
+  readonly #gaps: WorkerGap[] = [];
+  readonly #clock = new WorkerClock();
   readonly #lanes = new Lanes();
   readonly #numBars = new Map<RequestId, number>();
   #steps: TracedStep[] = [];
   /** Added to the index of a step. */
   #indexOffset = 0;
   #lastEndedAtMs = 0;
+  /** When the last message was sent. */
+  #sentAtMs = 0;
+  #requests: ReadonlyMap<RequestId, RequestView> = new Map();
 
   /** Oldest first. */
   get steps(): readonly TracedStep[] {
@@ -63,6 +80,11 @@ export class SlotHistory {
 
   get bars(): readonly SlotBar[] {
     return this.#bars;
+  }
+
+  /** Oldest first. */
+  get gaps(): readonly WorkerGap[] {
+    return this.#gaps;
   }
 
   /** A request may end without a bar, and its first bar may come after its tokens. */
@@ -92,12 +114,20 @@ export class SlotHistory {
     return this.#lastEndedAtMs;
   }
 
-  record({ steps, slotSpans }: Pick<TabserveStats, 'steps' | 'slotSpans'>, receivedAtMs: number): void {
-    const sentAtMs = receivedAtMs - this.#latenessMs(steps[0], receivedAtMs);
+  /** Call it when a run begins: the places of what follows may then get closer to this tab's clock. */
+  adjustClock(): void {
+    this.#clock.adjust();
+  }
+
+  /** Returns when the message was sent. */
+  record({ steps, slotSpans, ...sent }: RecordedStats, receivedAtMs: number): number {
+    if (this.#clock.isOther(sent)) this.loseWorker();
+    const sentAtMs = this.#clock.toTabMs(sent, receivedAtMs);
     for (const { agoMs, ...step } of steps) {
       const serialIndex = this.#countOn(step.stepIndex);
       this.#steps.push({ ...step, endedAtMs: sentAtMs - agoMs, serialIndex });
     }
+    this.#endGap(sentAtMs, steps);
     if (this.#steps.length > MAX_STEPS) this.#steps = this.#steps.slice(-MAX_STEPS / 2);
     // Oldest first, because a lane is free only after the bar before.
     const byStart = slotSpans.toSorted((a, b) => b.startedAgoMs - a.startedAgoMs);
@@ -105,11 +135,11 @@ export class SlotHistory {
       const bar = this.#ongoing.get(nameOf(slotSpan));
       return bar && isSameSpan(bar, slotSpan) ? bar : undefined;
     });
-    const firstNew = byStart.find((_, position) => !known[position]);
-    this.#endLost(new Set(known), receivedAtMs - (firstNew?.startedAgoMs ?? 0));
+    const ofLostWorker = [...this.#ongoing.values()].filter((bar) => !known.includes(bar));
+    this.#end(ofLostWorker, this.#sentAtMs);
     this.#ongoing = new Map();
     for (const [position, slotSpan] of byStart.entries()) {
-      const bar = this.#update(known[position], slotSpan, receivedAtMs);
+      const bar = this.#update(known[position], slotSpan, sentAtMs);
       if (bar.endedAtMs === undefined) this.#ongoing.set(nameOf(slotSpan), bar);
       else this.#lastEndedAtMs = Math.max(this.#lastEndedAtMs, bar.endedAtMs);
     }
@@ -121,10 +151,22 @@ export class SlotHistory {
       if (numLeft > 0) this.#numBars.set(forgotten.requestId, numLeft);
       else this.#numBars.delete(forgotten.requestId);
     }
+    this.#sentAtMs = sentAtMs;
+    return sentAtMs;
+  }
+
+  /** The worker is gone, and with it the rest of its messages: its bars end with what it last reported. */
+  loseWorker(): void {
+    if (this.#ongoing.size === 0) return;
+    this.#gaps.push({ startedAtMs: this.#sentAtMs });
+    this.#gaps.splice(0, this.#gaps.length - MAX_GAPS);
+    this.#end(this.#ongoing.values(), this.#sentAtMs);
+    this.#ongoing = new Map();
   }
 
   /** Gives the bars their owners, as far as their requests are known. */
   nameOwners(requests: ReadonlyMap<RequestId, RequestView>): void {
+    this.#requests = requests;
     for (const bar of this.#unowned) {
       const request = requests.get(bar.requestId);
       if (!request) continue;
@@ -153,36 +195,26 @@ export class SlotHistory {
     });
   }
 
-  /** How much later than the message before this one is: while a sequence runs, each step begins where the one before ended. */
-  #latenessMs(first: StepRecord | undefined, receivedAtMs: number): number {
-    const last = this.#steps.at(-1);
-    if (!first || !last || this.#ongoing.size === 0 || first.stepIndex !== last.stepIndex + 1) return 0;
-    return Math.max(0, receivedAtMs - first.agoMs - first.stepMs - last.endedAtMs);
-  }
-
   #countOn(stepIndex: number): number {
     const last = this.#steps.at(-1)?.serialIndex ?? -1;
     if (stepIndex + this.#indexOffset <= last) this.#indexOffset = last + 1 - stepIndex;
     return stepIndex + this.#indexOffset;
   }
 
-  #update(known: SlotBar | undefined, slotSpan: SlotSpan, receivedAtMs: number): SlotBar {
+  #endGap(sentAtMs: number, [first]: TabserveStats['steps']): void {
+    const gap = this.#gaps.at(-1);
+    if (!gap || gap.endedAtMs !== undefined || !first) return;
+    Object.assign(gap, { endedAtMs: sentAtMs - first.agoMs - first.stepMs });
+  }
+
+  #update(known: SlotBar | undefined, slotSpan: SlotSpan, sentAtMs: number): SlotBar {
     const { startedAgoMs, firstTokenAgoMs, endedAgoMs, ...rest } = slotSpan;
-    // A message can be late but never early, so the earliest estimate is the closest.
-    const sequence = `${slotSpan.requestId}#${slotSpan.index}`;
-    const movedAtMs = slotSpan.spanIndex > 0 ? this.#movedAtMs.get(sequence) : undefined;
-    const earliestMs = known?.startedAtMs ?? movedAtMs ?? Infinity;
-    const startedAtMs = Math.min(earliestMs, receivedAtMs - startedAgoMs);
-    // Both ends of an interval come from one message, because messages take different times to arrive.
-    const at = (agoMs: number): number => startedAtMs + startedAgoMs - agoMs;
     const report = {
       ...rest,
-      startedAtMs,
-      ...(firstTokenAgoMs !== undefined && { firstTokenAtMs: at(firstTokenAgoMs) }),
-      ...(endedAgoMs !== undefined && { endedAtMs: at(endedAgoMs) }),
+      startedAtMs: sentAtMs - startedAgoMs,
+      ...(firstTokenAgoMs !== undefined && { firstTokenAtMs: sentAtMs - firstTokenAgoMs }),
+      ...(endedAgoMs !== undefined && { endedAtMs: sentAtMs - endedAgoMs }),
     };
-    if (report.endedAtMs === undefined || report.end !== 'moved') this.#movedAtMs.delete(sequence);
-    else this.#movedAtMs.set(sequence, report.endedAtMs);
     if (known) {
       this.#lanes.follow(Object.assign(known, report));
       return known;
@@ -197,13 +229,14 @@ export class SlotHistory {
     return bar;
   }
 
-  /** A lost worker never reports the end of its spans: the next worker's first span began after them. */
-  #endLost(known: ReadonlySet<SlotBar | undefined>, nextStartedAtMs: number): void {
-    for (const lost of this.#ongoing.values()) {
-      if (known.has(lost)) continue;
-      Object.assign(lost, { end: 'error', endedAtMs: Math.max(lost.startedAtMs, nextStartedAtMs) });
-      this.#lastEndedAtMs = Math.max(this.#lastEndedAtMs, nextStartedAtMs);
-      this.#lanes.follow(lost);
+  /** A lost worker never reports the end of its spans. That of a text may have come. */
+  #end(bars: Iterable<SlotBar>, endedAtMs: number): void {
+    for (const bar of bars) {
+      const isOver = !isActive(this.#requests.get(bar.requestId)?.status ?? 'running');
+      const end = isOver ? {} : { end: 'lost' };
+      Object.assign(bar, { ...end, endedAtMs: Math.max(bar.startedAtMs, endedAtMs) });
+      this.#lastEndedAtMs = Math.max(this.#lastEndedAtMs, endedAtMs);
+      this.#lanes.follow(bar);
     }
   }
 }
@@ -217,8 +250,8 @@ function isSameSpan(bar: SlotBar, { firstStepIndex, lastStepIndex }: SlotSpan): 
   return firstStepIndex === bar.firstStepIndex && lastStepIndex >= bar.lastStepIndex;
 }
 
-/** How much longer one message may take than another. */
-const TOLERANCE_MS = 500;
+/** The times of two messages differ by their rounding. */
+const TOLERANCE_MS = 1;
 
 /** Another worker counts from 0 again, so steps of the same index differ in time. */
 function isStepOf(bar: SlotBar, { stepIndex, slots, endedAtMs }: TracedStep): boolean {

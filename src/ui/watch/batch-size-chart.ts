@@ -4,7 +4,8 @@ import { formatCount, NO_VALUE } from '../parts/format.ts';
 import { stepsBetween } from '../state/run-summary.ts';
 import { color, endingAtOrAfter, toX, type ChartColumns, type ChartSpec } from './chart-spec.ts';
 import { BATCH_SIZE_HEAD } from './main-chart-heads.ts';
-import { drawHighlightedTime } from './highlighted-time.ts';
+import { drawBehindPlot } from './highlighted-time.ts';
+import { figuresOf, isRunning } from './run-figures.ts';
 import { toStepRows } from './step-rows.ts';
 import { drawStripLabel, drawText, isStrip, PADDING, timeAxis, timeScale, valueAxis } from './time-axis.ts';
 
@@ -41,7 +42,7 @@ export const BATCH_SIZE_CHART: ChartSpec = {
     ],
     series: [{}, batchSeries('--series-decode'), batchSeries('--series-prefill')],
     hooks: {
-      drawClear: [(chart) => drawHighlightedTime(chart, scene())],
+      drawClear: [(chart) => drawBehindPlot(chart, scene())],
       draw: [
         drawWaiting,
         (chart) => drawStripLabel(chart, formatCount(Math.round((chart.scales['y']?.max ?? 0) / HEADROOM))),
@@ -66,10 +67,15 @@ export const BATCH_SIZE_CHART: ChartSpec = {
     const isInStep = (columns[START]?.[row] ?? Infinity) <= x;
     return (isInStep ? columns[line + 1]?.[row] : null) ?? null;
   },
-  describe: ({ figures }) =>
-    figures
-      ? `last step ${figures.lastBatchSize} sequences, ${figures.numRunning} running, ${figures.numWaiting} waiting`
-      : 'no step yet',
+  valueOfRun: (columns, line) =>
+    Math.max(0, ...(columns[line + 1] ?? []).map((value) => (typeof value === 'number' ? value : 0))),
+  describe: (view) => {
+    const { figures } = view;
+    if (!figures) return 'no step yet';
+    if (!isRunning(view))
+      return `at most ${figuresOf(view).peakBatchSize ?? 0} sequences in a step of the run`;
+    return `last step ${figures.lastBatchSize} sequences, ${figures.numRunning} running, ${figures.numWaiting} waiting`;
+  },
 };
 
 function batchSeries(name: '--series-decode' | '--series-prefill'): uPlot.Series {

@@ -179,7 +179,9 @@ export class ChartDrawing {
     const isOnPlot = left >= 0 && left <= chart.bbox.width / devicePixelRatio;
     const shown = isOnPlot ? left : OFF;
     if (shown !== chart.cursor.left) chart.setCursor({ left: shown, top: isOnPlot ? 1 : OFF }, false);
-    this.#showValues(columns, isOnPlot ? x : undefined);
+    const { valueOfRun } = this.#spec;
+    if (isOnPlot || span.isLive || !valueOfRun) this.#showValues(columns, isOnPlot ? x : undefined);
+    else this.#showValues(columns, undefined, (line) => valueOfRun(columns, line, this.#scene.view));
   }
 
   readonly #leave = (): void => {

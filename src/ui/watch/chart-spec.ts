@@ -18,6 +18,8 @@ export interface ChartSpec {
   readonly format: (value: Cell) => string;
   /** The value of a line at a time, or the newest one. */
   readonly valueAt: (columns: ChartColumns, line: number, x: number | undefined) => Cell;
+  /** The value of a line for the whole run, shown once it is over; left out, the newest one stays. */
+  readonly valueOfRun?: (columns: ChartColumns, line: number, view: RecordedView) => Cell;
   /** The current values in words, for screen readers. */
   readonly describe: (view: RecordedView) => string;
   /** The pointer highlights the requests of the step below it. */

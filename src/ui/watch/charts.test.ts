@@ -21,7 +21,10 @@ const SPAN: TimeSpan = { startMs: 0, endMs: 10_000, untilMs: 10_000, originMs: 0
 
 function readChart(name: string, receivedAtMs: readonly number[] = [1000], span: Partial<TimeSpan> = {}) {
   const store = createServeStore(createStatus());
-  for (const atMs of receivedAtMs) store.history.record(STATS, atMs, 8);
+  for (const atMs of receivedAtMs) {
+    const message = { stats: STATS, sentAtMs: atMs, maxBatchSize: 8 };
+    store.history.sample(message, () => STATS);
+  }
   const chart = TIME_CHARTS.find(({ head }) => head.testId === name);
   return chart?.read(recordedView(store), { ...SPAN, ...span });
 }

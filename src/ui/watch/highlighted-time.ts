@@ -1,23 +1,42 @@
 import type uPlot from 'uplot';
 
+import { drawHatch } from '../drawing/hatch.ts';
 import type { SlotBar } from '../state/slot-history.ts';
 import { color, toX, type Scene } from './chart-spec.ts';
 import { watchSettings } from './watch-settings.ts';
 
+export function drawBehindPlot(chart: uPlot, scene: Scene): void {
+  drawWorkerGaps(chart, scene);
+  drawHighlightedTime(chart, scene);
+}
+
+/** The times in which no worker ran. */
+function drawWorkerGaps(chart: uPlot, { view, span }: Scene): void {
+  const { ctx, bbox } = chart;
+  for (const { startedAtMs, endedAtMs = span.untilMs } of view.history.slots.gaps) {
+    const left = leftOf(chart, startedAtMs, span);
+    const width = leftOf(chart, Math.min(endedAtMs, span.untilMs), span) - left;
+    drawHatch(ctx, { left, top: bbox.top, width, height: bbox.height }, devicePixelRatio);
+  }
+}
+
+/** On the plot, in pixels of the canvas. */
+function leftOf(chart: uPlot, atMs: number, span: Scene['span']): number {
+  const { bbox } = chart;
+  const left = chart.valToPos(toX(atMs, span), 'x', true);
+  return Math.min(Math.max(left, bbox.left), bbox.left + bbox.width);
+}
+
 /** A tint behind the plot, with a line below it, over the time of the highlighted requests. */
-export function drawHighlightedTime(chart: uPlot, { view, span }: Scene): void {
+function drawHighlightedTime(chart: uPlot, { view, span }: Scene): void {
   const bars = highlightedBars(view.history.slots.bars);
   if (bars.length === 0) return;
   const { ctx, bbox } = chart;
-  const atLeft = (atMs: number): number => {
-    const left = chart.valToPos(toX(atMs, span), 'x', true);
-    return Math.min(Math.max(left, bbox.left), bbox.left + bbox.width);
-  };
   ctx.save();
   ctx.fillStyle = color('--accent')();
   const lineHeight = 2 * devicePixelRatio;
   for (const [startMs, endMs] of joinTimes(bars, span.untilMs)) {
-    const [left, right] = [atLeft(startMs), atLeft(endMs)];
+    const [left, right] = [leftOf(chart, startMs, span), leftOf(chart, endMs, span)];
     ctx.globalAlpha = 0.12;
     ctx.fillRect(left, bbox.top, right - left, bbox.height);
     ctx.globalAlpha = 1;

@@ -1,14 +1,15 @@
 import type uPlot from 'uplot';
 
 import { formatMs } from '../parts/format.ts';
-import { stepsBetween, tokenGaps, type TokenGap } from '../state/run-summary.ts';
-import type { SlotBar } from '../state/slot-history.ts';
+import { sequencesOf, stepsBetween, tokenGaps, ttftOf, type TokenGap } from '../state/run-summary.ts';
+import type { RecordedView } from '../state/serve-store.ts';
+import { figuresOf } from './run-figures.ts';
 import type { TimeSpan } from './time-span.ts';
 import { color, endingAtOrAfter, latestBefore, lineSeries, toX } from './chart-spec.ts';
 import type { ChartColumns, ChartSpec, Scene } from './chart-spec.ts';
 import { formatDecade, LOGARITHMIC_MS } from './logarithmic-ms.ts';
 import { LATENCY_HEAD } from './main-chart-heads.ts';
-import { drawHighlightedTime, highlightedBars } from './highlighted-time.ts';
+import { drawBehindPlot, highlightedBars } from './highlighted-time.ts';
 import { keepExtremes } from './merge-rows.ts';
 import { drawStripLabel, isStrip, PADDING, timeAxis, timeScale } from './time-axis.ts';
 
@@ -35,22 +36,29 @@ export const LATENCY_CHART: ChartSpec = {
       },
     ],
     hooks: {
-      drawClear: [(chart) => drawHighlightedTime(chart, scene())],
+      drawClear: [(chart) => drawBehindPlot(chart, scene())],
       draw: [(chart) => drawStripLabel(chart, formatDecade(chart.scales['y']?.max ?? 0))],
     },
   }),
-  read: ({ history: { slots } }, span, numPixels) => {
+  read: (view, span, numPixels) => {
+    const { slots } = view.history;
     const gaps = tokenGaps(stepsBetween(slots.steps, span.startMs, span.untilMs)).filter(
       ({ gapMs }) => gapMs > 0,
     );
-    return toColumns(gaps, firstTokensOf(slots.bars, span), span, numPixels);
+    return toColumns(gaps, firstTokensOf(view, span), span, numPixels);
   },
   format: formatMs,
   valueAt: (columns, line, x) => (line === TTFT_LINE ? latestBefore : endingAtOrAfter)(columns, line, x),
-  describe: ({ figures }) =>
-    figures?.itlMs.count
-      ? `inter-token latency p50 ${formatMs(figures.itlMs.p50)}, time to first token p50 ${formatMs(figures.ttftMs.p50)}`
-      : 'no token yet',
+  valueOfRun: (_columns, line, view) => {
+    const { ttftMs, itlMs } = figuresOf(view);
+    return (line === TTFT_LINE ? ttftMs : itlMs)?.p50 ?? null;
+  },
+  describe: (view) => {
+    const { itlMs, ttftMs } = figuresOf(view);
+    return itlMs
+      ? `inter-token latency p50 ${formatMs(itlMs.p50)}, time to first token p50 ${formatMs(ttftMs?.p50)}`
+      : 'no token yet';
+  },
 };
 
 interface FirstToken {
@@ -60,17 +68,14 @@ interface FirstToken {
 
 /** The first tokens in this time, oldest first. */
 function firstTokensOf(
-  bars: readonly SlotBar[],
+  { history, requests }: Pick<RecordedView, 'history' | 'requests'>,
   { startMs, untilMs }: Pick<TimeSpan, 'startMs' | 'untilMs'>,
 ): readonly FirstToken[] {
-  return bars
-    .flatMap(({ spanIndex, startedAtMs, firstTokenAtMs, queueWaitMs }) => {
-      if (spanIndex > 0 || firstTokenAtMs === undefined) return [];
-      if (firstTokenAtMs < startMs || firstTokenAtMs > untilMs) return [];
-      return {
-        endedAtMs: firstTokenAtMs,
-        ttftMs: Math.max(1e-3, firstTokenAtMs - startedAtMs + queueWaitMs),
-      };
+  return sequencesOf(history.slots.bars)
+    .flatMap((sequence) => {
+      const { firstTokenAtMs } = sequence;
+      if (firstTokenAtMs === undefined || firstTokenAtMs < startMs || firstTokenAtMs > untilMs) return [];
+      return { endedAtMs: firstTokenAtMs, ttftMs: Math.max(1e-3, ttftOf(sequence, requests)) };
     })
     .toSorted((a, b) => a.endedAtMs - b.endedAtMs);
 }

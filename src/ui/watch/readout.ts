@@ -1,3 +1,4 @@
+import type { Cell } from '../state/chart-history.ts';
 import type { ChartColumns, ChartSpec } from './chart-spec.ts';
 import { formatSeconds } from './time-axis.ts';
 
@@ -6,13 +7,13 @@ export function createReadout(
   host: HTMLElement,
   crosshair: Element | null,
   { format, valueAt }: Pick<ChartSpec, 'format' | 'valueAt'>,
-): (columns: ChartColumns, x: number | undefined) => void {
+): (columns: ChartColumns, x: number | undefined, valueOf?: (line: number) => Cell) => void {
   const time = crosshair?.appendChild(document.createElement('span'));
   if (time) time.className = 'crosshair-time';
   const values = [...host.querySelectorAll('.readout-value')];
-  return (columns, x) => {
+  return (columns, x, valueOf = (line) => valueAt(columns, line, x)) => {
     if (time && x !== undefined) write(time, formatSeconds(x));
-    for (const [line, element] of values.entries()) write(element, format(valueAt(columns, line, x)));
+    for (const [line, element] of values.entries()) write(element, format(valueOf(line)));
   };
 }
 

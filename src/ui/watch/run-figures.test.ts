@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 
 import type { Run } from '../state/run.ts';
 import { createServeStore, recordedView } from '../state/serve-store.ts';
-import { createStatus, createStepRecord } from '../test-support.ts';
+import { createReport, createStatus, createStepRecord } from '../test-support.ts';
 import { figuresOf, isRunning } from './run-figures.ts';
 
 function createView(run: Run | undefined) {
@@ -10,7 +10,7 @@ function createView(run: Run | undefined) {
   const steps = [9, 2, 5, 4].map((batchSize, stepIndex) =>
     createStepRecord({ stepIndex, batchSize, agoMs: 100 - stepIndex * 10 }),
   );
-  view.history.slots.record({ steps, slotSpans: [] }, 1000);
+  view.history.slots.record(...createReport({ steps }, 1000));
   return { ...view, runs: { prompts: run } };
 }
 

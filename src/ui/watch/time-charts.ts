@@ -1,5 +1,6 @@
 import { formatCount, formatMs, formatNumber, NO_VALUE } from '../parts/format.ts';
-import type { Cell, SampleFigures } from '../state/chart-history.ts';
+import type { Cell } from '../state/chart-history.ts';
+import type { Spread } from '../state/run-summary.ts';
 import type { ChartSpec } from './chart-spec.ts';
 import { LOGARITHMIC_MS } from './logarithmic-ms.ts';
 import { TOKENS_HEAD, UPSTREAM_LATENCY_HEAD } from './main-chart-heads.ts';
@@ -30,16 +31,16 @@ const TOKENS_CHART = timeChart({
 export const UPSTREAM_LATENCY_CHART = timeChart({
   head: UPSTREAM_LATENCY_HEAD,
   reads: [
-    ({ itlMs }) => aboveZero(itlMs.p50),
-    ({ itlMs }) => aboveZero(itlMs.p95),
-    ({ ttftMs }) => aboveZero(ttftMs.p50),
-    ({ ttftMs }) => aboveZero(ttftMs.p95),
+    ({ itlMs }) => valueOf(itlMs, 'p50'),
+    ({ itlMs }) => valueOf(itlMs, 'p95'),
+    ({ ttftMs }) => valueOf(ttftMs, 'p50'),
+    ({ ttftMs }) => valueOf(ttftMs, 'p95'),
   ],
   unit: 'ms',
   format: formatMs,
   yAxis: LOGARITHMIC_MS,
   describe: ({ figures }) =>
-    figures?.ttftMs.count ? `time to first token ${describeLatency(figures, 'ttftMs')}` : 'no token yet',
+    figures?.ttftMs.count ? `time to first token ${describeSpread(figures.ttftMs)}` : 'no token yet',
 });
 
 export const TIME_CHARTS: readonly ChartSpec[] = [
@@ -138,31 +139,27 @@ function latencyChart([latency, testId, title, subtitle, color]: (typeof LATENCI
       ],
     },
     reads: [
-      (figures) => aboveZero(figures[latency].p50),
-      (figures) => aboveZero(figures[latency].p95),
-      (figures) => aboveZero(figures[latency].p99),
+      (figures) => valueOf(figures[latency], 'p50'),
+      (figures) => valueOf(figures[latency], 'p95'),
+      (figures) => valueOf(figures[latency], 'p99'),
     ],
     unit: 'ms',
     format: formatMs,
     yAxis: LOGARITHMIC_MS,
-    describe: ({ figures }) =>
-      figures?.[latency].count
-        ? `${title.toLowerCase()} ${describeLatency(figures, latency)}`
-        : `no ${title.toLowerCase()} yet`,
+    describe: ({ history }) => {
+      const spread = history.samples.at(-1)?.figures?.[latency];
+      return spread ? `${title.toLowerCase()} ${describeSpread(spread)}` : `no ${title.toLowerCase()} yet`;
+    },
   });
 }
 
-function describeLatency(
-  figures: Pick<SampleFigures, (typeof LATENCIES)[number][0]>,
-  latency: (typeof LATENCIES)[number][0],
-): string {
-  const { p50, p95, p99 } = figures[latency];
+function describeSpread({ p50, p95, p99 }: Spread): string {
   return `p50 ${formatMs(p50)}, p95 ${formatMs(p95)}, p99 ${formatMs(p99)}`;
 }
 
-/** Zero means no sample, and has no place on a logarithmic axis. */
-function aboveZero(value: number): Cell {
-  return value > 0 ? value : null;
+/** Zero has no place on a logarithmic axis. */
+function valueOf(spread: Spread | undefined, percentile: keyof Spread): Cell {
+  return spread?.[percentile] || null;
 }
 
 function toMebibytes(numBytes: number): number {

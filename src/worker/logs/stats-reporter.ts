@@ -168,6 +168,8 @@ export class StatsReporter {
     this.#steps = [];
     this.#sink.send({
       ...gauges,
+      workerStartedAtMs: performance.timeOrigin,
+      sentAtMs: nowMs,
       steps,
       slotSpans: this.#slots.take(nowMs),
       tokensPerSecond,

@@ -1,14 +1,20 @@
 import { isRecord } from '../../platform/is-record.ts';
 import { ModelFileCorruptError, UnsupportedModelError } from '../../protocol/errors/model.ts';
+import { bert } from './bert/family.ts';
 import type { Model, ModelFamily } from './family.ts';
 import { gpt2 } from './gpt2/family.ts';
 import { llama } from './llama/family.ts';
 
-const families: readonly ModelFamily[] = [gpt2, llama];
+const families: readonly ModelFamily[] = [gpt2, llama, bert];
 
 /** @param config As `readModel` reads it. */
 export function modelTypeOf(config: unknown): string {
   return isRecord(config) ? String(config['model_type']) : '';
+}
+
+/** Whether the files of sentence-transformers may lie beside this parsed `config.json`. */
+export function mayEncode(config: unknown): boolean {
+  return familyOf(config)?.mayEncode ?? false;
 }
 
 /**
@@ -22,10 +28,15 @@ export function modelTypeOf(config: unknown): string {
 export function readModel(config: unknown, generationConfig: unknown): Model {
   if (!isRecord(config)) throw ModelFileCorruptError.of('config.json', 'it is not a JSON object');
   const modelType = config['model_type'];
-  const family = families.find(({ modelTypes }) => modelTypes.some((type) => type === modelType));
+  const family = familyOf(config);
   if (family) return family.readModel(config, generationConfig);
   const known = families.flatMap(({ modelTypes }) => modelTypes).join(', ');
   throw UnsupportedModelError.of(
     `config.json names model_type ${JSON.stringify(modelType)}, which is not one of ${known}`,
   );
+}
+
+function familyOf(config: unknown): ModelFamily | undefined {
+  const modelType = modelTypeOf(config);
+  return families.find(({ modelTypes }) => modelTypes.includes(modelType));
 }

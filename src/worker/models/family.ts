@@ -1,11 +1,14 @@
 import type { TensorView } from './checkpoint/safetensors.ts';
+import type { EncoderConfig } from './encoder/encoder-config.ts';
 import type { GraphTarget } from './graph/model-graph.ts';
 import type { ModelConfig, ModelTensor } from './model-config.ts';
 
-/** Decoders that share one architecture. */
+/** Models that share one architecture. */
 export interface ModelFamily {
   /** Values of `model_type` in `config.json`. */
   readonly modelTypes: readonly string[];
+  /** Whether such a model may be one of sentence-transformers. */
+  readonly mayEncode?: true;
   /**
    * @param config Parsed `config.json`.
    * @param generationConfig Parsed `generation_config.json`; `undefined` where there is none.
@@ -18,6 +21,8 @@ export interface ModelFamily {
 /** One model, as its family reads it from its configuration. */
 export interface Model {
   readonly config: ModelConfig;
+  /** Left out for a model that generates. */
+  readonly encoder?: EncoderConfig;
   /** All tensors of the forward pass, in the order in which they are converted. */
   readonly tensors: readonly ModelTensor[];
   /** Some checkpoints put this before the names of their tensors. */
@@ -31,7 +36,7 @@ export interface Model {
    * @returns `undefined` for a tensor that has to be downloaded.
    */
   skipTensor(name: string, view: TensorView): SkippedTensor | undefined;
-  /** @returns The forward pass, encoded as an ONNX model. Its inputs and outputs are those of `GRAPH_IO`. */
+  /** @returns The forward pass, encoded as an ONNX model. Its inputs and outputs are those of `GRAPH_IO`. An encoder's attention is `uncached`. */
   buildGraph(target: GraphTarget): Uint8Array<ArrayBuffer>;
 }
 

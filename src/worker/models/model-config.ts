@@ -9,6 +9,8 @@ export interface ModelConfig {
   /** Heads of the keys and values. Several query heads share one where there are fewer than `numHeads`. */
   readonly numKvHeads: number;
   readonly headSize: number;
+  /** Whether it reads whole texts, and keeps no keys and values. */
+  readonly isEncoder?: true;
   /** Tokens that end a sequence; empty where the model has none. */
   readonly eosTokenIds: readonly number[];
 }
@@ -31,6 +33,11 @@ export interface ModelTensor {
    * - `plain`: anything else, such as a bias.
    */
   readonly role: 'linear' | 'conv1d' | 'embedding' | 'plain';
+  /**
+   * Whether q4 stores it in 8 bits: embeddings, heads, and the matrices behind attention's queries, keys and values and before the
+   * MLP's output, where an error of 4 bits costs the most. Single inputs of the latter are a thousand times larger than others.
+   */
+  readonly isSensitive?: true;
 }
 
 /** A tensor that the forward pass reads as it is. */
@@ -54,6 +61,7 @@ export function isSplitByRows({ role }: Pick<ModelTensor, 'role'>): boolean {
 
 /** Bytes of the keys and values of one token in all layers. */
 export function kvBytesPerToken(config: ModelConfig, bytesPerValue: number): number {
+  if (config.isEncoder) return 0;
   return 2 * config.numLayers * config.numKvHeads * config.headSize * bytesPerValue;
 }
 

@@ -52,7 +52,7 @@ describe('the suggested models', () => {
     expect(dtypesOn(WASM)).toEqual(['fp32', 'fp32', 'fp32', 'q8', 'q8', 'fp32', 'fp32']);
     const phone = suggestModels({ ...WASM, memoryBytes: 2 * GIBIBYTE });
     const large = phone.find(({ id }) => id.includes('Llama'));
-    expect(large).toMatchObject({ dtype: 'q4', obstacle: expect.stringMatching(/^as q4 with a context/) });
+    expect(large).toMatchObject({ dtype: 'q8', obstacle: expect.stringMatching(/^as q8 with a context/) });
     expect(phone[0]).toMatchObject({ obstacle: '' });
   });
 });

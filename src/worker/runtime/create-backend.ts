@@ -1,6 +1,8 @@
 import type { DeviceLimits } from '../models/checkpoint/device-fit.ts';
+import { asInt8 } from '../models/checkpoint/int8-weights.ts';
 import { type BackendChoice, type Rung, LADDERS } from '../../protocol/ladder.ts';
 import type { BackendInfo } from '../../protocol/models.ts';
+import { describeBackend, type Device, type DeviceChoice } from './device-choice.ts';
 import { type WorkerPast, NO_PAST } from '../../protocol/recovery.ts';
 import {
   AdapterGoneError,
@@ -9,18 +11,9 @@ import {
 } from '../../protocol/errors/runtime.ts';
 import type { ModelBackend, PackedModel } from './model-backend.ts';
 import { requireBuild } from './ort/ort.ts';
-import { requestGpuDevice, type GpuDevice } from './webgpu/gpu-device.ts';
+import { requestGpuDevice } from './webgpu/gpu-device.ts';
 import { WasmBackend } from './wasm/wasm-backend.ts';
 import { WebGpuBackend } from './webgpu/webgpu-backend.ts';
-
-/** The rung to run on, with its device or its threads. */
-export type DeviceChoice = {
-  readonly rung: Rung;
-  /** Why no higher rung is used; empty on the highest. */
-  readonly fallbackReason: string;
-} & Device;
-
-type Device = { readonly gpu: GpuDevice } | { readonly numThreads: number };
 
 /**
  * Chooses the first rung that this device offers and that no earlier worker left.
@@ -93,17 +86,8 @@ export async function createBackend(
   model: PackedModel,
   device: DeviceChoice,
 ): Promise<{ readonly backend: ModelBackend; readonly backendInfo: BackendInfo }> {
-  const { rung, fallbackReason } = device;
-  const shared = { rung, precision: model.packed.dtype, fallbackReason };
-  if ('gpu' in device) {
-    const { adapterName: adapter, isSoftwareAdapter } = device.gpu;
-    const backend = await WebGpuBackend.create({ gpu: device.gpu, ...model });
-    return {
-      backend,
-      backendInfo: { ...shared, name: 'webgpu', adapter, ...(isSoftwareAdapter && { isSoftwareAdapter }) },
-    };
-  }
-  const backend = await WasmBackend.create({ ...model, numThreads: device.numThreads });
-  const adapter = `CPU, ${backend.numThreads} thread${backend.numThreads === 1 ? '' : 's'}`;
-  return { backend, backendInfo: { ...shared, name: 'wasm', adapter } };
+  const backend = await ('gpu' in device
+    ? WebGpuBackend.create({ gpu: device.gpu, ...model })
+    : WasmBackend.create({ ...model, ...asInt8(model), numThreads: device.numThreads }));
+  return { backend, backendInfo: describeBackend(device, model.packed.dtype) };
 }

@@ -3,12 +3,18 @@ import type { SlotTransfer, StepRow } from '../../batching/generation/model-runn
 import type { PackedLayout } from '../models/checkpoint/packed-weights.ts';
 import type { Model } from '../models/family.ts';
 import type { SampledToken } from '../../batching/sampling/sampling.ts';
+import type { TokenMask } from '../../batching/sampling/token-mask.ts';
 
 /** Which rows of the K/V cache a pass uses, from the first on. Prompts are prefilled in `staging`; `slots` decode. */
 export type ForwardTarget = 'staging' | 'slots';
 
 /** The index of a row, and of the row that becomes its copy. */
 export type RowCopy = readonly [from: number, to: number];
+
+/** A row whose next token is sampled. Its mask is known by then. */
+export interface SampledRow extends Omit<StepRow, 'mask'> {
+  readonly mask?: TokenMask;
+}
 
 /** The rows of one forward pass, row-major. */
 export interface ForwardInput {
@@ -27,6 +33,8 @@ export interface ForwardInput {
    * may have fewer tokens than `tokensPerRow`: they are padded on the right.
    */
   readonly lastIndices: Int32Array;
+  /** `sample` comes later than in this task, so the pass is not to wait for it. */
+  readonly isSampledLater?: boolean;
   /** Tokens that need logits in addition to each row's last, as indices among all tokens of the pass. */
   readonly scoredTokens?: Int32Array;
 }
@@ -49,6 +57,8 @@ export interface PackedModel {
 export interface ModelBackend {
   /** Whether a forward pass may be launched before the tokens of the one before it are read back. */
   readonly isPipelined: boolean;
+  /** Whether the first run of a shape compiles shaders. */
+  readonly hasShaders: boolean;
   readonly kvCacheLimits: KvCacheLimits;
   /** Resolves with the reason when the device is lost, even between runs. Left out for a CPU, which fails only in a run. */
   readonly failure?: Promise<Error>;
@@ -65,7 +75,7 @@ export interface ModelBackend {
    * Samples the next token of each row of the last forward pass, which had the same target. Row i of `slots` is slot i; a
    * row of `staging` names the slot that its request will get.
    */
-  sample(target: ForwardTarget, rows: readonly StepRow[]): Promise<SampleOutput>;
+  sample(target: ForwardTarget, rows: readonly SampledRow[]): Promise<SampleOutput>;
   /** Waits in a later task for a forward pass whose logits are not needed: a chunk before the end of a prompt. */
   finish(): Promise<{ readonly readbackMs: number }>;
   /** Logits [numRows, vocabSize] of the last forward pass: each row's last token, then the scored tokens. */

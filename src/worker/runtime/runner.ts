@@ -11,7 +11,7 @@ import type {
   StepOutput,
   StepRow,
 } from '../../batching/generation/model-runner.ts';
-import type { ModelBackend, SampleOutput } from './model-backend.ts';
+import type { ModelBackend, SampledRow, SampleOutput } from './model-backend.ts';
 import { scoreTokens } from './score-tokens.ts';
 
 /** Runs the engine's steps on a backend, which samples from the logits of the last token. */
@@ -66,7 +66,7 @@ export class BackendRunner implements ModelRunner {
       this.#backend.copyRows('staging', 'slots', copies);
     }
     const output = isLastChunk
-      ? stepOutput(runMs, await this.#backend.sample('staging', rows))
+      ? stepOutput(runMs, await this.#backend.sample('staging', await withMasks(rows)))
       : { tokenIds: [], runMs, ...(await this.#backend.finish()) };
     return scoring ? this.#withScores(scoring, output) : output;
   }
@@ -90,6 +90,7 @@ export class BackendRunner implements ModelRunner {
     const { rows, isBehind } = step;
     this.#prepare(step);
     const positions = Int32Array.from(rows, (row) => row.startPosition);
+
     const { runMs } = await this.#backend.forward({
       target: 'slots',
       numRows: rows.length,
@@ -98,9 +99,10 @@ export class BackendRunner implements ModelRunner {
       positions,
       // The token that is fed in becomes the row's last entry.
       lastIndices: positions,
+      isSampledLater: !areReady(rows),
     });
     // The work is on the device once this returns; only the tokens are still to come.
-    const samples = this.#backend.sample('slots', rows);
+    const samples = this.#backend.sample('slots', areReady(rows) ? rows : await withMasks(rows));
     onLaunched();
     return stepOutput(runMs, await samples);
   }
@@ -111,6 +113,20 @@ export class BackendRunner implements ModelRunner {
     if (reusedSlot !== undefined) this.#backend.copyRows('slots', 'staging', [[reusedSlot, 0]]);
     for (const transfer of transfers) this.#backend.transfer(transfer);
   }
+}
+
+function areReady(rows: readonly (StepRow | SampledRow)[]): rows is readonly SampledRow[] {
+  return !rows.some(({ mask }) => mask instanceof Promise);
+}
+
+/** Waits for the masks that hang on tokens of the step before. */
+function withMasks(rows: readonly StepRow[]): Promise<readonly SampledRow[]> {
+  return Promise.all(
+    rows.map(async ({ mask: pending, ...row }) => {
+      const mask = await pending;
+      return mask ? { ...row, mask } : row;
+    }),
+  );
 }
 
 /** Attention is causal, so padding behind a row's last token changes nothing before it. */

@@ -28,6 +28,15 @@ describe('warming up', () => {
     expect(reports).toEqual([0, 1, 2, 3, 4, 5, 6]);
   });
 
+  it('is two passes where there are no shaders', async () => {
+    const reports: number[] = [];
+    const backend = Object.assign(createBackend(0, 10), { hasShaders: false });
+    const done = warmUp(backend, ScriptedBackend.config, (count) => reports.push(count));
+    await vi.advanceTimersByTimeAsync(20);
+    await done;
+    expect(reports).toEqual([0, 1, 2]);
+  });
+
   it('does not wait for ever for a pass that never ends', async () => {
     const done = warmUp(createBackend(3, 20_000), ScriptedBackend.config, () => {});
     const ended = vi.fn<(error: unknown) => void>();

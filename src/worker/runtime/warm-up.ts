@@ -1,22 +1,25 @@
 import { kvSlot } from '../../batching/generation/kv-slots.ts';
-import type { StepRow } from '../../batching/generation/model-runner.ts';
 import { GREEDY } from '../../batching/generation/request.ts';
 import { createRequestId } from '../../protocol/ids.ts';
 import type { ModelConfig } from '../models/model-config.ts';
-import type { ForwardInput, ModelBackend } from './model-backend.ts';
+import type { ForwardInput, ModelBackend, SampledRow } from './model-backend.ts';
 import { orHang } from './faults/step-watchdog.ts';
 
 type WarmUpShape = Pick<ForwardInput, 'target' | 'numRows' | 'tokensPerRow'>;
 
-/**
- * The shapes that make onnxruntime-web choose different shaders: short and long prompts (attention switches kernels at
- * 32 tokens), several prompts, one row, and matrix products of up to 8 and of more rows.
- */
-const SHAPES: readonly WarmUpShape[] = [
+/** A prompt and a step, which show that the model runs. */
+const FIRST_SHAPES: readonly WarmUpShape[] = [
   { target: 'staging', numRows: 1, tokensPerRow: 8 },
+  { target: 'slots', numRows: 1, tokensPerRow: 1 },
+];
+
+/**
+ * The others that make onnxruntime-web choose different shaders: long prompts (attention switches kernels at 32 tokens), several
+ * prompts, and matrix products of up to 8 and of more rows.
+ */
+const SHADER_SHAPES: readonly WarmUpShape[] = [
   { target: 'staging', numRows: 1, tokensPerRow: 40 },
   { target: 'staging', numRows: 4, tokensPerRow: 8 },
-  { target: 'slots', numRows: 1, tokensPerRow: 1 },
   { target: 'slots', numRows: 8, tokensPerRow: 1 },
   { target: 'slots', numRows: 16, tokensPerRow: 1 },
 ];
@@ -37,7 +40,8 @@ export async function warmUp(
   report: (done: number, total: number) => void,
   isAwaited: () => boolean = () => false,
 ): Promise<void> {
-  const shapes = SHAPES.filter(({ tokensPerRow }) => tokensPerRow < config.contextLength);
+  const all = [...FIRST_SHAPES, ...(backend.hasShaders ? SHADER_SHAPES : [])];
+  const shapes = all.filter(({ tokensPerRow }) => tokensPerRow < config.contextLength);
   for (const [done, shape] of shapes.entries()) {
     if (isAwaited()) break;
     report(done, shapes.length);
@@ -62,7 +66,7 @@ async function runOnce(backend: ModelBackend, { target, numRows, tokensPerRow }:
   await backend.sample(target, warmUpRows(numRows));
 }
 
-function warmUpRows(numRows: number): StepRow[] {
+function warmUpRows(numRows: number): SampledRow[] {
   return Array.from({ length: numRows }, (_, index) => ({
     requestId: createRequestId(),
     slot: kvSlot(index),

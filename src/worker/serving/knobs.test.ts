@@ -10,10 +10,10 @@ import { overrideId } from '../test-support.ts';
 /** A generator that always has the policy of its last `configure`. */
 function createGenerator() {
   return {
-    policy: DEFAULT_POLICY,
+    knobs: DEFAULT_POLICY,
     configure(knobs: unknown): BatchingPolicy {
-      this.policy = updatePolicy(this.policy, knobs);
-      return this.policy;
+      this.knobs = updatePolicy(this.knobs, knobs);
+      return this.knobs;
     },
   };
 }
@@ -24,7 +24,7 @@ function refuse(name: string): never {
 
 /** The knobs of a text generator alone. */
 function knobsOf(textGenerator: ReturnType<typeof createGenerator>): Knobs {
-  return new Knobs({ textGenerator, batched: refuse, batchedInfos: [] }, () => {});
+  return new Knobs({ textGenerator, named: refuse, batchedInfos: [] }, () => {});
 }
 
 const [A, B] = [clientId('a'), clientId('b')];
@@ -40,10 +40,10 @@ describe('an override', () => {
       policy: 'off',
       maxBatchSize: 9,
     });
-    expect(generator.policy).toEqual(knobs.shown.override?.policy);
+    expect(generator.knobs).toEqual(knobs.shown.override?.policy);
     expect(knobs.shown.knobs.policy).toEqual({ ...DEFAULT_POLICY, maxBatchSize: 3 });
     knobs.releaseOverride(FIRST);
-    expect(generator.policy).toEqual({ ...DEFAULT_POLICY, maxBatchSize: 3 });
+    expect(generator.knobs).toEqual({ ...DEFAULT_POLICY, maxBatchSize: 3 });
   });
 
   it('keeps what the users change meanwhile until it ends', () => {
@@ -51,9 +51,9 @@ describe('an override', () => {
     const knobs = knobsOf(generator);
     knobs.setOverride(A, FIRST, { policy: 'off' });
     expect(knobs.configure(TEXT_GENERATOR, { policy: 'static' })).toMatchObject({ policy: 'static' });
-    expect(generator.policy.policy).toBe('off');
+    expect(generator.knobs.policy).toBe('off');
     knobs.forget(A);
-    expect(generator.policy.policy).toBe('static');
+    expect(generator.knobs.policy).toBe('static');
   });
 
   it('is refused while another one is held, and then changes nothing', () => {
@@ -63,7 +63,7 @@ describe('an override', () => {
     expect(() => knobs.setOverride(B, SECOND, { policy: 'static' })).toThrow(
       expect.objectContaining({ code: 'OVERRIDE_HELD' }),
     );
-    expect(generator.policy.policy).toBe('off');
+    expect(generator.knobs.policy).toBe('off');
   });
 
   it('is not begun with a bad knob', () => {
@@ -108,9 +108,9 @@ describe('the users’ policy', () => {
         // The policy of a generator without overrides.
         const plain = createGenerator();
         for (const step of actions) apply(knobs, plain, step);
-        expect(knobs.shown.knobs.policy).toEqual(plain.policy);
+        expect(knobs.shown.knobs.policy).toEqual(plain.knobs);
         for (const id of [0, 1, 2]) knobs.forget(clientId(`${id}`));
-        expect(generator.policy).toEqual(plain.policy);
+        expect(generator.knobs).toEqual(plain.knobs);
       }),
       { numRuns: 1000 },
     );

@@ -3,12 +3,13 @@ import { OverrideHeldError } from '../../protocol/errors/tabs.ts';
 import { TEXT_GENERATOR } from '../../protocol/generation.ts';
 import type { BatchKnobs, HeldOverride, KnobSettings, WorkerStatus } from '../../protocol/status.ts';
 import type { ClientId, OverrideId } from '../../protocol/ids.ts';
-import type { TextDeployment } from '../text-generation/text-deployment.ts';
 import type { DeploymentSet } from './deployments/deployment-set.ts';
+import type { ServedDeployment } from './deployments/served-deployment.ts';
 
 /** The part of the deployments that has knobs. */
-interface Configurable extends Pick<DeploymentSet, 'batched' | 'batchedInfos'> {
-  readonly textGenerator: Pick<TextDeployment, 'policy' | 'configure'>;
+interface Configurable extends Pick<DeploymentSet, 'batchedInfos'> {
+  readonly textGenerator: Pick<DeploymentSet['textGenerator'], 'knobs' | 'configure'>;
+  named(name: string): Pick<ServedDeployment, 'configure'>;
 }
 
 /**
@@ -28,7 +29,7 @@ export class Knobs {
   constructor(deployments: Configurable, onChange: () => void) {
     this.#deployments = deployments;
     this.#onChange = onChange;
-    this.#base = deployments.textGenerator.policy;
+    this.#base = deployments.textGenerator.knobs;
   }
 
   /** The knobs as the status shows them. Without `override` if none is held. */
@@ -37,7 +38,7 @@ export class Knobs {
     const knobs = { revision: this.#revision, policy: this.#base, deployments: batchedInfos };
     const override = this.#override && {
       overrideId: this.#override.overrideId,
-      policy: textGenerator.policy,
+      policy: textGenerator.knobs,
     };
     return { knobs, ...(override && { override }) };
   }
@@ -51,7 +52,7 @@ export class Knobs {
     const inForce =
       deployment === TEXT_GENERATOR
         ? this.#configureBase(knobs)
-        : this.#deployments.batched(deployment).configure(knobs);
+        : this.#deployments.named(deployment).configure(knobs);
     this.#revision += 1;
     this.#onChange();
     return inForce;
@@ -86,7 +87,7 @@ export class Knobs {
     this.#revision = revision;
     ignoreRefusal(() => this.#configureBase(policy));
     for (const { name, knobs } of deployments)
-      ignoreRefusal(() => this.#deployments.batched(name).configure(knobs));
+      ignoreRefusal(() => this.#deployments.named(name).configure(knobs));
     this.#onChange();
   }
 

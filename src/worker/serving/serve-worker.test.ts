@@ -150,7 +150,8 @@ describe('ServeWorker', () => {
           type: 'failed',
           error: {
             code: 'UNKNOWN_DEPLOYMENT',
-            message: 'There is no deployment `whisper`: the deployments are text-generator, shout.',
+            message:
+              'There is no deployment `whisper`: the deployments are text-generator, embedder, reranker, shout.',
           },
         },
       ],

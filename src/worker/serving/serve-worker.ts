@@ -3,7 +3,11 @@ import { RuntimeLostError } from '../../batching/generation/runtime-lost-error.t
 import { createBatchMetrics } from '../../batching/metrics/batch-metrics.ts';
 import { createGenerationMetrics } from '../../batching/metrics/generation-metrics.ts';
 import { MetricsRegistry } from '../../batching/metrics/registry.ts';
-import { BatchedDeployment } from './deployments/batched-deployment.ts';
+import { BatchedDeployment, type BatchedDeploymentListener } from './deployments/batched-deployment.ts';
+import { EncoderDeployment } from './deployments/encoder-deployment.ts';
+import { embedTask } from '../embedding/embed-task.ts';
+import { rerankTask } from '../embedding/rerank-task.ts';
+import type { EncoderTask } from '../embedding/encoder-task.ts';
 import type { AnyDeployment } from '../../protocol/deployment.ts';
 import { ActivityLog } from '../logs/activity-log.ts';
 import { BatchLog, stepBatchOf } from '../../protocol/batch-log.ts';
@@ -68,7 +72,11 @@ export class ServeWorker {
     const textGenerator = this.#createTextGenerator(stats);
     this.#textGenerator = textGenerator;
     const batched = deployments.map((deployment) => [deployment.name, this.#serve(deployment)] as const);
-    const set = new DeploymentSet(textGenerator, new Map(batched));
+    const encoders = new Map([embedTask, rerankTask].map((task) => [task.name, this.#serveTask(task)]));
+    const set = new DeploymentSet(
+      textGenerator,
+      new Map<string, EncoderDeployment | BatchedDeployment>([...encoders, ...batched]),
+    );
     const [registry, activity] = [this.#requests, this.#activity];
     this.#router = new RequestRouter({ registry, deployments: set, tabs, activity, host });
     this.#knobs = new Knobs(set, () => this.#status.change(this.#knobs.shown, ['override']));
@@ -76,7 +84,16 @@ export class ServeWorker {
       { state: 'loading', numTabs: 0, ...this.#knobs.shown, ...(recovery && { recovery }) },
       (status) => tabs.toAll({ type: 'status', status }),
     );
-    this.#models = new ModelService({ host, status: this.#status, stats, textGenerator });
+    this.#models = new ModelService({
+      host,
+      status: this.#status,
+      stats,
+      textGenerator,
+      encoders: {
+        deployments: encoders,
+        onChange: (infos) => this.#status.change({ encoders: infos, ...this.#knobs.shown }),
+      },
+    });
     this.#calls = createOwnCalls({
       knobs: this.#knobs,
       metrics: this.#metrics,
@@ -207,32 +224,37 @@ export class ServeWorker {
   }
 
   #serve(deployment: AnyDeployment): BatchedDeployment {
-    const { name } = deployment;
+    const listener = this.#listenerOf(deployment.name);
+    return new BatchedDeployment(deployment, systemClock, listener, this.#host.past.maxRows);
+  }
+
+  #serveTask(task: EncoderTask): EncoderDeployment {
+    const restore = (): void => void this.#models.restoreEncoder(task.name);
+    const listener = this.#listenerOf(task.name);
+    return new EncoderDeployment(task, systemClock, listener, restore, this.#host.past.maxRows);
+  }
+
+  #listenerOf(name: string): BatchedDeploymentListener {
     const metrics = createBatchMetrics(this.#metrics);
-    return new BatchedDeployment(
-      deployment,
-      systemClock,
-      {
-        onFailed: (requestId, cause) => {
-          if (cause instanceof RuntimeLostError) this.fail(cause);
-          if (this.#reports.hasFailed) return;
-          const error = toWireError(cause);
-          if (error.code === 'REQUEST_CANCELLED') metrics.onCancelled(name);
-          else if (REFUSAL_CODES.has(error.code)) metrics.onRejected(name, error.code);
-          this.#router.post([{ type: 'failed', requestId, error }]);
-        },
-        onQueueWait: (queueWaitMs) => metrics.onQueueWait(name, queueWaitMs),
-        onBatch: (batch, answers) => {
-          if (this.#reports.hasFailed) return;
-          metrics.onBatch(name, batch, batch.queueLength);
-          this.#batchLog.add(batch);
-          this.#tabs.toAll({ type: 'batch', batch });
-          if (answers.length > 0 && this.#isModelIdle) this.#reports.recordProgress();
-          this.#router.post(answers.map((answer) => ({ type: 'answered', ...answer })));
-        },
+    return {
+      onFailed: (requestId, cause) => {
+        if (cause instanceof RuntimeLostError) this.fail(cause);
+        if (this.#reports.hasFailed) return;
+        const error = toWireError(cause);
+        if (error.code === 'REQUEST_CANCELLED') metrics.onCancelled(name);
+        else if (REFUSAL_CODES.has(error.code)) metrics.onRejected(name, error.code);
+        this.#router.post([{ type: 'failed', requestId, error }]);
       },
-      this.#host.past.maxRows,
-    );
+      onQueueWait: (queueWaitMs) => metrics.onQueueWait(name, queueWaitMs),
+      onBatch: (batch, answers) => {
+        if (this.#reports.hasFailed) return;
+        metrics.onBatch(name, batch, batch.queueLength);
+        this.#batchLog.add(batch);
+        this.#tabs.toAll({ type: 'batch', batch });
+        if (answers.length > 0 && this.#isModelIdle) this.#reports.recordProgress();
+        this.#router.post(answers.map((answer) => ({ type: 'answered', ...answer })));
+      },
+    };
   }
 
   /** An answered batch is not progress while prompts wait, since the model may kill every worker. */

@@ -1,5 +1,4 @@
 import { toFloat16 } from '../models/checkpoint/float-formats.ts';
-import { quantizeRows } from '../models/checkpoint/quantize.ts';
 
 /** How values are stored, with ggml's number for it. */
 const TYPE_OF_TENSOR = { F32: 0, F16: 1, Q4_0: 2 } as const;
@@ -62,24 +61,25 @@ export function ggufFile(
   return joined([header, ...contents].map(padded));
 }
 
-function encodeValues({ shape, values, type = 'F32' }: GgufTensor): Uint8Array {
+function encodeValues({ values, type = 'F32' }: GgufTensor): Uint8Array {
   if (type === 'F32') return new Uint8Array(values.buffer, values.byteOffset, values.byteLength);
-  return type === 'F16' ? new Uint8Array(toFloat16(values).buffer) : encodeBlocks(shape, values);
+  return type === 'F16' ? new Uint8Array(toFloat16(values).buffer) : encodeBlocks(values);
 }
 
+const BLOCK = 32;
 const HALF_BLOCK = 16;
 
-/** The integers of our own q4 in the order of Q4_0: value j of a block in the lower half of byte j, value j + 16 in the upper. */
-function encodeBlocks(shape: readonly number[], values: Float32Array): Uint8Array {
-  const [numRows = 0, length = 0] = shape;
-  const matrix = { values, numRows, length, rowStride: length, stride: 1 };
-  const { values: codes, scales } = quantizeRows(matrix, 4);
-  const scaleBytes = new Uint8Array(toFloat16(scales).buffer);
-  const blocks = new Uint8Array(scales.length * (2 + HALF_BLOCK));
-  for (let block = 0; block < scales.length; block++) {
+/** Q4_0: the largest weight is -8 scales. Value j of a block is in the lower half of byte j, value j + 16 in the upper. */
+function encodeBlocks(values: Float32Array): Uint8Array {
+  const blocks = new Uint8Array((values.length / BLOCK) * (2 + HALF_BLOCK));
+  for (let block = 0; block < values.length / BLOCK; block++) {
+    const weights = values.subarray(block * BLOCK, (block + 1) * BLOCK);
+    const extreme = weights.reduce((a, b) => (Math.abs(b) > Math.abs(a) ? b : a), 0);
+    const scale = toFloat16(Float32Array.of(extreme / -8));
     const at = block * (2 + HALF_BLOCK);
-    blocks.set(scaleBytes.subarray(2 * block, 2 * block + 2), at);
-    const codeOf = (i: number): number => ((codes[block * HALF_BLOCK + (i >> 1)] ?? 0) >> (4 * (i & 1))) & 15;
+    blocks.set(new Uint8Array(scale.buffer), at);
+    const codeOf = (i: number): number =>
+      extreme === 0 ? 8 : Math.min(15, Math.round((-8 * (weights[i] ?? 0)) / extreme) + 8);
     for (let j = 0; j < HALF_BLOCK; j++) blocks[at + 2 + j] = codeOf(j) | (codeOf(j + HALF_BLOCK) << 4);
   }
   return blocks;

@@ -1,6 +1,6 @@
 import type { ModelConfig } from '../models/model-config.ts';
 import type { KvCacheLimits, KvShape } from '../../batching/generation/kv-memory.ts';
-import type { SlotTransfer, StepRow } from '../../batching/generation/model-runner.ts';
+import type { SlotTransfer } from '../../batching/generation/model-runner.ts';
 import { createCpuSampler } from '../runtime/wasm/cpu-sampler.ts';
 import {
   logitTokensOf,
@@ -9,6 +9,7 @@ import {
   type ForwardTarget,
   type ModelBackend,
   type RowCopy,
+  type SampledRow,
   type SampleOutput,
 } from '../runtime/model-backend.ts';
 
@@ -28,6 +29,7 @@ export class ScriptedBackend implements ModelBackend {
   /** A token id after which a row's logits are NaN. */
   poison: number | undefined;
   readonly isPipelined: boolean = false;
+  readonly hasShaders: boolean = true;
   #sampledIds: Int32Array = new Int32Array();
   readonly #sampleRows = createCpuSampler(ScriptedBackend.config.vocabSize);
   #logits = new Float32Array();
@@ -75,7 +77,7 @@ export class ScriptedBackend implements ModelBackend {
     return inLaterTask({ runMs: 2 });
   }
 
-  sample(target: ForwardTarget, rows: readonly StepRow[]): Promise<SampleOutput> {
+  sample(target: ForwardTarget, rows: readonly SampledRow[]): Promise<SampleOutput> {
     this.calls.push(`sample ${target}`);
     const samples = this.#sampleRows(this.#logits, rows);
     if (target === 'slots') this.#sampledIds = sampledIdsOf(samples);

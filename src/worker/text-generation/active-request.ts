@@ -5,6 +5,7 @@ import type { RequestUpdate } from '../../protocol/requests.ts';
 import type { ServedModel } from '../../protocol/models.ts';
 import { toWireError } from '../../protocol/wire-errors.ts';
 import type { Choice } from './choice.ts';
+import type { ChoiceScores } from './choice-scores.ts';
 import type { Submission } from './prompt-generator.ts';
 import type { Prompt } from './prompt-tokens.ts';
 
@@ -19,6 +20,8 @@ export interface ActiveRequestOptions {
   readonly scoresPrompt: boolean;
   /** At least one. */
   readonly choices: readonly Choice[];
+  /** Of the texts that an answer may be, if their probabilities are wanted. */
+  readonly scores?: ChoiceScores | undefined;
 }
 
 /** An unfinished request. Turns the events of its sequences into updates of the request. */
@@ -50,14 +53,15 @@ export class ActiveRequest {
   }
 
   get liveIds(): readonly RequestId[] {
-    return this.live.map(({ sequenceId }) => sequenceId);
+    const { scores } = this.#options;
+    return [...this.live.map(({ sequenceId }) => sequenceId), ...(scores?.liveIds ?? [])];
   }
 
   /** Appends the updates that a sequence's event causes. Returns whether the request has ended. */
   apply(event: RequestEvent, updates: RequestUpdate[]): boolean {
     const { requestId } = this;
     const choice = this.#options.choices.find(({ sequenceId }) => sequenceId === event.requestId);
-    if (!choice) return false;
+    if (!choice) return this.#applyScore(event, updates);
     switch (event.type) {
       case 'started':
         updates.push(...this.#start(event));
@@ -82,9 +86,7 @@ export class ActiveRequest {
         this.#timings.push(event.timings);
         const finishReason = choice.end(event.finishReason, event.numOutputTokens);
         pushEnd(updates, { ...this.#chunkOf(choice, !this.#hasFirstToken), finishReason });
-        if (this.live.length > 0) return false;
-        updates.push({ type: 'finished', requestId, result: this.#toResult() });
-        return true;
+        return this.#finish(updates);
       }
       case 'failed':
         updates.push({ type: 'failed', requestId, error: toWireError(event.error) });
@@ -92,6 +94,27 @@ export class ActiveRequest {
       default:
         return event satisfies never;
     }
+  }
+
+  /** An event of a sequence that scores a text, whose end may be the last one. */
+  #applyScore(event: RequestEvent, updates: RequestUpdate[]): boolean {
+    const { scores } = this.#options;
+    if (!scores) return false;
+    scores.apply(event);
+    if (event.type === 'failed') {
+      updates.push({ type: 'failed', requestId: this.requestId, error: toWireError(event.error) });
+      return true;
+    }
+    if (event.type !== 'finished') return false;
+    // A lost worker has ended all choices.
+    if (this.live.length === 0 && this.#timings.length === 0) this.#timings.push(event.timings);
+    return this.#finish(updates);
+  }
+
+  #finish(updates: RequestUpdate[]): boolean {
+    if (this.liveIds.length > 0) return false;
+    updates.push({ type: 'finished', requestId: this.requestId, result: this.#toResult() });
+    return true;
   }
 
   /** The request starts when the first of its sequences does. */
@@ -124,7 +147,7 @@ export class ActiveRequest {
       type: 'chunk',
       requestId,
       index: choice.index,
-      text: choice.takeText(),
+      ...choice.take(),
       tokenIds: [],
       ...(isFirst && { numPromptTokens }),
     };
@@ -132,8 +155,11 @@ export class ActiveRequest {
 
   #toResult(): GenerationResult {
     const { requestId, numPromptTokens } = this;
-    const { prompt, choices } = this.#options;
-    const results = choices.map((choice) => choice.toResult(prompt.text));
+    const { prompt, choices, scores } = this.#options;
+    const results = choices.map((choice) => ({
+      ...choice.toResult(prompt.text),
+      ...(scores && { choiceProbabilities: scores.probabilities }),
+    }));
     const [first] = results;
     if (!first) throw new Error(`Request ${requestId} has no choice.`);
     const lengths = choices.map(({ numOutputTokens }) => numOutputTokens);
@@ -171,7 +197,14 @@ export class ActiveRequest {
 function pushEnd(updates: RequestUpdate[], end: ChunkUpdate): void {
   const last = updates.at(-1);
   if (last?.type === 'chunk' && last.requestId === end.requestId && last.index === end.index) {
-    updates.splice(-1, 1, { ...last, ...end, text: last.text + end.text, tokenIds: last.tokenIds });
+    const parts = [...(last.parts ?? []), ...(end.parts ?? [])];
+    updates.splice(-1, 1, {
+      ...last,
+      ...end,
+      text: last.text + end.text,
+      ...(end.parts && { parts }),
+      tokenIds: last.tokenIds,
+    });
   } else {
     updates.push(end);
   }

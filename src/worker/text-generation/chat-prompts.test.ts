@@ -107,10 +107,10 @@ describe('a chat as a prompt', () => {
     ['a message without a role', [{ content: 'a' }], {}, 'INVALID_OPTION', /`prompt\[0\]\.role`.*undefined/],
     [
       'a role that is unknown',
-      [user('a'), { role: 'tool', content: '' }],
+      [user('a'), { role: 'function', content: '' }],
       {},
       'INVALID_OPTION',
-      /`prompt\[1\]\.role` to be one of system, user, assistant, got `tool`/,
+      /`prompt\[1\]\.role` to be one of system, user, assistant, tool, got `function`/,
     ],
     [
       'a message without content',
@@ -171,7 +171,10 @@ describe('a chat as a prompt', () => {
   });
 
   it('that cannot fit is refused before the template sees it', () => {
-    const { submit } = createGenerator(undefined, { render: () => expect.fail('it was rendered') });
+    const { submit } = createGenerator(undefined, {
+      source: '',
+      render: () => expect.fail('it was rendered'),
+    });
     const long = [user('a'.repeat(10_000_000))];
     const many = Array.from({ length: 301 }, () => user(''));
     for (const chat of [long, many])

@@ -7,6 +7,8 @@ import type {
 import type { RequestId } from '../../protocol/ids.ts';
 import type { ResumedChoice } from '../../protocol/requests.ts';
 import type { ResolvedOptions } from './generation-options.ts';
+import { joinParts, type AnswerPart } from '../../protocol/answers.ts';
+import type { AnswerParser } from './answers/answer-parser.ts';
 import { StopMatcher } from './stop-matcher.ts';
 import type { ByteTextStream } from '../models/tokenizer/text-stream.ts';
 
@@ -19,6 +21,8 @@ export interface ChoiceOptions {
   readonly stream: ByteTextStream;
   readonly ending: ResolvedOptions['ending'];
   readonly hasLogprobs: boolean;
+  /** Undefined for text alone. */
+  readonly parser: AnswerParser | undefined;
 }
 
 /** The text of one sequence. Takes tokens, and releases text once it cannot be part of a stop string. */
@@ -34,13 +38,15 @@ export class Choice {
   /** Set once the prompt is scored. */
   promptLogprobs: readonly PromptTokenLogprobs[] | undefined;
   #generatedText = '';
-  /** Characters of the text that `takeText` has returned. */
+  /** Characters of the text that `take` has returned. */
   #numTaken = 0;
+  readonly #parser: AnswerParser | undefined;
+  readonly #parts: AnswerPart[] = [];
   #finishReason: FinishReason | undefined;
   /** Set at the end; it includes the end token. */
   numOutputTokens = 0;
 
-  constructor({ index, sequenceId, seed, stream, ending, hasLogprobs }: ChoiceOptions) {
+  constructor({ index, sequenceId, seed, stream, ending, hasLogprobs, parser }: ChoiceOptions) {
     this.index = index;
     this.sequenceId = sequenceId;
     this.seed = seed;
@@ -48,6 +54,12 @@ export class Choice {
     this.#ending = ending;
     this.#stops = new StopMatcher(ending.stop, ending.includeStopStrInOutput);
     this.#logprobs = hasLogprobs ? [] : undefined;
+    this.#parser = parser;
+  }
+
+  /** Without the end token. */
+  get numTokens(): number {
+    return this.#tokenIds.length;
   }
 
   get hasEnded(): boolean {
@@ -64,7 +76,7 @@ export class Choice {
     this.#logprobs?.push(...logprobs);
     const isAtEndToken = finishReason === 'stop' && !this.#stops.isStopped && !this.#isAtStopToken;
     if (finishReason) this.end(finishReason, tokenIds.length + (isAtEndToken ? 1 : 0));
-    this.takeText();
+    this.take();
   }
 
   /** Adds a token. Returns whether its text completes a stop string. */
@@ -79,11 +91,14 @@ export class Choice {
     this.#logprobs?.push(logprobs);
   }
 
-  /** The text since the last call. */
-  takeText(): string {
+  /** The text since the last call, and the parts of the answer that are certain by it. */
+  take(): { readonly text: string; readonly parts?: readonly AnswerPart[] } {
     const text = this.#generatedText.slice(this.#numTaken);
     this.#numTaken = this.#generatedText.length;
-    return text;
+    if (!this.#parser) return { text };
+    const parts = [...this.#parser.push(text), ...(this.hasEnded ? this.#parser.end() : [])];
+    this.#parts.push(...parts);
+    return { text, parts };
   }
 
   /** Releases the held text, which may complete a stop string. Returns why the text ends. */
@@ -103,6 +118,7 @@ export class Choice {
       tokenIds: this.#tokenIds,
       ...(this.#logprobs && { logprobs: this.#logprobs }),
       ...(this.promptLogprobs && { promptLogprobs: this.promptLogprobs }),
+      ...(this.#parser && { answer: joinParts(this.#parts) }),
       finishReason: this.#finishReason,
       seed: this.seed,
     };

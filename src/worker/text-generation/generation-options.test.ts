@@ -31,6 +31,9 @@ describe('resolveOptions', () => {
       },
       n: 1,
       echo: false,
+      tools: [],
+      toolChoice: 'auto',
+      parallelToolCalls: true,
       chatTemplateArguments: {},
       priority: 0,
       sampling: {
@@ -46,6 +49,17 @@ describe('resolveOptions', () => {
         seed: 9,
       },
     });
+  });
+
+  it.each([
+    ['ignoreEos', { ignoreEos: true }],
+    ['minTokens', { minTokens: 2 }],
+  ])('refuses %s beside a shape, which alone decides where the text ends', (param, options) => {
+    const responseFormat = { type: 'json_object' };
+    expect(resolveOptions({ responseFormat }, MODEL)).toMatchObject({ responseFormat });
+    expect(() => resolveOptions({ responseFormat, ...options }, MODEL)).toThrow(
+      expect.objectContaining({ code: 'INVALID_OPTION', param }),
+    );
   });
 
   it('passes on what changes single tokens, and how many logprobs are wanted', () => {
@@ -162,7 +176,7 @@ describe('rejects', () => {
         code: 'UNKNOWN_OPTION',
         message:
           'Unknown option `temprature`: the options are maxNewTokens, temperature, topK, topP, minP, ' +
-          'repetitionPenalty, presencePenalty, frequencyPenalty, logitBias, seed, logprobs, promptLogprobs, stop, stopTokenIds, includeStopStrInOutput, ignoreEos, minTokens, n, echo, chatTemplateArguments, priority, timeoutMs.',
+          'repetitionPenalty, presencePenalty, frequencyPenalty, logitBias, seed, logprobs, promptLogprobs, stop, stopTokenIds, includeStopStrInOutput, ignoreEos, minTokens, n, echo, responseFormat, tools, toolChoice, parallelToolCalls, chatTemplateArguments, priority, timeoutMs.',
       }),
     );
   });

@@ -4,6 +4,7 @@ import {
   OPTION_CHECKS,
   OPTION_DEFAULTS,
   type GenerationOptions,
+  type ResolvedGenerationOptions,
 } from '../../batching/generation/options.ts';
 import { integerIn, parseOptions, tokenIdsIn } from '../../batching/validate.ts';
 import { logitBiasWithin } from '../../batching/sampling/logit-bias.ts';
@@ -36,21 +37,56 @@ export function resolveOptions(
   const defaults = isChat ? { ...generationDefaults, maxNewTokens: contextLength } : generationDefaults;
   const resolved = { ...OPTION_DEFAULTS, ...defaults, ...given };
   const { maxNewTokens, stop, stopTokenIds, includeStopStrInOutput, ignoreEos, minTokens, seed } = resolved;
-  const { n, echo, chatTemplateArguments, priority, promptLogprobs } = resolved;
+  const { n, echo, responseFormat, chatTemplateArguments, priority, promptLogprobs } = resolved;
   if (isChat && echo) throw InvalidOptionError.of('echo', 'false for a chat', echo);
   if (!isChat && Object.keys(chatTemplateArguments).length > 0)
     throw InvalidOptionError.of('chatTemplateArguments', 'left out for a prompt that is no chat', 'some');
   integerIn({ to: maxNewTokens })('minTokens', minTokens);
+  const { toolChoice, parallelToolCalls } = resolved;
+  const tools = toolChoice === 'none' ? [] : resolved.tools;
+  checkTools(isChat, resolved);
+  // The shape alone decides where the text may end.
+  if (responseFormat && ignoreEos)
+    throw InvalidOptionError.of('ignoreEos', 'false beside responseFormat', true);
+  if (responseFormat && minTokens > 0)
+    throw InvalidOptionError.of('minTokens', '0 beside responseFormat', minTokens);
   return {
     maxNewTokens,
     ending: { stop: [stop].flat(), stopTokenIds, includeStopStrInOutput, ignoreEos, minTokens },
     n,
     echo,
+    responseFormat,
+    tools,
+    toolChoice,
+    parallelToolCalls,
     chatTemplateArguments,
     priority,
     promptLogprobs,
     sampling: { ...pickSampling(resolved), seed: seed === 'random' ? randomSeed() : toUint32(seed) },
   };
+}
+
+type ToolOptions = Pick<ResolvedGenerationOptions, 'tools' | 'toolChoice' | 'responseFormat'>;
+
+function checkTools(isChat: boolean, { tools, toolChoice, responseFormat }: ToolOptions): void {
+  if (!isChat && tools.length > 0)
+    throw InvalidOptionError.of('tools', 'left out for a prompt that is no chat', 'some');
+  if (toolChoice === 'auto' || toolChoice === 'none') return;
+  if (responseFormat)
+    throw InvalidOptionError.of(
+      'toolChoice',
+      'auto or none beside responseFormat, which a call would contradict',
+      'calls alone',
+    );
+  const names = tools.map(({ name }) => name);
+  if (names.length === 0)
+    throw InvalidOptionError.of('toolChoice', 'auto or none without tools', 'calls alone');
+  if (typeof toolChoice === 'object' && !names.includes(toolChoice.name))
+    throw InvalidOptionError.of(
+      'toolChoice',
+      `the name of one of the tools: ${names.join(', ')}`,
+      toolChoice.name,
+    );
 }
 
 /** The timeout among unchecked options; undefined if it is missing or invalid. */

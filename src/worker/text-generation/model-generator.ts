@@ -3,21 +3,27 @@ import { InvalidOptionError } from '../../batching/errors.ts';
 import { Engine } from '../../batching/generation/engine.ts';
 import type { FailedEvent, RequestEvent, StepEvent } from '../../batching/generation/events.ts';
 import type { BatchingPolicy } from '../../batching/generation/policy.ts';
-import type { GenerationRequest } from '../../batching/generation/request.ts';
+import type { GenerationRequest, TokenConstraint } from '../../batching/generation/request.ts';
 import type { EngineGauges } from '../../batching/metrics/generation-metrics.ts';
 import { continuationSeed } from '../../batching/sampling/random.ts';
 import type { LoadedModel } from '../runtime/loaded-model.ts';
 import type { RequestId } from '../../protocol/ids.ts';
 import type { RequestUpdate, Resumption } from '../../protocol/requests.ts';
+import { isRecord } from '../../platform/is-record.ts';
+import { importPart } from '../import-part.ts';
 import { toServedModel } from '../../protocol/models.ts';
 import { BackendRunner } from '../runtime/runner.ts';
 import { ActiveRequest } from './active-request.ts';
+import { answerFormatOf } from './answers/answer-format.ts';
+import { AnswerParser, type AnswerSyntax } from './answers/answer-parser.ts';
 import { Choice } from './choice.ts';
+import { ChoiceScores } from './choice-scores.ts';
 import { isChat } from '../../protocol/chat.ts';
 import { resolveOptions, type ResolvedOptions } from './generation-options.ts';
 import { ModelGuard, type ModelGuardOptions } from './model-guard.ts';
-import type { Accepted, PromptGenerator, Submission } from './prompt-generator.ts';
-import { readPrompt } from './prompt-tokens.ts';
+import type { Accepted, PromptGenerator, Shapes, Submission } from './prompt-generator.ts';
+import { readPrompt, writeChat, type PromptLimits } from './prompt-tokens.ts';
+import { constraintOf } from './token-constraint.ts';
 import { parseSequenceId, sequenceIdOf } from '../../protocol/sequence-id.ts';
 
 export interface ModelGeneratorOptions extends ModelGuardOptions {
@@ -80,11 +86,22 @@ export class ModelGenerator implements PromptGenerator {
     return { numRunning, numWaiting, kvCache: kvUsage };
   }
 
-  *readAll(submissions: readonly Submission[]): Generator<void, () => readonly Accepted[]> {
+  prepare(submissions: readonly Submission[]): Promise<Shapes> | undefined {
+    const shaped = submissions.filter(
+      ({ options }) =>
+        isRecord(options) && (options['responseFormat'] !== undefined || options['tools'] !== undefined),
+    );
+    return shaped.length > 0 ? this.#prepareShapes(shaped) : undefined;
+  }
+
+  *readAll(
+    submissions: readonly Submission[],
+    shapes: Shapes = new Map(),
+  ): Generator<void, () => readonly Accepted[]> {
     const prepared: PreparedRequest[] = [];
     let numTokens = 0;
     for (const submission of submissions) {
-      const next = yield* this.#prepare(submission);
+      const next = yield* this.#read(submission, shapes.get(submission.requestId));
       prepared.push(next);
       numTokens += next.request.numPromptTokens;
       if (numTokens < TOKENS_PER_PIECE) continue;
@@ -124,8 +141,27 @@ export class ModelGenerator implements PromptGenerator {
     });
   }
 
+  async #prepareShapes(submissions: readonly Submission[]): Promise<Shapes> {
+    const { modelInfo, config, tokenizer } = this.#model;
+    const { createShapes } = await importPart(() => import('./shapes/create-shapes.ts'));
+    const prepared = submissions.map(async ({ requestId, input, options, resumption }) => {
+      const resolved = resolveOptions(options, modelInfo, isChat(input));
+      const syntax = isChat(input)
+        ? writeChat(input, this.#model, this.#limitsOf(resolved)).syntax
+        : undefined;
+      const format = answerFormatOf(resolved, syntax);
+      if (!format) return [requestId, []] as const;
+      const priors = Array.from(
+        { length: resolved.n },
+        (_, index) => resumption?.choices[index]?.tokenIds ?? [],
+      );
+      return [requestId, await createShapes(format, { config, tokenizer }, priors)] as const;
+    });
+    return new Map(await Promise.all(prepared));
+  }
+
   /** Checks a request, before the queue takes its sequences. */
-  *#prepare(submission: Submission): Generator<void, PreparedRequest> {
+  *#read(submission: Submission, shapes: readonly TokenConstraint[] = []): Generator<void, PreparedRequest> {
     const { requestId, clientId, turn = [], input, options, resumption } = submission;
     const { modelInfo, backendInfo, config } = this.#model;
     // A limit that was lowered after a lost worker accepted the request does not reject it.
@@ -133,38 +169,58 @@ export class ModelGenerator implements PromptGenerator {
     const resolved = resolveOptions(options, { ...modelInfo, contextLength }, isChat(input));
     const { echo, maxNewTokens, priority, promptLogprobs, sampling } = resolved;
     // The choice matches stop strings, because the engine only knows token IDs.
-    const { stop: _stop, ...ending } = resolved.ending;
+    const { stop: _stop, minTokens, ...ending } = resolved.ending;
+    const endTokenIds = [...config.eosTokenIds, ...ending.stopTokenIds];
+    const { vocabSize } = config;
     const prompt = yield* this.#blamed(
       requestId,
-      readPrompt(input, this.#model, {
-        maxLength: contextLength - Math.min(1, maxNewTokens),
-        chatTemplateArguments: resolved.chatTemplateArguments,
-      }),
+      readPrompt(input, this.#model, this.#limitsOf(resolved, contextLength)),
     );
+    const scores = this.#scoresOf(requestId, resolved);
     const request = new ActiveRequest({
       submission,
       model: toServedModel(modelInfo, backendInfo),
       prompt,
       echo,
       scoresPrompt: promptLogprobs !== undefined,
-      choices: this.#createChoices(requestId, resolved, resumption),
+      choices: this.#createChoices(requestId, resolved, prompt.syntax, resumption),
+      scores,
     });
-    if (request.live.length === 0)
+    if (request.liveIds.length === 0)
       throw InvalidOptionError.of('resumption', 'of a request that has not ended', 'ended ones alone');
+    const shared = { clientId, turn, promptTokenIds: prompt.tokenIds, priority };
     const sequences = request.live.map((choice): GenerationRequest => ({
+      ...shared,
       id: choice.sequenceId,
-      clientId,
-      turn,
-      promptTokenIds: prompt.tokenIds,
       resumedTokenIds: resumption?.choices[choice.index]?.tokenIds ?? [],
       maxNewTokens,
       ...ending,
       promptLogprobs: choice.promptLogprobs ? undefined : promptLogprobs,
-      priority,
-      stopsAfter: (tokenId: number) => choice.push(tokenId),
+      constraint: constraintOf(choice, minTokens, { vocabSize, endTokenIds }, shapes[choice.index]),
       sampling: { ...sampling, seed: choice.seed },
     }));
-    return { request, sequences };
+    return { request, sequences: [...sequences, ...(scores?.requestsFor(shared) ?? [])] };
+  }
+
+  /** The probability of each choice takes a sequence of its own. */
+  #scoresOf(
+    requestId: RequestId,
+    { responseFormat, sampling, n }: ResolvedOptions,
+  ): ChoiceScores | undefined {
+    if (responseFormat?.type !== 'choice' || sampling.logprobs === undefined) return undefined;
+    return new ChoiceScores(
+      responseFormat.choices.map((choice, index) => ({
+        sequenceId: sequenceIdOf(requestId, n + index),
+        tokenIds: this.#model.tokenizer.encode(choice, false),
+      })),
+    );
+  }
+
+  #limitsOf(
+    { maxNewTokens, chatTemplateArguments, tools }: ResolvedOptions,
+    contextLength = this.#model.config.contextLength,
+  ): PromptLimits {
+    return { maxLength: contextLength - Math.min(1, maxNewTokens), chatTemplateArguments, tools };
   }
 
   /** Reports to the host which request's prompt each piece belongs to. */
@@ -179,16 +235,19 @@ export class ModelGenerator implements PromptGenerator {
   #createChoices(
     requestId: RequestId,
     { n, sampling, ending }: ResolvedOptions,
+    syntax: AnswerSyntax | undefined,
     resumption: Resumption | undefined,
   ): readonly Choice[] {
     return Array.from({ length: n }, (_, index) => {
+      const sequenceId = sequenceIdOf(requestId, index);
       const choice = new Choice({
         index,
-        sequenceId: sequenceIdOf(requestId, index),
+        sequenceId,
         seed: continuationSeed(sampling.seed, index),
         stream: this.#model.tokenizer.createTextStream(),
         ending,
         hasLogprobs: sampling.logprobs !== undefined,
+        parser: syntax && new AnswerParser(syntax, (number) => `call_${sequenceId}_${number}`),
       });
       const resumed = resumption?.choices[index];
       if (resumed) {

@@ -1,4 +1,5 @@
 import type { BatchingPolicy } from '../../batching/generation/policy.ts';
+import type { TokenConstraint } from '../../batching/generation/request.ts';
 import type { TurnOwner } from '../../batching/queue/request-queue.ts';
 import type { EngineGauges } from '../../batching/metrics/generation-metrics.ts';
 import type { RequestId } from '../../protocol/ids.ts';
@@ -14,11 +15,18 @@ export interface Accepted {
   readonly numSequences: number;
 }
 
+/** The constraints of each request that asks for a shape, one per choice. They have accepted its resumed tokens. */
+export type Shapes = ReadonlyMap<RequestId, readonly TokenConstraint[]>;
+
 /** Continues prompts for the text generator, with a model in this worker or an upstream server. Outcomes are sent as updates. */
 export interface PromptGenerator {
   readonly gauges: EngineGauges;
   /** How long the worker may be silent while this runs, in ms. */
   readonly patienceMs: number;
+  /**
+   * Prepares the shapes that these submissions ask for; undefined if they ask for none. A rejection refuses all of them.
+   */
+  prepare?(submissions: readonly Submission[]): Promise<Shapes> | undefined;
   /**
    * Reads the submissions of one turn, and yields between pieces of long prompts. Returns a function that accepts all of them or
    * none.
@@ -26,7 +34,7 @@ export interface PromptGenerator {
    * @throws EmptyPromptError, PromptTooLongError, InvalidOptionError, UnknownOptionError. Accepting throws BackPressureError,
    *   InvalidOptionError.
    */
-  readAll(submissions: readonly Submission[]): Generator<void, () => readonly Accepted[]>;
+  readAll(submissions: readonly Submission[], shapes?: Shapes): Generator<void, () => readonly Accepted[]>;
   /** Ends a request with RequestCancelledError. Does nothing if it has ended already. */
   cancel(requestId: RequestId): void;
   /** Ends a request with this error. Does nothing if it has ended already. */

@@ -1,11 +1,14 @@
 import { InvalidOptionError } from '../../batching/errors.ts';
+import type { GenerationTool } from '../../batching/generation/tools.ts';
 import { integerIn, type JsonRecord } from '../../batching/validate.ts';
 import type { LoadedModel } from '../runtime/loaded-model.ts';
 import { isChat, lengthOfChat } from '../../protocol/chat.ts';
 import { EmptyPromptError, PromptTooLongError } from '../../protocol/errors/deployments.ts';
-import { NoChatTemplateError } from '../../protocol/errors/model.ts';
+import { NoChatTemplateError, ToolsUnsupportedError } from '../../protocol/errors/model.ts';
 import { MAX_PROMPT_LENGTH } from '../../protocol/wire.ts';
-import { readMessages } from './read-messages.ts';
+import { answerSyntaxOf, type AnswerSyntax } from './answers/answer-parser.ts';
+import { toolSyntaxOf } from './answers/tool-syntax.ts';
+import { haveCalls, readMessages } from './read-messages.ts';
 
 /** Most texts have about four characters per token. Longer texts are first encoded in part, to reject them early. */
 const MAX_MEAN_TOKEN_LENGTH = 8;
@@ -14,6 +17,8 @@ export interface Prompt {
   /** Begins the result's text. Empty for a chat, whose rendered text has special tokens. */
   readonly text: string;
   readonly tokenIds: readonly number[];
+  /** How the answer to a chat is written, where it isn't text alone. */
+  readonly syntax?: AnswerSyntax | undefined;
 }
 
 export interface PromptLimits {
@@ -21,12 +26,15 @@ export interface PromptLimits {
   readonly maxLength: number;
   /** For a chat. */
   readonly chatTemplateArguments: JsonRecord;
+  /** For a chat. Empty where none may be called. */
+  readonly tools: readonly GenerationTool[];
 }
 
 /**
  * Reads a prompt that is a text, a list of token ids or a chat. Yields between pieces of a long one.
  *
- * @throws InvalidOptionError, EmptyPromptError, PromptTooLongError, NoChatTemplateError, ChatTemplateError.
+ * @throws InvalidOptionError, EmptyPromptError, PromptTooLongError, NoChatTemplateError, ToolsUnsupportedError,
+ *   ChatTemplateError.
  */
 export function* readPrompt(
   prompt: unknown,
@@ -50,17 +58,33 @@ export function* readPrompt(
 function* renderChat(
   prompt: readonly unknown[],
   model: LoadedModel,
-  { maxLength, chatTemplateArguments }: PromptLimits,
+  limits: PromptLimits,
 ): Generator<void, Prompt> {
+  const { rendered, syntax } = writeChat(prompt, model, limits);
+  return { text: '', tokenIds: yield* tokenize(rendered, model, limits.maxLength, false), syntax };
+}
+
+/**
+ * A chat as the model's template writes it, and how the answer is written.
+ *
+ * @throws InvalidOptionError, PromptTooLongError, NoChatTemplateError, ToolsUnsupportedError, ChatTemplateError.
+ */
+export function writeChat(
+  prompt: readonly unknown[],
+  model: LoadedModel,
+  { maxLength, chatTemplateArguments, tools }: PromptLimits,
+): { readonly rendered: string; readonly syntax: AnswerSyntax | undefined } {
   const messages = readMessages(prompt);
   const { chatTemplate } = model.tokenizer;
   if (!chatTemplate) throw NoChatTemplateError.of(model.modelInfo.id);
+  if ((tools.length > 0 || haveCalls(messages)) && !toolSyntaxOf(chatTemplate.source))
+    throw ToolsUnsupportedError.of(model.modelInfo.id);
   // Rendering blocks the worker too, so reject long chats before it. A message has at least one token.
   const numCharacters = lengthOfChat(messages);
   checkTextLength(numCharacters);
   refuseLong(Math.max(messages.length, minTokensOf(numCharacters, model)), model, maxLength);
-  const rendered = chatTemplate.render(messages, chatTemplateArguments);
-  return { text: '', tokenIds: yield* tokenize(rendered, model, maxLength, false) };
+  const rendered = chatTemplate.render(messages, { variables: chatTemplateArguments, tools });
+  return { rendered, syntax: answerSyntaxOf(chatTemplate.source, rendered, tools.length > 0) };
 }
 
 /** @param addSpecialTokens False for a text that already has its special tokens. */

@@ -1,23 +1,77 @@
 import { InvalidOptionError } from '../../batching/errors.ts';
 import { oneOf, validator } from '../../batching/validate.ts';
 import { isRecord } from '../../platform/is-record.ts';
+import { toolCall, type ToolCall } from '../../protocol/answers.ts';
 import { chatMessage, type ChatMessage } from '../../protocol/chat.ts';
+import { parse } from '../../protocol/wire.ts';
 
 const readRole = oneOf(...chatMessage.entries.role.options);
-const readContent = validator('a text', (value, refuse) => {
+const readText = validator('a text', (value, refuse) => {
   if (typeof value === 'string') return value;
   throw refuse(value);
 });
 
+/** The role that a field belongs to. */
+const ROLE_OF_FIELD: ReadonlyMap<string, ChatMessage['role']> = new Map([
+  ['reasoning', 'assistant'],
+  ['toolCalls', 'assistant'],
+  ['toolCallId', 'tool'],
+]);
+
 /** @throws InvalidOptionError naming the place, such as `prompt[1].role`. */
 export function readMessages(prompt: readonly unknown[]): readonly ChatMessage[] {
-  return prompt.map((message, index) => readMessage(message, `prompt[${index}]`));
+  const messages = prompt.map((message, index) => readMessage(message, `prompt[${index}]`));
+  const called = new Set<string>();
+  for (const [index, { toolCalls = [], toolCallId }] of messages.entries()) {
+    if (toolCallId !== undefined && !called.has(toolCallId))
+      throw InvalidOptionError.of(
+        `prompt[${index}].toolCallId`,
+        'the ID of a call in a message before',
+        toolCallId,
+      );
+    for (const { id } of toolCalls) called.add(id);
+  }
+  return messages;
+}
+
+/** Whether the messages have calls of tools, or their answers. */
+export function haveCalls(messages: readonly ChatMessage[]): boolean {
+  return messages.some(({ role, toolCalls }) => role === 'tool' || toolCalls);
 }
 
 function readMessage(message: unknown, place: string): ChatMessage {
   if (!isRecord(message)) throw InvalidOptionError.of(place, 'a message with a role and content', message);
-  const { role, content, ...others } = message;
-  const [[name, value] = []] = Object.entries(others);
-  if (name !== undefined) throw InvalidOptionError.of(`${place}.${name}`, 'left out of a message', value);
-  return { role: readRole(`${place}.role`, role), content: readContent(`${place}.content`, content) };
+  const { role: givenRole, content, ...others } = message;
+  const role = readRole(`${place}.role`, givenRole);
+  const given = Object.entries(others).filter(([, value]) => value !== undefined);
+  const [name, value] = given.find(([field]) => ROLE_OF_FIELD.get(field) !== role) ?? [];
+  if (name !== undefined)
+    throw InvalidOptionError.of(`${place}.${name}`, `left out of a message with the role ${role}`, value);
+  const { reasoning, toolCalls } = others;
+  return {
+    role,
+    content: readText(`${place}.content`, content),
+    ...(reasoning !== undefined && { reasoning: readText(`${place}.reasoning`, reasoning) }),
+    ...(toolCalls !== undefined && { toolCalls: readCalls(`${place}.toolCalls`, toolCalls) }),
+    ...(role === 'tool' && { toolCallId: readText(`${place}.toolCallId`, others['toolCallId']) }),
+  };
+}
+
+function readCalls(place: string, calls: unknown): readonly ToolCall[] {
+  if (!Array.isArray(calls)) throw InvalidOptionError.of(place, 'a list of calls', calls);
+  return calls.map((given: unknown, index) => {
+    const call = parse(toolCall, given);
+    if (!call)
+      throw InvalidOptionError.of(`${place}[${index}]`, '`{ id, name, arguments }`, three strings', given);
+    if (isJsonObject(call.arguments)) return call;
+    throw InvalidOptionError.of(`${place}[${index}].arguments`, 'a JSON object', call.arguments);
+  });
+}
+
+function isJsonObject(json: string): boolean {
+  try {
+    return isRecord(JSON.parse(json));
+  } catch {
+    return false;
+  }
 }

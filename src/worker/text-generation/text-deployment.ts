@@ -22,6 +22,8 @@ type ModelState =
   | { readonly type: 'ready'; readonly generator: PromptGenerator }
   | { readonly type: 'failed'; readonly error: WireError };
 
+type Reading = ReturnType<PromptGenerator['readAll']>;
+
 const NO_GAUGES: EngineGauges = {
   numRunning: 0,
   numWaiting: 0,
@@ -68,7 +70,7 @@ export class TextDeployment {
     };
   }
 
-  get policy(): BatchingPolicy {
+  get knobs(): BatchingPolicy {
     return this.#policy;
   }
 
@@ -205,10 +207,11 @@ export class TextDeployment {
   #generate(submissions: readonly Submission[], generator: PromptGenerator): void {
     // Copies, so that a later reading of the same submissions can be distinguished from this one.
     const own = submissions.map((submission) => ({ ...this.#forModel(submission) }));
-    const reading = generator.readAll(own);
+    const preparing = generator.prepare?.(own);
+    const reading = preparing?.then((shapes) => generator.readAll(own, shapes)) ?? generator.readAll(own);
     try {
-      const first = reading.next();
-      if (first.done) {
+      const first = reading instanceof Promise ? undefined : reading.next();
+      if (first?.done) {
         this.#accept(own, first.value);
         return;
       }
@@ -220,11 +223,11 @@ export class TextDeployment {
     void this.#readOn(own, generator, reading);
   }
 
-  /** Reads long prompts in pieces. Meanwhile some of the submissions may end, or another model may take them all. */
+  /** Reads long prompts in pieces, and those with a shape when it is prepared. Meanwhile some of the submissions may end, or another model may take them all. */
   async #readOn(
     submissions: readonly Submission[],
     generator: PromptGenerator,
-    reading: ReturnType<PromptGenerator['readAll']>,
+    reading: Reading | Promise<Reading>,
   ): Promise<void> {
     const isWaiting = (submission: Submission): boolean =>
       this.#early.get(submission.requestId) === submission;
@@ -232,7 +235,7 @@ export class TextDeployment {
     const isWanted = (): boolean => isRead() && submissions.every(isWaiting);
     let outcome: { readonly accept?: (() => readonly Accepted[]) | undefined; readonly error?: unknown };
     try {
-      outcome = { accept: await inPieces(whileWanted(reading, isWanted)) };
+      outcome = { accept: await inPieces(whileWanted(await reading, isWanted)) };
     } catch (error) {
       outcome = { error };
     }

@@ -1,5 +1,5 @@
 import { closeSync, mkdirSync, openSync, writeSync } from 'node:fs';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import type { GeneratedCheckpoint } from './generated-checkpoint.ts';
 import type { GeneratedFile } from './generated-file.ts';
 
@@ -12,12 +12,12 @@ export function writeCheckpoints(
 ): void {
   for (const [id, generate] of checkpoints) {
     const target = join(folder, id);
-    mkdirSync(target, { recursive: true });
     for (const [name, file] of generate()) writeFile(join(target, name), file);
   }
 }
 
 function writeFile(path: string, file: GeneratedFile): void {
+  mkdirSync(dirname(path), { recursive: true });
   const descriptor = openSync(path, 'w');
   for (let begin = 0; begin < file.size; begin += CHUNK_BYTES) {
     writeSync(descriptor, file.read(begin, Math.min(file.size, begin + CHUNK_BYTES)));

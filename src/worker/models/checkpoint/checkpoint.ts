@@ -22,7 +22,7 @@ export interface CheckpointTensor extends TensorView {
 
 /** The contents of `config.json` and `generation_config.json`. */
 export interface ModelFiles {
-  /** Parsed. */
+  /** Parsed, with the files of `withSentenceFiles`. */
   readonly config: unknown;
   /** Parsed; `undefined` where there is none. */
   readonly generationConfig: unknown;

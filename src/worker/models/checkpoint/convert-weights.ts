@@ -7,6 +7,7 @@ import type { ModelPlan } from './model-plan.ts';
 import {
   bitsOf,
   BYTES_PER_VALUE,
+  sectionsOf,
   type PackedLayout,
   type PackedTensor,
   type Precision,
@@ -18,18 +19,19 @@ import { quantizeRows, type ErrorSum, type WeightMatrix } from './quantize.ts';
 export const SLICE_BYTES = 2 ** 23;
 
 /**
- * Takes a part of the packed file. The parts do not come in order and do not overlap.
+ * Takes a part of the packed file. Tensors come in any order; the parts of each of their sections come in its order.
  *
  * @param bytes Freed after the call.
  * @param at Offset in bytes.
  */
-type WritePart = (bytes: Uint8Array<ArrayBuffer>, at: number) => void;
+export type WritePart = (bytes: Uint8Array<ArrayBuffer>, at: number) => void;
 
 /**
- * Converts a checkpoint's weights slice by slice. Between slices the worker serves others.
+ * Converts a checkpoint's weights slice by slice, in the order of its files: they may still be arriving. Between slices the worker
+ * serves others.
  *
  * @returns The errors of the quantized tensors.
- * @param report Called after each slice, with bytes of the packed file.
+ * @param report Called after each part that is written, with bytes of the packed file.
  * @throws ModelFileCorruptError where a weight is not a number.
  */
 export async function convertWeights(
@@ -39,18 +41,34 @@ export async function convertWeights(
   report: (done: number, total: number) => void,
 ): Promise<QuantizationErrors> {
   const errors: Record<string, number> = {};
-  for (const packed of layout.tensors) {
-    const sources = checkpoint.tensors.get(packed.name) ?? [];
-    const { errorSquares, weightSquares } = await convertTensor(
-      sources,
-      packed,
-      layout.precision,
-      write,
-      (bytes) => report(packed.offset + bytes, layout.size),
-    );
+  const total = bytesOf(layout);
+  let done = 0;
+  const put: WritePart = (bytes, at) => {
+    done += bytes.byteLength;
+    write(bytes, at);
+    freeBuffer(bytes);
+    report(done, total);
+  };
+  for (const [packed, sources] of inFileOrder(layout, checkpoint)) {
+    const { errorSquares, weightSquares } = await convertTensor(sources, packed, layout.precision, put);
     if (packed.scales) errors[packed.name] = Math.sqrt(errorSquares / (weightSquares || 1));
   }
   return errors;
+}
+
+/** Tensors with their sources, as the first of each lies in its file. */
+function inFileOrder(
+  { tensors }: PackedLayout,
+  checkpoint: Pick<Checkpoint, 'tensors'>,
+): readonly (readonly [PackedTensor, readonly CheckpointTensor[]])[] {
+  const pairs = tensors.map((packed) => [packed, checkpoint.tensors.get(packed.name) ?? []] as const);
+  const placeOf = ([, [first]]: (typeof pairs)[number]): number => first?.begin ?? 0;
+  const fileOf = ([, [first]]: (typeof pairs)[number]): string => first?.file.name ?? '';
+  return pairs.toSorted((a, b) => fileOf(a).localeCompare(fileOf(b)) || placeOf(a) - placeOf(b));
+}
+
+function bytesOf(layout: PackedLayout): number {
+  return sectionsOf(layout).reduce((total, { length }) => total + length, 0);
 }
 
 /** Converts into memory. */
@@ -79,29 +97,24 @@ async function convertTensor(
   sources: readonly CheckpointTensor[],
   packed: PackedTensor,
   precision: Precision,
-  write: WritePart,
-  report: (bytes: number) => void,
+  put: WritePart,
 ): Promise<ErrorSum> {
-  const { offset, length, scales, shape } = packed;
+  const { offset, length, scales, zeroPoints, shape } = packed;
   const bits = bitsOf(packed);
   let [errorSquares, weightSquares] = [0, 0];
   const [allRows = 1] = shape;
-  const put = (bytes: Uint8Array<ArrayBuffer>, at: number): void => {
-    write(bytes, at);
-    freeBuffer(bytes);
-  };
   for await (const slice of slicesOf(sources, packed)) {
     const start = slice.firstRow * (length / allRows);
-    if (scales && bits !== undefined) {
+    if (scales && zeroPoints && bits !== undefined) {
       const rows = quantizeRows(matrixOf(slice, packed), bits);
       errorSquares += rows.error.errorSquares;
       weightSquares += rows.error.weightSquares;
       put(rows.values, offset + start);
       put(encode(rows.scales, precision), scales.offset + slice.firstRow * (scales.length / allRows));
+      put(rows.zeroPoints, zeroPoints.offset + slice.firstRow * (zeroPoints.length / allRows));
     } else {
       put(encode(slice.values, precision), offset + start);
     }
-    report((slice.firstRow + slice.numRows) * (length / allRows));
     await yieldToHost();
   }
   return { errorSquares, weightSquares };

@@ -1,6 +1,7 @@
 import { DEFAULT_POLICY } from '../../../batching/generation/policy.ts';
 import { MAX_TOKEN_IDS } from '../../../protocol/wire.ts';
 import { isSplitByRows, kvBytesPerToken, type ModelConfig } from '../model-config.ts';
+import { int8Layout } from './int8-weights.ts';
 import { BYTES_PER_VALUE, type PackedLayout } from './packed-weights.ts';
 
 /** Limits of the device, in bytes. */
@@ -34,8 +35,8 @@ export interface DeviceFit {
 /** onnxruntime-web addresses external data with 32 bits, and its WASM heap ends at the same size. */
 const LARGEST_FILE = 2 ** 32;
 
-/** The CPU kernels keep a reordered copy of matrices: weights of 498 MB make a heap of 853 MB (measured). */
-const WASM_GROWTH = 1.75;
+/** In fp32, the CPU kernels keep a reordered copy of matrices: weights of 498 MB make a heap of 853 MB (measured). In int8 they keep none. */
+const WASM_GROWTH = { fp32: 1.75, int8: 1 };
 
 /** The heap beside weights and K/V: the runtime itself, activations and outputs. */
 const WASM_OVERHEAD = 2 ** 28;
@@ -54,7 +55,7 @@ const SMALLEST_CONTEXT = 256;
 
 /** Says whether a packed model fits, and with how long a context. */
 export function fitOnDevice(config: ModelConfig, layout: PackedLayout, device: DeviceLimits): DeviceFit {
-  const weightBytes = device.kind === 'wasm' ? WASM_GROWTH * layout.size + WASM_OVERHEAD : layout.size;
+  const weightBytes = device.kind === 'wasm' ? heapBytes(layout) : layout.size;
   const bytesPerToken = kvBytesPerToken(config, BYTES_PER_VALUE[layout.precision]);
   const onCache = cacheBounds(config, device, bytesPerToken);
   const bounds = [...memoryBounds(layout, device, weightBytes, bytesPerToken), ...onCache];
@@ -75,6 +76,12 @@ export function fitOnDevice(config: ModelConfig, layout: PackedLayout, device: D
   };
 }
 
+/** What weights take in a WASM heap. */
+function heapBytes(layout: PackedLayout): number {
+  const kept = layout.dtype === 'q8' || layout.dtype === 'q4' ? 'int8' : 'fp32';
+  return WASM_GROWTH[kept] * int8Layout(layout).size + WASM_OVERHEAD;
+}
+
 /** Something that takes `fixed` bytes, and `perToken` more for each token of a sequence. */
 interface Bound {
   readonly claim: string;
@@ -82,6 +89,17 @@ interface Bound {
   readonly perToken: number;
   readonly limit: number;
   readonly limitOf: string;
+}
+
+/**
+ * Bytes that packed weights may have on a device, K/V aside.
+ *
+ * @param kept How a WASM heap keeps them.
+ */
+export function roomForWeights(device: DeviceLimits, kept: keyof typeof WASM_GROWTH): number {
+  const share = LARGEST_SHARE * (device.memoryBytes ?? Infinity);
+  if (device.kind === 'webgpu') return Math.min(LARGEST_FILE, share);
+  return (Math.min(LARGEST_FILE, share) - WASM_OVERHEAD) / WASM_GROWTH[kept];
 }
 
 type BufferBound = Pick<Bound, 'claim' | 'limit' | 'limitOf'>;

@@ -23,7 +23,8 @@ export interface DtypePlan extends DeviceFit {
 type PlannedModel = Pick<Model, 'config' | 'tensors' | 'needsFloat32'>;
 
 /**
- * Chooses the dtype. `auto` takes the first that fits of fp16 (fp32 where the GPU or the model has no fp16), q8 and q4.
+ * Chooses the dtype. `auto` takes the first that fits of fp16 (fp32 where the GPU or the model has no fp16), q8 and q4. On WASM, q4 takes as
+ * much memory as q8.
  *
  * @throws ModelTooLargeError with the numbers, where no dtype that was asked for fits.
  * @throws UnsupportedDtypeError where fp16 is asked for, and the device does not offer it or the model exceeds its range.
@@ -49,10 +50,10 @@ export function chooseDtype(
 ): { readonly plan: DtypePlan; readonly passedOver: readonly string[] } {
   const isFloat16 = hasFloat16(device) && !model.needsFloat32;
   const best = isFloat16 ? 'fp16' : 'fp32';
-  const smaller: readonly Dtype[] = choice === 'auto' ? ['q8', 'q4'] : [];
+  const smaller: readonly Dtype[] = device.kind === 'wasm' ? ['q8'] : ['q8', 'q4'];
   const passedOver: string[] = [];
   let plan = planDtype(model, choice === 'auto' ? best : choice, isFloat16, device);
-  for (const dtype of smaller) {
+  for (const dtype of choice === 'auto' ? smaller : []) {
     if (plan.obstacle === undefined) break;
     passedOver.push(plan.obstacle);
     plan = planDtype(model, dtype, isFloat16, device);

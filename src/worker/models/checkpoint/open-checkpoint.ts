@@ -1,6 +1,7 @@
 import { isRecord } from '../../../platform/is-record.ts';
 import { ModelFileCorruptError } from '../../../protocol/errors/model.ts';
-import { readModel } from '../families.ts';
+import { withSentenceFiles } from '../encoder/encoder-config.ts';
+import { mayEncode, readModel } from '../families.ts';
 import type { Model } from '../family.ts';
 import { findTensors, withoutPrefix, type CheckpointSource, type IndexedFile } from './find-tensors.ts';
 import { readSafetensorsIndex } from './safetensors.ts';
@@ -35,7 +36,8 @@ export async function readModelFiles(files: CheckpointFiles): Promise<ModelFiles
     readJson(files, 'generation_config.json'),
   ]);
   if (config === undefined) throw missingFile(files, 'config.json', 'there is no such file');
-  return { config, generationConfig, model: readModel(config, generationConfig) };
+  const whole = mayEncode(config) ? await withSentenceFiles(files, config) : config;
+  return { config: whole, generationConfig, model: readModel(whole, generationConfig) };
 }
 
 /**
@@ -84,7 +86,8 @@ async function readShardNames(files: CheckpointFiles): Promise<readonly string[]
       'its `weight_map` does not map tensors to .safetensors files',
     );
   }
-  return [...shards];
+  // Weights are converted in this order.
+  return [...shards].toSorted();
 }
 
 function describeWeightFile({ file, tensors }: IndexedFile, model: Model): WeightFile {

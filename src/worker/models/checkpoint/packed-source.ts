@@ -1,26 +1,13 @@
 /**
  * The packed file as external data for onnxruntime-web 1.30, read on demand. onnxruntime-web uses only `byteLength` of a
- * `Uint8Array`, and `subarray` once per initializer, and copies the result at once. So one buffer of the size of the largest
- * initializer is enough.
+ * `Uint8Array`, and `subarray` once per initializer, and copies the result at once. So `read` may return the same memory each time.
  *
  * @param size Bytes of the file.
- * @param read Fills the target with the bytes at an offset, synchronously.
+ * @param read Returns the bytes from `begin` to `end`, exclusive, synchronously. If it throws, the session is not made.
  */
-export function lazyBytes(
-  size: number,
-  read: (target: Uint8Array<ArrayBuffer>, at: number) => void,
-): Uint8Array {
-  let scratch = new Uint8Array();
+export function lazyBytes(size: number, read: (begin: number, end: number) => Uint8Array): Uint8Array {
   return Object.defineProperties(new Uint8Array(), {
     byteLength: { value: size },
-    subarray: {
-      value(begin: number, end: number): Uint8Array {
-        const length = end - begin;
-        if (scratch.byteLength < length) scratch = new Uint8Array(length);
-        const bytes = scratch.subarray(0, length);
-        read(bytes, begin);
-        return bytes;
-      },
-    },
+    subarray: { value: read },
   });
 }

@@ -17,10 +17,12 @@ const BY_ROWS = { values: WEIGHTS, numRows: NUM_ROWS, length: LENGTH, rowStride:
 describe.each([8, 4] as const)('quantizeRows to %d bits', (bits) => {
   it('comes back within half a step of every weight', () => {
     const rows = quantizeRows(BY_ROWS, bits);
-    const errors = dequantize(rows, bits).map((value, i) => Math.abs(value - (WEIGHTS[i] ?? 0)));
+    const errors = dequantize(rows, bits, NUM_ROWS).map((value, i) => Math.abs(value - (WEIGHTS[i] ?? 0)));
     const steps = errors.map((_, i) => Math.abs(rows.scales[Math.floor(i / 32)] ?? 0));
     // The fitted scale moves the far end of the range by some of a step.
-    expect(errors.every((error, i) => error <= 1.01 * (steps[i] ?? 0))).toBe(true);
+    // Of 4 bits, the range may be cut by 14 %, which is two steps.
+    const most = bits === 8 ? 1.01 : 2.5;
+    expect(errors.every((error, i) => error <= most * (steps[i] ?? 0))).toBe(true);
     const [error, weight] = [Math.hypot(...errors), Math.hypot(...WEIGHTS)];
     expect(error / weight).toBeLessThan(bits === 8 ? 0.006 : 0.09);
     expect(Math.sqrt(rows.error.errorSquares) / error).toBeCloseTo(1, 4);
@@ -30,7 +32,7 @@ describe.each([8, 4] as const)('quantizeRows to %d bits', (bits) => {
   it('has the error on uniform weights that the bounds of logits assume', () => {
     const values = Float32Array.from({ length: 32 * 256 }, (_, i) => ((Math.sin(i) * 43_758.5453) % 1) * 0.1);
     const rows = quantizeRows({ values, numRows: 256, length: 32, rowStride: 32, stride: 1 }, bits);
-    const errors = dequantize(rows, bits).map((value, i) => value - (values[i] ?? 0));
+    const errors = dequantize(rows, bits, 256).map((value, i) => value - (values[i] ?? 0));
     const error = Math.hypot(...errors) / Math.hypot(...values);
     expect(error / QUANTIZATION_ERROR[`q${bits}`]).toBeGreaterThan(0.9);
     expect(error / QUANTIZATION_ERROR[`q${bits}`]).toBeLessThan(1);
@@ -56,7 +58,7 @@ describe.each([8, 4] as const)('quantizeRows to %d bits', (bits) => {
 
   it('leaves zeros zero', () => {
     const rows = quantizeRows({ ...BY_ROWS, values: new Float32Array(WEIGHTS.length) }, bits);
-    expect(dequantize(rows, bits).every((value) => value === 0)).toBe(true);
+    expect(dequantize(rows, bits, NUM_ROWS).every((value) => value === 0)).toBe(true);
     expect(rows.error).toEqual({ errorSquares: 0, weightSquares: 0 });
   });
 });
@@ -72,11 +74,19 @@ it.each([
   for (let block = 0; block < NUM_BLOCKS; block++) blocks[block * size + 2] = bits === 8 ? 127 : 0;
   const values = decodeBlocks(blocks, dtype);
   const rows = quantizeRows({ values, numRows: NUM_BLOCKS, length: 32, rowStride: 32, stride: 1 }, bits);
-  expect(dequantize(rows, bits).map(Math.fround)).toEqual([...values].map((value) => value + 0));
+  expect(dequantize(rows, bits, NUM_BLOCKS).map(Math.fround)).toEqual([...values].map((value) => value + 0));
 });
 
-/** As MatMulNBits reads them. */
-function dequantize({ values, scales }: QuantizedRows, bits: 8 | 4): number[] {
-  const codes = bits === 8 ? [...values] : [...values].flatMap((byte) => [byte & 15, byte >> 4]);
-  return codes.map((code, i) => (code - 2 ** (bits - 1)) * (scales[Math.floor(i / 32)] ?? 0));
+/** As MatMulNBits reads them. Rows of an odd number of blocks end with half a byte of zero points. */
+function dequantize({ values, scales, zeroPoints }: QuantizedRows, bits: 8 | 4, numRows = 1): number[] {
+  const split = (bytes: Uint8Array): number[] =>
+    bits === 8 ? [...bytes] : [...bytes].flatMap((byte) => [byte & 15, byte >> 4]);
+  const [codes, zeros] = [split(values), split(zeroPoints)];
+  const blocksInRow = scales.length / numRows;
+  const zeroOf = (block: number): number =>
+    zeros[Math.floor(block / blocksInRow) * (zeros.length / numRows) + (block % blocksInRow)] ?? NaN;
+  return codes.map((code, i) => {
+    const block = Math.floor(i / 32);
+    return (code - zeroOf(block)) * (scales[block] ?? NaN);
+  });
 }

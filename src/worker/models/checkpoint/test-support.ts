@@ -14,10 +14,22 @@ export const GPU = {
 } as const;
 
 /**
+ * The same for a product in int8, whose rotated weights and activations form bell curves: the largest of some hundred values is about 3.2
+ * deviations, and an integer is off by 1 / sqrt(12) steps.
+ */
+const INT8_ERROR = (Math.SQRT2 * 3.2) / (127 * Math.sqrt(12));
+
+/**
  * RMS of the error of a quantized tensor over RMS of its values, where these are uniform, as in the generated checkpoints of
  * the tests. `quantize.test.ts` measures it.
  */
-export const QUANTIZATION_ERROR = { q8: 0.0037, q4: 0.068, float16: 0, float32: 0 } as const;
+export const QUANTIZATION_ERROR = {
+  q8: 0.0037,
+  q4: 0.064,
+  int8: INT8_ERROR,
+  float16: 0,
+  float32: 0,
+} as const;
 
 /**
  * Errors of tensors are independent, so their squares add up. Sharp attention multiplies them: by 2.2 in the generated
@@ -25,9 +37,16 @@ export const QUANTIZATION_ERROR = { q8: 0.0037, q4: 0.068, float16: 0, float32: 
  */
 const ERROR_GROWTH = 3;
 
-/** Upper bound that quantization puts on RMS of the logits' error over RMS of the logits; 0 without quantization. */
-export function logitsErrorBound({ tensors }: PackedLayout): number {
-  return ERROR_GROWTH * Math.hypot(...tensors.map(({ encoding }) => QUANTIZATION_ERROR[encoding]));
+/**
+ * Upper bound that quantization puts on RMS of the logits' error over RMS of the logits; 0 without quantization.
+ *
+ * @param layouts The stored one, and on WASM that of `int8Layout` too.
+ */
+export function logitsErrorBound(...layouts: readonly PackedLayout[]): number {
+  const errors = layouts.flatMap(({ tensors }) =>
+    tensors.map(({ encoding }) => QUANTIZATION_ERROR[encoding]),
+  );
+  return ERROR_GROWTH * Math.hypot(...errors);
 }
 
 /** The most that conversion and loading have in JavaScript's memory at once, in bytes. */

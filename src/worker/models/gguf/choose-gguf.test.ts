@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 
-import { chooseGguf, partsOf } from './choose-gguf.ts';
+import { bitsInName, chooseGguf, partsOf } from './choose-gguf.ts';
 
 const NAMES = [
   'README.md',
@@ -44,4 +44,15 @@ it('names all parts of a split file, and refuses a count that no model has', () 
   expect(() => partsOf('m-00001-of-99999.gguf')).toThrow(
     expect.objectContaining({ code: 'MODEL_FILE_MISSING' }),
   );
+});
+
+it.each([
+  ['a-Q4_K_M.gguf', 4.5],
+  ['a.IQ2_XS.gguf', 2.5],
+  ['a-q8_0-00001-of-00002.gguf', 8.5],
+  ['a-BF16.gguf', 16],
+  ['a.f32.gguf', 32],
+  ['Q4_0-model.gguf', undefined],
+])('the weights of %s have about %s bits', (name, bits) => {
+  expect(bitsInName(name)).toBe(bits);
 });

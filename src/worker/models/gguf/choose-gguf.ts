@@ -15,15 +15,28 @@ const USUAL = ['Q4_K_M', 'Q8_0'];
  * @throws GgufChoiceError where none matches, or several do.
  */
 export function chooseGguf(names: readonly string[], wanted: string | undefined): string | undefined {
-  // A file `mmproj` holds the part of a model that sees pictures.
-  const models = names.filter(
-    (name) =>
-      name.endsWith('.gguf') && !name.startsWith('mmproj') && (PART.exec(name)?.[1] ?? '00001') === '00001',
-  );
+  const models = modelsAmong(names);
   if (wanted !== undefined) return only(models, ofType(models, wanted), wanted);
   if (models.length <= 1) return models[0];
   const usual = USUAL.map((type) => ofType(models, type)).find(({ length }) => length > 0);
   return only(models, usual ?? models, '');
+}
+
+/** The GGUF files that hold a model each, or the first part of one. */
+export function modelsAmong(names: readonly string[]): readonly string[] {
+  // A file `mmproj` holds the part of a model that sees pictures.
+  return names.filter(
+    (name) =>
+      name.endsWith('.gguf') && !name.startsWith('mmproj') && (PART.exec(name)?.[1] ?? '00001') === '00001',
+  );
+}
+
+/** Bits of a weight, scales included, by the type in a file's name such as `model-Q4_K_M.gguf`; undefined where none is there. */
+export function bitsInName(name: string): number | undefined {
+  const [, quantized, float] =
+    /[-.]I?(?:Q(\d)_\w+|B?F(16|32))\.gguf$/i.exec(name.replace(PART, '.gguf')) ?? [];
+  if (quantized) return Number(quantized) + 0.5;
+  return float === undefined ? undefined : Number(float);
 }
 
 function ofType(models: readonly string[], wanted: string): readonly string[] {

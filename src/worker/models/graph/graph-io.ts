@@ -8,12 +8,18 @@ export const GRAPH_IO = {
   positions: 'position_ids',
   /** int32 [B], for fused attention: valid K/V entries of the row after this run, minus one. */
   lastIndices: 'seqlens_k',
+  /** int32 [B, S], for BERT: 1 for tokens of the second text of a pair, else 0. */
+  types: 'token_type_ids',
   /** int32 [L]: the tokens whose logits come out, as indices among all B * S. */
   logitTokens: 'logit_tokens',
   /** int32 [1], on the CPU, for fused attention: at least the largest of the rows' valid lengths after this run. */
   totalLength: 'total_sequence_length',
   /** float32 [L, vocab] */
   logits: 'logits',
+  /** float32 [B, 1, S], for an encoder: each token's share of its row's vector. */
+  shares: 'pooling_shares',
+  /** float32 [B, dimensions], of an encoder: a vector or a score for each row. */
+  encoded: 'encoded',
   /**
    * [B, K/V heads, C, head size]: the cache before the run. Keys on the CPU: [B, K/V heads, head size, C].
    */
@@ -22,7 +28,7 @@ export const GRAPH_IO = {
   present: kvNames('present'),
   /**
    * float32 [B, 1, S, C + S], for plain attention: added to the scores of a token's keys, in layers whose tokens attend to the
-   * latest `window` tokens.
+   * latest `window` tokens. Without a cache: [B, 1, S, S], or [B, 1, 1, S] if all tokens attend to the same.
    */
   mask: (window: number) => `${MASK_PREFIX}${window}`,
   /** int64 [2], on the CPU, for plain attention: C and S. */

@@ -2,12 +2,15 @@ import {
   bitsOf,
   BLOCK_SIZE,
   BYTES_PER_VALUE,
+  zeroPointBytes,
   type PackedLayout,
+  type PackedSection,
   type PackedTensor,
   type Precision,
 } from '../checkpoint/packed-weights.ts';
 import { toFloat16 } from '../checkpoint/float-formats.ts';
 import { countElements, isSplitByRows } from '../model-config.ts';
+import { Int8Products } from './int8-products.ts';
 import type { OnnxNodes } from './onnx-nodes.ts';
 import type { OnnxInitializer } from './onnx-proto.ts';
 
@@ -21,19 +24,21 @@ interface RowBlock {
   readonly numRows: number;
   /** Values in a row. */
   readonly length: number;
-  /** Bits of a quantized value. */
-  readonly bits: 8 | 4 | undefined;
+  readonly encoding: PackedTensor['encoding'];
   /** Offsets in the packed file. */
   readonly offset: number;
   readonly scalesOffset: number;
+  readonly zeroPointsOffset: number;
 }
 
 /** The packed weights as initializers of a graph. Adds the nodes that multiply by them or gather from them. */
 export class GraphWeights {
   readonly #nodes: OnnxNodes;
-  readonly #precision: Precision;
+  /** Of activations. */
+  readonly precision: Precision;
   readonly #initializers = new Map<string, OnnxInitializer>();
   readonly #blocks = new Map<string, readonly RowBlock[]>();
+  readonly #int8: Int8Products;
 
   /** @param maxBindingBytes Bytes that a shader can bind at once; larger embeddings are bound in blocks of rows. */
   constructor(
@@ -41,13 +46,17 @@ export class GraphWeights {
     { layout, maxBindingBytes }: { readonly layout: PackedLayout; readonly maxBindingBytes: number },
   ) {
     this.#nodes = nodes;
-    this.#precision = layout.precision;
+    this.precision = layout.precision;
+    this.#int8 = new Int8Products(nodes, this);
     for (const tensor of layout.tensors) {
       const blocks = splitRows(tensor, maxBindingBytes);
       this.#blocks.set(tensor.name, blocks);
-      for (const { name, numRows, length, bits, offset } of blocks) {
+      for (const block of blocks) {
+        const { name, numRows, length, offset } = block;
         const dims = isSplitByRows(tensor) ? [numRows, length] : tensor.shape;
+        const bits = bitsOf(block);
         if (bits) this.#bind(name, 'uint8', [numRows, length / BLOCK_SIZE, (BLOCK_SIZE * bits) / 8], offset);
+        else if (block.encoding === 'int8') this.#bind(name, 'int8', [length, numRows], offset);
         else this.#bind(name, layout.precision, dims, offset);
       }
     }
@@ -65,8 +74,9 @@ export class GraphWeights {
   /** [.., in] x the `conv1d` matrix [in, out] */
   multiply(input: string, weight: string, output: string): void {
     const [block] = this.#blocksOf(weight);
-    if (block?.bits) this.#multiplyBits(input, block, output);
-    else if (block) this.#nodes.add('MatMul', [input, block.name], [output]);
+    if (!block) return;
+    if (isQuantized(block)) this.#multiplyQuantized(input, block, output);
+    else this.#nodes.add('MatMul', [input, block.name], [output]);
   }
 
   /** ids [B, S] -> rows of the embedding [B, S, width] */
@@ -97,8 +107,8 @@ export class GraphWeights {
 
   /** Values that come with the graph, in the precision of activations. */
   constant(name: string, values: Float32Array<ArrayBuffer>, ...dims: number[]): string {
-    const data = new Uint8Array((this.#precision === 'float16' ? toFloat16(values) : values).buffer);
-    return this.#add({ name, type: this.#precision, dims, data });
+    const data = new Uint8Array((this.precision === 'float16' ? toFloat16(values) : values).buffer);
+    return this.#add({ name, type: this.precision, dims, data });
   }
 
   /** An int32 without dimensions. */
@@ -107,20 +117,30 @@ export class GraphWeights {
     return this.#add({ name: `scalar_${value}`, type: 'int32', dims: [], data });
   }
 
+  /** A byte without dimensions. */
+  byte(value: number): string {
+    return this.#add({ name: `byte_${value}`, type: 'uint8', dims: [], data: Uint8Array.of(value) });
+  }
+
   #projectBlock(input: string, block: RowBlock, output: string, bias: string): void {
-    if (block.bits) return this.#multiplyBits(input, block, output, bias);
+    if (isQuantized(block)) return this.#multiplyQuantized(input, block, output, bias);
     const inputs = bias === '' ? [input, block.name] : [input, block.name, bias];
     // Gemm reads the matrix as it lies, without a transposed copy.
     this.#nodes.add('Gemm', inputs, [output], { transB: { int: 1 } });
   }
 
-  #multiplyBits(input: string, block: RowBlock, output: string, bias = ''): void {
-    const { name, numRows, length, bits = 0, scalesOffset } = block;
-    const dims = [numRows * (length / BLOCK_SIZE)];
-    const scales = this.#bind(`${name}.scales`, this.#precision, dims, scalesOffset);
-    // There are neither zero points nor a reordering of groups.
-    const inputs = bias === '' ? [input, name, scales] : [input, name, scales, '', '', bias];
-    this.#nodes.addFused('MatMulNBits', inputs, [output], {
+  #multiplyQuantized(input: string, block: RowBlock, output: string, bias = ''): void {
+    const { name, numRows, length } = block;
+    const bits = bitsOf(block);
+    if (!bits) {
+      const matrix = { name, width: length, scales: this.#bindScales(block, '', numRows) };
+      return this.#int8.multiply(input, matrix, output, bias);
+    }
+    const scales = this.#bindScales(block, '', numRows * (length / BLOCK_SIZE));
+    const zeroPoints = this.#bindZeroPoints(block, '', numRows * zeroPointBytes(length, bits));
+    // There is no reordering of groups.
+    const inputs = [name, scales, zeroPoints, ...(bias === '' ? [] : ['', bias])];
+    this.#nodes.addFused('MatMulNBits', [input, ...inputs], [output], {
       K: { int: length },
       N: { int: numRows },
       bits: { int: bits },
@@ -129,18 +149,36 @@ export class GraphWeights {
   }
 
   #gather(ids: string, block: RowBlock, output: string): void {
-    const { name, numRows, length, bits, scalesOffset } = block;
-    if (bits === undefined) return this.#nodes.add('Gather', [name, ids], [output]);
-    // MatMulNBits takes the same scales in other dimensions.
-    const dims = [numRows, length / BLOCK_SIZE, 1];
-    const scales = this.#bind(`${name}.lookup.scales`, this.#precision, dims, scalesOffset);
-    this.#nodes.addFused('GatherBlockQuantized', [name, ids, scales], [`${output}.blocks`], {
+    const { name, numRows, length } = block;
+    if (!isQuantized(block)) return this.#nodes.add('Gather', [name, ids], [output]);
+    const bits = bitsOf(block);
+    // Products take the same scales and zero points in other dimensions.
+    if (!bits) {
+      const matrix = { name, width: length, scales: this.#bindScales(block, '.lookup', numRows, 1) };
+      return this.#int8.lookUp(ids, matrix, output);
+    }
+    const scales = this.#bindScales(block, '.lookup', numRows, length / BLOCK_SIZE, 1);
+    const zeroPoints = this.#bindZeroPoints(block, '.lookup', numRows, zeroPointBytes(length, bits), 1);
+    this.#nodes.addFused('GatherBlockQuantized', [name, ids, scales, zeroPoints], [`${output}.blocks`], {
       bits: { int: bits },
       block_size: { int: BLOCK_SIZE },
       gather_axis: { int: 0 },
       quantize_axis: { int: 2 },
     });
     this.#nodes.add('Reshape', [`${output}.blocks`, this.list(0, 0, length)], [output]);
+  }
+
+  #bindScales({ name, scalesOffset }: RowBlock, use: '' | '.lookup', ...dims: readonly number[]): string {
+    return this.#bind(`${name}${use}.scales`, this.precision, dims, scalesOffset);
+  }
+
+  /** Always there: backends differ in what they take for 0 without them. */
+  #bindZeroPoints(
+    { name, zeroPointsOffset }: RowBlock,
+    use: '' | '.lookup',
+    ...dims: readonly number[]
+  ): string {
+    return this.#bind(`${name}${use}.zero_points`, 'uint8', dims, zeroPointsOffset);
   }
 
   /** Gathers a row per id from each block, with bounded indices. A later block replaces the rows from its first id on. */
@@ -171,13 +209,9 @@ export class GraphWeights {
     }
   }
 
-  #bind(
-    name: string,
-    type: 'uint8' | 'float16' | 'float32',
-    dims: readonly number[],
-    offset: number,
-  ): string {
-    const length = countElements(dims) * (type === 'uint8' ? 1 : BYTES_PER_VALUE[type]);
+  #bind(name: string, type: 'uint8' | 'int8' | Precision, dims: readonly number[], offset: number): string {
+    const bytesPerValue = type === 'uint8' || type === 'int8' ? 1 : BYTES_PER_VALUE[type];
+    const length = countElements(dims) * bytesPerValue;
     return this.#add({ name, type, dims, data: { location: WEIGHTS_LOCATION, offset, length } });
   }
 
@@ -193,10 +227,16 @@ export class GraphWeights {
   }
 }
 
+function isQuantized({ encoding }: RowBlock): boolean {
+  return encoding !== 'float16' && encoding !== 'float32';
+}
+
 function splitRows(tensor: PackedTensor, maxBindingBytes: number): readonly RowBlock[] {
-  const { name, role, shape, scales } = tensor;
+  const { name, role, shape, encoding, scales, zeroPoints } = tensor;
   const [first = 0, second = 1] = shape;
   const [allRows, length] = role === 'conv1d' ? [second, first] : [first, second];
+  const offsetIn = (range: PackedSection | undefined, row: number): number =>
+    range ? range.offset + row * (range.length / allRows) : 0;
   const rowBytes = tensor.length / allRows;
   const rowsAtOnce = isSplitByRows(tensor)
     ? Math.min(allRows, Math.floor(maxBindingBytes / rowBytes))
@@ -208,9 +248,10 @@ function splitRows(tensor: PackedTensor, maxBindingBytes: number): readonly RowB
       firstRow,
       numRows: Math.min(rowsAtOnce, allRows - firstRow),
       length,
-      bits: bitsOf(tensor),
-      offset: tensor.offset + firstRow * rowBytes,
-      scalesOffset: scales ? scales.offset + firstRow * (scales.length / allRows) : 0,
+      encoding,
+      offset: offsetIn(tensor, firstRow),
+      scalesOffset: offsetIn(scales, firstRow),
+      zeroPointsOffset: offsetIn(zeroPoints, firstRow),
     };
   });
 }

@@ -1,9 +1,9 @@
-import type { PackedLayout } from '../checkpoint/packed-weights.ts';
+import type { PackedLayout, Precision } from '../checkpoint/packed-weights.ts';
 import type { ModelConfig } from '../model-config.ts';
 import { GRAPH_IO } from './graph-io.ts';
 import { GraphWeights } from './graph-weights.ts';
 import { OnnxNodes } from './onnx-nodes.ts';
-import { encodeOnnxModel, ONNX_TYPE, type OnnxType, type OnnxValue } from './onnx-proto.ts';
+import { encodeOnnxModel, ONNX_TYPE, type OnnxValue } from './onnx-proto.ts';
 import { PlainAttention } from './plain-attention.ts';
 
 export interface GraphTarget {
@@ -18,9 +18,10 @@ export interface GraphTarget {
 /**
  * `fused` is `GroupQueryAttention`, for GPUs: it outputs the cache as `GRAPH_IO.present`, updated in place. `plain` is
  * `PlainAttention`, for the CPU: after the logits, it outputs the queries, keys and values that a run computes, for each layer in
- * turn: float32 [B, S, (heads + 2 * K/V heads) * head size].
+ * turn: float32 [B, S, (heads + 2 * K/V heads) * head size]. `uncached` is `PlainAttention` of each row over its own tokens alone,
+ * for encoders: its graph outputs `GRAPH_IO.encoded`.
  */
-export type AttentionKind = 'fused' | 'plain';
+export type AttentionKind = 'fused' | 'plain' | 'uncached';
 
 /** Outputs of the graph's nodes: [B, S, heads * head size], and twice [B, S, K/V heads * head size]. */
 interface SeparateQkv {
@@ -56,9 +57,11 @@ export class ModelGraph {
   readonly nodes = new OnnxNodes();
   readonly weights: GraphWeights;
   readonly #config: ModelConfig;
-  readonly #precision: OnnxType;
+  readonly #precision: Precision;
   /** `undefined` if attention is fused. */
   readonly #plainAttention: PlainAttention | undefined;
+  readonly #isEncoder: boolean;
+  #dimensions = 0;
   /** Outputs of plain attention, layer by layer. See `AttentionKind`. */
   readonly #added: string[] = [];
 
@@ -66,7 +69,9 @@ export class ModelGraph {
     this.#config = config;
     this.#precision = target.layout.precision;
     this.weights = new GraphWeights(this.nodes, target);
-    if (attention === 'plain') this.#plainAttention = new PlainAttention(this.nodes, this.weights, config);
+    this.#isEncoder = attention === 'uncached';
+    if (attention !== 'fused')
+      this.#plainAttention = new PlainAttention(this.nodes, this.weights, config, attention);
   }
 
   /**
@@ -120,12 +125,13 @@ export class ModelGraph {
   }
 
   /**
-   * The logits of the tokens for which they are wanted.
+   * The logits of the tokens for which they are wanted; for an encoder, the pooled hidden states.
    *
    * @param hidden [B, S, width] or [B * S, width]
    * @param weight The head's own matrix, or the embedding to which it is tied.
    */
   addHead(hidden: string, weight: string): void {
+    if (this.#isEncoder) return this.addPooled(hidden, this.weights.widthOf(weight));
     const isCast = this.#precision === 'float16';
     this.flatten(hidden, this.weights.widthOf(weight), 'token_rows');
     this.nodes.add('Gather', ['token_rows', GRAPH_IO.logitTokens], ['logit_hidden']);
@@ -133,34 +139,101 @@ export class ModelGraph {
     if (isCast) this.nodes.add('Cast', ['logits_f16'], [GRAPH_IO.logits], { to: { int: ONNX_TYPE.float32 } });
   }
 
+  /**
+   * The sum of each row's hidden states by `GRAPH_IO.shares`. It is computed in float32, so that a mean of many tokens keeps its
+   * precision.
+   *
+   * @param hidden [B * S, width]
+   * @returns float32 [B, width]
+   */
+  pool(hidden: string, width: number): string {
+    this.unflatten(hidden, `${hidden}.batch`);
+    this.nodes.add('MatMul', [GRAPH_IO.shares, this.#cast(`${hidden}.batch`, 'float32')], ['pooled_rows']);
+    this.flatten('pooled_rows', width, 'pooled');
+    return 'pooled';
+  }
+
+  /** Outputs the pooled hidden states. As `pool` otherwise. */
+  addPooled(hidden: string, width: number): void {
+    this.addEncoded(this.pool(hidden, width), width);
+  }
+
+  /** @param input [B, dimensions] */
+  addEncoded(input: string, dimensions: number): void {
+    this.#dimensions = dimensions;
+    this.nodes.add('Cast', [input], [GRAPH_IO.encoded], { to: { int: ONNX_TYPE.float32 } });
+  }
+
+  /** The input in the precision of activations. */
+  narrow(input: string): string {
+    return this.#cast(input, this.#precision);
+  }
+
   encode(): Uint8Array<ArrayBuffer> {
-    const { vocabSize, numLayers, numHeads, numKvHeads, headSize } = this.#config;
-    const cacheDims = ['B', numKvHeads, 'C', headSize];
-    const keyDims = this.#plainAttention ? ['B', numKvHeads, headSize, 'C'] : cacheDims;
     return encodeOnnxModel({
-      name: 'decoder',
+      name: this.#isEncoder ? 'encoder' : 'decoder',
       nodes: this.nodes.all,
       inputs: [
         { name: GRAPH_IO.ids, type: 'int32', dims: ['B', 'S'] },
         // Left out if unread: in each run, onnxruntime would copy it from the GPU to the CPU.
-        ...(this.nodes.reads(GRAPH_IO.positions)
-          ? [{ name: GRAPH_IO.positions, type: 'int32', dims: ['B', 'S'] } as const]
-          : []),
-        { name: GRAPH_IO.logitTokens, type: 'int32', dims: ['L'] },
+        ...this.#ifRead({ name: GRAPH_IO.positions, type: 'int32', dims: ['B', 'S'] }),
         ...(this.#plainAttention?.inputs ?? FUSED_ATTENTION_INPUTS),
-        ...Array.from({ length: numLayers }, (_, layer) => [
-          this.#value(GRAPH_IO.past.key(layer), keyDims),
-          this.#value(GRAPH_IO.past.value(layer), cacheDims),
-        ]).flat(),
+        ...(this.#isEncoder ? this.#encoderInputs() : this.#decoderInputs()),
       ],
-      outputs: [
-        { name: GRAPH_IO.logits, type: 'float32', dims: ['L', vocabSize] },
-        ...(this.#plainAttention
-          ? this.#added.map((name) => this.#value(name, ['B', 'S', (numHeads + 2 * numKvHeads) * headSize]))
-          : GRAPH_IO.present.all(numLayers).map((name) => this.#value(name, cacheDims))),
-      ],
+      outputs: this.#isEncoder
+        ? [{ name: GRAPH_IO.encoded, type: 'float32', dims: ['B', this.#dimensions] }]
+        : this.#decoderOutputs(),
       initializers: this.weights.initializers,
     });
+  }
+
+  #encoderInputs(): readonly OnnxValue[] {
+    return [
+      ...this.#ifRead({ name: GRAPH_IO.types, type: 'int32', dims: ['B', 'S'] }),
+      { name: GRAPH_IO.shares, type: 'float32', dims: ['B', 1, 'S'] },
+    ];
+  }
+
+  #decoderInputs(): readonly OnnxValue[] {
+    const { numLayers } = this.#config;
+    const keyDims = this.#plainAttention ? this.#transposedCacheDims : this.#cacheDims;
+    return [
+      { name: GRAPH_IO.logitTokens, type: 'int32', dims: ['L'] },
+      ...Array.from({ length: numLayers }, (_, layer) => [
+        this.#value(GRAPH_IO.past.key(layer), keyDims),
+        this.#value(GRAPH_IO.past.value(layer), this.#cacheDims),
+      ]).flat(),
+    ];
+  }
+
+  #decoderOutputs(): readonly OnnxValue[] {
+    const { vocabSize, numLayers, numHeads, numKvHeads, headSize } = this.#config;
+    return [
+      { name: GRAPH_IO.logits, type: 'float32', dims: ['L', vocabSize] },
+      ...(this.#plainAttention
+        ? this.#added.map((name) => this.#value(name, ['B', 'S', (numHeads + 2 * numKvHeads) * headSize]))
+        : GRAPH_IO.present.all(numLayers).map((name) => this.#value(name, this.#cacheDims))),
+    ];
+  }
+
+  get #cacheDims(): OnnxValue['dims'] {
+    return ['B', this.#config.numKvHeads, 'C', this.#config.headSize];
+  }
+
+  get #transposedCacheDims(): OnnxValue['dims'] {
+    return ['B', this.#config.numKvHeads, this.#config.headSize, 'C'];
+  }
+
+  #ifRead(input: OnnxValue): readonly OnnxValue[] {
+    return this.nodes.reads(input.name) ? [input] : [];
+  }
+
+  /** The input itself if it has this type already, as everything has where activations are float32. */
+  #cast(input: string, type: 'float32' | 'float16'): string {
+    if (this.#precision === 'float32') return input;
+    const output = `${input}.${type}`;
+    this.nodes.add('Cast', [input], [output], { to: { int: ONNX_TYPE[type] } });
+    return output;
   }
 
   /**

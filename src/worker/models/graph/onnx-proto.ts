@@ -1,7 +1,7 @@
 import { BinaryWriter, WireType } from '@bufbuild/protobuf/wire';
 
 /** Data types with the numbers of `TensorProto.DataType`. */
-export const ONNX_TYPE = { float32: 1, uint8: 2, int32: 6, int64: 7, bool: 9, float16: 10 } as const;
+export const ONNX_TYPE = { float32: 1, uint8: 2, int8: 3, int32: 6, int64: 7, bool: 9, float16: 10 } as const;
 
 export type OnnxType = keyof typeof ONNX_TYPE;
 

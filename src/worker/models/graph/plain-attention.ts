@@ -2,7 +2,7 @@ import type { ModelConfig } from '../model-config.ts';
 import { GRAPH_IO } from './graph-io.ts';
 import type { GraphWeights } from './graph-weights.ts';
 import type { OnnxNodes } from './onnx-nodes.ts';
-import type { OnnxValue } from './onnx-proto.ts';
+import { ONNX_TYPE, type OnnxValue } from './onnx-proto.ts';
 
 type HeadCounts = Pick<ModelConfig, 'numHeads' | 'numKvHeads' | 'headSize'>;
 
@@ -23,14 +23,18 @@ interface AttentionShape {
  *
  * onnxruntime fuses a `Mul`, or a `Transpose` of the last two axes, into the product that reads it, which is slower on the CPU. A
  * `Transpose` of other axes in between prevents that.
+ *
+ * Encoders have no cache: there each row attends to its own tokens, on GPUs as well.
  */
 export class PlainAttention {
   readonly #nodes: OnnxNodes;
   readonly #weights: GraphWeights;
   readonly #heads: HeadCounts;
+  readonly #hasCache: boolean;
   readonly #windows = new Set<number>();
 
-  constructor(nodes: OnnxNodes, weights: GraphWeights, heads: HeadCounts) {
+  constructor(nodes: OnnxNodes, weights: GraphWeights, heads: HeadCounts, kind: 'plain' | 'uncached') {
+    this.#hasCache = kind === 'plain';
     this.#nodes = nodes;
     this.#weights = weights;
     this.#heads = heads;
@@ -40,8 +44,8 @@ export class PlainAttention {
   get inputs(): readonly OnnxValue[] {
     const masks = [...this.#windows].map((window) => GRAPH_IO.mask(window));
     return [
-      { name: GRAPH_IO.keyCounts, type: 'int64', dims: [2] },
-      ...masks.map((name) => ({ name, type: 'float32', dims: ['B', 1, 'S', 'N'] }) as const),
+      ...(this.#hasCache ? [{ name: GRAPH_IO.keyCounts, type: 'int64', dims: [2] } as const] : []),
+      ...masks.map((name) => ({ name, type: 'float32', dims: ['B', 1, 'Q', 'N'] }) as const),
     ];
   }
 
@@ -56,24 +60,46 @@ export class PlainAttention {
     this.#windows.add(window);
     const { query, key, value } = this.#byHead(qkv, scale, name);
     const groups = this.#regroup(query, numKvHeads, headSize, name('q_groups'));
-    nodes.add('MatMul', [groups, GRAPH_IO.past.key(layer)], [name('past_scores')]);
     nodes.add('MatMul', [groups, key], [name('new_scores')]);
-    nodes.add('Concat', [name('past_scores'), name('new_scores')], [name('group_scores')], {
-      axis: { int: -1 },
-    });
-    const all = this.#regroup(name('group_scores'), numHeads, 0, name('scores'));
-    nodes.add('Add', [all, GRAPH_IO.mask(window)], [name('masked')]);
+    if (this.#hasCache) this.#addPastScores(layer, groups, name);
+    const groupScores = name(this.#hasCache ? 'group_scores' : 'new_scores');
+    const all = this.#regroup(groupScores, numHeads, 0, name('scores'));
+    nodes.add('Add', [all, this.#maskOf(window)], [name('masked')]);
     nodes.add('Softmax', [name('masked')], [name('shares')], { axis: { int: -1 } });
     const shares = this.#regroup(name('shares'), numKvHeads, 0, name('group_shares'));
+    if (this.#hasCache) this.#addContexts(layer, shares, value, name);
+    else nodes.add('MatMul', [shares, value], [name('group_context')]);
+    const context = this.#regroup(name('group_context'), numHeads, headSize, name('context'));
+    nodes.add('Transpose', [context], [name('tokens')], { perm: { ints: [0, 2, 1, 3] } });
+    nodes.add('Reshape', [name('tokens'), this.#weights.list(0, 0, numHeads * headSize)], [output]);
+  }
+
+  #addPastScores(layer: number, groups: string, name: (part: string) => string): void {
+    this.#nodes.add('MatMul', [groups, GRAPH_IO.past.key(layer)], [name('past_scores')]);
+    this.#nodes.add('Concat', [name('past_scores'), name('new_scores')], [name('group_scores')], {
+      axis: { int: -1 },
+    });
+  }
+
+  #addContexts(layer: number, shares: string, value: string, name: (part: string) => string): void {
+    const nodes = this.#nodes;
     nodes.add('Split', [shares, GRAPH_IO.keyCounts], [name('past_shares'), name('new_shares')], {
       axis: { int: -1 },
     });
     nodes.add('MatMul', [name('past_shares'), GRAPH_IO.past.value(layer)], [name('past_context')]);
     nodes.add('MatMul', [name('new_shares'), value], [name('new_context')]);
     nodes.add('Add', [name('past_context'), name('new_context')], [name('group_context')]);
-    const context = this.#regroup(name('group_context'), numHeads, headSize, name('context'));
-    nodes.add('Transpose', [context], [name('tokens')], { perm: { ints: [0, 2, 1, 3] } });
-    nodes.add('Reshape', [name('tokens'), this.#weights.list(0, 0, numHeads * headSize)], [output]);
+  }
+
+  /** The mask in the precision of the scores. */
+  #maskOf(window: number): string {
+    const mask = GRAPH_IO.mask(window);
+    if (this.#weights.precision === 'float32') return mask;
+    const narrow = `${mask}_narrow`;
+    this.#nodes.addOnce(narrow, () =>
+      this.#nodes.add('Cast', [mask], [narrow], { to: { int: ONNX_TYPE.float16 } }),
+    );
+    return narrow;
   }
 
   /** Scaled queries: [B, heads, S, head size]. Keys: [B, K/V heads, head size, S]. Values: [B, K/V heads, S, head size]. */

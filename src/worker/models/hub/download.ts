@@ -1,4 +1,4 @@
-import { bytesIn, splitRanges, type ByteRange } from '../checkpoint/byte-ranges.ts';
+import { bytesIn, type ByteRange } from '../checkpoint/byte-ranges.ts';
 import { RangesIgnoredError, type HubClient } from './hub-client.ts';
 import type { PartFile } from '../store/part-file.ts';
 
@@ -15,10 +15,10 @@ export interface DownloadOptions {
 
 /** Browsers open six connections to one host, and the page needs some of its own. */
 const MAX_CONNECTIONS = 4;
-/** Shorter segments cost too many requests; longer ones leave connections idle at the end. */
-const SHORTEST_SEGMENT = 256 * 1024;
+/** Shorter segments cost too many requests; longer ones keep their reader, which goes from front to back, waiting. */
+const SHORTEST_SEGMENT = 2 * 1024 * 1024;
 const LONGEST_SEGMENT = 16 * 1024 * 1024;
-const SEGMENTS_PER_CONNECTION = 4;
+const SEGMENTS_PER_CONNECTION = 2;
 /** Bytes that a crash may lose, per connection. */
 const RECORD_STEP = 256 * 1024;
 
@@ -29,9 +29,7 @@ const RECORD_STEP = 256 * 1024;
  * @throws What the hub's client throws; the signal's reason when it aborts.
  */
 export async function download(options: DownloadOptions): Promise<void> {
-  const missing = options.part.missing(options.needed);
-  const evenShare = Math.ceil(bytesIn(missing) / (MAX_CONNECTIONS * SEGMENTS_PER_CONNECTION));
-  const segments = splitRanges(missing, Math.min(Math.max(evenShare, SHORTEST_SEGMENT), LONGEST_SEGMENT));
+  const segments = segmentsOf(options.part.missing(options.needed));
   if (segments.length === 0) return;
   try {
     await downloadSegments(options, segments);
@@ -39,6 +37,22 @@ export async function download(options: DownloadOptions): Promise<void> {
     if (!(error instanceof RangesIgnoredError)) throw error;
     await downloadWhole(options);
   }
+}
+
+/** In order. They get shorter towards the end, so that all connections end together and nearly in order. */
+function segmentsOf(missing: readonly ByteRange[]): readonly ByteRange[] {
+  let numLeft = bytesIn(missing);
+  return missing.flatMap((range) => {
+    const segments: ByteRange[] = [];
+    for (let { begin } = range; begin < range.end;) {
+      const share = Math.ceil(numLeft / (MAX_CONNECTIONS * SEGMENTS_PER_CONNECTION));
+      const length = Math.min(Math.max(share, SHORTEST_SEGMENT), LONGEST_SEGMENT, range.end - begin);
+      segments.push({ begin, end: begin + length });
+      begin += length;
+      numLeft -= length;
+    }
+    return segments;
+  });
 }
 
 async function downloadSegments(options: DownloadOptions, segments: readonly ByteRange[]): Promise<void> {

@@ -5,19 +5,18 @@ import { importPart } from '../../import-part.ts';
 import { chooseGguf } from '../gguf/choose-gguf.ts';
 import type { CheckpointSource } from '../checkpoint/find-tensors.ts';
 import { downloadBytesOf, type Checkpoint } from '../checkpoint/checkpoint.ts';
-import { convertWeights } from '../checkpoint/convert-weights.ts';
+import { convertWeights, type WritePart } from '../checkpoint/convert-weights.ts';
 import type { DeviceLimits } from '../checkpoint/device-fit.ts';
 import { hasFloat16, planModel, type ModelPlan } from '../checkpoint/model-plan.ts';
 import { readCheckpoint, readModelFiles } from '../checkpoint/open-checkpoint.ts';
 import { HubError, LoadCancelledError } from '../../../protocol/errors/hub.ts';
 import { HubClient } from './hub-client.ts';
 import { readHubSnapshot } from './hub-snapshot.ts';
-import type { ModelFolder, ModelOrigin, WriteWeights } from '../store/model-folder.ts';
+import type { ModelFolder, ModelOrigin, StoredFile, WriteWeights } from '../store/model-folder.ts';
 import type { ModelStore } from '../store/model-store.ts';
 import type { Parts } from '../store/parts.ts';
 import { requireRoom } from '../store/opfs.ts';
 import { RemoteCheckpoint } from './remote-checkpoint.ts';
-import { createTransferMeter } from './transfer-meter.ts';
 
 export interface FetchOptions {
   readonly store: ModelStore;
@@ -29,8 +28,8 @@ export interface FetchOptions {
 }
 
 /**
- * Downloads a model from the hub into the store. It reads `config.json` first and refuses a model that cannot run here, then
- * fetches, verifies and converts the weights. After an interruption, the next call fetches only what is missing.
+ * Downloads a model from the hub into the store. It reads `config.json` first and refuses a model that cannot run here. Then the
+ * weights are verified and converted while they arrive. After an interruption, the next call fetches only what is missing.
  *
  * @throws The errors of the hub's client, of the checkpoint, of its plan and of the store. Partial files are kept if a later
  * call can use them; damaged ones, and those of models that cannot run here, are deleted.
@@ -68,13 +67,12 @@ export async function fetchHubModel(
   const remote = new RemoteCheckpoint({ client, snapshot, parts, signal });
   try {
     const files = await withGguf(remote, [...snapshot.files.keys()], wanted);
-    const folder = await fetchAndConvert(remote, files, parts, origin, { ...options, report });
+    const folder = await fetchAndConvert(remote, files, parts, origin, { ...options, report, signal });
     await parts.delete();
     return folder;
   } catch (error) {
     failure.abort(error);
     await remote.settled();
-    await parts.release();
     if (!(error instanceof HubError) && !(error instanceof LoadCancelledError)) await parts.delete();
     throw error;
   } finally {
@@ -95,7 +93,12 @@ export async function importModel(
   );
   const { checkpoint, plan } = await planCheckpoint(files, options);
   const origin: ModelOrigin = { id: name, hub: '', revision: '', commit: '' };
-  return convert(checkpoint, plan, origin, options);
+  return storeModel(checkpoint, plan, origin, options, async (file) => {
+    await requireRoom(plan.layout.size, () => file.truncate(plan.layout.size));
+    await convertWeights(checkpoint, plan, writerTo(file, options.signal), (loaded, total) =>
+      options.report({ phase: 'convert', loaded, total }),
+    );
+  });
 }
 
 /** The GGUF file among the files that is wanted, or that is there in place of safetensors, as a checkpoint. */
@@ -120,17 +123,32 @@ async function fetchAndConvert(
 ): Promise<ModelFolder> {
   const { checkpoint, plan } = await planCheckpoint(files, options);
   const { weightFiles } = checkpoint;
-  const report = (stage: LoadStage): void => options.report({ ...stage, memoryBytes: plan.deviceBytes });
-  await parts.note(downloadBytesOf(weightFiles));
   const { size } = plan.layout;
-  await requireRoom(remote.missingBytes(weightFiles) + size, async () => {
-    remote.reserve(weightFiles);
-    await parts.reserve(size);
+  const total = downloadBytesOf(weightFiles);
+  await parts.note(total);
+  return storeModel(checkpoint, plan, origin, options, async (file) => {
+    const numMissing = remote.missingBytes(weightFiles);
+    await requireRoom(numMissing + size, () => {
+      remote.reserve(weightFiles);
+      file.truncate(size);
+    });
+    let loaded = total - numMissing;
+    const report = (numBytes: number): void => {
+      // A server that ignores ranges sends more than was asked for.
+      loaded = Math.min(total, loaded + numBytes);
+      options.report({ phase: 'download', loaded, total, memoryBytes: plan.deviceBytes });
+    };
+    report(0);
+    const write = writerTo(file, options.signal);
+    await remote.stream(weightFiles, report, () => convertWeights(checkpoint, plan, write, () => {}));
   });
-  await fetchWeights(remote, checkpoint, { ...options, report });
-  await verifyWeights(remote, checkpoint, { ...options, report });
-  await parts.release();
-  return convert(checkpoint, plan, origin, { ...options, report });
+}
+
+function writerTo(file: StoredFile, signal: AbortSignal): WritePart {
+  return (bytes, at) => {
+    signal.throwIfAborted();
+    file.write(bytes, { at });
+  };
 }
 
 /** Refuses a model that cannot run here by its `config.json`, before anything else is fetched. */
@@ -143,56 +161,13 @@ async function planCheckpoint(
   return { checkpoint: await readCheckpoint(files, modelFiles), plan };
 }
 
-async function fetchWeights(
-  remote: RemoteCheckpoint,
-  { weightFiles }: Checkpoint,
-  { clock, report }: FetchOptions,
-): Promise<void> {
-  const total = downloadBytesOf(weightFiles);
-  const meter = createTransferMeter(clock);
-  let loaded = total - remote.missingBytes(weightFiles);
-  const stage = (): LoadStage => ({ phase: 'download', loaded, total, ...meter.speedFor(total - loaded) });
-  report(stage());
-  await remote.downloadWeights(weightFiles, (numBytes) => {
-    meter.record(numBytes);
-    // A server that ignores ranges sends more than was asked for.
-    loaded = Math.min(total, loaded + numBytes);
-    report(stage());
-  });
-}
-
-async function verifyWeights(
-  remote: RemoteCheckpoint,
-  { weightFiles }: Checkpoint,
-  { report }: FetchOptions,
-): Promise<void> {
-  const total = weightFiles.reduce((sum, { file }) => sum + file.size, 0);
-  let loaded = 0;
-  for (const weightFile of weightFiles) {
-    await remote.verify(weightFile, (numBytes) => {
-      loaded += numBytes;
-      report({ phase: 'verify', loaded, total });
-    });
-  }
-}
-
-function convert(
+function storeModel(
   checkpoint: Checkpoint,
   plan: ModelPlan,
   origin: ModelOrigin,
-  { store, dtype, device, report, signal }: FetchOptions,
+  { store, dtype, device }: FetchOptions,
+  write: WriteWeights,
 ): Promise<ModelFolder> {
-  const write: WriteWeights = async (file) => {
-    const { size } = plan.layout;
-    await requireRoom(size, () => Promise.resolve(file.truncate(size)));
-    const writePart = (bytes: Uint8Array, at: number): void => {
-      signal.throwIfAborted();
-      file.write(bytes, { at });
-    };
-    return convertWeights(checkpoint, plan, writePart, (loaded, total) =>
-      report({ phase: 'convert', loaded, total }),
-    );
-  };
   const choice = { dtypeChoice: dtype, dtypeReason: plan.reason, hadFloat16: hasFloat16(device) };
   const { config, generationConfig, tokenizer, tokenizerConfig } = checkpoint;
   const texts = { config, generationConfig, tokenizer, tokenizerConfig };

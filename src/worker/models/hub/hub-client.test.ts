@@ -145,13 +145,13 @@ describe('a hub', () => {
   });
 
   it.each<[string, () => Response, string]>([
-    ['a web page', pageOf, 'answered with a web page instead of the revision of a/b. Open https://hub'],
+    ['a web page', pageOf, 'answered with a web page instead of the list of files of a/b. Open https://hub'],
     [
       "a network's sign-in page",
       () => new Response('', { status: 511 }),
       'this network may want you to sign in',
     ],
-    ['null', () => Response.json(null), 'it sent something else than the revision of a/b'],
+    ['null', () => Response.json(null), 'it sent something else than the list of files of a/b'],
   ])('that answers with %s is no hub, which is said at once', async (_, respond, says) => {
     const { client, tries, failureOf } = createClient(() => Promise.resolve(respond()));
     expect(await failureOf(readHubSnapshot(client, 'main'))).toEqual(errorWith('HUB_BAD_ANSWER', says));
@@ -205,25 +205,6 @@ describe('a hub', () => {
     );
     expect(await failureOf(readFile(client, abort.signal))).toEqual(errorWith('HUB_REDIRECT_FAILED', says));
     expect(tries).toEqual(expectedTries);
-  });
-
-  it.each<[string, (page: number) => string]>([
-    ['names the page that was just read', () => 'https://hub/page'],
-    ['names the first page', () => `${API}/tree/c0ffee`],
-    ['always names another page', (page) => `https://hub/page?after=${page}`],
-  ])('whose list of files %s as the next is not followed for ever', async (_, nextOf) => {
-    let numPages = 0;
-    const { client, tries, failureOf } = createClient(() => {
-      numPages += 1;
-      const headers = { Link: `<${nextOf(numPages)}>; rel="next"` };
-      return Promise.resolve(
-        numPages === 1 ? Response.json({ sha: 'c0ffee' }) : Response.json([], { headers }),
-      );
-    });
-    expect(await failureOf(readHubSnapshot(client, 'main'))).toEqual(
-      errorWith('HUB_BAD_ANSWER', 'the list of files of a/b has no end'),
-    );
-    expect(tries.length).toBeLessThanOrEqual(101);
   });
 
   it('leaves no timer behind once it has answered, nor when the load is cancelled', async () => {

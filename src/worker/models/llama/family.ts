@@ -1,16 +1,27 @@
+import { readEmbedding } from '../encoder/encoder-config.ts';
 import type { ModelFamily } from '../family.ts';
 import { readLlamaConfig } from './config.ts';
 import { buildLlamaGraph } from './graph.ts';
 import { llamaTensors, TENSOR_PREFIX } from './tensors.ts';
 import { VARIANTS } from './variants.ts';
 
-/** Llama, SmolLM, Mistral, Qwen 2 and 3, and Gemma 3. */
+/** Llama, SmolLM, Mistral, Qwen 2 and 3, Gemma 3, and Qwen 3's embedding models. */
 export const llama: ModelFamily = {
   modelTypes: [...VARIANTS.keys()],
+  mayEncode: true,
   readModel(fields, generationConfig) {
-    const config = readLlamaConfig(fields, generationConfig);
+    const decoder = readLlamaConfig(fields, generationConfig);
+    const encoder = readEmbedding(fields, {
+      maxTokens: decoder.contextLength,
+      dimensions: decoder.width,
+      isCausal: true,
+    });
+    const config = encoder
+      ? { ...decoder, isEncoder: true as const, contextLength: encoder.maxTokens }
+      : decoder;
     return {
       config,
+      ...(encoder && { encoder }),
       tensors: llamaTensors(config),
       tensorPrefix: TENSOR_PREFIX,
       ...(config.needsFloat32 && { needsFloat32: true }),

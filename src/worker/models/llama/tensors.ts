@@ -30,15 +30,17 @@ export function layerNames(layer: number) {
   };
 }
 
+const isSensitive = true;
+
 export function llamaTensors(config: LlamaConfig): readonly ModelTensor[] {
   const { vocabSize, width, numLayers } = config;
   const layers = Array.from({ length: numLayers }, (_, layer) => [
     ...attentionTensors(config, layer),
     ...mlpTensors(config, layer),
   ]);
-  const head: ModelTensor = { name: HEAD, shape: [vocabSize, width], role: 'linear' };
+  const head: ModelTensor = { name: HEAD, shape: [vocabSize, width], role: 'linear', isSensitive };
   return [
-    { name: EMBEDDING, shape: [vocabSize, width], role: 'embedding' },
+    { name: EMBEDDING, shape: [vocabSize, width], role: 'embedding', isSensitive },
     ...layers.flat(),
     plainTensor(`${FINAL_NORM}.weight`, width),
     ...(config.isHeadSeparate ? [head] : []),
@@ -53,7 +55,9 @@ function attentionTensors(config: LlamaConfig, layer: number): readonly ModelTen
     { name: names.k, numRows: numKvHeads * headSize },
     { name: names.v, numRows: numKvHeads * headSize },
   ];
-  const separate = parts.flatMap(({ name, numRows }) => linear(name, numRows, width, biases.qkv));
+  const separate = parts.flatMap(({ name, numRows }) =>
+    linear(name, numRows, width, biases.qkv, { isSensitive }),
+  );
   return [
     plainTensor(`${names.inputNorm}.weight`, width),
     ...(norms.ofHeads
@@ -77,7 +81,7 @@ function mlpTensors(config: LlamaConfig, layer: number): readonly ModelTensor[] 
   return [
     ...linear(names.gate, innerSize, width, biases.mlp),
     ...linear(names.up, innerSize, width, biases.mlp),
-    ...linear(names.down, width, innerSize, biases.mlp),
+    ...linear(names.down, width, innerSize, biases.mlp, { isSensitive }),
     ...(norms.ofBranches ? branchNorms : []),
   ];
 }
@@ -90,13 +94,20 @@ function joined(
   hasBias: boolean,
 ): ModelTensor[] {
   const outputSize = parts.reduce((sum, { numRows }) => sum + numRows, 0);
-  return linear(name, outputSize, inputSize, hasBias).map((tensor) => ({
+  return linear(name, outputSize, inputSize, hasBias, { isSensitive }).map((tensor) => ({
     ...tensor,
     sources: parts.map((part) => ({ ...part, name: tensor.name.replace(name, part.name) })),
   }));
 }
 
-function linear(name: string, outputSize: number, inputSize: number, hasBias: boolean): ModelTensor[] {
-  const matrix: ModelTensor = { name: `${name}.weight`, shape: [outputSize, inputSize], role: 'linear' };
+function linear(
+  name: string,
+  outputSize: number,
+  inputSize: number,
+  hasBias: boolean,
+  bits: Pick<ModelTensor, 'isSensitive'> = {},
+): ModelTensor[] {
+  const shape = [outputSize, inputSize];
+  const matrix: ModelTensor = { name: `${name}.weight`, shape, role: 'linear', ...bits };
   return hasBias ? [matrix, plainTensor(`${name}.bias`, outputSize)] : [matrix];
 }

@@ -2,9 +2,10 @@ import { isRecord } from '../../../platform/is-record.ts';
 import { ModelFileCorruptError } from '../../../protocol/errors/model.ts';
 import type { Checkpoint } from '../checkpoint/checkpoint.ts';
 import type { DtypeChoice } from '../../../protocol/models.ts';
-import { PACKED_FORMAT_VERSION, type PackedLayout } from '../checkpoint/packed-weights.ts';
+import { PACKED_FORMAT_VERSION, sectionsOf, type PackedLayout } from '../checkpoint/packed-weights.ts';
 import { ifFound, openSyncFile, readJsonFile, writeJsonFile, type SyncFile } from './opfs.ts';
-import { digestOf } from './stored-digest.ts';
+import { createSectionDigests } from './stored-digest.ts';
+import { checkedWeights } from './stored-weights.ts';
 
 /** Where a stored model came from. */
 export interface ModelOrigin {
@@ -26,15 +27,18 @@ export interface ModelManifest extends ModelOrigin {
   /** Whether it was stored on a device that computes in fp16, so that `auto` could choose that. */
   readonly hadFloat16: boolean;
   readonly packed: PackedLayout & { readonly formatVersion: number };
-  /** The packed file's `digestOf`. */
-  readonly weightsDigest: string;
+  /** Those of the packed file's sections. */
+  readonly digests: readonly string[];
 }
 
 /** `texts.json`: everything but the weights that a model needs to run. */
 export type ModelTexts = Pick<Checkpoint, 'config' | 'generationConfig' | 'tokenizer' | 'tokenizerConfig'>;
 
+/** The file of weights. The parts of each section are written in its order, once. */
+export type StoredFile = Pick<SyncFile, 'truncate' | 'write'>;
+
 /** Fills the file of weights. */
-export type WriteWeights = (file: SyncFile) => Promise<unknown>;
+export type WriteWeights = (file: StoredFile) => Promise<unknown>;
 
 const MANIFEST = 'model.json';
 const TEXTS = 'texts.json';
@@ -70,12 +74,12 @@ export class ModelFolder {
 
   static async write(
     place: Place,
-    facts: Omit<ModelManifest, 'weightsDigest'>,
+    facts: Omit<ModelManifest, 'digests'>,
     texts: ModelTexts,
     write: WriteWeights,
   ): Promise<ModelFolder> {
     const { folder } = place;
-    const manifest = { ...facts, weightsDigest: await writeWeights(folder, facts.packed.size, write) };
+    const manifest = { ...facts, digests: await writeWeights(folder, facts.packed, write) };
     await writeJsonFile(folder, TEXTS, texts);
     await writeJsonFile(folder, MANIFEST, manifest);
     return new ModelFolder(place, manifest);
@@ -89,21 +93,29 @@ export class ModelFolder {
   }
 
   /**
-   * Opens the weights after it has checked them. They can be open only once at a time; the caller closes them.
+   * Lends the weights, and compares what is read of them with what was stored. They can be open only once at a time.
    *
-   * @throws ModelFileCorruptError for a damaged copy, which is deleted.
+   * @param onRead Called with the bytes that were read.
+   * @throws ModelFileCorruptError for a damaged copy, which is deleted; what `run` throws.
    */
-  async openWeights(): Promise<SyncFile> {
-    const { packed, weightsDigest } = this.manifest;
+  async withWeights<Result>(
+    onRead: (numBytes: number) => void,
+    run: (weights: Uint8Array) => Promise<Result>,
+  ): Promise<Result> {
+    const { packed, digests } = this.manifest;
     const file = await openSyncFile(this.#place.folder, WEIGHTS);
-    let isWhole = false;
+    let isDamaged = false;
+    const onDamage = (): void => {
+      isDamaged = true;
+    };
     try {
-      isWhole = (await digestOf(file, packed.size)) === weightsDigest;
+      return await run(await checkedWeights(file, packed, digests, { onRead, onDamage }));
+    } catch (error) {
+      if (!isDamaged) throw error;
     } finally {
-      if (!isWhole) file.close();
+      file.close();
     }
-    if (!isWhole) throw await this.#damaged('its weights are not what was stored');
-    return file;
+    throw await this.#damaged('its weights are not what was stored');
   }
 
   async #damaged(detail: string): Promise<ModelFileCorruptError> {
@@ -112,17 +124,27 @@ export class ModelFolder {
   }
 }
 
-/** @returns The file's `digestOf`. */
+/**
+ * A flush is not needed: the system keeps what a crashed browser wrote, and the digests detect what a power failure lost.
+ *
+ * @returns The digests of the file's sections.
+ */
 async function writeWeights(
   folder: FileSystemDirectoryHandle,
-  size: number,
+  layout: PackedLayout,
   write: WriteWeights,
-): Promise<string> {
+): Promise<readonly string[]> {
+  const digests = await createSectionDigests(sectionsOf(layout));
   const file = await openSyncFile(folder, WEIGHTS);
   try {
-    await write(file);
-    file.flush();
-    return await digestOf(file, size);
+    await write({
+      truncate: (size) => file.truncate(size),
+      write(bytes, options) {
+        digests.add(bytes, options.at);
+        return file.write(bytes, options);
+      },
+    });
+    return digests.finish();
   } finally {
     file.close();
   }

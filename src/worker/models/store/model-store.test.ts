@@ -11,7 +11,8 @@ const ORIGIN = { id: 'a/b', hub: 'https://hub.example', revision: 'main', commit
 async function chooseStored() {
   const store = await ModelStore.open('tabserve');
   const choice = { dtypeChoice: 'auto', dtypeReason: '', hadFloat16: false } as const;
-  const layout = { dtype: 'fp32', precision: 'float32', size: 1, tensors: [] } as const;
+  const tensor = { name: 't', role: 'plain', shape: [1], encoding: 'float32', offset: 0, length: 1 } as const;
+  const layout = { dtype: 'fp32', precision: 'float32', size: 1, tensors: [tensor] } as const;
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the store reads nothing of the texts
   const folder = await store.write(ORIGIN, {} as ModelTexts, choice, layout, (file) => {
     file.write(Uint8Array.of(1), { at: 0 });
@@ -30,16 +31,18 @@ async function chooseStored() {
 const network = vi.hoisted(() => ({ isThere: true }));
 
 vi.mock('./stored-digest.ts', async (importOriginal) => {
-  const { digestOf } = await importOriginal<typeof StoredDigest>();
+  const { createStoredHasher, ...others } = await importOriginal<typeof StoredDigest>();
   return {
-    digestOf: (...given: Parameters<typeof digestOf>) =>
-      network.isThere ? digestOf(...given) : Promise.reject(new Error('offline')),
+    ...others,
+    createStoredHasher: () => (network.isThere ? createStoredHasher() : Promise.reject(new Error('offline'))),
   };
 });
 
+let root = new MemoryFolder();
+
 beforeEach(() => {
   network.isThere = true;
-  const root = new MemoryFolder();
+  root = new MemoryFolder();
   vi.stubGlobal('navigator', { storage: { getDirectory: () => Promise.resolve(root) } });
 });
 afterEach(() => void vi.unstubAllGlobals());
@@ -48,12 +51,32 @@ describe('the weights of a stored model', () => {
   it('are not held by who could not read them', async () => {
     const { store } = await chooseStored();
     const [folder] = await store.folders();
+    const firstByte = () =>
+      folder?.withWeights(
+        () => {},
+        (weights) => Promise.resolve(weights.subarray(0, 1)[0]),
+      );
     network.isThere = false;
-    await expect(folder?.openWeights()).rejects.toThrow('offline');
+    await expect(firstByte()).rejects.toThrow('offline');
     network.isThere = true;
-    const file = await folder?.openWeights();
-    expect(file?.getSize()).toBe(1);
-    file?.close();
+    expect(await firstByte()).toBe(1);
+  });
+
+  it('are deleted once what is read of them is not what was stored', async () => {
+    const { store } = await chooseStored();
+    const [folder] = await store.folders();
+    const models = await (await root.getDirectoryHandle('tabserve')).getDirectoryHandle('models');
+    const [place] = await Array.fromAsync(models.values());
+    if (!(place instanceof MemoryFolder)) throw new Error('Nothing is stored');
+    const file = await (await place.getFileHandle('weights.bin')).createSyncAccessHandle();
+    file.write(Uint8Array.of(2), { at: 0 });
+    file.close();
+    const read = folder?.withWeights(
+      () => {},
+      async (weights) => weights.subarray(0, 1),
+    );
+    await expect(read).rejects.toMatchObject({ code: 'MODEL_FILE_CORRUPT' });
+    expect(await store.folders()).toEqual([]);
   });
 });
 

@@ -1,4 +1,5 @@
 import * as v from 'valibot';
+import { EMBEDDER, RERANKER } from '../../../protocol/embedding.ts';
 import { ModelStartError, StorageQuotaError } from '../../../protocol/errors/hub.ts';
 import { ModelFileCorruptError } from '../../../protocol/errors/model.ts';
 import { dtypeChoice, fetchedSource, type StoredModel } from '../../../protocol/models.ts';
@@ -16,11 +17,12 @@ import { describeParts, Parts, readNote } from './parts.ts';
 
 // Below the app's folder, which is `tabserve` for an app without a name:
 // models/<key>/   weights.bin, texts.json, and model.json, which is written last: it marks a complete model
-// parts/<key>/    download.json, reserve, and <file> with <file>.journal for each file that is being fetched
-// served.json     the model that a starting worker serves
+// parts/<key>/    download.json, and <file> with <file>.journal for each file that is being fetched
+// served.json     the model that a starting worker serves; that of another deployment is in <its name>.json
 // gpus.json       the GPUs that have computed right values
 
-const SERVED = 'served.json';
+/** Of the text generator. That of another deployment has its name. */
+const SERVED = 'served';
 const CHECKED_GPUS = 'gpus.json';
 /** An update of the browser makes another one. */
 const MAX_CHECKED_GPUS = 32;
@@ -93,8 +95,10 @@ export class ModelStore {
   async delete(key: string): Promise<void> {
     await removeEntry(this.#folders.models, key);
     await removeEntry(this.#folders.parts, key);
-    const served = await this.#readServed();
-    if (served?.model === key) await removeEntry(this.#folders.root, SERVED);
+    for (const note of [SERVED, EMBEDDER, RERANKER]) {
+      const served = await this.#readServed(note);
+      if (served?.model === key) await removeEntry(this.#folders.root, fileOf(note));
+    }
   }
 
   /**
@@ -140,16 +144,17 @@ export class ModelStore {
    *
    * @param first Names the model that the app begins with.
    * @param isAfterFault Whether the previous worker failed.
+   * @param note Names what it serves for: the text generator by default, or a deployment of encoders.
    * @throws ModelStartError after too many starts that did not end, until the next `serve`.
    * @throws ModelFileCorruptError if it is incomplete; then it is deleted.
    */
-  async served(first: string, isAfterFault: boolean): Promise<ChosenModel | undefined> {
-    const served = await this.#readServed();
+  async served(first: string, isAfterFault: boolean, note = SERVED): Promise<ChosenModel | undefined> {
+    const served = await this.#readServed(note);
     if (served?.first !== first) return undefined;
     const { model: key, numStarts } = served;
     if (typeof key !== 'string') return key;
     if (!(numStarts < (isAfterFault ? MAX_STARTS_BEFORE_FAULT : MAX_STARTS))) {
-      await this.#writeServed({ ...served, numStarts: MAX_STARTS });
+      await this.#writeServed({ ...served, numStarts: MAX_STARTS }, note);
       throw ModelStartError.of(nameIn(key));
     }
     const folder = (await this.folders()).find((stored) => stored.key === key);
@@ -157,14 +162,14 @@ export class ModelStore {
       await this.delete(key);
       throw ModelFileCorruptError.ofStored(nameIn(key), 'a part of it is missing');
     }
-    await this.#writeServed({ ...served, numStarts: numStarts + 1 });
+    await this.#writeServed({ ...served, numStarts: numStarts + 1 }, note);
     return folder;
   }
 
   /** The start of the model that `served` gave has ended, well or not. Does nothing if it was deleted since. */
   async endStart(key: string): Promise<void> {
-    const served = await this.#readServed();
-    if (served?.model === key) await this.#writeServed({ ...served, numStarts: 0 });
+    const served = await this.#readServed(SERVED);
+    if (served?.model === key) await this.#writeServed({ ...served, numStarts: 0 }, SERVED);
   }
 
   /**
@@ -172,14 +177,16 @@ export class ModelStore {
    *
    * @param first As in `served`.
    * @param chosen Undefined for that first model.
+   * @param note As in `served`.
    */
-  async serve(first: string, chosen: ChosenModel | undefined): Promise<void> {
+  async serve(first: string, chosen: ChosenModel | undefined, note = SERVED): Promise<void> {
     if (!chosen) {
-      await removeEntry(this.#folders.root, SERVED);
+      await removeEntry(this.#folders.root, fileOf(note));
       return;
     }
     const model = 'source' in chosen ? chosen : chosen.key;
-    await writeJsonFile(this.#folders.root, SERVED, { first, model, numStarts: 0 } satisfies ServedNote);
+    const served: ServedNote = { first, model, numStarts: 0 };
+    await writeJsonFile(this.#folders.root, fileOf(note), served);
   }
 
   /** Whether this GPU has computed right values. */
@@ -204,13 +211,13 @@ export class ModelStore {
     }
   }
 
-  async #readServed(): Promise<ServedNote | undefined> {
-    return parse(servedNote, await readJsonFile(this.#folders.root, SERVED));
+  async #readServed(note: string): Promise<ServedNote | undefined> {
+    return parse(servedNote, await readJsonFile(this.#folders.root, fileOf(note)));
   }
 
-  async #writeServed(note: ServedNote): Promise<void> {
+  async #writeServed(served: ServedNote, note: string): Promise<void> {
     try {
-      await writeJsonFile(this.#folders.root, SERVED, note);
+      await writeJsonFile(this.#folders.root, fileOf(note), served);
     } catch (error) {
       // A full disk cannot count starts, but the model can still run.
       if (!(error instanceof StorageQuotaError)) throw error;
@@ -220,6 +227,10 @@ export class ModelStore {
   #read(folder: FileSystemDirectoryHandle): Promise<ModelFolder | undefined> {
     return ModelFolder.read({ folder, remove: () => this.delete(folder.name) });
   }
+}
+
+function fileOf(note: string): string {
+  return `${note}.json`;
 }
 
 /** A folder's name. OPFS allows no slashes in it. */

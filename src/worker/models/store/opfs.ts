@@ -157,11 +157,11 @@ function isQuotaExceeded(error: unknown): boolean {
  * @param take Reserves the storage; throws StorageQuotaError if there is less.
  * @throws StorageQuotaError with the number of bytes needed.
  */
-export async function requireRoom(neededBytes: number, take: () => Promise<void>): Promise<void> {
+export async function requireRoom(neededBytes: number, take: () => void): Promise<void> {
   const { quota = Infinity, usage = 0 } = await navigator.storage.estimate();
   if (neededBytes > quota - usage) throw StorageQuotaError.of(neededBytes);
   try {
-    await take();
+    take();
   } catch (error) {
     throw error instanceof StorageQuotaError ? StorageQuotaError.of(neededBytes, error) : error;
   }

@@ -14,6 +14,7 @@ export class PartFile {
   readonly #journal: SyncFile;
   #journalBytes = 0;
   #present: readonly ByteRange[];
+  #nextRecord = Promise.withResolvers<void>();
 
   constructor(data: SyncFile, journal: SyncFile, size: number) {
     this.size = size;
@@ -49,6 +50,13 @@ export class PartFile {
   record(range: ByteRange): void {
     this.#append(range);
     this.#present = joinRanges([...this.#present, range]);
+    this.#nextRecord.resolve();
+    this.#nextRecord = Promise.withResolvers();
+  }
+
+  /** Resolves when more is marked as written. */
+  get nextRecord(): Promise<void> {
+    return this.#nextRecord.promise;
   }
 
   /** Missing bytes are zeros. */
@@ -59,10 +67,8 @@ export class PartFile {
   }
 
   close(): void {
-    for (const file of [this.#data, this.#journal]) {
-      file.flush();
-      file.close();
-    }
+    this.#data.close();
+    this.#journal.close();
   }
 
   #append({ begin, end }: ByteRange): void {

@@ -2,7 +2,7 @@ import { isRecord } from '../../../platform/is-record.ts';
 import type { StoredModel } from '../../../protocol/models.ts';
 import { bytesIn } from '../checkpoint/byte-ranges.ts';
 import type { ModelOrigin } from './model-folder.ts';
-import { filesIn, openSyncFile, readJsonFile, removeEntry, writeJsonFile } from './opfs.ts';
+import { filesIn, openSyncFile, readJsonFile, writeJsonFile } from './opfs.ts';
 import { PartFile, readJournal } from './part-file.ts';
 
 interface DownloadNote extends ModelOrigin {
@@ -12,7 +12,6 @@ interface DownloadNote extends ModelOrigin {
 
 const NOTE = 'download.json';
 const JOURNAL = '.journal';
-const RESERVE = 'reserve';
 
 /** The part files of one download. No other worker can open them until they are closed. */
 export class Parts {
@@ -38,25 +37,6 @@ export class Parts {
   /** Records the size of the whole download for lists of models. */
   async note(totalBytes: number): Promise<void> {
     await writeJsonFile(this.#folder, NOTE, { ...this.#origin, totalBytes } satisfies DownloadNote);
-  }
-
-  /**
-   * Reserves storage for the converted model until `release`. A browser's estimate of free storage is unreliable: Chromium's is
-   * always 10 GiB.
-   *
-   * @throws StorageQuotaError if there is less.
-   */
-  async reserve(numBytes: number): Promise<void> {
-    const file = await openSyncFile(this.#folder, RESERVE);
-    try {
-      file.truncate(numBytes);
-    } finally {
-      file.close();
-    }
-  }
-
-  async release(): Promise<void> {
-    await removeEntry(this.#folder, RESERVE);
   }
 
   close(): void {

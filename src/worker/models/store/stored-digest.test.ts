@@ -1,27 +1,32 @@
-import { expect, it } from 'vitest';
-import { digestOf } from './stored-digest.ts';
-import { MemoryFile } from './test-support.ts';
+import { describe, expect, it } from 'vitest';
+import { createSectionDigests } from './stored-digest.ts';
 
-function fileOf(bytes: Uint8Array): MemoryFile {
-  const file = new MemoryFile();
-  file.write(bytes, { at: 0 });
-  return file;
-}
+const SECTIONS = [
+  { offset: 0, length: 3 },
+  { offset: 64, length: 4 },
+  { offset: 68, length: 2 },
+];
 
-it('is that of xxHash64', async () => {
-  // The test vector of its reference implementation for no bytes and seed 0.
-  expect(await digestOf(fileOf(new Uint8Array()), 0)).toBe('ef46db3751d8e999');
-});
+describe('the digests of sections', () => {
+  it('are those of xxHash64, whatever the parts and the order of the sections', async () => {
+    const digests = await createSectionDigests(SECTIONS);
+    digests.add(Uint8Array.of(97), 0);
+    digests.add(Uint8Array.of(1, 2), 68);
+    digests.add(Uint8Array.of(5), 64);
+    digests.add(Uint8Array.of(98, 99), 1);
+    digests.add(Uint8Array.of(6, 7, 8), 65);
+    const [abc, second] = digests.finish();
+    // The value of the xxhash package of PyPI for b'abc' and seed 0.
+    expect(abc).toBe('44bc2cf5ad770999');
+    const whole = await createSectionDigests(SECTIONS.slice(1, 2));
+    whole.add(Uint8Array.of(5, 6, 7, 8), 64);
+    expect(whole.finish()).toEqual([second]);
+  });
 
-it('differs where one bit does, wherever it is, and where bytes are missing', async () => {
-  const bytes = Uint8Array.from({ length: 2 ** 20 + 1000 }, (_, index) => index % 251);
-  const { length } = bytes;
-  const digest = await digestOf(fileOf(bytes), length);
-  expect(await digestOf(fileOf(bytes), length)).toBe(digest);
-  for (const at of [0, 2 ** 20, length - 1]) {
-    const damaged = bytes.slice();
-    damaged[at] = (damaged[at] ?? 0) ^ 1;
-    expect(await digestOf(fileOf(damaged), length), `bit of byte ${at}`).not.toBe(digest);
-  }
-  expect(await digestOf(fileOf(bytes.subarray(0, -1)), length)).not.toBe(digest);
+  it('are refused for a part that is not the next of its section, and for a section that is not whole', async () => {
+    const digests = await createSectionDigests(SECTIONS);
+    digests.add(Uint8Array.of(1), 64);
+    expect(() => digests.add(Uint8Array.of(1), 66)).toThrow('at 66');
+    expect(() => digests.finish()).toThrow('0 of 3');
+  });
 });

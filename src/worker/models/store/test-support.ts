@@ -59,6 +59,13 @@ export class MemoryFolder {
     return this.#entries.delete(name) ? Promise.resolve() : Promise.reject(notFound(name));
   }
 
+  /** What a crash at this moment leaves: nothing is open. */
+  clone(): MemoryFolder {
+    const copy = new MemoryFolder(this.name);
+    for (const [name, entry] of this.#entries) copy.#entries.set(name, entry.clone());
+    return copy;
+  }
+
   async *values(): AsyncGenerator<MemoryFolder | MemoryFileHandle> {
     yield* this.#entries.values();
   }
@@ -85,6 +92,12 @@ class MemoryFileHandle {
   constructor(name: string) {
     this.name = name;
     this.#file.isOpen = false;
+  }
+
+  clone(): MemoryFileHandle {
+    const copy = new MemoryFileHandle(this.name);
+    copy.#file.bytes = this.#file.bytes.slice();
+    return copy;
   }
 
   getFile(): Promise<File> {

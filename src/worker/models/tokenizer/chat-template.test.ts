@@ -52,7 +52,7 @@ describe.each(reference.templates)('the chat template of $name', ({ name, tokeni
     .map((chat, i) => ({ ...chat, ...outcomes[i] }))
     .filter((chat) => !isDeviation(name, chat.name));
   const render = ({ messages, variables }: (typeof cases)[number]) =>
-    chatTemplate?.render(messages, { ...reference.variables, ...variables });
+    chatTemplate?.render(messages, { variables: { ...reference.variables, ...variables } });
 
   it.each(cases.filter(({ text }) => text !== undefined))('renders $name', (chat) => {
     expect(render(chat)).toBe(chat.text);
@@ -73,9 +73,9 @@ it.each([
   async (name, beginning) => {
     const chatTemplate = await load(await readConfig(name));
     for (const { messages } of chats.filter(({ name: chat }) => chat === 'one question'))
-      expect(`${chatTemplate?.render(messages, reference.variables, false)}${beginning}`).toBe(
-        chatTemplate?.render(messages, reference.variables),
-      );
+      expect(
+        `${chatTemplate?.render(messages, { variables: reference.variables, addGenerationPrompt: false })}${beginning}`,
+      ).toBe(chatTemplate?.render(messages, { variables: reference.variables }));
     expect.assertions(1);
   },
 );
@@ -84,7 +84,7 @@ describe('a chat template', () => {
   const [chat] = chats;
   const messages = chat?.messages ?? [];
   const render = async (config: object, variables?: Readonly<Record<string, unknown>>) =>
-    (await load(config))?.render(messages, variables);
+    (await load(config))?.render(messages, { ...(variables && { variables }) });
 
   beforeEach(() => {
     vi.useFakeTimers({ toFake: ['Date'], now: new Date(2024, 2, 5, 12) });

@@ -34,7 +34,8 @@ interface ByteLevel extends PreTokenizer {
 }
 
 interface Bpe {
-  readonly bpe_ranks: ReadonlyMap<string, number>;
+  /** WordPiece, which cuts long words off, has none. */
+  readonly bpe_ranks?: ReadonlyMap<string, number>;
   readonly end_of_word_suffix?: string | null;
   readonly continuing_subword_suffix?: string | null;
   encode(words: readonly string[]): string[];
@@ -88,13 +89,13 @@ function sectionsOf(library: Library, text: string): readonly (string | Section)
 function* tokensIn({ pre_tokenizer, model }: Library, { text, options }: Section): Cost<string[]> {
   let words = [text];
   for (const stage of stagesOf(pre_tokenizer)) words = yield* preTokenize(stage, words, options);
-  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- other tokenizers than BPE are refused
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- other tokenizers than BPE and WordPiece are refused
   const bpe = model as unknown as Bpe;
   // A word that is in pieces already: the library finds the tokens of its symbols.
   const spelled = changed(bpe, { ignore_merges: false, bpe: (symbols: readonly string[]) => symbols });
   const hasSuffix = Boolean(bpe.end_of_word_suffix ?? bpe.continuing_subword_suffix);
   return yield* eachOf(words, function* tokensOfWord(word) {
-    if (word.length <= PIECE_LENGTH || hasSuffix) return bpe.encode([word]);
+    if (word.length <= PIECE_LENGTH || hasSuffix || !bpe.bpe_ranks) return bpe.encode([word]);
     const symbols = yield* mergePairs(word, bpe.bpe_ranks);
     // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- its `bpe` above takes symbols
     return yield* eachOf(symbols, (symbol) => spelled.encode([[symbol] as unknown as string]));

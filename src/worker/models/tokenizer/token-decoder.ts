@@ -41,12 +41,19 @@ const BYTE_OF_CHARACTER: ReadonlyMap<string, number> = (() => {
   );
 })();
 
+const CHARACTERS = [...BYTE_OF_CHARACTER.keys()];
+
+/** Bytes as byte-level BPE spells them. */
+export function spellBytes(bytes: Uint8Array): string {
+  return Array.from(bytes, (byte) => CHARACTERS[byte]).join('');
+}
+
 /** A token that stands for one byte, as SentencePiece spells it. */
 const SINGLE_BYTE = /^<0x([0-9a-f]{2})>$/i;
 
 /**
- * Reads how a `tokenizer.json` decodes: byte-level BPE (GPT-2, Llama 3, Qwen) or BPE of SentencePiece (Llama 2, Mistral,
- * Gemma). Each step does what huggingface/tokenizers does.
+ * Reads how a `tokenizer.json` decodes: byte-level BPE (GPT-2, Llama 3, Qwen), BPE of SentencePiece (Llama 2, Mistral, Gemma) or
+ * WordPiece (BERT). Each step does what huggingface/tokenizers does.
  *
  * @throws ModelFileCorruptError if there is no vocabulary.
  * @throws UnsupportedModelError for other kinds of tokenizers, whose text would come out wrong.
@@ -55,11 +62,12 @@ export function readTokenDecoder(tokenizerJson: unknown): TokenDecoder {
   const { model, decoder } = isRecord(tokenizerJson) ? tokenizerJson : {};
   if (!isRecord(model) || model['vocab'] === undefined)
     throw ModelFileCorruptError.of('tokenizer.json', 'it has no model.vocab');
+  if (model['type'] === 'WordPiece') return createWordPieceDecoder(decoder);
   // Old files leave the type out. Unigram alone has its vocabulary as a list.
   const type = model['type'] ?? (Array.isArray(model['vocab']) ? 'Unigram' : 'BPE');
   if (type !== 'BPE')
     throw UnsupportedModelError.of(
-      `tokenizer.json is of type ${JSON.stringify(type)}, and only BPE is supported`,
+      `tokenizer.json is of type ${JSON.stringify(type)}, and only BPE and WordPiece are supported`,
     );
   const steps = readSteps(decoder);
   if (steps.length === 1 && steps[0]?.type === 'ByteLevel')
@@ -82,6 +90,16 @@ function unsupported(decoder: unknown): UnsupportedModelError {
   return UnsupportedModelError.of(
     `tokenizer.json decodes by ${JSON.stringify(decoder)}, which is not supported`,
   );
+}
+
+/** Words are separated by a space, and the rest of a word begins with a prefix. */
+function createWordPieceDecoder(decoder: unknown): TokenDecoder {
+  const given = isRecord(decoder) ? decoder['prefix'] : undefined;
+  const prefix = typeof given === 'string' ? given : '##';
+  return {
+    bytesOf: (token) => encoder.encode(token.startsWith(prefix) ? token.slice(prefix.length) : ` ${token}`),
+    numAddedSpaces: 1,
+  };
 }
 
 function createSentencePieceDecoder(steps: readonly Step[]): TokenDecoder {

@@ -13,7 +13,7 @@ const END_OF_TEXT = '<|endoftext|>';
  * `tokenizer.json`.
  *
  * @throws ModelFileMissingError, ModelFileCorruptError.
- * @throws UnsupportedModelError for a tokenizer that is not BPE, or whose regular expressions may take forever.
+ * @throws UnsupportedModelError for a tokenizer that is neither BPE nor WordPiece, or whose regular expressions may take forever.
  */
 export async function readTokenizerFiles(
   files: CheckpointFiles,

@@ -15,7 +15,7 @@ export interface Tokenizer {
   encode(text: string, addSpecialTokens?: boolean): number[];
   /** The same tokens, in pieces of some milliseconds. */
   encodeInPieces(text: string, addSpecialTokens?: boolean): Generator<void, number[]>;
-  readonly vocabulary: Pick<Vocabulary, 'spell' | 'decode'>;
+  readonly vocabulary: Pick<Vocabulary, 'spell' | 'decode' | 'bytesOf'>;
   /** A text with more than n times as many UTF-16 units has more than n tokens. */
   readonly maxTokenLength: number;
   /**
@@ -37,7 +37,7 @@ export interface Tokenizer {
  * Builds the tokenizer with @huggingface/transformers.
  *
  * @throws ModelFileCorruptError where the files do not make a tokenizer.
- * @throws UnsupportedModelError for a tokenizer that is not BPE, or whose regular expressions may take forever.
+ * @throws UnsupportedModelError for a tokenizer that is neither BPE nor WordPiece, or whose regular expressions may take forever.
  */
 export async function createTokenizer(tokenizerJson: unknown, tokenizerConfig: unknown): Promise<Tokenizer> {
   const vocabulary = new Vocabulary(tokenizerJson);

@@ -123,11 +123,17 @@ describe('rejects as damaged', () => {
   });
 });
 
+it('joins the pieces of WordPiece to words', () => {
+  const vocab = { hello: 0, world: 1, '##s': 2, '!': 3 };
+  const decoder = { type: 'WordPiece', prefix: '##' };
+  const vocabulary = new Vocabulary({ model: { type: 'WordPiece', vocab }, decoder });
+  expect(vocabulary.decode([0, 1, 2, 3])).toBe('hello worlds !');
+});
+
 describe('does not decode wrongly, but refuses', () => {
   const strip = { type: 'Strip', content: ' ', start: 1, stop: 0 };
 
   it.each([
-    ['WordPiece', { ...GPT2, model: { ...GPT2.model, type: 'WordPiece' } }, /type "WordPiece"/],
     ['Unigram', { ...LLAMA, model: { type: 'Unigram', vocab: [['▁', -1]] } }, /type "Unigram"/],
     ['an old file of Unigram, without a type', { ...LLAMA, model: { vocab: [['▁', -1]] } }, /type "Unigram"/],
     ['a file without a decoder', { ...GPT2, decoder: null }, /decodes by null/],

@@ -47,6 +47,11 @@ export class Vocabulary {
     return this.#tokens[tokenId] ?? '';
   }
 
+  /** The bytes of a token in a text; undefined for one that is no part of it. */
+  bytesOf(tokenId: number): Uint8Array | undefined {
+    return this.#specialIds.has(tokenId) ? undefined : this.#bytesOf(tokenId);
+  }
+
   /** The text of tokens from its beginning; special tokens are spelled out. */
   decode(tokenIds: readonly number[]): string {
     const stream = new ByteTextStream((tokenId) => this.#bytesOf(tokenId), this.#decoder.numAddedSpaces);
@@ -60,7 +65,7 @@ export class Vocabulary {
    */
   createTextStream(isWholeText: boolean): ByteTextStream {
     return new ByteTextStream(
-      (tokenId) => (this.#specialIds.has(tokenId) ? undefined : this.#bytesOf(tokenId)),
+      (tokenId) => this.bytesOf(tokenId),
       isWholeText ? this.#decoder.numAddedSpaces : 0,
     );
   }

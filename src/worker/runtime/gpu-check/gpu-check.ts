@@ -55,7 +55,7 @@ export async function findWrongValuesOf(
   try {
     return findWrongValues(rows, await compute(backend, model.config.contextLength, rows, report), precision);
   } finally {
-    await backend.releaseButDevice();
+    await backend.release();
   }
 }
 

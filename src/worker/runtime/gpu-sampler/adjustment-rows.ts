@@ -1,17 +1,13 @@
-import type { StepRow } from '../../../batching/generation/model-runner.ts';
 import type { TokenCounts } from '../../../batching/sampling/adjust-logits.ts';
+import type { SampledRow } from '../model-backend.ts';
 import { TENSOR_USAGE } from '../webgpu/gpu-flags.ts';
 
 /** The size of the shader's `Adjustment`. */
 const WORDS_PER_TOKEN = 2;
 
-/** The bit of `num_seen` that marks a token that can be banned. */
-export const CAN_BE_BANNED = 0x8000_0000;
-
 /**
- * The shader's data for adjusting the logit of each token: its count in the sequence, its bias, and whether it is banned at
- * first. A row of the vocabulary is filled when its sequence is first sampled; from then on the shader counts by itself. A
- * row stays in place when its sequence changes its slot. No row is allocated before a request has bias, penalties or a ban.
+ * The shader's data for adjusting the logit of each token: its count in the sequence and its bias. A row of the vocabulary is filled when its sequence is first sampled; from then on the shader counts by itself. A
+ * row stays in place when its sequence changes its slot. No row is allocated before a request has bias or penalties.
  */
 export class AdjustmentRows {
   readonly #device: GPUDevice;
@@ -44,7 +40,7 @@ export class AdjustmentRows {
   }
 
   /** Fills the slot's row unless it has this sequence already. */
-  fill({ slot, sampling, tokenCounts, ban }: StepRow): void {
+  fill({ slot, sampling, tokenCounts }: SampledRow): void {
     this.#reserve(slot + 1);
     const row = this.rowOf(slot);
     if (this.#owners[row] === tokenCounts) return;
@@ -52,9 +48,6 @@ export class AdjustmentRows {
     const words = new Uint32Array(this.#vocabSize * WORDS_PER_TOKEN);
     const biases = new Float32Array(words.buffer);
     for (const [tokenId, numOutputs] of tokenCounts) words[WORDS_PER_TOKEN * tokenId] = 1 + numOutputs;
-    for (const tokenId of ban?.tokenIds ?? []) {
-      words[WORDS_PER_TOKEN * tokenId] = (words[WORDS_PER_TOKEN * tokenId] ?? 0) | CAN_BE_BANNED;
-    }
     for (const [tokenId, bias] of Object.entries(sampling.logitBias)) {
       biases[WORDS_PER_TOKEN * Number(tokenId) + 1] = bias;
     }

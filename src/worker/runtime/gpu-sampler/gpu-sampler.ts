@@ -1,11 +1,12 @@
-import type { StepRow } from '../../../batching/generation/model-runner.ts';
+import { isAdjusting } from '../../../batching/sampling/adjust-logits.ts';
 import type { SampledToken } from '../../../batching/sampling/sampling.ts';
+import type { SampledRow } from '../model-backend.ts';
 import { TENSOR_USAGE } from '../webgpu/gpu-flags.ts';
 import { AdjustmentRows } from './adjustment-rows.ts';
 import { ReadbackRing } from './readback-ring.ts';
-import { encodeRowOptions, isAdjusted, ROW_OPTIONS_BYTES } from './row-options.ts';
+import { encodeRowOptions, ROW_OPTIONS_BYTES } from './row-options.ts';
 import { readRecord, RECORD, tokenIdOf } from './sample-record.ts';
-import { samplerShader } from './shader.ts';
+import { maskWordsOf, samplerShader } from './shader.ts';
 
 /** The inputs of the next forward pass over the slots, int32 [slots] each. The sampler writes them. */
 export interface SlotInputs {
@@ -17,7 +18,8 @@ export interface SlotInputs {
 
 /**
  * Samples whole batches on the GPU, where the logits are. It draws the same tokens as `createSampler`, and reads back 4
- * bytes per row unless a row wants logprobs. In steady state a step creates no buffer and uploads 64 bytes per row.
+ * bytes per row unless a row wants logprobs. In steady state a step creates no buffer and uploads 64 bytes per row, and a bit per
+ * token of the vocabulary for a row with a mask.
  */
 export class GpuSampler {
   readonly #device: GPUDevice;
@@ -26,6 +28,9 @@ export class GpuSampler {
   readonly #ring: ReadbackRing;
   #options: GPUBuffer;
   #results: GPUBuffer;
+  #masks: GPUBuffer;
+  /** Words of one row's mask. */
+  readonly #maskWords: number;
   #group: GPUBindGroup | undefined;
   /** Bindings of the group. */
   #buffers: readonly GPUBuffer[] = [];
@@ -44,6 +49,8 @@ export class GpuSampler {
     this.#ring = new ReadbackRing(device);
     this.#options = this.#createBuffer(ROW_OPTIONS_BYTES);
     this.#results = this.#createBuffer(resultBytes(1));
+    this.#maskWords = maskWordsOf(vocabSize);
+    this.#masks = this.#createBuffer(4);
   }
 
   /** Moves the counts of a sequence's tokens with it. */
@@ -61,15 +68,16 @@ export class GpuSampler {
    * @returns An Error for a row whose logits have no next token; its slot then feeds in token 0.
    */
   sample(
-    rows: readonly StepRow[],
+    rows: readonly SampledRow[],
     logits: GPUBuffer,
     inputs: SlotInputs,
     encoder: GPUCommandEncoder = this.#device.createCommandEncoder(),
   ): Promise<readonly (SampledToken | Error)[]> {
     this.#reserve(rows.length);
-    for (const row of rows) if (isAdjusted(row)) this.#adjustments.fill(row);
+    for (const row of rows) if (isAdjusting(row.sampling)) this.#adjustments.fill(row);
     const options = encodeRowOptions(rows, (slot) => this.#adjustments.rowOf(slot));
     this.#device.queue.writeBuffer(this.#options, 0, options);
+    this.#writeMasks(rows);
     const pass = encoder.beginComputePass();
     pass.setPipeline(this.#pipeline);
     pass.setBindGroup(0, this.#bind(logits, inputs));
@@ -86,6 +94,7 @@ export class GpuSampler {
     this.#adjustments.destroy();
     this.#ring.destroy();
     this.#results.destroy();
+    this.#masks.destroy();
     this.#options.destroy();
   }
 
@@ -98,6 +107,7 @@ export class GpuSampler {
       positions,
       lastIndices,
       this.#results,
+      this.#masks,
     ];
     const isSame = buffers.every((buffer, index) => buffer === this.#buffers[index]);
     if (this.#group && isSame) return this.#group;
@@ -110,7 +120,7 @@ export class GpuSampler {
   }
 
   async #samplesOf(
-    rows: readonly StepRow[],
+    rows: readonly SampledRow[],
     readback: Promise<Uint32Array>,
   ): Promise<readonly (SampledToken | Error)[]> {
     const numRecords = numRowsOf(this.#results);
@@ -138,6 +148,19 @@ export class GpuSampler {
     if (numRowsOf(this.#results) < numRows) {
       this.#results.destroy();
       this.#results = this.#createBuffer(resultBytes(nextPowerOfTwo(numRows)));
+    }
+  }
+
+  /** No buffer of masks is allocated before a row has one. */
+  #writeMasks(rows: readonly SampledRow[]): void {
+    const rowBytes = 4 * this.#maskWords;
+    for (const [index, { mask }] of rows.entries()) {
+      if (!mask) continue;
+      if (this.#masks.size < rows.length * rowBytes) {
+        this.#masks.destroy();
+        this.#masks = this.#createBuffer(nextPowerOfTwo(rows.length) * rowBytes);
+      }
+      this.#device.queue.writeBuffer(this.#masks, index * rowBytes, mask.slice(0, this.#maskWords));
     }
   }
 

@@ -1,16 +1,11 @@
 import { isAdjusting } from '../../../batching/sampling/adjust-logits.ts';
-import type { StepRow } from '../../../batching/generation/model-runner.ts';
 import { SHARE_UNITS, sharpnessOf, smallestWeightFor } from '../../../batching/sampling/token-weights.ts';
-
-/** Whether the shader reads the row's adjustments. */
-export function isAdjusted({ sampling, ban }: Pick<StepRow, 'sampling' | 'ban'>): boolean {
-  return isAdjusting(sampling) || ban !== undefined;
-}
+import type { SampledRow } from '../model-backend.ts';
 
 type Word = readonly [
   name: string,
   type: 'u32' | 'f32',
-  valueOf: (row: StepRow, adjustmentsRow: number) => number,
+  valueOf: (row: SampledRow, adjustmentsRow: number) => number,
 ];
 
 /** The options of one row as the shader reads them, a word each. */
@@ -18,9 +13,8 @@ const WORDS: readonly Word[] = [
   // The row's index in ids, positions and lengths.
   ['slot', 'u32', ({ slot }) => slot],
   ['adjustments_row', 'u32', (_, adjustmentsRow) => adjustmentsRow],
-  ['is_adjusted', 'u32', (row) => Number(isAdjusted(row))],
-  // Before this position the tokens that adjustments name are banned.
-  ['banned_until', 'u32', ({ ban }) => ban?.untilPosition ?? 0],
+  ['is_adjusted', 'u32', ({ sampling }) => Number(isAdjusting(sampling))],
+  ['is_masked', 'u32', ({ mask }) => Number(mask !== undefined)],
   ['repetition', 'f32', ({ sampling }) => sampling.repetitionPenalty],
   ['repetition_inverse', 'f32', ({ sampling }) => 1 / sampling.repetitionPenalty],
   ['frequency', 'f32', ({ sampling }) => sampling.frequencyPenalty],
@@ -43,7 +37,7 @@ export const ROW_OPTIONS_BYTES = 4 * WORDS.length;
 
 /** @param adjustmentsRowOf The row of adjustments of a slot. */
 export function encodeRowOptions(
-  rows: readonly StepRow[],
+  rows: readonly SampledRow[],
   adjustmentsRowOf: (slot: number) => number,
 ): ArrayBuffer {
   const words = new DataView(new ArrayBuffer(rows.length * ROW_OPTIONS_BYTES));

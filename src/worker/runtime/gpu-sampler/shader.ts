@@ -1,5 +1,4 @@
 import { UNIT_SHARPNESS } from '../../../batching/sampling/logprobs.ts';
-import { CAN_BE_BANNED } from './adjustment-rows.ts';
 import { ROW_OPTIONS_WGSL } from './row-options.ts';
 import { FAULT, RECORD } from './sample-record.ts';
 import { INTEGERS_WGSL } from './wgsl-integers.ts';
@@ -12,6 +11,11 @@ import { WEIGHTS_WGSL } from './wgsl-weights.ts';
 /** Threads that sample one row: as many as WebGPU's default limits allow. */
 const WORKGROUP_SIZE = 256;
 
+/** Words of one row's mask. */
+export function maskWordsOf(vocabSize: number): number {
+  return Math.ceil(vocabSize / 32);
+}
+
 /**
  * `sampling.ts` for a whole batch: one workgroup per row, from logits to the inputs of the next forward pass. No row reads
  * what another row writes. It keeps to WebGPU's default limits and needs no feature.
@@ -20,6 +24,7 @@ export function samplerShader(vocabSize: number): string {
   return [
     `const VOCAB_SIZE = ${vocabSize}u;`,
     `const WORKGROUP_SIZE = ${WORKGROUP_SIZE}u;`,
+    `const MASK_WORDS = ${maskWordsOf(vocabSize)}u;`,
     ROW_OPTIONS_WGSL,
     BINDINGS_WGSL,
     INTEGERS_WGSL,
@@ -33,10 +38,8 @@ export function samplerShader(vocabSize: number): string {
 }
 
 const BINDINGS_WGSL = /* wgsl */ `
-const CAN_BE_BANNED = ${CAN_BE_BANNED}u;
-
 struct Adjustment {
-  /** 0 if neither prompt nor output has the token, else 1 + its count in the output; and CAN_BE_BANNED. */
+  /** 0 if neither prompt nor output has the token, else 1 + its count in the output. */
   num_seen: u32,
   bias: u32,
 }
@@ -52,6 +55,8 @@ struct Adjustment {
 @group(0) @binding(5) var<storage, read_write> last_indices: array<i32>;
 /** A word per row, then a record per row. */
 @group(0) @binding(6) var<storage, read_write> results: array<u32>;
+/** [rows, MASK_WORDS]: a bit for each token that may be sampled. Only rows with is_masked are read. */
+@group(0) @binding(7) var<storage, read> masks: array<u32>;
 `;
 
 const MAIN_WGSL = /* wgsl */ `
@@ -67,7 +72,8 @@ fn main(@builtin(workgroup_id) workgroup: vec3u, @builtin(local_invocation_index
   view.start = row_index * VOCAB_SIZE;
   view.adjustments_start = row.adjustments_row * VOCAB_SIZE;
   view.is_adjusted = row.is_adjusted == 1u;
-  view.is_banning = u32(last_indices[row.slot] + 1) < row.banned_until;
+  view.mask_start = row_index * MASK_WORDS;
+  view.is_masked = row.is_masked == 1u;
   make_fractions(thread);
   let likeliest = find_likeliest(thread);
   if (likeliest.fault != NOBODY || likeliest.key <= KEY_OF_MINUS_INFINITY) {
@@ -86,8 +92,7 @@ fn main(@builtin(workgroup_id) workgroup: vec3u, @builtin(local_invocation_index
     advance(row.slot, token_id);
     if (row.is_adjusted == 1u) {
       let seen = &adjustments[view.adjustments_start + token_id].num_seen;
-      let num_seen = *seen & ~CAN_BE_BANNED;
-      *seen = (*seen & CAN_BE_BANNED) | (max(num_seen, 1u) + 1u);
+      *seen = max(*seen, 1u) + 1u;
     }
   }
   if (row.wants_logprobs == 1u) {
@@ -112,6 +117,7 @@ fn advance(slot: u32, token_id: u32) {
 /** Writes the likeliest tokens under the raw logits, with what their logprobs are computed from. */
 fn write_record(thread: u32, row_index: u32, num_top: u32, token_id: u32) {
   view.is_adjusted = false;
+  view.is_masked = false;
   let num_rows = arrayLength(&results) / (1u + ${RECORD.length}u);
   let record = num_rows + row_index * ${RECORD.length}u;
   let likeliest = find_likeliest(thread);

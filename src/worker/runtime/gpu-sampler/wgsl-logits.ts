@@ -1,5 +1,5 @@
 /**
- * WGSL: a token's logit after bias and penalties, the counterpart of `adjust-logits.ts`, as a key: an unsigned integer in
+ * WGSL: a token's logit after mask, bias and penalties, the counterpart of `adjust-logits.ts`, as a key: an unsigned integer in
  * the order of the logits. Only integers are compared, because WGSL may assume that floats are never infinite or NaN.
  */
 export const LOGITS_WGSL = /* wgsl */ `
@@ -15,8 +15,9 @@ struct View {
   /** The row's first index in adjustments. */
   adjustments_start: u32,
   is_adjusted: bool,
-  /** Whether the tokens marked CAN_BE_BANNED are banned. */
-  is_banning: bool,
+  /** The row's first word in masks. */
+  mask_start: u32,
+  is_masked: bool,
 }
 var<private> view: View;
 
@@ -46,14 +47,14 @@ fn logit_of(key: u32) -> f32 {
 
 fn key_at(id: u32) -> u32 {
   let bits = logits[view.start + id];
+  if (view.is_masked && ((masks[view.mask_start + (id >> 5u)] >> (id & 31u)) & 1u) == 0u) {
+    return KEY_OF_MINUS_INFINITY;
+  }
   if (!view.is_adjusted || bits == MINUS_INFINITY) {
     return key_of(bits);
   }
   let adjustment = adjustments[view.adjustments_start + id];
-  if (view.is_banning && (adjustment.num_seen & CAN_BE_BANNED) != 0u) {
-    return KEY_OF_MINUS_INFINITY;
-  }
-  let num_seen = adjustment.num_seen & ~CAN_BE_BANNED;
+  let num_seen = adjustment.num_seen;
   var logit = rounded(bitcast<f32>(bits) + bitcast<f32>(adjustment.bias));
   if (num_seen > 0u) {
     let num_outputs = num_seen - 1u;

@@ -1,6 +1,6 @@
 import type { InferenceSession } from 'onnxruntime-web/jspi';
 import type { KvCacheLimits, KvShape } from '../../../batching/generation/kv-memory.ts';
-import type { SlotTransfer, StepRow } from '../../../batching/generation/model-runner.ts';
+import type { SlotTransfer } from '../../../batching/generation/model-runner.ts';
 import { LARGEST_WASM_CACHE } from '../../models/checkpoint/device-fit.ts';
 import { kvBytesPerToken, type ModelConfig } from '../../models/model-config.ts';
 import { GRAPH_IO, maskWindowsOf } from '../../models/graph/graph-io.ts';
@@ -19,6 +19,7 @@ import {
   type ModelBackend,
   type PackedModel,
   type RowCopy,
+  type SampledRow,
   type SampleOutput,
 } from '../model-backend.ts';
 import { yieldToHost } from '../../../platform/yield-to-host.ts';
@@ -42,6 +43,7 @@ const MAX_BUSY_MS = 4;
 export class WasmBackend implements ModelBackend {
   /** The CPU that would prepare the next pass is busy with this one. */
   readonly isPipelined = false;
+  readonly hasShaders = false;
   readonly #ort: OrtModule;
   readonly #session: InferenceSession;
   readonly #config: ModelConfig;
@@ -122,7 +124,7 @@ export class WasmBackend implements ModelBackend {
     return { runMs: performance.now() - startedAtMs };
   }
 
-  sample(target: ForwardTarget, rows: readonly StepRow[]): Promise<SampleOutput> {
+  sample(target: ForwardTarget, rows: readonly SampledRow[]): Promise<SampleOutput> {
     const samples = this.#sampleRows(this.#logits, rows);
     if (target === 'slots') this.#sampledIds = sampledIdsOf(samples);
     return Promise.resolve({ samples, readbackMs: 0 });

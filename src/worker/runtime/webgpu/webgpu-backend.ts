@@ -1,5 +1,5 @@
 import type { KvCacheLimits, KvShape } from '../../../batching/generation/kv-memory.ts';
-import type { SlotTransfer, StepRow } from '../../../batching/generation/model-runner.ts';
+import type { SlotTransfer } from '../../../batching/generation/model-runner.ts';
 import { kvBytesPerToken, type ModelConfig } from '../../models/model-config.ts';
 import { DeviceLostError, GpuError } from '../../../protocol/errors/runtime.ts';
 import type { GpuSampler, SlotInputs } from '../gpu-sampler/gpu-sampler.ts';
@@ -10,6 +10,7 @@ import {
   type ForwardTarget,
   type ModelBackend,
   type RowCopy,
+  type SampledRow,
   type SampleOutput,
 } from '../model-backend.ts';
 import { ortMutex } from '../ort/ort.ts';
@@ -37,6 +38,7 @@ const LOSS_GRACE_MS = 100;
  */
 export class WebGpuBackend implements ModelBackend {
   readonly isPipelined = true;
+  readonly hasShaders = true;
   readonly #session: GpuParts['session'];
   readonly #device: GPUDevice;
   readonly #config: ModelConfig;
@@ -49,7 +51,8 @@ export class WebGpuBackend implements ModelBackend {
   /** Holds commands that the next call submits with its own. That call is mostly `sample`. */
   #openEncoder: GPUCommandEncoder | undefined;
   #deviceError: Error | undefined;
-  #isReleased = false;
+  /** Aborts once the device's errors and loss concern other models alone. */
+  readonly #released = new AbortController();
 
   /** @throws StepHangError if creating a part hangs. */
   static async create(options: WebGpuBackendOptions): Promise<WebGpuBackend> {
@@ -81,7 +84,9 @@ export class WebGpuBackend implements ModelBackend {
       this.#deviceError ??= error;
       resolve(this.#deviceError);
     };
-    device.addEventListener('uncapturederror', ({ error }) => fail(GpuError.of(error)));
+    device.addEventListener('uncapturederror', ({ error }) => fail(GpuError.of(error)), {
+      signal: this.#released.signal,
+    });
     void this.#watchForLoss(fail);
   }
 
@@ -118,10 +123,11 @@ export class WebGpuBackend implements ModelBackend {
     this.#submit();
     this.#tensors.write(input);
     await this.#run(input);
+    if (input.isSampledLater) this.#submit();
     return { runMs: performance.now() - startedAtMs };
   }
 
-  async sample(target: ForwardTarget, rows: readonly StepRow[]): Promise<SampleOutput> {
+  async sample(target: ForwardTarget, rows: readonly SampledRow[]): Promise<SampleOutput> {
     const startedAtMs = performance.now();
     const inputs = this.#tensors.slotInputs();
     if (target === 'staging') for (const row of rows) this.#placeInSlot(row, inputs);
@@ -161,13 +167,7 @@ export class WebGpuBackend implements ModelBackend {
   }
 
   async release(): Promise<void> {
-    await this.releaseButDevice();
-    this.#device.destroy();
-  }
-
-  /** For a backend on the device of another one. */
-  async releaseButDevice(): Promise<void> {
-    this.#isReleased = true;
+    this.#released.abort();
     await ortMutex.run(() => this.#session.release());
     this.#capturedSteps.clear();
     this.#cache.destroy();
@@ -211,7 +211,7 @@ export class WebGpuBackend implements ModelBackend {
   }
 
   /** Sets where the slot's sequence ends, so that the sampler can go on from there. */
-  #placeInSlot({ slot, startPosition, tokenIds }: StepRow, { positions, lastIndices }: SlotInputs): void {
+  #placeInSlot({ slot, startPosition, tokenIds }: SampledRow, { positions, lastIndices }: SlotInputs): void {
     const lastIndex = Int32Array.of(startPosition + tokenIds.length - 1);
     for (const buffer of [positions, lastIndices]) {
       this.#device.queue.writeBuffer(buffer, slot * BYTES_PER_INT32, lastIndex);
@@ -220,7 +220,7 @@ export class WebGpuBackend implements ModelBackend {
 
   async #watchForLoss(fail: (error: Error) => void): Promise<void> {
     const { message, reason } = await this.#device.lost;
-    if (!this.#isReleased) fail(DeviceLostError.because(message || reason));
+    if (!this.#released.signal.aborted) fail(DeviceLostError.because(message || reason));
   }
 
   /** Calls on a lost device are rejected for other reasons; the loss is reported a moment later. */

@@ -15,8 +15,9 @@ import type { BatchRecord } from '../../../protocol/stats.ts';
 import type { BatchKnobs } from '../../../protocol/status.ts';
 import type { RequestId } from '../../../protocol/ids.ts';
 import type { SubmittedRequest } from '../../../protocol/requests.ts';
-import { WasmAbortError } from '../../../protocol/errors/runtime.ts';
+import { DeviceLostError, StepHangError, WasmAbortError } from '../../../protocol/errors/runtime.ts';
 import type { AnyDeployment } from '../../../protocol/deployment.ts';
+import type { ServedDeployment } from './served-deployment.ts';
 import { runSplitting } from './split-batch.ts';
 
 export interface Answer {
@@ -54,11 +55,11 @@ const KNOBS: Validators<BatchKnobs> = {
 };
 
 /** Serves a deployment with `batch`. Adds request IDs, and fairness between clients. */
-export class BatchedDeployment {
+export class BatchedDeployment implements ServedDeployment<BatchKnobs> {
   readonly #deployment: AnyDeployment;
   readonly #clock: Clock;
   readonly #listener: BatchedDeploymentListener;
-  readonly #queue = new TurnQueue<Arrival, Resolve<unknown>>();
+  readonly #queue: TurnQueue<Arrival, Resolve<unknown>>;
   readonly #call: Batched<Arrival, unknown>;
   readonly #active = new Map<RequestId, AbortController>();
   /** The answers of the ending batch. The batcher settles its calls before it reports the batch. */
@@ -74,6 +75,7 @@ export class BatchedDeployment {
   ) {
     const { onBatch, ...options } = deployment.batchOptions ?? {};
     this.#deployment = deployment;
+    this.#queue = new TurnQueue(options.sortWindow ?? 1);
     this.#clock = clock;
     this.#listener = listener;
     this.#call = batchFrom<Arrival, unknown>(
@@ -134,7 +136,7 @@ export class BatchedDeployment {
     try {
       return await runSplitting((items, part) => this.#deployment.handler(items, part), inputs, context);
     } catch (cause) {
-      if (!(cause instanceof WasmAbortError)) throw cause;
+      if (!endsRuntime(cause)) throw cause;
       const requestIds = arrivals.map(({ id }) => id);
       throw new RuntimeLostError(cause, requestIds);
     }
@@ -188,4 +190,11 @@ export class BatchedDeployment {
       this.#active.delete(requestId);
     }
   }
+}
+
+/** Whether nothing runs in this worker any more. */
+function endsRuntime(cause: unknown): boolean {
+  return (
+    cause instanceof WasmAbortError || cause instanceof DeviceLostError || cause instanceof StepHangError
+  );
 }

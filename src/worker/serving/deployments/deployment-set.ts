@@ -1,41 +1,45 @@
-import type { BatchedDeployment } from './batched-deployment.ts';
 import { UnknownDeploymentError } from '../../../protocol/errors/deployments.ts';
+import type { BatchingPolicy } from '../../../batching/generation/policy.ts';
 import { TEXT_GENERATOR } from '../../../protocol/generation.ts';
-import type { DeploymentInfo } from '../../../protocol/status.ts';
+import type { BatchKnobs, DeploymentInfo } from '../../../protocol/status.ts';
 import type { RequestId } from '../../../protocol/ids.ts';
 import type { Submission } from '../../text-generation/prompt-generator.ts';
-import type { TextDeployment } from '../../text-generation/text-deployment.ts';
+import type { ServedDeployment } from './served-deployment.ts';
 
-/** The deployments of this worker, by name: the text generator, and those with a batched handler. */
+/** A deployment with batched requests. One that waits for a model is not listed. */
+type BatchKnobbed = ServedDeployment<BatchKnobs> & { readonly isListed?: boolean };
+
+/** The deployments of this worker, by name: the text generator, and those whose requests are batched. */
 export class DeploymentSet {
-  readonly textGenerator: TextDeployment;
-  readonly #batched: ReadonlyMap<string, BatchedDeployment>;
+  readonly textGenerator: ServedDeployment<BatchingPolicy>;
+  readonly #batched: ReadonlyMap<string, BatchKnobbed>;
+  readonly #all: ReadonlyMap<string, ServedDeployment>;
 
-  constructor(textGenerator: TextDeployment, batched: ReadonlyMap<string, BatchedDeployment>) {
+  constructor(textGenerator: ServedDeployment<BatchingPolicy>, batched: ReadonlyMap<string, BatchKnobbed>) {
     this.textGenerator = textGenerator;
     this.#batched = batched;
+    this.#all = new Map<string, ServedDeployment>([[TEXT_GENERATOR, textGenerator], ...batched]);
   }
 
-  /** All but the text generator. */
+  /** All but the text generator, and but those without a model. */
   get batchedInfos(): readonly DeploymentInfo[] {
-    return [...this.#batched].map(([name, { knobs }]) => ({ name, knobs }));
+    const listed = [...this.#batched].filter(([, { isListed }]) => isListed !== false);
+    return listed.map(([name, { knobs }]) => ({ name, knobs }));
   }
 
   /** @throws UnknownDeploymentError. */
-  batched(name: string): BatchedDeployment {
-    const deployment = this.#batched.get(name);
+  named(name: string): ServedDeployment {
+    const deployment = this.#all.get(name);
     if (deployment) return deployment;
-    throw UnknownDeploymentError.of(name, [TEXT_GENERATOR, ...this.#batched.keys()]);
+    throw UnknownDeploymentError.of(name, [...this.#all.keys()]);
   }
 
   /** @throws UnknownDeploymentError. Any other outcome is sent as updates. */
   submitAll(name: string, requests: readonly Submission[]): void {
-    if (name === TEXT_GENERATOR) this.textGenerator.submitAll(requests);
-    else this.batched(name).submitAll(requests);
+    this.named(name).submitAll(requests);
   }
 
   cancel(requestId: RequestId): void {
-    this.textGenerator.cancel(requestId);
-    for (const deployment of this.#batched.values()) deployment.cancel(requestId);
+    for (const deployment of this.#all.values()) deployment.cancel(requestId);
   }
 }

@@ -2,7 +2,7 @@ import { beforeEach, expect, it, vi } from 'vitest';
 import { ModelStore } from '../../models/store/model-store.ts';
 import { MemoryFolder } from '../../models/store/test-support.ts';
 import type { LoadProgress } from '../../../protocol/models.ts';
-import type { DeviceChoice } from '../../runtime/create-backend.ts';
+import type { DeviceChoice } from '../../runtime/device-choice.ts';
 import type { GpuDevice } from '../../runtime/webgpu/gpu-device.ts';
 import { ScriptedBackend } from '../../testing/scripted-backend.ts';
 import { createScriptedModel } from '../../test-support.ts';

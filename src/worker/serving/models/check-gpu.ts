@@ -2,13 +2,13 @@ import type { ReportProgress } from './load-model.ts';
 import type { LoadedModel } from '../../runtime/loaded-model.ts';
 import type { ModelStore } from '../../models/store/model-store.ts';
 import { GpuWrongValuesError, StepHangError } from '../../../protocol/errors/runtime.ts';
-import type { DeviceChoice } from '../../runtime/create-backend.ts';
+import type { DeviceChoice } from '../../runtime/device-choice.ts';
 import { findWrongValuesOf } from '../../runtime/gpu-check/gpu-check.ts';
 import { ortInUse } from '../../runtime/ort/ort.ts';
 import { orHang } from '../../runtime/faults/step-watchdog.ts';
 
 /** Raise this with each change of the reference or of the computation, so that GPUs are checked again. */
-const CHECK_VERSION = 1;
+const CHECK_VERSION = 2;
 
 /** A software adapter on a busy machine compiles for a minute. */
 const PATIENCE_MS = 300_000;

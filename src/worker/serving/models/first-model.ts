@@ -1,5 +1,4 @@
 import { RuntimeLostError } from '../../../batching/generation/runtime-lost-error.ts';
-import type { DeviceLimits } from '../../models/checkpoint/device-fit.ts';
 import { systemClock } from '../../../batching/clock.ts';
 import { loadModel, type ReportProgress } from './load-model.ts';
 import type { LoadedModel } from '../../runtime/loaded-model.ts';
@@ -10,15 +9,17 @@ import { GpuWrongValuesError, StepHangError } from '../../../protocol/errors/run
 import { LADDERS, RUNG_NAMES, type BackendChoice, type Rung } from '../../../protocol/ladder.ts';
 import type { FirstModelInit } from '../../../protocol/host-messages.ts';
 import { isFetched, modelNameOf, type FirstSource } from '../../../protocol/models.ts';
-import type { WorkerPast } from '../../../protocol/recovery.ts';
 import type { WorkerStatus } from '../../../protocol/status.ts';
 import { toWireError } from '../../../protocol/wire-errors.ts';
-import { chooseDevice, limitsOf, type DeviceChoice } from '../../runtime/create-backend.ts';
+import { limitsOf } from '../../runtime/create-backend.ts';
+import type { DeviceChoice } from '../../runtime/device-choice.ts';
 import { isFault } from '../../runtime/faults/fault-of.ts';
+import type { SharedDevice } from '../../runtime/shared-device.ts';
 import { warmUp } from '../../runtime/warm-up.ts';
 import type { TextDeployment } from '../../text-generation/text-deployment.ts';
 import type { ServeWorkerHost } from '../host-reports.ts';
 import { checkGpu } from './check-gpu.ts';
+import type { EncoderModels, EncoderModelsOptions } from './encoder-models.ts';
 import { LoadJob, nameOfLoad } from './load-job.ts';
 import { obtainModel } from './obtain-model.ts';
 import type { RemovableField } from '../status-publisher.ts';
@@ -30,9 +31,8 @@ export interface ModelOptions extends Pick<ServeWorkerHost, 'app' | 'past'> {
   readonly generator: Pick<TextDeployment, 'useModel' | 'fail' | 'hasBegunText'>;
   readonly onStatus: (change: Partial<WorkerStatus>, removed: readonly RemovableField[]) => void;
   readonly onRung: (rung: Rung) => void;
+  readonly encoders: EncoderModelsOptions;
 }
-
-type Load = (device: DeviceChoice, report: ReportProgress) => Promise<LoadedModel>;
 
 /** The model that a worker starts with: the last one that this browser loaded, or the one that the app names. */
 export class FirstModel {
@@ -40,12 +40,21 @@ export class FirstModel {
   readonly name: string;
   readonly #options: ModelOptions;
   readonly #store: Promise<ModelStore>;
+  readonly #device: SharedDevice;
+  readonly #encoders: EncoderModels;
   #rung: Rung | undefined;
   #job: LoadJob | undefined;
   #isReplaced = false;
   #failure: unknown;
 
-  constructor(options: ModelOptions, store: Promise<ModelStore>) {
+  constructor(
+    options: ModelOptions,
+    store: Promise<ModelStore>,
+    device: SharedDevice,
+    encoders: EncoderModels,
+  ) {
+    this.#device = device;
+    this.#encoders = encoders;
     this.name = nameOfLoad(options.first.model, options.first.dtype);
     this.#options = options;
     this.#store = store;
@@ -92,16 +101,16 @@ export class FirstModel {
     const chosen = await this.#chosenBefore();
     const model = chosen && (await this.#serveChosen(chosen));
     if (model) return model;
-    if (source.type === 'none') {
+    try {
+      if (source.type !== 'none') {
+        const own = await this.#serve((device) =>
+          isFetched(source) ? { source, dtype } : this.#obtain(source, device),
+        );
+        if (own) return own;
+      }
       onStatus({ state: 'ready' }, ['progress']);
       generator.fail(toWireError(NoModelError.of()));
       return undefined;
-    }
-    try {
-      return await this.#serve(async (device, report) => {
-        const named = isFetched(source) ? { source, dtype } : await this.#obtain(source, device);
-        return loadModel(named, device, report);
-      });
     } catch (cause) {
       if (isFault(cause) && !this.#isFinal(cause)) throw new RuntimeLostError(cause);
       if (!(this.#isReplaced && cause instanceof LoadCancelledError)) this.fail(cause);
@@ -142,7 +151,7 @@ export class FirstModel {
   /** Returns undefined if this model cannot serve here. */
   async #serveChosen(chosen: ChosenModel): Promise<LoadedModel | undefined> {
     try {
-      const model = await this.#serve((device, report) => loadModel(chosen, device, report));
+      const model = await this.#serve(() => chosen);
       await this.#endStart(chosen);
       return model;
     } catch (cause) {
@@ -158,16 +167,22 @@ export class FirstModel {
     }
   }
 
-  async #serve(load: Load): Promise<LoadedModel> {
-    const { backend, past, onStatus, onRung, generator } = this.#options;
+  /** Returns undefined for an encoder, which serves beside the text generator. */
+  async #serve(
+    choose: (device: DeviceChoice) => ChosenModel | Promise<ChosenModel>,
+  ): Promise<LoadedModel | undefined> {
+    const { onStatus, onRung, generator } = this.#options;
     const report: ReportProgress = (progress) => onStatus({ progress }, []);
-    const model = await withDevice(backend, past, async (device) => {
-      this.#rung = device.rung;
-      onRung(device.rung);
-      const loaded = await load(device, report);
-      await checkGpu(loaded, device, this.#store, report);
-      return loaded;
-    });
+    const device = await this.#device.get();
+    this.#rung = device.rung;
+    onRung(device.rung);
+    const chosen = await choose(device);
+    const model = await loadModel(chosen, device, report);
+    if ('encoder' in model) {
+      await this.#encoders.use(model, chosen);
+      return undefined;
+    }
+    await checkGpu(model, device, this.#store, report);
     this.#warnOfGpu();
     onStatus({ state: 'warming-up', model: model.modelInfo, backend: model.backendInfo }, []);
     await warmUp(
@@ -207,27 +222,4 @@ export class FirstModel {
   get #isLastTry(): boolean {
     return this.#isOnLastRung && this.#options.past.recovery?.rung === this.#rung;
   }
-}
-
-/** Destroys the device if `run` fails. */
-export async function withDevice<Result>(
-  choice: BackendChoice,
-  past: WorkerPast,
-  run: (device: DeviceChoice) => Promise<Result>,
-): Promise<Result> {
-  const device = await chooseDevice(choice, past);
-  try {
-    return await run(device);
-  } catch (error) {
-    if ('gpu' in device) device.gpu.device.destroy();
-    throw error;
-  }
-}
-
-/** The limits of the device that a model would run on. */
-export async function limitsHere(choice: BackendChoice, past: WorkerPast): Promise<DeviceLimits> {
-  const device = await chooseDevice(choice, past);
-  const limits = limitsOf(device);
-  if ('gpu' in device) device.gpu.device.destroy();
-  return limits;
 }

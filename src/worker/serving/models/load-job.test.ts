@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { FakeClock } from '../../../batching/testing/fake-clock.ts';
 import { LoadJob } from './load-job.ts';
 import type { ModelLoad } from '../../../protocol/models.ts';
@@ -36,10 +36,34 @@ describe('LoadJob', () => {
     expect(reports).toHaveLength(3);
   });
 
+  it('tells speed and seconds left of a download, and the seconds of a phase that blocks the worker', () => {
+    const { clock, reports, job } = createJob();
+    job.report({ phase: 'download', loaded: 1000, total: 9000 });
+    clock.advance(1000);
+    job.report({ phase: 'download', loaded: 3000, total: 9000 });
+    expect(reports.at(-1)).toMatchObject({ bytesPerSecond: 2000, secondsLeft: 3 });
+    job.report({ phase: 'prepare', loaded: 0, total: 100 });
+    expect(reports.at(-1)).not.toHaveProperty('secondsLeft');
+    // No timer fires.
+    vi.spyOn(clock, 'now').mockReturnValue(1500);
+    job.report({ phase: 'prepare', loaded: 20, total: 100 });
+    expect(reports.at(-1)).toEqual({
+      id: 'a/b',
+      isPaused: false,
+      phase: 'prepare',
+      loaded: 20,
+      total: 100,
+      secondsLeft: 2,
+    });
+  });
+
   it('waits while it is paused, and then runs again', async () => {
-    const { reports, job, signals, ends, outcome } = createJob();
+    const { clock, reports, job, signals, ends, outcome } = createJob();
     await settle();
-    job.report({ phase: 'download', loaded: 1, total: 2, bytesPerSecond: 7 });
+    job.report({ phase: 'download', loaded: 0, total: 2 });
+    clock.advance(1000);
+    job.report({ phase: 'download', loaded: 1, total: 2 });
+    expect(reports.at(-1)).toMatchObject({ bytesPerSecond: 1 });
     job.pause();
     await settle();
     expect(signals).toHaveLength(1);

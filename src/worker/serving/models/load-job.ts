@@ -1,4 +1,5 @@
 import type { Clock } from '../../../batching/clock.ts';
+import { createProgressMeter } from './progress-meter.ts';
 import { LoadCancelledError } from '../../../protocol/errors/hub.ts';
 import type {
   DtypeChoice,
@@ -29,12 +30,15 @@ export class LoadJob {
   #pause: PromiseWithResolvers<void> | undefined;
   #hasEnded = false;
   #stage: LoadStage = { phase: 'resolve', loaded: 0, total: 0 };
+  #meter: ReturnType<typeof createProgressMeter>;
+  #sentAtMs = -Infinity;
   /** Cancels the pending report. */
   #cancelTimer: (() => void) | undefined;
 
   constructor(name: string, id: string, clock: Clock, send: (load: ModelLoad) => void) {
     this.name = name;
     this.#clock = clock;
+    this.#meter = createProgressMeter(clock, 0);
     this.id = id;
     this.#send = send;
     this.#report();
@@ -44,10 +48,14 @@ export class LoadJob {
     return this.#cancelled !== undefined;
   }
 
+  /** Takes the state of a phase, and adds its speed. */
   readonly report = (stage: LoadStage): void => {
     const isNew = stage.phase !== this.#stage.phase;
     this.#stage = stage;
-    if (isNew) this.#report();
+    if (isNew) this.#meter = createProgressMeter(this.#clock, stage.loaded);
+    else this.#meter.record(stage.loaded);
+    // While the runtime prepares, it blocks the worker: then no timer fires.
+    if (isNew || this.#clock.now() - this.#sentAtMs >= INTERVAL_MS) this.#report();
     else this.#cancelTimer ??= this.#clock.setTimer(INTERVAL_MS, () => this.#report());
   };
 
@@ -102,8 +110,17 @@ export class LoadJob {
     this.#cancelTimer?.();
     this.#cancelTimer = undefined;
     if (this.#hasEnded) return;
-    const { bytesPerSecond: _speed, secondsLeft: _secondsLeft, ...halted } = this.#stage;
+    this.#sentAtMs = this.#clock.now();
     const isPaused = this.#pause !== undefined;
-    this.#send({ id: this.id, isPaused, ...(isPaused ? halted : this.#stage) });
+    this.#send({ id: this.id, isPaused, ...this.#stage, ...(!isPaused && this.#pace()) });
+  }
+
+  #pace(): Pick<ModelLoad, 'bytesPerSecond' | 'secondsLeft'> {
+    const { phase, loaded, total } = this.#stage;
+    const perSecond = this.#meter.perSecond();
+    return {
+      ...(phase === 'download' && { bytesPerSecond: perSecond }),
+      ...(perSecond > 0 && { secondsLeft: (total - loaded) / perSecond }),
+    };
   }
 }

@@ -1,10 +1,10 @@
-import { createBackend, limitsOf, type DeviceChoice } from '../../runtime/create-backend.ts';
+import { createBackend, limitsOf } from '../../runtime/create-backend.ts';
+import type { DeviceChoice } from '../../runtime/device-choice.ts';
 import { packInMemory } from '../../models/checkpoint/convert-weights.ts';
 import { fitOnDevice, type DeviceLimits } from '../../models/checkpoint/device-fit.ts';
 import { hasFloat16, planModel } from '../../models/checkpoint/model-plan.ts';
 import { openCheckpoint } from '../../models/checkpoint/open-checkpoint.ts';
 import type { PackedLayout } from '../../models/checkpoint/packed-weights.ts';
-import { lazyBytes } from '../../models/checkpoint/packed-source.ts';
 import { ModelTooLargeError, UnsupportedDtypeError } from '../../../protocol/errors/model.ts';
 import { embeddedFileUrl } from '../../models/embedded-model.ts';
 import { readGenerationDefaults } from '../../models/generation-config.ts';
@@ -16,6 +16,8 @@ import type { ChosenModel, FetchedModel } from '../../models/store/model-store.t
 import { servedFiles } from '../../models/checkpoint/served-files.ts';
 import { createTokenizer } from '../../models/tokenizer/tokenizer.ts';
 import { modelNameOf, type LoadProgress, type ModelInfo } from '../../../protocol/models.ts';
+import { loadEncoder } from '../../runtime/encoder/load-encoder.ts';
+import type { LoadedEncoder } from '../../runtime/encoder/loaded-encoder.ts';
 import type { LoadedModel } from '../../runtime/loaded-model.ts';
 import type { PackedModel } from '../../runtime/model-backend.ts';
 
@@ -29,7 +31,7 @@ export function loadModel(
   chosen: ChosenModel,
   device: DeviceChoice,
   report: ReportProgress,
-): Promise<LoadedModel> {
+): Promise<LoadedModel | LoadedEncoder> {
   return 'source' in chosen
     ? loadFetchedModel(chosen, device, report)
     : loadStoredModel(chosen, device, report);
@@ -44,7 +46,7 @@ export async function loadFetchedModel(
   { source, dtype }: FetchedModel,
   device: DeviceChoice,
   report: ReportProgress,
-): Promise<LoadedModel> {
+): Promise<LoadedModel | LoadedEncoder> {
   const addressOf =
     source.type === 'embedded' ? embeddedFileUrl : (name: string) => new URL(name, source.url).href;
   const files = servedFiles(addressOf, (loaded, total) => report({ phase: 'download', loaded, total }));
@@ -64,22 +66,14 @@ export async function loadStoredModel(
   folder: ModelFolder,
   device: DeviceChoice,
   report: ReportProgress,
-): Promise<LoadedModel> {
+): Promise<LoadedModel | LoadedEncoder> {
   const { id, packed } = folder.manifest;
   if (packed.precision === 'float16' && !hasFloat16(limitsOf(device)))
     throw UnsupportedDtypeError.of(packed.dtype, 'shader-f16');
   const texts = await folder.readTexts();
-  const file = await folder.openWeights();
-  try {
-    const reportPart = reportParts(packed.size, report);
-    const weights = lazyBytes(packed.size, (target, at) => {
-      file.read(target, { at });
-      reportPart(target.byteLength);
-    });
-    return await load(id, texts, { packed, weights }, device);
-  } finally {
-    file.close();
-  }
+  return folder.withWeights(reportParts(packed.size, report), (weights) =>
+    load(id, texts, { packed, weights }, device),
+  );
 }
 
 async function load(
@@ -87,9 +81,10 @@ async function load(
   texts: ModelTexts,
   { packed, weights }: Omit<PackedModel, 'model'>,
   device: DeviceChoice,
-): Promise<LoadedModel> {
+): Promise<LoadedModel | LoadedEncoder> {
   const model = limitContext(readModel(texts.config, texts.generationConfig), packed, limitsOf(device));
   const tokenizer = await createTokenizer(texts.tokenizer, texts.tokenizerConfig);
+  if (model.encoder) return loadEncoder(id, model.encoder, tokenizer, { model, packed, weights }, device);
   const { backend, backendInfo } = await createBackend({ model, packed, weights }, device);
   const eosTokenIds = [...new Set([...model.config.eosTokenIds, ...tokenizer.endTokenIds])];
   const config = { ...model.config, eosTokenIds };

@@ -8,6 +8,7 @@ import type { FirstModelInit, UpstreamInit } from '../../../protocol/host-messag
 import { toWireError } from '../../../protocol/wire-errors.ts';
 import type { TextDeployment } from '../../text-generation/text-deployment.ts';
 import type { ServeWorkerHost } from '../host-reports.ts';
+import type { EncoderModelsOptions } from './encoder-models.ts';
 import type { ModelSwitch } from './model-switch.ts';
 import type { ModelCall } from '../own-calls.ts';
 import type { StatusPublisher } from '../status-publisher.ts';
@@ -17,6 +18,7 @@ export interface ModelServiceOptions {
   readonly status: StatusPublisher;
   readonly stats: StatsReporter;
   readonly textGenerator: TextDeployment;
+  readonly encoders: EncoderModelsOptions;
 }
 
 /** Starts the model or the upstream server that continues the text generator's prompts. */
@@ -61,13 +63,21 @@ export class ModelService {
     (await this.#models)?.steer(action);
   }
 
+  /** Loads the model with which this deployment of encoders served before. Under an upstream there is none. */
+  async restoreEncoder(deployment: string): Promise<void> {
+    const models = await this.#models;
+    if (models) models.restoreEncoder(deployment);
+    const waiting = this.#options.encoders.deployments.get(deployment);
+    if (this.#upstream) waiting?.fail(UpstreamError.serves(this.#upstream.url, 'Which model reads texts'));
+  }
+
   /** @throws UpstreamError if an upstream serves, which makes this decision. */
   refuseUnderUpstream(decision: string): void {
     if (this.#upstream) throw UpstreamError.serves(this.#upstream.url, decision);
   }
 
   async #serveModel(first: FirstModelInit, backend: BackendChoice): Promise<void> {
-    const { host, status, textGenerator } = this.#options;
+    const { host, status, textGenerator, encoders } = this.#options;
     this.#models = importPart(() => import('./model-switch.ts')).then(
       ({ ModelSwitch: Models }) =>
         new Models({
@@ -75,6 +85,7 @@ export class ModelService {
           first,
           backend,
           generator: textGenerator,
+          encoders,
           onStatus: status.change,
           onRung: (rung) => host.tell({ type: 'on-rung', rung }),
         }),

@@ -76,6 +76,7 @@ function createSwitch(past: Partial<WorkerPast> = {}, first: FirstModelInit = FI
       status = { ...Object.fromEntries(kept), ...change };
     },
     onRung: () => {},
+    encoders: { deployments: new Map(), onChange: () => {} },
   });
   const load = (request: LoadRequest = EMBEDDED) => models.load(request);
   return { models, load, log, hold, status: () => status };

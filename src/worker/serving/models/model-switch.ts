@@ -1,8 +1,10 @@
 import { systemClock } from '../../../batching/clock.ts';
 import { RuntimeLostError } from '../../../batching/generation/runtime-lost-error.ts';
 import { loadModel } from './load-model.ts';
+import type { LoadedEncoder } from '../../runtime/encoder/loaded-encoder.ts';
 import type { LoadedModel } from '../../runtime/loaded-model.ts';
 import { ModelStore, type ChosenModel } from '../../models/store/model-store.ts';
+import { importPart } from '../../import-part.ts';
 import { suggestModels } from '../../models/suggestions.ts';
 import type { CallHandlers, CallMessage } from '../../../protocol/calls.ts';
 import { LoadCancelledError } from '../../../protocol/errors/hub.ts';
@@ -10,10 +12,13 @@ import { StepHangError } from '../../../protocol/errors/runtime.ts';
 import { isFetched, modelNameOf } from '../../../protocol/models.ts';
 import { namesOf } from '../../../protocol/names.ts';
 import { toWireError } from '../../../protocol/wire-errors.ts';
-import { limitsOf, type DeviceChoice } from '../../runtime/create-backend.ts';
+import { limitsOf } from '../../runtime/create-backend.ts';
+import type { DeviceChoice } from '../../runtime/device-choice.ts';
+import { SharedDevice } from '../../runtime/shared-device.ts';
 import { warmUp } from '../../runtime/warm-up.ts';
 import { checkGpu } from './check-gpu.ts';
-import { FirstModel, limitsHere, withDevice, type ModelOptions } from './first-model.ts';
+import { EncoderModels } from './encoder-models.ts';
+import { FirstModel, type ModelOptions } from './first-model.ts';
 import { LoadJob, nameOfLoad } from './load-job.ts';
 import { obtainModel } from './obtain-model.ts';
 import type { ModelCall } from '../own-calls.ts';
@@ -27,6 +32,8 @@ export class ModelSwitch {
   readonly started: Promise<void>;
   readonly #options: ModelOptions;
   readonly #store: Promise<ModelStore>;
+  readonly #device: SharedDevice;
+  readonly #encoders: EncoderModels;
   readonly #first: FirstModel;
   #served: LoadedModel | undefined;
   #job: { readonly job: LoadJob; readonly done: Promise<void> } | undefined;
@@ -36,7 +43,11 @@ export class ModelSwitch {
     ...createTokenCalls(() => this.started.then(() => this.#served)),
     'load-model': (request) => this.load(request),
     'list-models': async () => (await this.#store).list(),
-    'suggest-models': async () => suggestModels(await limitsHere(this.#options.backend, this.#options.past)),
+    'suggest-models': async () => suggestModels(await this.#device.limits()),
+    'list-gguf-files': async (repository) => {
+      const { listGgufFiles } = await importPart(() => import('../../models/hub/list-gguf-files.ts'));
+      return listGgufFiles(repository, await this.#device.limits());
+    },
     'delete-model': async ({ key }) => (await this.#store).delete(key),
   };
 
@@ -45,7 +56,9 @@ export class ModelSwitch {
     this.#store = ModelStore.open(namesOf(options.app).storageFolder);
     // The embedded model serves without storage too.
     this.#store.catch(() => {});
-    this.#first = new FirstModel(options, this.#store);
+    this.#device = new SharedDevice(options.backend, options.past);
+    this.#encoders = new EncoderModels(options.encoders, options.past, this.#store, this.#device);
+    this.#first = new FirstModel(options, this.#store, this.#device, this.#encoders);
     this.started = this.#start();
     this.#last = this.started;
   }
@@ -75,6 +88,11 @@ export class ModelSwitch {
     return done;
   }
 
+  /** Loads the model with which this deployment of encoders served before. */
+  restoreEncoder(deployment: string): void {
+    this.#last = this.#last.then(() => this.#encoders.restore(deployment));
+  }
+
   steer(action: 'pause' | 'resume' | 'cancel'): void {
     const job = this.#first.job ?? this.#job?.job;
     if (action === 'cancel') job?.cancel('cancelled');
@@ -91,12 +109,11 @@ export class ModelSwitch {
   }
 
   async #run(job: LoadJob, request: LoadRequest): Promise<void> {
-    const { backend, past, onStatus } = this.#options;
+    const { onStatus } = this.#options;
     try {
-      const { model, chosen } = await withDevice(backend, past, (device) =>
-        this.#prepare(job, request, device),
-      );
-      await this.#takeOver(job, request, model, chosen);
+      const { model, chosen } = await this.#prepare(job, request, await this.#device.get());
+      if ('encoder' in model) await this.#addEncoder(job, model, chosen);
+      else await this.#takeOver(job, request, model, chosen);
     } catch (cause) {
       // The runtime runs one call at a time, so a hung call blocks all others.
       if (cause instanceof StepHangError) throw new RuntimeLostError(cause);
@@ -120,6 +137,7 @@ export class ModelSwitch {
       : await obtainModel(source, dtype, limitsOf(device), await this.#store, job);
     // This part is short and cannot be resumed, so a pause does not abort it.
     const model = await job.attempt(() => loadModel(chosen, device, job.report));
+    if ('encoder' in model) return { model, chosen };
     await checkGpu(model, device, this.#store, job.report);
     try {
       await warmUp(model.backend, model.config, (loaded, total) =>
@@ -131,6 +149,16 @@ export class ModelSwitch {
       throw error;
     }
     return { model, chosen };
+  }
+
+  async #addEncoder(job: LoadJob, model: LoadedEncoder, chosen: ChosenModel): Promise<void> {
+    if (job.isCancelled) {
+      await model.backend.release();
+      await job.attempt(() => Promise.resolve());
+    }
+    job.end();
+    await this.#encoders.use(model, chosen);
+    this.#options.onStatus({}, ['load']);
   }
 
   async #takeOver(

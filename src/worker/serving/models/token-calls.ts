@@ -33,11 +33,15 @@ export function createTokenCalls(
       return resultOf(tokenizationOf(text, addSpecialTokens, await whenServed()));
     },
     /** @throws NoChatTemplateError, ChatTemplateError. */
-    async 'tokenize-chat'({ messages, addGenerationPrompt, chatTemplateArguments }) {
+    async 'tokenize-chat'({ messages, addGenerationPrompt, chatTemplateArguments, tools = [] }) {
       const served = await whenServed();
       const { chatTemplate } = served.tokenizer;
       if (!chatTemplate) throw NoChatTemplateError.of(served.modelInfo.id);
-      const text = chatTemplate.render(messages, chatTemplateArguments, addGenerationPrompt);
+      const text = chatTemplate.render(messages, {
+        variables: chatTemplateArguments,
+        tools,
+        addGenerationPrompt,
+      });
       return resultOf(tokenizationOf(text, false, served));
     },
     /** @throws InvalidOptionError for an ID outside the vocabulary. */

@@ -58,7 +58,16 @@ function chatBody(
 
 const IDS_FOR_TOKENS = { return_tokens_as_token_ids: true };
 
-function valuesOf({ ending, sampling, promptLogprobs: _scored, ...others }: ResolvedOptions) {
+function valuesOf({
+  ending,
+  sampling,
+  promptLogprobs: _scored,
+  responseFormat: _refused,
+  tools: _tools,
+  toolChoice: _toolChoice,
+  parallelToolCalls: _parallel,
+  ...others
+}: ResolvedOptions) {
   return { ...others, ...ending, ...sampling };
 }
 

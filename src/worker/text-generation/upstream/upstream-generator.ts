@@ -1,12 +1,16 @@
 import type { Clock } from '../../../batching/clock.ts';
-import { InvalidOptionError, RequestCancelledError } from '../../../batching/errors.ts';
+import {
+  InvalidOptionError,
+  RequestCancelledError,
+  ResponseFormatUnsupportedError,
+} from '../../../batching/errors.ts';
 import { integerIn } from '../../../batching/validate.ts';
 import type { EngineGauges } from '../../../batching/metrics/generation-metrics.ts';
 import type { StatsReporter } from '../../logs/stats-reporter.ts';
-import { isChat } from '../../../protocol/chat.ts';
+import { isChat, type ChatMessage } from '../../../protocol/chat.ts';
 import { EmptyPromptError } from '../../../protocol/errors/deployments.ts';
 import { resolveOptions, type ResolvedOptions } from '../generation-options.ts';
-import { readMessages } from '../read-messages.ts';
+import { haveCalls, readMessages } from '../read-messages.ts';
 import type { Accepted, PromptGenerator, Submission } from '../prompt-generator.ts';
 import { type ModelInfo, toServedModel } from '../../../protocol/models.ts';
 import type { RequestId } from '../../../protocol/ids.ts';
@@ -65,6 +69,13 @@ export class UpstreamGenerator implements PromptGenerator {
     const prompt = readPrompt(input);
     const resolved = resolveOptions(options, this.#limits, isChat(input));
     if (isChat(input)) checkChat(resolved);
+    const refused = resolved.tools.length > 0 ? 'tools' : resolved.responseFormat && 'responseFormat';
+    if (refused)
+      throw ResponseFormatUnsupportedError.of(
+        refused,
+        "isn't passed on to an upstream server",
+        'leave it out, or serve a model of the tab',
+      );
     return () => this.#begin(submission, prompt, resolved);
   }
 
@@ -165,10 +176,16 @@ export class UpstreamGenerator implements PromptGenerator {
 }
 
 function readPrompt(input: unknown): UpstreamPrompt {
-  if (isChat(input)) return readMessages(input);
+  if (isChat(input)) return readChat(input);
   if (input === '' || (Array.isArray(input) && input.length === 0)) throw EmptyPromptError.of();
   if (typeof input === 'string') return input;
   throw InvalidOptionError.of('prompt', 'a string or a list of messages', input);
+}
+
+function readChat(input: readonly unknown[]): readonly ChatMessage[] {
+  const messages = readMessages(input);
+  if (!haveCalls(messages)) return messages;
+  throw InvalidOptionError.of('prompt', 'a chat without calls of tools at an upstream', 'calls');
 }
 
 /** No server streams the logprobs of a chat's prompt, or a chat without an answer. */

@@ -3,7 +3,8 @@ import { mkdir, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
-import { CACHE_FOLDER, runPython, smollm2File } from '../../../reference/gguf/smollm2.ts';
+import { smollm2File } from '../../../reference/gguf/smollm2.ts';
+import { CACHE_FOLDER, runPython } from '../../../reference/python-package.ts';
 
 const FOLDER = join(CACHE_FOLDER, 'smollm2-exports');
 

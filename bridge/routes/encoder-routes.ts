@@ -1,0 +1,119 @@
+import * as v from 'valibot';
+
+import type { TabserveClient } from '../../src/client/client.ts';
+import { EMBEDDER, MAX_TEXTS, RERANKER, type Embedding } from '../../src/protocol/embedding.ts';
+import type { Exchange } from '../http/exchange.ts';
+import { parseBody } from '../http/parse-body.ts';
+import { readJson } from '../http/read-body.ts';
+import { workRoute, type Route } from '../http/router.ts';
+
+const text = v.string('a text');
+const flag = v.optional(v.boolean('true or false'));
+const positive = v.optional(
+  v.pipe(v.number('a number'), v.integer('a whole number'), v.minValue(1, 'a number from 1 on')),
+);
+
+const embeddingsRequest = v.object({
+  model: v.optional(text),
+  // The worker checks it: texts, or lists of token ids.
+  input: v.unknown(),
+  dimensions: positive,
+  encoding_format: v.optional(v.picklist(['float', 'base64'], 'float or base64'), 'float'),
+  user: v.optional(text),
+  normalize: flag,
+  prompt: v.optional(text),
+  truncate: flag,
+});
+
+const document = v.union([text, v.object({ text })], 'a text, or an object with a text');
+
+const rerankRequest = v.object({
+  model: v.optional(text),
+  query: text,
+  documents: v.pipe(
+    v.array(document, 'a list of documents'),
+    v.maxLength(MAX_TEXTS, `a list of at most ${MAX_TEXTS} documents`),
+  ),
+  top_n: positive,
+  return_documents: v.optional(v.boolean('true or false'), false),
+  truncate: v.optional(v.boolean('true or false'), true),
+});
+
+/** `POST /v1/embeddings` as OpenAI's, and `POST /v1/rerank` and `/rerank` as Cohere's and Jina's. */
+export function encoderRoutes(serve: TabserveClient): readonly Route[] {
+  const rerank = (exchange: Exchange): Promise<void> => answerRerank(serve, exchange);
+  return [
+    workRoute('/v1/embeddings', (exchange) => answerEmbeddings(serve, exchange)),
+    workRoute('/v1/rerank', rerank),
+    workRoute('/rerank', rerank),
+  ];
+}
+
+async function answerEmbeddings(serve: TabserveClient, exchange: Exchange): Promise<void> {
+  const asked = parseBody(embeddingsRequest, await readJson(exchange.request));
+  const { input, dimensions, normalize, prompt, truncate } = asked;
+  checkModel(serve, exchange, EMBEDDER, asked.model);
+  const handle = serve.getHandle<unknown, Embedding | readonly Embedding[]>(
+    EMBEDDER as string,
+    exchange.callerOf(asked.user),
+  );
+  const options = { dimensions, normalize, prompt, truncate, signal: exchange.signal };
+  const answer = await handle.remote(input, options);
+  const embeddings = 'embedding' in answer ? [answer] : answer;
+  exchange.sendJson(200, {
+    object: 'list',
+    data: embeddings.map(({ embedding }, index) => ({
+      object: 'embedding',
+      index,
+      embedding: asked.encoding_format === 'base64' ? toBase64(embedding) : embedding,
+    })),
+    model: modelOf(serve, EMBEDDER) ?? asked.model,
+    usage: usageOf(embeddings.reduce((sum, { numTokens }) => sum + numTokens, 0)),
+  });
+}
+
+async function answerRerank(serve: TabserveClient, exchange: Exchange): Promise<void> {
+  const asked = parseBody(rerankRequest, await readJson(exchange.request));
+  checkModel(serve, exchange, RERANKER, asked.model);
+  const documents = asked.documents.map((given) => (typeof given === 'string' ? given : given.text));
+  const { results, numTokens } = await serve
+    .getHandle(RERANKER, exchange.callerOf())
+    .remote(
+      { query: asked.query, documents },
+      { topN: asked.top_n, truncate: asked.truncate, signal: exchange.signal },
+    );
+  exchange.sendJson(200, {
+    id: exchange.requestId,
+    model: modelOf(serve, RERANKER) ?? asked.model,
+    results: results.map(({ index, score }) => ({
+      index,
+      relevance_score: score,
+      ...(asked.return_documents && { document: { text: documents[index] } }),
+    })),
+    usage: usageOf(numTokens),
+  });
+}
+
+/** A worker that has taken over names its model only after the first request for it. */
+function checkModel(
+  serve: TabserveClient,
+  exchange: Exchange,
+  deployment: string,
+  asked: string | undefined,
+): void {
+  const served = modelOf(serve, deployment);
+  if (served !== undefined) exchange.checkModel(asked, served);
+}
+
+function modelOf(serve: TabserveClient, deployment: string): string | undefined {
+  return serve.status().encoders?.find((encoder) => encoder.deployment === deployment)?.id;
+}
+
+function usageOf(numTokens: number): object {
+  return { prompt_tokens: numTokens, total_tokens: numTokens };
+}
+
+/** Little-endian float32. */
+function toBase64(values: readonly number[]): string {
+  return Buffer.from(Float32Array.from(values).buffer).toString('base64');
+}

@@ -1,0 +1,47 @@
+import type { AnswerPart, GenerationChoice } from '../../../src/client/index.ts';
+import type { ChunkText } from './choice-stream.ts';
+import { chatToolCall } from './tools.ts';
+
+/** The pieces of a chunk of a chat's answer. */
+export function partsOf({ text, parts }: ChunkText): readonly AnswerPart[] {
+  return parts ?? (text === '' ? [] : [{ type: 'content', text }]);
+}
+
+/** The answer to a chat, taken apart. */
+export function answerOf({
+  answer,
+  generatedText,
+}: GenerationChoice): NonNullable<GenerationChoice['answer']> {
+  return answer ?? { reasoning: '', content: generatedText, toolCalls: [] };
+}
+
+/** The message of an answer. As in vLLM, `reasoning_content` has what the model thought. */
+export function chatMessageOf(choice: GenerationChoice): object {
+  const { reasoning, content, toolCalls } = answerOf(choice);
+  const hasCalls = toolCalls.length > 0;
+  return {
+    role: 'assistant',
+    content: hasCalls && content === '' ? null : content,
+    refusal: null,
+    ...(reasoning !== '' && { reasoning_content: reasoning }),
+    ...(hasCalls && { tool_calls: toolCalls.map(chatToolCall) }),
+  };
+}
+
+/** A piece of an answer in a stream. */
+export function deltaOf(part: AnswerPart): object {
+  switch (part.type) {
+    case 'content':
+      return { content: part.text };
+    case 'reasoning':
+      return { reasoning_content: part.text };
+    case 'tool-call': {
+      const { index, id, name } = part;
+      return { tool_calls: [{ index, ...chatToolCall({ id, name, arguments: '' }) }] };
+    }
+    case 'tool-arguments':
+      return { tool_calls: [{ index: part.index, function: { arguments: part.text } }] };
+    default:
+      return part satisfies never;
+  }
+}

@@ -1,0 +1,133 @@
+import type { ResponseFormat } from '../../../src/client/index.ts';
+import { isRecord } from '../../../src/platform/is-record.ts';
+import { HttpError } from '../../http/http-error.ts';
+import { withoutNulls } from '../../http/read-body.ts';
+import { textOf } from './chat-messages.ts';
+
+type Fields = Readonly<Record<string, unknown>>;
+
+/** The shape of an answer, and the field that asks for it. */
+export interface AskedFormat {
+  readonly name: string;
+  readonly format: ResponseFormat | undefined;
+}
+
+/** The fields of a body that ask for a shape. */
+export const FORMAT_FIELDS = ['response_format', 'structured_outputs'];
+
+/** OpenAI's `response_format` or vLLM's `structured_outputs`. The worker checks the shape itself. @throws HttpError 400 */
+export function readAskedFormat(fields: Fields): AskedFormat {
+  const { response_format: openAi, structured_outputs: vllm } = fields;
+  const asked = {
+    name: vllm === undefined ? 'response_format' : 'structured_outputs',
+    format: vllm === undefined ? undefined : readStructuredOutputs(vllm),
+  };
+  if (openAi === undefined) return asked;
+  const format = readOpenAiFormat('response_format', openAi);
+  if (format && vllm !== undefined)
+    throw HttpError.invalid(
+      'structured_outputs',
+      '`response_format` and `structured_outputs` are two shapes of one answer: pass one of them.',
+    );
+  return vllm === undefined ? { ...asked, format } : asked;
+}
+
+/**
+ * OpenAI's `response_format`, and `text.format` of the Responses API, which has the fields of a schema beside its type.
+ *
+ * @throws HttpError 400
+ */
+export function readOpenAiFormat(place: string, value: unknown): ResponseFormat | undefined {
+  if (!isRecord(value)) throw HttpError.expected(place, 'an object with a `type`', textOf(value));
+  const { type, json_schema: inner = value, format } = value;
+  if (type === 'text') return undefined;
+  if (type === 'json_object') return { type };
+  if (type === 'structural_tag') return readTag(`${place}.format`, format);
+  if (type !== 'json_schema')
+    throw HttpError.expected(
+      `${place}.type`,
+      'text, json_object, json_schema or structural_tag',
+      textOf(type),
+    );
+  const { schema } = isRecord(inner) ? inner : {};
+  if (isRecord(schema) || typeof schema === 'boolean') return { type, schema };
+  throw HttpError.expected(
+    `${place}.${inner === value ? '' : 'json_schema.'}schema`,
+    'a JSON Schema',
+    textOf(schema),
+  );
+}
+
+/** By the fields of `structured_outputs`, of which a request has one. */
+const READERS: Readonly<Record<string, (place: string, value: unknown) => ResponseFormat>> = {
+  json: (place, value) => {
+    const schema = fromText(place, value);
+    if (isRecord(schema) || typeof schema === 'boolean') return { type: 'json_schema', schema };
+    throw HttpError.expected(place, 'a JSON Schema', textOf(value));
+  },
+  json_object: (place, value) => {
+    if (value === true) return { type: 'json_object' };
+    throw HttpError.expected(place, 'true, or left out', textOf(value));
+  },
+  choice: (place, value) => {
+    if (Array.isArray(value) && value.every((choice) => typeof choice === 'string'))
+      return { type: 'choice', choices: value };
+    throw HttpError.expected(place, 'a list of strings', textOf(value));
+  },
+  regex: (place, value) => ({ type: 'regex', pattern: readText(place, value) }),
+  grammar: (place, value) => ({ type: 'grammar', grammar: readText(place, value) }),
+  structural_tag: (place, value) => {
+    const tag = fromText(place, value);
+    return readTag(place, isRecord(tag) && tag['type'] === 'structural_tag' ? tag['format'] : tag);
+  },
+};
+
+function readStructuredOutputs(value: unknown): ResponseFormat {
+  const name = 'structured_outputs';
+  if (!isRecord(value)) throw HttpError.expected(name, 'an object', textOf(value));
+  const known = Object.keys(READERS);
+  const [first, second] = Object.entries(withoutNulls(value));
+  const unknown = Object.keys(withoutNulls(value)).find((field) => !known.includes(field));
+  if (unknown !== undefined)
+    throw HttpError.unknown(
+      `${name}.${unknown}`,
+      known.map((field) => `${name}.${field}`),
+    );
+  if (!first) throw HttpError.expected(name, `an object with one of ${known.join(', ')}`, '{}');
+  if (second)
+    throw HttpError.invalid(
+      name,
+      `\`${name}\` has \`${first[0]}\` and \`${second[0]}\`, which may contradict each other: pass one of them.`,
+    );
+  const [field, inner] = first;
+  const read = READERS[field];
+  if (!read) throw new Error(`There is no reader of ${field}.`);
+  return read(`${name}.${field}`, inner);
+}
+
+function readTag(place: string, format: unknown): ResponseFormat {
+  if (isStructuralPart(format)) return { type: 'structural_tag', format };
+  throw HttpError.expected(place, 'a structural tag: an object with a `type`', textOf(format));
+}
+
+type StructuralPart = Extract<ResponseFormat, { type: 'structural_tag' }>['format'];
+
+/** The worker checks the rest. */
+function isStructuralPart(value: unknown): value is StructuralPart {
+  return isRecord(value) && typeof value['type'] === 'string';
+}
+
+function readText(place: string, value: unknown): string {
+  if (typeof value === 'string') return value;
+  throw HttpError.expected(place, 'a text', textOf(value));
+}
+
+/** vLLM takes JSON as a text, too. */
+function fromText(place: string, value: unknown): unknown {
+  if (typeof value !== 'string') return value;
+  try {
+    return JSON.parse(value);
+  } catch {
+    throw HttpError.expected(place, 'JSON', value);
+  }
+}

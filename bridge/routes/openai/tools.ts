@@ -1,0 +1,73 @@
+import type { GenerationOptions, GenerationTool, ToolCall, ToolChoice } from '../../../src/client/index.ts';
+import { isRecord } from '../../../src/platform/is-record.ts';
+import { HttpError } from '../../http/http-error.ts';
+import { withoutNulls } from '../../http/read-body.ts';
+import { textOf } from './chat-messages.ts';
+
+type Fields = Readonly<Record<string, unknown>>;
+
+/** The names of the options of tools in a body. */
+export const TOOL_NAMES = [
+  ['tools', 'tools'],
+  ['toolChoice', 'tool_choice'],
+  ['parallelToolCalls', 'parallel_tool_calls'],
+] as const;
+export const TOOL_FIELDS = TOOL_NAMES.map(([, name]) => name);
+
+/**
+ * The options of a body's tools; none where no tool may be called. The worker checks names and schemas.
+ *
+ * @param isFlat Whether a function's fields are those of its tool, as in the Responses API.
+ * @throws HttpError 400
+ */
+export function readTools(
+  { tools = [], tool_choice: choice = 'auto', parallel_tool_calls: isParallel = true }: Fields,
+  isFlat: boolean,
+): Pick<GenerationOptions, 'tools' | 'toolChoice' | 'parallelToolCalls'> {
+  if (!Array.isArray(tools)) throw HttpError.expected('tools', 'a list of tools', textOf(tools));
+  if (typeof isParallel !== 'boolean')
+    throw HttpError.expected('parallel_tool_calls', 'true or false', textOf(isParallel));
+  const read = tools.map((tool, index) => readTool(`tools[${index}]`, tool, isFlat));
+  const toolChoice = readChoice(choice, isFlat);
+  if (read.length === 0 && (toolChoice === 'auto' || toolChoice === 'none')) return {};
+  return {
+    tools: read,
+    ...(toolChoice !== 'auto' && { toolChoice }),
+    ...(!isParallel && { parallelToolCalls: false }),
+  };
+}
+
+function readTool(place: string, tool: unknown, isFlat: boolean): GenerationTool {
+  if (!isRecord(tool) || tool['type'] !== 'function')
+    throw HttpError.expected(`${place}.type`, 'function', textOf(isRecord(tool) ? tool['type'] : tool));
+  const { type: _type, ...flat } = tool;
+  const given = isFlat ? flat : tool['function'];
+  const inner = isFlat ? place : `${place}.function`;
+  if (!isRecord(given)) throw HttpError.expected(inner, 'an object with a `name`', textOf(given));
+  // Every call fits its schema, so `strict` changes nothing.
+  const { name, description, parameters, strict: _strict } = withoutNulls(given);
+  if (typeof name !== 'string') throw HttpError.expected(`${inner}.name`, 'a text', textOf(name));
+  if (description !== undefined && typeof description !== 'string')
+    throw HttpError.expected(`${inner}.description`, 'a text', textOf(description));
+  if (parameters !== undefined && !isRecord(parameters))
+    throw HttpError.expected(`${inner}.parameters`, 'a JSON Schema', textOf(parameters));
+  return { name, ...(description !== undefined && { description }), ...(parameters && { parameters }) };
+}
+
+function readChoice(choice: unknown, isFlat: boolean): ToolChoice {
+  if (choice === 'auto' || choice === 'none' || choice === 'required') return choice;
+  if (isRecord(choice) && choice['type'] === 'function') {
+    const named = isFlat ? choice : choice['function'];
+    if (isRecord(named) && typeof named['name'] === 'string') return { name: named['name'] };
+  }
+  throw HttpError.expected(
+    'tool_choice',
+    'auto, none, required, or a function with its `name`',
+    textOf(choice),
+  );
+}
+
+/** A call as an answer of chat completions has it. */
+export function chatToolCall({ id, name, arguments: json }: ToolCall): object {
+  return { id, type: 'function', function: { name, arguments: json } };
+}

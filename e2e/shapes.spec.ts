@@ -1,0 +1,170 @@
+import { Ajv2020 } from 'ajv/dist/2020.js';
+
+import type { GenerationOptions } from '../src/protocol/generation.ts';
+import { randomSchema } from '../src/worker/testing/random-schemas.ts';
+import { runSeed } from './support/seeded-random.ts';
+import { ANY_BACKEND, expect, IS_WHOLE, test } from './support/test.ts';
+
+const PROMPT = 'Once upon a time,';
+const ajv = new Ajv2020({ strict: false });
+
+/** Texts that the model draws freely, with an end that a grammar decides. */
+const HOT = { temperature: 1.5, maxNewTokens: 192 } satisfies GenerationOptions;
+
+test('random schemas, four in each batch, give JSON that ajv finds valid, and change no text beside them', async ({
+  tab,
+  backend,
+}) => {
+  // A software adapter takes a second for a step of eight rows on a loaded machine.
+  const numSchemas = IS_WHOLE ? 1000 : backend === 'wasm' ? 24 : 8;
+  test.setTimeout(120_000 + numSchemas * 20_000);
+  const firstSeed = runSeed();
+  const free = Array.from({ length: 4 }, (_, seed) => ({
+    prompt: PROMPT,
+    options: { ...HOT, maxNewTokens: 24, seed },
+  }));
+  const alone = await tab.generateAll(free);
+  let numEnded = 0;
+  for (let seed = firstSeed; seed < firstSeed + numSchemas; seed += 4) {
+    const schemas = [0, 1, 2, 3].map((index) => randomSchema(seed + index));
+    const shaped = schemas.map((schema, index) => {
+      const responseFormat = { type: 'json_schema', schema } as const;
+      const maxNewTokens = backend === 'wasm' ? HOT.maxNewTokens : 64;
+      return { prompt: PROMPT, options: { ...HOT, maxNewTokens, seed: seed + index, responseFormat } };
+    });
+    const results = await tab.generateAll([...shaped, ...free]);
+    expect(results.slice(4).map(({ text }) => text)).toEqual(alone.map(({ text }) => text));
+    for (const [index, schema] of schemas.entries()) {
+      const { generatedText = '', finishReason } = results[index] ?? {};
+      if (finishReason !== 'stop') continue;
+      numEnded += 1;
+      const validate = ajv.compile(typeof schema === 'boolean' ? schema : { ...schema });
+      const isValid = validate(JSON.parse(generatedText));
+      expect(isValid, `seed ${seed + index}: ${generatedText} ${JSON.stringify(schema)}`).toBe(true);
+    }
+  }
+  console.log(`    ${numEnded} of ${numSchemas} answers ended, from seed ${firstSeed}`);
+  if (backend === 'wasm') expect(numEnded).toBeGreaterThan(numSchemas / 5);
+});
+
+test(
+  'a shape that can be refused is refused by its part, and its mates are answered',
+  { tag: ANY_BACKEND },
+  async ({ tab }) => {
+    const [refused, cut, other] = await tab.outcomesOf([
+      {
+        prompt: PROMPT,
+        options: { responseFormat: { type: 'json_schema', schema: { type: 'number', multipleOf: 2 } } },
+      },
+      {
+        prompt: PROMPT,
+        options: { maxNewTokens: 4, responseFormat: { type: 'regex', pattern: '(ab){20}' }, logprobs: 0 },
+      },
+      { prompt: PROMPT, options: { maxNewTokens: 4 } },
+    ]);
+    expect(refused).toMatchObject({ code: 'RESPONSE_FORMAT_UNSUPPORTED' });
+    expect(cut?.value).toMatchObject({
+      finishReason: 'length',
+      generatedText: expect.stringMatching(/^(?:ab)+a?$/),
+    });
+    expect(cut?.value?.logprobs).toHaveLength(4);
+    expect(other?.code).toBeUndefined();
+  },
+);
+
+test(
+  'eight objects go on in the middle when the leader is closed, each as it would have ended',
+  { tag: ANY_BACKEND },
+  async ({ site }) => {
+    const schema = {
+      type: 'object',
+      properties: {
+        heroOfTheStory: { type: 'string', minLength: 150, maxLength: 200 },
+        ageOfTheHero: { type: 'integer', minimum: 1, maximum: 99 },
+        friendsOfTheHero: {
+          type: 'array',
+          items: { enum: ['cat', 'dog', 'bird'] },
+          minItems: 2,
+          maxItems: 4,
+        },
+      },
+      required: ['heroOfTheStory', 'ageOfTheHero', 'friendsOfTheHero'],
+    };
+    const requests = Array.from({ length: 8 }, (_, seed) => ({
+      prompt: PROMPT,
+      options: { ...HOT, maxNewTokens: 260, seed, responseFormat: { type: 'json_schema', schema } as const },
+    }));
+    const [first] = await site.openPair();
+    const undisturbed = await first.generateAll(requests);
+    const [leader, follower] = [await site.leader(), ...(await site.followers())];
+    if (!follower) throw new Error('One of two tabs follows');
+    await follower.begin(requests);
+    await follower.whenStreamed(8);
+    await site.close(leader);
+    const outcomes = await follower.outcomesOfBegun();
+    expect(outcomes.map(({ value }) => value?.text)).toEqual(undisturbed.map(({ text }) => text));
+    expect((await follower.updates()).map(({ type }) => type)).toContain('resubmitted');
+    for (const { generatedText } of undisturbed)
+      expect(ajv.compile(schema)(JSON.parse(generatedText)), generatedText).toBe(true);
+  },
+);
+
+test(
+  'choices with logprobs have their probabilities, which are those of the texts as the end of a prompt',
+  { tag: ANY_BACKEND },
+  async ({ tab }) => {
+    const choices = [' there was a little girl', ' a dragon', ' they'];
+    const responseFormat = { type: 'choice', choices } as const;
+    const result = await tab.generate(PROMPT, {
+      temperature: 0,
+      maxNewTokens: 16,
+      logprobs: 0,
+      responseFormat,
+    });
+    expect(choices).toContain(result.generatedText);
+    const scored = await tab.generateAll(
+      choices.map((choice) => ({ prompt: PROMPT + choice, options: { maxNewTokens: 0, promptLogprobs: 0 } })),
+    );
+    const { usage } = await tab.generate(PROMPT, { maxNewTokens: 0 });
+    const odds = scored.map(({ promptLogprobs = [] }) =>
+      Math.exp(
+        promptLogprobs.slice(usage.numPromptTokens).reduce((sum, { logprob }) => sum + (logprob ?? 0), 0),
+      ),
+    );
+    const total = odds.reduce((sum, each) => sum + each, 0);
+    expect(result.choiceProbabilities).toHaveLength(3);
+    for (const [index, probability] of (result.choiceProbabilities ?? []).entries())
+      expect(probability).toBeCloseTo((odds[index] ?? 0) / total, 3);
+  },
+);
+
+test(
+  'the tokens of long keys take no steps of their own, and logprobs, for which they do, change no text',
+  { tag: ANY_BACKEND },
+  async ({ tab }) => {
+    const names = ['theNameOfTheHeroOfThisStory', 'theNameOfTheBestFriendOfTheHero', 'theColorOfTheHouse'];
+    const schema = {
+      type: 'object',
+      properties: Object.fromEntries(names.map((name) => [name, { enum: ['red', 'blue', 'green'] }])),
+      required: names,
+    };
+    const responseFormat = { type: 'json_schema', schema } as const;
+    const options = {
+      temperature: 0.9,
+      seed: 3,
+      maxNewTokens: 128,
+      responseFormat,
+    } satisfies GenerationOptions;
+    const numSteps = async (): Promise<number> =>
+      (await tab.steps('decode')).length + (await tab.steps('prefill')).length;
+    await tab.forget();
+    const jumped = await tab.generate(PROMPT, options);
+    const numJumped = await numSteps();
+    await tab.forget();
+    const stepped = await tab.generate(PROMPT, { ...options, logprobs: 0 });
+    const numStepped = await numSteps();
+    console.log(`    ${jumped.tokenIds.length} tokens in ${numJumped} steps, ${numStepped} without jumps`);
+    expect(stepped.tokenIds).toEqual(jumped.tokenIds);
+    expect(numJumped).toBeLessThan(0.7 * numStepped);
+  },
+);

@@ -1,0 +1,84 @@
+import { InvalidOptionError } from '../errors.ts';
+import { jsonRecordIn, validator, type JsonRecord, type ListBounds, type TextBounds } from '../validate.ts';
+
+/** A function that the model may call. The caller runs it, and sends its answer as a message with the role `tool`. */
+export interface GenerationTool {
+  /** 1 to 64 letters, digits, `_` and `-`. */
+  readonly name: string;
+  /** Tells the model when to call it. */
+  readonly description?: string | undefined;
+  /** A JSON Schema of the type `object`, which every call's arguments fit. Left out for a function without parameters. */
+  readonly parameters?: JsonRecord | undefined;
+}
+
+/** Whether the model calls tools: as it likes, never, at least one of them, or this one. */
+export type ToolChoice = 'auto' | 'none' | 'required' | { readonly name: string };
+
+/** The names that OpenAI's API takes. */
+const NAME = /^[\w-]{1,64}$/;
+const FIELDS = ['name', 'description', 'parameters'];
+
+/** @param bounds Of each tool as JSON. */
+export function toolsIn({ maxItems, maxLength }: ListBounds & TextBounds) {
+  const isJson = jsonRecordIn({ maxLength });
+  const expected = `a list of at most ${maxItems} tools, each \`{ name, description, parameters }\` of at most ${maxLength} characters of JSON`;
+  return validator(expected, (value, refuse, option): readonly GenerationTool[] => {
+    if (!Array.isArray(value) || value.length > maxItems) throw refuse(value);
+    const tools = value.map((tool, index) =>
+      readTool(`${option}[${index}]`, isJson(`${option}[${index}]`, tool)),
+    );
+    const twice = tools.findIndex(
+      ({ name }, index) => tools.findIndex((other) => other.name === name) < index,
+    );
+    if (twice >= 0)
+      throw InvalidOptionError.of(`${option}[${twice}].name`, 'a name of its own', tools[twice]?.name);
+    return tools;
+  });
+}
+
+function readTool(place: string, { name, description, parameters, ...others }: JsonRecord): GenerationTool {
+  const [unknown] = Object.entries(others);
+  if (unknown)
+    throw InvalidOptionError.of(
+      `${place}.${unknown[0]}`,
+      `left out: a tool has ${FIELDS.join(', ')}`,
+      unknown[1],
+    );
+  if (typeof name !== 'string' || !NAME.test(name))
+    throw InvalidOptionError.of(`${place}.name`, '1 to 64 letters, digits, _ and -', name);
+  if (description !== undefined && typeof description !== 'string')
+    throw InvalidOptionError.of(`${place}.description`, 'a string', description);
+  return {
+    name,
+    ...(description !== undefined && { description }),
+    parameters: readParameters(place, parameters),
+  };
+}
+
+const NO_PARAMETERS = { type: 'object', properties: {}, additionalProperties: false };
+
+function readParameters(place: string, parameters: unknown = NO_PARAMETERS): JsonRecord {
+  const schema = isObject(parameters) ? { type: 'object', ...parameters } : undefined;
+  if (schema?.type !== 'object')
+    throw InvalidOptionError.of(`${place}.parameters`, 'a JSON Schema of the type object', parameters);
+  return schema;
+}
+
+export const isToolChoice = validator(
+  'auto, none, required, or `{ name }` of a tool',
+  (value, refuse): ToolChoice => {
+    if (value === 'auto' || value === 'none' || value === 'required') return value;
+    if (
+      isObject(value) &&
+      Object.keys(value).length === 1 &&
+      'name' in value &&
+      typeof value.name === 'string'
+    )
+      return { name: value.name };
+    throw refuse(value);
+  },
+);
+
+function isObject(value: unknown): value is object {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}

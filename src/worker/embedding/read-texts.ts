@@ -1,0 +1,63 @@
+import { InvalidOptionError } from '../../batching/errors.ts';
+import { validator } from '../../batching/validate.ts';
+import { MAX_TEXTS } from '../../protocol/embedding.ts';
+import { EmptyPromptError, PromptTooLongError } from '../../protocol/errors/deployments.ts';
+import { MAX_TEXT_LENGTH } from '../../protocol/wire.ts';
+import type { Tokenizer } from '../models/tokenizer/tokenizer.ts';
+import type { EncoderRow } from '../runtime/encoder/encoder-inputs.ts';
+import type { LoadedEncoder } from '../runtime/encoder/loaded-encoder.ts';
+
+/** Texts that are tokenized before other tasks of the worker run. */
+export const TEXTS_PER_PIECE = 16;
+
+/** A row, and whether its text was cut. */
+export interface ReadRow extends EncoderRow {
+  readonly isTruncated: boolean;
+}
+
+export const isText = validator('a text', (value, refuse) => {
+  if (typeof value === 'string') return value;
+  throw refuse(value);
+});
+
+/** @throws InvalidOptionError for anything but a list of 1 to `MAX_TEXTS` entries. */
+export function requireList(option: string, value: unknown): readonly unknown[] {
+  if (Array.isArray(value) && value.length > 0 && value.length <= MAX_TEXTS) return value;
+  const got: unknown = Array.isArray(value) ? `${value.length} entries` : value;
+  throw InvalidOptionError.of(option, `a list of 1 to ${MAX_TEXTS} entries`, got);
+}
+
+/** @param place Of the text in the request, as `input[3]`. */
+export function* tokenize(
+  text: string,
+  place: string,
+  { tokenizer }: LoadedEncoder,
+  { truncate, addSpecialTokens }: { readonly truncate: boolean; readonly addSpecialTokens: boolean },
+): Generator<void, readonly number[]> {
+  if (text === '') throw EmptyPromptError.ofText(place);
+  if (text.length > MAX_TEXT_LENGTH && !truncate)
+    throw PromptTooLongError.ofText(text.length, MAX_TEXT_LENGTH);
+  return yield* tokenizer.encodeInPieces(text.slice(0, MAX_TEXT_LENGTH), addSpecialTokens);
+}
+
+/** The special tokens that the tokenizer puts before and behind a text. */
+export function frameOf(tokenizer: Pick<Tokenizer, 'encode'>) {
+  const [plain, framed] = [tokenizer.encode('a', false), tokenizer.encode('a')];
+  const numAdded = framed.length - plain.length;
+  const numBefore = framed.findIndex((_, at) => plain.every((id, i) => framed[at + i] === id));
+  return { before: framed.slice(0, numBefore), after: framed.slice(framed.length - (numAdded - numBefore)) };
+}
+
+/** @throws PromptTooLongError, unless it may be cut: then its end is lost, but not the special tokens behind it. */
+export function fit(
+  tokenIds: readonly number[],
+  place: string,
+  { encoder: { maxTokens }, tokenizer }: LoadedEncoder,
+  truncate: boolean,
+): ReadRow {
+  if (tokenIds.length <= maxTokens) return { tokenIds, numFirst: tokenIds.length, isTruncated: false };
+  if (!truncate) throw PromptTooLongError.ofEncoder(place, tokenIds.length, maxTokens);
+  const { after } = frameOf(tokenizer);
+  const cut = [...tokenIds.slice(0, maxTokens - after.length), ...after];
+  return { tokenIds: cut, numFirst: cut.length, isTruncated: true };
+}

@@ -1,0 +1,60 @@
+import { InvalidOptionError } from '../../batching/errors.ts';
+import { integerIn, isBoolean, parseOptions, type Validators } from '../../batching/validate.ts';
+import { isRecord } from '../../platform/is-record.ts';
+import { RERANKER, type Ranking, type RerankOptions } from '../../protocol/embedding.ts';
+import { PromptTooLongError } from '../../protocol/errors/deployments.ts';
+import type { EncoderRow } from '../runtime/encoder/encoder-inputs.ts';
+import type { EncoderTask } from './encoder-task.ts';
+import { frameOf, isText, requireList, TEXTS_PER_PIECE, tokenize } from './read-texts.ts';
+
+const OPTIONS: Validators<RerankOptions> = { topN: integerIn({ from: 1 }), truncate: isBoolean };
+
+/** Scores pairs of a query and a document. */
+export const rerankTask: EncoderTask = {
+  name: RERANKER,
+  *read(input, given, model) {
+    const { topN = Infinity, truncate = false } = parseOptions('options', OPTIONS, given);
+    if (!isRecord(input)) throw InvalidOptionError.of('input', 'an object with query and documents', input);
+    const query = isText('query', input['query']);
+    const documents = requireList('documents', input['documents']);
+    const reading = { truncate, addSpecialTokens: false };
+    const queryIds = yield* tokenize(query, 'query', model, reading);
+    const { maxTokens } = model.encoder;
+    const frame = frameOf(model.tokenizer);
+    const room = maxTokens - frame.before.length - 2 * frame.after.length;
+    const rows: EncoderRow[] = [];
+    for (const [index, document] of documents.entries()) {
+      const place = `documents[${index}]`;
+      const ids = yield* tokenize(isText(place, document), place, model, reading);
+      const numTokens = queryIds.length + ids.length;
+      if (numTokens > room && !truncate)
+        throw PromptTooLongError.ofEncoder(`query and ${place}`, numTokens + maxTokens - room, maxTokens);
+      const [numOfQuery, numOfDocument] = shareRoom(queryIds.length, ids.length, room);
+      const first = [...frame.before, ...queryIds.slice(0, numOfQuery), ...frame.after];
+      const tokenIds = [...first, ...ids.slice(0, numOfDocument), ...frame.after];
+      rows.push({ tokenIds, numFirst: first.length });
+      if (rows.length % TEXTS_PER_PIECE === 0) yield;
+    }
+    const numTokens = rows.reduce((sum, { tokenIds }) => sum + tokenIds.length, 0);
+    return {
+      rows,
+      answer(outputs): Ranking {
+        // By the model's own scores, because sigmoids of large ones are equal. Equal scores keep the order of the documents.
+        const best = outputs
+          .map(([score = 0], index) => ({ index, score }))
+          .toSorted((a, b) => b.score - a.score)
+          .slice(0, topN);
+        const results = best.map(({ index, score }) => ({ index, score: 1 / (1 + Math.exp(-score)) }));
+        return { results, numTokens };
+      },
+    };
+  },
+};
+
+/** How many tokens of each text are kept: the longer one is cut first, as `longest_first` of huggingface/tokenizers does. */
+function shareRoom(query: number, document: number, room: number): readonly [number, number] {
+  if (query + document <= room) return [query, document];
+  const [shorter, half] = [Math.min(query, document), Math.floor(room / 2)];
+  const kept = Math.min(shorter, half);
+  return query <= document ? [kept, room - kept] : [room - kept, kept];
+}

@@ -1,0 +1,52 @@
+import { afterEach, beforeEach, expect, it, vi } from 'vitest';
+import { listGgufFiles } from './list-gguf-files.ts';
+
+const REPOSITORY = { hub: 'https://hub', id: 'a/b', revision: 'main' };
+
+/** Bytes of the files of a repository whose model has so many billion weights. */
+function hubWith(files: Readonly<Record<string, number>>): void {
+  const siblings = Object.entries(files).map(([rfilename, size]) => ({
+    rfilename,
+    size: 130,
+    blobId: 'b',
+    lfs: { sha256: 's', size },
+  }));
+  vi.stubGlobal('fetch', () => Promise.resolve(Response.json({ sha: 'c', siblings })));
+}
+
+beforeEach(() => {
+  for (const name of ['addEventListener', 'removeEventListener']) vi.stubGlobal(name, () => {});
+});
+afterEach(() => void vi.unstubAllGlobals());
+
+it('lists models, smallest first, with the bytes of all their parts', async () => {
+  hubWith({
+    'config.json': 1,
+    'mmproj-f16.gguf': 5,
+    'folder/a-Q8_0.gguf': 5,
+    'a-F16-00002-of-00002.gguf': 70,
+    'a-F16-00001-of-00002.gguf': 100,
+    'a.gguf': 9,
+  });
+  expect(await listGgufFiles(REPOSITORY, { kind: 'wasm', memoryBytes: undefined })).toEqual([
+    { name: 'a.gguf', numBytes: 9 },
+    { name: 'a-F16-00001-of-00002.gguf', numBytes: 170, fit: 'fits' },
+  ]);
+});
+
+it.each([
+  // A heap of 4 GiB, less 256 MiB, has 2.3 GB for weights: 573 million of 4 bytes, and 4 GB for 4 billion of one.
+  ['wasm', 0.5, 'fits'],
+  ['wasm', 0.6, 'tight'],
+  ['wasm', 3.9, 'tight'],
+  ['wasm', 4.1, 'too-large'],
+  // A file of at most 4 GiB: 2.1 billion of 2 bytes, 5.3 billion of 6.5 bits.
+  ['webgpu', 2, 'fits'],
+  ['webgpu', 5, 'tight'],
+  ['webgpu', 6, 'too-large'],
+] as const)('says whether it fits: on %s, %d billion weights: %s', async (kind, billions, fit) => {
+  hubWith({ 'a-F16.gguf': 2e9 * billions });
+  const gpu = { hasShaderF16: true, maxBufferSize: 1, maxStorageBufferBindingSize: 1 };
+  const [file] = await listGgufFiles(REPOSITORY, { kind, memoryBytes: undefined, ...gpu });
+  expect(file?.fit).toBe(fit);
+});

@@ -1,0 +1,169 @@
+import { describe, expect, it } from 'vitest';
+
+import { settled } from '../../../batching/batch/test-support.ts';
+import { clientId, requestId } from '../../../batching/generation/test-support.ts';
+import { FakeClock } from '../../../batching/testing/fake-clock.ts';
+import type { Embedding } from '../../../protocol/embedding.ts';
+import { NoEncoderError } from '../../../protocol/errors/deployments.ts';
+import { WasmAbortError } from '../../../protocol/errors/runtime.ts';
+import { embedTask } from '../../embedding/embed-task.ts';
+import type { EncoderRow } from '../../runtime/encoder/encoder-inputs.ts';
+import type { LoadedEncoder } from '../../runtime/encoder/loaded-encoder.ts';
+import { EncoderDeployment } from './encoder-deployment.ts';
+
+interface Run {
+  readonly rows: readonly EncoderRow[];
+  end(): void;
+  fail(error: Error): void;
+}
+
+const encode = (text: string): number[] => Array.from(text, (character) => character.charCodeAt(0));
+
+/** Tokens are characters, and the vector of a text has its length and `mark`. The test ends each run. */
+function createModel(runs: Run[], mark = 0): LoadedEncoder {
+  const fake = {
+    encoder: { maxTokens: 2000, dimensions: 2, isNormalized: false, prompts: {} },
+    encoderInfo: { vocabSize: 256 },
+    tokenizer: {
+      encode,
+      // oxlint-disable-next-line require-yield -- short texts are read at once
+      *encodeInPieces(text: string) {
+        return encode(text);
+      },
+    },
+    backend: {
+      fits: () => true,
+      run: (rows: readonly EncoderRow[]) =>
+        new Promise((resolve, reject) => {
+          const end = (): void => resolve(rows.map(({ tokenIds }) => Float32Array.of(tokenIds.length, mark)));
+          runs.push({ rows, end, fail: reject });
+        }),
+    },
+  };
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the parts that a deployment uses
+  return fake as unknown as LoadedEncoder;
+}
+
+function setUp() {
+  const runs: Run[] = [];
+  const log: string[] = [];
+  const answers = new Map<string, readonly Embedding[]>();
+  const deployment = new EncoderDeployment(
+    embedTask,
+    new FakeClock(),
+    {
+      onBatch: (_, ended) => {
+        // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the answer to a list
+        for (const each of ended) answers.set(each.requestId, each.result as readonly Embedding[]);
+      },
+      onFailed: (id, error) => void log.push(`${id} ${error instanceof Error ? error.name : ''}`),
+      onQueueWait: () => {},
+    },
+    () => void log.push('restore'),
+  );
+  const submit = (id: string, input: unknown, client = 'tab'): void =>
+    deployment.submitAll([
+      { requestId: requestId(id), input, options: {}, elapsedMs: 0, clientId: clientId(client), turn: [id] },
+    ]);
+  let numEnded = 0;
+  /** Ends runs one by one until this request is answered. Long requests are read in tasks of their own. */
+  const answered = async (id: string): Promise<readonly Embedding[] | undefined> => {
+    const isAnswered = (): boolean => {
+      runs[numEnded]?.end();
+      if (numEnded < runs.length) numEnded += 1;
+      return answers.has(id);
+    };
+    await expect.poll(isAnswered, { interval: 1 }).toBe(true);
+    return answers.get(id);
+  };
+  return { deployment, runs, log, submit, answered };
+}
+
+const lengthsOf = (embeddings: readonly Embedding[] | undefined) =>
+  embeddings?.map(({ embedding: [length] }) => length);
+
+describe('a deployment of encoders', () => {
+  it('answers the texts of a request in their order, from batches that are sorted by length', async () => {
+    const { deployment, runs, submit, answered } = setUp();
+    deployment.use(createModel(runs));
+    deployment.configure({ maxBatchSize: 100 });
+    const texts = Array.from({ length: 40 }, (_, i) => 'x'.repeat(i % 2 === 0 ? 50 : 5));
+    submit('a', texts);
+    expect(lengthsOf(await answered('a'))).toEqual(texts.map(({ length }) => length));
+    const [, ...others] = runs.map(({ rows }) => rows.map(({ tokenIds }) => tokenIds.length));
+    const mixed = others.filter((lengths) => new Set(lengths).size > 1);
+    expect(mixed.length).toBeLessThanOrEqual(1);
+    for (const lengths of others) expect(lengths.length * Math.max(...lengths)).toBeLessThanOrEqual(100);
+  });
+
+  it('lets requests wait for a model, asks once for that of an earlier worker, and fails them without one', async () => {
+    const { deployment, log, submit } = setUp();
+    submit('a', ['x']);
+    submit('b', ['y']);
+    expect([log, deployment.isListed]).toEqual([['restore'], false]);
+    deployment.fail(NoEncoderError.of('embedder', 'owner/name'));
+    await settled();
+    submit('c', ['z']);
+    await settled();
+    expect(log.slice(1)).toEqual(['a NoEncoderError', 'b NoEncoderError', 'c NoEncoderError']);
+  });
+
+  it('starts unanswered requests again with the model that replaces another', async () => {
+    const { deployment, runs, log, submit, answered } = setUp();
+    deployment.use(createModel(runs));
+    submit('a', ['one', 'three']);
+    await settled();
+    expect(deployment.use(createModel(runs, 7))).toBeDefined();
+    expect((await answered('a'))?.map(({ embedding }) => embedding)).toEqual([
+      [3, 7],
+      [5, 7],
+    ]);
+    expect(log).toEqual([]);
+  });
+
+  it('drops the rows of a cancelled request, and goes on with others', async () => {
+    const { deployment, runs, log, submit, answered } = setUp();
+    deployment.use(createModel(runs));
+    submit('first', ['x']);
+    submit('a', ['cancelled', 'gone']);
+    submit('b', ['kept']);
+    deployment.cancel(requestId('a'));
+    expect(lengthsOf(await answered('b'))).toEqual([4]);
+    expect(log).toEqual(['a AbortError']);
+    expect(runs.flatMap(({ rows }) => rows)).toHaveLength(2);
+  });
+
+  it('fails a request that it cannot read alone', async () => {
+    const { deployment, runs, log, submit, answered } = setUp();
+    deployment.use(createModel(runs));
+    submit('bad', ['fine', '']);
+    submit('good', ['fine']);
+    expect(lengthsOf(await answered('good'))).toEqual([4]);
+    expect(log).toEqual(['bad EmptyPromptError']);
+  });
+
+  it('lets a lone text of another client wait behind one window at most', async () => {
+    const { deployment, runs, submit, answered } = setUp();
+    deployment.use(createModel(runs));
+    deployment.configure({ maxBatchSize: 32 });
+    submit(
+      'many',
+      Array.from({ length: 500 }, () => 'x'),
+      'a',
+    );
+    await expect.poll(() => runs.length).toBeGreaterThan(0);
+    submit('one', ['y'], 'b');
+    await answered('one');
+    expect(runs.flatMap(({ rows }) => rows).length).toBeLessThan(250);
+  });
+
+  it('names requests in place of rows when the runtime is lost', async () => {
+    const { deployment, runs, log, submit } = setUp();
+    deployment.use(createModel(runs));
+    submit('a', ['x', 'y']);
+    await settled();
+    runs[0]?.fail(WasmAbortError.because(new Error('Aborted()')));
+    await settled();
+    expect(log).toEqual(['a RuntimeLostError']);
+  });
+});

@@ -1,0 +1,236 @@
+import type { Clock } from '../../../batching/clock.ts';
+import { ModelRunError, RequestCancelledError } from '../../../batching/errors.ts';
+import { RuntimeLostError } from '../../../batching/generation/runtime-lost-error.ts';
+import { inPieces } from '../../../platform/in-pieces.ts';
+import { defineDeployment } from '../../../protocol/deployment.ts';
+import { parseSequenceId, sequenceIdOf } from '../../../protocol/sequence-id.ts';
+import type { BatchRecord } from '../../../protocol/stats.ts';
+import type { BatchKnobs } from '../../../protocol/status.ts';
+import type { RequestId } from '../../../protocol/ids.ts';
+import type { EncoderTask, EncoderWork } from '../../embedding/encoder-task.ts';
+import { longestOf, type EncoderRow } from '../../runtime/encoder/encoder-inputs.ts';
+import type { LoadedEncoder } from '../../runtime/encoder/loaded-encoder.ts';
+import type { Submission } from '../../text-generation/prompt-generator.ts';
+import { BatchedDeployment, type Answer, type BatchedDeploymentListener } from './batched-deployment.ts';
+import type { ServedDeployment } from './served-deployment.ts';
+
+/** Tokens of a batch, padding included. */
+const MAX_BATCH_TOKENS = 2048;
+
+/** Rows that are sorted by length. A lone text waits behind no more than these. */
+const SORT_WINDOW = 128;
+
+/** A request whose rows are computed. */
+interface Started extends EncoderWork {
+  readonly submission: Submission;
+  readonly outputs: Float32Array[];
+  numLeft: number;
+}
+
+/** Where requests wait for a model: `none` until the first of them asks for the one of an earlier worker. */
+type ModelState =
+  | { readonly type: 'none' | 'restoring' }
+  | { readonly type: 'ready'; readonly model: LoadedEncoder }
+  | { readonly type: 'failed'; readonly error: Error };
+
+/** Serves a task of encoders. Each text of a request is an item of a batch of its own, measured in padded tokens. */
+export class EncoderDeployment implements ServedDeployment<BatchKnobs> {
+  readonly #task: EncoderTask;
+  readonly #listener: BatchedDeploymentListener;
+  readonly #restore: () => void;
+  readonly #batched: BatchedDeployment;
+  /** Requests that wait for a model or are being read, in order. */
+  readonly #early = new Map<RequestId, Submission>();
+  readonly #started = new Map<RequestId, Started>();
+  #model: ModelState = { type: 'none' };
+
+  /** @param restore Called once, if a request comes before a model: leads to `use` or `fail`. */
+  constructor(
+    task: EncoderTask,
+    clock: Clock,
+    listener: BatchedDeploymentListener,
+    restore: () => void,
+    maxRows?: number,
+  ) {
+    this.#task = task;
+    this.#listener = listener;
+    this.#restore = restore;
+    const deployment = defineDeployment<EncoderRow, Float32Array>({
+      name: task.name,
+      // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- only #start submits
+      checkInput: (input) => input as EncoderRow,
+      batchOptions: {
+        maxBatchSize: MAX_BATCH_TOKENS,
+        batchSizeFn: (rows) => this.#paddedTokens(rows),
+        sortWindow: SORT_WINDOW,
+      },
+      handler: (rows) => this.#run(rows),
+    });
+    this.#batched = new BatchedDeployment(
+      deployment,
+      clock,
+      {
+        onBatch: (batch, answers) => this.#onBatch(batch, answers),
+        onFailed: (rowId, error) => this.#onFailed(rowId, error),
+        onQueueWait: (queueWaitMs) => listener.onQueueWait(queueWaitMs),
+      },
+      maxRows,
+    );
+  }
+
+  /** Whether a model serves. */
+  get isListed(): boolean {
+    return this.#model.type === 'ready';
+  }
+
+  get knobs(): BatchKnobs {
+    return this.#batched.knobs;
+  }
+
+  configure(knobs: unknown): BatchKnobs {
+    return this.#batched.configure(knobs);
+  }
+
+  /** Serves with this model. Requests that are not answered begin again. Returns the model before it. */
+  use(model: LoadedEncoder): LoadedEncoder | undefined {
+    const old = this.#model.type === 'ready' ? this.#model.model : undefined;
+    const started = [...this.#started.values()];
+    this.#started.clear();
+    for (const { submission, rows } of started) {
+      this.#cancelRows(submission.requestId, rows);
+      this.#early.set(submission.requestId, submission);
+    }
+    this.#model = { type: 'ready', model };
+    this.#startEarly();
+    return old;
+  }
+
+  /** There is no model. Requests that wait fail. */
+  fail(error: Error): void {
+    if (this.#model.type === 'ready') return;
+    this.#model = { type: 'failed', error };
+    this.#startEarly();
+  }
+
+  submitAll(submissions: readonly Submission[]): void {
+    for (const submission of submissions) this.#early.set(submission.requestId, submission);
+    if (this.#model.type === 'none') {
+      this.#model = { type: 'restoring' };
+      this.#restore();
+    } else if (this.#model.type !== 'restoring') void this.#start(submissions);
+  }
+
+  cancel(requestId: RequestId): void {
+    const error = RequestCancelledError.because(undefined);
+    if (this.#early.delete(requestId)) this.#listener.onFailed(requestId, error);
+    else this.#end(requestId, error);
+  }
+
+  #startEarly(): void {
+    for (const submission of this.#early.values()) void this.#start([submission]);
+  }
+
+  /** Reads the requests of one turn. Either all are accepted or none. */
+  async #start(submissions: readonly Submission[]): Promise<void> {
+    const { state, works, error } = await this.#read(submissions);
+    // `use` has started them again.
+    if (state !== this.#model) return;
+    if (!works) {
+      for (const { requestId } of submissions)
+        if (this.#early.delete(requestId)) this.#listener.onFailed(requestId, error);
+      return;
+    }
+    const rows = submissions.flatMap((submission, at) => {
+      const { requestId, clientId, turn = [] } = submission;
+      const work = works[at];
+      // It was cancelled meanwhile.
+      if (!work || !this.#early.delete(requestId)) return [];
+      this.#started.set(requestId, { ...work, submission, outputs: [], numLeft: work.rows.length });
+      return work.rows.map((input, index) => ({
+        requestId: sequenceIdOf(requestId, index),
+        clientId,
+        turn,
+        input,
+        options: {},
+      }));
+    });
+    this.#batched.submitAll(rows);
+  }
+
+  /** A short request does not wait for the reading of a long one. */
+  async #read(submissions: readonly Submission[]) {
+    const state = this.#model;
+    try {
+      const reading = this.#readAll(submissions, state);
+      const first = reading.next();
+      return { state, works: first.done ? first.value : await inPieces(reading) };
+    } catch (error) {
+      return { state, error };
+    }
+  }
+
+  *#readAll(submissions: readonly Submission[], state: ModelState): Generator<void, readonly EncoderWork[]> {
+    if (state.type === 'failed') throw state.error;
+    const works: EncoderWork[] = [];
+    if (state.type !== 'ready') return works;
+    for (const { input, options } of submissions)
+      works.push(yield* this.#task.read(input, options, state.model));
+    return works;
+  }
+
+  /** A row alone always fits. Rows whose attention scores are too large together do not. */
+  #paddedTokens(rows: readonly EncoderRow[]): number {
+    const size = rows.length * longestOf(rows);
+    if (rows.length === 1) return Math.min(size, this.knobs.maxBatchSize);
+    const isTooLarge = this.#model.type === 'ready' && !this.#model.model.backend.fits(rows);
+    return isTooLarge ? Infinity : size;
+  }
+
+  async #run(rows: readonly EncoderRow[]): Promise<readonly (Float32Array | Error)[]> {
+    if (this.#model.type !== 'ready') throw new Error('Expected rows of a model');
+    const outputs = await this.#model.model.backend.run(rows);
+    return outputs.map((output) =>
+      output.every((value) => Number.isFinite(value))
+        ? output
+        : ModelRunError.because('a value is not a number'),
+    );
+  }
+
+  #onBatch(batch: BatchRecord, answers: readonly Answer[]): void {
+    const ended: Answer[] = [];
+    for (const { requestId: rowId, result } of answers) {
+      const { requestId, index } = parseSequenceId(rowId);
+      const request = this.#started.get(requestId);
+      if (!request || !(result instanceof Float32Array)) continue;
+      request.outputs[index] = result;
+      request.numLeft -= 1;
+      if (request.numLeft > 0) continue;
+      this.#started.delete(requestId);
+      ended.push({ requestId, result: request.answer(request.outputs) });
+    }
+    this.#listener.onBatch(batch, ended);
+  }
+
+  #onFailed(rowId: RequestId, error: unknown): void {
+    const { requestId } = parseSequenceId(rowId);
+    this.#end(requestId, error instanceof RuntimeLostError ? ofRequests(error) : error);
+  }
+
+  /** Ends a request that has not ended, and drops its other rows. */
+  #end(requestId: RequestId, error: unknown): void {
+    const request = this.#started.get(requestId);
+    if (!request) return;
+    this.#started.delete(requestId);
+    this.#cancelRows(requestId, request.rows);
+    this.#listener.onFailed(requestId, error);
+  }
+
+  #cancelRows(requestId: RequestId, rows: readonly EncoderRow[]): void {
+    for (const index of rows.keys()) this.#batched.cancel(sequenceIdOf(requestId, index));
+  }
+}
+
+/** Names requests in place of their rows. */
+function ofRequests({ cause, requestIds }: RuntimeLostError): RuntimeLostError {
+  return new RuntimeLostError(cause, [...new Set(requestIds.map((id) => parseSequenceId(id).requestId))]);
+}

@@ -1,0 +1,28 @@
+import type { ResponseFormat } from '../../../batching/generation/response-format.ts';
+import type { TokenConstraint } from '../../../batching/generation/request.ts';
+import type { LoadedModel } from '../../runtime/loaded-model.ts';
+import type { Tokenizer } from '../../models/tokenizer/tokenizer.ts';
+import { ShapeCompiler } from './shape-compiler.ts';
+import { ShapeMatcher } from './shape-matcher.ts';
+
+/** One for each tokenizer: it has the vocabulary in the library's form. */
+const compilers = new WeakMap<Tokenizer, Promise<ShapeCompiler>>();
+
+/**
+ * Constraints that follow a shape.
+ *
+ * @param priors The tokens that each has accepted already.
+ * @throws ResponseFormatUnsupportedError.
+ */
+export async function createShapes(
+  format: ResponseFormat,
+  model: Pick<LoadedModel, 'config' | 'tokenizer'>,
+  priors: readonly (readonly number[])[],
+): Promise<readonly TokenConstraint[]> {
+  const { tokenizer } = model;
+  const creating = compilers.get(tokenizer) ?? ShapeCompiler.create(model);
+  compilers.set(tokenizer, creating);
+  const compiler = await creating;
+  const grammar = await compiler.compile(format);
+  return Promise.all(priors.map((prior) => ShapeMatcher.create(compiler, grammar, prior)));
+}

@@ -1,0 +1,110 @@
+import type { Grammar } from '@mlc-ai/web-xgrammar';
+
+import { ResponseFormatUnsupportedError } from '../../../batching/errors.ts';
+import type { JsonSchema, ResponseFormat } from '../../../batching/generation/response-format.ts';
+import { checkEbnf, checkGrammar } from './check-grammar.ts';
+import { checkPattern } from './check-pattern.ts';
+import { checkSchema } from './check-schema.ts';
+import type { GrammarLibrary } from './grammar-library.ts';
+import { lowerSchema } from './lower-schema.ts';
+import { StructuralParts } from './structural-parts.ts';
+
+/** Json as Python writes it: small models run away where white space is free. */
+const SEPARATORS: [string, string] = [', ', ': '];
+
+/** What the library leaves too wide: raw control characters in strings, and numbers of any length, which may be infinite. */
+const CORRECTIONS: readonly (readonly [RegExp, string])[] = [
+  [/\[\^\\"\\\\\\r\\n\]/g, String.raw`[^\0-\x1f\"\\]`],
+  [/^basic_integer ::= .*$/m, 'basic_integer ::= "0" | "-"? [1-9] [0-9]{0,14}'],
+  [
+    /^basic_number ::= .*$/m,
+    String.raw`basic_number ::= "-"? ("0" | [1-9] [0-9]{0,14}) ("." [0-9]{1,15})? ([eE] [+\-]? [0-9]{1,2})?`,
+  ],
+];
+
+const PARAM = 'responseFormat';
+
+/** Makes the grammars of shapes, for a vocabulary of a size. */
+export class ShapeGrammars {
+  readonly #library: GrammarLibrary;
+  readonly #vocabSize: number;
+
+  constructor(library: GrammarLibrary, vocabSize: number) {
+    this.#library = library;
+    this.#vocabSize = vocabSize;
+  }
+
+  /** The caller disposes of it. @throws ResponseFormatUnsupportedError. */
+  async create(format: ResponseFormat): Promise<Grammar> {
+    switch (format.type) {
+      case 'json_object':
+        return this.#fromEbnf(await this.#fromSchema({ type: 'object' }, PARAM), PARAM);
+      case 'json_schema': {
+        const param = `${PARAM}.schema`;
+        return this.#fromEbnf(await this.#fromSchema(format.schema, param), param);
+      }
+      case 'choice':
+        return this.#fromEbnf(`root ::= ${format.choices.map(quoted).join(' | ')}`, `${PARAM}.choices`);
+      case 'regex': {
+        const param = `${PARAM}.pattern`;
+        return this.#fromTag({ type: 'regex', pattern: checkPattern(format.pattern, param) }, param);
+      }
+      case 'grammar':
+        checkEbnf(format.grammar, `${PARAM}.grammar`);
+        return this.#fromEbnf(format.grammar, `${PARAM}.grammar`);
+      case 'structural_tag': {
+        const param = `${PARAM}.format`;
+        const parts = new StructuralParts((schema, part) => this.#fromSchema(schema, part));
+        return this.#fromTag(await parts.lower(format.format, param), param);
+      }
+      default:
+        throw new Error(`No grammar for ${JSON.stringify(format satisfies never)}`);
+    }
+  }
+
+  /** The EBNF of a schema's values. */
+  async #fromSchema(schema: JsonSchema, param: string): Promise<string> {
+    checkSchema(schema, param);
+    const json = JSON.stringify(lowerSchema(schema));
+    const grammar = await this.#checked(
+      ({ Grammar: Grammars }) => Grammars.fromJSONSchema(json, false, -1, SEPARATORS, true),
+      param,
+    );
+    const printed = grammar.toString();
+    grammar.dispose();
+    return CORRECTIONS.reduce((text, [wide, narrow]) => text.replace(wide, () => narrow), printed);
+  }
+
+  #fromEbnf(text: string, param: string): Promise<Grammar> {
+    return this.#checked(({ Grammar: Grammars }) => Grammars.fromEBNF(text), param);
+  }
+
+  #fromTag(tag: Record<string, unknown>, param: string): Promise<Grammar> {
+    return this.#checked(({ Grammar: Grammars }) => Grammars.fromStructuralTag(tag), param);
+  }
+
+  async #checked(
+    make: (library: GrammarLibrary['library']) => Promise<Grammar>,
+    param: string,
+  ): Promise<Grammar> {
+    let grammar: Grammar;
+    try {
+      grammar = await this.#library.explained(() => make(this.#library.library));
+    } catch (error) {
+      const reason = error instanceof Error ? error.message : String(error);
+      throw ResponseFormatUnsupportedError.of(param, `can't be compiled (${reason})`, 'correct it');
+    }
+    checkGrammar(grammar.toString(), this.#vocabSize, param);
+    return grammar;
+  }
+}
+
+/** A text in EBNF. */
+function quoted(text: string): string {
+  const escaped = text.replaceAll(/["\\\p{Cc}]/gu, (character) =>
+    /["\\]/.test(character)
+      ? `\\${character}`
+      : `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`,
+  );
+  return `"${escaped}"`;
+}

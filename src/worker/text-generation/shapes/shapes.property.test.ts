@@ -1,0 +1,46 @@
+import { Ajv2020 } from 'ajv/dist/2020.js';
+import { describe, expect, it } from 'vitest';
+import type { JsonSchema } from '../../../batching/generation/response-format.ts';
+import { createRandom, randomSchema } from '../../testing/random-schemas.ts';
+import { allowedBy, createShape, loadShapedModel } from './test-support.ts';
+
+const NUM_SCHEMAS = process.env['FULL'] === undefined ? 60 : 1000;
+const FIRST_SEED = Number(process.env['SHAPE_SEED'] ?? Date.now() % 2 ** 31);
+const MAX_TOKENS = 400;
+
+const ajv = new Ajv2020({ strict: false });
+const model = await loadShapedModel();
+const [end = -1] = model.config.eosTokenIds;
+
+/** A text of allowed tokens, each as likely; undefined if it does not end. Half the time the lowest, so that strings end. */
+async function randomText(schema: JsonSchema, seed: number): Promise<string | undefined> {
+  const random = createRandom(seed);
+  const shape = await createShape(model, { type: 'json_schema', schema });
+  const tokenIds: number[] = [];
+  while (tokenIds.length < MAX_TOKENS) {
+    const allowed = allowedBy(shape, model);
+    const tokenId = allowed[random() < 0.5 ? 0 : Math.floor(allowed.length * random())] ?? end;
+    if (tokenId !== end) tokenIds.push(tokenId);
+    if (tokenId === end || (await shape.accept(tokenId))) return model.tokenizer.vocabulary.decode(tokenIds);
+  }
+  return undefined;
+}
+
+describe(`${NUM_SCHEMAS} random schemas from SHAPE_SEED=${FIRST_SEED}`, () => {
+  it('have only texts that ajv finds valid, whatever tokens are drawn of those allowed', async () => {
+    let numEnded = 0;
+    for (let seed = FIRST_SEED; seed < FIRST_SEED + NUM_SCHEMAS; seed += 1) {
+      const schema = randomSchema(seed);
+      const text = await randomText(schema, seed + 1);
+      if (text === undefined) continue;
+      numEnded += 1;
+      const validate = ajv.compile(typeof schema === 'boolean' ? schema : { ...schema });
+      const isValid = validate(JSON.parse(text));
+      expect(
+        isValid,
+        `SHAPE_SEED=${seed}: ${text} ${JSON.stringify(validate.errors)} ${JSON.stringify(schema)}`,
+      ).toBe(true);
+    }
+    expect(numEnded).toBeGreaterThan(NUM_SCHEMAS / 3);
+  }, 600_000);
+});

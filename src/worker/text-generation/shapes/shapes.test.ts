@@ -1,0 +1,180 @@
+import { describe, expect, it } from 'vitest';
+import type { JsonSchema, ResponseFormat } from '../../../batching/generation/response-format.ts';
+import { accepts, allowedBy, createShape, loadShapedModel } from './test-support.ts';
+
+const model = await loadShapedModel(5);
+
+describe('a shape', () => {
+  it.each<readonly [ResponseFormat, string, string]>([
+    [{ type: 'choice', choices: ['positive', 'negative "x"'] }, 'negative "x"', 'neutral'],
+    [{ type: 'regex', pattern: '^[a-c]+-\\d{2,3}$' }, 'abc-123', 'abc-1'],
+    [{ type: 'grammar', grammar: 'root ::= "a" root "b" | ""' }, 'aabb', 'aab'],
+    [{ type: 'json_object' }, '{"a": [1, null, {"b": "c"}]}', '[1]'],
+    [
+      {
+        type: 'json_schema',
+        schema: { type: 'object', properties: { age: { type: 'integer' } }, required: ['age'] },
+      },
+      '{"age": 12}',
+      '{"age": "12"}',
+    ],
+    [
+      {
+        type: 'structural_tag',
+        format: {
+          type: 'triggered_tags',
+          triggers: ['<call>'],
+          tags: [
+            {
+              type: 'tag',
+              begin: '<call>',
+              content: { type: 'json_schema', json_schema: { type: 'integer' } },
+              end: '</call>',
+            },
+          ],
+        },
+      },
+      'So <call>7</call> then',
+      'So <call>x</call> then',
+    ],
+    [
+      {
+        type: 'structural_tag',
+        format: {
+          type: 'sequence',
+          elements: [
+            { type: 'tag', begin: '', content: { type: 'any_text' }, end: '</think>' },
+            { type: 'json_schema', json_schema: { enum: ['yes', 'no'] } },
+          ],
+        },
+      },
+      'hm</think>"yes"',
+      'hm</think>maybe',
+    ],
+  ])('%j accepts %j and refuses %j', async (format, right, wrong) => {
+    expect(await accepts(model, await createShape(model, format), right)).toBe(true);
+    expect(await accepts(model, await createShape(model, format), wrong)).toBe(false);
+  });
+
+  it('never allows a special token or a row of padding, and the end token where the text may end', async () => {
+    const anything = await createShape(model, { type: 'regex', pattern: '[^x]*' });
+    const allowed = new Set(allowedBy(anything, model));
+    expect(allowed.size).toBeGreaterThan(1000);
+    for (let padding = 0; padding < 5; padding += 1)
+      expect(allowed).not.toContain(model.config.vocabSize - 1 - padding);
+    expect(allowed).toContain(model.config.eosTokenIds[0]);
+  });
+});
+
+describe('refuses', () => {
+  it.each<readonly [string, ResponseFormat, string, string]>([
+    [
+      'a keyword that no grammar enforces',
+      schemaOf({ type: 'number', multipleOf: 3 }),
+      'schema.multipleOf',
+      'leave it out',
+    ],
+    [
+      'one in the depth',
+      schemaOf({ type: 'object', properties: { a: { not: {} } } }),
+      'schema.properties.a.not',
+      'leave it',
+    ],
+    ['one without its type', schemaOf({ minimum: 3 }), 'schema.minimum', 'name the type'],
+    [
+      'one beside a reference',
+      schemaOf({ $ref: '#/$defs/a', minimum: 1, $defs: { a: true } }),
+      'schema.minimum',
+      'branch',
+    ],
+    ['a reference to nothing', schemaOf({ $ref: '#/$defs/a' }), 'schema.$ref', 'leads to no part'],
+    [
+      'branches that overlap',
+      schemaOf({ oneOf: [{ type: 'integer' }, { type: 'number' }] }),
+      'schema.oneOf',
+      'anyOf',
+    ],
+    ['two schemas at once', schemaOf({ allOf: [{ type: 'integer' }, true] }), 'schema.allOf', 'merge'],
+    ['a schema without a value', schemaOf(false), 'schema', 'allows no value'],
+    [
+      'bounds without an integer between',
+      schemaOf({ type: 'integer', minimum: 3, maximum: 2 }),
+      'schema',
+      'no integer',
+    ],
+    [
+      'an object that holds itself',
+      schemaOf({ type: 'object', properties: { a: { $ref: '#' } }, required: ['a'] }),
+      'schema',
+      'never end',
+    ],
+    [
+      'a required name without a schema',
+      schemaOf({ type: 'object', required: ['a'] }),
+      'schema.required',
+      'properties lack',
+    ],
+    ['a range of fractions', schemaOf({ type: 'number', minimum: 0.5 }), 'schema.minimum', 'name the type'],
+    [
+      'a name that would break the grammar',
+      schemaOf({ type: 'object', properties: { 'a"b': true } }),
+      'schema.properties.a"b',
+      'quote',
+    ],
+    [
+      'a string too long for this vocabulary',
+      schemaOf({ anyOf: [1000, 999, 998, 997].map((maxLength) => ({ type: 'string', maxLength })) }),
+      'schema',
+      'maxLength',
+    ],
+    ['a pattern that looks around', { type: 'regex', pattern: '(?=a)b' }, 'pattern', 'looks around'],
+    ['a pattern with an anchor inside', { type: 'regex', pattern: 'a|b$|c' }, 'pattern', 'anchor'],
+    ['a pattern that explodes', { type: 'regex', pattern: '((a{50}){50}){50}' }, 'pattern', '1000 times'],
+    ['a broken pattern', { type: 'regex', pattern: '(a' }, 'pattern', 'Unterminated group'],
+    [
+      'a broken grammar, with the place',
+      { type: 'grammar', grammar: 'root ::= "a' },
+      'grammar',
+      'line 1, column 12',
+    ],
+    ['a grammar without a word', { type: 'grammar', grammar: 'root ::= "a" root' }, 'grammar', 'never end'],
+    [
+      'a grammar with an endless part',
+      { type: 'grammar', grammar: 'root ::= "x" | "a" b\nb ::= "b" b' },
+      'grammar',
+      '(b)',
+    ],
+    [
+      'a grammar that explodes',
+      { type: 'grammar', grammar: 'root ::= (("a"{99}){99}){99}' },
+      'grammar',
+      'counts',
+    ],
+    [
+      'a part of another type',
+      {
+        type: 'structural_tag',
+        format: { type: 'sequence', elements: [{ type: 'regex', pattern: '\\bx' }] },
+      },
+      'format.elements[0].pattern',
+      'word boundary',
+    ],
+  ])('%s', async (_, format, part, text) => {
+    await expect(createShape(model, format)).rejects.toMatchObject({
+      code: 'RESPONSE_FORMAT_UNSUPPORTED',
+      param: `responseFormat.${part}`,
+      message: expect.stringContaining(text),
+    });
+  });
+
+  it('nothing that comes after a refusal', async () => {
+    await expect(createShape(model, { type: 'grammar', grammar: 'root ::= ' })).rejects.toThrow('compiled');
+    expect(await accepts(model, await createShape(model, { type: 'choice', choices: ['a'] }), 'a')).toBe(
+      true,
+    );
+  });
+});
+
+function schemaOf(schema: JsonSchema): ResponseFormat {
+  return { type: 'json_schema', schema };
+}

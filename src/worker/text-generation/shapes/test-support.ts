@@ -1,0 +1,67 @@
+import { readFile } from 'node:fs/promises';
+
+import type { ResponseFormat } from '../../../batching/generation/response-format.ts';
+import type { TokenConstraint } from '../../../batching/generation/request.ts';
+import { isAllowed } from '../../../batching/sampling/token-mask.ts';
+import { createTokenizer } from '../../models/tokenizer/tokenizer.ts';
+import { createShapes } from './create-shapes.ts';
+import type { ShapedModel } from './shape-compiler.ts';
+
+// The library asks where its script is, as if for files beside it, although it has none. Node's modules can't tell.
+Object.assign(globalThis, { location: { href: import.meta.url } });
+
+const folder = new URL('../../../../public/models/storyteller/', import.meta.url);
+
+async function readJson(name: string) {
+  return JSON.parse(await readFile(new URL(name, folder), 'utf8'));
+}
+
+/** The embedded model's tokenizer, with padding rows behind its vocabulary. */
+export async function loadShapedModel(numPadding = 0): Promise<ShapedModel> {
+  const tokenizer = await createTokenizer(
+    await readJson('tokenizer.json'),
+    await readJson('tokenizer_config.json'),
+  );
+  const { vocab_size: vocabSize } = await readJson('config.json');
+  const config = {
+    vocabSize: vocabSize + numPadding,
+    contextLength: 512,
+    numLayers: 1,
+    numHeads: 1,
+    numKvHeads: 1,
+    headSize: 1,
+    eosTokenIds: tokenizer.endTokenIds,
+  };
+  return { config, tokenizer };
+}
+
+export async function createShape(
+  model: ShapedModel,
+  format: ResponseFormat,
+  prior: readonly number[] = [],
+): Promise<TokenConstraint> {
+  const [shape] = await createShapes(format, model, [prior]);
+  if (!shape) throw new Error('Expected a constraint.');
+  return shape;
+}
+
+/** The tokens that a shape allows next. */
+export function allowedBy(shape: TokenConstraint, { config }: ShapedModel): readonly number[] {
+  const mask = shape.mask?.();
+  return Array.from({ length: config.vocabSize }, (_, id) => id).filter((id) => !mask || isAllowed(mask, id));
+}
+
+/** Whether a shape accepts a whole text, token by token, and may end behind it. The mask may want other tokens for the same text. */
+export async function accepts(model: ShapedModel, shape: TokenConstraint, text: string): Promise<boolean> {
+  let isAtEnd = false;
+  for (const tokenId of model.tokenizer.encode(text, false)) {
+    try {
+      isAtEnd = await shape.accept(tokenId);
+    } catch {
+      return false;
+    }
+  }
+  const [end] = model.config.eosTokenIds;
+  const mask = shape.mask?.();
+  return isAtEnd || (end !== undefined && mask !== undefined && isAllowed(mask, end));
+}

@@ -1,0 +1,148 @@
+import { createHash } from 'node:crypto';
+import { beforeAll, describe, expect, it } from 'vitest';
+
+import { embedTask } from '../../../src/worker/embedding/embed-task.ts';
+import type { EncoderTask } from '../../../src/worker/embedding/encoder-task.ts';
+import { rerankTask } from '../../../src/worker/embedding/rerank-task.ts';
+import { loadEncoderInNode } from './load-encoder.ts';
+import type { LoadedEncoder } from '../../../src/worker/runtime/encoder/loaded-encoder.ts';
+import type { Embedding, Ranking } from '../../../src/protocol/embedding.ts';
+import reference from '../fixtures/encoders-reference.json' with { type: 'json' };
+import { ENCODERS } from '../../hub-server/checkpoints/encoders.ts';
+
+// sentence-transformers' figures in float64 are the reference: the tokenizer, the graph, the mask and the pooling are tested together.
+
+const EMBEDDERS = ['generated/bert', 'generated/qwen3-embedding'] as const;
+const PRECISION = 1e-5;
+
+async function answer(
+  task: EncoderTask,
+  model: LoadedEncoder,
+  input: unknown,
+  options = {},
+): Promise<unknown> {
+  const reading = task.read(input, options, model);
+  let step = reading.next();
+  while (!step.done) step = reading.next();
+  return step.value.answer(await model.backend.run(step.value.rows));
+}
+
+async function embed(model: LoadedEncoder, input: unknown, options = {}): Promise<readonly number[][]> {
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the answer to a list
+  const embeddings = (await answer(embedTask, model, input, options)) as readonly Embedding[];
+  return embeddings.map(({ embedding }) => [...embedding]);
+}
+
+function load(id: string, dtype: 'fp32' | 'q8' = 'fp32'): Promise<LoadedEncoder> {
+  const checkpoint = ENCODERS.get(id)?.();
+  if (!checkpoint) throw new Error(`There is no ${id}`);
+  return loadEncoderInNode(
+    id,
+    (name) => {
+      const file = checkpoint.get(name);
+      return file && file.read(0, file.size);
+    },
+    dtype,
+  );
+}
+
+function largestDifference(a: readonly (readonly number[])[], b: readonly (readonly number[])[]): number {
+  expect(a.map(({ length }) => length)).toEqual(b.map(({ length }) => length));
+  return Math.max(...a.flatMap((row, i) => row.map((value, j) => Math.abs(value - (b[i]?.[j] ?? NaN)))));
+}
+
+it('generated encoders are those that the reference was computed for', () => {
+  expect([...ENCODERS.keys()].toSorted()).toEqual(Object.keys(reference).toSorted());
+  for (const [id, { files }] of Object.entries(reference)) {
+    const generated = Array.from(ENCODERS.get(id)?.() ?? [], ([name, file]) => {
+      const sha256 = createHash('sha256').update(file.read(0, file.size)).digest('hex');
+      return [name, { size: file.size, sha256 }];
+    });
+    expect({ id, files: Object.fromEntries(generated) }).toEqual({ id, files });
+  }
+});
+
+describe.each(EMBEDDERS)('%s on the CPU', (id) => {
+  const { texts, embeddings, queries } = reference[id];
+  let model: LoadedEncoder;
+
+  beforeAll(async () => {
+    model = await load(id);
+  });
+
+  it('makes the vectors of sentence-transformers, alone and in a padded batch', async () => {
+    const batched = await embed(model, texts, { truncate: true });
+    expect(largestDifference(batched, embeddings)).toBeLessThan(PRECISION);
+    const alone: number[][] = [];
+    for (const text of texts) alone.push(...(await embed(model, [text], { truncate: true })));
+    expect(largestDifference(alone, batched)).toBeLessThan(PRECISION);
+  });
+
+  it("puts a named prompt before each text, as sentence-transformers' does", async () => {
+    const made = await embed(model, texts.slice(0, 3), { prompt: 'query' });
+    expect(largestDifference(made, queries)).toBeLessThan(PRECISION);
+  });
+
+  it('keeps its vectors in eight bits', async () => {
+    const made = await embed(await load(id, 'q8'), texts, { truncate: true });
+    for (const [i, vector] of made.entries()) {
+      const cosine = vector.reduce((sum, value, j) => sum + value * (embeddings[i]?.[j] ?? NaN), 0);
+      expect(cosine).toBeGreaterThan(0.999);
+    }
+  });
+
+  it('reads the IDs of tokens as it reads their text', async () => {
+    const [text = ''] = texts;
+    const ids = model.tokenizer.encode(text);
+    expect(await embed(model, [ids])).toEqual(await embed(model, [text]));
+  });
+
+  it('makes shorter vectors of length 1, or the model’s own values', async () => {
+    const [short = []] = await embed(model, texts.slice(0, 1), { dimensions: 8 });
+    expect([short.length, Math.hypot(...short)]).toEqual([8, expect.closeTo(1, 6)]);
+    const [own = []] = await embed(model, texts.slice(0, 1), { normalize: false });
+    expect(Math.hypot(...own)).not.toBeCloseTo(1, 2);
+  });
+
+  it.each([
+    [['fine', ''], {}, 'EMPTY_PROMPT', /input\[1\]/],
+    [['x '.repeat(200)], {}, 'PROMPT_TOO_LONG', /input\[0\].* reads 96/],
+    ['fine', { dimensions: 97 }, 'INVALID_OPTION', /from 1 to 96/],
+    ['fine', { prompt: 'other' }, 'INVALID_OPTION', /query/],
+    [[1, 99_999], {}, 'INVALID_OPTION', /input\[1\]/],
+    [[], {}, 'INVALID_OPTION', /1 to 10000/],
+    [7, {}, 'INVALID_OPTION', /input/],
+  ])('refuses %j with %j', async (input, options, code, message) => {
+    await expect(answer(embedTask, model, input, options)).rejects.toMatchObject({
+      code,
+      message: expect.stringMatching(message),
+    });
+  });
+});
+
+describe('a cross-encoder on the CPU', () => {
+  const { query, documents, scores } = reference['generated/cross-encoder'];
+  let model: LoadedEncoder;
+
+  beforeAll(async () => {
+    model = await load('generated/cross-encoder');
+  });
+
+  it('ranks documents by the scores of sentence-transformers, best first', async () => {
+    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- its answer
+    const ranking = (await answer(rerankTask, model, { query, documents })) as Ranking;
+    const expected = scores.map((score, index) => ({ index, score: expect.closeTo(score, 5) }));
+    expect(ranking.results).toEqual(
+      expected.toSorted((a, b) => (scores[b.index] ?? 0) - (scores[a.index] ?? 0)),
+    );
+    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- its answer
+    const best = (await answer(rerankTask, model, { query, documents }, { topN: 2 })) as Ranking;
+    expect(best.results).toEqual(ranking.results.slice(0, 2));
+  });
+
+  it('refuses a pair that is too long, unless it may be cut', async () => {
+    const input = { query, documents: ['dog '.repeat(200)] };
+    await expect(answer(rerankTask, model, input)).rejects.toMatchObject({ code: 'PROMPT_TOO_LONG' });
+    expect(await answer(rerankTask, model, input, { truncate: true })).toMatchObject({ numTokens: 128 });
+  });
+});
