@@ -7,6 +7,7 @@ import { openCheckpoint } from '../../src/worker/models/checkpoint/open-checkpoi
 import { createTokenizer } from '../../src/worker/models/tokenizer/tokenizer.ts';
 import type { DtypeChoice } from '../../src/protocol/models.ts';
 import { chooseDevice, createBackend, limitsOf } from '../../src/worker/runtime/create-backend.ts';
+import type { DeviceChoice } from '../../src/worker/runtime/device-choice.ts';
 import { DECODERS } from '../../tools/hub-server/checkpoints/decoders.ts';
 import { generatedFiles } from './generated-files.ts';
 import { logitsOf } from './logits-of.ts';
@@ -46,6 +47,7 @@ export interface GreedyBatchReport {
 
 interface OpenModel extends ProbeModel {
   readonly key: string;
+  readonly device: DeviceChoice;
 }
 
 let current: OpenModel | undefined;
@@ -55,6 +57,7 @@ export async function openDecoder(choice: DecoderChoice): Promise<ProbeModel> {
   const key = JSON.stringify(choice);
   if (current?.key === key) return current;
   await current?.backend.release();
+  if (current && 'gpu' in current.device) current.device.gpu.device.destroy();
   current = undefined;
   const files = DECODERS.get(choice.id)?.();
   if (!files) throw new Error(`There is no decoder ${choice.id}.`);
@@ -65,6 +68,7 @@ export async function openDecoder(choice: DecoderChoice): Promise<ProbeModel> {
   const { backend } = await createBackend({ model, ...(await packInMemory(checkpoint, plan)) }, device);
   current = {
     key,
+    device,
     config: model.config,
     tokenizer: await createTokenizer(tokenizer, tokenizerConfig),
     backend,

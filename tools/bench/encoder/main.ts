@@ -28,7 +28,7 @@ const WAYS: readonly Way[] = [
 ];
 
 const NUM_TEXTS = 1000;
-const NUM_ROUNDS = 1;
+const NUM_ROUNDS = 3;
 
 export const bench = defineBench(
   '  --texts N   number of texts, 1000 by default',

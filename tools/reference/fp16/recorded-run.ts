@@ -50,6 +50,7 @@ export async function recordRun(checkpoint: Checkpoint, dtype: Dtype): Promise<R
     { policy: { maxBatchSize: MAX_ROWS }, isPipelined: true, arrivals },
   );
   await backend.release();
+  gpu.device.destroy();
   const texts = arrivals.map(({ draft }, i) => {
     const { promptTokenIds, sampling } = draft;
     const tokenIds = played.finished[i]?.tokenIds ?? [];

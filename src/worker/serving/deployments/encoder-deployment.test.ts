@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 
 import { settled } from '../../../batching/batch/test-support.ts';
 import { clientId, requestId } from '../../../batching/generation/test-support.ts';
+import { RuntimeLostError } from '../../../batching/generation/runtime-lost-error.ts';
 import { FakeClock } from '../../../batching/testing/fake-clock.ts';
 import type { Embedding } from '../../../protocol/embedding.ts';
 import { NoEncoderError } from '../../../protocol/errors/deployments.ts';
@@ -56,7 +57,10 @@ function setUp() {
         // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the answer to a list
         for (const each of ended) answers.set(each.requestId, each.result as readonly Embedding[]);
       },
-      onFailed: (id, error) => void log.push(`${id} ${error instanceof Error ? error.name : ''}`),
+      onFailed: (id, error) => {
+        const lost = error instanceof RuntimeLostError ? ` of ${error.requestIds.join()}` : '';
+        log.push(`${id} ${error instanceof Error ? error.name : ''}${lost}`);
+      },
       onQueueWait: () => {},
     },
     () => void log.push('restore'),
@@ -164,6 +168,6 @@ describe('a deployment of encoders', () => {
     await settled();
     runs[0]?.fail(WasmAbortError.because(new Error('Aborted()')));
     await settled();
-    expect(log).toEqual(['a RuntimeLostError']);
+    expect(log).toEqual(['a RuntimeLostError of a']);
   });
 });

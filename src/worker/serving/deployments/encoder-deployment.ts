@@ -14,8 +14,8 @@ import type { Submission } from '../../text-generation/prompt-generator.ts';
 import { BatchedDeployment, type Answer, type BatchedDeploymentListener } from './batched-deployment.ts';
 import type { ServedDeployment } from './served-deployment.ts';
 
-/** Tokens of a batch, padding included. */
-const MAX_BATCH_TOKENS = 2048;
+/** Tokens of a batch, padding included. On one thread of a CPU, larger batches are no faster, and hold up the text generator. */
+const MAX_BATCH_TOKENS = 1024;
 
 /** Rows that are sorted by length. A lone text waits behind no more than these. */
 const SORT_WINDOW = 128;
