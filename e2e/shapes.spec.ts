@@ -190,6 +190,7 @@ const RECORD = {
   },
   required: ['name', 'age', 'city'],
 };
+const chat = (content: string): ChatMessage[] => [{ role: 'user', content }];
 const PEOPLE = [
   'Ann, 31, lives in Rome.',
   'In Oslo I met Bob. He is 45.',
@@ -214,7 +215,6 @@ test(
       const results = await ownTab.generateAll(Array.from({ length: NUM_REAL }, (_, index) => ask(index)));
       return { results, seconds: (performance.now() - startedAtMs) / 1000 };
     };
-    const chat = (content: string): ChatMessage[] => [{ role: 'user', content }];
     const choice = { type: 'choice', choices: LABELS } as const;
     const classified = await timed((index) => ({
       prompt: chat(`One word: is this about ${LABELS.join(', ')}? ${SENTENCES[index % SENTENCES.length]}`),

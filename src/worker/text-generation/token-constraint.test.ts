@@ -58,7 +58,7 @@ describe('the constraint of a choice', () => {
     };
     const constraint = constraintOf(createChoice(['b']), 0, TOKENS, shape);
     expect([constraint.mask?.(), constraint.forced?.()]).toEqual([mask, [4, 5]]);
-    expect(await Promise.all([3, 9, 1].map((tokenId) => constraint.accept(tokenId)))).toEqual([
+    expect(await Promise.all([3, 9, 1].map(async (tokenId) => constraint.accept(tokenId)))).toEqual([
       false,
       true,
       true,
