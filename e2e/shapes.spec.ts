@@ -1,8 +1,11 @@
 import { Ajv2020 } from 'ajv/dist/2020.js';
 
+import type { ChatMessage } from '../src/protocol/chat.ts';
 import type { GenerationOptions } from '../src/protocol/generation.ts';
 import { randomSchema } from '../src/worker/testing/random-schemas.ts';
+import { smollm2File } from '../tools/reference/gguf/smollm2.ts';
 import { runSeed } from './support/seeded-random.ts';
+import type { TextRequest } from './support/tab.ts';
 import { ANY_BACKEND, expect, IS_WHOLE, test } from './support/test.ts';
 
 const PROMPT = 'Once upon a time,';
@@ -166,5 +169,72 @@ test(
     console.log(`    ${jumped.tokenIds.length} tokens in ${numJumped} steps, ${numStepped} without jumps`);
     expect(stepped.tokenIds).toEqual(jumped.tokenIds);
     expect(numJumped).toBeLessThan(0.7 * numStepped);
+  },
+);
+
+const NUM_REAL = 50;
+const LABELS = ['sport', 'food', 'weather', 'music'];
+const SENTENCES = [
+  'The striker scored twice in the final.',
+  'Add the onions and let the soup simmer.',
+  'Rain is expected in the north tomorrow.',
+  'The band plays its new song tonight.',
+  'She ran the marathon in under three hours.',
+];
+const RECORD = {
+  type: 'object',
+  properties: {
+    name: { type: 'string', maxLength: 30 },
+    age: { type: 'integer', minimum: 0, maximum: 120 },
+    city: { type: 'string', maxLength: 30 },
+  },
+  required: ['name', 'age', 'city'],
+};
+const chat = (content: string): ChatMessage[] => [{ role: 'user', content }];
+const PEOPLE = [
+  'Ann, 31, lives in Rome.',
+  'In Oslo I met Bob. He is 45.',
+  'My aunt Cleo from Lima turned 70.',
+];
+
+test(
+  `SmolLM2 puts ${NUM_REAL} sentences under four labels in one call each, and fills ${NUM_REAL} records`,
+  { tag: ANY_BACKEND },
+  async ({ ownTab }) => {
+    test.skip(!IS_WHOLE, 'only the whole suite has the real model');
+    test.setTimeout(3_600_000);
+    await ownTab.open('?backend=wasm');
+    await ownTab.ready();
+    const box = await ownTab.openStatus();
+    await box.getByLabel('or a GGUF file').setInputFiles(await smollm2File());
+    await expect
+      .poll(async () => (await ownTab.status()).model?.id, { timeout: 300_000 })
+      .toBe('SmolLM2-135M-Instruct.Q4_1');
+    const timed = async (ask: (index: number) => TextRequest) => {
+      const startedAtMs = performance.now();
+      const results = await ownTab.generateAll(Array.from({ length: NUM_REAL }, (_, index) => ask(index)));
+      return { results, seconds: (performance.now() - startedAtMs) / 1000 };
+    };
+    const choice = { type: 'choice', choices: LABELS } as const;
+    const classified = await timed((index) => ({
+      prompt: chat(`One word: is this about ${LABELS.join(', ')}? ${SENTENCES[index % SENTENCES.length]}`),
+      options: { temperature: 0, maxNewTokens: 8, logprobs: 0, responseFormat: choice },
+    }));
+    for (const { text, choiceProbabilities = [] } of classified.results) {
+      expect(LABELS).toContain(text);
+      expect(choiceProbabilities.reduce((sum, each) => sum + each, 0)).toBeCloseTo(1, 6);
+    }
+    const extract = (index: number, options: GenerationOptions): TextRequest => ({
+      prompt: chat(`Write name, age and city as JSON. ${PEOPLE[index % PEOPLE.length]}`),
+      options: { temperature: 0, maxNewTokens: 64, ...options },
+    });
+    const responseFormat = { type: 'json_schema', schema: RECORD } as const;
+    const filled = await timed((index) => extract(index, { responseFormat }));
+    const isRecord = ajv.compile(RECORD);
+    for (const { text } of filled.results) expect(isRecord(JSON.parse(text)), text).toBe(true);
+    const free = await timed((index) => extract(index, {}));
+    console.log(
+      `    ${NUM_REAL} labels in ${classified.seconds.toFixed(1)} s, records in ${filled.seconds.toFixed(1)} s, free answers in ${free.seconds.toFixed(1)} s`,
+    );
   },
 );

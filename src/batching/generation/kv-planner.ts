@@ -103,11 +103,10 @@ export class KvPlanner {
 
   /** The row with the longest prefix of the sequence, if that is worth a copy. */
   findReusable(sequence: Sequence): CachedPrefix | undefined {
-    if (sequence.numComputedTokens > 0 || sequence.isPrefilledAlone) return undefined;
+    if (sequence.numComputedTokens > 0 || sequence.maxReusedTokens === 0) return undefined;
     const found = longestOf(sequence.tokens, this.#prefixes.rows, this.#state.decoding);
     if (!found || !this.#isWorthReusing(sequence, found.length)) return undefined;
-    // The last token is always computed: the next one is sampled from its logits.
-    return { slot: found.slot, length: Math.min(found.length, sequence.numPrefillTokens - 1) };
+    return { slot: found.slot, length: Math.min(found.length, sequence.maxReusedTokens) };
   }
 
   /** Whether the sequence should wait for the K/V of this other one. */

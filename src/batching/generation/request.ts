@@ -42,6 +42,8 @@ export interface GenerationRequest
    */
   readonly resumedTokenIds?: readonly number[];
   readonly constraint?: TokenConstraint;
+  /** With `promptLogprobs`: the first prompt token to score, if the K/V of those before may be copied. Theirs are then null. */
+  readonly scoredFrom?: number;
   readonly sampling: SamplingParams;
 }
 

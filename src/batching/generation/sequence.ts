@@ -96,9 +96,15 @@ export class Sequence {
     return this.request.promptTokenIds.length;
   }
 
-  /** Whether it neither shares a prefill step nor takes over K/V, because it needs prompt logprobs or no output token. */
+  /** Whether it shares no prefill step, because it needs prompt logprobs or no output token. */
   get isPrefilledAlone(): boolean {
     return this.request.promptLogprobs !== undefined || this.request.maxNewTokens === 0;
+  }
+
+  /** Tokens whose K/V it may take over. The last one is always computed: the next one is sampled from its logits. */
+  get maxReusedTokens(): number {
+    const { scoredFrom = 1 } = this.request;
+    return this.isPrefilledAlone ? scoredFrom - 1 : this.numPrefillTokens - 1;
   }
 
   /** Whether its prompt is computed and no token was asked for. */
@@ -124,6 +130,9 @@ export class Sequence {
   /** The K/V of its first tokens is copied from another row. */
   reuse(numTokens: number): void {
     this.numReusedTokens = numTokens;
+    // The first token has an entry already, and the token after the copied ones has no logits before it.
+    const unscored = this.request.promptTokenIds.slice(1, numTokens + 1);
+    this.#promptLogprobs.push(...unscored.map((tokenId) => ({ tokenId, logprob: null, top: [] })));
     this.numComputedTokens = numTokens;
   }
 

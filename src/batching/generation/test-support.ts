@@ -40,6 +40,7 @@ export interface RequestOverrides {
   readonly resumedTokenIds?: readonly number[];
   readonly maxNewTokens?: number;
   readonly promptLogprobs?: number;
+  readonly scoredFrom?: number;
   readonly ignoreEos?: boolean;
   readonly stopTokenIds?: readonly number[];
   readonly includeStopStrInOutput?: boolean;

@@ -28,6 +28,7 @@ export class ChoiceScores {
       promptTokenIds: [...request.promptTokenIds, ...tokenIds],
       maxNewTokens: 0,
       promptLogprobs: 0,
+      scoredFrom: request.promptTokenIds.length,
       sampling: GREEDY,
     }));
   }
