@@ -1024,10 +1024,14 @@ describe('forced tokens', () => {
   const tokenIds = [11, 12, 13, 14];
 
   it('are computed in one pass, which samples the token behind them', async () => {
-    const { submit, steps, listener } = createEngine();
+    const { submit, steps, listener, runner } = createEngine();
     submit('a', { maxNewTokens: 7, constraint: forcing(tokenIds) });
     await settle();
     expect(steps()).toEqual(['prefill a 0+3 @0 last', 'prefill a 3+5 @0 of 0 last', 'decode a']);
+    // A device that counts what it samples fills its counts anew for another object.
+    const [before, after] = runner.steps.map(({ rows }) => rows[0]?.tokenCounts);
+    expect(after).not.toBe(before);
+    expect(after?.get(14)).toBe(1);
     const [finished] = listener.of('finished');
     expect(finished?.tokenIds.slice(1, 5)).toEqual(tokenIds);
     expect(finished).toMatchObject({ finishReason: 'length', numOutputTokens: 7 });

@@ -139,7 +139,7 @@ class SchemaCheck {
     if (types.includes('object')) this.#checkObject(schema, param);
     if (types.includes('array')) this.#checkArray(schema, param);
     if (types.includes('string')) checkString(schema, param);
-    if (types.includes('integer')) checkInteger(schema, param);
+    if (types.includes('integer')) checkInteger(schema, types, param);
   }
 
   #checkObject({ properties = {}, required = [], additionalProperties }: Fields, param: string): void {
@@ -196,11 +196,15 @@ function checkString(schema: Fields, param: string): void {
   checkPattern(pattern, `${param}.pattern`);
 }
 
-function checkInteger(schema: Fields, param: string): void {
+function checkInteger(schema: Fields, types: readonly TypeName[], param: string): void {
   const { minimum, maximum } = rangeOf(schema);
   for (const name of NUMBER_KEYWORDS)
-    if (schema[name] !== undefined && !Number.isSafeInteger(schema[name]))
-      throw refusal(`${param}.${name}`, 'is no integer', 'write an integer');
+    if (schema[name] !== undefined && (types.includes('number') || !Number.isSafeInteger(schema[name])))
+      throw refusal(
+        `${param}.${name}`,
+        'is no bound of integers alone',
+        'write an integer, for the type integer',
+      );
   if (minimum > maximum) throw refusal(param, 'allows no integer', 'raise the maximum, or lower the minimum');
 }
 

@@ -1,4 +1,5 @@
 import { isRecord } from '../../../platform/is-record.ts';
+import { rangeMarker } from './integer-range.ts';
 import { NUMBER_KEYWORDS, typesOf } from './json-types.ts';
 
 type Fields = Readonly<Record<string, unknown>>;
@@ -10,22 +11,30 @@ const LARGEST_INTEGER = 999_999_999_999_999;
 const SUBSCHEMAS = ['items', 'additionalProperties', 'prefixItems', 'anyOf', 'oneOf', 'allOf'];
 const RECORDS = ['properties', '$defs', 'definitions'];
 
-/** The schema as the library gets it right: it closes ranges of integers, and has the wrong values in those that are open. */
+/** The schema as the library gets it right: with implied types named, and a marker for each range of integers. */
 export function lowerSchema(schema: unknown): unknown {
   if (Array.isArray(schema)) return schema.map(lowerSchema);
   if (!isRecord(schema)) return schema;
-  const { exclusiveMinimum: _above, exclusiveMaximum: _below, ...kept } = schema;
+  const {
+    minimum: _from,
+    maximum: _to,
+    exclusiveMinimum: _above,
+    exclusiveMaximum: _below,
+    ...kept
+  } = schema;
   const lowered = Object.entries(kept).map(([name, value]) => {
     if (SUBSCHEMAS.includes(name)) return [name, lowerSchema(value)];
     if (!RECORDS.includes(name) || !isRecord(value)) return [name, value];
     return [name, Object.fromEntries(Object.entries(value).map(([key, entry]) => [key, lowerSchema(entry)]))];
   });
-  const [type] = typesOf(schema);
-  return {
-    ...(type !== undefined && { type }),
-    ...Object.fromEntries(lowered),
-    ...(hasRange(schema) && rangeOf(schema)),
-  };
+  const types = typesOf(schema);
+  const [type] = types;
+  const others = { ...(type !== undefined && { type }), ...Object.fromEntries(lowered) };
+  if (!hasRange(schema)) return others;
+  const { minimum, maximum } = rangeOf(schema);
+  const range = { const: rangeMarker(minimum, maximum) };
+  const rest = types.filter((name) => name !== 'integer');
+  return rest.length === 0 ? range : { anyOf: [range, { ...others, type: rest }] };
 }
 
 /** The integers from `minimum` to `maximum`, both included. */

@@ -6,6 +6,7 @@ import { checkEbnf, checkGrammar } from './check-grammar.ts';
 import { checkPattern } from './check-pattern.ts';
 import { checkSchema } from './check-schema.ts';
 import type { GrammarLibrary } from './grammar-library.ts';
+import { withRanges } from './integer-range.ts';
 import { lowerSchema } from './lower-schema.ts';
 import { StructuralParts } from './structural-parts.ts';
 
@@ -72,7 +73,10 @@ export class ShapeGrammars {
     );
     const printed = grammar.toString();
     grammar.dispose();
-    return CORRECTIONS.reduce((text, [wide, narrow]) => text.replace(wide, () => narrow), printed);
+    return CORRECTIONS.reduce(
+      (text, [wide, narrow]) => text.replace(wide, () => narrow),
+      withRanges(printed),
+    );
   }
 
   #fromEbnf(text: string, param: string): Promise<Grammar> {

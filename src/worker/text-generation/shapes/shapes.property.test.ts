@@ -41,6 +41,6 @@ describe(`${NUM_SCHEMAS} random schemas from SHAPE_SEED=${FIRST_SEED}`, () => {
         `SHAPE_SEED=${seed}: ${text} ${JSON.stringify(validate.errors)} ${JSON.stringify(schema)}`,
       ).toBe(true);
     }
-    expect(numEnded).toBeGreaterThan(NUM_SCHEMAS / 2);
+    expect(numEnded).toBeGreaterThan(NUM_SCHEMAS / 3);
   }, 600_000);
 });
