@@ -30,6 +30,8 @@ CLIENTS = (
 )
 # The same, on a generated model that takes chats.
 CHAT_CLIENTS = (("llm", "chats", "test_llm"), ("inspect-ai", "chats", "test_inspect_ai"))
+# The same, on a generated model that takes tools.
+TOOL_CLIENTS = (("openai", "openai", "test_openai_tools"), ("pydantic-ai-slim", "agents", "test_pydantic_ai"))
 OFFLINE = {
     "HF_HUB_OFFLINE": "1",
     "HF_DATASETS_OFFLINE": "1",
@@ -53,9 +55,11 @@ def run_clients(results: Results, environment: Callable[[str], Path]) -> None:
 
 
 def run_chat_clients(results: Results, environment: Callable[[str], Path]) -> None:
-    with ChatHub() as hub, Tabserve(free_port(), "--model", hub.model, "--hub", hub.url) as tabserve:
-        env = {"MODEL": hub.model, "TABSERVE_URL": tabserve.url, "REFERENCE": "[]"}
-        run_tests(CHAT_CLIENTS, results, environment, env)
+    with ChatHub() as hub:
+        for model, clients in ((hub.model, CHAT_CLIENTS), (hub.tool_model, TOOL_CLIENTS)):
+            with Tabserve(free_port(), "--model", model, "--hub", hub.url) as tabserve:
+                env = {"MODEL": model, "TABSERVE_URL": tabserve.url, "REFERENCE": "[]"}
+                run_tests(clients, results, environment, env)
 
 
 def run_tests(

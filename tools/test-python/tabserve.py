@@ -46,12 +46,12 @@ class Tabserve:
 
 
 class ChatHub:
-    """`with ChatHub() as hub`: a hub of this machine at `hub.url`, which has the chat model `hub.model`."""
+    """`with ChatHub() as hub`: a hub of this machine at `hub.url`, which has the chat model `hub.model`, and `hub.tool_model`, which takes tools."""
 
     def __enter__(self) -> ChatHub:
         self._child = Child([NODE, "tools/hub-server/main.ts"], env={}, cwd=ROOT)
         line = self._child.wait_for(r"^The hub at ", timeout_s=START_TIMEOUT_S)
-        self.url, self.model = re.match(r"The hub at (\S+) has (\S+)\.$", line).groups()
+        self.url, self.model, self.tool_model = re.match(r"The hub at (\S+) has (\S+) and (\S+)\.$", line).groups()
         return self
 
     def __exit__(self, *_: object) -> None:

@@ -50,6 +50,6 @@ class Llm(unittest.TestCase):
         self.check_answer(*options, "--responses", **without)
 
     def test_shows_the_way_out_of_an_option(self):
-        done = ask("--responses", "-o", "json_object", "1", prompt="Some JSON")
+        done = ask("--responses", "-o", "verbosity", "low")
         self.assertEqual(done.returncode, 1)
-        self.assertIn('`text.format` isn\'t supported here: leave it out, or pass {"type":"text"}', done.stderr)
+        self.assertIn('`text.verbosity` isn\'t supported here: leave it out, or pass "medium"', done.stderr)
