@@ -2,17 +2,16 @@ import { systemClock } from '../../batching/clock.ts';
 import { RequestCancelledError, RequestTimeoutError } from '../../batching/errors.ts';
 import { DEFAULT_POLICY, updatePolicy, type BatchingPolicy } from '../../batching/generation/policy.ts';
 import type { EngineGauges } from '../../batching/metrics/generation-metrics.ts';
-import type { LoadedModel } from '../runtime/loaded-model.ts';
 import type { RequestId } from '../../protocol/ids.ts';
 import type { RequestUpdate } from '../../protocol/requests.ts';
-import { type ServedModel, type WhenBusy, isSameModel, toServedModel } from '../../protocol/models.ts';
+import { type ServedModel, type WhenBusy, isSameModel } from '../../protocol/models.ts';
 import type { WireError } from '../../protocol/wire.ts';
 import { toWireError } from '../../protocol/wire-errors.ts';
 import { inPieces } from '../../platform/in-pieces.ts';
 import type { StatsReporter } from '../logs/stats-reporter.ts';
 import { timeoutMsOf } from './generation-options.ts';
 import type { ModelGuardOptions } from './model-guard.ts';
-import { ModelGenerator } from './model-generator.ts';
+import type { ModelGeneratorOptions } from './model-generator.ts';
 import type { Accepted, PromptGenerator, Submission } from './prompt-generator.ts';
 
 type ModelState =
@@ -31,10 +30,7 @@ const NO_GAUGES: EngineGauges = {
 };
 
 /** The generator reports the outcome of its requests to `onUpdates`. */
-export type CreateGenerator = (
-  onUpdates: (updates: readonly RequestUpdate[]) => void,
-  policy: BatchingPolicy,
-) => PromptGenerator;
+type CreateGenerator = (options: ModelGeneratorOptions, policy: BatchingPolicy) => PromptGenerator;
 
 /** The text-generator deployment. It accepts submissions from the start: they wait while its model loads or changes. */
 export class TextDeployment {
@@ -90,23 +86,11 @@ export class TextDeployment {
   }
 
   /**
-   * Serves with this model. Waiting submissions go first, in their order. An old model first finishes its requests, or hands them over
-   * to the new one. Resolves when nothing runs on the old model any more.
+   * Serves with the model of this generator. Waiting submissions go first, in their order. An old model first finishes its requests, or
+   * hands them over to the new one. Resolves when nothing runs on the old model any more.
    *
    * @param signal Ends the wait for the old model's requests. The old model then keeps serving.
    */
-  useModel(model: LoadedModel, whenBusy: WhenBusy = 'finish', signal?: AbortSignal): Promise<void> {
-    const create: CreateGenerator = (onUpdates, policy) =>
-      new ModelGenerator(model, policy, {
-        ...this.#options,
-        onUpdates,
-        onStep: (event) => this.#stats.recordStep(event),
-        onEnded: (events) => this.#stats.recordEnded(events),
-      });
-    return this.use(toServedModel(model.modelInfo, model.backendInfo), create, whenBusy, signal);
-  }
-
-  /** Like `useModel`, for any generator. */
   async use(
     served: ServedModel,
     create: CreateGenerator,
@@ -114,7 +98,13 @@ export class TextDeployment {
     signal?: AbortSignal,
   ): Promise<void> {
     if (this.#model.type === 'ready') await this.#endOld(this.#model.generator, served, whenBusy, signal);
-    const generator = create(this.#onUpdates, this.#policy);
+    const options: ModelGeneratorOptions = {
+      ...this.#options,
+      onUpdates: this.#onUpdates,
+      onStep: (event) => this.#stats.recordStep(event),
+      onEnded: (events) => this.#stats.recordEnded(events),
+    };
+    const generator = create(options, this.#policy);
     this.#served = served;
     this.#endLoading({ type: 'ready', generator });
   }

@@ -11,6 +11,7 @@ import type { FirstModelInit } from '../../../protocol/host-messages.ts';
 import { isFetched, modelNameOf, type FirstSource } from '../../../protocol/models.ts';
 import type { WorkerStatus } from '../../../protocol/status.ts';
 import { toWireError } from '../../../protocol/wire-errors.ts';
+import { useModel } from '../../text-generation/use-model.ts';
 import { limitsOf } from '../../runtime/create-backend.ts';
 import type { DeviceChoice } from '../../runtime/device-choice.ts';
 import { isFault } from '../../runtime/faults/fault-of.ts';
@@ -28,7 +29,7 @@ export interface ModelOptions extends Pick<ServeWorkerHost, 'app' | 'past'> {
   /** The model that the app begins with. */
   readonly first: FirstModelInit;
   readonly backend: BackendChoice;
-  readonly generator: Pick<TextDeployment, 'useModel' | 'fail' | 'hasBegunText'>;
+  readonly generator: Pick<TextDeployment, 'use' | 'fail' | 'hasBegunText'>;
   readonly onStatus: (change: Partial<WorkerStatus>, removed: readonly RemovableField[]) => void;
   readonly onRung: (rung: Rung) => void;
   readonly encoders: EncoderModelsOptions;
@@ -192,7 +193,7 @@ export class FirstModel {
       () => generator.hasBegunText,
     );
     onStatus({ state: 'ready' }, ['progress']);
-    await generator.useModel(model);
+    await useModel(generator, model);
     return model;
   }
 

@@ -58,15 +58,15 @@ function createSwitch(past: Partial<WorkerPast> = {}, first: FirstModelInit = FI
     const model = createScriptedModel(backend);
     return Promise.resolve({ ...model, modelInfo: { ...model.modelInfo, id: name } });
   };
-  const hold = { useModel: (_signal?: AbortSignal): Promise<void> => Promise.resolve() };
+  const hold = { use: (_signal?: AbortSignal): Promise<void> => Promise.resolve() };
   const models = new ModelSwitch({
     first,
     backend: 'wasm',
     past: { ...NO_PAST, ...past },
     generator: {
-      async useModel({ modelInfo }, _whenBusy, signal) {
-        await hold.useModel(signal);
-        log.push(`serve ${modelInfo.id}`);
+      async use({ id }, _create, _whenBusy, signal) {
+        await hold.use(signal);
+        log.push(`serve ${id}`);
       },
       hasBegunText: false,
       fail: ({ code }) => void log.push(`fail ${code}`),
@@ -338,7 +338,7 @@ describe('a load that is cancelled', () => {
   it('takes nothing over, though the old model has begun to end its requests, and is released', async () => {
     const { models, load, log, hold, status } = createSwitch();
     await models.started;
-    hold.useModel = untilAborted;
+    hold.use = untilAborted;
     const loading = load();
     await vi.waitFor(() => expect(status().load?.phase).toBe('drain'));
     models.steer('cancel');

@@ -48,7 +48,7 @@ export async function serveUpstream({
       onStatus({ state: 'ready', model: modelInfo, backend: backendInfo }, true);
       await deployment.use(
         toServedModel(modelInfo, backendInfo),
-        (onUpdates) => new UpstreamGenerator({ connection, model, clock, stats, onUpdates }),
+        ({ onUpdates }) => new UpstreamGenerator({ connection, model, clock, stats, onUpdates }),
       );
     } catch (cause) {
       const error = toWireError(cause);

@@ -1,0 +1,19 @@
+import { toServedModel, type WhenBusy } from '../../protocol/models.ts';
+import type { LoadedModel } from '../runtime/loaded-model.ts';
+import { ModelGenerator } from './model-generator.ts';
+import type { TextDeployment } from './text-deployment.ts';
+
+/** Serves with this model, as `use` says. Apart from the deployment, so that a worker starts without the engine. */
+export function useModel(
+  deployment: Pick<TextDeployment, 'use'>,
+  model: LoadedModel,
+  whenBusy?: WhenBusy,
+  signal?: AbortSignal,
+): Promise<void> {
+  return deployment.use(
+    toServedModel(model.modelInfo, model.backendInfo),
+    (options, policy) => new ModelGenerator(model, policy, options),
+    whenBusy,
+    signal,
+  );
+}
