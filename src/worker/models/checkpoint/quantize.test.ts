@@ -77,6 +77,22 @@ it.each([
   expect(dequantize(rows, bits, NUM_BLOCKS).map(Math.fround)).toEqual([...values].map((value) => value + 0));
 });
 
+it("keeps every weight of GGUF's Q4_1 blocks whose minimum is a whole number of steps", () => {
+  const blocks = Uint8Array.from(atob(reference.Q4_1.bytes), (character) => character.charCodeAt(0));
+  const size = blocks.byteLength / NUM_BLOCKS;
+  const view = new DataView(blocks.buffer);
+  for (let block = 0; block < NUM_BLOCKS; block++) {
+    const scale = Math.abs(view.getFloat16(block * size, true));
+    view.setFloat16(block * size, scale, true);
+    view.setFloat16(block * size + 2, -(2 ** block) * scale, true);
+    // A writer uses both ends of the range: 0 for the first weight and 15 for the one 16 further.
+    blocks[block * size + 4] = 0xf0;
+  }
+  const values = decodeBlocks(blocks, 'Q4_1');
+  const rows = quantizeRows({ values, numRows: NUM_BLOCKS, length: 32, rowStride: 32, stride: 1 }, 4);
+  expect(dequantize(rows, 4, NUM_BLOCKS).map(Math.fround)).toEqual([...values].map((value) => value + 0));
+});
+
 /** As MatMulNBits reads them. Rows of an odd number of blocks end with half a byte of zero points. */
 function dequantize({ values, scales, zeroPoints }: QuantizedRows, bits: 8 | 4, numRows = 1): number[] {
   const split = (bytes: Uint8Array): number[] =>
