@@ -202,6 +202,10 @@ hubTest(
     // Each view brings a style sheet, which must not change the others.
     for (const name of ['Text', 'Adder', 'House price', 'Chat'])
       await page.getByRole('tab', { name }).click();
+    await page.goBack();
+    await expect(page.getByRole('tab', { name: 'House price' })).toHaveAttribute('aria-selected', 'true');
+    await page.goForward();
+    await expect(page.locator('.exchange[data-status=finished]'), 'nothing was lost').toHaveCount(3);
     await expectEverySizeToLookRight(page, page, 'chats', info);
   },
 );

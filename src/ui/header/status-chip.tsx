@@ -5,8 +5,8 @@ import { useIsUpstream, useServeView } from '../state/serve-context.ts';
 import { describeChip, textOf } from './chip-text.ts';
 import { describeState, isLoading } from './describe-state.ts';
 import { MODEL_BOX_BUTTON } from './open-model-box.ts';
-import { StateFacts } from './state-facts.tsx';
 
+const StateFacts = lazy(async () => ({ default: (await import('./state-facts.tsx')).StateFacts }));
 const ModelsPanel = lazy(async () => ({ default: (await import('../models/models-panel.tsx')).ModelsPanel }));
 
 /** The model, how it runs and for how many tabs, in one line; its box has all facts and the choice of a model. */
@@ -41,12 +41,10 @@ export function StatusChip() {
           </span>
         }
       >
-        <StateFacts />
-        {!isUpstream && (
-          <Suspense>
-            <ModelsPanel />
-          </Suspense>
-        )}
+        <Suspense>
+          <StateFacts />
+          {!isUpstream && <ModelsPanel />}
+        </Suspense>
       </Popover>
     </>
   );
