@@ -186,11 +186,15 @@ test.describe("OpenAI's own client", { tag: ANY_BACKEND }, () => {
     for (const [more, param, message] of [
       [{ messages: [] }, 'messages', 'at least one message'],
       [{ messages: [{ role: 'user', content: [image] }] }, 'messages[0].content[0]', 'only text'],
-      [{ messages: [{ role: 'tool', content: 'a', tool_call_id: '1' }] }, 'messages[0].role', 'tools'],
+      [
+        { messages: [{ role: 'tool', content: 'a', tool_call_id: '1' }] },
+        'messages',
+        'messages[0].tool_call_id',
+      ],
       [{ messages: [{ role: 'assistant', content: null }] }, 'messages[0].content', 'a text'],
       [{ messages: [hello, system] }, 'messages', 'the system message has to be the first'],
-      [{ tools: [{ type: 'function', function: { name: 'f' } }] }, 'tools', "isn't supported here"],
-      [{ response_format: { type: 'json_object' } }, 'response_format', "isn't supported here"],
+      [{ tools: [{ type: 'function', function: { name: 'f' } }] }, 'tools', 'takes no tools'],
+      [{ response_format: { type: 'xml' } }, 'response_format.type', 'json_schema'],
       [{ max_completion_tokens: -1 }, 'max_completion_tokens', '`max_completion_tokens` to be'],
       [{ max_tokens: 1e9 }, 'max_tokens', '`max_tokens` to be'],
       [{ logprobs: true, top_logprobs: 21 }, 'top_logprobs', '`top_logprobs` to be'],

@@ -69,7 +69,7 @@ test.describe('a chat', { tag: ANY_BACKEND }, () => {
       },
       { prompt: CHAT, options: { ...SAMPLED, maxNewTokens: 1 } },
       { prompt: CHAT.toReversed() },
-      { prompt: [...CHAT, { role: 'tool', content: '' }] },
+      { prompt: [...CHAT, { role: 'function', content: '' }] },
       { prompt: CHAT, options: { echo: true } },
     ]);
     const [untilEnd, notThinking, thinking, ...refused] = outcomes;

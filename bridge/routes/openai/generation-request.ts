@@ -141,6 +141,7 @@ export function inApiNames(error: unknown, { input, names }: RequestNames): unkn
   const { code, message } = error;
   if (code === 'PROMPT_TOO_LONG') return HttpError.invalid(input, message, 'context_length_exceeded');
   if (code === 'CHAT_TEMPLATE_FAILED') return HttpError.invalid(input, message, code);
+  if (code === 'TOOLS_UNSUPPORTED') return HttpError.invalid('tools', message, code);
   if (!(error instanceof InvalidOptionError || error instanceof ResponseFormatUnsupportedError)) return error;
   const [ours] = (error.param ?? '').split('.', 1);
   const theirs =
