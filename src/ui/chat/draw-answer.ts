@@ -10,9 +10,13 @@ import { parseAnswer } from './thought.ts';
 /** Eight answers in each frame, so that typing and scrolling stay smooth. */
 const answerFrames = frames.paced({ numPerFrame: 8 });
 
+/** What an element shows stays when its answer ends. */
+const drawings = new WeakMap<HTMLElement, AnswerDrawing>();
+
 /** Draws an answer into its element, and goes on while it grows. Returns the release. */
 export function drawAnswer(element: HTMLElement, exchange: Exchange, store: ServeStore): () => void {
-  const drawing = new AnswerDrawing(element);
+  const drawing = drawings.get(element) ?? new AnswerDrawing(element);
+  drawings.set(element, drawing);
   const { answer, end, requestId } = exchange;
   if (end || requestId === undefined) {
     drawing.draw(answer, end ? describeAnswer(end) : '', true);
