@@ -49,7 +49,6 @@ import {
   toRepository,
   type LoadModelOptions,
   type ModelReference,
-  type SourceOptions,
 } from './model-source.ts';
 import { OutstandingRequests } from './outstanding-requests.ts';
 import { bridgeOfPage, hubOfPage, upstreamOfPage } from './page-settings.ts';
@@ -350,7 +349,7 @@ export class TabserveClient<Deployments extends DeploymentMap = DeploymentTypes<
    */
   async ggufFiles(
     id: string,
-    { revision, hub = this.#hub }: Pick<SourceOptions, 'revision' | 'hub'> = {},
+    { revision, hub = this.#hub }: Pick<LoadModelOptions, 'revision' | 'hub'> = {},
   ): Promise<readonly GgufFile[]> {
     return this.#calls.ask({ type: 'list-gguf-files', ...toRepository(id, { revision, hub }) });
   }

@@ -16,23 +16,37 @@ export const toolCall = v.strictObject({
  */
 export type ToolCall = Wire<typeof toolCall>;
 
-const text = { text: v.string() };
-
 export const answerPart = v.variant('type', [
   /** A piece of what the model thinks before it answers. */
-  v.object({ type: v.literal('reasoning'), ...text }),
+  v.object({
+    type: v.literal('reasoning'),
+    /** Not empty. */
+    text: v.string(),
+  }),
   /** A piece of the text that is for the user. */
-  v.object({ type: v.literal('content'), ...text }),
+  v.object({
+    type: v.literal('content'),
+    /** Not empty. */
+    text: v.string(),
+  }),
   /** A call of a tool begins. */
   v.object({
     type: v.literal('tool-call'),
     /** Number of the call in its answer, from 0. */
     index: count,
+    /** Names the call in the tool's answer. */
     id: v.string(),
+    /** The tool's name. */
     name: v.string(),
   }),
   /** A piece of a call's arguments, in JSON. */
-  v.object({ type: v.literal('tool-arguments'), index: count, ...text }),
+  v.object({
+    type: v.literal('tool-arguments'),
+    /** Number of the call in its answer, from 0. */
+    index: count,
+    /** Not empty. */
+    text: v.string(),
+  }),
 ]);
 /**
  * A piece of the answer to a chat.

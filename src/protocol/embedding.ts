@@ -24,6 +24,7 @@ export interface EmbeddingOptions {
 
 /** The vector of one text. */
 export interface Embedding {
+  /** Its numbers, as many as the model has dimensions, or the option asks for. */
   readonly embedding: readonly number[];
   /** Tokens that the model has read, special ones included. */
   readonly numTokens: number;
@@ -33,7 +34,9 @@ export interface Embedding {
 
 /** What the reranker compares. */
 export interface RerankInput {
+  /** What is sought. */
   readonly query: string;
+  /** The texts to rank. */
   readonly documents: readonly string[];
 }
 
@@ -47,6 +50,7 @@ export interface RerankOptions {
 
 /** Documents, best first. */
 export interface Ranking {
+  /** The most relevant document first. */
   readonly results: readonly {
     /** Of the document among those given. */
     readonly index: number;

@@ -8,10 +8,16 @@ import { count, duration, tokenIds } from './wire.ts';
 export type { RequestTimings } from '../batching/generation/events.ts';
 export type { GenerationOptions } from '../batching/generation/options.ts';
 export type {
+  ChoiceFormat,
+  GrammarFormat,
+  JsonObjectFormat,
   JsonSchema,
+  JsonSchemaFormat,
+  RegexFormat,
   ResponseFormat,
   StructuralPart,
   StructuralTag,
+  StructuralTagFormat,
 } from '../batching/generation/response-format.ts';
 export type { GenerationTool, ToolChoice } from '../batching/generation/tools.ts';
 export type { PromptTokenLogprobs, TokenLogprob, TokenLogprobs } from '../batching/sampling/logprobs.ts';

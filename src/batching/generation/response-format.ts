@@ -1,12 +1,13 @@
 import { InvalidOptionError, shown, UnknownOptionError } from '../errors.ts';
-import { jsonRecordIn, validator, type JsonRecord, type TextBounds, type Validate } from '../validate.ts';
+import { jsonRecordIn, validator, type TextBounds, type Validate } from '../validate.ts';
 
 /** A JSON Schema, of draft 2020-12 or older. A keyword that can't be enforced is refused by name. */
-export type JsonSchema = boolean | JsonRecord;
+export type JsonSchema = boolean | Readonly<Record<string, unknown>>;
 
 /** The answer is JSON that the schema accepts, with at most one white space between its tokens. */
 export interface JsonSchemaFormat {
   readonly type: 'json_schema';
+  /** What the answer must fit. */
   readonly schema: JsonSchema;
   /** For the caller. It changes nothing. */
   readonly name?: string | undefined;
@@ -20,18 +21,21 @@ export interface JsonObjectFormat {
 /** The answer is one of these texts. With `logprobs`, the result has the probability of each. */
 export interface ChoiceFormat {
   readonly type: 'choice';
+  /** The texts, each of which is a whole answer. */
   readonly choices: readonly string[];
 }
 
 /** The whole answer matches this regular expression, as if it stood between `^` and `$`. */
 export interface RegexFormat {
   readonly type: 'regex';
+  /** In the syntax of JavaScript. */
   readonly pattern: string;
 }
 
 /** The answer is a text of this EBNF grammar, whose first rule is `root ::= …`. */
 export interface GrammarFormat {
   readonly type: 'grammar';
+  /** Its rules, a line each. */
   readonly grammar: string;
 }
 
@@ -43,14 +47,18 @@ export interface GrammarFormat {
  */
 export interface StructuralTagFormat {
   readonly type: 'structural_tag';
+  /** The whole answer. */
   readonly format: StructuralPart;
 }
 
 /** A text between `begin` and `end`. */
 export interface StructuralTag {
   readonly type: 'tag';
+  /** The text before the content. */
   readonly begin: string;
+  /** The text between the two. */
   readonly content: StructuralPart;
+  /** The text behind the content. */
   readonly end: string;
 }
 

@@ -12,7 +12,14 @@ export interface GenerationTool {
 }
 
 /** Whether the model calls tools: as it likes, never, at least one of them, or this one. */
-export type ToolChoice = 'auto' | 'none' | 'required' | { readonly name: string };
+export type ToolChoice =
+  | 'auto'
+  | 'none'
+  | 'required'
+  | {
+      /** The tool's name. */
+      readonly name: string;
+    };
 
 /** The names that OpenAI's API takes. */
 const NAME = /^[\w-]{1,64}$/;

@@ -51,6 +51,19 @@ const SELF_EVIDENT = [
     `tabserve.${name}.__type.requestId`,
   ]),
   ...['RequestId', 'ClientId'].map((name) => `tabserve.${name}.__type.__brand`),
+  'tabserve.AnswerPart.__type.type',
+  // Their other place is `AnswerPart`, which says what they are.
+  ...['GenerationChunk.parts', 'RequestUpdate.__type.parts'].flatMap((name) =>
+    ['type', 'text', 'index', 'id', 'name'].map((field) => `tabserve.${name}.__type.${field}`),
+  ),
+  ...['JsonSchema', 'JsonObject', 'Choice', 'Regex', 'Grammar', 'StructuralTag'].map(
+    (name) => `tabserve.${name}Format.type`,
+  ),
+  'tabserve.StructuralTag.type',
+  // The comments of its members say what their fields are.
+  ...['type', 'elements', 'json_schema', 'separator', 'tags', 'triggers'].map(
+    (name) => `tabserve.StructuralPart.__type.${name}`,
+  ),
   ...['', '.__type.prototype'].map((path) => `batching.AbortSignal.__type.AbortSignal${path}`),
   'prompt-api.LanguageModelClass.prototype',
   'prompt-api.LanguageModel.oncontextoverflow',
