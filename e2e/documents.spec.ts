@@ -3,6 +3,7 @@ import { stripTypeScriptTypes } from 'node:module';
 import type { ConsoleMessage } from 'playwright/test';
 
 import { chatCheckpoint } from '../tools/hub-server/checkpoints/chat-checkpoint.ts';
+import { ENCODERS } from '../tools/hub-server/checkpoints/encoders.ts';
 import { createRepository } from '../tools/hub-server/hub-repository.ts';
 import { startHubServer } from '../tools/hub-server/hub-server.ts';
 import { codeBlocksOf, DOCUMENTS, placeOf, type CodeBlock } from '../tools/documents/code-blocks.ts';
@@ -34,6 +35,11 @@ const test = base.extend<object, WorkerFixtures>({
       const hub = await startHubServer([
         await createRepository(SMALLEST_CHAT_MODEL, chatCheckpoint()),
         await createRepository('openai-community/gpt2', twinFiles()),
+        ...(await Promise.all(
+          Object.entries(ENCODERS_OF_DOCUMENTS).map(([id, generated]) =>
+            createRepository(id, ENCODERS.get(generated)?.() ?? new Map()),
+          ),
+        )),
       ]);
       const bridge = await startBridge({ hub: [hub.url], root });
       await provide(bridge);
@@ -42,6 +48,11 @@ const test = base.extend<object, WorkerFixtures>({
     { scope: 'worker', timeout: 300_000 },
   ],
 });
+
+const ENCODERS_OF_DOCUMENTS = {
+  'sentence-transformers/all-MiniLM-L6-v2': 'generated/bert',
+  'cross-encoder/ms-marco-MiniLM-L6-v2': 'generated/cross-encoder',
+};
 
 const isRunHere = ({ harness, code }: CodeBlock): boolean =>
   harness === 'page' || (harness === 'shell' && code.includes('curl '));

@@ -196,6 +196,10 @@ const PEOPLE = [
   'In Oslo I met Bob. He is 45.',
   'My aunt Cleo from Lima turned 70.',
 ];
+const extract = (index: number, options: GenerationOptions): TextRequest => ({
+  prompt: chat(`Write name, age and city as JSON. ${PEOPLE[index % PEOPLE.length]}`),
+  options: { temperature: 0, maxNewTokens: 64, ...options },
+});
 
 test(
   `SmolLM2 puts ${NUM_REAL} sentences under four labels in one call each, and fills ${NUM_REAL} records`,
@@ -224,10 +228,6 @@ test(
       expect(LABELS).toContain(text);
       expect(choiceProbabilities.reduce((sum, each) => sum + each, 0)).toBeCloseTo(1, 6);
     }
-    const extract = (index: number, options: GenerationOptions): TextRequest => ({
-      prompt: chat(`Write name, age and city as JSON. ${PEOPLE[index % PEOPLE.length]}`),
-      options: { temperature: 0, maxNewTokens: 64, ...options },
-    });
     const responseFormat = { type: 'json_schema', schema: RECORD } as const;
     const filled = await timed((index) => extract(index, { responseFormat }));
     const isRecord = ajv.compile(RECORD);

@@ -12,7 +12,7 @@ import type { WorkerPast } from '../../protocol/recovery.ts';
 import { ScriptedBackend } from '../testing/scripted-backend.ts';
 import { RecoveryPlan } from '../../client/links/recovery-plan.ts';
 import { WasmAbortError } from '../../protocol/errors/runtime.ts';
-import { useModel } from '../text-generation/use-model.ts';
+import { serveModel } from '../text-generation/serve-model.ts';
 import { ServeWorker } from './serve-worker.ts';
 import type { Outgoing } from '../../client/links/link.ts';
 import { createScriptedModel, createServeHost, EMBEDDED } from '../test-support.ts';
@@ -25,7 +25,7 @@ vi.mock('./models/model-switch.ts', () => ({
     constructor({ generator, onStatus }: Pick<ModelOptions, 'generator' | 'onStatus'>) {
       this.started = loading.model.promise.then((model) => {
         onStatus({ state: 'ready' }, []);
-        return useModel(generator, model);
+        return serveModel(generator, model);
       });
     }
   },

@@ -28,9 +28,9 @@ import { parseSequenceId, sequenceIdOf } from '../../protocol/sequence-id.ts';
 
 export interface ModelGeneratorOptions extends ModelGuardOptions {
   /** All updates of one step, or of one cancellation. */
-  onUpdates(updates: readonly RequestUpdate[]): void;
-  onStep(event: StepEvent): void;
-  onEnded(events: readonly FailedEvent[]): void;
+  readonly onUpdates: (updates: readonly RequestUpdate[]) => void;
+  readonly onStep: (event: StepEvent) => void;
+  readonly onEnded: (events: readonly FailedEvent[]) => void;
 }
 
 /** Pause after this many prompt tokens, since one turn may have many short prompts. */

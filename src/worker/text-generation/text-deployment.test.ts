@@ -8,7 +8,7 @@ import { ScriptedBackend } from '../testing/scripted-backend.ts';
 import { StatsReporter } from '../logs/stats-reporter.ts';
 import type { ChatTemplate } from '../models/tokenizer/chat-template.ts';
 import { createScriptedModel, createServedModel, scriptedChatTemplate } from '../test-support.ts';
-import { useModel } from './use-model.ts';
+import { serveModel } from './serve-model.ts';
 import { TextDeployment } from './text-deployment.ts';
 
 function createModel(id: string, chatTemplate?: ChatTemplate) {
@@ -33,7 +33,7 @@ function createLoading() {
 /** A deployment whose model counts up through the alphabet. */
 async function createDeployment(chatTemplate?: ChatTemplate) {
   const { deployment, updates } = createLoading();
-  await useModel(deployment, createModel('old', chatTemplate));
+  await serveModel(deployment, createModel('old', chatTemplate));
   return {
     deployment,
     updates,
@@ -66,7 +66,7 @@ describe('a text generator whose model changes', () => {
     const { deployment, submit } = await createDeployment();
     const running = submit('running', 6);
     await vi.waitFor(() => expect(running.text().length).toBeGreaterThan(1));
-    const switched = useModel(deployment, createModel('new'), 'finish');
+    const switched = serveModel(deployment, createModel('new'), 'finish');
     const later = submit('later', 3);
     expect(later.types()).toEqual([]);
     await switched;
@@ -80,7 +80,7 @@ describe('a text generator whose model changes', () => {
     const { deployment, submit, updates } = await createDeployment();
     const running = submit('running', 200);
     await vi.waitFor(() => expect(running.text().length).toBeGreaterThan(1));
-    const switched = useModel(deployment, createModel('new'), 'resubmit');
+    const switched = serveModel(deployment, createModel('new'), 'resubmit');
     const later = submit('later', 3);
     await switched;
     await vi.waitFor(() => expect(later.types().at(-1)).toBe('finished'));
@@ -102,9 +102,9 @@ describe('a text generator whose model changes', () => {
     const chat = submit('chat', 200, [{ role: 'user', content: 'kl' }]);
     await vi.waitFor(() => expect(chat.text().length).toBeGreaterThan(1));
     const other: ChatTemplate = { source: '', render: () => 'pq' };
-    await useModel(deployment, createModel('other', other), 'resubmit');
+    await serveModel(deployment, createModel('other', other), 'resubmit');
     await vi.waitFor(() => expect(chat.text()).toMatch(/^rst/));
-    await useModel(deployment, createModel('base'), 'resubmit');
+    await serveModel(deployment, createModel('base'), 'resubmit');
     expect(chat.types().at(-1)).toBe('failed');
     expect(updates.at(-1)).toMatchObject({ error: { code: 'NO_CHAT_TEMPLATE' } });
   });
@@ -126,13 +126,13 @@ describe('a text generator whose model changes', () => {
     expect(deployment.hasBegunText).toBe(false);
     resubmit('runs', { choices: [{ tokenIds: [27] }], queueWaitMs: 3, ttftMs: 5 });
     expect(deployment.hasBegunText).toBe(true);
-    await useModel(deployment, createModel('new'));
+    await serveModel(deployment, createModel('new'));
     expect(deployment.hasBegunText).toBe(false);
   });
 
   it('changes while nobody waits', async () => {
     const { deployment, submit } = await createDeployment();
-    await useModel(deployment, createModel('new'), 'finish');
+    await serveModel(deployment, createModel('new'), 'finish');
     const request = submit('a', 2);
     await vi.waitFor(() => expect(request.types().at(-1)).toBe('finished'));
   });
@@ -142,13 +142,13 @@ describe('a text generator whose model changes', () => {
     const running = submit('running', 250);
     await vi.waitFor(() => expect(running.text().length).toBeGreaterThan(1));
     const wait = new AbortController();
-    const switched = useModel(deployment, createModel('new'), 'finish', wait.signal);
+    const switched = serveModel(deployment, createModel('new'), 'finish', wait.signal);
     const later = submit('later', 3);
     wait.abort(new Error('cancelled'));
     await expect(switched).rejects.toThrow('cancelled');
     await vi.waitFor(() => expect(later.types().at(-1)).toBe('finished'));
     expect([running.types().at(-1), later.text()]).toEqual(['chunk', 'cde']);
-    await useModel(deployment, createModel('new'), 'resubmit');
+    await serveModel(deployment, createModel('new'), 'resubmit');
     expect(running.types().filter((type) => type === 'restarted')).toHaveLength(1);
     deployment.cancel(requestId('running'));
   });
@@ -157,7 +157,7 @@ describe('a text generator whose model changes', () => {
     const { deployment, submit } = await createDeployment();
     const running = submit('running', 250);
     await vi.waitFor(() => expect(running.text().length).toBeGreaterThan(1));
-    const switched = useModel(deployment, createModel('new'), 'finish');
+    const switched = serveModel(deployment, createModel('new'), 'finish');
     const waiting = submit('waiting', 2);
     deployment.cancel(requestId('running'));
     deployment.cancel(requestId('waiting'));
@@ -206,7 +206,7 @@ function createSlowModel(id: string, numPieces = 3) {
 async function createSlowDeployment(numPieces?: number) {
   const created = await createDeployment();
   const { model, pieces } = createSlowModel('slow', numPieces);
-  await useModel(created.deployment, model);
+  await serveModel(created.deployment, model);
   return { ...created, pieces };
 }
 
@@ -260,7 +260,7 @@ describe('a long prompt', () => {
     const { deployment, submit, pieces } = await createSlowDeployment(1000);
     const long = submit('long', 2, 'abc');
     const next = createSlowModel('next');
-    await useModel(deployment, next.model, 'finish');
+    await serveModel(deployment, next.model, 'finish');
     await vi.waitFor(() => expect(long.types().at(-1)).toBe('finished'));
     expect(long.types().filter((type) => type === 'accepted')).toHaveLength(1);
     expect(pieces.length).toBeLessThan(1000);
@@ -272,7 +272,7 @@ describe('a long prompt', () => {
     submit('running', 8);
     const long = submit('long', 2, 'abc');
     const giveUp = new AbortController();
-    const switched = useModel(deployment, createModel('next'), 'finish', giveUp.signal);
+    const switched = serveModel(deployment, createModel('next'), 'finish', giveUp.signal);
     giveUp.abort(new Error('given up'));
     await expect(switched).rejects.toThrow('given up');
     await vi.waitFor(() => expect(long.types().at(-1)).toBe('finished'));

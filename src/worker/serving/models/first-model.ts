@@ -11,7 +11,7 @@ import type { FirstModelInit } from '../../../protocol/host-messages.ts';
 import { isFetched, modelNameOf, type FirstSource } from '../../../protocol/models.ts';
 import type { WorkerStatus } from '../../../protocol/status.ts';
 import { toWireError } from '../../../protocol/wire-errors.ts';
-import { useModel } from '../../text-generation/use-model.ts';
+import { serveModel } from '../../text-generation/serve-model.ts';
 import { limitsOf } from '../../runtime/create-backend.ts';
 import type { DeviceChoice } from '../../runtime/device-choice.ts';
 import { isFault } from '../../runtime/faults/fault-of.ts';
@@ -193,7 +193,7 @@ export class FirstModel {
       () => generator.hasBegunText,
     );
     onStatus({ state: 'ready' }, ['progress']);
-    await useModel(generator, model);
+    await serveModel(generator, model);
     return model;
   }
 

@@ -12,7 +12,7 @@ import { StepHangError } from '../../../protocol/errors/runtime.ts';
 import { isFetched, modelNameOf } from '../../../protocol/models.ts';
 import { namesOf } from '../../../protocol/names.ts';
 import { toWireError } from '../../../protocol/wire-errors.ts';
-import { useModel } from '../../text-generation/use-model.ts';
+import { serveModel } from '../../text-generation/serve-model.ts';
 import { limitsOf } from '../../runtime/create-backend.ts';
 import type { DeviceChoice } from '../../runtime/device-choice.ts';
 import { SharedDevice } from '../../runtime/shared-device.ts';
@@ -173,7 +173,7 @@ export class ModelSwitch {
     const old = this.#served;
     try {
       // A cancelled load must not switch the model.
-      await job.attempt((signal) => useModel(generator, model, whenBusy, signal));
+      await job.attempt((signal) => serveModel(generator, model, whenBusy, signal));
     } catch (error) {
       if (!(error instanceof RuntimeLostError)) await model.backend.release();
       throw error;

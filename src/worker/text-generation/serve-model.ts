@@ -4,7 +4,7 @@ import { ModelGenerator } from './model-generator.ts';
 import type { TextDeployment } from './text-deployment.ts';
 
 /** Serves with this model, as `use` says. Apart from the deployment, so that a worker starts without the engine. */
-export function useModel(
+export function serveModel(
   deployment: Pick<TextDeployment, 'use'>,
   model: LoadedModel,
   whenBusy?: WhenBusy,
