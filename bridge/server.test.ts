@@ -204,7 +204,11 @@ describe('startServer', () => {
   it.each([
     ['GET', '/v1/files', /Nothing is stored here\. The endpoints are .*POST \/v1\/chat\/completions/],
     ['GET', '/models?a=1', /nothing at \/models\. Did you mean \/v1\/models\?$/],
-    ['POST', '/v1/images/edits', /Only text is generated, embedded and ranked here\. The endpoints are .*POST \/v1\/responses/],
+    [
+      'POST',
+      '/v1/images/edits',
+      /Only text is generated, embedded and ranked here\. The endpoints are .*POST \/v1\/responses/,
+    ],
     ['POST', '/chat/completions', /Did you mean \/v1\/chat\/completions\?$/],
   ])('says at %s %s what there is instead', async (method, path, message) => {
     const other = await startBridge();

@@ -25,9 +25,7 @@ export interface LoadSample extends Pick<TimedLoad, 'phases'> {
 type Durations = 'whole' | 'afterLastByte' | 'secondStart';
 
 /** The loads of one built page. */
-interface LoadSummary extends Readonly<
-  Record<Durations, { readonly ms: Spread; readonly cpuMs: Spread }>
-> {
+interface LoadSummary extends Readonly<Record<Durations, { readonly ms: Spread; readonly cpuMs: Spread }>> {
   /** The name of the page. */
   readonly page: string;
   readonly phases: readonly { readonly phase: string; readonly ms: Spread }[];
