@@ -131,7 +131,7 @@ function FilePicker({ label, isFolder = false, onPick }: FilePickerProps) {
     if (files.length > 0) onPick(files);
   };
   return (
-    <>
+    <div className="file-picker">
       <label htmlFor={id} className="muted">
         {label}
       </label>
@@ -142,6 +142,6 @@ function FilePicker({ label, isFolder = false, onPick }: FilePickerProps) {
         onChange={pick}
         {...(isFolder ? { webkitdirectory: '' } : { accept: '.gguf' })}
       />
-    </>
+    </div>
   );
 }
