@@ -28,7 +28,8 @@ async function loadTabserve(
   model: BenchModel,
   dtype: 'fp32' | 'q8',
 ): Promise<Contender> {
-  const serve = await connect({ worker: createWorker, backend });
+  // Tabs of one app share a worker, which has one model.
+  const serve = await connect({ worker: createWorker, backend, name: `bench-${dtype}` });
   if (model === 'smollm2') {
     const response = await fetch(SMOLLM2_GGUF);
     await serve.loadModel([new File([await response.blob()], 'smollm2.gguf')], { dtype });
