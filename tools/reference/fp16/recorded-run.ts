@@ -7,10 +7,10 @@ import { planModel } from '../../../src/worker/models/checkpoint/model-plan.ts';
 import { limitsOf } from '../../../src/worker/runtime/create-backend.ts';
 import { CapturedSteps } from '../../../src/worker/runtime/webgpu/captured-steps.ts';
 import type { Dtype } from '../../../src/protocol/models.ts';
-import { setBuilds } from '../../../src/worker/runtime/ort/ort.ts';
 import { requestGpuDevice } from '../../../src/worker/runtime/webgpu/gpu-device.ts';
 import { WebGpuBackend } from '../../../src/worker/runtime/webgpu/webgpu-backend.ts';
 import { play, type Played } from '../play-requests.ts';
+import { shipNodeBuild } from './node-build.ts';
 import { arrivalsFor, MAX_ROWS } from './workload.ts';
 
 /** A request that has ended. */
@@ -32,11 +32,9 @@ export interface RecordedRun {
   readonly omissions: readonly string[];
 }
 
-// Node 24 has JSPI behind a flag alone, so this is the build that does without.
-setBuilds({ webgpu: { load: () => import('onnxruntime-web/webgpu') } });
-
 /** Runs the requests of `arrivalsFor` through the engine on this machine's adapter. */
 export async function recordRun(checkpoint: Checkpoint, dtype: Dtype): Promise<RecordedRun> {
+  shipNodeBuild();
   const rung = dtype === 'fp32' ? 'fp32' : 'fp16';
   const gpu = await requestGpuDevice(rung);
   const { model } = checkpoint;
@@ -47,7 +45,7 @@ export async function recordRun(checkpoint: Checkpoint, dtype: Dtype): Promise<R
   const arrivals = arrivalsFor(model.config);
   const played = await play(
     { config: model.config, backend },
-    { policy: { maxBatchSize: MAX_ROWS }, isPipelined: true, arrivals },
+    { policy: { maxBatchSize: MAX_ROWS, prefillStallMs: Infinity }, isPipelined: true, arrivals },
   );
   await backend.release();
   gpu.device.destroy();

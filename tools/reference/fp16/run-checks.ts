@@ -1,6 +1,7 @@
 import type { Dtype } from '../../../src/protocol/models.ts';
 import { findWrongValuesOf } from '../../../src/worker/runtime/gpu-check/gpu-check.ts';
 import { requestGpuDevice } from '../../../src/worker/runtime/webgpu/gpu-device.ts';
+import { shipNodeBuild } from './node-build.ts';
 
 export interface CheckResult {
   readonly modelType: string;
@@ -14,6 +15,7 @@ const DTYPES = ['fp16', 'q8', 'q4'] as const;
 
 /** Runs the check that each GPU goes through before it serves, in fp16. */
 export async function runChecks(): Promise<readonly CheckResult[]> {
+  shipNodeBuild();
   const results: CheckResult[] = [];
   for (const modelType of MODEL_TYPES)
     for (const dtype of DTYPES) {
