@@ -3,7 +3,6 @@ import { useState } from 'react';
 import { Button } from '../parts/button.tsx';
 import type { Handover } from '../state/handover.ts';
 import { describeHandover } from './describe-handover.ts';
-import './handover-note.css';
 import { useSeconds } from './use-seconds.ts';
 
 const SHOWN_MS = 60_000;
@@ -14,7 +13,7 @@ export function HandoverNote({ handover }: { readonly handover: Handover }) {
   const nowMs = useSeconds();
   if (closed === handover || nowMs - handover.startedAtMs > SHOWN_MS) return null;
   return (
-    <aside className="handover-note row" aria-label="Handover">
+    <aside className="floating-note row" aria-label="Handover">
       <span>{describeHandover(handover, nowMs)}</span>
       <Button variant="quiet" onClick={() => setClosed(handover)}>
         Close

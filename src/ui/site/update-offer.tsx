@@ -21,7 +21,7 @@ export function UpdateOffer({ serve, onAccept, onDecline }: UpdateOfferProps) {
     onAccept();
   };
   return (
-    <output className="update-offer row">
+    <output className="floating-note update-offer row">
       <span>A new version is ready.</span>
       <Button variant="primary" disabled={isAccepted} onClick={accept}>
         {numTabs > 1 ? `Reload ${numTabs} tabs` : 'Reload'}

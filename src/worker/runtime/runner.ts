@@ -90,6 +90,7 @@ export class BackendRunner implements ModelRunner {
     const { rows, isBehind } = step;
     this.#prepare(step);
     const positions = Int32Array.from(rows, (row) => row.startPosition);
+    const sampled = withMasks(rows);
 
     const { runMs } = await this.#backend.forward({
       target: 'slots',
@@ -99,10 +100,10 @@ export class BackendRunner implements ModelRunner {
       positions,
       // The token that is fed in becomes the row's last entry.
       lastIndices: positions,
-      isSampledLater: !areReady(rows),
+      isSampledLater: sampled instanceof Promise,
     });
     // The work is on the device once this returns; only the tokens are still to come.
-    const samples = this.#backend.sample('slots', areReady(rows) ? rows : await withMasks(rows));
+    const samples = this.#backend.sample('slots', sampled instanceof Promise ? await sampled : sampled);
     onLaunched();
     return stepOutput(runMs, await samples);
   }
@@ -115,12 +116,13 @@ export class BackendRunner implements ModelRunner {
   }
 }
 
-function areReady(rows: readonly (StepRow | SampledRow)[]): rows is readonly SampledRow[] {
+function areReady(rows: readonly StepRow[]): rows is readonly (StepRow & SampledRow)[] {
   return !rows.some(({ mask }) => mask instanceof Promise);
 }
 
-/** Waits for the masks that hang on tokens of the step before. */
-function withMasks(rows: readonly StepRow[]): Promise<readonly SampledRow[]> {
+/** A promise only where masks hang on tokens of the step before. */
+function withMasks(rows: readonly StepRow[]): readonly SampledRow[] | Promise<readonly SampledRow[]> {
+  if (areReady(rows)) return rows;
   return Promise.all(
     rows.map(async ({ mask: pending, ...row }) => {
       const mask = await pending;

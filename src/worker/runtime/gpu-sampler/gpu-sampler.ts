@@ -160,7 +160,7 @@ export class GpuSampler {
         this.#masks.destroy();
         this.#masks = this.#createBuffer(nextPowerOfTwo(rows.length) * rowBytes);
       }
-      this.#device.queue.writeBuffer(this.#masks, index * rowBytes, mask.slice(0, this.#maskWords));
+      this.#device.queue.writeBuffer(this.#masks, index * rowBytes, mask, 0, this.#maskWords);
     }
   }
 
