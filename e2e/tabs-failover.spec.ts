@@ -72,9 +72,9 @@ test.describe('a leader that is lost', { tag: ANY_BACKEND }, () => {
       const [undisturbed] = await undisturbedResults(follower, [request]);
       // So that the prompt takes many steps, though it was there before.
       await follower.configure({ maxBatchedTokens: 4, prefixCaching: false });
-      // The second one is still being written when the first is over.
+      // These are still being written when the first one is over.
       const long = { prompt: 'Once upon a time,', options: { maxNewTokens: 400, ignoreEos: true } };
-      await follower.begin([request, long]);
+      await follower.begin([request, ...Array.from({ length: 8 }, () => long)]);
       await follower.page.waitForFunction(() => window.recorder.steps.some(({ kind }) => kind === 'prefill'));
       await lose(site, await site.leader());
       const outcomes = await follower.outcomesOfBegun();
@@ -82,7 +82,7 @@ test.describe('a leader that is lost', { tag: ANY_BACKEND }, () => {
       expectNothingLostOrDoubled(outcomes);
       expect((await follower.status()).policy.maxBatchedTokens, 'a knob that was turned').toBe(4);
       await expect(follower.page.getByRole('complementary', { name: 'Handover' })).toContainText(
-        /^The tab that ran the model was closed .* ago\. (1 text|2 texts) went on here; no token was lost\./,
+        /^The tab that ran the model was closed .* ago\. [89] texts went on here; no token was lost\./,
       );
     });
   }
