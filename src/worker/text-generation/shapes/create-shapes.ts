@@ -1,8 +1,7 @@
 import type { ResponseFormat } from '../../../batching/generation/response-format.ts';
 import type { TokenConstraint } from '../../../batching/generation/request.ts';
-import type { LoadedModel } from '../../runtime/loaded-model.ts';
 import type { Tokenizer } from '../../models/tokenizer/tokenizer.ts';
-import { ShapeCompiler } from './shape-compiler.ts';
+import { ShapeCompiler, type ShapedModel } from './shape-compiler.ts';
 import { ShapeMatcher } from './shape-matcher.ts';
 
 /** One for each tokenizer: it has the vocabulary in the library's form. */
@@ -16,13 +15,23 @@ const compilers = new WeakMap<Tokenizer, Promise<ShapeCompiler>>();
  */
 export async function createShapes(
   format: ResponseFormat,
-  model: Pick<LoadedModel, 'config' | 'tokenizer'>,
+  model: ShapedModel,
   priors: readonly (readonly number[])[],
 ): Promise<readonly TokenConstraint[]> {
+  const compiler = await compilerOf(model);
+  const grammar = await compiler.compile(format);
+  return Promise.all(priors.map((prior) => ShapeMatcher.create(compiler, grammar, prior)));
+}
+
+/** A failure isn't kept: the next request tries again. */
+async function compilerOf(model: ShapedModel): Promise<ShapeCompiler> {
   const { tokenizer } = model;
   const creating = compilers.get(tokenizer) ?? ShapeCompiler.create(model);
   compilers.set(tokenizer, creating);
-  const compiler = await creating;
-  const grammar = await compiler.compile(format);
-  return Promise.all(priors.map((prior) => ShapeMatcher.create(compiler, grammar, prior)));
+  try {
+    return await creating;
+  } catch (error) {
+    compilers.delete(tokenizer);
+    throw error;
+  }
 }

@@ -18,9 +18,14 @@ export interface GrammarLibrary {
 let loading: Promise<GrammarLibrary> | undefined;
 
 /** Loads the library, which has its WebAssembly in its script, when a shape is asked for at first. */
-export function loadGrammarLibrary(): Promise<GrammarLibrary> {
-  loading ??= load();
-  return loading;
+export async function loadGrammarLibrary(): Promise<GrammarLibrary> {
+  try {
+    return await (loading ??= load());
+  } catch (error) {
+    // The next request tries again: the network may be back by then.
+    loading = undefined;
+    throw error;
+  }
 }
 
 async function load(): Promise<GrammarLibrary> {
