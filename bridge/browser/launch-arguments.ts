@@ -1,4 +1,25 @@
+/** Chromium opens these two pages with each window, for its address bar: a third of the work of opening a page of ours. */
+const PAGES_OF_THE_ADDRESS_BAR = ['WebUIOmniboxPopup', 'WebUIOmniboxAimPopup'] as const;
+
+/** What Playwright turns off. It is repeated here because of two lists Chromium reads only the last. */
+const OFF_IN_PLAYWRIGHT = [
+  'AimEnabled',
+  'AvoidCorsURLLoaderRestartOnRedirect',
+  'AvoidUnnecessaryBeforeUnloadCheckSync',
+  'DestroyProfileOnBrowserClose',
+  'HttpsFirstBalancedModeAutoEnable',
+  'HttpsUpgrades',
+  'LensOverlay',
+  'MediaRouter',
+  'NetworkTimeServiceQuerying',
+  'OptimizationHints',
+  'PaintHolding',
+  'PreconnectToSearch',
+  'ThirdPartyStoragePartitioning',
+] as const;
+
 const OWN_BUSINESS_ONLY = [
+  `--disable-features=${[...OFF_IN_PLAYWRIGHT, ...PAGES_OF_THE_ADDRESS_BAR].join(',')}`,
   '--disable-background-networking',
   '--disable-component-update',
   '--disable-sync',
