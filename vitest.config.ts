@@ -1,8 +1,25 @@
+import { globSync, readFileSync } from 'node:fs';
 import { defineConfig } from 'vitest/config';
+
+const TESTS = '{src,bridge,tools}/**/*.test.{ts,tsx}';
+
+/**
+ * Tests that replace modules, or set up the one onnxruntime of a process. All others share their modules: each is loaded once, not
+ * once for each of 300 files.
+ */
+const ISOLATED = globSync(TESTS).filter((path) =>
+  /\bvi\.(?:mock|doMock|resetModules)\(|\bsetBuilds\(/u.test(readFileSync(path, 'utf8')),
+);
 
 export default defineConfig({
   test: {
-    include: ['{src,bridge,tools}/**/*.test.{ts,tsx}'],
+    projects: [
+      { extends: true, test: { name: 'isolated', include: ISOLATED } },
+      {
+        extends: true,
+        test: { name: 'shared', isolate: false, include: [TESTS], exclude: ISOLATED },
+      },
+    ],
     // Property tests and the tokenizers' vocabularies take seconds, and on a loaded machine many.
     testTimeout: 30_000,
     hookTimeout: 30_000,
