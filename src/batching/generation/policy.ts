@@ -27,7 +27,7 @@ export interface BatchingPolicy {
   readonly maxBatchedTokens: number;
   /**
    * How long a prefill step may keep running sequences waiting, in ms, by the measured time per token; 16 tokens may always be
-   * prefilled. `auto`: about four decode steps. Nothing limits it while no sequence decodes. >= 0, Infinity or `auto`.
+   * prefilled. `auto`: about three decode steps. Nothing limits it while no sequence decodes. >= 0, Infinity or `auto`.
    */
   readonly prefillStallMs: number | 'auto';
   /**

@@ -4,7 +4,7 @@ import type { Step } from './model-runner.ts';
 const SMALLEST_CHUNK = 16;
 
 /** A stall of this many decode steps is hardly seen in a running text. */
-const AUTO_DECODE_STEPS = 4;
+const AUTO_DECODE_STEPS = 3;
 
 /** Steps of each kind that are remembered: enough to even out noise, few enough to follow a growing batch. */
 const NUM_REMEMBERED = 8;
@@ -36,7 +36,7 @@ export class PrefillPace {
   }
 
   /**
-   * @param stallMs `auto` for about four decode steps.
+   * @param stallMs `auto` for about three decode steps.
    * @returns Whole chunks, in tokens; Infinity before both kinds of steps were measured.
    */
   tokensWithin(stallMs: number | 'auto'): number {

@@ -330,13 +330,13 @@ function arriveLate(policy: Partial<BatchingPolicy>) {
 }
 
 describe('the prefill stall', () => {
-  it('is about four decode steps unless the knob says otherwise, in whole chunks of 16 tokens', () => {
+  it('is about three decode steps unless the knob says otherwise, in whole chunks of 16 tokens', () => {
     expect(arriveLate({}).steps(6)).toEqual([
-      'prefill b 0+32 @1',
+      'prefill b 0+16 @1',
       'decode a',
-      'prefill b 32+32 @1',
+      'prefill b 16+16 @1',
       'decode a',
-      'prefill b 64+32 @1',
+      'prefill b 32+16 @1',
       'decode a',
     ]);
   });
@@ -362,7 +362,7 @@ describe('the prefill stall', () => {
   });
 
   it('counts several prompts together', () => {
-    const driver = arriveLate({ prefillStallMs: 'auto' });
+    const driver = arriveLate({ prefillStallMs: 40 });
     driver.abort('b');
     for (const name of ['c', 'd', 'e', 'f']) driver.add(name, { promptLength: 20, maxNewTokens: 9 });
     expect(driver.steps(3)).toEqual(['prefill c 0+20 @1 last', 'prefill d 0+12 @2', 'decode a c']);

@@ -30,7 +30,7 @@ export const KNOBS: KnobTexts<Exclude<keyof BatchingPolicy, 'policy' | 'prefixCa
   prefillStallMs: {
     label: 'Prefill stall',
     unit: 'ms',
-    hint: 'How long new prompts may hold up running texts at a time. auto = about four steps. Infinity = no limit.',
+    hint: 'How long new prompts may hold up running texts at a time. auto = about three steps. Infinity = no limit.',
   },
   maxQueuedRequests: {
     label: 'Max queued requests',

@@ -4,8 +4,12 @@ export interface BlockFormat {
   readonly numValues: number;
   /** Bytes of a block. */
   readonly numBytes: number;
-  /** Writes the block's values from `start` on. All arithmetic is exact until the last rounding to fp32. */
-  decode(block: DataView, values: Float32Array, start: number): void;
+  /**
+   * Writes the values of the block at byte `at`, from `start` on. All arithmetic is exact until the last rounding to fp32.
+   *
+   * @param blocks One view for all blocks: a view for each takes as long as its values.
+   */
+  decode(blocks: DataView, at: number, values: Float32Array, start: number): void;
 }
 
 const QK = 32;
@@ -20,9 +24,9 @@ export const BLOCK_FORMATS = {
   Q8_0: {
     numValues: QK,
     numBytes: 34,
-    decode(block, values, start) {
-      const scale = block.getFloat16(0, true);
-      for (let i = 0; i < QK; i++) values[start + i] = scale * block.getInt8(2 + i);
+    decode(blocks, at, values, start) {
+      const scale = blocks.getFloat16(at, true);
+      for (let i = 0; i < QK; i++) values[start + i] = scale * blocks.getInt8(at + 2 + i);
     },
   },
   Q4_K: super256(4),
@@ -30,14 +34,14 @@ export const BLOCK_FORMATS = {
   Q6_K: {
     numValues: QK_K,
     numBytes: 210,
-    decode(block, values, start) {
-      const scale = block.getFloat16(208, true);
+    decode(blocks, at, values, start) {
+      const scale = blocks.getFloat16(at + 208, true);
       for (let i = 0; i < QK_K; i++) {
         // Each half of 128 values has 64 bytes of low bits for its lines k and k + 64, and 32 bytes of high bits.
         const [half, k] = [i >> 7, i & 127];
-        const low = (block.getUint8(64 * half + (k & 63)) >> (4 * (k >> 6))) & 0xf;
-        const high = (block.getUint8(128 + 32 * half + (k & 31)) >> (2 * (k >> 5))) & 3;
-        values[start + i] = scale * block.getInt8(192 + (i >> 4)) * ((low | (high << 4)) - 32);
+        const low = (blocks.getUint8(at + 64 * half + (k & 63)) >> (4 * (k >> 6))) & 0xf;
+        const high = (blocks.getUint8(at + 128 + 32 * half + (k & 31)) >> (2 * (k >> 5))) & 3;
+        values[start + i] = scale * blocks.getInt8(at + 192 + (i >> 4)) * ((low | (high << 4)) - 32);
       }
     },
   },
@@ -57,12 +61,12 @@ function small(bits: 4 | 5, zero?: number): BlockFormat {
   return {
     numValues: QK,
     numBytes: lowAt + QK / 2,
-    decode(block, values, start) {
-      const scale = block.getFloat16(0, true);
-      const minimum = zero === undefined ? block.getFloat16(2, true) : -zero * scale;
-      const fifths = bits === 5 ? block.getUint32(fifthAt, true) : 0;
+    decode(blocks, at, values, start) {
+      const scale = blocks.getFloat16(at, true);
+      const minimum = zero === undefined ? blocks.getFloat16(at + 2, true) : -zero * scale;
+      const fifths = bits === 5 ? blocks.getUint32(at + fifthAt, true) : 0;
       for (let i = 0; i < QK; i++) {
-        const low = (block.getUint8(lowAt + (i & 15)) >> (4 * (i >> 4))) & 0xf;
+        const low = (blocks.getUint8(at + lowAt + (i & 15)) >> (4 * (i >> 4))) & 0xf;
         values[start + i] = scale * (low | (((fifths >>> i) & 1) << 4)) + minimum;
       }
     },
@@ -75,14 +79,14 @@ function super256(bits: 4 | 5): BlockFormat {
   return {
     numValues: QK_K,
     numBytes: lowAt + QK_K / 2,
-    decode(block, values, start) {
-      const [scale, minimum] = [block.getFloat16(0, true), block.getFloat16(2, true)];
+    decode(blocks, at, values, start) {
+      const [scale, minimum] = [blocks.getFloat16(at, true), blocks.getFloat16(at + 2, true)];
       for (let group = 0; group < 8; group++) {
-        const [factor, offset] = sixBits(block, group);
+        const [factor, offset] = sixBits(blocks, at, group);
         for (let i = 0; i < QK; i++) {
           // Groups 2k and 2k + 1 share bytes; the fifth bits of all groups share 32 bytes.
-          const low = (block.getUint8(lowAt + QK * (group >> 1) + i) >> (4 * (group & 1))) & 0xf;
-          const fifth = bits === 5 ? (block.getUint8(16 + i) >> group) & 1 : 0;
+          const low = (blocks.getUint8(at + lowAt + QK * (group >> 1) + i) >> (4 * (group & 1))) & 0xf;
+          const fifth = bits === 5 ? (blocks.getUint8(at + 16 + i) >> group) & 1 : 0;
           values[start + QK * group + i] = scale * factor * (low | (fifth << 4)) - minimum * offset;
         }
       }
@@ -91,11 +95,11 @@ function super256(bits: 4 | 5): BlockFormat {
 }
 
 /** The scale and the minimum of a group, from the 12 bytes that hold 16 such numbers. */
-function sixBits(block: DataView, group: number): readonly [number, number] {
-  const at = 4 + (group & 3);
-  const [first, second] = [block.getUint8(at), block.getUint8(at + 4)];
+function sixBits(blocks: DataView, block: number, group: number): readonly [number, number] {
+  const at = block + 4 + (group & 3);
+  const [first, second] = [blocks.getUint8(at), blocks.getUint8(at + 4)];
   if (group < 4) return [first & 63, second & 63];
-  const third = block.getUint8(at + 8);
+  const third = blocks.getUint8(at + 8);
   return [(third & 0xf) | ((first >> 2) & 0x30), (third >> 4) | ((second >> 2) & 0x30)];
 }
 
@@ -109,12 +113,8 @@ export function decodeBlocks(bytes: Uint8Array<ArrayBuffer>, dtype: BlockDtype):
   const { numValues, numBytes } = format;
   const numBlocks = bytes.byteLength / numBytes;
   const values = new Float32Array(numBlocks * numValues);
-  for (let index = 0; index < numBlocks; index++) {
-    format.decode(
-      new DataView(bytes.buffer, bytes.byteOffset + index * numBytes, numBytes),
-      values,
-      index * numValues,
-    );
-  }
+  const blocks = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  for (let index = 0; index < numBlocks; index++)
+    format.decode(blocks, index * numBytes, values, index * numValues);
   return values;
 }
