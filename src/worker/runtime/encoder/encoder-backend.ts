@@ -122,12 +122,14 @@ export class EncoderBackend {
   #feeds(rows: readonly EncoderRow[]): Record<string, InstanceType<OrtModule['Tensor']>> {
     const { Tensor } = this.#ort;
     const { tokensPerRow, numQueries, ...inputs } = encoderInputs(rows, this.#encoder);
-    const dims = [rows.length, tokensPerRow];
+    const dims = [1, inputs.ids.length];
     const feeds = {
       [GRAPH_IO.ids]: new Tensor('int32', inputs.ids, dims),
       [GRAPH_IO.positions]: new Tensor('int32', inputs.positions, dims),
       [GRAPH_IO.types]: new Tensor('int32', inputs.types, dims),
-      [GRAPH_IO.shares]: new Tensor('float32', inputs.shares, [rows.length, 1, tokensPerRow]),
+      [GRAPH_IO.tokenPlaces]: new Tensor('int32', inputs.tokenPlaces, dims),
+      [GRAPH_IO.rowTokens]: new Tensor('int32', inputs.rowTokens, [rows.length, tokensPerRow]),
+      [GRAPH_IO.shares]: new Tensor('float32', inputs.shares, [1, rows.length, inputs.ids.length]),
       [GRAPH_IO.mask(Infinity)]: new Tensor('float32', inputs.mask, [
         rows.length,
         1,
