@@ -315,6 +315,8 @@ export const suggestedModel = v.object({
   license: v.string(),
   /** Whether the model takes a list of chat messages as a prompt. */
   isChat: v.boolean(),
+  /** The deployment that an encoder serves: `embedder` or `reranker`. Left out for a model that generates. */
+  deployment: v.exactOptional(name),
   /** Number of weights. */
   numParameters: count,
   /** Bytes that `loadModel` fetches. */
@@ -323,7 +325,7 @@ export const suggestedModel = v.object({
   dtype,
   /** Length of each sequence that `memoryBytes` counts, in tokens. */
   contextLength: count,
-  /** Bytes of the weights and of the K/V of eight sequences. */
+  /** Bytes of the weights and of the K/V of eight sequences; an encoder has no K/V. */
   memoryBytes: count,
   /** Why the model does not fit on this device; empty if it does. */
   obstacle: v.string(),

@@ -6,6 +6,7 @@ import { RuntimeLostError } from '../../../batching/generation/runtime-lost-erro
 import { FakeClock } from '../../../batching/testing/fake-clock.ts';
 import type { Embedding } from '../../../protocol/embedding.ts';
 import { NoEncoderError } from '../../../protocol/errors/deployments.ts';
+import type { BatchRecord } from '../../../protocol/stats.ts';
 import { WasmAbortError } from '../../../protocol/errors/runtime.ts';
 import { embedTask } from '../../embedding/embed-task.ts';
 import type { EncoderRow } from '../../runtime/encoder/encoder-inputs.ts';
@@ -49,11 +50,13 @@ function setUp() {
   const runs: Run[] = [];
   const log: string[] = [];
   const answers = new Map<string, readonly Embedding[]>();
+  const batches: BatchRecord[] = [];
   const deployment = new EncoderDeployment(
     embedTask,
     new FakeClock(),
     {
-      onBatch: (_, ended) => {
+      onBatch: (batch, ended) => {
+        batches.push(batch);
         // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the answer to a list
         for (const each of ended) answers.set(each.requestId, each.result as readonly Embedding[]);
       },
@@ -80,7 +83,7 @@ function setUp() {
     await expect.poll(isAnswered, { interval: 1 }).toBe(true);
     return answers.get(id);
   };
-  return { deployment, runs, log, submit, answered };
+  return { deployment, runs, batches, log, submit, answered };
 }
 
 const lengthsOf = (embeddings: readonly Embedding[] | undefined) =>
@@ -98,6 +101,26 @@ describe('a deployment of encoders', () => {
     const mixed = others.filter((lengths) => new Set(lengths).size > 1);
     expect(mixed.length).toBeLessThanOrEqual(1);
     for (const lengths of others) expect(lengths.length * Math.max(...lengths)).toBeLessThanOrEqual(100);
+  });
+
+  it('counts the tokens of each batch beside its padded size, and sorts no more at a window of 1', async () => {
+    const { deployment, runs, batches, submit, answered } = setUp();
+    deployment.use(createModel(runs));
+    expect(deployment.configure({ maxBatchSize: 100, sortWindow: 1 })).toMatchObject({ sortWindow: 1 });
+    submit('a', [...['x', 'yy'], ...Array.from({ length: 4 }, (_, i) => 'x'.repeat(i % 2 === 0 ? 40 : 5))]);
+    await answered('a');
+    const sizes = batches.map(({ batchSize, numTokens, measuredSize }) => [
+      batchSize,
+      numTokens,
+      measuredSize,
+    ]);
+    expect(sizes).toEqual([
+      [1, 1, 1],
+      [2, 42, 80],
+      [2, 45, 80],
+      [1, 5, 5],
+    ]);
+    expect(() => deployment.configure({ sortWindow: 0 })).toThrow('sortWindow');
   });
 
   it('lets requests wait for a model, asks once for that of an earlier worker, and fails them without one', async () => {

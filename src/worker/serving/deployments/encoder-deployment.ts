@@ -198,17 +198,19 @@ export class EncoderDeployment implements ServedDeployment<BatchKnobs> {
 
   #onBatch(batch: BatchRecord, answers: readonly Answer[]): void {
     const ended: Answer[] = [];
+    let numTokens = 0;
     for (const { requestId: rowId, result } of answers) {
       const { requestId, index } = parseSequenceId(rowId);
       const request = this.#started.get(requestId);
       if (!request || !(result instanceof Float32Array)) continue;
       request.outputs[index] = result;
+      numTokens += request.rows[index]?.tokenIds.length ?? 0;
       request.numLeft -= 1;
       if (request.numLeft > 0) continue;
       this.#started.delete(requestId);
       ended.push({ requestId, result: request.answer(request.outputs) });
     }
-    this.#listener.onBatch(batch, ended);
+    this.#listener.onBatch({ ...batch, numTokens }, ended);
   }
 
   #onFailed(rowId: RequestId, error: unknown): void {
