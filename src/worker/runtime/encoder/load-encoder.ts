@@ -21,7 +21,7 @@ export async function loadEncoder(
   tokenizer: Tokenizer,
   packed: PackedModel,
   device: DeviceChoice,
-): Promise<LoadedEncoder> {
+): Promise<Omit<LoadedEncoder, 'deviceBytes'>> {
   const backend = new EncoderRunner(await createBackends(packed, given, device));
   await backend.measure();
   const encoder = { ...given, maxTokens: Math.min(given.maxTokens, backend.maxTokens) };
