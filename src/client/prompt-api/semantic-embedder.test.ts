@@ -117,7 +117,7 @@ describe('SemanticEmbedder', () => {
     const { serve } = createClient();
     installPromptApi({ serve });
     expect(Reflect.get(globalThis, 'SemanticEmbedder')).toHaveProperty('name', 'SemanticEmbedder');
-    const own = (): void => {};
+    const own = vi.fn<() => void>();
     vi.stubGlobal('SemanticEmbedder', own);
     installPromptApi({ serve });
     expect(Reflect.get(globalThis, 'SemanticEmbedder')).toBe(own);
