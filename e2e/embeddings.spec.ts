@@ -224,6 +224,35 @@ test.describe('encoders beside a text generator', { tag: ANY_BACKEND }, () => {
     expect(made.ranking.map(({ originalIndex }) => originalIndex)).toEqual(sorted);
   });
 
+  test('let a text stream beside a thousand sentences', async ({ encoders: { tab } }) => {
+    const { aloneMs, besideMs, numVectors, numTokens } = await tab.page.evaluate(async () => {
+      const { tabserve } = window;
+      let decodesMs: number[] = [];
+      const end = tabserve.subscribe('stats', ({ steps }) => {
+        decodesMs.push(...steps.filter(({ kind }) => kind === 'decode').map(({ stepMs }) => stepMs));
+      });
+      const options = { maxNewTokens: 200, ignoreEos: true, n: 8, temperature: 1 };
+      /** Of a decode step, which is the time between two tokens, at the 95th percentile. */
+      const stream = async (): Promise<number> => {
+        decodesMs = [];
+        await tabserve.getHandle('text-generator').remote('Once upon a time,', options).result();
+        return decodesMs.toSorted((a, b) => a - b)[Math.floor(0.95 * decodesMs.length)] ?? NaN;
+      };
+      await stream();
+      const alone = await stream();
+      const many = Array.from({ length: 1000 }, (_, i) => `the ${i} wizards ${'jump over '.repeat(i % 9)}`);
+      const vectors = tabserve.getHandle('embedder').remote(many);
+      const beside = await stream();
+      const numSteps = decodesMs.length;
+      const made = (await vectors).length;
+      end();
+      return { aloneMs: alone, besideMs: beside, numVectors: made, numTokens: numSteps };
+    });
+    console.log(`p95 between tokens: ${aloneMs.toFixed(1)} ms alone, ${besideMs.toFixed(1)} ms beside`);
+    expect([numVectors, numTokens > 150]).toEqual([1000, true]);
+    expect(besideMs).toBeLessThan(3 * aloneMs);
+  });
+
   test('lose nothing when the tab that leads is closed', async ({ encoders, browser, backend }) => {
     const context = await browser.newContext({ baseURL: encoders.bridge.url });
     const [leader, follower] = [await openTab(context, backend), await openTab(context, backend)];
