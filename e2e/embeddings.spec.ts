@@ -13,6 +13,7 @@ import { miniLmFolder } from '../tools/reference/encoder/minilm.ts';
 import minilm from '../tools/reference/fixtures/minilm-reference.json' with { type: 'json' };
 import { installAiSdk } from './support/ai-sdk.ts';
 import { openTab, startBridge, type ServedBridge } from './support/bridge-test.ts';
+import { requireEnvironment } from './support/environment.ts';
 import { loadModel } from './support/hub-test.ts';
 import type { Tab } from './support/tab.ts';
 import { ANY_BACKEND, expect, IS_WHOLE, test as base } from './support/test.ts';
@@ -138,9 +139,32 @@ test('encoders make the vectors and the ranking of sentence-transformers beside 
     { query, documents },
   );
   for (const { index, score } of results) expect(score).toBeCloseTo(scores[index] ?? NaN, 4);
+  // Small batches run on the CPU wherever that is faster.
+  const [last] = await tab.page.evaluate(() => window.tabserve.batches('embedder').slice(-1));
+  expect(last?.backend).toBe('wasm');
   // The text generator goes on.
   expect((await tab.generate('Once upon a time,', { maxNewTokens: 4 })).tokenIds).toHaveLength(4);
   expect(tab.errors).toEqual([]);
+});
+
+test('a GPU makes the vectors of sentence-transformers, alone and in a batch of 64', async ({
+  page,
+  backend,
+}) => {
+  test.skip(backend === 'wasm', 'unit tests run encoders on the CPU');
+  await page.goto(requireEnvironment().probeUrl);
+  // The model reads these whole.
+  const short = texts.slice(0, 4);
+  const many = Array.from({ length: 64 }, (_, i) => short[i % short.length] ?? '');
+  const { together, alone } = await page.evaluate(
+    async ([id, given, numAlone]) => window.encodeOnGpu(id, given, numAlone),
+    [BERT, many, 2] as const,
+  );
+  const expected = many.map((_, i) => embeddings[i % short.length] ?? []);
+  expectSame(together.map(normalized), expected);
+  for (const [row, vector] of alone.entries())
+    for (const [i, value] of vector.entries())
+      expect(Math.abs(value - (together[row]?.[i] ?? NaN))).toBeLessThan(PRECISION);
 });
 
 test('all-MiniLM-L6-v2 makes the vectors of sentence-transformers for 200 texts, alone, together and beside a text that streams', async ({
