@@ -62,7 +62,7 @@ describe('a WebGPU backend that is made', () => {
   });
 
   it('fails for an error of the GPU that its session causes, which models on the same device never see', async () => {
-    vi.stubGlobal('GPUOutOfMemoryError', class {});
+    vi.stubGlobal('GPUOutOfMemoryError', TypeError);
     parts.session = () => Promise.resolve({});
     parts.sampler = () => Promise.resolve({});
     parts.failing = 'out-of-memory';

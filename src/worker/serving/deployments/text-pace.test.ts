@@ -16,9 +16,9 @@ async function streamBeside(batchMs: number, isTextRunning = true) {
   // It waited for a batch.
   pace.recordStep({ kind: 'decode', stepMs: 5 * STEP_MS });
   const gapsMs: number[] = [];
-  let [gapMs, numBatches, isOver] = [0, 0, false];
+  let [gapMs, numBatches] = [0, 0];
   const runAll = async (): Promise<void> => {
-    while (!isOver)
+    while (gapsMs.length < NUM_TOKENS)
       await pace.run(async () => {
         clock.advance(batchMs);
         gapMs += batchMs;
@@ -34,7 +34,6 @@ async function streamBeside(batchMs: number, isTextRunning = true) {
     gapMs = 0;
     await settled();
   }
-  isOver = true;
   clock.advance(1e6);
   await running;
   return { p95Ms: gapsMs.toSorted((a, b) => a - b)[Math.floor(0.95 * NUM_TOKENS)] ?? NaN, numBatches, pace };
