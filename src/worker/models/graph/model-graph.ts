@@ -246,14 +246,13 @@ export class ModelGraph {
     if (typeof qkv === 'string' && !rotary) return qkv;
     const { numHeads, numKvHeads, headSize } = this.#config;
     const sizes = [(numHeads + numKvHeads) * headSize, numKvHeads * headSize] as const;
-    const [queriesAndKeys, joined] = [`${name}.query_and_key`, `${name}.qkv`];
-    let value = `${name}.value`;
+    const [queriesAndKeys, joined, values] = [`${name}.query_and_key`, `${name}.qkv`, `${name}.value`];
+    const value = typeof qkv === 'string' ? values : qkv.value;
     if (typeof qkv === 'string') {
       this.nodes.add('Split', [qkv, this.weights.list(...sizes)], [queriesAndKeys, value], {
         axis: { int: -1 },
       });
     } else {
-      value = qkv.value;
       this.nodes.add('Concat', [qkv.query, qkv.key], [queriesAndKeys], { axis: { int: -1 } });
     }
     const rotated = rotary ? this.#rotate(queriesAndKeys, sizes[0], rotary) : queriesAndKeys;
