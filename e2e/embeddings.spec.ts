@@ -13,6 +13,7 @@ import { miniLmFolder } from '../tools/reference/encoder/minilm.ts';
 import minilm from '../tools/reference/fixtures/minilm-reference.json' with { type: 'json' };
 import { installAiSdk } from './support/ai-sdk.ts';
 import { openTab, startBridge, type ServedBridge } from './support/bridge-test.ts';
+import { requireEnvironment } from './support/environment.ts';
 import { loadModel } from './support/hub-test.ts';
 import type { Tab } from './support/tab.ts';
 import { ANY_BACKEND, expect, IS_WHOLE, test as base } from './support/test.ts';
@@ -91,6 +92,28 @@ function embedIn({ page }: Tab, inputs: readonly string[], options: object = {})
   );
 }
 
+/** The 95th percentile of the time between two steps of eight texts, in ms: alone, and while the embedder reads. */
+function streamBeside({ page }: Tab, inputs: readonly string[]) {
+  return page.evaluate(async (given) => {
+    const { tabserve } = window;
+    let decodesMs: number[] = [];
+    tabserve.subscribe('stats', ({ steps }) => {
+      decodesMs.push(...steps.filter(({ kind }) => kind === 'decode').map(({ stepMs }) => stepMs));
+    });
+    const stream = async (): Promise<number> => {
+      decodesMs = [];
+      const options = { maxNewTokens: 200, ignoreEos: true, n: 8, temperature: 1 };
+      await tabserve.getHandle('text-generator').remote('Once upon a time,', options).result();
+      return decodesMs.toSorted((a, b) => a - b)[Math.floor(0.95 * decodesMs.length)] ?? NaN;
+    };
+    await stream();
+    const aloneMs = await stream();
+    const vectors = tabserve.getHandle('embedder').remote(given);
+    const besideMs = await stream();
+    return { aloneMs, besideMs, embeddings: (await vectors).map(({ embedding }) => embedding) };
+  }, inputs);
+}
+
 /** Of vectors of length 1. */
 function cosines(a: readonly (readonly number[])[], b: readonly (readonly number[])[]): readonly number[] {
   return a.map((vector, i) => vector.reduce((sum, value, j) => sum + value * (b[i]?.[j] ?? NaN), 0));
@@ -116,12 +139,35 @@ test('encoders make the vectors and the ranking of sentence-transformers beside 
     { query, documents },
   );
   for (const { index, score } of results) expect(score).toBeCloseTo(scores[index] ?? NaN, 4);
+  // Small batches run on the CPU wherever that is faster.
+  const [last] = await tab.page.evaluate(() => window.tabserve.batches('embedder').slice(-1));
+  expect(last?.backend).toBe('wasm');
   // The text generator goes on.
   expect((await tab.generate('Once upon a time,', { maxNewTokens: 4 })).tokenIds).toHaveLength(4);
   expect(tab.errors).toEqual([]);
 });
 
-test('all-MiniLM-L6-v2 makes the vectors of sentence-transformers for 200 texts, alone and together', async ({
+test('a GPU makes the vectors of sentence-transformers, alone and in a batch of 64', async ({
+  page,
+  backend,
+}) => {
+  test.skip(backend === 'wasm', 'unit tests run encoders on the CPU');
+  await page.goto(requireEnvironment().probeUrl);
+  // The model reads these whole.
+  const short = texts.slice(0, 4);
+  const many = Array.from({ length: 64 }, (_, i) => short[i % short.length] ?? '');
+  const { together, alone } = await page.evaluate(
+    async ([id, given, numAlone]) => window.encodeOnGpu(id, given, numAlone),
+    [BERT, many, 2] as const,
+  );
+  const expected = many.map((_, i) => embeddings[i % short.length] ?? []);
+  expectSame(together.map(normalized), expected);
+  for (const [row, vector] of alone.entries())
+    for (const [i, value] of vector.entries())
+      expect(Math.abs(value - (together[row]?.[i] ?? NaN))).toBeLessThan(PRECISION);
+});
+
+test('all-MiniLM-L6-v2 makes the vectors of sentence-transformers for 200 texts, alone, together and beside a text that streams', async ({
   browser,
   backend,
 }) => {
@@ -138,6 +184,11 @@ test('all-MiniLM-L6-v2 makes the vectors of sentence-transformers for 200 texts,
   const alone: (readonly number[])[] = [];
   for (const text of expected.texts.slice(0, 40)) alone.push(...(await embedIn(tab, [text])));
   expectSame(alone, together.slice(0, 40));
+  const { aloneMs, besideMs, embeddings: beside } = await streamBeside(tab, expected.texts);
+  console.log(`p95 between tokens: ${aloneMs.toFixed(1)} ms alone, ${besideMs.toFixed(1)} ms beside`);
+  expectSame(beside, together);
+  // On a software adapter the two share the processor with all else.
+  if (backend === 'wasm') expect(besideMs).toBeLessThan(3 * aloneMs);
   await context.close();
   await bridge.close();
   await hub.close();

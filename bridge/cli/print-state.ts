@@ -45,6 +45,8 @@ export function printState(
   });
 }
 
-function servedBy({ model, backend }: TabserveStatus): string {
-  return JSON.stringify([model?.id, backend?.name, backend?.precision, backend?.adapter]);
+function servedBy({ model, backend, encoders = [] }: TabserveStatus): string {
+  // Beside a model that generates, an encoder is no news.
+  const id = model?.id ?? encoders[0]?.id;
+  return JSON.stringify([id, backend?.name, backend?.precision, backend?.adapter]);
 }

@@ -1,4 +1,6 @@
 import type { TabserveClient } from '../../src/client/client.ts';
+import { RERANKER } from '../../src/protocol/embedding.ts';
+import type { EncoderInfo } from '../../src/protocol/models.ts';
 import type { TabserveStatus } from '../../src/protocol/status.ts';
 
 /** Few, because other requests may already wait. */
@@ -14,11 +16,11 @@ const MEASUREMENT_TIMEOUT_MS = 20_000;
  */
 export async function readyLine(
   serve: Pick<TabserveClient, 'getHandle'>,
-  { model, backend }: Pick<TabserveStatus, 'model' | 'backend'>,
+  { model, backend, encoders }: Pick<TabserveStatus, 'model' | 'backend' | 'encoders'>,
   url: string,
   secondsToReady: number | undefined,
 ): Promise<string> {
-  if (!model || !backend) return 'Ready without a model: only deployments serve.';
+  if (!model || !backend) return encoderLine(encoders?.[0], url);
   const tokensPerSecond = backend.name === 'upstream' ? undefined : await measureSpeed(serve);
   const facts = [
     `${model.id} is ready on ${backend.name} ${backend.precision}`,
@@ -28,6 +30,17 @@ export async function readyLine(
   ];
   const why = backend.fallbackReason && ` (${backend.fallbackReason})`;
   return `${facts.filter(Boolean).join(', ')}${why}. Try: ${model.hasChatTemplate ? chatCurl(url) : textCurl(url)}`;
+}
+
+function encoderLine(encoder: EncoderInfo | undefined, url: string): string {
+  if (!encoder) return 'Ready without a model: only deployments serve.';
+  const { id, deployment, backend } = encoder;
+  const [path, body] =
+    deployment === RERANKER
+      ? ['/v1/rerank', { query: 'fox', documents: ['The quick fox', 'A dog'] }]
+      : ['/v1/embeddings', { input: 'Once upon a time' }];
+  const curl = `curl ${url}${path} -H 'Content-Type: application/json' -d '${JSON.stringify(body)}'`;
+  return `${id} is ready on ${backend.name} ${backend.precision}, ${backend.adapter}. Try: ${curl}`;
 }
 
 /** Undefined if the model can't answer at its current knobs, or not in time. */

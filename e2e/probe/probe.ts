@@ -3,6 +3,7 @@ import { createSoak, type Soak, type SoakState } from './soak.ts';
 import { repeatSteps } from './repeat-steps.ts';
 import { resourcesPerStep } from './decode-resources.ts';
 import { decoderLogits, openDecoder, runGreedyBatch, type DecoderChoice } from './decoder-probe.ts';
+import { encodeOnGpu } from './encode.ts';
 import { checkGpuFor } from './gpu-check-probe.ts';
 import { logitsOf } from './logits-of.ts';
 import { runCheckpoint } from './checkpoint-probe.ts';
@@ -54,6 +55,7 @@ declare global {
     decoderProbe: DecoderProbeApi;
     runCheckpoint: typeof runCheckpoint;
     checkGpuFor: typeof checkGpuFor;
+    encodeOnGpu: typeof encodeOnGpu;
   }
 }
 
@@ -67,6 +69,7 @@ window.logitsProbe = {
   },
 };
 
+window.encodeOnGpu = encodeOnGpu;
 window.samplerProbe = { compareSamplers, compareContinuations, countDraws, resourcesPerStep };
 window.runCheckpoint = runCheckpoint;
 window.checkGpuFor = checkGpuFor;

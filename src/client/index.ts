@@ -26,13 +26,16 @@ export { UpstreamError, type UpstreamErrorCode } from '../protocol/errors/upstre
 export * from '../protocol/errors/worker.ts';
 export type { Answer, AnswerPart, ToolCall } from '../protocol/answers.ts';
 export type { ChatMessage, TokenizeChatOptions } from '../protocol/chat.ts';
-export type {
-  Embedding,
-  EmbeddingOptions,
-  EmbeddingText,
-  Ranking,
-  RerankInput,
-  RerankOptions,
+export {
+  EMBEDDER,
+  MAX_TEXTS,
+  RERANKER,
+  type Embedding,
+  type EmbeddingOptions,
+  type EmbeddingText,
+  type Ranking,
+  type RerankInput,
+  type RerankOptions,
 } from '../protocol/embedding.ts';
 export {
   TEXT_GENERATOR,

@@ -4,6 +4,11 @@ import { checkDtype, toFirstSource, toModelSource } from './model-source.ts';
 beforeEach(() => vi.stubGlobal('document', { baseURI: 'http://localhost/app/' }));
 afterEach(() => void vi.unstubAllGlobals());
 
+/** A folder as `showDirectoryPicker()` gives it. */
+function folderOf(name: string, ...entries: object[]) {
+  return { kind: 'directory', name, getFileHandle: () => {}, values: () => entries };
+}
+
 describe('the first model', () => {
   it('may be none', () => expect(toFirstSource(null, {})).toEqual({ type: 'none' }));
   it('is otherwise named as one to load', () =>
@@ -52,6 +57,27 @@ describe('a model to load', () => {
     Object.defineProperty(file, 'webkitRelativePath', { value: 'my-gpt2/config.json' });
     const source = await toModelSource([file], {});
     expect(source).toEqual({ type: 'files', name: 'my-gpt2', files: [file] });
+  });
+
+  it('is the files of a folder and of its pooling folder, under their paths', async () => {
+    const picked = ['config.json', '1_Pooling/config.json'].map((path) => {
+      const file = new File(['{}'], 'config.json');
+      return Object.defineProperty(file, 'webkitRelativePath', { value: `my-bert/${path}` });
+    });
+    const [config] = picked;
+    const fileHandle = { kind: 'file', name: 'config.json', getFile: () => Promise.resolve(config) };
+    const handle = folderOf(
+      'my-bert',
+      fileHandle,
+      folderOf('1_Pooling', fileHandle),
+      folderOf('onnx', fileHandle),
+    );
+    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the parts of a folder that are read
+    for (const given of [picked, handle as unknown as FileSystemDirectoryHandle]) {
+      const source = await toModelSource(given, {});
+      const names = source.type === 'files' ? source.files.map(({ name }) => name) : [];
+      expect(names).toEqual(['config.json', '1_Pooling/config.json']);
+    }
   });
 
   it.each([

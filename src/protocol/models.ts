@@ -164,6 +164,11 @@ export const encoderInfo = v.object({
   prompts: v.array(v.string()),
   /** Where it runs. */
   backend: backendInfo,
+  /**
+   * Tokens of a batch from which on this backend is faster than WASM, as measured at the load. Smaller batches run on WASM. Left out
+   * where WASM is always faster, and for a model that is on one device alone.
+   */
+  crossoverTokens: v.exactOptional(count),
 });
 /**
  * A model that makes vectors of texts, or ranks them.
@@ -315,6 +320,8 @@ export const suggestedModel = v.object({
   license: v.string(),
   /** Whether the model takes a list of chat messages as a prompt. */
   isChat: v.boolean(),
+  /** The deployment that an encoder serves: `embedder` or `reranker`. Left out for a model that generates. */
+  deployment: v.exactOptional(name),
   /** Number of weights. */
   numParameters: count,
   /** Bytes that `loadModel` fetches. */
@@ -323,7 +330,7 @@ export const suggestedModel = v.object({
   dtype,
   /** Length of each sequence that `memoryBytes` counts, in tokens. */
   contextLength: count,
-  /** Bytes of the weights and of the K/V of eight sequences. */
+  /** Bytes of the weights and of the K/V of eight sequences; an encoder has no K/V. */
   memoryBytes: count,
   /** Why the model does not fit on this device; empty if it does. */
   obstacle: v.string(),

@@ -28,6 +28,8 @@ export const batchKnobs = v.object({
   batchWaitTimeoutMs: duration,
   /** The most batches that run at the same time. Integer >= 1. */
   maxConcurrentBatches: count,
+  /** How many waiting items are taken at once and sorted by their size. Integer >= 1. Left out where all items have one size. */
+  sortWindow: v.exactOptional(count),
 });
 /**
  * The knobs of a deployment that is served by request-level batching.

@@ -9,7 +9,7 @@ from typing import Callable, Mapping, Sequence
 from environments import HERE, ROOT, version_of
 from processes import free_port, run
 from results import Results
-from tabserve import ChatHub, Tabserve
+from tabserve import ModelHub, Tabserve
 from unit_tests import run_unit_tests
 
 STORYTELLER = ROOT / "public" / "models" / "storyteller"
@@ -32,6 +32,17 @@ CLIENTS = (
 CHAT_CLIENTS = (("llm", "chats", "test_llm"), ("inspect-ai", "chats", "test_inspect_ai"))
 # The same, on a generated model that takes tools.
 TOOL_CLIENTS = (("openai", "openai", "test_openai_tools"), ("pydantic-ai-slim", "agents", "test_pydantic_ai"))
+# The same, on a generated embedding model.
+EMBEDDING_CLIENTS = tuple(
+    (package, "embeddings", f"test_embeddings.{case}")
+    for package, case in (
+        ("openai", "OpenAi"),
+        ("langchain-openai", "LangChain"),
+        ("llama-index-embeddings-openai-like", "LlamaIndex"),
+        ("chromadb", "Chroma"),
+    )
+)
+ENCODERS_REFERENCE = ROOT / "tools" / "reference" / "fixtures" / "encoders-reference.json"
 OFFLINE = {
     "HF_HUB_OFFLINE": "1",
     "HF_DATASETS_OFFLINE": "1",
@@ -55,11 +66,20 @@ def run_clients(results: Results, environment: Callable[[str], Path]) -> None:
 
 
 def run_chat_clients(results: Results, environment: Callable[[str], Path]) -> None:
-    with ChatHub() as hub:
+    with ModelHub() as hub:
         for model, clients in ((hub.model, CHAT_CLIENTS), (hub.tool_model, TOOL_CLIENTS)):
             with Tabserve(free_port(), "--model", model, "--hub", hub.url) as tabserve:
                 env = {"MODEL": model, "TABSERVE_URL": tabserve.url, "REFERENCE": "[]"}
                 run_tests(clients, results, environment, env)
+
+
+def run_embedding_clients(results: Results, environment: Callable[[str], Path]) -> None:
+    with ModelHub() as hub:
+        reference = json.loads(ENCODERS_REFERENCE.read_text())[hub.embedding_model]
+        expected = [{"text": text, "vector": vector} for text, vector in zip(reference["texts"], reference["embeddings"])]
+        with Tabserve(free_port(), "--model", hub.embedding_model, "--dtype", "fp32", "--hub", hub.url) as tabserve:
+            env = {"MODEL": hub.embedding_model, "TABSERVE_URL": tabserve.url, "REFERENCE": json.dumps(expected)}
+            run_tests(EMBEDDING_CLIENTS, results, environment, env)
 
 
 def run_tests(

@@ -16,7 +16,7 @@ import sys
 from pathlib import Path
 
 from application import Application
-from clients import run_chat_clients, run_clients
+from clients import run_chat_clients, run_clients, run_embedding_clients
 from environments import ROOT, environment, version_of
 from processes import run
 from results import Results, markdown_table
@@ -24,7 +24,7 @@ from tabserve import NODE, PortTaken, require_port
 from training import run_training_tests
 from tutorials import COLUMNS, PORT, Tutorials
 
-PARTS = ("ray", "clients", "chats", "train")
+PARTS = ("ray", "clients", "chats", "embeddings", "train")
 DOCUMENT = ROOT / "docs" / "ray-and-python.md"
 BEGIN, END = "<!-- measured: begin -->", "<!-- measured: end -->"
 
@@ -44,6 +44,8 @@ def main() -> int:
         run_clients(results, environment)
     if "chats" in parts:
         run_chat_clients(results, environment)
+    if "embeddings" in parts:
+        run_embedding_clients(results, environment)
     if "train" in parts:
         run_training_tests(results, environment)
     print("\n" + "\n\n".join([*sections, checks_table(results)]))

@@ -45,13 +45,14 @@ class Tabserve:
         self._profile.cleanup()
 
 
-class ChatHub:
-    """`with ChatHub() as hub`: a hub of this machine at `hub.url`, which has the chat model `hub.model`, and `hub.tool_model`, which takes tools."""
+class ModelHub:
+    """`with ModelHub() as hub`: a hub of this machine at `hub.url`, which has the chat model `hub.model`, `hub.tool_model`, which takes tools, and `hub.embedding_model`."""
 
-    def __enter__(self) -> ChatHub:
+    def __enter__(self) -> ModelHub:
         self._child = Child([NODE, "tools/hub-server/main.ts"], env={}, cwd=ROOT)
         line = self._child.wait_for(r"^The hub at ", timeout_s=START_TIMEOUT_S)
-        self.url, self.model, self.tool_model = re.match(r"The hub at (\S+) has (\S+) and (\S+)\.$", line).groups()
+        named = re.match(r"The hub at (\S+) has (\S+), (\S+) and (\S+)\.$", line)
+        self.url, self.model, self.tool_model, self.embedding_model = named.groups()
         return self
 
     def __exit__(self, *_: object) -> None:

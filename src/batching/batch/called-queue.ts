@@ -7,14 +7,14 @@ import { CallQueue, type TakenCalls } from './call-queue.ts';
  * overtake a call.
  */
 export abstract class CalledQueue<Item, To> extends CallQueue<Item, To> {
-  readonly #window: number;
+  /** Calls that are called together, as far as so many wait; 1 sorts nothing. Applies from the next window. */
+  window: number;
   /** The next calls to leave, in order. A batch that measures its items reads them before it takes them. */
   readonly #called: number[] = [];
 
-  /** @param window Calls that are called together, as far as so many wait; 1 sorts nothing. */
   constructor(window: number) {
     super();
-    this.#window = window;
+    this.window = window;
   }
 
   protected get numCalled(): number {
@@ -54,7 +54,7 @@ export abstract class CalledQueue<Item, To> extends CallQueue<Item, To> {
 
   #callWindow(): void {
     const window: number[] = [];
-    while (window.length < this.#window) {
+    while (window.length < this.window) {
       const order = this.call();
       if (order === undefined) break;
       window.push(order);

@@ -1,12 +1,13 @@
 import { createLanguageModel, type LanguageModelClass } from './create-language-model.ts';
+import { createSemanticEmbedder } from './create-semantic-embedder.ts';
 import { preferBrowser } from './prefer-browser.ts';
 import type { PromptApiOptions } from './types.ts';
 
 /**
- * Defines `globalThis.LanguageModel`. Where the browser has its own, that one is asked at each `availability()` and `create()`,
- * and answers unless it is `unavailable`.
+ * Defines `globalThis.LanguageModel`, and `globalThis.SemanticEmbedder` unless the browser has its own. Where the browser has a
+ * `LanguageModel`, that one is asked at each `availability()` and `create()`, and answers unless it is `unavailable`.
  *
- * @param options Options of `createLanguageModel`. With `force` the browser's own is never asked.
+ * @param options Options of `createLanguageModel` and `createSemanticEmbedder`. With `force` the browser's own is never asked.
  */
 export function installPromptApi(options: PromptApiOptions & { readonly force?: boolean }): void {
   const made = createLanguageModel(options);
@@ -16,6 +17,12 @@ export function installPromptApi(options: PromptApiOptions & { readonly force?: 
     configurable: true,
     writable: true,
   });
+  if (options.force || !('SemanticEmbedder' in globalThis))
+    Object.defineProperty(globalThis, 'SemanticEmbedder', {
+      value: createSemanticEmbedder(options),
+      configurable: true,
+      writable: true,
+    });
 }
 
 function isLanguageModel(value: unknown): value is LanguageModelClass {

@@ -120,7 +120,7 @@ function noTemplate(model: ModelInfo | undefined): string {
   return `${model?.id ?? 'The model'} has no chat template: name a chat model in the option \`model\`, such as ${CHAT_MODEL}.`;
 }
 
-function reportDownload(
+export function reportDownload(
   { phase, loaded, total }: { readonly phase: string; readonly loaded: number; readonly total: number },
   report: ReportProgress,
 ): void {
@@ -128,7 +128,7 @@ function reportDownload(
 }
 
 /** As browsers do: a page may begin a large download only after a click or a key press. @throws DOMException */
-function requireActivation(): void {
+export function requireActivation(): void {
   // Missing in some browsers.
   if (!('userActivation' in navigator) || navigator.userActivation.hasBeenActive) return;
   throw new DOMException(

@@ -48,12 +48,21 @@ export function readCreateOptions(options: unknown, isLegacy: boolean): CreateSe
   const { initialPrompts, monitor, signal } = toDictionary('options', options);
   const core = readCoreOptions(options, isLegacy);
   if (core.sampling.mode === null) checkRange(core.sampling);
-  if (monitor !== undefined && !isMonitorCallback(monitor))
-    throw new TypeError('`monitor` has to be a function.');
   const input = initialPrompts === undefined ? [] : readMessages('initialPrompts', initialPrompts);
   const { messages, prefix } = checkPrompt(input, false);
   if (prefix !== undefined) throw new DOMException('An initial prompt has no `prefix`.', 'SyntaxError');
-  return { ...core, signal: toSignal(signal), monitor, initialPrompts: messages };
+  return {
+    ...core,
+    signal: toSignal(signal),
+    monitor: readMonitor(monitor),
+    initialPrompts: messages,
+  };
+}
+
+/** @throws TypeError. */
+export function readMonitor(value: unknown): CreateSettings['monitor'] {
+  if (value === undefined || isMonitorCallback(value)) return value;
+  throw new TypeError('`monitor` has to be a function.');
 }
 
 function isMonitorCallback(value: unknown): value is (monitor: CreateMonitor) => unknown {

@@ -150,7 +150,12 @@ export interface ModelOptions {
    * with the folder at an address. By default the model that serves answers.
    */
   readonly model?: string | undefined;
-  /** How `model` is loaded. */
+  /**
+   * The embedding model of the hub that `SemanticEmbedder.create()` loads, beside the chat model. By default
+   * sentence-transformers/all-MiniLM-L6-v2.
+   */
+  readonly embeddingModel?: string | undefined;
+  /** How `model` and `embeddingModel` are loaded. */
   readonly load?: Omit<LoadModelOptions, 'signal'> | undefined;
   /**
    * Options of every prompt, that the API has no name for. `maxNewTokens` is 1,024 by default, as an answer that may fill the

@@ -1,4 +1,4 @@
-import type { BatchKnobs } from '../../client/index.ts';
+import { EMBEDDER, type BatchKnobs } from '../../client/index.ts';
 import { Disclosure } from '../parts/disclosure.tsx';
 import { Knobs, type KnobTexts } from '../parts/knob-field.tsx';
 import { configureDeployment } from '../state/connect-store.ts';
@@ -20,6 +20,22 @@ const KNOBS: KnobTexts<keyof BatchKnobs> = {
     unit: 'batches',
     hint: 'The most batches that run at the same time. New requests wait meanwhile.',
   },
+  sortWindow: {
+    label: 'Sort window',
+    unit: 'requests',
+    hint: 'How many waiting requests are sorted by length before batches are cut, so that little is padded. 1 sorts nothing.',
+  },
+};
+
+/** Of encoders, whose requests are texts and whose batches are measured in tokens. */
+const ENCODER_KNOBS: typeof KNOBS = {
+  ...KNOBS,
+  maxBatchSize: {
+    label: 'Max batch size',
+    unit: 'tokens',
+    hint: 'The most tokens in one batch, padding included. With 1, each text runs alone.',
+  },
+  sortWindow: { ...KNOBS.sortWindow, unit: 'texts' },
 };
 
 export function KnobsPanel({ name }: { readonly name: string }) {
@@ -32,7 +48,7 @@ export function KnobsPanel({ name }: { readonly name: string }) {
         batch that is running.
       </p>
       <Knobs
-        knobs={KNOBS}
+        knobs={name === EMBEDDER ? ENCODER_KNOBS : KNOBS}
         values={knobs}
         onApply={(knob, value) => configureDeployment(serve, store, name, { [knob]: value })}
       />

@@ -19,17 +19,18 @@ export type KnobTexts<Name extends string> = Readonly<Record<Name, KnobText>>;
 
 interface KnobsProps<Name extends string> {
   readonly knobs: KnobTexts<Name>;
-  /** Undefined until the worker has sent them. */
-  readonly values: Readonly<Record<Name, KnobValue>> | undefined;
+  /** Undefined until the worker has sent them. A knob that has no value then is not shown. */
+  readonly values: { readonly [Knob in Name]?: KnobValue } | undefined;
   /** Resolves when the worker uses the value; rejects with its refusal. */
   readonly onApply: (name: Name, value: KnobValue) => Promise<void>;
   readonly children?: ReactNode;
 }
 
 export function Knobs<Name extends string>({ knobs, values, onApply, children }: KnobsProps<Name>) {
+  const shown = keysOf(knobs).filter((name) => !values || values[name] !== undefined);
   return (
     <div className="knobs">
-      {keysOf(knobs).map((name) => (
+      {shown.map((name) => (
         <KnobField
           key={name}
           knob={{ name, ...knobs[name] }}

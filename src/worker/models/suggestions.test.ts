@@ -21,6 +21,9 @@ const FILE_SIZES: Readonly<Record<string, number>> = {
   'unsloth/Llama-3.2-1B-Instruct': 2_471_645_608,
   'openai-community/gpt2': 548_105_171 - 12 * 1024 * 1024 * 4,
   'distilbert/distilgpt2': 352_824_413 - 6 * 1024 * 1024 * 4,
+  'sentence-transformers/all-MiniLM-L6-v2': 90_868_376,
+  'BAAI/bge-small-en-v1.5': 133_466_304,
+  'cross-encoder/ms-marco-MiniLM-L6-v2': 90_870_598,
 };
 
 describe('the suggested models', () => {
@@ -35,7 +38,7 @@ describe('the suggested models', () => {
 
   it('have the parameters that their authors count', () => {
     const counts = suggestModels(GPU).map(({ numParameters }) => Math.round(numParameters / 1e6));
-    expect(counts).toEqual([135, 362, 494, 596, 1236, 124, 82]);
+    expect(counts).toEqual([135, 362, 494, 596, 1236, 124, 82, 23, 33, 23]);
   });
 
   it('take their weights and eight sequences of 4,096 tokens, or of their own context', () => {
@@ -44,18 +47,32 @@ describe('the suggested models', () => {
     expect(small).toMatchObject({ dtype: 'fp16', contextLength: 4096, obstacle: '' });
     const weightBytes = (small?.memoryBytes ?? 0) - 8 * 4096 * kvBytesPerToken;
     expect(weightBytes / (2 * (small?.numParameters ?? 0))).toBeCloseTo(1, 3);
-    expect(suggestModels(GPU).at(-1)?.contextLength).toBe(1024);
+    expect(named('distilbert/distilgpt2')?.contextLength).toBe(1024);
+  });
+
+  it('name the deployment of an encoder, which takes no memory but for its weights', () => {
+    const encoders = suggestModels(GPU).filter(({ deployment }) => deployment !== undefined);
+    expect(encoders.map(({ deployment }) => deployment)).toEqual(['embedder', 'embedder', 'reranker']);
+    for (const { memoryBytes, numParameters } of encoders)
+      expect(memoryBytes / (2 * numParameters)).toBeCloseTo(1, 2);
   });
 
   it('are smaller where the device is, down to those that do not fit', () => {
     expect(new Set(dtypesOn(GPU))).toEqual(new Set(['fp16']));
-    expect(dtypesOn(WASM)).toEqual(['fp32', 'fp32', 'fp32', 'q8', 'q8', 'fp32', 'fp32']);
+    expect(dtypesOn(WASM)).toEqual([
+      ...['fp32', 'fp32', 'fp32', 'q8', 'q8', 'fp32', 'fp32'],
+      ...['fp32', 'fp32', 'fp32'],
+    ]);
     const phone = suggestModels({ ...WASM, memoryBytes: 2 * GIBIBYTE });
     const large = phone.find(({ id }) => id.includes('Llama'));
     expect(large).toMatchObject({ dtype: 'q8', obstacle: expect.stringMatching(/^as q8 with a context/) });
     expect(phone[0]).toMatchObject({ obstacle: '' });
   });
 });
+
+function named(id: string) {
+  return suggestModels(GPU).find((model) => model.id === id);
+}
 
 function dtypesOn(device: DeviceLimits) {
   return suggestModels(device).map(({ dtype }) => dtype);

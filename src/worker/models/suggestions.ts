@@ -1,4 +1,5 @@
 import { DEFAULT_POLICY } from '../../batching/generation/policy.ts';
+import { EMBEDDER, RERANKER } from '../../protocol/embedding.ts';
 import type { SuggestedModel } from '../../protocol/models.ts';
 import type { DeviceLimits } from './checkpoint/device-fit.ts';
 import { chooseDtype } from './checkpoint/model-plan.ts';
@@ -17,11 +18,24 @@ interface Suggestion extends Pick<SuggestedModel, 'id' | 'license' | 'isChat'> {
 
 /** A chat model whose file has weights of 2 bytes. */
 const CHAT = { isChat: true, bytesPerWeight: 2 } as const;
-/** A model that continues texts, whose file has weights of 4 bytes. */
+/** A model without chats, whose file has weights of 4 bytes. */
 const BASE = { isChat: false, bytesPerWeight: 4 } as const;
 const LLAMA = { model_type: 'llama', tie_word_embeddings: true, rms_norm_eps: 1e-5, vocab_size: 49_152 };
 const GPT2 = { model_type: 'gpt2', n_embd: 768, n_head: 12, n_positions: 1024, vocab_size: 50_257 };
 const QWEN_VOCABULARY = 151_936;
+/** MiniLM, with weights of 4 bytes. */
+const MINILM = {
+  model_type: 'bert',
+  hidden_size: 384,
+  intermediate_size: 1536,
+  num_hidden_layers: 6,
+  num_attention_heads: 12,
+  max_position_embeddings: 512,
+  type_vocab_size: 2,
+  vocab_size: 30_522,
+};
+/** The dense layer behind the first token, which mean pooling does not read. */
+const NUM_IN_POOLER = 384 * 384 + 384;
 
 const SUGGESTIONS: readonly Suggestion[] = [
   {
@@ -115,6 +129,26 @@ const SUGGESTIONS: readonly Suggestion[] = [
     ...BASE,
     config: { ...GPT2, n_layer: 6 },
   },
+  {
+    id: 'sentence-transformers/all-MiniLM-L6-v2',
+    license: 'Apache-2.0',
+    ...BASE,
+    numUnread: NUM_IN_POOLER,
+    config: MINILM,
+  },
+  {
+    id: 'BAAI/bge-small-en-v1.5',
+    license: 'MIT',
+    ...BASE,
+    numUnread: NUM_IN_POOLER,
+    config: { ...MINILM, num_hidden_layers: 12 },
+  },
+  {
+    id: 'cross-encoder/ms-marco-MiniLM-L6-v2',
+    license: 'Apache-2.0',
+    ...BASE,
+    config: { ...MINILM, architectures: ['BertForSequenceClassification'], num_labels: 1 },
+  },
 ];
 
 /** Small models that are known to run, with what each takes on this device. */
@@ -131,6 +165,7 @@ function describe(suggestion: Suggestion, device: DeviceLimits): SuggestedModel 
     id,
     license,
     isChat,
+    ...(model.encoder && { deployment: model.encoder.task === 'embed' ? EMBEDDER : RERANKER }),
     numParameters,
     downloadBytes: bytesPerWeight * (numParameters + numUnread),
     dtype: layout.dtype,

@@ -9,6 +9,7 @@ import type { LoadedEncoder } from '../../../src/worker/runtime/encoder/loaded-e
 import type { Embedding, Ranking } from '../../../src/protocol/embedding.ts';
 import reference from '../fixtures/encoders-reference.json' with { type: 'json' };
 import { ENCODERS } from '../../hub-server/checkpoints/encoders.ts';
+import type { GeneratedFile } from '../../hub-server/checkpoints/generated-file.ts';
 
 // sentence-transformers' figures in float64 are the reference: the tokenizer, the graph, the mask and the pooling are tested together.
 
@@ -24,7 +25,8 @@ async function answer(
   const reading = task.read(input, options, model);
   let step = reading.next();
   while (!step.done) step = reading.next();
-  return step.value.answer(await model.backend.run(step.value.rows));
+  const { outputs } = await model.backend.run(step.value.rows);
+  return step.value.answer(outputs);
 }
 
 async function embed(model: LoadedEncoder, input: unknown, options = {}): Promise<readonly number[][]> {
@@ -44,6 +46,10 @@ function load(id: string, dtype: 'fp32' | 'q8' = 'fp32'): Promise<LoadedEncoder>
     },
     dtype,
   );
+}
+
+function textOf(file: GeneratedFile | undefined): string {
+  return file ? new TextDecoder().decode(file.read(0, file.size)) : '';
 }
 
 function largestDifference(a: readonly (readonly number[])[], b: readonly (readonly number[])[]): number {
@@ -118,6 +124,27 @@ describe.each(EMBEDDERS)('%s on the CPU', (id) => {
       message: expect.stringMatching(message),
     });
   });
+});
+
+it("reads BERT's vocab.txt as its tokenizer.json, which is missing in old checkpoints", async () => {
+  const checkpoint = ENCODERS.get('generated/bert')?.();
+  const { texts, embeddings } = reference['generated/bert'];
+  const whole = textOf(checkpoint?.get('tokenizer.json'));
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the generated file
+  const { model } = JSON.parse(whole) as {
+    readonly model: { readonly vocab: Readonly<Record<string, number>> };
+  };
+  const lines = Object.entries(model.vocab)
+    .toSorted(([, a], [, b]) => a - b)
+    .map(([token]) => token);
+  const vocabulary = new TextEncoder().encode(`${lines.join('\n')}\n`);
+  const loaded = await loadEncoderInNode('old', (name) => {
+    if (name === 'vocab.txt') return vocabulary;
+    const file = name === 'tokenizer.json' ? undefined : checkpoint?.get(name);
+    return file && file.read(0, file.size);
+  });
+  const made = await embed(loaded, texts, { truncate: true });
+  expect(largestDifference(made, embeddings)).toBeLessThan(PRECISION);
 });
 
 describe('a cross-encoder on the CPU', () => {

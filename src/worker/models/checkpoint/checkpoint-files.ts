@@ -46,11 +46,9 @@ export async function readJson(files: CheckpointFiles, name: string): Promise<un
   }
 }
 
-/** Files that the user has picked, by their paths below the picked folder. */
+/** Files that the user has picked. Their names are their paths below the picked folder. */
 export function localFiles(files: readonly File[]): CheckpointFiles {
-  const byName = new Map(
-    files.map((file) => [file.webkitRelativePath.split('/').slice(1).join('/') || file.name, file]),
-  );
+  const byName = new Map(files.map((file) => [file.name, file]));
   return {
     open(name) {
       const file = byName.get(name);

@@ -4,13 +4,14 @@ import type { Checkpoint } from '../checkpoint/checkpoint.ts';
 import { missingFile, readJson, type CheckpointFiles } from '../checkpoint/checkpoint-files.ts';
 import { requireBoundedPatterns } from './bounded-patterns.ts';
 import { readTokenDecoder } from './token-decoder.ts';
+import { wordPieceTokenizer } from './word-piece-tokenizer.ts';
 
 /** A special token, which `vocab.json` holds without saying that it is one. */
 const END_OF_TEXT = '<|endoftext|>';
 
 /**
  * Reads the tokenizer and its chat template. Old checkpoints have `vocab.json` and `merges.txt` instead of
- * `tokenizer.json`.
+ * `tokenizer.json`, or BERT's `vocab.txt`.
  *
  * @throws ModelFileMissingError, ModelFileCorruptError.
  * @throws UnsupportedModelError for a tokenizer that is neither BPE nor WordPiece, or whose regular expressions may take forever.
@@ -22,7 +23,7 @@ export async function readTokenizerFiles(
     readJson(files, 'tokenizer.json'),
     readTokenizerConfig(files),
   ]);
-  const tokenizer = tokenizerJson ?? (await makeTokenizer(files));
+  const tokenizer = tokenizerJson ?? (await makeTokenizer(files, tokenizerConfig));
   // A tokenizer that cannot decode or encode is refused before the weights are fetched.
   readTokenDecoder(tokenizer);
   requireBoundedPatterns(tokenizer);
@@ -33,7 +34,7 @@ export async function readTokenizerFiles(
  * The chat template is in `tokenizer_config.json` or, as huggingface/transformers writes it today, in a file of its own,
  * which goes first. A template of `null` says that there is none: no other file is opened.
  */
-async function readTokenizerConfig(files: CheckpointFiles): Promise<unknown> {
+async function readTokenizerConfig(files: CheckpointFiles): Promise<Readonly<Record<string, unknown>>> {
   const config = (await readJson(files, 'tokenizer_config.json')) ?? {};
   if (!isRecord(config)) throw ModelFileCorruptError.of('tokenizer_config.json', 'it is not a JSON object');
   if (config['chat_template'] === null) return config;
@@ -49,10 +50,16 @@ async function readText(files: CheckpointFiles, name: string): Promise<string | 
   return file && new TextDecoder().decode(await file.read(0, file.size));
 }
 
-async function makeTokenizer(files: CheckpointFiles): Promise<unknown> {
+async function makeTokenizer(
+  files: CheckpointFiles,
+  config: Readonly<Record<string, unknown>>,
+): Promise<unknown> {
   const [vocab, merges] = await Promise.all([readJson(files, 'vocab.json'), readText(files, 'merges.txt')]);
   if (vocab === undefined || merges === undefined) {
-    throw missingFile(files, 'tokenizer.json', 'there are neither this file nor vocab.json and merges.txt');
+    const wordPieces = await readText(files, 'vocab.txt');
+    if (wordPieces !== undefined) return wordPieceTokenizer(wordPieces, config);
+    const detail = 'there are neither this file, nor vocab.json and merges.txt, nor vocab.txt';
+    throw missingFile(files, 'tokenizer.json', detail);
   }
   if (!isRecord(vocab)) throw ModelFileCorruptError.of('vocab.json', 'it is not a JSON object');
   const byteLevel = { type: 'ByteLevel', add_prefix_space: false, trim_offsets: true };

@@ -48,11 +48,13 @@ const NUM_CAUTIOUS_BATCHES = 64;
 /** Requests have no options. `configure` changes the deployment's knobs. */
 const NO_OPTIONS: Validators<object> = {};
 
-const KNOBS: Validators<BatchKnobs> = {
+const KNOBS: Validators<Omit<BatchKnobs, 'sortWindow'>> = {
   maxBatchSize: integerIn({ from: 1 }),
   batchWaitTimeoutMs: finiteIn({ from: 0 }),
   maxConcurrentBatches: integerIn({ from: 1 }),
 };
+
+const SORTING_KNOBS: Validators<BatchKnobs> = { ...KNOBS, sortWindow: integerIn({ from: 1 }) };
 
 /** Serves a deployment with `batch`. Adds request IDs, and fairness between clients. */
 export class BatchedDeployment implements ServedDeployment<BatchKnobs> {
@@ -101,7 +103,13 @@ export class BatchedDeployment implements ServedDeployment<BatchKnobs> {
 
   get knobs(): BatchKnobs {
     const { maxBatchSize, batchWaitTimeoutMs, maxConcurrentBatches } = this.#call;
-    return { maxBatchSize, batchWaitTimeoutMs, maxConcurrentBatches };
+    const knobs = { maxBatchSize, batchWaitTimeoutMs, maxConcurrentBatches };
+    return this.#isSorted ? { ...knobs, sortWindow: this.#queue.window } : knobs;
+  }
+
+  /** Whether items have sizes, which sorting goes by. */
+  get #isSorted(): boolean {
+    return this.#deployment.batchOptions?.batchSizeFn !== undefined;
   }
 
   /** Accepts all submissions of one turn or none: an error in one fails all. Never throws: the listener gets the outcome. */
@@ -122,10 +130,12 @@ export class BatchedDeployment implements ServedDeployment<BatchKnobs> {
 
   /** @throws InvalidOptionError, UnknownOptionError; then no knob has changed. */
   configure(knobs: unknown): BatchKnobs {
-    const { maxBatchSize, batchWaitTimeoutMs, maxConcurrentBatches } = parseOptions('knobs', KNOBS, knobs);
+    const parsed: Partial<BatchKnobs> = parseOptions('knobs', this.#isSorted ? SORTING_KNOBS : KNOBS, knobs);
+    const { maxBatchSize, batchWaitTimeoutMs, maxConcurrentBatches, sortWindow } = parsed;
     if (maxBatchSize !== undefined) this.#call.setMaxBatchSize(maxBatchSize);
     if (batchWaitTimeoutMs !== undefined) this.#call.setBatchWaitTimeoutMs(batchWaitTimeoutMs);
     if (maxConcurrentBatches !== undefined) this.#call.setMaxConcurrentBatches(maxConcurrentBatches);
+    if (sortWindow !== undefined) this.#queue.window = sortWindow;
     return this.knobs;
   }
 

@@ -6,11 +6,14 @@ import { RuntimeLostError } from '../../../batching/generation/runtime-lost-erro
 import { FakeClock } from '../../../batching/testing/fake-clock.ts';
 import type { Embedding } from '../../../protocol/embedding.ts';
 import { NoEncoderError } from '../../../protocol/errors/deployments.ts';
+import type { BatchRecord } from '../../../protocol/stats.ts';
 import { WasmAbortError } from '../../../protocol/errors/runtime.ts';
 import { embedTask } from '../../embedding/embed-task.ts';
 import type { EncoderRow } from '../../runtime/encoder/encoder-inputs.ts';
 import type { LoadedEncoder } from '../../runtime/encoder/loaded-encoder.ts';
+import type { BatchedDeploymentListener } from './batched-deployment.ts';
 import { EncoderDeployment } from './encoder-deployment.ts';
+import { TextPace } from './text-pace.ts';
 
 interface Run {
   readonly rows: readonly EncoderRow[];
@@ -34,9 +37,15 @@ function createModel(runs: Run[], mark = 0): LoadedEncoder {
     },
     backend: {
       fits: () => true,
+      // A token takes 1 ms.
+      tokensWithin: (ms: number) => ms,
       run: (rows: readonly EncoderRow[]) =>
         new Promise((resolve, reject) => {
-          const end = (): void => resolve(rows.map(({ tokenIds }) => Float32Array.of(tokenIds.length, mark)));
+          const end = (): void =>
+            resolve({
+              outputs: rows.map(({ tokenIds }) => Float32Array.of(tokenIds.length, mark)),
+              backend: 'wasm',
+            });
           runs.push({ rows, end, fail: reject });
         }),
     },
@@ -45,26 +54,29 @@ function createModel(runs: Run[], mark = 0): LoadedEncoder {
   return fake as unknown as LoadedEncoder;
 }
 
-function setUp() {
+/** @param decodeMs A text runs whose steps take so long. */
+function setUp(decodeMs?: number) {
+  const clock = new FakeClock();
+  const pace = new TextPace(clock, () => decodeMs !== undefined);
+  if (decodeMs !== undefined) pace.recordStep({ kind: 'decode', stepMs: decodeMs });
   const runs: Run[] = [];
   const log: string[] = [];
   const answers = new Map<string, readonly Embedding[]>();
-  const deployment = new EncoderDeployment(
-    embedTask,
-    new FakeClock(),
-    {
-      onBatch: (_, ended) => {
-        // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the answer to a list
-        for (const each of ended) answers.set(each.requestId, each.result as readonly Embedding[]);
-      },
-      onFailed: (id, error) => {
-        const lost = error instanceof RuntimeLostError ? ` of ${error.requestIds.join()}` : '';
-        log.push(`${id} ${error instanceof Error ? error.name : ''}${lost}`);
-      },
-      onQueueWait: () => {},
+  const batches: BatchRecord[] = [];
+  const listener: BatchedDeploymentListener = {
+    onBatch: (batch, ended) => {
+      batches.push(batch);
+      // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the answer to a list
+      for (const each of ended) answers.set(each.requestId, each.result as readonly Embedding[]);
     },
-    () => void log.push('restore'),
-  );
+    onFailed: (id, error) => {
+      const lost = error instanceof RuntimeLostError ? ` of ${error.requestIds.join()}` : '';
+      log.push(`${id} ${error instanceof Error ? error.name : ''}${lost}`);
+    },
+    onQueueWait: () => {},
+  };
+  const restore = (): void => void log.push('restore');
+  const deployment = new EncoderDeployment(embedTask, { clock, pace, listener, restore });
   const submit = (id: string, input: unknown, client = 'tab'): void =>
     deployment.submitAll([
       { requestId: requestId(id), input, options: {}, elapsedMs: 0, clientId: clientId(client), turn: [id] },
@@ -80,7 +92,7 @@ function setUp() {
     await expect.poll(isAnswered, { interval: 1 }).toBe(true);
     return answers.get(id);
   };
-  return { deployment, runs, log, submit, answered };
+  return { clock, deployment, runs, batches, log, submit, answered };
 }
 
 const lengthsOf = (embeddings: readonly Embedding[] | undefined) =>
@@ -98,6 +110,46 @@ describe('a deployment of encoders', () => {
     const mixed = others.filter((lengths) => new Set(lengths).size > 1);
     expect(mixed.length).toBeLessThanOrEqual(1);
     for (const lengths of others) expect(lengths.length * Math.max(...lengths)).toBeLessThanOrEqual(100);
+  });
+
+  it('counts the tokens of each batch beside its padded size, and sorts no more at a window of 1', async () => {
+    const { deployment, runs, batches, submit, answered } = setUp();
+    deployment.use(createModel(runs));
+    expect(deployment.configure({ maxBatchSize: 100, sortWindow: 1 })).toMatchObject({ sortWindow: 1 });
+    submit('a', [...['x', 'yy'], ...Array.from({ length: 4 }, (_, i) => 'x'.repeat(i % 2 === 0 ? 40 : 5))]);
+    await answered('a');
+    const sizes = batches.map(({ batchSize, numTokens, measuredSize }) => [
+      batchSize,
+      numTokens,
+      measuredSize,
+    ]);
+    expect(sizes).toEqual([
+      [1, 1, 1],
+      [2, 42, 80],
+      [2, 45, 80],
+      [1, 5, 5],
+    ]);
+    expect(() => deployment.configure({ sortWindow: 0 })).toThrow('sortWindow');
+  });
+
+  it('runs batches that are as long as a decode step while a text runs, each after a pause of its own length', async () => {
+    const { deployment, runs, submit, clock } = setUp(20);
+    deployment.use(createModel(runs));
+    // A text that takes longer than a step runs alone.
+    submit('a', ['x'.repeat(30), 'x'.repeat(8), 'x'.repeat(8), 'x'.repeat(8)]);
+    await settled();
+    clock.advance(30);
+    runs[0]?.end();
+    await settled();
+    clock.advance(29);
+    await settled();
+    expect(runs).toHaveLength(1);
+    clock.advance(1);
+    await settled();
+    runs[1]?.end();
+    await settled();
+    const lengths = runs.map(({ rows }) => rows.map(({ tokenIds }) => tokenIds.length));
+    expect(lengths).toEqual([[30], [8, 8], [8]]);
   });
 
   it('lets requests wait for a model, asks once for that of an earlier worker, and fails them without one', async () => {
