@@ -2,7 +2,7 @@ import { DrawnText } from '../drawing/drawn-text.ts';
 import { frames } from '../drawing/frame-scheduler.ts';
 import type { RequestView } from '../state/request-view.ts';
 import type { ServeStore } from '../state/serve-store.ts';
-import { endOf, type Exchange } from './chats.ts';
+import { answerOf, endOf, type Answer } from './chats.ts';
 import { describeAnswer } from './describe-answer.ts';
 import { MarkdownText } from './markdown-text.ts';
 import { parseAnswer } from './thought.ts';
@@ -14,12 +14,12 @@ const answerFrames = frames.paced({ numPerFrame: 8 });
 const drawings = new WeakMap<HTMLElement, AnswerDrawing>();
 
 /** Draws an answer into its element, and goes on while it grows. Returns the release. */
-export function drawAnswer(element: HTMLElement, exchange: Exchange, store: ServeStore): () => void {
+export function drawAnswer(element: HTMLElement, answer: Answer, store: ServeStore): () => void {
   const drawing = drawings.get(element) ?? new AnswerDrawing(element);
   drawings.set(element, drawing);
-  const { answer, end, requestId } = exchange;
+  const { text, end, requestId } = answer;
   if (end || requestId === undefined) {
-    drawing.draw(answer, end ? describeAnswer(end) : '', true);
+    drawing.draw(text, end ? describeAnswer(end) : '', true);
     return () => {};
   }
   let drawn: RequestView | undefined;
@@ -27,9 +27,9 @@ export function drawAnswer(element: HTMLElement, exchange: Exchange, store: Serv
     const request = store.getState().requests.get(requestId);
     if (!request || request === drawn) return;
     drawn = request;
-    drawing.draw(request.generatedTexts[0] ?? '', describeAnswer(endOf(request)), false);
+    drawing.draw(text + answerOf(request), describeAnswer(endOf(request)), false);
   };
-  drawing.draw('', 'Waiting', false);
+  drawing.draw(text, 'Waiting', false);
   draw();
   const unsubscribe = store.subscribe(({ requests }) => {
     if (requests.get(requestId) !== drawn) answerFrames.request(draw);

@@ -8,9 +8,10 @@ it.each([
   ['Running', { status: 'running' }],
   ['Stopped', { status: 'cancelled' }],
   ['Failed', { status: 'failed' }],
-  ['Done: reached 64 tokens', { finishReason: 'length' }],
-  ['Done: reached 1 token', { finishReason: 'length', numOutputTokens: 1 }],
+  ['Cut at 64 tokens', { finishReason: 'length' }],
+  ['Cut at 1 token', { finishReason: 'length', numOutputTokens: 1 }],
   ['Done: end of text', { finishReason: 'stop' }],
+  ['Done: the model ends here', { finishReason: 'stop', numOutputTokens: 1 }],
   ['Done: stop string', { finishReason: 'stop', isStopped: true }],
 ] as const)('says %s', (text, change) => {
   expect(describeState(createRequest('a', change))).toBe(text);

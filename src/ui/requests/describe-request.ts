@@ -15,9 +15,11 @@ const STATES: Readonly<Record<Exclude<RequestStatus, 'finished'>, string>> = {
 };
 
 function describeEnd({ finishReason, isStopped = false, numOutputTokens }: EndedRequest): string {
-  if (finishReason === 'length') return `Done: reached ${countTokens(numOutputTokens)}`;
-  if (finishReason === 'stop') return isStopped ? 'Done: stop string' : 'Done: end of text';
-  return 'Done';
+  if (finishReason === 'length') return `Cut at ${countTokens(numOutputTokens)}`;
+  if (finishReason !== 'stop') return 'Done';
+  if (isStopped) return 'Done: stop string';
+  // The end token alone.
+  return numOutputTokens === 1 ? 'Done: the model ends here' : 'Done: end of text';
 }
 
 /** One line; a figure is left out until it is known. */
