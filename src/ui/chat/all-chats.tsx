@@ -5,7 +5,7 @@ import { Form } from '../parts/form.tsx';
 import { formatCount } from '../parts/format.ts';
 import { IconButton } from '../parts/icon-button.tsx';
 import { saveFile, saveJson } from '../share/save-file.ts';
-import { isBlank, titleOf, type Chat } from './chats.ts';
+import { describeOwn, isBlank, titleOf, type Chat } from './chats.ts';
 import { chatAsMarkdown, fileNameOf } from './export-chat.ts';
 import { formatTime } from './format-time.ts';
 import { useRoom, useRoomView } from './room-context.ts';
@@ -68,7 +68,6 @@ function ListedChat({ chat, isOpen, onOpen }: ListedChatProps) {
   const room = useRoom();
   const isColumn = useRoomView(({ columns }) => columns.includes(chat.id));
   const title = titleOf(chat);
-  const { length } = chat.exchanges;
   return (
     <li className="listed-chat">
       <Button
@@ -78,7 +77,7 @@ function ListedChat({ chat, isOpen, onOpen }: ListedChatProps) {
       >
         <span className="listed-title">{title}</span>
         <span className="note">
-          {formatTime(chat.changedAtMs)} · {formatCount(length)} {length === 1 ? 'message' : 'messages'}
+          {[formatTime(chat.changedAtMs), countMessages(chat), ...describeOwn(chat)].join(' · ')}
         </span>
       </Button>
       <IconButton
@@ -91,6 +90,10 @@ function ListedChat({ chat, isOpen, onOpen }: ListedChatProps) {
       {isOpen && <ChatActs chat={chat} title={title} onDone={onOpen} />}
     </li>
   );
+}
+
+function countMessages({ exchanges: { length } }: Chat): string {
+  return `${formatCount(length)} ${length === 1 ? 'message' : 'messages'}`;
 }
 
 function ChatActs({ chat, title, onDone }: { chat: Chat; title: string; onDone: () => void }) {

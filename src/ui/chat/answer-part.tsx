@@ -60,7 +60,7 @@ export function AnswerPart(props: AnswerPartProps) {
       <div className="answer-foot">
         <p className="answer-figures note" />
         {answer.end && (
-          <>
+          <div className="answer-acts">
             <AnswerActs {...props} answer={answer} />
             <IconButton
               label={`Copy the answer to “${shorten(exchange.question)}”`}
@@ -68,7 +68,7 @@ export function AnswerPart(props: AnswerPartProps) {
               path={COPY_PATH}
               onClick={() => void copy(parseAnswer(answer.text).text, 'Copied')}
             />
-          </>
+          </div>
         )}
         <output className="answer-said note">{said}</output>
       </div>

@@ -67,7 +67,7 @@ function CompareButton() {
   };
   return (
     <Button
-      variant="quiet"
+      className="button-small compare-temperatures"
       disabled={!canChat || !hasQuestion}
       title="Opens three new chats, which answer the same question in one batch"
       onClick={compare}

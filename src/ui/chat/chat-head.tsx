@@ -4,7 +4,7 @@ import { Button } from '../parts/button.tsx';
 import { IconButton } from '../parts/icon-button.tsx';
 import { useServeView } from '../state/serve-context.ts';
 import { ChatSettingsForm } from './chat-settings.tsx';
-import { contextEnd, titleOf, usedContext, type Chat } from './chats.ts';
+import { contextEnd, describeOwn, titleOf, usedContext, type Chat } from './chats.ts';
 import { describeContext } from './describe-answer.ts';
 import { useRoom, useRoomView } from './room-context.ts';
 
@@ -19,10 +19,9 @@ export function ChatHead({ chat, name }: ChatHeadProps) {
   const formId = useId();
   const [isOpen, setIsOpen] = useState(false);
   const defaultText = useRoomView((view) => view.systemPrompt);
-  const { id, systemPrompt, texts } = chat;
+  const { id, systemPrompt } = chat;
   const prompt = systemPrompt ?? defaultText;
-  const own = [texts?.temperature && `T ${texts.temperature}`, texts?.seed && `seed ${texts.seed}`];
-  const summary = [...own, prompt || 'No system prompt'].filter(Boolean).join(' · ');
+  const summary = [...describeOwn(chat), prompt || 'No system prompt'].join(' · ');
   return (
     <div className="chat-head">
       <h3 className="chat-title" title={titleOf(chat)}>

@@ -46,7 +46,7 @@ export function ChatView() {
           </div>
           <Part name="All chats" content={<AllChats />} />
         </div>
-        <div className="stage">
+        <div className="stage" data-folded={isFolded}>
           <Part name="Figures" content={<FiguresRow />} />
           {!isFolded && (
             <Part

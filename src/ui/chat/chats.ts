@@ -88,6 +88,12 @@ export function titleOf({ title, exchanges: [first] }: Chat): string {
   return text.length > MAX_TITLE_LENGTH ? `${text.slice(0, MAX_TITLE_LENGTH)}…` : text;
 }
 
+/** The options that a chat has of its own, in a few words each. */
+export function describeOwn({ texts }: Chat): readonly string[] {
+  const { temperature, seed } = texts ?? {};
+  return [...(temperature ? [`T ${temperature}`] : []), ...(seed ? [`seed ${seed}`] : [])];
+}
+
 export function shownAnswer({ answers, shown }: Exchange): Answer {
   return answers[shown] ?? answers[0];
 }
