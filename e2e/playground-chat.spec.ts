@@ -67,6 +67,16 @@ test.describe('chats', { tag: ANY_BACKEND }, () => {
     const [, reused = '', all = ''] = /(\d+) of (\d+) prompt tokens reused/.exec(figures ?? '') ?? [];
     expect(Number(reused)).toBeGreaterThan(0);
     expect(Number(reused)).toBeLessThan(Number(all));
+
+    await boxOf(page, 2).fill('long '.repeat(20_000));
+    await boxOf(page, 2).press('Enter');
+    const chat = chatOf(page, 2);
+    await expect(chat.locator('.exchange[data-status=failed]')).toHaveCount(1);
+    await expect(chat.getByRole('status').filter({ hasText: /^Chat 2 failed: / })).toHaveCount(1);
+    const whole = chat.getByRole('button', { name: 'Show all 99,999 characters' });
+    expect((await chat.locator('.question').textContent())?.length).toBeLessThan(1000);
+    await whole.click();
+    await expect(whole).toHaveCount(0);
   });
 
   test('stop, regenerate, and ask again after an edit, which takes away what followed', async ({
@@ -229,8 +239,9 @@ test.describe('chats', { tag: ANY_BACKEND }, () => {
     await list.getByRole('button', { name: 'Delete', exact: true }).click();
     await expect(chatOf(page, 2), 'the first tab lost it, too').toHaveCount(0);
     await other.getByRole('button', { name: 'Undo' }).click();
-    await other.getByRole('searchbox', { name: 'Search chats' }).fill('the sky');
-    await expect(page.getByRole('list', { name: 'All chats' }).getByText('The sky')).toBeVisible();
+    await other.getByRole('searchbox', { name: 'Search chats' }).fill('and now');
+    await expect(list.getByRole('listitem')).toHaveText(/^The sky/);
+    await expect(page.getByText('The sky', { exact: true })).toBeVisible();
     await other.close();
   });
 

@@ -3,9 +3,10 @@ import { useLayoutEffect, useRef } from 'react';
 import { Button } from '../parts/button.tsx';
 import { ErrorLine } from '../parts/error-line.tsx';
 import { IconButton } from '../parts/icon-button.tsx';
+import { cutOf } from '../requests/describe-request.ts';
 import { useCopy } from '../share/use-copy.ts';
 import { useIsUpstream, useServe } from '../state/serve-context.ts';
-import { cutOf, shownAnswer, type Answer, type Exchange } from './chats.ts';
+import { shownAnswer, type Answer, type Exchange } from './chats.ts';
 import { drawAnswer } from './draw-answer.ts';
 import { codeToCopy } from './markdown-text.ts';
 import './markdown-text.css';
@@ -82,7 +83,9 @@ function AnswerActs(props: AnswerPartProps & { readonly answer: Answer }) {
   const room = useRoom();
   const canChat = useCanChat();
   const isUpstream = useIsUpstream();
-  const isCut = cutOf(answer.end) === 'limit' || (answer.end?.status === 'cancelled' && answer.text !== '');
+  const { end, text } = answer;
+  const isStopped = end?.status === 'cancelled' && text !== '';
+  const isCut = isStopped || (end && cutOf(end, end.contextLength) === 'limit');
   return (
     <>
       {isLast && isCut && !isUpstream && (

@@ -2,10 +2,10 @@ import { useId, useState } from 'react';
 
 import { Button } from '../parts/button.tsx';
 import { IconButton } from '../parts/icon-button.tsx';
+import { describeContext, usedContext } from '../requests/describe-request.ts';
 import { useServeView } from '../state/serve-context.ts';
 import { ChatSettingsForm } from './chat-settings.tsx';
-import { contextEnd, describeOwn, titleOf, usedContext, type Chat } from './chats.ts';
-import { describeContext } from './describe-answer.ts';
+import { contextEnd, describeOwn, titleOf, type Chat } from './chats.ts';
 import { useRoom, useRoomView } from './room-context.ts';
 
 interface ChatHeadProps {

@@ -2,7 +2,6 @@ import { describe, expect, it } from 'vitest';
 
 import {
   activeExchange,
-  cutOf,
   endOf,
   isBlank,
   mergeChat,
@@ -138,21 +137,6 @@ describe('the title of a chat', () => {
 it('is blank until something was said, or it has a name', () => {
   const blank = createChat({ exchanges: [], systemPrompt: 'Sing.' });
   expect([blank, { ...blank, title: 'Songs' }, createChat()].map(isBlank)).toEqual([true, false, false]);
-});
-
-describe('an answer that reached', () => {
-  const length = { ...FINISHED, finishReason: 'length', contextLength: 64 } as const;
-
-  it.each([
-    ['its limit', 60, 'limit'],
-    ['the end of the context', 61, 'context'],
-  ] as const)('%s is told apart', (_, numPromptTokens, cut) => {
-    expect(cutOf({ ...length, numPromptTokens })).toBe(cut);
-  });
-
-  it('the end of its text is whole', () => {
-    expect(cutOf({ ...length, finishReason: 'stop', numPromptTokens: 61 })).toBeUndefined();
-  });
 });
 
 describe('a chat that two tabs change', () => {

@@ -174,21 +174,10 @@ export function activeExchange({ exchanges }: Chat): Exchange | undefined {
   return last && !shownAnswer(last).end ? last : undefined;
 }
 
-/** How the answer in view was cut: at its limit, or because the context is full. Undefined where it wasn't. */
-export function cutOf(end: AnswerEnd | undefined): 'limit' | 'context' | undefined {
-  if (end?.finishReason !== 'length') return undefined;
-  return usedContext(end) >= (end.contextLength ?? Infinity) ? 'context' : 'limit';
-}
-
 /** The newest end that says how much of the context is used. One that was stopped doesn't. */
 export function contextEnd({ exchanges }: Chat): AnswerEnd | undefined {
   const ends = exchanges.map((exchange) => shownAnswer(exchange).end);
   return ends.findLast((end) => end?.numPromptTokens !== undefined);
-}
-
-/** The tokens of a prompt and its answer together. */
-export function usedContext({ numPromptTokens = 0, numOutputTokens }: AnswerEnd): number {
-  return numPromptTokens + numOutputTokens;
 }
 
 /** The part of an answer that the request has written so far. */

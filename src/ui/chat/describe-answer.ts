@@ -1,18 +1,12 @@
 import { formatCount } from '../parts/format.ts';
 import { describeFigures, describeSpeed, describeState } from '../requests/describe-request.ts';
-import { cutOf, usedContext, type AnswerEnd } from './chats.ts';
+import type { AnswerEnd } from './chats.ts';
 
 /** One line: how it ended, its speed and figures, and how much of the prompt was reused. */
 export function describeAnswer(end: AnswerEnd): string {
   const figures = describeFigures(end);
-  const state = cutOf(end) === 'context' ? `Context full (${describeContext(end)})` : describeState(end);
-  const parts = [state + describeSpeed(end), figures, describeReuse(end)];
+  const parts = [describeState(end, end.contextLength) + describeSpeed(end), figures, describeReuse(end)];
   return parts.filter((part) => part !== '').join(' · ');
-}
-
-/** `312 of 8,192`, in tokens. */
-export function describeContext(end: AnswerEnd, contextLength = end.contextLength ?? 0): string {
-  return `${formatCount(usedContext(end))} of ${formatCount(contextLength)}`;
 }
 
 /** Empty where nothing was reused, or it isn't known. */

@@ -3,8 +3,9 @@ import { memo, useRef, useState } from 'react';
 import { Button } from '../parts/button.tsx';
 import { formatCount } from '../parts/format.ts';
 import { IconButton } from '../parts/icon-button.tsx';
+import { cutOf } from '../requests/describe-request.ts';
 import { AnswerPart } from './answer-part.tsx';
-import { cutOf, shownAnswer, type Exchange } from './chats.ts';
+import { shownAnswer, type Exchange } from './chats.ts';
 import { formatTime } from './format-time.ts';
 import { MessageBox } from './message-box.tsx';
 import { useCanChat, useRoom } from './room-context.ts';
@@ -42,7 +43,7 @@ export const ExchangeView = memo(function ExchangeView({ chatId, exchange, isLas
       ref={itemRef}
       data-request-id={requestId}
       data-status={end?.status ?? 'running'}
-      data-cut={cutOf(end)}
+      data-cut={end && cutOf(end, end.contextLength)}
       tabIndex={-1}
     >
       {isEditing && !isActive ? (

@@ -17,6 +17,13 @@ it.each([
   expect(describeState(createRequest('a', change))).toBe(text);
 });
 
+it.each([
+  ['Cut at 64 tokens', 447],
+  ['Context full (512 of 512)', 448],
+])('says %s after a prompt of %i tokens', (text, numPromptTokens) => {
+  expect(describeState(createRequest('a', { finishReason: 'length', numPromptTokens }), 512)).toBe(text);
+});
+
 it('names no reason for the end of another tab’s request, which is not reported', () => {
   const { finishReason: _finishReason, ...request } = createRequest('a');
   expect(describeState(request)).toBe('Done');
