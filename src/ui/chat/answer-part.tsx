@@ -10,7 +10,7 @@ import { shownAnswer, type Answer, type Exchange } from './chats.ts';
 import { drawAnswer } from './draw-answer.ts';
 import { codeToCopy } from './markdown-text.ts';
 import './markdown-text.css';
-import { useCanChat, useRoom } from './room-context.ts';
+import { useCanChat, useIsAnswering, useRoom } from './room-context.ts';
 import { shorten } from './shorten.ts';
 import { parseAnswer } from './thought.ts';
 
@@ -81,7 +81,8 @@ export function AnswerPart(props: AnswerPartProps) {
 function AnswerActs(props: AnswerPartProps & { readonly answer: Answer }) {
   const { chatId, exchange, isLast, onAskAgain, answer } = props;
   const room = useRoom();
-  const canChat = useCanChat();
+  const isAnswering = useIsAnswering(chatId);
+  const canAsk = useCanChat() && !isAnswering;
   const isUpstream = useIsUpstream();
   const { end, text } = answer;
   const isStopped = end?.status === 'cancelled' && text !== '';
@@ -91,7 +92,7 @@ function AnswerActs(props: AnswerPartProps & { readonly answer: Answer }) {
       {isLast && isCut && !isUpstream && (
         <Button
           variant="quiet"
-          disabled={!canChat}
+          disabled={!canAsk}
           aria-label={`Continue the answer to “${shorten(exchange.question)}”`}
           onClick={() => {
             onAskAgain();
@@ -106,7 +107,7 @@ function AnswerActs(props: AnswerPartProps & { readonly answer: Answer }) {
         label={`Regenerate the answer to “${shorten(exchange.question)}”`}
         hint={isLast ? 'Regenerate' : 'Regenerate, and take away what follows'}
         path={AGAIN_PATH}
-        disabled={!canChat}
+        disabled={!canAsk}
         onClick={() => {
           if (room.regenerate(chatId, exchange)) onAskAgain();
         }}

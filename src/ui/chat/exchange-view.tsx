@@ -8,7 +8,7 @@ import { AnswerPart } from './answer-part.tsx';
 import { shownAnswer, type Exchange } from './chats.ts';
 import { formatTime } from './format-time.ts';
 import { MessageBox } from './message-box.tsx';
-import { useCanChat, useRoom } from './room-context.ts';
+import { useCanChat, useIsAnswering, useRoom } from './room-context.ts';
 import { shorten } from './shorten.ts';
 
 const EDIT_PATH = 'M10.5 3l2.5 2.5L6 12.5l-3 .5.5-3zM9 4.5L11.5 7';
@@ -26,7 +26,7 @@ export const ExchangeView = memo(function ExchangeView({ chatId, exchange, isLas
   const room = useRoom();
   const { id, question, askedAtMs } = exchange;
   const { requestId, end } = shownAnswer(exchange);
-  const isActive = end === undefined;
+  const isAnswering = useIsAnswering(chatId);
   // The pressed button disappears, so the exchange takes the focus.
   const askAgain = (text: string): boolean => {
     const isSent = room.ask(chatId, text, id);
@@ -46,7 +46,7 @@ export const ExchangeView = memo(function ExchangeView({ chatId, exchange, isLas
       data-cut={end && cutOf(end, end.contextLength)}
       tabIndex={-1}
     >
-      {isEditing && !isActive ? (
+      {isEditing && !isAnswering ? (
         <QuestionEditor question={question} isLast={isLast} onSend={askAgain} onCancel={leaveEditor} />
       ) : (
         <div className="question">
@@ -58,7 +58,7 @@ export const ExchangeView = memo(function ExchangeView({ chatId, exchange, isLas
             label={`Edit “${shorten(question)}”`}
             hint={isLast ? 'Edit' : 'Edit, and take away what follows'}
             path={EDIT_PATH}
-            disabled={isActive}
+            disabled={isAnswering}
             onClick={() => setIsEditing(true)}
           />
         </div>

@@ -7,6 +7,7 @@ import { useServeView } from '../state/serve-context.ts';
 import type { ServeStore } from '../state/serve-store.ts';
 import { openPlace } from './chat-place.ts';
 import { ChatRoom } from './chat-room.ts';
+import { activeExchange } from './chats.ts';
 import type { RoomView } from './room-view.ts';
 
 export const [RoomContext, useRoom] = createRequiredContext<ChatRoom>('RoomContext');
@@ -19,6 +20,14 @@ export function useRoomView<Selected>(select: (view: RoomView) => Selected): Sel
 /** Whether a message is answered, now or after the load. */
 export function useCanChat(): boolean {
   return useServeView(({ status }) => canGenerate(status.state) && status.model?.hasChatTemplate !== false);
+}
+
+/** Whether an answer of the chat waits or runs, in any tab: until it ends, no other message of the chat changes. */
+export function useIsAnswering(chatId: string): boolean {
+  return useRoomView(({ chats }) => {
+    const chat = chats.get(chatId);
+    return chat !== undefined && activeExchange(chat) !== undefined;
+  });
 }
 
 let opened: Promise<ChatRoom> | undefined;

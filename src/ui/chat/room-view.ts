@@ -30,7 +30,7 @@ export interface RoomView extends SharedOptions {
 export const ALL = '';
 
 /** A question that nobody has asked yet. */
-export const STARTER = 'Why is the sky blue?';
+const STARTER = 'Why is the sky blue?';
 
 /** A new tab begins with the list; the first visit, with three chats and a question for them. */
 export function createRoomView({ chats, tab, options }: SavedChats): RoomView {
