@@ -2,7 +2,7 @@ import { describe, expect, it, vi } from 'vitest';
 import type { ChatMessage } from '../../protocol/chat.ts';
 import { createClientId, createRequestId } from '../../protocol/ids.ts';
 import { runToEnd, scriptedChatTemplate } from '../test-support.ts';
-import './shapes/test-support.ts';
+import { prepareGrammarLibrary } from './shapes/test-support.ts';
 import { createGenerator, resultIn, textsIn } from './test-support.ts';
 
 const user = (content: string): ChatMessage => ({ role: 'user', content });
@@ -59,11 +59,13 @@ describe('a chat as a prompt', () => {
   });
 
   it('is written once, also where its answer has a shape', async () => {
-    const render = vi.fn(scriptedChatTemplate.render);
-    const { generator } = createGenerator(undefined, { source: '', render });
+    const template = { ...scriptedChatTemplate };
+    const render = vi.spyOn(template, 'render');
+    const { generator } = createGenerator(undefined, template);
     const options = { responseFormat: { type: 'choice', choices: ['b', 'c'] } };
     const ids = { requestId: createRequestId(), clientId: createClientId() };
     const submission = { ...ids, input: CHAT, options, elapsedMs: 0 };
+    prepareGrammarLibrary();
     const shapes = await generator.prepare([submission]);
     expect(shapes?.get(ids.requestId)?.constraints).toHaveLength(1);
     runToEnd(generator.readAll([submission], shapes)).value();

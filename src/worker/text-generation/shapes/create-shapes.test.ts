@@ -29,16 +29,16 @@ it('between two steps of a running text, the first shapes cost one call of the l
     vi.spyOn(GrammarCompiler.prototype, 'compileGrammar'),
   ];
   const numCalls = (): number => calls.reduce((sum, { mock }) => sum + mock.calls.length, 0);
-  const shapes = ['a', 'b', 'c'].map((text) => createShape(model, choiceOf(text)));
-  let isReady = false;
-  const ready = Promise.all(shapes).then(() => (isReady = true));
+  const ready = Promise.all(['a', 'b', 'c'].map((text) => createShape(model, choiceOf(text))));
+  const progress = { isReady: false };
+  const watched = ready.then(() => (progress.isReady = true));
   const gaps: { readonly tokens: number; readonly calls: number }[] = [];
-  while (!isReady) {
+  while (!progress.isReady) {
     const before = { tokens: bytesOf.mock.calls.length, calls: numCalls() };
     await yieldToHost();
     gaps.push({ tokens: bytesOf.mock.calls.length - before.tokens, calls: numCalls() - before.calls });
   }
-  await ready;
+  await watched;
   expect(numCalls()).toBe(7);
   expect(Math.max(...gaps.map((gap) => gap.calls))).toBe(1);
   expect(Math.max(...gaps.map(({ tokens }) => tokens))).toBeLessThanOrEqual(4096);
