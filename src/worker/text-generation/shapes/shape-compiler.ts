@@ -33,6 +33,7 @@ export class ShapeCompiler {
   readonly library: GrammarLibrary;
   /** The tokens of whole characters. The library's masks have parts of characters that it refuses afterwards. */
   readonly wholeTokens: TokenMask;
+  readonly endTokens: TokenMask;
   readonly #compiler: GrammarCompiler;
   readonly #grammars: ShapeGrammars;
   /** By their JSON. Least recently used first. */
@@ -58,6 +59,8 @@ export class ShapeCompiler {
     wholeTokens: TokenMask,
   ) {
     this.wholeTokens = wholeTokens;
+    this.endTokens = emptyMask(model.config.vocabSize);
+    for (const tokenId of model.config.eosTokenIds) allowToken(this.endTokens, tokenId);
     this.model = model;
     this.library = library;
     this.#compiler = compiler;

@@ -1,14 +1,9 @@
 import type { GrammarMatcher } from '@mlc-ai/web-xgrammar';
 
 import type { TokenConstraint } from '../../../batching/generation/request.ts';
-import {
-  allowToken,
-  emptyMask,
-  forbidToken,
-  isAllowed,
-  type TokenMask,
-} from '../../../batching/sampling/token-mask.ts';
+import { allowToken, emptyMask, isAllowed, type TokenMask } from '../../../batching/sampling/token-mask.ts';
 import { disposeWith } from './dispose-with.ts';
+import { at } from '../../../batching/sampling/top-k.ts';
 import type { ShapeCompiler } from './shape-compiler.ts';
 
 const encoder = new TextEncoder();
@@ -54,23 +49,26 @@ export class ShapeMatcher implements TokenConstraint {
 
   /** Finds the tokens that may come next. Returns whether only the end may. */
   async #look(): Promise<boolean> {
-    const { model, wholeTokens } = this.#compiler;
-    const { config } = model;
+    const { model, wholeTokens, endTokens } = this.#compiler;
     if (this.#forced.length === 0) this.#forced = this.#findForced();
     const [forced] = this.#forced;
     if (forced !== undefined) {
-      this.#mask = emptyMask(config.vocabSize);
+      this.#mask = emptyMask(model.config.vocabSize);
       allowToken(this.#mask, forced);
       return false;
     }
     const allowed = new Uint32Array((await this.#matcher.getNextTokenBitmask()).buffer);
-    this.#mask = allowed.map((word, index) => word & (wholeTokens[index] ?? 0));
-    const others = this.#mask.slice();
-    for (const tokenId of config.eosTokenIds) forbidToken(others, tokenId);
-    const isAtEnd = others.every((word) => word === 0);
-    if (isAtEnd && config.eosTokenIds.length > 0 && this.#mask.every((word) => word === 0))
+    let [ends, others] = [0, 0];
+    for (let index = 0; index < allowed.length; index += 1) {
+      const word = at(allowed, index) & at(wholeTokens, index);
+      allowed[index] = word;
+      ends |= word & at(endTokens, index);
+      others |= word & ~at(endTokens, index);
+    }
+    this.#mask = allowed;
+    if (ends === 0 && others === 0 && model.config.eosTokenIds.length > 0)
       throw new Error('no token of the vocabulary can follow in the shape');
-    return isAtEnd;
+    return others === 0;
   }
 
   /**
