@@ -26,9 +26,7 @@ it.each(Object.keys(PACKAGES))(
   'a call is written as the template of %s writes those of earlier turns',
   async (template) => {
     const call = await writeCall(template, 'get_weather', '{"city": "Zürich", "days": 2}');
-    expect(rendered(template, 'a call and its answer')).toMatch(
-      new RegExp(`${RegExp.escape(call)}<\\|\\w+\\|>`),
-    );
+    expect(rendered(template, 'a call and its answer')).toContain(`${call}<|`);
   },
 );
 
