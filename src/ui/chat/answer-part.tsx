@@ -1,18 +1,21 @@
-import { useLayoutEffect, useRef } from 'react';
+import { lazy, Suspense, useLayoutEffect, useRef } from 'react';
 
 import { Button } from '../parts/button.tsx';
 import { ErrorLine } from '../parts/error-line.tsx';
 import { IconButton } from '../parts/icon-button.tsx';
 import { cutOf } from '../requests/describe-request.ts';
 import { useCopy } from '../share/use-copy.ts';
-import { useIsUpstream, useServe } from '../state/serve-context.ts';
-import { shownAnswer, type Answer, type Exchange } from './chats.ts';
+import { useIsUpstream, useServe, useServeView } from '../state/serve-context.ts';
+import { answerOf, shownAnswer, type Answer, type Exchange } from './chats.ts';
 import { drawAnswer } from './draw-answer.ts';
 import { codeToCopy } from './markdown-text.ts';
 import './markdown-text.css';
 import { useCanChat, useIsAnswering, useRoom } from './room-context.ts';
 import { shorten } from './shorten.ts';
-import { parseAnswer } from './thought.ts';
+
+const ShapedAnswer = lazy(async () => ({
+  default: (await import('../shapes/shaped-answer.tsx')).ShapedAnswer,
+}));
 
 const AGAIN_PATH = 'M12.5 9.5a5 5 0 1 1-.6-4.2M12.5 2.5v3h-3';
 const COPY_PATH = 'M6 5.5h6.5V13H6zM10 5.5V3H3.5v7.5H6';
@@ -56,7 +59,13 @@ export function AnswerPart(props: AnswerPartProps) {
         <summary>Thoughts</summary>
         <p className="thought-text" />
       </details>
-      <div className="answer-text" data-testid="answer-text" />
+      {answer.shape ? (
+        <Suspense>
+          <GrowingShape answer={answer} shape={answer.shape} />
+        </Suspense>
+      ) : (
+        <div className="answer-text" data-testid="answer-text" />
+      )}
       {answer.end?.error && <ErrorLine error={answer.end.error} />}
       <div className="answer-foot">
         <p className="answer-figures note" />
@@ -67,7 +76,7 @@ export function AnswerPart(props: AnswerPartProps) {
               label={`Copy the answer to “${shorten(exchange.question)}”`}
               hint="Copy"
               path={COPY_PATH}
-              onClick={() => void copy(parseAnswer(answer.text).text, 'Copied')}
+              onClick={() => void copy(answer.text, 'Copied')}
             />
           </div>
         )}
@@ -77,6 +86,15 @@ export function AnswerPart(props: AnswerPartProps) {
   );
 }
 
+function GrowingShape({ answer, shape }: { readonly answer: Answer; readonly shape: string }) {
+  const { text, end, requestId } = answer;
+  const growing = useServeView(({ requests }) => {
+    const request = requestId === undefined || end ? undefined : requests.get(requestId);
+    return request && answerOf(request);
+  });
+  return <ShapedAnswer shape={shape} text={growing ?? text} probabilities={end?.choiceProbabilities} />;
+}
+
 /** Goes on, shows another version, asks again. */
 function AnswerActs(props: AnswerPartProps & { readonly answer: Answer }) {
   const { chatId, exchange, isLast, onAskAgain, answer } = props;
@@ -84,12 +102,14 @@ function AnswerActs(props: AnswerPartProps & { readonly answer: Answer }) {
   const isAnswering = useIsAnswering(chatId);
   const canAsk = useCanChat() && !isAnswering;
   const isUpstream = useIsUpstream();
-  const { end, text } = answer;
+  const { end, text, shape } = answer;
   const isStopped = end?.status === 'cancelled' && text !== '';
   const isCut = isStopped || (end && cutOf(end, end.contextLength) === 'limit');
+  // A shape begins anew, and the tokens of a thought aren't kept.
+  const canContinue = !isUpstream && shape === undefined && end?.thought === undefined;
   return (
     <>
-      {isLast && isCut && !isUpstream && (
+      {isLast && isCut && canContinue && (
         <Button
           variant="quiet"
           disabled={!canAsk}

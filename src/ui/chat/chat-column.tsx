@@ -9,7 +9,6 @@ import { ExchangeView } from './exchange-view.tsx';
 import { IconButton } from '../parts/icon-button.tsx';
 import { MessageBox } from './message-box.tsx';
 import { useCanChat, useRoom, useRoomView } from './room-context.ts';
-import { parseAnswer } from './thought.ts';
 
 interface ChatColumnProps {
   readonly chat: Chat;
@@ -127,8 +126,7 @@ function describeForReaders(name: string, { text, requestId, end }: ReturnType<t
   if (!end || requestId === undefined) return '';
   if (end.status === 'failed') return `${name} failed: ${end.error?.message}`;
   const numTokens = `${formatCount(end.numOutputTokens)} ${end.numOutputTokens === 1 ? 'token' : 'tokens'}`;
-  const { text: answer } = parseAnswer(text);
-  const start = answer.length > MAX_ANNOUNCED ? `${answer.slice(0, MAX_ANNOUNCED)}…` : answer;
+  const start = text.length > MAX_ANNOUNCED ? `${text.slice(0, MAX_ANNOUNCED)}…` : text;
   const what = end.status === 'cancelled' ? 'was stopped after' : 'answered with';
   return `${name} ${what} ${numTokens}. ${start}`;
 }

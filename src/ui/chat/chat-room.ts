@@ -2,12 +2,13 @@ import { createStore, type StoreApi } from 'zustand/vanilla';
 
 import {
   TEXT_GENERATOR,
+  type ChatMessage,
   type OptionName,
   type RequestId,
   type TabserveClient,
   type TabserveStatus,
 } from '../../client/index.ts';
-import { EMPTY_GENERATION_TEXTS, type OptionsForm } from '../compose/generation-fields.ts';
+import { EMPTY_GENERATION_TEXTS, errorsOf, type OptionsForm } from '../compose/generation-fields.ts';
 import { toWireError } from '../parts/to-wire-error.ts';
 import { canGenerate } from '../state/can-generate.ts';
 import { isActive, type RequestView } from '../state/request-view.ts';
@@ -36,7 +37,8 @@ interface Destination {
   readonly exchangeId: string;
 }
 
-type Prompt = Parameters<ReturnType<typeof generatorOf>['remote']>[0];
+/** Messages, or the tokens of a chat with the beginning of an answer. */
+type Prompt = readonly ChatMessage[] | readonly number[];
 
 /** Asks the chats outside React, so that tokens cause no render. The request's row has an answer while it grows. */
 export class ChatRoom implements OptionsForm {
@@ -199,9 +201,12 @@ export class ChatRoom implements OptionsForm {
   }
 
   #start(chat: Chat, exchangeId: string, prompt: Prompt, attach: (chat: Chat, answer: Answer) => Chat): void {
-    const { requestId } = generatorOf(this.#serve).remote(prompt, this.#optionsFor(chat).options);
+    const { requestId } = this.#serve
+      .getHandle(TEXT_GENERATOR)
+      .remote(prompt, this.#optionsFor(chat).options);
     this.#active.set(requestId, { chatId: chat.id, exchangeId });
-    this.list.change(chat.id, (before) => attach(before, { text: '', requestId }));
+    const shape = this.store.getState().texts.responseFormat || undefined;
+    this.list.change(chat.id, (before) => attach(before, { text: '', requestId, shape }));
   }
 
   #promptOf(chat: Chat, question: string, replacedId?: string) {
@@ -247,6 +252,9 @@ export class ChatRoom implements OptionsForm {
       this.#active.delete(requestId);
       const end = endOf(request, this.#status.model?.contextLength);
       this.list.change(chatId, (chat) => withEnd(chat, exchangeId, answerOf(request), end));
+      this.store.setState(({ optionErrors }) => ({
+        optionErrors: { ...optionErrors, ...errorsOf(request.error) },
+      }));
     }
     for (const id of this.store.getState().columns) if (this.#isLost(id, requests)) this.list.settle(id);
     this.#drainQueues();
@@ -292,8 +300,4 @@ export class ChatRoom implements OptionsForm {
     const end = { ...(request && endOf(request)), numOutputTokens, status: 'cancelled' } as const;
     return withEnd(chat, active.id, request ? answerOf(request) : '', end);
   }
-}
-
-function generatorOf(serve: TabserveClient) {
-  return serve.getHandle(TEXT_GENERATOR);
 }

@@ -15,7 +15,10 @@ export type AnswerEnd = Pick<
   | 'numCachedTokens'
   | 'ttftMs'
   | 'tokensPerSecond'
+  | 'choiceProbabilities'
 > & {
+  /** What the model thought first. */
+  readonly thought?: string;
   /** Of the model that answered, in tokens. */
   readonly contextLength?: number | undefined;
 };
@@ -26,6 +29,8 @@ export interface Answer {
   readonly requestId?: RequestId;
   /** Undefined while the request waits or runs. */
   readonly end?: AnswerEnd;
+  /** The shape of the answer, as it was typed. */
+  readonly shape?: string | undefined;
 }
 
 /** A message of the user and the model's answer. */
@@ -180,14 +185,14 @@ export function contextEnd({ exchanges }: Chat): AnswerEnd | undefined {
   return ends.findLast((end) => end?.numPromptTokens !== undefined);
 }
 
-/** The part of an answer that the request has written so far. */
-export function answerOf({ generatedTexts }: RequestView): string {
-  return generatedTexts[0] ?? '';
+/** The text for the user that the request has written so far, without what the model thought. */
+export function answerOf({ answer, generatedTexts }: RequestView): string {
+  return answer ? answer.content : (generatedTexts[0] ?? '');
 }
 
 export function endOf(request: RequestView, contextLength?: number): AnswerEnd {
   const { status, error, finishReason, isStopped, seed, numOutputTokens, numPromptTokens } = request;
-  const { numCachedTokens, ttftMs, tokensPerSecond } = request;
+  const { numCachedTokens, ttftMs, tokensPerSecond, choiceProbabilities, answer } = request;
   return {
     status,
     numOutputTokens,
@@ -200,6 +205,8 @@ export function endOf(request: RequestView, contextLength?: number): AnswerEnd {
     ...(ttftMs !== undefined && { ttftMs }),
     ...(tokensPerSecond !== undefined && { tokensPerSecond }),
     ...(contextLength !== undefined && { contextLength }),
+    ...(choiceProbabilities && { choiceProbabilities }),
+    ...(answer?.reasoning && { thought: answer.reasoning }),
   };
 }
 

@@ -25,7 +25,7 @@ export const ExchangeView = memo(function ExchangeView({ chatId, exchange, isLas
   const itemRef = useRef<HTMLLIElement>(null);
   const room = useRoom();
   const { id, question, askedAtMs } = exchange;
-  const { requestId, end } = shownAnswer(exchange);
+  const { requestId, end, shape } = shownAnswer(exchange);
   const isAnswering = useIsAnswering(chatId);
   // The pressed button disappears, so the exchange takes the focus.
   const askAgain = (text: string): boolean => {
@@ -64,6 +64,7 @@ export const ExchangeView = memo(function ExchangeView({ chatId, exchange, isLas
         </div>
       )}
       <AnswerPart
+        key={String(shape !== undefined)}
         chatId={chatId}
         exchange={exchange}
         isLast={isLast}
