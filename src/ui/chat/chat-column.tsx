@@ -4,10 +4,11 @@ import { formatCount } from '../parts/format.ts';
 import { ScrollBox } from '../parts/scroll-box.tsx';
 import { Button } from '../parts/button.tsx';
 import { ChatHead } from './chat-head.tsx';
-import { activeExchange, shownAnswer, type Chat } from './chats.ts';
+import { activeExchange, activeRequest, shownAnswer, type Chat } from './chats.ts';
 import { ExchangeView } from './exchange-view.tsx';
 import { IconButton } from '../parts/icon-button.tsx';
 import { MessageBox } from './message-box.tsx';
+import { useServeView } from '../state/serve-context.ts';
 import { useCanChat, useRoom, useRoomView } from './room-context.ts';
 
 interface ChatColumnProps {
@@ -25,11 +26,16 @@ export const ChatColumn = memo(function ChatColumn({ chat, number, isNew }: Chat
   const room = useRoom();
   const { id } = chat;
   const name = `Chat ${number}`;
-  const active = activeExchange(chat);
-  const requestId = active && shownAnswer(active).requestId;
+  const isAnswering = activeExchange(chat) !== undefined;
+  const requestId = activeRequest(chat);
+  // Another tab’s answer is stopped there.
+  const isOwn = useServeView(({ requests }) => {
+    const request = requestId === undefined ? undefined : requests.get(requestId);
+    return request !== undefined && request.clientId === undefined;
+  });
   const isQueueing = useRoomView(({ queues }) => (queues[id] ?? NO_MESSAGES).length > 0);
   return (
-    <li className="chat" aria-label={name} data-active={active !== undefined}>
+    <li className="chat" aria-label={name} data-active={isAnswering}>
       <ChatHead chat={chat} name={name} />
       <ChatLog chat={chat} name={name} />
       <MessageBox
@@ -38,10 +44,10 @@ export const ChatColumn = memo(function ChatColumn({ chat, number, isNew }: Chat
         text={useRoomView(({ drafts }) => drafts[id] ?? '')}
         onChange={(text) => room.setDraft(id, text)}
         isFocused={isNew}
-        sendLabel={active || isQueueing ? 'Queue' : 'Send'}
+        sendLabel={isAnswering || isQueueing ? 'Queue' : 'Send'}
         canSend={useCanChat()}
         onSend={(text) => room.ask(id, text)}
-        onStop={requestId === undefined ? undefined : () => room.stop(id)}
+        onStop={isOwn ? () => room.stop(id) : undefined}
       />
       <EndMessage chat={chat} name={name} />
     </li>

@@ -18,6 +18,7 @@ import { chatDefaults, COMPARED_TEMPERATURES, optionsFor } from './chat-options.
 import type { ChatPlace, SavedChats } from './chat-place.ts';
 import {
   activeExchange,
+  activeRequest,
   answerOf,
   endOf,
   messagesFor,
@@ -70,10 +71,6 @@ export class ChatRoom implements OptionsForm {
     });
   }
 
-  setSystemPrompt(systemPrompt: string): void {
-    this.store.setState({ systemPrompt });
-  }
-
   /** @param key The id of a chat, or `ALL`. */
   setDraft(key: string, text: string): void {
     this.store.setState(({ drafts }) => ({ drafts: { ...drafts, [key]: text } }));
@@ -104,7 +101,7 @@ export class ChatRoom implements OptionsForm {
   regenerate(chatId: string, exchange: Exchange): boolean {
     const chat = this.list.get(chatId);
     if (!chat || !this.#isFree(chat) || !this.#areValid([chatId])) return false;
-    this.#offerUndo(chat, exchange.id);
+    if (chat.exchanges.at(-1) !== exchange) this.list.offerUndoOf('Removed later messages of', chatId);
     closeRun(this.#serveStore);
     const prompt = this.#promptOf(chat, exchange.question, exchange.id);
     this.#start(chat, exchange.id, prompt, (before, answer) => withVersion(before, exchange, answer));
@@ -192,7 +189,7 @@ export class ChatRoom implements OptionsForm {
   }
 
   #askNow(chat: Chat, question: string, replacedId?: string): void {
-    if (replacedId !== undefined) this.#offerUndo(chat, replacedId);
+    if (replacedId !== undefined) this.list.offerUndoOf('Edited', chat.id);
     const id = replacedId ?? crypto.randomUUID();
     this.#start(chat, id, this.#promptOf(chat, question, replacedId), (before, answer) => {
       const exchange = { id, question, askedAtMs: Date.now(), answers: [answer], shown: 0 } as const;
@@ -237,10 +234,6 @@ export class ChatRoom implements OptionsForm {
     return this.#status.model !== undefined && canGenerate(this.#status.state) && !activeExchange(chat);
   }
 
-  #offerUndo({ id, exchanges }: Chat, exchangeId: string): void {
-    if (exchanges.at(-1)?.id !== exchangeId) this.list.offerUndoOf('Removed later messages of', id);
-  }
-
   #setQueue(chatId: string, queue: readonly string[]): void {
     this.store.setState(({ queues }) => ({ queues: { ...queues, [chatId]: queue } }));
   }
@@ -261,19 +254,22 @@ export class ChatRoom implements OptionsForm {
   }
 
   #drainQueues(): void {
-    for (const [id, [first, ...others]] of Object.entries(this.store.getState().queues)) {
+    for (const id of Object.keys(this.store.getState().queues)) {
       const chat = this.list.get(id);
+      // An answer may have ended at once, and have let the next message go.
+      const [first, ...others] = this.store.getState().queues[id] ?? [];
       if (first === undefined || !chat || !this.#isFree(chat)) continue;
-      this.#setQueue(id, others);
-      if (!this.#ask([id], first)) this.setDraft(id, first);
+      if (this.#areValid([id])) {
+        this.#setQueue(id, others);
+        this.#ask([id], first);
+      } else this.takeBack(id, 0);
     }
   }
 
   /** Whether the tab that wrote the answer is gone: its requests are cancelled. */
   #isLost(chatId: string, requests: ReadonlyMap<RequestId, RequestView>): boolean {
     const chat = this.list.get(chatId);
-    const active = chat && activeExchange(chat);
-    const requestId = active && shownAnswer(active).requestId;
+    const requestId = chat && activeRequest(chat);
     if (requestId === undefined || this.#active.has(requestId)) return false;
     return requests.get(requestId)?.status === 'cancelled';
   }
@@ -282,11 +278,9 @@ export class ChatRoom implements OptionsForm {
   #returnQueues({ chats, queues }: RoomView, previous: RoomView): void {
     for (const [id, queue] of Object.entries(queues)) {
       const [before, after] = [previous.chats.get(id), chats.get(id)];
-      if (queue.length === 0 || !before || !activeExchange(before) || !after || activeExchange(after))
-        continue;
+      if (!before || !activeExchange(before) || !after || activeExchange(after)) continue;
       const last = after.exchanges.at(-1);
-      if (!last || shownAnswer(last).end?.status === 'finished') continue;
-      for (const _ of queue) this.takeBack(id, 0);
+      if (last && shownAnswer(last).end?.status !== 'finished') for (const _ of queue) this.takeBack(id, 0);
     }
   }
 
@@ -294,7 +288,7 @@ export class ChatRoom implements OptionsForm {
   #settled(chat: Chat): Chat {
     const active = activeExchange(chat);
     if (!active) return chat;
-    const { requestId } = shownAnswer(active);
+    const requestId = activeRequest(chat);
     const request = requestId && this.#serveStore.getState().requests.get(requestId);
     const numOutputTokens = request?.numOutputTokens ?? 0;
     const end = { ...(request && endOf(request)), numOutputTokens, status: 'cancelled' } as const;

@@ -72,7 +72,7 @@ function SystemPromptField() {
       hint="For every chat that has none of its own. It applies from the next message on."
       rows={2}
       value={text}
-      onChange={(event) => room.setSystemPrompt(event.target.value)}
+      onChange={(event) => room.store.setState({ systemPrompt: event.target.value })}
     />
   );
 }

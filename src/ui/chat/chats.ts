@@ -179,6 +179,12 @@ export function activeExchange({ exchanges }: Chat): Exchange | undefined {
   return last && !shownAnswer(last).end ? last : undefined;
 }
 
+/** The request of the answer that waits or runs. */
+export function activeRequest(chat: Chat): RequestId | undefined {
+  const active = activeExchange(chat);
+  return active && shownAnswer(active).requestId;
+}
+
 /** The newest end that says how much of the context is used. One that was stopped doesn't. */
 export function contextEnd({ exchanges }: Chat): AnswerEnd | undefined {
   const ends = exchanges.map((exchange) => shownAnswer(exchange).end);
