@@ -25,6 +25,10 @@ async function openChats(tab: Tab, hubUrl: string, backend: string): Promise<Pag
   await tab.ready();
   expect((await loadModel(tab, CHAT_MODEL, {})).message).toBeUndefined();
   await expect(askAll(tab.page)).toBeEnabled();
+  // Chats are sampled by default: without chance, each of these texts has a beginning.
+  await tab.page.locator('summary').filter({ hasText: 'Advanced' }).click();
+  await tab.page.getByRole('textbox', { name: 'Temperature', exact: true }).fill('0');
+  await tab.page.locator('summary').filter({ hasText: 'Advanced' }).click();
   return tab.page;
 }
 
@@ -43,7 +47,7 @@ test.describe('chats', { tag: ANY_BACKEND }, () => {
     for (const ordinal of [1, 2, 3]) {
       await expect(answersOf(chatOf(page, ordinal))).toHaveText(/^[a-z ]+$/);
       await expect(chatOf(page, ordinal).locator('.answer-figures')).toHaveText(
-        /^Done: .* tok\/s · TTFT .*token/,
+        /^(Done|Cut).* tok\/s · TTFT .*token/,
       );
     }
     const steps = await ownTab.steps('decode');
@@ -63,6 +67,16 @@ test.describe('chats', { tag: ANY_BACKEND }, () => {
     const [, reused = '', all = ''] = /(\d+) of (\d+) prompt tokens reused/.exec(figures ?? '') ?? [];
     expect(Number(reused)).toBeGreaterThan(0);
     expect(Number(reused)).toBeLessThan(Number(all));
+
+    await boxOf(page, 2).fill('long '.repeat(20_000));
+    await boxOf(page, 2).press('Enter');
+    const chat = chatOf(page, 2);
+    await expect(chat.locator('.exchange[data-status=failed]')).toHaveCount(1);
+    await expect(chat.getByRole('status').filter({ hasText: /^Chat 2 failed: / })).toHaveCount(1);
+    const whole = chat.getByRole('button', { name: 'Show all 99,999 characters' });
+    expect((await chat.locator('.question').textContent())?.length).toBeLessThan(1000);
+    await whole.click();
+    await expect(whole).toHaveCount(0);
   });
 
   test('stop, regenerate, and ask again after an edit, which takes away what followed', async ({
@@ -76,7 +90,16 @@ test.describe('chats', { tag: ANY_BACKEND }, () => {
     await boxOf(page, 1).fill('One?');
     await boxOf(page, 1).press('Enter');
     await expect(chat.locator('.answer-figures')).toHaveText('Waiting');
+    for (const text of ['Later?', 'Never?']) {
+      await boxOf(page, 1).fill(text);
+      await boxOf(page, 1).press('Enter');
+      await expect(chat.locator('.queued').last()).toContainText(`Queued: ${text}`);
+    }
+    await chat.getByRole('button', { name: 'Take back “Never?”' }).click();
+    await expect(boxOf(page, 1)).toHaveValue('Never?');
+    await boxOf(page, 1).fill('');
     await chat.getByRole('button', { name: 'Stop' }).click();
+    await expect(boxOf(page, 1), 'what was queued comes back').toHaveValue('Later?');
     await expect(chat.locator('.answer-figures')).toHaveText('Stopped');
     await ownTab.configure({ batchWaitTimeoutMs: 0 });
 
@@ -87,6 +110,11 @@ test.describe('chats', { tag: ANY_BACKEND }, () => {
     await boxOf(page, 1).press('Enter');
     await expectFinished(chat, 2);
     await expect(answersOf(chat).first()).toHaveText(first ?? '');
+    await chat.getByRole('button', { name: 'Regenerate the answer to “Two?”' }).click();
+    await expectFinished(chat, 2);
+    await expect(chat.getByRole('group', { name: 'Versions' })).toContainText('2/2');
+    await chat.getByRole('button', { name: 'Previous version' }).click();
+    await expect(chat.getByRole('group', { name: 'Versions' })).toContainText('1/2');
 
     await chat.getByRole('button', { name: 'Edit “One?”' }).click();
     const editor = chat.getByRole('textbox', { name: 'Edit the message' });
@@ -95,6 +123,8 @@ test.describe('chats', { tag: ANY_BACKEND }, () => {
     await chat.getByRole('button', { name: 'Ask again' }).click();
     await expectFinished(chat, 1);
     await expect(chat.locator('.question')).toHaveText(/Three\?/);
+    await page.getByRole('button', { name: 'Undo' }).click();
+    await expect(chat.locator('.question')).toHaveText([/One\?/, /Two\?/]);
     const submitted = (await ownTab.updates()).filter(({ type }) => type === 'submitted');
     expect(submitted.at(-1)).toMatchObject({
       input: [{ role: 'system' }, { role: 'user', content: 'Three?' }],
@@ -102,30 +132,71 @@ test.describe('chats', { tag: ANY_BACKEND }, () => {
     expect(ownTab.errors).toEqual([]);
   });
 
-  test('stop in the middle of an answer and keep its beginning', async ({ ownTab, hub, backend }) => {
+  test('stop in the middle of an answer, keep its beginning and continue it', async ({
+    ownTab,
+    hub,
+    backend,
+  }) => {
     const page = await openChats(ownTab, hub.url, backend);
     await boxOf(page, 2).fill('Why is the sky blue?');
     const stopping = page.evaluate(stopOnceWritten, 'Chat 2');
     await boxOf(page, 2).press('Enter');
     await stopping;
     await expect(chatOf(page, 2).locator('.answer-figures')).toHaveText(/^Stopped · /);
-    await expect(answersOf(chatOf(page, 2))).toHaveText(/^[a-z ]+$/);
+    const answer = answersOf(chatOf(page, 2));
+    await expect(answer).toHaveText(/^[a-z ]+$/);
+    const beginning = (await answer.textContent()) ?? '';
+    await chatOf(page, 2)
+      .getByRole('button', { name: /^Continue the answer/ })
+      .click();
+    await expectFinished(page, 1);
+    const whole = (await answer.textContent()) ?? '';
+    expect(whole.startsWith(beginning) && whole.length > beginning.length, whole).toBe(true);
+    await chatOf(page, 2)
+      .getByRole('button', { name: /^Regenerate/ })
+      .click();
+    await expect(chatOf(page, 2).getByRole('group', { name: 'Versions' })).toContainText('2/2');
+    const again = (await answer.textContent()) ?? '';
+    expect(again, 'as if it had never been stopped').toBe(whole.slice(0, again.length));
+    await expect(page.getByRole('meter', { name: 'Context of Chat 2' })).toHaveAttribute('max', '1024');
   });
 
-  test('have a system prompt of their own, or that of all', async ({ ownTab, hub, backend }) => {
+  test('have settings of their own, or those of all, and answer at three temperatures at once', async ({
+    ownTab,
+    hub,
+    backend,
+  }) => {
     const page = await openChats(ownTab, hub.url, backend);
     await page.getByRole('textbox', { name: 'System prompt', exact: true }).fill('Be brief.');
-    await page.getByRole('button', { name: /^System prompt of Chat 2/ }).click();
+    await page.getByRole('button', { name: /^Settings of Chat 2/ }).click();
     await page.getByRole('textbox', { name: 'System prompt of Chat 2' }).fill('Sing.');
+    await page.getByRole('textbox', { name: 'Temperature of Chat 2' }).fill('1.5');
+    await page.getByRole('button', { name: 'Done' }).click();
+    await expect(chatOf(page, 2).locator('.chat-system')).toHaveText('T 1.5 · Sing.');
     await askAll(page).click();
     await expectFinished(page, 3);
     const systems = (await ownTab.updates()).flatMap((update) =>
       update.type === 'submitted' && Array.isArray(update.input) ? [update.input[0]?.content] : [],
     );
     expect(systems.slice(0, 2)).toEqual(['Be brief.', 'Sing.']);
+
+    await ownTab.forget();
+    await page.getByRole('button', { name: 'Ask at temperatures 0, 0.7, 1.2' }).click();
+    await expectFinished(page, 3);
+    for (const [index, temperature] of ['0', '0.7', '1.2'].entries())
+      await expect(chatOf(page, index + 1).locator('.chat-system')).toHaveText(
+        `T ${temperature} · Be brief.`,
+      );
+    expect(Math.max(...(await ownTab.steps('decode')).map(({ batchSize }) => batchSize))).toBe(3);
+    await page.getByRole('button', { name: 'Undo' }).click();
+    await expect(chatOf(page, 2).locator('.chat-system')).toHaveText('T 1.5 · Sing.');
   });
 
-  test('come back after a reload, with what an answer had by then', async ({ ownTab, hub, backend }) => {
+  test('come back after a reload, with drafts and what an answer had by then, and are listed in every tab', async ({
+    ownTab,
+    hub,
+    backend,
+  }) => {
     const page = await openChats(ownTab, hub.url, backend);
     await askAll(page).click();
     await expectFinished(page, 3);
@@ -135,12 +206,43 @@ test.describe('chats', { tag: ANY_BACKEND }, () => {
     await boxOf(page, 1).fill('And now?');
     await boxOf(page, 1).press('Enter');
     await expect(page.locator('.answer-figures').filter({ hasText: 'Waiting' })).toHaveCount(1);
+    await boxOf(page, 2).fill('Not sent');
+    await page.getByRole('button', { name: 'Hide charts' }).click();
     await page.reload();
+    await expect(boxOf(page, 2)).toHaveValue('Not sent');
+    await expect(page.getByRole('button', { name: 'Show charts' })).toBeVisible();
+    await expect(page.locator('.main-charts')).toHaveCount(0);
     await expect(chatOf(page, 1).locator('.question')).toHaveCount(2);
     await expect(chatOf(page, 3)).toHaveCount(0);
     await expect(answersOf(chatOf(page, 1)).first()).toHaveText(answers[0] ?? '');
     await expect(answersOf(chatOf(page, 2))).toHaveText(answers[1] ?? '');
     await expect(chatOf(page, 1).locator('.answer-figures').last()).toHaveText('Stopped');
+
+    const other = await page.context().newPage();
+    await other.goto(page.url());
+    const list = other.getByRole('list', { name: 'All chats' });
+    await expect(list.getByRole('listitem')).toHaveCount(3);
+    await expect(chatOf(other, 1), 'no chats of its own').toHaveCount(0);
+    await list.getByRole('button', { name: /^Why is the sky blue\?.*2 messages/ }).click();
+    await expect(chatOf(other, 1).locator('.question')).toHaveCount(2);
+    await list
+      .getByRole('button', { name: /^Rename, export or delete/ })
+      .first()
+      .click();
+    await list.getByRole('textbox', { name: /^Title of/ }).fill('The sky');
+    await list.getByRole('textbox', { name: /^Title of/ }).press('Enter');
+    await expect(chatOf(page, 1).getByRole('heading', { name: 'The sky' })).toBeVisible();
+    const download = other.waitForEvent('download');
+    await list.getByRole('button', { name: 'Rename, export or delete “The sky”' }).click();
+    await list.getByRole('button', { name: 'Markdown' }).click();
+    expect((await download).suggestedFilename()).toBe('The-sky.md');
+    await list.getByRole('button', { name: 'Delete', exact: true }).click();
+    await expect(chatOf(page, 2), 'the first tab lost it, too').toHaveCount(0);
+    await other.getByRole('button', { name: 'Undo' }).click();
+    await other.getByRole('searchbox', { name: 'Search chats' }).fill('and now');
+    await expect(list.getByRole('listitem')).toHaveText(/^The sky/);
+    await expect(page.getByText('The sky', { exact: true })).toBeVisible();
+    await other.close();
   });
 
   test('are used by the keyboard alone', async ({ ownTab, hub, backend }) => {
@@ -180,14 +282,39 @@ test.describe('chats', { tag: ANY_BACKEND }, () => {
     await askAll(page).click();
     await expectFinished(page, 3);
     await page.getByRole('button', { name: 'Edit “Why is the sky blue?”' }).first().click();
-    await page.getByRole('button', { name: /^System prompt of Chat 2/ }).click();
+    await page.getByRole('button', { name: /^Settings of Chat 2/ }).click();
+    await page.getByRole('textbox', { name: 'Seed of Chat 2' }).fill('x');
+    await page
+      .getByRole('button', { name: /^Rename, export or delete/ })
+      .first()
+      .click();
+    await chatOf(page, 2)
+      .getByRole('button', { name: /^Regenerate/ })
+      .click();
     await ownTab.configure({ batchWaitTimeoutMs: HELD_MS });
-    await boxOf(page, 3).fill('And now?');
-    await boxOf(page, 3).press('Enter');
+    for (const text of ['And now?', 'And then?']) {
+      await boxOf(page, 3).fill(text);
+      await boxOf(page, 3).press('Enter');
+    }
     for (const colorScheme of ['light', 'dark'] as const) {
       await page.emulateMedia({ colorScheme });
       expect(await axeViolations(page), colorScheme).toEqual([]);
     }
+  });
+
+  test('give answers of a shape, with how likely each choice was', async ({ ownTab, hub, backend }) => {
+    const page = await openChats(ownTab, hub.url, backend);
+    await page.locator('summary').filter({ hasText: 'Advanced' }).click();
+    await page.getByRole('radio', { name: 'One of' }).check();
+    await page.getByRole('textbox', { name: 'Choices' }).fill('yes\nno');
+    await boxOf(page, 1).fill('Is the sky blue?');
+    await boxOf(page, 1).press('Enter');
+    await expectFinished(page, 1);
+    const rows = chatOf(page, 1).getByTestId('shaped-answer').getByRole('row');
+    await expect(rows).toHaveText([/Choice/, /^yes.*%$/s, /^no.*%$/s]);
+    expect(await axeViolations(page)).toEqual([]);
+    await page.reload();
+    await expect(rows.filter({ hasText: 'the answer' })).toHaveCount(1);
   });
 });
 

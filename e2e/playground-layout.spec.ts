@@ -196,6 +196,10 @@ hubTest(
     // The models that fit depend on the machine, so this checks the layout and not the picture.
     await expectEverySizeToHold(page, 'chat-models');
     await loadModel(ownTab, CHAT_MODEL, {});
+    // Chats are sampled by default.
+    await page.locator('summary').filter({ hasText: 'Advanced' }).click();
+    await page.getByRole('textbox', { name: 'Temperature', exact: true }).fill('0');
+    await page.locator('summary').filter({ hasText: 'Advanced' }).click();
     await page.getByRole('button', { name: 'Ask all 3 chats at once' }).click();
     await expect(page.locator('.exchange[data-status=finished]')).toHaveCount(3);
     await ownTab.whenIdle();

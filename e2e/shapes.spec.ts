@@ -181,6 +181,9 @@ const SENTENCES = [
   'The band plays its new song tonight.',
   'She ran the marathon in under three hours.',
 ];
+const CITIES = ['Rome', 'Oslo', 'Lima', 'Cairo', 'Delhi', 'Seoul', 'Quito', 'Porto', 'Accra', 'Perth'];
+const sentenceOf = (index: number): string =>
+  `${CITIES[index % CITIES.length]}. ${SENTENCES[Math.floor(index / CITIES.length)]}`;
 const RECORD = {
   type: 'object',
   properties: {
@@ -191,13 +194,17 @@ const RECORD = {
   required: ['name', 'age', 'city'],
 };
 const chat = (content: string): ChatMessage[] => [{ role: 'user', content }];
-const PEOPLE = [
-  'Ann, 31, lives in Rome.',
-  'In Oslo I met Bob. He is 45.',
-  'My aunt Cleo from Lima turned 70.',
-];
+const NAMES = ['Ann', 'Bob', 'Cleo', 'Dan', 'Eve'];
+const personOf = (index: number): string => {
+  const [name, city] = [NAMES[index % NAMES.length], CITIES[index % CITIES.length]];
+  const sentences = [
+    `${name}, ${20 + index}, lives in ${city}.`,
+    `In ${city} I met ${name}, who is ${20 + index}.`,
+  ];
+  return sentences[Math.floor(index / (NUM_REAL / 2))] ?? '';
+};
 const extract = (index: number, options: GenerationOptions): TextRequest => ({
-  prompt: chat(`Write name, age and city as JSON. ${PEOPLE[index % PEOPLE.length]}`),
+  prompt: chat(`Write name, age and city as JSON. ${personOf(index)}`),
   options: { temperature: 0, maxNewTokens: 64, ...options },
 });
 
@@ -221,7 +228,7 @@ test(
     };
     const choice = { type: 'choice', choices: LABELS } as const;
     const classified = await timed((index) => ({
-      prompt: chat(`One word: is this about ${LABELS.join(', ')}? ${SENTENCES[index % SENTENCES.length]}`),
+      prompt: chat(`One word: is this about ${LABELS.join(', ')}? ${sentenceOf(index)}`),
       options: { temperature: 0, maxNewTokens: 8, logprobs: 0, responseFormat: choice },
     }));
     for (const { text, choiceProbabilities = [] } of classified.results) {

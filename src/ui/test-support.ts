@@ -3,6 +3,7 @@ import type {
   BatchingPolicy,
   BatchRecord,
   ClientId,
+  ModelInfo,
   RequestId,
   TabserveStats,
   TabserveStatus,
@@ -28,6 +29,27 @@ export const WEBGPU = {
   adapter: 'a GPU',
   fallbackReason: '',
 } as const satisfies BackendInfo;
+
+export const MODEL: ModelInfo = {
+  id: 'storyteller',
+  numParameters: 1_090_000,
+  numLayers: 4,
+  contextLength: 512,
+  vocabSize: 4096,
+  hasChatTemplate: false,
+  generationDefaults: {
+    maxNewTokens: 64,
+    temperature: 1,
+    topK: 50,
+    topP: 1,
+    minP: 0,
+    repetitionPenalty: 1,
+    presencePenalty: 0,
+    frequencyPenalty: 0,
+    n: 1,
+    stop: [],
+  },
+};
 
 export const POLICY: BatchingPolicy = {
   policy: 'continuous',

@@ -4,6 +4,7 @@ import { at } from './top-k.ts';
 export type TokenMask = Uint32Array;
 
 const BITS_PER_WORD = 32;
+const ALL = 0xffff_ffff;
 
 /** A mask of a vocabulary that allows no token. */
 export function emptyMask(vocabSize: number): TokenMask {
@@ -26,5 +27,10 @@ export function isAllowed(mask: TokenMask, tokenId: number): boolean {
 
 /** Makes the tokens that may not be sampled impossible, in place. */
 export function maskLogits(logits: Float32Array, mask: TokenMask): void {
-  for (let id = 0; id < logits.length; id += 1) if (!isAllowed(mask, id)) logits[id] = -Infinity;
+  for (let word = 0, from = 0; from < logits.length; word += 1, from += BITS_PER_WORD) {
+    const bits = mask[word] ?? 0;
+    if (bits === ALL) continue;
+    const to = Math.min(from + BITS_PER_WORD, logits.length);
+    for (let id = from; id < to; id += 1) if (bits === 0 || !isAllowed(mask, id)) logits[id] = -Infinity;
+  }
 }

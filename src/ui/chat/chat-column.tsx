@@ -1,52 +1,53 @@
-import { memo, useId, useState } from 'react';
+import { memo, useRef, useState } from 'react';
 
-import { Button } from '../parts/button.tsx';
 import { formatCount } from '../parts/format.ts';
 import { ScrollBox } from '../parts/scroll-box.tsx';
-import { activeExchange, type Chat } from './chats.ts';
+import { Button } from '../parts/button.tsx';
+import { ChatHead } from './chat-head.tsx';
+import { activeExchange, activeRequest, shownAnswer, type Chat } from './chats.ts';
 import { ExchangeView } from './exchange-view.tsx';
 import { IconButton } from '../parts/icon-button.tsx';
 import { MessageBox } from './message-box.tsx';
+import { useServeView } from '../state/serve-context.ts';
 import { useCanChat, useRoom, useRoomView } from './room-context.ts';
-import { parseAnswer } from './thought.ts';
 
 interface ChatColumnProps {
   readonly chat: Chat;
-  readonly isOnly: boolean;
+  /** Of the column, from 1. */
+  readonly number: number;
   /** Its box takes the focus, which brings it into view. */
   readonly isNew: boolean;
 }
 
+const NO_MESSAGES: readonly string[] = [];
+
 /** Renders when a message is sent or an answer ends. Tokens are drawn beside React. */
-export const ChatColumn = memo(function ChatColumn({ chat, isOnly, isNew }: ChatColumnProps) {
+export const ChatColumn = memo(function ChatColumn({ chat, number, isNew }: ChatColumnProps) {
   const room = useRoom();
-  const canChat = useCanChat();
-  const { id, exchanges } = chat;
-  const name = `Chat ${chat.ordinal}`;
-  const isActive = activeExchange(chat) !== undefined;
+  const { id } = chat;
+  const name = `Chat ${number}`;
+  const isAnswering = activeExchange(chat) !== undefined;
+  const requestId = activeRequest(chat);
+  // Another tab’s answer is stopped there.
+  const isOwn = useServeView(({ requests }) => {
+    const request = requestId === undefined ? undefined : requests.get(requestId);
+    return request !== undefined && request.clientId === undefined;
+  });
+  const isQueueing = useRoomView(({ queues }) => (queues[id] ?? NO_MESSAGES).length > 0);
   return (
-    <li className="chat" aria-label={name} data-active={isActive}>
-      <ChatHead chat={chat} name={name} isOnly={isOnly} />
-      <ScrollBox label={`Messages of ${name}`} className="scroll-list chat-log">
-        <ol>
-          {exchanges.map((exchange, index) => (
-            <ExchangeView
-              key={exchange.id}
-              chatId={id}
-              exchange={exchange}
-              isLast={index === exchanges.length - 1}
-            />
-          ))}
-        </ol>
-      </ScrollBox>
+    <li className="chat" aria-label={name} data-active={isAnswering}>
+      <ChatHead chat={chat} name={name} />
+      <ChatLog chat={chat} name={name} />
       <MessageBox
         label={`Message to ${name}`}
         placeholder="Message"
+        text={useRoomView(({ drafts }) => drafts[id] ?? '')}
+        onChange={(text) => room.setDraft(id, text)}
         isFocused={isNew}
-        sendLabel="Send"
-        canSend={canChat}
+        sendLabel={isAnswering || isQueueing ? 'Queue' : 'Send'}
+        canSend={useCanChat()}
         onSend={(text) => room.ask(id, text)}
-        onStop={isActive ? () => room.stop(id) : undefined}
+        onStop={isOwn ? () => room.stop(id) : undefined}
       />
       <EndMessage chat={chat} name={name} />
     </li>
@@ -58,44 +59,60 @@ interface NamedChatProps {
   readonly name: string;
 }
 
-/** The name, and the system prompt, which is edited below once it is pressed. */
-function ChatHead({ chat, name, isOnly }: NamedChatProps & Pick<ChatColumnProps, 'isOnly'>) {
+/** How far the end may be below the edge, in CSS pixels, for a reader to count as being there. */
+const END_TOLERANCE = 40;
+
+/** The messages, and those that wait. It stays at its end unless the reader scrolls up. */
+function ChatLog({ chat: { id, exchanges }, name }: NamedChatProps) {
   const room = useRoom();
-  const fieldId = useId();
-  const [isOpen, setIsOpen] = useState(false);
-  const defaultText = useRoomView((view) => view.systemPrompt);
-  const { id, systemPrompt } = chat;
-  const text = systemPrompt ?? defaultText;
+  const logRef = useRef<HTMLElement>(null);
+  const [isUp, setIsUp] = useState(false);
+  const queue = useRoomView(({ queues }) => queues[id] ?? NO_MESSAGES);
   return (
-    <div className="chat-head">
-      <h3>{name}</h3>
-      <Button
-        className="button-quiet chat-system"
-        aria-label={`System prompt of ${name}: ${text}`}
-        aria-expanded={isOpen}
-        aria-controls={fieldId}
-        title="System prompt"
-        onClick={() => setIsOpen(!isOpen)}
+    <div className="chat-middle">
+      <ScrollBox
+        label={`Messages of ${name}`}
+        className="scroll-list chat-log"
+        ref={logRef}
+        // The list is reversed: 0 is its end.
+        onScroll={({ currentTarget: { scrollTop } }) => setIsUp(scrollTop < -END_TOLERANCE)}
       >
-        <span>{text || 'No system prompt'}</span>
-      </Button>
-      {!isOnly && (
-        <IconButton
-          label={`Close ${name}`}
-          hint="Close"
-          path="M4 4l8 8M12 4l-8 8"
-          onClick={() => room.closeChat(id)}
-        />
+        <ol>
+          {exchanges.map((exchange, index) => (
+            <ExchangeView
+              key={exchange.id}
+              chatId={id}
+              exchange={exchange}
+              isLast={index === exchanges.length - 1}
+            />
+          ))}
+          {queue.map((text, index) => (
+            <li key={index} className="question queued">
+              <p>
+                <span className="note">Queued: </span>
+                {text}
+              </p>
+              <IconButton
+                label={`Take back “${text.slice(0, 40)}”`}
+                hint="Take back"
+                path="M4 4l8 8M12 4l-8 8"
+                onClick={() => room.takeBack(id, index)}
+              />
+            </li>
+          ))}
+        </ol>
+      </ScrollBox>
+      {isUp && (
+        <Button
+          className="button-small to-newest"
+          onClick={() => {
+            logRef.current?.scrollTo({ top: 0 });
+            logRef.current?.focus();
+          }}
+        >
+          Newest ↓
+        </Button>
       )}
-      <textarea
-        id={fieldId}
-        hidden={!isOpen}
-        aria-label={`System prompt of ${name}`}
-        rows={3}
-        value={systemPrompt ?? ''}
-        placeholder={defaultText}
-        onChange={({ target: { value } }) => room.setOwnSystemPrompt(id, value === '' ? undefined : value)}
-      />
     </div>
   );
 }
@@ -106,12 +123,16 @@ const MAX_ANNOUNCED = 300;
 /** Announced once, at the end: a screen reader doesn't read every token. */
 function EndMessage({ chat, name }: NamedChatProps) {
   const last = chat.exchanges.at(-1);
-  const end = last?.requestId && last.end;
-  const { text } = parseAnswer(last?.answer ?? '');
-  const start = text.length > MAX_ANNOUNCED ? `${text.slice(0, MAX_ANNOUNCED)}…` : text;
   return (
-    <output className="visually-hidden">
-      {end ? `${name} answered with ${formatCount(end.numOutputTokens)} tokens. ${start}` : ''}
-    </output>
+    <output className="visually-hidden">{last ? describeForReaders(name, shownAnswer(last)) : ''}</output>
   );
+}
+
+function describeForReaders(name: string, { text, requestId, end }: ReturnType<typeof shownAnswer>): string {
+  if (!end || requestId === undefined) return '';
+  if (end.status === 'failed') return `${name} failed: ${end.error?.message}`;
+  const numTokens = `${formatCount(end.numOutputTokens)} ${end.numOutputTokens === 1 ? 'token' : 'tokens'}`;
+  const start = text.length > MAX_ANNOUNCED ? `${text.slice(0, MAX_ANNOUNCED)}…` : text;
+  const what = end.status === 'cancelled' ? 'was stopped after' : 'answered with';
+  return `${name} ${what} ${numTokens}. ${start}`;
 }

@@ -2,116 +2,145 @@ import { createStore, type StoreApi } from 'zustand/vanilla';
 
 import {
   TEXT_GENERATOR,
+  type ChatMessage,
   type OptionName,
   type RequestId,
   type TabserveClient,
-  type WireError,
+  type TabserveStatus,
 } from '../../client/index.ts';
-import {
-  EMPTY_GENERATION_TEXTS,
-  errorOfOptions,
-  type GenerationErrors,
-  type OptionsForm,
-} from '../compose/generation-fields.ts';
+import { EMPTY_GENERATION_TEXTS, errorsOf, type OptionsForm } from '../compose/generation-fields.ts';
+import { toWireError } from '../parts/to-wire-error.ts';
 import { canGenerate } from '../state/can-generate.ts';
 import { isActive, type RequestView } from '../state/request-view.ts';
 import { closeRun, type ServeStore } from '../state/serve-store.ts';
-import { optionsFor, parseChatOptions } from './chat-options.ts';
+import { ChatList, joinTexts } from './chat-list.ts';
+import { chatDefaults, COMPARED_TEMPERATURES, optionsFor } from './chat-options.ts';
+import type { ChatPlace, SavedChats } from './chat-place.ts';
 import {
   activeExchange,
-  DEFAULT_SYSTEM_PROMPT,
+  activeRequest,
+  answerOf,
   endOf,
   messagesFor,
-  STARTER_PROMPTS,
-  withChat,
+  shownAnswer,
   withEnd,
   withExchange,
-  withNewChat,
+  withShown,
+  withVersion,
+  type Answer,
   type Chat,
+  type Exchange,
 } from './chats.ts';
-import type { RoomPlace, SavedRoom } from './room-store.ts';
-
-export interface RoomView extends SavedRoom {
-  readonly optionErrors: GenerationErrors;
-  /** Why the last question was not sent. */
-  readonly error?: WireError | undefined;
-}
+import { ALL, createRoomView, type RoomView } from './room-view.ts';
 
 interface Destination {
   readonly chatId: string;
   readonly exchangeId: string;
 }
 
-/** Holds the chats outside React, so that tokens cause no render. The request's row has an answer while it grows. */
+/** Messages, or the tokens of a chat with the beginning of an answer. */
+type Prompt = readonly ChatMessage[] | readonly number[];
+
+/** Asks the chats outside React, so that tokens cause no render. The request's row has an answer while it grows. */
 export class ChatRoom implements OptionsForm {
   readonly store: StoreApi<RoomView>;
+  readonly list: ChatList;
   readonly #serve: TabserveClient;
   readonly #serveStore: ServeStore;
-  readonly #place: RoomPlace;
   readonly #active = new Map<RequestId, Destination>();
 
-  constructor(
-    serve: TabserveClient,
-    serveStore: ServeStore,
-    place: RoomPlace,
-    saved: SavedRoom = createRoom(),
-  ) {
+  constructor(serve: TabserveClient, serveStore: ServeStore, place: ChatPlace, saved: SavedChats) {
     this.#serve = serve;
     this.#serveStore = serveStore;
-    this.#place = place;
-    this.store = createStore<RoomView>(() => ({ ...saved, optionErrors: {} }));
-    serveStore.subscribe(({ requests }, previous) => {
-      if (requests !== previous.requests) this.#follow(requests);
+    this.store = createStore<RoomView>(() => createRoomView(saved));
+    this.list = new ChatList(this.store, place, {
+      isWriting: (id) => [...this.#active.values()].some(({ chatId }) => chatId === id),
+      settled: (chat) => this.#settled(chat),
+      stop: (id) => this.stop(id),
+    });
+    serveStore.subscribe(({ requests, status }, previous) => {
+      if (requests !== previous.requests || status !== previous.status) this.#follow(requests);
     });
     this.store.subscribe((view, previous) => {
-      const isSame = view.chats === previous.chats && view.systemPrompt === previous.systemPrompt;
-      if (!isSame || view.texts !== previous.texts) this.save();
+      const { systemPrompt, texts } = view;
+      if (systemPrompt !== previous.systemPrompt || texts !== previous.texts)
+        place.writeOptions({ systemPrompt, texts });
+      if (view.chats === previous.chats) return;
+      this.#returnQueues(view, previous);
+      this.#drainQueues();
     });
   }
 
-  /** Keeps the room for the next visit, answers that still grow included. */
-  save(): void {
-    const { chats, systemPrompt, texts } = this.store.getState();
-    void this.#place.write({ chats: chats.map((chat) => this.#settled(chat)), systemPrompt, texts });
-  }
-
-  /** Returns its id. */
-  newChat(): string {
-    const id = crypto.randomUUID();
-    this.#changeChats((chats) => withNewChat(chats, id));
-    return id;
-  }
-
-  closeChat(id: string): void {
-    this.stop(id);
-    this.#changeChats((chats) => chats.filter((chat) => chat.id !== id));
-  }
-
-  setSystemPrompt(systemPrompt: string): void {
-    this.store.setState({ systemPrompt });
-  }
-
-  /** @param systemPrompt Undefined brings the default back. */
-  setOwnSystemPrompt(id: string, systemPrompt: string | undefined): void {
-    this.#changeChats((chats) => withChat(chats, id, (chat) => ({ ...chat, systemPrompt })));
+  /** @param key The id of a chat, or `ALL`. */
+  setDraft(key: string, text: string): void {
+    this.store.setState(({ drafts }) => ({ drafts: { ...drafts, [key]: text } }));
   }
 
   /**
-   * Asks one chat, at its end or in place of an exchange, which is removed with all after it. Returns whether the question was sent.
+   * Asks one chat at its end, once the answer before is over, or in place of an exchange, which is removed with all after it. Returns
+   * whether the question was taken.
    */
   ask(chatId: string, question: string, replacedId?: string): boolean {
     return this.#ask([chatId], question, replacedId);
   }
 
-  /** Asks all chats at once, so that their answers share each step of the model. */
+  /** Asks all columns at once, so that their answers share each step of the model. */
   askAll(question: string): boolean {
-    return this.#ask(
-      this.store.getState().chats.map(({ id }) => id),
-      question,
-    );
+    const { columns } = this.store.getState();
+    return this.#ask(columns.length > 0 ? columns : [this.list.add()], question);
   }
 
-  /** Ends the answer that runs and keeps what it has. */
+  /** Asks one question in three new columns that differ in their temperature. */
+  compareTemperatures(question: string): boolean {
+    if (!this.#canAsk(question) || !this.#areValid([ALL])) return false;
+    const settings = COMPARED_TEMPERATURES.map((temperature) => ({ texts: { temperature } }));
+    return this.#ask(this.list.arrange(settings), question);
+  }
+
+  /** Asks for one more version of an answer, and takes away what follows. */
+  regenerate(chatId: string, exchange: Exchange): boolean {
+    const chat = this.list.get(chatId);
+    if (!chat || !this.#isFree(chat) || !this.#areValid([chatId])) return false;
+    if (chat.exchanges.at(-1) !== exchange) this.list.offerUndoOf('Removed later messages of', chatId);
+    closeRun(this.#serveStore);
+    const prompt = this.#promptOf(chat, exchange.question, exchange.id);
+    this.#start(chat, exchange.id, prompt, (before, answer) => withVersion(before, exchange, answer));
+    return true;
+  }
+
+  /** Goes on where the last answer was cut. */
+  async continueAnswer(chatId: string, exchange: Exchange): Promise<void> {
+    const chat = this.list.get(chatId);
+    if (!chat || !this.#isFree(chat) || !this.#areValid([chatId])) return;
+    const { text } = shownAnswer(exchange);
+    try {
+      // No chat template takes the beginning of an answer, so the tokens are put together here.
+      const [before, begun] = await Promise.all([
+        this.#serve.tokenizeChat(this.#promptOf(chat, exchange.question, exchange.id)),
+        this.#serve.tokenize(text, { addSpecialTokens: false }),
+      ]);
+      // The chat has changed in the meantime.
+      if (this.list.get(chatId) !== chat) return;
+      closeRun(this.#serveStore);
+      this.#start(chat, exchange.id, [...before.tokenIds, ...begun.tokenIds], (cut, { requestId }) =>
+        withShown(cut, exchange.id, () => ({ text, ...(requestId && { requestId }) })),
+      );
+    } catch (error) {
+      this.store.setState({ error: toWireError(error) });
+    }
+  }
+
+  /** Puts a queued message back into the box of its chat. */
+  takeBack(chatId: string, index: number): void {
+    this.store.setState(({ queues, drafts }) => {
+      const queue = queues[chatId] ?? [];
+      const kept = queue.filter((_, other) => other !== index);
+      const draft = joinTexts([drafts[chatId] ?? '', queue[index] ?? '']);
+      return { queues: { ...queues, [chatId]: kept }, drafts: { ...drafts, [chatId]: draft } };
+    });
+  }
+
+  /** Ends the answer that runs and keeps what it has. Queued messages go back into the box. */
   stop(chatId: string): void {
     for (const [requestId, destination] of this.#active)
       if (destination.chatId === chatId) this.#serve.cancel(requestId);
@@ -134,31 +163,79 @@ export class ChatRoom implements OptionsForm {
   }
 
   checkOptions(): void {
-    this.store.setState(({ texts }) => ({ optionErrors: parseChatOptions(texts).errors }));
+    const { texts } = this.store.getState();
+    const { errors } = optionsFor(texts, { defaults: chatDefaults(this.#status), index: 0 });
+    this.store.setState({ optionErrors: errors });
+  }
+
+  get #status(): TabserveStatus {
+    return this.#serveStore.getState().status;
   }
 
   #ask(chatIds: readonly string[], question: string, replacedId?: string): boolean {
-    if (question.trim() === '' || !canGenerate(this.#serveStore.getState().status.state)) return false;
-    const { texts, chats, systemPrompt: defaultSystemPrompt } = this.store.getState();
-    const { options, errors } = parseChatOptions(texts);
-    const error = errorOfOptions(errors);
-    this.store.setState({ optionErrors: errors, error });
-    const asked = chats.filter((chat) => chatIds.includes(chat.id) && !activeExchange(chat));
-    if (error || asked.length === 0) return false;
+    if (!this.#canAsk(question) || !this.#areValid(chatIds)) return false;
     closeRun(this.#serveStore);
-    let next = chats;
-    for (const chat of asked) {
-      const prompt = messagesFor(chat, question, { defaultSystemPrompt, replacedId });
-      const generator = this.#serve.getHandle(TEXT_GENERATOR);
-      const { requestId } = generator.remote(prompt, optionsFor(options, chat.ordinal));
-      const exchange = { id: replacedId ?? crypto.randomUUID(), question, answer: '', requestId };
-      this.#active.set(requestId, { chatId: chat.id, exchangeId: exchange.id });
-      next = withChat(next, chat.id, () => withExchange(chat, exchange, replacedId));
+    for (const id of chatIds) {
+      const chat = this.list.get(id);
+      if (!chat) continue;
+      if (this.#isFree(chat)) this.#askNow(chat, question, replacedId);
+      else if (replacedId === undefined)
+        this.#setQueue(id, [...(this.store.getState().queues[id] ?? []), question]);
+      else return false;
     }
-    this.store.setState({ chats: next });
     // A request may have ended already, as when nothing is served any more.
     this.#follow(this.#serveStore.getState().requests);
     return true;
+  }
+
+  #askNow(chat: Chat, question: string, replacedId?: string): void {
+    if (replacedId !== undefined) this.list.offerUndoOf('Edited', chat.id);
+    const id = replacedId ?? crypto.randomUUID();
+    this.#start(chat, id, this.#promptOf(chat, question, replacedId), (before, answer) => {
+      const exchange = { id, question, askedAtMs: Date.now(), answers: [answer], shown: 0 } as const;
+      return withExchange(before, exchange, replacedId);
+    });
+  }
+
+  #start(chat: Chat, exchangeId: string, prompt: Prompt, attach: (chat: Chat, answer: Answer) => Chat): void {
+    const { requestId } = this.#serve
+      .getHandle(TEXT_GENERATOR)
+      .remote(prompt, this.#optionsFor(chat).options);
+    this.#active.set(requestId, { chatId: chat.id, exchangeId });
+    const shape = this.store.getState().texts.responseFormat || undefined;
+    this.list.change(chat.id, (before) => attach(before, { text: '', requestId, shape }));
+  }
+
+  #promptOf(chat: Chat, question: string, replacedId?: string) {
+    const { systemPrompt: defaultSystemPrompt } = this.store.getState();
+    return messagesFor(chat, question, { defaultSystemPrompt, replacedId });
+  }
+
+  #optionsFor(chat: Chat | undefined) {
+    const { texts, columns } = this.store.getState();
+    const index = chat ? Math.max(0, columns.indexOf(chat.id)) : 0;
+    return optionsFor(texts, { own: chat?.texts, defaults: chatDefaults(this.#status), index });
+  }
+
+  #canAsk(question: string): boolean {
+    return question.trim() !== '' && canGenerate(this.#status.state);
+  }
+
+  /** Shows which option is wrong. */
+  #areValid(chatIds: readonly string[]): boolean {
+    const checked = chatIds.map((id) => this.#optionsFor(this.list.get(id)));
+    const error = checked.find((each) => each.error)?.error;
+    this.store.setState({ optionErrors: checked[0]?.errors ?? {}, error });
+    return error === undefined;
+  }
+
+  /** Until the model is known, its defaults are not. */
+  #isFree(chat: Chat): boolean {
+    return this.#status.model !== undefined && canGenerate(this.#status.state) && !activeExchange(chat);
+  }
+
+  #setQueue(chatId: string, queue: readonly string[]): void {
+    this.store.setState(({ queues }) => ({ queues: { ...queues, [chatId]: queue } }));
   }
 
   #follow(requests: ReadonlyMap<RequestId, RequestView>): void {
@@ -166,10 +243,44 @@ export class ChatRoom implements OptionsForm {
       const request = requests.get(requestId);
       if (!request || isActive(request.status)) continue;
       this.#active.delete(requestId);
-      const [answer = ''] = request.generatedTexts;
-      this.#changeChats((chats) =>
-        withChat(chats, chatId, (chat) => withEnd(chat, exchangeId, answer, endOf(request))),
-      );
+      const end = endOf(request, this.#status.model?.contextLength);
+      this.list.change(chatId, (chat) => withEnd(chat, exchangeId, answerOf(request), end));
+      this.store.setState(({ optionErrors }) => ({
+        optionErrors: { ...optionErrors, ...errorsOf(request.error) },
+      }));
+    }
+    for (const id of this.store.getState().columns) if (this.#isLost(id, requests)) this.list.settle(id);
+    this.#drainQueues();
+  }
+
+  #drainQueues(): void {
+    for (const id of Object.keys(this.store.getState().queues)) {
+      const chat = this.list.get(id);
+      // An answer may have ended at once, and have let the next message go.
+      const [first, ...others] = this.store.getState().queues[id] ?? [];
+      if (first === undefined || !chat || !this.#isFree(chat)) continue;
+      if (this.#areValid([id])) {
+        this.#setQueue(id, others);
+        this.#ask([id], first);
+      } else this.takeBack(id, 0);
+    }
+  }
+
+  /** Whether the tab that wrote the answer is gone: its requests are cancelled. */
+  #isLost(chatId: string, requests: ReadonlyMap<RequestId, RequestView>): boolean {
+    const chat = this.list.get(chatId);
+    const requestId = chat && activeRequest(chat);
+    if (requestId === undefined || this.#active.has(requestId)) return false;
+    return requests.get(requestId)?.status === 'cancelled';
+  }
+
+  /** Queued messages follow an answer that has ended by itself; after any other they go back into the box. */
+  #returnQueues({ chats, queues }: RoomView, previous: RoomView): void {
+    for (const [id, queue] of Object.entries(queues)) {
+      const [before, after] = [previous.chats.get(id), chats.get(id)];
+      if (!before || !activeExchange(before) || !after || activeExchange(after)) continue;
+      const last = after.exchanges.at(-1);
+      if (last && shownAnswer(last).end?.status !== 'finished') for (const _ of queue) this.takeBack(id, 0);
     }
   }
 
@@ -177,19 +288,10 @@ export class ChatRoom implements OptionsForm {
   #settled(chat: Chat): Chat {
     const active = activeExchange(chat);
     if (!active) return chat;
-    const request = active.requestId && this.#serveStore.getState().requests.get(active.requestId);
+    const requestId = activeRequest(chat);
+    const request = requestId && this.#serveStore.getState().requests.get(requestId);
     const numOutputTokens = request?.numOutputTokens ?? 0;
     const end = { ...(request && endOf(request)), numOutputTokens, status: 'cancelled' } as const;
-    return withEnd(chat, active.id, request?.generatedTexts[0] ?? '', end);
+    return withEnd(chat, active.id, request ? answerOf(request) : '', end);
   }
-
-  #changeChats(change: (chats: readonly Chat[]) => readonly Chat[]): void {
-    this.store.setState(({ chats }) => ({ chats: change(chats) }));
-  }
-}
-
-function createRoom(): SavedRoom {
-  let chats: readonly Chat[] = [];
-  for (const systemPrompt of STARTER_PROMPTS) chats = withNewChat(chats, crypto.randomUUID(), systemPrompt);
-  return { chats, systemPrompt: DEFAULT_SYSTEM_PROMPT, texts: EMPTY_GENERATION_TEXTS };
 }

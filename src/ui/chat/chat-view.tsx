@@ -1,26 +1,36 @@
-import { use } from 'react';
+import { use, useState } from 'react';
 
 import { AdvancedPanel } from '../compose/advanced-panel.tsx';
 import { CHAT_VIEW } from '../deployments/selected-deployment.ts';
 import { TextAreaField } from '../parts/field.tsx';
 import { Part } from '../parts/panel-boundary.tsx';
+import { readStored, writeStored } from '../parts/stored-text.ts';
 import { PolicyPanel } from '../policy/policy-panel.tsx';
 import { SlotPanel } from '../slots/slot-panel.tsx';
-import { useIsUpstream, useServe } from '../state/serve-context.ts';
+import { useIsUpstream, useServe, useServeView } from '../state/serve-context.ts';
 import { TabPanel } from '../parts/tab-list.tsx';
 import { FiguresRow } from '../watch/figures-row.tsx';
 import { MainCharts } from '../watch/main-charts.tsx';
+import { AllChats } from './all-chats.tsx';
 import { AskPanel } from './ask-panel.tsx';
-import { CHAT_DEFAULTS, CHAT_FIELDS } from './chat-options.ts';
+import { chatDefaults, CHAT_FIELDS } from './chat-options.ts';
 import './chat-view.css';
 import { ChatsPanel } from './chats-panel.tsx';
 import { openRoom, RoomContext, useRoom, useRoomView } from './room-context.ts';
+
+const FOLD_KEY = 'tabserve-chat-charts';
 
 /** Left, what all chats have in common; right, the chats and how they run together. */
 export function ChatView() {
   const { serve, store } = useServe();
   const room = use(openRoom(serve, store));
   const isUpstream = useIsUpstream();
+  const defaults = useServeView(({ status }) => chatDefaults(status));
+  const [isFolded, setIsFolded] = useState(() => readStored('localStorage', FOLD_KEY) === 'folded');
+  const fold = (): void => {
+    writeStored('localStorage', FOLD_KEY, isFolded ? 'open' : 'folded');
+    setIsFolded(!isFolded);
+  };
   return (
     <RoomContext value={room}>
       <TabPanel id={CHAT_VIEW} className="workspace generator-view chat-view">
@@ -31,15 +41,21 @@ export function ChatView() {
             <SystemPromptField />
             <Part
               name="Advanced"
-              content={<AdvancedPanel form={room} fields={CHAT_FIELDS} defaults={CHAT_DEFAULTS} />}
+              content={<AdvancedPanel form={room} fields={CHAT_FIELDS} defaults={defaults} />}
             />
           </div>
+          <Part name="All chats" content={<AllChats />} />
         </div>
-        <div className="stage">
+        <div className="stage" data-folded={isFolded}>
           <Part name="Figures" content={<FiguresRow />} />
-          <Part name="Charts" content={<MainCharts emptyText="Ask all chats to see them run together." />} />
-          {!isUpstream && <Part name="K/V slots" content={<SlotPanel />} />}
-          <Part name="Chats" content={<ChatsPanel />} />
+          {!isFolded && (
+            <Part
+              name="Charts"
+              content={<MainCharts emptyText="Ask all chats to see them run together." />}
+            />
+          )}
+          {!isFolded && !isUpstream && <Part name="K/V slots" content={<SlotPanel />} />}
+          <Part name="Chats" content={<ChatsPanel isFolded={isFolded} onFold={fold} />} />
         </div>
       </TabPanel>
     </RoomContext>
@@ -56,7 +72,7 @@ function SystemPromptField() {
       hint="For every chat that has none of its own. It applies from the next message on."
       rows={2}
       value={text}
-      onChange={(event) => room.setSystemPrompt(event.target.value)}
+      onChange={(event) => room.store.setState({ systemPrompt: event.target.value })}
     />
   );
 }

@@ -4,28 +4,39 @@ import { Button } from '../parts/button.tsx';
 import { followHighlights } from '../requests/highlight-cells.ts';
 import { useServeView } from '../state/serve-context.ts';
 import { ChatColumn } from './chat-column.tsx';
+import { isBlank } from './chats.ts';
 import { useRoom, useRoomView } from './room-context.ts';
 
 const ChatModels = lazy(async () => ({ default: (await import('./chat-models.tsx')).ChatModels }));
 
-export function ChatsPanel() {
+interface ChatsPanelProps {
+  readonly isFolded: boolean;
+  readonly onFold: () => void;
+}
+
+export function ChatsPanel({ isFolded, onFold }: ChatsPanelProps) {
   const room = useRoom();
   const titleId = useId();
   const [newId, setNewId] = useState<string>();
   const chats = useRoomView((view) => view.chats);
-  const isEmpty = chats.every(({ exchanges }) => exchanges.length === 0);
+  const columns = useRoomView((view) => view.columns);
   const isBaseModel = useServeView(({ status }) => status.model?.hasChatTemplate === false);
-
-  const isWithoutChats = isBaseModel && isEmpty;
+  const isWithoutChats = isBaseModel && [...chats.values()].every(isBlank);
 
   return (
     <section className="chats-panel" aria-labelledby={titleId} ref={followHighlights}>
-      <div className="row">
+      <div className="row chats-head">
         <h2 id={titleId}>Chats</h2>
+        <UndoNote />
         {!isWithoutChats && (
-          <Button variant="small" onClick={() => setNewId(room.newChat())}>
-            New chat
-          </Button>
+          <>
+            <Button variant="quiet" aria-expanded={!isFolded} onClick={onFold}>
+              {isFolded ? 'Show charts' : 'Hide charts'}
+            </Button>
+            <Button variant="small" onClick={() => setNewId(room.list.add())}>
+              New chat
+            </Button>
+          </>
         )}
       </div>
       {isBaseModel && (
@@ -33,13 +44,33 @@ export function ChatsPanel() {
           <ChatModels />
         </Suspense>
       )}
+      {!isWithoutChats && columns.length === 0 && (
+        <p className="note">Open a chat from the list, or start a new one.</p>
+      )}
       {!isWithoutChats && (
         <ul className="chats" aria-labelledby={titleId}>
-          {chats.map((chat) => (
-            <ChatColumn key={chat.id} chat={chat} isOnly={chats.length === 1} isNew={chat.id === newId} />
-          ))}
+          {columns.flatMap((id, index) => {
+            const chat = chats.get(id);
+            return chat ? [<ChatColumn key={id} chat={chat} number={index + 1} isNew={id === newId} />] : [];
+          })}
         </ul>
       )}
     </section>
+  );
+}
+
+/** What was done last, and its way back. */
+function UndoNote() {
+  const room = useRoom();
+  const undo = useRoomView((view) => view.undo);
+  return (
+    <div className="undo-note row note">
+      <output>{undo?.text}</output>
+      {undo && (
+        <Button variant="quiet" onClick={() => room.list.undo()}>
+          Undo
+        </Button>
+      )}
+    </div>
   );
 }

@@ -1,4 +1,5 @@
 import type { ChatMessage, RequestId } from '../../client/index.ts';
+import type { GenerationTexts } from '../compose/generation-fields.ts';
 import type { RequestView } from '../state/request-view.ts';
 
 /** How an answer ended, and what was measured. Unlike the request's row, it is kept with the chat. */
@@ -14,27 +15,46 @@ export type AnswerEnd = Pick<
   | 'numCachedTokens'
   | 'ttftMs'
   | 'tokensPerSecond'
->;
+  | 'choiceProbabilities'
+> & {
+  /** What the model thought first. */
+  readonly thought?: string;
+  /** Of the model that answered, in tokens. */
+  readonly contextLength?: number | undefined;
+};
+
+export interface Answer {
+  /** While the request waits or runs, the beginning that it continues: its row has the rest. */
+  readonly text: string;
+  readonly requestId?: RequestId;
+  /** Undefined while the request waits or runs. */
+  readonly end?: AnswerEnd;
+  /** The shape of the answer, as it was typed. */
+  readonly shape?: string | undefined;
+}
 
 /** A message of the user and the model's answer. */
 export interface Exchange {
   readonly id: string;
   readonly question: string;
-  /** Undefined in an exchange of an earlier visit. */
-  readonly requestId?: RequestId;
-  /** Empty until the end: the request's row has it while it grows. */
-  readonly answer: string;
-  /** Undefined while the request waits or runs. */
-  readonly end?: AnswerEnd;
+  readonly askedAtMs: number;
+  /** The versions of the answer, oldest first; at least one. */
+  readonly answers: readonly [Answer, ...Answer[]];
+  /** The index of the version in view, which the next question goes on from. */
+  readonly shown: number;
 }
 
 export interface Chat {
   readonly id: string;
-  /** From 1, in the order of creation. */
-  readonly ordinal: number;
+  /** Undefined until the user names it: then the first words are its title. */
+  readonly title?: string | undefined;
   /** Undefined where the default applies. */
   readonly systemPrompt?: string | undefined;
+  /** Its own options, as typed. The others are those of all chats. */
+  readonly texts?: GenerationTexts | undefined;
   readonly exchanges: readonly Exchange[];
+  /** When its last change was made, in any tab, by `Date.now()`. Each change has a later time. */
+  readonly changedAtMs: number;
 }
 
 /** A new visitor's chats: three that answer the same question differently. */
@@ -46,13 +66,41 @@ export const STARTER_PROMPTS = [
 
 export const DEFAULT_SYSTEM_PROMPT = 'You are a helpful assistant.';
 
-export function withNewChat(chats: readonly Chat[], id: string, systemPrompt?: string): readonly Chat[] {
-  const ordinal = Math.max(0, ...chats.map((chat) => chat.ordinal)) + 1;
-  return [...chats, { id, ordinal, systemPrompt, exchanges: [] }];
+/** The longest title that comes from a message, in characters. */
+const MAX_TITLE_LENGTH = 40;
+
+/** What a chat may have of its own. */
+export type ChatSettings = Pick<Chat, 'systemPrompt' | 'texts'>;
+
+export function createChat(settings: ChatSettings = {}): Chat {
+  return { ...settings, id: crypto.randomUUID(), exchanges: [], changedAtMs: Date.now() };
 }
 
-export function withChat(chats: readonly Chat[], id: string, change: (chat: Chat) => Chat): readonly Chat[] {
-  return chats.map((chat) => (chat.id === id ? change(chat) : chat));
+/** A chat that nothing was said in is in no list and is not stored. */
+export function isBlank({ title, exchanges }: Chat): boolean {
+  return title === undefined && exchanges.length === 0;
+}
+
+/** The name that the user gave it, or the first words of the first message. */
+export function titleOf({ title, exchanges: [first] }: Chat): string {
+  if (title?.trim()) return title;
+  const words = first?.question.trim().split(/\s+/, MAX_TITLE_LENGTH) ?? ['New', 'chat'];
+  let text = '';
+  for (const word of words) {
+    if (text !== '' && text.length + word.length >= MAX_TITLE_LENGTH) return `${text}…`;
+    text = text === '' ? word : `${text} ${word}`;
+  }
+  return text.length > MAX_TITLE_LENGTH ? `${text.slice(0, MAX_TITLE_LENGTH)}…` : text;
+}
+
+/** The options that a chat has of its own, in a few words each. */
+export function describeOwn({ texts }: Chat): readonly string[] {
+  const { temperature, seed } = texts ?? {};
+  return [...(temperature ? [`T ${temperature}`] : []), ...(seed ? [`seed ${seed}`] : [])];
+}
+
+export function shownAnswer({ answers, shown }: Exchange): Answer {
+  return answers[shown] ?? answers[0];
 }
 
 /** Asks at the end, or in place of an exchange, which is then removed with all after it. */
@@ -60,13 +108,39 @@ export function withExchange(chat: Chat, exchange: Exchange, replacedId?: string
   return { ...chat, exchanges: [...exchangesBefore(chat, replacedId), exchange] };
 }
 
-export function withEnd(chat: Chat, exchangeId: string, answer: string, end: AnswerEnd): Chat {
-  return {
-    ...chat,
-    exchanges: chat.exchanges.map((exchange) =>
-      exchange.id === exchangeId ? { ...exchange, answer, end } : exchange,
-    ),
-  };
+/** Asks an exchange for one more answer, and takes away what follows. A version without text is replaced. */
+export function withVersion(chat: Chat, exchange: Exchange, answer: Answer): Chat {
+  const [first, ...others] = [...exchange.answers.filter(({ text }) => text !== ''), answer];
+  const next = { ...exchange, answers: [first ?? answer, ...others] as const, shown: others.length };
+  return withExchange(chat, next, exchange.id);
+}
+
+/** Puts another answer in place of the one in view. */
+export function withShown(chat: Chat, exchangeId: string, change: (answer: Answer) => Answer): Chat {
+  return withChanged(chat, exchangeId, (exchange) => {
+    const [first, ...others] = exchange.answers.map((answer, index) =>
+      index === exchange.shown ? change(answer) : answer,
+    );
+    return { ...exchange, answers: [first ?? exchange.answers[0], ...others] };
+  });
+}
+
+/**
+ * Does nothing to an answer that has ended: the one that the request wrote was taken back.
+ *
+ * @param text What the request has written, without the beginning that it continues.
+ */
+export function withEnd(chat: Chat, exchangeId: string, text: string, end: AnswerEnd): Chat {
+  return withShown(chat, exchangeId, (answer) =>
+    answer.end ? answer : { ...answer, text: answer.text + text, end },
+  );
+}
+
+export function withChanged(chat: Chat, exchangeId: string, change: (exchange: Exchange) => Exchange): Chat {
+  const exchanges = chat.exchanges.map((exchange) =>
+    exchange.id === exchangeId ? change(exchange) : exchange,
+  );
+  return { ...chat, exchanges };
 }
 
 /** The prompt of a question at the end of a chat, or in place of an exchange. */
@@ -84,11 +158,12 @@ export function messagesFor(
 }
 
 /** Templates want question and answer to alternate, so a question without an answer is left out. */
-function messagesOf({ question, answer }: Exchange): readonly ChatMessage[] {
-  if (answer === '') return [];
+function messagesOf(exchange: Exchange): readonly ChatMessage[] {
+  const { text } = shownAnswer(exchange);
+  if (text === '') return [];
   return [
-    { role: 'user', content: question },
-    { role: 'assistant', content: answer },
+    { role: 'user', content: exchange.question },
+    { role: 'assistant', content: text },
   ];
 }
 
@@ -98,14 +173,32 @@ function exchangesBefore({ exchanges }: Chat, id: string | undefined): readonly 
   return index === -1 ? exchanges : exchanges.slice(0, index);
 }
 
-/** The exchange whose answer waits or runs. A chat asks one question at a time. */
+/** The exchange whose answer waits or runs, in any tab: the last one. A chat asks one question at a time. */
 export function activeExchange({ exchanges }: Chat): Exchange | undefined {
-  return exchanges.find(({ end }) => !end);
+  const last = exchanges.at(-1);
+  return last && !shownAnswer(last).end ? last : undefined;
 }
 
-export function endOf(request: RequestView): AnswerEnd {
+/** The request of the answer that waits or runs. */
+export function activeRequest(chat: Chat): RequestId | undefined {
+  const active = activeExchange(chat);
+  return active && shownAnswer(active).requestId;
+}
+
+/** The newest end that says how much of the context is used. One that was stopped doesn't. */
+export function contextEnd({ exchanges }: Chat): AnswerEnd | undefined {
+  const ends = exchanges.map((exchange) => shownAnswer(exchange).end);
+  return ends.findLast((end) => end?.numPromptTokens !== undefined);
+}
+
+/** The text for the user that the request has written so far, without what the model thought. */
+export function answerOf({ answer, generatedTexts }: RequestView): string {
+  return answer ? answer.content : (generatedTexts[0] ?? '');
+}
+
+export function endOf(request: RequestView, contextLength?: number): AnswerEnd {
   const { status, error, finishReason, isStopped, seed, numOutputTokens, numPromptTokens } = request;
-  const { numCachedTokens, ttftMs, tokensPerSecond } = request;
+  const { numCachedTokens, ttftMs, tokensPerSecond, choiceProbabilities, answer } = request;
   return {
     status,
     numOutputTokens,
@@ -117,5 +210,17 @@ export function endOf(request: RequestView): AnswerEnd {
     ...(numCachedTokens !== undefined && { numCachedTokens }),
     ...(ttftMs !== undefined && { ttftMs }),
     ...(tokensPerSecond !== undefined && { tokensPerSecond }),
+    ...(contextLength !== undefined && { contextLength }),
+    ...(choiceProbabilities && { choiceProbabilities }),
+    ...(answer?.reasoning && { thought: answer.reasoning }),
   };
+}
+
+/**
+ * All tabs agree on the later change. A tab that writes an answer keeps it: its end is a later change still. Equal times are one change,
+ * of which storage has the answer as if it were stopped.
+ */
+export function mergeChat(mine: Chat | undefined, theirs: Chat, isWriting: boolean): Chat {
+  if (mine && theirs.changedAtMs < mine.changedAtMs) return mine;
+  return mine && isWriting ? { ...theirs, exchanges: mine.exchanges } : theirs;
 }

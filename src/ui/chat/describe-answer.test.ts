@@ -23,3 +23,12 @@ it('leaves out what isn’t known, and a reuse of nothing', () => {
   const end = { status: 'cancelled', numOutputTokens: 1, numPromptTokens: 9, numCachedTokens: 0 } as const;
   expect(describeAnswer(end)).toBe('Stopped · 1 token');
 });
+
+it('tells a full context from a limit', () => {
+  const end = { status: 'finished', finishReason: 'length', numOutputTokens: 192 } as const;
+  const numPromptTokens = 8000;
+  expect(describeAnswer({ ...end, numPromptTokens, contextLength: 8192 })).toMatch(
+    /^Context full \(8,192 of 8,192\)/,
+  );
+  expect(describeAnswer({ ...end, numPromptTokens, contextLength: 9000 })).toMatch(/^Cut at 192 tokens/);
+});

@@ -1,21 +1,17 @@
-import { memo, useLayoutEffect, useRef, useState, type ReactNode } from 'react';
+import { memo, useRef, useState } from 'react';
 
 import { Button } from '../parts/button.tsx';
-import { ErrorLine } from '../parts/error-line.tsx';
-import { useCopy } from '../share/use-copy.ts';
-import { useServe } from '../state/serve-context.ts';
-import type { Exchange } from './chats.ts';
-import { drawAnswer } from './draw-answer.ts';
+import { formatCount } from '../parts/format.ts';
 import { IconButton } from '../parts/icon-button.tsx';
-import { codeToCopy } from './markdown-text.ts';
-import './markdown-text.css';
+import { cutOf } from '../requests/describe-request.ts';
+import { AnswerPart } from './answer-part.tsx';
+import { shownAnswer, type Exchange } from './chats.ts';
+import { formatTime } from './format-time.ts';
 import { MessageBox } from './message-box.tsx';
-import { useCanChat, useRoom } from './room-context.ts';
-import { parseAnswer } from './thought.ts';
+import { useCanChat, useIsAnswering, useRoom } from './room-context.ts';
+import { shorten } from './shorten.ts';
 
 const EDIT_PATH = 'M10.5 3l2.5 2.5L6 12.5l-3 .5.5-3zM9 4.5L11.5 7';
-const AGAIN_PATH = 'M12.5 9.5a5 5 0 1 1-.6-4.2M12.5 2.5v3h-3';
-const COPY_PATH = 'M6 5.5h6.5V13H6zM10 5.5V3H3.5v7.5H6';
 
 interface ExchangeProps {
   readonly chatId: string;
@@ -28,8 +24,9 @@ export const ExchangeView = memo(function ExchangeView({ chatId, exchange, isLas
   const [isEditing, setIsEditing] = useState(false);
   const itemRef = useRef<HTMLLIElement>(null);
   const room = useRoom();
-  const { id, question, requestId, end } = exchange;
-  const isActive = end === undefined;
+  const { id, question, askedAtMs } = exchange;
+  const { requestId, end, shape } = shownAnswer(exchange);
+  const isAnswering = useIsAnswering(chatId);
   // The pressed button disappears, so the exchange takes the focus.
   const askAgain = (text: string): boolean => {
     const isSent = room.ask(chatId, text, id);
@@ -46,128 +43,82 @@ export const ExchangeView = memo(function ExchangeView({ chatId, exchange, isLas
       ref={itemRef}
       data-request-id={requestId}
       data-status={end?.status ?? 'running'}
+      data-cut={end && cutOf(end, end.contextLength)}
       tabIndex={-1}
     >
-      {isEditing && !isActive ? (
+      {isEditing && !isAnswering ? (
         <QuestionEditor question={question} isLast={isLast} onSend={askAgain} onCancel={leaveEditor} />
       ) : (
         <div className="question">
-          <p>
-            <span className="visually-hidden">You: </span>
-            {question}
-          </p>
+          <QuestionText question={question} />
+          <time className="question-time note" dateTime={new Date(askedAtMs).toISOString()}>
+            {formatTime(askedAtMs)}
+          </time>
           <IconButton
             label={`Edit “${shorten(question)}”`}
             hint={isLast ? 'Edit' : 'Edit, and take away what follows'}
             path={EDIT_PATH}
-            disabled={isActive}
+            disabled={isAnswering}
             onClick={() => setIsEditing(true)}
           />
         </div>
       )}
-      <Answer exchange={exchange}>
-        {end && <RegenerateButton question={question} isLast={isLast} onSend={askAgain} />}
-      </Answer>
+      <AnswerPart
+        key={String(shape !== undefined)}
+        chatId={chatId}
+        exchange={exchange}
+        isLast={isLast}
+        onAskAgain={() => itemRef.current?.focus()}
+      />
     </li>
   );
 });
 
-interface QuestionProps {
+/** A longer message is folded, in characters. */
+const MAX_UNFOLDED = 2000;
+
+function QuestionText({ question }: { readonly question: string }) {
+  const [isWhole, setIsWhole] = useState(false);
+  const isFolded = question.length > MAX_UNFOLDED && !isWhole;
+  return (
+    <p>
+      <span className="visually-hidden">You: </span>
+      {isFolded ? `${question.slice(0, MAX_UNFOLDED / 4)}… ` : question}
+      {isFolded && (
+        <Button variant="quiet" onClick={() => setIsWhole(true)}>
+          Show all {formatCount(question.length)} characters
+        </Button>
+      )}
+    </p>
+  );
+}
+
+interface QuestionEditorProps {
   readonly question: string;
   readonly isLast: boolean;
   readonly onSend: (text: string) => boolean;
+  readonly onCancel: () => void;
 }
 
-function QuestionEditor(props: QuestionProps & { readonly onCancel: () => void }) {
-  const { question, isLast, onSend, onCancel } = props;
+function QuestionEditor({ question, isLast, onSend, onCancel }: QuestionEditorProps) {
+  const [text, setText] = useState(question);
   return (
-    <>
+    <div className="question-editor">
       <MessageBox
         label="Edit the message"
-        initialText={question}
+        text={text}
+        onChange={setText}
         isFocused
         sendLabel="Ask again"
         canSend={useCanChat()}
         onSend={onSend}
         onCancel={onCancel}
-      />
-      <p className="note">
-        {isLast ? 'Replaces the answer.' : 'Replaces the answer and all that follows.'}{' '}
+      >
         <Button variant="quiet" onClick={onCancel}>
           Cancel
         </Button>
-      </p>
-    </>
-  );
-}
-
-function RegenerateButton({ question, isLast, onSend }: QuestionProps) {
-  return (
-    <IconButton
-      label={`Regenerate the answer to “${shorten(question)}”`}
-      hint={isLast ? 'Regenerate' : 'Regenerate, and take away what follows'}
-      path={AGAIN_PATH}
-      disabled={!useCanChat()}
-      onClick={() => onSend(question)}
-    />
-  );
-}
-
-interface AnswerProps {
-  readonly exchange: Exchange;
-  /** A button beside the figures. */
-  readonly children: ReactNode;
-}
-
-/** The text and its figures are drawn without React, as they grow with each token. */
-function Answer({ exchange, children }: AnswerProps) {
-  const { store } = useServe();
-  const { said, copy } = useCopy();
-  const answerRef = useRef<HTMLDivElement>(null);
-  const error = exchange.end?.error;
-
-  useLayoutEffect(
-    () => (answerRef.current ? drawAnswer(answerRef.current, exchange, store) : undefined),
-    [exchange, store],
-  );
-
-  // The buttons of code blocks are drawn without React, too. A key presses them by a click.
-  useLayoutEffect(() => {
-    const answer = answerRef.current;
-    const copyCode = ({ target }: Event): void => {
-      const code = codeToCopy(target);
-      if (code !== undefined) void copy(code, 'Code copied');
-    };
-    answer?.addEventListener('click', copyCode);
-    return () => answer?.removeEventListener('click', copyCode);
-  });
-
-  return (
-    <div className="answer" ref={answerRef} aria-busy={!exchange.end}>
-      <details className="thought note">
-        <summary>Thoughts</summary>
-        <p className="thought-text" />
-      </details>
-      <div className="answer-text" data-testid="answer-text" />
-      {error && <ErrorLine error={error} />}
-      <div className="answer-foot">
-        <p className="answer-figures note" />
-        {children}
-        {exchange.end && (
-          <IconButton
-            label={`Copy the answer to “${shorten(exchange.question)}”`}
-            hint="Copy"
-            path={COPY_PATH}
-            onClick={() => void copy(parseAnswer(exchange.answer).text, 'Copied')}
-          />
-        )}
-        <output className="answer-said note">{said}</output>
-      </div>
+        <span className="note">{isLast ? 'Replaces the answer.' : 'Replaces all that follows.'}</span>
+      </MessageBox>
     </div>
   );
-}
-
-/** For the name of a button. */
-function shorten(text: string): string {
-  return text.length > 40 ? `${text.slice(0, 40)}…` : text;
 }

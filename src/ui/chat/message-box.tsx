@@ -1,4 +1,4 @@
-import { useEffect, useRef, type KeyboardEvent } from 'react';
+import { useEffect, useRef, type KeyboardEvent, type ReactNode } from 'react';
 
 import { Button } from '../parts/button.tsx';
 import { Form } from '../parts/form.tsx';
@@ -6,7 +6,8 @@ import { Form } from '../parts/form.tsx';
 interface MessageBoxProps {
   readonly label: string;
   readonly placeholder?: string;
-  readonly initialText?: string;
+  readonly text: string;
+  readonly onChange: (text: string) => void;
   /** Takes the focus when it appears. */
   readonly isFocused?: boolean;
   readonly sendLabel: string;
@@ -19,12 +20,14 @@ interface MessageBoxProps {
   readonly stopLabel?: string;
   /** Escape while nothing runs. */
   readonly onCancel?: () => void;
+  /** Beside the buttons. */
+  readonly children?: ReactNode;
 }
 
 /** Enter sends, Shift+Enter starts a new line, Escape stops. */
 export function MessageBox(props: MessageBoxProps) {
-  const { label, placeholder, initialText, isFocused, sendLabel, isPrimary, canSend } = props;
-  const { onSend, onStop, stopLabel = 'Stop', onCancel } = props;
+  const { label, placeholder, text, onChange, isFocused, sendLabel, isPrimary, canSend } = props;
+  const { onSend, onStop, stopLabel = 'Stop', onCancel, children } = props;
   const areaRef = useRef<HTMLTextAreaElement>(null);
 
   useEffect(() => {
@@ -34,10 +37,9 @@ export function MessageBox(props: MessageBoxProps) {
   }, [isFocused]);
 
   const send = (): void => {
-    const area = areaRef.current;
-    if (!area || onStop || !canSend) return;
-    if (onSend(area.value.trim())) area.value = '';
-    else area.focus();
+    if (!canSend) return;
+    if (onSend(text.trim())) onChange('');
+    else areaRef.current?.focus();
   };
 
   const actOnKey = (event: KeyboardEvent): void => {
@@ -59,23 +61,28 @@ export function MessageBox(props: MessageBoxProps) {
           ref={areaRef}
           aria-label={label}
           placeholder={placeholder}
-          defaultValue={initialText}
+          value={text}
           rows={1}
+          onChange={({ target: { value } }) => onChange(value)}
           onKeyDown={actOnKey}
         />
-        {onStop ? (
-          <Button className="message-button" onClick={onStop}>
-            {stopLabel}
-          </Button>
-        ) : (
-          <Button
-            className={`message-button ${isPrimary ? 'button-primary' : ''}`}
-            type="submit"
-            disabled={!canSend}
-          >
-            {sendLabel}
-          </Button>
-        )}
+        <div className="message-acts">
+          {(!onStop || text.trim() !== '' || isPrimary) && (
+            <Button
+              className={`message-button ${isPrimary ? 'button-primary' : ''}`}
+              type="submit"
+              disabled={!canSend}
+            >
+              {sendLabel}
+            </Button>
+          )}
+          {onStop && (
+            <Button className="message-button" onClick={onStop}>
+              {stopLabel}
+            </Button>
+          )}
+          {children}
+        </div>
       </div>
     </Form>
   );

@@ -1,29 +1,8 @@
 import { describe, expect, it } from 'vitest';
 
-import type { ModelInfo, ModelLoad, TabserveStatus } from '../../client/index.ts';
-import { createStatus, WEBGPU } from '../test-support.ts';
+import type { ModelLoad, TabserveStatus } from '../../client/index.ts';
+import { createStatus, MODEL, WEBGPU } from '../test-support.ts';
 import { describeChip, textOf } from './chip-text.ts';
-
-const MODEL: ModelInfo = {
-  id: 'storyteller',
-  numParameters: 1_090_000,
-  numLayers: 4,
-  contextLength: 512,
-  vocabSize: 4096,
-  hasChatTemplate: false,
-  generationDefaults: {
-    maxNewTokens: 64,
-    temperature: 1,
-    topK: 50,
-    topP: 1,
-    minP: 0,
-    repetitionPenalty: 1,
-    presencePenalty: 0,
-    frequencyPenalty: 0,
-    n: 1,
-    stop: [],
-  },
-};
 
 const LOAD: ModelLoad = { id: 'owner/gpt2', isPaused: false, phase: 'download', loaded: 2, total: 5 };
 

@@ -8,12 +8,20 @@ it.each([
   ['Running', { status: 'running' }],
   ['Stopped', { status: 'cancelled' }],
   ['Failed', { status: 'failed' }],
-  ['Done: reached 64 tokens', { finishReason: 'length' }],
-  ['Done: reached 1 token', { finishReason: 'length', numOutputTokens: 1 }],
+  ['Cut at 64 tokens', { finishReason: 'length' }],
+  ['Cut at 1 token', { finishReason: 'length', numOutputTokens: 1 }],
   ['Done: end of text', { finishReason: 'stop' }],
+  ['Done: the model ends here', { finishReason: 'stop', numOutputTokens: 1 }],
   ['Done: stop string', { finishReason: 'stop', isStopped: true }],
 ] as const)('says %s', (text, change) => {
   expect(describeState(createRequest('a', change))).toBe(text);
+});
+
+it.each([
+  ['Cut at 64 tokens', 447],
+  ['Context full (512 of 512)', 448],
+])('says %s after a prompt of %i tokens', (text, numPromptTokens) => {
+  expect(describeState(createRequest('a', { finishReason: 'length', numPromptTokens }), 512)).toBe(text);
 });
 
 it('names no reason for the end of another tab’s request, which is not reported', () => {

@@ -1,10 +1,30 @@
 import { formatCount, formatNumber } from '../parts/format.ts';
 import type { RequestStatus, RequestView } from '../state/request-view.ts';
 
-type EndedRequest = Pick<RequestView, 'finishReason' | 'isStopped' | 'numOutputTokens'>;
+type EndedRequest = Pick<RequestView, 'finishReason' | 'isStopped' | 'numOutputTokens' | 'numPromptTokens'>;
 
-export function describeState(request: EndedRequest & Pick<RequestView, 'status'>): string {
-  return request.status === 'finished' ? describeEnd(request) : STATES[request.status];
+/** @param contextLength Of the model that wrote it, in tokens, where it is known. */
+export function describeState(
+  request: EndedRequest & Pick<RequestView, 'status'>,
+  contextLength?: number,
+): string {
+  return request.status === 'finished' ? describeEnd(request, contextLength) : STATES[request.status];
+}
+
+/** How a text was cut: at its limit, or because the context is full. Undefined where it wasn't. */
+export function cutOf(request: EndedRequest, contextLength = Infinity): 'limit' | 'context' | undefined {
+  if (request.finishReason !== 'length') return undefined;
+  return usedContext(request) >= contextLength ? 'context' : 'limit';
+}
+
+/** `312 of 8,192`, in tokens. */
+export function describeContext(request: EndedRequest, contextLength: number): string {
+  return `${formatCount(usedContext(request))} of ${formatCount(contextLength)}`;
+}
+
+/** The tokens of a prompt and its text together. */
+export function usedContext({ numPromptTokens = 0, numOutputTokens }: EndedRequest): number {
+  return numPromptTokens + numOutputTokens;
 }
 
 const STATES: Readonly<Record<Exclude<RequestStatus, 'finished'>, string>> = {
@@ -14,10 +34,15 @@ const STATES: Readonly<Record<Exclude<RequestStatus, 'finished'>, string>> = {
   failed: 'Failed',
 };
 
-function describeEnd({ finishReason, isStopped = false, numOutputTokens }: EndedRequest): string {
-  if (finishReason === 'length') return `Done: reached ${countTokens(numOutputTokens)}`;
-  if (finishReason === 'stop') return isStopped ? 'Done: stop string' : 'Done: end of text';
-  return 'Done';
+function describeEnd(request: EndedRequest, contextLength = Infinity): string {
+  const { finishReason, isStopped = false, numOutputTokens } = request;
+  const cut = cutOf(request, contextLength);
+  if (cut === 'context') return `Context full (${describeContext(request, contextLength)})`;
+  if (cut === 'limit') return `Cut at ${countTokens(numOutputTokens)}`;
+  if (finishReason !== 'stop') return 'Done';
+  if (isStopped) return 'Done: stop string';
+  // The end token alone.
+  return numOutputTokens === 1 ? 'Done: the model ends here' : 'Done: end of text';
 }
 
 /** One line; a figure is left out until it is known. */

@@ -22,7 +22,7 @@ export function drawRequest(
     const request = store.getState().requests.get(id);
     if (!request) return;
     drawn = request;
-    drawing.draw(request);
+    drawing.draw(request, store.getState().status.model?.contextLength);
     onDrawn(request);
   };
   draw();
@@ -54,7 +54,7 @@ class RequestDrawing {
     [this.#figures, this.#seed] = drawnIn('.cell-figures span');
   }
 
-  draw(request: RequestView): void {
+  draw(request: RequestView, contextLength: number | undefined): void {
     const { replay } = watchSettings.getState();
     const untilMs = replay?.run.requestIds.includes(request.id) ? replay.atMs : undefined;
     for (const [index, text] of this.#texts.entries())
@@ -62,7 +62,9 @@ class RequestDrawing {
         untilMs === undefined ? (request.generatedTexts[index] ?? '') : textAt(request, index, untilMs),
       );
     // One text, so that its end doesn't move where its start changes.
-    this.#state?.draw(describeState(request) + describeSpeed(request));
+    // The tokens of several texts are counted together, so they don't say how full the context is.
+    const limit = request.generatedTexts.length === 1 ? contextLength : undefined;
+    this.#state?.draw(describeState(request, limit) + describeSpeed(request));
     this.#figures?.draw(describeFigures(request));
     this.#seed?.draw(describeSeed(request));
   }

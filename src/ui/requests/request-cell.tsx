@@ -20,7 +20,7 @@ export const RequestCell = memo(function RequestCell({ id }: { readonly id: Requ
   const cellRef = useRef<HTMLLIElement>(null);
   const request = useOutline(id, cellRef);
   if (!request) return null;
-  const { status, error, clientId, isHttp } = request;
+  const { status, error, clientId, isHttp, isCut } = request;
   const style: CSSProperties & Record<'--tab-color', string> = {
     '--tab-color': `var(${tabColor(clientId, isHttp)})`,
   };
@@ -30,6 +30,7 @@ export const RequestCell = memo(function RequestCell({ id }: { readonly id: Requ
       ref={cellRef}
       data-request-id={id}
       data-status={status}
+      data-cut={isCut || undefined}
       data-owner={clientId === undefined ? 'this tab' : 'another tab'}
       style={style}
       tabIndex={-1}
@@ -74,7 +75,8 @@ function outlineOf(request: RequestView | undefined) {
   if (!request) return undefined;
   const { id, ordinal, clientId, isHttp, status, prompt, error, generatedTexts } = request;
   const numTexts = generatedTexts.length;
-  return { id, ordinal, clientId, isHttp, status, prompt, error, numTexts };
+  const isCut = request.finishReason === 'length';
+  return { id, ordinal, clientId, isHttp, status, prompt, error, numTexts, isCut };
 }
 
 type RequestOutline = NonNullable<ReturnType<typeof outlineOf>>;

@@ -3,12 +3,14 @@ import { build } from 'vite';
 
 import { startServer } from '../../../bridge/server.ts';
 import type { BackendInfo } from '../../../src/protocol/models.ts';
+import { contentSecurityPolicy } from '../../../bridge/static/content-security-policy.ts';
 import { WEBGPU_ARGUMENTS } from '../../../bridge/browser/launch-arguments.ts';
 import { defineBench } from '../bench.ts';
 import { buildPage } from '../build-page.ts';
 import { conditionsOf, describeModel } from '../conditions.ts';
 import { loadedOf, openReady } from '../open-ready.ts';
 import { pathOf } from '../paths.ts';
+import { loadSmollm2, startSmollm2Hub } from '../smollm2.ts';
 import { withBrowser } from '../with-browser.ts';
 import { measureInPage, type Measurement } from './measure.ts';
 import { parseOptions, USAGE, type BenchOptions } from './options.ts';
@@ -36,6 +38,8 @@ import {
   SUSTAINED_MS,
   type Scenario,
 } from './scenarios.ts';
+import { measureShapedRows } from './shaped-rows/measure-shaped-rows.ts';
+import { shapedRowsReportOf } from './shaped-rows/report.ts';
 import { llamaStandIn, loadStandIn } from './stand-in.ts';
 import { measureSteps, NUM_MEASURED_STEPS, type StepKind } from './step-costs/measure-steps.ts';
 import { stepCostsReportOf } from './step-costs/report.ts';
@@ -63,6 +67,10 @@ async function printRecorded(): Promise<void> {
 
 async function measureAndRecord(chosen: BenchOptions): Promise<void> {
   const root = await buildPage();
+  if (chosen.isShapesOnly) {
+    await measureShapes(root, chosen);
+    return;
+  }
   if (chosen.model === 'smollm2') {
     const realModel = await measureRealModel(root, chosen);
     console.log(`\n${realModelReportOf(realModel)}\n\nRecorded in ${await recordPart({ realModel })}`);
@@ -80,6 +88,23 @@ async function measureAndRecord(chosen: BenchOptions): Promise<void> {
   await build({ root: pathOf(''), logLevel: 'warn', mode: 'plain-steps', build: { outDir: PLAIN_PAGE } });
   const stepCosts = await measureStepsInBrowser(root, chosen);
   console.log(`\n${stepCostsReportOf(stepCosts)}\n\nRecorded in ${await recordPart({ stepCosts })}`);
+}
+
+/** Prints a table for the embedded model, or for each precision of the real one. */
+async function measureShapes(root: string, chosen: BenchOptions): Promise<void> {
+  const { model: name, backend, dtypes, rounds, maxNewTokens } = chosen;
+  const hub = name === 'smollm2' ? await startSmollm2Hub() : undefined;
+  const policy = hub && contentSecurityPolicy([hub.url]);
+  await withBrowser({ root, args: WEBGPU_ARGUMENTS, ...(policy && { policy }) }, async ({ browser, url }) => {
+    for (const dtype of hub ? dtypes : [undefined]) {
+      const { page, status } = await openReady(await browser.newContext(), `${url}/?backend=${backend}`);
+      const { model } = loadedOf(hub && dtype ? await loadSmollm2(page, hub.url, dtype) : status);
+      const results = await measureShapedRows(page, rounds, maxNewTokens);
+      console.log(`\n${shapedRowsReportOf(model, dtype, results)}\n`);
+      await page.context().close();
+    }
+  });
+  await hub?.close();
 }
 
 /** The rates of a software adapter are left out, because a page runs on one only on request. */

@@ -21,6 +21,8 @@ export interface BenchOptions {
   readonly isStepsOnly: boolean;
   /** Measure only WASM with different numbers of threads. */
   readonly isThreadsOnly: boolean;
+  /** Measure only batches of which some rows have a shape, with either model. Nothing is recorded. */
+  readonly isShapesOnly: boolean;
   /** Print the recorded results instead of measuring. */
   readonly isMarkdown: boolean;
 }
@@ -34,6 +36,7 @@ export const USAGE = `\
   --max-new-tokens N  tokens of each request (default 64, or 32 of smollm2)
   --steps             measure only what a decode step costs, which is part of a run on webgpu
   --threads           measure only 1, 2 and 4 threads, which is part of a run on wasm
+  --shapes            measure only 0, 1, 4 and 8 of 8 rows with a JSON Schema; records nothing
   --markdown          print bench/results.json as the tables of the README, measure nothing`;
 
 export function parseOptions(args: readonly string[]): BenchOptions {
@@ -49,6 +52,7 @@ export function parseOptions(args: readonly string[]): BenchOptions {
       'max-new-tokens': { type: 'string' },
       steps: { type: 'boolean', default: false },
       threads: { type: 'boolean', default: false },
+      shapes: { type: 'boolean', default: false },
       markdown: { type: 'boolean', default: false },
     },
   });
@@ -73,6 +77,7 @@ export function parseOptions(args: readonly string[]): BenchOptions {
     maxNewTokens: parseCount('--max-new-tokens', values['max-new-tokens'] ?? (isReal ? '32' : '64')),
     isStepsOnly: values.steps,
     isThreadsOnly: values.threads,
+    isShapesOnly: values.shapes,
     isMarkdown: values.markdown,
   };
 }

@@ -211,6 +211,52 @@ CHATS = (
     {"name": "a late system prompt", "messages": [USER, ANSWER, SYSTEM, USER]},
 )
 
+WEATHER = {
+    "name": "get_weather",
+    "description": 'The weather of a city: "sunny", <b>rain</b> & \'snow\', 10 °C.',
+    "parameters": {
+        "type": "object",
+        "properties": {
+            "city": {"type": "string", "description": "Its name, as 東京"},
+            "days": {"type": "integer", "minimum": 1},
+            "units": {"enum": ["C", "F", None]},
+        },
+        "required": ["city"],
+    },
+}
+TIME = {"name": "get_time", "description": "The time"}
+CALL = {"id": "call_1", "name": "get_weather", "arguments": '{"city": "Zürich", "days": 2}'}
+SECOND_CALL = {"id": "call_2", "name": "get_time", "arguments": "{}"}
+ASKED = message("user", "What is the weather?")
+CALLED = {**message("assistant", ""), "toolCalls": [CALL]}
+TOLD = {**message("tool", '{"weather": "rain"}'), "toolCallId": "call_1"}
+# Their calls are written as Tabserve's messages have them.
+TOOL_CHATS = (
+    {"name": "tools", "messages": [ASKED], "tools": [WEATHER, TIME]},
+    {"name": "tools beside a system prompt", "messages": [SYSTEM, ASKED], "tools": [WEATHER]},
+    {"name": "a call and its answer", "messages": [ASKED, CALLED, TOLD], "tools": [WEATHER, TIME]},
+    {
+        "name": "a call after a text, and the next question",
+        "messages": [SYSTEM, ASKED, {**CALLED, "content": "Let me see."}, TOLD, ANSWER, USER],
+        "tools": [WEATHER],
+    },
+    {
+        "name": "two calls and their answers",
+        "messages": [
+            ASKED,
+            {**CALLED, "toolCalls": [CALL, SECOND_CALL]},
+            TOLD,
+            {**message("tool", "noon"), "toolCallId": "call_2"},
+        ],
+        "tools": [WEATHER, TIME],
+    },
+    {
+        "name": "a call that was thought about",
+        "messages": [ASKED, {**CALLED, "reasoning": "It may rain."}, TOLD],
+        "tools": [WEATHER],
+    },
+)
+
 # Packages that have a chat template, and the special tokens of the templates in templates/.
 PACKAGED_TEMPLATES = ("llama-3.2", "qwen2.5", "qwen3")
 WRITTEN_TEMPLATES = {
@@ -221,33 +267,61 @@ WRITTEN_TEMPLATES = {
 }
 
 
+def for_template(given, messages):
+    """A message in the names of OpenAI's API."""
+    names = {call["id"]: call["name"] for other in messages for call in other.get("toolCalls", [])}
+    result = message(given["role"], given["content"])
+    if "reasoning" in given:
+        result["reasoning_content"] = given["reasoning"]
+    if "toolCalls" in given:
+        result["tool_calls"] = [
+            {
+                "id": call["id"],
+                "type": "function",
+                "function": {"name": call["name"], "arguments": json.loads(call["arguments"])},
+            }
+            for call in given["toolCalls"]
+        ]
+    if "toolCallId" in given:
+        result |= {"tool_call_id": given["toolCallId"], "name": names[given["toolCallId"]]}
+    return result
+
+
 def render(fast, chat):
     variables = {**DAY, **chat.get("variables", {})}
+    messages = [for_template(message, chat["messages"]) for message in chat["messages"]]
+    tools = [{"type": "function", "function": tool} for tool in chat.get("tools", [])] or None
     try:
-        text = fast.apply_chat_template(chat["messages"], tokenize=False, add_generation_prompt=True, **variables)
+        text = fast.apply_chat_template(
+            messages, tools=tools, tokenize=False, add_generation_prompt=True, **variables
+        )
     except TemplateError as error:
         return {"error": error.message}
     return {"text": text}
 
 
-def render_all(base, config):
+def render_all(base, config, chats=CHATS):
     known = {key: config[key] for key in ("bos_token", "eos_token", "chat_template")}
     fast = PreTrainedTokenizerFast(tokenizer_object=load(base, {}), **known)
-    return [render(fast, chat) for chat in CHATS]
+    return [render(fast, chat) for chat in chats]
 
 
 def write_chats():
-    templates = [
-        {"name": name, "rendered": render_all(name, package_file(name, "tokenizer_config.json"))}
-        for name in PACKAGED_TEMPLATES
-    ]
+    templates = []
+    for name in PACKAGED_TEMPLATES:
+        config = package_file(name, "tokenizer_config.json")
+        rendered, with_tools = render_all(name, config), render_all(name, config, TOOL_CHATS)
+        templates.append({"name": name, "rendered": rendered, "renderedTools": with_tools})
     for name, tokens in WRITTEN_TEMPLATES.items():
         template = (HERE / "templates" / f"{name}.jinja").read_text().removesuffix("\n")
         config = {**tokens, "chat_template": template}
         templates.append(
             {"name": name, "tokenizerConfig": config, "rendered": render_all("yi", config)}
         )
-    write("chat-templates-reference.json", {"variables": DAY, "chats": CHATS, "templates": templates})
+    write(
+        "chat-templates-reference.json",
+        {"variables": DAY, "chats": CHATS, "toolChats": TOOL_CHATS, "templates": templates},
+    )
 
 
 def write(name, value):

@@ -25,16 +25,16 @@ async function readConfig(name: string): Promise<unknown> {
 }
 
 /** Chats as `apply_chat_template` of huggingface/transformers renders them: see tools/reference/tokenizer. */
-const chats = v.parse(
-  v.array(
-    v.object({
-      name: v.string(),
-      messages: v.array(chatMessage),
-      variables: v.optional(v.record(v.string(), v.unknown())),
-    }),
-  ),
-  reference.chats,
+const chatList = v.array(
+  v.object({
+    name: v.string(),
+    messages: v.array(chatMessage),
+    variables: v.optional(v.record(v.string(), v.unknown())),
+    tools: v.optional(v.array(v.looseObject({ name: v.string() }))),
+  }),
 );
+const chats = v.parse(chatList, reference.chats);
+const toolChats = v.parse(chatList, reference.toolChats);
 const outcome = v.strictObject({ text: v.optional(v.string()), error: v.optional(v.string()) });
 
 /** @huggingface/jinja takes an empty text for false where the two are compared: `'' != false`. */
@@ -47,12 +47,17 @@ describe.each(reference.templates)('the chat template of $name', ({ name, tokeni
     chatTemplate = await load(tokenizerConfig ?? (await readConfig(name)));
   });
 
-  const outcomes = v.parse(v.array(outcome), rest.rendered);
-  const cases = chats
-    .map((chat, i) => ({ ...chat, ...outcomes[i] }))
-    .filter((chat) => !isDeviation(name, chat.name));
-  const render = ({ messages, variables }: (typeof cases)[number]) =>
-    chatTemplate?.render(messages, { variables: { ...reference.variables, ...variables } });
+  const read = v.parser(v.array(outcome));
+  const [outcomes, toolOutcomes] = [read(rest.rendered), read(rest.renderedTools ?? [])];
+  const cases = [
+    ...chats.map((chat, i) => ({ ...chat, ...outcomes[i] })),
+    ...toolChats.map((chat, i) => ({ ...chat, ...toolOutcomes[i] })),
+  ].filter((chat) => !isDeviation(name, chat.name));
+  const render = ({ messages, variables, tools }: (typeof cases)[number]) =>
+    chatTemplate?.render(messages, {
+      variables: { ...reference.variables, ...variables },
+      ...(tools && { tools }),
+    });
 
   it.each(cases.filter(({ text }) => text !== undefined))('renders $name', (chat) => {
     expect(render(chat)).toBe(chat.text);

@@ -1,17 +1,10 @@
-import type { CompiledGrammar, GrammarMatcher } from '@mlc-ai/web-xgrammar';
+import type { GrammarMatcher } from '@mlc-ai/web-xgrammar';
 
 import type { TokenConstraint } from '../../../batching/generation/request.ts';
-import {
-  allowToken,
-  emptyMask,
-  forbidToken,
-  isAllowed,
-  type TokenMask,
-} from '../../../batching/sampling/token-mask.ts';
+import { allowToken, emptyMask, isAllowed, type TokenMask } from '../../../batching/sampling/token-mask.ts';
+import { disposeWith } from './dispose-with.ts';
+import { at } from '../../../batching/sampling/top-k.ts';
 import type { ShapeCompiler } from './shape-compiler.ts';
-
-/** Frees the library's memory of matchers that are no longer in use. */
-const disposals = new FinalizationRegistry<GrammarMatcher>((matcher) => matcher.dispose());
 
 const encoder = new TextEncoder();
 
@@ -25,10 +18,9 @@ export class ShapeMatcher implements TokenConstraint {
   /** @param prior Tokens that it has accepted already. */
   static async create(
     compiler: ShapeCompiler,
-    grammar: CompiledGrammar,
-    prior: readonly number[],
+    matcher: GrammarMatcher,
+    prior: readonly number[] = [],
   ): Promise<ShapeMatcher> {
-    const matcher = await compiler.library.library.GrammarMatcher.createGrammarMatcher(grammar);
     const shape = new ShapeMatcher(compiler, matcher);
     await shape.#look();
     for (const tokenId of prior) await shape.accept(tokenId);
@@ -38,7 +30,7 @@ export class ShapeMatcher implements TokenConstraint {
   private constructor(compiler: ShapeCompiler, matcher: GrammarMatcher) {
     this.#compiler = compiler;
     this.#matcher = matcher;
-    disposals.register(this, matcher);
+    disposeWith(this, () => matcher.dispose());
   }
 
   mask(): TokenMask {
@@ -57,23 +49,26 @@ export class ShapeMatcher implements TokenConstraint {
 
   /** Finds the tokens that may come next. Returns whether only the end may. */
   async #look(): Promise<boolean> {
-    const { model, wholeTokens } = this.#compiler;
-    const { config } = model;
+    const { model, wholeTokens, endTokens } = this.#compiler;
     if (this.#forced.length === 0) this.#forced = this.#findForced();
     const [forced] = this.#forced;
     if (forced !== undefined) {
-      this.#mask = emptyMask(config.vocabSize);
+      this.#mask = emptyMask(model.config.vocabSize);
       allowToken(this.#mask, forced);
       return false;
     }
     const allowed = new Uint32Array((await this.#matcher.getNextTokenBitmask()).buffer);
-    this.#mask = allowed.map((word, index) => word & (wholeTokens[index] ?? 0));
-    const others = this.#mask.slice();
-    for (const tokenId of config.eosTokenIds) forbidToken(others, tokenId);
-    const isAtEnd = others.every((word) => word === 0);
-    if (isAtEnd && config.eosTokenIds.length > 0 && this.#mask.every((word) => word === 0))
+    let [ends, others] = [0, 0];
+    for (let index = 0; index < allowed.length; index += 1) {
+      const word = at(allowed, index) & at(wholeTokens, index);
+      allowed[index] = word;
+      ends |= word & at(endTokens, index);
+      others |= word & ~at(endTokens, index);
+    }
+    this.#mask = allowed;
+    if (ends === 0 && others === 0 && model.config.eosTokenIds.length > 0)
       throw new Error('no token of the vocabulary can follow in the shape');
-    return isAtEnd;
+    return others === 0;
   }
 
   /**

@@ -7,8 +7,12 @@ import { createTokenizer } from '../../models/tokenizer/tokenizer.ts';
 import { createShapes } from './create-shapes.ts';
 import type { ShapedModel } from './shape-compiler.ts';
 
-// The library asks where its script is, as if for files beside it, although it has none. Node's modules can't tell.
-Object.assign(globalThis, { location: { href: import.meta.url } });
+/** The library asks where its script is, as if for files beside it, although it has none. Node's modules can't tell. */
+export function prepareGrammarLibrary(): void {
+  Object.assign(globalThis, { location: { href: import.meta.url } });
+}
+
+prepareGrammarLibrary();
 
 const folder = new URL('../../../../public/models/storyteller/', import.meta.url);
 

@@ -98,3 +98,75 @@ describe('a chat', () => {
     });
   });
 });
+
+describe('a shape', () => {
+  const schema = { type: 'object' };
+
+  it.each([
+    [{ type: 'json_object' }, { response_format: { type: 'json_object' } }],
+    [
+      { type: 'json_schema', schema, name: 'pet' },
+      { response_format: { type: 'json_schema', json_schema: { name: 'pet', schema, strict: true } } },
+    ],
+  ] as const)('%j of a chat goes in OpenAI’s words to every server', (responseFormat, expected) => {
+    for (const owner of ['openai', 'vllm'])
+      expect(bodyFor(owner, { responseFormat }, CHAT)).toMatchObject(expected);
+  });
+
+  it.each([
+    [{ type: 'choice', choices: ['yes', 'no'] }, { choice: ['yes', 'no'] }],
+    [{ type: 'regex', pattern: 'a+' }, { regex: 'a+' }],
+    [{ type: 'grammar', grammar: 'root ::= "a"' }, { grammar: 'root ::= "a"' }],
+    [
+      { type: 'structural_tag', format: { type: 'any_text' } },
+      { structural_tag: '{"type":"structural_tag","format":{"type":"any_text"}}' },
+    ],
+  ] as const)(
+    '%j goes in vLLM’s words, and is refused where the server would ignore it',
+    (format, expected) => {
+      const options = { responseFormat: format };
+      for (const prompt of ['Once', CHAT]) {
+        expect(bodyFor('vllm', options, prompt)).toMatchObject({ structured_outputs: expected });
+        expect(() => bodyFor('openai', options, prompt)).toThrow(
+          expect.objectContaining({ code: 'RESPONSE_FORMAT_UNSUPPORTED', param: 'responseFormat' }),
+        );
+      }
+      expect(() => bodyFor('openai', { responseFormat: { type: 'json_object' } })).toThrow('to a chat alone');
+    },
+  );
+});
+
+it('tools and their calls go in OpenAI’s words', () => {
+  const tools = [{ name: 'weather', description: 'Tells it', parameters: { type: 'object' } }];
+  const call = { id: 'call_1', name: 'weather', arguments: '{}' };
+  const messages: readonly ChatMessage[] = [
+    ...CHAT,
+    { role: 'assistant', content: '', reasoning: 'Hm', toolCalls: [call] },
+    { role: 'tool', content: 'Rain', toolCallId: 'call_1' },
+  ];
+  const { modelInfo, ...model } = readUpstreamModel({ url: 'http://gpu:8000' }, '{"data":[{"id":"gpt2"}]}');
+  const bodyOf = (options: GenerationOptions): object =>
+    upstreamCall(
+      messages,
+      resolveOptions({ tools, ...options }, modelInfo, true),
+      { ...model, modelId: 'gpt2' },
+      9,
+    ).body;
+  expect(bodyOf({ toolChoice: { name: 'weather' }, parallelToolCalls: false })).toMatchObject({
+    tools: [{ type: 'function', function: tools[0] }],
+    tool_choice: { type: 'function', function: { name: 'weather' } },
+    parallel_tool_calls: false,
+    messages: [
+      CHAT[0],
+      {
+        role: 'assistant',
+        content: '',
+        reasoning_content: 'Hm',
+        tool_calls: [{ id: 'call_1', type: 'function', function: { name: 'weather', arguments: '{}' } }],
+      },
+      { role: 'tool', content: 'Rain', tool_call_id: 'call_1' },
+    ],
+  });
+  expect(bodyOf({})).toMatchObject({ tool_choice: 'auto' });
+  expect(bodyOf({ toolChoice: 'none' })).not.toHaveProperty('tools');
+});

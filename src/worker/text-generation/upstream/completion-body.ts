@@ -1,6 +1,7 @@
 import { chatNameOf, OPTION_NAMES, optionOf, type OptionName } from '../../../batching/generation/options.ts';
 import type { ChatMessage } from '../../../protocol/chat.ts';
 import type { ResolvedOptions } from '../generation-options.ts';
+import { messageBody, shapeBody, toolsBody } from './answer-body.ts';
 
 /** The server that the body is for. */
 export interface UpstreamDialect {
@@ -19,7 +20,10 @@ export interface UpstreamCall {
   readonly body: object;
 }
 
-/** @param contextLength The default of a chat's `maxNewTokens`. With this value, the upstream uses its own limit. */
+/**
+ * @param contextLength The default of a chat's `maxNewTokens`. With this value, the upstream uses its own limit.
+ * @throws ResponseFormatUnsupportedError for a shape that the server would ignore.
+ */
 export function upstreamCall(
   prompt: UpstreamPrompt,
   options: ResolvedOptions,
@@ -39,6 +43,7 @@ function completionBody(prompt: string, options: ResolvedOptions, dialect: Upstr
   return {
     prompt,
     ...sharedBody({ ...valuesOf(options), logprobs, echo: isEchoed(options) }, dialect),
+    ...shapeBody(options.responseFormat, { ...dialect, isChat: false }),
   };
 }
 
@@ -50,8 +55,10 @@ function chatBody(
 ): object {
   const { logprobs, maxNewTokens, ...values } = valuesOf(options);
   return {
-    messages,
+    messages: messages.map(messageBody),
     ...sharedBody({ ...values, ...(maxNewTokens < contextLength && { maxNewTokens }) }, dialect),
+    ...shapeBody(options.responseFormat, { ...dialect, isChat: true }),
+    ...toolsBody(options),
     ...(logprobs !== undefined && { logprobs: true, top_logprobs: logprobs, ...IDS_FOR_TOKENS }),
   };
 }
@@ -62,7 +69,7 @@ function valuesOf({
   ending,
   sampling,
   promptLogprobs: _scored,
-  responseFormat: _refused,
+  responseFormat: _shape,
   tools: _tools,
   toolChoice: _toolChoice,
   parallelToolCalls: _parallel,

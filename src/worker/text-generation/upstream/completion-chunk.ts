@@ -1,5 +1,6 @@
 import * as v from 'valibot';
 
+import type { AnswerPart } from '../../../protocol/answers.ts';
 import type { TokenLogprobs } from '../../../protocol/generation.ts';
 import { count } from '../../../protocol/wire.ts';
 import { badAnswer, parseJson, toStreamError } from '../../../protocol/upstream-failure.ts';
@@ -47,16 +48,55 @@ const usage = v.object({
   prompt_tokens_details: v.optional(v.nullable(v.object({ cached_tokens: v.optional(v.nullable(count)) }))),
 });
 
+const noParts: readonly AnswerPart[] = [];
+
 const completionChunk = v.object({
   choices: v.array(
-    v.object({
-      ...choiceEntries,
-      text: v.string(),
-      logprobs: v.optional(v.nullable(completionLogprobs)),
-    }),
+    v.pipe(
+      v.object({
+        ...choiceEntries,
+        text: v.string(),
+        logprobs: v.optional(v.nullable(completionLogprobs)),
+      }),
+      v.transform((choice) => ({ ...choice, parts: noParts })),
+    ),
   ),
   usage: v.optional(v.nullable(usage)),
 });
+
+const text = v.optional(v.nullable(v.string()));
+
+const chatDelta = v.object({
+  content: text,
+  reasoning_content: text,
+  /** vLLM's newer name. */
+  reasoning: text,
+  tool_calls: v.optional(
+    v.nullable(
+      v.array(
+        v.object({
+          index: v.optional(count, 0),
+          id: text,
+          function: v.optional(v.object({ name: text, arguments: text })),
+        }),
+      ),
+    ),
+  ),
+});
+
+/** In the order in which a model writes them. A call begins with its name. */
+function partsOf(delta: v.InferOutput<typeof chatDelta>): readonly AnswerPart[] {
+  const reasoning = delta.reasoning_content ?? delta.reasoning;
+  const calls = (delta.tool_calls ?? []).flatMap(({ index, id, function: call = {} }): AnswerPart[] => [
+    ...(call.name ? [{ type: 'tool-call', index, id: id ?? `call_${index}`, name: call.name } as const] : []),
+    ...(call.arguments ? [{ type: 'tool-arguments', index, text: call.arguments } as const] : []),
+  ]);
+  return [
+    ...(reasoning ? [{ type: 'reasoning', text: reasoning } as const] : []),
+    ...(delta.content ? [{ type: 'content', text: delta.content } as const] : []),
+    ...calls,
+  ];
+}
 
 /** A chunk's text is in its delta. The first delta only has a role. */
 const chatChunk = v.object({
@@ -64,10 +104,14 @@ const chatChunk = v.object({
     v.pipe(
       v.object({
         ...choiceEntries,
-        delta: v.object({ content: v.optional(v.nullable(v.string())) }),
+        delta: chatDelta,
         logprobs: v.optional(v.nullable(chatLogprobs)),
       }),
-      v.transform(({ delta, ...choice }) => ({ ...choice, text: delta.content ?? '' })),
+      v.transform(({ delta, ...choice }) => ({
+        ...choice,
+        text: delta.content ?? '',
+        parts: partsOf(delta),
+      })),
     ),
   ),
   usage: v.optional(v.nullable(usage)),

@@ -18,6 +18,7 @@ function createStream(overrides: Partial<CompletionStreamOptions> = {}): Complet
     numLogprobs: undefined,
     promptLogprobs: undefined,
     maxNewTokens: 16,
+    tools: [],
     elapsedMs: 10,
     receivedAtMs: 100,
     ...overrides,
@@ -35,6 +36,12 @@ const delta = (content: string | null | undefined, more: object = {}) =>
   });
 
 const createChat = (overrides = {}) => createStream({ isChat: true, prompt: '', ...overrides });
+
+/** The updates of a chat's deltas. */
+const pushed = (stream: CompletionStream, ...deltas: readonly object[]) =>
+  deltas.flatMap(
+    (part) => stream.push(JSON.stringify({ choices: [{ index: 0, delta: part }] }), 110).updates,
+  );
 
 const withUsage = (data: string, usage: object): string => JSON.stringify({ ...JSON.parse(data), usage });
 
@@ -237,5 +244,54 @@ describe('the answer of an upstream', () => {
     const stream = createStream();
     stream.push(chunk(' upon'), 110);
     expect(() => stream.end(120)).toThrow(expect.objectContaining({ code: 'UPSTREAM_BAD_ANSWER' }));
+  });
+});
+
+describe('the parts of an answer', () => {
+  it('are its thinking and its content, in either name', () => {
+    for (const name of ['reasoning_content', 'reasoning']) {
+      const stream = createChat();
+      expect(
+        pushed(stream, { role: 'assistant', content: '' }, { [name]: 'Hm' }, { content: 'Yes' }),
+      ).toMatchObject([
+        { text: '' },
+        { text: '', parts: [{ type: 'reasoning', text: 'Hm' }], ttftMs: 20 },
+        { text: 'Yes', parts: [{ type: 'content', text: 'Yes' }] },
+      ]);
+      stream.push(delta('', { finish_reason: 'stop' }), 120);
+      expect(stream.end(130).updates[0]).toMatchObject({
+        result: { text: 'Yes', answer: { reasoning: 'Hm', content: 'Yes', toolCalls: [] } },
+      });
+    }
+  });
+
+  it('are calls of tools, each with its pieces', () => {
+    const stream = createChat({ tools: [{ name: 'weather' }] });
+    const updates = pushed(
+      stream,
+      { tool_calls: [{ index: 0, id: 'a', function: { name: 'weather', arguments: '' } }] },
+      { tool_calls: [{ index: 0, function: { arguments: '{"city"' } }] },
+      { tool_calls: [{ index: 0, function: { arguments: ':1}' } }] },
+      { tool_calls: [{ index: 1, id: 'b', type: 'function', function: { name: 'time', arguments: '{}' } }] },
+    );
+    expect(updates.flatMap((update) => (update.type === 'chunk' ? (update.parts ?? []) : []))).toEqual([
+      { type: 'tool-call', index: 0, id: 'a', name: 'weather' },
+      { type: 'tool-arguments', index: 0, text: '{"city"' },
+      { type: 'tool-arguments', index: 0, text: ':1}' },
+      { type: 'tool-call', index: 1, id: 'b', name: 'time' },
+      { type: 'tool-arguments', index: 1, text: '{}' },
+    ]);
+    stream.push(delta(null, { finish_reason: 'tool_calls' }), 120);
+    expect(stream.end(130).updates[0]).toMatchObject({
+      result: {
+        finishReason: 'stop',
+        answer: {
+          toolCalls: [
+            { id: 'a', name: 'weather', arguments: '{"city":1}' },
+            { id: 'b', name: 'time', arguments: '{}' },
+          ],
+        },
+      },
+    });
   });
 });

@@ -1,5 +1,6 @@
 import type { RequestTimings } from '../../../batching/generation/events.ts';
 import type { MeasuredEvent } from '../../../batching/metrics/generation-metrics.ts';
+import { joinParts, type AnswerPart } from '../../../protocol/answers.ts';
 import type {
   FinishReason,
   GenerationChoice,
@@ -17,7 +18,7 @@ import { badAnswer } from '../../../protocol/upstream-failure.ts';
 export interface CompletionStreamOptions
   extends
     Pick<Submission, 'requestId' | 'elapsedMs'>,
-    Pick<ResolvedOptions, 'maxNewTokens' | 'n' | 'echo' | 'promptLogprobs'> {
+    Pick<ResolvedOptions, 'maxNewTokens' | 'n' | 'echo' | 'promptLogprobs' | 'tools'> {
   /** The upstream's address, for error messages. */
   readonly url: string;
   readonly model: ServedModel;
@@ -42,6 +43,8 @@ interface UpstreamChoice {
   readonly tokenIds: number[];
   readonly logprobs: TokenLogprobs[];
   promptLogprobs?: readonly PromptTokenLogprobs[];
+  /** Of a chat's answer. */
+  readonly parts: AnswerPart[];
   /** Whether the prompt, which begins the answer, has not come yet. */
   awaitsPrompt: boolean;
   finishReason?: FinishReason;
@@ -64,6 +67,7 @@ export class CompletionStream {
       text: '',
       tokenIds: [],
       logprobs: [],
+      parts: [],
       awaitsPrompt: isEchoed(options),
       numTokens: 0,
     }));
@@ -132,7 +136,7 @@ export class CompletionStream {
     if (!choice) throw this.#badAnswer(`choice ${given.index} of a request for ${this.#choices.length}`);
     const updates: RequestUpdate[] = [];
     const rest = choice.awaitsPrompt ? this.#takePrompt(choice, given, updates) : given;
-    const numTokens = rest.token_ids?.length || Number(rest.text !== '');
+    const numTokens = rest.token_ids?.length || Number(rest.text !== '' || rest.parts.length > 0);
     updates.push(this.#add(choice, rest, numTokens > 0, nowMs));
     return { updates, measured: this.#measure(choice, numTokens, nowMs) };
   }
@@ -160,7 +164,7 @@ export class CompletionStream {
 
   #add(
     choice: UpstreamChoice,
-    { index, text, finish_reason: reason, token_ids: ids, logprobs: given }: ChunkChoice,
+    { index, text, finish_reason: reason, token_ids: ids, logprobs: given, parts }: ChunkChoice,
     hasTokens: boolean,
     nowMs: number,
   ): RequestUpdate {
@@ -172,6 +176,7 @@ export class CompletionStream {
     choice.tokenIds.push(...tokenIds);
     choice.logprobs.push(...logprobs);
     if (finishReason) choice.finishReason = finishReason;
+    choice.parts.push(...parts);
     const isFirst = this.#firstAtMs === undefined && hasTokens;
     if (isFirst) this.#firstAtMs = nowMs;
     return {
@@ -180,11 +185,17 @@ export class CompletionStream {
       index,
       text,
       tokenIds,
+      ...(this.#hasParts(choice) && { parts }),
       ...(numLogprobs !== undefined && { logprobs }),
       ...(isFirst && { ttftMs: this.#sinceSubmission(nowMs) }),
       ...(isFirst && this.#usage && { numPromptTokens: this.numPromptTokens }),
       ...(finishReason && { finishReason }),
     };
+  }
+
+  /** Thinking comes first, so no content before it lacks its part. */
+  #hasParts({ parts }: UpstreamChoice): boolean {
+    return this.#options.tools.length > 0 || parts[0]?.type === 'reasoning';
   }
 
   /** Tokens that come together share the time since those before them. */
@@ -201,7 +212,8 @@ export class CompletionStream {
     );
   }
 
-  #toResult({ text, tokenIds, logprobs, promptLogprobs, finishReason }: UpstreamChoice): GenerationChoice {
+  #toResult(choice: UpstreamChoice): GenerationChoice {
+    const { text, tokenIds, logprobs, promptLogprobs, parts, finishReason } = choice;
     const { prompt, seed, numLogprobs } = this.#options;
     if (!finishReason) throw this.#badAnswer('a text that ends without a finish reason');
     return {
@@ -210,6 +222,7 @@ export class CompletionStream {
       tokenIds,
       ...(numLogprobs !== undefined && { logprobs }),
       ...(promptLogprobs && { promptLogprobs }),
+      ...(this.#hasParts(choice) && { answer: joinParts(parts) }),
       finishReason,
       seed,
     };

@@ -1,22 +1,18 @@
 import type { Clock } from '../../../batching/clock.ts';
-import {
-  InvalidOptionError,
-  RequestCancelledError,
-  ResponseFormatUnsupportedError,
-} from '../../../batching/errors.ts';
+import { InvalidOptionError, RequestCancelledError } from '../../../batching/errors.ts';
 import { integerIn } from '../../../batching/validate.ts';
 import type { EngineGauges } from '../../../batching/metrics/generation-metrics.ts';
 import type { StatsReporter } from '../../logs/stats-reporter.ts';
-import { isChat, type ChatMessage } from '../../../protocol/chat.ts';
+import { isChat } from '../../../protocol/chat.ts';
 import { EmptyPromptError } from '../../../protocol/errors/deployments.ts';
 import { resolveOptions, type ResolvedOptions } from '../generation-options.ts';
-import { haveCalls, readMessages } from '../read-messages.ts';
+import { readMessages } from '../read-messages.ts';
 import type { Accepted, PromptGenerator, Submission } from '../prompt-generator.ts';
 import { type ModelInfo, toServedModel } from '../../../protocol/models.ts';
 import type { RequestId } from '../../../protocol/ids.ts';
 import type { RequestUpdate } from '../../../protocol/requests.ts';
 import { toWireError } from '../../../protocol/wire-errors.ts';
-import { upstreamCall, type UpstreamPrompt } from './completion-body.ts';
+import { upstreamCall, type UpstreamCall, type UpstreamPrompt } from './completion-body.ts';
 import { CompletionStream, type Received } from './completion-stream.ts';
 import type { UpstreamConnection } from './upstream-connection.ts';
 import type { UpstreamModel } from './upstream-model.ts';
@@ -63,26 +59,21 @@ export class UpstreamGenerator implements PromptGenerator {
     return () => begins.map((begin) => begin());
   }
 
-  /** @throws InvalidOptionError, UnknownOptionError, EmptyPromptError. */
+  /** @throws InvalidOptionError, UnknownOptionError, EmptyPromptError, ResponseFormatUnsupportedError. */
   #prepare(submission: Submission): () => Accepted {
     const { input, options } = submission;
     const prompt = readPrompt(input);
     const resolved = resolveOptions(options, this.#limits, isChat(input));
     if (isChat(input)) checkChat(resolved);
-    const refused = resolved.tools.length > 0 ? 'tools' : resolved.responseFormat && 'responseFormat';
-    if (refused)
-      throw ResponseFormatUnsupportedError.of(
-        refused,
-        "isn't passed on to an upstream server",
-        'leave it out, or serve a model of the tab',
-      );
-    return () => this.#begin(submission, prompt, resolved);
+    const call = upstreamCall(prompt, resolved, this.#options.model, this.#limits.contextLength);
+    return () => this.#begin(submission, prompt, resolved, call);
   }
 
   #begin(
     { requestId, elapsedMs, resumption }: Submission,
     prompt: UpstreamPrompt,
     resolved: ResolvedOptions,
+    call: UpstreamCall,
   ): Accepted {
     const { connection, model, clock, onUpdates } = this.#options;
     const { n, sampling } = resolved;
@@ -105,7 +96,7 @@ export class UpstreamGenerator implements PromptGenerator {
     // No server can continue in the middle of a text, so it starts again with the same seed.
     const hasBegun = resumption?.queueWaitMs !== undefined || (resumption?.choices.length ?? 0) > 0;
     if (hasBegun) onUpdates([{ type: 'restarted', requestId, model: served }]);
-    connection.ask(requestId, upstreamCall(prompt, resolved, model, this.#limits.contextLength), {
+    connection.ask(requestId, call, {
       onHead: () => this.#receive(requestId, (nowMs) => stream.start(nowMs)),
       onData: (data) => this.#receive(requestId, (nowMs) => stream.push(data, nowMs)),
       onEnd: () => this.#finish(requestId, stream),
@@ -176,16 +167,10 @@ export class UpstreamGenerator implements PromptGenerator {
 }
 
 function readPrompt(input: unknown): UpstreamPrompt {
-  if (isChat(input)) return readChat(input);
+  if (isChat(input)) return readMessages(input);
   if (input === '' || (Array.isArray(input) && input.length === 0)) throw EmptyPromptError.of();
   if (typeof input === 'string') return input;
   throw InvalidOptionError.of('prompt', 'a string or a list of messages', input);
-}
-
-function readChat(input: readonly unknown[]): readonly ChatMessage[] {
-  const messages = readMessages(input);
-  if (!haveCalls(messages)) return messages;
-  throw InvalidOptionError.of('prompt', 'a chat without calls of tools at an upstream', 'calls');
 }
 
 /** No server streams the logprobs of a chat's prompt, or a chat without an answer. */
