@@ -197,3 +197,40 @@ describe('a chat as a prompt', () => {
       expect(() => submit(chat)).toThrow(expect.objectContaining({ code: 'PROMPT_TOO_LONG' }));
   });
 });
+
+describe('tools are refused', () => {
+  const tools = [{ name: 'weather' }];
+  const answered = { role: 'tool', content: 'Rain', toolCallId: 'call_1' };
+  const called = {
+    role: 'assistant',
+    content: '',
+    toolCalls: [{ id: 'call_1', name: 'weather', arguments: '{}' }],
+  };
+
+  it.each<readonly [string, unknown, object, object]>([
+    ['for a template that takes none', CHAT, { tools }, { code: 'TOOLS_UNSUPPORTED' }],
+    ['with their answers, too', [user('Rain?'), called, answered], {}, { code: 'TOOLS_UNSUPPORTED' }],
+    [
+      'where an answer has no call before it',
+      [user('Rain?'), answered],
+      {},
+      { code: 'INVALID_OPTION', message: expect.stringContaining('`prompt[1].toolCallId`') },
+    ],
+    [
+      'where a call is required beside a shape',
+      CHAT,
+      { tools, toolChoice: 'required', responseFormat: { type: 'json_object' } },
+      { code: 'INVALID_OPTION', param: 'toolChoice' },
+    ],
+    [
+      'where one is named that is none of them',
+      CHAT,
+      { tools, toolChoice: { name: 'sing' } },
+      { param: 'toolChoice' },
+    ],
+    ['for a prompt that is no chat', 'a', { tools }, { param: 'tools' }],
+  ])('%s', (_, prompt, options, error) => {
+    const { submit } = createChat();
+    expect(() => submit(prompt, options)).toThrow(expect.objectContaining(error));
+  });
+});

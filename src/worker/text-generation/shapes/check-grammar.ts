@@ -16,12 +16,15 @@ const MAX_COUNT = 1000;
 const RULE = /^\s*(\S+) ::= (.*)$/gm;
 /** Text and classes, names, and what groups and repeats them. */
 const PART = /"(?:\\.|[^"\\])*"|\[(?:\\.|[^\]\\])*\]|[\w.-]+|\{\d+(?:,\d*)?\}|[()|*+?]/g;
+/** As the library prints it. It compiles sets of them to the bytes of other characters. */
+const BEYOND_ASCII = /\\(?:u|U|x[89a-f])/i;
 const LOOKAHEAD = / \(=.*$/;
 
 type Rules = ReadonlyMap<string, readonly string[]>;
 
 /**
- * Refuses a grammar that takes too long to compile, or that leads to a part without an end: a text in it would never be complete.
+ * Refuses a grammar that takes too long to compile, that has a set which the library gets wrong, or that leads to a part without an
+ * end: a text in it would never be complete.
  *
  * @param printed As the library prints it, with a rule on each line.
  * @throws ResponseFormatUnsupportedError.
@@ -35,6 +38,15 @@ export function checkGrammar(printed: string, vocabSize: number, param: string):
       `is too large: it has ${numPlaces} places for characters in ${printed.length} characters of grammar, and with this model's ` +
         `vocabulary at most ${maxPlaces} in ${MAX_LENGTH} are compiled`,
       'use smaller counts, such as maxLength, or leave them out',
+    );
+  const wideSet = printed
+    .match(PART)
+    ?.find((part) => part.startsWith('[') && BEYOND_ASCII.test(part.replaceAll('\\\\', '')));
+  if (wideSet !== undefined)
+    throw ResponseFormatUnsupportedError.of(
+      param,
+      `has a set with characters beyond ASCII (${wideSet}), which can't be enforced`,
+      'list the characters with |, or use a set such as [^a-z]',
     );
   const rules: Rules = new Map(
     Array.from(printed.matchAll(RULE), ([, name = '', body = '']) => [

@@ -20,7 +20,9 @@ export async function createShapes(
 ): Promise<readonly TokenConstraint[]> {
   const compiler = await compilerOf(model);
   const matchers = await compiler.createMatchers(format, priors.length);
-  return Promise.all(matchers.map((matcher, index) => ShapeMatcher.create(compiler, matcher, priors[index])));
+  return Promise.all(
+    matchers.map((matcher, index) => ShapeMatcher.create(compiler, matcher, format, priors[index])),
+  );
 }
 
 /** A failure isn't kept: the next request tries again. */

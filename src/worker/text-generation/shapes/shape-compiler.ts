@@ -31,7 +31,7 @@ interface CompiledShape {
 export class ShapeCompiler {
   readonly model: ShapedModel;
   readonly library: GrammarLibrary;
-  /** The tokens of whole characters. The library's masks have parts of characters that it refuses afterwards. */
+  /** The tokens of whole characters. */
   readonly wholeTokens: TokenMask;
   readonly endTokens: TokenMask;
   readonly #compiler: GrammarCompiler;

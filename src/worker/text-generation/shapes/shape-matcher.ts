@@ -1,5 +1,7 @@
 import type { GrammarMatcher } from '@mlc-ai/web-xgrammar';
 
+import { ResponseFormatUnsupportedError } from '../../../batching/errors.ts';
+import type { ResponseFormat } from '../../../batching/generation/response-format.ts';
 import type { TokenConstraint } from '../../../batching/generation/request.ts';
 import { allowToken, emptyMask, isAllowed, type TokenMask } from '../../../batching/sampling/token-mask.ts';
 import { disposeWith } from './dispose-with.ts';
@@ -12,22 +14,29 @@ const encoder = new TextEncoder();
 export class ShapeMatcher implements TokenConstraint {
   readonly #compiler: ShapeCompiler;
   readonly #matcher: GrammarMatcher;
+  /** Choices have no sets of characters, in which the library's masks have parts of characters that it refuses afterwards. */
+  readonly #isChoice: boolean;
   #mask: TokenMask = new Uint32Array();
   #forced: readonly number[] = [];
 
-  /** @param prior Tokens that it has accepted already. */
+  /**
+   * @param format What the matcher is of.
+   * @param prior Tokens that it has accepted already.
+   */
   static async create(
     compiler: ShapeCompiler,
     matcher: GrammarMatcher,
+    format: ResponseFormat,
     prior: readonly number[] = [],
   ): Promise<ShapeMatcher> {
-    const shape = new ShapeMatcher(compiler, matcher);
+    const shape = new ShapeMatcher(compiler, matcher, format.type === 'choice');
     await shape.#look();
     for (const tokenId of prior) await shape.accept(tokenId);
     return shape;
   }
 
-  private constructor(compiler: ShapeCompiler, matcher: GrammarMatcher) {
+  private constructor(compiler: ShapeCompiler, matcher: GrammarMatcher, isChoice: boolean) {
+    this.#isChoice = isChoice;
     this.#compiler = compiler;
     this.#matcher = matcher;
     disposeWith(this, () => matcher.dispose());
@@ -60,14 +69,18 @@ export class ShapeMatcher implements TokenConstraint {
     const allowed = new Uint32Array((await this.#matcher.getNextTokenBitmask()).buffer);
     let [ends, others] = [0, 0];
     for (let index = 0; index < allowed.length; index += 1) {
-      const word = at(allowed, index) & at(wholeTokens, index);
+      const word = this.#isChoice ? at(allowed, index) : at(allowed, index) & at(wholeTokens, index);
       allowed[index] = word;
       ends |= word & at(endTokens, index);
       others |= word & ~at(endTokens, index);
     }
     this.#mask = allowed;
     if (ends === 0 && others === 0 && model.config.eosTokenIds.length > 0)
-      throw new Error('no token of the vocabulary can follow in the shape');
+      throw ResponseFormatUnsupportedError.of(
+        'responseFormat',
+        "can't be written with the tokens of this model's vocabulary",
+        'use other characters',
+      );
     return others === 0;
   }
 
@@ -76,15 +89,25 @@ export class ShapeMatcher implements TokenConstraint {
    * what comes after it. A text always has the same ones, whether they are sampled one by one or computed together.
    */
   #findForced(): readonly number[] {
-    const text = this.#matcher.findJumpForwardString();
+    const jump = this.#matcher.findJumpForwardString();
+    // Where choices part inside a character, the library's text has a wrong one in its place.
+    const text = this.#isChoice ? jump.replace(/[^\0-\x7f]$/u, '') : jump;
     if (text.length < 2) return [];
     const { tokenizer } = this.#compiler.model;
     const tokenIds = tokenizer.encode(text, false);
     const bytes = tokenIds.flatMap((tokenId) => [...(tokenizer.vocabulary.bytesOf(tokenId) ?? [])]);
     // Some tokenizers put a space before each text.
     const isExact = String(bytes) === String([...encoder.encode(text)]);
+    if (!isExact || !this.#fits(tokenIds)) return [];
     // In the middle of a character, no other token fits.
     const isCut = !isAllowed(this.#compiler.wholeTokens, tokenIds.at(-1) ?? 0);
-    return isExact ? tokenIds.slice(0, isCut ? undefined : -1) : [];
+    return tokenIds.slice(0, isCut ? undefined : -1);
+  }
+
+  #fits(tokenIds: readonly number[]): boolean {
+    const misfit = tokenIds.findIndex((tokenId) => !this.#matcher.acceptToken(tokenId));
+    const numAccepted = misfit < 0 ? tokenIds.length : misfit;
+    if (numAccepted > 0) this.#matcher.rollBack(numAccepted);
+    return misfit < 0;
   }
 }

@@ -1,6 +1,6 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import type { JsonSchema, ResponseFormat } from '../../../batching/generation/response-format.ts';
-import { accepts, allowedBy, createShape, loadShapedModel } from './test-support.ts';
+import { accepts, allowedBy, canWrite, createShape, loadShapedModel } from './test-support.ts';
 
 const model = await loadShapedModel(5);
 
@@ -9,6 +9,7 @@ describe('a shape', () => {
     [{ type: 'choice', choices: ['positive', 'negative "x"'] }, 'negative "x"', 'neutral'],
     [{ type: 'regex', pattern: '^[a-c]+-\\d{2,3}$' }, 'abc-123', 'abc-1'],
     [{ type: 'grammar', grammar: 'root ::= "a" root "b" | ""' }, 'aabb', 'aab'],
+    [{ type: 'grammar', grammar: String.raw`root ::= "[é]" [\\uvU] | [ux8]` }, '[é]u', '[é]é'],
     [{ type: 'json_object' }, '{"a": [1, null, {"b": "c"}]}', '[1]'],
     [
       {
@@ -63,6 +64,40 @@ describe('a shape', () => {
     for (let padding = 0; padding < 5; padding += 1)
       expect(allowed).not.toContain(model.config.vocabSize - 1 - padding);
     expect(allowed).toContain(model.config.eosTokenIds[0]);
+  });
+});
+
+describe('characters that take several tokens', () => {
+  const choices = [
+    'é',
+    'è',
+    '\u{1F44D}',
+    '\u{1F44E} no',
+    '\u{1F44E} not',
+    'a\u{1F600}',
+    'a\u{1F601}',
+    'plain',
+  ];
+
+  it('are written in choices, also where two part inside one', async () => {
+    const written = choices.map(async (text) =>
+      canWrite(model, await createShape(model, { type: 'choice', choices }), text),
+    );
+    expect(await Promise.all(written)).toEqual(choices.map(() => true));
+    expect(await canWrite(model, await createShape(model, { type: 'choice', choices }), 'a\u{1F602}')).toBe(
+      false,
+    );
+  });
+
+  it('are written in the fixed text of a schema', async () => {
+    const shape = await createShape(model, schemaOf({ enum: ['a\u{1F600}', 'b\u{1F601}'] }));
+    expect(await canWrite(model, shape, '"b\u{1F601}"')).toBe(true);
+  });
+
+  it('are not begun in a set of characters, which small vocabularies could not end', async () => {
+    const shape = await createShape(model, { type: 'regex', pattern: '[^x]*' });
+    const allowed = allowedBy(shape, model).map((tokenId) => model.tokenizer.vocabulary.decode([tokenId]));
+    expect(allowed.filter((text) => text.includes('\u{FFFD}'))).toEqual([]);
   });
 });
 
@@ -130,6 +165,8 @@ describe('refuses', () => {
     ['a pattern that looks around', { type: 'regex', pattern: '(?=a)b' }, 'pattern', 'looks around'],
     ['a pattern with an anchor inside', { type: 'regex', pattern: 'a|b$|c' }, 'pattern', 'anchor'],
     ['a pattern that explodes', { type: 'regex', pattern: '((a{50}){50}){50}' }, 'pattern', '1000 times'],
+    ['a set beyond ASCII', { type: 'regex', pattern: 'a[\u4E00-\u9FA5]+' }, 'pattern', 'beyond ASCII'],
+    ['one of a grammar', { type: 'grammar', grammar: 'root ::= [^é]' }, 'grammar', 'beyond ASCII'],
     ['a broken pattern', { type: 'regex', pattern: '(a' }, 'pattern', 'Unterminated group'],
     [
       'a broken grammar, with the place',
@@ -165,6 +202,22 @@ describe('refuses', () => {
       param: `responseFormat.${part}`,
       message: expect.stringContaining(text),
     });
+  });
+
+  it('a choice that the vocabulary has no tokens for', async () => {
+    const poor = await loadShapedModel();
+    const { vocabulary } = poor.tokenizer;
+    const bytesOf = vocabulary.bytesOf.bind(vocabulary);
+    vi.spyOn(vocabulary, 'bytesOf').mockImplementation((tokenId) =>
+      bytesOf(tokenId)?.includes('q'.charCodeAt(0)) ? undefined : bytesOf(tokenId),
+    );
+    const create = (choice: string) => createShape(poor, { type: 'choice', choices: [choice] });
+    await expect(create('quiet')).rejects.toMatchObject({
+      code: 'RESPONSE_FORMAT_UNSUPPORTED',
+      param: 'responseFormat',
+      message: expect.stringContaining('vocabulary'),
+    });
+    expect(await accepts(poor, await create('calm'), 'calm')).toBe(true);
   });
 
   it('nothing that comes after a refusal', async () => {

@@ -69,3 +69,20 @@ export async function accepts(model: ShapedModel, shape: TokenConstraint, text: 
   const mask = shape.mask?.();
   return isAtEnd || (end !== undefined && mask !== undefined && isAllowed(mask, end));
 }
+
+/** Whether the masks of a shape let a text be written, by the longest token that they allow each time. */
+export async function canWrite(model: ShapedModel, shape: TokenConstraint, text: string): Promise<boolean> {
+  let rest = Buffer.from(text);
+  let isAtEnd = false;
+  while (rest.length > 0) {
+    const [best] = allowedBy(shape, model)
+      .map((tokenId) => ({ tokenId, bytes: model.tokenizer.vocabulary.bytesOf(tokenId) ?? Buffer.of() }))
+      .filter(({ bytes }) => bytes.length > 0 && rest.indexOf(bytes) === 0)
+      .toSorted((a, b) => b.bytes.length - a.bytes.length);
+    if (!best) return false;
+    isAtEnd = await shape.accept(best.tokenId);
+    rest = rest.subarray(best.bytes.length);
+  }
+  const [end = 0] = model.config.eosTokenIds;
+  return isAtEnd || allowedBy(shape, model).includes(end);
+}
