@@ -81,11 +81,11 @@ test.describe('a job', { tag: ANY_BACKEND }, () => {
       const job = await window.tabserve.jobs.get(jobId);
       await job.rename('Three quotes');
       const textOf = (format: 'csv' | 'jsonl') => new Response(job.export(format)).text();
-      const [csv, jsonl] = [await textOf('csv'), await textOf('jsonl')];
+      const files = { csv: await textOf('csv'), jsonl: await textOf('jsonl') };
       return {
         infos: (await window.tabserve.jobs.list()).map((each) => each.info),
-        csv,
-        lines: jsonl.trim().split('\n'),
+        csv: files.csv,
+        lines: files.jsonl.trim().split('\n'),
       };
     }, id);
     expect(infos).toMatchObject([
