@@ -48,7 +48,10 @@ export async function runClosedLoop({ template, numRows, maxNewTokens }: RowsPla
   return (numRows * 1000) / (performance.now() - startMs);
 }
 
-/** Runs in the page, sent there as text. Sends one prompt after another, beside a job of this template if there is one. */
+/**
+ * Runs in the page, sent there as text. Sends one prompt after another, beside a job of this template if there is one. Times are from
+ * a prompt's arrival at the worker.
+ */
 export async function timeFirstTokens({
   numPrompts,
   template,
@@ -70,15 +73,9 @@ export async function timeFirstTokens({
   for (let index = 0; index < numPrompts; index += 1) {
     // The job is in the middle of its steps.
     await new Promise((resolve) => setTimeout(resolve, 20 + 17 * (index % 7)));
-    const startMs = performance.now();
-    const response = tabserve.generate(`Prompt ${index}: one day, a boy went to the sea and`, {
-      maxNewTokens: 2,
-    });
-    for await (const { tokenIds } of response) {
-      if (tokenIds.length === 0) continue;
-      ttfts.push(performance.now() - startMs);
-      break;
-    }
+    const prompt = `Prompt ${index}: one day, a boy went to the sea and`;
+    const { timings } = await tabserve.generate(prompt, { maxNewTokens: 2 }).result();
+    ttfts.push(timings.ttftMs);
   }
   unsubscribe();
   await job?.delete();
