@@ -50,7 +50,7 @@ import {
   type LoadModelOptions,
   type ModelReference,
 } from './model-source.ts';
-import { StoredJobs } from './jobs/stored-jobs.ts';
+import { JobsOnDemand } from './jobs/jobs-on-demand.ts';
 import type { Jobs } from './jobs/types.ts';
 import { OutstandingRequests } from './outstanding-requests.ts';
 import { bridgeOfPage, hubOfPage, upstreamOfPage } from './page-settings.ts';
@@ -157,7 +157,7 @@ export class TabserveClient<Deployments extends DeploymentMap = DeploymentTypes<
   readonly #connection: Connection;
   readonly #requests: OutstandingRequests;
   readonly #calls: Calls;
-  readonly #jobs: StoredJobs;
+  readonly #jobs: JobsOnDemand;
 
   /**
    * @internal
@@ -176,7 +176,7 @@ export class TabserveClient<Deployments extends DeploymentMap = DeploymentTypes<
     });
     this.#requests = new OutstandingRequests(this.#connection, this.#topics);
     this.#calls = new Calls(this.#connection);
-    this.#jobs = new StoredJobs(
+    this.#jobs = new JobsOnDemand(
       (request) => this.#calls.ask(request),
       () => this.status(),
     );
@@ -501,7 +501,7 @@ export class TabserveClient<Deployments extends DeploymentMap = DeploymentTypes<
         this.#topics.publishActivity(message.activity, false);
         break;
       case 'jobs':
-        this.#jobs.apply(message.jobs, message.deletedIds);
+        this.#jobs.apply(message);
         break;
       case 'call-answered':
         this.#calls.take(message.callId)?.resolve(message.result);

@@ -11,8 +11,6 @@ export class StoredJobs implements Jobs {
   readonly #status: () => TabserveStatus;
   readonly #jobs = new Map<string, StoredJob>();
   readonly #listeners = new Set<(jobs: readonly Job[]) => void>();
-  /** Set once this tab has asked for jobs. Until then it follows none. */
-  #isInUse = false;
 
   constructor(ask: Ask, status: () => TabserveStatus) {
     this.#ask = ask;
@@ -45,7 +43,6 @@ export class StoredJobs implements Jobs {
 
   /** A worker reports changes. */
   apply(infos: readonly JobInfo[], deletedIds: readonly string[]): void {
-    if (!this.#isInUse) return;
     for (const info of infos) this.#put(info);
     for (const id of deletedIds) this.#remove(id);
     this.#notify();
@@ -53,7 +50,7 @@ export class StoredJobs implements Jobs {
 
   /** Another worker serves. Changes that the last one has made may not have come. */
   refresh(): void {
-    if (this.#isInUse) void this.#fetch().catch(() => {});
+    void this.#fetch().catch(() => {});
   }
 
   get #latestFirst(): readonly Job[] {
@@ -61,7 +58,6 @@ export class StoredJobs implements Jobs {
   }
 
   async #fetch(): Promise<void> {
-    this.#isInUse = true;
     const infos = await this.#ask({ type: 'list-jobs' });
     const ids = new Set(infos.map(({ id }) => id));
     for (const info of infos) this.#put(info);
