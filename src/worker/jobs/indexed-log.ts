@@ -48,14 +48,15 @@ export class IndexedLog {
    * A flush is not needed: the system keeps what a crashed browser wrote.
    *
    * @param text Without a line break, as JSON is.
+   * @param isNew Whether the key has no text yet, which saves a look.
    * @throws StorageQuotaError; then nothing has changed.
    */
-  append(key: number, text: string, isMarked = false): void {
+  append(key: number, text: string, isMarked = false, isNew = false): void {
     const bytes = new TextEncoder().encode(`${key}${isMarked ? '!' : '.'} ${text}\n`);
     const begin = this.#end;
     try {
       this.#log.write(bytes, { at: begin });
-      this.#point(key, begin, bytes.byteLength, isMarked);
+      this.#point(key, begin, bytes.byteLength, isMarked, isNew);
     } catch (error) {
       this.#log.truncate(begin);
       throw error;
@@ -129,8 +130,8 @@ export class IndexedLog {
     return lineOf(numbers);
   }
 
-  #point(key: number, begin: number, length: number, isMarked: boolean): void {
-    const replaced = this.#lineAt(key);
+  #point(key: number, begin: number, length: number, isMarked: boolean, isNew = false): void {
+    const replaced = isNew ? NO_LINE : this.#lineAt(key);
     const replacedBytes = replaced.length + replaced.replacedBytes;
     const entry = Float64Array.of(begin, isMarked ? -length : length, replacedBytes);
     this.#index.write(new Uint8Array(entry.buffer), { at: key * ENTRY_BYTES });
@@ -146,6 +147,8 @@ export class IndexedLog {
 function lineOf([begin = 0, length = 0, replacedBytes = 0]: Float64Array): Line {
   return { begin, length: Math.abs(length), replacedBytes, isMarked: length < 0 };
 }
+
+const NO_LINE: Line = { begin: 0, length: 0, replacedBytes: 0, isMarked: false };
 
 function endOfLastLine(file: SyncFile): number {
   for (let end = file.getSize(); end > 0; end -= CHUNK_BYTES) {

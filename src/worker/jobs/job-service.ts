@@ -89,8 +89,9 @@ export class JobService {
       const { logs } = this.#draft(jobId);
       if (from > logs.rows.length) throw JobStoreError.because('rows of it are lost');
       withinStore(() => {
+        const numStored = logs.rows.length - from;
         for (const [at, row] of rows.entries())
-          if (from + at >= logs.rows.length) logs.rows.append(from + at, row);
+          if (at >= numStored) logs.rows.append(from + at, row, false, true);
       });
     },
     'start-job': async ({ jobId }) => {

@@ -114,7 +114,8 @@ export class StoredJob {
   /** @throws StorageQuotaError, JobStoreError. */
   save(index: number, result: JobResult): void {
     const hasFailed = result.error !== undefined;
-    withinStore(() => this.#logs.results.append(index, JSON.stringify(result), hasFailed));
+    const isNew = this.numRetries === 0;
+    withinStore(() => this.#logs.results.append(index, JSON.stringify(result), hasFailed, isNew));
     this.#marks[index] = hasFailed ? 2 : 1;
     this.#counts[hasFailed ? 'failed' : 'finished'] += 1;
   }
