@@ -145,7 +145,7 @@ export class EncoderDeployment implements ServedDeployment<BatchKnobs> {
       return;
     }
     const rows = submissions.flatMap((submission, at) => {
-      const { requestId, clientId, turn = [] } = submission;
+      const { requestId, clientId, turn = [], isBackground = false } = submission;
       const work = works[at];
       // It was cancelled meanwhile.
       if (!work || !this.#early.delete(requestId)) return [];
@@ -154,6 +154,7 @@ export class EncoderDeployment implements ServedDeployment<BatchKnobs> {
         requestId: sequenceIdOf(requestId, index),
         clientId,
         turn,
+        isBackground,
         input,
         options: {},
       }));

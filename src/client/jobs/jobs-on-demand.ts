@@ -1,0 +1,62 @@
+import type { WorkerMessage } from '../../protocol/worker-messages.ts';
+import type { TabserveStatus } from '../../protocol/status.ts';
+import type { Ask } from '../calls.ts';
+import type { StoredJobs } from './stored-jobs.ts';
+import type { CreateJobOptions, Job, Jobs } from './types.ts';
+
+/** The jobs, whose code is loaded when they are first asked for. */
+export class JobsOnDemand implements Jobs {
+  readonly #ask: Ask;
+  readonly #status: () => TabserveStatus;
+  #loading: Promise<StoredJobs> | undefined;
+  #jobs: StoredJobs | undefined;
+
+  constructor(ask: Ask, status: () => TabserveStatus) {
+    this.#ask = ask;
+    this.#status = status;
+  }
+
+  async create(options: CreateJobOptions): Promise<Job> {
+    return (await this.#load()).create(options);
+  }
+
+  async list(): Promise<readonly Job[]> {
+    return (await this.#load()).list();
+  }
+
+  async get(id: string): Promise<Job> {
+    return (await this.#load()).get(id);
+  }
+
+  subscribe(listener: (jobs: readonly Job[]) => void): () => void {
+    const ending = new AbortController();
+    // A tab that can't load this code says so at its next call.
+    void this.#follow(listener, ending.signal).catch(() => {});
+    return () => ending.abort();
+  }
+
+  /** A worker reports changes. */
+  apply({ jobs, deletedIds }: Extract<WorkerMessage, { type: 'jobs' }>): void {
+    this.#jobs?.apply(jobs, deletedIds);
+  }
+
+  /** Another worker serves. */
+  refresh(): void {
+    this.#jobs?.refresh();
+  }
+
+  async #follow(listener: (jobs: readonly Job[]) => void, signal: AbortSignal): Promise<void> {
+    const jobs = await this.#load();
+    if (!signal.aborted) signal.addEventListener('abort', jobs.subscribe(listener));
+  }
+
+  #load(): Promise<StoredJobs> {
+    this.#loading ??= import('./stored-jobs.ts').then((loaded) => {
+      this.#jobs = new loaded.StoredJobs(this.#ask, this.#status);
+      return this.#jobs;
+    });
+    // The next call tries again.
+    this.#loading.catch(() => (this.#loading = undefined));
+    return this.#loading;
+  }
+}
