@@ -3,6 +3,7 @@ import type { IncomingMessage } from 'node:http';
 import type { Readable } from 'node:stream';
 import { Busboy, type BusboyInstance } from '@fastify/busboy';
 
+import type { FileStore } from './file-store.ts';
 import { codeOf, reasonOf } from '../errors.ts';
 import { HttpError } from '../http/http-error.ts';
 import { letBodyCome, mediaTypeOf } from '../http/read-body.ts';
@@ -11,7 +12,7 @@ import { letBodyCome, mediaTypeOf } from '../http/read-body.ts';
 export interface Upload {
   readonly fields: ReadonlyMap<string, string>;
   readonly filename: string;
-  /** As `save` has named the content. */
+  /** Of the content, which belongs to no file yet. */
   readonly id: string;
 }
 
@@ -23,14 +24,14 @@ const LIMITS = { files: 2, fields: 16, fieldSize: 1024, headerPairs: 32, headerS
 const MAX_NAME_LENGTH = 255;
 
 /**
- * Reads a form while it arrives. `save` gets the content of its field `file`, and names it.
+ * Reads a form while it arrives, and stores the content of its field `file`.
  *
  * @throws HttpError 400 for another form, 413 for a larger file, 415 for another body, 507 for a full disk.
  */
 export async function receiveUpload(
   request: IncomingMessage,
   maxBytes: number,
-  save: (content: Readable) => Promise<string>,
+  files: Pick<FileStore, 'write' | 'remove'>,
 ): Promise<Upload> {
   const { 'content-type': type = '', 'content-length': length = '0' } = request.headers;
   if (mediaTypeOf(request) !== 'multipart/form-data') throw HttpError.unsupportedBody('multipart/form-data');
@@ -44,14 +45,16 @@ export async function receiveUpload(
   form.on('error', (error) => failed.abort(malformed(reasonOf(error))));
   form.on('field', (name, value) => void fields.set(name, value));
   form.on('file', (name, stream, given) => {
+    // An error without a listener would end the process. The reader of the content, or the form, has it too.
+    stream.on('error', () => undefined);
     if (name !== 'file' || content) {
-      stream.on('error', () => undefined).resume();
+      stream.resume();
       failed.abort(malformed(`it has a file in \`${name}\``));
       return;
     }
     [content, filename] = [stream, given];
     stream.once('limit', () => stream.destroy(tooLarge(maxBytes)));
-    saved = save(stream);
+    saved = files.write(stream);
     saved.catch((error: unknown) => failed.abort(ofDisk(error)));
   });
   letBodyCome(request);
@@ -68,6 +71,7 @@ export async function receiveUpload(
   } catch (error) {
     const reason: unknown = failed.signal.aborted ? failed.signal.reason : error;
     content?.destroy(reason instanceof Error ? reason : undefined);
+    await saved?.then((id) => files.remove(id)).catch(() => undefined);
     throw reason;
   }
 }

@@ -1,6 +1,7 @@
 import * as v from 'valibot';
 
 import { shown } from '../../src/batching/errors.ts';
+import { isRecord } from '../../src/platform/is-record.ts';
 import { MAX_PROMPT_LENGTH } from '../../src/protocol/wire.ts';
 import { HttpError } from '../http/http-error.ts';
 import { parseJson } from '../http/read-body.ts';
@@ -113,7 +114,9 @@ async function* linesOf(path: string): AsyncGenerator<Line> {
 /** @throws ProblemError. */
 function readRow({ bytes }: Line, index: number, urls: readonly BatchUrl[]): Row {
   if (!bytes) throw new ProblemError('line_too_large', `The line is larger than ${MAX_PROMPT_LENGTH} bytes.`);
-  const result = v.safeParse(rowShape, parseLine(bytes), { abortEarly: true });
+  const given = parseLine(bytes);
+  if (!isRecord(given)) throw new ProblemError('invalid_json_line', 'The line is not a JSON object.');
+  const result = v.safeParse(rowShape, given, { abortEarly: true });
   if (!result.success) throw misshapen(result.issues[0]);
   const { custom_id: customId, url: asked, body } = result.output;
   const url = urls.find((known) => known === asked);
@@ -132,8 +135,7 @@ function parseLine(bytes: Buffer): unknown {
 }
 
 function misshapen(issue: v.BaseIssue<unknown>): ProblemError {
-  const param = v.getDotPath(issue);
-  if (param === null) return new ProblemError('invalid_json_line', 'The line is not a JSON object.');
+  const param = v.getDotPath(issue) ?? '';
   const isMissing = issue.received === 'undefined';
   const expected = issue.type === 'object' ? 'given' : issue.message;
   const message = `Expected \`${param}\` to be ${expected}${isMissing ? ', got nothing' : ''}.`;

@@ -49,8 +49,7 @@ export function fileRoutes(store: LazyBatchStore, maxUploadBytes: number): reado
 }
 
 async function upload({ files }: BatchStore, exchange: Exchange, maxBytes: number): Promise<void> {
-  const save = (content: Parameters<typeof files.write>[0]): Promise<string> => files.write(content);
-  const { fields, filename, id } = await receiveUpload(exchange.request, maxBytes, save);
+  const { fields, filename, id } = await receiveUpload(exchange.request, maxBytes, files);
   try {
     const { purpose, ...others } = Object.fromEntries(fields);
     const [other] = Object.keys(others);
