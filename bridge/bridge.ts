@@ -219,10 +219,10 @@ export class Bridge {
     await batchesStopped;
   }
 
-  /** Idempotent. Outstanding requests fail. */
-  close(): void {
-    void this.#batches?.stop();
+  /** Idempotent. Outstanding requests fail. Resolves when the folder of batches may be opened again. */
+  async close(): Promise<void> {
     this.serve.close();
+    await this.#batches?.stop();
   }
 
   /** Links of any origin may open the page; its other files are for the page only. */

@@ -40,8 +40,8 @@ export async function startOwnServer(
     root: BUILT_PAGE,
     ...(existsSync(RUNTIME) && { runtime: RUNTIME }),
     bridge,
-  }).catch((error: unknown) => {
-    bridge.close();
+  }).catch(async (error: unknown) => {
+    await bridge.close();
     throw error;
   });
   url = pageAddress(server.url, options);

@@ -103,6 +103,11 @@ function bodyOf(row: Row, priority?: number): object {
 /** Statuses of a server that may answer the same request later, with another key or fewer requests. */
 const WAITING: ReadonlySet<number> = new Set([401, 403, 429, 503, 504]);
 
+/** Without an encoder there is none that a tab could restore. */
+function mayComeLater({ status, code }: HttpError): boolean {
+  return code === 'UPSTREAM_UNREACHABLE' || (WAITING.has(status) && code !== 'NO_ENCODER');
+}
+
 /** Repeats an attempt that fails for want of a server. Any other failure is the row's answer. */
 async function untilAnswered(
   attempt: () => Promise<RowAnswer>,
@@ -115,8 +120,7 @@ async function untilAnswered(
     } catch (error) {
       signal.throwIfAborted();
       const reason = toHttpError(error);
-      const { status, code } = reason;
-      if (!WAITING.has(status) && code !== 'UPSTREAM_UNREACHABLE') return { status, body: reason.toJSON() };
+      if (!mayComeLater(reason)) return { status: reason.status, body: reason.toJSON() };
       onWait(reason);
     }
     await pause(pauseMs, signal);

@@ -162,13 +162,15 @@ function printAbove(bar: ProgressBar): (line: string) => void {
 }
 
 function showRows(bar: ProgressBar, { counts }: ResultLog, total: number): () => void {
-  const startedAtMs = systemClock.now();
-  const numBefore = counts.completed + counts.failed;
+  let first: { readonly loaded: number; readonly atMs: number } | undefined;
   return () => {
     const loaded = counts.completed + counts.failed;
-    const rowsPerSecond = ((loaded - numBefore) * 1000) / (systemClock.now() - startedAtMs);
-    const secondsLeft = Math.ceil((total - loaded) / rowsPerSecond);
-    const detail = ` of ${total} rows, ${rowsPerSecond.toFixed(1)} rows/s, ${secondsLeft} s left`;
+    const nowMs = systemClock.now();
+    // A model may load before the first row is answered.
+    first ??= { loaded, atMs: nowMs };
+    const rowsPerSecond = ((loaded - first.loaded) * 1000) / Math.max(1, nowMs - first.atMs);
+    const left = rowsPerSecond > 0 ? `, ${Math.ceil((total - loaded) / rowsPerSecond)} s left` : '';
+    const detail = ` of ${total} rows, ${rowsPerSecond.toFixed(1)} rows/s${left}`;
     bar.showStage({ phase: 'answer', loaded, total }, detail);
   };
 }
