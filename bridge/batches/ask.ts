@@ -1,5 +1,6 @@
 import { systemClock } from '../../src/batching/clock.ts';
 import { untilAborted } from '../../src/platform/until-aborted.ts';
+import { BATCH_PEER } from '../../src/protocol/requests.ts';
 import { checkModelName, type AnswerBody, type ClientRights, type RequestContext } from '../http/exchange.ts';
 import { HttpError } from '../http/http-error.ts';
 import { toHttpError } from '../http/to-http-error.ts';
@@ -7,9 +8,6 @@ import { checkAnswer } from '../upstream/answer-shape.ts';
 import { fetchUpstream, type UpstreamOptions } from '../upstream/upstream-client.ts';
 import { seedOf, type AskRow, type RowAnswer } from './run-rows.ts';
 import type { BatchUrl, Row } from './rows.ts';
-
-/** Rows wait until no person's request does. */
-const BATCH_PRIORITY = 100;
 
 /** A rejected attempt is repeated after a pause, which doubles up to the last one. */
 const FIRST_PAUSE_MS = 100;
@@ -31,7 +29,7 @@ export function askTab(
       createdAt,
       signal,
       hasContent: false,
-      callerOf: (user = '') => ['batch', user],
+      callerOf: () => [BATCH_PEER],
       checkPriority: () => undefined,
       checkModel: (asked, served) => {
         if (!allowsAnyModel) checkModelName(asked, served);
@@ -40,7 +38,7 @@ export function askTab(
     return untilAnswered(
       async () => ({
         status: 200,
-        body: repeatable(await answer(bodyOf(row, BATCH_PRIORITY), context), requestId),
+        body: repeatable(await answer(bodyOf(row), context), requestId),
       }),
       signal,
       onWait,
@@ -90,14 +88,13 @@ function readObject(text: string): object | undefined {
 }
 
 /** @throws HttpError 400 for a row that asks for a stream. */
-function bodyOf(row: Row, priority?: number): object {
+function bodyOf(row: Row): object {
   const { body } = row;
   if (body['stream'] === true) {
     const message = '`stream` is not for batches, whose answers are whole: leave it out.';
     throw HttpError.invalid('stream', message);
   }
-  if (row.url === '/v1/embeddings') return body;
-  return { ...body, seed: body['seed'] ?? seedOf(row), ...(priority !== undefined && { priority }) };
+  return row.url === '/v1/embeddings' ? body : { ...body, seed: body['seed'] ?? seedOf(row) };
 }
 
 /** Statuses of a server that may answer the same request later, with another key or fewer requests. */

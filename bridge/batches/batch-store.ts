@@ -158,7 +158,10 @@ export class LazyBatchStore {
 
   /** @throws HttpError 503 if another server has the folder, or this one stops. */
   get(): Promise<BatchStore> {
-    if (this.#isStopped) throw new HttpError(503, 'The server is stopping: ask again once it runs.', { code: 'SERVER_STOPPING' });
+    if (this.#isStopped)
+      throw new HttpError(503, 'The server is stopping: ask again once it runs.', {
+        code: 'SERVER_STOPPING',
+      });
     const opening = (this.#store ??= this.#open());
     opening.catch(() => (this.#store = undefined));
     return opening;

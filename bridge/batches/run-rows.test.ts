@@ -95,7 +95,7 @@ it('rows wait while no tab is open, and go on when one comes', async () => {
   isOpen = true;
   await vi.advanceTimersByTimeAsync(2000);
   expect(await answered).toEqual({ status: 200, body: { usage: { prompt_tokens: 1 } } });
-  expect(asked).toEqual([{ prompt: 'a', seed: expect.any(Number), priority: 100 }]);
+  expect(asked).toEqual([{ prompt: 'a', seed: expect.any(Number) }]);
   vi.useRealTimers();
 });
 

@@ -4,7 +4,8 @@ import OpenAI, { BadRequestError, ConflictError, NotFoundError } from 'openai';
 import { describe, expect, it, vi } from 'vitest';
 
 import { rowLine, rowLines, startEchoServer } from '../batches/test-support.ts';
-import { createFolder, mountBridge } from '../test-support.ts';
+import { BATCH_PEER, type Caller } from '../../src/protocol/requests.ts';
+import { createFolder, mountBridge, startBridge, startWorker, stubWebSocket } from '../test-support.ts';
 
 async function start({ maxUploadBytes, folder }: { maxUploadBytes?: number; folder?: string } = {}) {
   const batchFolder = folder ?? (await createFolder({}));
@@ -283,4 +284,21 @@ it('a folder that a running process has is refused with its remedy', async () =>
     503,
     { error: { code: 'BATCHES_IN_USE', message: expect.stringContaining('--batch-folder') } },
   ]);
+});
+
+it('rows stand behind the requests of all others', async () => {
+  const { bridge, url } = await startBridge();
+  stubWebSocket(url);
+  const { received, release } = startWorker(url, 'A');
+  const inGated = (caller: Caller, input: string) =>
+    bridge.serve.getHandle('gated' as string, caller).remote(input);
+  const first = inGated([BATCH_PEER], 'row 1').result();
+  await vi.waitUntil(() => received.length === 1);
+  const others = ['row 2', 'row 3'].map((row) => inGated([BATCH_PEER], row).result());
+  const person = inGated(['loopback'], 'person').result();
+  // Its answer comes after all of them have arrived.
+  await bridge.serve.metrics();
+  release();
+  await Promise.all([first, person, ...others]);
+  expect(received).toEqual(['row 1', 'person', 'row 2', 'row 3']);
 });
