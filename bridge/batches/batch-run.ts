@@ -129,11 +129,10 @@ export class BatchRun {
   async #write(results: ResultLog, kind: 'output' | 'error'): Promise<string> {
     const { files } = this.#options;
     const { id } = this.#batch;
-    async function* lines(): AsyncGenerator<string> {
-      for await (const { text, isFailed } of results.inOrder())
-        if (isFailed === (kind === 'error')) yield `${text}\n`;
-    }
-    const fileId = await files.write(lines(), `${id.replace('batch_', 'file-')}-${kind}`);
+    const fileId = await files.write(
+      results.inOrder(kind === 'error'),
+      `${id.replace('batch_', 'file-')}-${kind}`,
+    );
     await files.add(fileId, { filename: `${id}_${kind}.jsonl`, purpose: 'batch_output' });
     return fileId;
   }

@@ -35,7 +35,7 @@ async function runSome(input: string, rows: CheckedRows, path: string, numResult
 
 async function outputOf(path: string, rows: CheckedRows) {
   const results = await ResultLog.open(path, rows);
-  const lines = (await all(results.inOrder())).map(({ text }) => text);
+  const lines = (await all(results.inOrder())).join('').trimEnd().split('\n');
   await results.close();
   return { lines, counts: results.counts };
 }

@@ -32,27 +32,31 @@ const output = () => readFile(join(folder, 'out.jsonl'), 'utf8');
 const numResults = async (): Promise<number> => (await output().catch(() => '')).split('\n').length - 1;
 
 describe('run-batch', () => {
-  it('killed three times and resumed writes byte for byte what an undisturbed run does', async () => {
-    const { url, state } = await startEchoServer();
-    await writeFile(join(folder, 'in.jsonl'), rowLines(300));
-    expect(await run('--upstream', url)).toMatchObject({ status: 0 });
-    const undisturbed = await output();
-    expect(undisturbed.split('\n')).toHaveLength(301);
-    await writeFile(join(folder, 'out.jsonl'), '');
-    for (const numWanted of [20, 90, 200]) {
+  it(
+    'killed three times and resumed writes byte for byte what an undisturbed run does',
+    { timeout: 600_000 },
+    async () => {
+      const { url, state } = await startEchoServer();
+      await writeFile(join(folder, 'in.jsonl'), rowLines(300));
+      expect(await run('--upstream', url)).toMatchObject({ status: 0 });
+      const undisturbed = await output();
+      expect(undisturbed.split('\n')).toHaveLength(301);
+      await writeFile(join(folder, 'out.jsonl'), '');
+      for (const numWanted of [20, 90, 200]) {
+        state.hold = undefined;
+        const { child, exited } = start('--upstream', url, '--resume');
+        await vi.waitUntil(async () => (await numResults()) >= numWanted, { timeout: 60_000, interval: 1 });
+        state.hold = new Promise(() => undefined);
+        child.kill('SIGKILL');
+        await exited;
+        expect(await numResults()).toBeLessThan(300);
+      }
       state.hold = undefined;
-      const { child, exited } = start('--upstream', url, '--resume');
-      await vi.waitUntil(async () => (await numResults()) >= numWanted, { timeout: 20_000, interval: 1 });
-      state.hold = new Promise(() => undefined);
-      child.kill('SIGKILL');
-      await exited;
-      expect(await numResults()).toBeLessThan(300);
-    }
-    state.hold = undefined;
-    const { errors, status } = await run('--upstream', url, '--resume');
-    expect([await output(), status]).toEqual([undisturbed, 0]);
-    expect(errors).toMatch(/answer \[#.*\] 100 % of 300 rows|300 of 300 rows are answered, 0 failed/);
-  });
+      const { errors, status } = await run('--upstream', url, '--resume');
+      expect([await output(), status]).toEqual([undisturbed, 0]);
+      expect(errors).toMatch(/answer \[#.*\] 100 % of 300 rows|300 of 300 rows are answered, 0 failed/);
+    },
+  );
 
   it('ends with 1 if a row fails, and has the results of the others', async () => {
     const { url } = await startEchoServer();
@@ -76,7 +80,7 @@ describe('run-batch', () => {
     state.hold = new Promise(() => undefined);
     await writeFile(join(folder, 'in.jsonl'), rowLines(3));
     const { child, errors, exited } = start('--upstream', url);
-    await vi.waitUntil(() => state.prompts.length === 3, { timeout: 20_000 });
+    await vi.waitUntil(() => state.prompts.length === 3, { timeout: 60_000 });
     child.kill('SIGINT');
     expect(await exited).toEqual([1, null]);
     expect(await errors).toContain('0 of 3 rows are answered, 0 failed');

@@ -46,7 +46,7 @@ export async function runBatch(args: readonly string[]): Promise<number> {
     const numDone = (): number => results.counts.completed + results.counts.failed;
     if (numDone() < rows.total)
       await serve((asked, signal) => runRows({ ...run, ...asked, signal, onResult }));
-    await replaceFile(output, inOrder(results));
+    await replaceFile(output, results.inOrder());
   } catch (error) {
     if (!stopped.aborted) throw error;
   } finally {
@@ -92,10 +92,6 @@ async function openOutput({ output, isResumed }: RunBatchOptions, rows: CheckedR
 async function timeOf(path: string): Promise<number> {
   const { mtimeMs } = await stat(path);
   return Math.floor(mtimeMs / 1000);
-}
-
-async function* inOrder(results: ResultLog): AsyncGenerator<string> {
-  for await (const { text } of results.inOrder()) yield `${text}\n`;
 }
 
 function atUpstream(upstream: UpstreamOptions, onWait: OnWait, stopped: AbortSignal): Serve {
