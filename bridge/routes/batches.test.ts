@@ -78,6 +78,13 @@ describe('files', () => {
       'UPLOAD_TOO_LARGE',
       '--max-upload-mb',
     ],
+    [
+      'a file that grows too large',
+      (form) => form.append('file', new Blob(['a'.repeat(120_000)]), 'a'),
+      413,
+      'UPLOAD_TOO_LARGE',
+      '--max-upload-mb',
+    ],
     ['no file', (form) => form.append('x', 'y'), 400, 'INVALID_OPTION', '`file`'],
     [
       'two files',
