@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createInterface } from 'node:readline';
 import OpenAI from 'openai';
-import { expect, it, vi } from 'vitest';
+import { expect, it, onTestFinished, vi } from 'vitest';
 
 import { createFolder } from '../test-support.ts';
 import { rowLines, startEchoServer } from './test-support.ts';
@@ -23,6 +23,7 @@ const SERVER = `
 
 async function startServer(folder: string, upstream: string) {
   const child = spawn(process.execPath, ['--input-type=module', '--eval', SERVER, folder, upstream]);
+  onTestFinished(() => void child.kill('SIGKILL'));
   const exited = once(child, 'exit');
   const [port] = await once(createInterface({ input: child.stdout }), 'line');
   const client = new OpenAI({ apiKey: 'none', baseURL: `http://127.0.0.1:${port}/v1`, maxRetries: 0 });

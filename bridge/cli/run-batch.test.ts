@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
-import { beforeEach, describe, expect, it, vi } from 'vitest';
+import { beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
 
 import { rowLine, rowLines, startEchoServer } from '../batches/test-support.ts';
 import { createFolder } from '../test-support.ts';
@@ -19,6 +19,7 @@ beforeEach(async () => {
 function start(...options: readonly string[]) {
   const files = ['-i', join(folder, 'in.jsonl'), '--output-file', join(folder, 'out.jsonl')];
   const child = spawn(process.execPath, ['bridge/main.js', 'run-batch', ...files, ...options]);
+  onTestFinished(() => void child.kill('SIGKILL'));
   return { child, errors: text(child.stderr), exited: once(child, 'exit') };
 }
 
