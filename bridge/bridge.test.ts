@@ -250,7 +250,7 @@ describe('the page', () => {
     await until(() => expect(bridge.serve.status().deployments).not.toEqual([]));
     const loaded = bridge.serve.loadModel('owner/model').catch(() => undefined);
     await until(() => expect(loads).toMatchObject([{ source: { hub: 'https://mirror.example' } }]));
-    bridge.close();
+    await bridge.close();
     await loaded;
   });
 

@@ -13,6 +13,7 @@ import {
   SOCKET_PATH,
   TOKEN_PATH,
 } from '../src/protocol/bridge-names.ts';
+import { LazyBatchStore } from './batches/batch-store.ts';
 import type { LogEntry } from './http/access-log.ts';
 import { Exchange, type ClientRights } from './http/exchange.ts';
 import { allowOrigin, answerPreflight, Guard, isNavigation, namesTwoHosts } from './http/guard.ts';
@@ -29,8 +30,11 @@ import {
   type Route,
   type RouteMatch,
 } from './http/router.ts';
+import { rowsOfTab, rowsOfUpstream } from './routes/ask-rows.ts';
+import { batchRoutes } from './routes/batches.ts';
 import { adderRoute, deploymentRoute, housePriceRoute } from './routes/deployments.ts';
 import { encoderRoutes } from './routes/encoder-routes.ts';
+import { fileRoutes } from './routes/files.ts';
 import { generateRoute } from './routes/generate.ts';
 import { chatCompletionsRoute, completionsRoute, responsesRoute } from './routes/openai/generation-routes.ts';
 import { policyRoute } from './routes/policy.ts';
@@ -55,7 +59,14 @@ export interface BridgeOptions
     Optional<
       Pick<
         CommandLineOptions,
-        'allowedOrigins' | 'allowsPriority' | 'allowsAnyModel' | 'allowsAdmin' | 'hub' | 'knobs'
+        | 'allowedOrigins'
+        | 'allowsPriority'
+        | 'allowsAnyModel'
+        | 'allowsAdmin'
+        | 'hub'
+        | 'knobs'
+        | 'batchFolder'
+        | 'maxUploadBytes'
       >
     >,
     Pick<TabLinkOptions, 'url'>,
@@ -67,6 +78,9 @@ export interface BridgeOptions
 }
 
 const GRACE_MS = 10_000;
+
+/** OpenAI's. */
+const MAX_UPLOAD_BYTES = 512 * 2 ** 20;
 
 /** How long the last answers may take to reach their clients when the server stops. */
 const FLUSH_MS = 2000;
@@ -99,6 +113,8 @@ export class Bridge {
   /** Set once the server stops: the answer to new requests. */
   #refusal: HttpError | undefined;
   readonly #workLimit = new WorkLimit();
+  /** Undefined without a folder for them. */
+  readonly #batches: LazyBatchStore | undefined;
 
   constructor({
     host,
@@ -110,6 +126,8 @@ export class Bridge {
     graceMs = GRACE_MS,
     hub: [hub] = [],
     knobs = {},
+    batchFolder,
+    maxUploadBytes = MAX_UPLOAD_BYTES,
     upstream,
     log = () => undefined,
   }: BridgeOptions) {
@@ -123,9 +141,12 @@ export class Bridge {
     this.#rights = { allowsPriority, allowsAnyModel };
     this.#tabs = new TabLink({ url, graceMs, hub, knobs });
     this.serve = this.#tabs.serve;
+    const rows = upstream ? rowsOfUpstream(upstream) : rowsOfTab(this.serve, this.#rights);
+    this.#batches = batchFolder === undefined ? undefined : new LazyBatchStore(batchFolder, rows);
     const sendToken = (exchange: Exchange): void => exchange.send(200, PLAIN_TEXT, this.#sockets.token);
     this.#routes = [
       ...(upstream ? upstreamRoutes(upstream) : []),
+      ...(this.#batches ? [...fileRoutes(this.#batches, maxUploadBytes), ...batchRoutes(this.#batches)] : []),
       generateRoute(this.serve),
       adderRoute(this.serve),
       housePriceRoute(this.serve),
@@ -191,14 +212,17 @@ export class Bridge {
       headers: { 'Retry-After': String(retryAfterSeconds), Connection: 'close' },
     });
     for (const { response } of this.#exchanges) if (!response.headersSent) closeAfter(response);
+    const batchesStopped = this.#batches?.stop();
     await this.#idleWithin(graceMs, clock);
     for (const exchange of this.#exchanges) exchange.abort(this.#refusal);
     await this.#idleWithin(FLUSH_MS, clock);
+    await batchesStopped;
   }
 
-  /** Idempotent. Outstanding requests fail. */
-  close(): void {
+  /** Idempotent. Outstanding requests fail. Resolves when the folder of batches may be opened again. */
+  async close(): Promise<void> {
     this.serve.close();
+    await this.#batches?.stop();
   }
 
   /** Links of any origin may open the page; its other files are for the page only. */

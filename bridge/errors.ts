@@ -4,12 +4,16 @@ import type { WireError } from '../src/protocol/wire.ts';
 
 /** Why the server can't start. */
 export type BridgeErrorCode =
+  | 'BATCH_FILE_INVALID'
+  | 'BATCH_OUTPUT_EXISTS'
+  | 'BATCH_OUTPUT_FOREIGN'
   | 'CANNOT_LISTEN'
   | 'CANNOT_WRITE_PROFILE'
   | 'INVALID_ARGUMENT'
   | 'MODEL_NOT_LOADED'
   | 'NO_HEADLESS_TAB'
   | 'NO_PLAYWRIGHT'
+  | 'NO_UPSTREAM'
   | 'PAGE_NOT_BUILT'
   | 'PORT_IN_USE'
   | 'PROFILE_IN_USE';

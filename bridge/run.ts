@@ -1,30 +1,30 @@
-import { existsSync } from 'node:fs';
 import { constants } from 'node:os';
-import { fileURLToPath } from 'node:url';
 
-import { Bridge } from './bridge.ts';
+import type { Bridge } from './bridge.ts';
 import { BridgeError } from './errors.ts';
 import { createAccessLog } from './http/access-log.ts';
 import { isLoopbackHost } from './http/loopback.ts';
 import { openBrowser } from './cli/open-browser.ts';
 import { parseOptions, USAGE, type CommandLineOptions } from './cli/options.ts';
-import { pageAddress } from './cli/page-address.ts';
-import { defaultProfile } from './cli/profile-folder.ts';
 import { ProgressBar } from './cli/progress-bar.ts';
-import { startServer, type RunningServer } from './server.ts';
 import { printState } from './cli/print-state.ts';
+import { keepOwnTab, startOwnServer, upstreamIn, type OwnServer } from './own-server.ts';
+import type { RunningServer } from './server.ts';
 import { probeUpstream } from './upstream/probe-upstream.ts';
 import type { UpstreamOptions } from './upstream/upstream-client.ts';
 
-const BUILT_PAGE = fileURLToPath(new URL('../dist', import.meta.url));
-
-/** Missing when the bridge runs from its sources. Their page has its own copy. */
-const RUNTIME = fileURLToPath(new URL('../dist-package/onnxruntime', import.meta.url));
+/** The command that answers a file instead of HTTP requests. */
+const RUN_BATCH = 'run-batch';
 
 /** The command line. An error that names its remedy is one line, and the process ends with 1. */
 export async function run(args: readonly string[]): Promise<void> {
   try {
-    await serve(args);
+    const [command, ...rest] = args;
+    if (command !== RUN_BATCH) await serve(args);
+    else {
+      const { runBatch } = await import('./cli/run-batch.ts');
+      process.exitCode = await runBatch(rest);
+    }
   } catch (error) {
     if (!(error instanceof BridgeError)) throw error;
     console.error(error.message);
@@ -38,26 +38,12 @@ async function serve(args: readonly string[]): Promise<void> {
     console.log(USAGE);
     return;
   }
-  let url = '';
-  const apiKey = process.env['TABSERVE_UPSTREAM_API_KEY'] || undefined;
-  const upstream = options.upstream && { ...options.upstream, apiKey };
-  const bridge = new Bridge({
-    ...options,
-    upstream,
-    url: () => url,
-    log: createAccessLog(options.logLevel, (line) => console.log(line)),
-  });
-  const server = await startServer({
-    ...options,
-    root: BUILT_PAGE,
-    ...(existsSync(RUNTIME) && { runtime: RUNTIME }),
-    bridge,
-  }).catch((error: unknown) => {
-    bridge.close();
-    throw error;
-  });
+  const upstream = upstreamIn(options);
+  const log = createAccessLog(options.logLevel, (line) => console.log(line));
+  const { batchFolder } = options;
+  const own = await startOwnServer(options, { upstream, log, batchFolder });
+  const { bridge, server, url } = own;
   const stopped = stopOnSignal(bridge, server, options.drainMs);
-  url = pageAddress(server.url, options);
   console.log(`Tabserve is at ${url} (Ctrl+C stops it)`);
   if (!isLoopbackHost(options.host))
     console.log(`HTTP clients may also ask ${options.host}, on port ${server.port}`);
@@ -66,7 +52,7 @@ async function serve(args: readonly string[]): Promise<void> {
     void warnOfUpstream(upstream);
   }
   if (options.openBrowser !== 'never') openBrowser(url, options.openBrowser);
-  if (options.isHeadless) await serveHeadless(options, bridge, server, stopped);
+  if (options.isHeadless) await serveHeadless(options, own, stopped);
 }
 
 /** Only a warning: the upstream may still be starting. */
@@ -82,10 +68,10 @@ async function warnOfUpstream(upstream: UpstreamOptions): Promise<void> {
  */
 async function serveHeadless(
   options: CommandLineOptions,
-  bridge: Bridge,
-  server: RunningServer,
+  own: OwnServer,
   stopped: AbortSignal,
 ): Promise<void> {
+  const { bridge, server } = own;
   const bar = new ProgressBar(process.stderr);
   const print = (write: (line: string) => void) => (line: string) => {
     bar.clear();
@@ -98,17 +84,9 @@ async function serveHeadless(
     bar,
     onFailedStart: (reason) => failed.abort(reason),
   });
-  // Playwright is large, and only this needs it.
-  const { keepHeadlessTab, OWN_ORIGIN } = await import('./cli/headless.ts');
   try {
-    await keepHeadlessTab(pageAddress(OWN_ORIGIN, options), {
-      server: new URL(server.url).host,
-      cookie: bridge.ownBrowserCookie,
-      // Without a model to keep, the browser begins afresh.
-      profile: options.profile ?? (options.model === undefined ? '' : defaultProfile()),
-      signal: AbortSignal.any([stopped, failed.signal]),
-      print: print(console.error),
-    });
+    const signal = AbortSignal.any([stopped, failed.signal]);
+    await keepOwnTab(options, own, { signal, print: print(console.error) });
     failed.signal.throwIfAborted();
   } finally {
     await server.close();

@@ -94,7 +94,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
   const host = isLoopbackHost(options.host) ? options.host : 'localhost';
   const url = `http://${host.includes(':') ? `[${host}]` : host}:${port}`;
   const close = async (): Promise<void> => {
-    bridge?.close();
+    await bridge?.close();
     await closeAll(servers);
   };
   return { url, port, close, [Symbol.asyncDispose]: close };

@@ -22,7 +22,7 @@ export function bridgePlugin(): Plugin {
       });
       // Any other WebSocket is Vite's own.
       httpServer?.on('upgrade', (request, socket, head) => void bridge.upgrade(request, socket, head));
-      httpServer?.on('close', () => bridge.close());
+      httpServer?.on('close', () => void bridge.close());
     },
     transformIndexHtml: () => [
       { tag: 'meta', attrs: { name: BRIDGE_META, content: BRIDGE_FOLDER }, injectTo: 'head-prepend' },

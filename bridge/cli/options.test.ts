@@ -18,6 +18,8 @@ describe('parseOptions', () => {
       logLevel: 'requests',
       knobs: {},
       hub: [],
+      batchFolder: expect.stringMatching(/tabserve.batches$/),
+      maxUploadBytes: 512 * 2 ** 20,
       help: false,
     });
   });

@@ -6,6 +6,7 @@ import { isModelId } from '../../src/client/model-source.ts';
 import { dtypeChoice, type DtypeChoice } from '../../src/protocol/models.ts';
 import type { BatchingPolicy } from '../../src/protocol/status.ts';
 import type { UpstreamOptions } from '../upstream/upstream-client.ts';
+import { defaultBatchFolder } from './profile-folder.ts';
 import { KNOB_OPTIONS, KNOB_USAGE, parseKnobs } from './knob-options.ts';
 import type { WhenToOpen } from './open-browser.ts';
 
@@ -43,6 +44,10 @@ export interface CommandLineOptions {
   readonly hub: readonly string[];
   /** An OpenAI-compatible server that generates instead of a model in the tab. */
   readonly upstream?: Omit<UpstreamOptions, 'apiKey'> | undefined;
+  /** Folder of uploaded files and batches. */
+  readonly batchFolder: string;
+  /** The largest file that may be uploaded. */
+  readonly maxUploadBytes: number;
   readonly help: boolean;
 }
 
@@ -50,6 +55,10 @@ const DEFAULT_PORT = 8000;
 const MAX_PORT = 65_535;
 
 const DEFAULT_DRAIN_MS = 10_000;
+
+/** OpenAI's limit. */
+const DEFAULT_UPLOAD_MB = 512;
+const MAX_UPLOAD_MB = 1_000_000;
 
 /** The longest that a timer can wait. */
 const MAX_DRAIN_MS = 2 ** 31 - 1;
@@ -76,6 +85,9 @@ export const USAGE = `Usage: npx tabserve [options], or npm start -- [options] i
   --allow-admin         let clients on this machine change the knobs below with PATCH /policy
   --drain-ms N          let running requests go on for this long after Ctrl+C (default ${DEFAULT_DRAIN_MS}; 0 = end them at once);
                         a second Ctrl+C stops at once
+  --batch-folder FOLDER keep the files and batches of /v1/files and /v1/batches here, and go on with those that have not ended
+                        (default one in the user's cache)
+  --max-upload-mb N     refuse larger files (default ${DEFAULT_UPLOAD_MB})
   --log LEVEL           a line of JSON for each request: requests (default, without health checks and metrics), all, errors or off
   --help                print this
 How prompts are batched (see docs/batching.md), when a page begins to serve:
@@ -105,6 +117,8 @@ export function parseOptions(args: readonly string[]): CommandLineOptions {
     ...parseModel(values),
     knobs: parseKnobs(values),
     upstream: parseUpstream(values.upstream, values['upstream-model']),
+    batchFolder: values['batch-folder'] ?? defaultBatchFolder(),
+    maxUploadBytes: parseInteger('max-upload-mb', values['max-upload-mb'], MAX_UPLOAD_MB) * 2 ** 20,
     help: values.help,
   };
 }
@@ -134,6 +148,8 @@ function parseStrictly(args: readonly string[]) {
         'allow-priority': { type: 'boolean', default: false },
         'drain-ms': { type: 'string', default: String(DEFAULT_DRAIN_MS) },
         log: { type: 'string', default: 'requests' },
+        'batch-folder': { type: 'string' },
+        'max-upload-mb': { type: 'string', default: String(DEFAULT_UPLOAD_MB) },
         ...KNOB_OPTIONS,
         help: { type: 'boolean', default: false },
       },

@@ -11,6 +11,11 @@ export function defaultProfile({ platform, env }: Machine = process): string {
   return join(cacheFolder(platform, env), 'tabserve', 'browser');
 }
 
+/** The files and batches of the servers of this user that name no other folder. */
+export function defaultBatchFolder({ platform, env }: Machine = process): string {
+  return join(cacheFolder(platform, env), 'tabserve', 'batches');
+}
+
 function cacheFolder(platform: NodeJS.Platform, env: NodeJS.ProcessEnv): string {
   if (platform === 'win32') return env['LOCALAPPDATA'] || join(homedir(), 'AppData', 'Local');
   if (platform === 'darwin') return join(homedir(), 'Library', 'Caches');

@@ -18,7 +18,14 @@ const PIPE_INTERVAL_MS = 1000;
 /** What a status says about a model that is being loaded. */
 type Progress = Pick<TabserveStatus, 'load' | 'progress'>;
 
-/** Shows how far a model's load is: in one line that changes in a terminal, or in a few lines in a pipe. */
+/** A part of some work, and how far it is. */
+interface Stage {
+  readonly phase: string;
+  readonly loaded: number;
+  readonly total: number;
+}
+
+/** Shows how far a model's load or other work is: in one line that changes in a terminal, or in a few lines in a pipe. */
 export class ProgressBar {
   readonly #terminal: Terminal;
   /** The phase and step that a pipe has a line about. */
@@ -32,15 +39,20 @@ export class ProgressBar {
 
   show({ load, progress }: Progress): void {
     const stage = load ?? progress;
-    if (!stage || stage.total === 0) return;
-    const done = Math.min(1, stage.loaded / stage.total);
-    const line = `${stage.phase} ${barOf(done)} ${Math.floor(done * 100)} %${load ? detailOf(load) : ''}`;
+    if (stage) this.showStage(stage, load ? detailOf(load) : '');
+  }
+
+  /** @param detail Follows the percentage. */
+  showStage({ phase, loaded, total }: Stage, detail: string): void {
+    if (total === 0) return;
+    const done = Math.min(1, loaded / total);
+    const line = `${phase} ${barOf(done)} ${Math.floor(done * 100)} %${detail}`;
     if (this.#terminal.isTTY) {
       this.#terminal.write(CLEAR_LINE + line);
       this.#isShown = true;
       return;
     }
-    const step = `${stage.phase} ${Math.floor(done / PIPE_STEP)}`;
+    const step = `${phase} ${Math.floor(done / PIPE_STEP)}`;
     const nowMs = systemClock.now();
     if (step === this.#last || nowMs - this.#lastAtMs < PIPE_INTERVAL_MS) return;
     this.#terminal.write(`${line}\n`);

@@ -24,6 +24,20 @@ export interface ClientRights {
   readonly allowsAnyModel?: boolean;
 }
 
+/** Seconds of Unix time, as OpenAI's objects have them. */
+export function secondsNow(): number {
+  return Math.floor(Date.now() / 1000);
+}
+
+/** The part of a request that an endpoint needs for its answer. A row of a batch has one, too. */
+export type RequestContext = Pick<
+  Exchange,
+  'requestId' | 'createdAt' | 'signal' | 'hasContent' | 'callerOf' | 'checkPriority' | 'checkModel'
+>;
+
+/** Answers the body of a request with the body of the answer. @throws HttpError, or an error of the worker. */
+export type AnswerBody = (body: unknown, context: RequestContext) => Promise<object>;
+
 /** One HTTP request and its answer. */
 export class Exchange {
   readonly request: IncomingMessage;
@@ -32,6 +46,8 @@ export class Exchange {
   /** The part of the path that the route's `*` takes, decoded. */
   readonly rest: string;
   readonly requestId: string;
+  /** In seconds of Unix time. */
+  readonly createdAt: number = secondsNow();
   /** Reports an error to the client after the status was sent. */
   sendLateError: ((error: HttpError) => void) | undefined;
   /** Whether more than headers was sent, which cannot be taken back. */
@@ -71,9 +87,7 @@ export class Exchange {
 
   /** @throws HttpError 404 if the caller names another model than the one that serves, unless the operator allows it. */
   checkModel(asked: string | undefined, served: string): void {
-    if (this.#rights.allowsAnyModel || asked === undefined || asked === served) return;
-    const message = `The model \`${shown(asked)}\` does not serve: \`${served}\` does. Name that one, or start the server with --any-model to have it answer to every name.`;
-    throw new HttpError(404, message, { code: 'model_not_found', param: 'model' });
+    if (!this.#rights.allowsAnyModel) checkModelName(asked, served);
   }
 
   /** Ends the request with this error, wherever it is. */
@@ -142,6 +156,13 @@ export class Exchange {
     const error = new HttpError(408, message, { code: 'REQUEST_TIMEOUT', param: TIMEOUT });
     return systemClock.setTimer(seconds * 1000, () => this.abort(error));
   }
+}
+
+/** @throws HttpError 404 if another model is asked for than the one that serves. */
+export function checkModelName(asked: string | undefined, served: string): void {
+  if (asked === undefined || asked === served) return;
+  const message = `The model \`${shown(asked)}\` does not serve: \`${served}\` does. Name that one, or start the server with --any-model to have it answer to every name.`;
+  throw new HttpError(404, message, { code: 'model_not_found', param: 'model' });
 }
 
 /** The client's own id if it is well-formed: a client must not write arbitrary text into the log. */

@@ -23,7 +23,8 @@ export function holdBody(request: IncomingMessage, response: ServerResponse): vo
   response.setHeader('Connection', 'close');
 }
 
-function letBodyCome(request: IncomingMessage): void {
+/** Tells a client that waits for a 100 to send its body. */
+export function letBodyCome(request: IncomingMessage): void {
   const response = heldBodies.get(request);
   response?.removeHeader('Connection');
   response?.writeContinue();
@@ -97,14 +98,19 @@ export function mediaTypeOf({ headers }: IncomingMessage): string {
  */
 export async function readJson(request: IncomingMessage): Promise<unknown> {
   if (mediaTypeOf(request) !== 'application/json') throw HttpError.unsupportedBody('application/json');
-  const text = decodeUtf8(await readWholeBody(request, notJson), notJson);
+  return parseJson(await readWholeBody(request, notJson), notJson);
+}
+
+/** @throws The error that `refuse` makes, for bytes that are not JSON, or JSON that cannot be sent to the worker. */
+export function parseJson(bytes: Buffer, refuse: Refuse): unknown {
+  const text = decodeUtf8(bytes, refuse);
   let value: unknown;
   try {
     value = JSON.parse(text);
   } catch (error) {
-    throw notJson(reasonOf(error));
+    throw refuse(reasonOf(error));
   }
-  checkStructure(value, 0);
+  checkStructure(value, 0, refuse);
   return value;
 }
 
@@ -121,12 +127,12 @@ export function withoutNulls(fields: Readonly<Record<string, unknown>>): Readonl
   return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== null));
 }
 
-/** @throws HttpError for values that cannot be sent to the worker. */
-function checkStructure(value: unknown, depth: number): void {
+/** @throws The error that `refuse` makes, for values that cannot be sent to the worker. */
+function checkStructure(value: unknown, depth: number, refuse: Refuse): void {
   if (typeof value !== 'object' || value === null) return;
-  if (depth >= MAX_JSON_DEPTH) throw notJson(`it is nested deeper than ${MAX_JSON_DEPTH} levels`);
-  if (Object.hasOwn(value, '__proto__')) throw notJson('a field is called __proto__');
-  for (const entry of Object.values(value)) checkStructure(entry, depth + 1);
+  if (depth >= MAX_JSON_DEPTH) throw refuse(`it is nested deeper than ${MAX_JSON_DEPTH} levels`);
+  if (Object.hasOwn(value, '__proto__')) throw refuse('a field is called __proto__');
+  for (const entry of Object.values(value)) checkStructure(entry, depth + 1, refuse);
 }
 
 function notJson(reason: string): HttpError {

@@ -2,7 +2,7 @@ import * as v from 'valibot';
 
 import type { TabserveClient } from '../../src/client/client.ts';
 import { EMBEDDER, MAX_TEXTS, RERANKER, type Embedding } from '../../src/protocol/embedding.ts';
-import type { Exchange } from '../http/exchange.ts';
+import type { AnswerBody, Exchange, RequestContext } from '../http/exchange.ts';
 import { parseBody } from '../http/parse-body.ts';
 import { readJson } from '../http/read-body.ts';
 import { workRoute, type Route } from '../http/router.ts';
@@ -41,35 +41,41 @@ const rerankRequest = v.object({
 
 /** `POST /v1/embeddings` as OpenAI's, and `POST /v1/rerank` and `/rerank` as Cohere's and Jina's. */
 export function encoderRoutes(serve: TabserveClient): readonly Route[] {
+  const answer = embeddingsAnswer(serve);
   const rerank = (exchange: Exchange): Promise<void> => answerRerank(serve, exchange);
   return [
-    workRoute('/v1/embeddings', (exchange) => answerEmbeddings(serve, exchange)),
+    workRoute('/v1/embeddings', async (exchange) =>
+      exchange.sendJson(200, await answer(await readJson(exchange.request), exchange)),
+    ),
     workRoute('/v1/rerank', rerank),
     workRoute('/rerank', rerank),
   ];
 }
 
-async function answerEmbeddings(serve: TabserveClient, exchange: Exchange): Promise<void> {
-  const asked = parseBody(embeddingsRequest, await readJson(exchange.request));
-  const { input, dimensions, normalize, prompt, truncate } = asked;
-  checkModel(serve, exchange, EMBEDDER, asked.model);
-  const handle = serve.getHandle<unknown, Embedding | readonly Embedding[]>(
-    EMBEDDER as string,
-    exchange.callerOf(asked.user),
-  );
-  const options = { dimensions, normalize, prompt, truncate, signal: exchange.signal };
-  const answer = await handle.remote(input, options);
-  const embeddings = 'embedding' in answer ? [answer] : answer;
-  exchange.sendJson(200, {
-    object: 'list',
-    data: embeddings.map(({ embedding }, index) => ({
-      object: 'embedding',
-      index,
-      embedding: asked.encoding_format === 'base64' ? toBase64(embedding) : embedding,
-    })),
-    model: modelOf(serve, EMBEDDER) ?? asked.model,
-    usage: usageOf(embeddings.reduce((sum, { numTokens }) => sum + numTokens, 0)),
-  });
+/** The answer of `POST /v1/embeddings`. */
+export function embeddingsAnswer(serve: TabserveClient): AnswerBody {
+  return async (body, context) => {
+    const asked = parseBody(embeddingsRequest, body);
+    const { input, dimensions, normalize, prompt, truncate } = asked;
+    checkModel(serve, context, EMBEDDER, asked.model);
+    const handle = serve.getHandle<unknown, Embedding | readonly Embedding[]>(
+      EMBEDDER as string,
+      context.callerOf(asked.user),
+    );
+    const options = { dimensions, normalize, prompt, truncate, signal: context.signal };
+    const answer = await handle.remote(input, options);
+    const embeddings = 'embedding' in answer ? [answer] : answer;
+    return {
+      object: 'list',
+      data: embeddings.map(({ embedding }, index) => ({
+        object: 'embedding',
+        index,
+        embedding: asked.encoding_format === 'base64' ? toBase64(embedding) : embedding,
+      })),
+      model: modelOf(serve, EMBEDDER) ?? asked.model,
+      usage: usageOf(embeddings.reduce((sum, { numTokens }) => sum + numTokens, 0)),
+    };
+  };
 }
 
 async function answerRerank(serve: TabserveClient, exchange: Exchange): Promise<void> {
@@ -97,12 +103,12 @@ async function answerRerank(serve: TabserveClient, exchange: Exchange): Promise<
 /** A worker that has taken over names its model only after the first request for it. */
 function checkModel(
   serve: TabserveClient,
-  exchange: Exchange,
+  context: RequestContext,
   deployment: string,
   asked: string | undefined,
 ): void {
   const served = modelOf(serve, deployment);
-  if (served !== undefined) exchange.checkModel(asked, served);
+  if (served !== undefined) context.checkModel(asked, served);
 }
 
 function modelOf(serve: TabserveClient, deployment: string): string | undefined {

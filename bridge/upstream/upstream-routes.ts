@@ -14,8 +14,8 @@ const MAX_CONNECTIONS = 64;
 
 /**
  * The paths that generate and store nothing. The bridge adds the upstream's key to each request, so paths for operators (vLLM's
- * adapters) and paths that store data of users (files, batches) are closed. An upstream stores responses too: the bridge itself
- * answers `/v1/responses`, through the page, which asks for a chat completion.
+ * adapters) and paths that store data of users (files, batches) are closed: the bridge has its own. An upstream stores responses
+ * too: the bridge itself answers `/v1/responses`, through the page, which asks for a chat completion.
  */
 const WORK_PATHS = ['/v1/completions', '/v1/chat/completions', '/v1/embeddings', '/tokenize', '/detokenize'];
 

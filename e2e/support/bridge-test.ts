@@ -67,12 +67,14 @@ export async function startBridge({
   graceMs = 60_000,
   allowedOrigins = [],
   hub = [],
+  batchFolder,
   root = new URL('../../dist', import.meta.url).pathname,
 }: {
   readonly port?: number;
   readonly graceMs?: number;
   readonly allowedOrigins?: readonly string[];
   readonly hub?: readonly string[];
+  readonly batchFolder?: string;
   /** The folder of the built page. */
   readonly root?: string;
 } = {}): Promise<ServedBridge> {
@@ -84,6 +86,7 @@ export async function startBridge({
     allowedOrigins,
     graceMs,
     hub,
+    batchFolder,
     log: (entry) => log.push(entry),
   });
   const server = await startServer({ host: 'localhost', port, root, hub, bridge });

@@ -55,6 +55,9 @@ export const caller = v.pipe(v.array(name), v.minLength(1), v.maxLength(3));
  */
 export type Caller = Wire<typeof caller>;
 
+/** The peer of the rows of the bridge's batches, which wait behind all other requests. No address is spelled so. */
+export const BATCH_PEER = 'batch';
+
 /** The turn in the queue that a submission belongs to. */
 export interface TurnInfo {
   /** Submissions with the same ID share one turn. A submission without it has a turn of its own. */

@@ -2,6 +2,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 
 import { parseOptions } from '../../bridge/cli/options.ts';
+import { parseRunBatch } from '../../bridge/cli/run-batch-options.ts';
 import type { CodeBlock } from './code-blocks.ts';
 
 /** The commands of a code block, without their comments. */
@@ -56,7 +57,8 @@ function checkNpm([command = '', ...args]: readonly string[], manifest: Manifest
 function checkNpx(words: readonly string[]): void {
   const numOptions = words.findLastIndex((word) => word === '-p') + 1;
   const [program = '', ...args] = words.slice(numOptions === 0 ? 0 : numOptions + 1);
-  if (program === 'tabserve') parseOptions(args);
+  if (program === 'tabserve' && args[0] === 'run-batch') parseRunBatch(args.slice(1));
+  else if (program === 'tabserve') parseOptions(args);
   else ensure(existsSync(`node_modules/.bin/${program}`), `there is no program ${program}`);
 }
 

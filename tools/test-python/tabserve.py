@@ -29,7 +29,7 @@ class Tabserve:
     def __enter__(self) -> Tabserve:
         require_port(self._port)
         options = ("--headless", "--backend", "wasm", "--no-open", "--log", "off", "--port", str(self._port))
-        profile = ("--profile", self._profile.name)
+        profile = ("--profile", self._profile.name, "--batch-folder", f"{self._profile.name}/batches")
         self._child = Child([NODE, "bridge/main.js", *options, *profile, *self._options], env={}, cwd=ROOT)
         try:
             line = self._child.wait_for(r" is ready on ", timeout_s=START_TIMEOUT_S)

@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 
 import type { GenerationChoice } from '../../../src/protocol/generation.ts';
 import type { ServedModel } from '../../../src/protocol/models.ts';
+import type { Exchange } from '../../http/exchange.ts';
 import { EventStream } from '../../http/event-stream.ts';
 import { VERSION } from '../../version.ts';
 import { endOf, type TextFormat } from './choice-stream.ts';
@@ -27,7 +28,6 @@ export class Answer {
   readonly #given: AskedGeneration;
   readonly #format: AnswerFormat;
   readonly #generation: Generation<object>;
-  readonly #created = Math.floor(Date.now() / 1000);
 
   constructor(given: AskedGeneration, format: AnswerFormat) {
     this.#given = given;
@@ -35,18 +35,18 @@ export class Answer {
     this.#generation = new Generation(given, format);
   }
 
-  async send(): Promise<void> {
+  async whole(): Promise<object> {
     const results = await this.#generation.results();
     const choices = results.flatMap((result) => result.choices);
-    this.#given.exchange.sendJson(200, {
+    return {
       ...this.#headOf(this.#format.object),
       choices: await Promise.all(choices.map((choice, index) => this.#describe(choice, index))),
       usage: usageOf(results),
-    });
+    };
   }
 
-  async stream(): Promise<void> {
-    const { exchange, asked } = this.#given;
+  async stream(exchange: Exchange): Promise<void> {
+    const { asked } = this.#given;
     const { chunkObject } = this.#format;
     const stream = new EventStream(exchange);
     const results = await this.#generation.stream(
@@ -75,10 +75,11 @@ export class Answer {
   /** The fields that an answer, or every chunk of a stream, begins with. */
   #headOf(object: string) {
     const { model } = this.#generation;
+    const { requestId, createdAt } = this.#given.context;
     return {
-      id: `${this.#format.idPrefix}-${this.#given.exchange.requestId}`,
+      id: `${this.#format.idPrefix}-${requestId}`,
       object,
-      created: this.#created,
+      created: createdAt,
       model: model.id,
       system_fingerprint: fingerprintOf(model),
     };

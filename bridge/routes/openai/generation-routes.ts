@@ -1,4 +1,5 @@
 import type { TabserveClient } from '../../../src/client/client.ts';
+import type { AnswerBody, RequestContext } from '../../http/exchange.ts';
 import { readJson } from '../../http/read-body.ts';
 import { workRoute, type Route } from '../../http/router.ts';
 import { servedModel } from '../served-model.ts';
@@ -13,8 +14,13 @@ import { ResponseAnswer } from './response-answer.ts';
 import { readResponseRequest } from './response-request.ts';
 import { TokenTexts } from './token-texts.ts';
 
+/** A route that also answers what comes without HTTP. */
+export interface GenerationRoute extends Route {
+  readonly answer: AnswerBody;
+}
+
 /** `POST /v1/completions`, as OpenAI's and vLLM's. */
-export function completionsRoute(serve: TabserveClient): Route {
+export function completionsRoute(serve: TabserveClient): GenerationRoute {
   const format: AnswerFormat = {
     idPrefix: 'cmpl',
     object: 'text_completion',
@@ -34,7 +40,7 @@ export function completionsRoute(serve: TabserveClient): Route {
 }
 
 /** `POST /v1/chat/completions`, as OpenAI's and vLLM's. */
-export function chatCompletionsRoute(serve: TabserveClient): Route {
+export function chatCompletionsRoute(serve: TabserveClient): GenerationRoute {
   const format: AnswerFormat = {
     idPrefix: 'chatcmpl',
     object: 'chat.completion',
@@ -55,7 +61,7 @@ export function chatCompletionsRoute(serve: TabserveClient): Route {
 }
 
 /** `POST /v1/responses`, as OpenAI's. */
-export function responsesRoute(serve: TabserveClient): Route {
+export function responsesRoute(serve: TabserveClient): GenerationRoute {
   return generationRoute(
     serve,
     '/v1/responses',
@@ -76,19 +82,27 @@ function generationRoute<Request extends GenerationRequest>(
   path: string,
   input: string,
   read: (body: unknown) => Request,
-  answerTo: (given: AskedGeneration<Request>) => Pick<Answer, 'send' | 'stream'>,
-): Route {
+  answerTo: (given: AskedGeneration<Request>) => Pick<Answer, 'whole' | 'stream'>,
+): GenerationRoute {
   const tokenTexts = new TokenTexts(serve);
-  return workRoute(path, async (exchange) => {
-    const asked = read(await readJson(exchange.request));
-    exchange.checkPriority(asked.options.priority);
-    const { id } = await servedModel(serve, exchange.signal);
-    exchange.checkModel(asked.model, id);
-    const answer = answerTo({ serve, tokenTexts, exchange, asked });
+  const answer = async <Result>(
+    asked: Request,
+    context: RequestContext,
+    take: (answer: Pick<Answer, 'whole' | 'stream'>) => Promise<Result>,
+  ): Promise<Result> => {
+    context.checkPriority(asked.options.priority);
+    const { id } = await servedModel(serve, context.signal);
+    context.checkModel(asked.model, id);
     try {
-      await (asked.isStream ? answer.stream() : answer.send());
+      return await take(answerTo({ serve, tokenTexts, context, asked }));
     } catch (error) {
       throw inApiNames(error, { input, names: asked.names });
     }
+  };
+  const route = workRoute(path, async (exchange) => {
+    const asked = read(await readJson(exchange.request));
+    if (asked.isStream) await answer(asked, exchange, (streamed) => streamed.stream(exchange));
+    else exchange.sendJson(200, await answer(asked, exchange, (given) => given.whole()));
   });
+  return { ...route, answer: async (body, context) => answer(read(body), context, (given) => given.whole()) };
 }

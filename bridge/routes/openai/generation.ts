@@ -1,7 +1,7 @@
 import type { GenerationResponse, TabserveClient } from '../../../src/client/index.ts';
 import type { GenerationChoice, GenerationResult } from '../../../src/protocol/generation.ts';
 import type { ServedModel } from '../../../src/protocol/models.ts';
-import type { Exchange } from '../../http/exchange.ts';
+import type { RequestContext } from '../../http/exchange.ts';
 import { allOrNone } from '../deployments.ts';
 import { modelReplaced } from '../served-model.ts';
 import { ChoiceStream, scoredTokensOf, type Piece, type TextFormat } from './choice-stream.ts';
@@ -11,7 +11,7 @@ import type { TokenTexts } from './token-texts.ts';
 export interface AskedGeneration<Request extends GenerationRequest = GenerationRequest> {
   readonly serve: TabserveClient;
   readonly tokenTexts: TokenTexts;
-  readonly exchange: Exchange;
+  readonly context: RequestContext;
   readonly asked: Request;
 }
 
@@ -61,9 +61,9 @@ export class Generation<Content extends object> {
   #ask(
     take: (response: GenerationResponse, index: number) => Promise<GenerationResult>,
   ): Promise<GenerationResult[]> {
-    const { serve, exchange, asked } = this.#given;
-    const generator = serve.getHandle('text-generator', exchange.callerOf(asked.user));
-    return allOrNone(exchange.signal, (signal) =>
+    const { serve, context, asked } = this.#given;
+    const generator = serve.getHandle('text-generator', context.callerOf(asked.user));
+    return allOrNone(context.signal, (signal) =>
       generator.remoteAll(asked.prompts, { ...asked.options, signal }).map(take),
     );
   }
@@ -101,13 +101,13 @@ export class Generation<Content extends object> {
   #setModel(model: ServedModel | undefined): void {
     if (!model) throw new Error('A request has a token before a model has started it.');
     if (this.#model && this.#model.id !== model.id) throw modelReplaced();
-    this.#given.exchange.checkModel(this.#given.asked.model, model.id);
+    this.#given.context.checkModel(this.#given.asked.model, model.id);
     this.#model ??= model;
   }
 
   /** @throws HttpError if a part of the answer was sent, because it cannot be taken back. */
   #startOver(): void {
-    if (this.#given.exchange.hasContent) throw modelReplaced();
+    if (this.#given.context.hasContent) throw modelReplaced();
     this.#model = undefined;
   }
 }

@@ -1,6 +1,7 @@
 import type { AnswerPart } from '../../../src/client/index.ts';
 import type { GenerationResult } from '../../../src/protocol/generation.ts';
 import { EventStream } from '../../http/event-stream.ts';
+import { secondsNow, type Exchange } from '../../http/exchange.ts';
 import type { HttpError } from '../../http/http-error.ts';
 import { answerOf, partsOf } from './chat-answer.ts';
 import type { TextFormat } from './choice-stream.ts';
@@ -26,31 +27,31 @@ const FORMAT: TextFormat<Content> = {
 export class ResponseAnswer {
   readonly #given: AskedGeneration<ResponseRequest>;
   readonly #generation: Generation<Content>;
-  readonly #stream: EventStream;
-  readonly #createdAt = secondsNow();
+  #stream: EventStream | undefined;
   #numEvents = 0;
 
   constructor(given: AskedGeneration<ResponseRequest>) {
     this.#given = given;
     this.#generation = new Generation(given, FORMAT);
-    this.#stream = new EventStream(given.exchange);
   }
 
-  async send(): Promise<void> {
+  async whole(): Promise<object> {
     const result = resultIn(await this.#generation.results());
-    const items = new ResponseItems(this.#given.exchange.requestId, () => {});
+    const items = new ResponseItems(this.#given.context.requestId, () => {});
     const logprobs = entriesOf(await this.#generation.logprobsOf(result));
     for (const part of wholePartsOf(result)) items.push(part, part.type === 'content' ? logprobs : []);
-    this.#given.exchange.sendJson(200, this.#endOf(result, items));
+    return this.#endOf(result, items);
   }
 
-  async stream(): Promise<void> {
-    const items = new ResponseItems(this.#given.exchange.requestId, (type, fields) =>
+  async stream(exchange: Exchange): Promise<void> {
+    const stream = new EventStream(exchange);
+    this.#stream = stream;
+    const items = new ResponseItems(this.#given.context.requestId, (type, fields) =>
       this.#send(type, fields),
     );
     let logprobs: object[] = [];
     const results = await this.#generation.stream(
-      () => this.#stream.open((error) => this.#fail(error)),
+      () => stream.open((error) => this.#fail(error)),
       ({ choice }) => {
         this.#begin();
         logprobs.push(...entriesOf(choice.logprobs));
@@ -65,7 +66,7 @@ export class ResponseAnswer {
     if (logprobs.length > 0) items.push({ type: 'content', text: '' }, logprobs);
     const response = this.#endOf(resultIn(results), items);
     this.#send(`response.${response.status}`, { response });
-    this.#stream.close();
+    stream.close();
   }
 
   /** Sends what comes before the text, once. */
@@ -89,7 +90,7 @@ export class ResponseAnswer {
   }
 
   #send(type: string, fields: object): void {
-    this.#stream.send({ type, sequence_number: this.#numEvents, ...fields }, type);
+    this.#stream?.send({ type, sequence_number: this.#numEvents, ...fields }, type);
     this.#numEvents += 1;
   }
 
@@ -104,11 +105,11 @@ export class ResponseAnswer {
   }
 
   #responseOf(status: Status, rest: object = {}) {
-    const { exchange, asked } = this.#given;
+    const { context, asked } = this.#given;
     return {
-      id: `resp_${exchange.requestId}`,
+      id: `resp_${context.requestId}`,
       object: 'response',
-      created_at: this.#createdAt,
+      created_at: context.createdAt,
       completed_at: null,
       status,
       background: false,
@@ -157,8 +158,4 @@ function usageOf({ numPromptTokens, numCachedTokens, numOutputTokens }: Generati
     output_tokens_details: { reasoning_tokens: 0 },
     total_tokens: numPromptTokens + numOutputTokens,
   };
-}
-
-function secondsNow(): number {
-  return Math.floor(Date.now() / 1000);
 }

@@ -4,6 +4,7 @@ import type { TurnOwner } from '../../batching/queue/request-queue.ts';
 import type { ActivityLog } from '../logs/activity-log.ts';
 import { asClientId, type ClientId, type RequestId } from '../../protocol/ids.ts';
 import {
+  BATCH_PEER,
   END_TYPES,
   type RequestUpdate,
   type SubmittedRequest,
@@ -45,9 +46,10 @@ export class RequestRouter {
 
   /** Submits the new requests of one turn. They are accepted together or not at all. */
   submit(
-    { clientId, deployment, isBackground = false, ...turnInfo }: Submitting,
+    { clientId, deployment, isBackground: isJob = false, ...turnInfo }: Submitting,
     requests: readonly SubmittedRequest[],
   ): void {
+    const isBackground = isJob || turnInfo.caller?.[0] === BATCH_PEER;
     const wasIdle = this.#parts.registry.isEmpty;
     const fresh = requests.filter(({ requestId }) => this.#parts.registry.add(requestId, clientId));
     if (fresh.length === 0) return;

@@ -1,3 +1,5 @@
+import json
+import time
 import unittest
 
 import openai
@@ -27,6 +29,26 @@ class OpenAiClient(unittest.TestCase):
         self.assertEqual("".join(choice.text for chunk in chunks for choice in chunk.choices), whole)
         self.assertEqual(chunks[-1].usage.completion_tokens, 16)
         self.assertGreater(len(chunks), 4)
+
+    def test_a_batch_has_a_result_for_each_row_in_their_order(self):
+        body = {"model": MODEL, "max_tokens": 8, "seed": 3}
+        rows = [
+            {"custom_id": f"row-{i}", "method": "POST", "url": "/v1/completions", "body": {**body, "prompt": f"{CONTINUED} {i}"}}
+            for i in range(20)
+        ]
+        lines = "\n".join(json.dumps(row) for row in rows).encode()
+        file = self.client.files.create(file=("rows.jsonl", lines), purpose="batch")
+        self.assertEqual((file.purpose, file.bytes), ("batch", len(lines)))
+        batch = self.client.batches.create(input_file_id=file.id, endpoint="/v1/completions", completion_window="24h")
+        while batch.status in ("validating", "in_progress", "finalizing"):
+            time.sleep(0.05)
+            batch = self.client.batches.retrieve(batch.id)
+        self.assertEqual((batch.status, batch.request_counts.completed, batch.request_counts.failed), ("completed", 20, 0))
+        results = [json.loads(line) for line in self.client.files.content(batch.output_file_id).text.splitlines()]
+        self.assertEqual([result["custom_id"] for result in results], [row["custom_id"] for row in rows])
+        alone = self.complete(prompt=rows[7]["body"]["prompt"], max_tokens=8, seed=3)
+        self.assertEqual(results[7]["response"]["body"]["choices"][0]["text"], alone.choices[0].text)
+        self.assertIn(batch.id, [listed.id for listed in self.client.batches.list(limit=1)])
 
     def test_completes_several_prompts_several_times(self):
         answer = self.complete(prompt=[CONTINUED, "The fox"], n=2, max_tokens=4, seed=7)

@@ -1,0 +1,175 @@
+import { existsSync } from 'node:fs';
+import { mkdir, readdir, readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import pLimit from 'p-limit';
+import * as v from 'valibot';
+
+import { reasonOf } from '../errors.ts';
+import { secondsNow } from '../http/exchange.ts';
+import { HttpError } from '../http/http-error.ts';
+import { pause } from './ask.ts';
+import { batchObject, hasEnded, type BatchObject } from './batch.ts';
+import { BatchRun, type BatchRunOptions } from './batch-run.ts';
+import { FileStore } from './file-store.ts';
+import { lockFolder } from './folder-lock.ts';
+import { createId } from './records.ts';
+
+/** Others wait for one of them to end. */
+const MAX_RUNNING = 4;
+
+/** After a failure of the disk. */
+const RETRY_MS = 10_000;
+
+type NewBatch = Pick<BatchObject, 'endpoint' | 'input_file_id' | 'completion_window' | 'metadata'>;
+
+/** The batches of a folder, which no other server has. Those that have not ended go on when it is opened. */
+export class BatchStore {
+  readonly files: FileStore;
+  readonly #folder: string;
+  readonly #options: BatchRunOptions;
+  readonly #unlock: () => void;
+  readonly #runs = new Map<string, BatchRun>();
+  readonly #limit = pLimit(MAX_RUNNING);
+  readonly #running = new Set<Promise<void>>();
+  readonly #stopped = new AbortController();
+
+  private constructor(folder: string, options: BatchRunOptions, unlock: () => void) {
+    this.files = options.files;
+    this.#folder = folder;
+    this.#options = options;
+    this.#unlock = unlock;
+  }
+
+  /** @throws HttpError 503 if another server has the folder. */
+  static async open(folder: string, options: Omit<BatchRunOptions, 'files'>): Promise<BatchStore> {
+    const unlock = await lockFolder(folder);
+    try {
+      const files = await FileStore.open(join(folder, 'files'));
+      const store = new BatchStore(join(folder, 'batches'), { ...options, files }, unlock);
+      await store.#readAll();
+      return store;
+    } catch (error) {
+      unlock();
+      throw error;
+    }
+  }
+
+  /** The newest first. */
+  get all(): readonly BatchObject[] {
+    return Array.from(this.#runs.values(), ({ batch }) => batch).toReversed();
+  }
+
+  /** @throws HttpError 404. */
+  get(id: string): BatchRun {
+    const run = this.#runs.get(id);
+    if (run) return run;
+    throw new HttpError(404, `There is no batch \`${id}\`.`, { code: 'BATCH_NOT_FOUND', param: 'id' });
+  }
+
+  /** @throws HttpError 404 if the input file isn't there. */
+  async create(given: NewBatch): Promise<BatchObject> {
+    const { purpose } = this.files.get(given.input_file_id);
+    if (purpose !== 'batch')
+      throw HttpError.expected('input_file_id', 'a file with the purpose batch', purpose);
+    const run = this.#add({
+      id: createId('batch_'),
+      object: 'batch',
+      ...given,
+      errors: null,
+      status: 'validating',
+      output_file_id: null,
+      error_file_id: null,
+      created_at: secondsNow(),
+      request_counts: { total: 0, completed: 0, failed: 0 },
+    });
+    await run.save();
+    this.#start(run);
+    return run.batch;
+  }
+
+  /** @throws HttpError 404, or 409 while a batch reads the file. */
+  async removeFile(id: string): Promise<void> {
+    this.files.get(id);
+    const reader = this.all.find((batch) => batch.input_file_id === id && !hasEnded(batch));
+    if (reader) {
+      const message = `The batch \`${reader.id}\` reads the file: cancel it first, or wait for its end.`;
+      throw new HttpError(409, message, { code: 'FILE_IN_USE' });
+    }
+    await this.files.remove(id);
+  }
+
+  /** Rows that run are asked again when the folder is opened the next time. */
+  async stop(): Promise<void> {
+    this.#stopped.abort();
+    await Promise.all(this.#running);
+    this.#unlock();
+  }
+
+  async #readAll(): Promise<void> {
+    await mkdir(this.#folder, { recursive: true });
+    for (const name of (await readdir(this.#folder)).toSorted()) {
+      if (!name.endsWith('.json')) continue;
+      const text = await readFile(join(this.#folder, name), 'utf8');
+      const batch = v.parse(v.pipe(v.string(), v.parseJson(), batchObject), text);
+      const run = this.#add(batch);
+      if (!hasEnded(batch)) this.#start(run);
+    }
+  }
+
+  #add(batch: BatchObject): BatchRun {
+    const run = new BatchRun(join(this.#folder, `${batch.id}.json`), batch, this.#options);
+    this.#runs.set(batch.id, run);
+    return run;
+  }
+
+  #start(run: BatchRun): void {
+    const running = this.#limit(() => this.#runToEnd(run));
+    this.#running.add(running);
+    void running.then(() => this.#running.delete(running));
+  }
+
+  /** Never rejects. A full disk may have room later. */
+  async #runToEnd(run: BatchRun): Promise<void> {
+    const { signal } = this.#stopped;
+    while (!signal.aborted) {
+      try {
+        await run.run(signal);
+        return;
+      } catch (error) {
+        if (signal.aborted) return;
+        console.error(`The batch ${run.batch.id} can't go on, and tries again: ${reasonOf(error)}`);
+      }
+      await pause(RETRY_MS, signal).catch(() => undefined);
+    }
+  }
+}
+
+/** A store that is opened when it is first needed: by a request, or by batches that a server before has left. */
+export class LazyBatchStore {
+  readonly #open: () => Promise<BatchStore>;
+  #store: Promise<BatchStore> | undefined;
+  #isStopped = false;
+
+  constructor(folder: string, options: Omit<BatchRunOptions, 'files'>) {
+    this.#open = () => BatchStore.open(folder, options);
+    // Another server may have the folder. Requests are told.
+    if (existsSync(folder)) void this.get().catch(() => undefined);
+  }
+
+  /** @throws HttpError 503 if another server has the folder, or this one stops. */
+  get(): Promise<BatchStore> {
+    if (this.#isStopped)
+      throw new HttpError(503, 'The server is stopping: ask again once it runs.', {
+        code: 'SERVER_STOPPING',
+      });
+    const opening = (this.#store ??= this.#open());
+    opening.catch(() => (this.#store = undefined));
+    return opening;
+  }
+
+  async stop(): Promise<void> {
+    this.#isStopped = true;
+    const store = await this.#store?.catch(() => undefined);
+    await store?.stop();
+  }
+}

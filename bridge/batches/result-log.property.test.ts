@@ -1,0 +1,93 @@
+import { appendFile, readFile, truncate, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import * as fc from 'fast-check';
+import { expect, it } from 'vitest';
+
+import { createFolder } from '../test-support.ts';
+import { ResultLog } from './result-log.ts';
+import { BATCH_URLS, type CheckedRows } from './rows.ts';
+import { runRows } from './run-rows.ts';
+import { all, check, createInput, echo, rowLine } from './test-support.ts';
+
+const NUM_ROWS = 40;
+
+async function runSome(input: string, rows: CheckedRows, path: string, numResults: number): Promise<void> {
+  const killed = new AbortController();
+  const results = await ResultLog.open(path, rows);
+  let numSeen = 0;
+  const onResult = (): void => {
+    numSeen += 1;
+    if (numSeen >= numResults) killed.abort();
+  };
+  const run = {
+    input,
+    urls: BATCH_URLS,
+    results,
+    ask: echo,
+    numAtOnce: () => 6,
+    scope: '',
+    createdAt: 1,
+    onResult,
+  };
+  await runRows({ ...run, signal: killed.signal }).catch(() => undefined);
+  await results.close();
+}
+
+async function outputOf(path: string, rows: CheckedRows) {
+  const results = await ResultLog.open(path, rows);
+  const lines = (await all(results.inOrder())).join('').trimEnd().split('\n');
+  await results.close();
+  return { lines, counts: results.counts };
+}
+
+/** Each kill leaves a part of a line behind, cuts the end of the file, or damages it. */
+const kill = fc.record({
+  numResults: fc.integer({ min: 0, max: 15 }),
+  numCut: fc.integer({ min: 0, max: 300 }),
+  tail: fc.constantFrom('', '{"id":"batch_req_', '\u0000\u0000\u0000\n', 'é'),
+});
+
+it(
+  'after kills at any byte, every row has one result, right and in order',
+  { timeout: 600_000 },
+  async () => {
+    const lines = Array.from({ length: NUM_ROWS }, (_, index) =>
+      rowLine(`é${index}`, { fail: index % 9 === 4 }),
+    );
+    const input = await createInput(`${lines.join('\n')}\n`);
+    const rows = await check(input);
+    const folder = await createFolder({});
+    const undisturbed = join(folder, 'undisturbed.jsonl');
+    await runSome(input, rows, undisturbed, Infinity);
+    const expected = await outputOf(undisturbed, rows);
+    expect(expected.lines.map((line): unknown => JSON.parse(line).custom_id)).toEqual([
+      ...rows.indexOf.keys(),
+    ]);
+    expect(expected.counts).toEqual({ completed: 36, failed: 4, inputTokens: 72, outputTokens: 108 });
+    await fc.assert(
+      fc.asyncProperty(fc.array(kill, { minLength: 1, maxLength: 5 }), async (kills) => {
+        const path = join(folder, 'killed.jsonl');
+        await writeFile(path, '');
+        for (const { numResults, numCut, tail } of kills) {
+          await runSome(input, rows, path, numResults);
+          const { length } = await readFile(path);
+          await truncate(path, Math.max(0, length - numCut));
+          await appendFile(path, tail);
+        }
+        await runSome(input, rows, path, Infinity);
+        expect(await outputOf(path, rows)).toEqual(expected);
+      }),
+      { numRuns: process.env['FULL'] ? 1000 : 60 },
+    );
+  },
+);
+
+it('refuses results of another input, and leaves them as they are', async () => {
+  const input = await createInput(`${rowLine('a')}\n`);
+  const other = '{"custom_id":"b","response":{"body":{}},"error":null}\n';
+  const path = await createInput(other);
+  await expect(ResultLog.open(path, await check(input))).rejects.toThrow(
+    'The result of `b` is of another input.',
+  );
+  expect(await readFile(path, 'utf8')).toBe(other);
+});

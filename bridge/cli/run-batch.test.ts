@@ -1,0 +1,146 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
+import { beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
+
+import { rowLine, rowLines, startEchoServer } from '../batches/test-support.ts';
+import { createFolder } from '../test-support.ts';
+import { parseRunBatch } from './run-batch-options.ts';
+
+let folder: string;
+
+beforeEach(async () => {
+  folder = await createFolder({});
+});
+
+/** The real command. The results go to `out.jsonl`. */
+function start(...options: readonly string[]) {
+  const files = ['-i', join(folder, 'in.jsonl'), '--output-file', join(folder, 'out.jsonl')];
+  const child = spawn(process.execPath, ['bridge/main.js', 'run-batch', ...files, ...options]);
+  onTestFinished(() => void child.kill('SIGKILL'));
+  return { child, errors: text(child.stderr), exited: once(child, 'exit') };
+}
+
+async function run(...options: readonly string[]) {
+  const { errors, exited } = start(...options);
+  const [status] = await exited;
+  return { errors: await errors, status };
+}
+
+const output = () => readFile(join(folder, 'out.jsonl'), 'utf8');
+const numResults = async (): Promise<number> => (await output().catch(() => '')).split('\n').length - 1;
+
+describe('run-batch', () => {
+  it(
+    'killed three times and resumed writes byte for byte what an undisturbed run does',
+    { timeout: 600_000 },
+    async () => {
+      const { url, state } = await startEchoServer();
+      await writeFile(join(folder, 'in.jsonl'), rowLines(300));
+      expect(await run('--upstream', url)).toMatchObject({ status: 0 });
+      const undisturbed = await output();
+      expect(undisturbed.split('\n')).toHaveLength(301);
+      await writeFile(join(folder, 'out.jsonl'), '');
+      for (const numWanted of [20, 90, 200]) {
+        state.hold = undefined;
+        const { child, exited } = start('--upstream', url, '--resume');
+        await vi.waitUntil(async () => (await numResults()) >= numWanted, { timeout: 60_000, interval: 1 });
+        state.hold = new Promise(() => undefined);
+        child.kill('SIGKILL');
+        await exited;
+        expect(await numResults()).toBeLessThan(300);
+      }
+      state.hold = undefined;
+      const { errors, status } = await run('--upstream', url, '--resume');
+      expect([await output(), status]).toEqual([undisturbed, 0]);
+      expect(errors).toMatch(/answer \[#.*\] 100 % of 300 rows|300 of 300 rows are answered, 0 failed/);
+    },
+  );
+
+  it('ends with 1 if a row fails, and has the results of the others', async () => {
+    const { url } = await startEchoServer();
+    const lines = [rowLine('a'), rowLine('b', { prompt: 'b'.repeat(2000) }), rowLine('c', { stream: true })];
+    await writeFile(join(folder, 'in.jsonl'), lines.join('\n'));
+    const { errors, status } = await run('--upstream', url, '--model', 'echo');
+    expect([status, errors]).toEqual([1, expect.stringContaining('1 of 3 rows are answered, 2 failed')]);
+    const results: unknown[] = (await output())
+      .trimEnd()
+      .split('\n')
+      .map((line) => JSON.parse(line));
+    expect(results).toMatchObject([
+      { custom_id: 'a', response: { status_code: 200, body: { model: 'echo' } }, error: null },
+      { custom_id: 'b', response: { status_code: 400 }, error: { code: 'context_length_exceeded' } },
+      { custom_id: 'c', response: { status_code: 400 }, error: { code: 'INVALID_OPTION' } },
+    ]);
+  });
+
+  it('stopped by a signal says how to go on', async () => {
+    const { url, state } = await startEchoServer();
+    state.hold = new Promise(() => undefined);
+    await writeFile(join(folder, 'in.jsonl'), rowLines(3));
+    const { child, errors, exited } = start('--upstream', url);
+    await vi.waitUntil(() => state.prompts.length === 3, { timeout: 60_000 });
+    child.kill('SIGINT');
+    expect(await exited).toEqual([1, null]);
+    expect(await errors).toContain('0 of 3 rows are answered, 0 failed');
+    expect(await errors).toContain('Pass --resume to go on.');
+  });
+
+  it.each<readonly [string, string, string, string]>([
+    ['broken lines, which it names', `${rowLine('a')}\n{\n`, '', 'in.jsonl:2: The line is not JSON'],
+    ['results without --resume', rowLine('a'), '{}\n', 'pass --resume to go on'],
+  ])('refuses %s', async (_, input, before, message) => {
+    await writeFile(join(folder, 'in.jsonl'), input);
+    await writeFile(join(folder, 'out.jsonl'), before);
+    const { errors, status } = await run('--upstream', 'http://127.0.0.1:9');
+    expect([errors, status, await output()]).toEqual([expect.stringContaining(message), 1, before]);
+  });
+
+  it('refuses an upstream that is not there, and a file that is not', async () => {
+    const options = ['--upstream', 'http://127.0.0.1:9'];
+    expect(await run(...options)).toMatchObject({
+      status: 1,
+      errors: expect.stringContaining("Couldn't read"),
+    });
+    await writeFile(join(folder, 'in.jsonl'), rowLine('a'));
+    const refused = await run(...options);
+    expect(refused).toMatchObject({ status: 1, errors: expect.stringContaining('cannot be reached') });
+  });
+});
+
+describe('parseRunBatch', () => {
+  it("takes vLLM's flags in any order, and the server's", () => {
+    expect(
+      parseRunBatch([
+        '--model',
+        'a/b',
+        '-i',
+        'in',
+        '--dtype=q8',
+        '-oout',
+        '--resume',
+        '--max-batch-size',
+        '4',
+      ]),
+    ).toMatchObject({
+      input: 'in',
+      output: 'out',
+      isResumed: true,
+      server: { model: 'a/b', dtype: 'q8', isHeadless: true, port: 0, knobs: { maxBatchSize: 4 } },
+    });
+  });
+
+  it('needs no browser beside an upstream, whose model it names', () => {
+    const args = ['-i', 'in', '-o', 'out', '--model', 'm', '--upstream', 'http://gpu:8000/v1'];
+    expect(parseRunBatch(args)?.server).toMatchObject({
+      isHeadless: false,
+      upstream: { url: 'http://gpu:8000', model: 'm' },
+    });
+  });
+
+  it.each([[[]], [['-i', 'in']], [['-i', 'in', '-o', 'out', '--colour']]])('refuses %j', (args) => {
+    expect(() => parseRunBatch(args)).toThrow(expect.objectContaining({ code: 'INVALID_ARGUMENT' }));
+  });
+});

@@ -1,0 +1,172 @@
+import { stat } from 'node:fs/promises';
+
+import { systemClock } from '../../src/batching/clock.ts';
+import type { OnWait } from '../batches/ask.ts';
+import { replaceFile } from '../batches/records.ts';
+import { ForeignResultError, ResultLog } from '../batches/result-log.ts';
+import { BATCH_URLS, checkRows, type CheckedRows } from '../batches/rows.ts';
+import { runRows, type RowsRun } from '../batches/run-rows.ts';
+import { BridgeError, reasonOf } from '../errors.ts';
+import { keepOwnTab, startOwnServer, upstreamIn } from '../own-server.ts';
+import { rowsOfTab, rowsOfUpstream } from '../routes/ask-rows.ts';
+import { probeUpstream } from '../upstream/probe-upstream.ts';
+import type { UpstreamOptions } from '../upstream/upstream-client.ts';
+import type { CommandLineOptions } from './options.ts';
+import { ProgressBar } from './progress-bar.ts';
+import { parseRunBatch, RUN_BATCH_USAGE, type RunBatchOptions } from './run-batch-options.ts';
+
+type AskRows = Pick<RowsRun, 'ask' | 'numAtOnce'>;
+
+/** Calls `answer` with what asks the rows. The signal aborts when the command is stopped, or nothing can answer. */
+type Serve = (answer: (rows: AskRows, signal: AbortSignal) => Promise<void>) => Promise<void>;
+
+/**
+ * Answers a file of rows.
+ *
+ * @returns The status of the process: 0 if every row has an answer.
+ * @throws BridgeError for invalid arguments or files, or if nothing can answer.
+ */
+export async function runBatch(args: readonly string[]): Promise<number> {
+  const options = parseRunBatch(args);
+  if (!options) {
+    console.log(RUN_BATCH_USAGE);
+    return 0;
+  }
+  const { input, output, server } = options;
+  const rows = await readInput(input);
+  const results = await openOutput(options, rows);
+  const bar = new ProgressBar(process.stderr);
+  const onWait = printOnce(bar);
+  const stopped = stopOnSignal();
+  try {
+    const upstream = upstreamIn(server);
+    const serve = upstream ? atUpstream(upstream, onWait, stopped) : inTab(server, bar, onWait, stopped);
+    const run = { input, urls: BATCH_URLS, results, scope: '', createdAt: await timeOf(input) };
+    const onResult = showRows(bar, results, rows.total);
+    const numDone = (): number => results.counts.completed + results.counts.failed;
+    if (numDone() < rows.total)
+      await serve((asked, signal) => runRows({ ...run, ...asked, signal, onResult }));
+    await replaceFile(output, results.inOrder());
+  } catch (error) {
+    if (!stopped.aborted) throw error;
+  } finally {
+    bar.clear();
+    await results.close();
+  }
+  const { completed, failed } = results.counts;
+  const rest = completed + failed < rows.total ? ' Pass --resume to go on.' : '';
+  console.error(`${completed} of ${rows.total} rows are answered, ${failed} failed: ${output}.${rest}`);
+  return completed === rows.total ? 0 : 1;
+}
+
+/** @throws BridgeError with the first problem; all are printed. */
+async function readInput(path: string): Promise<CheckedRows> {
+  const rows = await checkRows(path, BATCH_URLS, new AbortController().signal).catch((error: unknown) => {
+    const message = `Couldn't read ${path} (${reasonOf(error)}): pass a file to --input-file.`;
+    throw new BridgeError('BATCH_FILE_INVALID', message, error);
+  });
+  const { problems } = rows;
+  if (problems.length === 0) return rows;
+  for (const { line, message, code } of problems) console.error(`${path}:${line}: ${message} (${code})`);
+  throw new BridgeError('BATCH_FILE_INVALID', `${path} can't be run: correct these lines, then start again.`);
+}
+
+async function openOutput({ output, isResumed }: RunBatchOptions, rows: CheckedRows): Promise<ResultLog> {
+  const { size } = await stat(output).catch(() => ({ size: 0 }));
+  if (size > 0 && !isResumed) {
+    const message = `${output} has results already: pass --resume to go on with the rows that have none, or another --output-file.`;
+    throw new BridgeError('BATCH_OUTPUT_EXISTS', message);
+  }
+  try {
+    return await ResultLog.open(output, rows);
+  } catch (error) {
+    const reason = reasonOf(error);
+    if (error instanceof ForeignResultError)
+      throw new BridgeError('BATCH_OUTPUT_FOREIGN', `${output} can't be resumed: ${reason}`, error);
+    const message = `Couldn't write ${output} (${reason}): pass another --output-file.`;
+    throw new BridgeError('INVALID_ARGUMENT', message, error);
+  }
+}
+
+/** The time of the answers, which is the same when the run is resumed. */
+async function timeOf(path: string): Promise<number> {
+  const { mtimeMs } = await stat(path);
+  return Math.floor(mtimeMs / 1000);
+}
+
+function atUpstream(upstream: UpstreamOptions, onWait: OnWait, stopped: AbortSignal): Serve {
+  return async (answer) => {
+    const problem = await probeUpstream(upstream);
+    if (problem !== undefined) throw new BridgeError('NO_UPSTREAM', problem);
+    await answer(rowsOfUpstream(upstream, onWait), stopped);
+  };
+}
+
+/** In a browser that ends with the run. */
+function inTab(options: CommandLineOptions, bar: ProgressBar, onWait: OnWait, stopped: AbortSignal): Serve {
+  return async (answer) => {
+    const own = await startOwnServer(options, { batchFolder: undefined });
+    const { bridge, server } = own;
+    const failed = new AbortController();
+    const ended = new AbortController();
+    let hasBeenReady = false;
+    bridge.serve.subscribe('status', (status) => {
+      if (!hasBeenReady) bar.show(status);
+      hasBeenReady ||= status.state === 'ready';
+      if (status.state === 'failed' && status.error && status.error.code !== 'NO_TAB' && !hasBeenReady)
+        failed.abort(BridgeError.modelNotLoaded(status.error));
+    });
+    const tab = keepOwnTab(options, own, { signal: ended.signal, print: printAbove(bar) }).catch(
+      (error: unknown) => failed.abort(error),
+    );
+    try {
+      await answer(rowsOfTab(bridge.serve, options, onWait), AbortSignal.any([stopped, failed.signal]));
+    } finally {
+      ended.abort();
+      await tab;
+      await server.close();
+    }
+  };
+}
+
+/** The second signal ends the process at once. */
+function stopOnSignal(): AbortSignal {
+  const stopped = new AbortController();
+  const stop = (): void => {
+    if (stopped.signal.aborted) process.exit(1);
+    stopped.abort();
+  };
+  process.on('SIGINT', stop).on('SIGTERM', stop);
+  return stopped.signal;
+}
+
+/** A reason that lasts is printed once. */
+function printOnce(bar: ProgressBar): OnWait {
+  let last = '';
+  return ({ message, code }) => {
+    if (message === last) return;
+    last = message;
+    printAbove(bar)(`Rows wait: ${message} (${code})`);
+  };
+}
+
+function printAbove(bar: ProgressBar): (line: string) => void {
+  return (line) => {
+    bar.clear();
+    console.error(line);
+  };
+}
+
+function showRows(bar: ProgressBar, { counts }: ResultLog, total: number): () => void {
+  let first: { readonly loaded: number; readonly atMs: number } | undefined;
+  return () => {
+    const loaded = counts.completed + counts.failed;
+    const nowMs = systemClock.now();
+    // A model may load before the first row is answered.
+    first ??= { loaded, atMs: nowMs };
+    const rowsPerSecond = ((loaded - first.loaded) * 1000) / Math.max(1, nowMs - first.atMs);
+    const left = rowsPerSecond > 0 ? `, ${Math.ceil((total - loaded) / rowsPerSecond)} s left` : '';
+    const detail = ` of ${total} rows, ${rowsPerSecond.toFixed(1)} rows/s${left}`;
+    bar.showStage({ phase: 'answer', loaded, total }, detail);
+  };
+}

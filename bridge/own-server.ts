@@ -1,0 +1,70 @@
+import { existsSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+
+import { Bridge, type BridgeOptions } from './bridge.ts';
+import type { KeepTabOptions } from './cli/keep-tab.ts';
+import type { CommandLineOptions } from './cli/options.ts';
+import { pageAddress } from './cli/page-address.ts';
+import { defaultProfile } from './cli/profile-folder.ts';
+import { startServer, type RunningServer } from './server.ts';
+import type { UpstreamOptions } from './upstream/upstream-client.ts';
+
+const BUILT_PAGE = fileURLToPath(new URL('../dist', import.meta.url));
+
+/** Missing when the bridge runs from its sources. Their page has its own copy. */
+const RUNTIME = fileURLToPath(new URL('../dist-package/onnxruntime', import.meta.url));
+
+/** A bridge and the server that it answers on. */
+export interface OwnServer {
+  readonly bridge: Bridge;
+  readonly server: RunningServer;
+  /** The page's address. */
+  readonly url: string;
+}
+
+/** The upstream of the command line, with the key of the environment. */
+export function upstreamIn({ upstream }: CommandLineOptions): UpstreamOptions | undefined {
+  const apiKey = process.env['TABSERVE_UPSTREAM_API_KEY'] || undefined;
+  return upstream && { ...upstream, apiKey };
+}
+
+/** Starts the server of a command. @throws BridgeError if it can't listen. */
+export async function startOwnServer(
+  options: CommandLineOptions,
+  given: Pick<BridgeOptions, 'upstream' | 'log' | 'batchFolder'>,
+): Promise<OwnServer> {
+  let url = '';
+  const bridge = new Bridge({ ...options, ...given, url: () => url });
+  const server = await startServer({
+    ...options,
+    root: BUILT_PAGE,
+    ...(existsSync(RUNTIME) && { runtime: RUNTIME }),
+    bridge,
+  }).catch(async (error: unknown) => {
+    await bridge.close();
+    throw error;
+  });
+  url = pageAddress(server.url, options);
+  return { bridge, server, url };
+}
+
+/**
+ * Keeps the server's own tab open until the signal aborts.
+ *
+ * @throws BridgeError if the browser doesn't stay open.
+ */
+export async function keepOwnTab(
+  options: CommandLineOptions,
+  { bridge, server }: OwnServer,
+  given: KeepTabOptions,
+): Promise<void> {
+  // Playwright is large, and only this needs it.
+  const { keepHeadlessTab, OWN_ORIGIN } = await import('./cli/headless.ts');
+  await keepHeadlessTab(pageAddress(OWN_ORIGIN, options), {
+    ...given,
+    server: new URL(server.url).host,
+    cookie: bridge.ownBrowserCookie,
+    // Without a model to keep, the browser begins afresh.
+    profile: options.profile ?? (options.model === undefined ? '' : defaultProfile()),
+  });
+}
