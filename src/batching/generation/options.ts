@@ -164,7 +164,11 @@ export function optionOf(name: OptionName): GenerationOption {
   return GENERATION_OPTIONS[name];
 }
 
-/** Its name in `POST /v1/completions`. */
+/**
+ * Its name in `POST /v1/completions`.
+ *
+ * @internal
+ */
 export function httpNameOf({ openAi, vllm }: GenerationOption): string | undefined {
   return openAi ?? vllm;
 }

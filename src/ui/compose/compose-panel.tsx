@@ -9,11 +9,13 @@ import { canGenerate } from '../state/can-generate.ts';
 import { useServeView } from '../state/serve-context.ts';
 import './compose-panel.css';
 import { useComposer, useComposerView } from './composer-context.ts';
-import { DocumentActions } from './document-actions.tsx';
 import { DocumentEditor } from './document-editor.tsx';
 import { LoadNote } from './load-note.tsx';
 import { SAMPLE_PROMPTS } from './sample-prompts.ts';
 
+const DocumentActions = lazy(async () => ({
+  default: (await import('./document-actions.tsx')).DocumentActions,
+}));
 const LogprobsTable = lazy(async () => ({ default: (await import('./logprobs-table.tsx')).LogprobsTable }));
 
 export function ComposePanel() {
@@ -63,7 +65,9 @@ function Actions() {
       </Button>
       <Examples />
       <Popover label="More">
-        <DocumentActions />
+        <Suspense>
+          <DocumentActions />
+        </Suspense>
       </Popover>
     </div>
   );

@@ -6,7 +6,8 @@ import type { Handover } from '../state/handover.ts';
 import { useServeView } from '../state/serve-context.ts';
 import { useSeconds } from './use-seconds.ts';
 import { describeHandover } from './describe-handover.ts';
-import { BACKENDS, describeDetail, describeRecovery, describeState, describeTabs } from './describe-state.ts';
+import { describeDetail, describeRecovery, describeTabs } from './describe-facts.ts';
+import { BACKENDS, describeState } from './describe-state.ts';
 
 /** The state, the model, where it runs and why there, the tabs, and the last recovery. */
 export function StateFacts() {

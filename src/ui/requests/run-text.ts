@@ -29,11 +29,12 @@ export function describeOver(
   const inTime = `${prompts}${describeForeign(numForeign)} in ${formatSeconds(elapsedMs)}${together}.`;
   const text = inTime + describeStall(stall);
   if (!measured || numForeign > 0) return text;
-  const { togetherMs, oneAtATimeMs } = measured;
+  const { togetherMs, oneAtATimeMs, hasSameTexts } = measured;
   const faster = describeFaster(togetherMs, oneAtATimeMs);
   const alone = formatSeconds(oneAtATimeMs);
   if (faster === '') return `${text} One at a time took ${alone}.`;
-  return `${text} ${faster} than one at a time: ${formatSeconds(togetherMs)} against ${alone}.`;
+  const same = hasSameTexts ? ', same texts' : '';
+  return `${text} ${faster} together${same}: ${formatSeconds(togetherMs)}, one at a time ${alone}.`;
 }
 
 /** Nobody sees a stall of less than a tenth of a second. */
