@@ -23,7 +23,6 @@ const REPOSITORY = import.meta.env.REPOSITORY;
 
 /** Each with the address that it leads to. */
 function linksOf(): readonly (readonly [title: string, url: string])[] {
-  const bridge = bridgeOfPage();
   return [
     ...(REPOSITORY
       ? ([
@@ -32,11 +31,11 @@ function linksOf(): readonly (readonly [title: string, url: string])[] {
           ['Source', REPOSITORY],
         ] as const)
       : []),
-    ...(bridge === undefined
+    ...(bridgeOfPage() === undefined
       ? []
       : ([
-          ['HTTP API: the model', `${bridge}v1/models`],
-          ['Prometheus metrics', `${bridge}metrics`],
+          ['HTTP API: the model', './v1/models'],
+          ['Prometheus metrics', './metrics'],
         ] as const)),
   ];
 }

@@ -124,7 +124,7 @@ function IdField({ id, onChange }: { readonly id: string; readonly onChange: (id
   }, []);
   return (
     <label className="stacked">
-      Hugging Face model ID, or words to search for
+      Hugging Face model ID, or words
       <input
         ref={fieldRef}
         type="text"

@@ -26,12 +26,12 @@ export function CodeDialog({ onClose }: { readonly onClose: () => void }) {
   useEffect(() => dialogRef.current?.showModal(), []);
 
   const { document, followed, texts } = composer.store.getState();
-  const bridge = bridgeOfPage();
+  const hasBridge = bridgeOfPage() !== undefined;
   const code = REQUEST_CODES[language]({
     prompt: (followed?.base ?? document).text,
     options: parseGeneration(texts).options,
     model,
-    server: (bridge ?? USUAL_SERVER).replace(/\/$/, ''),
+    server: hasBridge ? new URL('.', location.href).href.slice(0, -1) : USUAL_SERVER,
   });
   return (
     <dialog className="code-dialog" ref={dialogRef} aria-labelledby="code-title" onClose={onClose}>
@@ -57,7 +57,7 @@ export function CodeDialog({ onClose }: { readonly onClose: () => void }) {
         <Button variant="primary" onClick={() => void copy(code, 'Copied.')}>
           Copy
         </Button>
-        <output className="note">{said || noteOn(language, bridge !== undefined)}</output>
+        <output className="note">{said || noteOn(language, hasBridge)}</output>
       </div>
     </dialog>
   );

@@ -107,8 +107,8 @@ describe('the lanes', () => {
   it('say how many are below those in view', () => {
     const many = { window: { ...SCENE.window, left: 48 }, numLanes: 64 };
     const textOf = (scrollTop: number) =>
-      textsAt({ ...many, scrollTop }).find(({ text }) => text.endsWith(' more'));
-    expect(textOf(0)).toEqual({ text: '55 more', x: 44 });
+      textsAt({ ...many, scrollTop }).find(({ text }) => text.startsWith('+'));
+    expect(textOf(0)).toEqual({ text: '+55', x: 44 });
     expect(textOf(heightOf({ ...SCENE, ...many }) - 142)).toBeUndefined();
   });
 });

@@ -264,7 +264,7 @@ function lanesBelow(scene: SlotScene): readonly SlotText[] {
   const { left } = scene.window;
   if (numBelow <= 0 || left === 0) return [];
   const y = scene.height - AXIS_HEIGHT - MIN_LABEL_HEIGHT / 2;
-  return [{ text: `${numBelow} more`, x: left - 4, y, maxWidth: left, color: '--ink-2', align: 'right' }];
+  return [{ text: `+${numBelow}`, x: left - 4, y, maxWidth: left, color: '--ink-2', align: 'right' }];
 }
 
 function placeTicks({ window, originMs }: Pick<SlotScene, 'window' | 'originMs'>) {
