@@ -73,7 +73,7 @@ export const GENERATION_OPTIONS = {
     openAi: 'echo',
     form: {
       label: 'Echo',
-      hint: 'The stream that code reads begins with the prompt; the page shows it in any case.',
+      hint: 'The answer begins with the prompt, for code that reads it; here the prompt is shown in any case.',
     },
   },
   /**

@@ -32,9 +32,9 @@ export function ComposePanel() {
           {!error && <LoadNote />}
         </div>
         <ChoiceSwitch />
-        <Logprobs />
         <Actions />
         <RunButton />
+        <Logprobs />
         <FinishedMessage />
       </Form>
     </section>
@@ -151,7 +151,11 @@ function FinishedMessage() {
   const text = useServeView(({ requests }) => {
     const request = id && requests.get(id);
     if (request?.status !== 'finished') return '';
-    return `The text was continued by ${formatCount(request.numOutputTokens)} tokens.`;
+    const { length } = request.generatedTexts;
+    const tokens = `${formatCount(request.numOutputTokens)} ${request.numOutputTokens === 1 ? 'token' : 'tokens'}`;
+    return length > 1
+      ? `${length} continuations have ${tokens} together.`
+      : `The text was continued by ${tokens}.`;
   });
   return <output className="visually-hidden">{text}</output>;
 }

@@ -62,8 +62,15 @@ function Fact({ name, detail, children }: FactProps) {
 }
 
 function AdapterKind({ backend: { name, isSoftwareAdapter } }: { readonly backend: BackendInfo }) {
+  if (name === 'wasm') return describeThreads();
   if (!isSoftwareAdapter) return BACKENDS[name].kind;
   return <strong className="software-adapter">Software adapter: WebGPU computed on the CPU, slow</strong>;
+}
+
+/** The runtime takes half of the cores, as hyper-threads share one. */
+function describeThreads(): string {
+  if (!crossOriginIsolated) return 'One thread, because this page isn’t cross-origin isolated';
+  return `Half of the ${navigator.hardwareConcurrency} cores that the browser reports, at most 4 threads`;
 }
 
 function describeModel({ numParameters, contextLength }: ModelInfo): string {

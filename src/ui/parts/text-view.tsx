@@ -43,7 +43,7 @@ export function TextView() {
           <Part name="Advanced" content={<AdvancedPanel form={composer} />} />
           <div className="row">
             {!isUpstream && (
-              <Button aria-expanded={isLabOpen} onClick={toggleLab}>
+              <Button className="lab-button" aria-expanded={isLabOpen} onClick={toggleLab}>
                 Load lab
               </Button>
             )}

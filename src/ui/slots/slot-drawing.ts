@@ -5,6 +5,7 @@ import { onThemeChange } from '../theme/theme.ts';
 import { followDrag } from '../watch/range-drag.ts';
 import { plotOf, sharedAxis, xOf } from '../watch/shared-axis.ts';
 import { chosenMs, type TimeSpan } from '../watch/time-span.ts';
+import { showAll } from '../watch/zoom.ts';
 import { watchSettings, type WatchSettings } from '../watch/watch-settings.ts';
 import { sendersOf, type Sender } from './describe-bar.ts';
 import { drawSlots, heightOf, type SlotScene } from './draw-slots.ts';
@@ -82,7 +83,9 @@ export class SlotDrawing {
   }
 
   #onChange(view: ServeView, previous: ServeView): void {
-    const isOtherRun = latestRun(view.runs) !== latestRun(previous.runs);
+    const [run, before] = [latestRun(view.runs), latestRun(previous.runs)];
+    if (run?.startedAtMs !== before?.startedAtMs) showAll();
+    const isOtherRun = run !== before;
     if (isOtherRun || view.status.policy !== previous.status.policy) sharedAxis.requestSoon();
     else if (view.historyRevision !== previous.historyRevision) sharedAxis.request();
   }

@@ -1,4 +1,4 @@
-import { useCallback, useRef, type RefObject } from 'react';
+import { useCallback, useId, useRef, type RefObject } from 'react';
 
 import { Button } from '../parts/button.tsx';
 import { Popover } from '../parts/popover.tsx';
@@ -16,13 +16,14 @@ interface LiveChartProps {
 
 /** React renders the frame. The chart in it takes its data from the store, without React. */
 export function LiveChart({ head, emptyText = head.emptyText }: LiveChartProps) {
+  const titleId = useId();
   const isEmpty = useServeView(({ runs }) => latestRun(runs) === undefined);
   const { hostRef, readoutRef, descriptionRef } = useChart(head);
 
   return (
-    <figure className="chart" data-chart={head.testId}>
+    <figure className="chart" data-chart={head.testId} aria-labelledby={titleId}>
       <figcaption className="row">
-        <h3>{head.title}</h3>
+        <h3 id={titleId}>{head.title}</h3>
         <span className="chart-subtitle note">{head.subtitle}</span>
         <Readout head={head} ref={readoutRef} />
         <ExportMenu head={head} isEmpty={isEmpty} hostRef={hostRef} />
