@@ -357,7 +357,7 @@ export class TabserveClient<Deployments extends DeploymentMap = DeploymentTypes<
   }
 
   /**
-   * The models of the hub that match some words, the most downloaded first, with what each needs on this device.
+   * The models of the hub that match some words, the most downloaded first, and whether each fits on this device.
    *
    * @param query Words of their IDs.
    * @throws InvalidOptionError, HubUnreachableError, HubUnavailableError, HubRateLimitError, HubAnswerError or HubRedirectError.

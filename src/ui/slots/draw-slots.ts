@@ -54,7 +54,7 @@ const MIN_LANE_HEIGHT = MIN_LABEL_HEIGHT + 2;
 /** From the longest to the shortest. */
 const GAP_NAMES = ['Handed over: another tab loads the model', 'Handed over'];
 
-export function lanesHeightOf({ height }: Pick<SlotScene, 'height'>): number {
+function lanesHeightOf({ height }: Pick<SlotScene, 'height'>): number {
   return Math.max(0, height - BANDS_HEIGHT - AXIS_HEIGHT);
 }
 
