@@ -304,8 +304,8 @@ test.describe('by the keyboard alone', { tag: ANY_BACKEND }, () => {
       'Batch wait timeout': '7',
       'Max batched tokens': '64',
       'Prefill stall': 'auto',
-      'Max queued requests': 'Infinity',
-      'K/V cache memory': '50000000',
+      'Max queued requests': 'unlimited',
+      'K/V cache memory': '48',
       'Max context length': '2000',
     };
     for (const [name, value] of Object.entries(knobs)) {
@@ -322,7 +322,7 @@ test.describe('by the keyboard alone', { tag: ANY_BACKEND }, () => {
         maxBatchedTokens: 64,
         prefillStallMs: 'auto',
         maxQueuedRequests: Infinity,
-        kvCacheMemoryBytes: 50_000_000,
+        kvCacheMemoryBytes: 48 * 2 ** 20,
         maxContextLength: 2000,
         prefixCaching: false,
       });

@@ -127,7 +127,7 @@ test.describe('a load test', { tag: ANY_BACKEND }, () => {
     await panelOf(page).getByRole('radio', { name: 'Compare' }).check();
     await panelOf(page).getByRole('button', { name: 'Start' }).click();
     await expect(panelOf(page).getByRole('progressbar')).toBeVisible();
-    await expect(panelOf(page).locator('.load-progress')).toContainText(/off, 1 of 3 · .* left/);
+    await expect(panelOf(page).locator('.load-progress')).toContainText(/off · run 1 of 3 · .* left/);
     await expect.poll(async () => (await tab.status()).policy.policy).toBe('off');
     await panelOf(page).getByRole('button', { name: 'Stop' }).click();
     await expect(panelOf(page).getByRole('button', { name: 'Start' })).toBeEnabled();

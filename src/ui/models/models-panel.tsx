@@ -54,18 +54,27 @@ export function ModelsPanel() {
   const loadStored = ({ id: stored, revision, dtype: stands }: StoredModel): void =>
     void start(stored, { revision, dtype: stands ?? dtype, whenBusy });
 
-  const byId = (typed: string): void => void (isFullId(typed) ? load(typed) : search.search(typed));
   const trimmed = id.trim();
 
   return (
     <Panel title="Load another model" className="models ruled-off">
-      <Form onSubmit={() => byId(trimmed)}>
+      <Form onSubmit={() => void (isFullId(trimmed) ? load(trimmed) : search.search(trimmed))}>
         <div className="model-id">
           <IdField id={id} onChange={setId} />
-          <Button type="submit" disabled={trimmed === '' || isFullId(trimmed)} aria-busy={search.isSearching}>
+          <Button
+            type={isFullId(trimmed) ? 'button' : 'submit'}
+            disabled={trimmed === ''}
+            aria-busy={search.isSearching}
+            onClick={() => isFullId(trimmed) && void search.search(trimmed)}
+          >
             Search
           </Button>
-          <Button variant="primary" disabled={trimmed === ''} onClick={() => void load(trimmed)}>
+          <Button
+            type={isFullId(trimmed) ? 'submit' : 'button'}
+            variant="primary"
+            disabled={trimmed === ''}
+            onClick={() => !isFullId(trimmed) && void load(trimmed)}
+          >
             Load
           </Button>
         </div>

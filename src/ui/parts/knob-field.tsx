@@ -18,14 +18,16 @@ const UNLIMITED = 'unlimited';
 /** As the field shows a value. */
 export function knobText(value: KnobValue | undefined, bytesPerUnit = 1): string {
   if (value === Infinity) return UNLIMITED;
-  return typeof value === 'number' ? String(value / bytesPerUnit) : (value ?? '');
+  return typeof value === 'number' ? String(Number((value / bytesPerUnit).toFixed(2))) : (value ?? '');
 }
 
 /** The value that is typed; NaN where it is none, which the worker refuses. */
 export function knobValue(text: string, bytesPerUnit = 1): KnobValue {
   const typed = text.trim();
   if (typed === UNLIMITED) return Infinity;
-  return typed === 'auto' ? 'auto' : parseNumber(typed) * bytesPerUnit;
+  if (typed === 'auto') return 'auto';
+  const value = parseNumber(typed) * bytesPerUnit;
+  return bytesPerUnit === 1 ? value : Math.round(value);
 }
 
 /** The worker refuses `auto` for a knob that has none. */
