@@ -165,7 +165,9 @@ test.describe('a load test', { tag: ANY_BACKEND }, () => {
     const rounds = trials.filter(({ label }) => label === 'size 1, wait 0 ms').map(({ round }) => round);
     expect(rounds.slice(0, 3)).toEqual([1, 2, 3]);
     expect(rounds.length).toBeLessThanOrEqual(5);
-    await expect(page.getByTestId('load-results').locator('[data-run="size 1, wait 0 ms"]')).toContainText('of');
+    await expect(page.getByTestId('load-results').locator('[data-run="size 1, wait 0 ms"]')).toContainText(
+      'of',
+    );
     const shown = page.getByTestId('suggestion');
     await expect(shown).toContainText(suggestion?.title ?? 'nothing');
     await expect(shown).toContainText(/\([\d.,]+ to [\d.,]+ in \d rounds\)/);
