@@ -211,7 +211,11 @@ test.describe('by the keyboard alone', { tag: ANY_BACKEND }, () => {
     await pressOn(page, buttonOf(page, 'Load lab'));
     const lab = page.getByRole('complementary', { name: 'Load lab' });
     await expect(lab).toBeVisible();
-    await checkWithArrows(page, lab.locator('[name=mode]:checked'), lab.getByRole('radio', { name: 'Run' }));
+    await checkWithArrows(
+      page,
+      lab.locator('[name=mode]:checked'),
+      lab.getByRole('radio', { name: 'Measure' }),
+    );
     const duration = lab.locator('[name=durationSeconds]');
     await tabTo(page, duration);
     await page.keyboard.press('ControlOrMeta+A');
@@ -300,8 +304,8 @@ test.describe('by the keyboard alone', { tag: ANY_BACKEND }, () => {
       'Batch wait timeout': '7',
       'Max batched tokens': '64',
       'Prefill stall': 'auto',
-      'Max queued requests': 'Infinity',
-      'K/V cache memory': '50000000',
+      'Max queued requests': 'unlimited',
+      'K/V cache memory': '48',
       'Max context length': '2000',
     };
     for (const [name, value] of Object.entries(knobs)) {
@@ -318,7 +322,7 @@ test.describe('by the keyboard alone', { tag: ANY_BACKEND }, () => {
         maxBatchedTokens: 64,
         prefillStallMs: 'auto',
         maxQueuedRequests: Infinity,
-        kvCacheMemoryBytes: 50_000_000,
+        kvCacheMemoryBytes: 48 * 2 ** 20,
         maxContextLength: 2000,
         prefixCaching: false,
       });
@@ -420,7 +424,7 @@ test.describe('by the keyboard alone', { tag: ANY_BACKEND }, () => {
     await pressOn(page, panel.getByRole('button', { name: 'Stop' }));
     await expect(start).toBeVisible();
     await typeInto(page, panel.locator('[name=durationSeconds]'), '0.5');
-    await mode('Run');
+    await mode('Measure');
     await run();
     await pressOn(page, panel.getByRole('button', { name: 'Export' }));
     const saved = await savedBy(page, panel.getByRole('button', { name: 'Results as JSON' }));

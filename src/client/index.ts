@@ -62,6 +62,8 @@ export {
   type ToolChoice,
 } from '../protocol/generation.ts';
 export * from '../protocol/generation-options.ts';
+export { bridgeOfPage } from './page-settings.ts';
+export type { FoundModel } from '../protocol/found-model.ts';
 export type { GgufFile } from '../protocol/gguf-file.ts';
 export type { ClientId, RequestId } from '../protocol/ids.ts';
 export type {

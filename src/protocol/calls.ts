@@ -1,6 +1,7 @@
 import * as v from 'valibot';
 import { OPTION_CHECKS } from '../batching/generation/options.ts';
 import { chatMessage, lengthOfChat } from './chat.ts';
+import { foundModel } from './found-model.ts';
 import { ggufFile } from './gguf-file.ts';
 import type { ClientId } from './ids.ts';
 import { jobAction, jobDefinition, jobInfo, jobPage, MAX_ROWS_PER_CALL, rowQuery } from './jobs.ts';
@@ -88,6 +89,8 @@ export const CALLS = {
   'suggest-models': call('suggest-models', {}, v.array(suggestedModel)),
   /** Asks the hub. */
   'list-gguf-files': call('list-gguf-files', { hub: name, id: name, revision: name }, v.array(ggufFile)),
+  /** Asks the hub. */
+  'search-models': call('search-models', { hub: name, query: name }, v.array(foundModel)),
   'delete-model': call('delete-model', { key: v.string() }, nothing),
   'list-jobs': call('list-jobs', {}, v.array(jobInfo)),
   /** Begins to store a job, which runs once `start-job` says that all rows are there. A repetition changes nothing. */

@@ -19,7 +19,7 @@ export function ChatModels() {
         <strong>{served}</strong> continues texts and has no chat template, so it can’t chat. Load a model
         that can:
       </p>
-      <LoadState refusal={refusal ?? listRefusal} />
+      <LoadState refusal={refusal ?? listRefusal} onRetry={(id) => void start(id)} />
       <SuggestedModels
         models={models}
         stored={stored}

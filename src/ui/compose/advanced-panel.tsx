@@ -6,7 +6,6 @@ import { Button } from '../parts/button.tsx';
 import { Disclosure } from '../parts/disclosure.tsx';
 import { CheckField, InputField } from '../parts/field.tsx';
 import { keysOf } from '../parts/keys-of.ts';
-import { PolicyKnobs } from '../policy/policy-knobs.tsx';
 import { basePolicyOf } from '../state/base-policy.ts';
 import { useIsUpstream, useServeView } from '../state/serve-context.ts';
 import './advanced-panel.css';
@@ -14,6 +13,7 @@ import { GENERATION_FIELDS, placeholderOf } from './generation-fields.ts';
 import type { GenerationField, GenerationTexts, OptionsForm } from './generation-fields.ts';
 
 const ShapeField = lazy(async () => ({ default: (await import('../shapes/shape-field.tsx')).ShapeField }));
+const PolicyKnobs = lazy(async () => ({ default: (await import('../policy/policy-knobs.tsx')).PolicyKnobs }));
 
 interface AdvancedPanelProps {
   readonly form: OptionsForm;
@@ -49,7 +49,9 @@ export function AdvancedPanel({ form, fields = GENERATION_FIELDS, defaults = {} 
         {!isUpstream && (
           <section aria-labelledby={knobsId}>
             <h3 id={knobsId}>Batching knobs</h3>
-            <PolicyKnobs />
+            <Suspense>
+              <PolicyKnobs />
+            </Suspense>
           </section>
         )}
       </div>

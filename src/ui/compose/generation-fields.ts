@@ -80,7 +80,7 @@ export function parseGeneration(texts: GenerationTexts): {
         continue;
       }
       const got = text.length > MAX_QUOTED_LENGTH ? `${text.length} characters` : `“${text}”`;
-      errors[name] = `Expected ${name} to be ${expectedText(option)}, got ${got}.`;
+      errors[name] = `Expected ${expectedText(option)}, got ${got}.`;
     }
   }
   // The page shows how likely each choice is.
@@ -89,10 +89,12 @@ export function parseGeneration(texts: GenerationTexts): {
   return { options: values as GenerationOptions, errors };
 }
 
-/** All refusals as one; undefined where there are none. */
+/** Names the fields, which say the rest; undefined where none is refused. */
 export function errorOfOptions(errors: GenerationErrors): WireError | undefined {
-  const messages = Object.values(errors).filter((message) => message !== undefined);
-  return messages.length > 0 ? { code: 'INVALID_OPTION', message: messages.join(' ') } : undefined;
+  const refused = GENERATION_FIELDS.filter(({ name }) => errors[name] !== undefined);
+  if (refused.length === 0) return undefined;
+  const labels = refused.map(({ label }) => label).join(', ');
+  return { code: 'INVALID_OPTION', message: `Check ${labels} under Advanced.` };
 }
 
 /** Where the worker has refused an option of the form. */

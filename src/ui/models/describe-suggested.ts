@@ -9,8 +9,9 @@ export function describeModel(model: SuggestedModel, isStored: boolean): string 
   return `${formatCompact(numParameters)} parameters · ${size} · ${license}`;
 }
 
-/** `Takes 0.9 GB in fp16 with 8 texts of 2,048 tokens.`, or why it doesn't fit. */
+/** `Fits: 0.9 GB in fp16 with one text of 2,048 tokens.`, or why it doesn't. */
 export function describeFit({ obstacle, memoryBytes, dtype, contextLength }: SuggestedModel): string {
   if (obstacle) return obstacle;
-  return `Takes ${formatSize(memoryBytes)} in ${dtype} with 8 texts of ${formatCount(contextLength)} tokens.`;
+  const fit = dtype === 'q8' || dtype === 'q4' ? 'Tight' : 'Fits';
+  return `${fit}: ${formatSize(memoryBytes)} in ${dtype} with one text of ${formatCount(contextLength)} tokens.`;
 }

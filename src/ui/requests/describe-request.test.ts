@@ -13,6 +13,7 @@ it.each([
   ['Done: end of text', { finishReason: 'stop' }],
   ['Done: the model ends here', { finishReason: 'stop', numOutputTokens: 1 }],
   ['Done: stop string', { finishReason: 'stop', isStopped: true }],
+  ['Done: 4 texts', { generatedTexts: ['a', 'b', 'c', 'd'] }],
 ] as const)('says %s', (text, change) => {
   expect(describeState(createRequest('a', change))).toBe(text);
 });
@@ -38,5 +39,5 @@ it('has the figures that are known, in one order', () => {
 
 it('has no speed before the second token', () => {
   expect(describeSpeed({})).toBe('');
-  expect(describeSpeed({ tokensPerSecond: 142.4 })).toBe(' · 142 tok/s');
+  expect(describeSpeed({ tokensPerSecond: 142.4 })).toBe(' · 142/s');
 });

@@ -1,7 +1,13 @@
 import { formatCount, formatNumber } from '../parts/format.ts';
 import type { RequestStatus, RequestView } from '../state/request-view.ts';
 
-type EndedRequest = Pick<RequestView, 'finishReason' | 'isStopped' | 'numOutputTokens' | 'numPromptTokens'>;
+type EndedRequest = Pick<
+  RequestView,
+  'finishReason' | 'isStopped' | 'numOutputTokens' | 'numPromptTokens'
+> & {
+  /** Left out where there is one. */
+  readonly generatedTexts?: readonly string[];
+};
 
 /** @param contextLength Of the model that wrote it, in tokens, where it is known. */
 export function describeState(
@@ -35,7 +41,9 @@ const STATES: Readonly<Record<Exclude<RequestStatus, 'finished'>, string>> = {
 };
 
 function describeEnd(request: EndedRequest, contextLength = Infinity): string {
-  const { finishReason, isStopped = false, numOutputTokens } = request;
+  const { finishReason, isStopped = false, numOutputTokens, generatedTexts = [] } = request;
+  // The reason is the first one's alone.
+  if (generatedTexts.length > 1) return `Done: ${generatedTexts.length} texts`;
   const cut = cutOf(request, contextLength);
   if (cut === 'context') return `Context full (${describeContext(request, contextLength)})`;
   if (cut === 'limit') return `Cut at ${countTokens(numOutputTokens)}`;
@@ -62,9 +70,9 @@ export function describeSeed({ seed }: Pick<RequestView, 'seed'>): string {
   return seed === undefined ? '' : ` · seed ${seed}`;
 }
 
-/** Follows the state. */
+/** Follows the state: tokens per second, short, so that the unit is never cut. */
 export function describeSpeed({ tokensPerSecond }: Pick<RequestView, 'tokensPerSecond'>): string {
-  return tokensPerSecond === undefined ? '' : ` · ${formatNumber(tokensPerSecond)} tok/s`;
+  return tokensPerSecond === undefined ? '' : ` · ${formatNumber(tokensPerSecond)}/s`;
 }
 
 /** Shorter than elsewhere: the line is narrow. */
