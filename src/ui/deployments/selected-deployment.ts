@@ -17,11 +17,11 @@ const OWN_VIEWS: ReadonlyMap<string, string> = new Map([
 
 const PARAMETER = 'deployment';
 const VIEW_PARAMETER = 'view';
-/** Views that an address names by themselves. */
-const NAMED_VIEWS = [
+/** The views that have a name of their own in the address. */
+const VIEW_OF_NAME: ReadonlyMap<string | null, string> = new Map([
   ['chat', CHAT_VIEW],
   ['embed', EMBEDDER],
-] as const;
+]);
 
 export function titleOf(view: string): string {
   return OWN_VIEWS.get(view) ?? view;
@@ -32,24 +32,24 @@ export function listViews(served: readonly string[]): readonly string[] {
   const own = [...OWN_VIEWS.keys()];
   if (served.length === 0) return own;
   const others = served.filter((name) => !isEncoder(name));
-  const names = new Set([TEXT_GENERATOR, CHAT_VIEW, EMBEDDER, ...others]);
+  const names = new Set([TEXT_GENERATOR, ...VIEW_OF_NAME.values(), ...others]);
   const ownServed = own.filter((name) => names.delete(name));
   return [...ownServed, ...[...names].toSorted()];
 }
 
 export function readSelected(search: string): string {
   const parameters = new URLSearchParams(search);
-  const named = NAMED_VIEWS.find(([name]) => name === parameters.get(VIEW_PARAMETER));
   const deployment = parameters.get(PARAMETER) ?? TEXT_GENERATOR;
-  return named?.[1] ?? (isEncoder(deployment) ? EMBEDDER : deployment);
+  const view = isEncoder(deployment) ? EMBEDDER : deployment;
+  return VIEW_OF_NAME.get(parameters.get(VIEW_PARAMETER)) ?? view;
 }
 
 export function withSelected(href: string, view: string): string {
   const url = new URL(href);
   url.searchParams.delete(PARAMETER);
   url.searchParams.delete(VIEW_PARAMETER);
-  const named = NAMED_VIEWS.find(([, id]) => id === view);
-  if (named) url.searchParams.set(VIEW_PARAMETER, named[0]);
+  const [name] = [...VIEW_OF_NAME].find(([, named]) => named === view) ?? [];
+  if (name) url.searchParams.set(VIEW_PARAMETER, name);
   else if (view !== TEXT_GENERATOR) url.searchParams.set(PARAMETER, view);
   return url.href;
 }

@@ -24,7 +24,7 @@ export interface Embedded {
 export interface EmbedProgress {
   readonly numDone: number;
   readonly numTexts: number;
-  readonly startedAtMs: number;
+  readonly elapsedMs: number;
 }
 
 export interface Hit extends Nearest {
@@ -82,15 +82,20 @@ export class EmbedRoom {
     const { lines } = splitLines(this.store.getState().text);
     const info = encoderOf(this.#client, EMBEDDER);
     if (!info || lines.length === 0) return;
-    const progress = { numDone: 0, numTexts: lines.length, startedAtMs: performance.now() };
-    this.store.setState({ progress, error: undefined });
+    const startedAtMs = performance.now();
+    const report = (numDone: number): void => {
+      const elapsedMs = performance.now() - startedAtMs;
+      this.store.setState({ progress: { numDone, numTexts: lines.length, elapsedMs } });
+    };
+    this.store.setState({ error: undefined });
+    report(0);
     try {
       const vectors = await embedTexts(this.#client.getHandle(EMBEDDER), lines, {
         signal: abort.signal,
         prompt: DOCUMENT_PROMPTS.find((name) => info.prompts.includes(name)),
-        onProgress: (numDone) => this.store.setState({ progress: { ...progress, numDone } }),
+        onProgress: report,
       });
-      const durationMs = performance.now() - progress.startedAtMs;
+      const durationMs = performance.now() - startedAtMs;
       this.store.setState({ embedded: { lines, vectors, modelId: info.id, durationMs }, hits: [] });
       void this.search(this.store.getState().query);
     } catch (caught) {

@@ -32,7 +32,7 @@ function dot({ values, dimensions }: Vectors, index: number, other: ArrayLike<nu
 /** Rows that decide on the axes of a map. More make it slower and no better. */
 const MAX_AXIS_ROWS = 256;
 /** Ample: neighbors on a map need no exact axis. */
-const NUM_ITERATIONS = 30;
+const NUM_ITERATIONS = 50;
 
 /**
  * A map of the vectors: their places on their two principal axes, found by power iteration. The same vectors have the same map.

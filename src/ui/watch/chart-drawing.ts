@@ -10,7 +10,8 @@ import type { ChartHead } from './chart-head.ts';
 import { READ_ONLY_CURSOR, toX, type ChartSpec, type Scene } from './chart-spec.ts';
 import { specOf } from './charts.ts';
 import { createReadout } from './readout.ts';
-import { chosenMs, timeSpanOf } from './time-span.ts';
+import { chartSpanOf } from './encoder-run.ts';
+import { chosenMs } from './time-span.ts';
 import { highlightRequests, watchSettings, type WatchSettings } from './watch-settings.ts';
 
 interface ChartElements {
@@ -86,12 +87,14 @@ export class ChartDrawing {
 
   #readScene(width: number, isWhole = false): Scene {
     const view = recordedView(this.#store);
-    const shown = timeSpanOf(view);
+    const shown = chartSpanOf(this.#spec.head, view);
     const span = isWhole ? { ...shown, untilMs: shown.endMs } : shown;
     return { view, span, columns: this.#spec.read(view, span, Math.max(1, width)) };
   }
 
   #onChange(view: ServeView, previous: ServeView): void {
+    if (!this.#followsRun && view.batches !== previous.batches) canvasFrames.request(this.#refresh);
+    if (!this.#followsRun) return;
     if (view.historyRevision !== previous.historyRevision) canvasFrames.request(this.#refresh);
     if (!isStandingStill() && isOtherRun(view, previous)) chartFrames.request(this.#update);
   }
@@ -109,13 +112,18 @@ export class ChartDrawing {
 
   readonly #refresh = (): void => {
     this.#describe();
-    if (!isStandingStill()) chartFrames.request(this.#update);
+    if (!this.#followsRun || !isStandingStill()) chartFrames.request(this.#update);
   };
+
+  /** Only the text generator's run can be paused and replayed. */
+  get #followsRun(): boolean {
+    return this.#spec.head.deployment === undefined;
+  }
 
   readonly #update = (): void => {
     this.#isStale = !this.#isInView;
     if (this.#isStale) return;
-    this.#fixScale();
+    if (this.#followsRun) this.#fixScale();
     const chart = this.#chart;
     this.#scene = this.#readScene(chart.width);
     // Drawn at once, because the cursor's place depends on the scale of the new data.

@@ -8,7 +8,7 @@ import './figures-row.css';
 import { Mark } from './mark.tsx';
 import { figuresOf, isRunning } from './run-figures.ts';
 
-interface FigureProps {
+export interface FigureProps {
   readonly name: string;
   readonly detail?: string;
   readonly title: string;
@@ -77,7 +77,7 @@ function FiguresTime() {
   );
 }
 
-function Figure({ name, detail, title, mark, select }: FigureProps) {
+export function Figure({ name, detail, title, mark, select }: FigureProps) {
   const text = useRecordedView(select);
   return (
     <div className="figure">
@@ -89,6 +89,6 @@ function Figure({ name, detail, title, mark, select }: FigureProps) {
   );
 }
 
-function formatSpread(spread: Spread | undefined): string {
+export function formatSpread(spread: Pick<Spread, 'p50' | 'p95'> | undefined): string {
   return spread ? formatEachMs([spread.p50, spread.p95]) : NO_VALUE;
 }
