@@ -1,6 +1,5 @@
 import { OfferedModels } from '../models/offered-models.tsx';
 import { useServeView } from '../state/serve-context.ts';
-import './chat-models.css';
 
 /** Shown if the model can't chat: the reason, and the models that can. */
 export function ChatModels() {

@@ -32,7 +32,6 @@ export function ComparisonPanel({ embedded, onClose }: ComparisonPanelProps) {
     abort.abort();
     onClose();
   };
-  const longestMs = Math.max(1, ...trials.map(({ durationMs }) => durationMs));
   return (
     <section className="compare" aria-labelledby="embed-compare-title">
       <div className="compare-head row">
@@ -59,7 +58,7 @@ export function ComparisonPanel({ embedded, onClose }: ComparisonPanelProps) {
         {WAYS.map((way, index) => (
           <figure key={way} className="multiple">
             <figcaption>{way}</figcaption>
-            <TrialFigures figures={figuresOfTrial(trials[index], trials[0], longestMs)} />
+            <TrialFigures figures={figuresOfTrial(trials[index], trials)} />
           </figure>
         ))}
       </div>

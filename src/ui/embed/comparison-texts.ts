@@ -1,20 +1,19 @@
-import { formatCount, formatNumber } from '../parts/format.ts';
+import { formatCount, formatNumber, formatShare, NO_VALUE } from '../parts/format.ts';
 import type { TrialFigure } from '../compare/policy-multiples.tsx';
 import { describeFaster, formatSeconds } from '../requests/run-text.ts';
-import { formatShare } from '../watch/encoder-charts.ts';
 import { WAYS, type ComparisonView, type EmbedTrial } from './embed-comparison.ts';
 
 /** Vectors that differ less are the same: sums in another order round otherwise. */
 const SAME_WITHIN = 1e-5;
 
-/** `3.4× faster batched and sorted: 0.6 s, one by one 2.1 s.`; what is compared until then. */
+/** `3.4× faster: 0.6 s in sorted batches, 2.1 s one by one.`; what is compared until then. */
 export function describeGain(trials: readonly EmbedTrial[]): string {
   const [alone, , sorted] = trials;
   if (!alone || !sorted) return 'The same lines, one by one and in batches';
-  const faster = describeFaster(sorted.durationMs, alone.durationMs);
   const isSlower = describeFaster(alone.durationMs, sorted.durationMs) !== '';
-  const how = faster === '' ? (isSlower ? 'Faster one by one' : 'About the same') : `${faster} in batches`;
-  return `${how}: ${formatSeconds(sorted.durationMs)} against ${formatSeconds(alone.durationMs)} one by one.`;
+  const same = isSlower ? 'Slower in batches' : 'About the same';
+  const how = describeFaster(sorted.durationMs, alone.durationMs) || same;
+  return `${how}: ${formatSeconds(sorted.durationMs)} in sorted batches, ${formatSeconds(alone.durationMs)} one by one.`;
 }
 
 /** How far the comparison is, then whether the vectors are the same. */
@@ -27,25 +26,41 @@ export function describeComparison({ isRunning, progress, trials, difference }: 
     : `The vectors differ by at most ${difference.toPrecision(2)} in a number.`;
 }
 
-/** @param longestMs Of the trials, whose bars share a scale. */
-export function figuresOfTrial(
-  trial: EmbedTrial | undefined,
-  alone: EmbedTrial | undefined,
-  longestMs: number,
-) {
-  if (!trial) return ['Time', 'Texts/s', 'Padding', 'Batches'].map((name) => ({ name, value: '–' }));
-  const { durationMs, numTexts, numBatches, paddingShare } = trial;
-  const ratio = alone ? `${(alone.durationMs / durationMs).toFixed(1)}×` : '';
+/** The figures of a trial, with bars on a scale that all trials share. */
+export function figuresOfTrial(trial: EmbedTrial | undefined, trials: readonly EmbedTrial[]) {
+  if (!trial) return ['Time', 'Texts/s', 'Padding', 'Batches'].map((name) => ({ name, value: NO_VALUE }));
+  const shareOf = (read: (one: EmbedTrial) => number): number => read(trial) / Math.max(...trials.map(read));
+  const ratio = (trials[0]?.durationMs ?? NaN) / trial.durationMs;
   return [
     {
       name: 'Time',
-      value: formatSeconds(durationMs),
-      ratio,
-      share: durationMs / longestMs,
-      color: '--series-itl',
+      value: formatSeconds(trial.durationMs),
+      ratio: '',
+      share: shareOf(({ durationMs }) => durationMs),
     },
-    { name: 'Texts/s', value: formatNumber((numTexts * 1000) / durationMs) },
-    { name: 'Padding', value: formatShare(paddingShare), share: paddingShare, color: '--series-prefill' },
-    { name: 'Batches', value: formatCount(numBatches) },
+    {
+      name: 'Texts/s',
+      value: formatNumber(rateOf(trial)),
+      ratio: `${ratio.toFixed(1)}×`,
+      share: shareOf(rateOf),
+      color: '--series-e2e',
+    },
+    {
+      name: 'Padding',
+      value: formatShare(trial.paddingShare),
+      ratio: '',
+      share: trial.paddingShare,
+      color: '--series-prefill',
+    },
+    {
+      name: 'Batches',
+      value: formatCount(trial.numBatches),
+      ratio: '',
+      share: shareOf(({ numBatches }) => numBatches),
+    },
   ] satisfies readonly TrialFigure[];
+}
+
+function rateOf({ numTexts, durationMs }: EmbedTrial): number {
+  return (numTexts * 1000) / durationMs;
 }

@@ -42,10 +42,13 @@ export function drawPoints(canvas: HTMLCanvasElement, { places, hits, active }: 
   context.fillStyle = resolvedColor('--series-ttft');
   context.strokeStyle = resolvedColor('--paper');
   for (const [rank, { index }] of [...hits.entries()].toReversed()) {
-    dot(index, RADIUS + 3 * (1 - rank / hits.length));
+    const nearness = 1 - rank / hits.length;
+    context.globalAlpha = 0.2 + 0.8 * nearness;
+    dot(index, RADIUS + 3 * nearness);
     context.fill();
     context.stroke();
   }
+  context.globalAlpha = 1;
   if (active === undefined) return;
   context.strokeStyle = resolvedColor('--ink');
   context.lineWidth = 2;

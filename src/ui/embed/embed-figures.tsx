@@ -1,7 +1,6 @@
 import { EMBEDDER } from '../../client/index.ts';
-import { formatNumber, NO_VALUE } from '../parts/format.ts';
+import { formatNumber, formatShare, NO_VALUE } from '../parts/format.ts';
 import type { RecordedView } from '../state/serve-store.ts';
-import { formatShare } from '../watch/encoder-charts.ts';
 import { encoderRunOf, summarizeEncoderRun } from '../watch/encoder-run.ts';
 import { Figure, formatSpread, type FigureProps } from '../watch/figures-row.tsx';
 

@@ -41,7 +41,9 @@ export interface EmbedView {
   /** Best first; those of the query before until its own come. */
   readonly hits: readonly Hit[];
   readonly reranks: boolean;
+  /** Why the lines weren't embedded. */
   readonly error: WireError | undefined;
+  readonly searchError: WireError | undefined;
 }
 
 /** Lines that a search finds, and that a reranker reads. */
@@ -62,6 +64,7 @@ export class EmbedRoom {
     hits: [],
     reranks: false,
     error: undefined,
+    searchError: undefined,
   }));
   readonly #client: Client;
   #embedding = new AbortController();
@@ -120,7 +123,7 @@ export class EmbedRoom {
   async search(query: string): Promise<void> {
     this.#searching.abort();
     const { signal } = (this.#searching = new AbortController());
-    this.store.setState({ query, error: undefined });
+    this.store.setState({ query, searchError: undefined });
     const { embedded } = this.store.getState();
     const info = encoderOf(this.#client, EMBEDDER);
     if (!embedded || query.trim() === '' || info?.id !== embedded.modelId) {
@@ -140,7 +143,7 @@ export class EmbedRoom {
       if (this.store.getState().reranks && encoderOf(this.#client, RERANKER))
         await this.#rerank(query, hits, embedded, signal);
     } catch (caught) {
-      if (!signal.aborted) this.store.setState({ error: toWireError(caught) });
+      if (!signal.aborted) this.store.setState({ searchError: toWireError(caught) });
     }
   }
 

@@ -3,7 +3,6 @@ import { useEffect, useState } from 'react';
 import { EMBEDDER, RERANKER } from '../../client/index.ts';
 import { KnobsPanel } from '../deployments/knobs-panel.tsx';
 import { OfferedModels } from '../models/offered-models.tsx';
-import { Button } from '../parts/button.tsx';
 import { Disclosure } from '../parts/disclosure.tsx';
 import { Panel } from '../parts/panel.tsx';
 import { Part } from '../parts/panel-boundary.tsx';
@@ -116,23 +115,14 @@ function Found() {
   const room = useEmbedRoom();
   const embedded = useEmbedView((view) => view.embedded);
   const hits = useEmbedView((view) => view.hits);
-  const error = useEmbedView((view) => view.error);
   const encoder = useEncoder(EMBEDDER);
   if (!embedded) {
     return (
-      <Panel title="Search and map" className="embed-empty">
+      <Panel title="Search and map">
         <p className="muted">
-          Embed lines to search them by meaning and to see them as a map.{' '}
-          {error && <span className="error-line">{error.message}</span>}
+          Embed lines, or the {SAMPLE_LINES.length} sample lines, to search them by meaning and to see them as
+          a map.
         </p>
-        <Button
-          onClick={() => {
-            room.setText(SAMPLE_LINES.join('\n'));
-            void room.embed();
-          }}
-        >
-          Try {SAMPLE_LINES.length} sample lines
-        </Button>
       </Panel>
     );
   }

@@ -21,7 +21,8 @@ export function LinesPanel({ onCompare }: { readonly onCompare: () => void }) {
   const isRunning = useEmbedView(({ progress }) => progress !== undefined);
   const canCompare = useEmbedView(({ embedded }) => embedded !== undefined) && !isRunning;
   const encoder = useEncoder(EMBEDDER);
-  const { refusal, attempt } = useAttempt();
+  const error = useEmbedView((view) => view.error);
+  const { refusal = error, attempt } = useAttempt();
 
   const read = (file: File | undefined): void => {
     if (file) void attempt(async () => room.setText(await file.text()));
@@ -69,7 +70,7 @@ export function LinesPanel({ onCompare }: { readonly onCompare: () => void }) {
             Compare
           </Button>
         </div>
-        {refusal && <ErrorLine error={refusal} />}
+        <div role="alert">{refusal && <ErrorLine error={refusal} />}</div>
         <Progress />
       </Form>
     </Panel>

@@ -18,9 +18,11 @@ export function SearchPanel({
   const room = useEmbedRoom();
   const query = useEmbedView((view) => view.query);
   const hits = useEmbedView((view) => view.hits);
-  const error = useEmbedView((view) => view.error);
+  const error = useEmbedView((view) => view.searchError);
   const reranks = useEmbedView((view) => view.reranks);
   const reranker = useEncoder(RERANKER);
+  const [best] = hits;
+  const nearest = best && embedded.lines[best.index];
   return (
     <Panel title="Search" className="embed-search">
       <InputField
@@ -43,6 +45,7 @@ export function SearchPanel({
         />
       )}
       <div role="alert">{error && <ErrorLine error={error} />}</div>
+      <output className="visually-hidden">{nearest === undefined ? '' : `Nearest: ${nearest}`}</output>
       <ScrollBox label="Hits" className="embed-hits">
         <ol aria-label="Nearest lines">
           {hits.map((hit) => (

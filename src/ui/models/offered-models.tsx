@@ -3,6 +3,7 @@ import type { ReactNode } from 'react';
 import type { SuggestedModel } from '../../client/index.ts';
 import { openModelBox } from '../header/open-model-box.ts';
 import { Button } from '../parts/button.tsx';
+import './offered-models.css';
 import { LoadState } from './load-state.tsx';
 import { SuggestedModels } from './suggested-models.tsx';
 import { useLoadModel } from './use-load-model.ts';
@@ -21,7 +22,7 @@ export function OfferedModels({ className = '', isOffered, children }: OfferedMo
   const { suggested, stored, refusal: listRefusal } = useModelLists();
   const models = suggested.filter(isOffered);
   return (
-    <div className={`stack ${className}`}>
+    <div className={`offered-models stack ${className}`}>
       {children}
       <LoadState refusal={refusal ?? listRefusal} />
       <SuggestedModels

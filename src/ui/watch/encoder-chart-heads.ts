@@ -22,6 +22,6 @@ export const BATCH_LATENCY_HEAD: ChartHead = {
   deployment: EMBEDDER,
   lines: [
     { label: 'batch', color: '--series-itl' },
-    { label: 'longest wait', color: '--series-queue', dash: [5, 4] },
+    { label: 'wait', color: '--series-queue', dash: [5, 4] },
   ],
 };

@@ -1,5 +1,6 @@
 import { EMBEDDER } from '../../client/index.ts';
-import { formatCount, formatMs, NO_VALUE } from '../parts/format.ts';
+import { percentilesOf } from '../load/summarize.ts';
+import { formatCount, formatMs, formatShare, NO_VALUE } from '../parts/format.ts';
 import type { Cell } from '../state/chart-history.ts';
 import type { RecordedView } from '../state/serve-store.ts';
 import { batchSeries, drawWaiting, WAITING_ROOM } from './batch-size-chart.ts';
@@ -40,6 +41,7 @@ const BATCH_TOKENS_CHART: ChartSpec = {
     ]),
   format: (value) => (value === null ? NO_VALUE : formatCount(value)),
   valueAt: endingAtOrAfter,
+  valueOfRun: (columns, line) => Math.max(0, ...valuesOf(columns, line)),
   describe: (view) => {
     const summary = summarizeEncoderRun(encoderRunOf(view, EMBEDDER));
     if (!summary) return 'no batch yet';
@@ -64,6 +66,7 @@ const BATCH_LATENCY_CHART: ChartSpec = {
     ]),
   format: formatMs,
   valueAt: endingAtOrAfter,
+  valueOfRun: (columns, line) => percentilesOf(valuesOf(columns, line))?.p50 ?? null,
   describe: (view) => {
     const { executionMs } = summarizeEncoderRun(encoderRunOf(view, EMBEDDER)) ?? {};
     return executionMs
@@ -74,14 +77,13 @@ const BATCH_LATENCY_CHART: ChartSpec = {
 
 export const ENCODER_CHARTS: readonly ChartSpec[] = [BATCH_TOKENS_CHART, BATCH_LATENCY_CHART];
 
-/** `12 %` */
-export function formatShare(share: number): string {
-  return `${(share * 100).toFixed(share < 0.0995 ? 1 : 0)} %`;
-}
-
 function columnsOf(view: RecordedView, reads: readonly ((batch: EncoderBatch) => Cell)[]): ChartColumns {
   const run = encoderRunOf(view, EMBEDDER);
   return [run.map(({ endedMs }) => endedMs / 1000), ...reads.map((read) => run.map(read))];
+}
+
+function valuesOf(columns: ChartColumns, line: number): readonly number[] {
+  return (columns[line + 1] ?? []).filter((value) => typeof value === 'number');
 }
 
 /** The largest bar, its padding included. */
