@@ -164,6 +164,11 @@ export const encoderInfo = v.object({
   prompts: v.array(v.string()),
   /** Where it runs. */
   backend: backendInfo,
+  /**
+   * Tokens of a batch from which on this backend is faster than WASM, as measured at the load. Smaller batches run on WASM. Left out
+   * where WASM is always faster, and for a model that is on one device alone.
+   */
+  crossoverTokens: v.exactOptional(count),
 });
 /**
  * A model that makes vectors of texts, or ranks them.

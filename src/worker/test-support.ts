@@ -288,6 +288,7 @@ export function createScriptedModel(
       adapter: 'none',
       fallbackReason: '',
     },
+    deviceBytes: 1,
     checkedAs: { modelType: 'scripted', dtype: 'fp32', precision: 'float32' },
   };
 }

@@ -68,11 +68,11 @@ function isRefusal(error: unknown): error is Error {
 
 /** The limits of a device that a plan for a model respects. */
 export function limitsOf(device: DeviceChoice): DeviceLimits {
-  const memoryBytes = memoryOfMachine();
-  if (!('gpu' in device)) return { kind: 'wasm', memoryBytes };
+  const shared = { memoryBytes: memoryOfMachine(), serving: device.serving ?? [] };
+  if (!('gpu' in device)) return { kind: 'wasm', ...shared };
   const { hasShaderF16 } = device.gpu;
   const { maxBufferSize, maxStorageBufferBindingSize } = device.gpu.device.limits;
-  return { kind: 'webgpu', hasShaderF16, maxBufferSize, maxStorageBufferBindingSize, memoryBytes };
+  return { kind: 'webgpu', hasShaderF16, maxBufferSize, maxStorageBufferBindingSize, ...shared };
 }
 
 /** Only Chromium has it, as a power of two of GiB. Most versions stop at 8, which may then stand for more. */

@@ -1,5 +1,6 @@
 import type { Rung } from '../../protocol/ladder.ts';
 import type { BackendInfo, Dtype } from '../../protocol/models.ts';
+import type { ServingModel } from '../models/checkpoint/device-fit.ts';
 import type { GpuDevice } from './webgpu/gpu-device.ts';
 
 /** The rung to run on, with its device or its threads. */
@@ -7,6 +8,8 @@ export type DeviceChoice = {
   readonly rung: Rung;
   /** Why no higher rung is used; empty on the highest. */
   readonly fallbackReason: string;
+  /** The models that serve on it. */
+  readonly serving?: readonly ServingModel[];
 } & Device;
 
 export type Device = { readonly gpu: GpuDevice } | { readonly numThreads: number };

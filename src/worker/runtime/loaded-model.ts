@@ -11,4 +11,6 @@ export interface LoadedModel {
   readonly modelInfo: ModelInfo;
   readonly backendInfo: BackendInfo;
   readonly checkedAs: CheckedModel;
+  /** What it takes on its device beside the runtime, in bytes. */
+  readonly deviceBytes: number;
 }

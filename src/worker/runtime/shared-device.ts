@@ -1,6 +1,6 @@
 import type { BackendChoice } from '../../protocol/ladder.ts';
 import type { WorkerPast } from '../../protocol/recovery.ts';
-import type { DeviceLimits } from '../models/checkpoint/device-fit.ts';
+import type { DeviceLimits, ServingModel } from '../models/checkpoint/device-fit.ts';
 import { chooseDevice, limitsOf } from './create-backend.ts';
 import type { DeviceChoice } from './device-choice.ts';
 
@@ -9,6 +9,8 @@ export class SharedDevice {
   readonly #choice: BackendChoice;
   readonly #past: WorkerPast;
   #chosen: Promise<DeviceChoice> | undefined;
+  /** By the deployment that each serves. */
+  readonly #serving = new Map<string, ServingModel>();
 
   constructor(choice: BackendChoice, past: WorkerPast) {
     this.#choice = choice;
@@ -20,8 +22,14 @@ export class SharedDevice {
    *
    * @throws As `chooseDevice`.
    */
-  get(): Promise<DeviceChoice> {
-    return (this.#chosen ??= this.#choose());
+  async get(): Promise<DeviceChoice> {
+    const device = await (this.#chosen ??= this.#choose());
+    return { ...device, serving: [...this.#serving.values()] };
+  }
+
+  /** Counts a model in the limits for others, in place of the one that served this deployment before. */
+  count(deployment: string, model: ServingModel): void {
+    this.#serving.set(deployment, model);
   }
 
   /** The limits that a plan for a model respects. */

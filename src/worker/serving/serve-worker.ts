@@ -22,6 +22,7 @@ import type { FirstModelInit, UpstreamInit } from '../../protocol/host-messages.
 import type { RequestUpdate } from '../../protocol/requests.ts';
 import { toWireError } from '../../protocol/wire-errors.ts';
 import { TextDeployment } from '../text-generation/text-deployment.ts';
+import { TextPace } from './deployments/text-pace.ts';
 import { DeploymentSet } from './deployments/deployment-set.ts';
 import { HostReports, type ServeWorkerHost } from './host-reports.ts';
 import { Knobs } from './knobs.ts';
@@ -52,6 +53,7 @@ export class ServeWorker {
   readonly #knobs: Knobs;
   readonly #status: StatusPublisher;
   readonly #textGenerator: TextDeployment;
+  readonly #textPace = new TextPace(systemClock, () => this.#textGenerator.gauges.numRunning > 0);
   readonly #metrics = new MetricsRegistry();
   readonly #activity: ActivityLog;
   readonly #batchLog = new BatchLog();
@@ -218,6 +220,7 @@ export class ServeWorker {
     return new TextDeployment(stats, onUpdates, {
       onRuntimeLost: (error) => this.fail(error),
       onStepBegun: (requestIds) => this.#reports.recordStep(requestIds),
+      onStepEnded: (step) => this.#textPace.recordStep(step),
       whileReading: (requestId, read) => this.#reports.whileReading(requestId, read),
       ...(maxRows !== undefined && { maxRows }),
     });
@@ -231,7 +234,11 @@ export class ServeWorker {
   #serveTask(task: EncoderTask): EncoderDeployment {
     const restore = (): void => void this.#models.restoreEncoder(task.name);
     const listener = this.#listenerOf(task.name);
-    return new EncoderDeployment(task, systemClock, listener, restore, this.#host.past.maxRows);
+    return new EncoderDeployment(
+      task,
+      { clock: systemClock, pace: this.#textPace, listener, restore },
+      this.#host.past.maxRows,
+    );
   }
 
   #listenerOf(name: string): BatchedDeploymentListener {

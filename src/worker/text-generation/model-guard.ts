@@ -1,6 +1,7 @@
 import { systemClock } from '../../batching/clock.ts';
 import type { KvCacheLimits, KvShape } from '../../batching/generation/kv-memory.ts';
 import type { ModelRunner, StartedStep, Step, StepOutput } from '../../batching/generation/model-runner.ts';
+import type { StepEvent } from '../../batching/generation/events.ts';
 import { RuntimeLostError } from '../../batching/generation/runtime-lost-error.ts';
 import type { RequestId } from '../../protocol/ids.ts';
 import type { ModelBackend } from '../runtime/model-backend.ts';
@@ -14,6 +15,8 @@ export interface ModelGuardOptions {
   onRuntimeLost(error: RuntimeLostError): void;
   /** Called when a step is about to begin. */
   onStepBegun?(requestIds: readonly RequestId[]): void;
+  /** Called when a step has ended. */
+  onStepEnded?(step: StepEvent): void;
   /** Calls `read`, which reads the prompt of this request. */
   whileReading?<Result>(requestId: RequestId, read: () => Result): Result;
 }

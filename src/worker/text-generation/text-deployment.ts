@@ -101,7 +101,10 @@ export class TextDeployment {
     const options: ModelGeneratorOptions = {
       ...this.#options,
       onUpdates: this.#onUpdates,
-      onStep: (event) => this.#stats.recordStep(event),
+      onStep: (event) => {
+        this.#options.onStepEnded?.(event);
+        this.#stats.recordStep(event);
+      },
       onEnded: (events) => this.#stats.recordEnded(events),
     };
     const generator = create(options, this.#policy);

@@ -72,10 +72,11 @@ async function measure(numTexts: number): Promise<void> {
 async function embedAll(model: LoadedEncoder, rows: readonly EncoderRow[], way: Way) {
   let [numComputed, numUseful] = [0, 0];
   const call = batch<EncoderRow, Float32Array>(
-    (batchRows) => {
+    async (batchRows) => {
       numComputed += batchRows.length * longestOf(batchRows);
       numUseful += batchRows.reduce((sum, { tokenIds }) => sum + tokenIds.length, 0);
-      return model.backend.run(batchRows);
+      const { outputs } = await model.backend.run(batchRows);
+      return outputs;
     },
     {
       maxBatchSize: way.maxBatchTokens,

@@ -24,7 +24,8 @@ async function answer(
   const reading = task.read(input, options, model);
   let step = reading.next();
   while (!step.done) step = reading.next();
-  return step.value.answer(await model.backend.run(step.value.rows));
+  const { outputs } = await model.backend.run(step.value.rows);
+  return step.value.answer(outputs);
 }
 
 async function embed(model: LoadedEncoder, input: unknown, options = {}): Promise<readonly number[][]> {

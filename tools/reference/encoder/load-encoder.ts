@@ -5,6 +5,7 @@ import { openCheckpoint } from '../../../src/worker/models/checkpoint/open-check
 import { createTokenizer } from '../../../src/worker/models/tokenizer/tokenizer.ts';
 import { setBuilds } from '../../../src/worker/runtime/ort/ort.ts';
 import { WASM_BUILD } from '../../../src/worker/runtime/ort/wasm-build.ts';
+import type { DeviceChoice } from '../../../src/worker/runtime/device-choice.ts';
 import { loadEncoder } from '../../../src/worker/runtime/encoder/load-encoder.ts';
 import type { LoadedEncoder } from '../../../src/worker/runtime/encoder/loaded-encoder.ts';
 
@@ -26,9 +27,7 @@ export async function loadEncoderInNode(
   const { model } = checkpoint;
   if (!model.encoder) throw new TypeError(`${id} generates`);
   const packed = { model, ...(await packInMemory(checkpoint, plan)) };
-  return loadEncoder(id, model.encoder, tokenizer, packed, {
-    rung: 'wasm',
-    fallbackReason: '',
-    numThreads: 1,
-  });
+  const device: DeviceChoice = { rung: 'wasm', fallbackReason: '', numThreads: 1 };
+  const encoder = await loadEncoder(id, model.encoder, tokenizer, packed, device);
+  return { ...encoder, deviceBytes: packed.packed.size };
 }

@@ -59,6 +59,36 @@ describe('what it costs', () => {
   });
 });
 
+describe('a model beside others', () => {
+  const ENCODER: ModelConfig = { ...SHORT, isEncoder: true };
+  const CHAT = { id: 'chat', isEncoder: false, bytes: 300e6 };
+  const SMALL = { id: 'small', isEncoder: true, bytes: 20e6 };
+
+  it('fits if all of them do, and names those that take the room otherwise', () => {
+    const phone = { ...GPU, memoryBytes: GIBIBYTE };
+    expect(fitOnDevice(ENCODER, layoutOf('fp16'), { ...phone, serving: [CHAT] }).obstacle).toBeUndefined();
+    const crowded = { ...phone, memoryBytes: GIBIBYTE * 0.7, serving: [CHAT, SMALL] };
+    expect(fitOnDevice(ENCODER, layoutOf('fp16'), crowded).obstacle).toBe(
+      'as fp16 it needs memory of 589 MB, the 300 MB of chat and the 20 MB of small included, more than the 564 MB that a page may take on this machine (a smaller model in its place makes room)',
+    );
+    const heap = { ...WASM, serving: [{ ...CHAT, bytes: 3.5e9 }] };
+    expect(fitOnDevice(ENCODER, layoutOf('fp32'), heap).obstacle).toMatch(/3500 MB of chat .* WASM heap/);
+  });
+
+  it('that generates replaces the one that does, and counts the encoders', () => {
+    const serving = [CHAT, { ...SMALL, bytes: 100e6 }];
+    const device = { ...GPU, memoryBytes: GIBIBYTE / 2, serving };
+    const { obstacle } = fitOnDevice(SHORT, layoutOf('fp16'), device);
+    expect(obstacle).toMatch(/ 436 MB, the 100 MB of small included/);
+    expect(fitOnDevice(SHORT, layoutOf('fp16'), { ...device, serving: [CHAT] }).obstacle).toBeUndefined();
+  });
+
+  it('takes less beside another than alone, as they share the runtime', () => {
+    const { deviceBytes, ownBytes } = fitOnDevice(ENCODER, layoutOf('fp32'), WASM);
+    expect(deviceBytes - ownBytes).toBe(2 ** 28);
+  });
+});
+
 describe('an obstacle', () => {
   it.each([
     [

@@ -4,8 +4,18 @@ import { isSplitByRows, kvBytesPerToken, type ModelConfig } from '../model-confi
 import { int8Layout } from './int8-weights.ts';
 import { BYTES_PER_VALUE, type PackedLayout } from './packed-weights.ts';
 
+/** A model that serves on the device, and what it takes there beside the runtime. */
+export interface ServingModel {
+  readonly id: string;
+  readonly isEncoder: boolean;
+  readonly bytes: number;
+}
+
 /** Limits of the device, in bytes. */
-export type DeviceLimits =
+export type DeviceLimits = {
+  /** None by default. */
+  readonly serving?: readonly ServingModel[];
+} & (
   | {
       readonly kind: 'webgpu';
       readonly hasShaderF16: boolean;
@@ -14,7 +24,8 @@ export type DeviceLimits =
       /** Memory of the machine, where the browser reports it (`navigator.deviceMemory`). */
       readonly memoryBytes: number | undefined;
     }
-  | { readonly kind: 'wasm'; readonly memoryBytes: number | undefined };
+  | { readonly kind: 'wasm'; readonly memoryBytes: number | undefined }
+);
 
 /** The memory that a packed model takes on a device. */
 export interface DeviceFit {
@@ -28,6 +39,8 @@ export interface DeviceFit {
   readonly kvBytes: number;
   /** Weights, and the K/V of one such sequence and of its staging row. */
   readonly deviceBytes: number;
+  /** The same without what all models of a worker share. */
+  readonly ownBytes: number;
   /** Why the model does not fit, with room for such a sequence; `undefined` where it does. */
   readonly obstacle: string | undefined;
 }
@@ -58,7 +71,8 @@ export function fitOnDevice(config: ModelConfig, layout: PackedLayout, device: D
   const weightBytes = device.kind === 'wasm' ? heapBytes(layout) : layout.size;
   const bytesPerToken = kvBytesPerToken(config, BYTES_PER_VALUE[layout.precision]);
   const onCache = cacheBounds(config, device, bytesPerToken);
-  const bounds = [...memoryBounds(layout, device, weightBytes, bytesPerToken), ...onCache];
+  const beside = servingBeside(config, device);
+  const bounds = [...memoryBounds(layout, device, weightBytes, bytesPerToken, beside), ...onCache];
   // Longer lists of tokens do not pass the schemas of messages.
   const longest = Math.min(config.contextLength, MAX_TOKEN_IDS);
   // No dtype helps against a small cache, so the context gives way to it.
@@ -66,14 +80,21 @@ export function fitOnDevice(config: ModelConfig, layout: PackedLayout, device: D
   const usualContext = Math.min(longest, roomInCache, DEFAULT_POLICY.maxContextLength);
   const obstacle = bounds.find((bound) => bytesAt(bound, usualContext) > bound.limit);
   const kvBytes = usualContext * bytesPerToken;
+  const deviceBytes = weightBytes + ROWS_PER_SEQUENCE * kvBytes;
   return {
     contextLength: Math.min(longest, longestWithin(bounds)),
     usualContext,
     weightBytes,
     kvBytes,
-    deviceBytes: weightBytes + ROWS_PER_SEQUENCE * kvBytes,
+    deviceBytes,
+    ownBytes: deviceBytes - (device.kind === 'wasm' ? WASM_OVERHEAD : 0),
     obstacle: obstacle && `as ${layout.dtype} ${explain(obstacle, usualContext)}`,
   };
+}
+
+/** The models that go on to serve beside this one. A model that generates replaces the one before. */
+function servingBeside(config: ModelConfig, { serving = [] }: DeviceLimits): readonly ServingModel[] {
+  return serving.filter(({ isEncoder }) => isEncoder || config.isEncoder);
 }
 
 /** What weights take in a WASM heap. */
@@ -89,6 +110,8 @@ interface Bound {
   readonly perToken: number;
   readonly limit: number;
   readonly limitOf: string;
+  /** Other models that share the limit. */
+  readonly beside?: readonly ServingModel[];
 }
 
 /**
@@ -111,9 +134,11 @@ function memoryBounds(
   device: DeviceLimits,
   weightBytes: number,
   bytesPerToken: number,
+  beside: readonly ServingModel[],
 ): readonly Bound[] {
   const perToken = ROWS_PER_SEQUENCE * bytesPerToken;
-  const all = { claim: 'it needs memory of', fixed: weightBytes, perToken };
+  const fixed = beside.reduce((sum, { bytes }) => sum + bytes, weightBytes);
+  const all = { claim: 'it needs memory of', fixed, perToken, beside };
   const weights = { claim: 'its weights take', fixed: layout.size, perToken: 0 };
   const share = LARGEST_SHARE * (device.memoryBytes ?? Infinity);
   const everywhere: readonly Bound[] = [
@@ -156,9 +181,12 @@ function bytesAt({ fixed, perToken }: Bound, numTokens: number): number {
 }
 
 function explain(bound: Bound, numTokens: number): string {
-  const { claim, perToken, limit, limitOf } = bound;
+  const { claim, perToken, limit, limitOf, beside = [] } = bound;
   const context = perToken === 0 ? '' : `with a context of ${numTokens} tokens `;
-  return `${context}${claim} ${megabytes(bytesAt(bound, numTokens))}, more than the ${megabytes(limit)} ${limitOf}`;
+  const others = beside.map(({ id, bytes }) => `${megabytes(bytes)} of ${id}`).join(' and the ');
+  const shared = others === '' ? '' : `, the ${others} included`;
+  const remedy = others === '' ? '' : ' (a smaller model in its place makes room)';
+  return `${context}${claim} ${megabytes(bytesAt(bound, numTokens))}${shared}, more than the ${megabytes(limit)} ${limitOf}${remedy}`;
 }
 
 function megabytes(bytes: number): string {

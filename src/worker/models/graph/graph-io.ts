@@ -1,6 +1,9 @@
 const MASK_PREFIX = 'attention_mask_';
 
-/** Names of the graph's inputs and outputs; B = rows, S = tokens per row, C = KV capacity, L = tokens with logits. */
+/**
+ * Names of the graph's inputs and outputs; B = rows, S = tokens per row, C = KV capacity, L = tokens with logits. An encoder's tokens
+ * are packed: its ids, positions and types are [1, T], those of each row behind those of the row before, without padding.
+ */
 export const GRAPH_IO = {
   /** int32 [B, S] */
   ids: 'input_ids',
@@ -16,7 +19,11 @@ export const GRAPH_IO = {
   totalLength: 'total_sequence_length',
   /** float32 [L, vocab] */
   logits: 'logits',
-  /** float32 [B, 1, S], for an encoder: each token's share of its row's vector. */
+  /** int32 [B, S], for an encoder: the packed token at each place of a row. Any one where the row has ended. */
+  rowTokens: 'row_tokens',
+  /** int32 [1, T], for an encoder: the place of each packed token among all B * S. */
+  tokenPlaces: 'token_places',
+  /** float32 [1, B, T], for an encoder: each token's share of a row's vector. */
   shares: 'pooling_shares',
   /** float32 [B, dimensions], of an encoder: a vector or a score for each row. */
   encoded: 'encoded',

@@ -143,12 +143,11 @@ export class ModelGraph {
    * The sum of each row's hidden states by `GRAPH_IO.shares`. It is computed in float32, so that a mean of many tokens keeps its
    * precision.
    *
-   * @param hidden [B * S, width]
+   * @param hidden [T, width]
    * @returns float32 [B, width]
    */
   pool(hidden: string, width: number): string {
-    this.unflatten(hidden, `${hidden}.batch`);
-    this.nodes.add('MatMul', [GRAPH_IO.shares, this.#cast(`${hidden}.batch`, 'float32')], ['pooled_rows']);
+    this.nodes.add('MatMul', [GRAPH_IO.shares, this.#cast(hidden, 'float32')], ['pooled_rows']);
     this.flatten('pooled_rows', width, 'pooled');
     return 'pooled';
   }
@@ -174,9 +173,9 @@ export class ModelGraph {
       name: this.#isEncoder ? 'encoder' : 'decoder',
       nodes: this.nodes.all,
       inputs: [
-        { name: GRAPH_IO.ids, type: 'int32', dims: ['B', 'S'] },
+        { name: GRAPH_IO.ids, type: 'int32', dims: this.#tokenDims },
         // Left out if unread: in each run, onnxruntime would copy it from the GPU to the CPU.
-        ...this.#ifRead({ name: GRAPH_IO.positions, type: 'int32', dims: ['B', 'S'] }),
+        ...this.#ifRead({ name: GRAPH_IO.positions, type: 'int32', dims: this.#tokenDims }),
         ...(this.#plainAttention?.inputs ?? FUSED_ATTENTION_INPUTS),
         ...(this.#isEncoder ? this.#encoderInputs() : this.#decoderInputs()),
       ],
@@ -189,8 +188,8 @@ export class ModelGraph {
 
   #encoderInputs(): readonly OnnxValue[] {
     return [
-      ...this.#ifRead({ name: GRAPH_IO.types, type: 'int32', dims: ['B', 'S'] }),
-      { name: GRAPH_IO.shares, type: 'float32', dims: ['B', 1, 'S'] },
+      ...this.#ifRead({ name: GRAPH_IO.types, type: 'int32', dims: this.#tokenDims }),
+      { name: GRAPH_IO.shares, type: 'float32', dims: [1, 'B', 'T'] },
     ];
   }
 
@@ -214,6 +213,10 @@ export class ModelGraph {
         ? this.#added.map((name) => this.#value(name, ['B', 'S', (numHeads + 2 * numKvHeads) * headSize]))
         : GRAPH_IO.present.all(numLayers).map((name) => this.#value(name, this.#cacheDims))),
     ];
+  }
+
+  get #tokenDims(): OnnxValue['dims'] {
+    return this.#isEncoder ? [1, 'T'] : ['B', 'S'];
   }
 
   get #cacheDims(): OnnxValue['dims'] {
@@ -242,10 +245,10 @@ export class ModelGraph {
   #joinRotated(qkv: string | SeparateQkv, name: string, rotary: RotaryTables | undefined): string {
     if (typeof qkv === 'string' && !rotary) return qkv;
     const { numHeads, numKvHeads, headSize } = this.#config;
+    const sizes = [(numHeads + numKvHeads) * headSize, numKvHeads * headSize] as const;
     const [queriesAndKeys, joined] = [`${name}.query_and_key`, `${name}.qkv`];
     let value = `${name}.value`;
     if (typeof qkv === 'string') {
-      const sizes = [numHeads + numKvHeads, numKvHeads].map((count) => count * headSize);
       this.nodes.add('Split', [qkv, this.weights.list(...sizes)], [queriesAndKeys, value], {
         axis: { int: -1 },
       });
@@ -253,17 +256,27 @@ export class ModelGraph {
       value = qkv.value;
       this.nodes.add('Concat', [qkv.query, qkv.key], [queriesAndKeys], { axis: { int: -1 } });
     }
-    const rotated = rotary ? this.#rotate(queriesAndKeys, rotary) : queriesAndKeys;
+    const rotated = rotary ? this.#rotate(queriesAndKeys, sizes[0], rotary) : queriesAndKeys;
     this.nodes.add('Concat', [rotated, value], [joined], { axis: { int: -1 } });
     return joined;
   }
 
-  #rotate(heads: string, { cos, sin }: RotaryTables): string {
+  /** The operator takes no row that is longer than the tables, as packed tokens may be: each of those is a row of its own. */
+  #rotate(heads: string, width: number, { cos, sin }: RotaryTables): string {
+    const { nodes, weights } = this;
     const [positions, rotated] = ['rotary_positions', `${heads}.rotated`];
-    this.nodes.addOnce(positions, () =>
-      this.nodes.add('Cast', [GRAPH_IO.positions], [positions], { to: { int: ONNX_TYPE.int64 } }),
+    nodes.addOnce(positions, () =>
+      nodes.add('Cast', [GRAPH_IO.positions], [positions], { to: { int: ONNX_TYPE.int64 } }),
     );
-    this.nodes.addFused('RotaryEmbedding', [heads, positions, cos, sin], [rotated]);
+    if (!this.#isEncoder) {
+      nodes.addFused('RotaryEmbedding', [heads, positions, cos, sin], [rotated]);
+      return rotated;
+    }
+    const [column, each] = [`${positions}.column`, `${heads}.each`];
+    nodes.addOnce(column, () => nodes.add('Reshape', [positions, weights.list(-1, 1)], [column]));
+    nodes.add('Reshape', [heads, weights.list(-1, 1, width)], [each]);
+    nodes.addFused('RotaryEmbedding', [each, column, cos, sin], [`${each}.rotated`]);
+    nodes.add('Reshape', [`${each}.rotated`, weights.list(1, -1, width)], [rotated]);
     return rotated;
   }
 

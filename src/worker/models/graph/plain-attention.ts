@@ -24,7 +24,7 @@ interface AttentionShape {
  * onnxruntime fuses a `Mul`, or a `Transpose` of the last two axes, into the product that reads it, which is slower on the CPU. A
  * `Transpose` of other axes in between prevents that.
  *
- * Encoders have no cache: there each row attends to its own tokens, on GPUs as well.
+ * Encoders have no cache: there each row attends to its own tokens, on GPUs as well. Only attention has their tokens in padded rows.
  */
 export class PlainAttention {
   readonly #nodes: OnnxNodes;
@@ -44,21 +44,29 @@ export class PlainAttention {
   get inputs(): readonly OnnxValue[] {
     const masks = [...this.#windows].map((window) => GRAPH_IO.mask(window));
     return [
-      ...(this.#hasCache ? [{ name: GRAPH_IO.keyCounts, type: 'int64', dims: [2] } as const] : []),
+      ...(this.#hasCache
+        ? [{ name: GRAPH_IO.keyCounts, type: 'int64', dims: [2] } as const]
+        : [
+            { name: GRAPH_IO.rowTokens, type: 'int32', dims: ['B', 'S'] } as const,
+            { name: GRAPH_IO.tokenPlaces, type: 'int32', dims: [1, 'T'] } as const,
+          ]),
       ...masks.map((name) => ({ name, type: 'float32', dims: ['B', 1, 'Q', 'N'] }) as const),
     ];
   }
 
   /**
-   * @param qkv Queries, keys and values of each token, side by side: [B, S, (heads + 2 * K/V heads) * head size]
-   * @param output [B, S, heads * head size]
+   * @param qkv Queries, keys and values of each token, side by side: [B, S, (heads + 2 * K/V heads) * head size]. Those of an encoder
+   * are packed: [1, T, ..].
+   * @param output [B, S, heads * head size]; of an encoder [1, T, ..]
    */
   add(layer: number, qkv: string, output: string, { scale, window }: AttentionShape): void {
     const { numHeads, numKvHeads, headSize } = this.#heads;
     const nodes = this.#nodes;
     const name = (part: string): string => `${output}.${part}`;
     this.#windows.add(window);
-    const { query, key, value } = this.#byHead(qkv, scale, name);
+    const width = (numHeads + 2 * numKvHeads) * headSize;
+    const inRows = this.#hasCache ? qkv : this.#arrange(qkv, width, GRAPH_IO.rowTokens, name('in_rows'));
+    const { query, key, value } = this.#byHead(inRows, scale, name);
     const groups = this.#regroup(query, numKvHeads, headSize, name('q_groups'));
     nodes.add('MatMul', [groups, key], [name('new_scores')]);
     if (this.#hasCache) this.#addPastScores(layer, groups, name);
@@ -71,7 +79,16 @@ export class PlainAttention {
     else nodes.add('MatMul', [shares, value], [name('group_context')]);
     const context = this.#regroup(name('group_context'), numHeads, headSize, name('context'));
     nodes.add('Transpose', [context], [name('tokens')], { perm: { ints: [0, 2, 1, 3] } });
-    nodes.add('Reshape', [name('tokens'), this.#weights.list(0, 0, numHeads * headSize)], [output]);
+    if (this.#hasCache)
+      nodes.add('Reshape', [name('tokens'), this.#weights.list(0, 0, numHeads * headSize)], [output]);
+    else this.#arrange(name('tokens'), numHeads * headSize, GRAPH_IO.tokenPlaces, output);
+  }
+
+  /** Takes tokens of `width` values in the order of `indices`. Returns the output: the shape of `indices`, then `width`. */
+  #arrange(input: string, width: number, indices: string, output: string): string {
+    this.#nodes.add('Reshape', [input, this.#weights.list(-1, width)], [`${output}.all`]);
+    this.#nodes.add('Gather', [`${output}.all`, indices], [output]);
+    return output;
   }
 
   #addPastScores(layer: number, groups: string, name: (part: string) => string): void {

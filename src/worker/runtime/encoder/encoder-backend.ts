@@ -4,12 +4,15 @@ import { asInt8 } from '../../models/checkpoint/int8-weights.ts';
 import type { EncoderConfig } from '../../models/encoder/encoder-config.ts';
 import { GRAPH_IO } from '../../models/graph/graph-io.ts';
 import { WEIGHTS_LOCATION } from '../../models/graph/graph-weights.ts';
-import type { DeviceChoice } from '../device-choice.ts';
+import type { BackendInfo } from '../../../protocol/models.ts';
+import type { Device } from '../device-choice.ts';
 import { isWasmAbort } from '../faults/fault-of.ts';
 import { orHang } from '../faults/step-watchdog.ts';
 import type { PackedModel } from '../model-backend.ts';
-import { loadOrt, ortMutex, type OrtModule } from '../ort/ort.ts';
-import { encoderInputs, longestOf, type EncoderRow } from './encoder-inputs.ts';
+import { loadOrt, ortInUse, ortMutex, type OrtModule } from '../ort/ort.ts';
+import { inErrorScope } from '../webgpu/error-scope.ts';
+import { encoderInputs, longestOf, sumOf, type EncoderRow } from './encoder-inputs.ts';
+import { RunCost } from './run-cost.ts';
 
 /** A batch's shaders take a minute on a software adapter of a loaded machine. */
 const PATIENCE_MS = 300_000;
@@ -24,6 +27,9 @@ const MAX_SCORE_BYTES = 2 ** 28;
 
 /** A loaded encoder on one device. It keeps nothing between runs. */
 export class EncoderBackend {
+  readonly name: BackendInfo['name'];
+  /** Of runs here, without the time that they wait for the runtime. */
+  readonly cost = new RunCost();
   readonly #ort: OrtModule;
   readonly #session: InferenceSession;
   readonly #encoder: EncoderConfig;
@@ -31,16 +37,18 @@ export class EncoderBackend {
   readonly #maxScoreBytes: number;
   #loss: Error | undefined;
 
+  /** @throws GpuError, StepHangError. */
   static async create(
     packedModel: PackedModel,
     encoder: EncoderConfig,
-    device: DeviceChoice,
+    device: Device | 'beside-gpu',
   ): Promise<EncoderBackend> {
     const { model } = packedModel;
-    const { packed, weights } = 'gpu' in device ? packedModel : asInt8(packedModel);
-    const gpu = 'gpu' in device ? device.gpu.device : undefined;
-    const ort = await loadOrt(gpu ? 'webgpu' : 'wasm');
-    if (!('gpu' in device)) ort.env.wasm.numThreads = device.numThreads;
+    const gpu = device !== 'beside-gpu' && 'gpu' in device ? device.gpu.device : undefined;
+    const { packed, weights } = gpu ? packedModel : asInt8(packedModel);
+    // The build for GPUs computes on the CPU too.
+    const ort = await (device === 'beside-gpu' ? ortInUse() : loadOrt(gpu ? 'webgpu' : 'wasm'));
+    if (device !== 'beside-gpu' && 'numThreads' in device) ort.env.wasm.numThreads = device.numThreads;
     const maxBindingBytes = gpu?.limits.maxStorageBufferBindingSize ?? Infinity;
     const graph = model.buildGraph({
       layout: packed,
@@ -48,15 +56,15 @@ export class EncoderBackend {
       contextLength: model.config.contextLength,
       attention: 'uncached',
     });
-    const creation = ortMutex.run(() =>
+    const create = (): Promise<InferenceSession> =>
       ort.InferenceSession.create(graph, {
         executionProviders: gpu ? [{ name: 'webgpu', device: gpu, validationMode: 'wgpuOnly' }] : ['wasm'],
         externalData: [{ path: WEIGHTS_LOCATION, data: weights }],
         logSeverityLevel: ERRORS_ONLY,
-      }),
-    );
+      });
+    const creation = ortMutex.run(() => (gpu ? inErrorScope(gpu, create) : create()));
     const session = await orHang(creation, SESSION_PATIENCE_MS);
-    const backend = new EncoderBackend(ort, session, encoder, {
+    const backend = new EncoderBackend(gpu ? 'webgpu' : 'wasm', ort, session, encoder, {
       numHeads: model.config.numHeads,
       maxScoreBytes: Math.min(maxBindingBytes, MAX_SCORE_BYTES),
     });
@@ -65,11 +73,13 @@ export class EncoderBackend {
   }
 
   private constructor(
+    name: BackendInfo['name'],
     ort: OrtModule,
     session: InferenceSession,
     encoder: EncoderConfig,
     sizes: { readonly numHeads: number; readonly maxScoreBytes: number },
   ) {
+    this.name = name;
     this.#ort = ort;
     this.#session = session;
     this.#encoder = encoder;
@@ -89,13 +99,19 @@ export class EncoderBackend {
   }
 
   /**
+   * @param isMeasured Whether the run adds to `cost`.
    * @returns A vector or a score for each row, in order.
    * @throws WasmAbortError, DeviceLostError or StepHangError if nothing runs in this worker any more.
    */
-  async run(rows: readonly EncoderRow[]): Promise<readonly Float32Array[]> {
+  async run(rows: readonly EncoderRow[], isMeasured = true): Promise<readonly Float32Array[]> {
     if (this.#loss) throw this.#loss;
     try {
-      const run = ortMutex.run(() => this.#session.run(this.#feeds(rows)));
+      const run = ortMutex.run(async () => {
+        const startedAtMs = performance.now();
+        const outputs = await this.#session.run(this.#feeds(rows));
+        if (isMeasured) this.cost.record(sumOf(rows), performance.now() - startedAtMs);
+        return outputs;
+      });
       const { data } = (await orHang(run, PATIENCE_MS))[GRAPH_IO.encoded] ?? {};
       if (!(data instanceof Float32Array))
         throw new TypeError('Expected the output of an encoder as float32');
@@ -122,12 +138,14 @@ export class EncoderBackend {
   #feeds(rows: readonly EncoderRow[]): Record<string, InstanceType<OrtModule['Tensor']>> {
     const { Tensor } = this.#ort;
     const { tokensPerRow, numQueries, ...inputs } = encoderInputs(rows, this.#encoder);
-    const dims = [rows.length, tokensPerRow];
+    const dims = [1, inputs.ids.length];
     const feeds = {
       [GRAPH_IO.ids]: new Tensor('int32', inputs.ids, dims),
       [GRAPH_IO.positions]: new Tensor('int32', inputs.positions, dims),
       [GRAPH_IO.types]: new Tensor('int32', inputs.types, dims),
-      [GRAPH_IO.shares]: new Tensor('float32', inputs.shares, [rows.length, 1, tokensPerRow]),
+      [GRAPH_IO.tokenPlaces]: new Tensor('int32', inputs.tokenPlaces, dims),
+      [GRAPH_IO.rowTokens]: new Tensor('int32', inputs.rowTokens, [rows.length, tokensPerRow]),
+      [GRAPH_IO.shares]: new Tensor('float32', inputs.shares, [1, rows.length, inputs.ids.length]),
       [GRAPH_IO.mask(Infinity)]: new Tensor('float32', inputs.mask, [
         rows.length,
         1,

@@ -10,13 +10,16 @@ export interface EncoderRow {
 /** Added to the score of a hidden key, whose softmax share becomes 0. In the range of fp16. */
 const HIDDEN = -6e4;
 
-/** The values of a batch, row-major. Rows are padded on the right with token 0. */
+/** The values of a batch, row-major. Tokens are packed; attention alone pads rows, on the right. */
 export interface EncoderInputs {
-  /** [rows, tokens per row] */
+  /** [1, tokens], as `positions`, `types` and `tokenPlaces`. */
   readonly ids: Int32Array;
   readonly positions: Int32Array;
   readonly types: Int32Array;
-  /** [rows, 1, tokens per row] */
+  readonly tokenPlaces: Int32Array;
+  /** [rows, tokens per row] */
+  readonly rowTokens: Int32Array;
+  /** [1, rows, tokens] */
   readonly shares: Float32Array;
   /** [rows, 1, queries, tokens per row] */
   readonly mask: Float32Array;
@@ -30,30 +33,44 @@ export function encoderInputs(
   { pooling, isCausal }: Pick<EncoderConfig, 'pooling' | 'isCausal'>,
 ): EncoderInputs {
   const tokensPerRow = longestOf(rows);
+  const numTokens = sumOf(rows);
   const size = rows.length * tokensPerRow;
   const numQueries = isCausal ? tokensPerRow : 1;
   const inputs: EncoderInputs = {
-    ids: new Int32Array(size),
-    positions: Int32Array.from({ length: size }, (_, at) => at % tokensPerRow),
-    types: new Int32Array(size),
-    shares: new Float32Array(size),
+    ids: new Int32Array(numTokens),
+    positions: new Int32Array(numTokens),
+    types: new Int32Array(numTokens),
+    tokenPlaces: new Int32Array(numTokens),
+    rowTokens: new Int32Array(size),
+    shares: new Float32Array(rows.length * numTokens),
     mask: new Float32Array(size * numQueries).fill(HIDDEN),
     numQueries,
     tokensPerRow,
   };
+  let start = 0;
   for (const [row, { tokenIds, numFirst }] of rows.entries()) {
-    const start = row * tokensPerRow;
-    const end = start + tokenIds.length;
+    const place = row * tokensPerRow;
     inputs.ids.set(tokenIds, start);
-    inputs.types.fill(1, start + numFirst, end);
-    inputs.shares.set(sharesOf(tokenIds.length, pooling), start);
+    inputs.types.fill(1, start + numFirst, start + tokenIds.length);
+    inputs.shares.set(sharesOf(tokenIds.length, pooling), row * numTokens + start);
+    for (const at of tokenIds.keys()) {
+      inputs.positions[start + at] = at;
+      inputs.tokenPlaces[start + at] = place + at;
+      inputs.rowTokens[place + at] = start + at;
+    }
     for (let query = 0; query < numQueries; query++) {
       const at = (row * numQueries + query) * tokensPerRow;
       const numKeys = isCausal ? Math.min(query + 1, tokenIds.length) : tokenIds.length;
       inputs.mask.fill(0, at, at + numKeys);
     }
+    start += tokenIds.length;
   }
   return inputs;
+}
+
+/** Tokens of all rows. */
+export function sumOf(rows: readonly EncoderRow[]): number {
+  return rows.reduce((sum, { tokenIds }) => sum + tokenIds.length, 0);
 }
 
 export function longestOf(rows: readonly EncoderRow[]): number {

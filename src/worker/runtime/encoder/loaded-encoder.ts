@@ -1,12 +1,14 @@
 import type { EncoderInfo } from '../../../protocol/models.ts';
 import type { EncoderConfig } from '../../models/encoder/encoder-config.ts';
 import type { Tokenizer } from '../../models/tokenizer/tokenizer.ts';
-import type { EncoderBackend } from './encoder-backend.ts';
+import type { EncoderRunner } from './encoder-runner.ts';
 
 export interface LoadedEncoder {
   /** With the longest text that the device holds. */
   readonly encoder: EncoderConfig;
   readonly tokenizer: Tokenizer;
-  readonly backend: EncoderBackend;
+  readonly backend: EncoderRunner;
   readonly encoderInfo: EncoderInfo;
+  /** What it takes on its device beside the runtime, in bytes. */
+  readonly deviceBytes: number;
 }

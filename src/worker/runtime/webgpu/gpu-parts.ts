@@ -4,6 +4,7 @@ import { GpuSampler } from '../gpu-sampler/gpu-sampler.ts';
 import type { PackedModel } from '../model-backend.ts';
 import { loadOrt, ortMutex, type OrtModule } from '../ort/ort.ts';
 import { orHang } from '../faults/step-watchdog.ts';
+import { inErrorScope } from './error-scope.ts';
 import type { GpuDevice } from './gpu-device.ts';
 
 export interface WebGpuBackendOptions extends PackedModel {
@@ -47,11 +48,13 @@ function createSession(
     attention: 'fused',
   });
   return ortMutex.run(() =>
-    ort.InferenceSession.create(graph, {
-      // Outputs are pre-allocated. With preferredOutputLocation, one failed run would leave the session unusable.
-      executionProviders: [{ name: 'webgpu', device: gpu.device, validationMode: 'wgpuOnly' }],
-      externalData: [{ path: WEIGHTS_LOCATION, data: weights }],
-      logSeverityLevel: ERRORS_ONLY,
-    }),
+    inErrorScope(gpu.device, () =>
+      ort.InferenceSession.create(graph, {
+        // Outputs are pre-allocated. With preferredOutputLocation, one failed run would leave the session unusable.
+        executionProviders: [{ name: 'webgpu', device: gpu.device, validationMode: 'wgpuOnly' }],
+        externalData: [{ path: WEIGHTS_LOCATION, data: weights }],
+        logSeverityLevel: ERRORS_ONLY,
+      }),
+    ),
   );
 }

@@ -5,7 +5,12 @@ import { WebGpuBackend } from './webgpu-backend.ts';
 
 // Tests how a backend is created, from parts that the test controls. End-to-end tests check what it computes.
 
+/** Open error scopes of the device. */
+const scopes: string[] = [];
+
 const parts = vi.hoisted(() => ({
+  /** The filter of the error that the GPU has while a session is created. */
+  failing: '',
   session: (): Promise<unknown> => Promise.resolve({}),
   sampler: (): Promise<unknown> => Promise.resolve({}),
 }));
@@ -19,7 +24,11 @@ vi.mock('../gpu-sampler/gpu-sampler.ts', () => ({ GpuSampler: { create: () => pa
 type Options = Parameters<typeof WebGpuBackend.create>[0];
 
 function create(): Promise<WebGpuBackend> {
-  const device = { limits: {} };
+  const device = {
+    limits: {},
+    pushErrorScope: (filter: string) => void scopes.push(filter),
+    popErrorScope: () => Promise.resolve(scopes.pop() === parts.failing ? { message: 'no room' } : null),
+  };
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- only the fields that creation reads
   return WebGpuBackend.create({
     gpu: { device },
@@ -34,6 +43,7 @@ const record = (cause: unknown): void => void unhandled.push(cause);
 
 beforeEach(() => {
   unhandled.length = 0;
+  parts.failing = '';
   process.on('unhandledRejection', record);
 });
 afterEach(() => void process.off('unhandledRejection', record));
@@ -49,6 +59,16 @@ describe('a WebGPU backend that is made', () => {
     expect(unhandled).toEqual([]);
     session.resolve({});
     await expect(created).rejects.toThrow('no pipeline');
+  });
+
+  it('fails for an error of the GPU that its session causes, which models on the same device never see', async () => {
+    vi.stubGlobal('GPUOutOfMemoryError', class {});
+    parts.session = () => Promise.resolve({});
+    parts.sampler = () => Promise.resolve({});
+    parts.failing = 'out-of-memory';
+    await expect(create()).rejects.toThrow('WebGPU error: no room');
+    expect(scopes).toEqual([]);
+    vi.unstubAllGlobals();
   });
 
   it.each([

@@ -11,7 +11,9 @@ import { WasmAbortError } from '../../../protocol/errors/runtime.ts';
 import { embedTask } from '../../embedding/embed-task.ts';
 import type { EncoderRow } from '../../runtime/encoder/encoder-inputs.ts';
 import type { LoadedEncoder } from '../../runtime/encoder/loaded-encoder.ts';
+import type { BatchedDeploymentListener } from './batched-deployment.ts';
 import { EncoderDeployment } from './encoder-deployment.ts';
+import { TextPace } from './text-pace.ts';
 
 interface Run {
   readonly rows: readonly EncoderRow[];
@@ -35,9 +37,15 @@ function createModel(runs: Run[], mark = 0): LoadedEncoder {
     },
     backend: {
       fits: () => true,
+      // A token takes 1 ms.
+      tokensWithin: (ms: number) => ms,
       run: (rows: readonly EncoderRow[]) =>
         new Promise((resolve, reject) => {
-          const end = (): void => resolve(rows.map(({ tokenIds }) => Float32Array.of(tokenIds.length, mark)));
+          const end = (): void =>
+            resolve({
+              outputs: rows.map(({ tokenIds }) => Float32Array.of(tokenIds.length, mark)),
+              backend: 'wasm',
+            });
           runs.push({ rows, end, fail: reject });
         }),
     },
@@ -46,28 +54,29 @@ function createModel(runs: Run[], mark = 0): LoadedEncoder {
   return fake as unknown as LoadedEncoder;
 }
 
-function setUp() {
+/** @param decodeMs A text runs whose steps take so long. */
+function setUp(decodeMs?: number) {
+  const clock = new FakeClock();
+  const pace = new TextPace(clock, () => decodeMs !== undefined);
+  if (decodeMs !== undefined) pace.recordStep({ kind: 'decode', stepMs: decodeMs });
   const runs: Run[] = [];
   const log: string[] = [];
   const answers = new Map<string, readonly Embedding[]>();
   const batches: BatchRecord[] = [];
-  const deployment = new EncoderDeployment(
-    embedTask,
-    new FakeClock(),
-    {
-      onBatch: (batch, ended) => {
-        batches.push(batch);
-        // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the answer to a list
-        for (const each of ended) answers.set(each.requestId, each.result as readonly Embedding[]);
-      },
-      onFailed: (id, error) => {
-        const lost = error instanceof RuntimeLostError ? ` of ${error.requestIds.join()}` : '';
-        log.push(`${id} ${error instanceof Error ? error.name : ''}${lost}`);
-      },
-      onQueueWait: () => {},
+  const listener: BatchedDeploymentListener = {
+    onBatch: (batch, ended) => {
+      batches.push(batch);
+      // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the answer to a list
+      for (const each of ended) answers.set(each.requestId, each.result as readonly Embedding[]);
     },
-    () => void log.push('restore'),
-  );
+    onFailed: (id, error) => {
+      const lost = error instanceof RuntimeLostError ? ` of ${error.requestIds.join()}` : '';
+      log.push(`${id} ${error instanceof Error ? error.name : ''}${lost}`);
+    },
+    onQueueWait: () => {},
+  };
+  const restore = (): void => void log.push('restore');
+  const deployment = new EncoderDeployment(embedTask, { clock, pace, listener, restore });
   const submit = (id: string, input: unknown, client = 'tab'): void =>
     deployment.submitAll([
       { requestId: requestId(id), input, options: {}, elapsedMs: 0, clientId: clientId(client), turn: [id] },
@@ -83,7 +92,7 @@ function setUp() {
     await expect.poll(isAnswered, { interval: 1 }).toBe(true);
     return answers.get(id);
   };
-  return { deployment, runs, batches, log, submit, answered };
+  return { clock, deployment, runs, batches, log, submit, answered };
 }
 
 const lengthsOf = (embeddings: readonly Embedding[] | undefined) =>
@@ -121,6 +130,26 @@ describe('a deployment of encoders', () => {
       [1, 5, 5],
     ]);
     expect(() => deployment.configure({ sortWindow: 0 })).toThrow('sortWindow');
+  });
+
+  it('runs batches that are as long as a decode step while a text runs, each after a pause of its own length', async () => {
+    const { deployment, runs, submit, clock } = setUp(20);
+    deployment.use(createModel(runs));
+    // A text that takes longer than a step runs alone.
+    submit('a', ['x'.repeat(30), 'x'.repeat(8), 'x'.repeat(8), 'x'.repeat(8)]);
+    await settled();
+    clock.advance(30);
+    runs[0]?.end();
+    await settled();
+    clock.advance(29);
+    await settled();
+    expect(runs).toHaveLength(1);
+    clock.advance(1);
+    await settled();
+    runs[1]?.end();
+    await settled();
+    const lengths = runs.map(({ rows }) => rows.map(({ tokenIds }) => tokenIds.length));
+    expect(lengths).toEqual([[30], [8, 8], [8]]);
   });
 
   it('lets requests wait for a model, asks once for that of an earlier worker, and fails them without one', async () => {

@@ -8,11 +8,13 @@ import type { BatchRecord } from '../../../protocol/stats.ts';
 import type { BatchKnobs } from '../../../protocol/status.ts';
 import type { RequestId } from '../../../protocol/ids.ts';
 import type { EncoderTask, EncoderWork } from '../../embedding/encoder-task.ts';
-import { longestOf, type EncoderRow } from '../../runtime/encoder/encoder-inputs.ts';
+import { longestOf, sumOf, type EncoderRow } from '../../runtime/encoder/encoder-inputs.ts';
+import type { EncoderRun } from '../../runtime/encoder/encoder-runner.ts';
 import type { LoadedEncoder } from '../../runtime/encoder/loaded-encoder.ts';
 import type { Submission } from '../../text-generation/prompt-generator.ts';
 import { BatchedDeployment, type Answer, type BatchedDeploymentListener } from './batched-deployment.ts';
 import type { ServedDeployment } from './served-deployment.ts';
+import type { TextPace } from './text-pace.ts';
 
 /** Tokens of a batch, padding included. On one thread of a CPU, larger batches are no faster, and hold up the text generator. */
 const MAX_BATCH_TOKENS = 1024;
@@ -33,28 +35,30 @@ type ModelState =
   | { readonly type: 'ready'; readonly model: LoadedEncoder }
   | { readonly type: 'failed'; readonly error: Error };
 
+interface EncoderDeploymentOptions {
+  readonly clock: Clock;
+  /** Shares the device with texts. */
+  readonly pace: Pick<TextPace, 'roomMs' | 'run'>;
+  readonly listener: BatchedDeploymentListener;
+  /** Called once, if a request comes before a model: leads to `use` or `fail`. */
+  readonly restore: () => void;
+}
+
 /** Serves a task of encoders. Each text of a request is an item of a batch of its own, measured in padded tokens. */
 export class EncoderDeployment implements ServedDeployment<BatchKnobs> {
   readonly #task: EncoderTask;
-  readonly #listener: BatchedDeploymentListener;
-  readonly #restore: () => void;
+  readonly #options: EncoderDeploymentOptions;
   readonly #batched: BatchedDeployment;
   /** Requests that wait for a model or are being read, in order. */
   readonly #early = new Map<RequestId, Submission>();
   readonly #started = new Map<RequestId, Started>();
+  readonly #ranOn = new WeakMap<Float32Array, EncoderRun['backend']>();
   #model: ModelState = { type: 'none' };
 
-  /** @param restore Called once, if a request comes before a model: leads to `use` or `fail`. */
-  constructor(
-    task: EncoderTask,
-    clock: Clock,
-    listener: BatchedDeploymentListener,
-    restore: () => void,
-    maxRows?: number,
-  ) {
+  constructor(task: EncoderTask, options: EncoderDeploymentOptions, maxRows?: number) {
     this.#task = task;
-    this.#listener = listener;
-    this.#restore = restore;
+    this.#options = options;
+    const { clock, listener } = options;
     const deployment = defineDeployment<EncoderRow, Float32Array>({
       name: task.name,
       // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- only #start submits
@@ -116,13 +120,13 @@ export class EncoderDeployment implements ServedDeployment<BatchKnobs> {
     for (const submission of submissions) this.#early.set(submission.requestId, submission);
     if (this.#model.type === 'none') {
       this.#model = { type: 'restoring' };
-      this.#restore();
+      this.#options.restore();
     } else if (this.#model.type !== 'restoring') void this.#start(submissions);
   }
 
   cancel(requestId: RequestId): void {
     const error = RequestCancelledError.because(undefined);
-    if (this.#early.delete(requestId)) this.#listener.onFailed(requestId, error);
+    if (this.#early.delete(requestId)) this.#options.listener.onFailed(requestId, error);
     else this.#end(requestId, error);
   }
 
@@ -137,7 +141,7 @@ export class EncoderDeployment implements ServedDeployment<BatchKnobs> {
     if (state !== this.#model) return;
     if (!works) {
       for (const { requestId } of submissions)
-        if (this.#early.delete(requestId)) this.#listener.onFailed(requestId, error);
+        if (this.#early.delete(requestId)) this.#options.listener.onFailed(requestId, error);
       return;
     }
     const rows = submissions.flatMap((submission, at) => {
@@ -178,22 +182,30 @@ export class EncoderDeployment implements ServedDeployment<BatchKnobs> {
     return works;
   }
 
-  /** A row alone always fits. Rows whose attention scores are too large together do not. */
+  /** A row alone always fits. Rows whose attention scores are too large together, or that would hold up texts, do not. */
   #paddedTokens(rows: readonly EncoderRow[]): number {
     const size = rows.length * longestOf(rows);
     if (rows.length === 1) return Math.min(size, this.knobs.maxBatchSize);
-    const isTooLarge = this.#model.type === 'ready' && !this.#model.model.backend.fits(rows);
-    return isTooLarge ? Infinity : size;
+    if (this.#model.type !== 'ready') return size;
+    const { backend } = this.#model.model;
+    const { roomMs } = this.#options.pace;
+    const isTooLong = roomMs < Infinity && sumOf(rows) > backend.tokensWithin(roomMs);
+    return isTooLong || !backend.fits(rows) ? Infinity : size;
   }
 
   async #run(rows: readonly EncoderRow[]): Promise<readonly (Float32Array | Error)[]> {
-    if (this.#model.type !== 'ready') throw new Error('Expected rows of a model');
-    const outputs = await this.#model.model.backend.run(rows);
-    return outputs.map((output) =>
-      output.every((value) => Number.isFinite(value))
-        ? output
-        : ModelRunError.because('a value is not a number'),
-    );
+    const state = this.#model;
+    if (state.type !== 'ready') throw new Error('Expected rows of a model');
+    const { outputs, backend } = await this.#options.pace.run(() => {
+      // `use` has started their requests again.
+      if (this.#model !== state) throw new Error('Another model serves');
+      return state.model.backend.run(rows);
+    });
+    return outputs.map((output) => {
+      this.#ranOn.set(output, backend);
+      const isFinite = output.every((value) => Number.isFinite(value));
+      return isFinite ? output : ModelRunError.because('a value is not a number');
+    });
   }
 
   #onBatch(batch: BatchRecord, answers: readonly Answer[]): void {
@@ -210,7 +222,9 @@ export class EncoderDeployment implements ServedDeployment<BatchKnobs> {
       this.#started.delete(requestId);
       ended.push({ requestId, result: request.answer(request.outputs) });
     }
-    this.#listener.onBatch({ ...batch, numTokens }, ended);
+    const outputs = answers.flatMap(({ result }) => (result instanceof Float32Array ? [result] : []));
+    const backend = outputs[0] && this.#ranOn.get(outputs[0]);
+    this.#options.listener.onBatch({ ...batch, ...(backend && { backend }), numTokens }, ended);
   }
 
   #onFailed(rowId: RequestId, error: unknown): void {
@@ -224,7 +238,7 @@ export class EncoderDeployment implements ServedDeployment<BatchKnobs> {
     if (!request) return;
     this.#started.delete(requestId);
     this.#cancelRows(requestId, request.rows);
-    this.#listener.onFailed(requestId, error);
+    this.#options.listener.onFailed(requestId, error);
   }
 
   #cancelRows(requestId: RequestId, rows: readonly EncoderRow[]): void {

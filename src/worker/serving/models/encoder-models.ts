@@ -37,7 +37,8 @@ export class EncoderModels {
 
   /** Serves with this model, and remembers it for the next workers. If that fails, the model still serves. */
   async use(model: LoadedEncoder, chosen: ChosenModel): Promise<void> {
-    const { deployment } = model.encoderInfo;
+    const { deployment, id } = model.encoderInfo;
+    this.#device.count(deployment, { id, isEncoder: true, bytes: model.deviceBytes });
     const old = this.#options.deployments.get(deployment)?.use(model);
     this.#infos.set(deployment, model.encoderInfo);
     this.#options.onChange([...this.#infos.values()]);

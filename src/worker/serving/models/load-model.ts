@@ -82,9 +82,13 @@ async function load(
   { packed, weights }: Omit<PackedModel, 'model'>,
   device: DeviceChoice,
 ): Promise<LoadedModel | LoadedEncoder> {
-  const model = limitContext(readModel(texts.config, texts.generationConfig), packed, limitsOf(device));
+  const given = readModel(texts.config, texts.generationConfig);
+  const { model, deviceBytes } = limitContext(given, packed, limitsOf(device));
   const tokenizer = await createTokenizer(texts.tokenizer, texts.tokenizerConfig);
-  if (model.encoder) return loadEncoder(id, model.encoder, tokenizer, { model, packed, weights }, device);
+  if (model.encoder) {
+    const encoder = await loadEncoder(id, model.encoder, tokenizer, { model, packed, weights }, device);
+    return { ...encoder, deviceBytes };
+  }
   const { backend, backendInfo } = await createBackend({ model, packed, weights }, device);
   const eosTokenIds = [...new Set([...model.config.eosTokenIds, ...tokenizer.endTokenIds])];
   const config = { ...model.config, eosTokenIds };
@@ -99,7 +103,7 @@ async function load(
   };
   const { dtype, precision } = packed;
   const checkedAs = { modelType: modelTypeOf(texts.config), dtype, precision };
-  return { config, tokenizer, backend, modelInfo, backendInfo, checkedAs };
+  return { config, tokenizer, backend, modelInfo, backendInfo, checkedAs, deviceBytes };
 }
 
 /** Reports before the first byte, and after each part of the bytes. */
@@ -116,15 +120,19 @@ function reportParts(total: number, report: ReportProgress): (numBytes: number) 
 }
 
 /**
- * The model with a context that fits on the device.
+ * The model with a context that fits on the device, and the bytes that it takes there beside the runtime.
  *
  * @throws ModelTooLargeError if the device has too little memory for the model or for a context of the default length.
  */
-function limitContext(model: Model, packed: PackedLayout, device: DeviceLimits): Model {
+function limitContext(
+  model: Model,
+  packed: PackedLayout,
+  device: DeviceLimits,
+): { readonly model: Model; readonly deviceBytes: number } {
   const { config, tensors } = model;
-  const { contextLength, obstacle } = fitOnDevice(config, packed, device);
+  const { contextLength, obstacle, ownBytes } = fitOnDevice(config, packed, device);
   if (obstacle !== undefined) {
     throw ModelTooLargeError.of(obstacle, countParameters(tensors));
   }
-  return { ...model, config: { ...config, contextLength } };
+  return { model: { ...model, config: { ...config, contextLength } }, deviceBytes: ownBytes };
 }

@@ -7,6 +7,7 @@ import { ModelStore, type ChosenModel } from '../../models/store/model-store.ts'
 import { importPart } from '../../import-part.ts';
 import { suggestModels } from '../../models/suggestions.ts';
 import type { CallHandlers, CallMessage } from '../../../protocol/calls.ts';
+import { TEXT_GENERATOR } from '../../../protocol/generation.ts';
 import { LoadCancelledError } from '../../../protocol/errors/hub.ts';
 import { StepHangError } from '../../../protocol/errors/runtime.ts';
 import { isFetched, modelNameOf } from '../../../protocol/models.ts';
@@ -101,7 +102,14 @@ export class ModelSwitch {
   }
 
   async #start(): Promise<void> {
-    this.#served = await this.#first.serve();
+    const model = await this.#first.serve();
+    if (model) this.#serveWith(model);
+  }
+
+  #serveWith(model: LoadedModel): void {
+    this.#served = model;
+    const { id } = model.modelInfo;
+    this.#device.count(TEXT_GENERATOR, { id, isEncoder: false, bytes: model.deviceBytes });
   }
 
   async #whenFirstServes(): Promise<void> {
@@ -178,7 +186,7 @@ export class ModelSwitch {
       if (!(error instanceof RuntimeLostError)) await model.backend.release();
       throw error;
     }
-    this.#served = model;
+    this.#serveWith(model);
     job.end();
     onStatus({ state: 'ready', model: model.modelInfo, backend: model.backendInfo }, ['error', 'load']);
     await this.#note(nameOfLoad(source, dtype) === this.#first.name ? undefined : chosen);
