@@ -1,6 +1,7 @@
 import { expect, it } from 'vitest';
 
-import { describeEmbedding, describeLines } from './describe-embedding.ts';
+import { WEBGPU } from '../test-support.ts';
+import { describeEmbedding, describeLines, describePlaces } from './describe-embedding.ts';
 
 const VECTORS = { values: new Float32Array(2), dimensions: 1 };
 
@@ -19,4 +20,15 @@ it('says what was embedded until the lines change, and what is left out', () => 
   expect(describeLines('x\n'.repeat(10_002), undefined)).toBe(
     '10,000 lines. The 2 lines behind them are left out.',
   );
+});
+
+it('says where batches ran, and from which size on the GPU pays', () => {
+  const run = { numBatches: 12, numOnWasm: 3 };
+  expect(describePlaces(run, { backend: WEBGPU, crossoverTokens: 320 })).toBe(
+    '12 batches: 9 on WebGPU, 3 on WASM, which is faster below 320 tokens.',
+  );
+  expect(describePlaces({ numBatches: 1, numOnWasm: 1 }, { backend: { ...WEBGPU, name: 'wasm' } })).toBe(
+    '1 batch on WASM.',
+  );
+  expect(describePlaces(undefined, undefined)).toBe('');
 });

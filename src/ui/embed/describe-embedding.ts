@@ -1,3 +1,5 @@
+import type { EncoderInfo } from '../../client/index.ts';
+import { BACKENDS } from '../header/describe-state.ts';
 import { formatCount, formatNumber } from '../parts/format.ts';
 import { formatSeconds } from '../requests/run-text.ts';
 import { shortName } from '../header/chip-text.ts';
@@ -31,4 +33,23 @@ function countLines(count: number): string {
 
 function rateOf(numTexts: number, durationMs: number): string {
   return `${formatNumber((numTexts * 1000) / durationMs)} texts/s`;
+}
+
+interface RunPlaces {
+  readonly numBatches: number;
+  readonly numOnWasm: number;
+}
+
+/** `12 batches: 9 on WebGPU, 3 on WASM, which is faster below 320 tokens.` */
+export function describePlaces(
+  run: RunPlaces | undefined,
+  encoder: Pick<EncoderInfo, 'backend' | 'crossoverTokens'> | undefined,
+): string {
+  if (!run || !encoder) return '';
+  const { numBatches, numOnWasm } = run;
+  const batches = `${formatCount(numBatches)} ${numBatches === 1 ? 'batch' : 'batches'}`;
+  const { crossoverTokens, backend } = encoder;
+  if (crossoverTokens === undefined) return `${batches} on ${BACKENDS[backend.name].title}.`;
+  const places = `${formatCount(numBatches - numOnWasm)} on ${BACKENDS[backend.name].title}, ${formatCount(numOnWasm)} on WASM`;
+  return `${batches}: ${places}, which is faster below ${formatCount(crossoverTokens)} tokens.`;
 }

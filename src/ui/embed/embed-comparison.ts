@@ -27,7 +27,7 @@ export interface EmbedTrial {
   readonly numTexts: number;
   readonly durationMs: number;
   readonly numBatches: number;
-  /** Of all tokens that were computed, 0 to 1. */
+  /** Of the padded size of all batches, 0 to 1. */
   readonly paddingShare: number;
 }
 

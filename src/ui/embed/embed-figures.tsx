@@ -1,8 +1,12 @@
 import { EMBEDDER } from '../../client/index.ts';
 import { formatNumber, formatShare, NO_VALUE } from '../parts/format.ts';
+import { useRecordedView } from '../state/serve-context.ts';
 import type { RecordedView } from '../state/serve-store.ts';
 import { encoderRunOf, summarizeEncoderRun } from '../watch/encoder-run.ts';
 import { Figure, formatSpread, type FigureProps } from '../watch/figures-row.tsx';
+
+import { describePlaces } from './describe-embedding.ts';
+import { useEncoder } from './embed-context.ts';
 
 type Summary = NonNullable<ReturnType<typeof summarizeEncoderRun>>;
 
@@ -21,7 +25,7 @@ const FIGURES: readonly FigureProps[] = [
   },
   {
     name: 'Padding',
-    title: 'The share of all tokens in the batches that only fill up shorter texts',
+    title: 'The share of the padded batches that only fills up shorter texts',
     mark: { color: '--series-prefill', mark: 'bar' },
     select: ofRun(({ paddingShare }) => formatShare(paddingShare)),
   },
@@ -42,8 +46,18 @@ export function EmbedFigures() {
           <Figure key={figure.name} {...figure} />
         ))}
       </dl>
+      <Places />
     </section>
   );
+}
+
+/** Its place is reserved, so that nothing below moves. */
+function Places() {
+  const encoder = useEncoder(EMBEDDER);
+  const text = useRecordedView((view) =>
+    describePlaces(summarizeEncoderRun(encoderRunOf(view, EMBEDDER)), encoder),
+  );
+  return <p className="embed-places note">{text}</p>;
 }
 
 function ofRun(format: (summary: Summary) => string): (view: RecordedView) => string {

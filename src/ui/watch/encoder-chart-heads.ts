@@ -10,7 +10,7 @@ export const BATCH_TOKENS_HEAD: ChartHead = {
   lines: [
     { label: 'useful', color: '--series-decode', mark: 'bar' },
     { label: 'padding', color: '--series-prefill', mark: 'bar' },
-    { label: 'texts waiting', color: '--series-queue', mark: 'bar' },
+    { label: 'waiting', color: '--series-queue', mark: 'bar' },
   ],
 };
 

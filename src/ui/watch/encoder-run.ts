@@ -6,7 +6,7 @@ import type { ChartHead } from './chart-head.ts';
 import { timeSpanOf, type TimeSpan } from './time-span.ts';
 
 /** One batch of an encoder. Times are in ms since the start of the run. */
-export interface EncoderBatch extends Pick<BatchView, 'queueLength' | 'waitMs' | 'executionMs'> {
+export interface EncoderBatch extends Pick<BatchView, 'queueLength' | 'waitMs' | 'executionMs' | 'backend'> {
   readonly startedMs: number;
   readonly endedMs: number;
   readonly numTexts: number;
@@ -35,16 +35,15 @@ function runOf(batches: readonly BatchView[]): readonly EncoderBatch[] {
   const ofMany = batches.filter(({ batchSize, queueLength }) => batchSize + queueLength > 1);
   const rows = layoutTimeline(ofMany).busySpans.at(-1) ?? [];
   return rows.map(({ batch, cutMs, endedMs }) => {
-    const { batchSize, queueLength, waitMs, executionMs, measuredSize, numTokens = 0 } = batch;
+    const { batchSize: numTexts, measuredSize, numTokens: numUseful = 0 } = batch;
     // A text that is longer than a batch may be counts as a whole batch.
-    const numPadding = Math.max(0, measuredSize - numTokens);
-    const counts = { numTexts: batchSize, numUseful: numTokens, numPadding };
-    return { startedMs: cutMs, endedMs, queueLength, waitMs, executionMs, ...counts };
+    const numPadding = Math.max(0, measuredSize - numUseful);
+    return { ...batch, startedMs: cutMs, endedMs, numTexts, numUseful, numPadding };
   });
 }
 
 /** From the first batch to the end of the last one. */
-export function durationOf(run: readonly EncoderBatch[]): number {
+function durationOf(run: readonly EncoderBatch[]): number {
   return (
     Math.max(0, ...run.map(({ endedMs }) => endedMs)) - Math.min(...run.map(({ startedMs }) => startedMs))
   );
@@ -61,8 +60,9 @@ export function summarizeEncoderRun(run: readonly EncoderBatch[]) {
     durationMs,
     textsPerSecond: (numTexts * 1000) / durationMs,
     tokensPerSecond: (numUseful * 1000) / durationMs,
-    /** Of all tokens that were computed, 0 to 1. */
+    /** Of the padded size of all batches, 0 to 1. */
     paddingShare: numPadding / (numUseful + numPadding),
+    numOnWasm: run.filter(({ backend }) => backend === 'wasm').length,
     executionMs: percentilesOf(run.map(({ executionMs }) => executionMs)),
   };
 }
