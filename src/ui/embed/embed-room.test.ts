@@ -143,6 +143,16 @@ describe('a search', () => {
     expect(room.store.getState()).toMatchObject({ query: 'at 0', error: undefined });
   });
 
+  it('drops the answer of the one before that comes in the moment of a key', async () => {
+    const { room, requests, embed, hits } = setUp();
+    await embed(LINES);
+    void room.search('at 180');
+    requests[0]?.answer(vectorOf('at 180'));
+    void room.search('at 0');
+    await settled();
+    expect(hits()).toEqual([]);
+  });
+
   it('has no hits without a query, and none among vectors of another model', async () => {
     const { room, requests, answerAll, embed, hits, replaceModel } = setUp();
     await embed(LINES);
