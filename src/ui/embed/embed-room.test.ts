@@ -66,16 +66,16 @@ describe('lines that are embedded', () => {
     const { room, requests, answerAll } = setUp();
     room.setText(Array.from({ length: 300 }, (_, i) => `at ${i}`).join('\n'));
     const done = room.embed();
-    expect(requests.map(({ input }) => Array.isArray(input) && input.length)).toEqual(Array(8).fill(32));
+    expect(requests.map(({ input }) => Array.isArray(input) && input.length)).toEqual([128, 128, 44]);
     // The second piece before the first.
-    requests.splice(1, 1)[0]?.answer(Array.from({ length: 32 }, (_, i) => vectorOf(32 + i)));
+    requests.splice(1, 1)[0]?.answer(Array.from({ length: 128 }, (_, i) => vectorOf(128 + i)));
     await settled();
-    expect(room.store.getState().progress).toMatchObject({ numDone: 32, numTexts: 300 });
+    expect(room.store.getState().progress).toMatchObject({ numDone: 128, numTexts: 300 });
     while (room.store.getState().progress) await answerAll();
     await done;
     const { vectors, lines } = room.store.getState().embedded ?? {};
     expect(lines).toHaveLength(300);
-    for (const line of [0, 31, 32, 299])
+    for (const line of [0, 127, 128, 299])
       expect(vectors?.values[2 * line + 1]).toBeCloseTo(Math.sin((line * Math.PI) / 180), 6);
   });
 
@@ -93,7 +93,7 @@ describe('lines that are embedded', () => {
 
   it('end with the first error, which is shown, and cancel the others', async () => {
     const { room, requests } = setUp();
-    room.setText(Array.from({ length: 64 }, (_, i) => `at ${i}`).join('\n'));
+    room.setText(Array.from({ length: 200 }, (_, i) => `at ${i}`).join('\n'));
     const done = room.embed();
     const [first, second] = requests;
     first?.fail(new Error('It ran out of memory.'));

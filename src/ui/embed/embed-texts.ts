@@ -1,11 +1,14 @@
 import type { EmbedderHandle } from '../../client/index.ts';
 import type { Vectors } from './vectors.ts';
 
-/** Texts of one request. Its vectors come together, so that fewer show progress more often. */
-const TEXTS_PER_REQUEST = 32;
+/**
+ * Texts of one request: those of a sort window. The worker tokenizes a request between batches and queues its texts together, so
+ * smaller requests make smaller batches. Larger ones show progress less often.
+ */
+const TEXTS_PER_REQUEST = 128;
 
-/** Requests at a time: enough texts wait for the largest batches and for two sort windows. */
-const MAX_OUTSTANDING = 8;
+/** Requests at a time: one is tokenized while another runs. */
+const MAX_OUTSTANDING = 4;
 
 export interface EmbedTextsOptions {
   readonly signal: AbortSignal;

@@ -1,4 +1,4 @@
-import { useRef, type ChangeEvent, type DragEvent } from 'react';
+import { useRef, type ChangeEvent, type ClipboardEvent, type DragEvent } from 'react';
 
 import { EMBEDDER, MAX_TEXTS } from '../../client/index.ts';
 import { BACKENDS } from '../header/describe-state.ts';
@@ -13,6 +13,9 @@ import { useAttempt } from '../parts/use-attempt.ts';
 import { describeEmbedding, describeLines } from './describe-embedding.ts';
 import { useEmbedRoom, useEmbedView, useEncoder } from './embed-context.ts';
 import { SAMPLE_LINES } from './sample-lines.ts';
+
+/** Characters. Chromium takes many seconds to insert thousands of lines by itself. */
+const LARGE_PASTE = 20_000;
 
 /** The lines to embed: typed, pasted, dropped, or of a file. */
 export function LinesPanel({ onCompare }: { readonly onCompare: () => void }) {
@@ -33,6 +36,13 @@ export function LinesPanel({ onCompare }: { readonly onCompare: () => void }) {
     event.preventDefault();
     read(file);
   };
+  const paste = (event: ClipboardEvent<HTMLTextAreaElement>): void => {
+    const pasted = event.clipboardData.getData('text');
+    if (pasted.length < LARGE_PASTE) return;
+    event.preventDefault();
+    const { value, selectionStart, selectionEnd } = event.currentTarget;
+    room.setText(value.slice(0, selectionStart) + pasted + value.slice(selectionEnd));
+  };
   const embedSample = (): void => {
     room.setText(SAMPLE_LINES.join('\n'));
     void room.embed();
@@ -52,6 +62,7 @@ export function LinesPanel({ onCompare }: { readonly onCompare: () => void }) {
             rows={8}
             value={text}
             onChange={(event) => room.setText(event.target.value)}
+            onPaste={paste}
           />
         </div>
         <div className="actions">
