@@ -12,6 +12,8 @@ import { PADDING, timeAxis, timeScale, valueAxis } from './time-axis.ts';
 
 const END = "end of the batch [s since the run's start]";
 const HEADROOM = 1.1;
+/** The scale before the first batch, in tokens. */
+const MIN_RANGE = 64;
 
 const BATCH_TOKENS_CHART: ChartSpec = {
   head: BATCH_TOKENS_HEAD,
@@ -41,7 +43,7 @@ const BATCH_TOKENS_CHART: ChartSpec = {
     ]),
   format: (value) => (value === null ? NO_VALUE : formatCount(value)),
   valueAt: endingAtOrAfter,
-  valueOfRun: (columns, line) => Math.max(0, ...valuesOf(columns, line)),
+  valueOfRun: (columns, line) => valuesOf(columns, line).toSorted((a, b) => b - a)[0] ?? null,
   describe: (view) => {
     const summary = summarizeEncoderRun(encoderRunOf(view, EMBEDDER));
     if (!summary) return 'no batch yet';
@@ -88,5 +90,5 @@ function valuesOf(columns: ChartColumns, line: number): readonly number[] {
 
 /** The largest bar, its padding included. */
 function highestOf([ends, useful = [], padding = []]: ChartColumns): number {
-  return ends.reduce((most, _, row) => Math.max(most, (useful[row] ?? 0) + (padding[row] ?? 0)), 1);
+  return ends.reduce((most, _, row) => Math.max(most, (useful[row] ?? 0) + (padding[row] ?? 0)), MIN_RANGE);
 }
