@@ -3,6 +3,7 @@ import { defineConfig } from 'vite';
 
 import { contentSecurityPolicy } from './bridge/static/content-security-policy.ts';
 import { bridgePlugin } from './bridge/vite-plugin.ts';
+import { repositoryOf } from './tools/site/repository.ts';
 import { RUNTIME_ALIAS } from './tools/site/runtime-alias.ts';
 import { staticSitePlugin } from './tools/site/static-site-plugin.ts';
 
@@ -16,6 +17,8 @@ export default defineConfig({
   // The built page runs in any folder of any host.
   base: './',
   plugins: [react(), bridgePlugin(), staticSitePlugin()],
+  // The menu links to it.
+  define: { 'import.meta.env.REPOSITORY': JSON.stringify(repositoryOf(process.env) ?? '') },
   resolve: { alias: RUNTIME_ALIAS },
   worker: { format: 'es' },
   build: {

@@ -75,6 +75,15 @@ test(
     await ownTab.open(`?backend=wasm&hub=${hub.url}`);
     await ownTab.ready();
     const panel = (await ownTab.openStatus()).locator('.models');
+    await test.step('a search of the hub says what fits, and leads to the files', async () => {
+      await typeInto(page, panel.getByLabel('Hugging Face model ID'), GGUF_TWIN.split('/').at(-1) ?? '');
+      await page.keyboard.press('Enter');
+      const found = panel.getByRole('list', { name: /^Models named/ });
+      await expect(found.getByRole('listitem').filter({ hasText: GGUF_TWIN })).toContainText(
+        /GGUF · fits this device · 1K downloads/,
+      );
+      await pressOn(page, found.getByRole('button', { name: `Files of ${GGUF_TWIN}` }));
+    });
     await typeInto(page, panel.getByLabel('Hugging Face model ID'), GGUF_TWIN);
     const files = panel.getByRole('list', { name: `GGUF files of ${GGUF_TWIN}` });
     await pressOn(page, panel.getByRole('button', { name: 'List its GGUF files' }));

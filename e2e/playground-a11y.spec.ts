@@ -211,7 +211,11 @@ test.describe('by the keyboard alone', { tag: ANY_BACKEND }, () => {
     await pressOn(page, buttonOf(page, 'Load lab'));
     const lab = page.getByRole('complementary', { name: 'Load lab' });
     await expect(lab).toBeVisible();
-    await checkWithArrows(page, lab.locator('[name=mode]:checked'), lab.getByRole('radio', { name: 'Run' }));
+    await checkWithArrows(
+      page,
+      lab.locator('[name=mode]:checked'),
+      lab.getByRole('radio', { name: 'Measure' }),
+    );
     const duration = lab.locator('[name=durationSeconds]');
     await tabTo(page, duration);
     await page.keyboard.press('ControlOrMeta+A');
@@ -420,7 +424,7 @@ test.describe('by the keyboard alone', { tag: ANY_BACKEND }, () => {
     await pressOn(page, panel.getByRole('button', { name: 'Stop' }));
     await expect(start).toBeVisible();
     await typeInto(page, panel.locator('[name=durationSeconds]'), '0.5');
-    await mode('Run');
+    await mode('Measure');
     await run();
     await pressOn(page, panel.getByRole('button', { name: 'Export' }));
     const saved = await savedBy(page, panel.getByRole('button', { name: 'Results as JSON' }));

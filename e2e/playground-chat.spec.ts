@@ -201,7 +201,8 @@ test(
     await expect(page.getByText('storyteller continues texts and has no chat template')).toBeVisible();
     await expect(page.getByRole('button', { name: 'Ask all 3 chats at once' })).toBeDisabled();
     await page.getByRole('button', { name: 'Another model…' }).click();
-    await expect(page.getByRole('region', { name: 'Load another model' })).toBeVisible();
+    const panel = page.getByRole('region', { name: 'Load another model' });
+    await expect(panel.getByLabel('Hugging Face model ID')).toBeFocused();
     await page.keyboard.press('Escape');
     await page
       .locator('.chat-models')
@@ -236,7 +237,7 @@ test(
       .getByRole('listitem')
       .filter({ hasText: 'SmolLM2-135M-Instruct' });
     await expect(row).toContainText(/chat.*parameters · \d+ MB download · Apache-2.0/);
-    await expect(row).toContainText(/Takes .* with 8 texts of [\d,]+ tokens/);
+    await expect(row).toContainText(/(Fits|Tight): .* with one text of [\d,]+ tokens/);
     await row.getByRole('button', { name: `Load ${SMALLEST_CHAT_MODEL}` }).click();
     await expect(row).toContainText('In use');
     await expect(row).toContainText('on this device');

@@ -99,7 +99,7 @@ test.describe('looks as it should', { tag: ANY_BACKEND }, () => {
     for (const [name, value] of Object.entries(LOAD_FIELDS)) await lab.locator(`[name=${name}]`).fill(value);
     // A search ends when its rounds are clear.
     const numRuns = {
-      Run: '1 run',
+      Measure: '1 run',
       Sweep: '6 runs',
       Compare: '3 runs',
       ...(IS_WHOLE && { Suggest: '\\d+ runs' }),

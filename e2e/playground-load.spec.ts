@@ -114,7 +114,7 @@ test(
     expect((await tab.status()).policy.policy, 'as it was before').toBe('continuous');
 
     // The seed alone makes the trace.
-    await panelOf(page).getByRole('radio', { name: 'Run' }).check();
+    await panelOf(page).getByRole('radio', { name: 'Measure' }).check();
     await startAndWait(page);
     expect((await exportResults(page)).trace).toEqual(trace);
   },
@@ -142,7 +142,7 @@ test.describe('a load test', { tag: ANY_BACKEND }, () => {
     // Two bursts, so that it lasts for longer than a glance.
     const bursts = { burstSize: '20', everySeconds: '0.6', durationSeconds: '1' };
     await openLoad(tab, { ...bursts, seed: '5' }, 'burst');
-    await panelOf(page).getByRole('radio', { name: 'Run' }).check();
+    await panelOf(page).getByRole('radio', { name: 'Measure' }).check();
     await startAndWait(page);
     const { trials } = await exportResults(page);
     const { numFinished = 0, numRejected = 0 } = trials[0]?.summary ?? {};
@@ -162,7 +162,7 @@ test.describe('a load test', { tag: ANY_BACKEND }, () => {
     await startAndWait(page);
     await expect(page.getByTestId('latency-curve').locator('canvas')).toBeVisible();
     const { trials, suggestion } = await exportResults(page);
-    const rounds = trials.filter(({ label }) => label === '1 / 0 ms').map(({ round }) => round);
+    const rounds = trials.filter(({ label }) => label === 'size 1, wait 0 ms').map(({ round }) => round);
     expect(rounds.slice(0, 3)).toEqual([1, 2, 3]);
     expect(rounds.length).toBeLessThanOrEqual(5);
     await expect(page.getByTestId('load-results').locator('[data-run="1 / 0 ms"]')).toContainText('of');
@@ -225,7 +225,7 @@ test.describe('a load test', { tag: ANY_BACKEND }, () => {
   }) => {
     const { page } = tab;
     await openLoad(tab, { rate: '8', outputMin: '2', outputMax: '4', seed: '5', durationSeconds: '1' });
-    await panelOf(page).getByRole('radio', { name: 'Run' }).check();
+    await panelOf(page).getByRole('radio', { name: 'Measure' }).check();
     await panelOf(page).getByRole('button', { name: 'Start' }).press('Enter');
     await expect(panelOf(page).getByRole('button', { name: 'Stop' })).toBeFocused();
     await page.keyboard.press('Escape');
@@ -234,7 +234,7 @@ test.describe('a load test', { tag: ANY_BACKEND }, () => {
     await expect(panelOf(page).locator('.load-progress output')).not.toBeEmpty({ timeout: 60_000 });
     await page.keyboard.press('Enter');
     await expect(panelOf(page)).toBeVisible();
-    await expect(panelOf(page).getByRole('radio', { name: 'Run' })).toBeFocused();
+    await expect(panelOf(page).getByRole('radio', { name: 'Measure' })).toBeFocused();
   });
 
   test('saturates by default: a closed loop of twice as many users as a batch has room for', async ({
@@ -258,7 +258,7 @@ test.describe('a load test', { tag: ANY_BACKEND }, () => {
     await tab.open(`?backend=${backend}`);
     await tab.ready();
     await openLoad(tab, { rate: '20', durationSeconds: '0.5', seed: '9', outputMin: '2', outputMax: '8' });
-    await panelOf(page).getByRole('radio', { name: 'Run' }).check();
+    await panelOf(page).getByRole('radio', { name: 'Measure' }).check();
     await startAndWait(page);
     const exported = await exportResults(page);
     await panelOf(page).getByRole('combobox', { name: 'Kind' }).selectOption('replay');

@@ -2,6 +2,7 @@
 import type { Optional } from '../batching/records.ts';
 import type { AnyDeployment, DeploymentTypes } from '../protocol/deployment.ts';
 import { lengthOfChat, type ChatMessage, type TokenizeChatOptions } from '../protocol/chat.ts';
+import type { FoundModel } from '../protocol/found-model.ts';
 import type { GgufFile } from '../protocol/gguf-file.ts';
 import { createClientId, type ClientId, type RequestId } from '../protocol/ids.ts';
 import {
@@ -47,6 +48,7 @@ import {
   toFirstSource,
   toModelSource,
   toRepository,
+  toSearch,
   type LoadModelOptions,
   type ModelReference,
 } from './model-source.ts';
@@ -352,6 +354,19 @@ export class TabserveClient<Deployments extends DeploymentMap = DeploymentTypes<
     { revision, hub = this.#hub }: Pick<LoadModelOptions, 'revision' | 'hub'> = {},
   ): Promise<readonly GgufFile[]> {
     return this.#calls.ask({ type: 'list-gguf-files', ...toRepository(id, { revision, hub }) });
+  }
+
+  /**
+   * The models of the hub that match some words, the most downloaded first, with what each needs on this device.
+   *
+   * @param query Words of their IDs.
+   * @throws InvalidOptionError, HubUnreachableError, HubUnavailableError, HubRateLimitError, HubAnswerError or HubRedirectError.
+   */
+  async searchModels(
+    query: string,
+    { hub = this.#hub }: Pick<LoadModelOptions, 'hub'> = {},
+  ): Promise<readonly FoundModel[]> {
+    return this.#calls.ask({ type: 'search-models', ...toSearch(query, hub) });
   }
 
   /**

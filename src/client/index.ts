@@ -61,6 +61,8 @@ export {
   type ToolChoice,
 } from '../protocol/generation.ts';
 export * from '../protocol/generation-options.ts';
+export { bridgeOfPage } from './page-settings.ts';
+export type { FoundModel } from '../protocol/found-model.ts';
 export type { GgufFile } from '../protocol/gguf-file.ts';
 export type { ClientId, RequestId } from '../protocol/ids.ts';
 export { BACKEND_CHOICES, type BackendChoice, type Rung } from '../protocol/ladder.ts';

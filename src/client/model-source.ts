@@ -108,6 +108,11 @@ export function toRepository(
   return { id, revision: requireName('revision', revision), hub: originOf(hub) };
 }
 
+/** @throws InvalidOptionError. */
+export function toSearch(query: string, hub = DEFAULT_HUB) {
+  return { query: requireName('query', query), hub: originOf(hub) };
+}
+
 /** Whether this can be an ID of the hub: `owner/name`, or the name alone; perhaps with a GGUF file, as in `owner/name:Q4_K_M`. */
 export function isModelId(model: string): boolean {
   return ID.test(model) && model.length <= MAX_NAME_LENGTH;

@@ -6,7 +6,11 @@ export function hubOfPage(): string | undefined {
   return metaOf(HUB_META)?.content;
 }
 
-/** The folder of the bridge that serves the page; undefined if another server does. */
+/**
+ * The folder of the bridge that serves the page; undefined if another server does.
+ *
+ * @internal
+ */
 export function bridgeOfPage(): string | undefined {
   const folder = metaOf(BRIDGE_META)?.content;
   return folder === undefined ? undefined : new URL(folder, document.baseURI).href;

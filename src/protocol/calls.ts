@@ -1,6 +1,7 @@
 import * as v from 'valibot';
 import { OPTION_CHECKS } from '../batching/generation/options.ts';
 import { chatMessage, lengthOfChat } from './chat.ts';
+import { foundModel } from './found-model.ts';
 import { ggufFile } from './gguf-file.ts';
 import type { ClientId } from './ids.ts';
 import {
@@ -86,6 +87,8 @@ export const CALLS = {
   'suggest-models': call('suggest-models', {}, v.array(suggestedModel)),
   /** Asks the hub. */
   'list-gguf-files': call('list-gguf-files', { hub: name, id: name, revision: name }, v.array(ggufFile)),
+  /** Asks the hub. */
+  'search-models': call('search-models', { hub: name, query: name }, v.array(foundModel)),
   'delete-model': call('delete-model', { key: v.string() }, nothing),
 };
 

@@ -1,4 +1,10 @@
 /** The table of generation options for the page and the bridge, which may not import the core. */
 export { defaultText, expectedText, optionFromText } from '../batching/generation/option-text.ts';
 export type { GenerationOption } from '../batching/option-table.ts';
-export { checkOf, OPTION_NAMES, optionOf, type OptionName } from '../batching/generation/options.ts';
+export {
+  checkOf,
+  httpNameOf,
+  OPTION_NAMES,
+  optionOf,
+  type OptionName,
+} from '../batching/generation/options.ts';

@@ -1,6 +1,8 @@
 import * as v from 'valibot';
 import { count, type Wire } from './wire.ts';
 
+export const deviceFit = v.picklist(['fits', 'tight', 'too-large']);
+
 export const ggufFile = v.object({
   /** The option `file` of `loadModel`. */
   name: v.string(),
@@ -10,7 +12,7 @@ export const ggufFile = v.object({
    * Whether its weights fit on this device. `tight`: only with 8 or 4 bits. An estimate from its size, left out where its name has no
    * type that is known.
    */
-  fit: v.exactOptional(v.picklist(['fits', 'tight', 'too-large'])),
+  fit: v.exactOptional(deviceFit),
 });
 /**
  * A GGUF file of a repository.

@@ -328,9 +328,9 @@ export const suggestedModel = v.object({
   downloadBytes: count,
   /** The dtype that `auto` takes on this device; the smallest one if none fits. */
   dtype,
-  /** Length of each sequence that `memoryBytes` counts, in tokens. */
+  /** Length of the sequence that `memoryBytes` counts, in tokens. */
   contextLength: count,
-  /** Bytes of the weights and of the K/V of eight sequences; an encoder has no K/V. */
+  /** Bytes of the weights and of one sequence, as `load.memoryBytes` has them while the model is loaded. An encoder keeps no sequence. */
   memoryBytes: count,
   /** Why the model does not fit on this device; empty if it does. */
   obstacle: v.string(),

@@ -93,7 +93,15 @@ async function followSite(serve: TabserveClient | undefined): Promise<void> {
   await new SiteFollower(serve).follow(script);
 }
 
+/** Not needed for the first screen, so a page that can't load them goes on without. */
+async function explainTerms(): Promise<void> {
+  await afterPaint();
+  const { showTerms } = await import('./parts/show-terms.ts');
+  showTerms();
+}
+
 watchMissingParts(window);
 const serve = await start(createRoot(findRoot()));
 // Not awaited: what it imports waits for this module. Without the service worker the page needs the network, and nothing else.
 followSite(serve).catch(() => undefined);
+explainTerms().catch(() => undefined);

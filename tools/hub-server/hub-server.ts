@@ -86,13 +86,33 @@ class Mirror {
 
   async answer(message: IncomingMessage, response: ServerResponse): Promise<void> {
     for (const [name, value] of Object.entries(CORS)) response.setHeader(name, value);
-    const { pathname } = new URL(message.url ?? '/', 'http://hub');
+    const { pathname, searchParams } = new URL(message.url ?? '/', 'http://hub');
     const api = /^\/api\/models\/([^/]+\/[^/]+)\/revision\/([^/]+)$/.exec(pathname);
     const file = /^\/([^/]+\/[^/]+)\/(resolve|content)\/([^/]+)\/(.+)$/.exec(pathname);
     if (message.method === 'OPTIONS') response.writeHead(204).end();
+    else if (pathname === '/api/models') this.#answerSearch(response, searchParams);
     else if (api) this.#answerApi(response, api);
     else if (file) await this.#answerFile(message, response, file);
     else refuse(response, 404, 'EntryNotFound');
+  }
+
+  /** The fields that `expand[]` asks for, as far as the files have them; the hub counts weights, and reads `config.json`. */
+  #answerSearch(response: ServerResponse, searchParams: URLSearchParams): void {
+    const words = searchParams.get('search')?.toLowerCase() ?? '';
+    const found = [...this.#repositories.values()].filter(({ id }) => id.toLowerCase().includes(words));
+    const models = found.slice(0, Number(searchParams.get('limit') ?? 20)).map(({ id, files }) => {
+      const sizeOf = (ending: string): number =>
+        [...files].reduce((sum, [name, { size }]) => sum + (name.endsWith(ending) ? size : 0), 0);
+      const [weights, gguf] = [sizeOf('.safetensors'), sizeOf('.gguf')];
+      return {
+        id,
+        downloads: 1000,
+        gated: false,
+        ...(weights > 0 && { safetensors: { total: weights / 4 } }),
+        ...(gguf > 0 && { gguf: { total: gguf / 4 } }),
+      };
+    });
+    response.writeHead(200, { 'Content-Type': 'application/json' }).end(JSON.stringify(models));
   }
 
   #answerApi(response: ServerResponse, [, id = '', revision = '']: RegExpExecArray): void {

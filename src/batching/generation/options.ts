@@ -73,7 +73,7 @@ export const GENERATION_OPTIONS = {
     openAi: 'echo',
     form: {
       label: 'Echo',
-      hint: 'The stream that code reads begins with the prompt; the page shows it in any case.',
+      hint: 'The answer begins with the prompt, for code that reads it; here the prompt is shown in any case.',
     },
   },
   /**
@@ -164,7 +164,11 @@ export function optionOf(name: OptionName): GenerationOption {
   return GENERATION_OPTIONS[name];
 }
 
-/** Its name in `POST /v1/completions`. */
+/**
+ * Its name in `POST /v1/completions`.
+ *
+ * @internal
+ */
 export function httpNameOf({ openAi, vllm }: GenerationOption): string | undefined {
   return openAi ?? vllm;
 }

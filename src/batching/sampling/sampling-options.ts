@@ -16,7 +16,7 @@ export const SAMPLING_OPTIONS = {
     default: 0,
     openAi: 'temperature',
     generationConfig: 'temperature',
-    form: { label: 'Temperature', hint: '0 always takes the likeliest token; more is more varied.' },
+    form: { label: 'Temperature', hint: '0 always takes the likeliest token; more is more varied.', to: 2 },
   },
   /** Samples from the k likeliest tokens only. 0 = all. */
   topK: {

@@ -126,8 +126,11 @@ export class ModelAccessError extends codedError('ModelAccessError', 'MODEL_ACCE
 /** The hub has no such model, revision or file (404). */
 export class ModelNotFoundError extends codedError('ModelNotFoundError', 'MODEL_NOT_FOUND') {
   static of(id: string, host: string, what: string): ModelNotFoundError {
+    const check = id.includes('/')
+      ? 'Check the ID and the revision.'
+      : "A model's ID has an owner, as in owner/name.";
     return new ModelNotFoundError(
-      `${host} has no ${what} of ${id}. Check the id (\`owner/name\`) and the revision. A private model looks like a missing one.`,
+      `${host} has no ${what} ${id}. ${check} A private model looks like a missing one.`,
     );
   }
 }

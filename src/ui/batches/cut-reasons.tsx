@@ -30,7 +30,7 @@ export const REASONS: Readonly<Record<CutReason, ReasonText>> = {
     path: 'M-5.5-3-3-5.5 0-2.5 3-5.5 5.5-3 2.5 0 5.5 3 3 5.5 0 2.5-3 5.5-5.5 3-2.5 0Z',
   },
   timeout: {
-    explanation: 'The oldest request had waited for the batch wait timeout. If that is 0, a slot came free.',
+    explanation: 'The oldest request had waited for the batch wait timeout, or for a slot to be free.',
     color: 'var(--series-prefill)',
     path: 'M0-5.5A5.5 5.5 0 1 0 .01-5.5ZM-1-3H1V0H3.5V2H-1Z',
   },

@@ -14,7 +14,7 @@ it('says how an answer ended, how fast it was, and what it reused', () => {
     numCachedTokens: 31,
   } as const;
   expect(describeAnswer(end)).toBe(
-    'Done: end of text · 42.1 tok/s · TTFT 120 ms · 87 tokens · 31 of 52 prompt tokens reused',
+    'Done: end of text · 42.1/s · TTFT 120 ms · 87 tokens · 31 of 52 prompt tokens reused',
   );
 });
 

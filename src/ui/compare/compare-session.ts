@@ -74,7 +74,12 @@ export class CompareSession {
       const { trials } = this.store.getState();
       const [off, , continuous] = trials;
       const isMeasured = off && continuous && !trials.some(({ texts }) => texts.includes(undefined));
-      if (isMeasured) onMeasured({ togetherMs: continuous.durationMs, oneAtATimeMs: off.durationMs });
+      if (isMeasured)
+        onMeasured({
+          togetherMs: continuous.durationMs,
+          oneAtATimeMs: off.durationMs,
+          hasSameTexts: off.texts.every((text, index) => text === continuous.texts[index]),
+        });
     } catch (caught) {
       this.store.setState({ error: toWireError(caught) });
     } finally {

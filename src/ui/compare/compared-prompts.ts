@@ -14,6 +14,8 @@ export interface Measured {
   readonly togetherMs: number;
   /** Under `off`. */
   readonly oneAtATimeMs: number;
+  /** Whether each text was the same under both. */
+  readonly hasSameTexts: boolean;
 }
 
 /** This tab's requests of the newest run that got a text, in the order of submission. */

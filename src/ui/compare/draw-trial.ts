@@ -13,7 +13,6 @@ interface TrialScene extends TrialSlots {
 
 type TrialContext = CanvasRenderingContext2D | OffscreenCanvasRenderingContext2D;
 
-const COLORS = ['--accent', '--tab-1', '--tab-2', '--tab-3', '--tab-4', '--tab-5'] as const;
 const GAP = 2;
 const MIN_WIDTH = 1;
 /** The room that a number needs. */
@@ -49,7 +48,8 @@ export function drawTrial(context: TrialContext, scene: TrialScene): void {
     const startX = Math.max(0, xOf(bar.startedAtMs));
     const endX = Math.max(xOf(bar.endedAtMs ?? endMs), startX + MIN_WIDTH);
     const decodeX = bar.spanIndex > 0 ? startX : Math.min(xOf(bar.firstTokenAtMs ?? bar.startedAtMs), endX);
-    context.fillStyle = resolvedColor(COLORS[index % COLORS.length] ?? '--accent');
+    // As in the slots, where colors tell tabs apart: these requests are all of this one.
+    context.fillStyle = resolvedColor('--accent');
     context.globalAlpha = 0.45;
     context.fillRect(startX, top, decodeX - startX, barHeight);
     context.globalAlpha = 1;

@@ -1,4 +1,4 @@
-import { useId } from 'react';
+import { lazy, Suspense, useId } from 'react';
 import { useStore } from 'zustand';
 
 import { DEFAULT_POLICY, type BatchingPolicy } from '../../client/index.ts';
@@ -6,12 +6,13 @@ import { Button } from '../parts/button.tsx';
 import { Disclosure } from '../parts/disclosure.tsx';
 import { CheckField, InputField } from '../parts/field.tsx';
 import { keysOf } from '../parts/keys-of.ts';
-import { PolicyKnobs } from '../policy/policy-knobs.tsx';
 import { basePolicyOf } from '../state/base-policy.ts';
 import { useIsUpstream, useServeView } from '../state/serve-context.ts';
 import './advanced-panel.css';
 import { GENERATION_FIELDS, placeholderOf } from './generation-fields.ts';
 import type { GenerationField, GenerationTexts, OptionsForm } from './generation-fields.ts';
+
+const PolicyKnobs = lazy(async () => ({ default: (await import('../policy/policy-knobs.tsx')).PolicyKnobs }));
 
 interface AdvancedPanelProps {
   readonly form: OptionsForm;
@@ -47,7 +48,9 @@ export function AdvancedPanel({ form, fields = GENERATION_FIELDS, defaults = {} 
         {!isUpstream && (
           <section aria-labelledby={knobsId}>
             <h3 id={knobsId}>Batching knobs</h3>
-            <PolicyKnobs />
+            <Suspense>
+              <PolicyKnobs />
+            </Suspense>
           </section>
         )}
       </div>

@@ -9,11 +9,13 @@ import { canGenerate } from '../state/can-generate.ts';
 import { useServeView } from '../state/serve-context.ts';
 import './compose-panel.css';
 import { useComposer, useComposerView } from './composer-context.ts';
-import { DocumentActions } from './document-actions.tsx';
 import { DocumentEditor } from './document-editor.tsx';
 import { LoadNote } from './load-note.tsx';
 import { SAMPLE_PROMPTS } from './sample-prompts.ts';
 
+const DocumentActions = lazy(async () => ({
+  default: (await import('./document-actions.tsx')).DocumentActions,
+}));
 const LogprobsTable = lazy(async () => ({ default: (await import('./logprobs-table.tsx')).LogprobsTable }));
 
 export function ComposePanel() {
@@ -30,9 +32,9 @@ export function ComposePanel() {
           {!error && <LoadNote />}
         </div>
         <ChoiceSwitch />
-        <Logprobs />
         <Actions />
         <RunButton />
+        <Logprobs />
         <FinishedMessage />
       </Form>
     </section>
@@ -63,7 +65,9 @@ function Actions() {
       </Button>
       <Examples />
       <Popover label="More">
-        <DocumentActions />
+        <Suspense>
+          <DocumentActions />
+        </Suspense>
       </Popover>
     </div>
   );
@@ -147,7 +151,11 @@ function FinishedMessage() {
   const text = useServeView(({ requests }) => {
     const request = id && requests.get(id);
     if (request?.status !== 'finished') return '';
-    return `The text was continued by ${formatCount(request.numOutputTokens)} tokens.`;
+    const { length } = request.generatedTexts;
+    const tokens = `${formatCount(request.numOutputTokens)} ${request.numOutputTokens === 1 ? 'token' : 'tokens'}`;
+    return length > 1
+      ? `${length} continuations have ${tokens} together.`
+      : `The text was continued by ${tokens}.`;
   });
   return <output className="visually-hidden">{text}</output>;
 }

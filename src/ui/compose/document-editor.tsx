@@ -38,7 +38,7 @@ export function DocumentEditor({ noteId }: { readonly noteId: string }) {
         readOnly={isActive}
         onChange={(event) => {
           composer.edit(event.target.value);
-          if (boxRef.current) growWithTyping(boxRef.current);
+          if (boxRef.current) fitToTyping(boxRef.current);
         }}
         onKeyDown={actOnKey}
       />
@@ -46,9 +46,13 @@ export function DocumentEditor({ noteId }: { readonly noteId: string }) {
   );
 }
 
-/** Grows as far as style sheet and window allow. A streamed text scrolls instead, so that nothing moves. */
-function growWithTyping(box: HTMLElement): void {
-  if (box.scrollHeight > box.clientHeight) box.style.height = `${box.scrollHeight}px`;
+/** Grows as far as style sheet and window allow, and shrinks again. A streamed text scrolls instead, so that nothing moves. */
+function fitToTyping(box: HTMLElement): void {
+  if (box.dataset['grown'] !== undefined) box.style.height = '';
+  delete box.dataset['grown'];
+  if (box.scrollHeight <= box.clientHeight) return;
+  box.style.height = `${box.scrollHeight}px`;
+  box.dataset['grown'] = '';
 }
 
 /** Updates text and highlights without React, and keeps the end in view while it grows. Returns the cleanup. */

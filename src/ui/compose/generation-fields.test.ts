@@ -58,13 +58,13 @@ describe('generation options', () => {
     const { options, errors } = parseGeneration({ ...EMPTY_GENERATION_TEXTS, stop: 'x'.repeat(257) });
     expect(options).toEqual({});
     expect(errors).toEqual({
-      stop: 'Expected stop to be a text of 1 to 256 characters, got 257 characters.',
+      stop: 'Expected a text of 1 to 256 characters, got 257 characters.',
     });
   });
 
   it.each([
     ['maxNewTokens', ['0', '1.5', '-3', 'many', 'Infinity']],
-    ['temperature', ['-0.1', 'NaN', 'Infinity', 'warm']],
+    ['temperature', ['-0.1', '9', 'NaN', 'Infinity', 'warm']],
     ['topK', ['-1', '2.5']],
     ['topP', ['0', '1.01', '-1']],
     ['minP', ['-0.1', '1.01', 'few']],
@@ -77,12 +77,13 @@ describe('generation options', () => {
     ['seed', ['-1', '4294967296', '0.5']],
     ['logprobs', ['-1', '21', '2.5', 'all']],
     ['echo', ['yes', '1']],
-  ] as const)('refuses what is out of range for %s, naming it', (field, wrongTexts) => {
+  ] as const)('refuses what is out of range for %s, at its field', (field, wrongTexts) => {
     for (const text of wrongTexts) {
       const { options, errors } = parseGeneration({ ...EMPTY_GENERATION_TEXTS, [field]: text });
       expect(options).toEqual({});
       expect(Object.keys(errors)).toEqual([field]);
-      expect(errors[field]).toContain(`Expected ${field} to be`);
+      expect(errors[field]).toMatch(/^Expected /);
+      expect(errorOfOptions(errors)?.message).toMatch(/^Check [^,]+ under Advanced\.$/);
       expect(errors[field]).toContain(`“${text}”`);
     }
   });

@@ -74,17 +74,19 @@ export function parseGeneration(texts: GenerationTexts): {
       values[name] = checkOf(option)(name, optionFromText(option, typed));
     } catch {
       const got = text.length > MAX_QUOTED_LENGTH ? `${text.length} characters` : `“${text}”`;
-      errors[name] = `Expected ${name} to be ${expectedText(option)}, got ${got}.`;
+      errors[name] = `Expected ${expectedText(option)}, got ${got}.`;
     }
   }
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- each value has passed the check of its option
   return { options: values as GenerationOptions, errors };
 }
 
-/** All refusals as one; undefined where there are none. */
+/** Names the fields, which say the rest; undefined where none is refused. */
 export function errorOfOptions(errors: GenerationErrors): WireError | undefined {
-  const messages = Object.values(errors).filter((message) => message !== undefined);
-  return messages.length > 0 ? { code: 'INVALID_OPTION', message: messages.join(' ') } : undefined;
+  const refused = GENERATION_FIELDS.filter(({ name }) => errors[name] !== undefined);
+  if (refused.length === 0) return undefined;
+  const labels = refused.map(({ label }) => label).join(', ');
+  return { code: 'INVALID_OPTION', message: `Check ${labels} under Advanced.` };
 }
 
 /** The value in force while the field is empty. */

@@ -25,11 +25,13 @@ export function LogprobsTable({ logprobs }: { readonly logprobs: readonly TokenL
               </th>
               <td title={`logprob ${logprob.toFixed(3)}`}>{formatProbability(logprob)}</td>
               <td>
-                {top.map((one) => (
-                  <span key={one.tokenId} className="logprobs-other" data-chosen={one.tokenId === tokenId}>
-                    <TokenText tokenId={one.tokenId} texts={texts} /> {formatProbability(one.logprob)}
-                  </span>
-                ))}
+                {top
+                  .filter((one) => one.tokenId !== tokenId)
+                  .map((one) => (
+                    <span key={one.tokenId} className="logprobs-other">
+                      <TokenText tokenId={one.tokenId} texts={texts} /> {formatProbability(one.logprob)}
+                    </span>
+                  ))}
               </td>
             </tr>
           ))}
@@ -67,6 +69,8 @@ function TokenText({ tokenId, texts }: { readonly tokenId: number; readonly text
   return <code title={`token ${tokenId}`}>{text === '' ? `#${tokenId}` : JSON.stringify(text)}</code>;
 }
 
-function formatProbability(logprob: number): string {
-  return `${(Math.exp(logprob) * 100).toPrecision(3)} %`;
+/** `12.3 %`; smaller shares differ in nothing that a reader could use. */
+export function formatProbability(logprob: number): string {
+  const percent = Math.exp(logprob) * 100;
+  return percent < 0.1 ? '< 0.1 %' : `${percent.toFixed(1)} %`;
 }

@@ -31,6 +31,13 @@ describe('parseHouse', () => {
   });
 });
 
+it('a house is described with the names of its features', () => {
+  expect(describeHouse(DEFAULT_HOUSE)).toBe(
+    'Living area 120 m² · Bedrooms 3 · Bathrooms 2 · Age 25 years · Distance to the center 8 km · Plot area 450 m² · Energy rating 0.6 · Garage',
+  );
+  expect(describeHouse([...DEFAULT_HOUSE.slice(0, -1), 0])).toMatch(/ · no garage$/);
+});
+
 describe('varyHouse', () => {
   it('starts with the house itself and repeats itself', () => {
     const houses = varyHouse(DEFAULT_HOUSE, 9);

@@ -40,8 +40,19 @@ export function describeRange({ min, max, step }: HouseFeature): string {
   return step === 1 ? `from ${min} to ${max}` : `from ${min} to ${max} by ${step}`;
 }
 
+/** Whether the house has it or not. */
+export function isSwitch({ min, max, step }: HouseFeature): boolean {
+  return min === 0 && max === 1 && step === 1;
+}
+
 export function describeHouse(house: House): string {
-  return HOUSE_FEATURES.map(({ unit }, column) => `${house[column] ?? '?'}${unit && ` ${unit}`}`).join(' · ');
+  return HOUSE_FEATURES.map((feature, column) => {
+    const { label, unit } = feature;
+    const value = house[column] ?? '?';
+    const [name] = label.split(' (');
+    if (isSwitch(feature)) return value === 1 ? name : `no ${name?.toLowerCase()}`;
+    return `${name} ${value}${unit && ` ${unit}`}`;
+  }).join(' · ');
 }
 
 /** Its multiples, without their whole parts, spread evenly over 0 to 1. */

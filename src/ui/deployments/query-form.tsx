@@ -1,7 +1,7 @@
 import type { ChangeEvent } from 'react';
 
 import { Button } from '../parts/button.tsx';
-import { InputField, TextAreaField } from '../parts/field.tsx';
+import { CheckField, InputField, TextAreaField } from '../parts/field.tsx';
 import { Form } from '../parts/form.tsx';
 import { Panel } from '../parts/panel.tsx';
 import { useServeView } from '../state/serve-context.ts';
@@ -22,22 +22,34 @@ export function QueryForm({ deployment, queries }: QueryFormProps) {
     <Panel title={title}>
       <Form onSubmit={() => send(1)}>
         <div className={fields.length > 1 ? 'field-grid' : undefined}>
-          {fields.map(({ name, label, unit, hint: fieldHint }) => (
-            <Field
-              key={name}
-              name={name}
-              label={label}
-              {...(unit && { unit })}
-              hint={fieldHint}
-              inputMode={isJson ? 'text' : 'decimal'}
-              error={errors[name]}
-              value={texts[name] ?? ''}
-              onChange={(event: ChangeEvent<HTMLInputElement | HTMLTextAreaElement>) =>
-                change(name, event.target.value)
-              }
-              onBlur={() => isCheckedWhenLeft && check()}
-            />
-          ))}
+          {fields.map(({ name, label, unit, hint: fieldHint, isSwitch }) =>
+            isSwitch ? (
+              <CheckField
+                key={name}
+                name={name}
+                label={label}
+                hint={fieldHint}
+                error={errors[name]}
+                checked={texts[name] === '1'}
+                onChange={(event) => change(name, event.target.checked ? '1' : '0')}
+              />
+            ) : (
+              <Field
+                key={name}
+                name={name}
+                label={label}
+                {...(unit && { unit })}
+                hint={fieldHint}
+                inputMode={isJson ? 'text' : 'decimal'}
+                error={errors[name]}
+                value={texts[name] ?? ''}
+                onChange={(event: ChangeEvent<HTMLInputElement | HTMLTextAreaElement>) =>
+                  change(name, event.target.value)
+                }
+                onBlur={() => isCheckedWhenLeft && check()}
+              />
+            ),
+          )}
         </div>
         <div className="query-actions">
           <Button type="submit" variant="primary">

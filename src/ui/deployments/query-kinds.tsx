@@ -2,7 +2,7 @@ import type { ReactNode } from 'react';
 
 import { parseNumber } from '../parts/format.ts';
 import { toWireError } from '../parts/to-wire-error.ts';
-import { describeRange, HOUSE_FEATURES, parseHouse, varyHouse } from './house-features.ts';
+import { describeRange, HOUSE_FEATURES, isSwitch, parseHouse, varyHouse } from './house-features.ts';
 import type { FieldErrors, FieldTexts } from './house-features.ts';
 
 /** The form of a deployment. */
@@ -15,6 +15,8 @@ export interface QueryKind {
     readonly unit?: string;
     readonly hint: ReactNode;
     readonly initialText: string;
+    /** 1 where it is checked, else 0. */
+    readonly isSwitch?: boolean;
   }[];
   /** JSON takes several lines. */
   readonly isJson?: boolean;
@@ -67,7 +69,9 @@ const HOUSE_PRICE: QueryKind = {
   hint: 'Several queries are this house and variations of it, sent all at once. They are the same every time.',
   fields: HOUSE_FEATURES.map((feature) => ({
     ...feature,
-    hint: describeRange(feature),
+    label: isSwitch(feature) ? feature.label.replace(/ \(.*/, '') : feature.label,
+    hint: isSwitch(feature) ? '' : describeRange(feature),
+    isSwitch: isSwitch(feature),
     initialText: String(feature.default),
   })),
   isCheckedWhenLeft: true,

@@ -33,7 +33,11 @@ export function useQueries(deployment: string) {
   const send = (numQueries: number, spacingMs?: number): void => {
     const { inputs = [], errors: found = {} } = kind.parse(texts, numQueries);
     setErrors(found);
-    if (inputs.length === 0) return;
+    if (inputs.length === 0) {
+      // The last answer isn't to what is typed.
+      setSent(undefined);
+      return;
+    }
     const group = { sentAtMs: performance.now(), numQueries };
     if (spacingMs === undefined) {
       setSent({ ...group, ids: inputs.map(submit) });

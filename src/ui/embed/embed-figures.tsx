@@ -13,26 +13,26 @@ type Summary = NonNullable<ReturnType<typeof summarizeEncoderRun>>;
 const FIGURES: readonly FigureProps[] = [
   {
     name: 'Texts/s',
-    title: 'Texts per second, from the first batch to the last',
+    term: 'texts',
     mark: { color: '--series-e2e' },
     select: ofRun(({ textsPerSecond }) => formatNumber(textsPerSecond)),
   },
   {
     name: 'Tokens/s',
-    title: 'Tokens of the texts per second, without padding',
+    term: 'useful-tokens',
     mark: { color: '--series-decode', mark: 'bar' },
     select: ofRun(({ tokensPerSecond }) => formatNumber(tokensPerSecond)),
   },
   {
     name: 'Padding',
-    title: 'The share of the padded batches that only fills up shorter texts',
+    term: 'padding',
     mark: { color: '--series-prefill', mark: 'bar' },
     select: ofRun(({ paddingShare }) => formatShare(paddingShare)),
   },
   {
     name: 'Batch',
-    detail: 'p50 / p95',
-    title: 'How long a batch takes',
+    percentiles: 'batch-percentiles',
+    term: 'batch-time',
     mark: { color: '--series-itl' },
     select: ofRun(({ executionMs }) => formatSpread(executionMs)),
   },

@@ -2,7 +2,8 @@ import { describe, expect, it } from 'vitest';
 
 import type { LoadProgress, TabserveStatus } from '../../client/index.ts';
 import { createStatus, WEBGPU } from '../test-support.ts';
-import { describeDetail, describeRecovery, describeState, describeTabs } from './describe-state.ts';
+import { describeDetail, describeRecovery, describeTabs } from './describe-facts.ts';
+import { describeState } from './describe-state.ts';
 
 function statusOf(state: TabserveStatus['state'], progress?: LoadProgress): TabserveStatus {
   return createStatus({ state, ...(progress && { progress }) });

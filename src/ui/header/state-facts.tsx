@@ -6,7 +6,8 @@ import type { Handover } from '../state/handover.ts';
 import { useServeView } from '../state/serve-context.ts';
 import { useSeconds } from './use-seconds.ts';
 import { describeHandover } from './describe-handover.ts';
-import { BACKENDS, describeDetail, describeRecovery, describeState, describeTabs } from './describe-state.ts';
+import { describeDetail, describeRecovery, describeTabs } from './describe-facts.ts';
+import { BACKENDS, describeState } from './describe-state.ts';
 
 /** The state, the model, where it runs and why there, the tabs, and the last recovery. */
 export function StateFacts() {
@@ -61,8 +62,15 @@ function Fact({ name, detail, children }: FactProps) {
 }
 
 function AdapterKind({ backend: { name, isSoftwareAdapter } }: { readonly backend: BackendInfo }) {
+  if (name === 'wasm') return describeThreads();
   if (!isSoftwareAdapter) return BACKENDS[name].kind;
   return <strong className="software-adapter">Software adapter: WebGPU computed on the CPU, slow</strong>;
+}
+
+/** The runtime takes half of the cores, as hyper-threads share one. */
+function describeThreads(): string {
+  if (!crossOriginIsolated) return 'One thread, because this page isn’t cross-origin isolated';
+  return `Half of the ${navigator.hardwareConcurrency} cores that the browser reports, at most 4 threads`;
 }
 
 function describeModel({ numParameters, contextLength }: ModelInfo): string {

@@ -50,7 +50,7 @@ export function StatusChip() {
   );
 }
 
-/** Lies over the bar's lower edge, so that nothing moves when the load ends. */
+/** Lies over the bar's upper edge: nothing moves when the load ends, and the chosen tab keeps its underline. */
 function LoadBar() {
   const { state, progress, load } = useServeView((view) => view.status);
   const isStarting = isLoading(state);

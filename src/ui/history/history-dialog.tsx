@@ -17,6 +17,8 @@ export function HistoryDialog({ onClose }: { readonly onClose: () => void }) {
   const composer = useComposer();
   const dialogRef = useRef<HTMLDialogElement>(null);
   const { entries, failure, refusal, change } = useHistory();
+  const [words, setWords] = useState('');
+  const found = entries?.filter((entry) => hasWords(entry, words));
 
   useEffect(() => {
     dialogRef.current?.showModal();
@@ -42,11 +44,18 @@ export function HistoryDialog({ onClose }: { readonly onClose: () => void }) {
         </p>
       )}
       {refusal && <ErrorLine error={refusal} />}
+      {entries && entries.length > 0 && (
+        <label className="stacked">
+          Search
+          <input type="search" value={words} onChange={(event) => setWords(event.target.value)} />
+        </label>
+      )}
+      {found?.length === 0 && words !== '' && <p className="muted">No text has these words.</p>}
       {entries?.length === 0 && (
         <p className="history-empty muted">No texts yet. Send a prompt, and its text appears here.</p>
       )}
       <ul className="history-list stack" aria-labelledby="history-title">
-        {entries?.map((entry) => (
+        {found?.map((entry) => (
           <Entry
             key={entry.key}
             entry={entry}
@@ -65,6 +74,10 @@ export function HistoryDialog({ onClose }: { readonly onClose: () => void }) {
       </div>
     </dialog>
   );
+}
+
+function hasWords({ prompt, generatedTexts }: HistoryEntry, words: string): boolean {
+  return [prompt, ...generatedTexts].join('\n').toLowerCase().includes(words.trim().toLowerCase());
 }
 
 /** The stored texts, read again after each change. */
@@ -92,7 +105,7 @@ function Entry({ entry, onUse, onRemove }: EntryProps) {
     <li className="history-entry">
       <p className="field-hint">
         <time dateTime={entry.finishedAt}>{when}</time>, {entry.model}, {formatCount(entry.numOutputTokens)}{' '}
-        tokens
+        {entry.numOutputTokens === 1 ? 'token' : 'tokens'}
       </p>
       <p className="history-text">
         {entry.prompt}

@@ -56,23 +56,23 @@ describe('the search for knobs', () => {
     }));
     vi.spyOn(performance, 'now').mockReturnValue(0);
     const suggestion = await sweepKnobs(serve, trace, { ...options, override: await serve.overridePolicy() });
-    expect(suggestion?.sizes.contenders.map(({ label }) => label)).toEqual(['16 / 0 ms']);
+    expect(suggestion?.sizes.contenders.map(({ label }) => label)).toEqual(['size 16, wait 0 ms']);
     expect(suggestion?.sizes.best.rounds).toHaveLength(3);
-    expect(suggestion?.waits?.contenders.map(({ label }) => label)).toEqual(['16 / 0 ms']);
+    expect(suggestion?.waits?.contenders.map(({ label }) => label)).toEqual(['size 16, wait 0 ms']);
   });
 
-  it('has no answer where it was stopped', async () => {
+  it('has the best of the runs that were over where it was stopped', async () => {
     const abort = new AbortController();
     const { serve } = createFakeServe('continuous');
     const onTrial = (): void => abort.abort();
-    expect(
-      await sweepKnobs(serve, trace, {
-        ...options,
-        override: await serve.overridePolicy(),
-        signal: abort.signal,
-        onTrial,
-      }),
-    ).toBeUndefined();
+    const suggestion = await sweepKnobs(serve, trace, {
+      ...options,
+      override: await serve.overridePolicy(),
+      signal: abort.signal,
+      onTrial,
+    });
+    expect(suggestion?.isStopped).toBe(true);
+    expect(suggestion?.sizes.candidates.map(({ label }) => label)).toEqual(['size 1, wait 0 ms']);
   });
 });
 

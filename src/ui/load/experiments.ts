@@ -79,7 +79,7 @@ const MAX_ROUNDS = 5;
 /**
  * Finds the best batch size for a trace, then the best wait at that size; under `continuous` where batching is off.
  *
- * @returns Undefined where the search was stopped, or where nothing finished.
+ * @returns The best so far where the search was stopped; undefined where nothing finished.
  */
 export async function sweepKnobs(
   serve: TabserveClient,
@@ -89,18 +89,19 @@ export async function sweepKnobs(
   const before = serve.status().policy.policy;
   const policy = before === 'off' ? 'continuous' : before;
   const planOf = (maxBatchSize: number, batchWaitTimeoutMs: number): Plan => ({
-    label: `${maxBatchSize} / ${batchWaitTimeoutMs} ms`,
+    label: `size ${maxBatchSize}, wait ${batchWaitTimeoutMs} ms`,
     trace,
     plannedMs: plannedMsOf(trace, options.scenario),
     knobs: { policy, maxBatchSize, batchWaitTimeoutMs },
   });
   const sizePlans = BATCH_SIZES.map((size) => planOf(size, 0));
   const sizes = await repeat(serve, sizePlans, BATCH_WAITS_MS.length, options);
-  if (!sizes || !isMeasurable(sizes)) return sizes && { sizes };
+  const ended = (): Pick<Suggestion, 'isStopped'> => ({ isStopped: options.signal.aborted });
+  if (!sizes || options.signal.aborted || !isMeasurable(sizes)) return sizes && { sizes, ...ended() };
   const { maxBatchSize } = sizes.best.policy;
   const waitPlans = BATCH_WAITS_MS.map((waitMs) => planOf(maxBatchSize, waitMs));
   const waits = await repeat(serve, waitPlans, 0, options);
-  return waits && { sizes, waits };
+  return { sizes, ...(waits && { waits }), ...ended() };
 }
 
 /** Runs all plans round after round until one is measurably the best. A plan that another one measurably beats isn't run again. */
@@ -134,7 +135,12 @@ async function repeat(
         options.onTrial({ ...trial, round });
       },
     });
-    if (options.signal.aborted) return undefined;
+    // The run that was stopped says nothing.
+    if (options.signal.aborted)
+      return rank(
+        trials.filter(({ summary }) => summary.numCancelled === 0),
+        options.latencyLimitMs,
+      );
     if (round < MIN_ROUNDS) continue;
     ranking = rank(trials, options.latencyLimitMs);
     if (!ranking || ranking.contenders.length === 1) return ranking;

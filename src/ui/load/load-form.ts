@@ -4,7 +4,7 @@ import { parseNumber } from '../parts/format.ts';
 import { MAX_REQUESTS, type Arrivals, type Lengths, type Scenario } from './scenario.ts';
 
 export const MODES = [
-  ['run', 'Run'],
+  ['run', 'Measure'],
   ['sweep', 'Sweep'],
   ['compare', 'Compare'],
   ['suggest', 'Suggest'],

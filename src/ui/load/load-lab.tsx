@@ -24,7 +24,7 @@ const MODE_EXPLANATIONS: Readonly<Record<Mode, string>> = {
 };
 
 const EMPTY_TEXTS: Readonly<Record<Mode, string>> = {
-  run: 'Run sends the requests under the current policy. Press Start.',
+  run: 'Measure sends the requests under the current policy. Press Start.',
   sweep: 'Sweep sends the requests at six rates and draws latency over throughput. Press Start.',
   compare: 'Compare sends the same requests under off, static and continuous. Press Start.',
   suggest: 'Suggest tries batch sizes, then batch waits, in 3 to 5 rounds each. Press Start.',

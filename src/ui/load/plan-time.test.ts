@@ -73,7 +73,7 @@ describe('the line of the progress', () => {
   it('tells the trial, the time and the time left', () => {
     const plan = { label: 'static', index: 2, numTrials: { least: 3, most: 3 }, elapsedMs: 3100 };
     expect(describePlan({ ...plan, leftMs: { least: 11_800, most: 11_800 } })).toBe(
-      'static, 2 of 3 · 3.1 s of about 15 s · 12 s left',
+      'static · run 2 of 3 · about 12 s left',
     );
     expect(describePlan({ ...plan, leftMs: { least: 400, most: 400 } })).toMatch(/· less than 1 s left$/);
   });
@@ -81,12 +81,12 @@ describe('the line of the progress', () => {
   it('names both ends of what is open', () => {
     expect(
       describePlan({
-        label: '4 / 0 ms, round 2',
+        label: 'size 4, wait 0 ms, round 2',
         index: 8,
         numTrials: { least: 25, most: 45 },
         elapsedMs: 20_000,
         leftMs: { least: 40_000, most: 90_000 },
       }),
-    ).toBe('4 / 0 ms, round 2, 8 of 25 to 45 · 20 s of about 60 to 110 s · 40 to 90 s left');
+    ).toBe('size 4, wait 0 ms, round 2 · run 8 of 25 to 45 · about 40 to 90 s left');
   });
 });

@@ -1,5 +1,4 @@
 import { formatCount } from '../parts/format.ts';
-import { formatSeconds } from '../requests/run-text.ts';
 import type { LoadProgress } from './load-sender.ts';
 import type { Scenario, Trace } from './scenario.ts';
 
@@ -76,13 +75,12 @@ function drainedAtMs({
   return (elapsedMs * numToSend) / numOver;
 }
 
-/** “static, 2 of 3 · 3.1 s of about 15 s · 12 s left” */
-export function describePlan({ label, index, numTrials, elapsedMs, leftMs }: PlanProgress): string {
-  const total = rangeOf(elapsedMs + leftMs.least, elapsedMs + leftMs.most);
+/** “static · run 2 of 3 · about 12 s left” */
+export function describePlan({ label, index, numTrials, leftMs }: PlanProgress): string {
   const { least, most } = numTrials;
   const count = least === most ? formatCount(most) : `${formatCount(least)} to ${formatCount(most)}`;
-  const left = leftMs.most < 1000 ? 'less than 1 s' : rangeOf(leftMs.least, leftMs.most);
-  return `${label}, ${formatCount(index)} of ${count} · ${formatSeconds(elapsedMs)} of about ${total} · ${left} left`;
+  const left = leftMs.most < 1000 ? 'less than 1 s' : `about ${rangeOf(leftMs.least, leftMs.most)}`;
+  return `${label} · run ${formatCount(index)} of ${count} · ${left} left`;
 }
 
 /** Whole seconds: an estimate has no tenths. */

@@ -115,7 +115,7 @@ const sizesOf = (truths: Readonly<Record<string, Truth>>) => {
 describe('a suggestion in words', () => {
   it('says “No measurable difference” where there is none, and what that is based on', () => {
     const { title, reasons } = describeSuggestion(
-      { sizes: sizesOf({ '1': { goodput: 8 }, '2': { goodput: 8 } }) },
+      { sizes: sizesOf({ '1': { goodput: 8 }, '2': { goodput: 8 } }), isStopped: false },
       500,
     );
     expect(title).toBe('No measurable difference');
@@ -132,7 +132,7 @@ describe('a suggestion in words', () => {
       '8': { goodput: 20 },
       '16': { goodput: 20 },
     });
-    const { title, reasons } = describeSuggestion({ sizes }, 500);
+    const { title, reasons } = describeSuggestion({ sizes, isStopped: false }, 500);
     expect(title).toBe('Max batch size 8, batch wait timeout 0 ms');
     expect(reasons[0]).toBe('Under continuous, this serves the most requests within 500 ms.');
     expect(reasons[1]).toContain('in 5 rounds');
@@ -141,9 +141,16 @@ describe('a suggestion in words', () => {
     );
   });
 
+  it('says that it is the best so far where the search was stopped', () => {
+    const sizes = sizesOf({ '2': { goodput: 8 }, '4': { goodput: 8 } });
+    const { title, reasons } = describeSuggestion({ sizes, isStopped: true }, 500);
+    expect(title).toMatch(/^Best so far: max batch size [24], batch wait timeout 0 ms$/);
+    expect(reasons.at(-1)).toBe('The search was stopped before its rounds were over.');
+  });
+
   it('does not claim a limit that nothing kept', () => {
     const sizes = sizesOf({ '2': { goodput: 4, p95: 900 }, '4': { goodput: 4, p95: 600 } });
-    const { reasons } = describeSuggestion({ sizes }, 500);
+    const { reasons } = describeSuggestion({ sizes, isStopped: false }, 500);
     expect(reasons[0]).toBe('Under continuous, this comes closest to 500 ms for 95 % of the requests.');
   });
 });

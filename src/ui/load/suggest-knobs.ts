@@ -20,6 +20,8 @@ export interface Suggestion {
   readonly sizes: Ranking;
   /** Waits at the best size. Left out where the sizes made no measurable difference. */
   readonly waits?: Ranking;
+  /** Whether more rounds would have followed. */
+  readonly isStopped: boolean;
 }
 
 export function combineRounds(trials: readonly Trial[]): readonly Candidate[] {

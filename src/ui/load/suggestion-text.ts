@@ -2,19 +2,20 @@ import { formatMs, formatNumber } from '../parts/format.ts';
 import { goodputsOf, isMeasurable, p95sOf } from './suggest-knobs.ts';
 import type { Candidate, Ranking, Suggestion } from './suggest-knobs.ts';
 
-export function describeSuggestion({ sizes, waits }: Suggestion, latencyLimitMs: number) {
-  if (!isMeasurable(sizes)) {
+export function describeSuggestion({ sizes, waits, isStopped }: Suggestion, latencyLimitMs: number) {
+  if (!isMeasurable(sizes) && !isStopped) {
     return { title: 'No measurable difference', reasons: describeTie(sizes) };
   }
   const best = waits?.best ?? sizes.best;
   const { maxBatchSize, batchWaitTimeoutMs, policy } = best.policy;
   return {
-    title: `Max batch size ${maxBatchSize}, batch wait timeout ${batchWaitTimeoutMs} ms`,
+    title: `${isStopped ? 'Best so far: max' : 'Max'} batch size ${maxBatchSize}, batch wait timeout ${batchWaitTimeoutMs} ms`,
     reasons: [
       describeLimit(best, policy, latencyLimitMs),
       describeRounds(best),
       describeRest(sizes, 'Batch size', sizeOf),
       ...(waits ? [describeRest(waits, 'A wait of', waitOf)] : []),
+      ...(isStopped ? ['The search was stopped before its rounds were over.'] : []),
     ],
   };
 }
@@ -52,7 +53,7 @@ function describeRounds(candidate: Candidate): string {
   const goodputs = rangeOf(goodputsOf(candidate), formatNumber);
   const p95s = rangeOf(p95sOf(candidate), formatMs);
   const goodput = `${formatNumber(summary.goodputPerSecond)} requests/s in time`;
-  return `${goodput} (${goodputs} in ${rounds.length} rounds), p95 ${formatMs(summary.e2eMs?.p95)} (${p95s}).`;
+  return `${goodput} (${goodputs} in ${rounds.length} ${rounds.length === 1 ? 'round' : 'rounds'}), p95 ${formatMs(summary.e2eMs?.p95)} (${p95s}).`;
 }
 
 /** The settings that are as good as the best, and the best of those that are measurably worse. */

@@ -13,10 +13,18 @@ import { describeSuggestion } from './suggestion-text.ts';
 export function SuggestionView({ results }: { readonly results: LoadResults }) {
   const { suggestion, latencyLimitMs } = results;
   if (!suggestion) {
-    return <p>No suggestion: the search was stopped, or no request finished.</p>;
+    const { trials } = results;
+    const isStopped = trials.length === 0 || trials.some(({ summary }) => summary.numCancelled > 0);
+    return (
+      <p>
+        {isStopped
+          ? 'No suggestion: the search was stopped before a run was over.'
+          : 'No suggestion: no request finished.'}
+      </p>
+    );
   }
   const { title, reasons } = describeSuggestion(suggestion, latencyLimitMs);
-  const hasDifference = isMeasurable(suggestion.sizes);
+  const hasDifference = isMeasurable(suggestion.sizes) || suggestion.isStopped;
   return (
     <div className="load-suggestion" data-testid="suggestion">
       <div>

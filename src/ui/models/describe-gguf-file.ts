@@ -1,7 +1,7 @@
 import type { GgufFile } from '../../client/index.ts';
 import { formatSize } from './describe-load.ts';
 
-const FITS: Readonly<Record<NonNullable<GgufFile['fit']>, string>> = {
+export const FITS: Readonly<Record<NonNullable<GgufFile['fit']>, string>> = {
   fits: 'fits this device',
   tight: 'fits this device with fewer bits',
   'too-large': 'too large for this device',

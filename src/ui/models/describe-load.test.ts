@@ -25,8 +25,10 @@ describe('a load', () => {
 
   it('says how often the hub was asked without an answer', () => {
     const asking = { ...LOAD, phase: 'resolve', total: 0 } as const;
-    expect(describeLoad({ ...asking, loaded: 0 })).toBe('asking the hub');
-    expect(describeLoad({ ...asking, loaded: 2 })).toBe('asking the hub, no answer yet, try 3');
+    expect(describeLoad({ ...asking, loaded: 0 })).toBe('reading its configuration from the hub');
+    expect(describeLoad({ ...asking, loaded: 2 })).toBe(
+      'reading its configuration from the hub, no answer yet, try 3',
+    );
   });
 
   it('says what the model will take, once that is known', () => {
@@ -45,8 +47,8 @@ const STORED = { key: 'k', id: 'a/b', revision: 'main', storedBytes: 12e6 };
 
 it('a stored model is described with its precision, or with how much of it is here', () => {
   expect(describeStored({ ...STORED, dtype: 'q8', totalBytes: 12e6 })).toBe('q8, 12.0 MB');
-  expect(describeStored({ ...STORED, totalBytes: 548e6 })).toBe('12.0 of 548.0 MB downloaded');
-  expect(describeStored({ ...STORED, totalBytes: 0 })).toBe('12.0 MB downloaded');
+  expect(describeStored({ ...STORED, totalBytes: 548e6 })).toBe('12.0 of 548.0 MB kept');
+  expect(describeStored({ ...STORED, totalBytes: 0 })).toBe('12.0 MB kept');
 });
 
 it.each([

@@ -2,7 +2,7 @@ import type { ModelLoad, StoredModel } from '../../client/index.ts';
 import { formatCount, formatMegabytes, formatNumber } from '../parts/format.ts';
 
 const PHASES: Readonly<Record<ModelLoad['phase'], string>> = {
-  resolve: 'asking the hub',
+  resolve: 'reading its configuration from the hub',
   download: 'downloading',
   convert: 'converting',
   prepare: 'preparing',
@@ -42,9 +42,7 @@ export function formatSize(numBytes: number): string {
 export function describeStored({ dtype, storedBytes, totalBytes }: StoredModel): string {
   const stored = formatMegabytes(storedBytes);
   if (dtype) return `${dtype}, ${stored} MB`;
-  return totalBytes > 0
-    ? `${stored} of ${formatMegabytes(totalBytes)} MB downloaded`
-    : `${stored} MB downloaded`;
+  return totalBytes > 0 ? `${stored} of ${formatMegabytes(totalBytes)} MB kept` : `${stored} MB kept`;
 }
 
 function describeSeconds(seconds: number): string {

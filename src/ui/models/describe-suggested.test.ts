@@ -21,13 +21,14 @@ it('says how large a model is, and no download where it is here already', () => 
 });
 
 it('says what it takes, or why it doesn’t fit', () => {
-  expect(describeFit(MODEL)).toBe('Takes 1.24 GB in fp16 with 8 texts of 2,048 tokens.');
+  expect(describeFit(MODEL)).toBe('Fits: 1.24 GB in fp16 with one text of 2,048 tokens.');
+  expect(describeFit({ ...MODEL, dtype: 'q4' })).toContain('Tight: ');
   expect(describeFit({ ...MODEL, obstacle: 'Too large.' })).toBe('Too large.');
 });
 
 it('says that an encoder comes beside the model that generates', () => {
   const encoder = { ...MODEL, isChat: false, deployment: 'embedder' };
-  expect(describeFit(encoder)).toBe('Takes 1.24 GB in fp16, beside the model that generates.');
+  expect(describeFit(encoder)).toBe('Fits: 1.24 GB in fp16, beside the model that generates.');
   expect(
     [MODEL, { ...MODEL, isChat: false }, encoder, { ...encoder, deployment: 'reranker' }].map(describeUse),
   ).toEqual(['chat', 'text', 'embeddings', 'ranking']);

@@ -15,11 +15,12 @@ export function describeUse({ isChat, deployment }: SuggestedModel): string {
   return deployment === RERANKER ? 'ranking' : 'embeddings';
 }
 
-/** `Takes 0.9 GB in fp16 with 8 texts of 2,048 tokens.`, or why it doesn't fit. */
+/** `Fits: 0.9 GB in fp16 with one text of 2,048 tokens.`, or why it doesn't. */
 export function describeFit(model: SuggestedModel): string {
   const { obstacle, memoryBytes, dtype, contextLength, deployment } = model;
   if (obstacle) return obstacle;
-  const takes = `Takes ${formatSize(memoryBytes)} in ${dtype}`;
+  const fit = dtype === 'q8' || dtype === 'q4' ? 'Tight' : 'Fits';
+  const takes = `${fit}: ${formatSize(memoryBytes)} in ${dtype}`;
   if (deployment !== undefined) return `${takes}, beside the model that generates.`;
-  return `${takes} with 8 texts of ${formatCount(contextLength)} tokens.`;
+  return `${takes} with one text of ${formatCount(contextLength)} tokens.`;
 }

@@ -5,8 +5,13 @@ import { useServe, useServeView } from '../state/serve-context.ts';
 import { describeLoad, describeMemory } from './describe-load.ts';
 import './load-state.css';
 
+interface LoadStateProps {
+  readonly refusal: WireError | undefined;
+  readonly onRetry: (id: string) => void;
+}
+
 /** The load that is under way in any tab, and why the last one failed. */
-export function LoadState({ refusal }: { readonly refusal: WireError | undefined }) {
+export function LoadState({ refusal, onRetry }: LoadStateProps) {
   const { load, loadFailure: failure, model } = useServeView(({ status }) => status);
   return (
     <div className="load-state">
@@ -19,6 +24,7 @@ export function LoadState({ refusal }: { readonly refusal: WireError | undefined
             </p>
           )}
           <ErrorLine error={failure.error} />
+          {failure.id && <Button onClick={() => onRetry(failure.id)}>Load again</Button>}
         </div>
       )}
       {refusal && (

@@ -1,4 +1,4 @@
-import { useId, useState, type ChangeEvent } from 'react';
+import { useEffect, useId, useRef, useState, type ChangeEvent } from 'react';
 
 import type { DtypeChoice, StoredModel, WhenBusy } from '../../client/index.ts';
 import { Button } from '../parts/button.tsx';
@@ -7,6 +7,8 @@ import { Form } from '../parts/form.tsx';
 import { Panel } from '../parts/panel.tsx';
 import { Select, type Choices } from '../parts/select.tsx';
 import { useServeView } from '../state/serve-context.ts';
+import { isModelFieldWanted, MODEL_FIELD } from '../header/open-model-box.ts';
+import { FoundModels } from './found-models.tsx';
 import { GgufFiles } from './gguf-files.tsx';
 import { LoadState } from './load-state.tsx';
 import './models-panel.css';
@@ -15,6 +17,7 @@ import { SuggestedModels } from './suggested-models.tsx';
 import { useGgufFiles } from './use-gguf-files.ts';
 import { useLoadModel } from './use-load-model.ts';
 import { useModelLists } from './use-model-lists.ts';
+import { useModelSearch } from './use-model-search.ts';
 
 /** The model that comes with the page. */
 const EMBEDDED = 'storyteller';
@@ -42,6 +45,7 @@ export function ModelsPanel() {
   const { start, refusal } = useLoadModel();
   const lists = useModelLists();
   const gguf = useGgufFiles();
+  const search = useModelSearch();
 
   const load = async (model: string | Iterable<File>, file?: string): Promise<void> => {
     const code = await start(model, { dtype, whenBusy, file });
@@ -50,63 +54,83 @@ export function ModelsPanel() {
   const loadStored = ({ id: stored, revision, dtype: stands }: StoredModel): void =>
     void start(stored, { revision, dtype: stands ?? dtype, whenBusy });
 
+  const byId = (typed: string): void => void (isFullId(typed) ? load(typed) : search.search(typed));
+  const trimmed = id.trim();
+
   return (
     <Panel title="Load another model" className="models ruled-off">
-      <LoadState refusal={refusal} />
-      {/* The panel already shows why a load failed. */}
-      {lists.refusal && lists.refusal.code !== shownCode && <ErrorLine error={lists.refusal} />}
-      <SuggestedModels models={lists.suggested} stored={lists.stored} onLoad={(model) => void load(model)} />
-      <Form onSubmit={() => void load(id.trim())}>
+      <Form onSubmit={() => byId(trimmed)}>
         <div className="model-id">
           <IdField id={id} onChange={setId} />
-          <Button type="submit" variant="primary" disabled={id.trim() === ''}>
+          <Button type="submit" disabled={trimmed === '' || isFullId(trimmed)} aria-busy={search.isSearching}>
+            Search
+          </Button>
+          <Button variant="primary" disabled={trimmed === ''} onClick={() => void load(trimmed)}>
             Load
           </Button>
         </div>
-        <div className="actions">
-          <Button variant="quiet" disabled={id.trim() === ''} onClick={() => gguf.list(id.trim())}>
+        <LoadState refusal={refusal} onRetry={(failed) => void load(failed)} />
+        {[search.refusal, gguf.refusal].map((error) => error && <ErrorLine key={error.code} error={error} />)}
+        {search.found && (
+          <FoundModels found={search.found} onLoad={(found) => void load(found)} onListFiles={gguf.list} />
+        )}
+        {isFullId(trimmed) && (
+          <Button variant="quiet" onClick={() => gguf.list(trimmed)}>
             List its GGUF files
           </Button>
-        </div>
-        {gguf.refusal && <ErrorLine error={gguf.refusal} />}
+        )}
         {gguf.listing && <GgufFiles listing={gguf.listing} onLoad={(...file) => void load(...file)} />}
-        <div className="model-choices">
-          <Select className="stacked" label="Precision" value={dtype} choices={DTYPES} onChange={setDtype} />
-          <Select
-            className="stacked"
-            label="Running requests"
-            value={whenBusy}
-            choices={WHEN_BUSY}
-            onChange={setWhenBusy}
-          />
-        </div>
-        <div className="actions">
-          <FilePicker
-            label="Or a folder from your disk, picked or dropped:"
-            isFolder
-            onPick={(files) => void load(files)}
-          />
-          <FilePicker label="Or a GGUF file:" onPick={(files) => void load(files)} />
-          {!isEmbedded && (
-            <Button variant="quiet" onClick={() => void load(EMBEDDED)}>
-              Back to {EMBEDDED}, which comes with the page
-            </Button>
-          )}
-        </div>
       </Form>
+      {/* The panel already shows why a load failed. */}
+      {lists.refusal && lists.refusal.code !== shownCode && <ErrorLine error={lists.refusal} />}
       <StoredModels models={lists.stored} onLoad={loadStored} onRemove={lists.remove} />
+      <SuggestedModels models={lists.suggested} stored={lists.stored} onLoad={(model) => void load(model)} />
+      <div className="model-choices ruled-off">
+        <Select className="stacked" label="Precision" value={dtype} choices={DTYPES} onChange={setDtype} />
+        <Select
+          className="stacked"
+          label="Running requests"
+          value={whenBusy}
+          choices={WHEN_BUSY}
+          onChange={setWhenBusy}
+        />
+      </div>
+      <div className="actions">
+        <FilePicker
+          label="Or a folder from your disk, picked or dropped:"
+          isFolder
+          onPick={(files) => void load(files)}
+        />
+        <FilePicker label="Or a GGUF file:" onPick={(files) => void load(files)} />
+        {!isEmbedded && (
+          <Button variant="quiet" onClick={() => void load(EMBEDDED)}>
+            Back to {EMBEDDED}, which comes with the page
+          </Button>
+        )}
+      </div>
     </Panel>
   );
 }
 
+/** Of one model: with its owner, or the address of a folder. Anything else is words to search for. */
+function isFullId(text: string): boolean {
+  return /^(?:\.{0,2}\/|https?:|[^\s/]+\/[^\s/]+$)/.test(text) || text === EMBEDDED;
+}
+
 function IdField({ id, onChange }: { readonly id: string; readonly onChange: (id: string) => void }) {
+  const fieldRef = useRef<HTMLInputElement>(null);
+  useEffect(() => {
+    if (isModelFieldWanted()) fieldRef.current?.focus();
+  }, []);
   return (
     <label className="stacked">
-      Any other Hugging Face model ID
+      Hugging Face model ID, or words
       <input
+        ref={fieldRef}
         type="text"
+        id={MODEL_FIELD}
         value={id}
-        placeholder="owner/name or owner/name:Q4_K_M"
+        placeholder="owner/name, or smollm"
         autoComplete="off"
         spellCheck={false}
         onChange={(event) => onChange(event.target.value)}

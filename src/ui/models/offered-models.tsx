@@ -24,7 +24,7 @@ export function OfferedModels({ className = '', isOffered, children }: OfferedMo
   return (
     <div className={`offered-models stack ${className}`}>
       {children}
-      <LoadState refusal={refusal ?? listRefusal} />
+      <LoadState refusal={refusal ?? listRefusal} onRetry={(id) => void start(id)} />
       <SuggestedModels
         models={models}
         stored={stored}

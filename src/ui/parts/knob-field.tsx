@@ -9,6 +9,23 @@ interface KnobText {
   readonly label: string;
   readonly unit: string;
   readonly hint: string;
+  /** Where the knob is in bytes and its field isn't. */
+  readonly bytesPerUnit?: number;
+}
+
+const UNLIMITED = 'unlimited';
+
+/** As the field shows a value. */
+export function knobText(value: KnobValue | undefined, bytesPerUnit = 1): string {
+  if (value === Infinity) return UNLIMITED;
+  return typeof value === 'number' ? String(value / bytesPerUnit) : (value ?? '');
+}
+
+/** The value that is typed; NaN where it is none, which the worker refuses. */
+export function knobValue(text: string, bytesPerUnit = 1): KnobValue {
+  const typed = text.trim();
+  if (typed === UNLIMITED) return Infinity;
+  return typed === 'auto' ? 'auto' : parseNumber(typed) * bytesPerUnit;
 }
 
 /** The worker refuses `auto` for a knob that has none. */
@@ -51,15 +68,12 @@ interface KnobFieldProps {
 
 /** Applies on Enter and on leaving the field. The worker checks the value, and its refusal stays at the field. */
 function KnobField({ knob, valueInForce, onApply }: KnobFieldProps) {
+  const { bytesPerUnit, ...field } = knob;
   const [draft, setDraft] = useState<string>();
   const { refusal, attempt, clearRefusal } = useAttempt();
 
   const apply = async (): Promise<void> => {
-    if (
-      draft === undefined ||
-      !(await attempt(() => onApply(draft.trim() === 'auto' ? 'auto' : parseNumber(draft))))
-    )
-      return;
+    if (draft === undefined || !(await attempt(() => onApply(knobValue(draft, bytesPerUnit))))) return;
     // Text typed in the meantime stays.
     setDraft((current) => (current === draft ? undefined : current));
   };
@@ -74,10 +88,10 @@ function KnobField({ knob, valueInForce, onApply }: KnobFieldProps) {
 
   return (
     <InputField
-      {...knob}
+      {...field}
       inputMode="decimal"
       error={refusal?.message}
-      value={draft ?? String(valueInForce ?? '')}
+      value={draft ?? knobText(valueInForce, bytesPerUnit)}
       onChange={(event) => setDraft(event.target.value)}
       onBlur={() => void apply()}
       onKeyDown={handleKeyDown}

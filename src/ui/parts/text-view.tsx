@@ -1,4 +1,4 @@
-import { lazy, useState } from 'react';
+import { lazy, Suspense, useState } from 'react';
 
 import { TEXT_GENERATOR } from '../../client/index.ts';
 import { AdvancedPanel } from '../compose/advanced-panel.tsx';
@@ -11,12 +11,14 @@ import { readPermalink } from '../share/permalink.ts';
 import { SlotPanel } from '../slots/slot-panel.tsx';
 import { useIsUpstream } from '../state/serve-context.ts';
 import { TabPanel } from './tab-list.tsx';
-import { Tour } from '../tour/tour.tsx';
+import { isFirstVisit } from '../tour/first-visit.ts';
 import { FiguresRow } from '../watch/figures-row.tsx';
 import { MainCharts } from '../watch/main-charts.tsx';
 import { MoreCharts } from '../watch/more-charts.tsx';
 import { Button } from './button.tsx';
 
+const CodeDialog = lazy(async () => ({ default: (await import('../share/code-dialog.tsx')).CodeDialog }));
+const Tour = lazy(async () => ({ default: (await import('../tour/tour.tsx')).Tour }));
 const LoadLab = lazy(async () => ({ default: (await import('../load/load-lab.tsx')).LoadLab }));
 
 /** The prompt at the left, how it runs at the right. */
@@ -26,6 +28,8 @@ export function TextView() {
   const [isLabOpen, setIsLabOpen] = useState(() => readPermalink(location.hash).load !== undefined);
   // Loaded when it is first opened, and kept: a load test goes on while the drawer is closed.
   const [isLabUsed, setIsLabUsed] = useState(isLabOpen);
+  const [hasTour] = useState(isFirstVisit);
+  const [isCodeOpen, setIsCodeOpen] = useState(false);
   const toggleLab = (): void => {
     setIsLabOpen(!isLabOpen);
     setIsLabUsed(true);
@@ -37,13 +41,16 @@ export function TextView() {
         <Part name="Batching policy" content={<PolicyPanel />} />
         <div className="rail-more">
           <Part name="Advanced" content={<AdvancedPanel form={composer} />} />
-          {!isUpstream && (
-            <Button className="lab-button" aria-expanded={isLabOpen} onClick={toggleLab}>
-              Load lab
-            </Button>
-          )}
+          <div className="row">
+            {!isUpstream && (
+              <Button className="lab-button" aria-expanded={isLabOpen} onClick={toggleLab}>
+                Load lab
+              </Button>
+            )}
+            <Button onClick={() => setIsCodeOpen(true)}>Use it from code</Button>
+          </div>
         </div>
-        <Tour />
+        <Suspense>{hasTour && <Tour />}</Suspense>
       </div>
       <div className="stage">
         <Part name="Figures" content={<FiguresRow />} />
@@ -55,6 +62,11 @@ export function TextView() {
       {isLabUsed && !isUpstream && (
         <PanelBoundary name="Load lab">
           <LoadLab isOpen={isLabOpen} onClose={() => setIsLabOpen(false)} />
+        </PanelBoundary>
+      )}
+      {isCodeOpen && (
+        <PanelBoundary name="Use it from code">
+          <CodeDialog onClose={() => setIsCodeOpen(false)} />
         </PanelBoundary>
       )}
     </TabPanel>

@@ -12,6 +12,8 @@ it.each([
   ['Done: reached 1 token', { finishReason: 'length', numOutputTokens: 1 }],
   ['Done: end of text', { finishReason: 'stop' }],
   ['Done: stop string', { finishReason: 'stop', isStopped: true }],
+  ['Done: 4 texts', { generatedTexts: ['a', 'b', 'c', 'd'] }],
+  ['Done: the text ends here', { finishReason: 'stop', generatedTexts: [''] }],
 ] as const)('says %s', (text, change) => {
   expect(describeState(createRequest('a', change))).toBe(text);
 });
@@ -30,5 +32,5 @@ it('has the figures that are known, in one order', () => {
 
 it('has no speed before the second token', () => {
   expect(describeSpeed({})).toBe('');
-  expect(describeSpeed({ tokensPerSecond: 142.4 })).toBe(' · 142 tok/s');
+  expect(describeSpeed({ tokensPerSecond: 142.4 })).toBe(' · 142/s');
 });

@@ -1,7 +1,10 @@
 import { formatCount, formatNumber } from '../parts/format.ts';
 import type { RequestStatus, RequestView } from '../state/request-view.ts';
 
-type EndedRequest = Pick<RequestView, 'finishReason' | 'isStopped' | 'numOutputTokens'>;
+type EndedRequest = Pick<RequestView, 'finishReason' | 'isStopped' | 'numOutputTokens'> & {
+  /** Left out where it has one that isn't empty. */
+  readonly generatedTexts?: readonly string[];
+};
 
 export function describeState(request: EndedRequest & Pick<RequestView, 'status'>): string {
   return request.status === 'finished' ? describeEnd(request) : STATES[request.status];
@@ -14,7 +17,15 @@ const STATES: Readonly<Record<Exclude<RequestStatus, 'finished'>, string>> = {
   failed: 'Failed',
 };
 
-function describeEnd({ finishReason, isStopped = false, numOutputTokens }: EndedRequest): string {
+function describeEnd({
+  finishReason,
+  isStopped = false,
+  numOutputTokens,
+  generatedTexts = [],
+}: EndedRequest): string {
+  // The reason is the first one's alone.
+  if (generatedTexts.length > 1) return `Done: ${generatedTexts.length} texts`;
+  if (finishReason === 'stop' && !isStopped && generatedTexts[0] === '') return 'Done: the text ends here';
   if (finishReason === 'length') return `Done: reached ${countTokens(numOutputTokens)}`;
   if (finishReason === 'stop') return isStopped ? 'Done: stop string' : 'Done: end of text';
   return 'Done';
@@ -37,9 +48,9 @@ export function describeSeed({ seed }: Pick<RequestView, 'seed'>): string {
   return seed === undefined ? '' : ` · seed ${seed}`;
 }
 
-/** Follows the state. */
+/** Follows the state: tokens per second, short, so that the unit is never cut. */
 export function describeSpeed({ tokensPerSecond }: Pick<RequestView, 'tokensPerSecond'>): string {
-  return tokensPerSecond === undefined ? '' : ` · ${formatNumber(tokensPerSecond)} tok/s`;
+  return tokensPerSecond === undefined ? '' : ` · ${formatNumber(tokensPerSecond)}/s`;
 }
 
 /** Shorter than elsewhere: the line is narrow. */

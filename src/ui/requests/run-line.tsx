@@ -3,6 +3,7 @@ import { useEffect, useMemo, useState } from 'react';
 import type { RequestId } from '../../client/index.ts';
 import { Button } from '../parts/button.tsx';
 import type { Measured } from '../compare/compared-prompts.ts';
+import { SecondTabButton } from '../tour/second-tab-button.tsx';
 import { isActive } from '../state/request-view.ts';
 import { latestRun, type Run } from '../state/run.ts';
 import { summarizeRun } from '../state/run-summary.ts';
@@ -29,6 +30,7 @@ export function RunLine({ numCells, measured, onCompare }: RunLineProps) {
   const hasOwnActive = useServeView((view) => activeOwnIds(view).length > 0);
   const numTexts = useServeView(countOwnTexts);
   const isUpstream = useIsUpstream();
+  const numTabs = useServeView(({ status }) => status.numTabs);
   return (
     <div className="run-line">
       <p className="run-text">
@@ -47,6 +49,7 @@ export function RunLine({ numCells, measured, onCompare }: RunLineProps) {
           Stop all
         </Button>
       )}
+      {measured && numTabs === 1 && <SecondTabButton />}
       {isOver && numTexts > 1 && !isUpstream && (
         <Button variant="small" onClick={onCompare}>
           Compare

@@ -17,7 +17,7 @@ const OVER = {
   e2eMs: undefined,
 };
 
-const MEASURED = { togetherMs: 600, oneAtATimeMs: 2100 };
+const MEASURED = { togetherMs: 600, oneAtATimeMs: 2100, hasSameTexts: true };
 
 it('counts what runs and what waits', () => {
   expect(describeRunning(RUNNING)).toBe('7 of 9 running · 0.4 s');
@@ -48,18 +48,20 @@ it('says which pause of running texts was prevented, where one would have been s
 
 it('adds how long the same prompts took one at a time', () => {
   expect(describeOver(OVER, MEASURED)).toBe(
-    '9 prompts in 0.6 s, up to 8 together. 3.5× faster than one at a time: 0.6 s against 2.1 s.',
+    '9 prompts in 0.6 s. 3.5× faster together, same texts: 0.6 s, one at a time 2.1 s.',
   );
 });
 
 it('compares the times of the comparison, where the run itself took another one', () => {
   expect(describeOver({ ...OVER, elapsedMs: 900 }, MEASURED)).toBe(
-    '9 prompts in 0.9 s, up to 8 together. 3.5× faster than one at a time: 0.6 s against 2.1 s.',
+    '9 prompts in 0.9 s. 3.5× faster together, same texts: 0.6 s, one at a time 2.1 s.',
   );
 });
 
 it('claims no gain where there is none', () => {
-  expect(describeOver(OVER, { togetherMs: 610, oneAtATimeMs: 620 })).toMatch(/One at a time took 0\.6 s\.$/);
+  expect(describeOver(OVER, { togetherMs: 610, oneAtATimeMs: 620, hasSameTexts: true })).toMatch(
+    /One at a time took 0\.6 s\.$/,
+  );
 });
 
 it('compares nothing where other tabs had a part in the run', () => {

@@ -26,14 +26,15 @@ export function describeOver(
 ): string {
   const prompts = `${formatCount(numRequests)} ${numRequests === 1 ? 'prompt' : 'prompts'}`;
   const together = peakBatchSize > 1 ? `, up to ${formatCount(peakBatchSize)} together` : '';
-  const inTime = `${prompts}${describeForeign(numForeign)} in ${formatSeconds(elapsedMs)}${together}.`;
-  const text = inTime + describeStall(stall);
+  const inTime = `${prompts}${describeForeign(numForeign)} in ${formatSeconds(elapsedMs)}`;
+  const text = `${inTime}${together}.${describeStall(stall)}`;
   if (!measured || numForeign > 0) return text;
-  const { togetherMs, oneAtATimeMs } = measured;
+  const { togetherMs, oneAtATimeMs, hasSameTexts } = measured;
   const faster = describeFaster(togetherMs, oneAtATimeMs);
   const alone = formatSeconds(oneAtATimeMs);
   if (faster === '') return `${text} One at a time took ${alone}.`;
-  return `${text} ${faster} than one at a time: ${formatSeconds(togetherMs)} against ${alone}.`;
+  const same = hasSameTexts ? ', same texts' : '';
+  return `${inTime}. ${faster} together${same}: ${formatSeconds(togetherMs)}, one at a time ${alone}.`;
 }
 
 /** Nobody sees a stall of less than a tenth of a second. */

@@ -2,7 +2,7 @@ import { describe, expect, it, vi } from 'vitest';
 
 import { createBar } from '../test-support.ts';
 import type { SlotBar } from '../state/slot-history.ts';
-import { drawBars, placeLane, textsOf, type SlotScene } from './draw-slots.ts';
+import { drawBars, heightOf, placeLane, textsOf, type SlotScene } from './draw-slots.ts';
 
 // A theme needs a page: here each color resolves to its own name.
 vi.mock(import('../theme/resolved-color.ts'), () => ({ resolvedColor: (name) => name }));
@@ -10,10 +10,11 @@ vi.mock(import('../theme/resolved-color.ts'), () => ({ resolvedColor: (name) => 
 const BAR = createBar({ owner: { clientId: undefined, ordinal: 7, prompt: 'Once' } });
 
 const SCENE: SlotScene = {
-  window: { startMs: 0, endMs: 1200, untilMs: 1200, width: 120 },
+  window: { startMs: 0, endMs: 1200, untilMs: 1200, left: 0, width: 120 },
   originMs: 0,
   height: 142,
   numLanes: 8,
+  scrollTop: 0,
   bands: [],
   placed: [],
   gaps: [],
@@ -38,7 +39,7 @@ function draw(change: Partial<SlotScene>) {
 }
 
 const textsAt = (change: Partial<SlotScene>) =>
-  textsOf({ ...SCENE, ...change }).map(({ text, x, isSticky }) => ({ text, x, isSticky }));
+  textsOf({ ...SCENE, ...change }).map(({ text, x }) => ({ text, x }));
 
 /** The drawing at the end of a bar. */
 function endsOf(bar: SlotBar, isCut = false) {
@@ -60,7 +61,7 @@ describe('a bar of a slot', () => {
   });
 
   it('has its name on the decode part, and none before there is one', () => {
-    expect(textsAt({ placed: [PLACE] })).toContainEqual({ text: '#7', x: 54, isSticky: false });
+    expect(textsAt({ placed: [PLACE] })).toContainEqual({ text: '#7', x: 54 });
     expect(textsAt({ placed: [{ ...PLACE, decodeX: 120 }] }).some(({ text }) => text === '#7')).toBe(false);
   });
 
@@ -71,11 +72,7 @@ describe('a bar of a slot', () => {
   });
 
   it('keeps its name at the left edge where it began before it', () => {
-    expect(textsAt({ placed: [{ ...PLACE, decodeX: -50 }] })).toContainEqual({
-      text: '#7',
-      x: 4,
-      isSticky: true,
-    });
+    expect(textsAt({ placed: [{ ...PLACE, decodeX: -50 }] })).toContainEqual({ text: '#7', x: 4 });
   });
 
   it('has an outline where it is marked, and is pale where others are', () => {
@@ -91,7 +88,7 @@ describe('a bar of a slot', () => {
 
 describe('the lanes', () => {
   it('share the height without a gap or an overlap, in whole pixels', () => {
-    const lanes = [0, 1, 2, 3, 4, 5, 6].map((lane) => placeLane({ height: 142, numLanes: 7 }, lane));
+    const lanes = [0, 1, 2, 3, 4, 5, 6].map((lane) => placeLane({ ...SCENE, numLanes: 7 }, lane));
     expect(lanes[0]?.top).toBe(14);
     for (const [lane, { top, height }] of lanes.entries()) {
       expect(top).toBe(Math.round(top));
@@ -99,8 +96,20 @@ describe('the lanes', () => {
     }
   });
 
-  it('have some height each, however many there are', () => {
-    expect(placeLane({ height: 142, numLanes: 256 }, 255).height).toBeGreaterThan(0);
+  it('have room for a name each, and scroll where they are too many for the field', () => {
+    const many = { ...SCENE, numLanes: 64 };
+    expect(placeLane(many, 63)).toEqual({ top: 14 + 63 * 12, height: 10 });
+    expect(heightOf(many)).toBe(142 - 112 + 64 * 12);
+    expect(heightOf(SCENE)).toBe(142);
+    expect(placeLane({ ...many, scrollTop: 55 * 12 }, 55).top).toBe(14);
+  });
+
+  it('say how many are below those in view', () => {
+    const many = { window: { ...SCENE.window, left: 48 }, numLanes: 64 };
+    const textOf = (scrollTop: number) =>
+      textsAt({ ...many, scrollTop }).find(({ text }) => text.startsWith('+'));
+    expect(textOf(0)).toEqual({ text: '+55', x: 44 });
+    expect(textOf(heightOf({ ...SCENE, ...many }) - 142)).toBeUndefined();
   });
 });
 
@@ -113,8 +122,8 @@ describe('the line above the lanes', () => {
       { ...band, policy: 'static', startMs: 700 },
     ] as const;
     expect(textsAt({ bands }).slice(0, 2)).toEqual([
-      { text: 'continuous', x: 0, isSticky: true },
-      { text: 'static', x: 74, isSticky: false },
+      { text: 'continuous', x: 0 },
+      { text: 'static', x: 74 },
     ]);
   });
 

@@ -7,7 +7,7 @@ const labelsOf = (...range: Parameters<typeof ticksBetween>) =>
 
 describe('the labels of the time axis', () => {
   it('count from the start of the run, with their unit', () => {
-    expect(labelsOf(0, 1.1, 5)).toEqual(['0', '0.5 s', '1 s']);
+    expect(labelsOf(0, 1.1, 5)).toEqual(['0 s', '0.5 s', '1 s']);
   });
 
   it('turn to minutes from one minute on', () => {
@@ -15,9 +15,9 @@ describe('the labels of the time axis', () => {
   });
 
   it('are as many as there is room for', () => {
-    expect(labelsOf(0, 300, 5)).toEqual(['0', '1:00', '2:00', '3:00', '4:00', '5:00']);
-    expect(labelsOf(0, 300, 3)).toEqual(['0', '2:00', '4:00']);
-    expect(labelsOf(0, 0.25, 8)).toEqual(['0', '0.05 s', '0.1 s', '0.15 s', '0.2 s', '0.25 s']);
+    expect(labelsOf(0, 300, 5)).toEqual(['0 s', '1:00', '2:00', '3:00', '4:00', '5:00']);
+    expect(labelsOf(0, 300, 3)).toEqual(['0 s', '2:00', '4:00']);
+    expect(labelsOf(0, 0.25, 8)).toEqual(['0 s', '0.05 s', '0.1 s', '0.15 s', '0.2 s', '0.25 s']);
   });
 
   it('stay where they are while the axis moves', () => {

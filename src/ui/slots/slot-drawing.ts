@@ -1,84 +1,80 @@
-import { canvasFrames, frames } from '../drawing/frame-scheduler.ts';
-import { hasMotion } from '../drawing/motion.ts';
-import { observeSize, observeVisibility } from '../drawing/observe.ts';
+import { observeSize } from '../drawing/observe.ts';
 import { latestRun } from '../state/run.ts';
 import { recordedView, type ServeStore, type ServeView } from '../state/serve-store.ts';
 import { onThemeChange } from '../theme/theme.ts';
-import { chosenMs, timeSpanOf, type TimeSpan } from '../watch/time-span.ts';
+import { followDrag } from '../watch/range-drag.ts';
+import { plotOf, sharedAxis, xOf } from '../watch/shared-axis.ts';
+import { chosenMs, type TimeSpan } from '../watch/time-span.ts';
+import { showAll } from '../watch/zoom.ts';
 import { watchSettings, type WatchSettings } from '../watch/watch-settings.ts';
 import { sendersOf, type Sender } from './describe-bar.ts';
-import { drawBars, drawText, textsOf, type SlotScene } from './draw-slots.ts';
+import { drawSlots, heightOf, type SlotScene } from './draw-slots.ts';
 import { policyBands } from './policy-bands.ts';
-import { numLanesOf, placeBars, xOf, type TimeWindow } from './slot-layout.ts';
-import { LEAD_MS, slide, withLead } from './slot-motion.ts';
+import { numLanesOf, placeBars, type TimeWindow } from './slot-layout.ts';
+import { followKeys } from './slot-keys.ts';
+import { formatSeconds } from './slot-axis.ts';
 import { SlotPointer } from './slot-pointer.ts';
 
 interface SlotElements {
-  /** Has the place of the timeline; the others lie in it. */
+  /** Scrolls where there are more lanes than it has room for. */
   readonly field: HTMLElement;
-  /** Slides while time goes on. */
-  readonly bars: HTMLCanvasElement;
-  /** Names and times, which stand still unless the bars slide. */
-  readonly texts: HTMLCanvasElement;
-  /** A line at the chosen moment. */
+  /** As high as all lanes. */
+  readonly lanes: HTMLElement;
+  /** Stays in view. */
+  readonly canvas: HTMLCanvasElement;
+  /** A line at the chosen moment, with an element for its time. */
   readonly cursor: HTMLElement;
   /** Describes the bar under the pointer. */
   readonly readout: HTMLElement;
 }
 
-const DRAWN_SETTINGS = ['pausedAtSeconds', 'windowSeconds', 'tracedId', 'highlightedIds', 'replay'] as const;
+/** Drawn without a new span. */
+const DRAWN_SETTINGS = ['tracedId', 'highlightedIds'] as const;
 
-/**
- * Draws the timeline outside React. Bars are drawn while messages come; in between, the compositor moves those of an axis that slides
- * at the rate of the display, without the main thread.
- */
+/** Draws the timeline outside React, with the charts above it. */
 export class SlotDrawing {
   readonly #elements: SlotElements;
   readonly #store: ServeStore;
   readonly #onSenders: (senders: readonly Sender[]) => void;
-  readonly #bars: CanvasRenderingContext2D;
-  readonly #texts: CanvasRenderingContext2D;
+  readonly #context: CanvasRenderingContext2D;
   readonly #pointer: SlotPointer;
   readonly #releases: readonly (() => void)[];
   #scene: SlotScene | undefined;
   #frame = 0;
-  #timer: ReturnType<typeof setTimeout> | undefined;
-  #motion: Animation | undefined;
-  #isInView = true;
   // Kept, because reading them in each frame would force a layout.
   #width = 0;
   #height = 0;
 
   constructor(elements: SlotElements, store: ServeStore, onSenders: (senders: readonly Sender[]) => void) {
-    const { field, bars, texts } = elements;
+    const { field, canvas } = elements;
     this.#elements = elements;
     this.#store = store;
     this.#onSenders = onSenders;
-    this.#bars = contextOf(bars);
-    this.#texts = contextOf(texts);
+    this.#context = contextOf(canvas);
     this.#pointer = new SlotPointer(elements, this);
     this.#resize();
+    const onScroll = (): void => this.#drawSoon();
+    field.addEventListener('scroll', onScroll);
     this.#releases = [
       store.subscribe((view, previous) => this.#onChange(view, previous)),
       watchSettings.subscribe((settings, previous) => this.#onSettings(settings, previous)),
       onThemeChange(() => this.#drawSoon()),
       observeSize(field, () => this.#resize()),
-      observeVisibility(field, (isVisible) => this.#show(isVisible)),
+      followDrag(field, store, () => plotOf(this.#width)),
+      followKeys(field, store),
+      sharedAxis.join(this.#draw),
+      () => field.removeEventListener('scroll', onScroll),
     ];
   }
 
   release(): void {
     cancelAnimationFrame(this.#frame);
-    clearTimeout(this.#timer);
-    canvasFrames.cancel(this.#drawLast);
-    frames.cancel(this.#draw);
-    this.#motion?.cancel();
     for (const release of this.#releases) release();
     this.#pointer.release();
   }
 
   get span(): TimeSpan {
-    return timeSpanOf(recordedView(this.#store));
+    return sharedAxis.spanOf(recordedView(this.#store));
   }
 
   /** Undefined until the first drawing. */
@@ -86,14 +82,12 @@ export class SlotDrawing {
     return this.#scene;
   }
 
-  get width(): number {
-    return this.#width;
-  }
-
   #onChange(view: ServeView, previous: ServeView): void {
-    const isOtherRun = latestRun(view.runs) !== latestRun(previous.runs);
-    if (isOtherRun || view.status.policy !== previous.status.policy) this.#drawSoon();
-    else if (view.historyRevision !== previous.historyRevision) canvasFrames.request(this.#drawLast);
+    const [run, before] = [latestRun(view.runs), latestRun(previous.runs)];
+    if (run?.startedAtMs !== before?.startedAtMs) showAll();
+    const isOtherRun = run !== before;
+    if (isOtherRun || view.status.policy !== previous.status.policy) sharedAxis.requestSoon();
+    else if (view.historyRevision !== previous.historyRevision) sharedAxis.request();
   }
 
   #onSettings(settings: WatchSettings, previous: WatchSettings): void {
@@ -104,39 +98,29 @@ export class SlotDrawing {
 
   #resize(): void {
     const { field } = this.#elements;
-    [this.#width, this.#height] = [field.clientWidth, field.clientHeight];
+    // With the scroll bar, which lies beside the plot.
+    [this.#width, this.#height] = [field.offsetWidth, field.clientHeight];
     this.#drawSoon();
   }
 
-  #show(isVisible: boolean): void {
-    this.#isInView = isVisible;
-    if (isVisible) this.#drawSoon();
-  }
-
+  /** At the moment of the last drawing, as the charts stand. */
   #drawSoon(): void {
     if (this.#frame === 0) this.#frame = requestAnimationFrame(this.#draw);
   }
 
-  /** At the end of the frame, so that its events are drawn too. */
-  readonly #drawLast = (): void => frames.request(this.#draw);
-
   readonly #draw = (): void => {
     cancelAnimationFrame(this.#frame);
     this.#frame = 0;
-    this.#motion?.cancel();
-    clearTimeout(this.#timer);
+    if (this.#width === 0) return;
     const { span } = this;
-    // Out of sight, motion isn't drawn.
-    if (this.#width === 0 || (span.isLive && !this.#isInView)) return;
-    const window = { ...span, width: this.#width };
-    // While the axis grows, it is drawn as often as those of the charts are; from there on it slides.
-    const isSliding = span.isLive && span.startMs > span.originMs && hasMotion(this.#store.getState());
-    const drawn = isSliding ? withLead(window) : window;
-    this.#scene = this.#sceneOf(drawn, span.originMs);
-    this.#paint(this.#scene, isSliding);
-    if (isSliding) this.#motion = slide(this.#elements.bars, window, drawn, () => this.#drawSoon());
-    else if (span.isLive) this.#timer = setTimeout(() => canvasFrames.request(this.#drawLast), LEAD_MS);
-    this.#onSenders(sendersOf(this.#scene.placed.map(({ bar }) => bar)));
+    const scene = this.#sceneOf({ ...span, ...plotOf(this.#width) }, span.originMs);
+    this.#scene = scene;
+    const { lanes } = this.#elements;
+    const height = `${heightOf(scene)}px`;
+    if (lanes.style.height !== height) lanes.style.height = height;
+    clearCanvas(this.#context, this.#width, this.#height);
+    drawSlots(this.#context, scene);
+    this.#onSenders(sendersOf(scene.placed.map(({ bar }) => bar)));
     this.#pointer.update();
     this.#moveCursor();
   };
@@ -150,6 +134,7 @@ export class SlotDrawing {
       originMs,
       height: this.#height,
       numLanes: numLanesOf(placed, status.policy.maxBatchSize),
+      scrollTop: this.#elements.field.scrollTop,
       // Before the first run, the axis stands for no time.
       bands: policyBands(latestRun(runs) ? history.policies : history.policies.slice(-1), window),
       placed,
@@ -160,22 +145,16 @@ export class SlotDrawing {
     };
   }
 
-  #paint(scene: SlotScene, isSliding: boolean): void {
-    const { width } = scene.window;
-    this.#elements.bars.style.width = `${width}px`;
-    clearCanvas(this.#bars, width, this.#height);
-    clearCanvas(this.#texts, this.#width, this.#height);
-    drawBars(this.#bars, scene);
-    for (const text of textsOf(scene)) drawText(isSliding && !text.isSticky ? this.#bars : this.#texts, text);
-  }
-
   #moveCursor(): void {
     const { span } = this;
     const { cursor } = this.#elements;
+    const plot = plotOf(this.#width);
     const atMs = chosenMs(span);
-    const x = atMs === undefined ? -1 : xOf({ ...span, width: this.#width }, atMs);
-    cursor.hidden = x < 0 || x > this.#width;
+    const x = atMs === undefined ? -1 : xOf(atMs, span, plot);
+    cursor.hidden = x < plot.left || x > plot.left + plot.width;
     cursor.style.transform = `translateX(${Math.round(x)}px)`;
+    const [time] = cursor.children;
+    if (time && atMs !== undefined) time.textContent = formatSeconds((atMs - span.originMs) / 1000);
   }
 }
 
@@ -193,6 +172,7 @@ function clearCanvas(context: CanvasRenderingContext2D, width: number, height: n
   if (canvas.width !== scaledWidth || canvas.height !== scaledHeight) {
     canvas.width = scaledWidth;
     canvas.height = scaledHeight;
+    Object.assign(canvas.style, { width: `${width}px`, height: `${height}px` });
   }
   context.setTransform(scale, 0, 0, scale, 0, 0);
   context.clearRect(0, 0, width, height);

@@ -1,6 +1,7 @@
 import { lazy, Suspense, useEffect, useRef } from 'react';
 import { useStore } from 'zustand';
 
+import { Term } from '../parts/term.tsx';
 import { watchSettings } from '../watch/watch-settings.ts';
 import type { Sender } from './describe-bar.ts';
 import { TimeControls } from './time-controls.tsx';
@@ -29,7 +30,9 @@ export function SlotHead({ titleId, senders }: SlotHeadProps) {
 
   return (
     <div className="slots-head">
-      <h2 id={titleId}>K/V slots</h2>
+      <h2 id={titleId}>
+        <Term name="slot">K/V slots</Term>
+      </h2>
       <ul className="slots-senders note" aria-label="Senders">
         {senders.map(({ name, color }) => (
           <li key={name}>
@@ -45,8 +48,9 @@ export function SlotHead({ titleId, senders }: SlotHeadProps) {
       ) : (
         <>
           <p className="slots-key note">
-            <span className="swatch key-queue" /> waiting <span className="swatch key-prefill" /> prefill{' '}
-            <span className="swatch key-decode" /> decode <span className="swatch key-cut" /> cut off
+            <span className="swatch key-queue" /> waiting <span className="swatch key-prefill" />{' '}
+            <Term name="prefill">prefill</Term> <span className="swatch key-decode" />{' '}
+            <Term name="decode">decode</Term> <span className="swatch key-cut" /> cut off
           </p>
           <TimeControls replayRef={replayRef} />
         </>

@@ -5,7 +5,7 @@ import { createBar } from '../test-support.ts';
 import { barAt, numLanesOf, placeBars } from './slot-layout.ts';
 
 /** 1 px is 10 ms. */
-const WINDOW = { startMs: 0, endMs: 1000, untilMs: 1000, width: 100 };
+const WINDOW = { startMs: 0, endMs: 1000, untilMs: 1000, left: 0, width: 100 };
 
 function endedBar(change: Partial<SlotBar> = {}): SlotBar {
   return createBar({ endedAtMs: 800, end: 'length', ...change });

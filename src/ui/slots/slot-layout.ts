@@ -1,4 +1,5 @@
 import type { SlotBar } from '../state/slot-history.ts';
+import { xOf as xOnAxis, type Plot } from '../watch/shared-axis.ts';
 
 /** A bar on the canvas, CSS pixels from its left edge. */
 export interface PlacedBar {
@@ -15,20 +16,19 @@ export interface PlacedBar {
   readonly isJoined: boolean;
 }
 
-/** The time that a canvas shows, in its width. */
-export interface TimeWindow {
+/** The time that a canvas shows, in its plot. */
+export interface TimeWindow extends Plot {
   readonly startMs: number;
   readonly endMs: number;
   /** Bars are drawn up to here. */
   readonly untilMs: number;
-  readonly width: number;
 }
 
 /** So that every bar can be seen and clicked. */
 const MIN_WIDTH = 2;
 
-export function xOf({ startMs, endMs, width }: TimeWindow, atMs: number): number {
-  return ((atMs - startMs) / (endMs - startMs)) * width;
+export function xOf(window: TimeWindow, atMs: number): number {
+  return xOnAxis(atMs, window, window);
 }
 
 /** The bars that reach into the window, as far as it is drawn. */

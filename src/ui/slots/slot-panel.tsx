@@ -1,10 +1,10 @@
-import { lazy, Suspense, useEffect, useId, useRef, useState } from 'react';
+import { lazy, Suspense, useCallback, useId, useRef, useState, type CSSProperties } from 'react';
 import { useStore } from 'zustand';
 
-import { useRecordedView, useServe } from '../state/serve-context.ts';
+import { useDrawing } from '../drawing/use-drawing.ts';
+import { useRecordedView, useServe, useServeView } from '../state/serve-context.ts';
 import { watchSettings } from '../watch/watch-settings.ts';
 import type { Sender } from './describe-bar.ts';
-import { SlotDrawing } from './slot-drawing.ts';
 import { SlotHead } from './slot-head.tsx';
 import './slot-panel.css';
 
@@ -20,29 +20,45 @@ export function SlotPanel() {
   const tracedId = useStore(watchSettings, (settings) => settings.tracedId);
   const [senders, setSenders] = useState(NO_SENDERS);
   const fieldRef = useRef<HTMLDivElement>(null);
-  const barsRef = useRef<HTMLCanvasElement>(null);
-  const textsRef = useRef<HTMLCanvasElement>(null);
+  const lanesRef = useRef<HTMLDivElement>(null);
+  const canvasRef = useRef<HTMLCanvasElement>(null);
   const cursorRef = useRef<HTMLDivElement>(null);
   const readoutRef = useRef<HTMLParagraphElement>(null);
+  const maxBatchSize = useServeView(({ status }) => status.policy.maxBatchSize);
+  const style: CSSProperties & Record<'--lanes', number> = { '--lanes': maxBatchSize };
 
-  useEffect(() => {
-    const [field, bars, texts] = [fieldRef.current, barsRef.current, textsRef.current];
-    const [cursor, readout] = [cursorRef.current, readoutRef.current];
-    if (!field || !bars || !texts || !cursor || !readout) return undefined;
-    const drawing = new SlotDrawing({ field, bars, texts, cursor, readout }, store, (next) =>
-      setSenders((known) => (namesOf(known) === namesOf(next) ? known : next)),
-    );
-    return () => drawing.release();
+  const load = useCallback(async () => {
+    const { SlotDrawing } = await import('./slot-drawing.ts');
+    return () => {
+      const [field, lanes, canvas] = [fieldRef.current, lanesRef.current, canvasRef.current];
+      const [cursor, readout] = [cursorRef.current, readoutRef.current];
+      if (!field || !lanes || !canvas || !cursor || !readout) return undefined;
+      return new SlotDrawing({ field, lanes, canvas, cursor, readout }, store, (next) =>
+        setSenders((known) => (namesOf(known) === namesOf(next) ? known : next)),
+      );
+    };
   }, [store]);
+  useDrawing(load);
 
   return (
     <section className="slots panel" aria-labelledby={titleId}>
       <SlotHead titleId={titleId} senders={senders} />
       <div className="slots-body">
-        <div className="slots-field" ref={fieldRef} data-testid="slot-timeline" aria-hidden="true">
-          <canvas className="slots-bars" ref={barsRef} />
-          <canvas ref={textsRef} />
-          <div className="slots-cursor" ref={cursorRef} hidden />
+        <section
+          className="slots-field"
+          ref={fieldRef}
+          data-testid="slot-timeline"
+          style={style}
+          aria-label="Slots over time: arrow keys choose a moment, + and − zoom, Escape shows all"
+          // oxlint-disable-next-line jsx-a11y/no-noninteractive-tabindex -- its keys choose a moment, zoom and scroll
+          tabIndex={0}
+        >
+          <div ref={lanesRef}>
+            <canvas ref={canvasRef} aria-hidden="true" />
+          </div>
+        </section>
+        <div className="slots-cursor" ref={cursorRef} hidden>
+          <span className="crosshair-time" />
         </div>
         {isEmpty && (
           <p className="slots-empty empty-note note">

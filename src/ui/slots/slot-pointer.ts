@@ -1,9 +1,9 @@
 import type { SlotBar } from '../state/slot-history.ts';
-import type { TimeSpan } from '../watch/time-span.ts';
 import { highlightRequests, watchSettings } from '../watch/watch-settings.ts';
+import { msAt } from '../watch/shared-axis.ts';
 import { describeBar } from './describe-bar.ts';
-import { BANDS_HEIGHT, lanesHeightOf, placeLane, type SlotScene } from './draw-slots.ts';
-import { barAt, xOf } from './slot-layout.ts';
+import { BANDS_HEIGHT, laneHeightOf, placeLane, type SlotScene } from './draw-slots.ts';
+import { barAt } from './slot-layout.ts';
 
 interface PointerElements {
   readonly field: HTMLElement;
@@ -11,10 +11,8 @@ interface PointerElements {
 }
 
 interface Timeline {
-  readonly span: TimeSpan;
   /** Undefined until the first drawing. */
   readonly scene: SlotScene | undefined;
-  readonly width: number;
 }
 
 interface Place {
@@ -43,9 +41,10 @@ export class SlotPointer {
 
   /** Call it after each drawing: the bar under a still pointer changes while time goes on. */
   update(): void {
-    if (!this.#place) return;
+    const { scene } = this.#timeline;
+    if (!this.#place || !scene) return;
     const { x } = this.#place;
-    watchSettings.setState({ cursorSeconds: this.#timeAt(x) / 1000 });
+    watchSettings.setState({ cursorSeconds: msAt(x, scene.window, scene.window) / 1000 });
     const bar = this.#barUnder(this.#place);
     this.#field.style.cursor = bar ? 'pointer' : '';
     this.#readout.hidden = !bar;
@@ -58,9 +57,15 @@ export class SlotPointer {
     this.#leave();
   }
 
-  #move({ offsetX: x, offsetY: y }: PointerEvent): void {
-    this.#place = { x, y };
+  #move(event: PointerEvent): void {
+    this.#place = this.#placeOf(event);
     this.update();
+  }
+
+  /** In the field, whatever part of its lanes is scrolled into view. */
+  #placeOf({ clientX, clientY }: MouseEvent): Place {
+    const { left, top } = this.#field.getBoundingClientRect();
+    return { x: clientX - left, y: clientY - top };
   }
 
   #leave(): void {
@@ -71,30 +76,25 @@ export class SlotPointer {
     watchSettings.setState({ cursorSeconds: undefined });
   }
 
-  #trace({ offsetX: x, offsetY: y }: MouseEvent): void {
-    const bar = this.#barUnder({ x, y });
+  #trace(event: MouseEvent): void {
+    const bar = this.#barUnder(this.#placeOf(event));
     if (bar) watchSettings.setState({ tracedId: bar.requestId });
-  }
-
-  #timeAt(x: number): number {
-    const { span, width } = this.#timeline;
-    return span.startMs + (x / width) * (span.endMs - span.startMs);
   }
 
   #barUnder({ x, y }: Place): SlotBar | undefined {
     const { scene } = this.#timeline;
     if (!scene) return undefined;
-    const lane = Math.floor(((y - BANDS_HEIGHT) / lanesHeightOf(scene)) * scene.numLanes);
-    return barAt(scene.placed, xOf(scene.window, this.#timeAt(x)), lane);
+    const lane = Math.floor((y - BANDS_HEIGHT + scene.scrollTop) / laneHeightOf(scene));
+    return barAt(scene.placed, x, lane);
   }
 
   #describe(bar: SlotBar, x: number): void {
-    const { scene, width } = this.#timeline;
+    const { scene } = this.#timeline;
     if (!scene) return;
     this.#readout.textContent = describeBar(bar);
     const { top } = placeLane(scene, bar.lane);
     // Its left end at the left edge, its right end at the right edge.
-    const share = (x / width) * 100;
+    const share = ((x - scene.window.left) / scene.window.width) * 100;
     this.#readout.style.transform = `translate(calc(${x}px - ${share}%), calc(${top - 3}px - 100%))`;
   }
 }

@@ -6,8 +6,9 @@ import { Popover } from '../parts/popover.tsx';
 import { Select } from '../parts/select.tsx';
 import { useRecordedView, useServe } from '../state/serve-context.ts';
 import { recordedView } from '../state/serve-store.ts';
-import { timeSpanOf } from '../watch/time-span.ts';
+import { wholeSpanOf } from '../watch/time-span.ts';
 import { watchSettings, WINDOW_SECONDS } from '../watch/watch-settings.ts';
+import { showAll } from '../watch/zoom.ts';
 import { replayableRun, startReplay } from './replay.ts';
 
 const WINDOWS = WINDOW_SECONDS.map(
@@ -25,11 +26,12 @@ export function TimeControls({ replayRef }: { readonly replayRef: RefObject<HTML
   const { store } = useServe();
   const isPaused = useStore(watchSettings, ({ pausedAtSeconds }) => pausedAtSeconds !== undefined);
   const windowSeconds = useStore(watchSettings, (settings) => settings.windowSeconds);
+  const isZoomed = useStore(watchSettings, ({ zoom }) => zoom !== undefined);
   const canReplay = useRecordedView((view) => replayableRun(view) !== undefined);
 
   const pause = (): void => {
     // After a run, time stands still at its end already.
-    const endSeconds = timeSpanOf(recordedView(store)).endMs / 1000;
+    const endSeconds = wholeSpanOf(recordedView(store)).endMs / 1000;
     watchSettings.setState({ pausedAtSeconds: isPaused ? undefined : endSeconds });
   };
   const replay = (): void => {
@@ -40,6 +42,11 @@ export function TimeControls({ replayRef }: { readonly replayRef: RefObject<HTML
   return (
     <div className="slots-controls note">
       <Select label="Window" value={windowSeconds} choices={WINDOWS} onChange={showWindow} />
+      {isZoomed && (
+        <Button variant="quiet" onClick={showAll}>
+          Show all
+        </Button>
+      )}
       <Button variant="quiet" aria-pressed={isPaused} onClick={pause}>
         Pause
       </Button>

@@ -2,23 +2,21 @@ import { useEffect, useState } from 'react';
 
 import { Button } from '../parts/button.tsx';
 import { useServeView } from '../state/serve-context.ts';
-import { readStored, writeStored } from '../parts/stored-text.ts';
 import type { ServeView } from '../state/serve-store.ts';
+import { noteVisit } from './first-visit.ts';
+import { SecondTabButton } from './second-tab-button.tsx';
 import './tour.css';
 
 const HINTS = [
-  'A language model runs inside this tab. Every tab you open shares it, and their prompts run together: press Run.',
-  'Choose off and run again: the prompts go one by one. Compare puts the two side by side.',
+  'Press Run: nine prompts share each step of the model, and the batch size rises to 8.',
+  'Press Compare: the same prompts run one at a time and together. It says how much faster that is, and whether the texts are the same.',
   'Open a second tab and press Run there: its prompts join the same batches, in another color.',
 ] as const;
 
-const KEY = 'tabserve-tour';
-
 /** Three hints on the first visit. They don't come back. */
 export function Tour() {
-  // Without storage the hints would come back at each visit.
-  const [index, setIndex] = useState(() => (readStored('localStorage', KEY) === null ? 0 : HINTS.length));
-  useEffect(() => writeStored('localStorage', KEY, 'shown'), []);
+  const [index, setIndex] = useState(0);
+  useEffect(noteVisit, []);
   const numDone = useServeView(countDone);
   if (index < numDone) setIndex(numDone);
   const hint = HINTS[index];
@@ -31,11 +29,7 @@ export function Tour() {
         <span className="note">
           {index + 1} of {HINTS.length}
         </span>
-        {isLast && (
-          <Button variant="small" onClick={() => window.open(location.href)}>
-            Open a second tab
-          </Button>
-        )}
+        {isLast && <SecondTabButton />}
         <Button variant="quiet" onClick={() => setIndex(index + 1)}>
           {isLast ? 'Done' : 'Next'}
         </Button>

@@ -7,7 +7,15 @@ import { BATCH_SIZE_HEAD } from './main-chart-heads.ts';
 import { drawBehindPlot } from './highlighted-time.ts';
 import { figuresOf, isRunning } from './run-figures.ts';
 import { toStepRows } from './step-rows.ts';
-import { drawStripLabel, drawText, isStrip, PADDING, timeAxis, timeScale, valueAxis } from './time-axis.ts';
+import {
+  drawStripLabel,
+  drawText,
+  isStrip,
+  linesOfSlots,
+  PADDING,
+  timeScale,
+  valueAxis,
+} from './time-axis.ts';
 
 const MIN_BATCH_RANGE = 4;
 const HEADROOM = 1.1;
@@ -30,6 +38,7 @@ export const BATCH_SIZE_CHART: ChartSpec = {
     'waiting [requests]',
     "start of the step [s since the run's start]",
   ],
+  isAboveSlots: true,
   highlightsRequests: true,
   showsHighlights: true,
   createOptions: (scene) => ({
@@ -39,8 +48,8 @@ export const BATCH_SIZE_CHART: ChartSpec = {
       y: { range: (_chart, _min, max) => [0, Math.max(MIN_BATCH_RANGE, max ?? 0) * HEADROOM] },
     },
     axes: [
-      timeAxis(WAITING_ROOM),
-      valueAxis(30, formatCount, { incrs: [1, 2, 4, 5, 8, 10, 16, 20, 32, 50, 64, 100], space: 24 }),
+      linesOfSlots(WAITING_ROOM),
+      valueAxis(formatCount, { incrs: [1, 2, 4, 5, 8, 10, 16, 20, 32, 50, 64, 100], space: 24 }),
     ],
     series: [{}, batchSeries('--series-decode'), batchSeries('--series-prefill')],
     hooks: {

@@ -10,7 +10,9 @@ import type { ChartHead } from './chart-head.ts';
 import { READ_ONLY_CURSOR, toX, type ChartSpec, type Scene } from './chart-spec.ts';
 import { specOf } from './charts.ts';
 import { createReadout } from './readout.ts';
-import { chartSpanOf } from './encoder-run.ts';
+import { encoderSpanOf } from './encoder-run.ts';
+import { followDrag } from './range-drag.ts';
+import { sharedAxis, type Plot } from './shared-axis.ts';
 import { chosenMs } from './time-span.ts';
 import { highlightRequests, watchSettings, type WatchSettings } from './watch-settings.ts';
 
@@ -22,7 +24,7 @@ interface ChartElements {
   readonly description: HTMLElement;
 }
 
-/** One chart in each frame, so that typing and scrolling stay smooth. */
+/** One of the further charts in each frame, so that typing and scrolling stay smooth. */
 const chartFrames = frames.paced({ numPerFrame: 1 });
 const OFF = -10;
 
@@ -54,6 +56,9 @@ export class ChartDrawing {
     host.addEventListener('pointerleave', this.#leave);
     this.#releases = [
       store.subscribe((view, previous) => this.#onChange(view, previous)),
+      ...(this.#followsRun
+        ? [sharedAxis.join(this.#draw), followDrag(host, store, () => plotOfChart(this.#chart))]
+        : []),
       watchSettings.subscribe((settings, previous) => this.#onSettings(settings, previous)),
       observeSize(host, () => this.#resize()),
       observeVisibility(host, (isVisible) => this.#show(isVisible)),
@@ -65,7 +70,7 @@ export class ChartDrawing {
     if (this.#host.matches(':hover')) this.#leave();
     this.#host.removeEventListener('pointerleave', this.#leave);
     for (const release of this.#releases) release();
-    canvasFrames.cancel(this.#refresh);
+    canvasFrames.cancel(this.#draw);
     chartFrames.cancel(this.#update);
     this.#chart.destroy();
   }
@@ -87,35 +92,33 @@ export class ChartDrawing {
 
   #readScene(width: number, isWhole = false): Scene {
     const view = recordedView(this.#store);
-    const shown = chartSpanOf(this.#spec.head, view);
+    const { deployment } = this.#spec.head;
+    const shown = deployment === undefined ? sharedAxis.spanOf(view) : encoderSpanOf(view, deployment);
     const span = isWhole ? { ...shown, untilMs: shown.endMs } : shown;
     return { view, span, columns: this.#spec.read(view, span, Math.max(1, width)) };
   }
 
   #onChange(view: ServeView, previous: ServeView): void {
-    if (!this.#followsRun && view.batches !== previous.batches) canvasFrames.request(this.#refresh);
-    if (!this.#followsRun) return;
-    if (view.historyRevision !== previous.historyRevision) canvasFrames.request(this.#refresh);
-    if (!isStandingStill() && isOtherRun(view, previous)) chartFrames.request(this.#update);
+    if (!this.#followsRun) {
+      if (view.batches !== previous.batches) canvasFrames.request(this.#draw);
+    } else if (isOtherRun(view, previous)) sharedAxis.requestSoon();
+    else if (view.historyRevision !== previous.historyRevision) sharedAxis.request();
   }
 
   #onSettings(settings: WatchSettings, previous: WatchSettings): void {
     const hasChanged = (name: keyof WatchSettings): boolean => settings[name] !== previous[name];
-    // At once, so that a pause shows nothing that comes after it.
-    if (hasChanged('pausedAtSeconds') || hasChanged('windowSeconds')) this.#update();
-    else if (hasChanged('replay')) chartFrames.request(this.#update);
-    else if (this.#isInView && (hasChanged('cursorSeconds') || hasChanged('secondsAgo')))
-      this.#followCursor();
+    if (this.#isInView && (hasChanged('cursorSeconds') || hasChanged('secondsAgo'))) this.#followCursor();
     if (this.#spec.showsHighlights && this.#isInView && hasChanged('highlightedIds'))
       this.#chart.redraw(false);
   }
 
-  readonly #refresh = (): void => {
+  readonly #draw = (): void => {
     this.#describe();
-    if (!this.#followsRun || !isStandingStill()) chartFrames.request(this.#update);
+    if (this.#spec.isAboveSlots) this.#update();
+    else chartFrames.request(this.#update);
   };
 
-  /** Only the text generator's run can be paused and replayed. */
+  /** Only the text generator's run has the shared axis, and can be paused, zoomed and replayed. */
   get #followsRun(): boolean {
     return this.#spec.head.deployment === undefined;
   }
@@ -198,12 +201,6 @@ export class ChartDrawing {
   };
 }
 
-/** Updates are recorded, but not drawn. */
-function isStandingStill(): boolean {
-  const { pausedAtSeconds, replay } = watchSettings.getState();
-  return pausedAtSeconds !== undefined || replay !== undefined;
-}
-
 /** A new run has a fresh axis, and a run that ends has an axis that stands still. */
 function isOtherRun({ runs }: ServeView, { runs: previousRuns }: ServeView): boolean {
   const [run, previous] = [latestRun(runs), latestRun(previousRuns)];
@@ -212,4 +209,8 @@ function isOtherRun({ runs }: ServeView, { runs: previousRuns }: ServeView): boo
 
 function sizeOf(host: HTMLElement): { width: number; height: number } {
   return { width: host.clientWidth, height: host.clientHeight };
+}
+
+function plotOfChart({ bbox: { left, width } }: uPlot): Plot {
+  return { left: left / devicePixelRatio, width: width / devicePixelRatio };
 }

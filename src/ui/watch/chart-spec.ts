@@ -22,6 +22,8 @@ export interface ChartSpec {
   readonly valueOfRun?: (columns: ChartColumns, line: number, view: RecordedView) => Cell;
   /** The current values in words, for screen readers. */
   readonly describe: (view: RecordedView) => string;
+  /** It stands above the slots, which have the times, and is drawn with them in one frame. */
+  readonly isAboveSlots?: boolean;
   /** The pointer highlights the requests of the step below it. */
   readonly highlightsRequests?: boolean;
   /** Shows which requests are highlighted. */
@@ -59,7 +61,7 @@ export function createAxis(axis: Axis): Axis {
   };
 }
 
-/** For reading values. There is no zoom, because a zoomed chart would lose its moving end. */
+/** For reading values. A drag is `followDrag`'s, so that all charts show its time. */
 export const READ_ONLY_CURSOR: NonNullable<Options['cursor']> = {
   y: false,
   drag: { x: false, y: false, setScale: false },

@@ -4,7 +4,7 @@ import { createServeStore, recordedView } from '../state/serve-store.ts';
 import { createStats, createStatus, NO_TOTALS } from '../test-support.ts';
 import type { TimeSpan } from './time-span.ts';
 import { endingAtOrAfter, latestBefore, type ChartColumns } from './chart-spec.ts';
-import { formatSeconds } from './time-axis.ts';
+import { formatSeconds } from '../slots/slot-axis.ts';
 import { TIME_CHARTS } from './time-charts.ts';
 
 // A theme needs a page.

@@ -30,7 +30,7 @@ const BATCH_TOKENS_CHART: ChartSpec = {
       x: timeScale(scene),
       y: { range: () => [0, highestOf(scene().columns) * HEADROOM] },
     },
-    axes: [timeAxis(WAITING_ROOM), valueAxis(40, formatCount)],
+    axes: [timeAxis(WAITING_ROOM), valueAxis(formatCount)],
     series: [{}, batchSeries('--series-decode'), batchSeries('--series-prefill', 1)],
     hooks: { draw: [drawWaiting] },
   }),

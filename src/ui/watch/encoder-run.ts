@@ -1,9 +1,8 @@
 import { layoutTimeline } from '../batches/timeline-layout.ts';
 import type { BatchView } from '../state/batch-view.ts';
 import { percentilesOf } from '../load/summarize.ts';
-import type { RecordedView, ServeView } from '../state/serve-store.ts';
-import type { ChartHead } from './chart-head.ts';
-import { timeSpanOf, type TimeSpan } from './time-span.ts';
+import type { ServeView } from '../state/serve-store.ts';
+import type { TimeSpan } from './time-span.ts';
 
 /** One batch of an encoder. Times are in ms since the start of the run. */
 export interface EncoderBatch extends Pick<BatchView, 'queueLength' | 'waitMs' | 'executionMs' | 'backend'> {
@@ -67,9 +66,8 @@ export function summarizeEncoderRun(run: readonly EncoderBatch[]) {
   };
 }
 
-/** The time that a chart shows. */
-export function chartSpanOf({ deployment }: ChartHead, view: RecordedView): TimeSpan {
-  if (deployment === undefined) return timeSpanOf(view);
+/** The time axis of its charts. */
+export function encoderSpanOf(view: Pick<ServeView, 'batches'>, deployment: string): TimeSpan {
   const endMs = Math.max(1, ...encoderRunOf(view, deployment).map(({ endedMs }) => endedMs));
   return { startMs: 0, endMs, untilMs: endMs, originMs: 0, isLive: false };
 }

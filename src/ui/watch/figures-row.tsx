@@ -1,4 +1,5 @@
 import { formatCount, formatEachMs, formatNumber, NO_VALUE } from '../parts/format.ts';
+import { Term, type TermName } from '../parts/term.tsx';
 import type { Spread } from '../state/run-summary.ts';
 import { latestRun } from '../state/run.ts';
 import { useRecordedView, useServeView } from '../state/serve-context.ts';
@@ -10,8 +11,10 @@ import { figuresOf, isRunning } from './run-figures.ts';
 
 export interface FigureProps {
   readonly name: string;
-  readonly detail?: string;
-  readonly title: string;
+  /** What the name means. */
+  readonly term: TermName;
+  /** What its two percentiles are of. */
+  readonly percentiles?: TermName;
   /** The line's style in the charts. */
   readonly mark: Pick<LineStyle, 'color' | 'mark'>;
   /** Returns the text, so that the figure renders again only when it changes. */
@@ -21,7 +24,7 @@ export interface FigureProps {
 const FIGURES: readonly FigureProps[] = [
   {
     name: 'Peak batch',
-    title: 'The most sequences in one step',
+    term: 'peak-batch',
     mark: { color: '--series-decode', mark: 'bar' },
     select: (view) => {
       const { peakBatchSize } = figuresOf(view);
@@ -30,7 +33,7 @@ const FIGURES: readonly FigureProps[] = [
   },
   {
     name: 'Tokens/s',
-    title: 'Output tokens per second, all requests together',
+    term: 'tokens',
     mark: { color: '--series-decode' },
     select: (view) => {
       const { tokensPerSecond } = figuresOf(view);
@@ -39,21 +42,29 @@ const FIGURES: readonly FigureProps[] = [
   },
   {
     name: 'TTFT',
-    detail: 'p50 / p95',
-    title: 'Time to first token, queue wait included',
+    term: 'ttft',
+    percentiles: 'percentiles',
     mark: { color: '--series-ttft', mark: 'point' },
     select: (view) => formatSpread(figuresOf(view).ttftMs),
   },
   {
     name: 'Inter-token',
-    detail: 'p50 / p95',
-    title: 'Time from one token to the next',
+    term: 'inter-token',
+    percentiles: 'percentiles',
     mark: { color: '--series-itl' },
     select: (view) => formatSpread(figuresOf(view).itlMs),
   },
 ];
 
+/** Before the first run, what the page is. */
 export function FiguresRow() {
+  const hasRun = useServeView(({ runs }) => latestRun(runs) !== undefined);
+  if (!hasRun)
+    return (
+      <p className="figures-intro">
+        A language model runs inside this tab. Every tab you open shares it, and their prompts run together.
+      </p>
+    );
   return (
     <section className="figures-panel" aria-label="Figures of the run">
       <FiguresTime />
@@ -69,20 +80,20 @@ export function FiguresRow() {
 /** Says when the figures were measured. */
 function FiguresTime() {
   const isNow = useServeView(isRunning);
-  const hasRun = useServeView(({ runs }) => latestRun(runs) !== undefined);
   return (
     <p className="figures-time row note" data-live={isNow}>
-      {isNow ? 'Now' : hasRun ? 'Last run' : 'No run yet'}
+      {isNow ? 'Now' : 'Last run'}
     </p>
   );
 }
 
-export function Figure({ name, detail, title, mark, select }: FigureProps) {
+export function Figure({ name, term, percentiles, mark, select }: FigureProps) {
   const text = useRecordedView(select);
   return (
     <div className="figure">
-      <dt className="note" title={title}>
-        <Mark line={mark} /> {name} {detail}
+      <dt className="note">
+        <Mark line={mark} /> <Term name={term}>{name}</Term>{' '}
+        {percentiles && <Term name={percentiles}>p50 / p95</Term>}
       </dt>
       <dd>{text}</dd>
     </div>

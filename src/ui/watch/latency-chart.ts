@@ -11,21 +11,24 @@ import { formatDecade, LOGARITHMIC_MS } from './logarithmic-ms.ts';
 import { LATENCY_HEAD } from './main-chart-heads.ts';
 import { drawBehindPlot, highlightedBars } from './highlighted-time.ts';
 import { keepExtremes } from './merge-rows.ts';
-import { drawStripLabel, isStrip, PADDING, timeAxis, timeScale } from './time-axis.ts';
+import { drawStripLabel, isStrip, linesOfSlots, PADDING, timeScale } from './time-axis.ts';
 
 /** Two messages may disagree by this much on when a step ended. */
 const TOLERANCE_MS = 100;
+/** For half of the lowest label, CSS pixels. */
+const ROOM_BELOW = 6;
 /** Its place among the lines. */
 const TTFT_LINE = 1;
 
 export const LATENCY_CHART: ChartSpec = {
   head: LATENCY_HEAD,
+  isAboveSlots: true,
   columnNames: ["time [s since the run's start]", 'inter-token latency [ms]', 'time to first token [ms]'],
   showsHighlights: true,
   createOptions: (scene) => ({
     padding: PADDING,
     scales: { x: timeScale(scene), y: LOGARITHMIC_MS.scale },
-    axes: [timeAxis(), LOGARITHMIC_MS.axis],
+    axes: [linesOfSlots(ROOM_BELOW), LOGARITHMIC_MS.axis],
     series: [
       {},
       lineSeries(color('--series-itl')),

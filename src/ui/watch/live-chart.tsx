@@ -1,8 +1,8 @@
-import { useEffect, useRef, useState, type RefObject } from 'react';
+import { useCallback, useId, useRef, type RefObject } from 'react';
 
 import { Button } from '../parts/button.tsx';
 import { Popover } from '../parts/popover.tsx';
-import { afterPaint } from '../drawing/after-paint.ts';
+import { useDrawing } from '../drawing/use-drawing.ts';
 import { latestRun } from '../state/run.ts';
 import { useServe, useServeView } from '../state/serve-context.ts';
 import { recordedView } from '../state/serve-store.ts';
@@ -16,6 +16,7 @@ interface LiveChartProps {
 
 /** React renders the frame. The chart in it takes its data from the store, without React. */
 export function LiveChart({ head, emptyText = head.emptyText }: LiveChartProps) {
+  const titleId = useId();
   const { deployment } = head;
   const isEmpty = useServeView(({ runs, batches }) =>
     deployment === undefined ? latestRun(runs) === undefined : !batches.has(deployment),
@@ -23,9 +24,9 @@ export function LiveChart({ head, emptyText = head.emptyText }: LiveChartProps) 
   const { hostRef, readoutRef, descriptionRef } = useChart(head);
 
   return (
-    <figure className="chart" data-chart={head.testId}>
+    <figure className="chart" data-chart={head.testId} aria-labelledby={titleId}>
       <figcaption className="row">
-        <h3>{head.title}</h3>
+        <h3 id={titleId}>{head.title}</h3>
         <span className="chart-subtitle note">{head.subtitle}</span>
         <Readout head={head} ref={readoutRef} />
         <ExportMenu head={head} isEmpty={isEmpty} hostRef={hostRef} />
@@ -45,29 +46,15 @@ function useChart(head: ChartHead) {
   const hostRef = useRef<HTMLDivElement>(null);
   const readoutRef = useRef<HTMLDivElement>(null);
   const descriptionRef = useRef<HTMLParagraphElement>(null);
-  const [failure, setFailure] = useState<Error>();
-
-  useEffect(() => {
-    let drawing: { readonly release: () => void } | undefined;
-    let isGone = false;
-    // uPlot is loaded once the page is painted. The host keeps the chart's place, so that nothing moves.
-    const mount = async (): Promise<void> => {
-      await afterPaint();
-      const { ChartDrawing } = await import('./chart-drawing.ts');
-      const [host, readout, description] = [hostRef.current, readoutRef.current, descriptionRef.current];
-      if (!isGone && host && readout && description)
-        drawing = new ChartDrawing({ host, readout, description }, head, store);
-    };
-    mount().catch((caught: unknown) =>
-      setFailure(caught instanceof Error ? caught : new Error(String(caught))),
-    );
+  const load = useCallback(async () => {
+    const { ChartDrawing } = await import('./chart-drawing.ts');
     return () => {
-      isGone = true;
-      drawing?.release();
+      const [host, readout, description] = [hostRef.current, readoutRef.current, descriptionRef.current];
+      if (!host || !readout || !description) return undefined;
+      return new ChartDrawing({ host, readout, description }, head, store);
     };
   }, [head, store]);
-
-  if (failure) throw failure;
+  useDrawing(load);
   return { hostRef, readoutRef, descriptionRef };
 }
 

@@ -5,7 +5,7 @@ import { valueAxis } from './time-axis.ts';
 
 /** For latencies, which spread over decades. */
 export const LOGARITHMIC_MS: { readonly axis: Axis; readonly scale: Scale } = {
-  axis: valueAxis(48, (value) => (isDecade(value) ? formatDecade(value) : ''), {
+  axis: valueAxis((value) => (isDecade(value) ? formatDecade(value) : ''), {
     space: 20,
     grid: { ...GRID, filter: (_chart, splits) => splits.map((value) => (isDecade(value) ? value : null)) },
   }),

@@ -1,6 +1,6 @@
 import type { Cell } from '../state/chart-history.ts';
 import type { ChartColumns, ChartSpec } from './chart-spec.ts';
-import { formatSeconds } from './time-axis.ts';
+import { formatSeconds } from '../slots/slot-axis.ts';
 
 /** Writes the values at a time, or the newest ones, into the elements that React has rendered, and the time at the crosshair. */
 export function createReadout(

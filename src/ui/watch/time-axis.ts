@@ -1,11 +1,12 @@
 import type uPlot from 'uplot';
 import type { Axis, Options, Scale } from 'uplot';
 
-import { STEPS_S } from '../slots/slot-axis.ts';
-import { color, createAxis, toX, type Scene } from './chart-spec.ts';
+import { formatSeconds, STEPS_S, TICK_DISTANCE, ticksBetween } from '../slots/slot-axis.ts';
+import { color, createAxis, GRID, toX, type Scene } from './chart-spec.ts';
+import { INSETS } from './shared-axis.ts';
 
 /** A plot lower than this, in CSS pixels, has no room for axes. */
-const MIN_HEIGHT_WITH_AXES = 100;
+const MIN_HEIGHT_WITH_AXES = 64;
 const AXIS_HEIGHT = 22;
 
 /** Whether the plot is part of a strip, where the only label is the largest value. */
@@ -16,7 +17,7 @@ export function isStrip(chart: uPlot): boolean {
 /** The same at all charts, so that their axes are level. */
 export const PADDING: NonNullable<Options['padding']> = [
   (chart) => (isStrip(chart) ? 2 : 8),
-  (chart) => (isStrip(chart) ? 0 : 18),
+  (chart) => (isStrip(chart) ? 0 : INSETS.right),
   (chart) => (isStrip(chart) ? 2 : 0),
   () => 0,
 ];
@@ -31,37 +32,38 @@ export function timeScale(scene: () => Scene): Scale {
   };
 }
 
-/** Pixels between the plot and the labels; half of them in a strip. */
-export function timeAxis(roomAbove = 0): Axis {
+/** @param room Pixels between the plot and the labels. */
+export function timeAxis(room = 0): Axis {
   return createAxis({
     grid: { show: false },
-    gap: 5 + roomAbove,
-    size: (chart) => (isStrip(chart) ? roomAbove / 2 : AXIS_HEIGHT + roomAbove),
+    gap: 5 + room,
+    size: (chart) => (isStrip(chart) ? 0 : AXIS_HEIGHT + room),
     space: 64,
     incrs: STEPS_S,
     values: (chart, splits) => splits.map((seconds) => (isStrip(chart) ? '' : formatSeconds(seconds))),
   });
 }
 
-/** Its labels are `format`ted; in a strip there are none. */
-export function valueAxis(
-  size: number,
-  format: (value: number) => string,
-  axis: Omit<Axis, 'size' | 'values'> = {},
-): Axis {
+/** The lines of the slots' times, which stand below them. @param room Pixels below the plot; half of them in a strip. */
+export function linesOfSlots(room: number): Axis {
   return createAxis({
-    size: (chart) => (isStrip(chart) ? 0 : size),
-    values: (chart, splits) => splits.map((value) => (isStrip(chart) ? '' : format(value))),
-    ...axis,
+    grid: GRID,
+    size: (chart) => (isStrip(chart) ? room / 2 : room),
+    splits: (chart, _axis, min, max) =>
+      ticksBetween(min, max, chart.bbox.width / devicePixelRatio / TICK_DISTANCE).map(
+        ({ seconds }) => seconds,
+      ),
+    values: (_chart, splits) => splits.map(() => ''),
   });
 }
 
-/** “0.2 s”, “12 s”, “1:05”. */
-export function formatSeconds(seconds: number): string {
-  if (seconds < 59.995) return `${Number(seconds.toFixed(2))} s`;
-  const hundredths = Math.round(seconds * 100);
-  const [minutes, rest] = [Math.floor(hundredths / 6000), (hundredths % 6000) / 100];
-  return `${minutes}:${rest < 10 ? '0' : ''}${rest}`;
+/** Its labels are `format`ted; in a strip there are none. */
+export function valueAxis(format: (value: number) => string, axis: Omit<Axis, 'size' | 'values'> = {}): Axis {
+  return createAxis({
+    size: (chart) => (isStrip(chart) ? 0 : INSETS.left),
+    values: (chart, splits) => splits.map((value) => (isStrip(chart) ? '' : format(value))),
+    ...axis,
+  });
 }
 
 /** In a strip, the largest value of the scale is written into the plot. */

@@ -17,7 +17,7 @@ interface TimeChart extends Pick<ChartSpec, 'format' | 'describe'> {
 export function fromZero({ max, unit = '', incrs }: FromZero = {}): TimeChart['yAxis'] {
   const format = (value: number): string => value.toLocaleString('en') + unit;
   return {
-    axis: valueAxis(48, format, { space: 28, ...(incrs && { incrs }) }),
+    axis: valueAxis(format, { space: 28, ...(incrs && { incrs }) }),
     scale: { range: (_chart, _min, largest) => [0, max ?? Math.max(1, (largest ?? 0) * 1.1)] },
   };
 }

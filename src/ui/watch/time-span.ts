@@ -1,4 +1,4 @@
-import { watchSettings } from './watch-settings.ts';
+import { watchSettings, type Zoom } from './watch-settings.ts';
 import { latestRun, type Run } from '../state/run.ts';
 import type { RecordedView } from '../state/serve-store.ts';
 
@@ -19,6 +19,8 @@ const MIN_SPAN_MS = 250;
 /** The axis before the first run. */
 const EMPTY_SPAN: TimeSpan = { startMs: 0, endMs: 10_000, untilMs: 0, originMs: 0, isLive: false };
 
+type Shown = Pick<RecordedView, 'history' | 'runs'>;
+
 /** The axis at the time of the pause. A newer run doesn't replace it. */
 interface PausedAxis {
   readonly pausedAtSeconds: number;
@@ -28,11 +30,21 @@ interface PausedAxis {
 
 let paused: PausedAxis | undefined;
 
+/** The part of the axis that the reader has chosen, or all of it. */
+export function timeSpanOf(view: Shown, nowMs: number = performance.now()): TimeSpan {
+  const span = wholeSpanOf(view, nowMs);
+  const zoom = zoomOf(span);
+  return zoom ? { ...span, ...zoom, untilMs: Math.min(span.untilMs, zoom.endMs) } : span;
+}
+
+/** The part of this axis that is shown. A zoom into an earlier run is over. */
+export function zoomOf({ originMs }: Pick<TimeSpan, 'originMs'>): Zoom | undefined {
+  const { zoom } = watchSettings.getState();
+  return zoom?.originMs === originMs ? zoom : undefined;
+}
+
 /** The axis begins with the run and grows with it up to the chosen length; from there on it moves. */
-export function timeSpanOf(
-  view: Pick<RecordedView, 'history' | 'runs'>,
-  nowMs: number = performance.now(),
-): TimeSpan {
+export function wholeSpanOf(view: Shown, nowMs: number = performance.now()): TimeSpan {
   const { replay, pausedAtSeconds, windowSeconds } = watchSettings.getState();
   if (pausedAtSeconds === undefined) paused = undefined;
   else if (paused?.pausedAtSeconds !== pausedAtSeconds) {

@@ -11,6 +11,14 @@ export interface Replay {
   readonly isPlaying: boolean;
 }
 
+/** A part of a run's time axis, on this tab's clock. */
+export interface Zoom {
+  /** The start of the run. */
+  readonly originMs: number;
+  readonly startMs: number;
+  readonly endMs: number;
+}
+
 export interface WatchSettings {
   /** The longest time that the axes show. */
   readonly windowSeconds: number;
@@ -21,6 +29,8 @@ export interface WatchSettings {
   /** The moment chosen by the keyboard, counted back from the newest values; 0 is none. The pointer takes precedence. */
   readonly secondsAgo: number;
   readonly replay: Replay | undefined;
+  /** The part of the axis that all charts and the slots show; all of it where undefined. */
+  readonly zoom: Zoom | undefined;
   readonly tracedId: RequestId | undefined;
   /** The requests under the pointer or the focus, highlighted in charts, slots and texts. */
   readonly highlightedIds: ReadonlySet<RequestId>;
@@ -37,6 +47,7 @@ export const watchSettings = createStore<WatchSettings>(() => ({
   cursorSeconds: undefined,
   secondsAgo: 0,
   replay: undefined,
+  zoom: undefined,
   tracedId: undefined,
   highlightedIds: NONE,
 }));

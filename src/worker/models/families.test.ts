@@ -20,7 +20,10 @@ describe('readModel', () => {
 describe('rejects', () => {
   it('a model type that no family reads', () => {
     expect(() => readModel({ ...TINY_CONFIG, model_type: 'mamba' }, undefined)).toThrow(
-      errorWith('UNSUPPORTED_MODEL', 'model_type "mamba", which is not one of gpt2'),
+      errorWith(
+        'UNSUPPORTED_MODEL',
+        'Models of type "mamba" (model_type in config.json) don\'t run here, but gpt2',
+      ),
     );
   });
 

@@ -12,6 +12,10 @@ export function modelTypeOf(config: unknown): string {
   return isRecord(config) ? String(config['model_type']) : '';
 }
 
+export function readsModelType(modelType: string): boolean {
+  return familyOf({ model_type: modelType }) !== undefined;
+}
+
 /** Whether the files of sentence-transformers may lie beside this parsed `config.json`. */
 export function mayEncode(config: unknown): boolean {
   return familyOf(config)?.mayEncode ?? false;
@@ -32,7 +36,7 @@ export function readModel(config: unknown, generationConfig: unknown): Model {
   if (family) return family.readModel(config, generationConfig);
   const known = families.flatMap(({ modelTypes }) => modelTypes).join(', ');
   throw UnsupportedModelError.of(
-    `config.json names model_type ${JSON.stringify(modelType)}, which is not one of ${known}`,
+    `Models of type ${JSON.stringify(modelType)} (model_type in config.json) don't run here, but ${known} do`,
   );
 }
 

@@ -41,11 +41,11 @@ describe('the suggested models', () => {
     expect(counts).toEqual([135, 362, 494, 596, 1236, 124, 82, 23, 33, 23]);
   });
 
-  it('take their weights and eight sequences of 4,096 tokens, or of their own context', () => {
+  it('take their weights and one sequence of 4,096 tokens with its prefill, or of their own context', () => {
     const [small] = suggestModels(GPU);
     const kvBytesPerToken = 2 * 30 * 3 * 64 * 2;
     expect(small).toMatchObject({ dtype: 'fp16', contextLength: 4096, obstacle: '' });
-    const weightBytes = (small?.memoryBytes ?? 0) - 8 * 4096 * kvBytesPerToken;
+    const weightBytes = (small?.memoryBytes ?? 0) - 2 * 4096 * kvBytesPerToken;
     expect(weightBytes / (2 * (small?.numParameters ?? 0))).toBeCloseTo(1, 3);
     expect(named('distilbert/distilgpt2')?.contextLength).toBe(1024);
   });

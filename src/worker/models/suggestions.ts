@@ -1,4 +1,3 @@
-import { DEFAULT_POLICY } from '../../batching/generation/policy.ts';
 import { EMBEDDER, RERANKER } from '../../protocol/embedding.ts';
 import type { SuggestedModel } from '../../protocol/models.ts';
 import type { DeviceLimits } from './checkpoint/device-fit.ts';
@@ -159,7 +158,7 @@ export function suggestModels(device: DeviceLimits): readonly SuggestedModel[] {
 function describe(suggestion: Suggestion, device: DeviceLimits): SuggestedModel {
   const { id, license, isChat, bytesPerWeight, numUnread = 0, config } = suggestion;
   const model = readModel(config, undefined);
-  const { layout, usualContext, weightBytes, kvBytes, obstacle } = chooseDtype(model, 'auto', device).plan;
+  const { layout, usualContext, deviceBytes, obstacle } = chooseDtype(model, 'auto', device).plan;
   const numParameters = countParameters(model.tensors);
   return {
     id,
@@ -170,7 +169,7 @@ function describe(suggestion: Suggestion, device: DeviceLimits): SuggestedModel 
     downloadBytes: bytesPerWeight * (numParameters + numUnread),
     dtype: layout.dtype,
     contextLength: usualContext,
-    memoryBytes: weightBytes + DEFAULT_POLICY.maxBatchSize * kvBytes,
+    memoryBytes: deviceBytes,
     obstacle: obstacle ?? '',
   };
 }

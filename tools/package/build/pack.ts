@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 
 import { ROOT, STAGE, TARBALL } from './paths.ts';
+import { repositoryOf } from '../../site/repository.ts';
 import { publishedDocument, publishedManifest } from './published.ts';
 
 /** Documents by their paths in the package; those that aren't named have the same path in the repository. */
@@ -19,6 +20,7 @@ export async function pack(): Promise<void> {
   await mkdir(STAGE, { recursive: true });
   for (const name of ['dist', 'dist-package', 'LICENSE'])
     await cp(ROOT + name, STAGE + name, { recursive: true, filter: (path) => !OF_THE_PAGE.test(path) });
+  // npm refuses a provenance that names another one.
   const repository = repositoryOf(process.env);
   for (const to of ['README.md', 'CHANGELOG.md', ...globSync('docs/**/*.md', { cwd: ROOT })]) {
     const from = SOURCES[to] ?? to;
@@ -31,9 +33,4 @@ export async function pack(): Promise<void> {
   const { stdout } = await promisify(execFile)('npm', args);
   // Under a name without the version, which the examples install.
   await rename(ROOT + stdout.trim(), TARBALL);
-}
-
-/** The address of the repository that a workflow of GitHub runs in: npm refuses a provenance that names another one. */
-function repositoryOf({ GITHUB_SERVER_URL, GITHUB_REPOSITORY }: NodeJS.ProcessEnv): string | undefined {
-  return GITHUB_SERVER_URL && GITHUB_REPOSITORY ? `${GITHUB_SERVER_URL}/${GITHUB_REPOSITORY}` : undefined;
 }

@@ -180,7 +180,7 @@ export class HubClient {
     if (missing) return ModelNotFoundError.of(this.id, this.hub, missing);
     if (status === 401 || status === 403)
       return ModelAccessError.of(this.id, this.hub, status, reason === 'GatedRepo');
-    if (status === 404) return ModelNotFoundError.of(this.id, this.hub, 'such file or model');
+    if (status === 404) return ModelNotFoundError.of(this.id, this.hub, 'model, or no such file of');
     return HubUnavailableError.of(this.hub, status, retryAfterMs);
   }
 }
@@ -201,7 +201,7 @@ function sizeOf({ status, headers }: Response): number | undefined {
 
 /** The missing thing, by the hub's `x-error-code`. */
 const MISSING: Readonly<Record<string, string>> = {
-  RepoNotFound: 'model under the name',
-  RevisionNotFound: 'such revision',
-  EntryNotFound: 'such file',
+  RepoNotFound: 'model',
+  RevisionNotFound: 'such revision of',
+  EntryNotFound: 'such file of',
 };

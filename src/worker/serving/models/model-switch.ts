@@ -50,6 +50,10 @@ export class ModelSwitch {
       const { listGgufFiles } = await importPart(() => import('../../models/hub/list-gguf-files.ts'));
       return listGgufFiles(repository, await this.#device.limits());
     },
+    'search-models': async (search) => {
+      const { searchModels } = await importPart(() => import('../../models/hub/search-models.ts'));
+      return searchModels(search, await this.#device.limits());
+    },
     'delete-model': async ({ key }) => (await this.#store).delete(key),
   };
 
