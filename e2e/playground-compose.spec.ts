@@ -36,6 +36,46 @@ test.describe('the playground', { tag: ANY_BACKEND }, () => {
     await expect(promptOf(page)).toHaveValue(text);
     await expect(marksOf(page)).toHaveText([generatedText], { useInnerText: false });
 
+    await test.step('the request at hand as code', async () => {
+      await page.getByRole('button', { name: 'Use it from code' }).click();
+      const dialog = page.getByRole('dialog', { name: 'Use it from code' });
+      await expect(dialog.locator('pre')).toHaveText(
+        /^curl http:.*\/v1\/completions .*-d '\{"prompt":"Once upon a time,","max_tokens":8,"seed":7\}'$/s,
+      );
+      await dialog.getByRole('radio', { name: 'Python' }).check();
+      await expect(dialog.locator('pre')).toContainText('    seed=7,');
+      expect(await axeViolations(page)).toEqual([]);
+      await page.keyboard.press('Escape');
+      await expect(dialog).toHaveCount(0);
+    });
+
+    await test.step('a term says what it means, by mouse, touch and keyboard', async () => {
+      const [term, meaning] = [page.getByRole('button', { name: 'TTFT' }), page.getByRole('tooltip')];
+      await term.hover();
+      await expect(meaning).toHaveText(/^Time to first token/);
+      await page.mouse.move(0, 0);
+      await expect(meaning).toBeHidden();
+      await term.focus();
+      await expect(term).toHaveAccessibleDescription(/^Time to first token/);
+      await page.keyboard.press('Escape');
+      await expect(meaning).toBeHidden();
+      await term.dispatchEvent('click');
+      await expect(meaning).toBeVisible();
+      await page.keyboard.press('Escape');
+    });
+
+    await test.step('the box grows with what is typed, and shrinks with it', async () => {
+      const heightOf = (): Promise<number> =>
+        page.getByTestId('document').evaluate(({ clientHeight }) => clientHeight);
+      const before = await heightOf();
+      await promptOf(page).fill('line\n'.repeat(40));
+      expect(await heightOf()).toBeGreaterThan(before);
+      await promptOf(page).fill('Once upon a time,');
+      expect(await heightOf()).toBe(before);
+    });
+
+    await promptOf(page).press('Control+Enter');
+    await expect(promptOf(page)).toHaveValue(text);
     const undo = page.getByRole('button', { name: 'Undo' });
     await undo.click();
     await expect(promptOf(page)).toHaveValue('Once upon a time,');

@@ -52,6 +52,24 @@ async function placeOfBar(
   throw new Error(`No bar of ${text} is under the pointer`);
 }
 
+/** Moves the pointer to a place of the slots: the lines of all three are at its x. */
+async function expectSameX(page: Page, share: number): Promise<void> {
+  const { x = 0, y = 0, width = 0 } = (await page.getByTestId('slot-timeline').boundingBox()) ?? {};
+  const pointerX = x + width * share;
+  await page.mouse.move(pointerX, y + 5);
+  const lines = [
+    page.getByTestId('batch-size-chart').locator('.u-cursor-x'),
+    page.getByTestId('latency-chart').locator('.u-cursor-x'),
+    page.locator('.slots-cursor'),
+  ];
+  await expect
+    .poll(async () => {
+      const boxes = await Promise.all(lines.map((line) => line.boundingBox()));
+      return Math.max(...boxes.map((box) => Math.abs((box?.x ?? Infinity) - pointerX)));
+    })
+    .toBeLessThanOrEqual(1);
+}
+
 test.describe('the page', { tag: ANY_BACKEND }, () => {
   test('traces a request: every batch that it was in, and no other', async ({ tab }) => {
     const { page } = tab;
@@ -140,11 +158,60 @@ test.describe('the page', { tag: ANY_BACKEND }, () => {
       )
       .toBe(true);
 
-    await page.getByTestId('slot-timeline').hover();
-    for (const chart of [batches, latency])
-      await expect(chart.locator('.u-cursor-x')).not.toHaveClass(/u-off/);
+    await test.step('at the same x, at any width', async () => {
+      const viewport = page.viewportSize();
+      for (const width of [1280, 820, 360]) {
+        await page.setViewportSize({ width, height: 900 });
+        await page.getByTestId('slot-timeline').scrollIntoViewIfNeeded();
+        for (const share of [0.3, 0.7]) await expectSameX(page, share);
+      }
+      if (viewport) await page.setViewportSize(viewport);
+      await page.evaluate(() => scrollTo(0, 0));
+    });
     await page.mouse.move(0, 0);
     await expect(inSlots).toBeHidden();
+
+    await test.step('a drag zooms, and so do keys; a double click, Escape and a button show all', async () => {
+      const slots = page.getByTestId('slot-timeline');
+      const all = page.getByRole('button', { name: 'Show all', exact: true });
+      const before = await finalPictureOf(page);
+      const { x = 0, y = 0, width = 0 } = (await slots.boundingBox()) ?? {};
+      const drag = async (): Promise<void> => {
+        await page.mouse.move(x + width * 0.3, y + 5);
+        await page.mouse.down();
+        await page.mouse.move(x + width * 0.6, y + 5, { steps: 3 });
+        await page.mouse.up();
+        await expect(all).toBeVisible();
+      };
+      await drag();
+      await expect.poll(() => pictureOf(page)).not.toBe(before);
+      await expect(page.getByRole('dialog'), 'a drag is no click').toHaveCount(0);
+      await expectSameX(page, 0.5);
+      await slots.dblclick({ position: { x: width * 0.5, y: 5 } });
+      await expect(all).toHaveCount(0);
+      await drag();
+      await all.click();
+      await expect(all).toHaveCount(0);
+      await slots.focus();
+      await page.keyboard.press('+');
+      await page.keyboard.press('Shift+ArrowLeft');
+      await expect(all).toBeVisible();
+      await page.keyboard.press('Escape');
+      await expect(all).toHaveCount(0);
+      await page.mouse.move(0, 0);
+      await expect.poll(() => pictureOf(page)).toBe(before);
+    });
+
+    await test.step('more lanes than the field has room for scroll', async () => {
+      const field = page.getByTestId('slot-timeline');
+      const scrolls = (): Promise<boolean> =>
+        field.evaluate(({ scrollHeight, clientHeight }) => scrollHeight > clientHeight);
+      expect(await scrolls()).toBe(false);
+      await tab.configure({ maxBatchSize: 64 });
+      await expect.poll(scrolls).toBe(true);
+      await tab.configure({ maxBatchSize: 16 });
+      await expect.poll(scrolls, 'sixteen lanes have room').toBe(false);
+    });
 
     const more = page.getByRole('region', { name: 'More charts' }).locator('summary');
     await more.click();

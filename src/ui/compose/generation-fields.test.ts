@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 
-import { EMPTY_GENERATION_TEXTS, parseGeneration } from './generation-fields.ts';
+import { EMPTY_GENERATION_TEXTS, errorOfOptions, parseGeneration } from './generation-fields.ts';
 
 describe('generation options', () => {
   it('leaves out what is empty, so that the defaults of the model apply', () => {
