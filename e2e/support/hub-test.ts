@@ -6,6 +6,7 @@ import type { ModelLoad, StoredModel } from '../../src/protocol/models.ts';
 import type { TabserveStatus } from '../../src/protocol/status.ts';
 import { CHAT_MODEL, chatCheckpoint } from '../../tools/hub-server/checkpoints/chat-checkpoint.ts';
 import { DECODERS } from '../../tools/hub-server/checkpoints/decoders.ts';
+import { ENCODERS } from '../../tools/hub-server/checkpoints/encoders.ts';
 import { ggufCheckpoint } from '../../tools/hub-server/checkpoints/gguf-checkpoint.ts';
 import { jsonFile, type GeneratedFile } from '../../tools/hub-server/checkpoints/generated-file.ts';
 import { createRepository, type HubRepository } from '../../tools/hub-server/hub-repository.ts';
@@ -34,6 +35,10 @@ export const WEIGHTS = 'model.safetensors';
 
 /** The first model that the page suggests; the mirror has a generated one under its name. */
 export const SMALLEST_CHAT_MODEL = 'HuggingFaceTB/SmolLM2-135M-Instruct';
+
+/** Encoders that the page suggests; the mirror has generated ones under their names. */
+export const EMBEDDING_MODEL = 'sentence-transformers/all-MiniLM-L6-v2';
+export const RERANKING_MODEL = 'cross-encoder/ms-marco-MiniLM-L6-v2';
 
 const MODEL_FILES = [
   'config.json',
@@ -87,6 +92,8 @@ export const test = base.extend<HubTestFixtures, HubWorkerFixtures>({
         await createRepository(TWIN, twinFiles()),
         await createRepository(CHAT_MODEL, chatCheckpoint()),
         await createRepository(SMALLEST_CHAT_MODEL, chatCheckpoint()),
+        await createRepository(EMBEDDING_MODEL, generatedEncoder('generated/bert')),
+        await createRepository(RERANKING_MODEL, generatedEncoder('generated/cross-encoder')),
         ...(await Promise.all([...twins, ...decoderRepositories(), ...ggufRepositories()])),
       ]);
       const page = await serveBuiltPage(hub.url);
@@ -133,6 +140,10 @@ export const test = base.extend<HubTestFixtures, HubWorkerFixtures>({
     for (const { errors } of site.tabs) expect(errors, 'errors on the console').toEqual([]);
   },
 });
+
+function generatedEncoder(id: string): ReadonlyMap<string, GeneratedFile> {
+  return ENCODERS.get(id)?.() ?? new Map();
+}
 
 function decoderRepositories(): Promise<HubRepository>[] {
   const sharded = DECODERS.get(SHARDED)?.() ?? new Map<string, GeneratedFile>();

@@ -1,6 +1,6 @@
 import { Activity, lazy, Suspense, useMemo, useState } from 'react';
 
-import { TEXT_GENERATOR, type TabserveClient } from '../client/index.ts';
+import { EMBEDDER, TEXT_GENERATOR, type TabserveClient } from '../client/index.ts';
 import './app.css';
 import { ComposerContext } from './compose/composer-context.ts';
 import type { Composer } from './compose/composer.ts';
@@ -18,6 +18,7 @@ import { TextView } from './parts/text-view.tsx';
 
 /** Loaded after the first screen. */
 const ChatView = lazy(async () => ({ default: (await import('./chat/chat-view.tsx')).ChatView }));
+const EmbedView = lazy(async () => ({ default: (await import('./embed/embed-view.tsx')).EmbedView }));
 const HandoverNote = lazy(async () => ({
   default: (await import('./header/handover-note.tsx')).HandoverNote,
 }));
@@ -78,7 +79,13 @@ function View({ name, isShown }: DeploymentViewProps) {
   if (name === TEXT_GENERATOR) return <TextView />;
   return (
     <PanelBoundary name={titleOf(name)}>
-      {name === CHAT_VIEW ? <ChatView /> : <DeploymentView name={name} isShown={isShown} />}
+      {name === CHAT_VIEW ? (
+        <ChatView />
+      ) : name === EMBEDDER ? (
+        <EmbedView />
+      ) : (
+        <DeploymentView name={name} isShown={isShown} />
+      )}
     </PanelBoundary>
   );
 }

@@ -14,7 +14,7 @@ export interface PolicyTrial extends TrialSlots {
   readonly figures: readonly TrialFigure[];
 }
 
-interface TrialFigure {
+export interface TrialFigure {
   readonly name: string;
   readonly value: string;
   /** To the first trial. */
@@ -37,25 +37,31 @@ export function PolicyMultiples({ trials }: { readonly trials: readonly PolicyTr
             <span>0</span>
             <span>{trial.durationMs > 0 && formatSeconds(spanMs)}</span>
           </p>
-          <dl>
-            {trial.figures.map(({ name, value, ratio, share, color = '--ink-2' }) => (
-              <div key={name} className={share === undefined ? undefined : 'multiple-measure'}>
-                <dt className="muted">{name}</dt>
-                <dd>{value}</dd>
-                {ratio !== undefined && <dd className="muted">{ratio}</dd>}
-                {share !== undefined && (
-                  <dd
-                    className="multiple-bar"
-                    aria-hidden="true"
-                    style={{ width: `${share * 100}%`, background: `var(${color})` }}
-                  />
-                )}
-              </div>
-            ))}
-          </dl>
+          <TrialFigures figures={trial.figures} />
         </figure>
       ))}
     </div>
+  );
+}
+
+export function TrialFigures({ figures }: { readonly figures: readonly TrialFigure[] }) {
+  return (
+    <dl>
+      {figures.map(({ name, value, ratio, share, color = '--ink-2' }) => (
+        <div key={name} className={share === undefined ? undefined : 'multiple-measure'}>
+          <dt className="muted">{name}</dt>
+          <dd>{value}</dd>
+          {ratio !== undefined && <dd className="muted">{ratio}</dd>}
+          {share !== undefined && (
+            <dd
+              className="multiple-bar"
+              aria-hidden="true"
+              style={{ width: `${share * 100}%`, background: `var(${color})` }}
+            />
+          )}
+        </div>
+      ))}
+    </dl>
   );
 }
 

@@ -7,6 +7,7 @@ describe('listViews', () => {
     expect(listViews(['zeta', 'house-price', 'echo', 'adder'])).toEqual([
       'text-generator',
       CHAT_VIEW,
+      'embedder',
       'adder',
       'house-price',
       'echo',
@@ -15,8 +16,16 @@ describe('listViews', () => {
   });
 
   it('shows no tab for what this build does not serve, once the worker has said so', () => {
-    expect(listViews(['adder'])).toEqual(['text-generator', CHAT_VIEW, 'adder']);
-    expect(listViews([])).toEqual(['text-generator', CHAT_VIEW, 'adder', 'house-price']);
+    expect(listViews(['adder'])).toEqual(['text-generator', CHAT_VIEW, 'embedder', 'adder']);
+    expect(listViews([])).toEqual(['text-generator', CHAT_VIEW, 'embedder', 'adder', 'house-price']);
+  });
+
+  it('has one tab for the embedder and the reranker', () => {
+    expect(listViews(['adder', 'embedder', 'reranker'])).toEqual(listViews(['adder']));
+    expect(titleOf('embedder')).toBe('Embed');
+    for (const search of ['?view=embed', '?deployment=embedder', '?deployment=reranker'])
+      expect(readSelected(search)).toBe('embedder');
+    expect(withSelected('http://localhost:8000/', 'embedder')).toBe('http://localhost:8000/?view=embed');
   });
 
   it('names a user’s own as it calls itself', () => {

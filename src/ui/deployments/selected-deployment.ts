@@ -1,6 +1,7 @@
 import { useEffect, useState } from 'react';
 
-import { TEXT_GENERATOR } from '../../client/index.ts';
+import { EMBEDDER, TEXT_GENERATOR } from '../../client/index.ts';
+import { isEncoder } from '../state/is-encoder.ts';
 
 /** The text generator's view for chats. No deployment has this name: it isn't one that a file can have. */
 export const CHAT_VIEW = `${TEXT_GENERATOR}/chat`;
@@ -9,13 +10,18 @@ export const CHAT_VIEW = `${TEXT_GENERATOR}/chat`;
 const OWN_VIEWS: ReadonlyMap<string, string> = new Map([
   [TEXT_GENERATOR, 'Text'],
   [CHAT_VIEW, 'Chat'],
+  [EMBEDDER, 'Embed'],
   ['adder', 'Adder'],
   ['house-price', 'House price'],
 ]);
 
 const PARAMETER = 'deployment';
 const VIEW_PARAMETER = 'view';
-const CHAT = 'chat';
+/** The views that have a name of their own in the address. */
+const VIEW_OF_NAME: ReadonlyMap<string | null, string> = new Map([
+  ['chat', CHAT_VIEW],
+  ['embed', EMBEDDER],
+]);
 
 export function titleOf(view: string): string {
   return OWN_VIEWS.get(view) ?? view;
@@ -25,22 +31,25 @@ export function titleOf(view: string): string {
 export function listViews(served: readonly string[]): readonly string[] {
   const own = [...OWN_VIEWS.keys()];
   if (served.length === 0) return own;
-  const names = new Set([TEXT_GENERATOR, CHAT_VIEW, ...served]);
+  const others = served.filter((name) => !isEncoder(name));
+  const names = new Set([TEXT_GENERATOR, ...VIEW_OF_NAME.values(), ...others]);
   const ownServed = own.filter((name) => names.delete(name));
   return [...ownServed, ...[...names].toSorted()];
 }
 
 export function readSelected(search: string): string {
   const parameters = new URLSearchParams(search);
-  if (parameters.get(VIEW_PARAMETER) === CHAT) return CHAT_VIEW;
-  return parameters.get(PARAMETER) ?? TEXT_GENERATOR;
+  const deployment = parameters.get(PARAMETER) ?? TEXT_GENERATOR;
+  const view = isEncoder(deployment) ? EMBEDDER : deployment;
+  return VIEW_OF_NAME.get(parameters.get(VIEW_PARAMETER)) ?? view;
 }
 
 export function withSelected(href: string, view: string): string {
   const url = new URL(href);
   url.searchParams.delete(PARAMETER);
   url.searchParams.delete(VIEW_PARAMETER);
-  if (view === CHAT_VIEW) url.searchParams.set(VIEW_PARAMETER, CHAT);
+  const [name] = [...VIEW_OF_NAME].find(([, named]) => named === view) ?? [];
+  if (name) url.searchParams.set(VIEW_PARAMETER, name);
   else if (view !== TEXT_GENERATOR) url.searchParams.set(PARAMETER, view);
   return url.href;
 }

@@ -59,7 +59,7 @@ function describeFacts({ backend, numTabs, recovery }: TabserveStatus, { numPara
 }
 
 /** Without the owner on the hub. */
-function shortName(id: string): string {
+export function shortName(id: string): string {
   return id.slice(id.lastIndexOf('/') + 1);
 }
 

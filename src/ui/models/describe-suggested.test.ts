@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 
 import type { SuggestedModel } from '../../client/index.ts';
-import { describeFit, describeModel } from './describe-suggested.ts';
+import { describeFit, describeModel, describeUse } from './describe-suggested.ts';
 
 const MODEL: SuggestedModel = {
   id: 'a/b',
@@ -24,4 +24,12 @@ it('says what it takes, or why it doesn’t fit', () => {
   expect(describeFit(MODEL)).toBe('Fits: 1.24 GB in fp16 with one text of 2,048 tokens.');
   expect(describeFit({ ...MODEL, dtype: 'q4' })).toContain('Tight: ');
   expect(describeFit({ ...MODEL, obstacle: 'Too large.' })).toBe('Too large.');
+});
+
+it('says that an encoder comes beside the model that generates', () => {
+  const encoder = { ...MODEL, isChat: false, deployment: 'embedder' };
+  expect(describeFit(encoder)).toBe('Fits: 1.24 GB in fp16, beside the model that generates.');
+  expect(
+    [MODEL, { ...MODEL, isChat: false }, encoder, { ...encoder, deployment: 'reranker' }].map(describeUse),
+  ).toEqual(['chat', 'text', 'embeddings', 'ranking']);
 });

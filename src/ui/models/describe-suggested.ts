@@ -1,4 +1,4 @@
-import type { SuggestedModel } from '../../client/index.ts';
+import { RERANKER, type SuggestedModel } from '../../client/index.ts';
 import { formatCompact, formatCount } from '../parts/format.ts';
 import { formatSize } from './describe-load.ts';
 
@@ -9,9 +9,18 @@ export function describeModel(model: SuggestedModel, isStored: boolean): string 
   return `${formatCompact(numParameters)} parameters · ${size} · ${license}`;
 }
 
+/** What the model is for, in a word. */
+export function describeUse({ isChat, deployment }: SuggestedModel): string {
+  if (deployment === undefined) return isChat ? 'chat' : 'text';
+  return deployment === RERANKER ? 'ranking' : 'embeddings';
+}
+
 /** `Fits: 0.9 GB in fp16 with one text of 2,048 tokens.`, or why it doesn't. */
-export function describeFit({ obstacle, memoryBytes, dtype, contextLength }: SuggestedModel): string {
+export function describeFit(model: SuggestedModel): string {
+  const { obstacle, memoryBytes, dtype, contextLength, deployment } = model;
   if (obstacle) return obstacle;
   const fit = dtype === 'q8' || dtype === 'q4' ? 'Tight' : 'Fits';
-  return `${fit}: ${formatSize(memoryBytes)} in ${dtype} with one text of ${formatCount(contextLength)} tokens.`;
+  const takes = `${fit}: ${formatSize(memoryBytes)} in ${dtype}`;
+  if (deployment !== undefined) return `${takes}, beside the model that generates.`;
+  return `${takes} with one text of ${formatCount(contextLength)} tokens.`;
 }

@@ -21,6 +21,11 @@ export function formatNumber(value: number | null | undefined): string {
   return value.toFixed(value >= 9.995 ? 1 : 2);
 }
 
+/** Of a part of the whole, 0 to 1: `7.5 %`, `12 %`. */
+export function formatShare(share: number): string {
+  return `${(share * 100).toFixed(share < 0.0995 ? 1 : 0)} %`;
+}
+
 /** ms below ten seconds, s from there. */
 export function formatMs(durationMs: number | null | undefined): string {
   return durationMs === null || durationMs === undefined ? NO_VALUE : formatEachMs([durationMs]);

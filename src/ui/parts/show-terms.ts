@@ -8,6 +8,11 @@ const TERMS: Readonly<Record<TermName, string>> = {
   tokens: 'Output tokens per second, all requests together.',
   prefill: 'Prefill: the model reads a prompt, many tokens in one step.',
   decode: 'Decode: the model writes one token for each running text, all of them in one step.',
+  texts: 'Texts per second, from the first batch to the last.',
+  'useful-tokens': 'Tokens of the texts per second, without padding.',
+  padding: 'The share of the padded batches that only fills up shorter texts.',
+  'batch-time': 'How long a batch takes, from its cut to its end.',
+  'batch-percentiles': 'p50: half of the batches took at most this long. p95: 19 of 20 did.',
   slot: 'K/V slots: each running text has one. It holds the keys and values of its tokens, so that a step reads the newest token alone.',
 };
 

@@ -9,7 +9,12 @@ export type TermName =
   | 'tokens'
   | 'prefill'
   | 'decode'
-  | 'slot';
+  | 'slot'
+  | 'texts'
+  | 'useful-tokens'
+  | 'padding'
+  | 'batch-time'
+  | 'batch-percentiles';
 
 /** A word of the field. Its explanation is shown by `show-terms.ts`, which is loaded after the page. */
 export function Term({ name, children }: { readonly name: TermName; readonly children: ReactNode }) {

@@ -1,5 +1,6 @@
 import { TEXT_GENERATOR, type Activity, type ClientUpdate, type RequestId } from '../../client/index.ts';
 import { createAnswerView, updateAnswerView, type AnswerView } from './answer-view.ts';
+import { isEncoder } from './is-encoder.ts';
 import {
   createRequestView,
   foreignRequestView,
@@ -12,7 +13,7 @@ import {
 export interface RequestTables {
   /** The text generator's requests, those of other tabs included. */
   readonly requests: ReadonlyMap<RequestId, RequestView>;
-  /** This tab's requests to all other deployments. */
+  /** This tab's requests to all other deployments but the encoders, whose answers are large. */
   readonly answers: ReadonlyMap<RequestId, AnswerView>;
   /** This tab's requests so far by deployment, also those whose rows are gone. */
   readonly numSubmitted: ReadonlyMap<string, number>;
@@ -69,7 +70,7 @@ function applyUpdate(
   if (update.type !== 'submitted') {
     if (request) requests.set(requestId, updateRequestView(request, update, receivedAtMs));
     if (answer) answers.set(requestId, updateAnswerView(answer, update, receivedAtMs));
-  } else if (!request && !answer) {
+  } else if (!request && !answer && !isEncoder(update.deployment)) {
     const ordinal = (numSubmitted.get(update.deployment) ?? 0) + 1;
     numSubmitted.set(update.deployment, ordinal);
     if (update.deployment === TEXT_GENERATOR) requests.set(requestId, createRequestView(update, ordinal));

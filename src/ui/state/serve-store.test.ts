@@ -318,6 +318,11 @@ describe('answers', () => {
     expect(answersOf('text-generator')).toEqual([]);
   });
 
+  it('of encoders are not kept: they are large, and their view has them', () => {
+    receive([asked('e', ['x'], 'embedder'), answered('e', []), asked('r', {}, 'reranker')]);
+    expect(store.getState().answers.size).toBe(0);
+  });
+
   it('distinguish a cancelled request from a failed one, which has its reason', () => {
     receive([asked('a', 0), asked('b', 'x')]);
     receive([failed('a', 'REQUEST_CANCELLED'), failed('b', 'INVALID_OPTION')]);
@@ -364,11 +369,18 @@ it('batches are kept by deployment with the time of their arrival, the last twen
       receivedAtMs: 1000 + index,
     })),
     { type: 'batch', batch: createBatch({ deployment: 'house-price' }), receivedAtMs: 7 },
+    ...Array.from({ length: 2010 }, () => ({
+      type: 'batch' as const,
+      batch: createBatch({ deployment: 'embedder' }),
+      receivedAtMs: 0,
+    })),
   ]);
   const { batches } = store.getState();
   expect(batches.get('adder')).toHaveLength(20);
   expect(batches.get('adder')?.at(-1)).toMatchObject({ batchIndex: 22, endedAtMs: 1022, reason: 'full' });
   expect(batches.get('house-price')).toMatchObject([{ batchIndex: 0, endedAtMs: 7 }]);
+  // A chart shows those of 10,000 texts.
+  expect(batches.get('embedder')).toHaveLength(2000);
 });
 
 it.each([

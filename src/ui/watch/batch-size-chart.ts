@@ -24,8 +24,10 @@ const MIN_WIDTH_WITH_GAP = 4;
 /** The strip of the waiting requests, below the plot. */
 const WAITING_HEIGHT = 16;
 const WAITING_GAP = 5;
-/** The places of the columns that are no series. */
+/** The places of the columns that are no series, in every chart of such bars. */
 const [WAITING, START] = [3, 4];
+/** Room for the waiting requests, between the plot and its time axis. */
+export const WAITING_ROOM = WAITING_GAP + WAITING_HEIGHT;
 
 export const BATCH_SIZE_CHART: ChartSpec = {
   head: BATCH_SIZE_HEAD,
@@ -46,7 +48,7 @@ export const BATCH_SIZE_CHART: ChartSpec = {
       y: { range: (_chart, _min, max) => [0, Math.max(MIN_BATCH_RANGE, max ?? 0) * HEADROOM] },
     },
     axes: [
-      linesOfSlots(WAITING_GAP + WAITING_HEIGHT),
+      linesOfSlots(WAITING_ROOM),
       valueAxis(formatCount, { incrs: [1, 2, 4, 5, 8, 10, 16, 20, 32, 50, 64, 100], space: 24 }),
     ],
     series: [{}, batchSeries('--series-decode'), batchSeries('--series-prefill')],
@@ -87,23 +89,23 @@ export const BATCH_SIZE_CHART: ChartSpec = {
   },
 };
 
-function batchSeries(name: '--series-decode' | '--series-prefill'): uPlot.Series {
-  return { fill: color(name), width: 0, points: { show: false }, paths: drawSteps };
-}
-
-/** A bar from the start of each step to its end. */
-function drawSteps(chart: uPlot, seriesIndex: number, first: number, last: number): uPlot.Series.Paths {
-  const [xs, values, starts] = [chart.data[0], chart.data[seriesIndex], chart.data[START]];
-  const fill = new Path2D();
-  const bottom = chart.valToPos(0, 'y', true);
-  for (let row = first; row <= last; row += 1) {
-    const value = values?.[row];
-    if (!value) continue;
-    const { left, width } = barPlace(chart, starts?.[row] ?? 0, xs[row] ?? 0);
-    const top = Math.round(chart.valToPos(value, 'y', true));
-    fill.rect(left, top, width, bottom - top);
-  }
-  return { fill };
+/** A bar from the start of each step to its end. @param below The series on whose bars it stands. */
+export function batchSeries(name: '--series-decode' | '--series-prefill', below?: number): uPlot.Series {
+  const paths: uPlot.Series.PathBuilder = (chart, seriesIndex, first, last) => {
+    const [xs, values, starts] = [chart.data[0], chart.data[seriesIndex], chart.data[START]];
+    const bases = below === undefined ? undefined : chart.data[below];
+    const fill = new Path2D();
+    for (let row = first; row <= last; row += 1) {
+      const value = values?.[row];
+      if (!value) continue;
+      const base = bases?.[row] ?? 0;
+      const { left, width } = barPlace(chart, starts?.[row] ?? 0, xs[row] ?? 0);
+      const [top, bottom] = [base + value, base].map((at) => Math.round(chart.valToPos(at, 'y', true)));
+      fill.rect(left, top ?? 0, width, (bottom ?? 0) - (top ?? 0));
+    }
+    return { fill };
+  };
+  return { fill: color(name), width: 0, points: { show: false }, paths };
 }
 
 /** On whole pixels of the canvas, so that neighbors have no seam. */
@@ -116,7 +118,7 @@ function barPlace(chart: uPlot, start: number, end: number): { left: number; wid
 }
 
 /** On a scale of its own, whose largest value is written beside it. */
-function drawWaiting(chart: uPlot): void {
+export function drawWaiting(chart: uPlot): void {
   const { ctx, bbox, data } = chart;
   const scale = isStrip(chart) ? devicePixelRatio / 2 : devicePixelRatio;
   const waiting = data[WAITING] ?? [];

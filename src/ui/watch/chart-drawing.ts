@@ -1,7 +1,7 @@
 import uPlot from 'uplot';
 import 'uplot/dist/uPlot.min.css';
 
-import { frames } from '../drawing/frame-scheduler.ts';
+import { canvasFrames, frames } from '../drawing/frame-scheduler.ts';
 import { observeSize, observeVisibility } from '../drawing/observe.ts';
 import { latestRun, type Run } from '../state/run.ts';
 import { recordedView, type ServeStore, type ServeView } from '../state/serve-store.ts';
@@ -10,6 +10,7 @@ import type { ChartHead } from './chart-head.ts';
 import { READ_ONLY_CURSOR, toX, type ChartSpec, type Scene } from './chart-spec.ts';
 import { specOf } from './charts.ts';
 import { createReadout } from './readout.ts';
+import { encoderSpanOf } from './encoder-run.ts';
 import { followDrag } from './range-drag.ts';
 import { sharedAxis, type Plot } from './shared-axis.ts';
 import { chosenMs } from './time-span.ts';
@@ -55,8 +56,9 @@ export class ChartDrawing {
     host.addEventListener('pointerleave', this.#leave);
     this.#releases = [
       store.subscribe((view, previous) => this.#onChange(view, previous)),
-      sharedAxis.join(this.#draw),
-      followDrag(host, store, () => plotOfChart(this.#chart)),
+      ...(this.#followsRun
+        ? [sharedAxis.join(this.#draw), followDrag(host, store, () => plotOfChart(this.#chart))]
+        : []),
       watchSettings.subscribe((settings, previous) => this.#onSettings(settings, previous)),
       observeSize(host, () => this.#resize()),
       observeVisibility(host, (isVisible) => this.#show(isVisible)),
@@ -68,6 +70,7 @@ export class ChartDrawing {
     if (this.#host.matches(':hover')) this.#leave();
     this.#host.removeEventListener('pointerleave', this.#leave);
     for (const release of this.#releases) release();
+    canvasFrames.cancel(this.#draw);
     chartFrames.cancel(this.#update);
     this.#chart.destroy();
   }
@@ -89,13 +92,16 @@ export class ChartDrawing {
 
   #readScene(width: number, isWhole = false): Scene {
     const view = recordedView(this.#store);
-    const shown = sharedAxis.spanOf(view);
+    const { deployment } = this.#spec.head;
+    const shown = deployment === undefined ? sharedAxis.spanOf(view) : encoderSpanOf(view, deployment);
     const span = isWhole ? { ...shown, untilMs: shown.endMs } : shown;
     return { view, span, columns: this.#spec.read(view, span, Math.max(1, width)) };
   }
 
   #onChange(view: ServeView, previous: ServeView): void {
-    if (isOtherRun(view, previous)) sharedAxis.requestSoon();
+    if (!this.#followsRun) {
+      if (view.batches !== previous.batches) canvasFrames.request(this.#draw);
+    } else if (isOtherRun(view, previous)) sharedAxis.requestSoon();
     else if (view.historyRevision !== previous.historyRevision) sharedAxis.request();
   }
 
@@ -112,10 +118,15 @@ export class ChartDrawing {
     else chartFrames.request(this.#update);
   };
 
+  /** Only the text generator's run has the shared axis, and can be paused, zoomed and replayed. */
+  get #followsRun(): boolean {
+    return this.#spec.head.deployment === undefined;
+  }
+
   readonly #update = (): void => {
     this.#isStale = !this.#isInView;
     if (this.#isStale) return;
-    this.#fixScale();
+    if (this.#followsRun) this.#fixScale();
     const chart = this.#chart;
     this.#scene = this.#readScene(chart.width);
     // Drawn at once, because the cursor's place depends on the scale of the new data.

@@ -8,6 +8,8 @@ export interface ChartHead {
   /** Says what the values are. */
   readonly subtitle: string;
   readonly emptyText: string;
+  /** The chart shows the batches of this deployment, in place of the text generator's run. */
+  readonly deployment?: string;
   /** It shows steps or slots, which an upstream doesn't report. */
   readonly needsEngine?: boolean;
   /** The first one is the most important: a strip shows its value alone. */

@@ -1,5 +1,6 @@
 import { saveFile } from '../share/save-file.ts';
 import type { RecordedView } from '../state/serve-store.ts';
+import { encoderSpanOf } from './encoder-run.ts';
 import { wholeSpanOf } from './time-span.ts';
 import type { ChartHead } from './chart-head.ts';
 import { color } from './chart-spec.ts';
@@ -8,7 +9,8 @@ import { specOf } from './charts.ts';
 /** Saves every kept row of the run. */
 export function saveCsv(head: ChartHead, view: RecordedView): void {
   const { columnNames, read } = specOf(head);
-  const span = wholeSpanOf(view);
+  const { deployment } = head;
+  const span = deployment === undefined ? wholeSpanOf(view) : encoderSpanOf(view, deployment);
   const columns = read(view, { ...span, startMs: span.originMs });
   const rows = columns[0].map((_, row) => columns.map((cells) => cells[row] ?? '').join(','));
   const csv = [columnNames.map((name) => `"${name}"`).join(','), ...rows, ''].join('\n');

@@ -9,11 +9,12 @@ import './figures-row.css';
 import { Mark } from './mark.tsx';
 import { figuresOf, isRunning } from './run-figures.ts';
 
-interface FigureProps {
+export interface FigureProps {
   readonly name: string;
   /** What the name means. */
   readonly term: TermName;
-  readonly hasPercentiles?: boolean;
+  /** What its two percentiles are of. */
+  readonly percentiles?: TermName;
   /** The line's style in the charts. */
   readonly mark: Pick<LineStyle, 'color' | 'mark'>;
   /** Returns the text, so that the figure renders again only when it changes. */
@@ -42,14 +43,14 @@ const FIGURES: readonly FigureProps[] = [
   {
     name: 'TTFT',
     term: 'ttft',
-    hasPercentiles: true,
+    percentiles: 'percentiles',
     mark: { color: '--series-ttft', mark: 'point' },
     select: (view) => formatSpread(figuresOf(view).ttftMs),
   },
   {
     name: 'Inter-token',
     term: 'inter-token',
-    hasPercentiles: true,
+    percentiles: 'percentiles',
     mark: { color: '--series-itl' },
     select: (view) => formatSpread(figuresOf(view).itlMs),
   },
@@ -86,19 +87,19 @@ function FiguresTime() {
   );
 }
 
-function Figure({ name, term, hasPercentiles = false, mark, select }: FigureProps) {
+export function Figure({ name, term, percentiles, mark, select }: FigureProps) {
   const text = useRecordedView(select);
   return (
     <div className="figure">
       <dt className="note">
         <Mark line={mark} /> <Term name={term}>{name}</Term>{' '}
-        {hasPercentiles && <Term name="percentiles">p50 / p95</Term>}
+        {percentiles && <Term name={percentiles}>p50 / p95</Term>}
       </dt>
       <dd>{text}</dd>
     </div>
   );
 }
 
-function formatSpread(spread: Spread | undefined): string {
+export function formatSpread(spread: Pick<Spread, 'p50' | 'p95'> | undefined): string {
   return spread ? formatEachMs([spread.p50, spread.p95]) : NO_VALUE;
 }

@@ -17,7 +17,10 @@ interface LiveChartProps {
 /** React renders the frame. The chart in it takes its data from the store, without React. */
 export function LiveChart({ head, emptyText = head.emptyText }: LiveChartProps) {
   const titleId = useId();
-  const isEmpty = useServeView(({ runs }) => latestRun(runs) === undefined);
+  const { deployment } = head;
+  const isEmpty = useServeView(({ runs, batches }) =>
+    deployment === undefined ? latestRun(runs) === undefined : !batches.has(deployment),
+  );
   const { hostRef, readoutRef, descriptionRef } = useChart(head);
 
   return (

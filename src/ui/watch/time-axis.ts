@@ -32,11 +32,12 @@ export function timeScale(scene: () => Scene): Scale {
   };
 }
 
-export function timeAxis(): Axis {
+/** @param room Pixels between the plot and the labels. */
+export function timeAxis(room = 0): Axis {
   return createAxis({
     grid: { show: false },
-    gap: 5,
-    size: (chart) => (isStrip(chart) ? 0 : AXIS_HEIGHT),
+    gap: 5 + room,
+    size: (chart) => (isStrip(chart) ? 0 : AXIS_HEIGHT + room),
     space: 64,
     incrs: STEPS_S,
     values: (chart, splits) => splits.map((seconds) => (isStrip(chart) ? '' : formatSeconds(seconds))),

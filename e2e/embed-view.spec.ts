@@ -1,0 +1,116 @@
+import type { Page } from 'playwright/test';
+
+import { axeViolations } from './support/axe.ts';
+import { EMBEDDING_MODEL, loadModel, RERANKING_MODEL, test } from './support/hub-test.ts';
+import { pressOn, tabTo, typeInto } from './support/keyboard.ts';
+import { ANY_BACKEND, expect } from './support/test.ts';
+
+const LINES = [
+  'the quick brown fox',
+  'a lazy dog jumped over the fox',
+  'seven wizards search for a text',
+  'the wizard jumps',
+  'foxes and dogs',
+  'text in a text',
+];
+
+const knobsOf = (page: Page) =>
+  page.evaluate(() => window.tabserve.status().deployments.find(({ name }) => name === 'embedder')?.knobs);
+
+/** The lines by the cosines of the vectors that the embedder gives, which has a prompt for queries. */
+function nearestLines(page: Page, query: string): Promise<string[]> {
+  return page.evaluate(
+    async ([lines, asked]) => {
+      const embedder = window.tabserve.getHandle('embedder');
+      const vectors = await embedder.remote(lines);
+      const { embedding } = await embedder.remote(asked, { prompt: 'query' });
+      const cosineOf = (index: number): number =>
+        (vectors[index]?.embedding ?? []).reduce((sum, value, at) => sum + value * (embedding[at] ?? NaN), 0);
+      return lines
+        .map((line, index) => ({ line, cosine: cosineOf(index) }))
+        .toSorted((a, b) => b.cosine - a.cosine)
+        .map(({ line }) => line);
+    },
+    [LINES, query] as const,
+  );
+}
+
+async function expectNoFault(page: Page): Promise<void> {
+  for (const colorScheme of ['dark', 'light'] as const) {
+    await page.emulateMedia({ colorScheme });
+    expect(await axeViolations(page), colorScheme).toEqual([]);
+  }
+}
+
+test(
+  'by the keyboard alone lines are embedded with the model that the view offers, searched, read on their map and compared',
+  { tag: ANY_BACKEND },
+  async ({ ownTab, hub, backend }) => {
+    const { page } = ownTab;
+    const query = page.getByRole('textbox', { name: 'Find lines that mean this' });
+    const hits = page.getByRole('list', { name: 'Nearest lines' }).getByRole('listitem');
+    const mapLine = page.getByTestId('map-line');
+
+    await test.step('a model is loaded', async () => {
+      await ownTab.open(`?backend=${backend}&hub=${encodeURIComponent(hub.url)}&view=embed`);
+      const load = page.getByRole('button', { name: `Load ${EMBEDDING_MODEL}` });
+      await expect(load).toBeEnabled();
+      await expectNoFault(page);
+      await pressOn(page, load);
+      await typeInto(page, page.getByRole('textbox', { name: 'One text a line' }), LINES.join('\n'));
+    });
+
+    await test.step('lines are embedded, and their batches are drawn', async () => {
+      await pressOn(page, page.getByRole('button', { name: 'Embed', exact: true }));
+      await expect(page.getByTestId('embed-progress')).toHaveText(
+        /^6 lines in .* texts\/s, by all-MiniLM-L6-v2\.$/,
+      );
+      const chart = page.locator('[data-chart=batch-tokens-chart] p').first();
+      await expect(chart).toHaveText(/^[12] batch.*padding$/);
+    });
+
+    const nearest = await test.step('a search has the nearest lines first', async () => {
+      const lines = await nearestLines(page, 'the wizard jumps');
+      await typeInto(page, query, 'the wizard jumps');
+      await expect(hits).toContainText(lines);
+      return lines;
+    });
+
+    await test.step('the map shows the line of each point, and searches for it', async () => {
+      await tabTo(page, page.getByRole('slider', { name: 'Map of the lines' }));
+      await expect(mapLine).toHaveText(nearest[0] ?? '');
+      await page.keyboard.press('End');
+      await page.keyboard.press('PageUp');
+      await expect(mapLine).toHaveText(LINES.at(-2) ?? '');
+      await page.keyboard.press('ArrowLeft');
+      await page.keyboard.press('ArrowRight');
+      expect(LINES).toContain(await mapLine.textContent());
+      await page.keyboard.press('Home');
+      await page.keyboard.press('Enter');
+      await expect(query).toHaveValue(LINES[0] ?? '');
+      await expect(hits).toContainText(await nearestLines(page, LINES[0] ?? ''));
+    });
+
+    await test.step('a reranker orders the hits', async () => {
+      await loadModel(ownTab, RERANKING_MODEL, { hub: hub.url });
+      await pressOn(page, page.getByRole('checkbox', { name: 'Rerank the first 20' }), 'Space');
+      await expect(hits.first()).toContainText(/rank 0\.\d{3}/);
+      const ranks = (await hits.allTextContents()).map((text) => Number(text.split('rank ').at(-1)));
+      expect(ranks).toEqual(ranks.toSorted((a, b) => b - a));
+    });
+
+    await test.step('ways to embed are compared, with the same vectors, and the knobs stay', async () => {
+      const knobs = await knobsOf(page);
+      await pressOn(page, page.getByRole('button', { name: 'Compare', exact: true }));
+      await expect(page.getByText('The vectors are the same each time, within 0.00001.')).toBeVisible();
+      expect(await knobsOf(page)).toEqual(knobs);
+      await expectNoFault(page);
+    });
+
+    await test.step('the model is back after a reload, without a question', async () => {
+      await page.reload();
+      await expect(page.getByRole('textbox', { name: 'One text a line' })).toBeVisible();
+      expect(ownTab.errors).toEqual([]);
+    });
+  },
+);

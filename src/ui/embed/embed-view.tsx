@@ -1,0 +1,135 @@
+import { useEffect, useState } from 'react';
+
+import { EMBEDDER, RERANKER } from '../../client/index.ts';
+import { KnobsPanel } from '../deployments/knobs-panel.tsx';
+import { OfferedModels } from '../models/offered-models.tsx';
+import { Disclosure } from '../parts/disclosure.tsx';
+import { Panel } from '../parts/panel.tsx';
+import { Part } from '../parts/panel-boundary.tsx';
+import { TabPanel } from '../parts/tab-list.tsx';
+import { useServe } from '../state/serve-context.ts';
+import '../watch/charts.css';
+import { BATCH_LATENCY_HEAD, BATCH_TOKENS_HEAD } from '../watch/encoder-chart-heads.ts';
+import { LiveChart } from '../watch/live-chart.tsx';
+import { ComparisonPanel } from './comparison-panel.tsx';
+import { EmbedContext, useEmbedRoom, useEmbedView, useEncoder } from './embed-context.ts';
+import { EmbedFigures } from './embed-figures.tsx';
+import { EmbedRoom, type Embedded } from './embed-room.ts';
+import './embed-view.css';
+import { LinesPanel } from './lines-panel.tsx';
+import { PointsMap } from './points-map.tsx';
+import { SAMPLE_LINES } from './sample-lines.ts';
+import { SearchPanel } from './search-panel.tsx';
+
+/** The lines at the left; how they were batched, a search over them and their map at the right. */
+export function EmbedView() {
+  const { serve } = useServe();
+  const [room] = useState(() => new EmbedRoom(serve));
+  const [compared, setCompared] = useState<Embedded>();
+  const encoder = useEncoder(EMBEDDER);
+  const isLooking = useModelBefore();
+  const compare = (): void => setCompared(room.store.getState().embedded);
+  return (
+    <EmbedContext value={room}>
+      <TabPanel id={EMBEDDER} className={encoder ? 'workspace embed-view' : 'embed-offer'}>
+        {encoder ? (
+          <>
+            <div className="rail">
+              <Part name="Lines" content={<LinesPanel onCompare={compare} />} />
+              <KnobsPanel name={EMBEDDER} />
+              <Models />
+            </div>
+            <div className="stage">
+              <Part name="Figures" content={<EmbedFigures />} />
+              <Part name="Charts" content={<Charts />} />
+              {compared && (
+                <ComparisonPanel
+                  key={compared.durationMs}
+                  embedded={compared}
+                  onClose={() => setCompared(undefined)}
+                />
+              )}
+              <Part name="Search and map" content={<Found />} />
+            </div>
+          </>
+        ) : (
+          <Offer isLooking={isLooking} />
+        )}
+      </TabPanel>
+    </EmbedContext>
+  );
+}
+
+/** Asks for the models with which these deployments served before: a worker loads them with the first request. Returns whether it still looks. */
+function useModelBefore(): boolean {
+  const { serve } = useServe();
+  const isMissing = useEncoder(EMBEDDER) === undefined;
+  const [hasLooked, setHasLooked] = useState(false);
+  useEffect(() => {
+    if (!isMissing) return;
+    serve.getHandle(RERANKER).remote({ query: '.', documents: ['.'] });
+    // Without a model it fails, and the view offers some.
+    void Promise.allSettled([serve.getHandle(EMBEDDER).remote('.')]).then(() => setHasLooked(true));
+  }, [serve, isMissing]);
+  return !hasLooked;
+}
+
+function Offer({ isLooking }: { readonly isLooking: boolean }) {
+  if (isLooking) return <output className="note">Looking for the model of the last visit…</output>;
+  return (
+    <OfferedModels isOffered={({ deployment }) => deployment === EMBEDDER}>
+      <h2>Search by meaning, in this tab</h2>
+      <p>
+        An embedding model turns texts into vectors, and texts that mean alike are near each other. Load one
+        to search and map your own lines. It runs beside the model that generates, and no text leaves this
+        browser.
+      </p>
+    </OfferedModels>
+  );
+}
+
+/** Other embedding models, and rerankers. */
+function Models() {
+  return (
+    <Disclosure title="Models" note="embeddings and ranking">
+      <OfferedModels isOffered={({ deployment }) => deployment !== undefined}>
+        <p className="field-hint">
+          One embedding model and one reranker serve at a time. A reranker reads a query and a line together:
+          slower and more exact.
+        </p>
+      </OfferedModels>
+    </Disclosure>
+  );
+}
+
+function Charts() {
+  return (
+    <div className="charts">
+      <LiveChart head={BATCH_TOKENS_HEAD} />
+      <LiveChart head={BATCH_LATENCY_HEAD} />
+    </div>
+  );
+}
+
+function Found() {
+  const room = useEmbedRoom();
+  const embedded = useEmbedView((view) => view.embedded);
+  const hits = useEmbedView((view) => view.hits);
+  const encoder = useEncoder(EMBEDDER);
+  if (!embedded) {
+    return (
+      <Panel title="Search and map">
+        <p className="muted">
+          Embed lines, or the {SAMPLE_LINES.length} sample lines, to search them by meaning and to see them as
+          a map.
+        </p>
+      </Panel>
+    );
+  }
+  return (
+    <div className="embed-found">
+      <SearchPanel embedded={embedded} isStale={encoder?.id !== embedded.modelId} />
+      <PointsMap embedded={embedded} hits={hits} onPick={(line) => void room.search(line)} />
+    </div>
+  );
+}
