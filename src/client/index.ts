@@ -19,6 +19,7 @@ export type { AnyDeployment, DeploymentTypes } from '../protocol/deployment.ts';
 export { allowOwnScripts } from '../platform/own-scripts.ts';
 export * from '../protocol/errors/deployments.ts';
 export * from '../protocol/errors/hub.ts';
+export * from '../protocol/errors/jobs.ts';
 export * from '../protocol/errors/model.ts';
 export { GpuWrongValuesError, NoWebGpuAdapterError } from '../protocol/errors/runtime.ts';
 export * from '../protocol/errors/tabs.ts';
@@ -60,6 +61,16 @@ export {
 export * from '../protocol/generation-options.ts';
 export type { GgufFile } from '../protocol/gguf-file.ts';
 export type { ClientId, RequestId } from '../protocol/ids.ts';
+export type {
+  JobCounts,
+  JobDefinition,
+  JobDeployment,
+  JobInfo,
+  JobProgress,
+  JobResult,
+  JobRow,
+  JobState,
+} from '../protocol/jobs.ts';
 export { BACKEND_CHOICES, type BackendChoice, type Rung } from '../protocol/ladder.ts';
 export type {
   BackendInfo,
@@ -113,6 +124,21 @@ export type {
   RerankerHandle,
   TextGeneratorHandle,
 } from './handles.ts';
+export type {
+  CommonJobOptions,
+  CreateJobOptions,
+  EmbedJobOptions,
+  Job,
+  JobRecord,
+  JobRequest,
+  Jobs,
+  JobSource,
+  ReadRowsOptions,
+  RequestJobOptions,
+  RowResult,
+  RowsPage,
+  TextJobOptions,
+} from './jobs/types.ts';
 export type { LoadModelOptions, ModelReference } from './model-source.ts';
 export type { PolicyOverride } from './policy-override.ts';
 export type { Activity, ClientUpdate, TopicListener, TopicValues } from './topics.ts';

@@ -1,6 +1,7 @@
 import * as core from '../batching/errors.ts';
 import * as deployments from './errors/deployments.ts';
 import * as hub from './errors/hub.ts';
+import * as jobs from './errors/jobs.ts';
 import * as model from './errors/model.ts';
 import * as runtime from './errors/runtime.ts';
 import * as tabs from './errors/tabs.ts';
@@ -24,7 +25,16 @@ type ErrorClass = new (message: string) => Error;
 
 /** All error classes that are made from a message alone. */
 const CLASS_OF_CODE: ReadonlyMap<string | undefined, ErrorClass> = new Map(
-  Object.values<unknown>({ ...core, ...deployments, ...hub, ...model, ...runtime, ...tabs, ...worker })
+  Object.values<unknown>({
+    ...core,
+    ...deployments,
+    ...hub,
+    ...jobs,
+    ...model,
+    ...runtime,
+    ...tabs,
+    ...worker,
+  })
     .filter((exported) => exported !== core.BackPressureError)
     .filter(isErrorClass)
     .map((KnownError) => [codeOf(new KnownError('')), KnownError]),

@@ -1,0 +1,58 @@
+import { shown } from '../../batching/errors.ts';
+import { codedError } from './coded-error.ts';
+
+/** No job has this ID. */
+export class JobNotFoundError extends codedError('JobNotFoundError', 'JOB_NOT_FOUND') {
+  static of(id: string): JobNotFoundError {
+    return new JobNotFoundError(
+      `There is no job \`${shown(id)}\`: it was deleted, or belongs to another browser. See jobs.list().`,
+    );
+  }
+}
+
+/** A template names a column that the rows, or this row, haven't. */
+export class JobColumnError extends codedError('JobColumnError', 'JOB_COLUMN_MISSING') {
+  static of(column: string, known: readonly string[]): JobColumnError {
+    const columns = known.map((name) => `\`${shown(name)}\``).join(', ');
+    return new JobColumnError(
+      `The template names {{${shown(column)}}}, which is no column of the row: it has ${columns || 'none'}.`,
+    );
+  }
+}
+
+/** The rows or requests of a job are not what they have to be. */
+export class JobRowError extends codedError('JobRowError', 'JOB_ROW_INVALID') {
+  static empty(): JobRowError {
+    return new JobRowError('There are no rows: give the job at least one.');
+  }
+
+  static ofTwins(customId: string): JobRowError {
+    return new JobRowError(
+      `Two requests have the custom_id \`${shown(customId)}\`: give each a custom_id of its own.`,
+    );
+  }
+
+  /** @param place The field, as `body.prompt`. */
+  static expected(place: string, expected: string): JobRowError {
+    return new JobRowError(`Expected \`${place}\` to be ${expected}: correct this line of the file.`);
+  }
+}
+
+/** Another model serves than the one that began the job. */
+export class JobModelError extends codedError('JobModelError', 'JOB_MODEL_CHANGED') {
+  static of(began: string, serves: string | undefined): JobModelError {
+    return new JobModelError(
+      `${began} began this job, and ${serves ?? 'no model'} serves now. Load ${began} to go on, or resume the job to take the other model for the remaining rows.`,
+    );
+  }
+}
+
+/** The browser's private file system (OPFS) is missing, or a job's files are damaged. */
+export class JobStoreError extends codedError('JobStoreError', 'JOB_STORE_FAILED') {
+  static because(cause: unknown): JobStoreError {
+    return new JobStoreError(
+      `Couldn't use the browser's storage for jobs (${String(cause)}). Close other windows of this page, leave private browsing, or use another browser.`,
+      { cause },
+    );
+  }
+}

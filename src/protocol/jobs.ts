@@ -1,0 +1,133 @@
+import * as v from 'valibot';
+import { count, duration, name, wireError, type Wire } from './wire.ts';
+
+/** The most rows of a job. */
+export const MAX_JOB_ROWS = 10_000_000;
+
+const jobState = v.picklist(['queued', 'running', 'paused', 'finished', 'cancelled', 'failed']);
+/**
+ * `queued`: another job runs before it. `running`. `paused`: by `pause()`, or for the reason in `error`. `finished`: each row has
+ * a result or an error. `cancelled`: the rows that were done keep their results. `failed`: its stored files can't be read.
+ *
+ * @useDeclaredType
+ */
+export type JobState = Wire<typeof jobState>;
+
+const jobCounts = v.object({
+  /** Rows of the job. */
+  total: count,
+  /** Rows with a result. */
+  finished: count,
+  /** Rows that ended with an error. */
+  failed: count,
+});
+/**
+ * The rows of a job, by how far they are. The others wait or run.
+ *
+ * @interface
+ */
+export type JobCounts = Wire<typeof jobCounts>;
+
+const jobProgress = v.object({
+  /** Over the last ten seconds. */
+  rowsPerSecond: v.number(),
+  /** Output tokens, or tokens read by the embedder. Over the last ten seconds. */
+  tokensPerSecond: v.number(),
+  /** Until the last row is done, in ms, at this rate. Left out while no row has been done. */
+  remainingMs: v.exactOptional(duration),
+});
+/**
+ * How fast a job runs.
+ *
+ * @interface
+ */
+export type JobProgress = Wire<typeof jobProgress>;
+
+const jobDeployment = v.picklist(['text-generator', 'embedder']);
+/** The deployment that answers the rows of a job. */
+export type JobDeployment = Wire<typeof jobDeployment>;
+
+export const jobDefinition = v.object({
+  /** Unique over all jobs of the app. Later jobs have greater IDs. */
+  id: name,
+  /** ISO 8601. */
+  createdAt: v.string(),
+  /** `rows`: records that fill a template. `requests`: lines of an OpenAI batch file. */
+  source: v.picklist(['rows', 'requests']),
+  deployment: jobDeployment,
+  /** The prompt, or the text to embed, with `{{column}}`. */
+  template: v.exactOptional(v.string()),
+  /** The system message, which makes each row a chat. May have `{{column}}` too. */
+  system: v.exactOptional(v.string()),
+  /** Options of every row. */
+  options: v.record(v.string(), v.unknown()),
+  /** The row at index i has the seed `(seed + i) mod 2^32`, unless its own request sets one. */
+  seed: count,
+  /** Columns of the first row, in order. Empty for requests. */
+  columns: v.array(v.string()),
+});
+/** The part of a job that never changes. */
+export type JobDefinition = Wire<typeof jobDefinition>;
+
+export const jobInfo = v.object({
+  ...jobDefinition.entries,
+  /** The name that its user has given it. */
+  name: v.string(),
+  state: jobState,
+  counts: jobCounts,
+  /** Set while it runs. */
+  progress: v.exactOptional(jobProgress),
+  /** The model that answers its rows, from the first row on. */
+  model: v.exactOptional(v.string()),
+  /**
+   * Why it is paused or has failed: `STORAGE_QUOTA`, `JOB_MODEL_CHANGED`, `JOB_STORE_FAILED`, or the error of a model that can't
+   * serve. It goes on by itself once the cause is gone. Left out after `pause()`.
+   */
+  error: v.exactOptional(wireError),
+});
+/**
+ * A job as all tabs see it.
+ *
+ * @interface
+ */
+export type JobInfo = Wire<typeof jobInfo>;
+
+const jobResult = v.object({
+  /** The generated text; for a chat the answer. Left out by the embedder. */
+  text: v.exactOptional(v.string()),
+  /** The vector of the text, by the embedder. */
+  embedding: v.exactOptional(v.array(v.number())),
+  /** Why the text ended. */
+  finishReason: v.exactOptional(v.picklist(['stop', 'length'])),
+  /** The whole answer, for rows of `requests`: as `GenerationResult`, or an `Embedding`. */
+  answer: v.exactOptional(v.unknown()),
+  /** Tokens of the prompt, special ones included. */
+  numPromptTokens: count,
+  /** 0 by the embedder. */
+  numOutputTokens: count,
+  /** Why the row has no result. The other fields then say nothing. */
+  error: v.exactOptional(wireError),
+});
+/**
+ * The outcome of one row: an answer or an error.
+ *
+ * @interface
+ */
+export type JobResult = Wire<typeof jobResult>;
+
+export const jobRow = v.object({
+  /** Its place in the file, from 0. */
+  index: count,
+  /** The row's columns; of a job from `requests` the line of the file, such as `custom_id` and `body`. */
+  input: v.record(v.string(), v.unknown()),
+  /** Left out while the row waits or runs. */
+  result: v.exactOptional(jobResult),
+});
+/**
+ * One row of a job.
+ *
+ * @interface
+ */
+export type JobRow = Wire<typeof jobRow>;
+
+export const jobFilter = v.picklist(['finished', 'failed']);
