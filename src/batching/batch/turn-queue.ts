@@ -18,8 +18,8 @@ export class TurnQueue<Item extends Queued, To> extends CalledQueue<Item, To> {
 
   override push(...call: Parameters<CallQueue<Item, To>['push']>): number {
     const order = super.push(...call);
-    const [{ id, clientId, turn = [], priority = 0 }] = call;
-    this.#turns.add({ id, clientId, turn, priority, order });
+    const [{ id, clientId, turn = [], priority = 0, isBackground = false }] = call;
+    this.#turns.add({ id, clientId, turn, priority, isBackground, order });
     return order;
   }
 

@@ -40,8 +40,47 @@ export class Admission {
       const error = this.#kv.errorFor(request);
       if (error) throw error;
     }
-    if (!wasAccepted) this.#checkRoom(first, requests.length, nowMs);
+    if (!wasAccepted && !first.isBackground) this.#checkRoom(first, requests.length, nowMs);
     for (const request of requests) this.waiting.add(new Sequence(request, nowMs));
+  }
+
+  /** Whether background sequences run while another one waits. */
+  get isUrgent(): boolean {
+    const { next } = this.waiting;
+    return next?.isBackground === false && this.#state.running.some(isBackground);
+  }
+
+  /** Whether the next prompt to compute is none of the background. */
+  get isForegroundNext(): boolean {
+    return this.waiting.next?.isBackground === false || !this.#state.prefilling.every(isBackground);
+  }
+
+  /**
+   * Interrupts background sequences in whose place the next one can start: those that don't decode yet, and if that isn't enough,
+   * the one that began last. Call it while no step is in flight.
+   */
+  makeWay(): void {
+    const { next } = this.waiting;
+    if (!next || !this.isUrgent) return;
+    const { policy, maxBatchSize } = this.#state.policy;
+    const isContinuous = policy === 'continuous';
+    // Any other batch has to end as a whole.
+    if (!isContinuous && !this.#state.running.every(isBackground)) return;
+    const victims = isContinuous ? this.#state.prefilling : this.#state.running;
+    for (const sequence of victims.filter(isBackground)) this.#interrupt(sequence);
+    const hasPlace = this.#state.numRunning < maxBatchSize && this.#kv.canHold({ next });
+    const last = hasPlace ? undefined : this.#state.decoding.findLast(isBackground);
+    if (last) this.#interrupt(last);
+  }
+
+  /** One that began with more memory than there is now could never start again, so it goes on. */
+  #interrupt(sequence: Sequence): void {
+    if (this.#kv.errorFor(sequence.request)) return;
+    this.sequenceRate.forget(sequence);
+    this.#state.remove(sequence);
+    this.#kv.keep(sequence);
+    sequence.interrupt();
+    this.waiting.add(sequence);
   }
 
   /**
@@ -119,4 +158,8 @@ export class Admission {
       return this.stepRate.remainingMs(nowMs, numPlaces + 1);
     return this.sequenceRate.remainingMs(nowMs, numPlaces + Math.max(0, numRunning - maxBatchSize));
   }
+}
+
+function isBackground(sequence: Sequence): boolean {
+  return sequence.isBackground;
 }

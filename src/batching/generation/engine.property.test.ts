@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { BackPressureError, InvalidOptionError, KvBudgetError } from '../errors.ts';
 import type { Engine } from './engine.ts';
 import type { RequestEvent } from './events.ts';
-import type { Step } from './model-runner.ts';
+import type { Step, StepRow } from './model-runner.ts';
 import type { BatchingPolicy } from './policy.ts';
 import {
   clientId,
@@ -31,6 +31,7 @@ type Action =
       readonly maxNewTokens: number;
       readonly promptLogprobs: number | undefined;
       readonly priority: number;
+      readonly isBackground: boolean;
       /** `stops` after a token that 5 divides; `scripted` masks tokens, and forces some. */
       readonly constrained: keyof typeof CONSTRAINTS;
       /** Output tokens that were generated before. */
@@ -83,6 +84,7 @@ const action: fc.Arbitrary<Action> = fc.oneof(
       maxNewTokens: fc.oneof(fc.constant(0), { weight: 8, arbitrary: fc.integer({ min: 1, max: 20 }) }),
       promptLogprobs: fc.oneof({ weight: 3, arbitrary: fc.constant(undefined) }, fc.nat({ max: 2 })),
       priority: fc.integer({ min: -1, max: 1 }),
+      isBackground: fc.boolean(),
       constrained: fc.constantFrom('none' as const, 'stops' as const, 'scripted' as const),
       numResumed: fc.oneof(fc.constant(0), fc.nat({ max: 20 })),
     }),
@@ -117,7 +119,7 @@ interface Accepted {
 }
 
 /** Checks every scheduled step and every event against the engine's invariants. */
-function createReferee() {
+function createReferee(isBackground: (id: RequestId) => boolean) {
   const violations: string[] = [];
   const history = new Map<RequestId, RequestEvent[]>();
   const decoding = new Set<RequestId>();
@@ -137,13 +139,17 @@ function createReferee() {
       const [known, joining] = [true, false].map((isKnown) =>
         step.rows.filter((row) => decoding.has(row.requestId) === isKnown),
       );
+      const rowIds = new Set(step.rows.map((row) => row.requestId));
+      for (const id of decoding) if (isBackground(id) && !rowIds.has(id)) decoding.delete(id);
       check(known?.length === decoding.size, `${known?.length} rows of ${decoding.size} that decode`);
-      check(joining?.every((row) => !history.has(row.requestId)) ?? false, 'a row decodes that should not');
+      const mayJoin = ({ requestId: id }: StepRow): boolean => !history.has(id) || isBackground(id);
+      check(joining?.every(mayJoin) ?? false, 'a row decodes that should not');
       numPrefilledTokens = 0;
       budgetBefore = maxBatchedTokens;
       return;
     }
-    if (decoding.size === 0) numPrefilledTokens = 0;
+    // Prompts of the others keep background rows waiting.
+    if ([...decoding].every(isBackground)) numPrefilledTokens = 0;
     const lengths = step.rows.map(({ tokenIds }) => tokenIds.length);
     numPrefilledTokens += lengths.length * Math.max(...lengths);
     // A jump was decided under the policy of the step before.
@@ -167,7 +173,9 @@ function createReferee() {
 async function play(scenario: Scenario) {
   const { isPipelined, maxPrefillRows, maxScoredTokens, policy, actions, rejectedSteps, spoiltSteps } =
     scenario;
-  const referee = createReferee();
+  const accepted: Accepted[] = [];
+  const background = new Set<RequestId>();
+  const referee = createReferee((id) => background.has(id));
   let numRuns = 0;
   const { engine, runner, clock } = createEngine({
     contextLength: CONTEXT_LENGTH,
@@ -192,21 +200,16 @@ async function play(scenario: Scenario) {
         }),
     },
   });
-  const accepted: Accepted[] = [];
-
   const act = async (next: Action): Promise<void> => {
     switch (next.type) {
       case 'submit': {
-        const { client, promptTokenIds, maxNewTokens, promptLogprobs, priority, constrained, numResumed } =
-          next;
+        const { client, constrained, numResumed, type: _, ...given } = next;
+        const { promptTokenIds, maxNewTokens } = given;
         const id = requestId(`r${accepted.length}`);
         const fresh = {
           id,
           clientId: clientId(`c${client}`),
-          promptTokenIds,
-          maxNewTokens,
-          promptLogprobs,
-          priority,
+          ...given,
           sampling: GREEDY,
         };
         const { contextLength } = engine;
@@ -216,6 +219,7 @@ async function play(scenario: Scenario) {
         const request = { ...fresh, resumedTokenIds, ...(constraint && { constraint }) };
         const isTooLong = promptTokenIds.length > contextLength - Math.min(1, maxNewTokens);
         try {
+          if (given.isBackground) background.add(id);
           engine.submitAll([request]);
           accepted.push({ request, contextLength, constrained });
           if (isTooLong) throw new Error('It took a request that exceeds the context.');

@@ -34,6 +34,8 @@ export interface GenerationRequest
   readonly clientId: ClientId;
   /** See `TurnOwner`. */
   readonly turn?: readonly string[];
+  /** See `TurnOwner`. While others wait, it is interrupted. It goes on later, from its tokens. */
+  readonly isBackground?: boolean;
   /** At least one id, and fewer than the context length. With `maxNewTokens` 0, the prompt may fill the context. */
   readonly promptTokenIds: readonly number[];
   /**

@@ -579,3 +579,60 @@ describe('rejects', () => {
     expect(() => driver.add('late')).toThrow(expect.objectContaining({ code: 'BACK_PRESSURE', ...details }));
   });
 });
+
+describe('background requests', () => {
+  const background = { isBackground: true, maxNewTokens: 9 };
+
+  it('start behind every other one, and take no place of theirs in the queue', () => {
+    const driver = createDriver({ policy: 'off', maxQueuedRequests: 2 });
+    driver.add('j k l m', { client: 'jobs', isBackground: true, maxNewTokens: 1, priority: -100 });
+    driver.add('a b', { priority: 100, maxNewTokens: 1 });
+    expect(() => driver.add('c')).toThrow(BackPressureError);
+    expect(driver.steps(6).map((step) => step.split(' ')[1])).toEqual(['a', 'b', 'j', 'k', 'l', 'm']);
+  });
+
+  it('use all slots, and give one up at once to a request that comes', () => {
+    const driver = createDriver({ maxBatchSize: 2 });
+    driver.add('j k', background);
+    driver.steps(2);
+    expect(driver.step()).toBe('decode j k');
+    driver.add('a', { maxNewTokens: 2 });
+    expect(driver.steps(3)).toEqual(['prefill a 0+3 @1 last', 'decode j a', 'prefill k 0+5 @1 last']);
+    expect(driver.scheduler.numWaiting).toBe(0);
+  });
+
+  it('copy their K/V back from the row that they left', () => {
+    const driver = createDriver({ maxBatchSize: 1, prefixCaching: true });
+    driver.add('j', background);
+    driver.steps(3);
+    driver.add('a', { maxNewTokens: 1 });
+    expect(driver.steps(2)).toEqual(['prefill a 0+3 @0 last, 0⇒1', expect.stringMatching(/^decode j, /)]);
+  });
+
+  it('let others before the rest of a long prompt', () => {
+    const driver = createDriver({ maxBatchedTokens: 4 });
+    driver.add('j', { ...background, promptLength: 12 });
+    expect(driver.step()).toBe('prefill j 0+4 @0');
+    driver.add('a', { maxNewTokens: 1 });
+    expect(driver.steps(2)).toEqual(['prefill a 0+3 @0 last', 'prefill j 0+4 @0']);
+  });
+
+  it('are kept waiting for the whole prompt of another one', () => {
+    const driver = createDriver({ maxBatchedTokens: 64, prefillStallMs: 0 }, {}, timeOf);
+    driver.add('j', background);
+    driver.steps(3);
+    driver.add('a', { promptLength: 40 });
+    expect(driver.step()).toBe('prefill a 0+40 @1 last');
+  });
+
+  it('leave a batch of the others alone', () => {
+    const driver = createDriver({ policy: 'static', maxBatchSize: 2 });
+    driver.add('j k', background);
+    driver.steps(3);
+    driver.add('a', { maxNewTokens: 1 });
+    expect(driver.step()).toBe('prefill a 0+3 @0 last');
+    driver.steps(2);
+    driver.add('b');
+    expect(driver.step()).toContain('prefill b');
+  });
+});

@@ -142,6 +142,7 @@ export class Scheduler {
     if (isIdle && this.numWaiting === 0) return undefined;
     const isHeld = policy !== 'off' && batchWaitTimeoutMs > 0 && this.numWaiting < maxBatchSize;
     this.#isTimedOut = isIdle && isHeld;
+    this.#admission.makeWay();
     this.#kv.beginStep();
     const step = this.#planner.planJump() ?? this.#planNext(nowMs);
     if (step) this.#begin(step, nowMs);
@@ -178,7 +179,8 @@ export class Scheduler {
       const sequence = this.#state.get(row.requestId);
       // The sequence of this row has ended; another one may have its id.
       if (sequence?.numComputedTokens !== row.startPosition) return [];
-      const isStart = row.startPosition === sequence.numReusedTokens;
+      const isStart = row.startPosition === sequence.numReusedTokens && !sequence.hasBegun;
+      sequence.hasBegun = true;
       const entry = scores instanceof Error ? scores : output.tokenIds[index];
       sequence.numComputedTokens += step.kind === 'decode' ? 1 : row.tokenIds.length;
       const isPrefilled = step.kind === 'prefill' && step.isLastChunk && !(entry instanceof Error);

@@ -19,12 +19,14 @@ export class Sequence {
   readonly arrivedAtMs: number;
   /** The prompt and the output, without the end token. */
   readonly tokens: HashedTokens;
-  /** The prompt and the resumed tokens: they are computed before the first token is sampled. */
-  readonly numPrefillTokens: number;
+  /** The prompt and the tokens that are resumed: they are computed before the next token is sampled. */
+  numPrefillTokens: number;
   /** Number of positions that have K/V, in staging or in the slot. */
   numComputedTokens = 0;
   /** The part of these that was copied from the row of another sequence. */
   numReusedTokens = 0;
+  /** Whether its first chunk was computed, before an interruption too. */
+  hasBegun = false;
   /** Whether its K/V is in the slot: then it takes part in decode steps. */
   isInSlot = false;
   /** Whether the end token was sampled: it stops the text and is no part of it. */
@@ -43,6 +45,7 @@ export class Sequence {
   #tokenCounts: Map<number, number> | undefined;
   /** One entry per prompt token computed so far; the first has no logprob. */
   readonly #promptLogprobs: PromptTokenLogprobs[];
+  #isScored = false;
 
   constructor(request: GenerationRequest, arrivedAtMs: number) {
     const { promptTokenIds, resumedTokenIds = [] } = request;
@@ -63,6 +66,10 @@ export class Sequence {
 
   get turn(): readonly string[] {
     return this.request.turn ?? [];
+  }
+
+  get isBackground(): boolean {
+    return this.request.isBackground ?? false;
   }
 
   get priority(): number {
@@ -124,14 +131,25 @@ export class Sequence {
 
   /** Its first chunk is scheduled. */
   start(nowMs: number): void {
-    this.queueWaitMs = nowMs - this.arrivedAtMs;
+    if (!this.hasBegun) this.queueWaitMs = nowMs - this.arrivedAtMs;
+  }
+
+  /** It gives its slot to another one, and waits. Its K/V is computed again, or copied from the row that it leaves. */
+  interrupt(): void {
+    this.#slot = undefined;
+    this.isInSlot = false;
+    this.numComputedTokens = 0;
+    this.numReusedTokens = 0;
+    this.numPrefillTokens = this.tokens.length;
+    this.#tokenCounts = undefined;
+    if (!this.#isScored) this.#promptLogprobs.splice(1);
   }
 
   /** The K/V of its first tokens is copied from another row. */
   reuse(numTokens: number): void {
     this.numReusedTokens = numTokens;
     // The first token has an entry already, and the token after the copied ones has no logits before it.
-    const unscored = this.request.promptTokenIds.slice(1, numTokens + 1);
+    const unscored = this.#isScored ? [] : this.request.promptTokenIds.slice(1, numTokens + 1);
     this.#promptLogprobs.push(...unscored.map((tokenId) => ({ tokenId, logprob: null, top: [] })));
     this.numComputedTokens = numTokens;
   }
@@ -156,7 +174,7 @@ export class Sequence {
   scoringOf(numTokens: number): PromptScoring | undefined {
     const { promptTokenIds, promptLogprobs: numLogprobs } = this.request;
     const start = this.numComputedTokens;
-    if (numLogprobs === undefined) return undefined;
+    if (numLogprobs === undefined || this.#isScored) return undefined;
     // The last token of the prompt scores none: a chunk of it alone counts only as the first one.
     if (start > 0 && start >= promptTokenIds.length - 1) return undefined;
     return { targetTokenIds: promptTokenIds.slice(start + 1, start + 1 + numTokens), numLogprobs };
@@ -165,7 +183,8 @@ export class Sequence {
   /** Adds the logprobs of a chunk of its prompt. Returns those of the whole prompt, once, when they are complete. */
   score(logprobs: readonly TokenLogprobs[]): readonly PromptTokenLogprobs[] | undefined {
     this.#promptLogprobs.push(...logprobs);
-    return this.#promptLogprobs.length === this.numPromptTokens ? this.#promptLogprobs : undefined;
+    this.#isScored = this.#promptLogprobs.length === this.numPromptTokens;
+    return this.#isScored ? this.#promptLogprobs : undefined;
   }
 
   /** See `isPromptAll`. */

@@ -42,7 +42,10 @@ export class StepPlanner {
   /** Prompt tokens that may be prefilled before the next decode step. */
   get prefillBudget(): number {
     const { maxBatchedTokens, prefillStallMs } = this.#state.policy;
-    if (this.#state.decoding.length === 0) return maxBatchedTokens;
+    const { decoding } = this.#state;
+    // Background sequences may be kept waiting for a prompt of the others.
+    const mayStall = this.#admission.isForegroundNext && decoding.every(({ isBackground }) => isBackground);
+    if (decoding.length === 0 || mayStall) return maxBatchedTokens;
     return Math.min(maxBatchedTokens, this.#pace.tokensWithin(prefillStallMs)) - this.#numPrefilledTokens;
   }
 
@@ -55,7 +58,8 @@ export class StepPlanner {
   planBehind(step: Step, accepted: Promise<void>, nowMs: number): DecodeStep | undefined {
     const { numRunning, limits } = this.#state;
     if (step.kind !== 'decode' || numRunning !== step.rows.length) return undefined;
-    if (this.#admission.waiting.length > 0 && this.#admission.numPlaces(nowMs) > 0) return undefined;
+    const { waiting, isUrgent } = this.#admission;
+    if (waiting.length > 0 && (isUrgent || this.#admission.numPlaces(nowMs) > 0)) return undefined;
     const goesOn = (row: StepRow): boolean => {
       const sequence = this.#state.get(row.requestId);
       if (sequence?.numComputedTokens !== row.startPosition || sequence.isLastToken(limits)) return false;
@@ -157,6 +161,8 @@ export class StepPlanner {
   #fitsBeside(group: readonly Sequence[], next: Sequence, budget: number): boolean {
     if (group.length >= this.#prefillLimits.maxPrefillRows || this.#kv.findReusable(next)) return false;
     if ([...group, next].some(({ isPrefilledAlone }) => isPrefilledAlone)) return false;
+    // The others don't wait for a longer step.
+    if (group.some(({ isBackground }) => isBackground !== next.isBackground)) return false;
     if (group.some((other) => this.#kv.isWorthWaitingFor(other, next))) return false;
     const lengths = [...group, next].map(({ numPrefillTokens }) => numPrefillTokens);
     const numTokens = lengths.reduce((sum, length) => sum + length, 0);

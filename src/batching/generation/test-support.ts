@@ -45,6 +45,7 @@ export interface RequestOverrides {
   readonly stopTokenIds?: readonly number[];
   readonly includeStopStrInOutput?: boolean;
   readonly priority?: number;
+  readonly isBackground?: boolean;
   readonly constraint?: TokenConstraint;
   readonly sampling?: SamplingParams;
 }

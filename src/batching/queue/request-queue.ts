@@ -8,6 +8,8 @@ export interface TurnOwner {
   readonly clientId: ClientId;
   /** Path within its client, outermost first: the callers that take turns, then the turn. By default, a turn of its own. */
   readonly turn?: readonly string[];
+  /** Waits behind every other request, whatever its priority, and takes no place of theirs in the queue. */
+  readonly isBackground?: boolean;
 }
 
 /** A request that can wait in the queue. */
@@ -24,7 +26,7 @@ export interface Queued extends TurnOwner {
  */
 export class RequestQueue<Request extends Queued> {
   readonly #places = new Map<RequestId, TurnPlace<Request>>();
-  /** By priority. Holds a class exactly while something waits in it. */
+  /** By `classOf`. Holds a class exactly while something waits in it. */
   readonly #classes = new Map<number, TurnTree<Request>>();
   /** Counts the requests of all classes. */
   readonly #shares = new QueueShares();
@@ -59,10 +61,10 @@ export class RequestQueue<Request extends Queued> {
 
   /** The request must not have arrived before one that waits already. */
   add(request: Request): void {
-    const { id, clientId, turn = [], priority = 0 } = request;
-    const inClass = this.#classes.get(priority) ?? new TurnTree<Request>();
-    this.#classes.set(priority, inClass);
-    this.#shares.count(sharersOf(request), 1);
+    const { id, clientId, turn = [] } = request;
+    const inClass = this.#classes.get(classOf(request)) ?? new TurnTree<Request>();
+    this.#classes.set(classOf(request), inClass);
+    if (!request.isBackground) this.#shares.count(sharersOf(request), 1);
     this.#places.set(id, inClass.add([clientId, ...turn], request));
     this.#arrivals.add(request);
   }
@@ -84,19 +86,23 @@ export class RequestQueue<Request extends Queued> {
     const place = this.#places.get(id);
     if (!place) return undefined;
     const { request } = place;
-    const { priority = 0 } = request;
     this.#places.delete(id);
     this.#arrivals.remove(request);
-    this.#shares.count(sharersOf(request), -1);
-    const inClass = this.#classes.get(priority);
+    if (!request.isBackground) this.#shares.count(sharersOf(request), -1);
+    const inClass = this.#classes.get(classOf(request));
     inClass?.remove(place);
-    if (inClass?.isEmpty) this.#classes.delete(priority);
+    if (inClass?.isEmpty) this.#classes.delete(classOf(request));
     return request;
   }
 
   get #firstClass(): TurnTree<Request> | undefined {
     return this.#classes.get(Math.min(...this.#classes.keys()));
   }
+}
+
+/** Lower classes go first. */
+function classOf({ priority = 0, isBackground = false }: Queued): number {
+  return isBackground ? Infinity : priority;
 }
 
 /** The client and its callers have shares of the queue. Turns of one caller have none of their own. */

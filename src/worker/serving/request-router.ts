@@ -21,6 +21,8 @@ import type { TabMessages } from './tab-messages.ts';
 interface Submitting extends TurnInfo {
   readonly clientId: ClientId;
   readonly deployment: string;
+  /** See `TurnOwner`. */
+  readonly isBackground?: boolean;
 }
 
 export interface RequestRouterParts {
@@ -42,7 +44,10 @@ export class RequestRouter {
   }
 
   /** Submits the new requests of one turn. They are accepted together or not at all. */
-  submit({ clientId, deployment, ...turnInfo }: Submitting, requests: readonly SubmittedRequest[]): void {
+  submit(
+    { clientId, deployment, isBackground = false, ...turnInfo }: Submitting,
+    requests: readonly SubmittedRequest[],
+  ): void {
     const wasIdle = this.#parts.registry.isEmpty;
     const fresh = requests.filter(({ requestId }) => this.#parts.registry.add(requestId, clientId));
     if (fresh.length === 0) return;
@@ -60,7 +65,11 @@ export class RequestRouter {
     try {
       this.#parts.deployments.submitAll(
         deployment,
-        good.map((request) => ({ ...request, ...turnOwnerOf(clientId, request.requestId, turnInfo) })),
+        good.map((request) => ({
+          ...request,
+          ...turnOwnerOf(clientId, request.requestId, turnInfo),
+          isBackground,
+        })),
       );
     } catch (error) {
       this.#fail(good, error);

@@ -162,7 +162,7 @@ export class ModelGenerator implements PromptGenerator {
 
   /** Checks a request, before the queue takes its sequences. */
   *#read(submission: Submission, shapes: readonly TokenConstraint[] = []): Generator<void, PreparedRequest> {
-    const { requestId, clientId, turn = [], input, options, resumption } = submission;
+    const { requestId, clientId, turn = [], isBackground = false, input, options, resumption } = submission;
     const { modelInfo, backendInfo, config } = this.#model;
     // A limit that was lowered after a lost worker accepted the request does not reject it.
     const contextLength = resumption?.isAccepted ? config.contextLength : this.#engine.contextLength;
@@ -188,7 +188,7 @@ export class ModelGenerator implements PromptGenerator {
     });
     if (request.liveIds.length === 0)
       throw InvalidOptionError.of('resumption', 'of a request that has not ended', 'ended ones alone');
-    const shared = { clientId, turn, promptTokenIds: prompt.tokenIds, priority };
+    const shared = { clientId, turn, isBackground, promptTokenIds: prompt.tokenIds, priority };
     const sequences = request.live.map((choice): GenerationRequest => ({
       ...shared,
       id: choice.sequenceId,

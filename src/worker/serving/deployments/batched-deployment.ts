@@ -143,10 +143,11 @@ export class BatchedDeployment implements ServedDeployment<BatchKnobs> {
   }
 
   /** @throws InvalidOptionError, UnknownOptionError. */
-  #arrivalOf({ requestId: id, clientId, turn = [], input, options }: BatchedSubmission): Arrival {
+  #arrivalOf({ requestId: id, input, options, ...owner }: BatchedSubmission): Arrival {
     parseOptions('options', NO_OPTIONS, options);
     const checked = this.#deployment.checkInput(input);
-    return { id, clientId, turn, input: checked, arrivedAtMs: this.#clock.now() };
+    const { clientId, turn = [], isBackground = false } = owner;
+    return { id, clientId, turn, isBackground, input: checked, arrivedAtMs: this.#clock.now() };
   }
 
   /** The deployment's `batchSizeFn`. In the first batches, at most `maxRows` items fit. */
@@ -167,7 +168,7 @@ export class BatchedDeployment implements ServedDeployment<BatchKnobs> {
   #admit(arrivals: readonly Arrival[]): void {
     const { maxQueuedRequests = Infinity } = this.#deployment.batchOptions ?? {};
     const [first] = arrivals;
-    if (!first) return;
+    if (!first || first.isBackground) return;
     if (arrivals.length > maxQueuedRequests)
       throw InvalidOptionError.ofCrowd(arrivals.length, maxQueuedRequests);
     const limit = this.#queue.limitFor(first, maxQueuedRequests, arrivals.length);

@@ -141,7 +141,7 @@ export class EncoderDeployment implements ServedDeployment<BatchKnobs> {
       return;
     }
     const rows = submissions.flatMap((submission, at) => {
-      const { requestId, clientId, turn = [] } = submission;
+      const { requestId, clientId, turn = [], isBackground = false } = submission;
       const work = works[at];
       // It was cancelled meanwhile.
       if (!work || !this.#early.delete(requestId)) return [];
@@ -150,6 +150,7 @@ export class EncoderDeployment implements ServedDeployment<BatchKnobs> {
         requestId: sequenceIdOf(requestId, index),
         clientId,
         turn,
+        isBackground,
         input,
         options: {},
       }));
