@@ -189,6 +189,21 @@ test.describe('chats', { tag: ANY_BACKEND }, () => {
       expect(await axeViolations(page), colorScheme).toEqual([]);
     }
   });
+
+  test('give answers of a shape, with how likely each choice was', async ({ ownTab, hub, backend }) => {
+    const page = await openChats(ownTab, hub.url, backend);
+    await page.locator('summary').filter({ hasText: 'Advanced' }).click();
+    await page.getByRole('radio', { name: 'One of' }).check();
+    await page.getByRole('textbox', { name: 'Choices' }).fill('yes\nno');
+    await boxOf(page, 1).fill('Is the sky blue?');
+    await boxOf(page, 1).press('Enter');
+    await expectFinished(page, 1);
+    const rows = chatOf(page, 1).getByTestId('shaped-answer').getByRole('row');
+    await expect(rows).toHaveText([/Choice/, /^yes.*%$/s, /^no.*%$/s]);
+    expect(await axeViolations(page)).toEqual([]);
+    await page.reload();
+    await expect(rows.filter({ hasText: 'the answer' })).toHaveCount(1);
+  });
 });
 
 test(

@@ -49,6 +49,49 @@ test.describe('the playground', { tag: ANY_BACKEND }, () => {
     await expect(undo).toBeEnabled();
   });
 
+  test('gives answers of a shape by keyboard, shows them, and shows a refusal at the field', async ({
+    tab,
+  }) => {
+    const { page } = tab;
+    const shown = page.getByTestId('shaped-answer');
+    const anyText = page.getByRole('radio', { name: 'Any text' });
+    await promptOf(page).fill('Once upon a time, there was a little');
+
+    await test.step('one of several texts, with how likely each is', async () => {
+      await tabTo(page, anyText);
+      await page.keyboard.press('ArrowRight');
+      await tabTo(page, optionOf(page, 'Choices'));
+      await page.keyboard.type(' girl\n dragon');
+      await promptOf(page).press('Enter');
+      await expect(shown.getByRole('row')).toHaveText([/Choice/, /girl the answer.*%/s, /dragon.*%/s]);
+      await expect(page.getByRole('region', { name: 'Logprobs' })).toHaveCount(0);
+      await page.getByRole('button', { name: 'Undo' }).click();
+    });
+
+    await test.step('JSON of a schema, as a tree', async () => {
+      await page.getByRole('radio', { name: 'Schema' }).check();
+      const schema = {
+        type: 'object',
+        properties: { pets: { type: 'array', items: { enum: ['cat', 'dog'] }, minItems: 2, maxItems: 2 } },
+        required: ['pets'],
+      };
+      await optionOf(page, 'Max new tokens').fill('32');
+      await optionOf(page, 'JSON Schema').fill(JSON.stringify(schema));
+      await promptOf(page).press('Enter');
+      await expect(shown.getByRole('listitem')).toHaveCount(4);
+      await expect(shown).toContainText(/pets: 2 items.*1: "(?:cat|dog)"/s);
+      expect(await axeViolations(page)).toEqual([]);
+      await page.getByRole('button', { name: 'Undo' }).click();
+    });
+
+    await test.step('a keyword that no grammar enforces', async () => {
+      await optionOf(page, 'JSON Schema').fill('{"type": "number", "multipleOf": 3}');
+      await promptOf(page).press('Enter');
+      await expect(page.locator('.shape-field .error-line')).toContainText('multipleOf');
+      await expect(optionOf(page, 'JSON Schema')).toHaveAttribute('aria-invalid', 'true');
+    });
+  });
+
   test('takes what is typed into a continuation as written', async ({ tab }) => {
     const { page } = tab;
     await promptOf(page).fill('Once upon a time,');

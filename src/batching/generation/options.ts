@@ -77,11 +77,6 @@ export const GENERATION_OPTIONS = {
     },
   },
   /**
-   * The shape of every answer: `json_schema`, `json_object`, `choice`, `regex`, `grammar` or `structural_tag`. The text ends where
-   * nothing may follow. A shape that can't be enforced is refused with `RESPONSE_FORMAT_UNSUPPORTED`.
-   */
-  responseFormat: { type: 'response-format', maxLength: 65_536 },
-  /**
    * Functions that the model may call. The chat template writes them into the prompt, and every call fits its tool's schema. For
    * chats with a model whose template takes tools.
    */
@@ -114,6 +109,15 @@ export const GENERATION_OPTIONS = {
     type: 'number',
     ...TIMEOUT_RANGE,
     form: { label: 'Timeout', hint: 'Give up after this many milliseconds.' },
+  },
+  /**
+   * The shape of every answer: `json_schema`, `json_object`, `choice`, `regex`, `grammar` or `structural_tag`. The text ends where
+   * nothing may follow. A shape that can't be enforced is refused with `RESPONSE_FORMAT_UNSUPPORTED`.
+   */
+  responseFormat: {
+    type: 'response-format',
+    maxLength: 65_536,
+    form: { label: 'Answer', hint: 'Every answer then has this shape.' },
   },
 } as const satisfies OptionTable;
 

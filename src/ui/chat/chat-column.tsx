@@ -8,7 +8,6 @@ import { ExchangeView } from './exchange-view.tsx';
 import { IconButton } from '../parts/icon-button.tsx';
 import { MessageBox } from './message-box.tsx';
 import { useCanChat, useRoom, useRoomView } from './room-context.ts';
-import { parseAnswer } from './thought.ts';
 
 interface ChatColumnProps {
   readonly chat: Chat;
@@ -107,7 +106,7 @@ const MAX_ANNOUNCED = 300;
 function EndMessage({ chat, name }: NamedChatProps) {
   const last = chat.exchanges.at(-1);
   const end = last?.requestId && last.end;
-  const { text } = parseAnswer(last?.answer ?? '');
+  const text = last?.answer ?? '';
   const start = text.length > MAX_ANNOUNCED ? `${text.slice(0, MAX_ANNOUNCED)}…` : text;
   return (
     <output className="visually-hidden">

@@ -4,6 +4,7 @@ import {
   TEXT_GENERATOR,
   type ChatMessage,
   type ClientUpdate,
+  type GenerationChoice,
   type RequestId,
   type TabserveClient,
 } from '../../client/index.ts';
@@ -44,15 +45,22 @@ function createRoom(saved?: SavedRoom) {
   const answer = (requestId: string, text: string): void => {
     receive({ type: 'chunk', requestId: idOf(requestId), index: 0, text, tokenIds: [1] });
   };
-  const finish = (requestId: string, text: string): void => {
-    const choice = { text: '', generatedText: text, tokenIds: [1], finishReason: 'stop', seed: 7 } as const;
+  const finish = (requestId: string, text: string, more: Partial<GenerationChoice> = {}): void => {
+    const choice = {
+      text: '',
+      generatedText: text,
+      tokenIds: [1],
+      finishReason: 'stop',
+      seed: 7,
+      ...more,
+    } as const;
     const usage = { numPromptTokens: 9, numCachedTokens: 4, numOutputTokens: 2 };
     const timings = { queueWaitMs: 0, ttftMs: 1, e2eMs: 2, tpotMs: 1 };
     const result = { ...choice, choices: [choice], usage, timings };
     receive({ type: 'finished', requestId: idOf(requestId), result });
   };
   const firstId = chats()[0]?.id ?? '';
-  return { room, store, asked, cancelled, written, chats, answer, finish, firstId };
+  return { room, store, asked, cancelled, written, chats, receive, answer, finish, firstId };
 }
 
 it('offers three chats that answer the same question under different system prompts', () => {
@@ -72,6 +80,39 @@ it('keeps an answer and its figures once it has ended, whatever becomes of the r
   expect(chats()[0]?.exchanges).toMatchObject([
     { answer: 'because', end: { status: 'finished', numCachedTokens: 4, numPromptTokens: 9 } },
   ]);
+});
+
+it('keeps apart what the model thought, and repeats the answer alone', () => {
+  const { room, store, chats, asked, receive, finish, firstId } = createRoom();
+  room.ask(firstId, 'why?');
+  const parts = [
+    { type: 'reasoning', text: 'Hm' },
+    { type: 'reasoning', text: '.' },
+    { type: 'content', text: 'because' },
+  ] as const;
+  for (const part of parts)
+    receive({ type: 'chunk', requestId: idOf('r1'), index: 0, text: 'x', tokenIds: [1], parts: [part] });
+  const answer = { reasoning: 'Hm.', content: 'because', toolCalls: [] };
+  expect(store.getState().requests.get(idOf('r1'))?.answer).toEqual(answer);
+  finish('r1', '<think>Hm.</think>because', { answer });
+  expect(chats()[0]?.exchanges).toMatchObject([{ answer: 'because', end: { thought: 'Hm.' } }]);
+  room.ask(firstId, 'how?');
+  expect(asked[1]?.messages.at(-2)).toEqual({ role: 'assistant', content: 'because' });
+});
+
+it('keeps the shape of an answer with its probabilities, and shows at its field why it was refused', () => {
+  const { room, chats, receive, finish, firstId } = createRoom();
+  room.changeOption('responseFormat', 'choice\nyes\nno');
+  room.ask(firstId, 'is it?');
+  finish('r1', 'yes', { choiceProbabilities: [0.75, 0.25] });
+  expect(chats()[0]?.exchanges).toMatchObject([
+    { shape: 'choice\nyes\nno', end: { choiceProbabilities: [0.75, 0.25] } },
+  ]);
+  room.changeOption('responseFormat', 'json_schema\n{"multipleOf": 2}');
+  room.ask(firstId, 'is it?');
+  const error = { code: 'RESPONSE_FORMAT_UNSUPPORTED', message: 'no', param: 'responseFormat.schema' };
+  receive({ type: 'failed', requestId: idOf('r2'), error });
+  expect(room.store.getState().optionErrors.responseFormat).toBe('no');
 });
 
 it('asks the next question with the answers before it', () => {

@@ -10,6 +10,7 @@ import {
 import {
   EMPTY_GENERATION_TEXTS,
   errorOfOptions,
+  errorsOf,
   type GenerationErrors,
   type OptionsForm,
 } from '../compose/generation-fields.ts';
@@ -19,6 +20,7 @@ import { closeRun, type ServeStore } from '../state/serve-store.ts';
 import { optionsFor, parseChatOptions } from './chat-options.ts';
 import {
   activeExchange,
+  answerOf,
   DEFAULT_SYSTEM_PROMPT,
   endOf,
   messagesFor,
@@ -151,7 +153,13 @@ export class ChatRoom implements OptionsForm {
       const prompt = messagesFor(chat, question, { defaultSystemPrompt, replacedId });
       const generator = this.#serve.getHandle(TEXT_GENERATOR);
       const { requestId } = generator.remote(prompt, optionsFor(options, chat.ordinal));
-      const exchange = { id: replacedId ?? crypto.randomUUID(), question, answer: '', requestId };
+      const exchange = {
+        id: replacedId ?? crypto.randomUUID(),
+        question,
+        answer: '',
+        requestId,
+        shape: texts.responseFormat || undefined,
+      };
       this.#active.set(requestId, { chatId: chat.id, exchangeId: exchange.id });
       next = withChat(next, chat.id, () => withExchange(chat, exchange, replacedId));
     }
@@ -166,10 +174,12 @@ export class ChatRoom implements OptionsForm {
       const request = requests.get(requestId);
       if (!request || isActive(request.status)) continue;
       this.#active.delete(requestId);
-      const [answer = ''] = request.generatedTexts;
       this.#changeChats((chats) =>
-        withChat(chats, chatId, (chat) => withEnd(chat, exchangeId, answer, endOf(request))),
+        withChat(chats, chatId, (chat) => withEnd(chat, exchangeId, answerOf(request), endOf(request))),
       );
+      this.store.setState(({ optionErrors }) => ({
+        optionErrors: { ...optionErrors, ...errorsOf(request.error) },
+      }));
     }
   }
 
@@ -180,7 +190,7 @@ export class ChatRoom implements OptionsForm {
     const request = active.requestId && this.#serveStore.getState().requests.get(active.requestId);
     const numOutputTokens = request?.numOutputTokens ?? 0;
     const end = { ...(request && endOf(request)), numOutputTokens, status: 'cancelled' } as const;
-    return withEnd(chat, active.id, request?.generatedTexts[0] ?? '', end);
+    return withEnd(chat, active.id, request ? answerOf(request) : '', end);
   }
 
   #changeChats(change: (chats: readonly Chat[]) => readonly Chat[]): void {

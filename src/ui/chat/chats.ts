@@ -14,7 +14,11 @@ export type AnswerEnd = Pick<
   | 'numCachedTokens'
   | 'ttftMs'
   | 'tokensPerSecond'
->;
+  | 'choiceProbabilities'
+> & {
+  /** What the model thought first. */
+  readonly thought?: string;
+};
 
 /** A message of the user and the model's answer. */
 export interface Exchange {
@@ -26,6 +30,8 @@ export interface Exchange {
   readonly answer: string;
   /** Undefined while the request waits or runs. */
   readonly end?: AnswerEnd;
+  /** The shape of the answer, as it was typed. */
+  readonly shape?: string | undefined;
 }
 
 export interface Chat {
@@ -103,9 +109,14 @@ export function activeExchange({ exchanges }: Chat): Exchange | undefined {
   return exchanges.find(({ end }) => !end);
 }
 
+/** The text for the user, without what the model thought. */
+export function answerOf({ answer, generatedTexts }: RequestView): string {
+  return answer ? answer.content : (generatedTexts[0] ?? '');
+}
+
 export function endOf(request: RequestView): AnswerEnd {
   const { status, error, finishReason, isStopped, seed, numOutputTokens, numPromptTokens } = request;
-  const { numCachedTokens, ttftMs, tokensPerSecond } = request;
+  const { numCachedTokens, ttftMs, tokensPerSecond, choiceProbabilities, answer } = request;
   return {
     status,
     numOutputTokens,
@@ -117,5 +128,7 @@ export function endOf(request: RequestView): AnswerEnd {
     ...(numCachedTokens !== undefined && { numCachedTokens }),
     ...(ttftMs !== undefined && { ttftMs }),
     ...(tokensPerSecond !== undefined && { tokensPerSecond }),
+    ...(choiceProbabilities && { choiceProbabilities }),
+    ...(answer?.reasoning && { thought: answer.reasoning }),
   };
 }

@@ -1,11 +1,10 @@
 import { DrawnText } from '../drawing/drawn-text.ts';
 import { frames } from '../drawing/frame-scheduler.ts';
-import type { RequestView } from '../state/request-view.ts';
+import { isActive, type RequestView } from '../state/request-view.ts';
 import type { ServeStore } from '../state/serve-store.ts';
-import { endOf, type Exchange } from './chats.ts';
+import { answerOf, endOf, type AnswerEnd, type Exchange } from './chats.ts';
 import { describeAnswer } from './describe-answer.ts';
 import { MarkdownText } from './markdown-text.ts';
-import { parseAnswer } from './thought.ts';
 
 /** Eight answers in each frame, so that typing and scrolling stay smooth. */
 const answerFrames = frames.paced({ numPerFrame: 8 });
@@ -19,7 +18,7 @@ export function drawAnswer(element: HTMLElement, exchange: Exchange, store: Serv
   drawings.set(element, drawing);
   const { answer, end, requestId } = exchange;
   if (end || requestId === undefined) {
-    drawing.draw(answer, end ? describeAnswer(end) : '', true);
+    drawing.draw(answer, end);
     return () => {};
   }
   let drawn: RequestView | undefined;
@@ -27,9 +26,9 @@ export function drawAnswer(element: HTMLElement, exchange: Exchange, store: Serv
     const request = store.getState().requests.get(requestId);
     if (!request || request === drawn) return;
     drawn = request;
-    drawing.draw(request.generatedTexts[0] ?? '', describeAnswer(endOf(request)), false);
+    drawing.draw(answerOf(request), endOf(request));
   };
-  drawing.draw('', 'Waiting', false);
+  drawing.draw('', { status: 'waiting', numOutputTokens: 0 });
   draw();
   const unsubscribe = store.subscribe(({ requests }) => {
     if (requests.get(requestId) !== drawn) answerFrames.request(draw);
@@ -44,7 +43,8 @@ class AnswerDrawing {
   readonly #element: HTMLElement;
   readonly #thought: DrawnText;
   readonly #thoughtTitle: DrawnText;
-  readonly #text: MarkdownText;
+  /** Undefined for an answer of a shape, which React draws. */
+  readonly #text: MarkdownText | undefined;
   readonly #figures: DrawnText;
 
   constructor(element: HTMLElement) {
@@ -56,16 +56,17 @@ class AnswerDrawing {
     this.#element = element;
     this.#thoughtTitle = new DrawnText(part('.thought summary'));
     this.#thought = new DrawnText(part('.thought-text'));
-    this.#text = new MarkdownText(part('.answer-text'));
+    const text = element.querySelector('.answer-text');
+    this.#text = text ? new MarkdownText(text) : undefined;
     this.#figures = new DrawnText(part('.answer-figures'));
   }
 
-  draw(answer: string, figures: string, isOver: boolean): void {
-    const { thought, isThinking, text } = parseAnswer(answer);
-    this.#element.dataset['thinks'] = String(thought !== '' || isThinking);
-    this.#thoughtTitle.draw(isThinking && !isOver ? 'Thinking…' : 'Thoughts');
+  draw(answer: string, end?: AnswerEnd): void {
+    const { thought = '', status = 'cancelled' } = end ?? {};
+    this.#element.dataset['thinks'] = String(thought !== '');
+    this.#thoughtTitle.draw(isActive(status) && answer === '' ? 'Thinking…' : 'Thoughts');
     this.#thought.draw(thought);
-    this.#text.draw(text);
-    this.#figures.draw(figures);
+    this.#text?.draw(answer);
+    this.#figures.draw(end ? describeAnswer(end) : '');
   }
 }

@@ -1,17 +1,20 @@
-import { memo, useLayoutEffect, useRef, useState, type ReactNode } from 'react';
+import { lazy, memo, Suspense, useLayoutEffect, useRef, useState, type ReactNode } from 'react';
 
 import { Button } from '../parts/button.tsx';
 import { ErrorLine } from '../parts/error-line.tsx';
 import { useCopy } from '../share/use-copy.ts';
-import { useServe } from '../state/serve-context.ts';
-import type { Exchange } from './chats.ts';
+import { useServe, useServeView } from '../state/serve-context.ts';
+import { answerOf, type Exchange } from './chats.ts';
 import { drawAnswer } from './draw-answer.ts';
 import { IconButton } from '../parts/icon-button.tsx';
 import { codeToCopy } from './markdown-text.ts';
 import './markdown-text.css';
 import { MessageBox } from './message-box.tsx';
 import { useCanChat, useRoom } from './room-context.ts';
-import { parseAnswer } from './thought.ts';
+
+const ShapedAnswer = lazy(async () => ({
+  default: (await import('../shapes/shaped-answer.tsx')).ShapedAnswer,
+}));
 
 const EDIT_PATH = 'M10.5 3l2.5 2.5L6 12.5l-3 .5.5-3zM9 4.5L11.5 7';
 const AGAIN_PATH = 'M12.5 9.5a5 5 0 1 1-.6-4.2M12.5 2.5v3h-3';
@@ -65,7 +68,7 @@ export const ExchangeView = memo(function ExchangeView({ chatId, exchange, isLas
           />
         </div>
       )}
-      <Answer exchange={exchange}>
+      <Answer key={String(exchange.shape !== undefined)} exchange={exchange}>
         {end && <RegenerateButton question={question} isLast={isLast} onSend={askAgain} />}
       </Answer>
     </li>
@@ -148,7 +151,13 @@ function Answer({ exchange, children }: AnswerProps) {
         <summary>Thoughts</summary>
         <p className="thought-text" />
       </details>
-      <div className="answer-text" data-testid="answer-text" />
+      {exchange.shape ? (
+        <Suspense>
+          <ShapedExchange exchange={exchange} shape={exchange.shape} />
+        </Suspense>
+      ) : (
+        <div className="answer-text" data-testid="answer-text" />
+      )}
       {error && <ErrorLine error={error} />}
       <div className="answer-foot">
         <p className="answer-figures note" />
@@ -158,13 +167,22 @@ function Answer({ exchange, children }: AnswerProps) {
             label={`Copy the answer to “${shorten(exchange.question)}”`}
             hint="Copy"
             path={COPY_PATH}
-            onClick={() => void copy(parseAnswer(exchange.answer).text, 'Copied')}
+            onClick={() => void copy(exchange.answer, 'Copied')}
           />
         )}
         <output className="answer-said note">{said}</output>
       </div>
     </div>
   );
+}
+
+function ShapedExchange({ exchange, shape }: { readonly exchange: Exchange; readonly shape: string }) {
+  const { answer, end, requestId } = exchange;
+  const growing = useServeView(({ requests }) => {
+    const request = requestId === undefined || end ? undefined : requests.get(requestId);
+    return request && answerOf(request);
+  });
+  return <ShapedAnswer shape={shape} text={growing ?? answer} probabilities={end?.choiceProbabilities} />;
 }
 
 /** For the name of a button. */

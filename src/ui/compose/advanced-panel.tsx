@@ -1,4 +1,4 @@
-import { useId } from 'react';
+import { lazy, Suspense, useId } from 'react';
 import { useStore } from 'zustand';
 
 import { DEFAULT_POLICY, type BatchingPolicy } from '../../client/index.ts';
@@ -12,6 +12,8 @@ import { useIsUpstream, useServeView } from '../state/serve-context.ts';
 import './advanced-panel.css';
 import { GENERATION_FIELDS, placeholderOf } from './generation-fields.ts';
 import type { GenerationField, GenerationTexts, OptionsForm } from './generation-fields.ts';
+
+const ShapeField = lazy(async () => ({ default: (await import('../shapes/shape-field.tsx')).ShapeField }));
 
 interface AdvancedPanelProps {
   readonly form: OptionsForm;
@@ -84,6 +86,18 @@ function OptionField({ form, field, ownDefault }: OptionFieldProps) {
         checked={text === 'true'}
         onChange={(event) => form.changeOption(name, event.target.checked ? 'true' : '')}
       />
+    );
+  }
+  if (option.type === 'response-format') {
+    return (
+      <Suspense>
+        <ShapeField
+          {...texts}
+          value={text}
+          onChange={(value) => form.changeOption(name, value)}
+          onBlur={() => form.checkOptions()}
+        />
+      </Suspense>
     );
   }
   return (

@@ -14,6 +14,9 @@ import { DocumentEditor } from './document-editor.tsx';
 import { LoadNote } from './load-note.tsx';
 import { SAMPLE_PROMPTS } from './sample-prompts.ts';
 
+const ShapedAnswer = lazy(async () => ({
+  default: (await import('../shapes/shaped-answer.tsx')).ShapedAnswer,
+}));
 const LogprobsTable = lazy(async () => ({ default: (await import('./logprobs-table.tsx')).LogprobsTable }));
 
 export function ComposePanel() {
@@ -30,6 +33,7 @@ export function ComposePanel() {
           {!error && <LoadNote />}
         </div>
         <ChoiceSwitch />
+        <Shaped />
         <Logprobs />
         <Actions />
         <RunButton />
@@ -129,11 +133,31 @@ function ChoiceSwitch() {
   );
 }
 
+function Shaped() {
+  const id = useComposerView(({ followed }) => followed?.id);
+  const choice = useComposerView(({ followed }) => followed?.choice ?? 0);
+  const shape = useComposerView(({ followed }) => followed?.texts.responseFormat);
+  const text = useServeView(
+    ({ requests }) => (shape && id && requests.get(id)?.generatedTexts[choice]) ?? '',
+  );
+  const probabilities = useServeView(({ requests }) =>
+    id ? requests.get(id)?.choiceProbabilities : undefined,
+  );
+  if (!shape) return null;
+  return (
+    <Suspense>
+      <ShapedAnswer shape={shape} text={text} probabilities={probabilities} canCopy />
+    </Suspense>
+  );
+}
+
 function Logprobs() {
   const id = useComposerView(({ followed }) => followed?.id);
   const choice = useComposerView(({ followed }) => followed?.choice ?? 0);
+  // Choices have logprobs also where nobody has typed a number.
+  const isAsked = useComposerView(({ followed }) => Boolean(followed?.texts.logprobs));
   const logprobs = useServeView(({ requests }) => id && requests.get(id)?.logprobs?.[choice]);
-  if (!logprobs) return null;
+  if (!logprobs || !isAsked) return null;
   return (
     <Suspense>
       <LogprobsTable logprobs={logprobs} />

@@ -16,6 +16,7 @@ import { withContinuation, withEdit, writtenText, type DocumentText } from './do
 import {
   EMPTY_GENERATION_TEXTS,
   errorOfOptions,
+  errorsOf,
   parseGeneration,
   type GenerationErrors,
   type GenerationTexts,
@@ -203,10 +204,14 @@ export class Composer {
     const hasChanged = numChoices !== followed.numChoices || isRunning !== followed.isActive;
     const isSameText = document.text === this.store.getState().document.text;
     if (isSameText && !hasChanged) return;
+    const { optionErrors } = this.store.getState();
     this.store.setState({
       document,
       ...(hasChanged && { followed: { ...followed, numChoices, isActive: isRunning } }),
-      ...(request.error && { error: request.error }),
+      ...(request.error && {
+        error: request.error,
+        optionErrors: { ...optionErrors, ...errorsOf(request.error) },
+      }),
     });
   }
 }

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 
-import { EMPTY_GENERATION_TEXTS, parseGeneration } from './generation-fields.ts';
+import { EMPTY_GENERATION_TEXTS, errorsOf, parseGeneration } from './generation-fields.ts';
 
 describe('generation options', () => {
   it('leaves out what is empty, so that the defaults of the model apply', () => {
@@ -47,6 +47,41 @@ describe('generation options', () => {
       },
       errors: {},
     });
+  });
+
+  it('reads choices, one on each line, whose probabilities the page shows', () => {
+    const { options } = parseGeneration({ responseFormat: 'choice\n yes\n\n no' });
+    expect(options).toEqual({ responseFormat: { type: 'choice', choices: [' yes', ' no'] }, logprobs: 0 });
+    expect(parseGeneration({ responseFormat: 'choice\nyes', logprobs: '3' }).options.logprobs).toBe(3);
+  });
+
+  it('reads a schema, and JSON without one', () => {
+    const { options } = parseGeneration({ responseFormat: 'json_schema\n{\n"type": "string"}' });
+    expect(options).toEqual({ responseFormat: { type: 'json_schema', schema: { type: 'string' } } });
+    expect(parseGeneration({ responseFormat: 'json_object' }).options).toEqual({
+      responseFormat: { type: 'json_object' },
+    });
+  });
+
+  it.each([
+    ['choice\n ', 'There is no choice. Write each on a line of its own.'],
+    ['choice\nyes\nyes', 'different strings'],
+    ['json_schema', 'There is no schema. Write one, such as {"type": "object"}.'],
+    ['json_schema\n{"type": }', 'The schema is no JSON (Unexpected token'],
+    ['json_schema\n7', 'Expected `responseFormat.schema` to be a JSON Schema'],
+    ['haiku\nfive seven five', 'whose type is one of json_schema'],
+  ])('refuses the shape %j, naming what to write', (responseFormat, message) => {
+    const { options, errors } = parseGeneration({ responseFormat });
+    expect(options.responseFormat).toBeUndefined();
+    expect(errors.responseFormat).toContain(message);
+  });
+
+  it('finds the field of a part that the worker refuses', () => {
+    const message = 'responseFormat.schema.multipleOf can’t be enforced';
+    expect(errorsOf({ param: 'responseFormat.schema.multipleOf', message })).toEqual({
+      responseFormat: message,
+    });
+    expect(errorsOf({ message })).toEqual({});
   });
 
   it('reads \\n in the stop string as a line break', () => {

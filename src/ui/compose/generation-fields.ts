@@ -1,5 +1,6 @@
 import type { StoreApi } from 'zustand/vanilla';
 
+import { formatOf, hasChoices } from '../shapes/typed-shape.ts';
 import {
   checkOf,
   defaultText,
@@ -71,12 +72,19 @@ export function parseGeneration(texts: GenerationTexts): {
     const typed = option.type === 'strings' ? text.replaceAll(String.raw`\n`, '\n') : text.trim();
     if (typed === '') continue;
     try {
-      values[name] = checkOf(option)(name, optionFromText(option, typed));
-    } catch {
+      const value = option.type === 'response-format' ? formatOf(text) : optionFromText(option, typed);
+      values[name] = checkOf(option)(name, value);
+    } catch (error) {
+      if (option.type === 'response-format' && error instanceof Error) {
+        errors[name] = error.message;
+        continue;
+      }
       const got = text.length > MAX_QUOTED_LENGTH ? `${text.length} characters` : `“${text}”`;
       errors[name] = `Expected ${name} to be ${expectedText(option)}, got ${got}.`;
     }
   }
+  // The page shows how likely each choice is.
+  if (hasChoices(texts.responseFormat)) values.logprobs ??= 0;
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- each value has passed the check of its option
   return { options: values as GenerationOptions, errors };
 }
@@ -85,6 +93,12 @@ export function parseGeneration(texts: GenerationTexts): {
 export function errorOfOptions(errors: GenerationErrors): WireError | undefined {
   const messages = Object.values(errors).filter((message) => message !== undefined);
   return messages.length > 0 ? { code: 'INVALID_OPTION', message: messages.join(' ') } : undefined;
+}
+
+/** Where the worker has refused an option of the form. */
+export function errorsOf({ param = '', message }: Partial<WireError> = {}): GenerationErrors {
+  const name = GENERATION_FIELD_NAMES.find((field) => param === field || param.startsWith(`${field}.`));
+  return name ? { [name]: message } : {};
 }
 
 /** The value in force while the field is empty. */

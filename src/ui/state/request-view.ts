@@ -1,4 +1,6 @@
 import type {
+  Answer,
+  AnswerPart,
   ClientId,
   ClientUpdate,
   FinishReason,
@@ -40,6 +42,10 @@ export interface RequestView {
   /** The prompt's tokens whose keys and values another request had left. */
   readonly numCachedTokens?: number;
   readonly error?: WireError;
+  /** The first continuation of a chat, where the worker takes it apart. */
+  readonly answer?: Answer;
+  /** Of the choices that the answer had, once the request has finished. */
+  readonly choiceProbabilities?: readonly number[];
   /** By continuation, once the request has finished, where requested. */
   readonly logprobs?: readonly (readonly TokenLogprobs[])[];
 }
@@ -133,12 +139,25 @@ function withChunk(view: RequestView, chunk: ChunkUpdate, receivedAtMs: number):
     ...view,
     status: 'running',
     generatedTexts,
+    ...(chunk.parts && chunk.index === 0 && { answer: withParts(view.answer, chunk.parts) }),
     lastChunks,
     numOutputTokens,
     firstChunk,
     ...(chunk.ttftMs !== undefined && { ttftMs: chunk.ttftMs }),
     ...(elapsedMs > 0 && { tokensPerSecond: ((numOutputTokens - firstChunk.numTokens) * 1000) / elapsedMs }),
   };
+}
+
+/** The page asks with no tools, so that an answer has no calls. */
+function withParts(
+  { reasoning, content }: Answer = { reasoning: '', content: '', toolCalls: [] },
+  parts: readonly AnswerPart[],
+): Answer {
+  for (const part of parts) {
+    if (part.type === 'reasoning') reasoning += part.text;
+    else if (part.type === 'content') content += part.text;
+  }
+  return { reasoning, content, toolCalls: [] };
 }
 
 /** A continuation as it was at this time. */
@@ -171,6 +190,8 @@ function withResult(view: RequestView, { result }: FinishedUpdate): RequestView 
     numCachedTokens,
     queueWaitMs,
     ttftMs,
+    ...(result.answer && { answer: result.answer }),
+    ...(result.choiceProbabilities && { choiceProbabilities: result.choiceProbabilities }),
     ...(result.logprobs && { logprobs }),
     ...(tpotMs > 0 && { tokensPerSecond: 1000 / tpotMs }),
   };

@@ -1,6 +1,8 @@
 import { describe, expect, it, vi } from 'vitest';
 import type { ChatMessage } from '../../protocol/chat.ts';
-import { scriptedChatTemplate } from '../test-support.ts';
+import { createClientId, createRequestId } from '../../protocol/ids.ts';
+import { runToEnd, scriptedChatTemplate } from '../test-support.ts';
+import './shapes/test-support.ts';
 import { createGenerator, resultIn, textsIn } from './test-support.ts';
 
 const user = (content: string): ChatMessage => ({ role: 'user', content });
@@ -54,6 +56,18 @@ describe('a chat as a prompt', () => {
         .promptLogprobs?.map(({ tokenId }) => tokenId)
         .slice(-3),
     ).toEqual([23, 24, 26]);
+  });
+
+  it('is written once, also where its answer has a shape', async () => {
+    const render = vi.fn(scriptedChatTemplate.render);
+    const { generator } = createGenerator(undefined, { source: '', render });
+    const options = { responseFormat: { type: 'choice', choices: ['b', 'c'] } };
+    const ids = { requestId: createRequestId(), clientId: createClientId() };
+    const submission = { ...ids, input: CHAT, options, elapsedMs: 0 };
+    const shapes = await generator.prepare([submission]);
+    expect(shapes?.get(ids.requestId)?.constraints).toHaveLength(1);
+    runToEnd(generator.readAll([submission], shapes)).value();
+    expect(render).toHaveBeenCalledTimes(1);
   });
 
   it('goes on after the tokens of a lost worker', async () => {

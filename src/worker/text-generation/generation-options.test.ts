@@ -176,7 +176,7 @@ describe('rejects', () => {
         code: 'UNKNOWN_OPTION',
         message:
           'Unknown option `temprature`: the options are maxNewTokens, temperature, topK, topP, minP, ' +
-          'repetitionPenalty, presencePenalty, frequencyPenalty, logitBias, seed, logprobs, promptLogprobs, stop, stopTokenIds, includeStopStrInOutput, ignoreEos, minTokens, n, echo, responseFormat, tools, toolChoice, parallelToolCalls, chatTemplateArguments, priority, timeoutMs.',
+          'repetitionPenalty, presencePenalty, frequencyPenalty, logitBias, seed, logprobs, promptLogprobs, stop, stopTokenIds, includeStopStrInOutput, ignoreEos, minTokens, n, echo, tools, toolChoice, parallelToolCalls, chatTemplateArguments, priority, timeoutMs, responseFormat.',
       }),
     );
   });

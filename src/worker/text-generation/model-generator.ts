@@ -3,7 +3,7 @@ import { InvalidOptionError } from '../../batching/errors.ts';
 import { Engine } from '../../batching/generation/engine.ts';
 import type { FailedEvent, RequestEvent, StepEvent } from '../../batching/generation/events.ts';
 import type { BatchingPolicy } from '../../batching/generation/policy.ts';
-import type { GenerationRequest, TokenConstraint } from '../../batching/generation/request.ts';
+import type { GenerationRequest } from '../../batching/generation/request.ts';
 import type { EngineGauges } from '../../batching/metrics/generation-metrics.ts';
 import { continuationSeed } from '../../batching/sampling/random.ts';
 import type { LoadedModel } from '../runtime/loaded-model.ts';
@@ -21,7 +21,7 @@ import { ChoiceScores } from './choice-scores.ts';
 import { isChat } from '../../protocol/chat.ts';
 import { resolveOptions, type ResolvedOptions } from './generation-options.ts';
 import { ModelGuard, type ModelGuardOptions } from './model-guard.ts';
-import type { Accepted, PromptGenerator, Shapes, Submission } from './prompt-generator.ts';
+import type { Accepted, PreparedShape, PromptGenerator, Shapes, Submission } from './prompt-generator.ts';
 import { readPrompt, writeChat, type PromptLimits } from './prompt-tokens.ts';
 import { constraintOf } from './token-constraint.ts';
 import { parseSequenceId, sequenceIdOf } from '../../protocol/sequence-id.ts';
@@ -146,22 +146,21 @@ export class ModelGenerator implements PromptGenerator {
     const { createShapes } = await importPart(() => import('./shapes/create-shapes.ts'));
     const prepared = submissions.map(async ({ requestId, input, options, resumption }) => {
       const resolved = resolveOptions(options, modelInfo, isChat(input));
-      const syntax = isChat(input)
-        ? writeChat(input, this.#model, this.#limitsOf(resolved)).syntax
-        : undefined;
-      const format = answerFormatOf(resolved, syntax);
-      if (!format) return [requestId, []] as const;
+      const chat = isChat(input) ? writeChat(input, this.#model, this.#limitsOf(resolved)) : undefined;
+      const format = answerFormatOf(resolved, chat?.syntax);
+      if (!format) return [requestId, { chat, constraints: [] }] as const;
       const priors = Array.from(
         { length: resolved.n },
         (_, index) => resumption?.choices[index]?.tokenIds ?? [],
       );
-      return [requestId, await createShapes(format, { config, tokenizer }, priors)] as const;
+      const constraints = await createShapes(format, { config, tokenizer }, priors);
+      return [requestId, { chat, constraints }] as const;
     });
     return new Map(await Promise.all(prepared));
   }
 
   /** Checks a request, before the queue takes its sequences. */
-  *#read(submission: Submission, shapes: readonly TokenConstraint[] = []): Generator<void, PreparedRequest> {
+  *#read(submission: Submission, shape?: PreparedShape): Generator<void, PreparedRequest> {
     const { requestId, clientId, turn = [], isBackground = false, input, options, resumption } = submission;
     const { modelInfo, backendInfo, config } = this.#model;
     // A limit that was lowered after a lost worker accepted the request does not reject it.
@@ -174,7 +173,7 @@ export class ModelGenerator implements PromptGenerator {
     const { vocabSize } = config;
     const prompt = yield* this.#blamed(
       requestId,
-      readPrompt(input, this.#model, this.#limitsOf(resolved, contextLength)),
+      readPrompt(input, this.#model, this.#limitsOf(resolved, contextLength), shape?.chat),
     );
     const scores = this.#scoresOf(requestId, resolved);
     const request = new ActiveRequest({
@@ -196,7 +195,12 @@ export class ModelGenerator implements PromptGenerator {
       maxNewTokens,
       ...ending,
       promptLogprobs: choice.promptLogprobs ? undefined : promptLogprobs,
-      constraint: constraintOf(choice, minTokens, { vocabSize, endTokenIds }, shapes[choice.index]),
+      constraint: constraintOf(
+        choice,
+        minTokens,
+        { vocabSize, endTokenIds },
+        shape?.constraints[choice.index],
+      ),
       sampling: { ...sampling, seed: choice.seed },
     }));
     return { request, sequences: [...sequences, ...(scores?.requestsFor(shared) ?? [])] };

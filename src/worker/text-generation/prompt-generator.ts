@@ -4,6 +4,7 @@ import type { TurnOwner } from '../../batching/queue/request-queue.ts';
 import type { EngineGauges } from '../../batching/metrics/generation-metrics.ts';
 import type { RequestId } from '../../protocol/ids.ts';
 import type { SubmittedRequest } from '../../protocol/requests.ts';
+import type { WrittenChat } from './prompt-tokens.ts';
 
 /** A request for a text, with its place in the queue. Its input is the prompt. */
 export type Submission = SubmittedRequest & TurnOwner;
@@ -15,8 +16,15 @@ export interface Accepted {
   readonly numSequences: number;
 }
 
-/** The constraints of each request that asks for a shape, one per choice. They have accepted its resumed tokens. */
-export type Shapes = ReadonlyMap<RequestId, readonly TokenConstraint[]>;
+/** What is prepared of a request that asks for a shape or tools. */
+export interface PreparedShape {
+  /** One per choice. They have accepted its resumed tokens. Empty where nothing binds the answer. */
+  readonly constraints: readonly TokenConstraint[];
+  /** Its prompt, if that is a chat. */
+  readonly chat: WrittenChat | undefined;
+}
+
+export type Shapes = ReadonlyMap<RequestId, PreparedShape>;
 
 /** Continues prompts for the text generator, with a model in this worker or an upstream server. Outcomes are sent as updates. */
 export interface PromptGenerator {

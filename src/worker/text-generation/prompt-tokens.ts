@@ -33,6 +33,7 @@ export interface PromptLimits {
 /**
  * Reads a prompt that is a text, a list of token ids or a chat. Yields between pieces of a long one.
  *
+ * @param written The prompt, where it is a chat that is written already.
  * @throws InvalidOptionError, EmptyPromptError, PromptTooLongError, NoChatTemplateError, ToolsUnsupportedError,
  *   ChatTemplateError.
  */
@@ -40,11 +41,15 @@ export function* readPrompt(
   prompt: unknown,
   model: LoadedModel,
   limits: PromptLimits,
+  written?: WrittenChat,
 ): Generator<void, Prompt> {
   const { maxLength } = limits;
   if (typeof prompt === 'string')
     return { text: prompt, tokenIds: yield* tokenize(prompt, model, maxLength) };
-  if (isChat(prompt)) return yield* renderChat(prompt, model, limits);
+  if (isChat(prompt)) {
+    const { rendered, syntax } = written ?? writeChat(prompt, model, limits);
+    return { text: '', tokenIds: yield* tokenize(rendered, model, maxLength, false), syntax };
+  }
   if (!Array.isArray(prompt))
     throw InvalidOptionError.of('prompt', 'a string, a list of token ids or a list of messages', prompt);
   // The length comes first, so that a list that is too long is not searched.
@@ -55,25 +60,19 @@ export function* readPrompt(
   return { text: tokenIds.map((tokenId) => stream.push(tokenId)).join('') + stream.end(), tokenIds };
 }
 
-function* renderChat(
-  prompt: readonly unknown[],
-  model: LoadedModel,
-  limits: PromptLimits,
-): Generator<void, Prompt> {
-  const { rendered, syntax } = writeChat(prompt, model, limits);
-  return { text: '', tokenIds: yield* tokenize(rendered, model, limits.maxLength, false), syntax };
+/** A chat as the model's template writes it. */
+export interface WrittenChat {
+  readonly rendered: string;
+  /** How the answer is written; undefined for text alone. */
+  readonly syntax: AnswerSyntax | undefined;
 }
 
-/**
- * A chat as the model's template writes it, and how the answer is written.
- *
- * @throws InvalidOptionError, PromptTooLongError, NoChatTemplateError, ToolsUnsupportedError, ChatTemplateError.
- */
+/** @throws InvalidOptionError, PromptTooLongError, NoChatTemplateError, ToolsUnsupportedError, ChatTemplateError. */
 export function writeChat(
   prompt: readonly unknown[],
   model: LoadedModel,
   { maxLength, chatTemplateArguments, tools }: PromptLimits,
-): { readonly rendered: string; readonly syntax: AnswerSyntax | undefined } {
+): WrittenChat {
   const messages = readMessages(prompt);
   const { chatTemplate } = model.tokenizer;
   if (!chatTemplate) throw NoChatTemplateError.of(model.modelInfo.id);

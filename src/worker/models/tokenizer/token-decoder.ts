@@ -45,7 +45,9 @@ const CHARACTERS = [...BYTE_OF_CHARACTER.keys()];
 
 /** Bytes as byte-level BPE spells them. */
 export function spellBytes(bytes: Uint8Array): string {
-  return Array.from(bytes, (byte) => CHARACTERS[byte]).join('');
+  let spelling = '';
+  for (const byte of bytes) spelling += CHARACTERS[byte];
+  return spelling;
 }
 
 /** A token that stands for one byte, as SentencePiece spells it. */

@@ -19,8 +19,8 @@ export async function createShapes(
   priors: readonly (readonly number[])[],
 ): Promise<readonly TokenConstraint[]> {
   const compiler = await compilerOf(model);
-  const grammar = await compiler.compile(format);
-  return Promise.all(priors.map((prior) => ShapeMatcher.create(compiler, grammar, prior)));
+  const matchers = await compiler.createMatchers(format, priors.length);
+  return Promise.all(matchers.map((matcher, index) => ShapeMatcher.create(compiler, matcher, priors[index])));
 }
 
 /** A failure isn't kept: the next request tries again. */

@@ -1,10 +1,11 @@
-import type { CompiledGrammar, GrammarCompiler } from '@mlc-ai/web-xgrammar';
+import type { CompiledGrammar, GrammarCompiler, GrammarMatcher } from '@mlc-ai/web-xgrammar';
 
 import type { ResponseFormat } from '../../../batching/generation/response-format.ts';
 import { allowToken, emptyMask, type TokenMask } from '../../../batching/sampling/token-mask.ts';
 import { inPieces } from '../../../platform/in-pieces.ts';
 import { spellBytes } from '../../models/tokenizer/token-decoder.ts';
 import type { LoadedModel } from '../../runtime/loaded-model.ts';
+import { disposeWith } from './dispose-with.ts';
 import { loadGrammarLibrary, type GrammarLibrary } from './grammar-library.ts';
 import { ShapeGrammars } from './shape-grammar.ts';
 
@@ -17,7 +18,16 @@ const MAX_COMPILED = 32;
 /** Tokens that are spelled without letting the worker do other things. */
 const TOKENS_PER_PIECE = 4096;
 
-/** Compiles shapes for one vocabulary, each once. */
+interface CompiledShape {
+  readonly grammar: Promise<CompiledGrammar>;
+  /** Requests whose matchers are being made of it. */
+  numUsers: number;
+}
+
+/**
+ * Compiles shapes for one vocabulary, each once. Running texts wait for one call of the library at most, since each is a task of its
+ * own.
+ */
 export class ShapeCompiler {
   readonly model: ShapedModel;
   readonly library: GrammarLibrary;
@@ -26,17 +36,18 @@ export class ShapeCompiler {
   readonly #compiler: GrammarCompiler;
   readonly #grammars: ShapeGrammars;
   /** By their JSON. Least recently used first. */
-  readonly #compiled = new Map<string, Promise<CompiledGrammar>>();
+  readonly #compiled = new Map<string, CompiledShape>();
 
   static async create(model: ShapedModel): Promise<ShapeCompiler> {
     const library = await loadGrammarLibrary();
     const { GrammarCompiler: Compiler, TokenizerInfo } = library.library;
     const { vocabSize, eosTokenIds } = model.config;
     const { spellings, wholeTokens } = await inPieces(spellVocabulary(model));
-    const info = await TokenizerInfo.createTokenizerInfo(spellings, 'byte_level', false, vocabSize, [
-      ...eosTokenIds,
-    ]);
+    const info = await inOwnTask(() =>
+      TokenizerInfo.createTokenizerInfo(spellings, 'byte_level', false, vocabSize, [...eosTokenIds]),
+    );
     const compiler = await Compiler.createGrammarCompiler(info, false);
+    info.dispose();
     return new ShapeCompiler(model, library, compiler, wholeTokens);
   }
 
@@ -51,32 +62,68 @@ export class ShapeCompiler {
     this.library = library;
     this.#compiler = compiler;
     this.#grammars = new ShapeGrammars(library, model.config.vocabSize);
+    const compiled = this.#compiled;
+    disposeWith(this, () => {
+      compiler.dispose();
+      for (const shape of compiled.values()) disposeOf(shape);
+    });
   }
 
-  /** @throws ResponseFormatUnsupportedError. */
-  async compile(format: ResponseFormat): Promise<CompiledGrammar> {
+  /** Matchers that have accepted nothing yet. @throws ResponseFormatUnsupportedError. */
+  async createMatchers(format: ResponseFormat, count: number): Promise<readonly GrammarMatcher[]> {
     const key = JSON.stringify(format);
-    const compiled = this.#compiled.get(key) ?? this.#compile(format);
+    const shape = this.#compiled.get(key) ?? { grammar: this.#compile(format), numUsers: 0 };
     this.#compiled.delete(key);
-    this.#compiled.set(key, compiled);
-    const [oldest] = this.#compiled.keys();
-    if (this.#compiled.size > MAX_COMPILED && oldest !== undefined) this.#compiled.delete(oldest);
+    this.#compiled.set(key, shape);
+    shape.numUsers += 1;
     try {
-      return await compiled;
+      const grammar = await shape.grammar;
+      const { GrammarMatcher: Matcher } = this.library.library;
+      return await Promise.all(Array.from({ length: count }, () => Matcher.createGrammarMatcher(grammar)));
     } catch (error) {
       this.#compiled.delete(key);
       throw error;
+    } finally {
+      shape.numUsers -= 1;
+      this.#evict();
+    }
+  }
+
+  /** A matcher has the library's grammar as long as it needs it. */
+  #evict(): void {
+    for (const [key, shape] of this.#compiled) {
+      if (this.#compiled.size <= MAX_COMPILED) return;
+      if (shape.numUsers > 0) continue;
+      this.#compiled.delete(key);
+      disposeOf(shape);
     }
   }
 
   async #compile(format: ResponseFormat): Promise<CompiledGrammar> {
-    const grammar = await this.#grammars.create(format);
+    const grammar = await inOwnTask(() => this.#grammars.create(format));
     try {
-      return await this.#compiler.compileGrammar(grammar);
+      return await inOwnTask(() => this.#compiler.compileGrammar(grammar));
     } finally {
       grammar.dispose();
     }
   }
+}
+
+function disposeOf({ grammar }: CompiledShape): void {
+  grammar.then(
+    (compiled) => compiled.dispose(),
+    () => {},
+  );
+}
+
+/** The library's calls block the worker, although they return promises. */
+async function inOwnTask<Result>(call: () => Promise<Result>): Promise<Result> {
+  return await inPieces(onePiece(call));
+}
+
+// oxlint-disable-next-line require-yield -- it is one piece
+function* onePiece<Result>(call: () => Result): Generator<void, Result> {
+  return call();
 }
 
 interface Vocabulary {
@@ -102,6 +149,7 @@ function* spellVocabulary({ config, tokenizer }: ShapedModel): Generator<void, V
 const decoder = new TextDecoder('utf-8', { fatal: true });
 
 function isWhole(bytes: Uint8Array): boolean {
+  if (bytes.every((byte) => byte < 0x80)) return true;
   try {
     decoder.decode(bytes);
     return true;

@@ -1,4 +1,4 @@
-import type { CompiledGrammar, GrammarMatcher } from '@mlc-ai/web-xgrammar';
+import type { GrammarMatcher } from '@mlc-ai/web-xgrammar';
 
 import type { TokenConstraint } from '../../../batching/generation/request.ts';
 import {
@@ -8,10 +8,8 @@ import {
   isAllowed,
   type TokenMask,
 } from '../../../batching/sampling/token-mask.ts';
+import { disposeWith } from './dispose-with.ts';
 import type { ShapeCompiler } from './shape-compiler.ts';
-
-/** Frees the library's memory of matchers that are no longer in use. */
-const disposals = new FinalizationRegistry<GrammarMatcher>((matcher) => matcher.dispose());
 
 const encoder = new TextEncoder();
 
@@ -25,10 +23,9 @@ export class ShapeMatcher implements TokenConstraint {
   /** @param prior Tokens that it has accepted already. */
   static async create(
     compiler: ShapeCompiler,
-    grammar: CompiledGrammar,
-    prior: readonly number[],
+    matcher: GrammarMatcher,
+    prior: readonly number[] = [],
   ): Promise<ShapeMatcher> {
-    const matcher = await compiler.library.library.GrammarMatcher.createGrammarMatcher(grammar);
     const shape = new ShapeMatcher(compiler, matcher);
     await shape.#look();
     for (const tokenId of prior) await shape.accept(tokenId);
@@ -38,7 +35,7 @@ export class ShapeMatcher implements TokenConstraint {
   private constructor(compiler: ShapeCompiler, matcher: GrammarMatcher) {
     this.#compiler = compiler;
     this.#matcher = matcher;
-    disposals.register(this, matcher);
+    disposeWith(this, () => matcher.dispose());
   }
 
   mask(): TokenMask {
