@@ -50,6 +50,8 @@ import {
   type LoadModelOptions,
   type ModelReference,
 } from './model-source.ts';
+import { StoredJobs } from './jobs/stored-jobs.ts';
+import type { Jobs } from './jobs/types.ts';
 import { OutstandingRequests } from './outstanding-requests.ts';
 import { bridgeOfPage, hubOfPage, upstreamOfPage } from './page-settings.ts';
 import { PolicyOverride } from './policy-override.ts';
@@ -155,6 +157,7 @@ export class TabserveClient<Deployments extends DeploymentMap = DeploymentTypes<
   readonly #connection: Connection;
   readonly #requests: OutstandingRequests;
   readonly #calls: Calls;
+  readonly #jobs: StoredJobs;
 
   /**
    * @internal
@@ -173,6 +176,15 @@ export class TabserveClient<Deployments extends DeploymentMap = DeploymentTypes<
     });
     this.#requests = new OutstandingRequests(this.#connection, this.#topics);
     this.#calls = new Calls(this.#connection);
+    this.#jobs = new StoredJobs(
+      (request) => this.#calls.ask(request),
+      () => this.status(),
+    );
+  }
+
+  /** Prompts over the rows of a file, which survive the end of every tab. */
+  get jobs(): Jobs {
+    return this.#jobs;
   }
 
   /**
@@ -467,6 +479,7 @@ export class TabserveClient<Deployments extends DeploymentMap = DeploymentTypes<
     this.#topics.publishActivity(activity, true);
     const resubmitted = this.#requests.resubmitAll();
     this.#calls.askAgain();
+    this.#jobs.refresh();
     if (resubmitted.length > 0) this.#topics.publish('requests', resubmitted);
   }
 
@@ -486,6 +499,9 @@ export class TabserveClient<Deployments extends DeploymentMap = DeploymentTypes<
         break;
       case 'activity':
         this.#topics.publishActivity(message.activity, false);
+        break;
+      case 'jobs':
+        this.#jobs.apply(message.jobs, message.deletedIds);
         break;
       case 'call-answered':
         this.#calls.take(message.callId)?.resolve(message.result);

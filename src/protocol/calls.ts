@@ -3,6 +3,7 @@ import { OPTION_CHECKS } from '../batching/generation/options.ts';
 import { chatMessage, lengthOfChat } from './chat.ts';
 import { ggufFile } from './gguf-file.ts';
 import type { ClientId } from './ids.ts';
+import { jobAction, jobDefinition, jobInfo, jobPage, MAX_ROWS_PER_CALL, rowQuery } from './jobs.ts';
 import {
   detokenization,
   dtypeChoice,
@@ -14,6 +15,7 @@ import {
 } from './models.ts';
 import { batchKnobs, overrideId, policy } from './status.ts';
 import {
+  boundedList,
   count,
   id,
   MAX_PROMPT_LENGTH,
@@ -87,6 +89,19 @@ export const CALLS = {
   /** Asks the hub. */
   'list-gguf-files': call('list-gguf-files', { hub: name, id: name, revision: name }, v.array(ggufFile)),
   'delete-model': call('delete-model', { key: v.string() }, nothing),
+  'list-jobs': call('list-jobs', {}, v.array(jobInfo)),
+  /** Begins to store a job, which runs once `start-job` says that all rows are there. A repetition changes nothing. */
+  'create-job': call('create-job', { job: jobDefinition, jobName: v.string() }, nothing),
+  /** Adds rows, as JSON, behind the first `from`. A repetition changes nothing. */
+  'add-job-rows': call(
+    'add-job-rows',
+    { jobId: name, from: count, rows: boundedList(v.string(), MAX_ROWS_PER_CALL) },
+    nothing,
+  ),
+  'start-job': call('start-job', { jobId: name }, nothing),
+  'steer-job': call('steer-job', { jobId: name, action: jobAction }, nothing),
+  'rename-job': call('rename-job', { jobId: name, jobName: v.string() }, nothing),
+  'read-job': call('read-job', { jobId: name, ...rowQuery }, jobPage),
 };
 
 type Calls = typeof CALLS;

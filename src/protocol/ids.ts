@@ -19,6 +19,12 @@ export function asClientId(name: string): ClientId {
   return name as ClientId;
 }
 
+/** For a request whose ID is the same at every worker. */
+export function asRequestId(name: string): RequestId {
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- a brand has no other way in
+  return name as RequestId;
+}
+
 /** 128 random bits in hex: `crypto.randomUUID` exists on secure origins only. */
 // oxlint-disable-next-line typescript/no-unnecessary-type-parameters -- the caller names the kind of id
 export function createId<Id extends string>(): Id {

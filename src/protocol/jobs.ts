@@ -1,8 +1,7 @@
 import * as v from 'valibot';
+import { answer } from './answers.ts';
+import { finishReason } from './generation.ts';
 import { count, duration, name, wireError, type Wire } from './wire.ts';
-
-/** The most rows of a job. */
-export const MAX_JOB_ROWS = 10_000_000;
 
 const jobState = v.picklist(['queued', 'running', 'paused', 'finished', 'cancelled', 'failed']);
 /**
@@ -57,8 +56,10 @@ export const jobDefinition = v.object({
   deployment: jobDeployment,
   /** The prompt, or the text to embed, with `{{column}}`. */
   template: v.exactOptional(v.string()),
-  /** The system message, which makes each row a chat. May have `{{column}}` too. */
+  /** The system message. May have `{{column}}` too. */
   system: v.exactOptional(v.string()),
+  /** Whether each row is a chat: `system`, then the template as the user's message. */
+  isChat: v.boolean(),
   /** Options of every row. */
   options: v.record(v.string(), v.unknown()),
   /** The row at index i has the seed `(seed + i) mod 2^32`, unless its own request sets one. */
@@ -92,15 +93,19 @@ export const jobInfo = v.object({
  */
 export type JobInfo = Wire<typeof jobInfo>;
 
+const jobChoice = v.object({ text: v.string(), finishReason, answer: v.exactOptional(answer) });
+
 const jobResult = v.object({
   /** The generated text; for a chat the answer. Left out by the embedder. */
   text: v.exactOptional(v.string()),
   /** The vector of the text, by the embedder. */
   embedding: v.exactOptional(v.array(v.number())),
+  /** The vectors of a request with a list of texts. */
+  embeddings: v.exactOptional(v.array(v.array(v.number()))),
   /** Why the text ended. */
-  finishReason: v.exactOptional(v.picklist(['stop', 'length'])),
-  /** The whole answer, for rows of `requests`: as `GenerationResult`, or an `Embedding`. */
-  answer: v.exactOptional(v.unknown()),
+  finishReason: v.exactOptional(finishReason),
+  /** All continuations of a row of `requests`, with their calls of tools. */
+  choices: v.exactOptional(v.array(jobChoice)),
   /** Tokens of the prompt, special ones included. */
   numPromptTokens: count,
   /** 0 by the embedder. */
@@ -130,4 +135,21 @@ export const jobRow = v.object({
  */
 export type JobRow = Wire<typeof jobRow>;
 
-export const jobFilter = v.picklist(['finished', 'failed']);
+export const jobPage = v.object({
+  rows: v.array(jobRow),
+  /** Left out after the last row. */
+  next: v.exactOptional(count),
+});
+
+/** The most rows that are read or added at once. */
+export const MAX_ROWS_PER_CALL = 1000;
+
+/** Which of a job's rows to read. */
+export const rowQuery = {
+  from: count,
+  limit: v.pipe(count, v.maxValue(MAX_ROWS_PER_CALL)),
+  only: v.exactOptional(v.picklist(['finished', 'failed'])),
+  search: v.exactOptional(v.string()),
+};
+
+export const jobAction = v.picklist(['pause', 'resume', 'cancel', 'retry-failed', 'delete']);

@@ -1,5 +1,6 @@
 import * as v from 'valibot';
 import type { WorkerId } from './ids.ts';
+import { jobInfo } from './jobs.ts';
 import { requestActivity, requestUpdate } from './requests.ts';
 import { batchRecord, serveStats, stepBatch } from './stats.ts';
 import { workerStatus } from './status.ts';
@@ -40,6 +41,8 @@ const workerMessage = v.variant('type', [
   message('batch', { batch: batchRecord }),
   /** Requests that changed since the last message of this type. */
   message('activity', { activity: v.array(requestActivity) }),
+  /** Jobs that changed since the last message of this type, at most every 250 ms. */
+  message('jobs', { jobs: v.array(jobInfo), deletedIds: v.array(name) }),
   /** The answer to a message with this `callId`. */
   message('call-answered', { callId: count, result: v.unknown() }),
   message('call-refused', { callId: count, error: wireError }),

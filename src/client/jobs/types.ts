@@ -38,11 +38,11 @@ export interface TextJobOptions extends CommonJobOptions {
   readonly rows: JobSource<JobRecord>;
   /** The prompt, in which `{{column}}` is the row's text of that column. */
   readonly template: string;
-  /** A system message, which makes each row a chat. `{{column}}` works here too. */
+  /** The system message of each row's chat. `{{column}}` works here too. */
   readonly system?: string | undefined;
   /**
-   * Whether the template is sent as a chat with one message of the user. By default, if there is a `system` message or the current
-   * model has a chat template.
+   * Whether the template is the user's message of a chat. By default, if there is a `system` message or the current model has a
+   * chat template.
    */
   readonly chat?: boolean | undefined;
   /** Options of every row. The worker checks them with the first rows. `n` and `echo` are not for jobs. */
@@ -126,7 +126,7 @@ export interface Job {
   rows(options?: ReadRowsOptions): Promise<RowsPage>;
   /** Resolves with the state once no row is left to run: finished, cancelled or failed. */
   done(): Promise<JobInfo>;
-  /** Stops after the rows that run now. They are run again, with the same text, after `resume()`. */
+  /** Stops the job. The rows that run now are dropped, and run again after `resume()`, with the same text. */
   pause(): Promise<void>;
   /** Goes on after `pause()`, with the model that serves now; also a cancelled job. */
   resume(): Promise<void>;

@@ -142,6 +142,13 @@ export class StorageQuotaError extends codedError('StorageQuotaError', 'STORAGE_
     );
   }
 
+  static ofJob(cause: unknown): StorageQuotaError {
+    return new StorageQuotaError(
+      'The browser has no storage left for this site. Delete stored jobs or models, or free space on the disk; a job that runs then goes on by itself.',
+      { cause },
+    );
+  }
+
   /** Storage ran out although the browser estimated enough. */
   static because(cause: unknown): StorageQuotaError {
     return new StorageQuotaError(

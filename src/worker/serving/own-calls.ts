@@ -2,6 +2,7 @@ import { toPrometheusText } from '../../batching/metrics/prometheus.ts';
 import type { MetricsRegistry } from '../../batching/metrics/registry.ts';
 import type { CallHandlers, CallMessage, CallName } from '../../protocol/calls.ts';
 import { TEXT_GENERATOR } from '../../protocol/generation.ts';
+import type { JobCall } from '../jobs/job-service.ts';
 import type { Knobs } from './knobs.ts';
 
 interface OwnCallParts {
@@ -29,9 +30,12 @@ export function createOwnCalls({ knobs, metrics, refuseUnderUpstream }: OwnCallP
 
 export type OwnCalls = ReturnType<typeof createOwnCalls>;
 
-/** All calls but those of `createOwnCalls` are about models. */
-export type ModelCall = Exclude<CallName, keyof OwnCalls>;
+/** All calls but these are about models. */
+export type ModelCall = Exclude<CallName, keyof OwnCalls | JobCall>;
 
-export function isModelCall(message: CallMessage, ownCalls: OwnCalls): message is CallMessage<ModelCall> {
+export function isModelCall(
+  message: CallMessage<Exclude<CallName, JobCall>>,
+  ownCalls: OwnCalls,
+): message is CallMessage<ModelCall> {
   return !(message.type in ownCalls);
 }

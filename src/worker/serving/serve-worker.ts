@@ -16,7 +16,7 @@ import { TEXT_GENERATOR } from '../../protocol/generation.ts';
 import type { StepBatch } from '../../protocol/stats.ts';
 import type { BackendChoice } from '../../protocol/ladder.ts';
 import type { ClientId } from '../../protocol/ids.ts';
-import { handleCall, type CallMessage } from '../../protocol/calls.ts';
+import { handleCall, type CallAnswer, type CallMessage, type CallName } from '../../protocol/calls.ts';
 import type { ClientMessage } from '../../protocol/client-messages.ts';
 import type { FirstModelInit, UpstreamInit } from '../../protocol/host-messages.ts';
 import type { RequestUpdate } from '../../protocol/requests.ts';
@@ -26,6 +26,7 @@ import { DeploymentSet } from './deployments/deployment-set.ts';
 import { HostReports, type ServeWorkerHost } from './host-reports.ts';
 import { Knobs } from './knobs.ts';
 import { ModelService } from './models/model-service.ts';
+import { isJobCall, JobsPart } from './jobs-part.ts';
 import type { Outbox } from './outbox.ts';
 import { createOwnCalls, isModelCall, type OwnCalls } from './own-calls.ts';
 import { RequestRegistry } from './request-registry.ts';
@@ -58,10 +59,18 @@ export class ServeWorker {
   readonly #stepLog = new BatchLog<StepBatch>();
   readonly #models: ModelService;
   readonly #calls: OwnCalls;
+  readonly #jobs: JobsPart;
 
   constructor(deployments: readonly AnyDeployment[], outbox: Outbox, host: ServeWorkerHost) {
     const { recovery } = host.past;
-    const tabs = new TabMessages(outbox);
+    this.#jobs = new JobsPart({
+      app: host.app,
+      router: () => this.#router,
+      tabs: () => tabs,
+      status: () => this.#status.current,
+      policy: () => this.#textGenerator.knobs,
+    });
+    const tabs = new TabMessages(this.#jobs.outboxBefore(outbox));
     this.#host = host;
     this.#tabs = tabs;
     this.#reports = new HostReports(host, this.#requests, (nextRecovery) =>
@@ -82,7 +91,10 @@ export class ServeWorker {
     this.#knobs = new Knobs(set, () => this.#status.change(this.#knobs.shown, ['override']));
     this.#status = new StatusPublisher(
       { state: 'loading', numTabs: 0, ...this.#knobs.shown, ...(recovery && { recovery }) },
-      (status) => tabs.toAll({ type: 'status', status }),
+      (status) => {
+        tabs.toAll({ type: 'status', status });
+        this.#jobs.schedule();
+      },
     );
     this.#models = new ModelService({
       host,
@@ -126,6 +138,8 @@ export class ServeWorker {
       return;
     }
     this.#host.tell({ type: 'ready' });
+    // Without storage there are no jobs to go on with.
+    await this.#jobs.open().catch(() => {});
   }
 
   /** Announces this worker to all tabs. Tabs that do not know it answer with hello. */
@@ -189,14 +203,18 @@ export class ServeWorker {
   async #answer(call: CallMessage): Promise<void> {
     const { clientId, callId } = call;
     try {
-      const answer = isModelCall(call, this.#calls)
-        ? await this.#models.answer(call)
-        : handleCall(this.#calls, call);
+      const answering = this.#handle(call);
+      const answer = answering instanceof Promise ? await answering : answering;
       this.#tabs.toClient(clientId, { type: 'call-answered', callId, result: answer });
     } catch (error) {
       if (error instanceof RuntimeLostError) this.fail(error);
       else this.#tabs.toClient(clientId, { type: 'call-refused', callId, error: toWireError(error) });
     }
+  }
+
+  #handle(call: CallMessage): CallAnswer<CallName> | Promise<CallAnswer<CallName>> {
+    if (isJobCall(call)) return this.#jobs.answer(call);
+    return isModelCall(call, this.#calls) ? this.#models.answer(call) : handleCall(this.#calls, call);
   }
 
   #createStats(): StatsReporter {

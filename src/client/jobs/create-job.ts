@@ -1,0 +1,146 @@
+import { InvalidOptionError } from '../../batching/errors.ts';
+import { OPTION_CHECKS } from '../../batching/generation/options.ts';
+import { parseOptions } from '../../batching/validate.ts';
+import { isRecord } from '../../platform/is-record.ts';
+import { randomSeed } from '../../platform/random-seed.ts';
+import { EMBEDDER } from '../../protocol/embedding.ts';
+import { JobColumnError, JobRowError } from '../../protocol/errors/jobs.ts';
+import { TEXT_GENERATOR, type GenerationOptions } from '../../protocol/generation.ts';
+import { createId } from '../../protocol/ids.ts';
+import { columnsIn } from '../../protocol/job-template.ts';
+import { MAX_ROWS_PER_CALL, type JobDefinition } from '../../protocol/jobs.ts';
+import type { Ask } from '../calls.ts';
+import type { CreateJobOptions, EmbedJobOptions, JobSource, TextJobOptions } from './types.ts';
+
+/** Characters of the rows that go to the worker at once. */
+const MAX_CALL_LENGTH = 2 ** 20;
+
+/**
+ * Stores the rows of a job, and starts it. Returns its ID. See `Jobs.create`.
+ *
+ * @param isChatModel Whether the current model has a chat template.
+ */
+export async function createJob(options: CreateJobOptions, ask: Ask, isChatModel: boolean): Promise<string> {
+  const { signal, onStored } = options;
+  const rows = iterate(sourceOf(options));
+  const first = await rows.next();
+  if (first.done) throw JobRowError.empty();
+  const job = describe(options, first.value, isChatModel);
+  const jobName = options.name ?? `Job ${job.createdAt.slice(0, 16).replace('T', ' ')}`;
+  signal?.throwIfAborted();
+  await ask({ type: 'create-job', job, jobName });
+  try {
+    await storeRows(job, withFirst(first.value, rows), ask, (numRows) => {
+      signal?.throwIfAborted();
+      onStored?.(numRows);
+    });
+    await ask({ type: 'start-job', jobId: job.id });
+  } catch (error) {
+    await ask({ type: 'steer-job', jobId: job.id, action: 'delete' }).catch(() => {});
+    throw error;
+  }
+  return job.id;
+}
+
+function sourceOf(options: CreateJobOptions): JobSource<unknown> {
+  return 'requests' in options ? options.requests : options.rows;
+}
+
+function describe(options: CreateJobOptions, first: unknown, isChatModel: boolean): JobDefinition {
+  const now = Date.now();
+  const common = {
+    id: `${now.toString(36).padStart(9, '0')}-${createId().slice(0, 12)}`,
+    createdAt: new Date(now).toISOString(),
+    seed: checkSeed(options.seed) ?? randomSeed(),
+  };
+  const columns = isRecord(first) ? Object.keys(first) : [];
+  if ('requests' in options) {
+    const isEmbedding = isRecord(first) && first['url'] === '/v1/embeddings';
+    const deployment = isEmbedding ? EMBEDDER : TEXT_GENERATOR;
+    return { ...common, source: 'requests', deployment, isChat: false, options: {}, columns: [] };
+  }
+  const { template } = options;
+  checkColumns(template, columns);
+  const table = { ...common, source: 'rows', template, columns } as const;
+  return options.deployment === EMBEDDER
+    ? { ...table, deployment: EMBEDDER, isChat: false, options: withoutUndefined(options.options) }
+    : { ...table, ...describeText(options, columns, isChatModel) };
+}
+
+function describeText(
+  { system, options = {}, responseFormat, chat, seed }: TextJobOptions,
+  columns: readonly string[],
+  isChatModel: boolean,
+) {
+  if (system !== undefined) checkColumns(system, columns);
+  const given: GenerationOptions = { ...options, ...(responseFormat && { responseFormat }) };
+  const { seed: ownSeed, ...checked } = parseOptions<GenerationOptions>('options', OPTION_CHECKS, given);
+  for (const name of ['n', 'echo'] as const)
+    if (checked[name] !== undefined)
+      throw InvalidOptionError.of(name, 'left out: it is not for jobs', checked[name]);
+  return {
+    deployment: TEXT_GENERATOR,
+    ...(system !== undefined && { system }),
+    isChat: chat ?? (system !== undefined || isChatModel),
+    options: withoutUndefined(checked),
+    ...(seed === undefined && typeof ownSeed === 'number' && { seed: checkSeed(ownSeed) }),
+  } as const;
+}
+
+function checkColumns(template: string, known: readonly string[]): void {
+  const missing = columnsIn(template).find((column) => !known.includes(column));
+  if (missing !== undefined) throw JobColumnError.of(missing, known);
+}
+
+function checkSeed<Seed extends number | undefined>(seed: Seed): Seed {
+  if (seed === undefined || (Number.isInteger(seed) && seed >= 0 && seed < 2 ** 32)) return seed;
+  throw InvalidOptionError.of('seed', 'an integer from 0 to 4294967295', seed);
+}
+
+/** Sends rows in pieces, so that neither tab nor worker holds them all. */
+async function storeRows(
+  { id: jobId, source }: JobDefinition,
+  rows: AsyncIterable<unknown>,
+  ask: Ask,
+  onStored: (numRows: number) => void,
+): Promise<void> {
+  const customIds = new Set<unknown>();
+  let [from, length]: [number, number] = [0, 0];
+  let piece: string[] = [];
+  const send = async (): Promise<void> => {
+    await ask({ type: 'add-job-rows', jobId, from, rows: piece });
+    from += piece.length;
+    onStored(from);
+    [piece, length] = [[], 0];
+  };
+  for await (const row of rows) {
+    if (!isRecord(row)) throw JobRowError.expected(`rows[${from + piece.length}]`, 'an object');
+    if (source === 'requests') addNew(customIds, row['custom_id']);
+    const text = JSON.stringify(row);
+    piece.push(text);
+    length += text.length;
+    if (length >= MAX_CALL_LENGTH || piece.length === MAX_ROWS_PER_CALL) await send();
+  }
+  if (piece.length > 0) await send();
+}
+
+/** @throws JobRowError. */
+function addNew(customIds: Set<unknown>, customId: unknown): void {
+  if (typeof customId === 'string' && customIds.has(customId)) throw JobRowError.ofTwins(customId);
+  customIds.add(customId);
+}
+
+async function* iterate(source: JobSource<unknown>): AsyncGenerator<unknown, void, undefined> {
+  yield* source;
+}
+
+async function* withFirst(first: unknown, others: AsyncIterable<unknown>): AsyncGenerator {
+  yield first;
+  yield* others;
+}
+
+function withoutUndefined(
+  options: EmbedJobOptions['options'] | GenerationOptions = {},
+): Record<string, unknown> {
+  return Object.fromEntries(Object.entries(options).filter(([, value]) => value !== undefined));
+}

@@ -1,0 +1,139 @@
+import { integerIn } from '../../batching/validate.ts';
+import { JobNotFoundError } from '../../protocol/errors/jobs.ts';
+import { MAX_ROWS_PER_CALL, type JobInfo, type JobState } from '../../protocol/jobs.ts';
+import type { Ask } from '../calls.ts';
+import type { Job, ReadRowsOptions, RowResult, RowsPage } from './types.ts';
+
+type Listener = (info: JobInfo | undefined) => void;
+
+const checkFrom = /* @__PURE__ */ integerIn({ from: 0 });
+const checkLimit = /* @__PURE__ */ integerIn({ from: 1, to: MAX_ROWS_PER_CALL });
+
+/** No row runs any more. */
+const END_STATES: ReadonlySet<JobState> = new Set(['finished', 'cancelled', 'failed']);
+
+/** One job of the worker. */
+export class StoredJob implements Job {
+  readonly id: string;
+  readonly #ask: Ask;
+  readonly #listeners = new Set<Listener>();
+  #info: JobInfo;
+  #isDeleted = false;
+
+  constructor(info: JobInfo, ask: Ask) {
+    this.id = info.id;
+    this.#info = info;
+    this.#ask = ask;
+  }
+
+  get info(): JobInfo {
+    return this.#info;
+  }
+
+  /** The worker reports a change; undefined once the job is deleted. */
+  apply(info: JobInfo | undefined): void {
+    if (info) this.#info = info;
+    else this.#isDeleted = true;
+    for (const listener of this.#listeners) listener(info);
+  }
+
+  subscribe(listener: Listener): () => void {
+    this.#listeners.add(listener);
+    listener(this.#isDeleted ? undefined : this.#info);
+    return () => this.#listeners.delete(listener);
+  }
+
+  async *results(): AsyncGenerator<RowResult, void, undefined> {
+    let from = 0;
+    for (;;) {
+      // Read first: rows that are open in a page that comes later stay open.
+      const before = this.#info;
+      const isStopped = END_STATES.has(before.state) && before.state !== 'finished';
+      const { rows } = await this.rows({ from });
+      for (const { result, ...row } of rows) {
+        if (!result && !isStopped) break;
+        if (result) yield { ...row, result };
+        from = row.index + 1;
+      }
+      if (from >= before.counts.total) return;
+      if (rows.at(-1)?.index !== from - 1 && before.state !== 'finished') await this.#changeSince(before);
+    }
+  }
+
+  async rows({ from = 0, limit = 100, only, search }: ReadRowsOptions = {}): Promise<RowsPage> {
+    checkFrom('from', from);
+    checkLimit('limit', limit);
+    const filter = { ...(only && { only }), ...(search !== undefined && { search }) };
+    const { rows, next } = await this.#ask({ type: 'read-job', jobId: this.id, from, limit, ...filter });
+    return { rows, next };
+  }
+
+  async done(): Promise<JobInfo> {
+    while (!END_STATES.has(this.#info.state)) await this.#changeSince(this.#info);
+    return this.#info;
+  }
+
+  pause(): Promise<void> {
+    return this.#steer('pause');
+  }
+
+  resume(): Promise<void> {
+    return this.#steer('resume');
+  }
+
+  cancel(): Promise<void> {
+    return this.#steer('cancel');
+  }
+
+  retryFailed(): Promise<void> {
+    return this.#steer('retry-failed');
+  }
+
+  async rename(name: string): Promise<void> {
+    await this.#ask({ type: 'rename-job', jobId: this.id, jobName: name });
+  }
+
+  delete(): Promise<void> {
+    return this.#steer('delete');
+  }
+
+  export(format: 'csv' | 'jsonl'): ReadableStream<Uint8Array<ArrayBuffer>> {
+    const lines = this.#linesOf(format);
+    const encoder = new TextEncoder();
+    return new ReadableStream({
+      async pull(controller) {
+        const { value, done } = await lines.next();
+        if (done) controller.close();
+        else controller.enqueue(encoder.encode(value));
+      },
+      async cancel() {
+        await lines.return(undefined);
+      },
+    });
+  }
+
+  async *#linesOf(format: 'csv' | 'jsonl'): AsyncGenerator<string, void, undefined> {
+    const { createWriter } = await import('./write-rows.ts');
+    const writer = createWriter(this.#info, format);
+    yield writer.head;
+    for (let from: number | undefined = 0; from !== undefined;) {
+      const page: RowsPage = await this.rows({ from, limit: 1000 });
+      yield page.rows.map((row) => writer.line(row)).join('');
+      from = page.next;
+    }
+  }
+
+  async #steer(action: 'pause' | 'resume' | 'cancel' | 'retry-failed' | 'delete'): Promise<void> {
+    await this.#ask({ type: 'steer-job', jobId: this.id, action });
+  }
+
+  /** Resolves once the worker has reported another state than this one. @throws JobNotFoundError once it is deleted. */
+  #changeSince(known: JobInfo): Promise<void> {
+    const { promise, resolve, reject } = Promise.withResolvers<void>();
+    const unsubscribe = this.subscribe((info) => {
+      if (!info) reject(JobNotFoundError.of(this.id));
+      else if (info !== known) resolve();
+    });
+    return promise.finally(unsubscribe);
+  }
+}

@@ -1,0 +1,86 @@
+import { JobNotFoundError } from '../../protocol/errors/jobs.ts';
+import type { JobInfo } from '../../protocol/jobs.ts';
+import type { TabserveStatus } from '../../protocol/status.ts';
+import type { Ask } from '../calls.ts';
+import { StoredJob } from './stored-job.ts';
+import type { CreateJobOptions, Job, Jobs } from './types.ts';
+
+/** The worker's jobs as this tab knows them. */
+export class StoredJobs implements Jobs {
+  readonly #ask: Ask;
+  readonly #status: () => TabserveStatus;
+  readonly #jobs = new Map<string, StoredJob>();
+  readonly #listeners = new Set<(jobs: readonly Job[]) => void>();
+  /** Set once this tab has asked for jobs. Until then it follows none. */
+  #isInUse = false;
+
+  constructor(ask: Ask, status: () => TabserveStatus) {
+    this.#ask = ask;
+    this.#status = status;
+  }
+
+  async create(options: CreateJobOptions): Promise<Job> {
+    const { createJob } = await import('./create-job.ts');
+    return this.get(await createJob(options, this.#ask, this.#status().model?.hasChatTemplate === true));
+  }
+
+  async list(): Promise<readonly Job[]> {
+    await this.#fetch();
+    return this.#latestFirst;
+  }
+
+  async get(id: string): Promise<Job> {
+    await this.#fetch();
+    const job = this.#jobs.get(id);
+    if (job) return job;
+    throw JobNotFoundError.of(id);
+  }
+
+  subscribe(listener: (jobs: readonly Job[]) => void): () => void {
+    this.#listeners.add(listener);
+    // A closed client reports its end in other ways.
+    void this.#fetch().catch(() => {});
+    return () => this.#listeners.delete(listener);
+  }
+
+  /** A worker reports changes. */
+  apply(infos: readonly JobInfo[], deletedIds: readonly string[]): void {
+    if (!this.#isInUse) return;
+    for (const info of infos) this.#put(info);
+    for (const id of deletedIds) this.#remove(id);
+    this.#notify();
+  }
+
+  /** Another worker serves. Changes that the last one has made may not have come. */
+  refresh(): void {
+    if (this.#isInUse) void this.#fetch().catch(() => {});
+  }
+
+  get #latestFirst(): readonly Job[] {
+    return [...this.#jobs.values()].toSorted((a, b) => (a.id < b.id ? 1 : -1));
+  }
+
+  async #fetch(): Promise<void> {
+    this.#isInUse = true;
+    const infos = await this.#ask({ type: 'list-jobs' });
+    const ids = new Set(infos.map(({ id }) => id));
+    for (const info of infos) this.#put(info);
+    for (const id of this.#jobs.keys()) if (!ids.has(id)) this.#remove(id);
+    this.#notify();
+  }
+
+  #put(info: JobInfo): void {
+    const known = this.#jobs.get(info.id);
+    if (known) known.apply(info);
+    else this.#jobs.set(info.id, new StoredJob(info, this.#ask));
+  }
+
+  #remove(id: string): void {
+    this.#jobs.get(id)?.apply(undefined);
+    this.#jobs.delete(id);
+  }
+
+  #notify(): void {
+    for (const listener of this.#listeners) listener(this.#latestFirst);
+  }
+}

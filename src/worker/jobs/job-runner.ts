@@ -1,0 +1,203 @@
+import { systemClock } from '../../batching/clock.ts';
+import { JobModelError } from '../../protocol/errors/jobs.ts';
+import { asRequestId, type RequestId } from '../../protocol/ids.ts';
+import type { JobProgress, JobResult } from '../../protocol/jobs.ts';
+import type { RequestUpdate } from '../../protocol/requests.ts';
+import type { WireError } from '../../protocol/wire.ts';
+import { toWireError } from '../../protocol/wire-errors.ts';
+import { readRow, toResult } from './read-row.ts';
+import type { RowRequest } from './read-request.ts';
+import { RowRate } from './row-rate.ts';
+import { sortWindow, type WindowRow } from './sort-window.ts';
+import type { StoredJob } from './stored-job.ts';
+
+/** The worker's deployments, as a job uses them. */
+export interface RowServer {
+  /** Rows to keep running and waiting together, so that no slot is ever free. */
+  numRowsFor(deployment: string): number;
+  submit(requestId: RequestId, request: RowRequest): void;
+  cancel(requestId: RequestId): void;
+}
+
+export interface RunnerListener {
+  onChange(): void;
+  /** The job can't go on for now, for this reason. Its rows wait. */
+  onBlocked(error: WireError): void;
+}
+
+/** Rows that are sorted together, and the memory that they may take. */
+const WINDOW_ROWS = 128;
+const WINDOW_BYTES = 2 ** 22;
+
+/** Rows that are submitted before the worker does something else. */
+const ROWS_PER_TURN = 64;
+
+/** Errors that say nothing about a row: all others would have them as well. */
+const COMMON_ERRORS =
+  /^(CLOSED|NO_ENCODER|BACK_PRESSURE|PAGE_OUTDATED|UPSTREAM_(ACCESS_DENIED|UNAVAILABLE|UNREACHABLE))$/;
+
+interface ReadyRow extends WindowRow {
+  readonly request: RowRequest;
+}
+
+/** Runs the rows of one job, as many at a time as fill the slots. */
+export class JobRunner {
+  readonly job: StoredJob;
+  readonly #server: RowServer;
+  readonly #listener: RunnerListener;
+  readonly #inFlight = new Map<RequestId, ReadyRow>();
+  readonly #rate = new RowRate(systemClock);
+  /** Results for which there was no room. */
+  #unsaved: (readonly [index: number, result: JobResult])[] = [];
+  /** The next rows, in the order in which they run. */
+  #window: readonly ReadyRow[] = [];
+  /** The first row that no window has had. */
+  #cursor = 0;
+  #isStopped = false;
+  #isFilling = false;
+  #cancelTimer = (): void => {};
+
+  constructor(job: StoredJob, server: RowServer, listener: RunnerListener) {
+    this.job = job;
+    this.#server = server;
+    this.#listener = listener;
+  }
+
+  get progress(): JobProgress {
+    const { total, finished, failed } = this.job.counts;
+    return this.#rate.progress(total - finished - failed);
+  }
+
+  /** Submits rows until all slots are busy. Goes on by itself when rows end. */
+  run(): void {
+    if (this.#isStopped || this.#isFilling) return;
+    this.#isFilling = true;
+    for (let left = ROWS_PER_TURN; !this.#isStopped; left -= 1) {
+      const row = this.#takeNext();
+      if (!row) break;
+      if (left === 0) {
+        this.#window = [row, ...this.#window];
+        this.#cancelTimer = systemClock.setTimer(0, () => this.run());
+        break;
+      }
+      this.#submit(row);
+    }
+    this.#isFilling = false;
+  }
+
+  receive(updates: readonly RequestUpdate[]): void {
+    for (const update of updates) {
+      const row = this.#inFlight.get(update.requestId);
+      if (row && !this.#isStopped) this.#apply(update, row);
+    }
+    this.run();
+  }
+
+  /** Rows in flight are dropped, and run again later. */
+  stop(): void {
+    this.#isStopped = true;
+    this.#cancelTimer();
+    for (const requestId of this.#inFlight.keys()) this.#server.cancel(requestId);
+    this.#inFlight.clear();
+  }
+
+  #apply(update: RequestUpdate, { index }: ReadyRow): void {
+    const { requestId } = update;
+    switch (update.type) {
+      case 'started':
+      case 'restarted':
+        this.#checkModel(update.model.id);
+        break;
+      case 'finished':
+      case 'answered':
+        this.#inFlight.delete(requestId);
+        this.#save(index, toResult(this.job.definition, update.result));
+        break;
+      case 'failed':
+        this.#inFlight.delete(requestId);
+        if (COMMON_ERRORS.test(update.error.code)) this.#listener.onBlocked(update.error);
+        else this.#fail(index, update.error);
+        break;
+      case 'accepted':
+      case 'echo':
+      case 'chunk':
+        break;
+      default:
+        update satisfies never;
+    }
+  }
+
+  /** The status of the worker may name the new model only later. */
+  #checkModel(serving: string): void {
+    const { model } = this.job;
+    if (model !== undefined && model !== serving)
+      this.#listener.onBlocked(toWireError(JobModelError.of(model, serving)));
+  }
+
+  #takeNext(): ReadyRow | undefined {
+    if (!this.#saveRest()) return undefined;
+    if (this.#window.length === 0) this.#window = this.#nextWindow();
+    const [next, ...others] = this.#window;
+    if (!next || this.#inFlight.size >= this.#server.numRowsFor(next.request.deployment)) return undefined;
+    this.#window = others;
+    return next;
+  }
+
+  #nextWindow(): readonly ReadyRow[] {
+    const rows: ReadyRow[] = [];
+    let numBytes = 0;
+    const { job } = this;
+    for (
+      ;
+      this.#cursor < job.numRows && rows.length < WINDOW_ROWS && numBytes < WINDOW_BYTES;
+      this.#cursor += 1
+    ) {
+      const index = this.#cursor;
+      if (!job.isPending(index)) continue;
+      numBytes += job.sizeOf(index);
+      try {
+        const request = readRow(job.definition, index, job.inputOf(index));
+        const { input } = request;
+        rows.push({ index, request, text: typeof input === 'string' ? input : JSON.stringify(input) });
+      } catch (error) {
+        this.#fail(index, toWireError(error));
+      }
+    }
+    return sortWindow(rows);
+  }
+
+  #submit(row: ReadyRow): void {
+    const { definition, numRetries } = this.job;
+    // The same at the next worker, which may have to refuse a row that has ended several workers.
+    const requestId = asRequestId(`job-${definition.id}-${numRetries}-${row.index}`);
+    this.#inFlight.set(requestId, row);
+    this.#server.submit(requestId, row.request);
+  }
+
+  #fail(index: number, error: WireError): void {
+    this.#save(index, { numPromptTokens: 0, numOutputTokens: 0, error });
+  }
+
+  #save(index: number, result: JobResult): void {
+    this.#unsaved.push([index, result]);
+    this.#saveRest();
+  }
+
+  /** Returns whether nothing is left to be saved. */
+  #saveRest(): boolean {
+    for (;;) {
+      const [next] = this.#unsaved;
+      if (!next) return true;
+      const [index, result] = next;
+      try {
+        this.job.save(index, result);
+      } catch (error) {
+        this.#listener.onBlocked(toWireError(error));
+        return false;
+      }
+      this.#unsaved.shift();
+      this.#rate.add(result.numOutputTokens || result.numPromptTokens);
+      this.#listener.onChange();
+    }
+  }
+}

@@ -1,0 +1,260 @@
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { StorageQuotaError } from '../../protocol/errors/hub.ts';
+import { asClientId, type RequestId } from '../../protocol/ids.ts';
+import { handleCall, type CallMessage } from '../../protocol/calls.ts';
+import type { JobDefinition, JobInfo } from '../../protocol/jobs.ts';
+import { PROTOCOL_VERSION, type Unsigned } from '../../protocol/wire.ts';
+import type { WorkerStatus } from '../../protocol/status.ts';
+import { MemoryFile, MemoryFolder } from '../models/store/test-support.ts';
+import { createModelInfo, createWorkerStatus } from '../test-support.ts';
+import { JobService, type JobCall } from './job-service.ts';
+import type { RowRequest } from './read-request.ts';
+
+const DEFINITION: JobDefinition = {
+  id: 'j1',
+  createdAt: '2026-01-01T00:00:00.000Z',
+  source: 'rows',
+  deployment: 'text-generator',
+  template: 'Say {{word}}',
+  isChat: false,
+  options: { maxNewTokens: 4 },
+  seed: 2 ** 32 - 1,
+  columns: ['word'],
+};
+
+const MODEL = { id: 'model', backend: 'wasm', precision: 'fp32' } as const;
+const ready = (id: string): WorkerStatus =>
+  createWorkerStatus({ state: 'ready', model: createModelInfo({ id }) });
+
+/** Rows of a worker, on a disk that outlives it. Rows are answered by hand: with their input in capitals. */
+async function openWorker(root: MemoryFolder, given: { status?: WorkerStatus; numRows?: number } = {}) {
+  vi.stubGlobal('navigator', { storage: { getDirectory: () => Promise.resolve(root) } });
+  const worker = {
+    status: given.status ?? ready('model'),
+    running: new Map<RequestId, RowRequest>(),
+    /** Inputs in the order of their submission, with their seeds. */
+    submitted: [] as unknown[],
+    infos: new Map<string, JobInfo>(),
+    deletedIds: [] as string[],
+  };
+  const service = await JobService.open('tabserve', {
+    status: () => worker.status,
+    publish: (jobs, deletedIds) => {
+      for (const info of jobs) worker.infos.set(info.id, info);
+      worker.deletedIds.push(...deletedIds);
+    },
+    server: {
+      numRowsFor: () => given.numRows ?? 2,
+      submit: (requestId, request) => {
+        worker.running.set(requestId, request);
+        worker.submitted.push([request.input, request.options['seed']]);
+      },
+      cancel: (requestId) => worker.running.delete(requestId),
+    },
+  });
+  service.schedule();
+  const call = <Name extends JobCall>(message: Unsigned<CallMessage<Name>>) => {
+    const signed = { version: PROTOCOL_VERSION, clientId: asClientId('tab'), ...message };
+    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the compiler loses the name behind Omit
+    return handleCall<Name>(service.calls, signed as CallMessage<Name>);
+  };
+  /** Answers the requests that run, and those that take their places, until this many are answered. */
+  const answer = (count = Infinity, error?: { code: string; message: string }): void => {
+    for (let left = count; left > 0; left -= 1) {
+      const [next] = worker.running;
+      if (!next) return;
+      const [requestId, { input }] = next;
+      worker.running.delete(requestId);
+      const choice = {
+        text: '',
+        generatedText: String(input).toUpperCase(),
+        tokenIds: [],
+        finishReason: 'stop',
+        seed: 0,
+      } as const;
+      const usage = { numPromptTokens: 3, numCachedTokens: 0, numOutputTokens: 2 };
+      const timings = { queueWaitMs: 0, ttftMs: 0, e2eMs: 0, tpotMs: 0 };
+      const result = { ...choice, choices: [choice], usage, timings };
+      service.receive([{ type: 'started', requestId, queueWaitMs: 0, model: MODEL }]);
+      service.receive([
+        error ? { type: 'failed', requestId, error } : { type: 'finished', requestId, result },
+      ]);
+    }
+  };
+  const textsOf = async (jobId = 'j1') => {
+    const { rows } = await call<'read-job'>({ type: 'read-job', callId: 0, jobId, from: 0, limit: 1000 });
+    return rows.map(({ result }) => result?.error?.code ?? result?.text ?? '-');
+  };
+  const published = async (jobId = 'j1') => {
+    await vi.advanceTimersByTimeAsync(300);
+    return worker.infos.get(jobId);
+  };
+  return { worker, service, call, answer, textsOf, published };
+}
+
+type Opened = Awaited<ReturnType<typeof openWorker>>;
+
+async function createJob({ call }: Opened, rows: readonly object[], definition: Partial<JobDefinition> = {}) {
+  const job = { ...DEFINITION, ...definition };
+  const jobId = job.id;
+  await call<'create-job'>({ type: 'create-job', callId: 0, job, jobName: 'Words' });
+  const texts = rows.map((row) => JSON.stringify(row));
+  await call<'add-job-rows'>({ type: 'add-job-rows', callId: 1, jobId, from: 0, rows: texts });
+  await call<'start-job'>({ type: 'start-job', callId: 2, jobId });
+}
+
+const words = (...texts: readonly string[]) => texts.map((word) => ({ word }));
+const steer = ({ call }: Opened, action: 'pause' | 'resume' | 'cancel' | 'retry-failed' | 'delete') =>
+  call<'steer-job'>({ type: 'steer-job', callId: 3, jobId: 'j1', action });
+
+beforeEach(() => {
+  vi.useFakeTimers();
+});
+
+afterEach(() => {
+  vi.useRealTimers();
+  vi.unstubAllGlobals();
+});
+
+describe('a job', () => {
+  it('keeps the slots full to the last row, and has results in file order', async () => {
+    const opened = await openWorker(new MemoryFolder());
+    await createJob(opened, words('a', 'bbb', 'cc'));
+    expect(opened.worker.running.size).toBe(2);
+    opened.answer(1);
+    expect(opened.worker.running.size).toBe(2);
+    opened.answer();
+    expect(opened.worker.submitted).toEqual([
+      ['Say bbb', 0],
+      ['Say cc', 1],
+      ['Say a', 2 ** 32 - 1],
+    ]);
+    expect(await opened.textsOf()).toEqual(['SAY A', 'SAY BBB', 'SAY CC']);
+    expect(await opened.published()).toMatchObject({
+      state: 'finished',
+      counts: { total: 3, finished: 3, failed: 0 },
+      model: 'model',
+    });
+  });
+
+  it('goes on in the next worker from the rows that are done, with the same seeds', async () => {
+    const root = new MemoryFolder();
+    const first = await openWorker(root);
+    await createJob(first, words('a', 'b', 'c', 'd'));
+    first.answer(2);
+    const next = await openWorker(root.clone());
+    expect(next.worker.submitted).toEqual(first.worker.submitted.slice(2));
+    next.answer();
+    expect(await next.textsOf()).toEqual(['SAY A', 'SAY B', 'SAY C', 'SAY D']);
+  });
+
+  it('goes on storing rows in the next worker, and stores none twice', async () => {
+    const root = new MemoryFolder();
+    const first = await openWorker(root);
+    vi.setSystemTime(Date.parse(DEFINITION.createdAt));
+    await first.call<'create-job'>({ type: 'create-job', callId: 0, job: DEFINITION, jobName: 'Words' });
+    const rows = [JSON.stringify({ word: 'a' })];
+    await first.call<'add-job-rows'>({ type: 'add-job-rows', callId: 1, jobId: 'j1', from: 0, rows });
+    const next = await openWorker(root.clone());
+    await createJob(next, words('a', 'b'));
+    next.answer();
+    expect(await next.textsOf()).toEqual(['SAY A', 'SAY B']);
+  });
+
+  it('marks rows that fail while the others go on, and runs them again when asked', async () => {
+    const root = new MemoryFolder();
+    const opened = await openWorker(root);
+    await createJob(opened, [{ word: 'a' }, { other: 'b' }, { word: 'c' }]);
+    opened.answer(1, { code: 'PROMPT_TOO_LONG', message: '' });
+    opened.answer();
+    expect(await opened.textsOf()).toEqual(['PROMPT_TOO_LONG', 'JOB_COLUMN_MISSING', 'SAY C']);
+    await steer(opened, 'retry-failed');
+    expect(opened.worker.running.size).toBe(1);
+    const next = await openWorker(root.clone());
+    next.answer();
+    expect(await next.textsOf()).toEqual(['SAY A', 'JOB_COLUMN_MISSING', 'SAY C']);
+  });
+
+  it('stays paused and cancelled, and goes on when it is resumed', async () => {
+    const root = new MemoryFolder();
+    const opened = await openWorker(root);
+    await createJob(opened, words('a', 'b', 'c'));
+    for (const [action, state] of [
+      ['pause', 'paused'],
+      ['resume', 'running'],
+      ['cancel', 'cancelled'],
+      ['resume', 'running'],
+      ['pause', 'paused'],
+    ] as const) {
+      await steer(opened, action);
+      expect([await opened.published(), opened.worker.running.size]).toEqual([
+        expect.objectContaining({ state }),
+        state === 'running' ? 2 : 0,
+      ]);
+    }
+    const next = await openWorker(root.clone());
+    expect(next.worker.running.size).toBe(0);
+  });
+
+  it('waits for the model that began it, or for the order to take another one', async () => {
+    const root = new MemoryFolder();
+    const first = await openWorker(root);
+    await createJob(first, words('a', 'b'));
+    first.answer(1);
+    const next = await openWorker(root.clone(), { status: ready('other') });
+    const info = await next.call<'list-jobs'>({ type: 'list-jobs', callId: 9 });
+    expect(info).toMatchObject([{ state: 'paused', error: { code: 'JOB_MODEL_CHANGED' } }]);
+    next.worker.status = ready('model');
+    next.service.schedule();
+    expect(next.worker.running.size).toBe(1);
+    next.worker.status = ready('other');
+    next.service.schedule();
+    expect(next.worker.running.size).toBe(0);
+    await steer(next, 'resume');
+    expect([next.worker.running.size, await next.published()]).toEqual([
+      1,
+      expect.objectContaining({ state: 'running', model: 'other' }),
+    ]);
+  });
+
+  it('pauses while the disk is full, and loses no row', async () => {
+    const opened = await openWorker(new MemoryFolder());
+    await createJob(opened, words('a', 'b', 'c'));
+    const full = vi.spyOn(MemoryFile.prototype, 'write').mockImplementation(() => {
+      throw StorageQuotaError.because('full');
+    });
+    opened.answer(1);
+    expect(await opened.published()).toMatchObject({ state: 'paused', error: { code: 'STORAGE_QUOTA' } });
+    expect(opened.worker.running.size).toBe(0);
+    full.mockRestore();
+    await vi.advanceTimersByTimeAsync(5000);
+    opened.answer();
+    expect(await opened.textsOf()).toEqual(['SAY A', 'SAY B', 'SAY C']);
+  });
+
+  it('waits behind an older one, and is gone with its files once it is deleted', async () => {
+    const root = new MemoryFolder();
+    const opened = await openWorker(root);
+    await createJob(opened, words('a', 'b', 'c'));
+    await createJob(opened, words('z'), { id: 'j2' });
+    expect(await opened.published('j2')).toMatchObject({ state: 'queued' });
+    await steer(opened, 'delete');
+    expect(await opened.published('j2')).toMatchObject({ state: 'running' });
+    expect(opened.worker.deletedIds).toEqual(['j1']);
+    await expect(steer(opened, 'pause')).rejects.toMatchObject({ code: 'JOB_NOT_FOUND' });
+    const next = await openWorker(root.clone());
+    expect(await next.call<'list-jobs'>({ type: 'list-jobs', callId: 9 })).toHaveLength(1);
+  });
+
+  it('finds rows by error and by text', async () => {
+    const opened = await openWorker(new MemoryFolder());
+    await createJob(opened, [...words('apple', 'pear'), { other: 'x' }]);
+    opened.answer();
+    const read = (query: object) =>
+      opened.call<'read-job'>({ type: 'read-job', callId: 0, jobId: 'j1', from: 0, limit: 9, ...query });
+    expect(await read({ only: 'failed' })).toMatchObject({ rows: [{ index: 2 }] });
+    expect(await read({ search: 'PEAR' })).toMatchObject({ rows: [{ index: 1, input: { word: 'pear' } }] });
+    expect(await read({ search: 'zebra' })).toEqual({ rows: [] });
+    expect(await read({ limit: 2 })).toMatchObject({ rows: [{ index: 0 }, { index: 1 }], next: 2 });
+  });
+});

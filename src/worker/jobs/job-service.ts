@@ -1,0 +1,270 @@
+import { systemClock } from '../../batching/clock.ts';
+import type { CallHandlers } from '../../protocol/calls.ts';
+import { JobModelError, JobNotFoundError, JobStoreError } from '../../protocol/errors/jobs.ts';
+import { TEXT_GENERATOR } from '../../protocol/generation.ts';
+import type { JobInfo, JobState } from '../../protocol/jobs.ts';
+import type { RequestUpdate } from '../../protocol/requests.ts';
+import type { WorkerStatus } from '../../protocol/status.ts';
+import type { WireError } from '../../protocol/wire.ts';
+import { toWireError } from '../../protocol/wire-errors.ts';
+import { JobRunner, type RowServer } from './job-runner.ts';
+import { JobStore, type Draft } from './job-store.ts';
+import { StoredJob, withinStore } from './stored-job.ts';
+
+/** The calls that a client makes about jobs. */
+export type JobCall =
+  | 'list-jobs'
+  | 'create-job'
+  | 'add-job-rows'
+  | 'start-job'
+  | 'steer-job'
+  | 'rename-job'
+  | 'read-job';
+
+export interface JobServiceHost {
+  readonly server: RowServer;
+  status(): WorkerStatus;
+  publish(jobs: readonly JobInfo[], deletedIds: readonly string[]): void;
+}
+
+const PUBLISH_INTERVAL_MS = 250;
+const RETRY_MS = 5000;
+
+/** Why a job doesn't run now: an error, or a model that is still being loaded. */
+type Obstacle = WireError | 'loading' | undefined;
+
+/** Stores jobs, and runs one after another. */
+export class JobService {
+  readonly #host: JobServiceHost;
+  readonly #store: JobStore;
+  readonly #jobs = new Map<string, StoredJob>();
+  readonly #drafts = new Map<string, Draft>();
+  /** Jobs that wait until the time for another try has come. */
+  readonly #blocks = new Map<string, WireError>();
+  #runner: JobRunner | undefined;
+  readonly #changedIds = new Set<string>();
+  readonly #deletedIds = new Set<string>();
+
+  private constructor(host: JobServiceHost, store: JobStore) {
+    this.#host = host;
+    this.#store = store;
+  }
+
+  /** Finds the jobs that an earlier worker has left. `schedule` goes on with them. @throws JobStoreError. */
+  static async open(root: string, host: JobServiceHost): Promise<JobService> {
+    const store = await JobStore.open(root);
+    const service = new JobService(host, store);
+    for (const each of await store.read()) {
+      if (each instanceof StoredJob) service.#jobs.set(each.definition.id, each);
+      else service.#drafts.set(each.job.id, each);
+    }
+    return service;
+  }
+
+  /** Starts the first job that can run. Call it after each change of the status. */
+  schedule(): void {
+    const next = this.#byAge.find((job) => job.isActive && this.#obstacleOf(job) === undefined);
+    if (this.#runner?.job !== next) {
+      const stopped = this.#runner;
+      this.#runner = next && this.#createRunner(next);
+      stopped?.stop();
+      for (const job of this.#jobs.values()) if (job.isActive || job === stopped?.job) this.#change(job);
+    }
+    this.#runner?.run();
+  }
+
+  receive(updates: readonly RequestUpdate[]): void {
+    this.#runner?.receive(updates);
+  }
+
+  readonly calls: CallHandlers<JobCall> = {
+    'list-jobs': () => this.#byAge.map((job) => this.#infoOf(job)),
+    'create-job': async ({ job, jobName }) => {
+      const { id } = job;
+      if (this.#jobs.has(id) || this.#drafts.has(id)) return;
+      this.#drafts.set(id, await this.#store.begin(job, jobName));
+    },
+    'add-job-rows': ({ jobId, from, rows }) => {
+      if (this.#jobs.has(jobId)) return;
+      const { logs } = this.#draft(jobId);
+      if (from > logs.rows.length) throw JobStoreError.because('rows of it are lost');
+      withinStore(() => {
+        for (const [at, row] of rows.entries())
+          if (from + at >= logs.rows.length) logs.rows.append(from + at, row);
+      });
+    },
+    'start-job': async ({ jobId }) => {
+      if (this.#jobs.has(jobId)) return;
+      const job = await this.#store.finish(this.#draft(jobId));
+      this.#drafts.delete(jobId);
+      this.#jobs.set(jobId, job);
+      this.#change(job);
+      this.schedule();
+    },
+    'steer-job': async ({ jobId, action }) => {
+      if (action === 'delete') {
+        await this.#delete(jobId);
+        return;
+      }
+      const job = this.#job(jobId);
+      this.#blocks.delete(jobId);
+      if (action === 'pause') job.pause();
+      else if (action === 'resume') job.resume(this.#servingFor(job));
+      else if (action === 'cancel') job.cancel();
+      else {
+        // The runner may have passed these rows.
+        this.#drop(job);
+        job.retryFailed();
+      }
+      this.#change(job);
+      this.schedule();
+    },
+    'rename-job': ({ jobId, jobName }) => {
+      const job = this.#job(jobId);
+      job.rename(jobName);
+      this.#change(job);
+    },
+    'read-job': ({ jobId, from, limit, only, search }) =>
+      this.#job(jobId).read({
+        from,
+        limit,
+        ...(only !== undefined && { only }),
+        ...(search !== undefined && { search }),
+      }),
+  };
+
+  get #byAge(): readonly StoredJob[] {
+    return [...this.#jobs.values()].toSorted((a, b) => (a.definition.id < b.definition.id ? -1 : 1));
+  }
+
+  #createRunner(job: StoredJob): JobRunner {
+    const runner = new JobRunner(job, this.#host.server, {
+      onChange: () => {
+        const isOver = job.isDone || this.#obstacleOf(job) !== undefined;
+        if (job.model === undefined) this.#adoptModel(job);
+        this.#change(job);
+        if (isOver && this.#runner === runner) queueMicrotask(() => this.schedule());
+      },
+      onBlocked: (error) => this.#block(job, error),
+    });
+    this.#adoptModel(job);
+    return runner;
+  }
+
+  #adoptModel(job: StoredJob): void {
+    const serving = this.#servingFor(job);
+    if (job.model !== undefined || serving === undefined) return;
+    try {
+      job.setModel(serving);
+    } catch (error) {
+      this.#block(job, toWireError(error));
+    }
+  }
+
+  #block(job: StoredJob, error: WireError): void {
+    const { id } = job.definition;
+    if (this.#blocks.has(id)) return;
+    this.#blocks.set(id, error);
+    this.#change(job);
+    systemClock.setTimer(RETRY_MS, () => {
+      if (!this.#blocks.delete(id)) return;
+      this.#change(job);
+      this.schedule();
+    });
+    queueMicrotask(() => this.schedule());
+  }
+
+  /** The ID of the model that would answer its rows. */
+  #servingFor({ definition }: StoredJob): string | undefined {
+    const { model, encoders = [] } = this.#host.status();
+    if (definition.deployment === TEXT_GENERATOR) return model?.id;
+    return encoders.find(({ deployment }) => deployment === definition.deployment)?.id;
+  }
+
+  #obstacleOf(job: StoredJob): Obstacle {
+    const block = this.#blocks.get(job.definition.id);
+    if (block) return block;
+    const { state, error } = this.#host.status();
+    const serving = this.#servingFor(job);
+    // The embedder's model is loaded when the first text comes.
+    if (job.definition.deployment === TEXT_GENERATOR && state !== 'ready')
+      return state === 'failed' && error ? error : 'loading';
+    if (job.model === undefined || serving === undefined || job.model === serving) return undefined;
+    return toWireError(JobModelError.of(job.model, serving));
+  }
+
+  #infoOf(job: StoredJob): JobInfo {
+    const obstacle = job.isActive ? this.#obstacleOf(job) : undefined;
+    const error = job.isDamaged ? toWireError(JobStoreError.because('rows of the job are lost')) : obstacle;
+    const isRunning = this.#runner?.job === job;
+    return {
+      ...job.definition,
+      name: job.name,
+      state: stateOf(job, obstacle, isRunning),
+      counts: job.counts,
+      ...(isRunning && this.#runner && { progress: this.#runner.progress }),
+      ...(job.model !== undefined && { model: job.model }),
+      ...(error !== undefined && error !== 'loading' && { error }),
+    };
+  }
+
+  #job(id: string): StoredJob {
+    const job = this.#jobs.get(id);
+    if (job) return job;
+    throw JobNotFoundError.of(id);
+  }
+
+  #draft(id: string): Draft {
+    const draft = this.#drafts.get(id);
+    if (draft) return draft;
+    throw JobNotFoundError.of(id);
+  }
+
+  async #delete(id: string): Promise<void> {
+    const job = this.#jobs.get(id);
+    if (job) this.#drop(job);
+    job?.close();
+    for (const log of Object.values(this.#drafts.get(id)?.logs ?? {})) log.close();
+    this.#drafts.delete(id);
+    if (this.#jobs.delete(id)) this.#publishSoon(this.#deletedIds, id);
+    await this.#store.remove(id);
+    // There may be room for what a full disk has stopped.
+    this.#blocks.clear();
+    this.schedule();
+  }
+
+  #drop(job: StoredJob): void {
+    if (this.#runner?.job !== job) return;
+    this.#runner.stop();
+    this.#runner = undefined;
+  }
+
+  #change({ definition }: StoredJob): void {
+    this.#publishSoon(this.#changedIds, definition.id);
+  }
+
+  #publishSoon(ids: Set<string>, id: string): void {
+    if (this.#changedIds.size + this.#deletedIds.size === 0)
+      systemClock.setTimer(PUBLISH_INTERVAL_MS, () => this.#publish());
+    ids.add(id);
+  }
+
+  #publish(): void {
+    const changed = this.#byAge.filter(({ definition }) => this.#changedIds.has(definition.id));
+    const deletedIds = [...this.#deletedIds];
+    this.#changedIds.clear();
+    this.#deletedIds.clear();
+    this.#host.publish(
+      changed.map((job) => this.#infoOf(job)),
+      deletedIds,
+    );
+  }
+}
+
+function stateOf(job: StoredJob, obstacle: Obstacle, isRunning: boolean): JobState {
+  if (job.isDamaged) return 'failed';
+  if (job.isDone) return 'finished';
+  if (job.isCancelled) return 'cancelled';
+  if (job.isPaused || (obstacle !== undefined && obstacle !== 'loading')) return 'paused';
+  return isRunning ? 'running' : 'queued';
+}

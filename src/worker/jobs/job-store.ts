@@ -1,0 +1,120 @@
+import * as v from 'valibot';
+import { ModelStoreError } from '../../protocol/errors/hub.ts';
+import { JobStoreError } from '../../protocol/errors/jobs.ts';
+import { jobDefinition, type JobDefinition } from '../../protocol/jobs.ts';
+import { count, parse, type Wire } from '../../protocol/wire.ts';
+import {
+  createFolder,
+  foldersIn,
+  openFolder,
+  openSyncFile,
+  readJsonFile,
+  removeEntry,
+  writeJsonFile,
+} from '../models/store/opfs.ts';
+import { IndexedLog } from './indexed-log.ts';
+import { StoredJob, type JobLogs } from './stored-job.ts';
+
+// Below the app's folder: jobs/<id>/ with
+// draft.json   what the job is, while its rows are being stored
+// job.json     the same, once all rows are there: it makes the folder a job
+// rows, results, events   each a log, with its index
+
+const DRAFT = 'draft.json';
+const JOB = 'job.json';
+
+/** A tab that still stores rows does not pause for so long. */
+const MAX_DRAFT_AGE_MS = 3_600_000;
+
+/** The files of a worker that was terminated are free only a moment later. */
+const MAX_OPENINGS = 20;
+const OPENING_PAUSE_MS = 100;
+
+const note = v.object({ job: jobDefinition, jobName: v.string(), numRows: v.exactOptional(count) });
+type JobNote = Wire<typeof note>;
+
+/** A job whose rows are being stored. */
+export interface Draft extends JobNote {
+  readonly logs: JobLogs;
+}
+
+/** The jobs on this device. Errors are JobStoreError or StorageQuotaError. */
+export class JobStore {
+  readonly #folder: FileSystemDirectoryHandle;
+
+  private constructor(folder: FileSystemDirectoryHandle) {
+    this.#folder = folder;
+  }
+
+  /** @param root Name of the app's folder. */
+  static open(root: string): Promise<JobStore> {
+    return asJobStore(async () => new JobStore(await openFolder(root, 'jobs')));
+  }
+
+  /** All jobs and drafts. Old drafts are removed. */
+  read(): Promise<readonly (StoredJob | Draft)[]> {
+    return asJobStore(async () => {
+      const read = (await foldersIn(this.#folder)).map((folder) => this.#read(folder));
+      return (await Promise.all(read)).filter((each) => each !== undefined);
+    });
+  }
+
+  begin(job: JobDefinition, jobName: string): Promise<Draft> {
+    return asJobStore(async () => {
+      const folder = await createFolder(this.#folder, job.id);
+      await writeJsonFile(folder, DRAFT, { job, jobName } satisfies JobNote);
+      return { job, jobName, logs: await openLogs(folder) };
+    });
+  }
+
+  finish({ job, jobName, logs }: Draft): Promise<StoredJob> {
+    return asJobStore(async () => {
+      const folder = await createFolder(this.#folder, job.id);
+      await writeJsonFile(folder, JOB, { job, jobName, numRows: logs.rows.length } satisfies JobNote);
+      await removeEntry(folder, DRAFT);
+      return new StoredJob(job, jobName, logs);
+    });
+  }
+
+  /** Its files have to be closed. */
+  remove(id: string): Promise<void> {
+    return asJobStore(() => removeEntry(this.#folder, id));
+  }
+
+  async #read(folder: FileSystemDirectoryHandle): Promise<StoredJob | Draft | undefined> {
+    const whole = parse(note, await readJsonFile(folder, JOB));
+    if (whole) return new StoredJob(whole.job, whole.jobName, await openLogs(folder), whole.numRows);
+    const draft = parse(note, await readJsonFile(folder, DRAFT));
+    if (draft && Date.now() - Date.parse(draft.job.createdAt) < MAX_DRAFT_AGE_MS)
+      return { ...draft, logs: await openLogs(folder) };
+    await removeEntry(this.#folder, folder.name);
+    return undefined;
+  }
+}
+
+async function openLogs(folder: FileSystemDirectoryHandle): Promise<JobLogs> {
+  const openLog = async (name: string): Promise<IndexedLog> => {
+    const log = await openPatiently(folder, `${name}.log`);
+    return new IndexedLog(log, await openPatiently(folder, `${name}.index`));
+  };
+  return { rows: await openLog('rows'), results: await openLog('results'), events: await openLog('events') };
+}
+
+async function openPatiently(folder: FileSystemDirectoryHandle, name: string) {
+  for (let attempt = 1; ; attempt += 1) {
+    try {
+      return await openSyncFile(folder, name);
+    } catch (error) {
+      if (attempt === MAX_OPENINGS) throw error;
+      await new Promise((resolve) => setTimeout(resolve, OPENING_PAUSE_MS));
+    }
+  }
+}
+
+async function asJobStore<Value>(access: () => Promise<Value>): Promise<Value> {
+  try {
+    return await access();
+  } catch (error) {
+    throw error instanceof ModelStoreError ? JobStoreError.because(error.cause) : error;
+  }
+}

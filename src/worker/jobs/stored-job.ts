@@ -1,0 +1,214 @@
+import * as v from 'valibot';
+import { isRecord } from '../../platform/is-record.ts';
+import { StorageQuotaError } from '../../protocol/errors/hub.ts';
+import { JobStoreError } from '../../protocol/errors/jobs.ts';
+import type { JobCounts, JobDefinition, JobResult, JobRow } from '../../protocol/jobs.ts';
+import { count, type Wire } from '../../protocol/wire.ts';
+import type { IndexedLog } from './indexed-log.ts';
+
+const event = v.variant('type', [
+  v.object({ type: v.picklist(['pause', 'resume', 'cancel']) }),
+  v.object({ type: v.literal('name'), name: v.string() }),
+  v.object({ type: v.literal('model'), id: v.string() }),
+  /** Errors before `from` in the log of results no longer count. */
+  v.object({ type: v.literal('retry'), from: count }),
+]);
+/** A change of a job that no row makes. */
+type JobEvent = Wire<typeof event>;
+
+/** The logs of a job: its rows, their results by row, and its events by number. */
+export type JobLogs = Readonly<Record<'rows' | 'results' | 'events', IndexedLog>>;
+
+/** What a page of rows may cost, so that no step waits for it. */
+const MAX_PAGE_BYTES = 2 ** 21;
+const MAX_PAGE_READS = 1000;
+
+interface RowQuery {
+  readonly from: number;
+  readonly limit: number;
+  readonly only?: 'finished' | 'failed';
+  readonly search?: string;
+}
+
+/** A job whose rows are all stored. Its state is what its logs say, so a crash leaves it as it was. */
+export class StoredJob {
+  readonly definition: JobDefinition;
+  readonly numRows: number;
+  /** Whether rows are lost. */
+  readonly isDamaged: boolean;
+  readonly #logs: JobLogs;
+  /** For each row: 0 while it has no result, 1 with a result, 2 with an error. */
+  #marks: Uint8Array;
+  readonly #counts = { finished: 0, failed: 0 };
+  #numEvents = 0;
+  name: string;
+  model: string | undefined;
+  isPaused = false;
+  isCancelled = false;
+  /** Number of times that its failed rows were run again. */
+  numRetries = 0;
+
+  /** @param numRows As many as were stored. */
+  constructor(definition: JobDefinition, name: string, logs: JobLogs, numRows = logs.rows.length) {
+    this.definition = definition;
+    this.name = name;
+    this.numRows = numRows;
+    this.isDamaged = logs.rows.length < numRows;
+    this.#logs = logs;
+    this.#marks = new Uint8Array(this.numRows);
+    let retriedFrom = 0;
+    for (; this.#numEvents < logs.events.length; this.#numEvents += 1) {
+      const read = v.safeParse(event, parseJson(logs.events.read(this.#numEvents)));
+      if (!read.success) continue;
+      this.#apply(read.output);
+      if (read.output.type === 'retry') retriedFrom = read.output.from;
+    }
+    this.#countMarks(retriedFrom);
+  }
+
+  get counts(): JobCounts {
+    return { total: this.numRows, ...this.#counts };
+  }
+
+  get isDone(): boolean {
+    return this.#counts.finished + this.#counts.failed === this.numRows;
+  }
+
+  /** Whether rows of it may run. */
+  get isActive(): boolean {
+    return !this.isPaused && !this.isCancelled && !this.isDone && !this.isDamaged;
+  }
+
+  isPending(index: number): boolean {
+    return this.#marks[index] === 0;
+  }
+
+  pause(): void {
+    if (this.isActive) this.#record({ type: 'pause' });
+  }
+
+  /** @param model Takes the place of the one that began it. */
+  resume(model: string | undefined): void {
+    if (this.isPaused || this.isCancelled) this.#record({ type: 'resume' });
+    if (model !== undefined && this.model !== undefined && model !== this.model) this.setModel(model);
+  }
+
+  cancel(): void {
+    if (!this.isDone && !this.isCancelled) this.#record({ type: 'cancel' });
+  }
+
+  rename(name: string): void {
+    this.#record({ type: 'name', name });
+  }
+
+  setModel(id: string): void {
+    this.#record({ type: 'model', id });
+  }
+
+  retryFailed(): void {
+    const { end } = this.#logs.results;
+    this.#record({ type: 'retry', from: end });
+    this.#countMarks(end);
+  }
+
+  /** @throws StorageQuotaError, JobStoreError. */
+  save(index: number, result: JobResult): void {
+    const hasFailed = result.error !== undefined;
+    withinStore(() => this.#logs.results.append(index, JSON.stringify(result), hasFailed));
+    this.#marks[index] = hasFailed ? 2 : 1;
+    this.#counts[hasFailed ? 'failed' : 'finished'] += 1;
+  }
+
+  /** Bytes that a row's input takes. */
+  sizeOf(index: number): number {
+    return this.#logs.rows.sizeOf(index);
+  }
+
+  inputOf(index: number): JobRow['input'] {
+    const input = parseJson(this.#logs.rows.read(index));
+    return isRecord(input) ? input : {};
+  }
+
+  /** Rows in file order, from `from` on. `next` is left out after the last one. */
+  read({ from, limit, only, search }: RowQuery) {
+    const rows: JobRow[] = [];
+    const mark = only && (only === 'finished' ? 1 : 2);
+    const needle = search?.toLowerCase();
+    let numBytes = 0;
+    let numReads = 0;
+    let index = from;
+    const isFull = (): boolean =>
+      rows.length >= limit || numBytes > MAX_PAGE_BYTES || numReads >= MAX_PAGE_READS;
+    for (; index < this.numRows && !isFull(); index += 1) {
+      if (mark !== undefined && this.#marks[index] !== mark) continue;
+      const row = this.#rowAt(index);
+      numReads += 1;
+      numBytes += this.sizeOf(index) + this.#logs.results.sizeOf(index);
+      if (needle === undefined || hasText(row, needle)) rows.push(row);
+    }
+    return { rows, ...(index < this.numRows && { next: index }) };
+  }
+
+  close(): void {
+    for (const log of Object.values(this.#logs)) log.close();
+  }
+
+  #rowAt(index: number): JobRow {
+    const row = { index, input: this.inputOf(index) };
+    if (this.isPending(index)) return row;
+    const result = parseJson(this.#logs.results.read(index));
+    // Written by `save`, and whole, because a torn line is cut off.
+    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- see above
+    return isRecord(result) ? { ...row, result: result as JobResult } : row;
+  }
+
+  #record(made: JobEvent): void {
+    withinStore(() => this.#logs.events.append(this.#numEvents, JSON.stringify(made)));
+    this.#numEvents += 1;
+    this.#apply(made);
+  }
+
+  #apply(made: JobEvent): void {
+    if (made.type === 'name') this.name = made.name;
+    else if (made.type === 'model') this.model = made.id;
+    else if (made.type === 'retry') this.numRetries += 1;
+    else if (made.type === 'pause') this.isPaused = true;
+    else {
+      this.isPaused = false;
+      this.isCancelled = made.type === 'cancel';
+    }
+  }
+
+  #countMarks(retriedFrom: number): void {
+    this.#marks = this.#logs.results.marks(this.numRows, retriedFrom);
+    this.#counts.finished = this.#marks.reduce((sum, mark) => sum + (mark === 1 ? 1 : 0), 0);
+    this.#counts.failed = this.#marks.reduce((sum, mark) => sum + (mark === 2 ? 1 : 0), 0);
+  }
+}
+
+/** @throws StorageQuotaError, JobStoreError. */
+export function withinStore<Value>(access: () => Value): Value {
+  try {
+    return access();
+  } catch (cause) {
+    throw cause instanceof StorageQuotaError ? StorageQuotaError.ofJob(cause) : JobStoreError.because(cause);
+  }
+}
+
+/** Undefined for a text that is missing or damaged. */
+function parseJson(text: string | undefined): unknown {
+  try {
+    return text === undefined ? undefined : JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+function hasText({ input, result }: JobRow, needle: string): boolean {
+  const texts = [...Object.values(input), result?.text, result?.error?.message];
+  return texts.some((text) => text !== undefined && textOf(text).toLowerCase().includes(needle));
+}
+
+function textOf(value: unknown): string {
+  return typeof value === 'string' ? value : JSON.stringify(value);
+}

@@ -1,0 +1,104 @@
+import { EMBEDDER } from '../../protocol/embedding.ts';
+import { handleCall, type CallAnswer, type CallMessage } from '../../protocol/calls.ts';
+import { asClientId } from '../../protocol/ids.ts';
+import { namesOf } from '../../protocol/names.ts';
+import type { BatchingPolicy, WorkerStatus } from '../../protocol/status.ts';
+import type { WorkerMessage } from '../../protocol/worker-messages.ts';
+import { importPart } from '../import-part.ts';
+import type { JobCall, JobService } from '../jobs/job-service.ts';
+import type { Outbox } from './outbox.ts';
+import type { RequestRouter } from './request-router.ts';
+import type { TabMessages } from './tab-messages.ts';
+
+/** The client whose requests are rows of jobs. */
+const JOBS = asClientId('jobs');
+
+/** Texts to embed together: as many again wait while they are computed. */
+const NUM_TEXTS = 64;
+
+const JOB_CALLS: ReadonlySet<string> = new Set<JobCall>([
+  'list-jobs',
+  'create-job',
+  'add-job-rows',
+  'start-job',
+  'steer-job',
+  'rename-job',
+  'read-job',
+]);
+
+export function isJobCall(message: CallMessage): message is CallMessage<JobCall> {
+  return JOB_CALLS.has(message.type);
+}
+
+interface JobsPartOptions {
+  /** The app's name. */
+  readonly app: string | undefined;
+  readonly router: () => Pick<RequestRouter, 'submit' | 'cancel'>;
+  readonly tabs: () => TabMessages;
+  readonly status: () => WorkerStatus;
+  readonly policy: () => BatchingPolicy;
+}
+
+/** Runs jobs as one more client of this worker. Their code is imported when the worker has started, or at the first call. */
+export class JobsPart {
+  readonly #options: JobsPartOptions;
+  #opening: Promise<JobService> | undefined;
+  #service: JobService | undefined;
+
+  constructor(options: JobsPartOptions) {
+    this.#options = options;
+  }
+
+  /** Keeps the messages to the jobs' rows. */
+  outboxBefore(outbox: Outbox): Outbox {
+    return {
+      toAll: (message) => outbox.toAll(message),
+      toClient: (clientId, message) => {
+        if (clientId === JOBS) this.#receive(message);
+        else outbox.toClient(clientId, message);
+      },
+    };
+  }
+
+  /** After a failure, the next call tries again. @throws JobStoreError. */
+  open(): Promise<JobService> {
+    this.#opening ??= this.#open();
+    this.#opening.catch(() => (this.#opening = undefined));
+    return this.#opening;
+  }
+
+  async answer<Name extends JobCall>(call: CallMessage<Name>): Promise<CallAnswer<Name>> {
+    const { calls } = await this.open();
+    return handleCall<Name>(calls, call);
+  }
+
+  /** Call it after each change of the status. */
+  schedule(): void {
+    this.#service?.schedule();
+  }
+
+  async #open(): Promise<JobService> {
+    const { app, router, tabs, status, policy } = this.#options;
+    const { JobService: Service } = await importPart(() => import('../jobs/job-service.ts'));
+    this.#service = await Service.open(namesOf(app).storageFolder, {
+      status,
+      publish: (jobs, deletedIds) => tabs().toAll({ type: 'jobs', jobs, deletedIds }),
+      server: {
+        // As many wait as run.
+        numRowsFor: (deployment) =>
+          2 * (deployment === EMBEDDER ? NUM_TEXTS : policy().policy === 'off' ? 1 : policy().maxBatchSize),
+        submit: (requestId, { deployment, input, options }) =>
+          router().submit({ clientId: JOBS, deployment, isBackground: true }, [
+            { requestId, input, options, elapsedMs: 0 },
+          ]),
+        cancel: (requestId) => router().cancel(requestId, JOBS),
+      },
+    });
+    this.#service.schedule();
+    return this.#service;
+  }
+
+  #receive(message: WorkerMessage): void {
+    if (message.type === 'updates') this.#service?.receive(message.updates);
+  }
+}
