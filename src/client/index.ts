@@ -61,6 +61,7 @@ export {
 export * from '../protocol/generation-options.ts';
 export type { GgufFile } from '../protocol/gguf-file.ts';
 export type { ClientId, RequestId } from '../protocol/ids.ts';
+export { columnsIn, fillTemplate } from '../protocol/job-template.ts';
 export type {
   JobCounts,
   JobDefinition,

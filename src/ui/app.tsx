@@ -5,7 +5,13 @@ import './app.css';
 import { ComposerContext } from './compose/composer-context.ts';
 import type { Composer } from './compose/composer.ts';
 import type { DeploymentViewProps } from './deployments/deployment-view.tsx';
-import { CHAT_VIEW, listViews, titleOf, useSelectedDeployment } from './deployments/selected-deployment.ts';
+import {
+  CHAT_VIEW,
+  JOBS_VIEW,
+  listViews,
+  titleOf,
+  useSelectedDeployment,
+} from './deployments/selected-deployment.ts';
 import { UnknownDeployment } from './deployments/unknown-deployment.tsx';
 import { FailurePanel } from './header/failure-panel.tsx';
 import { SiteHeader } from './header/site-header.tsx';
@@ -18,6 +24,7 @@ import { TextView } from './parts/text-view.tsx';
 
 /** Loaded after the first screen. */
 const ChatView = lazy(async () => ({ default: (await import('./chat/chat-view.tsx')).ChatView }));
+const JobsView = lazy(async () => ({ default: (await import('./jobs/jobs-view.tsx')).JobsView }));
 const HandoverNote = lazy(async () => ({
   default: (await import('./header/handover-note.tsx')).HandoverNote,
 }));
@@ -78,7 +85,13 @@ function View({ name, isShown }: DeploymentViewProps) {
   if (name === TEXT_GENERATOR) return <TextView />;
   return (
     <PanelBoundary name={titleOf(name)}>
-      {name === CHAT_VIEW ? <ChatView /> : <DeploymentView name={name} isShown={isShown} />}
+      {name === CHAT_VIEW ? (
+        <ChatView />
+      ) : name === JOBS_VIEW ? (
+        <JobsView />
+      ) : (
+        <DeploymentView name={name} isShown={isShown} />
+      )}
     </PanelBoundary>
   );
 }

@@ -1,12 +1,20 @@
 import { describe, expect, it } from 'vitest';
 
-import { CHAT_VIEW, listViews, readSelected, titleOf, withSelected } from './selected-deployment.ts';
+import {
+  CHAT_VIEW,
+  JOBS_VIEW,
+  listViews,
+  readSelected,
+  titleOf,
+  withSelected,
+} from './selected-deployment.ts';
 
 describe('listViews', () => {
   it('puts those of the page first and a user’s own after them, by name', () => {
     expect(listViews(['zeta', 'house-price', 'echo', 'adder'])).toEqual([
       'text-generator',
       CHAT_VIEW,
+      JOBS_VIEW,
       'adder',
       'house-price',
       'echo',
@@ -15,8 +23,8 @@ describe('listViews', () => {
   });
 
   it('shows no tab for what this build does not serve, once the worker has said so', () => {
-    expect(listViews(['adder'])).toEqual(['text-generator', CHAT_VIEW, 'adder']);
-    expect(listViews([])).toEqual(['text-generator', CHAT_VIEW, 'adder', 'house-price']);
+    expect(listViews(['adder'])).toEqual(['text-generator', CHAT_VIEW, JOBS_VIEW, 'adder']);
+    expect(listViews([])).toEqual(['text-generator', CHAT_VIEW, JOBS_VIEW, 'adder', 'house-price']);
   });
 
   it('names a user’s own as it calls itself', () => {
@@ -32,10 +40,13 @@ describe('the address', () => {
     expect(withSelected(href, 'text-generator')).toBe('http://localhost:8000/?backend=wasm');
   });
 
-  it('names the chat view by itself', () => {
-    const href = withSelected('http://localhost:8000/?deployment=adder', CHAT_VIEW);
-    expect(href).toBe('http://localhost:8000/?view=chat');
-    expect(readSelected(new URL(href).search)).toBe(CHAT_VIEW);
+  it.each([
+    ['chat', CHAT_VIEW],
+    ['jobs', JOBS_VIEW],
+  ])('names the %s view by itself', (name, view) => {
+    const href = withSelected('http://localhost:8000/?deployment=adder', view);
+    expect(href).toBe(`http://localhost:8000/?view=${name}`);
+    expect(readSelected(new URL(href).search)).toBe(view);
     expect(withSelected(href, 'adder')).toBe('http://localhost:8000/?deployment=adder');
   });
 

@@ -5,17 +5,25 @@ import { TEXT_GENERATOR } from '../../client/index.ts';
 /** The text generator's view for chats. No deployment has this name: it isn't one that a file can have. */
 export const CHAT_VIEW = `${TEXT_GENERATOR}/chat`;
 
+/** The view of jobs, named likewise. */
+export const JOBS_VIEW = `${TEXT_GENERATOR}/jobs`;
+
 /** Tabserve's own views in the order of their tabs, with their titles; the user's deployments follow by name. */
 const OWN_VIEWS: ReadonlyMap<string, string> = new Map([
   [TEXT_GENERATOR, 'Text'],
   [CHAT_VIEW, 'Chat'],
+  [JOBS_VIEW, 'Jobs'],
   ['adder', 'Adder'],
   ['house-price', 'House price'],
 ]);
 
 const PARAMETER = 'deployment';
 const VIEW_PARAMETER = 'view';
-const CHAT = 'chat';
+/** The views that are no deployment, by their names in the address. */
+const VIEW_OF_NAME: ReadonlyMap<string | null, string> = new Map([
+  ['chat', CHAT_VIEW],
+  ['jobs', JOBS_VIEW],
+]);
 
 export function titleOf(view: string): string {
   return OWN_VIEWS.get(view) ?? view;
@@ -25,22 +33,22 @@ export function titleOf(view: string): string {
 export function listViews(served: readonly string[]): readonly string[] {
   const own = [...OWN_VIEWS.keys()];
   if (served.length === 0) return own;
-  const names = new Set([TEXT_GENERATOR, CHAT_VIEW, ...served]);
+  const names = new Set([TEXT_GENERATOR, ...VIEW_OF_NAME.values(), ...served]);
   const ownServed = own.filter((name) => names.delete(name));
   return [...ownServed, ...[...names].toSorted()];
 }
 
 export function readSelected(search: string): string {
   const parameters = new URLSearchParams(search);
-  if (parameters.get(VIEW_PARAMETER) === CHAT) return CHAT_VIEW;
-  return parameters.get(PARAMETER) ?? TEXT_GENERATOR;
+  return VIEW_OF_NAME.get(parameters.get(VIEW_PARAMETER)) ?? parameters.get(PARAMETER) ?? TEXT_GENERATOR;
 }
 
 export function withSelected(href: string, view: string): string {
   const url = new URL(href);
   url.searchParams.delete(PARAMETER);
   url.searchParams.delete(VIEW_PARAMETER);
-  if (view === CHAT_VIEW) url.searchParams.set(VIEW_PARAMETER, CHAT);
+  const [name] = [...VIEW_OF_NAME].find(([, named]) => named === view) ?? [];
+  if (name) url.searchParams.set(VIEW_PARAMETER, name);
   else if (view !== TEXT_GENERATOR) url.searchParams.set(PARAMETER, view);
   return url.href;
 }

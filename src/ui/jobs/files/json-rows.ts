@@ -1,5 +1,6 @@
 import { JSONParser } from '@streamparser/json';
 
+import { isRecord } from '../is-record.ts';
 import { FileRefusal, MAX_ROW_LENGTH, type FileRow } from './file-row.ts';
 
 /** The rows of a JSON array. What is wrong in it ends it: nothing says where the next row begins. */
@@ -60,8 +61,4 @@ function toRow(line: number, value: unknown): FileRow {
   if (isRecord(value)) return { line, values: value };
   const message = `Row ${line} is neither an object nor a text. Write it as {"text": …}.`;
   return { line, error: { code: 'INVALID_ROW', message } };
-}
-
-function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

@@ -46,6 +46,16 @@ describe('a table', () => {
     ]);
   });
 
+  it('has no empty row where a chunk ends within the line end of Windows', async () => {
+    for (const length of [2 ** 18 - 1, 2 ** 18]) {
+      const [first, ...others] = await rowsOf(
+        fileOf('a.csv', 'id\r\n', 'x'.repeat(length - 5), '\r\n"y\r\n"\r\n'),
+      );
+      expect(first).toMatchObject({ line: 2 });
+      expect(others).toEqual([{ line: 3, values: { id: 'y\n' } }]);
+    }
+  });
+
   it('gives every column a name of its own', async () => {
     const { columns } = await openFile(fileOf('a.csv', 'a,,a,a 2\n1,2,3,4'));
     expect(columns).toEqual(['a', 'column 2', 'a 2', 'a 2 2']);
