@@ -13,6 +13,7 @@ const BENCHES: Readonly<Record<string, () => Promise<{ readonly bench: Bench }>>
   peers: () => import('./peers/main.ts'),
   gpu: () => import('./gpu/main.ts'),
   encoder: () => import('./encoder/main.ts'),
+  jobs: () => import('./jobs/main.ts'),
 };
 
 const USAGE = `Usage: npm run bench -- [NAME] [options]
@@ -26,6 +27,7 @@ const USAGE = `Usage: npm run bench -- [NAME] [options]
   peers   the same weights in transformers.js and wllama; a real model with --model smollm2
   gpu     tokens per second over the number of requests, on a GPU
   encoder texts per second of all-MiniLM-L6-v2, alone, in batches, and in sorted ones
+  jobs    rows per second of a job beside a closed loop, prompts that are typed meanwhile, and memory
 \`npm run bench -- NAME --help\` prints the options of one.`;
 
 const [first = 'engine', ...others] = process.argv.slice(2);

@@ -1,3 +1,4 @@
+import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { BackPressureError } from '../errors.ts';
 import {
@@ -634,5 +635,35 @@ describe('background requests', () => {
     driver.steps(2);
     driver.add('b');
     expect(driver.step()).toContain('prefill b');
+  });
+
+  it('delay no prompt of another one by more than the step in flight, whatever they are', () => {
+    const anyRow = fc.record({
+      promptLength: fc.integer({ min: 1, max: 200 }),
+      maxNewTokens: fc.integer({ min: 1, max: 50 }),
+    });
+    fc.assert(
+      fc.property(
+        fc.array(anyRow, { minLength: 1, maxLength: 12 }),
+        fc.record({
+          maxBatchSize: fc.integer({ min: 1, max: 8 }),
+          maxBatchedTokens: fc.integer({ min: 16, max: 256 }),
+          prefixCaching: fc.boolean(),
+        }),
+        fc.nat({ max: 60 }),
+        fc.integer({ min: 1, max: 200 }),
+        (rows, knobs, numSteps, promptLength) => {
+          const driver = createDriver(knobs, { contextLength: 512 }, timeOf);
+          for (const [index, row] of rows.entries()) driver.add(`j${index}`, { isBackground: true, ...row });
+          driver.steps(numSteps);
+          const arrivedAtMs = driver.nowMs;
+          driver.add('a', { promptLength });
+          while (!driver.step().match(/prefill a .*last/))
+            expect(driver.nowMs - arrivedAtMs).toBeLessThan(promptLength);
+          // Alone, its prompt takes as long.
+          expect(driver.nowMs - arrivedAtMs).toBe(promptLength);
+        },
+      ),
+    );
   });
 });

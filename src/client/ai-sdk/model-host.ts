@@ -8,8 +8,15 @@ import type { TabserveOptions, TextClient } from './options.ts';
  */
 export type OpenModel = (modelId: string, signal: AbortSignal | undefined) => Promise<TextClient>;
 
+/** A client for the calls of a provider. */
+export interface ModelHost {
+  readonly open: OpenModel;
+  /** The client, with whatever model it serves. */
+  readonly client: () => Promise<TextClient>;
+}
+
 /** Opens models with one client, which the first call connects. */
-export function createModelOpener(options: TabserveOptions): OpenModel {
+export function createModelHost(options: TabserveOptions): ModelHost {
   let connected: Promise<TextClient> | undefined;
   /** Concurrent calls share one load of a model. */
   const loads = new Map<string, Promise<unknown>>();
@@ -43,5 +50,8 @@ export function createModelOpener(options: TabserveOptions): OpenModel {
     return serve;
   };
 
-  return (modelId, signal) => (signal ? untilAborted(open(modelId), signal) : open(modelId));
+  return {
+    open: (modelId, signal) => (signal ? untilAborted(open(modelId), signal) : open(modelId)),
+    client: connectOnce,
+  };
 }

@@ -8,7 +8,10 @@ import type {
 } from '../index.ts';
 
 /** The methods of a client that a provider calls, whatever deployments its worker has. */
-export interface TextClient extends Pick<TabserveClient, 'ready' | 'status' | 'loadModel' | 'generate'> {
+export interface TextClient extends Pick<
+  TabserveClient,
+  'ready' | 'status' | 'loadModel' | 'generate' | 'jobs'
+> {
   /** As the client's. */
   getHandle(name: 'embedder'): EmbedderHandle;
   /** As the client's. */

@@ -11,7 +11,15 @@ const UNKNOWN_INPUT = { total: undefined, noCache: undefined, cacheRead: undefin
 export function endOf(
   result: GenerationResult,
 ): End & Pick<LanguageModelV4GenerateResult, 'providerMetadata'> {
-  const { finishReason, usage, answer } = result;
+  return { ...plainEndOf(result), providerMetadata: { [PROVIDER]: metadataOf(result) } };
+}
+
+/** The end of an answer without Tabserve's own metadata. */
+export function plainEndOf({
+  finishReason,
+  usage,
+  answer,
+}: Pick<GenerationResult, 'finishReason' | 'usage' | 'answer'>): End {
   const hasCalls = answer !== undefined && answer.toolCalls.length > 0;
   const { numPromptTokens, numCachedTokens, numOutputTokens } = usage;
   return {
@@ -30,12 +38,14 @@ export function endOf(
       outputTokens: { total: numOutputTokens, text: numOutputTokens, reasoning: undefined },
       raw: { ...usage },
     },
-    providerMetadata: { [PROVIDER]: metadataOf(result) },
   };
 }
 
 /** The answer of a call: its reasoning, its text and its calls of tools. */
-export function contentOf({ answer, generatedText }: GenerationResult): LanguageModelV4Content[] {
+export function contentOf({
+  answer,
+  generatedText,
+}: Pick<GenerationResult, 'answer' | 'generatedText'>): LanguageModelV4Content[] {
   const { reasoning, content, toolCalls } = answer ?? {
     reasoning: '',
     content: generatedText,

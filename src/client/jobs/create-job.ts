@@ -55,7 +55,7 @@ function describe(options: CreateJobOptions, first: unknown, isChatModel: boolea
   };
   const columns = isRecord(first) ? Object.keys(first) : [];
   if ('requests' in options) {
-    const isEmbedding = isRecord(first) && first['url'] === '/v1/embeddings';
+    const isEmbedding = isRecord(first) && /embed/.test(String(first['url']));
     const deployment = isEmbedding ? EMBEDDER : TEXT_GENERATOR;
     return { ...common, source: 'requests', deployment, isChat: false, options: {}, columns: [] };
   }

@@ -14,7 +14,10 @@ export interface JobRequest {
   readonly custom_id: string;
   /** Always `POST`. */
   readonly method: string;
-  /** `/v1/completions`, `/v1/chat/completions` or `/v1/embeddings`. */
+  /**
+   * `/v1/completions`, `/v1/chat/completions` or `/v1/embeddings`; or a deployment, `text-generator` or `embedder`, whose `body` is
+   * `{ input, options }`.
+   */
   readonly url: string;
   /** The body of such a request. `model` is ignored: the model that serves answers. `stream` must be false. */
   readonly body: Readonly<Record<string, unknown>>;

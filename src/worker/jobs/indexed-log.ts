@@ -22,7 +22,7 @@ interface Line {
 
 /**
  * Texts by number, in a log that is only appended to, with an index of where they are. A later text of a key takes the place of
- * an earlier one. A torn last line of the log is cut off. The lines of an index add up to its log; if a crash has kept them apart, the
+ * an earlier one. The next line is written over a torn last one. The lines of an index add up to its log; if a crash has kept them apart, the
  * log is read to make the index again.
  */
 export class IndexedLog {
@@ -35,7 +35,6 @@ export class IndexedLog {
     this.#log = log;
     this.#index = index;
     this.#end = endOfLastLine(log);
-    log.truncate(this.#end);
     index.truncate(this.length * ENTRY_BYTES);
     this.#recover();
   }

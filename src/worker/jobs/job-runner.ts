@@ -21,7 +21,7 @@ export interface RowServer {
 
 export interface RunnerListener {
   onChange(): void;
-  /** The job can't go on for now, for this reason. Its rows wait. */
+  /** The job can't go on for now, for this reason. The runner has stopped. */
   onBlocked(error: WireError): void;
 }
 
@@ -47,8 +47,6 @@ export class JobRunner {
   readonly #listener: RunnerListener;
   readonly #inFlight = new Map<RequestId, ReadyRow>();
   readonly #rate = new RowRate(systemClock);
-  /** Results for which there was no room. */
-  #unsaved: (readonly [index: number, result: JobResult])[] = [];
   /** The next rows, in the order in which they run. */
   #window: readonly ReadyRow[] = [];
   /** The first row that no window has had. */
@@ -115,7 +113,7 @@ export class JobRunner {
         break;
       case 'failed':
         this.#inFlight.delete(requestId);
-        if (COMMON_ERRORS.test(update.error.code)) this.#listener.onBlocked(update.error);
+        if (COMMON_ERRORS.test(update.error.code)) this.#block(update.error);
         else this.#fail(index, update.error);
         break;
       case 'accepted':
@@ -130,12 +128,10 @@ export class JobRunner {
   /** The status of the worker may name the new model only later. */
   #checkModel(serving: string): void {
     const { model } = this.job;
-    if (model !== undefined && model !== serving)
-      this.#listener.onBlocked(toWireError(JobModelError.of(model, serving)));
+    if (model !== undefined && model !== serving) this.#block(toWireError(JobModelError.of(model, serving)));
   }
 
   #takeNext(): ReadyRow | undefined {
-    if (!this.#saveRest()) return undefined;
     if (this.#window.length === 0) this.#window = this.#nextWindow();
     const [next, ...others] = this.#window;
     if (!next || this.#inFlight.size >= this.#server.numRowsFor(next.request.deployment)) return undefined;
@@ -178,26 +174,20 @@ export class JobRunner {
     this.#save(index, { numPromptTokens: 0, numOutputTokens: 0, error });
   }
 
+  /** A row that can't be stored runs again once there is room. */
   #save(index: number, result: JobResult): void {
-    this.#unsaved.push([index, result]);
-    this.#saveRest();
+    try {
+      this.job.save(index, result);
+    } catch (error) {
+      this.#block(toWireError(error));
+      return;
+    }
+    this.#rate.add(result.numOutputTokens || result.numPromptTokens);
+    this.#listener.onChange();
   }
 
-  /** Returns whether nothing is left to be saved. */
-  #saveRest(): boolean {
-    for (;;) {
-      const [next] = this.#unsaved;
-      if (!next) return true;
-      const [index, result] = next;
-      try {
-        this.job.save(index, result);
-      } catch (error) {
-        this.#listener.onBlocked(toWireError(error));
-        return false;
-      }
-      this.#unsaved.shift();
-      this.#rate.add(result.numOutputTokens || result.numPromptTokens);
-      this.#listener.onChange();
-    }
+  #block(error: WireError): void {
+    this.stop();
+    this.#listener.onBlocked(error);
   }
 }

@@ -68,6 +68,13 @@ export function readRequest({ custom_id: customId, method, url, body }: Fields):
       const { input, encoding_format: _format, ...options } = given;
       return { deployment: EMBEDDER, input, options };
     }
+    // The deployment's own input and options.
+    case TEXT_GENERATOR:
+    case EMBEDDER: {
+      const { input, options = {} } = body;
+      if (isRecord(options)) return { deployment: url, input, options };
+      throw JobRowError.expected('body.options', 'an object');
+    }
     default:
       throw JobRowError.expected('url', '/v1/completions, /v1/chat/completions or /v1/embeddings');
   }

@@ -1,0 +1,133 @@
+import { describe, expect, it } from 'vitest';
+import type { JobDefinition } from '../../protocol/jobs.ts';
+import { readRow } from './read-row.ts';
+
+const REQUESTS: JobDefinition = {
+  id: 'j1',
+  createdAt: '',
+  source: 'requests',
+  deployment: 'text-generator',
+  isChat: false,
+  options: {},
+  seed: 5,
+  columns: [],
+};
+
+const line = (url: string, body: unknown, given: object = {}) => ({
+  custom_id: 'a',
+  method: 'POST',
+  url,
+  body,
+  ...given,
+});
+
+describe('a row of a table', () => {
+  const table: JobDefinition = {
+    ...REQUESTS,
+    source: 'rows',
+    template: 'Is {{a}} red?',
+    options: { topK: 4 },
+  };
+
+  it('is a text, or a chat with its system message', () => {
+    expect(readRow(table, 2, { a: 'A' })).toEqual({
+      deployment: 'text-generator',
+      input: 'Is A red?',
+      options: { seed: 7, topK: 4 },
+    });
+    expect(readRow({ ...table, isChat: true, system: 'Of {{a}}.' }, 0, { a: 'A' }).input).toEqual([
+      { role: 'system', content: 'Of A.' },
+      { role: 'user', content: 'Is A red?' },
+    ]);
+  });
+
+  it('is a text to embed', () => {
+    const options = { truncate: true };
+    const job = { ...table, deployment: 'embedder', options } as const;
+    expect(readRow(job, 2, { a: 'A' })).toEqual({ deployment: 'embedder', input: 'Is A red?', options });
+  });
+});
+
+describe('a line of a batch file', () => {
+  it('keeps its own seed and options, under our names', () => {
+    const body = { model: 'm', prompt: 'Hi', seed: 1, top_k: 3, stop: ['x'], user: null, stream: false };
+    expect(readRow(REQUESTS, 0, line('/v1/completions', body))).toEqual({
+      deployment: 'text-generator',
+      input: 'Hi',
+      options: { maxNewTokens: 16, seed: 1, topK: 3, stop: ['x'] },
+    });
+  });
+
+  it('may be a chat with a shape and tools', () => {
+    const schema = { type: 'object' };
+    const body = {
+      messages: [
+        {
+          role: 'developer',
+          content: [
+            { type: 'text', text: 'a' },
+            { type: 'text', text: 'b' },
+          ],
+        },
+        {
+          role: 'assistant',
+          content: null,
+          tool_calls: [{ id: 'c', function: { name: 'f', arguments: '{}' } }],
+        },
+        { role: 'tool', content: '1', tool_call_id: 'c' },
+      ],
+      max_completion_tokens: 9,
+      response_format: { type: 'json_schema', json_schema: { name: 'n', schema } },
+      tools: [{ type: 'function', function: { name: 'f', strict: true } }],
+      tool_choice: { type: 'function', function: { name: 'f' } },
+    };
+    expect(readRow(REQUESTS, 1, line('/v1/chat/completions', body))).toEqual({
+      deployment: 'text-generator',
+      input: [
+        { role: 'system', content: 'a\nb' },
+        { role: 'assistant', content: '', toolCalls: [{ id: 'c', name: 'f', arguments: '{}' }] },
+        { role: 'tool', content: '1', toolCallId: 'c' },
+      ],
+      options: {
+        seed: 6,
+        maxNewTokens: 9,
+        responseFormat: { type: 'json_schema', schema },
+        tools: [{ name: 'f' }],
+        toolChoice: { name: 'f' },
+      },
+    });
+  });
+
+  it('may be texts to embed, or the own input of a deployment', () => {
+    expect(readRow(REQUESTS, 0, line('/v1/embeddings', { input: ['a'], dimensions: 8 }))).toEqual({
+      deployment: 'embedder',
+      input: ['a'],
+      options: { dimensions: 8 },
+    });
+    expect(readRow(REQUESTS, 0, line('text-generator', { input: [1, 2], options: { n: 2 } }))).toEqual({
+      deployment: 'text-generator',
+      input: [1, 2],
+      options: { seed: 5, n: 2 },
+    });
+  });
+
+  it.each([
+    [line('/v1/completions', {}, { custom_id: 3 }), 'custom_id'],
+    [line('/v1/completions', {}, { method: 'GET' }), 'method'],
+    [line('/v1/completions', 'Hi'), 'body'],
+    [line('/v1/images', {}), 'url'],
+    [line('/v1/completions', { stream: true }), 'body.stream'],
+    [line('/v1/completions', { suffix: 'x' }), 'body.suffix'],
+    [line('/v1/chat/completions', { messages: 'Hi' }), 'body.messages'],
+    [
+      line('/v1/chat/completions', { messages: [{ content: [{ type: 'image_url' }] }] }),
+      'body.messages[0].content',
+    ],
+    [line('/v1/chat/completions', { messages: [], tools: [1] }), 'body.tools'],
+    [line('/v1/completions', { response_format: 'json' }), 'body.response_format'],
+    [line('text-generator', { options: 1 }), 'body.options'],
+  ])('is refused with the field that is wrong', (row, place) => {
+    const refusal = { code: 'JOB_ROW_INVALID', message: expect.stringContaining(`\`${place}\``) };
+    expect(() => readRow(REQUESTS, 0, row)).toThrow(expect.objectContaining(refusal));
+  });
+});
