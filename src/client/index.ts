@@ -66,6 +66,7 @@ export { bridgeOfPage } from './page-settings.ts';
 export type { FoundModel } from '../protocol/found-model.ts';
 export type { GgufFile } from '../protocol/gguf-file.ts';
 export type { ClientId, RequestId } from '../protocol/ids.ts';
+export { columnsIn, fillTemplate } from '../protocol/job-template.ts';
 export type {
   JobCounts,
   JobDefinition,

@@ -5,7 +5,13 @@ import './app.css';
 import { ComposerContext } from './compose/composer-context.ts';
 import type { Composer } from './compose/composer.ts';
 import type { DeploymentViewProps } from './deployments/deployment-view.tsx';
-import { CHAT_VIEW, listViews, titleOf, useSelectedDeployment } from './deployments/selected-deployment.ts';
+import {
+  CHAT_VIEW,
+  JOBS_VIEW,
+  listViews,
+  titleOf,
+  useSelectedDeployment,
+} from './deployments/selected-deployment.ts';
 import { UnknownDeployment } from './deployments/unknown-deployment.tsx';
 import { FailurePanel } from './header/failure-panel.tsx';
 import { SiteHeader } from './header/site-header.tsx';
@@ -19,6 +25,7 @@ import { TextView } from './parts/text-view.tsx';
 /** Loaded after the first screen. */
 const ChatView = lazy(async () => ({ default: (await import('./chat/chat-view.tsx')).ChatView }));
 const EmbedView = lazy(async () => ({ default: (await import('./embed/embed-view.tsx')).EmbedView }));
+const JobsView = lazy(async () => ({ default: (await import('./jobs/jobs-view.tsx')).JobsView }));
 const HandoverNote = lazy(async () => ({
   default: (await import('./header/handover-note.tsx')).HandoverNote,
 }));
@@ -83,6 +90,8 @@ function View({ name, isShown }: DeploymentViewProps) {
         <ChatView />
       ) : name === EMBEDDER ? (
         <EmbedView />
+      ) : name === JOBS_VIEW ? (
+        <JobsView />
       ) : (
         <DeploymentView name={name} isShown={isShown} />
       )}

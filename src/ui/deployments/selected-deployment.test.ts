@@ -1,6 +1,13 @@
 import { describe, expect, it } from 'vitest';
 
-import { CHAT_VIEW, listViews, readSelected, titleOf, withSelected } from './selected-deployment.ts';
+import {
+  CHAT_VIEW,
+  JOBS_VIEW,
+  listViews,
+  readSelected,
+  titleOf,
+  withSelected,
+} from './selected-deployment.ts';
 
 describe('listViews', () => {
   it('puts those of the page first and a user’s own after them, by name', () => {
@@ -8,6 +15,7 @@ describe('listViews', () => {
       'text-generator',
       CHAT_VIEW,
       'embedder',
+      JOBS_VIEW,
       'adder',
       'house-price',
       'echo',
@@ -16,8 +24,15 @@ describe('listViews', () => {
   });
 
   it('shows no tab for what this build does not serve, once the worker has said so', () => {
-    expect(listViews(['adder'])).toEqual(['text-generator', CHAT_VIEW, 'embedder', 'adder']);
-    expect(listViews([])).toEqual(['text-generator', CHAT_VIEW, 'embedder', 'adder', 'house-price']);
+    expect(listViews(['adder'])).toEqual(['text-generator', CHAT_VIEW, 'embedder', JOBS_VIEW, 'adder']);
+    expect(listViews([])).toEqual([
+      'text-generator',
+      CHAT_VIEW,
+      'embedder',
+      JOBS_VIEW,
+      'adder',
+      'house-price',
+    ]);
   });
 
   it('has one tab for the embedder and the reranker', () => {
@@ -41,10 +56,13 @@ describe('the address', () => {
     expect(withSelected(href, 'text-generator')).toBe('http://localhost:8000/?backend=wasm');
   });
 
-  it('names the chat view by itself', () => {
-    const href = withSelected('http://localhost:8000/?deployment=adder', CHAT_VIEW);
-    expect(href).toBe('http://localhost:8000/?view=chat');
-    expect(readSelected(new URL(href).search)).toBe(CHAT_VIEW);
+  it.each([
+    ['chat', CHAT_VIEW],
+    ['jobs', JOBS_VIEW],
+  ])('names the %s view by itself', (name, view) => {
+    const href = withSelected('http://localhost:8000/?deployment=adder', view);
+    expect(href).toBe(`http://localhost:8000/?view=${name}`);
+    expect(readSelected(new URL(href).search)).toBe(view);
     expect(withSelected(href, 'adder')).toBe('http://localhost:8000/?deployment=adder');
   });
 

@@ -6,11 +6,15 @@ import { isEncoder } from '../state/is-encoder.ts';
 /** The text generator's view for chats. No deployment has this name: it isn't one that a file can have. */
 export const CHAT_VIEW = `${TEXT_GENERATOR}/chat`;
 
+/** The view of jobs, named likewise. */
+export const JOBS_VIEW = `${TEXT_GENERATOR}/jobs`;
+
 /** Tabserve's own views in the order of their tabs, with their titles; the user's deployments follow by name. */
 const OWN_VIEWS: ReadonlyMap<string, string> = new Map([
   [TEXT_GENERATOR, 'Text'],
   [CHAT_VIEW, 'Chat'],
   [EMBEDDER, 'Embed'],
+  [JOBS_VIEW, 'Jobs'],
   ['adder', 'Adder'],
   ['house-price', 'House price'],
 ]);
@@ -21,6 +25,7 @@ const VIEW_PARAMETER = 'view';
 const VIEW_OF_NAME: ReadonlyMap<string | null, string> = new Map([
   ['chat', CHAT_VIEW],
   ['embed', EMBEDDER],
+  ['jobs', JOBS_VIEW],
 ]);
 
 export function titleOf(view: string): string {

@@ -54,7 +54,7 @@ export function ShapeField({ label, hint, error, value, onChange, onBlur }: Shap
 
   return (
     <div className="shape-field stack">
-      <h4>{label}</h4>
+      <p className="shape-label">{label}</p>
       <Segments legend={label} name={id} value={kind} choices={KINDS} onChange={choose} />
       {text ? (
         <TextAreaField

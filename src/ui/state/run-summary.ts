@@ -60,7 +60,13 @@ export function summarizeRun(
   const ofRun = stepsBetween(steps, run.startedAtMs, endMs);
   const elapsedMs = endMs - run.startedAtMs;
   const latencies = latenciesOf(run, { requests, history }, endMs);
-  const numOutputTokens = rows.reduce((sum, row) => sum + row.numOutputTokens, 0);
+  const ids = new Set(run.requestIds);
+  const bars = history.slots.bars.filter(({ requestId }) => ids.has(requestId));
+  const numOutputTokens = Math.max(
+    rows.reduce((sum, row) => sum + row.numOutputTokens, 0),
+    // Most rows of a job are gone by now.
+    bars.reduce((sum, { numTokens }) => sum + numTokens, 0),
+  );
   return {
     numRequests: run.requestIds.length,
     numForeign: rows.filter(({ clientId }) => clientId !== undefined).length,

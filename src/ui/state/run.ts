@@ -27,6 +27,9 @@ export interface Run {
 /** Requests that follow one another this closely belong to the same run, ms. */
 const MAX_PAUSE_MS = 1000;
 
+/** Of a run that has more, as of a job, only the newest half counts from then on: all of them would be slow. */
+const MAX_REQUESTS = 1000;
+
 /** The newest of each kind. */
 export interface Runs {
   readonly prompts?: Run | undefined;
@@ -107,7 +110,9 @@ function withRequest(run: Run | undefined, fresh: Run): Run {
   const isClose = run && !run.isClosed && atMs - (run.endedAtMs ?? atMs) <= MAX_PAUSE_MS;
   const modelId = run?.modelId ?? fresh.modelId;
   if (!isClose || modelId !== fresh.modelId) return fresh;
-  return { ...run, modelId, endedAtMs: undefined, requestIds: [...run.requestIds, ...fresh.requestIds] };
+  const requestIds = [...run.requestIds, ...fresh.requestIds];
+  if (requestIds.length <= MAX_REQUESTS) return { ...run, modelId, endedAtMs: undefined, requestIds };
+  return { ...fresh, requestIds: requestIds.slice(-MAX_REQUESTS / 2) };
 }
 
 function measured(run: Run, { bars, after, nowMs }: RunsInput): Run {

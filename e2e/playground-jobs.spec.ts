@@ -1,0 +1,178 @@
+import { readFile } from 'node:fs/promises';
+import type { Locator, Page } from 'playwright/test';
+
+import type { Job } from '../src/client/index.ts';
+import { axeViolations } from './support/axe.ts';
+import { blur, pressOn, tabTo } from './support/keyboard.ts';
+import { traceMainThread } from './support/main-thread.ts';
+import { ANY_BACKEND, expect, IS_WHOLE, test } from './support/test.ts';
+
+const NUM_ROWS = 20;
+
+/** Rows of the table that is scrolled. A browser context of Playwright keeps files in its main process, so a row takes over a millisecond. */
+const NUM_TABLE_ROWS = IS_WHOLE ? 100_000 : 3000;
+
+/** A task that blocks the page for longer than this is felt, ms. */
+const LONG_TASK_MS = 50;
+
+const csv = [
+  'id,text',
+  ...Array.from({ length: NUM_ROWS }, (_, index) => `${index + 1},"A story, number ${index + 1}"`),
+].join('\n');
+
+const rowsOf = (page: Page): Locator => page.getByRole('table', { name: 'Rows' }).locator('tbody tr');
+
+async function chooseFile(page: Page, name: string, text: string): Promise<void> {
+  const file = { name, mimeType: 'text/plain', buffer: Buffer.from(text) };
+  await page.getByLabel('File of rows').setInputFiles(file);
+}
+
+/** Without the picker of files, which no test can answer: the browser downloads instead. */
+async function exported(page: Page, format: string): Promise<string> {
+  await page.evaluate(() => Object.assign(window, { showSaveFilePicker: undefined }));
+  await page.getByRole('button', { name: 'Export', exact: true }).click();
+  const downloading = page.waitForEvent('download');
+  await page.getByRole('button', { name: format }).click();
+  const text = await readFile(await (await downloading).path(), 'utf8');
+  await page.keyboard.press('Escape');
+  return text;
+}
+
+test(
+  'a file becomes a job, whose rows come into the table while it runs',
+  { tag: ANY_BACKEND },
+  async ({ readyTab, browser, context }) => {
+    const { page } = readyTab;
+    await page.getByRole('tab', { name: 'Jobs' }).click();
+
+    await test.step('a file that is not what its name says is refused', async () => {
+      await chooseFile(page, 'rows.json', csv);
+      await expect(page.getByText('rename it to .csv')).toBeVisible();
+      await expect(page.getByRole('button', { name: 'Run all rows' })).toBeDisabled();
+    });
+
+    await test.step('the first rows are shown as prompts, with their answers on demand', async () => {
+      await chooseFile(page, 'rows.csv', csv);
+      await page.getByRole('button', { name: 'Classify' }).click();
+      const preview = page.getByRole('region', { name: 'The first rows' });
+      await expect(preview.getByRole('listitem').first()).toContainText('Text: A story, number 1');
+      await preview.getByRole('button', { name: 'Try these 3 rows' }).click();
+      await expect(preview.locator('mark').filter({ hasText: /positive|neutral|negative/ })).toHaveCount(3);
+      expect(await axeViolations(page), 'the new job').toEqual([]);
+    });
+
+    const { tasks } = await traceMainThread(browser, page, async () => {
+      await page.getByRole('button', { name: 'Run all rows' }).click();
+      await expect(page.getByText(`Finished: ${NUM_ROWS} rows`).first()).toBeVisible();
+    });
+    const longTasks = tasks.filter(({ cpuMs }) => cpuMs > LONG_TASK_MS);
+    test.info().annotations.push({ type: 'tasks over 50 ms', description: JSON.stringify(longTasks) });
+    expect(longTasks, 'tasks that block the page').toEqual([]);
+
+    const answers: string[] = [];
+    await test.step('each row has one of the choices, in the table and in both exports', async () => {
+      await expect(rowsOf(page).locator('td:last-child').filter({ hasText: /^$/ })).toHaveCount(0);
+      for (const text of await rowsOf(page).locator('td:last-child').allTextContents()) answers.push(text);
+      expect(answers.every((text) => /^ (positive|neutral|negative)$/.test(text))).toBe(true);
+      const [head, ...lines] = (await exported(page, 'CSV, with')).trimEnd().split(/\r?\n/);
+      expect(head).toBe('id,text,result,error');
+      expect(lines).toHaveLength(NUM_ROWS);
+      expect(lines[0]).toContain('"A story, number 1"');
+      const records = (await exported(page, 'JSONL, with')).trimEnd().split('\n');
+      expect(records.map((line) => JSON.parse(line).id)).toEqual(
+        Array.from({ length: NUM_ROWS }, (_, index) => String(index + 1)),
+      );
+    });
+
+    await test.step('a row is shown as a whole, found by a search, and filtered', async () => {
+      await page.getByRole('button', { name: 'Show row 3', exact: true }).click();
+      await expect(page.getByRole('region', { name: 'Row 3' })).toContainText('A story, number 3');
+      for (const colorScheme of ['light', 'dark'] as const) {
+        await page.emulateMedia({ colorScheme });
+        expect(await axeViolations(page), colorScheme).toEqual([]);
+      }
+      await page.getByLabel('Search').fill('NUMBER 17');
+      await expect(rowsOf(page)).toHaveCount(1);
+      await expect(rowsOf(page)).toContainText('A story, number 17');
+      await page.getByLabel('Search').fill('');
+      await page.getByRole('radio', { name: 'Failed' }).check();
+      await expect(page.getByText('No row matches.')).toBeVisible();
+      await page.getByRole('radio', { name: 'All' }).check();
+    });
+
+    await test.step('another tab shows the same job, and a job that one tab deletes is gone in both', async () => {
+      const other = await context.newPage();
+      await other.goto(page.url());
+      await expect(other.getByText(`Finished: ${NUM_ROWS} rows`).first()).toBeVisible();
+      await expect(rowsOf(other).locator('td:last-child').first()).toHaveText(answers[0] ?? '');
+      await other.getByRole('button', { name: 'Rename' }).click();
+      await other.getByRole('textbox', { name: 'Name' }).fill('Stories');
+      await other.keyboard.press('Enter');
+      await expect(page.getByRole('heading', { name: 'Stories' })).toBeVisible();
+      await page.getByRole('button', { name: 'Delete', exact: true }).click();
+      await page.getByRole('button', { name: 'Delete this job' }).click();
+      await expect(other.getByText('No job yet.')).toBeVisible();
+      await other.close();
+    });
+    expect(readyTab.errors).toEqual([]);
+  },
+);
+
+test(
+  'a table of many rows scrolls without a blank frame, also by the keyboard',
+  {
+    tag: ANY_BACKEND,
+  },
+  async ({ readyTab }) => {
+    if (IS_WHOLE) test.setTimeout(1_200_000);
+    const { page } = readyTab;
+    await page.evaluate(async (numRows) => {
+      const rows = Array.from({ length: numRows }, (_, index) => ({ text: `Text ${index + 1}` }));
+      const job: Job = await window.tabserve.jobs.create({ rows, template: '{{text}}' });
+      await job.cancel();
+    }, NUM_TABLE_ROWS);
+    await page.getByRole('tab', { name: 'Jobs' }).click();
+    await expect(rowsOf(page).first()).toContainText('Text 1');
+
+    const { numFrames, leastCovered } = await page.evaluate(scrollAbout);
+    test.info().annotations.push({ type: 'frames', description: `${numFrames}, covered ${leastCovered}` });
+    expect(leastCovered, 'the part of the box that rows cover in the emptiest frame').toBeGreaterThan(0.95);
+
+    const box = page.getByRole('region', { name: 'Rows, which scroll' });
+    await blur(page);
+    await tabTo(page, box);
+    await page.keyboard.press('End');
+    await expect(rowsOf(page).last()).toContainText(`Text ${NUM_TABLE_ROWS}`);
+    await page.keyboard.press('PageUp');
+    await expect(rowsOf(page).last()).not.toContainText(`Text ${NUM_TABLE_ROWS}`);
+    await page.keyboard.press('Home');
+    await expect(rowsOf(page).first()).toContainText('Text 1');
+    await pressOn(page, page.getByRole('button', { name: 'Show row 2', exact: true }));
+    await expect(page.getByRole('heading', { name: 'Row 2' })).toBeFocused();
+    await pressOn(page, page.getByRole('region', { name: 'Row 2' }).getByRole('button', { name: 'Close' }));
+    await expect(page.getByRole('heading', { name: 'Row 2' })).toHaveCount(0);
+    expect(readyTab.errors).toEqual([]);
+  },
+);
+
+/** Runs in the page: jumps and wheels through the rows. Returns the smallest part of the box that rows with a text cover in a frame. */
+async function scrollAbout(): Promise<{ numFrames: number; leastCovered: number }> {
+  const box = document.querySelector('.job-rows');
+  if (!box) throw new Error('No table');
+  let leastCovered = 1;
+  let numFrames = 0;
+  for (; numFrames < 150; numFrames += 1) {
+    const isJump = numFrames % 10 === 0;
+    box.scrollTop = isJump ? box.scrollHeight * ((numFrames * 0.618) % 1) : box.scrollTop + 137;
+    await new Promise(requestAnimationFrame);
+    const { top, bottom } = box.getBoundingClientRect();
+    let covered = box.querySelector('thead')?.clientHeight ?? 0;
+    for (const row of box.querySelectorAll('tbody tr')) {
+      const place = row.getBoundingClientRect();
+      const height = Math.min(bottom, place.bottom) - Math.max(top + covered, place.top);
+      if (/Text \d/.test(row.textContent)) covered += Math.max(0, height);
+    }
+    leastCovered = Math.min(leastCovered, covered / (bottom - top));
+  }
+  return { numFrames, leastCovered };
+}

@@ -1,0 +1,122 @@
+import papa from 'papaparse';
+
+import type { WireError } from '../../../client/index.ts';
+import { FileRefusal, MAX_ROW_LENGTH, type FileRow } from './file-row.ts';
+import { countLineEnds } from './read-text.ts';
+
+/** A quote that never closes hides the rest of the file, which is then read again from the next line. */
+const MAX_OPEN_QUOTES = 20;
+
+/** By the first lines of a table. */
+export function guessDelimiter(head: string): string {
+  return papa.parse(head, { preview: 10, skipEmptyLines: true }).meta.delimiter;
+}
+
+/** The rows of a table whose first row names the columns. */
+export async function* csvRows(texts: AsyncIterable<string>, delimiter: string): AsyncGenerator<FileRow> {
+  const table = new Table(delimiter);
+  for await (const text of texts) yield* table.take(text);
+  yield* table.end();
+}
+
+class Table {
+  readonly #parser;
+  #columns: readonly string[] | undefined;
+  #line = 1;
+  /** The beginning of a row that goes on in the next chunk. */
+  #rest = '';
+  /** A row that goes on is parsed again once it has doubled, not with each chunk. */
+  #wantedLength = 0;
+  #numOpenQuotes = 0;
+
+  constructor(delimiter: string) {
+    this.#parser = new papa.Parser({ delimiter, newline: '\n' });
+  }
+
+  *take(text: string): Generator<FileRow> {
+    this.#rest += text;
+    if (this.#rest.length < this.#wantedLength) return;
+    yield* this.#readRows();
+    while (this.#rest.length > MAX_ROW_LENGTH) {
+      yield this.#skipLine();
+      yield* this.#readRows();
+    }
+    this.#wantedLength = Math.min(2 * this.#rest.length, MAX_ROW_LENGTH);
+  }
+
+  *end(): Generator<FileRow> {
+    while (this.#rest !== '') {
+      yield* this.#readRows();
+      if (this.#rest === '') return;
+      const { data, errors } = this.#parser.parse(this.#rest, 0, false);
+      if (errors.some(({ code }) => code === 'MissingQuotes')) {
+        yield this.#skipLine();
+      } else {
+        this.#rest = '';
+        yield* this.#toRows(data, errors);
+      }
+    }
+  }
+
+  /** All rows but the last, which may go on. */
+  *#readRows(): Generator<FileRow> {
+    const { data, errors, meta } = this.#parser.parse(this.#rest, 0, true);
+    this.#rest = this.#rest.slice(meta.cursor);
+    yield* this.#toRows(data, errors);
+  }
+
+  *#toRows(
+    data: readonly (readonly string[])[],
+    errors: readonly { readonly row?: number }[],
+  ): Generator<FileRow> {
+    const broken = new Set(errors.map(({ row }) => row));
+    for (const [index, cells] of data.entries()) {
+      const line = this.#line;
+      this.#line += 1 + cells.reduce((sum, cell) => sum + countLineEnds(cell), 0);
+      if (cells.length === 1 && cells[0] === '') continue;
+      if (!this.#columns) this.#columns = uniqueNames(cells);
+      else if (broken.has(index)) yield { line, error: brokenQuotes(line) };
+      else yield this.#toRow(line, cells, this.#columns);
+    }
+  }
+
+  #toRow(line: number, cells: readonly string[], columns: readonly string[]): FileRow {
+    if (cells.length > columns.length) {
+      const message = `Line ${line} has ${cells.length} cells, but the first line names ${columns.length} columns. Put quotes around cells that hold the separator.`;
+      return { line, error: { code: 'ROW_TOO_LONG', message } };
+    }
+    return { line, values: Object.fromEntries(columns.map((name, at) => [name, cells[at] ?? ''])) };
+  }
+
+  /** Gives a row up, and goes on at the next line. */
+  #skipLine(): FileRow {
+    const line = this.#line;
+    this.#numOpenQuotes += 1;
+    if (this.#numOpenQuotes > MAX_OPEN_QUOTES)
+      throw new FileRefusal(
+        'BROKEN_QUOTES',
+        `More than ${MAX_OPEN_QUOTES} quotes never close, the last in line ${line}. Is it really a table? Write a quote within a cell twice.`,
+      );
+    const lineEnd = this.#rest.indexOf('\n');
+    this.#rest = lineEnd === -1 ? '' : this.#rest.slice(lineEnd + 1);
+    this.#line += 1;
+    return { line, error: brokenQuotes(line) };
+  }
+}
+
+function brokenQuotes(line: number): WireError {
+  const message = `The quotes in line ${line} don’t match. Put quotes around the whole cell, and write a quote within it twice.`;
+  return { code: 'BROKEN_QUOTES', message };
+}
+
+/** A column without a name gets its number, and one of a name that is taken gets a number behind it. */
+function uniqueNames(cells: readonly string[]): readonly string[] {
+  const names: string[] = [];
+  for (const [index, cell] of cells.entries()) {
+    const name = cell.trim() || `column ${index + 1}`;
+    let unique = name;
+    for (let copy = 2; names.includes(unique); copy += 1) unique = `${name} ${copy}`;
+    names.push(unique);
+  }
+  return names;
+}
