@@ -67,16 +67,7 @@ export type { FoundModel } from '../protocol/found-model.ts';
 export type { GgufFile } from '../protocol/gguf-file.ts';
 export type { ClientId, RequestId } from '../protocol/ids.ts';
 export { columnsIn, fillTemplate } from '../protocol/job-template.ts';
-export type {
-  JobCounts,
-  JobDefinition,
-  JobDeployment,
-  JobInfo,
-  JobProgress,
-  JobResult,
-  JobRow,
-  JobState,
-} from '../protocol/jobs.ts';
+export type { JobCounts, JobInfo, JobProgress, JobResult, JobRow, JobState } from '../protocol/jobs.ts';
 export { BACKEND_CHOICES, type BackendChoice, type Rung } from '../protocol/ladder.ts';
 export type {
   BackendInfo,

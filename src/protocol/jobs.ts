@@ -72,9 +72,13 @@ export type JobDefinition = Wire<typeof jobDefinition>;
 
 export const jobInfo = v.object({
   ...jobDefinition.entries,
+  /** Which deployment answers its rows. */
+  deployment: jobDeployment,
   /** The name that its user has given it. */
   name: v.string(),
+  /** What it does now. */
   state: jobState,
+  /** Its rows by their state. */
   counts: jobCounts,
   /** Set while it runs. */
   progress: v.exactOptional(jobProgress),
@@ -93,7 +97,14 @@ export const jobInfo = v.object({
  */
 export type JobInfo = Wire<typeof jobInfo>;
 
-const jobChoice = v.object({ text: v.string(), finishReason, answer: v.exactOptional(answer) });
+const jobChoice = v.object({
+  /** The generated text. */
+  text: v.string(),
+  /** Why it ended. */
+  finishReason,
+  /** A chat's answer in parts, with its calls of tools. */
+  answer: v.exactOptional(answer),
+});
 
 const jobResult = v.object({
   /** The generated text; for a chat the answer. Left out by the embedder. */

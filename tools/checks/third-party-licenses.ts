@@ -18,6 +18,9 @@ const ALLOWED: ReadonlySet<string> = new Set([
 /** Peers that the user of an entry installs, and what the development server alone needs. */
 const NOT_BUNDLED: ReadonlySet<string> = new Set(['@ai-sdk/provider', 'playwright-core', 'vite']);
 
+/** Packages in the examples of code that the page shows. */
+const IN_EXAMPLES: ReadonlySet<string> = new Set(['ai', 'tabserve']);
+
 /** The package in an import: `a` of `a/b`, `@a/b` of `@a/b/c`. */
 const PACKAGE_IMPORT = /(?:from|import\() ?'(?!node:)((?:@[\w-]+\/)?[a-z][\w.-]*)[^']*'/g;
 
@@ -61,7 +64,7 @@ function importedPackages(): readonly string[] {
   const names = sources.flatMap((path) =>
     Array.from(readFileSync(path, 'utf8').matchAll(PACKAGE_IMPORT), ([, name = '']) => name),
   );
-  return [...new Set(names)].filter((name) => !NOT_BUNDLED.has(name));
+  return [...new Set(names)].filter((name) => !NOT_BUNDLED.has(name) && !IN_EXAMPLES.has(name));
 }
 
 /**

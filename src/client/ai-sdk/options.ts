@@ -8,10 +8,9 @@ import type {
 } from '../index.ts';
 
 /** The methods of a client that a provider calls, whatever deployments its worker has. */
-export interface TextClient extends Pick<
-  TabserveClient,
-  'ready' | 'status' | 'loadModel' | 'generate' | 'jobs'
-> {
+export interface TextClient extends Pick<TabserveClient, 'ready' | 'status' | 'loadModel' | 'generate'> {
+  /** As the client's. */
+  readonly jobs: TabserveClient['jobs'];
   /** As the client's. */
   getHandle(name: 'embedder'): EmbedderHandle;
   /** As the client's. */

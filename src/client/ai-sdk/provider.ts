@@ -31,7 +31,10 @@ export interface TabserveProvider extends ProviderV4 {
    * For `experimental_startBatch` and its like: a batch is one of `jobs`, which goes on after its page is closed. All of its
    * requests are chats with one model.
    */
-  experimental_batch(): Experimental_BatchV4<{ readonly text: string }>;
+  experimental_batch(): Experimental_BatchV4<{
+    /** The model of a request. */
+    readonly text: string;
+  }>;
   /** A model that continues a prompt, such as `storyteller`, the embedded one. It takes no chats. */
   completionModel(modelId: string): LanguageModelV4;
 }

@@ -13,7 +13,7 @@ import { embedTexts } from './embed-texts.ts';
 import type { Vectors } from './vectors.ts';
 
 /** Lines of a comparison. One by one, more would take minutes. */
-export const MAX_COMPARED = 500;
+const MAX_COMPARED = 500;
 
 /** For the trials that sort, if the knob is at 1. */
 const SORT_WINDOW = 128;

@@ -168,9 +168,6 @@ export class EmbedRoom {
 }
 
 /** The model of this deployment, if one serves. */
-export function encoderOf(
-  client: Pick<TabserveClient, 'status'>,
-  deployment: string,
-): EncoderInfo | undefined {
+function encoderOf(client: Pick<TabserveClient, 'status'>, deployment: string): EncoderInfo | undefined {
   return client.status().encoders?.find((info) => info.deployment === deployment);
 }

@@ -10,7 +10,7 @@ export interface Nearest {
   readonly score: number;
 }
 
-export function numVectors({ values, dimensions }: Vectors): number {
+function numVectors({ values, dimensions }: Vectors): number {
   return values.length / dimensions;
 }
 

@@ -66,6 +66,7 @@ const SELF_EVIDENT = [
   ),
   ...['', '.__type.prototype'].map((path) => `batching.AbortSignal.__type.AbortSignal${path}`),
   'prompt-api.LanguageModelClass.prototype',
+  'prompt-api.SemanticEmbedderClass.prototype',
   'prompt-api.LanguageModel.oncontextoverflow',
   ...MODEL_OPTION_NAMES.map((name) => `tabserve.ModelInfo.generationDefaults.__type.${name}`),
 ];

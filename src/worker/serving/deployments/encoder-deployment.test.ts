@@ -116,7 +116,7 @@ describe('a deployment of encoders', () => {
     const { deployment, runs, batches, submit, answered } = setUp();
     deployment.use(createModel(runs));
     expect(deployment.configure({ maxBatchSize: 100, sortWindow: 1 })).toMatchObject({ sortWindow: 1 });
-    submit('a', [...['x', 'yy'], ...Array.from({ length: 4 }, (_, i) => 'x'.repeat(i % 2 === 0 ? 40 : 5))]);
+    submit('a', ['x', 'yy', ...Array.from({ length: 4 }, (_, i) => 'x'.repeat(i % 2 === 0 ? 40 : 5))]);
     await answered('a');
     const sizes = batches.map(({ batchSize, numTokens, measuredSize }) => [
       batchSize,
