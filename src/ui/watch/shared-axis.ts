@@ -41,20 +41,21 @@ class SharedAxis {
   readonly #drawings = new Set<() => void>();
   #nowMs = 0;
   #timer: ReturnType<typeof setTimeout> | undefined;
-
-  constructor() {
-    watchSettings.subscribe((settings, previous) => {
-      if (AXIS_SETTINGS.some((name) => settings[name] !== previous[name])) this.requestSoon();
-    });
-  }
+  #unsubscribe: (() => void) | undefined;
 
   /** @returns The release. */
   join(draw: () => void): () => void {
     this.#drawings.add(draw);
+    this.#unsubscribe ??= watchSettings.subscribe((settings, previous) => {
+      if (AXIS_SETTINGS.some((name) => settings[name] !== previous[name])) this.requestSoon();
+    });
     this.requestSoon();
     return () => {
       this.#drawings.delete(draw);
       frames.cancel(draw);
+      if (this.#drawings.size > 0) return;
+      this.#unsubscribe?.();
+      this.#unsubscribe = undefined;
     };
   }
 
