@@ -14,7 +14,7 @@ const LARGEST_LOSSES = [
 ] as const;
 
 /** On a software adapter each decoder compiles its shaders for seconds. */
-const IN_SHORT_ON_WEBGPU: readonly string[] = ['generated/llama', 'generated/qwen3'];
+const IN_SHORT_ON_WEBGPU: readonly string[] = ['generated/llama'];
 
 /** The engine's trials and the quantized weights run the same code for every decoder, so one is enough on WebGPU. */
 const SHOWN_ON_WEBGPU = 'generated/llama';

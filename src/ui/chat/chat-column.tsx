@@ -4,11 +4,10 @@ import { formatCount } from '../parts/format.ts';
 import { ScrollBox } from '../parts/scroll-box.tsx';
 import { Button } from '../parts/button.tsx';
 import { ChatHead } from './chat-head.tsx';
-import { activeExchange, activeRequest, shownAnswer, type Chat } from './chats.ts';
+import { activeExchange, shownAnswer, type Chat } from './chats.ts';
 import { ExchangeView } from './exchange-view.tsx';
 import { IconButton } from '../parts/icon-button.tsx';
 import { MessageBox } from './message-box.tsx';
-import { useServeView } from '../state/serve-context.ts';
 import { useCanChat, useRoom, useRoomView } from './room-context.ts';
 
 interface ChatColumnProps {
@@ -27,12 +26,8 @@ export const ChatColumn = memo(function ChatColumn({ chat, number, isNew }: Chat
   const { id } = chat;
   const name = `Chat ${number}`;
   const isAnswering = activeExchange(chat) !== undefined;
-  const requestId = activeRequest(chat);
   // Another tab’s answer is stopped there.
-  const isOwn = useServeView(({ requests }) => {
-    const request = requestId === undefined ? undefined : requests.get(requestId);
-    return request !== undefined && request.clientId === undefined;
-  });
+  const isOwn = isAnswering && room.isWriting(id);
   const isQueueing = useRoomView(({ queues }) => (queues[id] ?? NO_MESSAGES).length > 0);
   return (
     <li className="chat" aria-label={name} data-active={isAnswering}>

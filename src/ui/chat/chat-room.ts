@@ -54,7 +54,7 @@ export class ChatRoom implements OptionsForm {
     this.#serveStore = serveStore;
     this.store = createStore<RoomView>(() => createRoomView(saved));
     this.list = new ChatList(this.store, place, {
-      isWriting: (id) => [...this.#active.values()].some(({ chatId }) => chatId === id),
+      isWriting: (id) => this.isWriting(id),
       settled: (chat) => this.#settled(chat),
       stop: (id) => this.stop(id),
     });
@@ -141,6 +141,11 @@ export class ChatRoom implements OptionsForm {
   }
 
   /** Ends the answer that runs and keeps what it has. Queued messages go back into the box. */
+  /** Whether this tab asked for the answer that runs. */
+  isWriting(chatId: string): boolean {
+    return [...this.#active.values()].some((destination) => destination.chatId === chatId);
+  }
+
   stop(chatId: string): void {
     for (const [requestId, destination] of this.#active)
       if (destination.chatId === chatId) this.#serve.cancel(requestId);
