@@ -50,7 +50,7 @@ test(
     await page.getByRole('textbox', { name: 'Max new tokens' }).fill('32');
     await run.click();
     const line = page.locator('.run-text');
-    await expect(line).toHaveText(/^9 prompts in .* s, up to 8 together\./);
+    await expect(line).toHaveText(/^9 prompts in .* m?s, up to 8 together\./);
     await page.getByRole('button', { name: 'Compare' }).click();
     const comparison = page.getByRole('region', { name: /one at a time\.$/ });
     await expect(comparison).toBeVisible({ timeout: 60_000 });
@@ -70,7 +70,7 @@ test(
     await expect
       .poll(async () => (await tab.updates()).filter(({ type }) => type === 'finished').length)
       .toBe(9);
-    await expect(line, 'another run was not compared').toHaveText(/^9 prompts in .* s, up to 8 together\./);
+    await expect(line, 'another run was not compared').toHaveText(/^9 prompts in .* m?s, up to 8 together\./);
   },
 );
 
