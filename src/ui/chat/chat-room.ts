@@ -8,7 +8,7 @@ import {
   type TabserveClient,
   type TabserveStatus,
 } from '../../client/index.ts';
-import { EMPTY_GENERATION_TEXTS, errorsOf, type OptionsForm } from '../compose/generation-fields.ts';
+import { errorsOf, UNTOUCHED_OPTIONS, withOption, type OptionsForm } from '../compose/generation-fields.ts';
 import { toWireError } from '../parts/to-wire-error.ts';
 import { canGenerate } from '../state/can-generate.ts';
 import { isActive, type RequestView } from '../state/request-view.ts';
@@ -156,15 +156,11 @@ export class ChatRoom implements OptionsForm {
   }
 
   changeOption(name: OptionName, text: string): void {
-    this.store.setState(({ texts, optionErrors }) => ({
-      texts: { ...texts, [name]: text },
-      optionErrors: { ...optionErrors, [name]: undefined },
-      error: undefined,
-    }));
+    this.store.setState((view) => withOption(view, name, text));
   }
 
   resetOptions(): void {
-    this.store.setState({ texts: EMPTY_GENERATION_TEXTS, optionErrors: {}, error: undefined });
+    this.store.setState(UNTOUCHED_OPTIONS);
   }
 
   checkOptions(): void {

@@ -1,14 +1,12 @@
 import { useEffect, useState } from 'react';
 import { useStore } from 'zustand';
 
-import { Button } from '../parts/button.tsx';
-import { ErrorLine } from '../parts/error-line.tsx';
 import { NO_VALUE } from '../parts/format.ts';
 import { POLICY_NAMES } from '../policy/policy-texts.ts';
 import { useServe } from '../state/serve-context.ts';
 import { CompareSession, type CompareView } from './compare-session.ts';
 import { describeComparison, describeTexts } from './compare-texts.ts';
-import './compare-panel.css';
+import { ComparisonFrame } from './comparison-frame.tsx';
 import type { ComparedPrompt, Measured } from './compared-prompts.ts';
 import { PolicyMultiples, type PolicyTrial } from './policy-multiples.tsx';
 
@@ -34,33 +32,19 @@ export function ComparePanel({ prompts, abort, onMeasured, onClose }: ComparePan
   const [off, , continuous] = trials;
   const isWhole = off !== undefined && continuous !== undefined;
   return (
-    <section className="compare" aria-labelledby="compare-title">
-      <div className="compare-head row">
-        <h3 id="compare-title">
-          {isWhole
-            ? describeComparison(continuous.durationMs, off.durationMs)
-            : 'The same prompts under each policy'}
-        </h3>
-        {isRunning && !abort.signal.aborted && (
-          <Button variant="small" onClick={() => abort.abort()}>
-            Stop
-          </Button>
-        )}
-        <Button variant="quiet" onClick={onClose}>
-          Close
-        </Button>
-      </div>
-      <div className="compare-note">
-        {error ? (
-          <div role="alert">
-            <ErrorLine error={error} />
-          </div>
-        ) : (
-          <output className="note">{describeProgress(view, prompts.length)}</output>
-        )}
-      </div>
+    <ComparisonFrame
+      title={
+        isWhole
+          ? describeComparison(continuous.durationMs, off.durationMs)
+          : 'The same prompts under each policy'
+      }
+      onStop={isRunning && !abort.signal.aborted ? () => abort.abort() : undefined}
+      onClose={onClose}
+      error={error}
+      note={describeProgress(view, prompts.length)}
+    >
       <PolicyMultiples trials={POLICY_NAMES.map((policy, index) => trials[index] ?? emptyTrial(policy))} />
-    </section>
+    </ComparisonFrame>
   );
 }
 

@@ -52,6 +52,26 @@ export interface OptionsForm {
   resetOptions(): void;
 }
 
+/** A form of which nothing is typed, or refused. */
+export const UNTOUCHED_OPTIONS = {
+  texts: EMPTY_GENERATION_TEXTS,
+  optionErrors: {},
+  error: undefined,
+} as const;
+
+/** The form after an option is typed anew: its error, and that of what was last sent, are gone. */
+export function withOption(
+  { texts, optionErrors }: { readonly texts: GenerationTexts; readonly optionErrors: GenerationErrors },
+  name: OptionName,
+  text: string,
+) {
+  return {
+    texts: { ...texts, [name]: text },
+    optionErrors: { ...optionErrors, [name]: undefined },
+    error: undefined,
+  };
+}
+
 type ReadonlyStoreApi<View> = Pick<StoreApi<View>, 'getState' | 'getInitialState' | 'subscribe'>;
 
 /** The longest text that an error repeats. */

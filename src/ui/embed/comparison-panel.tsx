@@ -1,10 +1,8 @@
 import { useEffect, useState } from 'react';
 import { useStore } from 'zustand';
 
-import '../compare/compare-panel.css';
+import { ComparisonFrame } from '../compare/comparison-frame.tsx';
 import { TrialFigures } from '../compare/policy-multiples.tsx';
-import { Button } from '../parts/button.tsx';
-import { ErrorLine } from '../parts/error-line.tsx';
 import { useServe } from '../state/serve-context.ts';
 import { describeComparison, describeGain, figuresOfTrial } from './comparison-texts.ts';
 import { EmbedComparison, WAYS } from './embed-comparison.ts';
@@ -33,27 +31,13 @@ export function ComparisonPanel({ embedded, onClose }: ComparisonPanelProps) {
     onClose();
   };
   return (
-    <section className="compare" aria-labelledby="embed-compare-title">
-      <div className="compare-head row">
-        <h3 id="embed-compare-title">{describeGain(trials)}</h3>
-        {isRunning && (
-          <Button variant="small" onClick={() => abort.abort()}>
-            Stop
-          </Button>
-        )}
-        <Button variant="quiet" onClick={close}>
-          Close
-        </Button>
-      </div>
-      <div className="compare-note">
-        {error ? (
-          <div role="alert">
-            <ErrorLine error={error} />
-          </div>
-        ) : (
-          <output className="note">{describeComparison(view)}</output>
-        )}
-      </div>
+    <ComparisonFrame
+      title={describeGain(trials)}
+      onStop={isRunning ? () => abort.abort() : undefined}
+      onClose={close}
+      error={error}
+      note={describeComparison(view)}
+    >
       <div className="multiples">
         {WAYS.map((way, index) => (
           <figure key={way} className="multiple">
@@ -62,6 +46,6 @@ export function ComparisonPanel({ embedded, onClose }: ComparisonPanelProps) {
           </figure>
         ))}
       </div>
-    </section>
+    </ComparisonFrame>
   );
 }

@@ -16,6 +16,8 @@ import {
   type GenerationErrors,
   type GenerationTexts,
   type OptionsForm,
+  UNTOUCHED_OPTIONS,
+  withOption,
 } from '../compose/generation-fields.ts';
 import { toWireError } from '../parts/to-wire-error.ts';
 import { writeShape } from '../shapes/typed-shape.ts';
@@ -93,15 +95,11 @@ export class JobForm implements OptionsForm {
   }
 
   changeOption(name: OptionName, text: string): void {
-    this.store.setState(({ texts, optionErrors }) => ({
-      texts: { ...texts, [name]: text },
-      optionErrors: { ...optionErrors, [name]: undefined },
-      error: undefined,
-    }));
+    this.store.setState((view) => withOption(view, name, text));
   }
 
   resetOptions(): void {
-    this.store.setState({ texts: EMPTY_GENERATION_TEXTS, optionErrors: {}, error: undefined });
+    this.store.setState(UNTOUCHED_OPTIONS);
   }
 
   checkOptions(): void {
