@@ -4,11 +4,14 @@ import { defineConfig } from 'vitest/config';
 const TESTS = '{src,bridge,tools}/**/*.test.{ts,tsx}';
 
 /**
- * Tests that replace modules, or set up the one onnxruntime of a process. All others share their modules: each is loaded once, not
- * once for each of 300 files.
+ * Tests that replace modules, set up the one onnxruntime of a process, or start what runs until its process ends: a worker that
+ * looks for its bridge would ask the next file's `fetch`. All others share their modules: each is loaded once, not once for each
+ * of 300 files.
  */
 const ISOLATED = globSync(TESTS).filter((path) =>
-  /\bvi\.(?:mock|doMock|resetModules)\(|\bsetBuilds\(/u.test(readFileSync(path, 'utf8')),
+  /\bvi\.(?:mock|doMock|resetModules)\(|\b(?:setBuilds|startWorker|keepBridged)\(/u.test(
+    readFileSync(path, 'utf8'),
+  ),
 );
 
 export default defineConfig({
