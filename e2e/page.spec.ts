@@ -40,7 +40,7 @@ test(
     // Hold the batch until the test releases it: WASM would finish before the test could check.
     await tab.configure({ batchWaitTimeoutMs: HELD_MS });
     // Long enough for the page to see it run, so its end token is banned.
-    await page.getByRole('textbox', { name: 'Max new tokens' }).fill('200');
+    await page.getByRole('textbox', { name: 'Max new tokens' }).fill('400');
     await page.getByRole('textbox', { name: 'Logit bias' }).fill(`${END_TOKEN}: -100`);
     const prompt = page.getByRole('textbox', { name: 'Prompt' });
     await prompt.fill(PROMPT);
@@ -57,7 +57,7 @@ test(
       await expect(row.getByTestId('request-text')).toContainText(PROMPT);
       await expect(row).toContainText(/TTFT\s*[\d.,]+\s*m?s/);
       await expect(row).toContainText(/[\d.,]+\/s/);
-      await expect(row).toContainText('200 tokens');
+      await expect(row).toContainText('400 tokens');
     }
     expect(await page.evaluate(() => window.statuses)).toEqual([
       'running',

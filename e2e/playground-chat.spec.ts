@@ -141,6 +141,10 @@ test.describe('chats', { tag: ANY_BACKEND }, () => {
     backend,
   }) => {
     const page = await openChats(ownTab, hub.url, backend);
+    // Long enough to be stopped on the way: WASM makes a thousand tokens a second.
+    await page.locator('summary').filter({ hasText: 'Advanced' }).click();
+    await page.getByRole('textbox', { name: 'Max new tokens', exact: true }).fill('900');
+    await page.locator('summary').filter({ hasText: 'Advanced' }).click();
     await boxOf(page, 2).fill('Why is the sky blue?');
     const stopping = page.evaluate(stopOnceWritten, 'Chat 2');
     await boxOf(page, 2).press('Enter');
@@ -381,7 +385,10 @@ test(
 /** Runs in the page: presses Stop as soon as the chat's answer has begun. */
 async function stopOnceWritten(name: string): Promise<void> {
   const chat = document.querySelector(`[aria-label="${name}"]`);
-  while (!chat?.querySelector('[data-testid=answer-text]')?.textContent)
+  for (;;) {
+    const buttons = [...(chat?.querySelectorAll('button') ?? [])];
+    const stop = buttons.find(({ textContent }) => textContent === 'Stop');
+    if (stop && chat?.querySelector('[data-testid=answer-text]')?.textContent) return stop.click();
     await new Promise(requestAnimationFrame);
-  for (const button of chat.querySelectorAll('button')) if (button.textContent === 'Stop') button.click();
+  }
 }

@@ -29,7 +29,7 @@ function createView(endsMs: readonly number[], prompts: Run | undefined = RUN) {
 
 describe('a replay', () => {
   beforeEach(() => watchSettings.setState({ replay: undefined }));
-  afterEach(() => watchSettings.setState({ replay: undefined, pausedAtSeconds: undefined }));
+  afterEach(() => watchSettings.setState({ replay: undefined, paused: undefined }));
 
   it('needs a run that is over, with steps', () => {
     expect(replayableRun(createView([1100]))).toBe(RUN);
@@ -39,9 +39,9 @@ describe('a replay', () => {
   });
 
   it('begins with the run, and ends a pause', () => {
-    watchSettings.setState({ pausedAtSeconds: 1.2 });
+    watchSettings.setState({ paused: { run: undefined, endMs: 1200 } });
     startReplay(createView([1100]), true);
-    expect(watchSettings.getState()).toMatchObject({ replay: REPLAY, pausedAtSeconds: undefined });
+    expect(watchSettings.getState()).toMatchObject({ replay: REPLAY, paused: undefined });
   });
 
   it('has the steps of its run alone', () => {

@@ -27,7 +27,7 @@ export function startReplay(view: Shown, isPlaying: boolean): void {
   const endedAtMs = Math.max(run.endedAtMs ?? 0, view.history.slots.lastEndedAtMs);
   watchSettings.setState({
     replay: { run: { ...run, endedAtMs }, atMs: run.startedAtMs, isPlaying },
-    pausedAtSeconds: undefined,
+    paused: undefined,
     secondsAgo: 0,
   });
 }

@@ -6,7 +6,7 @@ import { Popover } from '../parts/popover.tsx';
 import { Select } from '../parts/select.tsx';
 import { useRecordedView, useServe } from '../state/serve-context.ts';
 import { recordedView } from '../state/serve-store.ts';
-import { wholeSpanOf } from '../watch/time-span.ts';
+import { pausedAxisOf } from '../watch/time-span.ts';
 import { watchSettings, WINDOW_SECONDS } from '../watch/watch-settings.ts';
 import { showAll } from '../watch/zoom.ts';
 import { replayableRun, startReplay } from './replay.ts';
@@ -24,15 +24,13 @@ function showWindow(windowSeconds: number): void {
 
 export function TimeControls({ replayRef }: { readonly replayRef: RefObject<HTMLButtonElement | null> }) {
   const { store } = useServe();
-  const isPaused = useStore(watchSettings, ({ pausedAtSeconds }) => pausedAtSeconds !== undefined);
+  const isPaused = useStore(watchSettings, ({ paused }) => paused !== undefined);
   const windowSeconds = useStore(watchSettings, (settings) => settings.windowSeconds);
   const isZoomed = useStore(watchSettings, ({ zoom }) => zoom !== undefined);
   const canReplay = useRecordedView((view) => replayableRun(view) !== undefined);
 
   const pause = (): void => {
-    // After a run, time stands still at its end already.
-    const endSeconds = wholeSpanOf(recordedView(store)).endMs / 1000;
-    watchSettings.setState({ pausedAtSeconds: isPaused ? undefined : endSeconds });
+    watchSettings.setState({ paused: isPaused ? undefined : pausedAxisOf(recordedView(store)) });
   };
   const replay = (): void => {
     const isCalm = matchMedia('(prefers-reduced-motion: reduce)').matches;

@@ -7,7 +7,7 @@ import { watchSettings } from './watch-settings.ts';
 export const INSETS = { left: 48, right: 18 } as const;
 const NO_INSETS = { left: 0, right: 0 } as const;
 /** They decide on the span. */
-const AXIS_SETTINGS = ['pausedAtSeconds', 'windowSeconds', 'replay', 'zoom'] as const;
+const AXIS_SETTINGS = ['paused', 'windowSeconds', 'replay', 'zoom'] as const;
 /** An axis that moves is drawn again after this long, also where no message comes, ms. */
 const LIVE_MS = 300;
 

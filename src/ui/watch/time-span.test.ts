@@ -3,14 +3,20 @@ import { afterEach, describe, expect, it } from 'vitest';
 import { watchSettings } from './watch-settings.ts';
 import { ChartHistory } from '../state/chart-history.ts';
 import type { Run } from '../state/run.ts';
-import { timeSpanOf } from './time-span.ts';
+import { pausedAxisOf, timeSpanOf } from './time-span.ts';
 
 function createRun(startedAtMs: number, endedAtMs?: number): Run {
   return { startedAtMs, endedAtMs, requestIds: [], isExperiment: false };
 }
 
+const viewOf = (run: Run | undefined) => ({ history: new ChartHistory(), runs: { prompts: run } });
+
 function spanOf(run: Run | undefined, nowMs: number) {
-  return timeSpanOf({ history: new ChartHistory(), runs: { prompts: run } }, nowMs);
+  return timeSpanOf(viewOf(run), nowMs);
+}
+
+function pauseAt(run: Run, nowMs: number): void {
+  watchSettings.setState({ paused: pausedAxisOf(viewOf(run), nowMs) });
 }
 
 afterEach(() => watchSettings.setState(watchSettings.getInitialState(), true));
@@ -35,16 +41,15 @@ describe('the time axis', () => {
   });
 
   it('stands still in a pause, also when another run begins', () => {
-    watchSettings.setState({ pausedAtSeconds: 3 });
-    const paused = spanOf(createRun(1000), 3000);
+    pauseAt(createRun(1000), 3000);
+    const paused = spanOf(createRun(5000), 6000);
     expect(paused).toMatchObject({ startMs: 1000, endMs: 3000, untilMs: 3000, isLive: false });
-    expect(spanOf(createRun(5000), 6000)).toEqual(paused);
-    watchSettings.setState({ pausedAtSeconds: undefined });
+    watchSettings.setState({ paused: undefined });
     expect(spanOf(createRun(5000), 6000)).toMatchObject({ startMs: 5000, endMs: 6000, isLive: true });
   });
 
   it('ends with the run in a pause that came later', () => {
-    watchSettings.setState({ pausedAtSeconds: 20 });
+    pauseAt(createRun(1000, 2500), 20_000);
     expect(spanOf(createRun(1000, 2500), 20_000)).toMatchObject({ startMs: 1000, endMs: 2500 });
   });
 

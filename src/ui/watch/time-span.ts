@@ -1,4 +1,4 @@
-import { watchSettings, type Zoom } from './watch-settings.ts';
+import { watchSettings, type PausedAxis, type Zoom } from './watch-settings.ts';
 import { latestRun, type Run } from '../state/run.ts';
 import type { RecordedView } from '../state/serve-store.ts';
 
@@ -21,14 +21,11 @@ const EMPTY_SPAN: TimeSpan = { startMs: 0, endMs: 10_000, untilMs: 0, originMs: 
 
 type Shown = Pick<RecordedView, 'history' | 'runs'>;
 
-/** The axis at the time of the pause. A newer run doesn't replace it. */
-interface PausedAxis {
-  readonly pausedAtSeconds: number;
-  readonly run: Run | undefined;
-  readonly endMs: number;
+/** The axis that a pause keeps from now on. After a run, time stands still at its end already. */
+export function pausedAxisOf(view: Shown, nowMs: number = performance.now()): PausedAxis {
+  const run = latestRun(view.runs);
+  return { run, endMs: run ? endOf(run, view, nowMs) : 0 };
 }
-
-let paused: PausedAxis | undefined;
 
 /** The part of the axis that the reader has chosen, or all of it. */
 export function timeSpanOf(view: Shown, nowMs: number = performance.now()): TimeSpan {
@@ -45,12 +42,7 @@ export function zoomOf({ originMs }: Pick<TimeSpan, 'originMs'>): Zoom | undefin
 
 /** The axis begins with the run and grows with it up to the chosen length; from there on it moves. */
 export function wholeSpanOf(view: Shown, nowMs: number = performance.now()): TimeSpan {
-  const { replay, pausedAtSeconds, windowSeconds } = watchSettings.getState();
-  if (pausedAtSeconds === undefined) paused = undefined;
-  else if (paused?.pausedAtSeconds !== pausedAtSeconds) {
-    const run = latestRun(view.runs);
-    paused = { pausedAtSeconds, run, endMs: run ? endOf(run, view, pausedAtSeconds * 1000) : 0 };
-  }
+  const { replay, paused, windowSeconds } = watchSettings.getState();
   const run = replay?.run ?? (paused ? paused.run : latestRun(view.runs));
   if (!run) return EMPTY_SPAN;
   const originMs = run.startedAtMs;

@@ -11,6 +11,14 @@ export interface Replay {
   readonly isPlaying: boolean;
 }
 
+/** The axis at the time of a pause. A newer run doesn't replace it. */
+export interface PausedAxis {
+  /** Undefined before the first one. */
+  readonly run: Run | undefined;
+  /** On this tab's clock. */
+  readonly endMs: number;
+}
+
 /** A part of a run's time axis, on this tab's clock. */
 export interface Zoom {
   /** The start of the run. */
@@ -22,8 +30,8 @@ export interface Zoom {
 export interface WatchSettings {
   /** The longest time that the axes show. */
   readonly windowSeconds: number;
-  /** Since when the charts stand still, on this tab's clock. Recording goes on. */
-  readonly pausedAtSeconds: number | undefined;
+  /** The axis on which the charts stand still. Recording goes on. */
+  readonly paused: PausedAxis | undefined;
   /** The moment under the pointer, on this tab's clock. All charts and the slots show it. */
   readonly cursorSeconds: number | undefined;
   /** The moment chosen by the keyboard, counted back from the newest values; 0 is none. The pointer takes precedence. */
@@ -43,7 +51,7 @@ export const WINDOW_SECONDS = [10, 60, 300] as const;
 
 export const watchSettings = createStore<WatchSettings>(() => ({
   windowSeconds: 10,
-  pausedAtSeconds: undefined,
+  paused: undefined,
   cursorSeconds: undefined,
   secondsAgo: 0,
   replay: undefined,
