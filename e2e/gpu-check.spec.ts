@@ -33,6 +33,7 @@ async function phasesOf(faulty: FaultyPage, query: string): Promise<readonly str
 test('a GPU is checked at its first start, as a phase of the load, and not at the second', async ({
   faulty,
 }) => {
+  test.skip(!IS_WHOLE, 'every other test on WebGPU starts with a check that passes, as a unit test shows');
   expect(await phasesOf(faulty, '?backend=webgpu')).toContain('check');
   const second = await phasesOf(faulty, '?backend=webgpu');
   expect(second).toContain('compile');

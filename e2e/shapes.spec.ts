@@ -19,7 +19,7 @@ test('random schemas, four in each batch, give JSON that ajv finds valid, and ch
   backend,
 }) => {
   // A software adapter takes a second for a step of eight rows on a loaded machine.
-  const numSchemas = IS_WHOLE ? 1000 : backend === 'wasm' ? 24 : 8;
+  const numSchemas = IS_WHOLE ? 1000 : backend === 'wasm' ? 24 : 4;
   test.setTimeout(120_000 + numSchemas * 20_000);
   const firstSeed = runSeed();
   const free = Array.from({ length: 4 }, (_, seed) => ({
