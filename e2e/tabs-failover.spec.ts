@@ -70,8 +70,9 @@ test.describe('a leader that is lost', { tag: ANY_BACKEND }, () => {
       if (!follower) throw new Error('There is no follower.');
       const request = { prompt: reference.longPrompt.prompt, options: { temperature: 0, maxNewTokens: 3 } };
       const [undisturbed] = await undisturbedResults(follower, [request]);
-      // So that the prompt takes many steps, though it was there before.
-      await follower.configure({ maxBatchedTokens: 4, prefixCaching: false });
+      await follower.forget();
+      // So that the prompt takes a step for each token, though it was there before.
+      await follower.configure({ maxBatchedTokens: 1, prefixCaching: false });
       // These are still being written when the first one is over.
       const long = { prompt: 'Once upon a time,', options: { maxNewTokens: 400, ignoreEos: true } };
       await follower.begin([request, ...Array.from({ length: 8 }, () => long)]);
@@ -80,7 +81,7 @@ test.describe('a leader that is lost', { tag: ANY_BACKEND }, () => {
       const outcomes = await follower.outcomesOfBegun();
       expect(outcomes.map(textOf)[0]).toBe(undisturbed?.text);
       expectNothingLostOrDoubled(outcomes);
-      expect((await follower.status()).policy.maxBatchedTokens, 'a knob that was turned').toBe(4);
+      expect((await follower.status()).policy.maxBatchedTokens, 'a knob that was turned').toBe(1);
       await expect(follower.page.getByRole('complementary', { name: 'Handover' })).toContainText(
         /^The tab that ran the model was closed .* ago\. [89] texts went on here; no token was lost\./,
       );

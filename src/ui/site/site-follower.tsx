@@ -10,6 +10,9 @@ const KEY = 'tabserve-isolating';
 /** The time from one check for a new version to the next in a tab in use, ms. The browser checks at each load of the page. */
 const UPDATE_INTERVAL_MS = 3_600_000;
 
+/** From one demand that the new version serve to the next, ms. */
+const SKIP_INTERVAL_MS = 250;
+
 /** Keeps the page of a static host with its service worker: offline, isolated, and of one version in all tabs. */
 export class SiteFollower {
   readonly #serve: TabserveClient | undefined;
@@ -60,7 +63,7 @@ export class SiteFollower {
     root.render(
       <UpdateOffer
         serve={this.#serve}
-        onAccept={() => site.messageSkipWaiting()}
+        onAccept={() => skipWaiting(site)}
         onDecline={() => root.unmount()}
       />,
     );
@@ -85,4 +88,10 @@ export class SiteFollower {
       site.update().catch(() => undefined);
     });
   }
+}
+
+/** Asks until the page reloads: Chromium forgets a demand that comes while the old version is busy. */
+function skipWaiting(site: Serwist): void {
+  site.messageSkipWaiting();
+  setInterval(() => site.messageSkipWaiting(), SKIP_INTERVAL_MS);
 }
