@@ -12,7 +12,6 @@ import {
   titleOf,
   useSelectedDeployment,
 } from './deployments/selected-deployment.ts';
-import { UnknownDeployment } from './deployments/unknown-deployment.tsx';
 import { FailurePanel } from './header/failure-panel.tsx';
 import { SiteHeader } from './header/site-header.tsx';
 import { StatusChip } from './header/status-chip.tsx';
@@ -31,6 +30,9 @@ const HandoverNote = lazy(async () => ({
 }));
 const DeploymentView = lazy(async () => ({
   default: (await import('./deployments/deployment-view.tsx')).DeploymentView,
+}));
+const UnknownDeployment = lazy(async () => ({
+  default: (await import('./deployments/unknown-deployment.tsx')).UnknownDeployment,
 }));
 
 interface AppProps {
@@ -76,7 +78,11 @@ function Views() {
               <View name={name} isShown={name === selected} />
             </Activity>
           ))}
-        {!views.includes(selected) && <UnknownDeployment name={selected} />}
+        {!views.includes(selected) && (
+          <PanelBoundary name={selected}>
+            <UnknownDeployment name={selected} />
+          </PanelBoundary>
+        )}
       </main>
     </>
   );

@@ -41,17 +41,7 @@ export class ModelFileCorruptError extends codedError('ModelFileCorruptError', '
 }
 
 /** A repository or a folder has several GGUF files, or not the one that was asked for. */
-export class GgufChoiceError extends codedError('GgufChoiceError', 'GGUF_FILE_UNCLEAR') {
-  /** @param wanted Empty where none was asked for. */
-  static of(wanted: string, names: readonly string[]): GgufChoiceError {
-    const among =
-      wanted === '' ? 'There are several GGUF files' : `No single GGUF file matches ${shown(wanted)}`;
-    const list = names.length === 0 ? 'there is none' : `there are ${shown(names.join(', '), MAX_DETAIL)}`;
-    return new GgufChoiceError(
-      `${among}: ${list}. Name one, as in \`owner/name:Q8_0\` or \`{ file: 'name.gguf' }\`.`,
-    );
-  }
-}
+export class GgufChoiceError extends codedError('GgufChoiceError', 'GGUF_FILE_UNCLEAR') {}
 
 /** The files are fine, but Tabserve cannot run this kind of model. */
 export class UnsupportedModelError extends codedError('UnsupportedModelError', 'UNSUPPORTED_MODEL') {
@@ -63,48 +53,16 @@ export class UnsupportedModelError extends codedError('UnsupportedModelError', '
 }
 
 /** The model does not fit on this device. */
-export class ModelTooLargeError extends codedError('ModelTooLargeError', 'MODEL_TOO_LARGE') {
-  static of(detail: string, numParameters: number): ModelTooLargeError {
-    return new ModelTooLargeError(
-      `The model of ${Math.round(numParameters / 1e6)} M parameters does not fit on this device: ${detail}. ` +
-        'Choose a smaller model, or a smaller dtype (q8, q4).',
-    );
-  }
-}
+export class ModelTooLargeError extends codedError('ModelTooLargeError', 'MODEL_TOO_LARGE') {}
 
 /** The device or the model cannot compute in the requested precision. */
-export class UnsupportedDtypeError extends codedError('UnsupportedDtypeError', 'UNSUPPORTED_DTYPE') {
-  static of(dtype: string, feature: string): UnsupportedDtypeError {
-    return new UnsupportedDtypeError(
-      `dtype ${dtype} needs a WebGPU adapter with ${feature}. Choose auto, fp32, q8 or q4.`,
-    );
-  }
-
-  /** For a model whose activations exceed the range of fp16. */
-  static ofModel(dtype: string): UnsupportedDtypeError {
-    return new UnsupportedDtypeError(
-      `dtype ${dtype} is too narrow for this model: its activations exceed fp16's range. Choose auto, fp32, q8 or q4.`,
-    );
-  }
-}
+export class UnsupportedDtypeError extends codedError('UnsupportedDtypeError', 'UNSUPPORTED_DTYPE') {}
 
 /** A chat was sent to a model that was trained on plain text. */
-export class NoChatTemplateError extends codedError('NoChatTemplateError', 'NO_CHAT_TEMPLATE') {
-  static of(id: string): NoChatTemplateError {
-    return new NoChatTemplateError(
-      `${id} is a base model: it has no chat template. Send a text, or load a chat model, such as HuggingFaceTB/SmolLM2-135M-Instruct.`,
-    );
-  }
-}
+export class NoChatTemplateError extends codedError('NoChatTemplateError', 'NO_CHAT_TEMPLATE') {}
 
 /** Tools, or messages about calls, were sent to a model whose chat template takes none. */
-export class ToolsUnsupportedError extends codedError('ToolsUnsupportedError', 'TOOLS_UNSUPPORTED') {
-  static of(id: string): ToolsUnsupportedError {
-    return new ToolsUnsupportedError(
-      `${id} takes no tools: its chat template has no known form of calls. Leave \`tools\` out, or load a model that takes them, such as Qwen/Qwen3-0.6B.`,
-    );
-  }
-}
+export class ToolsUnsupportedError extends codedError('ToolsUnsupportedError', 'TOOLS_UNSUPPORTED') {}
 
 /** The model's chat template refuses the messages, or fails. */
 export class ChatTemplateError extends codedError('ChatTemplateError', 'CHAT_TEMPLATE_FAILED') {

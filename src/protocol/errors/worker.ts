@@ -48,34 +48,10 @@ export class WorkerSilentError extends codedError('WorkerSilentError', 'WORKER_S
 }
 
 /** A `.wasm` file of the runtime could not be loaded. */
-export class RuntimeFileError extends codedError('RuntimeFileError', 'RUNTIME_FILE_MISSING') {
-  /** @param url The file's address; undefined where the browser doesn't tell. */
-  static because(cause: Error, url: string | undefined): RuntimeFileError {
-    const where = url === undefined ? '' : ` from ${shown(url, MAX_ADDRESS)}`;
-    return new RuntimeFileError(
-      `onnxruntime's .wasm file couldn't be loaded${where}: it is missing, or a web page came in its place. Check that the device is online, ` +
-        "then reload the page. In an app of your own, serve the files of the package's folder onnxruntime/ and name their address: " +
-        'startWorker({ runtimeUrl }).',
-      { cause },
-    );
-  }
-}
+export class RuntimeFileError extends codedError('RuntimeFileError', 'RUNTIME_FILE_MISSING') {}
 
 /** The worker imports `tabserve/worker-webgpu`, whose runtime doesn't run in this browser. */
-export class NoRuntimeError extends codedError('NoRuntimeError', 'NO_RUNTIME') {
-  static because(detail: string): NoRuntimeError {
-    return new NoRuntimeError(
-      `The runtime of tabserve/worker-webgpu doesn't run here: ${detail}. Update the browser, or import tabserve/worker in the worker's script.`,
-    );
-  }
-}
+export class NoRuntimeError extends codedError('NoRuntimeError', 'NO_RUNTIME') {}
 
 /** The Content-Security-Policy of the worker forbids WebAssembly. */
-export class WasmForbiddenError extends codedError('WasmForbiddenError', 'WASM_FORBIDDEN') {
-  static because(cause: unknown): WasmForbiddenError {
-    return new WasmForbiddenError(
-      "The Content-Security-Policy of the worker's script forbids WebAssembly: allow it with `script-src 'self' 'wasm-unsafe-eval'`.",
-      { cause },
-    );
-  }
-}
+export class WasmForbiddenError extends codedError('WasmForbiddenError', 'WASM_FORBIDDEN') {}

@@ -17,6 +17,8 @@ export interface TabState {
 export interface SharedOptions {
   readonly systemPrompt: string;
   readonly texts: GenerationTexts;
+  /** Left out: answers that repeat themselves are stopped. */
+  readonly allowsLoops?: boolean | undefined;
 }
 
 export interface SavedChats {

@@ -191,6 +191,36 @@ it('stops an answer and keeps its beginning', () => {
   expect(chat()?.exchanges).toMatchObject([{ answers: [{ text: 'beca', end: { status: 'cancelled' } }] }]);
 });
 
+it('stops an answer that repeats itself, says so, and goes on with it where the reader wants that', async () => {
+  const { room, chat, answer, cancelled, firstId } = openTab();
+  const sentence = ' I’m glad you enjoyed the story of Rex.';
+  room.ask(firstId, 'why?');
+  for (let times = 1; times <= 6; times++) answer('r1', sentence);
+  expect(cancelled).toEqual([]);
+  answer('r1', sentence);
+  expect(cancelled).toEqual(['r1']);
+  const [stopped] = chat()?.exchanges ?? [];
+  if (!stopped) throw new Error('No exchange');
+  expect(shownAnswer(stopped)).toMatchObject({
+    text: sentence.repeat(7),
+    end: { status: 'cancelled', isLoop: true },
+  });
+  await room.continueAnswer(firstId, stopped);
+  answer('r2', sentence);
+  expect(cancelled, 'what it repeated before doesn’t count').toEqual(['r1']);
+  room.stop(firstId);
+  expect(chat()?.exchanges[0]?.answers[0].end).not.toHaveProperty('isLoop');
+});
+
+it('lets answers repeat themselves where the reader allows it, also after a reload', () => {
+  const browser = createBrowser();
+  openTab(browser).room.store.setState({ allowsLoops: true });
+  const { room, answer, cancelled, firstId } = openTab(browser);
+  room.ask(firstId, 'why?');
+  answer('r1', 'very '.repeat(100));
+  expect(cancelled).toEqual([]);
+});
+
 it('keeps the versions of an answer; taking back a new one while it grows brings the old one back', () => {
   const { room, chat, texts, answer, finish, firstId } = openTab();
   room.ask(firstId, 'why?');

@@ -1,3 +1,4 @@
+import { shallow } from 'zustand/shallow';
 import { createStore, type StoreApi } from 'zustand/vanilla';
 
 import {
@@ -21,21 +22,27 @@ import {
   activeRequest,
   answerOf,
   endOf,
+  isLost,
   messagesFor,
+  newestOf,
   shownAnswer,
   withEnd,
   withExchange,
   withShown,
+  withStopped,
   withVersion,
   type Answer,
   type Chat,
   type Exchange,
 } from './chats.ts';
-import { ALL, createRoomView, type RoomView } from './room-view.ts';
+import { repeatsItself } from './repeats-itself.ts';
+import { ALL, createRoomView, sharedOptions, type RoomView } from './room-view.ts';
 
 interface Destination {
   readonly chatId: string;
   readonly exchangeId: string;
+  /** Stopped because it repeated itself. */
+  readonly isLoop?: boolean;
 }
 
 /** Messages, or the tokens of a chat with the beginning of an answer. */
@@ -62,9 +69,7 @@ export class ChatRoom implements OptionsForm {
       if (requests !== previous.requests || status !== previous.status) this.#follow(requests);
     });
     this.store.subscribe((view, previous) => {
-      const { systemPrompt, texts } = view;
-      if (systemPrompt !== previous.systemPrompt || texts !== previous.texts)
-        place.writeOptions({ systemPrompt, texts });
+      if (!shallow(sharedOptions(view), sharedOptions(previous))) place.writeOptions(sharedOptions(view));
       if (view.chats === previous.chats) return;
       this.#returnQueues(view, previous);
       this.#drainQueues();
@@ -140,12 +145,12 @@ export class ChatRoom implements OptionsForm {
     });
   }
 
-  /** Ends the answer that runs and keeps what it has. Queued messages go back into the box. */
   /** Whether this tab asked for the answer that runs. */
   isWriting(chatId: string): boolean {
     return [...this.#active.values()].some((destination) => destination.chatId === chatId);
   }
 
+  /** Ends the answer that runs and keeps what it has. Queued messages go back into the box. */
   stop(chatId: string): void {
     for (const [requestId, destination] of this.#active)
       if (destination.chatId === chatId) this.#serve.cancel(requestId);
@@ -240,17 +245,26 @@ export class ChatRoom implements OptionsForm {
   }
 
   #follow(requests: ReadonlyMap<RequestId, RequestView>): void {
-    for (const [requestId, { chatId, exchangeId }] of this.#active) {
+    for (const [requestId, { chatId, exchangeId, isLoop }] of this.#active) {
       const request = requests.get(requestId);
-      if (!request || isActive(request.status)) continue;
+      if (!request) continue;
+      if (isActive(request.status)) {
+        if (!isLoop && !this.store.getState().allowsLoops && repeatsItself(newestOf(request))) {
+          this.#active.set(requestId, { chatId, exchangeId, isLoop: true });
+          this.#serve.cancel(requestId);
+        }
+        continue;
+      }
       this.#active.delete(requestId);
-      const end = endOf(request, this.#status.model?.contextLength);
+      const ended = endOf(request, this.#status.model?.contextLength);
+      const end = isLoop && ended.status === 'cancelled' ? { ...ended, isLoop } : ended;
       this.list.change(chatId, (chat) => withEnd(chat, exchangeId, answerOf(request), end));
       this.store.setState(({ optionErrors }) => ({
         optionErrors: { ...optionErrors, ...errorsOf(request.error) },
       }));
     }
-    for (const id of this.store.getState().columns) if (this.#isLost(id, requests)) this.list.settle(id);
+    for (const id of this.store.getState().columns)
+      if (!this.isWriting(id) && isLost(this.list.get(id), requests)) this.list.settle(id);
     this.#drainQueues();
   }
 
@@ -267,14 +281,6 @@ export class ChatRoom implements OptionsForm {
     }
   }
 
-  /** Whether the tab that wrote the answer is gone: its requests are cancelled. */
-  #isLost(chatId: string, requests: ReadonlyMap<RequestId, RequestView>): boolean {
-    const chat = this.list.get(chatId);
-    const requestId = chat && activeRequest(chat);
-    if (requestId === undefined || this.#active.has(requestId)) return false;
-    return requests.get(requestId)?.status === 'cancelled';
-  }
-
   /** Queued messages follow an answer that has ended by itself; after any other they go back into the box. */
   #returnQueues({ chats, queues }: RoomView, previous: RoomView): void {
     for (const [id, queue] of Object.entries(queues)) {
@@ -287,12 +293,7 @@ export class ChatRoom implements OptionsForm {
 
   /** The chat to store in case the page closes now, which also ends its request. */
   #settled(chat: Chat): Chat {
-    const active = activeExchange(chat);
-    if (!active) return chat;
     const requestId = activeRequest(chat);
-    const request = requestId && this.#serveStore.getState().requests.get(requestId);
-    const numOutputTokens = request?.numOutputTokens ?? 0;
-    const end = { ...(request && endOf(request)), numOutputTokens, status: 'cancelled' } as const;
-    return withEnd(chat, active.id, request ? answerOf(request) : '', end);
+    return withStopped(chat, requestId && this.#serveStore.getState().requests.get(requestId));
   }
 }

@@ -2,7 +2,7 @@ import { use, useState } from 'react';
 
 import { AdvancedPanel } from '../compose/advanced-panel.tsx';
 import { CHAT_VIEW } from '../deployments/selected-deployment.ts';
-import { TextAreaField } from '../parts/field.tsx';
+import { CheckField, TextAreaField } from '../parts/field.tsx';
 import { Part } from '../parts/panel-boundary.tsx';
 import { readStored, writeStored } from '../parts/stored-text.ts';
 import { PolicyPanel } from '../policy/policy-panel.tsx';
@@ -39,6 +39,7 @@ export function ChatView() {
           <Part name="Batching policy" content={<PolicyPanel name="chat-policy" />} />
           <div className="rail-more">
             <SystemPromptField />
+            <LoopField />
             <Part
               name="Advanced"
               content={<AdvancedPanel form={room} fields={CHAT_FIELDS} defaults={defaults} />}
@@ -73,6 +74,21 @@ function SystemPromptField() {
       rows={2}
       value={text}
       onChange={(event) => room.store.setState({ systemPrompt: event.target.value })}
+    />
+  );
+}
+
+/** Answers that repeat themselves are stopped by the page alone: the API’s are as the model writes them. */
+function LoopField() {
+  const room = useRoom();
+  const allowsLoops = useRoomView((view) => view.allowsLoops ?? false);
+  return (
+    <CheckField
+      name="stopsLoops"
+      label="Stop answers that repeat themselves"
+      hint="After at least four times the same words. Continue goes on with them."
+      checked={!allowsLoops}
+      onChange={({ target }) => room.store.setState({ allowsLoops: !target.checked })}
     />
   );
 }

@@ -1,6 +1,7 @@
 import { lazy, Suspense, useId, useState } from 'react';
 
 import { Button } from '../parts/button.tsx';
+import { UndoNote } from '../parts/undo-note.tsx';
 import { followHighlights } from '../requests/highlight-cells.ts';
 import { useServeView } from '../state/serve-context.ts';
 import { ChatColumn } from './chat-column.tsx';
@@ -20,6 +21,7 @@ export function ChatsPanel({ isFolded, onFold }: ChatsPanelProps) {
   const [newId, setNewId] = useState<string>();
   const chats = useRoomView((view) => view.chats);
   const columns = useRoomView((view) => view.columns);
+  const undo = useRoomView((view) => view.undo);
   const isBaseModel = useServeView(({ status }) => status.model?.hasChatTemplate === false);
   const isWithoutChats = isBaseModel && [...chats.values()].every(isBlank);
 
@@ -27,7 +29,7 @@ export function ChatsPanel({ isFolded, onFold }: ChatsPanelProps) {
     <section className="chats-panel" aria-labelledby={titleId} ref={followHighlights}>
       <div className="row chats-head">
         <h2 id={titleId}>Chats</h2>
-        <UndoNote />
+        <UndoNote text={undo?.text} onUndo={() => room.list.undo()} />
         {!isWithoutChats && (
           <>
             <Button variant="quiet" aria-expanded={!isFolded} onClick={onFold}>
@@ -56,21 +58,5 @@ export function ChatsPanel({ isFolded, onFold }: ChatsPanelProps) {
         </ul>
       )}
     </section>
-  );
-}
-
-/** What was done last, and its way back. */
-function UndoNote() {
-  const room = useRoom();
-  const undo = useRoomView((view) => view.undo);
-  return (
-    <div className="undo-note row note">
-      <output>{undo?.text}</output>
-      {undo && (
-        <Button variant="quiet" onClick={() => room.list.undo()}>
-          Undo
-        </Button>
-      )}
-    </div>
   );
 }

@@ -17,6 +17,8 @@ export type AnswerEnd = Pick<
   | 'tokensPerSecond'
   | 'choiceProbabilities'
 > & {
+  /** It repeated itself, and the page stopped it. */
+  readonly isLoop?: boolean;
   /** What the model thought first. */
   readonly thought?: string;
   /** Of the model that answered, in tokens. */
@@ -136,6 +138,15 @@ export function withEnd(chat: Chat, exchangeId: string, text: string, end: Answe
   );
 }
 
+/** The chat as if its answer, which waits or runs, were stopped now. */
+export function withStopped(chat: Chat, request: RequestView | undefined): Chat {
+  const active = activeExchange(chat);
+  if (!active) return chat;
+  const numOutputTokens = request?.numOutputTokens ?? 0;
+  const end = { ...(request && endOf(request)), numOutputTokens, status: 'cancelled' } as const;
+  return withEnd(chat, active.id, request ? answerOf(request) : '', end);
+}
+
 export function withChanged(chat: Chat, exchangeId: string, change: (exchange: Exchange) => Exchange): Chat {
   const exchanges = chat.exchanges.map((exchange) =>
     exchange.id === exchangeId ? change(exchange) : exchange,
@@ -185,6 +196,12 @@ export function activeRequest(chat: Chat): RequestId | undefined {
   return active && shownAnswer(active).requestId;
 }
 
+/** Whether the tab that wrote the answer is gone: its requests are cancelled. Ask for another tab's answer alone. */
+export function isLost(chat: Chat | undefined, requests: ReadonlyMap<RequestId, RequestView>): boolean {
+  const id = chat && activeRequest(chat);
+  return id !== undefined && requests.get(id)?.status === 'cancelled';
+}
+
 /** The newest end that says how much of the context is used. One that was stopped doesn't. */
 export function contextEnd({ exchanges }: Chat): AnswerEnd | undefined {
   const ends = exchanges.map((exchange) => shownAnswer(exchange).end);
@@ -194,6 +211,11 @@ export function contextEnd({ exchanges }: Chat): AnswerEnd | undefined {
 /** The text for the user that the request has written so far, without what the model thought. */
 export function answerOf({ answer, generatedTexts }: RequestView): string {
   return answer ? answer.content : (generatedTexts[0] ?? '');
+}
+
+/** What the request has written last: the text for the user, or the thought before it. */
+export function newestOf(request: RequestView): string {
+  return answerOf(request) || (request.answer?.reasoning ?? '');
 }
 
 export function endOf(request: RequestView, contextLength?: number): AnswerEnd {

@@ -24,6 +24,11 @@ it('leaves out what isn’t known, and a reuse of nothing', () => {
   expect(describeAnswer(end)).toBe('Stopped · 1 token');
 });
 
+it('says that an answer was stopped because it repeated itself', () => {
+  const end = { status: 'cancelled', isLoop: true, numOutputTokens: 90 } as const;
+  expect(describeAnswer(end)).toBe('Stopped: it repeated itself · 90 tokens');
+});
+
 it('tells a full context from a limit', () => {
   const end = { status: 'finished', finishReason: 'length', numOutputTokens: 192 } as const;
   const numPromptTokens = 8000;

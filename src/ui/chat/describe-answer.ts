@@ -5,7 +5,8 @@ import type { AnswerEnd } from './chats.ts';
 /** One line: how it ended, its speed and figures, and how much of the prompt was reused. */
 export function describeAnswer(end: AnswerEnd): string {
   const figures = describeFigures(end);
-  const parts = [describeState(end, end.contextLength) + describeSpeed(end), figures, describeReuse(end)];
+  const state = end.isLoop ? 'Stopped: it repeated itself' : describeState(end, end.contextLength);
+  const parts = [state + describeSpeed(end), figures, describeReuse(end)];
   return parts.filter((part) => part !== '').join(' · ');
 }
 

@@ -44,8 +44,14 @@ export function createRoomView({ chats, tab, options }: SavedChats): RoomView {
     queues: {},
     systemPrompt: options?.systemPrompt ?? DEFAULT_SYSTEM_PROMPT,
     texts: options?.texts ?? EMPTY_GENERATION_TEXTS,
+    allowsLoops: options?.allowsLoops,
     optionErrors: {},
   };
+}
+
+/** What a new tab begins with. */
+export function sharedOptions({ systemPrompt, texts, allowsLoops }: RoomView): SharedOptions {
+  return { systemPrompt, texts, allowsLoops };
 }
 
 /** The text that a comparison of temperatures asks: the draft, else the newest question. */

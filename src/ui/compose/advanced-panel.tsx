@@ -1,60 +1,29 @@
-import { lazy, Suspense, useId } from 'react';
+import { lazy, Suspense } from 'react';
 import { useStore } from 'zustand';
 
 import { DEFAULT_POLICY, type BatchingPolicy } from '../../client/index.ts';
-import { Button } from '../parts/button.tsx';
 import { Disclosure } from '../parts/disclosure.tsx';
-import { CheckField, InputField } from '../parts/field.tsx';
 import { keysOf } from '../parts/keys-of.ts';
 import { basePolicyOf } from '../state/base-policy.ts';
 import { useIsUpstream, useServeView } from '../state/serve-context.ts';
-import './advanced-panel.css';
-import { GENERATION_FIELDS, placeholderOf } from './generation-fields.ts';
-import type { GenerationField, GenerationTexts, OptionsForm } from './generation-fields.ts';
+import type { AdvancedFieldsProps } from './advanced-fields.tsx';
+import type { GenerationTexts } from './generation-fields.ts';
 
-const ShapeField = lazy(async () => ({ default: (await import('../shapes/shape-field.tsx')).ShapeField }));
-const PolicyKnobs = lazy(async () => ({ default: (await import('../policy/policy-knobs.tsx')).PolicyKnobs }));
+const AdvancedFields = lazy(async () => ({
+  default: (await import('./advanced-fields.tsx')).AdvancedFields,
+}));
 
-interface AdvancedPanelProps {
-  readonly form: OptionsForm;
-  readonly fields?: readonly GenerationField[];
-  /** The value in force while a field is empty, where it isn’t the model’s. */
-  readonly defaults?: GenerationTexts;
-}
-
-/** Everything that has a good default: the options of the next request, and the batcher’s knobs. */
-export function AdvancedPanel({ form, fields = GENERATION_FIELDS, defaults = {} }: AdvancedPanelProps) {
-  const optionsId = useId();
-  const knobsId = useId();
+/** Everything that has a good default, and how much of it was changed. */
+export function AdvancedPanel(props: AdvancedFieldsProps) {
   const isUpstream = useIsUpstream();
-  const numOptions = useStore(form.store, ({ texts }) => countSet(texts));
+  const numOptions = useStore(props.form.store, ({ texts }) => countSet(texts));
   const numKnobs = useServeView(({ status }) => countChanged(basePolicyOf(status)));
   const numChanged = numOptions + (isUpstream ? 0 : numKnobs);
   return (
     <Disclosure title="Advanced" note={numChanged > 0 ? `${numChanged} changed` : undefined}>
-      <div className="advanced">
-        <section aria-labelledby={optionsId}>
-          <h3 id={optionsId}>Generation options</h3>
-          <div className="generation-options">
-            {fields.map((field) => (
-              <OptionField key={field.name} form={form} field={field} ownDefault={defaults[field.name]} />
-            ))}
-          </div>
-          <div className="actions">
-            <Button variant="quiet" disabled={numOptions === 0} onClick={() => form.resetOptions()}>
-              Reset all
-            </Button>
-          </div>
-        </section>
-        {!isUpstream && (
-          <section aria-labelledby={knobsId}>
-            <h3 id={knobsId}>Batching knobs</h3>
-            <Suspense>
-              <PolicyKnobs />
-            </Suspense>
-          </section>
-        )}
-      </div>
+      <Suspense>
+        <AdvancedFields {...props} />
+      </Suspense>
     </Disclosure>
   );
 }
@@ -66,50 +35,4 @@ function countSet(texts: GenerationTexts): number {
 function countChanged(policy: BatchingPolicy): number {
   return keysOf(DEFAULT_POLICY).filter((name) => name !== 'policy' && policy[name] !== DEFAULT_POLICY[name])
     .length;
-}
-
-interface OptionFieldProps {
-  readonly form: OptionsForm;
-  readonly field: GenerationField;
-  readonly ownDefault: string | undefined;
-}
-
-/** The default stands in the empty field. */
-function OptionField({ form, field, ownDefault }: OptionFieldProps) {
-  const { name, label, hint, option } = field;
-  const text = useStore(form.store, (view) => view.texts[name] ?? '');
-  const error = useStore(form.store, (view) => view.optionErrors[name]);
-  const defaults = useServeView((view) => view.status.model?.generationDefaults);
-  const texts = { name, label, hint, error };
-  if (option.type === 'boolean') {
-    return (
-      <CheckField
-        {...texts}
-        checked={text === 'true'}
-        onChange={(event) => form.changeOption(name, event.target.checked ? 'true' : '')}
-      />
-    );
-  }
-  if (option.type === 'response-format') {
-    return (
-      <Suspense>
-        <ShapeField
-          {...texts}
-          value={text}
-          onChange={(value) => form.changeOption(name, value)}
-          onBlur={() => form.checkOptions()}
-        />
-      </Suspense>
-    );
-  }
-  return (
-    <InputField
-      {...texts}
-      inputMode={option.type === 'integer' || option.type === 'number' ? 'decimal' : 'text'}
-      value={text}
-      placeholder={ownDefault ?? placeholderOf(field, defaults)}
-      onChange={(event) => form.changeOption(name, event.target.value)}
-      onBlur={() => form.checkOptions()}
-    />
-  );
 }

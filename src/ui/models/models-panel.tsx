@@ -92,7 +92,7 @@ export function ModelsPanel() {
       </Form>
       {/* The panel already shows why a load failed. */}
       {lists.refusal && lists.refusal.code !== shownCode && <ErrorLine error={lists.refusal} />}
-      <StoredModels models={lists.stored} onLoad={loadStored} onRemove={lists.remove} />
+      <StoredModels models={lists.stored} onLoad={loadStored} />
       <SuggestedModels models={lists.suggested} stored={lists.stored} onLoad={(model) => void load(model)} />
       <div className="model-choices ruled-off">
         <Select className="stacked" label="Precision" value={dtype} choices={DTYPES} onChange={setDtype} />

@@ -1,23 +1,29 @@
 import { useRef } from 'react';
+import { useStore } from 'zustand';
 
 import type { StoredModel } from '../../client/index.ts';
 import { Button } from '../parts/button.tsx';
-import { useServeView } from '../state/serve-context.ts';
+import { ErrorLine } from '../parts/error-line.tsx';
+import { UndoNote } from '../parts/undo-note.tsx';
+import { useServe, useServeView } from '../state/serve-context.ts';
 import { describeStored } from './describe-load.ts';
+import { openRemoval } from './model-removal.ts';
 
 interface StoredModelsProps {
   readonly models: readonly StoredModel[];
   readonly onLoad: (model: StoredModel) => void;
-  readonly onRemove: (key: string) => void;
 }
 
-export function StoredModels({ models, onLoad, onRemove }: StoredModelsProps) {
+export function StoredModels({ models, onLoad }: StoredModelsProps) {
+  const removal = openRemoval(useServe().serve);
+  const deleted = useStore(removal.store, ({ undoable }) => undoable?.id);
+  const refusal = useStore(removal.store, (view) => view.refusal);
   const loading = useServeView(({ status }) => status.load?.id);
   const placeRef = useRef<HTMLDivElement>(null);
-  const remove = (key: string): void => {
-    // The button goes with the model, so the list's place takes the focus.
+  /** The pressed button goes, so the list's place takes the focus. */
+  const act = (change: () => void): void => {
     placeRef.current?.focus();
-    onRemove(key);
+    change();
   };
   return (
     <div ref={placeRef} tabIndex={-1}>
@@ -37,7 +43,7 @@ export function StoredModels({ models, onLoad, onRemove }: StoredModelsProps) {
                 variant="quiet"
                 disabled={model.id === loading}
                 aria-label={`Delete ${model.id}`}
-                onClick={() => remove(model.key)}
+                onClick={() => act(() => removal.remove(model))}
               >
                 Delete
               </Button>
@@ -45,6 +51,8 @@ export function StoredModels({ models, onLoad, onRemove }: StoredModelsProps) {
           ))}
         </ul>
       )}
+      {refusal && <ErrorLine error={refusal} />}
+      <UndoNote text={deleted && `Deleted ${deleted}.`} onUndo={() => act(() => removal.undo())} />
     </div>
   );
 }

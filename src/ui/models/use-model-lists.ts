@@ -1,8 +1,10 @@
 import { useCallback, useEffect, useState } from 'react';
+import { useStore } from 'zustand';
 
 import type { TabserveClient, StoredModel, SuggestedModel } from '../../client/index.ts';
 import { useServe } from '../state/serve-context.ts';
 import { useAttempt } from '../parts/use-attempt.ts';
+import { openRemoval } from './model-removal.ts';
 
 interface ModelLists {
   readonly stored: readonly StoredModel[];
@@ -11,11 +13,12 @@ interface ModelLists {
 
 const NO_MODELS: ModelLists = { stored: [], suggested: [] };
 
-/** The models of this device and those that are known to run, kept up to date. */
+/** The models of this device, without deleted ones, and those that are known to run, kept up to date. */
 export function useModelLists() {
   const { serve } = useServe();
   const [lists, setLists] = useState(NO_MODELS);
   const { refusal, attempt } = useAttempt();
+  const hidden = useStore(openRemoval(serve).store, (view) => view.hidden);
 
   const list = useCallback(async () => {
     const [stored, suggested] = await Promise.all([serve.storedModels(), serve.suggestedModels()]);
@@ -23,10 +26,8 @@ export function useModelLists() {
   }, [serve]);
   useEffect(() => followStoredModels(serve, () => void attempt(list)), [serve, attempt, list]);
 
-  const remove = (key: string): void => {
-    void attempt(() => serve.deleteModel(key).then(list));
-  };
-  return { ...lists, refusal, remove };
+  const stored = lists.stored.filter(({ key }) => !hidden.has(key));
+  return { ...lists, stored, refusal };
 }
 
 /**

@@ -33,7 +33,7 @@ interface Draft {
 /** The most answers of a deployment; a page may stay open for days. */
 const MAX_KEPT_ANSWERS = 500;
 
-/** The most rows of requests that are over; thousands would be slow. */
+/** The most rows of requests that are over, and likewise of load tests and comparisons; thousands would be slow. */
 const MAX_OVER = 300;
 
 /** The most rows of other tabs' requests that are over, so that a busy tab doesn't fill every list. */
@@ -42,6 +42,7 @@ const MAX_FOREIGN_OVER = 50;
 export function updateTables(
   { requests, answers, numSubmitted }: RequestTables,
   events: readonly RequestsEvent[],
+  experimentIds: ReadonlySet<RequestId>,
 ): RequestTables {
   if (events.length === 0) return { requests, answers, numSubmitted };
   const draft: Draft = {
@@ -53,7 +54,13 @@ export function updateTables(
     if (event.type === 'activity') applyActivity(draft.requests, event.activity);
     else for (const update of event.updates) applyUpdate(draft, update, event.receivedAtMs);
   }
-  removeOldest(draft.requests, ({ status }) => !isActive(status), MAX_OVER);
+  // A load test takes no text of the run before it away.
+  for (const isExperiment of [false, true])
+    removeOldest(
+      draft.requests,
+      ({ id, status }) => !isActive(status) && experimentIds.has(id) === isExperiment,
+      MAX_OVER,
+    );
   for (const name of draft.numSubmitted.keys())
     removeOldest(draft.answers, ({ deployment }) => deployment === name, MAX_KEPT_ANSWERS);
   return draft;

@@ -42,7 +42,7 @@ class Page {
   }
 
   receive(nowMs: number, events: readonly RequestsEvent[], bars: RunsInput['bars'] = []): Runs {
-    const [before, after] = [this.tables, updateTables(this.tables, events)];
+    const [before, after] = [this.tables, updateTables(this.tables, events, this.experimentIds)];
     this.tables = after;
     const { experimentIds, modelId } = this;
     this.runs = updateRuns(this.runs, { events, bars, modelId, before, after, experimentIds, nowMs });

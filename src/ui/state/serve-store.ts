@@ -86,7 +86,7 @@ export function applyEvents(
   const before = store.getState();
   const { history, experimentIds } = store;
   const requestEvents = events.filter((event) => event.type === 'requests' || event.type === 'activity');
-  const after = updateTables(before, requestEvents);
+  const after = updateTables(before, requestEvents, experimentIds);
   const { messages, ...latest } = readEvents(store, events);
   history.slots.nameOwners(after.requests);
   const runs = updateRuns(before.runs, {

@@ -3,6 +3,7 @@ import { expect, it } from 'vitest';
 import { StorageQuotaError } from '../../protocol/errors/hub.ts';
 import { MemoryFile } from '../models/store/test-support.ts';
 import { IndexedLog } from './indexed-log.ts';
+import { storageFull } from '../models/store/store-errors.ts';
 
 const NUM_RUNS = Number(process.env['PROPERTY_RUNS'] ?? 500);
 
@@ -72,7 +73,7 @@ it('is as it was after a write for which there is no room', () => {
   indexed.append(0, '"first"');
   const write = index.write.bind(index);
   index.write = () => {
-    throw StorageQuotaError.because('full');
+    throw storageFull('full');
   };
   expect(() => indexed.append(1, '"second"')).toThrow(StorageQuotaError);
   index.write = write;

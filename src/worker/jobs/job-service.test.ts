@@ -1,5 +1,4 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { StorageQuotaError } from '../../protocol/errors/hub.ts';
 import { asClientId, type RequestId } from '../../protocol/ids.ts';
 import { handleCall, type CallMessage } from '../../protocol/calls.ts';
 import type { JobDefinition, JobInfo } from '../../protocol/jobs.ts';
@@ -9,6 +8,7 @@ import { MemoryFile, MemoryFolder } from '../models/store/test-support.ts';
 import { createModelInfo, createWorkerStatus } from '../test-support.ts';
 import { JobService, type JobCall } from './job-service.ts';
 import type { RowRequest } from './read-request.ts';
+import { storageFull } from '../models/store/store-errors.ts';
 
 const DEFINITION: JobDefinition = {
   id: 'j1',
@@ -221,7 +221,7 @@ describe('a job', () => {
     const opened = await openWorker(new MemoryFolder());
     await createJob(opened, words('a', 'b', 'c'));
     const full = vi.spyOn(MemoryFile.prototype, 'write').mockImplementation(() => {
-      throw StorageQuotaError.because('full');
+      throw storageFull('full');
     });
     opened.answer(1);
     expect(await opened.published()).toMatchObject({ state: 'paused', error: { code: 'STORAGE_QUOTA' } });

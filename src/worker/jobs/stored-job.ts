@@ -5,6 +5,7 @@ import { JobStoreError } from '../../protocol/errors/jobs.ts';
 import type { JobCounts, JobDefinition, JobResult, JobRow } from '../../protocol/jobs.ts';
 import { count, type Wire } from '../../protocol/wire.ts';
 import type { IndexedLog } from './indexed-log.ts';
+import { storageFullForJob } from '../models/store/store-errors.ts';
 
 const event = v.variant('type', [
   v.object({ type: v.picklist(['pause', 'resume', 'cancel']) }),
@@ -192,7 +193,7 @@ export function withinStore<Value>(access: () => Value): Value {
   try {
     return access();
   } catch (cause) {
-    throw cause instanceof StorageQuotaError ? StorageQuotaError.ofJob(cause) : JobStoreError.because(cause);
+    throw cause instanceof StorageQuotaError ? storageFullForJob(cause) : JobStoreError.because(cause);
   }
 }
 

@@ -4,11 +4,11 @@ import { integerIn, type JsonRecord } from '../../batching/validate.ts';
 import type { LoadedModel } from '../runtime/loaded-model.ts';
 import { isChat, lengthOfChat } from '../../protocol/chat.ts';
 import { EmptyPromptError, PromptTooLongError } from '../../protocol/errors/deployments.ts';
-import { NoChatTemplateError, ToolsUnsupportedError } from '../../protocol/errors/model.ts';
 import { MAX_PROMPT_LENGTH } from '../../protocol/wire.ts';
 import { answerSyntaxOf, type AnswerSyntax } from './answers/answer-parser.ts';
 import { toolSyntaxOf } from './answers/tool-syntax.ts';
 import { haveCalls, readMessages } from './read-messages.ts';
+import { noChatTemplate, noTools } from '../models/model-errors.ts';
 
 /** Most texts have about four characters per token. Longer texts are first encoded in part, to reject them early. */
 const MAX_MEAN_TOKEN_LENGTH = 8;
@@ -75,9 +75,9 @@ export function writeChat(
 ): WrittenChat {
   const messages = readMessages(prompt);
   const { chatTemplate } = model.tokenizer;
-  if (!chatTemplate) throw NoChatTemplateError.of(model.modelInfo.id);
+  if (!chatTemplate) throw noChatTemplate(model.modelInfo.id);
   if ((tools.length > 0 || haveCalls(messages)) && !toolSyntaxOf(chatTemplate.source))
-    throw ToolsUnsupportedError.of(model.modelInfo.id);
+    throw noTools(model.modelInfo.id);
   // Rendering blocks the worker too, so reject long chats before it. A message has at least one token.
   const numCharacters = lengthOfChat(messages);
   checkTextLength(numCharacters);

@@ -1,10 +1,10 @@
-import { ModelTooLargeError, UnsupportedDtypeError } from '../../../protocol/errors/model.ts';
 import type { Dtype, DtypeChoice } from '../../../protocol/models.ts';
 import type { Model } from '../family.ts';
 import { countParameters } from '../model-config.ts';
 import type { ModelFiles } from './checkpoint.ts';
 import { fitOnDevice, type DeviceFit, type DeviceLimits } from './device-fit.ts';
 import { layOut, type PackedLayout } from './packed-weights.ts';
+import { dtypeNeeds, dtypeTooNarrow, tooLarge } from '../model-errors.ts';
 
 /** How a checkpoint will run, and its memory. Known once `config.json` is read. */
 export interface ModelPlan {
@@ -34,12 +34,12 @@ export function planModel(
   choice: DtypeChoice,
   device: DeviceLimits,
 ): ModelPlan {
-  if (choice === 'fp16' && !hasFloat16(device)) throw UnsupportedDtypeError.of('fp16', 'shader-f16');
-  if (choice === 'fp16' && model.needsFloat32) throw UnsupportedDtypeError.ofModel('fp16');
+  if (choice === 'fp16' && !hasFloat16(device)) throw dtypeNeeds('fp16', 'shader-f16');
+  if (choice === 'fp16' && model.needsFloat32) throw dtypeTooNarrow('fp16');
   const { plan, passedOver } = chooseDtype(model, choice, device);
   const { layout, deviceBytes, obstacle } = plan;
   if (obstacle === undefined) return { layout, deviceBytes, reason: passedOver.join('; ') };
-  throw ModelTooLargeError.of([...passedOver, obstacle].join('; '), countParameters(model.tensors));
+  throw tooLarge([...passedOver, obstacle].join('; '), countParameters(model.tensors));
 }
 
 /** The best dtype that fits, else the smallest, and why each better one was passed over. */

@@ -1,4 +1,5 @@
-import { GgufChoiceError, ModelFileMissingError } from '../../../protocol/errors/model.ts';
+import { ModelFileMissingError } from '../../../protocol/errors/model.ts';
+import { ggufUnclear } from '../model-errors.ts';
 
 /** A file that holds one part of a split model. */
 const PART = /-(\d{5})-of-(\d{5})\.gguf$/;
@@ -51,7 +52,7 @@ function ofType(models: readonly string[], wanted: string): readonly string[] {
 function only(models: readonly string[], matches: readonly string[], wanted: string): string {
   const [match, ...others] = matches;
   if (match === undefined || others.length > 0)
-    throw GgufChoiceError.of(wanted, matches.length > 0 ? matches : models);
+    throw ggufUnclear(wanted, matches.length > 0 ? matches : models);
   return match;
 }
 

@@ -1,15 +1,18 @@
 import type { ByteRange } from '../checkpoint/byte-ranges.ts';
-import {
-  HubAnswerError,
-  HubRateLimitError,
-  HubRedirectError,
-  HubUnavailableError,
-  HubUnreachableError,
-  ModelAccessError,
-  ModelNotFoundError,
-} from '../../../protocol/errors/hub.ts';
+import { HubAnswerError } from '../../../protocol/errors/hub.ts';
 import { readChunks } from '../../../platform/read-chunks.ts';
 import { parseRetryAfter, retry, type RetryOptions } from './retry.ts';
+import {
+  accessDenied,
+  badAnswer,
+  notFound,
+  rateLimited,
+  redirectFailed,
+  redirectForbidden,
+  unavailable,
+  unreachable,
+  webPage,
+} from './hub-errors.ts';
 
 /** Limit for the headers of a file, for the silence before each of its chunks, and for a whole answer of the API. */
 const ANSWER_LIMIT_MS = 15_000;
@@ -147,41 +150,38 @@ export class HubClient {
     const response = await fetch(url, { ...UNCACHED, signal, headers })
       .catch(async (cause: unknown) => {
         if (signal.aborted || !(await isRedirect(url, signal))) return this.#cut(cause);
-        if (isForbidden) throw HubRedirectError.byPolicy(this.hub, what, cause);
-        throw HubRedirectError.of(this.hub, what, cause);
+        if (isForbidden) throw redirectForbidden(this.hub, what, cause);
+        throw redirectFailed(this.hub, what, cause);
       })
       .finally(() => this.#scope?.removeEventListener('securitypolicyviolation', note));
     const isPage = response.headers.get('content-type')?.startsWith('text/html');
     if (response.ok && !isPage) return response;
     await response.body?.cancel();
-    throw response.ok ? HubAnswerError.page(this.hub, what) : this.#errorOf(response, what);
+    throw response.ok ? webPage(this.hub, what) : this.#errorOf(response, what);
   }
 
   readonly #cut = (cause: unknown): never => {
-    throw HubUnreachableError.of(this.hub, cause);
+    throw unreachable(this.hub, cause);
   };
 
   #wrongSize({ path, size }: ListedFile, foundSize: number): HubAnswerError {
-    return HubAnswerError.of(
-      this.hub,
-      `${path} has ${foundSize} bytes there, and ${size} in its list of files`,
-    );
+    return badAnswer(this.hub, `${path} has ${foundSize} bytes there, and ${size} in its list of files`);
   }
 
   #errorOf({ status, headers }: Response, what: string): Error {
     // A hub answers 401 for missing and private models, with the reason in this header.
     const reason = headers.get('x-error-code');
     const retryAfterMs = parseRetryAfter(headers.get('retry-after'), Date.now());
-    if (status === 511) return HubAnswerError.page(this.hub, what);
-    if (status === 416) return HubAnswerError.of(this.hub, `${what} is shorter than in its list of files`);
-    if (status === 429) return HubRateLimitError.of(this.hub, retryAfterMs);
-    if (status >= 500) return HubUnavailableError.of(this.hub, status, retryAfterMs);
+    if (status === 511) return webPage(this.hub, what);
+    if (status === 416) return badAnswer(this.hub, `${what} is shorter than in its list of files`);
+    if (status === 429) return rateLimited(this.hub, retryAfterMs);
+    if (status >= 500) return unavailable(this.hub, status, retryAfterMs);
     const missing = reason === null ? undefined : MISSING[reason];
-    if (missing) return ModelNotFoundError.of(this.id, this.hub, missing);
+    if (missing) return notFound(this.id, this.hub, missing);
     if (status === 401 || status === 403)
-      return ModelAccessError.of(this.id, this.hub, status, reason === 'GatedRepo');
-    if (status === 404) return ModelNotFoundError.of(this.id, this.hub, 'model, or no such file of');
-    return HubUnavailableError.of(this.hub, status, retryAfterMs);
+      return accessDenied(this.id, this.hub, status, reason === 'GatedRepo');
+    if (status === 404) return notFound(this.id, this.hub, 'model, or no such file of');
+    return unavailable(this.hub, status, retryAfterMs);
   }
 }
 

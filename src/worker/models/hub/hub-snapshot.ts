@@ -1,7 +1,7 @@
 import * as v from 'valibot';
 
-import { HubAnswerError } from '../../../protocol/errors/hub.ts';
 import type { HubClient } from './hub-client.ts';
+import { badAnswer } from './hub-errors.ts';
 
 /** A file's size and digest, as the hub lists them. */
 export interface HubFile {
@@ -45,7 +45,7 @@ export async function readHubSnapshot(
   const url = `${hub}/api/models/${id}/revision/${encodeURIComponent(revision)}?blobs=true`;
   const answer = await client.fetch(url, what);
   const parsed = v.safeParse(hubModel, await answer.json().catch(() => undefined));
-  if (!parsed.success) throw HubAnswerError.of(hub, `it sent something else than ${what}`);
+  if (!parsed.success) throw badAnswer(hub, `it sent something else than ${what}`);
   const { sha: commit, siblings } = parsed.output;
   return { commit, files: new Map(siblings.map((file) => [file.rfilename, hubFileOf(file)])) };
 }

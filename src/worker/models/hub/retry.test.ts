@@ -1,14 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import { FakeClock } from '../../../batching/testing/fake-clock.ts';
-import {
-  HubRateLimitError,
-  HubUnavailableError,
-  HubUnreachableError,
-  ModelNotFoundError,
-} from '../../../protocol/errors/hub.ts';
+import { HubUnavailableError, ModelNotFoundError } from '../../../protocol/errors/hub.ts';
 import { parseRetryAfter, retry } from './retry.ts';
+import { notFound, rateLimited, unavailable, unreachable } from './hub-errors.ts';
 
-const unavailable = (retryAfterMs = 0) => HubUnavailableError.of('hub', 503, retryAfterMs);
+const failed = (retryAfterMs = 0) => unavailable('hub', 503, retryAfterMs);
 
 /** Attempts that end as listed, one after the other; `true` is success, `'progress'` one that fails after some bytes. */
 function createAttempts(ends: readonly (Error | true | 'progress')[], chance = 0) {
@@ -21,7 +17,7 @@ function createAttempts(ends: readonly (Error | true | 'progress')[], chance = 0
       startedAtMs.push(clock.now());
       if (end === 'progress') {
         onProgress();
-        throw unavailable();
+        throw failed();
       }
       if (end instanceof Error) throw end;
       return 'done';
@@ -46,45 +42,40 @@ async function settle(): Promise<void> {
 
 describe('retry', () => {
   it('tries again after a transient failure, each pause twice as long as the one before', async () => {
-    const { startedAtMs, outcome, run } = createAttempts([unavailable(), unavailable(), unavailable(), true]);
+    const { startedAtMs, outcome, run } = createAttempts([failed(), failed(), failed(), true]);
     await run();
     await expect(outcome).resolves.toBe('done');
     expect(startedAtMs).toEqual([0, 500, 1500, 3500]);
   });
 
   it('leaves up to half of a pause to chance', async () => {
-    const { startedAtMs, run } = createAttempts([unavailable(), unavailable(), true], 0.8);
+    const { startedAtMs, run } = createAttempts([failed(), failed(), true], 0.8);
     await run();
     expect(startedAtMs).toEqual([0, 300, 900]);
   });
 
   it('waits as long as the server asks', async () => {
-    const { startedAtMs, run } = createAttempts([HubRateLimitError.of('hub', 7000), true]);
+    const { startedAtMs, run } = createAttempts([rateLimited('hub', 7000), true]);
     await run();
     expect(startedAtMs).toEqual([0, 7000]);
   });
 
   it('gives up at once where the server asks for more than a minute', async () => {
-    const { startedAtMs, outcome, run } = createAttempts([HubRateLimitError.of('hub', 61_000), true]);
+    const { startedAtMs, outcome, run } = createAttempts([rateLimited('hub', 61_000), true]);
     await run();
     await expect(outcome).rejects.toThrow('in 61 s');
     expect(startedAtMs).toEqual([0]);
   });
 
   it('gives up after six failures in a row', async () => {
-    const { startedAtMs, outcome, run } = createAttempts(Array.from({ length: 9 }, () => unavailable()));
+    const { startedAtMs, outcome, run } = createAttempts(Array.from({ length: 9 }, () => failed()));
     await run();
     await expect(outcome).rejects.toBeInstanceOf(HubUnavailableError);
     expect(startedAtMs).toHaveLength(6);
   });
 
   it('forgives failures once something has come', async () => {
-    const ends = [
-      ...Array.from({ length: 5 }, () => unavailable()),
-      'progress',
-      unavailable(),
-      true,
-    ] as const;
+    const ends = [...Array.from({ length: 5 }, () => failed()), 'progress', failed(), true] as const;
     const { startedAtMs, outcome, run } = createAttempts(ends);
     await run();
     await expect(outcome).resolves.toBe('done');
@@ -92,14 +83,14 @@ describe('retry', () => {
   });
 
   it('does not try again what will not get better', async () => {
-    const { startedAtMs, outcome, run } = createAttempts([ModelNotFoundError.of('a/b', 'hub', 'file'), true]);
+    const { startedAtMs, outcome, run } = createAttempts([notFound('a/b', 'hub', 'file'), true]);
     await run();
     await expect(outcome).rejects.toBeInstanceOf(ModelNotFoundError);
     expect(startedAtMs).toHaveLength(1);
   });
 
   it('ends its pause when it is aborted, and leaves no timer', async () => {
-    const { abort, clock, outcome } = createAttempts([HubUnreachableError.of('hub', undefined), true]);
+    const { abort, clock, outcome } = createAttempts([unreachable('hub', undefined), true]);
     await settle();
     abort.abort(new Error('paused'));
     await expect(outcome).rejects.toThrow('paused');

@@ -1,12 +1,12 @@
 import * as v from 'valibot';
 
 import { systemClock } from '../../../batching/clock.ts';
-import { HubAnswerError } from '../../../protocol/errors/hub.ts';
 import type { FoundModel } from '../../../protocol/found-model.ts';
 import type { DeviceLimits } from '../checkpoint/device-fit.ts';
 import { readsModelType } from '../families.ts';
 import { fitOfWeights } from './fit-of-weights.ts';
 import { HubClient } from './hub-client.ts';
+import { badAnswer } from './hub-errors.ts';
 
 const NUM_MODELS = 12;
 
@@ -45,7 +45,7 @@ export async function searchModels(
   ]);
   const answer = await client.fetch(`${hub}/api/models?${asked.toString()}`, 'its list of models');
   const parsed = v.safeParse(listedModels, await answer.json().catch(() => undefined));
-  if (!parsed.success) throw HubAnswerError.of(hub, 'it sent something else than its list of models');
+  if (!parsed.success) throw badAnswer(hub, 'it sent something else than its list of models');
   return parsed.output.map((model) => describe(model, device));
 }
 

@@ -1,6 +1,6 @@
 import * as v from 'valibot';
 import { EMBEDDER, RERANKER } from '../../../protocol/embedding.ts';
-import { ModelStartError, StorageQuotaError } from '../../../protocol/errors/hub.ts';
+import { StorageQuotaError } from '../../../protocol/errors/hub.ts';
 import { ModelFileCorruptError } from '../../../protocol/errors/model.ts';
 import { dtypeChoice, fetchedSource, type StoredModel } from '../../../protocol/models.ts';
 import { parse, type Wire } from '../../../protocol/wire.ts';
@@ -14,6 +14,7 @@ import {
 } from './model-folder.ts';
 import { createFolder, foldersIn, openFolder, readJsonFile, removeEntry, writeJsonFile } from './opfs.ts';
 import { describeParts, Parts, readNote } from './parts.ts';
+import { startsBrokeOff } from './store-errors.ts';
 
 // Below the app's folder, which is `tabserve` for an app without a name:
 // models/<key>/   weights.bin, texts.json, and model.json, which is written last: it marks a complete model
@@ -155,7 +156,7 @@ export class ModelStore {
     if (typeof key !== 'string') return key;
     if (!(numStarts < (isAfterFault ? MAX_STARTS_BEFORE_FAULT : MAX_STARTS))) {
       await this.#writeServed({ ...served, numStarts: MAX_STARTS }, note);
-      throw ModelStartError.of(nameIn(key));
+      throw startsBrokeOff(nameIn(key));
     }
     const folder = (await this.folders()).find((stored) => stored.key === key);
     if (!folder) {

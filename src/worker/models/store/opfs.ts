@@ -1,4 +1,5 @@
 import { ModelStoreError, StorageQuotaError } from '../../../protocol/errors/hub.ts';
+import { storageFull, storeUnusable, tooLittleStorage } from './store-errors.ts';
 
 /** A file with synchronous reads and writes, such as `FileSystemSyncAccessHandle` of OPFS. */
 export interface SyncFile {
@@ -21,7 +22,7 @@ interface SyncFileHandle extends FileSystemFileHandle {
 export async function openFolder(...path: readonly string[]): Promise<FileSystemDirectoryHandle> {
   // Missing in insecure contexts and some browsers, although the type says otherwise.
   const storage = navigator.storage as StorageManager | undefined;
-  if (!storage || !('getDirectory' in storage)) throw ModelStoreError.because('it has none here');
+  if (!storage || !('getDirectory' in storage)) throw storeUnusable('it has none here');
   try {
     let folder = await storage.getDirectory();
     for (const name of path) folder = await createFolder(folder, name);
@@ -53,11 +54,11 @@ export async function openSyncFile(folder: FileSystemDirectoryHandle, name: stri
       const written = withinQuota(() => file.write(source, options));
       // Chromium 156 does not throw when the quota is full, but returns a meaningless number.
       if (written === source.byteLength) return written;
-      throw StorageQuotaError.because(`wrote ${written} of ${source.byteLength} bytes`);
+      throw storageFull(`wrote ${written} of ${source.byteLength} bytes`);
     },
     truncate(size) {
       withinQuota(() => file.truncate(size));
-      if (file.getSize() !== size) throw StorageQuotaError.because(`the file has ${file.getSize()} bytes`);
+      if (file.getSize() !== size) throw storageFull(`the file has ${file.getSize()} bytes`);
     },
     flush: () => withinQuota(() => file.flush()),
     close: () => file.close(),
@@ -71,7 +72,7 @@ async function createSyncFile(folder: FileSystemDirectoryHandle, name: string): 
   } catch (cause) {
     throw storeErrorOf(cause);
   }
-  throw ModelStoreError.because('this is no dedicated worker');
+  throw storeUnusable('this is no dedicated worker');
 }
 
 /** Undefined if there is no such file, or it is damaged. */
@@ -115,7 +116,7 @@ export async function ifFound<Value>(entry: Promise<Value>): Promise<Value | und
     return await entry;
   } catch (error) {
     if (error instanceof DOMException && error.name === 'NotFoundError') return undefined;
-    throw ModelStoreError.because(error);
+    throw storeUnusable(error);
   }
 }
 
@@ -138,13 +139,13 @@ function withinQuota<Value>(write: () => Value): Value {
   try {
     return write();
   } catch (error) {
-    throw isQuotaExceeded(error) ? StorageQuotaError.because(error) : error;
+    throw isQuotaExceeded(error) ? storageFull(error) : error;
   }
 }
 
 function storeErrorOf(cause: unknown): Error {
   if (cause instanceof StorageQuotaError || cause instanceof ModelStoreError) return cause;
-  return isQuotaExceeded(cause) ? StorageQuotaError.because(cause) : ModelStoreError.because(cause);
+  return isQuotaExceeded(cause) ? storageFull(cause) : storeUnusable(cause);
 }
 
 function isQuotaExceeded(error: unknown): boolean {
@@ -159,10 +160,10 @@ function isQuotaExceeded(error: unknown): boolean {
  */
 export async function requireRoom(neededBytes: number, take: () => void): Promise<void> {
   const { quota = Infinity, usage = 0 } = await navigator.storage.estimate();
-  if (neededBytes > quota - usage) throw StorageQuotaError.of(neededBytes);
+  if (neededBytes > quota - usage) throw tooLittleStorage(neededBytes);
   try {
     take();
   } catch (error) {
-    throw error instanceof StorageQuotaError ? StorageQuotaError.of(neededBytes, error) : error;
+    throw error instanceof StorageQuotaError ? tooLittleStorage(neededBytes, error) : error;
   }
 }

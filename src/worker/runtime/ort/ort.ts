@@ -1,10 +1,11 @@
 import type * as Ort from 'onnxruntime-web/jspi';
 import { importPart } from '../../import-part.ts';
 import { NoWebGpuAdapterError } from '../../../protocol/errors/runtime.ts';
-import { NoRuntimeError, RuntimeFileError, WasmForbiddenError } from '../../../protocol/errors/worker.ts';
+import { RuntimeFileError } from '../../../protocol/errors/worker.ts';
 import { createMutex } from '../../../platform/mutex.ts';
 import { WASM_FILES, type OrtBuild, type OrtBuilds } from './ort-builds.ts';
 import { importFactory } from './ort-memory.ts';
+import { noRuntime, runtimeFileMissing, wasmForbidden } from './ort-errors.ts';
 
 export type OrtModule = Omit<typeof Ort, 'InferenceSession'> & {
   readonly InferenceSession: {
@@ -77,7 +78,7 @@ export function requireBuild(backend: 'webgpu' | 'wasm'): void {
   if (backend === 'webgpu' && !builds.webgpu) throw NoWebGpuAdapterError.notShipped();
   const needsJspi = backend === 'webgpu' || !builds.wasm;
   if (!needsJspi || 'Suspending' in WebAssembly) return;
-  throw backend === 'webgpu' ? NoWebGpuAdapterError.because(NO_JSPI) : NoRuntimeError.because(NO_JSPI);
+  throw backend === 'webgpu' ? NoWebGpuAdapterError.because(NO_JSPI) : noRuntime(NO_JSPI);
 }
 
 async function importOrt(backend: 'webgpu' | 'wasm'): Promise<OrtModule> {
@@ -109,7 +110,7 @@ function requireWasm(): void {
   try {
     void new WebAssembly.Module(EMPTY_MODULE);
   } catch (cause) {
-    throw WasmForbiddenError.because(cause);
+    throw wasmForbidden(cause);
   }
 }
 
@@ -120,6 +121,6 @@ function lastWasmUrl(): string | undefined {
 
 function explain(build: OrtBuild, cause: unknown): unknown {
   if (cause instanceof Error && MISSING_FILE.test(cause.message))
-    missingFiles.set(build, RuntimeFileError.because(cause, lastWasmUrl()));
+    missingFiles.set(build, runtimeFileMissing(cause, lastWasmUrl()));
   return missingFiles.get(build) ?? cause;
 }

@@ -5,7 +5,6 @@ import { fitOnDevice, type DeviceLimits } from '../../models/checkpoint/device-f
 import { hasFloat16, planModel } from '../../models/checkpoint/model-plan.ts';
 import { openCheckpoint } from '../../models/checkpoint/open-checkpoint.ts';
 import type { PackedLayout } from '../../models/checkpoint/packed-weights.ts';
-import { ModelTooLargeError, UnsupportedDtypeError } from '../../../protocol/errors/model.ts';
 import { embeddedFileUrl } from '../../models/embedded-model.ts';
 import { readGenerationDefaults } from '../../models/generation-config.ts';
 import { modelTypeOf, readModel } from '../../models/families.ts';
@@ -20,6 +19,7 @@ import { loadEncoder } from '../../runtime/encoder/load-encoder.ts';
 import type { LoadedEncoder } from '../../runtime/encoder/loaded-encoder.ts';
 import type { LoadedModel } from '../../runtime/loaded-model.ts';
 import type { PackedModel } from '../../runtime/model-backend.ts';
+import { dtypeNeeds, tooLarge } from '../../models/model-errors.ts';
 
 export type ReportProgress = (progress: LoadProgress) => void;
 
@@ -69,7 +69,7 @@ export async function loadStoredModel(
 ): Promise<LoadedModel | LoadedEncoder> {
   const { id, packed } = folder.manifest;
   if (packed.precision === 'float16' && !hasFloat16(limitsOf(device)))
-    throw UnsupportedDtypeError.of(packed.dtype, 'shader-f16');
+    throw dtypeNeeds(packed.dtype, 'shader-f16');
   const texts = await folder.readTexts();
   return folder.withWeights(reportParts(packed.size, report), (weights) =>
     load(id, texts, { packed, weights }, device),
@@ -132,7 +132,7 @@ function limitContext(
   const { config, tensors } = model;
   const { contextLength, obstacle, ownBytes } = fitOnDevice(config, packed, device);
   if (obstacle !== undefined) {
-    throw ModelTooLargeError.of(obstacle, countParameters(tensors));
+    throw tooLarge(obstacle, countParameters(tensors));
   }
   return { model: { ...model, config: { ...config, contextLength } }, deviceBytes: ownBytes };
 }

@@ -4,13 +4,7 @@ import { PROTOCOL_VERSION } from '../../../protocol/wire.ts';
 import type { LoadedModel } from '../../runtime/loaded-model.ts';
 import type { ModelFolder } from '../../models/store/model-folder.ts';
 import type { ChosenModel, ModelStore } from '../../models/store/model-store.ts';
-import { ModelTooLargeError, UnsupportedDtypeError } from '../../../protocol/errors/model.ts';
-import {
-  LoadCancelledError,
-  ModelNotFoundError,
-  ModelStartError,
-  StorageQuotaError,
-} from '../../../protocol/errors/hub.ts';
+import { LoadCancelledError } from '../../../protocol/errors/hub.ts';
 import type { LoadJob } from './load-job.ts';
 import { ModelSwitch, type LoadRequest } from './model-switch.ts';
 import type { obtainModel } from './obtain-model.ts';
@@ -20,6 +14,9 @@ import { GpuWrongValuesError, StepHangError } from '../../../protocol/errors/run
 import { ScriptedBackend } from '../../testing/scripted-backend.ts';
 import { createScriptedModel, EMBEDDED as FIRST, scriptedChatTemplate } from '../../test-support.ts';
 import type { FirstModelInit } from '../../../protocol/host-messages.ts';
+import { notFound } from '../../models/hub/hub-errors.ts';
+import { startsBrokeOff, storageFull } from '../../models/store/store-errors.ts';
+import { dtypeNeeds, tooLarge } from '../../models/model-errors.ts';
 
 // Tests which model serves, with fake models that load when the test says so. End-to-end tests use real models.
 
@@ -133,7 +130,7 @@ describe('a model that has taken over', () => {
       Promise.resolve({
         served: () => Promise.resolve(undefined),
         sweep: () => Promise.resolve(),
-        serve: () => Promise.reject(StorageQuotaError.because('full')),
+        serve: () => Promise.reject(storageFull('full')),
       });
     const { models, load, log, status } = createSwitch();
     await models.started;
@@ -187,7 +184,7 @@ describe('the model that was chosen before', () => {
   it('has come to an end of its start where it cannot run here, and the embedded one serves', async () => {
     const notes: string[] = [];
     platform.openStore = storeWith(notes);
-    platform.loadStored = () => Promise.reject(UnsupportedDtypeError.of('fp16', 'shader-f16'));
+    platform.loadStored = () => Promise.reject(dtypeNeeds('fp16', 'shader-f16'));
     const { models, log, status } = createSwitch();
     await models.started;
     expect([notes, log]).toEqual([['end key'], ['load model 0', 'serve model 0']]);
@@ -196,7 +193,7 @@ describe('the model that was chosen before', () => {
 
   it('is told of where it is not tried any more', async () => {
     const notes: string[] = [];
-    platform.openStore = storeWith(notes, { served: () => Promise.reject(ModelStartError.of('a/b')) });
+    platform.openStore = storeWith(notes, { served: () => Promise.reject(startsBrokeOff('a/b')) });
     const { models, log, status } = createSwitch();
     await models.started;
     expect(log).toEqual(['load model 0', 'serve model 0']);
@@ -248,8 +245,8 @@ describe('a first model of the hub', () => {
   });
 
   it.each([
-    ['isn’t on the hub', ModelNotFoundError.of(hub.id, 'main', hub.hub)],
-    ['is too large', ModelTooLargeError.of('4 GB', 1e9)],
+    ['isn’t on the hub', notFound(hub.id, 'main', hub.hub)],
+    ['is too large', tooLarge('4 GB', 1e9)],
   ])('fails the start with its code if it %s', async (_, error) => {
     platform.obtain = () => Promise.reject(error);
     const { models, log, status } = createHubSwitch();
@@ -303,7 +300,7 @@ describe('a first model of the hub', () => {
     holdDownload();
     const { load, log, status } = createHubSwitch();
     await vi.waitFor(() => expect(status().load?.phase).toBe('download'));
-    platform.load = () => Promise.reject(UnsupportedDtypeError.of('fp16', 'shader-f16'));
+    platform.load = () => Promise.reject(dtypeNeeds('fp16', 'shader-f16'));
     await expect(load()).rejects.toMatchObject({ code: 'UNSUPPORTED_DTYPE' });
     expect(log).toEqual(['fail UNSUPPORTED_DTYPE']);
     expect(status()).toMatchObject({ state: 'failed', error: { code: 'UNSUPPORTED_DTYPE' } });

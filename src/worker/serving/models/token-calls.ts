@@ -1,9 +1,9 @@
 import { ClosedError, InvalidOptionError } from '../../../batching/errors.ts';
 import type { CallHandlers } from '../../../protocol/calls.ts';
-import { NoChatTemplateError } from '../../../protocol/errors/model.ts';
 import type { Tokenization } from '../../../protocol/models.ts';
 import { inPieces } from '../../../platform/in-pieces.ts';
 import type { LoadedModel } from '../../runtime/loaded-model.ts';
+import { noChatTemplate } from '../../models/model-errors.ts';
 
 type TokenCall = 'token-texts' | 'tokenize' | 'tokenize-chat' | 'detokenize';
 
@@ -36,7 +36,7 @@ export function createTokenCalls(
     async 'tokenize-chat'({ messages, addGenerationPrompt, chatTemplateArguments, tools = [] }) {
       const served = await whenServed();
       const { chatTemplate } = served.tokenizer;
-      if (!chatTemplate) throw NoChatTemplateError.of(served.modelInfo.id);
+      if (!chatTemplate) throw noChatTemplate(served.modelInfo.id);
       const text = chatTemplate.render(messages, {
         variables: chatTemplateArguments,
         tools,

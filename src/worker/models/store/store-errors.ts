@@ -1,0 +1,43 @@
+import { ModelStartError, ModelStoreError, StorageQuotaError } from '../../../protocol/errors/hub.ts';
+
+// The messages are here and not in the classes, which every page loads.
+
+export function tooLittleStorage(neededBytes: number, cause?: unknown): StorageQuotaError {
+  return new StorageQuotaError(
+    `The model needs ${inMegabytes(neededBytes)} of storage, more than the browser has left for this site. ` +
+      'Delete stored models, free space on the disk, or choose a smaller model.',
+    { cause },
+  );
+}
+
+/** Storage ran out although the browser estimated enough. */
+export function storageFull(cause: unknown): StorageQuotaError {
+  return new StorageQuotaError(
+    'The browser has no storage left for this site. Delete stored models, free space on the disk, or choose a smaller model.',
+    { cause },
+  );
+}
+
+export function storageFullForJob(cause: unknown): StorageQuotaError {
+  return new StorageQuotaError(
+    'The browser has no storage left for this site. Delete stored jobs or models, or free space on the disk; a job that runs then goes on by itself.',
+    { cause },
+  );
+}
+
+export function storeUnusable(cause: unknown): ModelStoreError {
+  return new ModelStoreError(
+    `Couldn't use the browser's storage for models (${String(cause)}), so only the embedded model runs. Close other windows of this page, leave private browsing, or use another browser.`,
+    { cause },
+  );
+}
+
+export function startsBrokeOff(id: string): ModelStartError {
+  return new ModelStartError(
+    `Couldn't start ${id}: its last starts broke off. Using the embedded model instead. Load ${id} again, or a smaller model.`,
+  );
+}
+
+function inMegabytes(bytes: number): string {
+  return `${Math.ceil(bytes / 1e6).toLocaleString('en')} MB`;
+}

@@ -1,0 +1,30 @@
+import { shown } from '../../../batching/errors.ts';
+import { NoRuntimeError, RuntimeFileError, WasmForbiddenError } from '../../../protocol/errors/worker.ts';
+
+// The messages are here and not in the classes, which every page loads.
+
+const MAX_ADDRESS = 300;
+
+/** @param url The file's address; undefined where the browser doesn't tell. */
+export function runtimeFileMissing(cause: Error, url: string | undefined): RuntimeFileError {
+  const where = url === undefined ? '' : ` from ${shown(url, MAX_ADDRESS)}`;
+  return new RuntimeFileError(
+    `onnxruntime's .wasm file couldn't be loaded${where}: it is missing, or a web page came in its place. Check that the device is online, ` +
+      "then reload the page. In an app of your own, serve the files of the package's folder onnxruntime/ and name their address: " +
+      'startWorker({ runtimeUrl }).',
+    { cause },
+  );
+}
+
+export function noRuntime(detail: string): NoRuntimeError {
+  return new NoRuntimeError(
+    `The runtime of tabserve/worker-webgpu doesn't run here: ${detail}. Update the browser, or import tabserve/worker in the worker's script.`,
+  );
+}
+
+export function wasmForbidden(cause: unknown): WasmForbiddenError {
+  return new WasmForbiddenError(
+    "The Content-Security-Policy of the worker's script forbids WebAssembly: allow it with `script-src 'self' 'wasm-unsafe-eval'`.",
+    { cause },
+  );
+}
