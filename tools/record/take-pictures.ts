@@ -11,7 +11,7 @@ const SETTLING_MS = 700;
 const PATIENCE_MS = 180_000;
 
 /** Texts that go on for as long as a picture takes. */
-const LONG = '#maxNewTokens=500&ignoreEos=true&temperature=0.8&seed=7';
+const LONG = '#maxNewTokens=500&temperature=0.8&seed=7';
 
 /** What a picture shows, by its name. Returns the tab that is drawn. */
 const SCENES: Readonly<Record<string, (context: BrowserContext, stage: Stage) => Promise<Page>>> = {
