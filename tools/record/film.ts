@@ -39,6 +39,8 @@ export async function film(pages: readonly Page[]): Promise<() => readonly Frame
 
 /** Returns a WebM. The encoder of the browser writes it, in real time. */
 export async function encode(page: Page, frames: readonly Frame[], format: Format): Promise<Buffer> {
+  // A canvas gives pictures only where it is drawn.
+  await page.bringToFront();
   const base64 = await page.evaluate(encodeInPage, { frames, ...format });
   return Buffer.from(base64, 'base64');
 }

@@ -33,6 +33,8 @@ export async function* recordFilm(stage: Stage): AsyncGenerator<readonly [name: 
     await leader.close();
     await at(FORMAT.seconds);
     const frames = stop();
+    // What is left to write would slow the encoder down.
+    await follower.close();
     yield ['run.webm', await encode(await context.newPage(), frames, FORMAT)];
   } finally {
     await context.close();
