@@ -31,6 +31,7 @@ test.describe('the first screen', { tag: ANY_BACKEND }, () => {
     await expect(page.locator('[data-status=finished]')).toHaveCount(NUM_PROMPTS);
     const steps = await ownTab.steps('decode');
     expect(Math.max(...steps.map(({ batchSize }) => batchSize))).toBe(8);
+    await expect(page.getByRole('complementary', { name: 'Hints' }), 'what was done').toContainText('2 of 3');
     expect(ownTab.errors).toEqual([]);
   });
 
@@ -48,6 +49,10 @@ test.describe('the first screen', { tag: ANY_BACKEND }, () => {
       const { parts, numTexts } = await viewMidRun(ownTab.page);
       expect(parts, 'parts that are whole in the window').toEqual(PARTS);
       expect(numTexts, 'texts that are whole in the window').toBeGreaterThanOrEqual(6);
+      await ownTab.page.evaluate(() => scrollTo(0, document.body.scrollHeight));
+      expect(await ownTab.page.locator('.site-header').boundingBox(), 'the bar stays').toMatchObject({
+        y: 0,
+      });
     });
   }
 

@@ -65,6 +65,10 @@ test(
       'finished',
       'finished',
     ]);
+    const belowEdge = page
+      .getByTestId('document')
+      .evaluate(({ scrollHeight, scrollTop, clientHeight }) => scrollHeight - scrollTop - clientHeight);
+    expect(await belowEdge, 'the prompt box has followed the text to its end').toBeLessThanOrEqual(1);
   },
 );
 
@@ -183,6 +187,7 @@ test(
     await tab.generate('My name is Clara and I am', { maxNewTokens: 4 });
     await tab.outcomesOf([{ prompt: 'w'.repeat(400), options: { maxNewTokens: -1 } }]);
     await expect(requestRows(page)).toHaveCount(2);
+    await expect(newestRow(page), 'why it failed').toContainText('INVALID_OPTION');
     const width = await page.evaluate(() => document.documentElement.scrollWidth);
     expect(width).toBeLessThanOrEqual(360);
     if (desktop) await page.setViewportSize(desktop);

@@ -159,6 +159,13 @@ test(
       expect(buttons.map(({ name }) => name)).toContain('Reset all');
       for (const button of buttons)
         expect(contrastOf(button), `${button.name}, ${colorScheme}`).toBeGreaterThanOrEqual(4.5);
+      // Text and background that change at different paces are one color in between.
+      const durations = await page.evaluate(() =>
+        [...document.querySelectorAll('button:not([role=tab])')].map(
+          (one) => getComputedStyle(one).transitionDuration,
+        ),
+      );
+      expect(new Set(durations)).toEqual(new Set(['0s']));
     }
     await page.emulateMedia({ colorScheme: null });
   },

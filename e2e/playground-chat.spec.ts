@@ -1,5 +1,6 @@
 import type { Locator, Page } from 'playwright/test';
 
+import type { Chat } from '../src/ui/chat/chats.ts';
 import { axeViolations } from './support/axe.ts';
 import { loadModel, SMALLEST_CHAT_MODEL, test } from './support/hub-test.ts';
 import { blur, pressOn, tabTo, typeInto } from './support/keyboard.ts';
@@ -225,6 +226,17 @@ test.describe('chats', { tag: ANY_BACKEND }, () => {
     await expect(answersOf(chatOf(page, 2))).toHaveText(answers[1] ?? '');
     await expect(chatOf(page, 1).locator('.answer-figures').last()).toHaveText('Stopped');
 
+    await test.step('an answer in Markdown is drawn, with tags as text and code to copy', async () => {
+      await page.evaluate(writeAnswer, '# Sky\n\n<img src=x>\n\n- `blue`\n\n```js\nconst a = 1;\n```\n');
+      const answer = answersOf(chatOf(page, 2));
+      await expect(answer.getByRole('heading', { name: 'Sky' })).toBeVisible();
+      await expect(answer.getByRole('listitem')).toHaveText('blue');
+      await expect(answer).toContainText('<img src=x>');
+      await page.context().grantPermissions(['clipboard-read', 'clipboard-write']);
+      await answer.getByRole('button', { name: 'Copy the code' }).click();
+      expect(await page.evaluate(() => navigator.clipboard.readText())).toBe('const a = 1;');
+    });
+
     const other = await page.context().newPage();
     await other.goto(page.url());
     const list = other.getByRole('list', { name: 'All chats' });
@@ -265,6 +277,7 @@ test.describe('chats', { tag: ANY_BACKEND }, () => {
     await page.keyboard.press('Escape');
     await expect(chatOf(page, 2).locator('.exchange'), 'the focus comes back').toBeFocused();
     await pressOn(page, page.getByRole('button', { name: 'New chat' }));
+    await expect(boxOf(page, 4), 'which brings it into view').toBeFocused();
     await ownTab.configure({ batchWaitTimeoutMs: HELD_MS });
     await typeInto(page, boxOf(page, 4), 'One');
     await page.keyboard.press('Shift+Enter');
@@ -381,6 +394,26 @@ test(
     expect(ownTab.errors).toEqual([]);
   },
 );
+
+/** Runs in the page: another tab tells it that the second answer of its chats has this text. */
+async function writeAnswer(text: string): Promise<void> {
+  const { columns } = JSON.parse(sessionStorage.getItem('tabserve-chat') ?? '{}');
+  const database = await new Promise<IDBDatabase>((resolve) => {
+    const opening = indexedDB.open('tabserve-chat');
+    opening.addEventListener('success', () => resolve(opening.result));
+  });
+  const chat = await new Promise<Chat>((resolve) => {
+    const reading = database.transaction('chats').objectStore('chats').get(columns[1]);
+    reading.addEventListener('success', () => resolve(reading.result));
+  });
+  database.close();
+  const exchanges = chat.exchanges.map((exchange) => ({
+    ...exchange,
+    answers: exchange.answers.map((answer) => ({ ...answer, text })),
+  }));
+  const changed = { ...chat, exchanges, changedAtMs: Date.now() + 1 };
+  new BroadcastChannel('tabserve-chat').postMessage({ type: 'changed', chat: changed });
+}
 
 /** Runs in the page: presses Stop as soon as the chat's answer has begun. */
 async function stopOnceWritten(name: string): Promise<void> {

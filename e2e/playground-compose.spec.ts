@@ -242,6 +242,10 @@ test.describe('what outlasts the page', { tag: ANY_BACKEND }, () => {
     const entry = page.getByRole('list', { name: 'History' }).getByRole('listitem');
     await expect(entry).toHaveCount(1);
     await expect(entry).toContainText(text);
+    const search = page.getByRole('searchbox', { name: 'Search' });
+    await search.fill('no such words');
+    await expect(entry).toHaveCount(0);
+    await search.fill('GREATEST wish');
     await entry.getByRole('button', { name: 'Use prompt and options' }).click();
     await expect(promptOf(page)).toHaveValue('My greatest wish is to');
     await expect(optionOf(page, 'Max new tokens')).toHaveValue('5');

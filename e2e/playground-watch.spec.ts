@@ -123,6 +123,7 @@ test.describe('the page', { tag: ANY_BACKEND }, () => {
   test('saves the values of a chart as CSV, and its picture', async ({ tab }) => {
     const { page } = tab;
     await generateThree(tab);
+    await expect(page.getByRole('figure', { name: 'Batch size', exact: true })).toBeVisible();
     await page.getByRole('button', { name: 'Export Batch size' }).click();
     const saving = page.waitForEvent('download');
     await page.getByRole('button', { name: 'Batch size as CSV' }).click();

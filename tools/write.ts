@@ -22,7 +22,8 @@ const COMMANDS: Readonly<Record<string, readonly string[]>> = {
     'npm run build && npm run build:tests',
     'playwright test -c e2e playground-picture --project wasm --update-snapshots',
   ],
-  film: ['node tools/record/main.ts'],
+  pictures: ['node tools/record/main.ts pictures'],
+  film: ['node tools/record/main.ts film'],
   decoders: ['python3 tools/reference/decoder/main.py'],
   'gpu-check': ['python3 tools/reference/gpu-check/main.py'],
 };
@@ -35,6 +36,7 @@ const USAGE = `Usage: npm run write -- NAME
   api           docs/api, from the docstrings of the package's entries
   licenses      public/third-party-licenses.txt
   picture       .github/page.png, the README's picture
+  pictures      docs/pictures, the pictures of the page in docs/
   film          .github/run.webm, the README's film
   decoders      expected values of the generated decoders, from PyTorch
   gpu-check     the values that a GPU is checked with, from PyTorch`;

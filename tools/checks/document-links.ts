@@ -19,7 +19,7 @@ else process.exitCode = 1;
 
 function linksOf(document: string): readonly string[] {
   const text = withoutCode(readFileSync(document, 'utf8'));
-  return [...text.matchAll(/\]\(([^)\s]+)\)/g)]
+  return [...text.matchAll(/(?:\]\(|src="|srcset=")([^)"\s]+)[)"]/g)]
     .map(([, link = '']) => link)
     .filter((link) => !/^\w+:/.test(link));
 }

@@ -133,11 +133,15 @@ function readRun(
   const figures = run && summarizeRun(run, view);
   const span = timeSpanOf(view, readAtMs);
   const { samples } = view.history;
+  const batchSizes = BATCH_SIZE_CHART.read(view, span);
+  expect(BATCH_SIZE_CHART.valueOfRun?.(batchSizes, 0, view), 'the legend at rest').toBe(
+    figures?.peakBatchSize,
+  );
   return exact({
     figures,
     isOver: run?.endedAtMs !== undefined,
     sentence: figures && describeOver(figures),
-    batchSizes: BATCH_SIZE_CHART.read(view, span),
+    batchSizes,
     latencies: LATENCY_CHART.read(view, span),
     lengthMs: span.endMs - span.startMs,
     samples: samples.map(({ atMs, figures: sampled }) => [atMs - span.originMs, sampled]),

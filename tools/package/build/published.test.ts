@@ -32,3 +32,11 @@ it('links of a published document lead to the repository at this version, else t
     text.replace('../../docs/', `${REPOSITORY}/blob/v${manifest.version}/docs/`),
   );
 });
+
+it('pictures of a published document are those of the repository', () => {
+  const to = 'docs/using-the-page.md';
+  const picture = 'pictures/run-light.webp';
+  expect(publishedDocument(`<img src="${picture}" />`, { from: to, to, repository: REPOSITORY })).toBe(
+    `<img src="${REPOSITORY}/raw/v${manifest.version}/docs/${picture}" />`,
+  );
+});

@@ -12,7 +12,8 @@ const OF_THE_CHECKOUT: ReadonlySet<string> = new Set([
   'allowScripts',
 ]);
 
-const LINK = /(?<=\]\()(?!\w+:|#)([^)\s#]+)(?=[^)\s]*\))/g;
+/** In Markdown, or of a picture. */
+const LINK = /(?<=\]\(|src="|srcset=")(?!\w+:|#)([^)\s#"]+)(?=[^)\s"]*[)"])/g;
 
 /** @param repository Its address, without a slash at the end; undefined where it isn't known. */
 export function publishedManifest(repository: string | undefined): object {
@@ -47,6 +48,6 @@ export function publishedDocument(
     if (!existsSync(target)) return link;
     return repository === undefined
       ? posix.relative(posix.dirname(to), target)
-      : `${repository}/blob/v${manifest.version}/${target}`;
+      : `${repository}/${target.endsWith('.webp') ? 'raw' : 'blob'}/v${manifest.version}/${target}`;
   });
 }
