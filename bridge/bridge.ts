@@ -17,7 +17,7 @@ import { LazyBatchStore } from './batches/batch-store.ts';
 import type { LogEntry } from './http/access-log.ts';
 import { Exchange, type ClientRights } from './http/exchange.ts';
 import { allowOrigin, answerPreflight, Guard, isNavigation, namesTwoHosts } from './http/guard.ts';
-import { HttpError } from './http/http-error.ts';
+import { HttpError } from '../src/protocol/openai/http-error.ts';
 import { HttpMetrics } from './http/http-metrics.ts';
 import { nothingAt } from './http/not-found.ts';
 import { refuseConnection } from './http/refuse-connection.ts';

@@ -7,7 +7,7 @@ import type { Duplex } from 'node:stream';
 import type { Bridge } from './bridge.ts';
 import { BridgeError, codeOf } from './errors.ts';
 import { STALL_TIMEOUT_MS } from './http/exchange.ts';
-import { HttpError } from './http/http-error.ts';
+import { HttpError } from '../src/protocol/openai/http-error.ts';
 import { ConnectionLimit } from './http/connection-limit.ts';
 import { holdBody } from './http/read-body.ts';
 import { isLoopbackAddress, isLoopbackHost } from './http/loopback.ts';

@@ -2,7 +2,7 @@ import { systemClock } from '../../src/batching/clock.ts';
 import { untilAborted } from '../../src/platform/until-aborted.ts';
 import { BATCH_PEER } from '../../src/protocol/requests.ts';
 import { checkModelName, type AnswerBody, type ClientRights, type RequestContext } from '../http/exchange.ts';
-import { HttpError } from '../http/http-error.ts';
+import { HttpError } from '../../src/protocol/openai/http-error.ts';
 import { toHttpError } from '../http/to-http-error.ts';
 import { checkAnswer } from '../upstream/answer-shape.ts';
 import { fetchUpstream, type UpstreamOptions } from '../upstream/upstream-client.ts';

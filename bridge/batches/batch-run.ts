@@ -2,7 +2,7 @@ import { rm } from 'node:fs/promises';
 
 import { createMutex } from '../../src/platform/mutex.ts';
 import { secondsNow } from '../http/exchange.ts';
-import { HttpError } from '../http/http-error.ts';
+import { HttpError } from '../../src/protocol/openai/http-error.ts';
 import type { BatchObject } from './batch.ts';
 import type { FileStore } from './file-store.ts';
 import { replaceFile } from './records.ts';

@@ -6,7 +6,7 @@ import * as v from 'valibot';
 
 import { reasonOf } from '../errors.ts';
 import { secondsNow } from '../http/exchange.ts';
-import { HttpError } from '../http/http-error.ts';
+import { HttpError } from '../../src/protocol/openai/http-error.ts';
 import { pause } from './ask.ts';
 import { batchObject, hasEnded, type BatchObject } from './batch.ts';
 import { BatchRun, type BatchRunOptions } from './batch-run.ts';

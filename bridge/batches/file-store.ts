@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import * as v from 'valibot';
 
 import { secondsNow } from '../http/exchange.ts';
-import { HttpError } from '../http/http-error.ts';
+import { HttpError } from '../../src/protocol/openai/http-error.ts';
 import { createId, replaceFile } from './records.ts';
 
 const fileObject = v.object({

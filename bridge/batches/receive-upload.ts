@@ -5,7 +5,7 @@ import { Busboy, type BusboyInstance } from '@fastify/busboy';
 
 import type { FileStore } from './file-store.ts';
 import { codeOf, reasonOf } from '../errors.ts';
-import { HttpError } from '../http/http-error.ts';
+import { HttpError } from '../../src/protocol/openai/http-error.ts';
 import { letBodyCome, mediaTypeOf } from '../http/read-body.ts';
 
 /** A multipart form with one file. */

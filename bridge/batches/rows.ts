@@ -3,7 +3,7 @@ import * as v from 'valibot';
 import { shown } from '../../src/batching/errors.ts';
 import { isRecord } from '../../src/platform/is-record.ts';
 import { MAX_PROMPT_LENGTH } from '../../src/protocol/wire.ts';
-import { HttpError } from '../http/http-error.ts';
+import { HttpError } from '../../src/protocol/openai/http-error.ts';
 import { parseJson } from '../http/read-body.ts';
 import { readLines, type Line } from './read-lines.ts';
 

@@ -6,7 +6,7 @@ import { FakeClock } from '../../src/batching/testing/fake-clock.ts';
 import { listen } from '../test-support.ts';
 import { EventStream } from './event-stream.ts';
 import { Exchange } from './exchange.ts';
-import { HttpError } from './http-error.ts';
+import { HttpError } from '../../src/protocol/openai/http-error.ts';
 
 /** Returns the text that a handler sends and the reason of a failure. The client reads either all or nothing. */
 async function stream(handle: (events: EventStream, exchange: Exchange) => Promise<void>, isRead = true) {

@@ -1,6 +1,6 @@
 import { systemClock, type Clock } from '../../src/batching/clock.ts';
 import { watchStall, type Exchange } from './exchange.ts';
-import type { HttpError } from './http-error.ts';
+import type { HttpError } from '../../src/protocol/openai/http-error.ts';
 
 /** Limit of what a client has not read of its stream. */
 const MAX_BACKLOG_BYTES = 2 ** 20;

@@ -5,7 +5,7 @@ import { systemClock } from '../../src/batching/clock.ts';
 import { shown } from '../../src/batching/errors.ts';
 import type { Caller } from '../../src/protocol/requests.ts';
 import { callerOf } from './caller.ts';
-import { HttpError } from './http-error.ts';
+import { HttpError } from '../../src/protocol/openai/http-error.ts';
 import { toHttpError } from './to-http-error.ts';
 
 const REQUEST_ID = /^[\w.:-]{1,128}$/;

@@ -4,7 +4,7 @@ import { isIP } from 'node:net';
 import { shown } from '../../src/batching/errors.ts';
 import type { CommandLineOptions } from '../cli/options.ts';
 import type { Exchange } from './exchange.ts';
-import { HttpError } from './http-error.ts';
+import { HttpError } from '../../src/protocol/openai/http-error.ts';
 import { isLoopbackAddress, isLoopbackHost } from './loopback.ts';
 
 type GuardOptions = Pick<CommandLineOptions, 'host' | 'allowedOrigins'> &

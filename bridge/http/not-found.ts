@@ -1,4 +1,4 @@
-import { HttpError } from './http-error.ts';
+import { HttpError } from '../../src/protocol/openai/http-error.ts';
 import type { Route } from './router.ts';
 
 const API = '/v1/';

@@ -1,9 +1,8 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 
-import { isRecord } from '../../src/platform/is-record.ts';
 import { MAX_PROMPT_LENGTH } from '../../src/protocol/wire.ts';
 import { reasonOf } from '../errors.ts';
-import { HttpError } from './http-error.ts';
+import { HttpError } from '../../src/protocol/openai/http-error.ts';
 
 /** More than any deployment needs, and shallow enough for recursive readers. */
 const MAX_JSON_DEPTH = 64;
@@ -112,19 +111,6 @@ export function parseJson(bytes: Buffer, refuse: Refuse): unknown {
   }
   checkStructure(value, 0, refuse);
   return value;
-}
-
-/** @throws HttpError 400 for a value that is not an object, and for fields other than the known ones, if they are given. */
-export function readFields(body: unknown, known?: readonly string[]): Readonly<Record<string, unknown>> {
-  if (!isRecord(body)) throw HttpError.invalid('body', 'Expected the body to be a JSON object.');
-  for (const name of Object.keys(body))
-    if (known && !known.includes(name)) throw HttpError.unknown(name, known);
-  return body;
-}
-
-/** Clients of OpenAI's and vLLM's API send null for a field that is left out. */
-export function withoutNulls(fields: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> {
-  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== null));
 }
 
 /** @throws The error that `refuse` makes, for values that cannot be sent to the worker. */

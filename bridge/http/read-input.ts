@@ -2,8 +2,9 @@ import type { IncomingMessage } from 'node:http';
 
 import { shown } from '../../src/batching/errors.ts';
 import type { Exchange } from './exchange.ts';
-import { HttpError } from './http-error.ts';
-import { decodeUtf8, mediaTypeOf, readFields, readJson, readWholeBody } from './read-body.ts';
+import { HttpError } from '../../src/protocol/openai/http-error.ts';
+import { readFields } from '../../src/protocol/openai/fields.ts';
+import { decodeUtf8, mediaTypeOf, readJson, readWholeBody } from './read-body.ts';
 
 /** The fields of a request, from its query and its body together. No name is in both records. */
 export interface Input {

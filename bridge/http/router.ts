@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 
 import type { Exchange } from './exchange.ts';
-import { HttpError } from './http-error.ts';
+import { HttpError } from '../../src/protocol/openai/http-error.ts';
 
 export type Handle = (exchange: Exchange) => void | Promise<void>;
 

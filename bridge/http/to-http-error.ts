@@ -1,6 +1,6 @@
 import { BackPressureError } from '../../src/batching/errors.ts';
 import { TabserveError, toWireError } from '../../src/protocol/wire-errors.ts';
-import { HttpError } from './http-error.ts';
+import { HttpError } from '../../src/protocol/openai/http-error.ts';
 
 const STATUS_OF_CODE: Readonly<Record<string, number>> = {
   CHAT_TEMPLATE_FAILED: 400,

@@ -1,5 +1,5 @@
 import type { Caller } from '../../src/protocol/requests.ts';
-import { HttpError } from './http-error.ts';
+import { HttpError } from '../../src/protocol/openai/http-error.ts';
 
 /** Limit of concurrent requests for work. The worker limits its queue; this limits the bridge's memory. */
 const MAX_REQUESTS = 512;

@@ -1,7 +1,8 @@
 import type { TabserveClient } from '../../src/client/client.ts';
 import { isRecord } from '../../src/platform/is-record.ts';
-import { HttpError } from '../http/http-error.ts';
-import { readFields, readJson } from '../http/read-body.ts';
+import { HttpError } from '../../src/protocol/openai/http-error.ts';
+import { readFields } from '../../src/protocol/openai/fields.ts';
+import { readJson } from '../http/read-body.ts';
 import { parseNumber, readInput, readQuery } from '../http/read-input.ts';
 import { workRoute, type Handle, type Route } from '../http/router.ts';
 

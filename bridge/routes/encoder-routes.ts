@@ -3,27 +3,10 @@ import * as v from 'valibot';
 import type { TabserveClient } from '../../src/client/client.ts';
 import { EMBEDDER, MAX_TEXTS, RERANKER, type Embedding } from '../../src/protocol/embedding.ts';
 import type { AnswerBody, Exchange, RequestContext } from '../http/exchange.ts';
-import { parseBody } from '../http/parse-body.ts';
+import { positive, readEmbeddingsRequest, text } from '../../src/protocol/openai/embeddings-request.ts';
+import { parseBody } from '../../src/protocol/openai/parse-body.ts';
 import { readJson } from '../http/read-body.ts';
 import { workRoute, type Route } from '../http/router.ts';
-
-const text = v.string('a text');
-const flag = v.optional(v.boolean('true or false'));
-const positive = v.optional(
-  v.pipe(v.number('a number'), v.integer('a whole number'), v.minValue(1, 'a number from 1 on')),
-);
-
-const embeddingsRequest = v.object({
-  model: v.optional(text),
-  // The worker checks it: texts, or lists of token ids.
-  input: v.unknown(),
-  dimensions: positive,
-  encoding_format: v.optional(v.picklist(['float', 'base64'], 'float or base64'), 'float'),
-  user: v.optional(text),
-  normalize: flag,
-  prompt: v.optional(text),
-  truncate: flag,
-});
 
 const document = v.union([text, v.object({ text })], 'a text, or an object with a text');
 
@@ -55,22 +38,20 @@ export function encoderRoutes(serve: TabserveClient): readonly Route[] {
 /** The answer of `POST /v1/embeddings`. */
 export function embeddingsAnswer(serve: TabserveClient): AnswerBody {
   return async (body, context) => {
-    const asked = parseBody(embeddingsRequest, body);
-    const { input, dimensions, normalize, prompt, truncate } = asked;
+    const asked = readEmbeddingsRequest(body);
     checkModel(serve, context, EMBEDDER, asked.model);
     const handle = serve.getHandle<unknown, Embedding | readonly Embedding[]>(
       EMBEDDER as string,
       context.callerOf(asked.user),
     );
-    const options = { dimensions, normalize, prompt, truncate, signal: context.signal };
-    const answer = await handle.remote(input, options);
+    const answer = await handle.remote(asked.input, { ...asked.options, signal: context.signal });
     const embeddings = 'embedding' in answer ? [answer] : answer;
     return {
       object: 'list',
       data: embeddings.map(({ embedding }, index) => ({
         object: 'embedding',
         index,
-        embedding: asked.encoding_format === 'base64' ? toBase64(embedding) : embedding,
+        embedding: asked.isBase64 ? toBase64(embedding) : embedding,
       })),
       model: modelOf(serve, EMBEDDER) ?? asked.model,
       usage: usageOf(embeddings.reduce((sum, { numTokens }) => sum + numTokens, 0)),

@@ -6,7 +6,7 @@ import type { FileObject } from '../batches/file-store.ts';
 import { receiveUpload } from '../batches/receive-upload.ts';
 import { pageOf } from '../batches/records.ts';
 import { STALL_TIMEOUT_MS, type Exchange } from '../http/exchange.ts';
-import { HttpError } from '../http/http-error.ts';
+import { HttpError } from '../../src/protocol/openai/http-error.ts';
 import { readQuery } from '../http/read-input.ts';
 import type { Route } from '../http/router.ts';
 import { PAGE_FIELDS, readPage } from './read-page.ts';

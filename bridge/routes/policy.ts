@@ -1,7 +1,8 @@
 import type { TabserveClient } from '../../src/client/client.ts';
 import type { BatchingPolicy } from '../../src/protocol/status.ts';
+import { readFields } from '../../src/protocol/openai/fields.ts';
 import type { Exchange } from '../http/exchange.ts';
-import { readFields, readJson } from '../http/read-body.ts';
+import { readJson } from '../http/read-body.ts';
 import type { Route } from '../http/router.ts';
 
 /** `GET /policy` answers with the knobs of the text generator, `PATCH /policy` changes some of them. JSON has null for no limit. */

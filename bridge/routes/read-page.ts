@@ -1,5 +1,5 @@
 import type { PageQuery } from '../batches/records.ts';
-import { HttpError } from '../http/http-error.ts';
+import { HttpError } from '../../src/protocol/openai/http-error.ts';
 import { parseNumber } from '../http/read-input.ts';
 
 export interface PageLimits {

@@ -1,7 +1,7 @@
 import type { TabserveClient } from '../../src/client/client.ts';
 import { untilAborted } from '../../src/platform/until-aborted.ts';
 import type { ModelInfo } from '../../src/protocol/models.ts';
-import { HttpError } from '../http/http-error.ts';
+import { HttpError } from '../../src/protocol/openai/http-error.ts';
 
 /**
  * The model that serves, once one does.

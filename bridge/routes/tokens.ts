@@ -2,7 +2,7 @@ import * as v from 'valibot';
 
 import type { TabserveClient } from '../../src/client/client.ts';
 import { MAX_TEXT_LENGTH, MAX_TOKEN_IDS } from '../../src/protocol/wire.ts';
-import { parseBody } from '../http/parse-body.ts';
+import { parseBody } from '../../src/protocol/openai/parse-body.ts';
 import { readJson } from '../http/read-body.ts';
 import { workRoute, type Route } from '../http/router.ts';
 import { servedModel } from './served-model.ts';

@@ -2,7 +2,7 @@ import * as v from 'valibot';
 
 import { shown } from '../../src/batching/errors.ts';
 import { parseJson } from '../../src/protocol/upstream-failure.ts';
-import { HttpError } from '../http/http-error.ts';
+import { HttpError } from '../../src/protocol/openai/http-error.ts';
 
 interface Shape {
   readonly schema: v.GenericSchema;

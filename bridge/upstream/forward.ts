@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 
 import { watchStall, type Exchange } from '../http/exchange.ts';
-import { HttpError } from '../http/http-error.ts';
+import { HttpError } from '../../src/protocol/openai/http-error.ts';
 import { collect, readBody, type Pieces } from '../http/read-body.ts';
 import { badAnswer, checkAnswer, shapeOf } from './answer-shape.ts';
 import {

@@ -1,4 +1,4 @@
-import { HttpError } from '../http/http-error.ts';
+import { HttpError } from '../../src/protocol/openai/http-error.ts';
 import { readModelIds } from './answer-shape.ts';
 import { fetchUpstream, type UpstreamOptions } from './upstream-client.ts';
 

@@ -1,7 +1,7 @@
 import type { IncomingHttpHeaders } from 'node:http';
 
 import { codeOf, reasonOf } from '../errors.ts';
-import { HttpError } from '../http/http-error.ts';
+import { HttpError } from '../../src/protocol/openai/http-error.ts';
 
 /** Any server that speaks OpenAI's API. */
 export interface UpstreamOptions {

@@ -2,7 +2,7 @@ import type { ServerResponse } from 'node:http';
 
 import { EventSourceParserStream } from 'eventsource-parser/stream';
 
-import { HttpError } from '../http/http-error.ts';
+import { HttpError } from '../../src/protocol/openai/http-error.ts';
 import { badAnswer } from './answer-shape.ts';
 import { fetchUpstream, isEventStream, unreachable, type UpstreamOptions } from './upstream-client.ts';
 

@@ -1,6 +1,6 @@
 import { readBody } from '../http/read-body.ts';
 import type { Exchange } from '../http/exchange.ts';
-import { HttpError } from '../http/http-error.ts';
+import { HttpError } from '../../src/protocol/openai/http-error.ts';
 import { getRoute, workRoute, type Handle, type Route } from '../http/router.ts';
 import { forward, MAX_BODY_BYTES } from './forward.ts';
 import { UpstreamConnection, CONNECTION_PATHS } from './upstream-connection.ts';

@@ -1,7 +1,7 @@
 import { expect, type BrowserContext, type Locator, type Page } from 'playwright/test';
 
 import type { GenerationResponse, ClientUpdate } from '../../src/client/index.ts';
-import type { Prompt } from '../../src/client/handles.ts';
+import type { Prompt } from '../../src/protocol/chat.ts';
 import type { BatchingPolicy, TabserveStatus } from '../../src/protocol/status.ts';
 import type { GenerationOptions, GenerationResult } from '../../src/protocol/generation.ts';
 import type { StepRecord } from '../../src/protocol/stats.ts';

@@ -1,7 +1,7 @@
 /// <reference lib="esnext.disposable" preserve="true" />
 import type { Optional } from '../batching/records.ts';
 import type { AnyDeployment, DeploymentTypes } from '../protocol/deployment.ts';
-import { lengthOfChat, type ChatMessage, type TokenizeChatOptions } from '../protocol/chat.ts';
+import { lengthOfChat, type ChatMessage, type Prompt, type TokenizeChatOptions } from '../protocol/chat.ts';
 import type { FoundModel } from '../protocol/found-model.ts';
 import type { GgufFile } from '../protocol/gguf-file.ts';
 import { createClientId, type ClientId, type RequestId } from '../protocol/ids.ts';
@@ -35,7 +35,6 @@ import type {
   DeploymentHandle,
   DeploymentMap,
   EmbedderHandle,
-  Prompt,
   RequestOptions,
   RerankerHandle,
   TextGeneratorHandle,

@@ -3,7 +3,7 @@ import { DEFAULT_POLICY } from '../batching/generation/policy.ts';
 import { clientId, requestId } from '../batching/generation/test-support.ts';
 import { ModelGenerator } from '../worker/text-generation/model-generator.ts';
 import type { ChatMessage } from '../protocol/chat.ts';
-import type { Prompt } from './handles.ts';
+import type { Prompt } from '../protocol/chat.ts';
 import { ResumableRequest } from './resumable-request.ts';
 import type { GenerationOptions, GenerationResult, PromptTokenLogprobs } from '../protocol/generation.ts';
 import type { RequestUpdate, Resumption } from '../protocol/requests.ts';

@@ -1,4 +1,4 @@
-import type { ChatMessage } from '../protocol/chat.ts';
+import type { Prompt } from '../protocol/chat.ts';
 import type {
   Embedding,
   EmbeddingOptions,
@@ -24,12 +24,6 @@ export interface Handle<Input, Options, Response> {
   /** Submits several inputs as one turn. Either all are accepted or none. */
   remoteAll(inputs: readonly Input[], options?: Options): readonly Response[];
 }
-
-/**
- * A text, the IDs of its tokens, or a chat: non-empty; shorter than the model's context, in tokens, or as long where
- * `maxNewTokens` is 0. A chat goes through the model's own chat template.
- */
-export type Prompt = string | readonly number[] | readonly ChatMessage[];
 
 /** The deployment that continues prompts. */
 export type TextGeneratorHandle = Handle<Prompt, GenerationOptions & RequestOptions, GenerationResponse>;

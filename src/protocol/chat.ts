@@ -23,6 +23,12 @@ export const chatMessage = v.strictObject({
  */
 export type ChatMessage = Wire<typeof chatMessage>;
 
+/**
+ * A text, the IDs of its tokens, or a chat: non-empty; shorter than the model's context, in tokens, or as long where
+ * `maxNewTokens` is 0. A chat goes through the model's own chat template.
+ */
+export type Prompt = string | readonly number[] | readonly ChatMessage[];
+
 /** How to turn a chat into tokens. */
 export interface TokenizeChatOptions extends Pick<GenerationOptions, 'chatTemplateArguments' | 'tools'> {
   /** Whether to add the beginning of the model's answer, as for a prompt. True by default. */

@@ -6,7 +6,7 @@ import type { Exchange } from '../../http/exchange.ts';
 import { EventStream } from '../../http/event-stream.ts';
 import { VERSION } from '../../version.ts';
 import { endOf, type TextFormat } from './choice-stream.ts';
-import type { GenerationRequest } from './generation-request.ts';
+import type { GenerationRequest } from '../../../src/protocol/openai/generation-request.ts';
 import { Generation, type AskedGeneration } from './generation.ts';
 import { promptLogprobs } from './logprobs.ts';
 import { usageIn, usageOf } from './usage.ts';

@@ -1,6 +1,6 @@
 import type { AnswerPart, GenerationChoice } from '../../../src/client/index.ts';
 import type { ChunkText } from './choice-stream.ts';
-import { chatToolCall } from './tools.ts';
+import { chatToolCall } from '../../../src/protocol/openai/tools.ts';
 
 /** The pieces of a chunk of a chat's answer. */
 export function partsOf({ text, parts }: ChunkText): readonly AnswerPart[] {

@@ -5,7 +5,7 @@ import type { RequestContext } from '../../http/exchange.ts';
 import { allOrNone } from '../deployments.ts';
 import { modelReplaced } from '../served-model.ts';
 import { ChoiceStream, scoredTokensOf, type Piece, type TextFormat } from './choice-stream.ts';
-import type { GenerationRequest } from './generation-request.ts';
+import type { GenerationRequest } from '../../../src/protocol/openai/generation-request.ts';
 import type { TokenTexts } from './token-texts.ts';
 
 export interface AskedGeneration<Request extends GenerationRequest = GenerationRequest> {

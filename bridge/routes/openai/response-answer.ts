@@ -2,7 +2,7 @@ import type { AnswerPart } from '../../../src/client/index.ts';
 import type { GenerationResult } from '../../../src/protocol/generation.ts';
 import { EventStream } from '../../http/event-stream.ts';
 import { secondsNow, type Exchange } from '../../http/exchange.ts';
-import type { HttpError } from '../../http/http-error.ts';
+import type { HttpError } from '../../../src/protocol/openai/http-error.ts';
 import { answerOf, partsOf } from './chat-answer.ts';
 import type { TextFormat } from './choice-stream.ts';
 import { Generation, type AskedGeneration } from './generation.ts';

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 
-import { HttpError } from '../../http/http-error.ts';
+import { HttpError } from '../../../src/protocol/openai/http-error.ts';
 import { readResponseRequest } from './response-request.ts';
 
 const read = (given: object) => readResponseRequest({ input: 'Hello', ...given });

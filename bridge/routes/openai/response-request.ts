@@ -4,16 +4,21 @@ import { shown } from '../../../src/batching/errors.ts';
 import { isRecord } from '../../../src/platform/is-record.ts';
 import type { ToolCall } from '../../../src/protocol/answers.ts';
 import type { ChatMessage } from '../../../src/protocol/chat.ts';
-import { HttpError } from '../../http/http-error.ts';
-import { readFields } from '../../http/read-body.ts';
-import { readContent, readMessage, textOf, type MessageForm } from './chat-messages.ts';
+import { HttpError } from '../../../src/protocol/openai/http-error.ts';
+import { readFields } from '../../../src/protocol/openai/fields.ts';
+import {
+  readContent,
+  readMessage,
+  textOf,
+  type MessageForm,
+} from '../../../src/protocol/openai/chat-messages.ts';
 import {
   CHAT_NEUTRAL_VALUES,
   chatNamesWith,
   NEUTRAL_VERBOSITY,
   NO_REASONING,
   withoutReasoning,
-} from './chat-options.ts';
+} from '../../../src/protocol/openai/chat-options.ts';
 import {
   parseFields,
   readKnownFields,
@@ -22,9 +27,9 @@ import {
   readSharedFields,
   type GenerationRequest,
   type NeutralValues,
-} from './generation-request.ts';
-import { readOpenAiFormat } from './response-format.ts';
-import { readTools, TOOL_FIELDS, TOOL_NAMES } from './tools.ts';
+} from '../../../src/protocol/openai/generation-request.ts';
+import { readOpenAiFormat } from '../../../src/protocol/openai/response-format.ts';
+import { readTools, TOOL_FIELDS, TOOL_NAMES } from '../../../src/protocol/openai/tools.ts';
 
 /** A request to `POST /v1/responses`. */
 export interface ResponseRequest extends GenerationRequest {

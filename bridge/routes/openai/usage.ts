@@ -1,15 +1,8 @@
 import type { GenerationChunk } from '../../../src/client/index.ts';
 import type { GenerationResult } from '../../../src/protocol/generation.ts';
+import type { StreamedUsage } from '../../../src/protocol/openai/generation-request.ts';
 
 export type Usage = ReturnType<typeof toUsage>;
-
-/** Which usage a stream reports. */
-export interface StreamedUsage {
-  /** The stream ends with a chunk that has the usage. */
-  readonly isIncluded: boolean;
-  /** Each chunk has the usage of its choice so far: vLLM's option. */
-  readonly isContinuous: boolean;
-}
 
 /** The usage of a whole answer. */
 export function usageOf(results: readonly GenerationResult[]) {

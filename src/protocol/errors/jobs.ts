@@ -36,6 +36,11 @@ export class JobRowError extends codedError('JobRowError', 'JOB_ROW_INVALID') {
   static expected(place: string, expected: string): JobRowError {
     return new JobRowError(`Expected \`${place}\` to be ${expected}: correct this line of the file.`);
   }
+
+  /** @param reason What is wrong with a request, as a sentence. */
+  static ofBody(reason: string): JobRowError {
+    return new JobRowError(`${reason} Correct the body of this line.`);
+  }
 }
 
 /** Another model serves than the one that began the job. */

@@ -9,7 +9,7 @@ import { readRow, toResult } from './read-row.ts';
 import type { RowRequest } from './read-request.ts';
 import { RowRate } from './row-rate.ts';
 import { sortWindow, type WindowRow } from './sort-window.ts';
-import type { StoredJob } from './stored-job.ts';
+import type { RowOutcome, StoredJob } from './stored-job.ts';
 
 /** The worker's deployments, as a job uses them. */
 export interface RowServer {
@@ -28,6 +28,10 @@ export interface RunnerListener {
 /** Rows that are sorted together, and the memory that they may take. */
 const WINDOW_ROWS = 128;
 const WINDOW_BYTES = 2 ** 22;
+
+/** Results that share a write to the disk. A crash loses those of this time at most, and their rows run again. */
+const MAX_UNSAVED = 64;
+const SAVE_INTERVAL_MS = 100;
 
 /** Rows that are submitted before the worker does something else. */
 const ROWS_PER_TURN = 64;
@@ -54,6 +58,8 @@ export class JobRunner {
   #isStopped = false;
   #isFilling = false;
   #cancelTimer = (): void => {};
+  #unsaved: RowOutcome[] = [];
+  #cancelSaving = (): void => {};
 
   constructor(job: StoredJob, server: RowServer, listener: RunnerListener) {
     this.job = job;
@@ -75,12 +81,16 @@ export class JobRunner {
       if (!row) break;
       if (left === 0) {
         this.#window = [row, ...this.#window];
-        this.#cancelTimer = systemClock.setTimer(0, () => this.run());
+        this.#runSoon();
         break;
       }
       this.#submit(row);
     }
     this.#isFilling = false;
+    if (this.#isStopped || this.#inFlight.size > 0) return;
+    this.#saveNow();
+    // No row of the last window could run.
+    if (this.#cursor < this.job.numRows) this.#runSoon();
   }
 
   receive(updates: readonly RequestUpdate[]): void {
@@ -91,10 +101,15 @@ export class JobRunner {
     this.run();
   }
 
-  /** Rows in flight are dropped, and run again later. */
+  /** Rows in flight are dropped, and run again later. So do rows whose results can't be stored. */
   stop(): void {
     this.#isStopped = true;
     this.#cancelTimer();
+    try {
+      this.job.save(this.#takeUnsaved());
+    } catch {
+      // The next save reports it.
+    }
     for (const requestId of this.#inFlight.keys()) this.#server.cancel(requestId);
     this.#inFlight.clear();
   }
@@ -141,18 +156,20 @@ export class JobRunner {
 
   #nextWindow(): readonly ReadyRow[] {
     const rows: ReadyRow[] = [];
-    let numBytes = 0;
+    let [numRows, numBytes] = [0, 0];
     const { job } = this;
+    const inputs = job.inputs();
     for (
       ;
-      this.#cursor < job.numRows && rows.length < WINDOW_ROWS && numBytes < WINDOW_BYTES;
+      this.#cursor < job.numRows && numRows < WINDOW_ROWS && numBytes < WINDOW_BYTES;
       this.#cursor += 1
     ) {
       const index = this.#cursor;
       if (!job.isPending(index)) continue;
-      numBytes += job.sizeOf(index);
+      numRows += 1;
+      numBytes += inputs.sizeOf(index);
       try {
-        const request = readRow(job.definition, index, job.inputOf(index));
+        const request = readRow(job.definition, index, inputs.read(index));
         const { input } = request;
         rows.push({ index, request, text: typeof input === 'string' ? input : JSON.stringify(input) });
       } catch (error) {
@@ -174,16 +191,37 @@ export class JobRunner {
     this.#save(index, { numPromptTokens: 0, numOutputTokens: 0, error });
   }
 
-  /** A row that can't be stored runs again once there is room. */
   #save(index: number, result: JobResult): void {
+    this.#rate.add(result.numOutputTokens || result.numPromptTokens);
+    this.#unsaved.push({ index, result });
+    if (this.#unsaved.length === 1)
+      this.#cancelSaving = systemClock.setTimer(SAVE_INTERVAL_MS, () => this.#saveNow());
+    if (this.#unsaved.length >= MAX_UNSAVED) this.#saveNow();
+  }
+
+  /** Rows that can't be stored run again once there is room. */
+  #saveNow(): void {
+    const results = this.#takeUnsaved();
+    if (results.length === 0) return;
     try {
-      this.job.save(index, result);
+      this.job.save(results);
     } catch (error) {
       this.#block(toWireError(error));
       return;
     }
-    this.#rate.add(result.numOutputTokens || result.numPromptTokens);
     this.#listener.onChange();
+  }
+
+  #takeUnsaved(): readonly RowOutcome[] {
+    this.#cancelSaving();
+    const results = this.#unsaved;
+    this.#unsaved = [];
+    return results;
+  }
+
+  #runSoon(): void {
+    this.#cancelTimer();
+    this.#cancelTimer = systemClock.setTimer(0, () => this.run());
   }
 
   #block(error: WireError): void {

@@ -142,10 +142,38 @@ describe('a job', () => {
     const first = await openWorker(root);
     await createJob(first, words('a', 'b', 'c', 'd'));
     first.answer(2);
+    await first.published();
     const next = await openWorker(root.clone());
     expect(next.worker.submitted).toEqual(first.worker.submitted.slice(2));
     next.answer();
     expect(await next.textsOf()).toEqual(['SAY A', 'SAY B', 'SAY C', 'SAY D']);
+  });
+
+  it('asks the disk once for many rows, and a crash before only runs them again', async () => {
+    const numCalls = (['read', 'write'] as const).map(
+      (name) => vi.spyOn(MemoryFile.prototype, name).mock.calls,
+    );
+    const root = new MemoryFolder();
+    const opened = await openWorker(root, { numRows: 8 });
+    const rows = Array.from({ length: 400 }, (_, index) => `w${index}`);
+    await createJob(opened, words(...rows));
+    opened.answer(350);
+    const crashed = root.clone();
+    opened.answer();
+    expect(numCalls.flat().length).toBeLessThan(rows.length / 8);
+    const next = await openWorker(crashed);
+    expect((await next.textsOf()).filter((text) => text !== '-')).toHaveLength(320);
+    next.answer();
+    expect(await next.textsOf()).toEqual(rows.map((word) => `SAY ${word.toUpperCase()}`));
+  });
+
+  it('goes on behind rows that can not run, however many', async () => {
+    const opened = await openWorker(new MemoryFolder());
+    const bad = Array.from({ length: 300 }, () => ({ other: 'x' }));
+    await createJob(opened, [...bad, ...words('a')]);
+    await opened.published();
+    opened.answer();
+    expect((await opened.textsOf()).at(-1)).toBe('SAY A');
   });
 
   it('goes on storing rows in the next worker, and stores none twice', async () => {
@@ -201,6 +229,7 @@ describe('a job', () => {
     const first = await openWorker(root);
     await createJob(first, words('a', 'b'));
     first.answer(1);
+    await first.published();
     const next = await openWorker(root.clone(), { status: ready('other') });
     const info = await next.call<'list-jobs'>({ type: 'list-jobs', callId: 9 });
     expect(info).toMatchObject([{ state: 'paused', error: { code: 'JOB_MODEL_CHANGED' } }]);

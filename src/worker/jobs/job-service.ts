@@ -87,12 +87,10 @@ export class JobService {
     'add-job-rows': ({ jobId, from, rows }) => {
       if (this.#jobs.has(jobId)) return;
       const { logs } = this.#draft(jobId);
-      if (from > logs.rows.length) throw JobStoreError.because('rows of it are lost');
-      withinStore(() => {
-        const numStored = logs.rows.length - from;
-        for (const [at, row] of rows.entries())
-          if (at >= numStored) logs.rows.append(from + at, row, false, true);
-      });
+      const { length } = logs.rows;
+      if (from > length) throw JobStoreError.because('rows of it are lost');
+      const entries = rows.slice(length - from).map((text, at) => ({ key: length + at, text }));
+      withinStore(() => logs.rows.append(entries));
     },
     'start-job': async ({ jobId }) => {
       if (this.#jobs.has(jobId)) return;

@@ -117,14 +117,16 @@ describe('a line of a batch file', () => {
     [line('/v1/completions', 'Hi'), 'body'],
     [line('/v1/images', {}), 'url'],
     [line('/v1/completions', { stream: true }), 'body.stream'],
-    [line('/v1/completions', { suffix: 'x' }), 'body.suffix'],
-    [line('/v1/chat/completions', { messages: 'Hi' }), 'body.messages'],
+    [line('/v1/completions', { suffix: 'x' }), 'suffix'],
+    [line('/v1/completions', { prompt: ['a', 'b'] }), 'body.prompt'],
+    [line('/v1/embeddings', { input: 'a', dimensions: 0 }), 'dimensions'],
+    [line('/v1/chat/completions', { messages: 'Hi' }), 'messages'],
     [
-      line('/v1/chat/completions', { messages: [{ content: [{ type: 'image_url' }] }] }),
-      'body.messages[0].content',
+      line('/v1/chat/completions', { messages: [{ role: 'user', content: [{ type: 'image_url' }] }] }),
+      'messages[0].content[0]',
     ],
-    [line('/v1/chat/completions', { messages: [], tools: [1] }), 'body.tools'],
-    [line('/v1/completions', { response_format: 'json' }), 'body.response_format'],
+    [line('/v1/chat/completions', { messages: [], tools: [1] }), 'tools[0].type'],
+    [line('/v1/completions', { response_format: 'json' }), 'response_format'],
     [line('text-generator', { options: 1 }), 'body.options'],
   ])('is refused with the field that is wrong', (row, place) => {
     const refusal = { code: 'JOB_ROW_INVALID', message: expect.stringContaining(`\`${place}\``) };

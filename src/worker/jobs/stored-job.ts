@@ -4,7 +4,7 @@ import { StorageQuotaError } from '../../protocol/errors/hub.ts';
 import { JobStoreError } from '../../protocol/errors/jobs.ts';
 import type { JobCounts, JobDefinition, JobResult, JobRow } from '../../protocol/jobs.ts';
 import { count, type Wire } from '../../protocol/wire.ts';
-import type { IndexedLog } from './indexed-log.ts';
+import type { IndexedLog, LogReader } from './indexed-log.ts';
 import { storageFullForJob } from '../models/store/store-errors.ts';
 
 const event = v.variant('type', [
@@ -23,6 +23,15 @@ export type JobLogs = Readonly<Record<'rows' | 'results' | 'events', IndexedLog>
 /** What a page of rows may cost, so that no step waits for it. */
 const MAX_PAGE_BYTES = 2 ** 21;
 const MAX_PAGE_READS = 1000;
+
+/** Rows whose results may share a write, which rewrites their part of the index: 100 kB at most. */
+const MAX_SPAN = 4096;
+
+/** A row's result, to be stored. */
+export interface RowOutcome {
+  readonly index: number;
+  readonly result: JobResult;
+}
 
 interface RowQuery {
   readonly from: number;
@@ -58,8 +67,9 @@ export class StoredJob {
     this.#logs = logs;
     this.#marks = new Uint8Array(this.numRows);
     let retriedFrom = 0;
+    const events = logs.events.reader();
     for (; this.#numEvents < logs.events.length; this.#numEvents += 1) {
-      const read = v.safeParse(event, parseJson(logs.events.read(this.#numEvents)));
+      const read = v.safeParse(event, parseJson(events.read(this.#numEvents)));
       if (!read.success) continue;
       this.#apply(read.output);
       if (read.output.type === 'retry') retriedFrom = read.output.from;
@@ -112,29 +122,36 @@ export class StoredJob {
     this.#countMarks(end);
   }
 
-  /** @throws StorageQuotaError, JobStoreError. */
-  save(index: number, result: JobResult): void {
-    const hasFailed = result.error !== undefined;
-    const isNew = this.numRetries === 0;
-    withinStore(() => this.#logs.results.append(index, JSON.stringify(result), hasFailed, isNew));
-    this.#marks[index] = hasFailed ? 2 : 1;
-    this.#counts[hasFailed ? 'failed' : 'finished'] += 1;
+  /**
+   * Results of rows near each other share a write. Rows count as done once they are written.
+   *
+   * @throws StorageQuotaError, JobStoreError.
+   */
+  save(results: readonly RowOutcome[]): void {
+    for (const group of Map.groupBy(results, ({ index }) => Math.floor(index / MAX_SPAN)).values()) {
+      const entries = group.map(({ index, result }) => ({
+        key: index,
+        text: JSON.stringify(result),
+        isMarked: result.error !== undefined,
+      }));
+      withinStore(() => this.#logs.results.append(entries));
+      for (const { key, isMarked } of entries) {
+        this.#marks[key] = isMarked ? 2 : 1;
+        this.#counts[isMarked ? 'failed' : 'finished'] += 1;
+      }
+    }
   }
 
-  /** Bytes that a row's input takes. */
-  sizeOf(index: number): number {
-    return this.#logs.rows.sizeOf(index);
-  }
-
-  inputOf(index: number): JobRow['input'] {
-    const input = parseJson(this.#logs.rows.read(index));
-    return isRecord(input) ? input : {};
+  /** Inputs of rows, in any order. */
+  inputs(): RowInputs {
+    return new RowInputs(this.#logs.rows.reader());
   }
 
   /** Rows in file order, from `from` on. `next` is left out after the last one. */
   read({ from, limit, only, search }: RowQuery) {
     const rows: JobRow[] = [];
     const mark = only && (only === 'finished' ? 1 : 2);
+    const [inputs, results] = [this.inputs(), this.#logs.results.reader()];
     const needle = search?.toLowerCase();
     let numBytes = 0;
     let numReads = 0;
@@ -143,9 +160,9 @@ export class StoredJob {
       rows.length >= limit || numBytes > MAX_PAGE_BYTES || numReads >= MAX_PAGE_READS;
     for (; index < this.numRows && !isFull(); index += 1) {
       if (mark !== undefined && this.#marks[index] !== mark) continue;
-      const row = this.#rowAt(index);
+      const row = this.#rowAt(index, inputs, results);
       numReads += 1;
-      numBytes += this.sizeOf(index) + this.#logs.results.sizeOf(index);
+      numBytes += inputs.sizeOf(index) + results.lineAt(index).length;
       if (needle === undefined || hasText(row, needle)) rows.push(row);
     }
     return { rows, ...(index < this.numRows && { next: index }) };
@@ -155,17 +172,17 @@ export class StoredJob {
     for (const log of Object.values(this.#logs)) log.close();
   }
 
-  #rowAt(index: number): JobRow {
-    const row = { index, input: this.inputOf(index) };
+  #rowAt(index: number, inputs: RowInputs, results: LogReader): JobRow {
+    const row = { index, input: inputs.read(index) };
     if (this.isPending(index)) return row;
-    const result = parseJson(this.#logs.results.read(index));
+    const result = parseJson(results.read(index));
     // Written by `save`, and whole, because a torn line is cut off.
     // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- see above
     return isRecord(result) ? { ...row, result: result as JobResult } : row;
   }
 
   #record(made: JobEvent): void {
-    withinStore(() => this.#logs.events.append(this.#numEvents, JSON.stringify(made)));
+    withinStore(() => this.#logs.events.append([{ key: this.#numEvents, text: JSON.stringify(made) }]));
     this.#numEvents += 1;
     this.#apply(made);
   }
@@ -185,6 +202,25 @@ export class StoredJob {
     this.#marks = this.#logs.results.marks(this.numRows, retriedFrom);
     this.#counts.finished = this.#marks.reduce((sum, mark) => sum + (mark === 1 ? 1 : 0), 0);
     this.#counts.failed = this.#marks.reduce((sum, mark) => sum + (mark === 2 ? 1 : 0), 0);
+  }
+}
+
+/** Reads rows. Rows in file order share reads of their file. */
+export class RowInputs {
+  readonly #rows: LogReader;
+
+  constructor(rows: LogReader) {
+    this.#rows = rows;
+  }
+
+  /** Bytes that a row's input takes. */
+  sizeOf(index: number): number {
+    return this.#rows.lineAt(index).length;
+  }
+
+  read(index: number): JobRow['input'] {
+    const input = parseJson(this.#rows.read(index));
+    return isRecord(input) ? input : {};
   }
 }
 

@@ -48,36 +48,87 @@ export async function runClosedLoop({ template, numRows, maxNewTokens }: RowsPla
   return (numRows * 1000) / (performance.now() - startMs);
 }
 
-/**
- * Runs in the page, sent there as text. Sends one prompt after another, beside a job of this template if there is one. Times are from
- * a prompt's arrival at the worker.
- */
+/** Times to first tokens, and of the steps meanwhile, in ms. */
+export interface FirstTokens {
+  /** From a prompt's arrival at the worker to its token there. */
+  readonly inWorker: readonly number[];
+  /** From the call to its first chunk, in the page. */
+  readonly inPage: readonly number[];
+  readonly steps: readonly number[];
+}
+
+/** Runs in the page, sent there as text. Sends one prompt after another, beside a job of this template if there is one. */
 export async function timeFirstTokens({
   numPrompts,
   template,
 }: {
   readonly numPrompts: number;
   readonly template: string | undefined;
-}): Promise<{ readonly ttfts: readonly number[]; readonly stepsMs: readonly number[] }> {
+}): Promise<FirstTokens> {
   const { tabserve } = window;
-  const stepsMs: number[] = [];
+  const [inWorker, inPage, steps] = [new Array<number>(), new Array<number>(), new Array<number>()];
   let job: Job | undefined;
   if (template !== undefined) {
     const rows = Array.from({ length: 5000 }, (_, index) => ({ number: String(index), thing: 'fox' }));
     job = await tabserve.jobs.create({ rows, template, options: { maxNewTokens: 64, ignoreEos: true } });
   }
-  const unsubscribe = tabserve.subscribe('stats', ({ steps }) => {
-    for (const { stepMs } of steps) stepsMs.push(stepMs);
+  const unsubscribe = tabserve.subscribe('stats', (stats) => {
+    for (const { stepMs } of stats.steps) steps.push(stepMs);
   });
-  const ttfts: number[] = [];
   for (let index = 0; index < numPrompts; index += 1) {
     // The job is in the middle of its steps.
     await new Promise((resolve) => setTimeout(resolve, 20 + 17 * (index % 7)));
     const prompt = `Prompt ${index}: one day, a boy went to the sea and`;
-    const { timings } = await tabserve.generate(prompt, { maxNewTokens: 2 }).result();
-    ttfts.push(timings.ttftMs);
+    const sentAtMs = performance.now();
+    const response = tabserve.generate(prompt, { maxNewTokens: 2 });
+    await response[Symbol.asyncIterator]().next();
+    inPage.push(performance.now() - sentAtMs);
+    inWorker.push((await response.result()).timings.ttftMs);
   }
   unsubscribe();
   await job?.delete();
-  return { ttfts, stepsMs };
+  return { inWorker, inPage, steps };
+}
+
+/** Rows to label. */
+export interface LabelsPlan {
+  readonly texts: readonly string[];
+  readonly system: string;
+  /** With `{{text}}`. */
+  readonly template: string;
+  readonly choices: readonly string[];
+}
+
+/** Runs in the page, sent there as text. Labels the texts by a job and one by one. Returns the rows per second, and whether the labels agree. */
+export async function labelTexts({ texts, system, template, choices }: LabelsPlan) {
+  const { tabserve } = window;
+  const responseFormat = { type: 'choice', choices } as const;
+  const options = { temperature: 0 };
+  const job = await tabserve.jobs.create({
+    rows: texts.map((text) => ({ text })),
+    system,
+    template,
+    responseFormat,
+    options,
+  });
+  const beganAtMs = performance.now();
+  const { finished } = job.info.counts;
+  const labels: (string | undefined)[] = [];
+  for await (const { result } of job.results()) labels.push(result.text ?? result.error?.code);
+  const jobSeconds = (performance.now() - beganAtMs) / 1000;
+  await job.delete();
+  const alone: string[] = [];
+  const startMs = performance.now();
+  for (const text of texts) {
+    const messages = [
+      { role: 'system', content: system },
+      { role: 'user', content: template.replace('{{text}}', text) },
+    ] as const;
+    alone.push((await tabserve.generate(messages, { ...options, responseFormat }).result()).generatedText);
+  }
+  return {
+    job: (texts.length - finished) / jobSeconds,
+    oneByOne: (texts.length * 1000) / (performance.now() - startMs),
+    areEqual: alone.every((label, index) => label === labels[index]),
+  };
 }

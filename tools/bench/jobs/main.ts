@@ -6,23 +6,38 @@ import { chromium, type Browser, type BrowserContext, type Page } from 'playwrig
 
 import { findBrowser } from '../../../bridge/browser/find-browser.ts';
 import { WEBGPU_ARGUMENTS } from '../../../bridge/browser/launch-arguments.ts';
+import { contentSecurityPolicy } from '../../../bridge/static/content-security-policy.ts';
+import { READY_TEMPLATES } from '../../../src/ui/jobs/ready-templates.ts';
+import { createSampleFile } from '../../../src/ui/jobs/sample-file.ts';
+import { choicesOf } from '../../../src/ui/shapes/typed-shape.ts';
 import { defineBench } from '../bench.ts';
 import { buildPage } from '../build-page.ts';
+import { collectedHeaps, type CollectedHeaps } from '../collected-heaps.ts';
 import { parseBackend, parseCount } from '../command-line.ts';
 import { conditionsOf, machineText } from '../conditions.ts';
 import { openReady } from '../open-ready.ts';
 import { residentBytes } from '../process-memory.ts';
+import { loadSmollm2, startSmollm2Hub } from '../smollm2.ts';
 import { percentilesOf, spreadOf } from '../statistics.ts';
 import { withBrowser } from '../with-browser.ts';
-import { runClosedLoop, runJob, timeFirstTokens, type RowsPlan } from './in-page.ts';
+import {
+  labelTexts,
+  runClosedLoop,
+  runJob,
+  timeFirstTokens,
+  type FirstTokens,
+  type RowsPlan,
+} from './in-page.ts';
 
 interface JobsOptions {
   readonly backend: 'webgpu' | 'wasm';
   readonly rows: number;
   readonly rounds: number;
+  readonly model: 'storyteller' | 'smollm2';
 }
 
 const USAGE = `\
+  --model NAME    storyteller (default); smollm2: rows per second of labels, by a job and one by one
   --backend NAME  wasm (default) or webgpu
   --rows N        rows of each job (default 400)
   --rounds N      times that each case is measured (default 5)`;
@@ -42,27 +57,39 @@ export const bench = defineBench(
         backend: { type: 'string', default: 'wasm' },
         rows: { type: 'string', default: '400' },
         rounds: { type: 'string', default: '5' },
+        model: { type: 'string', default: 'storyteller' },
       },
     });
+    const { model } = values;
+    if (model !== 'storyteller' && model !== 'smollm2')
+      throw new Error(`Expected --model to be storyteller or smollm2, got ${model}.`);
     return {
+      model,
       backend: parseBackend(values.backend),
       rows: parseCount('--rows', values.rows),
       rounds: parseCount('--rounds', values.rounds),
     };
   },
   async (options) => {
-    const site = { root: await buildPage(), args: WEBGPU_ARGUMENTS };
+    const { backend, rows, rounds, model } = options;
+    const hub = model === 'smollm2' ? await startSmollm2Hub() : undefined;
+    const policy = contentSecurityPolicy(hub ? [hub.url] : []);
+    const site = { root: await buildPage(), args: WEBGPU_ARGUMENTS, policy };
     await withBrowser(site, async ({ browser, version, url }) => {
-      const { backend, rows, rounds } = options;
-      const command = `jobs --backend ${backend} --rows ${rows} --rounds ${rounds}`;
+      const command = `jobs --model ${model} --backend ${backend} --rows ${rows} --rounds ${rounds}`;
       console.log(`${version}, ${machineText(conditionsOf(command, version))}\n`);
       const address = `${url}?backend=${backend}`;
       await withProfile(async (context) => {
         const { page } = await openReady(context, address);
-        await measureRates(page, options);
-        await measureFirstTokens(page, options);
+        if (hub) await measureLabels(page, hub.url, options);
+        else {
+          await measureRates(page, options);
+          await measureFirstTokens(page, options);
+        }
       });
-      await measureMemory(browser, (await openReady(browser, address)).page, rows);
+      if (!hub) await measureMemory(browser, (await openReady(browser, address)).page, rows);
+    }).finally(async () => {
+      await hub?.close();
     });
   },
 );
@@ -109,57 +136,88 @@ async function measureRates(page: Page, { rows, rounds }: JobsOptions): Promise<
     ['job ÷ closed loop of its round', ratio],
     ['job whose rows share 200 tokens', rates.shared],
     ['the same without prefix caching', rates.apart],
-  ] as const) {
-    const { median, min, max } = spreadOf(values);
-    console.log(`| ${name} | ${median.toFixed(2)} | ${min.toFixed(2)} | ${max.toFixed(2)} |`);
-  }
+  ] as const)
+    console.log(rowOf(name, values));
 }
 
 /** Time to the first token of prompts that someone types, idle and during a job, alternating. */
 async function measureFirstTokens(page: Page, { rounds }: JobsOptions): Promise<void> {
-  const idle: number[] = [];
-  const busy: number[] = [];
-  const steps: number[] = [];
+  const [idle, busy]: [FirstTokens[], FirstTokens[]] = [[], []];
   for (let round = 0; round < rounds; round += 1) {
-    idle.push(
-      ...(await page.evaluate(timeFirstTokens, { numPrompts: NUM_PROMPTS, template: undefined })).ttfts,
-    );
-    const during = await page.evaluate(timeFirstTokens, { numPrompts: NUM_PROMPTS, template: SHORT });
-    busy.push(...during.ttfts);
-    steps.push(...during.stepsMs);
+    idle.push(await page.evaluate(timeFirstTokens, { numPrompts: NUM_PROMPTS, template: undefined }));
+    busy.push(await page.evaluate(timeFirstTokens, { numPrompts: NUM_PROMPTS, template: SHORT }));
   }
   console.log('\n| ms | p50 | p95 |\n| --- | ---: | ---: |');
   for (const [name, values] of [
-    ['TTFT, idle', idle],
-    ['TTFT, during a job that fills all slots', busy],
-    ['a step of that job', steps],
+    ['TTFT in the worker, idle', idle.flatMap(({ inWorker }) => inWorker)],
+    ['TTFT in the worker, during a job that fills all slots', busy.flatMap(({ inWorker }) => inWorker)],
+    ['TTFT in the page, idle', idle.flatMap(({ inPage }) => inPage)],
+    ['TTFT in the page, during that job', busy.flatMap(({ inPage }) => inPage)],
+    ['a step of that job', busy.flatMap(({ steps }) => steps)],
   ] as const) {
     const { p50, p95 } = percentilesOf(values);
     console.log(`| ${name} | ${p50.toFixed(1)} | ${p95.toFixed(1)} |`);
   }
 }
 
-/** Memory of the page's process, which is also the worker's, over a job. */
+/** Labels of a real model, at most as many as the sample file has rows. */
+async function measureLabels(page: Page, hub: string, { rows, rounds }: JobsOptions): Promise<void> {
+  await loadSmollm2(page, hub, 'q8');
+  const [, ...lines] = (await createSampleFile().text()).trim().split('\n');
+  const texts = lines.slice(0, rows).map((line) => line.slice(line.lastIndexOf(',"') + 2, -1));
+  const ready = READY_TEMPLATES.find(({ shape }) => shape.kind === 'choice');
+  if (!ready) throw new Error('No template has choices.');
+  const { system, shape, templateFor } = ready;
+  const plan = { texts, system, template: templateFor('text'), choices: choicesOf(shape.body) };
+  await page.evaluate(labelTexts, { ...plan, texts: texts.slice(0, 16) });
+  const measured = [];
+  for (let round = 0; round < rounds; round += 1) measured.push(await page.evaluate(labelTexts, plan));
+  console.log(`| ${texts.length} labels, rows/s | median | min | max |\n| --- | ---: | ---: | ---: |`);
+  for (const [name, values] of [
+    ['job', measured.map(({ job }) => job)],
+    ['one by one', measured.map(({ oneByOne }) => oneByOne)],
+    ['job ÷ one by one of its round', measured.map(({ job, oneByOne }) => job / oneByOne)],
+  ] as const)
+    console.log(rowOf(name, values));
+  const numEqual = measured.filter(({ areEqual }) => areEqual).length;
+  console.log(`\nIn ${numEqual} of ${rounds} rounds both gave the same labels.`);
+}
+
+/** What page and worker keep over a job, and the process of both. */
 async function measureMemory(browser: Browser, page: Page, rows: number): Promise<void> {
   const plan: RowsPlan = { template: SHORT, numRows: 5 * rows, maxNewTokens: 4, prefixCaching: true };
-  const samples: { readonly done: number; readonly bytes: number }[] = [];
+  const samples: (CollectedHeaps & { readonly done: number; readonly process: number })[] = [];
   const job = { isOver: false };
   const running = page.evaluate(runJob, plan).finally(() => (job.isOver = true));
   while (!job.isOver) {
+    const heaps = await collectedHeaps(page);
+    const bytes = Math.max(...(await residentBytes(browser, 'renderer')));
     const done = await page.evaluate(
       async () => (await window.tabserve.jobs.list())[0]?.info.counts.finished ?? 0,
     );
-    const bytes = Math.max(...(await residentBytes(browser, 'renderer')));
-    samples.push({ done, bytes });
-    await new Promise((resolve) => setTimeout(resolve, 100));
+    samples.push({ ...heaps, process: bytes, done });
+    await new Promise((resolve) => setTimeout(resolve, 200));
   }
   await running;
-  const within = (from: number, to: number): number => {
-    const found = samples.filter(({ done }) => done > from * plan.numRows && done < to * plan.numRows);
-    return Math.max(0, ...found.map(({ bytes }) => bytes)) / MIB;
-  };
   console.log(
-    `\nPage and worker over ${plan.numRows} rows: ${within(0, 0.2).toFixed(0)} MiB in the first fifth, ` +
-      `${within(0.8, 1).toFixed(0)} MiB in the last.`,
+    `\n| MiB after a garbage collection, ${plan.numRows} rows | first fifth | last fifth |\n| --- | ---: | ---: |`,
   );
+  for (const [name, part] of [
+    ['heap of the page', 'page'],
+    ['heap of the worker', 'workers'],
+    ['their process', 'process'],
+  ] as const) {
+    const [first, last] = [0, 0.8].map((from) => {
+      const within = samples.filter(
+        ({ done }) => done > from * plan.numRows && done < (from + 0.2) * plan.numRows,
+      );
+      return (Math.max(...within.map((sample) => sample[part])) / MIB).toFixed(1);
+    });
+    console.log(`| ${name} | ${first} | ${last} |`);
+  }
+}
+
+function rowOf(name: string, values: readonly number[]): string {
+  const { median, min, max } = spreadOf(values);
+  return `| ${name} | ${median.toFixed(2)} | ${min.toFixed(2)} | ${max.toFixed(2)} |`;
 }

@@ -1,7 +1,7 @@
 import * as v from 'valibot';
 
 import { HttpError } from './http-error.ts';
-import { readFields, withoutNulls } from './read-body.ts';
+import { readFields, withoutNulls } from './fields.ts';
 
 /**
  * Checks the fields of a body. The message of each part of the schema says what is expected.

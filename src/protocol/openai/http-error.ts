@@ -1,4 +1,4 @@
-import { shown } from '../../src/batching/errors.ts';
+import { shown } from '../../batching/errors.ts';
 
 /** The error types of OpenAI's API. Of the others, those below 500 are invalid requests. */
 const TYPE_OF_STATUS: Readonly<Record<number, string>> = {

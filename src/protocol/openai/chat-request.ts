@@ -1,6 +1,6 @@
 import * as v from 'valibot';
 
-import { HttpError } from '../../http/http-error.ts';
+import { HttpError } from './http-error.ts';
 import { readMessages } from './chat-messages.ts';
 import {
   CHAT_NEUTRAL_VALUES,

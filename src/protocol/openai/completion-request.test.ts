@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 
-import { HttpError } from '../../http/http-error.ts';
+import { HttpError } from './http-error.ts';
 import { readCompletionRequest } from './completion-request.ts';
 
 describe('a value that asks for nothing', () => {

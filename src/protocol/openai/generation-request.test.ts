@@ -1,8 +1,8 @@
 import { expect, it } from 'vitest';
 
-import { InvalidOptionError, UnknownOptionError } from '../../../src/batching/errors.ts';
-import { PromptTooLongError } from '../../../src/protocol/errors/deployments.ts';
-import { ChatTemplateError } from '../../../src/protocol/errors/model.ts';
+import { InvalidOptionError, UnknownOptionError } from '../../batching/errors.ts';
+import { PromptTooLongError } from '../errors/deployments.ts';
+import { ChatTemplateError } from '../errors/model.ts';
 import { readChatRequest } from './chat-request.ts';
 import { readCompletionRequest } from './completion-request.ts';
 import { inApiNames } from './generation-request.ts';

@@ -1,14 +1,21 @@
 import * as v from 'valibot';
 
-import { InvalidOptionError, ResponseFormatUnsupportedError, shown } from '../../../src/batching/errors.ts';
-import type { GenerationOptions, OptionName } from '../../../src/batching/generation/options.ts';
-import type { Prompt } from '../../../src/client/handles.ts';
-import { isRecord } from '../../../src/platform/is-record.ts';
-import { HttpError } from '../../http/http-error.ts';
-import { readFields, withoutNulls } from '../../http/read-body.ts';
-import type { StreamedUsage } from './usage.ts';
+import { InvalidOptionError, ResponseFormatUnsupportedError, shown } from '../../batching/errors.ts';
+import type { GenerationOptions, OptionName } from '../../batching/generation/options.ts';
+import type { Prompt } from '../chat.ts';
+import { isRecord } from '../../platform/is-record.ts';
+import { HttpError } from './http-error.ts';
+import { readFields, withoutNulls } from './fields.ts';
 
 // The part of a request's body that the endpoints for text and for chats share.
+
+/** Which usage a stream reports. */
+export interface StreamedUsage {
+  /** The stream ends with a chunk that has the usage. */
+  readonly isIncluded: boolean;
+  /** Each chunk has the usage of its choice so far: vLLM's option. */
+  readonly isContinuous: boolean;
+}
 
 /** A request to any endpoint that generates. */
 export interface GenerationRequest extends SharedFields {

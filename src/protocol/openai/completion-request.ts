@@ -1,7 +1,7 @@
 import * as v from 'valibot';
 
-import { httpNameOf, OPTION_NAMES, optionOf } from '../../../src/batching/generation/options.ts';
-import { HttpError } from '../../http/http-error.ts';
+import { httpNameOf, OPTION_NAMES, optionOf } from '../../batching/generation/options.ts';
+import { HttpError } from './http-error.ts';
 import {
   parseFields,
   readKnownFields,

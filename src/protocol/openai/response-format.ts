@@ -1,7 +1,7 @@
-import type { ResponseFormat } from '../../../src/client/index.ts';
-import { isRecord } from '../../../src/platform/is-record.ts';
-import { HttpError } from '../../http/http-error.ts';
-import { withoutNulls } from '../../http/read-body.ts';
+import type { ResponseFormat } from '../generation.ts';
+import { isRecord } from '../../platform/is-record.ts';
+import { HttpError } from './http-error.ts';
+import { withoutNulls } from './fields.ts';
 import { textOf } from './chat-messages.ts';
 
 type Fields = Readonly<Record<string, unknown>>;

@@ -1,8 +1,8 @@
-import { shown } from '../../../src/batching/errors.ts';
-import { isRecord } from '../../../src/platform/is-record.ts';
-import type { ToolCall } from '../../../src/protocol/answers.ts';
-import type { ChatMessage } from '../../../src/protocol/chat.ts';
-import { HttpError } from '../../http/http-error.ts';
+import { shown } from '../../batching/errors.ts';
+import { isRecord } from '../../platform/is-record.ts';
+import type { ToolCall } from '../answers.ts';
+import type { ChatMessage } from '../chat.ts';
+import { HttpError } from './http-error.ts';
 
 /** OpenAI's newer models take a system message under the name `developer`. */
 const ROLES: ReadonlyMap<unknown, ChatMessage['role']> = new Map([

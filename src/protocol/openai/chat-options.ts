@@ -4,7 +4,7 @@ import {
   optionOf,
   type GenerationOptions,
   type OptionName,
-} from '../../../src/batching/generation/options.ts';
+} from '../../batching/generation/options.ts';
 import type { NeutralValues, OptionNames } from './generation-request.ts';
 
 // The part of a request's body that the endpoints for chats share.

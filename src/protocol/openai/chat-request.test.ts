@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 
-import { HttpError } from '../../http/http-error.ts';
+import { HttpError } from './http-error.ts';
 import { readChatRequest } from './chat-request.ts';
 
 const messages = [{ role: 'user', content: 'Hello' }];
