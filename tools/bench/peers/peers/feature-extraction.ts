@@ -1,11 +1,11 @@
 import { pipeline } from '@huggingface/transformers';
 
 import { listsOf, type EncoderContender, type EncoderDtype } from '../../encoder/contender.ts';
-import { describeDevice, useOwnServer } from './runtime.ts';
+import { describeDevice, readOwnServerOnly } from './runtime.ts';
 
 /** The `feature-extraction` pipeline on the CPU, as the library's documents use it for sentences. */
 export async function loadPipeline(dtype: EncoderDtype): Promise<EncoderContender> {
-  useOwnServer();
+  readOwnServerOnly();
   const extractor = await pipeline('feature-extraction', 'minilm', { device: 'wasm', dtype });
   return {
     runsOn: `${await describeDevice('wasm')}, ${dtype}`,

@@ -2,7 +2,7 @@ import { pipeline, TextStreamer, type TextGenerationPipeline } from '@huggingfac
 
 import type { ExportedDtype } from '../models/standard-interface.ts';
 import type { BackendName, Contender, PeerRequest } from '../contender.ts';
-import { describeDevice, useOwnServer } from './runtime.ts';
+import { describeDevice, readOwnServerOnly } from './runtime.ts';
 
 /** A pipeline and where it computes. */
 export interface LoadedPipeline {
@@ -50,7 +50,7 @@ export async function createPipeline(
   model: string,
   dtype: ExportedDtype | 'q8',
 ): Promise<LoadedPipeline> {
-  useOwnServer();
+  readOwnServerOnly();
   const generator = await pipeline('text-generation', model, { device: backend, dtype });
   return { generator, runsOn: `${await describeDevice(backend)}, ${dtype}` };
 }

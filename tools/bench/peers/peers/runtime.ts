@@ -5,7 +5,7 @@ import ortWasmUrl from 'onnxruntime-web/ort-wasm-simd-threaded.asyncify.wasm?url
 import { describeCpu, type BackendName } from '../contender.ts';
 
 /** Lets the library read models and its runtime from the bench's own server alone. */
-export function useOwnServer(): void {
+export function readOwnServerOnly(): void {
   env.allowRemoteModels = false;
   env.allowLocalModels = true;
   env.localModelPath = '/models/'; // a path: with a whole URL the library finds no tokenizer
