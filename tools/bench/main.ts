@@ -26,7 +26,7 @@ const USAGE = `Usage: npm run bench -- [NAME] [options]
   bridge  what HTTP adds to a call
   peers   the same weights in transformers.js and wllama; a real model with --model smollm2
   gpu     tokens per second over the number of requests, on a GPU
-  encoder texts per second of all-MiniLM-L6-v2, alone, in batches, and in sorted ones
+  encoder texts per second of all-MiniLM-L6-v2 in the browser, one by one and in lists, beside transformers.js
   jobs    rows per second of a job beside a closed loop, prompts that are typed meanwhile, and memory
 \`npm run bench -- NAME --help\` prints the options of one.`;
 

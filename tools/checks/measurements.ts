@@ -5,6 +5,8 @@ import { realModelReportOf } from '../bench/engine/real-model/report.ts';
 import { RESULTS } from '../bench/engine/results.ts';
 import { stepCostsReportOf } from '../bench/engine/step-costs/report.ts';
 import { threadsReportOf } from '../bench/engine/threads/report.ts';
+import { encoderReportOf } from '../bench/encoder/report.ts';
+import { ENCODER_RESULTS } from '../bench/encoder/results.ts';
 import { hiddenReportOf } from '../bench/hidden/report.ts';
 import type { CaseName } from '../bench/peers/cases.ts';
 import { peersReportOf } from '../bench/peers/report.ts';
@@ -39,6 +41,7 @@ if (!wasm || !stepCosts || !threads) {
 }
 const benchRuns = webgpu ? [webgpu, wasm] : [wasm];
 const { run: loads } = await LOAD_RESULTS.read();
+const { run: encoder } = await ENCODER_RESULTS.read();
 
 await updateParts('docs/measurements.md', {
   'real-model': sections(realModel ? [realModelReportOf(realModel)] : []),
@@ -50,6 +53,7 @@ await updateParts('docs/measurements.md', {
   tabs: sections(Object.values(tabs).map(formatTabs)),
   hidden: sections(hidden ? [hiddenReportOf(hidden)] : []),
   peers: sections(Object.values(peers).map(peersReportOf)),
+  encoder: sections(encoder ? [encoderReportOf(encoder)] : []),
   gpu: sections([gpuSectionOf((await GPU_RESULTS.read()).runs)]),
 });
 await updateParts('README.md', {

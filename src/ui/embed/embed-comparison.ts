@@ -113,7 +113,8 @@ function knobsOf(way: Way, own: BatchKnobs): Partial<BatchKnobs> {
   return { sortWindow: way === 'batched' ? 1 : Math.max(own.sortWindow ?? 1, SORT_WINDOW) };
 }
 
-function paddingOf(batches: readonly BatchRecord[]) {
+/** What batches took together. */
+export function paddingOf(batches: readonly BatchRecord[]) {
   const numUseful = batches.reduce((sum, { numTokens = 0 }) => sum + numTokens, 0);
   const numComputed = batches.reduce(
     (sum, { measuredSize, numTokens = 0 }) => sum + Math.max(measuredSize, numTokens),

@@ -1,109 +1,72 @@
-import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 
-import { batch } from '../../../src/batching/batch.ts';
-import { longestOf, type EncoderRow } from '../../../src/worker/runtime/encoder/encoder-inputs.ts';
-import type { LoadedEncoder } from '../../../src/worker/runtime/encoder/loaded-encoder.ts';
-import { loadEncoderInNode } from '../../reference/encoder/load-encoder.ts';
-import { miniLmFolder } from '../../reference/encoder/minilm.ts';
-import reference from '../../reference/fixtures/minilm-reference.json' with { type: 'json' };
+import { startServer } from '../../../bridge/server.ts';
 import { defineBench } from '../bench.ts';
+import { parseCount } from '../command-line.ts';
+import { conditionsOf } from '../conditions.ts';
+import { pathOf } from '../paths.ts';
+import { buildLibraries, LIBRARIES_POLICY } from '../peers/build-page.ts';
+import { describeLibraries, installPeers } from '../peers/install-peers.ts';
+import { writeMiniLm } from '../peers/models/write-peer-models.ts';
+import { withTabs } from '../peers/with-tabs.ts';
 import { spreadOf } from '../statistics.ts';
+import { DTYPES } from './contender.ts';
+import { measureDtype, type Own } from './measure.ts';
+import { encoderReportOf } from './report.ts';
+import { recordEncoderRun, type DtypeResult, type EncoderBenchRun } from './results.ts';
+import { sentences } from './sentences.ts';
 
-/** How rows are batched. */
-interface Way {
-  readonly name: string;
-  /** Padded tokens of a batch; 1 runs each row alone. */
-  readonly maxBatchTokens: number;
-  readonly sortWindow: number;
+const PAGE = fileURLToPath(new URL('page', import.meta.url));
+const BUILT_PAGE = pathOf('dist-bench-encoder');
+
+const USAGE = `\
+  --texts N   texts of mixed length (default 1000); other numbers are printed, not recorded
+  --rounds N  times that each library embeds them in each way, interleaved (default 2)`;
+
+interface EncoderOptions {
+  readonly numTexts: number;
+  readonly numRounds: number;
+  readonly isRecorded: boolean;
 }
 
-const WAYS: readonly Way[] = [
-  { name: 'one by one', maxBatchTokens: 1, sortWindow: 1 },
-  ...[512, 1024, 2048, 4096].flatMap((maxBatchTokens) => [
-    { name: 'as they come', maxBatchTokens, sortWindow: 1 },
-    { name: 'sorted', maxBatchTokens, sortWindow: 128 },
-  ]),
-];
+export const bench = defineBench(USAGE, parseOptions, measureAndRecord);
 
-const NUM_TEXTS = 1000;
-const NUM_ROUNDS = 3;
+function parseOptions(args: readonly string[]): EncoderOptions {
+  const options = { texts: { type: 'string' }, rounds: { type: 'string', default: '2' } } as const;
+  const { texts, rounds } = parseArgs({ args: [...args], options }).values;
+  return {
+    numTexts: parseCount('--texts', texts ?? '1000'),
+    numRounds: parseCount('--rounds', rounds),
+    isRecorded: texts === undefined,
+  };
+}
 
-export const bench = defineBench(
-  '  --texts N   number of texts, 1000 by default',
-  (args) => parseArgs({ args: [...args], options: { texts: { type: 'string' } } }).values,
-  ({ texts }) => measure(Number(texts ?? NUM_TEXTS)),
-);
+async function measureAndRecord(options: EncoderOptions): Promise<void> {
+  await installPeers();
+  await buildLibraries(PAGE, BUILT_PAGE);
+  await writeMiniLm(join(BUILT_PAGE, 'models'));
+  const site = { host: 'localhost', port: 0, root: BUILT_PAGE, policy: LIBRARIES_POLICY };
+  await using server = await startServer(site);
+  const run = await measureInBrowser(server.url, options);
+  console.log(`\n${encoderReportOf(run)}\n`);
+  if (options.isRecorded) console.log(`Recorded in ${await recordEncoderRun(run)}`);
+}
 
-/** Embeds texts of mixed length with all-MiniLM-L6-v2 in Node, on one thread of the CPU. */
-async function measure(numTexts: number): Promise<void> {
-  const folder = await miniLmFolder();
-  const files = new Map<string, Uint8Array>();
-  for (const name of [
-    'config.json',
-    'modules.json',
-    '1_Pooling/config.json',
-    'sentence_bert_config.json',
-    'config_sentence_transformers.json',
-    'tokenizer.json',
-    'tokenizer_config.json',
-    'model.safetensors',
-  ])
-    files.set(name, await readFile(join(folder, name)));
-  const load = (dtype: 'fp32' | 'q8'): Promise<LoadedEncoder> =>
-    loadEncoderInNode('all-MiniLM-L6-v2', (name) => files.get(name), dtype);
-  const models = { fp32: await load('fp32'), q8: await load('q8') };
-  const rows = shuffled(numTexts).map((at): EncoderRow => {
-    const text = reference.texts[at % reference.texts.length] ?? '';
-    const { tokenizer, encoder } = models.fp32;
-    const tokenIds = tokenizer.encode(text).slice(0, encoder.maxTokens);
-    return { tokenIds, numFirst: tokenIds.length };
-  });
-  console.log(`Texts per second of CPU time, which other work on the machine leaves as it is.`);
-  console.log('| dtype | way | batch tokens | texts/s | padding |\n| --- | --- | ---: | ---: | ---: |');
-  for (const [dtype, model] of Object.entries(models))
-    for (const way of WAYS) {
-      const rounds: { readonly seconds: number; readonly padding: number }[] = [];
-      for (let round = 0; round < NUM_ROUNDS; round++) rounds.push(await embedAll(model, rows, way));
-      const perSecond = numTexts / spreadOf(rounds.map(({ seconds }) => seconds)).median;
-      const padding = 100 * (rounds[0]?.padding ?? 0);
-      const { name, maxBatchTokens } = way;
-      console.log(
-        `| ${dtype} | ${name} | ${maxBatchTokens} | ${perSecond.toFixed(1)} | ${padding.toFixed(0)} % |`,
-      );
+function measureInBrowser(url: string, { numTexts, numRounds }: EncoderOptions): Promise<EncoderBenchRun> {
+  const plan = { url, texts: sentences(numTexts), numRounds };
+  return withTabs(async ({ context, version }) => {
+    const conditions = conditionsOf(`encoder --rounds ${numRounds}`, version);
+    let own: Own | undefined;
+    const dtypes: DtypeResult[] = [];
+    for (const dtype of DTYPES) {
+      const measured = await measureDtype(context, dtype, plan, own);
+      own ??= measured.own;
+      dtypes.push(measured.result);
     }
-}
-
-async function embedAll(model: LoadedEncoder, rows: readonly EncoderRow[], way: Way) {
-  let [numComputed, numUseful] = [0, 0];
-  const call = batch<EncoderRow, Float32Array>(
-    async (batchRows) => {
-      numComputed += batchRows.length * longestOf(batchRows);
-      numUseful += batchRows.reduce((sum, { tokenIds }) => sum + tokenIds.length, 0);
-      const { outputs } = await model.backend.run(batchRows);
-      return outputs;
-    },
-    {
-      maxBatchSize: way.maxBatchTokens,
-      sortWindow: way.sortWindow,
-      batchSizeFn: (batchRows) => {
-        const size = batchRows.length * longestOf(batchRows);
-        return batchRows.length === 1 ? Math.min(size, way.maxBatchTokens) : size;
-      },
-    },
-  );
-  const before = process.cpuUsage();
-  await Promise.all(rows.map((row) => call(row)));
-  const { user, system } = process.cpuUsage(before);
-  return { seconds: (user + system) / 1e6, padding: 1 - numUseful / numComputed };
-}
-
-/** Numbers from 0 on in an order that looks random and is always the same. */
-function shuffled(length: number): readonly number[] {
-  const keyed = Array.from({ length }, (_, at) => ({
-    at,
-    key: (Math.imul(at + 1, 0x9e3779b1) >>> 0) % 65_537,
-  }));
-  return keyed.toSorted((a, b) => a.key - b.key).map(({ at }) => at);
+    const numTokens = spreadOf(own?.numTokens ?? []);
+    const libraries = describeLibraries().filter(({ name }) => name !== 'wllama');
+    return { ...conditions, libraries, numRounds, numTexts, numTokens, dtypes };
+  });
 }

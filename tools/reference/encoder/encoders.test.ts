@@ -110,9 +110,16 @@ describe.each(EMBEDDERS)('%s on the CPU', (id) => {
     expect(Math.hypot(...own)).not.toBeCloseTo(1, 2);
   });
 
+  it('cuts a text that is too long if it may, and says so in its answer alone', async () => {
+    expect(await answer(embedTask, model, ['x '.repeat(200), 'fine'], { truncate: true })).toMatchObject([
+      { numTokens: 96, isTruncated: true },
+      { isTruncated: false },
+    ]);
+  });
+
   it.each([
     [['fine', ''], {}, 'EMPTY_PROMPT', /input\[1\]/],
-    [['x '.repeat(200)], {}, 'PROMPT_TOO_LONG', /input\[0\].* reads 96/],
+    [['x '.repeat(200)], {}, 'PROMPT_TOO_LONG', /input\[0\]` has 20\d tokens, .* reads 96/],
     ['fine', { dimensions: 97 }, 'INVALID_OPTION', /from 1 to 96/],
     ['fine', { prompt: 'other' }, 'INVALID_OPTION', /query/],
     [[1, 99_999], {}, 'INVALID_OPTION', /input\[1\]/],

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { safetensorsFile } from '../../testing/safetensors-builder.ts';
 import { countParameters } from '../model-config.ts';
 import type { CheckpointFiles } from './checkpoint-files.ts';
-import { openCheckpoint } from './open-checkpoint.ts';
+import { openCheckpoint, readModelFiles } from './open-checkpoint.ts';
 import { filesOf, TINY_CONFIG, tinyFiles, tinyTensors } from '../../testing/tiny-checkpoint.ts';
 import { errorWith } from '../../testing/error-with.ts';
 
@@ -191,3 +191,43 @@ function recorded(checkpoint: CheckpointFiles) {
   };
   return { files, opened, numBytes: () => numBytes };
 }
+
+describe('a model for whole texts', () => {
+  const BERT = {
+    model_type: 'bert',
+    vocab_size: 100,
+    hidden_size: 64,
+    num_hidden_layers: 1,
+    num_attention_heads: 4,
+    intermediate_size: 128,
+    max_position_embeddings: 32,
+    type_vocab_size: 2,
+  };
+  const MODULES = [{ type: 'sentence_transformers.models.Pooling' }];
+  const DENSE = [...MODULES, { type: 'sentence_transformers.models.Dense' }];
+  const [MAX, MEAN] = [{ pooling_mode_max_tokens: true }, { pooling_mode_mean_tokens: true }];
+  const LABELS = { architectures: ['BertForSequenceClassification'], id2label: { 0: 'no', 1: 'yes' } };
+
+  it.each([
+    ['an unknown pooling', MODULES, MAX, {}, 'UNSUPPORTED_MODEL', 'asks for pooling_mode_max_tokens, which'],
+    [
+      'two poolings at once',
+      MODULES,
+      { ...MAX, ...MEAN },
+      {},
+      'UNSUPPORTED_MODEL',
+      'max_tokens, pooling_mode_mean',
+    ],
+    ['no pooling', MODULES, {}, {}, 'UNSUPPORTED_MODEL', 'asks for no pooling'],
+    ['no file for its pooling', MODULES, undefined, {}, 'MODEL_FILE_CORRUPT', '1_Pooling/config.json'],
+    ['a layer behind its pooling', DENSE, MEAN, {}, 'UNSUPPORTED_MODEL', 'names Dense'],
+    ['several labels', undefined, undefined, LABELS, 'UNSUPPORTED_MODEL', 'names 2 labels'],
+  ])('is refused with %s', async (_, modules, pooling, change, code, message) => {
+    const files = filesOf({
+      'config.json': { ...BERT, ...change },
+      ...(modules && { 'modules.json': modules }),
+      ...(pooling && { '1_Pooling/config.json': pooling }),
+    });
+    await expect(readModelFiles(files)).rejects.toThrow(errorWith(code, message));
+  });
+});

@@ -5,6 +5,9 @@ import { readTokenizerFiles } from './tokenizer-files.ts';
 import { errorWith } from '../../testing/error-with.ts';
 
 const TOKENIZER = { model: { type: 'BPE', vocab: { a: 0 } }, decoder: { type: 'ByteLevel' } };
+/** Of BERT. */
+const VOCABULARY = new TextEncoder().encode('[CLS]\n[SEP]\nfox\n');
+const BARE = { model: { type: 'WordPiece' }, decoder: { type: 'WordPiece', prefix: '##' } };
 const JINJA = new TextEncoder().encode('{{ messages }}');
 
 async function configOf(files: Readonly<Record<string, unknown>>): Promise<unknown> {
@@ -73,5 +76,13 @@ describe('rejects', () => {
     await expect(configOf({ 'tokenizer_config.json': [] })).rejects.toEqual(
       errorWith('MODEL_FILE_CORRUPT', 'tokenizer_config.json'),
     );
+  });
+
+  it.each([
+    ['no vocabulary at all', {}, 'MODEL_FILE_MISSING', 'nor vocab.txt'],
+    ['a vocab.txt without its special tokens', { 'vocab.txt': VOCABULARY }, 'MODEL_FILE_CORRUPT', '[UNK]'],
+    ['a tokenizer.json without its vocabulary', { 'tokenizer.json': BARE }, 'MODEL_FILE_CORRUPT', 'vocab'],
+  ])('WordPiece with %s', async (_, files, code, message) => {
+    await expect(readTokenizerFiles(filesOf(files))).rejects.toThrow(errorWith(code, message));
   });
 });

@@ -23,8 +23,8 @@ interface Run {
 
 const encode = (text: string): number[] => Array.from(text, (character) => character.charCodeAt(0));
 
-/** Tokens are characters, and the vector of a text has its length and `mark`. The test ends each run. */
-function createModel(runs: Run[], mark = 0): LoadedEncoder {
+/** Tokens are characters, and the vector of a text has its length and a mark. The test ends each run. */
+function createModel(runs: Run[], markOf: (length: number) => number = () => 0): LoadedEncoder {
   const fake = {
     encoder: { maxTokens: 2000, dimensions: 2, isNormalized: false, prompts: {} },
     encoderInfo: { vocabSize: 256 },
@@ -43,7 +43,7 @@ function createModel(runs: Run[], mark = 0): LoadedEncoder {
         new Promise((resolve, reject) => {
           const end = (): void =>
             resolve({
-              outputs: rows.map(({ tokenIds }) => Float32Array.of(tokenIds.length, mark)),
+              outputs: rows.map(({ tokenIds: { length } }) => Float32Array.of(length, markOf(length))),
               backend: 'wasm',
             });
           runs.push({ rows, end, fail: reject });
@@ -89,7 +89,7 @@ function setUp(decodeMs?: number) {
       if (numEnded < runs.length) numEnded += 1;
       return answers.has(id);
     };
-    await expect.poll(isAnswered, { interval: 1 }).toBe(true);
+    await expect.poll(isAnswered, { interval: 1, timeout: 30_000 }).toBe(true);
     return answers.get(id);
   };
   return { clock, deployment, runs, batches, log, submit, answered };
@@ -169,7 +169,7 @@ describe('a deployment of encoders', () => {
     deployment.use(createModel(runs));
     submit('a', ['one', 'three']);
     await settled();
-    expect(deployment.use(createModel(runs, 7))).toBeDefined();
+    expect(deployment.use(createModel(runs, () => 7))).toBeDefined();
     expect((await answered('a'))?.map(({ embedding }) => embedding)).toEqual([
       [3, 7],
       [5, 7],
@@ -196,6 +196,29 @@ describe('a deployment of encoders', () => {
     submit('good', ['fine']);
     expect(lengthsOf(await answered('good'))).toEqual([4]);
     expect(log).toEqual(['bad EmptyPromptError']);
+  });
+
+  it('fails a text whose vector is not a number, and goes on with the others of its batch', async () => {
+    const { deployment, runs, log, submit, answered } = setUp();
+    deployment.use(createModel(runs, (length) => (length === 3 ? NaN : 0)));
+    submit('first', ['x']);
+    submit('bad', ['yy', 'bad']);
+    submit('good', ['fine']);
+    expect(lengthsOf(await answered('good'))).toEqual([4]);
+    expect(runs.map(({ rows }) => rows.length)).toEqual([1, 3]);
+    expect(log).toEqual(['bad ModelRunError']);
+  });
+
+  it('splits 10,000 texts of one request into batches, answers them in order, and refuses more', async () => {
+    const { deployment, runs, log, submit, answered } = setUp();
+    deployment.use(createModel(runs));
+    deployment.configure({ maxBatchSize: 5000 });
+    const texts = Array.from({ length: 10_000 }, (_, i) => 'x'.repeat(1 + (i % 50)));
+    submit('more', [...texts, 'x']);
+    submit('many', texts);
+    expect(lengthsOf(await answered('many'))).toEqual(texts.map(({ length }) => length));
+    expect(runs.length).toBeGreaterThan(50);
+    expect(log).toEqual(['more InvalidOptionError']);
   });
 
   it('lets a lone text of another client wait behind one window at most', async () => {

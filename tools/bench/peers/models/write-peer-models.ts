@@ -3,10 +3,11 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 import { ggufCheckpoint } from '../../../hub-server/checkpoints/gguf-checkpoint.ts';
+import { miniLmFolder } from '../../../reference/encoder/minilm.ts';
 import { smollm2File } from '../../../reference/gguf/smollm2.ts';
 import { readCheckpoint, STORYTELLER } from './checkpoint.ts';
 import { buildExportedModel } from './exported-graph.ts';
-import { smollm2Exports } from './smollm2-exports.ts';
+import { pythonExports } from './python-exports.ts';
 
 /** Files that transformers.js reads as they are. */
 const COPIED = ['config.json', 'generation_config.json', 'tokenizer.json'];
@@ -29,8 +30,17 @@ export async function writePeerModels(modelsFolder: string): Promise<void> {
 /** Copies SmolLM2 in every library's format to `smollm2/`. */
 export async function writeSmollm2(modelsFolder: string): Promise<void> {
   const folder = join(modelsFolder, 'smollm2');
-  await cp(await smollm2Exports(), folder, { recursive: true });
-  await copyFile(await smollm2File(), join(folder, 'model.Q4_1.gguf'));
+  const source = await smollm2File();
+  await cp(await pythonExports('smollm2', source), folder, { recursive: true });
+  await copyFile(source, join(folder, 'model.Q4_1.gguf'));
+}
+
+/** Writes all-MiniLM-L6-v2 as its hub has it, with the exports for transformers.js beside it, to `minilm/`. */
+export async function writeMiniLm(modelsFolder: string): Promise<void> {
+  const source = await miniLmFolder();
+  const folder = join(modelsFolder, 'minilm');
+  await cp(source, folder, { recursive: true });
+  await cp(await pythonExports('minilm', source), folder, { recursive: true });
 }
 
 /** GPT-2 has no token for padding, and a list of prompts needs one: its end token, as is customary. */

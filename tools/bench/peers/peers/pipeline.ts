@@ -1,9 +1,8 @@
-import { env, pipeline, TextStreamer, type TextGenerationPipeline } from '@huggingface/transformers';
-import ortFactoryUrl from 'onnxruntime-web/ort-wasm-simd-threaded.asyncify.mjs?url';
-import ortWasmUrl from 'onnxruntime-web/ort-wasm-simd-threaded.asyncify.wasm?url';
+import { pipeline, TextStreamer, type TextGenerationPipeline } from '@huggingface/transformers';
 
 import type { ExportedDtype } from '../models/standard-interface.ts';
-import { describeCpu, type BackendName, type Contender, type PeerRequest } from '../contender.ts';
+import type { BackendName, Contender, PeerRequest } from '../contender.ts';
+import { describeDevice, readOwnServerOnly } from './runtime.ts';
 
 /** A pipeline and where it computes. */
 export interface LoadedPipeline {
@@ -51,13 +50,7 @@ export async function createPipeline(
   model: string,
   dtype: ExportedDtype | 'q8',
 ): Promise<LoadedPipeline> {
-  env.allowRemoteModels = false;
-  env.allowLocalModels = true;
-  env.localModelPath = '/models/'; // a path: with a whole URL the library finds no tokenizer
-  env.useBrowserCache = false;
-  env.useWasmCache = false;
-  // The library points these at a CDN.
-  if (env.backends.onnx.wasm) env.backends.onnx.wasm.wasmPaths = { mjs: ortFactoryUrl, wasm: ortWasmUrl };
+  readOwnServerOnly();
   const generator = await pipeline('text-generation', model, { device: backend, dtype });
   return { generator, runsOn: `${await describeDevice(backend)}, ${dtype}` };
 }
@@ -104,12 +97,6 @@ class RowStreamer extends TextStreamer {
   }
 
   override end(): void {}
-}
-
-async function describeDevice(backend: BackendName): Promise<string> {
-  if (backend === 'wasm') return describeCpu(env.backends.onnx.wasm?.numThreads ?? 1);
-  const adapter = await navigator.gpu.requestAdapter();
-  return `${adapter?.info.vendor} ${adapter?.info.architecture}`;
 }
 
 function nextTurn(): Promise<void> {
