@@ -61,11 +61,7 @@ export class SiteFollower {
   #offer(site: Serwist): void {
     const root = createRoot(document.body.appendChild(document.createElement('div')));
     root.render(
-      <UpdateOffer
-        serve={this.#serve}
-        onAccept={() => skipWaiting(site)}
-        onDecline={() => root.unmount()}
-      />,
+      <UpdateOffer serve={this.#serve} onAccept={() => skipWaiting(site)} onDecline={() => root.unmount()} />,
     );
   }
 
