@@ -3,7 +3,7 @@ import type { Locator } from 'playwright/test';
 import { openTab, startBridge } from './support/bridge-test.ts';
 import { expectReferenceTokens } from './support/expect-reference.ts';
 import { ggufCheckpoint } from '../tools/hub-server/checkpoints/gguf-checkpoint.ts';
-import { loadModel, storedModels, test, TWIN, twinFiles, WEIGHTS } from './support/hub-test.ts';
+import { deleteModel, loadModel, storedModels, test, TWIN, twinFiles, WEIGHTS } from './support/hub-test.ts';
 import type { Tab } from './support/tab.ts';
 import { ANY_BACKEND, expect } from './support/test.ts';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
@@ -82,7 +82,9 @@ test(
     await expectReferenceTokens(ownTab);
     await panel.getByRole('button', { name: `Delete ${TWIN}` }).click();
     await expect(panel.getByRole('list', { name: 'Models on this device' })).toHaveCount(0);
-    expect(await storedModels(ownTab)).toEqual([]);
+    expect(await storedModels(ownTab), 'its files, until the time for Undo is over').toHaveLength(1);
+    await panel.getByRole('button', { name: 'Undo', exact: true }).click();
+    await expect(deleteIn(ownTab)).toBeVisible();
     expect(ownTab.errors).toEqual([]);
   },
 );
@@ -95,8 +97,8 @@ test(
     await loadModel(first, TWIN, { hub: hub.url });
     for (const tab of [first, second]) await tab.openStatus();
     await expect(deleteIn(second)).toBeVisible();
-    await deleteIn(first).click();
-    await expect(deleteIn(first)).toHaveCount(0);
+    const [stored] = await storedModels(first);
+    await deleteModel(first, stored?.key ?? '');
     // Playwright makes all pages believe that they have the focus, so none gets a focus event.
     await second.page.evaluate(() => window.dispatchEvent(new Event('focus')));
     await expect(deleteIn(second)).toHaveCount(0);

@@ -34,7 +34,7 @@ describe('a text doesn’t repeat itself', () => {
     ['a rule', '-'.repeat(600)],
     ['blank lines', `The end.${'\n'.repeat(400)}`],
     ['code', `${rows.map((index) => `  expect(sum(${index}, 1)).toBe(${index + 1});\n`).join('')}});\n`],
-    ['closed tags', `${'    </div>\n'.repeat(8)}`],
+    ['closed tags', '    </div>\n'.repeat(8)],
     ['a chorus', `${'Row, row, row your boat, gently down the stream.\n'.repeat(3)}Life is but a dream.`],
     ['nothing', ''],
   ])('in %s', (_, text) => {

@@ -10,7 +10,7 @@ function stored(key: string): StoredModel {
 
 function openRemoval(refusal?: Error) {
   const deleted: string[] = [];
-  let tell: (status: TabserveStatus) => void = () => {};
+  const listeners: ((status: TabserveStatus) => void)[] = [];
   const removal = new ModelRemoval({
     deleteModel: async (key) => {
       if (refusal) throw refusal;
@@ -18,12 +18,14 @@ function openRemoval(refusal?: Error) {
     },
     // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- it follows the status alone
     subscribe: ((_: 'status', listener: (status: TabserveStatus) => void) => {
-      tell = listener;
+      listeners.push(listener);
       return () => {};
     }) as never,
   });
-  const load = (id: string): void =>
-    tell(createStatus({ load: { id, isPaused: false, phase: 'prepare', loaded: 0, total: 0 } }));
+  const load = (id: string): void => {
+    const status = createStatus({ load: { id, isPaused: false, phase: 'prepare', loaded: 0, total: 0 } });
+    for (const tell of listeners) tell(status);
+  };
   const hidden = (): readonly string[] => [...removal.store.getState().hidden.keys()];
   return { removal, deleted, load, hidden };
 }
