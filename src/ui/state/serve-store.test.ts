@@ -362,7 +362,6 @@ describe('answers', () => {
 });
 
 it('a load test of any length leaves the texts of the run before it', () => {
-  const store = createServeStore(STATUS);
   const end = (name: string): void =>
     applyEvents(store, [
       { type: 'requests', updates: [submitted(name), failed(name, 'REQUEST_CANCELLED')], receivedAtMs: 0 },
