@@ -361,6 +361,20 @@ describe('answers', () => {
   });
 });
 
+it('a load test of any length leaves the texts of the run before it', () => {
+  const end = (name: string): void =>
+    applyEvents(store, [
+      { type: 'requests', updates: [submitted(name), failed(name, 'REQUEST_CANCELLED')], receivedAtMs: 0 },
+    ]);
+  end('own');
+  for (let index = 0; index < 301; index++) {
+    store.experimentIds.add(idOf(`load${index}`));
+    end(`load${index}`);
+  }
+  expect(store.getState().requests.has(idOf('own'))).toBe(true);
+  expect(store.getState().requests.size, 'those of the load test are bounded').toBe(301);
+});
+
 it('batches are kept by deployment with the time of their arrival, the last twenty of each', () => {
   applyEvents(store, [
     ...Array.from({ length: 23 }, (_, index) => ({
