@@ -75,7 +75,7 @@ export const bench = defineBench(
     const hub = model === 'smollm2' ? await startSmollm2Hub() : undefined;
     const policy = contentSecurityPolicy(hub ? [hub.url] : []);
     const site = { root: await buildPage(), args: WEBGPU_ARGUMENTS, policy };
-    await withBrowser(site, async ({ browser, version, url }) => {
+    const measure = withBrowser(site, async ({ browser, version, url }) => {
       const command = `jobs --model ${model} --backend ${backend} --rows ${rows} --rounds ${rounds}`;
       console.log(`${version}, ${machineText(conditionsOf(command, version))}\n`);
       const address = `${url}?backend=${backend}`;
@@ -88,9 +88,12 @@ export const bench = defineBench(
         }
       });
       if (!hub) await measureMemory(browser, (await openReady(browser, address)).page, rows);
-    }).finally(async () => {
-      await hub?.close();
     });
+    try {
+      await measure;
+    } finally {
+      await hub?.close();
+    }
   },
 );
 
