@@ -31,7 +31,7 @@ interface CallEnd {
 }
 
 interface PendingCall extends CallEnd {
-  readonly message: Outgoing;
+  readonly request: CallRequest;
   readonly signal: AbortSignal | undefined;
   /** Number of workers that were asked. */
   numWorkers: number;
@@ -81,23 +81,24 @@ export class Calls {
     }
   }
 
-  /** Sends the pending calls to the current worker. */
+  /**
+   * Sends the pending calls to the current worker, in order. Their IDs are new: one that was sent before the worker welcomed this
+   * client has overtaken those before it, so its first answer isn't the last word.
+   */
   askAgain(): void {
     this.dropRefused();
-    for (const call of this.#pending.values()) this.#send(call);
+    const calls = [...this.#pending.values()];
+    this.#pending.clear();
+    for (const call of calls) this.#send(call);
   }
 
   #ask(request: CallRequest, signal: AbortSignal | undefined): Promise<unknown> {
     const refusal =
       this.#connection.end ?? ('deployment' in request ? nameRefusal(request.deployment) : undefined);
     if (refusal) return Promise.reject(refusal);
-    const callId = ++this.#lastCallId;
     const resolvers = Promise.withResolvers<unknown>();
     try {
-      const message: Outgoing = structuredClone({ ...request, callId });
-      const pending: PendingCall = { ...resolvers, message, signal, numWorkers: 0 };
-      this.#send(pending);
-      this.#pending.set(callId, pending);
+      this.#send({ ...resolvers, request: structuredClone(request), signal, numWorkers: 0 });
     } catch (error) {
       resolvers.reject(cloneRefusal(error));
     }
@@ -106,16 +107,19 @@ export class Calls {
 
   /** @throws DataCloneError. */
   #send(call: PendingCall): void {
-    if (!this.#connection.isServed) return;
-    this.#connection.post(call.message);
-    call.numWorkers += 1;
+    const callId = ++this.#lastCallId;
+    if (this.#connection.isServed) {
+      this.#connection.post({ ...call.request, callId });
+      call.numWorkers += 1;
+    }
+    this.#pending.set(callId, call);
   }
 }
 
 /** Why the next worker should not get this call. */
-function refusalOf({ message, signal, numWorkers }: PendingCall): Error | undefined {
-  if (message.type !== 'load-model') return undefined;
-  const modelName = modelNameOf(message.source);
+function refusalOf({ request, signal, numWorkers }: PendingCall): Error | undefined {
+  if (request.type !== 'load-model') return undefined;
+  const modelName = modelNameOf(request.source);
   if (signal?.aborted) return LoadCancelledError.of(modelName, 'cancelled');
   return numWorkers < MAX_WORKERS_OF_LOAD ? undefined : LoadAbandonedError.of(modelName, numWorkers);
 }

@@ -907,11 +907,11 @@ describe('a new worker', () => {
     link.clear();
     link.welcome('B');
     expect(link.received).toEqual([
-      { type: 'configure', callId: 2, deployment: 'adder', knobs: { maxBatchSize: 4 } },
-      { type: 'metrics', callId: 3 },
+      { type: 'configure', callId: 4, deployment: 'adder', knobs: { maxBatchSize: 4 } },
+      { type: 'metrics', callId: 5 },
     ]);
-    link.say({ type: 'call-answered', callId: 3, result: 'after' }, 'B');
-    link.say({ type: 'call-refused', callId: 2, error: { code: 'INVALID_OPTION', message: 'no' } }, 'B');
+    link.say({ type: 'call-answered', callId: 5, result: 'after' }, 'B');
+    link.say({ type: 'call-refused', callId: 4, error: { code: 'INVALID_OPTION', message: 'no' } }, 'B');
     expect([await answered, await metrics]).toEqual(['before', 'after']);
     await expect(knobs).rejects.toBeInstanceOf(InvalidOptionError);
   });
@@ -992,7 +992,7 @@ describe('a new worker', () => {
       code: 'LOAD_ABANDONED',
       message: expect.stringMatching(/owner\/huge: 2 workers were lost .* smaller model/),
     });
-    link.say({ type: 'call-answered', callId: 2, result: ['x'] }, 'C');
+    link.say({ type: 'call-answered', callId: 5, result: ['x'] }, 'C');
     expect(await texts).toEqual(['x']);
   });
 

@@ -202,6 +202,25 @@ const ANSWERED_BY_TWO = [
   'lose worker',
 ].map((name) => ({ name, choice: 0 }));
 
+/** The second change reaches the next worker before the first, which is asked again once that worker has welcomed the tab. */
+const ASKED_BEFORE_THE_WELCOME = (
+  [
+    ['start worker', 0],
+    ['deliver to tab', 1],
+    ['override', 1],
+    ['deliver to worker', 0],
+    ['deliver to tab', 1],
+    ['deliver to worker', 0],
+    ['deliver to tab', 1],
+    ['deliver to tab', 1],
+    ['lose worker', 0],
+    ['change', 1],
+    ['start worker', 0],
+    ['deliver to tab', 1],
+    ['change', 4],
+  ] as const
+).map(([name, choice]) => ({ name, choice }));
+
 /** Lets answers reach their callers. */
 const settle = () => vi.advanceTimersByTimeAsync(0);
 
@@ -250,7 +269,7 @@ describe('the users’ policy', () => {
         expect(after?.policy).toEqual(held?.override?.basePolicy ?? held?.policy);
         expect(after?.policy.policy).toBe('continuous');
       }),
-      { numRuns: NUM_RUNS, examples: [[ANSWERED_BY_TWO]] },
+      { numRuns: NUM_RUNS, examples: [[ANSWERED_BY_TWO], [ASKED_BEFORE_THE_WELCOME]] },
     );
   });
 });
