@@ -1,6 +1,7 @@
 import type { Locator, Page } from 'playwright/test';
 
 import type { Chat } from '../src/ui/chat/chats.ts';
+import { answerGreedily } from './support/answer-greedily.ts';
 import { axeViolations } from './support/axe.ts';
 import { loadModel, SMALLEST_CHAT_MODEL, test } from './support/hub-test.ts';
 import { blur, pressOn, tabTo, typeInto } from './support/keyboard.ts';
@@ -26,10 +27,7 @@ async function openChats(tab: Tab, hubUrl: string, backend: string): Promise<Pag
   await tab.ready();
   expect((await loadModel(tab, CHAT_MODEL, {})).message).toBeUndefined();
   await expect(askAll(tab.page)).toBeEnabled();
-  // Chats are sampled by default: without chance, each of these texts has a beginning.
-  await tab.page.locator('summary').filter({ hasText: 'Advanced' }).click();
-  await tab.page.getByRole('textbox', { name: 'Temperature', exact: true }).fill('0');
-  await tab.page.locator('summary').filter({ hasText: 'Advanced' }).click();
+  await answerGreedily(tab.page);
   return tab.page;
 }
 

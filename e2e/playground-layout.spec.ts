@@ -2,6 +2,7 @@ import { existsSync } from 'node:fs';
 import type { Locator, Page, TestInfo } from 'playwright/test';
 
 import { CHAT_MODEL } from '../tools/hub-server/checkpoints/chat-checkpoint.ts';
+import { answerGreedily } from './support/answer-greedily.ts';
 import { loadModel, test as hubTest } from './support/hub-test.ts';
 import { fontsInUse, SCREENSHOTS, standStill } from './support/screenshots.ts';
 import { ANY_BACKEND, expect, IS_WHOLE, test } from './support/test.ts';
@@ -196,10 +197,7 @@ hubTest(
     // The models that fit depend on the machine, so this checks the layout and not the picture.
     await expectEverySizeToHold(page, 'chat-models');
     await loadModel(ownTab, CHAT_MODEL, {});
-    // Chats are sampled by default.
-    await page.locator('summary').filter({ hasText: 'Advanced' }).click();
-    await page.getByRole('textbox', { name: 'Temperature', exact: true }).fill('0');
-    await page.locator('summary').filter({ hasText: 'Advanced' }).click();
+    await answerGreedily(page);
     await page.getByRole('button', { name: 'Ask all 3 chats at once' }).click();
     await expect(page.locator('.exchange[data-status=finished]')).toHaveCount(3);
     await ownTab.whenIdle();
