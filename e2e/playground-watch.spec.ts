@@ -25,8 +25,9 @@ function pictureOf(page: Page): Promise<string> {
     .evaluate((canvas: HTMLCanvasElement) => canvas.toDataURL());
 }
 
-/** The picture once it stays the same for longer than the slowest pace at which canvases are drawn. */
+/** The picture once it stays the same for longer than the slowest pace at which canvases are drawn. What is under the pointer stands out in it. */
 async function finalPictureOf(page: Page): Promise<string> {
+  await page.mouse.move(0, 0);
   let picture = '';
   const isSame = async (): Promise<boolean> => {
     const before = picture;
