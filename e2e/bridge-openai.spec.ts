@@ -307,7 +307,8 @@ test.describe("OpenAI's own client", { tag: ANY_BACKEND }, () => {
     const controller = new AbortController();
     const before = log.length;
     const stream = await clientOf(served).completions.create(
-      { model: MODEL, prompt: PROMPT, max_tokens: 400, logit_bias: { 2047: -100 }, stream: true },
+      // One after the other, they last far longer than the first three chunks.
+      { model: MODEL, prompt: PROMPT, max_tokens: 400, n: 8, logit_bias: { 2047: -100 }, stream: true },
       { signal: controller.signal },
     );
     let numChunks = 0;
