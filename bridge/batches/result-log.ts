@@ -1,7 +1,7 @@
 import { open, type FileHandle } from 'node:fs/promises';
 import * as v from 'valibot';
 
-import { parseJson } from '../../src/protocol/upstream-failure.ts';
+import { parseJson } from '../../src/platform/parse-json.ts';
 import { readLines } from './read-lines.ts';
 import type { CheckedRows } from './rows.ts';
 

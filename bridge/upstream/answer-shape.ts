@@ -1,7 +1,7 @@
 import * as v from 'valibot';
 
+import { parseJson } from '../../src/platform/parse-json.ts';
 import { shown } from '../../src/batching/errors.ts';
-import { parseJson } from '../../src/protocol/upstream-failure.ts';
 import { HttpError } from '../../src/protocol/openai/http-error.ts';
 
 interface Shape {

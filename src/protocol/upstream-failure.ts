@@ -1,5 +1,6 @@
 import * as v from 'valibot';
 
+import { parseJson } from '../platform/parse-json.ts';
 import { BackPressureError } from '../batching/errors.ts';
 import { isUpstreamErrorCode, UpstreamError } from './errors/upstream.ts';
 
@@ -90,13 +91,4 @@ function readError(body: string): { readonly message: string; readonly code?: st
   if (!parsed.success) return { message: '' };
   const { message, code } = parsed.output.error;
   return { message: message.slice(0, MAX_DETAIL_LENGTH), code: code ?? undefined };
-}
-
-/** Undefined if the text is not JSON. */
-export function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
 }

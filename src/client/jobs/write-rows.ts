@@ -1,3 +1,4 @@
+import { parseJson } from '../../platform/parse-json.ts';
 import { isRecord } from '../../platform/is-record.ts';
 import type { JobInfo, JobResult, JobRow } from '../../protocol/jobs.ts';
 
@@ -100,12 +101,4 @@ function usageOf({ numPromptTokens, numOutputTokens }: JobResult): object {
     completion_tokens: numOutputTokens,
     total_tokens: numPromptTokens + numOutputTokens,
   };
-}
-
-function parseJson(text: string | undefined): unknown {
-  try {
-    return text === undefined ? undefined : JSON.parse(text);
-  } catch {
-    return undefined;
-  }
 }

@@ -1,4 +1,5 @@
 import * as v from 'valibot';
+import { parseJson } from '../../platform/parse-json.ts';
 import { isRecord } from '../../platform/is-record.ts';
 import { StorageQuotaError } from '../../protocol/errors/hub.ts';
 import { JobStoreError } from '../../protocol/errors/jobs.ts';
@@ -230,15 +231,6 @@ export function withinStore<Value>(access: () => Value): Value {
     return access();
   } catch (cause) {
     throw cause instanceof StorageQuotaError ? storageFullForJob(cause) : JobStoreError.because(cause);
-  }
-}
-
-/** Undefined for a text that is missing or damaged. */
-function parseJson(text: string | undefined): unknown {
-  try {
-    return text === undefined ? undefined : JSON.parse(text);
-  } catch {
-    return undefined;
   }
 }
 

@@ -1,9 +1,10 @@
 import * as v from 'valibot';
 
+import { parseJson } from '../../../platform/parse-json.ts';
 import type { AnswerPart } from '../../../protocol/answers.ts';
 import type { TokenLogprobs } from '../../../protocol/generation.ts';
 import { count } from '../../../protocol/wire.ts';
-import { badAnswer, parseJson, toStreamError } from '../../../protocol/upstream-failure.ts';
+import { badAnswer, toStreamError } from '../../../protocol/upstream-failure.ts';
 
 const tokenLogprob = { token: v.string(), logprob: v.number() };
 

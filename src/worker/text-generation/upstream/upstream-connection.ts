@@ -1,14 +1,9 @@
 import { createParser, type EventSourceMessage } from 'eventsource-parser';
 
+import { parseJson } from '../../../platform/parse-json.ts';
 import { createId, type RequestId } from '../../../protocol/ids.ts';
 import type { UpstreamCall } from './completion-body.ts';
-import {
-  badAnswer,
-  parseJson,
-  toUpstreamError,
-  unreachable,
-  type Refusal,
-} from '../../../protocol/upstream-failure.ts';
+import { badAnswer, toUpstreamError, unreachable, type Refusal } from '../../../protocol/upstream-failure.ts';
 
 /** Called for one answer: once with the head, for any number of events, then with the end or an error. */
 export interface AnswerListener {

@@ -1,11 +1,12 @@
 import * as v from 'valibot';
 
+import { parseJson } from '../../../platform/parse-json.ts';
 import type { BackendInfo, ModelInfo } from '../../../protocol/models.ts';
 import type { UpstreamInit } from '../../../protocol/host-messages.ts';
 import { readGenerationDefaults } from '../../models/generation-config.ts';
 import type { UpstreamDialect } from './completion-body.ts';
 import { UpstreamError } from '../../../protocol/errors/upstream.ts';
-import { badAnswer, parseJson } from '../../../protocol/upstream-failure.ts';
+import { badAnswer } from '../../../protocol/upstream-failure.ts';
 
 /** The upstream's model. */
 export interface UpstreamModel extends UpstreamDialect {

@@ -23,13 +23,11 @@ export async function loadWllama(
     { logger: { debug: keep, log: keep, warn: keep, error: keep } },
   );
   const file = await fetch(url);
-  // It would take the CPU for itself there, but release 3.8.1 then fails with its first answer.
-  const lacksGpu = backend === 'wasm' || !(await hasShaderF16());
   await wllama.loadModel([await file.blob()], {
     n_parallel: numSlots,
     n_ctx: numSlots * contextLength,
     kv_unified: false,
-    ...(lacksGpu && { n_gpu_layers: 0 }),
+    ...(backend === 'wasm' && { n_gpu_layers: 0 }),
   });
   return {
     runsOn: await describeDevices(log, wllama.getNumThreads(), backend),
@@ -65,10 +63,7 @@ async function describeDevices(
   if (devices.some((device) => device !== 'CPU')) return devices.join(' and ');
   const cpu = describeCpu(numThreads);
   if (backend === 'wasm') return cpu;
-  return `${cpu}: ${(await hasShaderF16()) ? 'it took no GPU' : 'the adapter has no shader-f16'}`;
-}
-
-async function hasShaderF16(): Promise<boolean> {
   const adapter = await navigator.gpu.requestAdapter();
-  return adapter?.features.has('shader-f16') ?? false;
+  const reason = adapter?.features.has('shader-f16') ? 'it took no GPU' : 'the adapter has no shader-f16';
+  return `${cpu}: ${reason}`;
 }

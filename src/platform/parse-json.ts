@@ -1,0 +1,8 @@
+/** Undefined for a text that is missing, or is not JSON. */
+export function parseJson(text: string | undefined): unknown {
+  try {
+    return text === undefined ? undefined : JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
