@@ -108,13 +108,14 @@ test.describe('the policy', () => {
       maxBatchSize: 3,
       batchWaitTimeoutMs: 500,
     });
-    await tab.generateAll(requestsOf(3, 14, 6, 6, 4));
+    // The first text lasts until the last two requests have arrived.
+    await tab.generateAll(requestsOf(23, 34, 26, 6, 4));
     expect(sequenceOf(await tab.updates())).toBe(
       'started A, started B, started C, ' +
         'finished A, started D, finished C, started E, finished D, finished E, finished B',
     );
     const sizes = (await tab.steps('decode')).map(({ batchSize }) => batchSize);
-    expect(sizes).toEqual([3, 3, 3, 3, 3, 3, 3, 2, 1, 1, 1, 1, 1]);
+    expect(sizes).toEqual([...Array.from({ length: 27 }, () => 3), 2, 1, 1, 1, 1, 1]);
   });
 
   // On a GPU the trials of engine.spec.ts have this claim, under every policy too.

@@ -93,8 +93,9 @@ function typed(key: string, value: MetadataValue): Uint8Array[] {
       ? [uint(TYPE.uint32, 4), uint(value, 4)]
       : [uint(TYPE.float32, 4), float(value)];
   }
-  const [first] = value;
-  const type = typeof first === 'string' ? TYPE.string : key.endsWith('scores') ? TYPE.float32 : TYPE.int32;
+  // An empty list is one of strings: a tokenizer's merges. llama.cpp refuses them with any other type.
+  const numbers = key.endsWith('scores') ? TYPE.float32 : TYPE.int32;
+  const type = typeof value[0] === 'number' ? numbers : TYPE.string;
   const items = value.map((item) =>
     typeof item === 'string' ? text(item) : type === TYPE.float32 ? float(item) : uint(item, 4),
   );

@@ -18,7 +18,7 @@ type Answer = Continuation & Partial<Pick<ReferenceAnswer, 'first'>>;
 
 /**
  * Log probabilities may differ by this much. The order of sums differs in fp32. fp16 is compared with fp32 on the CPU, so its
- * rounding differs too. Libraries choose q4's integers by rules of their own, and round activations differently, some to 8 bits.
+ * rounding differs too. In q4, libraries round activations differently, some to 8 bits.
  */
 export const TOLERANCES: Readonly<Record<Precision, number>> = { fp32: 0.01, fp16: 0.1, q4: 0.25 };
 

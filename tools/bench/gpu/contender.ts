@@ -40,9 +40,10 @@ export interface Adapter {
 }
 
 export interface TabserveModel {
-  /** Name of the model's folder below `models/`. */
+  /** Name of the model's folder below `models/`, and of its GGUF file. */
   readonly id: string;
-  readonly fileNames: readonly string[];
+  /** The folder's files, or `gguf` for the file that wllama gets. */
+  readonly fileNames: readonly string[] | 'gguf';
   readonly precision: Precision;
 }
 

@@ -17,10 +17,15 @@ export class Tabserve implements Contender {
   }
 
   static async load(backend: BackendName, { id, fileNames, precision }: TabserveModel): Promise<Tabserve> {
+    if (fileNames === 'gguf') {
+      const serve = await connect({ worker: createWorker, backend, model: null });
+      await serve.loadModel([await fetchFile(`${id}.gguf`)], { dtype: precision });
+      return new Tabserve(serve);
+    }
     const serve = await connect({ worker: createWorker, backend, model: `./models/${id}/` });
     const status = await serve.ready();
     if (status.backend?.precision !== precision) {
-      const files = await Promise.all(fileNames.map((name) => fetchFile(id, name)));
+      const files = await Promise.all(fileNames.map((name) => fetchFile(`${id}/${name}`)));
       await serve.loadModel(files, { dtype: precision });
     }
     return new Tabserve(serve);
@@ -76,10 +81,10 @@ export class Tabserve implements Contender {
   }
 }
 
-async function fetchFile(id: string, name: string): Promise<File> {
-  const response = await fetch(`models/${id}/${name}`);
-  if (!response.ok) throw new Error(`Couldn't fetch ${name} of ${id}: ${response.status}`);
-  const file = new File([await response.blob()], name);
+async function fetchFile(path: string): Promise<File> {
+  const response = await fetch(`models/${path}`);
+  if (!response.ok) throw new Error(`Couldn't fetch ${path}: ${response.status}`);
+  const file = new File([await response.blob()], path.split('/').at(-1) ?? path);
   // A picked folder sets this path. The model is named after the folder.
-  return Object.defineProperty(file, 'webkitRelativePath', { value: `${id}/${name}` });
+  return path.includes('/') ? Object.defineProperty(file, 'webkitRelativePath', { value: path }) : file;
 }
