@@ -54,6 +54,8 @@ class SharedAxis {
       this.#drawings.delete(draw);
       frames.cancel(draw);
       if (this.#drawings.size > 0) return;
+      clearTimeout(this.#timer);
+      this.#timer = undefined;
       this.#unsubscribe?.();
       this.#unsubscribe = undefined;
     };
