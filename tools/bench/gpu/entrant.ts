@@ -7,6 +7,8 @@ import type { GpuRequest } from './plan.ts';
 
 /** Give up on a library after this long. A case takes seconds, or a minute if its shaders compile. */
 const PATIENCE_MS = 300_000;
+/** Until the browser's GPU process has started, it says that there is no adapter. */
+const ADAPTER_PATIENCE_MS = 10_000;
 
 /** A library in a page with its own storage and worker. */
 export class Entrant {
@@ -68,6 +70,16 @@ export async function openPage(browser: Browser, url: string): Promise<Page> {
   page.on('pageerror', ({ message }) => console.error(`The page failed: ${message}`));
   await page.goto(url);
   await page.waitForFunction(() => 'benchGpu' in window);
+  await page
+    .waitForFunction(async () => Boolean(await navigator.gpu.requestAdapter()), undefined, {
+      polling: 250,
+      timeout: ADAPTER_PATIENCE_MS,
+    })
+    .catch((cause: unknown) => {
+      throw new Error(`The browser offers no WebGPU adapter within ${ADAPTER_PATIENCE_MS / 1000} s`, {
+        cause,
+      });
+    });
   return page;
 }
 

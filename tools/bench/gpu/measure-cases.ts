@@ -2,7 +2,7 @@ import { contenderNames, CONTENDERS, LIBRARY_OF, type ContenderName } from './co
 import type { Entrant } from './entrant.ts';
 import type { Played } from './page/play.ts';
 import { casesOf, requestsOf, takesPart, type GpuCase, type Matrix } from './plan.ts';
-import { checkCounts, type Measured } from './summarize.ts';
+import { checkCounts, summarizeCell, type Measured } from './summarize.ts';
 
 /** A contender in a case, with its runs so far. */
 interface Cell {
@@ -51,6 +51,8 @@ async function attempt(cell: Cell, matrix: Matrix): Promise<void> {
   try {
     const played = await entrant.run(contender, requests);
     checkCounts(played, requests);
+    // A run that can't be summarized fails its cell only.
+    summarizeCell({ benchCase, contender, runs: [played] });
     runs.push(played);
   } catch (error) {
     cell.failure = firstLineOf(error);

@@ -5,6 +5,8 @@ import type { ReferenceAnswer, TabserveModel } from '../contender.ts';
 
 /** Prompt tokens between two decode steps: enough for the 8 rows of the largest prefill, so that a whole batch soon decodes. */
 const MAX_BATCHED_TOKENS = 8192;
+/** Rows that decode wait for the others' prompts, or they would end before the last one decodes. */
+const PREFILL_STALL_MS = 60_000;
 /** Number of likeliest tokens to report: enough to include those of another backend. */
 const NUM_LOGPROBS = 20;
 
@@ -42,6 +44,7 @@ export class Tabserve implements Contender {
       policy: 'continuous',
       maxBatchSize: numRows,
       maxBatchedTokens: MAX_BATCHED_TOKENS,
+      prefillStallMs: PREFILL_STALL_MS,
       prefixCaching: false,
     });
   }

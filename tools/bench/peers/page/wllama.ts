@@ -60,7 +60,9 @@ async function describeDevices(
   backend: BackendName,
 ): Promise<string> {
   const devices = log.flatMap((line) => /load_tensors:\s+(\S+) model buffer size/.exec(line)?.[1] ?? []);
-  if (devices.some((device) => device !== 'CPU')) return devices.join(' and ');
+  // The embeddings are on the CPU wherever the layers are.
+  const gpus = devices.filter((device) => device !== 'CPU');
+  if (gpus.length > 0) return gpus.join(' and ');
   const cpu = describeCpu(numThreads);
   if (backend === 'wasm') return cpu;
   const adapter = await navigator.gpu.requestAdapter();
