@@ -40,6 +40,9 @@ export interface WptSite {
   close(): Promise<void>;
 }
 
+/** Random weights would think until the context is full. */
+const GENERATION = { chatTemplateArguments: { enable_thinking: false } };
+
 /** Serves a checkout with our class installed in each test's page. */
 export async function serveWpt(checkout: string): Promise<WptSite> {
   const hub = await startHubServer([await createRepository(CHAT_MODEL, chatCheckpoint())]);
@@ -102,7 +105,7 @@ async function installScript(options: object): Promise<string> {
       force: true,
       backend: 'wasm',
       worker: () => new Worker('${OWN}worker.js', { type: 'module' }),
-      ...${JSON.stringify(options)},
+      ...${JSON.stringify({ generation: GENERATION, ...options })},
     });`;
   const { outputFiles } = await build({
     stdin: { contents, resolveDir: ROOT },

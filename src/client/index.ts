@@ -49,6 +49,7 @@ export {
   type GrammarFormat,
   type JsonObjectFormat,
   type JsonSchema,
+  type BegunFormat,
   type JsonSchemaFormat,
   type PromptTokenLogprobs,
   type RequestTimings,

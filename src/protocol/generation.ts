@@ -12,6 +12,7 @@ export type {
   GrammarFormat,
   JsonObjectFormat,
   JsonSchema,
+  BegunFormat,
   JsonSchemaFormat,
   RegexFormat,
   ResponseFormat,

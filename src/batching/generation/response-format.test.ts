@@ -21,6 +21,8 @@ describe('responseFormatIn', () => {
     [{ type: 'toString' }, 'responseFormat', 'type toString'],
     [{ type: 'json_schema' }, 'responseFormat.schema', 'a JSON Schema'],
     [{ type: 'json_schema', schema: {}, name: 1 }, 'responseFormat.name', 'a string'],
+    [{ type: 'json_object', prefix: 1 }, 'responseFormat.prefix', 'a string'],
+    [{ type: 'choice', choices: ['a'], prefix: 'a' }, 'responseFormat.prefix', 'type, choices'],
     [{ type: 'choice', choices: [] }, 'responseFormat.choices', '1 to 256'],
     [{ type: 'choice', choices: ['a', 'a'] }, 'responseFormat.choices', 'different'],
     [{ type: 'choice', choices: ['\u{d83d}'] }, 'responseFormat.choices', 'strings'],

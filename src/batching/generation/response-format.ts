@@ -4,8 +4,14 @@ import { jsonRecordIn, validator, type TextBounds, type Validate } from '../vali
 /** A JSON Schema, of draft 2020-12 or older. A keyword that can't be enforced is refused by name. */
 export type JsonSchema = boolean | Readonly<Record<string, unknown>>;
 
+/** A shape whose beginning the prompt may have. */
+export interface BegunFormat {
+  /** What the prompt ends with: it and the answer have the shape together. Empty by default. */
+  readonly prefix?: string | undefined;
+}
+
 /** The answer is JSON that the schema accepts, with at most one white space between its tokens. */
-export interface JsonSchemaFormat {
+export interface JsonSchemaFormat extends BegunFormat {
   readonly type: 'json_schema';
   /** What the answer must fit. */
   readonly schema: JsonSchema;
@@ -14,7 +20,7 @@ export interface JsonSchemaFormat {
 }
 
 /** The answer is any JSON object. */
-export interface JsonObjectFormat {
+export interface JsonObjectFormat extends BegunFormat {
   readonly type: 'json_object';
 }
 
@@ -26,14 +32,14 @@ export interface ChoiceFormat {
 }
 
 /** The whole answer matches this regular expression, as if it stood between `^` and `$`. */
-export interface RegexFormat {
+export interface RegexFormat extends BegunFormat {
   readonly type: 'regex';
   /** In the syntax of JavaScript. */
   readonly pattern: string;
 }
 
 /** The answer is a text of this EBNF grammar, whose first rule is `root ::= …`. */
-export interface GrammarFormat {
+export interface GrammarFormat extends BegunFormat {
   readonly type: 'grammar';
   /** Its rules, a line each. */
   readonly grammar: string;
@@ -45,7 +51,7 @@ export interface GrammarFormat {
  * 'json_schema', json_schema }, end: '</tool_call>' }] }`. A shape that begins after the thinking is `{ type: 'sequence',
  * elements: [{ type: 'tag', begin: '', content: { type: 'any_text' }, end: '</think>' }, shape] }`.
  */
-export interface StructuralTagFormat {
+export interface StructuralTagFormat extends BegunFormat {
   readonly type: 'structural_tag';
   /** The whole answer. */
   readonly format: StructuralPart;
@@ -68,8 +74,8 @@ export type StructuralPart =
   | { readonly type: 'any_text' }
   | { readonly type: 'const_string'; readonly value: string }
   | { readonly type: 'json_schema'; readonly json_schema: JsonSchema }
-  | { readonly type: 'regex'; readonly pattern: string }
-  | { readonly type: 'grammar'; readonly grammar: string }
+  | Omit<RegexFormat, 'prefix'>
+  | Omit<GrammarFormat, 'prefix'>
   /** One part after another. */
   | { readonly type: 'sequence'; readonly elements: readonly StructuralPart[] }
   /** One of these parts. */
@@ -146,16 +152,23 @@ export function responseFormatIn(bounds: TextBounds): Validate<ResponseFormat> {
     if (typeof type !== 'string' || !Object.hasOwn(FIELDS, type)) throw refuse(`type ${shown(type)}`);
     // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- it is a key of the table
     const field = FIELDS[type as ResponseFormat['type']];
-    const known = ['type', ...(field ? [field.name] : []), ...(type === 'json_schema' ? ['name'] : [])];
+    const texts = [...(type === 'json_schema' ? ['name'] : []), ...(type === 'choice' ? [] : ['prefix'])];
+    const known = ['type', ...(field ? [field.name] : []), ...texts];
     const unknown = Object.keys(format).find((name) => !known.includes(name));
     if (unknown !== undefined) throw UnknownOptionError.of(`${option}.${unknown}`, known);
     if (field && !field.holds(format[field.name]))
       throw InvalidOptionError.of(`${option}.${field.name}`, field.expected, format[field.name]);
-    if (format['name'] !== undefined && typeof format['name'] !== 'string')
-      throw InvalidOptionError.of(`${option}.name`, 'a string', format['name']);
+    for (const name of texts)
+      if (format[name] !== undefined && typeof format[name] !== 'string')
+        throw InvalidOptionError.of(`${option}.${name}`, 'a string', format[name]);
     // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- each field has passed its check
     return format as unknown as ResponseFormat;
   });
+}
+
+/** The beginning that the prompt has. */
+export function prefixOf(format: ResponseFormat | undefined): string {
+  return (format && 'prefix' in format && format.prefix) || '';
 }
 
 function isObject(value: unknown): value is object {

@@ -74,7 +74,7 @@ export class ChatModel {
       ...this.#options,
       maxNewTokens: Math.min(maxNewTokens, contextWindow),
       signal,
-      ...(format && { responseFormat: format }),
+      ...(format && { responseFormat: prefix === undefined ? format : { ...format, prefix } }),
     };
     const response =
       prefix === undefined

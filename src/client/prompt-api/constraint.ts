@@ -14,7 +14,7 @@ const NEUTRAL_FLAGS = /^[dguvy]*$/;
 /**
  * Takes a regular expression, or a JSON Schema.
  *
- * @throws TypeError, or a DOMException named NotSupportedError.
+ * @throws TypeError, or a DOMException named NotSupportedError, for a schema with a cycle too.
  */
 export function readConstraint(constraint: unknown, isNoteOmitted: boolean): Constraint {
   if (constraint instanceof RegExp) {
@@ -29,10 +29,17 @@ export function readConstraint(constraint: unknown, isNoteOmitted: boolean): Con
   }
   if (typeof constraint !== 'object' || constraint === null)
     throw new TypeError('`responseConstraint` has to be a JSON Schema or a RegExp.');
-  // A schema that JSON can't write, such as one with a cycle, is a TypeError of the platform.
-  const json = JSON.stringify(constraint);
+  const json = jsonOf(constraint);
   return {
     format: { type: 'json_schema', schema: JSON.parse(json) },
     note: isNoteOmitted ? undefined : `Answer with JSON that fits this schema: ${json}`,
   };
+}
+
+function jsonOf(schema: object): string {
+  try {
+    return JSON.stringify(schema);
+  } catch (error) {
+    throw notSupported(`\`responseConstraint\` can't be written as JSON: ${String(error)}`);
+  }
 }

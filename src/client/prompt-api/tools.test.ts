@@ -101,6 +101,14 @@ describe('a constraint', () => {
     });
   });
 
+  it('is of the prefix and the answer together', async () => {
+    const worker = new PlayedWorker();
+    const session = await createLanguageModel({ serve: worker.serve }).create();
+    const begun = { role: 'assistant', content: 'a', prefix: true } as const;
+    await session.prompt([{ role: 'user', content: 'one' }, begun], { responseConstraint: /a+/ });
+    expect(worker.submitted[0]?.options).toMatchObject({ responseFormat: { type: 'regex', prefix: 'a' } });
+  });
+
   it('may be left out of the prompt', async () => {
     expect(await promptWith(SCHEMA, { omitResponseConstraintInput: true })).toMatchObject({
       input: [{ content: 'one' }],
@@ -112,7 +120,7 @@ describe('a constraint', () => {
     await expect(promptWith(/a/i)).rejects.toMatchObject({ name: 'NotSupportedError' });
     const cycle: { self?: object } = {};
     cycle.self = cycle;
-    await expect(promptWith(cycle)).rejects.toBeInstanceOf(TypeError);
+    await expect(promptWith(cycle)).rejects.toMatchObject({ name: 'NotSupportedError' });
   });
 
   it.each([

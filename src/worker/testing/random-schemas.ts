@@ -40,8 +40,8 @@ class SchemaMaker {
 
   #any(depth: number): JsonRecord {
     const leaves = [
-      () => this.#integer(),
-      () => ({ type: 'number' }),
+      () => this.#bounded('integer', 1),
+      () => this.#bounded('number', 100),
       () => ({ type: 'string' }),
       () => ({ type: 'string', ...this.#counts('minLength', 'maxLength') }),
       () => ({ type: 'string', pattern: this.#one(PATTERNS) }),
@@ -61,14 +61,14 @@ class SchemaMaker {
     return this.#one(depth > 0 ? [...leaves, ...branches, ...branches] : leaves)();
   }
 
-  #integer(): JsonRecord {
+  /** Bounds are multiples of 1 / `unit`. */
+  #bounded(type: 'integer' | 'number', unit: number): JsonRecord {
     const from = Math.floor(400 * this.#random()) - 200;
+    const to = from + 2 + Math.floor(300 * this.#random());
     return {
-      type: 'integer',
-      ...(this.#is(0.5) && { [this.#is(0.7) ? 'minimum' : 'exclusiveMinimum']: from }),
-      ...(this.#is(0.5) && {
-        [this.#is(0.7) ? 'maximum' : 'exclusiveMaximum']: from + 2 + Math.floor(300 * this.#random()),
-      }),
+      type,
+      ...(this.#is(0.5) && { [this.#is(0.7) ? 'minimum' : 'exclusiveMinimum']: from / unit }),
+      ...(this.#is(0.5) && { [this.#is(0.7) ? 'maximum' : 'exclusiveMaximum']: to / unit }),
     };
   }
 

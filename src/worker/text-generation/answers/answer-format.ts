@@ -1,7 +1,8 @@
-import type {
-  ResponseFormat,
-  StructuralPart,
-  StructuralTag,
+import {
+  prefixOf,
+  type ResponseFormat,
+  type StructuralPart,
+  type StructuralTag,
 } from '../../../batching/generation/response-format.ts';
 import type { GenerationTool, ToolChoice } from '../../../batching/generation/tools.ts';
 import { THINK_BEGIN, THINK_END, type AnswerSyntax } from './answer-parser.ts';
@@ -37,7 +38,14 @@ export function answerFormatOf(
   const thinking = syntax?.thinking ?? 'never';
   if (!calls && (!responseFormat || thinking === 'never')) return responseFormat;
   const format = calls ?? (responseFormat && partOf(responseFormat));
-  return format && { type: 'structural_tag', format: afterThinking(format, thinking) };
+  const prefix = prefixOf(responseFormat);
+  return (
+    format && {
+      type: 'structural_tag',
+      format: afterThinking(format, thinking),
+      ...(prefix !== '' && { prefix }),
+    }
+  );
 }
 
 function callsOf(

@@ -13,7 +13,13 @@ const REFUSED: readonly (readonly [RegExp, string])[] = [
 /** A count of repetitions makes as many states of the grammar, and those inside each other multiply. */
 const MAX_REPETITIONS = 1000;
 
-/** The pattern without the anchors around it. @throws ResponseFormatUnsupportedError. */
+/** Escapes, classes and dots. */
+const ATOM = /\\[^]|\[(?:\\.|[^\]\\])*\]|\./gu;
+
+/** The library's dot includes line ends. Of JavaScript's four, the mask leaves out the two beyond ASCII. */
+const DOT = String.raw`[^\n\r]`;
+
+/** The pattern without the anchors around it, in the library's syntax. @throws ResponseFormatUnsupportedError. */
 export function checkPattern(pattern: unknown, param: string): string {
   const refuse = (reason: string, remedy: string): ResponseFormatUnsupportedError =>
     ResponseFormatUnsupportedError.of(param, reason, remedy);
@@ -31,7 +37,7 @@ export function checkPattern(pattern: unknown, param: string): string {
   if (refused) throw refuse(`can't be enforced: it ${refused[1]}`, 'write it without');
   if (costOf(skeleton) > MAX_REPETITIONS)
     throw refuse(`repeats more than ${MAX_REPETITIONS} times`, 'use smaller counts, or * and +');
-  return inner;
+  return inner.replaceAll(ATOM, (atom) => (atom === '.' ? DOT : atom));
 }
 
 /** The characters of the longest branch when all counts are written out. */

@@ -3,7 +3,7 @@ import type { JsonSchema } from '../../../batching/generation/response-format.ts
 import { isRecord } from '../../../platform/is-record.ts';
 import { checkPattern } from './check-pattern.ts';
 import { KEYWORDS, NUMBER_KEYWORDS, TYPES, typesOf, type TypeName } from './json-types.ts';
-import { rangeOf } from './lower-schema.ts';
+import { isFractionBound, rangeOf } from './lower-schema.ts';
 
 // The grammar library drops the keywords that it can't enforce. This check knows what it enforces, and refuses the rest by name.
 
@@ -139,7 +139,7 @@ class SchemaCheck {
     if (types.includes('object')) this.#checkObject(schema, param);
     if (types.includes('array')) this.#checkArray(schema, param);
     if (types.includes('string')) checkString(schema, param);
-    if (types.includes('integer')) checkInteger(schema, types, param);
+    if (types.includes('integer') || types.includes('number')) checkRange(schema, types, param);
   }
 
   #checkObject({ properties = {}, required = [], additionalProperties }: Fields, param: string): void {
@@ -196,16 +196,17 @@ function checkString(schema: Fields, param: string): void {
   checkPattern(pattern, `${param}.pattern`);
 }
 
-function checkInteger(schema: Fields, types: readonly TypeName[], param: string): void {
-  const { minimum, maximum } = rangeOf(schema);
+function checkRange(schema: Fields, types: readonly TypeName[], param: string): void {
+  const isFraction = types.includes('number');
   for (const name of NUMBER_KEYWORDS)
-    if (schema[name] !== undefined && (types.includes('number') || !Number.isSafeInteger(schema[name])))
+    if (schema[name] !== undefined && !(isFraction ? isFractionBound : Number.isSafeInteger)(schema[name]))
       throw refusal(
         `${param}.${name}`,
-        'is no bound of integers alone',
-        'write an integer, for the type integer',
+        isFraction ? 'is no number of at most 9 digits and 6 decimals' : 'is no integer',
+        'round it',
       );
-  if (minimum > maximum) throw refusal(param, 'allows no integer', 'raise the maximum, or lower the minimum');
+  const { from, to } = rangeOf(schema);
+  if (from > to) throw refusal(param, 'allows no number', 'raise the maximum, or lower the minimum');
 }
 
 /** The bounds of a count. An upper bound of undefined is none. */

@@ -10,8 +10,7 @@ export const KEYWORDS: { readonly [Type in TypeName]: readonly string[] } = {
   object: ['properties', 'required', 'additionalProperties'],
   array: ['items', 'prefixItems', 'minItems', 'maxItems'],
   string: ['minLength', 'maxLength', 'pattern'],
-  // The library's ranges of fractions have wrong values.
-  number: [],
+  number: NUMBER_KEYWORDS,
   integer: NUMBER_KEYWORDS,
   boolean: [],
   null: [],

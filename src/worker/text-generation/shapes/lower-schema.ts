@@ -1,17 +1,19 @@
 import { isRecord } from '../../../platform/is-record.ts';
-import { rangeMarker } from './integer-range.ts';
+import { rangeMarker, type NumberRange } from './number-range.ts';
 import { NUMBER_KEYWORDS, typesOf } from './json-types.ts';
 
 type Fields = Readonly<Record<string, unknown>>;
 
-/** The largest integer that the grammar writes, of 15 digits: each is exact in JavaScript. */
-const LARGEST_INTEGER = 999_999_999_999_999;
+/** The largest number that the grammar writes has 15 digits, decimals included: each is exact in JavaScript. */
+const LARGEST_UNITS = 999_999_999_999_999;
+const NUM_DECIMALS = 6;
+const FRACTION = /^-?\d{1,9}(?:\.\d{1,6})?$/;
 
 /** Keywords whose value is a schema, a list of schemas, or a record of them. */
 const SUBSCHEMAS = ['items', 'additionalProperties', 'prefixItems', 'anyOf', 'oneOf', 'allOf'];
 const RECORDS = ['properties', '$defs', 'definitions'];
 
-/** The schema as the library gets it right: with implied types named, and a marker for each range of integers. */
+/** The schema as the library gets it right: with implied types named, and a marker for each range of numbers. */
 export function lowerSchema(schema: unknown): unknown {
   if (Array.isArray(schema)) return schema.map(lowerSchema);
   if (!isRecord(schema)) return schema;
@@ -31,27 +33,26 @@ export function lowerSchema(schema: unknown): unknown {
   const [type] = types;
   const others = { ...(type !== undefined && { type }), ...Object.fromEntries(lowered) };
   if (!hasRange(schema)) return others;
-  const { minimum, maximum } = rangeOf(schema);
-  const range = { const: rangeMarker(minimum, maximum) };
-  const rest = types.filter((name) => name !== 'integer');
+  const range = { const: rangeMarker(rangeOf(schema)) };
+  const rest = types.filter((name) => name !== 'integer' && name !== 'number');
   return rest.length === 0 ? range : { anyOf: [range, { ...others, type: rest }] };
 }
 
-/** The integers from `minimum` to `maximum`, both included. */
-export function rangeOf(schema: Fields): { readonly minimum: number; readonly maximum: number } {
-  const bound = (name: string): number[] => (schema[name] === undefined ? [] : [Number(schema[name])]);
+/** The numbers that a schema with bounds allows; integers unless it has the type `number`. */
+export function rangeOf(schema: Fields): NumberRange {
+  const numDecimals = typesOf(schema).includes('number') ? NUM_DECIMALS : 0;
+  const bound = (name: string, offset: number): readonly number[] =>
+    schema[name] === undefined ? [] : [Math.round(Number(schema[name]) * 10 ** numDecimals) + offset];
   return {
-    minimum: Math.max(
-      -LARGEST_INTEGER,
-      ...bound('minimum'),
-      ...bound('exclusiveMinimum').map((below) => below + 1),
-    ),
-    maximum: Math.min(
-      LARGEST_INTEGER,
-      ...bound('maximum'),
-      ...bound('exclusiveMaximum').map((above) => above - 1),
-    ),
+    from: Math.max(-LARGEST_UNITS, ...bound('minimum', 0), ...bound('exclusiveMinimum', 1)),
+    to: Math.min(LARGEST_UNITS, ...bound('maximum', 0), ...bound('exclusiveMaximum', -1)),
+    numDecimals,
   };
+}
+
+/** Whether a range of numbers that may be fractions can have a bound. */
+export function isFractionBound(value: unknown): boolean {
+  return typeof value === 'number' && FRACTION.test(String(value));
 }
 
 function hasRange(schema: Fields): boolean {

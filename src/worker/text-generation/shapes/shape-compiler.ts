@@ -31,7 +31,7 @@ interface CompiledShape {
 export class ShapeCompiler {
   readonly model: ShapedModel;
   readonly library: GrammarLibrary;
-  /** The tokens of whole characters. */
+  /** The tokens of whole characters, but U+2028 and U+2029, which end a line in JavaScript. */
   readonly wholeTokens: TokenMask;
   readonly endTokens: TokenMask;
   readonly #compiler: GrammarCompiler;
@@ -74,7 +74,7 @@ export class ShapeCompiler {
 
   /** Matchers that have accepted nothing yet. @throws ResponseFormatUnsupportedError. */
   async createMatchers(format: ResponseFormat, count: number): Promise<readonly GrammarMatcher[]> {
-    const key = JSON.stringify(format);
+    const key = JSON.stringify({ ...format, prefix: undefined });
     const shape = this.#compiled.get(key) ?? { grammar: this.#compile(format), numUsers: 0 };
     this.#compiled.delete(key);
     this.#compiled.set(key, shape);
@@ -154,8 +154,7 @@ const decoder = new TextDecoder('utf-8', { fatal: true });
 function isWhole(bytes: Uint8Array): boolean {
   if (bytes.every((byte) => byte < 0x80)) return true;
   try {
-    decoder.decode(bytes);
-    return true;
+    return !/[\u2028\u2029]/.test(decoder.decode(bytes));
   } catch {
     return false;
   }

@@ -6,7 +6,7 @@ import { checkEbnf, checkGrammar } from './check-grammar.ts';
 import { checkPattern } from './check-pattern.ts';
 import { checkSchema } from './check-schema.ts';
 import type { GrammarLibrary } from './grammar-library.ts';
-import { withRanges } from './integer-range.ts';
+import { withRanges } from './number-range.ts';
 import { lowerSchema } from './lower-schema.ts';
 import { StructuralParts } from './structural-parts.ts';
 

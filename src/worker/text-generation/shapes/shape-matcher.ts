@@ -1,7 +1,7 @@
 import type { GrammarMatcher } from '@mlc-ai/web-xgrammar';
 
 import { ResponseFormatUnsupportedError } from '../../../batching/errors.ts';
-import type { ResponseFormat } from '../../../batching/generation/response-format.ts';
+import { prefixOf, type ResponseFormat } from '../../../batching/generation/response-format.ts';
 import type { TokenConstraint } from '../../../batching/generation/request.ts';
 import { allowToken, emptyMask, isAllowed, type TokenMask } from '../../../batching/sampling/token-mask.ts';
 import { disposeWith } from './dispose-with.ts';
@@ -22,6 +22,7 @@ export class ShapeMatcher implements TokenConstraint {
   /**
    * @param format What the matcher is of.
    * @param prior Tokens that it has accepted already.
+   * @throws ResponseFormatUnsupportedError if the shape has no text with this beginning.
    */
   static async create(
     compiler: ShapeCompiler,
@@ -30,6 +31,13 @@ export class ShapeMatcher implements TokenConstraint {
     prior: readonly number[] = [],
   ): Promise<ShapeMatcher> {
     const shape = new ShapeMatcher(compiler, matcher, format.type === 'choice');
+    const prefix = format.type.startsWith('json') ? withOurSpaces(prefixOf(format)) : prefixOf(format);
+    if (prefix !== '' && !matcher._acceptString(prefix))
+      throw ResponseFormatUnsupportedError.of(
+        'responseFormat.prefix',
+        'begins no text of this shape',
+        'begin as the shape does, or leave the prefix out',
+      );
     await shape.#look();
     for (const tokenId of prior) await shape.accept(tokenId);
     return shape;
@@ -92,7 +100,7 @@ export class ShapeMatcher implements TokenConstraint {
     const jump = this.#matcher.findJumpForwardString();
     // Where choices part inside a character, the library's text has a wrong one in its place.
     const text = this.#isChoice ? jump.replace(/[^\0-\x7f]$/u, '') : jump;
-    if (text.length < 2) return [];
+    if (/^[\0-\x7f]?$/.test(text)) return [];
     const { tokenizer } = this.#compiler.model;
     const tokenIds = tokenizer.encode(text, false);
     const bytes = tokenIds.flatMap((tokenId) => [...(tokenizer.vocabulary.bytesOf(tokenId) ?? [])]);
@@ -110,4 +118,17 @@ export class ShapeMatcher implements TokenConstraint {
     if (numAccepted > 0) this.#matcher.rollBack(numAccepted);
     return misfit < 0;
   }
+}
+
+/** Strings, separators and other white space of JSON that may be cut off. */
+const JSON_PARTS = /"(?:[^"\\]|\\[^])*"?|[,:]\s*|\s+/g;
+
+/** The beginning of a JSON text with white space where the grammar has it. */
+function withOurSpaces(json: string): string {
+  return json.replaceAll(JSON_PARTS, (part, at) => {
+    if (part.startsWith('"')) return part;
+    const [separator = ''] = part.trim();
+    const isCut = at + part.length === json.length && part === separator;
+    return separator === '' || isCut ? separator : `${separator} `;
+  });
 }

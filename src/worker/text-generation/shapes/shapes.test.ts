@@ -8,6 +8,7 @@ describe('a shape', () => {
   it.each<readonly [ResponseFormat, string, string]>([
     [{ type: 'choice', choices: ['positive', 'negative "x"'] }, 'negative "x"', 'neutral'],
     [{ type: 'regex', pattern: '^[a-c]+-\\d{2,3}$' }, 'abc-123', 'abc-1'],
+    [{ type: 'regex', pattern: String.raw`a.*\.[.]` }, 'a b..', 'a\nb..'],
     [{ type: 'grammar', grammar: 'root ::= "a" root "b" | ""' }, 'aabb', 'aab'],
     [{ type: 'grammar', grammar: String.raw`root ::= "[é]" [\\uvU] | [ux8]` }, '[é]u', '[é]é'],
     [{ type: 'json_object' }, '{"a": [1, null, {"b": "c"}]}', '[1]'],
@@ -19,6 +20,10 @@ describe('a shape', () => {
       '{"age": 12}',
       '{"age": "12"}',
     ],
+    [schemaOf({ type: 'number', minimum: 0, maximum: 5 }), '4.25', '5.25'],
+    [schemaOf({ type: 'number', exclusiveMaximum: -1.5 }), '-1.500001', '-1.5'],
+    [schemaOf({ type: ['number', 'null'], minimum: 0.1 }), '123.4', '0.09'],
+    [schemaOf({ type: ['number', 'null'], minimum: 0.1 }), 'null', '-1'],
     [
       {
         type: 'structural_tag',
@@ -55,6 +60,45 @@ describe('a shape', () => {
   ])('%j accepts %j and refuses %j', async (format, right, wrong) => {
     expect(await accepts(model, await createShape(model, format), right)).toBe(true);
     expect(await accepts(model, await createShape(model, format), wrong)).toBe(false);
+  });
+
+  it.each<readonly [ResponseFormat, string, string, string]>([
+    [{ type: 'regex', pattern: '^Greetings and .*' }, 'Greetings', ' and so on', ' or not'],
+    [
+      {
+        type: 'json_schema',
+        schema: { type: 'object', properties: { age: { type: 'integer' } }, required: ['age'] },
+      },
+      '{"age": 1',
+      '2}',
+      '"}',
+    ],
+    [{ type: 'grammar', grammar: 'root ::= "é" [abc]' }, 'é', 'b', 'é'],
+    [{ type: 'json_object' }, '{"a, b": [1, 2', ', 3]}', ',3]}'],
+    [{ type: 'json_object' }, '{"a":', ' 1}', '1}'],
+  ])('%j that begins with %j goes on with %j, not with %j', async (format, prefix, right, wrong) => {
+    const begun = { ...format, prefix };
+    expect(await accepts(model, await createShape(model, begun), right)).toBe(true);
+    expect(await accepts(model, await createShape(model, begun), wrong)).toBe(false);
+    expect(await accepts(model, await createShape(model, format), prefix + right), 'without a prefix').toBe(
+      true,
+    );
+  });
+
+  it.each(['{ "a , b" :1,"c":\n', '{"a , b": 1, "c": '])(
+    'goes on from JSON with white space as in %j',
+    async (prefix) => {
+      const shape = await createShape(model, { type: 'json_object', prefix });
+      expect(await accepts(model, shape, '2}')).toBe(true);
+    },
+  );
+
+  it('refuses a prefix that begins none of its texts', async () => {
+    const format: ResponseFormat = { type: 'regex', pattern: 'yes|no', prefix: 'maybe' };
+    await expect(createShape(model, format)).rejects.toMatchObject({
+      code: 'RESPONSE_FORMAT_UNSUPPORTED',
+      param: 'responseFormat.prefix',
+    });
   });
 
   it('never allows a special token or a row of padding, and the end token where the text may end', async () => {
@@ -132,10 +176,10 @@ describe('refuses', () => {
     ['two schemas at once', schemaOf({ allOf: [{ type: 'integer' }, true] }), 'schema.allOf', 'merge'],
     ['a schema without a value', schemaOf(false), 'schema', 'allows no value'],
     [
-      'bounds without an integer between',
-      schemaOf({ type: 'integer', minimum: 3, maximum: 2 }),
+      'bounds without a number between',
+      schemaOf({ type: 'integer', exclusiveMinimum: 3, maximum: 3 }),
       'schema',
-      'no integer',
+      'no number',
     ],
     [
       'an object that holds itself',
@@ -149,7 +193,9 @@ describe('refuses', () => {
       'schema.required',
       'properties lack',
     ],
-    ['a range of fractions', schemaOf({ type: 'number', minimum: 0.5 }), 'schema.minimum', 'name the type'],
+    ['a bound of an integer', schemaOf({ type: 'integer', minimum: 0.5 }), 'schema.minimum', 'no integer'],
+    ['a long bound', schemaOf({ type: 'number', maximum: 0.1234567 }), 'schema.maximum', '6 decimals'],
+    ['a large bound', schemaOf({ type: 'number', maximum: 1e9 }), 'schema.maximum', '9 digits'],
     [
       'a name that would break the grammar',
       schemaOf({ type: 'object', properties: { 'a"b': true } }),

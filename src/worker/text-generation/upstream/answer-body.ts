@@ -1,5 +1,5 @@
 import { ResponseFormatUnsupportedError } from '../../../batching/errors.ts';
-import type { ResponseFormat } from '../../../batching/generation/response-format.ts';
+import { prefixOf, type ResponseFormat } from '../../../batching/generation/response-format.ts';
 import type { ChatMessage } from '../../../protocol/chat.ts';
 import type { ResolvedOptions } from '../generation-options.ts';
 
@@ -21,6 +21,12 @@ export function shapeBody(format: ResponseFormat | undefined, { isVllm, isChat }
     throw ResponseFormatUnsupportedError.of(
       'responseFormat',
       "can't be passed on to this upstream server, which takes JSON as the answer to a chat alone",
+      'leave it out, or serve a model of the tab',
+    );
+  if (prefixOf(format) !== '')
+    throw ResponseFormatUnsupportedError.of(
+      'responseFormat.prefix',
+      "can't be passed on to an upstream server",
       'leave it out, or serve a model of the tab',
     );
   switch (format.type) {

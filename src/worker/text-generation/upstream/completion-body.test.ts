@@ -102,6 +102,13 @@ describe('a chat', () => {
 describe('a shape', () => {
   const schema = { type: 'object' };
 
+  it('whose beginning the prompt has is refused, since no server takes it', () => {
+    const responseFormat = { type: 'json_object', prefix: '{' } as const;
+    expect(() => bodyFor('vllm', { responseFormat }, CHAT)).toThrow(
+      expect.objectContaining({ code: 'RESPONSE_FORMAT_UNSUPPORTED', param: 'responseFormat.prefix' }),
+    );
+  });
+
   it.each([
     [{ type: 'json_object' }, { response_format: { type: 'json_object' } }],
     [
