@@ -13,6 +13,8 @@ import type { Tab } from './support/tab.ts';
 import { ANY_BACKEND, expect, IS_WHOLE, test } from './support/test.ts';
 
 const NUM_ROWS = IS_WHOLE ? 5000 : 200;
+/** The most that a part of the rows takes on a loaded machine. */
+const PART_MS = 600_000;
 const NUM_INTERRUPTIONS = IS_WHOLE ? 20 : 4;
 /** In the order of a run that is not whole, which has the first ones. */
 const KINDS = ['browser killed', 'leader closed', 'worker ended', 'storage full', 'reload'] as const;
@@ -47,7 +49,7 @@ test.describe('a job', { tag: ANY_BACKEND }, () => {
         const part = (at + random()) / NUM_INTERRUPTIONS;
         await test.step(`${kind} after ${Math.floor(part * NUM_ROWS)} rows`, async () => {
           await expect
-            .poll(async () => (await info()).counts.finished, { intervals: [20] })
+            .poll(async () => (await info()).counts.finished, { intervals: [20], timeout: PART_MS })
             .toBeGreaterThanOrEqual(Math.floor(part * NUM_ROWS));
           site = await interrupt(site, kind, profile, backend);
         });
@@ -214,11 +216,15 @@ async function fillStorage(context: BrowserContext, tab: Tab): Promise<void> {
   const session = await context.newCDPSession(tab.page);
   const { origin } = new URL(tab.page.url());
   await session.send('Storage.overrideQuotaForOrigin', { origin, quotaSize: 1 });
+  // A file has room for some hundred rows more than it holds.
   await expect
-    .poll(async () => {
-      const [info] = await jobInfos(tab);
-      return info?.state === 'finished' ? 'STORAGE_QUOTA' : info?.error?.code;
-    })
+    .poll(
+      async () => {
+        const [info] = await jobInfos(tab);
+        return info?.state === 'finished' ? 'STORAGE_QUOTA' : info?.error?.code;
+      },
+      { timeout: PART_MS },
+    )
     .toBe('STORAGE_QUOTA');
   await session.send('Storage.overrideQuotaForOrigin', { origin });
   await session.detach();
