@@ -52,7 +52,7 @@ it('matches the numbers of a range in all their spellings, near its bounds and e
               value >= from && value <= to,
             );
         for (const text of ['', '-', '-0', '00', '01', '.5', '5.', `0.${'0'.repeat(numDecimals)}1`])
-          expect(matcher.test(text), text).toBe(false);
+          expect(matcher.test(text), `“${text}”`).toBe(false);
       },
     ),
     { numRuns: 500 },

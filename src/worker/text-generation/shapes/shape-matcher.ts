@@ -32,6 +32,7 @@ export class ShapeMatcher implements TokenConstraint {
   ): Promise<ShapeMatcher> {
     const shape = new ShapeMatcher(compiler, matcher, format.type === 'choice');
     const prefix = format.type.startsWith('json') ? withOurSpaces(prefixOf(format)) : prefixOf(format);
+    // oxlint-disable-next-line no-underscore-dangle -- so the library names what takes a text, beside tokens
     if (prefix !== '' && !matcher._acceptString(prefix))
       throw ResponseFormatUnsupportedError.of(
         'responseFormat.prefix',
@@ -125,10 +126,10 @@ const JSON_PARTS = /"(?:[^"\\]|\\[^])*"?|[,:]\s*|\s+/g;
 
 /** The beginning of a JSON text with white space where the grammar has it. */
 function withOurSpaces(json: string): string {
-  return json.replaceAll(JSON_PARTS, (part, at) => {
+  return json.replaceAll(JSON_PARTS, (part, offset) => {
     if (part.startsWith('"')) return part;
     const [separator = ''] = part.trim();
-    const isCut = at + part.length === json.length && part === separator;
+    const isCut = offset + part.length === json.length && part === separator;
     return separator === '' || isCut ? separator : `${separator} `;
   });
 }
