@@ -16,7 +16,7 @@ import { settled } from './batch/test-support.ts';
 import { FakeClock } from './testing/fake-clock.ts';
 
 // PROPERTY_RUNS=20000 for a long run; PROPERTY_SEED=<printed seed> to see a failure again.
-const numRuns = Number(process.env['PROPERTY_RUNS'] ?? 5000);
+const numRuns = Number(process.env['PROPERTY_RUNS'] ?? (process.env['FULL'] ? 5000 : 2000));
 const seed = Number(process.env['PROPERTY_SEED'] ?? Math.floor(Math.random() * 2 ** 31));
 console.info(`batch.property.test.ts: PROPERTY_SEED=${seed} PROPERTY_RUNS=${numRuns}`);
 

@@ -20,7 +20,7 @@ import { GREEDY, type GenerationRequest, type TokenConstraint } from './request.
 import type { RequestId } from '../ids.ts';
 
 /** Raise it for an overnight run: PROPERTY_RUNS=20000 npx vitest run src/batching/generation. */
-const NUM_RUNS = Number(process.env['PROPERTY_RUNS'] ?? 1000);
+const NUM_RUNS = Number(process.env['PROPERTY_RUNS'] ?? (process.env['FULL'] ? 1000 : 400));
 const CONTEXT_LENGTH = 64;
 
 type Action =

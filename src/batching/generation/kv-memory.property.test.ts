@@ -9,7 +9,7 @@ import type { Scheduler } from './scheduler.ts';
 import { createRequest, createScheduler, requestId, type RequestOverrides } from './test-support.ts';
 
 /** For an overnight run: PROPERTY_RUNS=20000 npx vitest run src/batching/generation. fast-check prints a failure's seed. */
-const NUM_RUNS = Number(process.env['PROPERTY_RUNS'] ?? 2000);
+const NUM_RUNS = Number(process.env['PROPERTY_RUNS'] ?? (process.env['FULL'] ? 2000 : 800));
 const CONTEXT_LENGTH = 128;
 const BYTES_PER_TOKEN = 2;
 

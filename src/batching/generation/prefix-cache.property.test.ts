@@ -4,7 +4,7 @@ import { BLOCK_SIZE, chainedHash, HashedTokens } from './hashed-tokens.ts';
 import { kvSlot } from './kv-slots.ts';
 import { longestOf, PrefixCache, type CachedPrefix } from './prefix-cache.ts';
 
-const NUM_RUNS = Number(process.env['PROPERTY_RUNS'] ?? 2000);
+const NUM_RUNS = Number(process.env['PROPERTY_RUNS'] ?? (process.env['FULL'] ? 2000 : 800));
 const NUM_SLOTS = 6;
 
 /** The plain search and cache: every row keeps a copy of its tokens, and all of them are compared. */
