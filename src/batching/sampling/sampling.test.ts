@@ -104,23 +104,26 @@ describe('sampling', () => {
     ['min-p 0.1', { minP: 0.1 }],
     ['bias and penalties', { logitBias: { 6: 6, 2: -1 }, repetitionPenalty: 1.5, frequencyPenalty: 0.5 }],
     ['everything', { temperature: 1.7, minP: 0.05, topK: 6, topP: 0.97, presencePenalty: -1 }],
-  ])(`with %s draws ${NUM_DRAWS.toLocaleString('en')} tokens as the exact distribution has them`, (_, overrides) => {
-    const params = { ...SAMPLED, seed: 2026, ...overrides };
-    const tokenCounts = new Map([
-      [0, 2],
-      [4, 1],
-      [5, 0],
-    ]);
-    const exact = distribution(LOGITS, params, tokenCounts);
-    const counts = countDraws(LOGITS, params, NUM_DRAWS, tokenCounts);
-    const drawable = exact.flatMap((probability, id) => (probability > 0 ? [{ probability, id }] : []));
-    const chiSquare = drawable.reduce((sum, { probability, id }) => {
-      const expected = probability * NUM_DRAWS;
-      return sum + ((counts[id] ?? 0) - expected) ** 2 / expected;
-    }, 0);
-    expect(counts.filter((count, id) => count > 0 && exact[id] === 0)).toEqual([]);
-    expect(chiSquare).toBeLessThan(CRITICAL[drawable.length - 1] ?? 0);
-  });
+  ])(
+    `with %s draws ${NUM_DRAWS.toLocaleString('en')} tokens as the exact distribution has them`,
+    (_, overrides) => {
+      const params = { ...SAMPLED, seed: 2026, ...overrides };
+      const tokenCounts = new Map([
+        [0, 2],
+        [4, 1],
+        [5, 0],
+      ]);
+      const exact = distribution(LOGITS, params, tokenCounts);
+      const counts = countDraws(LOGITS, params, NUM_DRAWS, tokenCounts);
+      const drawable = exact.flatMap((probability, id) => (probability > 0 ? [{ probability, id }] : []));
+      const chiSquare = drawable.reduce((sum, { probability, id }) => {
+        const expected = probability * NUM_DRAWS;
+        return sum + ((counts[id] ?? 0) - expected) ** 2 / expected;
+      }, 0);
+      expect(counts.filter((count, id) => count > 0 && exact[id] === 0)).toEqual([]);
+      expect(chiSquare).toBeLessThan(CRITICAL[drawable.length - 1] ?? 0);
+    },
+  );
 
   it('keeps the k likeliest, the lower id among equals', () => {
     expect(drawnIds(LOGITS, { topK: 1 })).toEqual([2]);

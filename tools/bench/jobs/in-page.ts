@@ -99,7 +99,7 @@ export interface LabelsPlan {
   readonly choices: readonly string[];
 }
 
-/** Runs in the page, sent there as text. Labels the texts by a job and one by one. Returns the rows per second, and whether the labels agree. */
+/** Runs in the page, sent there as text. Labels the texts by a job and one by one. Returns the rows per second, and how many labels agree. */
 export async function labelTexts({ texts, system, template, choices }: LabelsPlan) {
   const { tabserve } = window;
   const responseFormat = { type: 'choice', choices } as const;
@@ -129,6 +129,6 @@ export async function labelTexts({ texts, system, template, choices }: LabelsPla
   return {
     job: (texts.length - finished) / jobSeconds,
     oneByOne: (texts.length * 1000) / (performance.now() - startMs),
-    areEqual: alone.every((label, index) => label === labels[index]),
+    numEqual: alone.filter((label, index) => label === labels[index]).length,
   };
 }

@@ -182,8 +182,8 @@ async function measureLabels(page: Page, hub: string, { rows, rounds }: JobsOpti
     ['job ÷ one by one of its round', measured.map(({ job, oneByOne }) => job / oneByOne)],
   ] as const)
     console.log(rowOf(name, values));
-  const numEqual = measured.filter(({ areEqual }) => areEqual).length;
-  console.log(`\nIn ${numEqual} of ${rounds} rounds both gave the same labels.`);
+  const numEqual = Math.min(...measured.map((labels) => labels.numEqual));
+  console.log(`\nBoth gave the same label to at least ${numEqual} of ${texts.length} rows.`);
 }
 
 /** What page and worker keep over a job, and the process of both. */
