@@ -203,7 +203,7 @@ function checkRange(schema: Fields, types: readonly TypeName[], param: string): 
       throw refusal(
         `${param}.${name}`,
         isFraction ? 'is no number of at most 9 digits and 6 decimals' : 'is no integer',
-        'round it',
+        'use fewer digits',
       );
   const { from, to } = rangeOf(schema);
   if (from > to) throw refusal(param, 'allows no number', 'raise the maximum, or lower the minimum');
