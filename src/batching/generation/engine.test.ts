@@ -883,12 +883,13 @@ describe('configure', () => {
   });
 
   it('gives back what ran under a higher limit as soon as it has ended', async () => {
-    const { submit, runner, engine } = createEngine();
+    const { submit, runner, engine, listener } = createEngine();
     submit('a', { maxNewTokens: 40 });
     await Promise.resolve();
     engine.configure({ kvCacheMemoryBytes: 20 });
     await settle();
     expect(engine.kvUsage.reservedBytes).toBeLessThanOrEqual(20);
+    expect(listener.log.slice(-2)).toEqual(['a finished length', 'memory given back']);
     expect(runner.violations).toEqual([]);
   });
 

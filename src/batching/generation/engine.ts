@@ -257,11 +257,13 @@ export class Engine {
 
   #giveBackMemory(): void {
     const kvShape = this.#scheduler.trimIdleKvCache();
+    if (!kvShape) return;
     try {
-      if (kvShape) this.#options.runner.resizeKvCache(kvShape);
+      this.#options.runner.resizeKvCache(kvShape);
     } catch {
       // The next step resizes the cache to the same shape, and fails if that cannot be done.
     }
+    this.#emit(() => this.#options.listener.onMemoryGivenBack?.());
   }
 
   #emit(call: () => void): void {

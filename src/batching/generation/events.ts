@@ -118,6 +118,8 @@ export interface EngineListener {
   onStep(event: StepEvent): void;
   /** Requests that end outside a step, by `abortAll`, `failAll` or `close`. */
   onEnded(events: readonly FailedEvent[]): void;
+  /** The K/V cache of the idle engine is smaller now. */
+  onMemoryGivenBack?(): void;
   /** The engine has stopped. Its requests are not ended by this, and can still be aborted. */
   onRuntimeLost?(error: RuntimeLostError): void;
 }

@@ -451,6 +451,10 @@ export class RecordingListener implements EngineListener {
     this.#record(events);
   }
 
+  onMemoryGivenBack(): void {
+    this.log.push('memory given back');
+  }
+
   onRuntimeLost({ requestIds }: RuntimeLostError): void {
     this.log.push(`runtime lost under ${requestIds.join()}`);
   }

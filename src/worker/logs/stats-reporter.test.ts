@@ -135,7 +135,7 @@ describe('StatsReporter', () => {
 
   it('sends the gauges that a changed policy leaves, also while nothing runs', () => {
     const { clock, sent, reporter } = createReporter({ numRunning: 0, numWaiting: 0 });
-    reporter.recordConfigured();
+    reporter.recordGauges();
     clock.advance(100);
     expect(sent).toMatchObject([{ steps: [], kvCache: { reservedBytes: 64 } }]);
     expect(clock.pendingTimers).toBe(0);

@@ -101,8 +101,8 @@ export class StatsReporter {
     this.#sendSoon();
   }
 
-  /** A changed policy may change the gauges even while nothing runs. */
-  recordConfigured(): void {
+  /** The gauges may have changed without a step: by a changed policy, or since memory was given back behind the last step. */
+  recordGauges(): void {
     this.#sendSoon();
   }
 

@@ -31,6 +31,7 @@ export interface ModelGeneratorOptions extends ModelGuardOptions {
   readonly onUpdates: (updates: readonly RequestUpdate[]) => void;
   readonly onStep: (event: StepEvent) => void;
   readonly onEnded: (events: readonly FailedEvent[]) => void;
+  readonly onMemoryGivenBack?: () => void;
 }
 
 /** Pause after this many prompt tokens, since one turn may have many short prompts. */
@@ -72,6 +73,7 @@ export class ModelGenerator implements PromptGenerator {
           options.onUpdates(this.#updatesOf(events));
           options.onEnded(events);
         },
+        onMemoryGivenBack: () => options.onMemoryGivenBack?.(),
         onRuntimeLost: (error) => options.onRuntimeLost(error),
       },
     });

@@ -1,9 +1,11 @@
 import { describe, expect, it, vi } from 'vitest';
-import { systemClock } from '../../batching/clock.ts';
+import { systemClock, type Clock } from '../../batching/clock.ts';
 import { clientId, requestId } from '../../batching/generation/test-support.ts';
 import { createGenerationMetrics } from '../../batching/metrics/generation-metrics.ts';
 import { MetricsRegistry } from '../../batching/metrics/registry.ts';
+import { FakeClock } from '../../batching/testing/fake-clock.ts';
 import type { RequestUpdate, Resumption } from '../../protocol/requests.ts';
+import type { TabserveStats } from '../../protocol/stats.ts';
 import { ScriptedBackend } from '../testing/scripted-backend.ts';
 import { StatsReporter } from '../logs/stats-reporter.ts';
 import type { ChatTemplate } from '../models/tokenizer/chat-template.ts';
@@ -17,26 +19,28 @@ function createModel(id: string, chatTemplate?: ChatTemplate) {
 }
 
 /** A deployment that waits for its first model. */
-function createLoading() {
+function createLoading(clock: Clock = systemClock) {
   const updates: RequestUpdate[] = [];
   const metrics = createGenerationMetrics(new MetricsRegistry(), 'text-generator');
-  const stats = new StatsReporter(systemClock, metrics, {
-    gauges: () => ({ numRunning: 0, numWaiting: 0, kvCache: { usedBytes: 0, reservedBytes: 0 } }),
-    send: () => {},
+  const sent: TabserveStats[] = [];
+  const stats = new StatsReporter(clock, metrics, {
+    gauges: () => deployment.gauges,
+    send: (figures) => sent.push(figures),
   });
-  const deployment = new TextDeployment(stats, (batch) => updates.push(...batch), {
+  const deployment: TextDeployment = new TextDeployment(stats, (batch) => updates.push(...batch), {
     onRuntimeLost: () => {},
   });
-  return { deployment, updates };
+  return { deployment, updates, sent };
 }
 
 /** A deployment whose model counts up through the alphabet. */
-async function createDeployment(chatTemplate?: ChatTemplate) {
-  const { deployment, updates } = createLoading();
+async function createDeployment(chatTemplate?: ChatTemplate, clock?: Clock) {
+  const { deployment, updates, sent } = createLoading(clock);
   await serveModel(deployment, createModel('old', chatTemplate));
   return {
     deployment,
     updates,
+    sent,
     submit: (name: string, maxNewTokens: number, input: unknown = 'ab') => {
       const id = requestId(name);
       deployment.submitAll([
@@ -60,6 +64,19 @@ async function createDeployment(chatTemplate?: ChatTemplate) {
     },
   };
 }
+
+it('says how much memory is left once a limit that was lowered under a text holds', async () => {
+  const clock = new FakeClock();
+  const { deployment, submit, sent } = await createDeployment(undefined, clock);
+  const running = submit('running', 20);
+  await vi.waitFor(() => expect(running.types()).toContain('chunk'), { interval: 1 });
+  deployment.configure({ kvCacheMemoryBytes: 1 });
+  await vi.waitFor(() => expect(running.types()).toContain('finished'));
+  expect(sent.at(-1)?.kvCache.reservedBytes).toBeGreaterThan(0);
+  await vi.waitFor(() => expect(deployment.gauges.kvCache.reservedBytes).toBe(0));
+  clock.advance(100);
+  expect(sent.at(-1)?.kvCache.reservedBytes).toBe(0);
+});
 
 describe('a text generator whose model changes', () => {
   it('lets the old model end what it has, and the new one begin what comes', async () => {

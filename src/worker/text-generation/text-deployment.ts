@@ -106,6 +106,7 @@ export class TextDeployment {
         this.#stats.recordStep(event);
       },
       onEnded: (events) => this.#stats.recordEnded(events),
+      onMemoryGivenBack: () => this.#stats.recordGauges(),
     };
     const generator = create(options, this.#policy);
     this.#served = served;
@@ -142,7 +143,7 @@ export class TextDeployment {
   /** @throws InvalidOptionError, UnknownOptionError; then nothing is changed. */
   configure(knobs: unknown): BatchingPolicy {
     this.#policy = this.#generator?.configure?.(knobs) ?? updatePolicy(this.#policy, knobs);
-    this.#stats.recordConfigured();
+    this.#stats.recordGauges();
     return this.#policy;
   }
 
