@@ -23,6 +23,7 @@ export default defineConfig({
         test: { name: 'shared', isolate: false, include: [TESTS], exclude: ISOLATED },
       },
     ],
+    setupFiles: ['vitest.setup.ts'],
     // Property tests and the tokenizers' vocabularies take seconds, and on a loaded machine many.
     testTimeout: 30_000,
     hookTimeout: 30_000,

@@ -3,7 +3,7 @@ import type { Locator, Page, TestInfo } from 'playwright/test';
 
 import { CHAT_MODEL } from '../tools/hub-server/checkpoints/chat-checkpoint.ts';
 import { answerGreedily } from './support/answer-greedily.ts';
-import { loadModel, test as hubTest } from './support/hub-test.ts';
+import { EMBEDDING_MODEL, loadModel, test as hubTest } from './support/hub-test.ts';
 import { fontsInUse, SCREENSHOTS, standStill } from './support/screenshots.ts';
 import { ANY_BACKEND, expect, IS_WHOLE, test } from './support/test.ts';
 import type { Tab } from './support/tab.ts';
@@ -128,6 +128,24 @@ test.describe('looks as it should', { tag: ANY_BACKEND }, () => {
     await expectEverySizeToLookRight(tab.page, panel, 'models', info);
   });
 
+  test('a job and its rows', async ({ site }, info) => {
+    const [tab] = await site.openReady(1);
+    if (!tab) throw new Error('No tab');
+    const { page } = tab;
+    // The rows of a job this short may end before the page hears of them: the figures have a run in any case.
+    await tab.generate('Once upon a time,', { maxNewTokens: 9 });
+    await tab.whenIdle();
+    await page.evaluate(async () => {
+      const rows = ['A dog', 'A cat', 'One bird', 'Two mice'].map((text) => ({ text }));
+      const options = { maxNewTokens: 12, temperature: 0 };
+      await window.tabserve.jobs.create({ name: 'Stories', rows, template: '{{text}}', options });
+    });
+    await page.getByRole('tab', { name: 'Jobs' }).click();
+    await expect(page.getByText('Finished: 4 rows').first()).toBeVisible();
+    await page.getByRole('button', { name: 'Show row 2', exact: true }).click();
+    await expectEverySizeToLookRight(page, page.getByRole('tabpanel'), 'jobs', info);
+  });
+
   test('the history of texts', async ({ site }, info) => {
     const [tab] = await site.openReady(1);
     if (!tab) throw new Error('No tab');
@@ -209,6 +227,23 @@ hubTest(
     await page.goForward();
     await expect(page.locator('.exchange[data-status=finished]'), 'nothing was lost').toHaveCount(3);
     await expectEverySizeToLookRight(page, page, 'chats', info);
+  },
+);
+
+hubTest(
+  'looks as it should: lines that are embedded, searched and drawn as a map',
+  { tag: ANY_BACKEND },
+  async ({ ownTab, hub, backend }, info) => {
+    const { page } = ownTab;
+    await ownTab.open(`?backend=${backend}&hub=${encodeURIComponent(hub.url)}&view=embed`);
+    await page.getByRole('button', { name: `Load ${EMBEDDING_MODEL}` }).click();
+    await page
+      .getByRole('textbox', { name: 'One text a line' })
+      .fill('a quick brown fox\na lazy dog\na wizard');
+    await page.getByRole('button', { name: 'Embed', exact: true }).click();
+    await page.getByRole('textbox', { name: 'Find lines that mean this' }).fill('the fox');
+    await expect(page.getByRole('list', { name: 'Nearest lines' }).getByRole('listitem')).toHaveCount(3);
+    await expectEverySizeToLookRight(page, page.getByRole('tabpanel'), 'embed', info);
   },
 );
 

@@ -172,6 +172,8 @@ export const requestActivity = v.object({
   state: v.picklist(['waiting', 'running', 'finished', 'cancelled', 'failed']),
   /** Tokens so far. 0 for a deployment other than the text generator. */
   numOutputTokens: count,
+  /** Why its first text ended, once it is finished. From the text generator. */
+  finishReason: v.exactOptional(finishReason),
 });
 /**
  * One request as the other tabs see it.

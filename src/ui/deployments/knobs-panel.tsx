@@ -3,6 +3,7 @@ import { Disclosure } from '../parts/disclosure.tsx';
 import { Knobs, type KnobTexts } from '../parts/knob-field.tsx';
 import { configureDeployment } from '../state/connect-store.ts';
 import { useServe, useServeView } from '../state/serve-context.ts';
+import './knobs-panel.css';
 
 const KNOBS: KnobTexts<keyof BatchKnobs> = {
   maxBatchSize: {

@@ -10,8 +10,8 @@ it.each([
   ['Failed', { status: 'failed' }],
   ['Cut at 64 tokens', { finishReason: 'length' }],
   ['Cut at 1 token', { finishReason: 'length', numOutputTokens: 1 }],
-  ['Done: end of text', { finishReason: 'stop' }],
-  ['Done: the model ends here', { finishReason: 'stop', numOutputTokens: 1 }],
+  ['Done: end of text', { finishReason: 'stop', isStopped: false }],
+  ['Done: the model ends here', { finishReason: 'stop', isStopped: false, numOutputTokens: 1 }],
   ['Done: stop string', { finishReason: 'stop', isStopped: true }],
   ['Done: 4 texts', { generatedTexts: ['a', 'b', 'c', 'd'] }],
 ] as const)('says %s', (text, change) => {
@@ -25,9 +25,10 @@ it.each([
   expect(describeState(createRequest('a', { finishReason: 'length', numPromptTokens }), 512)).toBe(text);
 });
 
-it('names no reason for the end of another tab’s request, which is not reported', () => {
-  const { finishReason: _finishReason, ...request } = createRequest('a');
-  expect(describeState(request)).toBe('Done');
+it('says of another tab’s request whether it was cut, and not what else ended it, which is not reported', () => {
+  const { isStopped: _isStopped, ...request } = createRequest('a');
+  expect(describeState({ ...request, finishReason: 'stop' })).toBe('Done');
+  expect(describeState({ ...request, finishReason: 'length' })).toBe('Cut at 64 tokens');
 });
 
 it('has the figures that are known, in one order', () => {

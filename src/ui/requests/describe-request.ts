@@ -41,13 +41,13 @@ const STATES: Readonly<Record<Exclude<RequestStatus, 'finished'>, string>> = {
 };
 
 function describeEnd(request: EndedRequest, contextLength = Infinity): string {
-  const { finishReason, isStopped = false, numOutputTokens, generatedTexts = [] } = request;
+  const { isStopped, numOutputTokens, generatedTexts = [] } = request;
   // The reason is the first one's alone.
   if (generatedTexts.length > 1) return `Done: ${generatedTexts.length} texts`;
   const cut = cutOf(request, contextLength);
   if (cut === 'context') return `Context full (${describeContext(request, contextLength)})`;
   if (cut === 'limit') return `Cut at ${countTokens(numOutputTokens)}`;
-  if (finishReason !== 'stop') return 'Done';
+  if (isStopped === undefined) return 'Done';
   if (isStopped) return 'Done: stop string';
   // The end token alone.
   return numOutputTokens === 1 ? 'Done: the model ends here' : 'Done: end of text';

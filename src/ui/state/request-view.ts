@@ -33,7 +33,7 @@ export interface RequestView {
   /** Decode speed, without the first token. */
   readonly tokensPerSecond?: number;
   readonly finishReason?: FinishReason;
-  /** A stop string or a stop token ended the text, and not the model. */
+  /** A stop string or a stop token ended the text, and not the model. Unknown of another tab's request. */
   readonly isStopped?: boolean;
   /** The last chunk of each continuation, for a replay. */
   readonly lastChunks?: readonly (ReceivedChunk | undefined)[];
@@ -120,9 +120,15 @@ export function updateRequestView(
 
 /** A request of another tab, with the start of its prompt. */
 export function foreignRequestView(activity: RequestActivity): RequestView {
-  const { requestId, clientId, isHttp, inputPreview, state, numOutputTokens } = activity;
-  const view = { ...waitingView(requestId, inputPreview), clientId, status: state, numOutputTokens };
-  return isHttp ? { ...view, isHttp } : view;
+  const { requestId, clientId, isHttp, inputPreview, state, numOutputTokens, finishReason } = activity;
+  return {
+    ...waitingView(requestId, inputPreview),
+    clientId,
+    status: state,
+    numOutputTokens,
+    ...(isHttp && { isHttp }),
+    ...(finishReason && { finishReason }),
+  };
 }
 
 function withChunk(view: RequestView, chunk: ChunkUpdate, receivedAtMs: number): RequestView {

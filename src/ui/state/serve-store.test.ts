@@ -239,6 +239,8 @@ describe('requests of other tabs', () => {
     observe([activity('f', { state: 'cancelled', numOutputTokens: 7 })]);
     expect(rowOf('f')).toMatchObject({ status: 'cancelled', numOutputTokens: 7 });
     expect(rowOf('g')?.status).toBe('waiting');
+    observe([activity('g', { state: 'finished', finishReason: 'length' })]);
+    expect(rowOf('g')).toMatchObject({ status: 'finished', finishReason: 'length' });
     expect(idsOf()).toEqual(requestIds);
   });
 

@@ -131,6 +131,18 @@ describe('ActivityLog', () => {
     expect(sent.map(statesOf)).toEqual([['a running 0', 'b finished 0']]);
   });
 
+  it('tells why a text has ended', () => {
+    const { clock, sent, log, submit } = createLog();
+    submit();
+    const choice = { text: '', generatedText: '', tokenIds: [], finishReason: 'length', seed: 0 } as const;
+    const usage = { numPromptTokens: 1, numCachedTokens: 0, numOutputTokens: 0 };
+    const timings = { queueWaitMs: 0, ttftMs: 0, e2eMs: 0, tpotMs: 0 };
+    const result = { ...choice, choices: [choice], usage, timings };
+    log.recordUpdate({ type: 'finished', requestId: A, result });
+    clock.advance(100);
+    expect(sent).toMatchObject([[{ state: 'finished', finishReason: 'length' }]]);
+  });
+
   it.each([
     ['REQUEST_CANCELLED', 'cancelled'],
     ['MODEL_RUN_FAILED', 'failed'],

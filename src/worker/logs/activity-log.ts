@@ -54,7 +54,8 @@ export class ActivityLog {
     const state = isCancelled ? 'cancelled' : STATES[update.type];
     const before = update.type === 'restarted' ? 0 : current.numOutputTokens;
     const numOutputTokens = before + (update.type === 'chunk' ? update.tokenIds.length : 0);
-    this.#record({ ...current, state, numOutputTokens });
+    const end = update.type === 'finished' && { finishReason: update.result.finishReason };
+    this.#record({ ...current, state, numOutputTokens, ...end });
   }
 
   #record(activity: RequestActivity): void {
