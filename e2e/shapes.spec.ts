@@ -42,8 +42,9 @@ test('random schemas, four in each batch, give JSON that ajv finds valid, and ch
       if (finishReason !== 'stop') continue;
       numEnded += 1;
       const validate = ajv.compile(typeof schema === 'boolean' ? schema : { ...schema });
-      const isValid = validate(JSON.parse(generatedText));
-      expect(isValid, `seed ${seed + index}: ${generatedText} ${JSON.stringify(schema)}`).toBe(true);
+      const told = `seed ${seed + index}: ${generatedText} ${JSON.stringify(schema)}`;
+      expect(() => JSON.parse(generatedText), told).not.toThrow();
+      expect(validate(JSON.parse(generatedText)), told).toBe(true);
     }
   }
   console.log(`    ${numEnded} of ${numSchemas} answers ended, from seed ${firstSeed}`);

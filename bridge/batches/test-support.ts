@@ -48,14 +48,15 @@ export const echo: AskRow = async ({ index, body }, { requestId, signal }) => {
 const EchoRequest = v.object({ prompt: v.string(), seed: v.number(), model: v.optional(v.string()) });
 
 interface EchoState {
-  /** Requests wait for it. */
+  /** Requests wait for it, once `numFree` prompts have come. */
   hold: Promise<void> | undefined;
+  numFree: number;
   readonly prompts: string[];
 }
 
 /** A server as vLLM, which answers with the prompt and the seed. */
 export async function startEchoServer() {
-  const state: EchoState = { hold: undefined, prompts: [] };
+  const state: EchoState = { hold: undefined, numFree: 0, prompts: [] };
   const { url } = await listen((request, response) => void answer(state, request, response));
   return { url, state };
 }
@@ -68,7 +69,7 @@ async function answer(state: EchoState, request: IncomingMessage, response: Serv
   }
   const { prompt, seed, model } = v.parse(EchoRequest, JSON.parse(await text(request)));
   state.prompts.push(prompt);
-  await state.hold;
+  if (state.prompts.length > state.numFree) await state.hold;
   if (prompt.length > 1000) {
     const error = { message: 'Too long.', code: 'context_length_exceeded', type: 'x', param: 'prompt' };
     response.writeHead(400).end(JSON.stringify({ error }));

@@ -1,6 +1,7 @@
 import { isRecord } from '../../../platform/is-record.ts';
 import { rangeMarker, type NumberRange } from './number-range.ts';
 import { NUMBER_KEYWORDS, typesOf } from './json-types.ts';
+import type { OtherKeys } from './other-keys.ts';
 
 type Fields = Readonly<Record<string, unknown>>;
 
@@ -13,9 +14,18 @@ const FRACTION = /^-?\d{1,9}(?:\.\d{1,6})?$/;
 const SUBSCHEMAS = ['items', 'additionalProperties', 'prefixItems', 'anyOf', 'oneOf', 'allOf'];
 const RECORDS = ['properties', '$defs', 'definitions'];
 
-/** The schema as the library gets it right: with implied types named, and a marker for each range of numbers. */
-export function lowerSchema(schema: unknown): unknown {
-  if (Array.isArray(schema)) return schema.map(lowerSchema);
+/** The schema as the library gets it right: with implied types named, and marks for ranges of numbers and for other keys. */
+export function lowerSchema(schema: unknown, otherKeys: OtherKeys): unknown {
+  const lowered = lowerPart(schema, otherKeys);
+  const { definitions } = otherKeys;
+  if (!isRecord(lowered) || Object.keys(definitions).length === 0) return lowered;
+  const { $defs } = lowered;
+  return { ...lowered, $defs: { ...(isRecord($defs) && $defs), ...definitions } };
+}
+
+function lowerPart(schema: unknown, otherKeys: OtherKeys): unknown {
+  const lower = (part: unknown): unknown => lowerPart(part, otherKeys);
+  if (Array.isArray(schema)) return schema.map(lower);
   if (!isRecord(schema)) return schema;
   const {
     minimum: _from,
@@ -24,10 +34,13 @@ export function lowerSchema(schema: unknown): unknown {
     exclusiveMaximum: _below,
     ...kept
   } = schema;
+  const keys = isRecord(schema['properties']) ? Object.keys(schema['properties']) : [];
   const lowered = Object.entries(kept).map(([name, value]) => {
-    if (SUBSCHEMAS.includes(name)) return [name, lowerSchema(value)];
+    if (name === 'additionalProperties' && value !== false && keys.length > 0)
+      return [name, otherKeys.refer(keys, lower(value))];
+    if (SUBSCHEMAS.includes(name)) return [name, lower(value)];
     if (!RECORDS.includes(name) || !isRecord(value)) return [name, value];
-    return [name, Object.fromEntries(Object.entries(value).map(([key, entry]) => [key, lowerSchema(entry)]))];
+    return [name, Object.fromEntries(Object.entries(value).map(([key, entry]) => [key, lower(entry)]))];
   });
   const types = typesOf(schema);
   const [type] = types;

@@ -8,6 +8,8 @@ import { checkSchema } from './check-schema.ts';
 import type { GrammarLibrary } from './grammar-library.ts';
 import { withRanges } from './number-range.ts';
 import { lowerSchema } from './lower-schema.ts';
+import { OtherKeys } from './other-keys.ts';
+import { separateAlternatives } from './separate-alternatives.ts';
 import { StructuralParts } from './structural-parts.ts';
 
 /** Json as Python writes it: small models run away where white space is free. */
@@ -25,6 +27,8 @@ const CORRECTIONS: readonly (readonly [RegExp, string])[] = [
 
 const PARAM = 'responseFormat';
 
+type Make = (library: GrammarLibrary['library']) => Promise<Grammar>;
+
 /** Makes the grammars of shapes, for a vocabulary of a size. */
 export class ShapeGrammars {
   readonly #library: GrammarLibrary;
@@ -37,6 +41,18 @@ export class ShapeGrammars {
 
   /** The caller disposes of it. @throws ResponseFormatUnsupportedError. */
   async create(format: ResponseFormat): Promise<Grammar> {
+    const grammar = await this.#fromFormat(format);
+    const printed = grammar.toString();
+    const separated = separateAlternatives(printed);
+    if (separated === printed) return grammar;
+    grammar.dispose();
+    // A tag's first rule is printed last.
+    const [lastRule] = printed.trimEnd().split('\n').at(-1)?.split(' ') ?? [];
+    const root = format.type === 'regex' || format.type === 'structural_tag' ? lastRule : undefined;
+    return this.#made(({ Grammar: Grammars }) => Grammars.fromEBNF(separated, root), PARAM);
+  }
+
+  async #fromFormat(format: ResponseFormat): Promise<Grammar> {
     switch (format.type) {
       case 'json_object':
         return this.#fromEbnf(await this.#fromSchema({ type: 'object' }, PARAM), PARAM);
@@ -66,7 +82,8 @@ export class ShapeGrammars {
   /** The EBNF of a schema's values. */
   async #fromSchema(schema: JsonSchema, param: string): Promise<string> {
     checkSchema(schema, param);
-    const json = JSON.stringify(lowerSchema(schema));
+    const otherKeys = new OtherKeys();
+    const json = JSON.stringify(lowerSchema(schema, otherKeys));
     const grammar = await this.#checked(
       ({ Grammar: Grammars }) => Grammars.fromJSONSchema(json, false, -1, SEPARATORS, true),
       param,
@@ -75,7 +92,7 @@ export class ShapeGrammars {
     grammar.dispose();
     return CORRECTIONS.reduce(
       (text, [wide, narrow]) => text.replace(wide, () => narrow),
-      withRanges(printed),
+      withRanges(otherKeys.withoutListed(printed)),
     );
   }
 
@@ -87,19 +104,19 @@ export class ShapeGrammars {
     return this.#checked(({ Grammar: Grammars }) => Grammars.fromStructuralTag(tag), param);
   }
 
-  async #checked(
-    make: (library: GrammarLibrary['library']) => Promise<Grammar>,
-    param: string,
-  ): Promise<Grammar> {
-    let grammar: Grammar;
+  async #checked(make: Make, param: string): Promise<Grammar> {
+    const grammar = await this.#made(make, param);
+    checkGrammar(grammar.toString(), this.#vocabSize, param);
+    return grammar;
+  }
+
+  async #made(make: Make, param: string): Promise<Grammar> {
     try {
-      grammar = await this.#library.explained(() => make(this.#library.library));
+      return await this.#library.explained(() => make(this.#library.library));
     } catch (error) {
       const reason = error instanceof Error ? error.message : String(error);
       throw ResponseFormatUnsupportedError.of(param, `can't be compiled (${reason})`, 'correct it');
     }
-    checkGrammar(grammar.toString(), this.#vocabSize, param);
-    return grammar;
   }
 }
 

@@ -4,6 +4,17 @@ import { accepts, allowedBy, canWrite, createShape, loadShapedModel } from './te
 
 const model = await loadShapedModel(5);
 
+const OPEN_SCHEMA = schemaOf({
+  type: 'object',
+  properties: { age: { type: 'integer' }, été: { type: 'null' } },
+  additionalProperties: {
+    type: ['object', 'array', 'string', 'integer'],
+    items: { type: 'string' },
+    properties: { age: { type: 'integer' } },
+    additionalProperties: true,
+  },
+});
+
 describe('a shape', () => {
   it.each<readonly [ResponseFormat, string, string]>([
     [{ type: 'choice', choices: ['positive', 'negative "x"'] }, 'negative "x"', 'neutral'],
@@ -22,6 +33,10 @@ describe('a shape', () => {
     ],
     [schemaOf({ type: 'number', minimum: 0, maximum: 5 }), '4.25', '5.25'],
     [schemaOf({ type: 'number', exclusiveMaximum: -1.5 }), '-1.500001', '-1.5'],
+    [schemaOf({ type: 'array', items: { type: 'number', minimum: -1.87 } }), '[0.0, 10]', '[00.0, 10]'],
+    [{ type: 'regex', pattern: '[a-z]*[a-z]cd' }, 'abcd', 'cd'],
+    [OPEN_SCHEMA, '{"age": 5, "agent": "x", "ag": 1}', '{"age": "x"}'],
+    [OPEN_SCHEMA, '{"a": [], "ab c": {"age": 1}}', '{"a": [], "age": 1}'],
     [schemaOf({ type: ['number', 'null'], minimum: 0.1 }), '123.4', '0.09'],
     [schemaOf({ type: ['number', 'null'], minimum: 0.1 }), 'null', '-1'],
     [
