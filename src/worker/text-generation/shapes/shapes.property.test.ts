@@ -1,8 +1,9 @@
 import { Ajv2020 } from 'ajv/dist/2020.js';
+import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { JsonSchema } from '../../../batching/generation/response-format.ts';
 import { createRandom, randomSchema } from '../../testing/random-schemas.ts';
-import { allowedBy, createShape, loadShapedModel } from './test-support.ts';
+import { allowedBy, canWrite, createShape, loadShapedModel } from './test-support.ts';
 
 const NUM_SCHEMAS = process.env['FULL'] === undefined ? 60 : 1000;
 const FIRST_SEED = Number(process.env['SHAPE_SEED'] ?? Date.now() % 2 ** 31);
@@ -44,3 +45,36 @@ describe(`${NUM_SCHEMAS} random schemas from SHAPE_SEED=${FIRST_SEED}`, () => {
     expect(numEnded).toBeGreaterThan(NUM_SCHEMAS / 3);
   }, 600_000);
 });
+
+/** Regular expressions over a, b and 1, of groups inside each other. */
+const pattern: fc.Memo<string> = fc.memo((depth) => {
+  const atom = fc.constantFrom('a', 'b', '1', '[ab]', '[a-b1]', String.raw`\d`);
+  if (depth <= 1) return atom;
+  const part = pattern(depth - 1);
+  return fc.oneof(
+    atom,
+    fc.tuple(part, part).map((parts) => parts.join('')),
+    fc.array(part, { minLength: 2, maxLength: 3 }).map((parts) => `(${parts.join('|')})`),
+    fc.tuple(part, fc.constantFrom('?', '*')).map(([repeated, count]) => `(${repeated})${count}`),
+    fc.tuple(atom, fc.constantFrom('+', '{1,3}')).map((parts) => parts.join('')),
+  );
+});
+
+it('patterns have the texts that JavaScript’s regular expressions match, and no others', async () => {
+  const text = fc.string({ unit: fc.constantFrom('a', 'b', '1'), minLength: 1, maxLength: 6 });
+  await fc.assert(
+    fc.asyncProperty(
+      pattern(5),
+      fc.uniqueArray(text, { minLength: 20, maxLength: 20 }),
+      async (regex, texts) => {
+        const matched = new RegExp(`^(?:${regex})$`, 'u');
+        for (const each of texts) {
+          const shape = await createShape(model, { type: 'regex', pattern: regex });
+          const written = await canWrite(model, shape, each);
+          expect(written, `“${each}” by ${regex}`).toBe(matched.test(each));
+        }
+      },
+    ),
+    { numRuns: process.env['FULL'] === undefined ? 50 : 1000 },
+  );
+}, 600_000);
