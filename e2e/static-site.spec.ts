@@ -112,9 +112,12 @@ test.describe('a static site', { tag: ANY_BACKEND }, () => {
       const offer = tab.page.getByRole('button', { name: 'Reload', exact: true });
       // A click would wait for a button that is gone when the page has loaded again by itself.
       await tab.page.addLocatorHandler(offer, () =>
-        offer.evaluateAll((buttons) => {
-          for (const button of buttons) button.dispatchEvent(new MouseEvent('click', { bubbles: true }));
-        }),
+        offer
+          .evaluateAll((buttons) => {
+            for (const button of buttons) button.dispatchEvent(new MouseEvent('click', { bubbles: true }));
+          })
+          // The page may load again meanwhile.
+          .catch(() => {}),
       );
       await tab.page.goto(server.url);
       await expect(tab.page.locator('meta[name="tabserve-service-worker"]')).toHaveCount(0);
