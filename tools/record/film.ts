@@ -29,7 +29,7 @@ export async function film(pages: readonly Page[]): Promise<() => readonly Frame
       session.send('Page.screencastFrameAck', { sessionId }).catch(() => {});
     });
     page.on('close', () => add({ place, jpeg: undefined, atSeconds: Date.now() / 1000 }));
-    await session.send('Page.startScreencast', { format: 'jpeg', quality: 92 });
+    await session.send('Page.startScreencast', { format: 'jpeg', quality: 82, everyNthFrame: 2 });
   }
   return () => {
     isOver = true;
