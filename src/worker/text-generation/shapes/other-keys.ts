@@ -44,15 +44,20 @@ function keysBeside(keys: readonly string[]): string {
   return String.raw`"\"" ${restBeside(keys.map((key) => Array.from(key)))} "\""`;
 }
 
-/** @param rests The characters that are left of each key. */
-function restBeside(rests: readonly (readonly string[])[]): string {
+/** The library recurses into groups. A longer key is followed so far, and no other one begins like it any longer. */
+const MAX_DEPTH = 32;
+
+/** @param rests The characters that are left of each key, behind `depth` ones. */
+function restBeside(rests: readonly (readonly string[])[], depth = 0): string {
   const listed = rests.filter(([first]) => first !== undefined);
   if (listed.length === 0) return rests.length === 0 ? ANY : `${otherThan([])} ${ANY}`;
   const byFirst = Map.groupBy(listed, ([first = '']) => first);
   const firsts = [...byFirst.keys()];
-  const goesOn = [...byFirst].map(
-    ([first, group]) => `"${first}" ${restBeside(group.map((rest) => rest.slice(1)))}`,
-  );
+  const followed = depth < MAX_DEPTH ? [...byFirst] : [];
+  const goesOn = followed.map(([first, group]) => {
+    const further = group.map((rest) => rest.slice(1));
+    return `"${first}" ${restBeside(further, depth + 1)}`;
+  });
   const ends = listed.length < rests.length ? [] : ['""'];
   return `(${[...ends, `${otherThan(firsts)} ${ANY}`, ...goesOn].join(' | ')})`;
 }

@@ -17,8 +17,8 @@ it.each([
     'puts before alternatives what they have in common',
     linesOf(String.raw`root ::= (("a\"b") | ("a\"c" root) | ("a\"") | ("d")) (=([,)]))`),
     linesOf(
-      String.raw`root ::= (("a" "\"" root_or_0) | ("d")) (=([,)]))`,
-      'root_or_0 ::= (("b") | ("c" root) | "")',
+      String.raw`root ::= (("a" "\"" root_nothing_0) | ("d")) (=([,)]))`,
+      'root_nothing_0 ::= (("b") | ("c" root) | "")',
       'nothing ::= ("")',
     ),
   ],
@@ -30,12 +30,12 @@ it.each([
       'two ::= (([0-9] "a"))',
     ),
     linesOf(
-      'root ::= ((root_or_0) | (root_or_1))',
-      String.raw`root_or_0 ::= ((nothing "\xe9"))`,
-      String.raw`root_or_1 ::= ((nothing "\xe8" "x"))`,
-      'one ::= ((one_or_0) | (one_or_1))',
-      'one_or_0 ::= ((nothing two))',
-      'one_or_1 ::= ((nothing [0-9] "b"))',
+      'root ::= ((root_nothing_0) | (root_nothing_1))',
+      String.raw`root_nothing_0 ::= ((nothing "\xe9"))`,
+      String.raw`root_nothing_1 ::= ((nothing "\xe8" "x"))`,
+      'one ::= ((one_nothing_0) | (one_nothing_1))',
+      'one_nothing_0 ::= ((nothing two))',
+      'one_nothing_1 ::= ((nothing [0-9] "b"))',
       'two ::= (([0-9] "a"))',
       'nothing ::= ("")',
     ),
@@ -43,7 +43,7 @@ it.each([
   [
     'begins no rule with a repeated class',
     'root ::= (([a-z]* "c"))',
-    linesOf('root ::= ((root_or_0))', 'root_or_0 ::= ((nothing [a-z]* "c"))', 'nothing ::= ("")'),
+    linesOf('root ::= ((root_nothing_0))', 'root_nothing_0 ::= ((nothing [a-z]* "c"))', 'nothing ::= ("")'),
   ],
 ])('%s', (_, printed, separated) => {
   expect(separateAlternatives(printed)).toBe(separated);

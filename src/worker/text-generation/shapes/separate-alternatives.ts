@@ -3,8 +3,6 @@ const PART = /(?:"(?:\\.|[^"\\])*"|\[(?:\\.|[^\]\\])*\]|[\w.-]+)(?:\*|\{\d+(?:, 
 const CHARACTER = /\\x[\da-f]{2}|\\u[\da-f]{4}|\\U[\da-f]{8}|\\.|[^]/gu;
 const RULE = /^(\S+) ::= (\(.*)$/;
 const EMPTY = '""';
-/** The empty text. The library inlines no rule that names another. */
-const NOTHING = 'nothing';
 
 interface Rule {
   readonly name: string;
@@ -15,7 +13,12 @@ interface Rule {
 
 /** Characters, classes and names. Empty for the empty text. */
 type Alternative = readonly string[];
-type Rules = ReadonlyMap<string, Rule>;
+
+interface Grammar {
+  readonly rules: ReadonlyMap<string, Rule>;
+  /** A rule for the empty text: the library inlines no rule that names another. No name of the grammar has this in it. */
+  readonly nothing: string;
+}
 
 /**
  * A grammar with the same texts, which the library compiles right. Its version 0.1.27 makes an automaton of each rule and merges states
@@ -27,9 +30,12 @@ type Rules = ReadonlyMap<string, Rule>;
 export function separateAlternatives(printed: string): string {
   const lines = printed.split('\n').map((line) => parseRule(line) ?? line);
   const rules = new Map(lines.flatMap((line) => (typeof line === 'string' ? [] : [[line.name, line]])));
-  const separated = lines.map((line) => (typeof line === 'string' ? [line] : separate(line, rules)));
+  let nothing = 'nothing';
+  while (printed.includes(nothing)) nothing += '_';
+  const grammar = { rules, nothing };
+  const separated = lines.map((line) => (typeof line === 'string' ? [line] : separate(line, grammar)));
   if (separated.every(({ length }) => length === 1)) return printed;
-  return [...separated.flat(), `${NOTHING} ::= (${EMPTY})`].join('\n');
+  return [...separated.flat(), `${nothing} ::= (${EMPTY})`].join('\n');
 }
 
 function parseRule(line: string): Rule | undefined {
@@ -53,15 +59,11 @@ function symbolsOf(part: string): readonly string[] {
 }
 
 /** A rule as lines, and those that it needs. */
-function separate({ name, alternatives, lookahead }: Rule, rules: Rules): readonly string[] {
-  const own: string[] = [];
+function separate({ name, alternatives, lookahead }: Rule, grammar: Grammar): readonly string[] {
+  const own: (readonly string[])[] = [];
   const addRule = (rests: readonly Alternative[]): string => {
-    const part = `${name}_or_${own.length}`;
-    const rule = { name: part, alternatives: rests, lookahead: '' };
-    // Its place among the names is taken before the rules inside it are made.
-    own.push('');
-    const [line = '', ...inner] = separate(rule, rules);
-    own[own.indexOf('')] = [line, ...inner].join('\n');
+    const part = `${name}_${grammar.nothing}_${own.length}`;
+    own.push(separate({ name: part, alternatives: rests, lookahead: '' }, grammar));
     return part;
   };
   const groups = Map.groupBy(alternatives, ([first = EMPTY]) => first);
@@ -75,28 +77,28 @@ function separate({ name, alternatives, lookahead }: Rule, rules: Rules): readon
       ? shortest
       : [...shortest.slice(0, length), addRule(rests)];
   });
-  const beginnings = factored.flatMap((alternative) => beginningsOf(alternative, rules));
+  const beginnings = factored.flatMap((alternative) => beginningsOf(alternative, grammar));
   const isAlike = new Set(beginnings).size < beginnings.length;
   const texts = factored.map((alternative) => {
     const [first] = alternative;
     if (first === undefined) return EMPTY;
-    const isApart = !first.endsWith('*') && !isAlike;
-    return isApart ? `(${alternative.join(' ')})` : `(${addRule([[NOTHING, ...alternative]])})`;
+    const needsRule = isAlike || first.endsWith('*');
+    return needsRule ? `(${addRule([[grammar.nothing, ...alternative]])})` : `(${alternative.join(' ')})`;
   });
-  return [`${name} ::= (${texts.join(' | ')})${lookahead}`, ...own];
+  return [`${name} ::= (${texts.join(' | ')})${lookahead}`, ...own.flat()];
 }
 
 /** What an alternative begins with; where the library inlines a rule there, what that begins with. */
-function beginningsOf([first]: Alternative, rules: Rules): readonly string[] {
+function beginningsOf([first]: Alternative, grammar: Grammar): readonly string[] {
   if (first === undefined) return [];
-  const rule = rules.get(first);
-  if (rule && isInlined(rule, rules))
-    return rule.alternatives.flatMap((alternative) => beginningsOf(alternative, rules));
+  const rule = grammar.rules.get(first);
+  if (rule && isInlined(rule, grammar))
+    return rule.alternatives.flatMap((alternative) => beginningsOf(alternative, grammar));
   // Characters beyond ASCII may share their first byte.
   return /^"\\[uUx]/.test(first) ? ['beyond ASCII'] : [first];
 }
 
-function isInlined({ alternatives }: Rule, rules: Rules): boolean {
+function isInlined({ alternatives }: Rule, { rules }: Grammar): boolean {
   return alternatives.every(
     (alternative) => alternative.length > 0 && !alternative.some((symbol) => rules.has(symbol)),
   );

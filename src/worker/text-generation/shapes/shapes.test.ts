@@ -15,6 +15,14 @@ const OPEN_SCHEMA = schemaOf({
   },
 });
 
+function openBeside(key: string): ResponseFormat {
+  return schemaOf({
+    type: 'object',
+    properties: { [key]: { type: 'null' } },
+    additionalProperties: { type: 'integer' },
+  });
+}
+
 describe('a shape', () => {
   it.each<readonly [ResponseFormat, string, string]>([
     [{ type: 'choice', choices: ['positive', 'negative "x"'] }, 'negative "x"', 'neutral'],
@@ -35,6 +43,8 @@ describe('a shape', () => {
     [schemaOf({ type: 'number', exclusiveMaximum: -1.5 }), '-1.500001', '-1.5'],
     [schemaOf({ type: 'array', items: { type: 'number', minimum: -1.87 } }), '[0.0, 10]', '[00.0, 10]'],
     [{ type: 'regex', pattern: '[a-z]*[a-z]cd' }, 'abcd', 'cd'],
+    [openBeside('k'.repeat(300)), `{"kk": 1}`, `{"${'k'.repeat(300)}": 1}`],
+    [{ type: 'grammar', grammar: 'root ::= nothing | "ac"\nnothing ::= "ab"' }, 'ac', 'aa'],
     [OPEN_SCHEMA, '{"age": 5, "agent": "x", "ag": 1}', '{"age": "x"}'],
     [OPEN_SCHEMA, '{"a": [], "ab c": {"age": 1}}', '{"a": [], "age": 1}'],
     [schemaOf({ type: ['number', 'null'], minimum: 0.1 }), '123.4', '0.09'],
