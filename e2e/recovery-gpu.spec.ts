@@ -10,7 +10,7 @@ test(`${NUM_LOSSES} lost devices under eight requests change no text`, async ({ 
   test.setTimeout(300_000 + NUM_LOSSES * 60_000);
   const random = seededRandom(runSeed());
   const faults = Array.from({ length: NUM_LOSSES }, () => 'device-lost' as const);
-  const gaps = await survive(faulty, { faults, query: '?backend=webgpu', random, calm, maxNewTokens: 12 });
+  const gaps = await survive(faulty, { faults, query: '?backend=webgpu', random, calm, maxNewTokens: 8 });
   const { backend } = await faulty.tab.status();
   expect(backend).toMatchObject({
     rung: 'webgpu-fp32',

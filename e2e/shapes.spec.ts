@@ -32,7 +32,7 @@ test('random schemas, four in each batch, give JSON that ajv finds valid, and ch
     const schemas = [0, 1, 2, 3].map((index) => randomSchema(seed + index));
     const shaped = schemas.map((schema, index) => {
       const responseFormat = { type: 'json_schema', schema } as const;
-      const maxNewTokens = backend === 'wasm' ? HOT.maxNewTokens : 64;
+      const maxNewTokens = { wasm: HOT.maxNewTokens, webgpu: IS_WHOLE ? 64 : 32 }[backend];
       return { prompt: PROMPT, options: { ...HOT, maxNewTokens, seed: seed + index, responseFormat } };
     });
     const results = await tab.generateAll([...shaped, ...free]);
