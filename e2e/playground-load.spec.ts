@@ -156,7 +156,7 @@ test.describe('a load test', { tag: ANY_BACKEND }, () => {
   }) => {
     const { page } = tab;
     // Every request is in time, and a batch of one is far slower than one of eight.
-    const lengths = { outputMin: '8', outputMax: '8', seed: '5', durationSeconds: '0.25' };
+    const lengths = { outputMin: '8', outputMax: '8', seed: '5', durationSeconds: '0.5' };
     await openLoad(tab, { ...lengths, latencyLimitMs: '60000', numUsers: '16' }, 'closed-loop');
     await panelOf(page).getByRole('radio', { name: 'Suggest' }).check();
     await startAndWait(page);

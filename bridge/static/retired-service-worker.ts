@@ -7,15 +7,17 @@ import { SERVICE_WORKER_FILE } from './static-host-meta.ts';
  * it would keep serving its own page, which does not know the bridge. Removes its files and itself, and loads the open pages again. It
  * claims them first: a page that was still starting when this one became active has no service worker, and registers it again.
  *
- * One call of `skipWaiting` isn't enough: Chromium forgets it where the old service worker is busy at that moment, and at times all calls
- * of the first minute. Then the page offers a new version, and a message accepts it.
+ * Chromium forgets a call of `skipWaiting` where the old service worker is busy at that moment. Only the first call after the installation
+ * makes it look again, so that one comes when the page has loaded. After that, only another load of the page does: the page offers a new
+ * version, and loads again.
  */
-const SCRIPT = `let retry;
-self.addEventListener('install', () => (retry = setInterval(() => self.skipWaiting(), 250)));
+const SCRIPT = `self.addEventListener('install', () => {
+  self.skipWaiting();
+  setTimeout(() => self.skipWaiting(), 3000);
+});
 self.addEventListener('message', () => self.skipWaiting());
 self.addEventListener('activate', (event) => event.waitUntil(retire()));
 async function retire() {
-  clearInterval(retry);
   const names = await caches.keys();
   await Promise.all(names.filter((name) => name.startsWith('tabserve-')).map((name) => caches.delete(name)));
   await self.clients.claim();

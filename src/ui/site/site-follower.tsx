@@ -10,8 +10,8 @@ const KEY = 'tabserve-isolating';
 /** The time from one check for a new version to the next in a tab in use, ms. The browser checks at each load of the page. */
 const UPDATE_INTERVAL_MS = 3_600_000;
 
-/** From one demand that the new version serve to the next, ms. */
-const SKIP_INTERVAL_MS = 250;
+/** From the demand that the new version serve to a load of the page that reminds the browser of it, ms. */
+const REMINDER_MS = 2000;
 
 /** Keeps the page of a static host with its service worker: offline, isolated, and of one version in all tabs. */
 export class SiteFollower {
@@ -86,8 +86,11 @@ export class SiteFollower {
   }
 }
 
-/** Asks until the page reloads: Chromium forgets a demand that comes while the old version is busy. */
+/**
+ * Chromium forgets the demand for minutes where it comes while the old version starts or is busy, however often it is repeated. It looks at
+ * it again when a page loads.
+ */
 function skipWaiting(site: Serwist): void {
   site.messageSkipWaiting();
-  setInterval(() => site.messageSkipWaiting(), SKIP_INTERVAL_MS);
+  setTimeout(() => location.reload(), REMINDER_MS);
 }
