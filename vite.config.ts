@@ -24,6 +24,8 @@ export default defineConfig({
   build: {
     target: 'es2024',
     chunkSizeWarningLimit: 1500,
+    // The browsers that run the page know modulepreload.
+    modulePreload: { polyfill: false },
     rolldownOptions: {
       // The first screen's scripts are one file: each further one waits for a connection, and compresses by itself.
       output: { codeSplitting: { groups: [{ name: 'page', tags: ['$initial'] }] } },

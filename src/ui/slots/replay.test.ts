@@ -9,12 +9,12 @@ import {
   isSucceeded,
   played,
   positionOf,
-  replayableRun,
   startReplay,
   stepEndsOf,
   toggled,
   withPosition,
 } from './replay.ts';
+import { replayableRun } from './replayable-run.ts';
 
 const RUN: Run = { startedAtMs: 1000, endedAtMs: 1500, requestIds: [], isExperiment: false };
 const REPLAY: Replay = { run: RUN, atMs: 1000, isPlaying: true };

@@ -2,6 +2,7 @@ import { latestRun } from '../state/run.ts';
 import { stepsBetween } from '../state/run-summary.ts';
 import type { RecordedView, ServeStore, ServeView } from '../state/serve-store.ts';
 import { watchSettings, type Replay } from '../watch/watch-settings.ts';
+import { replayableRun, type Shown } from './replayable-run.ts';
 
 /** The share of real time. */
 const SPEED = 0.1;
@@ -9,16 +10,6 @@ const SPEED = 0.1;
 const MIN_INTERVAL_MS = 50;
 /** The browser draws no frames of a hidden page: that time is left out. */
 const MAX_INTERVAL_MS = 200;
-
-type Shown = Pick<RecordedView, 'runs' | 'history'>;
-
-/** The last run, once it is over and where its forward passes are known. */
-export function replayableRun({ runs, history: { slots } }: Shown): Replay['run'] | undefined {
-  const run = latestRun(runs);
-  const lastStepMs = slots.steps.at(-1)?.endedAtMs ?? -Infinity;
-  const isOver = run?.endedAtMs !== undefined && slots.numLive === 0;
-  return isOver && lastStepMs > run.startedAtMs ? run : undefined;
-}
 
 export function startReplay(view: Shown, isPlaying: boolean): void {
   const run = replayableRun(view);

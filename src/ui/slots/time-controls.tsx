@@ -9,7 +9,7 @@ import { recordedView } from '../state/serve-store.ts';
 import { pausedAxisOf } from '../watch/time-span.ts';
 import { watchSettings, WINDOW_SECONDS } from '../watch/watch-settings.ts';
 import { showAll } from '../watch/zoom.ts';
-import { replayableRun, startReplay } from './replay.ts';
+import { replayableRun } from './replayable-run.ts';
 
 const WINDOWS = WINDOW_SECONDS.map(
   (seconds) => [seconds, seconds < 60 ? `${seconds} s` : `${seconds / 60} min`] as const,
@@ -32,7 +32,8 @@ export function TimeControls({ replayRef }: { readonly replayRef: RefObject<HTML
   const pause = (): void => {
     watchSettings.setState({ paused: isPaused ? undefined : pausedAxisOf(recordedView(store)) });
   };
-  const replay = (): void => {
+  const replay = async (): Promise<void> => {
+    const { startReplay } = await import('./replay.ts');
     const isCalm = matchMedia('(prefers-reduced-motion: reduce)').matches;
     startReplay(recordedView(store), !isCalm);
   };
@@ -48,7 +49,7 @@ export function TimeControls({ replayRef }: { readonly replayRef: RefObject<HTML
       <Button variant="quiet" aria-pressed={isPaused} onClick={pause}>
         Pause
       </Button>
-      <Button variant="quiet" ref={replayRef} disabled={!canReplay} onClick={replay}>
+      <Button variant="quiet" ref={replayRef} disabled={!canReplay} onClick={() => void replay()}>
         Replay
       </Button>
       <Popover label="More slot controls" face="⋯">
