@@ -17,6 +17,16 @@ interface Format {
   readonly bitsPerSecond: number;
 }
 
+/** A part that is shown faster than it was. Times are those of the clock, s. */
+interface FastPart {
+  readonly fromSeconds: number;
+  readonly toSeconds: number;
+  /** How long it lasts in the film. */
+  readonly lasts: number;
+  /** Said meanwhile, followed by the factor. */
+  readonly caption: string;
+}
+
 /** Collects the pictures that the browser draws of these tabs; the returned function ends it. */
 export async function film(pages: readonly Page[]): Promise<() => readonly Frame[]> {
   const frames: Frame[] = [];
@@ -38,19 +48,25 @@ export async function film(pages: readonly Page[]): Promise<() => readonly Frame
 }
 
 /** Returns a WebM. The encoder of the browser writes it, in real time. */
-export async function encode(page: Page, frames: readonly Frame[], format: Format): Promise<Buffer> {
+export async function encode(
+  page: Page,
+  frames: readonly Frame[],
+  fast: FastPart,
+  format: Format,
+): Promise<Buffer> {
   // A canvas gives pictures only where it is drawn.
   await page.bringToFront();
-  const base64 = await page.evaluate(encodeInPage, { frames, ...format });
+  const base64 = await page.evaluate(encodeInPage, { frames, fast, ...format });
   return Buffer.from(base64, 'base64');
 }
 
 interface Film extends Format {
   readonly frames: readonly Frame[];
+  readonly fast: FastPart;
 }
 
 /** Runs in the page. */
-async function encodeInPage({ frames, ...format }: Film): Promise<string> {
+async function encodeInPage({ frames, fast, ...format }: Film): Promise<string> {
   const { numPlaces, width, height, seconds, bitsPerSecond } = format;
   const canvas = Object.assign(document.createElement('canvas'), { width, height });
   const context = canvas.getContext('2d');
@@ -71,14 +87,31 @@ async function encodeInPage({ frames, ...format }: Film): Promise<string> {
   recorder.addEventListener('dataavailable', ({ data }) => parts.push(data));
   const stopped = new Promise((resolve) => recorder.addEventListener('stop', resolve));
   recorder.start();
+  const [fastFrom, fastTo] = [fast.fromSeconds - startSeconds, fast.toSeconds - startSeconds];
+  const factor = Math.max(1, (fastTo - fastFrom) / fast.lasts);
+  const fastEnd = fastFrom + (fastTo - fastFrom) / factor;
   const startMs = performance.now();
-  for (let elapsed = 0; elapsed < seconds; elapsed = (performance.now() - startMs) / 1000) {
+  for (let shownFor = 0; shownFor < seconds; shownFor = (performance.now() - startMs) / 1000) {
+    const isFast = shownFor > fastFrom && shownFor < fastEnd;
+    const elapsed = isFast
+      ? fastFrom + (shownFor - fastFrom) * factor
+      : shownFor + (shownFor > fastFrom ? fastTo - fastEnd : 0);
     for (let place = 0; place < numPlaces; place += 1) {
       const ofPlace = pictures.filter((picture) => picture.place === place);
       const shown = ofPlace.findLast(({ atSeconds }) => atSeconds <= elapsed) ?? ofPlace[0];
       const [x, tabWidth] = [(place * width) / numPlaces, width / numPlaces];
       if (shown?.bitmap) context.drawImage(shown.bitmap, x, 0, tabWidth, height);
       else context.fillRect(x, 0, tabWidth, height);
+    }
+    if (isFast && factor > 1) {
+      context.save();
+      Object.assign(context, {
+        fillStyle: 'white',
+        font: `${height / 30}px sans-serif`,
+        textAlign: 'center',
+      });
+      context.fillText(`${fast.caption}: ${factor.toFixed(0)} × as fast`, width / numPlaces / 2, height / 2);
+      context.restore();
     }
     await new Promise(requestAnimationFrame);
   }
