@@ -128,7 +128,20 @@ describe('ActivityLog', () => {
     log.recordUpdate(failed('LATE', B));
     expect(statesOf(log.live)).toEqual(['a running 0']);
     clock.advance(100);
-    expect(sent.map(statesOf)).toEqual([['a running 0', 'b finished 0']]);
+    expect(sent.map(statesOf)).toEqual([['a running 0', 'b waiting 0', 'b finished 0']]);
+  });
+
+  it('tells of a request that has come and gone since the last time as both, and later of its end alone', () => {
+    const { clock, sent, log, submit } = createLog();
+    submit(A);
+    submit(B);
+    log.recordUpdate(started());
+    log.recordUpdate(chunk([1, 2]));
+    log.recordUpdate(answered());
+    clock.advance(100);
+    log.recordUpdate(answered(B));
+    clock.advance(100);
+    expect(sent.map(statesOf)).toEqual([['a waiting 0', 'a finished 2', 'b waiting 0'], ['b finished 0']]);
   });
 
   it('tells why a text has ended', () => {
@@ -140,7 +153,7 @@ describe('ActivityLog', () => {
     const result = { ...choice, choices: [choice], usage, timings };
     log.recordUpdate({ type: 'finished', requestId: A, result });
     clock.advance(100);
-    expect(sent).toMatchObject([[{ state: 'finished', finishReason: 'length' }]]);
+    expect(sent).toMatchObject([[{ state: 'waiting' }, { state: 'finished', finishReason: 'length' }]]);
   });
 
   it.each([
@@ -151,7 +164,7 @@ describe('ActivityLog', () => {
     submit();
     log.recordUpdate(failed(code));
     clock.advance(100);
-    expect(sent.map(statesOf)).toEqual([[`a ${state} 0`]]);
+    expect(sent.map(statesOf)).toEqual([['a waiting 0', `a ${state} 0`]]);
     expect(log.live).toEqual([]);
   });
 

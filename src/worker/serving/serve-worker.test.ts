@@ -508,7 +508,7 @@ describe('what goes on in other tabs', () => {
     await vi.advanceTimersByTimeAsync(99);
     expect(activityOf()).toEqual([]);
     await vi.advanceTimersByTimeAsync(1);
-    expect(activityOf()).toEqual([['prompt waiting', 'answered finished']]);
+    expect(activityOf()).toEqual([['prompt waiting', 'answered waiting', 'answered finished']]);
     a.cancel('prompt');
     await vi.advanceTimersByTimeAsync(1000);
     expect(activityOf().slice(1)).toEqual([['prompt cancelled']]);
