@@ -5,7 +5,7 @@ import { ANY_BACKEND, expect, IS_WHOLE, test } from './support/test.ts';
 
 /** Amount of work for each backend: a software adapter takes a second for what WASM does in ten ms. */
 const TRIALS = {
-  webgpu: IS_WHOLE ? { count: 40, maxNewTokens: 10 } : { count: 2, maxNewTokens: 6 },
+  webgpu: IS_WHOLE ? { count: 40, maxNewTokens: 10 } : { count: 2, maxNewTokens: 4 },
   wasm: { count: IS_WHOLE ? 200 : 100, maxNewTokens: 10 },
 } as const;
 /** The first ones compile the engine's code, which the heap has, too. */

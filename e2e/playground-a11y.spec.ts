@@ -410,7 +410,7 @@ test.describe('by the keyboard alone', { tag: ANY_BACKEND }, () => {
       await typeInto(page, panel.locator(`[name=${name}]`), value);
     await chooseWithArrows(page, panel.getByRole('combobox', { name: 'Spread' }).last(), 'long-tail');
 
-    // A search takes dozens of runs; playground-load.spec.ts has one in short.
+    // A search takes dozens of runs.
     if (IS_WHOLE) {
       await mode('Suggest');
       await run();

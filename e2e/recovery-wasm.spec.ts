@@ -40,8 +40,8 @@ test('the page says in words what has happened, and status() as a fact', async (
   expect(recovery).toMatchObject({ kind: 'wasm-abort', rung: backend?.rung, attempt: 1 });
 });
 
-// A rejected run names the requests of its step. After a throw, finding the request takes more workers.
-for (const fault of IS_WHOLE ? (['run-rejected', 'worker-throw'] as const) : (['worker-throw'] as const)) {
+// A rejected run names the requests of its step. After a throw, finding the request takes more workers: in the whole suite.
+for (const fault of IS_WHOLE ? (['run-rejected', 'worker-throw'] as const) : (['run-rejected'] as const)) {
   test(`a request that ends every worker fails alone, and the others are answered: ${fault}`, async ({
     faulty,
   }) => {

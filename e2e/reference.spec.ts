@@ -4,7 +4,7 @@ import { expect, IS_WHOLE, test } from './support/test.ts';
 import type { GenerationOptions, GenerationResult } from '../src/protocol/generation.ts';
 
 /** A software adapter takes 100 ms for a token. */
-const lengthOn = (backend: Backend): number => (backend === 'webgpu' && !IS_WHOLE ? 16 : 32);
+const lengthOn = (backend: Backend): number => (backend === 'webgpu' && !IS_WHOLE ? 10 : 32);
 
 const greedy = (maxNewTokens: number): GenerationOptions => ({ temperature: 0, maxNewTokens });
 

@@ -39,7 +39,7 @@ test.describe('the sampler on the GPU', () => {
     }
   });
 
-  const numDraws = IS_WHOLE ? 5000 : 2000;
+  const numDraws = IS_WHOLE ? 5000 : 1000;
   // The GPU draws the same tokens as the CPU, whose distribution has unit tests. The short run has the options that are hardest.
   const drawn: readonly (readonly [name: string, overrides: Partial<SamplingParams>])[] = [
     ['top-k 30 and top-p 0.9', { topK: 30, topP: 0.9 }],
