@@ -70,8 +70,6 @@ const VIEWS: Readonly<Record<string, (tab: Tab) => Promise<unknown>>> = {
     await expect.poll(async () => (await tab.steps('decode')).length).toBe(8);
     await tab.page.getByRole('button', { name: 'Trace request 1' }).click();
     await expect(tab.page.getByRole('dialog').locator('tbody tr')).toHaveCount(9);
-    // The page behind it may have been scrolled to the button.
-    await tab.page.evaluate(() => window.scrollTo(0, 0));
   },
 };
 
