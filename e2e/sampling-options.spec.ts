@@ -37,7 +37,6 @@ interface WholeContext {
 test("greedy tokens under bias, penalties and a least length are PyTorch's, and so are their logprobs to 1e-3", async ({
   tab,
 }) => {
-  await tab.configure({ maxBatchSize: continuations.length });
   const results = await tab.generateAll(
     continuations.map(({ prompt, options }) => ({
       prompt,

@@ -63,7 +63,7 @@ export class ActivityLog {
   #record(activity: RequestActivity): void {
     const { requestId, state } = activity;
     if (!this.#live.has(requestId)) this.#untold.set(requestId, activity);
-    if (isLive(state)) this.#live.set(requestId, activity);
+    if (state === 'waiting' || state === 'running') this.#live.set(requestId, activity);
     else this.#live.delete(requestId);
     if (this.#changed.size === 0) this.#clock.setTimer(INTERVAL_MS, () => this.#sendNow());
     this.#changed.set(requestId, activity);
@@ -72,17 +72,13 @@ export class ActivityLog {
   /** A request that has come and gone since the last message is told as both: a tab lists only what it has seen alive. */
   #sendNow(): void {
     const activity = [...this.#changed.values()].flatMap((last) => {
-      const first = isLive(last.state) ? undefined : this.#untold.get(last.requestId);
+      const first = this.#live.has(last.requestId) ? undefined : this.#untold.get(last.requestId);
       return first ? [first, last] : [last];
     });
     this.#changed.clear();
     this.#untold.clear();
     this.#send(activity);
   }
-}
-
-function isLive(state: RequestActivity['state']): boolean {
-  return state === 'waiting' || state === 'running';
 }
 
 /** The beginning of an input, which may be large. For a chat, the beginning of the user's last message. */
