@@ -1,8 +1,8 @@
-import { toPrometheusText } from '../../batching/metrics/prometheus.ts';
 import type { MetricsRegistry } from '../../batching/metrics/registry.ts';
 import type { CallHandlers, CallMessage, CallName } from '../../protocol/calls.ts';
 import { TEXT_GENERATOR } from '../../protocol/generation.ts';
 import type { JobCall } from '../jobs/job-service.ts';
+import { importPart } from '../import-part.ts';
 import type { Knobs } from './knobs.ts';
 
 interface OwnCallParts {
@@ -24,7 +24,10 @@ export function createOwnCalls({ knobs, metrics, refuseUnderUpstream }: OwnCallP
       return knobs.setOverride(clientId, overrideId, changed);
     },
     'release-override': ({ overrideId }) => knobs.releaseOverride(overrideId),
-    metrics: () => toPrometheusText(metrics.snapshot()),
+    async metrics() {
+      const { toPrometheusText } = await importPart(() => import('../../batching/metrics/prometheus.ts'));
+      return toPrometheusText(metrics.snapshot());
+    },
   } satisfies Partial<CallHandlers>;
 }
 

@@ -207,7 +207,7 @@ describe('ServeWorker', () => {
     a.cancel(a.submit('shout', 'too late'));
     await work(2);
     a.send({ type: 'metrics', callId: 1 });
-    const text = last('call-answered')?.result;
+    const text = (await vi.waitUntil(() => last('call-answered'))).result;
     expect(text).toContain('serve_batches_processed_total{deployment="shout"} 2\n');
     expect(text).toContain('serve_requests_cancelled_total{deployment="shout"} 1\n');
   });
