@@ -91,16 +91,17 @@ export interface ModelBackend {
  * The tokens of a pass whose logits are computed: each row's last, which the sampler reads, then the scored ones. As
  * indices among all tokens of the pass, with padding.
  */
-export function logitTokensOf({ tokensPerRow, lastIndices, scoredTokens }: ForwardInput): Int32Array {
-  const lastTokens = lastIndices.map(
-    (lastIndex, row) => row * tokensPerRow + Math.min(tokensPerRow - 1, lastIndex),
-  );
+export function logitTokensOf({
+  tokensPerRow,
+  positions,
+  lastIndices,
+  scoredTokens,
+}: ForwardInput): Int32Array {
+  const lastTokens = lastIndices.map((lastIndex, row) => {
+    const first = row * tokensPerRow;
+    return first + lastIndex - (positions[first] ?? 0);
+  });
   return scoredTokens ? Int32Array.of(...lastTokens, ...scoredTokens) : lastTokens;
-}
-
-/** Whether all rows start at position 0, so that the pass reads nothing from the cache. */
-export function isFresh({ tokensPerRow, positions }: ForwardInput): boolean {
-  return positions.every((position, i) => i % tokensPerRow > 0 || position === 0);
 }
 
 /** Limits the memory that the logits of scored tokens take. */

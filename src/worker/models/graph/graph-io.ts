@@ -1,8 +1,9 @@
 const MASK_PREFIX = 'attention_mask_';
 
 /**
- * Names of the graph's inputs and outputs; B = rows, S = tokens per row, C = KV capacity, L = tokens with logits. An encoder's tokens
- * are packed: its ids, positions and types are [1, T], those of each row behind those of the row before, without padding.
+ * Names of the graph's inputs and outputs; B = rows, S = tokens per row, C = KV capacity, P = cached tokens of a prompt's beginning,
+ * K = C or P, L = tokens with logits. An encoder's tokens are packed: its ids, positions and types are [1, T], those of each row behind
+ * those of the row before, without padding.
  */
 export const GRAPH_IO = {
   /** int32 [B, S] */
@@ -28,17 +29,24 @@ export const GRAPH_IO = {
   /** float32 [B, dimensions], of an encoder: a vector or a score for each row. */
   encoded: 'encoded',
   /**
-   * [B, K/V heads, C, head size]: the cache before the run. Keys on the CPU: [B, K/V heads, head size, C].
+   * [B, K/V heads, C, head size]: the cache before the run. On the CPU, keys are [B, K/V heads, head size, K].
    */
   past: kvNames('past'),
+  /**
+   * [B, K/V heads, P, head size], for plain attention: the cached values of a prompt that goes on. Its keys are in `past`, which has
+   * no values then.
+   */
+  prefixValue: (layer: number): string => `prefix_value_${layer}`,
   /** [B, K/V heads, C, head size]: the cache after the run, in place where it is the same buffer as `past`. */
   present: kvNames('present'),
   /**
-   * float32 [B, 1, S, C + S], for plain attention: added to the scores of a token's keys, in layers whose tokens attend to the
+   * float32 [B, 1, S, K + S + Z], for plain attention: added to the scores of a token's keys, in layers whose tokens attend to the
    * latest `window` tokens. Without a cache: [B, 1, S, S], or [B, 1, 1, S] if all tokens attend to the same.
    */
   mask: (window: number) => `${MASK_PREFIX}${window}`,
-  /** int64 [2], on the CPU, for plain attention: C and S. */
+  /** [B, K/V heads, heads of each * S, Z], for plain attention: scores of no keys, which fill the last vector of the CPU's kernels. */
+  scorePadding: 'score_padding',
+  /** int64 [3], on the CPU, for plain attention: C, P + S and Z. */
   keyCounts: 'key_counts',
 } as const;
 

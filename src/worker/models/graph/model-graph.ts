@@ -194,13 +194,17 @@ export class ModelGraph {
   }
 
   #decoderInputs(): readonly OnnxValue[] {
-    const { numLayers } = this.#config;
-    const keyDims = this.#plainAttention ? this.#transposedCacheDims : this.#cacheDims;
+    const { numLayers, numKvHeads, headSize } = this.#config;
     return [
       { name: GRAPH_IO.logitTokens, type: 'int32', dims: ['L'] },
       ...Array.from({ length: numLayers }, (_, layer) => [
-        this.#value(GRAPH_IO.past.key(layer), keyDims),
         this.#value(GRAPH_IO.past.value(layer), this.#cacheDims),
+        ...(this.#plainAttention
+          ? [
+              this.#value(GRAPH_IO.past.key(layer), ['B', numKvHeads, headSize, 'K']),
+              this.#value(GRAPH_IO.prefixValue(layer), ['B', numKvHeads, 'P', headSize]),
+            ]
+          : [this.#value(GRAPH_IO.past.key(layer), this.#cacheDims)]),
       ]).flat(),
     ];
   }
@@ -221,10 +225,6 @@ export class ModelGraph {
 
   get #cacheDims(): OnnxValue['dims'] {
     return ['B', this.#config.numKvHeads, 'C', this.#config.headSize];
-  }
-
-  get #transposedCacheDims(): OnnxValue['dims'] {
-    return ['B', this.#config.numKvHeads, this.#config.headSize, 'C'];
   }
 
   #ifRead(input: OnnxValue): readonly OnnxValue[] {

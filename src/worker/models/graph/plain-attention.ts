@@ -24,6 +24,10 @@ interface AttentionShape {
  * onnxruntime fuses a `Mul`, or a `Transpose` of the last two axes, into the product that reads it, which is slower on the CPU. A
  * `Transpose` of other axes in between prevents that.
  *
+ * A step reads cached values as they lie, and adds its own token's. A prefill joins those of its row with its own first, so that a
+ * token's sum is one sum by position, wherever the chunks of the prompt begin and however much of it was cached. Kernels add up what is
+ * left over of whole vectors after the others, so a prefill's scores are padded.
+ *
  * Encoders have no cache: there each row attends to its own tokens, on GPUs as well. Only attention has their tokens in padded rows.
  */
 export class PlainAttention {
@@ -45,7 +49,14 @@ export class PlainAttention {
     const masks = [...this.#windows].map((window) => GRAPH_IO.mask(window));
     return [
       ...(this.#hasCache
-        ? [{ name: GRAPH_IO.keyCounts, type: 'int64', dims: [2] } as const]
+        ? [
+            { name: GRAPH_IO.keyCounts, type: 'int64', dims: [3] } as const,
+            {
+              name: GRAPH_IO.scorePadding,
+              type: 'float32',
+              dims: ['B', this.#heads.numKvHeads, 'G', 'Z'],
+            } as const,
+          ]
         : [
             { name: GRAPH_IO.rowTokens, type: 'int32', dims: ['B', 'S'] } as const,
             { name: GRAPH_IO.tokenPlaces, type: 'int32', dims: [1, 'T'] } as const,
@@ -93,18 +104,17 @@ export class PlainAttention {
 
   #addPastScores(layer: number, groups: string, name: (part: string) => string): void {
     this.#nodes.add('MatMul', [groups, GRAPH_IO.past.key(layer)], [name('past_scores')]);
-    this.#nodes.add('Concat', [name('past_scores'), name('new_scores')], [name('group_scores')], {
-      axis: { int: -1 },
-    });
+    const scores = [name('past_scores'), name('new_scores'), GRAPH_IO.scorePadding];
+    this.#nodes.add('Concat', scores, [name('group_scores')], { axis: { int: -1 } });
   }
 
   #addContexts(layer: number, shares: string, value: string, name: (part: string) => string): void {
     const nodes = this.#nodes;
-    nodes.add('Split', [shares, GRAPH_IO.keyCounts], [name('past_shares'), name('new_shares')], {
-      axis: { int: -1 },
-    });
+    const parts = [name('past_shares'), name('new_shares'), name('no_shares')];
+    nodes.add('Split', [shares, GRAPH_IO.keyCounts], parts, { axis: { int: -1 } });
     nodes.add('MatMul', [name('past_shares'), GRAPH_IO.past.value(layer)], [name('past_context')]);
-    nodes.add('MatMul', [name('new_shares'), value], [name('new_context')]);
+    nodes.add('Concat', [GRAPH_IO.prefixValue(layer), value], [name('values')], { axis: { int: 2 } });
+    nodes.add('MatMul', [name('new_shares'), name('values')], [name('new_context')]);
     nodes.add('Add', [name('past_context'), name('new_context')], [name('group_context')]);
   }
 

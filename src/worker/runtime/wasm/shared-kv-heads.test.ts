@@ -59,6 +59,16 @@ it('decodes rows of different lengths where query heads share keys and values', 
   expect(Math.max(...decoded.map((logit, i) => Math.abs(logit - (whole[i] ?? NaN))))).toBeLessThan(1e-3);
 });
 
+it('gives the same logits to the bit for a prompt in chunks', async () => {
+  const backend = await createBackend();
+  const tokenIds = [3, 1, 4, 1, 5, 9, 2, 6, 5, 3, 5];
+  const whole = await runRows(backend, [{ tokenIds }], { target: 'staging' });
+  await runRows(backend, [{ tokenIds: tokenIds.slice(0, 3) }], { target: 'staging' });
+  await runRows(backend, [{ tokenIds: tokenIds.slice(3, 10), start: 3 }], { target: 'staging' });
+  const last = await runRows(backend, [{ tokenIds: tokenIds.slice(10), start: 10 }], { target: 'staging' });
+  expect(last).toEqual(whole);
+});
+
 it('counts K/V memory by the heads of keys and values', async () => {
   const { kvCacheLimits } = await createBackend();
   expect(kvCacheLimits.bytesPerToken).toBe(2 * 2 * 2 * 8 * 4);

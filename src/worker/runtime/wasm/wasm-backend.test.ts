@@ -72,13 +72,20 @@ describe('WasmBackend on Storyteller', () => {
     },
   );
 
-  it('gives the same logits for a prompt in chunks', async () => {
-    const { promptTokenIds } = reference.longPrompt;
-    await prefill(promptTokenIds.slice(0, 70));
-    await prefill(promptTokenIds.slice(70, 71), 70);
-    const logits = await prefill(promptTokenIds.slice(71), 71);
-    expect(largestDifference(logits, reference.longPrompt)).toBeLessThan(1e-3);
-  });
+  it.each([[70, 71], [1], [3, 130], [64, 65, 66, 67]])(
+    'gives the same logits to the bit for a prompt in chunks that end at %j',
+    async (...ends) => {
+      const { promptTokenIds } = reference.longPrompt;
+      const whole = await prefill(promptTokenIds);
+      expect(largestDifference(whole, reference.longPrompt)).toBeLessThan(1e-3);
+      for (const [i, end] of ends.entries()) {
+        const start = ends[i - 1] ?? 0;
+        await prefill(promptTokenIds.slice(start, end), start);
+      }
+      const start = ends.at(-1) ?? 0;
+      expect(await prefill(promptTokenIds.slice(start), start)).toEqual(whole);
+    },
+  );
 
   it('gives the logits of any tokens of a pass, those of the last one first', async () => {
     const { promptTokenIds } = reference.longPrompt;
@@ -107,25 +114,49 @@ describe('WasmBackend on Storyteller', () => {
     expect(Math.max(...differences)).toBeLessThan(1e-3);
   });
 
-  it('gives the same logits for prompts of different lengths in one pass', async () => {
-    const prompts = [...reference.prompts, reference.longPrompt].slice(-4);
+  it('gives the same logits to the bit for prompts of different lengths in one pass', async () => {
+    const prompts = [...reference.prompts, reference.longPrompt];
     backend.resize({ numSlots: 4, numStagingRows: prompts.length, capacity: 256 });
     const rows = prompts.map(({ promptTokenIds }) => ({ tokenIds: promptTokenIds }));
     const logits = await runRows(backend, rows, { target: 'staging' });
     for (const [row, expected] of prompts.entries()) {
       const ofRow = logits.subarray(row * config.vocabSize, (row + 1) * config.vocabSize);
       expect(largestDifference(ofRow, expected)).toBeLessThan(1e-3);
+      expect(await prefill(expected.promptTokenIds)).toEqual(ofRow);
     }
   });
 
-  it("gives the same logits for a prompt behind another sequence's prefix", async () => {
-    const { promptTokenIds } = reference.longPrompt;
-    await prefill([...promptTokenIds.slice(0, 50), 7, 8, 9]);
-    backend.copyRows('staging', 'slots', [[0, 2]]);
-    await prefill([1, 2, 3]);
-    backend.copyRows('slots', 'staging', [[2, 0]]);
-    const logits = await prefill(promptTokenIds.slice(50), 50);
-    expect(largestDifference(logits, reference.longPrompt)).toBeLessThan(1e-3);
+  it.each([49, 50, 51, 52])(
+    "gives the same logits to the bit for a prompt behind %i tokens of another sequence's prefix",
+    async (length) => {
+      const { promptTokenIds } = reference.longPrompt;
+      const whole = await prefill(promptTokenIds);
+      await prefill([...promptTokenIds.slice(0, length), 7, 8, 9]);
+      backend.copyRows('staging', 'slots', [[0, 2]]);
+      await prefill([1, 2, 3]);
+      backend.copyRows('slots', 'staging', [[2, 0]]);
+      expect(await prefill(promptTokenIds.slice(length), length)).toEqual(whole);
+    },
+  );
+
+  it('gives the same logits to the bit for a step alone, beside others, and in a larger cache', async () => {
+    const [a, b] = [reference.prompts[1], reference.longPrompt];
+    if (!a) throw new Error('The fixture has no prompts.');
+    const lengthOf = ({ promptTokenIds }: typeof a): number => promptTokenIds.length;
+    const step = { tokenId: a.greedyTokenIds[0] ?? 0, length: lengthOf(a) };
+    const logitsIn = async (capacity: number, beside: readonly Row[]): Promise<Float32Array | undefined> => {
+      backend.resize({ numSlots: 4, numStagingRows: 1, capacity });
+      const slot = beside.length;
+      await prefill(a.promptTokenIds);
+      backend.copyRows('staging', 'slots', [[0, slot]]);
+      return (await decode([...beside, { slot, ...step }])).at(-1);
+    };
+    await prefill(b.promptTokenIds);
+    backend.copyRows('staging', 'slots', [[0, 0]]);
+    const other = { slot: 0, tokenId: 5, length: lengthOf(b) };
+    const beside = await logitsIn(256, [other]);
+    expect(await logitsIn(512, [other])).toEqual(beside);
+    expect(await logitsIn(32, [])).toEqual(beside);
   });
 
   it("decodes PyTorch's greedy tokens with rows of different lengths, idle rows, moves, growth and shrinking", async () => {

@@ -2,15 +2,15 @@ import type { InferenceSession } from 'onnxruntime-web/jspi';
 import type { KvCacheLimits, KvShape } from '../../../batching/generation/kv-memory.ts';
 import type { SlotTransfer } from '../../../batching/generation/model-runner.ts';
 import { LARGEST_WASM_CACHE } from '../../models/checkpoint/device-fit.ts';
-import { kvBytesPerToken, type ModelConfig } from '../../models/model-config.ts';
+import { countElements, kvBytesPerToken, type ModelConfig } from '../../models/model-config.ts';
 import { GRAPH_IO, maskWindowsOf } from '../../models/graph/graph-io.ts';
 import { WEIGHTS_LOCATION } from '../../models/graph/graph-weights.ts';
 import { createCpuSampler } from './cpu-sampler.ts';
 import { KvRows } from './kv-rows.ts';
 import { allocateFloats, type InputFloats } from './ort-heap.ts';
 import { attentionMask } from './attention-mask.ts';
+import { withFewestTokens } from './fewest-tokens.ts';
 import {
-  isFresh,
   logitTokensOf,
   maxScoredTokensOf,
   sampledIdsOf,
@@ -30,7 +30,10 @@ interface WasmBackendOptions extends PackedModel {
   readonly numThreads: number;
 }
 
-/** Tokens by which the capacity grows. */
+/** float32 values that the CPU's kernels take at once. */
+const VECTOR = 4;
+
+/** Tokens by which the capacity grows: whole vectors. */
 const CAPACITY_STEP = 32;
 
 /** Passes run for this long without letting the worker see messages from tabs. */
@@ -53,6 +56,8 @@ export class WasmBackend implements ModelBackend {
   #capacity = 0;
   #yieldedAtMs = 0;
   readonly #rows: Readonly<Record<ForwardTarget, KvRows<InputFloats>>>;
+  /** What is cached of the row that a prefill goes on with, without spare capacity. */
+  readonly #prefix: KvRows<InputFloats>;
   /** Window of each mask among the graph's inputs, by the mask's name. */
   readonly #masks: ReadonlyMap<string, number>;
 
@@ -81,6 +86,7 @@ export class WasmBackend implements ModelBackend {
     this.#config = config;
     this.#sampleRows = createCpuSampler(config.vocabSize);
     this.#rows = { slots: new KvRows(config, allocateFloats), staging: new KvRows(config, allocateFloats) };
+    this.#prefix = new KvRows(config, allocateFloats);
     this.#masks = maskWindowsOf(session.inputNames);
   }
 
@@ -110,10 +116,12 @@ export class WasmBackend implements ModelBackend {
     this.#rows.staging.resize(numStagingRows, capacity);
   }
 
-  async forward(input: ForwardInput): Promise<{ readonly runMs: number }> {
+  async forward(unpadded: ForwardInput): Promise<{ readonly runMs: number }> {
     const startedAtMs = performance.now();
+    const input = withFewestTokens(unpadded, this.#config.contextLength);
     const outputs = await ortMutex.run(() => this.#session.run(this.#feeds(input)));
     const [logits, ...added] = this.#session.outputNames.map((name) => floatsOf(outputs, name));
+    this.#prefix.free();
     for (const [layer, qkv] of added.entries()) this.#rows[input.target].append(layer, qkv, input);
     // A CPU run settles in microtasks, which never let a message in.
     if (performance.now() - this.#yieldedAtMs >= MAX_BUSY_MS) {
@@ -149,28 +157,30 @@ export class WasmBackend implements ModelBackend {
   release(): Promise<void> {
     return ortMutex.run(async () => {
       await this.#session.release();
-      for (const rows of Object.values(this.#rows)) rows.free();
+      for (const rows of [...Object.values(this.#rows), this.#prefix]) rows.free();
     });
   }
 
   #feeds(input: ForwardInput): Record<string, InstanceType<OrtModule['Tensor']>> {
     const { Tensor } = this.#ort;
-    const { numRows, tokensPerRow, positions } = input;
+    const { target, numRows, tokensPerRow, positions } = input;
     const ids = input.ids === 'sampled' ? this.#sampledIds : input.ids;
     const logitTokens = logitTokensOf(input);
-    // A fresh pass reads nothing from the cache, so one masked entry stands in for it.
-    const capacity = isFresh(input) ? 1 : this.#capacity;
-    const names = GRAPH_IO.past.all(this.#config.numLayers);
-    const kv = this.#rows[input.target]
-      .inputs(numRows, capacity)
-      .map(({ array, dims }, i) => [names[i], array.tensor(this.#ort, dims)]);
-    const maskDims = [numRows, 1, tokensPerRow, capacity + tokensPerRow];
+    const isStep = target === 'slots';
+    const numPastKeys = isStep ? this.#capacity : (positions[0] ?? 0);
+    if (!isStep) this.#prefix.takeFrom(this.#rows.staging, numRows, numPastKeys);
+    const numKeys = isStep ? tokensPerRow : numPastKeys + tokensPerRow;
+    const numPadding = isStep ? 0 : -numKeys & (VECTOR - 1);
+    const maskDims = [numRows, 1, tokensPerRow, numPastKeys + tokensPerRow + numPadding];
+    const { numHeads, numKvHeads } = this.#config;
+    const paddingDims = [numRows, numKvHeads, (numHeads / numKvHeads) * tokensPerRow, numPadding];
     const masks = Array.from(this.#masks, ([name, window]) => [
       name,
-      new Tensor('float32', attentionMask(input, capacity, window), maskDims),
+      new Tensor('float32', attentionMask(input, { numPast: numPastKeys, numPadding }, window), maskDims),
     ]);
     return {
-      ...Object.fromEntries([...kv, ...masks]),
+      ...this.#cacheFeeds(isStep ? this.#rows.slots : this.#prefix, input),
+      ...Object.fromEntries(masks),
       [GRAPH_IO.ids]: new Tensor('int32', ids, [numRows, tokensPerRow]),
       ...(this.#session.inputNames.includes(GRAPH_IO.positions) && {
         [GRAPH_IO.positions]: new Tensor('int32', positions, [numRows, tokensPerRow]),
@@ -178,10 +188,29 @@ export class WasmBackend implements ModelBackend {
       [GRAPH_IO.logitTokens]: new Tensor('int32', logitTokens, [logitTokens.length]),
       [GRAPH_IO.keyCounts]: new Tensor(
         'int64',
-        BigInt64Array.of(BigInt(capacity), BigInt(tokensPerRow)),
-        [2],
+        BigInt64Array.from([isStep ? this.#capacity : 0, numKeys, numPadding], BigInt),
+        [3],
+      ),
+      [GRAPH_IO.scorePadding]: new Tensor(
+        'float32',
+        new Float32Array(countElements(paddingDims)),
+        paddingDims,
       ),
     };
+  }
+
+  #cacheFeeds(rows: KvRows<InputFloats>, { target, numRows }: ForwardInput) {
+    const { numKvHeads, headSize } = this.#config;
+    const none = new this.#ort.Tensor('float32', new Float32Array(), [numRows, numKvHeads, 0, headSize]);
+    const [values, noValues] = [GRAPH_IO.past.value, GRAPH_IO.prefixValue];
+    const [named, unread] = target === 'slots' ? [values, noValues] : [noValues, values];
+    return Object.fromEntries([
+      ...rows
+        .keys(numRows)
+        .map(({ array, dims }, layer) => [GRAPH_IO.past.key(layer), array.tensor(this.#ort, dims)]),
+      ...rows.values(numRows).map(({ array, dims }, layer) => [named(layer), array.tensor(this.#ort, dims)]),
+      ...rows.values(numRows).map((_, layer) => [unread(layer), none]),
+    ]);
   }
 }
 
