@@ -20,7 +20,6 @@ test(`${SECONDS} s of mixed load from three tabs, with faults, lose nothing and 
   const third = Math.floor(report.samples.length / 3);
   const meanHeap = (samples: typeof report.samples): number =>
     samples.reduce((sum, { heap }) => sum + heap, 0) / samples.length;
-  // Lists and charts fill up to their limits at first.
   expect(meanHeap(report.samples.slice(-third)), 'heap, bytes').toBeLessThan(
     1.5 * meanHeap(report.samples.slice(0, third)),
   );
