@@ -1,5 +1,5 @@
 import { observeSize } from '../drawing/observe.ts';
-import { latestRun } from '../state/run.ts';
+import { isOtherRun, latestRun } from '../state/run.ts';
 import { recordedView, type ServeStore, type ServeView } from '../state/serve-store.ts';
 import { onThemeChange } from '../theme/theme.ts';
 import { followDrag } from '../watch/range-drag.ts';
@@ -44,6 +44,7 @@ export class SlotDrawing {
   // Kept, because reading them in each frame would force a layout.
   #width = 0;
   #height = 0;
+  #scrollTop = 0;
 
   constructor(elements: SlotElements, store: ServeStore, onSenders: (senders: readonly Sender[]) => void) {
     const { field, canvas } = elements;
@@ -53,7 +54,10 @@ export class SlotDrawing {
     this.#context = contextOf(canvas);
     this.#pointer = new SlotPointer(elements, this);
     this.#resize();
-    const onScroll = (): void => this.#drawSoon();
+    const onScroll = (): void => {
+      this.#scrollTop = field.scrollTop;
+      this.#drawSoon();
+    };
     field.addEventListener('scroll', onScroll);
     this.#releases = [
       store.subscribe((view, previous) => this.#onChange(view, previous)),
@@ -83,10 +87,8 @@ export class SlotDrawing {
   }
 
   #onChange(view: ServeView, previous: ServeView): void {
-    const [run, before] = [latestRun(view.runs), latestRun(previous.runs)];
-    if (run?.startedAtMs !== before?.startedAtMs) showAll();
-    const isOtherRun = run !== before;
-    if (isOtherRun || view.status.policy !== previous.status.policy) sharedAxis.requestSoon();
+    if (latestRun(view.runs)?.startedAtMs !== latestRun(previous.runs)?.startedAtMs) showAll();
+    if (isOtherRun(view, previous) || view.status.policy !== previous.status.policy) sharedAxis.requestSoon();
     else if (view.historyRevision !== previous.historyRevision) sharedAxis.request();
   }
 
@@ -134,7 +136,7 @@ export class SlotDrawing {
       originMs,
       height: this.#height,
       numLanes: numLanesOf(placed, status.policy.maxBatchSize),
-      scrollTop: this.#elements.field.scrollTop,
+      scrollTop: this.#scrollTop,
       // Before the first run, the axis stands for no time.
       bands: policyBands(latestRun(runs) ? history.policies : history.policies.slice(-1), window),
       placed,

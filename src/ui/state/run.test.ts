@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import type { ClientUpdate, RequestActivity, RequestId } from '../../client/index.ts';
 import { createBar, idOf, OTHER_TAB } from '../test-support.ts';
 import { updateTables, type RequestsEvent, type RequestTables } from './request-tables.ts';
-import { latestRun, updateRuns, type Runs, type RunsInput } from './run.ts';
+import { isOtherRun, latestRun, updateRuns, type Runs, type RunsInput } from './run.ts';
 
 const EMPTY: RequestTables = { requests: new Map(), answers: new Map(), numSubmitted: new Map() };
 
@@ -68,6 +68,18 @@ describe('a run', () => {
     expect(page.runs.prompts).toMatchObject({ startedAtMs: 100, requestIds: ['a', 'b'] });
     expect(page.at(150, cancelled('a')).prompts?.endedAtMs).toBeUndefined();
     expect(page.at(190, cancelled('b')).prompts?.endedAtMs).toBe(190);
+  });
+
+  it('is another one to its drawings when it begins or ends, but not when a request joins it', () => {
+    const page = new Page();
+    const isOtherAt = (nowMs: number, update: ClientUpdate): boolean => {
+      const before = page.runs;
+      return isOtherRun({ runs: page.at(nowMs, update) }, { runs: before });
+    };
+    expect(isOtherAt(100, submitted('a'))).toBe(true);
+    expect(isOtherAt(150, submitted('b'))).toBe(false);
+    expect(isOtherAt(180, cancelled('a'))).toBe(false);
+    expect(isOtherAt(190, cancelled('b'))).toBe(true);
   });
 
   it('keeps the newest of many requests, and begins with them', () => {

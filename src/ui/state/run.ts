@@ -105,6 +105,16 @@ export function latestRun({ prompts, experiment }: Runs): Run | undefined {
   return experiment.startedAtMs > prompts.startedAtMs ? experiment : prompts;
 }
 
+interface WithRuns {
+  readonly runs: Runs;
+}
+
+/** A new run has a fresh axis, and a run that ends has an axis that stands still. */
+export function isOtherRun({ runs }: WithRuns, { runs: previousRuns }: WithRuns): boolean {
+  const [run, previous] = [latestRun(runs), latestRun(previousRuns)];
+  return run?.startedAtMs !== previous?.startedAtMs || run?.endedAtMs !== previous?.endedAtMs;
+}
+
 function withRequest(run: Run | undefined, fresh: Run): Run {
   const atMs = fresh.startedAtMs;
   const isClose = run && !run.isClosed && atMs - (run.endedAtMs ?? atMs) <= MAX_PAUSE_MS;

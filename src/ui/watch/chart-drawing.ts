@@ -3,7 +3,7 @@ import 'uplot/dist/uPlot.min.css';
 
 import { canvasFrames, frames } from '../drawing/frame-scheduler.ts';
 import { observeSize, observeVisibility } from '../drawing/observe.ts';
-import { latestRun, type Run } from '../state/run.ts';
+import { isOtherRun, type Run } from '../state/run.ts';
 import { recordedView, type ServeStore, type ServeView } from '../state/serve-store.ts';
 import { onThemeChange } from '../theme/theme.ts';
 import type { ChartHead } from './chart-head.ts';
@@ -199,12 +199,6 @@ export class ChartDrawing {
     watchSettings.setState({ cursorSeconds: undefined });
     if (this.#spec.highlightsRequests) highlightRequests();
   };
-}
-
-/** A new run has a fresh axis, and a run that ends has an axis that stands still. */
-function isOtherRun({ runs }: ServeView, { runs: previousRuns }: ServeView): boolean {
-  const [run, previous] = [latestRun(runs), latestRun(previousRuns)];
-  return run?.startedAtMs !== previous?.startedAtMs || run?.endedAtMs !== previous?.endedAtMs;
 }
 
 function sizeOf(host: HTMLElement): { width: number; height: number } {
