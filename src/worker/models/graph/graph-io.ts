@@ -2,7 +2,7 @@ const MASK_PREFIX = 'attention_mask_';
 
 /**
  * Names of the graph's inputs and outputs; B = rows, S = tokens per row, C = KV capacity, P = cached tokens of a prompt's beginning,
- * K = C or P, L = tokens with logits. An encoder's tokens are packed: its ids, positions and types are [1, T], those of each row behind
+ * K = C or P, G = heads of a K/V head * S, L = tokens with logits. An encoder's tokens are packed: its ids, positions and types are [1, T], those of each row behind
  * those of the row before, without padding.
  */
 export const GRAPH_IO = {
@@ -40,14 +40,16 @@ export const GRAPH_IO = {
   /** [B, K/V heads, C, head size]: the cache after the run, in place where it is the same buffer as `past`. */
   present: kvNames('present'),
   /**
-   * float32 [B, 1, S, K + S + Z], for plain attention: added to the scores of a token's keys, in layers whose tokens attend to the
+   * float32 [B, 1, S, K + S + Z + O], for plain attention: added to the scores of a token's keys, in layers whose tokens attend to the
    * latest `window` tokens. Without a cache: [B, 1, S, S], or [B, 1, 1, S] if all tokens attend to the same.
    */
   mask: (window: number) => `${MASK_PREFIX}${window}`,
-  /** [B, K/V heads, heads of each * S, Z], for plain attention: scores of no keys, which fill the last vector of the CPU's kernels. */
+  /** [B, K/V heads, G, Z], for plain attention: scores of no keys, which fill the last vector of the CPU's kernels. */
   scorePadding: 'score_padding',
-  /** int64 [3], on the CPU, for plain attention: C, P + S and Z. */
+  /** int64, on the CPU, for plain attention: C, P + S, Z, and O if there is one. */
   keyCounts: 'key_counts',
+  /** float32 [G, S], for plain attention where query heads share keys: 1 for each token's own key, else 0. Then O is 1, else 0. */
+  ownKeys: 'own_keys',
 } as const;
 
 function kvNames(kind: string) {

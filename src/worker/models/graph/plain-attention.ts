@@ -13,6 +13,11 @@ interface AttentionShape {
   readonly window: number;
 }
 
+/** Whether a token's own key is apart from the others. See `PlainAttention`. */
+export function hasOwnKeys({ numHeads, numKvHeads }: HeadCounts): boolean {
+  return numHeads > numKvHeads;
+}
+
 /**
  * Attention as matrix products, for the CPU. `GroupQueryAttention` copies the whole cache there in each run, and takes four times
  * as long for a prompt. `PlainAttention` only reads the cache: it joins the scores of cached and new keys instead. Its nodes cost
@@ -27,6 +32,10 @@ interface AttentionShape {
  * A step reads cached values as they lie, and adds its own token's. A prefill joins those of its row with its own first, so that a
  * token's sum is one sum by position, wherever the chunks of the prompt begin and however much of it was cached. Kernels add up what is
  * left over of whole vectors after the others, so a prefill's scores are padded.
+ *
+ * Where query heads share keys, a token's own key comes last in all sums, of a prefill as of a step: so tokens that were generated have
+ * the same sums when they are read again as part of a prompt. Where they don't, a step's products of a single query add in another
+ * order anyway.
  *
  * Encoders have no cache: there each row attends to its own tokens, on GPUs as well. Only attention has their tokens in padded rows.
  */
@@ -50,12 +59,15 @@ export class PlainAttention {
     return [
       ...(this.#hasCache
         ? [
-            { name: GRAPH_IO.keyCounts, type: 'int64', dims: [3] } as const,
+            { name: GRAPH_IO.keyCounts, type: 'int64', dims: ['N'] } as const,
             {
               name: GRAPH_IO.scorePadding,
               type: 'float32',
               dims: ['B', this.#heads.numKvHeads, 'G', 'Z'],
             } as const,
+            ...(hasOwnKeys(this.#heads)
+              ? [{ name: GRAPH_IO.ownKeys, type: 'float32', dims: ['G', 'S'] } as const]
+              : []),
           ]
         : [
             { name: GRAPH_IO.rowTokens, type: 'int32', dims: ['B', 'S'] } as const,
@@ -80,7 +92,7 @@ export class PlainAttention {
     const { query, key, value } = this.#byHead(inRows, scale, name);
     const groups = this.#regroup(query, numKvHeads, headSize, name('q_groups'));
     nodes.add('MatMul', [groups, key], [name('new_scores')]);
-    if (this.#hasCache) this.#addPastScores(layer, groups, name);
+    if (this.#hasCache) this.#addOtherScores(layer, groups, name);
     const groupScores = name(this.#hasCache ? 'group_scores' : 'new_scores');
     const all = this.#regroup(groupScores, numHeads, 0, name('scores'));
     nodes.add('Add', [all, this.#maskOf(window)], [name('masked')]);
@@ -102,20 +114,34 @@ export class PlainAttention {
     return output;
   }
 
-  #addPastScores(layer: number, groups: string, name: (part: string) => string): void {
-    this.#nodes.add('MatMul', [groups, GRAPH_IO.past.key(layer)], [name('past_scores')]);
+  /** Scores of cached keys, of the pass's, of none, and of each token's own. */
+  #addOtherScores(layer: number, groups: string, name: (part: string) => string): void {
+    const nodes = this.#nodes;
+    nodes.add('MatMul', [groups, GRAPH_IO.past.key(layer)], [name('past_scores')]);
     const scores = [name('past_scores'), name('new_scores'), GRAPH_IO.scorePadding];
-    this.#nodes.add('Concat', scores, [name('group_scores')], { axis: { int: -1 } });
+    if (hasOwnKeys(this.#heads)) {
+      nodes.add('Mul', [name('new_scores'), GRAPH_IO.ownKeys], [name('own_score_rows')]);
+      nodes.add('ReduceSum', [name('own_score_rows'), this.#weights.list(-1)], [name('own_scores')]);
+      scores.push(name('own_scores'));
+    }
+    nodes.add('Concat', scores, [name('group_scores')], { axis: { int: -1 } });
   }
 
+  /** Sums up values by their shares: cached ones, those of the sequence, and each token's own. */
   #addContexts(layer: number, shares: string, value: string, name: (part: string) => string): void {
     const nodes = this.#nodes;
-    const parts = [name('past_shares'), name('new_shares'), name('no_shares')];
+    const hasOwn = hasOwnKeys(this.#heads);
+    const parts = ['past', 'new', 'no', ...(hasOwn ? ['own'] : [])].map((part) => name(`${part}_shares`));
     nodes.add('Split', [shares, GRAPH_IO.keyCounts], parts, { axis: { int: -1 } });
     nodes.add('MatMul', [name('past_shares'), GRAPH_IO.past.value(layer)], [name('past_context')]);
     nodes.add('Concat', [GRAPH_IO.prefixValue(layer), value], [name('values')], { axis: { int: 2 } });
     nodes.add('MatMul', [name('new_shares'), name('values')], [name('new_context')]);
-    nodes.add('Add', [name('past_context'), name('new_context')], [name('group_context')]);
+    const sum = name(hasOwn ? 'other_context' : 'group_context');
+    nodes.add('Add', [name('past_context'), name('new_context')], [sum]);
+    if (!hasOwn) return;
+    nodes.add('Mul', [name('own_shares'), GRAPH_IO.ownKeys], [name('own_share_rows')]);
+    nodes.add('MatMul', [name('own_share_rows'), value], [name('own_context')]);
+    nodes.add('Add', [sum, name('own_context')], [name('group_context')]);
   }
 
   /** The mask in the precision of the scores. */

@@ -15,33 +15,28 @@ function drawn(mask: Float32Array, numKeys: number): string[] {
 describe('attentionMask', () => {
   it('lets a fresh prompt attend to its own tokens so far, and to nothing in the cache', () => {
     const pass = { numRows: 1, tokensPerRow: 3, positions: Int32Array.of(0, 1, 2) };
-    expect(drawn(attentionMask(pass, { numPast: 1, numPadding: 0 }, UNLIMITED), 4)).toEqual([
-      '.#..',
-      '.##.',
-      '.###',
-    ]);
+    expect(drawn(attentionMask(pass, { numPast: 1, numPadding: 0, isOwnLast: false }, UNLIMITED), 4)).toEqual(
+      ['.#..', '.##.', '.###'],
+    );
   });
 
   it("lets a later chunk attend to its row's cached tokens", () => {
     const pass = { numRows: 1, tokensPerRow: 2, positions: Int32Array.of(3, 4) };
-    expect(drawn(attentionMask(pass, { numPast: 5, numPadding: 0 }, UNLIMITED), 7)).toEqual([
-      '###..#.',
-      '###..##',
-    ]);
+    expect(drawn(attentionMask(pass, { numPast: 5, numPadding: 0, isOwnLast: false }, UNLIMITED), 7)).toEqual(
+      ['###..#.', '###..##'],
+    );
   });
 
   it('lets each row, idle or not, attend to its own cached tokens only', () => {
     const pass = { numRows: 3, tokensPerRow: 1, positions: Int32Array.of(1, 0, 4) };
-    expect(drawn(attentionMask(pass, { numPast: 4, numPadding: 0 }, UNLIMITED), 5)).toEqual([
-      '#...#',
-      '....#',
-      '#####',
-    ]);
+    expect(drawn(attentionMask(pass, { numPast: 4, numPadding: 0, isOwnLast: false }, UNLIMITED), 5)).toEqual(
+      ['#...#', '....#', '#####'],
+    );
   });
 
   it('hides keys before the window, in the cache and in the pass', () => {
     const pass = { numRows: 1, tokensPerRow: 3, positions: Int32Array.of(2, 3, 4) };
-    expect(drawn(attentionMask(pass, { numPast: 4, numPadding: 0 }, 2), 7)).toEqual([
+    expect(drawn(attentionMask(pass, { numPast: 4, numPadding: 0, isOwnLast: false }, 2), 7)).toEqual([
       '.#..#..',
       '....##.',
       '.....##',
@@ -50,13 +45,21 @@ describe('attentionMask', () => {
 
   it('hides scores of no keys', () => {
     const pass = { numRows: 1, tokensPerRow: 2, positions: Int32Array.of(1, 2) };
-    expect(drawn(attentionMask(pass, { numPast: 1, numPadding: 1 }, UNLIMITED), 4)).toEqual(['##..', '###.']);
+    expect(drawn(attentionMask(pass, { numPast: 1, numPadding: 1, isOwnLast: false }, UNLIMITED), 4)).toEqual(
+      ['##..', '###.'],
+    );
+  });
+
+  it("puts a token's own key behind all others", () => {
+    const pass = { numRows: 1, tokensPerRow: 2, positions: Int32Array.of(1, 2) };
+    const mask = attentionMask(pass, { numPast: 1, numPadding: 1, isOwnLast: true }, UNLIMITED);
+    expect(drawn(mask, 5)).toEqual(['#...#', '##..#']);
   });
 
   it('gives a hidden key a softmax share of 0', () => {
     const [hidden = 0] = attentionMask(
       { numRows: 1, tokensPerRow: 1, positions: Int32Array.of(0) },
-      { numPast: 1, numPadding: 0 },
+      { numPast: 1, numPadding: 0, isOwnLast: false },
       UNLIMITED,
     );
     expect(Math.exp(hidden)).toBe(0);

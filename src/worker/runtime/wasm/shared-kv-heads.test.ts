@@ -14,34 +14,39 @@ const CONFIG: ModelConfig = {
   headSize: 8,
   eosTokenIds: [],
 };
-const WIDTH = CONFIG.numHeads * CONFIG.headSize;
-const QKV_WIDTH = (CONFIG.numHeads + 2 * CONFIG.numKvHeads) * CONFIG.headSize;
-
-const TENSORS: readonly ModelTensor[] = [
-  { name: 'embedding', shape: [CONFIG.vocabSize, WIDTH], role: 'embedding' },
-  { name: 'qkv.0', shape: [WIDTH, QKV_WIDTH], role: 'conv1d' },
-  { name: 'qkv.1', shape: [WIDTH, QKV_WIDTH], role: 'conv1d' },
-];
+/** Longer than the keys that the CPU's kernels add up at once. */
+const LONG: ModelConfig = { ...CONFIG, contextLength: 320, headSize: 64 };
 
 /** Two layers of attention alone, in which two query heads share each head of keys and values. */
-const MODEL: Model = {
-  config: CONFIG,
-  tensors: TENSORS,
-  tensorPrefix: '',
-  skipTensor: () => undefined,
-  buildGraph(target) {
-    const graph = new ModelGraph(CONFIG, target);
-    graph.weights.lookUp(GRAPH_IO.ids, 'embedding', 'hidden.0');
-    for (let layer = 0; layer < CONFIG.numLayers; layer++) {
-      graph.weights.multiply(`hidden.${layer}`, `qkv.${layer}`, `product.${layer}`);
-      graph.addAttention(layer, `product.${layer}`, `hidden.${layer + 1}`, 1);
-    }
-    graph.addHead(`hidden.${CONFIG.numLayers}`, 'embedding');
-    return graph.encode();
-  },
-};
+function modelOf(config: ModelConfig): Model {
+  const { vocabSize, numLayers, numHeads, numKvHeads, headSize } = config;
+  const width = numHeads * headSize;
+  const qkvShape = [width, (numHeads + 2 * numKvHeads) * headSize];
+  const tensors: readonly ModelTensor[] = [
+    { name: 'embedding', shape: [vocabSize, width], role: 'embedding' },
+    { name: 'qkv.0', shape: qkvShape, role: 'conv1d' },
+    { name: 'qkv.1', shape: qkvShape, role: 'conv1d' },
+  ];
+  return {
+    config,
+    tensors,
+    tensorPrefix: '',
+    skipTensor: () => undefined,
+    buildGraph(target) {
+      const graph = new ModelGraph(config, target);
+      graph.weights.lookUp(GRAPH_IO.ids, 'embedding', 'hidden.0');
+      for (let layer = 0; layer < numLayers; layer++) {
+        graph.weights.multiply(`hidden.${layer}`, `qkv.${layer}`, `product.${layer}`);
+        graph.addAttention(layer, `product.${layer}`, `hidden.${layer + 1}`, 1 / headSize);
+      }
+      graph.addHead(`hidden.${numLayers}`, 'embedding');
+      return graph.encode();
+    },
+  };
+}
 
-const createBackend = () => createWasmBackend(MODEL, (i, tensorIndex) => Math.sin(i * i + tensorIndex));
+const createBackend = (config = CONFIG) =>
+  createWasmBackend(modelOf(config), (i, tensorIndex) => Math.sin(i * i + tensorIndex));
 
 it('decodes rows of different lengths where query heads share keys and values', async () => {
   const backend = await createBackend();
@@ -67,6 +72,20 @@ it('gives the same logits to the bit for a prompt in chunks', async () => {
   await runRows(backend, [{ tokenIds: tokenIds.slice(3, 10), start: 3 }], { target: 'staging' });
   const last = await runRows(backend, [{ tokenIds: tokenIds.slice(10), start: 10 }], { target: 'staging' });
   expect(last).toEqual(whole);
+});
+
+it('gives the same logits to the bit for tokens that were generated, and are read again as part of a prompt', async () => {
+  const backend = await createBackend(LONG);
+  const tokenIds = Array.from({ length: 300 }, (_, index) => (7 * index * index) % LONG.vocabSize);
+  const numRead = 297;
+  backend.resize({ numSlots: 1, numStagingRows: 1, capacity: 320 });
+  await runRows(backend, [{ tokenIds: tokenIds.slice(0, numRead) }], { target: 'staging' });
+  backend.copyRows('staging', 'slots', [[0, 0]]);
+  for (let index = numRead; index < tokenIds.length; index++) {
+    const generated = await runRows(backend, [{ tokenIds: tokenIds.slice(index, index + 1), start: index }]);
+    const read = await runRows(backend, [{ tokenIds: tokenIds.slice(0, index + 1) }], { target: 'staging' });
+    expect(read).toEqual(generated);
+  }
 });
 
 it('counts K/V memory by the heads of keys and values', async () => {

@@ -8,6 +8,7 @@ import { WEIGHTS_LOCATION } from '../../models/graph/graph-weights.ts';
 import { createCpuSampler } from './cpu-sampler.ts';
 import { KvRows } from './kv-rows.ts';
 import { allocateFloats, type InputFloats } from './ort-heap.ts';
+import { hasOwnKeys } from '../../models/graph/plain-attention.ts';
 import { attentionMask } from './attention-mask.ts';
 import { withFewestTokens } from './fewest-tokens.ts';
 import {
@@ -171,13 +172,21 @@ export class WasmBackend implements ModelBackend {
     if (!isStep) this.#prefix.takeFrom(this.#rows.staging, numRows, numPastKeys);
     const numKeys = isStep ? tokensPerRow : numPastKeys + tokensPerRow;
     const numPadding = isStep ? 0 : -numKeys & (VECTOR - 1);
-    const maskDims = [numRows, 1, tokensPerRow, numPastKeys + tokensPerRow + numPadding];
+    const isOwnLast = hasOwnKeys(this.#config);
+    const numScores = numPastKeys + tokensPerRow + numPadding + (isOwnLast ? 1 : 0);
     const { numHeads, numKvHeads } = this.#config;
-    const paddingDims = [numRows, numKvHeads, (numHeads / numKvHeads) * tokensPerRow, numPadding];
+    const numQueries = (numHeads / numKvHeads) * tokensPerRow;
+    const paddingDims = [numRows, numKvHeads, numQueries, numPadding];
     const masks = Array.from(this.#masks, ([name, window]) => [
       name,
-      new Tensor('float32', attentionMask(input, { numPast: numPastKeys, numPadding }, window), maskDims),
+      new Tensor('float32', attentionMask(input, { numPast: numPastKeys, numPadding, isOwnLast }, window), [
+        numRows,
+        1,
+        tokensPerRow,
+        numScores,
+      ]),
     ]);
+    const keyCounts = [isStep ? this.#capacity : 0, numKeys, numPadding, ...(isOwnLast ? [1] : [])];
     return {
       ...this.#cacheFeeds(isStep ? this.#rows.slots : this.#prefix, input),
       ...Object.fromEntries(masks),
@@ -186,11 +195,13 @@ export class WasmBackend implements ModelBackend {
         [GRAPH_IO.positions]: new Tensor('int32', positions, [numRows, tokensPerRow]),
       }),
       [GRAPH_IO.logitTokens]: new Tensor('int32', logitTokens, [logitTokens.length]),
-      [GRAPH_IO.keyCounts]: new Tensor(
-        'int64',
-        BigInt64Array.from([isStep ? this.#capacity : 0, numKeys, numPadding], BigInt),
-        [3],
-      ),
+      [GRAPH_IO.keyCounts]: new Tensor('int64', BigInt64Array.from(keyCounts, BigInt), [keyCounts.length]),
+      ...(isOwnLast && {
+        [GRAPH_IO.ownKeys]: new Tensor('float32', identities(numQueries, tokensPerRow), [
+          numQueries,
+          tokensPerRow,
+        ]),
+      }),
       [GRAPH_IO.scorePadding]: new Tensor(
         'float32',
         new Float32Array(countElements(paddingDims)),
@@ -212,6 +223,13 @@ export class WasmBackend implements ModelBackend {
       ...rows.values(numRows).map((_, layer) => [unread(layer), none]),
     ]);
   }
+}
+
+/** Identity matrices of this size above one another, with so many rows in all. */
+function identities(numRows: number, size: number): Float32Array {
+  const matrix = new Float32Array(numRows * size);
+  for (let row = 0; row < numRows; row++) matrix[row * size + (row % size)] = 1;
+  return matrix;
 }
 
 function floatsOf(outputs: InferenceSession.ReturnType, name: string): Float32Array {
