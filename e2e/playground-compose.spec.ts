@@ -60,8 +60,10 @@ test.describe('the playground', { tag: ANY_BACKEND }, () => {
       await page.keyboard.press('Escape');
       await expect(meaning).toBeHidden();
       await term.dispatchEvent('click');
-      await expect(meaning).toBeVisible();
-      await page.keyboard.press('Escape');
+      await promptOf(page).dispatchEvent('scroll');
+      await expect(meaning, 'where another box has scrolled').toBeVisible();
+      await page.locator('main').dispatchEvent('scroll');
+      await expect(meaning, 'where its own place has scrolled').toBeHidden();
     });
 
     await test.step('the box grows with what is typed, and shrinks with it', async () => {

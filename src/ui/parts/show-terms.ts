@@ -46,7 +46,11 @@ export function showTerms(): void {
   });
   document.addEventListener('focusin', ({ target }) => open(termAt(target)));
   document.addEventListener('click', ({ target }) => open(termAt(target)));
-  document.addEventListener('scroll', close, { capture: true, passive: true });
+  // A text that streams scrolls its own box, and moves no term.
+  const onScroll = ({ target }: Event): void => {
+    if (target instanceof Node && target.contains(shown ?? null)) close();
+  };
+  document.addEventListener('scroll', onScroll, { capture: true, passive: true });
   document.addEventListener('keydown', ({ key }) => key === 'Escape' && close());
 }
 
