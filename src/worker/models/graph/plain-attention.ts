@@ -4,6 +4,9 @@ import type { GraphWeights } from './graph-weights.ts';
 import type { OnnxNodes } from './onnx-nodes.ts';
 import { ONNX_TYPE, type OnnxValue } from './onnx-proto.ts';
 
+/** Terms of a sum that the CPU's kernel always takes at once. */
+const MAX_TERMS = 128;
+
 type HeadCounts = Pick<ModelConfig, 'numHeads' | 'numKvHeads' | 'headSize'>;
 
 interface AttentionShape {
@@ -91,7 +94,7 @@ export class PlainAttention {
     const inRows = this.#hasCache ? qkv : this.#arrange(qkv, width, GRAPH_IO.rowTokens, name('in_rows'));
     const { query, key, value } = this.#byHead(inRows, scale, name);
     const groups = this.#regroup(query, numKvHeads, headSize, name('q_groups'));
-    nodes.add('MatMul', [groups, key], [name('new_scores')]);
+    this.#multiplyByKeys(groups, key, name('new_scores'));
     if (this.#hasCache) this.#addOtherScores(layer, groups, name);
     const groupScores = name(this.#hasCache ? 'group_scores' : 'new_scores');
     const all = this.#regroup(groupScores, numHeads, 0, name('scores'));
@@ -114,10 +117,35 @@ export class PlainAttention {
     return output;
   }
 
+  /**
+   * Products of longer heads are sums of products: the CPU's kernel takes up to `MAX_TERMS` terms at once, and more where there are few
+   * keys, so that sums would depend on their number.
+   *
+   * @param queries [B, K/V heads, G, head size]
+   * @param keys [B, K/V heads, head size, N]
+   */
+  #multiplyByKeys(queries: string, keys: string, output: string): void {
+    const nodes = this.#nodes;
+    const { numKvHeads, headSize } = this.#heads;
+    let numParts = Math.ceil(headSize / MAX_TERMS);
+    while (headSize % numParts > 0) numParts += 1;
+    if (numParts === 1) {
+      nodes.add('MatMul', [queries, keys], [output]);
+      return;
+    }
+    const size = headSize / numParts;
+    const name = (part: string): string => `${output}.${part}`;
+    nodes.add('Reshape', [queries, this.#weights.list(0, numKvHeads, -1, numParts, size)], [name('q')]);
+    nodes.add('Transpose', [name('q')], [name('q_parts')], { perm: { ints: [0, 1, 3, 2, 4] } });
+    nodes.add('Reshape', [keys, this.#weights.list(0, numKvHeads, numParts, size, -1)], [name('k_parts')]);
+    nodes.add('MatMul', [name('q_parts'), name('k_parts')], [name('parts')]);
+    nodes.add('ReduceSum', [name('parts'), this.#weights.list(2)], [output], { keepdims: { int: 0 } });
+  }
+
   /** Scores of cached keys, of the pass's, of none, and of each token's own. */
   #addOtherScores(layer: number, groups: string, name: (part: string) => string): void {
     const nodes = this.#nodes;
-    nodes.add('MatMul', [groups, GRAPH_IO.past.key(layer)], [name('past_scores')]);
+    this.#multiplyByKeys(groups, GRAPH_IO.past.key(layer), name('past_scores'));
     const scores = [name('past_scores'), name('new_scores'), GRAPH_IO.scorePadding];
     if (hasOwnKeys(this.#heads)) {
       nodes.add('Mul', [name('new_scores'), GRAPH_IO.ownKeys], [name('own_score_rows')]);

@@ -15,7 +15,7 @@ const CONFIG: ModelConfig = {
   eosTokenIds: [],
 };
 /** Longer than the keys that the CPU's kernels add up at once. */
-const LONG: ModelConfig = { ...CONFIG, contextLength: 320, headSize: 64 };
+const LONG: ModelConfig = { ...CONFIG, contextLength: 320 };
 
 /** Two layers of attention alone, in which two query heads share each head of keys and values. */
 function modelOf(config: ModelConfig): Model {
@@ -74,19 +74,26 @@ it('gives the same logits to the bit for a prompt in chunks', async () => {
   expect(last).toEqual(whole);
 });
 
-it('gives the same logits to the bit for tokens that were generated, and are read again as part of a prompt', async () => {
-  const backend = await createBackend(LONG);
-  const tokenIds = Array.from({ length: 300 }, (_, index) => (7 * index * index) % LONG.vocabSize);
-  const numRead = 297;
-  backend.resize({ numSlots: 1, numStagingRows: 1, capacity: 320 });
-  await runRows(backend, [{ tokenIds: tokenIds.slice(0, numRead) }], { target: 'staging' });
-  backend.copyRows('staging', 'slots', [[0, 0]]);
-  for (let index = numRead; index < tokenIds.length; index++) {
-    const generated = await runRows(backend, [{ tokenIds: tokenIds.slice(index, index + 1), start: index }]);
-    const read = await runRows(backend, [{ tokenIds: tokenIds.slice(0, index + 1) }], { target: 'staging' });
-    expect(read).toEqual(generated);
-  }
-});
+it.each([64, 256, 320])(
+  'with heads of %i values, gives the same logits to the bit for tokens that were generated, and are read again as part of a prompt',
+  async (headSize) => {
+    const backend = await createBackend({ ...LONG, headSize });
+    const tokenIds = Array.from({ length: 300 }, (_, index) => (7 * index * index) % LONG.vocabSize);
+    const numRead = 297;
+    backend.resize({ numSlots: 1, numStagingRows: 1, capacity: 320 });
+    await runRows(backend, [{ tokenIds: tokenIds.slice(0, numRead) }], { target: 'staging' });
+    backend.copyRows('staging', 'slots', [[0, 0]]);
+    for (let index = numRead; index < tokenIds.length; index++) {
+      const generated = await runRows(backend, [
+        { tokenIds: tokenIds.slice(index, index + 1), start: index },
+      ]);
+      const read = await runRows(backend, [{ tokenIds: tokenIds.slice(0, index + 1) }], {
+        target: 'staging',
+      });
+      expect(read).toEqual(generated);
+    }
+  },
+);
 
 it('counts K/V memory by the heads of keys and values', async () => {
   const { kvCacheLimits } = await createBackend();
