@@ -1,5 +1,6 @@
 import type { Browser, BrowserContext, Page } from 'playwright';
 
+import { fillLists, LISTS } from '../../tools/bench/fill-lists.ts';
 import { REJECTIONS, type FaultPlan, type InjectedFault } from '../faults/inject-faults.ts';
 import { sampleMemory, slopeOf, type MemorySample } from './memory.ts';
 import { startLoad, type KnownRequest, type LoadCounts, type LoadOptions } from './page-load.ts';
@@ -62,7 +63,8 @@ export async function runSoak({ browser, url, backend, minutes, seed }: SoakOpti
   const openTab = (): Promise<Page> => open(context, backend, consoleErrors);
   const load = await learn(await openTab());
   const pages = [...context.pages(), await openTab(), await openTab()].slice(0, NUM_TABS);
-  await fillLists(load, pages[0]);
+  // What grows from then on is kept for no reason.
+  await pages[0]?.evaluate(fillLists, LISTS);
   const counts: LoadCounts[] = [];
   const samples: MemorySample[] = [];
   isCalm = false;
@@ -126,24 +128,6 @@ async function restart(page: Page | undefined, backend: SoakOptions['backend']):
   await page?.waitForFunction(() => window.tabserve?.status().state === 'ready', undefined, {
     timeout: 300_000,
   });
-}
-
-/** Requests and steps that fill the lists of all tabs to their limits, so that what grows from then on is kept for no reason. */
-const FILLING = { numRequests: 4500, maxNewTokens: 5 } as const;
-
-/** One request after the other: each has steps of its own. */
-async function fillLists(
-  { known: [first] }: Omit<LoadOptions, 'seed'>,
-  page: Page | undefined,
-): Promise<void> {
-  await page?.evaluate(
-    async ({ numRequests, maxNewTokens, prompt }) => {
-      const generator = window.tabserve.getHandle('text-generator');
-      for (let index = 0; index < numRequests; index++)
-        await generator.remote(prompt, { maxNewTokens }).result();
-    },
-    { ...FILLING, prompt: first?.prompt ?? '' },
-  );
 }
 
 /** The text of each request without faults. */

@@ -8,8 +8,15 @@ export interface RowsPlan {
   readonly prefixCaching: boolean;
 }
 
-/** Runs in the page, sent there as text. Stores the rows, then returns the rows per second of their run. */
-export async function runJob({ template, numRows, maxNewTokens, prefixCaching }: RowsPlan): Promise<number> {
+export interface JobRun {
+  /** Rows per second. */
+  readonly rate: number;
+  /** Tasks of the page's thread that took over 50 ms. */
+  readonly longTasksMs: readonly number[];
+}
+
+/** Runs in the page, sent there as text. Stores the rows, then measures their run. */
+export async function runJob({ template, numRows, maxNewTokens, prefixCaching }: RowsPlan): Promise<JobRun> {
   const { tabserve } = window;
   await tabserve.configure('text-generator', { prefixCaching });
   const rows = Array.from({ length: numRows }, (_, index) => ({
@@ -22,13 +29,19 @@ export async function runJob({ template, numRows, maxNewTokens, prefixCaching }:
     seed: 1,
     options: { maxNewTokens, ignoreEos: true },
   });
+  const longTasksMs: number[] = [];
+  const observer = new PerformanceObserver((list) => {
+    for (const { duration } of list.getEntries()) longTasksMs.push(duration);
+  });
+  observer.observe({ type: 'longtask' });
   const startMs = performance.now();
   const { finished } = job.info.counts;
   await job.done();
   const seconds = (performance.now() - startMs) / 1000;
+  observer.disconnect();
   await job.delete();
   await tabserve.configure('text-generator', { prefixCaching: true });
-  return (numRows - finished) / seconds;
+  return { rate: (numRows - finished) / seconds, longTasksMs };
 }
 
 /** Runs in the page, sent there as text. Keeps as many requests of the same texts running as there are slots. */

@@ -15,6 +15,7 @@ import { buildPage } from '../build-page.ts';
 import { collectedHeaps, type CollectedHeaps } from '../collected-heaps.ts';
 import { parseBackend, parseCount } from '../command-line.ts';
 import { conditionsOf, machineText } from '../conditions.ts';
+import { fillLists, LISTS } from '../fill-lists.ts';
 import { openReady } from '../open-ready.ts';
 import { residentBytes } from '../process-memory.ts';
 import { loadSmollm2, startSmollm2Hub } from '../smollm2.ts';
@@ -124,12 +125,16 @@ async function measureRates(page: Page, { rows, rounds }: JobsOptions): Promise<
     shared: new Array<number>(),
     apart: new Array<number>(),
   };
-  await page.evaluate(runJob, short);
+  const longTasksMs: number[] = [];
+  const rateOf = async (plan: RowsPlan): Promise<number> => (await page.evaluate(runJob, plan)).rate;
+  await rateOf(short);
   for (let round = 0; round < rounds; round += 1) {
     rates.loop.push(await page.evaluate(runClosedLoop, short));
-    rates.job.push(await page.evaluate(runJob, short));
-    rates.shared.push(await page.evaluate(runJob, long));
-    rates.apart.push(await page.evaluate(runJob, apart));
+    const job = await page.evaluate(runJob, short);
+    rates.job.push(job.rate);
+    longTasksMs.push(...job.longTasksMs);
+    rates.shared.push(await rateOf(long));
+    rates.apart.push(await rateOf(apart));
   }
   const ratio = rates.job.map((rate, round) => rate / (rates.loop[round] ?? 0));
   console.log('| rows/s | median | min | max |\n| --- | ---: | ---: | ---: |');
@@ -141,6 +146,10 @@ async function measureRates(page: Page, { rows, rounds }: JobsOptions): Promise<
     ['the same without prefix caching', rates.apart],
   ] as const)
     console.log(rowOf(name, values));
+  const longest = Math.max(0, ...longTasksMs);
+  console.log(
+    `\n${longTasksMs.length} tasks of the page over 50 ms in ${rounds} jobs; the longest ${longest.toFixed(0)} ms.`,
+  );
 }
 
 /** Time to the first token of prompts that someone types, idle and during a job, alternating. */
@@ -190,6 +199,7 @@ async function measureLabels(page: Page, hub: string, { rows, rounds }: JobsOpti
 async function measureMemory(browser: Browser, page: Page, rows: number): Promise<void> {
   const plan: RowsPlan = { template: SHORT, numRows: 5 * rows, maxNewTokens: 4, prefixCaching: true };
   const samples: (CollectedHeaps & { readonly done: number; readonly process: number })[] = [];
+  await page.evaluate(fillLists, LISTS);
   const job = { isOver: false };
   const running = page.evaluate(runJob, plan).finally(() => (job.isOver = true));
   while (!job.isOver) {
@@ -203,7 +213,7 @@ async function measureMemory(browser: Browser, page: Page, rows: number): Promis
   }
   await running;
   console.log(
-    `\n| MiB after a garbage collection, ${plan.numRows} rows | first fifth | last fifth |\n| --- | ---: | ---: |`,
+    `\n| MiB after a garbage collection, ${plan.numRows} rows, all lists full before | first fifth | last fifth |\n| --- | ---: | ---: |`,
   );
   for (const [name, part] of [
     ['heap of the page', 'page'],
