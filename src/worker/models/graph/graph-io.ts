@@ -29,12 +29,13 @@ export const GRAPH_IO = {
   /** float32 [B, dimensions], of an encoder: a vector or a score for each row. */
   encoded: 'encoded',
   /**
-   * [B, K/V heads, C, head size]: the cache before the run. On the CPU, keys are [B, K/V heads, head size, K].
+   * [B, K/V heads, C, head size]: the cache before the run. On the CPU, keys are [B, K/V heads, head size, C], of which
+   * the first K are read.
    */
   past: kvNames('past'),
   /**
-   * [B, K/V heads, P, head size], for plain attention: the cached values of a prompt that goes on. Its keys are in `past`, which has
-   * no values then.
+   * [B, K/V heads, C, head size], for plain attention: the cached values of a prompt that goes on. Its keys are in `past`, which has no
+   * values then.
    */
   prefixValue: (layer: number): string => `prefix_value_${layer}`,
   /** [B, K/V heads, C, head size]: the cache after the run, in place where it is the same buffer as `past`. */
@@ -44,6 +45,8 @@ export const GRAPH_IO = {
    * latest `window` tokens. Without a cache: [B, 1, S, S], or [B, 1, 1, S] if all tokens attend to the same.
    */
   mask: (window: number) => `${MASK_PREFIX}${window}`,
+  /** int64 [1], on the CPU, for plain attention: K. */
+  pastLength: 'past_length',
   /** [B, K/V heads, G, Z], for plain attention: scores of no keys, which fill the last vector of the CPU's kernels. */
   scorePadding: 'score_padding',
   /** int64, on the CPU, for plain attention: C, P + S, Z, and O if there is one. */

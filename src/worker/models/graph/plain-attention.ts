@@ -63,6 +63,7 @@ export class PlainAttention {
       ...(this.#hasCache
         ? [
             { name: GRAPH_IO.keyCounts, type: 'int64', dims: ['N'] } as const,
+            { name: GRAPH_IO.pastLength, type: 'int64', dims: [1] } as const,
             {
               name: GRAPH_IO.scorePadding,
               type: 'float32',
@@ -142,11 +143,19 @@ export class PlainAttention {
     nodes.add('ReduceSum', [name('parts'), this.#weights.list(2)], [output], { keepdims: { int: 0 } });
   }
 
+  /** Those of the first keys, which the row has. */
+  #firstOf(input: string, axis: number, output: string): string {
+    const bounds = [this.#weights.list(0), GRAPH_IO.pastLength, this.#weights.list(axis)];
+    this.#nodes.add('Slice', [input, ...bounds], [output]);
+    return output;
+  }
+
   /** Scores of cached keys, of the pass's, of none, and of each token's own. */
   #addOtherScores(layer: number, groups: string, name: (part: string) => string): void {
     const nodes = this.#nodes;
-    this.#multiplyByKeys(groups, GRAPH_IO.past.key(layer), name('past_scores'));
-    const scores = [name('past_scores'), name('new_scores'), GRAPH_IO.scorePadding];
+    this.#multiplyByKeys(groups, GRAPH_IO.past.key(layer), name('cache_scores'));
+    const past = this.#firstOf(name('cache_scores'), 3, name('past_scores'));
+    const scores = [past, name('new_scores'), GRAPH_IO.scorePadding];
     if (hasOwnKeys(this.#heads)) {
       nodes.add('Mul', [name('new_scores'), GRAPH_IO.ownKeys], [name('own_score_rows')]);
       nodes.add('ReduceSum', [name('own_score_rows'), this.#weights.list(-1)], [name('own_scores')]);
@@ -162,7 +171,8 @@ export class PlainAttention {
     const parts = ['past', 'new', 'no', ...(hasOwn ? ['own'] : [])].map((part) => name(`${part}_shares`));
     nodes.add('Split', [shares, GRAPH_IO.keyCounts], parts, { axis: { int: -1 } });
     nodes.add('MatMul', [name('past_shares'), GRAPH_IO.past.value(layer)], [name('past_context')]);
-    nodes.add('Concat', [GRAPH_IO.prefixValue(layer), value], [name('values')], { axis: { int: 2 } });
+    const prefix = this.#firstOf(GRAPH_IO.prefixValue(layer), 2, name('prefix'));
+    nodes.add('Concat', [prefix, value], [name('values')], { axis: { int: 2 } });
     nodes.add('MatMul', [name('new_shares'), name('values')], [name('new_context')]);
     const sum = name(hasOwn ? 'other_context' : 'group_context');
     nodes.add('Add', [name('past_context'), name('new_context')], [sum]);

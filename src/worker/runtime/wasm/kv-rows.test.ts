@@ -40,9 +40,7 @@ function append(
 }
 
 const arraysOf = (rows: KvRows<KvArray>, numRows: number): number[][] =>
-  [...rows.keys(numRows), ...rows.values(numRows)].map(({ array, dims }) => [
-    ...array.floats.subarray(0, countElements(dims)),
-  ]);
+  rows.inputs(numRows).map(({ array, dims }) => [...array.floats.subarray(0, countElements(dims))]);
 
 // Keys: [heads, head size, capacity]. Values: [heads, capacity, head size].
 const TWO_TOKENS = [
@@ -110,23 +108,15 @@ describe('KvRows', () => {
     expect(arraysOf(slots, 1)).toEqual(TWO_TOKENS);
   });
 
-  it('becomes the beginning of another cache, without its spare capacity', () => {
-    const [staging, prefix] = [withTokens(2, 5), withTokens(3, 7)];
-    append(staging, [[1, 2, 3]], 0, [2]);
-    prefix.takeFrom(staging, 1, 2);
-    expect(arraysOf(prefix, 1)).toEqual([
-      [1100, 2100, 1101, 2101, 1110, 2110, 1111, 2111],
-      [1200, 1201, 2200, 2201, 1210, 1211, 2210, 2211],
-    ]);
-    prefix.takeFrom(staging, 1, 3);
-    expect(arraysOf(prefix, 1)[1]).toEqual([
-      1200, 1201, 2200, 2201, 3200, 3201, 1210, 1211, 2210, 2211, 3210, 3211,
-    ]);
-  });
-
-  it('returns the first rows with their dimensions', () => {
+  it('returns the first rows with their dimensions, and fewer entries for a cache that is not read', () => {
     const rows = withTokens(3, 4);
-    expect(rows.keys(2).map(({ dims }) => dims)).toEqual([[2, 2, 2, 4]]);
-    expect(rows.values(2).map(({ dims }) => dims)).toEqual([[2, 2, 4, 2]]);
+    expect(rows.inputs(2).map(({ dims }) => dims)).toEqual([
+      [2, 2, 2, 4],
+      [2, 2, 4, 2],
+    ]);
+    expect(rows.inputs(2, 1).map(({ dims }) => dims)).toEqual([
+      [2, 2, 2, 1],
+      [2, 2, 1, 2],
+    ]);
   });
 });

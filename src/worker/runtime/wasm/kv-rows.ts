@@ -10,11 +10,6 @@ export interface KvArray {
   free(): void;
 }
 
-interface KvInput<A extends KvArray> {
-  readonly array: A;
-  readonly dims: readonly number[];
-}
-
 /**
  * The K/V cache of some rows on the CPU. Keys are stored transposed, as `PlainAttention` reads them:
  * [rows, K/V heads, head size, capacity]. Values are [rows, K/V heads, capacity, head size].
@@ -34,39 +29,37 @@ export class KvRows<A extends KvArray> {
 
   /** Keeps the entries that fit. */
   resize(numRows: number, capacity: number): void {
-    if (numRows !== this.#numRows || capacity !== this.#capacity) this.takeFrom(this, numRows, capacity);
-  }
-
-  /** Becomes a copy of another cache's first rows, with this capacity. Keeps the entries that fit. */
-  takeFrom(source: KvRows<A>, numRows: number, capacity: number): void {
+    const [oldRows, oldCapacity] = [this.#numRows, this.#capacity];
+    if (numRows === oldRows && capacity === oldCapacity) return;
     const { numLayers, numKvHeads, headSize } = this.#config;
-    const numKept = Math.min(numRows, source.#numRows) * numKvHeads;
-    const oldCapacity = source.#capacity;
+    const numKept = Math.min(numRows, oldRows) * numKvHeads;
     for (let i = 0; i < 2 * numLayers; i++) {
+      const old = this.#arrays[i];
       const array = this.#allocate(numRows * numKvHeads * capacity * headSize);
       const strips = isKeyArray(i) ? { perHead: headSize, entry: 1 } : { perHead: 1, entry: headSize };
-      copyStrips(array.floats, source.#arrays[i]?.floats, {
+      copyStrips(array.floats, old?.floats, {
         numKept: numKept * strips.perHead,
         oldLength: oldCapacity * strips.entry,
         newLength: capacity * strips.entry,
       });
-      this.#arrays[i]?.free();
       this.#arrays[i] = array;
+      old?.free();
     }
     this.#numRows = numRows;
     this.#capacity = capacity;
   }
 
-  /** The keys of each layer, with the dimensions of the first rows in it. */
-  keys(numRows: number): readonly KvInput<A>[] {
+  /**
+   * K and V of each layer in turn, with the dimensions of the first rows in it.
+   *
+   * @param capacity Entries per row. If the cache has more, the tensors have the right size, but their values are not usable.
+   */
+  inputs(numRows: number, capacity = this.#capacity) {
     const { numKvHeads, headSize } = this.#config;
-    return this.#inputs(isKeyArray, [numRows, numKvHeads, headSize, this.#capacity]);
-  }
-
-  /** The values of each layer, with the dimensions of the first rows in it. */
-  values(numRows: number): readonly KvInput<A>[] {
-    const { numKvHeads, headSize } = this.#config;
-    return this.#inputs((i) => !isKeyArray(i), [numRows, numKvHeads, this.#capacity, headSize]);
+    return this.#arrays.map((array, i) => ({
+      array,
+      dims: [numRows, numKvHeads, ...(isKeyArray(i) ? [headSize, capacity] : [capacity, headSize])],
+    }));
   }
 
   free(): void {
@@ -114,10 +107,6 @@ export class KvRows<A extends KvArray> {
         copies?.set(source.subarray(row * length, (row + 1) * length), copy * length);
       }
     }
-  }
-
-  #inputs(isWanted: (index: number) => boolean, dims: readonly number[]): readonly KvInput<A>[] {
-    return this.#arrays.filter((_, i) => isWanted(i)).map((array) => ({ array, dims }));
   }
 
   get #rowLength(): number {

@@ -57,8 +57,6 @@ export class WasmBackend implements ModelBackend {
   #capacity = 0;
   #yieldedAtMs = 0;
   readonly #rows: Readonly<Record<ForwardTarget, KvRows<InputFloats>>>;
-  /** What is cached of the row that a prefill goes on with, without spare capacity. */
-  readonly #prefix: KvRows<InputFloats>;
   /** Window of each mask among the graph's inputs, by the mask's name. */
   readonly #masks: ReadonlyMap<string, number>;
 
@@ -87,7 +85,6 @@ export class WasmBackend implements ModelBackend {
     this.#config = config;
     this.#sampleRows = createCpuSampler(config.vocabSize);
     this.#rows = { slots: new KvRows(config, allocateFloats), staging: new KvRows(config, allocateFloats) };
-    this.#prefix = new KvRows(config, allocateFloats);
     this.#masks = maskWindowsOf(session.inputNames);
   }
 
@@ -122,7 +119,6 @@ export class WasmBackend implements ModelBackend {
     const input = withFewestTokens(unpadded, this.#config.contextLength);
     const outputs = await ortMutex.run(() => this.#session.run(this.#feeds(input)));
     const [logits, ...added] = this.#session.outputNames.map((name) => floatsOf(outputs, name));
-    this.#prefix.free();
     for (const [layer, qkv] of added.entries()) this.#rows[input.target].append(layer, qkv, input);
     // A CPU run settles in microtasks, which never let a message in.
     if (performance.now() - this.#yieldedAtMs >= MAX_BUSY_MS) {
@@ -158,7 +154,7 @@ export class WasmBackend implements ModelBackend {
   release(): Promise<void> {
     return ortMutex.run(async () => {
       await this.#session.release();
-      for (const rows of [...Object.values(this.#rows), this.#prefix]) rows.free();
+      for (const rows of Object.values(this.#rows)) rows.free();
     });
   }
 
@@ -169,7 +165,6 @@ export class WasmBackend implements ModelBackend {
     const logitTokens = logitTokensOf(input);
     const isStep = target === 'slots';
     const numPastKeys = isStep ? this.#capacity : (positions[0] ?? 0);
-    if (!isStep) this.#prefix.takeFrom(this.#rows.staging, numRows, numPastKeys);
     const numKeys = isStep ? tokensPerRow : numPastKeys + tokensPerRow;
     const numPadding = isStep ? 0 : -numKeys & (VECTOR - 1);
     const isOwnLast = hasOwnKeys(this.#config);
@@ -188,7 +183,8 @@ export class WasmBackend implements ModelBackend {
     ]);
     const keyCounts = [isStep ? this.#capacity : 0, numKeys, numPadding, ...(isOwnLast ? [1] : [])];
     return {
-      ...this.#cacheFeeds(isStep ? this.#rows.slots : this.#prefix, input),
+      ...this.#cacheFeeds(input, numPastKeys > 0 ? this.#capacity : 0),
+      [GRAPH_IO.pastLength]: new Tensor('int64', BigInt64Array.of(BigInt(numPastKeys)), [1]),
       ...Object.fromEntries(masks),
       [GRAPH_IO.ids]: new Tensor('int32', ids, [numRows, tokensPerRow]),
       ...(this.#session.inputNames.includes(GRAPH_IO.positions) && {
@@ -210,18 +206,25 @@ export class WasmBackend implements ModelBackend {
     };
   }
 
-  #cacheFeeds(rows: KvRows<InputFloats>, { target, numRows }: ForwardInput) {
+  /** @param capacity Of the tensors: 0 if the pass reads nothing from the cache. */
+  #cacheFeeds({ target, numRows }: ForwardInput, capacity: number) {
     const { numKvHeads, headSize } = this.#config;
     const none = new this.#ort.Tensor('float32', new Float32Array(), [numRows, numKvHeads, 0, headSize]);
-    const [values, noValues] = [GRAPH_IO.past.value, GRAPH_IO.prefixValue];
-    const [named, unread] = target === 'slots' ? [values, noValues] : [noValues, values];
-    return Object.fromEntries([
-      ...rows
-        .keys(numRows)
-        .map(({ array, dims }, layer) => [GRAPH_IO.past.key(layer), array.tensor(this.#ort, dims)]),
-      ...rows.values(numRows).map(({ array, dims }, layer) => [named(layer), array.tensor(this.#ort, dims)]),
-      ...rows.values(numRows).map((_, layer) => [unread(layer), none]),
-    ]);
+    const [value, unread] =
+      target === 'slots'
+        ? [GRAPH_IO.past.value, GRAPH_IO.prefixValue]
+        : [GRAPH_IO.prefixValue, GRAPH_IO.past.value];
+    return Object.fromEntries(
+      this.#rows[target].inputs(numRows, capacity).flatMap(({ array, dims }, i) => {
+        const layer = Math.floor(i / 2);
+        const tensor = array.tensor(this.#ort, dims);
+        if (i % 2 === 0) return [[GRAPH_IO.past.key(layer), tensor]];
+        return [
+          [value(layer), tensor],
+          [unread(layer), none],
+        ];
+      }),
+    );
   }
 }
 
