@@ -135,5 +135,8 @@ function runAlone(callback: Callback): void {
 /** The page's frames: up to twenty a second. */
 export const frames = new FrameScheduler();
 
+/** Right after a frame of `frames`: what is drawn over the time axis takes as long as all else, and together they would be a long task. */
+export const axisFrames = new FrameScheduler();
+
 /** All charts and slots share these frames: up to five a second, as often as a person reads new values. */
 export const canvasFrames = frames.paced({ framesApart: 4 });

@@ -1,4 +1,4 @@
-import { canvasFrames, frames } from '../drawing/frame-scheduler.ts';
+import { axisFrames, canvasFrames, frames } from '../drawing/frame-scheduler.ts';
 import type { RecordedView } from '../state/serve-store.ts';
 import { timeSpanOf, type TimeSpan } from './time-span.ts';
 import { watchSettings } from './watch-settings.ts';
@@ -52,7 +52,7 @@ class SharedAxis {
     this.requestSoon();
     return () => {
       this.#drawings.delete(draw);
-      frames.cancel(draw);
+      axisFrames.cancel(draw);
       if (this.#drawings.size > 0) return;
       clearTimeout(this.#timer);
       this.#timer = undefined;
@@ -70,18 +70,18 @@ class SharedAxis {
   /** Draws all that has joined, up to five times a second. */
   readonly request = (): void => canvasFrames.request(this.#drawLast);
 
-  /** Draws all that has joined in the next frame. */
+  /** Draws all that has joined after the next frame. */
   readonly requestSoon = (): void => frames.request(this.#drawLast);
 
-  /** At the end of the frame, so that its events are drawn too. */
-  readonly #drawLast = (): void => frames.request(this.#draw);
+  /** After the frame, so that its events are drawn too. */
+  readonly #drawLast = (): void => axisFrames.request(this.#draw);
 
   readonly #draw = (): void => {
     clearTimeout(this.#timer);
     this.#timer = undefined;
     if (this.#drawings.size === 0) return;
     this.#nowMs = performance.now();
-    for (const draw of this.#drawings) frames.request(draw);
+    for (const draw of this.#drawings) axisFrames.request(draw);
   };
 }
 
