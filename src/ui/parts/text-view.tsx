@@ -4,6 +4,7 @@ import { TEXT_GENERATOR } from '../../client/index.ts';
 import { AdvancedPanel } from '../compose/advanced-panel.tsx';
 import { useComposer } from '../compose/composer-context.ts';
 import { ComposePanel } from '../compose/compose-panel.tsx';
+import { afterPaint } from '../drawing/after-paint.ts';
 import { PolicyPanel } from '../policy/policy-panel.tsx';
 import { PanelBoundary, Part } from './panel-boundary.tsx';
 import { RunPanel } from '../requests/run-panel.tsx';
@@ -12,14 +13,29 @@ import { SlotPanel } from '../slots/slot-panel.tsx';
 import { useIsUpstream } from '../state/serve-context.ts';
 import { TabPanel } from './tab-list.tsx';
 import { isFirstVisit } from '../tour/first-visit.ts';
+import '../tour/tour.css';
 import { FiguresRow } from '../watch/figures-row.tsx';
 import { MainCharts } from '../watch/main-charts.tsx';
 import { MoreCharts } from '../watch/more-charts.tsx';
 import { Button } from './button.tsx';
 
 const CodeDialog = lazy(async () => ({ default: (await import('../share/code-dialog.tsx')).CodeDialog }));
-const Tour = lazy(async () => ({ default: (await import('../tour/tour.tsx')).Tour }));
+/** The prompt comes first. */
+const Tour = lazy(async () => {
+  await afterPaint();
+  return { default: (await import('../tour/tour.tsx')).Tour };
+});
 const LoadLab = lazy(async () => ({ default: (await import('../load/load-lab.tsx')).LoadLab }));
+
+/** As high as a hint, so that nothing moves when the first one comes. */
+const TOUR_PLACE = (
+  <div className="tour tour-place">
+    <p />
+    <div className="tour-actions">
+      <Button variant="quiet">Next</Button>
+    </div>
+  </div>
+);
 
 /** The prompt at the left, how it runs at the right. */
 export function TextView() {
@@ -50,7 +66,7 @@ export function TextView() {
             <Button onClick={() => setIsCodeOpen(true)}>Use it from code</Button>
           </div>
         </div>
-        <Suspense>{hasTour && <Tour />}</Suspense>
+        <Suspense fallback={TOUR_PLACE}>{hasTour && <Tour />}</Suspense>
       </div>
       <div className="stage">
         <Part name="Figures" content={<FiguresRow />} />

@@ -5,7 +5,6 @@ import { useServeView } from '../state/serve-context.ts';
 import type { ServeView } from '../state/serve-store.ts';
 import { noteVisit } from './first-visit.ts';
 import { SecondTabButton } from './second-tab-button.tsx';
-import './tour.css';
 
 const HINTS = [
   'Press Run: nine prompts share each step of the model, and the batch size rises to 8.',
