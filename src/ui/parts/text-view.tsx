@@ -31,9 +31,7 @@ const LoadLab = lazy(async () => ({ default: (await import('../load/load-lab.tsx
 const TOUR_PLACE = (
   <div className="tour tour-place">
     <p />
-    <div className="tour-actions">
-      <Button variant="quiet">Next</Button>
-    </div>
+    <div className="tour-actions button-quiet" />
   </div>
 );
 
