@@ -46,6 +46,7 @@ test(
   'a batch that waits for a tab, and whose bridge is restarted in its middle, has each row once, in order, as it is alone',
   { tag: ANY_BACKEND },
   async ({ browser, backend }) => {
+    test.setTimeout(900_000);
     const batchFolder = test.info().outputPath('batches');
     const first = await startBridge({ batchFolder, graceMs: 0 });
     const client = clientOf(first);
@@ -63,7 +64,9 @@ test(
     await first.close();
 
     const second = await startBridge({ batchFolder, port: first.port });
-    await expect.poll(async () => (await client.batches.retrieve(id)).status).toBe('completed');
+    await expect
+      .poll(async () => (await client.batches.retrieve(id)).status, { timeout: 300_000 })
+      .toBe('completed');
     const batch = await client.batches.retrieve(id);
     expect(batch.request_counts).toEqual({ total: NUM_ROWS, completed: NUM_ROWS, failed: 0 });
     const output = await client.files.content(batch.output_file_id ?? '');
