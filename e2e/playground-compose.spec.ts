@@ -53,6 +53,8 @@ test.describe('the playground', { tag: ANY_BACKEND }, () => {
       const [term, meaning] = [page.getByRole('button', { name: 'TTFT' }), page.getByRole('tooltip')];
       await term.hover();
       await expect(meaning).toHaveText(/^Time to first token/);
+      await promptOf(page).focus();
+      await expect(meaning, 'where the focus has moved').toBeVisible();
       await page.mouse.move(0, 0);
       await expect(meaning).toBeHidden();
       await term.focus();

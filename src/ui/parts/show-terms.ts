@@ -25,6 +25,7 @@ export function showTerms(): void {
   Object.assign(box, { id: ID, className: 'term-explanation', popover: 'manual', role: 'tooltip' });
   document.body.append(box);
   let shown: HTMLElement | undefined;
+  let hovered: HTMLElement | undefined;
   const close = (): void => {
     shown?.removeAttribute('aria-describedby');
     shown = undefined;
@@ -42,9 +43,11 @@ export function showTerms(): void {
     place(box, term);
   };
   document.addEventListener('pointerover', ({ target, pointerType }) => {
-    if (pointerType === 'mouse') open(termAt(target) ?? termAt(document.activeElement));
+    if (pointerType !== 'mouse') return;
+    hovered = termAt(target);
+    open(hovered ?? termAt(document.activeElement));
   });
-  document.addEventListener('focusin', ({ target }) => open(termAt(target)));
+  document.addEventListener('focusin', ({ target }) => open(termAt(target) ?? hovered));
   document.addEventListener('click', ({ target }) => open(termAt(target)));
   // A text that streams scrolls its own box, and moves no term.
   const onScroll = ({ target }: Event): void => {

@@ -74,12 +74,15 @@ it('gives the same logits to the bit for a prompt in chunks', async () => {
   expect(last).toEqual(whole);
 });
 
-it.each([64, 256, 320])(
+it.each([
+  [64, 300],
+  [256, 140],
+] as const)(
   'with heads of %i values, gives the same logits to the bit for tokens that were generated, and are read again as part of a prompt',
-  async (headSize) => {
+  async (headSize, length) => {
     const backend = await createBackend({ ...LONG, headSize });
-    const tokenIds = Array.from({ length: 300 }, (_, index) => (7 * index * index) % LONG.vocabSize);
-    const numRead = 297;
+    const tokenIds = Array.from({ length }, (_, index) => (7 * index * index) % LONG.vocabSize);
+    const numRead = length - 3;
     backend.resize({ numSlots: 1, numStagingRows: 1, capacity: 320 });
     await runRows(backend, [{ tokenIds: tokenIds.slice(0, numRead) }], { target: 'staging' });
     backend.copyRows('staging', 'slots', [[0, 0]]);
