@@ -6,10 +6,15 @@ import { expect, test } from './support/bridge-test.ts';
 import { eosTokenId } from './support/reference.ts';
 import { ANY_BACKEND } from './support/test.ts';
 
+/** The first slot span of a sequence. */
+interface Admission extends SlotSpan {
+  /** On the worker's clock. */
+  readonly startedAtMs: number;
+}
+
 declare global {
   interface Window {
-    /** The first slot span of each sequence: its admission. */
-    admissions: SlotSpan[];
+    admissions: Admission[];
   }
 }
 
@@ -26,12 +31,12 @@ async function recordAdmissions(page: Page): Promise<void> {
   await page.evaluate(() => {
     const known = new Set<string>();
     window.admissions = [];
-    window.tabserve.subscribe('stats', ({ slotSpans }) => {
+    window.tabserve.subscribe('stats', ({ slotSpans, sentAtMs }) => {
       for (const slotSpan of slotSpans) {
         const name = `${slotSpan.requestId}#${slotSpan.index}`;
         if (slotSpan.spanIndex > 0 || known.has(name)) continue;
         known.add(name);
-        window.admissions.push(slotSpan);
+        window.admissions.push({ ...slotSpan, startedAtMs: sentAtMs - slotSpan.startedAgoMs });
       }
     });
   });
@@ -44,17 +49,17 @@ async function afterNextGroup(page: Page): Promise<void> {
   await page.waitForFunction((num) => window.admissions.length >= num, numAfter);
 }
 
-const stepsOf = (page: Page): Promise<StepRecord[]> => page.evaluate(() => window.recorder.steps);
-const lastStepOf = async (page: Page): Promise<number> => (await stepsOf(page)).at(-1)?.stepIndex ?? -1;
-
-/** Whose sequences were admitted after a step, in order. */
-async function admittedAfter(page: Page, stepIndex: number): Promise<RequestId[]> {
-  const steps = await stepsOf(page);
+/** Whose sequences were admitted once this request had arrived, in order. Empty until it was admitted. */
+async function admittedSince(page: Page, id: RequestId | undefined): Promise<RequestId[]> {
+  const steps = await page.evaluate((): StepRecord[] => window.recorder.steps);
   const admissions = await page.evaluate(() => window.admissions);
+  const own = admissions.find(({ requestId }) => requestId === id);
+  if (!own) return [];
+  const arrivedAtMs = own.startedAtMs - own.queueWaitMs;
   const rowOf = ({ firstStepIndex, slot }: SlotSpan): number =>
     steps.find((step) => step.stepIndex === firstStepIndex)?.slots.indexOf(slot) ?? -1;
   return admissions
-    .filter(({ firstStepIndex }) => firstStepIndex > stepIndex)
+    .filter(({ startedAtMs }) => startedAtMs > arrivedAtMs)
     .toSorted((a, b) => a.firstStepIndex - b.firstStepIndex || rowOf(a) - rowOf(b))
     .map(({ requestId }) => requestId);
 }
@@ -75,12 +80,11 @@ test(
     const body = { prompt: prompts, n: 16, max_tokens: 200, logit_bias: { [eosTokenId]: -100 } };
     expect((await complete(url, body, large.signal)).status).toBe(200);
     await afterNextGroup(tab.page);
-    const stepBefore = await lastStepOf(tab.page);
     const plain = await complete(url, { max_tokens: 1 });
     expect(await plain.text()).toMatch(/data: \[DONE\]\n\n$/);
     const plainId = submitted.at(-1);
-    await expect.poll(() => admittedAfter(tab.page, stepBefore)).toContain(plainId);
-    expect((await admittedAfter(tab.page, stepBefore)).slice(0, 2)).toContain(plainId);
+    await expect.poll(() => admittedSince(tab.page, plainId)).toContain(plainId);
+    expect((await admittedSince(tab.page, plainId)).slice(0, 2)).toContain(plainId);
     large.abort();
     unsubscribe();
   },

@@ -62,10 +62,10 @@ test.describe('the playground', { tag: ANY_BACKEND }, () => {
       await page.keyboard.press('Escape');
       await expect(meaning).toBeHidden();
       await term.dispatchEvent('click');
-      await promptOf(page).dispatchEvent('scroll');
-      await expect(meaning, 'where another box has scrolled').toBeVisible();
-      await page.locator('main').dispatchEvent('scroll');
-      await expect(meaning, 'where its own place has scrolled').toBeHidden();
+      for (const scrolled of [promptOf(page), page.locator('main')]) await scrolled.dispatchEvent('scroll');
+      await expect(meaning, 'where something has scrolled').toBeVisible();
+      await page.keyboard.press('Escape');
+      await expect(meaning).toBeHidden();
     });
 
     await test.step('the box grows with what is typed, and shrinks with it', async () => {

@@ -93,7 +93,7 @@ test(
     const schema = {
       type: 'object',
       properties: {
-        heroOfTheStory: { type: 'string', minLength: 150, maxLength: 200 },
+        heroOfTheStory: { type: 'string', minLength: 500, maxLength: 600 },
         ageOfTheHero: { type: 'integer', minimum: 1, maximum: 99 },
         friendsOfTheHero: {
           type: 'array',
@@ -106,7 +106,7 @@ test(
     };
     const requests = Array.from({ length: 8 }, (_, seed) => ({
       prompt: PROMPT,
-      options: { ...HOT, maxNewTokens: 260, seed, responseFormat: { type: 'json_schema', schema } as const },
+      options: { ...HOT, maxNewTokens: 480, seed, responseFormat: { type: 'json_schema', schema } as const },
     }));
     const [first] = await site.openPair();
     const undisturbed = await first.generateAll(requests);

@@ -49,9 +49,9 @@ export function showTerms(): void {
   });
   document.addEventListener('focusin', ({ target }) => open(termAt(target) ?? hovered));
   document.addEventListener('click', ({ target }) => open(termAt(target)));
-  // A text that streams scrolls its own box, and moves no term.
+  // It follows its term. A text that streams scrolls its own box, and moves no term.
   const onScroll = ({ target }: Event): void => {
-    if (target instanceof Node && target.contains(shown ?? null)) close();
+    if (shown && target instanceof Node && target.contains(shown)) place(box, shown);
   };
   document.addEventListener('scroll', onScroll, { capture: true, passive: true });
   document.addEventListener('keydown', ({ key }) => key === 'Escape' && close());
