@@ -2,8 +2,8 @@ const MASK_PREFIX = 'attention_mask_';
 
 /**
  * Names of the graph's inputs and outputs; B = rows, S = tokens per row, C = KV capacity, P = cached tokens of a prompt's beginning,
- * K = C or P, G = heads of a K/V head * S, L = tokens with logits. An encoder's tokens are packed: its ids, positions and types are [1, T], those of each row behind
- * those of the row before, without padding.
+ * K = C or P, G = heads of a K/V head * S, L = tokens with logits. An encoder's tokens are packed: its ids, positions and types are
+ * [1, T], those of each row behind those of the row before, without padding.
  */
 export const GRAPH_IO = {
   /** int32 [B, S] */
@@ -41,7 +41,7 @@ export const GRAPH_IO = {
   /** [B, K/V heads, C, head size]: the cache after the run, in place where it is the same buffer as `past`. */
   present: kvNames('present'),
   /**
-   * float32 [B, 1, S, K + S + Z + O], for plain attention: added to the scores of a token's keys, in layers whose tokens attend to the
+   * float32 [B, 1, S, K + S + Z + O], for plain attention (O = 1 with `ownKeys`, else 0): added to the scores of a token's keys, in layers whose tokens attend to the
    * latest `window` tokens. Without a cache: [B, 1, S, S], or [B, 1, 1, S] if all tokens attend to the same.
    */
   mask: (window: number) => `${MASK_PREFIX}${window}`,

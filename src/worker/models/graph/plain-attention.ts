@@ -24,7 +24,7 @@ export function hasOwnKeys({ numHeads, numKvHeads }: HeadCounts): boolean {
 /**
  * Attention as matrix products, for the CPU. `GroupQueryAttention` copies the whole cache there in each run, and takes four times
  * as long for a prompt. `PlainAttention` only reads the cache: it joins the scores of cached and new keys instead. Its nodes cost
- * about 10 µs a layer, which matters only for steps of few short rows of a tiny model.
+ * about 17 µs a layer, which matters only for steps of few short rows of a tiny model.
  *
  * The cache holds keys transposed, so that `MatMul` reads them in memory order and never transposes them. `FusedMatMul` with
  * `transB` or `alpha` takes three to four times as long (measured).
