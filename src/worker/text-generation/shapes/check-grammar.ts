@@ -37,7 +37,7 @@ export function checkGrammar(printed: string, vocabSize: number, param: string):
       param,
       `is too large: it has ${numPlaces} places for characters in ${printed.length} characters of grammar, and with this model's ` +
         `vocabulary at most ${maxPlaces} in ${MAX_LENGTH} are compiled`,
-      'use smaller counts, such as maxLength, or leave them out',
+      'use smaller counts in patterns and grammars, or leave them out',
     );
   const wideSet = printed
     .match(PART)

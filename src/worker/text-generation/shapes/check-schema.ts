@@ -28,8 +28,8 @@ const ANNOTATIONS: ReadonlySet<string> = new Set([
 /** Each of these decides alone: the library ignores what stands beside it. */
 const COMBINERS = ['$ref', 'const', 'enum', 'anyOf', 'oneOf', 'allOf'];
 
-/** A count makes as many states of the grammar. */
-const MAX_COUNT = 1000;
+/** A count of items makes as many states of the grammar. */
+const MAX_ITEMS = 1000;
 
 /** Refuses a schema that can't be enforced as a whole. @throws ResponseFormatUnsupportedError naming the part. */
 export function checkSchema(schema: JsonSchema, param: string): void {
@@ -173,7 +173,7 @@ class SchemaCheck {
     if (!Array.isArray(prefixItems))
       throw refusal(`${param}.prefixItems`, 'is no list of schemas', 'write a list');
     for (const [index, item] of prefixItems.entries()) this.check(item, `${param}.prefixItems[${index}]`);
-    const { from, to } = countsOf(schema, 'minItems', 'maxItems', param);
+    const { from, to } = countsOf(schema, 'minItems', 'maxItems', MAX_ITEMS, param);
     if (prefixItems.length > 0 && (from > prefixItems.length || (to ?? Infinity) < prefixItems.length))
       throw refusal(
         `${param}.prefixItems`,
@@ -185,7 +185,7 @@ class SchemaCheck {
 
 function checkString(schema: Fields, param: string): void {
   const { pattern } = schema;
-  countsOf(schema, 'minLength', 'maxLength', param);
+  countsOf(schema, 'minLength', 'maxLength', Number.MAX_SAFE_INTEGER, param);
   if (pattern === undefined) return;
   if (schema['minLength'] !== undefined || schema['maxLength'] !== undefined)
     throw refusal(
@@ -210,14 +210,14 @@ function checkRange(schema: Fields, types: readonly TypeName[], param: string): 
 }
 
 /** The bounds of a count. An upper bound of undefined is none. */
-function countsOf(schema: Fields, least: string, most: string, param: string) {
+function countsOf(schema: Fields, least: string, most: string, largest: number, param: string) {
   const [from = 0, to] = [least, most].map((name) => {
     const count = schema[name];
     if (count === undefined) return undefined;
-    if (!Number.isInteger(count) || Number(count) < 0 || Number(count) > MAX_COUNT)
+    if (!Number.isInteger(count) || Number(count) < 0 || Number(count) > largest)
       throw refusal(
         `${param}.${name}`,
-        `is no integer from 0 to ${MAX_COUNT}`,
+        `is no integer from 0 to ${largest}`,
         'write a smaller count, or leave it out',
       );
     return Number(count);

@@ -2,6 +2,7 @@ import { isRecord } from '../../../platform/is-record.ts';
 import { rangeMarker, type NumberRange } from './number-range.ts';
 import { NUMBER_KEYWORDS, typesOf } from './json-types.ts';
 import type { OtherKeys } from './other-keys.ts';
+import type { StringLengths } from './string-lengths.ts';
 
 type Fields = Readonly<Record<string, unknown>>;
 
@@ -14,17 +15,24 @@ const FRACTION = /^-?\d{1,9}(?:\.\d{1,6})?$/;
 const SUBSCHEMAS = ['items', 'additionalProperties', 'prefixItems', 'anyOf', 'oneOf', 'allOf'];
 const RECORDS = ['properties', '$defs', 'definitions'];
 
-/** The schema as the library gets it right: with implied types named, and marks for ranges of numbers and for other keys. */
-export function lowerSchema(schema: unknown, otherKeys: OtherKeys): unknown {
-  const lowered = lowerPart(schema, otherKeys);
+/** What the library doesn't get right, and stands in the schema under other names. */
+interface Marked {
+  readonly otherKeys: OtherKeys;
+  readonly lengths: StringLengths;
+}
+
+/** The schema as the library gets it right: implied types named, and marks for ranges of numbers, lengths of strings and other keys. */
+export function lowerSchema(schema: unknown, marked: Marked): unknown {
+  const { otherKeys } = marked;
+  const lowered = lowerPart(schema, marked);
   const { definitions } = otherKeys;
   if (!isRecord(lowered) || Object.keys(definitions).length === 0) return lowered;
   const { $defs } = lowered;
   return { ...lowered, $defs: { ...(isRecord($defs) && $defs), ...definitions } };
 }
 
-function lowerPart(schema: unknown, otherKeys: OtherKeys): unknown {
-  const lower = (part: unknown): unknown => lowerPart(part, otherKeys);
+function lowerPart(schema: unknown, marked: Marked): unknown {
+  const lower = (part: unknown): unknown => lowerPart(part, marked);
   if (Array.isArray(schema)) return schema.map(lower);
   if (!isRecord(schema)) return schema;
   const {
@@ -32,12 +40,14 @@ function lowerPart(schema: unknown, otherKeys: OtherKeys): unknown {
     maximum: _to,
     exclusiveMinimum: _above,
     exclusiveMaximum: _below,
+    minLength,
+    maxLength,
     ...kept
   } = schema;
   const keys = isRecord(schema['properties']) ? Object.keys(schema['properties']) : [];
   const lowered = Object.entries(kept).map(([name, value]) => {
     if (name === 'additionalProperties' && value !== false && keys.length > 0)
-      return [name, otherKeys.refer(keys, lower(value))];
+      return [name, marked.otherKeys.refer(keys, lower(value))];
     if (SUBSCHEMAS.includes(name)) return [name, lower(value)];
     if (!RECORDS.includes(name) || !isRecord(value)) return [name, value];
     return [name, Object.fromEntries(Object.entries(value).map(([key, entry]) => [key, lower(entry)]))];
@@ -45,10 +55,19 @@ function lowerPart(schema: unknown, otherKeys: OtherKeys): unknown {
   const types = typesOf(schema);
   const [type] = types;
   const others = { ...(type !== undefined && { type }), ...Object.fromEntries(lowered) };
-  if (!hasRange(schema)) return others;
-  const range = { const: rangeMarker(rangeOf(schema)) };
-  const rest = types.filter((name) => name !== 'integer' && name !== 'number');
-  return rest.length === 0 ? range : { anyOf: [range, { ...others, type: rest }] };
+  const ranges = hasRange(schema) ? [rangeMarker(rangeOf(schema))] : [];
+  const hasLength = minLength !== undefined || maxLength !== undefined;
+  const strings = hasLength
+    ? [marked.lengths.markerOf({ min: Number(minLength ?? 0), max: Number(maxLength ?? Infinity) })]
+    : [];
+  if (ranges.length + strings.length === 0) return others;
+  const markers = [...ranges, ...strings].map((marker) => ({ const: marker }));
+  const isMarked = (name: unknown): boolean =>
+    name === 'string' ? hasLength : (name === 'integer' || name === 'number') && ranges.length > 0;
+  const rest = types.filter((name) => !isMarked(name));
+  if (rest.length > 0) return { anyOf: [...markers, { ...others, type: rest }] };
+  const [only] = markers;
+  return markers.length === 1 ? only : { anyOf: markers };
 }
 
 /** The numbers that a schema with bounds allows; integers unless it has the type `number`. */

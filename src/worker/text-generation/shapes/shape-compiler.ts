@@ -8,6 +8,7 @@ import type { LoadedModel } from '../../runtime/loaded-model.ts';
 import { disposeWith } from './dispose-with.ts';
 import { loadGrammarLibrary, type GrammarLibrary } from './grammar-library.ts';
 import { ShapeGrammars } from './shape-grammar.ts';
+import { markOf, NUM_MARKS, TokenCharacters, type StringLength } from './string-lengths.ts';
 
 /** The tokenizer and the sizes that shapes depend on. */
 export type ShapedModel = Pick<LoadedModel, 'config' | 'tokenizer'>;
@@ -18,8 +19,20 @@ const MAX_COMPILED = 32;
 /** Tokens that are spelled without letting the worker do other things. */
 const TOKENS_PER_PIECE = 4096;
 
+/** A matcher that has accepted nothing yet. */
+export interface EmptyMatcher {
+  readonly matcher: GrammarMatcher;
+  readonly lengths: readonly StringLength[];
+}
+
+interface Compiled {
+  readonly grammar: CompiledGrammar;
+  /** Of its strings, by their marks. */
+  readonly lengths: readonly StringLength[];
+}
+
 interface CompiledShape {
-  readonly grammar: Promise<CompiledGrammar>;
+  readonly compiled: Promise<Compiled>;
   /** Requests whose matchers are being made of it. */
   numUsers: number;
 }
@@ -31,6 +44,8 @@ interface CompiledShape {
 export class ShapeCompiler {
   readonly model: ShapedModel;
   readonly library: GrammarLibrary;
+  readonly characters: TokenCharacters;
+  readonly allTokens: TokenMask;
   /** The tokens of whole characters, but U+2028 and U+2029, which end a line in JavaScript. */
   readonly wholeTokens: TokenMask;
   readonly endTokens: TokenMask;
@@ -43,21 +58,24 @@ export class ShapeCompiler {
     const library = await loadGrammarLibrary();
     const { GrammarCompiler: Compiler, TokenizerInfo } = library.library;
     const { vocabSize, eosTokenIds } = model.config;
-    const { spellings, wholeTokens } = await inPieces(spellVocabulary(model));
+    const { spellings, ...vocabulary } = await inPieces(spellVocabulary(model));
+    const size = vocabSize + NUM_MARKS;
     const info = await inOwnTask(() =>
-      TokenizerInfo.createTokenizerInfo(spellings, 'byte_level', false, vocabSize, [...eosTokenIds]),
+      TokenizerInfo.createTokenizerInfo(spellings, 'byte_level', false, size, [...eosTokenIds]),
     );
     const compiler = await Compiler.createGrammarCompiler(info, false);
     info.dispose();
-    return new ShapeCompiler(model, library, compiler, wholeTokens);
+    return new ShapeCompiler(model, library, compiler, vocabulary);
   }
 
   private constructor(
     model: ShapedModel,
     library: GrammarLibrary,
     compiler: GrammarCompiler,
-    wholeTokens: TokenMask,
+    { characters, allTokens, wholeTokens }: Omit<Vocabulary, 'spellings'>,
   ) {
+    this.characters = characters;
+    this.allTokens = allTokens;
     this.wholeTokens = wholeTokens;
     this.endTokens = emptyMask(model.config.vocabSize);
     for (const tokenId of model.config.eosTokenIds) allowToken(this.endTokens, tokenId);
@@ -72,17 +90,22 @@ export class ShapeCompiler {
     });
   }
 
-  /** Matchers that have accepted nothing yet. @throws ResponseFormatUnsupportedError. */
-  async createMatchers(format: ResponseFormat, count: number): Promise<readonly GrammarMatcher[]> {
+  /** @throws ResponseFormatUnsupportedError. */
+  async createMatchers(format: ResponseFormat, count: number): Promise<readonly EmptyMatcher[]> {
     const key = JSON.stringify({ ...format, prefix: undefined });
-    const shape = this.#compiled.get(key) ?? { grammar: this.#compile(format), numUsers: 0 };
+    const shape = this.#compiled.get(key) ?? { compiled: this.#compile(format), numUsers: 0 };
     this.#compiled.delete(key);
     this.#compiled.set(key, shape);
     shape.numUsers += 1;
     try {
-      const grammar = await shape.grammar;
+      const { grammar, lengths } = await shape.compiled;
       const { GrammarMatcher: Matcher } = this.library.library;
-      return await Promise.all(Array.from({ length: count }, () => Matcher.createGrammarMatcher(grammar)));
+      return await Promise.all(
+        Array.from({ length: count }, async () => ({
+          matcher: await Matcher.createGrammarMatcher(grammar),
+          lengths,
+        })),
+      );
     } catch (error) {
       this.#compiled.delete(key);
       throw error;
@@ -102,19 +125,19 @@ export class ShapeCompiler {
     }
   }
 
-  async #compile(format: ResponseFormat): Promise<CompiledGrammar> {
-    const grammar = await inOwnTask(() => this.#grammars.create(format));
+  async #compile(format: ResponseFormat): Promise<Compiled> {
+    const { grammar, lengths } = await inOwnTask(() => this.#grammars.create(format));
     try {
-      return await inOwnTask(() => this.#compiler.compileGrammar(grammar));
+      return { grammar: await inOwnTask(() => this.#compiler.compileGrammar(grammar)), lengths };
     } finally {
       grammar.dispose();
     }
   }
 }
 
-function disposeOf({ grammar }: CompiledShape): void {
-  grammar.then(
-    (compiled) => compiled.dispose(),
+function disposeOf({ compiled }: CompiledShape): void {
+  compiled.then(
+    ({ grammar }) => grammar.dispose(),
     () => {},
   );
 }
@@ -131,22 +154,28 @@ function* onePiece<Result>(call: () => Result): Generator<void, Result> {
 
 interface Vocabulary {
   readonly spellings: string[];
+  readonly characters: TokenCharacters;
+  readonly allTokens: TokenMask;
   readonly wholeTokens: TokenMask;
 }
 
-/** Tokens as byte-level BPE spells them; '' for one that no text has, which is in no mask. */
+/** Tokens as byte-level BPE spells them, those of marks included; '' for one that no text has, which is in no mask. */
 function* spellVocabulary({ config, tokenizer }: ShapedModel): Generator<void, Vocabulary> {
   const spellings: string[] = [];
-  const wholeTokens = emptyMask(config.vocabSize);
+  const characters = new TokenCharacters();
+  const [allTokens, wholeTokens] = [emptyMask(config.vocabSize), emptyMask(config.vocabSize)];
   for (const tokenId of config.eosTokenIds) allowToken(wholeTokens, tokenId);
   const endTokenIds = new Set(config.eosTokenIds);
   for (let id = 0; id < config.vocabSize; id += 1) {
     const bytes = endTokenIds.has(id) ? undefined : tokenizer.vocabulary.bytesOf(id);
     spellings.push(bytes ? spellBytes(bytes) : '');
+    allowToken(allTokens, id);
+    if (bytes) characters.add(id, bytes);
     if (bytes && isWhole(bytes)) allowToken(wholeTokens, id);
     if (id % TOKENS_PER_PIECE === TOKENS_PER_PIECE - 1) yield;
   }
-  return { spellings, wholeTokens };
+  for (let index = 0; index < NUM_MARKS; index += 1) spellings.push(spellBytes(markOf(index)));
+  return { spellings, characters, allTokens, wholeTokens };
 }
 
 const decoder = new TextDecoder('utf-8', { fatal: true });

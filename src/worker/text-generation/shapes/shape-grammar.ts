@@ -10,6 +10,7 @@ import { withRanges } from './number-range.ts';
 import { lowerSchema } from './lower-schema.ts';
 import { OtherKeys } from './other-keys.ts';
 import { separateAlternatives } from './separate-alternatives.ts';
+import { StringLengths, withStrings, type StringLength } from './string-lengths.ts';
 import { StructuralParts } from './structural-parts.ts';
 
 /** Json as Python writes it: small models run away where white space is free. */
@@ -27,6 +28,12 @@ const CORRECTIONS: readonly (readonly [RegExp, string])[] = [
 
 const PARAM = 'responseFormat';
 
+export interface ShapeGrammar {
+  readonly grammar: Grammar;
+  /** Of its strings, by their marks. */
+  readonly lengths: readonly StringLength[];
+}
+
 type Make = (library: GrammarLibrary['library']) => Promise<Grammar>;
 
 /** Makes the grammars of shapes, for a vocabulary of a size. */
@@ -40,25 +47,29 @@ export class ShapeGrammars {
   }
 
   /** The caller disposes of it. @throws ResponseFormatUnsupportedError. */
-  async create(format: ResponseFormat): Promise<Grammar> {
-    const grammar = await this.#fromFormat(format);
+  async create(format: ResponseFormat): Promise<ShapeGrammar> {
+    const lengths = new StringLengths();
+    const grammar = await this.#fromFormat(format, lengths);
     const printed = grammar.toString();
     const separated = separateAlternatives(printed);
-    if (separated === printed) return grammar;
+    if (separated === printed) return { grammar, lengths: lengths.all };
     grammar.dispose();
     // A tag's first rule is printed last.
     const [lastRule] = printed.trimEnd().split('\n').at(-1)?.split(' ') ?? [];
     const root = format.type === 'regex' || format.type === 'structural_tag' ? lastRule : undefined;
-    return this.#made(({ Grammar: Grammars }) => Grammars.fromEBNF(separated, root), PARAM);
+    return {
+      grammar: await this.#made(({ Grammar: Grammars }) => Grammars.fromEBNF(separated, root), PARAM),
+      lengths: lengths.all,
+    };
   }
 
-  async #fromFormat(format: ResponseFormat): Promise<Grammar> {
+  async #fromFormat(format: ResponseFormat, lengths: StringLengths): Promise<Grammar> {
     switch (format.type) {
       case 'json_object':
-        return this.#fromEbnf(await this.#fromSchema({ type: 'object' }, PARAM), PARAM);
+        return this.#fromEbnf(await this.#fromSchema({ type: 'object' }, lengths, PARAM), PARAM);
       case 'json_schema': {
         const param = `${PARAM}.schema`;
-        return this.#fromEbnf(await this.#fromSchema(format.schema, param), param);
+        return this.#fromEbnf(await this.#fromSchema(format.schema, lengths, param), param);
       }
       case 'choice':
         return this.#fromEbnf(`root ::= ${format.choices.map(quoted).join(' | ')}`, `${PARAM}.choices`);
@@ -71,7 +82,7 @@ export class ShapeGrammars {
         return this.#fromEbnf(format.grammar, `${PARAM}.grammar`);
       case 'structural_tag': {
         const param = `${PARAM}.format`;
-        const parts = new StructuralParts((schema, part) => this.#fromSchema(schema, part));
+        const parts = new StructuralParts((schema, part) => this.#fromSchema(schema, lengths, part));
         return this.#fromTag(await parts.lower(format.format, param), param);
       }
       default:
@@ -80,10 +91,10 @@ export class ShapeGrammars {
   }
 
   /** The EBNF of a schema's values. */
-  async #fromSchema(schema: JsonSchema, param: string): Promise<string> {
+  async #fromSchema(schema: JsonSchema, lengths: StringLengths, param: string): Promise<string> {
     checkSchema(schema, param);
     const otherKeys = new OtherKeys();
-    const json = JSON.stringify(lowerSchema(schema, otherKeys));
+    const json = JSON.stringify(lowerSchema(schema, { otherKeys, lengths }));
     const grammar = await this.#checked(
       ({ Grammar: Grammars }) => Grammars.fromJSONSchema(json, false, -1, SEPARATORS, true),
       param,
@@ -92,7 +103,7 @@ export class ShapeGrammars {
     grammar.dispose();
     return CORRECTIONS.reduce(
       (text, [wide, narrow]) => text.replace(wide, () => narrow),
-      withRanges(otherKeys.withoutListed(printed)),
+      withStrings(withRanges(otherKeys.withoutListed(printed))),
     );
   }
 

@@ -6,7 +6,8 @@ import type { TokenConstraint } from '../../../batching/generation/request.ts';
 import { allowToken, emptyMask, isAllowed, type TokenMask } from '../../../batching/sampling/token-mask.ts';
 import { disposeWith } from './dispose-with.ts';
 import { at } from '../../../batching/sampling/top-k.ts';
-import type { ShapeCompiler } from './shape-compiler.ts';
+import type { EmptyMatcher, ShapeCompiler } from './shape-compiler.ts';
+import { StringCounter } from './string-lengths.ts';
 
 const encoder = new TextEncoder();
 
@@ -14,6 +15,8 @@ const encoder = new TextEncoder();
 export class ShapeMatcher implements TokenConstraint {
   readonly #compiler: ShapeCompiler;
   readonly #matcher: GrammarMatcher;
+  /** Undefined for a shape whose strings may have any length. */
+  readonly #counter: StringCounter | undefined;
   /** Choices have no sets of characters, in which the library's masks have parts of characters that it refuses afterwards. */
   readonly #isChoice: boolean;
   #mask: TokenMask = new Uint32Array();
@@ -26,25 +29,21 @@ export class ShapeMatcher implements TokenConstraint {
    */
   static async create(
     compiler: ShapeCompiler,
-    matcher: GrammarMatcher,
+    matcher: EmptyMatcher,
     format: ResponseFormat,
     prior: readonly number[] = [],
   ): Promise<ShapeMatcher> {
     const shape = new ShapeMatcher(compiler, matcher, format.type === 'choice');
-    const prefix = format.type.startsWith('json') ? withOurSpaces(prefixOf(format)) : prefixOf(format);
-    // oxlint-disable-next-line no-underscore-dangle -- so the library names what takes a text, beside tokens
-    if (prefix !== '' && !matcher._acceptString(prefix))
-      throw ResponseFormatUnsupportedError.of(
-        'responseFormat.prefix',
-        'begins no text of this shape',
-        'begin as the shape does, or leave the prefix out',
-      );
     await shape.#look();
+    const prefix = format.type.startsWith('json') ? withOurSpaces(prefixOf(format)) : prefixOf(format);
+    if (prefix !== '') await shape.#begin(prefix);
     for (const tokenId of prior) await shape.accept(tokenId);
     return shape;
   }
 
-  private constructor(compiler: ShapeCompiler, matcher: GrammarMatcher, isChoice: boolean) {
+  private constructor(compiler: ShapeCompiler, { matcher, lengths }: EmptyMatcher, isChoice: boolean) {
+    const { characters, model } = compiler;
+    if (lengths.length > 0) this.#counter = new StringCounter(lengths, characters, model.config.vocabSize);
     this.#isChoice = isChoice;
     this.#compiler = compiler;
     this.#matcher = matcher;
@@ -60,14 +59,36 @@ export class ShapeMatcher implements TokenConstraint {
   }
 
   async accept(tokenId: number): Promise<boolean> {
-    if (!this.#matcher.acceptToken(tokenId)) throw new Error(`token ${tokenId} does not fit the shape`);
-    this.#forced = tokenId === this.#forced[0] ? this.#forced.slice(1) : [];
+    const bytes = this.#compiler.model.tokenizer.vocabulary.bytesOf(tokenId);
+    const isForced = tokenId === this.#forced[0];
+    const fits = isForced || !bytes || (this.#counter?.fits(bytes) ?? true);
+    if (!fits || !this.#matcher.acceptToken(tokenId))
+      throw new Error(`token ${tokenId} does not fit the shape`);
+    if (bytes) this.#counter?.add(bytes);
+    this.#forced = isForced ? this.#forced.slice(1) : [];
     return this.#look();
+  }
+
+  /** Strings are counted character by character. @throws ResponseFormatUnsupportedError if the shape has no text with this beginning. */
+  async #begin(prefix: string): Promise<void> {
+    for (const part of this.#counter ? prefix : [prefix]) {
+      const bytes = encoder.encode(part);
+      // oxlint-disable-next-line no-underscore-dangle -- so the library names what takes a text, beside tokens
+      if (this.#counter?.fits(bytes) === false || !this.#matcher._acceptString(part))
+        throw ResponseFormatUnsupportedError.of(
+          'responseFormat.prefix',
+          'begins no text of this shape',
+          'begin as the shape does, or leave the prefix out',
+        );
+      this.#counter?.add(bytes);
+      this.#forced = [];
+      await this.#look();
+    }
   }
 
   /** Finds the tokens that may come next. Returns whether only the end may. */
   async #look(): Promise<boolean> {
-    const { model, wholeTokens, endTokens } = this.#compiler;
+    const { model, allTokens, wholeTokens, endTokens } = this.#compiler;
     if (this.#forced.length === 0) this.#forced = this.#findForced();
     const [forced] = this.#forced;
     if (forced !== undefined) {
@@ -76,14 +97,17 @@ export class ShapeMatcher implements TokenConstraint {
       return false;
     }
     const allowed = new Uint32Array((await this.#matcher.getNextTokenBitmask()).buffer);
+    this.#counter?.restrict(allowed);
+    const taken = this.#isChoice ? allTokens : wholeTokens;
+    const mask = emptyMask(model.config.vocabSize);
     let [ends, others] = [0, 0];
-    for (let index = 0; index < allowed.length; index += 1) {
-      const word = this.#isChoice ? at(allowed, index) : at(allowed, index) & at(wholeTokens, index);
-      allowed[index] = word;
+    for (let index = 0; index < mask.length; index += 1) {
+      const word = at(allowed, index) & at(taken, index);
+      mask[index] = word;
       ends |= word & at(endTokens, index);
       others |= word & ~at(endTokens, index);
     }
-    this.#mask = allowed;
+    this.#mask = mask;
     if (ends === 0 && others === 0 && model.config.eosTokenIds.length > 0)
       throw ResponseFormatUnsupportedError.of(
         'responseFormat',

@@ -1,5 +1,7 @@
 import { describe, expect, it, vi } from 'vitest';
 import type { JsonSchema, ResponseFormat } from '../../../batching/generation/response-format.ts';
+import { loadGrammarLibrary } from './grammar-library.ts';
+import { ShapeGrammars } from './shape-grammar.ts';
 import { accepts, allowedBy, canWrite, createShape, loadShapedModel } from './test-support.ts';
 
 const model = await loadShapedModel(5);
@@ -48,6 +50,12 @@ describe('a shape', () => {
     [OPEN_SCHEMA, '{"age": 5, "agent": "x", "ag": 1}', '{"age": "x"}'],
     [OPEN_SCHEMA, '{"a": [], "ab c": {"age": 1}}', '{"a": [], "age": 1}'],
     [schemaOf({ type: ['number', 'null'], minimum: 0.1 }), '123.4', '0.09'],
+    [schemaOf({ type: 'string', minLength: 2, maxLength: 3 }), '"abc"', '"abcd"'],
+    [schemaOf({ type: 'string', minLength: 2 }), '"ab"', '"a"'],
+    [schemaOf({ type: 'string', maxLength: 100_000 }), `"${'a b'.repeat(2000)}"`, `"${'a b'.repeat(2000)}`],
+    [schemaOf({ type: ['string', 'integer'], maxLength: 2, minimum: 5 }), '"ab"', '"abc"'],
+    [schemaOf({ type: ['string', 'integer'], maxLength: 2, minimum: 5 }), '5', '4'],
+    [schemaOf({ type: 'array', items: { type: 'string', minLength: 1 } }), '["a", ", "]', '["a", ""]'],
     [schemaOf({ type: ['number', 'null'], minimum: 0.1 }), 'null', '-1'],
     [
       {
@@ -101,6 +109,7 @@ describe('a shape', () => {
     [{ type: 'grammar', grammar: 'root ::= "é" [abc]' }, 'é', 'b', 'é'],
     [{ type: 'json_object' }, '{"a, b": [1, 2', ', 3]}', ',3]}'],
     [{ type: 'json_object' }, '{"a":', ' 1}', '1}'],
+    [schemaOf({ type: 'string', maxLength: 6 }), '"a b', 'c d"', 'c de"'],
   ])('%j that begins with %j goes on with %j, not with %j', async (format, prefix, right, wrong) => {
     const begun = { ...format, prefix };
     expect(await accepts(model, await createShape(model, begun), right)).toBe(true);
@@ -118,8 +127,12 @@ describe('a shape', () => {
     },
   );
 
-  it('refuses a prefix that begins none of its texts', async () => {
-    const format: ResponseFormat = { type: 'regex', pattern: 'yes|no', prefix: 'maybe' };
+  it.each<readonly [ResponseFormat, prefix: string]>([
+    [{ type: 'regex', pattern: 'yes|no' }, 'maybe'],
+    [schemaOf({ type: 'array', items: { type: 'string', minLength: 3 } }), '["abc", "de", '],
+    [schemaOf({ type: 'string', maxLength: 3 }), '"abcd'],
+  ])('refuses a prefix that begins none of its texts: %j, %j', async (shape, prefix) => {
+    const format = { ...shape, prefix };
     await expect(createShape(model, format)).rejects.toMatchObject({
       code: 'RESPONSE_FORMAT_UNSUPPORTED',
       param: 'responseFormat.prefix',
@@ -134,6 +147,14 @@ describe('a shape', () => {
       expect(allowed).not.toContain(model.config.vocabSize - 1 - padding);
     expect(allowed).toContain(model.config.eosTokenIds[0]);
   });
+});
+
+it('lengths of strings are enforced whatever the size of the vocabulary', async () => {
+  const grammars = new ShapeGrammars(await loadGrammarLibrary(), 152_000);
+  const format = schemaOf({ type: 'array', items: { type: 'string', minLength: 5, maxLength: 5000 } });
+  const { grammar, lengths } = await grammars.create(format);
+  grammar.dispose();
+  expect(lengths).toEqual([{ min: 5, max: 5000 }]);
 });
 
 describe('characters that take several tokens', () => {
@@ -228,10 +249,12 @@ describe('refuses', () => {
       'quote',
     ],
     [
-      'a string too long for this vocabulary',
-      schemaOf({ anyOf: [1000, 999, 998, 997].map((maxLength) => ({ type: 'string', maxLength })) }),
+      'patterns too long for this vocabulary',
+      schemaOf({
+        anyOf: Array.from('abcdef', (last) => ({ type: 'string', pattern: `^[a-z]{0,900}${last}$` })),
+      }),
       'schema',
-      'maxLength',
+      'smaller counts',
     ],
     ['a pattern that looks around', { type: 'regex', pattern: '(?=a)b' }, 'pattern', 'looks around'],
     ['a pattern with an anchor inside', { type: 'regex', pattern: 'a|b$|c' }, 'pattern', 'anchor'],
@@ -291,6 +314,27 @@ describe('refuses', () => {
     expect(await accepts(poor, await create('calm'), 'calm')).toBe(true);
   });
 
+  it('strings of more lengths than there are marks', async () => {
+    await createShape(model, schemaOf(stringsOfLengths(64)));
+    await expect(createShape(model, schemaOf(stringsOfLengths(65)))).rejects.toMatchObject({
+      code: 'RESPONSE_FORMAT_UNSUPPORTED',
+      param: 'responseFormat',
+      message: expect.stringContaining('64 different lengths'),
+    });
+  });
+
+  it('alternatives whose strings have no length in common, once one of them begins', async () => {
+    const shape = await createShape(
+      model,
+      schemaOf({ anyOf: [2, 4].map((length) => ({ type: 'string', minLength: length, maxLength: length })) }),
+    );
+    const [quote = -1] = model.tokenizer.encode('"', false);
+    await expect(shape.accept(quote)).rejects.toMatchObject({
+      code: 'RESPONSE_FORMAT_UNSUPPORTED',
+      message: expect.stringContaining('no length in common'),
+    });
+  });
+
   it('nothing that comes after a refusal', async () => {
     await expect(createShape(model, { type: 'grammar', grammar: 'root ::= ' })).rejects.toThrow('compiled');
     expect(await accepts(model, await createShape(model, { type: 'choice', choices: ['a'] }), 'a')).toBe(
@@ -298,6 +342,11 @@ describe('refuses', () => {
     );
   });
 });
+
+function stringsOfLengths(count: number): JsonSchema {
+  const prefixItems = Array.from({ length: count }, (_, minLength) => ({ type: 'string', minLength }));
+  return { type: 'array', prefixItems };
+}
 
 function schemaOf(schema: JsonSchema): ResponseFormat {
   return { type: 'json_schema', schema };
