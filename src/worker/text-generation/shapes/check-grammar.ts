@@ -1,4 +1,5 @@
 import { ResponseFormatUnsupportedError } from '../../../batching/errors.ts';
+import { countsIn, MAX_COUNT } from './check-pattern.ts';
 
 /** Of the grammar as the library prints it. */
 const MAX_LENGTH = 100_000;
@@ -11,7 +12,7 @@ const WIDE_PLACE = /\[(?!(?:[0-9A-Fa-f]-?)+\])(?:\\.|[^\]\\])*\]/g;
 
 /** Parentheses inside each other: the library recurses. */
 const MAX_DEPTH = 64;
-const MAX_COUNT = 1000;
+const MAX_COUNTS = 1000;
 
 const RULE = /^\s*(\S+) ::= (.*)$/gm;
 /** Text and classes, names, and what groups and repeats them. */
@@ -111,14 +112,18 @@ function reachable(rules: Rules): ReadonlySet<string> {
 /** @throws ResponseFormatUnsupportedError for a grammar that would take the library too much memory. */
 export function checkEbnf(grammar: string, param: string): void {
   const skeleton = grammar.replaceAll(/"(?:\\.|[^"\\])*"|\[(?:\\.|[^\]\\])*\]/g, '');
-  const counts = Array.from(skeleton.matchAll(/\{(\d+)(?:,(\d*))?\}/g), ([, from, to]) =>
-    Math.max(1, Number(from), Number(to ?? 0)),
-  );
-  if (counts.reduce((product, count) => product * count, 1) > MAX_COUNT)
+  const counts = countsIn(skeleton);
+  if (counts.reduce((product, count) => product * Math.max(1, count), 1) > MAX_COUNTS)
     throw ResponseFormatUnsupportedError.of(
       param,
-      `has counts of more than ${MAX_COUNT} together`,
+      `has counts of more than ${MAX_COUNTS} together`,
       'use smaller counts, or * and +',
+    );
+  if (counts.some((count) => count > MAX_COUNT))
+    throw ResponseFormatUnsupportedError.of(
+      param,
+      `has a count of more than ${MAX_COUNT}`,
+      'use a smaller count, * or +',
     );
   let depth = 0;
   for (const part of skeleton) {

@@ -13,6 +13,9 @@ const REFUSED: readonly (readonly [RegExp, string])[] = [
 /** A count of repetitions makes as many states of the grammar, and those inside each other multiply. */
 const MAX_REPETITIONS = 1000;
 
+/** Of one part. The library follows larger counts in so many ways at once that a token takes 50 ms and more. */
+export const MAX_COUNT = 128;
+
 /** Escapes, classes and dots. */
 const ATOM = /\\[^]|\[(?:\\.|[^\]\\])*\]|\./gu;
 
@@ -37,7 +40,19 @@ export function checkPattern(pattern: unknown, param: string): string {
   if (refused) throw refuse(`can't be enforced: it ${refused[1]}`, 'write it without');
   if (costOf(skeleton) > MAX_REPETITIONS)
     throw refuse(`repeats more than ${MAX_REPETITIONS} times`, 'use smaller counts, or * and +');
+  if (countsIn(skeleton).some((count) => count > MAX_COUNT))
+    throw refuse(
+      `has a count of more than ${MAX_COUNT}`,
+      'use a smaller count, * or +; in a JSON Schema, minLength and maxLength may be larger',
+    );
   return inner.replaceAll(ATOM, (atom) => (atom === '.' ? DOT : atom));
+}
+
+/** The larger number of each count in braces. */
+export function countsIn(skeleton: string): readonly number[] {
+  return Array.from(skeleton.matchAll(/\{\s*(\d+)\s*(?:,\s*(\d*)\s*)?\}/g), ([, from, to]) =>
+    Math.max(Number(from), Number(to ?? 0)),
+  );
 }
 
 /** The characters of the longest branch when all counts are written out. */

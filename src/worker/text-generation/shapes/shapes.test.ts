@@ -251,7 +251,10 @@ describe('refuses', () => {
     [
       'patterns too long for this vocabulary',
       schemaOf({
-        anyOf: Array.from('abcdef', (last) => ({ type: 'string', pattern: `^[a-z]{0,900}${last}$` })),
+        anyOf: Array.from({ length: 20 }, (_, last) => ({
+          type: 'string',
+          pattern: `^[a-z]{0,128}${last}$`,
+        })),
       }),
       'schema',
       'smaller counts',
@@ -259,6 +262,8 @@ describe('refuses', () => {
     ['a pattern that looks around', { type: 'regex', pattern: '(?=a)b' }, 'pattern', 'looks around'],
     ['a pattern with an anchor inside', { type: 'regex', pattern: 'a|b$|c' }, 'pattern', 'anchor'],
     ['a pattern that explodes', { type: 'regex', pattern: '((a{50}){50}){50}' }, 'pattern', '1000 times'],
+    ['a pattern with a large count', { type: 'regex', pattern: 'a[bc]{129,}' }, 'pattern', '128'],
+    ['a grammar with one', { type: 'grammar', grammar: 'root ::= "a"{0, 129}' }, 'grammar', '128'],
     ['a set beyond ASCII', { type: 'regex', pattern: 'a[\u4E00-\u9FA5]+' }, 'pattern', 'beyond ASCII'],
     ['one of a grammar', { type: 'grammar', grammar: 'root ::= [^é]' }, 'grammar', 'beyond ASCII'],
     ['a broken pattern', { type: 'regex', pattern: '(a' }, 'pattern', 'Unterminated group'],
