@@ -3,7 +3,7 @@ import type { Locator, Page } from 'playwright/test';
 import type { Chat } from '../src/ui/chat/chats.ts';
 import { answerGreedily } from './support/answer-greedily.ts';
 import { axeViolations } from './support/axe.ts';
-import { loadModel, SMALLEST_CHAT_MODEL, test } from './support/hub-test.ts';
+import { SMALLEST_CHAT_MODEL, test } from './support/hub-test.ts';
 import { blur, pressOn, tabTo, typeInto } from './support/keyboard.ts';
 import { ANY_BACKEND, expect } from './support/test.ts';
 import type { Tab } from './support/tab.ts';
@@ -23,9 +23,8 @@ const answersOf = (part: Locator | Page): Locator => part.getByTestId('answer-te
 const askAll = (page: Page): Locator => page.getByRole('button', { name: 'Ask all 3 chats at once' });
 
 async function openChats(tab: Tab, hubUrl: string, backend: string): Promise<Page> {
-  await tab.open(`?backend=${backend}&hub=${encodeURIComponent(hubUrl)}&view=chat`);
+  await tab.open(`?backend=${backend}&hub=${encodeURIComponent(hubUrl)}&model=${CHAT_MODEL}&view=chat`);
   await tab.ready();
-  expect((await loadModel(tab, CHAT_MODEL, {})).message).toBeUndefined();
   await expect(askAll(tab.page)).toBeEnabled();
   await answerGreedily(tab.page);
   return tab.page;

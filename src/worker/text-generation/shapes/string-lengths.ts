@@ -11,10 +11,15 @@ export interface StringLength {
   readonly max: number;
 }
 
-/** Lengths that one shape can have. */
 export const NUM_MARKS = 64;
 
-/** The mark of a length, two bytes from 1 to 8: no string of JSON has such characters. Its token follows those of the vocabulary. */
+/** Stands for no length. Where it is allowed, any characters are: in free text around a tag. */
+const FREE_MARK = NUM_MARKS - 1;
+
+/** Lengths that one shape can have. */
+const MAX_LENGTHS = FREE_MARK;
+
+/** A mark, two bytes from 1 to 8: no string of JSON has such characters. Its token follows those of the vocabulary. */
 export function markOf(index: number): Uint8Array {
   return Uint8Array.of(1 + (index >> 3), 1 + (index & 7));
 }
@@ -34,10 +39,10 @@ export class StringLengths {
   markerOf({ min, max }: StringLength): string {
     const known = this.all.findIndex((other) => other.min === min && other.max === max);
     const index = known < 0 ? this.all.push({ min, max }) - 1 : known;
-    if (index >= NUM_MARKS)
+    if (index >= MAX_LENGTHS)
       throw ResponseFormatUnsupportedError.of(
         'responseFormat',
-        `has strings of more than ${NUM_MARKS} different lengths`,
+        `has strings of more than ${MAX_LENGTHS} different lengths`,
         'use the same length for more of them',
       );
     return `characters of length ${index}`;
@@ -95,6 +100,8 @@ export class StringCounter {
   #count = 0;
   /** Of the string that the text is inside of; undefined where there is none, or one of any length, or where nobody has looked yet. */
   #length: StringLength | undefined;
+  /** In free text around a tag. */
+  #isFree = false;
 
   constructor(lengths: readonly StringLength[], characters: TokenCharacters, vocabSize: number) {
     this.#lengths = lengths;
@@ -124,8 +131,12 @@ export class StringCounter {
    * @throws ResponseFormatUnsupportedError.
    */
   restrict(allowed: TokenMask): void {
-    const lengths = this.#lengths.filter((_, index) => isAllowed(allowed, this.#vocabSize + index));
-    this.#length = lengths.length > 0 ? inAll(lengths) : undefined;
+    const isMarked = (mark: number): boolean => isAllowed(allowed, this.#vocabSize + mark);
+    this.#isFree = isMarked(FREE_MARK);
+    this.#length = undefined;
+    if (this.#isFree) return;
+    const lengths = this.#lengths.filter((_, mark) => isMarked(mark));
+    if (lengths.length > 0) this.#length = inAll(lengths);
     if (this.#length && this.#length.min > this.#length.max)
       throw ResponseFormatUnsupportedError.of(
         'responseFormat',
@@ -141,6 +152,7 @@ export class StringCounter {
   }
 
   #fit([before = 0, ...others]: readonly number[]): boolean {
+    if (this.#isFree) return true;
     const { min, max } = this.#length ?? { min: 0, max: Infinity };
     const count = this.#count + before;
     if (count > max || (others.length > 0 && count < min)) return false;
