@@ -49,17 +49,23 @@ interface Recorded {
   readonly history: { readonly slots: SlotHistory };
 }
 
+interface Sampled {
+  readonly history: {
+    readonly samples: readonly { readonly atMs: number; readonly figures?: RunLatencies }[];
+  };
+}
+
 /** All figures of a run, on the worker's clock. */
 export function summarizeRun(
   run: Run,
-  { requests, history, status }: Recorded & { readonly status: TabserveStatus },
+  { requests, history, status }: Recorded & Sampled & { readonly status: TabserveStatus },
 ): RunSummary {
   const rows = run.requestIds.flatMap((id) => requests.get(id) ?? []);
   const { steps } = history.slots;
   const endMs = run.endedAtMs ?? Math.max(run.startedAtMs, steps.at(-1)?.endedAtMs ?? 0);
   const ofRun = stepsBetween(steps, run.startedAtMs, endMs);
   const elapsedMs = endMs - run.startedAtMs;
-  const latencies = latenciesOf(run, { requests, history }, endMs);
+  const latencies = sampledLatencies(run, history, ofRun) ?? latenciesOf(run, { requests, history }, endMs);
   const ids = new Set(run.requestIds);
   const bars = history.slots.bars.filter(({ requestId }) => ids.has(requestId));
   const numOutputTokens = Math.max(
@@ -73,11 +79,24 @@ export function summarizeRun(
     elapsedMs,
     peakBatchSize: ofRun.length > 0 ? Math.max(...ofRun.map(({ batchSize }) => batchSize)) : undefined,
     tokensPerSecond: elapsedMs > 0 ? (numOutputTokens * 1000) / elapsedMs : 0,
-    ...latencies,
+    itlMs: latencies.itlMs,
+    queueWaitMs: latencies.queueWaitMs,
+    e2eMs: latencies.e2eMs,
     // Without slots, as with an upstream, the requests say it.
-    ttftMs: latencies.ttftMs ?? spreadOf(rows.flatMap(({ ttftMs }) => ttftMs ?? []).map(once)),
+    ttftMs: latencies.ttftMs ?? spreadOf(rows.flatMap(({ ttftMs }) => ttftMs ?? [])),
     stall: prefillStall(tokenGaps(ofRun), status.policy.maxBatchedTokens),
   };
+}
+
+/** While a run goes on, the charts' newest ones do: a job has thousands of steps. Undefined where there are none yet. */
+function sampledLatencies(
+  run: Run,
+  { samples }: Sampled['history'],
+  steps: readonly TracedStep[],
+): RunLatencies | undefined {
+  const sample = samples.at(-1);
+  const isOfRun = sample !== undefined && sample.atMs >= run.startedAtMs && steps.length > 0;
+  return run.endedAtMs === undefined && isOfRun ? sample.figures : undefined;
 }
 
 /** Of what had happened by then. */
@@ -97,10 +116,13 @@ export function latenciesOf(
   );
   const gaps = tokenGaps(stepsBetween(slots.steps, run.startedAtMs, untilMs));
   return {
-    ttftMs: spreadOf(ttfts.map(once)),
-    itlMs: spreadOf(gaps.map(({ gapMs, numSequences }) => [gapMs, numSequences])),
-    queueWaitMs: spreadOf(started.map(({ startedAtMs, arrivedAtMs }) => once(startedAtMs - arrivedAtMs))),
-    e2eMs: spreadOf(ended.map(once)),
+    ttftMs: spreadOf(ttfts),
+    itlMs: spreadOf(
+      gaps.map(({ gapMs }) => gapMs),
+      (index) => gaps[index]?.numSequences ?? 0,
+    ),
+    queueWaitMs: spreadOf(started.map(({ startedAtMs, arrivedAtMs }) => startedAtMs - arrivedAtMs)),
+    e2eMs: spreadOf(ended),
   };
 }
 
@@ -185,18 +207,31 @@ export function stepsBetween(
   return steps.slice(first, last);
 }
 
-function once(value: number): readonly [value: number, weight: number] {
-  return [value, 1];
-}
+/** A value and its weight share a number, so that they are sorted as numbers: pairs take ten times as long. */
+const [UNITS_PER_MS, MAX_WEIGHT] = [1000, 4096];
 
-/** Nearest rank over weighted values: the smallest value that at least this share of the weight doesn't exceed. */
-function spreadOf(values: readonly (readonly [value: number, weight: number])[]): Spread | undefined {
+/** Nearest rank over weighted values, to 1 µs: the smallest value that at least this share of the weight doesn't exceed. */
+function spreadOf(
+  values: readonly number[],
+  weightAt: (index: number) => number = () => 1,
+): Spread | undefined {
   if (values.length === 0) return undefined;
-  const sorted = values.toSorted(([one], [other]) => one - other);
-  const total = sorted.reduce((sum, [, weight]) => sum + weight, 0);
+  const sorted = new Float64Array(values.length);
+  let total = 0;
+  for (const [index, value] of values.entries()) {
+    const weight = weightAt(index);
+    sorted[index] = Math.round(value * UNITS_PER_MS) * MAX_WEIGHT + weight;
+    total += weight;
+  }
+  sorted.sort();
   const at = (share: number): number => {
-    let left = share * total;
-    return sorted.find(([, weight]) => (left -= weight) <= 1e-9)?.[0] ?? 0;
+    let left = share * total - 1e-9;
+    for (const each of sorted) {
+      const units = Math.floor(each / MAX_WEIGHT);
+      left -= each - units * MAX_WEIGHT;
+      if (left <= 0) return units / UNITS_PER_MS;
+    }
+    return 0;
   };
   return { p50: at(0.5), p95: at(0.95), p99: at(0.99) };
 }

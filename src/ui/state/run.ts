@@ -28,7 +28,7 @@ export interface Run {
 const MAX_PAUSE_MS = 1000;
 
 /** Of a run that has more, as of a job, only the newest half counts from then on: all of them would be slow. */
-const MAX_REQUESTS = 1000;
+const MAX_REQUESTS = 500;
 
 /** The newest of each kind. */
 export interface Runs {
