@@ -184,8 +184,10 @@ test(
     const { page } = tab;
     const desktop = page.viewportSize();
     await page.setViewportSize({ width: 360, height: 740 });
-    await tab.generate('My name is Clara and I am', { maxNewTokens: 4 });
-    await tab.outcomesOf([{ prompt: 'w'.repeat(400), options: { maxNewTokens: -1 } }]);
+    await tab.outcomesOf([
+      { prompt: 'My name is Clara and I am', options: { maxNewTokens: 4 } },
+      { prompt: 'w'.repeat(400), options: { maxNewTokens: -1 } },
+    ]);
     await expect(requestRows(page)).toHaveCount(2);
     await expect(newestRow(page), 'why it failed').toContainText('INVALID_OPTION');
     const width = await page.evaluate(() => document.documentElement.scrollWidth);
