@@ -45,7 +45,6 @@ export class ShapeCompiler {
   readonly model: ShapedModel;
   readonly library: GrammarLibrary;
   readonly characters: TokenCharacters;
-  readonly allTokens: TokenMask;
   /** The tokens of whole characters, but U+2028 and U+2029, which end a line in JavaScript. */
   readonly wholeTokens: TokenMask;
   readonly endTokens: TokenMask;
@@ -72,10 +71,9 @@ export class ShapeCompiler {
     model: ShapedModel,
     library: GrammarLibrary,
     compiler: GrammarCompiler,
-    { characters, allTokens, wholeTokens }: Omit<Vocabulary, 'spellings'>,
+    { characters, wholeTokens }: Omit<Vocabulary, 'spellings'>,
   ) {
     this.characters = characters;
-    this.allTokens = allTokens;
     this.wholeTokens = wholeTokens;
     this.endTokens = emptyMask(model.config.vocabSize);
     for (const tokenId of model.config.eosTokenIds) allowToken(this.endTokens, tokenId);
@@ -155,7 +153,6 @@ function* onePiece<Result>(call: () => Result): Generator<void, Result> {
 interface Vocabulary {
   readonly spellings: string[];
   readonly characters: TokenCharacters;
-  readonly allTokens: TokenMask;
   readonly wholeTokens: TokenMask;
 }
 
@@ -163,19 +160,18 @@ interface Vocabulary {
 function* spellVocabulary({ config, tokenizer }: ShapedModel): Generator<void, Vocabulary> {
   const spellings: string[] = [];
   const characters = new TokenCharacters();
-  const [allTokens, wholeTokens] = [emptyMask(config.vocabSize), emptyMask(config.vocabSize)];
+  const wholeTokens = emptyMask(config.vocabSize);
   for (const tokenId of config.eosTokenIds) allowToken(wholeTokens, tokenId);
   const endTokenIds = new Set(config.eosTokenIds);
   for (let id = 0; id < config.vocabSize; id += 1) {
     const bytes = endTokenIds.has(id) ? undefined : tokenizer.vocabulary.bytesOf(id);
     spellings.push(bytes ? spellBytes(bytes) : '');
-    allowToken(allTokens, id);
     if (bytes) characters.add(id, bytes);
     if (bytes && isWhole(bytes)) allowToken(wholeTokens, id);
     if (id % TOKENS_PER_PIECE === TOKENS_PER_PIECE - 1) yield;
   }
   for (let index = 0; index < NUM_MARKS; index += 1) spellings.push(spellBytes(markOf(index)));
-  return { spellings, characters, allTokens, wholeTokens };
+  return { spellings, characters, wholeTokens };
 }
 
 const decoder = new TextDecoder('utf-8', { fatal: true });

@@ -59,7 +59,7 @@ export class ShapeMatcher implements TokenConstraint {
   }
 
   async accept(tokenId: number): Promise<boolean> {
-    const bytes = this.#compiler.model.tokenizer.vocabulary.bytesOf(tokenId);
+    const bytes = this.#counter && this.#compiler.model.tokenizer.vocabulary.bytesOf(tokenId);
     const isForced = tokenId === this.#forced[0];
     const fits = isForced || !bytes || (this.#counter?.fits(bytes) ?? true);
     if (!fits || !this.#matcher.acceptToken(tokenId))
@@ -88,7 +88,7 @@ export class ShapeMatcher implements TokenConstraint {
 
   /** Finds the tokens that may come next. Returns whether only the end may. */
   async #look(): Promise<boolean> {
-    const { model, allTokens, wholeTokens, endTokens } = this.#compiler;
+    const { model, wholeTokens, endTokens } = this.#compiler;
     if (this.#forced.length === 0) this.#forced = this.#findForced();
     const [forced] = this.#forced;
     if (forced !== undefined) {
@@ -98,11 +98,10 @@ export class ShapeMatcher implements TokenConstraint {
     }
     const allowed = new Uint32Array((await this.#matcher.getNextTokenBitmask()).buffer);
     this.#counter?.restrict(allowed);
-    const taken = this.#isChoice ? allTokens : wholeTokens;
-    const mask = emptyMask(model.config.vocabSize);
+    const mask = allowed.subarray(0, wholeTokens.length);
     let [ends, others] = [0, 0];
     for (let index = 0; index < mask.length; index += 1) {
-      const word = at(allowed, index) & at(taken, index);
+      const word = this.#isChoice ? at(mask, index) : at(mask, index) & at(wholeTokens, index);
       mask[index] = word;
       ends |= word & at(endTokens, index);
       others |= word & ~at(endTokens, index);

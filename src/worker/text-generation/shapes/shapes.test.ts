@@ -57,41 +57,9 @@ describe('a shape', () => {
     [schemaOf({ type: ['string', 'integer'], maxLength: 2, minimum: 5 }), '5', '4'],
     [schemaOf({ type: 'array', items: { type: 'string', minLength: 1 } }), '["a", ", "]', '["a", ""]'],
     [schemaOf({ type: ['number', 'null'], minimum: 0.1 }), 'null', '-1'],
+    [callsWith({ type: 'integer' }), 'So <call>7</call> then', 'So <call>x</call> then'],
     [
-      {
-        type: 'structural_tag',
-        format: {
-          type: 'triggered_tags',
-          triggers: ['<call>'],
-          tags: [
-            {
-              type: 'tag',
-              begin: '<call>',
-              content: { type: 'json_schema', json_schema: { type: 'integer' } },
-              end: '</call>',
-            },
-          ],
-        },
-      },
-      'So <call>7</call> then',
-      'So <call>x</call> then',
-    ],
-    [
-      {
-        type: 'structural_tag',
-        format: {
-          type: 'triggered_tags',
-          triggers: ['<call>'],
-          tags: [
-            {
-              type: 'tag',
-              begin: '<call>',
-              content: { type: 'json_schema', json_schema: { type: 'string', maxLength: 3 } },
-              end: '</call>',
-            },
-          ],
-        },
-      },
+      callsWith({ type: 'string', maxLength: 3 }),
       'So "as they say" <call>"abc"</call> and then',
       'So "as they say" <call>"abcd"</call> and then',
     ],
@@ -370,6 +338,13 @@ describe('refuses', () => {
 function stringsOfLengths(count: number): JsonSchema {
   const prefixItems = Array.from({ length: count }, (_, minLength) => ({ type: 'string', minLength }));
   return { type: 'array', prefixItems };
+}
+
+/** Free text with calls of one argument. */
+function callsWith(argument: JsonSchema): ResponseFormat {
+  const content = { type: 'json_schema', json_schema: argument } as const;
+  const tags = [{ type: 'tag', begin: '<call>', content, end: '</call>' }] as const;
+  return { type: 'structural_tag', format: { type: 'triggered_tags', triggers: ['<call>'], tags } };
 }
 
 function schemaOf(schema: JsonSchema): ResponseFormat {
