@@ -49,6 +49,17 @@ test('a decode step has the same logits when it runs, when it is captured and wh
 });
 
 test(
+  'what a tab sends while the model runs is seen at the next pause',
+  { tag: ANY_BACKEND },
+  async ({ probePage }) => {
+    const numMessages = 40;
+    const numSeen = await probePage.evaluate((count) => window.seenAtPause(count), numMessages);
+    // A loaded machine may deliver a few later than their sender knows.
+    expect(numSeen).toBeGreaterThan(numMessages / 2);
+  },
+);
+
+test(
   'what requests leave behind does not grow with their number',
   { tag: ANY_BACKEND },
   async ({ page, backend }) => {

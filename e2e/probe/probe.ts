@@ -7,6 +7,7 @@ import { encodeOnGpu } from './encode.ts';
 import { checkGpuFor } from './gpu-check-probe.ts';
 import { logitsOf } from './logits-of.ts';
 import { runCheckpoint } from './checkpoint-probe.ts';
+import { seenAtPause } from './seen-at-pause.ts';
 import { compareContinuations, compareSamplers, countDraws } from './sampler-probe.ts';
 import { sharedModel, type ProbeBackend } from './shared-model.ts';
 import { allowOwnScripts } from '../../src/platform/own-scripts.ts';
@@ -56,6 +57,7 @@ declare global {
     runCheckpoint: typeof runCheckpoint;
     checkGpuFor: typeof checkGpuFor;
     encodeOnGpu: typeof encodeOnGpu;
+    seenAtPause: typeof seenAtPause;
   }
 }
 
@@ -70,6 +72,7 @@ window.logitsProbe = {
 };
 
 window.encodeOnGpu = encodeOnGpu;
+window.seenAtPause = seenAtPause;
 window.samplerProbe = { compareSamplers, compareContinuations, countDraws, resourcesPerStep };
 window.runCheckpoint = runCheckpoint;
 window.checkGpuFor = checkGpuFor;

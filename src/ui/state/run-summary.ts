@@ -65,7 +65,7 @@ export function summarizeRun(
   const endMs = run.endedAtMs ?? Math.max(run.startedAtMs, steps.at(-1)?.endedAtMs ?? 0);
   const ofRun = stepsBetween(steps, run.startedAtMs, endMs);
   const elapsedMs = endMs - run.startedAtMs;
-  const latencies = sampledLatencies(run, history, ofRun) ?? latenciesOf(run, { requests, history }, endMs);
+  const latencies = sampledLatencies(run, history, ofRun) ?? latencyReader(run, { requests, history })(endMs);
   const ids = new Set(run.requestIds);
   const bars = history.slots.bars.filter(({ requestId }) => ids.has(requestId));
   const numOutputTokens = Math.max(
@@ -83,7 +83,9 @@ export function summarizeRun(
     queueWaitMs: latencies.queueWaitMs,
     e2eMs: latencies.e2eMs,
     // Without slots, as with an upstream, the requests say it.
-    ttftMs: latencies.ttftMs ?? spreadOf(rows.flatMap(({ ttftMs }) => ttftMs ?? [])),
+    ttftMs:
+      latencies.ttftMs ??
+      spreadReader(rows.flatMap(({ ttftMs: ms }) => (ms === undefined ? [] : { atMs: 0, ms })))(endMs),
     stall: prefillStall(tokenGaps(ofRun), status.policy.maxBatchedTokens),
   };
 }
@@ -99,31 +101,37 @@ function sampledLatencies(
   return run.endedAtMs === undefined && isOfRun ? sample.figures : undefined;
 }
 
-/** Of what had happened by then. */
-export function latenciesOf(
+/** Reads the latencies of what had happened by a time. A frame may bring a job's messages of a second, and each is sampled. */
+export function latencyReader(
   run: Run,
   { requests, history: { slots } }: Recorded,
-  untilMs: number,
-): RunLatencies {
+): (untilMs: number) => RunLatencies {
   const ids = new Set(run.requestIds);
   const sequences = sequencesOf(slots.bars.filter(({ requestId }) => ids.has(requestId)));
-  const ttfts = sequences
-    .filter(({ firstTokenAtMs = Infinity }) => firstTokenAtMs <= untilMs)
-    .map((sequence) => ttftOf(sequence, requests));
-  const started = sequences.filter(({ startedAtMs }) => startedAtMs < untilMs);
-  const ended = sequences.flatMap(({ arrivedAtMs, endedAtMs = Infinity }) =>
-    endedAtMs <= untilMs ? endedAtMs - arrivedAtMs : [],
+  const gaps = tokenGaps(stepsBetween(slots.steps, run.startedAtMs, Infinity));
+  const ttftMs = spreadReader(
+    sequences.map((times) => ({ atMs: times.firstTokenAtMs ?? Infinity, ms: ttftOf(times, requests) })),
   );
-  const gaps = tokenGaps(stepsBetween(slots.steps, run.startedAtMs, untilMs));
-  return {
-    ttftMs: spreadOf(ttfts),
-    itlMs: spreadOf(
-      gaps.map(({ gapMs }) => gapMs),
-      (index) => gaps[index]?.numSequences ?? 0,
-    ),
-    queueWaitMs: spreadOf(started.map(({ startedAtMs, arrivedAtMs }) => startedAtMs - arrivedAtMs)),
-    e2eMs: spreadOf(ended),
-  };
+  const itlMs = spreadReader(
+    gaps.map(({ endedAtMs, gapMs, numSequences }) => ({ atMs: endedAtMs, ms: gapMs, weight: numSequences })),
+  );
+  const queueWaitMs = spreadReader(
+    sequences.map(({ startedAtMs, arrivedAtMs }) => ({ atMs: startedAtMs, ms: startedAtMs - arrivedAtMs })),
+    // The message that is sent at a sequence's start doesn't report it yet.
+    (atMs, nowMs) => atMs < nowMs,
+  );
+  const e2eMs = spreadReader(
+    sequences.map(({ arrivedAtMs, endedAtMs = Infinity }) => ({
+      atMs: endedAtMs,
+      ms: endedAtMs - arrivedAtMs,
+    })),
+  );
+  return (untilMs) => ({
+    ttftMs: ttftMs(untilMs),
+    itlMs: itlMs(untilMs),
+    queueWaitMs: queueWaitMs(untilMs),
+    e2eMs: e2eMs(untilMs),
+  });
 }
 
 /** A sequence from its arrival to its end, through all slots and workers. */
@@ -196,42 +204,64 @@ export function prefillStall(gaps: readonly TokenGap[], maxBatchedTokens: number
   return longest;
 }
 
+/** Where a sorted list begins to satisfy the condition; its length where it doesn't. */
+function firstIndex<Item>(items: readonly Item[], satisfies: (item: Item) => boolean): number {
+  let [from, to] = [0, items.length];
+  while (from < to) {
+    const middle = (from + to) >> 1;
+    const item = items[middle];
+    if (item !== undefined && satisfies(item)) to = middle;
+    else from = middle + 1;
+  }
+  return from;
+}
+
 /** The steps that ended in this time. */
 export function stepsBetween(
   steps: readonly TracedStep[],
   startMs: number,
   endMs: number,
 ): readonly TracedStep[] {
-  const first = steps.findLastIndex(({ endedAtMs }) => endedAtMs < startMs) + 1;
-  const last = steps.findLastIndex(({ endedAtMs }) => endedAtMs <= endMs) + 1;
+  const first = firstIndex(steps, ({ endedAtMs }) => endedAtMs >= startMs);
+  const last = firstIndex(steps, ({ endedAtMs }) => endedAtMs > endMs);
   return steps.slice(first, last);
 }
 
-/** A value and its weight share a number, so that they are sorted as numbers: pairs take ten times as long. */
-const [UNITS_PER_MS, MAX_WEIGHT] = [1000, 4096];
+interface Duration {
+  /** When it had passed; Infinity while it lasts. */
+  readonly atMs: number;
+  readonly ms: number;
+  /** How often it counts: once, unless it says otherwise. */
+  readonly weight?: number;
+}
+
+/** A value and its place share a number, so that they are sorted as numbers: pairs take ten times as long. */
+const [UNITS_PER_MS, MAX_PLACES] = [1000, 2 ** 15];
 
 /** Nearest rank over weighted values, to 1 µs: the smallest value that at least this share of the weight doesn't exceed. */
-function spreadOf(
-  values: readonly number[],
-  weightAt: (index: number) => number = () => 1,
-): Spread | undefined {
-  if (values.length === 0) return undefined;
-  const sorted = new Float64Array(values.length);
-  let total = 0;
-  for (const [index, value] of values.entries()) {
-    const weight = weightAt(index);
-    sorted[index] = Math.round(value * UNITS_PER_MS) * MAX_WEIGHT + weight;
-    total += weight;
+function spreadReader(
+  durations: readonly Duration[],
+  isPast = (atMs: number, nowMs: number): boolean => atMs <= nowMs,
+): (nowMs: number) => Spread | undefined {
+  const keys = Float64Array.from(durations, ({ ms }, place) => toUnits(ms) * MAX_PLACES + place).toSorted();
+  const sorted: Duration[] = [];
+  for (const key of keys) {
+    const duration = durations[key - Math.floor(key / MAX_PLACES) * MAX_PLACES];
+    if (duration) sorted.push(duration);
   }
-  sorted.sort();
-  const at = (share: number): number => {
-    let left = share * total - 1e-9;
-    for (const each of sorted) {
-      const units = Math.floor(each / MAX_WEIGHT);
-      left -= each - units * MAX_WEIGHT;
-      if (left <= 0) return units / UNITS_PER_MS;
-    }
-    return 0;
+  return (nowMs) => {
+    const known = sorted.filter(({ atMs }) => isPast(atMs, nowMs));
+    if (known.length === 0) return undefined;
+    const total = known.reduce((sum, { weight = 1 }) => sum + weight, 0);
+    const at = (share: number): number => {
+      let left = share * total - 1e-9;
+      const found = known.find(({ weight = 1 }) => (left -= weight) <= 0);
+      return toUnits(found?.ms ?? 0) / UNITS_PER_MS;
+    };
+    return { p50: at(0.5), p95: at(0.95), p99: at(0.99) };
   };
-  return { p50: at(0.5), p95: at(0.95), p99: at(0.99) };
+}
+
+function toUnits(ms: number): number {
+  return Math.round(ms * UNITS_PER_MS);
 }

@@ -8,7 +8,7 @@ import { updateHandover, type Handover } from './handover.ts';
 import { createPendingEvents } from './pending-events.ts';
 import { updateTables, type RequestsEvent, type RequestTables } from './request-tables.ts';
 import { isActive } from './request-view.ts';
-import { latenciesOf, type RunLatencies } from './run-summary.ts';
+import { latencyReader, type RunLatencies } from './run-summary.ts';
 import { isOver, latestRun, updateRuns, type Run, type Runs } from './run.ts';
 
 /** A message of a client's topic, with the time of receipt on this tab's clock. */
@@ -101,12 +101,13 @@ export function applyEvents(
   const run = latestRun(runs);
   if (run?.requestIds[0] !== latestRun(before.runs)?.requestIds[0]) history.slots.adjustClock();
   const isUpstream = latest.status.backend?.name === 'upstream';
+  let latenciesAt: ReturnType<typeof latencyReader> | undefined;
   for (const message of messages)
-    history.sample(message, () =>
-      run && !isUpstream
-        ? latenciesOf(run, { ...after, history }, message.sentAtMs)
-        : latenciesIn(message.stats),
-    );
+    history.sample(message, () => {
+      if (!run || isUpstream) return latenciesIn(message.stats);
+      latenciesAt ??= latencyReader(run, { ...after, history });
+      return latenciesAt(message.sentAtMs);
+    });
   store.setState({
     ...latest,
     ...after,

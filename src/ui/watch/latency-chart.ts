@@ -74,7 +74,12 @@ function firstTokensOf(
   { history, requests }: Pick<RecordedView, 'history' | 'requests'>,
   { startMs, untilMs }: Pick<TimeSpan, 'startMs' | 'untilMs'>,
 ): readonly FirstToken[] {
-  return sequencesOf(history.slots.bars)
+  const { bars } = history.slots;
+  const shown = bars.filter(
+    ({ startedAtMs, endedAtMs = Infinity }) => startedAtMs <= untilMs && endedAtMs >= startMs,
+  );
+  const ids = new Set(shown.map(({ requestId }) => requestId));
+  return sequencesOf(bars.filter(({ requestId }) => ids.has(requestId)))
     .flatMap((sequence) => {
       const { firstTokenAtMs } = sequence;
       if (firstTokenAtMs === undefined || firstTokenAtMs < startMs || firstTokenAtMs > untilMs) return [];
