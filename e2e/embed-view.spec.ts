@@ -43,7 +43,7 @@ async function expectNoFault(page: Page): Promise<void> {
 }
 
 test(
-  'by the keyboard alone lines are embedded with the model that the view offers, searched, read on their map and compared',
+  'by the keyboard alone lines are embedded with the model that the view offers, searched, read on their map, compared and load tested',
   { tag: ANY_BACKEND },
   async ({ ownTab, hub, backend }) => {
     const { page } = ownTab;
@@ -103,6 +103,25 @@ test(
       const knobs = await knobsOf(page);
       await pressOn(page, page.getByRole('button', { name: 'Compare', exact: true }));
       await expect(page.getByText('The vectors are the same each time, within 0.00001.')).toBeVisible();
+      expect(await knobsOf(page)).toEqual(knobs);
+      await expectNoFault(page);
+    });
+
+    await test.step('a load test compares the ways, and the knobs stay', async () => {
+      const knobs = await knobsOf(page);
+      const lab = page.getByRole('complementary', { name: 'Load lab' });
+      await pressOn(page, page.getByRole('button', { name: 'Load lab' }));
+      await expect(lab.getByText('Press Start')).toHaveText(
+        'Compare sends the same requests one by one, in batches, and in batches sorted by length. Press Start.',
+      );
+      await expect(lab.getByText('Output length')).toHaveCount(0);
+      await typeInto(page, lab.locator('[name=durationSeconds]'), '0.5');
+      await pressOn(page, lab.getByRole('button', { name: 'Start' }));
+      await expect(lab.locator('.load-progress output')).toHaveText('The load test is over: 3 runs.');
+      await expect(lab.locator('figcaption')).toHaveText(['one by one', 'batched', 'batched, sorted by length']);
+      await pressOn(page, lab.getByText('Table'));
+      const finished = lab.getByTestId('load-results').locator('[data-run] td:nth-of-type(5)');
+      await expect(finished).toHaveText(Array.from({ length: 3 }, () => /^([1-9]\d*) of \1in /));
       expect(await knobsOf(page)).toEqual(knobs);
       await expectNoFault(page);
     });

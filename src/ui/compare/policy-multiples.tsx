@@ -44,7 +44,25 @@ export function PolicyMultiples({ trials }: { readonly trials: readonly PolicyTr
   );
 }
 
-export function TrialFigures({ figures }: { readonly figures: readonly TrialFigure[] }) {
+/** The figures of each trial alone. */
+export function Multiples({
+  trials,
+}: {
+  readonly trials: readonly Pick<PolicyTrial, 'label' | 'figures'>[];
+}) {
+  return (
+    <div className="multiples">
+      {trials.map(({ label, figures }) => (
+        <figure key={label} className="multiple">
+          <figcaption>{label}</figcaption>
+          <TrialFigures figures={figures} />
+        </figure>
+      ))}
+    </div>
+  );
+}
+
+function TrialFigures({ figures }: { readonly figures: readonly TrialFigure[] }) {
   return (
     <dl>
       {figures.map(({ name, value, ratio, share, color = '--ink-2' }) => (

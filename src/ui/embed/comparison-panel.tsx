@@ -2,11 +2,12 @@ import { useEffect, useState } from 'react';
 import { useStore } from 'zustand';
 
 import { ComparisonFrame } from '../compare/comparison-frame.tsx';
-import { TrialFigures } from '../compare/policy-multiples.tsx';
+import { Multiples } from '../compare/policy-multiples.tsx';
 import { useServe } from '../state/serve-context.ts';
 import { describeComparison, describeGain, figuresOfTrial } from './comparison-texts.ts';
-import { EmbedComparison, WAYS } from './embed-comparison.ts';
+import { EmbedComparison } from './embed-comparison.ts';
 import type { Embedded } from './embed-room.ts';
+import { WAYS } from './ways.ts';
 
 interface ComparisonPanelProps {
   readonly embedded: Embedded;
@@ -38,14 +39,9 @@ export function ComparisonPanel({ embedded, onClose }: ComparisonPanelProps) {
       error={error}
       note={describeComparison(view)}
     >
-      <div className="multiples">
-        {WAYS.map((way, index) => (
-          <figure key={way} className="multiple">
-            <figcaption>{way}</figcaption>
-            <TrialFigures figures={figuresOfTrial(trials[index], trials)} />
-          </figure>
-        ))}
-      </div>
+      <Multiples
+        trials={WAYS.map((label, index) => ({ label, figures: figuresOfTrial(trials[index], trials) }))}
+      />
     </ComparisonFrame>
   );
 }

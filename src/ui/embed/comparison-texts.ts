@@ -1,7 +1,8 @@
 import { formatCount, formatNumber, formatShare, NO_VALUE } from '../parts/format.ts';
 import type { TrialFigure } from '../compare/policy-multiples.tsx';
 import { describeFaster, formatSeconds } from '../requests/run-text.ts';
-import { WAYS, type ComparisonView, type EmbedTrial } from './embed-comparison.ts';
+import type { ComparisonView, EmbedTrial } from './embed-comparison.ts';
+import { WAYS } from './ways.ts';
 
 /** Vectors that differ less are the same: sums in another order round otherwise. */
 const SAME_WITHIN = 1e-5;

@@ -3,7 +3,8 @@ import { describe, expect, it } from 'vitest';
 import type { BatchKnobs, BatchRecord, TabserveClient } from '../../client/index.ts';
 import { createBatch, createStatus } from '../test-support.ts';
 import { describeComparison, describeGain } from './comparison-texts.ts';
-import { EmbedComparison, WAYS, type EmbedTrial } from './embed-comparison.ts';
+import { EmbedComparison, type EmbedTrial } from './embed-comparison.ts';
+import { WAYS } from './ways.ts';
 
 const OWN: BatchKnobs = { maxBatchSize: 64, batchWaitTimeoutMs: 0, maxConcurrentBatches: 1, sortWindow: 16 };
 

@@ -11,16 +11,10 @@ import { toWireError } from '../parts/to-wire-error.ts';
 import type { Embedded } from './embed-room.ts';
 import { embedTexts } from './embed-texts.ts';
 import type { Vectors } from './vectors.ts';
+import { knobsOfWay, WAYS, type Way } from './ways.ts';
 
 /** Lines of a comparison. One by one, more would take minutes. */
 const MAX_COMPARED = 500;
-
-/** For the trials that sort, if the knob is at 1. */
-const SORT_WINDOW = 128;
-
-export type Way = 'one by one' | 'batched' | 'batched, sorted by length';
-
-export const WAYS: readonly Way[] = ['one by one', 'batched', 'batched, sorted by length'];
 
 export interface EmbedTrial {
   readonly way: Way;
@@ -91,7 +85,7 @@ export class EmbedComparison {
       if (batch.deployment === EMBEDDER) batches.push(batch);
     });
     try {
-      await this.#client.configure(EMBEDDER, knobsOf(way, own));
+      await this.#client.configure(EMBEDDER, knobsOfWay(way, own));
       this.#signal.throwIfAborted();
       const startedAtMs = performance.now();
       const vectors = await embedTexts(this.#client.getHandle(EMBEDDER), this.#lines, {
@@ -106,11 +100,6 @@ export class EmbedComparison {
       unsubscribe();
     }
   }
-}
-
-function knobsOf(way: Way, own: BatchKnobs): Partial<BatchKnobs> {
-  if (way === 'one by one') return { maxBatchSize: 1 };
-  return { sortWindow: way === 'batched' ? 1 : Math.max(own.sortWindow ?? 1, SORT_WINDOW) };
 }
 
 /** What batches took together. */

@@ -2,6 +2,7 @@ import { useEffect, useState } from 'react';
 
 import { EMBEDDER, RERANKER } from '../../client/index.ts';
 import { KnobsPanel } from '../deployments/knobs-panel.tsx';
+import { useLoadLab } from '../load/use-load-lab.tsx';
 import { OfferedModels } from '../models/offered-models.tsx';
 import { Disclosure } from '../parts/disclosure.tsx';
 import { Panel } from '../parts/panel.tsx';
@@ -28,6 +29,7 @@ export function EmbedView() {
   const [compared, setCompared] = useState<Embedded>();
   const encoder = useEncoder(EMBEDDER);
   const isLooking = useModelBefore();
+  const lab = useLoadLab(EMBEDDER);
   const compare = (): void => setCompared(room.store.getState().embedded);
   return (
     <EmbedContext value={room}>
@@ -38,6 +40,7 @@ export function EmbedView() {
               <Part name="Lines" content={<LinesPanel onCompare={compare} />} />
               <KnobsPanel name={EMBEDDER} />
               <Models />
+              <div className="row">{lab.button}</div>
             </div>
             <div className="stage">
               <Part name="Figures" content={<EmbedFigures />} />
@@ -51,6 +54,7 @@ export function EmbedView() {
               )}
               <Part name="Search and map" content={<Found />} />
             </div>
+            {lab.drawer}
           </>
         ) : (
           <Offer isLooking={isLooking} />

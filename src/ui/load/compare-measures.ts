@@ -1,6 +1,7 @@
 import type { PolicyTrial } from '../compare/policy-multiples.tsx';
 import { formatMs, formatNumber, NO_VALUE } from '../parts/format.ts';
-import { POLICY_NAMES } from '../policy/policy-texts.ts';
+import { TEXT_GENERATOR } from '../../client/index.ts';
+import { waysOf, type LoadedDeployment } from './load-target.ts';
 import type { LoadSummary, Trial } from './summarize.ts';
 
 type Measure = readonly [
@@ -18,12 +19,20 @@ const MEASURES: readonly Measure[] = [
   ['E2E p95', '--series-e2e', ({ e2eMs }) => e2eMs?.p95, formatMs],
 ];
 
+/** An embedder has no first token. */
+function measuresOf(deployment: LoadedDeployment): readonly Measure[] {
+  return MEASURES.filter(([name]) => deployment === TEXT_GENERATOR || !name.startsWith('TTFT'));
+}
+
 type MeasuredTrial = Pick<Trial, 'label' | 'summary' | 'slots'>;
 
-/** A column for each policy, also for those that haven't run yet. */
-export function multiplesOf(trials: readonly MeasuredTrial[]): readonly PolicyTrial[] {
+/** A column for each policy or way, also for those that haven't run yet. */
+export function multiplesOf(
+  trials: readonly MeasuredTrial[],
+  deployment: LoadedDeployment = TEXT_GENERATOR,
+): readonly PolicyTrial[] {
   const figuresOf = (index: number): PolicyTrial['figures'] =>
-    MEASURES.map(([name, color, valueOf, format]) => {
+    measuresOf(deployment).map(([name, color, valueOf, format]) => {
       const values = trials.map(({ summary }) => valueOf(summary));
       const longest = Math.max(0, ...values.map((value) => value ?? 0));
       return {
@@ -34,17 +43,20 @@ export function multiplesOf(trials: readonly MeasuredTrial[]): readonly PolicyTr
         share: longest > 0 ? (values[index] ?? 0) / longest : 0,
       };
     });
-  return POLICY_NAMES.map((policy, index) => ({
+  return waysOf(deployment).map((label, index) => ({
     ...timelineOf(trials[index]),
-    label: policy,
+    label,
     figures: figuresOf(index),
   }));
 }
 
 /** The one column of a run, with more figures. */
-export function multipleOfRun(trial: MeasuredTrial): PolicyTrial {
+export function multipleOfRun(
+  trial: MeasuredTrial,
+  deployment: LoadedDeployment = TEXT_GENERATOR,
+): PolicyTrial {
   const { requestsPerSecond, queueWaitMs, numFinished, numSent } = trial.summary;
-  const figures = MEASURES.map(([name, , valueOf, format]) => ({
+  const figures = measuresOf(deployment).map(([name, , valueOf, format]) => ({
     name,
     value: format(valueOf(trial.summary)),
   }));
@@ -53,7 +65,7 @@ export function multipleOfRun(trial: MeasuredTrial): PolicyTrial {
     label: trial.label,
     figures: [
       ...figures,
-      { name: 'Queue wait p95', value: formatMs(queueWaitMs?.p95) },
+      ...(queueWaitMs ? [{ name: 'Queue wait p95', value: formatMs(queueWaitMs.p95) }] : []),
       { name: 'Requests/s', value: formatNumber(requestsPerSecond) },
       { name: 'Finished', value: `${numFinished} of ${numSent}` },
     ],

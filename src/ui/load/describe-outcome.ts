@@ -1,7 +1,7 @@
 import { formatCount, formatMs, formatNumber } from '../parts/format.ts';
-import { POLICY_NAMES } from '../policy/policy-texts.ts';
 import type { Mode } from './load-form.ts';
 import type { LoadResults } from './load-session.ts';
+import { waysOf, type LoadedDeployment } from './load-target.ts';
 import type { Trial } from './summarize.ts';
 
 interface Outcome {
@@ -9,10 +9,13 @@ interface Outcome {
   readonly detail: string;
 }
 
-/** The main result of a comparison. Undefined until all policies have run. */
-export function describeFinding(trials: readonly Pick<Trial, 'label' | 'summary'>[]): Outcome | undefined {
+/** The main result of a comparison. Undefined until all of it has run. */
+export function describeFinding(
+  trials: readonly Pick<Trial, 'label' | 'summary'>[],
+  deployment: LoadedDeployment,
+): Outcome | undefined {
   const [off, ...others] = trials;
-  if (!off || trials.length < POLICY_NAMES.length) return undefined;
+  if (!off || trials.length < waysOf(deployment).length) return undefined;
   const base = off.summary.tokensPerSecond;
   if (base === 0) return { title: `No request finished under ${off.label}.`, detail: '' };
   const [best = off] = others.toSorted((a, b) => b.summary.tokensPerSecond - a.summary.tokensPerSecond);
@@ -27,24 +30,29 @@ export function describeFinding(trials: readonly Pick<Trial, 'label' | 'summary'
 }
 
 /** The result of a test that is over. */
-export function describeOutcome({ mode, trials }: LoadResults): Outcome {
+export function describeOutcome({ mode, trials, deployment }: LoadResults): Outcome {
   if (trials.length === 0) return { title: 'Stopped before the first run ended.', detail: '' };
-  return DESCRIBERS[mode](trials);
+  return DESCRIBERS[mode](trials, deployment);
 }
 
-const DESCRIBERS: Readonly<Record<Mode, (trials: readonly Trial[]) => Outcome>> = {
+const DESCRIBERS: Readonly<
+  Record<Mode, (trials: readonly Trial[], deployment: LoadedDeployment) => Outcome>
+> = {
   run: describeRun,
   sweep: describeSweep,
-  compare: (trials) =>
-    describeFinding(trials) ?? { title: 'Stopped before all policies had run.', detail: '' },
+  compare: (trials, deployment) =>
+    describeFinding(trials, deployment) ?? { title: 'Stopped before all runs had ended.', detail: '' },
   suggest: describeSearch,
 };
 
 function describeRun([trial]: readonly Trial[]): Outcome {
   if (!trial) return { title: '', detail: '' };
   const { numFinished, numSent, durationMs } = trial.summary;
+  const { policy, maxBatchSize } = trial.policy;
   return {
-    title: `Measured under ${trial.policy.policy}.`,
+    title: policy
+      ? `Measured under ${policy}.`
+      : `Measured in batches of at most ${formatCount(maxBatchSize)} tokens.`,
     detail: `${formatCount(numFinished)} of ${formatCount(numSent)} requests finished in ${formatMs(durationMs)}.`,
   };
 }

@@ -20,21 +20,21 @@ describe('the search for knobs', () => {
     ['static', 'static'],
     ['continuous', 'continuous'],
   ] as const)('under %s tries them under %s, and leaves the policy as it was', async (before, during) => {
-    const { serve, configured } = createFakeServe(before);
+    const { serve, target, configured } = createFakeServe(before);
     const override = await serve.overridePolicy();
     const trials: Trial[] = [];
-    await sweepKnobs(serve, trace, { ...options, override, onTrial: (trial) => trials.push(trial) });
+    await sweepKnobs(target, trace, { ...options, override, onTrial: (trial) => trials.push(trial) });
     await override.release();
     expect(new Set(trials.map(({ policy }) => policy.policy))).toEqual(new Set([during]));
     expect(configured.at(-1)?.policy).toBe(before);
   });
 
   it('runs every size, forward and backward in each second round, until the rounds are over where nothing differs', async () => {
-    const { serve } = createFakeServe('continuous');
+    const { serve, target } = createFakeServe('continuous');
     const runs: string[] = [];
     // The fake answers all alike, but the clock of a test is not even.
     vi.spyOn(performance, 'now').mockReturnValue(0);
-    const suggestion = await sweepKnobs(serve, trace, {
+    const suggestion = await sweepKnobs(target, trace, {
       ...options,
       override: await serve.overridePolicy(),
       onTrial: ({ policy, round }) => runs.push(`${round}: ${policy.maxBatchSize}`),
@@ -51,11 +51,14 @@ describe('the search for knobs', () => {
 
   it('tries waits at the best size, and ends early where the rounds are clear', async () => {
     // Longer batches finish sooner, and longer waits later.
-    const { serve } = createFakeServe('continuous', ({ maxBatchSize, batchWaitTimeoutMs }) => ({
+    const { serve, target } = createFakeServe('continuous', ({ maxBatchSize, batchWaitTimeoutMs }) => ({
       e2eMs: 1000 / maxBatchSize + 10 * batchWaitTimeoutMs,
     }));
     vi.spyOn(performance, 'now').mockReturnValue(0);
-    const suggestion = await sweepKnobs(serve, trace, { ...options, override: await serve.overridePolicy() });
+    const suggestion = await sweepKnobs(target, trace, {
+      ...options,
+      override: await serve.overridePolicy(),
+    });
     expect(suggestion?.sizes.contenders.map(({ label }) => label)).toEqual(['size 16, wait 0 ms']);
     expect(suggestion?.sizes.best.rounds).toHaveLength(3);
     expect(suggestion?.waits?.contenders.map(({ label }) => label)).toEqual(['size 16, wait 0 ms']);
@@ -63,9 +66,9 @@ describe('the search for knobs', () => {
 
   it('has the best of the runs that were over where it was stopped', async () => {
     const abort = new AbortController();
-    const { serve } = createFakeServe('continuous');
+    const { serve, target } = createFakeServe('continuous');
     const onTrial = (): void => abort.abort();
-    const suggestion = await sweepKnobs(serve, trace, {
+    const suggestion = await sweepKnobs(target, trace, {
       ...options,
       override: await serve.overridePolicy(),
       signal: abort.signal,

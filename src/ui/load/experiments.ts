@@ -1,9 +1,9 @@
-import type { BatchingPolicy, PolicyOverride, RequestId, TabserveClient } from '../../client/index.ts';
-import { POLICY_NAMES } from '../policy/policy-texts.ts';
+import type { RequestId } from '../../client/index.ts';
 import { createTrace } from './create-trace.ts';
 import type { Mode } from './load-form.ts';
 import { plannedMsOf, type Range, type TrialStart } from './plan-time.ts';
 import { LoadSender, type LoadProgress } from './load-sender.ts';
+import type { KnobOverride, LoadTarget, TrialKnobs } from './load-target.ts';
 import type { Scenario, Trace } from './scenario.ts';
 import { isMeasurable, rank, type Ranking, type Suggestion } from './suggest-knobs.ts';
 import { summarize, type Trial } from './summarize.ts';
@@ -11,11 +11,12 @@ import type { TrialRecorder } from './trial-slots.ts';
 
 export interface ExperimentOptions {
   readonly signal: AbortSignal;
-  /** Sets the policy of runs that name knobs. The caller releases it. */
-  readonly override: PolicyOverride | undefined;
+  /** Sets the knobs of runs that name some. The caller releases it. */
+  readonly override: KnobOverride | undefined;
   /** The time from arrival to end that a request may take, ms. */
   readonly latencyLimitMs: number;
-  readonly recorder: TrialRecorder;
+  /** Of the slots; undefined where there are none. */
+  readonly recorder: TrialRecorder | undefined;
   /** Trials keep their slots, for a timeline. */
   readonly keepsSlots?: boolean;
   readonly onStart: (start: TrialStart) => void;
@@ -28,8 +29,8 @@ interface Plan {
   readonly trace: Trace;
   /** How long it takes if the engine keeps up, ms. */
   readonly plannedMs: number;
-  /** Left out: the policy stays. */
-  readonly knobs?: Partial<BatchingPolicy>;
+  /** Left out: they stay. */
+  readonly knobs?: Partial<TrialKnobs>;
   readonly rate?: number;
 }
 
@@ -41,11 +42,11 @@ export function plansOf(
   mode: Exclude<Mode, 'suggest'>,
   scenario: Scenario | undefined,
   trace: Trace,
+  target: Pick<LoadTarget, 'ways'>,
 ): readonly Plan[] {
   const plannedMs = plannedMsOf(trace, scenario);
   if (mode === 'run') return [{ label: 'run', trace, plannedMs }];
-  if (mode === 'compare')
-    return POLICY_NAMES.map((policy) => ({ label: policy, trace, plannedMs, knobs: { policy } }));
+  if (mode === 'compare') return target.ways().map((way) => ({ ...way, trace, plannedMs }));
   const baseRate = scenario ? rateOfScenario(scenario, trace) : rateOf(trace);
   return RATE_FACTORS.map((factor) => {
     const rate = baseRate * factor;
@@ -68,7 +69,6 @@ export function rateOf({ requests, closedLoop }: Trace): number {
   return closedLoop || lastAtMs === 0 ? 0 : (requests.length * 1000) / lastAtMs;
 }
 
-const BATCH_SIZES: readonly number[] = [1, 2, 4, 8, 16];
 const BATCH_WAITS_MS: readonly number[] = [0, 5, 20, 50];
 
 /** The spread of fewer rounds means nothing. */
@@ -82,31 +82,31 @@ const MAX_ROUNDS = 5;
  * @returns The best so far where the search was stopped; undefined where nothing finished.
  */
 export async function sweepKnobs(
-  serve: TabserveClient,
+  target: LoadTarget,
   trace: Trace,
   options: ExperimentOptions & { readonly scenario?: Scenario | undefined },
 ): Promise<Suggestion | undefined> {
-  const before = serve.status().policy.policy;
-  const policy = before === 'off' ? 'continuous' : before;
+  const { policy: before } = target.knobs();
+  const policy = before && { policy: before === 'off' ? 'continuous' : before };
   const planOf = (maxBatchSize: number, batchWaitTimeoutMs: number): Plan => ({
     label: `size ${maxBatchSize}, wait ${batchWaitTimeoutMs} ms`,
     trace,
     plannedMs: plannedMsOf(trace, options.scenario),
-    knobs: { policy, maxBatchSize, batchWaitTimeoutMs },
+    knobs: { ...policy, maxBatchSize, batchWaitTimeoutMs },
   });
-  const sizePlans = BATCH_SIZES.map((size) => planOf(size, 0));
-  const sizes = await repeat(serve, sizePlans, BATCH_WAITS_MS.length, options);
+  const sizePlans = target.batchSizes.map((size) => planOf(size, 0));
+  const sizes = await repeat(target, sizePlans, BATCH_WAITS_MS.length, options);
   const ended = (): Pick<Suggestion, 'isStopped'> => ({ isStopped: options.signal.aborted });
   if (!sizes || options.signal.aborted || !isMeasurable(sizes)) return sizes && { sizes, ...ended() };
   const { maxBatchSize } = sizes.best.policy;
   const waitPlans = BATCH_WAITS_MS.map((waitMs) => planOf(maxBatchSize, waitMs));
-  const waits = await repeat(serve, waitPlans, 0, options);
+  const waits = await repeat(target, waitPlans, 0, options);
   return { sizes, ...(waits && { waits }), ...ended() };
 }
 
 /** Runs all plans round after round until one is measurably the best. A plan that another one measurably beats isn't run again. */
 async function repeat(
-  serve: TabserveClient,
+  target: LoadTarget,
   plans: readonly Plan[],
   numNextPlans: number,
   options: ExperimentOptions,
@@ -118,7 +118,7 @@ async function repeat(
     const next = plans.filter(({ label }) => contenders.has(label));
     const later = trialsAfter(round, next.length, numNextPlans);
     // Every other round runs backward, so that a machine that slows down favors no plan. The first one sets the order.
-    await runAll(serve, round % 2 === 1 ? next : next.toReversed(), {
+    await runAll(target, round % 2 === 1 ? next : next.toReversed(), {
       ...options,
       onStart: ({ label, plannedMs, numLater, laterMs }) =>
         options.onStart({
@@ -162,7 +162,7 @@ export function trialsAfter(round: number, numContenders: number, numNextPlans: 
 
 /** @throws OverrideHeldError while another load test sets the policy, and OverrideEndedError when the policy is lost in a run. */
 export async function runAll(
-  serve: TabserveClient,
+  target: LoadTarget,
   plans: readonly Plan[],
   options: ExperimentOptions,
 ): Promise<void> {
@@ -178,19 +178,19 @@ export async function runAll(
       numLater: { least: later.length, most: later.length },
       laterMs: { least: laterMs, most: laterMs },
     });
-    const policy = (knobs && (await override?.change(knobs))) ?? serve.status().policy;
-    recorder.begin();
+    const policy = (knobs && (await override?.change(knobs))) ?? target.knobs();
+    recorder?.begin();
     const startedAtMs = performance.now();
     const requestIds: RequestId[] = [];
     const onSubmitted = (requestId: RequestId): void => {
       requestIds.push(requestId);
-      recorder.add(requestId);
+      recorder?.add(requestId);
     };
-    const run = await new LoadSender(serve, trace, { signal: runSignal, onSubmitted, onProgress }).run();
-    const bars = keepsSlots ? await recorder.barsOf(requestIds, runSignal) : [];
+    const run = await new LoadSender(target, trace, { signal: runSignal, onSubmitted, onProgress }).run();
+    const bars = (keepsSlots && (await recorder?.barsOf(requestIds, runSignal))) || [];
     override?.signal.throwIfAborted();
     const summary = summarize(run, latencyLimitMs);
-    const slots = keepsSlots && { slots: { startedAtMs, requestIds, bars } };
+    const slots = keepsSlots && recorder && { slots: { startedAtMs, requestIds, bars } };
     onTrial({ label, policy, trace, run, summary, rate, ...slots });
   }
 }

@@ -4,7 +4,13 @@ import { loadCsv } from './load-csv.ts';
 import { createTrial } from './test-support.ts';
 
 function cellsOf(...trials: Parameters<typeof loadCsv>[0]['trials']) {
-  const csv = loadCsv({ mode: 'suggest', scenario: undefined, latencyLimitMs: 500, trials });
+  const csv = loadCsv({
+    deployment: 'text-generator',
+    mode: 'suggest',
+    scenario: undefined,
+    latencyLimitMs: 500,
+    trials,
+  });
   expect(csv.endsWith('\n')).toBe(true);
   const [titles = [], ...rows] = csv
     .trimEnd()

@@ -1,29 +1,28 @@
 import { useStore } from 'zustand';
 
-import type { TabserveStatus } from '../../client/index.ts';
+import { TEXT_GENERATOR } from '../../client/index.ts';
 import { Button } from '../parts/button.tsx';
 import { useComposer } from '../compose/composer-context.ts';
 import { Popover } from '../parts/popover.tsx';
 import { withPermalink } from '../share/permalink.ts';
 import { saveCsv, saveJson } from '../share/save-file.ts';
 import { useCopy } from '../share/use-copy.ts';
-import { useServe } from '../state/serve-context.ts';
 import { loadCsv } from './load-csv.ts';
 import { writeLoadForm } from './load-form.ts';
 import { saveLoadPicture } from './load-picture.ts';
 import { exportLoad, type LoadResults, type LoadSession } from './load-session.ts';
+import type { LoadTarget } from './load-target.ts';
 
 const EXPORTS: readonly (readonly [
   title: string,
-  save: (results: LoadResults, status: TabserveStatus) => void,
+  save: (results: LoadResults, target: LoadTarget) => void,
 ])[] = [
-  ['Results as JSON', (results, status) => saveJson('tabserve-load.json', exportLoad(results, status))],
+  ['Results as JSON', (results, target) => saveJson('tabserve-load.json', exportLoad(results, target))],
   ['Results as CSV', (results) => saveCsv('tabserve-load.csv', loadCsv(results))],
   ['Picture as PNG', (results) => void saveLoadPicture(results)],
 ];
 
 export function LoadExport({ session }: { readonly session: LoadSession }) {
-  const { store } = useServe();
   const results = useStore(session.store, (view) => view.results);
   return (
     <Popover label="Export" className="lab-export">
@@ -33,12 +32,12 @@ export function LoadExport({ session }: { readonly session: LoadSession }) {
             key={title}
             variant="small"
             disabled={!results?.trials.length}
-            onClick={() => results && save(results, store.getState().status)}
+            onClick={() => results && save(results, session.target)}
           >
             {title}
           </Button>
         ))}
-        <LinkButton session={session} />
+        {session.target.deployment === TEXT_GENERATOR && <LinkButton session={session} />}
       </div>
     </Popover>
   );

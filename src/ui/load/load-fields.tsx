@@ -1,5 +1,6 @@
 import { useStore } from 'zustand';
 
+import { TEXT_GENERATOR } from '../../client/index.ts';
 import { InputField } from '../parts/field.tsx';
 import { formatCount } from '../parts/format.ts';
 import { Select } from '../parts/select.tsx';
@@ -33,7 +34,9 @@ export function LoadFields({ session }: SessionProps) {
   return (
     <div className="load-fields">
       {GROUPS.map(([title, choice]) => {
-        const names = shownFields(form).filter((name) => ruleOf(name).group === title);
+        const names = shownFields(form, session.target.deployment === TEXT_GENERATOR).filter(
+          (name) => ruleOf(name).group === title,
+        );
         if (names.length === 0 && choice?.field !== 'arrivals') return null;
         return (
           <fieldset key={title} className="load-group">
@@ -61,7 +64,7 @@ export function LoadFields({ session }: SessionProps) {
 function LoadNumber({ session, name }: SessionProps & { readonly name: NumberFieldName }) {
   const value = useStore(session.store, (view) => view.form[name]);
   const error = useStore(session.store, (view) => view.errors[name]);
-  const maxBatchSize = useServeView(({ status }) => status.policy.maxBatchSize);
+  const maxBatchSize = useServeView(() => session.target.knobs().maxBatchSize);
   const { label, unit = '', hint } = ruleOf(name);
   return (
     <InputField

@@ -148,9 +148,10 @@ export function ruleOf(name: NumberFieldName): NumberRule {
   return v.getMetadata(numbersSchema.entries[name].wrapped);
 }
 
-/** The fields that the form shows, in its order. A fixed length is one field. */
-export function shownFields({ arrivals, promptLengths, outputLengths }: LoadForm) {
+/** The fields that the form shows, in its order. A fixed length is one field. @param generates Whether requests have an output. */
+export function shownFields({ arrivals, promptLengths, outputLengths }: LoadForm, generates: boolean) {
   return NUMBER_FIELDS.filter((name) => {
+    if (!generates && ruleOf(name).group === 'Output length') return false;
     if (name === 'promptMin' && promptLengths === 'fixed') return false;
     if (name === 'outputMin' && outputLengths === 'fixed') return false;
     return ruleOf(name).arrivals?.includes(arrivals) ?? true;
@@ -158,10 +159,10 @@ export function shownFields({ arrivals, promptLengths, outputLengths }: LoadForm
 }
 
 /** Checks the fields that the form shows. Without a number of users, a closed loop has twice the max batch size. */
-export function parseLoadForm(typed: LoadForm, maxBatchSize: number) {
+export function parseLoadForm(typed: LoadForm, maxBatchSize: number, generates = true) {
   const numUsers = typed.numUsers.trim() || String(defaultUsers(maxBatchSize));
   const form = { ...typed, numUsers };
-  const shown = new Set(shownFields(form));
+  const shown = new Set(shownFields(form, generates));
   const errors: { -readonly [Field in NumberFieldName]?: string } = {};
   for (const name of shown) {
     const { min, max, isInteger = false } = ruleOf(name);

@@ -1,6 +1,7 @@
 import { useEffect, useRef, useState } from 'react';
 import { useStore } from 'zustand';
 
+import { TEXT_GENERATOR } from '../../client/index.ts';
 import { Button } from '../parts/button.tsx';
 import { Form } from '../parts/form.tsx';
 import { Segments } from '../parts/segments.tsx';
@@ -14,43 +15,70 @@ import './load-lab.css';
 import { LoadProgress } from './load-progress.tsx';
 import { LoadResultsView } from './load-results.tsx';
 import { LoadSession } from './load-session.ts';
+import { createLoadTarget, type LoadedDeployment } from './load-target.ts';
 import { createTrialRecorder } from './trial-slots.ts';
 
-const MODE_EXPLANATIONS: Readonly<Record<Mode, string>> = {
-  run: 'Measures the current policy.',
-  sweep: 'Shows latency as the rate grows.',
-  compare: 'Measures each policy in turn.',
-  suggest: 'Finds the best batch size and wait.',
+interface Words {
+  readonly current: string;
+  readonly each: string;
+  readonly ways: string;
+}
+
+const WORDS: Readonly<Record<LoadedDeployment, Words>> = {
+  'text-generator': { current: 'policy', each: 'policy', ways: 'under off, static and continuous' },
+  embedder: {
+    current: 'knobs',
+    each: 'way to batch',
+    ways: 'one by one, in batches, and in batches sorted by length',
+  },
 };
 
-const EMPTY_TEXTS: Readonly<Record<Mode, string>> = {
-  run: 'Measure sends the requests under the current policy. Press Start.',
-  sweep: 'Sweep sends the requests at six rates and draws latency over throughput. Press Start.',
-  compare: 'Compare sends the same requests under off, static and continuous. Press Start.',
-  suggest: 'Suggest tries batch sizes, then batch waits, in 3 to 5 rounds each. Press Start.',
+const MODE_EXPLANATIONS: Readonly<Record<Mode, (words: Words) => string>> = {
+  run: ({ current }) => `Measures the current ${current}.`,
+  sweep: () => 'Shows latency as the rate grows.',
+  compare: ({ each }) => `Measures each ${each} in turn.`,
+  suggest: () => 'Finds the best batch size and wait.',
+};
+
+const EMPTY_TEXTS: Readonly<Record<Mode, (words: Words) => string>> = {
+  run: ({ current }) => `Measure sends the requests under the current ${current}. Press Start.`,
+  sweep: () => 'Sweep sends the requests at six rates and draws latency over throughput. Press Start.',
+  compare: ({ ways }) => `Compare sends the same requests ${ways}. Press Start.`,
+  suggest: () => 'Suggest tries batch sizes, then batch waits, in 3 to 5 rounds each. Press Start.',
 };
 
 const FORM_ID = 'load-form';
 
 interface LoadLabProps {
+  readonly deployment: LoadedDeployment;
   readonly isOpen: boolean;
   readonly onClose: () => void;
 }
 
 /** A drawer that leaves the charts in view. */
-export function LoadLab({ isOpen, onClose }: LoadLabProps) {
+export function LoadLab({ deployment, isOpen, onClose }: LoadLabProps) {
   const { serve, store } = useServe();
-  const [session] = useState(
-    () => new LoadSession(serve, createTrialRecorder(store), readLoadForm(readPermalink(location.hash).load)),
-  );
+  const [session] = useState(() => {
+    const generates = deployment === TEXT_GENERATOR;
+    const recorder = generates ? createTrialRecorder(store) : undefined;
+    const form = readLoadForm(generates ? readPermalink(location.hash).load : undefined);
+    return new LoadSession(createLoadTarget(serve, deployment), recorder, form);
+  });
   const drawerRef = useRef<HTMLElement>(null);
 
   useEffect(() => {
     if (isOpen) moveFocusInto(drawerRef.current);
   }, [isOpen]);
 
+  useEffect(() => {
+    // An embedder's knobs are set back before the page is gone.
+    const leave = (): void => session.stop();
+    window.addEventListener('pagehide', leave);
+    return () => window.removeEventListener('pagehide', leave);
+  }, [session]);
+
   const close = (): void => {
-    document.querySelector<HTMLElement>('.lab-button')?.focus();
+    drawerRef.current?.parentElement?.querySelector<HTMLElement>('.lab-button')?.focus();
     onClose();
   };
 
@@ -90,7 +118,7 @@ function LabHead({ session, onClose }: LabPartProps & Pick<LoadLabProps, 'onClos
         onChange={(chosen) => session.change({ mode: chosen })}
       />
       <StartButton session={session} />
-      <p className="lab-explanation note">{MODE_EXPLANATIONS[mode]}</p>
+      <p className="lab-explanation note">{MODE_EXPLANATIONS[mode](WORDS[session.target.deployment])}</p>
       <LoadExport session={session} />
       <Button variant="quiet" onClick={onClose}>
         Close
@@ -127,14 +155,16 @@ function Results({ session }: LabPartProps) {
   return results ? (
     <LoadResultsView results={results} isRunning={isRunning} />
   ) : (
-    <p className="lab-empty note">{EMPTY_TEXTS[mode]}</p>
+    <p className="lab-empty note">{EMPTY_TEXTS[mode](WORDS[session.target.deployment])}</p>
   );
 }
 
 /** One button, so that the focus stays on it when its meaning changes. */
 function StartButton({ session }: LabPartProps) {
   const isRunning = useStore(session.store, (view) => view.isRunning);
-  const canSend = useServeView(({ status }) => canGenerate(status.state));
+  const canSend = useServeView(
+    ({ status }) => session.target.deployment !== TEXT_GENERATOR || canGenerate(status.state),
+  );
   if (isRunning) {
     return (
       <Button className="lab-start" onClick={() => session.stop()}>

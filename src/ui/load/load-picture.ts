@@ -18,24 +18,32 @@ const CURVE = '[data-testid="latency-curve"] canvas';
 
 /** The results as shown, with their labels, in the colors of the theme. */
 export async function saveLoadPicture(results: LoadResults): Promise<void> {
-  const { mode, trials } = results;
+  const { mode, trials, deployment } = results;
   const hasTimelines = mode === 'run' || mode === 'compare';
   const picture = hasTimelines
     ? drawTimelines(
-        mode === 'compare' ? multiplesOf(trials) : trials.map(multipleOfRun),
+        mode === 'compare'
+          ? multiplesOf(trials, deployment)
+          : trials.map((trial) => multipleOfRun(trial, deployment)),
         describeOutcome(results).title,
+        trials.some(({ slots }) => slots),
       )
     : drawCurve(document.querySelector<HTMLCanvasElement>(CURVE));
   if (picture) saveFile('tabserve-load.png', await picture.convertToBlob());
 }
 
-function drawTimelines(trials: readonly PolicyTrial[], title: string): OffscreenCanvas | undefined {
+/** @param hasSlots Without slots, the figures alone are drawn. */
+function drawTimelines(
+  trials: readonly PolicyTrial[],
+  title: string,
+  hasSlots: boolean,
+): OffscreenCanvas | undefined {
   const numFigures = Math.max(...trials.map(({ figures }) => figures.length));
   const figureHeight = LINE + BAR_HEIGHT + 3;
   const columnWidth = trials.length === 1 ? 2 * COLUMN_WIDTH : COLUMN_WIDTH;
   const page = createPage(
     trials.length * (columnWidth + GAP) - GAP,
-    3.5 * LINE + TIMELINE_HEIGHT + numFigures * figureHeight,
+    2.5 * LINE + (hasSlots ? TIMELINE_HEIGHT + LINE : 0) + numFigures * figureHeight,
     title,
   );
   if (!page) return undefined;
@@ -45,11 +53,13 @@ function drawTimelines(trials: readonly PolicyTrial[], title: string): Offscreen
     context.save();
     write(context, trial.label, 0, LINE / 2, '--ink', 600);
     context.translate(0, LINE);
-    drawTrial(context, { ...trial, spanMs, numLanes, width: columnWidth, height: TIMELINE_HEIGHT });
-    context.translate(0, TIMELINE_HEIGHT);
-    write(context, '0', 0, LINE / 2, '--ink-2');
-    write(context, formatSeconds(spanMs), columnWidth, LINE / 2, '--ink-2', 400, 'right');
-    context.translate(0, LINE);
+    if (hasSlots) {
+      drawTrial(context, { ...trial, spanMs, numLanes, width: columnWidth, height: TIMELINE_HEIGHT });
+      context.translate(0, TIMELINE_HEIGHT);
+      write(context, '0', 0, LINE / 2, '--ink-2');
+      write(context, formatSeconds(spanMs), columnWidth, LINE / 2, '--ink-2', 400, 'right');
+      context.translate(0, LINE);
+    }
     for (const { name, value, ratio = '', share, color = '--ink-2' } of trial.figures) {
       write(context, name, 0, LINE / 2, '--ink-2');
       write(context, value, columnWidth - (ratio ? 56 : 0), LINE / 2, '--ink', 600, 'right');

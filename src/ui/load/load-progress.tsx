@@ -24,7 +24,7 @@ export function LoadProgress({ session }: { readonly session: LoadSession }) {
           />
           <p className="note">
             {progress &&
-              `${formatCount(progress.numSent)} sent, ${formatCount(progress.numFinished)} finished, ${formatCount(progress.numRejected)} rejected, ${formatCount(progress.numOutputTokens)} tokens`}
+              `${formatCount(progress.numSent)} sent, ${formatCount(progress.numFinished)} finished, ${formatCount(progress.numRejected)} rejected, ${formatCount(progress.numTokens)} tokens`}
           </p>
         </>
       )}

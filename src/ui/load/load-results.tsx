@@ -1,6 +1,7 @@
 import { useMemo } from 'react';
 
-import { PolicyMultiples } from '../compare/policy-multiples.tsx';
+import { TEXT_GENERATOR } from '../../client/index.ts';
+import { Multiples, PolicyMultiples } from '../compare/policy-multiples.tsx';
 import { Disclosure } from '../parts/disclosure.tsx';
 import { formatMs } from '../parts/format.ts';
 import { multipleOfRun, multiplesOf } from './compare-measures.ts';
@@ -18,7 +19,7 @@ interface LoadResultsProps {
 export function LoadResultsView({ results, isRunning }: LoadResultsProps) {
   const { mode, latencyLimitMs, trials } = results;
   const rows = useMemo(() => combineRounds(trials), [trials]);
-  const table = rows.length > 0 && <LoadTable rows={rows} mode={mode} latencyLimitMs={latencyLimitMs} />;
+  const table = rows.length > 0 && <LoadTable rows={rows} results={results} />;
 
   if (mode === 'run' || mode === 'compare') {
     return (
@@ -38,10 +39,17 @@ export function LoadResultsView({ results, isRunning }: LoadResultsProps) {
 }
 
 /** Their places are there from the start, so that nothing moves when a trial has ended. */
-function Timelines({ results: { mode, trials, latencyLimitMs } }: { readonly results: LoadResults }) {
+function Timelines({
+  results: { mode, trials, latencyLimitMs, deployment },
+}: {
+  readonly results: LoadResults;
+}) {
   const multiples = useMemo(
-    () => (mode === 'compare' ? multiplesOf(trials) : trials.map(multipleOfRun)),
-    [mode, trials],
+    () =>
+      mode === 'compare'
+        ? multiplesOf(trials, deployment)
+        : trials.map((trial) => multipleOfRun(trial, deployment)),
+    [mode, trials, deployment],
   );
   const isCut = trials.some(({ summary, slots }) => {
     const numShown = new Set(slots?.bars.map(({ requestId }) => requestId)).size;
@@ -49,11 +57,16 @@ function Timelines({ results: { mode, trials, latencyLimitMs } }: { readonly res
   });
   return (
     <>
-      <PolicyMultiples trials={multiples} />
+      {deployment === TEXT_GENERATOR ? (
+        <PolicyMultiples trials={multiples} />
+      ) : (
+        <Multiples trials={multiples} />
+      )}
       {trials.length > 0 && (
         <p className="note">
           Goodput counts requests within {formatMs(latencyLimitMs)}.
-          {mode === 'compare' && ' Ratios are to off. Less is better for TTFT and end to end (E2E).'}
+          {mode === 'compare' &&
+            ` Ratios are to ${multiples[0]?.label}. Less is better for ${deployment === TEXT_GENERATOR ? 'TTFT and ' : ''}end to end (E2E).`}
           {isCut && ' A timeline shows only its newest requests.'}
         </p>
       )}

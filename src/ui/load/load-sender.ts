@@ -1,33 +1,12 @@
-import {
-  TEXT_GENERATOR,
-  type FinishReason,
-  type GenerationResult,
-  type RequestId,
-  type TabserveClient,
-} from '../../client/index.ts';
-import { toWireError } from '../parts/to-wire-error.ts';
+import type { RequestId } from '../../client/index.ts';
+import type { Ending, LoadTarget } from './load-target.ts';
 import type { Trace, TraceRequest } from './scenario.ts';
 
 export type Outcome = { readonly sentMs: number } & Ending;
 
-type Ending =
-  | {
-      readonly status: 'finished';
-      readonly finishReason: FinishReason;
-      readonly numPromptTokens: number;
-      /** Without the end token, as the metrics count them. */
-      readonly numOutputTokens: number;
-      readonly timings: GenerationResult['timings'];
-    }
-  /** Back pressure: the queue was full. */
-  | { readonly status: 'rejected' }
-  | { readonly status: 'failed'; readonly code: string }
-  /** The run was stopped. */
-  | { readonly status: 'cancelled' };
-
 export interface LoadRun {
   readonly outcomes: readonly Outcome[];
-  /** From the start to the end of the last request, as the worker measured it. */
+  /** From the start to the end of the last request. */
   readonly durationMs: number;
 }
 
@@ -36,7 +15,8 @@ export interface LoadProgress {
   readonly numSent: number;
   readonly numFinished: number;
   readonly numRejected: number;
-  readonly numOutputTokens: number;
+  /** Tokens that finished requests made, or that an embedder read. */
+  readonly numTokens: number;
   /** Undefined in a closed loop. */
   readonly numToSend: number | undefined;
 }
@@ -49,19 +29,19 @@ interface LoadOptions {
   readonly onProgress: (progress: LoadProgress) => void;
 }
 
-/** Sends a trace to the text generator and waits for all requests. A failed request rejects nothing; its outcome says so. */
+/** Sends a trace and waits for all requests. A failed request rejects nothing; its outcome says so. */
 export class LoadSender {
-  readonly #serve: TabserveClient;
+  readonly #target: LoadTarget;
   readonly #trace: Trace;
   readonly #options: LoadOptions;
   readonly #startedAtMs = performance.now();
   readonly #outcomes: Promise<Outcome>[] = [];
-  readonly #counts = { numFinished: 0, numRejected: 0, numOutputTokens: 0 };
+  readonly #counts = { numFinished: 0, numRejected: 0, numTokens: 0 };
   /** The requests that the users of a closed loop have taken. */
   #numTaken = 0;
 
-  constructor(serve: TabserveClient, trace: Trace, options: LoadOptions) {
-    this.#serve = serve;
+  constructor(target: LoadTarget, trace: Trace, options: LoadOptions) {
+    this.#target = target;
     this.#trace = trace;
     this.#options = options;
   }
@@ -118,11 +98,11 @@ export class LoadSender {
   }
 
   async #awaitEnd(request: TraceRequest, sentMs: number): Promise<Outcome> {
-    const outcome = { sentMs, ...(await generate(this.#serve, request, this.#options)) };
+    const outcome = { sentMs, ...(await this.#target.send(request, this.#options)) };
     if (outcome.status === 'rejected') this.#counts.numRejected += 1;
     if (outcome.status === 'finished') {
       this.#counts.numFinished += 1;
-      this.#counts.numOutputTokens += outcome.numOutputTokens;
+      this.#counts.numTokens += outcome.numOutputTokens ?? outcome.numPromptTokens;
     }
     this.#report();
     return outcome;
@@ -133,24 +113,6 @@ export class LoadSender {
     const numToSend = closedLoop ? undefined : requests.length;
     const numSent = this.#outcomes.length;
     this.#options.onProgress({ elapsedMs: this.#elapsedMs, numSent, ...this.#counts, numToSend });
-  }
-}
-
-async function generate(
-  serve: TabserveClient,
-  { prompt, maxNewTokens, seed }: TraceRequest,
-  { signal, onSubmitted }: Pick<LoadOptions, 'signal' | 'onSubmitted'>,
-): Promise<Ending> {
-  try {
-    const response = serve.getHandle(TEXT_GENERATOR).remote(prompt, { maxNewTokens, seed, signal });
-    onSubmitted(response.requestId);
-    const { tokenIds, finishReason, usage, timings } = await response.result();
-    const { numPromptTokens } = usage;
-    return { status: 'finished', finishReason, numPromptTokens, numOutputTokens: tokenIds.length, timings };
-  } catch (caught) {
-    const { code } = toWireError(caught);
-    if (code === 'REQUEST_CANCELLED') return { status: 'cancelled' };
-    return code === 'BACK_PRESSURE' ? { status: 'rejected' } : { status: 'failed', code };
   }
 }
 

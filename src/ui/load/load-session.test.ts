@@ -13,12 +13,12 @@ const TRACE = {
 };
 
 function createSession(mode: 'suggest' | 'sweep'): LoadSession {
-  return new LoadSession(createFakeServe('continuous').serve, NO_RECORDER, { ...FORM, mode });
+  return new LoadSession(createFakeServe('continuous').target, NO_RECORDER, { ...FORM, mode });
 }
 
 async function replay(mode: 'sweep' | 'compare', trace: Trace) {
-  const { serve, prompts } = createFakeServe('continuous');
-  const session = new LoadSession(serve, NO_RECORDER, { ...FORM, arrivals: 'replay', mode });
+  const { target, prompts } = createFakeServe('continuous');
+  const session = new LoadSession(target, NO_RECORDER, { ...FORM, arrivals: 'replay', mode });
   await session.loadTraceFile(new File([JSON.stringify(trace)], 'trace.json'));
   await session.start();
   return { ...session.store.getState(), prompts };
@@ -50,14 +50,14 @@ describe('the results of a load test', () => {
 it('the requests of a load test go to the recorder, and a comparison keeps their slots', async () => {
   const ids: string[] = [];
   const recorder = { ...NO_RECORDER, add: (id: string) => void ids.push(id) };
-  const { serve, prompts } = createFakeServe('continuous');
-  const session = new LoadSession(serve, recorder, { ...FORM, mode: 'compare' });
+  const { target, prompts } = createFakeServe('continuous');
+  const session = new LoadSession(target, recorder, { ...FORM, mode: 'compare' });
   await session.start();
   expect(ids).toEqual(prompts.map((_, index) => `request ${index + 1}`));
   const { results } = session.store.getState();
   expect(results?.trials.flatMap(({ slots }) => slots?.requestIds)).toEqual(ids);
   if (!results) throw new Error('No results');
-  expect(exportLoad(results, serve.status()).trials[0]).not.toHaveProperty('slots');
+  expect(exportLoad(results, target).trials[0]).not.toHaveProperty('slots');
 });
 
 describe('a replay', () => {
@@ -94,8 +94,8 @@ describe('a replay', () => {
   it('is exported without the scenario of a form that had no part in it', async () => {
     const { results } = await replay('compare', TRACE);
     if (!results) throw new Error('No results');
-    const { serve } = createFakeServe('continuous');
-    const text = JSON.stringify(exportLoad(results, serve.status()));
+    const { target } = createFakeServe('continuous');
+    const text = JSON.stringify(exportLoad(results, target));
     expect(JSON.parse(text)).not.toHaveProperty('scenario');
     expect(parseTraceFile(text)).toEqual(TRACE);
   });
@@ -106,8 +106,8 @@ it('the file of a load test has the trace of each run that did not send the firs
   await session.start();
   const { results } = session.store.getState();
   if (!results) throw new Error('No results');
-  const { serve } = createFakeServe('continuous');
-  const { scenario, trace, trials } = exportLoad(results, serve.status());
+  const { target } = createFakeServe('continuous');
+  const { scenario, trace, trials } = exportLoad(results, target);
   expect(scenario).toEqual(results.scenario);
   expect(trials.map((trial) => ('trace' in trial ? trial.trace : trace))).toEqual(
     results.trials.map((trial) => trial.trace),

@@ -1,6 +1,6 @@
 import { createStore, type StoreApi } from 'zustand/vanilla';
 
-import type { PolicyOverride, TabserveClient, TabserveStatus, WireError } from '../../client/index.ts';
+import { TEXT_GENERATOR, type WireError } from '../../client/index.ts';
 import { toWireError } from '../parts/to-wire-error.ts';
 import { createTrace } from './create-trace.ts';
 import { plansOf, rateOf, runAll, sweepKnobs, type ExperimentOptions } from './experiments.ts';
@@ -14,6 +14,7 @@ import {
   type TrialStart,
 } from './plan-time.ts';
 import type { LoadProgress } from './load-sender.ts';
+import type { KnobOverride, LoadedDeployment, LoadTarget } from './load-target.ts';
 import type { Scenario, Trace } from './scenario.ts';
 import type { Suggestion } from './suggest-knobs.ts';
 import { describeSuggestion } from './suggestion-text.ts';
@@ -21,6 +22,7 @@ import { parseTraceFile } from './trace-file.ts';
 import type { TrialRecorder } from './trial-slots.ts';
 
 export interface LoadResults {
+  readonly deployment: LoadedDeployment;
   readonly mode: Mode;
   /** Undefined for a replay. */
   readonly scenario: Scenario | undefined;
@@ -59,16 +61,16 @@ const PROGRESS_INTERVAL_MS = 200;
 /** The load lab's state. It is outside React, so that a run with hundreds of requests renders a few times a second. */
 export class LoadSession {
   readonly store: StoreApi<LoadView>;
-  readonly #serve: TabserveClient;
-  readonly #recorder: TrialRecorder;
+  readonly target: LoadTarget;
+  readonly #recorder: TrialRecorder | undefined;
   /** Stops the running test. */
   #abort = new AbortController();
   #shownAtMs = -Infinity;
   #trial: TrialStart | undefined;
   #ended: EndedTrials = NOTHING_ENDED;
 
-  constructor(serve: TabserveClient, recorder: TrialRecorder, form: LoadForm) {
-    this.#serve = serve;
+  constructor(target: LoadTarget, recorder: TrialRecorder | undefined, form: LoadForm) {
+    this.target = target;
     this.#recorder = recorder;
     this.store = createStore<LoadView>(() => ({ form, errors: {}, isRunning: false }));
   }
@@ -108,13 +110,14 @@ export class LoadSession {
     this.store.setState({ errors, error });
     if (isRunning || error || Object.keys(errors).length > 0) return;
     const scenario = replayed ? undefined : parsed.scenario;
-    const results = { mode, scenario, latencyLimitMs, trials: [] };
+    const { deployment } = this.target;
+    const results = { deployment, mode, scenario, latencyLimitMs, trials: [] };
     this.#abort = new AbortController();
     this.#ended = NOTHING_ENDED;
     this.store.setState({ isRunning: true, results, progress: undefined });
-    let override: PolicyOverride | undefined;
+    let override: KnobOverride | undefined;
     try {
-      if (mode === 'compare' || mode === 'suggest') override = await this.#serve.overridePolicy();
+      if (mode === 'compare' || mode === 'suggest') override = await this.target.override();
       await this.#run(results, replayed ?? createTrace(parsed.scenario), override);
     } catch (caught) {
       this.store.setState({ error: toWireError(caught) });
@@ -127,7 +130,7 @@ export class LoadSession {
   async #run(
     { mode, scenario, latencyLimitMs }: LoadResults,
     trace: Trace,
-    override: PolicyOverride | undefined,
+    override: KnobOverride | undefined,
   ): Promise<void> {
     const options: ExperimentOptions = {
       signal: this.#abort.signal,
@@ -143,15 +146,16 @@ export class LoadSession {
       onTrial: (trial) => this.#keep(trial),
     };
     if (mode === 'suggest') {
-      const suggestion = await sweepKnobs(this.#serve, trace, { ...options, scenario });
+      const suggestion = await sweepKnobs(this.target, trace, { ...options, scenario });
       this.#changeResults(() => suggestion && { suggestion });
     } else {
-      await runAll(this.#serve, plansOf(mode, scenario, trace), options);
+      await runAll(this.target, plansOf(mode, scenario, trace, this.target), options);
     }
   }
 
   #parse(form: LoadForm) {
-    return parseLoadForm(form, this.#serve.status().policy.maxBatchSize);
+    const { deployment, knobs } = this.target;
+    return parseLoadForm(form, knobs().maxBatchSize, deployment === TEXT_GENERATOR);
   }
 
   #keep(trial: Trial): void {
@@ -186,14 +190,12 @@ function refusalOf(mode: Mode, trace: Trace | undefined): WireError | undefined 
 /** The file of a load test. A run without a trace sent the file's own. */
 export function exportLoad(
   { trials, suggestion, ...results }: LoadResults,
-  { model, backend, policy }: Pick<TabserveStatus, 'model' | 'backend' | 'policy'>,
+  target: Pick<LoadTarget, 'describe'>,
 ) {
   const trace = trials[0]?.trace;
   return {
     ...results,
-    model,
-    backend,
-    policy,
+    ...target.describe(),
     trace,
     ...(suggestion && { suggestion: describeSuggestion(suggestion, results.latencyLimitMs) }),
     trials: trials.map(({ trace: own, slots: _slots, ...trial }) =>

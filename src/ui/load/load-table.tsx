@@ -3,16 +3,16 @@ import { ScrollBox } from '../parts/scroll-box.tsx';
 import { formatRatio, titleOfGoodput } from './compare-measures.ts';
 import type { LoadResults } from './load-session.ts';
 import type { Candidate } from './suggest-knobs.ts';
-import { LATENCIES, type LoadSummary, type Percentiles } from './summarize.ts';
+import { latenciesOf, type LoadSummary, type Percentiles } from './summarize.ts';
 
 interface LoadTableProps {
   readonly rows: readonly Candidate[];
-  readonly mode: LoadResults['mode'];
-  readonly latencyLimitMs: number;
+  readonly results: Pick<LoadResults, 'mode' | 'deployment' | 'latencyLimitMs'>;
 }
 
 /** One row for each run, or in a search for each setting. */
-export function LoadTable({ rows, mode, latencyLimitMs }: LoadTableProps) {
+export function LoadTable({ rows, results }: LoadTableProps) {
+  const { mode, deployment, latencyLimitMs } = results;
   return (
     <ScrollBox label="Table of results" className="load-scroll">
       <table className="scroll-table" data-testid="load-results" aria-label="Results">
@@ -21,14 +21,14 @@ export function LoadTable({ rows, mode, latencyLimitMs }: LoadTableProps) {
             <th scope="col">{mode === 'suggest' ? 'Batch size / wait' : 'Run'}</th>
             {mode === 'suggest' && <th scope="col">Rounds</th>}
             <th scope="col">Tokens/s</th>
-            {mode === 'compare' && <th scope="col">× off</th>}
+            {mode === 'compare' && <th scope="col">× {rows[0]?.label}</th>}
             <th scope="col">Requests/s</th>
             <th scope="col">{titleOfGoodput(latencyLimitMs)}</th>
             <th scope="col">Finished</th>
             <th scope="col">
               <span className="visually-hidden">Percentile</span>
             </th>
-            {LATENCIES.map(([title]) => (
+            {latenciesOf(deployment).map(([title]) => (
               <th key={title} scope="col">
                 {title}
               </th>
@@ -37,7 +37,7 @@ export function LoadTable({ rows, mode, latencyLimitMs }: LoadTableProps) {
         </thead>
         <tbody>
           {rows.map((row) => (
-            <ResultRow key={row.label} row={row} rows={rows} mode={mode} />
+            <ResultRow key={row.label} row={row} rows={rows} results={results} />
           ))}
         </tbody>
       </table>
@@ -45,13 +45,11 @@ export function LoadTable({ rows, mode, latencyLimitMs }: LoadTableProps) {
   );
 }
 
-interface ResultRowProps {
+interface ResultRowProps extends LoadTableProps {
   readonly row: Candidate;
-  readonly rows: readonly Candidate[];
-  readonly mode: LoadResults['mode'];
 }
 
-function ResultRow({ row, rows, mode }: ResultRowProps) {
+function ResultRow({ row, rows, results: { mode, deployment } }: ResultRowProps) {
   const { label, summary, rounds } = row;
   const [first] = rows;
   const best = Math.max(...rows.map((other) => other.summary.tokensPerSecond));
@@ -72,7 +70,7 @@ function ResultRow({ row, rows, mode }: ResultRowProps) {
       <td className="muted">
         <Lines texts={['p50', 'p95', 'p99']} />
       </td>
-      {LATENCIES.map(([title, figure]) => (
+      {latenciesOf(deployment).map(([title, figure]) => (
         <td key={title}>
           <Lines texts={formatPercentiles(summary[figure])} />
         </td>

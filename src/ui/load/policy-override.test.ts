@@ -8,7 +8,7 @@ const FORM = { ...DEFAULT_LOAD_FORM, arrivals: 'burst', burstSize: '1', duration
 
 function startSession(mode: 'run' | 'compare') {
   const fake = createFakeServe('static');
-  const session = new LoadSession(fake.serve, NO_RECORDER, { ...FORM, mode });
+  const session = new LoadSession(fake.target, NO_RECORDER, { ...FORM, mode });
   const labels = () => session.store.getState().results?.trials.map(({ label }) => label);
   return { ...fake, session, labels };
 }

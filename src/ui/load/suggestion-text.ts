@@ -39,12 +39,13 @@ function widthOf(candidate: Candidate): number {
   return Math.max(...goodputs) - Math.min(...goodputs);
 }
 
-function describeLimit({ summary }: Candidate, policy: string, latencyLimitMs: number): string {
+function describeLimit({ summary }: Candidate, policy: string | undefined, latencyLimitMs: number): string {
   const limit = formatMs(latencyLimitMs);
   const p95 = summary.e2eMs?.p95 ?? Infinity;
+  const subject = policy === undefined ? 'This' : `Under ${policy}, this`;
   return p95 <= latencyLimitMs
-    ? `Under ${policy}, this serves the most requests within ${limit}.`
-    : `Under ${policy}, this comes closest to ${limit} for 95 % of the requests.`;
+    ? `${subject} serves the most requests within ${limit}.`
+    : `${subject} comes closest to ${limit} for 95 % of the requests.`;
 }
 
 /** `41.2 requests/s in time (39.8 to 42.3 in 5 rounds), p95 640 ms (600 ms to 700 ms).` */

@@ -1,12 +1,13 @@
 import { useState } from 'react';
 
-import type { BatchingPolicy } from '../../client/index.ts';
+import { EMBEDDER } from '../../client/index.ts';
 import { Button } from '../parts/button.tsx';
 import { ErrorLine } from '../parts/error-line.tsx';
 import { configurePolicy } from '../state/connect-store.ts';
 import { useServe } from '../state/serve-context.ts';
 import { useAttempt } from '../parts/use-attempt.ts';
 import type { LoadResults } from './load-session.ts';
+import type { TrialKnobs } from './load-target.ts';
 import { isMeasurable } from './suggest-knobs.ts';
 import { describeSuggestion } from './suggestion-text.ts';
 
@@ -35,20 +36,23 @@ export function SuggestionView({ results }: { readonly results: LoadResults }) {
           <p key={reason}>{reason}</p>
         ))}
       </div>
-      {hasDifference && <ApplyButton policy={(suggestion.waits ?? suggestion.sizes).best.policy} />}
+      {hasDifference && <ApplyButton knobs={(suggestion.waits ?? suggestion.sizes).best.policy} />}
     </div>
   );
 }
 
-function ApplyButton({ policy: chosen }: { readonly policy: BatchingPolicy }) {
+function ApplyButton({ knobs }: { readonly knobs: TrialKnobs }) {
   const { serve, store } = useServe();
   const { refusal, attempt } = useAttempt();
   const [isApplied, setIsApplied] = useState(false);
 
   const apply = async (): Promise<void> => {
-    const { policy, maxBatchSize, batchWaitTimeoutMs } = chosen;
-    if (await attempt(() => configurePolicy(serve, store, { policy, maxBatchSize, batchWaitTimeoutMs })))
-      setIsApplied(true);
+    const { policy, maxBatchSize, batchWaitTimeoutMs } = knobs;
+    const wasSet = await attempt(async () => {
+      if (policy) await configurePolicy(serve, store, { policy, maxBatchSize, batchWaitTimeoutMs });
+      else await serve.configure(EMBEDDER, { maxBatchSize, batchWaitTimeoutMs });
+    });
+    if (wasSet) setIsApplied(true);
   };
 
   return (

@@ -1,5 +1,6 @@
-import type { BatchingPolicy, LatencySummary } from '../../client/index.ts';
+import { TEXT_GENERATOR, type LatencySummary } from '../../client/index.ts';
 import type { LoadRun, Outcome } from './load-sender.ts';
+import type { LoadedDeployment, TrialKnobs } from './load-target.ts';
 import type { Trace } from './scenario.ts';
 import type { TrialSlots } from './trial-slots.ts';
 
@@ -10,7 +11,7 @@ export type LoadSummary = Readonly<ReturnType<typeof summarize>>;
 export interface Trial {
   readonly label: string;
   /** In force during the run. */
-  readonly policy: BatchingPolicy;
+  readonly policy: TrialKnobs;
   /** Requests per second, in a rate sweep. */
   readonly rate?: number | undefined;
   /** From 1, in a search for knobs. */
@@ -21,13 +22,18 @@ export interface Trial {
   readonly slots?: TrialSlots;
 }
 
-/** The latencies of a summary, with their titles. */
+/** The latencies of a text, with their titles. */
 export const LATENCIES = [
   ['TTFT', 'ttftMs'],
   ['TPOT', 'tpotMs'],
   ['Queue wait', 'queueWaitMs'],
   ['End to end', 'e2eMs'],
 ] as const satisfies (readonly [title: string, figure: keyof LoadSummary])[];
+
+/** An embedder has no first token, and its batch says how long a request waited. */
+export function latenciesOf(deployment: LoadedDeployment) {
+  return LATENCIES.filter(([, figure]) => deployment === TEXT_GENERATOR || figure === 'e2eMs');
+}
 
 type Finished = Extract<Outcome, { status: 'finished' }>;
 
@@ -37,7 +43,8 @@ export function summarize({ outcomes, durationMs }: LoadRun, latencyLimitMs: num
   const count = (status: Outcome['status']): number =>
     outcomes.filter((outcome) => outcome.status === status).length;
   const perSecond = (amount: number): number => (durationMs > 0 ? (amount * 1000) / durationMs : 0);
-  const numOutputTokens = sumOf(finished, ({ numOutputTokens: tokens }) => tokens);
+  const numOutputTokens = sumOf(finished, ({ numOutputTokens: tokens = 0 }) => tokens);
+  const numTokens = sumOf(finished, (outcome) => outcome.numOutputTokens ?? outcome.numPromptTokens);
   const numGood = finished.filter(({ timings }) => timings.e2eMs <= latencyLimitMs).length;
   return {
     numSent: outcomes.length,
@@ -48,14 +55,15 @@ export function summarize({ outcomes, durationMs }: LoadRun, latencyLimitMs: num
     numPromptTokens: sumOf(finished, ({ numPromptTokens }) => numPromptTokens),
     numOutputTokens,
     durationMs,
-    tokensPerSecond: perSecond(numOutputTokens),
+    /** Those that an embedder has read. */
+    tokensPerSecond: perSecond(numTokens),
     requestsPerSecond: perSecond(finished.length),
     /** Requests that finished within the latency limit. */
     goodputPerSecond: perSecond(numGood),
-    ttftMs: percentilesOf(finished.map(({ timings }) => timings.ttftMs)),
+    ttftMs: percentilesOf(finished.flatMap(({ timings }) => timings.ttftMs ?? [])),
     // A single token has no time between tokens.
-    tpotMs: percentilesOf(finished.map(({ timings }) => timings.tpotMs).filter((value) => value > 0)),
-    queueWaitMs: percentilesOf(finished.map(({ timings }) => timings.queueWaitMs)),
+    tpotMs: percentilesOf(finished.flatMap(({ timings }) => timings.tpotMs || [])),
+    queueWaitMs: percentilesOf(finished.flatMap(({ timings }) => timings.queueWaitMs ?? [])),
     e2eMs: percentilesOf(finished.map(({ timings }) => timings.e2eMs)),
   };
 }

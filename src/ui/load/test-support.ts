@@ -1,6 +1,13 @@
 import { updatePolicy } from '../../batching/generation/policy.ts';
-import type { BatchingPolicy, PolicyName, PolicyOverride, TabserveClient } from '../../client/index.ts';
+import {
+  TEXT_GENERATOR,
+  type BatchingPolicy,
+  type PolicyName,
+  type PolicyOverride,
+  type TabserveClient,
+} from '../../client/index.ts';
 import { POLICY } from '../test-support.ts';
+import { createLoadTarget } from './load-target.ts';
 import type { Trial } from './summarize.ts';
 import type { TrialRecorder } from './trial-slots.ts';
 
@@ -49,7 +56,8 @@ export function createFakeServe(
   };
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- a class with private fields has no other stand-in
   const serve = fake as unknown as TabserveClient;
-  return { serve, configured, prompts, lose: (reason: Error) => end.abort(reason) };
+  const target = createLoadTarget(serve, TEXT_GENERATOR);
+  return { serve, target, configured, prompts, lose: (reason: Error) => end.abort(reason) };
 }
 
 /** Knows of no slots. */

@@ -5,6 +5,7 @@ import { AdvancedPanel } from '../compose/advanced-panel.tsx';
 import { useComposer } from '../compose/composer-context.ts';
 import { ComposePanel } from '../compose/compose-panel.tsx';
 import { afterPaint } from '../drawing/after-paint.ts';
+import { useLoadLab } from '../load/use-load-lab.tsx';
 import { PolicyPanel } from '../policy/policy-panel.tsx';
 import { PanelBoundary, Part } from './panel-boundary.tsx';
 import { RunPanel } from '../requests/run-panel.tsx';
@@ -25,7 +26,6 @@ const Tour = lazy(async () => {
   await afterPaint();
   return { default: (await import('../tour/tour.tsx')).Tour };
 });
-const LoadLab = lazy(async () => ({ default: (await import('../load/load-lab.tsx')).LoadLab }));
 
 /** As high as a hint, so that nothing moves when the first one comes. */
 const TOUR_PLACE = (
@@ -39,15 +39,9 @@ const TOUR_PLACE = (
 export function TextView() {
   const isUpstream = useIsUpstream();
   const composer = useComposer();
-  const [isLabOpen, setIsLabOpen] = useState(() => readPermalink(location.hash).load !== undefined);
-  // Loaded when it is first opened, and kept: a load test goes on while the drawer is closed.
-  const [isLabUsed, setIsLabUsed] = useState(isLabOpen);
+  const lab = useLoadLab(TEXT_GENERATOR, readPermalink(location.hash).load !== undefined);
   const [hasTour] = useState(isFirstVisit);
   const [isCodeOpen, setIsCodeOpen] = useState(false);
-  const toggleLab = (): void => {
-    setIsLabOpen(!isLabOpen);
-    setIsLabUsed(true);
-  };
   return (
     <TabPanel id={TEXT_GENERATOR} className="workspace generator-view">
       <div className="rail">
@@ -56,11 +50,7 @@ export function TextView() {
         <div className="rail-more">
           <Part name="Advanced" content={<AdvancedPanel form={composer} />} />
           <div className="row">
-            {!isUpstream && (
-              <Button className="lab-button" aria-expanded={isLabOpen} onClick={toggleLab}>
-                Load lab
-              </Button>
-            )}
+            {!isUpstream && lab.button}
             <Button onClick={() => setIsCodeOpen(true)}>Use it from code</Button>
           </div>
         </div>
@@ -73,11 +63,7 @@ export function TextView() {
         <Part name="Texts" content={<RunPanel />} />
         <Part name="More charts" content={<MoreCharts />} />
       </div>
-      {isLabUsed && !isUpstream && (
-        <PanelBoundary name="Load lab">
-          <LoadLab isOpen={isLabOpen} onClose={() => setIsLabOpen(false)} />
-        </PanelBoundary>
-      )}
+      {!isUpstream && lab.drawer}
       {isCodeOpen && (
         <PanelBoundary name="Use it from code">
           <CodeDialog onClose={() => setIsCodeOpen(false)} />
