@@ -118,7 +118,11 @@ test(
       await typeInto(page, lab.locator('[name=durationSeconds]'), '0.5');
       await pressOn(page, lab.getByRole('button', { name: 'Start' }));
       await expect(lab.locator('.load-progress output')).toHaveText('The load test is over: 3 runs.');
-      await expect(lab.locator('figcaption')).toHaveText(['one by one', 'batched', 'batched, sorted by length']);
+      await expect(lab.locator('figcaption')).toHaveText([
+        'one by one',
+        'batched',
+        'batched, sorted by length',
+      ]);
       await pressOn(page, lab.getByText('Table'));
       const finished = lab.getByTestId('load-results').locator('[data-run] td:nth-of-type(5)');
       await expect(finished).toHaveText(Array.from({ length: 3 }, () => /^([1-9]\d*) of \1in /));

@@ -124,27 +124,34 @@ function expectSame(a: readonly (readonly number[])[], b: readonly (readonly num
   for (const cosine of cosines(a, b)) expect(Math.abs(cosine - 1)).toBeLessThan(PRECISION);
 }
 
-test('encoders make the vectors and the ranking of sentence-transformers beside a text generator, and are listed', async ({
-  encoders: { tab },
-}) => {
-  const { model, encoders: infos } = await tab.status();
-  expect(model?.id).toBe('storyteller');
-  expect(infos?.map(({ deployment, id }) => [deployment, id])).toEqual([
-    ['embedder', BERT],
-    ['reranker', CROSS_ENCODER],
-  ]);
-  expectSame(await embedIn(tab, texts, { truncate: true }), embeddings);
-  const { results } = await tab.page.evaluate(
-    (input) => window.tabserve.getHandle('reranker').remote(input).result(),
-    { query, documents },
+test.describe('beside a text generator', () => {
+  test.skip(
+    ({ backend }) => backend === 'webgpu' && !IS_WHOLE,
+    'three models compile their shaders for half a minute; the next test has the GPU make vectors',
   );
-  for (const { index, score } of results) expect(score).toBeCloseTo(scores[index] ?? NaN, 4);
-  // Small batches run on the CPU wherever that is faster.
-  const [last] = await tab.page.evaluate(() => window.tabserve.batches('embedder').slice(-1));
-  expect(last?.backend).toBe('wasm');
-  // The text generator goes on.
-  expect((await tab.generate('Once upon a time,', { maxNewTokens: 4 })).tokenIds).toHaveLength(4);
-  expect(tab.errors).toEqual([]);
+
+  test('encoders make the vectors and the ranking of sentence-transformers, and are listed', async ({
+    encoders: { tab },
+  }) => {
+    const { model, encoders: infos } = await tab.status();
+    expect(model?.id).toBe('storyteller');
+    expect(infos?.map(({ deployment, id }) => [deployment, id])).toEqual([
+      ['embedder', BERT],
+      ['reranker', CROSS_ENCODER],
+    ]);
+    expectSame(await embedIn(tab, texts, { truncate: true }), embeddings);
+    const { results } = await tab.page.evaluate(
+      (input) => window.tabserve.getHandle('reranker').remote(input).result(),
+      { query, documents },
+    );
+    for (const { index, score } of results) expect(score).toBeCloseTo(scores[index] ?? NaN, 4);
+    // Small batches run on the CPU wherever that is faster.
+    const [last] = await tab.page.evaluate(() => window.tabserve.batches('embedder').slice(-1));
+    expect(last?.backend).toBe('wasm');
+    // The text generator goes on.
+    expect((await tab.generate('Once upon a time,', { maxNewTokens: 4 })).tokenIds).toHaveLength(4);
+    expect(tab.errors).toEqual([]);
+  });
 });
 
 test('a GPU makes the vectors of sentence-transformers, alone and in a batch of 64', async ({

@@ -52,9 +52,9 @@ test(
   'what a tab sends while the model runs is seen at the next pause',
   { tag: ANY_BACKEND },
   async ({ probePage }) => {
-    const numMessages = 40;
+    const numMessages = 20;
     const numSeen = await probePage.evaluate((count) => window.seenAtPause(count), numMessages);
-    // A loaded machine may deliver a few later than their sender knows.
+    // A loaded machine may deliver a few later.
     expect(numSeen).toBeGreaterThan(numMessages / 2);
   },
 );

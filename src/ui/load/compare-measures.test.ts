@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 
 import { multipleOfRun, multiplesOf, titleOfGoodput } from './compare-measures.ts';
+import type { LoadedDeployment } from './load-target.ts';
 import { createTrial } from './test-support.ts';
 
 describe('the measures of a comparison', () => {
@@ -9,7 +10,7 @@ describe('the measures of a comparison', () => {
       createTrial('off', { tokensPerSecond: 50, e2eMs: { p50: 1, p95: 12_000, p99: 9 } }),
       createTrial('static', { tokensPerSecond: 200, e2eMs: { p50: 1, p95: 900, p99: 9 } }),
     ];
-    const rows = multiplesOf(trials).map(({ label, figures }) => [
+    const rows = multiplesOf(trials, 'text-generator').map(({ label, figures }) => [
       label,
       ...figures
         .filter(({ name }) => name === 'Tokens/s' || name === 'E2E p95')
@@ -24,7 +25,10 @@ describe('the measures of a comparison', () => {
 
   it('leave out what a run that finished nothing has no value of', () => {
     const none = { tokensPerSecond: 0, goodputPerSecond: 0 };
-    for (const { figures } of multiplesOf([createTrial('off', none), createTrial('static', none)]))
+    for (const { figures } of multiplesOf(
+      [createTrial('off', none), createTrial('static', none)],
+      'text-generator',
+    ))
       for (const { ratio, share } of figures) expect([ratio, share]).toEqual(['–', 0]);
   });
 
@@ -34,7 +38,14 @@ describe('the measures of a comparison', () => {
 });
 
 it('a single run is compared with nothing', () => {
-  const { figures } = multipleOfRun(createTrial('run'));
+  const { figures } = multipleOfRun(createTrial('run'), 'text-generator');
   expect(figures.some(({ ratio, share }) => ratio !== undefined || share !== undefined)).toBe(false);
   expect(figures.at(-1)).toEqual({ name: 'Finished', value: '10 of 10' });
+});
+
+it('an embedder has no first token', () => {
+  const namesOf = (deployment: LoadedDeployment): string[] =>
+    multiplesOf([], deployment)[0]?.figures.map(({ name }) => name) ?? [];
+  expect(namesOf('text-generator')).toEqual(['Tokens/s', 'Goodput/s', 'TTFT p50', 'TTFT p95', 'E2E p95']);
+  expect(namesOf('embedder')).toEqual(['Tokens/s', 'Goodput/s', 'E2E p95']);
 });

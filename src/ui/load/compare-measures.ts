@@ -29,7 +29,7 @@ type MeasuredTrial = Pick<Trial, 'label' | 'summary' | 'slots'>;
 /** A column for each policy or way, also for those that haven't run yet. */
 export function multiplesOf(
   trials: readonly MeasuredTrial[],
-  deployment: LoadedDeployment = TEXT_GENERATOR,
+  deployment: LoadedDeployment,
 ): readonly PolicyTrial[] {
   const figuresOf = (index: number): PolicyTrial['figures'] =>
     measuresOf(deployment).map(([name, color, valueOf, format]) => {
@@ -51,10 +51,7 @@ export function multiplesOf(
 }
 
 /** The one column of a run, with more figures. */
-export function multipleOfRun(
-  trial: MeasuredTrial,
-  deployment: LoadedDeployment = TEXT_GENERATOR,
-): PolicyTrial {
+export function multipleOfRun(trial: MeasuredTrial, deployment: LoadedDeployment): PolicyTrial {
   const { requestsPerSecond, queueWaitMs, numFinished, numSent } = trial.summary;
   const figures = measuresOf(deployment).map(([name, , valueOf, format]) => ({
     name,

@@ -9,7 +9,7 @@ import {
 } from './load-form.ts';
 import type { LoadForm } from './load-form.ts';
 
-const parseLoadForm = (form: LoadForm) => parse(form, 8);
+const parseLoadForm = (form: LoadForm) => parse(form, 8, true);
 const POISSON: LoadForm = { ...DEFAULT_LOAD_FORM, arrivals: 'poisson' };
 
 const usersOf = (form: LoadForm, maxBatchSize: number) => parse(form, maxBatchSize).scenario.arrivals;

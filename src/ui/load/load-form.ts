@@ -159,7 +159,7 @@ export function shownFields({ arrivals, promptLengths, outputLengths }: LoadForm
 }
 
 /** Checks the fields that the form shows. Without a number of users, a closed loop has twice the max batch size. */
-export function parseLoadForm(typed: LoadForm, maxBatchSize: number, generates = true) {
+export function parseLoadForm(typed: LoadForm, maxBatchSize: number, generates: boolean) {
   const numUsers = typed.numUsers.trim() || String(defaultUsers(maxBatchSize));
   const form = { ...typed, numUsers };
   const shown = new Set(shownFields(form, generates));

@@ -14,7 +14,7 @@ const SECOND = {
 };
 
 describe('the plan of a trial', () => {
-  const { scenario } = parseLoadForm({ ...DEFAULT_LOAD_FORM, durationSeconds: '4' }, 8);
+  const { scenario } = parseLoadForm({ ...DEFAULT_LOAD_FORM, durationSeconds: '4' }, 8, true);
 
   it('lasts for as long as requests arrive', () => {
     expect(plannedMsOf(createTrace(scenario), scenario)).toBe(4000);

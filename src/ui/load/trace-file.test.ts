@@ -5,7 +5,7 @@ import { DEFAULT_LOAD_FORM, parseLoadForm } from './load-form.ts';
 import { parseTraceFile } from './trace-file.ts';
 
 it('reads a trace, by itself or in an export, as it was written', () => {
-  const trace = createTrace(parseLoadForm({ ...DEFAULT_LOAD_FORM, arrivals: 'poisson' }, 8).scenario);
+  const trace = createTrace(parseLoadForm({ ...DEFAULT_LOAD_FORM, arrivals: 'poisson' }, 8, true).scenario);
   expect(parseTraceFile(JSON.stringify(trace))).toEqual(trace);
   expect(parseTraceFile(JSON.stringify({ trace, trials: [] }))).toEqual(trace);
 });
