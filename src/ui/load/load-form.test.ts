@@ -12,7 +12,7 @@ import type { LoadForm } from './load-form.ts';
 const parseLoadForm = (form: LoadForm) => parse(form, 8, true);
 const POISSON: LoadForm = { ...DEFAULT_LOAD_FORM, arrivals: 'poisson' };
 
-const usersOf = (form: LoadForm, maxBatchSize: number) => parse(form, maxBatchSize).scenario.arrivals;
+const usersOf = (form: LoadForm, maxBatchSize: number) => parse(form, maxBatchSize, true).scenario.arrivals;
 
 describe('the load form', () => {
   it('is right as it comes, with every kind of arrivals', () => {
@@ -110,4 +110,10 @@ describe('a load form in a link', () => {
       expect(readLoadForm(json)).toEqual(DEFAULT_LOAD_FORM);
     },
   );
+});
+
+it('a request that is only read has no output length', () => {
+  const form = { ...POISSON, outputMax: 'many' };
+  expect(parse(form, 8, true).errors).toHaveProperty('outputMax');
+  expect(parse(form, 8, false).errors).toEqual({});
 });
