@@ -185,7 +185,7 @@ class SchemaCheck {
 
 function checkString(schema: Fields, param: string): void {
   const { pattern } = schema;
-  countsOf(schema, 'minLength', 'maxLength', Number.MAX_SAFE_INTEGER, param);
+  countsOf(schema, 'minLength', 'maxLength', Infinity, param);
   if (pattern === undefined) return;
   if (schema['minLength'] !== undefined || schema['maxLength'] !== undefined)
     throw refusal(
@@ -214,12 +214,11 @@ function countsOf(schema: Fields, least: string, most: string, largest: number, 
   const [from = 0, to] = [least, most].map((name) => {
     const count = schema[name];
     if (count === undefined) return undefined;
-    if (!Number.isInteger(count) || Number(count) < 0 || Number(count) > largest)
-      throw refusal(
-        `${param}.${name}`,
-        `is no integer from 0 to ${largest}`,
-        'write a smaller count, or leave it out',
-      );
+    const place = `${param}.${name}`;
+    if (!Number.isSafeInteger(count) || Number(count) < 0)
+      throw refusal(place, 'is no count', 'write an integer from 0 on, or leave it out');
+    if (Number(count) > largest)
+      throw refusal(place, `is above ${largest}`, 'write a smaller count, or leave it out');
     return Number(count);
   });
   if (to !== undefined && from > to) throw refusal(`${param}.${most}`, `is below ${least}`, 'raise it');

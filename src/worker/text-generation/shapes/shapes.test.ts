@@ -227,6 +227,8 @@ describe('refuses', () => {
       'properties lack',
     ],
     ['a bound of an integer', schemaOf({ type: 'integer', minimum: 0.5 }), 'schema.minimum', 'no integer'],
+    ['a length below 0', schemaOf({ type: 'string', maxLength: -1 }), 'schema.maxLength', 'no count'],
+    ['too many items', schemaOf({ type: 'array', maxItems: 1e6 }), 'schema.maxItems', 'is above'],
     ['a long bound', schemaOf({ type: 'number', maximum: 0.1234567 }), 'schema.maximum', '6 decimals'],
     ['a large bound', schemaOf({ type: 'number', maximum: 1e9 }), 'schema.maximum', '9 digits'],
     [
