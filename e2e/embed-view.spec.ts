@@ -118,6 +118,9 @@ test(
       await typeInto(page, lab.locator('[name=durationSeconds]'), '0.5');
       await pressOn(page, lab.getByRole('button', { name: 'Start' }));
       await expect(lab.locator('.load-progress output')).toHaveText('The load test is over: 3 runs.');
+      // Calls that come while a batch is computed share the next one.
+      const batches = await page.evaluate(() => window.tabserve.batches('embedder').slice(-50));
+      expect(Math.max(...batches.map(({ batchSize }) => batchSize))).toBeGreaterThan(LINES.length);
       await expect(lab.locator('figcaption')).toHaveText([
         'one by one',
         'batched',

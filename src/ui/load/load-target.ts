@@ -102,10 +102,12 @@ function textTarget(serve: TabserveClient): LoadTarget {
 }
 
 function embedderTarget(serve: TabserveClient): LoadTarget {
+  let known: BatchKnobs | undefined;
   const knobs = (): BatchKnobs => {
-    const found = serve.status().deployments.find(({ name }) => name === EMBEDDER);
-    if (!found) throw new Error('No embedder is served');
-    return found.knobs;
+    // A worker that has taken over serves no embedder until it is asked.
+    known = serve.status().deployments.find(({ name }) => name === EMBEDDER)?.knobs ?? known;
+    if (!known) throw new Error('No embedder is served');
+    return known;
   };
   return {
     deployment: EMBEDDER,

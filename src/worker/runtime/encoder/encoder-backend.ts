@@ -6,6 +6,7 @@ import { GRAPH_IO } from '../../models/graph/graph-io.ts';
 import { WEIGHTS_LOCATION } from '../../models/graph/graph-weights.ts';
 import type { BackendInfo } from '../../../protocol/models.ts';
 import type { Device } from '../device-choice.ts';
+import { yieldToHost } from '../../../platform/yield-to-host.ts';
 import { isWasmAbort } from '../faults/fault-of.ts';
 import { orHang } from '../faults/step-watchdog.ts';
 import type { PackedModel } from '../model-backend.ts';
@@ -113,6 +114,8 @@ export class EncoderBackend {
         return outputs;
       });
       const { data } = (await orHang(run, PATIENCE_MS))[GRAPH_IO.encoded] ?? {};
+      // A CPU run settles in microtasks. What was sent meanwhile is to be in the next batch, so it is seen first.
+      if (this.name === 'wasm') await yieldToHost();
       if (!(data instanceof Float32Array))
         throw new TypeError('Expected the output of an encoder as float32');
       const { dimensions } = this.#encoder;
