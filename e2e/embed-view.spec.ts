@@ -128,7 +128,7 @@ test(
       ]);
       await pressOn(page, lab.getByText('Table'));
       const finished = lab.getByTestId('load-results').locator('[data-run] td:nth-of-type(5)');
-      await expect(finished).toHaveText(Array.from({ length: 3 }, () => /^([1-9]\d*) of \1in /));
+      await expect(finished).toHaveText(Array.from({ length: 3 }, () => /^([1-9][\d,]*) of \1in /));
       expect(await knobsOf(page)).toEqual(knobs);
       await expectNoFault(page);
     });
