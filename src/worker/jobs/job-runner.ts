@@ -38,7 +38,7 @@ const ROWS_PER_TURN = 64;
 
 /** Errors that say nothing about a row: all others would have them as well. */
 const COMMON_ERRORS =
-  /^(CLOSED|NO_ENCODER|BACK_PRESSURE|PAGE_OUTDATED|UPSTREAM_(ACCESS_DENIED|UNAVAILABLE|UNREACHABLE))$/;
+  /^(CLOSED|NO_ENCODER|NO_MODEL|BACK_PRESSURE|PAGE_OUTDATED|UPSTREAM_(ACCESS_DENIED|UNAVAILABLE|UNREACHABLE))$/;
 
 interface ReadyRow extends WindowRow {
   readonly request: RowRequest;

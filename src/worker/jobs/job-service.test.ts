@@ -246,6 +246,25 @@ describe('a job', () => {
     ]);
   });
 
+  it.each([
+    ['paused', 'NO_MODEL', createWorkerStatus({ state: 'ready' })],
+    ['queued', undefined, createWorkerStatus({ state: 'loading' })],
+    [
+      'paused',
+      'HUB_UNREACHABLE',
+      createWorkerStatus({ state: 'failed', error: { code: 'HUB_UNREACHABLE', message: '' } }),
+    ],
+  ])('is %s (%s) while no model serves, and goes on once one is loaded', async (state, code, status) => {
+    const opened = await openWorker(new MemoryFolder(), { status });
+    await createJob(opened, words('a', 'b', 'c'));
+    const waiting = await opened.published();
+    expect([waiting?.state, waiting?.error?.code, opened.worker.submitted]).toEqual([state, code, []]);
+    opened.worker.status = ready('model');
+    opened.service.schedule();
+    opened.answer();
+    expect(await opened.textsOf()).toEqual(['SAY A', 'SAY B', 'SAY C']);
+  });
+
   it('pauses while the disk is full, and loses no row', async () => {
     const opened = await openWorker(new MemoryFolder());
     await createJob(opened, words('a', 'b', 'c'));

@@ -1,6 +1,7 @@
 import { systemClock } from '../../batching/clock.ts';
 import type { CallHandlers } from '../../protocol/calls.ts';
 import { JobModelError, JobNotFoundError, JobStoreError } from '../../protocol/errors/jobs.ts';
+import { NoModelError } from '../../protocol/errors/model.ts';
 import { TEXT_GENERATOR } from '../../protocol/generation.ts';
 import type { JobInfo, JobState } from '../../protocol/jobs.ts';
 import type { RequestUpdate } from '../../protocol/requests.ts';
@@ -186,8 +187,10 @@ export class JobService {
     const { state, error } = this.#host.status();
     const serving = this.#servingFor(job);
     // The embedder's model is loaded when the first text comes.
-    if (job.definition.deployment === TEXT_GENERATOR && state !== 'ready')
-      return state === 'failed' && error ? error : 'loading';
+    if (job.definition.deployment === TEXT_GENERATOR) {
+      if (state !== 'ready') return state === 'failed' && error ? error : 'loading';
+      if (serving === undefined) return toWireError(NoModelError.of());
+    }
     if (job.model === undefined || serving === undefined || job.model === serving) return undefined;
     return toWireError(JobModelError.of(job.model, serving));
   }
