@@ -2,7 +2,8 @@ import { Ajv2020 } from 'ajv/dist/2020.js';
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { JsonSchema } from '../../../batching/generation/response-format.ts';
-import { createRandom, randomSchema } from '../../testing/random-schemas.ts';
+import { createRandom } from '../../testing/random-choices.ts';
+import { randomSchema } from '../../testing/random-schemas.ts';
 import { allowedBy, canWrite, createShape, loadShapedModel } from './test-support.ts';
 
 const NUM_SCHEMAS = process.env['FULL'] === undefined ? 60 : 1000;
