@@ -100,9 +100,11 @@ function bodyOf(row: Row): object {
 /** Statuses of a server that may answer the same request later, with another key or fewer requests. */
 const WAITING: ReadonlySet<number> = new Set([401, 403, 429, 503, 504]);
 
-/** Without an encoder there is none that a tab could restore. */
+/** A tab that has no model of the row's kind has none to restore. */
 function mayComeLater({ status, code }: HttpError): boolean {
-  return code === 'UPSTREAM_UNREACHABLE' || (WAITING.has(status) && code !== 'NO_ENCODER');
+  return (
+    code === 'UPSTREAM_UNREACHABLE' || (WAITING.has(status) && !/^NO_(?:ENCODER|MODEL)$/.test(code ?? ''))
+  );
 }
 
 /** Repeats an attempt that fails for want of a server. Any other failure is the row's answer. */

@@ -36,6 +36,9 @@ it.each([
   ['UPSTREAM_UNREACHABLE', 502],
   ['UPSTREAM_UNAVAILABLE', 503],
   ['PAGE_OUTDATED', 503],
+  ['NO_MODEL', 503],
+  ['HUB_UNREACHABLE', 503],
+  ['MODEL_NOT_FOUND', 503],
 ])('tells what is no fault of the bridge, with its remedy: %s', (code, status) => {
   const error = toHttpError(fromWireError({ code, message: 'start it with a key' }));
   expect(error).toMatchObject({ status, code, message: 'start it with a key' });

@@ -4,7 +4,7 @@ import type { RowsRun } from '../batches/run-rows.ts';
 import type { ClientRights, RequestContext } from '../http/exchange.ts';
 import type { UpstreamOptions } from '../upstream/upstream-client.ts';
 import { embeddingsAnswer } from './encoder-routes.ts';
-import { servedModel } from './served-model.ts';
+import { modelIfAny } from './served-model.ts';
 import { chatCompletionsRoute, completionsRoute } from './openai/generation-routes.ts';
 
 /** An upstream's slots aren't known. vLLM's default is to run more than this together. */
@@ -21,7 +21,7 @@ export function rowsOfTab(serve: TabserveClient, rights: ClientRights, onWait?: 
     '/v1/chat/completions': chatCompletionsRoute(serve).answer,
     // An encoder that is the page's first model is there when the page is ready.
     '/v1/embeddings': async (body: unknown, context: RequestContext) => {
-      await servedModel(serve, context.signal);
+      await modelIfAny(serve, context.signal);
       return embeddings(body, context);
     },
   };

@@ -1,9 +1,12 @@
 import { readFileSync } from 'node:fs';
 import { expect, it, vi } from 'vitest';
 
+import { NoModelError } from '../../src/protocol/errors/model.ts';
 import { createModelInfo } from '../../src/worker/test-support.ts';
 import type { BridgeOptions } from '../bridge.ts';
-import { mountBridge } from '../test-support.ts';
+import { answerWith, mountBridge } from '../test-support.ts';
+
+const JSON_TYPE = { 'content-type': 'application/json' };
 
 /** A bridge whose model is ready. */
 async function mountModel(options: Partial<BridgeOptions> = {}) {
@@ -19,6 +22,36 @@ it('/v1/models has the model that serves, with its context as vLLM names it', as
     object: 'list',
     data: [{ id: 'owner/model', object: 'model', max_model_len: 512, has_chat_template: true }],
   });
+});
+
+it('a server with an encoder alone lists it, by its name too, and refuses texts with 503 NO_MODEL', async () => {
+  const { bridge, url } = await mountBridge();
+  const backend = { name: 'wasm', precision: 'fp32', adapter: '', fallbackReason: '' } as const;
+  const sizes = { numParameters: 1, maxTokens: 256, vocabSize: 9, dimensions: 3, prompts: [] };
+  const encoder = { id: 'owner/bert', deployment: 'embedder', ...sizes, backend };
+  const status = { ...bridge.serve.status(), state: 'ready' as const, encoders: [encoder] };
+  vi.spyOn(bridge.serve, 'status').mockReturnValue(status);
+  answerWith(bridge, () => ({ result: () => Promise.reject(NoModelError.of()) }));
+  const listed = { id: 'owner/bert', max_model_len: 256, backend: 'wasm fp32' };
+  expect(await (await fetch(`${url}/v1/models`)).json()).toMatchObject({ data: [listed] });
+  expect(await (await fetch(`${url}/v1/models/owner/bert`)).json()).toMatchObject(listed);
+  expect((await fetch(`${url}/v1/models/gpt-4`)).status).toBe(404);
+  const asked = [
+    ['/?text=Hi', undefined],
+    ['/v1/completions', { prompt: 'Hi' }],
+    ['/v1/chat/completions', { messages: [{ role: 'user', content: 'Hi' }] }],
+    ['/v1/responses', { input: 'Hi' }],
+    ['/tokenize', { prompt: 'Hi' }],
+  ] as const;
+  for (const [path, body] of asked) {
+    const init = body && { method: 'POST', headers: JSON_TYPE, body: JSON.stringify(body) };
+    const response = await fetch(url + path, init);
+    expect([path, response.status, await response.json()]).toMatchObject([
+      path,
+      503,
+      { error: { code: 'NO_MODEL' } },
+    ]);
+  }
 });
 
 it('another model isn’t there, unless the operator lets every name mean the one that serves', async () => {

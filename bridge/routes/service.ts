@@ -1,8 +1,11 @@
 import type { TabserveClient } from '../../src/client/client.ts';
+import { NoModelError } from '../../src/protocol/errors/model.ts';
+import type { BackendInfo, ModelInfo } from '../../src/protocol/models.ts';
+import type { BatchingPolicy } from '../../src/protocol/status.ts';
 import { PROBE_PATHS } from '../http/access-log.ts';
 import type { Exchange } from '../http/exchange.ts';
 import { getRoute, type Route } from '../http/router.ts';
-import { servedModel } from './served-model.ts';
+import { modelIfAny } from './served-model.ts';
 import { VERSION } from '../version.ts';
 
 export const PLAIN_TEXT = 'text/plain; charset=utf-8';
@@ -46,38 +49,42 @@ export function serviceRoutes(service: Service): readonly Route[] {
   ];
 }
 
-/** The models that serve: a list that begins with the one that generates, and that one by its name. */
+/** The models that serve: a list that begins with the one that generates, if there is one, and each by its name. */
 function modelRoutes(serve: TabserveClient): readonly Route[] {
-  const created = Math.floor(Date.now() / 1000);
-  const describeModel = async (signal: AbortSignal) => {
-    const { id, contextLength, hasChatTemplate } = await servedModel(serve, signal);
-    const { policy, backend } = serve.status();
-    return {
-      id,
-      object: 'model',
-      created,
-      owned_by: 'tabserve',
-      /** As vLLM's. */
-      max_model_len: Math.min(contextLength, policy.maxContextLength),
-      has_chat_template: hasChatTemplate,
-      backend: backend ? `${backend.name} ${backend.precision}` : null,
-    };
+  const common = { object: 'model', created: Math.floor(Date.now() / 1000), owned_by: 'tabserve' };
+  const describeModels = async (signal: AbortSignal) => {
+    const model = await modelIfAny(serve, signal);
+    const { policy, backend, encoders = [] } = serve.status();
+    return [
+      ...(model ? [generatorOf(model, policy, backend)] : []),
+      ...encoders.map(({ id, maxTokens, backend: own }) => ({
+        id,
+        ...common,
+        max_model_len: maxTokens,
+        backend: `${own.name} ${own.precision}`,
+      })),
+    ];
   };
+  const generatorOf = (
+    { id, contextLength, hasChatTemplate }: ModelInfo,
+    { maxContextLength }: BatchingPolicy,
+    backend: BackendInfo | undefined,
+  ) => ({
+    id,
+    ...common,
+    /** As vLLM's. */
+    max_model_len: Math.min(contextLength, maxContextLength),
+    has_chat_template: hasChatTemplate,
+    backend: backend ? `${backend.name} ${backend.precision}` : null,
+  });
   return [
     getRoute('/v1/models', async (exchange) => {
-      const model = await describeModel(exchange.signal);
-      const encoders = (serve.status().encoders ?? []).map(({ id, maxTokens, backend }) => ({
-        id,
-        object: 'model',
-        created,
-        owned_by: 'tabserve',
-        max_model_len: maxTokens,
-        backend: `${backend.name} ${backend.precision}`,
-      }));
-      exchange.sendJson(200, { object: 'list', data: [model, ...encoders] });
+      exchange.sendJson(200, { object: 'list', data: await describeModels(exchange.signal) });
     }),
     getRoute('/v1/models/*', async (exchange) => {
-      const model = await describeModel(exchange.signal);
+      const models = await describeModels(exchange.signal);
+      const model = models.find(({ id }) => id === exchange.rest) ?? models[0];
+      if (!model) throw NoModelError.of();
       exchange.checkModel(exchange.rest, model.id);
       exchange.sendJson(200, model);
     }),

@@ -8,7 +8,7 @@ const MAX_DETAIL = 300;
 export class NoModelError extends codedError('NoModelError', 'NO_MODEL') {
   static of(): NoModelError {
     return new NoModelError(
-      'No model that generates is loaded: connect() was called with `model: null`, or with an encoder. Call loadModel(), or name another model there.',
+      'No model that generates is loaded: the app began with none, or with an encoder. Call loadModel(), or name one at the start: connect({ model }), or `--model` of the server.',
     );
   }
 }
