@@ -25,6 +25,7 @@ const COMMANDS: Readonly<Record<string, readonly string[]>> = {
   pictures: ['node tools/record/main.ts pictures'],
   film: ['node tools/record/main.ts film'],
   decoders: ['python3 tools/reference/decoder/main.py'],
+  schemas: ['python3 tools/reference/schemas/main.py'],
   'gpu-check': ['python3 tools/reference/gpu-check/main.py'],
 };
 
@@ -39,6 +40,7 @@ const USAGE = `Usage: npm run write -- NAME
   pictures      docs/pictures, the pictures of the page in docs/
   film          .github/run.webm, the README's film
   decoders      expected values of the generated decoders, from PyTorch
+  schemas       what zod and Pydantic write for everyday types
   gpu-check     the values that a GPU is checked with, from PyTorch`;
 
 const commands = COMMANDS[process.argv[2] ?? ''];

@@ -20,11 +20,12 @@ from clients import run_chat_clients, run_clients, run_embedding_clients
 from environments import ROOT, environment, version_of
 from processes import run
 from results import Results, markdown_table
+from schemas import run_schema_checks
 from tabserve import NODE, PortTaken, require_port
 from training import run_training_tests
 from tutorials import COLUMNS, PORT, Tutorials
 
-PARTS = ("ray", "clients", "chats", "embeddings", "train")
+PARTS = ("ray", "clients", "chats", "embeddings", "schemas", "train")
 DOCUMENT = ROOT / "docs" / "ray-and-python.md"
 BEGIN, END = "<!-- measured: begin -->", "<!-- measured: end -->"
 
@@ -46,6 +47,8 @@ def main() -> int:
         run_chat_clients(results, environment)
     if "embeddings" in parts:
         run_embedding_clients(results, environment)
+    if "schemas" in parts:
+        run_schema_checks(results, environment)
     if "train" in parts:
         run_training_tests(results, environment)
     print("\n" + "\n\n".join([*sections, checks_table(results)]))
