@@ -1,4 +1,5 @@
 import { systemClock } from '../../src/batching/clock.ts';
+import { writeOrderedJson } from '../../src/batching/ordered-json.ts';
 import { untilAborted } from '../../src/platform/until-aborted.ts';
 import { BATCH_PEER } from '../../src/protocol/requests.ts';
 import { checkModelName, type AnswerBody, type ClientRights, type RequestContext } from '../http/exchange.ts';
@@ -62,7 +63,7 @@ async function attemptUpstream(
   const answer = await fetchUpstream(upstream, row.url, {
     method: 'POST',
     headers: { 'content-type': 'application/json', 'x-request-id': requestId },
-    body: JSON.stringify({ ...(model !== undefined && { model }), ...bodyOf(row) }),
+    body: writeOrderedJson({ ...(model !== undefined && { model }), ...bodyOf(row) }) ?? '',
     signal,
   });
   const { status } = answer;

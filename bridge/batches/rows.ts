@@ -4,7 +4,7 @@ import { shown } from '../../src/batching/errors.ts';
 import { isRecord } from '../../src/platform/is-record.ts';
 import { MAX_PROMPT_LENGTH } from '../../src/protocol/wire.ts';
 import { HttpError } from '../../src/protocol/openai/http-error.ts';
-import { parseJson } from '../http/read-body.ts';
+import { readJsonBytes } from '../http/read-body.ts';
 import { readLines, type Line } from './read-lines.ts';
 
 /** The endpoints that a batch may use. */
@@ -127,7 +127,7 @@ function readRow({ bytes }: Line, index: number, urls: readonly BatchUrl[]): Row
 
 function parseLine(bytes: Buffer): unknown {
   try {
-    return parseJson(bytes, (reason) => HttpError.invalid('line', reason));
+    return readJsonBytes(bytes, (reason) => HttpError.invalid('line', reason));
   } catch (error) {
     if (!(error instanceof HttpError)) throw error;
     throw new ProblemError('invalid_json_line', `The line is not JSON: ${error.message}.`);

@@ -1,5 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 
+import { parseOrderedJson } from '../../src/batching/ordered-json.ts';
 import { MAX_PROMPT_LENGTH } from '../../src/protocol/wire.ts';
 import { reasonOf } from '../errors.ts';
 import { HttpError } from '../../src/protocol/openai/http-error.ts';
@@ -91,21 +92,26 @@ export function mediaTypeOf({ headers }: IncomingMessage): string {
 }
 
 /**
- * The JSON body of a request.
+ * The JSON body of a request. Keys stay in its order.
  *
+ * @param parse `JSON.parse` gives plain objects, which may be cloned.
  * @throws HttpError 400, 413 or 415.
  */
-export async function readJson(request: IncomingMessage): Promise<unknown> {
+export async function readJson(request: IncomingMessage, parse: Parse = parseInOrder): Promise<unknown> {
   if (mediaTypeOf(request) !== 'application/json') throw HttpError.unsupportedBody('application/json');
-  return parseJson(await readWholeBody(request, notJson), notJson);
+  return readJsonBytes(await readWholeBody(request, notJson), notJson, parse);
 }
 
+type Parse = (text: string) => unknown;
+
+const parseInOrder: Parse = (text) => parseOrderedJson(text, MAX_JSON_DEPTH);
+
 /** @throws The error that `refuse` makes, for bytes that are not JSON, or JSON that cannot be sent to the worker. */
-export function parseJson(bytes: Buffer, refuse: Refuse): unknown {
+export function readJsonBytes(bytes: Buffer, refuse: Refuse, parse = parseInOrder): unknown {
   const text = decodeUtf8(bytes, refuse);
   let value: unknown;
   try {
-    value = JSON.parse(text);
+    value = parse(text);
   } catch (error) {
     throw refuse(reasonOf(error));
   }

@@ -45,7 +45,7 @@ export function housePriceRoute(serve: TabserveClient): Route {
 export function deploymentRoute(serve: TabserveClient): Route {
   return workRoute('/deployments/*', async (exchange) => {
     const { request, rest, signal } = exchange;
-    const { input, options = {} } = readFields(await readJson(request), ['input', 'options']);
+    const { input, options = {} } = readFields(await readJson(request, JSON.parse), ['input', 'options']);
     if (!isRecord(options)) throw HttpError.invalid('options', 'Expected `options` to be an object.');
     exchange.checkPriority(options['priority']);
     const handle = serve.getHandle<unknown, unknown>(rest, exchange.callerOf());

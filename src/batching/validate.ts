@@ -1,5 +1,6 @@
 import type { Clock } from './clock.ts';
 import { describeInvalid, InvalidOptionError, shown, UnknownOptionError } from './errors.ts';
+import { parseOrderedJson, writeOrderedJson } from './ordered-json.ts';
 
 /** Returns the value, now typed, or throws `InvalidOptionError` naming the option. */
 export interface Validate<Value> {
@@ -120,14 +121,14 @@ export function jsonRecordIn({ maxLength }: TextBounds): Validate<JsonRecord> {
     if (json === undefined || !json.startsWith('{')) throw refuse(value);
     if (json.length > maxLength) throw refuse(`${json.length} characters`);
     // Values that JSON leaves out, such as undefined, are left out here.
-    return JSON.parse(json);
+    return Object(parseOrderedJson(json));
   });
 }
 
 /** Undefined for a value without a JSON form: a cycle, a bigint. */
 function jsonOf(value: unknown): string | undefined {
   try {
-    return JSON.stringify(value);
+    return writeOrderedJson(value);
   } catch {
     return undefined;
   }

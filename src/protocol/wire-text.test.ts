@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 
-import { fromWireText, toWireText } from './wire-text.ts';
+import { parseOrderedJson, writeOrderedJson } from '../batching/ordered-json.ts';
+import { fromWireText, packOrdered, toWireText } from './wire-text.ts';
 
 describe('a message as text', () => {
   it('comes back as it was, with what JSON has no words for', () => {
@@ -13,6 +14,14 @@ describe('a message as text', () => {
       input: { bytes: new Uint8Array([1, 2]), big: 3n, at: new Date(0), by: new Map([[1, 2]]) },
     };
     expect(fromWireText(toWireText(message))).toEqual(message);
+  });
+
+  it('keeps the keys and numbers of a body as they were written', () => {
+    const json = '{"properties":{"z":{"minimum":2.0},"10":{},"9":{}}}';
+    const message = { limit: Infinity, list: [{ schema: parseOrderedJson(json) }] };
+    const read = fromWireText(toWireText(structuredClone(packOrdered(message))));
+    expect(read).toEqual(message);
+    expect(writeOrderedJson(Object(read).list[0].schema)).toBe(json);
   });
 
   it('is refused where it cannot be one', () => {

@@ -1,5 +1,6 @@
 import type { GenerationResponse, TabserveClient } from '../../../src/client/index.ts';
 import type { GenerationChoice, GenerationResult } from '../../../src/protocol/generation.ts';
+import { packOrdered } from '../../../src/protocol/wire-text.ts';
 import type { ServedModel } from '../../../src/protocol/models.ts';
 import type { RequestContext } from '../../http/exchange.ts';
 import { allOrNone } from '../deployments.ts';
@@ -64,7 +65,7 @@ export class Generation<Content extends object> {
     const { serve, context, asked } = this.#given;
     const generator = serve.getHandle('text-generator', context.callerOf(asked.user));
     return allOrNone(context.signal, (signal) =>
-      generator.remoteAll(asked.prompts, { ...asked.options, signal }).map(take),
+      generator.remoteAll(asked.prompts, { ...packOrdered(asked.options), signal }).map(take),
     );
   }
 

@@ -65,8 +65,10 @@ function readTool(place: string, { name, description, parameters, ...others }: J
 const NO_PARAMETERS = { type: 'object', properties: {}, additionalProperties: false };
 
 function readParameters(place: string, parameters: unknown = NO_PARAMETERS): JsonRecord {
-  const schema = isObject(parameters) ? { type: 'object', ...parameters } : undefined;
-  if (schema?.type !== 'object')
+  // The prompt has the schema as it was given.
+  const schema =
+    isRecord(parameters) && !('type' in parameters) ? { type: 'object', ...parameters } : parameters;
+  if (!isRecord(schema) || schema['type'] !== 'object')
     throw InvalidOptionError.of(`${place}.parameters`, 'a JSON Schema of the type object', parameters);
   return schema;
 }
@@ -75,17 +77,12 @@ export const isToolChoice = validator(
   'auto, none, required, or `{ name }` of a tool',
   (value, refuse): ToolChoice => {
     if (value === 'auto' || value === 'none' || value === 'required') return value;
-    if (
-      isObject(value) &&
-      Object.keys(value).length === 1 &&
-      'name' in value &&
-      typeof value.name === 'string'
-    )
-      return { name: value.name };
+    if (isRecord(value) && Object.keys(value).length === 1 && typeof value['name'] === 'string')
+      return { name: value['name'] };
     throw refuse(value);
   },
 );
 
-function isObject(value: unknown): value is object {
+function isRecord(value: unknown): value is JsonRecord {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

@@ -1,4 +1,5 @@
 import type { ResponseFormat } from '../generation.ts';
+import { parseOrderedJson } from '../../batching/ordered-json.ts';
 import { isRecord } from '../../platform/is-record.ts';
 import { HttpError } from './http-error.ts';
 import { withoutNulls } from './fields.ts';
@@ -126,7 +127,7 @@ function readText(place: string, value: unknown): string {
 function fromText(place: string, value: unknown): unknown {
   if (typeof value !== 'string') return value;
   try {
-    return JSON.parse(value);
+    return parseOrderedJson(value);
   } catch {
     throw HttpError.expected(place, 'JSON', value);
   }

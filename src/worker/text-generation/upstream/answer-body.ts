@@ -1,5 +1,6 @@
 import { ResponseFormatUnsupportedError } from '../../../batching/errors.ts';
 import { prefixOf, type ResponseFormat } from '../../../batching/generation/response-format.ts';
+import { writeOrderedJson } from '../../../batching/ordered-json.ts';
 import type { ChatMessage } from '../../../protocol/chat.ts';
 import type { ResolvedOptions } from '../generation-options.ts';
 
@@ -43,7 +44,7 @@ export function shapeBody(format: ResponseFormat | undefined, { isVllm, isChat }
     case 'grammar':
       return { structured_outputs: { grammar: format.grammar } };
     case 'structural_tag':
-      return { structured_outputs: { structural_tag: JSON.stringify(format) } };
+      return { structured_outputs: { structural_tag: writeOrderedJson(format) } };
     default:
       return format satisfies never;
   }

@@ -1,5 +1,6 @@
 import { createParser, type EventSourceMessage } from 'eventsource-parser';
 
+import { writeOrderedJson } from '../../../batching/ordered-json.ts';
 import { parseJson } from '../../../platform/parse-json.ts';
 import { createId, type RequestId } from '../../../protocol/ids.ts';
 import type { UpstreamCall } from './completion-body.ts';
@@ -65,7 +66,7 @@ export class UpstreamConnection {
     await this.#fetch(`${this.#path}/${requestId}?path=${path}`, {
       method: 'POST',
       headers: { 'Content-Type': 'application/json' },
-      body: JSON.stringify(body),
+      body: writeOrderedJson(body) ?? '',
     });
   }
 
