@@ -8,7 +8,7 @@ export type Fields = Readonly<Record<string, unknown>>;
 const LARGEST_SIZE = 2 ** 24;
 
 /** Each layer takes objects of JavaScript before anything says whether its weights fit. */
-const MOST_LAYERS = 1024;
+export const MOST_LAYERS = 1024;
 
 /** @throws ModelFileCorruptError if the value in `config.json` is missing, of another kind, or too large for any browser. */
 export function positiveInteger(config: Fields, name: string, largest = LARGEST_SIZE): number {

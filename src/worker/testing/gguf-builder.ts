@@ -15,7 +15,7 @@ export interface GgufTensor {
   readonly type?: GgufType;
 }
 
-type MetadataValue = number | boolean | string | readonly string[] | readonly number[];
+export type MetadataValue = number | bigint | boolean | string | readonly (string | number | boolean)[];
 
 /** The parts of a header that tests damage. */
 interface Damage {
@@ -28,7 +28,7 @@ interface Damage {
 }
 
 const ALIGNMENT = 32;
-const TYPE = { uint32: 4, int32: 5, float32: 6, bool: 7, string: 8, array: 9 } as const;
+const TYPE = { uint32: 4, int32: 5, float32: 6, bool: 7, string: 8, array: 9, uint64: 10 } as const;
 
 /** Test support: writes GGUF as the format's description in ggml-org/ggml (`docs/gguf.md`) has it. */
 export function ggufFile(
@@ -88,6 +88,7 @@ function encodeBlocks(values: Float32Array): Uint8Array {
 function typed(key: string, value: MetadataValue): Uint8Array[] {
   if (typeof value === 'string') return [uint(TYPE.string, 4), text(value)];
   if (typeof value === 'boolean') return [uint(TYPE.bool, 4), uint(Number(value), 1)];
+  if (typeof value === 'bigint') return [uint(TYPE.uint64, 4), uint(value, 8)];
   if (typeof value === 'number') {
     return Number.isInteger(value) && !key.includes('freq')
       ? [uint(TYPE.uint32, 4), uint(value, 4)]
@@ -95,11 +96,19 @@ function typed(key: string, value: MetadataValue): Uint8Array[] {
   }
   // An empty list is one of strings: a tokenizer's merges. llama.cpp refuses them with any other type.
   const numbers = key.endsWith('scores') ? TYPE.float32 : TYPE.int32;
-  const type = typeof value[0] === 'number' ? numbers : TYPE.string;
-  const items = value.map((item) =>
-    typeof item === 'string' ? text(item) : type === TYPE.float32 ? float(item) : uint(item, 4),
-  );
+  const [first = ''] = value;
+  const type = { string: TYPE.string, boolean: TYPE.bool, number: numbers }[kindOf(first)];
+  const items = value.map((item) => {
+    if (typeof item === 'string') return text(item);
+    if (typeof item === 'boolean') return uint(Number(item), 1);
+    return type === TYPE.float32 ? float(item) : uint(item, 4);
+  });
   return [uint(TYPE.array, 4), uint(type, 4), uint(value.length, 8), ...items];
+}
+
+function kindOf(value: string | number | boolean): 'string' | 'number' | 'boolean' {
+  if (typeof value === 'string') return 'string';
+  return typeof value === 'boolean' ? 'boolean' : 'number';
 }
 
 function text(value: string): Uint8Array {
@@ -107,7 +116,7 @@ function text(value: string): Uint8Array {
   return joined([uint(bytes.byteLength, 8), bytes]);
 }
 
-function uint(value: number, numBytes: 1 | 4 | 8): Uint8Array {
+function uint(value: number | bigint, numBytes: 1 | 4 | 8): Uint8Array {
   return new Uint8Array(new BigUint64Array([BigInt(value)]).buffer, 0, numBytes);
 }
 

@@ -43,6 +43,23 @@ export function findTensors(
   return new Map(model.tensors.map((tensor) => [tensor.name, sourcesOf(tensor)]));
 }
 
+/**
+ * For weights that hold no more than the forward pass: a tensor that it leaves out would change what the model computes.
+ *
+ * @throws UnsupportedModelError with the tensor's name.
+ */
+export function refuseUnread(
+  files: readonly IndexedFile[],
+  model: Pick<Model, 'tensors' | 'tensorPrefix'>,
+): void {
+  const read = new Set(model.tensors.flatMap((tensor) => listSources(tensor).map(({ name }) => name)));
+  for (const { file, tensors } of files) {
+    const name = [...tensors.keys()].find((given) => !read.has(withoutPrefix(given, model)));
+    if (name !== undefined)
+      throw UnsupportedModelError.of(`${file.name} has tensor ${name}, which Tabserve does not compute with`);
+  }
+}
+
 function requireTensor(
   all: ReadonlyMap<string, FoundTensor>,
   { name, shape }: TensorSource,

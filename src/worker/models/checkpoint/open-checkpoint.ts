@@ -3,7 +3,13 @@ import { ModelFileCorruptError } from '../../../protocol/errors/model.ts';
 import { withSentenceFiles } from '../encoder/encoder-config.ts';
 import { mayEncode, readModel } from '../families.ts';
 import type { Model } from '../family.ts';
-import { findTensors, withoutPrefix, type CheckpointSource, type IndexedFile } from './find-tensors.ts';
+import {
+  findTensors,
+  refuseUnread,
+  withoutPrefix,
+  type CheckpointSource,
+  type IndexedFile,
+} from './find-tensors.ts';
 import { readSafetensorsIndex } from './safetensors.ts';
 import { missingRanges } from './byte-ranges.ts';
 import type { Checkpoint, ModelFiles, WeightFile } from './checkpoint.ts';
@@ -50,6 +56,7 @@ export async function readCheckpoint(files: CheckpointSource, modelFiles: ModelF
   const { model } = modelFiles;
   // Headers take several round trips, a tokenizer one long one.
   const [indexed, tokenizerFiles] = await Promise.all([indexWeightFiles(files), readTokenizerFiles(files)]);
+  if (files.weights) refuseUnread(files.weights, model);
   return {
     ...modelFiles,
     ...tokenizerFiles,

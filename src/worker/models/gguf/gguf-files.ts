@@ -1,7 +1,8 @@
-import { ModelFileMissingError } from '../../../protocol/errors/model.ts';
+import { ModelFileMissingError, UnsupportedModelError } from '../../../protocol/errors/model.ts';
 import { memoryFile, type CheckpointFiles, type RandomAccessFile } from '../checkpoint/checkpoint-files.ts';
 import type { CheckpointSource } from '../checkpoint/find-tensors.ts';
 import { readFloats } from '../checkpoint/float-formats.ts';
+import type { Fields } from '../config-fields.ts';
 import { configOf, withRopeFactors } from './gguf-config.ts';
 import { checkpointTensors } from './gguf-tensors.ts';
 import { tokenizerOf } from './gguf-tokenizer.ts';
@@ -26,7 +27,7 @@ export async function ggufFiles(files: CheckpointFiles, name: string): Promise<C
   const { config, generationConfig } = configOf(header, name);
   const { tokenizer, tokenizerConfig } = tokenizerOf(header, name);
   const contents: Readonly<Record<string, unknown>> = {
-    'config.json': withRopeFactors(config, await ropeFactors(parts)),
+    'config.json': withRopeFactors(config, await ropeFactors(parts, config), name),
     'generation_config.json': generationConfig,
     'tokenizer.json': tokenizer,
     'tokenizer_config.json': tokenizerConfig,
@@ -35,7 +36,7 @@ export async function ggufFiles(files: CheckpointFiles, name: string): Promise<C
     open: (json) => Promise.resolve(json in contents ? jsonFile(json, contents[json]) : undefined),
     weights: parts.map((part) => ({
       file: part.file,
-      tensors: checkpointTensors(part.header.tensors, config),
+      tensors: checkpointTensors(withoutFactors(part.header.tensors, config), config),
     })),
   };
 }
@@ -51,12 +52,18 @@ async function openPart(files: CheckpointFiles, name: string): Promise<Part> {
   return { file, header: await readGguf(file) };
 }
 
-/** The factors of Llama 3's frequencies, which no metadata has. */
-async function ropeFactors(parts: readonly Part[]): Promise<readonly number[] | undefined> {
+/** The factors of Llama 3's frequencies, which no metadata has. llama.cpp reads them for no other architecture. */
+async function ropeFactors(parts: readonly Part[], config: Fields): Promise<readonly number[] | undefined> {
   const part = parts.find(({ header }) => header.tensors.has(ROPE_FACTORS));
   const view = part?.header.tensors.get(ROPE_FACTORS);
-  if (!part || view?.dtype !== 'F32') return undefined;
-  return [...readFloats(await part.file.read(view.begin, view.end), view.dtype)];
+  if (!part || !view || config['model_type'] !== 'llama') return undefined;
+  if (view.dtype === 'F32') return [...readFloats(await part.file.read(view.begin, view.end), view.dtype)];
+  throw UnsupportedModelError.of(`${part.file.name} stores ${ROPE_FACTORS} as ${view.dtype}, not as F32`);
+}
+
+/** They are in the config by now. */
+function withoutFactors(tensors: GgufHeader['tensors'], config: Fields): GgufHeader['tensors'] {
+  return new Map([...tensors].filter(([name]) => name !== ROPE_FACTORS || config['model_type'] !== 'llama'));
 }
 
 function jsonFile(name: string, value: unknown): RandomAccessFile {

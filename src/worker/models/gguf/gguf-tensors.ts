@@ -7,49 +7,49 @@ type Restore = (values: Float32Array<ArrayBuffer>) => void;
 const LAYER = /^blk\.(\d+)\.([a-z_]+)\.(weight|bias)$/;
 
 /** Names of a layer's modules; gemma3's norms differ. */
-const LLAMA_MODULES: Readonly<Record<string, string>> = {
-  attn_norm: 'input_layernorm',
-  ffn_norm: 'post_attention_layernorm',
-  attn_q: 'self_attn.q_proj',
-  attn_k: 'self_attn.k_proj',
-  attn_v: 'self_attn.v_proj',
-  attn_output: 'self_attn.o_proj',
-  attn_q_norm: 'self_attn.q_norm',
-  attn_k_norm: 'self_attn.k_norm',
-  ffn_gate: 'mlp.gate_proj',
-  ffn_up: 'mlp.up_proj',
-  ffn_down: 'mlp.down_proj',
-};
+const LLAMA_MODULES: ReadonlyMap<string, string> = new Map([
+  ['attn_norm', 'input_layernorm'],
+  ['ffn_norm', 'post_attention_layernorm'],
+  ['attn_q', 'self_attn.q_proj'],
+  ['attn_k', 'self_attn.k_proj'],
+  ['attn_v', 'self_attn.v_proj'],
+  ['attn_output', 'self_attn.o_proj'],
+  ['attn_q_norm', 'self_attn.q_norm'],
+  ['attn_k_norm', 'self_attn.k_norm'],
+  ['ffn_gate', 'mlp.gate_proj'],
+  ['ffn_up', 'mlp.up_proj'],
+  ['ffn_down', 'mlp.down_proj'],
+]);
 
-const GEMMA_MODULES: Readonly<Record<string, string>> = {
+const GEMMA_MODULES: ReadonlyMap<string, string> = new Map([
   ...LLAMA_MODULES,
-  ffn_norm: 'pre_feedforward_layernorm',
-  post_attention_norm: 'post_attention_layernorm',
-  post_ffw_norm: 'post_feedforward_layernorm',
-};
+  ['ffn_norm', 'pre_feedforward_layernorm'],
+  ['post_attention_norm', 'post_attention_layernorm'],
+  ['post_ffw_norm', 'post_feedforward_layernorm'],
+]);
 
-const GPT2_MODULES: Readonly<Record<string, string>> = {
-  attn_norm: 'ln_1',
-  attn_qkv: 'attn.c_attn',
-  attn_output: 'attn.c_proj',
-  ffn_norm: 'ln_2',
-  ffn_up: 'mlp.c_fc',
-  ffn_down: 'mlp.c_proj',
-};
+const GPT2_MODULES: ReadonlyMap<string, string> = new Map([
+  ['attn_norm', 'ln_1'],
+  ['attn_qkv', 'attn.c_attn'],
+  ['attn_output', 'attn.c_proj'],
+  ['ffn_norm', 'ln_2'],
+  ['ffn_up', 'mlp.c_fc'],
+  ['ffn_down', 'mlp.c_proj'],
+]);
 
-const LLAMA_NAMES: Readonly<Record<string, string>> = {
-  'token_embd.weight': 'embed_tokens.weight',
-  'output_norm.weight': 'norm.weight',
-  'output.weight': 'lm_head.weight',
-};
+const LLAMA_NAMES: ReadonlyMap<string, string> = new Map([
+  ['token_embd.weight', 'embed_tokens.weight'],
+  ['output_norm.weight', 'norm.weight'],
+  ['output.weight', 'lm_head.weight'],
+]);
 
-const GPT2_NAMES: Readonly<Record<string, string>> = {
-  'token_embd.weight': 'wte.weight',
-  'position_embd.weight': 'wpe.weight',
-  'output_norm.weight': 'ln_f.weight',
-  'output_norm.bias': 'ln_f.bias',
-  'output.weight': 'lm_head.weight',
-};
+const GPT2_NAMES: ReadonlyMap<string, string> = new Map([
+  ['token_embd.weight', 'wte.weight'],
+  ['position_embd.weight', 'wpe.weight'],
+  ['output_norm.weight', 'ln_f.weight'],
+  ['output_norm.bias', 'ln_f.bias'],
+  ['output.weight', 'lm_head.weight'],
+]);
 
 /** The tensors under their names in a checkpoint of huggingface/transformers, with what llama.cpp did to them undone. */
 export function checkpointTensors(
@@ -67,14 +67,18 @@ export function checkpointTensors(
 
 function gpt2Name(name: string): string | undefined {
   const [, layer, part = '', kind] = LAYER.exec(name) ?? [];
-  return layer === undefined ? GPT2_NAMES[name] : `h.${layer}.${GPT2_MODULES[part]}.${kind}`;
+  if (layer === undefined) return GPT2_NAMES.get(name);
+  const module = GPT2_MODULES.get(part);
+  return module && `h.${layer}.${module}.${kind}`;
 }
 
 function llamaName(modelType: unknown): (name: string) => string | undefined {
   const modules = modelType === 'gemma3_text' ? GEMMA_MODULES : LLAMA_MODULES;
   return (name) => {
     const [, layer, part = '', kind] = LAYER.exec(name) ?? [];
-    return layer === undefined ? LLAMA_NAMES[name] : `layers.${layer}.${modules[part]}.${kind}`;
+    if (layer === undefined) return LLAMA_NAMES.get(name);
+    const module = modules.get(part);
+    return module && `layers.${layer}.${module}.${kind}`;
   };
 }
 

@@ -197,28 +197,33 @@ function templateOf(given: Tokens, addsBos: boolean): Fields | null {
   const { metadata } = given;
   const isAsked = (name: string, fallback: boolean): boolean =>
     (metadata[`tokenizer.ggml.add_${name}_token`] ?? fallback) === true;
-  const bos = isAsked('bos', addsBos) ? tokenOf(given, 'bos') : undefined;
-  const eos = isAsked('eos', false) ? tokenOf(given, 'eos') : undefined;
-  if (bos === undefined && eos === undefined) return null;
+  const bos = isAsked('bos', addsBos) ? idOf(given, 'bos') : undefined;
+  const eos = isAsked('eos', false) ? idOf(given, 'eos') : undefined;
+  const ids = [bos, eos].filter((id) => id !== undefined);
+  if (ids.length === 0) return null;
+  const textOf = (id: number): string => given.tokens[id] ?? '';
+  const piecesOf = (id: number | undefined): readonly Fields[] =>
+    id === undefined ? [] : [{ SpecialToken: { id: textOf(id), type_id: 0 } }];
   const single = [...piecesOf(bos), { Sequence: { id: 'A', type_id: 0 } }, ...piecesOf(eos)];
-  const entries = [bos, eos].filter((token) => token !== undefined);
   return {
     type: 'TemplateProcessing',
     single,
     pair: single,
     special_tokens: Object.fromEntries(
-      entries.map((token) => [token, { id: token, ids: [given.tokens.indexOf(token)], tokens: [token] }]),
+      ids.map((id) => [textOf(id), { id: textOf(id), ids: [id], tokens: [textOf(id)] }]),
     ),
   };
 }
 
-function piecesOf(token: string | undefined): readonly Fields[] {
-  return token === undefined ? [] : [{ SpecialToken: { id: token, type_id: 0 } }];
+function tokenOf(given: Tokens, name: string): string | undefined {
+  const id = idOf(given, name);
+  return id === undefined ? undefined : given.tokens[id];
 }
 
-function tokenOf({ metadata, tokens }: Tokens, name: string): string | undefined {
+/** Undefined for an id that no token has. */
+function idOf({ metadata, tokens }: Tokens, name: string): number | undefined {
   const id = metadata[`tokenizer.ggml.${name === 'unk' ? 'unknown' : name}_token_id`];
-  return typeof id === 'number' ? tokens[id] : undefined;
+  return typeof id === 'number' && tokens[id] !== undefined ? id : undefined;
 }
 
 function nameOf(value: unknown): string {

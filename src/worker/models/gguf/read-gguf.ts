@@ -30,7 +30,9 @@ const FLOAT_BYTES = { F32: 4, F16: 2, BF16: 2 } as const;
 export async function readGguf(file: RandomAccessFile): Promise<GgufHeader> {
   const header = await parse(file);
   const { littleEndian, tensorInfoByteRange, tensorInfos } = header;
-  const metadata: GgufHeader['metadata'] = { ...header.metadata };
+  const metadata = Object.fromEntries(
+    Object.entries(header.metadata).map(([key, value]) => [key, withNumbers(value)]),
+  );
   const { version } = metadata;
   if (!VERSIONS.includes(version) || !littleEndian) {
     throw UnsupportedModelError.of(
@@ -44,7 +46,15 @@ export async function readGguf(file: RandomAccessFile): Promise<GgufHeader> {
   if (alignment % 8 !== 0) throw ModelFileCorruptError.of(file.name, `its alignment is ${alignment}`);
   const dataStart = Math.ceil(tensorInfoByteRange[1] / alignment) * alignment;
   const views = tensorInfos.map((info): [string, TensorView] => [info.name, viewOf(info, dataStart, file)]);
-  return { metadata, tensors: new Map(views) };
+  const tensors = new Map(views);
+  if (tensors.size < views.length) throw ModelFileCorruptError.of(file.name, 'it has a tensor twice');
+  return { metadata, tensors };
+}
+
+/** Counts and ids may have 64 bits, which the library reads as bigints. */
+function withNumbers(value: unknown): unknown {
+  if (typeof value === 'bigint') return Number(value);
+  return Array.isArray(value) ? value.map(withNumbers) : value;
 }
 
 async function parse(file: RandomAccessFile): Promise<GGUFParseOutput> {
