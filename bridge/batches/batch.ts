@@ -1,5 +1,6 @@
 import * as v from 'valibot';
 
+import { recordOf } from '../../src/protocol/wire.ts';
 import { BATCH_URLS } from './rows.ts';
 
 const time = v.optional(v.number());
@@ -47,7 +48,7 @@ export const batchObject = v.object({
   cancelled_at: time,
   request_counts: v.object({ total: v.number(), completed: v.number(), failed: v.number() }),
   usage: v.optional(usage),
-  metadata: v.nullable(v.record(v.string(), v.string())),
+  metadata: v.nullable(recordOf(v.string())),
 });
 
 export type BatchObject = v.InferOutput<typeof batchObject>;

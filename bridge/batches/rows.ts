@@ -2,7 +2,7 @@ import * as v from 'valibot';
 
 import { shown } from '../../src/batching/errors.ts';
 import { isRecord } from '../../src/platform/is-record.ts';
-import { MAX_PROMPT_LENGTH } from '../../src/protocol/wire.ts';
+import { MAX_PROMPT_LENGTH, record } from '../../src/protocol/wire.ts';
 import { HttpError } from '../../src/protocol/openai/http-error.ts';
 import { readJsonBytes } from '../http/read-body.ts';
 import { readLines, type Line } from './read-lines.ts';
@@ -51,7 +51,7 @@ const rowShape = v.object({
   ),
   method: v.optional(v.literal('POST', 'POST'), 'POST'),
   url: v.string('the path of an endpoint'),
-  body: v.record(v.string(), v.unknown(), 'an object'),
+  body: record,
 });
 
 class ProblemError extends Error {

@@ -3,6 +3,7 @@ import * as v from 'valibot';
 import { parseJson } from '../../src/platform/parse-json.ts';
 import { shown } from '../../src/batching/errors.ts';
 import { HttpError } from '../../src/protocol/openai/http-error.ts';
+import { record } from '../../src/protocol/wire.ts';
 
 interface Shape {
   readonly schema: v.GenericSchema;
@@ -21,7 +22,7 @@ const SHAPES: Readonly<Record<string, Shape>> = {
   '/v1/models/': { schema: modelCard, name: 'a model' },
   '/v1/completions': { schema: completion({ text: v.string() }), name: 'a completion' },
   '/v1/chat/completions': {
-    schema: completion({ message: v.record(v.string(), v.unknown()) }),
+    schema: completion({ message: record }),
     name: 'a chat completion',
   },
   '/tokenize': { schema: v.object({ tokens: v.array(v.number()) }), name: 'a list of tokens' },

@@ -67,8 +67,9 @@ export { bridgeOfPage } from './page-settings.ts';
 export type { FoundModel } from '../protocol/found-model.ts';
 export type { GgufFile } from '../protocol/gguf-file.ts';
 export type { ClientId, RequestId } from '../protocol/ids.ts';
-export { columnsIn, fillTemplate } from '../protocol/job-template.ts';
-export type { JobCounts, JobInfo, JobProgress, JobResult, JobRow, JobState } from '../protocol/jobs.ts';
+export { columnsIn, fillTemplate, missingColumn } from '../protocol/job-template.ts';
+export { readCells, textOfCell, writeCells, type JobCells } from '../protocol/job-cells.ts';
+export type { JobCounts, JobInfo, JobProgress, JobResult, JobState } from '../protocol/jobs.ts';
 export { BACKEND_CHOICES, type BackendChoice, type Rung } from '../protocol/ladder.ts';
 export type {
   BackendInfo,
@@ -124,10 +125,12 @@ export type {
 export type {
   CommonJobOptions,
   CreateJobOptions,
+  CsvOptions,
   EmbedJobOptions,
   Job,
   JobRecord,
   JobRequest,
+  JobRow,
   Jobs,
   JobSource,
   ReadRowsOptions,

@@ -23,6 +23,7 @@ import {
   MAX_TEXT_LENGTH,
   name,
   passing,
+  record,
   tokenIds,
   version,
   type Wire,
@@ -77,7 +78,7 @@ export const CALLS = {
     {
       messages: chat,
       addGenerationPrompt: v.boolean(),
-      chatTemplateArguments: v.record(v.string(), v.unknown()),
+      chatTemplateArguments: record,
       tools: v.exactOptional(passing(OPTION_CHECKS.tools)),
     },
     tokenization,

@@ -1,20 +1,55 @@
-import { JobColumnError } from './errors/jobs.ts';
+import { PromptTooLongError } from './errors/deployments.ts';
+import { JobColumnError, JobRowError } from './errors/jobs.ts';
+import { readCells, textOfCell, type JobCells } from './job-cells.ts';
+import { MAX_PROMPT_LENGTH } from './wire.ts';
 
-const PLACEHOLDER = /\{\{\s*([^{}]*?)\s*\}\}/g;
+const PLACEHOLDER = /\{\{([^{}]*)\}\}/;
+
+/** A template, taken apart: a text, a column, a text, and so on. */
+export type TemplateParts = readonly string[];
+
+/** Takes time in proportion to the template's length. */
+export function parseTemplate(template: string): TemplateParts {
+  return template.split(PLACEHOLDER).map((part, at) => (at % 2 === 0 ? part : part.trim()));
+}
 
 /** The columns that a template names, each once. */
 export function columnsIn(template: string): readonly string[] {
-  return [...new Set(Array.from(template.matchAll(PLACEHOLDER), ([, column = '']) => column))];
+  return [...new Set(parseTemplate(template).filter((_, at) => at % 2 === 1))];
+}
+
+/** The first column that a template names and a row with these columns lacks. */
+export function missingColumn(template: string, columns: Iterable<string>): string | undefined {
+  const names = new Set(Array.from(columns, (name) => name.trim()));
+  return columnsIn(template).find((column) => !names.has(column));
 }
 
 /**
- * The template with a row's texts in place of `{{column}}`. Braces in a row's text stay as they are.
+ * The template with a row's cells in place of `{{column}}`: texts as they are, nothing for null, and other values as JSON. Braces in a
+ * row's text stay as they are.
  *
- * @throws JobColumnError for a column that the row hasn't.
+ * @param row A record, or the text of a JSON object, whose numbers stay as they are written.
+ * @throws JobColumnError for a column that the row hasn't; JobRowError for a row of another form; PromptTooLongError.
  */
-export function fillTemplate(template: string, row: Readonly<Record<string, unknown>>): string {
-  return template.replace(PLACEHOLDER, (_, column: string) => {
-    if (!Object.hasOwn(row, column)) throw JobColumnError.of(column, Object.keys(row));
-    return String(row[column]);
-  });
+export function fillTemplate(template: string, row: Readonly<Record<string, unknown>> | string): string {
+  const cells = readCells(typeof row === 'string' ? row : JSON.stringify(row));
+  if (!cells) throw JobRowError.expected('row', 'a JSON object');
+  return fillParts(parseTemplate(template), cells);
+}
+
+/** As `fillTemplate`, for many rows. */
+export function fillParts(parts: TemplateParts, cells: JobCells): string {
+  let text = '';
+  for (const [at, part] of parts.entries()) {
+    text += at % 2 === 0 ? part : textOfCell(cellOf(cells, part));
+    // Checked on the way: a template of 1 MB may repeat a cell of 1 MB.
+    if (text.length > MAX_PROMPT_LENGTH) throw PromptTooLongError.ofText(text.length, MAX_PROMPT_LENGTH);
+  }
+  return text;
+}
+
+function cellOf(cells: JobCells, column: string): string {
+  const cell = cells.get(column) ?? [...cells].find(([name]) => name.trim() === column)?.[1];
+  if (cell !== undefined) return cell;
+  throw JobColumnError.of(column, [...cells.keys()]);
 }

@@ -1,7 +1,7 @@
 import * as v from 'valibot';
-import { answer } from './answers.ts';
+import { answer, toolCall } from './answers.ts';
 import { finishReason } from './generation.ts';
-import { count, duration, name, wireError, type Wire } from './wire.ts';
+import { count, duration, name, record, wireError, type Wire } from './wire.ts';
 
 const jobState = v.picklist(['queued', 'running', 'paused', 'finished', 'cancelled', 'failed']);
 /**
@@ -61,7 +61,7 @@ export const jobDefinition = v.object({
   /** Whether each row is a chat: `system`, then the template as the user's message. */
   isChat: v.boolean(),
   /** Options of every row. */
-  options: v.record(v.string(), v.unknown()),
+  options: record,
   /** The row at index i has the seed `(seed + i) mod 2^32`, unless its own request sets one. */
   seed: count,
   /** Columns of the first row, in order. Empty for requests. */
@@ -115,6 +115,10 @@ const jobResult = v.object({
   embeddings: v.exactOptional(v.array(v.array(v.number()))),
   /** Why the text ended. */
   finishReason: v.exactOptional(finishReason),
+  /** The probability of each of the `choices` of a `responseFormat`, in their order, if the job's options have `logprobs`. */
+  choiceProbabilities: v.exactOptional(v.array(v.number())),
+  /** The tools that the answer calls, of a row of a table. */
+  toolCalls: v.exactOptional(v.array(toolCall)),
   /** All continuations of a row of `requests`, with their calls of tools. */
   choices: v.exactOptional(v.array(jobChoice)),
   /** Tokens of the prompt, special ones included. */
@@ -134,17 +138,13 @@ export type JobResult = Wire<typeof jobResult>;
 export const jobRow = v.object({
   /** Its place in the file, from 0. */
   index: count,
-  /** The row's columns; of a job from `requests` the line of the file, such as `custom_id` and `body`. */
-  input: v.record(v.string(), v.unknown()),
+  /** The text of a JSON object: see job-cells.ts. */
+  json: v.string(),
   /** Left out while the row waits or runs. */
   result: v.exactOptional(jobResult),
 });
-/**
- * One row of a job.
- *
- * @interface
- */
-export type JobRow = Wire<typeof jobRow>;
+/** A row as the worker stores it. */
+export type StoredRow = Wire<typeof jobRow>;
 
 export const jobPage = v.object({
   rows: v.array(jobRow),

@@ -1,10 +1,11 @@
 import * as v from 'valibot';
 import type { Validate } from '../batching/validate.ts';
+import { isRecord } from '../platform/is-record.ts';
 
 // Data from a channel is unknown until one of these schemas has checked it.
 
 /** Raised with every change of a message's shape. A client of another version is asked to reload. */
-export const PROTOCOL_VERSION = 13;
+export const PROTOCOL_VERSION = 14;
 
 /** The longest ID and deployment name, in UTF-16 units. Messages with longer ones are dropped. */
 export const MAX_NAME_LENGTH = 100;
@@ -80,6 +81,20 @@ export function boundedList<Entry extends v.GenericSchema>(entry: Entry, maxLeng
   );
 }
 
+/** An object with any names. valibot's `record` leaves out `__proto__`, `constructor` and `prototype`. */
+export const record = v.custom<Record<string, unknown>>(isRecord, 'an object');
+
+/** An object with any names, whose values are all of one kind. */
+// @__NO_SIDE_EFFECTS__
+export function recordOf<Value>(value: v.GenericSchema<unknown, Value>) {
+  return v.pipe(
+    record,
+    v.transform((given) => Object.entries(given)),
+    v.array(v.tuple([v.string(), value])),
+    v.transform((entries): Record<string, Value> => Object.fromEntries(entries)),
+  );
+}
+
 export const tokenIds = boundedList(count, MAX_TOKEN_IDS);
 
 export const wireError = v.object({
@@ -90,7 +105,7 @@ export const wireError = v.object({
   /** The option that an `INVALID_OPTION` or `UNKNOWN_OPTION` error is about. */
   param: v.exactOptional(v.string()),
   /** The numbers of a `BACK_PRESSURE` error, such as `retryAfterMs`. */
-  details: v.exactOptional(v.record(v.string(), v.number())),
+  details: v.exactOptional(recordOf(v.number())),
 });
 
 /**

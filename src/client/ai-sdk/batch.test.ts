@@ -23,15 +23,17 @@ const INFO: JobInfo = {
 
 const TOKENS = { numPromptTokens: 3, numOutputTokens: 1 };
 const ROWS: readonly JobRow[] = [
-  { index: 0, input: { custom_id: 'a' } },
+  { index: 0, input: { custom_id: 'a' }, json: '' },
   {
     index: 1,
     input: { custom_id: 'b' },
+    json: '',
     result: { text: 'Yes', choices: [{ text: 'Yes', finishReason: 'stop' }], ...TOKENS },
   },
   {
     index: 2,
     input: { custom_id: 'c' },
+    json: '',
     result: { ...TOKENS, error: { code: 'PROMPT_TOO_LONG', message: 'Shorten it.' } },
   },
 ];

@@ -2,12 +2,14 @@ import { InvalidOptionError } from '../../batching/errors.ts';
 import { OPTION_CHECKS } from '../../batching/generation/options.ts';
 import { parseOptions } from '../../batching/validate.ts';
 import { isRecord } from '../../platform/is-record.ts';
+import { parseJson } from '../../platform/parse-json.ts';
 import { randomSeed } from '../../platform/random-seed.ts';
 import { EMBEDDER } from '../../protocol/embedding.ts';
 import { JobColumnError, JobRowError } from '../../protocol/errors/jobs.ts';
 import { TEXT_GENERATOR, type GenerationOptions } from '../../protocol/generation.ts';
 import { createId } from '../../protocol/ids.ts';
-import { columnsIn } from '../../protocol/job-template.ts';
+import { readCells } from '../../protocol/job-cells.ts';
+import { missingColumn } from '../../protocol/job-template.ts';
 import { MAX_ROWS_PER_CALL, type JobDefinition } from '../../protocol/jobs.ts';
 import type { Ask } from '../calls.ts';
 import type { CreateJobOptions, EmbedJobOptions, JobSource, TextJobOptions } from './types.ts';
@@ -22,7 +24,7 @@ const MAX_CALL_LENGTH = 2 ** 20;
  */
 export async function createJob(options: CreateJobOptions, ask: Ask, isChatModel: boolean): Promise<string> {
   const { signal, onStored } = options;
-  const rows = iterate(sourceOf(options));
+  const rows = textsOf(sourceOf(options));
   const first = await rows.next();
   if (first.done) throw JobRowError.empty();
   const job = describe(options, first.value, isChatModel);
@@ -46,16 +48,16 @@ function sourceOf(options: CreateJobOptions): JobSource<unknown> {
   return 'requests' in options ? options.requests : options.rows;
 }
 
-function describe(options: CreateJobOptions, first: unknown, isChatModel: boolean): JobDefinition {
+function describe(options: CreateJobOptions, first: string, isChatModel: boolean): JobDefinition {
   const now = Date.now();
   const common = {
     id: `${now.toString(36).padStart(9, '0')}-${createId().slice(0, 12)}`,
     createdAt: new Date(now).toISOString(),
     seed: checkSeed(options.seed) ?? randomSeed(),
   };
-  const columns = isRecord(first) ? Object.keys(first) : [];
+  const columns = [...(readCells(first)?.keys() ?? [])];
   if ('requests' in options) {
-    const isEmbedding = isRecord(first) && /embed/.test(String(first['url']));
+    const isEmbedding = textIn(first, 'url')?.includes('embed');
     const deployment = isEmbedding ? EMBEDDER : TEXT_GENERATOR;
     return { ...common, source: 'requests', deployment, isChat: false, options: {}, columns: [] };
   }
@@ -75,9 +77,15 @@ function describeText(
   if (system !== undefined) checkColumns(system, columns);
   const given: GenerationOptions = { ...options, ...(responseFormat && { responseFormat }) };
   const { seed: ownSeed, ...checked } = parseOptions<GenerationOptions>('options', OPTION_CHECKS, given);
-  for (const name of ['n', 'echo'] as const)
+  for (const name of ['n', 'echo', 'promptLogprobs'] as const)
     if (checked[name] !== undefined)
       throw InvalidOptionError.of(name, 'left out: it is not for jobs', checked[name]);
+  if (checked.logprobs !== undefined && checked.responseFormat?.type !== 'choice')
+    throw InvalidOptionError.of(
+      'logprobs',
+      'left out: in a job it is for the probabilities of a responseFormat choice',
+      checked.logprobs,
+    );
   return {
     deployment: TEXT_GENERATOR,
     ...(system !== undefined && { system }),
@@ -88,7 +96,7 @@ function describeText(
 }
 
 function checkColumns(template: string, known: readonly string[]): void {
-  const missing = columnsIn(template).find((column) => !known.includes(column));
+  const missing = missingColumn(template, known);
   if (missing !== undefined) throw JobColumnError.of(missing, known);
 }
 
@@ -100,11 +108,11 @@ function checkSeed<Seed extends number | undefined>(seed: Seed): Seed {
 /** Sends rows in pieces, so that neither tab nor worker holds them all. */
 async function storeRows(
   { id: jobId, source }: JobDefinition,
-  rows: AsyncIterable<unknown>,
+  rows: AsyncIterable<string>,
   ask: Ask,
   onStored: (numRows: number) => void,
 ): Promise<void> {
-  const customIds = new Set<unknown>();
+  const customIds = new Set<string>();
   let [from, length]: [number, number] = [0, 0];
   let piece: string[] = [];
   const send = async (): Promise<void> => {
@@ -113,10 +121,8 @@ async function storeRows(
     onStored(from);
     [piece, length] = [[], 0];
   };
-  for await (const row of rows) {
-    if (!isRecord(row)) throw JobRowError.expected(`rows[${from + piece.length}]`, 'an object');
-    if (source === 'requests') addNew(customIds, row['custom_id']);
-    const text = JSON.stringify(row);
+  for await (const text of rows) {
+    if (source === 'requests') addNew(customIds, textIn(text, 'custom_id'));
     piece.push(text);
     length += text.length;
     if (length >= MAX_CALL_LENGTH || piece.length === MAX_ROWS_PER_CALL) await send();
@@ -125,16 +131,40 @@ async function storeRows(
 }
 
 /** @throws JobRowError. */
-function addNew(customIds: Set<unknown>, customId: unknown): void {
-  if (typeof customId === 'string' && customIds.has(customId)) throw JobRowError.ofTwins(customId);
+function addNew(customIds: Set<string>, customId: string | undefined): void {
+  if (customId === undefined) return;
+  if (customIds.has(customId)) throw JobRowError.ofTwins(customId);
   customIds.add(customId);
 }
 
-async function* iterate(source: JobSource<unknown>): AsyncGenerator<unknown, void, undefined> {
-  yield* source;
+/** The value of a field; undefined if it is no text. */
+function textIn(row: string, field: string): string | undefined {
+  const value: unknown = parseJson(readCells(row)?.get(field));
+  return typeof value === 'string' ? value : undefined;
 }
 
-async function* withFirst(first: unknown, others: AsyncIterable<unknown>): AsyncGenerator {
+/** @throws JobRowError for an entry that is no JSON object. */
+async function* textsOf(source: JobSource<unknown>): AsyncGenerator<string, void, undefined> {
+  let index = 0;
+  for await (const row of source) {
+    const json = typeof row === 'string' ? row : writeJson(row);
+    if (json === undefined || !isRecord(parseJson(json)))
+      throw JobRowError.expected(`rows[${index}]`, 'an object of JSON values, or the text of one');
+    yield json;
+    index += 1;
+  }
+}
+
+/** Undefined for what JSON hasn't, such as a BigInt. */
+function writeJson(row: unknown): string | undefined {
+  try {
+    return JSON.stringify(row);
+  } catch {
+    return undefined;
+  }
+}
+
+async function* withFirst(first: string, others: AsyncIterable<string>): AsyncGenerator<string> {
   yield first;
   yield* others;
 }

@@ -1,8 +1,11 @@
+import { InvalidOptionError } from '../../batching/errors.ts';
 import { integerIn } from '../../batching/validate.ts';
 import { JobNotFoundError } from '../../protocol/errors/jobs.ts';
 import { MAX_ROWS_PER_CALL, type JobInfo, type JobState } from '../../protocol/jobs.ts';
 import type { Ask } from '../calls.ts';
-import type { Job, ReadRowsOptions, RowResult, RowsPage } from './types.ts';
+import { isRecord } from '../../platform/is-record.ts';
+import { parseJson } from '../../platform/parse-json.ts';
+import type { CsvOptions, Job, ReadRowsOptions, RowResult, RowsPage } from './types.ts';
 
 type Listener = (info: JobInfo | undefined) => void;
 
@@ -65,7 +68,7 @@ export class StoredJob implements Job {
     checkLimit('limit', limit);
     const filter = { ...(only && { only }), ...(search !== undefined && { search }) };
     const { rows, next } = await this.#ask({ type: 'read-job', jobId: this.id, from, limit, ...filter });
-    return { rows, next };
+    return { rows: rows.map((row) => ({ ...row, input: inputOf(row.json) })), next };
   }
 
   async done(): Promise<JobInfo> {
@@ -97,8 +100,9 @@ export class StoredJob implements Job {
     return this.#steer('delete');
   }
 
-  export(format: 'csv' | 'jsonl'): ReadableStream<Uint8Array<ArrayBuffer>> {
-    const lines = this.#linesOf(format);
+  export(format: 'csv' | 'jsonl', options: CsvOptions = {}): ReadableStream<Uint8Array<ArrayBuffer>> {
+    checkExport(format, options);
+    const lines = this.#linesOf(format, options);
     const encoder = new TextEncoder();
     return new ReadableStream({
       async pull(controller) {
@@ -112,9 +116,9 @@ export class StoredJob implements Job {
     });
   }
 
-  async *#linesOf(format: 'csv' | 'jsonl'): AsyncGenerator<string, void, undefined> {
+  async *#linesOf(format: 'csv' | 'jsonl', options: CsvOptions): AsyncGenerator<string, void, undefined> {
     const { createWriter } = await import('./write-rows.ts');
-    const writer = createWriter(this.#info, format);
+    const writer = createWriter(this.#info, format, options);
     yield writer.head;
     for (let from: number | undefined = 0; from !== undefined;) {
       const page: RowsPage = await this.rows({ from, limit: 1000 });
@@ -135,5 +139,21 @@ export class StoredJob implements Job {
       else if (info !== known) resolve();
     });
     return promise.finally(unsubscribe);
+  }
+}
+
+function inputOf(json: string): Readonly<Record<string, unknown>> {
+  const input = parseJson(json);
+  return isRecord(input) ? input : {};
+}
+
+/** @throws InvalidOptionError. */
+function checkExport(format: 'csv' | 'jsonl', options: CsvOptions): void {
+  for (const [name, value] of Object.entries(options)) {
+    if (value === undefined) continue;
+    if (name !== 'escapeFormulas' && name !== 'byteOrderMark')
+      throw InvalidOptionError.of('options', 'escapeFormulas or byteOrderMark', name);
+    if (format !== 'csv') throw InvalidOptionError.of(name, 'left out: it is for csv', value);
+    if (typeof value !== 'boolean') throw InvalidOptionError.of(name, 'true or false', value);
   }
 }

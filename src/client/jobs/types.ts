@@ -1,12 +1,12 @@
 import type { EmbeddingOptions } from '../../protocol/embedding.ts';
 import type { GenerationOptions, ResponseFormat } from '../../protocol/generation.ts';
-import type { JobInfo, JobResult, JobRow } from '../../protocol/jobs.ts';
+import type { JobInfo, JobResult } from '../../protocol/jobs.ts';
 
 /** A list, or anything that gives its entries one after another, such as a file that is being read. */
 export type JobSource<Entry> = Iterable<Entry> | AsyncIterable<Entry>;
 
-/** One record of a table: a text for each column. */
-export type JobRecord = Readonly<Record<string, string>>;
+/** One record of a table: a cell for each column. Prompts show texts as they are, nothing for null, and other values as JSON. */
+export type JobRecord = Readonly<Record<string, unknown>>;
 
 /** One line of an OpenAI batch file. Lines of another shape become rows with `JOB_ROW_INVALID`. */
 export interface JobRequest {
@@ -37,8 +37,11 @@ export interface CommonJobOptions {
 
 /** A prompt over the rows of a table. */
 export interface TextJobOptions extends CommonJobOptions {
-  /** The records. They are stored as they come, and are never all in memory. At least one. */
-  readonly rows: JobSource<JobRecord>;
+  /**
+   * The records. They are stored as they come, and are never all in memory. At least one. A row may be the text of a JSON object,
+   * such as a line of a JSONL file: then its numbers stay as they are written, and its columns in their order.
+   */
+  readonly rows: JobSource<JobRecord | string>;
   /** The prompt, in which `{{column}}` is the row's text of that column. */
   readonly template: string;
   /** The system message of each row's chat. `{{column}}` works here too. */
@@ -48,7 +51,8 @@ export interface TextJobOptions extends CommonJobOptions {
    * chat template.
    */
   readonly chat?: boolean | undefined;
-  /** Options of every row. The worker checks them with the first rows. `n` and `echo` are not for jobs. */
+  /**
+   * Options of every row. The worker checks them with the first rows. `n`, `echo` and `promptLogprobs` are not for jobs. */
   readonly options?: GenerationOptions | undefined;
   /** The shape of every answer, as in the options. */
   readonly responseFormat?: ResponseFormat | undefined;
@@ -58,8 +62,11 @@ export interface TextJobOptions extends CommonJobOptions {
 
 /** A vector for each row of a table. */
 export interface EmbedJobOptions extends CommonJobOptions {
-  /** The records. They are stored as they come, and are never all in memory. At least one. */
-  readonly rows: JobSource<JobRecord>;
+  /**
+   * The records. They are stored as they come, and are never all in memory. At least one. A row may be the text of a JSON object,
+   * such as a line of a JSONL file: then its numbers stay as they are written, and its columns in their order.
+   */
+  readonly rows: JobSource<JobRecord | string>;
   /** The text to embed, in which `{{column}}` is the row's text of that column. */
   readonly template: string;
   /** Options of every row. */
@@ -70,8 +77,8 @@ export interface EmbedJobOptions extends CommonJobOptions {
 
 /** A job from an OpenAI batch file. */
 export interface RequestJobOptions extends CommonJobOptions {
-  /** The lines of the file, parsed. At least one. */
-  readonly requests: JobSource<JobRequest>;
+  /** The lines of the file, parsed or as texts. At least one. */
+  readonly requests: JobSource<JobRequest | string>;
 }
 
 /** What `tabserve.jobs.create` takes. */
@@ -97,10 +104,33 @@ export interface RowsPage {
   readonly next: number | undefined;
 }
 
+/** One row of a job. */
+export interface JobRow {
+  /** Its place in the file, from 0. */
+  readonly index: number;
+  /** The row's columns; of a job from `requests` the line of the file, such as `custom_id` and `body`. */
+  readonly input: Readonly<Record<string, unknown>>;
+  /** The row as it is stored: the text of a JSON object, with its columns in their order and its numbers as they were written. */
+  readonly json: string;
+  /** Left out while the row waits or runs. */
+  readonly result?: JobResult;
+}
+
 /** One row's outcome, with its place and input. */
 export interface RowResult extends JobRow {
   /** Its answer or error. */
   readonly result: JobResult;
+}
+
+/** How to write a CSV file. */
+export interface CsvOptions {
+  /**
+   * Whether cells that a spreadsheet would run as a formula get a `'` in front: those that begin with `=`, `+`, `-`, `@`, a tab or a
+   * carriage return, and are no number. True by default. False writes all cells as they are, for programs.
+   */
+  readonly escapeFormulas?: boolean | undefined;
+  /** Whether the file begins with a byte order mark, by which Excel knows that it is UTF-8. False by default. */
+  readonly byteOrderMark?: boolean | undefined;
 }
 
 /**
@@ -144,10 +174,13 @@ export interface Job {
   /**
    * The rows as a file, in file order, as UTF-8. Rows that are not done yet have empty results in CSV, and are left out in JSONL.
    *
-   * `csv`: the input's columns, then `result` and `error`; the properties of a JSON Schema, or `embedding`, have columns of their
-   * own. `jsonl`: a record with the columns and `result`; of a job from `requests`, the lines of an OpenAI output file.
+   * `csv`: the columns of the first row, then `result` and `error`; the properties of a JSON Schema, `choiceProbabilities` and
+   * `embedding` have columns of their own. `jsonl`: the row as it was given, and `result` or `error`; of a job from `requests`, the
+   * lines of an OpenAI output file. Where the row has a column of such a name, ours gets a `_` behind it.
+   *
+   * @param options For `csv` alone.
    */
-  export(format: 'csv' | 'jsonl'): ReadableStream<Uint8Array<ArrayBuffer>>;
+  export(format: 'csv' | 'jsonl', options?: CsvOptions): ReadableStream<Uint8Array<ArrayBuffer>>;
 }
 
 /** The jobs of the app, on this device. */

@@ -1,6 +1,9 @@
 import { parseJson } from '../../platform/parse-json.ts';
 import { isRecord } from '../../platform/is-record.ts';
-import type { JobInfo, JobResult, JobRow } from '../../protocol/jobs.ts';
+import { readCells, textOfCell, writeCells, type JobCells } from '../../protocol/job-cells.ts';
+import type { JobInfo, JobResult } from '../../protocol/jobs.ts';
+import { BYTE_ORDER_MARK, csvLine } from './csv.ts';
+import type { CsvOptions, JobRow } from './types.ts';
 
 /** Writes the rows of a job as lines of a file. */
 export interface RowWriter {
@@ -9,33 +12,61 @@ export interface RowWriter {
   line(row: JobRow): string;
 }
 
-export function createWriter(info: JobInfo, format: 'csv' | 'jsonl'): RowWriter {
-  if (format === 'csv') return createCsvWriter(info);
-  const toRecord = info.source === 'requests' ? toOutputLine : toPlainRecord;
+export function createWriter(info: JobInfo, format: 'csv' | 'jsonl', options: CsvOptions): RowWriter {
+  if (format === 'csv') return createCsvWriter(info, options);
+  const write = info.source === 'requests' ? outputLine : plainLine;
+  return { head: '', line: (row) => (row.result ? `${write(info, row, row.result)}\n` : '') };
+}
+
+/** A column that we add, and its cell. */
+type Output = readonly [name: string, cellOf: (result: JobResult, answer: JobCells) => string | undefined];
+
+function createCsvWriter(info: JobInfo, options: CsvOptions): RowWriter {
+  const inputs = info.source === 'requests' ? ['custom_id'] : info.columns;
+  const fields = propertiesOf(info.options['responseFormat']);
+  const outputs: readonly Output[] = [
+    info.deployment === 'embedder'
+      ? ['embedding', ({ embedding }) => jsonOf(embedding)]
+      : ['result', ({ text }) => text],
+    ...fields.map((name): Output => [name, (_, answer) => textOf(answer.get(name))]),
+    ...(hasProbabilities(info) ? [PROBABILITIES] : []),
+    ...('tools' in info.options ? [TOOL_CALLS] : []),
+    ['error', ({ error }) => error && `${error.code}: ${error.message}`],
+  ];
+  const taken = new Set(inputs);
+  const names = outputs.map(([name]) => freeName(name, taken));
   return {
-    head: '',
-    line: (row) => (row.result ? `${JSON.stringify(toRecord(info, row, row.result))}\n` : ''),
+    head: `${options.byteOrderMark ? BYTE_ORDER_MARK : ''}${csvLine([...inputs, ...names], options)}`,
+    line: ({ json, result }) => {
+      const cells = readCells(json);
+      const answer = (fields.length > 0 && readCells(result?.text ?? '')) || new Map();
+      return csvLine(
+        [
+          ...inputs.map((name) => textOf(cells?.get(name))),
+          ...outputs.map(([, cellOf]) => (result ? cellOf(result, answer) : undefined)),
+        ],
+        options,
+      );
+    },
   };
 }
 
-/** RFC 4180. */
-function createCsvWriter({ source, deployment, columns, options }: JobInfo): RowWriter {
-  const inputs = source === 'requests' ? ['custom_id'] : columns;
-  const fields = propertiesOf(options['responseFormat']);
-  const outputs = [deployment === 'embedder' ? 'embedding' : 'result', ...fields, 'error'];
-  const names = outputs.map((name) => (inputs.includes(name) ? `${name}_` : name));
-  return {
-    head: csvLine([...inputs, ...names]),
-    line: ({ input, result }) => {
-      const answer = fields.length > 0 ? parseJson(result?.text) : undefined;
-      return csvLine([
-        ...inputs.map((name) => input[name]),
-        result?.text ?? result?.embedding,
-        ...fields.map((name) => (isRecord(answer) ? answer[name] : undefined)),
-        result?.error && `${result.error.code}: ${result.error.message}`,
-      ]);
-    },
-  };
+const PROBABILITIES: Output = [
+  'choiceProbabilities',
+  ({ choiceProbabilities }) => jsonOf(choiceProbabilities),
+];
+const TOOL_CALLS: Output = ['toolCalls', ({ toolCalls }) => jsonOf(toolCalls)];
+
+function hasProbabilities({ options }: JobInfo): boolean {
+  return options['logprobs'] !== undefined;
+}
+
+/** The name, with as many `_` behind it as keep it apart from those that are taken, to which it is added. */
+function freeName(name: string, taken: Set<string>): string {
+  let free = name;
+  while (taken.has(free)) free += '_';
+  taken.add(free);
+  return free;
 }
 
 /** The names of a JSON Schema's properties, which become columns. */
@@ -45,28 +76,38 @@ function propertiesOf(format: unknown): readonly string[] {
   return isRecord(properties) ? Object.keys(properties) : [];
 }
 
-function csvLine(values: readonly unknown[]): string {
-  return `${values.map(csvField).join(',')}\r\n`;
+function textOf(cell: string | undefined): string | undefined {
+  return cell === undefined ? undefined : textOfCell(cell);
 }
 
-function csvField(value: unknown): string {
-  if (value === undefined || value === null) return '';
-  const text = typeof value === 'string' ? value : JSON.stringify(value);
-  return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
+function jsonOf(value: unknown): string | undefined {
+  return value === undefined ? undefined : JSON.stringify(value);
 }
 
-function toPlainRecord(_: JobInfo, { input }: JobRow, { text, embedding, error }: JobResult): object {
-  return { ...input, ...(error ? { error } : { result: text ?? embedding }) };
+/** The row as it was given, and what came of it. */
+function plainLine({ columns }: JobInfo, { json }: JobRow, result: JobResult): string {
+  const cells = [...(readCells(json) ?? [])];
+  const taken = new Set([...columns, ...cells.map(([name]) => name)]);
+  const { error, text, embedding, choiceProbabilities, toolCalls } = result;
+  const outputs = error ? { error } : { result: text ?? embedding, choiceProbabilities, toolCalls };
+  for (const [name, value] of Object.entries(outputs)) {
+    const cell = jsonOf(value);
+    if (cell !== undefined) cells.push([freeName(name, taken), cell]);
+  }
+  return writeCells(cells);
 }
 
 /** A line of OpenAI's output file. */
-function toOutputLine({ id: jobId, model }: JobInfo, { index, input }: JobRow, result: JobResult): object {
+function outputLine({ id: jobId, model }: JobInfo, { index, json }: JobRow, result: JobResult): string {
+  const input = parseJson(json);
+  const { custom_id, url } = isRecord(input) ? input : {};
   const id = `${jobId}-${index}`;
-  const line = { id, custom_id: input['custom_id'] };
+  const line = { id, custom_id };
   const { error } = result;
-  if (error) return { ...line, response: null, error: { code: error.code, message: error.message } };
-  const body = { id, model, ...bodyOf(input['url'], result), usage: usageOf(result) };
-  return { ...line, response: { status_code: 200, request_id: id, body }, error: null };
+  if (error)
+    return JSON.stringify({ ...line, response: null, error: { code: error.code, message: error.message } });
+  const body = { id, model, ...bodyOf(url, result), usage: usageOf(result) };
+  return JSON.stringify({ ...line, response: { status_code: 200, request_id: id, body }, error: null });
 }
 
 function bodyOf(

@@ -37,6 +37,11 @@ export class JobRowError extends codedError('JobRowError', 'JOB_ROW_INVALID') {
     return new JobRowError(`Expected \`${place}\` to be ${expected}: correct this line of the file.`);
   }
 
+  /** @param maxLength In characters. */
+  static ofTemplate(maxLength: number): JobRowError {
+    return new JobRowError(`The template has more than ${maxLength} characters: shorten it.`);
+  }
+
   /** @param reason What is wrong with a request, as a sentence. */
   static ofBody(reason: string): JobRowError {
     return new JobRowError(`${reason} Correct the body of this line.`);
@@ -48,6 +53,24 @@ export class JobModelError extends codedError('JobModelError', 'JOB_MODEL_CHANGE
   static of(began: string, serves: string | undefined): JobModelError {
     return new JobModelError(
       `${began} began this job, and ${serves ?? 'no model'} serves now. Load ${began} to go on, or resume the job to take the other model for the remaining rows.`,
+    );
+  }
+}
+
+/** The work on a job's rows has ended several workers in a row, in this browser or an earlier one. */
+export class JobEndsWorkersError extends codedError('JobEndsWorkersError', 'JOB_ENDS_WORKERS') {
+  static of(): JobEndsWorkersError {
+    return new JobEndsWorkersError(
+      'Two workers in a row ended while they prepared rows of this job, so it is paused. Export what is done and delete it, or resume it to try again.',
+    );
+  }
+}
+
+/** The browser has deleted the job's files under this page, as it does when site data are cleared. */
+export class JobFilesLostError extends codedError('JobFilesLostError', 'JOB_FILES_LOST') {
+  static of(): JobFilesLostError {
+    return new JobFilesLostError(
+      "The browser has deleted this job's files, as it does when site data are cleared. Its rows and results are there until the last tab is closed: export them before.",
     );
   }
 }

@@ -3,6 +3,7 @@ import * as v from 'valibot';
 import { InvalidOptionError, ResponseFormatUnsupportedError, shown } from '../../batching/errors.ts';
 import type { GenerationOptions, OptionName } from '../../batching/generation/options.ts';
 import type { Prompt } from '../chat.ts';
+import { record } from '../wire.ts';
 import { isRecord } from '../../platform/is-record.ts';
 import { HttpError } from './http-error.ts';
 import { readFields, withoutNulls } from './fields.ts';
@@ -59,10 +60,10 @@ const NEUTRAL_VALUES: NeutralValues = {
 const SHARED_FIELDS = v.object({
   model: v.optional(v.string()),
   stream: v.optional(v.boolean()),
-  stream_options: v.optional(v.record(v.string(), v.unknown())),
+  stream_options: v.optional(record),
   user: v.optional(v.string()),
   store: v.optional(v.boolean()),
-  metadata: v.optional(v.record(v.string(), v.unknown())),
+  metadata: v.optional(record),
   n: v.optional(v.number()),
 });
 

@@ -1,7 +1,7 @@
 import { createStore, type StoreApi } from 'zustand/vanilla';
 
 import {
-  columnsIn,
+  missingColumn,
   type CreateJobOptions,
   type GenerationOptions,
   type Job,
@@ -74,8 +74,7 @@ export class JobForm implements OptionsForm {
       const opened = await openFile(file);
       if (chosen !== this.#numChosen) return;
       const { template } = this.store.getState();
-      const isTemplate =
-        template !== '' && columnsIn(template).every((name) => opened.columns.includes(name));
+      const isTemplate = template !== '' && missingColumn(template, opened.columns) === undefined;
       this.store.setState({
         file: opened,
         fileError: undefined,
@@ -111,9 +110,7 @@ export class JobForm implements OptionsForm {
     const { options, errors } = parseGeneration(this.store.getState().texts);
     const error = errorOfOptions(errors);
     this.store.setState({ optionErrors: errors, error });
-    // The table has no place for them, and an answer would take ten times the room.
-    const { logprobs: _, ...others } = options;
-    return error ? undefined : { maxNewTokens: MAX_NEW_TOKENS, ...others };
+    return error ? undefined : { maxNewTokens: MAX_NEW_TOKENS, ...options };
   }
 
   /** The system message, where the model takes one. */

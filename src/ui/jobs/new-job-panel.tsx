@@ -1,6 +1,6 @@
 import { useRef } from 'react';
 
-import { columnsIn, type Job } from '../../client/index.ts';
+import { missingColumn, type Job } from '../../client/index.ts';
 import { AdvancedPanel } from '../compose/advanced-panel.tsx';
 import { openModelBox } from '../header/open-model-box.ts';
 import { Button } from '../parts/button.tsx';
@@ -74,7 +74,7 @@ function TemplateField() {
   const areaRef = useRef<HTMLTextAreaElement>(null);
   const template = useFormView((view) => view.template);
   const columns = useFormView(({ file }) => file?.columns);
-  const missing = columns && columnsIn(template).find((name) => !columns.includes(name));
+  const missing = columns && missingColumn(template, columns);
   const insert = (column: string): void => {
     const area = areaRef.current;
     if (!area) return;

@@ -1,14 +1,12 @@
 import { useState } from 'react';
 
-import { fillTemplate, type ChatMessage, type JobRecord, type WireError } from '../../client/index.ts';
+import { fillTemplate, type ChatMessage, type WireError } from '../../client/index.ts';
 import { Button } from '../parts/button.tsx';
 import { ErrorLine } from '../parts/error-line.tsx';
-import { formatJson } from '../parts/format.ts';
 import { Panel } from '../parts/panel.tsx';
 import { toWireError } from '../parts/to-wire-error.ts';
 import { canGenerate } from '../state/can-generate.ts';
 import { useServe, useServeView } from '../state/serve-context.ts';
-import { toRecord } from './file-source.ts';
 import { useFormView, useJobForm } from './job-form-context.ts';
 
 const NUM_ROWS = 3;
@@ -26,9 +24,9 @@ export function PreviewPanel() {
   const asked = [file, template, system, texts] as const;
   const [tried, setTried] = useState<{ readonly asked: typeof asked; readonly answers: readonly Answer[] }>();
   const answers = tried?.asked.every((part, at) => part === asked[at]) ? tried.answers : [];
-  const records = file && !file.isBatch ? file.head.slice(0, NUM_ROWS).map(toRecord) : [];
+  const records = file && !file.isBatch ? file.head.slice(0, NUM_ROWS) : [];
 
-  const tryRow = async (record: JobRecord, index: number): Promise<void> => {
+  const tryRow = async (record: string, index: number): Promise<void> => {
     const options = form.readOptions();
     if (!options) return;
     const show = (answer: Answer): void =>
@@ -77,7 +75,7 @@ export function PreviewPanel() {
         {file.isBatch
           ? file.head.slice(0, NUM_ROWS).map((line, index) => (
               <li key={index} className="preview-row">
-                <p>{cut(formatJson(line))}</p>
+                <p>{cut(line)}</p>
               </li>
             ))
           : records.map((record, index) => (
@@ -104,7 +102,7 @@ function PreviewError({ answer }: { readonly answer: Answer | undefined }) {
 }
 
 /** As it is written where it names a column that the row lacks: its field says so. */
-function promptOf(template: string, record: JobRecord): string {
+function promptOf(template: string, record: string): string {
   try {
     return fillTemplate(template, record);
   } catch {

@@ -1,3 +1,4 @@
+import { readCells, textOfCell } from '../../client/index.ts';
 import type { TypedShape } from '../shapes/typed-shape.ts';
 
 export interface ReadyTemplate {
@@ -46,11 +47,11 @@ export const READY_TEMPLATES: readonly ReadyTemplate[] = [
 ];
 
 /** The column with the longest text in the first rows. */
-export function textColumnOf(head: readonly Readonly<Record<string, unknown>>[]): string {
+export function textColumnOf(head: readonly string[]): string {
   const lengths = new Map<string, number>();
   for (const row of head)
-    for (const [column, value] of Object.entries(row))
-      lengths.set(column, (lengths.get(column) ?? 0) + String(value).length);
+    for (const [column, cell] of readCells(row) ?? [])
+      lengths.set(column, (lengths.get(column) ?? 0) + textOfCell(cell).length);
   const [longest] = [...lengths].toSorted(([, a], [, b]) => b - a);
   return longest?.[0] ?? 'text';
 }

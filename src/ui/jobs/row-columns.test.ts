@@ -8,16 +8,25 @@ const numbers = { numPromptTokens: 3, numOutputTokens: 5 };
 const schema = { type: 'object', properties: { product: {}, problem: {} } };
 const job = { columns: ['id', 'text'], source: 'rows', options: {} } as const;
 
-const rowOf = (text: string): JobRow => ({ index: 0, input: { id: '1' }, result: { text, ...numbers } });
+const rowWith = (
+  input: object,
+  result?: Omit<NonNullable<JobRow['result']>, keyof typeof numbers>,
+): JobRow => ({
+  index: 0,
+  input: {},
+  json: JSON.stringify(input),
+  ...(result && { result: { ...result, ...numbers } }),
+});
+const rowOf = (text: string): JobRow => rowWith({ id: '1' }, { text });
 
 const cellsOf = (info: Parameters<typeof columnsOf>[0], row: JobRow): Record<string, string> =>
   Object.fromEntries(columnsOf(info).map(({ title, textOf }) => [title, textOf(row)]));
 
 describe('the columns of a job', () => {
   it('are the file’s first, then the answer', () => {
-    const row = { index: 0, input: { id: '1', text: 'one' }, result: { text: 'good', ...numbers } };
+    const row = rowWith({ id: '1', text: 'one' }, { text: 'good' });
     expect(cellsOf(job, row)).toEqual({ id: '1', text: 'one', Answer: 'good' });
-    expect(cellsOf(job, { index: 0, input: { unreadable: 'x' } })).toEqual({ id: '', text: '', Answer: '' });
+    expect(cellsOf(job, rowWith({ unreadable: 'x' }))).toEqual({ id: '', text: '', Answer: '' });
   });
 
   it('are the properties of a schema, empty where the answer was cut off', () => {
@@ -30,16 +39,16 @@ describe('the columns of a job', () => {
   });
 
   it('say why a row has no answer', () => {
-    const result = { ...numbers, error: { code: 'PROMPT_TOO_LONG', message: 'Too long.' } };
-    expect(cellsOf(job, { index: 0, input: {}, result })['Answer']).toBe('Too long. PROMPT_TOO_LONG');
+    const row = rowWith({}, { error: { code: 'PROMPT_TOO_LONG', message: 'Too long.' } });
+    expect(cellsOf(job, row)['Answer']).toBe('Too long. PROMPT_TOO_LONG');
     const info = { ...job, options: { responseFormat: { type: 'json_schema', schema } } };
-    expect(cellsOf(info, { index: 0, input: {}, result })['problem']).toBe('Too long. PROMPT_TOO_LONG');
+    expect(cellsOf(info, row)['problem']).toBe('Too long. PROMPT_TOO_LONG');
   });
 
   it('have the beginning of a vector, and of a request', () => {
-    const embedded = { index: 0, input: {}, result: { embedding: [0.1, 0.2, 0.3, 0.4, 0.5], ...numbers } };
+    const embedded = rowWith({}, { embedding: [0.1, 0.2, 0.3, 0.4, 0.5] });
     expect(cellsOf(job, embedded)['Answer']).toBe('5 numbers: 0.100, 0.200, 0.300, 0.400, …');
-    const request = { index: 0, input: { custom_id: 'a', body: { prompt: 'x' } } };
+    const request = rowWith({ custom_id: 'a', body: { prompt: 'x' } });
     expect(cellsOf({ ...job, columns: [], source: 'requests' }, request)).toEqual({
       custom_id: 'a',
       body: '{"prompt":"x"}',

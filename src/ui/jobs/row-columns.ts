@@ -1,5 +1,4 @@
-import type { JobInfo, JobRow } from '../../client/index.ts';
-import { formatJson } from '../parts/format.ts';
+import { readCells, textOfCell, type JobCells, type JobInfo, type JobRow } from '../../client/index.ts';
 import { isRecord } from './is-record.ts';
 
 export interface RowColumn {
@@ -21,13 +20,15 @@ export function columnsOf(info: Pick<JobInfo, 'columns' | 'source' | 'options'>)
     isAnswer: true,
     // The last one has room for the reason where there is no answer.
     textOf: (row: JobRow) =>
-      row.result?.error && at === properties.length - 1 ? answerOf(row) : toText(partsOf(row)[title]),
+      row.result?.error && at === properties.length - 1
+        ? answerOf(row)
+        : toText(cellsOf(row.result?.text).get(title)),
   }));
   return [
     ...inputs.map((title) => ({
       title,
       isAnswer: false,
-      textOf: ({ input }: JobRow) => toText(input[title]),
+      textOf: ({ json }: JobRow) => toText(cellsOf(json).get(title)),
     })),
     ...(answers.length > 0 ? answers : [{ title: 'Answer', isAnswer: true, textOf: answerOf }]),
   ];
@@ -49,17 +50,17 @@ function propertiesOf(format: unknown): readonly string[] {
   return isRecord(properties) ? Object.keys(properties) : [];
 }
 
-/** Empty where the answer was cut off. */
-function partsOf({ result }: JobRow): Readonly<Record<string, unknown>> {
-  try {
-    const parsed: unknown = JSON.parse(result?.text ?? '');
-    return isRecord(parsed) ? parsed : {};
-  } catch {
-    return {};
-  }
+const NO_CELLS: JobCells = new Map();
+
+/** The cells of the text that was read last: the columns of a row are drawn one after another. */
+let latest: { readonly json: string; readonly cells: JobCells } = { json: '', cells: NO_CELLS };
+
+/** None where an answer was cut off. */
+function cellsOf(json = ''): JobCells {
+  if (latest.json !== json) latest = { json, cells: readCells(json) ?? NO_CELLS };
+  return latest.cells;
 }
 
-function toText(value: unknown): string {
-  if (value === undefined || value === null) return '';
-  return typeof value === 'string' ? value : formatJson(value);
+function toText(cell: string | undefined): string {
+  return cell === undefined ? '' : textOfCell(cell);
 }

@@ -1,9 +1,9 @@
 import { useEffect, useRef } from 'react';
 
-import type { JobRow } from '../../client/index.ts';
+import { readCells, textOfCell, type JobRow } from '../../client/index.ts';
 import { Button } from '../parts/button.tsx';
 import { ErrorLine } from '../parts/error-line.tsx';
-import { formatCount, formatJson } from '../parts/format.ts';
+import { formatCount } from '../parts/format.ts';
 import { answerOf } from './row-columns.ts';
 
 /** A text of megabytes would block the page. */
@@ -16,7 +16,7 @@ interface RowDetailsProps {
 
 /** All of a row. */
 export function RowDetails({ row, onClose }: RowDetailsProps) {
-  const { index, input, result } = row;
+  const { index, json, result } = row;
   const titleRef = useRef<HTMLHeadingElement>(null);
   useEffect(() => titleRef.current?.focus(), []);
   return (
@@ -30,8 +30,8 @@ export function RowDetails({ row, onClose }: RowDetailsProps) {
         </Button>
       </div>
       <dl className="row-cells">
-        {Object.entries(input).map(([name, value]) => (
-          <Cell key={name} name={name} text={typeof value === 'string' ? value : formatJson(value)} />
+        {Array.from(readCells(json) ?? [], ([name, cell]) => (
+          <Cell key={name} name={name} text={textOfCell(cell)} />
         ))}
         {result && !result.error && (
           <Cell

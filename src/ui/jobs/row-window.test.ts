@@ -14,6 +14,7 @@ class PlayedRows {
     this.all = Array.from({ length: numRows }, (_, index) => ({
       index,
       input: { text: `text ${index}` },
+      json: '',
       ...(isDone && { result: { text: 'x', numPromptTokens: 1, numOutputTokens: 1 } }),
     }));
   }
@@ -21,7 +22,7 @@ class PlayedRows {
   finish(index: number, code?: string): void {
     const error = code === undefined ? {} : { error: { code, message: code } };
     const result = { text: 'x', numPromptTokens: 1, numOutputTokens: 1, ...error };
-    this.all[index] = { index, input: {}, result };
+    this.all[index] = { index, input: {}, json: '', result };
   }
 
   async rows({ from = 0, limit = 100, only }: ReadRowsOptions = {}): Promise<RowsPage> {

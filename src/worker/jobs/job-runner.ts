@@ -1,11 +1,12 @@
 import { systemClock } from '../../batching/clock.ts';
+import { EMBEDDER } from '../../protocol/embedding.ts';
 import { JobModelError } from '../../protocol/errors/jobs.ts';
 import { asRequestId, type RequestId } from '../../protocol/ids.ts';
 import type { JobProgress, JobResult } from '../../protocol/jobs.ts';
 import type { RequestUpdate } from '../../protocol/requests.ts';
 import type { WireError } from '../../protocol/wire.ts';
 import { toWireError } from '../../protocol/wire-errors.ts';
-import { readRow, toResult } from './read-row.ts';
+import { rowReader, toResult, type ReadRow } from './read-row.ts';
 import type { RowRequest } from './read-request.ts';
 import { RowRate } from './row-rate.ts';
 import { sortWindow, type WindowRow } from './sort-window.ts';
@@ -25,9 +26,9 @@ export interface RunnerListener {
   onBlocked(error: WireError): void;
 }
 
-/** Rows that are sorted together, and the memory that they may take. */
+/** Rows that are sorted together, and the characters that may be read to make them: of rows, templates and prompts. */
 const WINDOW_ROWS = 128;
-const WINDOW_BYTES = 2 ** 22;
+const WINDOW_LENGTH = 2 ** 22;
 
 /** Results that share a write to the disk. A crash loses those of this time at most, and their rows run again. */
 const MAX_UNSAVED = 64;
@@ -37,8 +38,16 @@ const SAVE_INTERVAL_MS = 100;
 const ROWS_PER_TURN = 64;
 
 /** Errors that say nothing about a row: all others would have them as well. */
-const COMMON_ERRORS =
-  /^(CLOSED|NO_ENCODER|NO_MODEL|BACK_PRESSURE|PAGE_OUTDATED|UPSTREAM_(ACCESS_DENIED|UNAVAILABLE|UNREACHABLE))$/;
+const COMMON_ERRORS: ReadonlySet<string> = new Set([
+  'CLOSED',
+  'NO_MODEL',
+  'NO_ENCODER',
+  'BACK_PRESSURE',
+  'PAGE_OUTDATED',
+  'UPSTREAM_ACCESS_DENIED',
+  'UPSTREAM_UNAVAILABLE',
+  'UPSTREAM_UNREACHABLE',
+]);
 
 interface ReadyRow extends WindowRow {
   readonly request: RowRequest;
@@ -49,6 +58,7 @@ export class JobRunner {
   readonly job: StoredJob;
   readonly #server: RowServer;
   readonly #listener: RunnerListener;
+  readonly #readRow: ReadRow;
   readonly #inFlight = new Map<RequestId, ReadyRow>();
   readonly #rate = new RowRate(systemClock);
   /** The next rows, in the order in which they run. */
@@ -57,14 +67,18 @@ export class JobRunner {
   #cursor = 0;
   #isStopped = false;
   #isFilling = false;
+  /** Why the texts to embed wait while the other rows go on. */
+  #held: WireError | undefined;
   #cancelTimer = (): void => {};
   #unsaved: RowOutcome[] = [];
   #cancelSaving = (): void => {};
+  #endRows = (): void => {};
 
   constructor(job: StoredJob, server: RowServer, listener: RunnerListener) {
     this.job = job;
     this.#server = server;
     this.#listener = listener;
+    this.#readRow = rowReader(job.definition);
   }
 
   get progress(): JobProgress {
@@ -91,6 +105,7 @@ export class JobRunner {
     this.#saveNow();
     // No row of the last window could run.
     if (this.#cursor < this.job.numRows) this.#runSoon();
+    else if (this.#held) this.#block(this.#held);
   }
 
   receive(updates: readonly RequestUpdate[]): void {
@@ -105,6 +120,7 @@ export class JobRunner {
   stop(): void {
     this.#isStopped = true;
     this.#cancelTimer();
+    this.#endRows();
     try {
       this.job.save(this.#takeUnsaved());
     } catch {
@@ -114,12 +130,12 @@ export class JobRunner {
     this.#inFlight.clear();
   }
 
-  #apply(update: RequestUpdate, { index }: ReadyRow): void {
+  #apply(update: RequestUpdate, { index, request }: ReadyRow): void {
     const { requestId } = update;
     switch (update.type) {
       case 'started':
       case 'restarted':
-        this.#checkModel(update.model.id);
+        if (request.deployment === this.job.definition.deployment) this.#checkModel(update.model.id);
         break;
       case 'finished':
       case 'answered':
@@ -128,8 +144,9 @@ export class JobRunner {
         break;
       case 'failed':
         this.#inFlight.delete(requestId);
-        if (COMMON_ERRORS.test(update.error.code)) this.#block(update.error);
-        else this.#fail(index, update.error);
+        if (!COMMON_ERRORS.has(update.error.code)) this.#fail(index, update.error);
+        else if (this.#mayWait(request)) this.#held = update.error;
+        else this.#block(update.error);
         break;
       case 'accepted':
       case 'echo':
@@ -140,6 +157,11 @@ export class JobRunner {
     }
   }
 
+  /** Whether rows of another kind may go on while this one waits: the lines of a batch file may be of both. */
+  #mayWait({ deployment }: RowRequest): boolean {
+    return this.job.definition.source === 'requests' && deployment === EMBEDDER;
+  }
+
   /** The status of the worker may name the new model only later. */
   #checkModel(serving: string): void {
     const { model } = this.job;
@@ -148,6 +170,8 @@ export class JobRunner {
 
   #takeNext(): ReadyRow | undefined {
     if (this.#window.length === 0) this.#window = this.#nextWindow();
+    // Others of the kind that waits would only be told the same.
+    if (this.#held) this.#window = this.#window.filter(({ request }) => !this.#mayWait(request));
     const [next, ...others] = this.#window;
     if (!next || this.#inFlight.size >= this.#server.numRowsFor(next.request.deployment)) return undefined;
     this.#window = others;
@@ -156,27 +180,48 @@ export class JobRunner {
 
   #nextWindow(): readonly ReadyRow[] {
     const rows: ReadyRow[] = [];
-    let [numRows, numBytes] = [0, 0];
+    let [numRows, length] = [0, 0];
     const { job } = this;
+    if (this.#cursor === 0) this.#beginRows();
     const inputs = job.inputs();
-    for (
-      ;
-      this.#cursor < job.numRows && numRows < WINDOW_ROWS && numBytes < WINDOW_BYTES;
-      this.#cursor += 1
-    ) {
+    const { template = '', system = '' } = job.definition;
+    const isFull = (): boolean => numRows === WINDOW_ROWS || length >= WINDOW_LENGTH;
+    for (; this.#cursor < job.numRows && !this.#isStopped && !isFull(); this.#cursor += 1) {
       const index = this.#cursor;
       if (!job.isPending(index)) continue;
+      const json = inputs.textOf(index);
       numRows += 1;
-      numBytes += inputs.sizeOf(index);
+      length += json.length + template.length + system.length;
       try {
-        const request = readRow(job.definition, index, inputs.read(index));
+        const request = this.#readRow(index, json);
         const { input } = request;
-        rows.push({ index, request, text: typeof input === 'string' ? input : JSON.stringify(input) });
+        const text = typeof input === 'string' ? input : JSON.stringify(input);
+        length += text.length;
+        rows.push({ index, request, text });
       } catch (error) {
         this.#fail(index, toWireError(error));
       }
     }
     return sortWindow(rows);
+  }
+
+  /**
+   * Notes on the disk that rows are prepared, until the worker gets to something else. The first ones are enough: the next worker
+   * begins with those that have ended this one.
+   */
+  #beginRows(): void {
+    try {
+      this.job.beginRows();
+    } catch (error) {
+      this.#block(toWireError(error));
+      return;
+    }
+    const cancelTimer = systemClock.setTimer(0, () => this.#endRows());
+    this.#endRows = () => {
+      cancelTimer();
+      this.#endRows = () => {};
+      this.job.endRows();
+    };
   }
 
   #submit(row: ReadyRow): void {

@@ -301,7 +301,7 @@ describe('a job', () => {
     const read = (query: object) =>
       opened.call<'read-job'>({ type: 'read-job', callId: 0, jobId: 'j1', from: 0, limit: 9, ...query });
     expect(await read({ only: 'failed' })).toMatchObject({ rows: [{ index: 2 }] });
-    expect(await read({ search: 'PEAR' })).toMatchObject({ rows: [{ index: 1, input: { word: 'pear' } }] });
+    expect(await read({ search: 'PEAR' })).toMatchObject({ rows: [{ index: 1, json: '{"word":"pear"}' }] });
     expect(await read({ search: 'zebra' })).toEqual({ rows: [] });
     expect(await read({ limit: 2 })).toMatchObject({ rows: [{ index: 0 }, { index: 1 }], next: 2 });
   });

@@ -1,12 +1,20 @@
 import { systemClock } from '../../batching/clock.ts';
 import type { CallHandlers } from '../../protocol/calls.ts';
-import { JobModelError, JobNotFoundError, JobStoreError } from '../../protocol/errors/jobs.ts';
+import { EMBEDDER } from '../../protocol/embedding.ts';
+import {
+  JobEndsWorkersError,
+  JobFilesLostError,
+  JobModelError,
+  JobNotFoundError,
+  JobRowError,
+  JobStoreError,
+} from '../../protocol/errors/jobs.ts';
 import { NoModelError } from '../../protocol/errors/model.ts';
 import { TEXT_GENERATOR } from '../../protocol/generation.ts';
 import type { JobInfo, JobState } from '../../protocol/jobs.ts';
 import type { RequestUpdate } from '../../protocol/requests.ts';
 import type { WorkerStatus } from '../../protocol/status.ts';
-import type { WireError } from '../../protocol/wire.ts';
+import { MAX_PROMPT_LENGTH, type WireError } from '../../protocol/wire.ts';
 import { toWireError } from '../../protocol/wire-errors.ts';
 import { JobRunner, type RowServer } from './job-runner.ts';
 import { JobStore, type Draft } from './job-store.ts';
@@ -53,7 +61,7 @@ export class JobService {
 
   /** Finds the jobs that an earlier worker has left. `schedule` goes on with them. @throws JobStoreError. */
   static async open(root: string, host: JobServiceHost): Promise<JobService> {
-    const store = await JobStore.open(root);
+    const store = new JobStore(root);
     const service = new JobService(host, store);
     for (const each of await store.read()) {
       if (each instanceof StoredJob) service.#jobs.set(each.definition.id, each);
@@ -79,10 +87,15 @@ export class JobService {
   }
 
   readonly calls: CallHandlers<JobCall> = {
-    'list-jobs': () => this.#byAge.map((job) => this.#infoOf(job)),
+    'list-jobs': async () => {
+      await this.#findLost();
+      return this.#byAge.map((job) => this.#infoOf(job));
+    },
     'create-job': async ({ job, jobName }) => {
-      const { id } = job;
+      const { id, template = '', system = '' } = job;
       if (this.#jobs.has(id) || this.#drafts.has(id)) return;
+      if (template.length + system.length > MAX_PROMPT_LENGTH)
+        throw JobRowError.ofTemplate(MAX_PROMPT_LENGTH);
       this.#drafts.set(id, await this.#store.begin(job, jobName));
     },
     'add-job-rows': ({ jobId, from, rows }) => {
@@ -90,7 +103,9 @@ export class JobService {
       const { logs } = this.#draft(jobId);
       const { length } = logs.rows;
       if (from > length) throw JobStoreError.because('rows of it are lost');
-      const entries = rows.slice(length - from).map((text, at) => ({ key: length + at, text }));
+      // A line of the log is a row.
+      const texts = rows.slice(length - from).map((text) => text.replaceAll(/[\r\n]/g, ' '));
+      const entries = texts.map((text, at) => ({ key: length + at, text }));
       withinStore(() => logs.rows.append(entries));
     },
     'start-job': async ({ jobId }) => {
@@ -143,6 +158,7 @@ export class JobService {
         const isOver = job.isDone || this.#obstacleOf(job) !== undefined;
         if (job.model === undefined) this.#adoptModel(job);
         this.#change(job);
+        if (job.isDone) void this.#findLost().catch(() => {});
         if (isOver && this.#runner === runner) queueMicrotask(() => this.schedule());
       },
       onBlocked: (error) => this.#block(job, error),
@@ -166,19 +182,31 @@ export class JobService {
     if (this.#blocks.has(id)) return;
     this.#blocks.set(id, error);
     this.#change(job);
+    this.#retryLater(job, error);
+    queueMicrotask(() => this.schedule());
+  }
+
+  #retryLater(job: StoredJob, error: WireError): void {
+    const { id } = job.definition;
     systemClock.setTimer(RETRY_MS, () => {
-      if (!this.#blocks.delete(id)) return;
+      if (this.#blocks.get(id) !== error) return;
+      if (error.code === 'NO_ENCODER' && this.#encoder === undefined) {
+        this.#retryLater(job, error);
+        return;
+      }
+      this.#blocks.delete(id);
       this.#change(job);
       this.schedule();
     });
-    queueMicrotask(() => this.schedule());
+  }
+
+  get #encoder(): string | undefined {
+    return this.#host.status().encoders?.find(({ deployment }) => deployment === EMBEDDER)?.id;
   }
 
   /** The ID of the model that would answer its rows. */
   #servingFor({ definition }: StoredJob): string | undefined {
-    const { model, encoders = [] } = this.#host.status();
-    if (definition.deployment === TEXT_GENERATOR) return model?.id;
-    return encoders.find(({ deployment }) => deployment === definition.deployment)?.id;
+    return definition.deployment === TEXT_GENERATOR ? this.#host.status().model?.id : this.#encoder;
   }
 
   #obstacleOf(job: StoredJob): Obstacle {
@@ -197,7 +225,7 @@ export class JobService {
 
   #infoOf(job: StoredJob): JobInfo {
     const obstacle = job.isActive ? this.#obstacleOf(job) : undefined;
-    const error = job.isDamaged ? toWireError(JobStoreError.because('rows of the job are lost')) : obstacle;
+    const error = damageOf(job) ?? obstacle;
     const isRunning = this.#runner?.job === job;
     return {
       ...job.definition,
@@ -245,6 +273,16 @@ export class JobService {
     this.#publishSoon(this.#changedIds, definition.id);
   }
 
+  /** Notices jobs whose files the browser has deleted under an open page. */
+  async #findLost(): Promise<void> {
+    const ids = await this.#store.ids();
+    for (const job of this.#jobs.values()) {
+      if (job.isLost || ids.has(job.definition.id)) continue;
+      job.isLost = true;
+      this.#change(job);
+    }
+  }
+
   #publishSoon(ids: Set<string>, id: string): void {
     if (this.#changedIds.size + this.#deletedIds.size === 0)
       systemClock.setTimer(PUBLISH_INTERVAL_MS, () => this.#publish());
@@ -263,10 +301,16 @@ export class JobService {
   }
 }
 
+function damageOf(job: StoredJob): WireError | undefined {
+  if (job.isDamaged) return toWireError(JobStoreError.because('rows of the job are lost'));
+  if (job.endsWorkers) return toWireError(JobEndsWorkersError.of());
+  return job.isLost ? toWireError(JobFilesLostError.of()) : undefined;
+}
+
 function stateOf(job: StoredJob, obstacle: Obstacle, isRunning: boolean): JobState {
   if (job.isDamaged) return 'failed';
   if (job.isDone) return 'finished';
   if (job.isCancelled) return 'cancelled';
-  if (job.isPaused || (obstacle !== undefined && obstacle !== 'loading')) return 'paused';
+  if (job.isPaused || job.endsWorkers || (obstacle !== undefined && obstacle !== 'loading')) return 'paused';
   return isRunning ? 'running' : 'queued';
 }

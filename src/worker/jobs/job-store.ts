@@ -6,6 +6,7 @@ import { count, parse, type Wire } from '../../protocol/wire.ts';
 import {
   createFolder,
   foldersIn,
+  ifFound,
   openFolder,
   openSyncFile,
   readJsonFile,
@@ -40,28 +41,32 @@ export interface Draft extends JobNote {
 
 /** The jobs on this device. Errors are JobStoreError or StorageQuotaError. */
 export class JobStore {
-  readonly #folder: FileSystemDirectoryHandle;
-
-  private constructor(folder: FileSystemDirectoryHandle) {
-    this.#folder = folder;
-  }
+  readonly #root: string;
 
   /** @param root Name of the app's folder. */
-  static open(root: string): Promise<JobStore> {
-    return asJobStore(async () => new JobStore(await openFolder(root, 'jobs')));
+  constructor(root: string) {
+    this.#root = root;
   }
 
   /** All jobs and drafts. Old drafts are removed. */
   read(): Promise<readonly (StoredJob | Draft)[]> {
     return asJobStore(async () => {
-      const read = (await foldersIn(this.#folder)).map((folder) => this.#read(folder));
+      const jobs = await this.#openFolder();
+      const read = (await foldersIn(jobs)).map((folder) => this.#read(jobs, folder));
       return (await Promise.all(read)).filter((each) => each !== undefined);
     });
   }
 
+  /** The IDs of all jobs and drafts whose files are there. */
+  ids(): Promise<ReadonlySet<string>> {
+    return asJobStore(
+      async () => new Set((await foldersIn(await this.#openFolder())).map(({ name }) => name)),
+    );
+  }
+
   begin(job: JobDefinition, jobName: string): Promise<Draft> {
     return asJobStore(async () => {
-      const folder = await createFolder(this.#folder, job.id);
+      const folder = await createFolder(await this.#openFolder(), job.id);
       await writeJsonFile(folder, DRAFT, { job, jobName } satisfies JobNote);
       return { job, jobName, logs: await openLogs(folder) };
     });
@@ -69,7 +74,8 @@ export class JobStore {
 
   finish({ job, jobName, logs }: Draft): Promise<StoredJob> {
     return asJobStore(async () => {
-      const folder = await createFolder(this.#folder, job.id);
+      const folder = await ifFound((await this.#openFolder()).getDirectoryHandle(job.id));
+      if (!folder) throw JobStoreError.because('the rows that were stored are gone');
       await writeJsonFile(folder, JOB, { job, jobName, numRows: logs.rows.length } satisfies JobNote);
       await removeEntry(folder, DRAFT);
       return new StoredJob(job, jobName, logs);
@@ -78,16 +84,24 @@ export class JobStore {
 
   /** Its files have to be closed. */
   remove(id: string): Promise<void> {
-    return asJobStore(() => removeEntry(this.#folder, id));
+    return asJobStore(async () => removeEntry(await this.#openFolder(), id));
   }
 
-  async #read(folder: FileSystemDirectoryHandle): Promise<StoredJob | Draft | undefined> {
+  /** Anew each time: the handle of a folder that was deleted with the site's data stays broken. */
+  #openFolder(): Promise<FileSystemDirectoryHandle> {
+    return openFolder(this.#root, 'jobs');
+  }
+
+  async #read(
+    jobs: FileSystemDirectoryHandle,
+    folder: FileSystemDirectoryHandle,
+  ): Promise<StoredJob | Draft | undefined> {
     const whole = parse(note, await readJsonFile(folder, JOB));
     if (whole) return new StoredJob(whole.job, whole.jobName, await openLogs(folder), whole.numRows);
     const draft = parse(note, await readJsonFile(folder, DRAFT));
     if (draft && Date.now() - Date.parse(draft.job.createdAt) < MAX_DRAFT_AGE_MS)
       return { ...draft, logs: await openLogs(folder) };
-    await removeEntry(this.#folder, folder.name);
+    await removeEntry(jobs, folder.name);
     return undefined;
   }
 }

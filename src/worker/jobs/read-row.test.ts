@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { JobDefinition } from '../../protocol/jobs.ts';
-import { readRow } from './read-row.ts';
+import { rowReader } from './read-row.ts';
 
 const REQUESTS: JobDefinition = {
   id: 'j1',
@@ -12,6 +12,9 @@ const REQUESTS: JobDefinition = {
   seed: 5,
   columns: [],
 };
+
+const readRow = (job: JobDefinition, index: number, row: object) =>
+  rowReader(job)(index, JSON.stringify(row));
 
 const line = (url: string, body: unknown, given: object = {}) => ({
   custom_id: 'a',

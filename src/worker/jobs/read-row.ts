@@ -1,26 +1,36 @@
-import { EMBEDDER } from '../../protocol/embedding.ts';
 import { isRecord } from '../../platform/is-record.ts';
-import type { Embedding } from '../../protocol/embedding.ts';
+import { parseJson } from '../../platform/parse-json.ts';
+import { EMBEDDER, type Embedding } from '../../protocol/embedding.ts';
+import { JobRowError } from '../../protocol/errors/jobs.ts';
 import type { GenerationResult } from '../../protocol/generation.ts';
-import { fillTemplate } from '../../protocol/job-template.ts';
+import { readCells } from '../../protocol/job-cells.ts';
+import { fillParts, parseTemplate } from '../../protocol/job-template.ts';
 import type { JobDefinition, JobResult } from '../../protocol/jobs.ts';
 import { readRequest, type RowRequest } from './read-request.ts';
 
-type Fields = Readonly<Record<string, unknown>>;
+/** Reads a row, the text of a JSON object. @throws JobColumnError, JobRowError, PromptTooLongError. */
+export type ReadRow = (index: number, json: string) => RowRequest;
 
-/** A row's request. Its seed hangs on its place alone, so it has the same text whenever it runs. @throws JobColumnError, JobRowError. */
-export function readRow(job: JobDefinition, index: number, input: Fields): RowRequest {
-  if (job.source === 'requests') {
-    const request = readRequest(input);
-    return request.deployment === EMBEDDER ? request : seeded(job, index, request);
-  }
+/** A row's seed hangs on its place alone, so it has the same text whenever it runs. */
+export function rowReader(job: JobDefinition): ReadRow {
+  if (job.source === 'requests')
+    return (index, json) => {
+      const line = parseJson(json);
+      const request = readRequest(isRecord(line) ? line : {});
+      return request.deployment === EMBEDDER ? request : seeded(job, index, request);
+    };
   const { template = '', system, isChat, deployment, options } = job;
-  const text = fillTemplate(template, input);
-  if (deployment === EMBEDDER) return { deployment, input: text, options };
-  const user = { role: 'user', content: text };
-  const messages =
-    system === undefined ? [user] : [{ role: 'system', content: fillTemplate(system, input) }, user];
-  return seeded(job, index, { deployment, input: isChat ? messages : text, options });
+  const [parts, systemParts] = [parseTemplate(template), parseTemplate(system ?? '')];
+  return (index, json) => {
+    const cells = readCells(json);
+    if (!cells) throw JobRowError.expected('row', 'a JSON object');
+    const text = fillParts(parts, cells);
+    if (deployment === EMBEDDER) return { deployment, input: text, options };
+    const user = { role: 'user', content: text };
+    const messages =
+      system === undefined ? [user] : [{ role: 'system', content: fillParts(systemParts, cells) }, user];
+    return seeded(job, index, { deployment, input: isChat ? messages : text, options });
+  };
 }
 
 function seeded({ seed }: JobDefinition, index: number, { options, ...request }: RowRequest): RowRequest {
@@ -30,11 +40,14 @@ function seeded({ seed }: JobDefinition, index: number, { options, ...request }:
 /** The answer of a deployment as a row's result. */
 export function toResult({ source }: JobDefinition, answer: unknown): JobResult {
   if (isGenerated(answer)) {
+    const { generatedText, finishReason, choiceProbabilities, choices } = answer;
     const { numPromptTokens, numOutputTokens } = answer.usage;
+    const { content = generatedText, toolCalls = [] } = answer.answer ?? {};
     return {
-      text: answer.answer?.content ?? answer.generatedText,
-      finishReason: answer.finishReason,
-      ...(source === 'requests' && { choices: answer.choices.map(toChoice) }),
+      text: content,
+      finishReason,
+      ...(choiceProbabilities && { choiceProbabilities }),
+      ...(source === 'requests' ? { choices: choices.map(toChoice) } : toolCalls.length > 0 && { toolCalls }),
       numPromptTokens,
       numOutputTokens,
     };

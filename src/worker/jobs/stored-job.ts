@@ -3,13 +3,15 @@ import { parseJson } from '../../platform/parse-json.ts';
 import { isRecord } from '../../platform/is-record.ts';
 import { StorageQuotaError } from '../../protocol/errors/hub.ts';
 import { JobStoreError } from '../../protocol/errors/jobs.ts';
-import type { JobCounts, JobDefinition, JobResult, JobRow } from '../../protocol/jobs.ts';
+import type { JobCounts, JobDefinition, JobResult, StoredRow } from '../../protocol/jobs.ts';
+import { readCells, textOfCell } from '../../protocol/job-cells.ts';
 import { count, type Wire } from '../../protocol/wire.ts';
 import type { IndexedLog, LogReader } from './indexed-log.ts';
 import { storageFullForJob } from '../models/store/store-errors.ts';
 
 const event = v.variant('type', [
-  v.object({ type: v.picklist(['pause', 'resume', 'cancel']) }),
+  /** `begin`: a worker prepares its first rows; `begun`: it did. */
+  v.object({ type: v.picklist(['pause', 'resume', 'cancel', 'begin', 'begun']) }),
   v.object({ type: v.literal('name'), name: v.string() }),
   v.object({ type: v.literal('model'), id: v.string() }),
   /** Errors before `from` in the log of results no longer count. */
@@ -25,8 +27,13 @@ export type JobLogs = Readonly<Record<'rows' | 'results' | 'events', IndexedLog>
 const MAX_PAGE_BYTES = 2 ** 21;
 const MAX_PAGE_READS = 1000;
 
+/** Workers in a row that may end while they prepare rows. A single one may be chance. */
+const MAX_LOST_WORKERS = 2;
+
 /** Rows whose results may share a write, which rewrites their part of the index: 100 kB at most. */
 const MAX_SPAN = 4096;
+
+const OUTLIVED: ReadonlySet<JobEvent['type']> = new Set(['begun', 'resume']);
 
 /** A row's result, to be stored. */
 export interface RowOutcome {
@@ -56,6 +63,10 @@ export class StoredJob {
   model: string | undefined;
   isPaused = false;
   isCancelled = false;
+  /** Whether its files are gone, although the logs that are open can be read and written. */
+  isLost = false;
+  /** Workers in a row that ended while they prepared rows. */
+  #numLostWorkers = 0;
   /** Number of times that its failed rows were run again. */
   numRetries = 0;
 
@@ -74,6 +85,8 @@ export class StoredJob {
       if (!read.success) continue;
       this.#apply(read.output);
       if (read.output.type === 'retry') retriedFrom = read.output.from;
+      if (read.output.type === 'begin') this.#numLostWorkers += 1;
+      else if (OUTLIVED.has(read.output.type)) this.#numLostWorkers = 0;
     }
     this.#countMarks(retriedFrom);
   }
@@ -88,7 +101,26 @@ export class StoredJob {
 
   /** Whether rows of it may run. */
   get isActive(): boolean {
-    return !this.isPaused && !this.isCancelled && !this.isDone && !this.isDamaged;
+    return !this.isPaused && !this.isCancelled && !this.isDone && !this.isDamaged && !this.endsWorkers;
+  }
+
+  /** Whether several workers have ended while they prepared its rows, also of earlier browsers. */
+  get endsWorkers(): boolean {
+    return this.#numLostWorkers >= MAX_LOST_WORKERS;
+  }
+
+  /** Rows are about to be prepared. @throws StorageQuotaError, JobStoreError. */
+  beginRows(): void {
+    this.#record({ type: 'begin' });
+  }
+
+  /** The worker has outlived that. */
+  endRows(): void {
+    try {
+      this.#record({ type: 'begun' });
+    } catch {
+      // The next save reports it.
+    }
   }
 
   isPending(index: number): boolean {
@@ -101,7 +133,8 @@ export class StoredJob {
 
   /** @param model Takes the place of the one that began it. */
   resume(model: string | undefined): void {
-    if (this.isPaused || this.isCancelled) this.#record({ type: 'resume' });
+    if (this.isPaused || this.isCancelled || this.endsWorkers) this.#record({ type: 'resume' });
+    this.#numLostWorkers = 0;
     if (model !== undefined && this.model !== undefined && model !== this.model) this.setModel(model);
   }
 
@@ -150,7 +183,7 @@ export class StoredJob {
 
   /** Rows in file order, from `from` on. `next` is left out after the last one. */
   read({ from, limit, only, search }: RowQuery) {
-    const rows: JobRow[] = [];
+    const rows: StoredRow[] = [];
     const mark = only && (only === 'finished' ? 1 : 2);
     const [inputs, results] = [this.inputs(), this.#logs.results.reader()];
     const needle = search?.toLowerCase();
@@ -173,8 +206,8 @@ export class StoredJob {
     for (const log of Object.values(this.#logs)) log.close();
   }
 
-  #rowAt(index: number, inputs: RowInputs, results: LogReader): JobRow {
-    const row = { index, input: inputs.read(index) };
+  #rowAt(index: number, inputs: RowInputs, results: LogReader): StoredRow {
+    const row = { index, json: inputs.textOf(index) };
     if (this.isPending(index)) return row;
     const result = parseJson(results.read(index));
     // Written by `save`, and whole, because a torn line is cut off.
@@ -193,7 +226,7 @@ export class StoredJob {
     else if (made.type === 'model') this.model = made.id;
     else if (made.type === 'retry') this.numRetries += 1;
     else if (made.type === 'pause') this.isPaused = true;
-    else {
+    else if (made.type === 'resume' || made.type === 'cancel') {
       this.isPaused = false;
       this.isCancelled = made.type === 'cancel';
     }
@@ -219,9 +252,9 @@ export class RowInputs {
     return this.#rows.lineAt(index).length;
   }
 
-  read(index: number): JobRow['input'] {
-    const input = parseJson(this.#rows.read(index));
-    return isRecord(input) ? input : {};
+  /** An empty row in place of one that is damaged. */
+  textOf(index: number): string {
+    return this.#rows.read(index) ?? '{}';
   }
 }
 
@@ -234,11 +267,8 @@ export function withinStore<Value>(access: () => Value): Value {
   }
 }
 
-function hasText({ input, result }: JobRow, needle: string): boolean {
-  const texts = [...Object.values(input), result?.text, result?.error?.message];
-  return texts.some((text) => text !== undefined && textOf(text).toLowerCase().includes(needle));
-}
-
-function textOf(value: unknown): string {
-  return typeof value === 'string' ? value : JSON.stringify(value);
+function hasText({ json, result }: StoredRow, needle: string): boolean {
+  const cells = readCells(json)?.values() ?? [];
+  const texts = [...Array.from(cells, textOfCell), result?.text, result?.error?.message];
+  return texts.some((text) => text?.toLowerCase().includes(needle));
 }

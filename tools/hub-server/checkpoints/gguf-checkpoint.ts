@@ -1,5 +1,6 @@
 import * as v from 'valibot';
 
+import { recordOf } from '../../../src/protocol/wire.ts';
 import { memoryFile } from '../../../src/worker/models/checkpoint/checkpoint-files.ts';
 import { isWeightDtype, readFloats } from '../../../src/worker/models/checkpoint/float-formats.ts';
 import { readSafetensorsIndex } from '../../../src/worker/models/checkpoint/safetensors.ts';
@@ -55,7 +56,7 @@ const NAMES: readonly (readonly [RegExp, string])[] = [
 
 const tokenizer = v.object({
   model: v.object({
-    vocab: v.record(v.string(), v.number()),
+    vocab: recordOf(v.number()),
     merges: v.array(v.union([v.string(), v.array(v.string())])),
   }),
   added_tokens: v.array(v.object({ id: v.number() })),

@@ -1,20 +1,32 @@
 import papa from 'papaparse';
 
-import type { WireError } from '../../../client/index.ts';
+import { writeCells, type WireError } from '../../../client/index.ts';
 import { FileRefusal, MAX_ROW_LENGTH, type FileRow } from './file-row.ts';
 import { countLineEnds } from './read-text.ts';
 
 /** A quote that never closes hides the rest of the file, which is then read again from the next line. */
 const MAX_OPEN_QUOTES = 20;
 
+/** How the cells of a table are kept apart. */
+export interface Separator {
+  readonly delimiter: string;
+  /** Whether the table begins with a line `sep=;`, as Excel writes and reads it. */
+  readonly hasLine: boolean;
+}
+
+const SEPARATOR_LINE = /^"?sep=([^\w"\n])"?(?:\n|$)/i;
+
 /** By the first lines of a table. */
-export function guessDelimiter(head: string): string {
-  return papa.parse(head, { preview: 10, skipEmptyLines: true }).meta.delimiter;
+export function findSeparator(head: string, named: string | undefined): Separator {
+  const [, written] = SEPARATOR_LINE.exec(head) ?? [];
+  if (written !== undefined) return { delimiter: written, hasLine: true };
+  const guessed = named ?? papa.parse(head, { preview: 10, skipEmptyLines: true }).meta.delimiter;
+  return { delimiter: guessed, hasLine: false };
 }
 
 /** The rows of a table whose first row names the columns. */
-export async function* csvRows(texts: AsyncIterable<string>, delimiter: string): AsyncGenerator<FileRow> {
-  const table = new Table(delimiter);
+export async function* csvRows(texts: AsyncIterable<string>, separator: Separator): AsyncGenerator<FileRow> {
+  const table = new Table(separator);
   for await (const text of texts) yield* table.take(text);
   yield* table.end();
 }
@@ -28,8 +40,10 @@ class Table {
   /** A row that goes on is parsed again once it has doubled, not with each chunk. */
   #wantedLength = 0;
   #numOpenQuotes = 0;
+  #isAtSeparatorLine: boolean;
 
-  constructor(delimiter: string) {
+  constructor({ delimiter, hasLine }: Separator) {
+    this.#isAtSeparatorLine = hasLine;
     this.#parser = new papa.Parser({ delimiter, newline: '\n' });
   }
 
@@ -52,8 +66,9 @@ class Table {
       if (errors.some(({ code }) => code === 'MissingQuotes')) {
         yield this.#skipLine();
       } else {
+        const text = this.#rest;
         this.#rest = '';
-        yield* this.#toRows(data, errors);
+        yield* this.#toRows(text, data, errors);
       }
     }
   }
@@ -61,31 +76,41 @@ class Table {
   /** All rows but the last, which may go on. */
   *#readRows(): Generator<FileRow> {
     const { data, errors, meta } = this.#parser.parse(this.#rest, 0, true);
-    this.#rest = this.#rest.slice(meta.cursor);
-    yield* this.#toRows(data, errors);
+    const text = this.#rest;
+    this.#rest = text.slice(meta.cursor);
+    yield* this.#toRows(text, data, errors);
   }
 
   *#toRows(
+    text: string,
     data: readonly (readonly string[])[],
     errors: readonly { readonly row?: number }[],
   ): Generator<FileRow> {
     const broken = new Set(errors.map(({ row }) => row));
+    const firstLine = this.#line;
+    let lines: readonly string[] | undefined;
     for (const [index, cells] of data.entries()) {
       const line = this.#line;
       this.#line += 1 + cells.reduce((sum, cell) => sum + countLineEnds(cell), 0);
-      if (cells.length === 1 && cells[0] === '') continue;
-      if (!this.#columns) this.#columns = uniqueNames(cells);
+      if (cells.length === 1 && cells[0] === '') {
+        // The parser tells an empty line and a row of one empty cell in quotes alike.
+        lines ??= text.split('\n');
+        if (lines[line - firstLine] === '') continue;
+      }
+      if (this.#isAtSeparatorLine) this.#isAtSeparatorLine = false;
+      else if (!this.#columns) this.#columns = uniqueNames(cells);
       else if (broken.has(index)) yield { line, error: brokenQuotes(line) };
       else yield this.#toRow(line, cells, this.#columns);
     }
   }
 
   #toRow(line: number, cells: readonly string[], columns: readonly string[]): FileRow {
-    if (cells.length > columns.length) {
+    // Some programs write a separator behind the last cell, too.
+    if (cells.slice(columns.length).some((cell) => cell !== '')) {
       const message = `Line ${line} has ${cells.length} cells, but the first line names ${columns.length} columns. Put quotes around cells that hold the separator.`;
       return { line, error: { code: 'ROW_TOO_LONG', message } };
     }
-    return { line, values: Object.fromEntries(columns.map((name, at) => [name, cells[at] ?? ''])) };
+    return { line, json: writeCells(columns.map((name, at) => [name, JSON.stringify(cells[at] ?? '')])) };
   }
 
   /** Gives a row up, and goes on at the next line. */

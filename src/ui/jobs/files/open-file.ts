@@ -1,5 +1,5 @@
-import type { WireError } from '../../../client/index.ts';
-import { csvRows, guessDelimiter } from './csv-rows.ts';
+import { readCells, type WireError } from '../../../client/index.ts';
+import { csvRows, findSeparator } from './csv-rows.ts';
 import { FileRefusal, type FileRow } from './file-row.ts';
 import { arrayRows, lineRows } from './json-rows.ts';
 import { readText } from './read-text.ts';
@@ -9,8 +9,8 @@ export interface OpenedFile {
   readonly name: string;
   readonly numBytes: number;
   readonly columns: readonly string[];
-  /** The first rows that can be read. */
-  readonly head: readonly Readonly<Record<string, unknown>>[];
+  /** The first rows that can be read, each the text of a JSON object. */
+  readonly head: readonly string[];
   /** Whether its rows are requests of OpenAI’s batch API, which need no template. */
   readonly isBatch: boolean;
   /** Reads the file from its start. Throws FileRefusal where nothing more can be read. */
@@ -35,12 +35,13 @@ export async function openFile(file: File): Promise<OpenedFile> {
   const rows = (): AsyncIterable<FileRow> => read(readText(file));
   const head = await readHead(rows());
   const [first] = head;
-  if (!first) {
+  if (first === undefined) {
     const message = `“${file.name}” has no rows. The first line of a table names its columns; the rows follow.`;
     throw new FileRefusal('FILE_EMPTY', message);
   }
-  const isBatch = 'custom_id' in first && 'url' in first && 'body' in first;
-  const columns = [...new Set(head.flatMap((values) => Object.keys(values)))];
+  const cells = head.map((row) => [...(readCells(row)?.keys() ?? [])]);
+  const isBatch = ['custom_id', 'url', 'body'].every((field) => cells[0]?.includes(field));
+  const columns = [...new Set(cells.flat())];
   return { name: file.name, numBytes: file.size, columns, head, isBatch, rows };
 }
 
@@ -58,17 +59,18 @@ function readerOf(name: string, start: string): (texts: AsyncIterable<string>) =
         'FILE_FORMAT',
         `“${name}” holds JSON, not a table. Rename it to .json or .jsonl.`,
       );
-    return (texts) => csvRows(texts, /\.(tsv|tab)$/i.test(name) ? '\t' : guessDelimiter(start));
+    const separator = findSeparator(start, /\.(tsv|tab)$/i.test(name) ? '\t' : undefined);
+    return (texts) => csvRows(texts, separator);
   }
   return bracket === '[' ? arrayRows : lineRows;
 }
 
 /** Broken rows are marked when the job runs. A file that begins with nothing else is broken itself. */
-async function readHead(rows: AsyncIterable<FileRow>): Promise<readonly Readonly<Record<string, unknown>>[]> {
-  const head: Readonly<Record<string, unknown>>[] = [];
+async function readHead(rows: AsyncIterable<FileRow>): Promise<readonly string[]> {
+  const head: string[] = [];
   const broken: WireError[] = [];
   for await (const row of rows) {
-    if ('values' in row) head.push(row.values);
+    if ('json' in row) head.push(row.json);
     else broken.push(row.error);
     if (head.length + broken.length === NUM_HEAD_ROWS) break;
   }

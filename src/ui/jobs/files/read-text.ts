@@ -57,6 +57,8 @@ function createDecoder(name: string, start: Uint8Array): (bytes: Uint8Array | un
 function encodingOf(name: string, start: Uint8Array): 'utf-8' | 'utf-16le' | 'utf-16be' {
   const [first, second] = start;
   const hasZeros = start.subarray(2).includes(0);
+  if (hasPrefix(start, [0xff, 0xfe, 0, 0]) || hasPrefix(start, [0, 0, 0xfe, 0xff]))
+    throw new FileRefusal('FILE_ENCODING', `“${name}” is in UTF-32. Save it as UTF-8.`);
   if (first === 0xff && second === 0xfe) return 'utf-16le';
   if (first === 0xfe && second === 0xff) return 'utf-16be';
   if (first === 0x50 && second === 0x4b && hasZeros)
@@ -70,6 +72,10 @@ function encodingOf(name: string, start: Uint8Array): 'utf-8' | 'utf-16le' | 'ut
       `“${name}” is not a text file, or it is UTF-16 without a byte order mark. Save it as UTF-8.`,
     );
   return 'utf-8';
+}
+
+function hasPrefix(bytes: Uint8Array, prefix: readonly number[]): boolean {
+  return prefix.every((byte, at) => bytes[at] === byte);
 }
 
 export function countLineEnds(text: string): number {

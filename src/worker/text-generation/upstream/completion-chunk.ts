@@ -3,7 +3,7 @@ import * as v from 'valibot';
 import { parseJson } from '../../../platform/parse-json.ts';
 import type { AnswerPart } from '../../../protocol/answers.ts';
 import type { TokenLogprobs } from '../../../protocol/generation.ts';
-import { count } from '../../../protocol/wire.ts';
+import { count, recordOf } from '../../../protocol/wire.ts';
 import { badAnswer, toStreamError } from '../../../protocol/upstream-failure.ts';
 
 const tokenLogprob = { token: v.string(), logprob: v.number() };
@@ -13,7 +13,7 @@ const completionLogprobs = v.pipe(
   v.object({
     tokens: v.array(v.string()),
     token_logprobs: v.array(v.nullable(v.number())),
-    top_logprobs: v.optional(v.nullable(v.array(v.nullable(v.record(v.string(), v.number()))))),
+    top_logprobs: v.optional(v.nullable(v.array(v.nullable(recordOf(v.number()))))),
   }),
   v.transform(({ tokens, token_logprobs: logprobs, top_logprobs: tops }) =>
     tokens.map((token, place) => ({ token, logprob: logprobs[place], top: tops?.[place] ?? {} })),
