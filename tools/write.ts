@@ -27,6 +27,7 @@ const COMMANDS: Readonly<Record<string, readonly string[]>> = {
   decoders: ['python3 tools/reference/decoder/main.py'],
   schemas: ['python3 tools/reference/schemas/main.py'],
   'gpu-check': ['python3 tools/reference/gpu-check/main.py'],
+  tables: ['python3 tools/reference/tables/main.py'],
 };
 
 const USAGE = `Usage: npm run write -- NAME
@@ -41,7 +42,8 @@ const USAGE = `Usage: npm run write -- NAME
   film          .github/run.webm, the README's film
   decoders      expected values of the generated decoders, from PyTorch
   schemas       what zod and Pydantic write for everyday types
-  gpu-check     the values that a GPU is checked with, from PyTorch`;
+  gpu-check     the values that a GPU is checked with, from PyTorch
+  tables        cells of tables and JSON rows, from Python's csv and json`;
 
 const commands = COMMANDS[process.argv[2] ?? ''];
 if (!commands) console.error(USAGE);

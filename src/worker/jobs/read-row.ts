@@ -1,5 +1,5 @@
+import { parseOrderedJson } from '../../batching/ordered-json.ts';
 import { isRecord } from '../../platform/is-record.ts';
-import { parseJson } from '../../platform/parse-json.ts';
 import { EMBEDDER, type Embedding } from '../../protocol/embedding.ts';
 import { JobRowError } from '../../protocol/errors/jobs.ts';
 import type { GenerationResult } from '../../protocol/generation.ts';
@@ -15,7 +15,7 @@ export type ReadRow = (index: number, json: string) => RowRequest;
 export function rowReader(job: JobDefinition): ReadRow {
   if (job.source === 'requests')
     return (index, json) => {
-      const line = parseJson(json);
+      const line = parseOrderedJson(json);
       const request = readRequest(isRecord(line) ? line : {});
       return request.deployment === EMBEDDER ? request : seeded(job, index, request);
     };
