@@ -2,9 +2,9 @@ const FIRST_LENGTH = 2 ** 8;
 const STEP = 4;
 const MAX_ROUNDS = 5;
 /** Times below this are the clock's and the collector's. */
-const LEAST_MS = 3;
+const LEAST_MS = 10;
 /** For 16 times as much: between the 16 of linear time and the 256 of quadratic time. */
-const LIMIT = 64;
+const LIMIT = 100;
 
 /**
  * Whether the time of `run` grows with the length, not with its square, up to `maxLength`. False at the first step that says so: a
