@@ -6,16 +6,17 @@ import { readCells, textOfCell, writeCells } from './job-cells.ts';
 
 const textsOf = (row: string) => Array.from(readCells(row) ?? [], ([name, cell]) => [name, textOfCell(cell)]);
 
+/** As the reference has it: a value with others in it as such, else its text. */
+function shown(cell: string, reference: object | string | undefined): object {
+  const isNested = typeof reference === 'object' && 'value' in reference;
+  return isNested ? { value: JSON.parse(cell) } : { text: textOfCell(cell) };
+}
+
 it('reads the cells that Python reads: any name, in order, numbers as they are written', () => {
   for (const { text, cells } of tables.jsonRows) {
     const read = [...(readCells(text) ?? [])];
     expect(read.map(([name]) => name)).toEqual(cells.map(([name]) => name));
-    for (const [at, [, cell]] of cells.entries()) {
-      const json = read[at]?.[1] ?? '';
-      const isNested = typeof cell === 'object' && 'value' in cell;
-      if (isNested) expect(JSON.parse(json)).toEqual(cell.value);
-      else expect({ text: textOfCell(json) }).toEqual(cell);
-    }
+    expect(read.map(([, cell], at) => shown(cell, cells[at]?.[1]))).toEqual(cells.map(([, cell]) => cell));
   }
 });
 
