@@ -165,7 +165,7 @@ test.describe('a page whose bridge has an upstream', { tag: ANY_BACKEND }, () =>
   }) => {
     await page.context().grantPermissions(['clipboard-read', 'clipboard-write']);
     const [start, end] = [
-      '**Two** lines:\n\n```js\nlet a = 1;\n',
+      '**Two** lines:\n\nIn a file:\n\n```js\nlet a = 1;\n',
       'let b = 2;\n```\n\n<img src=x onerror=alert(1)>',
     ];
     upstream.server.says = [start, end];
@@ -186,6 +186,24 @@ test.describe('a page whose bridge has an upstream', { tag: ANY_BACKEND }, () =>
     await answer.getByRole('button', { name: 'Copy the code' }).click();
     await expect(page.getByText('Code copied')).toBeVisible();
     expect(await page.evaluate(() => navigator.clipboard.readText())).toBe('let a = 1;\nlet b = 2;');
+    await page.getByRole('tab', { name: 'Text' }).click();
+  });
+
+  test('cuts the Markdown of a chat that nests without end, and shows all of its text', async ({
+    upstream,
+    asking: { page },
+  }) => {
+    upstream.server.says = [...Array.from({ length: 40 }, () => '> '.repeat(100)), 'the end'];
+    await page.getByRole('tab', { name: 'Chat' }).click();
+    const message = page.getByRole('textbox', { name: 'Message to Chat 1' });
+    await message.fill('Quote?');
+    await message.press('Enter');
+    const answer = page
+      .getByRole('listitem', { name: 'Chat 1', exact: true })
+      .getByTestId('answer-text')
+      .last();
+    await expect(answer).toContainText('> > the end');
+    expect(await answer.locator('blockquote').count()).toBe(12);
     await page.getByRole('tab', { name: 'Text' }).click();
   });
 

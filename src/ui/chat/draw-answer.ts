@@ -66,7 +66,7 @@ class AnswerDrawing {
     this.#element.dataset['thinks'] = String(thought !== '');
     this.#thoughtTitle.draw(isActive(status) && answer === '' ? 'Thinking…' : 'Thoughts');
     this.#thought.draw(thought);
-    this.#text?.draw(answer);
+    this.#text?.draw(answer, !isActive(status));
     this.#figures.draw(end ? describeAnswer(end) : '');
   }
 }

@@ -1,4 +1,6 @@
-import { Lexer, type MarkedToken, type Token, type Tokens } from 'marked';
+import type { MarkedToken, Token, Tokens } from 'marked';
+
+import { MarkdownBlocks } from './markdown-blocks.ts';
 
 type Drawn = Node | string | readonly (Node | string)[];
 
@@ -9,8 +11,9 @@ type Drawn = Node | string | readonly (Node | string)[];
 export class MarkdownText {
   readonly #element: Element;
   #drawn = '';
-  /** The text and the nodes of the finished blocks. The next text may still change the last block. */
-  #finishedLength = 0;
+  #isWhole = false;
+  #blocks = new MarkdownBlocks();
+  /** Nodes of the finished blocks. */
   #numFinished = 0;
 
   constructor(element: Element) {
@@ -18,25 +21,31 @@ export class MarkdownText {
     element.replaceChildren();
   }
 
-  draw(text: string): void {
-    if (text === this.#drawn) return;
-    if (!text.startsWith(this.#drawn)) [this.#finishedLength, this.#numFinished] = [0, 0];
-    this.#drawn = text;
-    const blocks = Lexer.lex(text.slice(this.#finishedLength));
-    const lastIndex = Math.max(
-      0,
-      blocks.findLastIndex(({ type }) => type !== 'space'),
-    );
-    while (this.#element.childNodes.length > this.#numFinished) this.#element.lastChild?.remove();
-    this.#element.append(...drawAll(blocks.slice(0, lastIndex)));
-    const finished = blocks.slice(0, lastIndex).map(({ raw }) => raw);
-    // The lexer replaces carriage returns: then nothing counts as finished.
-    if (text.startsWith(finished.join(''), this.#finishedLength)) {
-      this.#finishedLength += finished.join('').length;
-      this.#numFinished = this.#element.childNodes.length;
+  /** @param isWhole Nothing follows. */
+  draw(text: string, isWhole: boolean): void {
+    if (text === this.#drawn && isWhole === this.#isWhole) return;
+    if (!text.startsWith(this.#drawn)) {
+      [this.#drawn, this.#numFinished] = ['', 0];
+      this.#blocks = new MarkdownBlocks();
     }
-    this.#element.append(...drawAll(blocks.slice(lastIndex)));
+    const growth = this.#blocks.grow(text, isWhole);
+    if (growth) {
+      while (this.#element.childNodes.length > this.#numFinished) this.#element.lastChild?.remove();
+      this.#element.append(...drawAll(growth.finished));
+      this.#numFinished = this.#element.childNodes.length;
+      this.#element.append(...drawAll(growth.last));
+    } else innermostLast(this.#element).append(text.slice(this.#drawn.length));
+    this.#drawn = text;
+    this.#isWhole = isWhole;
   }
+}
+
+/** The element that ends last: text behind it is shown as a part of its block. */
+function innermostLast(element: Element): Element {
+  let innermost = element;
+  while (innermost.lastChild instanceof Element && !innermost.lastChild.matches('br, hr'))
+    innermost = innermost.lastChild;
+  return innermost;
 }
 
 /** The code of the block whose Copy button this is. */

@@ -1,10 +1,13 @@
-import { formatCount } from '../parts/format.ts';
+import { formatCount, formatJson } from '../parts/format.ts';
+
+/** Of lists in each other. What is deeper is shown on one line. */
+const MAX_DEPTH = 24;
 
 /** JSON as lists that open and close. Nothing moves while more of it comes. */
 export function JsonTree({ value }: { readonly value: unknown }) {
   return (
     <ul className="json-tree">
-      <JsonNode value={value} />
+      <JsonNode value={value} depth={0} />
     </ul>
   );
 }
@@ -13,15 +16,16 @@ interface JsonNodeProps {
   /** Of a property, or the number of an item. */
   readonly name?: string;
   readonly value: unknown;
+  readonly depth: number;
 }
 
-function JsonNode({ name, value }: JsonNodeProps) {
+function JsonNode({ name, value, depth }: JsonNodeProps) {
   const label = name !== undefined && <span className="json-name">{name}: </span>;
-  if (typeof value !== 'object' || value === null)
+  if (typeof value !== 'object' || value === null || depth === MAX_DEPTH)
     return (
       <li>
         {label}
-        <code data-type={typeof value}>{value === undefined ? '…' : JSON.stringify(value)}</code>
+        <code data-type={typeof value}>{value === undefined ? '…' : formatJson(value)}</code>
       </li>
     );
   const entries = Object.entries(value);
@@ -34,7 +38,7 @@ function JsonNode({ name, value }: JsonNodeProps) {
         </summary>
         <ul>
           {entries.map(([key, entry]) => (
-            <JsonNode key={key} name={key} value={entry} />
+            <JsonNode key={key} name={key} value={entry} depth={depth + 1} />
           ))}
         </ul>
       </details>
