@@ -1,3 +1,5 @@
+import { describeKnown } from './nearest-name.ts';
+
 /** The handler of a batch returned or yielded something other than one entry per item. */
 export class BatchSizeMismatchError extends Error {
   override readonly name = 'BatchSizeMismatchError';
@@ -147,7 +149,7 @@ export class UnknownOptionError extends Error {
 
   static of(option: string, known: readonly string[]): UnknownOptionError {
     return new UnknownOptionError(
-      `Unknown option \`${shown(option)}\`: the options are ${known.join(', ')}.`,
+      `Unknown option \`${shown(option)}\`: ${describeKnown(option, known)}.`,
       withoutIndex(option),
     );
   }

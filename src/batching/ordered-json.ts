@@ -9,7 +9,7 @@ const spellings = new WeakMap<object, ReadonlyMap<string, string>>();
 const kept = new WeakSet<object>();
 
 /** Every text that JSON.parse and JSON.stringify would change has a key of digits, perhaps escaped, or such a number. */
-const MAY_DIFFER = /"\d+"\s*:|\\u003|\d[.eE]|-0|\d{16}/;
+const MAY_DIFFER = /"\d+"\s*:|\\u003|\d[.eE]|(?:^|[\s:,[])-0|\d{16}/;
 const INDEX = /^(?:0|[1-9]\d*)$/;
 
 /**

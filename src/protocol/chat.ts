@@ -9,6 +9,8 @@ export const chatMessage = v.strictObject({
   role: v.picklist(['system', 'user', 'assistant', 'tool']),
   /** Plain text. Of the role `tool`: what the tool has answered. */
   content: v.string(),
+  /** The author's name. Most templates leave it out. */
+  name: v.exactOptional(v.string()),
   /** What the model thought before this answer. Some templates repeat it while tools are called. */
   reasoning: v.exactOptional(v.string()),
   /** The calls of an answer. */

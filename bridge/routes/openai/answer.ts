@@ -76,12 +76,14 @@ export class Answer {
   #headOf(object: string) {
     const { model } = this.#generation;
     const { requestId, createdAt } = this.#given.context;
+    const { serviceTier } = this.#given.asked;
     return {
       id: `${this.#format.idPrefix}-${requestId}`,
       object,
       created: createdAt,
       model: model.id,
       system_fingerprint: fingerprintOf(model),
+      ...(serviceTier !== undefined && { service_tier: serviceTier }),
     };
   }
 }

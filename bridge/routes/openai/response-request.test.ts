@@ -145,15 +145,15 @@ it.each<readonly [object, string, RegExp]>([
   [{ tools: [{ type: 'web_search' }] }, 'tools[0].type', /to be function/],
   [{ tool_choice: { type: 'allowed_tools' } }, 'tool_choice', /or a function/],
   [{ text: { format: { type: 'json_schema' } } }, 'text.format.schema', /a JSON Schema/],
-  [{ text: { verbosity: 'low' } }, 'text.verbosity', /or pass "medium"/],
+  [{ text: { verbosity: 'none' } }, 'text.verbosity', /or pass "low" or "medium"/],
   [{ text: { voice: 'alloy' } }, 'text.voice', /the options are text\.format, text\.verbosity/],
   [{ text: 'json' }, 'text', /to be an object/],
-  [{ reasoning: { effort: 'high' } }, 'reasoning.effort', /or pass "none"/],
+  [{ reasoning: { effort: 'utmost' } }, 'reasoning.effort', /or pass "none"/],
   [{ include: ['file_search_call.results'] }, 'include.0', /got `"file_search_call\.results"`/],
   [{ top_logprobs: 5 }, 'top_logprobs', /goes with `include: /],
   [{ instructions: 7 }, 'instructions', /to be string/],
   [{ n: 2 }, 'n', /or pass 1/],
-  [{ max_tokens: 5 }, 'max_tokens', /Unknown option `max_tokens`: the options are input, /],
+  [{ max_tokens: 5 }, 'max_tokens', /Unknown option `max_tokens`: the nearest of \d+ is min_tokens/],
   [{ messages: [] }, 'messages', /Unknown option/],
   [{ input: undefined }, 'input', /a text, or a list of messages/],
   [{ input: [] }, 'input', /at least one message/],
@@ -172,7 +172,7 @@ it.each<readonly [object, string, RegExp]>([
     /of type `input_file`/,
   ],
   [{ input: [{ role: 'tool', content: 'a' }] }, 'input[0].tool_call_id', /the ID of a call/],
-  [{ input: [{ role: 'user', content: 'a', name: 'ann' }] }, 'input[0].name', /isn't supported here/],
+  [{ input: [{ role: 'user', content: 'a', prefix: true }] }, 'input[0].prefix', /isn't supported here/],
 ])('refuses by name what it does not do: %o', (given, param, message) => {
   expect(() => read(given)).toThrow(HttpError);
   expect(() => read(given)).toThrow(

@@ -15,9 +15,10 @@ import {
 import {
   CHAT_NEUTRAL_VALUES,
   chatNamesWith,
-  NEUTRAL_VERBOSITY,
-  NO_REASONING,
-  withoutReasoning,
+  checkContinuation,
+  EFFORTS,
+  VERBOSITIES,
+  withEffort,
 } from '../../../src/protocol/openai/chat-options.ts';
 import {
   parseFields,
@@ -56,7 +57,7 @@ const NEUTRAL_VALUES: NeutralValues = {
 /** A summary of no reasoning is empty. */
 const SUMMARIES = ['auto', 'concise', 'detailed'];
 const NEUTRAL_REASONING: NeutralValues = {
-  effort: [NO_REASONING],
+  effort: EFFORTS,
   summary: SUMMARIES,
   generate_summary: SUMMARIES,
 };
@@ -105,11 +106,19 @@ export function readResponseRequest(body: unknown): ResponseRequest {
   const fields = readKnownFields(body, {
     names: new Map([...NAMES, ...TOOL_NAMES, ['responseFormat', 'text.format']]),
     neutral: NEUTRAL_VALUES,
-    others: ['input', 'text', 'reasoning', ...TOOL_FIELDS, ...Object.keys(OWN_FIELDS.entries)],
+    others: [
+      'input',
+      'text',
+      'reasoning',
+      'add_generation_prompt',
+      ...TOOL_FIELDS,
+      ...Object.keys(OWN_FIELDS.entries),
+    ],
   });
+  checkContinuation(fields);
   const { instructions, include = [] } = parseFields(OWN_FIELDS, fields);
   const format = isRecord(fields['text']) ? (fields['text']['format'] ?? NEUTRAL_FORMAT) : NEUTRAL_FORMAT;
-  const text = readNeutralObject(fields, 'text', { format: [format], verbosity: [NEUTRAL_VERBOSITY] });
+  const text = readNeutralObject(fields, 'text', { format: [format], verbosity: VERBOSITIES });
   const responseFormat = readOpenAiFormat('text.format', format);
   const reasoning = readNeutralObject(fields, 'reasoning', NEUTRAL_REASONING);
   const { logprobs: numLogprobs = 0, ...others } = readOptions(fields, NAMES);
@@ -128,7 +137,7 @@ export function readResponseRequest(body: unknown): ResponseRequest {
     prompts: [
       instructions === undefined ? messages : [{ role: 'system', content: instructions }, ...messages],
     ],
-    options: reasoning['effort'] === undefined ? options : withoutReasoning(options),
+    options: withEffort(options, reasoning['effort']),
     hasPromptLogprobs: false,
     names: NAMES,
     echoed: {

@@ -20,7 +20,10 @@ import { isToolChoice, toolsIn } from './tools.ts';
 
 /** In the order of the page's form and of the docs. */
 export const GENERATION_OPTIONS = {
-  /** The most tokens to generate. 0 computes the prompt alone. By default, the answer to a chat may fill the context. */
+  /**
+   * The most tokens to generate; a number beyond the model's context counts as the context. 0 computes the prompt alone. By default,
+   * the answer to a chat may fill the context.
+   */
   maxNewTokens: {
     type: 'integer',
     from: 0,
@@ -92,6 +95,11 @@ export const GENERATION_OPTIONS = {
     default: {},
     vllmChat: 'chat_template_kwargs',
   },
+  /**
+   * The answer continues the last message of the chat, which the template leaves open. The result has the continuation alone. For
+   * chats alone.
+   */
+  continueFinalMessage: { type: 'boolean', default: false, vllmChat: 'continue_final_message' },
   /**
    * Waiting requests with a lower number start first, whichever tab they are from; equal ones take turns. Running requests are not
    * interrupted, and a request with a high number can starve.

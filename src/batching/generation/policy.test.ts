@@ -63,10 +63,10 @@ describe('updatePolicy rejects', () => {
     expect(() => updatePolicy(DEFAULT_POLICY, knobs)).toThrow(new InvalidOptionError(message, knob));
   });
 
-  it('a knob that does not exist, naming those that do', () => {
+  it('a knob that does not exist, naming the one that was meant', () => {
     expect(() => updatePolicy(DEFAULT_POLICY, { maxBatchSzie: 4 })).toThrow(
       new UnknownOptionError(
-        'Unknown option `maxBatchSzie`: the options are policy, maxBatchSize, batchWaitTimeoutMs, maxBatchedTokens, prefillStallMs, maxQueuedRequests, prefixCaching, kvCacheMemoryBytes, maxContextLength.',
+        'Unknown option `maxBatchSzie`: the nearest of 9 is maxBatchSize.',
         'maxBatchSzie',
       ),
     );

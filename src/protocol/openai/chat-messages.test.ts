@@ -42,6 +42,11 @@ describe('the messages of a chat', () => {
     expect(readMessages([user, answer])).toEqual([user, { role: 'assistant', content: 'Hi.' }]);
   });
 
+  it.each(['system', 'user', 'assistant'])('may name their author, whose role is %s', (role) => {
+    const named = { role, content: 'a', name: 'ann' };
+    expect(readMessages([named, { ...user, name: null }])).toEqual([named, user]);
+  });
+
   it('may have calls of tools, their answers, and what the model thought', () => {
     const call = { id: 'call_1', type: 'function', function: { name: 'add', arguments: '{"a":1}' } };
     const messages = [
@@ -57,7 +62,7 @@ describe('the messages of a chat', () => {
         reasoning: 'Hm.',
         toolCalls: [{ id: 'call_1', name: 'add', arguments: '{"a":1}' }],
       },
-      { role: 'tool', content: '5', toolCallId: 'call_1' },
+      { role: 'tool', content: '5', name: 'add', toolCallId: 'call_1' },
     ]);
   });
 });
@@ -91,7 +96,8 @@ describe('a chat is refused by name where it has', () => {
       'messages[1].tool_calls[0]',
       /`function` with `name` and `arguments`/,
     ],
-    ['a name', [{ ...user, name: 'ann' }], 'messages[0].name', /a message has a role and content/],
+    ['a number for a name', [{ ...user, name: 7 }], 'messages[0].name', /to be a text, got `7`/],
+    ['a field of another API', [{ ...user, prefix: true }], 'messages[0].prefix', /has a role and content/],
     [
       'an answer without content',
       [user, { role: 'assistant', content: null }],

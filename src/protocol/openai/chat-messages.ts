@@ -44,7 +44,7 @@ export function readMessage(
 ): ChatMessage {
   if (!isRecord(message))
     throw HttpError.expected(place, 'an object with `role` and `content`', textOf(message));
-  const { role, content, ...others } = message;
+  const { role, content, name, ...others } = message;
   const chatRole = readRole(`${place}.role`, role);
   const { fields, rest } = readOwnFields(place, chatRole, others);
   checkOthers(place, rest, ignored);
@@ -53,6 +53,7 @@ export function readMessage(
   return {
     role: chatRole,
     content: isEmpty ? '' : readContent(`${place}.content`, content, textTypes),
+    ...(name !== undefined && name !== null && { name: readName(`${place}.name`, name) }),
     ...fields,
   };
 }
@@ -66,7 +67,7 @@ function readOwnFields(
   others: Readonly<Record<string, unknown>>,
 ): { readonly fields: OwnFields; readonly rest: Readonly<Record<string, unknown>> } {
   if (role === 'tool') {
-    const { tool_call_id: id, name: _name, ...rest } = others;
+    const { tool_call_id: id, ...rest } = others;
     if (typeof id === 'string') return { fields: { toolCallId: id }, rest };
     throw HttpError.expected(`${place}.tool_call_id`, 'the ID of a call in a message before', textOf(id));
   }
@@ -94,6 +95,11 @@ function readCall(place: string, call: unknown): ToolCall {
     'an object with `id`, and a `function` with `name` and `arguments`, all texts',
     textOf(call),
   );
+}
+
+function readName(place: string, name: unknown): string {
+  if (typeof name === 'string') return name;
+  throw HttpError.expected(place, 'a text', textOf(name));
 }
 
 function readRole(place: string, given: unknown): ChatMessage['role'] {

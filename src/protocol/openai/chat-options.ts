@@ -5,23 +5,25 @@ import {
   type GenerationOptions,
   type OptionName,
 } from '../../batching/generation/options.ts';
+import { HttpError } from './http-error.ts';
 import type { NeutralValues, OptionNames } from './generation-request.ts';
 
 // The part of a request's body that the endpoints for chats share.
 
+/** There is one tier here: an answer says `default`. */
+const SERVICE_TIERS = ['auto', 'default', 'flex', 'priority', 'scale'];
+
 /** Values that ask for nothing. */
 export const CHAT_NEUTRAL_VALUES: NeutralValues = {
-  service_tier: ['auto', 'default'],
+  service_tier: SERVICE_TIERS,
   echo: [false],
-  add_generation_prompt: [true],
-  continue_final_message: [false],
   // The template writes them.
   add_special_tokens: [false],
 };
 
-/** OpenAI's default. */
-export const NEUTRAL_VERBOSITY = 'medium';
-export const NO_REASONING = 'none';
+/** No model here is trained for them. */
+export const VERBOSITIES = ['low', 'medium', 'high'];
+export const EFFORTS = ['none', 'minimal', 'low', 'medium', 'high', 'xhigh'];
 
 /** Options with another name than in `/v1/completions`; undefined where they don't go with a chat. */
 const CHAT_NAMES: Readonly<Partial<Record<OptionName, string | undefined>>> = {
@@ -41,10 +43,33 @@ export function chatNamesWith(limit: string): OptionNames {
   );
 }
 
-/** Templates of models that reason take this variable, others ignore it. */
-export function withoutReasoning(options: GenerationOptions): GenerationOptions {
-  return {
-    ...options,
-    chatTemplateArguments: { enable_thinking: false, ...options.chatTemplateArguments },
-  };
+/**
+ * The effort as the variables that templates of models that reason take. Others ignore them.
+ *
+ * @param effort One of `EFFORTS`; undefined where none is asked for.
+ */
+export function withEffort(options: GenerationOptions, effort: unknown): GenerationOptions {
+  if (effort === undefined) return options;
+  const variables = effort === 'none' ? { enable_thinking: false } : { reasoning_effort: effort };
+  return { ...options, chatTemplateArguments: { ...variables, ...options.chatTemplateArguments } };
+}
+
+/**
+ * The options of a chat whose last message the answer continues, as vLLM asks for it.
+ *
+ * @throws HttpError 400
+ */
+export function checkContinuation(fields: Readonly<Record<string, unknown>>): void {
+  const { add_generation_prompt: begins = true, continue_final_message: continues = false } = fields;
+  if (typeof begins !== 'boolean') throw HttpError.expected('add_generation_prompt', 'true or false');
+  if (fields['add_generation_prompt'] === true && continues === true)
+    throw HttpError.invalid(
+      'add_generation_prompt',
+      '`add_generation_prompt: true` begins a message, and `continue_final_message: true` continues the last one: pass false with it.',
+    );
+  if (!begins && continues !== true)
+    throw HttpError.invalid(
+      'add_generation_prompt',
+      '`add_generation_prompt: false` goes with `continue_final_message: true` alone: leave it out, or pass both.',
+    );
 }

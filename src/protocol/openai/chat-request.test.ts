@@ -77,6 +77,7 @@ it.each([
   [{ max_tokens: 5 }, 5],
   [{ max_completion_tokens: 5 }, 5],
   [{ max_tokens: 5, max_completion_tokens: 5 }, 5],
+  [{ max_tokens: 9, max_completion_tokens: 5 }, 5],
   [{ max_tokens: null, max_completion_tokens: 5 }, 5],
   [{ max_tokens: 0 }, 0],
 ])('takes the limit by either name: %j', (given, expected) => {
@@ -97,10 +98,28 @@ it.each([
 it('tells a template of a model that reasons not to, unless the request says otherwise', () => {
   const asked = { reasoning_effort: 'none' };
   expect(read(asked).options).toEqual({ chatTemplateArguments: { enable_thinking: false } });
+  expect(read({ thinking: { type: 'disabled' } }).options).toEqual(read(asked).options);
+  expect(read({ reasoning: { effort: 'none' } }).options).toEqual(read(asked).options);
+  expect(read({ reasoning: { enabled: false } }).options).toEqual(read(asked).options);
   const variables = { enable_thinking: true };
   expect(read({ ...asked, chat_template_kwargs: variables }).options).toEqual({
     chatTemplateArguments: variables,
   });
+});
+
+it.each(['minimal', 'low', 'medium', 'high'])(
+  'tells a template the effort of its reasoning: %s',
+  (effort) => {
+    const expected = { chatTemplateArguments: { reasoning_effort: effort } };
+    expect(read({ reasoning_effort: effort }).options).toEqual(expected);
+    expect(read({ reasoning: { effort } }).options).toEqual(expected);
+  },
+);
+
+it('continues the last message, with or without a word on the beginning of the next', () => {
+  const expected = { continueFinalMessage: true };
+  expect(read({ continue_final_message: true }).options).toEqual(expected);
+  expect(read({ continue_final_message: true, add_generation_prompt: false }).options).toEqual(expected);
 });
 
 const SCHEMA = { type: 'object', properties: { a: { type: 'integer' } } };
@@ -153,12 +172,15 @@ describe('a value that asks for nothing', () => {
     { tool_choice: 'none' },
     { tool_choice: 'auto', function_call: 'auto' },
     { verbosity: 'medium', reasoning_effort: null },
+    { verbosity: 'low' },
+    { verbosity: 'high', thinking: { type: 'enabled' }, reasoning: { enabled: true } },
     { functions: [], function_call: 'none' },
     { parallel_tool_calls: true },
     { service_tier: 'auto' },
+    { service_tier: 'flex' },
+    { service_tier: 'priority' },
     { echo: false },
     { add_generation_prompt: true },
-    { continue_final_message: false },
     { add_special_tokens: false },
     { skip_special_tokens: true },
     { store: true, metadata: { run: '7' }, user: 'ann' },
@@ -206,20 +228,27 @@ it.each<readonly [object, string, RegExp]>([
   ],
   [{ tool_choice: 'any' }, 'tool_choice', /auto, none, required, or a function/],
   [{ parallel_tool_calls: 1 }, 'parallel_tool_calls', /true or false/],
-  [{ reasoning_effort: 'high' }, 'reasoning_effort', /leave it out, or pass "none"/],
-  [{ verbosity: 'low' }, 'verbosity', /leave it out, or pass "medium"/],
+  [{ reasoning_effort: 'utmost' }, 'reasoning_effort', /leave it out, or pass "none" or "minimal" or/],
+  [{ reasoning: { effort: 'utmost' } }, 'reasoning.effort', /leave it out, or pass "none"/],
+  [{ thinking: { budget_tokens: 5 } }, 'thinking.budget_tokens', /the options are thinking\.type/],
+  [{ verbosity: 'none' }, 'verbosity', /leave it out, or pass "low" or "medium" or "high"/],
+  [{ service_tier: 'gold' }, 'service_tier', /or pass "auto"/],
   [{ functions: [{ name: 'f' }] }, 'functions', /or pass \[\]/],
   [{ modalities: ['text', 'audio'] }, 'modalities', /or pass \["text"\]/],
   [{ echo: true }, 'echo', /or pass false/],
-  [{ add_generation_prompt: false }, 'add_generation_prompt', /or pass true/],
-  [{ continue_final_message: true }, 'continue_final_message', /or pass false/],
+  [{ add_generation_prompt: false }, 'add_generation_prompt', /goes with `continue_final_message: true`/],
+  [{ add_generation_prompt: 1 }, 'add_generation_prompt', /to be true or false/],
+  [
+    { add_generation_prompt: true, continue_final_message: true },
+    'add_generation_prompt',
+    /pass false with it/,
+  ],
   [{ add_special_tokens: true }, 'add_special_tokens', /or pass false/],
   [{ audio: { voice: 'alloy' } }, 'audio', /Unknown option `audio`/],
-  [{ prompt: 'Once' }, 'prompt', /Unknown option `prompt`: the options are messages, /],
+  [{ prompt: 'Once' }, 'prompt', /Unknown option `prompt`: the nearest of \d+ is /],
   [{ prompt_logprobs: 1 }, 'prompt_logprobs', /Unknown option/],
   [{ best_of: 1 }, 'best_of', /Unknown option/],
   [{ maxNewTokens: 1 }, 'maxNewTokens', /Unknown option/],
-  [{ max_tokens: 5, max_completion_tokens: 6 }, 'max_tokens', /two names of one limit/],
   [{ logprobs: 5 }, 'logprobs', /`logprobs` to be boolean, got `5`/],
   [{ top_logprobs: 5 }, 'top_logprobs', /goes with `logprobs: true` alone/],
   [{ logprobs: false, top_logprobs: 1 }, 'top_logprobs', /goes with `logprobs: true` alone/],

@@ -5,13 +5,15 @@ import { readMessages } from './chat-messages.ts';
 import {
   CHAT_NEUTRAL_VALUES,
   chatNamesWith,
-  NEUTRAL_VERBOSITY,
-  NO_REASONING,
-  withoutReasoning,
+  checkContinuation,
+  EFFORTS,
+  VERBOSITIES,
+  withEffort,
 } from './chat-options.ts';
 import {
   parseFields,
   readKnownFields,
+  readNeutralObject,
   readOptions,
   readSharedFields,
   type GenerationRequest,
@@ -25,8 +27,8 @@ const NEUTRAL_VALUES: NeutralValues = {
   modalities: [['text']],
   functions: [[]],
   function_call: ['none', 'auto'],
-  reasoning_effort: [NO_REASONING],
-  verbosity: [NEUTRAL_VERBOSITY],
+  reasoning_effort: EFFORTS,
+  verbosity: VERBOSITIES,
 };
 
 /** `prompt_cache_key` and `safety_identifier` don't change the answer. */
@@ -41,6 +43,9 @@ const OWN_FIELDS = v.object({
 
 const NAMES = chatNamesWith('max_completion_tokens');
 
+const REASONING: NeutralValues = { effort: EFFORTS, enabled: [true, false], exclude: [false] };
+const THINKING: NeutralValues = { type: ['enabled', 'disabled'] };
+
 /** OpenAI's older name of the limit. */
 const OLDER_NAMES = chatNamesWith('max_tokens');
 
@@ -54,11 +59,20 @@ export function readChatRequest(body: unknown): GenerationRequest {
   const fields = readKnownFields(body, {
     names: NAMES,
     neutral: NEUTRAL_VALUES,
-    others: ['messages', ...FORMAT_FIELDS, ...TOOL_FIELDS, ...Object.keys(OWN_FIELDS.entries)],
+    others: [
+      'messages',
+      'add_generation_prompt',
+      'reasoning',
+      'thinking',
+      ...FORMAT_FIELDS,
+      ...TOOL_FIELDS,
+      ...Object.keys(OWN_FIELDS.entries),
+    ],
   });
   const own = parseFields(OWN_FIELDS, fields);
-  checkLimits(own);
   checkTopLogprobs(own);
+  checkContinuation(fields);
+  // With both, the newer name counts, as in vLLM.
   const isOlder = own.max_tokens !== undefined && own.max_completion_tokens === undefined;
   const names = isOlder ? OLDER_NAMES : NAMES;
   const { logprobs: numLogprobs = 0, ...others } = readOptions(fields, names);
@@ -72,18 +86,21 @@ export function readChatRequest(body: unknown): GenerationRequest {
   return {
     ...readSharedFields(fields),
     prompts: [readMessages(fields['messages'])],
-    options: fields['reasoning_effort'] === undefined ? options : withoutReasoning(options),
+    options: withEffort(options, readEffort(fields)),
     hasPromptLogprobs: false,
+    ...(fields['service_tier'] !== undefined && { serviceTier: 'default' }),
     names: new Map([...names, ...TOOL_NAMES, ['responseFormat', formatName]]),
   };
 }
 
 type Own = v.InferOutput<typeof OWN_FIELDS>;
 
-function checkLimits({ max_tokens: older, max_completion_tokens: newer }: Own): void {
-  if (older === undefined || newer === undefined || older === newer) return;
-  const message = '`max_tokens` and `max_completion_tokens` are two names of one limit: pass one of them.';
-  throw HttpError.invalid('max_tokens', message);
+/** OpenAI's field, or those of other APIs: `reasoning.effort` of OpenRouter, `thinking.type` of DeepSeek and GLM. */
+function readEffort(fields: Readonly<Record<string, unknown>>): unknown {
+  const reasoning = readNeutralObject(fields, 'reasoning', REASONING);
+  const thinking = readNeutralObject(fields, 'thinking', THINKING);
+  const isOff = reasoning['enabled'] === false || thinking['type'] === 'disabled';
+  return fields['reasoning_effort'] ?? reasoning['effort'] ?? (isOff ? 'none' : undefined);
 }
 
 /** `top_logprobs: 0` is allowed with or without `logprobs`. */

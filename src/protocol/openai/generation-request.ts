@@ -26,6 +26,8 @@ export interface GenerationRequest extends SharedFields {
   /** Whether each choice of the answer has a `prompt_logprobs` field. */
   readonly hasPromptLogprobs: boolean;
   readonly names: OptionNames;
+  /** What the answer says, where a tier was asked for. */
+  readonly serviceTier?: string;
 }
 
 /** The names of the generator's options in one endpoint. */

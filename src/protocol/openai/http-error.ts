@@ -1,9 +1,9 @@
 import { shown } from '../../batching/errors.ts';
+import { describeKnown } from '../../batching/nearest-name.ts';
 
 /** The error types of OpenAI's API. Of the others, those below 500 are invalid requests. */
 const TYPE_OF_STATUS: Readonly<Record<number, string>> = {
   403: 'permission_error',
-  404: 'not_found_error',
   408: 'timeout_error',
   429: 'rate_limit_error',
   503: 'service_unavailable_error',
@@ -43,7 +43,7 @@ export class HttpError extends Error {
   }
 
   static unknown(param: string, known: readonly string[]): HttpError {
-    const message = `Unknown option \`${shown(param)}\`: the options are ${known.join(', ')}.`;
+    const message = `Unknown option \`${shown(param)}\`: ${describeKnown(param, known)}.`;
     return HttpError.invalid(param, message, 'UNKNOWN_OPTION');
   }
 

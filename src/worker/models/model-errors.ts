@@ -47,6 +47,13 @@ export function noChatTemplate(id: string): NoChatTemplateError {
   );
 }
 
+/** For a chat whose messages have calls of tools, or their answers. */
+export function noCalls(id: string): ToolsUnsupportedError {
+  return new ToolsUnsupportedError(
+    `${id} takes no messages about tools: its chat template has no known form of calls. Leave the calls and the messages with the role tool out, or load a model that takes them, such as Qwen/Qwen3-0.6B.`,
+  );
+}
+
 export function noTools(id: string): ToolsUnsupportedError {
   return new ToolsUnsupportedError(
     `${id} takes no tools: its chat template has no known form of calls. Leave \`tools\` out, or load a model that takes them, such as Qwen/Qwen3-0.6B.`,

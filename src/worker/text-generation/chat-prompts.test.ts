@@ -1,6 +1,7 @@
 import { describe, expect, it, vi } from 'vitest';
 import type { ChatMessage } from '../../protocol/chat.ts';
 import { createClientId, createRequestId } from '../../protocol/ids.ts';
+import { readMessages } from './read-messages.ts';
 import { runToEnd, scriptedChatTemplate } from '../test-support.ts';
 import { prepareGrammarLibrary } from './shapes/test-support.ts';
 import { createGenerator, resultIn, textsIn } from './test-support.ts';
@@ -56,6 +57,30 @@ describe('a chat as a prompt', () => {
         .promptLogprobs?.map(({ tokenId }) => tokenId)
         .slice(-3),
     ).toEqual([23, 24, 26]);
+  });
+
+  it('continues its last message, where it is asked to', async () => {
+    const { model, submit, updates, idle } = createChat();
+    const encode = vi.spyOn(model.tokenizer, 'encodeInPieces');
+    submit([user('kl'), { role: 'assistant', content: 'mn' }], {
+      maxNewTokens: 2,
+      continueFinalMessage: true,
+    });
+    await idle;
+    expect(encode.mock.lastCall?.[0]).toMatch(/mn$/);
+    expect(resultIn(updates)).toMatchObject({ text: 'op' });
+    expect(() => submit('kl', { continueFinalMessage: true })).toThrow(/false for a prompt that is no chat/);
+  });
+
+  it('takes calls of tools whose arguments are empty as calls without any', async () => {
+    const call = (json: string) => ({ id: json, name: 'f', arguments: json });
+    const calls = ['', ' ', 'null', ' null\n', '{}'].map(call);
+    expect(readMessages([{ role: 'assistant', content: '', toolCalls: calls }])).toEqual([
+      { role: 'assistant', content: '', toolCalls: calls.map(({ id }) => ({ ...call('{}'), id })) },
+    ]);
+    expect(() => readMessages([{ role: 'assistant', content: '', toolCalls: [call('nul')] }])).toThrow(
+      'a JSON object',
+    );
   });
 
   it('is written once, also where its answer has a shape', async () => {
@@ -144,10 +169,10 @@ describe('a chat as a prompt', () => {
     ],
     [
       'a field that no message has',
-      [{ ...user('a'), name: 'Ann' }],
+      [{ ...user('a'), author: 'Ann' }],
       {},
       'INVALID_OPTION',
-      /`prompt\[0\]\.name` to be left out.*`Ann`/,
+      /`prompt\[0\]\.author` to be left out.*`Ann`/,
     ],
     ['more tokens than the context', [user('a'.repeat(299))], {}, 'PROMPT_TOO_LONG', /301 tokens.*holds 300/],
     [

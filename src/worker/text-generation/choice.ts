@@ -96,7 +96,8 @@ export class Choice {
     const text = this.#generatedText.slice(this.#numTaken);
     this.#numTaken = this.#generatedText.length;
     if (!this.#parser) return { text };
-    const parts = [...this.#parser.push(text), ...(this.hasEnded ? this.#parser.end() : [])];
+    const isCut = this.#finishReason === 'length';
+    const parts = [...this.#parser.push(text), ...(this.hasEnded ? this.#parser.end(isCut) : [])];
     this.#parts.push(...parts);
     return { text, parts };
   }

@@ -35,6 +35,7 @@ describe('resolveOptions', () => {
       toolChoice: 'auto',
       parallelToolCalls: true,
       chatTemplateArguments: {},
+      continueFinalMessage: false,
       priority: 0,
       sampling: {
         temperature: 0,
@@ -100,6 +101,26 @@ describe('resolveOptions', () => {
     expect(resolveOptions({ seed }, MODEL).sampling.seed).toBe(expected);
   });
 
+  it.each([512, 513, 100_000, Number.MAX_SAFE_INTEGER])(
+    'cuts %d new tokens to the context',
+    (maxNewTokens) => {
+      expect(resolveOptions({ maxNewTokens }, MODEL).maxNewTokens).toBe(512);
+    },
+  );
+
+  it.each([
+    ['required', 'required'],
+    [{ name: 'add' }, 'add'],
+  ] as const)('quotes the choice of a tool that is not there: %o', (toolChoice, quoted) => {
+    const message = `Expected \`toolChoice\` to be auto or none without tools, got \`${quoted}\``;
+    expect(() => resolveOptions({ toolChoice }, MODEL, true)).toThrow(message);
+    const tools = [{ name: 'add' }];
+    const responseFormat = { type: 'json_object' };
+    expect(() => resolveOptions({ toolChoice, tools, responseFormat }, MODEL, true)).toThrow(
+      `which a call would contradict, got \`${quoted}\``,
+    );
+  });
+
   it('chooses a seed of 32 bits where none is given, another each time', () => {
     const seeds = Array.from({ length: 8 }, () => resolveOptions({}, MODEL).sampling.seed);
     expect(seeds.every((seed) => Number.isInteger(seed) && seed >= 0 && seed < 2 ** 32)).toBe(true);
@@ -121,9 +142,8 @@ describe('timeoutMsOf', () => {
 
 describe('rejects', () => {
   it.each([
-    [{ maxNewTokens: -1 }, /`maxNewTokens` to be an integer >= 0 and <= 512, got `-1` \(number\)/],
+    [{ maxNewTokens: -1 }, /`maxNewTokens` to be an integer >= 0, got `-1` \(number\)/],
     [{ promptLogprobs: 21 }, /`promptLogprobs` to be an integer >= 0 and <= 20/],
-    [{ maxNewTokens: 513 }, /`maxNewTokens`/],
     [{ maxNewTokens: 1.5 }, /`maxNewTokens`/],
     [{ maxNewTokens: '8' }, /got `8` \(string\)/],
     [{ temperature: Infinity }, /`temperature` to be a finite number >= 0, got `Infinity` \(number\)/],
@@ -170,13 +190,11 @@ describe('rejects', () => {
     );
   });
 
-  it('an option that does not exist, naming those that do', () => {
+  it('an option that does not exist, naming the one that was meant', () => {
     expect(() => resolveOptions({ temprature: 1 }, MODEL)).toThrow(
       expect.objectContaining({
         code: 'UNKNOWN_OPTION',
-        message:
-          'Unknown option `temprature`: the options are maxNewTokens, temperature, topK, topP, minP, ' +
-          'repetitionPenalty, presencePenalty, frequencyPenalty, logitBias, seed, logprobs, promptLogprobs, stop, stopTokenIds, includeStopStrInOutput, ignoreEos, minTokens, n, echo, tools, toolChoice, parallelToolCalls, chatTemplateArguments, priority, timeoutMs, responseFormat.',
+        message: 'Unknown option `temprature`: the nearest of 27 is temperature.',
       }),
     );
   });

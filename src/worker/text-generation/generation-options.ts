@@ -29,18 +29,22 @@ export function resolveOptions(
 ) {
   const checks = {
     ...OPTION_CHECKS,
-    maxNewTokens: integerIn({ ...GENERATION_OPTIONS.maxNewTokens, to: contextLength }),
     logitBias: logitBiasWithin(vocabSize),
     stopTokenIds: tokenIdsIn({ ...GENERATION_OPTIONS.stopTokenIds, to: vocabSize - 1 }),
   };
   const given = parseOptions<GenerationOptions>('options', checks, options);
   const defaults = isChat ? { ...generationDefaults, maxNewTokens: contextLength } : generationDefaults;
   const resolved = { ...OPTION_DEFAULTS, ...defaults, ...given };
-  const { maxNewTokens, stop, stopTokenIds, includeStopStrInOutput, ignoreEos, minTokens, seed } = resolved;
+  // Clients send fixed large numbers.
+  const maxNewTokens = Math.min(resolved.maxNewTokens, contextLength);
+  const { stop, stopTokenIds, includeStopStrInOutput, ignoreEos, minTokens, seed } = resolved;
   const { n, echo, responseFormat, chatTemplateArguments, priority, promptLogprobs } = resolved;
+  const { continueFinalMessage } = resolved;
   if (isChat && echo) throw InvalidOptionError.of('echo', 'false for a chat', echo);
   if (!isChat && Object.keys(chatTemplateArguments).length > 0)
     throw InvalidOptionError.of('chatTemplateArguments', 'left out for a prompt that is no chat', 'some');
+  if (!isChat && continueFinalMessage)
+    throw InvalidOptionError.of('continueFinalMessage', 'false for a prompt that is no chat', true);
   integerIn({ to: maxNewTokens })('minTokens', minTokens);
   const { toolChoice, parallelToolCalls } = resolved;
   const tools = toolChoice === 'none' ? [] : resolved.tools;
@@ -60,6 +64,7 @@ export function resolveOptions(
     toolChoice,
     parallelToolCalls,
     chatTemplateArguments,
+    continueFinalMessage,
     priority,
     promptLogprobs,
     sampling: { ...pickSampling(resolved), seed: seed === 'random' ? randomSeed() : toUint32(seed) },
@@ -72,21 +77,17 @@ function checkTools(isChat: boolean, { tools, toolChoice, responseFormat }: Tool
   if (!isChat && tools.length > 0)
     throw InvalidOptionError.of('tools', 'left out for a prompt that is no chat', 'some');
   if (toolChoice === 'auto' || toolChoice === 'none') return;
+  const given = typeof toolChoice === 'string' ? toolChoice : toolChoice.name;
   if (responseFormat)
     throw InvalidOptionError.of(
       'toolChoice',
       'auto or none beside responseFormat, which a call would contradict',
-      'calls alone',
+      given,
     );
   const names = tools.map(({ name }) => name);
-  if (names.length === 0)
-    throw InvalidOptionError.of('toolChoice', 'auto or none without tools', 'calls alone');
-  if (typeof toolChoice === 'object' && !names.includes(toolChoice.name))
-    throw InvalidOptionError.of(
-      'toolChoice',
-      `the name of one of the tools: ${names.join(', ')}`,
-      toolChoice.name,
-    );
+  if (names.length === 0) throw InvalidOptionError.of('toolChoice', 'auto or none without tools', given);
+  if (typeof toolChoice === 'object' && !names.includes(given))
+    throw InvalidOptionError.of('toolChoice', `the name of one of the tools: ${names.join(', ')}`, given);
 }
 
 /** The timeout among unchecked options; undefined if it is missing or invalid. */

@@ -591,12 +591,17 @@ describe('maxContextLength', () => {
         ),
       }),
     );
-    expect(() => submit('a', { maxNewTokens: 6 })).toThrow(/`maxNewTokens` .* <= 5/);
+    submit('a', { maxNewTokens: 6 });
     await idle;
     const texts = updates.flatMap((update) =>
       update.type === 'finished' ? [`${update.result.text} ${update.result.finishReason}`] : [],
     );
-    expect(texts.toSorted()).toEqual(['abcde length', 'abcdefghi length', 'abcdefghijk length']);
+    expect(texts.toSorted()).toEqual([
+      'abcde length',
+      'abcde length',
+      'abcdefghi length',
+      'abcdefghijk length',
+    ]);
   });
 
   it('lowers what a request asks for by default', async () => {
@@ -631,7 +636,6 @@ describe('rejects', () => {
     ],
     ['a token that is none', [0, '1'], {}, 'INVALID_OPTION', /`prompt\[1\]` to be an integer.*\(string\)/],
     ['an unknown option', 'a', { maxTokens: 1 }, 'UNKNOWN_OPTION', /`maxTokens`/],
-    ['more tokens than the context', 'a', { maxNewTokens: 301 }, 'INVALID_OPTION', /<= 300/],
   ])('%s, and disturbs nothing that runs', async (_, prompt, options, code, message) => {
     const { submit, updates, idle } = createGenerator();
     submit('a');

@@ -223,10 +223,11 @@ export class ModelGenerator implements PromptGenerator {
   }
 
   #limitsOf(
-    { maxNewTokens, chatTemplateArguments, tools }: ResolvedOptions,
+    { maxNewTokens, chatTemplateArguments, continueFinalMessage, tools }: ResolvedOptions,
     contextLength = this.#model.config.contextLength,
   ): PromptLimits {
-    return { maxLength: contextLength - Math.min(1, maxNewTokens), chatTemplateArguments, tools };
+    const maxLength = contextLength - Math.min(1, maxNewTokens);
+    return { maxLength, chatTemplateArguments, continueFinalMessage, tools };
   }
 
   /** Reports to the host which request's prompt each piece belongs to. */

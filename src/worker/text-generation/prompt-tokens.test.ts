@@ -6,7 +6,7 @@ import { MAX_PROMPT_LENGTH } from '../../protocol/wire.ts';
 import { createScriptedModel, runToEnd } from '../test-support.ts';
 import { readPrompt, type Prompt } from './prompt-tokens.ts';
 
-const LIMITS = { maxLength: 10, chatTemplateArguments: {}, tools: [] };
+const LIMITS = { maxLength: 10, chatTemplateArguments: {}, continueFinalMessage: false, tools: [] };
 
 function read(prompt: unknown, model: LoadedModel, limits = LIMITS): Prompt {
   return runToEnd(readPrompt(prompt, model, limits)).value;

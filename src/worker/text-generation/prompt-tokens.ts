@@ -8,7 +8,8 @@ import { MAX_PROMPT_LENGTH } from '../../protocol/wire.ts';
 import { answerSyntaxOf, type AnswerSyntax } from './answers/answer-parser.ts';
 import { toolSyntaxOf } from './answers/tool-syntax.ts';
 import { haveCalls, readMessages } from './read-messages.ts';
-import { noChatTemplate, noTools } from '../models/model-errors.ts';
+import { renderOpen } from './render-open.ts';
+import { noCalls, noChatTemplate, noTools } from '../models/model-errors.ts';
 
 /** Most texts have about four characters per token. Longer texts are first encoded in part, to reject them early. */
 const MAX_MEAN_TOKEN_LENGTH = 8;
@@ -26,6 +27,8 @@ export interface PromptLimits {
   readonly maxLength: number;
   /** For a chat. */
   readonly chatTemplateArguments: JsonRecord;
+  /** Whether the answer continues the last message of a chat. */
+  readonly continueFinalMessage: boolean;
   /** For a chat. Empty where none may be called. */
   readonly tools: readonly GenerationTool[];
 }
@@ -71,19 +74,23 @@ export interface WrittenChat {
 export function writeChat(
   prompt: readonly unknown[],
   model: LoadedModel,
-  { maxLength, chatTemplateArguments, tools }: PromptLimits,
+  { maxLength, chatTemplateArguments: variables, continueFinalMessage, tools }: PromptLimits,
 ): WrittenChat {
   const messages = readMessages(prompt);
   const { chatTemplate } = model.tokenizer;
   if (!chatTemplate) throw noChatTemplate(model.modelInfo.id);
   if ((tools.length > 0 || haveCalls(messages)) && !toolSyntaxOf(chatTemplate.source))
-    throw noTools(model.modelInfo.id);
+    throw tools.length > 0 ? noTools(model.modelInfo.id) : noCalls(model.modelInfo.id);
   // Rendering blocks the worker too, so reject long chats before it. A message has at least one token.
   const numCharacters = lengthOfChat(messages);
   checkTextLength(numCharacters);
   refuseLong(Math.max(messages.length, minTokensOf(numCharacters, model)), model, maxLength);
-  const rendered = chatTemplate.render(messages, { variables: chatTemplateArguments, tools });
-  return { rendered, syntax: answerSyntaxOf(chatTemplate.source, rendered, tools.length > 0) };
+  const options = { variables, tools };
+  const rendered = continueFinalMessage
+    ? renderOpen(chatTemplate, messages, options)
+    : chatTemplate.render(messages, options);
+  const continued = continueFinalMessage ? messages.at(-1)?.content : undefined;
+  return { rendered, syntax: answerSyntaxOf(chatTemplate.source, rendered, tools.length > 0, continued) };
 }
 
 /** @param addSpecialTokens False for a text that already has its special tokens. */

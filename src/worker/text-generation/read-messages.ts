@@ -18,6 +18,8 @@ const ROLE_OF_FIELD: ReadonlyMap<string, ChatMessage['role']> = new Map([
   ['toolCallId', 'tool'],
 ]);
 
+const NO_ARGUMENTS = /^\s*(?:null\s*)?$/;
+
 /** @throws InvalidOptionError naming the place, such as `prompt[1].role`. */
 export function readMessages(prompt: readonly unknown[]): readonly ChatMessage[] {
   const messages = prompt.map((message, index) => readMessage(message, `prompt[${index}]`));
@@ -41,7 +43,7 @@ export function haveCalls(messages: readonly ChatMessage[]): boolean {
 
 function readMessage(message: unknown, place: string): ChatMessage {
   if (!isRecord(message)) throw InvalidOptionError.of(place, 'a message with a role and content', message);
-  const { role: givenRole, content, ...others } = message;
+  const { role: givenRole, content, name: author, ...others } = message;
   const role = readRole(`${place}.role`, givenRole);
   const given = Object.entries(others).filter(([, value]) => value !== undefined);
   const [name, value] = given.find(([field]) => ROLE_OF_FIELD.get(field) !== role) ?? [];
@@ -51,6 +53,7 @@ function readMessage(message: unknown, place: string): ChatMessage {
   return {
     role,
     content: readText(`${place}.content`, content),
+    ...(author !== undefined && { name: readText(`${place}.name`, author) }),
     ...(reasoning !== undefined && { reasoning: readText(`${place}.reasoning`, reasoning) }),
     ...(toolCalls !== undefined && { toolCalls: readCalls(`${place}.toolCalls`, toolCalls) }),
     ...(role === 'tool' && { toolCallId: readText(`${place}.toolCallId`, others['toolCallId']) }),
@@ -63,6 +66,8 @@ function readCalls(place: string, calls: unknown): readonly ToolCall[] {
     const call = parse(toolCall, given);
     if (!call)
       throw InvalidOptionError.of(`${place}[${index}]`, '`{ id, name, arguments }`, three strings', given);
+    // Clients write the arguments of a call without any in many ways.
+    if (NO_ARGUMENTS.test(call.arguments)) return { ...call, arguments: '{}' };
     if (isJsonObject(call.arguments)) return call;
     throw InvalidOptionError.of(`${place}[${index}].arguments`, 'a JSON object', call.arguments);
   });

@@ -60,9 +60,9 @@ const value = fc.letrec<{ value: unknown }>((tie) => ({
 const call = fc.record({ name, input: fc.dictionary(name, value, { maxKeys: 4, noNullPrototype: true }) });
 const cuts = fc.array(fc.nat({ max: 12 }), { minLength: 1, maxLength: 6 });
 
-function parse(syntax: AnswerSyntax, pieces: readonly string[]): Answer {
+function parse(syntax: AnswerSyntax, pieces: readonly string[], isCut = false): Answer {
   const parser = new AnswerParser(syntax, (index) => `call-${index}`);
-  return joinParts([...pieces.flatMap((piece) => parser.push(piece)), ...parser.end()]);
+  return joinParts([...pieces.flatMap((piece) => parser.push(piece)), ...parser.end(isCut)]);
 }
 
 /** Cuts a text into pieces of these lengths, again and again. */
@@ -110,6 +110,28 @@ describe.each(FAMILIES)('an answer of $name', ({ template, write }) => {
     );
   });
 
+  it('that the limit of tokens cuts has no markup in its content, wherever it is cut', () => {
+    fc.assert(
+      fc.property(prose, call, fc.nat(), (content, made, seed) => {
+        const written = write(made);
+        // One character may be text.
+        const length = 2 + (seed % (written.length - 1));
+        const text = `${content}\n${written.slice(0, length)}`;
+        const { content: read, toolCalls } = parse({ thinking: 'never', tools }, Array.from(text), true);
+        expect(read).toBe(content);
+        const [cutCall] = toolCalls;
+        if (cutCall) expect(cutCall.name).toBe(made.name);
+      }),
+      { numRuns: 1000 },
+    );
+  });
+
+  it('that ends by itself keeps a text that resembles a call', () => {
+    const text = `so ${tools?.trigger.slice(0, -1)}`;
+    expect(parse({ thinking: 'never', tools }, [text]).content).toBe(text);
+    expect(parse({ thinking: 'never', tools }, [`${text.slice(0, 4)}`], true).content).toBe(text.slice(0, 4));
+  });
+
   it('is the same at once and character by character, whatever the model writes', () => {
     const scrap = fc.constantFrom(
       '<think>',
@@ -146,6 +168,19 @@ it('an answer without tools keeps all its text behind the thinking', () => {
   expect(parse({ thinking: 'optional', tools: undefined }, Array.from(text))).toEqual({
     reasoning: 'a',
     content: '{"name": "b", "parameters": {}} ',
+    toolCalls: [],
+  });
+});
+
+it.each([
+  ['optional', '<think', '', ''],
+  ['optional', '<think>a</thi', 'a', ''],
+  ['begun', 'a</think', 'a', ''],
+  ['begun', 'a <', 'a <', ''],
+] as const)('thinking that the limit cuts has no markup: %s %s', (thinking, text, reasoning, content) => {
+  expect(parse({ thinking, tools: undefined }, Array.from(text), true)).toEqual({
+    reasoning,
+    content,
     toolCalls: [],
   });
 });

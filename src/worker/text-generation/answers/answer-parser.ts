@@ -19,13 +19,16 @@ export interface AnswerSyntax {
  *
  * @param template The template itself.
  * @param mayCall Whether the chat has tools.
+ * @param continued The message that the answer continues, if any.
  */
 export function answerSyntaxOf(
   template: string,
   rendered: string,
   mayCall: boolean,
+  continued = '',
 ): AnswerSyntax | undefined {
-  const thinking = thinkingOf(template, rendered.trimEnd());
+  const isThinking = continued.lastIndexOf(THINK_BEGIN) > continued.lastIndexOf(THINK_END);
+  const thinking = isThinking ? 'begun' : thinkingOf(template, rendered.trimEnd());
   const tools = mayCall ? toolSyntaxOf(template) : undefined;
   return thinking === 'never' && !tools ? undefined : { thinking, tools };
 }
@@ -65,14 +68,32 @@ export class AnswerParser {
     return parts;
   }
 
-  /** The rest of an answer that has ended. A call that has no name yet is dropped. */
-  end(): readonly AnswerPart[] {
-    const rest = this.#held;
+  /**
+   * The rest of an answer that has ended. A call that has no name yet is dropped. A call whose arguments are cut keeps their
+   * beginning, as in OpenAI's API.
+   *
+   * @param isCut Whether the limit of tokens ended it: then the beginning of a mark was to become the mark.
+   */
+  end(isCut = false): readonly AnswerPart[] {
+    const rest = this.#withoutBegunMark(isCut);
     this.#held = '';
     if (this.#state === 'reasoning') return textParts('reasoning', rest.trimEnd());
     const isBetweenCalls = this.#numCalls > 0 && rest.trim() === '';
     const isText = this.#state === 'beginning' || (this.#state === 'content' && !isBetweenCalls);
     return isText ? textParts('content', rest) : [];
+  }
+
+  #withoutBegunMark(isCut: boolean): string {
+    const { begin = '', trigger = '' } = this.#tools ?? {};
+    const marks = new Map<State, string>([
+      ['beginning', THINK_BEGIN],
+      ['reasoning', THINK_END],
+      ['content', begin],
+    ]);
+    const length = overlap(this.#held, marks.get(this.#state) ?? '');
+    // No text has the trigger of a call. One character may be text, even where it is the last one.
+    const isMark = isCut ? length > 1 : this.#state === 'content' && length > 0 && length >= trigger.length;
+    return isMark ? this.#held.slice(0, -length).trimEnd() : this.#held;
   }
 
   /** Reads as far as the next change of state. Returns whether there was one. */

@@ -56,6 +56,7 @@ function chatBody(
   const { logprobs, maxNewTokens, ...values } = valuesOf(options);
   return {
     messages: messages.map(messageBody),
+    ...(values.continueFinalMessage && { add_generation_prompt: false }),
     ...sharedBody({ ...values, ...(maxNewTokens < contextLength && { maxNewTokens }) }, dialect),
     ...shapeBody(options.responseFormat, { ...dialect, isChat: true }),
     ...toolsBody(options),

@@ -1,0 +1,22 @@
+import { expect, it } from 'vitest';
+
+import { describeKnown } from './nearest-name.ts';
+import { OPTION_NAMES } from './generation/options.ts';
+
+it.each([
+  ['temprature', 'temperature'],
+  ['max_new_tokens', 'maxNewTokens'],
+  ['MaxNewToken', 'maxNewTokens'],
+  ['stopTokens', 'stopTokenIds'],
+  ['topk', 'topK'],
+])('the name that was meant stands for all of a long list: %s', (name, meant) => {
+  expect(describeKnown(name, OPTION_NAMES)).toBe(`the nearest of ${OPTION_NAMES.length} is ${meant}`);
+});
+
+it('a name of any length costs little', () => {
+  expect(describeKnown('x'.repeat(1_000_000), OPTION_NAMES).length).toBeLessThan(80);
+});
+
+it('a short list is told whole', () => {
+  expect(describeKnown('tpo', ['top', 'bottom'])).toBe('the options are top, bottom');
+});
