@@ -7,6 +7,7 @@ import { prepareGrammarLibrary } from './shapes/test-support.ts';
 import { createGenerator, resultIn, textsIn } from './test-support.ts';
 
 const user = (content: string): ChatMessage => ({ role: 'user', content });
+const call = (json: string) => ({ id: json, name: 'f', arguments: json });
 const CHAT = [{ role: 'system', content: 'kl' }, user('mn')];
 
 const createChat = () => createGenerator(undefined, scriptedChatTemplate);
@@ -73,7 +74,6 @@ describe('a chat as a prompt', () => {
   });
 
   it('takes calls of tools whose arguments are empty as calls without any', async () => {
-    const call = (json: string) => ({ id: json, name: 'f', arguments: json });
     const calls = ['', ' ', 'null', ' null\n', '{}'].map(call);
     expect(readMessages([{ role: 'assistant', content: '', toolCalls: calls }])).toEqual([
       { role: 'assistant', content: '', toolCalls: calls.map(({ id }) => ({ ...call('{}'), id })) },

@@ -119,8 +119,7 @@ describe.each(FAMILIES)('an answer of $name', ({ template, write }) => {
         const text = `${content}\n${written.slice(0, length)}`;
         const { content: read, toolCalls } = parse({ thinking: 'never', tools }, Array.from(text), true);
         expect(read).toBe(content);
-        const [cutCall] = toolCalls;
-        if (cutCall) expect(cutCall.name).toBe(made.name);
+        expect([[], [made.name]]).toContainEqual(toolCalls.map(({ name: called }) => called));
       }),
       { numRuns: 1000 },
     );
@@ -129,7 +128,7 @@ describe.each(FAMILIES)('an answer of $name', ({ template, write }) => {
   it('that ends by itself keeps a text that resembles a call', () => {
     const text = `so ${tools?.trigger.slice(0, -1)}`;
     expect(parse({ thinking: 'never', tools }, [text]).content).toBe(text);
-    expect(parse({ thinking: 'never', tools }, [`${text.slice(0, 4)}`], true).content).toBe(text.slice(0, 4));
+    expect(parse({ thinking: 'never', tools }, [text.slice(0, 4)], true).content).toBe(text.slice(0, 4));
   });
 
   it('is the same at once and character by character, whatever the model writes', () => {
