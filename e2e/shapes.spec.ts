@@ -68,7 +68,7 @@ test(
     const [refused, cut, other] = await tab.outcomesOf([
       {
         prompt: PROMPT,
-        options: { responseFormat: { type: 'json_schema', schema: { type: 'number', multipleOf: 2 } } },
+        options: { responseFormat: { type: 'json_schema', schema: { type: 'number', not: { const: 2 } } } },
       },
       {
         prompt: PROMPT,

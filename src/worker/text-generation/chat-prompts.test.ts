@@ -3,7 +3,6 @@ import type { ChatMessage } from '../../protocol/chat.ts';
 import { createClientId, createRequestId } from '../../protocol/ids.ts';
 import { readMessages } from './read-messages.ts';
 import { runToEnd, scriptedChatTemplate } from '../test-support.ts';
-import { prepareGrammarLibrary } from './shapes/test-support.ts';
 import { createGenerator, resultIn, textsIn } from './test-support.ts';
 
 const user = (content: string): ChatMessage => ({ role: 'user', content });
@@ -90,7 +89,6 @@ describe('a chat as a prompt', () => {
     const options = { responseFormat: { type: 'choice', choices: ['b', 'c'] } };
     const ids = { requestId: createRequestId(), clientId: createClientId() };
     const submission = { ...ids, input: CHAT, options, elapsedMs: 0 };
-    prepareGrammarLibrary();
     const shapes = await generator.prepare([submission]);
     expect(shapes?.get(ids.requestId)?.constraints).toHaveLength(1);
     runToEnd(generator.readAll([submission], shapes)).value();

@@ -1,10 +1,11 @@
 import type { ResponseFormat } from '../../../batching/generation/response-format.ts';
 import type { TokenConstraint } from '../../../batching/generation/request.ts';
 import type { Tokenizer } from '../../models/tokenizer/tokenizer.ts';
-import { ShapeCompiler, type ShapedModel } from './shape-compiler.ts';
+import { ShapeCompiler } from './shape-compiler.ts';
 import { ShapeMatcher } from './shape-matcher.ts';
+import type { ShapedModel } from './token-trie.ts';
 
-/** One for each tokenizer: it has the vocabulary in the library's form. */
+/** One for each tokenizer: it has the vocabulary as a trie. */
 const compilers = new WeakMap<Tokenizer, Promise<ShapeCompiler>>();
 
 /**
@@ -19,10 +20,8 @@ export async function createShapes(
   priors: readonly (readonly number[])[],
 ): Promise<readonly TokenConstraint[]> {
   const compiler = await compilerOf(model);
-  const matchers = await compiler.createMatchers(format, priors.length);
-  return Promise.all(
-    matchers.map((matcher, index) => ShapeMatcher.create(compiler, matcher, format, priors[index])),
-  );
+  const shape = await compiler.compile(format);
+  return Promise.all(priors.map((prior) => ShapeMatcher.create(shape, model, format, prior)));
 }
 
 /** A failure isn't kept: the next request tries again. */

@@ -8,23 +8,9 @@ export interface NumberRange {
   readonly numDecimals: number;
 }
 
-/** The library accepts wrong numbers in ranges, so a constant stands for each range until the grammar is printed. */
-export function rangeMarker({ from, to, numDecimals }: NumberRange): string {
-  return `numbers from ${from} to ${to} in units of ${numDecimals} decimals`;
-}
-
-const MARKER = /"\\"numbers from (-?\d+) to (-?\d+) in units of (\d+) decimals\\""/g;
-
-/** The printed grammar of a schema with the ranges in place of their markers. */
-export function withRanges(printed: string): string {
-  return printed.replaceAll(MARKER, (_, from, to, numDecimals) =>
-    rangeEbnf({ from: Number(from), to: Number(to), numDecimals: Number(numDecimals) }),
-  );
-}
-
-/** The numbers of a range in EBNF, without leading zeros. Zero has no sign. */
-export function rangeEbnf({ from, to, numDecimals }: NumberRange): string {
-  const negative = from < 0 ? [`"-" ${unsigned(Math.max(1, -to), -from, numDecimals)}`] : [];
+/** The numbers of a range as a regular expression, without leading zeros. Zero has no sign. */
+export function rangePattern({ from, to, numDecimals }: NumberRange): string {
+  const negative = from < 0 ? [`-${unsigned(Math.max(1, -to), -from, numDecimals)}`] : [];
   const others = to >= 0 ? [unsigned(Math.max(0, from), to, numDecimals)] : [];
   return group([...negative, ...others]);
 }
@@ -36,14 +22,14 @@ function unsigned(from: number, to: number, numDecimals: number): string {
   const [highInteger, highDecimals] = split(high, numDecimals);
   const [zeros, nines] = [zerosOf(numDecimals), ninesOf(numDecimals)];
   const whole = (integer: number, least: string, most: string): string =>
-    `"${integer}" ${decimals(least, most)}`;
+    `${integer}${decimals(least, most)}`;
   if (lowInteger === highInteger) return whole(lowInteger, lowDecimals, highDecimals);
   // Integers with all decimals behind them stand in one part.
   const first = lowDecimals === zeros ? lowInteger : lowInteger + 1;
   const last = highDecimals === nines ? highInteger : highInteger - 1;
   return group([
     ...(first > lowInteger ? [whole(lowInteger, lowDecimals, nines)] : []),
-    ...(first <= last ? [`${naturals(first, last)} ${decimals(zeros, nines)}`] : []),
+    ...(first <= last ? [`${naturals(first, last)}${decimals(zeros, nines)}`] : []),
     ...(last < highInteger ? [whole(highInteger, zeros, highDecimals)] : []),
   ]);
 }
@@ -55,9 +41,9 @@ function split(digits = '', numDecimals: number): readonly [number, string] {
 
 /** The dot and the decimals between two lists of decimals of the same length, where missing ones are zeros. */
 function decimals(low: string, high: string): string {
-  if (low === '') return '""';
-  const some = `"." ${nextDecimal(low, high)}`;
-  return isZeros(low) ? `(${some})?` : some;
+  if (low === '') return '';
+  const some = String.raw`\.${nextDecimal(low, high)}`;
+  return isZeros(low) ? `(?:${some})?` : some;
 }
 
 /** At least one more decimal. */
@@ -66,17 +52,17 @@ function nextDecimal(low: string, high: string): string {
   const [first, last] = [Number(low[0]), Number(high[0])];
   const [zeros, nines] = [zerosOf(least.length), ninesOf(least.length)];
   if (isZeros(low) && high === ninesOf(high.length)) return `[0-9]{1,${low.length}}`;
-  if (first === last) return `"${first}" ${furtherDecimals(least, most)}`;
+  if (first === last) return `${first}${furtherDecimals(least, most)}`;
   return group([
-    `"${first}" ${furtherDecimals(least, nines)}`,
-    ...(last - first > 1 ? [`[${first + 1}-${last - 1}] ${furtherDecimals(zeros, nines)}`] : []),
-    `"${last}" ${furtherDecimals(zeros, most)}`,
+    `${first}${furtherDecimals(least, nines)}`,
+    ...(last - first > 1 ? [`[${first + 1}-${last - 1}]${furtherDecimals(zeros, nines)}`] : []),
+    `${last}${furtherDecimals(zeros, most)}`,
   ]);
 }
 
 function furtherDecimals(low: string, high: string): string {
-  if (low === '') return '""';
-  return isZeros(low) ? `(${nextDecimal(low, high)})?` : nextDecimal(low, high);
+  if (low === '') return '';
+  return isZeros(low) ? `(?:${nextDecimal(low, high)})?` : nextDecimal(low, high);
 }
 
 function naturals(from: number, to: number): string {
@@ -98,12 +84,12 @@ function ofLength(from: string, to: string): string {
   const [low, high] = [from.slice(1), to.slice(1)];
   if (low === '') return `[${first}-${last}]`;
   const free = `[0-9]{${low.length}}`;
-  if (isZeros(low) && high === ninesOf(high.length)) return `[${first}-${last}] ${free}`;
-  if (first === last) return `"${first}" ${ofLength(low, high)}`;
+  if (isZeros(low) && high === ninesOf(high.length)) return `[${first}-${last}]${free}`;
+  if (first === last) return `${first}${ofLength(low, high)}`;
   return group([
-    `"${first}" ${ofLength(low, ninesOf(low.length))}`,
-    ...(last - first > 1 ? [`[${first + 1}-${last - 1}] ${free}`] : []),
-    `"${last}" ${ofLength(zerosOf(high.length), high)}`,
+    `${first}${ofLength(low, ninesOf(low.length))}`,
+    ...(last - first > 1 ? [`[${first + 1}-${last - 1}]${free}`] : []),
+    `${last}${ofLength(zerosOf(high.length), high)}`,
   ]);
 }
 
@@ -120,5 +106,5 @@ function ninesOf(length: number): string {
 }
 
 function group(alternatives: readonly string[]): string {
-  return `(${alternatives.join(' | ')})`;
+  return `(?:${alternatives.join('|')})`;
 }

@@ -1,53 +1,48 @@
-import type { GrammarMatcher } from '@mlc-ai/web-xgrammar';
-
 import { ResponseFormatUnsupportedError } from '../../../batching/errors.ts';
 import { prefixOf, type ResponseFormat } from '../../../batching/generation/response-format.ts';
 import type { TokenConstraint } from '../../../batching/generation/request.ts';
-import { allowToken, emptyMask, isAllowed, type TokenMask } from '../../../batching/sampling/token-mask.ts';
-import { disposeWith } from './dispose-with.ts';
-import { at } from '../../../batching/sampling/top-k.ts';
-import type { EmptyMatcher, ShapeCompiler } from './shape-compiler.ts';
-import { StringCounter } from './string-lengths.ts';
+import { allowToken, emptyMask, type TokenMask } from '../../../batching/sampling/token-mask.ts';
+import { inPieces } from '../../../platform/in-pieces.ts';
+import type { CompiledShape } from './shape-compiler.ts';
+import type { State } from './states.ts';
+import type { ShapedModel } from './token-trie.ts';
 
 const encoder = new TextEncoder();
+const decoder = new TextDecoder('utf-8', { fatal: true });
 
-/** Follows one text through a grammar. */
+/** Bytes of the only text that can follow, which are looked for at once. */
+const MAX_FORCED = 1024;
+
+/** Follows one text through a shape. */
 export class ShapeMatcher implements TokenConstraint {
-  readonly #compiler: ShapeCompiler;
-  readonly #matcher: GrammarMatcher;
-  /** Undefined for a shape whose strings may have any length. */
-  readonly #counter: StringCounter | undefined;
-  /** Choices have no sets of characters, in which the library's masks have parts of characters that it refuses afterwards. */
-  readonly #isChoice: boolean;
+  readonly #shape: CompiledShape;
+  readonly #model: ShapedModel;
+  #state: State;
   #mask: TokenMask = new Uint32Array();
   #forced: readonly number[] = [];
 
   /**
-   * @param format What the matcher is of.
+   * @param format What the shape is of.
    * @param prior Tokens that it has accepted already.
    * @throws ResponseFormatUnsupportedError if the shape has no text with this beginning.
    */
   static async create(
-    compiler: ShapeCompiler,
-    matcher: EmptyMatcher,
+    shape: CompiledShape,
+    model: ShapedModel,
     format: ResponseFormat,
     prior: readonly number[] = [],
   ): Promise<ShapeMatcher> {
-    const shape = new ShapeMatcher(compiler, matcher, format.type === 'choice');
-    await shape.#look();
-    const prefix = format.type.startsWith('json') ? withOurSpaces(prefixOf(format)) : prefixOf(format);
-    if (prefix !== '') await shape.#begin(prefix);
-    for (const tokenId of prior) await shape.accept(tokenId);
-    return shape;
+    const matcher = new ShapeMatcher(shape, model);
+    matcher.#begin(format.type.startsWith('json') ? withOurSpaces(prefixOf(format)) : prefixOf(format));
+    for (const tokenId of prior) matcher.#add(tokenId);
+    await matcher.#look();
+    return matcher;
   }
 
-  private constructor(compiler: ShapeCompiler, { matcher, lengths }: EmptyMatcher, isChoice: boolean) {
-    const { characters, model } = compiler;
-    if (lengths.length > 0) this.#counter = new StringCounter(lengths, characters, model.config.vocabSize);
-    this.#isChoice = isChoice;
-    this.#compiler = compiler;
-    this.#matcher = matcher;
-    disposeWith(this, () => matcher.dispose());
+  private constructor(shape: CompiledShape, model: ShapedModel) {
+    this.#shape = shape;
+    this.#model = model;
+    this.#state = shape.start;
   }
 
   mask(): TokenMask {
@@ -58,62 +53,63 @@ export class ShapeMatcher implements TokenConstraint {
     return this.#forced;
   }
 
-  async accept(tokenId: number): Promise<boolean> {
-    const bytes = this.#counter && this.#compiler.model.tokenizer.vocabulary.bytesOf(tokenId);
-    const isForced = tokenId === this.#forced[0];
-    const fits = isForced || !bytes || (this.#counter?.fits(bytes) ?? true);
-    if (!fits || !this.#matcher.acceptToken(tokenId))
-      throw new Error(`token ${tokenId} does not fit the shape`);
-    if (bytes) this.#counter?.add(bytes);
-    this.#forced = isForced ? this.#forced.slice(1) : [];
+  accept(tokenId: number): boolean | Promise<boolean> {
+    this.#add(tokenId);
     return this.#look();
   }
 
-  /** Strings are counted character by character. @throws ResponseFormatUnsupportedError if the shape has no text with this beginning. */
-  async #begin(prefix: string): Promise<void> {
-    for (const part of this.#counter ? prefix : [prefix]) {
-      const bytes = encoder.encode(part);
-      // oxlint-disable-next-line no-underscore-dangle -- so the library names what takes a text, beside tokens
-      if (this.#counter?.fits(bytes) === false || !this.#matcher._acceptString(part))
-        throw ResponseFormatUnsupportedError.of(
-          'responseFormat.prefix',
-          'begins no text of this shape',
-          'begin as the shape does, or leave the prefix out',
-        );
-      this.#counter?.add(bytes);
-      this.#forced = [];
-      await this.#look();
-    }
+  #begin(prefix: string): void {
+    const state = this.#after(encoder.encode(prefix));
+    if (!state)
+      throw ResponseFormatUnsupportedError.of(
+        'responseFormat.prefix',
+        'begins no text of this shape',
+        'begin as the shape does, or leave the prefix out',
+      );
+    this.#state = state;
+  }
+
+  #add(tokenId: number): void {
+    const bytes = this.#model.tokenizer.vocabulary.bytesOf(tokenId);
+    const state = bytes && this.#after(bytes);
+    if (!state) throw new Error(`token ${tokenId} does not fit the shape`);
+    this.#state = state;
+    this.#forced = tokenId === this.#forced[0] ? this.#forced.slice(1) : [];
+  }
+
+  #after(bytes: Uint8Array): State | null {
+    let state: State | null = this.#state;
+    for (const byte of bytes) state = state && this.#shape.room.states.step(state, byte);
+    return state;
   }
 
   /** Finds the tokens that may come next. Returns whether only the end may. */
-  async #look(): Promise<boolean> {
-    const { model, wholeTokens, endTokens } = this.#compiler;
+  #look(): boolean | Promise<boolean> {
     if (this.#forced.length === 0) this.#forced = this.#findForced();
     const [forced] = this.#forced;
     if (forced !== undefined) {
-      this.#mask = emptyMask(model.config.vocabSize);
+      this.#mask = emptyMask(this.#model.config.vocabSize);
       allowToken(this.#mask, forced);
       return false;
     }
-    const allowed = new Uint32Array((await this.#matcher.getNextTokenBitmask()).buffer);
-    this.#counter?.restrict(allowed);
-    const mask = allowed.subarray(0, wholeTokens.length);
-    let [ends, others] = [0, 0];
-    for (let index = 0; index < mask.length; index += 1) {
-      const word = this.#isChoice ? at(mask, index) : at(mask, index) & at(wholeTokens, index);
-      mask[index] = word;
-      ends |= word & at(endTokens, index);
-      others |= word & ~at(endTokens, index);
-    }
+    const finding = this.#shape.room.masks.maskOf(this.#state);
+    const first = finding.next();
+    if (first.done) return this.#take(first.value);
+    return inPieces(finding).then((mask) => this.#take(mask));
+  }
+
+  #take(mask: TokenMask): boolean {
     this.#mask = mask;
-    if (ends === 0 && others === 0 && model.config.eosTokenIds.length > 0)
+    const { eosTokenIds } = this.#model.config;
+    if (mask.some((word, index) => (word & ~endsIn(index, this.#state.isEnd ? eosTokenIds : [])) !== 0))
+      return false;
+    if (!this.#state.isEnd && eosTokenIds.length > 0)
       throw ResponseFormatUnsupportedError.of(
         'responseFormat',
         "can't be written with the tokens of this model's vocabulary",
         'use other characters',
       );
-    return others === 0;
+    return true;
   }
 
   /**
@@ -121,27 +117,42 @@ export class ShapeMatcher implements TokenConstraint {
    * what comes after it. A text always has the same ones, whether they are sampled one by one or computed together.
    */
   #findForced(): readonly number[] {
-    const jump = this.#matcher.findJumpForwardString();
-    // Where choices part inside a character, the library's text has a wrong one in its place.
-    const text = this.#isChoice ? jump.replace(/[^\0-\x7f]$/u, '') : jump;
+    const { states } = this.#shape.room;
+    const forced: number[] = [];
+    let state: State | null = this.#state;
+    for (let byte = states.onlyByte(state); byte !== undefined; byte = state && states.onlyByte(state)) {
+      forced.push(byte);
+      state = state && states.step(state, byte);
+      if (!state || forced.length >= MAX_FORCED) break;
+    }
+    const text = wholeCharacters(Uint8Array.from(forced));
     if (/^[\0-\x7f]?$/.test(text)) return [];
-    const { tokenizer } = this.#compiler.model;
+    const { tokenizer } = this.#model;
     const tokenIds = tokenizer.encode(text, false);
-    const bytes = tokenIds.flatMap((tokenId) => [...(tokenizer.vocabulary.bytesOf(tokenId) ?? [])]);
+    const spellings = tokenIds.map((tokenId) => tokenizer.vocabulary.bytesOf(tokenId) ?? new Uint8Array());
     // Some tokenizers put a space before each text.
-    const isExact = String(bytes) === String([...encoder.encode(text)]);
-    if (!isExact || !this.#fits(tokenIds)) return [];
+    const isExact = String(spellings.flatMap((bytes) => [...bytes])) === String([...encoder.encode(text)]);
+    if (!isExact) return [];
     // In the middle of a character, no other token fits.
-    const isCut = !isAllowed(this.#compiler.wholeTokens, tokenIds.at(-1) ?? 0);
+    const isCut = ((spellings.at(-1)?.[0] ?? 0) & 0xc0) === 0x80;
     return tokenIds.slice(0, isCut ? undefined : -1);
   }
+}
 
-  #fits(tokenIds: readonly number[]): boolean {
-    const misfit = tokenIds.findIndex((tokenId) => !this.#matcher.acceptToken(tokenId));
-    const numAccepted = misfit < 0 ? tokenIds.length : misfit;
-    if (numAccepted > 0) this.#matcher.rollBack(numAccepted);
-    return misfit < 0;
-  }
+/** The bits of tokens in one word of a mask. */
+function endsIn(index: number, tokenIds: readonly number[]): number {
+  return tokenIds.reduce((bits, id) => (id >>> 5 === index ? bits | (1 << (id % 32)) : bits), 0);
+}
+
+/** The text of bytes that may end inside a character, without that; '' where they begin inside one. */
+function wholeCharacters(bytes: Uint8Array): string {
+  for (let cut = 0; cut < 4; cut += 1)
+    try {
+      return decoder.decode(bytes.subarray(0, bytes.length - cut));
+    } catch {
+      // One byte less may be whole.
+    }
+  return '';
 }
 
 /** Strings, separators and other white space of JSON that may be cut off. */

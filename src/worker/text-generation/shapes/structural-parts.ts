@@ -1,82 +1,139 @@
-import { ResponseFormatUnsupportedError, shown } from '../../../batching/errors.ts';
-import type { JsonSchema } from '../../../batching/generation/response-format.ts';
+import { shown } from '../../../batching/errors.ts';
 import { isRecord } from '../../../platform/is-record.ts';
-import { checkEbnf } from './check-grammar.ts';
-import { checkPattern } from './check-pattern.ts';
+import type { Expression, Expressions } from './expressions.ts';
+import { checkDepth } from './limits.ts';
+import { refusal, type Fields } from './schema-parts.ts';
+import { textUntil, type TextEnd } from './text-until.ts';
 
-type Fields = Readonly<Record<string, unknown>>;
-type Lowered = Record<string, unknown>;
+/** Makes the language of a part that isn't made of parts: a schema, a pattern or a grammar. */
+export type LeafLanguage = (
+  type: 'json_schema' | 'regex' | 'grammar',
+  fields: Fields,
+  param: string,
+) => Generator<void, Expression>;
 
-/** A shape inside a text with structural tags. Its parts name their fields as vLLM and the library do. */
+/** A tag as it is written, and its text from its beginning on. */
+interface Tag {
+  readonly begin: string;
+  /** What comes behind a part of its beginning. */
+  readonly behind: (part: string) => Expression;
+}
+
+/** Shapes inside a text with structural tags. Its parts name their fields as vLLM does. */
 export class StructuralParts {
-  readonly #toGrammar: (schema: JsonSchema, param: string) => Promise<string>;
+  readonly #make: Expressions;
+  readonly #leafOf: LeafLanguage;
 
-  /** @param toGrammar The library's own grammar of a schema would leave white space without bounds. */
-  constructor(toGrammar: (schema: JsonSchema, param: string) => Promise<string>) {
-    this.#toGrammar = toGrammar;
+  constructor(make: Expressions, leafOf: LeafLanguage) {
+    this.#make = make;
+    this.#leafOf = leafOf;
   }
 
-  /** The part as the library takes it. @throws ResponseFormatUnsupportedError. */
-  async lower(part: unknown, param: string): Promise<Lowered> {
+  /**
+   * The texts of a part.
+   *
+   * @param end What ends the tag around it: it comes behind the part, and free text has none.
+   * @throws ResponseFormatUnsupportedError.
+   */
+  *languageOf(part: unknown, param: string, end?: string, depth = 1): Generator<void, Expression> {
+    checkDepth(depth, param);
+    const make = this.#make;
     const { type, ...fields } = isRecord(part) ? part : {};
+    const ended = (language: Expression): Expression => make.sequence([language, make.text(end ?? '')]);
     switch (type) {
       case 'any_text':
-        return { type };
+        return textUntil(endsOf(end, make), end === undefined, make);
       case 'const_string':
-        return { type, value: textIn(fields, 'value', param) };
+        return ended(make.text(textIn(fields, 'value', param)));
       case 'json_schema':
-        return {
-          type: 'grammar',
-          grammar: await this.#toGrammar(schemaIn(fields, param), `${param}.json_schema`),
-        };
       case 'regex':
-        return { type, pattern: checkPattern(fields['pattern'], `${param}.pattern`) };
-      case 'grammar': {
-        const grammar = textIn(fields, 'grammar', param);
-        checkEbnf(grammar, `${param}.grammar`);
-        return { type, grammar };
+      case 'grammar':
+        return ended(yield* this.#leafOf(type, fields, param));
+      case 'sequence': {
+        const parts = partsIn(fields, 'elements', param);
+        const languages = [];
+        for (const [index, each] of parts.entries()) {
+          const isLast = index === parts.length - 1;
+          const place = `${param}.elements[${index}]`;
+          languages.push(yield* this.languageOf(each, place, isLast ? end : undefined, depth + 1));
+        }
+        return make.sequence(languages);
       }
-      case 'sequence':
-      case 'or':
-        return { type, elements: await this.#lowerAll(fields, 'elements', param) };
-      case 'tag':
-        return {
-          type,
-          begin: textIn(fields, 'begin', param),
-          content: await this.lower(fields['content'], `${param}.content`),
-          end: textIn(fields, 'end', param),
-        };
+      case 'or': {
+        const languages = [];
+        for (const [index, each] of partsIn(fields, 'elements', param).entries())
+          languages.push(yield* this.languageOf(each, `${param}.elements[${index}]`, end, depth + 1));
+        return make.choice(languages);
+      }
+      case 'tag': {
+        const { behind } = yield* this.#tagOf(fields, param, depth);
+        return ended(behind(''));
+      }
       case 'triggered_tags':
-        return { ...(await this.#lowerTags(type, fields, param)), triggers: triggersIn(fields, param) };
+        return yield* this.#triggered(fields, param, end, depth);
       case 'tags_with_separator':
-        return {
-          ...(await this.#lowerTags(type, fields, param)),
-          separator: textIn(fields, 'separator', param),
-        };
+        return ended(yield* this.#separated(fields, param, depth));
       default:
         throw refusal(`${param}.type`, 'is no part of a structural tag', 'see StructuralPart for the types');
     }
   }
 
-  async #lowerTags(type: string, fields: Fields, param: string): Promise<Lowered> {
-    const tags = await this.#lowerAll(fields, 'tags', param);
-    const other = tags.findIndex((tag) => tag['type'] !== 'tag');
-    if (other >= 0)
-      throw refusal(`${param}.tags[${other}]`, 'is no tag', 'write { type: "tag", begin, content, end }');
+  *#tagOf(fields: Fields, param: string, depth: number): Generator<void, Tag> {
+    const begin = textIn(fields, 'begin', param);
+    const end = textIn(fields, 'end', param);
+    const content = yield* this.languageOf(fields['content'], `${param}.content`, end, depth + 1);
     return {
-      type,
-      tags,
-      at_least_one: fields['at_least_one'] === true,
-      stop_after_first: fields['stop_after_first'] === true,
+      begin,
+      behind: (part) => this.#make.sequence([this.#make.text(begin.slice(part.length)), content]),
     };
   }
 
-  #lowerAll(fields: Fields, name: string, param: string): Promise<readonly Lowered[]> {
-    const parts = fields[name];
-    if (!Array.isArray(parts) || parts.length === 0)
-      throw refusal(`${param}.${name}`, 'lists no part', 'list at least one');
-    return Promise.all(parts.map((part, index) => this.lower(part, `${param}.${name}[${index}]`)));
+  *#tagsIn(fields: Fields, param: string, depth: number): Generator<void, readonly Tag[]> {
+    const tags = [];
+    for (const [index, tag] of partsIn(fields, 'tags', param).entries()) {
+      const place = `${param}.tags[${index}]`;
+      if (!isRecord(tag) || tag['type'] !== 'tag')
+        throw refusal(place, 'is no tag', 'write { type: "tag", begin, content, end }');
+      tags.push(yield* this.#tagOf(tag, place, depth + 1));
+    }
+    return tags;
   }
+
+  *#triggered(
+    fields: Fields,
+    param: string,
+    end: string | undefined,
+    depth: number,
+  ): Generator<void, Expression> {
+    const make = this.#make;
+    const tags = yield* this.#tagsIn(fields, param, depth);
+    const isOne = fields['stop_after_first'] === true;
+    const further = make.rule('free text');
+    const behindTag = isOne ? make.text(end ?? '') : further;
+    const triggers = triggersIn(fields, tags, param).map((text): TextEnd => ({
+      text,
+      behind: make.sequence([
+        make.choice(tags.filter(({ begin }) => begin.startsWith(text)).map(({ behind }) => behind(text))),
+        behindTag,
+      ]),
+    }));
+    further.body = textUntil([...triggers, ...endsOf(end, make)], end === undefined, make);
+    if (fields['at_least_one'] !== true) return further;
+    return make.sequence([make.choice(tags.map(({ behind }) => behind(''))), behindTag]);
+  }
+
+  *#separated(fields: Fields, param: string, depth: number): Generator<void, Expression> {
+    const make = this.#make;
+    const separator = textIn(fields, 'separator', param);
+    const tag = make.choice((yield* this.#tagsIn(fields, param, depth)).map(({ behind }) => behind('')));
+    const further = make.repeat(make.sequence([make.text(separator), tag]), 0, Infinity);
+    const some = fields['stop_after_first'] === true ? tag : make.sequence([tag, further]);
+    return fields['at_least_one'] === true ? some : make.optional(some);
+  }
+}
+
+function endsOf(end: string | undefined, make: Expressions): readonly TextEnd[] {
+  return end === undefined || end === '' ? [] : [{ text: end, behind: make.empty }];
 }
 
 function textIn(fields: Fields, name: string, param: string): string {
@@ -85,9 +142,10 @@ function textIn(fields: Fields, name: string, param: string): string {
   throw refusal(`${param}.${name}`, 'is no string', 'write a string');
 }
 
-function schemaIn({ json_schema: schema }: Fields, param: string): JsonSchema {
-  if (typeof schema === 'boolean' || isRecord(schema)) return schema;
-  throw refusal(`${param}.json_schema`, 'is no JSON Schema', 'write an object');
+function partsIn(fields: Fields, name: string, param: string): readonly unknown[] {
+  const parts = fields[name];
+  if (Array.isArray(parts) && parts.length > 0) return parts;
+  throw refusal(`${param}.${name}`, 'lists no part', 'list at least one');
 }
 
 function isText(value: unknown): value is string {
@@ -95,20 +153,15 @@ function isText(value: unknown): value is string {
 }
 
 /** Each tag begins with one of them, and none begins with another. */
-function triggersIn({ triggers, tags }: Fields, param: string): readonly string[] {
+function triggersIn({ triggers }: Fields, tags: readonly Tag[], param: string): readonly string[] {
   if (!Array.isArray(triggers) || triggers.length === 0 || !triggers.every(isText))
     throw refusal(`${param}.triggers`, 'lists no text', 'list the beginning of each tag');
-  const begins = (Array.isArray(tags) ? tags : []).map((tag: unknown) => (isRecord(tag) ? tag['begin'] : ''));
-  const strange = begins.find((begin) => !triggers.some((trigger) => String(begin).startsWith(trigger)));
+  const strange = tags.find(({ begin }) => !triggers.some((trigger) => begin.startsWith(trigger)));
   if (strange !== undefined)
     throw refusal(
       `${param}.triggers`,
-      `begins no tag like ${shown(strange)}`,
+      `begins no tag like ${shown(strange.begin)}`,
       'list the beginning of each tag',
     );
   return triggers;
-}
-
-function refusal(param: string, reason: string, remedy: string): ResponseFormatUnsupportedError {
-  return ResponseFormatUnsupportedError.of(param, reason, remedy);
 }

@@ -5,14 +5,7 @@ import type { TokenConstraint } from '../../../batching/generation/request.ts';
 import { isAllowed } from '../../../batching/sampling/token-mask.ts';
 import { createTokenizer } from '../../models/tokenizer/tokenizer.ts';
 import { createShapes } from './create-shapes.ts';
-import type { ShapedModel } from './shape-compiler.ts';
-
-/** The library asks where its script is, as if for files beside it, although it has none. Node's modules can't tell. */
-export function prepareGrammarLibrary(): void {
-  Object.assign(globalThis, { location: { href: import.meta.url } });
-}
-
-prepareGrammarLibrary();
+import type { ShapedModel } from './token-trie.ts';
 
 const folder = new URL('../../../../public/models/storyteller/', import.meta.url);
 

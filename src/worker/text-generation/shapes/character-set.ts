@@ -1,0 +1,148 @@
+import type { Expression, Expressions } from './expressions.ts';
+
+/** Code points from the first of each pair to its second, in order. */
+export type Ranges = readonly (readonly [from: number, to: number])[];
+
+const LAST = 0x10_ffff;
+
+/** By how many bytes a character has in UTF-8, without surrogates. */
+const BANDS: Ranges = [
+  [0, 0x7f],
+  [0x80, 0x7ff],
+  [0x800, 0xd7ff],
+  [0xe000, 0xffff],
+  [0x1_0000, LAST],
+];
+
+export const ALL: Ranges = [[0, LAST]];
+
+export function union(ranges: Ranges): Ranges {
+  const merged: [number, number][] = [];
+  for (const [from, to] of ranges.toSorted(([a], [b]) => a - b)) {
+    const last = merged.at(-1);
+    if (last && from <= last[1] + 1) last[1] = Math.max(last[1], to);
+    else merged.push([from, to]);
+  }
+  return merged;
+}
+
+export function complement(ranges: Ranges): Ranges {
+  const merged = union(ranges);
+  const starts = [0, ...merged.map(([, to]) => to + 1)];
+  return starts.flatMap((from, index): Ranges => {
+    const to = (merged[index]?.[0] ?? LAST + 1) - 1;
+    return from <= to ? [[from, to]] : [];
+  });
+}
+
+export function without(ranges: Ranges, excluded: Ranges): Ranges {
+  return complement([...complement(ranges), ...excluded]);
+}
+
+export function isIn(ranges: Ranges, codePoint: number): boolean {
+  return ranges.some(([from, to]) => codePoint >= from && codePoint <= to);
+}
+
+/** One character of a text. */
+export function characterOf(make: Expressions, ranges: Ranges): Expression {
+  const inBands = BANDS.flatMap(([first, last]) =>
+    ranges.map(([from, to]) => [Math.max(from, first), Math.min(to, last)] as const),
+  );
+  const spans = inBands.filter(([from, to]) => from <= to);
+  const character = ofSequences(
+    make,
+    spans.flatMap(([from, to]) => sequencesBetween(bytesOf(from), bytesOf(to))),
+    false,
+  );
+  make.characters.add(character);
+  return character;
+}
+
+type ByteRanges = readonly (readonly [number, number])[];
+
+function bytesOf(codePoint: number): readonly number[] {
+  return [...new TextEncoder().encode(String.fromCodePoint(codePoint))];
+}
+
+/** The bytes of the characters between two with as many bytes, position by position. */
+function sequencesBetween(low: readonly number[], high: readonly number[]): readonly ByteRanges[] {
+  const [[first = 0, ...lows], [last = 0, ...highs]] = [low, high];
+  if (lows.length === 0) return [[[first, last]]];
+  const behind = (from: number, to: number, rests: readonly ByteRanges[]): readonly ByteRanges[] =>
+    from > to ? [] : rests.map((rest) => [[from, to], ...rest]);
+  const [least, most] = [lows.map(() => 0x80), lows.map(() => 0xbf)];
+  if (first === last) return behind(first, last, sequencesBetween(lows, highs));
+  const isFromLeast = lows.every((byte) => byte === 0x80);
+  const isToMost = highs.every((byte) => byte === 0xbf);
+  return [
+    ...(isFromLeast ? [] : behind(first, first, sequencesBetween(lows, most))),
+    ...behind(isFromLeast ? first : first + 1, isToMost ? last : last - 1, sequencesBetween(least, most)),
+    ...(isToMost ? [] : behind(last, last, sequencesBetween(least, highs))),
+  ];
+}
+
+/** One way for each first byte. */
+function ofSequences(make: Expressions, sequences: readonly ByteRanges[], isInner: boolean): Expression {
+  const leads = Map.groupBy(Array(256).keys(), (byte) =>
+    sequences
+      .flatMap(([lead], index) => (lead && byte >= lead[0] && byte <= lead[1] ? [index] : []))
+      .join(','),
+  );
+  const branches = Array.from(leads, ([key, bytes]) => {
+    if (key === '') return make.never;
+    const rests = key.split(',').map((index) => sequences[Number(index)]?.slice(1) ?? []);
+    const has = new Uint8Array(256);
+    for (const byte of bytes) has[byte] = 1;
+    const rest = rests.some(({ length }) => length === 0) ? make.empty : ofSequences(make, rests, true);
+    return make.sequence([make.bytes(has, isInner), rest]);
+  });
+  return make.choice(branches.filter((branch) => branch !== make.never));
+}
+
+/** What a string of JSON has behind a backslash. */
+const ESCAPED: Ranges = [
+  [0, 0x1f],
+  [0x22, 0x22],
+  [0x5c, 0x5c],
+];
+
+/** One character of a string of JSON, as `JSON.stringify` writes it. */
+export function jsonCharacterOf(make: Expressions, ranges: Ranges): Expression {
+  const escapes = ESCAPED.flatMap(([from, to]) =>
+    Array.from({ length: to - from + 1 }, (_, index) => from + index)
+      .filter((codePoint) => isIn(ranges, codePoint))
+      .map((codePoint) => make.text(JSON.stringify(String.fromCodePoint(codePoint)).slice(1, -1))),
+  );
+  const character = make.choice([characterOf(make, without(ranges, ESCAPED)), ...escapes]);
+  make.characters.add(character);
+  return character;
+}
+
+/** Any character of a string of JSON, in any of its spellings. Two escapes may be one character. */
+export function anyJsonCharacter(make: Expressions): Expression {
+  const oneOf = (characters: string): Expression =>
+    characterOf(
+      make,
+      Array.from(characters, (character) => [codeOf(character), codeOf(character)] as const),
+    );
+  const hex = oneOf('0123456789abcdefABCDEF');
+  const escape = make.choice([
+    oneOf(String.raw`"\/bfnrt`),
+    make.sequence([make.text('u'), oneOf('0123456789abcefABCEF'), hex, hex, hex]),
+    make.sequence([make.text('u'), oneOf('dD'), oneOf('01234567'), hex, hex]),
+    make.sequence([
+      make.sequence([make.text('u'), oneOf('dD'), oneOf('89abAB'), hex, hex]),
+      make.sequence([make.text(String.raw`\u`), oneOf('dD'), oneOf('cdefCDEF'), hex, hex]),
+    ]),
+  ]);
+  const character = make.choice([
+    characterOf(make, complement(ESCAPED)),
+    make.sequence([make.text('\\'), escape]),
+  ]);
+  make.characters.add(character);
+  return character;
+}
+
+function codeOf(character: string): number {
+  return character.codePointAt(0) ?? 0;
+}

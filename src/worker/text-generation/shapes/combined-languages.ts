@@ -1,0 +1,105 @@
+import { ResponseFormatUnsupportedError } from '../../../batching/errors.ts';
+import type { Expression, Machine } from './expressions.ts';
+import type { State, States } from './states.ts';
+
+/** Of one combination: some 40 ms. */
+const MAX_STATES = 6000;
+
+/** A place in several languages at once. */
+class Combined implements Machine {
+  readonly isEnd: boolean;
+  /** Whether a text of the combination goes on from here. */
+  isLive = false;
+  readonly #languages: CombinedLanguages;
+  readonly #all: readonly State[];
+  readonly #none: readonly State[];
+
+  constructor(languages: CombinedLanguages, all: readonly State[], none: readonly State[]) {
+    this.#languages = languages;
+    this.#all = all;
+    this.#none = none;
+    this.isEnd = all.every(({ isEnd }) => isEnd) && !none.some(({ isEnd }) => isEnd);
+  }
+
+  step(byte: number): Combined | undefined {
+    const next = this.anyNext(byte);
+    return next?.isLive === true ? next : undefined;
+  }
+
+  /** Also where no text goes on. */
+  anyNext(byte: number): Combined | undefined {
+    const all: State[] = [];
+    for (const state of this.#all) {
+      const next = this.#languages.states.step(state, byte);
+      if (!next) return undefined;
+      all.push(next);
+    }
+    const none = this.#none.flatMap((state) => this.#languages.states.step(state, byte) ?? []);
+    return this.#languages.at(all, none);
+  }
+}
+
+/** Texts that several expressions have in common, and others have not. */
+export class CombinedLanguages {
+  readonly states: States;
+  readonly #known = new Map<string, Combined>();
+
+  constructor(states: States) {
+    this.states = states;
+  }
+
+  get size(): number {
+    return this.#known.size;
+  }
+
+  /** @throws ResponseFormatUnsupportedError. */
+  combine(all: readonly Expression[], none: readonly Expression[], param: string): Expression {
+    const { make } = this.states;
+    const [only = make.never] = all;
+    if (all.length === 1 && none.length === 0) return only;
+    if (all.includes(make.never)) return make.never;
+    const stateOf = (expression: Expression): State => this.states.stateOf(expression);
+    const start = this.at(all.map(stateOf), none.map(stateOf));
+    if (!start.isLive) this.#explore(start, param);
+    return start.isLive ? make.machine(start) : make.never;
+  }
+
+  accepts(language: Expression, text: string): boolean {
+    let state: State | null = this.states.stateOf(language);
+    for (const byte of new TextEncoder().encode(text)) state = state && this.states.step(state, byte);
+    return state?.isEnd === true;
+  }
+
+  at(all: readonly State[], none: readonly State[]): Combined {
+    const key = [all, none].map((states) => states.map(({ id }) => id).join(',')).join(' ');
+    const known = this.#known.get(key) ?? new Combined(this, all, none);
+    this.#known.set(key, known);
+    return known;
+  }
+
+  #explore(start: Combined, param: string): void {
+    const before = new Map<Combined, Combined[]>([[start, []]]);
+    for (const [place] of before) {
+      let last: Combined | undefined;
+      for (let byte = 0; byte < 256; byte += 1) {
+        const next = place.anyNext(byte);
+        if (!next || next === last) continue;
+        last = next;
+        const places = before.get(next);
+        if (places) places.push(place);
+        else before.set(next, [place]);
+      }
+      if (before.size > MAX_STATES)
+        throw ResponseFormatUnsupportedError.of(
+          param,
+          'has too many conditions that must hold together',
+          'use smaller counts, or fewer conditions',
+        );
+    }
+    const live = new Set([...before.keys()].filter(({ isEnd }) => isEnd));
+    for (const place of live) {
+      place.isLive = true;
+      for (const earlier of before.get(place) ?? []) live.add(earlier);
+    }
+  }
+}

@@ -1,0 +1,248 @@
+import type { JsonSchema } from '../../../batching/generation/response-format.ts';
+import { isRecord } from '../../../platform/is-record.ts';
+import { areExclusive } from './exclusive-schemas.ts';
+import { endlessRuleOf, type Expression, type Rule } from './expressions.ts';
+import { writeJson, type JsonLanguage } from './json-language.ts';
+import { checkDepth } from './limits.ts';
+import { arrayLanguage } from './schema-array.ts';
+import { numberLanguage } from './schema-number.ts';
+import { refusal, type Fields, type ValueOf } from './schema-parts.ts';
+import { objectLanguage } from './schema-object.ts';
+import { stringLanguage } from './schema-string.ts';
+
+const TYPES = ['object', 'array', 'string', 'number', 'integer', 'boolean', 'null'] as const;
+type TypeName = (typeof TYPES)[number];
+
+const NUMBER_KEYWORDS = ['minimum', 'maximum', 'exclusiveMinimum', 'exclusiveMaximum', 'multipleOf'];
+
+/** The keywords that are enforced, by the type that they restrict. */
+const KEYWORDS: { readonly [Type in TypeName]: readonly string[] } = {
+  object: ['properties', 'required', 'additionalProperties', 'propertyNames'],
+  array: ['items', 'prefixItems', 'additionalItems', 'minItems', 'maxItems', 'uniqueItems'],
+  string: ['minLength', 'maxLength', 'pattern', 'format'],
+  number: NUMBER_KEYWORDS,
+  integer: NUMBER_KEYWORDS,
+  boolean: [],
+  null: [],
+};
+
+/** They describe, and restrict nothing. */
+const ANNOTATIONS: ReadonlySet<string> = new Set([
+  '$schema',
+  '$id',
+  '$comment',
+  '$defs',
+  'definitions',
+  'title',
+  'description',
+  'default',
+  'examples',
+  'deprecated',
+  'readOnly',
+  'writeOnly',
+  'discriminator',
+]);
+
+/** Each of these decides alone. */
+const COMBINERS = ['$ref', 'const', 'enum', 'anyOf', 'oneOf', 'allOf'];
+
+/**
+ * The JSON that a schema accepts, as one of its values may be written. Yields between the parts that references lead to.
+ *
+ * @throws ResponseFormatUnsupportedError naming what can't be enforced.
+ */
+export function* schemaLanguage(
+  schema: JsonSchema,
+  param: string,
+  json: JsonLanguage,
+): Generator<void, Expression> {
+  return yield* new SchemaCompiler(schema, param, json).compile();
+}
+
+class SchemaCompiler {
+  readonly #root: JsonSchema;
+  readonly #rootParam: string;
+  readonly #json: JsonLanguage;
+  /** Of the schemas that references lead to, which may be recursive. */
+  readonly #rules = new Map<unknown, Rule>();
+  #depth = 0;
+
+  constructor(root: JsonSchema, rootParam: string, json: JsonLanguage) {
+    this.#root = root;
+    this.#rootParam = rootParam;
+    this.#json = json;
+  }
+
+  *compile(): Generator<void, Expression> {
+    const root = this.#json.make.rule(this.#rootParam);
+    this.#rules.set(this.#root, root);
+    // A map's loop comes to what is added meanwhile.
+    for (const [schema, rule] of this.#rules) {
+      rule.body = this.#valueOf(schema, rule.name);
+      yield;
+    }
+    const endless = endlessRuleOf(root);
+    if (endless)
+      throw refusal(endless.name, 'has a part that can never end', 'give each recursion a way out');
+    return root;
+  }
+
+  readonly #valueOf: ValueOf = (schema, param) => {
+    checkDepth((this.#depth += 1), param);
+    try {
+      return this.#languageOf(schema, param);
+    } finally {
+      this.#depth -= 1;
+    }
+  };
+
+  #languageOf(schema: unknown, param: string): Expression {
+    if (schema === true) return this.#json.value;
+    if (schema === false) throw refusal(param, 'allows no value', 'leave it out');
+    if (!isRecord(schema)) throw refusal(param, 'is no JSON Schema', 'write an object');
+    const keywords = Object.keys(schema).filter(
+      (name) => schema[name] !== undefined && !ANNOTATIONS.has(name),
+    );
+    if (keywords.length === 0) return this.#json.value;
+    const combiner = COMBINERS.find((name) => keywords.includes(name));
+    return combiner === undefined
+      ? this.#ofTypes(schema, keywords, param)
+      : this.#combined(schema, combiner, keywords, param);
+  }
+
+  #combined(schema: Fields, combiner: string, keywords: readonly string[], param: string): Expression {
+    const isValue = combiner === 'const' || combiner === 'enum';
+    const other = keywords.find((name) => name !== combiner && !(isValue && name === 'type'));
+    if (other !== undefined)
+      throw refusal(`${param}.${other}`, `can't be enforced beside ${combiner}`, 'move it into each branch');
+    const value = schema[combiner];
+    const own = `${param}.${combiner}`;
+    if (combiner === '$ref') return this.#reference(value, own);
+    if (!isValue) return this.#branches(value, combiner, own);
+    const values = combiner === 'const' ? [value] : value;
+    if (!Array.isArray(values) || values.length === 0)
+      throw refusal(own, 'lists no value', 'list at least one');
+    const types = schema['type'] === undefined ? undefined : typesIn(schema, param);
+    if (types && !values.every((entry) => types.some((type) => isOfType(entry, type))))
+      throw refusal(own, 'has values of another type', 'leave out the type');
+    const { make } = this.#json;
+    return make.choice(values.map((entry) => make.text(writeJson(entry))));
+  }
+
+  #branches(branches: unknown, combiner: string, param: string): Expression {
+    if (!Array.isArray(branches) || branches.length === 0)
+      throw refusal(param, 'lists no schema', 'list at least one');
+    if (combiner === 'allOf' && branches.length > 1)
+      throw refusal(param, "can't be enforced for more than one schema", 'merge them into one');
+    const languages = branches.map((branch, index) => this.#valueOf(branch, `${param}[${index}]`));
+    if (combiner === 'oneOf' && !areExclusive(branches.map((branch) => this.#resolve(branch))))
+      throw refusal(
+        param,
+        "can't be enforced for schemas that may accept the same value",
+        'use anyOf, or give each a different type or a required property with a different const',
+      );
+    return this.#json.make.choice(languages);
+  }
+
+  #reference(reference: unknown, param: string): Expression {
+    const target = this.#targetOf(reference);
+    if (target === undefined)
+      throw refusal(
+        param,
+        `leads to no part of the schema (${String(reference)})`,
+        'use #, #/$defs/… or #/definitions/…',
+      );
+    const path = `${this.#rootParam}${String(reference).slice(1).replaceAll('/', '.')}`;
+    const rule = this.#rules.get(target) ?? this.#json.make.rule(path);
+    this.#rules.set(target, rule);
+    return rule;
+  }
+
+  #targetOf(reference: unknown): unknown {
+    if (typeof reference !== 'string' || !/^#(?:\/|$)/.test(reference)) return undefined;
+    let target: unknown = this.#root;
+    for (const step of reference.split('/').slice(1)) {
+      const name = nameIn(step);
+      const isElement = Array.isArray(target) && /^\d+$/.test(name);
+      if (!isElement && (!isRecord(target) || !Object.hasOwn(target, name))) return undefined;
+      target = Array.isArray(target) ? target[Number(name)] : isRecord(target) ? target[name] : undefined;
+    }
+    return target;
+  }
+
+  #resolve(schema: unknown): unknown {
+    const reference = isRecord(schema) ? schema['$ref'] : undefined;
+    return reference === undefined ? schema : this.#targetOf(reference);
+  }
+
+  #ofTypes(schema: Fields, keywords: readonly string[], param: string): Expression {
+    const types = typesIn(schema, param);
+    const allowed = types.flatMap((type) => KEYWORDS[type]);
+    const foreign = keywords.find((name) => name !== 'type' && !allowed.includes(name));
+    if (foreign !== undefined) {
+      const isKnown = Object.values(KEYWORDS).some((names) => names.includes(foreign));
+      throw isKnown
+        ? refusal(
+            `${param}.${foreign}`,
+            "can't be enforced without its type",
+            `name the type beside ${foreign}`,
+          )
+        : refusal(`${param}.${foreign}`, "can't be enforced", 'leave it out, and check the answer yourself');
+    }
+    const numbers = types.includes('number') ? 'number' : 'integer';
+    const different = [...new Set(types.map((type) => (type === 'integer' ? numbers : type)))];
+    return this.#json.make.choice(different.map((type) => this.#ofType(type, schema, param)));
+  }
+
+  #ofType(type: TypeName, schema: Fields, param: string): Expression {
+    const json = this.#json;
+    switch (type) {
+      case 'object':
+        return objectLanguage(schema, param, json, this.#valueOf);
+      case 'array':
+        return arrayLanguage(schema, param, json, this.#valueOf);
+      case 'string':
+        return stringLanguage(schema, param, json);
+      case 'number':
+      case 'integer':
+        return numberLanguage(schema, type, param, json);
+      case 'boolean':
+        return json.make.choice([json.make.text('true'), json.make.text('false')]);
+      case 'null':
+        return json.make.text('null');
+      default:
+        return type satisfies never;
+    }
+  }
+}
+
+/** Of a step in a reference. */
+function nameIn(step: string): string {
+  try {
+    return decodeURIComponent(step).replaceAll('~1', '/').replaceAll('~0', '~');
+  } catch {
+    return step;
+  }
+}
+
+/**
+ * The types of a schema's values. A schema without a type but with keywords of objects, arrays or strings counts as one of these,
+ * although by the standard it accepts all values of other types too.
+ */
+function typesIn(schema: Fields, param: string): readonly TypeName[] {
+  const { type } = schema;
+  const implied = (['object', 'array', 'string'] as const)
+    .filter((name) => KEYWORDS[name].some((keyword) => schema[keyword] !== undefined))
+    .slice(0, 1);
+  if (type === undefined) return implied;
+  const types = [type].flat().map((name) => TYPES.find((known) => known === name));
+  const known = types.filter((name) => name !== undefined);
+  if (types.length > 0 && known.length === types.length) return known;
+  throw refusal(`${param}.type`, 'is no type of JSON', `use ${TYPES.join(', ')}`);
+}
+
+function isOfType(value: unknown, type: TypeName): boolean {
+  if (type === 'integer') return Number.isInteger(value);
+  if (value === null) return type === 'null';
+  return type === (Array.isArray(value) ? 'array' : typeof value);
+}

@@ -1,0 +1,24 @@
+import { ResponseFormatUnsupportedError } from '../../../batching/errors.ts';
+import type { Expression } from './expressions.ts';
+
+export type Fields = Readonly<Record<string, unknown>>;
+
+/** What the values of a part of a schema are written as. */
+export type ValueOf = (schema: unknown, param: string) => Expression;
+
+export function refusal(param: string, reason: string, remedy: string): ResponseFormatUnsupportedError {
+  return ResponseFormatUnsupportedError.of(param, reason, remedy);
+}
+
+/** The bounds of a count. An upper bound of infinity is none. */
+export function countsOf(schema: Fields, least: string, most: string, param: string) {
+  const [from = 0, to = Infinity] = [least, most].map((name) => {
+    const count = schema[name];
+    if (count === undefined) return undefined;
+    if (!Number.isSafeInteger(count) || Number(count) < 0)
+      throw refusal(`${param}.${name}`, 'is no count', 'write an integer from 0 on, or leave it out');
+    return Number(count);
+  });
+  if (from > to) throw refusal(`${param}.${most}`, `is below ${least}`, 'raise it');
+  return { from, to };
+}

@@ -1,0 +1,28 @@
+import type { Expression } from './expressions.ts';
+import type { JsonLanguage } from './json-language.ts';
+import { countsOf, refusal, type Fields } from './schema-parts.ts';
+import { FORMATS } from './string-formats.ts';
+
+/**
+ * Strings with their pattern, format and length. These are of the value: JSON writes some characters as escapes.
+ *
+ * @throws ResponseFormatUnsupportedError.
+ */
+export function stringLanguage(schema: Fields, param: string, json: JsonLanguage): Expression {
+  const { pattern, format } = schema;
+  const { from, to } = countsOf(schema, 'minLength', 'maxLength', param);
+  if (pattern === undefined && format === undefined)
+    return json.string(json.make.repeat(json.character, from, to));
+  const known = typeof format === 'string' && Object.hasOwn(FORMATS, format) ? FORMATS[format] : undefined;
+  if (format !== undefined && known === undefined)
+    throw refusal(`${param}.format`, "can't be enforced", `use ${Object.keys(FORMATS).join(', ')}`);
+  const conditions = [
+    ...(pattern === undefined ? [] : [json.pattern(pattern, `${param}.pattern`)]),
+    ...(known === undefined ? [] : [json.pattern(known, `${param}.format`)]),
+    ...(from > 0 || to < Infinity ? [json.make.repeat(json.characterOf(), from, to)] : []),
+  ];
+  const content = json.languages.combine(conditions, [], param);
+  if (content === json.make.never)
+    throw refusal(param, 'allows no string', 'leave out one of its pattern, format and lengths');
+  return json.string(content);
+}

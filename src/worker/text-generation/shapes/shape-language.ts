@@ -1,0 +1,57 @@
+import type { ResponseFormat } from '../../../batching/generation/response-format.ts';
+import { characterOf } from './character-set.ts';
+import type { Expression } from './expressions.ts';
+import type { JsonLanguage } from './json-language.ts';
+import { parseGrammar } from './parse-grammar.ts';
+import { parsePattern } from './parse-pattern.ts';
+import { schemaLanguage } from './schema-language.ts';
+import { isRecord } from '../../../platform/is-record.ts';
+import { refusal, type Fields } from './schema-parts.ts';
+import { StructuralParts } from './structural-parts.ts';
+
+const PARAM = 'responseFormat';
+
+/** The texts of a shape. Yields between its parts. @throws ResponseFormatUnsupportedError. */
+export function* shapeLanguage(format: ResponseFormat, json: JsonLanguage): Generator<void, Expression> {
+  const { make } = json;
+  switch (format.type) {
+    case 'json_object':
+      return yield* schemaLanguage({ type: 'object' }, PARAM, json);
+    case 'json_schema':
+      return yield* schemaLanguage(format.schema, `${PARAM}.schema`, json);
+    case 'choice':
+      return make.choice(format.choices.map((choice) => make.text(choice)));
+    case 'regex':
+      return patternLanguage(format.pattern, `${PARAM}.pattern`, json);
+    case 'grammar':
+      return parseGrammar(format.grammar, `${PARAM}.grammar`, make);
+    case 'structural_tag': {
+      const parts = new StructuralParts(make, (type, fields, param) =>
+        leafLanguage(type, fields, param, json),
+      );
+      return yield* parts.languageOf(format.format, `${PARAM}.format`);
+    }
+    default:
+      throw new Error(`No language for ${JSON.stringify(format satisfies never)}`);
+  }
+}
+
+function patternLanguage(pattern: unknown, param: string, { make, languages }: JsonLanguage): Expression {
+  return parsePattern(pattern, param, languages, (ranges) => characterOf(make, ranges));
+}
+
+function* leafLanguage(
+  type: 'json_schema' | 'regex' | 'grammar',
+  { json_schema: schema, pattern, grammar }: Fields,
+  param: string,
+  json: JsonLanguage,
+): Generator<void, Expression> {
+  if (type === 'regex') return patternLanguage(pattern, `${param}.pattern`, json);
+  if (type === 'grammar') {
+    if (typeof grammar === 'string') return parseGrammar(grammar, `${param}.grammar`, json.make);
+    throw refusal(`${param}.grammar`, 'is no string', 'write a string');
+  }
+  if (typeof schema !== 'boolean' && !isRecord(schema))
+    throw refusal(`${param}.json_schema`, 'is no JSON Schema', 'write an object');
+  return yield* schemaLanguage(schema, `${param}.json_schema`, json);
+}

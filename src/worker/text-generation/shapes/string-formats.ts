@@ -1,0 +1,49 @@
+// What each pattern matches, ajv-formats and Python's jsonschema both accept, and all that people write is among it.
+
+const YEAR = String.raw`(?:[1-9]\d{3}|0[1-9]\d\d|00[1-9]\d|000[1-9])`;
+const LEAP_YEAR = String.raw`(?:\d\d(?:0[48]|[2468][048]|[13579][26])|(?:0[48]|[2468][048]|[13579][26])00)`;
+const DATE =
+  String.raw`(?:${YEAR}-(?:(?:0[13578]|1[02])-(?:0[1-9]|[12]\d|3[01])|(?:0[469]|11)-(?:0[1-9]|[12]\d|30)` +
+  String.raw`|02-(?:0[1-9]|1\d|2[0-8]))|${LEAP_YEAR}-02-29)`;
+const TIME = String.raw`(?:[01]\d|2[0-3]):[0-5]\d:[0-5]\d(?:\.\d{1,9})?(?:Z|[+\-](?:[01]\d|2[0-3]):[0-5]\d)`;
+
+/** A part of a name of a host. */
+const label = (max: number): string => `[A-Za-z0-9](?:[A-Za-z0-9\\-]{0,${max - 2}}[A-Za-z0-9])?`;
+const ATOM = "[A-Za-z0-9!#$%&'*+/=?^_`{|}~\\-]+";
+
+const COUNT = String.raw`(?:0|[1-9]\d{0,5})`;
+const TIMES = `(?:${COUNT}H(?:${COUNT}M(?:${COUNT}S)?)?|${COUNT}M(?:${COUNT}S)?|${COUNT}S)`;
+const DATES = `(?:${COUNT}Y(?:${COUNT}M(?:${COUNT}D)?)?|${COUNT}M(?:${COUNT}D)?|${COUNT}D)`;
+
+const BYTE = String.raw`(?:25[0-5]|2[0-4]\d|1\d\d|[1-9]?\d)`;
+const HEX = '[0-9A-Fa-f]';
+const GROUP = `${HEX}{1,4}`;
+/** With `::` behind each number of groups. */
+const SHORT_IPV6 = [1, 2, 3, 4, 5, 6].map(
+  (before) => `(?:${GROUP}:){1,${before}}(?::${GROUP}){1,${7 - before}}`,
+);
+const IPV6 = [
+  `(?:${GROUP}:){7}${GROUP}`,
+  ...SHORT_IPV6,
+  `(?:${GROUP}:){1,7}:`,
+  `:(?::${GROUP}){1,7}`,
+  '::',
+].join('|');
+
+const PATH = String.raw`(?:[A-Za-z0-9._~!$&'()*+,;=:@\-]|%${HEX}{2})`;
+const AUTHORITY = String.raw`${label(63)}(?:\.${label(63)})*(?::\d{1,5})?`;
+
+/** Patterns of the formats that are enforced. */
+export const FORMATS: Readonly<Record<string, string>> = {
+  date: DATE,
+  time: TIME,
+  'date-time': `${DATE}T${TIME}`,
+  duration: `P(?:${COUNT}W|${DATES}(?:T${TIMES})?|T${TIMES})`,
+  email: String.raw`${ATOM}(?:\.${ATOM})*@(?:${label(63)}\.)+${label(63)}`,
+  // At most 253 characters: eight labels of 30.
+  hostname: String.raw`${label(30)}(?:\.${label(30)}){0,7}`,
+  ipv4: String.raw`${BYTE}(?:\.${BYTE}){3}`,
+  ipv6: IPV6,
+  uuid: `${HEX}{8}(?:-${HEX}{4}){3}-${HEX}{12}`,
+  uri: `[A-Za-z][A-Za-z0-9+.\\-]*:(?://${AUTHORITY}(?:/${PATH}*)*|${PATH}+(?:/${PATH}*)*)(?:\\?(?:${PATH}|[/?])*)?(?:#(?:${PATH}|[/?])*)?`,
+};
