@@ -1,23 +1,59 @@
-/** Formats a local time as Python's `strftime` does in the C locale. Unknown directives are left as they are. */
+/**
+ * Formats a local time as Python's `strftime` does in the C locale.
+ *
+ * @throws RangeError for a directive that isn't known.
+ */
 export function formatDate(date: Date, format: string): string {
-  return format.replaceAll(/%[\w%]/g, (directive) => DIRECTIVES[directive]?.(date) ?? directive);
+  return format.replaceAll(DIRECTIVE, (directive) => {
+    const write = DIRECTIVES.get(directive);
+    if (!write) throw new RangeError(`the date directive ${directive} isn't known`);
+    return write(date);
+  });
 }
 
-const DIRECTIVES: Readonly<Record<string, (date: Date) => string>> = {
-  '%a': inEnglish({ weekday: 'short' }),
-  '%A': inEnglish({ weekday: 'long' }),
-  '%b': inEnglish({ month: 'short' }),
-  '%B': inEnglish({ month: 'long' }),
-  '%d': (date) => twoDigits(date.getDate()),
-  '%H': (date) => twoDigits(date.getHours()),
-  '%m': (date) => twoDigits(date.getMonth() + 1),
-  '%M': (date) => twoDigits(date.getMinutes()),
-  '%S': (date) => twoDigits(date.getSeconds()),
-  '%Y': (date) => String(date.getFullYear()),
-  '%y': (date) => twoDigits(date.getFullYear() % 100),
-  '%p': (date) => (date.getHours() < 12 ? 'AM' : 'PM'),
-  '%%': () => '%',
-};
+/** The first directive that isn't known. */
+export function unknownDirective(format: string): string | undefined {
+  return format.match(DIRECTIVE)?.find((directive) => !DIRECTIVES.has(directive));
+}
+
+const DIRECTIVE = /%[-_0^#]?(?:[^]|$)/gu;
+
+const hour12 = (date: Date) => date.getHours() % 12 || 12;
+
+const DIRECTIVES: ReadonlyMap<string, (date: Date) => string> = new Map([
+  ['%a', inEnglish({ weekday: 'short' })],
+  ['%A', inEnglish({ weekday: 'long' })],
+  ['%b', inEnglish({ month: 'short' })],
+  ['%B', inEnglish({ month: 'long' })],
+  ['%d', (date: Date) => twoDigits(date.getDate())],
+  ['%-d', (date: Date) => String(date.getDate())],
+  ['%e', (date: Date) => String(date.getDate()).padStart(2)],
+  ['%F', (date: Date) => formatDate(date, '%Y-%m-%d')],
+  ['%H', (date: Date) => twoDigits(date.getHours())],
+  ['%-H', (date: Date) => String(date.getHours())],
+  ['%I', (date: Date) => twoDigits(hour12(date))],
+  ['%-I', (date: Date) => String(hour12(date))],
+  ['%j', (date: Date) => String(dayOfYear(date)).padStart(3, '0')],
+  ['%m', (date: Date) => twoDigits(date.getMonth() + 1)],
+  ['%-m', (date: Date) => String(date.getMonth() + 1)],
+  ['%M', (date: Date) => twoDigits(date.getMinutes())],
+  ['%R', (date: Date) => formatDate(date, '%H:%M')],
+  ['%S', (date: Date) => twoDigits(date.getSeconds())],
+  ['%T', (date: Date) => formatDate(date, '%H:%M:%S')],
+  ['%Y', (date: Date) => String(date.getFullYear())],
+  ['%y', (date: Date) => twoDigits(date.getFullYear() % 100)],
+  ['%p', (date: Date) => (date.getHours() < 12 ? 'AM' : 'PM')],
+  ['%u', (date: Date) => String(date.getDay() || 7)],
+  ['%w', (date: Date) => String(date.getDay())],
+  ['%z', () => ''],
+  ['%Z', () => ''],
+  ['%%', () => '%'],
+]);
+
+function dayOfYear(date: Date): number {
+  const day = (year: number, month: number, days: number) => Date.UTC(year, month, days) / 86_400_000;
+  return day(date.getFullYear(), date.getMonth(), date.getDate()) - day(date.getFullYear(), 0, 0);
+}
 
 function inEnglish(options: Intl.DateTimeFormatOptions): (date: Date) => string {
   const format = new Intl.DateTimeFormat('en-US', options);

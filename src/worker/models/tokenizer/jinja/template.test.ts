@@ -1,0 +1,24 @@
+import { describe, expect, it } from 'vitest';
+import * as v from 'valibot';
+
+import features from '../../../../../tools/reference/fixtures/template-features-reference.json' with { type: 'json' };
+import { JsonText } from './read-value.ts';
+import { Template } from './template.ts';
+
+const outcome = { text: v.optional(v.string()), error: v.optional(v.string()) };
+const cases = v.parse(v.array(v.object({ template: v.string(), ...outcome })), features.cases);
+
+const context = Object.fromEntries(
+  Object.entries(features.context).map(([name, json]) => [name, new JsonText(json)]),
+);
+
+/** Rendered by huggingface/transformers: see tools/reference/chat-templates. */
+describe('a template', () => {
+  it.each(cases.filter(({ text }) => text !== undefined))('renders $template', ({ template, text }) => {
+    expect(new Template(template).render(context)).toBe(text);
+  });
+
+  it.each(cases.filter(({ error }) => error !== undefined))('refuses $template', ({ template }) => {
+    expect(() => new Template(template).render(context)).toThrow();
+  });
+});

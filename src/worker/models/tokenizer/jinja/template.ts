@@ -1,0 +1,34 @@
+import { bounded, MAX_VALUE_SIZE } from './bounds.ts';
+import { GLOBALS } from './globals.ts';
+import { Interpreter } from './interpreter.ts';
+import { parse } from './parse.ts';
+import { valueOf } from './read-value.ts';
+import { Scope } from './scope.ts';
+import { requireSupport } from './support.ts';
+import type { Statement } from './nodes.ts';
+
+/**
+ * A Jinja template as huggingface/transformers renders it. It ends: an endless loop, or a value without end, is an error.
+ */
+export class Template {
+  readonly #body: readonly Statement[];
+  readonly #now: () => number;
+
+  /** @throws SyntaxError as Jinja2's; UnsupportedFeature; RangeError for a template of too many characters. */
+  constructor(source: string, now = () => performance.now()) {
+    if (source.length > MAX_VALUE_SIZE)
+      throw new RangeError(`it has more than ${MAX_VALUE_SIZE.toLocaleString('en')} characters`);
+    this.#body = parse(source);
+    requireSupport(this.#body);
+    this.#now = now;
+  }
+
+  /** @throws TemplateError for the template's own errors; UnsupportedFeature; RangeError if it takes too long or too much. */
+  render(variables: Readonly<Record<string, unknown>>): string {
+    return bounded(this.#now, () => {
+      const values = Object.entries(variables).filter(([, value]) => value !== undefined);
+      const context = new Map(values.map(([name, value]) => [name, valueOf(value)]));
+      return new Interpreter().render(this.#body, new Scope(new Map([...GLOBALS, ...context])).inner());
+    });
+  }
+}

@@ -1,0 +1,37 @@
+"""How huggingface/transformers renders chat templates. Writes two files of tools/reference/fixtures."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+
+from transformers.utils.chat_template_utils import _compile_jinja_template
+
+from features import CONTEXT, TEMPLATES
+
+TARGET = Path(__file__).resolve().parents[1] / "fixtures"
+
+
+def render(template: str, context: dict) -> dict:
+    try:
+        return {"text": _compile_jinja_template(template).render(**context)}
+    except Exception as error:  # noqa: BLE001 - each error of Python counts
+        return {"error": f"{type(error).__name__}: {error}"}
+
+
+def write_features() -> None:
+    cases = [{"template": template, **render(template, CONTEXT)} for template in TEMPLATES]
+    # As texts: a reader in JavaScript would lose the order of fields, and the form of numbers.
+    context = {name: json.dumps(value) for name, value in CONTEXT.items()}
+    write("template-features-reference.json", {"context": context, "cases": cases})
+
+
+def write(name: str, value: object) -> None:
+    text = json.dumps(value, ensure_ascii=False, indent=1)
+    (TARGET / name).write_text(text + "\n")
+    print(f"{name}: {len(text.encode()) // 1000} kB")
+
+
+if __name__ == "__main__":
+    write_features()
