@@ -26,6 +26,7 @@ const COMMANDS: Readonly<Record<string, readonly string[]>> = {
   film: ['node tools/record/main.ts film'],
   decoders: ['python3 tools/reference/decoder/main.py'],
   schemas: ['python3 tools/reference/schemas/main.py'],
+  'chat-templates': ['python3 tools/reference/chat-templates/main.py'],
   'gpu-check': ['python3 tools/reference/gpu-check/main.py'],
   tables: ['python3 tools/reference/tables/main.py'],
 };
@@ -43,7 +44,8 @@ const USAGE = `Usage: npm run write -- NAME
   decoders      expected values of the generated decoders, from PyTorch
   schemas       what zod and Pydantic write for everyday types
   gpu-check     the values that a GPU is checked with, from PyTorch
-  tables        cells of tables and JSON rows, from Python's csv and json`;
+  tables        cells of tables and JSON rows, from Python's csv and json
+  chat-templates  chats, and templates of one feature each, as huggingface/transformers renders them`;
 
 const commands = COMMANDS[process.argv[2] ?? ''];
 if (!commands) console.error(USAGE);

@@ -238,7 +238,7 @@ interface ScriptedModelOptions {
  * variable `mood` comes before it. Two messages of one role in a row are refused.
  */
 export const scriptedChatTemplate: ChatTemplate = {
-  source: '',
+  sourceFor: () => '',
   render(messages, { variables: { mood = '' } = {}, addGenerationPrompt = true } = {}) {
     if (messages.some(({ role }, index) => role === messages[index - 1]?.role))
       throw ChatTemplateError.of('the roles do not alternate');

@@ -64,11 +64,24 @@ export class NoChatTemplateError extends codedError('NoChatTemplateError', 'NO_C
 /** Tools, or messages about calls, were sent to a model whose chat template takes none. */
 export class ToolsUnsupportedError extends codedError('ToolsUnsupportedError', 'TOOLS_UNSUPPORTED') {}
 
+/** Words of a chat template that refuses messages for their roles. */
+const ROLES = /\brole|alternat|system|\border|\bfirst\b|\blast\b/i;
+
 /** The model's chat template refuses the messages, or fails. */
 export class ChatTemplateError extends codedError('ChatTemplateError', 'CHAT_TEMPLATE_FAILED') {
+  /** By its own `raise_exception`. */
   static of(detail: string, cause?: unknown): ChatTemplateError {
+    const remedy = ROLES.test(detail) ? 'Check the order of their roles.' : 'Change them as it asks.';
     return new ChatTemplateError(
-      `The model's chat template refuses these messages: ${shown(detail, MAX_DETAIL)}. Check the order of their roles.`,
+      `The model's chat template refuses these messages: ${shown(detail, MAX_DETAIL)}. ${remedy}`,
+      { cause },
+    );
+  }
+
+  /** Not for the messages: the template itself fails. */
+  static broken(detail: string, cause?: unknown): ChatTemplateError {
+    return new ChatTemplateError(
+      `The model's chat template fails: ${shown(detail, MAX_DETAIL)}. Send messages of another form, or a text instead of a chat, or load another model.`,
       { cause },
     );
   }

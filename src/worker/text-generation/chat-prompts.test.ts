@@ -211,7 +211,7 @@ describe('a chat as a prompt', () => {
 
   it('that cannot fit is refused before the template sees it', () => {
     const { submit } = createGenerator(undefined, {
-      source: '',
+      sourceFor: () => '',
       render: () => expect.fail('it was rendered'),
     });
     const long = [user('a'.repeat(10_000_000))];

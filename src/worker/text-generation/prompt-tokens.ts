@@ -79,7 +79,8 @@ export function writeChat(
   const messages = readMessages(prompt);
   const { chatTemplate } = model.tokenizer;
   if (!chatTemplate) throw noChatTemplate(model.modelInfo.id);
-  if ((tools.length > 0 || haveCalls(messages)) && !toolSyntaxOf(chatTemplate.source))
+  const source = chatTemplate.sourceFor(tools.length > 0);
+  if ((tools.length > 0 || haveCalls(messages)) && !toolSyntaxOf(source))
     throw tools.length > 0 ? noTools(model.modelInfo.id) : noCalls(model.modelInfo.id);
   // Rendering blocks the worker too, so reject long chats before it. A message has at least one token.
   const numCharacters = lengthOfChat(messages);
@@ -90,7 +91,7 @@ export function writeChat(
     ? renderOpen(chatTemplate, messages, options)
     : chatTemplate.render(messages, options);
   const continued = continueFinalMessage ? messages.at(-1)?.content : undefined;
-  return { rendered, syntax: answerSyntaxOf(chatTemplate.source, rendered, tools.length > 0, continued) };
+  return { rendered, syntax: answerSyntaxOf(source, rendered, tools.length > 0, continued) };
 }
 
 /** @param addSpecialTokens False for a text that already has its special tokens. */

@@ -118,7 +118,7 @@ describe('a text generator whose model changes', () => {
     const { deployment, submit, updates } = await createDeployment(scriptedChatTemplate);
     const chat = submit('chat', 200, [{ role: 'user', content: 'kl' }]);
     await vi.waitFor(() => expect(chat.text().length).toBeGreaterThan(1));
-    const other: ChatTemplate = { source: '', render: () => 'pq' };
+    const other: ChatTemplate = { sourceFor: () => '', render: () => 'pq' };
     await serveModel(deployment, createModel('other', other), 'resubmit');
     await vi.waitFor(() => expect(chat.text()).toMatch(/^rst/));
     await serveModel(deployment, createModel('base'), 'resubmit');

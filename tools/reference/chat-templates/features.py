@@ -5,11 +5,12 @@ CONTEXT = {
     "n": None,
     "items": ["b", "a", "c"],
     "numbers": [3, 1, 2],
+    "spelled": {"whole": 2.0, "big": 1413617112501850121, "small": 1e-7, "list": [1.0, 1]},
     "mapping": {"z": 1, "a": "x", "10": None, "9": [True]},
     "text": "Hello, World",
     "wide": "añ👩‍👩‍👧 日本 ß",
     "quotes": ["it's", 'say "hi"', "both ' and \"", "new\nline", "tab\t", "back\\slash", "\u00a0\u200b\ud7ff", "👍"],
-    "big": 9007199254740993,
+    "big": 9007199254740992,
     "half": 0.5,
     "users": [
         {"name": "Bo", "age": 30, "role": "user", "tags": ["x", "y"]},
@@ -25,6 +26,7 @@ CONTEXT = {
 LINES = r"""
 {{ true }} {{ True }} {{ false }} {{ none }} {{ None }} {{ t }} {{ n }}
 {{ items }} {{ mapping }} {{ quotes }}
+{{ spelled }} {{ spelled.whole + 1 }} {{ spelled.big + 1 }} {{ spelled | tojson }}
 {{ (1,) }} {{ (1, 2) }} {{ () }} {{ [] }} {{ {} }} {{ [(1, 'a'), [none]] }}
 {{ 2.0 }} {{ 1e16 }} {{ 1e15 }} {{ 0.1 }} {{ 1e-5 }} {{ 0.0001 }} {{ 123456789.123 }} {{ 1.5e300 }} {{ -0.0 }} {{ 1e100 }}
 {{ big }} {{ big + 1 }} {{ 2 ** 64 }} {{ 12345678901234567890 * 10 }} {{ half }}

@@ -1,16 +1,15 @@
-import type { PreTrainedTokenizer } from '@huggingface/transformers';
-
+import { parseOrderedJson } from '../../../batching/ordered-json.ts';
 import type { GenerationTool } from '../../../batching/generation/tools.ts';
-import { importPart } from '../../import-part.ts';
 import type { ChatMessage } from '../../../protocol/chat.ts';
-import { ChatTemplateError } from '../../../protocol/errors/model.ts';
-import type { BoundedTemplate } from './bounded-template.ts';
-import { formatDate } from './format-date.ts';
+import { ChatTemplateError, UnsupportedModelError } from '../../../protocol/errors/model.ts';
+import { isRecord } from '../../../platform/is-record.ts';
+import { importPart } from '../../import-part.ts';
+import type { Template } from './jinja/template.ts';
 
 /** How a model's chats are written. */
 export interface ChatTemplate {
-  /** The template itself. @throws ChatTemplateError */
-  readonly source: string;
+  /** The template itself: some models have one of its own for chats with tools. @throws ChatTemplateError */
+  sourceFor(hasTools: boolean): string;
   /** Writes a chat as a text that has its special tokens already. @throws ChatTemplateError */
   render(messages: readonly ChatMessage[], options?: RenderOptions): string;
 }
@@ -23,65 +22,117 @@ export interface RenderOptions {
   readonly addGenerationPrompt?: boolean;
 }
 
+type Config = Readonly<Record<string, unknown>>;
+
 const SPECIAL_TOKENS = ['bos', 'eos', 'unk', 'sep', 'pad', 'cls', 'mask'].map((name) => `${name}_token`);
 
-/** The library renders without a bound, and writes months in the browser's language: models know those in English. */
-export async function readChatTemplate(tokenizer: PreTrainedTokenizer): Promise<ChatTemplate | undefined> {
-  if (tokenizer.chat_template == null) return undefined;
-  const library = await importPart(() => import('./bounded-template.ts'));
-  let template: BoundedTemplate | undefined;
+/**
+ * Reads the chat templates of a `tokenizer_config.json`. One that no Jinja could read is an error of each chat.
+ *
+ * @throws UnsupportedModelError for a template that Jinja2 renders and Tabserve doesn't.
+ */
+export async function readChatTemplate(config: Config): Promise<ChatTemplate | undefined> {
+  const sources = sourcesOf(config['chat_template']);
+  if (!sources) return undefined;
+  const library = await importPart(() => import('./jinja/template.ts'));
+  const read = new Map([...sources].map(([name, source]) => [name, readTemplate(library, source)]));
+  const specialTokens = specialTokensOf(config);
   return {
-    get source() {
-      return refusing(() => tokenizer.get_chat_template());
-    },
+    sourceFor: (hasTools) => sources.get(nameFor(sources, hasTools)) ?? '',
     render(messages, { variables, tools = [], addGenerationPrompt = true } = {}) {
-      return refusing(() => {
-        template ??= new library.BoundedTemplate(tokenizer.get_chat_template());
-        return template.render({
-          tools: null,
-          documents: null,
-          strftime_now: (format: string) => formatDate(new Date(), format),
-          ...specialTokensOf(tokenizer.config),
-          ...variables,
-          ...(tools.length > 0 && { tools: tools.map((tool) => ({ type: 'function', function: tool })) }),
-          // A request may give the template its variables, but no other messages.
-          messages: messages.map((message) => forTemplate(message, messages)),
-          add_generation_prompt: addGenerationPrompt,
-        });
-      });
+      return refusing(library, () =>
+        read
+          .get(nameFor(sources, tools.length > 0))?.()
+          .render({
+            tools: null,
+            documents: null,
+            ...specialTokens,
+            ...variables,
+            ...(tools.length > 0 && { tools: tools.map((tool) => ({ type: 'function', function: tool })) }),
+            // A request may give the template its variables, but no other messages.
+            messages: messages.map((message) => forTemplate(message, messages)),
+            add_generation_prompt: addGenerationPrompt,
+          }),
+      );
     },
   };
 }
 
-/** @throws ChatTemplateError for what the template, or the library, throws. */
-function refusing<Result>(work: () => Result): Result {
+/** By name. Undefined for a base model. */
+function sourcesOf(given: unknown): ReadonlyMap<string, string> | undefined {
+  if (typeof given === 'string') return new Map([['default', given]]);
+  if (!Array.isArray(given)) return undefined;
+  const named = given.filter(isRecord).map(({ name, template }) => [String(name), String(template)] as const);
+  return new Map(named);
+}
+
+/** As huggingface/transformers chooses. @throws ChatTemplateError */
+function nameFor(sources: ReadonlyMap<string, string>, hasTools: boolean): string {
+  if (hasTools && sources.has('tool_use')) return 'tool_use';
+  if (sources.has('default')) return 'default';
+  throw ChatTemplateError.broken(`none of its templates is the default: ${[...sources.keys()].join(', ')}`);
+}
+
+type Library = typeof import('./jinja/template.ts');
+
+/** A template that cannot be read throws when it's asked for. @throws UnsupportedModelError */
+function readTemplate({ Template: Read, UnsupportedFeature }: Library, source: string): () => Template {
   try {
-    return work();
+    const template = new Read(source);
+    return () => template;
   } catch (cause) {
-    const detail = cause instanceof Error ? cause.message : String(cause);
-    throw cause instanceof RangeError
-      ? ChatTemplateError.endless(detail, cause)
-      : ChatTemplateError.of(detail, cause);
+    if (cause instanceof UnsupportedFeature)
+      throw UnsupportedModelError.of(
+        `Its chat template uses ${cause.message}, which Tabserve doesn't render`,
+      );
+    return () => {
+      throw cause;
+    };
   }
 }
 
-/** Templates take OpenAI's names, and arguments as objects. Some ask whether a message has calls at all. */
+/** @throws ChatTemplateError for what a template throws. */
+function refusing({ TemplateError, UnsupportedFeature }: Library, render: () => string | undefined): string {
+  try {
+    return render() ?? '';
+  } catch (cause) {
+    if (cause instanceof ChatTemplateError) throw cause;
+    const detail = cause instanceof Error ? cause.message : String(cause);
+    if (cause instanceof RangeError) throw ChatTemplateError.endless(detail, cause);
+    if (cause instanceof UnsupportedFeature)
+      throw ChatTemplateError.broken(`it uses ${detail}, which Tabserve doesn't render`, cause);
+    if (cause instanceof TemplateError && cause.isRaised) throw ChatTemplateError.of(detail, cause);
+    throw ChatTemplateError.broken(detail, cause);
+  }
+}
+
+/**
+ * Templates take OpenAI's names, and arguments as objects. Some ask whether a message has calls at all, or read the reasoning by
+ * the name that gpt-oss gives it: huggingface/transformers offers both.
+ */
 function forTemplate(message: ChatMessage, messages: readonly ChatMessage[]): object {
-  const { role, content, reasoning, toolCalls = [], toolCallId } = message;
+  const { role, content, name: author, reasoning, toolCalls = [], toolCallId } = message;
   const calls = toolCalls.map(({ id, name, arguments: json }) => {
-    return { id, type: 'function', function: { name, arguments: JSON.parse(json) } };
+    return { id, type: 'function', function: { name, arguments: parseOrderedJson(json) } };
   });
   const answered = messages.flatMap((other) => other.toolCalls ?? []).findLast(({ id }) => id === toolCallId);
+  const name = author ?? answered?.name;
   return {
+    ...(reasoning !== undefined && { thinking: reasoning }),
     role,
     content,
     ...(reasoning !== undefined && { reasoning_content: reasoning }),
     ...(calls.length > 0 && { tool_calls: calls }),
-    ...(answered && { tool_call_id: answered.id, name: answered.name }),
+    ...(answered && { tool_call_id: answered.id }),
+    ...(name !== undefined && { name }),
   };
 }
 
-function specialTokensOf(config: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> {
-  const tokens = Object.entries(config).filter(([name, token]) => SPECIAL_TOKENS.includes(name) && token);
-  return Object.fromEntries(tokens);
+/** Files have a token as a text, or as an object with its content. */
+function specialTokensOf(config: Config): Config {
+  const tokens = SPECIAL_TOKENS.map((name) => {
+    const token = config[name];
+    return [name, isRecord(token) ? token['content'] : token] as const;
+  });
+  return Object.fromEntries(tokens.filter(([, token]) => token));
 }

@@ -50,9 +50,10 @@ const DIRECTIVES: ReadonlyMap<string, (date: Date) => string> = new Map([
   ['%%', () => '%'],
 ]);
 
+/** Counted in UTC, whose days all have the same length. */
 function dayOfYear(date: Date): number {
-  const day = (year: number, month: number, days: number) => Date.UTC(year, month, days) / 86_400_000;
-  return day(date.getFullYear(), date.getMonth(), date.getDate()) - day(date.getFullYear(), 0, 0);
+  const midnight = Date.UTC(date.getFullYear(), date.getMonth(), date.getDate());
+  return (midnight - Date.UTC(date.getFullYear(), 0, 0)) / 86_400_000;
 }
 
 function inEnglish(options: Intl.DateTimeFormatOptions): (date: Date) => string {

@@ -3,6 +3,7 @@ import { ModelFileCorruptError } from '../../../protocol/errors/model.ts';
 import type { Checkpoint } from '../checkpoint/checkpoint.ts';
 import { missingFile, readJson, type CheckpointFiles } from '../checkpoint/checkpoint-files.ts';
 import { requireBoundedPatterns } from './bounded-patterns.ts';
+import { readChatTemplate } from './chat-template.ts';
 import { readTokenDecoder } from './token-decoder.ts';
 import { wordPieceTokenizer } from './word-piece-tokenizer.ts';
 
@@ -24,9 +25,10 @@ export async function readTokenizerFiles(
     readTokenizerConfig(files),
   ]);
   const tokenizer = tokenizerJson ?? (await makeTokenizer(files, tokenizerConfig));
-  // A tokenizer that cannot decode or encode is refused before the weights are fetched.
+  // A tokenizer or a chat template that cannot be computed is refused before the weights are fetched.
   readTokenDecoder(tokenizer);
   requireBoundedPatterns(tokenizer);
+  await readChatTemplate(tokenizerConfig);
   return { tokenizer, tokenizerConfig };
 }
 

@@ -57,7 +57,7 @@ export async function createTokenizer(tokenizerJson: unknown, tokenizerConfig: u
     vocabulary,
     maxTokenLength: vocabulary.maxTokenLength,
     endTokenIds: endTokenId === undefined ? [] : [endTokenId],
-    chatTemplate: await readChatTemplate(tokenizer),
+    chatTemplate: await readChatTemplate(isRecord(tokenizerConfig) ? tokenizerConfig : {}),
     createTextStream: (isWholeText = false) => vocabulary.createTextStream(isWholeText),
   };
 }

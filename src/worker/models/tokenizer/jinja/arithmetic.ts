@@ -1,4 +1,4 @@
-import { allocate, sized } from './bounds.ts';
+import { allocate, sized, tooLarge } from './bounds.ts';
 import { numberOf, textOf } from './compare.ts';
 import { Tuple } from './containers.ts';
 import { percent } from './format.ts';
@@ -21,7 +21,11 @@ export function binary(operator: string, left: Value, right: Value): Value {
     return left instanceof Markup ? new Markup(formatted) : formatted;
   }
   const result =
-    operator === '+' ? joined(left, right) : operator === '*' ? (repeated(left, b) ?? repeated(right, a)) : undefined;
+    operator === '+'
+      ? joined(left, right)
+      : operator === '*'
+        ? (repeated(left, b) ?? repeated(right, a))
+        : undefined;
   if (result !== undefined) return result;
   for (const value of [left, right]) if (value instanceof Undefined) value.fail();
   throw new TemplateError(
@@ -85,7 +89,6 @@ function floats(operator: string, a: number, b: number): Value {
 }
 
 function requireNonZero(value: bigint | number): void {
-  // oxlint-disable-next-line eqeqeq -- of either kind
   if (value == 0) throw new TemplateError('division by zero');
 }
 
@@ -94,7 +97,7 @@ function bitsOf(value: bigint): number {
 }
 
 function checkBits(numBits: number): void {
-  if (numBits > MAX_BITS) throw new RangeError('it makes a number with too many digits');
+  if (numBits > MAX_BITS) throw tooLarge('a number with too many digits');
 }
 
 function joined(left: Value, right: Value): Value | undefined {

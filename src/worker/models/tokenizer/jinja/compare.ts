@@ -20,13 +20,13 @@ export function textOf(value: Value): string | undefined {
 export function equals(left: Value, right: Value): boolean {
   step();
   const [leftNumber, rightNumber] = [numberOf(left), numberOf(right)];
-  // oxlint-disable-next-line eqeqeq -- an int and a float may be equal
   if (leftNumber !== undefined && rightNumber !== undefined) return leftNumber == rightNumber;
   const text = textOf(left);
   if (text !== undefined) return text === textOf(right);
   if (isList(left)) return isList(right) && areEqual(left, right);
   if (left instanceof Tuple) return right instanceof Tuple && areEqual(left.items, right.items);
-  if (left instanceof Range) return right instanceof Range && areEqual([...left.iterate()], [...right.iterate()]);
+  if (left instanceof Range)
+    return right instanceof Range && areEqual([...left.iterate()], [...right.iterate()]);
   if (left instanceof Undefined) return right instanceof Undefined;
   if (!(left instanceof Dict) || !(right instanceof Dict)) return left === right;
   if (left.size() !== right.size()) return false;
@@ -52,7 +52,6 @@ export function order(left: Value, right: Value, operator = '<'): number {
   if (leftNumber !== undefined && rightNumber !== undefined) {
     if (leftNumber < rightNumber) return -1;
     if (leftNumber > rightNumber) return 1;
-    // oxlint-disable-next-line eqeqeq -- an int and a float may be equal
     return leftNumber == rightNumber ? 0 : Number.NaN;
   }
   const [leftText, rightText] = [textOf(left), textOf(right)];
@@ -126,7 +125,11 @@ export function contains(container: Value, item: Value): boolean {
 }
 
 /** Sorted as Python sorts: equal items keep their order, reversed or not. */
-export function sorted<Item>(items: readonly Item[], keyOf: (item: Item) => Value, isReversed = false): Item[] {
+export function sorted<Item>(
+  items: readonly Item[],
+  keyOf: (item: Item) => Value,
+  isReversed = false,
+): Item[] {
   const keyed = items.map((item) => ({ item, key: keyOf(item) }));
   const sign = isReversed ? -1 : 1;
   return keyed.toSorted((a, b) => sign * (order(a.key, b.key) || 0)).map(({ item }) => item);

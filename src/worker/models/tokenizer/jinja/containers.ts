@@ -98,7 +98,11 @@ export class Dict extends PyObject {
   override attribute(name: string): Value | undefined {
     switch (name) {
       case 'get':
-        return Callable.of('get', ['key', 'default?'], (key = null, fallback = null) => this.get(key) ?? fallback);
+        return Callable.of(
+          'get',
+          ['key', 'default?'],
+          (key = null, fallback = null) => this.get(key) ?? fallback,
+        );
       case 'items':
       case 'keys':
       case 'values':

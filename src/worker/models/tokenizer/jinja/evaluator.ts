@@ -61,7 +61,12 @@ export class Evaluator {
         );
       case 'test':
         return this.test(expression.name, valueOf(expression.value), this.#arguments(expression.args, scope));
-      default:
+      case 'unary':
+      case 'and':
+      case 'or':
+      case 'binary':
+      case 'compare':
+      case 'condition':
         return this.#compute(expression, valueOf);
     }
   }
@@ -83,7 +88,7 @@ export class Evaluator {
       case 'binary':
         return binary(expression.operator, valueOf(expression.left), valueOf(expression.right));
       case 'condition':
-        if (isTrue(valueOf(expression.test))) return valueOf(expression.then);
+        if (isTrue(valueOf(expression.test))) return valueOf(expression.value);
         return expression.otherwise
           ? valueOf(expression.otherwise)
           : new Undefined('the inline if-expression evaluated to false and no else section was defined.');
@@ -105,8 +110,12 @@ export class Evaluator {
     const callee = this.evaluate(expression.callee, scope);
     const { positional, named } = this.#arguments(expression.args, scope);
     if (callee instanceof Undefined) callee.fail();
-    if (!(callee instanceof Callable)) throw new TemplateError(`'${typeName(callee)}' object is not callable`);
-    return callee.call({ positional, named: caller === undefined ? named : new Map([...named, ['caller', caller]]) });
+    if (!(callee instanceof Callable))
+      throw new TemplateError(`'${typeName(callee)}' object is not callable`);
+    return callee.call({
+      positional,
+      named: caller === undefined ? named : new Map([...named, ['caller', caller]]),
+    });
   }
 
   #arguments({ positional, named, rest, namedRest }: CallArguments, scope: Scope): Arguments {

@@ -4,6 +4,7 @@ import { Dict, Tuple } from './containers.ts';
 import { percent } from './format.ts';
 import { toJson } from './json.ts';
 import { isSpace, SPACE } from './lexer.ts';
+import type { Filter } from './filter.ts';
 import { capitalize } from './letters.ts';
 import { LIST_FILTERS } from './list-filters.ts';
 import { Markup } from './markup.ts';
@@ -13,28 +14,17 @@ import { str } from './print.ts';
 import { center, replace, requireText, splitLines, strip } from './text-methods.ts';
 import {
   isTrue,
+  iterableOf,
   iterate,
   lengthOf,
+  listOf,
   TemplateError,
   typeName,
   Undefined,
   UnsupportedFeature,
-  type Arguments,
   type Bound,
   type Value,
 } from './values.ts';
-
-export interface Filter {
-  /** Undefined for a filter that reads its arguments itself. */
-  readonly params: readonly string[] | undefined;
-  readonly run: (value: Value, args: Bound, given: Arguments, calls: Calls) => Value;
-}
-
-/** Filters and tests that are called by a name that is a value. */
-export interface Calls {
-  filter(name: string, value: Value, args: Arguments): Value;
-  test(name: string, value: Value, args: Arguments): boolean;
-}
 
 /** Text in, text out; a marked text stays marked. */
 const text = (params: readonly string[], run: (given: string, args: Bound) => Value): Filter => ({
@@ -76,7 +66,9 @@ const FILTERS: Readonly<Record<string, Filter>> = {
     params: ['name'],
     run(value, [name]) {
       const label = requireText(name);
-      return attributeOf(value, label) ?? new Undefined(`'${typeName(value)} object' has no attribute '${label}'`);
+      return (
+        attributeOf(value, label) ?? new Undefined(`'${typeName(value)} object' has no attribute '${label}'`)
+      );
     },
   },
   capitalize: text([], capitalize),
@@ -133,7 +125,13 @@ const FILTERS: Readonly<Record<string, Filter>> = {
   truncate: {
     params: ['length?', 'killwords?', 'end?', 'leeway?'],
     run: (value, [size, killWords = false, end = '...', leeway = null]) =>
-      truncate(requireText(value), integer(size, 255), isTrue(killWords), str(end), leeway === null ? 5 : integer(leeway)),
+      truncate(
+        requireText(value),
+        integer(size, 255),
+        isTrue(killWords),
+        str(end),
+        leeway === null ? 5 : integer(leeway),
+      ),
   },
   upper: text([], (given) => given.toUpperCase()),
   urlencode: { params: [], run: urlEncode },
@@ -215,7 +213,8 @@ function round(value: Value, precision: number, method: string): Value {
   if (!['common', 'ceil', 'floor'].includes(method))
     throw new TemplateError('method must be common, ceil or floor');
   if (value instanceof Undefined) value.fail();
-  if (number === undefined) throw new TemplateError(`type ${typeName(value)} doesn't define __round__ method`);
+  if (number === undefined)
+    throw new TemplateError(`type ${typeName(value)} doesn't define __round__ method`);
   if (precision < 0 || precision > 100) throw new UnsupportedFeature('round() to tens, or to 100 decimals');
   if (method === 'common') {
     if (typeof number === 'bigint') return number;
@@ -228,17 +227,19 @@ function round(value: Value, precision: number, method: string): Value {
   return (method === 'ceil' ? Math.ceil(product) : Math.floor(product)) / factor;
 }
 
+/** `/` is kept outside of a query. */
+function percentEncode(part: Value): string {
+  return encodeURIComponent(str(part)).replaceAll(
+    /[!'()*]/g,
+    (character) => `%${character.charCodeAt(0).toString(16).toUpperCase()}`,
+  );
+}
+
 function urlEncode(value: Value): Value {
-  const plain = (part: Value) =>
-    encodeURIComponent(str(part)).replaceAll(/[!'()*]/g, (c) => `%${c.charCodeAt(0).toString(16).toUpperCase()}`);
-  const inQuery = (part: Value) => plain(part).replaceAll('%20', '+');
-  if (textOf(value) !== undefined || (!(value instanceof Dict) && typeof value !== 'object'))
-    return plain(value).replaceAll('%2F', '/');
-  const pairs = value instanceof Dict ? [...value.entries].map((pair) => new Tuple(pair)) : iterate(value);
-  return [...pairs]
-    .map((pair) => {
-      const [key = null, item = null] = iterate(pair);
-      return `${inQuery(key)}=${inQuery(item)}`;
-    })
+  if (textOf(value) !== undefined || iterableOf(value) === undefined)
+    return percentEncode(value).replaceAll('%2F', '/');
+  const pairs = value instanceof Dict ? [...value.entries] : [...iterate(value)].map(listOf);
+  return pairs
+    .map((pair) => pair.map((part) => percentEncode(part).replaceAll('%20', '+')).join('='))
     .join('&');
 }

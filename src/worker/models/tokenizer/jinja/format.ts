@@ -3,7 +3,15 @@ import { numberOf, textOf } from './compare.ts';
 import { Dict, Tuple } from './containers.ts';
 import { fixed, integer, scientific } from './numbers.ts';
 import { escapeCharacter, floatText, integerText, repr, str } from './print.ts';
-import { isList, charactersOf, TemplateError, typeName, UnsupportedFeature, type Arguments, type Value } from './values.ts';
+import {
+  isList,
+  charactersOf,
+  TemplateError,
+  typeName,
+  UnsupportedFeature,
+  type Arguments,
+  type Value,
+} from './values.ts';
 
 const MAX_PRECISION = 400;
 
@@ -35,13 +43,18 @@ export function percent(format: string, args: Value): string {
     (_, key: string | undefined, flags: string, width?: string, precision?: string, type?: string) => {
       if (type === '%') return '%';
       if (type === undefined) throw new TemplateError('incomplete format');
-      const numberIn = (text = '0') => (text === '*' ? integer(take()) : Number(text));
-      const minWidth = numberIn(width);
-      const numDigits = precision === undefined ? undefined : numberIn(precision || '0');
+      const readNumber = (text = '0') => (text === '*' ? integer(take()) : Number(text));
+      const minWidth = readNumber(width);
+      const numDigits = precision === undefined ? undefined : readNumber(precision || '0');
       const value = key === undefined ? take() : memberOf(args, key);
       return pad(convert(value, type, numDigits, flags), {
         fill: flags.includes('0') && !flags.includes('-') && !'sra'.includes(type) ? '0' : ' ',
-        align: flags.includes('-') || minWidth < 0 ? '<' : flags.includes('0') && !'sra'.includes(type) ? '=' : '>',
+        align:
+          flags.includes('-') || minWidth < 0
+            ? '<'
+            : flags.includes('0') && !'sra'.includes(type)
+              ? '='
+              : '>',
         width: Math.abs(minWidth),
       });
     },
@@ -85,8 +98,7 @@ function ascii(value: Value): string {
   return repr(value).replaceAll(/[^\0-\x7f]/gu, escapeCharacter);
 }
 
-const SPEC =
-  /^(?:([^])?([<>=^]))?([-+ ])?(#)?(0)?(\d+)?([,_])?(?:\.(\d+))?([a-zA-Z%])?$/u;
+const SPEC = /^(?:([^])?([<>=^]))?([-+ ])?(#)?(0)?(\d+)?([,_])?(?:\.(\d+))?([a-zA-Z%])?$/u;
 
 /** `format(value, spec)`. @throws TemplateError as Python's ValueError. */
 export function formatted(value: Value, given: string): string {
@@ -96,7 +108,8 @@ export function formatted(value: Value, given: string): string {
   if (number === undefined && textOf(value) === undefined)
     throw new TemplateError(`unsupported format string passed to ${typeName(value)}.__format__`);
   if (!match) throw new TemplateError(`Invalid format specifier '${given}'`);
-  const [, fill, align, sign = '-', alternate, zero, width = '0', grouping = '', precision, type = ''] = match;
+  const [, fill, align, sign = '-', alternate, zero, width = '0', grouping = '', precision, type = ''] =
+    match;
   const spec: Spec = {
     fill: fill ?? (zero ? '0' : ' '),
     align: align ?? (number === undefined ? '<' : zero ? '=' : '>'),
@@ -120,7 +133,8 @@ function textIn(text: string, { type, precision, align, grouping }: Spec): strin
 
 function numberIn(value: Value, number: bigint | number, spec: Spec): string {
   if (typeof number === 'bigint' && ['', 'd', 'x', 'X', 'o', 'b', 'c', 'n'].includes(spec.type)) {
-    if (spec.precision !== undefined) throw new TemplateError('Precision not allowed in integer format specifier');
+    if (spec.precision !== undefined)
+      throw new TemplateError('Precision not allowed in integer format specifier');
     return spec.type === 'c' ? String.fromCodePoint(Number(number)) : integerIn(number, spec);
   }
   if (!['', 'f', 'F', 'e', 'E', 'g', 'G', '%', 'n'].includes(spec.type))
@@ -135,7 +149,9 @@ function integerIn(value: bigint, { sign, isAlternate, grouping, type }: NumberS
   const size = value < 0n ? -value : value;
   const digits = base === 10 ? integerText(size) : size.toString(base);
   const prefix = isAlternate && base !== 10 ? `0${type}` : '';
-  return signed(value < 0n, sign) + prefix + group(type === 'X' ? digits.toUpperCase() : digits, grouping, base);
+  return (
+    signed(value < 0n, sign) + prefix + group(type === 'X' ? digits.toUpperCase() : digits, grouping, base)
+  );
 }
 
 function signed(isNegative: boolean, sign: string): string {
@@ -185,7 +201,8 @@ function general(value: number, precision: number, hasDecimal: boolean): string 
   const numDigits = Math.max(1, precision);
   const [digits, exponent] = scientific(value, numDigits - 1);
   const kept = digits.replace(/0+$/, '') || '0';
-  if (exponent < -4 || exponent >= (hasDecimal ? numDigits - 1 || 1 : numDigits)) return inScientific(kept, exponent);
+  if (exponent < -4 || exponent >= (hasDecimal ? numDigits - 1 || 1 : numDigits))
+    return inScientific(kept, exponent);
   const plain = fixed(value, Math.max(0, kept.length - 1 - exponent));
   return hasDecimal && !plain.includes('.') ? `${plain}.0` : plain;
 }
@@ -219,7 +236,9 @@ export function formatText(
       const isIndex = /^\d*$/.test(first);
       isManual ??= isIndex ? first !== '' : undefined;
       if (isIndex && isManual !== (first !== ''))
-        throw new TemplateError('cannot switch between manual field specification and automatic field numbering');
+        throw new TemplateError(
+          'cannot switch between manual field specification and automatic field numbering',
+        );
       const index = first === '' ? next++ : Number(first);
       const root = isIndex ? positional[index] : named.get(first);
       if (root === undefined)
@@ -227,7 +246,14 @@ export function formatText(
           isIndex ? `Replacement index ${index} out of range for positional args tuple` : `'${first}'`,
         );
       const value = memberOfValue(root, path);
-      const converted = conversion === undefined ? value : conversion === 's' ? str(value) : conversion === 'r' ? repr(value) : ascii(value);
+      const converted =
+        conversion === undefined
+          ? value
+          : conversion === 's'
+            ? str(value)
+            : conversion === 'r'
+              ? repr(value)
+              : ascii(value);
       return formatted(converted, spec);
     }),
   );

@@ -2,7 +2,15 @@ import { formatDate } from '../format-date.ts';
 import { str } from './print.ts';
 import { Dict, FROM_KEYS, Namespace, Range } from './containers.ts';
 import { integer } from './numbers.ts';
-import { Callable, iterate, PyObject, TemplateError, UnsupportedFeature, type Arguments, type Value } from './values.ts';
+import {
+  Callable,
+  iterate,
+  PyObject,
+  TemplateError,
+  UnsupportedFeature,
+  type Arguments,
+  type Value,
+} from './values.ts';
 import { requireText } from './text-methods.ts';
 
 /** Of Jinja2, and not here: a generator of placeholder texts. */
@@ -18,9 +26,13 @@ class DictType extends Callable {
   }
 }
 
-function entriesOf({ positional: [given, ...others], named }: Arguments): readonly (readonly [Value, Value])[] {
+function entriesOf({
+  positional: [given, ...others],
+  named,
+}: Arguments): readonly (readonly [Value, Value])[] {
   if (others.length > 0) throw new TemplateError('dict expected at most 1 argument');
-  const pairs = given instanceof Dict ? [...given.entries] : given === undefined ? [] : [...iterate(given)].map(pairOf);
+  const pairs =
+    given instanceof Dict ? [...given.entries] : given === undefined ? [] : [...iterate(given)].map(pairOf);
   return [...pairs, ...named];
 }
 
@@ -96,7 +108,7 @@ export const GLOBALS: ReadonlyMap<string, Value> = new Map<string, Value>([
   [
     'raise_exception',
     Callable.of('raise_exception', ['message'], (message = null) => {
-      throw new TemplateError(str(message));
+      throw new TemplateError(str(message), true);
     }),
   ],
   [
@@ -104,4 +116,3 @@ export const GLOBALS: ReadonlyMap<string, Value> = new Map<string, Value>([
     Callable.of('strftime_now', ['format'], (format) => formatDate(new Date(), requireText(format))),
   ],
 ]);
-

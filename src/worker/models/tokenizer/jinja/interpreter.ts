@@ -69,7 +69,11 @@ export class Interpreter {
       case 'break':
       case 'continue':
         return statement.type;
-      default:
+      case 'set':
+      case 'setBlock':
+      case 'macro':
+      case 'callBlock':
+      case 'filterBlock':
         this.#define(statement, scope, output);
         return 'done';
     }

@@ -50,12 +50,14 @@ function writeValue(value: Value, margin: string, format: Format): string {
     const ordered = format.isSorted ? sorted(entries, ([key]) => key) : entries;
     return enclose('{', '}', margin, format, (inner) =>
       ordered.map(
-        ([key, item]) => `${writeText(keyText(key), format)}${format.separators[1]}${write(item, inner, format)}`,
+        ([key, item]) =>
+          `${writeText(keyText(key), format)}${format.separators[1]}${write(item, inner, format)}`,
       ),
     );
   }
   const plain = scalarText(value);
-  if (plain === undefined) throw new TemplateError(`Object of type ${typeName(value)} is not JSON serializable`);
+  if (plain === undefined)
+    throw new TemplateError(`Object of type ${typeName(value)} is not JSON serializable`);
   return plain;
 }
 
@@ -83,7 +85,8 @@ function scalarText(value: Value): string | undefined {
 
 function keyText(key: Value): string {
   const text = textOf(key) ?? scalarText(key);
-  if (text !== undefined && (key === null || textOf(key) !== undefined || numberOf(key) !== undefined)) return text;
+  if (text !== undefined && (key === null || textOf(key) !== undefined || numberOf(key) !== undefined))
+    return text;
   throw new TemplateError(`keys must be str, int, float, bool or None, not ${typeName(key)}`);
 }
 
@@ -97,8 +100,17 @@ const ESCAPES: Readonly<Record<string, string>> = {
   '\b': '\\b',
 };
 
+const SPECIAL = /["\\\p{Cc}]/gu;
+const SPECIAL_IN_ASCII = /["\\]|[^\x20-\x7e]/g;
+
+/** Without `isAscii`, the control characters from U+007F on stay as they are. */
 function writeText(text: string, { isAscii }: Format): string {
-  const pattern = isAscii ? /["\\]|[^\x20-\x7e]/g : /["\\\x00-\x1f]/g;
-  const unit = (character: string) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`;
-  return `"${text.replaceAll(pattern, (character) => ESCAPES[character] ?? unit(character))}"`;
+  const written = text.replaceAll(isAscii ? SPECIAL_IN_ASCII : SPECIAL, (unit) =>
+    !isAscii && unit >= '\x7f' ? unit : (ESCAPES[unit] ?? escapeUnit(unit)),
+  );
+  return `"${written}"`;
+}
+
+function escapeUnit(unit: string): string {
+  return `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`;
 }

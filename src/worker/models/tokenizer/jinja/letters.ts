@@ -5,7 +5,9 @@ const TITLES: ReadonlyMap<string, string> = new Map([
   ...['ǄǅǆǅǇǈǉǈǊǋǌǋǱǲǳǲ'].flatMap((all) => {
     const letters = Array.from(all);
     return [0, 4, 8, 12].flatMap((start) =>
-      letters.slice(start, start + 3).map((letter): [string, string] => [letter, letters[start + 3] ?? letter]),
+      letters
+        .slice(start, start + 3)
+        .map((letter): [string, string] => [letter, letters[start + 3] ?? letter]),
     );
   }),
   ['ŉ', 'ʼN'],
@@ -45,7 +47,9 @@ export function title(text: string): string {
 
 function titleByLetters(characters: readonly string[]): string {
   return characters
-    .map((character, i) => (CASED.test(characters[i - 1] ?? '') ? character.toLowerCase() : titleOf(character)))
+    .map((character, i) =>
+      CASED.test(characters[i - 1] ?? '') ? character.toLowerCase() : titleOf(character),
+    )
     .join('');
 }
 

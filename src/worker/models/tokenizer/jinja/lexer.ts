@@ -176,12 +176,15 @@ const ESCAPE = /\\(?:([0-7]{1,3})|x([\da-fA-F]{2})|u([\da-fA-F]{4})|U([\da-fA-F]
 
 /** As Python's `unicode-escape`. */
 function unescape(text: string): string {
-  return text.replaceAll(ESCAPE, (whole, octal?: string, x?: string, u?: string, long?: string, one?: string) => {
-    if (octal !== undefined) return String.fromCodePoint(Number.parseInt(octal, 8));
-    const code = x ?? u ?? long;
-    if (code !== undefined) return String.fromCodePoint(Number.parseInt(code, 16));
-    if (one === 'N') throw new UnsupportedFeature(String.raw`the escape \N{…} in a text`);
-    if (one === 'x' || one === 'u' || one === 'U') throw new SyntaxError(`truncated \\${one} escape`);
-    return ESCAPES[one ?? ''] ?? whole;
-  });
+  return text.replaceAll(
+    ESCAPE,
+    (whole, octal?: string, x?: string, u?: string, long?: string, one?: string) => {
+      if (octal !== undefined) return String.fromCodePoint(Number.parseInt(octal, 8));
+      const code = x ?? u ?? long;
+      if (code !== undefined) return String.fromCodePoint(Number.parseInt(code, 16));
+      if (one === 'N') throw new UnsupportedFeature(String.raw`the escape \N{…} in a text`);
+      if (one === 'x' || one === 'u' || one === 'U') throw new SyntaxError(`truncated \\${one} escape`);
+      return ESCAPES[one ?? ''] ?? whole;
+    },
+  );
 }

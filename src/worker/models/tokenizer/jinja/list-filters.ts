@@ -2,7 +2,7 @@ import { allocate } from './bounds.ts';
 import { binary } from './arithmetic.ts';
 import { equals, order, sorted, textOf } from './compare.ts';
 import { Dict, Range, Tuple, ValueSet, View } from './containers.ts';
-import type { Calls, Filter } from './filters.ts';
+import type { Calls, Filter } from './filter.ts';
 import { subscript } from './members.ts';
 import { integer } from './numbers.ts';
 import { str } from './print.ts';
@@ -21,7 +21,9 @@ import {
 /** Gets `a.b.0` of an item; the item itself where no attribute is named. */
 function getter(attribute: Value, fallback: Value = null): (item: Value) => Value {
   const path = textOf(attribute)?.split('.') ?? (attribute === null ? [] : [attribute]);
-  const parts = path.map((part) => (typeof part === 'string' && /^\p{Nd}+$/u.test(part) ? BigInt(part) : part));
+  const parts = path.map((part) =>
+    typeof part === 'string' && /^\p{Nd}+$/u.test(part) ? BigInt(part) : part,
+  );
   return (item) =>
     parts.reduce((value: Value, part) => {
       const inner = subscript(value, part);
@@ -66,7 +68,8 @@ function* select(
 ): Generator<Value> {
   if (!isTrue(value)) return;
   const [attribute, ...others] = positional;
-  if (hasAttribute && attribute === undefined) throw new TemplateError('Missing parameter for attribute name');
+  if (hasAttribute && attribute === undefined)
+    throw new TemplateError('Missing parameter for attribute name');
   const get = getter(hasAttribute ? (attribute ?? null) : null);
   const [test, ...args] = hasAttribute ? others : positional;
   for (const item of iterate(value)) {
@@ -81,7 +84,8 @@ function* mapped(value: Value, { positional, named }: Arguments, calls: Calls): 
   if (!isTrue(value)) return;
   const [name, ...args] = positional;
   const attribute = named.get('attribute');
-  if (name === undefined && attribute === undefined) throw new TemplateError('map requires a filter argument');
+  if (name === undefined && attribute === undefined)
+    throw new TemplateError('map requires a filter argument');
   const get = getter(attribute ?? null, named.get('default'));
   if (name === undefined) {
     const odd = [...named.keys()].find((key) => key !== 'attribute' && key !== 'default');
@@ -161,7 +165,8 @@ export const LIST_FILTERS: Readonly<Record<string, Filter>> = {
     params: ['case_sensitive?', 'by?', 'reverse?'],
     run(value, [isCaseSensitive = false, by = 'key', isReversed = false]) {
       if (value instanceof Undefined) value.fail();
-      if (!(value instanceof Dict)) throw new TemplateError(`'${typeName(value)}' object has no attribute 'items'`);
+      if (!(value instanceof Dict))
+        throw new TemplateError(`'${typeName(value)}' object has no attribute 'items'`);
       if (by !== 'key' && by !== 'value')
         throw new TemplateError('You can only sort by either "key" or "value"');
       const index = by === 'key' ? 0 : 1;

@@ -15,7 +15,11 @@ export class Macro extends Callable {
   readonly #label: string | undefined;
   readonly #params: readonly string[];
 
-  constructor(label: string | undefined, signature: Signature, invoke: (variables: MacroVariables) => string) {
+  constructor(
+    label: string | undefined,
+    signature: Signature,
+    invoke: (variables: MacroVariables) => string,
+  ) {
     const used = namesIn(signature);
     super(label ?? 'caller', (args) => invoke(variablesOf(label ?? 'None', signature.params, used, args)));
     this.#label = label;

@@ -3,16 +3,34 @@ import { Range, Tuple } from './containers.ts';
 import { formatText } from './format.ts';
 import { Markup } from './markup.ts';
 import { integer } from './numbers.ts';
+import { str } from './print.ts';
 import { textMethod } from './text-methods.ts';
-import { isList, bind, Callable, charactersOf, listOf, PyObject, TemplateError, typeName, Undefined, UnsupportedFeature, type Arguments, type Value } from './values.ts';
+import {
+  isList,
+  bind,
+  Callable,
+  charactersOf,
+  listOf,
+  PyObject,
+  TemplateError,
+  typeName,
+  Undefined,
+  UnsupportedFeature,
+  type Arguments,
+  type Value,
+} from './values.ts';
 
 const names = (list: string) => new Set(list.split(' '));
 
 /** What Python's types have, and isn't computed here. Those that change a value are refused by Jinja2's sandbox too. */
 const UNSUPPORTED: Readonly<Record<string, ReadonlySet<string>>> = {
   str: names('encode format_map isidentifier isprintable istitle maketrans translate'),
-  int: names('as_integer_ratio bit_count bit_length conjugate denominator from_bytes imag is_integer numerator real to_bytes'),
-  bool: names('as_integer_ratio bit_count bit_length conjugate denominator from_bytes imag is_integer numerator real to_bytes'),
+  int: names(
+    'as_integer_ratio bit_count bit_length conjugate denominator from_bytes imag is_integer numerator real to_bytes',
+  ),
+  bool: names(
+    'as_integer_ratio bit_count bit_length conjugate denominator from_bytes imag is_integer numerator real to_bytes',
+  ),
   float: names('as_integer_ratio conjugate fromhex hex imag is_integer real from_number'),
   dict_items: names('isdisjoint mapping'),
   dict_keys: names('isdisjoint mapping'),
@@ -27,7 +45,9 @@ const UNSAFE: Readonly<Record<string, ReadonlySet<string>>> = {
 
 /** Methods that no type of Python computes here, by name. */
 export const UNSUPPORTED_METHODS: ReadonlySet<string> = new Set(
-  Object.values(UNSUPPORTED).flatMap((set) => [...set].filter((name) => name !== 'count' && name !== 'index')),
+  Object.values(UNSUPPORTED).flatMap((set) =>
+    [...set].filter((name) => name !== 'count' && name !== 'index'),
+  ),
 );
 
 /** `value.name`: an attribute comes before an item. @throws TemplateError of an undefined value. */
@@ -74,14 +94,21 @@ function methodOf(text: string, name: string): Callable | undefined {
   return method && new Callable(name, (args) => method.run(text, bind(name, method.params, args)));
 }
 
+function escape(value: Value): Value {
+  return typeof value === 'string' ? Markup.escape(value) : value;
+}
+
 /** What a method gives of a marked text is marked too, and other texts that it puts in are escaped. */
 function markupMethod(value: Markup, name: string): Callable | undefined {
   const method = methodOf(value.text(), name);
   const mark = (result: Value): Value => {
     if (typeof result === 'string') return new Markup(result);
-    return isList(result) ? result.map(mark) : result instanceof Tuple ? new Tuple(result.items.map(mark)) : result;
+    return isList(result)
+      ? result.map(mark)
+      : result instanceof Tuple
+        ? new Tuple(result.items.map(mark))
+        : result;
   };
-  const escape = (arg: Value): Value => (typeof arg === 'string' ? Markup.escape(arg) : arg);
   const isPutIn = ['format', 'join', 'replace'].includes(name);
   if (!method || !isPutIn) return method && new Callable(name, (args) => mark(method.call(args)));
   return new Callable(name, ({ positional, named }) => {
@@ -165,7 +192,7 @@ function sliceOf(value: Value, { bounds: [start, stop, step = 1] }: Slice): Valu
   if (step === 1 && typeof items === 'string') return marked(value, items.slice(from, Math.max(from, to)));
   const picked: Value[] = [];
   for (let i = from; step > 0 ? i < to : i > to; i += step) picked.push(items[i] ?? null);
-  if (textOf(value) !== undefined) return marked(value, picked.join(''));
+  if (textOf(value) !== undefined) return marked(value, picked.map(str).join(''));
   if (value instanceof Range) throw new UnsupportedFeature('a part of a range');
   return value instanceof Tuple ? new Tuple(picked) : picked;
 }

@@ -30,8 +30,9 @@ export function partsOf(expression: Expression): readonly Expression[] {
     case 'compare':
       return [expression.first, ...expression.rest.map(([, operand]) => operand)];
     case 'condition':
-      return [expression.test, expression.then, ...(expression.otherwise ? [expression.otherwise] : [])];
-    default:
+      return [expression.test, expression.value, ...(expression.otherwise ? [expression.otherwise] : [])];
+    case 'constant':
+    case 'name':
       return [];
   }
 }
@@ -74,7 +75,8 @@ export function childrenOf(statement: Statement): {
       return { expressions: [statement.filter], bodies: [statement.body] };
     case 'with':
       return { expressions: statement.bindings.map(([, value]) => value), bodies: [statement.body] };
-    default:
+    case 'break':
+    case 'continue':
       return { expressions: [], bodies: [] };
   }
 }
@@ -97,4 +99,3 @@ export function namesIn({ defaults, body }: Signature): ReadonlySet<string> {
   visitAll(body);
   return names;
 }
-

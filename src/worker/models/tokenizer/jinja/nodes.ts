@@ -45,7 +45,7 @@ export type Expression =
   | {
       readonly type: 'condition';
       readonly test: Expression;
-      readonly then: Expression;
+      readonly value: Expression;
       readonly otherwise: Expression | undefined;
     };
 

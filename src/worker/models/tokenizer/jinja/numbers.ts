@@ -23,7 +23,9 @@ export function scaled(value: number, power: number): bigint {
 
 /** `value` with so many decimals, without a sign. */
 export function fixed(value: number, numDecimals: number): string {
-  const digits = scaled(Math.abs(value), numDecimals).toString().padStart(numDecimals + 1, '0');
+  const digits = scaled(Math.abs(value), numDecimals)
+    .toString()
+    .padStart(numDecimals + 1, '0');
   const point = digits.length - numDecimals;
   return numDecimals === 0 ? digits : `${digits.slice(0, point)}.${digits.slice(point)}`;
 }

@@ -1,5 +1,5 @@
 import type { CallArguments, Expression, FilterExpression } from './nodes.ts';
-import type { Token } from './lexer.ts';
+import { TokenReader } from './token-reader.ts';
 
 const MAX_NESTING = 100;
 const COMPARISONS = ['==', '!=', '<', '<=', '>', '>='];
@@ -12,65 +12,13 @@ const CONSTANTS: ReadonlyMap<string, boolean | null> = new Map([
   ['None', null],
 ]);
 const NO_ARGUMENTS: CallArguments = { positional: [], named: [] };
-const END: Token = { type: 'end', value: '' };
 
 /** Reads expressions, by Jinja2's own grammar. */
-export class ExpressionParser {
-  readonly #tokens: readonly Token[];
-  #position = 0;
+export class ExpressionParser extends TokenReader {
   #depth = 0;
 
-  constructor(tokens: readonly Token[]) {
-    this.#tokens = tokens;
-  }
-
-  get current(): Token {
-    return this.#tokens[this.#position] ?? END;
-  }
-
-  look(): Token {
-    return this.#tokens[this.#position + 1] ?? END;
-  }
-
-  next(): Token {
-    const { current } = this;
-    this.#position += 1;
-    return current;
-  }
-
-  is(type: Token['type'], ...values: readonly string[]): boolean {
-    const { current } = this;
-    return current.type === type && (values.length === 0 || values.includes(String(current.value)));
-  }
-
-  skip(type: Token['type'], ...values: readonly string[]): boolean {
-    const isIt = this.is(type, ...values);
-    if (isIt) this.#position += 1;
-    return isIt;
-  }
-
-  expect(type: Token['type'], ...values: readonly string[]): Token {
-    if (!this.is(type, ...values)) throw this.unexpected(values.join(' or ') || type);
-    return this.next();
-  }
-
-  expectName(): string {
-    return String(this.expect('name').value);
-  }
-
-  unexpected(expected: string): SyntaxError {
-    const { type, value } = this.current;
-    return new SyntaxError(`expected ${expected}, got ${value === '' ? type : String(value)}`);
-  }
-
   parseExpression(hasCondition = true): Expression {
-    if (this.#depth >= MAX_NESTING) throw new SyntaxError('its expressions are too deep in each other');
-    this.#depth += 1;
-    try {
-      return hasCondition ? this.#parseCondition() : this.#parseOr();
-    } finally {
-      this.#depth -= 1;
-    }
+    return this.#deeper(() => (hasCondition ? this.#parseCondition() : this.#parseOr()));
   }
 
   /** An expression, or several as a tuple. */
@@ -102,7 +50,7 @@ export class ExpressionParser {
     while (this.skip('name', 'if')) {
       const test = this.#parseOr();
       const otherwise = this.skip('name', 'else') ? this.parseExpression() : undefined;
-      result = { type: 'condition', test, then: result, otherwise };
+      result = { type: 'condition', test, value: result, otherwise };
     }
     return result;
   }
@@ -134,7 +82,8 @@ export class ExpressionParser {
       if (this.is('operator', ...COMPARISONS) || this.is('name', 'in')) {
         rest.push([String(this.next().value), this.#parseSum()]);
       } else if (this.is('name', 'not') && this.look().value === 'in') {
-        this.#position += 2;
+        this.next();
+        this.next();
         rest.push(['not in', this.#parseSum()]);
       } else {
         return rest.length === 0 ? first : { type: 'compare', first, rest };
@@ -213,8 +162,10 @@ export class ExpressionParser {
       this.expect('operator', ')');
       return tuple;
     }
-    if (this.skip('operator', '[')) return { type: 'list', items: this.#parseItems(']', () => this.parseExpression()) };
-    if (this.skip('operator', '{')) return { type: 'dict', pairs: this.#parseItems('}', () => this.#parsePair()) };
+    if (this.skip('operator', '['))
+      return { type: 'list', items: this.#parseItems(']', () => this.parseExpression()) };
+    if (this.skip('operator', '{'))
+      return { type: 'dict', pairs: this.#parseItems('}', () => this.#parsePair()) };
     throw this.unexpected('an expression');
   }
 
@@ -241,7 +192,8 @@ export class ExpressionParser {
     for (;;) {
       if (this.skip('operator', '.')) result = this.#parseMember(result);
       else if (this.skip('operator', '[')) result = this.#parseSubscript(result);
-      else if (this.is('operator', '(')) result = { type: 'call', callee: result, args: this.#parseArguments() };
+      else if (this.is('operator', '('))
+        result = { type: 'call', callee: result, args: this.#parseArguments() };
       else return result;
     }
   }
@@ -298,7 +250,8 @@ export class ExpressionParser {
     for (;;) {
       if (this.is('operator', '|')) result = this.parseFilter(result) ?? result;
       else if (this.is('name', 'is')) result = this.#parseTest(result);
-      else if (this.is('operator', '(')) result = { type: 'call', callee: result, args: this.#parseArguments() };
+      else if (this.is('operator', '('))
+        result = { type: 'call', callee: result, args: this.#parseArguments() };
       else return result;
     }
   }

@@ -82,7 +82,9 @@ class Parser {
       case 'print':
         return [{ type: 'output', parts: this.#parsePrinted() }];
       case 'macro':
-        return [{ type: 'macro', name: this.#tokens.expectName(), signature: this.#parseSignature('endmacro') }];
+        return [
+          { type: 'macro', name: this.#tokens.expectName(), signature: this.#parseSignature('endmacro') },
+        ];
       case 'call':
         return [this.#parseCall()];
       case 'filter':

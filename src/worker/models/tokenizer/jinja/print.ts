@@ -19,18 +19,11 @@ export function repr(value: Value): string {
 
 function write(value: Value): string {
   if (value === null) return 'None';
-  switch (typeof value) {
-    case 'string':
-      return quote(value);
-    case 'boolean':
-      return value ? 'True' : 'False';
-    case 'bigint':
-      return integerText(value);
-    case 'number':
-      return floatText(value);
-    default:
-      return value instanceof PyObject ? value.repr() : `[${value.map(repr).join(', ')}]`;
-  }
+  if (typeof value === 'string') return quote(value);
+  if (typeof value === 'boolean') return value ? 'True' : 'False';
+  if (typeof value === 'bigint') return integerText(value);
+  if (typeof value === 'number') return floatText(value);
+  return value instanceof PyObject ? value.repr() : `[${value.map(repr).join(', ')}]`;
 }
 
 export function integerText(value: bigint): string {

@@ -5,13 +5,13 @@ export class Scope {
   readonly #variables: Map<string, Value>;
   readonly #outer: Scope | undefined;
 
-  constructor(variables: ReadonlyMap<string, Value> = new Map(), outer?: Scope) {
-    this.#variables = new Map(variables);
+  constructor(variables: Map<string, Value>, outer?: Scope) {
+    this.#variables = variables;
     this.#outer = outer;
   }
 
   inner(): Scope {
-    return new Scope(undefined, this);
+    return new Scope(new Map(), this);
   }
 
   get(name: string): Value {

@@ -8,7 +8,15 @@ import { testOf } from './tests.ts';
 import { UnsupportedFeature } from './values.ts';
 
 /** Filters of Jinja2 that chat templates have no use for: they write HTML, wrap lines or depend on chance. */
-const UNSUPPORTED_FILTERS = ['filesizeformat', 'pprint', 'random', 'striptags', 'urlize', 'wordwrap', 'xmlattr'];
+const UNSUPPORTED_FILTERS = [
+  'filesizeformat',
+  'pprint',
+  'random',
+  'striptags',
+  'urlize',
+  'wordwrap',
+  'xmlattr',
+];
 
 /**
  * Checks a template before its first rendering.

@@ -12,23 +12,23 @@ import type { Statement } from './nodes.ts';
  */
 export class Template {
   readonly #body: readonly Statement[];
-  readonly #now: () => number;
 
   /** @throws SyntaxError as Jinja2's; UnsupportedFeature; RangeError for a template of too many characters. */
-  constructor(source: string, now = () => performance.now()) {
+  constructor(source: string) {
     if (source.length > MAX_VALUE_SIZE)
       throw new RangeError(`it has more than ${MAX_VALUE_SIZE.toLocaleString('en')} characters`);
     this.#body = parse(source);
     requireSupport(this.#body);
-    this.#now = now;
   }
 
-  /** @throws TemplateError for the template's own errors; UnsupportedFeature; RangeError if it takes too long or too much. */
+  /** @throws TemplateError for the template's own errors; UnsupportedFeature; RangeError if it takes too much. */
   render(variables: Readonly<Record<string, unknown>>): string {
-    return bounded(this.#now, () => {
+    return bounded(() => {
       const values = Object.entries(variables).filter(([, value]) => value !== undefined);
       const context = new Map(values.map(([name, value]) => [name, valueOf(value)]));
       return new Interpreter().render(this.#body, new Scope(new Map([...GLOBALS, ...context])).inner());
     });
   }
 }
+
+export { TemplateError, UnsupportedFeature } from './values.ts';

@@ -22,11 +22,10 @@ export function requireText(value: Value | undefined): string {
 export function strip(text: string, characters: string | undefined, atStart = true, atEnd = true): string {
   const all = Array.from(text);
   const set = characters === undefined ? undefined : new Set(characters);
-  const isStripped = (character = '') => (set ? set.has(character) : isSpace(character));
-  let [start, end] = [0, all.length];
-  while (atEnd && end > 0 && isStripped(all[end - 1])) end -= 1;
-  while (atStart && start < end && isStripped(all[start])) start += 1;
-  return all.slice(start, end).join('');
+  const isStripped = (character: string) => (set ? set.has(character) : isSpace(character));
+  const end = atEnd ? all.findLastIndex((character) => !isStripped(character)) + 1 : all.length;
+  const start = atStart ? all.findIndex((character) => !isStripped(character)) : 0;
+  return start < 0 ? '' : all.slice(start, end).join('');
 }
 
 const stripping = (atStart: boolean, atEnd: boolean): Method => ({
@@ -142,10 +141,14 @@ const partition = (isFromEnd: boolean): Method => ({
 });
 
 /** Every kind of line end that Python knows. */
+const LINE_ENDS = '\\n\\r\\v\\f\\x1c-\\x1e\\x85\\u2028\\u2029';
+const LINE = new RegExp(`([^${LINE_ENDS}]*)(\\r\\n|[${LINE_ENDS}]|$)`, 'g');
+
 export function splitLines(text: string, keepsEnds = false): string[] {
-  const lines = text.match(/[^\n\r\v\f\x1c-\x1e\x85\u2028\u2029]*(?:\r\n|[\n\r\v\f\x1c-\x1e\x85\u2028\u2029]|$)/g) ?? [];
-  if (lines.at(-1) === '') lines.pop();
-  return keepsEnds ? lines : lines.map((line) => line.replace(/(?:\r\n|[\n\r\v\f\x1c-\x1e\x85\u2028\u2029])$/, ''));
+  const lines = Array.from(text.matchAll(LINE), ([line, inner = '']) => (keepsEnds ? line : inner));
+  // The last match is an empty one at the end of the text.
+  lines.pop();
+  return lines;
 }
 
 /** `text.replace(old, new, count)`. */
@@ -160,7 +163,10 @@ export function replace(text: string, old: string, fresh: string, count: number)
     return parts.join(fresh);
   }
   const characters = Array.from(text);
-  return characters.map((character, i) => (i < times ? fresh : '') + character).join('') + (times > characters.length ? fresh : '');
+  return (
+    characters.map((character, i) => (i < times ? fresh : '') + character).join('') +
+    (times > characters.length ? fresh : '')
+  );
 }
 
 const simple = (run: (text: string) => Value): Method => ({ params: [], run });
@@ -198,7 +204,7 @@ const METHODS: Readonly<Record<string, Method>> = {
   },
   find: finding(false, false),
   index: finding(false, true),
-  isascii: simple((text) => /^[\0-\x7f]*$/.test(text)),
+  isascii: simple((text) => !/[^\p{ASCII}]/u.test(text)),
   islower: simple(isLower),
   isupper: simple(isUpper),
   join: {
@@ -219,7 +225,8 @@ const METHODS: Readonly<Record<string, Method>> = {
   partition: partition(false),
   removeprefix: {
     params: ['prefix'],
-    run: (text, [prefix]) => (text.startsWith(requireText(prefix)) ? text.slice(requireText(prefix).length) : text),
+    run: (text, [prefix]) =>
+      text.startsWith(requireText(prefix)) ? text.slice(requireText(prefix).length) : text,
   },
   removesuffix: {
     params: ['suffix'],
@@ -228,7 +235,8 @@ const METHODS: Readonly<Record<string, Method>> = {
   },
   replace: {
     params: ['old', 'new', 'count?'],
-    run: (text, [old, fresh, count]) => replace(text, requireText(old), requireText(fresh), integer(count, -1)),
+    run: (text, [old, fresh, count]) =>
+      replace(text, requireText(old), requireText(fresh), integer(count, -1)),
   },
   rfind: finding(true, false),
   rindex: finding(true, true),

@@ -6,6 +6,13 @@ export type Value = null | boolean | bigint | number | string | readonly Value[]
 /** An error that Python raises too. */
 export class TemplateError extends Error {
   override readonly name = 'TemplateError';
+  /** Whether the template's author wrote it, with `raise_exception`. */
+  readonly isRaised: boolean;
+
+  constructor(message: string, isRaised = false) {
+    super(message);
+    this.isRaised = isRaised;
+  }
 }
 
 /** Python renders this feature, Tabserve doesn't. */
@@ -104,7 +111,9 @@ export type Bound = readonly (Value | undefined)[];
 /** The arguments in the order of the parameters. @throws TemplateError as Python's TypeError. */
 export function bind(label: string, params: readonly string[], { positional, named }: Arguments): Bound {
   if (positional.length > params.length)
-    throw new TemplateError(`${label}() takes at most ${params.length} arguments (${positional.length} given)`);
+    throw new TemplateError(
+      `${label}() takes at most ${params.length} arguments (${positional.length} given)`,
+    );
   const names = params.map((param) => param.replace('?', ''));
   for (const name of named.keys()) {
     const index = names.indexOf(name);
@@ -125,10 +134,10 @@ export class Iter extends PyObject {
   readonly typeName: string;
   readonly #iterator: Iterator<Value>;
 
-  constructor(items: Iterable<Value>, typeName = 'generator') {
+  constructor(items: Iterable<Value>, type = 'generator') {
     super();
     this.#iterator = items[Symbol.iterator]();
-    this.typeName = typeName;
+    this.typeName = type;
   }
 
   override iterate(): Iterable<Value> {
