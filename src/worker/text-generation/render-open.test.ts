@@ -6,7 +6,7 @@ import { renderOpen } from './render-open.ts';
 
 function templateOf(write: (message: ChatMessage) => string): ChatTemplate {
   return {
-    source: '',
+    sourceFor: () => '',
     render: (messages, { addGenerationPrompt = true } = {}) =>
       messages.map(write).join('') + (addGenerationPrompt ? 'begin' : ''),
   };
