@@ -24,6 +24,7 @@ const hurried: Clock = {
 type Answer =
   | 'whole'
   | 'ignores ranges'
+  | 'half'
   | { readonly cutAfter: number }
   | { readonly silentAfter: number }
   | { readonly status: number };
@@ -63,6 +64,15 @@ function createDownload(
   };
 }
 
+function mostOf(
+  answer: Exclude<Answer, 'ignores ranges' | { readonly status: number }>,
+  asked: number,
+): number {
+  if (answer === 'whole') return Infinity;
+  if (answer === 'half') return asked >> 1;
+  return 'silentAfter' in answer ? answer.silentAfter : answer.cutAfter;
+}
+
 async function settle(): Promise<void> {
   await new Promise((resolve) => setImmediate(resolve));
 }
@@ -73,8 +83,7 @@ function respond(answer: Answer, { begin, end }: ByteRange, signal: AbortSignal)
   }
   if (typeof answer === 'object' && 'status' in answer) return new Response(null, answer);
   const isSilent = typeof answer === 'object' && 'silentAfter' in answer;
-  const most = answer === 'whole' ? Infinity : isSilent ? answer.silentAfter : answer.cutAfter;
-  const length = Math.min(most, end - begin);
+  const length = Math.min(mostOf(answer, end - begin), end - begin);
   const chunks = [content.slice(begin, begin + length)];
   const body = new ReadableStream<Uint8Array>({
     pull(controller) {
@@ -104,13 +113,16 @@ describe('download', () => {
 
   it('goes on where connections were cut, however often', async () => {
     await fc.assert(
-      fc.asyncProperty(fc.array(fc.nat(300_000), { maxLength: 12 }), async (cuts) => {
-        const { data, run, received } = createDownload(cuts.map((cutAfter) => ({ cutAfter })));
-        await run();
-        expect(Buffer.compare(data.bytes, content)).toBe(0);
-        // Not one byte came twice.
-        expect(received.mock.calls.reduce((sum, [bytes]) => sum + bytes, 0)).toBe(SIZE);
-      }),
+      fc.asyncProperty(
+        fc.array(fc.integer({ min: 65_536, max: 300_000 }), { maxLength: 12 }),
+        async (cuts) => {
+          const { data, run, received } = createDownload(cuts.map((cutAfter) => ({ cutAfter })));
+          await run();
+          expect(Buffer.compare(data.bytes, content)).toBe(0);
+          // Not one byte came twice.
+          expect(received.mock.calls.reduce((sum, [bytes]) => sum + bytes, 0)).toBe(SIZE);
+        },
+      ),
       { numRuns: 20 },
     );
   });
@@ -143,6 +155,20 @@ describe('download', () => {
     for (await settle(); clock.pendingTimers > 0; await settle()) clock.advance(500);
     await expect(ended).rejects.toEqual(errorWith('HUB_UNREACHABLE', 'stopped in the middle'));
     expect(requested).toHaveLength(6);
+  });
+
+  it('gives up a hub that sends half of the rest each time, and goes on there the next time', async () => {
+    const halves = Array.from({ length: 100 }, () => 'half' as const);
+    const failing = createDownload(halves);
+    await expect(failing.run()).rejects.toMatchObject({ code: 'HUB_UNREACHABLE' });
+    // Two segments: five tries of 64 KiB or more, then six of less.
+    expect(failing.requested.length).toBeLessThanOrEqual(2 * 11);
+    const had = SIZE - bytesIn(failing.part.missing([{ begin: 0, end: SIZE }]));
+    expect(had).toBeGreaterThan(SIZE / 2);
+    const next = createDownload([], failing.files);
+    await next.run();
+    expect(bytesIn(next.requested)).toBe(SIZE - had);
+    expect(Buffer.compare(next.data.bytes, content)).toBe(0);
   });
 
   it('waits out a server that is busy or out of order', async () => {

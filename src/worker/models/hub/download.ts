@@ -19,6 +19,8 @@ const MAX_CONNECTIONS = 4;
 const SHORTEST_SEGMENT = 2 * 1024 * 1024;
 const LONGEST_SEGMENT = 16 * 1024 * 1024;
 const SEGMENTS_PER_CONNECTION = 2;
+/** A try that brings less counts as failed: a hub that sends a part of the rest each time would never be given up. */
+const LEAST_PROGRESS = 64 * 1024;
 /** Bytes that a crash may lose, per connection. */
 const RECORD_STEP = 256 * 1024;
 
@@ -97,13 +99,14 @@ async function downloadSegment(segment: ByteRange, options: DownloadOptions): Pr
   const file = { path, size: part.size };
   let { begin } = segment;
   await client.retry(async (onProgress) => {
+    const start = begin;
     let position = begin;
     try {
       for await (const chunk of client.readRange(commit, file, { begin, end: segment.end }, signal)) {
         part.write(position, chunk);
         position += chunk.byteLength;
         onBytes(chunk.byteLength);
-        onProgress();
+        if (position - start >= LEAST_PROGRESS) onProgress();
         if (position - begin >= RECORD_STEP) begin = record(part, begin, position);
       }
     } finally {

@@ -23,7 +23,7 @@ const LONGEST_RETRY_AFTER_MS = 60_000;
  * Calls `attempt` again after each failure of the hub that may pass. Each pause is twice as long as the one before, less up
  * to half at random, so that clients that failed together do not retry together. A server's Retry-After is a lower bound.
  *
- * @param attempt Calls `onProgress` when data has arrived; that resets the count of failures.
+ * @param attempt Calls `onProgress` when enough data has arrived; that resets the count of failures.
  * @throws The last failure, or the first one that will not pass; the signal's reason when it aborts.
  */
 export async function retry<Result>(
