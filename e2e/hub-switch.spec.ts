@@ -81,6 +81,10 @@ test(
     await expect.poll(async () => (await ownTab.status()).model?.id).toBe(TWIN);
     await expectReferenceTokens(ownTab);
     await panel.getByRole('button', { name: `Delete ${TWIN}` }).click();
+    await expect(panel.getByText(`${TWIN} is in use. It runs until its tab closes`)).toBeVisible();
+    await panel.getByRole('button', { name: 'Keep it' }).click();
+    await panel.getByRole('button', { name: `Delete ${TWIN}` }).click();
+    await panel.getByRole('button', { name: 'Delete it' }).click();
     await expect(panel.getByRole('list', { name: 'Models on this device' })).toHaveCount(0);
     expect(await storedModels(ownTab), 'its files, until the time for Undo is over').toHaveLength(1);
     await panel.getByRole('button', { name: 'Undo', exact: true }).click();
@@ -102,6 +106,31 @@ test(
     // Playwright makes all pages believe that they have the focus, so none gets a focus event.
     await second.page.evaluate(() => window.dispatchEvent(new Event('focus')));
     await expect(deleteIn(second)).toHaveCount(0);
+  },
+);
+
+test(
+  'a model that runs is not deleted by mistake, and when it is gone the next tab says so',
+  { tag: ANY_BACKEND },
+  async ({ site, hub }) => {
+    const [first, second] = await site.openPair();
+    await loadModel(first, TWIN, { hub: hub.url });
+    const [stored] = await storedModels(second);
+    expect(stored).toMatchObject({ id: TWIN, isInUse: true });
+    const refusal = await second.page.evaluate(
+      (key) => window.tabserve.deleteModel(key).catch((error: Error) => error.message),
+      stored?.key ?? '',
+    );
+    expect(refusal).toContain(`${TWIN} is in use`);
+    await deleteModel(second, stored?.key ?? '');
+    expect((await second.status()).model?.id, 'it runs on').toBe(TWIN);
+    await first.page.close();
+    await expect.poll(async () => (await second.status()).model?.id).toBe('storyteller');
+    const { loadFailure } = await second.ready();
+    expect(loadFailure).toMatchObject({ id: TWIN, error: { code: 'MODEL_DELETED' } });
+    const note = second.page.getByRole('complementary', { name: 'Handover' });
+    await expect(note).toContainText(`${TWIN} is no longer on this device`);
+    await expect(note).toContainText('storyteller took over');
   },
 );
 

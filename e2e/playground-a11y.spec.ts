@@ -511,6 +511,8 @@ hubTest(
     await expect.poll(async () => (await ownTab.status()).model?.id).toBe(TWIN);
     expect(await axeViolations(page), 'a stored model').toEqual([]);
     await pressOn(page, panel.getByRole('button', { name: `Delete ${TWIN}` }));
+    expect(await axeViolations(page), 'a model in use whose deletion waits for a yes').toEqual([]);
+    await pressOn(page, panel.getByRole('button', { name: 'Delete it' }));
     await expect(panel.getByRole('list', { name: 'Models on this device' })).toHaveCount(0);
 
     const folder = await mkdtemp(join(tmpdir(), 'tabserve-model-'));

@@ -13,6 +13,23 @@ const DAMAGES = [
   { title: 'its texts are no JSON', file: 'texts.json', damage: 'cut' },
 ] as const;
 
+test(
+  'models are stored anew after the user has cleared the data of the site under an open page',
+  { tag: ANY_BACKEND },
+  async ({ readyTab, hub, context }) => {
+    await loadModel(readyTab, TWIN, { hub: hub.url });
+    const session = await context.newCDPSession(readyTab.page);
+    const { origin } = new URL(readyTab.page.url());
+    await session.send('Storage.clearDataForOrigin', { origin, storageTypes: 'all' });
+    expect(await storedModels(readyTab)).toEqual([]);
+    await expectReferenceTokens(readyTab);
+    await loadModel(readyTab, 'storyteller', {});
+    expect((await loadModel(readyTab, TWIN, { hub: hub.url })).value?.model?.id).toBe(TWIN);
+    expect(await storedModels(readyTab)).toMatchObject([{ id: TWIN, isInUse: true }]);
+    expect(readyTab.errors).toEqual([]);
+  },
+);
+
 test.describe('the embedded model serves', { tag: ANY_BACKEND }, () => {
   test('where a stored model is damaged, whichever way, and one message says so', async ({
     readyTab,

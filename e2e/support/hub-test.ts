@@ -211,8 +211,9 @@ export function storedModels({ page }: Pick<Tab, 'page'>): Promise<readonly Stor
   return page.evaluate(() => window.tabserve.storedModels());
 }
 
+/** Also one that runs. */
 export function deleteModel({ page }: Pick<Tab, 'page'>, key: string): Promise<void> {
-  return page.evaluate((stored) => window.tabserve.deleteModel(stored), key);
+  return page.evaluate((stored) => window.tabserve.deleteModel(stored, { force: true }), key);
 }
 
 /** Paths of all files that the site has stored. */

@@ -381,12 +381,17 @@ export class TabserveClient<Deployments extends DeploymentMap = DeploymentTypes<
   }
 
   /**
-   * Deletes the stored files of a model. The current model keeps serving until the page is reloaded.
+   * Deletes the stored files of a model. A model in use needs `force`: it then runs until its tab closes, and the next tab begins with the
+   * app's first model.
    *
    * @param key As in `storedModels()`.
+   * @throws ModelInUseError.
    */
-  async deleteModel(key: string): Promise<void> {
-    await this.#calls.ask({ type: 'delete-model', key });
+  async deleteModel(
+    key: string,
+    { force = false }: { readonly force?: boolean | undefined } = {},
+  ): Promise<void> {
+    await this.#calls.ask({ type: 'delete-model', key, ...(force && { force }) });
   }
 
   /** All metrics of the worker in Prometheus' text format, with the names of vLLM and Ray Serve. */

@@ -153,7 +153,13 @@ export class Connection implements LinkListener {
     if (!this.#isOpen) return;
     const knobs = this.#workerStatus?.knobs;
     const override = this.override?.held;
-    this.#link.post({ type: 'hello', ...(knobs && { knobs }), ...(override && { override }) });
+    const modelBefore = this.#workerStatus?.model?.id;
+    this.#link.post({
+      type: 'hello',
+      ...(knobs && { knobs }),
+      ...(override && { override }),
+      ...(modelBefore !== undefined && { modelBefore }),
+    });
   }
 
   #join(message: Welcome): void {

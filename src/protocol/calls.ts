@@ -92,7 +92,7 @@ export const CALLS = {
   'list-gguf-files': call('list-gguf-files', { hub: name, id: name, revision: name }, v.array(ggufFile)),
   /** Asks the hub. */
   'search-models': call('search-models', { hub: name, query: name }, v.array(foundModel)),
-  'delete-model': call('delete-model', { key: v.string() }, nothing),
+  'delete-model': call('delete-model', { key: v.string(), force: v.exactOptional(v.boolean()) }, nothing),
   'list-jobs': call('list-jobs', {}, v.array(jobInfo)),
   /** Begins to store a job, which runs once `start-job` says that all rows are there. A repetition changes nothing. */
   'create-job': call('create-job', { job: jobDefinition, jobName: v.string() }, nothing),

@@ -23,6 +23,8 @@ const otherMessages = [
     knobs: v.exactOptional(knobSettings),
     /** The override that this tab holds. The next worker keeps it only if the tab sends it. */
     override: v.exactOptional(heldOverride),
+    /** The ID of the model that the worker before this one ran. */
+    modelBefore: v.exactOptional(v.string()),
   }),
   clientMessage('cancel', { requestId }),
   /** Does nothing if no load is under way. */

@@ -275,6 +275,8 @@ export const storedModel = v.object({
   storedBytes: count,
   /** Size of the whole download while a part is missing; 0 if it is not known yet. */
   totalBytes: count,
+  /** Whether it runs now. */
+  isInUse: v.exactOptional(v.boolean()),
 });
 /**
  * A model that is stored on this device, in whole or in part.

@@ -1,7 +1,13 @@
 import { describe, expect, it } from 'vitest';
 
 import type { ModelLoad } from '../../client/index.ts';
-import { describeLoad, describeMemory, describeStored, formatSize } from './describe-load.ts';
+import {
+  describeDeletion,
+  describeLoad,
+  describeMemory,
+  describeStored,
+  formatSize,
+} from './describe-load.ts';
 
 const LOAD: ModelLoad = { id: 'a/b', isPaused: false, phase: 'download', loaded: 12e6, total: 548_105_171 };
 
@@ -49,6 +55,14 @@ it('a stored model is described with its precision, or with how much of it is he
   expect(describeStored({ ...STORED, dtype: 'q8', totalBytes: 12e6 })).toBe('q8, 12.0 MB');
   expect(describeStored({ ...STORED, totalBytes: 548e6 })).toBe('12.0 of 548.0 MB kept');
   expect(describeStored({ ...STORED, totalBytes: 0 })).toBe('12.0 MB kept');
+});
+
+it('the deletion of a model in use says what will happen, and how to get the model back', () => {
+  const running = { ...STORED, totalBytes: 12e6, isInUse: true };
+  expect(describeDeletion(running)).toBe(
+    'a/b is in use. It runs until its tab closes, then another model takes over. To use it again, download it.',
+  );
+  expect(describeDeletion({ ...running, revision: '' })).toMatch(/pick its files from your disk\.$/);
 });
 
 it.each([

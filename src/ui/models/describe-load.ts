@@ -45,6 +45,13 @@ export function describeStored({ dtype, storedBytes, totalBytes }: StoredModel):
   return totalBytes > 0 ? `${stored} of ${formatMegabytes(totalBytes)} MB kept` : `${stored} MB kept`;
 }
 
+/** What becomes of a model that is deleted while it runs. */
+export function describeDeletion({ id, revision }: StoredModel): string {
+  const way =
+    revision === '' ? 'To use it again, pick its files from your disk' : 'To use it again, download it';
+  return `${id} is in use. It runs until its tab closes, then another model takes over. ${way}.`;
+}
+
 function describeSeconds(seconds: number): string {
   if (seconds < 90) return `${formatCount(Math.ceil(seconds))} s`;
   const minutes = Math.round(seconds / 60);

@@ -12,9 +12,9 @@ function openRemoval(refusal?: Error) {
   const deleted: string[] = [];
   const listeners: ((status: TabserveStatus) => void)[] = [];
   const removal = new ModelRemoval({
-    deleteModel: async (key) => {
+    deleteModel: async (key, { force = false } = {}) => {
       if (refusal) throw refusal;
-      deleted.push(key);
+      deleted.push(force ? `${key} by force` : key);
     },
     // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- it follows the status alone
     subscribe: ((_: 'status', listener: (status: TabserveStatus) => void) => {
@@ -45,6 +45,13 @@ it('hides a deleted model at once, and removes its files once the time for Undo 
   expect(deleted).toEqual(['a']);
   expect(removal.store.getState().undoable).toBeUndefined();
   expect(hidden()).toEqual(['a']);
+});
+
+it('removes a model in use, as the user has been told what will happen', async () => {
+  const { removal, deleted } = openRemoval();
+  removal.remove({ ...stored('a'), isInUse: true });
+  await removal.settle();
+  expect(deleted).toEqual(['a by force']);
 });
 
 it('keeps the files of a deletion that is taken back', async () => {

@@ -53,7 +53,8 @@ export class ModelRemoval {
     if (!undoable) return;
     this.store.setState({ undoable: undefined });
     try {
-      await this.#serve.deleteModel(undoable.key);
+      // Whoever removes a model in use has been told.
+      await this.#serve.deleteModel(undoable.key, { force: undoable.isInUse });
     } catch (error) {
       this.#show(undoable.key);
       this.store.setState({ refusal: toWireError(error) });

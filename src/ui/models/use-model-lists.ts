@@ -36,8 +36,8 @@ export function useModelLists() {
  */
 function followStoredModels(serve: TabserveClient, onChange: () => void): () => void {
   let known: string | undefined;
-  const unsubscribe = serve.subscribe('status', ({ model, load, loadFailure }) => {
-    const change = [model?.id, load?.id, loadFailure?.id].join();
+  const unsubscribe = serve.subscribe('status', ({ model, encoders = [], load, loadFailure }) => {
+    const change = [model?.id, ...encoders.map(({ id }) => id), load?.id, loadFailure?.id].join();
     if (change === known) return;
     known = change;
     onChange();

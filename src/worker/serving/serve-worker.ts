@@ -188,7 +188,8 @@ export class ServeWorker {
     this.#status.change({ numTabs });
   }
 
-  #welcome({ clientId, knobs, override }: Extract<ClientMessage, { type: 'hello' }>): void {
+  #welcome({ clientId, knobs, override, modelBefore }: Extract<ClientMessage, { type: 'hello' }>): void {
+    if (modelBefore !== undefined) this.#models.noteModelBefore(modelBefore);
     if (knobs) this.#knobs.adopt(knobs);
     if (override) this.#knobs.adoptOverride(clientId, override);
     this.#requests.welcome(clientId);

@@ -47,6 +47,21 @@ beforeEach(() => {
 });
 afterEach(() => void vi.unstubAllGlobals());
 
+describe('after the user has cleared the data of the site', () => {
+  it('lists nothing, forgets what served, and stores anew', async () => {
+    const { store, start } = await chooseStored();
+    root.clear();
+    expect(await store.list()).toEqual([]);
+    expect(await start()).toBeUndefined();
+    await store.noteChecked('a GPU');
+    expect(await store.isChecked('a GPU')).toBe(true);
+    const { key } = await chooseStored();
+    expect((await store.list()).map((model) => model.key)).toEqual([key]);
+    await store.delete(key);
+    expect(await store.list()).toEqual([]);
+  });
+});
+
 describe('the weights of a stored model', () => {
   it('are not held by who could not read them', async () => {
     const { store } = await chooseStored();

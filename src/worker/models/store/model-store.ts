@@ -52,14 +52,12 @@ const servedNote = v.object({
 });
 type ServedNote = Wire<typeof servedNote>;
 
-type Folders = Readonly<Record<'root' | 'models' | 'parts', FileSystemDirectoryHandle>>;
-
 /** The models on this device, complete ones and partial downloads. */
 export class ModelStore {
-  readonly #folders: Folders;
+  readonly #root: string;
 
-  private constructor(folders: Folders) {
-    this.#folders = folders;
+  private constructor(root: string) {
+    this.#root = root;
   }
 
   /**
@@ -67,11 +65,13 @@ export class ModelStore {
    * @throws ModelStoreError if the browser has no storage for it.
    */
   static async open(root: string): Promise<ModelStore> {
-    return new ModelStore({
-      root: await openFolder(root),
-      models: await openFolder(root, 'models'),
-      parts: await openFolder(root, 'parts'),
-    });
+    await openFolder(root);
+    return new ModelStore(root);
+  }
+
+  /** Opened for each use: the user may clear the site's data under an open page, and a kept handle would be of a folder that is gone. */
+  #open(...path: readonly ('models' | 'parts')[]): Promise<FileSystemDirectoryHandle> {
+    return openFolder(this.#root, ...path);
   }
 
   async list(): Promise<readonly StoredModel[]> {
@@ -80,25 +80,25 @@ export class ModelStore {
       const { dtype, size } = packed;
       return { key, id, revision, dtype, storedBytes: size, totalBytes: size };
     });
-    const parts = await Promise.all((await foldersIn(this.#folders.parts)).map(describeParts));
+    const parts = await Promise.all((await foldersIn(await this.#open('parts'))).map(describeParts));
     return [...whole, ...parts.filter((part) => part !== undefined)];
   }
 
   /** The complete models. */
   async folders(): Promise<readonly ModelFolder[]> {
     const folders = await Promise.all(
-      (await foldersIn(this.#folders.models)).map((folder) => this.#read(folder)),
+      (await foldersIn(await this.#open('models'))).map((folder) => this.#read(folder)),
     );
     return folders.filter((folder) => folder !== undefined);
   }
 
   /** Deletes a model or its partial download. Does nothing if there is none of this key. */
   async delete(key: string): Promise<void> {
-    await removeEntry(this.#folders.models, key);
-    await removeEntry(this.#folders.parts, key);
+    await removeEntry(await this.#open('models'), key);
+    await removeEntry(await this.#open('parts'), key);
     for (const note of [SERVED, EMBEDDER, RERANKER]) {
       const served = await this.#readServed(note);
-      if (served?.model === key) await removeEntry(this.#folders.root, fileOf(note));
+      if (served?.model === key) await removeEntry(await this.#open(), fileOf(note));
     }
   }
 
@@ -116,12 +116,12 @@ export class ModelStore {
   ): Promise<ModelFolder> {
     const key = keyOf(origin, `${layout.dtype}.${layout.precision}`);
     const facts = { ...origin, ...choice, packed: { ...layout, formatVersion: PACKED_FORMAT_VERSION } };
-    await removeEntry(this.#folders.models, key);
+    await removeEntry(await this.#open('models'), key);
     try {
-      const folder = await createFolder(this.#folders.models, key);
+      const folder = await createFolder(await this.#open('models'), key);
       return await ModelFolder.write({ folder, remove: () => this.delete(key) }, facts, texts, write);
     } catch (error) {
-      await removeEntry(this.#folders.models, key);
+      await removeEntry(await this.#open('models'), key);
       throw error;
     }
   }
@@ -129,13 +129,13 @@ export class ModelStore {
   /** The part files of a new or interrupted download. Deletes those of the same model at other commits. */
   async openParts(origin: ModelOrigin): Promise<Parts> {
     const key = keyOf(origin, 'parts');
-    for (const folder of await foldersIn(this.#folders.parts)) {
+    for (const folder of await foldersIn(await this.#open('parts'))) {
       const note = await readNote(folder);
       const isOutdated = note?.id === origin.id && note.hub === origin.hub && folder.name !== key;
-      if (isOutdated || !note) await removeEntry(this.#folders.parts, folder.name);
+      if (isOutdated || !note) await removeEntry(await this.#open('parts'), folder.name);
     }
-    const folder = await createFolder(this.#folders.parts, key);
-    const parts = new Parts(folder, origin, () => removeEntry(this.#folders.parts, key));
+    const folder = await createFolder(await this.#open('parts'), key);
+    const parts = new Parts(folder, origin, async () => removeEntry(await this.#open('parts'), key));
     await parts.note(0);
     return parts;
   }
@@ -182,12 +182,12 @@ export class ModelStore {
    */
   async serve(first: string, chosen: ChosenModel | undefined, note = SERVED): Promise<void> {
     if (!chosen) {
-      await removeEntry(this.#folders.root, fileOf(note));
+      await removeEntry(await this.#open(), fileOf(note));
       return;
     }
     const model = 'source' in chosen ? chosen : chosen.key;
     const served: ServedNote = { first, model, numStarts: 0 };
-    await writeJsonFile(this.#folders.root, fileOf(note), served);
+    await writeJsonFile(await this.#open(), fileOf(note), served);
   }
 
   /** Whether this GPU has computed right values. */
@@ -197,28 +197,28 @@ export class ModelStore {
 
   async noteChecked(gpu: string): Promise<void> {
     const gpus = [gpu, ...(await this.#readCheckedGpus())].slice(0, MAX_CHECKED_GPUS);
-    await writeJsonFile(this.#folders.root, CHECKED_GPUS, gpus);
+    await writeJsonFile(await this.#open(), CHECKED_GPUS, gpus);
   }
 
   async #readCheckedGpus(): Promise<readonly unknown[]> {
-    const gpus = await readJsonFile(this.#folders.root, CHECKED_GPUS);
+    const gpus = await readJsonFile(await this.#open(), CHECKED_GPUS);
     return Array.isArray(gpus) ? gpus : [];
   }
 
   /** Deletes the remains of conversions whose worker was terminated. */
   async sweep(): Promise<void> {
-    for (const folder of await foldersIn(this.#folders.models)) {
-      if (!(await this.#read(folder))) await removeEntry(this.#folders.models, folder.name);
+    for (const folder of await foldersIn(await this.#open('models'))) {
+      if (!(await this.#read(folder))) await removeEntry(await this.#open('models'), folder.name);
     }
   }
 
   async #readServed(note: string): Promise<ServedNote | undefined> {
-    return parse(servedNote, await readJsonFile(this.#folders.root, fileOf(note)));
+    return parse(servedNote, await readJsonFile(await this.#open(), fileOf(note)));
   }
 
   async #writeServed(served: ServedNote, note: string): Promise<void> {
     try {
-      await writeJsonFile(this.#folders.root, fileOf(note), served);
+      await writeJsonFile(await this.#open(), fileOf(note), served);
     } catch (error) {
       // A full disk cannot count starts, but the model can still run.
       if (!(error instanceof StorageQuotaError)) throw error;

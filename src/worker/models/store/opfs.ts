@@ -123,12 +123,19 @@ export async function ifFound<Value>(entry: Promise<Value>): Promise<Value | und
 export async function foldersIn(
   folder: FileSystemDirectoryHandle,
 ): Promise<readonly FileSystemDirectoryHandle[]> {
-  return (await Array.fromAsync(folder.values())).filter((entry) => entry.kind === 'directory');
+  return (await entriesOf(folder)).filter((entry) => entry.kind === 'directory');
 }
 
 export async function filesIn(folder: FileSystemDirectoryHandle): Promise<readonly File[]> {
-  const handles = (await Array.fromAsync(folder.values())).filter((entry) => entry.kind === 'file');
+  const handles = (await entriesOf(folder)).filter((entry) => entry.kind === 'file');
   return Promise.all(handles.map((handle) => handle.getFile()));
+}
+
+/** None of a folder that is gone. @throws ModelStoreError. */
+async function entriesOf(
+  folder: FileSystemDirectoryHandle,
+): Promise<readonly (FileSystemDirectoryHandle | FileSystemFileHandle)[]> {
+  return (await ifFound(Array.fromAsync(folder.values()))) ?? [];
 }
 
 function canOpenSync(handle: FileSystemFileHandle): handle is SyncFileHandle {

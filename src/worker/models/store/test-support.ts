@@ -42,9 +42,21 @@ export class MemoryFolder {
   readonly kind = 'directory';
   readonly name: string;
   readonly #entries = new Map<string, MemoryFolder | MemoryFileHandle>();
+  #isGone = false;
 
   constructor(name = '') {
     this.name = name;
+  }
+
+  /** What the user's "clear site data" does to the root: handles of folders in it are of no use any more. */
+  clear(): void {
+    for (const entry of this.#entries.values()) {
+      if (entry instanceof MemoryFolder) {
+        entry.clear();
+        entry.#isGone = true;
+      }
+    }
+    this.#entries.clear();
   }
 
   getDirectoryHandle(name: string, { create = false } = {}): Promise<MemoryFolder> {
@@ -67,6 +79,7 @@ export class MemoryFolder {
   }
 
   async *values(): AsyncGenerator<MemoryFolder | MemoryFileHandle> {
+    if (this.#isGone) throw notFound(this.name);
     yield* this.#entries.values();
   }
 
@@ -75,6 +88,7 @@ export class MemoryFolder {
     EntryClass: new (name: string) => Entry,
     create: boolean,
   ): Promise<Entry> {
+    if (this.#isGone) throw notFound(this.name);
     const known = this.#entries.get(name);
     if (known instanceof EntryClass) return known;
     if (!create) throw notFound(name);

@@ -22,6 +22,8 @@ export class EncoderModels {
   readonly #store: Promise<ModelStore>;
   readonly #device: SharedDevice;
   readonly #infos = new Map<string, EncoderInfo>();
+  /** By deployment. */
+  readonly #chosen = new Map<string, ChosenModel>();
 
   constructor(
     options: EncoderModelsOptions,
@@ -41,10 +43,16 @@ export class EncoderModels {
     this.#device.count(deployment, { id, isEncoder: true, bytes: model.deviceBytes });
     const old = this.#options.deployments.get(deployment)?.use(model);
     this.#infos.set(deployment, model.encoderInfo);
+    this.#chosen.set(deployment, chosen);
     this.#options.onChange([...this.#infos.values()]);
     const store = await this.#store.catch(() => undefined);
     await store?.serve('', chosen, deployment).catch(() => {});
     await old?.backend.release();
+  }
+
+  /** Whether a deployment serves with the stored model of this key. */
+  uses(key: string): boolean {
+    return [...this.#chosen.values()].some((chosen) => 'key' in chosen && chosen.key === key);
   }
 
   /** Loads the model with which an earlier worker served. Without one, requests that wait fail. */

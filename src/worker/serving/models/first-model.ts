@@ -3,7 +3,7 @@ import { systemClock } from '../../../batching/clock.ts';
 import { loadModel, type ReportProgress } from './load-model.ts';
 import type { LoadedModel } from '../../runtime/loaded-model.ts';
 import type { ChosenModel, ModelStore } from '../../models/store/model-store.ts';
-import { LoadCancelledError, ModelStartError } from '../../../protocol/errors/hub.ts';
+import { LoadCancelledError, ModelDeletedError, ModelStartError } from '../../../protocol/errors/hub.ts';
 import { ModelFileCorruptError, NoModelError } from '../../../protocol/errors/model.ts';
 import { GpuWrongValuesError, StepHangError } from '../../../protocol/errors/runtime.ts';
 import { LADDERS, RUNG_NAMES, type BackendChoice, type Rung } from '../../../protocol/ladder.ts';
@@ -28,11 +28,19 @@ import type { RemovableField } from '../status-publisher.ts';
 export interface ModelOptions extends Pick<ServeWorkerHost, 'app' | 'past'> {
   /** The model that the app begins with. */
   readonly first: FirstModelInit;
+  /** The ID of the model that the worker before this one ran, once a tab has told it. */
+  readonly modelBefore: () => string | undefined;
   readonly backend: BackendChoice;
   readonly generator: Pick<TextDeployment, 'use' | 'fail' | 'hasBegunText'>;
   readonly onStatus: (change: Partial<WorkerStatus>, removed: readonly RemovableField[]) => void;
   readonly onRung: (rung: Rung) => void;
   readonly encoders: EncoderModelsOptions;
+}
+
+/** A model that serves, and where it came from. */
+export interface ServedModel {
+  readonly model: LoadedModel;
+  readonly chosen: ChosenModel;
 }
 
 /** The model that a worker starts with: the last one that this browser loaded, or the one that the app names. */
@@ -46,6 +54,8 @@ export class FirstModel {
   #rung: Rung | undefined;
   #job: LoadJob | undefined;
   #isReplaced = false;
+  /** Whether tabs have been told why the chosen model does not serve. */
+  #isLossTold = false;
   #failure: unknown;
 
   constructor(
@@ -96,7 +106,7 @@ export class FirstModel {
    *
    * @throws RuntimeLostError if another worker may succeed.
    */
-  async serve(): Promise<LoadedModel | undefined> {
+  async serve(): Promise<ServedModel | undefined> {
     const { first, onStatus, generator } = this.#options;
     const { model: source, dtype } = first;
     const chosen = await this.#chosenBefore();
@@ -107,8 +117,9 @@ export class FirstModel {
         const own = await this.#serve((device) =>
           isFetched(source) ? { source, dtype } : this.#obtain(source, device),
         );
+        await this.#reportLost(own && modelNameOf(source));
         if (own) return own;
-      }
+      } else await this.#reportLost(undefined);
       onStatus({ state: 'ready' }, ['progress']);
       generator.fail(toWireError(NoModelError.of()));
       return undefined;
@@ -117,6 +128,17 @@ export class FirstModel {
       if (!(this.#isReplaced && cause instanceof LoadCancelledError)) this.fail(cause);
       return undefined;
     }
+  }
+
+  /** Another model than the one before is not taken without a word. */
+  async #reportLost(successor: string | undefined): Promise<void> {
+    const before = this.#options.modelBefore();
+    if (before === undefined || before === successor || this.#isLossTold) return;
+    const store = await this.#store.catch(() => undefined);
+    const stored = (await store?.folders()) ?? [];
+    if (stored.some(({ manifest }) => manifest.id === before)) return;
+    const error = toWireError(ModelDeletedError.of(before, successor));
+    this.#options.onStatus({ loadFailure: { id: before, error } }, []);
   }
 
   /** Downloads a model of the hub, unless it is stored. Tabs see it as any other load. */
@@ -143,14 +165,14 @@ export class FirstModel {
       return chosen;
     } catch (cause) {
       // Without storage, nothing was stored: that is no failure to show.
-      if (cause instanceof ModelFileCorruptError || cause instanceof ModelStartError)
-        onStatus({ loadFailure: { id: '', error: toWireError(cause) } }, []);
+      this.#isLossTold = cause instanceof ModelFileCorruptError || cause instanceof ModelStartError;
+      if (this.#isLossTold) onStatus({ loadFailure: { id: '', error: toWireError(cause) } }, []);
       return undefined;
     }
   }
 
   /** Returns undefined if this model cannot serve here. */
-  async #serveChosen(chosen: ChosenModel): Promise<LoadedModel | undefined> {
+  async #serveChosen(chosen: ChosenModel): Promise<ServedModel | undefined> {
     try {
       const model = await this.#serve(() => chosen);
       await this.#endStart(chosen);
@@ -163,6 +185,7 @@ export class FirstModel {
       if (isFault(cause) && !this.#isLastTry && !this.#isFinal(cause)) throw new RuntimeLostError(cause);
       const id = 'source' in chosen ? modelNameOf(chosen.source) : chosen.manifest.id;
       const loadFailure = { id, error: toWireError(cause) };
+      this.#isLossTold = true;
       this.#options.onStatus({ state: 'loading', loadFailure }, ['progress']);
       return undefined;
     }
@@ -171,7 +194,7 @@ export class FirstModel {
   /** Returns undefined for an encoder, which serves beside the text generator. */
   async #serve(
     choose: (device: DeviceChoice) => ChosenModel | Promise<ChosenModel>,
-  ): Promise<LoadedModel | undefined> {
+  ): Promise<ServedModel | undefined> {
     const { onStatus, onRung, generator } = this.#options;
     const report: ReportProgress = (progress) => onStatus({ progress }, []);
     const device = await this.#device.get();
@@ -194,7 +217,7 @@ export class FirstModel {
     );
     onStatus({ state: 'ready' }, ['progress']);
     await serveModel(generator, model);
-    return model;
+    return { model, chosen };
   }
 
   /** If the end of a start cannot be written, the start counts against the model. */

@@ -27,6 +27,7 @@ export class ModelService {
   /** Set by `start`. Its code is imported on demand, so that tabs are welcomed before it has arrived. */
   #models: Promise<ModelSwitch> | undefined;
   #upstream: UpstreamInit | undefined;
+  #modelBefore: string | undefined;
 
   constructor(options: ModelServiceOptions) {
     this.#options = options;
@@ -49,6 +50,11 @@ export class ModelService {
       status.change({ state: 'failed', error }, ['progress']);
       textGenerator.fail(error);
     }
+  }
+
+  /** A tab tells which model the worker before this one ran. */
+  noteModelBefore(id: string): void {
+    this.#modelBefore = id;
   }
 
   /** @throws UpstreamError if an upstream serves. */
@@ -83,6 +89,7 @@ export class ModelService {
         new Models({
           ...host,
           first,
+          modelBefore: () => this.#modelBefore,
           backend,
           generator: textGenerator,
           encoders,

@@ -40,10 +40,11 @@ vi.mock('./check-gpu.ts', () => ({ checkGpu: () => platform.checkGpu() }));
 vi.mock('../../runtime/warm-up.ts', () => ({ warmUp: () => platform.warmUp() }));
 
 const CALL = { version: PROTOCOL_VERSION, clientId: clientId('tab'), callId: 1 } as const;
+const STORED = { key: 'other', id: 'a/b', revision: '', storedBytes: 1, totalBytes: 1 };
 const EMBEDDED = { source: { type: 'embedded' }, dtype: 'auto', whenBusy: 'finish' } as const;
 
 /** Logs a line for each model that is loaded, takes over or is released. The test can hold each of these steps. */
-function createSwitch(past: Partial<WorkerPast> = {}, first: FirstModelInit = FIRST) {
+function createSwitch(past: Partial<WorkerPast> = {}, first: FirstModelInit = FIRST, modelBefore?: string) {
   const log: string[] = [];
   let status: Partial<WorkerStatus> = {};
   let numLoads = 0;
@@ -58,6 +59,7 @@ function createSwitch(past: Partial<WorkerPast> = {}, first: FirstModelInit = FI
   const hold = { use: (_signal?: AbortSignal): Promise<void> => Promise.resolve() };
   const models = new ModelSwitch({
     first,
+    modelBefore: () => modelBefore,
     backend: 'wasm',
     past: { ...NO_PAST, ...past },
     generator: {
@@ -198,6 +200,48 @@ describe('the model that was chosen before', () => {
     await models.started;
     expect(log).toEqual(['load model 0', 'serve model 0']);
     expect(status().loadFailure).toMatchObject({ error: { code: 'MODEL_START_FAILED' } });
+  });
+
+  it.each([
+    ['is missed by its name where it is gone', 'a/b', [], 'MODEL_DELETED'],
+    ['is the app’s own one', 'storyteller', [], undefined],
+    ['is still stored, and another one was chosen since', 'a/b', [{ manifest: { id: 'a/b' } }], undefined],
+  ])('%s', async (_, before, folders, code) => {
+    platform.openStore = storeWith([], {
+      served: () => Promise.resolve(undefined),
+      // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the switch reads no other field of a folder
+      folders: () => Promise.resolve(folders as unknown as readonly ModelFolder[]),
+    });
+    const { models, status } = createSwitch({}, FIRST, before);
+    await models.started;
+    expect(status().loadFailure?.error.code).toBe(code);
+  });
+
+  it('is not deleted while it runs, unless the caller insists', async () => {
+    const deleted: string[] = [];
+    platform.openStore = storeWith([], {
+      // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the switch reads no other field of a folder
+      folders: () =>
+        Promise.resolve([{ key: 'key', manifest: { id: 'a/b' } }] as unknown as readonly ModelFolder[]),
+      list: () => Promise.resolve([{ ...STORED, key: 'key' }, STORED]),
+      delete: async (key) => void deleted.push(key),
+    });
+    platform.loadStored = () => Promise.resolve(createScriptedModel(new ScriptedBackend()));
+    const { models } = createSwitch();
+    await models.started;
+    expect(await models.calls['list-models']({ ...CALL, type: 'list-models' })).toEqual([
+      { ...STORED, key: 'key', isInUse: true },
+      STORED,
+    ]);
+    const remove = (key: string, force?: boolean) =>
+      models.calls['delete-model']({ ...CALL, type: 'delete-model', key, ...(force && { force }) });
+    await expect(remove('key')).rejects.toMatchObject({
+      code: 'MODEL_IN_USE',
+      message: expect.stringContaining('a/b is in use'),
+    });
+    await remove('other');
+    await remove('key', true);
+    expect(deleted).toEqual(['other', 'key']);
   });
 
   it('is asked for with what the worker before has come to', async () => {

@@ -8,7 +8,7 @@ import { importPart } from '../../import-part.ts';
 import { suggestModels } from '../../models/suggestions.ts';
 import type { CallHandlers, CallMessage } from '../../../protocol/calls.ts';
 import { TEXT_GENERATOR } from '../../../protocol/generation.ts';
-import { LoadCancelledError } from '../../../protocol/errors/hub.ts';
+import { LoadCancelledError, ModelInUseError } from '../../../protocol/errors/hub.ts';
 import { StepHangError } from '../../../protocol/errors/runtime.ts';
 import { isFetched, modelNameOf } from '../../../protocol/models.ts';
 import { namesOf } from '../../../protocol/names.ts';
@@ -20,7 +20,7 @@ import { SharedDevice } from '../../runtime/shared-device.ts';
 import { warmUp } from '../../runtime/warm-up.ts';
 import { checkGpu } from './check-gpu.ts';
 import { EncoderModels } from './encoder-models.ts';
-import { FirstModel, type ModelOptions } from './first-model.ts';
+import { FirstModel, type ModelOptions, type ServedModel } from './first-model.ts';
 import { LoadJob, nameOfLoad } from './load-job.ts';
 import { obtainModel } from './obtain-model.ts';
 import type { ModelCall } from '../own-calls.ts';
@@ -37,14 +37,18 @@ export class ModelSwitch {
   readonly #device: SharedDevice;
   readonly #encoders: EncoderModels;
   readonly #first: FirstModel;
-  #served: LoadedModel | undefined;
+  #served: ServedModel | undefined;
   #job: { readonly job: LoadJob; readonly done: Promise<void> } | undefined;
   /** The end of the last load: loads run one after another. */
   #last: Promise<void>;
   readonly calls: CallHandlers<ModelCall> = {
-    ...createTokenCalls(() => this.started.then(() => this.#served)),
+    ...createTokenCalls(() => this.started.then(() => this.#served?.model)),
     'load-model': (request) => this.load(request),
-    'list-models': async () => (await this.#store).list(),
+    'list-models': async () =>
+      (await (await this.#store).list()).map((stored) => ({
+        ...stored,
+        ...(this.#isInUse(stored.key) && { isInUse: true }),
+      })),
     'suggest-models': async () => suggestModels(await this.#device.limits()),
     'list-gguf-files': async (repository) => {
       const { listGgufFiles } = await importPart(() => import('../../models/hub/list-gguf-files.ts'));
@@ -54,7 +58,14 @@ export class ModelSwitch {
       const { searchModels } = await importPart(() => import('../../models/hub/search-models.ts'));
       return searchModels(search, await this.#device.limits());
     },
-    'delete-model': async ({ key }) => (await this.#store).delete(key),
+    'delete-model': async ({ key, force }) => {
+      const store = await this.#store;
+      if (force !== true && this.#isInUse(key)) {
+        const stored = (await store.folders()).find((folder) => folder.key === key);
+        if (stored) throw ModelInUseError.of(stored.manifest.id);
+      }
+      await store.delete(key);
+    },
   };
 
   constructor(options: ModelOptions) {
@@ -106,14 +117,20 @@ export class ModelSwitch {
   }
 
   async #start(): Promise<void> {
-    const model = await this.#first.serve();
-    if (model) this.#serveWith(model);
+    const served = await this.#first.serve();
+    if (served) this.#serveWith(served);
   }
 
-  #serveWith(model: LoadedModel): void {
-    this.#served = model;
-    const { id } = model.modelInfo;
-    this.#device.count(TEXT_GENERATOR, { id, isEncoder: false, bytes: model.deviceBytes });
+  #serveWith(served: ServedModel): void {
+    this.#served = served;
+    const { modelInfo, deviceBytes } = served.model;
+    this.#device.count(TEXT_GENERATOR, { id: modelInfo.id, isEncoder: false, bytes: deviceBytes });
+  }
+
+  /** Whether the text generator, or a deployment of encoders, runs the stored model of this key. */
+  #isInUse(key: string): boolean {
+    const chosen = this.#served?.chosen;
+    return (chosen !== undefined && 'key' in chosen && chosen.key === key) || this.#encoders.uses(key);
   }
 
   async #whenFirstServes(): Promise<void> {
@@ -190,11 +207,11 @@ export class ModelSwitch {
       if (!(error instanceof RuntimeLostError)) await model.backend.release();
       throw error;
     }
-    this.#serveWith(model);
+    this.#serveWith({ model, chosen });
     job.end();
     onStatus({ state: 'ready', model: model.modelInfo, backend: model.backendInfo }, ['error', 'load']);
     await this.#note(nameOfLoad(source, dtype) === this.#first.name ? undefined : chosen);
-    await old?.backend.release();
+    await old?.model.backend.release();
   }
 
   /** Remembers the model for the next start. If that fails, the model still serves. */
