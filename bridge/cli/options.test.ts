@@ -107,6 +107,18 @@ describe('parseOptions', () => {
     expect(() => parseOptions(['--model=gpt2', '--dtype=int4'])).toThrow('one of auto, fp16, fp32, q8, q4');
   });
 
+  it('takes models beside the one that generates, and refuses an option that is given twice', () => {
+    const args = ['--model=owner/chat', '--embedder=owner/bert', '--reranker', 'owner/cross'];
+    const parsed = { model: 'owner/chat', embedder: 'owner/bert', reranker: 'owner/cross' };
+    expect(parseOptions(args)).toMatchObject(parsed);
+    expect(() => parseOptions(['--embedder=./folder'])).toThrow('`--embedder` to be the ID of a model');
+    expect(() => parseOptions(['--model=a/b', '--model=c/d'])).toThrow(
+      /`--model` once\. `--embedder` and `--reranker` name models beside it/,
+    );
+    expect(() => parseOptions(['--port=1', '--port', '2'])).toThrow('Expected `--port` once.');
+    expect(parseOptions(['--hub=http://a', '--hub=http://b']).hub).toHaveLength(2);
+  });
+
   it.each([
     ['--dtype=q8', '--model'],
     ['--profile=folder', '--headless'],
@@ -115,13 +127,17 @@ describe('parseOptions', () => {
     expect(() => parseOptions([option])).toThrow(`to come with \`${companion}\``);
   });
 
-  it.each(['--model=gpt2', '--backend=wasm', '--max-batch-size=4', '--any-model', '--allow-admin'])(
-    'rejects %s beside an upstream, which would ignore it',
-    (option) => {
-      const parse = () => parseOptions([option, '--upstream=http://gpu:8000']);
-      expect(parse).toThrow(`\`${option.split('=')[0]}\` without \`--upstream\``);
-    },
-  );
+  it.each([
+    '--model=gpt2',
+    '--embedder=a/b',
+    '--backend=wasm',
+    '--max-batch-size=4',
+    '--any-model',
+    '--allow-admin',
+  ])('rejects %s beside an upstream, which would ignore it', (option) => {
+    const parse = () => parseOptions([option, '--upstream=http://gpu:8000']);
+    expect(parse).toThrow(`\`${option.split('=')[0]}\` without \`--upstream\``);
+  });
 
   it('has an option for each knob, and takes what the knob takes', () => {
     const values = { ...DEFAULT_POLICY, policy: 'static', maxBatchSize: 4, prefixCaching: false };

@@ -1,5 +1,6 @@
 import { parseArgs } from 'node:util';
 
+import { keysOf } from '../../src/batching/records.ts';
 import { BridgeError } from '../errors.ts';
 import { LOG_LEVELS, type LogLevel } from '../http/access-log.ts';
 import { isModelId } from '../../src/client/model-source.ts';
@@ -25,6 +26,9 @@ export interface CommandLineOptions {
   readonly model?: string | undefined;
   /** The precision of that model's weights. By default the page chooses. */
   readonly dtype?: DtypeChoice | undefined;
+  /** The IDs of models that serve beside that one: one makes vectors of texts, one ranks them. */
+  readonly embedder?: string | undefined;
+  readonly reranker?: string | undefined;
   /** Folder of the headless browser's profile, where models are stored. By default one for all servers of this user. */
   readonly profile?: string | undefined;
   /** Knobs of the text generator that differ from their defaults when a page begins to serve. */
@@ -70,6 +74,8 @@ export const USAGE = `Usage: npx tabserve [options], or npm start -- [options] i
   --model ID            serve this model of the hub, such as HuggingFaceTB/SmolLM2-135M-Instruct, in the page that this opens;
                         it is downloaded once (default storyteller, the small model that comes with Tabserve)
   --dtype NAME          its precision: ${dtypeChoice.options.join(', ')} (default auto, the best that fits)
+  --embedder ID         serve this model at /v1/embeddings, beside the one that generates
+  --reranker ID         serve this model at /v1/rerank, beside the others
   --backend NAME        run the model on webgpu or wasm in the page that this opens (default the best that works)
   --profile FOLDER      profile of the browser of --headless, which keeps the models (default one in the user's cache)
   --open                open the page in your browser, also beside --headless (default where there is a screen and no --headless)
@@ -125,8 +131,9 @@ export function parseOptions(args: readonly string[]): CommandLineOptions {
 
 function parseStrictly(args: readonly string[]) {
   try {
-    return parseArgs({
+    const parsed = parseArgs({
       args: [...args],
+      tokens: true,
       strict: true,
       allowPositionals: false,
       options: {
@@ -135,6 +142,8 @@ function parseStrictly(args: readonly string[]) {
         backend: { type: 'string' },
         model: { type: 'string' },
         dtype: { type: 'string' },
+        embedder: { type: 'string' },
+        reranker: { type: 'string' },
         profile: { type: 'string' },
         'any-model': { type: 'boolean', default: false },
         'allow-admin': { type: 'boolean', default: false },
@@ -154,10 +163,27 @@ function parseStrictly(args: readonly string[]) {
         help: { type: 'boolean', default: false },
       },
     });
+    refuseRepeated(parsed);
+    return parsed;
   } catch (error) {
+    if (error instanceof BridgeError) throw error;
     const reason = error instanceof Error ? error.message : String(error);
     throw new BridgeError('INVALID_ARGUMENT', `${reason}\n${USAGE}`, error);
   }
+}
+
+/** The last value would win without a word. Options that may come again have a list of values. */
+function refuseRepeated({ values, tokens }: Pick<ReturnType<typeof parseArgs>, 'values' | 'tokens'>): void {
+  const given = (tokens ?? []).flatMap((token) => (token.kind === 'option' ? [token] : []));
+  const repeated = given.find(
+    ({ name, value }, at) =>
+      value !== undefined &&
+      !Array.isArray(values[name]) &&
+      given.findIndex((other) => other.name === name) < at,
+  );
+  if (!repeated) return;
+  const hint = repeated.name === 'model' ? ' `--embedder` and `--reranker` name models beside it.' : '';
+  throw new BridgeError('INVALID_ARGUMENT', `Expected \`--${repeated.name}\` once.${hint}`);
 }
 
 function parseInteger(option: string, text: string, max: number): number {
@@ -167,7 +193,16 @@ function parseInteger(option: string, text: string, max: number): number {
 }
 
 /** Options that are about a model in the tab. */
-const OF_TAB_MODEL = ['backend', 'model', 'dtype', 'any-model', 'allow-admin', ...Object.keys(KNOB_OPTIONS)];
+const OF_TAB_MODEL = [
+  'backend',
+  'model',
+  'dtype',
+  'embedder',
+  'reranker',
+  'any-model',
+  'allow-admin',
+  ...Object.keys(KNOB_OPTIONS),
+];
 
 function refuseBesideUpstream(values: Readonly<Record<string, unknown>>): void {
   const name = OF_TAB_MODEL.find((option) => values[option] !== undefined && values[option] !== false);
@@ -182,20 +217,34 @@ interface ModelTexts {
   readonly backend?: string | undefined;
   readonly model?: string | undefined;
   readonly dtype?: string | undefined;
+  readonly embedder?: string | undefined;
+  readonly reranker?: string | undefined;
   readonly profile?: string | undefined;
   readonly headless: boolean;
 }
 
+/** Options that name a model, with an example. */
+const MODELS = {
+  model: 'HuggingFaceTB/SmolLM2-135M-Instruct',
+  embedder: 'sentence-transformers/all-MiniLM-L6-v2',
+  reranker: 'cross-encoder/ms-marco-MiniLM-L6-v2',
+} as const;
+
 function parseModel({
   backend,
-  model,
   dtype,
   profile,
   headless,
-}: ModelTexts): Pick<CommandLineOptions, 'backend' | 'model' | 'dtype' | 'profile'> {
-  if (model !== undefined && !isModelId(model)) {
-    const expected = 'the ID of a model on the hub, such as HuggingFaceTB/SmolLM2-135M-Instruct';
-    throw BridgeError.invalid('model', expected, model);
+  ...models
+}: ModelTexts): Pick<
+  CommandLineOptions,
+  'backend' | 'model' | 'dtype' | 'embedder' | 'reranker' | 'profile'
+> {
+  const { model, embedder, reranker } = models;
+  for (const option of keysOf(MODELS)) {
+    const id = models[option];
+    if (id !== undefined && !isModelId(id))
+      throw BridgeError.invalid(option, `the ID of a model on the hub, such as ${MODELS[option]}`, id);
   }
   if (dtype !== undefined && model === undefined) throw missingCompanion('dtype', 'model');
   if (profile !== undefined && !headless) throw missingCompanion('profile', 'headless');
@@ -203,6 +252,8 @@ function parseModel({
     backend: backend === undefined ? undefined : parseChoice('backend', BACKENDS, backend),
     model,
     dtype: dtype === undefined ? undefined : parseChoice('dtype', dtypeChoice.options, dtype),
+    embedder,
+    reranker,
     profile,
   };
 }

@@ -83,6 +83,27 @@ it('says once which model serves, where and why there, how fast, and how to ask 
   expect(remote).toHaveBeenCalledTimes(1);
 });
 
+it('says once which encoders serve beside it, and why a load failed', async () => {
+  const { lines, options } = collectLines();
+  const { serve, send } = playClient();
+  printState(serve, options);
+  const encoders = [{ id: 'tests/bert', deployment: 'embedder', backend: BACKEND }];
+  const loadFailure = {
+    id: 'tests/cross',
+    error: { code: 'MODEL_NOT_FOUND', message: 'There is no such model.' },
+  };
+  const status = { state: 'ready', model: MODEL, backend: BACKEND, encoders };
+  send(status);
+  send({ ...status, loadFailure });
+  send({ ...status, loadFailure });
+  await vi.waitFor(() => expect(lines).toHaveLength(3));
+  expect(lines.toSorted()).toEqual([
+    'There is no such model.',
+    expect.stringMatching(/^tests\/bert is ready on wasm fp32.*\/v1\/embeddings/),
+    expect.stringMatching(/^tests\/model is ready/),
+  ]);
+});
+
 it('asks a chat model for a chat, and names no speed that could not be measured', async () => {
   const { serve } = playClient();
   const chat = { model: { ...MODEL, hasChatTemplate: true }, backend: { ...BACKEND, fallbackReason: '' } };

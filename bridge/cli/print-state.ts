@@ -3,7 +3,7 @@ import type { TabserveClient } from '../../src/client/client.ts';
 import type { TabserveStatus } from '../../src/protocol/status.ts';
 import { BridgeError } from '../errors.ts';
 import type { ProgressBar } from './progress-bar.ts';
-import { readyLine } from './ready-line.ts';
+import { encoderLine, readyLine } from './ready-line.ts';
 
 export interface StateOptions {
   /** The server's origin. */
@@ -29,9 +29,19 @@ export function printState(
     last = news;
     return !isRepeated;
   };
+  const told = new Set<string>();
+  const printOnce = (line: string): void => {
+    if (told.has(line)) return;
+    told.add(line);
+    bar.clear();
+    print(line);
+  };
   serve.subscribe('status', (status) => {
     bar.show(status);
-    const { state, error } = status;
+    const { state, error, model, encoders = [], loadFailure } = status;
+    // The first of several models without one that generates is in the ready line.
+    for (const encoder of model ? encoders : encoders.slice(1)) printOnce(encoderLine(encoder, url));
+    if (loadFailure) printOnce(loadFailure.error.message);
     if (state === 'ready' && isNews(servedBy(status))) {
       const secondsToReady = hasBeenReady ? undefined : systemClock.now() / 1000;
       hasBeenReady = true;

@@ -32,7 +32,8 @@ export async function readyLine(
   return `${facts.filter(Boolean).join(', ')}${why}. Try: ${model.hasChatTemplate ? chatCurl(url) : textCurl(url)}`;
 }
 
-function encoderLine(encoder: EncoderInfo | undefined, url: string): string {
+/** Says that a model is ready, and how to ask it. */
+export function encoderLine(encoder: EncoderInfo | undefined, url: string): string {
   if (!encoder) return 'Ready without a model: only deployments serve.';
   const { id, deployment, backend } = encoder;
   const [path, body] =

@@ -23,7 +23,7 @@ browser without a window for that. It ends with 0 if every row has an answer, an
   --resume                 go on with the rows that have no result in the output file
   --model ID               as for the server, and beside --upstream the model of the rows that name none
   --upstream URL           let this OpenAI-compatible server (vLLM, Ray Serve LLM) answer, without a browser
-Also --any-model, --backend, --dtype, --hub, --profile and the knobs of the server: see npx tabserve --help.`;
+Also --any-model, --backend, --dtype, --embedder, --hub, --profile and the knobs of the server: see npx tabserve --help.`;
 
 const OWN_OPTIONS = {
   'input-file': { type: 'string', short: 'i' },

@@ -300,6 +300,7 @@ export class TabserveClient<Deployments extends DeploymentMap = DeploymentTypes<
       file,
       revision,
       hub = this.#hub,
+      deployment,
       signal,
       onProgress,
     }: LoadModelOptions = {},
@@ -317,7 +318,8 @@ export class TabserveClient<Deployments extends DeploymentMap = DeploymentTypes<
     };
     signal?.addEventListener('abort', cancel);
     try {
-      await this.#calls.ask({ type: 'load-model', source, dtype, whenBusy }, signal);
+      const asked = { source, dtype, whenBusy, ...(deployment !== undefined && { deployment }) };
+      await this.#calls.ask({ type: 'load-model', ...asked }, signal);
       return this.status();
     } catch (error) {
       const isByCaller = signal?.aborted && error instanceof LoadCancelledError;

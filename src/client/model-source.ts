@@ -32,6 +32,8 @@ export interface SourceOptions {
 export interface LoadModelOptions extends SourceOptions {
   /** The precision of the weights. `auto`, the default, takes the best one that the device has and that fits. */
   readonly dtype?: DtypeChoice | undefined;
+  /** Refuses a model that serves another deployment: `text-generator`, `embedder` or `reranker`. */
+  readonly deployment?: string | undefined;
   /** Whether running requests finish with the old model, which is the default, or start again with the new one. */
   readonly whenBusy?: WhenBusy | undefined;
   /** Cancels the load when it aborts: `loadModel` rejects with an AbortError. The downloaded part is kept. */

@@ -85,7 +85,11 @@ export const CALLS = {
   ),
   detokenize: call('detokenize', { tokenIds }, detokenization),
   /** Answers once the model serves. */
-  'load-model': call('load-model', { source: modelSource, dtype: dtypeChoice, whenBusy }, nothing),
+  'load-model': call(
+    'load-model',
+    { source: modelSource, dtype: dtypeChoice, whenBusy, deployment: v.exactOptional(name) },
+    nothing,
+  ),
   'list-models': call('list-models', {}, v.array(storedModel)),
   'suggest-models': call('suggest-models', {}, v.array(suggestedModel)),
   /** Asks the hub. */

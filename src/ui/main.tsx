@@ -16,6 +16,7 @@ import { SiteHeader } from './header/site-header.tsx';
 import { readPermalink } from './share/permalink.ts';
 import { afterPaint } from './drawing/after-paint.ts';
 import { connectStore } from './state/connect-store.ts';
+import { loadEncoders } from './models/load-encoders.ts';
 import { connectOptionsOf } from './models/connect-options.ts';
 import { noteStartTime } from './compose/start-times.ts';
 import { toWireError, watchMissingParts } from './parts/to-wire-error.ts';
@@ -68,6 +69,7 @@ async function start(root: Root): Promise<TabserveClient<PageDeployments> | unde
       ...connectOptionsOf(location.search),
     });
     window.tabserve = serve;
+    loadEncoders(serve, location.search);
     const store = connectStore(serve);
     noteStartTime(store);
     const composer = new Composer(serve, store, readPermalink(location.hash));

@@ -56,7 +56,7 @@ export class NoEncoderError extends codedError('NoEncoderError', 'NO_ENCODER') {
   /** @param example A model of the hub that would serve. */
   static of(deployment: string, example: string): NoEncoderError {
     return new NoEncoderError(
-      `The ${deployment} has no model: load one with loadModel(), such as ${example}.`,
+      `The ${deployment} has no model: load one with loadModel(), such as ${example}, or start the server with \`--${deployment} ${example}\`.`,
     );
   }
 }

@@ -142,6 +142,17 @@ describe('a model that has taken over', () => {
   });
 });
 
+it('a model of another deployment than the caller names is refused, and the one before serves on', async () => {
+  const { models, load, log, status } = createSwitch();
+  await models.started;
+  await expect(load({ ...EMBEDDED, deployment: 'embedder' })).rejects.toMatchObject({
+    code: 'UNSUPPORTED_MODEL',
+    message: expect.stringContaining('is a model for the text-generator, not for the embedder'),
+  });
+  expect(log.slice(2)).toEqual(['load model 1', 'release model 1']);
+  expect(status().model?.id).toBe('model 0');
+});
+
 describe('the tokens of a chat', () => {
   const chat = {
     ...CALL,

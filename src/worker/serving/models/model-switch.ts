@@ -9,6 +9,7 @@ import { suggestModels } from '../../models/suggestions.ts';
 import type { CallHandlers, CallMessage } from '../../../protocol/calls.ts';
 import { TEXT_GENERATOR } from '../../../protocol/generation.ts';
 import { LoadCancelledError, ModelInUseError } from '../../../protocol/errors/hub.ts';
+import { UnsupportedModelError } from '../../../protocol/errors/model.ts';
 import { StepHangError } from '../../../protocol/errors/runtime.ts';
 import { isFetched, modelNameOf } from '../../../protocol/models.ts';
 import { namesOf } from '../../../protocol/names.ts';
@@ -26,7 +27,7 @@ import { obtainModel } from './obtain-model.ts';
 import type { ModelCall } from '../own-calls.ts';
 import { createTokenCalls } from './token-calls.ts';
 
-export type LoadRequest = Pick<CallMessage<'load-model'>, 'source' | 'dtype' | 'whenBusy'>;
+export type LoadRequest = Pick<CallMessage<'load-model'>, 'source' | 'dtype' | 'whenBusy' | 'deployment'>;
 
 /** Holds the model that serves all tabs. Prepares another model beside it, and then switches to it. */
 export class ModelSwitch {
@@ -91,7 +92,9 @@ export class ModelSwitch {
     const id = modelNameOf(source);
     const name = nameOfLoad(source, dtype);
     if (this.#first.job?.name === name) return this.#whenFirstServes();
-    this.#first.replaceWith(id);
+    // An encoder serves beside the first model.
+    if (request.deployment === undefined || request.deployment === TEXT_GENERATOR)
+      this.#first.replaceWith(id);
     const last = this.#job;
     // Picked files do not show in `name`, so no two such loads are equal.
     if (last && !last.job.isCancelled && last.job.name === name && source.type !== 'files') return last.done;
@@ -161,12 +164,17 @@ export class ModelSwitch {
     }
   }
 
-  async #prepare(job: LoadJob, { source, dtype }: LoadRequest, device: DeviceChoice) {
+  async #prepare(job: LoadJob, { source, dtype, deployment }: LoadRequest, device: DeviceChoice) {
     const chosen: ChosenModel = isFetched(source)
       ? { source, dtype }
       : await obtainModel(source, dtype, limitsOf(device), await this.#store, job);
     // This part is short and cannot be resumed, so a pause does not abort it.
     const model = await job.attempt(() => loadModel(chosen, device, job.report));
+    const serves = 'encoder' in model ? model.encoderInfo.deployment : TEXT_GENERATOR;
+    if (deployment !== undefined && deployment !== serves) {
+      await model.backend.release();
+      throw UnsupportedModelError.of(`${job.id} is a model for the ${serves}, not for the ${deployment}`);
+    }
     if ('encoder' in model) return { model, chosen };
     await checkGpu(model, device, this.#store, job.report);
     try {
