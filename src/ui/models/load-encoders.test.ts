@@ -20,8 +20,8 @@ function openPage(search: string) {
       listeners.add(listener);
       return () => listeners.delete(listener);
     }) as never,
-    loadModel: (model, { deployment }: LoadModelOptions = {}) => {
-      loads.push([model, deployment]);
+    loadModel: (model, options?: LoadModelOptions) => {
+      loads.push([model, options?.deployment]);
       return new Promise((_, reject) => ends.push(() => reject(new Error('no hub'))));
     },
   };

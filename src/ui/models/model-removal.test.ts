@@ -12,9 +12,9 @@ function openRemoval(refusal?: Error) {
   const deleted: string[] = [];
   const listeners: ((status: TabserveStatus) => void)[] = [];
   const removal = new ModelRemoval({
-    deleteModel: async (key, { force = false } = {}) => {
+    deleteModel: async (key, options) => {
       if (refusal) throw refusal;
-      deleted.push(force ? `${key} by force` : key);
+      deleted.push(options?.force ? `${key} by force` : key);
     },
     // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- it follows the status alone
     subscribe: ((_: 'status', listener: (status: TabserveStatus) => void) => {

@@ -40,6 +40,8 @@ vi.mock('./check-gpu.ts', () => ({ checkGpu: () => platform.checkGpu() }));
 vi.mock('../../runtime/warm-up.ts', () => ({ warmUp: () => platform.warmUp() }));
 
 const CALL = { version: PROTOCOL_VERSION, clientId: clientId('tab'), callId: 1 } as const;
+// oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the switch reads no other field of a folder
+const STORED_FOLDER = { key: 'key', manifest: { id: 'a/b' } } as ModelFolder;
 const STORED = { key: 'other', id: 'a/b', revision: '', storedBytes: 1, totalBytes: 1 };
 const EMBEDDED = { source: { type: 'embedded' }, dtype: 'auto', whenBusy: 'finish' } as const;
 
@@ -90,11 +92,9 @@ function untilAborted(signal: AbortSignal | undefined): Promise<never> {
 
 /** A store with a model that the user chose to serve. */
 function storeWith(log: string[], change: Partial<ModelStore> = {}): () => Promise<Partial<ModelStore>> {
-  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the switch reads no other field of a folder
-  const folder = { key: 'key', manifest: { id: 'a/b' } } as ModelFolder;
   return () =>
     Promise.resolve({
-      served: () => Promise.resolve(folder),
+      served: () => Promise.resolve(STORED_FOLDER),
       sweep: () => Promise.resolve(),
       endStart: async (key) => void log.push(`end ${key}`),
       ...change,
@@ -216,12 +216,11 @@ describe('the model that was chosen before', () => {
   it.each([
     ['is missed by its name where it is gone', 'a/b', [], 'MODEL_DELETED'],
     ['is the app’s own one', 'storyteller', [], undefined],
-    ['is still stored, and another one was chosen since', 'a/b', [{ manifest: { id: 'a/b' } }], undefined],
+    ['is still stored, and another one was chosen since', 'a/b', [STORED_FOLDER], undefined],
   ])('%s', async (_, before, folders, code) => {
     platform.openStore = storeWith([], {
       served: () => Promise.resolve(undefined),
-      // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the switch reads no other field of a folder
-      folders: () => Promise.resolve(folders as unknown as readonly ModelFolder[]),
+      folders: () => Promise.resolve(folders),
     });
     const { models, status } = createSwitch({}, FIRST, before);
     await models.started;
@@ -231,9 +230,7 @@ describe('the model that was chosen before', () => {
   it('is not deleted while it runs, unless the caller insists', async () => {
     const deleted: string[] = [];
     platform.openStore = storeWith([], {
-      // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the switch reads no other field of a folder
-      folders: () =>
-        Promise.resolve([{ key: 'key', manifest: { id: 'a/b' } }] as unknown as readonly ModelFolder[]),
+      folders: () => Promise.resolve([STORED_FOLDER]),
       list: () => Promise.resolve([{ ...STORED, key: 'key' }, STORED]),
       delete: async (key) => void deleted.push(key),
     });
@@ -267,8 +264,7 @@ describe('the model that was chosen before', () => {
 /** A download that the test ends. */
 function holdDownload() {
   const { promise, resolve } = Promise.withResolvers<ModelFolder>();
-  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the switch reads no other field of a folder
-  const end = () => resolve({ key: 'key', manifest: { id: 'a/b' } } as ModelFolder);
+  const end = () => resolve(STORED_FOLDER);
   platform.obtain = (job) =>
     job.attempt((signal) => {
       job.report({ phase: 'download', loaded: 1, total: 2 });
