@@ -207,7 +207,7 @@ export class Bridge {
    */
   async drain(graceMs: number, clock: Clock = systemClock): Promise<void> {
     const retryAfterSeconds = Math.max(1, Math.ceil(graceMs / 1000));
-    this.#refusal ??= new HttpError(503, `The server is stopping: ask again in ${retryAfterSeconds} s.`, {
+    this.#refusal ??= new HttpError(503, `The server is shutting down. Retry in ${retryAfterSeconds} s.`, {
       code: 'SERVER_STOPPING',
       headers: { 'Retry-After': String(retryAfterSeconds), Connection: 'close' },
     });

@@ -5,7 +5,7 @@ import { BridgeError } from './errors.ts';
 it.each([
   ['EADDRNOTAVAIL', 'CANNOT_LISTEN', '10.9.8.7 is not an address of this machine: pass --host'],
   ['ENOTFOUND', 'CANNOT_LISTEN', 'The name 10.9.8.7 has no address: pass --host'],
-  ['EAI_AGAIN', 'CANNOT_LISTEN', 'The name 10.9.8.7 could not be looked up'],
+  ['EAI_AGAIN', 'CANNOT_LISTEN', 'DNS lookup of 10.9.8.7 failed: no server answered. Pass --host'],
   ['EACCES', 'CANNOT_LISTEN', 'may not listen on port 80 of 10.9.8.7: pass --port'],
   ['EAFNOSUPPORT', 'CANNOT_LISTEN', 'no network of the kind of 10.9.8.7: pass --host'],
   ['EADDRINUSE', 'PORT_IN_USE', 'Port 80 on 10.9.8.7 is in use: stop what listens there, or pass --port 81'],

@@ -31,7 +31,7 @@ const LISTEN_FAILURES: Readonly<Record<string, (host: string, port: number) => s
   EAFNOSUPPORT: (host) =>
     `This machine has no network of the kind of ${host}: pass --host with an address of the other IP version.`,
   EAI_AGAIN: (host) =>
-    `The name ${host} could not be looked up, because no name server answered: pass --host with an address, or try again.`,
+    `DNS lookup of ${host} failed: no server answered. Pass --host with an address, or try again.`,
   EINVAL: foreignAddress,
   ENOTFOUND: (host) =>
     `The name ${host} has no address: pass --host with a name or an address of this machine, or leave it out for localhost.`,
@@ -40,6 +40,11 @@ const LISTEN_FAILURES: Readonly<Record<string, (host: string, port: number) => s
 /** The code of a system's error. */
 export function codeOf(error: unknown): string | undefined {
   return error instanceof Error && 'code' in error ? String(error.code) : undefined;
+}
+
+/** Whether a write found no room. That is not a fault of the bridge. */
+export function isDiskFull(error: unknown): boolean {
+  return ['ENOSPC', 'EDQUOT'].includes(codeOf(error) ?? '');
 }
 
 /** A reason why the server cannot start; the message names the remedy. */

@@ -45,8 +45,7 @@ async function serve(args: readonly string[]): Promise<void> {
   const { bridge, server, url } = own;
   const stopped = stopOnSignal(bridge, server, options.drainMs);
   console.log(`Tabserve is at ${url} (Ctrl+C stops it)`);
-  if (!isLoopbackHost(options.host))
-    console.log(`HTTP clients may also ask ${options.host}, on port ${server.port}`);
+  if (!isLoopbackHost(options.host)) console.log(`Also listening on ${options.host}, port ${server.port}`);
   if (upstream) {
     console.log(`The text generator is ${upstream.url}`);
     void warnOfUpstream(upstream);

@@ -108,7 +108,7 @@ function mayComeLater({ status, code }: HttpError): boolean {
   );
 }
 
-/** Repeats an attempt that fails for want of a server. Any other failure is the row's answer. */
+/** Repeats an attempt that fails because no server can answer. Any other failure is the row's answer. */
 async function untilAnswered(
   attempt: () => Promise<RowAnswer>,
   signal: AbortSignal,

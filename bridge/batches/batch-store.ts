@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs';
-import { mkdir, readdir, readFile } from 'node:fs/promises';
+import { mkdir, readdir, readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import pLimit from 'p-limit';
 import * as v from 'valibot';
@@ -66,7 +66,7 @@ export class BatchStore {
     throw new HttpError(404, `There is no batch \`${id}\`.`, { code: 'BATCH_NOT_FOUND', param: 'id' });
   }
 
-  /** @throws HttpError 404 if the input file isn't there. */
+  /** There is no batch if its record can't be written. @throws HttpError 404 if the input file isn't there. */
   async create(given: NewBatch): Promise<BatchObject> {
     const { purpose } = this.files.get(given.input_file_id);
     if (purpose !== 'batch')
@@ -82,7 +82,12 @@ export class BatchStore {
       created_at: secondsNow(),
       request_counts: { total: 0, completed: 0, failed: 0 },
     });
-    await run.save();
+    try {
+      await run.save();
+    } catch (error) {
+      this.#runs.delete(run.batch.id);
+      throw error;
+    }
     this.#start(run);
     return run.batch;
   }
@@ -108,6 +113,7 @@ export class BatchStore {
   async #readAll(): Promise<void> {
     await mkdir(this.#folder, { recursive: true });
     for (const name of (await readdir(this.#folder)).toSorted()) {
+      if (name.endsWith('.tmp')) await rm(join(this.#folder, name), { force: true });
       if (!name.endsWith('.json')) continue;
       const text = await readFile(join(this.#folder, name), 'utf8');
       const batch = v.parse(v.pipe(v.string(), v.parseJson(), batchObject), text);
@@ -159,7 +165,7 @@ export class LazyBatchStore {
   /** @throws HttpError 503 if another server has the folder, or this one stops. */
   get(): Promise<BatchStore> {
     if (this.#isStopped)
-      throw new HttpError(503, 'The server is stopping: ask again once it runs.', {
+      throw new HttpError(503, 'The server is shutting down. Retry after it restarts.', {
         code: 'SERVER_STOPPING',
       });
     const opening = (this.#store ??= this.#open());

@@ -1,4 +1,4 @@
-import { mkdir, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
+import { mkdir, readdir, readFile, rm, stat, type writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import * as v from 'valibot';
 
@@ -63,15 +63,8 @@ export class FileStore {
 
   /** Writes a content that belongs to no file yet. @returns Its id. */
   async write(content: Content, id: string = createId('file-')): Promise<string> {
-    const unfinished = `${this.contentPath(id)}.tmp`;
-    try {
-      await writeFile(unfinished, content, { flush: true });
-      await rename(unfinished, this.contentPath(id));
-      return id;
-    } catch (error) {
-      await rm(unfinished, { force: true });
-      throw error;
-    }
+    await replaceFile(this.contentPath(id), content);
+    return id;
   }
 
   /** Makes a file of a content. */
@@ -95,8 +88,8 @@ export class FileStore {
   }
 
   async remove(id: string): Promise<void> {
-    this.#files.delete(id);
     await rm(join(this.#folder, `${id}.json`), { force: true });
+    this.#files.delete(id);
     await rm(this.contentPath(id), { force: true });
   }
 }

@@ -21,7 +21,11 @@ export async function lockFolder(folder: string): Promise<() => void> {
       await writeFile(path, String(process.pid), { flag: 'wx' });
       return () => rmSync(path, { force: true });
     } catch (error) {
-      if (codeOf(error) !== 'EEXIST') throw error;
+      if (codeOf(error) !== 'EEXIST') {
+        // A full disk leaves an empty file.
+        rmSync(path, { force: true });
+        throw error;
+      }
     }
     const owner = Number(await readFile(path, 'utf8').catch(() => ''));
     if (isRunning(owner)) throw inUse(folder, owner);

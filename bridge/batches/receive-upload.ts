@@ -4,8 +4,9 @@ import type { Readable } from 'node:stream';
 import { Busboy, type BusboyInstance } from '@fastify/busboy';
 
 import type { FileStore } from './file-store.ts';
-import { codeOf, reasonOf } from '../errors.ts';
+import { isDiskFull, reasonOf } from '../errors.ts';
 import { HttpError } from '../../src/protocol/openai/http-error.ts';
+import { storageFull } from '../http/to-http-error.ts';
 import { letBodyCome, mediaTypeOf } from '../http/read-body.ts';
 
 /** A multipart form with one file. */
@@ -55,7 +56,9 @@ export async function receiveUpload(
     [content, filename] = [stream, given];
     stream.once('limit', () => stream.destroy(tooLarge(maxBytes)));
     saved = files.write(stream);
-    saved.catch((error: unknown) => failed.abort(ofDisk(error)));
+    saved.catch((error: unknown) =>
+      failed.abort(isDiskFull(error) ? storageFull({ Connection: 'close' }) : error),
+    );
   });
   letBodyCome(request);
   try {
@@ -93,13 +96,4 @@ function malformed(reason: string): HttpError {
 function tooLarge(maxBytes: number): HttpError {
   const message = `The file is larger than ${maxBytes} bytes: split it, or start the server with a larger --max-upload-mb.`;
   return new HttpError(413, message, { code: 'UPLOAD_TOO_LARGE', headers: { Connection: 'close' } });
-}
-
-/** A disk without room is not a fault of the bridge. */
-function ofDisk(error: unknown): unknown {
-  if (!['ENOSPC', 'EDQUOT'].includes(codeOf(error) ?? '')) return error;
-  return new HttpError(507, 'The disk of the server is full: free some space, then upload again.', {
-    code: 'STORAGE_FULL',
-    headers: { Connection: 'close' },
-  });
 }

@@ -1,11 +1,16 @@
-import { rename, writeFile } from 'node:fs/promises';
+import { rename, rm, writeFile } from 'node:fs/promises';
 import { randomBytes } from 'node:crypto';
 
 /** Writes a whole file: at any time it has its old content or the new one. */
 export async function replaceFile(path: string, content: Parameters<typeof writeFile>[1]): Promise<void> {
   const unfinished = `${path}.tmp`;
-  await writeFile(unfinished, content, { flush: true });
-  await rename(unfinished, path);
+  try {
+    await writeFile(unfinished, content, { flush: true });
+    await rename(unfinished, path);
+  } catch (error) {
+    await rm(unfinished, { force: true });
+    throw error;
+  }
 }
 
 /** An id that sorts by the time of its creation. */

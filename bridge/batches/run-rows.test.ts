@@ -88,7 +88,7 @@ it('reads a row when it may be asked, and holds no others', async () => {
 it('rows wait while no tab is open, and go on when one comes', async () => {
   vi.useFakeTimers();
   const asked: unknown[] = [];
-  const noTab = new HttpError(503, 'No tab serves.', { code: 'NO_TAB' });
+  const noTab = new HttpError(503, 'No open tab is running the model.', { code: 'NO_TAB' });
   let isOpen = false;
   const answer = (body: unknown): Promise<object> => {
     if (!isOpen) return Promise.reject(noTab);

@@ -22,7 +22,7 @@ const MAC_APPS = ['Google Chrome', 'Chromium'];
 
 const WINDOWS_FOLDERS = ['PROGRAMFILES', 'PROGRAMFILES(X86)', 'LOCALAPPDATA'];
 
-/** Every way to a browser in the order of preference; each may say no. */
+/** Ways to find a browser, best first; each gives undefined if there is none. */
 const WAYS: readonly (() => Promise<Browser | undefined>)[] = [
   browserOfEnvironment,
   installedBrowser,

@@ -161,7 +161,7 @@ export class Exchange {
 /** @throws HttpError 404 if another model is asked for than the one that serves. */
 export function checkModelName(asked: string | undefined, served: string): void {
   if (asked === undefined || asked === served) return;
-  const message = `The model \`${shown(asked)}\` does not serve: \`${served}\` does. Name that one, or start the server with --any-model to have it answer to every name.`;
+  const message = `Model \`${shown(asked)}\` isn't loaded; \`${served}\` is. Request \`${served}\`, or start with --any-model.`;
   throw new HttpError(404, message, { code: 'model_not_found', param: 'model' });
 }
 

@@ -6,9 +6,12 @@ import type { CommandLineOptions } from '../cli/options.ts';
 import type { Exchange } from './exchange.ts';
 import { HttpError } from '../../src/protocol/openai/http-error.ts';
 import { isLoopbackAddress, isLoopbackHost } from './loopback.ts';
+import { isProxied } from './proxy-headers.ts';
 
 type GuardOptions = Pick<CommandLineOptions, 'host' | 'allowedOrigins'> &
   Partial<Pick<CommandLineOptions, 'allowsAdmin'>>;
+
+const FOREIGN_ORIGIN = 'Requests from other origins are blocked. Allow one with --allow-origin.';
 
 /** Refuses requests under a foreign host name, and those of pages of other origins. */
 export class Guard {
@@ -47,8 +50,7 @@ export class Guard {
    */
   checkOrigin(request: IncomingMessage): void {
     if (this.allowedOriginOf(request) !== undefined || !isForeign(request)) return;
-    const message = 'Pages of other origins may not ask: allow one with --allow-origin.';
-    throw HttpError.forbidden(message, 'FOREIGN_ORIGIN');
+    throw HttpError.forbidden(FOREIGN_ORIGIN, 'FOREIGN_ORIGIN');
   }
 
   /**
@@ -60,7 +62,7 @@ export class Guard {
   checkReferrer({ headers: { origin, referer, host, 'sec-fetch-site': site } }: IncomingMessage): void {
     if (origin !== undefined || site !== undefined || referer === undefined) return;
     if (hostOf(referer) === host?.toLowerCase()) return;
-    throw HttpError.forbidden('Pages of other origins may not ask.', 'FOREIGN_ORIGIN');
+    throw HttpError.forbidden(FOREIGN_ORIGIN, 'FOREIGN_ORIGIN');
   }
 
   /**
@@ -71,35 +73,35 @@ export class Guard {
    */
   checkOwnPage(request: IncomingMessage): void {
     if (!isLoopbackAddress(request.socket.remoteAddress ?? '')) {
-      const message = 'This is for the page alone, on the machine of the server: open it there.';
+      const message = "Only the page on the server's own machine may call this.";
       throw HttpError.forbidden(message, 'FOREIGN_MACHINE');
     }
     if (!isForeign(request)) return;
-    throw HttpError.forbidden('This is for pages of this server alone.', 'FOREIGN_ORIGIN');
+    throw HttpError.forbidden('Only pages of this server may call this.', 'FOREIGN_ORIGIN');
   }
 
   /**
-   * For routes that change how the server works. A proxy on this machine connects from loopback too, but names its client or the
-   * host that the client asked.
+   * For routes that change how the server works. A proxy on this machine connects from loopback too, but usually names its client,
+   * itself or the host that the client asked for.
    *
    * @throws HttpError 403.
    */
   checkAdmin(request: IncomingMessage): void {
     const { socket, headers } = request;
     if (!this.#allowsAdmin) {
-      const message = 'The operator has not allowed this: start the server with --allow-admin.';
+      const message = 'The operator has not allowed this. Start the server with --allow-admin.';
       throw HttpError.forbidden(message, 'ADMIN_NOT_ALLOWED');
     }
-    const isForwarded = headers.forwarded !== undefined || headers['x-forwarded-for'] !== undefined;
     const host = hostnameOf(`http://${headers.host ?? ''}`)?.replace(/^\[|\]$/g, '') ?? '';
     if (
       isLoopbackAddress(socket.remoteAddress ?? '') &&
       isLoopbackHost(host) &&
-      !isForwarded &&
+      !isProxied(headers) &&
       !isForeign(request)
     )
       return;
-    const message = '--allow-admin is for clients on the machine of the server: ask http://localhost there.';
+    const message =
+      "--allow-admin works from the server's own machine only, without a proxy: use http://localhost.";
     throw HttpError.forbidden(message, 'FOREIGN_MACHINE');
   }
 

@@ -60,8 +60,10 @@ export function findRoute(
   request: IncomingMessage,
   url: URL,
 ): RouteMatch | undefined {
+  // Some clients end every path with a slash.
+  const path = url.pathname.replace(/(?<=.)\/$/, '');
   for (const route of routes) {
-    const rest = restOf(route.path, url.pathname);
+    const rest = restOf(route.path, path);
     if (rest !== undefined && (route.isFor?.(request, url) ?? true)) return { route, rest };
   }
   return undefined;

@@ -1,4 +1,5 @@
 import { BackPressureError } from '../../src/batching/errors.ts';
+import { isDiskFull } from '../errors.ts';
 import { TabserveError, toWireError } from '../../src/protocol/wire-errors.ts';
 import { HttpError } from '../../src/protocol/openai/http-error.ts';
 
@@ -64,6 +65,7 @@ const OWN_FAULT = 'The bridge failed: its log names this request and the reason.
 /** Messages of the worker's errors are written for callers and pass through. All other errors stay in the bridge's log. */
 export function toHttpError(error: unknown): HttpError {
   if (error instanceof HttpError) return error;
+  if (isDiskFull(error)) return storageFull();
   if (!isOfWorker(error)) return new HttpError(500, OWN_FAULT, { code: 'INTERNAL_ERROR' });
   const { code, message } = error;
   const status = STATUS_OF_CODE[code] ?? 500;
@@ -74,11 +76,18 @@ export function toHttpError(error: unknown): HttpError {
   return new HttpError(status, message, { code, param, headers });
 }
 
+/** For a write that found no room. */
+export function storageFull(headers: Readonly<Record<string, string>> = {}): HttpError {
+  const message = "The server's disk is full: free some space, then send this again.";
+  return new HttpError(507, message, { code: 'STORAGE_FULL', headers });
+}
+
 /**
  * An error as the log names it: by its code, since its message may quote the prompt. A fault of the bridge is logged with
  * its stack.
  */
 export function describeInLog(error: Error): string {
+  if (isDiskFull(error)) return 'STORAGE_FULL';
   return error instanceof HttpError || isOfWorker(error) ? error.code : (error.stack ?? error.message);
 }
 

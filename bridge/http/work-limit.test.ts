@@ -77,7 +77,7 @@ describe('places for work', () => {
     await expect(places.run(caller('a'), () => forever)).rejects.toMatchObject({
       status: 429,
       code: 'TOO_MANY_REQUESTS',
-      message: expect.stringContaining('384 of them of this client'),
+      message: expect.stringContaining('384 from this client'),
     });
   });
 });

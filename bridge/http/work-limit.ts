@@ -57,7 +57,7 @@ export class WorkLimit {
   }
 
   #refusal(client: string): HttpError {
-    const message = `${MAX_REQUESTS - this.#numFree} requests are running already, ${this.#numOf(client)} of them of this client: ask again when some have ended.`;
+    const message = `${MAX_REQUESTS - this.#numFree} requests are running, ${this.#numOf(client)} from this client. Retry when some have finished.`;
     return new HttpError(429, message, { code: 'TOO_MANY_REQUESTS', headers: { 'Retry-After': '1' } });
   }
 }

@@ -55,6 +55,8 @@ it('is refused unless the operator allows it, and says how', async () => {
 it.each([
   ['a page that may ask for texts', { Origin: 'https://friend.example' }],
   ['a client of a proxy on this machine', { 'X-Forwarded-For': '192.168.1.7' }],
+  ['one that the proxy names otherwise', { 'X-Real-IP': '192.168.1.7' }],
+  ['one of a proxy that names itself', { Via: '1.1 proxy' }],
 ])('is refused to %s', async (_, headers) => {
   const { patch, configure } = await mountAdmin(true);
   expect((await patch({ maxBatchSize: 4 }, headers)).status).toBe(403);

@@ -54,11 +54,22 @@ it('a server with an encoder alone lists it, by its name too, and refuses texts 
   }
 });
 
+it('the list of models is at a path with a slash behind it, too', async () => {
+  const url = await mountModel();
+  const [plain, slashed] = [await fetch(`${url}/v1/models`), await fetch(`${url}/v1/models/`)];
+  expect([slashed.status, await slashed.json()]).toEqual([200, await plain.json()]);
+  expect((await fetch(`${url}/v1/models/owner/model/`)).status).toBe(200);
+});
+
 it('another model isn’t there, unless the operator lets every name mean the one that serves', async () => {
   const refused = await fetch(`${await mountModel()}/v1/models/gpt-4`);
   expect(refused.status).toBe(404);
   expect(await refused.json()).toMatchObject({
-    error: { message: expect.stringMatching(/`owner\/model` does.*--any-model/) },
+    error: {
+      type: 'invalid_request_error',
+      code: 'model_not_found',
+      message: expect.stringMatching(/`gpt-4` isn't loaded; `owner\/model` is\. .*--any-model/),
+    },
   });
   const allowed = await fetch(`${await mountModel({ allowsAnyModel: true })}/v1/models/gpt-4`);
   expect(await allowed.json()).toMatchObject({ id: 'owner/model' });
@@ -73,7 +84,7 @@ it('/health is empty and 503 while nothing serves, as vLLM’s', async () => {
 it('/-/healthz says why nothing serves', async () => {
   const { url } = await mountBridge();
   const response = await fetch(`${url}/-/healthz`);
-  expect([response.status, await response.text()]).toEqual([503, 'No tab serves.']);
+  expect([response.status, await response.text()]).toEqual([503, 'No open tab is running the model.']);
 });
 
 it('/-/routes names what answers at each prefix, as Ray Serve’s', async () => {

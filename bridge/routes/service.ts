@@ -121,7 +121,7 @@ function sendTabHealth(exchange: Exchange, { serve, isServed }: Service): void {
 
 function findTabOutage({ serve, isServed }: Service): string | undefined {
   const { state, error } = serve.status();
-  if (!isServed()) return 'No tab serves.';
+  if (!isServed()) return 'No open tab is running the model.';
   return state === 'ready' ? undefined : (error?.message ?? `The model is ${state}.`);
 }
 

@@ -75,10 +75,10 @@ it.each([
     400,
     'Expected `prompt` to be a text of at most 131072 characters.',
   ],
-  ['/tokenize', { prompt: 'a', model: 'gpt-4' }, 404, 'The model `gpt-4` does not serve'],
+  ['/tokenize', { prompt: 'a', model: 'gpt-4' }, 404, "Model `gpt-4` isn't loaded"],
   ['/detokenize', { tokens: [-1] }, 400, 'Expected `tokens[0]` to be a token id from 0 on.'],
   ['/detokenize', { tokens: 'ab' }, 400, 'Expected `tokens` to be a list of token ids.'],
-  ['/detokenize', { tokens: [97], model: 'gpt-4' }, 404, 'The model `gpt-4` does not serve'],
+  ['/detokenize', { tokens: [97], model: 'gpt-4' }, 404, "Model `gpt-4` isn't loaded"],
 ])('POST %s refuses what is wrong in words, case %#', async (path, body, status, message) => {
   const { post } = await startTokenizer();
   const response = await post(path, body);

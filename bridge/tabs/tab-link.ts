@@ -19,7 +19,7 @@ export class NoTabError extends Error {
 
   static at(url: string): NoTabError {
     return new NoTabError(
-      `No tab serves: open ${url} in a browser and leave it open, or start Tabserve with --headless.`,
+      `No open tab is running the model. Open ${url} in a browser and leave it open, or start Tabserve with --headless.`,
     );
   }
 }
