@@ -7,7 +7,7 @@ import { onTestFinished, vi } from 'vitest';
 import { BridgedOutbox } from '../src/worker/serving/bridge/bridged-outbox.ts';
 import { keepBridged } from '../src/worker/serving/bridge/bridge-connection.ts';
 import { defineDeployment } from '../src/protocol/deployment.ts';
-import { NO_PAST } from '../src/protocol/recovery.ts';
+import { createServeHost } from '../src/worker/test-support.ts';
 import { ServeWorker } from '../src/worker/serving/serve-worker.ts';
 import { Bridge, type BridgeOptions } from './bridge.ts';
 import { startServer } from './server.ts';
@@ -104,7 +104,7 @@ export function startWorker(url: string, name: string) {
     },
   });
   const outbox = new BridgedOutbox({ toAll: () => {}, toClient: () => {} });
-  const worker = new ServeWorker([deployment], outbox, { past: NO_PAST, tell: () => {} });
+  const worker = new ServeWorker([deployment], outbox, createServeHost());
   const loads: object[] = [];
   const receive = worker.receive.bind(worker);
   vi.spyOn(worker, 'receive').mockImplementation((message) => {

@@ -50,6 +50,10 @@ export class Calls {
     this.#connection = connection;
   }
 
+  get size(): number {
+    return this.#pending.size;
+  }
+
   /**
    * Rejects if the answer doesn't fit its schema in `CALLS`.
    *

@@ -167,7 +167,11 @@ export class TabserveClient<Deployments extends DeploymentMap = DeploymentTypes<
   constructor(clientId: ClientId, open: OpenLink, hub?: string) {
     this.#hub = hub;
     this.#topics = new Topics(clientId);
+    const isWaiting = (): boolean => this.#requests.size + this.#calls.size > 0;
     this.#connection = new Connection(open, this.#topics, {
+      get isWaiting() {
+        return isWaiting();
+      },
       onWelcome: ({ activity }) => this.#begin(activity),
       onMessage: (message) => this.#receive(message),
       onEnd: (reason) => {

@@ -1,5 +1,7 @@
 import { ClosedError } from '../batching/errors.ts';
 import { DEFAULT_POLICY } from '../batching/generation/policy.ts';
+import { EMBEDDER, RERANKER } from '../protocol/embedding.ts';
+import { TEXT_GENERATOR } from '../protocol/generation.ts';
 import { OverrideEndedError, VersionMismatchError } from '../protocol/errors/tabs.ts';
 import { PROTOCOL_VERSION } from '../protocol/wire.ts';
 import type { TabserveStatus, TabRole, WorkerStatus } from '../protocol/status.ts';
@@ -13,6 +15,8 @@ import type { Topics } from './topics.ts';
 type Welcome = Extract<WorkerMessage, { type: 'welcome' }>;
 
 export interface ConnectionListener {
+  /** Whether requests or calls are not answered yet. */
+  readonly isWaiting: boolean;
   /** A worker has welcomed this client. All outstanding requests and calls go to it. */
   onWelcome(message: Welcome): void;
   /** Called for messages of the worker that has welcomed this client. */
@@ -35,6 +39,14 @@ const INITIAL_STATUS: TabserveStatus = {
 const NO_LEADER =
   'No tab leads, and this one may not (canLead: false). Requests wait until a tab of this app that can lead is open.';
 
+/** After this time without a word, another tab takes over. A thread that has nothing to do answers within milliseconds. */
+const PATIENCE_MS = 3000;
+/** While a worker starts, it and its page may be busy at the same time. */
+const START_PATIENCE_MS = 10_000;
+
+/** Deployments whose steps may block the worker. */
+const MODEL_DEPLOYMENTS = [TEXT_GENERATOR, EMBEDDER, RERANKER];
+
 /** Says hello to each new worker, and keeps the status. */
 export class Connection implements LinkListener {
   readonly #link: Link;
@@ -48,6 +60,8 @@ export class Connection implements LinkListener {
   #workerId: WorkerId | undefined;
   /** The last worker that this client has said hello to. */
   #greetedWorkerId: WorkerId | undefined;
+  /** Whether this client has left a worker for one that has not welcomed it yet. */
+  #hasLeft = false;
   #foreignVersion: number | undefined;
   #isOpen = false;
   #end: Error | undefined;
@@ -61,6 +75,15 @@ export class Connection implements LinkListener {
 
   get status(): TabserveStatus {
     return this.#status;
+  }
+
+  get patienceMs(): number | undefined {
+    if (this.#end || this.#status.state === 'closed') return undefined;
+    if (this.isServed && !this.#listener.isWaiting) return undefined;
+    if (!this.isServed || this.#status.state !== 'ready') return START_PATIENCE_MS;
+    // A worker is deaf during a step, and its page while it shows a dialog.
+    const steps = MODEL_DEPLOYMENTS.flatMap((name) => this.#topics.batchLog.of(name));
+    return PATIENCE_MS + Math.max(0, ...steps.map(({ executionMs }) => executionMs));
   }
 
   /** Whether a worker takes messages now. */
@@ -114,7 +137,7 @@ export class Connection implements LinkListener {
       return;
     }
     const { error: _error, ...status } = this.#status;
-    const isHandover = this.isServed || status.isHandover;
+    const isHandover = this.isServed || this.#hasLeft || status.isHandover;
     this.#workerId = undefined;
     this.#greetedWorkerId = undefined;
     this.#status = status;
@@ -145,6 +168,9 @@ export class Connection implements LinkListener {
       this.#listener.onMessage(message);
     } else if (message.workerId !== this.#greetedWorkerId) {
       this.#greetedWorkerId = message.workerId;
+      // The worker before may only have been suspended. None of its tokens count from here on.
+      this.#hasLeft ||= this.isServed;
+      this.#workerId = undefined;
       this.#greet();
     }
   }
@@ -165,7 +191,8 @@ export class Connection implements LinkListener {
   #join(message: Welcome): void {
     const { workerId, status } = message;
     if (workerId === this.#workerId) return;
-    const isHandover = this.isServed || this.#status.isHandover;
+    const isHandover = this.isServed || this.#hasLeft || this.#status.isHandover;
+    this.#hasLeft = false;
     this.#workerId = workerId;
     this.#foreignVersion = undefined;
     this.#end = undefined;

@@ -26,6 +26,10 @@ export class OutstandingRequests {
     this.#topics = topics;
   }
 
+  get size(): number {
+    return this.#requests.size;
+  }
+
   createHandle<Made extends PendingResponse>(
     ResponseClass: ResponseConstructor<Made>,
     deployment: string,

@@ -2,7 +2,7 @@ import type { ClientId, RequestId } from '../batching/ids.ts';
 
 export type { ClientId, RequestId } from '../batching/ids.ts';
 
-/** Identifies one worker. A tab that takes over starts a worker with a new ID. */
+/** Identifies one worker. A tab that takes over starts a worker with a new ID. Of a shared worker: see `AppNames.workerLock`. */
 export type WorkerId = string & { readonly __brand: 'WorkerId' };
 
 /** Identifies one temporary policy, from its request to its end. */
@@ -17,6 +17,12 @@ export const createOverrideId = createId<OverrideId>;
 export function asClientId(name: string): ClientId {
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- a brand has no other way in
   return name as ClientId;
+}
+
+/** For a shared worker: the browser's ID of the holder of the lock. */
+export function asWorkerId(holder: string): WorkerId {
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- a brand has no other way in
+  return holder as WorkerId;
 }
 
 /** For a request whose ID is the same at every worker. */

@@ -1,7 +1,10 @@
+import { systemClock } from '../batching/clock.ts';
 import { allowOwnScripts } from '../platform/own-scripts.ts';
 import { isForeignHello, parseClientMessage } from '../protocol/client-messages.ts';
 import { isHostPing, parseWorkerInit, type HostMessage, type WorkerInit } from '../protocol/host-messages.ts';
-import { namesOf } from '../protocol/names.ts';
+import { createWorkerId, type WorkerId } from '../protocol/ids.ts';
+import { isStolen } from '../protocol/locks.ts';
+import { ALIVE, ASK, namesOf } from '../protocol/names.ts';
 import { PROTOCOL_VERSION, type Unsigned } from '../protocol/wire.ts';
 import type { OrtBuilds } from './runtime/ort/ort-builds.ts';
 import { forbidThreads, setBuilds, setRuntimeFolder } from './runtime/ort/ort.ts';
@@ -9,6 +12,7 @@ import { BridgedOutbox } from './serving/bridge/bridged-outbox.ts';
 import type { Outbox } from './serving/outbox.ts';
 import { ServeWorker } from './serving/serve-worker.ts';
 import { TabChannels } from './serving/tab-channels.ts';
+import { serveUnderLock, whenOthersEnded } from './serving/worker-locks.ts';
 import type { StartWorkerOptions } from './start-options.ts';
 
 /**
@@ -68,10 +72,11 @@ class WorkerStart {
     });
   }
 
-  /** Serves over the channels of the app. Holds the lock until the worker ends, so that no two workers serve at the same time. */
+  /** Serves over the channels of the app. Tabs listen to the worker that holds the lock, so no two workers serve them. */
   #serveAllTabs(): void {
     const names = namesOf(this.#init.app);
-    const serve = (): Promise<never> => {
+    const serve = (workerId: WorkerId): Promise<never> => {
+      answerAsks(names.livenessChannel);
       const shared = new BroadcastChannel(names.sharedChannel);
       const tabs = new TabChannels(shared, navigator.locks, names, {
         onJoined: () => worker.setNumTabs(tabs.size),
@@ -80,7 +85,7 @@ class WorkerStart {
           worker.setNumTabs(tabs.size);
         },
       });
-      const worker = this.#start(tabs);
+      const worker = this.#start(workerId, tabs);
       shared.addEventListener('message', ({ data }: MessageEvent<unknown>) => {
         const message = parseClientMessage(data);
         if (message) {
@@ -92,14 +97,14 @@ class WorkerStart {
       });
       return new Promise(() => {});
     };
-    // Tabs of another version trust this worker's messages once it holds the second lock.
-    void navigator.locks.request(names.workerLock, () =>
-      navigator.locks.request(names.versionLock(PROTOCOL_VERSION), serve),
-    );
+    serveUnderLock({ locks: navigator.locks, names, clock: systemClock }, serve).catch((error: unknown) => {
+      if (isStolen(error)) self.close();
+      else self.reportError(error);
+    });
   }
 
   #serveOneTab(): void {
-    const worker = this.#start({
+    const worker = this.#start(createWorkerId(), {
       toAll: (message) => self.postMessage(message),
       toClient: (_, message) => self.postMessage(message),
     });
@@ -110,13 +115,15 @@ class WorkerStart {
     });
   }
 
-  #start(tabs: Outbox): ServeWorker {
-    const { app, past, model, dtype, backend, upstream, bridgeUrl } = this.#init;
+  #start(workerId: WorkerId, tabs: Outbox): ServeWorker {
+    const { app, past, model, dtype, backend, upstream, bridgeUrl, lifeLock } = this.#init;
     const { deployments = [] } = this.#options;
     const outbox = new BridgedOutbox(tabs);
     const worker = new ServeWorker(deployments, outbox, {
+      workerId,
       past,
       tell: tellHost,
+      whenAlone: () => whenOthersEnded(navigator.locks, namesOf(app), lifeLock),
       ...(app !== undefined && { app }),
     });
     this.#serving = worker;
@@ -133,6 +140,14 @@ class WorkerStart {
       if (isHostPing(data)) tellHost({ type: 'pong', patienceMs: this.#serving?.patienceMs ?? 0 });
     });
   }
+}
+
+/** A tab that waits in vain asks whether this process runs. A busy worker answers late, and its page before that. */
+function answerAsks(channelName: string): void {
+  const channel = new BroadcastChannel(channelName);
+  channel.addEventListener('message', ({ data }: MessageEvent<unknown>) => {
+    if (data === ASK) channel.postMessage(ALIVE);
+  });
 }
 
 function tellHost(message: Unsigned<HostMessage>): void {

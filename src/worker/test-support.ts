@@ -6,7 +6,7 @@ import type { ChatTemplate } from './models/tokenizer/chat-template.ts';
 import { ByteTextStream } from './models/tokenizer/text-stream.ts';
 import type { FirstModelInit, HostMessage } from '../protocol/host-messages.ts';
 import type { KnobSettings, TabRole, WorkerStatus } from '../protocol/status.ts';
-import type { OverrideId, WorkerId } from '../protocol/ids.ts';
+import { createWorkerId, type OverrideId, type WorkerId } from '../protocol/ids.ts';
 import type { ModelInfo, ServedModel } from '../protocol/models.ts';
 import { readGenerationDefaults } from './models/generation-config.ts';
 import type { Unsigned } from '../protocol/wire.ts';
@@ -15,7 +15,7 @@ import { type WorkerPast, NO_PAST } from '../protocol/recovery.ts';
 import { ScriptedBackend } from './testing/scripted-backend.ts';
 import type { ServeWorkerHost } from './serving/host-reports.ts';
 import type { LinkListener } from '../client/links/link.ts';
-import type { Locks } from '../protocol/locks.ts';
+import { isStolen, type Locks } from '../protocol/locks.ts';
 import type { WorkerPort } from '../client/links/worker-host.ts';
 
 /** Builders and fakes for the tests of this folder and its neighbors; production code never imports this file. */
@@ -61,7 +61,9 @@ export function createModelInfo(overrides: Partial<ModelInfo> = {}): ModelInfo {
 
 interface LockRequest {
   isGranted: boolean;
+  readonly clientId: string;
   readonly grant: () => void;
+  readonly lose: () => void;
 }
 
 /** Exclusive locks, granted in order of request, never synchronously. */
@@ -83,13 +85,16 @@ export class FakeLocks implements Locks {
 
   query(): Promise<LockManagerSnapshot> {
     const held = this.names.filter((name) => this.isHeld(name));
-    return Promise.resolve({ held: held.map((name) => ({ name })) });
+    const holderOf = (name: string): string => this.#queues.get(name)?.[0]?.clientId ?? '';
+    return Promise.resolve({ held: held.map((name) => ({ name, clientId: holderOf(name) })) });
   }
 
   /** Takes a lock as another client would. Returns its release. */
-  hold(name: string): () => void {
+  hold(name: string, clientId = 'other'): () => void {
     const { promise, resolve } = Promise.withResolvers<void>();
-    void this.request(name, () => promise);
+    this.#request(name, {}, () => promise, clientId).catch((error: unknown) => {
+      if (!isStolen(error)) throw error;
+    });
     return resolve;
   }
 
@@ -109,26 +114,31 @@ export class FakeLocks implements Locks {
 
   async #request<Result>(
     name: string,
-    { signal }: LockOptions,
+    { signal, steal = false }: LockOptions,
     callback: LockGrantedCallback<Result>,
+    clientId = 'other',
   ): Promise<Awaited<Result>> {
     signal?.throwIfAborted();
     const queue = this.#queues.get(name) ?? [];
     this.#queues.set(name, queue);
     const granted = Promise.withResolvers<void>();
-    const request: LockRequest = { isGranted: false, grant: () => granted.resolve() };
+    const lost = Promise.withResolvers<never>();
+    const lose = (): void => lost.reject(new DOMException('The lock was stolen.', 'AbortError'));
+    const request = { isGranted: false, clientId, grant: () => granted.resolve(), lose };
     signal?.addEventListener('abort', () => {
       if (request.isGranted) return;
       queue.splice(queue.indexOf(request), 1);
       granted.reject(signal.reason);
     });
-    queue.push(request);
+    if (!steal) queue.push(request);
+    else if (queue[0]?.isGranted) queue.splice(0, 1, request).map((holder) => holder.lose());
+    else queue.unshift(request);
     grantFirst(queue);
     await granted.promise;
     try {
-      return await callback({ name, mode: 'exclusive' });
+      return await Promise.race([callback({ name, mode: 'exclusive' }), lost.promise]);
     } finally {
-      queue.shift();
+      if (queue[0] === request) queue.shift();
       grantFirst(queue);
     }
   }
@@ -180,8 +190,10 @@ export interface RecordingServeHost extends ServeWorkerHost {
 export function createServeHost(past: Partial<WorkerPast> = {}): RecordingServeHost {
   const reports: Unsigned<HostMessage>[] = [];
   return {
+    workerId: createWorkerId(),
     past: { ...NO_PAST, ...past },
     reports,
+    whenAlone: () => Promise.resolve(),
     tell: (message) => reports.push(structuredClone(message)),
   };
 }
@@ -190,6 +202,7 @@ export function createServeHost(past: Partial<WorkerPast> = {}): RecordingServeH
 export class RecordingLinkListener implements LinkListener {
   readonly log: string[] = [];
   readonly messages: WorkerMessage[] = [];
+  patienceMs: number | undefined;
 
   onOpen(): void {
     this.log.push('open');

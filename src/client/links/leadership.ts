@@ -1,5 +1,5 @@
 import { type Clock, systemClock } from '../../batching/clock.ts';
-import type { Locks } from '../../protocol/locks.ts';
+import { isStolen, type Locks } from '../../protocol/locks.ts';
 
 export interface LeadershipListener {
   onElected(): void;
@@ -33,16 +33,24 @@ export class Leadership {
     return this.#superior !== undefined;
   }
 
+  get isElected(): boolean {
+    return this.#isElected;
+  }
+
   /** Queues for the lock. Does nothing if this tab queues or leads already. */
   contend(): void {
     if (this.#candidacy) return;
-    this.#candidacy = new AbortController();
-    const { signal } = this.#candidacy;
-    const run = this.#superior === undefined ? this.#queue(signal) : this.#outwait(this.#superior, signal);
-    run.catch((error: unknown) => {
-      // This tab resigned while it queued.
-      if (!signal.aborted) throw error;
-    });
+    this.#stand((signal) =>
+      this.#superior === undefined ? this.#hold(signal, { signal }) : this.#outwait(this.#superior, signal),
+    );
+  }
+
+  /** Takes the lock from a tab whose process doesn't run. Returns false unless this tab queues for it. */
+  takeOver(): boolean {
+    if (!this.#candidacy || this.#isElected || this.hasYielded) return false;
+    this.resign();
+    this.#stand((signal) => this.#hold(signal, { steal: true }));
+    return true;
   }
 
   /** Leaves the queue, or hands the lead to the next tab in it. */
@@ -62,9 +70,22 @@ export class Leadership {
     if (isCandidate) this.contend();
   }
 
-  #queue(signal: AbortSignal): Promise<void> {
+  #stand(run: (signal: AbortSignal) => Promise<void>): void {
+    const candidacy = new AbortController();
+    this.#candidacy = candidacy;
+    run(candidacy.signal).catch((error: unknown) => {
+      // This tab resigned while it queued.
+      if (candidacy.signal.aborted) return;
+      if (!isStolen(error)) throw error;
+      // This tab was suspended for so long that another one took over.
+      this.resign();
+      this.contend();
+    });
+  }
+
+  #hold(signal: AbortSignal, options: LockOptions): Promise<void> {
     const end = new Promise<void>((resolve) => signal.addEventListener('abort', () => resolve()));
-    return this.#locks.request(this.#lockName, { signal }, () => {
+    return this.#locks.request(this.#lockName, options, () => {
       // This tab resigned just as the lock was granted.
       if (signal.aborted) return undefined;
       this.#isElected = true;
@@ -80,7 +101,7 @@ export class Leadership {
     } while (await isHeld(this.#locks, superior));
     if (signal.aborted) return;
     this.#superior = undefined;
-    await this.#queue(signal);
+    await this.#hold(signal, { signal });
   }
 }
 

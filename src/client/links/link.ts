@@ -7,6 +7,8 @@ import type { WorkerMessage } from '../../protocol/worker-messages.ts';
 export type Outgoing = Unsigned<ClientMessage>;
 
 export interface LinkListener {
+  /** How long the leader may say nothing now, in ms. Undefined while this tab waits for nothing. */
+  readonly patienceMs: number | undefined;
   /** Messages can be sent from now on. */
   onOpen(): void;
   onMessage(message: WorkerMessage): void;

@@ -13,7 +13,14 @@ import {
   RecordingLinkListener,
 } from '../../worker/test-support.ts';
 
-const { clientName, leaderLock: LEADER_LOCK, sharedChannel: SHARED_CHANNEL, versionLock } = namesOf();
+const {
+  clientName,
+  leaderLock: LEADER_LOCK,
+  sharedChannel: SHARED_CHANNEL,
+  livenessChannel: LIVENESS_CHANNEL,
+  versionLock,
+  workerLock: WORKER_LOCK,
+} = namesOf();
 
 const from = { version: PROTOCOL_VERSION, workerId: 'w' };
 const SERVING = { ...from, type: 'serving' };
@@ -57,15 +64,20 @@ function openTab(name: string, locks: FakeLocks, canLead = true) {
   links.push(link);
   const fire = (type: string) => page.dispatchEvent(new Event(type));
   const failLast = (): void => workers.at(-1)?.fail('out of memory');
-  return { id, link, listener, workers, page, clock, fire, failLast };
+  return { id, link, listener, workers, page, clock, fire, failLast, locks };
 }
 
 /** Waits until a tab has heard all that was posted before. */
-async function hear({ listener, id }: ReturnType<typeof openTab>, channel: BroadcastChannel): Promise<void> {
+async function hear(
+  { listener, id, locks }: ReturnType<typeof openTab>,
+  channel: BroadcastChannel,
+): Promise<void> {
   const numHeard = listener.messages.length;
+  const release = locks.hold(WORKER_LOCK, `fence of ${id}`);
   channel.postMessage({ ...SERVING, workerId: `fence of ${id}` });
   await vi.waitFor(() => expect(listener.messages.slice(numHeard).at(-1)?.workerId).toBe(`fence of ${id}`));
   listener.messages.pop();
+  release();
 }
 
 /** A tab that led until it heard a worker of a newer version. */
@@ -78,7 +90,7 @@ async function meetNewer() {
   shared.postMessage({ ...SERVING, version: PROTOCOL_VERSION + 1, type: 'dance' });
   await hear(tab, shared);
   await settle();
-  return { locks, end, shared, ...tab };
+  return { end, shared, ...tab };
 }
 
 afterEach(async () => {
@@ -177,7 +189,8 @@ describe('a shared link', () => {
   });
 
   it('carries messages over the channels, signed', async () => {
-    const { id, link, listener } = openTab('a', new FakeLocks());
+    const { id, link, listener, locks } = openTab('a', new FakeLocks());
+    locks.hold(WORKER_LOCK, SERVING.workerId);
     const [shared, own] = [openChannel(), openChannel(clientName(id))];
     const heard: unknown[] = [];
     shared.addEventListener('message', ({ data }: MessageEvent<unknown>) => heard.push(data));

@@ -1,14 +1,15 @@
 import { PROTOCOL_VERSION } from '../../protocol/wire.ts';
-import type { ClientId } from '../../protocol/ids.ts';
+import type { ClientId, WorkerId } from '../../protocol/ids.ts';
 import type { ClientMessage } from '../../protocol/client-messages.ts';
-import type { Clock } from '../../batching/clock.ts';
+import { systemClock, type Clock } from '../../batching/clock.ts';
+import { AnswerWatch } from './answer-watch.ts';
 import { isHeld, Leadership } from './leadership.ts';
 import type { Link, LinkListener, Outgoing } from './link.ts';
-import type { Locks } from '../../protocol/locks.ts';
-import { type AppNames, namesOf } from '../../protocol/names.ts';
+import { holderOf, type Locks } from '../../protocol/locks.ts';
+import { ALIVE, type AppNames, ASK, namesOf } from '../../protocol/names.ts';
 import { watchLeader } from './watch-leader.ts';
 import { WorkerHost, type WorkerSource } from './worker-host.ts';
-import { foreignWorkerVersion, parseWorkerMessage } from '../../protocol/worker-messages.ts';
+import { foreignWorkerVersion, parseWorkerMessage, type WorkerMessage } from '../../protocol/worker-messages.ts';
 
 /** The part of `window` that reports when the browser freezes or hides the page, and when it takes it back. */
 export type PageLifecycle = Pick<EventTarget, 'addEventListener'>;
@@ -27,6 +28,9 @@ export interface SharedLinkOptions {
 const SUSPEND_EVENTS = ['freeze', 'pagehide'] as const;
 const RESUME_EVENTS = ['resume', 'pageshow'] as const;
 
+/** How long the leader may say nothing where only another tab waits. */
+const PATIENCE_FOR_OTHERS_MS = 10_000;
+
 /**
  * One worker for all tabs of the app. Every tab that can lead queues for the leader's lock, and the tab that holds it runs the worker.
  * Messages go over channels, so that no tab needs to know which one leads.
@@ -37,11 +41,19 @@ export class SharedLink implements Link {
   readonly #listener: LinkListener;
   readonly #locks: Locks;
   readonly #names: AppNames;
-  readonly #clock: Clock | undefined;
+  readonly #clock: Clock;
   /** Undefined in a tab that follows only. */
   readonly #leadership: Leadership | undefined;
   readonly #shared: BroadcastChannel;
   readonly #own: BroadcastChannel;
+  readonly #liveness: BroadcastChannel;
+  readonly #watch: AnswerWatch;
+  /** Whether another tab waits for the leader's answers. */
+  #isAsked = false;
+  /** The leader that was asked last. */
+  #asked: string | undefined;
+  /** The worker that holds the workers' lock. A suspended one that wakes may still speak, but it has lost the lock. */
+  #serving: WorkerId | undefined;
   readonly #closing = new AbortController();
   /** Resolves when this tab releases the lock that shows the worker that the tab is open. */
   readonly #presence = Promise.withResolvers<void>();
@@ -52,7 +64,9 @@ export class SharedLink implements Link {
     this.#listener = listener;
     this.#locks = locks;
     this.#names = namesOf(host.app);
-    this.#clock = clock;
+    this.#clock = clock ?? systemClock;
+    this.#liveness = this.#openLiveness();
+    this.#watch = this.#createWatch();
     this.#leadership = canLead ? this.#createLeadership(host, page) : undefined;
     this.#shared = this.#listenTo(this.#names.sharedChannel);
     this.#own = this.#listenTo(this.#names.clientName(clientId));
@@ -66,10 +80,13 @@ export class SharedLink implements Link {
       clientId: this.#clientId,
       ...message,
     } satisfies ClientMessage);
+    this.#watch.start();
   }
 
   close(): void {
     this.#closing.abort();
+    this.#watch.stop();
+    this.#liveness.close();
     this.#leadership?.resign();
     this.#presence.resolve();
     this.#shared.close();
@@ -106,10 +123,69 @@ export class SharedLink implements Link {
     channel.addEventListener('message', ({ data }: MessageEvent<unknown>) => {
       const message = parseWorkerMessage(data);
       const foreign = message ? undefined : foreignWorkerVersion(data);
-      if (message) this.#listener.onMessage(message);
+      if (message) void this.#receive(message);
       else if (foreign !== undefined) void this.#meetForeign(foreign);
     });
     return channel;
+  }
+
+  async #receive(message: WorkerMessage): Promise<void> {
+    const { workerId, version } = message;
+    if (workerId === this.#serving) {
+      this.#hear();
+      this.#listener.onMessage(message);
+      return;
+    }
+    const holder = await holderOf(this.#locks, this.#names.workerLock);
+    if (holder !== workerId || workerId === this.#serving || this.#closing.signal.aborted) return;
+    this.#serving = workerId;
+    this.#hear();
+    // Later messages may have been dropped by now, so this tab says hello, whatever the message was.
+    this.#listener.onMessage({ version, workerId, type: 'serving' });
+  }
+
+  #hear(): void {
+    this.#isAsked = false;
+    this.#watch.hear();
+  }
+
+  #openLiveness(): BroadcastChannel {
+    const channel = new BroadcastChannel(this.#names.livenessChannel);
+    channel.addEventListener('message', ({ data }: MessageEvent<unknown>) => {
+      if (data === ALIVE) this.#hear();
+      if (data !== ASK) return;
+      if (this.#leadership?.isElected) {
+        channel.postMessage(ALIVE);
+        return;
+      }
+      // The tab that asks may not lead, or may be closed before it takes over.
+      this.#isAsked = true;
+      this.#watch.start();
+    });
+    return channel;
+  }
+
+  #createWatch(): AnswerWatch {
+    return new AnswerWatch({
+      clock: this.#clock,
+      patienceMs: () => {
+        if (this.#leadership?.isElected) return undefined;
+        return this.#listener.patienceMs ?? (this.#isAsked ? PATIENCE_FOR_OTHERS_MS : undefined);
+      },
+      ask: () => {
+        this.#liveness.postMessage(ASK);
+        void holderOf(this.#locks, this.#names.leaderLock).then((holder) => (this.#asked = holder));
+      },
+      onSilence: () => void this.#takeOver(),
+    });
+  }
+
+  /** Takes the lead, and the lock of the worker, which keeps it as long as its process is stopped. */
+  async #takeOver(): Promise<void> {
+    const { workerLock } = this.#names;
+    const isLost = await mayTakeOver(this.#locks, this.#names, this.#asked);
+    if (!isLost || this.#closing.signal.aborted || !this.#leadership?.takeOver()) return;
+    void this.#locks.request(workerLock, { steal: true }, () => {});
   }
 
   #followLifecycle(page: PageLifecycle): void {
@@ -162,4 +238,12 @@ async function isServing(version: number, locks: Locks, names: AppNames): Promis
   if (version > PROTOCOL_VERSION) return isHeld(locks, names.versionLock(version));
   // The first versions hold no lock of their own, but one worker serves at a time.
   return !(await isHeld(locks, names.versionLock(PROTOCOL_VERSION)));
+}
+
+/** Not from a tab that has just taken over itself, nor from one of another version, which knows no `ASK`. */
+async function mayTakeOver(locks: Locks, names: AppNames, leader: string | undefined): Promise<boolean> {
+  const { held = [] } = await locks.query();
+  const isForeign = ({ name = '' }: LockInfo): boolean =>
+    names.isVersionLock(name) && name !== names.versionLock(PROTOCOL_VERSION);
+  return !held.some(isForeign) && held.find(({ name }) => name === names.leaderLock)?.clientId === leader;
 }

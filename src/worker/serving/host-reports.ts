@@ -1,7 +1,7 @@
 import { RuntimeLostError } from '../../batching/generation/runtime-lost-error.ts';
 import type { FaultKind, Recovery, WorkerPast } from '../../protocol/recovery.ts';
 import type { HostMessage } from '../../protocol/host-messages.ts';
-import type { RequestId } from '../../protocol/ids.ts';
+import type { RequestId, WorkerId } from '../../protocol/ids.ts';
 import type { RequestUpdate } from '../../protocol/requests.ts';
 import type { Unsigned } from '../../protocol/wire.ts';
 import { faultOfWorker } from '../runtime/faults/fault-of.ts';
@@ -9,12 +9,15 @@ import type { RequestRegistry } from './request-registry.ts';
 
 /** The tab that made this worker, and its options. */
 export interface ServeWorkerHost {
+  readonly workerId: WorkerId;
   /** Distinguishes the app from others of its origin. */
   readonly app?: string;
   /** The history of earlier workers. */
   readonly past: WorkerPast;
   /** Sends a message only to this tab. */
   tell(message: Unsigned<HostMessage>): void;
+  /** Resolves when the workers before this one have ended, which are suspended or about to end. */
+  whenAlone(): Promise<void>;
 }
 
 /** Ends of a worker that do not name the step in progress. */

@@ -72,7 +72,7 @@ export class ServeWorker {
       status: () => this.#status.current,
       policy: () => this.#textGenerator.knobs,
     });
-    const tabs = new TabMessages(this.#jobs.outboxBefore(outbox));
+    const tabs = new TabMessages(host.workerId, this.#jobs.outboxBefore(outbox));
     this.#host = host;
     this.#tabs = tabs;
     this.#reports = new HostReports(host, this.#requests, (nextRecovery) =>
@@ -140,8 +140,11 @@ export class ServeWorker {
       return;
     }
     this.#host.tell({ type: 'ready' });
-    // Without storage there are no jobs to go on with.
-    await this.#jobs.open().catch(() => {});
+    // A suspended worker keeps the files of the jobs open. Without storage there are no jobs to go on with.
+    await this.#jobs
+      .open()
+      .catch(() => this.#host.whenAlone().then(() => this.#jobs.open()))
+      .catch(() => {});
   }
 
   /** Announces this worker to all tabs. Tabs that do not know it answer with hello. */

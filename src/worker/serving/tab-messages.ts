@@ -1,14 +1,15 @@
-import { createWorkerId, type ClientId } from '../../protocol/ids.ts';
+import type { ClientId, WorkerId } from '../../protocol/ids.ts';
 import { PROTOCOL_VERSION, type Unsigned } from '../../protocol/wire.ts';
 import type { WorkerMessage } from '../../protocol/worker-messages.ts';
 import type { Outbox } from './outbox.ts';
 
 /** Sends messages to the tabs, each signed with this worker's id. */
 export class TabMessages {
-  readonly #workerId = createWorkerId();
+  readonly #workerId: WorkerId;
   readonly #outbox: Outbox;
 
-  constructor(outbox: Outbox) {
+  constructor(workerId: WorkerId, outbox: Outbox) {
+    this.#workerId = workerId;
     this.#outbox = outbox;
   }
 

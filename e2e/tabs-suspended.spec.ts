@@ -1,0 +1,98 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+
+import { rendererOf, suspend } from './support/renderer-process.ts';
+import { sampledRequests } from './support/sampled-requests.ts';
+import { runSeed, seededRandom } from './support/seeded-random.ts';
+import type { Site } from './support/site.ts';
+import { ANY_BACKEND, expect, IS_WHOLE, test } from './support/test.ts';
+import type { Streamed, Tab, TextRequest } from './support/tab.ts';
+
+// A stopped process keeps its locks and its files, and its pages and workers run no code: a tab that the system suspends.
+
+const NUM_TABS = 4;
+const NUM_PER_TAB = 4;
+const NUM_TOKENS = 120;
+/** Longer than another tab takes to notice and to serve, so that about half of the wakings come before that. */
+const LONGEST_SLEEP_MS = 14_000;
+/** How long a request may stand still. A machine that runs other tests too gets twice as long. */
+const LONGEST_PAUSE_MS = IS_WHOLE ? 10_000 : 20_000;
+
+test(
+  'whenever the tab that leads is stopped and woken, sixteen texts end as if nothing had happened',
+  { tag: ANY_BACKEND },
+  async ({ site }) => {
+    const numRounds = IS_WHOLE ? 20 : 3;
+    test.setTimeout(120_000 + numRounds * 60_000);
+    const random = seededRandom(runSeed());
+    await site.openReady(NUM_TABS);
+    const processes = await renderersOf(site);
+    const requests = site.tabs.map((_, index) => endless(sampledRequests(NUM_PER_TAB, index, NUM_TOKENS)));
+    const expected = await Promise.all(
+      site.tabs.map(async (tab, index) => (await tab.generateAll(requests[index] ?? [])).map(({ text }) => text)),
+    );
+    const pauses: number[] = [];
+    for (let round = 0; round < numRounds; round += 1) {
+      const tabs = [...site.tabs];
+      await Promise.all(tabs.map((tab) => tab.forget()));
+      await Promise.all(tabs.map((tab, index) => tab.begin(requests[index] ?? [])));
+      await Promise.all(tabs.map((tab) => tab.whenStreamed(1 + Math.floor(random() * 60))));
+      const leader = await site.leader();
+      const sleepMs = Math.floor(random() * LONGEST_SLEEP_MS);
+      const wake = suspend(processes.get(leader) ?? 0, LONGEST_SLEEP_MS);
+      const others = tabs.filter((tab) => tab !== leader);
+      const gaps = Promise.all(others.map((tab) => longestGapOf(tab)));
+      await sleep(sleepMs);
+      wake();
+      pauses.push(Math.round(Math.max(...(await gaps))));
+      for (const [index, tab] of tabs.entries()) {
+        const outcomes = await tab.outcomesOfBegun();
+        const where = `round ${round}, stopped for ${sleepMs} ms, tab ${index}`;
+        expect(outcomes.map(textOf), where).toEqual(expected[index]);
+        expectNothingLostOrDoubled(outcomes);
+        await tab.page.evaluate(() => (window.begun = []));
+      }
+      await site.leader();
+      await expect.poll(() => site.numWorkers).toBe(1);
+    }
+    console.log(`    texts stood still for ${pauses.join(', ')} ms`);
+    expect(Math.max(...pauses)).toBeLessThan(LONGEST_PAUSE_MS);
+  },
+);
+
+/** Resolves once this tab's requests have ended, with its longest time without a token until then. */
+function longestGapOf(tab: Tab): Promise<number> {
+  return tab.page.evaluate(async () => {
+    let longestMs = 0;
+    let lastMs = performance.now();
+    const stop = window.tabserve.subscribe('requests', () => {
+      longestMs = Math.max(longestMs, performance.now() - lastMs);
+      lastMs = performance.now();
+    });
+    await Promise.allSettled(window.begun ?? []);
+    stop();
+    return longestMs;
+  });
+}
+
+/** Playwright's pages of one site have a process each. */
+async function renderersOf(site: Site): Promise<Map<Tab, number>> {
+  const processes = new Map<Tab, number>();
+  for (const tab of site.tabs) processes.set(tab, await rendererOf(tab.page));
+  expect(new Set(processes.values()).size, 'processes').toBe(site.tabs.length);
+  return processes;
+}
+
+function endless(requests: readonly TextRequest[]): TextRequest[] {
+  return requests.map(({ prompt, options }) => ({ prompt, options: { ...options, ignoreEos: true } }));
+}
+
+function textOf({ value, code, message }: Streamed): string {
+  return value?.text ?? `${code}: ${message}`;
+}
+
+function expectNothingLostOrDoubled(outcomes: readonly Streamed[]): void {
+  for (const { streamed, value } of outcomes) {
+    expect(streamed.tokenIds).toEqual(value?.tokenIds);
+    expect(streamed.text).toBe(value?.generatedText);
+  }
+}
