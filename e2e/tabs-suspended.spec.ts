@@ -28,7 +28,9 @@ test(
     const processes = await renderersOf(site);
     const requests = site.tabs.map((_, index) => endless(sampledRequests(NUM_PER_TAB, index, NUM_TOKENS)));
     const expected = await Promise.all(
-      site.tabs.map(async (tab, index) => (await tab.generateAll(requests[index] ?? [])).map(({ text }) => text)),
+      site.tabs.map(async (tab, index) =>
+        (await tab.generateAll(requests[index] ?? [])).map(({ text }) => text),
+      ),
     );
     const pauses: number[] = [];
     for (let round = 0; round < numRounds; round += 1) {

@@ -2,27 +2,33 @@ import { setTimeout as sleep } from 'node:timers/promises';
 
 import type { Page } from 'playwright/test';
 
-const SPIN_MS = 300;
+const SPIN_MS = 100;
+/** Between the two readings the page may compute a little. */
+const TOLERANCE_S = 0.03;
 
-/** The process ID of a page's renderer: the one whose CPU time grows while the page computes. The other pages have to be idle. */
+/** The process ID of a page's renderer: the one that has used as much CPU time as the page says, again and again. */
 export async function rendererOf(page: Page): Promise<number> {
-  const browser = page.context().browser();
-  if (!browser) throw new Error('The page has no browser.');
-  const session = await browser.newBrowserCDPSession();
-  const timesMs = async (): Promise<Map<number, number>> => {
-    const { processInfo } = await session.send('SystemInfo.getProcessInfo');
-    const renderers = processInfo.filter(({ type }) => type === 'renderer');
-    return new Map(renderers.map(({ id, cpuTime }) => [id, cpuTime * 1000]));
-  };
-  const before = await timesMs();
-  await page.evaluate((spinMs) => {
-    const endMs = performance.now() + spinMs;
-    while (performance.now() < endMs);
-  }, SPIN_MS);
-  const after = await timesMs();
+  const session = await page.context().newCDPSession(page);
+  const browserSession = await page.context().browser()?.newBrowserCDPSession();
+  if (!browserSession) throw new Error('The page has no browser.');
+  await session.send('Performance.enable');
+  let ids: readonly number[] | undefined;
+  while (ids?.length !== 1) {
+    await page.evaluate((spinMs) => {
+      const endMs = performance.now() + spinMs;
+      while (performance.now() < endMs);
+    }, SPIN_MS);
+    const { metrics } = await session.send('Performance.getMetrics');
+    const { processInfo } = await browserSession.send('SystemInfo.getProcessInfo');
+    const usedS = metrics.find(({ name }) => name === 'ProcessTime')?.value ?? 0;
+    const alike = processInfo.filter(({ cpuTime }) => Math.abs(cpuTime - usedS) <= TOLERANCE_S);
+    const known = ids?.length ? ids : alike.map(({ id }) => id);
+    ids = alike.flatMap(({ id }) => (known.includes(id) ? [id] : []));
+  }
   await session.detach();
-  const grown = [...after].map(([id, ms]) => [id, ms - (before.get(id) ?? 0)] as const);
-  const [id] = grown.reduce((most, each) => (each[1] > most[1] ? each : most));
+  await browserSession.detach();
+  const [id] = ids;
+  if (id === undefined) throw new Error('The page has no process.');
   return id;
 }
 

@@ -67,7 +67,30 @@ describe('Alarm', () => {
     expect(rings).toEqual([]);
     expect(delays).toEqual([20, 0.5]);
     nowMs = 20;
-    fires[1]?.();
+    for (const fire of fires.slice(1)) fire();
+    for (const fire of fires.slice(2)) fire();
+    fires.at(-1)?.();
     expect(rings).toEqual([20]);
+  });
+
+  it('takes in what has come before it rings late, also what takes two tasks', () => {
+    const { clock, alarm, rings } = createAlarm();
+    alarm.set(20);
+    const log: string[] = [];
+    clock.setTimer(21, () => log.push(`a task, ${rings.length} rings`));
+    clock.setTimer(49, () => clock.setTimer(0, () => log.push(`a second task, ${rings.length} rings`)));
+    clock.block(50);
+    clock.advance(0);
+    expect(log).toEqual(['a task, 0 rings', 'a second task, 0 rings']);
+    expect(rings).toEqual([20]);
+  });
+
+  it('rings no more once it is cleared while it takes in what has come', () => {
+    const { clock, alarm, rings } = createAlarm();
+    alarm.set(20);
+    clock.setTimer(20, () => alarm.clear());
+    clock.advance(100);
+    expect(rings).toEqual([]);
+    expect(clock.pendingTimers).toBe(0);
   });
 });

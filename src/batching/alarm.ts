@@ -1,6 +1,9 @@
-import type { Clock } from './clock.ts';
+import { afterArrived, type Clock } from './clock.ts';
 
-/** At most one timer, for the earliest requested time. It may fire before a listener has anything to do, but never late. */
+/**
+ * At most one timer, for the earliest requested time. It may ring before a listener has anything to do. Calls that have come by
+ * that time are taken in before it rings.
+ */
 export class Alarm {
   readonly #clock: Clock;
   readonly #ring: (dueMs: number) => void;
@@ -37,7 +40,9 @@ export class Alarm {
   readonly #onTimer = (): void => {
     const dueMs = this.#dueMs;
     if (this.#clock.now() < dueMs) return this.#arm(); // platform timers may round down
-    this.clear();
-    this.#ring(dueMs);
+    this.#cancelTimer = afterArrived(this.#clock, () => {
+      this.clear();
+      this.#ring(dueMs);
+    });
   };
 }

@@ -166,6 +166,31 @@ describe('batch rule 3: the cut rule', () => {
     expect(runs[0]?.context.reason).toBe('full');
   });
 
+  it('takes the calls that were sent in time into a batch whose timer is late', () => {
+    const { call, runs, clock } = createRig({ maxBatchSize: 8, batchWaitTimeoutMs: 5 });
+    void call(0);
+    // Each comes as a broadcast message does, in two tasks.
+    for (const item of [1, 2, 3]) clock.setTimer(item, () => clock.setTimer(0, () => void call(item)));
+    clock.block(50);
+    clock.advance(0);
+    expect(runs.map(({ items }) => items)).toEqual([[0, 1, 2, 3]]);
+  });
+
+  it("does not cut a batch while its caller's own loop runs, however slow", () => {
+    const { call, runs, clock } = createRig({
+      maxBatchSize: 4,
+      batchWaitTimeoutMs: 5,
+      maxConcurrentBatches: 2,
+    });
+    for (const item of [0, 1, 2, 3, 4]) {
+      void call(item);
+      clock.block(4);
+    }
+    expect(runs.map(({ items }) => items)).toEqual([[0, 1, 2, 3]]);
+    clock.advance(5);
+    expect(runs.map(({ items }) => items)).toEqual([[0, 1, 2, 3], [4]]);
+  });
+
   it('starts a partial batch once the oldest call has waited batchWaitTimeoutMs', () => {
     const { call, runs, clock } = createRig({ batchWaitTimeoutMs: 100 });
     void call(1);

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { systemClock } from './clock.ts';
+import { setDeadline, systemClock } from './clock.ts';
 import { FakeClock } from './testing/fake-clock.ts';
 
 describe('systemClock', () => {
@@ -43,6 +43,30 @@ describe('systemClock', () => {
     expect(numFired).toBe(0);
     vi.advanceTimersByTime(10);
     expect(numFired).toBe(1);
+  });
+});
+
+describe('setDeadline', () => {
+  it('ends a wait after what has come by then, and not before its time', () => {
+    const clock = new FakeClock();
+    const log: string[] = [];
+    setDeadline(clock, 20, () => log.push('deadline'));
+    clock.advance(19);
+    expect(log).toEqual([]);
+    clock.setTimer(0, () => clock.setTimer(0, () => log.push('answer')));
+    clock.block(10);
+    clock.advance(0);
+    expect(log).toEqual(['answer', 'deadline']);
+  });
+
+  it('can be cancelled until it fires', () => {
+    const clock = new FakeClock();
+    const log: string[] = [];
+    const cancel = setDeadline(clock, 20, () => log.push('deadline'));
+    clock.setTimer(20, cancel);
+    clock.advance(100);
+    expect(log).toEqual([]);
+    expect(clock.pendingTimers).toBe(0);
   });
 });
 

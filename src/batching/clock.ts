@@ -43,3 +43,18 @@ export const systemClock: Clock = {
     return () => platform.clearTimeout(timer);
   },
 };
+
+/**
+ * Calls `fire` once all that has come by now is taken in: it may wait behind a timer that was late. A browser takes a broadcast
+ * message in with one task, and with a second task that waits behind all others.
+ */
+export function afterArrived(clock: Clock, fire: () => void): () => void {
+  let cancel = clock.setTimer(0, () => (cancel = clock.setTimer(0, fire)));
+  return () => cancel();
+}
+
+/** As `clock.setTimer`, for a timer that ends the wait for messages: what has come in time is taken in first. */
+export function setDeadline(clock: Clock, delayMs: number, fire: () => void): () => void {
+  let cancel = clock.setTimer(delayMs, () => (cancel = afterArrived(clock, fire)));
+  return () => cancel();
+}

@@ -32,6 +32,13 @@ export class Admission {
     return oldest.arrivedAtMs + this.#state.policy.batchWaitTimeoutMs;
   }
 
+  /** Whether an idle engine holds a partial batch, which starts when its wait is over. */
+  get isGathering(): boolean {
+    const { policy, maxBatchSize, batchWaitTimeoutMs } = this.#state.policy;
+    if (policy === 'off' || batchWaitTimeoutMs === 0 || this.wakeAtMs === undefined) return false;
+    return this.waiting.length < maxBatchSize;
+  }
+
   /** See `Scheduler.addAll`. */
   addAll(requests: readonly GenerationRequest[], nowMs: number, wasAccepted: boolean): void {
     const [first] = requests;

@@ -500,24 +500,34 @@ describe('the batch wait', () => {
     expect(steps()[0]).toBe('prefill a 0+3 @0 last');
   });
 
-  it('does not wait into the past when the clock runs on between two looks', async () => {
-    const clock = new FakeClock();
-    const listener = new RecordingListener();
-    const policy = { ...createPolicy(), batchWaitTimeoutMs: 10 };
-    const setTimer = vi.spyOn(clock, 'setTimer');
-    const now = vi.spyOn(clock, 'now').mockReturnValueOnce(0).mockReturnValueOnce(9).mockReturnValueOnce(12);
-    const engine = new Engine({
-      runner: new ScriptedRunner(),
-      clock,
-      listener,
-      contextLength: 64,
-      eosTokenIds: [],
-      policy,
+  it('takes in what was sent together before a late timer ends it', async () => {
+    const { submit, steps, clock } = createEngine({ policy: { maxBatchSize: 2, batchWaitTimeoutMs: 10 } });
+    submit('a');
+    await settle();
+    const atArrival: number[] = [];
+    // Comes as a broadcast message does, in two tasks.
+    const arrive = (): void => {
+      atArrival.push(clock.pendingTimers);
+      submit('b');
+    };
+    clock.setTimer(1, () => clock.setTimer(0, arrive));
+    clock.block(50);
+    clock.advance(0);
+    await settle();
+    expect(atArrival, 'the alarm still waits').toEqual([1]);
+    expect(steps().slice(0, 3)).toEqual(['prefill a 0+3 @0 last', 'prefill b 0+3 @1 last', 'decode a b']);
+  });
+
+  it("does not end while its caller's own loop runs, however slow", async () => {
+    const { submit, steps, clock } = createEngine({
+      policy: { policy: 'static', maxBatchSize: 4, batchWaitTimeoutMs: 10 },
     });
-    engine.submitAll([createRequest('a')]);
-    await settle(3);
-    expect(now).toHaveBeenCalledTimes(3);
-    expect(setTimer).toHaveBeenCalledWith(0, expect.any(Function));
+    for (const name of ['a', 'b', 'c', 'd']) {
+      submit(name);
+      await settle();
+      clock.block(6);
+    }
+    expect(steps()).toContain('decode a b c d');
   });
 });
 

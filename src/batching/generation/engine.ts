@@ -101,7 +101,9 @@ export class Engine {
     }
     const limited = requests.map((request) => limitOutput(request, this.contextLength));
     this.#scheduler.addAll(limited, this.#options.clock.now(), wasAccepted);
-    this.#wake();
+    // The requests that were sent together with these may be on their way, so the alarm ends the wait.
+    if (!this.#loop && this.#scheduler.isGathering) this.#alarm.set(this.#scheduler.wakeAtMs ?? Infinity);
+    else this.#wake();
   }
 
   /** Ends the requests that wait or run, at once and in one event; false if none does. */

@@ -90,6 +90,11 @@ export class Scheduler {
     return this.#admission.wakeAtMs;
   }
 
+  /** See `Admission.isGathering`. */
+  get isGathering(): boolean {
+    return this.#admission.isGathering;
+  }
+
   has(id: RequestId): boolean {
     return this.#admission.waiting.has(id) || this.#state.get(id) !== undefined;
   }

@@ -3,7 +3,7 @@ import { clientId, settle } from '../../batching/generation/test-support.ts';
 import { FakeClock } from '../../batching/testing/fake-clock.ts';
 import { PROTOCOL_VERSION } from '../../protocol/wire.ts';
 import type { Link } from './link.ts';
-import { namesOf } from '../../protocol/names.ts';
+import { ALIVE, ASK, namesOf } from '../../protocol/names.ts';
 import { NO_PAST } from '../../protocol/recovery.ts';
 import { SharedLink } from './shared-link.ts';
 import {
@@ -382,5 +382,149 @@ describe('a worker of another version', () => {
     release();
     await settle();
     expect(tab.listener.log.at(-1)).toBe('leader');
+  });
+});
+
+/** Resolves when a message has reached all that listen to a channel by now. */
+function nextMessage(channelName: string): Promise<unknown> {
+  const channel = openChannel(channelName);
+  return new Promise((resolve) => channel.addEventListener('message', resolve, { once: true }));
+}
+
+/** A tab that follows one whose process is stopped, and waits for an answer. */
+async function followSuspended(canLead = true) {
+  const locks = new FakeLocks();
+  locks.hold(LEADER_LOCK, 'suspended page');
+  locks.hold(WORKER_LOCK, 'suspended worker');
+  const tab = openTab('a', locks, canLead);
+  const liveness = openChannel(LIVENESS_CHANNEL);
+  const asks: unknown[] = [];
+  liveness.addEventListener('message', ({ data }: MessageEvent<unknown>) => asks.push(data));
+  await settle();
+  tab.listener.patienceMs = 3000;
+  tab.link.post({ type: 'metrics', callId: 1 });
+  const pass = async (seconds: number): Promise<void> => {
+    for (let second = 0; second < seconds; second += 1) {
+      tab.clock.advance(1000);
+      await settle();
+    }
+  };
+  return { ...tab, liveness, asks, pass };
+}
+
+describe('a tab whose leader says nothing', () => {
+  it('asks, then takes over the lead and the lock of the worker', async () => {
+    const { listener, workers, locks, asks, pass } = await followSuspended();
+    await pass(2);
+    await vi.waitFor(() => expect(asks).toEqual([ASK, ASK]));
+    expect(workers).toEqual([]);
+    await pass(1);
+    expect(listener.log.at(-1)).toBe('leader');
+    expect(workers).toHaveLength(1);
+    expect(locks.isHeld(LEADER_LOCK)).toBe(true);
+    expect(locks.isHeld(WORKER_LOCK)).toBe(false);
+  });
+
+  it('follows on where the leader answers, whose page or worker may be busy', async () => {
+    const { listener, workers, liveness, asks, pass } = await followSuspended();
+    for (let second = 1; second < 9; second += 1) {
+      await pass(1);
+      // Every other second is silent: this one after an answer is not.
+      if (second % 2 === 0) continue;
+      await vi.waitFor(() => expect(asks.splice(0)).toEqual([ASK]));
+      const heard = nextMessage(LIVENESS_CHANNEL);
+      liveness.postMessage(ALIVE);
+      await heard;
+    }
+    expect(workers).toEqual([]);
+    expect(listener.log).toEqual(['open']);
+  });
+
+  it('follows on while it waits for nothing', async () => {
+    const { listener, workers, clock, pass } = await followSuspended();
+    listener.patienceMs = undefined;
+    await pass(20);
+    expect(workers).toEqual([]);
+    expect(clock.pendingTimers).toBe(0);
+  });
+
+  it('takes over for a tab that may not lead', async () => {
+    const popup = await followSuspended(false);
+    const tab = openTab('b', popup.locks);
+    await settle();
+    popup.clock.advance(1000);
+    await vi.waitFor(() => expect(tab.clock.pendingTimers).toBe(1));
+    for (let second = 0; second < 10; second += 1) {
+      tab.clock.advance(1000);
+      await settle();
+    }
+    expect(tab.listener.log.at(-1)).toBe('leader');
+    expect(popup.workers).toEqual([]);
+  });
+
+  it('takes nothing from a tab of another version, which can’t answer', async () => {
+    const { locks, workers, pass } = await followSuspended();
+    locks.hold(versionLock(PROTOCOL_VERSION - 1));
+    await pass(10);
+    expect(workers).toEqual([]);
+  });
+
+  it('takes nothing from a tab that has taken over since it asked', async () => {
+    const { locks, workers, pass } = await followSuspended();
+    await pass(2);
+    void locks.request(LEADER_LOCK, { steal: true }, () => new Promise<never>(() => {}));
+    await pass(1);
+    expect(workers).toEqual([]);
+  });
+});
+
+describe('a leader that wakes after another tab took over', () => {
+  it('ends its worker, follows, and queues again', async () => {
+    const locks = new FakeLocks();
+    const { listener, workers } = openTab('a', locks);
+    await settle();
+    const { promise, resolve } = Promise.withResolvers<void>();
+    void locks.request(LEADER_LOCK, { steal: true }, () => promise);
+    await settle();
+    expect(listener.log.slice(2)).toEqual(['follower']);
+    expect(workers.map(({ isTerminated }) => isTerminated)).toEqual([true]);
+    resolve();
+    await settle();
+    expect(listener.log.at(-1)).toBe('leader');
+  });
+
+  it('hears nothing of a worker that has lost the lock', async () => {
+    const locks = new FakeLocks();
+    const { listener } = openTab('a', locks);
+    const shared = openChannel();
+    locks.hold(WORKER_LOCK, 'w');
+    shared.postMessage(SERVING);
+    await vi.waitFor(() => expect(listener.messages).toEqual([SERVING]));
+    void locks.request(WORKER_LOCK, { steal: true }, () => new Promise<never>(() => {}));
+    const next = { ...SERVING, workerId: 'other' };
+    shared.postMessage(next);
+    await vi.waitFor(() => expect(listener.messages).toEqual([SERVING, next]));
+    shared.postMessage(READY);
+    shared.postMessage({ ...READY, workerId: 'other' });
+    await vi.waitFor(() => expect(listener.messages).toHaveLength(3));
+    expect(listener.messages.at(-1)?.workerId).toBe('other');
+  });
+
+  it('answers an ask only while it leads', async () => {
+    const locks = new FakeLocks();
+    openTab('a', locks);
+    await settle();
+    const liveness = openChannel(LIVENESS_CHANNEL);
+    const heard: unknown[] = [];
+    liveness.addEventListener('message', ({ data }: MessageEvent<unknown>) => heard.push(data));
+    liveness.postMessage(ASK);
+    await vi.waitFor(() => expect(heard).toEqual([ALIVE]));
+    void locks.request(LEADER_LOCK, { steal: true }, () => new Promise<never>(() => {}));
+    await settle();
+    const asked = nextMessage(LIVENESS_CHANNEL);
+    liveness.postMessage(ASK);
+    await asked;
+    await settle();
+    expect(heard).toEqual([ALIVE]);
   });
 });

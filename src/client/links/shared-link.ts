@@ -9,7 +9,11 @@ import { holderOf, type Locks } from '../../protocol/locks.ts';
 import { ALIVE, type AppNames, ASK, namesOf } from '../../protocol/names.ts';
 import { watchLeader } from './watch-leader.ts';
 import { WorkerHost, type WorkerSource } from './worker-host.ts';
-import { foreignWorkerVersion, parseWorkerMessage, type WorkerMessage } from '../../protocol/worker-messages.ts';
+import {
+  foreignWorkerVersion,
+  parseWorkerMessage,
+  type WorkerMessage,
+} from '../../protocol/worker-messages.ts';
 
 /** The part of `window` that reports when the browser freezes or hides the page, and when it takes it back. */
 export type PageLifecycle = Pick<EventTarget, 'addEventListener'>;
