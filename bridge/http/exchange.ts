@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 
-import { systemClock } from '../../src/batching/clock.ts';
+import { setDeadline, systemClock } from '../../src/batching/clock.ts';
 import { shown } from '../../src/batching/errors.ts';
 import type { Caller } from '../../src/protocol/requests.ts';
 import { callerOf } from './caller.ts';
@@ -154,7 +154,7 @@ export class Exchange {
     }
     const message = `The request did not end within the ${seconds} s of \`x-request-timeout-seconds\` and was ended.`;
     const error = new HttpError(408, message, { code: 'REQUEST_TIMEOUT', param: TIMEOUT });
-    return systemClock.setTimer(seconds * 1000, () => this.abort(error));
+    return setDeadline(systemClock, seconds * 1000, () => this.abort(error));
   }
 }
 

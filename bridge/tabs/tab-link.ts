@@ -1,6 +1,6 @@
 import type { WebSocket } from 'ws';
 
-import { systemClock } from '../../src/batching/clock.ts';
+import { setDeadline, systemClock } from '../../src/batching/clock.ts';
 import { TabserveClient } from '../../src/client/client.ts';
 import { fromWireText, toWireText } from '../../src/protocol/wire-text.ts';
 import { createClientId } from '../../src/protocol/ids.ts';
@@ -123,7 +123,7 @@ export class TabLink implements Link {
   }
 
   #awaitTab(): void {
-    this.#cancelTimer = systemClock.setTimer(this.#options.graceMs, () =>
+    this.#cancelTimer = setDeadline(systemClock, this.#options.graceMs, () =>
       this.#listener?.onFailure(NoTabError.at(this.#options.url())),
     );
   }

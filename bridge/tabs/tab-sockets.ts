@@ -3,6 +3,7 @@ import type { IncomingMessage } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { WebSocketServer, type WebSocket } from 'ws';
 
+import { setDeadline, systemClock } from '../../src/batching/clock.ts';
 import { BRIDGE_SUBPROTOCOL } from '../../src/protocol/bridge-names.ts';
 import { OwnBrowser, type TabOwner } from './own-browser.ts';
 
@@ -51,11 +52,16 @@ export class TabSockets {
 function keepAlive(socket: WebSocket): void {
   let isAnswered = true;
   socket.on('pong', () => (isAnswered = true));
-  const timer = setInterval(() => {
-    if (!isAnswered) socket.terminate();
+  let cancelTimer: (() => void) | undefined;
+  const ping = (): void => {
+    if (!isAnswered) {
+      socket.terminate();
+      return;
+    }
     isAnswered = false;
     socket.ping();
-  }, PING_INTERVAL_MS);
-  timer.unref();
-  socket.on('close', () => clearInterval(timer));
+    cancelTimer = setDeadline(systemClock, PING_INTERVAL_MS, ping);
+  };
+  socket.on('close', () => cancelTimer?.());
+  ping();
 }

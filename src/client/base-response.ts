@@ -1,4 +1,5 @@
 /// <reference lib="esnext.disposable" preserve="true" />
+import { setDeadline, systemClock } from '../batching/clock.ts';
 import { InvalidOptionError, RequestTimeoutError } from '../batching/errors.ts';
 import type { RequestId } from '../protocol/ids.ts';
 import type { RequestUpdate } from '../protocol/requests.ts';
@@ -113,13 +114,15 @@ export class BaseResponse<Result> implements PromiseLike<Result>, Disposable {
       throw InvalidOptionError.of('timeoutMs', 'a finite number >= 0', timeoutMs);
     }
     const timeout = Promise.withResolvers<never>();
-    const timer = setTimeout(() => timeout.reject(RequestTimeoutError.ofResult(timeoutMs)), timeoutMs);
+    const cancelTimer = setDeadline(systemClock, timeoutMs, () =>
+      timeout.reject(RequestTimeoutError.ofResult(timeoutMs)),
+    );
     this.#numWaiting += 1;
     try {
       return await Promise.race([this.#outcome.promise, timeout.promise]);
     } finally {
       this.#numWaiting -= 1;
-      clearTimeout(timer);
+      cancelTimer();
     }
   }
 }

@@ -1,4 +1,4 @@
-import type { Clock } from '../../batching/clock.ts';
+import { setDeadline, type Clock } from '../../batching/clock.ts';
 
 export interface AnswerWatchOptions {
   readonly clock: Clock;
@@ -47,7 +47,7 @@ export class AnswerWatch {
   #setTimer(): void {
     const { clock } = this.#options;
     const setAtMs = clock.now();
-    this.#cancelTimer = clock.setTimer(INTERVAL_MS, () => {
+    this.#cancelTimer = setDeadline(clock, INTERVAL_MS, () => {
       this.#cancelTimer = undefined;
       this.#tick(clock.now() - setAtMs > 2 * INTERVAL_MS);
     });

@@ -1,4 +1,4 @@
-import type { Clock } from '../../batching/clock.ts';
+import { setDeadline, type Clock } from '../../batching/clock.ts';
 
 export interface SilenceWatchOptions {
   readonly clock: Clock;
@@ -44,7 +44,7 @@ export class SilenceWatch {
 
   #setTimer(): void {
     this.#options.ask();
-    this.#cancelTimer = this.#options.clock.setTimer(INTERVAL_MS, () => {
+    this.#cancelTimer = setDeadline(this.#options.clock, INTERVAL_MS, () => {
       this.#numSilentTicks += 1;
       const silentMs = this.#numSilentTicks * INTERVAL_MS;
       if (silentMs <= Math.max(this.#leastPatienceMs, this.#stepPatienceMs)) {

@@ -293,13 +293,17 @@ describe('WorkerHost, of a worker that cannot say what happened to it', () => {
   });
 
   it('does not take the sleep of a machine for silence', () => {
-    const clock = new SleepyClock();
+    const clock = new FakeClock();
+    const sleep = (): void => {
+      clock.block(3_600_000);
+      clock.advance(0);
+    };
     const { host, workers, serve } = createHost({ clock });
     host.start();
     serve();
-    for (let night = 0; night < 12; night++) clock.sleepAndFire();
+    for (let night = 0; night < 12; night++) sleep();
     expect(workers).toHaveLength(1);
-    clock.sleepAndFire();
+    sleep();
     expect(workers).toHaveLength(2);
   });
 
@@ -395,26 +399,6 @@ describe('WorkerHost, of a worker that names the step of its fault', () => {
     expect(initOf(3)).toMatchObject({ past: { fatalIds: [] } });
   });
 });
-
-/** Its machine sleeps for hours between any timer and its firing. */
-class SleepyClock implements Clock {
-  #nowMs = 0;
-  #fire = (): void => {};
-
-  now(): number {
-    return this.#nowMs;
-  }
-
-  setTimer(_: number, fire: () => void): () => void {
-    this.#fire = fire;
-    return () => {};
-  }
-
-  sleepAndFire(): void {
-    this.#nowMs += 3_600_000;
-    this.#fire();
-  }
-}
 
 function namesOf(init: unknown): string[] {
   return typeof init === 'object' && init && 'lifeLock' in init ? [String(init.lifeLock)] : [];

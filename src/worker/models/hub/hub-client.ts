@@ -1,3 +1,4 @@
+import { setDeadline } from '../../../batching/clock.ts';
 import type { ByteRange } from '../checkpoint/byte-ranges.ts';
 import { HubAnswerError } from '../../../protocol/errors/hub.ts';
 import { readChunks } from '../../../platform/read-chunks.ts';
@@ -126,7 +127,7 @@ export class HubClient {
     return {
       signal: AbortSignal.any([cancelled, limit.signal]),
       within: async <Value>(run: () => Promise<Value>): Promise<Value> => {
-        const cancel = this.#retryOptions.clock.setTimer(ANSWER_LIMIT_MS, giveUp);
+        const cancel = setDeadline(this.#retryOptions.clock, ANSWER_LIMIT_MS, giveUp);
         try {
           return await run();
         } finally {
