@@ -1,5 +1,4 @@
 import { beforeEach, describe, expect, it, vi } from 'vitest';
-import type { Clock } from '../../batching/clock.ts';
 import { FakeClock } from '../../batching/testing/fake-clock.ts';
 import { requestId } from '../../batching/generation/test-support.ts';
 import { PROTOCOL_VERSION, type Unsigned } from '../../protocol/wire.ts';
