@@ -6,8 +6,9 @@ import json
 import sys
 from pathlib import Path
 
-from transformers.utils.chat_template_utils import _compile_jinja_template
+from transformers.utils.chat_template_utils import _compile_jinja_template, render_jinja_template
 
+from chats import CHATS, FOLDER, TOKENS
 from features import CONTEXT, TEMPLATES
 
 TARGET = Path(__file__).resolve().parents[1] / "fixtures"
@@ -27,6 +28,23 @@ def write_features() -> None:
     write("template-features-reference.json", {"context": context, "cases": cases})
 
 
+def render_chat(template: str, chat: dict) -> dict:
+    variables = {**TOKENS, "add_generation_prompt": True, **chat}
+    try:
+        [text], _ = render_jinja_template([variables.pop("messages")], chat_template=template, **variables)
+        return {"text": text}
+    except Exception as error:  # noqa: BLE001 - each error of Python counts
+        return {"error": f"{type(error).__name__}: {error}"}
+
+
+def write_models() -> None:
+    models = []
+    for path in sorted(FOLDER.glob("*.jinja")):
+        template = path.read_text().removesuffix("\n")
+        models.append({"name": path.stem, "rendered": [render_chat(template, chat) for chat in CHATS]})
+    write("template-models-reference.json", {"tokens": TOKENS, "chats": [json.dumps(chat) for chat in CHATS], "models": models})
+
+
 def write(name: str, value: object) -> None:
     text = json.dumps(value, ensure_ascii=False, indent=1)
     (TARGET / name).write_text(text + "\n")
@@ -35,3 +53,4 @@ def write(name: str, value: object) -> None:
 
 if __name__ == "__main__":
     write_features()
+    write_models()
