@@ -45,17 +45,14 @@ export function isIn(ranges: Ranges, codePoint: number): boolean {
 
 /** One character of a text. */
 export function characterOf(make: Expressions, ranges: Ranges): Expression {
-  const inBands = BANDS.flatMap(([first, last]) =>
-    ranges.map(([from, to]) => [Math.max(from, first), Math.min(to, last)] as const),
-  );
-  const spans = inBands.filter(([from, to]) => from <= to);
-  const character = ofSequences(
-    make,
-    spans.flatMap(([from, to]) => sequencesBetween(bytesOf(from), bytesOf(to))),
-    false,
-  );
-  make.characters.add(character);
-  return character;
+  return make.characterOnce(`c${String(ranges)}`, () => {
+    const inBands = BANDS.flatMap(([first, last]) =>
+      ranges.map(([from, to]) => [Math.max(from, first), Math.min(to, last)] as const),
+    );
+    const spans = inBands.filter(([from, to]) => from <= to);
+    const sequences = spans.flatMap(([from, to]) => sequencesBetween(bytesOf(from), bytesOf(to)));
+    return ofSequences(make, sequences, false);
+  });
 }
 
 type ByteRanges = readonly (readonly [number, number])[];
@@ -91,10 +88,8 @@ function ofSequences(make: Expressions, sequences: readonly ByteRanges[], isInne
   const branches = Array.from(leads, ([key, bytes]) => {
     if (key === '') return make.never;
     const rests = key.split(',').map((index) => sequences[Number(index)]?.slice(1) ?? []);
-    const has = new Uint8Array(256);
-    for (const byte of bytes) has[byte] = 1;
     const rest = rests.some(({ length }) => length === 0) ? make.empty : ofSequences(make, rests, true);
-    return make.sequence([make.bytes(has, isInner), rest]);
+    return make.sequence([make.bytes(bytes, isInner), rest]);
   });
   return make.choice(branches.filter((branch) => branch !== make.never));
 }
@@ -108,14 +103,14 @@ const ESCAPED: Ranges = [
 
 /** One character of a string of JSON, as `JSON.stringify` writes it. */
 export function jsonCharacterOf(make: Expressions, ranges: Ranges): Expression {
-  const escapes = ESCAPED.flatMap(([from, to]) =>
-    Array.from({ length: to - from + 1 }, (_, index) => from + index)
-      .filter((codePoint) => isIn(ranges, codePoint))
-      .map((codePoint) => make.text(JSON.stringify(String.fromCodePoint(codePoint)).slice(1, -1))),
-  );
-  const character = make.choice([characterOf(make, without(ranges, ESCAPED)), ...escapes]);
-  make.characters.add(character);
-  return character;
+  return make.characterOnce(`j${String(ranges)}`, () => {
+    const escapes = ESCAPED.flatMap(([from, to]) =>
+      Array.from({ length: to - from + 1 }, (_, index) => from + index)
+        .filter((codePoint) => isIn(ranges, codePoint))
+        .map((codePoint) => make.text(JSON.stringify(String.fromCodePoint(codePoint)).slice(1, -1))),
+    );
+    return make.choice([characterOf(make, without(ranges, ESCAPED)), ...escapes]);
+  });
 }
 
 /** Any character of a string of JSON, in any of its spellings. Two escapes may be one character. */
@@ -135,12 +130,9 @@ export function anyJsonCharacter(make: Expressions): Expression {
       make.sequence([make.text(String.raw`\u`), oneOf('dD'), oneOf('cdefCDEF'), hex, hex]),
     ]),
   ]);
-  const character = make.choice([
-    characterOf(make, complement(ESCAPED)),
-    make.sequence([make.text('\\'), escape]),
-  ]);
-  make.characters.add(character);
-  return character;
+  return make.characterOnce('any', () =>
+    make.choice([characterOf(make, complement(ESCAPED)), make.sequence([make.text('\\'), escape])]),
+  );
 }
 
 function codeOf(character: string): number {

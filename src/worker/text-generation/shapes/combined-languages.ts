@@ -22,12 +22,25 @@ class Combined implements Machine {
   }
 
   step(byte: number): Combined | undefined {
-    const next = this.anyNext(byte);
+    const next = this.#next(byte);
     return next?.isLive === true ? next : undefined;
   }
 
-  /** Also where no text goes on. */
-  anyNext(byte: number): Combined | undefined {
+  /** Also where no text goes on. Bytes beside each other mostly lead to the same place. */
+  *allNext(): Generator<Combined> {
+    const { states } = this.#languages;
+    const parts = [...this.#all, ...this.#none];
+    let last: readonly (State | null)[] = [];
+    for (let byte = 0; byte < 256; byte += 1) {
+      const steps = parts.map((state) => states.step(state, byte));
+      if (last.length > 0 && steps.every((step, index) => step === last[index])) continue;
+      last = steps;
+      const next = this.#next(byte);
+      if (next) yield next;
+    }
+  }
+
+  #next(byte: number): Combined | undefined {
     const all: State[] = [];
     for (const state of this.#all) {
       const next = this.#languages.states.step(state, byte);
@@ -80,11 +93,7 @@ export class CombinedLanguages {
   #explore(start: Combined, param: string): void {
     const before = new Map<Combined, Combined[]>([[start, []]]);
     for (const [place] of before) {
-      let last: Combined | undefined;
-      for (let byte = 0; byte < 256; byte += 1) {
-        const next = place.anyNext(byte);
-        if (!next || next === last) continue;
-        last = next;
+      for (const next of place.allNext()) {
         const places = before.get(next);
         if (places) places.push(place);
         else before.set(next, [place]);

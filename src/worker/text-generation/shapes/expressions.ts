@@ -63,6 +63,7 @@ const encoder = new TextEncoder();
 export class Expressions {
   readonly #made = new Map<string, Expression>();
   readonly #machines = new Map<Machine, Expression>();
+  readonly #characterOf = new Map<string, Expression>();
   readonly #singles: ByteSet[] = [];
   /** Those of which no text begins another one: characters. */
   readonly characters = new Set<Expression>();
@@ -81,9 +82,23 @@ export class Expressions {
     this.#limit = this.#numMade + MAX_SIZE;
   }
 
-  bytes(has: Uint8Array, isInner = false): Expression {
-    if (!has.includes(1)) return this.never;
-    return this.#once(`b${isInner}${has.join('')}`, (id) => ({ kind: 'bytes', id, has, isInner }));
+  bytes(bytes: readonly number[], isInner = false): Expression {
+    if (bytes.length === 0) return this.never;
+    return this.#once(`b${isInner}${bytes.join(',')}`, (id) => {
+      const has = new Uint8Array(256);
+      for (const byte of bytes) has[byte] = 1;
+      return { kind: 'bytes', id, has, isInner };
+    });
+  }
+
+  /** A kind of character, by its name. */
+  characterOnce(name: string, make: () => Expression): Expression {
+    const known = this.#characterOf.get(name);
+    if (known) return known;
+    const made = make();
+    this.#characterOf.set(name, made);
+    this.characters.add(made);
+    return made;
   }
 
   text(text: string): Expression {
@@ -203,7 +218,11 @@ export function endlessRuleOf(root: Expression): Rule | undefined {
   for (const expression of found) for (const part of partsOf(expression)) found.add(part);
   const usersOf = new Map<Expression, Expression[]>();
   for (const user of found)
-    for (const part of partsOf(user)) usersOf.set(part, [...(usersOf.get(part) ?? []), user]);
+    for (const part of partsOf(user)) {
+      const users = usersOf.get(part);
+      if (users) users.push(user);
+      else usersOf.set(part, [user]);
+    }
   const ending = new Set<Expression>();
   for (const expression of found) if (ends(expression, ending)) ending.add(expression);
   for (const expression of ending)

@@ -33,11 +33,7 @@ export function textUntil(ends: readonly TextEnd[], mayEnd: boolean, make: Expre
     const byNext = Map.groupBy(next.keys(), (byte) => next[byte] ?? start);
     rule.body = make.choice([
       ...(mayEnd ? [make.empty] : []),
-      ...Array.from(byNext, ([follows, bytes]) => {
-        const has = new Uint8Array(256);
-        for (const byte of bytes) has[byte] = 1;
-        return make.sequence([make.bytes(has), follows]);
-      }),
+      ...Array.from(byNext, ([follows, bytes]) => make.sequence([make.bytes(bytes), follows])),
     ]);
   }
   return start;

@@ -74,8 +74,7 @@ export class TokenMasks {
     const { mask: whole, byCount, exits } = yield* this.#tokensOf(part);
     const mask = whole.slice();
     for (let count = byCount.length - 1; count > max; count -= 1)
-      for (const node of byCount[count] ?? [])
-        for (const tokenId of this.#tokensAt(node)) forbidToken(mask, tokenId);
+      for (const node of byCount[count] ?? []) this.#forbid(node, mask);
     const behind = this.#states.stateAt([tail]);
     for (const [byte, { nodes, counts }] of exits) {
       const left = this.#states.step(behind, byte);
@@ -84,7 +83,7 @@ export class TokenMasks {
         const [node = 0, count = 0] = [nodes[index], counts[index]];
         if (count < min || count > max) continue;
         this.#allow(node, left, mask);
-        yield* this.#walk(left, node, mask);
+        if ((this.#trie.ends[node] ?? 0) > node + 1) yield* this.#walk(left, node, mask);
       }
     }
     return mask;
@@ -98,19 +97,24 @@ export class TokenMasks {
     const mask = emptyMask(this.#model.config.vocabSize);
     const byCount: number[][] = [];
     const exits = new Map<number, { nodes: number[]; counts: number[] }>();
-    const path = [{ state: between, count: 0 }];
-    for (let node = 1; node < bytes.length;) {
-      if (node % (NODES_PER_LOOK * 64) === 0) yield;
+    const path = [between];
+    const counts = [0];
+    let startedAtMs = performance.now();
+    for (let node = 1, numSeen = 1; node < bytes.length; numSeen += 1) {
+      if (numSeen % NODES_PER_LOOK === 0 && performance.now() - startedAtMs > PIECE_MS) {
+        yield;
+        startedAtMs = performance.now();
+      }
       const depth = depths[node] ?? 0;
-      const { state, count } = path[depth - 1] ?? { state: between, count: 0 };
+      const state = path[depth - 1] ?? between;
+      const count = counts[depth - 1] ?? 0;
       const byte = bytes[node] ?? 0;
       const next = this.#states.step(state, byte);
       if (next) {
+        path[depth] = next;
         const further = state === between ? count + 1 : count;
-        path[depth] = { state: next, count: further };
-        const before = byCount.length;
-        if (before <= further) byCount.push([]);
-        if ((tokens[node] ?? -1) >= 0 && this.#allow(node, next, mask)) byCount[further]?.push(node);
+        counts[depth] = further;
+        if ((tokens[node] ?? -1) >= 0 && this.#allow(node, next, mask)) (byCount[further] ??= []).push(node);
         node += 1;
         continue;
       }
@@ -159,14 +163,15 @@ export class TokenMasks {
 
   #allow(node: number, { canPause }: State, mask: TokenMask): boolean {
     if (!canPause && !this.#trie.isComplete) return false;
-    for (const tokenId of this.#tokensAt(node)) allowToken(mask, tokenId);
+    const { tokens, twins } = this.#trie;
+    for (let tokenId = tokens[node] ?? -1; tokenId >= 0; tokenId = twins[tokenId] ?? -1)
+      allowToken(mask, tokenId);
     return true;
   }
 
-  #tokensAt(node: number): readonly number[] {
+  #forbid(node: number, mask: TokenMask): void {
     const { tokens, twins } = this.#trie;
-    const found: number[] = [];
-    for (let tokenId = tokens[node] ?? -1; tokenId >= 0; tokenId = twins[tokenId] ?? -1) found.push(tokenId);
-    return found;
+    for (let tokenId = tokens[node] ?? -1; tokenId >= 0; tokenId = twins[tokenId] ?? -1)
+      forbidToken(mask, tokenId);
   }
 }

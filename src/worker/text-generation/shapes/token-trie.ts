@@ -5,6 +5,7 @@ export type ShapedModel = Pick<LoadedModel, 'config' | 'tokenizer'>;
 
 /** Tokens that are read without letting the worker do other things. */
 const TOKENS_PER_PIECE = 4096;
+const NODES_PER_PIECE = 32_768;
 
 /** The tokens of a vocabulary by their bytes. A node's descendants follow it, and node 0 is the root. */
 export interface TokenTrie {
@@ -30,7 +31,8 @@ export function* createTokenTrie({ config, tokenizer }: ShapedModel): Generator<
     if (bytes && bytes.length > 0) twins[id] = nodes.add(bytes, id);
     if (id % TOKENS_PER_PIECE === TOKENS_PER_PIECE - 1) yield;
   }
-  return { ...nodes.inOrder(), twins, isComplete: nodes.hasAllBytes() };
+  const inOrder = yield* nodes.inOrder();
+  return { ...inOrder, twins, isComplete: nodes.hasAllBytes() };
 }
 
 /** As they are added. */
@@ -39,6 +41,8 @@ class LinkedNodes {
   readonly #tokens = [-1];
   readonly #children = [-1];
   readonly #siblings = [-1];
+  /** The child of a node and a byte. */
+  readonly #byByte = new Map<number, number>();
 
   /** Returns the token that had the same bytes, or -1. */
   add(bytes: Uint8Array, tokenId: number): number {
@@ -57,9 +61,11 @@ class LinkedNodes {
   }
 
   #childOf(parent: number, byte: number): number {
-    for (let node = this.#children[parent] ?? -1; node >= 0; node = this.#siblings[node] ?? -1)
-      if (this.#bytes[node] === byte) return node;
+    const key = parent * 256 + byte;
+    const known = this.#byByte.get(key);
+    if (known !== undefined) return known;
     const node = this.#bytes.push(byte) - 1;
+    this.#byByte.set(key, node);
     this.#tokens.push(-1);
     this.#children.push(-1);
     this.#siblings.push(this.#children[parent] ?? -1);
@@ -67,7 +73,7 @@ class LinkedNodes {
     return node;
   }
 
-  inOrder(): Pick<TokenTrie, 'bytes' | 'depths' | 'ends' | 'tokens'> {
+  *inOrder(): Generator<void, Pick<TokenTrie, 'bytes' | 'depths' | 'ends' | 'tokens'>> {
     const size = this.#bytes.length;
     const bytes = new Uint8Array(size);
     const depths = new Uint16Array(size);
@@ -75,20 +81,23 @@ class LinkedNodes {
     const tokens = new Int32Array(size);
     /** The place of each node on the way to this one. */
     const path: number[] = [];
-    const waiting = [{ node: 0, depth: 0 }];
-    let place = 0;
-    for (let next = waiting.pop(); next; next = waiting.pop()) {
-      const { node, depth } = next;
-      for (const ended of path.splice(depth)) ends[ended] = place;
+    const waiting = [0];
+    const depthsOfWaiting = [0];
+    for (let place = 0; place < size; place += 1) {
+      const node = waiting.pop() ?? 0;
+      const depth = depthsOfWaiting.pop() ?? 0;
+      while (path.length > depth) ends[path.pop() ?? 0] = place;
       path.push(place);
       bytes[place] = this.#bytes[node] ?? 0;
       depths[place] = depth;
       tokens[place] = this.#tokens[node] ?? -1;
-      place += 1;
-      for (let child = this.#children[node] ?? -1; child >= 0; child = this.#siblings[child] ?? -1)
-        waiting.push({ node: child, depth: depth + 1 });
+      for (let child = this.#children[node] ?? -1; child >= 0; child = this.#siblings[child] ?? -1) {
+        waiting.push(child);
+        depthsOfWaiting.push(depth + 1);
+      }
+      if (place % NODES_PER_PIECE === 0) yield;
     }
-    for (const ended of path) ends[ended] = place;
+    for (const place of path) ends[place] = size;
     return { bytes, depths, ends, tokens };
   }
 }
