@@ -46,7 +46,7 @@ export interface GrammarFormat extends BegunFormat {
 }
 
 /**
- * Free text with parts of a given shape, in the JSON that vLLM and xgrammar take. A tool call in free text is
+ * Free text with parts of a given shape, in the JSON that vLLM takes. A tool call in free text is
  * `{ type: 'triggered_tags', triggers: ['<tool_call>'], tags: [{ type: 'tag', begin: '<tool_call>', content: { type:
  * 'json_schema', json_schema }, end: '</tool_call>' }] }`. A shape that begins after the thinking is `{ type: 'sequence',
  * elements: [{ type: 'tag', begin: '', content: { type: 'any_text' }, end: '</think>' }, shape] }`.

@@ -1,5 +1,4 @@
 import { isRecord } from '../../../platform/is-record.ts';
-import type { Fields } from './schema-parts.ts';
 
 /** Whether no value fits two of these schemas, as far as that shows in their types or in a required constant. */
 export function areExclusive(schemas: readonly unknown[]): boolean {
@@ -23,8 +22,10 @@ export function areExclusive(schemas: readonly unknown[]): boolean {
   });
 }
 
-/** The values of a const or an enum, as JSON. */
-function valuesOf(schema: Fields): readonly string[] | undefined {
+/** The values of a const, an enum or a boolean, as JSON. */
+export function valuesOf(schema: unknown): readonly string[] | undefined {
+  if (!isRecord(schema)) return undefined;
+  if (schema['type'] === 'boolean') return ['true', 'false'];
   const values = 'const' in schema ? [schema['const']] : schema['enum'];
   return Array.isArray(values) ? values.map((value) => JSON.stringify(value)) : undefined;
 }

@@ -46,9 +46,9 @@ export class JsonLanguage {
     ]);
   }
 
-  /** The JSON of a pattern's texts. */
-  pattern(pattern: unknown, param: string): Expression {
-    return parsePattern(pattern, param, this.languages, (ranges) => this.characterOf(ranges));
+  /** The JSON of a pattern's texts. @param isSearched Whether the pattern may match a part of them. */
+  pattern(pattern: unknown, param: string, isSearched = false): Expression {
+    return parsePattern(pattern, param, this.languages, (ranges) => this.characterOf(ranges), isSearched);
   }
 
   /** A character between quotes, in the spelling of `JSON.stringify`. */

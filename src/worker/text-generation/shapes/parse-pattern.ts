@@ -7,8 +7,8 @@ import { checkDepth, nestedCount } from './limits.ts';
 /** How the characters of a pattern's texts are written: as they are, or in JSON. */
 export type WriteCharacter = (ranges: Ranges) => Expression;
 
-/** Where a part of a pattern stands: it has the text's beginning and end, looks ahead, or neither. */
-type Place = 'whole' | 'ahead' | 'inside';
+/** Where a part of a pattern stands: it is all of it, all behind a place, a group that ends the text, looks ahead, or none of these. */
+type Place = 'whole' | 'rest' | 'tail' | 'ahead' | 'inside';
 
 const rangesOf = (codes: readonly number[]): Ranges => codes.map((code) => [code, code]);
 
@@ -43,7 +43,7 @@ const ESCAPE =
 const COUNT = /([*+?])|\{(\d+)(?:(,)(\d*))?\}/uy;
 
 /**
- * The texts that a pattern matches as a whole.
+ * The texts that a pattern matches as a whole, or those that it matches somewhere in.
  *
  * @throws ResponseFormatUnsupportedError for what is no regular language, or looks ahead in the middle.
  */
@@ -52,6 +52,7 @@ export function parsePattern(
   param: string,
   languages: CombinedLanguages,
   write: WriteCharacter,
+  isSearched = false,
 ): Expression {
   const refuse = (reason: string, remedy: string): ResponseFormatUnsupportedError =>
     ResponseFormatUnsupportedError.of(param, reason, remedy);
@@ -62,7 +63,7 @@ export function parsePattern(
   } catch (error) {
     throw refuse(`is no regular expression (${error instanceof Error ? error.message : ''})`, 'correct it');
   }
-  const expression = new PatternParser(pattern, param, languages, write).parse();
+  const expression = new PatternParser(pattern, param, languages, write, isSearched).parse();
   if (expression === languages.states.make.never) throw refuse('matches no text', 'correct it');
   return expression;
 }
@@ -73,12 +74,20 @@ class PatternParser {
   readonly #param: string;
   readonly #languages: CombinedLanguages;
   readonly #write: WriteCharacter;
+  readonly #isSearched: boolean;
   #at = 0;
   #depth = 0;
   /** Of the part that was read last. */
   #count = 1;
 
-  constructor(pattern: string, param: string, languages: CombinedLanguages, write: WriteCharacter) {
+  constructor(
+    pattern: string,
+    param: string,
+    languages: CombinedLanguages,
+    write: WriteCharacter,
+    isSearched: boolean,
+  ) {
+    this.#isSearched = isSearched;
     this.#pattern = pattern;
     this.#param = param;
     this.#languages = languages;
@@ -104,33 +113,36 @@ class PatternParser {
 
   #branch(place: Place): Expression {
     const { make } = this.#languages.states;
-    if (place === 'whole') this.#take('^');
-    const isAhead = place === 'whole' && this.#take('(?=');
-    if (isAhead || (place === 'whole' && this.#take('(?!'))) {
-      const ahead = this.#branches('ahead');
-      this.#take(')');
-      const rest = this.#branch(place);
-      return isAhead
-        ? this.#languages.combine([rest, ahead], [], this.#param)
-        : this.#languages.combine([rest], [ahead], this.#param);
-    }
+    const anything = make.repeat(this.#write(ALL), 0, Infinity);
     const parts: Expression[] = [];
+    if (place === 'whole' && !this.#take('^') && this.#isSearched) parts.push(anything);
+    const isAtEnd = place !== 'ahead' && place !== 'inside';
     let count = 1;
     while (!/^[|)]?$/.test(this.#next())) {
+      const [, sign] = (isAtEnd && this.#match(/\(\?([=!])/uy)) || [];
+      if (sign !== undefined) {
+        const ahead = this.#branches('ahead');
+        this.#take(')');
+        const rest = this.#branch(place === 'tail' ? place : 'rest');
+        const [all, none] = sign === '=' ? [[rest, ahead], []] : [[rest], [ahead]];
+        return make.sequence([...parts, this.#languages.combine(all, none, this.#param)]);
+      }
       if (place !== 'inside' && /^\$(?:[|)]|$)/.test(this.#pattern.slice(this.#at, this.#at + 2))) {
         this.#at += 1;
         return make.sequence(parts);
       }
-      parts.push(this.#repeated());
+      parts.push(this.#repeated(isAtEnd));
       count = Math.max(count, this.#count);
     }
     this.#count = count;
-    if (place === 'ahead') parts.push(make.repeat(this.#write(ALL), 0, Infinity));
+    if (place === 'ahead' || (place !== 'inside' && place !== 'tail' && this.#isSearched))
+      parts.push(anything);
     return make.sequence(parts);
   }
 
-  #repeated(): Expression {
-    const part = this.#atom();
+  /** @param isAtEnd Whether the text may end behind it. */
+  #repeated(isAtEnd: boolean): Expression {
+    const part = this.#atom(isAtEnd);
     const found = this.#match(COUNT);
     if (!found) return part;
     // A lazy one has the same texts.
@@ -144,12 +156,13 @@ class PatternParser {
     return this.#languages.states.make.repeat(part, min, limit);
   }
 
-  #atom(): Expression {
+  #atom(isAtEnd: boolean): Expression {
     this.#count = 1;
+    const isLast = isAtEnd && this.#next() === '(' && this.#isLastGroup();
     if (this.#take('.')) return this.#write(complement(LINE_ENDS));
     if (this.#take('[')) return this.#write(this.#class());
     if (this.#match(/\((?:\?:|\?<\w+>|(?!\?))/uy)) {
-      const group = this.#branches('inside');
+      const group = this.#branches(isLast ? 'tail' : 'inside');
       this.#take(')');
       return group;
     }
@@ -167,6 +180,20 @@ class PatternParser {
         'write it without',
       );
     return this.#write(this.#codes());
+  }
+
+  /** Whether nothing comes behind the group that begins here, in its branch. */
+  #isLastGroup(): boolean {
+    let depth = 0;
+    for (const { 0: part, index } of this.#pattern
+      .slice(this.#at)
+      .matchAll(/\\[^]|\[(?:\\.|[^\]\\])*\]|[()]/gu)) {
+      if (part === '(') depth += 1;
+      if (part === ')') depth -= 1;
+      const behind = this.#isSearched ? /^\??\$(?:[|)]|$)/ : /^\??\$?(?:[|)]|$)/;
+      if (depth === 0) return behind.test(this.#pattern.slice(this.#at + index + 1));
+    }
+    return false;
   }
 
   /** Behind its bracket. */

@@ -1,5 +1,6 @@
-import type { Expression } from './expressions.ts';
-import type { JsonLanguage } from './json-language.ts';
+import type { Expression, Rule } from './expressions.ts';
+import { valuesOf } from './exclusive-schemas.ts';
+import { writeJson, type JsonLanguage } from './json-language.ts';
 import { countsOf, refusal, type Fields, type ValueOf } from './schema-parts.ts';
 
 /** Lists. One with `prefixItems`, or draft-07's list of `items`, has all of these. @throws ResponseFormatUnsupportedError. */
@@ -12,8 +13,10 @@ export function arrayLanguage(
   const { items, prefixItems, additionalItems } = schema;
   const { make } = json;
   const { from, to } = countsOf(schema, 'minItems', 'maxItems', param);
-  if (schema['uniqueItems'] === true)
-    throw refusal(`${param}.uniqueItems`, "can't be enforced", 'leave it out, and check the answer yourself');
+  if (schema['uniqueItems'] === true) {
+    if (to <= 1) return arrayLanguage({ ...schema, uniqueItems: false }, param, json, valueOf);
+    return uniqueList(valuesOf(items), from, to, `${param}.uniqueItems`, json);
+  }
   if (prefixItems !== undefined && !Array.isArray(prefixItems))
     throw refusal(`${param}.prefixItems`, 'is no list of schemas', 'write a list');
   const name = Array.isArray(items) ? 'items' : 'prefixItems';
@@ -31,4 +34,51 @@ export function arrayLanguage(
   const fixed = parts.flatMap((part, index) => (index === 0 ? [part] : [comma, part]));
   const others = make.repeat(make.sequence([comma, further]), least, most);
   return make.sequence([make.text('['), ...fixed, others, make.text(']')]);
+}
+
+/** Sets of values that a list may have so far. */
+const MAX_SETS = 2000;
+
+/** Lists of different ones of these values. */
+function uniqueList(
+  values: readonly string[] | undefined,
+  from: number,
+  to: number,
+  param: string,
+  { make }: JsonLanguage,
+): Expression {
+  if (!values)
+    throw refusal(
+      param,
+      "can't be enforced for values that aren't listed",
+      'list them in an enum, or leave it out',
+    );
+  const different = [...new Set(values)];
+  if (from > different.length) throw refusal(param, 'allows no list', 'lower minItems');
+  const texts = different.map((value) => make.text(writeJson(JSON.parse(value))));
+  const rules = new Map<string, Rule>();
+  /** What may follow values that are used. */
+  const behind = (used: readonly number[]): Expression => {
+    const key = String(used);
+    const known = rules.get(key);
+    if (known) return known;
+    const rule = make.rule(param);
+    rules.set(key, rule);
+    if (rules.size > MAX_SETS)
+      throw refusal(param, 'has too many values to choose from', 'list fewer values, or lower maxItems');
+    const comma = used.length === 0 ? make.empty : make.text(', ');
+    const next = used.length < to ? [...texts.keys()].filter((index) => !used.includes(index)) : [];
+    rule.body = make.choice([
+      ...(used.length >= from ? [make.empty] : []),
+      ...next.map((index) =>
+        make.sequence([
+          comma,
+          texts[index] ?? make.never,
+          behind([...used, index].toSorted((a, b) => a - b)),
+        ]),
+      ),
+    ]);
+    return rule;
+  };
+  return make.sequence([make.text('['), behind([]), make.text(']')]);
 }

@@ -17,7 +17,7 @@ const NUMBER_KEYWORDS = ['minimum', 'maximum', 'exclusiveMinimum', 'exclusiveMax
 
 /** The keywords that are enforced, by the type that they restrict. */
 const KEYWORDS: { readonly [Type in TypeName]: readonly string[] } = {
-  object: ['properties', 'required', 'additionalProperties', 'propertyNames'],
+  object: ['properties', 'required', 'additionalProperties', 'propertyNames', 'patternProperties'],
   array: ['items', 'prefixItems', 'additionalItems', 'minItems', 'maxItems', 'uniqueItems'],
   string: ['minLength', 'maxLength', 'pattern', 'format'],
   number: NUMBER_KEYWORDS,
@@ -175,6 +175,11 @@ class SchemaCompiler {
     return reference === undefined ? schema : this.#targetOf(reference);
   }
 
+  /** With what a reference in a keyword leads to, which must be known at once. */
+  #resolved(schema: Fields, keyword: string): Fields {
+    return schema[keyword] === undefined ? schema : { ...schema, [keyword]: this.#resolve(schema[keyword]) };
+  }
+
   #ofTypes(schema: Fields, keywords: readonly string[], param: string): Expression {
     const types = typesIn(schema, param);
     const allowed = types.flatMap((type) => KEYWORDS[type]);
@@ -198,9 +203,11 @@ class SchemaCompiler {
     const json = this.#json;
     switch (type) {
       case 'object':
-        return objectLanguage(schema, param, json, this.#valueOf);
-      case 'array':
-        return arrayLanguage(schema, param, json, this.#valueOf);
+        return objectLanguage(this.#resolved(schema, 'propertyNames'), param, json, this.#valueOf);
+      case 'array': {
+        const isSet = schema['uniqueItems'] === true;
+        return arrayLanguage(isSet ? this.#resolved(schema, 'items') : schema, param, json, this.#valueOf);
+      }
       case 'string':
         return stringLanguage(schema, param, json);
       case 'number':

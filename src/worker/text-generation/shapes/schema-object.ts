@@ -20,13 +20,17 @@ export function objectLanguage(
   json: JsonLanguage,
   valueOf: ValueOf,
 ): Expression {
-  const { properties = {}, required = [], propertyNames } = schema;
+  const { properties = {}, required = [], propertyNames, patternProperties = {} } = schema;
   const { make } = json;
   const refuse = (name: string, reason: string, remedy: string): ResponseFormatUnsupportedError =>
     ResponseFormatUnsupportedError.of(`${param}.${name}`, reason, remedy);
   if (!isRecord(properties)) throw refuse('properties', 'is no record of schemas', 'write an object');
   if (!Array.isArray(required)) throw refuse('required', 'is no list of names', 'write a list');
-  const listsNone = schema['properties'] === undefined && schema['required'] === undefined;
+  if (!isRecord(patternProperties))
+    throw refuse('patternProperties', 'is no record of schemas', 'write an object');
+  const listsNone = ['properties', 'required', 'patternProperties'].every(
+    (name) => schema[name] === undefined,
+  );
   const { additionalProperties: additional = listsNone } = schema;
   const isOpen = additional !== false;
   const keys = [...new Set([...Object.keys(properties), ...required.map(String)])];
@@ -34,7 +38,7 @@ export function objectLanguage(
   if (lacking !== undefined)
     throw refuse('required', `names ${lacking}, which properties lack`, 'add it to properties');
   const other = isOpen ? valueOf(additional, `${param}.additionalProperties`) : make.never;
-  const names = propertyNames === undefined ? undefined : namesOf(propertyNames);
+  const names = propertyNames === undefined ? undefined : valueOf(propertyNames, `${param}.propertyNames`);
   const unfit = required.find((key) => names && !json.languages.accepts(names, writeJson(String(key))));
   if (unfit !== undefined)
     throw refuse('propertyNames', `don't fit ${String(unfit)}, which is required`, 'widen them');
@@ -46,27 +50,33 @@ export function objectLanguage(
         : other;
       return { member: json.member(make.text(writeJson(key)), value), isRequired: required.includes(key) };
     });
-  const further = isOpen ? json.member(otherKeys(), other) : make.never;
-  return make.sequence([make.text('{'), inOrder(members, further, param, json), make.text('}')]);
-
-  function namesOf(nameSchema: unknown): Expression {
-    return valueOf(
-      isRecord(nameSchema) ? { type: 'string', ...nameSchema } : nameSchema,
-      `${param}.propertyNames`,
-    );
-  }
+  const anyKey = json.string(make.repeat(json.characterOf(ALL), 0, Infinity));
+  const listed = keys.map((key) => make.text(writeJson(key)));
+  const matching = Object.keys(patternProperties).map((pattern) =>
+    json.string(json.pattern(pattern, `${param}.patternProperties.${pattern}`, true)),
+  );
+  const twice = keys.find((key) => matching.some((each) => json.languages.accepts(each, writeJson(key))));
+  if (twice !== undefined)
+    throw refuse('patternProperties', `match ${twice}, which properties list`, 'let them match other names');
+  const further = [
+    ...Object.entries(patternProperties).map(([pattern, value], index) => {
+      const others = matching.filter((each) => each !== matching[index]);
+      const key = keysIn([matching[index] ?? make.never], [...listed, ...others]);
+      return json.member(key, valueOf(value, `${param}.patternProperties.${pattern}`));
+    }),
+    ...(isOpen ? [json.member(otherKeys(), other)] : []),
+  ];
+  return make.sequence([make.text('{'), inOrder(members, make.choice(further), param, json), make.text('}')]);
 
   function otherKeys(): Expression {
-    if (!names)
-      return json.string(
-        keysBeside(
-          keys.map((key) => Array.from(key)),
-          json,
-        ),
-      );
-    const anyKey = json.string(make.repeat(json.characterOf(ALL), 0, Infinity));
-    const listed = keys.map((key) => make.text(writeJson(key)));
-    return json.languages.combine([names, anyKey], listed, `${param}.propertyNames`);
+    if (names || matching.length > 0) return keysIn([], [...listed, ...matching]);
+    const rests = keys.map((key) => Array.from(key));
+    return json.string(keysBeside(rests, json));
+  }
+
+  /** Keys in the spelling of `JSON.stringify`: an escape could spell one that isn't allowed. */
+  function keysIn(all: readonly Expression[], none: readonly Expression[]): Expression {
+    return json.languages.combine([...(names ? [names] : []), ...all, anyKey], none, param);
   }
 }
 

@@ -3,6 +3,22 @@ import type { JsonLanguage } from './json-language.ts';
 import { countsOf, refusal, type Fields } from './schema-parts.ts';
 import { FORMATS } from './string-formats.ts';
 
+/** Of the standard, and not enforced. Other ones restrict nothing. */
+const REFUSED = new Set([
+  'idn-email',
+  'idn-hostname',
+  'uri-reference',
+  'iri',
+  'iri-reference',
+  'uri-template',
+  'json-pointer',
+  'relative-json-pointer',
+  'regex',
+]);
+
+/** Plain characters: no text but itself matches as a whole, so a text that has it is meant. */
+const PLAIN = /^(?:[^\\^$.*+?()[\]{}|]|\\[^\w\s])+$/;
+
 /**
  * Strings with their pattern, format and length. These are of the value: JSON writes some characters as escapes.
  *
@@ -14,12 +30,16 @@ export function stringLanguage(schema: Fields, param: string, json: JsonLanguage
   if (pattern === undefined && format === undefined)
     return json.string(json.make.repeat(json.character, from, to));
   const known = typeof format === 'string' && Object.hasOwn(FORMATS, format) ? FORMATS[format] : undefined;
-  if (format !== undefined && known === undefined)
+  const isNamed = pattern !== undefined && typeof format === 'string' && !REFUSED.has(format);
+  if (format !== undefined && known === undefined && !isNamed)
     throw refusal(`${param}.format`, "can't be enforced", `use ${Object.keys(FORMATS).join(', ')}`);
+  const isCounted = from > (known?.min ?? 0) || to < (known?.max ?? Infinity);
   const conditions = [
-    ...(pattern === undefined ? [] : [json.pattern(pattern, `${param}.pattern`)]),
-    ...(known === undefined ? [] : [json.pattern(known, `${param}.format`)]),
-    ...(from > 0 || to < Infinity ? [json.make.repeat(json.characterOf(), from, to)] : []),
+    ...(pattern === undefined
+      ? []
+      : [json.pattern(pattern, `${param}.pattern`, typeof pattern === 'string' && PLAIN.test(pattern))]),
+    ...(known === undefined ? [] : [json.pattern(known.pattern, `${param}.format`)]),
+    ...(isCounted ? [json.make.repeat(json.characterOf(), from, to)] : []),
   ];
   const content = json.languages.combine(conditions, [], param);
   if (content === json.make.never)

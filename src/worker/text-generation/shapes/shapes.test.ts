@@ -66,6 +66,19 @@ describe('a shape', () => {
       '{"ab": 1}',
       '{"ad": 1}',
     ],
+    [
+      schemaOf({
+        type: 'object',
+        patternProperties: { '^n': { type: 'integer' } },
+        additionalProperties: true,
+      }),
+      '{"n1": 1, "a": ""}',
+      '{"n1": "1"}',
+    ],
+    [schemaOf({ type: 'array', items: { enum: ['a', 'b'] }, uniqueItems: true }), '["b", "a"]', '["b", "b"]'],
+    [schemaOf({ type: 'string', format: 'uri', maxLength: 2083 }), '"https://a.example/b?c=d"', '"https//a"'],
+    [schemaOf({ type: 'string', format: 'ulid', pattern: '^[0-7]{2}$' }), '"07"', '"08"'],
+    [schemaOf({ type: 'string', pattern: '@' }), '"a@b"', '"ab"'],
     [{ type: 'grammar', grammar: 'root ::= root "+" [a-z] | "x"' }, 'x+a+b', 'a+x'],
     [{ type: 'regex', pattern: 'a[\u4E00-\u9FA5]+' }, 'a\u4E2D\u56FD', 'a\u3042'],
     [schemaOf({ type: 'string', minLength: 2 }), '"ab"', '"a"'],
@@ -208,8 +221,8 @@ describe('refuses', () => {
   it.each<readonly [string, ResponseFormat, string, string]>([
     [
       'a keyword that no grammar enforces',
-      schemaOf({ type: 'object', patternProperties: {} }),
-      'schema.patternProperties',
+      schemaOf({ type: 'array', contains: {} }),
+      'schema.contains',
       'leave it out',
     ],
     [

@@ -31,19 +31,37 @@ const IPV6 = [
 ].join('|');
 
 const PATH = String.raw`(?:[A-Za-z0-9._~!$&'()*+,;=:@\-]|%${HEX}{2})`;
-const AUTHORITY = String.raw`${label(63)}(?:\.${label(63)})*(?::\d{1,5})?`;
+const AUTHORITY = String.raw`${label(63)}(?:\.${label(63)}){0,3}(?::\d{1,5})?`;
 
-/** Patterns of the formats that are enforced. */
-export const FORMATS: Readonly<Record<string, string>> = {
-  date: DATE,
-  time: TIME,
-  'date-time': `${DATE}T${TIME}`,
-  duration: `P(?:${COUNT}W|${DATES}(?:T${TIMES})?|T${TIMES})`,
-  email: String.raw`${ATOM}(?:\.${ATOM})*@(?:${label(63)}\.)+${label(63)}`,
-  // At most 253 characters: eight labels of 30.
-  hostname: String.raw`${label(30)}(?:\.${label(30)}){0,7}`,
-  ipv4: String.raw`${BYTE}(?:\.${BYTE}){3}`,
-  ipv6: IPV6,
-  uuid: `${HEX}{8}(?:-${HEX}{4}){3}-${HEX}{12}`,
-  uri: `[A-Za-z][A-Za-z0-9+.\\-]*:(?://${AUTHORITY}(?:/${PATH}*)*|${PATH}+(?:/${PATH}*)*)(?:\\?(?:${PATH}|[/?])*)?(?:#(?:${PATH}|[/?])*)?`,
+/** A pattern, and the lengths of its texts. */
+interface Format {
+  readonly pattern: string;
+  readonly min: number;
+  readonly max: number;
+}
+
+/** The formats that are enforced. */
+export const FORMATS: Readonly<Record<string, Format>> = {
+  date: { pattern: DATE, min: 10, max: 10 },
+  time: { pattern: TIME, min: 9, max: 24 },
+  'date-time': { pattern: `${DATE}T${TIME}`, min: 20, max: 35 },
+  duration: { pattern: `P(?:${COUNT}W|${DATES}(?:T${TIMES})?|T${TIMES})`, min: 3, max: 44 },
+  email: {
+    pattern: String.raw`${ATOM}(?:\.${ATOM})*@(?:${label(63)}\.)+${label(63)}`,
+    min: 5,
+    max: Infinity,
+  },
+  // Eight labels.
+  hostname: { pattern: String.raw`${label(30)}(?:\.${label(30)}){0,7}`, min: 1, max: 247 },
+  ipv4: { pattern: String.raw`${BYTE}(?:\.${BYTE}){3}`, min: 7, max: 15 },
+  ipv6: { pattern: IPV6, min: 2, max: 39 },
+  uuid: { pattern: `${HEX}{8}(?:-${HEX}{4}){3}-${HEX}{12}`, min: 36, max: 36 },
+  // Pydantic allows 2083 characters.
+  uri: {
+    pattern:
+      `[A-Za-z][A-Za-z0-9+.\\-]{0,15}:(?://${AUTHORITY}(?:/(?:${PATH}|/){0,300})?|${PATH}(?:${PATH}|/){0,300})` +
+      `(?:\\?(?:${PATH}|[/?]){0,150})?(?:#(?:${PATH}|[/?]){0,50})?`,
+    min: 3,
+    max: 2000,
+  },
 };
