@@ -67,6 +67,8 @@ export class JobRunner {
   #cursor = 0;
   #isStopped = false;
   #isFilling = false;
+  /** Whether this turn may read a window of rows: one each, which bounds its work. */
+  #mayRead = true;
   /** Why the texts to embed wait while the other rows go on. */
   #held: WireError | undefined;
   #cancelTimer = (): void => {};
@@ -90,6 +92,7 @@ export class JobRunner {
   run(): void {
     if (this.#isStopped || this.#isFilling) return;
     this.#isFilling = true;
+    this.#mayRead = true;
     for (let left = ROWS_PER_TURN; !this.#isStopped; left -= 1) {
       const row = this.#takeNext();
       if (!row) break;
@@ -169,7 +172,14 @@ export class JobRunner {
   }
 
   #takeNext(): ReadyRow | undefined {
-    if (this.#window.length === 0) this.#window = this.#nextWindow();
+    if (this.#window.length === 0) {
+      if (!this.#mayRead) {
+        if (this.#cursor < this.job.numRows) this.#runSoon();
+        return undefined;
+      }
+      this.#mayRead = false;
+      this.#window = this.#nextWindow();
+    }
     // Others of the kind that waits would only be told the same.
     if (this.#held) this.#window = this.#window.filter(({ request }) => !this.#mayWait(request));
     const [next, ...others] = this.#window;

@@ -2,6 +2,7 @@ import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { asClientId, type RequestId } from '../../protocol/ids.ts';
 import { handleCall, type CallMessage } from '../../protocol/calls.ts';
 import type { JobDefinition, JobInfo } from '../../protocol/jobs.ts';
+import type { EncoderInfo } from '../../protocol/models.ts';
 import { PROTOCOL_VERSION, type Unsigned } from '../../protocol/wire.ts';
 import type { WorkerStatus } from '../../protocol/status.ts';
 import { MemoryFile, MemoryFolder } from '../models/store/test-support.ts';
@@ -294,6 +295,115 @@ describe('a job', () => {
     expect(await next.call<'list-jobs'>({ type: 'list-jobs', callId: 9 })).toHaveLength(1);
   });
 
+  it('that ends workers is paused with that reason, also in the next browser, until it is resumed', async () => {
+    let root = new MemoryFolder();
+    const first = await openWorker(root);
+    await createJob(first, words('a', 'b'));
+    await steer(first, 'pause');
+    await first.published();
+    for (let numLost = 0; numLost < 2; numLost += 1) {
+      const worker = await openWorker((root = root.clone()));
+      if (numLost === 0) await steer(worker, 'resume');
+      expect(worker.worker.running.size).toBe(2);
+      // It ends before anything else comes.
+      root = root.clone();
+      worker.worker.running.clear();
+    }
+    const next = await openWorker((root = root.clone()));
+    expect(next.worker.running.size).toBe(0);
+    const info = await next.call<'list-jobs'>({ type: 'list-jobs', callId: 9 });
+    expect(info).toMatchObject([{ state: 'paused', error: { code: 'JOB_ENDS_WORKERS' } }]);
+    await steer(next, 'resume');
+    await next.published();
+    next.answer();
+    expect(await next.textsOf()).toEqual(['SAY A', 'SAY B']);
+  });
+
+  it('is not blamed for workers that end while its rows run', async () => {
+    let root = new MemoryFolder();
+    await createJob(await openWorker(root), words('a', 'b'));
+    for (let numLost = 0; numLost < 5; numLost += 1) {
+      await vi.advanceTimersByTimeAsync(1);
+      const worker = await openWorker((root = root.clone()));
+      expect(worker.worker.running.size).toBe(2);
+    }
+  });
+
+  it('has a template that the worker has checked, whoever sent it', async () => {
+    const opened = await openWorker(new MemoryFolder());
+    const template = '{{word}}'.repeat(200_000);
+    await expect(createJob(opened, words('a'), { template })).rejects.toMatchObject({
+      code: 'JOB_ROW_INVALID',
+    });
+    await createJob(opened, words('x'.repeat(9), 'y'), { template: '{{word}}'.repeat(120_000) });
+    await opened.published();
+    opened.answer();
+    expect((await opened.textsOf())[0]).toBe('PROMPT_TOO_LONG');
+  });
+
+  it('reads no more rows at a time than their prompts allow', async () => {
+    const opened = await openWorker(new MemoryFolder(), { numRows: 1000 });
+    const template = `${'x'.repeat(2 ** 19)}{{word}}`;
+    await createJob(opened, words(...Array.from({ length: 40 }, () => 'y')), { template });
+    expect(opened.worker.running.size).toBe(4);
+    await opened.published();
+    expect(opened.worker.running.size).toBe(40);
+  });
+
+  it('has rows of any columns and line ends, as they were written', async () => {
+    const opened = await openWorker(new MemoryFolder());
+    const rows = ['{"word":1.10,\n"__proto__":2,\r\n"constructor":3}', '{"word":{"toString":1,"valueOf":1}}'];
+    await opened.call<'create-job'>({ type: 'create-job', callId: 0, job: DEFINITION, jobName: 'Words' });
+    await opened.call<'add-job-rows'>({ type: 'add-job-rows', callId: 1, jobId: 'j1', from: 0, rows });
+    await opened.call<'start-job'>({ type: 'start-job', callId: 2, jobId: 'j1' });
+    opened.answer();
+    expect(await opened.textsOf()).toEqual(['SAY 1.10', 'SAY {"TOSTRING":1,"VALUEOF":1}']);
+    const read = await opened.call<'read-job'>({
+      type: 'read-job',
+      callId: 0,
+      jobId: 'j1',
+      from: 0,
+      limit: 9,
+    });
+    expect(read.rows[0]?.json).toBe('{"word":1.10, "__proto__":2,  "constructor":3}');
+  });
+
+  it('says that its files are gone, goes on, and leaves room for new ones', async () => {
+    const root = new MemoryFolder();
+    const opened = await openWorker(root);
+    await createJob(opened, words('a', 'b', 'c'));
+    opened.answer(1);
+    await root.removeEntry('tabserve');
+    await createJob(opened, words('z'), { id: 'j2' });
+    const list = () => opened.call<'list-jobs'>({ type: 'list-jobs', callId: 9 });
+    const lost = { code: 'JOB_FILES_LOST' };
+    expect(await list()).toMatchObject([{ state: 'running', error: lost }, { state: 'queued' }]);
+    opened.answer();
+    await opened.published();
+    opened.answer();
+    expect(await opened.textsOf()).toEqual(['SAY A', 'SAY B', 'SAY C']);
+    expect(await opened.textsOf('j2')).toEqual(['SAY Z']);
+    const [first, second] = await list();
+    expect([first?.state, first?.error?.code, second?.state, second?.error]).toEqual([
+      'finished',
+      'JOB_FILES_LOST',
+      'finished',
+      undefined,
+    ]);
+    const next = await openWorker(root.clone());
+    expect(await next.call<'list-jobs'>({ type: 'list-jobs', callId: 9 })).toMatchObject([{ id: 'j2' }]);
+  });
+
+  it('whose files go while its rows are being stored is refused', async () => {
+    const root = new MemoryFolder();
+    const opened = await openWorker(root);
+    await opened.call<'create-job'>({ type: 'create-job', callId: 0, job: DEFINITION, jobName: 'Words' });
+    await root.removeEntry('tabserve');
+    await expect(
+      opened.call<'start-job'>({ type: 'start-job', callId: 2, jobId: 'j1' }),
+    ).rejects.toMatchObject({ code: 'JOB_STORE_FAILED' });
+  });
+
   it('finds rows by error and by text', async () => {
     const opened = await openWorker(new MemoryFolder());
     await createJob(opened, [...words('apple', 'pear'), { other: 'x' }]);
@@ -304,5 +414,56 @@ describe('a job', () => {
     expect(await read({ search: 'PEAR' })).toMatchObject({ rows: [{ index: 1, json: '{"word":"pear"}' }] });
     expect(await read({ search: 'zebra' })).toEqual({ rows: [] });
     expect(await read({ limit: 2 })).toMatchObject({ rows: [{ index: 0 }, { index: 1 }], next: 2 });
+  });
+});
+
+const ENCODER: EncoderInfo = {
+  deployment: 'embedder',
+  id: 'encoder',
+  numParameters: 1,
+  maxTokens: 512,
+  vocabSize: 10,
+  dimensions: 2,
+  prompts: [],
+  backend: { name: 'wasm', precision: 'fp32', adapter: '', fallbackReason: '' },
+};
+
+describe('a batch of texts with one to embed', () => {
+  const text = (id: string) => ({
+    custom_id: id,
+    method: 'POST',
+    url: '/v1/completions',
+    body: { prompt: id },
+  });
+  const embedding = { custom_id: 'e', method: 'POST', url: '/v1/embeddings', body: { input: 'x' } };
+  const NO_ENCODER = { code: 'NO_ENCODER', message: 'none' };
+  const isEmbedding = ([, { deployment }]: [unknown, RowRequest]): boolean => deployment === 'embedder';
+
+  it.each([
+    ['first', 'embedder', [embedding, text('a'), text('b'), text('c'), text('d')]],
+    ['last', 'text-generator', [text('a'), text('b'), text('c'), text('d'), embedding]],
+  ] as const)('answers all others once while there is no embedder: %s', async (_, deployment, lines) => {
+    const opened = await openWorker(new MemoryFolder(), { numRows: 2 });
+    await createJob(opened, lines, { source: 'requests', deployment, columns: [] });
+    const { worker, service, answer } = opened;
+    for (let left = 10; left > 0; left -= 1) {
+      const refused = [...worker.running].find(isEmbedding);
+      if (refused) {
+        worker.running.delete(refused[0]);
+        service.receive([{ type: 'failed', requestId: refused[0], error: NO_ENCODER }]);
+      }
+      answer(1);
+      await vi.advanceTimersByTimeAsync(1);
+    }
+    const texts = ['A', 'B', 'C', 'D'];
+    expect((await opened.textsOf()).filter((each) => each !== '-')).toEqual(texts);
+    expect(await opened.published()).toMatchObject({ state: 'paused', error: { code: 'NO_ENCODER' } });
+    const numAsked = worker.submitted.length;
+    expect(numAsked).toBe(5);
+    await vi.advanceTimersByTimeAsync(60_000);
+    expect(worker.submitted).toHaveLength(numAsked);
+    worker.status = { ...worker.status, encoders: [ENCODER] };
+    await vi.advanceTimersByTimeAsync(5000);
+    expect([...worker.running].filter(isEmbedding)).toHaveLength(1);
   });
 });

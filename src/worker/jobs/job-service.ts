@@ -1,23 +1,17 @@
 import { systemClock } from '../../batching/clock.ts';
 import type { CallHandlers } from '../../protocol/calls.ts';
 import { EMBEDDER } from '../../protocol/embedding.ts';
-import {
-  JobEndsWorkersError,
-  JobFilesLostError,
-  JobModelError,
-  JobNotFoundError,
-  JobRowError,
-  JobStoreError,
-} from '../../protocol/errors/jobs.ts';
+import { JobModelError, JobNotFoundError, JobRowError, JobStoreError } from '../../protocol/errors/jobs.ts';
 import { NoModelError } from '../../protocol/errors/model.ts';
 import { TEXT_GENERATOR } from '../../protocol/generation.ts';
-import type { JobInfo, JobState } from '../../protocol/jobs.ts';
+import type { JobInfo } from '../../protocol/jobs.ts';
 import type { RequestUpdate } from '../../protocol/requests.ts';
 import type { WorkerStatus } from '../../protocol/status.ts';
 import { MAX_PROMPT_LENGTH, type WireError } from '../../protocol/wire.ts';
 import { toWireError } from '../../protocol/wire-errors.ts';
 import { JobRunner, type RowServer } from './job-runner.ts';
 import { JobStore, type Draft } from './job-store.ts';
+import { damageOf, stateOf, type Obstacle } from './job-state.ts';
 import { StoredJob, withinStore } from './stored-job.ts';
 
 /** The calls that a client makes about jobs. */
@@ -38,9 +32,6 @@ export interface JobServiceHost {
 
 const PUBLISH_INTERVAL_MS = 250;
 const RETRY_MS = 5000;
-
-/** Why a job doesn't run now: an error, or a model that is still being loaded. */
-type Obstacle = WireError | 'loading' | undefined;
 
 /** Stores jobs, and runs one after another. */
 export class JobService {
@@ -299,18 +290,4 @@ export class JobService {
       deletedIds,
     );
   }
-}
-
-function damageOf(job: StoredJob): WireError | undefined {
-  if (job.isDamaged) return toWireError(JobStoreError.because('rows of the job are lost'));
-  if (job.endsWorkers) return toWireError(JobEndsWorkersError.of());
-  return job.isLost ? toWireError(JobFilesLostError.of()) : undefined;
-}
-
-function stateOf(job: StoredJob, obstacle: Obstacle, isRunning: boolean): JobState {
-  if (job.isDamaged) return 'failed';
-  if (job.isDone) return 'finished';
-  if (job.isCancelled) return 'cancelled';
-  if (job.isPaused || job.endsWorkers || (obstacle !== undefined && obstacle !== 'loading')) return 'paused';
-  return isRunning ? 'running' : 'queued';
 }

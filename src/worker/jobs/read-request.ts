@@ -25,7 +25,7 @@ export function readRequest({ custom_id: customId, method, url, body }: Fields):
   if (!isRecord(body)) throw JobRowError.expected('body', 'an object');
   if (body['stream'] === true) throw JobRowError.expected('body.stream', 'false');
   try {
-    return readBody(url, body);
+    return withoutDetails(readBody(url, body));
   } catch (error) {
     throw error instanceof HttpError ? JobRowError.ofBody(error.message) : error;
   }
@@ -51,6 +51,16 @@ function readBody(url: unknown, body: Fields): RowRequest {
     default:
       throw JobRowError.expected('url', '/v1/completions, /v1/chat/completions or /v1/embeddings');
   }
+}
+
+/** @throws JobRowError for options whose outcome a result has no place for. */
+function withoutDetails(request: RowRequest): RowRequest {
+  for (const name of ['logprobs', 'promptLogprobs', 'echo'] as const) {
+    const value = request.options[name];
+    if (value !== undefined && value !== false)
+      throw JobRowError.ofBody(`\`${name}\` isn't for jobs, whose results have no place for it.`);
+  }
+  return request;
 }
 
 function onePrompt({ prompts: [input, ...others], options }: GenerationRequest): RowRequest {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { JobDefinition } from '../../protocol/jobs.ts';
-import { rowReader } from './read-row.ts';
+import { rowReader, toResult } from './read-row.ts';
 
 const REQUESTS: JobDefinition = {
   id: 'j1',
@@ -42,6 +42,23 @@ describe('a row of a table', () => {
       { role: 'system', content: 'Of A.' },
       { role: 'user', content: 'Is A red?' },
     ]);
+  });
+
+  it('has probabilities of a choice and calls of tools in its result', () => {
+    const choice = { text: '', generatedText: 'yes', tokenIds: [], finishReason: 'stop', seed: 0 } as const;
+    const toolCalls = [{ id: '1', name: 'f', arguments: '{}' }];
+    const choiceProbabilities = [0.75, 0.25];
+    const answer = { reasoning: '', content: 'yes', toolCalls };
+    const usage = { numPromptTokens: 3, numCachedTokens: 0, numOutputTokens: 2 };
+    const given = { ...choice, choices: [choice], choiceProbabilities, answer, usage };
+    expect(toResult(table, given)).toEqual({
+      text: 'yes',
+      finishReason: 'stop',
+      choiceProbabilities,
+      toolCalls,
+      numPromptTokens: 3,
+      numOutputTokens: 2,
+    });
   });
 
   it('is a text to embed', () => {
@@ -131,6 +148,12 @@ describe('a line of a batch file', () => {
     [line('/v1/chat/completions', { messages: [], tools: [1] }), 'tools[0].type'],
     [line('/v1/completions', { response_format: 'json' }), 'response_format'],
     [line('text-generator', { options: 1 }), 'body.options'],
+    [line('/v1/completions', { prompt: 'x', logprobs: 0 }), 'logprobs'],
+    [line('/v1/completions', { prompt: 'x', echo: true }), 'echo'],
+    [
+      line('/v1/chat/completions', { messages: [{ role: 'user', content: 'x' }], logprobs: true }),
+      'logprobs',
+    ],
   ])('is refused with the field that is wrong', (row, place) => {
     const refusal = { code: 'JOB_ROW_INVALID', message: expect.stringContaining(`\`${place}\``) };
     expect(() => readRow(REQUESTS, 0, row)).toThrow(expect.objectContaining(refusal));
