@@ -1,8 +1,9 @@
 import { useMemo, useState } from 'react';
 
+import type { CsvOptions } from '../../client/index.ts';
 import { Button } from '../parts/button.tsx';
 import { ErrorLine } from '../parts/error-line.tsx';
-import { InputField } from '../parts/field.tsx';
+import { CheckField, InputField } from '../parts/field.tsx';
 import { Form } from '../parts/form.tsx';
 import { formatCount } from '../parts/format.ts';
 import { Panel } from '../parts/panel.tsx';
@@ -103,12 +104,25 @@ function JobActions({ view, attempt }: ActionsProps) {
 
 function ExportMenu({ view: { job, info }, attempt }: ActionsProps) {
   const base = info.name.replace(/\.\w{1,6}$/, '');
-  const save = (format: 'csv' | 'jsonl'): void =>
-    void attempt(() => saveStream(`${base}-results.${format}`, job.export(format)));
+  const [csv, setCsv] = useState({ byteOrderMark: false, escapeFormulas: true });
+  const save = (format: 'csv' | 'jsonl', options?: CsvOptions): void =>
+    void attempt(() => saveStream(`${base}-results.${format}`, job.export(format, options)));
   return (
     <Popover label="Export">
       <div className="stack">
-        <Button variant="small" onClick={() => save('csv')}>
+        <CheckField
+          label="For Excel"
+          hint="Marks the file as UTF-8."
+          checked={csv.byteOrderMark}
+          onChange={({ target }) => setCsv({ ...csv, byteOrderMark: target.checked })}
+        />
+        <CheckField
+          label="Keep formulas"
+          hint="Off, a cell that begins with = + - or @ gets a ' in front, so that no spreadsheet runs it."
+          checked={!csv.escapeFormulas}
+          onChange={({ target }) => setCsv({ ...csv, escapeFormulas: !target.checked })}
+        />
+        <Button variant="small" onClick={() => save('csv', csv)}>
           CSV, with all rows
         </Button>
         <Button variant="small" onClick={() => save('jsonl')}>

@@ -2,6 +2,10 @@ import * as fc from 'fast-check';
 import papa from 'papaparse';
 import { describe, expect, it } from 'vitest';
 
+import tables from '../../../../tools/reference/fixtures/tables.json' with { type: 'json' };
+import { readCells, textOfCell } from '../../../client/index.ts';
+import { isLinear } from '../../../platform/testing/growth.ts';
+import { toRecords } from '../file-source.ts';
 import type { FileRow } from './file-row.ts';
 import { openFile } from './open-file.ts';
 
@@ -119,7 +123,119 @@ describe('a table', () => {
   });
 });
 
+/** The cells of each row, in order, as texts. */
+async function cellsOf(file: File): Promise<unknown[]> {
+  const rows = await rowsOf(file);
+  const texts = (json: string) =>
+    Array.from(readCells(json) ?? [], ([name, cell]) => [name, textOfCell(cell)]);
+  return rows.map((row) => ('json' in row ? texts(row.json) : row.error.code));
+}
+
+describe('a table of another program', () => {
+  it('has the columns and cells that Python’s csv reads, whatever their names', async () => {
+    for (const { text, columns, rows } of tables.tables) {
+      const file = fileOf('a.csv', text);
+      expect((await openFile(file)).columns).toEqual(columns);
+      const expected = rows.map((cells) => columns.map((name, at) => [name, cells[at]]));
+      expect(await cellsOf(file)).toEqual(expected);
+    }
+  });
+
+  it.each([';', ',', '|', '\t'])('may begin with a line that names its separator: %j', async (separator) => {
+    const lines = [`sep=${separator}`, ['id', 'a,b;c'].join(separator), ['1', 'x'].join(separator)];
+    const text = lines.join('\r\n').replace('a,b;c', '"a,b;c"');
+    expect(await cellsOf(fileOf('a.csv', text))).toEqual([
+      [
+        ['id', '1'],
+        ['a,b;c', 'x'],
+      ],
+    ]);
+  });
+
+  it('keeps a row of one empty cell in quotes, and skips empty lines', async () => {
+    const rows = await rowsOf(fileOf('a.csv', 'text\n\n""\nx\n\n"two\nlines"\n""'));
+    expect(rows.map((row) => [row.line, 'json' in row && row.json])).toEqual([
+      [3, '{"text":""}'],
+      [4, '{"text":"x"}'],
+      [6, '{"text":"two\\nlines"}'],
+      [8, '{"text":""}'],
+    ]);
+  });
+
+  it('may have a separator behind the last cell of every row', async () => {
+    expect(await cellsOf(fileOf('a.csv', 'a,b\n1,2,\n3,4,,\n5,6,7\n'))).toEqual([
+      [
+        ['a', '1'],
+        ['b', '2'],
+      ],
+      [
+        ['a', '3'],
+        ['b', '4'],
+      ],
+      'ROW_TOO_LONG',
+    ]);
+  });
+
+  it('is refused by name in UTF-32', async () => {
+    for (const mark of [
+      [0xff, 0xfe, 0, 0],
+      [0, 0, 0xfe, 0xff],
+    ])
+      await expect(openFile(fileOf('a.csv', new Uint8Array([...mark, 0x61, 0, 0, 0])))).rejects.toMatchObject(
+        {
+          code: 'FILE_ENCODING',
+          message: expect.stringContaining('UTF-32'),
+        },
+      );
+  });
+
+  it.each([
+    ['quotes that end nowhere', 'a\n', '"x'],
+    ['quotes within cells', 'a\n"', '"a'],
+    ['quotes and blanks', 'a\n"', '" '],
+    ['cells', 'a\n', 'x,'],
+    ['empty lines', 'a\nx', '\n'],
+    ['carriage returns', 'a\nx', '\r'],
+    ['entries of JSON', '[', '{},'],
+    ['brackets', '', '['],
+    ['braces', '', '{"a":'],
+  ])('takes time in proportion to its length: %s', async (_, begin, part) => {
+    const run = async (length: number): Promise<void> => {
+      const text = begin + part.repeat(Math.ceil(length / part.length));
+      await rowsOf(fileOf('a.txt', text)).catch(() => {});
+    };
+    expect(await isLinear(2 ** 20, run)).toBe(true);
+  });
+});
+
 describe('JSON', () => {
+  it('keeps columns in order, and numbers as they are written, in lines and in an array', async () => {
+    const rows = tables.jsonRows.map(({ text }) => text);
+    const inOneLine = rows.map((text) => text.replaceAll('\n', ' '));
+    const cells = rows.map((text) => [...(readCells(text) ?? [])]);
+    for (const file of [
+      fileOf('a.jsonl', inOneLine.join('\n')),
+      fileOf('a.json', `[${rows.join(',\n')}]\n`),
+    ]) {
+      const { rows: read } = await openFile(file);
+      const texts: string[] = [];
+      for await (const json of toRecords(read())) texts.push(json);
+      expect(texts.map((json) => [...(readCells(json) ?? [])])).toEqual(cells);
+    }
+  });
+
+  it.each([
+    '[{"a":1} {"a":2}]',
+    '[{"a":1},]',
+    '[{"a":1}',
+    '[{"a":1}] x',
+    '[{"a":1}][{"a":2}]',
+    '[,{"a":1}]',
+    '[{"a":]}]',
+  ])('is refused where it is broken: %s', async (text) => {
+    await expect(rowsOf(fileOf('a.json', text))).rejects.toMatchObject({ code: 'INVALID_JSON' });
+  });
+
   const rows = [{ id: 1, text: 'one' }, 'two', 3];
   const values = [{ id: 1, text: 'one' }, { text: 'two' }, 'INVALID_ROW'];
 
