@@ -16,8 +16,11 @@ const NUM_TABLE_ROWS = IS_WHOLE ? 100_000 : 3000;
 const LONG_TASK_MS = 50;
 
 const csv = [
-  'id,text',
-  ...Array.from({ length: NUM_ROWS }, (_, index) => `${index + 1},"A story, number ${index + 1}"`),
+  'id,text,constructor',
+  ...Array.from(
+    { length: NUM_ROWS },
+    (_, index) => `${index + 1},"A story, number ${index + 1}",=1+${index}`,
+  ),
 ].join('\n');
 
 const rowsOf = (page: Page): Locator => page.getByRole('table', { name: 'Rows' }).locator('tbody tr');
@@ -28,9 +31,10 @@ async function chooseFile(page: Page, name: string, text: string): Promise<void>
 }
 
 /** Without the picker of files, which no test can answer: the browser downloads instead. */
-async function exported(page: Page, format: string): Promise<string> {
+async function exported(page: Page, format: string, switches: readonly string[] = []): Promise<string> {
   await page.evaluate(() => Object.assign(window, { showSaveFilePicker: undefined }));
   await page.getByRole('button', { name: 'Export', exact: true }).click();
+  for (const name of switches) await page.getByRole('checkbox', { name }).press('Space');
   const downloading = page.waitForEvent('download');
   await page.getByRole('button', { name: format }).click();
   const text = await readFile(await (await downloading).path(), 'utf8');
@@ -75,10 +79,19 @@ test(
       for (const text of await rowsOf(page).locator('td:last-child').allTextContents()) answers.push(text);
       expect(answers.every((text) => /^ (positive|neutral|negative)$/.test(text))).toBe(true);
       const [head, ...lines] = (await exported(page, 'CSV, with')).trimEnd().split(/\r?\n/);
-      expect(head).toBe('id,text,result,error');
+      expect(head).toBe('id,text,constructor,result,error');
       expect(lines).toHaveLength(NUM_ROWS);
-      expect(lines[0]).toContain('"A story, number 1"');
+      expect(lines[0]).toContain(`1,"A story, number 1",'=1+0,`);
+      const forExcel = await exported(page, 'CSV, with', ['For Excel', 'Keep formulas']);
+      expect(forExcel).toContain('\uFEFFid,text,constructor,result,error\r\n1,"A story, number 1",=1+0,');
+      await page.getByRole('button', { name: 'Export', exact: true }).click();
+      for (const colorScheme of ['dark', 'light'] as const) {
+        await page.emulateMedia({ colorScheme });
+        expect(await axeViolations(page), `exports, ${colorScheme}`).toEqual([]);
+      }
+      await page.keyboard.press('Escape');
       const records = (await exported(page, 'JSONL, with')).trimEnd().split('\n');
+      expect(JSON.parse(records[0] ?? '')).toMatchObject({ constructor: '=1+0', result: answers[0] });
       expect(records.map((line) => JSON.parse(line).id)).toEqual(
         Array.from({ length: NUM_ROWS }, (_, index) => String(index + 1)),
       );
