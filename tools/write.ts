@@ -28,6 +28,7 @@ const COMMANDS: Readonly<Record<string, readonly string[]>> = {
   schemas: ['python3 tools/reference/schemas/main.py'],
   'chat-templates': ['python3 tools/reference/chat-templates/main.py'],
   'gpu-check': ['python3 tools/reference/gpu-check/main.py'],
+  'regular-expressions': ['node tools/checks/regular-expressions.ts --write'],
   tables: ['python3 tools/reference/tables/main.py'],
 };
 
@@ -45,7 +46,8 @@ const USAGE = `Usage: npm run write -- NAME
   schemas       what zod and Pydantic write for everyday types
   gpu-check     the values that a GPU is checked with, from PyTorch
   tables        cells of tables and JSON rows, from Python's csv and json
-  chat-templates  chats, and templates of one feature each, as huggingface/transformers renders them`;
+  chat-templates  chats, and templates of one feature each, as huggingface/transformers renders them
+  regular-expressions  verdicts on the product's regular expressions, in tools/checks`;
 
 const commands = COMMANDS[process.argv[2] ?? ''];
 if (!commands) console.error(USAGE);

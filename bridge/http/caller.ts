@@ -14,7 +14,7 @@ const SALT = randomBytes(32);
  * users tell clients apart.
  */
 export function callerOf({ socket, headers }: IncomingMessage, user = ''): Caller {
-  const [, key = ''] = /^Bearer +(.+)$/i.exec(headers.authorization ?? '') ?? [];
+  const [, key = ''] = /^Bearer +(\S.*)$/i.exec(headers.authorization ?? '') ?? [];
   return [peerOf(socket.remoteAddress ?? ''), digestOf(key), digestOf(user)];
 }
 

@@ -16,7 +16,9 @@ const REASONS: ReadonlyMap<string, string> = new Map([
 
 /** The answer to a path that no route has: below `/v1` it names the endpoints, elsewhere the one that was probably meant. */
 export function nothingAt(pathname: string, routes: readonly Route[]): HttpError {
-  const path = pathname.replace(/\/+$/, '');
+  let end = pathname.length;
+  while (pathname[end - 1] === '/') end -= 1;
+  const path = pathname.slice(0, end);
   const meant = pathOf(routes.find((route) => !route.isPageOnly && isMeant(path, route.path)));
   if (meant !== undefined) return HttpError.notFound(pathname, `Did you mean ${meant}?`);
   if (!`${path}/`.startsWith(API)) return HttpError.notFound(pathname);

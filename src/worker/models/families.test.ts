@@ -81,3 +81,8 @@ function outcomeOf(config: Readonly<Record<string, unknown>>) {
     throw error;
   }
 }
+
+it('names a model_type that no text can be made of', () => {
+  const odd = { model_type: { toString: 1, valueOf: 1 } };
+  expect(() => readModel(odd, {})).toThrow(expect.objectContaining({ code: 'UNSUPPORTED_MODEL' }));
+});

@@ -1,3 +1,4 @@
+import { textOf } from '../../batching/errors.ts';
 import { isRecord } from '../../platform/is-record.ts';
 import { ModelFileCorruptError, UnsupportedModelError } from '../../protocol/errors/model.ts';
 import { bert } from './bert/family.ts';
@@ -9,7 +10,7 @@ const families: readonly ModelFamily[] = [gpt2, llama, bert];
 
 /** @param config As `readModel` reads it. */
 export function modelTypeOf(config: unknown): string {
-  return isRecord(config) ? String(config['model_type']) : '';
+  return isRecord(config) ? textOf(config['model_type']) : '';
 }
 
 export function readsModelType(modelType: string): boolean {

@@ -1,3 +1,4 @@
+import { textOf } from '../../../batching/errors.ts';
 import { isRecord } from '../../../platform/is-record.ts';
 import type { BlockDtype } from './block-formats.ts';
 import type { RandomAccessFile } from './checkpoint-files.ts';
@@ -93,7 +94,7 @@ function readTensorView(
   if (!isRecord(entry)) throw corrupt(`the entry of tensor ${name} is not an object`);
   const { dtype, shape, data_offsets: offsets } = entry;
   if (!isDtype(dtype)) {
-    throw corrupt(`tensor ${name} has dtype ${String(dtype)}, which the format does not know`);
+    throw corrupt(`tensor ${name} has dtype ${textOf(dtype)}, which the format does not know`);
   }
   if (!Array.isArray(shape) || !shape.every(isCount)) throw corrupt(`tensor ${name} has no valid shape`);
   if (!isRange(offsets)) throw corrupt(`tensor ${name} has no valid data_offsets`);

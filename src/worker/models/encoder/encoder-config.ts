@@ -1,3 +1,4 @@
+import { textOf } from '../../../batching/errors.ts';
 import { isRecord } from '../../../platform/is-record.ts';
 import { ModelFileCorruptError, UnsupportedModelError } from '../../../protocol/errors/model.ts';
 import { readJson, type CheckpointFiles } from '../checkpoint/checkpoint-files.ts';
@@ -82,7 +83,7 @@ function readModules(given: unknown): readonly string[] {
   const modules: readonly unknown[] = Array.isArray(given) ? given : [];
   const names = modules.map((module) => {
     const type: unknown = isRecord(module) ? module['type'] : undefined;
-    return String(type).split('.').at(-1) ?? '';
+    return textOf(type).split('.').at(-1) ?? '';
   });
   const foreign = names.find((name) => !MODULES.includes(name));
   if (foreign === undefined) return names;

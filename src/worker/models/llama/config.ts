@@ -1,3 +1,4 @@
+import { textOf } from '../../../batching/errors.ts';
 import { ModelFileCorruptError, UnsupportedModelError } from '../../../protocol/errors/model.ts';
 import {
   layerCount,
@@ -38,7 +39,7 @@ const LARGEST_HEAD_SIZE = 256;
  * @throws UnsupportedModelError where the graph cannot compute this variant.
  */
 export function readLlamaConfig(given: Fields, generationConfig: unknown): LlamaConfig {
-  const modelType = String(given['model_type']);
+  const modelType = textOf(given['model_type']);
   const variant = VARIANTS.get(modelType);
   if (!variant)
     throw UnsupportedModelError.of(`config.json names model_type ${modelType}, which is not known`);

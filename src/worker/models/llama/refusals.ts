@@ -1,3 +1,4 @@
+import { textOf } from '../../../batching/errors.ts';
 import { UnsupportedModelError } from '../../../protocol/errors/model.ts';
 import type { Fields } from '../config-fields.ts';
 import type { Variant } from './variants.ts';
@@ -42,9 +43,9 @@ function isAskedFor(value: unknown): boolean {
 /** Such as a classifier, which has another head. The first Llama checkpoints spell it `LLaMAForCausalLM`. */
 function refuseArchitecture(given: unknown, architecture: string): void {
   const names: readonly unknown[] = Array.isArray(given) ? given : [];
-  const isKnown = (name: unknown): boolean => String(name).toLowerCase() === architecture.toLowerCase();
+  const isKnown = (name: unknown): boolean => textOf(name).toLowerCase() === architecture.toLowerCase();
   if (names.length === 0 || names.some(isKnown)) return;
   throw UnsupportedModelError.of(
-    `config.json names the architecture ${names.join(', ')}, not ${architecture}`,
+    `config.json names the architecture ${names.map(textOf).join(', ')}, not ${architecture}`,
   );
 }
