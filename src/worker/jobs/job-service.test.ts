@@ -401,7 +401,7 @@ describe('a job', () => {
     await root.removeEntry('tabserve');
     await expect(
       opened.call<'start-job'>({ type: 'start-job', callId: 2, jobId: 'j1' }),
-    ).rejects.toMatchObject({ code: 'JOB_STORE_FAILED' });
+    ).rejects.toMatchObject({ code: 'JOB_STORE_FAILED', message: expect.stringContaining('are gone') });
   });
 
   it('finds rows by error and by text', async () => {
