@@ -428,17 +428,17 @@ const ENCODER: EncoderInfo = {
   backend: { name: 'wasm', precision: 'fp32', adapter: '', fallbackReason: '' },
 };
 
-describe('a batch of texts with one to embed', () => {
-  const text = (id: string) => ({
-    custom_id: id,
-    method: 'POST',
-    url: '/v1/completions',
-    body: { prompt: id },
-  });
-  const embedding = { custom_id: 'e', method: 'POST', url: '/v1/embeddings', body: { input: 'x' } };
-  const NO_ENCODER = { code: 'NO_ENCODER', message: 'none' };
-  const isEmbedding = ([, { deployment }]: [unknown, RowRequest]): boolean => deployment === 'embedder';
+const text = (id: string) => ({
+  custom_id: id,
+  method: 'POST',
+  url: '/v1/completions',
+  body: { prompt: id },
+});
+const embedding = { custom_id: 'e', method: 'POST', url: '/v1/embeddings', body: { input: 'x' } };
+const NO_ENCODER = { code: 'NO_ENCODER', message: 'none' };
+const isEmbedding = ([, { deployment }]: [unknown, RowRequest]): boolean => deployment === 'embedder';
 
+describe('a batch of texts with one to embed', () => {
   it.each([
     ['first', 'embedder', [embedding, text('a'), text('b'), text('c'), text('d')]],
     ['last', 'text-generator', [text('a'), text('b'), text('c'), text('d'), embedding]],

@@ -123,11 +123,11 @@ describe('a table', () => {
   });
 });
 
+const texts = (json: string) => Array.from(readCells(json) ?? [], ([name, cell]) => [name, textOfCell(cell)]);
+
 /** The cells of each row, in order, as texts. */
 async function cellsOf(file: File): Promise<unknown[]> {
   const rows = await rowsOf(file);
-  const texts = (json: string) =>
-    Array.from(readCells(json) ?? [], ([name, cell]) => [name, textOfCell(cell)]);
   return rows.map((row) => ('json' in row ? texts(row.json) : row.error.code));
 }
 
