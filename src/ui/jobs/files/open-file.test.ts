@@ -218,9 +218,9 @@ describe('JSON', () => {
       fileOf('a.json', `[${rows.join(',\n')}]\n`),
     ]) {
       const { rows: read } = await openFile(file);
-      const texts: string[] = [];
-      for await (const json of toRecords(read())) texts.push(json);
-      expect(texts.map((json) => [...(readCells(json) ?? [])])).toEqual(cells);
+      const found: string[] = [];
+      for await (const json of toRecords(read())) found.push(json);
+      expect(found.map((json) => [...(readCells(json) ?? [])])).toEqual(cells);
     }
   });
 
