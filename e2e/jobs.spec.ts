@@ -168,10 +168,7 @@ test.describe('a job', { tag: ANY_BACKEND }, () => {
       const found: string[] = [];
       for await (const { result } of old.results()) found.push(typeof result.text);
       await jobs.list();
-      return [
-        [old.info.state, old.info.error?.code, next.info.state, next.info.error?.code],
-        found,
-      ] as const;
+      return [[old.info.state, old.info.error?.code, next.info.state, next.info.error?.code], found] as const;
     }, before);
     expect(states).toEqual(['finished', 'JOB_FILES_LOST', 'finished', undefined]);
     expect(texts).toEqual(Array.from({ length: 20 }, () => 'string'));

@@ -6,10 +6,10 @@ import { checkDepth, nestedCount } from './limits.ts';
 
 const MAX_RULES = 1000;
 
-const BLANK = /(?:\s|#.*)*/uy;
+const BLANK = /(?:\s|#[^\r\n]*(?:[\r\n]|$))*/uy;
 const NAME = /[A-Za-z_][\w.-]*/uy;
-const HEAD = /([A-Za-z_][\w.-]*)(?:\s|#.*)*::=/uy;
-const COUNT = /([*+?])|\{\s*(\d+)\s*(?:(,)\s*(\d*)\s*)?\}/uy;
+const HEAD = /([A-Za-z_][\w.-]*)(?:\s|#[^\r\n]*(?:[\r\n]|$))*::=/uy;
+const COUNT = /([*+?])|\{\s*(\d+)\s*(?:(,)\s*(?:(\d+)\s*)?)?\}/uy;
 const ESCAPE = /\\(?:x([\da-fA-F]{2})|u([\da-fA-F]{4})|U([\da-fA-F]{8})|([nrtbfv0])|([^\w\s]))/uy;
 const CONTROLS: Readonly<Record<string, number>> = { n: 10, r: 13, t: 9, b: 8, f: 12, v: 11, 0: 0 };
 

@@ -49,7 +49,7 @@ export function integer(value: Value | undefined, fallback?: number): number {
 }
 
 const INTEGER = /^[-+]?(?:[0-9a-z]_?)*[0-9a-z]$/i;
-const FLOAT = /^[-+]?(?:(?:\d_?)*\d\.?(?:(?:\d_?)*\d)?|\.(?:\d_?)*\d)(?:e[-+]?(?:\d_?)*\d)?$/i;
+const FLOAT = /^[-+]?(?:\d(?:_?\d)*(?:\.(?:\d(?:_?\d)*)?)?|\.\d(?:_?\d)*)(?:e[-+]?\d(?:_?\d)*)?$/i;
 const SPECIAL = /^([-+]?)(?:(inf|infinity)|nan)$/i;
 /** Python takes the decimal digits of every script. */
 const OTHER_DIGITS = /[^\P{Nd}0-9]/gu;
