@@ -141,59 +141,6 @@ test.describe('a job', { tag: ANY_BACKEND }, () => {
     expect(jsonl.startsWith(`${json.slice(0, -1)},"result_":" `)).toBe(true);
   });
 
-  test('says that its files are gone once the data of the site are cleared, and new jobs work', async ({
-    tab,
-  }) => {
-    const { page } = tab;
-    const before = await page.evaluate(async () => {
-      const job = await window.tabserve.jobs.create({
-        rows: Array.from({ length: 20 }, (_, at) => ({ a: `${at}` })),
-        template: 'Once {{a}}',
-        options: { maxNewTokens: 2 },
-      });
-      return job.id;
-    });
-    const devTools = await page.context().newCDPSession(page);
-    const { origin } = new URL(page.url());
-    await devTools.send('Storage.clearDataForOrigin', { origin, storageTypes: 'file_systems' });
-    const [states, texts] = await page.evaluate(async (id) => {
-      const { jobs } = window.tabserve;
-      const next = await jobs.create({
-        rows: [{ a: '1' }],
-        template: 'Twice {{a}}',
-        options: { maxNewTokens: 2 },
-      });
-      await next.done();
-      const old = await jobs.get(id);
-      const found: string[] = [];
-      for await (const { result } of old.results()) found.push(typeof result.text);
-      await jobs.list();
-      return [[old.info.state, old.info.error?.code, next.info.state, next.info.error?.code], found] as const;
-    }, before);
-    expect(states).toEqual(['finished', 'JOB_FILES_LOST', 'finished', undefined]);
-    expect(texts).toEqual(Array.from({ length: 20 }, () => 'string'));
-  });
-
-  test('never holds up another tab by its template, also a message that no client has checked', async ({
-    site,
-  }) => {
-    const [first, second] = await site.openPair();
-    await first.page.evaluate(async () => {
-      const rows = Array.from({ length: 60 }, (_, at) => ({ a: `${at}` }));
-      const { jobs } = window.tabserve;
-      await jobs.create({ rows, template: `{{a}}{{${' '.repeat(20_000)}`, options: { maxNewTokens: 1 } });
-      await jobs.create({ rows, template: '{{a}}'.repeat(100_000), options: { maxNewTokens: 1 } });
-    });
-    const texts = await second.page.evaluate(async () => {
-      const prompts = ['Once', 'Twice', 'Three times'];
-      const results = await Promise.all(
-        prompts.map((prompt) => window.tabserve.generate(prompt, { maxNewTokens: 4, timeoutMs: 30_000 })),
-      );
-      return results.map(({ text }) => text.length > 0);
-    });
-    expect(texts).toEqual([true, true, true]);
-  });
-
   test('refuses what can not run, and marks rows that can not', async ({ tab }) => {
     const refused: CreateJobOptions[] = [
       { rows: [{ a: '1' }], template: '{{b}}' },
