@@ -93,6 +93,11 @@ const ENDS: Readonly<Record<string, (site: Site, tab: Tab) => Promise<unknown>>>
 /** In short, each role with the end that says the least. */
 const IN_SHORT: Readonly<Record<'leads' | 'follows', string>> = { leads: 'crashed', follows: 'frozen' };
 
+/** Of the adder. */
+async function sizeOf(tab: Tab): Promise<number | undefined> {
+  return (await tab.status()).deployments.find(({ name }) => name === 'adder')?.knobs.maxBatchSize;
+}
+
 test.describe('a comparison of policies', { tag: ANY_BACKEND }, () => {
   for (const role of ['leads', 'follows'] as const) {
     for (const [fate, end] of Object.entries(ENDS)) {
@@ -111,6 +116,28 @@ test.describe('a comparison of policies', { tag: ANY_BACKEND }, () => {
         expect(await other.status()).not.toHaveProperty('override');
       });
     }
+  }
+
+  for (const role of ['leads', 'follows'] as const) {
+    test(`of another deployment gives its knobs back when the tab ${role} and is lost`, async ({ site }) => {
+      await site.openReady(3);
+      const leader = await site.leader();
+      const [follower, other] = await site.followers();
+      if (!follower || !other) throw new Error('There are two followers.');
+      const testing = role === 'leads' ? leader : follower;
+      await other.page.evaluate(() => window.tabserve.configure('adder', { maxBatchSize: 5 }));
+      await testing.page.evaluate(async () => {
+        await window.tabserve.overrideKnobs('adder', { maxBatchSize: 1 });
+      });
+      await expect.poll(() => sizeOf(other)).toBe(1);
+      // The next worker takes the override over from a tab that is still there.
+      if (role === 'follows') await site.reload(leader);
+      await site.leader();
+      await expect.poll(async () => (await other.status()).state).toBe('ready');
+      await expect.poll(() => sizeOf(other)).toBe(1);
+      await site.crash(testing);
+      await expect.poll(() => sizeOf(other)).toBe(5);
+    });
   }
 
   test('goes on when the tab that leads is lost, and gives the policy back when it is stopped', async ({

@@ -61,6 +61,71 @@ test(
   },
 );
 
+/** What keeps a page or a worker from answering, though its process runs. Each resolves with a function that ends it. */
+const OBSTACLES: Readonly<Record<string, (site: Site, leader: Tab) => Promise<() => Promise<void>>>> = {
+  'its page computes': async (_, { page }) => {
+    const busy = page.evaluate(spin, LONG_MS);
+    return () => busy;
+  },
+  'its worker computes': async (_, { page }) => {
+    const worker = page.workers().find((each) => /\/main-[^/]*\.js$/.test(each.url()));
+    const busy = worker?.evaluate(spin, LONG_MS);
+    return async () => busy;
+  },
+  'its page shows a dialog': async (_, { page }) => {
+    const shown = page.waitForEvent('dialog');
+    const closed = page.evaluate(() => alert('Wait.'));
+    const dialog = await shown;
+    return async () => {
+      await dialog.accept();
+      await closed;
+    };
+  },
+  'a debugger stops its page': (site, leader) => site.hang(leader),
+};
+
+/** Much longer than a tab bears a silence. */
+const LONG_MS = 8000;
+
+test('a tab goes on leading while it is busy', { tag: ANY_BACKEND }, async ({ site }) => {
+  const [, follower] = await site.openPair();
+  const leader = await site.leader();
+  const other = follower === leader ? (await site.followers())[0] : follower;
+  if (!other) throw new Error('There is no follower.');
+  // So that the other tab waits for hours.
+  await leader.configure({ policy: 'static', maxBatchSize: 8, batchWaitTimeoutMs: 3_600_000 });
+  await other.begin(sampledRequests(1, 0));
+  for (const [obstacle, begin] of Object.entries(OBSTACLES)) {
+    await test.step(obstacle, async () => {
+      const end = await begin(site, leader);
+      const numAsks = await other.page.evaluate(countAsks, LONG_MS);
+      await end();
+      expect(numAsks, 'the other tab has asked').toBeGreaterThan(2);
+      expect((await leader.status()).role).toBe('leader');
+      expect((await other.status()).role).toBe('follower');
+    });
+  }
+  await leader.configure({ policy: 'continuous', batchWaitTimeoutMs: 0 });
+  expect((await other.outcomesOfBegun()).map(({ code }) => code)).toEqual([undefined]);
+});
+
+function spin(durationMs: number): void {
+  const endMs = performance.now() + durationMs;
+  while (performance.now() < endMs);
+}
+
+/** How often tabs ask for a sign of the leader's life in this time. */
+async function countAsks(durationMs: number): Promise<number> {
+  let numAsks = 0;
+  const channel = new BroadcastChannel('tabserve:liveness');
+  channel.addEventListener('message', ({ data }) => {
+    if (data === 'ask') numAsks += 1;
+  });
+  await new Promise((resolve) => void setTimeout(resolve, durationMs));
+  channel.close();
+  return numAsks;
+}
+
 /** Resolves once this tab's requests have ended, with its longest time without a token until then. */
 function longestGapOf(tab: Tab): Promise<number> {
   return tab.page.evaluate(async () => {

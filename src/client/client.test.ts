@@ -1016,7 +1016,7 @@ describe('an override', () => {
     const override = await overriding;
     const { overrideId: id } = override;
     served.link.clear();
-    return { ...served, override, id, held: { overrideId: id, policy: off } };
+    return { ...served, override, id, held: { overrideId: id, deployment: 'text-generator', knobs: off } };
   }
 
   it('is asked of the worker, changed there under the same id, and released', async () => {
@@ -1028,7 +1028,13 @@ describe('an override', () => {
     link.say({ type: 'call-answered', callId: 3, result: undefined });
     await released;
     expect(link.received).toEqual([
-      { type: 'set-override', callId: 2, overrideId: id, knobs: { maxBatchSize: 2 } },
+      {
+        type: 'set-override',
+        callId: 2,
+        overrideId: id,
+        deployment: 'text-generator',
+        knobs: { maxBatchSize: 2 },
+      },
       { type: 'release-override', callId: 3, overrideId: id },
     ]);
     await override.release();

@@ -1,4 +1,5 @@
 /// <reference lib="esnext.disposable" preserve="true" />
+import type { GenericSchema } from 'valibot';
 import type { Optional } from '../batching/records.ts';
 import type { AnyDeployment, DeploymentTypes } from '../protocol/deployment.ts';
 import { lengthOfChat, type ChatMessage, type Prompt, type TokenizeChatOptions } from '../protocol/chat.ts';
@@ -17,7 +18,13 @@ import {
 import { LoadCancelledError } from '../protocol/errors/hub.ts';
 import type { GenerationOptions } from '../protocol/generation.ts';
 import type { BackendChoice } from '../protocol/ladder.ts';
-import type { BatchingPolicy, BatchKnobs, TabserveStatus } from '../protocol/status.ts';
+import {
+  batchKnobs,
+  policy,
+  type BatchingPolicy,
+  type BatchKnobs,
+  type TabserveStatus,
+} from '../protocol/status.ts';
 import type { BatchRecord, StepBatch } from '../protocol/stats.ts';
 import type { Caller, RequestActivity } from '../protocol/requests.ts';
 import type { WorkerMessage } from '../protocol/worker-messages.ts';
@@ -55,7 +62,7 @@ import { JobsOnDemand } from './jobs/jobs-on-demand.ts';
 import type { Jobs } from './jobs/types.ts';
 import { OutstandingRequests } from './outstanding-requests.ts';
 import { bridgeOfPage, hubOfPage, upstreamOfPage } from './page-settings.ts';
-import { PolicyOverride } from './policy-override.ts';
+import { KnobOverride, type PolicyOverride } from './knob-override.ts';
 import { Topics, type TopicListener, type TopicValues } from './topics.ts';
 import { whenReady } from './when-ready.ts';
 
@@ -259,17 +266,18 @@ export class TabserveClient<Deployments extends DeploymentMap = DeploymentTypes<
    * @throws OverrideHeldError while any tab holds an override.
    * @throws InvalidOptionError or UnknownOptionError; then nothing changes.
    */
-  async overridePolicy(knobs: Optional<BatchingPolicy> = {}): Promise<PolicyOverride> {
-    if (this.#connection.override?.signal.aborted === false) throw OverrideHeldError.byThisTab();
-    const override = new PolicyOverride((call) => this.#calls.ask(call));
-    this.#connection.override = override;
-    try {
-      await override.change(knobs);
-      return override;
-    } catch (error) {
-      void override.release();
-      throw error;
-    }
+  overridePolicy(knobs: Optional<BatchingPolicy> = {}): Promise<PolicyOverride> {
+    return this.#override('text-generator', policy, knobs);
+  }
+
+  /**
+   * As `overridePolicy`, for the knobs of another deployment.
+   *
+   * @throws OverrideHeldError while any tab holds an override, of whatever deployment.
+   * @throws InvalidOptionError, UnknownOptionError or UnknownDeploymentError; then nothing changes.
+   */
+  overrideKnobs(name: string, knobs: Optional<BatchKnobs> = {}): Promise<KnobOverride<BatchKnobs>> {
+    return this.#override(name, batchKnobs, knobs);
   }
 
   /**
@@ -498,6 +506,23 @@ export class TabserveClient<Deployments extends DeploymentMap = DeploymentTypes<
   [Symbol.asyncDispose](): Promise<void> {
     this.close();
     return Promise.resolve();
+  }
+
+  async #override<Knobs extends BatchingPolicy | BatchKnobs>(
+    name: string,
+    schema: GenericSchema<unknown, Knobs>,
+    knobs: Optional<Knobs>,
+  ): Promise<KnobOverride<Knobs>> {
+    if (this.#connection.override?.signal.aborted === false) throw OverrideHeldError.byThisTab();
+    const override = new KnobOverride(name, schema, (call) => this.#calls.ask(call));
+    this.#connection.override = override;
+    try {
+      await override.change(knobs);
+      return override;
+    } catch (error) {
+      void override.release();
+      throw error;
+    }
   }
 
   #begin(activity: readonly RequestActivity[]): void {

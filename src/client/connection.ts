@@ -4,12 +4,12 @@ import { EMBEDDER, RERANKER } from '../protocol/embedding.ts';
 import { TEXT_GENERATOR } from '../protocol/generation.ts';
 import { OverrideEndedError, VersionMismatchError } from '../protocol/errors/tabs.ts';
 import { PROTOCOL_VERSION } from '../protocol/wire.ts';
-import type { TabserveStatus, TabRole, WorkerStatus } from '../protocol/status.ts';
+import type { BatchKnobs, TabserveStatus, TabRole, WorkerStatus } from '../protocol/status.ts';
 import type { WorkerId } from '../protocol/ids.ts';
 import type { WorkerMessage } from '../protocol/worker-messages.ts';
 import { toWireError } from '../protocol/wire-errors.ts';
 import type { Link, LinkListener, OpenLink, Outgoing } from './links/link.ts';
-import type { PolicyOverride } from './policy-override.ts';
+import type { KnobOverride } from './knob-override.ts';
 import type { Topics } from './topics.ts';
 
 type Welcome = Extract<WorkerMessage, { type: 'welcome' }>;
@@ -52,8 +52,8 @@ export class Connection implements LinkListener {
   readonly #link: Link;
   readonly #topics: Topics;
   readonly #listener: ConnectionListener;
-  /** The last temporary policy of this client. It may have ended. */
-  override: PolicyOverride | undefined;
+  /** The last override of this client. It may have ended. */
+  override: Pick<KnobOverride<BatchKnobs>, 'overrideId' | 'held' | 'signal' | 'end'> | undefined;
   #status: TabserveStatus;
   #workerStatus: WorkerStatus | undefined;
   /** The worker that has welcomed this client. Messages of others are dropped. */
@@ -224,12 +224,17 @@ export class Connection implements LinkListener {
     const { role, isolationReason } = this.#status;
     const isStarting = status.state === 'loading' || status.state === 'warming-up';
     const isOwn = override?.overrideId === this.override?.overrideId;
+    const held = override?.knobs;
+    const heldPolicy = held && 'policy' in held ? held : undefined;
+    const deployments = knobs.deployments.map((info) =>
+      held && !('policy' in held) && info.name === override?.deployment ? { ...info, knobs: held } : info,
+    );
     this.#status = {
       ...status,
       role,
-      policy: override?.policy ?? knobs.policy,
-      ...(override && { override: { isOwn, basePolicy: knobs.policy } }),
-      deployments: knobs.deployments,
+      policy: heldPolicy ?? knobs.policy,
+      ...(heldPolicy && { override: { isOwn, basePolicy: knobs.policy } }),
+      deployments,
       isHandover: isHandover && isStarting,
       isolationReason,
       waitReason: '',

@@ -140,5 +140,5 @@ export type {
   TextJobOptions,
 } from './jobs/types.ts';
 export type { LoadModelOptions, ModelReference } from './model-source.ts';
-export type { PolicyOverride } from './policy-override.ts';
+export type { KnobOverride, PolicyOverride } from './knob-override.ts';
 export type { Activity, ClientUpdate, TopicListener, TopicValues } from './topics.ts';

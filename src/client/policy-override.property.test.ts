@@ -3,7 +3,7 @@ import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 
 import { clientId } from '../batching/generation/test-support.ts';
 import { TabserveClient } from './client.ts';
-import type { PolicyOverride } from './policy-override.ts';
+import type { PolicyOverride } from './knob-override.ts';
 import { PROTOCOL_VERSION } from '../protocol/wire.ts';
 import type { ClientId } from '../protocol/ids.ts';
 import { type ClientMessage, parseClientMessage } from '../protocol/client-messages.ts';
@@ -260,7 +260,7 @@ describe('the users’ policy', () => {
         const holders = others.flatMap(({ holding }) => holding);
         const held = watching?.serve.status();
         expect(holders).toHaveLength(held?.override ? 1 : 0);
-        expect(held?.policy.policy).toBe(holders[0]?.held?.policy.policy ?? 'continuous');
+        expect(held?.policy.policy).toBe(policyOf(holders[0]));
 
         for (const tab of others) tab.isOpen = false;
         await drain(site);
@@ -276,4 +276,9 @@ describe('the users’ policy', () => {
 
 function ignore(): void {
   // A load test would show the error to its user.
+}
+
+function policyOf(override: PolicyOverride | undefined): string {
+  const knobs = override?.held?.knobs;
+  return knobs && 'policy' in knobs ? knobs.policy : 'continuous';
 }

@@ -59,8 +59,12 @@ const chat = v.pipe(
 export const CALLS = {
   /** Answers with all knobs of that deployment; for the text generator, the users' own. */
   configure: call('configure', { deployment: name, knobs: v.unknown() }, v.union([policy, batchKnobs])),
-  /** Begins an override, or changes the one with this ID. Answers with the policy in force. */
-  'set-override': call('set-override', { overrideId, knobs: v.unknown() }, policy),
+  /** Begins an override, or changes the one with this ID. Answers with the knobs in force. */
+  'set-override': call(
+    'set-override',
+    { overrideId, deployment: name, knobs: v.unknown() },
+    v.union([policy, batchKnobs]),
+  ),
   /** Does nothing unless this override is held. */
   'release-override': call('release-override', { overrideId }, nothing),
   /** Answers in Prometheus' text format. */

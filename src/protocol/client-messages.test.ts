@@ -24,7 +24,7 @@ const RESUMPTION = {
   queueWaitMs: 1,
   ttftMs: 30.25,
 };
-const OVERRIDE = { overrideId: 'o', policy: createKnobs().policy };
+const OVERRIDE = { overrideId: 'o', deployment: 'text-generator', knobs: createKnobs().policy };
 const HELLO = {
   version,
   clientId,
@@ -45,7 +45,14 @@ const REQUEST = { requestId: 'r', input: 1, options: {}, elapsedMs: 0 };
 const SUBMIT_ALL = { version, clientId, type: 'submit-all', deployment: 'd', turnId: 't' };
 const CANCEL = { version, clientId, type: 'cancel', requestId: 'r' };
 const CONFIGURE = { version, clientId, type: 'configure', callId: 1, deployment: 'd' };
-const SET_OVERRIDE = { version, clientId, type: 'set-override', callId: 1, overrideId: 'o' };
+const SET_OVERRIDE = {
+  version,
+  clientId,
+  type: 'set-override',
+  callId: 1,
+  overrideId: 'o',
+  deployment: 'text-generator',
+};
 const RELEASE = { version, clientId, type: 'release-override', callId: 1, overrideId: 'o' };
 const METRICS = { version, clientId, type: 'metrics', callId: 1 };
 const MESSAGES = [
@@ -161,11 +168,12 @@ describe('parseClientMessage', () => {
     ['a call for the text of no token', { ...METRICS, type: 'token-texts', tokenIds: [-1] }],
     ['an override without an id', { ...SET_OVERRIDE, knobs: {}, overrideId: '' }],
     ['an override without knobs', SET_OVERRIDE],
+    ['an override of no deployment', { ...SET_OVERRIDE, knobs: {}, deployment: undefined }],
     ['an override that nobody waits for', { ...SET_OVERRIDE, knobs: {}, callId: undefined }],
     ['the release of no override', { ...RELEASE, overrideId: undefined }],
     ['the release of an id beyond 100 characters', { ...RELEASE, overrideId: 'o'.repeat(101) }],
-    ['a hello with an override of some knobs', { ...HELLO, override: { ...OVERRIDE, policy: {} } }],
-    ['a hello with an override of no id', { ...HELLO, override: { policy: OVERRIDE.policy } }],
+    ['a hello with an override of some knobs', { ...HELLO, override: { ...OVERRIDE, knobs: {} } }],
+    ['a hello with an override of no id', { ...HELLO, override: { ...OVERRIDE, overrideId: undefined } }],
     ['a hello with an override set to undefined', { ...HELLO, override: undefined }],
     ['a text that is none', { ...TO_TOKENIZE, text: 3 }],
     ['a text that is longer than HTTP takes', { ...TO_TOKENIZE, text: 'a'.repeat(MAX_TEXT_LENGTH + 1) }],

@@ -17,10 +17,6 @@ export const policy: v.GenericSchema<unknown, BatchingPolicy> = v.object(
 
 export const overrideId = id<OverrideId>();
 
-export const heldOverride = v.object({ overrideId, policy });
-/** A temporary policy. It replaces the users' own policy while the client that set it is open. */
-export type HeldOverride = Wire<typeof heldOverride>;
-
 export const batchKnobs = v.object({
   /** The most items in one batch, or their largest size by the deployment's own measure. Integer >= 1. */
   maxBatchSize: count,
@@ -37,6 +33,10 @@ export const batchKnobs = v.object({
  * @interface
  */
 export type BatchKnobs = Wire<typeof batchKnobs>;
+
+export const heldOverride = v.object({ overrideId, deployment: name, knobs: v.union([policy, batchKnobs]) });
+/** Temporary knobs of one deployment. They replace the users' own while the client that set them is open. */
+export type HeldOverride = Wire<typeof heldOverride>;
 
 const deploymentInfo = v.object({
   /** The name for `getHandle`. */
@@ -65,7 +65,7 @@ export type KnobSettings = Wire<typeof knobSettings>;
 export const workerStatus = v.object({
   state: v.picklist(['loading', 'warming-up', 'ready', 'failed']),
   knobs: knobSettings,
-  /** Left out if the policy in `knobs` is in force. */
+  /** Left out if the users' own knobs are in force. */
   override: v.exactOptional(heldOverride),
   /** Tabs that the worker serves, including its own. */
   numTabs: count,

@@ -11,6 +11,8 @@ const OWN: BatchKnobs = { maxBatchSize: 64, batchWaitTimeoutMs: 0, maxConcurrent
 /** Runs each request as one batch, and each text alone at a max batch size of 1. */
 function setUp({ skew = 0, failsAt = Infinity } = {}) {
   let knobs = OWN;
+  let isHeld = false;
+  const lost = new AbortController();
   let numRequests = 0;
   const log: Partial<BatchKnobs>[] = [];
   let onBatch: ((batch: BatchRecord) => void) | undefined;
@@ -33,15 +35,26 @@ function setUp({ skew = 0, failsAt = Infinity } = {}) {
       onBatch = listener;
       return () => {};
     },
-    configure: (_name: string, change: Partial<BatchKnobs>) => {
-      log.push(change);
-      knobs = { ...knobs, ...change };
-      return Promise.resolve(knobs);
-    },
+    overrideKnobs: () =>
+      Promise.resolve({
+        signal: lost.signal,
+        change: (change: Partial<BatchKnobs>) => {
+          if (lost.signal.aborted) return Promise.reject(lost.signal.reason);
+          log.push(change);
+          knobs = { ...knobs, ...change };
+          return Promise.resolve(knobs);
+        },
+        release: () => {
+          isHeld = false;
+          knobs = OWN;
+          return Promise.resolve();
+        },
+      }),
   } as unknown as TabserveClient;
+  isHeld = true;
   const abort = new AbortController();
   const comparison = new EmbedComparison(client, { lines: ['one', 'two', 'three'] }, abort.signal);
-  return { comparison, abort, log, knobs: () => knobs };
+  return { comparison, abort, lost, log, knobs: () => knobs, isHeld: () => isHeld };
 }
 
 describe('a comparison of ways to embed', () => {
@@ -73,6 +86,7 @@ describe('a comparison of ways to embed', () => {
     await failing.comparison.start();
     expect(failing.comparison.store.getState()).toMatchObject({ error: { message: 'It was lost.' } });
     expect(failing.knobs()).toEqual(OWN);
+    expect(failing.isHeld()).toBe(false);
     const stopped = setUp();
     const done = stopped.comparison.start();
     stopped.abort.abort();
@@ -81,6 +95,17 @@ describe('a comparison of ways to embed', () => {
     expect(stopped.comparison.store.getState()).toMatchObject({ trials: [], error: undefined });
     expect(describeComparison(stopped.comparison.store.getState())).toBe('Stopped.');
   });
+});
+
+it('ends a comparison, with the reason, where the browser takes its knobs away', async () => {
+  const { comparison, lost, isHeld } = setUp();
+  comparison.store.subscribe(({ trials }) => {
+    if (trials.length === 1) lost.abort(new Error('put away'));
+  });
+  await comparison.start();
+  expect(comparison.store.getState()).toMatchObject({ isRunning: false, error: { message: 'put away' } });
+  expect(comparison.store.getState().trials).toHaveLength(1);
+  expect(isHeld()).toBe(false);
 });
 
 function trialsOf(...durations: readonly number[]): readonly EmbedTrial[] {

@@ -4,6 +4,7 @@ import {
   EMBEDDER,
   type BatchKnobs,
   type BatchRecord,
+  type KnobOverride,
   type TabserveClient,
   type WireError,
 } from '../../client/index.ts';
@@ -34,9 +35,9 @@ export interface ComparisonView {
   readonly error: WireError | undefined;
 }
 
-type Client = Pick<TabserveClient, 'getHandle' | 'configure' | 'status' | 'subscribe'>;
+type Client = Pick<TabserveClient, 'getHandle' | 'overrideKnobs' | 'status' | 'subscribe'>;
 
-/** Embeds the same lines in several ways, one after the other. The knobs are as before afterwards. */
+/** Embeds the same lines in several ways, one after the other. The knobs are as before afterwards, also where this tab ends. */
 export class EmbedComparison {
   readonly store = createStore<ComparisonView>(() => ({
     isRunning: true,
@@ -68,36 +69,41 @@ export class EmbedComparison {
   async #compare(): Promise<void> {
     const own = this.#client.status().deployments.find(({ name }) => name === EMBEDDER)?.knobs;
     if (!own) return;
-    let first: Vectors | undefined;
-    for (const way of WAYS) {
-      const { trial, vectors, batches } = await this.#try(way, own);
-      first ??= vectors;
-      this.store.setState(({ trials, difference }) => ({
-        trials: [...trials, { ...trial, ...paddingOf(batches) }],
-        difference: Math.max(difference, differenceOf(first ?? vectors, vectors)),
-      }));
+    const override = await this.#client.overrideKnobs(EMBEDDER);
+    try {
+      let first: Vectors | undefined;
+      for (const way of WAYS) {
+        const { trial, vectors, batches } = await this.#try(way, own, override);
+        first ??= vectors;
+        this.store.setState(({ trials, difference }) => ({
+          trials: [...trials, { ...trial, ...paddingOf(batches) }],
+          difference: Math.max(difference, differenceOf(first ?? vectors, vectors)),
+        }));
+      }
+    } finally {
+      await override.release();
     }
   }
 
-  async #try(way: Way, own: BatchKnobs) {
+  async #try(way: Way, own: BatchKnobs, override: KnobOverride<BatchKnobs>) {
+    const signal = AbortSignal.any([this.#signal, override.signal]);
     const batches: BatchRecord[] = [];
     const unsubscribe = this.#client.subscribe('batch', (batch) => {
       if (batch.deployment === EMBEDDER) batches.push(batch);
     });
     try {
-      await this.#client.configure(EMBEDDER, knobsOfWay(way, own));
-      this.#signal.throwIfAborted();
+      await override.change(knobsOfWay(way, own));
+      signal.throwIfAborted();
       const startedAtMs = performance.now();
       const vectors = await embedTexts(this.#client.getHandle(EMBEDDER), this.#lines, {
-        signal: this.#signal,
+        signal,
         onProgress: (numDone) => this.store.setState({ progress: { way, numDone } }),
       });
       const durationMs = performance.now() - startedAtMs;
       return { vectors, batches, trial: { way, numTexts: this.#lines.length, durationMs } };
     } finally {
       // Answered after the records of all batches have come.
-      await this.#client.configure(EMBEDDER, own);
-      unsubscribe();
+      await override.change(own).finally(unsubscribe);
     }
   }
 }

@@ -3,7 +3,7 @@ import { createTrace } from './create-trace.ts';
 import type { Mode } from './load-form.ts';
 import { plannedMsOf, type Range, type TrialStart } from './plan-time.ts';
 import { LoadSender, type LoadProgress } from './load-sender.ts';
-import type { KnobOverride, LoadTarget, TrialKnobs } from './load-target.ts';
+import type { TrialOverride, LoadTarget, TrialKnobs } from './load-target.ts';
 import type { Scenario, Trace } from './scenario.ts';
 import { isMeasurable, rank, type Ranking, type Suggestion } from './suggest-knobs.ts';
 import { summarize, type Trial } from './summarize.ts';
@@ -12,7 +12,7 @@ import type { TrialRecorder } from './trial-slots.ts';
 export interface ExperimentOptions {
   readonly signal: AbortSignal;
   /** Sets the knobs of runs that name some. The caller releases it. */
-  readonly override: KnobOverride | undefined;
+  readonly override: TrialOverride | undefined;
   /** The time from arrival to end that a request may take, ms. */
   readonly latencyLimitMs: number;
   /** Of the slots; undefined where there are none. */

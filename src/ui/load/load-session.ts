@@ -14,7 +14,7 @@ import {
   type TrialStart,
 } from './plan-time.ts';
 import type { LoadProgress } from './load-sender.ts';
-import type { KnobOverride, LoadedDeployment, LoadTarget } from './load-target.ts';
+import type { TrialOverride, LoadedDeployment, LoadTarget } from './load-target.ts';
 import type { Scenario, Trace } from './scenario.ts';
 import type { Suggestion } from './suggest-knobs.ts';
 import { describeSuggestion } from './suggestion-text.ts';
@@ -115,7 +115,7 @@ export class LoadSession {
     this.#abort = new AbortController();
     this.#ended = NOTHING_ENDED;
     this.store.setState({ isRunning: true, results, progress: undefined });
-    let override: KnobOverride | undefined;
+    let override: TrialOverride | undefined;
     try {
       if (mode === 'compare' || mode === 'suggest') override = await this.target.override();
       await this.#run(results, replayed ?? createTrace(parsed.scenario), override);
@@ -130,7 +130,7 @@ export class LoadSession {
   async #run(
     { mode, scenario, latencyLimitMs }: LoadResults,
     trace: Trace,
-    override: KnobOverride | undefined,
+    override: TrialOverride | undefined,
   ): Promise<void> {
     const options: ExperimentOptions = {
       signal: this.#abort.signal,

@@ -17,11 +17,20 @@ function startSession(mode: Mode) {
   const configured: BatchKnobs[] = [];
   const fake = {
     status: () => createStatus({ deployments: [{ name: 'embedder', knobs }] }),
-    configure: (_: string, changed: Partial<BatchKnobs>) => {
-      knobs = { ...knobs, ...changed };
-      configured.push(knobs);
-      return Promise.resolve(knobs);
-    },
+    overrideKnobs: () =>
+      Promise.resolve({
+        signal: new AbortController().signal,
+        change: (changed: Partial<BatchKnobs>) => {
+          knobs = { ...knobs, ...changed };
+          configured.push(knobs);
+          return Promise.resolve(knobs);
+        },
+        release: () => {
+          knobs = OWN;
+          configured.push(knobs);
+          return Promise.resolve();
+        },
+      }),
     getHandle: () => ({
       remote: () => ({ requestId: 'r', result: () => Promise.resolve({ embedding: [1], numTokens: 5 }) }),
     }),

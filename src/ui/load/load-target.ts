@@ -5,7 +5,7 @@ import {
   type BatchKnobs,
   type FinishReason,
   type GenerationResult,
-  type PolicyOverride,
+  type KnobOverride,
   type RequestId,
   type TabserveClient,
 } from '../../client/index.ts';
@@ -21,8 +21,8 @@ export type LoadedDeployment = typeof TEXT_GENERATOR | typeof EMBEDDER;
 export type TrialKnobs = Pick<BatchingPolicy, 'maxBatchSize' | 'batchWaitTimeoutMs'> &
   Partial<Pick<BatchingPolicy, 'policy'> & Pick<BatchKnobs, 'sortWindow'>>;
 
-/** Sets knobs for a test. The users' own are in force again after its release. */
-export interface KnobOverride extends Pick<PolicyOverride, 'signal' | 'release'> {
+/** Sets knobs for a test. The users' own are in force again after its release, or the end of this tab. */
+export interface TrialOverride extends Pick<KnobOverride<BatchKnobs>, 'signal' | 'release'> {
   readonly change: (knobs: Partial<TrialKnobs>) => Promise<TrialKnobs>;
 }
 
@@ -55,7 +55,7 @@ export interface LoadTarget {
   /** A search for knobs tries them, the smallest first. */
   readonly batchSizes: readonly number[];
   readonly knobs: () => TrialKnobs;
-  readonly override: () => Promise<KnobOverride>;
+  readonly override: () => Promise<TrialOverride>;
   /** A comparison measures them in turn. */
   readonly ways: () => readonly { readonly label: string; readonly knobs: Partial<TrialKnobs> }[];
   /** Never rejects. */
@@ -114,14 +114,14 @@ function embedderTarget(serve: TabserveClient): LoadTarget {
     // In tokens: with 1, each text runs alone.
     batchSizes: [1, 128, 512, 2048, 8192],
     knobs,
-    override: () => {
+    override: async () => {
       const own = knobs();
-      return Promise.resolve({
-        signal: new AbortController().signal,
-        change: (changed) => serve.configure(EMBEDDER, { ...own, ...changed }),
-        // Without an embedder there is nothing to set back.
-        release: () => serve.configure(EMBEDDER, own).then(noop, noop),
-      });
+      const override = await serve.overrideKnobs(EMBEDDER);
+      return {
+        signal: override.signal,
+        change: ({ policy: _policy, ...changed }) => override.change({ ...own, ...changed }),
+        release: () => override.release(),
+      };
     },
     ways: () => WAYS.map((way) => ({ label: way, knobs: knobsOfWay(way, knobs()) })),
     send: ({ prompt }, { signal, onSubmitted }) =>
@@ -139,8 +139,6 @@ function embedderTarget(serve: TabserveClient): LoadTarget {
     }),
   };
 }
-
-function noop(): void {}
 
 async function endingOf(send: () => Promise<Ending>): Promise<Ending> {
   try {

@@ -4,6 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { DEFAULT_POLICY, updatePolicy, type BatchingPolicy } from '../../batching/generation/policy.ts';
 import { clientId } from '../../batching/generation/test-support.ts';
 import { TEXT_GENERATOR } from '../../protocol/generation.ts';
+import type { BatchKnobs } from '../../protocol/status.ts';
 import { Knobs } from './knobs.ts';
 import { overrideId } from '../test-support.ts';
 
@@ -15,6 +16,7 @@ function createGenerator() {
       this.knobs = updatePolicy(this.knobs, knobs);
       return this.knobs;
     },
+    changed: updatePolicy,
   };
 }
 
@@ -24,7 +26,8 @@ function refuse(name: string): never {
 
 /** The knobs of a text generator alone. */
 function knobsOf(textGenerator: ReturnType<typeof createGenerator>): Knobs {
-  return new Knobs({ textGenerator, named: refuse, batchedInfos: [] }, () => {});
+  const named = (name: string) => (name === TEXT_GENERATOR ? textGenerator : refuse(name));
+  return new Knobs({ textGenerator, named, batchedInfos: [] }, () => {});
 }
 
 const [A, B] = [clientId('a'), clientId('b')];
@@ -35,12 +38,16 @@ describe('an override', () => {
     const generator = createGenerator();
     const knobs = knobsOf(generator);
     knobs.configure(TEXT_GENERATOR, { maxBatchSize: 3 });
-    expect(knobs.setOverride(A, FIRST, { policy: 'off' })).toMatchObject({ policy: 'off', maxBatchSize: 3 });
-    expect(knobs.setOverride(A, FIRST, { maxBatchSize: 9 })).toMatchObject({
+    expect(
+      knobs.setOverride(A, { overrideId: FIRST, deployment: TEXT_GENERATOR, knobs: { policy: 'off' } }),
+    ).toMatchObject({ policy: 'off', maxBatchSize: 3 });
+    expect(
+      knobs.setOverride(A, { overrideId: FIRST, deployment: TEXT_GENERATOR, knobs: { maxBatchSize: 9 } }),
+    ).toMatchObject({
       policy: 'off',
       maxBatchSize: 9,
     });
-    expect(generator.knobs).toEqual(knobs.shown.override?.policy);
+    expect(generator.knobs).toEqual(knobs.shown.override?.knobs);
     expect(knobs.shown.knobs.policy).toEqual({ ...DEFAULT_POLICY, maxBatchSize: 3 });
     knobs.releaseOverride(FIRST);
     expect(generator.knobs).toEqual({ ...DEFAULT_POLICY, maxBatchSize: 3 });
@@ -49,7 +56,7 @@ describe('an override', () => {
   it('keeps what the users change meanwhile until it ends', () => {
     const generator = createGenerator();
     const knobs = knobsOf(generator);
-    knobs.setOverride(A, FIRST, { policy: 'off' });
+    knobs.setOverride(A, { overrideId: FIRST, deployment: TEXT_GENERATOR, knobs: { policy: 'off' } });
     expect(knobs.configure(TEXT_GENERATOR, { policy: 'static' })).toMatchObject({ policy: 'static' });
     expect(generator.knobs.policy).toBe('off');
     knobs.forget(A);
@@ -59,27 +66,109 @@ describe('an override', () => {
   it('is refused while another one is held, and then changes nothing', () => {
     const generator = createGenerator();
     const knobs = knobsOf(generator);
-    knobs.setOverride(A, FIRST, { policy: 'off' });
-    expect(() => knobs.setOverride(B, SECOND, { policy: 'static' })).toThrow(
-      expect.objectContaining({ code: 'OVERRIDE_HELD' }),
-    );
+    knobs.setOverride(A, { overrideId: FIRST, deployment: TEXT_GENERATOR, knobs: { policy: 'off' } });
+    expect(() =>
+      knobs.setOverride(B, { overrideId: SECOND, deployment: TEXT_GENERATOR, knobs: { policy: 'static' } }),
+    ).toThrow(expect.objectContaining({ code: 'OVERRIDE_HELD' }));
     expect(generator.knobs.policy).toBe('off');
   });
 
   it('is not begun with a bad knob', () => {
     const knobs = knobsOf(createGenerator());
-    expect(() => knobs.setOverride(A, FIRST, { maxBatchSize: 0 })).toThrow(/maxBatchSize/);
+    expect(() =>
+      knobs.setOverride(A, { overrideId: FIRST, deployment: TEXT_GENERATOR, knobs: { maxBatchSize: 0 } }),
+    ).toThrow(/maxBatchSize/);
     expect(knobs.shown.override).toBeUndefined();
   });
 
   it('is ended by its own id, or the end of its own client, alone', () => {
     const knobs = knobsOf(createGenerator());
-    knobs.setOverride(A, FIRST, { policy: 'off' });
+    knobs.setOverride(A, { overrideId: FIRST, deployment: TEXT_GENERATOR, knobs: { policy: 'off' } });
     knobs.releaseOverride(SECOND);
     knobs.forget(B);
     expect(knobs.shown.override?.overrideId).toBe(FIRST);
     knobs.forget(A);
     expect(knobs.shown.override).toBeUndefined();
+  });
+});
+
+function begin(knobs: Knobs) {
+  return knobs.setOverride(A, { overrideId: FIRST, deployment: 'adder', knobs: { maxBatchSize: 1 } });
+}
+
+describe('an override of another deployment', () => {
+  const OWN: BatchKnobs = { maxBatchSize: 64, batchWaitTimeoutMs: 0, maxConcurrentBatches: 1 };
+
+  /** The knobs of a text generator and an adder. */
+  function createBoth() {
+    const adder = {
+      knobs: OWN,
+      configure(knobs: unknown): BatchKnobs {
+        this.knobs = this.changed(this.knobs, knobs);
+        return this.knobs;
+      },
+      changed: (own: BatchKnobs, knobs: unknown) => ({ ...own, ...Object(knobs) }),
+    };
+    const textGenerator = createGenerator();
+    const knobs = new Knobs(
+      {
+        textGenerator,
+        named: (name) => (name === TEXT_GENERATOR ? textGenerator : adder),
+        get batchedInfos() {
+          return [{ name: 'adder', knobs: adder.knobs }];
+        },
+      },
+      () => {},
+    );
+    return { adder, knobs };
+  }
+
+  it('hides the users’ own knobs, which are in force again when its client is gone', () => {
+    const { adder, knobs } = createBoth();
+    expect(begin(knobs)).toEqual({ ...OWN, maxBatchSize: 1 });
+    expect(knobs.shown).toMatchObject({
+      knobs: { policy: DEFAULT_POLICY, deployments: [{ name: 'adder', knobs: OWN }] },
+      override: { overrideId: FIRST, deployment: 'adder', knobs: { maxBatchSize: 1 } },
+    });
+    knobs.forget(A);
+    expect(adder.knobs).toEqual(OWN);
+    expect(knobs.shown).not.toHaveProperty('override');
+  });
+
+  it('keeps what the users change meanwhile, of this deployment and of others', () => {
+    const { adder, knobs } = createBoth();
+    begin(knobs);
+    expect(knobs.configure('adder', { maxBatchSize: 9 })).toEqual({ ...OWN, maxBatchSize: 9 });
+    knobs.configure(TEXT_GENERATOR, { policy: 'static' });
+    expect(adder.knobs.maxBatchSize).toBe(1);
+    expect(knobs.shown.knobs.policy.policy).toBe('static');
+    knobs.releaseOverride(FIRST);
+    expect(adder.knobs.maxBatchSize).toBe(9);
+  });
+
+  it('goes on at the next worker, over the users’ own knobs that a tab brings', () => {
+    const before = createBoth();
+    before.knobs.configure('adder', { maxBatchSize: 9 });
+    begin(before.knobs);
+    const { override, knobs: settings } = before.knobs.shown;
+    const { adder, knobs } = createBoth();
+    if (override) knobs.adoptOverride(A, override);
+    knobs.adopt(settings);
+    expect(adder.knobs.maxBatchSize).toBe(1);
+    knobs.forget(A);
+    expect(adder.knobs.maxBatchSize).toBe(9);
+  });
+
+  it('is the only one, whatever deployment another one is for', () => {
+    const { knobs } = createBoth();
+    begin(knobs);
+    for (const [client, id] of [
+      [A, FIRST],
+      [B, SECOND],
+    ] as const)
+      expect(() =>
+        knobs.setOverride(client, { overrideId: id, deployment: TEXT_GENERATOR, knobs: {} }),
+      ).toThrow(expect.objectContaining({ code: 'OVERRIDE_HELD' }));
   });
 });
 
@@ -125,7 +214,11 @@ function apply(knobs: Knobs, plain: ReturnType<typeof createGenerator>, step: Ac
       break;
     case 'override':
       ignoreRefusal(() =>
-        knobs.setOverride(clientId(`${step.owner}`), overrideId(`${step.owner}`), step.knobs),
+        knobs.setOverride(clientId(`${step.owner}`), {
+          overrideId: overrideId(`${step.owner}`),
+          deployment: TEXT_GENERATOR,
+          knobs: step.knobs,
+        }),
       );
       break;
     case 'release':

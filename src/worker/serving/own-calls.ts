@@ -19,9 +19,9 @@ export function createOwnCalls({ knobs, metrics, refuseUnderUpstream }: OwnCallP
       if (deployment === TEXT_GENERATOR) refuseUnderUpstream();
       return knobs.configure(deployment, changed);
     },
-    'set-override'({ clientId, overrideId, knobs: changed }) {
-      refuseUnderUpstream();
-      return knobs.setOverride(clientId, overrideId, changed);
+    'set-override'({ clientId, overrideId, deployment, knobs: changed }) {
+      if (deployment === TEXT_GENERATOR) refuseUnderUpstream();
+      return knobs.setOverride(clientId, { overrideId, deployment, knobs: changed });
     },
     'release-override': ({ overrideId }) => knobs.releaseOverride(overrideId),
     async metrics() {

@@ -426,11 +426,22 @@ describe('the override of a tab', () => {
   it('is told to all with the policy in force beside the users’ own, and ends at its release', () => {
     const { outbox, tab } = createWorker();
     const a = tab('a');
-    a.send({ type: 'set-override', callId: 1, overrideId: first, knobs: { policy: 'off' } });
+    a.send({
+      type: 'set-override',
+      callId: 1,
+      overrideId: first,
+      deployment: 'text-generator',
+      knobs: { policy: 'off' },
+    });
     a.send({ type: 'release-override', callId: 2, overrideId: first });
     const knobs = { revision: 0, policy: { policy: 'continuous' } };
     expect(outbox.sent).toMatchObject([
-      { to: 'all', message: { status: { knobs, override: { overrideId: first, policy: off } } } },
+      {
+        to: 'all',
+        message: {
+          status: { knobs, override: { overrideId: first, deployment: 'text-generator', knobs: off } },
+        },
+      },
       { to: a.id, message: { type: 'call-answered', callId: 1, result: off } },
       { to: 'all', message: { status: { knobs } } },
       { to: a.id, message: { type: 'call-answered', callId: 2 } },
@@ -441,27 +452,49 @@ describe('the override of a tab', () => {
   it('is refused to a second tab', () => {
     const { tab, last, outbox } = createWorker();
     const [a, b] = [tab('a'), tab('b')];
-    a.send({ type: 'set-override', callId: 1, overrideId: first, knobs: { policy: 'off' } });
+    a.send({
+      type: 'set-override',
+      callId: 1,
+      overrideId: first,
+      deployment: 'text-generator',
+      knobs: { policy: 'off' },
+    });
     outbox.sent.length = 0;
-    b.send({ type: 'set-override', callId: 2, overrideId: second, knobs: { policy: 'static' } });
+    b.send({
+      type: 'set-override',
+      callId: 2,
+      overrideId: second,
+      deployment: 'text-generator',
+      knobs: { policy: 'static' },
+    });
     b.send({ type: 'release-override', callId: 3, overrideId: second });
     expect(outbox.sent).toMatchObject([
       { to: b.id, message: { type: 'call-refused', callId: 2, error: { code: 'OVERRIDE_HELD' } } },
       { to: b.id, message: { type: 'call-answered', callId: 3 } },
     ]);
     b.hello();
-    expect(last('welcome')?.status.override).toEqual({ overrideId: first, policy: off });
+    expect(last('welcome')?.status.override).toEqual({
+      overrideId: first,
+      deployment: 'text-generator',
+      knobs: off,
+    });
   });
 
   it('is hidden from the knobs that a tab remembers: what is configured meanwhile comes into force at its end', () => {
     const { tab, last, worker } = createWorker();
     const [a, b] = [tab('a'), tab('b')];
-    a.send({ type: 'set-override', callId: 1, overrideId: first, knobs: { policy: 'off' } });
+    a.send({
+      type: 'set-override',
+      callId: 1,
+      overrideId: first,
+      deployment: 'text-generator',
+      knobs: { policy: 'off' },
+    });
     b.send({ type: 'configure', callId: 2, deployment: 'text-generator', knobs: { maxBatchSize: 3 } });
     expect(last('call-answered')?.result).toMatchObject({ policy: 'continuous', maxBatchSize: 3 });
     expect(last('status')?.status).toMatchObject({
       knobs: { revision: 1, policy: { policy: 'continuous', maxBatchSize: 3 } },
-      override: { policy: off },
+      override: { knobs: off },
     });
     worker.forget(a.id);
     expect(last('status')?.status).not.toHaveProperty('override');
@@ -471,7 +504,13 @@ describe('the override of a tab', () => {
   it('ends with its tab, and with no other', () => {
     const { tab, last, worker } = createWorker();
     const [a, b] = [tab('a'), tab('b')];
-    a.send({ type: 'set-override', callId: 1, overrideId: first, knobs: { policy: 'off' } });
+    a.send({
+      type: 'set-override',
+      callId: 1,
+      overrideId: first,
+      deployment: 'text-generator',
+      knobs: { policy: 'off' },
+    });
     worker.forget(b.id);
     expect(last('status')?.status.override?.overrideId).toBe(first);
     worker.forget(a.id);
@@ -481,14 +520,14 @@ describe('the override of a tab', () => {
   it('goes on where its tab brings it from a worker that is gone, over the users’ policy that any tab brings', () => {
     const { tab, last } = createWorker();
     const [a, b] = [tab('a'), tab('b')];
-    a.send({ type: 'hello', override: { overrideId: first, policy: off } });
+    a.send({ type: 'hello', override: { overrideId: first, deployment: 'text-generator', knobs: off } });
     const policy = { ...createKnobs().policy, maxBatchSize: 3 };
     b.hello(createKnobs({ revision: 2, policy }));
     expect(last('welcome')?.status).toMatchObject({
       knobs: { revision: 2, policy },
-      override: { overrideId: first, policy: off },
+      override: { overrideId: first, deployment: 'text-generator', knobs: off },
     });
-    b.send({ type: 'hello', override: { overrideId: second, policy } });
+    b.send({ type: 'hello', override: { overrideId: second, deployment: 'text-generator', knobs: policy } });
     expect(last('welcome')?.status.override?.overrideId).toBe(first);
   });
 });

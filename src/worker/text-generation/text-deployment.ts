@@ -1,4 +1,4 @@
-import { setDeadline, systemClock } from '../../batching/clock.ts';
+import { systemClock } from '../../batching/clock.ts';
 import { RequestCancelledError, RequestTimeoutError } from '../../batching/errors.ts';
 import { DEFAULT_POLICY, updatePolicy, type BatchingPolicy } from '../../batching/generation/policy.ts';
 import type { EngineGauges } from '../../batching/metrics/generation-metrics.ts';
@@ -125,7 +125,7 @@ export class TextDeployment {
       if (timeoutMs === undefined) continue;
       const error = RequestTimeoutError.ofRequest(timeoutMs);
       // Always asynchronous, even if the time is already up.
-      const cancelTimer = setDeadline(systemClock, Math.max(0, timeoutMs - elapsedMs), () => {
+      const cancelTimer = systemClock.setTimer(Math.max(0, timeoutMs - elapsedMs), () => {
         this.#failEarly(requestId, error);
         this.#generator?.fail(requestId, error);
       });
@@ -145,6 +145,10 @@ export class TextDeployment {
     this.#policy = this.#generator?.configure?.(knobs) ?? updatePolicy(this.#policy, knobs);
     this.#stats.recordGauges();
     return this.#policy;
+  }
+
+  changed(own: BatchingPolicy, knobs: unknown): BatchingPolicy {
+    return updatePolicy(own, knobs);
   }
 
   get #generator(): PromptGenerator | undefined {

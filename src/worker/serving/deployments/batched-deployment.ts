@@ -130,13 +130,20 @@ export class BatchedDeployment implements ServedDeployment<BatchKnobs> {
 
   /** @throws InvalidOptionError, UnknownOptionError; then no knob has changed. */
   configure(knobs: unknown): BatchKnobs {
-    const parsed: Partial<BatchKnobs> = parseOptions('knobs', this.#isSorted ? SORTING_KNOBS : KNOBS, knobs);
-    const { maxBatchSize, batchWaitTimeoutMs, maxConcurrentBatches, sortWindow } = parsed;
+    const { maxBatchSize, batchWaitTimeoutMs, maxConcurrentBatches, sortWindow } = this.#parse(knobs);
     if (maxBatchSize !== undefined) this.#call.setMaxBatchSize(maxBatchSize);
     if (batchWaitTimeoutMs !== undefined) this.#call.setBatchWaitTimeoutMs(batchWaitTimeoutMs);
     if (maxConcurrentBatches !== undefined) this.#call.setMaxConcurrentBatches(maxConcurrentBatches);
     if (sortWindow !== undefined) this.#queue.window = sortWindow;
     return this.knobs;
+  }
+
+  changed(own: BatchKnobs, knobs: unknown): BatchKnobs {
+    return { ...own, ...this.#parse(knobs) };
+  }
+
+  #parse(knobs: unknown): Partial<BatchKnobs> {
+    return parseOptions('knobs', this.#isSorted ? SORTING_KNOBS : KNOBS, knobs);
   }
 
   async #handle(arrivals: readonly Arrival[], context: BatchContext): Promise<readonly unknown[]> {

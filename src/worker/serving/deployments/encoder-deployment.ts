@@ -95,6 +95,10 @@ export class EncoderDeployment implements ServedDeployment<BatchKnobs> {
     return this.#batched.configure(knobs);
   }
 
+  changed(own: BatchKnobs, knobs: unknown): BatchKnobs {
+    return this.#batched.changed(own, knobs);
+  }
+
   /** Serves with this model. Requests that are not answered begin again. Returns the model before it. */
   use(model: LoadedEncoder): LoadedEncoder | undefined {
     const old = this.#model.type === 'ready' ? this.#model.model : undefined;

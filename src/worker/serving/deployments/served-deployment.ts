@@ -13,4 +13,6 @@ export interface ServedDeployment<Knobs extends BatchingPolicy | BatchKnobs = Ba
   cancel(requestId: RequestId): void;
   /** @throws InvalidOptionError, UnknownOptionError; then no knob has changed. */
   configure(knobs: unknown): Knobs;
+  /** These knobs with some changed, without taking effect. @throws InvalidOptionError, UnknownOptionError. */
+  changed(own: Knobs, knobs: unknown): Knobs;
 }

@@ -1,23 +1,31 @@
 /// <reference lib="esnext.disposable" preserve="true" />
+import * as v from 'valibot';
 import type { Optional } from '../batching/records.ts';
 import { createOverrideId } from '../protocol/ids.ts';
-import type { BatchingPolicy, HeldOverride } from '../protocol/status.ts';
+import type { BatchingPolicy, BatchKnobs, HeldOverride } from '../protocol/status.ts';
 import { OverrideEndedError } from '../protocol/errors/tabs.ts';
 import type { Ask } from './calls.ts';
 
+/** A temporary policy of the text generator. */
+export type PolicyOverride = KnobOverride<BatchingPolicy>;
+
 /**
- * A temporary policy of this tab, in force for all tabs. It ends at `release()`, with the tab, or when the browser freezes the tab.
- * Then the users' own policy is in force again. A worker that takes over keeps it.
+ * Temporary knobs of this tab for one deployment, in force for all tabs. They end at `release()`, with the tab, or when the browser
+ * freezes the tab. Then the users' own are in force again. A worker that takes over keeps them.
  */
-export class PolicyOverride implements AsyncDisposable {
+export class KnobOverride<Knobs extends BatchingPolicy | BatchKnobs> implements AsyncDisposable {
   /** @internal */
   readonly overrideId = createOverrideId();
+  readonly #deployment: string;
+  readonly #schema: v.GenericSchema<unknown, Knobs>;
   readonly #ask: Ask;
   readonly #end = new AbortController();
-  #policy: BatchingPolicy | undefined;
+  #knobs: Knobs | undefined;
 
   /** @internal */
-  constructor(ask: Ask) {
+  constructor(deployment: string, schema: v.GenericSchema<unknown, Knobs>, ask: Ask) {
+    this.#deployment = deployment;
+    this.#schema = schema;
     this.#ask = ask;
   }
 
@@ -32,29 +40,31 @@ export class PolicyOverride implements AsyncDisposable {
    * @internal
    */
   get held(): HeldOverride | undefined {
-    if (!this.#policy || this.signal.aborted) return undefined;
-    return { overrideId: this.overrideId, policy: this.#policy };
+    if (!this.#knobs || this.signal.aborted) return undefined;
+    return { overrideId: this.overrideId, deployment: this.#deployment, knobs: this.#knobs };
   }
 
   /**
    * Turns knobs of the override. Knobs that are left out keep their value.
    *
-   * @returns The policy in force.
+   * @returns The knobs in force.
    * @throws InvalidOptionError or UnknownOptionError; then nothing changes.
    * @throws OverrideHeldError if another tab holds an override.
    * @throws The signal's reason once the override has ended.
    */
-  async change(knobs: Optional<BatchingPolicy>): Promise<BatchingPolicy> {
+  async change(knobs: Optional<Knobs>): Promise<Knobs> {
     this.signal.throwIfAborted();
-    const policy = await this.#ask({ type: 'set-override', overrideId: this.overrideId, knobs });
+    const { overrideId } = this;
+    const answer = await this.#ask({ type: 'set-override', overrideId, deployment: this.#deployment, knobs });
     // An earlier worker may have answered the release.
     if (this.signal.aborted) void this.#release();
     this.signal.throwIfAborted();
-    this.#policy = policy;
-    return policy;
+    const inForce = v.parse(this.#schema, answer);
+    this.#knobs = inForce;
+    return inForce;
   }
 
-  /** Resolves when the users' own policy is in force again. Never rejects. Does nothing if the override has ended. */
+  /** Resolves when the users' own knobs are in force again. Never rejects. Does nothing if the override has ended. */
   async release(): Promise<void> {
     await this.end(OverrideEndedError.released());
   }
