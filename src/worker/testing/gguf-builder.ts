@@ -30,6 +30,9 @@ interface Damage {
 const ALIGNMENT = 32;
 const TYPE = { uint32: 4, int32: 5, float32: 6, bool: 7, string: 8, array: 9, uint64: 10 } as const;
 
+/** Keys whose values llama.cpp takes as fp32 alone, whole numbers too. */
+const FLOATS = /freq|factor|scale/;
+
 /** Test support: writes GGUF as the format's description in ggml-org/ggml (`docs/gguf.md`) has it. */
 export function ggufFile(
   metadata: Readonly<Record<string, MetadataValue>>,
@@ -90,7 +93,7 @@ function typed(key: string, value: MetadataValue): Uint8Array[] {
   if (typeof value === 'boolean') return [uint(TYPE.bool, 4), uint(Number(value), 1)];
   if (typeof value === 'bigint') return [uint(TYPE.uint64, 4), uint(value, 8)];
   if (typeof value === 'number') {
-    return Number.isInteger(value) && !key.includes('freq')
+    return Number.isInteger(value) && !FLOATS.test(key)
       ? [uint(TYPE.uint32, 4), uint(value, 4)]
       : [uint(TYPE.float32, 4), float(value)];
   }

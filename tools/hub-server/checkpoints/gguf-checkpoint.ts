@@ -5,11 +5,18 @@ import { memoryFile } from '../../../src/worker/models/checkpoint/checkpoint-fil
 import { isWeightDtype, readFloats } from '../../../src/worker/models/checkpoint/float-formats.ts';
 import { readSafetensorsIndex } from '../../../src/worker/models/checkpoint/safetensors.ts';
 import { readRope } from '../../../src/worker/models/llama/rope.ts';
-import { ggufFile, type GgufTensor, type GgufType } from '../../../src/worker/testing/gguf-builder.ts';
+import {
+  ggufFile,
+  type GgufTensor,
+  type GgufType,
+  type MetadataValue,
+} from '../../../src/worker/testing/gguf-builder.ts';
 import type { GeneratedFile } from './generated-file.ts';
 
 type Fields = Readonly<Record<string, unknown>>;
 type Metadata = Parameters<typeof ggufFile>[0];
+/** Keys below the architecture that replace those of the converter; undefined leaves one out. */
+export type KeyChanges = Readonly<Record<string, MetadataValue | undefined>>;
 
 /** Keys of the metadata, after the architecture, by fields of `config.json`. */
 const KEYS: Readonly<Record<string, string>> = {
@@ -69,10 +76,12 @@ const FILE_TYPE: Readonly<Record<GgufType, number>> = { F32: 0, F16: 1, Q4_0: 2 
  * A checkpoint as llama.cpp's converter writes it. Source: `convert_hf_to_gguf.py` of ggml-org/llama.cpp.
  *
  * @param type How matrices are stored. Vectors, and GPT-2's positions, are in fp32.
+ * @param changes What another writer would write.
  */
 export async function ggufCheckpoint(
   files: ReadonlyMap<string, Uint8Array | GeneratedFile>,
   type: GgufType = 'F32',
+  changes: KeyChanges = {},
 ): Promise<Uint8Array> {
   const contents = Array.from(files, ([name, file]): [string, Uint8Array] => [
     name,
@@ -86,13 +95,27 @@ export async function ggufCheckpoint(
   );
   const weights = contents.filter(([name]) => name.endsWith('.safetensors'));
   const tensors = await Promise.all(weights.map(([, file]) => tensorsOf(file, config)));
-  const metadata = { ...metadataOf(config), ...tokenizerOf(json('tokenizer.json'), config) };
+  const metadata = {
+    ...changed(metadataOf(config), changes),
+    ...tokenizerOf(json('tokenizer.json'), config),
+  };
   const typed = tensors.flat().map((tensor): GgufTensor => {
     const isMatrix = tensor.shape.length > 1 && tensor.name !== 'position_embd.weight';
     return isMatrix ? { ...tensor, type } : tensor;
   });
   const all = { ...metadata, 'general.file_type': FILE_TYPE[type] };
   return ggufFile(all, [...typed, ...ropeFactors(config)]);
+}
+
+function changed(metadata: Metadata, changes: KeyChanges): Metadata {
+  const architecture = String(metadata['general.architecture']);
+  const all = new Map<string, MetadataValue>(Object.entries(metadata));
+  for (const [name, value] of Object.entries(changes)) {
+    const key = `${architecture}.${name}`;
+    if (value === undefined) all.delete(key);
+    else all.set(key, value);
+  }
+  return Object.fromEntries(all);
 }
 
 function metadataOf(config: Fields): Metadata {
@@ -110,6 +133,9 @@ function metadataOf(config: Fields): Metadata {
     'general.architecture': architecture,
     [`${architecture}.feed_forward_length`]: 4 * Number(width),
     [`${architecture}.rope.dimension_count`]: Number(config['head_dim'] ?? Number(width) / Number(numHeads)),
+    ...(typeof config['head_dim'] === 'number' && {
+      [`${architecture}.attention.value_length`]: config['head_dim'],
+    }),
     ...Object.fromEntries(given),
   };
 }

@@ -107,12 +107,12 @@ export function configOf(
     );
   }
   const { modelType, fields: names, otherKeys = [], derive } = architecture;
-  const of: Lookup = (key) => oneForAll(metadata[`${name}.${key}`]);
+  const of: Lookup = (key) => metadata[`${name}.${key}`];
   for (const key of REQUIRED) {
     if (key in names && of(key) === undefined)
       throw ModelFileCorruptError.of(fileName, `${name}.${key} is missing`);
   }
-  const given = Object.entries(names).map(([key, field]) => [field, of(key)] as const);
+  const given = Object.entries(names).map(([key, field]) => [field, oneForAll(of(key))] as const);
   const fields = Object.fromEntries(given.filter(([, value]) => value !== undefined));
   const [vocabSize] = tensors.get('token_embd.weight')?.shape ?? [];
   if (vocabSize === undefined)
@@ -131,11 +131,12 @@ export function configOf(
 }
 
 /** Without `attention.head_count_kv` each head has its own keys and values, without `attention.key_length` heads share the width. */
-function deriveLlama(of: Lookup, { hidden_size: width, num_attention_heads: numHeads }: Fields): Fields {
+function deriveLlama(of: Lookup, fields: Fields): Fields {
+  const { hidden_size: width, num_attention_heads: numHeads } = fields;
   return {
-    num_key_value_heads: of('attention.head_count_kv') ?? numHeads,
-    head_dim: of('attention.key_length') ?? Number(width) / Number(numHeads),
-    rope_theta: of('rope.freq_base') ?? DEFAULT_THETA,
+    num_key_value_heads: fields['num_key_value_heads'] ?? numHeads,
+    head_dim: fields['head_dim'] ?? Number(width) / Number(numHeads),
+    rope_theta: fields['rope_theta'] ?? DEFAULT_THETA,
     ...ropeOf(of),
   };
 }
@@ -166,12 +167,12 @@ function isLayerCount(value: unknown): value is number {
   return Number.isInteger(value) && Number(value) <= MOST_LAYERS;
 }
 
-/** The pattern is a period, or a list with an entry for each layer. */
+/** The pattern is a period, 0 for windows alone, or a list with an entry for each layer. */
 function isWindowed(of: Lookup, layer: number): boolean {
   if (!of('attention.sliding_window')) return false;
   const pattern = of('attention.sliding_window_pattern') ?? GEMMA_PATTERN;
   if (Array.isArray(pattern)) return Boolean(pattern[layer]);
-  return typeof pattern === 'boolean' ? pattern : layer % Number(pattern) < Number(pattern) - 1;
+  return pattern === 0 || layer % Number(pattern) < Number(pattern) - 1;
 }
 
 /**
