@@ -32,6 +32,13 @@ export class ModelFileCorruptError extends codedError('ModelFileCorruptError', '
     );
   }
 
+  /** For a file that is of another kind than its name says. */
+  static ofOtherKind(file: string, kind: string): ModelFileCorruptError {
+    return new ModelFileCorruptError(
+      `${shown(file)} is no ${kind} file. Pick one, or a folder with config.json, the tokenizer and the weights.`,
+    );
+  }
+
   /** For a model that the browser has stored. */
   static ofStored(id: string, detail: string): ModelFileCorruptError {
     return new ModelFileCorruptError(

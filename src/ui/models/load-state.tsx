@@ -7,7 +7,8 @@ import './load-state.css';
 
 interface LoadStateProps {
   readonly refusal: WireError | undefined;
-  readonly onRetry: (id: string) => void;
+  /** Left out for files, which have to be picked again. */
+  readonly onRetry: ((id: string) => void) | undefined;
 }
 
 /** The load that is under way in any tab, and why the last one failed. */
@@ -24,7 +25,7 @@ export function LoadState({ refusal, onRetry }: LoadStateProps) {
             </p>
           )}
           <ErrorLine error={failure.error} />
-          {failure.id && <Button onClick={() => onRetry(failure.id)}>Load again</Button>}
+          {failure.id && onRetry && <Button onClick={() => onRetry(failure.id)}>Load again</Button>}
         </div>
       )}
       {refusal && (

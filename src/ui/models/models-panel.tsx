@@ -43,11 +43,14 @@ export function ModelsPanel() {
   const [dtype, setDtype] = useState<DtypeChoice>('auto');
   const [whenBusy, setWhenBusy] = useState<WhenBusy>('finish');
   const { start, refusal } = useLoadModel();
+  /** Whether the last model is of files: what became of it stands beside their fields, at the other end of the panel. */
+  const [isPicked, setIsPicked] = useState(false);
   const lists = useModelLists();
   const gguf = useGgufFiles();
   const search = useModelSearch();
 
   const load = async (model: string | Iterable<File>, file?: string): Promise<void> => {
+    setIsPicked(typeof model !== 'string');
     const code = await start(model, { dtype, whenBusy, file });
     if (code === 'GGUF_FILE_UNCLEAR' && typeof model === 'string') gguf.list(model);
   };
@@ -55,6 +58,9 @@ export function ModelsPanel() {
     void start(stored, { revision, dtype: stands ?? dtype, whenBusy });
 
   const trimmed = id.trim();
+  const loadState = (
+    <LoadState refusal={refusal} onRetry={isPicked ? undefined : (failed) => void load(failed)} />
+  );
 
   return (
     <Panel title="Load another model" className="models ruled-off">
@@ -78,7 +84,7 @@ export function ModelsPanel() {
             Load
           </Button>
         </div>
-        <LoadState refusal={refusal} onRetry={(failed) => void load(failed)} />
+        {!isPicked && loadState}
         {[search.refusal, gguf.refusal].map((error) => error && <ErrorLine key={error.code} error={error} />)}
         {search.found && (
           <FoundModels found={search.found} onLoad={(found) => void load(found)} onListFiles={gguf.list} />
@@ -111,6 +117,7 @@ export function ModelsPanel() {
           onPick={(files) => void load(files)}
         />
         <FilePicker label="Or a GGUF file:" onPick={(files) => void load(files)} />
+        {isPicked && loadState}
         {!isEmbedded && (
           <Button variant="quiet" onClick={() => void load(EMBEDDED)}>
             Back to {EMBEDDED}, which comes with the page

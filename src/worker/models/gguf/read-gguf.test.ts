@@ -21,7 +21,12 @@ describe('refuses with a code', () => {
   const alignment = { ...METADATA, 'general.alignment': 12 };
 
   it.each([
-    ['a file of another kind', ggufFile(METADATA, TENSORS, { magic: 'GGML' }), 'MODEL_FILE_CORRUPT', /magic/],
+    [
+      'a file of another kind',
+      ggufFile(METADATA, TENSORS, { magic: 'GGML' }),
+      'MODEL_FILE_CORRUPT',
+      /is no GGUF file/,
+    ],
     ['another version', ggufFile(METADATA, TENSORS, { version: 4 }), 'MODEL_FILE_CORRUPT', /version/],
     ['a version that llama.cpp no longer reads', v1(), 'UNSUPPORTED_MODEL', /version 1/],
     [

@@ -14,6 +14,9 @@ export interface GgufHeader {
   readonly tensors: ReadonlyMap<string, TensorView>;
 }
 
+/** The first bytes, and the name of the format. */
+const MAGIC = 'GGUF';
+
 const DEFAULT_ALIGNMENT = 32;
 
 /** Version 1 had counts of 32 bits; llama.cpp no longer reads it. */
@@ -58,6 +61,8 @@ function withNumbers(value: unknown): unknown {
 }
 
 async function parse(file: RandomAccessFile): Promise<GGUFParseOutput> {
+  const magic = new TextDecoder().decode(await file.read(0, Math.min(MAGIC.length, file.size)));
+  if (file.size > 0 && magic !== MAGIC) throw ModelFileCorruptError.ofOtherKind(file.name, MAGIC);
   try {
     return await gguf('https://file.invalid/', { fetch: (_, init) => readRange(file, init) });
   } catch (cause) {
