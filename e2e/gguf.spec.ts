@@ -1,11 +1,9 @@
 import { readFileSync } from 'node:fs';
 
-import variantReference from '../tools/reference/fixtures/gguf-variants-reference.json' with { type: 'json' };
-import { GGUF_VARIANTS } from '../tools/hub-server/checkpoints/gguf-variants.ts';
 import { smollm2File } from '../tools/reference/gguf/smollm2.ts';
 import { decoderReferences } from './support/decoder-reference.ts';
 import { expectReferenceTokens } from './support/expect-reference.ts';
-import { GGUF_TWIN, GGUF_VARIANTS_ID, loadModel, storedModels, test } from './support/hub-test.ts';
+import { GGUF_TWIN, loadModel, storedModels, test } from './support/hub-test.ts';
 import { pressOn, typeInto } from './support/keyboard.ts';
 import { ANY_BACKEND, expect, IS_WHOLE } from './support/test.ts';
 
@@ -46,25 +44,6 @@ test(
         expect(results.map(({ tokenIds }) => tokenIds)).toEqual(
           prompts.map(({ greedyTokenIds }) => greedyTokenIds),
         );
-      });
-    }
-  },
-);
-
-test(
-  'keys of rope and windows give the tokens that llama.cpp gives',
-  { tag: ANY_BACKEND },
-  async ({ ownTab, hub }) => {
-    await ownTab.open('?backend=wasm');
-    const { prompt, greedyTokenIds } = variantReference;
-    expect(Object.keys(greedyTokenIds)).toEqual(Object.keys(GGUF_VARIANTS).toSorted());
-    for (const [name, expected] of Object.entries(greedyTokenIds)) {
-      await test.step(name, async () => {
-        const options = { hub: hub.url, dtype: 'fp32', file: `${name}.gguf` } as const;
-        expect((await loadModel(ownTab, GGUF_VARIANTS_ID, options)).message).toBeUndefined();
-        const sampling = { temperature: 0, ignoreEos: true, maxNewTokens: expected.length };
-        const [result] = await ownTab.generateAll([{ prompt, options: sampling }]);
-        expect(result?.tokenIds).toEqual(expected);
       });
     }
   },

@@ -8,7 +8,6 @@ import { CHAT_MODEL, chatCheckpoint } from '../../tools/hub-server/checkpoints/c
 import { DECODERS } from '../../tools/hub-server/checkpoints/decoders.ts';
 import { ENCODERS } from '../../tools/hub-server/checkpoints/encoders.ts';
 import { ggufCheckpoint } from '../../tools/hub-server/checkpoints/gguf-checkpoint.ts';
-import { ggufVariantFiles } from '../../tools/hub-server/checkpoints/gguf-variants.ts';
 import { jsonFile, type GeneratedFile } from '../../tools/hub-server/checkpoints/generated-file.ts';
 import { createRepository, type HubRepository } from '../../tools/hub-server/hub-repository.ts';
 import { startHubServer, type HubServer } from '../../tools/hub-server/hub-server.ts';
@@ -30,8 +29,6 @@ import { expect, test as base } from './test.ts';
 export const TWIN = 'tests/twin';
 /** The twin as llama.cpp's converter would write it: in two files, so that one has to be named. */
 export const GGUF_TWIN = 'tests/twin-gguf';
-/** Files whose keys change what the model computes. */
-export const GGUF_VARIANTS_ID = 'generated/gguf-variants';
 /** The page's policy forbids it, and nothing listens there. Playwright lists a request that a redirect to it would have made. */
 export const FORBIDDEN_URL = 'http://127.0.0.1:9/';
 export const WEIGHTS = 'model.safetensors';
@@ -166,7 +163,6 @@ function ggufRepositories(): Promise<HubRepository>[] {
       const copies = ['twin-F32.gguf', 'twin-f32-copy.gguf'].map((name) => [name, bytes] as const);
       return createRepository(GGUF_TWIN, new Map(copies));
     }),
-    ggufVariantFiles().then((files) => createRepository(GGUF_VARIANTS_ID, files)),
     ...decoders.map(async ([id, generate]) =>
       createRepository(`${id}-gguf`, new Map([['model.gguf', await ggufCheckpoint(generate())]])),
     ),

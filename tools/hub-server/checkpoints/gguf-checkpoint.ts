@@ -124,7 +124,11 @@ function metadataOf(config: Fields): Metadata {
     `${architecture}.${key}`,
     config[field],
   ]);
-  const given = entries.filter((entry): entry is [string, number] => typeof entry[1] === 'number');
+  // No other architecture here has windows.
+  const hasKey = (key: string): boolean => architecture === 'gemma3' || !key.includes('sliding_window');
+  const given = entries.filter(
+    (entry): entry is [string, number] => typeof entry[1] === 'number' && hasKey(entry[0]),
+  );
   const [width, numHeads] = [
     config['hidden_size'] ?? config['n_embd'],
     config['num_attention_heads'] ?? config['n_head'],

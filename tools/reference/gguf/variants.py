@@ -40,5 +40,5 @@ def continue_greedily(path: Path) -> list[int]:
 
 
 answers = {path.stem: continue_greedily(path) for path in sorted(Path(sys.argv[1]).glob("*.gguf"))}
-result = {"prompt": prompt["prompt"], "greedyTokenIds": answers}
+result = {"promptTokenIds": prompt["promptTokenIds"], "greedyTokenIds": answers}
 (FIXTURES / "gguf-variants-reference.json").write_text(json.dumps(result) + "\n")

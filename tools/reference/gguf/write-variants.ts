@@ -1,7 +1,7 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
-import { ggufVariantFiles } from '../../hub-server/checkpoints/gguf-variants.ts';
+import { ggufVariantFiles } from './variants.ts';
 
 const [folder] = process.argv.slice(2);
 if (folder === undefined) throw new Error('Expected a folder to write the files to.');

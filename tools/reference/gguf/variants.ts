@@ -1,5 +1,5 @@
-import { DECODERS } from './decoders.ts';
-import { ggufCheckpoint, type KeyChanges } from './gguf-checkpoint.ts';
+import { DECODERS } from '../../hub-server/checkpoints/decoders.ts';
+import { ggufCheckpoint, type KeyChanges } from '../../hub-server/checkpoints/gguf-checkpoint.ts';
 
 interface GgufVariant {
   /** One of `DECODERS`. */
@@ -10,7 +10,7 @@ interface GgufVariant {
 const YARN = { 'rope.scaling.type': 'yarn', 'rope.scaling.original_context_length': 64 } as const;
 
 /** GGUF files whose keys change what a model computes, as writers other than llama.cpp's own converter have them. */
-export const GGUF_VARIANTS: Readonly<Record<string, GgufVariant>> = {
+const GGUF_VARIANTS: Readonly<Record<string, GgufVariant>> = {
   linear: {
     base: 'generated/qwen2',
     changes: { 'rope.scaling.type': 'linear', 'rope.scaling.factor': 4 },
