@@ -42,22 +42,29 @@ export function removeLeftRecursion(rules: readonly Rule[], make: Expressions, p
 function circlesOf(rules: readonly Rule[]): readonly (readonly Rule[])[] {
   const isEmpty = emptyRules(rules);
   const beginnings = new Map(rules.map((rule) => [rule, beginningsOf(rule.body, false, isEmpty)]));
-  const reach = new Map(
-    rules.map((rule) => {
-      const found = new Set<Rule>((beginnings.get(rule) ?? []).map((beginning) => beginning.rule));
-      for (const each of found) for (const beginning of beginnings.get(each) ?? []) found.add(beginning.rule);
-      return [rule, found];
-    }),
-  );
-  const circles = Map.groupBy(
-    rules.filter((rule) => reach.get(rule)?.has(rule)),
-    (rule) => rules.find((other) => reach.get(rule)?.has(other) && reach.get(other)?.has(rule)),
-  );
-  return [...circles.values()].filter((circle) =>
-    circle.some((rule) =>
-      beginnings.get(rule)?.some((beginning) => beginning.isFollowed && circle.includes(beginning.rule)),
-    ),
-  );
+  const users = new Map<Rule, Rule[]>(rules.map((rule) => [rule, []]));
+  for (const [user, all] of beginnings) for (const { rule } of all) users.get(rule)?.push(user);
+  const found = new Set<Rule>();
+  const circles: Rule[][] = [];
+  for (const [user, all] of beginnings)
+    for (const { rule, isFollowed } of all) {
+      if (!isFollowed || found.has(rule)) continue;
+      const before = reachable(rule, (each) => users.get(each) ?? []);
+      if (!before.has(user)) continue;
+      const behind = reachable(rule, (each) => (beginnings.get(each) ?? []).map((beginning) => beginning.rule));
+      if (!behind.has(user)) continue;
+      const circle = [...behind].filter((each) => before.has(each));
+      for (const each of circle) found.add(each);
+      circles.push(circle);
+    }
+  return circles;
+}
+
+function reachable(start: Rule, next: (rule: Rule) => readonly Rule[]): ReadonlySet<Rule> {
+  const found = new Set([start]);
+  // A set's loop comes to what is added meanwhile.
+  for (const rule of found) for (const each of next(rule)) found.add(each);
+  return found;
 }
 
 function beginningsOf(

@@ -13,9 +13,14 @@ const COUNT = /([*+?])|\{\s*(\d+)\s*(?:(,)\s*(?:(\d+)\s*)?)?\}/uy;
 const ESCAPE = /\\(?:x([\da-fA-F]{2})|u([\da-fA-F]{4})|U([\da-fA-F]{8})|([nrtbfv0])|([^\w\s]))/uy;
 const CONTROLS: Readonly<Record<string, number>> = { n: 10, r: 13, t: 9, b: 8, f: 12, v: 11, 0: 0 };
 
-/** The texts of a grammar, from its rule `root`. @throws ResponseFormatUnsupportedError. */
-export function parseGrammar(grammar: string, param: string, make: Expressions): Expression {
+/** The texts of a grammar, from its rule `root`. Yields between its steps. @throws ResponseFormatUnsupportedError. */
+export function* parseGrammar(
+  grammar: string,
+  param: string,
+  make: Expressions,
+): Generator<void, Expression> {
   const rules = new GrammarParser(grammar, param, make).parse();
+  yield;
   const root = rules.get('root');
   if (!root) throw ResponseFormatUnsupportedError.of(param, 'has no rule named root', 'name the first root');
   const endless = endlessRuleOf(root);
@@ -25,6 +30,7 @@ export function parseGrammar(grammar: string, param: string, make: Expressions):
       `has a part that can never end (${endless.name})`,
       'give each recursion a way out',
     );
+  yield;
   removeLeftRecursion([...rules.values()], make, param);
   return root;
 }

@@ -24,7 +24,7 @@ export function* shapeLanguage(format: ResponseFormat, json: JsonLanguage): Gene
     case 'regex':
       return patternLanguage(format.pattern, `${PARAM}.pattern`, json);
     case 'grammar':
-      return parseGrammar(format.grammar, `${PARAM}.grammar`, make);
+      return yield* parseGrammar(format.grammar, `${PARAM}.grammar`, make);
     case 'structural_tag': {
       const parts = new StructuralParts(make, (type, fields, param) =>
         leafLanguage(type, fields, param, json),
@@ -48,7 +48,7 @@ function* leafLanguage(
 ): Generator<void, Expression> {
   if (type === 'regex') return patternLanguage(pattern, `${param}.pattern`, json);
   if (type === 'grammar') {
-    if (typeof grammar === 'string') return parseGrammar(grammar, `${param}.grammar`, json.make);
+    if (typeof grammar === 'string') return yield* parseGrammar(grammar, `${param}.grammar`, json.make);
     throw refusal(`${param}.grammar`, 'is no string', 'write a string');
   }
   if (typeof schema !== 'boolean' && !isRecord(schema))

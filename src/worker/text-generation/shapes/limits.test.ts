@@ -1,0 +1,66 @@
+import { describe, expect, it } from 'vitest';
+import type { ResponseFormat, StructuralPart } from '../../../batching/generation/response-format.ts';
+import { yieldToHost } from '../../../platform/yield-to-host.ts';
+import { accepts, createShape, loadShapedModel } from './test-support.ts';
+
+const model = await loadShapedModel();
+
+/** Something inside itself. */
+function nested<Part>(depth: number, inner: Part, around: (part: Part) => Part): Part {
+  return Array.from({ length: depth }).reduce<Part>((part) => around(part), inner);
+}
+
+const groups = (depth: number): string => nested(depth, 'a', (part) => `(${part})`);
+const objects = (depth: number) =>
+  nested<object>(depth, { type: 'null' }, (a) => ({ type: 'object', properties: { a } }));
+const rules = (count: number): string =>
+  Array.from({ length: count }, (_, index) => `r${index} ::= "a" | r${(index + 1) % count}`).join('\n');
+const PART: StructuralPart = { type: 'const_string', value: 'a' };
+const sequences = (depth: number): StructuralPart =>
+  nested(depth, PART, (part) => ({ type: 'sequence', elements: [part] }));
+
+const tooDeep: readonly (readonly [string, ResponseFormat])[] = [
+  ['groups of a pattern', { type: 'regex', pattern: groups(160) }],
+  ['many more of them', { type: 'regex', pattern: groups(2000) }],
+  ['groups of a grammar', { type: 'grammar', grammar: `root ::= ${groups(160).replace('a', '"a"')}` }],
+  ['objects', { type: 'json_schema', schema: { ...objects(100) } }],
+  ['many more of them', { type: 'json_schema', schema: { ...objects(500) } }],
+  ['lists of choices', { type: 'json_schema', schema: { ...nested<object>(500, {}, (a) => ({ anyOf: [a] })) } }],
+  ['parts of a tag', { type: 'structural_tag', format: sequences(500) }],
+];
+
+describe('parts inside each other', () => {
+  it.each(tooDeep)('are refused by the limit of 64: %s', async (_, format) => {
+    await expect(createShape(model, format)).rejects.toMatchObject({
+      code: 'RESPONSE_FORMAT_UNSUPPORTED',
+      message: expect.stringContaining('64'),
+    });
+    // The next shape of anybody is compiled.
+    expect(await accepts(model, await createShape(model, { type: 'json_object' }), '{"a": [1]}')).toBe(true);
+  });
+
+  it('are followed below it', async () => {
+    const shape = await createShape(model, { type: 'regex', pattern: groups(60) });
+    expect(await accepts(model, shape, 'a')).toBe(true);
+    const json = nested(30, 'null', (part) => `{"a": ${part}}`);
+    const object = await createShape(model, { type: 'json_schema', schema: { ...objects(30) } });
+    expect(await accepts(model, object, json)).toBe(true);
+  });
+});
+
+it('a circle of 2500 rules is refused, and one of 1000 compiled, while other work goes on', async () => {
+  const circle = (count: number): ResponseFormat => ({
+    type: 'grammar',
+    grammar: `root ::= r0\n${rules(count)}`,
+  });
+  await expect(createShape(model, circle(2500))).rejects.toMatchObject({ code: 'RESPONSE_FORMAT_UNSUPPORTED' });
+  const progress = { isReady: false, longestMs: 0 };
+  const ready = createShape(model, circle(999)).finally(() => (progress.isReady = true));
+  while (!progress.isReady) {
+    const startedAtMs = performance.now();
+    await yieldToHost();
+    progress.longestMs = Math.max(progress.longestMs, performance.now() - startedAtMs);
+  }
+  expect(await accepts(model, await ready, 'a')).toBe(true);
+  console.log(`the longest pause of ${progress.longestMs.toFixed(0)} ms`);
+});
