@@ -51,7 +51,9 @@ function circlesOf(rules: readonly Rule[]): readonly (readonly Rule[])[] {
       if (!isFollowed || found.has(rule)) continue;
       const before = reachable(rule, (each) => users.get(each) ?? []);
       if (!before.has(user)) continue;
-      const behind = reachable(rule, (each) => (beginnings.get(each) ?? []).map((beginning) => beginning.rule));
+      const behind = reachable(rule, (each) =>
+        (beginnings.get(each) ?? []).map((beginning) => beginning.rule),
+      );
       if (!behind.has(user)) continue;
       const circle = [...behind].filter((each) => before.has(each));
       for (const each of circle) found.add(each);

@@ -17,7 +17,7 @@ const rules = (count: number): string =>
   Array.from({ length: count }, (_, index) => `r${index} ::= "a" | r${(index + 1) % count}`).join('\n');
 const PART: StructuralPart = { type: 'const_string', value: 'a' };
 const sequences = (depth: number): StructuralPart =>
-  nested(depth, PART, (part) => ({ type: 'sequence', elements: [part] }));
+  nested<StructuralPart>(depth, PART, (part) => ({ type: 'sequence', elements: [part] }));
 
 const tooDeep: readonly (readonly [string, ResponseFormat])[] = [
   ['groups of a pattern', { type: 'regex', pattern: groups(160) }],
@@ -25,7 +25,10 @@ const tooDeep: readonly (readonly [string, ResponseFormat])[] = [
   ['groups of a grammar', { type: 'grammar', grammar: `root ::= ${groups(160).replace('a', '"a"')}` }],
   ['objects', { type: 'json_schema', schema: { ...objects(100) } }],
   ['many more of them', { type: 'json_schema', schema: { ...objects(500) } }],
-  ['lists of choices', { type: 'json_schema', schema: { ...nested<object>(500, {}, (a) => ({ anyOf: [a] })) } }],
+  [
+    'lists of choices',
+    { type: 'json_schema', schema: { ...nested<object>(500, {}, (a) => ({ anyOf: [a] })) } },
+  ],
   ['parts of a tag', { type: 'structural_tag', format: sequences(500) }],
 ];
 
@@ -53,7 +56,9 @@ it('a circle of 2500 rules is refused, and one of 1000 compiled, while other wor
     type: 'grammar',
     grammar: `root ::= r0\n${rules(count)}`,
   });
-  await expect(createShape(model, circle(2500))).rejects.toMatchObject({ code: 'RESPONSE_FORMAT_UNSUPPORTED' });
+  await expect(createShape(model, circle(2500))).rejects.toMatchObject({
+    code: 'RESPONSE_FORMAT_UNSUPPORTED',
+  });
   const progress = { isReady: false, longestMs: 0 };
   const ready = createShape(model, circle(999)).finally(() => (progress.isReady = true));
   while (!progress.isReady) {

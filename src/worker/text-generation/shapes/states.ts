@@ -48,6 +48,9 @@ export interface State {
 /** Ways that a text may be read at once. */
 const MAX_WAYS = 5000;
 
+/** Ways whose next steps are found for all bytes at once. */
+const MAX_AT_ONCE = 64;
+
 /** Tables of 256 states that are kept: 16 MB. */
 const MAX_TABLES = 8192;
 
@@ -98,20 +101,50 @@ export class States {
   step(state: State, byte: number): State | null {
     const known = state.next?.[byte];
     if (known !== undefined) return known;
+    if (!state.next) {
+      if (this.#tabled.length >= MAX_TABLES) this.forget();
+      state.next = Array.from({ length: 256 });
+      this.#tabled.push(state);
+      if (state.ready.length <= MAX_AT_ONCE && state.machines.length === 0) this.#stepAll(state, state.next);
+    }
+    const found = state.next[byte];
+    if (found !== undefined) return found;
+    const next = this.#behind(state, byte);
+    // Steps of a machine may have dropped the table.
+    if (state.next) state.next[byte] = next;
+    return next;
+  }
+
+  /** Bytes that lead to the same place do so at once. */
+  #stepAll(state: State, next: (State | null | undefined)[]): void {
+    const kinds = new Uint16Array(256);
+    let numKinds = 1;
+    for (const { bytes } of state.ready) {
+      const split = new Map<number, number>();
+      for (let byte = 0; byte < 256; byte += 1) {
+        const key = (kinds[byte] ?? 0) * 2 + (bytes.has[byte] ?? 0);
+        const kind = split.get(key) ?? split.size;
+        split.set(key, kind);
+        kinds[byte] = kind;
+      }
+      numKinds = split.size;
+    }
+    const known: (State | null | undefined)[] = Array.from({ length: numKinds });
+    for (let byte = 0; byte < 256; byte += 1) {
+      const kind = kinds[byte] ?? 0;
+      if (known[kind] === undefined) known[kind] = this.#behind(state, byte);
+      next[byte] = known[kind];
+    }
+  }
+
+  #behind(state: State, byte: number): State | null {
     const rests = new Set<Rest | undefined>();
     for (const { bytes, tail } of state.ready) if (bytes.has[byte] === 1) rests.add(tail);
     for (const { machine, tail } of state.machines) {
       const stepped = machine.step(byte);
       if (stepped) rests.add(this.before(this.make.machine(stepped), tail));
     }
-    const next = rests.size === 0 ? null : this.stateAt([...rests]);
-    if (!state.next) {
-      if (this.#tabled.length >= MAX_TABLES) this.forget();
-      state.next = Array.from({ length: 256 });
-      this.#tabled.push(state);
-    }
-    state.next[byte] = next;
-    return next;
+    return rests.size === 0 ? null : this.stateAt([...rests]);
   }
 
   /** The only byte that can follow; undefined where there are several, or where the text may end. */
