@@ -76,7 +76,7 @@ export function objectLanguage(
 
   /** Keys in the spelling of `JSON.stringify`: an escape could spell one that isn't allowed. */
   function keysIn(all: readonly Expression[], none: readonly Expression[]): Expression {
-    return json.languages.combine([...(names ? [names] : []), ...all, anyKey], none, param);
+    return json.languages.combineNow([...(names ? [names] : []), ...all, anyKey], none, param);
   }
 }
 

@@ -72,7 +72,9 @@ export class ShapeCompiler {
     }
     const room = this.#room;
     room.states.make.startShape();
+    room.json.languages.startShape();
     const language = yield* shapeLanguage(format, room.json);
+    yield* room.json.languages.explore();
     return { room, start: room.states.stateOf(language) };
   }
 }

@@ -1,13 +1,12 @@
 import { allowToken, emptyMask, forbidToken, type TokenMask } from '../../../batching/sampling/token-mask.ts';
 import type { Expression, Repeat } from './expressions.ts';
+import { PIECE_MS } from './limits.ts';
 import type { Rest, State, States } from './states.ts';
 import type { ShapedModel, TokenTrie } from './token-trie.ts';
 
 /** Masks that are kept: 10 MB for 150,000 tokens. */
 const MAX_MASKS = 512;
 
-/** How long the worker does nothing else. */
-const PIECE_MS = 8;
 const NODES_PER_LOOK = 256;
 
 /** The tokens of one kind of character alone, and where other tokens leave it. */
