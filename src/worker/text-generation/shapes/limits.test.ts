@@ -15,6 +15,10 @@ const objects = (depth: number) =>
   nested<object>(depth, { type: 'null' }, (a) => ({ type: 'object', properties: { a } }));
 const rules = (count: number): string =>
   Array.from({ length: count }, (_, index) => `r${index} ::= "a" | r${(index + 1) % count}`).join('\n');
+const circle = (count: number): ResponseFormat => ({
+  type: 'grammar',
+  grammar: `root ::= r0\n${rules(count)}`,
+});
 const PART: StructuralPart = { type: 'const_string', value: 'a' };
 const sequences = (depth: number): StructuralPart =>
   nested<StructuralPart>(depth, PART, (part) => ({ type: 'sequence', elements: [part] }));
@@ -52,10 +56,6 @@ describe('parts inside each other', () => {
 });
 
 it('a circle of 2500 rules is refused, and one of 1000 compiled, while other work goes on', async () => {
-  const circle = (count: number): ResponseFormat => ({
-    type: 'grammar',
-    grammar: `root ::= r0\n${rules(count)}`,
-  });
   await expect(createShape(model, circle(2500))).rejects.toMatchObject({
     code: 'RESPONSE_FORMAT_UNSUPPORTED',
   });
