@@ -1,5 +1,5 @@
 import { EventEmitter } from 'node:events';
-import { afterEach, expect, it } from 'vitest';
+import { afterEach, expect, it, vi } from 'vitest';
 import type { WebSocket } from 'ws';
 
 import { fromWireText, toWireText } from '../../src/protocol/wire-text.ts';
@@ -27,6 +27,7 @@ function createLink(knobs: Partial<BatchingPolicy> = {}): TabLink {
 
 /** Opens a fresh worker's socket to the link. A worker that crashes early hears nothing of the link. */
 function openTab(link: TabLink, owner: TabOwner, { isEarly = false } = {}) {
+  let isSuspended = false;
   const events = new EventEmitter();
   const say = (message: WorkerMessage): void => {
     const data = Buffer.from(toWireText(message));
@@ -42,13 +43,13 @@ function openTab(link: TabLink, owner: TabOwner, { isEarly = false } = {}) {
     on: events.on.bind(events),
     send(text: string) {
       const message = parseClientMessage(fromWireText(text));
-      if (message && !isEarly) worker.receive(message);
+      if (message && !isEarly && !isSuspended) worker.receive(message);
     },
     terminate: close,
   };
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the part of a WebSocket that the link uses
   link.attach(socket as unknown as WebSocket, owner);
-  return { close, report: () => worker.setNumTabs(1) };
+  return { close, report: () => worker.setNumTabs(1), suspend: () => (isSuspended = true) };
 }
 
 /** The policy in force in the worker that serves. */
@@ -69,6 +70,21 @@ it.each<TabOwner>(['user', 'bridge'])(
     expect(await policyOf(link)).toMatchObject({ policy: 'continuous', batchWaitTimeoutMs: 0 });
   },
 );
+
+it('goes on with the next tab where the first one is suspended, and waits for it where there is no other', async () => {
+  vi.useFakeTimers();
+  const link = createLink();
+  const first = openTab(link, 'user');
+  await link.serve.configure('text-generator', { maxBatchSize: 3 });
+  first.suspend();
+  const policy = policyOf(link);
+  await vi.advanceTimersByTimeAsync(60_000);
+  expect(link.isServed).toBe(true);
+  openTab(link, 'user');
+  await vi.advanceTimersByTimeAsync(15_000);
+  expect((await policy).maxBatchSize).toBe(8);
+  vi.useRealTimers();
+});
 
 it('does not let the higher revision of a browser that left win over a later change', async () => {
   const link = createLink();

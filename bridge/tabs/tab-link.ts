@@ -2,6 +2,7 @@ import type { WebSocket } from 'ws';
 
 import { setDeadline, systemClock } from '../../src/batching/clock.ts';
 import { TabserveClient } from '../../src/client/client.ts';
+import { AnswerWatch } from '../../src/client/links/answer-watch.ts';
 import { fromWireText, toWireText } from '../../src/protocol/wire-text.ts';
 import { createClientId } from '../../src/protocol/ids.ts';
 import { PROTOCOL_VERSION } from '../../src/protocol/wire.ts';
@@ -32,7 +33,7 @@ interface TabSocket {
 
 /**
  * The bridge is one more client of the worker: its link is the WebSocket that the worker opened. If several browsers connect,
- * the first one serves. When it is lost, the next one continues its requests.
+ * the first one serves. When it is lost, or its process is suspended while another one is there, the next one continues its requests.
  */
 export class TabLink implements Link {
   readonly isolationReason = '';
@@ -46,6 +47,13 @@ export class TabLink implements Link {
   /** The last knobs of the bridge's own browser, to restore after its crash. */
   #ownKnobs: KnobSettings;
   #listener: LinkListener | undefined;
+  /** A browser answers the pings of a suspended page's socket, so the worker itself is asked. */
+  readonly #watch = new AnswerWatch({
+    clock: systemClock,
+    patienceMs: () => (this.#sockets.length > 1 ? this.#listener?.patienceMs : undefined),
+    ask: () => this.#send({ type: 'hello' }),
+    onSilence: () => this.#sockets[0]?.socket.terminate(),
+  });
   #cancelTimer: (() => void) | undefined;
 
   constructor(options: TabLinkOptions) {
@@ -73,6 +81,7 @@ export class TabLink implements Link {
       if (socket !== this.#sockets[0]?.socket || isBinary || !Buffer.isBuffer(data)) return;
       const message = parseWorkerMessage(fromWireText(data.toString()));
       if (!message) return;
+      this.#watch.hear();
       if (owner === 'bridge' && 'status' in message) this.#noteOwnKnobs(message.status.knobs);
       this.#listener?.onMessage(message);
     });
@@ -80,9 +89,15 @@ export class TabLink implements Link {
     socket.on('error', () => undefined);
     socket.on('close', () => this.#detach(socket));
     if (socket === this.#sockets[0]?.socket) this.#begin();
+    else this.#watch.start();
   }
 
   post(message: Outgoing): void {
+    this.#send(message);
+    this.#watch.start();
+  }
+
+  #send(message: Outgoing): void {
     const signed = {
       version: PROTOCOL_VERSION,
       clientId: this.#clientId,
@@ -94,6 +109,7 @@ export class TabLink implements Link {
   /** `serve.close()` calls it, and ends outstanding requests. */
   close(): void {
     this.#cancelTimer?.();
+    this.#watch.stop();
     for (const { socket } of this.#sockets) socket.terminate();
   }
 
