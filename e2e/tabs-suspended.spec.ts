@@ -109,6 +109,46 @@ test('a tab goes on leading while it is busy', { tag: ANY_BACKEND }, async ({ si
   expect((await other.outcomesOfBegun()).map(({ code }) => code)).toEqual([undefined]);
 });
 
+test(
+  'a job of a tab that is stopped is refused by name, and goes on once that tab is woken, each row once',
+  { tag: ANY_BACKEND },
+  async ({ site }) => {
+    await site.openPair();
+    const processes = await renderersOf(site);
+    const leader = await site.leader();
+    const [other] = await site.followers();
+    if (!other) throw new Error('There is no follower.');
+    const numRows = 60;
+    const id = await other.page.evaluate(async (count) => {
+      const rows = Array.from({ length: count }, (_, number) => ({ number: String(number) }));
+      const options = { maxNewTokens: 12, ignoreEos: true };
+      return (await window.tabserve.jobs.create({ rows, template: 'Number {{number}} ', options })).id;
+    }, numRows);
+    const numDone = () =>
+      other.page.evaluate(async () => (await window.tabserve.jobs.list())[0]?.info.counts.finished ?? 0);
+    await expect.poll(numDone, { intervals: [20] }).toBeGreaterThan(4);
+    const wake = suspend(processes.get(leader) ?? 0, 60_000);
+    const refusal = await other.page.evaluate(() =>
+      window.tabserve.jobs.list().then(
+        () => 'listed',
+        (error: { code: string }) => error.code,
+      ),
+    );
+    expect(refusal).toBe('JOB_STORE_FAILED');
+    expect((await other.status()).role).toBe('leader');
+    wake();
+    await expect.poll(() => numDone().catch(() => 0)).toBe(numRows);
+    const indices = await other.page.evaluate(async (jobId) => {
+      const found: number[] = [];
+      const job = await window.tabserve.jobs.get(jobId);
+      for await (const { index, result } of job.results()) if (result.text) found.push(index);
+      return found;
+    }, id);
+    expect(indices).toEqual(Array.from({ length: numRows }, (_, index) => index));
+    expect((await leader.status()).role).toBe('follower');
+  },
+);
+
 function spin(durationMs: number): void {
   const endMs = performance.now() + durationMs;
   while (performance.now() < endMs);
