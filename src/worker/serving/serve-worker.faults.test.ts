@@ -224,7 +224,7 @@ describe('a worker whose model can run no more', () => {
     submit('a', 2);
     await vi.advanceTimersByTimeAsync(60_000);
     expect(reportsOf(host).at(-1)).toEqual({ type: 'busy' });
-    await vi.advanceTimersByTimeAsync(2000);
+    await vi.advanceTimersByTimeAsync(1000);
     expect(host.reports.at(-1)).toMatchObject({ fault: { kind: 'gpu-hang' }, stalledIds: ['a'] });
   });
 

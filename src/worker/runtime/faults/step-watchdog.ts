@@ -1,4 +1,4 @@
-import { setDeadline, systemClock, type Clock } from '../../../batching/clock.ts';
+import { systemClock, type Clock } from '../../../batching/clock.ts';
 import { LatencyWindow } from '../../../batching/metrics/latency-window.ts';
 import { StepHangError } from '../../../protocol/errors/runtime.ts';
 
@@ -49,7 +49,7 @@ export class StepWatchdog {
 
   #tick(): void {
     this.#isTicking = true;
-    setDeadline(this.#clock, TICK_MS, () => {
+    this.#clock.setTimer(TICK_MS, () => {
       this.#isTicking = false;
       if (this.#numInFlight === 0) return;
       this.#numSilentTicks += 1;
