@@ -28,6 +28,10 @@ it("tells a deployment's own failure, and nothing of the bridge's", () => {
   }
 });
 
+it.each(['constructor', '__proto__'])('a deployment’s own code is an error of the server: %s', (code) => {
+  expect(toHttpError(fromWireError({ code, message: 'own' }))).toMatchObject({ status: 500, code });
+});
+
 it.each([
   ['UPSTREAM_REFUSED', 400],
   ['UPSTREAM_SERVES', 400],

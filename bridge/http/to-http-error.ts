@@ -3,62 +3,65 @@ import { isDiskFull } from '../errors.ts';
 import { TabserveError, toWireError } from '../../src/protocol/wire-errors.ts';
 import { HttpError } from '../../src/protocol/openai/http-error.ts';
 
-const STATUS_OF_CODE: Readonly<Record<string, number>> = {
-  CHAT_TEMPLATE_FAILED: 400,
-  EMPTY_PROMPT: 400,
-  INVALID_OPTION: 400,
-  ITEM_TOO_LARGE: 400,
-  KV_BUDGET: 400,
-  NO_CHAT_TEMPLATE: 400,
-  PROMPT_TOO_LONG: 400,
-  RESPONSE_FORMAT_UNSUPPORTED: 400,
-  TOOLS_UNSUPPORTED: 400,
-  UNKNOWN_OPTION: 400,
-  UPSTREAM_REFUSED: 400,
-  UPSTREAM_SERVES: 400,
-  UNKNOWN_DEPLOYMENT: 404,
-  REQUEST_TIMEOUT: 408,
-  BACK_PRESSURE: 429,
-  MODEL_RUN_FAILED: 500,
-  UPSTREAM_ACCESS_DENIED: 502,
-  UPSTREAM_BAD_ANSWER: 502,
-  UPSTREAM_UNREACHABLE: 502,
-  // The tab cannot serve: the message says why.
-  CLOSED: 503,
-  DEVICE_LOST: 503,
-  GGUF_FILE_UNCLEAR: 503,
-  GPU_WRONG_VALUES: 503,
-  HUB_BAD_ANSWER: 503,
-  HUB_RATE_LIMITED: 503,
-  HUB_REDIRECT_FAILED: 503,
-  HUB_UNAVAILABLE: 503,
-  HUB_UNREACHABLE: 503,
-  LOAD_ABANDONED: 503,
-  LOAD_CANCELLED: 503,
-  MODEL_ACCESS_DENIED: 503,
-  MODEL_FILE_CORRUPT: 503,
-  MODEL_FILE_MISSING: 503,
-  MODEL_NOT_FOUND: 503,
-  MODEL_START_FAILED: 503,
-  MODEL_STORE_FAILED: 503,
-  MODEL_TOO_LARGE: 503,
-  NO_ENCODER: 503,
-  NO_MODEL: 503,
-  NO_RUNTIME: 503,
-  NO_TAB: 503,
-  NO_WEBGPU_ADAPTER: 503,
-  PAGE_OUTDATED: 503,
-  RUNTIME_FILE_MISSING: 503,
-  STORAGE_QUOTA: 503,
-  UNSUPPORTED_DTYPE: 503,
-  UNSUPPORTED_MODEL: 503,
-  UPSTREAM_UNAVAILABLE: 503,
-  VERSION_MISMATCH: 503,
-  WASM_FORBIDDEN: 503,
-  WORKER_FAILED: 503,
-  WORKER_NOT_LOADED: 503,
-  WORKER_SILENT: 503,
-};
+/** By code. An app's deployments have codes of their own, of any name. */
+const STATUS_OF_CODE: ReadonlyMap<string, number> = new Map(
+  Object.entries({
+    CHAT_TEMPLATE_FAILED: 400,
+    EMPTY_PROMPT: 400,
+    INVALID_OPTION: 400,
+    ITEM_TOO_LARGE: 400,
+    KV_BUDGET: 400,
+    NO_CHAT_TEMPLATE: 400,
+    PROMPT_TOO_LONG: 400,
+    RESPONSE_FORMAT_UNSUPPORTED: 400,
+    TOOLS_UNSUPPORTED: 400,
+    UNKNOWN_OPTION: 400,
+    UPSTREAM_REFUSED: 400,
+    UPSTREAM_SERVES: 400,
+    UNKNOWN_DEPLOYMENT: 404,
+    REQUEST_TIMEOUT: 408,
+    BACK_PRESSURE: 429,
+    MODEL_RUN_FAILED: 500,
+    UPSTREAM_ACCESS_DENIED: 502,
+    UPSTREAM_BAD_ANSWER: 502,
+    UPSTREAM_UNREACHABLE: 502,
+    // The tab cannot serve: the message says why.
+    CLOSED: 503,
+    DEVICE_LOST: 503,
+    GGUF_FILE_UNCLEAR: 503,
+    GPU_WRONG_VALUES: 503,
+    HUB_BAD_ANSWER: 503,
+    HUB_RATE_LIMITED: 503,
+    HUB_REDIRECT_FAILED: 503,
+    HUB_UNAVAILABLE: 503,
+    HUB_UNREACHABLE: 503,
+    LOAD_ABANDONED: 503,
+    LOAD_CANCELLED: 503,
+    MODEL_ACCESS_DENIED: 503,
+    MODEL_FILE_CORRUPT: 503,
+    MODEL_FILE_MISSING: 503,
+    MODEL_NOT_FOUND: 503,
+    MODEL_START_FAILED: 503,
+    MODEL_STORE_FAILED: 503,
+    MODEL_TOO_LARGE: 503,
+    NO_ENCODER: 503,
+    NO_MODEL: 503,
+    NO_RUNTIME: 503,
+    NO_TAB: 503,
+    NO_WEBGPU_ADAPTER: 503,
+    PAGE_OUTDATED: 503,
+    RUNTIME_FILE_MISSING: 503,
+    STORAGE_QUOTA: 503,
+    UNSUPPORTED_DTYPE: 503,
+    UNSUPPORTED_MODEL: 503,
+    UPSTREAM_UNAVAILABLE: 503,
+    VERSION_MISMATCH: 503,
+    WASM_FORBIDDEN: 503,
+    WORKER_FAILED: 503,
+    WORKER_NOT_LOADED: 503,
+    WORKER_SILENT: 503,
+  }),
+);
 
 const OWN_FAULT = 'The bridge failed: its log names this request and the reason.';
 
@@ -68,7 +71,7 @@ export function toHttpError(error: unknown): HttpError {
   if (isDiskFull(error)) return storageFull();
   if (!isOfWorker(error)) return new HttpError(500, OWN_FAULT, { code: 'INTERNAL_ERROR' });
   const { code, message } = error;
-  const status = STATUS_OF_CODE[code] ?? 500;
+  const status = STATUS_OF_CODE.get(code) ?? 500;
   const { param } = toWireError(error);
   const headers: Record<string, string> = {};
   if (error instanceof BackPressureError)
@@ -94,5 +97,5 @@ export function describeInLog(error: Error): string {
 function isOfWorker(error: unknown): error is Error & { readonly code: string } {
   if (error instanceof TabserveError) return true;
   if (!(error instanceof Error && 'code' in error)) return false;
-  return typeof error.code === 'string' && Object.hasOwn(STATUS_OF_CODE, error.code);
+  return typeof error.code === 'string' && STATUS_OF_CODE.has(error.code);
 }

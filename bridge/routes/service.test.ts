@@ -91,7 +91,7 @@ it('/-/routes names what answers at each prefix, as Ray Serve’s', async () => 
   const { bridge, url } = await mountBridge();
   const known = { '/': 'text-generator', '/adder': 'adder', '/house-price': 'house-price' };
   expect(await (await fetch(`${url}/-/routes`)).json()).toEqual(known);
-  const deployments = ['adder', 'my own'].map((name) => ({
+  const deployments = ['adder', 'my own', 'constructor'].map((name) => ({
     name,
     knobs: { maxBatchSize: 1, batchWaitTimeoutMs: 0, maxConcurrentBatches: 1, maxQueuedRequests: 1 },
   }));
@@ -99,6 +99,7 @@ it('/-/routes names what answers at each prefix, as Ray Serve’s', async () => 
   expect(await (await fetch(`${url}/-/routes`)).json()).toEqual({
     ...known,
     '/deployments/my%20own': 'my own',
+    '/deployments/constructor': 'constructor',
   });
 });
 

@@ -11,11 +11,11 @@ import { VERSION } from '../version.ts';
 export const PLAIN_TEXT = 'text/plain; charset=utf-8';
 
 /** Deployments that have a path of their own. */
-const OWN_PATHS: Readonly<Record<string, string>> = {
-  'text-generator': '/',
-  adder: '/adder',
-  'house-price': '/house-price',
-};
+const OWN_PATHS: ReadonlyMap<string, string> = new Map([
+  ['text-generator', '/'],
+  ['adder', '/adder'],
+  ['house-price', '/house-price'],
+]);
 
 interface Service {
   readonly serve: TabserveClient;
@@ -126,8 +126,8 @@ function findTabOutage({ serve, isServed }: Service): string | undefined {
 }
 
 function prefixesOf(serve: TabserveClient): Readonly<Record<string, string>> {
-  const names = [...Object.keys(OWN_PATHS), ...serve.status().deployments.map(({ name }) => name)];
+  const names = [...OWN_PATHS.keys(), ...serve.status().deployments.map(({ name }) => name)];
   return Object.fromEntries(
-    names.map((name) => [OWN_PATHS[name] ?? `/deployments/${encodeURIComponent(name)}`, name]),
+    names.map((name) => [OWN_PATHS.get(name) ?? `/deployments/${encodeURIComponent(name)}`, name]),
   );
 }

@@ -26,14 +26,14 @@ export async function ggufFiles(files: CheckpointFiles, name: string): Promise<C
   const header = { ...first.header, tensors };
   const { config, generationConfig } = configOf(header, name);
   const { tokenizer, tokenizerConfig } = tokenizerOf(header, name);
-  const contents: Readonly<Record<string, unknown>> = {
-    'config.json': withRopeFactors(config, await ropeFactors(parts, config), name),
-    'generation_config.json': generationConfig,
-    'tokenizer.json': tokenizer,
-    'tokenizer_config.json': tokenizerConfig,
-  };
+  const contents = new Map<string, unknown>([
+    ['config.json', withRopeFactors(config, await ropeFactors(parts, config), name)],
+    ['generation_config.json', generationConfig],
+    ['tokenizer.json', tokenizer],
+    ['tokenizer_config.json', tokenizerConfig],
+  ]);
   return {
-    open: (json) => Promise.resolve(json in contents ? jsonFile(json, contents[json]) : undefined),
+    open: (json) => Promise.resolve(contents.has(json) ? jsonFile(json, contents.get(json)) : undefined),
     weights: parts.map((part) => ({
       file: part.file,
       tensors: checkpointTensors(withoutFactors(part.header.tensors, config), config),

@@ -177,7 +177,7 @@ export class HubClient {
     if (status === 416) return badAnswer(this.hub, `${what} is shorter than in its list of files`);
     if (status === 429) return rateLimited(this.hub, retryAfterMs);
     if (status >= 500) return unavailable(this.hub, status, retryAfterMs);
-    const missing = reason === null ? undefined : MISSING[reason];
+    const missing = reason === null ? undefined : MISSING.get(reason);
     if (missing) return notFound(this.id, this.hub, missing);
     if (status === 401 || status === 403)
       return accessDenied(this.id, this.hub, status, reason === 'GatedRepo');
@@ -201,8 +201,8 @@ function sizeOf({ status, headers }: Response): number | undefined {
 }
 
 /** The missing thing, by the hub's `x-error-code`. */
-const MISSING: Readonly<Record<string, string>> = {
-  RepoNotFound: 'model',
-  RevisionNotFound: 'such revision of',
-  EntryNotFound: 'such file of',
-};
+const MISSING: ReadonlyMap<string, string> = new Map([
+  ['RepoNotFound', 'model'],
+  ['RevisionNotFound', 'such revision of'],
+  ['EntryNotFound', 'such file of'],
+]);
