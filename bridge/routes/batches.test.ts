@@ -168,8 +168,9 @@ describe('a batch', () => {
   it('answers its rows in order, those that fail in a file of their own', async () => {
     const { client } = await start();
     const content = `${rowLine('a')}\n${rowLine('long', { prompt: 'a'.repeat(2000) })}\n${rowLine('c', { seed: 7 })}\n`;
-    const batch = await begin(client, content, { metadata: { job: 'one' } });
-    expect(batch).toMatchObject({ object: 'batch', endpoint: '/v1/completions', metadata: { job: 'one' } });
+    const batch = await begin(client, content, { metadata: { job: 'one', constructor: 'c' } });
+    expect(batch).toMatchObject({ object: 'batch', endpoint: '/v1/completions' });
+    expect(batch.metadata).toEqual({ job: 'one', constructor: 'c' });
     const done = await ended(client, batch.id);
     expect(done).toMatchObject({
       status: 'completed',

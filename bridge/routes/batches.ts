@@ -7,6 +7,7 @@ import { HttpError } from '../../src/protocol/openai/http-error.ts';
 import { parseBody } from '../../src/protocol/openai/parse-body.ts';
 import { readJson } from '../http/read-body.ts';
 import { readQuery } from '../http/read-input.ts';
+import { recordOf } from '../../src/protocol/wire.ts';
 import type { Route } from '../http/router.ts';
 import { PAGE_FIELDS, readPage } from './read-page.ts';
 
@@ -16,10 +17,10 @@ const LIMITS = { byDefault: 20, max: 100 };
 const CANCEL = '/cancel';
 
 const metadata = v.pipe(
-  v.record(
-    v.pipe(v.string(), v.maxLength(64)),
-    v.pipe(v.string('a text'), v.maxLength(512, 'a text of at most 512 characters')),
-    'an object of texts',
+  recordOf(v.pipe(v.string('a text'), v.maxLength(512, 'a text of at most 512 characters'))),
+  v.check(
+    (given) => Object.keys(given).every((name) => name.length <= 64),
+    'an object of texts with names of at most 64 characters',
   ),
   v.maxEntries(16, 'an object of at most 16 texts'),
 );

@@ -84,14 +84,20 @@ export function boundedList<Entry extends v.GenericSchema>(entry: Entry, maxLeng
 /** An object with any names. valibot's `record` leaves out `__proto__`, `constructor` and `prototype`. */
 export const record = v.custom<Record<string, unknown>>(isRecord, 'an object');
 
-/** An object with any names, whose values are all of one kind. */
+/** An object with any names, whose values are all of one kind, which transforms none. */
 // @__NO_SIDE_EFFECTS__
 export function recordOf<Value>(value: v.GenericSchema<unknown, Value>) {
   return v.pipe(
-    record,
-    v.transform((given) => Object.entries(given)),
-    v.array(v.tuple([v.string(), value])),
-    v.transform((entries): Record<string, Value> => Object.fromEntries(entries)),
+    v.custom<Record<string, Value>>(isRecord, 'an object'),
+    v.rawCheck(({ dataset, addIssue }) => {
+      if (!dataset.typed) return;
+      const input = dataset.value;
+      for (const [key, each] of Object.entries(input)) {
+        const [issue] = v.safeParse(value, each).issues ?? [];
+        const path = { type: 'object', origin: 'value', input, key, value: each } as const;
+        if (issue) addIssue({ message: issue.message, path: [path] });
+      }
+    }),
   );
 }
 

@@ -377,6 +377,8 @@ describe('a job', () => {
     await createJob(opened, words('z'), { id: 'j2' });
     const list = () => opened.call<'list-jobs'>({ type: 'list-jobs', callId: 9 });
     const lost = { code: 'JOB_FILES_LOST' };
+    await list();
+    await vi.advanceTimersByTimeAsync(1);
     expect(await list()).toMatchObject([{ state: 'running', error: lost }, { state: 'queued' }]);
     opened.answer();
     await opened.published();

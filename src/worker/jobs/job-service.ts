@@ -78,8 +78,8 @@ export class JobService {
   }
 
   readonly calls: CallHandlers<JobCall> = {
-    'list-jobs': async () => {
-      await this.#findLost();
+    'list-jobs': () => {
+      this.#findLost();
       return this.#byAge.map((job) => this.#infoOf(job));
     },
     'create-job': async ({ job, jobName }) => {
@@ -149,7 +149,7 @@ export class JobService {
         const isOver = job.isDone || this.#obstacleOf(job) !== undefined;
         if (job.model === undefined) this.#adoptModel(job);
         this.#change(job);
-        if (job.isDone) void this.#findLost().catch(() => {});
+        if (job.isDone) this.#findLost();
         if (isOver && this.#runner === runner) queueMicrotask(() => this.schedule());
       },
       onBlocked: (error) => this.#block(job, error),
@@ -264,14 +264,19 @@ export class JobService {
     this.#publishSoon(this.#changedIds, definition.id);
   }
 
-  /** Notices jobs whose files the browser has deleted under an open page. */
-  async #findLost(): Promise<void> {
-    const ids = await this.#store.ids();
-    for (const job of this.#jobs.values()) {
-      if (job.isLost || ids.has(job.definition.id)) continue;
-      job.isLost = true;
-      this.#change(job);
-    }
+  /** Notices jobs whose files the browser has deleted under an open page, and publishes that. */
+  #findLost(): void {
+    const known = [...this.#jobs.values()].filter(({ isLost }) => !isLost);
+    const mark = (ids: ReadonlySet<string>): void => {
+      for (const job of known) {
+        if (ids.has(job.definition.id)) continue;
+        job.isLost = true;
+        this.#change(job);
+      }
+    };
+    this.#store.ids().then(mark, () => {
+      // Without storage, the next call that needs it says so.
+    });
   }
 
   #publishSoon(ids: Set<string>, id: string): void {
