@@ -10,7 +10,7 @@ export const HOSTILE_SHAPES: Readonly<Record<string, () => ResponseFormat>> = {
   '10,000 groups in a grammar': () => grammarOf(`root ::= ${nested('(', '"a"', ')', 10_000)}`),
   '100 objects in each other': () => schemaOf(nestedObjects(100)),
   '500 objects in each other': () => schemaOf(nestedObjects(500)),
-  '5,000 objects in each other': () => schemaOf(nestedObjects(5000)),
+  '1,000 objects in each other': () => schemaOf(nestedObjects(1000)),
   '500 lists in each other': () => schemaOf(nestedBy(500, (items) => ({ type: 'array', items }))),
   '500 alternatives in each other': () =>
     schemaOf(nestedBy(500, (inner) => ({ anyOf: [inner, { type: 'null' }] }))),
