@@ -1,7 +1,12 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { MAX_PROMPT_LENGTH, MAX_TEXT_LENGTH, PROTOCOL_VERSION } from './wire.ts';
-import { isForeignHello, parseBridgeMessage, parseClientMessage } from './client-messages.ts';
+import {
+  isForeignHello,
+  parseBridgeMessage,
+  parseClientMessage,
+  parseClientMessages,
+} from './client-messages.ts';
 import { parseWorkerInit } from './host-messages.ts';
 import { createKnobs, freeStall, hasShapeOf, mutate } from '../worker/test-support.ts';
 
@@ -53,6 +58,7 @@ const SET_OVERRIDE = {
   overrideId: 'o',
   deployment: 'text-generator',
 };
+const SET_OVERRIDE_OF_ALL = { ...SET_OVERRIDE, knobs: {} };
 const RELEASE = { version, clientId, type: 'release-override', callId: 1, overrideId: 'o' };
 const METRICS = { version, clientId, type: 'metrics', callId: 1 };
 const MESSAGES = [
@@ -113,6 +119,19 @@ const CHAT_TO_TOKENIZE = {
 };
 
 const withTokenIds = (tokenIds: unknown) => withResumption({ choices: [{ tokenIds }] });
+
+describe('parseClientMessages', () => {
+  it('takes several that came together, and one alone, and leaves out what is none', () => {
+    const several = { version, type: 'several', messages: [RELEASE, 'noise', SET_OVERRIDE_OF_ALL] };
+    expect(parseClientMessages(several)).toEqual([RELEASE, SET_OVERRIDE_OF_ALL]);
+    expect(parseClientMessages(RELEASE)).toEqual([RELEASE]);
+    expect(parseClientMessages({ ...several, messages: [several] })).toEqual([]);
+    expect(
+      parseClientMessages({ ...several, messages: Array.from({ length: 1025 }, () => RELEASE) }),
+    ).toEqual([]);
+    expect(parseClientMessages({ ...several, version: version + 1 })).toEqual([]);
+  });
+});
 
 describe('parseClientMessage', () => {
   it.each([

@@ -2,7 +2,7 @@ import * as v from 'valibot';
 import { CALLS, clientMessage } from './calls.ts';
 import { caller, requestId, submittedRequest } from './requests.ts';
 import { heldOverride, knobSettings } from './status.ts';
-import { anyVersion, boundedList, name, parse, type Wire } from './wire.ts';
+import { anyVersion, boundedList, name, parse, version, type Wire } from './wire.ts';
 
 /** More than any endpoint of the bridge submits at once. */
 const MAX_REQUESTS = 1024;
@@ -42,6 +42,28 @@ const bridgeMessage = v.variant('type', [
 ]);
 /** A message from a tab or the bridge to the worker. */
 export type ClientMessage = Wire<typeof bridgeMessage>;
+
+/** More than this are sent as several. */
+export const MAX_TOGETHER = 1024;
+
+const several = v.object({
+  version,
+  type: v.literal('several'),
+  messages: boundedList(v.unknown(), MAX_TOGETHER),
+});
+
+/** The messages of one turn of a tab, which the worker takes in together. */
+export interface ClientMessages {
+  readonly version: number;
+  readonly type: 'several';
+  readonly messages: readonly ClientMessage[];
+}
+
+/** Checks a message from a tab, or several that came together. Leaves out those that are none. */
+export function parseClientMessages(data: unknown): readonly ClientMessage[] {
+  const together = parse(several, data)?.messages ?? [data];
+  return together.flatMap((message) => parseClientMessage(message) ?? []);
+}
 
 /** Checks a message from a tab. Prompt, options and knobs are checked later, by their deployment. */
 export function parseClientMessage(data: unknown): ClientMessage | undefined {

@@ -1,6 +1,6 @@
 import { systemClock } from '../batching/clock.ts';
 import { allowOwnScripts } from '../platform/own-scripts.ts';
-import { isForeignHello, parseClientMessage } from '../protocol/client-messages.ts';
+import { isForeignHello, parseClientMessages } from '../protocol/client-messages.ts';
 import { isHostPing, parseWorkerInit, type HostMessage, type WorkerInit } from '../protocol/host-messages.ts';
 import { createWorkerId, type WorkerId } from '../protocol/ids.ts';
 import { isStolen } from '../protocol/locks.ts';
@@ -87,13 +87,12 @@ class WorkerStart {
       });
       const worker = this.#start(workerId, tabs);
       shared.addEventListener('message', ({ data }: MessageEvent<unknown>) => {
-        const message = parseClientMessage(data);
-        if (message) {
+        const messages = parseClientMessages(data);
+        for (const message of messages) {
           tabs.meet(message.clientId);
           worker.receive(message);
-        } else if (isForeignHello(data)) {
-          worker.announce();
         }
+        if (messages.length === 0 && isForeignHello(data)) worker.announce();
       });
       return new Promise(() => {});
     };
@@ -110,8 +109,7 @@ class WorkerStart {
     });
     worker.setNumTabs(1);
     self.addEventListener('message', ({ data }: MessageEvent<unknown>) => {
-      const message = parseClientMessage(data);
-      if (message) worker.receive(message);
+      for (const message of parseClientMessages(data)) worker.receive(message);
     });
   }
 

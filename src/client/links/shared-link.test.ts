@@ -3,6 +3,7 @@ import { clientId, settle } from '../../batching/generation/test-support.ts';
 import { FakeClock } from '../../batching/testing/fake-clock.ts';
 import { PROTOCOL_VERSION } from '../../protocol/wire.ts';
 import type { Link } from './link.ts';
+import { parseClientMessages } from '../../protocol/client-messages.ts';
 import { ALIVE, ASK, namesOf } from '../../protocol/names.ts';
 import { NO_PAST } from '../../protocol/recovery.ts';
 import { SharedLink } from './shared-link.ts';
@@ -204,6 +205,19 @@ describe('a shared link', () => {
     );
   });
 
+  it('sends what is posted in one turn as one message, so that it comes together', async () => {
+    const { id, link } = openTab('a', new FakeLocks());
+    await settle();
+    const shared = openChannel();
+    const heard: unknown[] = [];
+    shared.addEventListener('message', ({ data }: MessageEvent<unknown>) => heard.push(data));
+    for (const callId of [1, 2, 3]) link.post({ type: 'metrics', callId });
+    await vi.waitFor(() => expect(heard).toHaveLength(1));
+    expect(parseClientMessages(heard[0])).toEqual(
+      [1, 2, 3].map((callId) => ({ version: PROTOCOL_VERSION, clientId: id, type: 'metrics', callId })),
+    );
+  });
+
   it('drops what no worker says', async () => {
     const tab = openTab('a', new FakeLocks());
     await settle();
@@ -285,8 +299,18 @@ describe('close()', () => {
     expect(locks.names).toEqual([]);
     expect(workers.map(({ isTerminated }) => isTerminated)).toEqual([true]);
     expect(listener.log).toEqual(['open', 'leader', 'follower']);
-    expect(() => link.post({ type: 'metrics', callId: 1 })).toThrow(
-      expect.objectContaining({ name: 'InvalidStateError' }),
+  });
+
+  it('comes after what was posted before it in the same turn', async () => {
+    const { id, link } = openTab('a', new FakeLocks());
+    await settle();
+    const shared = openChannel();
+    const heard: unknown[] = [];
+    shared.addEventListener('message', ({ data }: MessageEvent<unknown>) => heard.push(data));
+    link.post({ type: 'metrics', callId: 1 });
+    link.close();
+    await vi.waitFor(() =>
+      expect(heard).toEqual([{ version: PROTOCOL_VERSION, clientId: id, type: 'metrics', callId: 1 }]),
     );
   });
 

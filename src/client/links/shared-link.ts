@@ -1,12 +1,12 @@
 import { PROTOCOL_VERSION } from '../../protocol/wire.ts';
 import type { ClientId, WorkerId } from '../../protocol/ids.ts';
-import type { ClientMessage } from '../../protocol/client-messages.ts';
 import { systemClock, type Clock } from '../../batching/clock.ts';
 import { AnswerWatch } from './answer-watch.ts';
 import { isHeld, Leadership } from './leadership.ts';
 import type { Link, LinkListener, Outgoing } from './link.ts';
 import { holderOf, type Locks } from '../../protocol/locks.ts';
 import { ALIVE, type AppNames, ASK, namesOf } from '../../protocol/names.ts';
+import { TurnOutbox } from './turn-outbox.ts';
 import { watchLeader } from './watch-leader.ts';
 import { WorkerHost, type WorkerSource } from './worker-host.ts';
 import {
@@ -52,6 +52,7 @@ export class SharedLink implements Link {
   readonly #own: BroadcastChannel;
   readonly #liveness: BroadcastChannel;
   readonly #watch: AnswerWatch;
+  readonly #outbox = new TurnOutbox((data) => this.#shared.postMessage(data));
   /** Whether another tab waits for the leader's answers. */
   #isAsked = false;
   /** The leader that was asked last. */
@@ -79,15 +80,12 @@ export class SharedLink implements Link {
   }
 
   post(message: Outgoing): void {
-    this.#shared.postMessage({
-      version: PROTOCOL_VERSION,
-      clientId: this.#clientId,
-      ...message,
-    } satisfies ClientMessage);
+    this.#outbox.post({ version: PROTOCOL_VERSION, clientId: this.#clientId, ...message });
     this.#watch.start();
   }
 
   close(): void {
+    this.#outbox.flush();
     this.#closing.abort();
     this.#watch.stop();
     this.#liveness.close();

@@ -62,9 +62,10 @@ describe('a solo link', () => {
     expect(listener.log).toEqual(['leader', 'open']);
   });
 
-  it('carries signed messages both ways, and drops anything that is not a worker message', () => {
+  it('carries signed messages both ways, and drops anything that is not a worker message', async () => {
     const { link, listener, workers } = createLink();
     link.post({ type: 'metrics', callId: 1 });
+    await settle();
     expect(workers[0]?.received.at(-1)).toEqual({
       version: PROTOCOL_VERSION,
       clientId: 'tab',
@@ -75,14 +76,15 @@ describe('a solo link', () => {
     expect(listener.messages).toEqual([READY]);
   });
 
-  it('replaces a worker that fails; its tab is heard again by the next', () => {
+  it('replaces a worker that fails; its tab is heard again by the next', async () => {
     const { link, listener, workers, failLast } = createLink();
     workers[0]?.say(SERVING);
     failLast();
     link.post({ type: 'metrics', callId: 1 });
+    await settle();
     workers[1]?.say(SERVING);
     expect(workers[1]?.received).toMatchObject([{ type: 'init' }, { type: 'metrics' }]);
-    expect(listener.log).toEqual(['open', 'open']);
+    expect(listener.log).toEqual(['open', 'leader', 'open']);
   });
 
   it('gives up after three workers that never came as far as a device', () => {

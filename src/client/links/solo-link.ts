@@ -1,7 +1,7 @@
 import { PROTOCOL_VERSION } from '../../protocol/wire.ts';
-import type { ClientMessage } from '../../protocol/client-messages.ts';
 import type { Link, LinkListener, Outgoing } from './link.ts';
 import type { SharedLinkOptions } from './shared-link.ts';
+import { TurnOutbox } from './turn-outbox.ts';
 import { WorkerHost } from './worker-host.ts';
 import { parseWorkerMessage } from '../../protocol/worker-messages.ts';
 
@@ -28,12 +28,12 @@ export function openSoloLink(
     },
     onGiveUp: (error) => listener.onFailure(error),
   });
+  const outbox = new TurnOutbox((data) => workers.post(data));
   queueMicrotask(() => listener.onRole('leader'));
   workers.start();
   return {
     isolationReason: reason,
-    post: (message: Outgoing) =>
-      workers.post({ version: PROTOCOL_VERSION, clientId, ...message } satisfies ClientMessage),
+    post: (message: Outgoing) => outbox.post({ version: PROTOCOL_VERSION, clientId, ...message }),
     close: () => workers.stop(),
   };
 }
