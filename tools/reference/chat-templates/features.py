@@ -39,7 +39,7 @@ LINES = r"""
 {{ '--xax--'.strip('-') }} {{ 'xxaxx'.lstrip('x') }} {{ 'xxaxx'.rstrip('x') }} {{ 'abcba'.strip('ab') }} {{ '  a '.strip() ~ '|' }}
 {{ '\x85\u3000a\ufeff\x1c'.strip() | length }} {{ '\ufeffa'.strip() | length }}
 {{ 'hello wORLD-foo bar_baz' | title }}|{{ "it's 3rd (x) {y} <z>" | title }}|{{ "it's 3rd".title() }}
-{{ 'hELLO wORLD' | capitalize }}|{{ 'ßa'.capitalize() }}|{{ 'ǆa'.title() }}|{{ 'ﬁn'.title() }}
+{{ 'hELLO wORLD' | capitalize }}|{{ 'ßa'.capitalize() }}|{{ 'ǆa'.title() }}|{{ 'ﬁn'.title() }}|{{ 'ᾳ ᾼ ᾲ ᾷ ŉa ა ΐ'.title() }}|{{ 'ǅ ᾈ'.swapcase() }}|{{ 'ʼnΑΣ ΑΣ.'.title() }}
 {{ ['a', 'A', 'b', 1, 1.0, true, none, none] | unique | list }}
 {{ ['a', 'A', 'b'] | unique(true) | list }}|{{ users | unique(attribute='age') | map(attribute='name') | list }}
 {{ {'10': 1, '9': 2, 'a': 3, '1': 4} }} {{ {1: 'a', 1.0: 'b', true: 'c'} }} {{ {(1, 2): 3}[(1, 2)] }}
@@ -126,10 +126,10 @@ LINES = r"""
 {{ wide | length }} {{ wide[2] }} {{ wide[-1] }} {{ wide[:3] }} {{ wide[::-1] }} {{ wide | reverse }} {{ 'añ👍b'[2:] }} {{ 'añ👍b' | list }}
 {{ 'hello'[1:3] }} {{ 'hello'[:-1] }} {{ 'hello'[-3:] }} {{ 'hello'[::2] }} {{ 'hello'[::-1] }} {{ 'hello'[10:] }}| {{ 'hello'[3:1] }}| {{ 'hello'[-100:2] }} {{ 'hello'[4:1:-1] }} {{ 'hello'[:] }} {{ 'hello'[none:2] }}
 {{ items[1:] }} {{ items[::-1] }} {{ items[:2] }} {{ (1, 2, 3)[1:] }} {{ numbers[0:10:2] }} {{ items[5:] }} {{ messages[1:] }} {{ messages[:-1] | length }}
-{{ 'ǆß ŉ'.upper() }} {{ 'İ'.lower() | length }} {{ 'ΑΣ'.lower() }} {{ 'ΑΣ' | lower }} {{ 'straße'.upper() }} {{ 'ẞ'.casefold() }} {{ 'aBc'.swapcase() }}
+{{ 'ǆß ŉ'.upper() }} {{ 'İ'.lower() | length }} {{ 'ΑΣ'.lower() }} {{ 'ΑΣ' | lower }} {{ 'straße'.upper() }} {{ 'aBc'.swapcase() }}
 {{ 'abc'.startswith('a') }} {{ 'abc'.startswith(('x', 'ab')) }} {{ 'abc'.endswith(('c', 'd')) }} {{ 'abc'.startswith('b', 1) }} {{ 'abc'.endswith('x') }} {{ 'abc'.startswith('') }}
 {{ 'aXbXc'.replace('X', '-') }} {{ 'aXbXc'.replace('X', '-', 1) }} {{ 'abc'.replace('', '.') }} {{ 'abc'.replace('', '.', 2) }} {{ 'aXbXc' | replace('X', '-') }} {{ 'aXbXc' | replace('X', '-', 1) }} {{ 'a$&b' | replace('a', '$&') }} {{ 101 | replace('0', 'o') }}
-{{ '12'.isdigit() }} {{ '²'.isdigit() }} {{ '½'.isnumeric() }} {{ '٣'.isdecimal() }} {{ 'a1'.isalnum() }} {{ 'añ'.isalpha() }} {{ ''.isdigit() }} {{ ' \u3000'.isspace() }} {{ 'aB'.islower() }} {{ 'ab1'.islower() }} {{ 'AB1'.isupper() }} {{ '1'.isupper() }} {{ '三'.isnumeric() }}
+{{ '12'.isdigit() }} {{ '²'.isdigit() }} {{ '½'.isnumeric() }} {{ '٣'.isdecimal() }} {{ 'a1'.isalnum() }} {{ 'añ'.isalpha() }} {{ ''.isdigit() }} {{ ' \u3000'.isspace() }} {{ 'aB'.islower() }} {{ 'ab1'.islower() }} {{ 'AB1'.isupper() }} {{ '1'.isupper() }} {{ '三'.isnumeric() }} {{ '京'.isnumeric() }} {{ '①'.isdigit() }} {{ 'ǅ'.isupper() }}
 {{ '42'.zfill(5) }} {{ '-42'.zfill(5) }} {{ 'ab'.center(7, '*') }} {{ 'abc'.center(6, '*') }} {{ 'ab' | center(5) }}| {{ 'ab'.ljust(5, '.') }} {{ 'ab'.rjust(5) }} {{ 'a\tb'.expandtabs(4) }}
 {{ 'a=b=c'.partition('=') }} {{ 'a=b=c'.rpartition('=') }} {{ 'abc'.partition('x') }} {{ 'abc'.rpartition('x') }}
 {{ mapping.items() }} {{ mapping.keys() }} {{ mapping.values() }} {{ mapping.keys() | list }} {{ mapping.get('a') }} {{ mapping.get('q') }} {{ mapping.get('q', 5) }} {{ mapping.items() | list }} {{ mapping | items | list }} {{ missing | items | list }} {{ mapping | length }} {{ mapping | list }}

@@ -24,7 +24,7 @@ const names = (list: string) => new Set(list.split(' '));
 
 /** What Python's types have, and isn't computed here. Those that change a value are refused by Jinja2's sandbox too. */
 const UNSUPPORTED: Readonly<Record<string, ReadonlySet<string>>> = {
-  str: names('encode format_map isidentifier isprintable istitle maketrans translate'),
+  str: names('casefold encode format_map isidentifier isprintable istitle maketrans translate'),
   int: names(
     'as_integer_ratio bit_count bit_length conjugate denominator from_bytes imag is_integer numerator real to_bytes',
   ),

@@ -173,7 +173,6 @@ const simple = (run: (text: string) => Value): Method => ({ params: [], run });
 
 const METHODS: Readonly<Record<string, Method>> = {
   capitalize: simple(capitalize),
-  casefold: simple((text) => text.replaceAll('ẞ', 'ss').toUpperCase().toLowerCase()),
   center,
   count: {
     params: ['sub', 'start?', 'end?'],
