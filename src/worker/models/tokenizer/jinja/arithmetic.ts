@@ -3,7 +3,7 @@ import { numberOf, textOf } from './compare.ts';
 import { Tuple } from './containers.ts';
 import { percent } from './format.ts';
 import { Markup } from './markup.ts';
-import { isList, TemplateError, typeName, Undefined, type Value } from './values.ts';
+import { isList, TemplateError, typeName, Undefined, UnsupportedFeature, type Value } from './values.ts';
 
 /** Digits in base 2 of an int. Python's limit for its text is 4,300 decimal digits. */
 const MAX_BITS = 2 ** 15;
@@ -74,6 +74,7 @@ function floats(operator: string, a: number, b: number): Value {
     case '*':
       return a * b;
     case '**':
+      if (a < 0 && !Number.isInteger(b)) throw new UnsupportedFeature('complex numbers');
       if (a === 0 && b < 0) throw new TemplateError('0.0 cannot be raised to a negative power');
       return a ** b;
     case '/':

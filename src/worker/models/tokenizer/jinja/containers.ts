@@ -49,7 +49,7 @@ function keyOf(value: Value): string {
 export class ValueSet {
   readonly #keys = new Set<string>();
 
-  /** Whether it is new. */
+  /** Whether it is new. @throws TemplateError for a list or a dict. */
   add(value: Value): boolean {
     const { size } = this.#keys;
     return this.#keys.add(keyOf(value)).size > size;
@@ -184,6 +184,12 @@ export class Range extends PyObject {
 
   override size(): number {
     return this.#length;
+  }
+
+  /** From the item at one place up to that at another. */
+  slice(from: number, to: number, step: number): Range {
+    const at = (place: number) => this.start + BigInt(place) * this.by;
+    return new Range(at(from), at(to), this.by * BigInt(step));
   }
 
   repr(): string {

@@ -126,7 +126,7 @@ const FILTERS: Readonly<Record<string, Filter>> = {
     params: ['length?', 'killwords?', 'end?', 'leeway?'],
     run: (value, [size, killWords = false, end = '...', leeway = null]) =>
       truncate(
-        requireText(value),
+        value,
         integer(size, 255),
         isTrue(killWords),
         str(end),
@@ -168,12 +168,12 @@ function checkedWidth(width: number): number {
   return Math.max(0, width);
 }
 
-function truncate(given: string, size: number, killsWords: boolean, end: string, leeway: number): string {
-  const characters = Array.from(given);
+function truncate(value: Value, size: number, killsWords: boolean, end: string, leeway: number): Value {
   const endLength = Array.from(end).length;
   if (size < endLength) throw new TemplateError(`expected length >= ${endLength}, got ${size}`);
-  if (characters.length <= size + leeway) return given;
-  const kept = characters.slice(0, size - endLength).join('');
+  const length = lengthOf(value);
+  if (length !== undefined && length <= size + leeway) return value;
+  const kept = Array.from(requireText(value)).slice(0, size - endLength).join('');
   const space = kept.lastIndexOf(' ');
   return (killsWords || space < 0 ? kept : kept.slice(0, space)) + end;
 }
@@ -239,6 +239,7 @@ function urlEncode(value: Value): Value {
   if (textOf(value) !== undefined || iterableOf(value) === undefined)
     return percentEncode(value).replaceAll('%2F', '/');
   const pairs = value instanceof Dict ? [...value.entries] : [...iterate(value)].map(listOf);
+  if (pairs.some((pair) => pair.length !== 2)) throw new TemplateError('urlencode takes pairs');
   return pairs
     .map((pair) => pair.map((part) => percentEncode(part).replaceAll('%20', '+')).join('='))
     .join('&');

@@ -8,6 +8,7 @@ import {
   charactersOf,
   TemplateError,
   typeName,
+  Undefined,
   UnsupportedFeature,
   type Arguments,
   type Value,
@@ -59,7 +60,8 @@ export function percent(format: string, args: Value): string {
       });
     },
   );
-  if (used < items.length && !(args instanceof Dict) && !isList(args))
+  const isMapping = isList(args) || args instanceof Dict || args instanceof Undefined;
+  if (used < items.length && !isMapping)
     throw new TemplateError('not all arguments converted during string formatting');
   return sized(result);
 }

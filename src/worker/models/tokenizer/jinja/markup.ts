@@ -1,6 +1,6 @@
 import { sized } from './bounds.ts';
-import { str } from './print.ts';
-import { charactersOf, PyObject, UnsupportedFeature, type Value } from './values.ts';
+import { quote, str } from './print.ts';
+import { charactersOf, PyObject, type Value } from './values.ts';
 
 const ENTITIES: Readonly<Record<string, string>> = {
   '&': '&amp;',
@@ -31,11 +31,11 @@ export class Markup extends PyObject {
   }
 
   repr(): string {
-    throw new UnsupportedFeature('the text of a list of texts that safe or escape has marked');
+    return `Markup(${quote(this.#text)})`;
   }
 
-  override *iterate(): Generator<Value> {
-    for (const character of this.#text) yield new Markup(character);
+  override iterate(): Iterable<Value> {
+    return this.#text;
   }
 
   override size(): number {

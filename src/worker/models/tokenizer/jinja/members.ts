@@ -84,7 +84,7 @@ export function attributeOf(value: Value, name: string): Value | undefined {
   if (typeof value === 'string') return methodOf(value, name);
   if (value instanceof Markup) return markupMethod(value, name);
   if (isList(value)) return listMethod(value, name);
-  if (value instanceof Tuple) return value.attribute(name) ?? listMethod(value.items, name);
+  if (value instanceof Tuple) return value.attribute(name) ?? (name === 'copy' ? undefined : listMethod(value.items, name));
   return value instanceof PyObject ? value.attribute(name) : undefined;
 }
 
@@ -180,9 +180,10 @@ export class Slice extends PyObject {
   }
 }
 
-function sliceOf(value: Value, { bounds: [start, stop, step = 1] }: Slice): Value | undefined {
+/** @throws TemplateError for what has no parts, where another key would give an undefined value. */
+function sliceOf(value: Value, { bounds: [start, stop, step = 1] }: Slice): Value {
   const items = sequenceOf(value);
-  if (items === undefined) return undefined;
+  if (items === undefined) throw new TemplateError(`'${typeName(value)}' object is not subscriptable`);
   if (step === 0) throw new TemplateError('slice step cannot be zero');
   const { length } = items;
   const [low, high] = step > 0 ? [0, length] : [-1, length - 1];
@@ -190,10 +191,10 @@ function sliceOf(value: Value, { bounds: [start, stop, step = 1] }: Slice): Valu
   const from = start === undefined ? (step > 0 ? 0 : length - 1) : clamp(start);
   const to = stop === undefined ? (step > 0 ? length : -1) : clamp(stop);
   if (step === 1 && typeof items === 'string') return marked(value, items.slice(from, Math.max(from, to)));
+  if (value instanceof Range) return value.slice(from, to, step);
   const picked: Value[] = [];
   for (let i = from; step > 0 ? i < to : i > to; i += step) picked.push(items[i] ?? null);
   if (textOf(value) !== undefined) return marked(value, picked.map(str).join(''));
-  if (value instanceof Range) throw new UnsupportedFeature('a part of a range');
   return value instanceof Tuple ? new Tuple(picked) : picked;
 }
 

@@ -1,6 +1,6 @@
 import { binary } from './arithmetic.ts';
 import { compare, equals, numberOf, textOf } from './compare.ts';
-import { Dict, Range, Tuple } from './containers.ts';
+import { Dict, Range, Tuple, ValueSet } from './containers.ts';
 import { filterOf } from './filters.ts';
 import { isLower, isUpper } from './letters.ts';
 import { Markup } from './markup.ts';
@@ -28,7 +28,7 @@ const TESTS: Readonly<Record<string, Test>> = {
   escaped: plain((value) => value instanceof Markup),
   even: plain((value) => equals(modulo(value, 2n), 0n)),
   false: plain((value) => value === false),
-  filter: plain((value) => textOf(value) !== undefined && filterOf(str(value)) !== undefined),
+  filter: plain((value) => isKnown(value, filterOf)),
   float: plain((value) => typeof value === 'number'),
   in: { params: ['seq'], run: (value, [seq = null]) => compare('in', value, seq) },
   integer: plain((value) => typeof value === 'bigint'),
@@ -46,7 +46,7 @@ const TESTS: Readonly<Record<string, Test>> = {
       [Tuple, Dict, Range, Undefined].some((type) => value instanceof type),
   ),
   string: plain((value) => textOf(value) !== undefined),
-  test: plain((value) => textOf(value) !== undefined && testOf(str(value)) !== undefined),
+  test: plain((value) => isKnown(value, testOf)),
   true: plain((value) => value === true),
   undefined: plain((value) => value instanceof Undefined),
   upper: plain((value) => isUpper(str(value))),
@@ -61,6 +61,13 @@ const TESTS: Readonly<Record<string, Test>> = {
     }).flatMap(([operator, names]) => [operator, ...names].map((name) => [name, comparing(operator)])),
   ),
 };
+
+/** @throws TemplateError for a list or a dict, which is no key. */
+function isKnown(value: Value, find: (name: string) => unknown): boolean {
+  new ValueSet().add(value);
+  const name = textOf(value);
+  return name !== undefined && find(name) !== undefined;
+}
 
 export function testOf(name: string): Test | undefined {
   return Object.hasOwn(TESTS, name) ? TESTS[name] : undefined;

@@ -173,7 +173,7 @@ export function iterableOf(value: Value): Iterable<Value> | undefined {
 /** The items, one step for each. @throws TemplateError as Python's TypeError. */
 export function* iterate(value: Value): Generator<Value> {
   const items = iterableOf(value);
-  if (!items) throw new TemplateError(`'${typeName(value)}' object is not iterable`);
+  if (items === undefined) throw new TemplateError(`'${typeName(value)}' object is not iterable`);
   for (const item of items) {
     step();
     yield item;
