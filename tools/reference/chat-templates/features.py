@@ -227,6 +227,16 @@ b' }}
 {{ 'tools' in mapping }} {{ mapping.a is string and mapping.z is number }} {{ mapping['10'] is none }} {{ mapping['9'][0] is true }} {{ mapping.get('9') | tojson }}
 {{ "a\"b" }} {{ 'a"b' | tojson }} {{ ["a'b"] }} {{ ['a"b'] }} {{ ['\x7f\xad\u2028\u200b\ue000'] }} {{ ['é日👍'] }}
 {{ 9007199254740993 | tojson }} {{ 1e400 }} {{ 123456789012345678901234567890 // 7 }} {{ 123456789012345678901234567890 % 1000 }} {{ 7 // 2.0 }} {{ 1e308 * 10 }}
+{% for x in '' %}x{% else %}empty{% endfor %}{{ '' | list }}{{ '' | min is defined }}{{ 'x' in ('' | list) }}
+{{ ('ab' | safe) | list }} {{ [('a' | safe)] }} {{ numbers | truncate(9) }} {{ (1, 2) | truncate }} {{ range(9)[2:7:2] }} {{ range(9)[::-1] }} {{ 'abc' % missing }} {{ 'abc' % numbers }}
+{{ half[1:] }}
+{{ mapping[1:] }}
+{{ numbers is filter }}
+{{ numbers | urlencode }}
+{{ (1, 2).copy() }}
+{{ '%05c|%+.6x|%-6c|' % ('a', 255, 98) }} {{ '{:.1}'.format(1.0) }} {{ '{:10}|{:010}|'.format('é', 'é') }}
+{{ '{:+}'.format('a') }}
+{{ '{:,x}'.format(255) }}
 {{ 10 ** 20 }} {{ 10.0 ** 20 }} {{ 1.0e5 }} {{ 5e-324 }} {{ 1.7976931348623157e308 }} {{ 0.1 * 3 }} {{ 1 / 3 }} {{ 100 * 1.1 }} {{ 1e21 | int }} {{ 2 ** 53 + 1.0 }}
 """
 

@@ -53,6 +53,7 @@ function integers(operator: string, a: bigint, b: bigint): Value {
       return a ** b;
     case '/':
       requireNonZero(b);
+      if (!isExact(a) || !isExact(b)) throw new UnsupportedFeature('a quotient of ints of more than 53 bits');
       return Number(a) / Number(b);
     default: {
       requireNonZero(b);
@@ -87,6 +88,11 @@ function floats(operator: string, a: number, b: number): Value {
       return operator === '%' ? modulo : Math.floor((a - modulo) / b + 0.5);
     }
   }
+}
+
+/** Whether a float has all its digits. */
+function isExact(value: bigint): boolean {
+  return BigInt.asIntN(54, value) === value;
 }
 
 function requireNonZero(value: bigint | number): void {

@@ -119,7 +119,8 @@ export function contains(container: Value, item: Value): boolean {
   }
   if (container instanceof Dict) return container.get(item) !== undefined;
   const items = iterableOf(container);
-  if (items === undefined) throw new TemplateError(`argument of type '${typeName(container)}' is not iterable`);
+  if (items === undefined)
+    throw new TemplateError(`argument of type '${typeName(container)}' is not iterable`);
   for (const other of items) if (other === item || equals(other, item)) return true;
   return false;
 }

@@ -125,13 +125,7 @@ const FILTERS: Readonly<Record<string, Filter>> = {
   truncate: {
     params: ['length?', 'killwords?', 'end?', 'leeway?'],
     run: (value, [size, killWords = false, end = '...', leeway = null]) =>
-      truncate(
-        value,
-        integer(size, 255),
-        isTrue(killWords),
-        str(end),
-        leeway === null ? 5 : integer(leeway),
-      ),
+      truncate(value, integer(size, 255), isTrue(killWords), str(end), leeway === null ? 5 : integer(leeway)),
   },
   upper: text([], (given) => given.toUpperCase()),
   urlencode: { params: [], run: urlEncode },
@@ -173,7 +167,9 @@ function truncate(value: Value, size: number, killsWords: boolean, end: string, 
   if (size < endLength) throw new TemplateError(`expected length >= ${endLength}, got ${size}`);
   const length = lengthOf(value);
   if (length !== undefined && length <= size + leeway) return value;
-  const kept = Array.from(requireText(value)).slice(0, size - endLength).join('');
+  const kept = Array.from(requireText(value))
+    .slice(0, size - endLength)
+    .join('');
   const space = kept.lastIndexOf(' ');
   return (killsWords || space < 0 ? kept : kept.slice(0, space)) + end;
 }

@@ -1,6 +1,6 @@
 import { allocate, sized } from './bounds.ts';
 import { numberOf, textOf } from './compare.ts';
-import { Dict, Tuple } from './containers.ts';
+import { Dict, Range, Tuple } from './containers.ts';
 import { fixed, integer, scientific } from './numbers.ts';
 import { escapeCharacter, floatText, integerText, repr, str } from './print.ts';
 import {
@@ -49,18 +49,18 @@ export function percent(format: string, args: Value): string {
       const numDigits = precision === undefined ? undefined : readNumber(precision || '0');
       const value = key === undefined ? take() : memberOf(args, key);
       return pad(convert(value, type, numDigits, flags), {
-        fill: flags.includes('0') && !flags.includes('-') && !'sra'.includes(type) ? '0' : ' ',
+        fill: flags.includes('0') && !flags.includes('-') && !'srac'.includes(type) ? '0' : ' ',
         align:
           flags.includes('-') || minWidth < 0
             ? '<'
-            : flags.includes('0') && !'sra'.includes(type)
+            : flags.includes('0') && !'srac'.includes(type)
               ? '='
               : '>',
         width: Math.abs(minWidth),
       });
     },
   );
-  const isMapping = isList(args) || args instanceof Dict || args instanceof Undefined;
+  const isMapping = isList(args) || [Dict, Range, Undefined].some((type) => args instanceof type);
   if (used < items.length && !isMapping)
     throw new TemplateError('not all arguments converted during string formatting');
   return sized(result);
@@ -81,19 +81,24 @@ function convert(value: Value, type: string, precision: number | undefined, flag
   if (type === 'c') {
     const text = textOf(value);
     if (text !== undefined && charactersOf(text).length === 1) return text;
-    return String.fromCodePoint(integer(value));
+    return characterOf(integer(value));
   }
   const number = numberOf(value);
   if (number === undefined || !'diuxXofFeEgG'.includes(type))
     throw new TemplateError(`%${type} format: a real number is required, not ${typeName(value)}`);
-  const sign = flags.includes('+') ? '+' : flags.includes(' ') ? ' ' : '-';
+  const sign = flags.includes('+') ? '+' : flags.includes(' ') ? ' ' : '';
   const spec = { sign, isAlternate: flags.includes('#'), grouping: '', precision };
   if (!'diuxXo'.includes(type)) return floatIn(Number(number), { ...spec, type });
   if (typeof number !== 'bigint' && 'xXo'.includes(type))
     throw new TemplateError(`%${type} format: an integer is required, not float`);
   const whole = typeof number === 'bigint' ? number : BigInt(Math.trunc(number));
   const text = integerIn(whole, { ...spec, type: 'diu'.includes(type) ? 'd' : type });
-  return text.replace(/\d[\da-f]*$/i, (digits) => digits.padStart(precision ?? 0, '0'));
+  return text.replace(/[\da-f]+$/i, (digits) => digits.padStart(precision ?? 0, '0'));
+}
+
+function characterOf(code: number): string {
+  if (code < 0 || code > 0x10_ff_ff) throw new TemplateError('%c arg not in range(0x110000)');
+  return String.fromCodePoint(code);
 }
 
 function ascii(value: Value): string {
@@ -110,8 +115,7 @@ export function formatted(value: Value, given: string): string {
   if (number === undefined && textOf(value) === undefined)
     throw new TemplateError(`unsupported format string passed to ${typeName(value)}.__format__`);
   if (!match) throw new TemplateError(`Invalid format specifier '${given}'`);
-  const [, fill, align, sign = '-', alternate, zero, width = '0', grouping = '', precision, type = ''] =
-    match;
+  const [, fill, align, sign = '', alternate, zero, width = '0', grouping = '', precision, type = ''] = match;
   const spec: Spec = {
     fill: fill ?? (zero ? '0' : ' '),
     align: align ?? (number === undefined ? '<' : zero ? '=' : '>'),
@@ -127,19 +131,24 @@ export function formatted(value: Value, given: string): string {
   return pad(number === undefined ? textIn(str(value), spec) : numberIn(value, number, spec), spec);
 }
 
-function textIn(text: string, { type, precision, align, grouping }: Spec): string {
+function textIn(text: string, { type, precision, align, grouping, sign, isAlternate }: Spec): string {
+  if (sign !== '' || isAlternate) throw new TemplateError('Sign not allowed in string format specifier');
   if ((type !== '' && type !== 's') || align === '=' || grouping !== '')
     throw new TemplateError(`Unknown format code '${type}' for object of type 'str'`);
   return precision === undefined ? text : Array.from(text).slice(0, precision).join('');
 }
 
 function numberIn(value: Value, number: bigint | number, spec: Spec): string {
-  if (typeof number === 'bigint' && ['', 'd', 'x', 'X', 'o', 'b', 'c', 'n'].includes(spec.type)) {
+  if (spec.type === 'c' || spec.type === 'n')
+    throw new UnsupportedFeature(`a format of the type ${spec.type}`);
+  if (spec.grouping === ',' && 'xXob'.includes(spec.type) && spec.type !== '')
+    throw new TemplateError(`Cannot specify ',' with '${spec.type}'.`);
+  if (typeof number === 'bigint' && ['', 'd', 'x', 'X', 'o', 'b'].includes(spec.type)) {
     if (spec.precision !== undefined)
       throw new TemplateError('Precision not allowed in integer format specifier');
-    return spec.type === 'c' ? String.fromCodePoint(Number(number)) : integerIn(number, spec);
+    return integerIn(number, spec);
   }
-  if (!['', 'f', 'F', 'e', 'E', 'g', 'G', '%', 'n'].includes(spec.type))
+  if (!['', 'f', 'F', 'e', 'E', 'g', 'G', '%'].includes(spec.type))
     throw new TemplateError(`Unknown format code '${spec.type}' for object of type '${typeName(value)}'`);
   return floatIn(Number(number), spec);
 }
@@ -203,7 +212,7 @@ function general(value: number, precision: number, hasDecimal: boolean): string 
   const numDigits = Math.max(1, precision);
   const [digits, exponent] = scientific(value, numDigits - 1);
   const kept = digits.replace(/0+$/, '') || '0';
-  if (exponent < -4 || exponent >= (hasDecimal ? numDigits - 1 || 1 : numDigits))
+  if (exponent < -4 || exponent >= (hasDecimal ? numDigits - 1 : numDigits))
     return inScientific(kept, exponent);
   const plain = fixed(value, Math.max(0, kept.length - 1 - exponent));
   return hasDecimal && !plain.includes('.') ? `${plain}.0` : plain;

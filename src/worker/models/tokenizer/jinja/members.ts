@@ -84,7 +84,8 @@ export function attributeOf(value: Value, name: string): Value | undefined {
   if (typeof value === 'string') return methodOf(value, name);
   if (value instanceof Markup) return markupMethod(value, name);
   if (isList(value)) return listMethod(value, name);
-  if (value instanceof Tuple) return value.attribute(name) ?? (name === 'copy' ? undefined : listMethod(value.items, name));
+  if (value instanceof Tuple)
+    return value.attribute(name) ?? (name === 'copy' ? undefined : listMethod(value.items, name));
   return value instanceof PyObject ? value.attribute(name) : undefined;
 }
 
