@@ -108,7 +108,7 @@ export function compare(operator: string, left: Value, right: Value): boolean {
 }
 
 /** `item in container`. @throws TemplateError as Python's TypeError. */
-export function contains(container: Value, item: Value): boolean {
+function contains(container: Value, item: Value): boolean {
   const text = textOf(container);
   if (text !== undefined) {
     const part = textOf(item);

@@ -92,8 +92,7 @@ function convert(value: Value, type: string, precision: number | undefined, flag
   if (typeof number !== 'bigint' && 'xXo'.includes(type))
     throw new TemplateError(`%${type} format: an integer is required, not float`);
   const whole = typeof number === 'bigint' ? number : BigInt(Math.trunc(number));
-  const text = integerIn(whole, { ...spec, type: 'diu'.includes(type) ? 'd' : type });
-  return text.replace(/[\da-f]+$/i, (digits) => digits.padStart(precision ?? 0, '0'));
+  return integerIn(whole, { ...spec, type: 'diu'.includes(type) ? 'd' : type });
 }
 
 function characterOf(code: number): string {
@@ -108,7 +107,7 @@ function ascii(value: Value): string {
 const SPEC = /^(?:([^])?([<>=^]))?([-+ ])?(#)?(0)?(\d+)?([,_])?(?:\.(\d+))?([a-zA-Z%])?$/u;
 
 /** `format(value, spec)`. @throws TemplateError as Python's ValueError. */
-export function formatted(value: Value, given: string): string {
+function formatted(value: Value, given: string): string {
   if (given === '') return str(value);
   const match = SPEC.exec(given);
   const number = textOf(value) === undefined ? numberOf(value) : undefined;
@@ -155,10 +154,10 @@ function numberIn(value: Value, number: bigint | number, spec: Spec): string {
 
 type NumberSpec = Pick<Spec, 'sign' | 'isAlternate' | 'grouping' | 'precision' | 'type'>;
 
-function integerIn(value: bigint, { sign, isAlternate, grouping, type }: NumberSpec): string {
+function integerIn(value: bigint, { sign, isAlternate, grouping, precision = 0, type }: NumberSpec): string {
   const base = { x: 16, X: 16, o: 8, b: 2 }[type] ?? 10;
   const size = value < 0n ? -value : value;
-  const digits = base === 10 ? integerText(size) : size.toString(base);
+  const digits = (base === 10 ? integerText(size) : size.toString(base)).padStart(precision, '0');
   const prefix = isAlternate && base !== 10 ? `0${type}` : '';
   return (
     signed(value < 0n, sign) + prefix + group(type === 'X' ? digits.toUpperCase() : digits, grouping, base)

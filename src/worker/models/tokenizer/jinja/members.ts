@@ -146,7 +146,7 @@ function listMethod(items: readonly Value[], name: string): Callable | undefined
 }
 
 /** Undefined where there is no such item. */
-export function itemOf(value: Value, key: Value): Value | undefined {
+function itemOf(value: Value, key: Value): Value | undefined {
   if (value instanceof Undefined) return value.fail();
   if (key instanceof Slice) return sliceOf(value, key);
   const items = sequenceOf(value);
