@@ -165,8 +165,8 @@ function checkedWidth(width: number): number {
 function truncate(value: Value, size: number, killsWords: boolean, end: string, leeway: number): Value {
   const endLength = Array.from(end).length;
   if (size < endLength) throw new TemplateError(`expected length >= ${endLength}, got ${size}`);
-  const length = lengthOf(value);
-  if (length !== undefined && length <= size + leeway) return value;
+  const ownLength = lengthOf(value);
+  if (ownLength !== undefined && ownLength <= size + leeway) return value;
   const kept = Array.from(requireText(value))
     .slice(0, size - endLength)
     .join('');
