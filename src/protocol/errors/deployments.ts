@@ -53,6 +53,15 @@ export class PromptTooLongError extends codedError('PromptTooLongError', 'PROMPT
 
 /** Texts were sent to the embedder or the reranker, which has no model. */
 export class NoEncoderError extends codedError('NoEncoderError', 'NO_ENCODER') {
+  /** The model that served before can't be loaded again. */
+  static ofLoad(deployment: string, cause: unknown): NoEncoderError {
+    const reason = cause instanceof Error ? cause.message : String(cause);
+    return new NoEncoderError(
+      `The ${deployment} has no model: the one before couldn't be loaded (${shown(reason, 300)}). Load it again, or another one, with loadModel().`,
+      { cause },
+    );
+  }
+
   /** @param example A model of the hub that would serve. */
   static of(deployment: string, example: string): NoEncoderError {
     return new NoEncoderError(

@@ -1,3 +1,4 @@
+import { RuntimeLostError } from '../../../batching/generation/runtime-lost-error.ts';
 import { EMBEDDER } from '../../../protocol/embedding.ts';
 import { NoEncoderError } from '../../../protocol/errors/deployments.ts';
 import type { EncoderInfo } from '../../../protocol/models.ts';
@@ -69,7 +70,7 @@ export class EncoderModels {
       if (model && 'encoder' in model) await this.use(model, chosen);
       else waiting.fail(NoEncoderError.of(deployment, example));
     } catch (cause) {
-      waiting.fail(cause instanceof Error ? cause : new Error(String(cause), { cause }));
+      waiting.fail(cause instanceof RuntimeLostError ? cause : NoEncoderError.ofLoad(deployment, cause));
     }
   }
 
