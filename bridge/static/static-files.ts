@@ -11,6 +11,7 @@ import { BridgeError } from '../errors.ts';
 import { HttpError } from '../../src/protocol/openai/http-error.ts';
 import type { CommandLineOptions } from '../cli/options.ts';
 import { isServiceWorker, retireServiceWorker } from './retired-service-worker.ts';
+import { takeOverPipe } from './send-in-turns.ts';
 import { withoutStaticHostMeta } from './static-host-meta.ts';
 
 const SECURITY_HEADERS: Readonly<Record<string, string>> = {
@@ -62,7 +63,7 @@ export function serveStaticFiles({
   const servePage = pageWith(headElements, join(root, 'index.html'));
   return (request, response) => {
     if (!isRange(request.headers.range)) delete request.headers.range;
-    response.once('pipe', (file: Readable) => closeWith(response, file));
+    response.once('pipe', (file: Readable) => takeOverPipe(file, response));
     response.setHeader('Content-Security-Policy', policy);
     for (const [name, value] of Object.entries(SECURITY_HEADERS)) response.setHeader(name, value);
     if (request.method !== 'GET' && request.method !== 'HEAD')
@@ -87,12 +88,6 @@ function serveRuntimeFiles(
     if (name === undefined) miss();
     else serveFile(Object.assign(request, { url: `/${name}.wasm` }), response, miss);
   };
-}
-
-/** A pipe leaves its file open when the client leaves, and a file that can't be read would end the process. */
-function closeWith(response: ServerResponse, file: Readable): void {
-  file.once('error', () => response.destroy());
-  response.once('close', () => file.destroy());
 }
 
 function isRange(range = ''): boolean {
