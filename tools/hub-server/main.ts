@@ -1,5 +1,6 @@
 import { CHAT_MODEL, chatCheckpoint, TOOL_MODEL, toolCheckpoint } from './checkpoints/chat-checkpoint.ts';
 import { ENCODERS } from './checkpoints/encoders.ts';
+import { PONG_MODEL, pongCheckpoint } from './checkpoints/pong-checkpoint.ts';
 import { createRepository } from './hub-repository.ts';
 import { startHubServer } from './hub-server.ts';
 
@@ -7,10 +8,11 @@ const EMBEDDING_MODEL = 'generated/bert';
 const encoder = ENCODERS.get(EMBEDDING_MODEL);
 if (!encoder) throw new Error(`There is no ${EMBEDDING_MODEL}`);
 
-// A hub with the generated chat models and an embedding model, for programs in other languages. It ends with its process.
+// A hub with the generated chat models, an embedding model and one that answers PONG, for programs in other languages. It ends with its process.
 const { url } = await startHubServer([
   await createRepository(CHAT_MODEL, chatCheckpoint()),
   await createRepository(TOOL_MODEL, toolCheckpoint()),
   await createRepository(EMBEDDING_MODEL, encoder()),
+  await createRepository(PONG_MODEL, pongCheckpoint()),
 ]);
-console.log(`The hub at ${url} has ${CHAT_MODEL}, ${TOOL_MODEL} and ${EMBEDDING_MODEL}.`);
+console.log(`The hub at ${url} has ${CHAT_MODEL}, ${TOOL_MODEL}, ${EMBEDDING_MODEL} and ${PONG_MODEL}.`);

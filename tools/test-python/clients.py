@@ -32,6 +32,8 @@ CLIENTS = (
 CHAT_CLIENTS = (("llm", "chats", "test_llm"), ("inspect-ai", "chats", "test_inspect_ai"))
 # The same, on a generated model that takes tools.
 TOOL_CLIENTS = (("openai", "openai", "test_openai_tools"), ("pydantic-ai-slim", "agents", "test_pydantic_ai"))
+# The same, on a generated model that answers PONG.
+PROVIDER_CHECKS = (("trustedrouter-provider-check", "provider", "test_provider_check"),)
 # The same, on a generated embedding model.
 EMBEDDING_CLIENTS = tuple(
     (package, "embeddings", f"test_embeddings.{case}")
@@ -67,7 +69,8 @@ def run_clients(results: Results, environment: Callable[[str], Path]) -> None:
 
 def run_chat_clients(results: Results, environment: Callable[[str], Path]) -> None:
     with ModelHub() as hub:
-        for model, clients in ((hub.model, CHAT_CLIENTS), (hub.tool_model, TOOL_CLIENTS)):
+        models = ((hub.model, CHAT_CLIENTS), (hub.tool_model, TOOL_CLIENTS), (hub.pong_model, PROVIDER_CHECKS))
+        for model, clients in models:
             with Tabserve(free_port(), "--model", model, "--hub", hub.url) as tabserve:
                 env = {"MODEL": model, "TABSERVE_URL": tabserve.url, "REFERENCE": "[]"}
                 run_tests(clients, results, environment, env)

@@ -46,13 +46,13 @@ class Tabserve:
 
 
 class ModelHub:
-    """`with ModelHub() as hub`: a hub of this machine at `hub.url`, which has the chat model `hub.model`, `hub.tool_model`, which takes tools, and `hub.embedding_model`."""
+    """`with ModelHub() as hub`: a hub of this machine at `hub.url`, which has the chat model `hub.model`, `hub.tool_model`, which takes tools, `hub.embedding_model`, and `hub.pong_model`, which answers PONG."""
 
     def __enter__(self) -> ModelHub:
         self._child = Child([NODE, "tools/hub-server/main.ts"], env={}, cwd=ROOT)
         line = self._child.wait_for(r"^The hub at ", timeout_s=START_TIMEOUT_S)
-        named = re.match(r"The hub at (\S+) has (\S+), (\S+) and (\S+)\.$", line)
-        self.url, self.model, self.tool_model, self.embedding_model = named.groups()
+        named = re.match(r"The hub at (\S+) has (\S+), (\S+), (\S+) and (\S+)\.$", line)
+        self.url, self.model, self.tool_model, self.embedding_model, self.pong_model = named.groups()
         return self
 
     def __exit__(self, *_: object) -> None:

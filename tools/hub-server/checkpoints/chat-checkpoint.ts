@@ -11,8 +11,8 @@ export const TOOL_MODEL = 'generated/tools';
 
 const NUM_BYTES = 256;
 /** The last one ends a message. */
-const SPECIAL_TOKENS = ['<|im_start|>', '<|endoftext|>', '<|im_end|>'];
-const MARKS = ['<tool_call>', '</tool_call>', '<think>', '</think>'];
+export const SPECIAL_TOKENS = ['<|im_start|>', '<|endoftext|>', '<|im_end|>'];
+export const MARKS = ['<tool_call>', '</tool_call>', '<think>', '</think>'];
 
 /**
  * ChatML, as Qwen and SmolLM write it. It refuses a system message that isn't the first, and takes the variable
@@ -32,7 +32,7 @@ const TEMPLATE = `{%- for message in messages %}
 {%- endif %}`;
 
 /** Calls in the style of Hermes. The variable `begin_thinking` begins the answer's thinking, else it doesn't think. */
-const TOOL_TEMPLATE = `{%- if tools %}
+export const TOOL_TEMPLATE = `{%- if tools %}
 {{- '<|im_start|>system\\n' }}
 {%- for tool in tools %}
 {{- tool.function | tojson + '\\n' }}

@@ -18,6 +18,8 @@ export interface GeneratedTensor {
     | { readonly kind: 'normal'; readonly center: number; readonly deviation: number }
     /** Values that q4 and q8 store without an error: whole steps, with a largest value of ±8 in each block of 32. */
     | { readonly kind: 'steps'; readonly step: number }
+    /** Of a matrix, or of the only row. */
+    | { readonly kind: 'computed'; readonly valueAt: (row: number, column: number) => number }
     /** Ones on and below the diagonal of the last two dimensions. */
     | { readonly kind: 'causal' };
 }
@@ -52,14 +54,15 @@ function valuesOf(
   const width = shape.at(-1) ?? 1;
   const seed = hashOf(name) ^ mix(ownSeed);
   for (let i = first; i < end; i++) {
-    if (isZero?.(Math.floor(i / width))) continue;
-    values[i - first] = valueAt(fill, seed, i);
+    const row = Math.floor(i / width);
+    if (isZero?.(row)) continue;
+    values[i - first] = fill.kind === 'computed' ? fill.valueAt(row, i % width) : valueAt(fill, seed, i);
   }
   return values;
 }
 
 function valueAt(
-  fill: Exclude<GeneratedTensor['fill'], { kind: 'causal' }>,
+  fill: Exclude<GeneratedTensor['fill'], { kind: 'causal' | 'computed' }>,
   seed: number,
   index: number,
 ): number {
