@@ -62,6 +62,9 @@ const STATUS_OF_CODE: ReadonlyMap<string, number> = new Map(
     WORKER_SILENT: 503,
   }),
 );
+const STATUS_OF_CODE: Readonly<Record<string, number>> = {
+  TOKEN_WITHOUT_EMBEDDING: 400,
+};
 
 const OWN_FAULT = 'The bridge failed: its log names this request and the reason.';
 

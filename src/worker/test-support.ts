@@ -281,6 +281,7 @@ export function createScriptedModel(
         decode: (ids) => ids.map((id) => ALPHABET[id] ?? '').join(''),
         bytesOf: (id) => bytesOfToken.get(id),
       },
+      frames: { single: ['A'], pair: ['A', 'B'] },
       maxTokenLength: 2,
       endTokenIds: [],
       chatTemplate,

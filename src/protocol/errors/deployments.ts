@@ -51,6 +51,19 @@ export class PromptTooLongError extends codedError('PromptTooLongError', 'PROMPT
   }
 }
 
+/** The prompt has a token that the model knows nothing about. */
+export class TokenWithoutEmbeddingError extends codedError(
+  'TokenWithoutEmbeddingError',
+  'TOKEN_WITHOUT_EMBEDDING',
+) {
+  /** @param numRows Of the embedding. */
+  static of(token: string, id: number, numRows: number): TokenWithoutEmbeddingError {
+    return new TokenWithoutEmbeddingError(
+      `The text has the token ${shown(token)} with the id ${id}, but the model's embedding has ${numRows} rows: leave the token out.`,
+    );
+  }
+}
+
 /** Texts were sent to the embedder or the reranker, which has no model. */
 export class NoEncoderError extends codedError('NoEncoderError', 'NO_ENCODER') {
   /** The model that served before can't be loaded again. */

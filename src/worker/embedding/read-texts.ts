@@ -3,7 +3,6 @@ import { validator } from '../../batching/validate.ts';
 import { MAX_TEXTS } from '../../protocol/embedding.ts';
 import { EmptyPromptError, PromptTooLongError } from '../../protocol/errors/deployments.ts';
 import { MAX_TEXT_LENGTH } from '../../protocol/wire.ts';
-import type { Tokenizer } from '../models/tokenizer/tokenizer.ts';
 import type { EncoderRow } from '../runtime/encoder/encoder-inputs.ts';
 import type { LoadedEncoder } from '../runtime/encoder/loaded-encoder.ts';
 
@@ -40,14 +39,6 @@ export function* tokenize(
   return yield* tokenizer.encodeInPieces(text.slice(0, MAX_TEXT_LENGTH), addSpecialTokens);
 }
 
-/** The special tokens that the tokenizer puts before and behind a text. */
-export function frameOf(tokenizer: Pick<Tokenizer, 'encode'>) {
-  const [plain, framed] = [tokenizer.encode('a', false), tokenizer.encode('a')];
-  const numAdded = framed.length - plain.length;
-  const numBefore = framed.findIndex((_, at) => plain.every((id, i) => framed[at + i] === id));
-  return { before: framed.slice(0, numBefore), after: framed.slice(framed.length - (numAdded - numBefore)) };
-}
-
 /** @throws PromptTooLongError, unless it may be cut: then its end is lost, but not the special tokens behind it. */
 export function fit(
   tokenIds: readonly number[],
@@ -57,7 +48,10 @@ export function fit(
 ): ReadRow {
   if (tokenIds.length <= maxTokens) return { tokenIds, numFirst: tokenIds.length, isTruncated: false };
   if (!truncate) throw PromptTooLongError.ofEncoder(place, tokenIds.length, maxTokens);
-  const { after } = frameOf(tokenizer);
+  const { single } = tokenizer.frames;
+  const after = single
+    .slice(single.indexOf('A') + 1)
+    .flatMap((part) => (typeof part === 'string' ? [] : part));
   const cut = [...tokenIds.slice(0, maxTokens - after.length), ...after];
   return { tokenIds: cut, numFirst: cut.length, isTruncated: true };
 }

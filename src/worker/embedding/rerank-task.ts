@@ -5,7 +5,7 @@ import { RERANKER, type Ranking, type RerankOptions } from '../../protocol/embed
 import { PromptTooLongError } from '../../protocol/errors/deployments.ts';
 import type { EncoderRow } from '../runtime/encoder/encoder-inputs.ts';
 import type { EncoderTask } from './encoder-task.ts';
-import { frameOf, isText, requireList, TEXTS_PER_PIECE, tokenize } from './read-texts.ts';
+import { isText, requireList, TEXTS_PER_PIECE, tokenize } from './read-texts.ts';
 
 const OPTIONS: Validators<RerankOptions> = { topN: integerIn({ from: 1 }), truncate: isBoolean };
 
@@ -20,8 +20,9 @@ export const rerankTask: EncoderTask = {
     const reading = { truncate, addSpecialTokens: false };
     const queryIds = yield* tokenize(query, 'query', model, reading);
     const { maxTokens } = model.encoder;
-    const frame = frameOf(model.tokenizer);
-    const room = maxTokens - frame.before.length - 2 * frame.after.length;
+    const { pair } = model.tokenizer.frames;
+    const room =
+      maxTokens - pair.reduce((sum, part) => sum + (typeof part === 'string' ? 0 : part.length), 0);
     const rows: EncoderRow[] = [];
     for (const [index, document] of documents.entries()) {
       const place = `documents[${index}]`;
@@ -30,9 +31,10 @@ export const rerankTask: EncoderTask = {
       if (numTokens > room && !truncate)
         throw PromptTooLongError.ofEncoder(`query and ${place}`, numTokens + maxTokens - room, maxTokens);
       const [numOfQuery, numOfDocument] = shareRoom(queryIds.length, ids.length, room);
-      const first = [...frame.before, ...queryIds.slice(0, numOfQuery), ...frame.after];
-      const tokenIds = [...first, ...ids.slice(0, numOfDocument), ...frame.after];
-      rows.push({ tokenIds, numFirst: first.length });
+      const texts = { A: queryIds.slice(0, numOfQuery), B: ids.slice(0, numOfDocument) };
+      const parts = pair.map((part) => (typeof part === 'string' ? texts[part] : part));
+      const numFirst = parts.slice(0, pair.indexOf('B')).reduce((sum, { length }) => sum + length, 0);
+      rows.push({ tokenIds: parts.flat(), numFirst });
       if (rows.length % TEXTS_PER_PIECE === 0) yield;
     }
     const numTokens = rows.reduce((sum, { tokenIds }) => sum + tokenIds.length, 0);

@@ -44,7 +44,7 @@ export function filesOf(files: Readonly<Record<string, unknown>>): CheckpointFil
 export function tinyFiles(tensors: TensorSpecs = tinyTensors(), others: object = {}): CheckpointFiles {
   return filesOf({
     'config.json': TINY_CONFIG,
-    'tokenizer.json': { model: { type: 'BPE', vocab: {} }, decoder: { type: 'ByteLevel' } },
+    'tokenizer.json': { model: { type: 'BPE', vocab: {}, merges: [] }, decoder: { type: 'ByteLevel' } },
     'model.safetensors': safetensorsFile(tensors),
     ...others,
   });

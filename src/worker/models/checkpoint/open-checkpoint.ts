@@ -55,7 +55,10 @@ export async function readModelFiles(files: CheckpointFiles): Promise<ModelFiles
 export async function readCheckpoint(files: CheckpointSource, modelFiles: ModelFiles): Promise<Checkpoint> {
   const { model } = modelFiles;
   // Headers take several round trips, a tokenizer one long one.
-  const [indexed, tokenizerFiles] = await Promise.all([indexWeightFiles(files), readTokenizerFiles(files)]);
+  const [indexed, tokenizerFiles] = await Promise.all([
+    indexWeightFiles(files),
+    readTokenizerFiles(files, model.config.vocabSize),
+  ]);
   if (files.weights) refuseUnread(files.weights, model);
   return {
     ...modelFiles,

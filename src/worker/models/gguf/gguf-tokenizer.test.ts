@@ -3,6 +3,7 @@ import * as v from 'valibot';
 import { describe, expect, it } from 'vitest';
 
 import tokenizerReference from '../../../../tools/reference/fixtures/tokenizers-reference.json' with { type: 'json' };
+import { isRecord } from '../../../platform/is-record.ts';
 import { createTokenizer } from '../tokenizer/tokenizer.ts';
 import { tokenizerOf } from './gguf-tokenizer.ts';
 
@@ -18,7 +19,8 @@ const FILES: Readonly<Record<string, string>> = {
 
 const file = v.object({
   model: v.object({
-    vocab: v.record(v.string(), v.number()),
+    // `record` of valibot leaves `constructor` out.
+    vocab: v.custom<Readonly<Record<string, number>>>(isRecord),
     merges: v.array(v.union([v.string(), v.array(v.string())])),
   }),
   added_tokens: v.array(v.object({ id: v.number(), content: v.string(), special: v.boolean() })),

@@ -1,5 +1,5 @@
-import { isRecord } from '../../../platform/is-record.ts';
 import { UnsupportedModelError } from '../../../protocol/errors/model.ts';
+import { translatePattern } from './oniguruma.ts';
 
 /** An atom of a regular expression with its quantifier, such as `\p{N}{1,3}`. */
 interface Item {
@@ -9,6 +9,8 @@ interface Item {
   readonly max: number;
   /** Steps over all ways to match it; for `*` and `+` those of the atom. */
   readonly cost: number;
+  /** The fewest characters that the atom takes: 0 for an assertion. */
+  readonly width: number;
 }
 
 interface Branch {
@@ -19,6 +21,9 @@ interface Branch {
 /** Steps at one character of a text. Tokenizers of the hub need less than a hundred. */
 const MAX_COST = 1000;
 const MAX_DEPTH = 8;
+
+/** Atoms that take no character. */
+const ZERO_WIDTH: readonly string[] = ['^', '$', String.raw`\b`, String.raw`\B`];
 
 // Syntax that means the same in all dialects: no class in a class, back reference or possessive quantifier.
 const ESCAPE = String.raw`\\(?:[pP]\{[^{}]+\}|u[\da-fA-F]{4}|x[\da-fA-F]{2}|[bBdDfnrsStvwW]|[^\p{L}\p{N}])`;
@@ -36,45 +41,33 @@ const WHITESPACE: readonly string[] = [
 ];
 
 /**
- * Refuses a tokenizer whose regular expressions may take more than a bounded number of steps for each character of a text:
- * `(a+)+$` would hold the worker of all tabs, and nothing can stop a match.
+ * The regular expression of a tokenizer, which finds all matches, for texts as `asInUnicode16` has them. Refuses one that may take
+ * more than a bounded number of steps for each character of a text: `(a+)+$` would hold the worker of all tabs, and nothing can
+ * stop a match. Refuses one that matches where nothing is, too: `tokenizers` goes on from there in a way of its own.
  *
  * @throws UnsupportedModelError
  */
-export function requireBoundedPatterns(tokenizerJson: unknown): void {
-  if (!isRecord(tokenizerJson)) return;
-  const { normalizer, pre_tokenizer: preTokenizer } = tokenizerJson;
-  for (const { type, pattern, length } of recordsIn([normalizer, preTokenizer])) {
-    const regex = isRecord(pattern) ? pattern['Regex'] : undefined;
-    if (typeof regex === 'string' && !isBounded(regex))
-      throw UnsupportedModelError.of(
-        `tokenizer.json has the regular expression ${shorten(regex)}, which may take forever on a text`,
-      );
-    // The library would cut off nothing, in an endless loop.
-    if (type === 'FixedLength' && !(Number(length) >= 1))
-      throw UnsupportedModelError.of(`tokenizer.json splits texts into pieces of length ${shorten(length)}`);
-  }
+export function compilePattern(source: string): RegExp {
+  const branches = new PatternParser(source).parse();
+  if (!branches || !isBounded(branches)) throw refused(source, 'may take forever on a text');
+  if (branches.some(({ items }) => widthOf(items) === 0)) throw refused(source, 'may match an empty text');
+  const translated = translatePattern(source);
+  if (translated === undefined) throw refused(source, 'has no counterpart in JavaScript');
+  return new RegExp(translated, 'gu');
 }
 
-/** The objects in a part of the file, at any depth. */
-function recordsIn(part: unknown): readonly Readonly<Record<string, unknown>>[] {
-  const records: Readonly<Record<string, unknown>>[] = [];
-  for (const waiting = [part]; waiting.length > 0;) {
-    const value = waiting.pop();
-    if (isRecord(value)) records.push(value);
-    if (typeof value === 'object' && value !== null)
-      for (const inner of Object.values(value)) waiting.push(inner);
-  }
-  return records;
+function refused(source: string, reason: string): UnsupportedModelError {
+  return UnsupportedModelError.of(
+    `tokenizer.json has the regular expression ${shorten(source)}, which ${reason}`,
+  );
 }
 
-function shorten(value: unknown): string {
-  return JSON.stringify(value)?.slice(0, 100) ?? 'undefined';
+function shorten(source: string): string {
+  return JSON.stringify(source).slice(0, 100);
 }
 
-function isBounded(pattern: string): boolean {
-  const branches = new PatternParser(pattern).parse();
-  if (!branches || costOf(branches) > MAX_COST) return false;
+function isBounded(branches: readonly Branch[]): boolean {
+  if (costOf(branches) > MAX_COST) return false;
   const sources = branches.map(({ source }) => source.replaceAll('\r', '\\r').replaceAll('\n', '\\n'));
   const whitespaceAt = sources.findIndex((source) => WHITESPACE.includes(source));
   const numOthers = whitespaceAt < 0 ? branches.length : whitespaceAt;
@@ -118,6 +111,10 @@ function costOf(branches: readonly Branch[]): number {
   return branches.reduce((sum, { items }) => sum + items.reduce((product, { cost }) => product * cost, 1), 0);
 }
 
+function widthOf(items: readonly Item[]): number {
+  return items.reduce((sum, { min, width }) => sum + min * width, 0);
+}
+
 class PatternParser {
   readonly #pattern: string;
   #at = 0;
@@ -149,7 +146,7 @@ class PatternParser {
 
   #item(depth: number): Item | undefined {
     const begin = this.#at;
-    const cost = this.#take(ATOM) ? 1 : this.#groupCost(depth + 1);
+    const { cost, width } = this.#take(ATOM) ? { cost: 1, width: 1 } : this.#group(depth + 1);
     const atom = this.#pattern.slice(begin, this.#at);
     const [quantifier, sign, least = '1', comma, most] = this.#take(QUANTIFIER) ?? [];
     const min = sign === undefined ? Number(least) : sign === '+' ? 1 : 0;
@@ -163,16 +160,22 @@ class PatternParser {
             : Number(most || least);
     const ways = (max - min + 1) * Math.max(1, max, cost ** max);
     const isSingle = atom.startsWith('(') ? max < Infinity : true;
-    return isSingle && cost < Infinity ? { atom, min, max, cost: max === Infinity ? 1 : ways } : undefined;
+    if (!isSingle || cost === Infinity) return undefined;
+    const isAssertion = ZERO_WIDTH.includes(atom);
+    return { atom, min, max, cost: max === Infinity ? 1 : ways, width: isAssertion ? 0 : width };
   }
 
-  /** Infinity for a group that may repeat without end, or is not understood. */
-  #groupCost(depth: number): number {
-    if (depth > MAX_DEPTH || !this.#take(GROUP)) return Infinity;
-    const branches = this.#branches(depth);
-    if (!branches || !this.#take(/\)/y)) return Infinity;
+  /** Its cost is infinite if it may repeat without end, or is not understood. */
+  #group(depth: number): Pick<Item, 'cost' | 'width'> {
+    const opening = depth > MAX_DEPTH ? undefined : this.#take(GROUP)?.[0];
+    const branches = opening === undefined ? undefined : this.#branches(depth);
+    if (!branches || !this.#take(/\)/y)) return { cost: Infinity, width: 0 };
     const repeats = branches.some(({ items }) => items.some(({ max }) => max === Infinity));
-    return repeats ? Infinity : costOf(branches);
+    const isAssertion = /[=!]$/.test(opening ?? '');
+    return {
+      cost: repeats ? Infinity : costOf(branches),
+      width: isAssertion ? 0 : Math.min(...branches.map(({ items }) => widthOf(items))),
+    };
   }
 
   #take(expected: RegExp): RegExpExecArray | undefined {

@@ -1,49 +1,59 @@
 /** How many pairs are looked up or merged between two yields. */
 export const PAIRS_PER_PIECE = 2048;
 
-interface Candidate {
+/** What two tokens beside each other become. */
+export interface Merge {
+  /** Lower ones go first. */
   readonly rank: number;
-  /** Where the pair begins, in symbols. */
-  readonly left: number;
-  readonly leftText: string;
-  readonly rightText: string;
+  readonly id: number;
 }
 
+export type FindMerge = (leftId: number, rightId: number) => Merge | undefined;
+
+interface Candidate extends Merge {
+  /** Where the pair begins, in symbols. */
+  readonly left: number;
+}
+
+const GONE = -1;
+
 /**
- * Byte-pair encoding of one word, as the library's `BPE.bpe`, which can't be interrupted: a text without spaces is one
- * word. The pair of the lowest rank is merged first; of equal ones, the first.
+ * Byte-pair encoding of one word, whose symbols are token ids. The pair of the lowest rank is merged first; of equal ones, the
+ * first. Done in pieces, because a text without spaces is one word.
  *
  * Yields the number of pairs since the last yield.
- *
- * @param ranks By the two texts as JSON, as the library keeps them.
  */
-export function* mergePairs(word: string, ranks: ReadonlyMap<string, number>): Generator<number, string[]> {
-  const texts: string[] = [];
-  for (const character of word) if (texts.push(character) % PAIRS_PER_PIECE === 0) yield PAIRS_PER_PIECE;
-  const { length } = texts;
-  /** The neighbors of each symbol that is left; merged ones are empty. */
+export function* mergePairs(symbols: readonly number[], findMerge: FindMerge): Generator<number, number[]> {
+  const { length } = symbols;
+  const ids = Int32Array.from(symbols);
+  /** The neighbors of each symbol that is left. */
   const previous = new Int32Array(length);
   const next = new Int32Array(length);
   const queue = new CandidateQueue();
+  const mergeAt = (left: number): Merge | undefined => {
+    const right = next[left] ?? length;
+    return right < length ? findMerge(ids[left] ?? GONE, ids[right] ?? GONE) : undefined;
+  };
   const consider = (left: number): void => {
-    const [leftText = '', rightText = ''] = [texts[left], texts[next[left] ?? length]];
-    const rank = rightText && ranks.get(JSON.stringify([leftText, rightText]));
-    if (typeof rank === 'number') queue.push({ rank, left, leftText, rightText });
+    const merge = mergeAt(left);
+    if (merge) queue.push({ rank: merge.rank, id: merge.id, left });
   };
   for (let left = 0; left < length; left++) {
     previous[left] = left - 1;
     next[left] = left + 1;
+  }
+  for (let left = 0; left < length; left++) {
     consider(left);
-    if (left % PAIRS_PER_PIECE === 0) yield PAIRS_PER_PIECE;
+    if ((left + 1) % PAIRS_PER_PIECE === 0) yield PAIRS_PER_PIECE;
   }
   for (let numTaken = 0, best = queue.pop(); best; best = queue.pop()) {
     if (++numTaken % PAIRS_PER_PIECE === 0) yield PAIRS_PER_PIECE;
-    const { left, leftText, rightText } = best;
-    const right = next[left] ?? length;
+    const { left, id } = best;
     // One of the two has been merged since.
-    if (texts[left] !== leftText || texts[right] !== rightText) continue;
-    texts[left] = leftText + rightText;
-    texts[right] = '';
+    if (ids[left] === GONE || mergeAt(left)?.id !== id) continue;
+    const right = next[left] ?? length;
+    ids[left] = id;
+    ids[right] = GONE;
     const after = next[right] ?? length;
     next[left] = after;
     if (after < length) previous[after] = left;
@@ -51,7 +61,7 @@ export function* mergePairs(word: string, ranks: ReadonlyMap<string, number>): G
     if (before >= 0) consider(before);
     consider(left);
   }
-  return texts.filter((text) => text !== '');
+  return Array.from(ids.filter((id) => id !== GONE));
 }
 
 /** A binary heap: the children of entry `i` are `2i + 1` and `2i + 2`, and none goes before its parent. */

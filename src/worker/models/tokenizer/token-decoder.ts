@@ -1,7 +1,8 @@
 import * as v from 'valibot';
 
 import { isRecord } from '../../../platform/is-record.ts';
-import { ModelFileCorruptError, UnsupportedModelError } from '../../../protocol/errors/model.ts';
+import { UnsupportedModelError } from '../../../protocol/errors/model.ts';
+import { fieldsOf } from './tokenizer-parts.ts';
 
 /** How the spellings of tokens become text. */
 export interface TokenDecoder {
@@ -61,16 +62,8 @@ const SINGLE_BYTE = /^<0x([0-9a-f]{2})>$/i;
  * @throws UnsupportedModelError for other kinds of tokenizers, whose text would come out wrong.
  */
 export function readTokenDecoder(tokenizerJson: unknown): TokenDecoder {
-  const { model, decoder } = isRecord(tokenizerJson) ? tokenizerJson : {};
-  if (!isRecord(model) || model['vocab'] === undefined)
-    throw ModelFileCorruptError.of('tokenizer.json', 'it has no model.vocab');
-  if (model['type'] === 'WordPiece') return createWordPieceDecoder(decoder);
-  // Old files leave the type out. Unigram alone has its vocabulary as a list.
-  const type = model['type'] ?? (Array.isArray(model['vocab']) ? 'Unigram' : 'BPE');
-  if (type !== 'BPE')
-    throw UnsupportedModelError.of(
-      `tokenizer.json is of type ${JSON.stringify(type)}, and only BPE and WordPiece are supported`,
-    );
+  const { type, decoder } = fieldsOf(tokenizerJson);
+  if (type === 'WordPiece') return createWordPieceDecoder(decoder);
   const steps = readSteps(decoder);
   if (steps.length === 1 && steps[0]?.type === 'ByteLevel')
     return { bytesOf: bytesOfSpelling, numAddedSpaces: 0 };
@@ -113,7 +106,10 @@ function createSentencePieceDecoder(steps: readonly Step[]): TokenDecoder {
       const byte = hasByteTokens ? SINGLE_BYTE.exec(token)?.[1] : undefined;
       if (byte !== undefined) return Uint8Array.of(parseInt(byte, 16));
       return encoder.encode(
-        replacements.reduce((text, { pattern, content }) => text.replaceAll(pattern.String, content), token),
+        replacements.reduce(
+          (text, { pattern, content }) => text.replaceAll(pattern.String, () => content),
+          token,
+        ),
       );
     },
     numAddedSpaces: strips.reduce((sum, { start }) => sum + start, 0),

@@ -4,14 +4,14 @@ import { filesOf } from '../../testing/tiny-checkpoint.ts';
 import { readTokenizerFiles } from './tokenizer-files.ts';
 import { errorWith } from '../../testing/error-with.ts';
 
-const TOKENIZER = { model: { type: 'BPE', vocab: { a: 0 } }, decoder: { type: 'ByteLevel' } };
+const TOKENIZER = { model: { type: 'BPE', vocab: { a: 0 }, merges: [] }, decoder: { type: 'ByteLevel' } };
 /** Of BERT. */
 const VOCABULARY = new TextEncoder().encode('[CLS]\n[SEP]\nfox\n');
 const BARE = { model: { type: 'WordPiece' }, decoder: { type: 'WordPiece', prefix: '##' } };
 const JINJA = new TextEncoder().encode('{{ messages }}');
 
 async function configOf(files: Readonly<Record<string, unknown>>): Promise<unknown> {
-  return (await readTokenizerFiles(filesOf({ 'tokenizer.json': TOKENIZER, ...files }))).tokenizerConfig;
+  return (await readTokenizerFiles(filesOf({ 'tokenizer.json': TOKENIZER, ...files }), 8)).tokenizerConfig;
 }
 
 describe('the chat template', () => {
@@ -47,12 +47,11 @@ describe('the chat template', () => {
   it('is not looked for where the configuration says that there is none', async () => {
     const opened: string[] = [];
     const files = filesOf({ 'tokenizer.json': TOKENIZER, 'tokenizer_config.json': { chat_template: null } });
-    await readTokenizerFiles({
-      open: (name) => {
-        opened.push(name);
-        return files.open(name);
-      },
-    });
+    const open = (name: string) => {
+      opened.push(name);
+      return files.open(name);
+    };
+    await readTokenizerFiles({ open }, 8);
     expect(opened.toSorted()).toEqual(['tokenizer.json', 'tokenizer_config.json']);
   });
 });
@@ -66,7 +65,10 @@ describe('rejects', () => {
   });
 
   it('a regular expression that may take forever, before anything else is fetched', async () => {
-    const hostile = { ...TOKENIZER, pre_tokenizer: { type: 'Split', pattern: { Regex: '(a+)+$' } } };
+    const hostile = {
+      ...TOKENIZER,
+      pre_tokenizer: { type: 'Split', pattern: { Regex: '(a+)+$' }, behavior: 'Isolated', invert: false },
+    };
     await expect(configOf({ 'tokenizer.json': hostile })).rejects.toEqual(
       errorWith('UNSUPPORTED_MODEL', '"(a+)+$", which may take forever'),
     );
@@ -83,6 +85,6 @@ describe('rejects', () => {
     ['a vocab.txt without its special tokens', { 'vocab.txt': VOCABULARY }, 'MODEL_FILE_CORRUPT', '[UNK]'],
     ['a tokenizer.json without its vocabulary', { 'tokenizer.json': BARE }, 'MODEL_FILE_CORRUPT', 'vocab'],
   ])('WordPiece with %s', async (_, files, code, message) => {
-    await expect(readTokenizerFiles(filesOf(files))).rejects.toThrow(errorWith(code, message));
+    await expect(readTokenizerFiles(filesOf(files), 8)).rejects.toThrow(errorWith(code, message));
   });
 });

@@ -2,9 +2,10 @@ import { isRecord } from '../../../platform/is-record.ts';
 import { ModelFileCorruptError } from '../../../protocol/errors/model.ts';
 import type { Checkpoint } from '../checkpoint/checkpoint.ts';
 import { missingFile, readJson, type CheckpointFiles } from '../checkpoint/checkpoint-files.ts';
-import { requireBoundedPatterns } from './bounded-patterns.ts';
 import { readChatTemplate } from './chat-template.ts';
+import { TokenizerPipeline } from './pipeline.ts';
 import { readTokenDecoder } from './token-decoder.ts';
+import { readTokenTable, requireRows } from './token-table.ts';
 import { wordPieceTokenizer } from './word-piece-tokenizer.ts';
 
 /** A special token, which `vocab.json` holds without saying that it is one. */
@@ -15,10 +16,12 @@ const END_OF_TEXT = '<|endoftext|>';
  * `tokenizer.json`, or BERT's `vocab.txt`.
  *
  * @throws ModelFileMissingError, ModelFileCorruptError.
- * @throws UnsupportedModelError for a tokenizer that is neither BPE nor WordPiece, or whose regular expressions may take forever.
+ * @param numRows Of the model's embedding.
+ * @throws UnsupportedModelError for a tokenizer that can't be computed as huggingface/tokenizers does.
  */
 export async function readTokenizerFiles(
   files: CheckpointFiles,
+  numRows: number,
 ): Promise<Pick<Checkpoint, 'tokenizer' | 'tokenizerConfig'>> {
   const [tokenizerJson, tokenizerConfig] = await Promise.all([
     readJson(files, 'tokenizer.json'),
@@ -27,7 +30,8 @@ export async function readTokenizerFiles(
   const tokenizer = tokenizerJson ?? (await makeTokenizer(files, tokenizerConfig));
   // A tokenizer or a chat template that cannot be computed is refused before the weights are fetched.
   readTokenDecoder(tokenizer);
-  requireBoundedPatterns(tokenizer);
+  const table = readTokenTable(tokenizer);
+  requireRows(table, new TokenizerPipeline(tokenizer, table).frames, numRows);
   await readChatTemplate(tokenizerConfig);
   return { tokenizer, tokenizerConfig };
 }

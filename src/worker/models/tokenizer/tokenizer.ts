@@ -1,12 +1,12 @@
-import type { PreTrainedTokenizer } from '@huggingface/transformers';
-
 import { isRecord } from '../../../platform/is-record.ts';
 import { importPart } from '../../import-part.ts';
+import { TokenWithoutEmbeddingError } from '../../../protocol/errors/deployments.ts';
 import { ModelFileCorruptError } from '../../../protocol/errors/model.ts';
 import type { ByteTextStream } from './text-stream.ts';
 import { readChatTemplate, type ChatTemplate } from './chat-template.ts';
-import { requireBoundedPatterns } from './bounded-patterns.ts';
-import { encodeInPieces } from './encode-in-pieces.ts';
+import { TokenizerPipeline } from './pipeline.ts';
+import type { Frames } from './special-tokens.ts';
+import { readTokenTable, requireRows, type TokenTable } from './token-table.ts';
 import { Vocabulary } from './vocabulary.ts';
 
 /** Text <-> token ids of one model. */
@@ -15,6 +15,8 @@ export interface Tokenizer {
   encode(text: string, addSpecialTokens?: boolean): number[];
   /** The same tokens, in pieces of some milliseconds. */
   encodeInPieces(text: string, addSpecialTokens?: boolean): Generator<void, number[]>;
+  /** What is put around one text, and around two. */
+  readonly frames: Frames;
   readonly vocabulary: Pick<Vocabulary, 'spell' | 'decode' | 'bytesOf'>;
   /** A text with more than n times as many UTF-16 units has more than n tokens. */
   readonly maxTokenLength: number;
@@ -34,72 +36,85 @@ export interface Tokenizer {
 }
 
 /**
- * Builds the tokenizer with @huggingface/transformers.
+ * Builds the tokenizer.
  *
+ * @param numRows Of the model's embedding: a text with a token beyond it is refused.
  * @throws ModelFileCorruptError where the files do not make a tokenizer.
- * @throws UnsupportedModelError for a tokenizer that is neither BPE nor WordPiece, or whose regular expressions may take forever.
+ * @throws UnsupportedModelError for a tokenizer that can't be computed as huggingface/tokenizers does.
  */
-export async function createTokenizer(tokenizerJson: unknown, tokenizerConfig: unknown): Promise<Tokenizer> {
-  const vocabulary = new Vocabulary(tokenizerJson);
-  requireBoundedPatterns(tokenizerJson);
-  const tokenizer = await loadTokenizer(
-    tokenizerForLibrary(tokenizerJson),
-    configForLibrary(tokenizerConfig),
-  );
-  // Undefined where there is no such token, which the library's types leave out.
-  const endTokenId: number | undefined = tokenizer.eos_token_id;
+export async function createTokenizer(
+  tokenizerJson: unknown,
+  tokenizerConfig: unknown,
+  numRows = Infinity,
+): Promise<Tokenizer> {
+  const table = readTokenTable(tokenizerJson);
+  const vocabulary = new Vocabulary(tokenizerJson, table);
+  const pipeline = new TokenizerPipeline(tokenizerJson, table);
+  requireRows(table, pipeline.frames, numRows);
+  const beyond = table.addedTokens.filter(({ id }) => id >= numRows);
+  const encodeInPieces = function* encodeInPieces(
+    text: string,
+    addSpecialTokens = true,
+  ): Generator<void, number[]> {
+    const ids = yield* pipeline.encode(text, addSpecialTokens);
+    if (beyond.length > 0) {
+      const foreign = beyond.find(({ id }) => ids.includes(id));
+      if (foreign) throw TokenWithoutEmbeddingError.of(foreign.content, foreign.id, numRows);
+    }
+    return ids;
+  };
+  const endTokenId = await endTokenOf(table, configForLibrary(tokenizerConfig));
   return {
-    encode: (text, addSpecialTokens = true) =>
-      tokenizer.encode(text, { add_special_tokens: addSpecialTokens }),
-    encodeInPieces: (text, addSpecialTokens = true) =>
-      // oxlint-disable-next-line no-underscore-dangle -- its parts are needed one by one
-      encodeInPieces(tokenizer._tokenizer, text, addSpecialTokens),
+    encode: (text, addSpecialTokens) => runToEnd(encodeInPieces(text, addSpecialTokens)),
+    encodeInPieces,
+    frames: pipeline.frames,
     vocabulary,
     maxTokenLength: vocabulary.maxTokenLength,
-    endTokenIds: endTokenId === undefined ? [] : [endTokenId],
+    endTokenIds: endTokenId === undefined || endTokenId >= numRows ? [] : [endTokenId],
     chatTemplate: await readChatTemplate(isRecord(tokenizerConfig) ? tokenizerConfig : {}),
     createTextStream: (isWholeText = false) => vocabulary.createTextStream(isWholeText),
   };
 }
 
-async function loadTokenizer(tokenizerJson: object, config: object): Promise<PreTrainedTokenizer> {
-  // Loaded on demand: the library is large and only its tokenizers are used.
+function runToEnd<Result>(work: Generator<void, Result>): Result {
+  for (;;) {
+    const piece = work.next();
+    if (piece.done) return piece.value;
+  }
+}
+
+/** Its tokens of texts would be others in many cases, see docs/models.md: it gets the special ones alone. */
+const WITHOUT_TEXT = {
+  normalizer: null,
+  pre_tokenizer: null,
+  post_processor: null,
+  decoder: null,
+  added_tokens: [],
+};
+
+/** The library knows which tokens a configuration names. Undefined where it names no end, or one that isn't there. */
+async function endTokenOf(
+  { vocab, addedTokens }: TokenTable,
+  config: Readonly<Record<string, unknown>>,
+): Promise<number | undefined> {
+  // Loaded on demand: the library is large.
   const library = await importPart(() => import('@huggingface/transformers'));
+  const ids = new Map(addedTokens.map(({ content, id }) => [content, id]));
+  const named = Object.values(config).filter((value) => typeof value === 'string');
+  const known = named.flatMap((token) => {
+    const id = ids.get(token) ?? vocab.get(token);
+    return id === undefined ? [] : [[token, id] as const];
+  });
+  const model = { type: 'BPE', vocab: Object.fromEntries(known), merges: [] };
   try {
-    return new library.PreTrainedTokenizer(tokenizerJson, config);
+    return new library.PreTrainedTokenizer({ ...WITHOUT_TEXT, model }, config).eos_token_id;
   } catch (cause) {
-    throw ModelFileCorruptError.of('tokenizer.json', 'no tokenizer can be built from it', cause);
+    throw ModelFileCorruptError.of('tokenizer_config.json', 'its tokens cannot be read', cause);
   }
-}
-
-/** A `tokenizer.json` for @huggingface/transformers, which requires fields that a file may leave out. */
-function tokenizerForLibrary(tokenizerJson: unknown): object {
-  const fields = isRecord(tokenizerJson) ? tokenizerJson : {};
-  return {
-    normalizer: null,
-    post_processor: null,
-    decoder: null,
-    added_tokens: [],
-    ...fields,
-    pre_tokenizer: preTokenizerForLibrary(fields['pre_tokenizer'] ?? null),
-  };
-}
-
-/** The library's `Digits` splits at ASCII digits only; huggingface/tokenizers at all numerals (`½`, `٣`, `Ⅷ`). */
-function preTokenizerForLibrary(preTokenizer: unknown): unknown {
-  if (!isRecord(preTokenizer)) return preTokenizer;
-  if (preTokenizer['type'] === 'Digits') {
-    const pattern = { Regex: preTokenizer['individual_digits'] === true ? '\\p{N}' : '\\p{N}+' };
-    return { type: 'Split', pattern, behavior: 'Isolated', invert: false };
-  }
-  const { pretokenizers } = preTokenizer;
-  return Array.isArray(pretokenizers)
-    ? { ...preTokenizer, pretokenizers: pretokenizers.map(preTokenizerForLibrary) }
-    : preTokenizer;
 }
 
 /** A `tokenizer_config.json` for the library: each special token is a text, where files also have objects. */
-function configForLibrary(tokenizerConfig: unknown): object {
+function configForLibrary(tokenizerConfig: unknown): Readonly<Record<string, unknown>> {
   const fields = Object.entries(isRecord(tokenizerConfig) ? tokenizerConfig : {});
   return Object.fromEntries(
     fields.map(([name, value]) => [

@@ -1,17 +1,6 @@
-import * as v from 'valibot';
-
-import { isRecord } from '../../../platform/is-record.ts';
-import { ModelFileCorruptError } from '../../../protocol/errors/model.ts';
 import { ByteTextStream } from './text-stream.ts';
 import { readTokenDecoder, type TokenDecoder } from './token-decoder.ts';
-
-const file = v.object({
-  model: v.object({ vocab: v.custom<Readonly<Record<string, unknown>>>(isRecord) }),
-  added_tokens: v.optional(
-    v.array(v.object({ id: v.number(), content: v.string(), special: v.optional(v.boolean()) })),
-    [],
-  ),
-});
+import { readTokenTable, type TokenTable } from './token-table.ts';
 
 /** The tokens of a `tokenizer.json` by id, and their text. */
 export class Vocabulary {
@@ -19,27 +8,29 @@ export class Vocabulary {
   readonly maxTokenLength: number;
   /** As the file spells them. Bytes are computed when they are needed: 200,000 arrays would take 40 MB. */
   readonly #tokens: readonly (string | undefined)[];
+  /** Added tokens that stand for another text than their spelling. */
+  readonly #texts: ReadonlyMap<number, string>;
   readonly #specialIds: ReadonlySet<number>;
   readonly #decoder: TokenDecoder;
 
   /** @throws ModelFileCorruptError, UnsupportedModelError. */
-  constructor(tokenizerJson: unknown) {
+  constructor(tokenizerJson: unknown, { vocab, addedTokens }: TokenTable = readTokenTable(tokenizerJson)) {
     this.#decoder = readTokenDecoder(tokenizerJson);
-    const parsed = v.safeParse(file, tokenizerJson);
-    if (!parsed.success) throw corrupt();
-    const { model, added_tokens: added } = parsed.output;
     const tokens: string[] = [];
     let maxTokenLength = 1;
-    const add = (token: string, id: unknown): void => {
-      if (typeof id !== 'number' || !Number.isSafeInteger(id) || id < 0) throw corrupt();
+    const add = (token: string, id: number): void => {
       tokens[id] = token;
       maxTokenLength = Math.max(maxTokenLength, token.length);
     };
-    for (const [token, id] of Object.entries(model.vocab)) add(token, id);
-    for (const { content, id } of added) add(content, id);
+    for (const [token, id] of vocab) add(token, id);
+    for (const { content, id } of addedTokens) add(content, id);
     this.#tokens = tokens;
     this.maxTokenLength = maxTokenLength;
-    this.#specialIds = new Set(added.filter(({ special }) => special).map(({ id }) => id));
+    const changed = addedTokens.filter(({ content, text }) => content !== text);
+    this.#texts = new Map(changed.map(({ id, text }) => [id, text]));
+    // One that is normalized to another text is a part of the text, as in `tokenizers`.
+    const special = addedTokens.filter(({ special: isSpecial, id }) => isSpecial && !this.#texts.has(id));
+    this.#specialIds = new Set(special.map(({ id }) => id));
   }
 
   /** A token as `tokenizer.json` spells it (`Ġupon`, `▁upon`, `<0x0A>`); '' for an id without a token. */
@@ -71,11 +62,7 @@ export class Vocabulary {
   }
 
   #bytesOf(tokenId: number): Uint8Array | undefined {
-    const token = this.#tokens[tokenId];
+    const token = this.#texts.get(tokenId) ?? this.#tokens[tokenId];
     return token === undefined ? undefined : this.#decoder.bytesOf(token);
   }
-}
-
-function corrupt(): ModelFileCorruptError {
-  return ModelFileCorruptError.of('tokenizer.json', 'its vocabulary does not map tokens to ids');
 }

@@ -5,8 +5,8 @@ import { beforeAll, describe, expect, it } from 'vitest';
 import tokenizerReference from '../../../../tools/reference/fixtures/tokenizers-reference.json' with { type: 'json' };
 import { MAX_TEXT_LENGTH } from '../../../protocol/wire.ts';
 import { runToEnd } from '../../test-support.ts';
-import { PIECE_LENGTH } from './encode-in-pieces.ts';
-import { mergePairs, PAIRS_PER_PIECE } from './merge-pairs.ts';
+import { PIECE_LENGTH } from './pipeline.ts';
+import { mergePairs, PAIRS_PER_PIECE, type FindMerge, type Merge } from './merge-pairs.ts';
 import { createTokenizer, type Tokenizer } from './tokenizer.ts';
 
 const PACKAGES = ['llama3_2', 'qwen3', 'yi'];
@@ -81,30 +81,37 @@ describe.each(TOKENIZERS)('a long text in pieces, for the tokenizer of %s', (_, 
 });
 
 describe('pairs of one word', () => {
+  const merges = (pairs: Readonly<Record<string, Merge>>): FindMerge => {
+    return (left, right) => pairs[`${left} ${right}`];
+  };
+
   it('are looked up in pieces of a bounded number', () => {
     let numLookups = 0;
-    const ranks = new Map([['["a","a"]', 0]]);
-    const get = (key: string): number | undefined => {
+    const find: FindMerge = (left, right) => {
       numLookups++;
-      return Map.prototype.get.call(ranks, key);
+      return left === 1 && right === 1 ? { rank: 0, id: 2 } : undefined;
     };
-    const work = mergePairs('a'.repeat(50_000), Object.assign(ranks, { get }));
+    const work = mergePairs(
+      Array.from({ length: 50_000 }, () => 1),
+      find,
+    );
     const lookups: number[] = [];
     for (let piece = work.next(); !piece.done; piece = work.next()) {
       lookups.push(numLookups);
       numLookups = 0;
     }
-    // Each merge makes two new pairs.
-    expect(Math.max(...lookups)).toBeLessThanOrEqual(2 * PAIRS_PER_PIECE);
+    // Each pair is looked up again when it is merged, which makes two new ones.
+    expect(Math.max(...lookups)).toBeLessThanOrEqual(3 * PAIRS_PER_PIECE);
     expect(lookups.length).toBeGreaterThan(50_000 / PAIRS_PER_PIECE);
   });
 
   it('are merged by rank, and from the left where ranks are equal', () => {
-    const ranks = new Map([
-      ['["b","c"]', 0],
-      ['["a","b"]', 1],
-      ['["a","a"]', 1],
-    ]);
-    expect(runToEnd(mergePairs('abcaaab', ranks)).value).toEqual(['a', 'bc', 'aa', 'ab']);
+    const [a, b, c, bc, ab, aa] = [1, 2, 3, 4, 5, 6];
+    const find = merges({
+      [`${b} ${c}`]: { rank: 0, id: bc },
+      [`${a} ${b}`]: { rank: 1, id: ab },
+      [`${a} ${a}`]: { rank: 1, id: aa },
+    });
+    expect(runToEnd(mergePairs([a, b, c, a, a, a, b], find)).value).toEqual([a, bc, aa, ab]);
   });
 });
