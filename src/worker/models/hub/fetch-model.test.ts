@@ -22,7 +22,7 @@ const CHUNK = 10_000;
 const CONFIG = { ...TINY_CONFIG, n_layer: 4 };
 const contents = {
   'config.json': CONFIG,
-  'tokenizer.json': { model: { type: 'BPE', vocab: {} }, decoder: { type: 'ByteLevel' } },
+  'tokenizer.json': { model: { type: 'BPE', vocab: {}, merges: [] }, decoder: { type: 'ByteLevel' } },
   [WEIGHTS]: safetensorsFile(tinyTensors(CONFIG, Math.sin)),
 };
 const files = new Map(

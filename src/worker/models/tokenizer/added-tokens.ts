@@ -32,7 +32,7 @@ export interface AddedToken extends Omit<v.InferOutput<typeof given>, 'normalize
  */
 export function readAddedTokens(list: unknown, vocab: TokenIds, normalize: Normalize): readonly AddedToken[] {
   const parsed = v.safeParse(v.array(given), list ?? []);
-  if (!parsed.success) throw corruptTokenizer('its added tokens are no list of tokens');
+  if (!parsed.success) throw corruptTokenizer('its added tokens do not map tokens to ids');
   const tokens = new Map<string, AddedToken>();
   let nextId = vocab.size;
   for (const { normalized, ...token } of parsed.output) {

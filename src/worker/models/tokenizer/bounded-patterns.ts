@@ -49,7 +49,8 @@ const WHITESPACE: readonly string[] = [
  */
 export function compilePattern(source: string): RegExp {
   const branches = new PatternParser(source).parse();
-  if (!branches || !isBounded(branches)) throw refused(source, 'may take forever on a text');
+  if (!branches || !isBounded(branches))
+    throw refused(source, 'may take forever on a text, or is not understood');
   if (branches.some(({ items }) => widthOf(items) === 0)) throw refused(source, 'may match an empty text');
   const translated = translatePattern(source);
   if (translated === undefined) throw refused(source, 'has no counterpart in JavaScript');

@@ -27,17 +27,26 @@ export const COMBINING_MARK = classOf(COMBINING);
 const OPAQUE = new RegExp(`((?!${COMBINING_MARK})\\p{M}|${classOf(OPAQUE_CHARACTERS)})`, 'u');
 
 const NEWER = new RegExp(classOf(NEWER_CHARACTERS), 'gu');
+const NEWER_RANGES = rangesOf(NEWER_CHARACTERS);
 
-/**
- * The text as regular expressions of Unicode 16 see it. As long as the given one: characters that are newer are replaced by some
- * that will never be assigned.
- */
+/** What newer characters are replaced by: a lowercase letter, and two that will never be assigned. */
+const STAND_INS = ['\u0250', '\uFDD0', '\u{1FFFE}'] as const;
+
+/** The text as regular expressions of Unicode 16 see it, as long as the given one. */
 export function asInUnicode16(text: string): string {
+  const [letter, short, long] = STAND_INS;
   return text.replace(NEWER, (character) => {
-    // It was a lowercase letter.
-    if (character === '\u0295') return '\u0250';
-    return character.length === 1 ? '\uFDD0' : '\u{1FFFE}';
+    if (character === '\u0295') return letter;
+    return character.length === 1 ? short : long;
   });
+}
+
+/** Whether `asInUnicode16` changes none of these code points, and puts none of them into a text. */
+export function areKnown(first: number, last: number): boolean {
+  const standIns = STAND_INS.map((character) => character.codePointAt(0) ?? 0);
+  return ![...NEWER_RANGES, ...standIns.map((one) => [one, one] as const)].some(
+    ([from, to]) => first <= to && from <= last,
+  );
 }
 
 /** Unicode normalization as of `tokenizers`. */
@@ -49,12 +58,21 @@ export function normalizeUnicode(text: string, form: 'NFC' | 'NFD' | 'NFKC' | 'N
 }
 
 function classOf(table: string): string {
+  return `[${rangesOf(table)
+    .map(([first, last]) => `${hex(first)}-${hex(last)}`)
+    .join('')}]`;
+}
+
+function hex(code: number): string {
+  return `\\u{${code.toString(16)}}`;
+}
+
+function rangesOf(table: string): readonly (readonly [number, number])[] {
   let last = 0;
-  const ranges = table.split(' ').map((entry) => {
+  return table.split(' ').map((entry) => {
     const [gap = '', length = '0'] = entry.split(',');
     const first = last + parseInt(gap, 36);
     last = first + parseInt(length, 36);
-    return `\\u{${first.toString(16)}}-\\u{${last.toString(16)}}`;
+    return [first, last] as const;
   });
-  return `[${ranges.join('')}]`;
 }

@@ -1,8 +1,7 @@
 import * as v from 'valibot';
 
 import { COMBINING_MARK, NONSPACING_MARK, normalizeUnicode, OTHER, SPACE } from './characters.ts';
-import { expressionOf } from './splitting.ts';
-import { asInUnicode16 } from './characters.ts';
+import { matcherOf, partsOf } from './splitting.ts';
 import { spellBytes } from './token-decoder.ts';
 import { parsePart, pattern, type Pattern } from './tokenizer-parts.ts';
 
@@ -109,14 +108,9 @@ function withoutLastSpaces(text: string): string {
 }
 
 function replacer(given: Pattern, content: string): Normalize {
-  if ('String' in given) return (text) => text.replaceAll(given.String, () => content);
-  const expression = expressionOf(given);
-  return (text) => {
-    let [result, last] = ['', 0];
-    for (const { 0: match, index } of asInUnicode16(text).matchAll(expression)) {
-      result += text.slice(last, index) + content;
-      last = index + match.length;
-    }
-    return result + text.slice(last);
-  };
+  const matcher = matcherOf(given);
+  return (text) =>
+    partsOf(text, matcher, false)
+      .map(({ start, end, isMatch }) => (isMatch ? content : text.slice(start, end)))
+      .join('');
 }

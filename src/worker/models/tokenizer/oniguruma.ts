@@ -1,4 +1,4 @@
-import { WORD_CHARACTERS } from './characters.ts';
+import { areKnown, WORD_CHARACTERS } from './characters.ts';
 
 /** Names of `\p{…}` that mean the same to Oniguruma. */
 const PROPERTIES =
@@ -35,7 +35,13 @@ const ESCAPES_IN_CLASS: ReadonlyMap<string, string | undefined> = new Map([
   ['b', String.raw`\x08`],
   ['B', undefined],
 ]);
-const CONTROLS = 'fnrtv';
+const CONTROLS: ReadonlyMap<string, string> = new Map([
+  ['f', '\f'],
+  ['n', '\n'],
+  ['r', '\r'],
+  ['t', '\t'],
+  ['v', '\v'],
+]);
 
 const ESCAPE = /\\(?:([pP])\{([^{}]+)\}|u([\da-fA-F]{4})|x([\da-fA-F]{2})|([\s\S]))/uy;
 const GROUP = /\((?:\?(?:[:=!]|<[=!]|i:))?/uy;
@@ -128,9 +134,10 @@ class Translator {
         continue;
       }
       const end = this.#classItem();
-      const isPlain = [item, end].every((one) => /^(?:\\u\{[\da-f]+\}|\\[fnrtv])$/.test(one));
+      const isPlain = [item, end].every((one) => /^\\u\{[\da-f]+\}$/.test(one));
       const isFolded = this.#isCaseIgnored && /[A-Za-z]/.test(this.#source.slice(begin, this.#at));
-      if (!isPlain || isFolded) throw new Untranslatable();
+      const [first = 0, last = 0] = [item, end].map((one) => parseInt(one.slice(3), 16));
+      if (!isPlain || isFolded || !areKnown(first, last)) throw new Untranslatable();
       result += `${item}-${end}`;
     }
     return `${result}]`;
@@ -159,7 +166,8 @@ class Translator {
         throw new Untranslatable();
       return this.#literal(String.fromCharCode(value), isInClass);
     }
-    if (CONTROLS.includes(char)) return `\\${char}`;
+    const control = CONTROLS.get(char);
+    if (control !== undefined) return this.#literal(control, isInClass);
     if (!escapes.has(char)) return this.#literal(char, isInClass);
     const escape = escapes.get(char);
     if (escape === undefined || this.#isCaseIgnored) throw new Untranslatable();
@@ -167,6 +175,8 @@ class Translator {
   }
 
   #literal(char: string, isInClass = false): string {
+    const code = char.codePointAt(0) ?? 0;
+    if (!areKnown(code, code)) throw new Untranslatable();
     const cases = this.#isCaseIgnored ? casesOf(char) : char;
     const escaped = Array.from(cases, (one) => `\\u{${(one.codePointAt(0) ?? 0).toString(16)}}`).join('');
     return isInClass || cases === char ? escaped : `[${escaped}]`;

@@ -80,11 +80,11 @@ describe.each(TOKENIZERS)('a long text in pieces, for the tokenizer of %s', (_, 
   );
 });
 
-describe('pairs of one word', () => {
-  const merges = (pairs: Readonly<Record<string, Merge>>): FindMerge => {
-    return (left, right) => pairs[`${left} ${right}`];
-  };
+function findMergeIn(pairs: Readonly<Record<string, Merge>>): FindMerge {
+  return (left, right) => pairs[`${left} ${right}`];
+}
 
+describe('pairs of one word', () => {
   it('are looked up in pieces of a bounded number', () => {
     let numLookups = 0;
     const find: FindMerge = (left, right) => {
@@ -107,7 +107,7 @@ describe('pairs of one word', () => {
 
   it('are merged by rank, and from the left where ranks are equal', () => {
     const [a, b, c, bc, ab, aa] = [1, 2, 3, 4, 5, 6];
-    const find = merges({
+    const find = findMergeIn({
       [`${b} ${c}`]: { rank: 0, id: bc },
       [`${a} ${b}`]: { rank: 1, id: ab },
       [`${a} ${a}`]: { rank: 1, id: aa },

@@ -1,19 +1,15 @@
 import * as v from 'valibot';
 
-import { compilePattern } from './bounded-patterns.ts';
-import { NUMERIC, PUNCTUATION, RUST_WORD, SPACE } from './characters.ts';
+import { asInUnicode16, NUMERIC, PUNCTUATION, RUST_WORD, SPACE } from './characters.ts';
 import type { Normalizer } from './normalizers.ts';
-import { expressionOf, splitBehavior, splitBy } from './splitting.ts';
+import { matcherOf, splitBehavior, splitBy, type Matcher } from './splitting.ts';
 import { spellBytes } from './token-decoder.ts';
 import { parsePart, pattern, unsupportedPart } from './tokenizer-parts.ts';
 
 /** Cuts a piece of a text into smaller ones. Some add a space where the piece begins the text. */
 export type PreTokenize = (piece: string, isFirst: boolean) => readonly string[];
 
-const oneCharacter = v.pipe(
-  v.string(),
-  v.check((text) => [...text].length === 1),
-);
+const oneCharacter = v.pipe(v.string(), v.regex(/^[\s\S]$/u));
 
 const preTokenizer = v.variant('type', [
   v.object({ type: v.picklist(['BertPreTokenizer', 'Whitespace', 'WhitespaceSplit']) }),
@@ -44,15 +40,13 @@ type PreTokenizer = v.InferOutput<typeof preTokenizer>;
 /** GPT-2's split. */
 const GPT2_WORDS = String.raw`'s|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+`;
 
-const ALL = (source: string): RegExp => new RegExp(source, 'gu');
+const ALL = (source: string): Matcher => ({ expression: new RegExp(source, 'gu') });
 const isolated = splitBy(ALL(PUNCTUATION), { behavior: 'Isolated' });
 const splitAtSpaces = splitBy(ALL(SPACE), { behavior: 'Removed' });
+const OTHER_WORD = String.raw`(?!${RUST_WORD})\P{White_Space}`;
 const wordsAndOthers = splitBy(
-  ALL(`${RUST_WORD}+|(?!${RUST_WORD})\\P{White_Space}(?:(?!${RUST_WORD})\\P{White_Space})*`),
-  {
-    behavior: 'Removed',
-    invert: true,
-  },
+  { ...ALL(`${RUST_WORD}+|(?:${OTHER_WORD})+`), sees: asInUnicode16 },
+  { behavior: 'Removed', invert: true },
 );
 
 /**
@@ -84,7 +78,7 @@ function flatten(given: unknown): readonly PreTokenizer[] {
 /** Whether the first character of a normalized text comes from the first one of the text. */
 function keepsFirst(given: Normalizer): boolean {
   if (given.type === 'Replace')
-    return 'String' in given.pattern && [...given.pattern.String].length === 1 && given.content !== '';
+    return 'String' in given.pattern && /^[\s\S]$/u.test(given.pattern.String) && given.content !== '';
   return ['NFC', 'NFD', 'NFKC', 'NFKD', 'Lowercase', 'Prepend', 'ByteLevel'].includes(given.type);
 }
 
@@ -98,19 +92,16 @@ function stepOf(given: PreTokenizer): PreTokenize {
       return wordsAndOthers;
     case 'ByteLevel': {
       const split = given.use_regex
-        ? splitBy(compilePattern(GPT2_WORDS), { behavior: 'Isolated' })
+        ? splitBy(matcherOf({ Regex: GPT2_WORDS }), { behavior: 'Isolated' })
         : (piece: string) => [piece];
       const start = given.add_prefix_space ? ' ' : '';
       return (piece) =>
         split(piece.startsWith(' ') ? piece : start + piece).map((word) => spellBytes(encoder.encode(word)));
     }
     case 'CharDelimiterSplit':
-      return splitBy(expressionOf({ String: given.delimiter }), { behavior: 'Removed' });
+      return splitBy(matcherOf({ String: given.delimiter }), { behavior: 'Removed' });
     case 'Digits':
-      return splitBy(ALL(NUMERIC), {
-        behavior: given.individual_digits ? 'Isolated' : 'Contiguous',
-        isCurrent: true,
-      });
+      return splitBy(ALL(NUMERIC), { behavior: given.individual_digits ? 'Isolated' : 'Contiguous' });
     case 'FixedLength':
       return splitBy(ALL(`[\\s\\S]{1,${given.length}}`), { behavior: 'Isolated' });
     case 'Metaspace':
@@ -118,7 +109,7 @@ function stepOf(given: PreTokenizer): PreTokenize {
     case 'Punctuation':
       return splitBy(ALL(PUNCTUATION), given);
     case 'Split':
-      return splitBy(expressionOf(given.pattern), given);
+      return splitBy(matcherOf(given.pattern), given);
     case 'Sequence':
       throw unsupportedPart('pre-tokenizer', given);
     default:
@@ -142,7 +133,7 @@ function metaspace(given: Metaspace): PreTokenize {
   const split =
     given.split === false
       ? (piece: string) => [piece]
-      : splitBy(expressionOf({ String: replacement }), { behavior: 'MergedWithNext' });
+      : splitBy(matcherOf({ String: replacement }), { behavior: 'MergedWithNext' });
   return (piece, isFirst) => {
     const replaced = piece.replaceAll(' ', () => replacement);
     const isPrepended = scheme === 'always' || (scheme === 'first' && isFirst);

@@ -24,29 +24,32 @@ export interface Splitting {
   readonly behavior: SplitBehavior;
   /** Whether what lies between matches delimits. */
   readonly invert?: boolean;
-  /** Whether the expression knows the characters that Unicode 16 lacks. */
-  readonly isCurrent?: boolean;
 }
 
-/** Cuts a text into pieces, none of which is empty. */
-export function splitBy(expression: RegExp, { behavior, invert = false, isCurrent = false }: Splitting) {
-  return (text: string): readonly string[] => {
-    const parts = partsOf(isCurrent ? text : asInUnicode16(text), expression, invert);
-    return merged(parts, behavior).map(({ start, end }) => text.slice(start, end));
-  };
+/** Finds all matches of an expression. */
+export interface Matcher {
+  readonly expression: RegExp;
+  /** The text as the expression sees it, as long as the given one. */
+  readonly sees?: (text: string) => string;
 }
 
-/** The expression of a pattern, which finds all matches. @throws UnsupportedModelError */
-export function expressionOf(pattern: Pattern): RegExp {
+/** Cuts a text into pieces. */
+export function splitBy(matcher: Matcher, { behavior, invert = false }: Splitting) {
+  return (text: string): readonly string[] =>
+    merged(partsOf(text, matcher, invert), behavior).map(({ start, end }) => text.slice(start, end));
+}
+
+/** @throws UnsupportedModelError for a regular expression that can't be used. */
+export function matcherOf(pattern: Pattern): Matcher {
   return 'Regex' in pattern
-    ? compilePattern(pattern.Regex)
-    : new RegExp(pattern.String.replace(/[\\^$.*+?()[\]{}|/]/g, String.raw`\$&`), 'gu');
+    ? { expression: compilePattern(pattern.Regex), sees: asInUnicode16 }
+    : { expression: new RegExp(pattern.String.replace(/[\\^$.*+?()[\]{}|/]/g, String.raw`\$&`), 'gu') };
 }
 
-function partsOf(text: string, expression: RegExp, invert: boolean): readonly Part[] {
+export function partsOf(text: string, { expression, sees }: Matcher, invert: boolean): readonly Part[] {
   const parts: Part[] = [];
   let last = 0;
-  for (const { 0: match, index } of text.matchAll(expression)) {
+  for (const { 0: match, index } of (sees?.(text) ?? text).matchAll(expression)) {
     if (last < index) parts.push({ start: last, end: index, isMatch: invert });
     last = index + match.length;
     parts.push({ start: index, end: last, isMatch: !invert });

@@ -6,8 +6,12 @@ import { fieldsOf } from './tokenizer-parts.ts';
 
 /** How the spellings of tokens become text. */
 export interface TokenDecoder {
-  /** The UTF-8 bytes that a token stands for; they may be a part of a character. */
-  bytesOf(token: string): Uint8Array;
+  /**
+   * The UTF-8 bytes that a token stands for; they may be a part of a character.
+   *
+   * @param isFirst Whether it begins a whole text; false by default.
+   */
+  bytesOf(token: string, isFirst?: boolean): Uint8Array;
   /** How many spaces the tokenizer puts before a whole text: decoding drops them there. */
   readonly numAddedSpaces: number;
 }
@@ -70,7 +74,9 @@ export function readTokenDecoder(tokenizerJson: unknown): TokenDecoder {
   const types = steps.map((entry) => entry.type);
   const stripAt = types.indexOf('Strip');
   const stripsEachToken = stripAt >= 0 && !types.slice(0, stripAt).includes('Fuse');
-  if (types.includes('ByteLevel') || stripsEachToken) throw unsupported(decoder);
+  const joinedAt = types.findIndex((one) => one === 'Fuse' || one === 'Strip');
+  const replacesAcross = joinedAt >= 0 && types.lastIndexOf('Replace') > joinedAt;
+  if (types.includes('ByteLevel') || stripsEachToken || replacesAcross) throw unsupported(decoder);
   return createSentencePieceDecoder(steps);
 }
 
@@ -87,14 +93,44 @@ function unsupported(decoder: unknown): UnsupportedModelError {
   );
 }
 
-/** Words are separated by a space, and the rest of a word begins with a prefix. */
+const wordPiece = v.object({
+  type: v.literal('WordPiece'),
+  prefix: v.string(),
+  cleanup: v.optional(v.boolean(), false),
+});
+
+/** Words are separated by a space, and the rest of a word begins with a prefix. Without a decoder all tokens are separated. */
 function createWordPieceDecoder(decoder: unknown): TokenDecoder {
-  const given = isRecord(decoder) ? decoder['prefix'] : undefined;
-  const prefix = typeof given === 'string' ? given : '##';
+  const parsed = v.safeParse(v.nullish(wordPiece), decoder);
+  if (!parsed.success) throw unsupported(decoder);
+  const { prefix, cleanup = false } = parsed.output ?? {};
   return {
-    bytesOf: (token) => encoder.encode(token.startsWith(prefix) ? token.slice(prefix.length) : ` ${token}`),
-    numAddedSpaces: 1,
+    bytesOf(token, isFirst = false) {
+      const isRest = prefix !== undefined && token.startsWith(prefix);
+      const text = isFirst ? token : isRest ? token.slice(prefix.length) : ` ${token}`;
+      return encoder.encode(cleanup ? withoutOddSpaces(text) : text);
+    },
+    numAddedSpaces: 0,
   };
+}
+
+/** As huggingface/tokenizers cleans up each token. */
+const CLEANUPS = [
+  [' .', '.'],
+  [' ?', '?'],
+  [' !', '!'],
+  [' ,', ','],
+  [" ' ", "'"],
+  [" n't", "n't"],
+  [" 'm", "'m"],
+  [' do not', " don't"],
+  [" 's", "'s"],
+  [" 've", "'ve"],
+  [" 're", "'re"],
+] as const;
+
+function withoutOddSpaces(text: string): string {
+  return CLEANUPS.reduce((result, [odd, clean]) => result.replaceAll(odd, clean), text);
 }
 
 function createSentencePieceDecoder(steps: readonly Step[]): TokenDecoder {

@@ -40,12 +40,13 @@ export class Vocabulary {
 
   /** The bytes of a token in a text; undefined for one that is no part of it. */
   bytesOf(tokenId: number): Uint8Array | undefined {
-    return this.#specialIds.has(tokenId) ? undefined : this.#bytesOf(tokenId);
+    const text = this.#specialIds.has(tokenId) ? undefined : this.#textOf(tokenId);
+    return text === undefined ? undefined : this.#decoder.bytesOf(text);
   }
 
   /** The text of tokens from its beginning; special tokens are spelled out. */
   decode(tokenIds: readonly number[]): string {
-    const stream = new ByteTextStream((tokenId) => this.#bytesOf(tokenId), this.#decoder.numAddedSpaces);
+    const stream = this.#createStream(true, (tokenId) => this.#textOf(tokenId));
     return tokenIds.map((tokenId) => stream.push(tokenId)).join('') + stream.end();
   }
 
@@ -55,14 +56,23 @@ export class Vocabulary {
    * @param isWholeText Whether the tokens begin a text. Those that continue one keep their first space.
    */
   createTextStream(isWholeText: boolean): ByteTextStream {
-    return new ByteTextStream(
-      (tokenId) => this.bytesOf(tokenId),
-      isWholeText ? this.#decoder.numAddedSpaces : 0,
+    return this.#createStream(isWholeText, (tokenId) =>
+      this.#specialIds.has(tokenId) ? undefined : this.#textOf(tokenId),
     );
   }
 
-  #bytesOf(tokenId: number): Uint8Array | undefined {
-    const token = this.#texts.get(tokenId) ?? this.#tokens[tokenId];
-    return token === undefined ? undefined : this.#decoder.bytesOf(token);
+  #createStream(isWholeText: boolean, textOf: (tokenId: number) => string | undefined): ByteTextStream {
+    let isFirst = isWholeText;
+    const bytesOf = (tokenId: number): Uint8Array | undefined => {
+      const text = textOf(tokenId);
+      const bytes = text === undefined ? undefined : this.#decoder.bytesOf(text, isFirst);
+      isFirst &&= bytes === undefined;
+      return bytes;
+    };
+    return new ByteTextStream(bytesOf, isWholeText ? this.#decoder.numAddedSpaces : 0);
+  }
+
+  #textOf(tokenId: number): string | undefined {
+    return this.#texts.get(tokenId) ?? this.#tokens[tokenId];
   }
 }

@@ -54,5 +54,5 @@ export function readWordPieces(model: unknown, vocab: TokenIds): SubwordModel {
 
 /** In characters. */
 function isLongerThan(word: string, maxLength: number): boolean {
-  return word.length > maxLength && [...word].length > maxLength;
+  return word.length > maxLength && Array.from(word).length > maxLength;
 }
