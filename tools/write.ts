@@ -27,6 +27,7 @@ const COMMANDS: Readonly<Record<string, readonly string[]>> = {
   decoders: ['python3 tools/reference/decoder/main.py'],
   schemas: ['python3 tools/reference/schemas/main.py'],
   'chat-templates': ['python3 tools/reference/chat-templates/main.py'],
+  tokenizers: ['python3 tools/reference/tokenizers/main.py', 'oxfmt src/worker/models/tokenizer'],
   'gpu-check': ['python3 tools/reference/gpu-check/main.py'],
   'regular-expressions': ['node tools/checks/regular-expressions.ts --write'],
   tables: ['python3 tools/reference/tables/main.py'],
@@ -44,6 +45,7 @@ const USAGE = `Usage: npm run write -- NAME
   film          .github/run.webm, the README's film
   decoders      expected values of the generated decoders, from PyTorch
   schemas       what zod and Pydantic write for everyday types
+  tokenizers    classes of characters, and expected ids for each component of a tokenizer, from tokenizers
   gpu-check     the values that a GPU is checked with, from PyTorch
   tables        cells of tables and JSON rows, from Python's csv and json
   chat-templates  chats, and templates of one feature each, as huggingface/transformers renders them

@@ -9,6 +9,16 @@ import { errorWith } from '../../testing/error-with.ts';
 const MASK = { dtype: 'F32', shape: [1, 1, 16, 16] } as const;
 
 describe('openCheckpoint', () => {
+  it('refuses a tokenizer with ids beyond the embedding, before the weights are read', async () => {
+    const tokenizer = {
+      model: { type: 'BPE', vocab: { zzz: 4000 }, merges: [] },
+      decoder: { type: 'ByteLevel' },
+    };
+    await expect(openCheckpoint(tinyFiles(tinyTensors(), { 'tokenizer.json': tokenizer }))).rejects.toThrow(
+      errorWith('MODEL_FILE_CORRUPT', 'zzz has the id 4000, and the embedding has 20 rows'),
+    );
+  });
+
   it('finds every tensor of the forward pass under its name without a prefix', async () => {
     const prefixed = Object.fromEntries(
       Object.entries(tinyTensors()).map(([name, spec]) => [`transformer.${name}`, spec]),

@@ -28,7 +28,7 @@ export type Normalizer = v.InferOutput<typeof normalizer>;
 
 const SPACES = new RegExp(SPACE, 'gu');
 const SPACES_LEFT = new RegExp(`^${SPACE}+`, 'u');
-const OTHERS = new RegExp(`${OTHER}|\\uFFFD`, 'gu');
+const OTHERS = new RegExp(OTHER, 'gu');
 const MARKS = new RegExp(COMBINING_MARK, 'gu');
 const NONSPACING_MARKS = new RegExp(NONSPACING_MARK, 'gu');
 const IDEOGRAPHS =

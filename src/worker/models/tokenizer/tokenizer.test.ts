@@ -3,6 +3,7 @@ import * as v from 'valibot';
 import { beforeAll, describe, expect, it } from 'vitest';
 
 import tokenizerReference from '../../../../tools/reference/fixtures/tokenizers-reference.json' with { type: 'json' };
+import { errorWith } from '../../testing/error-with.ts';
 import { createTokenizer, type Tokenizer } from './tokenizer.ts';
 
 /** Tokens of huggingface/tokenizers, in Rust, for the same files: see tools/reference/tokenizer. */
@@ -27,7 +28,8 @@ function streamed(tokenizer: Tokenizer, tokenIds: readonly number[]): string {
 }
 
 it('a stored tokenizer whose regular expression may take forever is refused when it is built', async () => {
-  const hostile = { pre_tokenizer: { type: 'Split', pattern: { Regex: '(a+)+$' } } };
+  const split = { type: 'Split', behavior: 'Isolated', invert: false };
+  const hostile = { pre_tokenizer: { ...split, pattern: { Regex: '(a+)+$' } } };
   const json = { model: { type: 'BPE', vocab: {}, merges: [] }, decoder: { type: 'ByteLevel' } };
   await expect(createTokenizer({ ...json, ...hostile }, {})).rejects.toMatchObject({
     code: 'UNSUPPORTED_MODEL',
@@ -89,5 +91,42 @@ describe('a tokenizer', () => {
   it('that the library cannot build is damaged', async () => {
     const withoutMerges = { ...json, model: { type: 'BPE', vocab: { a: 0 } } };
     await expect(createTokenizer(withoutMerges, {})).rejects.toMatchObject({ code: 'MODEL_FILE_CORRUPT' });
+  });
+});
+
+describe('a tokenizer of a model whose embedding has fewer rows', () => {
+  const json = {
+    model: { type: 'BPE', vocab: { a: 0, b: 1, '</s>': 2 }, merges: [] },
+    added_tokens: [
+      { id: 2, content: '</s>', special: true },
+      { id: 4000, content: '<|zzz|>', special: true },
+    ],
+    decoder: { type: 'ByteLevel' },
+  };
+
+  it('is refused where any text may have such a token', async () => {
+    const vocab = { ...json.model.vocab, ĠĠ: 4000 };
+    const large = { ...json, model: { ...json.model, vocab } };
+    await expect(createTokenizer(large, {}, 2048)).rejects.toThrow(
+      errorWith('MODEL_FILE_CORRUPT', 'its token ĠĠ has the id 4000, and the embedding has 2048 rows'),
+    );
+  });
+
+  it('is refused where each text gets such a token', async () => {
+    const post_processor = { type: 'BertProcessing', cls: ['<|zzz|>', 3], sep: ['</s>', 2] };
+    await expect(createTokenizer({ ...json, post_processor }, {}, 3)).rejects.toThrow(
+      errorWith('MODEL_FILE_CORRUPT', 'the id 3, and the embedding has 3 rows'),
+    );
+  });
+
+  it('serves where such a token is an added one, and refuses the texts that have it', async () => {
+    const tokenizer = await createTokenizer(json, { eos_token: '<|zzz|>' }, 3);
+    expect(tokenizer.encode('ab</s>')).toEqual([0, 1, 2]);
+    // As `tokenizers`, which counts on from the vocabulary whatever the file says.
+    expect(() => tokenizer.encode('a<|zzz|>b')).toThrow(
+      errorWith('TOKEN_WITHOUT_EMBEDDING', "<|zzz|> with the id 3, but the model's embedding has 3 rows"),
+    );
+    expect(tokenizer.endTokenIds).toEqual([]);
+    expect((await createTokenizer(json, {}, 4)).encode('a<|zzz|>b')).toEqual([0, 3, 1]);
   });
 });
