@@ -14,6 +14,7 @@ const STATUS_OF_CODE: ReadonlyMap<string, number> = new Map(
     NO_CHAT_TEMPLATE: 400,
     PROMPT_TOO_LONG: 400,
     RESPONSE_FORMAT_UNSUPPORTED: 400,
+    TOKEN_WITHOUT_EMBEDDING: 400,
     TOOLS_UNSUPPORTED: 400,
     UNKNOWN_OPTION: 400,
     UPSTREAM_REFUSED: 400,
@@ -62,9 +63,6 @@ const STATUS_OF_CODE: ReadonlyMap<string, number> = new Map(
     WORKER_SILENT: 503,
   }),
 );
-const STATUS_OF_CODE: Readonly<Record<string, number>> = {
-  TOKEN_WITHOUT_EMBEDDING: 400,
-};
 
 const OWN_FAULT = 'The bridge failed: its log names this request and the reason.';
 

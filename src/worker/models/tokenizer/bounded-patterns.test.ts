@@ -91,6 +91,24 @@ describe('the regular expressions of a tokenizer', () => {
     expect(String(refusal).length).toBeLessThan(400);
   });
 
+  it.each([
+    ['GPT-2', String.raw`'s|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+`],
+    ['GPT-4', String.raw`'(?i:[sdmt]|ll|ve|re)|\p{L}+|\s+$|\s*[\r\n]|\s+(?!\S)|\s`],
+    [
+      'GPT-4o',
+      String.raw`${UPPER}*${LOWER}+${CONTRACTIONS}?|${UPPER}+${LOWER}*${CONTRACTIONS}?|${WHITESPACE}`,
+    ],
+  ])('of %s read a megabyte in linear time, whatever it repeats', (_, regex) => {
+    const expression = compilePattern(regex);
+    for (const unit of [' ', '\n ', 'a', 'A', "'", ' x', '\u0301', '\u{1F642}']) {
+      const text = unit.repeat(1e6 / unit.length);
+      const before = performance.now();
+      expect(text.match(expression)?.length ?? 0).toBeLessThanOrEqual(text.length);
+      // It takes some milliseconds, or hours if it is quadratic.
+      expect(performance.now() - before).toBeLessThan(10_000);
+    }
+  });
+
   it('that are accepted take a bounded number of steps for each character', () => {
     fc.assert(
       fc.property(
