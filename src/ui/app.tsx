@@ -55,9 +55,10 @@ export function App({ serve, store, composer }: AppProps) {
 /** A view is mounted when it is first shown. A hidden one keeps its input and draws nothing. */
 function Views() {
   const served = useServeView((view) => view.status.deployments);
-  const handover = useServeView(({ handover: last, status }) =>
-    last && last.requestIds.size > 0 && status.state === 'ready' ? last : undefined,
-  );
+  const handover = useServeView(({ handover: last, status }) => {
+    const isNews = last && (last.requestIds.size > 0 || status.loadFailure?.error.code === 'MODEL_DELETED');
+    return isNews && status.state === 'ready' ? last : undefined;
+  });
   const [selected, select] = useSelectedDeployment();
   const [visited, setVisited] = useState<ReadonlySet<string>>(new Set([selected]));
   if (!visited.has(selected)) setVisited(new Set([...visited, selected]));
