@@ -125,12 +125,10 @@ test.describe('a job', { tag: ANY_BACKEND }, () => {
       await job.done();
       const textOf = (format: 'csv' | 'jsonl') => new Response(job.export(format)).text();
       const { rows } = await job.rows();
-      return {
-        columns: job.info.columns,
-        probabilities: rows[0]?.result?.choiceProbabilities ?? [],
-        csv: await textOf('csv'),
-        jsonl: await textOf('jsonl'),
-      };
+      const files = { csv: await textOf('csv'), jsonl: await textOf('jsonl') };
+      await job.delete();
+      const probabilities = rows[0]?.result?.choiceProbabilities ?? [];
+      return { columns: job.info.columns, probabilities, ...files };
     }, json);
     expect(columns).toEqual(['name', '2024', '2023', '__proto__', 'result', 'constructor']);
     expect(probabilities).toHaveLength(2);

@@ -110,7 +110,9 @@ export class JobForm implements OptionsForm {
     const { options, errors } = parseGeneration(this.store.getState().texts);
     const error = errorOfOptions(errors);
     this.store.setState({ optionErrors: errors, error });
-    return error ? undefined : { maxNewTokens: MAX_NEW_TOKENS, ...options };
+    // The table has no place for them, and an answer would take ten times the room.
+    const { logprobs: _, ...others } = options;
+    return error ? undefined : { maxNewTokens: MAX_NEW_TOKENS, ...others };
   }
 
   /** The system message, where the model takes one. */
