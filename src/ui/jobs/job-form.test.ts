@@ -88,6 +88,8 @@ describe('a job', () => {
     form.change({ template: 'Say {{text}}', system: 'Be brief.' });
     form.changeOption('seed', '7');
     form.changeOption('temperature', '0.5');
+    // A shape of choices sets it where the answers are drawn.
+    form.changeOption('logprobs', '0');
     expect(await form.run()).toEqual({ id: '1' });
     const { signal: _, onStored: __, rows: ___, ...created } = Object(client.created[0]);
     expect(created).toEqual({
