@@ -127,8 +127,8 @@ test.describe('a job', { tag: ANY_BACKEND }, () => {
       const { rows } = await job.rows();
       const files = { csv: await textOf('csv'), jsonl: await textOf('jsonl') };
       await job.delete();
-      const probabilities = rows[0]?.result?.choiceProbabilities ?? [];
-      return { columns: job.info.columns, probabilities, ...files };
+      const { choiceProbabilities = [] } = rows[0]?.result ?? {};
+      return { columns: job.info.columns, probabilities: choiceProbabilities, ...files };
     }, json);
     expect(columns).toEqual(['name', '2024', '2023', '__proto__', 'result', 'constructor']);
     expect(probabilities).toHaveLength(2);
@@ -137,6 +137,40 @@ test.describe('a job', { tag: ANY_BACKEND }, () => {
     expect(head).toBe(`${columns.join(',')},result_,choiceProbabilities,error`);
     expect(line).toMatch(/^x,1413617112501850121,1\.10,p,mine,'=c, (?:yes|no),"\[/);
     expect(jsonl.startsWith(`${json.slice(0, -1)},"result_":" `)).toBe(true);
+  });
+
+  test('says that its files are gone once the data of the site are cleared, and new jobs work', async ({
+    tab,
+  }) => {
+    const { page } = tab;
+    const id = await page.evaluate(async () => {
+      const rows = Array.from({ length: 20 }, (_, at) => ({ a: `${at}` }));
+      return (await window.tabserve.jobs.create({ rows, template: 'Once {{a}}' })).id;
+    });
+    const devTools = await page.context().newCDPSession(page);
+    const { origin } = new URL(page.url());
+    await devTools.send('Storage.clearDataForOrigin', { origin, storageTypes: 'file_systems' });
+    const state = await page.evaluate(async () => {
+      const options = { maxNewTokens: 2 };
+      const next = await window.tabserve.jobs.create({
+        rows: [{ a: '1' }],
+        template: 'Twice {{a}}',
+        options,
+      });
+      return (await next.done()).state;
+    });
+    expect(state).toBe('finished');
+    await expect
+      .poll(async () => (await jobInfos(tab)).find((info) => info.id === id)?.error?.code)
+      .toBe('JOB_FILES_LOST');
+    const numRows = await page.evaluate(async (jobId) => {
+      const { jobs } = window.tabserve;
+      const lost = await jobs.get(jobId);
+      const { rows } = await lost.rows();
+      for (const job of await jobs.list()) await job.delete();
+      return rows.length;
+    }, id);
+    expect(numRows).toBe(20);
   });
 
   test('refuses what can not run, and marks rows that can not', async ({ tab }) => {

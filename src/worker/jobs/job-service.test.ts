@@ -396,6 +396,23 @@ describe('a job', () => {
     expect(await next.call<'list-jobs'>({ type: 'list-jobs', callId: 9 })).toMatchObject([{ id: 'j2' }]);
   });
 
+  it('whose files are gone and take nothing more is paused, and runs no row again', async () => {
+    const root = new MemoryFolder();
+    const opened = await openWorker(root);
+    await createJob(opened, words('a', 'b', 'c'));
+    await root.removeEntry('tabserve');
+    vi.spyOn(MemoryFile.prototype, 'write').mockImplementation(() => {
+      throw storageFull('gone');
+    });
+    await opened.call<'list-jobs'>({ type: 'list-jobs', callId: 9 });
+    opened.answer(1);
+    expect(await opened.published()).toMatchObject({ state: 'paused', error: { code: 'JOB_FILES_LOST' } });
+    const numAsked = opened.worker.submitted.length;
+    await vi.advanceTimersByTimeAsync(60_000);
+    expect(opened.worker.submitted).toHaveLength(numAsked);
+    vi.mocked(MemoryFile.prototype.write).mockRestore();
+  });
+
   it('whose files go while its rows are being stored is refused', async () => {
     const root = new MemoryFolder();
     const opened = await openWorker(root);

@@ -180,7 +180,8 @@ export class JobService {
   #retryLater(job: StoredJob, error: WireError): void {
     const { id } = job.definition;
     systemClock.setTimer(RETRY_MS, () => {
-      if (this.#blocks.get(id) !== error) return;
+      // Files that are gone don't come back.
+      if (this.#blocks.get(id) !== error || job.isLost) return;
       if (error.code === 'NO_ENCODER' && this.#encoder === undefined) {
         this.#retryLater(job, error);
         return;
