@@ -401,7 +401,7 @@ describe('a job', () => {
     const opened = await openWorker(root);
     await createJob(opened, words('a', 'b', 'c'));
     await root.removeEntry('tabserve');
-    vi.spyOn(MemoryFile.prototype, 'write').mockImplementation(() => {
+    const closed = vi.spyOn(MemoryFile.prototype, 'write').mockImplementation(() => {
       throw storageFull('gone');
     });
     await opened.call<'list-jobs'>({ type: 'list-jobs', callId: 9 });
@@ -410,7 +410,7 @@ describe('a job', () => {
     const numAsked = opened.worker.submitted.length;
     await vi.advanceTimersByTimeAsync(60_000);
     expect(opened.worker.submitted).toHaveLength(numAsked);
-    vi.mocked(MemoryFile.prototype.write).mockRestore();
+    closed.mockRestore();
   });
 
   it('whose files go while its rows are being stored is refused', async () => {
