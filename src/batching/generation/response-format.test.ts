@@ -34,4 +34,10 @@ describe('responseFormatIn', () => {
       expect.objectContaining({ param, message: expect.stringContaining(text) }),
     );
   });
+
+  it('refuses more levels than can be cloned and compiled', () => {
+    const deep = Array.from({ length: 2000 }).reduce<object>((anyOf) => ({ anyOf: [anyOf] }), {});
+    const format = { type: 'json_schema', schema: deep };
+    expect(() => responseFormatIn({ maxLength: 65_536 })('responseFormat', format)).toThrow('200 levels');
+  });
 });

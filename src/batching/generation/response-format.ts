@@ -114,6 +114,9 @@ export type ResponseFormat =
 const MAX_CHOICES = 256;
 const MAX_CHOICE_LENGTH = 256;
 
+/** Of objects and lists inside each other. A part of a shape has up to three of them. */
+const MAX_LEVELS = 200;
+
 interface Field {
   readonly name: string;
   readonly expected: string;
@@ -144,9 +147,10 @@ const FIELDS: { readonly [Type in ResponseFormat['type']]: Field | undefined } =
 export function responseFormatIn(bounds: TextBounds): Validate<ResponseFormat> {
   const isJson = jsonRecordIn(bounds);
   const types = Object.keys(FIELDS).join(', ');
-  const expected = `an object of at most ${bounds.maxLength} characters of JSON, whose type is one of ${types}`;
+  const expected = `an object of at most ${bounds.maxLength} characters of JSON and ${MAX_LEVELS} levels, whose type is one of ${types}`;
   return validator(expected, (value, refuse, option) => {
     if (!isObject(value)) throw refuse(value);
+    if (isDeeper(value, MAX_LEVELS)) throw refuse(`more than ${MAX_LEVELS} levels`);
     const format = isJson(option, value);
     const { type } = format;
     if (typeof type !== 'string' || !Object.hasOwn(FIELDS, type)) throw refuse(`type ${shown(type)}`);
@@ -169,6 +173,19 @@ export function responseFormatIn(bounds: TextBounds): Validate<ResponseFormat> {
 /** The beginning that the prompt has. */
 export function prefixOf(format: ResponseFormat | undefined): string {
   return (format && 'prefix' in format && format.prefix) || '';
+}
+
+/** Without the stack, which deeper values would use up. */
+function isDeeper(value: unknown, maxLevels: number): boolean {
+  let level = new Set([value]);
+  for (let depth = 0; depth <= maxLevels; depth += 1) {
+    const parts = [...level].flatMap((each): unknown[] =>
+      typeof each === 'object' && each !== null ? Object.values(each) : [],
+    );
+    if (parts.length === 0) return false;
+    level = new Set(parts);
+  }
+  return true;
 }
 
 function isObject(value: unknown): value is object {
