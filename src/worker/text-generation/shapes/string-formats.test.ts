@@ -1,5 +1,5 @@
 import { Ajv2020 } from 'ajv/dist/2020.js';
-import addFormats from 'ajv-formats';
+import ajvFormats from 'ajv-formats';
 import { expect, it } from 'vitest';
 import type { JsonSchema } from '../../../batching/generation/response-format.ts';
 import { parseOrderedJson } from '../../../batching/ordered-json.ts';
@@ -8,7 +8,7 @@ import { FORMATS } from './string-formats.ts';
 import { accepts, createShape, loadShapedModel } from './test-support.ts';
 
 const ajv = new Ajv2020({ strict: false });
-addFormats.default(ajv);
+ajvFormats(ajv);
 const model = await loadShapedModel();
 const NUM_TEXTS = process.env['FULL'] === undefined ? 20 : 500;
 
