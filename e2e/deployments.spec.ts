@@ -91,6 +91,28 @@ test('100 house prices at once run in batches of up to 32 and equal the referenc
 });
 
 test(
+  '100 house prices at once share full batches, however slow their page is',
+  { tag: ANY_BACKEND },
+  async ({ tab }) => {
+    const features = housePrices.houses.map((house) => house.features);
+    const session = await tab.page.context().newCDPSession(tab.page);
+    await session.send('Emulation.setCPUThrottlingRate', { rate: 40 });
+    const sizes = await tab.page.evaluate(async (houses) => {
+      const numBefore = window.tabserve.batches('house-price').length;
+      const predictor = window.tabserve.getHandle('house-price');
+      await Promise.all(houses.map((house) => predictor.remote(house).result()));
+      return window.tabserve
+        .batches('house-price')
+        .slice(numBefore)
+        .map(({ batchSize }) => batchSize);
+    }, features);
+    await session.send('Emulation.setCPUThrottlingRate', { rate: 1 });
+    await session.detach();
+    expect(sizes).toEqual([32, 32, 32, 4]);
+  },
+);
+
+test(
   'a bad input, an unknown knob and an unknown deployment are refused with their codes',
   { tag: ANY_BACKEND },
   async ({ tab }) => {
