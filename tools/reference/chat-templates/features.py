@@ -138,7 +138,7 @@ LINES = r"""
 {{ mapping.pop('a') }}
 {{ items.append is defined }} {{ mapping.update is defined }} {{ mapping.__class__ is defined }} {{ ''.__class__ is defined }}
 {{ ''.__class__.__mro__ }}
-{{ schema['items'] }} {{ schema.type }} {{ schema.properties.z.type }} {{ schema['properties']['9']['enum'][1] }} {{ schema.keys() | first }} {{ schema.get('items') }} {{ schema.properties.keys() | list }}
+{{ schema['items'] }} {{ schema.type }} {{ schema.properties.z.type }} {{ schema['properties']['9']['enum'][1] }} {{ schema.keys() | first }} {{ schema.get('items') }} {{ schema.properties.keys() | list }} {{ schema.items() | length }} {{ schema.items is callable }} {{ schema['items'] is string }}
 {{ items.index('a') }} {{ items.count('a') }} {{ (1, 2, 1).count(1) }}
 {{ items.index('q') }}
 {{ 1 is number }} {{ true is number }} {{ 1 is integer }} {{ true is integer }} {{ 1.0 is float }} {{ 1 is float }} {{ true is boolean }} {{ 1 is boolean }} {{ 'a' is string }} {{ mapping is mapping }} {{ items is mapping }} {{ items is sequence }} {{ 'a' is sequence }} {{ mapping is sequence }} {{ 1 is sequence }} {{ items is iterable }} {{ 'a' is iterable }} {{ missing is iterable }} {{ none is iterable }}
