@@ -1,7 +1,7 @@
 import type { IncomingHttpHeaders } from 'node:http';
 
 /** Headers by which proxies, load balancers and CDNs name their client, the host it asked for, or themselves. */
-export const PROXY_HEADERS = [
+const PROXY_HEADERS = [
   'ali-cdn-real-ip',
   'cdn-loop',
   'cf-connecting-ip',

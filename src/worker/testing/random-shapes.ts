@@ -29,7 +29,7 @@ function textBy(choices: RandomChoices): string {
 }
 
 /** A regular expression with groups up to `depth` inside each other. */
-export function patternBy(choices: RandomChoices, depth: number): string {
+function patternBy(choices: RandomChoices, depth: number): string {
   const atom = (): string =>
     choices.one([
       'a',

@@ -39,7 +39,7 @@ export function without(ranges: Ranges, excluded: Ranges): Ranges {
   return complement([...complement(ranges), ...excluded]);
 }
 
-export function isIn(ranges: Ranges, codePoint: number): boolean {
+function isIn(ranges: Ranges, codePoint: number): boolean {
   return ranges.some(([from, to]) => codePoint >= from && codePoint <= to);
 }
 

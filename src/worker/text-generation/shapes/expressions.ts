@@ -193,7 +193,7 @@ function idsOf(expressions: readonly Expression[]): string {
 }
 
 /** What an expression consists of. */
-export function partsOf(expression: Expression): readonly Expression[] {
+function partsOf(expression: Expression): readonly Expression[] {
   switch (expression.kind) {
     case 'sequence':
       return expression.parts;

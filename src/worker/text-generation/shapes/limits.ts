@@ -1,7 +1,7 @@
 import { ResponseFormatUnsupportedError } from '../../../batching/errors.ts';
 
 /** Parts inside each other: of schemas, patterns, grammars and tags. */
-export const MAX_DEPTH = 64;
+const MAX_DEPTH = 64;
 
 /** How long the worker does nothing else. */
 export const PIECE_MS = 8;

@@ -187,7 +187,7 @@ class PatternParser {
     let depth = 0;
     for (const { 0: part, index } of this.#pattern
       .slice(this.#at)
-      .matchAll(/\\[^]|\[(?:\\.|[^\]\\])*\]|[()]/gu)) {
+      .matchAll(/\\[^]|\[(?:\\[^]|[^\]\\])*\]?|[()]/gu)) {
       if (part === '(') depth += 1;
       if (part === ')') depth -= 1;
       const behind = this.#isSearched ? /^\??\$(?:[|)]|$)/ : /^\??\$?(?:[|)]|$)/;
