@@ -1,4 +1,4 @@
-import type { ChatMessage } from '../src/protocol/chat.ts';
+import { lengthOfChat, type ChatMessage } from '../src/protocol/chat.ts';
 import { CHAT_MODEL } from '../tools/hub-server/checkpoints/chat-checkpoint.ts';
 import { loadModel, test } from './support/hub-test.ts';
 import { ANY_BACKEND, expect } from './support/test.ts';
@@ -28,7 +28,7 @@ test.describe('a chat', { tag: ANY_BACKEND }, () => {
         /<\|\w+\|>/g,
         '#',
       );
-    const numContent = CHAT.reduce((sum, { content }) => sum + content.length, 0);
+    const numContent = lengthOfChat(CHAT);
     expect(first.usage).toMatchObject({ numPromptTokens: marks.length + numContent, numCachedTokens: 0 });
     const second = [...CHAT, assistant(first.text), user('And who are you?')];
     const next = await ownTab.generate(second, { maxNewTokens: 40 });

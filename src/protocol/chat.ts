@@ -4,11 +4,19 @@ import { isRecord } from '../platform/is-record.ts';
 import { toolCall } from './answers.ts';
 import type { Wire } from './wire.ts';
 
+export const textPart = v.strictObject({ type: v.literal('text'), text: v.string() });
+
+/** @interface */
+export type TextPart = Wire<typeof textPart>;
+
 export const chatMessage = v.strictObject({
   /** The author's role. A template may allow `system` for the first message only. */
   role: v.picklist(['system', 'user', 'assistant', 'tool']),
-  /** Plain text. Of the role `tool`: what the tool has answered. */
-  content: v.string(),
+  /**
+   * Plain text, or parts of it. Of the role `tool`: what the tool has answered. An answer with calls may have none: null or left
+   * out, which some templates tell apart.
+   */
+  content: v.exactOptional(v.nullable(v.union([v.string(), v.pipe(v.array(textPart), v.minLength(1))]))),
   /** The author's name. Most templates leave it out. */
   name: v.exactOptional(v.string()),
   /** What the model thought before this answer. Some templates repeat it while tools are called. */
@@ -24,6 +32,14 @@ export const chatMessage = v.strictObject({
  * @interface
  */
 export type ChatMessage = Wire<typeof chatMessage>;
+
+/** Parts of a message are lines where a text is needed, as in vLLM. */
+const BETWEEN_PARTS = '\n';
+
+export function textOfContent(content: ChatMessage['content']): string {
+  if (typeof content === 'string') return content;
+  return (content ?? []).map(({ text }) => text).join(BETWEEN_PARTS);
+}
 
 /**
  * A text, the IDs of its tokens, or a chat: non-empty; shorter than the model's context, in tokens, or as long where
@@ -41,7 +57,10 @@ export interface TokenizeChatOptions extends Pick<GenerationOptions, 'chatTempla
 export function lengthOfChat(messages: readonly ChatMessage[]): number {
   return messages.reduce((sum, { content, reasoning = '', toolCalls = [] }) => {
     const ofCalls = toolCalls.map((call) => call.arguments.length);
-    return [content.length, reasoning.length, ...ofCalls].reduce((total, length) => total + length, sum);
+    return [textOfContent(content).length, reasoning.length, ...ofCalls].reduce(
+      (total, length) => total + length,
+      sum,
+    );
   }, 0);
 }
 

@@ -58,8 +58,8 @@ it('reads messages as clients send them, and as answers came', () => {
   expect(read({ input }).prompts).toEqual([
     [
       { role: 'system', content: 'Be brief.' },
-      { role: 'user', content: 'Hi' },
-      { role: 'assistant', content: 'Hello' },
+      { role: 'user', content: [{ type: 'text', text: 'Hi' }] },
+      { role: 'assistant', content: [{ type: 'text', text: 'Hello' }] },
       { role: 'user', content: 'Go on' },
     ],
   ]);
@@ -122,7 +122,7 @@ it('takes a shape, tools, calls and their outputs', () => {
   expect(asked.options).toEqual({
     n: 1,
     responseFormat: { type: 'json_schema', schema },
-    tools: [{ name: 'add', parameters: schema }],
+    tools: [{ name: 'add', parameters: schema, strict: true }],
     toolChoice: { name: 'add' },
   });
   const ownCall = { id: 'call_1', name: 'add', arguments: '{}' };
@@ -131,7 +131,7 @@ it('takes a shape, tools, calls and their outputs', () => {
       { role: 'user', content: 'a' },
       { role: 'assistant', content: 'Wait.', toolCalls: [ownCall] },
       { role: 'tool', content: '5', toolCallId: 'call_1' },
-      { role: 'assistant', content: '', toolCalls: [{ ...ownCall, id: 'call_2' }] },
+      { role: 'assistant', toolCalls: [{ ...ownCall, id: 'call_2' }] },
     ],
   ]);
 });

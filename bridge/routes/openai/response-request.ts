@@ -175,7 +175,7 @@ function addItem(messages: ChatMessage[], place: string, item: unknown): void {
     const last = messages.at(-1);
     const toolCalls = [...(last?.toolCalls ?? []), call];
     if (last?.role === 'assistant') messages.splice(-1, 1, { ...last, toolCalls });
-    else messages.push({ role: 'assistant', content: '', toolCalls });
+    else messages.push({ role: 'assistant', toolCalls });
   } else if (type === 'function_call_output' && isRecord(item)) {
     const { call_id: id, output } = item;
     if (typeof id !== 'string')

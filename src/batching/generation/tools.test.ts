@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 
 import { InvalidOptionError } from '../errors.ts';
-import { isToolChoice, toolsIn } from './tools.ts';
+import { isToolChoice, schemaOf, toolsIn } from './tools.ts';
 
 const read = toolsIn({ maxItems: 2, maxLength: 200 });
 const WEATHER = { name: 'weather', description: 'Tells it', parameters: { properties: { city: {} } } };
@@ -15,10 +15,19 @@ function refusal(act: () => unknown): unknown {
 }
 
 describe('tools', () => {
-  it('have parameters of the type object; without any, a call takes none', () => {
-    expect(read('tools', [WEATHER, { name: 'now' }])).toEqual([
-      { ...WEATHER, parameters: { type: 'object', ...WEATHER.parameters } },
-      { name: 'now', parameters: { type: 'object', properties: {}, additionalProperties: false } },
+  it('stay as they were written, in their order', () => {
+    const tools = [
+      { strict: true, parameters: WEATHER.parameters, name: 'weather' },
+      { description: null, name: 'now', strict: null, parameters: null },
+    ];
+    expect(JSON.stringify(read('tools', tools))).toBe(JSON.stringify(tools));
+  });
+
+  it('have calls whose arguments are an object; without parameters, an empty one', () => {
+    expect([WEATHER, { name: 'now' }, { name: 'now', parameters: null }].map(schemaOf)).toEqual([
+      { type: 'object', ...WEATHER.parameters },
+      { type: 'object', properties: {}, additionalProperties: false },
+      { type: 'object', properties: {}, additionalProperties: false },
     ]);
   });
 
@@ -27,11 +36,12 @@ describe('tools', () => {
     ['too many', [{ name: 'a' }, { name: 'b' }, { name: 'c' }], 'tools'],
     ['a name', ['weather'], 'tools[0]'],
     ['one that is too long', [{ name: 'a', description: 'x'.repeat(200) }], 'tools[0]'],
-    ['a field that tools lack', [{ name: 'a', strict: true }], 'tools[0].strict'],
+    ['a field that tools lack', [{ name: 'a', paramters: {} }], 'tools[0].paramters'],
     ['no name', [{}], 'tools[0].name'],
     ['a name with a space', [{ name: 'a b' }], 'tools[0].name'],
     ['a description that is no text', [{ name: 'a', description: 1 }], 'tools[0].description'],
     ['parameters that are no schema', [{ name: 'a', parameters: [] }], 'tools[0].parameters'],
+    ['strict that is neither true nor false', [{ name: 'a', strict: 1 }], 'tools[0].strict'],
     ['parameters of another type', [{ name: 'a', parameters: { type: 'string' } }], 'tools[0].parameters'],
     ['one name twice', [{ name: 'a' }, { name: 'a' }], 'tools[1].name'],
   ])('refuse %s by its place', (_, tools, place) => {

@@ -6,9 +6,11 @@ export interface GenerationTool {
   /** 1 to 64 letters, digits, `_` and `-`. */
   readonly name: string;
   /** Tells the model when to call it. */
-  readonly description?: string | undefined;
+  readonly description?: string | null | undefined;
   /** A JSON Schema of the type `object`, which every call's arguments fit. Left out for a function without parameters. */
-  readonly parameters?: JsonRecord | undefined;
+  readonly parameters?: JsonRecord | null | undefined;
+  /** OpenAI's field. Every call fits its schema, so only the chat template reads this. */
+  readonly strict?: boolean | null | undefined;
 }
 
 /** Whether the model calls tools: as it likes, never, at least one of them, or this one. */
@@ -23,7 +25,7 @@ export type ToolChoice =
 
 /** The names that OpenAI's API takes. */
 const NAME = /^[\w-]{1,64}$/;
-const FIELDS = ['name', 'description', 'parameters'];
+const FIELDS = ['name', 'description', 'parameters', 'strict'];
 
 /** @param bounds Of each tool as JSON. */
 export function toolsIn({ maxItems, maxLength }: ListBounds & TextBounds) {
@@ -43,7 +45,9 @@ export function toolsIn({ maxItems, maxLength }: ListBounds & TextBounds) {
   });
 }
 
-function readTool(place: string, { name, description, parameters, ...others }: JsonRecord): GenerationTool {
+/** Keeps the order of the fields, and those that are null or left out: the chat template may write the tool as JSON. */
+function readTool(place: string, given: JsonRecord): GenerationTool {
+  const { name, description, parameters, strict, ...others } = given;
   const [unknown] = Object.entries(others);
   if (unknown)
     throw InvalidOptionError.of(
@@ -53,24 +57,35 @@ function readTool(place: string, { name, description, parameters, ...others }: J
     );
   if (typeof name !== 'string' || !NAME.test(name))
     throw InvalidOptionError.of(`${place}.name`, '1 to 64 letters, digits, _ and -', name);
-  if (description !== undefined && typeof description !== 'string')
+  if (!isAbsent(description) && typeof description !== 'string')
     throw InvalidOptionError.of(`${place}.description`, 'a string', description);
+  if (!isAbsent(parameters) && !isObjectSchema(parameters))
+    throw InvalidOptionError.of(`${place}.parameters`, 'a JSON Schema of the type object', parameters);
+  if (!isAbsent(strict) && typeof strict !== 'boolean')
+    throw InvalidOptionError.of(`${place}.strict`, 'true or false', strict);
   return {
+    ...given,
     name,
     ...(description !== undefined && { description }),
-    parameters: readParameters(place, parameters),
+    ...(parameters !== undefined && { parameters }),
+    ...(strict !== undefined && { strict }),
   };
+}
+
+function isAbsent(value: unknown): value is null | undefined {
+  return value === null || value === undefined;
+}
+
+function isObjectSchema(schema: unknown): schema is JsonRecord {
+  return isRecord(schema) && (!('type' in schema) || schema['type'] === 'object');
 }
 
 const NO_PARAMETERS = { type: 'object', properties: {}, additionalProperties: false };
 
-function readParameters(place: string, parameters: unknown = NO_PARAMETERS): JsonRecord {
-  // The prompt has the schema as it was given.
-  const schema =
-    isRecord(parameters) && !('type' in parameters) ? { type: 'object', ...parameters } : parameters;
-  if (!isRecord(schema) || schema['type'] !== 'object')
-    throw InvalidOptionError.of(`${place}.parameters`, 'a JSON Schema of the type object', parameters);
-  return schema;
+/** What the arguments of a tool's calls fit. */
+export function schemaOf({ parameters }: GenerationTool): JsonRecord {
+  if (!parameters) return NO_PARAMETERS;
+  return 'type' in parameters ? parameters : { type: 'object', ...parameters };
 }
 
 export const isToolChoice = validator(

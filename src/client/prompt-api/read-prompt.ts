@@ -42,7 +42,7 @@ export function readMessages(place: string, value: unknown): Input {
  * @throws TypeError, or a DOMException named SyntaxError or NotSupportedError.
  */
 export function checkPrompt(input: Input, hasBegun: boolean): Prompt {
-  const messages = input.map((message, index): ChatMessage => {
+  const messages = input.map((message, index): ChatMessage & { readonly content: string } => {
     const { role, content, prefix } = message;
     if (prefix && (role !== 'assistant' || index < input.length - 1))
       throw new DOMException(

@@ -23,9 +23,9 @@ describe('the messages of a chat', () => {
     ]);
   });
 
-  it('may have their text in parts, which become its lines', () => {
+  it('may have their text in parts', () => {
     const content = ['Hello', 'again'].map((text) => ({ type: 'text', text }));
-    expect(readMessages([{ role: 'user', content }])).toEqual([{ role: 'user', content: 'Hello\nagain' }]);
+    expect(readMessages([{ role: 'user', content }])).toEqual([{ role: 'user', content }]);
   });
 
   it('may be answers as a client has received them', () => {
@@ -58,7 +58,7 @@ describe('the messages of a chat', () => {
       user,
       {
         role: 'assistant',
-        content: '',
+        content: null,
         reasoning: 'Hm.',
         toolCalls: [{ id: 'call_1', name: 'add', arguments: '{"a":1}' }],
       },

@@ -1,7 +1,7 @@
 import { shown } from '../../batching/errors.ts';
 import { isRecord } from '../../platform/is-record.ts';
 import type { ToolCall } from '../answers.ts';
-import type { ChatMessage } from '../chat.ts';
+import type { ChatMessage, TextPart } from '../chat.ts';
 import { HttpError } from './http-error.ts';
 
 /** OpenAI's newer models take a system message under the name `developer`. */
@@ -12,9 +12,6 @@ const ROLES: ReadonlyMap<unknown, ChatMessage['role']> = new Map([
   ['assistant', 'assistant'],
   ['tool', 'tool'],
 ]);
-
-/** Parts of a message's text are lines, as in vLLM. */
-const BETWEEN_PARTS = '\n';
 
 /** How an endpoint writes a chat's messages. */
 export interface MessageForm {
@@ -48,11 +45,11 @@ export function readMessage(
   const chatRole = readRole(`${place}.role`, role);
   const { fields, rest } = readOwnFields(place, chatRole, others);
   checkOthers(place, rest, ignored);
-  // An answer that has calls may have no text.
-  const isEmpty = fields.toolCalls && (content === null || content === undefined || content === '');
   return {
     role: chatRole,
-    content: isEmpty ? '' : readContent(`${place}.content`, content, textTypes),
+    ...(fields.toolCalls && (content === null || content === undefined)
+      ? content === null && { content }
+      : { content: readContent(`${place}.content`, content, textTypes) }),
     ...(name !== undefined && name !== null && { name: readName(`${place}.name`, name) }),
     ...fields,
   };
@@ -124,14 +121,18 @@ function checkOthers(
 }
 
 /** @throws HttpError 400 naming the part. */
-export function readContent(place: string, content: unknown, textTypes: readonly unknown[]): string {
+export function readContent(
+  place: string,
+  content: unknown,
+  textTypes: readonly unknown[],
+): string | readonly TextPart[] {
   if (typeof content === 'string') return content;
   if (Array.isArray(content) && content.length > 0)
-    return content.map((part, index) => readPart(`${place}[${index}]`, part, textTypes)).join(BETWEEN_PARTS);
+    return content.map((part, index) => readPart(`${place}[${index}]`, part, textTypes));
   throw HttpError.expected(place, 'a text, or a list of text parts', textOf(content));
 }
 
-function readPart(place: string, part: unknown, textTypes: readonly unknown[]): string {
+function readPart(place: string, part: unknown, textTypes: readonly unknown[]): TextPart {
   if (!isRecord(part)) throw HttpError.expected(place, 'an object with `type` and `text`', textOf(part));
   const { type, text } = part;
   if (!textTypes.includes(type))
@@ -139,7 +140,7 @@ function readPart(place: string, part: unknown, textTypes: readonly unknown[]): 
       place,
       `\`${place}\` is of type \`${shown(textOf(type))}\`: only text is supported here.`,
     );
-  if (typeof text === 'string') return text;
+  if (typeof text === 'string') return { type: 'text', text };
   throw HttpError.expected(`${place}.text`, 'a text', textOf(text));
 }
 

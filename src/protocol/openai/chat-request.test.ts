@@ -153,7 +153,7 @@ it('reads tools, and which of them may be called', () => {
     { type: 'function', function: { name: 'add', description: 'Adds.', parameters: SCHEMA, strict: true } },
     { type: 'function', function: { name: 'now' } },
   ];
-  const own = [{ name: 'add', description: 'Adds.', parameters: SCHEMA }, { name: 'now' }];
+  const own = tools.map((tool) => tool.function);
   expect(read({ tools }).options).toEqual({ tools: own });
   expect(read({ tools, tool_choice: 'required', parallel_tool_calls: false }).options).toEqual({
     tools: own,
@@ -225,6 +225,17 @@ it.each<readonly [object, string, RegExp]>([
     { tools: [{ type: 'function', function: { parameters: {} } }] },
     'tools[0].function.name',
     /got `nothing`/,
+  ],
+  [
+    { tools: [{ type: 'function', function: { name: 'a', paramters: {} } }] },
+    'tools[0].function.paramters',
+    /isn't supported here/,
+  ],
+  [{ tools: [{ type: 'function', function: { name: 'a' }, strict: true }] }, 'tools[0].strict', /isn't supp/],
+  [
+    { tools: [{ type: 'function', function: { name: 'a', strict: 1 } }] },
+    'tools[0].function.strict',
+    /true or/,
   ],
   [{ tool_choice: 'any' }, 'tool_choice', /auto, none, required, or a function/],
   [{ parallel_tool_calls: 1 }, 'parallel_tool_calls', /true or false/],

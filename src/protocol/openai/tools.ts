@@ -1,8 +1,8 @@
+import { shown } from '../../batching/errors.ts';
 import type { ToolCall } from '../answers.ts';
 import type { GenerationOptions, GenerationTool, ToolChoice } from '../generation.ts';
 import { isRecord } from '../../platform/is-record.ts';
 import { HttpError } from './http-error.ts';
-import { withoutNulls } from './fields.ts';
 import { textOf } from './chat-messages.ts';
 
 type Fields = Readonly<Record<string, unknown>>;
@@ -38,21 +38,43 @@ export function readTools(
   };
 }
 
+/** The function as it was written: the chat template may write it as JSON. */
 function readTool(place: string, tool: unknown, isFlat: boolean): GenerationTool {
   if (!isRecord(tool) || tool['type'] !== 'function')
     throw HttpError.expected(`${place}.type`, 'function', textOf(isRecord(tool) ? tool['type'] : tool));
   const { type: _type, ...flat } = tool;
-  const given = isFlat ? flat : tool['function'];
+  const { function: nested, ...beside } = flat;
+  const given = isFlat ? flat : nested;
   const inner = isFlat ? place : `${place}.function`;
   if (!isRecord(given)) throw HttpError.expected(inner, 'an object with a `name`', textOf(given));
-  // Every call fits its schema, so `strict` changes nothing.
-  const { name, description, parameters, strict: _strict } = withoutNulls(given);
+  const { name, description, parameters, strict, ...others } = given;
+  for (const key of Object.keys(isFlat ? {} : beside)) throw unknownField(`${place}.${key}`);
+  for (const key of Object.keys(others)) throw unknownField(`${inner}.${key}`);
   if (typeof name !== 'string') throw HttpError.expected(`${inner}.name`, 'a text', textOf(name));
-  if (description !== undefined && typeof description !== 'string')
+  if (!isAbsent(description) && typeof description !== 'string')
     throw HttpError.expected(`${inner}.description`, 'a text', textOf(description));
-  if (parameters !== undefined && !isRecord(parameters))
+  if (!isAbsent(parameters) && !isRecord(parameters))
     throw HttpError.expected(`${inner}.parameters`, 'a JSON Schema', textOf(parameters));
-  return { name, ...(description !== undefined && { description }), ...(parameters && { parameters }) };
+  if (!isAbsent(strict) && typeof strict !== 'boolean')
+    throw HttpError.expected(`${inner}.strict`, 'true or false', textOf(strict));
+  return {
+    ...given,
+    name,
+    ...(description !== undefined && { description }),
+    ...(parameters !== undefined && { parameters }),
+    ...(strict !== undefined && { strict }),
+  };
+}
+
+function isAbsent(value: unknown): value is null | undefined {
+  return value === null || value === undefined;
+}
+
+function unknownField(place: string): HttpError {
+  return HttpError.invalid(
+    place,
+    `\`${shown(place)}\` isn't supported here: a function has a name, a description, parameters and strict.`,
+  );
 }
 
 function readChoice(choice: unknown, isFlat: boolean): ToolChoice {

@@ -2,7 +2,7 @@ import { InvalidOptionError } from '../../batching/errors.ts';
 import type { GenerationTool } from '../../batching/generation/tools.ts';
 import { integerIn, type JsonRecord } from '../../batching/validate.ts';
 import type { LoadedModel } from '../runtime/loaded-model.ts';
-import { isChat, lengthOfChat } from '../../protocol/chat.ts';
+import { isChat, lengthOfChat, textOfContent } from '../../protocol/chat.ts';
 import { EmptyPromptError, PromptTooLongError } from '../../protocol/errors/deployments.ts';
 import { MAX_PROMPT_LENGTH } from '../../protocol/wire.ts';
 import { answerSyntaxOf, type AnswerSyntax } from './answers/answer-parser.ts';
@@ -90,7 +90,7 @@ export function writeChat(
   const rendered = continueFinalMessage
     ? renderOpen(chatTemplate, messages, options)
     : chatTemplate.render(messages, options);
-  const continued = continueFinalMessage ? messages.at(-1)?.content : undefined;
+  const continued = continueFinalMessage ? textOfContent(messages.at(-1)?.content) : undefined;
   return { rendered, syntax: answerSyntaxOf(source, rendered, tools.length > 0, continued) };
 }
 

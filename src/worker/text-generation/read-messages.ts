@@ -10,6 +10,11 @@ const readText = validator('a text', (value, refuse) => {
   if (typeof value === 'string') return value;
   throw refuse(value);
 });
+const readContent = validator('a text or a list of text parts', (value, refuse) => {
+  const content = parse(chatMessage.entries.content.wrapped, value) ?? undefined;
+  if (content === undefined) throw refuse(value);
+  return content;
+});
 
 /** The role that a field belongs to. */
 const ROLE_OF_FIELD: ReadonlyMap<string, ChatMessage['role']> = new Map([
@@ -52,12 +57,19 @@ function readMessage(message: unknown, place: string): ChatMessage {
   const { reasoning, toolCalls } = others;
   return {
     role,
-    content: readText(`${place}.content`, content),
+    ...contentOf(content, toolCalls !== undefined, place),
     ...(author !== undefined && { name: readText(`${place}.name`, author) }),
     ...(reasoning !== undefined && { reasoning: readText(`${place}.reasoning`, reasoning) }),
     ...(toolCalls !== undefined && { toolCalls: readCalls(`${place}.toolCalls`, toolCalls) }),
     ...(role === 'tool' && { toolCallId: readText(`${place}.toolCallId`, others['toolCallId']) }),
   };
+}
+
+/** An answer that has calls may have no text. */
+function contentOf(content: unknown, hasCalls: boolean, place: string): Pick<ChatMessage, 'content'> {
+  if (hasCalls && content === undefined) return {};
+  if (hasCalls && content === null) return { content };
+  return { content: readContent(`${place}.content`, content) };
 }
 
 function readCalls(place: string, calls: unknown): readonly ToolCall[] {

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 
-import type { ChatMessage } from '../../protocol/chat.ts';
+import { textOfContent, type ChatMessage } from '../../protocol/chat.ts';
 import type { ChatTemplate } from '../models/tokenizer/chat-template.ts';
 import { renderOpen } from './render-open.ts';
 
@@ -15,7 +15,7 @@ function templateOf(write: (message: ChatMessage) => string): ChatTemplate {
 /** `{% for m in messages %}<|{{ m.role }}|>\n{{ m.content }}<|end|>\n{% endfor %}` */
 const CHATML = templateOf(({ role, content }) => `<|${role}|>\n${content}<|end|>\n`);
 /** `{% for m in messages %}[{{ m.role }}] {{ m.content | trim }}[/]{% endfor %}` */
-const TRIMMED = templateOf(({ role, content }) => `[${role}] ${content.trim()}[/]`);
+const TRIMMED = templateOf(({ role, content }) => `[${role}] ${textOfContent(content).trim()}[/]`);
 
 // As transformers 5.24 renders these templates with continue_final_message=True and add_generation_prompt=False.
 it.each([
@@ -34,7 +34,7 @@ it.each([
 });
 
 it('is refused where the template does not write the last message', () => {
-  const template = templateOf(({ role, content }) => (role === 'user' ? content : ''));
+  const template = templateOf(({ role, content }) => (role === 'user' ? textOfContent(content) : ''));
   const messages: readonly ChatMessage[] = [
     { role: 'user', content: 'Hi' },
     { role: 'assistant', content: 'a' },

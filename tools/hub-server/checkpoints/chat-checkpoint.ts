@@ -40,7 +40,7 @@ export const TOOL_TEMPLATE = `{%- if tools %}
 {{- '<|im_end|>\\n' }}
 {%- endif %}
 {%- for message in messages %}
-{{- '<|im_start|>' + message.role + '\\n' + message.content }}
+{{- '<|im_start|>' + message.role + '\\n' + (message.content or '') }}
 {%- for call in message.tool_calls or [] %}
 {{- '<tool_call>\\n{"name": "' + call.function.name + '", "arguments": ' + call.function.arguments | tojson + '}\\n</tool_call>' }}
 {%- endfor %}

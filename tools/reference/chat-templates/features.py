@@ -117,6 +117,14 @@ LINES = r"""
 {{ 1 + 'a' }}
 {{ 'a' + 1 }}
 {{ 'a' + none }}
+{{ {'a': none}.a }} {{ {'a': none}['a'] is none }} {{ {'a': none}.a is defined }} {{ {'a': none}.get('a', 'x') }} {{ {'a': none} | attr('a') }} {{ mapping['10'] }} {{ schema.properties['9'].enum[2] }}
+{% set ns = namespace(a=none) %}{{ ns.a }} {{ ns['a'] }} {{ ns | attr('a') }} {{ [{'a': none}] | map(attribute='a', default='x') | list }} {{ [none] | first }} {{ [none] | min }} {{ (none, 1)[0] }}
+{% macro m(a, b='d', c=none) %}{{ a }} {{ b }} {{ c }} {{ a is defined }};{% endmacro %}{{ m(none, none) }}{{ m(b=none) }}{{ m(none, c=1) }}
+{% for i in [none, 1, none] %}{{ loop.previtem }} {{ loop.previtem is defined }} {{ loop.nextitem }} {{ loop.nextitem is defined }};{% endfor %}
+{% for i in [none, none] %}{{ loop.cycle(none, 'a') }} {{ loop.last }} {{ i }};{% endfor %}{% for a, b in [[none, 1]] %}{{ a }}{{ b }}{% endfor %}{% for k, v in {'a': none}.items() %}{{ k }}{{ v }}{% endfor %}
+{{ [{'a': none}, {'a': 1}] | selectattr('a') | list }} {{ [{'a': none}] | selectattr('a', 'none') | list }} {{ [{'a': none}] | rejectattr('a', 'defined') | list }} {{ [{'a': none}] | groupby('a', default='x') }} {{ dict(a=none).pop('a', 1) }} {{ {'a': none}.setdefault('a', 1) }}
+{% set x = none %}{{ x }} {{ x | default('d') }} {{ x or 'o' }} {{ none if t }} {{ (none if t) is none }} {% call(a) m2() %}{% endcall %}
+{% macro outer() %}{{ caller(none) }}{% endmacro %}{% call(a='d') outer() %}{{ a }} {{ a is none }}{% endcall %}
 {{ missing + 'a' }}
 {{ missing.x.y }}
 {{ missing() }}

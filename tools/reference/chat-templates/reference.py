@@ -1,4 +1,4 @@
-"""How huggingface/transformers renders chat templates. Writes two files of tools/reference/fixtures."""
+"""How huggingface/transformers renders chat templates. Writes three files of tools/reference/fixtures."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from pathlib import Path
 
 from transformers.utils.chat_template_utils import _compile_jinja_template, render_jinja_template
 
+from bodies import MODELS, PART_BODIES, PROBES, TOOL_BODIES, as_sent, for_template, texts_of
 from chats import CHATS, FOLDER, TOKENS
 from features import CONTEXT, TEMPLATES
 
@@ -45,6 +46,28 @@ def write_models() -> None:
     write("template-models-reference.json", {"tokens": TOKENS, "chats": [json.dumps(chat) for chat in CHATS], "models": models})
 
 
+def render_parts(template: str, body: dict) -> dict:
+    """Where Python would write the list itself, leave its texts out, or fail, the parts are lines."""
+    as_list = render_chat(template, body)
+    text = as_list.get("text", "")
+    if "'type': 'text'" not in text and all(part.strip() in text for part in texts_of(body)):
+        return as_list
+    return render_chat(template, for_template(body))
+
+
+def write_bodies() -> None:
+    templates = [(name, (FOLDER / f"{name}.jinja").read_text().removesuffix("\n")) for name in MODELS]
+    rendered = [
+        {
+            "template": name,
+            "rendered": [render_chat(source, body) for body in TOOL_BODIES] + [render_parts(source, body) for body in PART_BODIES],
+        }
+        for name, source in [*templates, *((probe, probe) for probe in PROBES)]
+    ]
+    bodies = [as_sent(body) for body in (*TOOL_BODIES, *PART_BODIES)]
+    write("chat-bodies-reference.json", {"tokens": TOKENS, "bodies": bodies, "templates": rendered})
+
+
 def write(name: str, value: object) -> None:
     text = json.dumps(value, ensure_ascii=False, indent=1)
     (TARGET / name).write_text(text + "\n")
@@ -54,3 +77,4 @@ def write(name: str, value: object) -> None:
 if __name__ == "__main__":
     write_features()
     write_models()
+    write_bodies()

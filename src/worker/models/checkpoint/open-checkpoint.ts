@@ -57,7 +57,7 @@ export async function readCheckpoint(files: CheckpointSource, modelFiles: ModelF
   // Headers take several round trips, a tokenizer one long one.
   const [indexed, tokenizerFiles] = await Promise.all([
     indexWeightFiles(files),
-    readTokenizerFiles(files, model.config.vocabSize),
+    readTokenizerFiles(files, model.config.vocabSize, !model.encoder),
   ]);
   if (files.weights) refuseUnread(files.weights, model);
   return {

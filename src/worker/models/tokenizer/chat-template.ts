@@ -4,6 +4,7 @@ import type { ChatMessage } from '../../../protocol/chat.ts';
 import { ChatTemplateError, UnsupportedModelError } from '../../../protocol/errors/model.ts';
 import { isRecord } from '../../../platform/is-record.ts';
 import { importPart } from '../../import-part.ts';
+import { withTakenParts } from './message-parts.ts';
 import type { Template } from './jinja/template.ts';
 
 /** How a model's chats are written. */
@@ -37,24 +38,26 @@ export async function readChatTemplate(config: Config): Promise<ChatTemplate | u
   const library = await importPart(() => import('./jinja/template.ts'));
   const read = new Map([...sources].map(([name, source]) => [name, readTemplate(library, source)]));
   const specialTokens = specialTokensOf(config);
+  const renderAsGiven: ChatTemplate['render'] = (
+    messages,
+    { variables, tools = [], addGenerationPrompt = true } = {},
+  ) =>
+    read
+      .get(nameFor(sources, tools.length > 0))?.()
+      .render({
+        tools: null,
+        documents: null,
+        ...specialTokens,
+        ...variables,
+        ...(tools.length > 0 && { tools: tools.map((tool) => ({ type: 'function', function: tool })) }),
+        // A request may give the template its variables, but no other messages.
+        messages: messages.map((message) => forTemplate(message, messages)),
+        add_generation_prompt: addGenerationPrompt,
+      }) ?? '';
   return {
     sourceFor: (hasTools) => sources.get(nameFor(sources, hasTools)) ?? '',
-    render(messages, { variables, tools = [], addGenerationPrompt = true } = {}) {
-      return refusing(library, () =>
-        read
-          .get(nameFor(sources, tools.length > 0))?.()
-          .render({
-            tools: null,
-            documents: null,
-            ...specialTokens,
-            ...variables,
-            ...(tools.length > 0 && { tools: tools.map((tool) => ({ type: 'function', function: tool })) }),
-            // A request may give the template its variables, but no other messages.
-            messages: messages.map((message) => forTemplate(message, messages)),
-            add_generation_prompt: addGenerationPrompt,
-          }),
-      );
-    },
+    render: (messages, options) =>
+      refusing(library, () => renderAsGiven(withTakenParts(messages, renderAsGiven, options), options)),
   };
 }
 
@@ -92,9 +95,9 @@ function readTemplate({ Template: Read, UnsupportedFeature }: Library, source: s
 }
 
 /** @throws ChatTemplateError for what a template throws. */
-function refusing({ TemplateError, UnsupportedFeature }: Library, render: () => string | undefined): string {
+function refusing({ TemplateError, UnsupportedFeature }: Library, render: () => string): string {
   try {
-    return render() ?? '';
+    return render();
   } catch (cause) {
     if (cause instanceof ChatTemplateError) throw cause;
     const detail = cause instanceof Error ? cause.message : String(cause);
@@ -120,7 +123,7 @@ function forTemplate(message: ChatMessage, messages: readonly ChatMessage[]): ob
   return {
     ...(reasoning !== undefined && { thinking: reasoning }),
     role,
-    content,
+    ...(content !== undefined && { content }),
     ...(reasoning !== undefined && { reasoning_content: reasoning }),
     ...(calls.length > 0 && { tool_calls: calls }),
     ...(answered && { tool_call_id: answered.id }),

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 
 import { filesOf } from '../../testing/tiny-checkpoint.ts';
+import { createTokenizer } from './tokenizer.ts';
 import { readTokenizerFiles } from './tokenizer-files.ts';
 import { errorWith } from '../../testing/error-with.ts';
 
@@ -54,6 +55,13 @@ describe('the chat template', () => {
     await readTokenizerFiles({ open }, 8);
     expect(opened.toSorted()).toEqual(['tokenizer.json', 'tokenizer_config.json']);
   });
+});
+
+it('of an encoder may have a chat template that Tabserve does not render', async () => {
+  const files = { 'tokenizer.json': TOKENIZER, 'tokenizer_config.json': { chat_template: '{{ lipsum() }}' } };
+  const { tokenizer, tokenizerConfig } = await readTokenizerFiles(filesOf(files), 8, false);
+  expect((await createTokenizer(tokenizer, tokenizerConfig, 8, false)).chatTemplate).toBeUndefined();
+  await expect(readTokenizerFiles(filesOf(files), 8)).rejects.toMatchObject({ code: 'UNSUPPORTED_MODEL' });
 });
 
 describe('rejects', () => {

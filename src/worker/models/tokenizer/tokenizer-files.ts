@@ -17,11 +17,13 @@ const END_OF_TEXT = '<|endoftext|>';
  *
  * @throws ModelFileMissingError, ModelFileCorruptError.
  * @param numRows Of the model's embedding.
+ * @param takesChats False for an encoder, whose chat template isn't read.
  * @throws UnsupportedModelError for a tokenizer that can't be computed as huggingface/tokenizers does.
  */
 export async function readTokenizerFiles(
   files: CheckpointFiles,
   numRows: number,
+  takesChats = true,
 ): Promise<Pick<Checkpoint, 'tokenizer' | 'tokenizerConfig'>> {
   const [tokenizerJson, tokenizerConfig] = await Promise.all([
     readJson(files, 'tokenizer.json'),
@@ -32,7 +34,7 @@ export async function readTokenizerFiles(
   readTokenDecoder(tokenizer);
   const table = readTokenTable(tokenizer);
   requireRows(table, new TokenizerPipeline(tokenizer, table).frames, numRows);
-  await readChatTemplate(tokenizerConfig);
+  if (takesChats) await readChatTemplate(tokenizerConfig);
   return { tokenizer, tokenizerConfig };
 }
 

@@ -39,6 +39,7 @@ export interface Tokenizer {
  * Builds the tokenizer.
  *
  * @param numRows Of the model's embedding: a text with a token beyond it is refused.
+ * @param takesChats False for an encoder, whose chat template isn't read.
  * @throws ModelFileCorruptError where the files do not make a tokenizer.
  * @throws UnsupportedModelError for a tokenizer that can't be computed as huggingface/tokenizers does.
  */
@@ -46,6 +47,7 @@ export async function createTokenizer(
   tokenizerJson: unknown,
   tokenizerConfig: unknown,
   numRows = Infinity,
+  takesChats = true,
 ): Promise<Tokenizer> {
   const table = readTokenTable(tokenizerJson);
   const vocabulary = new Vocabulary(tokenizerJson, table);
@@ -71,7 +73,7 @@ export async function createTokenizer(
     vocabulary,
     maxTokenLength: vocabulary.maxTokenLength,
     endTokenIds: endTokenId === undefined || endTokenId >= numRows ? [] : [endTokenId],
-    chatTemplate: await readChatTemplate(isRecord(tokenizerConfig) ? tokenizerConfig : {}),
+    chatTemplate: await readChatTemplate(takesChats && isRecord(tokenizerConfig) ? tokenizerConfig : {}),
     createTextStream: (isWholeText = false) => vocabulary.createTextStream(isWholeText),
   };
 }

@@ -84,7 +84,12 @@ async function load(
 ): Promise<LoadedModel | LoadedEncoder> {
   const given = readModel(texts.config, texts.generationConfig);
   const { model, deviceBytes } = limitContext(given, packed, limitsOf(device));
-  const tokenizer = await createTokenizer(texts.tokenizer, texts.tokenizerConfig, model.config.vocabSize);
+  const tokenizer = await createTokenizer(
+    texts.tokenizer,
+    texts.tokenizerConfig,
+    model.config.vocabSize,
+    !model.encoder,
+  );
   if (model.encoder) {
     const encoder = await loadEncoder(id, model.encoder, tokenizer, { model, packed, weights }, device);
     return { ...encoder, deviceBytes };

@@ -3,6 +3,7 @@ import type { CallHandlers } from '../../../protocol/calls.ts';
 import type { Tokenization } from '../../../protocol/models.ts';
 import { inPieces } from '../../../platform/in-pieces.ts';
 import type { LoadedModel } from '../../runtime/loaded-model.ts';
+import { readMessages } from '../../text-generation/read-messages.ts';
 import { noChatTemplate } from '../../models/model-errors.ts';
 
 type TokenCall = 'token-texts' | 'tokenize' | 'tokenize-chat' | 'detokenize';
@@ -32,12 +33,12 @@ export function createTokenCalls(
     async tokenize({ text, addSpecialTokens }) {
       return resultOf(tokenizationOf(text, addSpecialTokens, await whenServed()));
     },
-    /** @throws NoChatTemplateError, ChatTemplateError. */
+    /** @throws InvalidOptionError, NoChatTemplateError, ChatTemplateError. */
     async 'tokenize-chat'({ messages, addGenerationPrompt, chatTemplateArguments, tools = [] }) {
       const served = await whenServed();
       const { chatTemplate } = served.tokenizer;
       if (!chatTemplate) throw noChatTemplate(served.modelInfo.id);
-      const text = chatTemplate.render(messages, {
+      const text = chatTemplate.render(readMessages(messages), {
         variables: chatTemplateArguments,
         tools,
         addGenerationPrompt,

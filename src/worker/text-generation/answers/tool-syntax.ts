@@ -1,5 +1,5 @@
 import type { StructuralPart } from '../../../batching/generation/response-format.ts';
-import type { GenerationTool } from '../../../batching/generation/tools.ts';
+import { schemaOf, type GenerationTool } from '../../../batching/generation/tools.ts';
 import type { ArgumentsReader } from './arguments-reader.ts';
 import { FunctionGemmaArguments, functionGemmaGrammar } from './function-gemma.ts';
 import { JsonArguments } from './json-arguments.ts';
@@ -20,9 +20,9 @@ export interface ToolSyntax {
 }
 
 const JSON_SYNTAX = {
-  argumentsOf: ({ parameters = { type: 'object' } }: GenerationTool): StructuralPart => ({
+  argumentsOf: (tool: GenerationTool): StructuralPart => ({
     type: 'json_schema',
-    json_schema: parameters,
+    json_schema: schemaOf(tool),
   }),
   createReader: () => new JsonArguments(),
 };
@@ -55,7 +55,7 @@ const SYNTAXES: readonly ToolSyntax[] = [
     middle: '',
     end: '<end_function_call>',
     separator: '',
-    argumentsOf: (tool) => ({ type: 'grammar', grammar: functionGemmaGrammar(tool.parameters ?? {}) }),
+    argumentsOf: (tool) => ({ type: 'grammar', grammar: functionGemmaGrammar(schemaOf(tool)) }),
     createReader: () => new FunctionGemmaArguments(),
   },
 ];

@@ -1,6 +1,6 @@
 import { MAX_VALUE_SIZE } from './bounds.ts';
 import { repr } from './print.ts';
-import { isList, Callable, listOf, PyObject, TemplateError, typeName, type Value } from './values.ts';
+import { Callable, PyObject, TemplateError, isList, listOf, orElse, type Value, typeName } from './values.ts';
 
 export class Tuple extends PyObject {
   readonly typeName: string = 'tuple';
@@ -98,10 +98,8 @@ export class Dict extends PyObject {
   override attribute(name: string): Value | undefined {
     switch (name) {
       case 'get':
-        return Callable.of(
-          'get',
-          ['key', 'default?'],
-          (key = null, fallback = null) => this.get(key) ?? fallback,
+        return Callable.of('get', ['key', 'default?'], (key = null, fallback = null) =>
+          orElse(this.get(key), () => fallback),
         );
       case 'items':
       case 'keys':

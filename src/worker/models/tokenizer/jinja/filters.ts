@@ -13,17 +13,18 @@ import { fixed, integer, parseFloat, parseInteger, scaled } from './numbers.ts';
 import { str } from './print.ts';
 import { center, replace, requireText, splitLines, strip } from './text-methods.ts';
 import {
+  TemplateError,
+  Undefined,
+  UnsupportedFeature,
   isTrue,
   iterableOf,
   iterate,
   lengthOf,
   listOf,
-  TemplateError,
-  typeName,
-  Undefined,
-  UnsupportedFeature,
+  orElse,
   type Bound,
   type Value,
+  typeName,
 } from './values.ts';
 
 /** Text in, text out; a marked text stays marked. */
@@ -66,8 +67,9 @@ const FILTERS: Readonly<Record<string, Filter>> = {
     params: ['name'],
     run(value, [name]) {
       const label = requireText(name);
-      return (
-        attributeOf(value, label) ?? new Undefined(`'${typeName(value)} object' has no attribute '${label}'`)
+      return orElse(
+        attributeOf(value, label),
+        () => new Undefined(`'${typeName(value)} object' has no attribute '${label}'`),
       );
     },
   },

@@ -7,7 +7,7 @@ import { Namespace } from './containers.ts';
 import { requireText } from './text-methods.ts';
 import { str } from './print.ts';
 import type { Scope } from './scope.ts';
-import { isTrue, iterate, listOf, TemplateError, Undefined, type Value } from './values.ts';
+import { TemplateError, Undefined, isTrue, iterate, listOf, orElse, type Value } from './values.ts';
 
 /** How a list of statements ends. */
 type Outcome = 'done' | 'break' | 'continue';
@@ -119,10 +119,11 @@ export class Interpreter {
         const fallback = defaults[params.indexOf(variable) - numRequired];
         inner.set(
           variable,
-          value ??
-            (fallback
+          orElse(value, () =>
+            fallback
               ? this.#evaluator.evaluate(fallback, inner)
-              : new Undefined(`parameter '${variable}' was not provided`)),
+              : new Undefined(`parameter '${variable}' was not provided`),
+          ),
         );
       }
       return this.render(body, inner);

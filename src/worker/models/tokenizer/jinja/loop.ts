@@ -1,5 +1,5 @@
 import { equals } from './compare.ts';
-import { Callable, iterate, lengthOf, TemplateError, Undefined, type Value } from './values.ts';
+import { Callable, TemplateError, Undefined, iterate, lengthOf, orElse, type Value } from './values.ts';
 
 /** `loop` in the body of a `for`. It looks ahead only where a template asks for what comes next. */
 export class Loop extends Callable {
@@ -81,9 +81,9 @@ export class Loop extends Callable {
       case 'last':
         return this.#peek() === undefined;
       case 'previtem':
-        return this.#previous ?? new Undefined('there is no previous item');
+        return orElse(this.#previous, () => new Undefined('there is no previous item'));
       case 'nextitem':
-        return this.#peek() ?? new Undefined('there is no next item');
+        return orElse(this.#peek(), () => new Undefined('there is no next item'));
       case 'cycle':
         return new Callable(name, ({ positional }) => {
           if (positional.length === 0) throw new TemplateError('no items for cycling given');

@@ -6,18 +6,19 @@ import { integer } from './numbers.ts';
 import { str } from './print.ts';
 import { textMethod } from './text-methods.ts';
 import {
-  isList,
-  bind,
   Callable,
-  charactersOf,
-  listOf,
   PyObject,
   TemplateError,
-  typeName,
   Undefined,
   UnsupportedFeature,
+  bind,
+  charactersOf,
+  isList,
+  listOf,
+  orElse,
   type Arguments,
   type Value,
+  typeName,
 } from './values.ts';
 
 const names = (list: string) => new Set(list.split(' '));
@@ -52,15 +53,15 @@ export const UNSUPPORTED_METHODS: ReadonlySet<string> = new Set(
 
 /** `value.name`: an attribute comes before an item. @throws TemplateError of an undefined value. */
 export function memberOf(value: Value, name: string): Value {
-  return attributeOf(value, name) ?? itemOf(value, name) ?? missing(value, name);
+  return orElse(attributeOf(value, name), () => orElse(itemOf(value, name), () => missing(value, name)));
 }
 
 /** `value[key]`: an item comes before an attribute. @throws TemplateError of an undefined value. */
 export function subscript(value: Value, key: Value): Value {
-  const item = itemOf(value, key);
-  if (item !== undefined) return item;
-  const name = textOf(key);
-  return (name === undefined ? undefined : attributeOf(value, name)) ?? missing(value, key);
+  return orElse(itemOf(value, key), () => {
+    const name = textOf(key);
+    return orElse(name === undefined ? undefined : attributeOf(value, name), () => missing(value, key));
+  });
 }
 
 function missing(value: Value, key: Value): Undefined {

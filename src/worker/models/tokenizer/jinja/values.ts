@@ -150,6 +150,11 @@ export class Iter extends PyObject {
   }
 }
 
+/** As `??`, where None is a value. */
+export function orElse(value: Value | undefined, fallback: () => Value): Value {
+  return value === undefined ? fallback() : value;
+}
+
 export function isList(value: Value): value is readonly Value[] {
   return Array.isArray(value);
 }

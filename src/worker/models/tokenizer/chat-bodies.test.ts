@@ -1,0 +1,41 @@
+import { readFileSync } from 'node:fs';
+import { describe, expect, it } from 'vitest';
+
+import reference from '../../../../tools/reference/fixtures/chat-bodies-reference.json' with { type: 'json' };
+import { toolsIn } from '../../../batching/generation/tools.ts';
+import { parseOrderedJson } from '../../../batching/ordered-json.ts';
+import { readChatRequest } from '../../../protocol/openai/chat-request.ts';
+import { readMessages } from '../../text-generation/read-messages.ts';
+import { readChatTemplate } from './chat-template.ts';
+
+const MODELS = new URL('../../../../tools/reference/chat-templates/models/', import.meta.url);
+const readTools = toolsIn({ maxItems: 9, maxLength: 9999 });
+
+function sourceOf(template: string): string {
+  return template.startsWith('{%')
+    ? template
+    : readFileSync(new URL(`${template}.jinja`, MODELS), 'utf8').replace(/\n$/, '');
+}
+
+/** Rendered by huggingface/transformers from the same bodies: see tools/reference/chat-templates. */
+describe.each(reference.templates)(
+  'bodies of chats reach the template $template',
+  ({ template, rendered }) => {
+    it.each(reference.bodies.map((body, i) => ({ body, i, ...rendered[i] })))(
+      'as the client wrote body $i',
+      async ({ body, ...expected }) => {
+        const { prompts, options } = readChatRequest(parseOrderedJson(body));
+        const chatTemplate = await readChatTemplate({
+          ...reference.tokens,
+          chat_template: sourceOf(template),
+        });
+        const [messages] = prompts;
+        if (!chatTemplate || !Array.isArray(messages)) throw new Error('no chat');
+        const write = () =>
+          chatTemplate.render(readMessages(messages), { tools: readTools('tools', options.tools ?? []) });
+        if ('text' in expected) expect(write()).toBe(expected.text);
+        else expect(write).toThrow(expect.objectContaining({ code: 'CHAT_TEMPLATE_FAILED' }));
+      },
+    );
+  },
+);
