@@ -1,3 +1,4 @@
+import { textOfContent } from '../protocol/chat.ts';
 import { ChatTemplateError } from '../protocol/errors/model.ts';
 import type { BatchRecord } from '../protocol/stats.ts';
 import { DEFAULT_POLICY } from '../batching/generation/policy.ts';
@@ -255,7 +256,9 @@ export const scriptedChatTemplate: ChatTemplate = {
   render(messages, { variables: { mood = '' } = {}, addGenerationPrompt = true } = {}) {
     if (messages.some(({ role }, index) => role === messages[index - 1]?.role))
       throw ChatTemplateError.of('the roles do not alternate');
-    const written = messages.map(({ role, content }) => `${role.charAt(0).toUpperCase()}${content}`);
+    const written = messages.map(
+      ({ role, content }) => `${role.charAt(0).toUpperCase()}${textOfContent(content)}`,
+    );
     return `${written.join('')}${String(mood)}${addGenerationPrompt ? 'A' : ''}`;
   },
 };

@@ -13,7 +13,7 @@ function templateOf(write: (message: ChatMessage) => string): ChatTemplate {
 }
 
 /** `{% for m in messages %}<|{{ m.role }}|>\n{{ m.content }}<|end|>\n{% endfor %}` */
-const CHATML = templateOf(({ role, content }) => `<|${role}|>\n${content}<|end|>\n`);
+const CHATML = templateOf(({ role, content }) => `<|${role}|>\n${textOfContent(content)}<|end|>\n`);
 /** `{% for m in messages %}[{{ m.role }}] {{ m.content | trim }}[/]{% endfor %}` */
 const TRIMMED = templateOf(({ role, content }) => `[${role}] ${textOfContent(content).trim()}[/]`);
 

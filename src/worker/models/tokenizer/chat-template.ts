@@ -57,7 +57,12 @@ export async function readChatTemplate(config: Config): Promise<ChatTemplate | u
   return {
     sourceFor: (hasTools) => sources.get(nameFor(sources, hasTools)) ?? '',
     render: (messages, options) =>
-      refusing(library, () => renderAsGiven(withTakenParts(messages, renderAsGiven, options), options)),
+      refusing(library, () =>
+        renderAsGiven(
+          withTakenParts(messages, (others) => renderAsGiven(others, options)),
+          options,
+        ),
+      ),
   };
 }
 

@@ -1,7 +1,6 @@
 import { textOfContent, type ChatMessage, type TextPart } from '../../../protocol/chat.ts';
-import type { ChatTemplate, RenderOptions } from './chat-template.ts';
 
-type Render = ChatTemplate['render'];
+type Render = (messages: readonly ChatMessage[]) => string;
 type Role = ChatMessage['role'];
 
 const ASKED: ChatMessage = { role: 'user', content: 'x' };
@@ -21,13 +20,9 @@ const AROUND: Readonly<Record<Role, (message: ChatMessage) => readonly ChatMessa
  * Parts of a message reach the template where it reads them, as in transformers. Many templates only read texts, and would write the
  * list as Python prints it: they get the parts as lines, as in vLLM.
  */
-export function withTakenParts(
-  messages: readonly ChatMessage[],
-  render: Render,
-  options: RenderOptions | undefined,
-): readonly ChatMessage[] {
+export function withTakenParts(messages: readonly ChatMessage[], render: Render): readonly ChatMessage[] {
   const roles = new Set(messages.flatMap(({ role, content }) => (Array.isArray(content) ? [role] : [])));
-  const taken = new Set([...roles].filter((role) => takesParts(role, render, options)));
+  const taken = new Set([...roles].filter((role) => takesParts(role, render)));
   return messages.map((message) =>
     Array.isArray(message.content) && !taken.has(message.role)
       ? { ...message, content: textOfContent(message.content) }
@@ -42,9 +37,9 @@ const PARTS = WORDS.map((text): TextPart => ({ type: 'text', text }));
 const QUOTED = /['"]TABSERVE/;
 
 /** Some templates read the first part alone. */
-function takesParts(role: Role, render: Render, options: RenderOptions | undefined): boolean {
+function takesParts(role: Role, render: Render): boolean {
   try {
-    const written = render(AROUND[role]({ role, content: PARTS }), options);
+    const written = render(AROUND[role]({ role, content: PARTS }));
     return WORDS.every((word) => written.includes(word)) && !QUOTED.test(written);
   } catch {
     return false;

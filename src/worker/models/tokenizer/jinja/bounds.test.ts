@@ -55,6 +55,24 @@ describe('a template', () => {
     expect(performance.now() - start).toBeLessThan(3000);
   });
 
+  it.each(['trim', 'length', 'title', 'e', 'tojson', "replace('a', 'b')"])(
+    'of a long text that is read again and again by %s is stopped',
+    (filter) => {
+      expect(() => render(`{% for i in range(9999) %}{{ long | ${filter} }}{% endfor %}`)).toThrow(
+        new RangeError('it makes values of more than 4,194,304 characters'),
+      );
+    },
+  );
+
+  it.each(["split('a')", 'strip()', "startswith('b')", 'upper()'])(
+    'of a long text that is read again and again by .%s is stopped',
+    (method) => {
+      expect(() =>
+        render(`{% for i in range(9999) %}{% if long.${method} %}{% endif %}{% endfor %}`),
+      ).toThrow(new RangeError('it makes values of more than 4,194,304 characters'));
+    },
+  );
+
   it('of too many characters is not read', () => {
     expect(() => new Template('{{ a }}'.repeat(100_000))).toThrow(RangeError);
   });

@@ -1,12 +1,12 @@
 // Rendering holds the worker of all tabs. Bounds count work and not time, so that a chat is rendered on every device or on none:
-// together they are some tenths of a second.
+// together they take some 50 ms of a laptop's CPU.
 
 /** Statements, expressions, items of loops and compared values. A chat of 1,000 messages takes some 50,000. */
 const MAX_STEPS = 300_000;
 /** Characters or items of one value. Twice the longest prompt. */
 export const MAX_VALUE_SIZE = 2 ** 18;
-/** Characters and items of all values of one rendering. */
-const MAX_TOTAL_SIZE = 2 ** 26;
+/** Characters and items of all values that one rendering makes, or has a filter or a method read. The longest chats take 2 million. */
+const MAX_TOTAL_SIZE = 2 ** 22;
 /** Characters that searches for a text in a text compare at worst. */
 const MAX_SEARCHED = 2 ** 29;
 /** Statements and expressions in each other. The stack has room for more. */
@@ -53,9 +53,14 @@ export function nested<Result>(work: () => Result): Result {
 
 /** Counts a value before it is made. @throws RangeError for one that is too large. */
 export function allocate(size: number): void {
-  used.size += size;
   if (size > MAX_VALUE_SIZE)
     throw tooLarge(`a value of more than ${MAX_VALUE_SIZE.toLocaleString('en')} characters`);
+  spend(size);
+}
+
+/** Counts the characters of a text that a filter or a method reads. @throws RangeError for too many. */
+export function spend(size: number): void {
+  used.size += size;
   if (used.size > MAX_TOTAL_SIZE)
     throw tooLarge(`values of more than ${MAX_TOTAL_SIZE.toLocaleString('en')} characters`);
 }

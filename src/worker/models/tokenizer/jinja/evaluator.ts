@@ -1,5 +1,5 @@
 import { binary, unary } from './arithmetic.ts';
-import { allocate, nested, sized } from './bounds.ts';
+import { allocate, nested, sized, spend } from './bounds.ts';
 import { compare } from './compare.ts';
 import { Dict, Tuple } from './containers.ts';
 import { filterOf } from './filters.ts';
@@ -138,6 +138,7 @@ export class Evaluator {
   #callFilter(name: string, value: Value, args: Arguments): Value {
     const filter = filterOf(name);
     if (!filter) throw new TemplateError(`No filter named '${name}'.`);
+    if (typeof value === 'string') spend(value.length);
     return filter.run(value, filter.params ? bind(name, filter.params, args) : [], args, {
       filter: (other, item, given) => nested(() => this.#callFilter(other, item, given)),
       test: (other, item, given) => this.test(other, item, given),

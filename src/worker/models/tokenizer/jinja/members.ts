@@ -1,3 +1,4 @@
+import { spend } from './bounds.ts';
 import { equals, textOf } from './compare.ts';
 import { Range, Tuple } from './containers.ts';
 import { formatText } from './format.ts';
@@ -93,7 +94,13 @@ export function attributeOf(value: Value, name: string): Value | undefined {
 function methodOf(text: string, name: string): Callable | undefined {
   if (name === 'format') return new Callable(name, (args) => formatText(text, args, follow));
   const method = textMethod(name);
-  return method && new Callable(name, (args) => method.run(text, bind(name, method.params, args)));
+  return (
+    method &&
+    new Callable(name, (args) => {
+      spend(text.length);
+      return method.run(text, bind(name, method.params, args));
+    })
+  );
 }
 
 function escape(value: Value): Value {
