@@ -1,6 +1,14 @@
 import { yieldToHost } from './yield-to-host.ts';
 import { createMutex } from './mutex.ts';
 
+/** Without a pause. */
+export function runToEnd<Result>(work: Generator<void, Result>): Result {
+  for (;;) {
+    const piece = work.next();
+    if (piece.done) return piece.value;
+  }
+}
+
 /** One computation at a time: otherwise other tasks would wait for a piece of each. */
 const mutex = createMutex();
 

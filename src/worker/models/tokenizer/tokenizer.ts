@@ -1,3 +1,4 @@
+import { runToEnd } from '../../../platform/in-pieces.ts';
 import { isRecord } from '../../../platform/is-record.ts';
 import { importPart } from '../../import-part.ts';
 import { TokenWithoutEmbeddingError } from '../../../protocol/errors/deployments.ts';
@@ -76,13 +77,6 @@ export async function createTokenizer(
     chatTemplate: await readChatTemplate(takesChats && isRecord(tokenizerConfig) ? tokenizerConfig : {}),
     createTextStream: (isWholeText = false) => vocabulary.createTextStream(isWholeText),
   };
-}
-
-function runToEnd<Result>(work: Generator<void, Result>): Result {
-  for (;;) {
-    const piece = work.next();
-    if (piece.done) return piece.value;
-  }
 }
 
 /** Its tokens of texts would be others in many cases, see docs/models.md: it gets the special ones alone. */

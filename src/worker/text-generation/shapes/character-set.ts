@@ -80,11 +80,10 @@ function sequencesBetween(low: readonly number[], high: readonly number[]): read
 
 /** One way for each first byte. */
 function ofSequences(make: Expressions, sequences: readonly ByteRanges[], isInner: boolean): Expression {
-  const leads = Map.groupBy(Array(256).keys(), (byte) =>
-    sequences
-      .flatMap(([lead], index) => (lead && byte >= lead[0] && byte <= lead[1] ? [index] : []))
-      .join(','),
-  );
+  const ofLead: number[][] = Array.from({ length: 256 }, () => []);
+  for (const [index, [[from, to] = [1, 0]]] of sequences.entries())
+    for (let byte = from; byte <= to; byte += 1) ofLead[byte]?.push(index);
+  const leads = Map.groupBy(ofLead.keys(), (byte) => String(ofLead[byte]));
   const branches = Array.from(leads, ([key, bytes]) => {
     if (key === '') return make.never;
     const rests = key.split(',').map((index) => sequences[Number(index)]?.slice(1) ?? []);

@@ -1,12 +1,10 @@
 import { ResponseFormatUnsupportedError } from '../../../batching/errors.ts';
 import type { Expression, Machine } from './expressions.ts';
-import { PIECE_MS } from './limits.ts';
+import type { Work } from './pace.ts';
 import type { State, States } from './states.ts';
 
 /** Of one combination. */
 const MAX_PLACES = 6000;
-/** Where it must be known at once: some 50 ms. */
-const MAX_PLACES_AT_ONCE = 1000;
 
 /** A place in several languages at once. */
 class Combined implements Machine {
@@ -59,61 +57,31 @@ class Combined implements Machine {
 export class CombinedLanguages {
   readonly states: States;
   readonly #known = new Map<string, Combined>();
-  /** Combinations that nobody has looked into. */
-  #waiting: { readonly start: Combined; readonly param: string }[] = [];
 
   constructor(states: States) {
     this.states = states;
   }
 
-  /** Forgets what another shape was refused for. */
-  startShape(): void {
-    this.#waiting = [];
-  }
-
-  /** @param param Of what is refused by `explore` if no text fits. */
-  combine(all: readonly Expression[], none: readonly Expression[], param: string): Expression {
+  /**
+   * The expression without a text where no text fits.
+   *
+   * @throws ResponseFormatUnsupportedError.
+   */
+  *combine(all: readonly Expression[], none: readonly Expression[], param: string): Work<Expression> {
     const [only] = all;
     if (only && all.length === 1 && none.length === 0) return only;
-    const start = this.#start(all, none);
-    if (start.isLive === undefined) this.#waiting.push({ start, param });
-    return this.states.make.machine(start);
-  }
-
-  /** The same at once, which is without a text if none fits. @throws ResponseFormatUnsupportedError. */
-  combineNow(all: readonly Expression[], none: readonly Expression[], param: string): Expression {
-    finish(this.explore());
-    const start = this.#start(all, none);
-    finish(this.#explore(start, param, MAX_PLACES_AT_ONCE));
+    const stateOf = (expression: Expression): State => this.states.stateOf(expression);
+    const start = this.at(all.map(stateOf), none.map(stateOf));
+    yield* this.#explore(start, param);
     return start.isLive === true ? this.states.make.machine(start) : this.states.make.never;
   }
 
-  /** Finds the dead ends of all combinations, in pieces. @throws ResponseFormatUnsupportedError. */
-  *explore(): Generator<void, void> {
-    // The inner ones come first.
-    for (const { start, param } of this.#waiting) {
-      yield* this.#explore(start, param, MAX_PLACES);
-      if (start.isLive !== true)
-        throw ResponseFormatUnsupportedError.of(
-          param,
-          'allows no text, since its conditions contradict each other',
-          'leave out one of its pattern, format and lengths',
-        );
-    }
-    this.#waiting = [];
-  }
-
-  #start(all: readonly Expression[], none: readonly Expression[]): Combined {
-    const stateOf = (expression: Expression): State => this.states.stateOf(expression);
-    return this.at(all.map(stateOf), none.map(stateOf));
-  }
-
   /** Of a language whose references have been followed. */
-  accepts(language: Expression, text: string): boolean {
-    finish(this.explore());
-    let state: State | null = this.states.stateOf(language);
-    for (const byte of new TextEncoder().encode(text)) state = state && this.states.step(state, byte);
-    return state?.isEnd === true;
+  *accepts(language: Expression, text: string): Work<boolean> {
+    return (
+      (yield* this.states.after(this.states.stateOf(language), new TextEncoder().encode(text)))?.isEnd ===
+      true
+    );
   }
 
   at(all: readonly State[], none: readonly State[]): Combined {
@@ -123,21 +91,18 @@ export class CombinedLanguages {
     return known;
   }
 
-  *#explore(start: Combined, param: string, maxPlaces: number): Generator<void, void> {
+  /** Finds its dead ends. */
+  *#explore(start: Combined, param: string): Work<void> {
     if (start.isLive !== undefined) return;
     const before = new Map<Combined, Combined[]>([[start, []]]);
-    let startedAtMs = performance.now();
     for (const [place] of before) {
-      if (performance.now() - startedAtMs > PIECE_MS) {
-        yield;
-        startedAtMs = performance.now();
-      }
+      yield;
       for (const next of place.allNext()) {
         const places = before.get(next);
         if (places) places.push(place);
         else before.set(next, [place]);
       }
-      if (before.size > maxPlaces)
+      if (before.size > MAX_PLACES)
         throw ResponseFormatUnsupportedError.of(
           param,
           'has too many conditions that must hold together',
@@ -148,8 +113,4 @@ export class CombinedLanguages {
     for (const place of live) for (const earlier of before.get(place) ?? []) live.add(earlier);
     for (const place of before.keys()) place.isLive = live.has(place);
   }
-}
-
-function finish(work: Generator<void, void>): void {
-  while (work.next().done !== true);
 }

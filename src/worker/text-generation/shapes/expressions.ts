@@ -1,4 +1,5 @@
 import { ResponseFormatUnsupportedError } from '../../../batching/errors.ts';
+import type { Work } from './pace.ts';
 
 /** A language of bytes: what a shape, or a part of it, allows. Equal ones of an arena are one object. */
 export type Expression = ByteSet | Sequence | Choice | Repeat | Rule | MachineUse;
@@ -57,6 +58,9 @@ interface MachineUse {
 /** Of all expressions that shapes are compiled to. A large schema has some ten thousand. */
 const MAX_SIZE = 100_000;
 
+/** Bytes of all texts of one shape. They may all be looked into at once. */
+const MAX_BYTES = 200_000;
+
 const encoder = new TextEncoder();
 
 /** Makes expressions, each once, so that texts of many shapes share what is known about them. */
@@ -72,6 +76,7 @@ export class Expressions {
   readonly never: Expression = { kind: 'choice', id: 1, branches: [] };
   #numMade = 2;
   #limit = MAX_SIZE;
+  #numBytes = 0;
 
   get size(): number {
     return this.#numMade;
@@ -80,6 +85,7 @@ export class Expressions {
   /** Lets one more shape be made. */
   startShape(): void {
     this.#limit = this.#numMade + MAX_SIZE;
+    this.#numBytes = 0;
   }
 
   bytes(bytes: readonly number[], isInner = false): Expression {
@@ -102,7 +108,10 @@ export class Expressions {
   }
 
   text(text: string): Expression {
-    return this.sequence(Array.from(encoder.encode(text), (byte) => this.#single(byte)));
+    const bytes = encoder.encode(text);
+    this.#numBytes += bytes.length;
+    if (this.#numBytes > MAX_BYTES) throw tooLarge(`${MAX_BYTES} bytes of texts`);
+    return this.sequence(Array.from(bytes, (byte) => this.#single(byte)));
   }
 
   sequence(parts: readonly Expression[]): Expression {
@@ -178,14 +187,26 @@ export class Expressions {
   }
 
   #nextId(): number {
-    if (this.#numMade >= this.#limit)
-      throw ResponseFormatUnsupportedError.of(
-        'responseFormat',
-        `is too large: it has more than ${MAX_SIZE} parts`,
-        'leave parts out, or use smaller ones',
-      );
+    if (this.#numMade >= this.#limit) throw tooLarge(`${MAX_SIZE} parts`);
     return this.#numMade++;
   }
+}
+
+export function* choiceOf(texts: readonly string[], make: Expressions): Work<Expression> {
+  const branches: Expression[] = [];
+  for (const text of texts) {
+    branches.push(make.text(text));
+    yield;
+  }
+  return make.choice(branches);
+}
+
+function tooLarge(limit: string): ResponseFormatUnsupportedError {
+  return ResponseFormatUnsupportedError.of(
+    'responseFormat',
+    `is too large: it has more than ${limit}`,
+    'leave parts out, or use smaller ones',
+  );
 }
 
 function idsOf(expressions: readonly Expression[]): string {
@@ -212,36 +233,49 @@ function partsOf(expression: Expression): readonly Expression[] {
 }
 
 /** The first rule without a finite text, of those that an expression leads to. */
-export function endlessRuleOf(root: Expression): Rule | undefined {
+export function* endlessRuleOf(root: Expression): Work<Rule | undefined> {
   const found = new Set([root]);
-  // A set's loop comes to what is added meanwhile.
-  for (const expression of found) for (const part of partsOf(expression)) found.add(part);
   const usersOf = new Map<Expression, Expression[]>();
-  for (const user of found)
+  // A set's loop comes to what is added meanwhile.
+  for (const user of found) {
     for (const part of partsOf(user)) {
+      if (isLeaf(part)) continue;
+      found.add(part);
       const users = usersOf.get(part);
       if (users) users.push(user);
       else usersOf.set(part, [user]);
     }
+    yield;
+  }
   const ending = new Set<Expression>();
-  for (const expression of found) if (ends(expression, ending)) ending.add(expression);
+  for (const expression of found) {
+    if (ends(expression, ending)) ending.add(expression);
+    yield;
+  }
   for (const expression of ending)
-    for (const user of usersOf.get(expression) ?? []) if (ends(user, ending)) ending.add(user);
+    for (const user of usersOf.get(expression) ?? []) {
+      if (!ending.has(user) && ends(user, ending)) ending.add(user);
+      yield;
+    }
   for (const expression of found)
     if (expression.kind === 'rule' && !ending.has(expression)) return expression;
   return undefined;
 }
 
+function isLeaf({ kind }: Expression): boolean {
+  return kind === 'bytes' || kind === 'machine';
+}
+
 function ends(expression: Expression, ending: ReadonlySet<Expression>): boolean {
-  const parts = partsOf(expression);
+  const isEnding = (part: Expression): boolean => isLeaf(part) || ending.has(part);
   switch (expression.kind) {
     case 'sequence':
-      return parts.every((part) => ending.has(part));
+      return expression.parts.every(isEnding);
     case 'choice':
     case 'rule':
-      return parts.some((part) => ending.has(part));
+      return partsOf(expression).some(isEnding);
     case 'repeat':
-      return expression.min === 0 || ending.has(expression.part);
+      return expression.min === 0 || isEnding(expression.part);
     case 'bytes':
     case 'machine':
       return true;

@@ -1,7 +1,9 @@
+import { runToEnd } from '../../../platform/in-pieces.ts';
 import { isRecord } from '../../../platform/is-record.ts';
 import { ALL, anyJsonCharacter, jsonCharacterOf, type Ranges } from './character-set.ts';
 import { CombinedLanguages } from './combined-languages.ts';
 import type { Expression, Expressions } from './expressions.ts';
+import type { Work } from './pace.ts';
 import { parsePattern } from './parse-pattern.ts';
 import type { States } from './states.ts';
 
@@ -27,8 +29,8 @@ export class JsonLanguage {
     this.make = make;
     this.languages = new CombinedLanguages(states);
     this.character = anyJsonCharacter(make);
-    this.integer = this.pattern(INTEGER, '');
-    this.number = this.pattern(NUMBER, '');
+    this.integer = runToEnd(this.pattern(INTEGER, ''));
+    this.number = runToEnd(this.pattern(NUMBER, ''));
     const value = make.rule('any JSON');
     this.value = value;
     value.body = make.choice([
@@ -47,7 +49,7 @@ export class JsonLanguage {
   }
 
   /** The JSON of a pattern's texts. @param isSearched Whether the pattern may match a part of them. */
-  pattern(pattern: unknown, param: string, isSearched = false): Expression {
+  pattern(pattern: unknown, param: string, isSearched = false): Work<Expression> {
     return parsePattern(pattern, param, this.languages, (ranges) => this.characterOf(ranges), isSearched);
   }
 

@@ -1,6 +1,7 @@
 import { ResponseFormatUnsupportedError } from '../../../batching/errors.ts';
 import type { Expression, Expressions, Rule } from './expressions.ts';
 import { checkDepth } from './limits.ts';
+import type { Work } from './pace.ts';
 
 /** Rules that begin with each other. */
 const MAX_CIRCLE = 32;
@@ -17,19 +18,20 @@ interface Beginning {
  *
  * @throws ResponseFormatUnsupportedError where one begins with itself behind a part that may be empty.
  */
-export function removeLeftRecursion(rules: readonly Rule[], make: Expressions, param: string): void {
-  const circles = circlesOf(rules);
+export function* removeLeftRecursion(rules: readonly Rule[], make: Expressions, param: string): Work<void> {
+  const circles = yield* circlesOf(rules);
   if (circles.length === 0) return;
-  const made = circles.flatMap((circle) => {
+  const made: Rule[] = [];
+  for (const circle of circles) {
     if (circle.length > MAX_CIRCLE)
       throw ResponseFormatUnsupportedError.of(
         param,
         `has more than ${MAX_CIRCLE} rules that begin with each other`,
         'let them begin with different parts',
       );
-    return rewrite(circle, make, param);
-  });
-  const [[rule] = []] = circlesOf([...rules, ...made]);
+    made.push(...(yield* rewrite(circle, make, param)));
+  }
+  const [[rule] = []] = yield* circlesOf([...rules, ...made]);
   if (rule)
     throw ResponseFormatUnsupportedError.of(
       param,
@@ -39,15 +41,20 @@ export function removeLeftRecursion(rules: readonly Rule[], make: Expressions, p
 }
 
 /** Rules that begin with each other, where something follows one of them: else nothing is added to the text. */
-function circlesOf(rules: readonly Rule[]): readonly (readonly Rule[])[] {
-  const isEmpty = emptyRules(rules);
-  const beginnings = new Map(rules.map((rule) => [rule, beginningsOf(rule.body, false, isEmpty)]));
+function* circlesOf(rules: readonly Rule[]): Work<readonly (readonly Rule[])[]> {
+  const isEmpty = yield* emptyRules(rules);
+  const beginnings = new Map<Rule, readonly Beginning[]>();
+  for (const rule of rules) {
+    beginnings.set(rule, beginningsOf(rule.body, false, isEmpty));
+    yield;
+  }
   const users = new Map<Rule, Rule[]>(rules.map((rule) => [rule, []]));
   for (const [user, all] of beginnings) for (const { rule } of all) users.get(rule)?.push(user);
   const found = new Set<Rule>();
   const circles: Rule[][] = [];
   for (const [user, all] of beginnings)
     for (const { rule, isFollowed } of all) {
+      yield;
       if (!isFollowed || found.has(rule)) continue;
       const before = reachable(rule, (each) => users.get(each) ?? []);
       if (!before.has(user)) continue;
@@ -98,7 +105,7 @@ function beginningsOf(
 }
 
 /** Whether an expression may be the empty text. */
-function emptyRules(rules: readonly Rule[]): (expression: Expression) => boolean {
+function* emptyRules(rules: readonly Rule[]): Work<(expression: Expression) => boolean> {
   const empty = new Set<Rule>();
   const isEmpty = (expression: Expression): boolean => {
     switch (expression.kind) {
@@ -120,7 +127,10 @@ function emptyRules(rules: readonly Rule[]): (expression: Expression) => boolean
   };
   for (let before = -1; before < empty.size;) {
     before = empty.size;
-    for (const rule of rules) if (rule.body && isEmpty(rule.body)) empty.add(rule);
+    for (const rule of rules) {
+      if (rule.body && isEmpty(rule.body)) empty.add(rule);
+      yield;
+    }
   }
   return isEmpty;
 }
@@ -132,7 +142,7 @@ interface Production {
 }
 
 /** Returns the rules of what follows: behind one of the circle's other beginnings until the end of a rule of it. */
-function rewrite(circle: readonly Rule[], make: Expressions, param: string): readonly Rule[] {
+function* rewrite(circle: readonly Rule[], make: Expressions, param: string): Work<readonly Rule[]> {
   const rewritten = new Set(circle);
   const productions = circle.flatMap((rule) =>
     productionsIn(rule.body ? [rule.body] : [], 0).map((production) => ({ rule, ...production })),
@@ -145,13 +155,15 @@ function rewrite(circle: readonly Rule[], make: Expressions, param: string): rea
   );
   const behindOf = (from: Rule, to: Rule): Expression => behind.get(from)?.get(to) ?? make.never;
   for (const [from, ends] of behind)
-    for (const [to, rule] of ends)
+    for (const [to, rule] of ends) {
+      yield;
       rule.body = make.choice([
         ...(from === to ? [make.empty] : []),
         ...productions
           .filter(({ first }) => first === from)
           .map((production) => make.sequence([production.rest, behindOf(production.rule, to)])),
       ]);
+    }
   for (const rule of circle)
     rule.body = make.choice(
       productions

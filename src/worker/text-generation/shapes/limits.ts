@@ -3,9 +3,6 @@ import { ResponseFormatUnsupportedError } from '../../../batching/errors.ts';
 /** Parts inside each other: of schemas, patterns, grammars and tags. */
 const MAX_DEPTH = 64;
 
-/** How long the worker does nothing else. */
-export const PIECE_MS = 8;
-
 /** Of one part of a pattern or a grammar. */
 const MAX_COUNT = 10_000;
 /** Counts inside each other, multiplied: a text may be read in as many ways. */

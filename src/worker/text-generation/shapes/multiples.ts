@@ -4,6 +4,9 @@ import type { NumberRange } from './number-range.ts';
 /** Of a number: more are not exact in JavaScript. */
 const MAX_DIGITS = 15;
 
+/** All bytes of numbers are between them. */
+const [FIRST_BYTE, LAST_BYTE] = [0x2d, 0x39];
+
 /** Multiples in a row that may all be refused, since a division of fractions isn't exact. */
 const MAX_TRIED = 1000;
 
@@ -91,6 +94,7 @@ class Place implements Machine {
   }
 
   step(byte: number): Machine | undefined {
+    if (byte < FIRST_BYTE || byte > LAST_BYTE) return undefined;
     return this.#numbers.at(this.#text + String.fromCharCode(byte));
   }
 }

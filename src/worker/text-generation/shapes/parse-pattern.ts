@@ -2,7 +2,8 @@ import { ResponseFormatUnsupportedError } from '../../../batching/errors.ts';
 import { ALL, complement, union, type Ranges } from './character-set.ts';
 import type { CombinedLanguages } from './combined-languages.ts';
 import type { Expression } from './expressions.ts';
-import { checkDepth, nestedCount } from './limits.ts';
+import type { Work } from './pace.ts';
+import { Scanner } from './scanner.ts';
 
 /** How the characters of a pattern's texts are written: as they are, or in JSON. */
 export type WriteCharacter = (ranges: Ranges) => Expression;
@@ -47,13 +48,13 @@ const COUNT = /([*+?])|\{(\d+)(?:(,)(\d*))?\}/uy;
  *
  * @throws ResponseFormatUnsupportedError for what is no regular language, or looks ahead in the middle.
  */
-export function parsePattern(
+export function* parsePattern(
   pattern: unknown,
   param: string,
   languages: CombinedLanguages,
   write: WriteCharacter,
   isSearched = false,
-): Expression {
+): Work<Expression> {
   const refuse = (reason: string, remedy: string): ResponseFormatUnsupportedError =>
     ResponseFormatUnsupportedError.of(param, reason, remedy);
   if (typeof pattern !== 'string') throw refuse('is no string', 'write a regular expression');
@@ -63,107 +64,88 @@ export function parsePattern(
   } catch (error) {
     throw refuse(`is no regular expression (${error instanceof Error ? error.message : ''})`, 'correct it');
   }
-  const expression = new PatternParser(pattern, param, languages, write, isSearched).parse();
+  const parser = new PatternParser(new Scanner(pattern, param), languages, write, isSearched);
+  const expression = yield* parser.branches('whole');
   if (expression === languages.states.make.never) throw refuse('matches no text', 'correct it');
   return expression;
 }
 
 /** Of a pattern whose syntax is right. */
 class PatternParser {
-  readonly #pattern: string;
-  readonly #param: string;
+  readonly #scanner: Scanner;
   readonly #languages: CombinedLanguages;
   readonly #write: WriteCharacter;
   readonly #isSearched: boolean;
-  #at = 0;
-  #depth = 0;
-  /** Of the part that was read last. */
-  #count = 1;
 
-  constructor(
-    pattern: string,
-    param: string,
-    languages: CombinedLanguages,
-    write: WriteCharacter,
-    isSearched: boolean,
-  ) {
-    this.#isSearched = isSearched;
-    this.#pattern = pattern;
-    this.#param = param;
+  constructor(scanner: Scanner, languages: CombinedLanguages, write: WriteCharacter, isSearched: boolean) {
+    this.#scanner = scanner;
     this.#languages = languages;
     this.#write = write;
+    this.#isSearched = isSearched;
   }
 
-  parse(): Expression {
-    return this.#branches('whole');
-  }
-
-  #branches(place: Place): Expression {
-    checkDepth((this.#depth += 1), this.#param);
+  *branches(place: Place): Work<Expression> {
+    this.#scanner.enter();
     const branches = [];
     let count = 1;
     do {
-      branches.push(this.#branch(place));
-      count = Math.max(count, this.#count);
-    } while (this.#take('|'));
-    this.#depth -= 1;
-    this.#count = count;
+      branches.push(yield* this.#branch(place));
+      count = Math.max(count, this.#scanner.count);
+    } while (this.#scanner.take('|'));
+    this.#scanner.leave(count);
     return this.#languages.states.make.choice(branches);
   }
 
-  #branch(place: Place): Expression {
+  *#branch(place: Place): Work<Expression> {
+    const scanner = this.#scanner;
     const { make } = this.#languages.states;
     const anything = make.repeat(this.#write(ALL), 0, Infinity);
     const parts: Expression[] = [];
-    if (place === 'whole' && !this.#take('^') && this.#isSearched) parts.push(anything);
+    if (place === 'whole' && !scanner.take('^') && this.#isSearched) parts.push(anything);
     const isAtEnd = place !== 'ahead' && place !== 'inside';
     let count = 1;
-    while (!/^[|)]?$/.test(this.#next())) {
-      const [, sign] = (isAtEnd && this.#match(/\(\?([=!])/uy)) || [];
+    while (!/^[|)]?$/.test(scanner.next)) {
+      yield;
+      const [, sign] = (isAtEnd && scanner.match(/\(\?([=!])/uy)) || [];
       if (sign !== undefined) {
-        const ahead = this.#branches('ahead');
-        this.#take(')');
-        const rest = this.#branch(place === 'tail' ? place : 'rest');
+        const ahead = yield* this.branches('ahead');
+        scanner.take(')');
+        const rest = yield* this.#branch(place === 'tail' ? place : 'rest');
         const [all, none] = sign === '=' ? [[rest, ahead], []] : [[rest], [ahead]];
-        return make.sequence([...parts, this.#languages.combine(all, none, this.#param)]);
+        return make.sequence([...parts, yield* this.#languages.combine(all, none, scanner.param)]);
       }
-      if (place !== 'inside' && /^\$(?:[|)]|$)/.test(this.#pattern.slice(this.#at, this.#at + 2))) {
-        this.#at += 1;
+      if (place !== 'inside' && /^\$(?:[|)]|$)/.test(scanner.text.slice(scanner.at, scanner.at + 2))) {
+        scanner.at += 1;
         return make.sequence(parts);
       }
-      parts.push(this.#repeated(isAtEnd));
-      count = Math.max(count, this.#count);
+      parts.push(yield* this.#repeated(isAtEnd));
+      count = Math.max(count, scanner.count);
     }
-    this.#count = count;
+    scanner.count = count;
     if (place === 'ahead' || (place !== 'inside' && place !== 'tail' && this.#isSearched))
       parts.push(anything);
     return make.sequence(parts);
   }
 
   /** @param isAtEnd Whether the text may end behind it. */
-  #repeated(isAtEnd: boolean): Expression {
-    const part = this.#atom(isAtEnd);
-    const found = this.#match(COUNT);
-    if (!found) return part;
+  *#repeated(isAtEnd: boolean): Work<Expression> {
+    const part = yield* this.#atom(isAtEnd);
+    const repeats = this.#scanner.repeats(COUNT);
+    if (!repeats) return part;
     // A lazy one has the same texts.
-    this.#take('?');
-    const [, sign, from, comma, to] = found;
-    const min = sign === undefined ? Number(from) : Number(sign === '+');
-    const most = comma === undefined ? min : Infinity;
-    const max = sign === undefined ? Number(to === undefined || to === '' ? most : to) : Infinity;
-    const limit = sign === '?' ? 1 : max;
-    this.#count = nestedCount(this.#count, min, limit, this.#param);
-    return this.#languages.states.make.repeat(part, min, limit);
+    this.#scanner.take('?');
+    return this.#languages.states.make.repeat(part, repeats.min, repeats.max);
   }
 
-  #atom(isAtEnd: boolean): Expression {
-    this.#count = 1;
-    const isLast = isAtEnd && this.#next() === '(' && this.#isLastGroup();
-    if (this.#take('.')) return this.#write(complement(LINE_ENDS));
-    if (this.#take('[')) return this.#write(this.#class());
-    if (this.#match(/\((?:\?:|\?<\w+>|(?!\?))/uy)) {
-      const group = this.#branches(isLast ? 'tail' : 'inside');
-      this.#take(')');
+  *#atom(isAtEnd: boolean): Work<Expression> {
+    const scanner = this.#scanner;
+    scanner.count = 1;
+    const isLast = isAtEnd && scanner.next === '(' && this.#isLastGroup();
+    if (scanner.take('.')) return this.#write(complement(LINE_ENDS));
+    if (scanner.take('[')) return this.#write(this.#class());
+    if (scanner.match(/\((?:\?:|\?<\w+>|(?!\?))/uy)) {
+      const group = yield* this.branches(isLast ? 'tail' : 'inside');
+      scanner.take(')');
       return group;
     }
     const refused = [
@@ -172,10 +154,10 @@ class PatternParser {
       [/\\[1-9k]/uy, 'refers back to a group'],
       [/\\b/iuy, 'has a word boundary'],
     ] as const;
-    const reason = refused.find(([syntax]) => this.#match(syntax))?.[1];
+    const reason = refused.find(([syntax]) => scanner.match(syntax))?.[1];
     if (reason !== undefined)
       throw ResponseFormatUnsupportedError.of(
-        this.#param,
+        scanner.param,
         `can't be enforced: it ${reason}`,
         'write it without',
       );
@@ -184,40 +166,32 @@ class PatternParser {
 
   /** Whether nothing comes behind the group that begins here, in its branch. */
   #isLastGroup(): boolean {
+    const { text, at } = this.#scanner;
     let depth = 0;
-    for (const { 0: part, index } of this.#pattern
-      .slice(this.#at)
-      .matchAll(/\\[^]|\[(?:\\[^]|[^\]\\])*\]?|[()]/gu)) {
+    for (const { 0: part, index } of text.slice(at).matchAll(/\\[^]|\[(?:\\[^]|[^\]\\])*\]?|[()]/gu)) {
       if (part === '(') depth += 1;
       if (part === ')') depth -= 1;
       const behind = this.#isSearched ? /^\??\$(?:[|)]|$)/ : /^\??\$?(?:[|)]|$)/;
-      if (depth === 0) return behind.test(this.#pattern.slice(this.#at + index + 1));
+      if (depth === 0) return behind.test(text.slice(at + index + 1));
     }
     return false;
   }
 
-  /** Behind its bracket. */
   #class(): Ranges {
-    const isNegated = this.#take('^');
-    const ranges: (readonly [number, number])[] = [];
-    while (!this.#take(']')) {
-      const from = this.#codes();
-      const isSpan = this.#next() === '-' && this.#pattern[this.#at + 1] !== ']';
-      if (isSpan && this.#take('-')) {
-        const to = this.#codes();
-        // With the flag `u`, both are one character.
-        ranges.push([from[0]?.[0] ?? 0, to[0]?.[1] ?? 0]);
-      } else ranges.push(...from);
-    }
+    const { isNegated, ranges } = this.#scanner.set(
+      () => this.#codes(),
+      // With the flag `u`, both ends are one character.
+      (from, to) => (to ? [[from[0]?.[0] ?? 0, to[0]?.[1] ?? 0]] : from),
+    );
     return isNegated ? complement(ranges) : union(ranges);
   }
 
   /** A character, or an escape. */
   #codes(): Ranges {
-    const found = this.#match(ESCAPE);
+    const found = this.#scanner.match(ESCAPE);
     if (!found) {
-      const code = this.#pattern.codePointAt(this.#at) ?? 0;
-      this.#at += String.fromCodePoint(code).length;
+      const code = this.#scanner.text.codePointAt(this.#scanner.at) ?? 0;
+      this.#scanner.at += String.fromCodePoint(code).length;
       return rangesOf([code]);
     }
     const [, hex, wide, units, control, name = '', short, itself = ''] = found;
@@ -225,7 +199,7 @@ class PatternParser {
     if (known) return known;
     if (/[pP]/.test(itself))
       throw ResponseFormatUnsupportedError.of(
-        this.#param,
+        this.#scanner.param,
         "can't be enforced: it has a property of characters",
         'list the characters',
       );
@@ -238,23 +212,5 @@ class PatternParser {
     // `\b` in a class is a backspace.
     const isBackspace = itself === 'b';
     return rangesOf([CONTROLS.get(short ?? '') ?? (isBackspace ? 8 : (itself.codePointAt(0) ?? 0))]);
-  }
-
-  #next(): string {
-    return this.#pattern[this.#at] ?? '';
-  }
-
-  #take(text: string): boolean {
-    const isNext = this.#pattern.startsWith(text, this.#at);
-    if (isNext) this.#at += text.length;
-    return isNext;
-  }
-
-  /** @param syntax Sticky. */
-  #match(syntax: RegExp): RegExpExecArray | null {
-    syntax.lastIndex = this.#at;
-    const found = syntax.exec(this.#pattern);
-    if (found) this.#at = syntax.lastIndex;
-    return found;
   }
 }

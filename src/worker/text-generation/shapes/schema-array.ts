@@ -1,21 +1,22 @@
 import type { Expression, Rule } from './expressions.ts';
 import { valuesOf } from './exclusive-schemas.ts';
 import { writeJson, type JsonLanguage } from './json-language.ts';
+import type { Work } from './pace.ts';
 import { countsOf, refusal, type Fields, type ValueOf } from './schema-parts.ts';
 
 /** Lists. One with `prefixItems`, or draft-07's list of `items`, has all of these. @throws ResponseFormatUnsupportedError. */
-export function arrayLanguage(
+export function* arrayLanguage(
   schema: Fields,
   param: string,
   json: JsonLanguage,
   valueOf: ValueOf,
-): Expression {
+): Work<Expression> {
   const { items, prefixItems, additionalItems } = schema;
   const { make } = json;
   const { from, to } = countsOf(schema, 'minItems', 'maxItems', param);
   if (schema['uniqueItems'] === true) {
-    if (to <= 1) return arrayLanguage({ ...schema, uniqueItems: false }, param, json, valueOf);
-    return uniqueList(valuesOf(items), from, to, `${param}.uniqueItems`, json);
+    if (to <= 1) return yield* arrayLanguage({ ...schema, uniqueItems: false }, param, json, valueOf);
+    return yield* uniqueList(valuesOf(items), from, to, `${param}.uniqueItems`, json);
   }
   if (prefixItems !== undefined && !Array.isArray(prefixItems))
     throw refusal(`${param}.prefixItems`, 'is no list of schemas', 'write a list');
@@ -24,8 +25,10 @@ export function arrayLanguage(
   const [restName, rest = prefixItems === undefined && !Array.isArray(items)] = Array.isArray(items)
     ? ['additionalItems', additionalItems]
     : ['items', items];
-  const parts = prefix.slice(0, to).map((item, index) => valueOf(item, `${param}.${name}[${index}]`));
-  const further = rest === false ? make.never : valueOf(rest, `${param}.${restName}`);
+  const parts: Expression[] = [];
+  for (const [index, item] of prefix.slice(0, to).entries())
+    parts.push(yield* valueOf(item, `${param}.${name}[${index}]`));
+  const further = rest === false ? make.never : yield* valueOf(rest, `${param}.${restName}`);
   const [least, most] = [Math.max(0, from - parts.length), to - parts.length];
   if (further === make.never && least > 0)
     throw refusal(`${param}.minItems`, 'is above the number of items that are allowed', 'lower it');
@@ -40,13 +43,13 @@ export function arrayLanguage(
 const MAX_SETS = 2000;
 
 /** Lists of different ones of these values. */
-function uniqueList(
+function* uniqueList(
   values: readonly string[] | undefined,
   from: number,
   to: number,
   param: string,
   { make }: JsonLanguage,
-): Expression {
+): Work<Expression> {
   if (!values)
     throw refusal(
       param,
@@ -58,7 +61,7 @@ function uniqueList(
   const texts = different.map((value) => make.text(writeJson(JSON.parse(value))));
   const rules = new Map<string, Rule>();
   /** What may follow values that are used. */
-  const behind = (used: readonly number[]): Expression => {
+  const behind = function* behind(used: readonly number[]): Work<Expression> {
     const key = String(used);
     const known = rules.get(key);
     if (known) return known;
@@ -68,17 +71,14 @@ function uniqueList(
       throw refusal(param, 'has too many values to choose from', 'list fewer values, or lower maxItems');
     const comma = used.length === 0 ? make.empty : make.text(', ');
     const next = used.length < to ? [...texts.keys()].filter((index) => !used.includes(index)) : [];
-    rule.body = make.choice([
-      ...(used.length >= from ? [make.empty] : []),
-      ...next.map((index) =>
-        make.sequence([
-          comma,
-          texts[index] ?? make.never,
-          behind([...used, index].toSorted((a, b) => a - b)),
-        ]),
-      ),
-    ]);
+    const ways: Expression[] = used.length >= from ? [make.empty] : [];
+    for (const index of next) {
+      yield;
+      const further = yield* behind([...used, index].toSorted((a, b) => a - b));
+      ways.push(make.sequence([comma, texts[index] ?? make.never, further]));
+    }
+    rule.body = make.choice(ways);
     return rule;
   };
-  return make.sequence([make.text('['), behind([]), make.text(']')]);
+  return make.sequence([make.text('['), yield* behind([]), make.text(']')]);
 }

@@ -1,9 +1,10 @@
 import type { JsonSchema } from '../../../batching/generation/response-format.ts';
 import { isRecord } from '../../../platform/is-record.ts';
 import { areExclusive } from './exclusive-schemas.ts';
-import { endlessRuleOf, type Expression, type Rule } from './expressions.ts';
+import { choiceOf, endlessRuleOf, type Expression, type Rule } from './expressions.ts';
 import { writeJson, type JsonLanguage } from './json-language.ts';
 import { checkDepth } from './limits.ts';
+import type { Work } from './pace.ts';
 import { arrayLanguage } from './schema-array.ts';
 import { numberLanguage } from './schema-number.ts';
 import { refusal, type Fields, type ValueOf } from './schema-parts.ts';
@@ -47,16 +48,12 @@ const ANNOTATIONS: ReadonlySet<string> = new Set([
 const COMBINERS = ['$ref', 'const', 'enum', 'anyOf', 'oneOf', 'allOf'];
 
 /**
- * The JSON that a schema accepts, as one of its values may be written. Yields between the parts that references lead to.
+ * The JSON that a schema accepts, as one of its values may be written.
  *
  * @throws ResponseFormatUnsupportedError naming what can't be enforced.
  */
-export function* schemaLanguage(
-  schema: JsonSchema,
-  param: string,
-  json: JsonLanguage,
-): Generator<void, Expression> {
-  return yield* new SchemaCompiler(schema, param, json).compile();
+export function schemaLanguage(schema: JsonSchema, param: string, json: JsonLanguage): Work<Expression> {
+  return new SchemaCompiler(schema, param, json).compile();
 }
 
 class SchemaCompiler {
@@ -73,30 +70,28 @@ class SchemaCompiler {
     this.#json = json;
   }
 
-  *compile(): Generator<void, Expression> {
+  *compile(): Work<Expression> {
     const root = this.#json.make.rule(this.#rootParam);
     this.#rules.set(this.#root, root);
     // A map's loop comes to what is added meanwhile.
     for (const [schema, rule] of this.#rules) {
-      rule.body = this.#valueOf(schema, rule.name);
-      yield;
+      rule.body = yield* this.#valueOf(schema, rule.name);
     }
-    const endless = endlessRuleOf(root);
+    const endless = yield* endlessRuleOf(root);
     if (endless)
       throw refusal(endless.name, 'has a part that can never end', 'give each recursion a way out');
     return root;
   }
 
-  readonly #valueOf: ValueOf = (schema, param) => {
+  *#valueOf(schema: unknown, param: string): Work<Expression> {
     checkDepth((this.#depth += 1), param);
-    try {
-      return this.#languageOf(schema, param);
-    } finally {
-      this.#depth -= 1;
-    }
-  };
+    yield;
+    const language = yield* this.#languageOf(schema, param);
+    this.#depth -= 1;
+    return language;
+  }
 
-  #languageOf(schema: unknown, param: string): Expression {
+  *#languageOf(schema: unknown, param: string): Work<Expression> {
     if (schema === true) return this.#json.value;
     if (schema === false) throw refusal(param, 'allows no value', 'leave it out');
     if (!isRecord(schema)) throw refusal(param, 'is no JSON Schema', 'write an object');
@@ -105,12 +100,12 @@ class SchemaCompiler {
     );
     if (keywords.length === 0) return this.#json.value;
     const combiner = COMBINERS.find((name) => keywords.includes(name));
-    return combiner === undefined
+    return yield* combiner === undefined
       ? this.#ofTypes(schema, keywords, param)
       : this.#combined(schema, combiner, keywords, param);
   }
 
-  #combined(schema: Fields, combiner: string, keywords: readonly string[], param: string): Expression {
+  *#combined(schema: Fields, combiner: string, keywords: readonly string[], param: string): Work<Expression> {
     const isValue = combiner === 'const' || combiner === 'enum';
     const other = keywords.find((name) => name !== combiner && !(isValue && name === 'type'));
     if (other !== undefined)
@@ -118,23 +113,27 @@ class SchemaCompiler {
     const value = schema[combiner];
     const own = `${param}.${combiner}`;
     if (combiner === '$ref') return this.#reference(value, own);
-    if (!isValue) return this.#branches(value, combiner, own);
+    if (!isValue) return yield* this.#branches(value, combiner, own);
     const values = combiner === 'const' ? [value] : value;
     if (!Array.isArray(values) || values.length === 0)
       throw refusal(own, 'lists no value', 'list at least one');
     const types = schema['type'] === undefined ? undefined : typesIn(schema, param);
     if (types && !values.every((entry) => types.some((type) => isOfType(entry, type))))
       throw refusal(own, 'has values of another type', 'leave out the type');
-    const { make } = this.#json;
-    return make.choice(values.map((entry) => make.text(writeJson(entry))));
+    return yield* choiceOf(
+      values.map((entry) => writeJson(entry)),
+      this.#json.make,
+    );
   }
 
-  #branches(branches: unknown, combiner: string, param: string): Expression {
+  *#branches(branches: unknown, combiner: string, param: string): Work<Expression> {
     if (!Array.isArray(branches) || branches.length === 0)
       throw refusal(param, 'lists no schema', 'list at least one');
     if (combiner === 'allOf' && branches.length > 1)
       throw refusal(param, "can't be enforced for more than one schema", 'merge them into one');
-    const languages = branches.map((branch, index) => this.#valueOf(branch, `${param}[${index}]`));
+    const languages: Expression[] = [];
+    for (const [index, branch] of branches.entries())
+      languages.push(yield* this.#valueOf(branch, `${param}[${index}]`));
     if (combiner === 'oneOf' && !areExclusive(branches.map((branch) => this.#resolve(branch))))
       throw refusal(
         param,
@@ -180,7 +179,7 @@ class SchemaCompiler {
     return schema[keyword] === undefined ? schema : { ...schema, [keyword]: this.#resolve(schema[keyword]) };
   }
 
-  #ofTypes(schema: Fields, keywords: readonly string[], param: string): Expression {
+  *#ofTypes(schema: Fields, keywords: readonly string[], param: string): Work<Expression> {
     const types = typesIn(schema, param);
     const allowed = types.flatMap((type) => KEYWORDS[type]);
     const foreign = keywords.find((name) => name !== 'type' && !allowed.includes(name));
@@ -196,23 +195,26 @@ class SchemaCompiler {
     }
     const numbers = types.includes('number') ? 'number' : 'integer';
     const different = [...new Set(types.map((type) => (type === 'integer' ? numbers : type)))];
-    return this.#json.make.choice(different.map((type) => this.#ofType(type, schema, param)));
+    const languages: Expression[] = [];
+    for (const type of different) languages.push(yield* this.#ofType(type, schema, param));
+    return this.#json.make.choice(languages);
   }
 
-  #ofType(type: TypeName, schema: Fields, param: string): Expression {
+  *#ofType(type: TypeName, schema: Fields, param: string): Work<Expression> {
     const json = this.#json;
+    const valueOf: ValueOf = (part, place) => this.#valueOf(part, place);
     switch (type) {
       case 'object':
-        return objectLanguage(this.#resolved(schema, 'propertyNames'), param, json, this.#valueOf);
+        return yield* objectLanguage(this.#resolved(schema, 'propertyNames'), param, json, valueOf);
       case 'array': {
         const isSet = schema['uniqueItems'] === true;
-        return arrayLanguage(isSet ? this.#resolved(schema, 'items') : schema, param, json, this.#valueOf);
+        return yield* arrayLanguage(isSet ? this.#resolved(schema, 'items') : schema, param, json, valueOf);
       }
       case 'string':
-        return stringLanguage(schema, param, json);
+        return yield* stringLanguage(schema, param, json);
       case 'number':
       case 'integer':
-        return numberLanguage(schema, type, param, json);
+        return yield* numberLanguage(schema, type, param, json);
       case 'boolean':
         return json.make.choice([json.make.text('true'), json.make.text('false')]);
       case 'null':

@@ -2,6 +2,7 @@ import type { Expression } from './expressions.ts';
 import type { JsonLanguage } from './json-language.ts';
 import { Multiples } from './multiples.ts';
 import { rangePattern, type NumberRange } from './number-range.ts';
+import type { Work } from './pace.ts';
 import { refusal, type Fields } from './schema-parts.ts';
 
 const BOUNDS = ['minimum', 'maximum', 'exclusiveMinimum', 'exclusiveMaximum'];
@@ -13,12 +14,12 @@ const DIVISOR = /^\d{1,9}(?:\.\d{1,6})?$/;
 const FRACTION = /^-?\d{1,9}(?:\.\d{1,6})?$/;
 
 /** Numbers within their bounds, and multiples. @throws ResponseFormatUnsupportedError. */
-export function numberLanguage(
+export function* numberLanguage(
   schema: Fields,
   type: 'number' | 'integer',
   param: string,
   json: JsonLanguage,
-): Expression {
+): Work<Expression> {
   const given = BOUNDS.filter((name) => schema[name] !== undefined);
   const { multipleOf } = schema;
   if (given.length === 0 && multipleOf === undefined) return json[type];
@@ -36,7 +37,7 @@ export function numberLanguage(
   const range = rangeOf(schema, isFraction ? NUM_DECIMALS : 0);
   if (range.from > range.to)
     throw refusal(param, 'allows no number', 'raise the maximum, or lower the minimum');
-  return json.pattern(rangePattern(range), param);
+  return yield* json.pattern(rangePattern(range), param);
 }
 
 function multiplesOf(

@@ -3,6 +3,7 @@ import { isRecord } from '../../../platform/is-record.ts';
 import { ALL, without } from './character-set.ts';
 import type { Expression } from './expressions.ts';
 import { writeJson, type JsonLanguage } from './json-language.ts';
+import type { Work } from './pace.ts';
 import type { Fields, ValueOf } from './schema-parts.ts';
 
 /** Characters of a listed key that another key may begin with. */
@@ -14,12 +15,12 @@ interface Member {
 }
 
 /** Objects with their properties in the schema's order, and others behind them. @throws ResponseFormatUnsupportedError. */
-export function objectLanguage(
+export function* objectLanguage(
   schema: Fields,
   param: string,
   json: JsonLanguage,
   valueOf: ValueOf,
-): Expression {
+): Work<Expression> {
   const { properties = {}, required = [], propertyNames, patternProperties = {} } = schema;
   const { make } = json;
   const refuse = (name: string, reason: string, remedy: string): ResponseFormatUnsupportedError =>
@@ -37,61 +38,70 @@ export function objectLanguage(
   const lacking = keys.find((key) => !isOpen && !Object.hasOwn(properties, key));
   if (lacking !== undefined)
     throw refuse('required', `names ${lacking}, which properties lack`, 'add it to properties');
-  const other = isOpen ? valueOf(additional, `${param}.additionalProperties`) : make.never;
-  const names = propertyNames === undefined ? undefined : valueOf(propertyNames, `${param}.propertyNames`);
-  const unfit = required.find((key) => names && !json.languages.accepts(names, writeJson(String(key))));
-  if (unfit !== undefined)
-    throw refuse('propertyNames', `don't fit ${String(unfit)}, which is required`, 'widen them');
-  const members = keys
-    .filter((key) => !names || json.languages.accepts(names, writeJson(key)))
-    .map((key): Member => {
-      const value = Object.hasOwn(properties, key)
-        ? valueOf(properties[key], `${param}.properties.${key}`)
-        : other;
-      return { member: json.member(make.text(writeJson(key)), value), isRequired: required.includes(key) };
-    });
+  const other = isOpen ? yield* valueOf(additional, `${param}.additionalProperties`) : make.never;
+  const names =
+    propertyNames === undefined ? undefined : yield* valueOf(propertyNames, `${param}.propertyNames`);
+  const members: Member[] = [];
+  for (const key of keys) {
+    const isRequired = required.includes(key);
+    if (names && !(yield* json.languages.accepts(names, writeJson(key)))) {
+      if (isRequired) throw refuse('propertyNames', `don't fit ${key}, which is required`, 'widen them');
+      continue;
+    }
+    const isListed = Object.hasOwn(properties, key);
+    const value = isListed ? yield* valueOf(properties[key], `${param}.properties.${key}`) : other;
+    members.push({ member: json.member(make.text(writeJson(key)), value), isRequired });
+  }
   const anyKey = json.string(make.repeat(json.characterOf(ALL), 0, Infinity));
   const listed = keys.map((key) => make.text(writeJson(key)));
-  const matching = Object.keys(patternProperties).map((pattern) =>
-    json.string(json.pattern(pattern, `${param}.patternProperties.${pattern}`, true)),
-  );
-  const twice = keys.find((key) => matching.some((each) => json.languages.accepts(each, writeJson(key))));
-  if (twice !== undefined)
-    throw refuse('patternProperties', `match ${twice}, which properties list`, 'let them match other names');
-  const further = [
-    ...Object.entries(patternProperties).map(([pattern, value], index) => {
-      const others = matching.filter((each) => each !== matching[index]);
-      const key = keysIn([matching[index] ?? make.never], [...listed, ...others]);
-      return json.member(key, valueOf(value, `${param}.patternProperties.${pattern}`));
-    }),
-    ...(isOpen ? [json.member(otherKeys(), other)] : []),
-  ];
-  return make.sequence([make.text('{'), inOrder(members, make.choice(further), param, json), make.text('}')]);
+  const matching: Expression[] = [];
+  for (const pattern of Object.keys(patternProperties)) {
+    const texts = yield* json.pattern(pattern, `${param}.patternProperties.${pattern}`, true);
+    const match = json.string(texts);
+    matching.push(match);
+    for (const key of keys)
+      if (yield* json.languages.accepts(match, writeJson(key)))
+        throw refuse(
+          'patternProperties',
+          `match ${key}, which properties list`,
+          'let them match other names',
+        );
+  }
+  const further: Expression[] = [];
+  for (const [index, [pattern, value]] of Object.entries(patternProperties).entries()) {
+    const others = matching.filter((_, at) => at !== index);
+    const key = yield* keysIn([matching[index] ?? make.never], [...listed, ...others]);
+    further.push(json.member(key, yield* valueOf(value, `${param}.patternProperties.${pattern}`)));
+  }
+  if (isOpen) further.push(json.member(yield* otherKeys(), other));
+  const ordered = yield* inOrder(members, make.choice(further), param, json);
+  return make.sequence([make.text('{'), ordered, make.text('}')]);
 
-  function otherKeys(): Expression {
-    if (names || matching.length > 0) return keysIn([], [...listed, ...matching]);
+  function* otherKeys(): Work<Expression> {
+    if (names || matching.length > 0) return yield* keysIn([], [...listed, ...matching]);
     const rests = keys.map((key) => Array.from(key));
-    return json.string(keysBeside(rests, json));
+    return json.string(yield* keysBeside(rests, json));
   }
 
   /** Keys in the spelling of `JSON.stringify`: an escape could spell one that isn't allowed. */
-  function keysIn(all: readonly Expression[], none: readonly Expression[]): Expression {
-    return json.languages.combineNow([...(names ? [names] : []), ...all, anyKey], none, param);
+  function keysIn(all: readonly Expression[], none: readonly Expression[]): Work<Expression> {
+    return json.languages.combine([...(names ? [names] : []), ...all, anyKey], none, param);
   }
 }
 
 /** From the last to the first: what follows a member depends on whether one came before. */
-function inOrder(
+function* inOrder(
   members: readonly Member[],
   further: Expression,
   param: string,
   { make }: JsonLanguage,
-): Expression {
+): Work<Expression> {
   const comma = make.text(', ');
   const others = make.repeat(make.sequence([comma, further]), 0, Infinity);
   let first = make.optional(make.sequence([further, others]));
   let later = others;
   for (const { member, isRequired } of members.toReversed()) {
+    yield;
     const [asFirst, asLater] = [make.sequence([member, later]), make.sequence([comma, member, later])];
     // Rules keep the choices of many properties apart.
     first = make.rule(param, isRequired ? asFirst : make.choice([asFirst, first]));
@@ -105,7 +115,7 @@ function inOrder(
  *
  * @param rests The characters that are left of each key, behind `depth` ones.
  */
-function keysBeside(rests: readonly (readonly string[])[], json: JsonLanguage, depth = 0): Expression {
+function* keysBeside(rests: readonly (readonly string[])[], json: JsonLanguage, depth = 0): Work<Expression> {
   const { make } = json;
   const any = make.repeat(json.characterOf(ALL), 0, Infinity);
   if (rests.length === 0) return any;
@@ -121,15 +131,17 @@ function keysBeside(rests: readonly (readonly string[])[], json: JsonLanguage, d
     ),
   );
   const followed = depth < MAX_FOLLOWED ? [...byFirst] : [];
-  const goesOn = followed.map(([first, group]) => {
+  const goesOn: Expression[] = [];
+  for (const [first, group] of followed) {
+    yield;
     const code = first.codePointAt(0) ?? 0;
-    const further = keysBeside(
+    const further = yield* keysBeside(
       group.map((rest) => rest.slice(1)),
       json,
       depth + 1,
     );
-    return make.sequence([json.characterOf([[code, code]]), further]);
-  });
+    goesOn.push(make.sequence([json.characterOf([[code, code]]), further]));
+  }
   const ends = rests.some(({ length }) => length === 0) ? [] : [make.empty];
   return make.choice([...ends, make.sequence([otherwise, any]), ...goesOn]);
 }

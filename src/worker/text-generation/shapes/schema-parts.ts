@@ -1,10 +1,11 @@
 import { ResponseFormatUnsupportedError } from '../../../batching/errors.ts';
 import type { Expression } from './expressions.ts';
+import type { Work } from './pace.ts';
 
 export type Fields = Readonly<Record<string, unknown>>;
 
 /** What the values of a part of a schema are written as. */
-export type ValueOf = (schema: unknown, param: string) => Expression;
+export type ValueOf = (schema: unknown, param: string) => Work<Expression>;
 
 export function refusal(param: string, reason: string, remedy: string): ResponseFormatUnsupportedError {
   return ResponseFormatUnsupportedError.of(param, reason, remedy);

@@ -1,5 +1,6 @@
 import type { Expression } from './expressions.ts';
 import type { JsonLanguage } from './json-language.ts';
+import type { Work } from './pace.ts';
 import { countsOf, refusal, type Fields } from './schema-parts.ts';
 import { FORMATS } from './string-formats.ts';
 
@@ -24,7 +25,7 @@ const PLAIN = /^(?:[^\\^$.*+?()[\]{}|]|\\[^\w\s])+$/;
  *
  * @throws ResponseFormatUnsupportedError.
  */
-export function stringLanguage(schema: Fields, param: string, json: JsonLanguage): Expression {
+export function* stringLanguage(schema: Fields, param: string, json: JsonLanguage): Work<Expression> {
   const { pattern, format } = schema;
   const { from, to } = countsOf(schema, 'minLength', 'maxLength', param);
   if (pattern === undefined && format === undefined)
@@ -37,9 +38,22 @@ export function stringLanguage(schema: Fields, param: string, json: JsonLanguage
   const conditions = [
     ...(pattern === undefined
       ? []
-      : [json.pattern(pattern, `${param}.pattern`, typeof pattern === 'string' && PLAIN.test(pattern))]),
-    ...(known === undefined ? [] : [json.pattern(known.pattern, `${param}.format`)]),
+      : [
+          yield* json.pattern(
+            pattern,
+            `${param}.pattern`,
+            typeof pattern === 'string' && PLAIN.test(pattern),
+          ),
+        ]),
+    ...(known === undefined ? [] : [yield* json.pattern(known.pattern, `${param}.format`)]),
     ...(isCounted ? [json.make.repeat(json.characterOf(), from, to)] : []),
   ];
-  return json.string(json.languages.combine(conditions, [], param));
+  const content = yield* json.languages.combine(conditions, [], param);
+  if (content === json.make.never)
+    throw refusal(
+      param,
+      'allows no text, since its conditions contradict each other',
+      'leave out one of its pattern, format and lengths',
+    );
+  return json.string(content);
 }

@@ -2,6 +2,7 @@ import type { ResponseFormat } from '../../../batching/generation/response-forma
 import { inPieces } from '../../../platform/in-pieces.ts';
 import { Expressions } from './expressions.ts';
 import { JsonLanguage } from './json-language.ts';
+import { paced, type Work } from './pace.ts';
 import { shapeLanguage } from './shape-language.ts';
 import { States, type State } from './states.ts';
 import { TokenMasks } from './token-masks.ts';
@@ -51,7 +52,7 @@ export class ShapeCompiler {
   /** @throws ResponseFormatUnsupportedError. */
   async compile(format: ResponseFormat): Promise<CompiledShape> {
     const key = JSON.stringify({ ...format, prefix: undefined });
-    const compiled = this.#compiled.get(key) ?? inPieces(this.#compile(format));
+    const compiled = this.#compiled.get(key) ?? inPieces(paced(this.#compile(format)));
     this.#compiled.delete(key);
     this.#compiled.set(key, compiled);
     const [oldest = key] = this.#compiled.keys();
@@ -64,7 +65,7 @@ export class ShapeCompiler {
     }
   }
 
-  *#compile(format: ResponseFormat): Generator<void, CompiledShape> {
+  *#compile(format: ResponseFormat): Work<CompiledShape> {
     if (this.#room.states.size > MAX_SIZE) {
       // Texts under way keep theirs.
       this.#room = new ShapeRoom(this.#trie, this.model);
@@ -72,9 +73,7 @@ export class ShapeCompiler {
     }
     const room = this.#room;
     room.states.make.startShape();
-    room.json.languages.startShape();
     const language = yield* shapeLanguage(format, room.json);
-    yield* room.json.languages.explore();
     return { room, start: room.states.stateOf(language) };
   }
 }

@@ -1,7 +1,8 @@
 import type { ResponseFormat } from '../../../batching/generation/response-format.ts';
 import { characterOf } from './character-set.ts';
-import type { Expression } from './expressions.ts';
+import { choiceOf, type Expression } from './expressions.ts';
 import type { JsonLanguage } from './json-language.ts';
+import type { Work } from './pace.ts';
 import { parseGrammar } from './parse-grammar.ts';
 import { parsePattern } from './parse-pattern.ts';
 import { schemaLanguage } from './schema-language.ts';
@@ -11,8 +12,8 @@ import { StructuralParts } from './structural-parts.ts';
 
 const PARAM = 'responseFormat';
 
-/** The texts of a shape. Yields between its parts. @throws ResponseFormatUnsupportedError. */
-export function* shapeLanguage(format: ResponseFormat, json: JsonLanguage): Generator<void, Expression> {
+/** The texts of a shape. @throws ResponseFormatUnsupportedError. */
+export function* shapeLanguage(format: ResponseFormat, json: JsonLanguage): Work<Expression> {
   const { make } = json;
   switch (format.type) {
     case 'json_object':
@@ -20,9 +21,9 @@ export function* shapeLanguage(format: ResponseFormat, json: JsonLanguage): Gene
     case 'json_schema':
       return yield* schemaLanguage(format.schema, `${PARAM}.schema`, json);
     case 'choice':
-      return make.choice(format.choices.map((choice) => make.text(choice)));
+      return yield* choiceOf(format.choices, make);
     case 'regex':
-      return patternLanguage(format.pattern, `${PARAM}.pattern`, json);
+      return yield* patternLanguage(format.pattern, `${PARAM}.pattern`, json);
     case 'grammar':
       return yield* parseGrammar(format.grammar, `${PARAM}.grammar`, make);
     case 'structural_tag': {
@@ -36,7 +37,11 @@ export function* shapeLanguage(format: ResponseFormat, json: JsonLanguage): Gene
   }
 }
 
-function patternLanguage(pattern: unknown, param: string, { make, languages }: JsonLanguage): Expression {
+function patternLanguage(
+  pattern: unknown,
+  param: string,
+  { make, languages }: JsonLanguage,
+): Work<Expression> {
   return parsePattern(pattern, param, languages, (ranges) => characterOf(make, ranges));
 }
 
@@ -45,8 +50,8 @@ function* leafLanguage(
   { json_schema: schema, pattern, grammar }: Fields,
   param: string,
   json: JsonLanguage,
-): Generator<void, Expression> {
-  if (type === 'regex') return patternLanguage(pattern, `${param}.pattern`, json);
+): Work<Expression> {
+  if (type === 'regex') return yield* patternLanguage(pattern, `${param}.pattern`, json);
   if (type === 'grammar') {
     if (typeof grammar === 'string') return yield* parseGrammar(grammar, `${param}.grammar`, json.make);
     throw refusal(`${param}.grammar`, 'is no string', 'write a string');

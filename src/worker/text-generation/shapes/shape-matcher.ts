@@ -3,6 +3,7 @@ import { prefixOf, type ResponseFormat } from '../../../batching/generation/resp
 import type { TokenConstraint } from '../../../batching/generation/request.ts';
 import { allowToken, emptyMask, type TokenMask } from '../../../batching/sampling/token-mask.ts';
 import { inPieces } from '../../../platform/in-pieces.ts';
+import { paced, type Work } from './pace.ts';
 import type { CompiledShape } from './shape-compiler.ts';
 import type { State } from './states.ts';
 import type { ShapedModel } from './token-trie.ts';
@@ -12,6 +13,9 @@ const decoder = new TextDecoder('utf-8', { fatal: true });
 
 /** Bytes of the only text that can follow, which are looked for at once. */
 const MAX_FORCED = 1024;
+
+/** Of one row: the others of its batch wait meanwhile. */
+const AT_ONCE_MS = 1;
 
 /** Follows one text through a shape. */
 export class ShapeMatcher implements TokenConstraint {
@@ -33,9 +37,8 @@ export class ShapeMatcher implements TokenConstraint {
     prior: readonly number[] = [],
   ): Promise<ShapeMatcher> {
     const matcher = new ShapeMatcher(shape, model);
-    matcher.#begin(format.type.startsWith('json') ? withOurSpaces(prefixOf(format)) : prefixOf(format));
-    for (const tokenId of prior) matcher.#add(tokenId);
-    await matcher.#look();
+    const prefix = format.type.startsWith('json') ? withOurSpaces(prefixOf(format)) : prefixOf(format);
+    await inPieces(paced(matcher.#begin(prefix, prior)));
     return matcher;
   }
 
@@ -54,12 +57,13 @@ export class ShapeMatcher implements TokenConstraint {
   }
 
   accept(tokenId: number): boolean | Promise<boolean> {
-    this.#add(tokenId);
-    return this.#look();
+    const work = this.#follow(tokenId);
+    const first = paced(work, AT_ONCE_MS).next();
+    return first.done ? first.value : inPieces(paced(work));
   }
 
-  #begin(prefix: string): void {
-    const state = this.#after(encoder.encode(prefix));
+  *#begin(prefix: string, prior: readonly number[]): Work<void> {
+    const state = yield* this.#shape.room.states.after(this.#state, encoder.encode(prefix));
     if (!state)
       throw ResponseFormatUnsupportedError.of(
         'responseFormat.prefix',
@@ -67,35 +71,31 @@ export class ShapeMatcher implements TokenConstraint {
         'begin as the shape does, or leave the prefix out',
       );
     this.#state = state;
+    for (const tokenId of prior) yield* this.#add(tokenId);
+    yield* this.#look();
   }
 
-  #add(tokenId: number): void {
+  *#follow(tokenId: number): Work<boolean> {
+    yield* this.#add(tokenId);
+    return yield* this.#look();
+  }
+
+  *#add(tokenId: number): Work<void> {
     const bytes = this.#model.tokenizer.vocabulary.bytesOf(tokenId);
-    const state = bytes && this.#after(bytes);
+    const state = bytes && (yield* this.#shape.room.states.after(this.#state, bytes));
     if (!state) throw new Error(`token ${tokenId} does not fit the shape`);
     this.#state = state;
     this.#forced = tokenId === this.#forced[0] ? this.#forced.slice(1) : [];
   }
 
-  #after(bytes: Uint8Array): State | null {
-    let state: State | null = this.#state;
-    for (const byte of bytes) state = state && this.#shape.room.states.step(state, byte);
-    return state;
-  }
-
   /** Finds the tokens that may come next. Returns whether only the end may. */
-  #look(): boolean | Promise<boolean> {
-    if (this.#forced.length === 0) this.#forced = this.#findForced();
+  *#look(): Work<boolean> {
+    if (this.#forced.length === 0) this.#forced = yield* this.#findForced();
     const [forced] = this.#forced;
-    if (forced !== undefined) {
-      this.#mask = emptyMask(this.#model.config.vocabSize);
-      allowToken(this.#mask, forced);
-      return false;
-    }
-    const finding = this.#shape.room.masks.maskOf(this.#state);
-    const first = finding.next();
-    if (first.done) return this.#take(first.value);
-    return inPieces(finding).then((mask) => this.#take(mask));
+    if (forced === undefined) return this.#take(yield* this.#shape.room.masks.maskOf(this.#state));
+    this.#mask = emptyMask(this.#model.config.vocabSize);
+    allowToken(this.#mask, forced);
+    return false;
   }
 
   #take(mask: TokenMask): boolean {
@@ -116,19 +116,20 @@ export class ShapeMatcher implements TokenConstraint {
    * The tokens of the only text that can follow, as the tokenizer spells it; without the last, which might be spelled together with
    * what comes after it. A text always has the same ones, whether they are sampled one by one or computed together.
    */
-  #findForced(): readonly number[] {
+  *#findForced(): Work<readonly number[]> {
     const { states } = this.#shape.room;
     const forced: number[] = [];
     let state: State | null = this.#state;
-    for (let byte = states.onlyByte(state); byte !== undefined; byte = state && states.onlyByte(state)) {
+    while (state && forced.length < MAX_FORCED) {
+      const byte = states.onlyByte(state);
+      if (byte === undefined) break;
       forced.push(byte);
-      state = state && states.step(state, byte);
-      if (!state || forced.length >= MAX_FORCED) break;
+      state = yield* states.after(state, [byte]);
     }
     const text = wholeCharacters(Uint8Array.from(forced));
     if (/^[\0-\x7f]?$/.test(text)) return [];
     const { tokenizer } = this.#model;
-    const tokenIds = tokenizer.encode(text, false);
+    const tokenIds = yield* tokenizer.encodeInPieces(text, false);
     const spellings = tokenIds.map((tokenId) => tokenizer.vocabulary.bytesOf(tokenId) ?? new Uint8Array());
     // Some tokenizers put a space before each text.
     const isExact = String(spellings.flatMap((bytes) => [...bytes])) === String([...encoder.encode(text)]);

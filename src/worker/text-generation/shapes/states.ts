@@ -1,5 +1,6 @@
 import { ResponseFormatUnsupportedError } from '../../../batching/errors.ts';
 import type { TokenMask } from '../../../batching/sampling/token-mask.ts';
+import type { Work } from './pace.ts';
 import type { ByteSet, Expression, Expressions, Machine } from './expressions.ts';
 
 /** What is still to come: an expression, and what comes behind it. Equal ones are one object. Undefined is the end. */
@@ -57,6 +58,8 @@ const MAX_TABLES = 8192;
 /** The states of the shapes whose expressions are made by one maker. */
 export class States {
   readonly make: Expressions;
+  /** Ways that have been looked at. Who goes through many states pauses by it. */
+  numWaysSeen = 0;
   readonly #first = new Map<Expression, Rest>();
   readonly #states = new Map<string, State>();
   #tabled: State[] = [];
@@ -138,6 +141,7 @@ export class States {
   }
 
   #behind(state: State, byte: number): State | null {
+    this.numWaysSeen += 1 + state.ready.length + state.machines.length;
     const rests = new Set<Rest | undefined>();
     for (const { bytes, tail } of state.ready) if (bytes.has[byte] === 1) rests.add(tail);
     for (const { machine, tail } of state.machines) {
@@ -150,13 +154,27 @@ export class States {
   /** The only byte that can follow; undefined where there are several, or where the text may end. */
   onlyByte(state: State): number | undefined {
     if (state.isEnd) return undefined;
-    let only: number | undefined;
-    for (let byte = 0; byte < 256; byte += 1) {
-      if (this.step(state, byte) === null) continue;
-      if (only !== undefined) return undefined;
-      only = byte;
+    const bytes = new Set<number>();
+    for (const { has } of state.ready.map((ready) => ready.bytes)) {
+      bytes.add(has.indexOf(1)).add(has.lastIndexOf(1));
+      if (bytes.size > 1) return undefined;
     }
-    return only;
+    for (let byte = 0; state.machines.length > 0 && byte < 256; byte += 1)
+      if (this.step(state, byte)) bytes.add(byte);
+    const [only] = bytes;
+    return bytes.size === 1 ? only : undefined;
+  }
+
+  /** Where bytes lead, without looking at others. */
+  *after(state: State, bytes: Iterable<number>): Work<State | null> {
+    let reached: State | null = state;
+    for (const byte of bytes) {
+      if (!reached) break;
+      const known: State | null | undefined = reached.next?.[byte];
+      reached = known === undefined ? this.#behind(reached, byte) : known;
+      yield;
+    }
+    return reached;
   }
 
   /** Drops what can be computed again. */
@@ -186,6 +204,7 @@ export class States {
         );
     }
     this.#numStates += 1;
+    this.numWaysSeen += found.size;
     const isEnd = found.has(undefined);
     return {
       id: this.#numStates,

@@ -2,6 +2,7 @@ import { shown } from '../../../batching/errors.ts';
 import { isRecord } from '../../../platform/is-record.ts';
 import type { Expression, Expressions } from './expressions.ts';
 import { checkDepth } from './limits.ts';
+import type { Work } from './pace.ts';
 import { refusal, type Fields } from './schema-parts.ts';
 import { textUntil, type TextEnd } from './text-until.ts';
 
@@ -10,7 +11,7 @@ export type LeafLanguage = (
   type: 'json_schema' | 'regex' | 'grammar',
   fields: Fields,
   param: string,
-) => Generator<void, Expression>;
+) => Work<Expression>;
 
 /** A tag as it is written, and its text from its beginning on. */
 interface Tag {
@@ -35,14 +36,15 @@ export class StructuralParts {
    * @param end What ends the tag around it: it comes behind the part, and free text has none.
    * @throws ResponseFormatUnsupportedError.
    */
-  *languageOf(part: unknown, param: string, end?: string, depth = 1): Generator<void, Expression> {
+  *languageOf(part: unknown, param: string, end?: string, depth = 1): Work<Expression> {
     checkDepth(depth, param);
+    yield;
     const make = this.#make;
     const { type, ...fields } = isRecord(part) ? part : {};
     const ended = (language: Expression): Expression => make.sequence([language, make.text(end ?? '')]);
     switch (type) {
       case 'any_text':
-        return textUntil(endsOf(end, make), end === undefined, make);
+        return yield* textUntil(endsOf(end, make), end === undefined, make);
       case 'const_string':
         return ended(make.text(textIn(fields, 'value', param)));
       case 'json_schema':
@@ -78,7 +80,7 @@ export class StructuralParts {
     }
   }
 
-  *#tagOf(fields: Fields, param: string, depth: number): Generator<void, Tag> {
+  *#tagOf(fields: Fields, param: string, depth: number): Work<Tag> {
     const begin = textIn(fields, 'begin', param);
     const end = textIn(fields, 'end', param);
     const content = yield* this.languageOf(fields['content'], `${param}.content`, end, depth + 1);
@@ -88,7 +90,7 @@ export class StructuralParts {
     };
   }
 
-  *#tagsIn(fields: Fields, param: string, depth: number): Generator<void, readonly Tag[]> {
+  *#tagsIn(fields: Fields, param: string, depth: number): Work<readonly Tag[]> {
     const tags = [];
     for (const [index, tag] of partsIn(fields, 'tags', param).entries()) {
       const place = `${param}.tags[${index}]`;
@@ -99,12 +101,7 @@ export class StructuralParts {
     return tags;
   }
 
-  *#triggered(
-    fields: Fields,
-    param: string,
-    end: string | undefined,
-    depth: number,
-  ): Generator<void, Expression> {
+  *#triggered(fields: Fields, param: string, end: string | undefined, depth: number): Work<Expression> {
     const make = this.#make;
     const tags = yield* this.#tagsIn(fields, param, depth);
     const isOne = fields['stop_after_first'] === true;
@@ -117,12 +114,12 @@ export class StructuralParts {
         behindTag,
       ]),
     }));
-    further.body = textUntil([...triggers, ...endsOf(end, make)], end === undefined, make);
+    further.body = yield* textUntil([...triggers, ...endsOf(end, make)], end === undefined, make);
     if (fields['at_least_one'] !== true) return further;
     return make.sequence([make.choice(tags.map(({ behind }) => behind(''))), behindTag]);
   }
 
-  *#separated(fields: Fields, param: string, depth: number): Generator<void, Expression> {
+  *#separated(fields: Fields, param: string, depth: number): Work<Expression> {
     const make = this.#make;
     const separator = textIn(fields, 'separator', param);
     const tag = make.choice((yield* this.#tagsIn(fields, param, depth)).map(({ behind }) => behind('')));

@@ -1,4 +1,5 @@
 import type { Expression, Expressions, Rule } from './expressions.ts';
+import type { Work } from './pace.ts';
 
 /** A text that ends free text, and what comes behind it. */
 export interface TextEnd {
@@ -6,40 +7,55 @@ export interface TextEnd {
   readonly behind: Expression;
 }
 
-const BYTES = Array.from({ length: 256 }, (_, byte) => String.fromCharCode(byte));
-
-/** Any text until one of these, the first that comes. @param mayEnd Whether it may also end without one. */
-export function textUntil(ends: readonly TextEnd[], mayEnd: boolean, make: Expressions): Expression {
-  const marks = ends.map(({ text, behind }) => ({ bytes: spelled(text), behind }));
-  /** What a mark begins with, the shortest first. */
-  const beginnings = [
-    ...new Set(marks.flatMap(({ bytes }) => Array.from(bytes, (_, at) => bytes.slice(0, at)))),
-  ];
-  const places = new Map<string, { readonly rule: Rule; readonly next: readonly Expression[] }>();
-  const rules = new Map(['', ...beginnings].map((begun) => [begun, make.rule('free text')]));
-  const start = rules.get('') ?? make.rule('free text');
-  for (const begun of [...rules.keys()].toSorted((a, b) => a.length - b.length)) {
-    const rule = rules.get(begun) ?? start;
-    // Where a text no longer goes on as a mark, another mark may have begun in it.
-    const suffixes = Array.from(begun, (_, at) => begun.slice(at + 1));
-    const shorter = places.get(suffixes.find((suffix) => places.has(suffix)) ?? '');
-    const next = BYTES.map((byte, index) => {
-      const text = begun + byte;
-      const ended = marks.filter(({ bytes }) => text.endsWith(bytes)).map(({ behind }) => behind);
-      if (ended.length > 0) return make.choice(ended);
-      return rules.get(text) ?? shorter?.next[index] ?? start;
-    });
-    places.set(begun, { rule, next });
-    const byNext = Map.groupBy(next.keys(), (byte) => next[byte] ?? start);
-    rule.body = make.choice([
-      ...(mayEnd ? [make.empty] : []),
-      ...Array.from(byNext, ([follows, bytes]) => make.sequence([make.bytes(bytes), follows])),
-    ]);
-  }
-  return start;
+/** Behind a part of such a text, or a whole one. */
+interface Place {
+  readonly rule: Rule;
+  readonly children: Map<number, Place>;
+  /** What may follow: none where no text has ended. */
+  readonly behind: Expression[];
+  /** By byte. */
+  next: readonly Place[];
 }
 
-/** A character for each byte. */
-function spelled(text: string): string {
-  return Array.from(new TextEncoder().encode(text), (byte) => BYTES[byte]).join('');
+const BYTES = Array.from({ length: 256 }, (_, byte) => byte);
+
+/**
+ * Any text until one of these, the first that comes: where it no longer goes on as one of them, another may have begun in it (Aho and
+ * Corasick).
+ *
+ * @param mayEnd Whether it may also end without one.
+ */
+export function* textUntil(ends: readonly TextEnd[], mayEnd: boolean, make: Expressions): Work<Expression> {
+  const created = (): Place => ({ rule: make.rule('free text'), children: new Map(), behind: [], next: [] });
+  const start = created();
+  for (const { text, behind } of ends) {
+    let place = start;
+    for (const byte of new TextEncoder().encode(text)) {
+      const child = place.children.get(byte) ?? created();
+      place.children.set(byte, child);
+      place = child;
+    }
+    place.behind.push(behind);
+    yield;
+  }
+  const entryOf = ({ rule, behind }: Place): Expression => (behind.length === 0 ? rule : make.choice(behind));
+  /** With the place of the longest other part that each ends with. The short ones come first. */
+  const fallback = new Map<Place, Place | undefined>([[start, undefined]]);
+  for (const [place, shorter] of fallback) {
+    const next = shorter ? [...shorter.next] : BYTES.map(() => start);
+    for (const [byte, child] of place.children) {
+      const fallen = next[byte] ?? start;
+      child.behind.push(...fallen.behind);
+      if (child.behind.length === 0) fallback.set(child, fallen);
+      next[byte] = child;
+    }
+    place.next = next;
+    const byNext = Map.groupBy(BYTES, (byte) => next[byte] ?? start);
+    place.rule.body = make.choice([
+      ...(mayEnd ? [make.empty] : []),
+      ...Array.from(byNext, ([follows, bytes]) => make.sequence([make.bytes(bytes), entryOf(follows)])),
+    ]);
+    yield;
+  }
+  return start.rule;
 }

@@ -1,13 +1,14 @@
 import { allowToken, emptyMask, forbidToken, type TokenMask } from '../../../batching/sampling/token-mask.ts';
 import type { Expression, Repeat } from './expressions.ts';
-import { PIECE_MS } from './limits.ts';
+import type { Work } from './pace.ts';
 import type { Rest, State, States } from './states.ts';
 import type { ShapedModel, TokenTrie } from './token-trie.ts';
 
 /** Masks that are kept: 10 MB for 150,000 tokens. */
 const MAX_MASKS = 512;
 
-const NODES_PER_LOOK = 256;
+const NODES_PER_PART = 1024;
+const WAYS_PER_PART = 2048;
 
 /** The tokens of one kind of character alone, and where other tokens leave it. */
 interface CharacterTokens {
@@ -35,8 +36,7 @@ export class TokenMasks {
     this.#model = model;
   }
 
-  /** Yields after some milliseconds. */
-  *maskOf(state: State): Generator<void, TokenMask> {
+  *maskOf(state: State): Work<TokenMask> {
     if (state.mask) return state.mask;
     const { vocabSize, eosTokenIds } = this.#model.config;
     const counted = this.#countedIn(state);
@@ -69,7 +69,7 @@ export class TokenMasks {
     return this.#states.stateOf(this.#states.make.repeat(character, 0, Infinity));
   }
 
-  *#maskOfCounted({ part, min, max }: Repeat, tail: Rest): Generator<void, TokenMask> {
+  *#maskOfCounted({ part, min, max }: Repeat, tail: Rest): Work<TokenMask> {
     const { mask: whole, byCount, exits } = yield* this.#tokensOf(part);
     const mask = whole.slice();
     for (let count = byCount.length - 1; count > max; count -= 1)
@@ -82,13 +82,15 @@ export class TokenMasks {
         const [node = 0, count = 0] = [nodes[index], counts[index]];
         if (count < min || count > max) continue;
         this.#allow(node, left, mask);
-        if ((this.#trie.ends[node] ?? 0) > node + 1) yield* this.#walk(left, node, mask);
+        if ((this.#trie.ends[node] ?? 0) <= node + 1) continue;
+        yield* this.#walk(left, node, mask);
+        yield;
       }
     }
     return mask;
   }
 
-  *#tokensOf(character: Expression): Generator<void, CharacterTokens> {
+  *#tokensOf(character: Expression): Work<CharacterTokens> {
     const known = this.#characters.get(character);
     if (known) return known;
     const { bytes, depths, ends, tokens } = this.#trie;
@@ -98,12 +100,8 @@ export class TokenMasks {
     const exits = new Map<number, { nodes: number[]; counts: number[] }>();
     const path = [between];
     const counts = [0];
-    let startedAtMs = performance.now();
     for (let node = 1, numSeen = 1; node < bytes.length; numSeen += 1) {
-      if (numSeen % NODES_PER_LOOK === 0 && performance.now() - startedAtMs > PIECE_MS) {
-        yield;
-        startedAtMs = performance.now();
-      }
+      if (numSeen % NODES_PER_PART === 0) yield;
       const depth = depths[node] ?? 0;
       const state = path[depth - 1] ?? between;
       const count = counts[depth - 1] ?? 0;
@@ -131,21 +129,19 @@ export class TokenMasks {
   }
 
   /** Allows the tokens below a node, which a text in a state comes to. */
-  *#walk(state: State, top: number, mask: TokenMask): Generator<void, void> {
+  *#walk(state: State, top: number, mask: TokenMask): Work<void> {
     const { bytes, depths, ends, tokens } = this.#trie;
     const states = this.#states;
     const path: State[] = [];
     path[depths[top] ?? 0] = state;
     const end = ends[top] ?? 0;
-    let lookAt = top + NODES_PER_LOOK;
-    let startedAtMs = performance.now();
+    let nextPart = top + NODES_PER_PART;
+    let numWays = states.numWaysSeen + WAYS_PER_PART;
     for (let node = top + 1; node < end;) {
-      if (node >= lookAt) {
-        lookAt = node + NODES_PER_LOOK;
-        if (performance.now() - startedAtMs > PIECE_MS) {
-          yield;
-          startedAtMs = performance.now();
-        }
+      if (node >= nextPart || states.numWaysSeen >= numWays) {
+        yield;
+        nextPart = node + NODES_PER_PART;
+        numWays = states.numWaysSeen + WAYS_PER_PART;
       }
       const depth = depths[node] ?? 0;
       const before = path[depth - 1];
