@@ -13,13 +13,14 @@ class Combined implements Machine {
   isLive: boolean | undefined;
   readonly #languages: CombinedLanguages;
   readonly #all: readonly State[];
-  readonly #none: readonly State[];
+  /** What the text is not; null where it can no longer be that. */
+  readonly #none: State | null;
 
-  constructor(languages: CombinedLanguages, all: readonly State[], none: readonly State[]) {
+  constructor(languages: CombinedLanguages, all: readonly State[], none: State | null) {
     this.#languages = languages;
     this.#all = all;
     this.#none = none;
-    this.isEnd = all.every(({ isEnd }) => isEnd) && !none.some(({ isEnd }) => isEnd);
+    this.isEnd = all.every(({ isEnd }) => isEnd) && none?.isEnd !== true;
   }
 
   step(byte: number): Combined | undefined {
@@ -28,17 +29,21 @@ class Combined implements Machine {
   }
 
   /** Also where no text goes on. Bytes beside each other mostly lead to the same place. */
-  *allNext(): Generator<Combined> {
+  *allNext(): Work<ReadonlySet<Combined>> {
     const { states } = this.#languages;
-    const parts = [...this.#all, ...this.#none];
+    const parts = this.#none ? [...this.#all, this.#none] : this.#all;
+    const found = new Set<Combined>();
     let last: readonly (State | null)[] = [];
     for (let byte = 0; byte < 256; byte += 1) {
+      const numWays = states.numWaysSeen;
       const steps = parts.map((state) => states.step(state, byte));
+      if (states.numWaysSeen > numWays) yield;
       if (last.length > 0 && steps.every((step, index) => step === last[index])) continue;
       last = steps;
       const next = this.#next(byte);
-      if (next) yield next;
+      if (next) found.add(next);
     }
+    return found;
   }
 
   #next(byte: number): Combined | undefined {
@@ -48,8 +53,7 @@ class Combined implements Machine {
       if (!next) return undefined;
       all.push(next);
     }
-    const none = this.#none.flatMap((state) => this.#languages.states.step(state, byte) ?? []);
-    return this.#languages.at(all, none);
+    return this.#languages.at(all, this.#none && this.#languages.states.step(this.#none, byte));
   }
 }
 
@@ -71,7 +75,7 @@ export class CombinedLanguages {
     const [only] = all;
     if (only && all.length === 1 && none.length === 0) return only;
     const stateOf = (expression: Expression): State => this.states.stateOf(expression);
-    const start = this.at(all.map(stateOf), none.map(stateOf));
+    const start = this.at(all.map(stateOf), none.length > 0 ? stateOf(this.states.make.choice(none)) : null);
     yield* this.#explore(start, param);
     return start.isLive === true ? this.states.make.machine(start) : this.states.make.never;
   }
@@ -84,8 +88,8 @@ export class CombinedLanguages {
     );
   }
 
-  at(all: readonly State[], none: readonly State[]): Combined {
-    const key = [all, none].map((states) => states.map(({ id }) => id).join(',')).join(' ');
+  at(all: readonly State[], none: State | null): Combined {
+    const key = `${all.map(({ id }) => id).join(',')} ${none?.id}`;
     const known = this.#known.get(key) ?? new Combined(this, all, none);
     this.#known.set(key, known);
     return known;
@@ -97,7 +101,7 @@ export class CombinedLanguages {
     const before = new Map<Combined, Combined[]>([[start, []]]);
     for (const [place] of before) {
       yield;
-      for (const next of place.allNext()) {
+      for (const next of yield* place.allNext()) {
         const places = before.get(next);
         if (places) places.push(place);
         else before.set(next, [place]);
@@ -110,7 +114,10 @@ export class CombinedLanguages {
         );
     }
     const live = new Set([...before.keys()].filter(({ isEnd }) => isEnd));
-    for (const place of live) for (const earlier of before.get(place) ?? []) live.add(earlier);
+    for (const place of live) {
+      for (const earlier of before.get(place) ?? []) live.add(earlier);
+      yield;
+    }
     for (const place of before.keys()) place.isLive = live.has(place);
   }
 }

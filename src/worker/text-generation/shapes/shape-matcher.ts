@@ -121,7 +121,7 @@ export class ShapeMatcher implements TokenConstraint {
     const forced: number[] = [];
     let state: State | null = this.#state;
     while (state && forced.length < MAX_FORCED) {
-      const byte = states.onlyByte(state);
+      const byte: number | undefined = yield* states.onlyByte(state);
       if (byte === undefined) break;
       forced.push(byte);
       state = yield* states.after(state, [byte]);

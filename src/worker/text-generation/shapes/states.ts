@@ -152,15 +152,18 @@ export class States {
   }
 
   /** The only byte that can follow; undefined where there are several, or where the text may end. */
-  onlyByte(state: State): number | undefined {
+  *onlyByte(state: State): Work<number | undefined> {
     if (state.isEnd) return undefined;
     const bytes = new Set<number>();
     for (const { has } of state.ready.map((ready) => ready.bytes)) {
       bytes.add(has.indexOf(1)).add(has.lastIndexOf(1));
       if (bytes.size > 1) return undefined;
     }
-    for (let byte = 0; state.machines.length > 0 && byte < 256; byte += 1)
+    for (let byte = 0; state.machines.length > 0 && byte < 256; byte += 1) {
       if (this.step(state, byte)) bytes.add(byte);
+      if (bytes.size > 1) return undefined;
+      yield;
+    }
     const [only] = bytes;
     return bytes.size === 1 ? only : undefined;
   }
