@@ -1,4 +1,5 @@
 import { ResponseFormatUnsupportedError } from '../../../batching/errors.ts';
+import { MAX_WAYS } from './limits.ts';
 import type { Work } from './pace.ts';
 
 /** A language of bytes: what a shape, or a part of it, allows. Equal ones of an arena are one object. */
@@ -128,6 +129,12 @@ export class Expressions {
     const different = [...new Set(flat)];
     const [first = this.never] = different;
     if (different.length < 2) return first;
+    if (different.length > MAX_WAYS)
+      throw ResponseFormatUnsupportedError.of(
+        'responseFormat',
+        `has a choice of more than ${MAX_WAYS}`,
+        'list fewer, or describe them by a pattern',
+      );
     return this.#once(`c${idsOf(different)}`, (id) => ({ kind: 'choice', id, branches: different }));
   }
 

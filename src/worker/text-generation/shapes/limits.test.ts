@@ -1,6 +1,10 @@
 import { describe, expect, it } from 'vitest';
+
 import type { ResponseFormat, StructuralPart } from '../../../batching/generation/response-format.ts';
 import { yieldToHost } from '../../../platform/yield-to-host.ts';
+import { createClientId, createRequestId } from '../../../protocol/ids.ts';
+import { runToEnd } from '../../test-support.ts';
+import { createGenerator, resultIn } from '../test-support.ts';
 import { accepts, createShape, loadShapedModel } from './test-support.ts';
 
 const model = await loadShapedModel();
@@ -68,4 +72,40 @@ it('a circle of 2500 rules is refused, and one of 1000 compiled, while other wor
   }
   expect(await accepts(model, await ready, 'a')).toBe(true);
   console.log(`the longest pause of ${progress.longestMs.toFixed(0)} ms`);
+});
+
+it('a choice of more than 5000 is refused, wherever in a shape it stands', async () => {
+  const choices = Array.from({ length: 5001 }, (_, index) => `"w${index}"`);
+  const grammar = `root ::= [a-z]{40} (${choices.join(' | ')})`;
+  await expect(createShape(model, { type: 'grammar', grammar })).rejects.toMatchObject({
+    code: 'RESPONSE_FORMAT_UNSUPPORTED',
+    message: expect.stringContaining('5000'),
+  });
+  const format: ResponseFormat = { type: 'grammar', grammar: grammar.replace('"w0" | ', '') };
+  await expect(createShape(model, format)).resolves.toBeDefined();
+});
+
+it('a text that comes to more ways than can be followed fails by that name, and the others of its batch end', async () => {
+  const { generator, updates, submit, whenEnded } = createGenerator();
+  const pattern = `[a-z]{3}${'c?'.repeat(5001)}`;
+  const shaped = {
+    requestId: createRequestId(),
+    clientId: createClientId(),
+    input: 'a',
+    options: { responseFormat: { type: 'regex', pattern }, maxNewTokens: 9 },
+    elapsedMs: 0,
+  };
+  const shapes = await generator.prepare([shaped]);
+  runToEnd(generator.readAll([shaped], shapes)).value();
+  const other = submit('a', { maxNewTokens: 9 });
+  await Promise.all([whenEnded(shaped.requestId), whenEnded(other)]);
+  expect(
+    updates.find(({ requestId, type }) => requestId === shaped.requestId && type === 'failed'),
+  ).toMatchObject({
+    error: {
+      code: 'STOP_CONDITION_FAILED',
+      message: expect.stringContaining('can be read in more than 5000 ways at once'),
+    },
+  });
+  expect(resultIn(updates)).toMatchObject({ text: 'abcdefghij', finishReason: 'length' });
 });

@@ -3,6 +3,9 @@ import { ResponseFormatUnsupportedError } from '../../../batching/errors.ts';
 /** Parts inside each other: of schemas, patterns, grammars and tags. */
 const MAX_DEPTH = 64;
 
+/** Ways that a text may be read at once. */
+export const MAX_WAYS = 5000;
+
 /** Of one part of a pattern or a grammar. */
 const MAX_COUNT = 10_000;
 /** Counts inside each other, multiplied: a text may be read in as many ways. */

@@ -1,5 +1,6 @@
 import { ResponseFormatUnsupportedError } from '../../../batching/errors.ts';
 import type { TokenMask } from '../../../batching/sampling/token-mask.ts';
+import { MAX_WAYS } from './limits.ts';
 import type { Work } from './pace.ts';
 import type { ByteSet, Expression, Expressions, Machine } from './expressions.ts';
 
@@ -45,9 +46,6 @@ export interface State {
   next: (State | null | undefined)[] | undefined;
   mask: TokenMask | undefined;
 }
-
-/** Ways that a text may be read at once. */
-const MAX_WAYS = 5000;
 
 /** Ways whose next steps are found for all bytes at once. */
 const MAX_AT_ONCE = 64;
