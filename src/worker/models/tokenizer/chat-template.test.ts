@@ -204,6 +204,14 @@ describe('a chat template', () => {
     ).toBe(`{"z": 2.0, "10": 1413617112501850121, "9": 100.0} {'z': 1.0, '10': 2, '9': 3} 2`);
   });
 
+  it('has the numbers of its variables as they were spelled', async () => {
+    const variables = parseOrderedJson('{"n": 2.0, "b": 1413617112501850121, "e": 1e22, "o": {"n": 2.0}}');
+    const template = await load({ chat_template: '{{ n }} {{ b }} {{ e }} {{ o.n }}' });
+    expect(template?.render(messages, { variables: isRecord(variables) ? variables : {} })).toBe(
+      '2.0 1413617112501850121 1e+22 2.0',
+    );
+  });
+
   it('that cannot be read is an error of the template', async () => {
     await expect(render({ chat_template: '{% if %}' })).rejects.toMatchObject({
       code: 'CHAT_TEMPLATE_FAILED',

@@ -40,15 +40,11 @@ export async function readChatTemplate(config: Config): Promise<ChatTemplate | u
   const specialTokens = specialTokensOf(config);
   const renderAsGiven: ChatTemplate['render'] = (
     messages,
-    { variables, tools = [], addGenerationPrompt = true } = {},
+    { variables = {}, tools = [], addGenerationPrompt = true } = {},
   ) =>
     read
       .get(nameFor(sources, tools.length > 0))?.()
-      .render({
-        tools: null,
-        documents: null,
-        ...specialTokens,
-        ...variables,
+      .render({ tools: null, documents: null, ...specialTokens }, variables, {
         ...(tools.length > 0 && { tools: tools.map((tool) => ({ type: 'function', function: tool })) }),
         // A request may give the template its variables, but no other messages.
         messages: messages.map((message) => forTemplate(message, messages)),

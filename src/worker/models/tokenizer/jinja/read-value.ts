@@ -12,12 +12,15 @@ export function valueOf(given: unknown): Value {
   if (typeof given === 'number') return Number.isInteger(given) ? BigInt(given) : given;
   if (given instanceof PyObject) return given;
   if (Array.isArray(given)) return given.map((item: unknown, index) => memberOf(given, index, item));
+  return new Dict(fieldsOf(given));
+}
+
+/** The fields of an object of a request, without those that are undefined. */
+export function fieldsOf(given: object): (readonly [string, Value])[] {
   const fields: readonly (readonly [string, unknown])[] = Object.entries(given);
-  return new Dict(
-    fields
-      .filter(([, value]) => value !== undefined)
-      .map(([name, value]) => [name, memberOf(given, name, value)]),
-  );
+  return fields
+    .filter(([, value]) => value !== undefined)
+    .map(([name, value]) => [name, memberOf(given, name, value)]);
 }
 
 function memberOf(holder: object, key: string | number, value: unknown): Value {

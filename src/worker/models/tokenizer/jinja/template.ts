@@ -2,7 +2,7 @@ import { bounded, MAX_VALUE_SIZE } from './bounds.ts';
 import { GLOBALS } from './globals.ts';
 import { Interpreter } from './interpreter.ts';
 import { parse } from './parse.ts';
-import { valueOf } from './read-value.ts';
+import { fieldsOf } from './read-value.ts';
 import { Scope } from './scope.ts';
 import { requireSupport } from './support.ts';
 import type { Statement } from './nodes.ts';
@@ -21,12 +21,15 @@ export class Template {
     requireSupport(this.#body);
   }
 
-  /** @throws TemplateError for the template's own errors; UnsupportedFeature; RangeError if it takes too much. */
-  render(variables: Readonly<Record<string, unknown>>): string {
+  /**
+   * Later variables replace earlier ones. They are given as they were read, since `spellingOf` knows a number by what holds it.
+   *
+   * @throws TemplateError for the template's own errors; UnsupportedFeature; RangeError if it takes too much.
+   */
+  render(...variables: readonly Readonly<Record<string, unknown>>[]): string {
     return bounded(() => {
-      const values = Object.entries(variables).filter(([, value]) => value !== undefined);
-      const context = new Map(values.map(([name, value]) => [name, valueOf(value)]));
-      return new Interpreter().render(this.#body, new Scope(new Map([...GLOBALS, ...context])).inner());
+      const context = new Map([...GLOBALS, ...variables.flatMap(fieldsOf)]);
+      return new Interpreter().render(this.#body, new Scope(context).inner());
     });
   }
 }
