@@ -41,6 +41,24 @@ export function tokenizerThatSplitsBy(regex: string): FileFault {
   return replaced('tokenizer.json', JSON.stringify({ ...tokenizer, pre_tokenizer: split }));
 }
 
+/** A token's text and id. */
+type NamedId = readonly [text: string, id: number];
+
+/** `tokenizer.json` with one more added token. */
+export function tokenizerThatAdds([content, id]: NamedId, file = readModelFile('tokenizer.json')): FileFault {
+  const tokenizer: { added_tokens: readonly object[] } = JSON.parse(file.toString());
+  const flags = { single_word: false, lstrip: false, rstrip: false, normalized: false, special: true };
+  const added = [...tokenizer.added_tokens, { id, content, ...flags }];
+  return replaced('tokenizer.json', JSON.stringify({ ...tokenizer, added_tokens: added }));
+}
+
+/** `tokenizer.json` with one more entry of its vocabulary. */
+export function tokenizerThatKnows([text, id]: NamedId): FileFault {
+  const tokenizer: { model: { vocab: object } } = JSON.parse(readModelFile('tokenizer.json').toString());
+  const model = { ...tokenizer.model, vocab: { ...tokenizer.model.vocab, [text]: id } };
+  return replaced('tokenizer.json', JSON.stringify({ ...tokenizer, model }));
+}
+
 /** The weights' file cut off after a share of its bytes. */
 export function truncatedWeights(share: number): FileFault {
   const file = readModelFile(WEIGHTS);

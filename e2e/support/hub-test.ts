@@ -13,6 +13,8 @@ import { createRepository, type HubRepository } from '../../tools/hub-server/hub
 import { startHubServer, type HubServer } from '../../tools/hub-server/hub-server.ts';
 import {
   changedConfig,
+  tokenizerThatAdds,
+  tokenizerThatKnows,
   tokenizerThatSplitsBy,
   weightsWithHeaderLength,
   weightsWithTensor,
@@ -48,6 +50,14 @@ const MODEL_FILES = [
   WEIGHTS,
 ];
 
+/** A token beyond the embedding of the models that have it. */
+export const UNSEEN = '<unseen>';
+/** The embedded model with that token added, and with it in its vocabulary. */
+export const ADDED_BEYOND = 'tests/added-beyond';
+export const VOCABULARY_BEYOND = 'tests/vocabulary-beyond';
+/** An encoder with that token added. */
+export const ENCODER_BEYOND = 'tests/encoder-beyond';
+
 const TENSOR = 'h.0.attn.c_attn.weight';
 
 /** As the twin, but for one file. */
@@ -60,6 +70,8 @@ const BROKEN_TWINS: ReadonlyMap<string, FileFault> = new Map([
   ['tests/bad-header', weightsWithHeaderLength(100n)],
   ['tests/mamba', changedConfig({ model_type: 'mamba' })],
   ['tests/endless-pattern', tokenizerThatSplitsBy('(a+)+$')],
+  [ADDED_BEYOND, tokenizerThatAdds([UNSEEN, 2048])],
+  [VOCABULARY_BEYOND, tokenizerThatKnows([UNSEEN, 2048])],
 ]);
 
 /** A generated decoder in two shards, and two copies that differ in one file. */
@@ -94,6 +106,7 @@ export const test = base.extend<HubTestFixtures, HubWorkerFixtures>({
         await createRepository(SMALLEST_CHAT_MODEL, chatCheckpoint()),
         await createRepository(EMBEDDING_MODEL, generatedEncoder('generated/bert')),
         await createRepository(RERANKING_MODEL, generatedEncoder('generated/cross-encoder')),
+        await createRepository(ENCODER_BEYOND, encoderWithUnseen()),
         ...(await Promise.all([...twins, ...decoderRepositories(), ...ggufRepositories()])),
       ]);
       const page = await serveBuiltPage(hub.url);
@@ -143,6 +156,13 @@ export const test = base.extend<HubTestFixtures, HubWorkerFixtures>({
 
 function generatedEncoder(id: string): ReadonlyMap<string, GeneratedFile> {
   return ENCODERS.get(id)?.() ?? new Map();
+}
+
+function encoderWithUnseen(): ReadonlyMap<string, GeneratedFile | Uint8Array> {
+  const files = generatedEncoder('generated/bert');
+  const tokenizer = Buffer.from(JSON.stringify(readJson(files.get('tokenizer.json'))));
+  const { file, body } = tokenizerThatAdds([UNSEEN, 100_000], tokenizer);
+  return new Map<string, GeneratedFile | Uint8Array>([...files, [file, body ?? Buffer.alloc(0)]]);
 }
 
 function decoderRepositories(): Promise<HubRepository>[] {

@@ -1,4 +1,4 @@
-"""How huggingface/transformers renders chat templates. Writes three files of tools/reference/fixtures."""
+"""How huggingface/transformers renders chat templates. Writes four files of tools/reference/fixtures."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from transformers.utils.chat_template_utils import _compile_jinja_template, rend
 from bodies import MODELS, PART_BODIES, PROBES, TOOL_BODIES, as_sent, for_template, texts_of
 from chats import CHATS, FOLDER, TOKENS
 from features import CONTEXT, TEMPLATES
+from ids import reference as reference_of_ids
 
 TARGET = Path(__file__).resolve().parents[1] / "fixtures"
 
@@ -78,3 +79,4 @@ if __name__ == "__main__":
     write_features()
     write_models()
     write_bodies()
+    write("chat-ids-reference.json", reference_of_ids())
