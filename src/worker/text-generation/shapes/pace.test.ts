@@ -97,3 +97,15 @@ it.each(Object.entries({ ...HOSTILE_SHAPES, ...LARGE_SHAPES }))(
   },
   60_000,
 );
+
+it('a small shape is ready before a large one that was asked for earlier', async () => {
+  const compiler = await ShapeCompiler.create(model);
+  const ready: string[] = [];
+  const compile = async (name: string, format: ResponseFormat): Promise<void> => {
+    await ShapeMatcher.create(await compiler.compile(format), model, format);
+    ready.push(name);
+  };
+  const large: ResponseFormat = { type: 'json_object', prefix: `{"a": ${'['.repeat(20_000)}` };
+  await Promise.all([compile('large', large), compile('small', { type: 'choice', choices: ['yes', 'no'] })]);
+  expect(ready).toEqual(['small', 'large']);
+});

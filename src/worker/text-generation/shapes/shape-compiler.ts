@@ -2,7 +2,7 @@ import type { ResponseFormat } from '../../../batching/generation/response-forma
 import { inPieces } from '../../../platform/in-pieces.ts';
 import { Expressions } from './expressions.ts';
 import { JsonLanguage } from './json-language.ts';
-import { paced, type Work } from './pace.ts';
+import { inTurns, type Work } from './pace.ts';
 import { shapeLanguage } from './shape-language.ts';
 import { States, type State } from './states.ts';
 import { TokenMasks } from './token-masks.ts';
@@ -52,7 +52,7 @@ export class ShapeCompiler {
   /** @throws ResponseFormatUnsupportedError. */
   async compile(format: ResponseFormat): Promise<CompiledShape> {
     const key = JSON.stringify({ ...format, prefix: undefined });
-    const compiled = this.#compiled.get(key) ?? inPieces(paced(this.#compile(format)));
+    const compiled = this.#compiled.get(key) ?? inTurns(this.#compile(format));
     this.#compiled.delete(key);
     this.#compiled.set(key, compiled);
     const [oldest = key] = this.#compiled.keys();

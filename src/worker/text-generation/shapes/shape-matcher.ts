@@ -2,8 +2,7 @@ import { ResponseFormatUnsupportedError } from '../../../batching/errors.ts';
 import { prefixOf, type ResponseFormat } from '../../../batching/generation/response-format.ts';
 import type { TokenConstraint } from '../../../batching/generation/request.ts';
 import { allowToken, emptyMask, type TokenMask } from '../../../batching/sampling/token-mask.ts';
-import { inPieces } from '../../../platform/in-pieces.ts';
-import { paced, type Work } from './pace.ts';
+import { inTurns, paced, type Work } from './pace.ts';
 import type { CompiledShape } from './shape-compiler.ts';
 import type { State } from './states.ts';
 import type { ShapedModel } from './token-trie.ts';
@@ -38,7 +37,7 @@ export class ShapeMatcher implements TokenConstraint {
   ): Promise<ShapeMatcher> {
     const matcher = new ShapeMatcher(shape, model);
     const prefix = format.type.startsWith('json') ? withOurSpaces(prefixOf(format)) : prefixOf(format);
-    await inPieces(paced(matcher.#begin(prefix, prior)));
+    await inTurns(matcher.#begin(prefix, prior));
     return matcher;
   }
 
@@ -59,7 +58,7 @@ export class ShapeMatcher implements TokenConstraint {
   accept(tokenId: number): boolean | Promise<boolean> {
     const work = this.#follow(tokenId);
     const first = paced(work, AT_ONCE_MS).next();
-    return first.done ? first.value : inPieces(paced(work));
+    return first.done ? first.value : inTurns(work);
   }
 
   *#begin(prefix: string, prior: readonly number[]): Work<void> {
