@@ -46,6 +46,13 @@ describe('validators', () => {
 });
 
 describe('jsonRecordIn', () => {
+  it('refuses more levels than a message to the worker may have', () => {
+    const nested = (depth: number): unknown => JSON.parse(`${'{"[":'.repeat(depth)}1${'}'.repeat(depth)}`);
+    const long = jsonRecordIn({ maxLength: 100_000 });
+    expect(long('schema', nested(200))).toEqual(nested(200));
+    expect(() => long('schema', nested(201))).toThrow('200 levels');
+  });
+
   const validate = jsonRecordIn({ maxLength: 20 });
 
   it('takes what JSON writes of a record, and no more', () => {

@@ -120,9 +120,24 @@ export function jsonRecordIn({ maxLength }: TextBounds): Validate<JsonRecord> {
     const json = jsonOf(value);
     if (json === undefined || !json.startsWith('{')) throw refuse(value);
     if (json.length > maxLength) throw refuse(`${json.length} characters`);
+    if (isDeeper(json, MAX_RECORD_DEPTH)) throw refuse(`parts more than ${MAX_RECORD_DEPTH} levels deep`);
     // Values that JSON leaves out, such as undefined, are left out here.
     return Object(parseOrderedJson(json));
   });
+}
+
+/** Browsers drop a message without a word if reading it takes more stack than a worker has: that of some 1,000 levels. */
+const MAX_RECORD_DEPTH = 200;
+
+/** @param json Valid. */
+function isDeeper(json: string, maxDepth: number): boolean {
+  let depth = 0;
+  for (const [mark] of json.matchAll(/"(?:[^"\\]|\\.)*"|[[{}\]]/g)) {
+    if (mark === '{' || mark === '[') depth += 1;
+    if (mark === '}' || mark === ']') depth -= 1;
+    if (depth > maxDepth) return true;
+  }
+  return false;
 }
 
 /** Undefined for a value without a JSON form: a cycle, a bigint. */
