@@ -4,6 +4,7 @@ import { LoadCancelledError } from '../protocol/errors/hub.ts';
 import { LoadAbandonedError } from '../protocol/errors/tabs.ts';
 import { modelNameOf } from '../protocol/models.ts';
 import type { Outgoing } from './links/link.ts';
+import { checkLevels } from '../platform/check-levels.ts';
 import { cloneRefusal, nameRefusal } from './refusals.ts';
 
 /** The message of a call, without the ID that pairs it with its answer. */
@@ -102,6 +103,7 @@ export class Calls {
     if (refusal) return Promise.reject(refusal);
     const resolvers = Promise.withResolvers<unknown>();
     try {
+      checkLevels(request);
       this.#send({ ...resolvers, request: structuredClone(request), signal, numWorkers: 0 });
     } catch (error) {
       resolvers.reject(cloneRefusal(error));

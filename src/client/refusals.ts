@@ -8,7 +8,7 @@ export function nameRefusal(deployment: unknown): InvalidOptionError | undefined
   return InvalidOptionError.of('name', expected, deployment);
 }
 
-/** For a value that cannot be cloned, such as a function or a DOM node. */
+/** For a value that cannot be cloned, such as a function or a DOM node, or that has too many levels. */
 export function cloneRefusal(cause: unknown): InvalidOptionError {
   return new InvalidOptionError(`It cannot be sent to the worker: ${shown(cause)}. Pass plain data.`);
 }

@@ -1,3 +1,4 @@
+import { checkLevels } from '../platform/check-levels.ts';
 import type { FinishReason, PromptTokenLogprobs, TokenLogprobs } from '../protocol/generation.ts';
 import type { RequestId } from '../protocol/ids.ts';
 import type { RequestUpdate, Resumption, SubmittedRequest, TurnInfo } from '../protocol/requests.ts';
@@ -46,8 +47,9 @@ export class ResumableRequest {
     return this.#isSent;
   }
 
-  /** Copies the caller's objects, which may change before the request is sent again. @throws DataCloneError. */
+  /** Copies the caller's objects, which may change before the request is sent again. @throws DataCloneError, RangeError. */
   detach(): void {
+    checkLevels(this.#made);
     this.#made = structuredClone(this.#made);
   }
 

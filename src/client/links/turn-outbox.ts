@@ -11,6 +11,12 @@ export class TurnOutbox {
   }
 
   post(message: ClientMessage): void {
+    if (message.type === 'hello') {
+      // It goes alone: a worker of another version understands nothing else.
+      this.flush();
+      this.#send(message);
+      return;
+    }
     this.#waiting.push(message);
     if (this.#waiting.length === 1) queueMicrotask(() => this.flush());
     else if (this.#waiting.length === MAX_TOGETHER) this.flush();

@@ -1,6 +1,7 @@
 import { systemClock } from '../../batching/clock.ts';
 import { ModelRunError } from '../../batching/errors.ts';
 import type { TurnOwner } from '../../batching/queue/request-queue.ts';
+import { checkLevels } from '../../platform/check-levels.ts';
 import type { ActivityLog } from '../logs/activity-log.ts';
 import { asClientId, type ClientId, type RequestId } from '../../protocol/ids.ts';
 import {
@@ -109,6 +110,7 @@ export class RequestRouter {
   /** An answer that cannot be cloned fails only its own request, not the whole message. */
   #send(clientId: ClientId, updates: readonly RequestUpdate[]): void {
     try {
+      for (const update of updates) if (update.type === 'answered') checkLevels(update.result);
       this.#parts.tabs.toClient(clientId, { type: 'updates', updates });
     } catch (cause) {
       const [first, ...others] = updates;
