@@ -20,7 +20,7 @@ describe('a message', () => {
   it.each(WRAPS)('may have 500 levels of %s, and no more', (_, wrap) => {
     expect(() => checkLevels(nested(500, wrap))).not.toThrow();
     expect(() => checkLevels(nested(501, wrap))).toThrow('more than 500 levels');
-    expect(() => checkLevels(nested(1_000_000, wrap))).toThrow('more than 500 levels');
+    expect(() => checkLevels(nested(20_000, wrap))).toThrow('more than 500 levels');
   });
 
   it('may hold itself, and the same part many times', () => {
