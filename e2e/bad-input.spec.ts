@@ -14,7 +14,7 @@ interface BadRequest extends PlainRequest {
 const BAD_REQUESTS: readonly BadRequest[] = [
   { title: 'an empty prompt', prompt: '', code: 'EMPTY_PROMPT', says: /empty/ },
   { title: 'a prompt that is no string', prompt: 42, code: 'INVALID_OPTION', says: /`prompt`.*42/ },
-  ...[-1, 2.5, 1e6, Number.NaN, '32'].map((maxNewTokens): BadRequest => ({
+  ...[-1, 2.5, Number.NaN, '32'].map((maxNewTokens): BadRequest => ({
     title: `maxNewTokens ${String(maxNewTokens)} (${typeof maxNewTokens})`,
     prompt: PROMPT,
     options: { maxNewTokens },

@@ -152,7 +152,11 @@ function expectDisjoint(ranges: readonly ByteRange[]): void {
 async function journaled(page: Page): Promise<readonly ByteRange[]> {
   const values = await page.evaluate(async (name) => {
     const root = await navigator.storage.getDirectory();
-    const parts = await (await root.getDirectoryHandle('tabserve')).getDirectoryHandle('parts');
+    // The worker makes its folders at the first download.
+    const options = { create: true };
+    const parts = await (
+      await root.getDirectoryHandle('tabserve', options)
+    ).getDirectoryHandle('parts', options);
     for await (const folder of parts.values()) {
       if (!('getFileHandle' in folder)) continue;
       const handle = await folder.getFileHandle(`${name}.journal`);

@@ -12,7 +12,14 @@ import { readCells } from '../../protocol/job-cells.ts';
 import { missingColumn } from '../../protocol/job-template.ts';
 import { MAX_ROWS_PER_CALL, type JobDefinition } from '../../protocol/jobs.ts';
 import type { Ask } from '../calls.ts';
-import type { CreateJobOptions, EmbedJobOptions, JobSource, TextJobOptions } from './types.ts';
+import { checkJob } from './check-job.ts';
+import type {
+  CreateJobOptions,
+  EmbedJobOptions,
+  JobSource,
+  RequestJobOptions,
+  TextJobOptions,
+} from './types.ts';
 
 /** Characters of the rows that go to the worker at once. */
 const MAX_CALL_LENGTH = 2 ** 20;
@@ -23,6 +30,7 @@ const MAX_CALL_LENGTH = 2 ** 20;
  * @param isChatModel Whether the current model has a chat template.
  */
 export async function createJob(options: CreateJobOptions, ask: Ask, isChatModel: boolean): Promise<string> {
+  checkJob(options);
   const { signal, onStored } = options;
   const rows = textsOf(sourceOf(options));
   const first = await rows.next();
@@ -45,7 +53,11 @@ export async function createJob(options: CreateJobOptions, ask: Ask, isChatModel
 }
 
 function sourceOf(options: CreateJobOptions): JobSource<unknown> {
-  return 'requests' in options ? options.requests : options.rows;
+  return hasRequests(options) ? options.requests : options.rows;
+}
+
+function hasRequests(options: CreateJobOptions): options is RequestJobOptions {
+  return 'requests' in options && options.requests !== undefined;
 }
 
 function describe(options: CreateJobOptions, first: string, isChatModel: boolean): JobDefinition {
@@ -56,7 +68,7 @@ function describe(options: CreateJobOptions, first: string, isChatModel: boolean
     seed: checkSeed(options.seed) ?? randomSeed(),
   };
   const columns = [...(readCells(first)?.keys() ?? [])];
-  if ('requests' in options) {
+  if (hasRequests(options)) {
     const isEmbedding = textIn(first, 'url')?.includes('embed');
     const deployment = isEmbedding ? EMBEDDER : TEXT_GENERATOR;
     return { ...common, source: 'requests', deployment, isChat: false, options: {}, columns: [] };

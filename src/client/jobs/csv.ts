@@ -4,7 +4,7 @@ import type { CsvOptions } from './types.ts';
 export const BYTE_ORDER_MARK = '\uFEFF';
 
 /** With these at its beginning, a spreadsheet runs a cell as a formula. */
-const FORMULA = /^[=+\-@\t\r]/;
+const FORMULA = /^[=+\-@\t\r＝＋－＠]/;
 
 const NUMBER = /^[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?$/;
 

@@ -3,7 +3,7 @@ import type { Handover } from '../state/handover.ts';
 
 /** When the tab that ran the model went away, and what became of this tab's texts. */
 export function describeHandover({ startedAtMs, requestIds, numRestarted }: Handover, nowMs: number): string {
-  const start = `The tab that ran the model was closed ${describeAgo(nowMs - startedAtMs)} ago.`;
+  const start = `The tab that ran the model was closed or stopped ${describeAgo(nowMs - startedAtMs)} ago.`;
   const numTexts = requestIds.size;
   if (numTexts === 0) return `${start} No text was running here.`;
   const texts = `${formatCount(numTexts)} ${numTexts === 1 ? 'text' : 'texts'}`;

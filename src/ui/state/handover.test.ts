@@ -27,7 +27,7 @@ describe('a handover', () => {
 
   it('counts the texts of this tab that go on, and how long ago it was', () => {
     expect(begun && describeHandover(begun, 13_200)).toBe(
-      'The tab that ran the model was closed 12 s ago. 2 texts went on here; no token was lost.',
+      'The tab that ran the model was closed or stopped 12 s ago. 2 texts went on here; no token was lost.',
     );
   });
 
