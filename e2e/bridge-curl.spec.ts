@@ -154,7 +154,7 @@ test.describe('curl', { tag: ANY_BACKEND }, () => {
     expect(status).toBe(503);
     expect(JSON.parse(body).error).toMatchObject({
       code: 'NO_TAB',
-      message: expect.stringContaining(`open ${url}`),
+      message: expect.stringContaining(`Open ${url}`),
     });
     expect((await curl(`${url}/healthz`)).status).toBe(503);
     expect((await curl(`${url}/metrics`)).status).toBe(200);

@@ -45,9 +45,12 @@ describe('validators', () => {
   });
 });
 
+function nested(depth: number): unknown {
+  return JSON.parse(`${'{"[":'.repeat(depth)}1${'}'.repeat(depth)}`);
+}
+
 describe('jsonRecordIn', () => {
   it('refuses more levels than a message to the worker may have', () => {
-    const nested = (depth: number): unknown => JSON.parse(`${'{"[":'.repeat(depth)}1${'}'.repeat(depth)}`);
     const long = jsonRecordIn({ maxLength: 100_000 });
     expect(long('schema', nested(200))).toEqual(nested(200));
     expect(() => long('schema', nested(201))).toThrow('200 levels');
