@@ -26,7 +26,7 @@ export * from '../protocol/errors/tabs.ts';
 export { UpstreamError, type UpstreamErrorCode } from '../protocol/errors/upstream.ts';
 export * from '../protocol/errors/worker.ts';
 export type { Answer, AnswerPart, ToolCall } from '../protocol/answers.ts';
-export type { ChatMessage, Prompt, TokenizeChatOptions } from '../protocol/chat.ts';
+export type { ChatMessage, Prompt, TextPart, TokenizeChatOptions } from '../protocol/chat.ts';
 export {
   EMBEDDER,
   MAX_TEXTS,

@@ -4,7 +4,7 @@ import { isRecord } from '../platform/is-record.ts';
 import { toolCall } from './answers.ts';
 import type { Wire } from './wire.ts';
 
-export const textPart = v.strictObject({ type: v.literal('text'), text: v.string() });
+const textPart = v.strictObject({ type: v.literal('text'), text: v.string() });
 
 /** @interface */
 export type TextPart = Wire<typeof textPart>;
