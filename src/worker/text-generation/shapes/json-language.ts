@@ -1,10 +1,12 @@
 import { runToEnd } from '../../../platform/in-pieces.ts';
+import { spellingOf } from '../../../batching/ordered-json.ts';
 import { isRecord } from '../../../platform/is-record.ts';
 import { ALL, anyJsonCharacter, jsonCharacterOf, type Ranges } from './character-set.ts';
 import { CombinedLanguages } from './combined-languages.ts';
 import type { Expression, Expressions } from './expressions.ts';
 import type { Work } from './pace.ts';
 import { parsePattern } from './parse-pattern.ts';
+import { refusal } from './schema-parts.ts';
 import type { States } from './states.ts';
 
 // Json as Python writes it, with one space behind `,` and `:`: small models run away where white space is free. Numbers have at most
@@ -76,10 +78,22 @@ export class JsonLanguage {
   }
 }
 
-/** A value's text. */
-export function writeJson(value: unknown): string {
-  if (Array.isArray(value)) return `[${value.map(writeJson).join(', ')}]`;
-  if (!isRecord(value)) return JSON.stringify(value);
-  const members = Object.entries(value).filter(([, entry]) => entry !== undefined);
-  return `{${members.map(([name, entry]) => `${JSON.stringify(name)}: ${writeJson(entry)}`).join(', ')}}`;
+/**
+ * A value's text, with each number as it was written.
+ *
+ * @param spelling Of the value, if it is a number whose text is known.
+ * @throws ResponseFormatUnsupportedError.
+ */
+export function writeJson(value: unknown, param: string, spelling?: string): string {
+  if (Array.isArray(value))
+    return `[${value.map((entry, index) => writeJson(entry, param, spellingOf(value, index))).join(', ')}]`;
+  if (isRecord(value)) {
+    const members = Object.entries(value)
+      .filter(([, entry]) => entry !== undefined)
+      .map(([name, entry]) => `${JSON.stringify(name)}: ${writeJson(entry, param, spellingOf(value, name))}`);
+    return `{${members.join(', ')}}`;
+  }
+  if (typeof value === 'number' && !Number.isFinite(value))
+    throw refusal(param, `has a number that is too large (${spelling ?? value})`, 'write one below 1.8e308');
+  return spelling ?? JSON.stringify(value);
 }

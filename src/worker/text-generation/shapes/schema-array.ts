@@ -1,6 +1,6 @@
-import type { Expression, Rule } from './expressions.ts';
+import type { Expression } from './expressions.ts';
 import { valuesOf } from './exclusive-schemas.ts';
-import { writeJson, type JsonLanguage } from './json-language.ts';
+import type { JsonLanguage } from './json-language.ts';
 import type { Work } from './pace.ts';
 import { countsOf, refusal, type Fields, type ValueOf } from './schema-parts.ts';
 
@@ -10,14 +10,11 @@ export function* arrayLanguage(
   param: string,
   json: JsonLanguage,
   valueOf: ValueOf,
+  resolve: (schema: unknown) => unknown,
 ): Work<Expression> {
   const { items, prefixItems, additionalItems } = schema;
   const { make } = json;
   const { from, to } = countsOf(schema, 'minItems', 'maxItems', param);
-  if (schema['uniqueItems'] === true) {
-    if (to <= 1) return yield* arrayLanguage({ ...schema, uniqueItems: false }, param, json, valueOf);
-    return yield* uniqueList(valuesOf(items), from, to, `${param}.uniqueItems`, json);
-  }
   if (prefixItems !== undefined && !Array.isArray(prefixItems))
     throw refusal(`${param}.prefixItems`, 'is no list of schemas', 'write a list');
   const name = Array.isArray(items) ? 'items' : 'prefixItems';
@@ -32,6 +29,13 @@ export function* arrayLanguage(
   const [least, most] = [Math.max(0, from - parts.length), to - parts.length];
   if (further === make.never && least > 0)
     throw refusal(`${param}.minItems`, 'is above the number of items that are allowed', 'lower it');
+  if (schema['uniqueItems'] === true && to > 1) {
+    const place = `${param}.uniqueItems`;
+    const schemas = [...prefix.slice(0, to), ...(further === make.never || most === 0 ? [] : [rest])];
+    const values = schemas.map((item) => valuesOf(resolve(item), place));
+    const last = further === make.never ? parts.length : to;
+    return yield* uniqueList(values, from, Math.min(to, last), place, json);
+  }
   if (parts.length === 0) return json.list('[', further, least, further === make.never ? 0 : most, ']');
   const comma = make.text(', ');
   const fixed = parts.flatMap((part, index) => (index === 0 ? [part] : [comma, part]));
@@ -42,24 +46,25 @@ export function* arrayLanguage(
 /** Sets of values that a list may have so far. */
 const MAX_SETS = 2000;
 
-/** Lists of different ones of these values. */
+/** Lists of different ones of these values: those of each place, the last of which are for all further ones. */
 function* uniqueList(
-  values: readonly string[] | undefined,
+  places: readonly (ReadonlyMap<string, string> | undefined)[],
   from: number,
   to: number,
   param: string,
   { make }: JsonLanguage,
 ): Work<Expression> {
-  if (!values)
+  const listed = places.filter((values) => values !== undefined);
+  if (listed.length < places.length)
     throw refusal(
       param,
       "can't be enforced for values that aren't listed",
       'list them in an enum, or leave it out',
     );
-  const different = [...new Set(values)];
-  if (from > different.length) throw refusal(param, 'allows no list', 'lower minItems');
-  const texts = different.map((value) => make.text(writeJson(JSON.parse(value))));
-  const rules = new Map<string, Rule>();
+  const all = new Map(listed.flatMap((values) => [...values]));
+  const names = [...all.keys()];
+  const texts = [...all.values()].map((text) => make.text(text));
+  const rules = new Map<string, Expression>();
   /** What may follow values that are used. */
   const behind = function* behind(used: readonly number[]): Work<Expression> {
     const key = String(used);
@@ -70,15 +75,24 @@ function* uniqueList(
     if (rules.size > MAX_SETS)
       throw refusal(param, 'has too many values to choose from', 'list fewer values, or lower maxItems');
     const comma = used.length === 0 ? make.empty : make.text(', ');
-    const next = used.length < to ? [...texts.keys()].filter((index) => !used.includes(index)) : [];
+    const values = used.length < to ? (listed[used.length] ?? listed.at(-1)) : undefined;
+    const next = [...texts.keys()].filter(
+      (index) => values?.has(names[index] ?? '') === true && !used.includes(index),
+    );
     const ways: Expression[] = used.length >= from ? [make.empty] : [];
     for (const index of next) {
       yield;
       const further = yield* behind([...used, index].toSorted((a, b) => a - b));
-      ways.push(make.sequence([comma, texts[index] ?? make.never, further]));
+      if (further !== make.never) ways.push(make.sequence([comma, texts[index] ?? make.never, further]));
     }
     rule.body = make.choice(ways);
+    if (ways.length === 0) {
+      rules.set(key, make.never);
+      return make.never;
+    }
     return rule;
   };
-  return make.sequence([make.text('['), yield* behind([]), make.text(']')]);
+  const lists = yield* behind([]);
+  if (lists === make.never) throw refusal(param, 'allows no list', 'lower minItems, or list more values');
+  return make.sequence([make.text('['), lists, make.text(']')]);
 }

@@ -1,8 +1,8 @@
 import type { JsonSchema } from '../../../batching/generation/response-format.ts';
 import { isRecord } from '../../../platform/is-record.ts';
-import { areExclusive } from './exclusive-schemas.ts';
+import { areExclusive, valuesOf } from './exclusive-schemas.ts';
 import { choiceOf, endlessRuleOf, type Expression, type Rule } from './expressions.ts';
-import { writeJson, type JsonLanguage } from './json-language.ts';
+import type { JsonLanguage } from './json-language.ts';
 import { checkDepth } from './limits.ts';
 import type { Work } from './pace.ts';
 import { arrayLanguage } from './schema-array.ts';
@@ -95,9 +95,7 @@ class SchemaCompiler {
     if (schema === true) return this.#json.value;
     if (schema === false) throw refusal(param, 'allows no value', 'leave it out');
     if (!isRecord(schema)) throw refusal(param, 'is no JSON Schema', 'write an object');
-    const keywords = Object.keys(schema).filter(
-      (name) => schema[name] !== undefined && !ANNOTATIONS.has(name),
-    );
+    const keywords = keywordsOf(schema);
     if (keywords.length === 0) return this.#json.value;
     const combiner = COMBINERS.find((name) => keywords.includes(name));
     return yield* combiner === undefined
@@ -115,15 +113,13 @@ class SchemaCompiler {
     if (combiner === '$ref') return this.#reference(value, own);
     if (!isValue) return yield* this.#branches(value, combiner, own);
     const values = combiner === 'const' ? [value] : value;
-    if (!Array.isArray(values) || values.length === 0)
+    const texts = valuesOf(schema, own);
+    if (!Array.isArray(values) || !texts || texts.size === 0)
       throw refusal(own, 'lists no value', 'list at least one');
     const types = schema['type'] === undefined ? undefined : typesIn(schema, param);
     if (types && !values.every((entry) => types.some((type) => isOfType(entry, type))))
       throw refusal(own, 'has values of another type', 'leave out the type');
-    return yield* choiceOf(
-      values.map((entry) => writeJson(entry)),
-      this.#json.make,
-    );
+    return yield* choiceOf([...texts.values()], this.#json.make);
   }
 
   *#branches(branches: unknown, combiner: string, param: string): Work<Expression> {
@@ -134,7 +130,13 @@ class SchemaCompiler {
     const languages: Expression[] = [];
     for (const [index, branch] of branches.entries())
       languages.push(yield* this.#valueOf(branch, `${param}[${index}]`));
-    if (combiner === 'oneOf' && !areExclusive(branches.map((branch) => this.#resolve(branch))))
+    if (
+      combiner === 'oneOf' &&
+      !areExclusive(
+        branches.map((branch) => this.#resolve(branch)),
+        param,
+      )
+    )
       throw refusal(
         param,
         "can't be enforced for schemas that may accept the same value",
@@ -170,8 +172,8 @@ class SchemaCompiler {
   }
 
   #resolve(schema: unknown): unknown {
-    const reference = isRecord(schema) ? schema['$ref'] : undefined;
-    return reference === undefined ? schema : this.#targetOf(reference);
+    if (!isRecord(schema) || schema['$ref'] === undefined) return schema;
+    return keywordsOf(schema).length > 1 ? schema : this.#targetOf(schema['$ref']);
   }
 
   /** With what a reference in a keyword leads to, which must be known at once. */
@@ -206,10 +208,8 @@ class SchemaCompiler {
     switch (type) {
       case 'object':
         return yield* objectLanguage(this.#resolved(schema, 'propertyNames'), param, json, valueOf);
-      case 'array': {
-        const isSet = schema['uniqueItems'] === true;
-        return yield* arrayLanguage(isSet ? this.#resolved(schema, 'items') : schema, param, json, valueOf);
-      }
+      case 'array':
+        return yield* arrayLanguage(schema, param, json, valueOf, (item) => this.#resolve(item));
       case 'string':
         return yield* stringLanguage(schema, param, json);
       case 'number':
@@ -223,6 +223,11 @@ class SchemaCompiler {
         return type satisfies never;
     }
   }
+}
+
+/** Those that restrict something. */
+function keywordsOf(schema: Fields): readonly string[] {
+  return Object.keys(schema).filter((name) => schema[name] !== undefined && !ANNOTATIONS.has(name));
 }
 
 /** Of a step in a reference. */

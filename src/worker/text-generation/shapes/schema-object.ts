@@ -2,7 +2,7 @@ import { ResponseFormatUnsupportedError } from '../../../batching/errors.ts';
 import { isRecord } from '../../../platform/is-record.ts';
 import { ALL, without } from './character-set.ts';
 import type { Expression } from './expressions.ts';
-import { writeJson, type JsonLanguage } from './json-language.ts';
+import type { JsonLanguage } from './json-language.ts';
 import type { Work } from './pace.ts';
 import type { Fields, ValueOf } from './schema-parts.ts';
 
@@ -44,23 +44,23 @@ export function* objectLanguage(
   const members: Member[] = [];
   for (const key of keys) {
     const isRequired = required.includes(key);
-    if (names && !(yield* json.languages.accepts(names, writeJson(key)))) {
+    if (names && !(yield* json.languages.accepts(names, JSON.stringify(key)))) {
       if (isRequired) throw refuse('propertyNames', `don't fit ${key}, which is required`, 'widen them');
       continue;
     }
     const isListed = Object.hasOwn(properties, key);
     const value = isListed ? yield* valueOf(properties[key], `${param}.properties.${key}`) : other;
-    members.push({ member: json.member(make.text(writeJson(key)), value), isRequired });
+    members.push({ member: json.member(make.text(JSON.stringify(key)), value), isRequired });
   }
   const anyKey = json.string(make.repeat(json.characterOf(ALL), 0, Infinity));
-  const listed = keys.map((key) => make.text(writeJson(key)));
+  const listed = keys.map((key) => make.text(JSON.stringify(key)));
   const matching: Expression[] = [];
   for (const pattern of Object.keys(patternProperties)) {
     const texts = yield* json.pattern(pattern, `${param}.patternProperties.${pattern}`, true);
     const match = json.string(texts);
     matching.push(match);
     for (const key of keys)
-      if (yield* json.languages.accepts(match, writeJson(key)))
+      if (yield* json.languages.accepts(match, JSON.stringify(key)))
         throw refuse(
           'patternProperties',
           `match ${key}, which properties list`,

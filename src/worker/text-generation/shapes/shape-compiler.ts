@@ -1,4 +1,5 @@
 import type { ResponseFormat } from '../../../batching/generation/response-format.ts';
+import { writeOrderedJson } from '../../../batching/ordered-json.ts';
 import { inPieces } from '../../../platform/in-pieces.ts';
 import { Expressions } from './expressions.ts';
 import { JsonLanguage } from './json-language.ts';
@@ -51,7 +52,7 @@ export class ShapeCompiler {
 
   /** @throws ResponseFormatUnsupportedError. */
   async compile(format: ResponseFormat): Promise<CompiledShape> {
-    const key = JSON.stringify({ ...format, prefix: undefined });
+    const key = writeOrderedJson({ ...format, prefix: undefined }) ?? '';
     const compiled = this.#compiled.get(key) ?? inTurns(this.#compile(format));
     this.#compiled.delete(key);
     this.#compiled.set(key, compiled);
