@@ -239,29 +239,35 @@ function partsOf(expression: Expression): readonly Expression[] {
   }
 }
 
-/** The first rule without a finite text, of those that an expression leads to. */
+/** The first rule without a finite text, of those that an expression leads to. Looks at each part of each once. */
 export function* endlessRuleOf(root: Expression): Work<Rule | undefined> {
   const found = new Set([root]);
   const usersOf = new Map<Expression, Expression[]>();
+  /** Parts that must still be found to end before an expression does. */
+  const numMissing = new Map<Expression, number>();
+  const ending = new Set<Expression>();
   // A set's loop comes to what is added meanwhile.
   for (const user of found) {
-    for (const part of partsOf(user)) {
-      if (isLeaf(part)) continue;
+    const parts = new Set(partsOf(user));
+    const rules = [...parts].filter((part) => !isLeaf(part));
+    for (const part of rules) {
       found.add(part);
       const users = usersOf.get(part);
       if (users) users.push(user);
       else usersOf.set(part, [user]);
     }
-    yield;
-  }
-  const ending = new Set<Expression>();
-  for (const expression of found) {
-    if (ends(expression, ending)) ending.add(expression);
+    const canSkip = isLeaf(user) || (user.kind === 'repeat' && user.min === 0);
+    const isAny = canSkip || rules.length < parts.size;
+    const missing = user.kind === 'sequence' ? rules.length : isAny ? 0 : 1;
+    numMissing.set(user, missing);
+    if (missing === 0) ending.add(user);
     yield;
   }
   for (const expression of ending)
     for (const user of usersOf.get(expression) ?? []) {
-      if (!ending.has(user) && ends(user, ending)) ending.add(user);
+      const missing = (numMissing.get(user) ?? 0) - 1;
+      numMissing.set(user, missing);
+      if (missing === 0) ending.add(user);
       yield;
     }
   for (const expression of found)
@@ -271,22 +277,4 @@ export function* endlessRuleOf(root: Expression): Work<Rule | undefined> {
 
 function isLeaf({ kind }: Expression): boolean {
   return kind === 'bytes' || kind === 'machine';
-}
-
-function ends(expression: Expression, ending: ReadonlySet<Expression>): boolean {
-  const isEnding = (part: Expression): boolean => isLeaf(part) || ending.has(part);
-  switch (expression.kind) {
-    case 'sequence':
-      return expression.parts.every(isEnding);
-    case 'choice':
-    case 'rule':
-      return partsOf(expression).some(isEnding);
-    case 'repeat':
-      return expression.min === 0 || isEnding(expression.part);
-    case 'bytes':
-    case 'machine':
-      return true;
-    default:
-      return expression satisfies never;
-  }
 }
