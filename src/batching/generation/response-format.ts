@@ -1,4 +1,5 @@
 import { InvalidOptionError, shown, UnknownOptionError } from '../errors.ts';
+import { spellingOf } from '../ordered-json.ts';
 import { jsonRecordIn, validator, type TextBounds, type Validate } from '../validate.ts';
 
 /** A JSON Schema, of draft 2020-12 or older. A keyword that can't be enforced is refused by name. */
@@ -151,6 +152,7 @@ export function responseFormatIn(bounds: TextBounds): Validate<ResponseFormat> {
   return validator(expected, (value, refuse, option) => {
     if (!isObject(value)) throw refuse(value);
     if (isDeeper(value, MAX_LEVELS)) throw refuse(`more than ${MAX_LEVELS} levels`);
+    if (hasLostNumber(value)) throw refuse('a number that JSON has no text for: NaN or Infinity');
     const format = isJson(option, value);
     const { type } = format;
     if (typeof type !== 'string' || !Object.hasOwn(FIELDS, type)) throw refuse(`type ${shown(type)}`);
@@ -186,6 +188,20 @@ function isDeeper(value: unknown, maxLevels: number): boolean {
     level = new Set(parts);
   }
   return true;
+}
+
+/** JSON would have null in its place, which a const could ask for. */
+function hasLostNumber(value: object): boolean {
+  let hasLost = false;
+  try {
+    JSON.stringify(value, function find(this: object, key: string, part: unknown) {
+      hasLost ||= typeof part === 'number' && !Number.isFinite(part) && spellingOf(this, key) === undefined;
+      return part;
+    });
+  } catch {
+    // The next check refuses it: a cycle, a bigint.
+  }
+  return hasLost;
 }
 
 function isObject(value: unknown): value is object {

@@ -136,6 +136,21 @@ it('names of a reference are refused beside another keyword', async () => {
 });
 
 describe('numbers', () => {
+  it.each([
+    ['{"type": "integer", "multipleOf": 0}', 'is no number above 0: write one'],
+    ['{"type": "number", "multipleOf": -2}', 'is no number above 0: write one'],
+    ['{"type": "number", "multipleOf": 0.12345678}', 'use fewer digits'],
+    ['{"type": "integer", "minimum": 2.5}', 'is no integer of at most 15 digits: write one'],
+    ['{"type": "number", "minimum": "5"}', 'decimals: write one'],
+  ])('that can’t be enforced are refused with a remedy that helps: %s', async (schema, message) => {
+    await expect(shapeOf(schema)).rejects.toMatchObject({ message: expect.stringContaining(message) });
+  });
+
+  it.each([Infinity, -Infinity, NaN])('of a page that JSON has no text for are refused: %s', (number) => {
+    for (const schema of [{ const: number }, { enum: [{ a: [number] }] }])
+      expect(() => read('responseFormat', { type: 'json_schema', schema })).toThrow(/NaN or Infinity/);
+  });
+
   it.each(['1413617112501850121', '9007199254740993', '-0.1000000000000000055', '2.0', '1e3'])(
     'of a const, an enum, and values inside them are written as the schema spells them: %s',
     async (spelling) => {

@@ -30,8 +30,8 @@ export function* numberLanguage(
   if (wrong !== undefined)
     throw refusal(
       `${param}.${wrong}`,
-      isFraction ? 'is no number of at most 9 digits and 6 decimals' : 'is no integer',
-      'use fewer digits',
+      isFraction ? 'is no number of at most 9 digits and 6 decimals' : 'is no integer of at most 15 digits',
+      'write one, or leave it out',
     );
   if (multipleOf !== undefined) return multiplesOf(schema, multipleOf, type, param, json);
   const range = rangeOf(schema, isFraction ? NUM_DECIMALS : 0);
@@ -48,10 +48,12 @@ function multiplesOf(
   { make }: JsonLanguage,
 ): Expression {
   const [, decimals = ''] = String(divisor).split('.');
-  if (typeof divisor !== 'number' || divisor <= 0 || !DIVISOR.test(String(divisor)))
+  if (typeof divisor !== 'number' || divisor <= 0)
+    throw refusal(`${param}.multipleOf`, 'is no number above 0', 'write one, or leave it out');
+  if (!DIVISOR.test(String(divisor)))
     throw refusal(
       `${param}.multipleOf`,
-      'is no number above 0 of at most 9 digits and 6 decimals',
+      'is no number of at most 9 digits and 6 decimals',
       'use fewer digits',
     );
   const units = 10 ** decimals.length;
