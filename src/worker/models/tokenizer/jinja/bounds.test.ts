@@ -73,6 +73,62 @@ describe('a template', () => {
     },
   );
 
+  const text = 'a'.repeat(262_000);
+  const emoji = '👍'.repeat(131_000);
+  it.each([
+    'text.strip()',
+    'emoji[0]',
+    'emoji[1:2]',
+    'emoji | length',
+    'marked | length',
+    "marked | e == ''",
+    'text < same',
+    'text == same',
+    'text in {}',
+    '{text: 1}',
+    "'a'.strip(emoji)",
+    "'a' | trim(emoji)",
+    "'a'.replace('b', emoji)",
+    "'%.1s' % emoji",
+    "'{:.1}'.format(emoji)",
+    "'%%' * 9000 % ()",
+    '(text is lower)',
+    'range(99999)[::2]',
+    'range(99999) == range(99999)',
+    '[0, 1][::-1] == (list[:])',
+    'list[1:]',
+    'list | last',
+    'text | reverse',
+    "text.split('b')",
+    'digits | int',
+    'bits | int(0, 2)',
+    'text | upper',
+    'text ~ 1',
+    'text | wordcount',
+    'text | urlencode',
+    'text | truncate(9)',
+    'text | center(9)',
+    'text | indent',
+    'text | float',
+  ])('takes no more than some tenths of a second for thousands of {{ %s }}', (expression) => {
+    const template = new Template(
+      `{% set marked = emoji | safe %}{% for i in range(50000) %}{% set x = ${expression} %}{% endfor %}`,
+    );
+    const list = Array.from({ length: 10_000 }, (_, i) => i);
+    const variables = {
+      text,
+      same: `${text.slice(1)}a`,
+      emoji,
+      list,
+      digits: '9'.repeat(262_000),
+      bits: '1'.repeat(262_000),
+    };
+    const start = performance.now();
+    expect(() => template.render(variables)).toThrow(RangeError);
+    // The bound of time is generous: machines of tests are busy.
+    expect(performance.now() - start).toBeLessThan(3000);
+  });
+
   it('of too many characters is not read', () => {
     expect(() => new Template('{{ a }}'.repeat(100_000))).toThrow(RangeError);
   });

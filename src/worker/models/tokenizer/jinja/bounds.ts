@@ -5,7 +5,7 @@
 const MAX_STEPS = 300_000;
 /** Characters or items of one value. Twice the longest prompt. */
 export const MAX_VALUE_SIZE = 2 ** 18;
-/** Characters and items of all values that one rendering makes, or has a filter or a method read. The longest chats take 2 million. */
+/** Characters and items of all values that one rendering makes or reads. The longest chats take 2 million. */
 const MAX_TOTAL_SIZE = 2 ** 22;
 /** Characters that searches for a text in a text compare at worst. */
 const MAX_SEARCHED = 2 ** 29;
@@ -58,7 +58,7 @@ export function allocate(size: number): void {
   spend(size);
 }
 
-/** Counts the characters of a text that a filter or a method reads. @throws RangeError for too many. */
+/** Counts the characters of a text, or the items of a list, that are read. @throws RangeError for too many. */
 export function spend(size: number): void {
   used.size += size;
   if (used.size > MAX_TOTAL_SIZE)

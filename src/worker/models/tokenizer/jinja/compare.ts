@@ -1,4 +1,4 @@
-import { checkSearch, nested, step } from './bounds.ts';
+import { checkSearch, nested, spend, step } from './bounds.ts';
 import { Dict, Range, Tuple } from './containers.ts';
 import { Markup } from './markup.ts';
 import { isList, iterableOf, TemplateError, typeName, Undefined, type Value } from './values.ts';
@@ -22,11 +22,10 @@ export function equals(left: Value, right: Value): boolean {
   const [leftNumber, rightNumber] = [numberOf(left), numberOf(right)];
   if (leftNumber !== undefined && rightNumber !== undefined) return leftNumber == rightNumber;
   const text = textOf(left);
-  if (text !== undefined) return text === textOf(right);
+  if (text !== undefined) return areEqualTexts(text, textOf(right));
   if (isList(left)) return isList(right) && areEqual(left, right);
   if (left instanceof Tuple) return right instanceof Tuple && areEqual(left.items, right.items);
-  if (left instanceof Range)
-    return right instanceof Range && areEqual([...left.iterate()], [...right.iterate()]);
+  if (left instanceof Range) return right instanceof Range && areEqual(itemsOf(left), itemsOf(right));
   if (left instanceof Undefined) return right instanceof Undefined;
   if (!(left instanceof Dict) || !(right instanceof Dict)) return left === right;
   if (left.size() !== right.size()) return false;
@@ -37,6 +36,17 @@ export function equals(left: Value, right: Value): boolean {
     }
     return true;
   });
+}
+
+function itemsOf(range: Range): readonly Value[] {
+  spend(range.size());
+  return [...range.iterate()];
+}
+
+function areEqualTexts(left: string, right: string | undefined): boolean {
+  if (left.length !== right?.length) return false;
+  spend(left.length);
+  return left === right;
 }
 
 function areEqual(left: readonly Value[], right: readonly Value[]): boolean {
@@ -69,6 +79,7 @@ function orderTexts(left: string, right: string): number {
   const length = Math.min(left.length, right.length);
   let i = 0;
   while (i < length && left.charCodeAt(i) === right.charCodeAt(i)) i += 1;
+  spend(i);
   // The second half of a pair follows the same first half: their order is that of the code points.
   const [a, b] = [left.codePointAt(i) ?? -1, right.codePointAt(i) ?? -1];
   return Math.sign(a - b);

@@ -1,4 +1,4 @@
-import { MAX_VALUE_SIZE } from './bounds.ts';
+import { MAX_VALUE_SIZE, spend } from './bounds.ts';
 import { repr } from './print.ts';
 import { Callable, PyObject, TemplateError, isList, listOf, orElse, type Value, typeName } from './values.ts';
 
@@ -30,7 +30,7 @@ let lastId = 0;
 
 /** Equal keys of a dict have the same: 1, 1.0 and True are one key. @throws TemplateError for a list or a dict. */
 function keyOf(value: Value): string {
-  if (typeof value === 'string') return `s${value}`;
+  if (typeof value === 'string') return textKey(value);
   if (value === null) return 'none';
   if (typeof value === 'boolean') return value ? 'n1' : 'n0';
   if (typeof value === 'bigint') return `n${value}`;
@@ -39,10 +39,15 @@ function keyOf(value: Value): string {
   if (isList(value) || value instanceof Dict)
     throw new TemplateError(`unhashable type: '${typeName(value)}'`);
   if (value.typeName === 'Undefined') return 'undefined';
-  if (value.typeName === 'Markup') return `s${value.text()}`;
+  if (value.typeName === 'Markup') return textKey(value.text());
   const id = ids.get(value) ?? (lastId += 1);
   ids.set(value, id);
   return `o${id}`;
+}
+
+function textKey(text: string): string {
+  spend(text.length);
+  return `s${text}`;
 }
 
 /** A set of values, where only membership counts. */
@@ -182,6 +187,12 @@ export class Range extends PyObject {
 
   override size(): number {
     return this.#length;
+  }
+
+  /** Undefined for a place outside of it. */
+  at(place: number): bigint | undefined {
+    const index = place < 0 ? place + this.#length : place;
+    return index >= 0 && index < this.#length ? this.start + BigInt(index) * this.by : undefined;
   }
 
   /** From the item at one place up to that at another. */

@@ -1,9 +1,9 @@
 import { binary, unary } from './arithmetic.ts';
-import { allocate, nested, sized, spend } from './bounds.ts';
+import { allocate, nested, sized } from './bounds.ts';
 import { compare } from './compare.ts';
 import { Dict, Tuple } from './containers.ts';
 import { filterOf } from './filters.ts';
-import { memberOf, Slice, subscript } from './members.ts';
+import { memberOf, Slice, spendTexts, subscript } from './members.ts';
 import type { CallArguments, Expression, FilterExpression } from './nodes.ts';
 import { str } from './print.ts';
 import type { Scope } from './scope.ts';
@@ -138,7 +138,7 @@ export class Evaluator {
   #callFilter(name: string, value: Value, args: Arguments): Value {
     const filter = filterOf(name);
     if (!filter) throw new TemplateError(`No filter named '${name}'.`);
-    if (typeof value === 'string') spend(value.length);
+    spendTexts([value, ...args.positional, ...args.named.values()]);
     return filter.run(value, filter.params ? bind(name, filter.params, args) : [], args, {
       filter: (other, item, given) => nested(() => this.#callFilter(other, item, given)),
       test: (other, item, given) => this.test(other, item, given),

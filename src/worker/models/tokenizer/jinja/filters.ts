@@ -16,6 +16,7 @@ import {
   TemplateError,
   Undefined,
   UnsupportedFeature,
+  charactersOf,
   isTrue,
   iterableOf,
   iterate,
@@ -165,7 +166,7 @@ function checkedWidth(width: number): number {
 }
 
 function truncate(value: Value, size: number, killsWords: boolean, end: string, leeway: number): Value {
-  const endLength = Array.from(end).length;
+  const endLength = charactersOf(end).length;
   if (size < endLength) throw new TemplateError(`expected length >= ${endLength}, got ${size}`);
   const ownLength = lengthOf(value);
   if (ownLength !== undefined && ownLength <= size + leeway) return value;

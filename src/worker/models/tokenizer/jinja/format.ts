@@ -1,4 +1,4 @@
-import { allocate, sized } from './bounds.ts';
+import { allocate, sized, spend } from './bounds.ts';
 import { numberOf, textOf } from './compare.ts';
 import { Dict, Range, Tuple } from './containers.ts';
 import { fixed, integer, scientific } from './numbers.ts';
@@ -31,6 +31,7 @@ const PERCENT = /%(?:\(([^()]*)\))?([-+ #0]*)(\*|\d+)?(?:\.(\*|\d*))?[hlL]?([^])
 
 /** `format % args`. @throws TemplateError as Python's TypeError. */
 export function percent(format: string, args: Value): string {
+  spend(format.length);
   const items = args instanceof Tuple ? args.items : [args];
   let used = 0;
   const take = (): Value => {
@@ -76,7 +77,7 @@ function memberOf(args: Value, key: string): Value {
 function convert(value: Value, type: string, precision: number | undefined, flags: string): string {
   if (type === 's' || type === 'r' || type === 'a') {
     const text = type === 's' ? str(value) : type === 'r' ? repr(value) : ascii(value);
-    return precision === undefined ? text : Array.from(text).slice(0, precision).join('');
+    return precision === undefined ? text : beginning(text, precision);
   }
   if (type === 'c') {
     const text = textOf(value);
@@ -134,7 +135,11 @@ function textIn(text: string, { type, precision, align, grouping, sign, isAltern
   if (sign !== '' || isAlternate) throw new TemplateError('Sign not allowed in string format specifier');
   if ((type !== '' && type !== 's') || align === '=' || grouping !== '')
     throw new TemplateError(`Unknown format code '${type}' for object of type 'str'`);
-  return precision === undefined ? text : Array.from(text).slice(0, precision).join('');
+  return precision === undefined ? text : beginning(text, precision);
+}
+
+function beginning(text: string, length: number): string {
+  return Array.from(charactersOf(text)).slice(0, length).join('');
 }
 
 function numberIn(value: Value, number: bigint | number, spec: Spec): string {
@@ -236,6 +241,7 @@ export function formatText(
   { positional, named }: Arguments,
   memberOfValue: (value: Value, path: string) => Value,
 ): string {
+  spend(text.length);
   let next = 0;
   let isManual: boolean | undefined;
   return sized(

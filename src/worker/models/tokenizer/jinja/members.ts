@@ -1,4 +1,4 @@
-import { spend } from './bounds.ts';
+import { allocate, spend } from './bounds.ts';
 import { equals, textOf } from './compare.ts';
 import { Range, Tuple } from './containers.ts';
 import { formatText } from './format.ts';
@@ -91,13 +91,18 @@ export function attributeOf(value: Value, name: string): Value | undefined {
   return value instanceof PyObject ? value.attribute(name) : undefined;
 }
 
+/** Counts the texts that a method or a filter reads. @throws RangeError for too many characters. */
+export function spendTexts(values: Iterable<Value>): void {
+  for (const value of values) spend(textOf(value)?.length ?? 0);
+}
+
 function methodOf(text: string, name: string): Callable | undefined {
   if (name === 'format') return new Callable(name, (args) => formatText(text, args, follow));
   const method = textMethod(name);
   return (
     method &&
     new Callable(name, (args) => {
-      spend(text.length);
+      spendTexts([text, ...args.positional, ...args.named.values()]);
       return method.run(text, bind(name, method.params, args));
     })
   );
@@ -157,6 +162,8 @@ function listMethod(items: readonly Value[], name: string): Callable | undefined
 function itemOf(value: Value, key: Value): Value | undefined {
   if (value instanceof Undefined) return value.fail();
   if (key instanceof Slice) return sliceOf(value, key);
+  if (value instanceof Range && (typeof key === 'bigint' || typeof key === 'boolean'))
+    return value.at(integer(key));
   const items = sequenceOf(value);
   if (items === undefined) return value instanceof PyObject ? value.item(key) : undefined;
   if (typeof key !== 'bigint' && typeof key !== 'boolean') return undefined;
@@ -171,7 +178,9 @@ function sequenceOf(value: Value): string | readonly Value[] | undefined {
   if (text !== undefined) return charactersOf(text);
   if (isList(value)) return value;
   if (value instanceof Tuple) return value.items;
-  return value instanceof Range ? [...value.iterate()] : undefined;
+  if (!(value instanceof Range)) return undefined;
+  spend(value.size());
+  return [...value.iterate()];
 }
 
 /** `start:stop:step` in brackets. */
@@ -201,6 +210,7 @@ function sliceOf(value: Value, { bounds: [start, stop, step = 1] }: Slice): Valu
   const to = stop === undefined ? (step > 0 ? length : -1) : clamp(stop);
   if (step === 1 && typeof items === 'string') return marked(value, items.slice(from, Math.max(from, to)));
   if (value instanceof Range) return value.slice(from, to, step);
+  allocate(Math.max(0, Math.ceil((to - from) / step)));
   const picked: Value[] = [];
   for (let i = from; step > 0 ? i < to : i > to; i += step) picked.push(items[i] ?? null);
   if (textOf(value) !== undefined) return marked(value, picked.map(str).join(''));

@@ -48,6 +48,9 @@ export function integer(value: Value | undefined, fallback?: number): number {
   throw new TemplateError(`'${typeName(value ?? null)}' object cannot be interpreted as an integer`);
 }
 
+/** Of a power of two: reading takes quadratic time. */
+const MAX_DIGITS = 8192;
+
 const INTEGER = /^[-+]?(?:[0-9a-z]_?)*[0-9a-z]$/i;
 const FLOAT = /^[-+]?(?:\d(?:_?\d)*(?:\.(?:\d(?:_?\d)*)?)?|\.\d(?:_?\d)*)(?:e[-+]?\d(?:_?\d)*)?$/i;
 const SPECIAL = /^([-+]?)(?:(inf|infinity)|nan)$/i;
@@ -62,7 +65,9 @@ export function parseInteger(text: string, base: number): bigint | undefined {
   const prefix = { 2: '0b', 8: '0o', 16: '0x' }[base];
   if (prefix !== undefined && digits.startsWith(prefix)) digits = digits.slice(2);
   let result = 0n;
-  if (digits === '') return undefined;
+  // Python's limit, which isn't for bases that are powers of two.
+  if (digits === '' || (digits.length > 4300 && (base & (base - 1)) !== 0)) return undefined;
+  if (digits.length > MAX_DIGITS) throw new RangeError('it reads a number with too many digits');
   for (const character of digits) {
     const digit = Number.parseInt(character, 36);
     if (digit >= base) return undefined;

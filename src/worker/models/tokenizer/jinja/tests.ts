@@ -1,4 +1,5 @@
 import { binary } from './arithmetic.ts';
+import { spend } from './bounds.ts';
 import { compare, equals, numberOf, textOf } from './compare.ts';
 import { Dict, Range, Tuple, ValueSet } from './containers.ts';
 import { filterOf } from './filters.ts';
@@ -33,7 +34,7 @@ const TESTS: Readonly<Record<string, Test>> = {
   in: { params: ['seq'], run: (value, [seq = null]) => compare('in', value, seq) },
   integer: plain((value) => typeof value === 'bigint'),
   iterable: plain((value) => iterableOf(value) !== undefined),
-  lower: plain((value) => isLower(str(value))),
+  lower: plain((value) => isLower(read(value))),
   mapping: plain((value) => value instanceof Dict),
   none: plain((value) => value === null),
   number: plain((value) => numberOf(value) !== undefined),
@@ -49,7 +50,7 @@ const TESTS: Readonly<Record<string, Test>> = {
   test: plain((value) => isKnown(value, testOf)),
   true: plain((value) => value === true),
   undefined: plain((value) => value instanceof Undefined),
-  upper: plain((value) => isUpper(str(value))),
+  upper: plain((value) => isUpper(read(value))),
   ...Object.fromEntries(
     Object.entries({
       '==': ['eq', 'equalto'],
@@ -61,6 +62,12 @@ const TESTS: Readonly<Record<string, Test>> = {
     }).flatMap(([operator, names]) => [operator, ...names].map((name) => [name, comparing(operator)])),
   ),
 };
+
+function read(value: Value): string {
+  const text = str(value);
+  spend(text.length);
+  return text;
+}
 
 /** @throws TemplateError for a list or a dict, which is no key. */
 function isKnown(value: Value, find: (name: string) => unknown): boolean {

@@ -1,4 +1,4 @@
-import { allocate, step } from './bounds.ts';
+import { allocate, spend, step } from './bounds.ts';
 
 /** What a template computes with: `int` is a bigint, `float` a number, `list` an array. */
 export type Value = null | boolean | bigint | number | string | readonly Value[] | PyObject;
@@ -195,8 +195,9 @@ export function listOf(value: Value): Value[] {
 
 const SURROGATE = /[\uD800-\uDBFF]/;
 
-/** A text's characters as Python counts them. */
+/** A text's characters as Python counts them. @throws RangeError where too many were read. */
 export function charactersOf(text: string): string | readonly string[] {
+  spend(text.length);
   return SURROGATE.test(text) ? Array.from(text) : text;
 }
 
@@ -211,5 +212,6 @@ export function isTrue(value: Value): boolean {
   if (typeof value === 'boolean') return value;
   if (typeof value === 'bigint') return value !== 0n;
   if (typeof value === 'number') return value !== 0;
+  if (typeof value === 'string') return value !== '';
   return value !== null && lengthOf(value) !== 0;
 }
