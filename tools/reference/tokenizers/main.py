@@ -1,4 +1,4 @@
-"""Writes the tables of characters and tokenizer-components-reference.json with `tokenizers`, in a virtual environment that it makes."""
+"""Writes the tables of characters and the references of tokenizers with `tokenizers`, in a virtual environment that it makes."""
 
 from __future__ import annotations
 
@@ -24,6 +24,7 @@ def main() -> None:
         subprocess.run([python, HERE / "classes.py", found], check=True)
         subprocess.run([NODE, HERE / "write-tables.ts", found], check=True)
     subprocess.run([python, HERE / "reference.py", TARGET], check=True)
+    subprocess.run([python, HERE / "normalization.py"], check=True)
 
 
 main()

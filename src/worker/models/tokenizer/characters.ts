@@ -6,6 +6,7 @@ import {
   OTHER as OTHER_CHARACTERS,
   PUNCTUATION as PUNCTUATION_CHARACTERS,
 } from './character-tables.ts';
+import { orderMarks } from './combining-marks.ts';
 
 // Classes of characters, as sources of regular expressions. JavaScript's own `\s`, `\w` and `\d` are others.
 
@@ -53,7 +54,11 @@ export function areKnown(first: number, last: number): boolean {
 export function normalizeUnicode(text: string, form: 'NFC' | 'NFD' | 'NFKC' | 'NFKD'): string {
   return text
     .split(OPAQUE)
-    .map((part, index) => (index % 2 === 0 ? part.normalize(form) : part))
+    .map((part, index) =>
+      index % 2 === 0
+        ? orderMarks(part, form === 'NFC' || form === 'NFD' ? 'NFD' : 'NFKD').normalize(form)
+        : part,
+    )
     .join('');
 }
 
