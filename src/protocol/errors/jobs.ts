@@ -79,7 +79,7 @@ export class JobFilesLostError extends codedError('JobFilesLostError', 'JOB_FILE
 export class JobStoreError extends codedError('JobStoreError', 'JOB_STORE_FAILED') {
   static because(cause: unknown): JobStoreError {
     return new JobStoreError(
-      `Couldn't use the browser's storage for jobs (${String(cause)}). Close other windows of this page, leave private browsing, or use another browser.`,
+      `Couldn't use the browser's storage for jobs (${String(cause)}). Close other windows of this page, also one whose process is stopped, leave private browsing, or use another browser.`,
       { cause },
     );
   }

@@ -65,10 +65,10 @@ function readMessage(message: unknown, place: string): ChatMessage {
   };
 }
 
-/** An answer that has calls may have no text. */
+/** An answer that has calls may have no text. Null counts as the empty text, as in vLLM: many templates would write `None`. */
 function contentOf(content: unknown, hasCalls: boolean, place: string): Pick<ChatMessage, 'content'> {
   if (hasCalls && content === undefined) return {};
-  if (hasCalls && content === null) return { content };
+  if (hasCalls && content === null) return { content: '' };
   return { content: readContent(`${place}.content`, content) };
 }
 

@@ -79,6 +79,12 @@ def texts_of(body: dict) -> list:
     return [part["text"] for content in contents if isinstance(content, list) for part in content]
 
 
+def without_null(body: dict) -> dict:
+    """A content of null as the empty text, as vLLM gives it: OpenAI's clients send null back with each answer that has calls alone."""
+    messages = [{**given, "content": ""} if given.get("content", "") is None else given for given in body["messages"]]
+    return {**body, "messages": messages}
+
+
 def for_template(body: dict) -> dict:
     """Parts of a message as lines, as vLLM writes them for templates that read texts alone."""
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from transformers.utils.chat_template_utils import _compile_jinja_template, render_jinja_template
 
-from bodies import MODELS, PART_BODIES, PROBES, TOOL_BODIES, as_sent, for_template, texts_of
+from bodies import MODELS, PART_BODIES, PROBES, TOOL_BODIES, as_sent, for_template, texts_of, without_null
 from chats import CHATS, FOLDER, TOKENS
 from features import CONTEXT, TEMPLATES
 from ids import reference as reference_of_ids
@@ -61,7 +61,7 @@ def write_bodies() -> None:
     rendered = [
         {
             "template": name,
-            "rendered": [render_chat(source, body) for body in TOOL_BODIES] + [render_parts(source, body) for body in PART_BODIES],
+            "rendered": [render_chat(source, without_null(body)) for body in TOOL_BODIES] + [render_parts(source, body) for body in PART_BODIES],
         }
         for name, source in [*templates, *((probe, probe) for probe in PROBES)]
     ]
