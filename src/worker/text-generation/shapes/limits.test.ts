@@ -5,6 +5,8 @@ import { yieldToHost } from '../../../platform/yield-to-host.ts';
 import { createClientId, createRequestId } from '../../../protocol/ids.ts';
 import { runToEnd } from '../../test-support.ts';
 import { createGenerator, resultIn } from '../test-support.ts';
+import { ShapeCompiler } from './shape-compiler.ts';
+import { ShapeMatcher } from './shape-matcher.ts';
 import { accepts, createShape, loadShapedModel } from './test-support.ts';
 
 const model = await loadShapedModel();
@@ -109,3 +111,23 @@ it('a text that comes to more ways than can be followed fails by that name, and 
   });
   expect(resultIn(updates)).toMatchObject({ text: 'abcdefghij', finishReason: 'length' });
 });
+
+it('a text that keeps too many ways in memory fails by that name, and the next shape begins without them', async () => {
+  const compiler = await ShapeCompiler.create(model);
+  const format: ResponseFormat = { type: 'regex', pattern: '.*a.{3000}' };
+  const compiled = await compiler.compile(format);
+  const shape = await ShapeMatcher.create(compiled, model, format);
+  const [tokenId = 0] = model.tokenizer.encode('a', false).slice(-1);
+  const { states } = compiled.room;
+  await expect(
+    (async () => {
+      for (let index = 0; index < 3000; index += 1) await shape.accept(tokenId);
+    })(),
+  ).rejects.toMatchObject({
+    code: 'RESPONSE_FORMAT_UNSUPPORTED',
+    message: expect.stringContaining('too much memory'),
+  });
+  expect(states.numWaysKept).toBeLessThan(11_000_000);
+  const next = await compiler.compile({ type: 'json_object' });
+  expect(next.room.states.numWaysKept).toBeLessThan(10_000);
+}, 120_000);

@@ -15,6 +15,9 @@ const MAX_COMPILED = 32;
 /** Expressions, states and what links them, of all shapes together: some 100 MB. */
 const MAX_SIZE = 400_000;
 
+/** Ways of all their states: some 100 MB. */
+const MAX_WAYS_KEPT = 2_000_000;
+
 /** What shapes have in common: compiled parts, and the tokens that fit them. */
 export class ShapeRoom {
   readonly states = new States(new Expressions());
@@ -67,7 +70,8 @@ export class ShapeCompiler {
   }
 
   *#compile(format: ResponseFormat): Work<CompiledShape> {
-    if (this.#room.states.size > MAX_SIZE) {
+    const { size, numWaysKept } = this.#room.states;
+    if (size > MAX_SIZE || numWaysKept > MAX_WAYS_KEPT) {
       // Texts under way keep theirs.
       this.#room = new ShapeRoom(this.#trie, this.model);
       this.#compiled.clear();

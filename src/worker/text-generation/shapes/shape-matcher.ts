@@ -16,6 +16,9 @@ const MAX_FORCED = 1024;
 /** Of one row: the others of its batch wait meanwhile. */
 const AT_ONCE_MS = 1;
 
+/** Ways that are kept for one text: some 500 MB. */
+const MAX_WAYS_KEPT = 10_000_000;
+
 /** Follows one text through a shape. */
 export class ShapeMatcher implements TokenConstraint {
   readonly #shape: CompiledShape;
@@ -23,6 +26,7 @@ export class ShapeMatcher implements TokenConstraint {
   #state: State;
   #mask: TokenMask = new Uint32Array();
   #forced: readonly number[] = [];
+  #numWaysKept = 0;
 
   /**
    * @param format What the shape is of.
@@ -37,7 +41,7 @@ export class ShapeMatcher implements TokenConstraint {
   ): Promise<ShapeMatcher> {
     const matcher = new ShapeMatcher(shape, model);
     const prefix = format.type.startsWith('json') ? withOurSpaces(prefixOf(format)) : prefixOf(format);
-    await inTurns(matcher.#begin(prefix, prior));
+    await inTurns(matcher.#bounded(matcher.#begin(prefix, prior)));
     return matcher;
   }
 
@@ -56,9 +60,27 @@ export class ShapeMatcher implements TokenConstraint {
   }
 
   accept(tokenId: number): boolean | Promise<boolean> {
-    const work = this.#follow(tokenId);
+    const work = this.#bounded(this.#follow(tokenId));
     const first = paced(work, AT_ONCE_MS).next();
     return first.done ? first.value : inTurns(work);
+  }
+
+  /** Others keep ways meanwhile, which aren't counted. */
+  *#bounded<Result>(work: Work<Result>): Work<Result> {
+    const { states } = this.#shape.room;
+    for (;;) {
+      const numBefore = states.numWaysKept;
+      const part = work.next();
+      this.#numWaysKept += states.numWaysKept - numBefore;
+      if (part.done) return part.value;
+      if (this.#numWaysKept > MAX_WAYS_KEPT)
+        throw ResponseFormatUnsupportedError.of(
+          'responseFormat',
+          'takes too much memory, since its text can be read in so many ways',
+          'write it with smaller counts behind what they may also be',
+        );
+      yield;
+    }
   }
 
   *#begin(prefix: string, prior: readonly number[]): Work<void> {

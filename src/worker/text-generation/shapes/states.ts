@@ -58,6 +58,8 @@ export class States {
   readonly make: Expressions;
   /** Ways that have been looked at. Who goes through many states pauses by it. */
   numWaysSeen = 0;
+  /** Of all states, which are kept as long as the shapes are. */
+  numWaysKept = 0;
   readonly #first = new Map<Expression, Rest>();
   readonly #states = new Map<string, State>();
   #tabled: State[] = [];
@@ -206,6 +208,7 @@ export class States {
     }
     this.#numStates += 1;
     this.numWaysSeen += found.size;
+    this.numWaysKept += ready.length + machines.length;
     const isEnd = found.has(undefined);
     return {
       id: this.#numStates,
