@@ -246,6 +246,14 @@ b' }}
 {{ '{:+}'.format('a') }}
 {{ '{:,x}'.format(255) }}
 {{ 10 ** 20 }} {{ 10.0 ** 20 }} {{ 1.0e5 }} {{ 5e-324 }} {{ 1.7976931348623157e308 }} {{ 0.1 * 3 }} {{ 1 / 3 }} {{ 100 * 1.1 }} {{ 1e21 | int }} {{ 2 ** 53 + 1.0 }}
+{{ 'abc'.startswith('',5) }}{{ 'abc'.endswith('',4) }}{{ 'abc'.startswith('',3) }}{{ 'abc'.find('',4) }}{{ 'abc'.count('',4) }}{{ 'abc'.count('',3) }}{{ 'abc'.startswith('',2,1) }}{{ 'abc'.rfind('',2,1) }}{{ 'abc'.startswith('',-9,-8) }}
+{{ {'__proto__': 1}.__proto__ }} {{ {'__class__': 1}.__class__ }} {{ {'__class__': 1}['__class__'] }} {{ ''.__foo__ is defined }}
+{{ '%s' | safe | format('<b>') }} {{ '%(a)s %(b)d' | safe | format(a='<b>', b=1) }} {{ ('%s' | safe) % '<b>' }} {{ '%s' | safe | format(['<']) }}
+{{ -0.0 // 1 }} {{ 0.0 % -1 }} {{ -0.0 % 1 }} {{ 0.0 // -1 }} {{ 5.0 % -5 }} {{ -5.0 % 5 }} {{ -1.0 // 3 }} {{ 1.0 // -3 }} {{ 7.5 // -2 }} {{ 5.0 // 1e308 }} {{ -0.0 // -1 }} {{ 5 % 1e400 }} {{ -5 % 1e400 }} {{ 5 // 1e400 }} {{ -5 // 1e400 }}
+{% macro m() %}{% endmacro %}{{ m.caller }}{{ m.catch_kwargs }}{{ m.catch_varargs }}{{ m.defaults }}
+{% macro m(a=1) %}{{ caller() }}{{ kwargs }}{{ varargs }}{% endmacro %}{{ m.caller }} {{ m.catch_kwargs }} {{ m.catch_varargs }}
+{{ '{0.__class__}'.format('a') }}|{{ '{0[-1]}'.format([1]) }}|{{ '{0[-1]}'.format({'-1': 2}) }}|{{ '{0.y}'.format({'x': 1}) }}|{{ '{0[a]}'.format('a') }}
+{{ '{0.y.z}'.format({'x': 1}) }}
 """
 
 # Templates of more than one line, where white space counts.

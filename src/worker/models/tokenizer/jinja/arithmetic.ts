@@ -1,6 +1,6 @@
 import { allocate, sized, tooLarge } from './bounds.ts';
 import { numberOf, textOf } from './compare.ts';
-import { Tuple } from './containers.ts';
+import { Dict, Tuple } from './containers.ts';
 import { percent } from './format.ts';
 import { Markup } from './markup.ts';
 import { isList, TemplateError, typeName, Undefined, UnsupportedFeature, type Value } from './values.ts';
@@ -35,7 +35,8 @@ export function binary(operator: string, left: Value, right: Value): Value {
 
 function escaped(value: Value): Value {
   if (value instanceof Tuple) return new Tuple(value.items.map(escaped));
-  return typeof value === 'string' ? Markup.escape(value).text() : value;
+  if (value instanceof Dict) return new Dict([...value.entries].map(([key, part]) => [key, escaped(part)]));
+  return numberOf(value) === undefined ? Markup.escape(value).text() : value;
 }
 
 function integers(operator: string, a: bigint, b: bigint): Value {
@@ -84,10 +85,20 @@ function floats(operator: string, a: number, b: number): Value {
     default: {
       requireNonZero(b);
       const rest = a % b;
-      const modulo = rest !== 0 && rest < 0 !== b < 0 ? rest + b : rest;
-      return operator === '%' ? modulo : Math.floor((a - modulo) / b + 0.5);
+      const isOff = rest !== 0 && rest < 0 !== b < 0;
+      const modulo = isOff ? rest + b : rest;
+      // A zero has the sign of the divisor, or of the quotient.
+      if (operator === '%') return modulo === 0 ? (b < 0 ? -0 : 0) : modulo;
+      return wholeQuotient(a / b, (a - rest) / b - (isOff ? 1 : 0));
     }
   }
+}
+
+/** As CPython divides: where the quotient is zero, it keeps the sign. */
+function wholeQuotient(exact: number, quotient: number): number {
+  if (quotient === 0) return exact < 0 || Object.is(exact, -0) ? -0 : 0;
+  const floor = Math.floor(quotient);
+  return quotient - floor > 0.5 ? floor + 1 : floor;
 }
 
 /** Whether a float has all its digits. */

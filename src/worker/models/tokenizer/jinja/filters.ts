@@ -1,7 +1,7 @@
+import { binary } from './arithmetic.ts';
 import { allocate } from './bounds.ts';
 import { numberOf, textOf } from './compare.ts';
 import { Dict, Tuple } from './containers.ts';
-import { percent } from './format.ts';
 import { toJson } from './json.ts';
 import { isSpace, SPACE } from './lexer.ts';
 import type { Filter } from './filter.ts';
@@ -91,7 +91,8 @@ const FILTERS: Readonly<Record<string, Filter>> = {
     run(value, _, { positional, named }) {
       if (positional.length > 0 && named.size > 0)
         throw new TemplateError("can't handle positional and keyword arguments at the same time");
-      return percent(str(value), named.size > 0 ? new Dict(named) : new Tuple(positional));
+      const template = value instanceof Markup ? value : str(value);
+      return binary('%', template, named.size > 0 ? new Dict(named) : new Tuple(positional));
     },
   },
   indent: {

@@ -7,6 +7,13 @@ import { Callable, TemplateError, Undefined, type Arguments, type Value } from '
 /** Variables that a macro has when its body names them. */
 const SPECIAL = ['caller', 'kwargs', 'varargs'] as const;
 
+/** Attributes that tell whether a macro takes one of them. */
+const FLAGS: Readonly<Record<string, (typeof SPECIAL)[number]>> = {
+  caller: 'caller',
+  catch_kwargs: 'kwargs',
+  catch_varargs: 'varargs',
+};
+
 /** Undefined for a parameter that gets its default, which may name those before it. */
 export type MacroVariables = readonly (readonly [string, Value | undefined])[];
 
@@ -14,6 +21,7 @@ export class Macro extends Callable {
   override readonly typeName = 'Macro';
   readonly #label: string | undefined;
   readonly #params: readonly string[];
+  readonly #used: ReadonlySet<string>;
 
   constructor(
     label: string | undefined,
@@ -24,11 +32,14 @@ export class Macro extends Callable {
     super(label ?? 'caller', (args) => invoke(variablesOf(label ?? 'None', signature.params, used, args)));
     this.#label = label;
     this.#params = signature.params;
+    this.#used = used;
   }
 
   override attribute(name: string): Value | undefined {
     if (name === 'name') return this.#label ?? null;
-    return name === 'arguments' ? new Tuple(this.#params) : undefined;
+    if (name === 'arguments') return new Tuple(this.#params);
+    const special = FLAGS[name];
+    return special && (this.#used.has(special) || this.#params.includes(special));
   }
 
   override repr(): string {

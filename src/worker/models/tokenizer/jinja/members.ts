@@ -45,6 +45,11 @@ const UNSAFE: Readonly<Record<string, ReadonlySet<string>>> = {
   dict: names('clear pop popitem setdefault update'),
 };
 
+/** What every mapping of Python has, so that an item of the name is hidden. */
+const INTERNAL = names(
+  '__class__ __class_getitem__ __contains__ __delattr__ __delitem__ __dir__ __doc__ __eq__ __format__ __ge__ __getattribute__ __getitem__ __getstate__ __gt__ __hash__ __init__ __init_subclass__ __ior__ __iter__ __le__ __len__ __lt__ __ne__ __new__ __or__ __reduce__ __reduce_ex__ __repr__ __reversed__ __ror__ __setattr__ __setitem__ __sizeof__ __str__ __subclasshook__',
+);
+
 /** Methods that no type of Python computes here, by name. */
 export const UNSUPPORTED_METHODS: ReadonlySet<string> = new Set(
   Object.values(UNSUPPORTED).flatMap((set) =>
@@ -79,7 +84,7 @@ function missing(value: Value, key: Value): Undefined {
 export function attributeOf(value: Value, name: string): Value | undefined {
   if (value instanceof Undefined) return name.startsWith('__') ? undefined : value.fail();
   const type = typeName(value);
-  if (/^__\w+__$/.test(name) || UNSAFE[type]?.has(name))
+  if (INTERNAL.has(name) || UNSAFE[type]?.has(name))
     return new Undefined(`access to attribute '${name}' of '${type}' object is unsafe.`);
   if (UNSUPPORTED[type === 'Markup' ? 'str' : type]?.has(name))
     throw new UnsupportedFeature(`the attribute ${name} of ${type}`);
@@ -225,13 +230,8 @@ function marked(value: Value, text: string): Value {
 function follow(value: Value, path: string): Value {
   let result = value;
   for (const [, name, key] of path.matchAll(/\.([^.[]+)|\[([^\]]+)\]/g)) {
-    const found =
-      name === undefined
-        ? itemOf(result, /^\d+$/.test(key ?? '') ? BigInt(key ?? 0) : (key ?? ''))
-        : memberOf(result, name);
-    if (found === undefined || found instanceof Undefined)
-      throw new TemplateError(`'${typeName(result)}' object has no member ${name ?? key}`);
-    result = found;
+    const item = /^\d+$/.test(key ?? '') ? BigInt(key ?? 0) : (key ?? '');
+    result = name === undefined ? subscript(result, item) : memberOf(result, name);
   }
   return result;
 }

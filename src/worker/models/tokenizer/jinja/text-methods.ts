@@ -39,10 +39,10 @@ const finding = (isFromEnd: boolean, isStrict: boolean): Method => ({
   params: ['sub', 'start?', 'end?'],
   run(text, [sub, start = null, end = null]) {
     const part = requireText(sub);
-    const { before, inner } = partOf(text, start, end);
+    const { before, inner, isNone } = partOf(text, start, end);
     checkSearch(inner, part);
     const index = isFromEnd ? inner.lastIndexOf(part) : inner.indexOf(part);
-    if (before > charactersOf(text).length || index < 0) {
+    if (isNone || index < 0) {
       if (isStrict) throw new TemplateError('substring not found');
       return -1n;
     }
@@ -50,8 +50,16 @@ const finding = (isFromEnd: boolean, isStrict: boolean): Method => ({
   },
 });
 
-function partOf(text: string, start: Value, end: Value): { readonly before: number; readonly inner: string } {
-  if (start === null && end === null) return { before: 0, inner: text };
+interface TextPart {
+  /** How many characters come before it. */
+  readonly before: number;
+  readonly inner: string;
+  /** Whether it begins behind its end, or the text's: not even an empty text is in it. */
+  readonly isNone: boolean;
+}
+
+function partOf(text: string, start: Value, end: Value): TextPart {
+  if (start === null && end === null) return { before: 0, inner: text, isNone: false };
   const characters = Array.from(text);
   const place = (value: Value, fallback: number) => {
     if (value === null) return fallback;
@@ -59,15 +67,16 @@ function partOf(text: string, start: Value, end: Value): { readonly before: numb
     return index < 0 ? Math.max(0, index + characters.length) : index;
   };
   const before = place(start, 0);
-  return { before, inner: characters.slice(before, place(end, characters.length)).join('') };
+  const until = Math.min(characters.length, place(end, characters.length));
+  return { before, inner: characters.slice(before, until).join(''), isNone: before > until };
 }
 
 const affix = (isSame: (text: string, part: string) => boolean): Method => ({
   params: ['prefix', 'start?', 'end?'],
   run(text, [parts = null, start = null, end = null]) {
-    const { inner } = partOf(text, start, end);
+    const { inner, isNone } = partOf(text, start, end);
     const all = parts instanceof Tuple ? parts.items : [parts];
-    return all.some((part) => isSame(inner, requireText(part)));
+    return all.some((part) => isSame(inner, requireText(part)) && !isNone);
   },
 });
 
@@ -177,8 +186,9 @@ const METHODS: Readonly<Record<string, Method>> = {
   count: {
     params: ['sub', 'start?', 'end?'],
     run(text, [sub, start = null, end = null]) {
-      const { inner } = partOf(text, start, end);
+      const { inner, isNone } = partOf(text, start, end);
       const part = requireText(sub);
+      if (isNone) return 0n;
       checkSearch(inner, part);
       return BigInt(part === '' ? charactersOf(inner).length + 1 : inner.split(part).length - 1);
     },
