@@ -132,7 +132,7 @@ const MAX_RECORD_DEPTH = 200;
 /** @param json Valid. */
 function isDeeper(json: string, maxDepth: number): boolean {
   let depth = 0;
-  for (const [mark] of json.matchAll(/"(?:[^"\\]|\\.)*"|[[{}\]]/g)) {
+  for (const [mark] of json.matchAll(/"(?:[^"\\]|\\.)*"?|[[{}\]]/g)) {
     if (mark === '{' || mark === '[') depth += 1;
     if (mark === '}' || mark === ']') depth -= 1;
     if (depth > maxDepth) return true;

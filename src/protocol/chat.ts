@@ -4,9 +4,18 @@ import { isRecord } from '../platform/is-record.ts';
 import { toolCall } from './answers.ts';
 import type { Wire } from './wire.ts';
 
-const textPart = v.strictObject({ type: v.literal('text'), text: v.string() });
+const textPart = v.strictObject({
+  /** The kind of part: a text. */
+  type: v.literal('text'),
+  /** The part's text. */
+  text: v.string(),
+});
 
-/** @interface */
+/**
+ * A part of a message's content.
+ *
+ * @interface
+ */
 export type TextPart = Wire<typeof textPart>;
 
 export const chatMessage = v.strictObject({
