@@ -35,6 +35,9 @@ export function contextWindowOf(
   return Math.min(contextLength, serve.status().policy.maxContextLength);
 }
 
+/** What the model answers: a text, perhaps empty, and calls. */
+type Answer = ChatMessage & { readonly content: string };
+
 /** The model that serves all tabs, as a session talks to it. */
 export class ChatModel {
   readonly #serve: TabserveClient;
@@ -67,7 +70,7 @@ export class ChatModel {
   }
 
   /** Resolves with the answer, without its prefix. Rejects as a response does. */
-  async answer(messages: readonly ChatMessage[], answering: Answering): Promise<ChatMessage> {
+  async answer(messages: readonly ChatMessage[], answering: Answering): Promise<Answer> {
     const { contextWindow, prefix, signal, format, onText } = answering;
     const { maxNewTokens = DEFAULT_MAX_NEW_TOKENS } = this.#options;
     const options = {

@@ -164,5 +164,7 @@ export class PlayedWorker implements Link {
 
 /** Renders a chat like the worker's template. */
 export function render(messages: readonly ChatMessage[]): string {
-  return messages.map(({ role, content }) => `${role.charAt(0)}${content}.`).join('');
+  return messages
+    .map(({ role, content }) => `${role.charAt(0)}${typeof content === 'string' ? content : ''}.`)
+    .join('');
 }
