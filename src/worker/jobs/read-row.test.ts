@@ -104,15 +104,15 @@ describe('a line of a batch file', () => {
     expect(readRow(REQUESTS, 1, line('/v1/chat/completions', body))).toEqual({
       deployment: 'text-generator',
       input: [
-        { role: 'system', content: 'a\nb' },
-        { role: 'assistant', content: '', toolCalls: [{ id: 'c', name: 'f', arguments: '{}' }] },
+        { role: 'system', content: body.messages[0]?.content },
+        { role: 'assistant', content: null, toolCalls: [{ id: 'c', name: 'f', arguments: '{}' }] },
         { role: 'tool', content: '1', toolCallId: 'c' },
       ],
       options: {
         seed: 6,
         maxNewTokens: 9,
         responseFormat: { type: 'json_schema', schema },
-        tools: [{ name: 'f' }],
+        tools: [{ name: 'f', strict: true }],
         toolChoice: { name: 'f' },
       },
     });
