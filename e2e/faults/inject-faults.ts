@@ -16,7 +16,7 @@ export type InjectedFault =
 /** The contents of `faults.json`, which each worker fetches when it starts. */
 export interface FaultPlan {
   readonly fault?: InjectedFault;
-  /** The run of onnxruntime-web that the fault hits, counted from 1; with `isAfterToken`, counted from the first token on. */
+  /** The run that the fault hits, counted from 1; with `isAfterToken`, counted from the first token on. On a GPU, the read of a step. */
   readonly atRun?: number;
   readonly isAfterToken?: boolean;
   /** The fault hits each run that is fed this token: choose one that a single request has. */
@@ -54,6 +54,9 @@ export const REJECTIONS = {
   'run-rejected': 'injected',
 } as const;
 
+/** Returns undefined if the run goes on. */
+type Interrupt = (feeds: unknown) => Promise<unknown> | undefined;
+
 type OrtSession = { run(...input: unknown[]): Promise<unknown> };
 
 /** Makes the platform fail as the test's plan says. The product's code is unchanged. */
@@ -69,11 +72,13 @@ export async function injectFaults(): Promise<void> {
   const device = rememberDevice();
   const hasToken = isAfterToken ? watchForToken() : () => true;
   let numRuns = 0;
-  await beforeEachRun((feeds) => {
+  const interrupt: Interrupt = (feeds) => {
     if (hasToken()) numRuns += 1;
     const isPoisoned = poisonedTokenId !== undefined && holds(feeds, poisonedTokenId);
     return numRuns === atRun || isPoisoned ? cause(fault, device()) : undefined;
-  });
+  };
+  if (isOfGpu(fault)) beforeEachRead(interrupt);
+  else await beforeEachRun(interrupt);
 }
 
 async function readPlan(): Promise<FaultPlan> {
@@ -136,8 +141,22 @@ function watchForToken(): () => boolean {
   return () => hasToken;
 }
 
+function isOfGpu(fault: InjectedFault): boolean {
+  return fault === 'device-lost' || fault.startsWith('gpu-');
+}
+
+/** A step on a GPU ends with a read of its result. Most replay a recorded pass, and no session runs. */
+function beforeEachRead(interrupt: Interrupt): void {
+  // oxlint-disable-next-line typescript/unbound-method -- called with its own object below
+  const { mapAsync } = GPUBuffer.prototype;
+  GPUBuffer.prototype.mapAsync = function interrupted(...input) {
+    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- it never resolves
+    return (interrupt({}) as Promise<undefined> | undefined) ?? mapAsync.apply(this, input);
+  };
+}
+
 /** Covers all builds of onnxruntime-web that a worker may load: each has its own session class. */
-async function beforeEachRun(interrupt: (feeds: unknown) => Promise<unknown> | undefined): Promise<void> {
+async function beforeEachRun(interrupt: Interrupt): Promise<void> {
   const builds = await Promise.all([import('onnxruntime-web/wasm'), import('onnxruntime-web/jspi')]);
   for (const { InferenceSession } of builds) {
     // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- typed as a factory, and a class all the same

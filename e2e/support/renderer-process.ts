@@ -1,5 +1,3 @@
-import { setTimeout as sleep } from 'node:timers/promises';
-
 import type { Page } from 'playwright/test';
 
 const SPIN_MS = 100;
@@ -38,7 +36,14 @@ export async function rendererOf(page: Page): Promise<number> {
  */
 export function suspend(pid: number, maxMs: number): () => void {
   process.kill(pid, 'SIGSTOP');
-  const wake = (): void => void process.kill(pid, 'SIGCONT');
-  void sleep(maxMs, undefined, { ref: false }).then(wake, () => {});
+  const wake = (): void => {
+    clearTimeout(timer);
+    try {
+      process.kill(pid, 'SIGCONT');
+    } catch {
+      // A test that failed has closed the page.
+    }
+  };
+  const timer = setTimeout(wake, maxMs);
   return wake;
 }
