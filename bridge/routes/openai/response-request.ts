@@ -104,7 +104,7 @@ const INPUT_FORM: MessageForm = {
 export function readResponseRequest(body: unknown): ResponseRequest {
   checkRefused(readFields(body));
   const fields = readKnownFields(body, {
-    names: new Map([...NAMES, ...TOOL_NAMES, ['responseFormat', 'text.format']]),
+    names: NAMES,
     neutral: NEUTRAL_VALUES,
     others: [
       'input',
@@ -139,7 +139,7 @@ export function readResponseRequest(body: unknown): ResponseRequest {
     ],
     options: withEffort(options, reasoning['effort']),
     hasPromptLogprobs: false,
-    names: NAMES,
+    names: new Map([...NAMES, ...TOOL_NAMES, ['responseFormat', 'text.format']]),
     echoed: {
       ...Object.fromEntries(ECHOED.map(([name, missing]) => [name, fields[name] ?? missing])),
       text: { format, ...text },

@@ -76,7 +76,7 @@ export function readChatRequest(body: unknown): GenerationRequest {
   const isOlder = own.max_tokens !== undefined && own.max_completion_tokens === undefined;
   const names = isOlder ? OLDER_NAMES : NAMES;
   const { logprobs: numLogprobs = 0, ...others } = readOptions(fields, names);
-  const { name: formatName, format } = readAskedFormat(fields);
+  const { names: formatNames, format } = readAskedFormat(fields);
   const options = {
     ...others,
     ...(own.logprobs && { logprobs: numLogprobs }),
@@ -89,7 +89,12 @@ export function readChatRequest(body: unknown): GenerationRequest {
     options: withEffort(options, readEffort(fields)),
     hasPromptLogprobs: false,
     ...(fields['service_tier'] !== undefined && { serviceTier: 'default' }),
-    names: new Map([...names, ...TOOL_NAMES, ['responseFormat', formatName]]),
+    names: new Map([
+      ...names,
+      ...TOOL_NAMES,
+      ['tools[].parameters', 'tools[].function.parameters'],
+      ...formatNames,
+    ]),
   };
 }
 

@@ -49,7 +49,7 @@ export function readCompletionRequest(body: unknown): GenerationRequest {
     );
   const options = readOptions(fields, NAMES);
   const { echo, logprobs, promptLogprobs } = options;
-  const { name: formatName, format } = readAskedFormat(fields);
+  const { names: formatNames, format } = readAskedFormat(fields);
   return {
     ...shared,
     prompts: readPrompts(fields['prompt']),
@@ -61,7 +61,7 @@ export function readCompletionRequest(body: unknown): GenerationRequest {
       ...(echo && logprobs !== undefined && { promptLogprobs: promptLogprobs ?? logprobs }),
     },
     hasPromptLogprobs,
-    names: new Map([...NAMES, ['responseFormat', formatName]]),
+    names: new Map([...NAMES, ...formatNames]),
   };
 }
 

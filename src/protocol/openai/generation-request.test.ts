@@ -1,6 +1,10 @@
 import { expect, it } from 'vitest';
 
-import { InvalidOptionError, UnknownOptionError } from '../../batching/errors.ts';
+import {
+  InvalidOptionError,
+  ResponseFormatUnsupportedError,
+  UnknownOptionError,
+} from '../../batching/errors.ts';
 import { PromptTooLongError } from '../errors/deployments.ts';
 import { ChatTemplateError } from '../errors/model.ts';
 import { readChatRequest } from './chat-request.ts';
@@ -60,6 +64,43 @@ it.each([
     param: theirs,
     message: expect.stringContaining(`Expected \`${theirs}\` to be a number`),
   });
+});
+
+const schema = { type: 'object' };
+const named = { json_schema: { name: 'a', schema } };
+
+it.each([
+  ['tools[2].parameters.properties.a', {}, 'tools', 'tools[2].function.parameters.properties.a'],
+  ['responseFormat.schema.items', {}, 'response_format', 'response_format.json_schema.schema.items'],
+  [
+    'responseFormat.schema',
+    { structured_outputs: { json: schema } },
+    'structured_outputs',
+    'structured_outputs.json',
+  ],
+  [
+    'responseFormat.pattern',
+    { structured_outputs: { regex: 'a' } },
+    'structured_outputs',
+    'structured_outputs.regex',
+  ],
+  [
+    'responseFormat.grammar',
+    { structured_outputs: { grammar: 'a' } },
+    'structured_outputs',
+    'structured_outputs.grammar',
+  ],
+])('tells %s of a chat with %j by its place in the body', (ours, fields, param, place) => {
+  const given =
+    Object.keys(fields).length > 0 ? fields : { response_format: { type: 'json_schema', ...named } };
+  expect(inChatWords(ResponseFormatUnsupportedError.of(ours, 'is odd', 'leave it out'), given)).toMatchObject(
+    {
+      status: 400,
+      param,
+      code: 'RESPONSE_FORMAT_UNSUPPORTED',
+      message: `\`${place}\` is odd: leave it out.`,
+    },
+  );
 });
 
 it('tells what is wrong with the messages of a chat', () => {

@@ -25,13 +25,16 @@ export interface GenerationRequest extends SharedFields {
   readonly options: GenerationOptions;
   /** Whether each choice of the answer has a `prompt_logprobs` field. */
   readonly hasPromptLogprobs: boolean;
-  readonly names: OptionNames;
+  readonly names: PartNames;
   /** What the answer says, where a tier was asked for. */
   readonly serviceTier?: string;
 }
 
 /** The names of the generator's options in one endpoint. */
 export type OptionNames = ReadonlyMap<OptionName, string>;
+
+/** The names of options and of parts of them in a body. `[]` is any index. */
+export type PartNames = ReadonlyMap<string, string>;
 
 type Fields = Readonly<Record<string, unknown>>;
 
@@ -142,7 +145,7 @@ export function readOptions(fields: Fields, names: OptionNames): GenerationOptio
 /** @param input The field that holds the prompt. */
 export interface RequestNames {
   readonly input: string;
-  readonly names: OptionNames;
+  readonly names: PartNames;
 }
 
 /** The worker's error in the words of the endpoint. */
@@ -153,11 +156,23 @@ export function inApiNames(error: unknown, { input, names }: RequestNames): unkn
   if (code === 'CHAT_TEMPLATE_FAILED') return HttpError.invalid(input, message, code);
   if (code === 'TOOLS_UNSUPPORTED') return HttpError.invalid('tools', message, code);
   if (!(error instanceof InvalidOptionError || error instanceof ResponseFormatUnsupportedError)) return error;
-  const [ours] = (error.param ?? '').split('.', 1);
-  const theirs =
-    ours === 'prompt' && input !== 'prompt' ? input : [...names].find(([name]) => name === ours)?.[1];
-  if (theirs === undefined) return error;
-  return HttpError.invalid(theirs, inSnakeCase(message.replace(`\`${ours}`, `\`${theirs}`)), error.code);
+  const { param = '' } = error;
+  const all: PartNames = new Map(input === 'prompt' ? names : [...names, ['prompt', input]]);
+  const option = respelled(/^\w+/.exec(param)?.[0] ?? '', all);
+  const [, place = param] = /`([^`]+)`/.exec(message) ?? [];
+  const theirs = respelled(place, all);
+  if (option === undefined) return error;
+  return HttpError.invalid(option, inSnakeCase(message.replace(place, () => theirs ?? place)), error.code);
+}
+
+/** The part of an option by its name in the body: that of the longest name which begins it. */
+function respelled(place: string, names: PartNames): string | undefined {
+  const [, index = ''] = /^\w+\[(\d+)\]/.exec(place) ?? [];
+  const [longest] = Array.from(names, (pair) => pair.map((name) => name.replace('[]', `[${index}]`)))
+    .filter(([ours = '']) => place.startsWith(ours) && /^(?:$|[.[])/.test(place.slice(ours.length)))
+    .toSorted(([a = ''], [b = '']) => b.length - a.length);
+  const [ours = '', theirs] = longest ?? [];
+  return theirs === undefined ? undefined : theirs + place.slice(ours.length);
 }
 
 /** The fields of a message. */

@@ -7,20 +7,31 @@ import { textOf } from './chat-messages.ts';
 
 type Fields = Readonly<Record<string, unknown>>;
 
-/** The shape of an answer, and the field that asks for it. */
+/** The shape of an answer, and the names of its parts in the body. */
 export interface AskedFormat {
-  readonly name: string;
+  readonly names: readonly (readonly [ours: string, theirs: string])[];
   readonly format: ResponseFormat | undefined;
 }
 
 /** The fields of a body that ask for a shape. */
 export const FORMAT_FIELDS = ['response_format', 'structured_outputs'];
 
+const OPENAI_NAMES = [
+  ['responseFormat', 'response_format'],
+  ['responseFormat.schema', 'response_format.json_schema.schema'],
+] as const;
+const VLLM_NAMES = [
+  ['responseFormat', 'structured_outputs'],
+  ['responseFormat.schema', 'structured_outputs.json'],
+  ['responseFormat.pattern', 'structured_outputs.regex'],
+  ['responseFormat.format', 'structured_outputs.structural_tag.format'],
+] as const;
+
 /** OpenAI's `response_format` or vLLM's `structured_outputs`. The worker checks the shape itself. @throws HttpError 400 */
 export function readAskedFormat(fields: Fields): AskedFormat {
   const { response_format: openAi, structured_outputs: vllm } = fields;
   const asked = {
-    name: vllm === undefined ? 'response_format' : 'structured_outputs',
+    names: vllm === undefined ? OPENAI_NAMES : VLLM_NAMES,
     format: vllm === undefined ? undefined : readStructuredOutputs(vllm),
   };
   if (openAi === undefined) return asked;

@@ -14,7 +14,7 @@ import { importPart } from '../import-part.ts';
 import { toServedModel } from '../../protocol/models.ts';
 import { BackendRunner } from '../runtime/runner.ts';
 import { ActiveRequest } from './active-request.ts';
-import { answerFormatOf } from './answers/answer-format.ts';
+import { answerFormatOf, inAskedOptions } from './answers/answer-format.ts';
 import { AnswerParser, type AnswerSyntax } from './answers/answer-parser.ts';
 import { Choice } from './choice.ts';
 import { ChoiceScores } from './choice-scores.ts';
@@ -149,13 +149,17 @@ export class ModelGenerator implements PromptGenerator {
     const prepared = submissions.map(async ({ requestId, input, options, resumption }) => {
       const resolved = resolveOptions(options, modelInfo, isChat(input));
       const chat = isChat(input) ? writeChat(input, this.#model, this.#limitsOf(resolved)) : undefined;
-      const format = answerFormatOf(resolved, chat?.syntax);
-      if (!format) return [requestId, { chat, constraints: [] }] as const;
+      const answer = answerFormatOf(resolved, chat?.syntax);
+      if (!answer) return [requestId, { chat, constraints: [] }] as const;
       const priors = Array.from(
         { length: resolved.n },
         (_, index) => resumption?.choices[index]?.tokenIds ?? [],
       );
-      const constraints = await createShapes(format, { config, tokenizer }, priors);
+      const constraints = await createShapes(answer.format, { config, tokenizer }, priors).catch(
+        (error: unknown) => {
+          throw inAskedOptions(error, answer);
+        },
+      );
       return [requestId, { chat, constraints }] as const;
     });
     return new Map(await Promise.all(prepared));

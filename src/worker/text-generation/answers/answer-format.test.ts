@@ -1,7 +1,8 @@
 import { expect, it } from 'vitest';
 
+import { ResponseFormatUnsupportedError } from '../../../batching/errors.ts';
 import type { ResponseFormat } from '../../../batching/generation/response-format.ts';
-import { answerFormatOf, type AskedAnswer } from './answer-format.ts';
+import { answerFormatOf, inAskedOptions, type AskedAnswer } from './answer-format.ts';
 import { toolSyntaxOf } from './tool-syntax.ts';
 
 const QWEN = toolSyntaxOf('{{ tools }} <tool_call>');
@@ -30,16 +31,17 @@ const asked = (given: Partial<AskedAnswer>): AskedAnswer => ({
   parallelToolCalls: true,
   ...given,
 });
+const formatOf = (...given: Parameters<typeof answerFormatOf>) => answerFormatOf(...given)?.format;
 const plain = { thinking: 'never', tools: QWEN } as const;
 
 it('leaves text without tools or a shape free, and a shape as it is', () => {
-  expect(answerFormatOf(asked({}), undefined)).toBeUndefined();
-  expect(answerFormatOf(asked({}), { thinking: 'optional', tools: undefined })).toBeUndefined();
-  expect(answerFormatOf(asked({ responseFormat: CHOICE }), undefined)).toBe(CHOICE);
+  expect(formatOf(asked({}), undefined)).toBeUndefined();
+  expect(formatOf(asked({}), { thinking: 'optional', tools: undefined })).toBeUndefined();
+  expect(formatOf(asked({ responseFormat: CHOICE }), undefined)).toBe(CHOICE);
 });
 
 it('lets a model call tools in free text, each call by its own schema', () => {
-  expect(answerFormatOf(asked({ tools: TOOLS }), plain)).toMatchObject({
+  expect(formatOf(asked({ tools: TOOLS }), plain)).toMatchObject({
     format: {
       type: 'triggered_tags',
       triggers: ['<tool_call>'],
@@ -47,23 +49,23 @@ it('lets a model call tools in free text, each call by its own schema', () => {
       stop_after_first: false,
     },
   });
-  expect(answerFormatOf(asked({ tools: TOOLS, parallelToolCalls: false }), plain)).toMatchObject({
+  expect(formatOf(asked({ tools: TOOLS, parallelToolCalls: false }), plain)).toMatchObject({
     format: { stop_after_first: true },
   });
 });
 
 it('takes one call alone where the template takes one in a message', () => {
   const syntax = { thinking: 'never', tools: LLAMA } as const;
-  expect(answerFormatOf(asked({ tools: TOOLS }), syntax)).toMatchObject({
+  expect(formatOf(asked({ tools: TOOLS }), syntax)).toMatchObject({
     format: { stop_after_first: true },
   });
 });
 
 it('demands calls, or the one that is named', () => {
-  expect(answerFormatOf(asked({ tools: TOOLS, toolChoice: 'required' }), plain)).toMatchObject({
+  expect(formatOf(asked({ tools: TOOLS, toolChoice: 'required' }), plain)).toMatchObject({
     format: { type: 'tags_with_separator', separator: '\n', at_least_one: true, stop_after_first: false },
   });
-  expect(answerFormatOf(asked({ tools: TOOLS, toolChoice: { name: 'weather' } }), plain)).toEqual({
+  expect(formatOf(asked({ tools: TOOLS, toolChoice: { name: 'weather' } }), plain)).toEqual({
     type: 'structural_tag',
     format: {
       type: 'tags_with_separator',
@@ -76,7 +78,7 @@ it('demands calls, or the one that is named', () => {
 });
 
 it('takes a call or the shape where both are asked for', () => {
-  const both = answerFormatOf(asked({ tools: [TOOLS[0] ?? { name: '' }], responseFormat: CHOICE }), plain);
+  const both = formatOf(asked({ tools: [TOOLS[0] ?? { name: '' }], responseFormat: CHOICE }), plain);
   expect(both).toEqual({ type: 'structural_tag', format: { type: 'or', elements: [WEATHER, CHOICE_PART] } });
 });
 
@@ -87,6 +89,53 @@ it.each([
   ],
   ['begun', { type: 'sequence', elements: [{ begin: '', end: '</think>' }, { value: '\n\n' }] }],
 ] as const)('begins a shape behind the thinking that is %s', (thinking, first) => {
-  const format = answerFormatOf(asked({ responseFormat: CHOICE }), { thinking, tools: undefined });
+  const format = formatOf(asked({ responseFormat: CHOICE }), { thinking, tools: undefined });
   expect(format).toMatchObject({ format: { type: 'sequence', elements: [first, CHOICE_PART] } });
+});
+
+const SHAPED = { responseFormat: { type: 'json_schema', schema: SCHEMA } } as const;
+const THINKS = { thinking: 'begun', tools: undefined } as const;
+const TAG = { type: 'structural_tag', format: { type: 'json_schema', json_schema: SCHEMA } } as const;
+
+it.each([
+  [
+    { tools: TOOLS },
+    plain,
+    'format.tags[1].content.json_schema.properties.a',
+    'tools[1].parameters.properties.a',
+  ],
+  [
+    { tools: TOOLS, toolChoice: { name: 'time' } },
+    plain,
+    'format.tags[0].content.json_schema',
+    'tools[1].parameters',
+  ],
+  [{ tools: TOOLS, ...SHAPED }, plain, 'format.elements[2].json_schema.items', 'responseFormat.schema.items'],
+  [
+    SHAPED,
+    THINKS,
+    'format.elements[1].json_schema.properties.format',
+    'responseFormat.schema.properties.format',
+  ],
+  [
+    { responseFormat: TAG },
+    THINKS,
+    'format.elements[1].json_schema.items',
+    'responseFormat.format.json_schema.items',
+  ],
+  [
+    { responseFormat: { type: 'regex', pattern: '(' } },
+    THINKS,
+    'format.elements[1].pattern',
+    'responseFormat.pattern',
+  ],
+  [SHAPED, undefined, 'schema.items', 'responseFormat.schema.items'],
+] as const)('names the option of %j with %j in an error about %s', (given, syntax, place, option) => {
+  const answer = answerFormatOf(asked(given), syntax);
+  if (!answer) throw new Error('no format');
+  const error = ResponseFormatUnsupportedError.of(`responseFormat.${place}`, 'is odd', 'leave it out');
+  expect(inAskedOptions(error, answer)).toMatchObject({
+    param: option,
+    message: `\`${option}\` is odd: leave it out.`,
+  });
 });

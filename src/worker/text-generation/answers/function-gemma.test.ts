@@ -19,7 +19,7 @@ const PARAMETERS = {
 };
 
 async function fits(parameters: JsonRecord, text: string): Promise<boolean> {
-  const grammar = functionGemmaGrammar(parameters);
+  const grammar = functionGemmaGrammar(parameters, 'tools[0].parameters');
   return accepts(model, await createShape(model, { type: 'grammar', grammar }), text);
 }
 
@@ -61,15 +61,15 @@ describe('arguments in the form of FunctionGemma', () => {
   it.each([
     [
       { type: 'object', properties: { a: { type: 'string', minLength: 1 } } },
-      'tools.parameters.properties.a.minLength',
+      'tools[0].parameters.properties.a.minLength',
     ],
-    [{ type: 'object', properties: { a: { anyOf: [] } } }, 'tools.parameters.properties.a.anyOf'],
+    [{ type: 'object', properties: { a: { anyOf: [] } } }, 'tools[0].parameters.properties.a.anyOf'],
     [
       { type: 'object', properties: { a: { type: 'array', items: {} } } },
-      'tools.parameters.properties.a.items.type',
+      'tools[0].parameters.properties.a.items.type',
     ],
   ])('%j has a keyword that is refused by name', (parameters, param) => {
-    expect(() => functionGemmaGrammar(parameters)).toThrow(
+    expect(() => functionGemmaGrammar(parameters, 'tools[0].parameters')).toThrow(
       expect.objectContaining({ code: 'RESPONSE_FORMAT_UNSUPPORTED', param }),
     );
   });

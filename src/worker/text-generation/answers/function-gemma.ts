@@ -35,8 +35,13 @@ const RULE_OF_TYPE: ReadonlyMap<unknown, string> = new Map([
   ['null', '"null"'],
 ]);
 
-/** The EBNF of the arguments that fit a schema. @throws ResponseFormatUnsupportedError for a keyword that isn't enforced. */
-export function functionGemmaGrammar(parameters: JsonRecord): string {
+/**
+ * The EBNF of the arguments that fit a schema.
+ *
+ * @param option Names the schema in errors.
+ * @throws ResponseFormatUnsupportedError for a keyword that isn't enforced.
+ */
+export function functionGemmaGrammar(parameters: JsonRecord, option: string): string {
   const rules = [...RULES];
   const define = (body: string): string => {
     const name = `rule${rules.length}`;
@@ -74,7 +79,7 @@ export function functionGemmaGrammar(parameters: JsonRecord): string {
     return `"{" ${first} "}"`;
   };
 
-  const root = objectOf(parameters, 'tools.parameters');
+  const root = objectOf(parameters, option);
   return [`root ::= ${root}`, ...rules].join('\n');
 }
 

@@ -15,7 +15,8 @@ export interface ToolSyntax {
   readonly end: string;
   /** Between two calls; undefined where the template takes one call in a message. */
   readonly separator: string | undefined;
-  readonly argumentsOf: (tool: GenerationTool) => StructuralPart;
+  /** @param option Names the parameters in errors. @throws ResponseFormatUnsupportedError. */
+  readonly argumentsOf: (tool: GenerationTool, option: string) => StructuralPart;
   readonly createReader: () => ArgumentsReader;
 }
 
@@ -55,7 +56,10 @@ const SYNTAXES: readonly ToolSyntax[] = [
     middle: '',
     end: '<end_function_call>',
     separator: '',
-    argumentsOf: (tool) => ({ type: 'grammar', grammar: functionGemmaGrammar(schemaOf(tool)) }),
+    argumentsOf: (tool, option) => ({
+      type: 'grammar',
+      grammar: functionGemmaGrammar(schemaOf(tool), option),
+    }),
     createReader: () => new FunctionGemmaArguments(),
   },
 ];
