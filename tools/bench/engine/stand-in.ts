@@ -30,7 +30,6 @@ export function llamaStandIn(): GeneratedCheckpoint {
     generationConfig: { eos_token_id: CONFIG.eos_token_id },
     tokenizerClass: 'PreTrainedTokenizerFast',
     seed: 1,
-    isTied: true,
   });
 }
 

@@ -71,7 +71,7 @@ function llama(id: string, label: string, shape: DecoderConfig): Shape {
     tie_word_embeddings: true,
     ...shape,
   };
-  const spec = { config, generationConfig: {}, tokenizerClass: 'GPT2Tokenizer', seed: 1, isTied: true };
+  const spec = { config, generationConfig: {}, tokenizerClass: 'GPT2Tokenizer', seed: 1 };
   return { id, family: 'llama', label, generate: () => withoutEnd(decoderCheckpoint(spec)) };
 }
 

@@ -1,8 +1,9 @@
 import { generateCheckpoint, type GeneratedCheckpoint } from './generated-checkpoint.ts';
-import type { GeneratedTensor } from './generated-tensor.ts';
+import { bell, type GeneratedTensor } from './generated-tensor.ts';
 
 /** The fields of `config.json` that tensors follow from, and any others. */
 export interface DecoderConfig {
+  /** The family. */
   readonly model_type: string;
   readonly hidden_size: number;
   readonly intermediate_size: number;
@@ -21,17 +22,27 @@ export interface DecoderSpec {
   readonly tokenizerClass: string;
   /** Seed of the values. Some seeds make texts that repeat a few tokens. */
   readonly seed: number;
-  /** Whether the logits have no matrix of their own. */
-  readonly isTied: boolean;
-  /** Whether q, k and v have biases. */
-  readonly hasQkvBias?: boolean;
-  /** Whether each head of queries and keys has a norm. */
-  readonly hasHeadNorms?: boolean;
   /** Whether q4 and q8 store the matrices without an error. */
   readonly isQuantized?: boolean;
-  /** Whether branches have norms, and the model adds one to the weights of all norms. */
-  readonly isGemma?: boolean;
 }
+
+/** What a family has that Llama's layers lack. */
+interface Family {
+  /** q, k and v have biases. */
+  readonly hasQkvBias?: boolean;
+  /** Each head of queries and keys has a norm. */
+  readonly hasHeadNorms?: boolean;
+  /** Branches have norms, and the model adds one to the weights of all norms. */
+  readonly hasBranchNorms?: boolean;
+}
+
+const FAMILIES: Readonly<Record<string, Family>> = {
+  llama: {},
+  mistral: {},
+  qwen2: { hasQkvBias: true },
+  qwen3: { hasHeadNorms: true },
+  gemma3_text: { hasHeadNorms: true, hasBranchNorms: true },
+};
 
 const NUM_SHARDS = 2;
 
@@ -53,15 +64,15 @@ const SCALES = {
 };
 
 export function decoderCheckpoint(spec: DecoderSpec): GeneratedCheckpoint {
-  const { config, generationConfig, tokenizerClass } = spec;
+  const { config, generationConfig, tokenizerClass, seed, isQuantized = false } = spec;
   return generateCheckpoint({
     config,
     generationConfig,
     tokenizerConfig: { tokenizer_class: tokenizerClass, model_max_length: config.max_position_embeddings },
-    tensors: tensorsOf(spec).map((tensor) => ({
+    tensors: tensorsOf(config).map((tensor) => ({
       ...tensor,
-      seed: spec.seed,
-      ...(spec.isQuantized && tensor.shape.length === 2 && { fill: inSteps(tensor.fill) }),
+      seed,
+      ...(isQuantized && tensor.shape.length === 2 && { fill: inSteps(tensor.fill) }),
     })),
     numShards: NUM_SHARDS,
   });
@@ -74,77 +85,55 @@ function inSteps(fill: GeneratedTensor['fill']): GeneratedTensor['fill'] {
 }
 
 /** In the order in which huggingface/transformers saves them. */
-function tensorsOf(spec: DecoderSpec): readonly GeneratedTensor[] {
-  const { config, isTied } = spec;
-  const { hidden_size: width, vocab_size: vocabSize, num_hidden_layers: numLayers } = config;
-  const layers = Array.from({ length: numLayers }, (_, layer) => layerTensors(spec, `model.layers.${layer}`));
-  return [
-    matrix('model.embed_tokens.weight', vocabSize, width, SCALES.logits),
-    ...layers.flat(),
-    // Gains of both signs: with a tied head, gains around 1 would make the last token its own likeliest successor.
-    norm('model.norm.weight', width, spec, { center: 0, deviation: 1 }),
-    ...(isTied ? [] : [matrix('lm_head.weight', vocabSize, width, SCALES.logits)]),
-  ];
-}
-
-function layerTensors(spec: DecoderSpec, layer: string): readonly GeneratedTensor[] {
-  const { config, hasQkvBias = false, hasHeadNorms = false, isGemma = false } = spec;
-  const { hidden_size: width, intermediate_size: inner, num_attention_heads: numHeads } = config;
+function tensorsOf(config: DecoderConfig): readonly GeneratedTensor[] {
+  const { hidden_size: width, vocab_size: vocabSize, intermediate_size: inner } = config;
+  const { num_hidden_layers: numLayers, num_attention_heads: numHeads } = config;
   const headSize = config.head_dim ?? width / numHeads;
   const [querySize, keySize] = [numHeads * headSize, config.num_key_value_heads * headSize];
-  const [attention, mlp] = [`${layer}.self_attn`, `${layer}.mlp`];
-  const qkvTensors = (name: string, size: number, scale: number): readonly GeneratedTensor[] => [
-    ...(hasQkvBias ? [vector(`${attention}.${name}.bias`, size, { center: 0, deviation: scale / 2 })] : []),
-    matrix(`${attention}.${name}.weight`, size, width, scale),
-  ];
-  const normOf = (name: string, center = 1): GeneratedTensor =>
-    norm(`${layer}.${name}.weight`, width, spec, { center, deviation: 1 / 8 });
-  const headNormOf = (name: string): GeneratedTensor =>
-    norm(`${attention}.${name}.weight`, headSize, spec, {
-      center: SCALES.queriesAndKeys,
-      deviation: 1 / 8,
-    });
+  const { hasQkvBias, hasHeadNorms, hasBranchNorms } = FAMILIES[config.model_type] ?? {};
+  const bias = (name: string, size: number, scale: number): readonly GeneratedTensor[] =>
+    hasQkvBias ? [bell('BF16', `${name}.bias`, [size], scale / 2)] : [];
+  const norm = (name: string, gain = 1, size = width, deviation = 1 / 8): GeneratedTensor =>
+    bell('BF16', `${name}.weight`, [size], deviation, gain - (hasBranchNorms ? 1 : 0));
   // Elements of an embedding have this scale. Branches with norms get their scale from those.
-  const stream = isGemma ? 1 : SCALES.logits / Math.sqrt(width);
+  const stream = hasBranchNorms ? 1 : SCALES.logits / Math.sqrt(width);
+  const layers = Array.from({ length: numLayers }, (_, index): readonly GeneratedTensor[] => {
+    const layer = `model.layers.${index}`;
+    const [attention, mlp] = [`${layer}.self_attn`, `${layer}.mlp`];
+    return [
+      norm(`${layer}.input_layernorm`),
+      matrix(`${mlp}.down_proj`, width, inner, SCALES.mlp * stream),
+      matrix(`${mlp}.gate_proj`, inner, width, 1),
+      matrix(`${mlp}.up_proj`, inner, width, 1),
+      norm(`${layer}.post_attention_layernorm`, hasBranchNorms ? SCALES.attention : 1),
+      ...(hasBranchNorms
+        ? [
+            norm(`${layer}.pre_feedforward_layernorm`),
+            norm(`${layer}.post_feedforward_layernorm`, SCALES.mlp),
+          ]
+        : []),
+      ...(hasHeadNorms
+        ? ['q', 'k'].map((part) => norm(`${attention}.${part}_norm`, SCALES.queriesAndKeys, headSize))
+        : []),
+      ...bias(`${attention}.k_proj`, keySize, SCALES.queriesAndKeys),
+      matrix(`${attention}.k_proj`, keySize, width, SCALES.queriesAndKeys),
+      matrix(`${attention}.o_proj`, width, querySize, SCALES.attention * stream),
+      ...bias(`${attention}.q_proj`, querySize, SCALES.queriesAndKeys),
+      matrix(`${attention}.q_proj`, querySize, width, SCALES.queriesAndKeys),
+      ...bias(`${attention}.v_proj`, keySize, 1),
+      matrix(`${attention}.v_proj`, keySize, width, 1),
+    ];
+  });
   return [
-    normOf('input_layernorm'),
-    matrix(`${mlp}.down_proj.weight`, width, inner, SCALES.mlp * stream),
-    matrix(`${mlp}.gate_proj.weight`, inner, width, 1),
-    matrix(`${mlp}.up_proj.weight`, inner, width, 1),
-    normOf('post_attention_layernorm', isGemma ? SCALES.attention : 1),
-    ...(isGemma
-      ? [normOf('pre_feedforward_layernorm'), normOf('post_feedforward_layernorm', SCALES.mlp)]
-      : []),
-    ...(hasHeadNorms ? [headNormOf('q_norm'), headNormOf('k_norm')] : []),
-    ...qkvTensors('k_proj', keySize, SCALES.queriesAndKeys),
-    matrix(`${attention}.o_proj.weight`, width, querySize, SCALES.attention * stream),
-    ...qkvTensors('q_proj', querySize, SCALES.queriesAndKeys),
-    ...qkvTensors('v_proj', keySize, 1),
+    matrix('model.embed_tokens', vocabSize, width, SCALES.logits),
+    ...layers.flat(),
+    // Gains of both signs: with a tied head, gains around 1 would make the last token its own likeliest successor.
+    norm('model.norm', 0, width, 1),
+    ...(config['tie_word_embeddings'] === false ? [matrix('lm_head', vocabSize, width, SCALES.logits)] : []),
   ];
-}
-
-/** A bell curve. */
-interface Spread {
-  readonly center: number;
-  readonly deviation: number;
 }
 
 /** @param scale Deviation of what it makes of normalized inputs. */
 function matrix(name: string, outputSize: number, inputSize: number, scale: number): GeneratedTensor {
-  const deviation = scale / Math.sqrt(inputSize);
-  return {
-    name,
-    dtype: 'BF16',
-    shape: [outputSize, inputSize],
-    fill: { kind: 'normal', center: 0, deviation },
-  };
-}
-
-function vector(name: string, size: number, spread: Spread): GeneratedTensor {
-  return { name, dtype: 'BF16', shape: [size], fill: { kind: 'normal', ...spread } };
-}
-
-/** @param gain What the norm multiplies by; Gemma's weights are less by one. */
-function norm(name: string, size: number, { isGemma = false }: DecoderSpec, gain: Spread): GeneratedTensor {
-  return vector(name, size, { ...gain, center: gain.center - (isGemma ? 1 : 0) });
+  return bell('BF16', `${name}.weight`, [outputSize, inputSize], scale / Math.sqrt(inputSize));
 }

@@ -27,6 +27,17 @@ export function generateCheckpoint(spec: CheckpointSpec): GeneratedCheckpoint {
   ]);
 }
 
+/** The files with some more, or some in the place of their own. */
+export function withJson(
+  files: GeneratedCheckpoint,
+  contents: Readonly<Record<string, unknown>>,
+): GeneratedCheckpoint {
+  return new Map([
+    ...files,
+    ...Object.entries(contents).map(([name, content]) => [name, jsonFile(content)] as const),
+  ]);
+}
+
 function tokenizerFiles({ config, tokenizerConfig }: CheckpointSpec): readonly [string, GeneratedFile][] {
   const { vocab_size: vocabSize } = config;
   if (!tokenizerConfig) {

@@ -26,6 +26,17 @@ export interface GeneratedTensor {
 
 export const BYTES_PER_ELEMENT: Readonly<Record<TensorDtype, number>> = { F32: 4, F16: 2, BF16: 2, U8: 1 };
 
+/** A tensor on a bell curve. */
+export function bell(
+  dtype: TensorDtype,
+  name: string,
+  shape: readonly number[],
+  deviation: number,
+  center = 0,
+): GeneratedTensor {
+  return { name, dtype, shape, fill: { kind: 'normal', center, deviation } };
+}
+
 export function countElements({ shape }: Pick<GeneratedTensor, 'shape'>): number {
   return shape.reduce((product, size) => product * size, 1);
 }

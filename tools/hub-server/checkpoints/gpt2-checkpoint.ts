@@ -9,12 +9,7 @@ export interface Gpt2Config {
   readonly n_positions: number;
   readonly vocab_size: number;
   readonly n_inner?: number;
-  readonly layer_norm_epsilon?: number;
-  readonly activation_function?: string;
-  readonly scale_attn_weights?: boolean;
-  readonly scale_attn_by_inverse_layer_idx?: boolean;
-  readonly reorder_and_upcast_attn?: boolean;
-  readonly tie_word_embeddings?: boolean;
+  readonly [field: string]: unknown;
 }
 
 export interface Gpt2Spec extends Pick<CheckpointSpec, 'numShards' | 'headerLength'> {
@@ -30,13 +25,16 @@ export interface Gpt2Spec extends Pick<CheckpointSpec, 'numShards' | 'headerLeng
   readonly isMute?: (tokenId: number) => boolean;
   /** Largest distance of a matrix's values from 0, a power of two. */
   readonly amplitude?: number;
+  /** The values of each tensor, by its name; random ones where left out. */
+  readonly fillOf?: (name: string) => GeneratedTensor['fill'];
   /** `vocab.json` and `merges.txt` instead of `tokenizer.json`. */
   readonly isOldTokenizer?: boolean;
 }
 
 export function gpt2Checkpoint(spec: Gpt2Spec): GeneratedCheckpoint {
-  const { config, isOldTokenizer = false, numShards, headerLength } = spec;
+  const { config, isOldTokenizer = false, fillOf, numShards, headerLength } = spec;
   const end = config.vocab_size - 1;
+  const tensors = tensorsOf(spec);
   return generateCheckpoint({
     config: {
       model_type: 'gpt2',
@@ -52,46 +50,24 @@ export function gpt2Checkpoint(spec: Gpt2Spec): GeneratedCheckpoint {
     tokenizerConfig: isOldTokenizer
       ? undefined
       : { tokenizer_class: 'GPT2Tokenizer', model_max_length: config.n_positions },
-    tensors: tensorsOf(spec),
+    tensors: fillOf ? tensors.map((tensor) => ({ ...tensor, fill: fillOf(tensor.name) })) : tensors,
     numShards,
     headerLength,
   });
 }
 
+/** In the order in which huggingface/transformers saves them. */
 function tensorsOf(spec: Gpt2Spec): readonly GeneratedTensor[] {
-  const { prefix = '', hasHead = false, isMute, config } = spec;
-  const { n_embd: e, vocab_size: vocabSize, n_positions: numPositions } = config;
-  const { matrix, norm, linear } = buildersOf(spec);
-  const head: GeneratedTensor = {
-    // Tokens that are not mute are far likelier than the others.
-    ...matrix('', [vocabSize, e], isMute ? 4 : 1),
-    name: 'lm_head.weight',
-    ...(isMute && { isZero: isMute }),
-  };
-  const inner = config.n_inner ?? 4 * e;
-  const layers = Array.from({ length: config.n_layer }, (_, layer) => {
-    const h = `h.${layer}`;
-    return [
-      ...norm(`${h}.ln_1`),
-      ...masksOf(`${prefix}${h}.attn`, spec),
-      ...linear(`${h}.attn.c_attn`, e, 3 * e),
-      ...linear(`${h}.attn.c_proj`, e, e),
-      ...norm(`${h}.ln_2`),
-      ...linear(`${h}.mlp.c_fc`, e, inner),
-      ...linear(`${h}.mlp.c_proj`, inner, e),
-    ];
-  });
-  return [
-    ...norm('ln_f'),
-    matrix('wpe.weight', [numPositions, e], 1 / 4),
-    ...layers.flat(),
-    ...(hasHead ? [head] : []),
-    matrix('wte.weight', [vocabSize, e]),
-  ];
-}
-
-/** Makes the tensors of a checkpoint by their names and sizes. */
-function buildersOf({ prefix = '', dtype = 'F32', amplitude = 2 ** -2, config }: Gpt2Spec) {
+  const {
+    prefix = '',
+    dtype = 'F32',
+    amplitude = 2 ** -2,
+    maskDtype,
+    hasHead = false,
+    isMute,
+    config,
+  } = spec;
+  const { n_embd: e, vocab_size: vocabSize, n_positions: numPositions, n_inner: inner = 4 * e } = config;
   const matrix = (name: string, shape: readonly number[], factor = 1): GeneratedTensor => ({
     name: `${prefix}${name}`,
     dtype,
@@ -99,20 +75,37 @@ function buildersOf({ prefix = '', dtype = 'F32', amplitude = 2 ** -2, config }:
     fill: { kind: 'random', center: 0, amplitude: amplitude * factor },
   });
   const norm = (name: string): readonly GeneratedTensor[] => [
-    matrix(`${name}.bias`, [config.n_embd], 1 / 4),
-    { ...matrix(`${name}.weight`, [config.n_embd]), fill: { kind: 'random', center: 1, amplitude: 2 ** -3 } },
+    matrix(`${name}.bias`, [e], 1 / 4),
+    { ...matrix(`${name}.weight`, [e]), fill: { kind: 'random', center: 1, amplitude: 2 ** -3 } },
   ];
   const linear = (name: string, from: number, to: number): readonly GeneratedTensor[] => [
     matrix(`${name}.bias`, [to], 1 / 4),
     matrix(`${name}.weight`, [from, to]),
   ];
-  return { matrix, norm, linear };
-}
-
-function masksOf(attention: string, { maskDtype, config }: Gpt2Spec): readonly GeneratedTensor[] {
-  if (!maskDtype) return [];
-  const size = config.n_positions;
+  const masks = (attention: string): readonly GeneratedTensor[] => {
+    if (!maskDtype) return [];
+    const shape = [1, 1, numPositions, numPositions];
+    return [{ name: `${prefix}${attention}.bias`, dtype: maskDtype, shape, fill: { kind: 'causal' } }];
+  };
+  const layers = Array.from({ length: config.n_layer }, (_, layer) => {
+    const h = `h.${layer}`;
+    return [
+      ...norm(`${h}.ln_1`),
+      ...masks(`${h}.attn`),
+      ...linear(`${h}.attn.c_attn`, e, 3 * e),
+      ...linear(`${h}.attn.c_proj`, e, e),
+      ...norm(`${h}.ln_2`),
+      ...linear(`${h}.mlp.c_fc`, e, inner),
+      ...linear(`${h}.mlp.c_proj`, inner, e),
+    ];
+  });
+  // Tokens that are not mute are far likelier than the others.
+  const head = { ...matrix('', [vocabSize, e], isMute ? 4 : 1), name: 'lm_head.weight' };
   return [
-    { name: `${attention}.bias`, dtype: maskDtype, shape: [1, 1, size, size], fill: { kind: 'causal' } },
+    ...norm('ln_f'),
+    matrix('wpe.weight', [numPositions, e], 1 / 4),
+    ...layers.flat(),
+    ...(hasHead ? [{ ...head, ...(isMute && { isZero: isMute }) }] : []),
+    matrix('wte.weight', [vocabSize, e]),
   ];
 }

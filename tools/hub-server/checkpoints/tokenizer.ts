@@ -32,7 +32,7 @@ export function byteTokenizer(
   vocabSize: number,
   specialTokens: readonly string[] = END_OF_TEXT,
   marks: readonly string[] = [],
-): unknown {
+): object {
   const byteLevel = { type: 'ByteLevel', add_prefix_space: false, trim_offsets: true };
   const added = [...marks, ...specialTokens];
   const firstAdded = vocabSize - added.length;

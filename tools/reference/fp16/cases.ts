@@ -38,14 +38,11 @@ const LLAMA: DecoderSpec = {
   generationConfig: {},
   tokenizerClass: 'PreTrainedTokenizerFast',
   seed: 2,
-  isTied: false,
 };
 
 const QWEN3: DecoderSpec = {
   ...LLAMA,
   config: { ...COMMON, model_type: 'qwen3', rope_theta: 1_000_000, tie_word_embeddings: true },
-  isTied: true,
-  hasHeadNorms: true,
 };
 
 /** A layer with a window, and one without. */
@@ -60,7 +57,6 @@ const GEMMA3: DecoderSpec = {
     sliding_window: 64,
     sliding_window_pattern: 2,
   },
-  isGemma: true,
 };
 
 /** All tested models, the largest first. Gemma computes only in fp32, because its activations exceed fp16. */

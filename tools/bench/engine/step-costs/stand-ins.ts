@@ -50,6 +50,5 @@ function llamaStandIn(): GeneratedCheckpoint {
     generationConfig: { eos_token_id: end },
     tokenizerClass: 'PreTrainedTokenizerFast',
     seed: 1,
-    isTied: true,
   });
 }
