@@ -413,11 +413,9 @@ describe('batch and batchStream, under random schedules', () => {
   const schedules = fc.array(action, { minLength: 1, maxLength: 60 });
   const streamSchedules = fc.array(streamAction, { minLength: 1, maxLength: 60 });
 
-  it('settle every call once, in order, within the limits, without an idle timer', { timeout: 60_000 }, () =>
-    fc.assert(fc.asyncProperty(settings, schedules, runUnary), parameters),
-  );
+  it('settle every call once, in order, within the limits, without an idle timer', () =>
+    fc.assert(fc.asyncProperty(settings, schedules, runUnary), parameters));
 
-  it('deliver every stream in order, end it once, and free every slot', { timeout: 60_000 }, () =>
-    fc.assert(fc.asyncProperty(settings, streamSchedules, runStream), parameters),
-  );
+  it('deliver every stream in order, end it once, and free every slot', () =>
+    fc.assert(fc.asyncProperty(settings, streamSchedules, runStream), parameters));
 });

@@ -10,7 +10,7 @@ import { accepts, createShape, loadShapedModel } from './test-support.ts';
 const ajv = new Ajv2020({ strict: false });
 ajvFormats(ajv);
 const model = await loadShapedModel();
-const NUM_TEXTS = process.env['FULL'] === undefined ? 20 : 500;
+const NUM_TEXTS = process.env['FULL'] === undefined ? 20 : 200;
 
 /** Texts of allowed tokens, those of them that end. */
 async function randomValues(schema: JsonSchema): Promise<readonly unknown[]> {
