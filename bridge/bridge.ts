@@ -51,6 +51,7 @@ import { probeUpstream } from './upstream/probe-upstream.ts';
 import type { UpstreamOptions } from './upstream/upstream-client.ts';
 import { upstreamMeta } from './upstream/upstream-meta.ts';
 import { upstreamRoutes } from './upstream/upstream-routes.ts';
+import { stopping } from './http/http-errors.ts';
 
 /** How a bridge answers, and which clients. */
 export interface BridgeOptions
@@ -207,10 +208,7 @@ export class Bridge {
    */
   async drain(graceMs: number, clock: Clock = systemClock): Promise<void> {
     const retryAfterSeconds = Math.max(1, Math.ceil(graceMs / 1000));
-    this.#refusal ??= new HttpError(503, `The server is shutting down. Retry in ${retryAfterSeconds} s.`, {
-      code: 'SERVER_STOPPING',
-      headers: { 'Retry-After': String(retryAfterSeconds), Connection: 'close' },
-    });
+    this.#refusal ??= stopping(retryAfterSeconds);
     for (const { response } of this.#exchanges) if (!response.headersSent) closeAfter(response);
     const batchesStopped = this.#batches?.stop();
     await this.#idleWithin(graceMs, clock);

@@ -14,6 +14,7 @@ import { isLoopbackAddress, isLoopbackHost } from './http/loopback.ts';
 import { refuseConnection } from './http/refuse-connection.ts';
 import type { CommandLineOptions } from './cli/options.ts';
 import { serveStaticFiles, type StaticFilesOptions } from './static/static-files.ts';
+import { headersTooLarge, notHttp, tooSlow } from './http/http-errors.ts';
 
 /** The files and bridge that `startServer` serves, and its addresses. */
 export interface ServerOptions
@@ -47,8 +48,6 @@ const LIMITS = {
   /** Any other request to upgrade is answered as if it had not asked. */
   shouldUpgradeCallback: ({ headers }: IncomingMessage) => headers.upgrade?.toLowerCase() === 'websocket',
 };
-
-const HEADERS_TOO_LARGE = `The URL and the headers are larger than ${LIMITS.maxHeaderSize} bytes: send a long prompt in the body of a POST, as \`curl -d\` does.`;
 
 const MAX_CONNECTIONS = 1024;
 
@@ -152,10 +151,9 @@ function refuseClient(error: NodeJS.ErrnoException, socket: Duplex): void {
 }
 
 function refusalOf(code: string | undefined): HttpError {
-  if (code === 'ERR_HTTP_REQUEST_TIMEOUT')
-    return new HttpError(408, 'The request took too long to arrive.', { code });
-  if (code === 'HPE_HEADER_OVERFLOW') return new HttpError(431, HEADERS_TOO_LARGE, { code });
-  return new HttpError(400, 'This is not an HTTP request.', { code: 'BAD_REQUEST' });
+  if (code === 'ERR_HTTP_REQUEST_TIMEOUT') return tooSlow();
+  if (code === 'HPE_HEADER_OVERFLOW') return headersTooLarge(LIMITS.maxHeaderSize);
+  return notHttp();
 }
 
 function addressOf(server: Server): AddressInfo {

@@ -9,6 +9,7 @@ import { checkAnswer } from '../upstream/answer-shape.ts';
 import { fetchUpstream, type UpstreamOptions } from '../upstream/upstream-client.ts';
 import { seedOf, type AskRow, type RowAnswer } from './run-rows.ts';
 import type { BatchUrl, Row } from './rows.ts';
+import { upstreamBusy } from '../http/http-errors.ts';
 
 /** A rejected attempt is repeated after a pause, which doubles up to the last one. */
 const FIRST_PAUSE_MS = 100;
@@ -68,10 +69,7 @@ async function attemptUpstream(
   });
   const { status } = answer;
   const text = await answer.text();
-  if (WAITING.has(status)) {
-    const message = `${upstream.url} can't take more now (HTTP status ${status}).`;
-    throw new HttpError(status, message, { code: 'UPSTREAM_UNAVAILABLE' });
-  }
+  if (WAITING.has(status)) throw upstreamBusy(upstream.url, status);
   if (status < 400 || status === 404 || status === 405) checkAnswer(upstream.url, row.url, status, text);
   return {
     status,

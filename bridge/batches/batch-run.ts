@@ -2,13 +2,13 @@ import { rm } from 'node:fs/promises';
 
 import { createMutex } from '../../src/platform/mutex.ts';
 import { secondsNow } from '../http/exchange.ts';
-import { HttpError } from '../../src/protocol/openai/http-error.ts';
 import type { BatchObject } from './batch.ts';
 import type { FileStore } from './file-store.ts';
 import { replaceFile } from './records.ts';
 import { ResultLog } from './result-log.ts';
 import { checkRows } from './rows.ts';
 import { runRows, type RowsRun } from './run-rows.ts';
+import { batchEnded } from '../http/http-errors.ts';
 
 /** What all batches of a server share. */
 export interface BatchRunOptions extends Pick<RowsRun, 'ask' | 'numAtOnce'> {
@@ -55,8 +55,7 @@ export class BatchRun {
       if (status === 'cancelling') return {};
       if (status === 'validating' || status === 'in_progress')
         return { status: 'cancelling', cancelling_at: secondsNow() };
-      const message = `The batch \`${id}\` is ${status} and can't be cancelled any more.`;
-      throw new HttpError(409, message, { code: 'BATCH_ENDED' });
+      throw batchEnded(id, status);
     });
     this.#cancelled.abort();
   }

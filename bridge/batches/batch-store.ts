@@ -13,6 +13,7 @@ import { BatchRun, type BatchRunOptions } from './batch-run.ts';
 import { FileStore } from './file-store.ts';
 import { lockFolder } from './folder-lock.ts';
 import { createId } from './records.ts';
+import { batchesStopped, batchNotFound, fileInUse } from '../http/http-errors.ts';
 
 /** Others wait for one of them to end. */
 const MAX_RUNNING = 4;
@@ -63,7 +64,7 @@ export class BatchStore {
   get(id: string): BatchRun {
     const run = this.#runs.get(id);
     if (run) return run;
-    throw new HttpError(404, `There is no batch \`${id}\`.`, { code: 'BATCH_NOT_FOUND', param: 'id' });
+    throw batchNotFound(id);
   }
 
   /** There is no batch if its record can't be written. @throws HttpError 404 if the input file isn't there. */
@@ -96,10 +97,7 @@ export class BatchStore {
   async removeFile(id: string): Promise<void> {
     this.files.get(id);
     const reader = this.all.find((batch) => batch.input_file_id === id && !hasEnded(batch));
-    if (reader) {
-      const message = `The batch \`${reader.id}\` reads the file: cancel it first, or wait for its end.`;
-      throw new HttpError(409, message, { code: 'FILE_IN_USE' });
-    }
+    if (reader) throw fileInUse(reader.id);
     await this.files.remove(id);
   }
 
@@ -164,10 +162,7 @@ export class LazyBatchStore {
 
   /** @throws HttpError 503 if another server has the folder, or this one stops. */
   get(): Promise<BatchStore> {
-    if (this.#isStopped)
-      throw new HttpError(503, 'The server is shutting down. Retry after it restarts.', {
-        code: 'SERVER_STOPPING',
-      });
+    if (this.#isStopped) throw batchesStopped();
     const opening = (this.#store ??= this.#open());
     opening.catch(() => (this.#store = undefined));
     return opening;

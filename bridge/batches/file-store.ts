@@ -3,8 +3,8 @@ import { join } from 'node:path';
 import * as v from 'valibot';
 
 import { secondsNow } from '../http/exchange.ts';
-import { HttpError } from '../../src/protocol/openai/http-error.ts';
 import { createId, replaceFile } from './records.ts';
+import { fileNotFound } from '../http/http-errors.ts';
 
 const fileObject = v.object({
   id: v.string(),
@@ -53,8 +53,7 @@ export class FileStore {
   get(id: string): FileObject {
     const file = this.#files.get(id);
     if (file) return file;
-    const message = `There is no file \`${id}\`.`;
-    throw new HttpError(404, message, { code: 'FILE_NOT_FOUND', param: 'id' });
+    throw fileNotFound(id);
   }
 
   contentPath(id: string): string {

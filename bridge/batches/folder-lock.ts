@@ -3,7 +3,7 @@ import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 
 import { codeOf } from '../errors.ts';
-import { HttpError } from '../../src/protocol/openai/http-error.ts';
+import { batchesInUse } from '../http/http-errors.ts';
 
 const NAME = 'server.pid';
 
@@ -28,7 +28,7 @@ export async function lockFolder(folder: string): Promise<() => void> {
       }
     }
     const owner = Number(await readFile(path, 'utf8').catch(() => ''));
-    if (isRunning(owner)) throw inUse(folder, owner);
+    if (isRunning(owner)) throw batchesInUse(folder, owner);
     rmSync(path, { force: true });
   }
 }
@@ -41,9 +41,4 @@ function isRunning(pid: number): boolean {
   } catch (error) {
     return codeOf(error) === 'EPERM';
   }
-}
-
-function inUse(folder: string, pid: number): HttpError {
-  const message = `Process ${pid} has the batches in ${folder}: ask that server, or start this one with --batch-folder and another folder.`;
-  return new HttpError(503, message, { code: 'BATCHES_IN_USE' });
 }

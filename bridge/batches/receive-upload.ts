@@ -6,7 +6,7 @@ import { Busboy, type BusboyInstance } from '@fastify/busboy';
 import type { FileStore } from './file-store.ts';
 import { isDiskFull, reasonOf } from '../errors.ts';
 import { HttpError } from '../../src/protocol/openai/http-error.ts';
-import { storageFull } from '../http/to-http-error.ts';
+import { notReadable, storageFull, uploadTooLarge } from '../http/http-errors.ts';
 import { letBodyCome, mediaTypeOf } from '../http/read-body.ts';
 
 /** A multipart form with one file. */
@@ -36,7 +36,7 @@ export async function receiveUpload(
 ): Promise<Upload> {
   const { 'content-type': type = '', 'content-length': length = '0' } = request.headers;
   if (mediaTypeOf(request) !== 'multipart/form-data') throw HttpError.unsupportedBody('multipart/form-data');
-  if (Number(length) > maxBytes + MAX_FORM_BYTES) throw tooLarge(maxBytes);
+  if (Number(length) > maxBytes + MAX_FORM_BYTES) throw uploadTooLarge(maxBytes);
   const form = createForm(type, maxBytes);
   const failed = new AbortController();
   const fields = new Map<string, string>();
@@ -54,7 +54,7 @@ export async function receiveUpload(
       return;
     }
     [content, filename] = [stream, given];
-    stream.once('limit', () => stream.destroy(tooLarge(maxBytes)));
+    stream.once('limit', () => stream.destroy(uploadTooLarge(maxBytes)));
     saved = files.write(stream);
     saved.catch((error: unknown) =>
       failed.abort(isDiskFull(error) ? storageFull({ Connection: 'close' }) : error),
@@ -88,12 +88,5 @@ function createForm(type: string, maxBytes: number): BusboyInstance {
 }
 
 function malformed(reason: string): HttpError {
-  return new HttpError(400, `The body cannot be read as multipart/form-data: ${reason}.`, {
-    code: 'INVALID_BODY',
-  });
-}
-
-function tooLarge(maxBytes: number): HttpError {
-  const message = `The file is larger than ${maxBytes} bytes: split it, or start the server with a larger --max-upload-mb.`;
-  return new HttpError(413, message, { code: 'UPLOAD_TOO_LARGE', headers: { Connection: 'close' } });
+  return notReadable('multipart/form-data', reason);
 }

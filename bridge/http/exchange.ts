@@ -2,11 +2,11 @@ import { randomUUID } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 
 import { setDeadline, systemClock } from '../../src/batching/clock.ts';
-import { shown } from '../../src/batching/errors.ts';
 import type { Caller } from '../../src/protocol/requests.ts';
 import { callerOf } from './caller.ts';
 import { HttpError } from '../../src/protocol/openai/http-error.ts';
 import { toHttpError } from './to-http-error.ts';
+import { deadlinePassed, modelNotLoaded } from './http-errors.ts';
 
 const REQUEST_ID = /^[\w.:-]{1,128}$/;
 
@@ -152,8 +152,7 @@ export class Exchange {
       const expected = `a number of seconds above 0 and at most ${LONGEST_TIMEOUT_SECONDS}`;
       throw HttpError.expected(TIMEOUT, expected, String(header));
     }
-    const message = `The request did not end within the ${seconds} s of \`x-request-timeout-seconds\` and was ended.`;
-    const error = new HttpError(408, message, { code: 'REQUEST_TIMEOUT', param: TIMEOUT });
+    const error = deadlinePassed(seconds, TIMEOUT);
     return setDeadline(systemClock, seconds * 1000, () => this.abort(error));
   }
 }
@@ -161,8 +160,7 @@ export class Exchange {
 /** @throws HttpError 404 if another model is asked for than the one that serves. */
 export function checkModelName(asked: string | undefined, served: string): void {
   if (asked === undefined || asked === served) return;
-  const message = `Model \`${shown(asked)}\` isn't loaded; \`${served}\` is. Request \`${served}\`, or start with --any-model.`;
-  throw new HttpError(404, message, { code: 'model_not_found', param: 'model' });
+  throw modelNotLoaded(asked, served);
 }
 
 /** The client's own id if it is well-formed: a client must not write arbitrary text into the log. */

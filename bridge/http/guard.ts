@@ -1,17 +1,22 @@
 import type { IncomingMessage } from 'node:http';
 import { isIP } from 'node:net';
 
-import { shown } from '../../src/batching/errors.ts';
 import type { CommandLineOptions } from '../cli/options.ts';
 import type { Exchange } from './exchange.ts';
-import { HttpError } from '../../src/protocol/openai/http-error.ts';
 import { isLoopbackAddress, isLoopbackHost } from './loopback.ts';
 import { isProxied } from './proxy-headers.ts';
+import {
+  adminFromElsewhere,
+  adminNotAllowed,
+  foreignHost,
+  foreignOrigin,
+  notOwnMachine,
+  notOwnPage,
+  twoHosts,
+} from './http-errors.ts';
 
 type GuardOptions = Pick<CommandLineOptions, 'host' | 'allowedOrigins'> &
   Partial<Pick<CommandLineOptions, 'allowsAdmin'>>;
-
-const FOREIGN_ORIGIN = 'Requests from other origins are blocked. Allow one with --allow-origin.';
 
 /** Refuses requests under a foreign host name, and those of pages of other origins. */
 export class Guard {
@@ -34,13 +39,11 @@ export class Guard {
    * @throws HttpError 403; 400 for two Host headers, which a proxy and this server may read differently.
    */
   checkHost(request: IncomingMessage): void {
-    if (namesTwoHosts(request))
-      throw new HttpError(400, 'The request has two Host headers: send one.', { code: 'TWO_HOSTS' });
+    if (namesTwoHosts(request)) throw twoHosts();
     const { headers } = request;
     const name = hostnameOf(`http://${headers.host ?? ''}`);
     if (name !== undefined && this.#isOwnName(name)) return;
-    const message = `The Host \`${shown(headers.host ?? '')}\` is not a name of this server: use localhost, or start it with --host.`;
-    throw HttpError.forbidden(message, 'FOREIGN_HOST');
+    throw foreignHost(headers.host ?? '');
   }
 
   /**
@@ -50,7 +53,7 @@ export class Guard {
    */
   checkOrigin(request: IncomingMessage): void {
     if (this.allowedOriginOf(request) !== undefined || !isForeign(request)) return;
-    throw HttpError.forbidden(FOREIGN_ORIGIN, 'FOREIGN_ORIGIN');
+    throw foreignOrigin();
   }
 
   /**
@@ -62,7 +65,7 @@ export class Guard {
   checkReferrer({ headers: { origin, referer, host, 'sec-fetch-site': site } }: IncomingMessage): void {
     if (origin !== undefined || site !== undefined || referer === undefined) return;
     if (hostOf(referer) === host?.toLowerCase()) return;
-    throw HttpError.forbidden(FOREIGN_ORIGIN, 'FOREIGN_ORIGIN');
+    throw foreignOrigin();
   }
 
   /**
@@ -72,12 +75,9 @@ export class Guard {
    * @throws HttpError 403.
    */
   checkOwnPage(request: IncomingMessage): void {
-    if (!isLoopbackAddress(request.socket.remoteAddress ?? '')) {
-      const message = "Only the page on the server's own machine may call this.";
-      throw HttpError.forbidden(message, 'FOREIGN_MACHINE');
-    }
+    if (!isLoopbackAddress(request.socket.remoteAddress ?? '')) throw notOwnMachine();
     if (!isForeign(request)) return;
-    throw HttpError.forbidden('Only pages of this server may call this.', 'FOREIGN_ORIGIN');
+    throw notOwnPage();
   }
 
   /**
@@ -88,10 +88,7 @@ export class Guard {
    */
   checkAdmin(request: IncomingMessage): void {
     const { socket, headers } = request;
-    if (!this.#allowsAdmin) {
-      const message = 'The operator has not allowed this. Start the server with --allow-admin.';
-      throw HttpError.forbidden(message, 'ADMIN_NOT_ALLOWED');
-    }
+    if (!this.#allowsAdmin) throw adminNotAllowed();
     const host = hostnameOf(`http://${headers.host ?? ''}`)?.replace(/^\[|\]$/g, '') ?? '';
     if (
       isLoopbackAddress(socket.remoteAddress ?? '') &&
@@ -100,9 +97,7 @@ export class Guard {
       !isForeign(request)
     )
       return;
-    const message =
-      "--allow-admin works from the server's own machine only, without a proxy: use http://localhost.";
-    throw HttpError.forbidden(message, 'FOREIGN_MACHINE');
+    throw adminFromElsewhere();
   }
 
   /** The request's origin, if it is another one that is allowed. */

@@ -4,6 +4,7 @@ import { parseOrderedJson } from '../../src/batching/ordered-json.ts';
 import { MAX_PROMPT_LENGTH } from '../../src/protocol/wire.ts';
 import { reasonOf } from '../errors.ts';
 import { HttpError } from '../../src/protocol/openai/http-error.ts';
+import { bodyTooLarge, notJson } from './http-errors.ts';
 
 /** More than any deployment needs, and shallow enough for recursive readers. */
 const MAX_JSON_DEPTH = 64;
@@ -32,11 +33,7 @@ export function letBodyCome(request: IncomingMessage): void {
 
 /** @throws HttpError 413 for a larger body; the rest is not read, and the connection closes with the refusal. */
 export async function readBody(request: IncomingMessage, maxBytes: number): Promise<Buffer<ArrayBuffer>> {
-  const refuse = (): HttpError =>
-    new HttpError(413, `The body is larger than ${maxBytes} bytes.`, {
-      code: 'BODY_TOO_LARGE',
-      headers: { Connection: 'close' },
-    });
+  const refuse = (): HttpError => bodyTooLarge(maxBytes);
   if (Number(request.headers['content-length'] ?? 0) > maxBytes) throw refuse();
   letBodyCome(request);
   // Must not be destroyed when the loop ends early: the refusal leaves on the same connection.
@@ -125,8 +122,4 @@ function checkStructure(value: unknown, depth: number, refuse: Refuse): void {
   if (depth >= MAX_JSON_DEPTH) throw refuse(`it is nested deeper than ${MAX_JSON_DEPTH} levels`);
   if (Object.hasOwn(value, '__proto__')) throw refuse('a field is called __proto__');
   for (const entry of Object.values(value)) checkStructure(entry, depth + 1, refuse);
-}
-
-function notJson(reason: string): HttpError {
-  return new HttpError(400, `Couldn't read the body as JSON: ${reason}.`, { code: 'INVALID_JSON' });
 }

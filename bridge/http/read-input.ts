@@ -5,6 +5,7 @@ import type { Exchange } from './exchange.ts';
 import { HttpError } from '../../src/protocol/openai/http-error.ts';
 import { readFields } from '../../src/protocol/openai/fields.ts';
 import { decodeUtf8, mediaTypeOf, readJson, readWholeBody } from './read-body.ts';
+import { notReadable } from './http-errors.ts';
 
 /** The fields of a request, from its query and its body together. No name is in both records. */
 export interface Input {
@@ -74,11 +75,6 @@ async function readMultipart(body: Buffer<ArrayBuffer>, contentType: string): Pr
       );
   }
   return fields;
-}
-
-function notReadable(type: string, reason: string): HttpError {
-  const message = `The body cannot be read as ${type}: ${reason}.`;
-  return new HttpError(400, message, { code: 'INVALID_BODY' });
 }
 
 /** The query's parameters by name; each once, but for those that are lists. @throws HttpError 400. */

@@ -2,6 +2,7 @@ import type { IncomingMessage } from 'node:http';
 
 import type { Exchange } from './exchange.ts';
 import { HttpError } from '../../src/protocol/openai/http-error.ts';
+import { urlTooLong } from './http-errors.ts';
 
 export type Handle = (exchange: Exchange) => void | Promise<void>;
 
@@ -34,8 +35,7 @@ export function urlOf({ url = '' }: IncomingMessage): URL | undefined {
 /** Why `urlOf` gives undefined. */
 export function invalidUrl({ url = '' }: IncomingMessage): HttpError {
   if (url.length <= MAX_URL_LENGTH) return HttpError.invalid('url', 'Expected the URL to be a path.');
-  const message = `The URL is longer than ${MAX_URL_LENGTH} characters: send its fields in the body of a POST, as \`curl -d\` does.`;
-  return new HttpError(414, message, { code: 'URL_TOO_LONG' });
+  return urlTooLong(MAX_URL_LENGTH);
 }
 
 /** A route that answers GET alone. */

@@ -2,6 +2,7 @@ import { BackPressureError } from '../../src/batching/errors.ts';
 import { isDiskFull } from '../errors.ts';
 import { TabserveError, toWireError } from '../../src/protocol/wire-errors.ts';
 import { HttpError } from '../../src/protocol/openai/http-error.ts';
+import { ownFault, storageFull } from './http-errors.ts';
 
 /** By code. An app's deployments have codes of their own, of any name. */
 const STATUS_OF_CODE: ReadonlyMap<string, number> = new Map(
@@ -64,13 +65,11 @@ const STATUS_OF_CODE: ReadonlyMap<string, number> = new Map(
   }),
 );
 
-const OWN_FAULT = 'The bridge failed: its log names this request and the reason.';
-
 /** Messages of the worker's errors are written for callers and pass through. All other errors stay in the bridge's log. */
 export function toHttpError(error: unknown): HttpError {
   if (error instanceof HttpError) return error;
   if (isDiskFull(error)) return storageFull();
-  if (!isOfWorker(error)) return new HttpError(500, OWN_FAULT, { code: 'INTERNAL_ERROR' });
+  if (!isOfWorker(error)) return ownFault();
   const { code, message } = error;
   const status = STATUS_OF_CODE.get(code) ?? 500;
   const { param } = toWireError(error);
@@ -78,12 +77,6 @@ export function toHttpError(error: unknown): HttpError {
   if (error instanceof BackPressureError)
     headers['Retry-After'] = String(Math.max(1, Math.ceil(error.retryAfterMs / 1000)));
   return new HttpError(status, message, { code, param, headers });
-}
-
-/** For a write that found no room. */
-export function storageFull(headers: Readonly<Record<string, string>> = {}): HttpError {
-  const message = "The server's disk is full: free some space, then send this again.";
-  return new HttpError(507, message, { code: 'STORAGE_FULL', headers });
 }
 
 /**

@@ -1,5 +1,6 @@
 import type { Caller } from '../../src/protocol/requests.ts';
 import { HttpError } from '../../src/protocol/openai/http-error.ts';
+import { tooManyRequests } from './http-errors.ts';
 
 /** Limit of concurrent requests for work. The worker limits its queue; this limits the bridge's memory. */
 const MAX_REQUESTS = 512;
@@ -57,7 +58,6 @@ export class WorkLimit {
   }
 
   #refusal(client: string): HttpError {
-    const message = `${MAX_REQUESTS - this.#numFree} requests are running, ${this.#numOf(client)} from this client. Retry when some have finished.`;
-    return new HttpError(429, message, { code: 'TOO_MANY_REQUESTS', headers: { 'Retry-After': '1' } });
+    return tooManyRequests(MAX_REQUESTS - this.#numFree, this.#numOf(client));
   }
 }

@@ -2,7 +2,6 @@ import type { TabserveClient } from '../../src/client/client.ts';
 import { untilAborted } from '../../src/platform/until-aborted.ts';
 import { NoModelError } from '../../src/protocol/errors/model.ts';
 import type { ModelInfo } from '../../src/protocol/models.ts';
-import { HttpError } from '../../src/protocol/openai/http-error.ts';
 
 type Serving = Pick<TabserveClient, 'status' | 'ready'>;
 
@@ -27,11 +26,4 @@ export async function modelIfAny(serve: Serving, signal: AbortSignal): Promise<M
   // The last status still names a model that has failed or lost its tab.
   if (state === 'ready') return model;
   return (await untilAborted(serve.ready(), signal)).model;
-}
-
-/** A text that began with one model cannot go on with another. */
-export function modelReplaced(): HttpError {
-  return new HttpError(503, 'Another model took over in the middle of the answer: ask again.', {
-    code: 'MODEL_REPLACED',
-  });
 }

@@ -11,19 +11,8 @@ import { DEFAULT_POLICY, type KnobSettings } from '../../src/protocol/status.ts'
 import type { Link, LinkListener, Outgoing } from '../../src/client/links/link.ts';
 import { parseWorkerMessage } from '../../src/protocol/worker-messages.ts';
 import type { TabOwner } from './own-browser.ts';
+import { NoTabError } from './no-tab-error.ts';
 import type { TabLinkOptions } from './tab-link-options.ts';
-
-/** No open tab runs the model, and none has connected within the grace period. */
-export class NoTabError extends Error {
-  override readonly name = 'NoTabError';
-  readonly code = 'NO_TAB';
-
-  static at(url: string): NoTabError {
-    return new NoTabError(
-      `No open tab is running the model. Open ${url} in a browser and leave it open, or start Tabserve with --headless.`,
-    );
-  }
-}
 
 /** A worker's WebSocket. */
 interface TabSocket {

@@ -1,9 +1,8 @@
 import * as v from 'valibot';
 
 import { parseJson } from '../../src/platform/parse-json.ts';
-import { shown } from '../../src/batching/errors.ts';
-import { HttpError } from '../../src/protocol/openai/http-error.ts';
 import { record } from '../../src/protocol/wire.ts';
+import { badAnswer, upstreamLacks } from '../http/http-errors.ts';
 
 interface Shape {
   readonly schema: v.GenericSchema;
@@ -51,8 +50,7 @@ export function checkAnswer(url: string, path: string, status: number, body: str
   if (status === 404 || status === 405) {
     if (v.is(errorShape, answer)) return;
     if (ESSENTIAL.has(path)) throw badAnswer(url, `${path} with HTTP status ${status}`);
-    const message = `${url} serves nothing at ${shown(path)}: not every OpenAI-compatible server does.`;
-    throw new HttpError(404, message, { code: 'UPSTREAM_LACKS_PATH' });
+    throw upstreamLacks(url, path);
   }
   const shape = shapeOf(path);
   if (shape && !v.is(shape.schema, answer))
@@ -65,9 +63,4 @@ export function readModelIds(url: string, status: number, body: string): readonl
   if (parsed.success) return parsed.output.data.map(({ id }) => id);
   const what = status === 200 ? 'something that is not a list of models' : `HTTP status ${status}`;
   throw badAnswer(url, `/v1/models with ${what}`);
-}
-
-export function badAnswer(url: string, what: string): HttpError {
-  const message = `${url} answers ${what}: check that --upstream names an OpenAI-compatible server.`;
-  return new HttpError(502, message, { code: 'UPSTREAM_BAD_ANSWER' });
 }

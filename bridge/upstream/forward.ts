@@ -3,7 +3,8 @@ import { once } from 'node:events';
 import { watchStall, type Exchange } from '../http/exchange.ts';
 import { HttpError } from '../../src/protocol/openai/http-error.ts';
 import { collect, readBody, type Pieces } from '../http/read-body.ts';
-import { badAnswer, checkAnswer, shapeOf } from './answer-shape.ts';
+import { badAnswer } from '../http/http-errors.ts';
+import { checkAnswer, shapeOf } from './answer-shape.ts';
 import {
   fetchUpstream,
   forwardedHeaders,

@@ -2,6 +2,7 @@ import type { IncomingHttpHeaders } from 'node:http';
 
 import { codeOf, reasonOf } from '../errors.ts';
 import { HttpError } from '../../src/protocol/openai/http-error.ts';
+import { upstreamUnreachable } from '../http/http-errors.ts';
 
 /** Any server that speaks OpenAI's API. */
 export interface UpstreamOptions {
@@ -54,11 +55,9 @@ export function isEventStream(headers: Headers): boolean {
   return headers.get('content-type')?.startsWith('text/event-stream') ?? false;
 }
 
-/** The worker recognizes this error by its code. */
 export function unreachable(url: string, error: unknown): HttpError {
   // The cause of Node's `fetch failed` has the reason: `ECONNREFUSED`, for example.
   const cause = error instanceof Error ? (error.cause ?? error) : error;
   const reason = codeOf(cause) ?? reasonOf(cause);
-  const message = `${url} cannot be reached, or it cut the connection (${reason}): check that a server runs there and that --upstream names it.`;
-  return new HttpError(502, message, { code: 'UPSTREAM_UNREACHABLE' });
+  return upstreamUnreachable(url, reason);
 }

@@ -3,7 +3,7 @@ import type { ServerResponse } from 'node:http';
 import { EventSourceParserStream } from 'eventsource-parser/stream';
 
 import { HttpError } from '../../src/protocol/openai/http-error.ts';
-import { badAnswer } from './answer-shape.ts';
+import { badAnswer } from '../http/http-errors.ts';
 import { fetchUpstream, isEventStream, unreachable, type UpstreamOptions } from './upstream-client.ts';
 
 /** The upstream's paths that a worker may use. */

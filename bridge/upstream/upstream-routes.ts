@@ -5,6 +5,7 @@ import { getRoute, workRoute, type Handle, type Route } from '../http/router.ts'
 import { forward, MAX_BODY_BYTES } from './forward.ts';
 import { UpstreamConnection, CONNECTION_PATHS } from './upstream-connection.ts';
 import type { UpstreamOptions } from './upstream-client.ts';
+import { connectionFull, noConnection, tooManyConnections } from '../http/http-errors.ts';
 
 const ID = '[\\w-]{1,64}';
 /** A connection's id, then optionally the id of a request on it. */
@@ -58,10 +59,7 @@ async function streamConnection(
   exchange: Exchange,
 ): Promise<void> {
   const [connectionId] = idsIn(exchange);
-  if (connections.size >= MAX_CONNECTIONS || connections.has(connectionId)) {
-    const message = 'Too many workers listen to this bridge: close tabs, or reload this one.';
-    throw new HttpError(503, message, { code: 'TOO_MANY_CONNECTIONS' });
-  }
+  if (connections.size >= MAX_CONNECTIONS || connections.has(connectionId)) throw tooManyConnections();
   const connection = new UpstreamConnection(upstream, exchange.response);
   connections.set(connectionId, connection);
   await connection.closed;
@@ -76,15 +74,8 @@ async function beginRequest(
   const [connectionId, requestId] = idsIn(exchange);
   const body = await readBody(exchange.request, MAX_BODY_BYTES);
   const connection = connections.get(connectionId);
-  if (!connection) {
-    const message = 'The connection is not open: open it before you send requests on it.';
-    throw new HttpError(404, message, { code: 'NO_SUCH_CONNECTION' });
-  }
-  if (connection.isFull) {
-    const message = 'Too many requests are running: submit it again when some have ended.';
-    const headers = { 'Retry-After': '1' };
-    throw new HttpError(429, message, { code: 'TOO_MANY_REQUESTS', headers });
-  }
+  if (!connection) throw noConnection();
+  if (connection.isFull) throw connectionFull();
   connection.begin(requestId, pathIn(exchange), body);
   exchange.response.writeHead(202).end();
 }

@@ -101,6 +101,27 @@ export class RequestTimeoutError extends Error {
 export class ClosedError extends Error {
   override readonly name = 'ClosedError';
   readonly code = 'CLOSED';
+
+  static ofBatcher(): ClosedError {
+    return new ClosedError('The batcher is closed: make a new one, or close it later.');
+  }
+
+  static ofEngine(): ClosedError {
+    return new ClosedError('The engine is closed: submit to a new one.');
+  }
+
+  /** For a request that was running. */
+  static byEngine(): ClosedError {
+    return new ClosedError('The engine was closed: submit the request again.');
+  }
+
+  static ofClient(): ClosedError {
+    return new ClosedError('This client is closed: call connect() for a new one.');
+  }
+
+  static withoutModel(): ClosedError {
+    return new ClosedError('No model serves: see why on the page, and load another model there.');
+  }
 }
 
 /** An option has the wrong type or is out of its range. The value in force is unchanged. */
@@ -124,6 +145,11 @@ export class InvalidOptionError extends Error {
    */
   static of(option: string, expected: string, got: unknown): InvalidOptionError {
     return new InvalidOptionError(describeInvalid(option, expected, got), withoutIndex(option));
+  }
+
+  /** For a value that cannot be cloned, such as a function or a DOM node, or that has too many levels. */
+  static ofClone(cause: unknown): InvalidOptionError {
+    return new InvalidOptionError(`It cannot be sent to the worker: ${shown(cause)}. Pass plain data.`);
   }
 
   /** Even an empty queue cannot hold these requests, which are accepted together or not at all. */

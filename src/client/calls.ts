@@ -1,11 +1,12 @@
 import * as v from 'valibot';
 import { CALLS, type CallName } from '../protocol/calls.ts';
+import { InvalidOptionError } from '../batching/errors.ts';
 import { LoadCancelledError } from '../protocol/errors/hub.ts';
 import { LoadAbandonedError } from '../protocol/errors/tabs.ts';
 import { modelNameOf } from '../protocol/models.ts';
 import type { Outgoing } from './links/link.ts';
 import { checkLevels } from '../platform/check-levels.ts';
-import { cloneRefusal, nameRefusal } from './refusals.ts';
+import { nameRefusal } from './refusals.ts';
 
 /** The message of a call, without the ID that pairs it with its answer. */
 type CallRequest<Message = Outgoing> = Message extends { readonly callId: number }
@@ -106,7 +107,7 @@ export class Calls {
       checkLevels(request);
       this.#send({ ...resolvers, request: structuredClone(request), signal, numWorkers: 0 });
     } catch (error) {
-      resolvers.reject(cloneRefusal(error));
+      resolvers.reject(InvalidOptionError.ofClone(error));
     }
     return resolvers.promise;
   }

@@ -104,7 +104,7 @@ export class Connection implements LinkListener {
   close(): void {
     if (this.#status.state === 'closed') return;
     this.#link.close();
-    this.#endWith(closedError());
+    this.#endWith(ClosedError.ofClient());
     this.#setStatus({ state: 'closed' });
   }
 
@@ -246,8 +246,4 @@ export class Connection implements LinkListener {
     this.#status = { ...this.#status, ...change };
     this.#topics.publish('status', this.#status);
   }
-}
-
-export function closedError(): ClosedError {
-  return new ClosedError('This client is closed: call connect() for a new one.');
 }

@@ -1,5 +1,5 @@
 import { systemClock } from '../batching/clock.ts';
-import { RequestCancelledError } from '../batching/errors.ts';
+import { InvalidOptionError, RequestCancelledError } from '../batching/errors.ts';
 import { randomSeed } from '../platform/random-seed.ts';
 import { createRequestId, type RequestId } from '../protocol/ids.ts';
 import { END_TYPES, type Caller, type RequestUpdate, type TurnInfo } from '../protocol/requests.ts';
@@ -9,7 +9,7 @@ import type { BaseResponse } from './base-response.ts';
 import type { Connection } from './connection.ts';
 import type { RequestOptions } from './handles.ts';
 import { ResumableRequest } from './resumable-request.ts';
-import { cloneRefusal, nameRefusal } from './refusals.ts';
+import { nameRefusal } from './refusals.ts';
 import type { ClientUpdate, Topics } from './topics.ts';
 
 type PendingResponse = Pick<BaseResponse<unknown>, 'requestId' | 'apply' | 'follow'>;
@@ -114,7 +114,7 @@ export class OutstandingRequests {
     try {
       for (const request of requests) request.detach();
     } catch (error) {
-      for (const { requestId } of responses) this.#settle(requestId, cloneRefusal(error));
+      for (const { requestId } of responses) this.#settle(requestId, InvalidOptionError.ofClone(error));
       return;
     }
     if (this.#connection.isServed) this.#send(requests);

@@ -1,4 +1,4 @@
-import { InvalidOptionError, shown } from '../batching/errors.ts';
+import { InvalidOptionError } from '../batching/errors.ts';
 import { MAX_NAME_LENGTH } from '../protocol/wire.ts';
 
 /** The worker drops a message with such a name, and its caller would wait forever. */
@@ -6,11 +6,6 @@ export function nameRefusal(deployment: unknown): InvalidOptionError | undefined
   if (typeof deployment === 'string' && deployment.length <= MAX_NAME_LENGTH) return undefined;
   const expected = `a deployment's name of at most ${MAX_NAME_LENGTH} characters`;
   return InvalidOptionError.of('name', expected, deployment);
-}
-
-/** For a value that cannot be cloned, such as a function or a DOM node, or that has too many levels. */
-export function cloneRefusal(cause: unknown): InvalidOptionError {
-  return new InvalidOptionError(`It cannot be sent to the worker: ${shown(cause)}. Pass plain data.`);
 }
 
 /** The worker also drops a message with a longer text. */

@@ -1,6 +1,6 @@
 import type { TabserveStatus } from '../protocol/status.ts';
 import { fromWireError } from '../protocol/wire-errors.ts';
-import { closedError } from './connection.ts';
+import { ClosedError } from '../batching/errors.ts';
 
 type Subscribe = (listener: (status: TabserveStatus) => void) => () => void;
 
@@ -11,7 +11,7 @@ export function whenReady(subscribe: Subscribe): Promise<TabserveStatus> {
       if (status.state === 'loading' || status.state === 'warming-up') return;
       queueMicrotask(() => unsubscribe());
       if (status.state === 'ready') resolve(status);
-      else reject(status.error ? fromWireError(status.error) : closedError());
+      else reject(status.error ? fromWireError(status.error) : ClosedError.ofClient());
     });
   });
 }

@@ -1,6 +1,6 @@
 import type { TabserveClient } from '../../../src/client/client.ts';
 import type { PromptTokenLogprobs } from '../../../src/protocol/generation.ts';
-import { modelReplaced } from '../served-model.ts';
+import { modelReplaced } from '../../http/http-errors.ts';
 
 /** Stands for -Infinity, which JSON lacks, as in vLLM. */
 const LOWEST_LOGPROB = -9999;

@@ -177,7 +177,7 @@ export class Batcher<Item, To> implements BatchControls, CallHolder {
 
   #checkOpen(signal: AbortSignal | undefined): void {
     if (signal?.aborted) throw RequestCancelledError.because(signal.reason);
-    if (this.#isClosed) throw new ClosedError('The batcher is closed: make a new one, or close it later.');
+    if (this.#isClosed) throw ClosedError.ofBatcher();
     const { maxQueuedRequests } = this.#options;
     const numQueuedRequests = this.#queue.length;
     if (numQueuedRequests < maxQueuedRequests) return;

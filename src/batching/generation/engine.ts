@@ -90,7 +90,7 @@ export class Engine {
    * @throws InvalidOptionError, KvBudgetError, BackPressureError, ClosedError.
    */
   submitAll(requests: readonly GenerationRequest[], wasAccepted = false): void {
-    if (this.#isClosed) throw new ClosedError('The engine is closed: submit to a new one.');
+    if (this.#isClosed) throw ClosedError.ofEngine();
     const ids = new Set<RequestId>();
     const contextLength = wasAccepted ? this.#options.contextLength : this.contextLength;
     for (const request of requests) {
@@ -134,7 +134,7 @@ export class Engine {
   async close(): Promise<void> {
     this.#isClosed = true;
     const ids = this.#scheduler.abortAll();
-    const error = new ClosedError('The engine was closed: submit the request again.');
+    const error = ClosedError.byEngine();
     if (ids.length > 0) this.#end(ids, 'abort', error);
     await this.#loop;
   }

@@ -23,16 +23,23 @@ export class PromptTooLongError extends codedError('PromptTooLongError', 'PROMPT
    * @param maxLength The longest prompt, in tokens: the context or the policy's limit, less one token if any are to be generated.
    */
   static of(amount: number | string, contextLength: number, maxLength: number): PromptTooLongError {
-    if (maxLength < contextLength - 1) {
-      return new PromptTooLongError(
-        `The prompt has ${amount} tokens, but maxContextLength leaves ${maxLength} of the model's ${contextLength}: ` +
-          `shorten the prompt to ${maxLength} tokens, or raise maxContextLength.`,
-      );
-    }
+    if (maxLength < contextLength - 1) return PromptTooLongError.ofLimit(amount, contextLength, maxLength);
     const room = maxLength < contextLength ? ', of which one is for the continuation' : '';
     return new PromptTooLongError(
       `The prompt has ${amount} tokens, but the model's context holds ${contextLength}${room}: ` +
         `shorten the prompt to ${maxLength} tokens.`,
+    );
+  }
+
+  /** The policy's limit is shorter than the context. */
+  private static ofLimit(
+    amount: number | string,
+    contextLength: number,
+    maxLength: number,
+  ): PromptTooLongError {
+    return new PromptTooLongError(
+      `The prompt has ${amount} tokens, but maxContextLength leaves ${maxLength} of the model's ${contextLength}: ` +
+        `shorten the prompt to ${maxLength} tokens, or raise maxContextLength.`,
     );
   }
 

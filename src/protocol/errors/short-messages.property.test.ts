@@ -1,9 +1,10 @@
 import * as fc from 'fast-check';
 import { expect, it } from 'vitest';
+import { InvalidOptionError } from '../../batching/errors.ts';
 import { OPTION_NAMES } from '../../batching/generation/options.ts';
 import { DEFAULT_POLICY, updatePolicy } from '../../batching/generation/policy.ts';
 import { toModelSource } from '../../client/model-source.ts';
-import { cloneRefusal, nameRefusal } from '../../client/refusals.ts';
+import { nameRefusal } from '../../client/refusals.ts';
 import { readModel } from '../../worker/models/families.ts';
 import { TINY_CONFIG } from '../../worker/testing/tiny-checkpoint.ts';
 import { HUB_CONFIGS } from '../../worker/testing/hub-configs.ts';
@@ -46,7 +47,7 @@ it.each<readonly [string, fc.Arbitrary<unknown>, (given: never) => unknown]>([
   ],
   ['a model', hostile.filter((given) => typeof given === 'string'), (given) => toModelSource(given, {})],
   ['the name of a deployment', hostile, (given) => nameRefusal(given)],
-  ['what cannot be cloned', hostile, (given) => cloneRefusal(given)],
+  ['what cannot be cloned', hostile, (given) => InvalidOptionError.ofClone(given)],
   ['a name that no deployment has', hostile, (given) => UnknownDeploymentError.of(given, ['adder'])],
   ['what a chat template says', hostile, (given) => ChatTemplateError.of(given)],
   ['what a file says', hostile, (given) => ModelFileCorruptError.of(given, given)],

@@ -3,11 +3,21 @@ import { codedError } from './coded-error.ts';
 /** Two open tabs have different versions of the page. */
 export class VersionMismatchError extends codedError('VersionMismatchError', 'VERSION_MISMATCH') {
   static of(theirs: number, ours: number): VersionMismatchError {
+    return theirs > ours
+      ? VersionMismatchError.ofNewer(theirs, ours)
+      : VersionMismatchError.ofOlder(theirs, ours);
+  }
+
+  private static ofNewer(theirs: number, ours: number): VersionMismatchError {
     return new VersionMismatchError(
-      theirs > ours
-        ? `Another tab runs a newer version of this page (protocol ${theirs}, here ${ours}): reload this tab.`
-        : `Another tab runs an older version of this page (protocol ${theirs}, here ${ours}): ` +
-            'reload or close the other tabs; then this one continues by itself.',
+      `Another tab runs a newer version of this page (protocol ${theirs}, here ${ours}): reload this tab.`,
+    );
+  }
+
+  private static ofOlder(theirs: number, ours: number): VersionMismatchError {
+    return new VersionMismatchError(
+      `Another tab runs an older version of this page (protocol ${theirs}, here ${ours}): ` +
+        'reload or close the other tabs; then this one continues by itself.',
     );
   }
 }

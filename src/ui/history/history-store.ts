@@ -2,6 +2,7 @@ import { clear, createStore, del, delMany, entries, keys, set, type UseStore } f
 
 import type { GenerationTexts } from '../compose/generation-fields.ts';
 import type { FinishReason, WireError } from '../../client/index.ts';
+import { notStored } from './history-errors.ts';
 
 export interface HistoryEntry {
   /** Sorts by time. */
@@ -76,10 +77,7 @@ async function withDatabase<Result>(
     opened ??= createStore('tabserve', 'history');
     return await act(opened);
   } catch (cause) {
-    failure = {
-      code: 'HISTORY_NOT_STORED',
-      message: `The browser stores no history here (${String(cause)}): this one lasts as long as this tab. Leave private browsing or free some space, then reload.`,
-    };
+    failure = notStored(cause);
     return actInMemory();
   }
 }

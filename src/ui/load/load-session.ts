@@ -20,6 +20,7 @@ import type { Suggestion } from './suggest-knobs.ts';
 import { describeSuggestion } from './suggestion-text.ts';
 import { parseTraceFile } from './trace-file.ts';
 import type { TrialRecorder } from './trial-slots.ts';
+import { noArrivalTimes, noTrace } from './trace-errors.ts';
 
 export interface LoadResults {
   readonly deployment: LoadedDeployment;
@@ -44,17 +45,6 @@ export interface LoadView {
 
 /** The counts are those of the running trial. */
 export type TestProgress = Omit<LoadProgress, 'elapsedMs'> & PlanProgress;
-
-const NO_TRACE: WireError = {
-  code: 'NO_TRACE',
-  message: 'There is no trace to replay. Choose a file that a load test exported.',
-};
-
-const NO_ARRIVAL_TIMES: WireError = {
-  code: 'NO_ARRIVAL_TIMES',
-  message:
-    'The requests of this trace have no arrival times to scale. Choose Run, or record a trace with a rate.',
-};
 
 const PROGRESS_INTERVAL_MS = 200;
 
@@ -90,7 +80,7 @@ export class LoadSession {
     } catch (caught) {
       this.store.setState({
         loadedTrace: undefined,
-        error: { ...NO_TRACE, message: toWireError(caught).message },
+        error: { ...noTrace(), message: toWireError(caught).message },
       });
     }
   }
@@ -183,8 +173,8 @@ export class LoadSession {
 
 /** Why a trace cannot be replayed in this mode. */
 function refusalOf(mode: Mode, trace: Trace | undefined): WireError | undefined {
-  if (!trace) return NO_TRACE;
-  return mode === 'sweep' && rateOf(trace) === 0 ? NO_ARRIVAL_TIMES : undefined;
+  if (!trace) return noTrace();
+  return mode === 'sweep' && rateOf(trace) === 0 ? noArrivalTimes() : undefined;
 }
 
 /** The file of a load test. A run without a trace sent the file's own. */

@@ -1,8 +1,9 @@
 import papa from 'papaparse';
 
-import { writeCells, type WireError } from '../../../client/index.ts';
+import { writeCells } from '../../../client/index.ts';
 import { FileRefusal, MAX_ROW_LENGTH, type FileRow } from './file-row.ts';
 import { countLineEnds } from './read-text.ts';
+import { brokenQuotes, tooManyCells } from './row-errors.ts';
 
 /** A quote that never closes hides the rest of the file, which is then read again from the next line. */
 const MAX_OPEN_QUOTES = 20;
@@ -106,10 +107,8 @@ class Table {
 
   #toRow(line: number, cells: readonly string[], columns: readonly string[]): FileRow {
     // Some programs write a separator behind the last cell, too.
-    if (cells.slice(columns.length).some((cell) => cell !== '')) {
-      const message = `Line ${line} has ${cells.length} cells, but the first line names ${columns.length} columns. Put quotes around cells that hold the separator.`;
-      return { line, error: { code: 'ROW_TOO_LONG', message } };
-    }
+    if (cells.slice(columns.length).some((cell) => cell !== ''))
+      return { line, error: tooManyCells(line, cells.length, columns.length) };
     return { line, json: writeCells(columns.map((name, at) => [name, JSON.stringify(cells[at] ?? '')])) };
   }
 
@@ -127,11 +126,6 @@ class Table {
     this.#line += 1;
     return { line, error: brokenQuotes(line) };
   }
-}
-
-function brokenQuotes(line: number): WireError {
-  const message = `The quotes in line ${line} don’t match. Put quotes around the whole cell, and write a quote within it twice.`;
-  return { code: 'BROKEN_QUOTES', message };
 }
 
 /** A column without a name gets its number, and one of a name that is taken gets a number behind it. */

@@ -1,6 +1,7 @@
 import { isRecord } from '../is-record.ts';
 import { ArrayEntries } from './array-entries.ts';
 import { FileRefusal, MAX_ROW_LENGTH, type FileRow } from './file-row.ts';
+import { notJson, notRow } from './row-errors.ts';
 
 /** The rows of a JSON array. What is wrong in it ends it: nothing says where the next row begins. */
 export async function* arrayRows(texts: AsyncIterable<string>): AsyncGenerator<FileRow> {
@@ -52,8 +53,7 @@ function parseLine(number: number, line: string): FileRow {
   try {
     return toRow(number, line);
   } catch (cause) {
-    const message = `Line ${number} is not JSON (${String(cause)}). Write each row on a line of its own.`;
-    return { line: number, error: { code: 'INVALID_JSON', message } };
+    return { line: number, error: notJson(number, cause) };
   }
 }
 
@@ -62,6 +62,5 @@ function toRow(line: number, json: string): FileRow {
   const value: unknown = JSON.parse(json);
   if (typeof value === 'string') return { line, json: JSON.stringify({ text: value }) };
   if (isRecord(value)) return { line, json };
-  const message = `Row ${line} is neither an object nor a text. Write it as {"text": …}.`;
-  return { line, error: { code: 'INVALID_ROW', message } };
+  return { line, error: notRow(line) };
 }

@@ -6,7 +6,9 @@ import { parseRetryAfter, retry, type RetryOptions } from './retry.ts';
 import {
   accessDenied,
   badAnswer,
+  gated,
   notFound,
+  offline,
   rateLimited,
   redirectFailed,
   redirectForbidden,
@@ -162,7 +164,7 @@ export class HubClient {
   }
 
   readonly #cut = (cause: unknown): never => {
-    throw unreachable(this.hub, cause);
+    throw navigator.onLine ? unreachable(this.hub, cause) : offline(this.hub, cause);
   };
 
   #wrongSize({ path, size }: ListedFile, foundSize: number): HubAnswerError {
@@ -180,7 +182,7 @@ export class HubClient {
     const missing = reason === null ? undefined : MISSING.get(reason);
     if (missing) return notFound(this.id, this.hub, missing);
     if (status === 401 || status === 403)
-      return accessDenied(this.id, this.hub, status, reason === 'GatedRepo');
+      return (reason === 'GatedRepo' ? gated : accessDenied)(this.id, this.hub, status);
     if (status === 404) return notFound(this.id, this.hub, 'model, or no such file of');
     return unavailable(this.hub, status, retryAfterMs);
   }

@@ -10,12 +10,16 @@ import {
 
 // The messages are here and not in the classes, which every page loads.
 
-export function unreachable(host: string, cause: unknown): HubUnreachableError {
-  const isOffline = !navigator.onLine;
+export function offline(host: string, cause: unknown): HubUnreachableError {
   return new HubUnreachableError(
-    isOffline
-      ? `Couldn't reach ${host}: this device is offline. Connect it and load again; the download continues where it stopped.`
-      : `Couldn't reach ${host}: it gave no answer, stopped in the middle, cut the connection, or hides its answer from this page (CORS). Check the hub's address and load again; the download continues where it stopped.`,
+    `Couldn't reach ${host}: this device is offline. Connect it and load again; the download continues where it stopped.`,
+    { cause },
+  );
+}
+
+export function unreachable(host: string, cause: unknown): HubUnreachableError {
+  return new HubUnreachableError(
+    `Couldn't reach ${host}: it gave no answer, stopped in the middle, cut the connection, or hides its answer from this page (CORS). Check the hub's address and load again; the download continues where it stopped.`,
     { cause },
   );
 }
@@ -64,11 +68,15 @@ export function redirectForbidden(host: string, what: string, cause: unknown): H
   );
 }
 
-export function accessDenied(id: string, host: string, status: number, isGated: boolean): ModelAccessError {
+export function gated(id: string, host: string, status: number): ModelAccessError {
   return new ModelAccessError(
-    isGated
-      ? `${id} is gated (HTTP status ${status}). Ask its authors for access on ${host}, download the files there and load the folder.`
-      : `${host} denies access to ${id} (HTTP status ${status}). Download the files with your account and load the folder.`,
+    `${id} is gated (HTTP status ${status}). Ask its authors for access on ${host}, download the files there and load the folder.`,
+  );
+}
+
+export function accessDenied(id: string, host: string, status: number): ModelAccessError {
+  return new ModelAccessError(
+    `${host} denies access to ${id} (HTTP status ${status}). Download the files with your account and load the folder.`,
   );
 }
 

@@ -19,7 +19,7 @@ export function createTokenCalls(
   const whenServed = async (): Promise<LoadedModel> => {
     const model = await whenStarted();
     if (model) return model;
-    throw new ClosedError('No model serves: see why on the page, and load another model there.');
+    throw ClosedError.withoutModel();
   };
   return {
     /** '' for a special token, and for every token if no model serves. U+FFFD for a part of a character. */

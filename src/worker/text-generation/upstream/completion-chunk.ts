@@ -4,7 +4,8 @@ import { parseJson } from '../../../platform/parse-json.ts';
 import type { AnswerPart } from '../../../protocol/answers.ts';
 import type { TokenLogprobs } from '../../../protocol/generation.ts';
 import { count, recordOf } from '../../../protocol/wire.ts';
-import { badAnswer, toStreamError } from '../../../protocol/upstream-failure.ts';
+import { badAnswer } from '../../../protocol/upstream-errors.ts';
+import { toStreamError } from '../../../protocol/upstream-failure.ts';
 
 const tokenLogprob = { token: v.string(), logprob: v.number() };
 

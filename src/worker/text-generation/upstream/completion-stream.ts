@@ -13,7 +13,7 @@ import type { ResolvedOptions } from '../generation-options.ts';
 import type { Submission } from '../prompt-generator.ts';
 import { isEchoed } from './completion-body.ts';
 import { readChunk, readLogprobs, type ChunkChoice, type CompletionChunk } from './completion-chunk.ts';
-import { badAnswer } from '../../../protocol/upstream-failure.ts';
+import { badAnswer } from '../../../protocol/upstream-errors.ts';
 
 export interface CompletionStreamOptions
   extends

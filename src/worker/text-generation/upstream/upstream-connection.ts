@@ -4,7 +4,8 @@ import { writeOrderedJson } from '../../../batching/ordered-json.ts';
 import { parseJson } from '../../../platform/parse-json.ts';
 import { createId, type RequestId } from '../../../protocol/ids.ts';
 import type { UpstreamCall } from './completion-body.ts';
-import { badAnswer, toUpstreamError, unreachable, type Refusal } from '../../../protocol/upstream-failure.ts';
+import { badAnswer, unreachable } from '../../../protocol/upstream-errors.ts';
+import { toUpstreamError, type Refusal } from '../../../protocol/upstream-failure.ts';
 
 /** Called for one answer: once with the head, for any number of events, then with the end or an error. */
 export interface AnswerListener {

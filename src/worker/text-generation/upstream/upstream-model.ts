@@ -5,8 +5,7 @@ import type { BackendInfo, ModelInfo } from '../../../protocol/models.ts';
 import type { UpstreamInit } from '../../../protocol/host-messages.ts';
 import { readGenerationDefaults } from '../../models/generation-config.ts';
 import type { UpstreamDialect } from './completion-body.ts';
-import { UpstreamError } from '../../../protocol/errors/upstream.ts';
-import { badAnswer } from '../../../protocol/upstream-failure.ts';
+import { badAnswer, modelNotServed } from '../../../protocol/upstream-errors.ts';
 
 /** The upstream's model. */
 export interface UpstreamModel extends UpstreamDialect {
@@ -43,10 +42,7 @@ export function readUpstreamModel({ url, model }: UpstreamInit, body: string): U
   const card = model === undefined ? cards[0] : cards.find(({ id }) => id === model);
   if (!card) {
     const names = cards.map((other) => other.id).join(', ') || 'none';
-    throw new UpstreamError(
-      'UPSTREAM_REFUSED',
-      `${url} does not serve the model ${model ?? 'any'}: it has ${names}. Name one of them with --upstream-model.`,
-    );
+    throw modelNotServed(url, model ?? 'any', names);
   }
   const { id, owned_by: owner, max_model_len: maxModelLength, metadata } = card;
   const contextLength = maxModelLength ?? metadata?.max_request_context_length ?? 0;
