@@ -24,6 +24,22 @@ describe('JSON', () => {
     expect(writeOrderedJson(parseOrderedJson(text))).toBe(expected);
   });
 
+  it('has its numbers as they were written beside any texts and keys, in every browser', () => {
+    const near = fc.constantFrom('\0', '\0number 7', '\0text a', '"', '\\', 'number 1.0"', ',', ':', 'a');
+    const text = fc.array(near, { maxLength: 4 }).map((parts) => parts.join(''));
+    fc.assert(
+      fc.property(fc.array(fc.tuple(text, text), { maxLength: 5 }), (pairs) => {
+        const unique = [...new Map(pairs)];
+        const members = unique.map(
+          ([key, value], index) => `${JSON.stringify(key)}:[${index}.0,${JSON.stringify(value)}]`,
+        );
+        const json = `{${members.join(',')}}`;
+        expect(writeOrderedJson(parseOrderedJson(json))).toBe(json);
+      }),
+      { numRuns: 2000 },
+    );
+  });
+
   it('is what JSON.parse gives, apart from the order of keys', () => {
     fc.assert(
       fc.property(fc.json({ maxDepth: 6 }), fc.constantFrom(undefined, 2), (json, indent) => {

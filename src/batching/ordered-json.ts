@@ -23,18 +23,25 @@ export function parseOrderedJson(text: string, maxDepth = Infinity): unknown {
   return MAY_DIFFER.test(text) ? readValid(text, maxDepth) : value;
 }
 
+/** Begins the texts that stand for spelled numbers until the JSON is written. `JSON.stringify` writes it as an escape. */
+const MARK = '\0';
+const MARKED = /(?<!\\)"\\u0000(?:number ([^"\\]*)"|text ((?:[^"\\]|\\.)*"))(?!:)/gu;
+
 /** As `JSON.stringify`, but keys and numbers of what `parseOrderedJson` has read stay as they were written. */
 export function writeOrderedJson(value: unknown): string | undefined {
-  return JSON.stringify(value, function spell(this: object, key: string, part: unknown) {
-    const spelling = typeof part === 'number' ? spellingOf(this, key) : undefined;
-    return spelling === undefined ? part : rawJson(spelling, part);
-  });
-}
-
-/** Not every browser has `JSON.rawJSON`. */
-function rawJson(spelling: string, value: unknown): unknown {
-  const create: unknown = Reflect.get(JSON, 'rawJSON');
-  return typeof create === 'function' ? create(spelling) : value;
+  let isMarked = false;
+  const json: string | undefined = JSON.stringify(
+    value,
+    function mark(this: object, key: string, part: unknown) {
+      const spelling = typeof part === 'number' ? spellingOf(this, key) : undefined;
+      const isOther = typeof part === 'string' && part.startsWith(MARK);
+      if (spelling === undefined && !isOther) return part;
+      isMarked = true;
+      return spelling === undefined ? `${MARK}text ${String(part)}` : `${MARK}number ${spelling}`;
+    },
+  );
+  if (!isMarked) return json;
+  return json?.replace(MARKED, (_, number: string | undefined, text: string) => number ?? `"${text}`);
 }
 
 /** The text of a number that `JSON.stringify` would spell differently. */
