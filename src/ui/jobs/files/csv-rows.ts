@@ -34,6 +34,7 @@ export async function* csvRows(texts: AsyncIterable<string>, separator: Separato
 
 class Table {
   readonly #parser;
+  #header: readonly string[] | undefined;
   #columns: readonly string[] | undefined;
   #line = 1;
   /** The beginning of a row that goes on in the next chunk. */
@@ -99,9 +100,9 @@ class Table {
         if (lines[line - firstLine] === '') continue;
       }
       if (this.#isAtSeparatorLine) this.#isAtSeparatorLine = false;
-      else if (!this.#columns) this.#columns = uniqueNames(cells);
+      else if (!this.#header) this.#header = cells;
       else if (broken.has(index)) yield { line, error: brokenQuotes(line) };
-      else yield this.#toRow(line, cells, this.#columns);
+      else yield this.#toRow(line, cells, (this.#columns ??= columnsOf(this.#header, cells)));
     }
   }
 
@@ -126,6 +127,12 @@ class Table {
     this.#line += 1;
     return { line, error: brokenQuotes(line) };
   }
+}
+
+/** Some programs write a separator behind the last name, too: it begins a column if there is something in the first row. */
+function columnsOf(header: readonly string[], firstRow: readonly string[]): readonly string[] {
+  const isIn = (cell: string, index: number): boolean => cell.trim() !== '' || Boolean(firstRow[index]);
+  return uniqueNames(header.slice(0, Math.max(0, header.findLastIndex(isIn)) + 1));
 }
 
 /** A column without a name gets its number, and one of a name that is taken gets a number behind it. */

@@ -176,6 +176,16 @@ describe('a table of another program', () => {
     ]);
   });
 
+  it('may have a separator behind the last name, too, where no cell follows', async () => {
+    expect(await cellsOf(fileOf('a.csv', 'a,,\n1,,\n2,3,\n'))).toEqual([[['a', '1']], 'ROW_TOO_LONG']);
+    expect(await cellsOf(fileOf('a.csv', 'a,,\n1,2,\n'))).toEqual([
+      [
+        ['a', '1'],
+        ['column 2', '2'],
+      ],
+    ]);
+  });
+
   it('is refused by name in UTF-32', async () => {
     for (const mark of [
       [0xff, 0xfe, 0, 0],
