@@ -1,4 +1,4 @@
-import { loadAdder } from '../tools/bench/bridge/load.ts';
+import { loadAdder } from './support/adder-load.ts';
 import { expect, test } from './support/bridge-test.ts';
 import { ANY_BACKEND } from './support/test.ts';
 

@@ -3,7 +3,7 @@ import type { Page } from 'playwright/test';
 import type { Dtype } from '../src/protocol/models.ts';
 import type { CheckpointRequest, CheckpointRun } from './probe/checkpoint-probe.ts';
 import { requireEnvironment } from './support/environment.ts';
-import { peakMemoryOf } from '../tools/bench/peak-memory.ts';
+import { peakMemoryOf } from '../tools/bench/process-memory.ts';
 import type { Backend } from './support/tab.ts';
 import { expect, IS_WHOLE, test } from './support/test.ts';
 

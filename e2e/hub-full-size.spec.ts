@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { chromium } from 'playwright/test';
+import { chromium, type BrowserContext } from 'playwright/test';
 
 import { WEBGPU_ARGUMENTS } from '../bridge/browser/launch-arguments.ts';
 import { CHECKPOINTS, FULL_SIZE } from '../tools/hub-server/checkpoints/checkpoints.ts';
@@ -10,7 +10,7 @@ import { createRepository, type HubContent } from '../tools/hub-server/hub-repos
 import { startHubServer } from '../tools/hub-server/hub-server.ts';
 import { requireEnvironment } from './support/environment.ts';
 import { loadModel, serveBuiltPage, storedModels, WEIGHTS } from './support/hub-test.ts';
-import { peakRendererMemory } from '../tools/bench/peak-memory.ts';
+import { peakMemoryOf } from '../tools/bench/process-memory.ts';
 import { Tab } from './support/tab.ts';
 import { expect, IS_WHOLE, test } from './support/test.ts';
 
@@ -34,7 +34,7 @@ const WITH_HEADER_BYTES = 64 * 1024;
 
 /** Runs with a profile on disk. An incognito window would keep its storage in memory. */
 async function withProfile(
-  run: (tab: Tab, profile: string) => Promise<void>,
+  run: (tab: Tab, context: BrowserContext) => Promise<void>,
   baseURL: string,
 ): Promise<void> {
   const profile = await mkdtemp(join(tmpdir(), 'tabserve-profile-'));
@@ -45,7 +45,7 @@ async function withProfile(
     baseURL,
   });
   try {
-    await run(new Tab(context, await context.newPage()), profile);
+    await run(new Tab(context, await context.newPage()), context);
   } finally {
     await context.close();
     await rm(profile, { recursive: true, force: true });
@@ -66,7 +66,7 @@ test("a checkpoint of GPT-2's own size and layout is downloaded without its mask
   }
   const hub = await startHubServer([await createRepository(FULL_SIZE, contents)]);
   const page = await serveBuiltPage(hub.url);
-  await withProfile(async (tab, profile) => {
+  await withProfile(async (tab, context) => {
     await tab.open(`?backend=${backend}`);
     await tab.ready();
     const startedAtMs = performance.now();
@@ -93,11 +93,13 @@ test("a checkpoint of GPT-2's own size and layout is downloaded without its mask
     expect(numUnneeded).toBeGreaterThanOrEqual(0);
     expect(numUnneeded).toBeLessThan(WITH_HEADER_BYTES);
     const [stored] = await storedModels(tab);
+    const browser = context.browser();
+    const peakBytes = browser ? (await peakMemoryOf(browser)).page : 0;
     console.log(
       `    ${FULL_SIZE} on ${backend}: ${inMegabytes(sent)} sent, ${stored?.dtype} of ${inMegabytes(stored?.storedBytes ?? 0)} stored, ` +
         `loaded in ${((loadedAtMs - startedAtMs) / 1000).toFixed(1)} s, ` +
         `${results.length} x ${NUM_TOKENS} tokens in ${((performance.now() - loadedAtMs) / 1000).toFixed(1)} s, ` +
-        `the renderer's peak ${inMegabytes(peakRendererMemory(profile))}`,
+        `the renderer's peak ${inMegabytes(peakBytes)}`,
     );
     expect(tab.errors).toEqual([]);
   }, page.url);

@@ -3,7 +3,7 @@ import type { Dtype } from '../src/protocol/models.ts';
 import { FULL_SIZE_LLAMA, LARGEST_TENSOR_BYTES } from '../tools/hub-server/checkpoints/full-size-llama.ts';
 import type { CheckpointRequest, CheckpointRun } from './probe/checkpoint-probe.ts';
 import { requireEnvironment } from './support/environment.ts';
-import { peakMemoryOf } from '../tools/bench/peak-memory.ts';
+import { peakMemoryOf } from '../tools/bench/process-memory.ts';
 import { expect, IS_WHOLE, test } from './support/test.ts';
 
 const SMALL = 'generated/llama';

@@ -1,7 +1,7 @@
 import type { ResponseFormat } from '../src/protocol/generation.ts';
 import { HOSTILE_SHAPES } from '../src/worker/testing/hostile-shapes.ts';
 import { randomShape } from '../src/worker/testing/random-shapes.ts';
-import { collectedHeaps } from '../tools/bench/collected-heaps.ts';
+import { collectedHeaps } from './support/collected-heaps.ts';
 import { runSeed } from './support/seeded-random.ts';
 import type { Outcome, Tab } from './support/tab.ts';
 import { ANY_BACKEND, expect, IS_WHOLE, test } from './support/test.ts';

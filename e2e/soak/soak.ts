@@ -1,6 +1,6 @@
 import type { Browser, BrowserContext, Page } from 'playwright';
 
-import { fillLists, LISTS } from '../../tools/bench/fill-lists.ts';
+import { fillLists, LISTS } from './fill-lists.ts';
 import { REJECTIONS, type FaultPlan, type InjectedFault } from '../faults/inject-faults.ts';
 import { sampleMemory, slopeOf, type MemorySample } from './memory.ts';
 import { startLoad, type KnownRequest, type LoadCounts, type LoadOptions } from './page-load.ts';

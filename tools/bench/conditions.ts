@@ -1,28 +1,18 @@
 import { availableParallelism, cpus, loadavg, totalmem } from 'node:os';
 
-import type { ModelInfo } from '../../src/protocol/models.ts';
-
 /** How and where a recorded run was measured. */
 export interface Conditions {
   /** ISO 8601. */
   readonly startedAt: string;
   /** Repeats the run. */
   readonly command: string;
-  readonly machine: Machine;
+  /** Missing in the oldest records. */
+  readonly machine?: { readonly cpu: string; readonly numCores: number; readonly memoryGiB: number };
   /** Processes that wanted to run in the minute before, in newer runs. Don't trust rates if it is far above 0. */
   readonly loadAverage?: number;
   /** Name and version, as the browser reports them. */
   readonly browser: string;
 }
-
-export interface Machine {
-  readonly cpu: string;
-  readonly numCores: number;
-  readonly memoryGiB: number;
-}
-
-/** The recorded part of a model's description. */
-export type RecordedModel = Pick<ModelInfo, 'id' | 'numParameters' | 'numLayers' | 'contextLength'>;
 
 const [LOAD_AVERAGE = 0] = loadavg();
 
@@ -31,26 +21,19 @@ export function conditionsOf(command: string, browser: string): Conditions {
   return {
     startedAt: new Date().toISOString(),
     command: `npm run bench -- ${command}`,
-    machine: describeMachine(),
+    machine: {
+      cpu: cpus()[0]?.model ?? 'unknown CPU',
+      numCores: availableParallelism(),
+      memoryGiB: Math.round(totalmem() / 2 ** 30),
+    },
     loadAverage: LOAD_AVERAGE,
     browser,
   };
 }
 
-export function describeModel({ id, numParameters, numLayers, contextLength }: ModelInfo): RecordedModel {
-  return { id, numParameters, numLayers, contextLength };
-}
-
 /** CPU, cores, and load if it was recorded. */
 export function machineText({ machine, loadAverage }: Conditions): string {
+  if (!machine) return '';
   const load = loadAverage === undefined ? '' : `, load ${loadAverage.toFixed(1)} before`;
   return `${machine.cpu}, ${machine.numCores} cores${load}`;
-}
-
-function describeMachine(): Machine {
-  return {
-    cpu: cpus()[0]?.model ?? 'unknown CPU',
-    numCores: availableParallelism(),
-    memoryGiB: Math.round(totalmem() / 2 ** 30),
-  };
 }

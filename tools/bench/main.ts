@@ -1,54 +1,84 @@
-import type { Bench } from './bench.ts';
+import type { BenchCase, Chosen, Group, Setup } from './bench-case.ts';
+import { bench as engine } from './cases/engine.ts';
+import { bench as peers } from './cases/peers.ts';
+import { bench as gpu } from './cases/gpu.ts';
+import { bench as encoder } from './cases/encoder.ts';
+import { bench as batch } from './cases/batch.ts';
+import { bench as tabs } from './cases/tabs.ts';
+import { bench as hidden } from './cases/hidden.ts';
+import { bench as page } from './cases/page.ts';
+import { bench as load } from './cases/load.ts';
+import { bench as bridge } from './cases/bridge.ts';
+import { bench as jobs } from './cases/jobs.ts';
+import { conditionsOf } from './conditions.ts';
+import { measureGroups } from './measure-groups.ts';
+import { parseOptions, usageOf } from './options.ts';
+import { writeRecord, type BenchRecord } from './record.ts';
+import { reportOf } from './report.ts';
 
-// `npm run bench [-- NAME] [OPTIONS]`
+// `npm run bench -- CASE [OPTIONS]`
 
-const BENCHES: Readonly<Record<string, () => Promise<{ readonly bench: Bench }>>> = {
-  engine: () => import('./engine/main.ts'),
-  batch: () => import('./batch/main.ts'),
-  tabs: () => import('./tabs/main.ts'),
-  hidden: () => import('./hidden/main.ts'),
-  page: () => import('./page/main.ts'),
-  load: () => import('./load/main.ts'),
-  bridge: () => import('./bridge/main.ts'),
-  peers: () => import('./peers/main.ts'),
-  gpu: () => import('./gpu/main.ts'),
-  encoder: () => import('./encoder/main.ts'),
-  jobs: () => import('./jobs/main.ts'),
+const CASES: Readonly<Record<string, BenchCase>> = {
+  engine,
+  peers,
+  gpu,
+  encoder,
+  batch,
+  tabs,
+  hidden,
+  page,
+  load,
+  bridge,
+  jobs,
 };
 
-const USAGE = `Usage: npm run bench -- [NAME] [options]
-  engine  decode steps, tokens per second and latency under each policy (default); a real model with --model smollm2
-  batch   the request batcher by itself, beside dataloader and p-limit
-  tabs    what sharing a worker between tabs costs, and a hand-over
-  hidden  whether a hidden tab runs the model as fast, in an ordinary window
-  page    what the page costs to load and to draw
-  load    the phases of a model's load, and its next start
-  bridge  what HTTP adds to a call
-  peers   the same weights in transformers.js and wllama; a real model with --model smollm2
-  gpu     tokens per second over the number of requests, on a GPU
-  encoder texts per second of all-MiniLM-L6-v2 in the browser, one by one and in lists, beside transformers.js
-  jobs    rows per second of a job beside a closed loop, prompts that are typed meanwhile, and memory
-\`npm run bench -- NAME --help\` prints the options of one.`;
+const [name = '', ...args] = process.argv.slice(2);
+const found = CASES[name];
+if (found) await start(found);
+else fail(usage());
 
-const [first = 'engine', ...others] = process.argv.slice(2);
-const [name, args] = first.startsWith('-') ? ['engine', [first, ...others]] : [first, others];
-const load = BENCHES[name];
-if (load) await start((await load()).bench);
-else fail(`There is no benchmark “${name}”.\n${USAGE}`);
-
-async function start(bench: Bench): Promise<void> {
-  const usage = [
-    ...(first === '--help' ? [USAGE, ''] : []),
-    `Usage: npm run bench -- ${name}${bench.usage ? ` [options]\n${bench.usage}` : ''}`,
+function usage(): string {
+  return [
+    'Usage: npm run bench -- CASE [options]',
+    ...Object.entries(CASES).map(([each, { summary }]) => `  ${each.padEnd(8)} ${summary}`),
+    '`npm run bench -- CASE --help` prints the options of one.',
   ].join('\n');
-  if (args.includes('--help')) return console.log(usage);
-  let measure: () => Promise<void>;
+}
+
+async function start(bench: BenchCase): Promise<void> {
+  const help = `Usage: npm run bench -- ${name} [options]\n${usageOf(bench)}`;
+  if (args.includes('--help')) return console.log(help);
+  let chosen: Chosen;
   try {
-    measure = bench.prepare(args);
+    chosen = parseOptions(bench, args);
   } catch (error) {
-    return fail(`${error instanceof Error ? error.message : String(error)}\n${usage}`);
+    return fail(`${error instanceof Error ? error.message : String(error)}\n${help}`);
   }
-  await measure();
+  await bench.run(chosen, (setup) => measureAndRecord(chosen, setup));
+}
+
+async function measureAndRecord(chosen: Chosen, setup: Setup): Promise<void> {
+  const { groups: all, check, isSoftware, browser, ...about } = setup;
+  const conditions = conditionsOf([name, ...args].join(' '), browser);
+  const groups = await measureGroups(only(all, chosen.only), chosen.rounds);
+  const record: BenchRecord = { ...about, ...conditions, rounds: chosen.rounds, groups };
+  console.log(`\n${reportOf(record)}\n`);
+  const isPart = chosen.isShort || chosen.only !== undefined || chosen.beside !== undefined;
+  if (isPart) console.log('Not recorded: this is a part of the case.');
+  else if (isSoftware) console.log('Not recorded: the adapter computes on the CPU.');
+  else console.log(`Recorded in ${await writeRecord(name, record)}`);
+  for (const broken of check?.(groups) ?? []) fail(`Failed: ${broken}`);
+}
+
+function only(groups: readonly Group[], text: string | undefined): readonly Group[] {
+  if (text === undefined) return groups;
+  const chosen = groups.map((group) => ({
+    ...group,
+    subjects: group.subjects.filter(({ labels }) => [group.caption, ...labels].join(' ').includes(text)),
+  }));
+  const some = chosen.filter(({ subjects }) => subjects.length > 0);
+  if (some.length > 0) return some;
+  throw new Error(`No row contains “${text}”.`);
 }
 
 function fail(message: string): void {

@@ -1,23 +1,33 @@
-export interface Spread {
-  readonly median: number;
-  readonly min: number;
-  readonly max: number;
-}
-
-export interface Percentiles {
+/** What is kept of all values of a column. */
+export interface Figure {
   readonly count: number;
-  readonly p50: number;
-  readonly p95: number;
+  readonly p50?: number;
+  readonly p95?: number;
+  readonly mean?: number;
+  readonly min?: number;
+  readonly max?: number;
 }
 
-export function spreadOf(values: readonly number[]): Spread {
+/** Enough to tell noise, and cosines near 1. */
+const NUM_DIGITS = 8;
+
+export function figureOf(values: readonly number[]): Figure {
   const sorted = values.toSorted((a, b) => a - b);
-  return { median: quantile(sorted, 0.5), min: sorted.at(0) ?? 0, max: sorted.at(-1) ?? 0 };
+  return {
+    count: sorted.length,
+    p50: rounded(quantile(sorted, 0.5)),
+    p95: rounded(quantile(sorted, 0.95)),
+    mean: rounded(sum(sorted) / sorted.length),
+    min: rounded(sorted.at(0) ?? 0),
+    max: rounded(sorted.at(-1) ?? 0),
+  };
 }
 
-export function percentilesOf(values: readonly number[]): Percentiles {
-  const sorted = values.toSorted((a, b) => a - b);
-  return { count: sorted.length, p50: quantile(sorted, 0.5), p95: quantile(sorted, 0.95) };
+export function medianOf(values: readonly number[]): number {
+  return quantile(
+    values.toSorted((a, b) => a - b),
+    0.5,
+  );
 }
 
 export function sum(values: readonly number[]): number {
@@ -30,4 +40,8 @@ function quantile(sorted: readonly number[], share: number): number {
   const below = sorted[Math.floor(position)] ?? 0;
   const above = sorted[Math.ceil(position)] ?? 0;
   return below + (above - below) * (position - Math.floor(position));
+}
+
+function rounded(value: number): number {
+  return Number(value.toPrecision(NUM_DIGITS));
 }

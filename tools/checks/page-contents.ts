@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 
-/** Text that only other builds contain: `--mode faults` injects faults, and `--mode plain-steps` captures no decode steps. */
-const TRACES = ['faults.json', 'injected', 'inject-faults', 'plain-steps'];
+/** Text that only the build of `--mode faults` contains, which injects faults. */
+const TRACES = ['faults.json', 'injected', 'inject-faults'];
 
 const ASSETS = new URL('../../dist/assets/', import.meta.url);
 

@@ -1,9 +1,6 @@
 import { capturePass } from './capture-pass.ts';
 import type { CapturedPass } from './captured-pass.ts';
 
-/** The bench also builds a page without captures, to measure what they save. */
-const IS_CAPTURING = import.meta.env.MODE !== 'plain-steps';
-
 /** Rows join and leave, so several shapes are in use at a time. A capture of 12 layers takes about 40 kB of GPU memory. */
 const MAX_CAPTURES = 16;
 
@@ -35,8 +32,7 @@ export class CapturedSteps {
   /** Runs a step that `find` has no capture of. Captures the second run. */
   async run(shape: string, step: () => Promise<unknown>): Promise<void> {
     const known = this.#steps.get(shape);
-    if (IS_CAPTURING && known === 'seen')
-      this.#put(shape, (await capturePass(this.#device, step)) ?? 'unrepeatable');
+    if (known === 'seen') this.#put(shape, (await capturePass(this.#device, step)) ?? 'unrepeatable');
     else {
       await step();
       this.#put(shape, known ?? 'seen');

@@ -1,0 +1,74 @@
+import type { Chosen, Group, Subject } from '../bench-case.ts';
+import type { TimedRequest } from '../libraries/contender.ts';
+import type { Entrant } from '../libraries/with-libraries.ts';
+import type { Column, RecordedGroup } from '../record.ts';
+import { samplesOf } from './burst-samples.ts';
+import { SUSTAINED_MS } from './engine-requests.ts';
+
+/** Lets shaders compile, which they do when a shape first occurs, and the browser optimize WebAssembly. */
+const WARM_UP_MS = 4000;
+const WARM_UP_TOKENS = 8;
+
+const LIST_OF_ONE = 'a list of one is one by one';
+
+/** Requests that every library gets: a table. */
+export interface Requests {
+  readonly caption: string;
+  readonly requests: readonly TimedRequest[];
+}
+
+export function atOnce(
+  prompts: readonly { readonly prompt: string }[],
+  maxNewTokens: number,
+): readonly TimedRequest[] {
+  return prompts.map(({ prompt }) => ({ prompt, maxNewTokens, arrivalMs: 0 }));
+}
+
+/** The table of these requests. The first library and the first column are compared with. */
+export function groupOf(
+  { caption, requests }: Requests,
+  entrants: readonly Entrant[],
+  columns: readonly Column[],
+  { isShort }: Chosen,
+): Group {
+  const short = requests.map((request) => ({
+    ...request,
+    maxNewTokens: Math.min(request.maxNewTokens, WARM_UP_TOKENS),
+  }));
+  const played = isShort ? short : requests;
+  const hasOneByOne = entrants.some(({ spec }) => spec.library === 'pipeline' && spec.listSize === 1);
+  return {
+    caption: isShort ? `${caption}, cut to ${WARM_UP_TOKENS} tokens` : caption,
+    labels: ['', 'runs on'],
+    columns,
+    ratio: { header: 'Tabserve over it', column: columns[0]?.name ?? '', isBaseOver: true },
+    subjects: entrants.map(({ spec, runsOn, failure, run }): Subject => {
+      const isListOfOne = hasOneByOne && requests.length === 1 && spec.listSize > 1;
+      const leftOut = failure ?? (isListOfOne && spec.library === 'pipeline' ? LIST_OF_ONE : undefined);
+      return {
+        labels: [spec.label, runsOn],
+        ...(leftOut !== undefined && { leftOut }),
+        // Lack of memory, for one, is a result.
+        ...(spec.library !== 'tabserve' && { mayFail: true }),
+        warmUp: () => run(short, isShort ? 0 : WARM_UP_MS),
+        measure: async () => samplesOf(await run(played, isShort ? 0 : SUSTAINED_MS), played),
+      };
+    }),
+  };
+}
+
+/**
+ * Rows that failed, and those whose answers share less than `least` of their tokens with PyTorch's. Ours must be the same in fp32:
+ * there, PyTorch's likeliest token leads by more than what another order of sums changes.
+ */
+export function wrongRows(groups: readonly RecordedGroup[], least = 0): readonly string[] {
+  return groups.flatMap(({ caption, rows }) =>
+    rows.flatMap(({ labels, missing = LIST_OF_ONE, figures }) => {
+      const name = `${caption}: ${labels.join(', ')}`;
+      if (missing !== LIST_OF_ONE) return [`${name}: ${missing}`];
+      const isExact = /Tabserve.*fp32$/.test(name);
+      const share = (figures['answers as PyTorch'] ?? figures['tokens as PyTorch'])?.mean ?? 1;
+      return share < (isExact ? 1 : least) ? [`${name}: other answers than PyTorch's`] : [];
+    }),
+  );
+}

@@ -1,0 +1,109 @@
+import { findBrowser } from '../../../bridge/browser/find-browser.ts';
+import { startServer } from '../../../bridge/server.ts';
+import { contentSecurityPolicy } from '../../../bridge/static/content-security-policy.ts';
+import type { ModelLoad } from '../../../src/protocol/models.ts';
+import type { BenchCase, Group, Samples } from '../bench-case.ts';
+import { besideEachOther, builtPages, type BuiltPage } from '../built-pages.ts';
+import { openReady } from '../open-ready.ts';
+import { peakMemoryOf, rendererCpuMs } from '../process-memory.ts';
+import type { Column } from '../record.ts';
+import { withProfile } from '../with-profile.ts';
+import { FORMATS, startPacedHub, type Format, type PacedHub } from './paced-hub.ts';
+
+const MEGABYTES_PER_SECOND = 25;
+
+/** Phases that a load reports, and take time. */
+const PHASES: readonly ModelLoad['phase'][] = ['resolve', 'download', 'prepare', 'compile'];
+
+const COLUMNS: readonly Column[] = [
+  ...['whole load', ...PHASES, 'after the last byte', 'second start'].map((name): Column => ({
+    name,
+    unit: 's',
+    digits: 2,
+    shows: 'p50',
+  })),
+  { name: 'CPU time', unit: 's', digits: 2, shows: 'p50' },
+  { name: 'peak memory', unit: 'MB', digits: 0, shows: 'p50' },
+];
+
+export const bench: BenchCase = {
+  summary: "the phases of a model's load, and its next start",
+  rounds: 3,
+  hasVersions: true,
+  async run({ isShort, beside, browserArgs }, measure) {
+    const pages = await builtPages(beside);
+    const { version } = await findBrowser();
+    const hubs = new Map<Format, PacedHub>();
+    const speed = isShort ? Infinity : 1e6 * MEGABYTES_PER_SECOND;
+    for (const format of FORMATS) hubs.set(format, await startPacedHub(format, speed));
+    const groupOf = (page: BuiltPage): Group => ({
+      caption: 'A load into an empty profile on disk, and opening the page again',
+      labels: ['weights'],
+      columns: COLUMNS,
+      subjects: Array.from(hubs, ([format, hub]) => ({
+        labels: [`${format}, ${(hub.size / 1e6).toFixed(0)} MB`],
+        measure: () => measureLoad(page.root, hub, browserArgs),
+      })),
+    });
+    try {
+      await measure({
+        key: 'wasm fp32',
+        browser: version,
+        model: '135 M parameters',
+        adapter: 'wasm fp32',
+        note: `The hub sends ${MEGABYTES_PER_SECOND} MB/s.`,
+        groups: besideEachOther(pages.map((page) => ({ name: page.name, groups: [groupOf(page)] }))),
+      });
+    } finally {
+      for (const hub of hubs.values()) await hub.close();
+    }
+  },
+};
+
+/** Loads the model in a new profile, and opens the page again. */
+async function measureLoad(root: string, hub: PacedHub, browserArgs: readonly string[]): Promise<Samples> {
+  const policy = contentSecurityPolicy([hub.url]);
+  await using server = await startServer({ host: 'localhost', port: 0, root, policy });
+  const url = `${server.url}/?backend=wasm`;
+  return withProfile(browserArgs, async ({ browser, context }) => {
+    const { page } = await openReady(context, url);
+    const cpuBeforeMs = await rendererCpuMs(browser);
+    const [startedAtMs, sent] = [performance.now(), hub.whenSent().then(() => performance.now())];
+    const phases = await page.evaluate(timeLoadInPage, [hub.id, hub.url] as const);
+    const endedAtMs = performance.now();
+    const cpuMs = (await rendererCpuMs(browser)) - cpuBeforeMs;
+    const peak = await peakMemoryOf(browser);
+    await page.close();
+    const openedAtMs = performance.now();
+    await openReady(context, url);
+    return {
+      ...phases,
+      'whole load': endedAtMs - startedAtMs,
+      'after the last byte': endedAtMs - (await sent),
+      'second start': performance.now() - openedAtMs,
+      'CPU time': cpuMs,
+      'peak memory': peak.page,
+    };
+  });
+}
+
+/** Runs in the page. It is sent there as text, so it can't use anything outside of itself. Returns the ms of each phase. */
+async function timeLoadInPage([id, hub]: readonly [string, string]): Promise<Record<string, number>> {
+  const phases: Record<string, number> = {};
+  let [phase, sinceMs] = ['', performance.now()];
+  const end = (): void => {
+    phases[phase] = (phases[phase] ?? 0) + performance.now() - sinceMs;
+    sinceMs = performance.now();
+  };
+  await window.tabserve.loadModel(id, {
+    hub,
+    dtype: 'fp32',
+    onProgress(progress) {
+      if (progress.phase === phase) return;
+      end();
+      phase = progress.phase;
+    },
+  });
+  end();
+  return phases;
+}

@@ -1,0 +1,65 @@
+import { setTimeout as timePassed } from 'node:timers/promises';
+import type { Page } from 'playwright';
+
+import { startServer } from '../../../bridge/server.ts';
+import type { BackendName, Chosen } from '../bench-case.ts';
+import { firstLineOf } from '../measure-groups.ts';
+import { withTabs } from '../with-tabs.ts';
+import { LIBRARIES_POLICY, LIBRARIES_ROOT } from './build-libraries.ts';
+import type { Burst, ContenderSpec, TimedRequest } from './contender.ts';
+
+/** A contender, loaded in a tab of its own. */
+export interface Entrant {
+  readonly spec: ContenderSpec;
+  readonly runsOn: string;
+  /** Why it can't be measured. */
+  readonly failure?: string;
+  /** Measures in a tab that is in front. */
+  readonly run: (requests: readonly TimedRequest[], leastMs: number) => Promise<readonly Burst[]>;
+}
+
+/** A tab that comes to the front is redrawn, which takes a core. Its requests start after that. */
+const SETTLING_MS = 250;
+
+/** Opens the contenders in the tabs of one browser. The libraries' page and its models must be there. */
+export async function withLibraries(
+  { browserArgs, backend }: Pick<Chosen, 'browserArgs' | 'backend'>,
+  specs: readonly ContenderSpec[],
+  numSlots: number,
+  run: (entrants: readonly Entrant[], browser: string) => Promise<void>,
+): Promise<void> {
+  const site = { host: 'localhost', port: 0, root: LIBRARIES_ROOT, policy: LIBRARIES_POLICY };
+  await using server = await startServer(site);
+  await withTabs(browserArgs, async ({ context, version }) => {
+    const entrants: Entrant[] = [];
+    for (const spec of specs) {
+      const page = await context.newPage();
+      page.on('pageerror', (error) => console.error(`${spec.label}: ${error.message}`));
+      await page.goto(server.url);
+      await page.waitForFunction(() => 'benchLibrary' in window);
+      entrants.push(await load(page, spec, backend, numSlots));
+    }
+    await run(entrants, version);
+  });
+}
+
+async function load(
+  page: Page,
+  spec: ContenderSpec,
+  backend: BackendName,
+  numSlots: number,
+): Promise<Entrant> {
+  const run: Entrant['run'] = async (requests, leastMs) => {
+    await page.bringToFront();
+    await timePassed(SETTLING_MS);
+    return page.evaluate(([timed, ms]) => window.benchLibrary.run(timed, ms), [requests, leastMs] as const);
+  };
+  try {
+    const args = [spec, backend, numSlots] as const;
+    const runsOn = await page.evaluate((given) => window.benchLibrary.load(...given), args);
+    console.log(`${spec.label}: ${runsOn}`);
+    return { spec, runsOn, run };
+  } catch (error) {
+    return { spec, runsOn: '', failure: firstLineOf(error), run };
+  }
+}

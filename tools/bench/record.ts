@@ -1,0 +1,84 @@
+import { existsSync, readFileSync } from 'node:fs';
+import { mkdir, writeFile } from 'node:fs/promises';
+import { dirname } from 'node:path';
+
+import type { Conditions } from './conditions.ts';
+import { pathOf } from './paths.ts';
+import type { Figure } from './statistics.ts';
+
+/** One run of a case. */
+export interface BenchRecord extends Conditions {
+  /** A run replaces the record of its key. */
+  readonly key: string;
+  readonly rounds: number;
+  readonly model?: string;
+  readonly adapter?: string;
+  readonly versions?: string;
+  readonly note: string;
+  readonly groups: readonly RecordedGroup[];
+}
+
+/** A table. */
+export interface RecordedGroup {
+  readonly caption: string;
+  /** Headings of the labels. */
+  readonly labels: readonly string[];
+  readonly columns: readonly Column[];
+  /** Heading of the column of ratios. */
+  readonly ratio?: string;
+  readonly rows: readonly RecordedRow[];
+}
+
+export interface Column {
+  readonly name: string;
+  /** Written behind the number; none if the name says it. */
+  readonly unit?: 'ms' | 's' | '%' | 'MB';
+  readonly digits: number;
+  /** What of the figure is written. A percentage is stored as a share, a size in bytes, a time in ms. */
+  readonly shows: 'p50' | 'p50 / p95' | 'mean' | 'min' | 'max';
+}
+
+export interface RecordedRow {
+  readonly labels: readonly string[];
+  /** Why there are no figures. */
+  readonly missing?: string;
+  /** By the column's name. */
+  readonly figures: Readonly<Record<string, Figure>>;
+  /** Over the rounds, each compared in itself. */
+  readonly ratio?: Figure;
+}
+
+/** The schema of `bench/CASE.json`. */
+interface Records {
+  /** Raised when a field changes its meaning. */
+  readonly schemaVersion: 6;
+  readonly records: readonly BenchRecord[];
+}
+
+export function readRecords(name: string): readonly BenchRecord[] {
+  const path = pathOfRecords(name);
+  if (!existsSync(path)) return [];
+  const { records }: Records = JSON.parse(readFileSync(path, 'utf8'));
+  return records;
+}
+
+/** Replaces the record of its key and keeps the others. Returns the file's path. */
+export async function writeRecord(name: string, record: BenchRecord): Promise<string> {
+  const others = readRecords(name).filter(({ key }) => key !== record.key);
+  const records = [...others, record].toSorted((a, b) => a.key.localeCompare(b.key));
+  const path = pathOfRecords(name);
+  await mkdir(dirname(path), { recursive: true });
+  await writeFile(path, `${JSON.stringify({ schemaVersion: 6, records } satisfies Records, undefined, 1)}\n`);
+  return path;
+}
+
+/** @throws Error if the record has no such row. */
+export function rowOf(group: RecordedGroup | undefined, labels: readonly string[]): RecordedRow {
+  const row = group?.rows.find((candidate) => labels.every((label) => candidate.labels.includes(label)));
+  if (!row) throw new Error(`Expected a row of ${labels.join(', ')}: record it by \`npm run bench\``);
+  return row;
+}
+
+function pathOfRecords(name: string): string {
+  return pathOf(`bench/${name}.json`);
+}
