@@ -3,7 +3,6 @@ import type { Column, RecordedGroup } from './record.ts';
 
 /** A case of `npm run bench -- CASE`. */
 export interface BenchCase {
-  /** For `--help`. */
   readonly summary: string;
   /** Interleaved rounds, unless `--rounds` says otherwise. */
   readonly rounds: number;

@@ -12,7 +12,6 @@ import { pathOf } from './paths.ts';
 export interface BuiltPage {
   /** The commit, or a name for the working tree. */
   readonly name: string;
-  /** Its folder. */
   readonly root: string;
 }
 

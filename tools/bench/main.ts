@@ -72,11 +72,16 @@ async function measureAndRecord(chosen: Chosen, setup: Setup): Promise<void> {
 
 function only(groups: readonly Group[], text: string | undefined): readonly Group[] {
   if (text === undefined) return groups;
-  const chosen = groups.map((group) => ({
-    ...group,
-    subjects: group.subjects.filter(({ labels }) => [group.caption, ...labels].join(' ').includes(text)),
-  }));
-  const some = chosen.filter(({ subjects }) => subjects.length > 0);
+  const some = groups.flatMap(({ ratio, ...group }): readonly Group[] => {
+    const subjects = group.subjects.filter(({ labels }) =>
+      [group.caption, ...labels].join(' ').includes(text),
+    );
+    const [first] = subjects;
+    if (!first) return [];
+    // The others are compared with the group's first one.
+    const hasBase = first.base !== undefined || first === group.subjects[0];
+    return [{ ...group, ...(ratio && hasBase && { ratio }), subjects }];
+  });
   if (some.length > 0) return some;
   throw new Error(`No row contains “${text}”.`);
 }

@@ -109,12 +109,9 @@ function requestsOf(
   prompts: readonly { readonly prompt: string }[],
   count: number,
 ): Requests {
-  const repeated = Array.from({ length: count }, (_, index) => prompts[index % prompts.length]);
+  const repeated = Array.from({ length: count }, () => prompts).flat();
   return {
     caption: `${count} at once, ${caption}`,
-    requests: atOnce(
-      repeated.flatMap((prompt) => prompt ?? []),
-      NUM_NEW_TOKENS,
-    ),
+    requests: atOnce(repeated.slice(0, count), NUM_NEW_TOKENS),
   };
 }
