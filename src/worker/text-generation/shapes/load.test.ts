@@ -14,7 +14,7 @@ const NUM_GROUPS = process.env['FULL'] === undefined ? 2 : 50;
 /** In each group: all of them come in two groups. */
 const NUM_HOSTILE = 20;
 const NUM_TOKENS = 6;
-/** Shapes keep some 100 MB in common. Leaks of 10,000 shapes would be several GB. */
+/** Shapes keep some 250 MB in common, and garbage comes to it. Leaks of 10,000 shapes would be several GB. */
 const MAX_HEAP = 1.5e9;
 
 const model = await loadShapedModel();

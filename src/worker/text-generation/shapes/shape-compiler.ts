@@ -12,7 +12,7 @@ import { createTokenTrie, type ShapedModel, type TokenTrie } from './token-trie.
 /** Compiled shapes that are kept for the next request. */
 const MAX_COMPILED = 32;
 
-/** Expressions, states and what links them, of all shapes together: some 100 MB. */
+/** Expressions, states and what links them, of all shapes together: some 150 MB. */
 const MAX_SIZE = 400_000;
 
 /** Ways of all their states: some 100 MB. */
