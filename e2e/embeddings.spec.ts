@@ -64,7 +64,7 @@ async function readFolder(folder: string): Promise<Map<string, GeneratedFile>> {
   );
 }
 
-/** Made by tools/reference/encoder/minilm.py. */
+/** Made by tools/reference/encoder. */
 function readMiniLmReference() {
   const { texts: given, vectors, dimensions } = minilm;
   const bytes = Uint8Array.from(Buffer.from(vectors, 'base64'));

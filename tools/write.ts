@@ -10,6 +10,21 @@ const MEASUREMENTS = 'node tools/checks/measurements.ts --write';
 const ERRORS = 'node tools/checks/error-reference.ts --write';
 const OPTIONS = 'node tools/checks/generation-options.ts --write';
 
+/** Expected values from programs that aren't ours, by the names of `tools/reference/write.py`. */
+const REFERENCES = [
+  'decoders',
+  'encoders',
+  'checkpoints',
+  'gpu-check',
+  'int8',
+  'gguf',
+  'gguf-llama',
+  'chat-templates',
+  'tokenizers',
+  'schemas',
+  'tables',
+];
+
 /** The commands for each name. */
 const COMMANDS: Readonly<Record<string, readonly string[]>> = {
   readme: [MEASUREMENTS, ERRORS, OPTIONS, FORMAT],
@@ -24,13 +39,8 @@ const COMMANDS: Readonly<Record<string, readonly string[]>> = {
   ],
   pictures: ['node tools/record/main.ts pictures'],
   film: ['node tools/record/main.ts film'],
-  decoders: ['python3 tools/reference/decoder/main.py'],
-  schemas: ['python3 tools/reference/schemas/main.py'],
-  'chat-templates': ['python3 tools/reference/chat-templates/main.py'],
-  tokenizers: ['python3 tools/reference/tokenizers/main.py', 'oxfmt src/worker/models/tokenizer'],
-  'gpu-check': ['python3 tools/reference/gpu-check/main.py'],
   'regular-expressions': ['node tools/checks/regular-expressions.ts --write'],
-  tables: ['python3 tools/reference/tables/main.py'],
+  ...Object.fromEntries(REFERENCES.map((name) => [name, [`python3 -B tools/reference/write.py ${name}`]])),
 };
 
 const USAGE = `Usage: npm run write -- NAME
@@ -43,13 +53,9 @@ const USAGE = `Usage: npm run write -- NAME
   picture       .github/page.png, the README's picture
   pictures      docs/pictures, the pictures of the page in docs/
   film          .github/run.webm, the README's film
-  decoders      expected values of the generated decoders, from PyTorch
-  schemas       what zod and Pydantic write for everyday types
-  tokenizers    classes of characters, and expected ids for each component of a tokenizer, from tokenizers
-  gpu-check     the values that a GPU is checked with, from PyTorch
-  tables        cells of tables and JSON rows, from Python's csv and json
-  chat-templates  chats, and templates of one feature each, as huggingface/transformers renders them
-  regular-expressions  verdicts on the product's regular expressions, in tools/checks`;
+  regular-expressions  verdicts on the product's regular expressions, in tools/checks
+  ${REFERENCES.join(', ')}
+                expected values, from programs that aren't ours: tools/reference/README.md`;
 
 const commands = COMMANDS[process.argv[2] ?? ''];
 if (!commands) console.error(USAGE);

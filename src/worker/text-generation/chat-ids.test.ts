@@ -7,7 +7,7 @@ import { ScriptedBackend } from '../testing/scripted-backend.ts';
 import { createScriptedModel, runToEnd } from '../test-support.ts';
 import { readPrompt } from './prompt-tokens.ts';
 
-/** See ids.py in tools/reference/chat-templates. */
+/** See tools/reference/chat-templates. */
 it.each(reference.cases)(
   'a chat has the ids of transformers: the tokenizer of $tokenizer, the template of $template',
   async ({ tokenizer: name, changes, config, ids, idsOfText }) => {

@@ -1,20 +1,17 @@
-"""Values of huggingface/transformers for the generated decoders, in float64 on the CPU.
+"""Values of huggingface/transformers for the generated decoders, in float64 on the CPU: see README.md.
 
-    python reference.py <folder of checkpoints> <fixture to write>
-
-`main.py` makes the environment and the folder. The models are loaded from the very bytes that the tests serve. Greedy
-texts are continued without a K/V cache: each token comes from a forward pass over all tokens before it.
+The models are loaded from the very bytes that the tests serve. Greedy texts are continued without a K/V cache: each token
+comes from a forward pass over all tokens before it.
 """
 
 from __future__ import annotations
 
-import hashlib
-import json
 import math
 import sys
 from pathlib import Path
 
 import torch
+from support import COMPACT, files_of, rounded, write
 from transformers import AutoModelForCausalLM
 
 TEXT = "The quick brown fox jumps over the lazy dog while seven wizards quietly pack my box."
@@ -28,10 +25,6 @@ NUM_GREEDY = 32
 NUM_SAMPLES = 6
 SAMPLE_LENGTH = 200
 SEED = 1
-
-
-def load(folder: Path) -> torch.nn.Module:
-    return AutoModelForCausalLM.from_pretrained(folder, dtype=torch.float64, attn_implementation="eager").eval()
 
 
 def logits_of(model: torch.nn.Module, ids: list[int]) -> torch.Tensor:
@@ -69,50 +62,28 @@ def sample(model: torch.nn.Module) -> list[list[int]]:
     return torch.cat(tokens, 1).tolist()
 
 
-def rounded(values: torch.Tensor) -> list[float]:
-    return [float(f"{value:.7g}") for value in values.tolist()]
-
-
 def prompt_reference(model: torch.nn.Module, length: int) -> dict:
     ids = list(TEXT.encode()[:length])
     tokens, margin = greedy(model, ids)
     result = {"prompt": TEXT[:length], "promptTokenIds": ids, "greedyTokenIds": tokens, "minGreedyMargin": margin}
     if length in LENGTHS_WITH_LOGITS:
-        result["logits"] = rounded(logits_of(model, ids)[-1])
-        result["promptLogprobs"] = rounded(logprobs_of(model, ids))
+        result["logits"] = rounded(logits_of(model, ids)[-1].tolist())
+        result["promptLogprobs"] = rounded(logprobs_of(model, ids).tolist())
     return result
 
 
+@torch.no_grad()
 def reference_of(folder: Path) -> dict:
-    model = load(folder)
+    model = AutoModelForCausalLM.from_pretrained(folder, dtype=torch.float64, attn_implementation="eager").eval()
     prompts = [prompt_reference(model, length) for length in PROMPT_LENGTHS]
     samples = sample(model)
-    mean = torch.cat([logprobs_of(model, ids) for ids in samples]).mean()
-    return {
-        "files": {path.name: describe(path) for path in sorted(folder.iterdir())},
-        "prompts": prompts,
-        "samples": samples,
-        "samplesPerplexity": math.exp(-mean),
-    }
+    perplexity = math.exp(-torch.cat([logprobs_of(model, ids) for ids in samples]).mean())
+    margin = min(prompt["minGreedyMargin"] for prompt in prompts)
+    print(f"{folder.name}: smallest margin {margin:.4f}, perplexity {perplexity:.1f}", flush=True)
+    return {"files": files_of(folder), "prompts": prompts, "samples": samples, "samplesPerplexity": perplexity}
 
 
-def describe(path: Path) -> dict:
-    content = path.read_bytes()
-    return {"size": len(content), "sha256": hashlib.sha256(content).hexdigest()}
-
-
-@torch.no_grad()
-def main() -> None:
-    # Threads cost more than they gain on matrices as small as these.
-    torch.set_num_threads(1)
-    root, target = Path(sys.argv[1]), Path(sys.argv[2])
-    reference = {}
-    for folder in sorted(root.glob("*/*")):
-        name = str(folder.relative_to(root))
-        reference[name] = reference_of(folder)
-        margin = min(prompt["minGreedyMargin"] for prompt in reference[name]["prompts"])
-        print(f"{name}: smallest margin {margin:.4f}, perplexity {reference[name]['samplesPerplexity']:.1f}", flush=True)
-    target.write_text(json.dumps(reference, separators=(",", ":")) + "\n")
-
-
-main()
+# Threads cost more than they gain on matrices as small as these.
+torch.set_num_threads(1)
+root = Path(sys.argv[1])
+write("decoders", {str(folder.relative_to(root)): reference_of(folder) for folder in sorted(root.glob("*/*"))}, **COMPACT)

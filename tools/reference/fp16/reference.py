@@ -11,20 +11,12 @@ import json
 import sys
 from pathlib import Path
 
-HERE = Path(__file__).resolve().parent
-sys.path.insert(0, str(HERE.parent / "gpt2"))
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "gpt2"))
 
-from decoder import Decoder  # noqa: E402
-from gpt2 import Gpt2, read_weights  # noqa: E402
+from models import load_model  # noqa: E402
 
-
-def main() -> None:
-    folder, sequences, target = map(Path, sys.argv[1:])
-    config, weights = json.loads((folder / "config.json").read_text()), read_weights(folder)
-    model = Gpt2(config, weights) if config["model_type"] == "gpt2" else Decoder(config, weights)
-    with target.open("wb") as file:
-        for sequence in json.loads(sequences.read_text()):
-            file.write(model.logits(sequence["ids"][:-1], sequence["first"]).tobytes())
-
-
-main()
+folder, sequences, target = map(Path, sys.argv[1:])
+model = load_model(folder)
+with target.open("wb") as file:
+    for sequence in json.loads(sequences.read_text()):
+        file.write(model.logits(sequence["ids"][:-1], sequence["first"]).tobytes())

@@ -1,59 +1,33 @@
-"""Lets `transformers` answer chats with SmolLM2-135M-Instruct as a GGUF file, in fp32. See README.md."""
+"""SmolLM2-135M-Instruct as a GGUF file, run by `transformers` in fp32."""
 
-import json
+from __future__ import annotations
+
 import sys
 from pathlib import Path
 
 import torch
 from transformers import AutoModelForCausalLM, AutoTokenizer
 
-NUM_TOKENS = 48
-
-CHATS = [
-    "What is batching?",
-    "Name three fruits.",
-    "Write one sentence about the sea.",
-    "What is 2 + 3?",
-    "Who wrote Hamlet?",
-    "Translate 'good morning' to French.",
-    "Explain a web worker to a child.",
-    "List the days of the week.",
-]
-
-TEXT = (
-    "The library of the town stood on a hill above the river. Every evening, when the last visitors had gone, the librarian "
-    "walked through the rooms and put the books back on their shelves. She knew each of them by its spine, and she liked the "
-    "quiet of the hour. One winter a storm took the roof off the east wing, and the people of the town came with ladders, "
-    "carts and blankets to carry the books to their own houses. In spring, when the roof was whole again, every single book "
-    "was returned, and some of them had notes between their pages: thank you, I had never read this one before."
-)
+FILE = "SmolLM2-135M-Instruct.Q4_1.gguf"
+END = 2
 
 
-def main() -> None:
-    path = Path(sys.argv[1])
-    tokenizer = AutoTokenizer.from_pretrained(path.parent, gguf_file=path.name)
-    model = AutoModelForCausalLM.from_pretrained(path.parent, gguf_file=path.name, dtype=torch.float32)
-    chats = []
-    for question in CHATS:
-        messages = [{"role": "user", "content": question}]
-        rendered = tokenizer.apply_chat_template(messages, add_generation_prompt=True, tokenize=False)
-        prompt = tokenizer(rendered, add_special_tokens=False, return_tensors="pt").input_ids
-        output = model.generate(
-            prompt,
-            attention_mask=torch.ones_like(prompt),
-            do_sample=False,
-            max_new_tokens=NUM_TOKENS,
-            pad_token_id=0,
-            eos_token_id=2,
-        )
-        answer = output[0, prompt.shape[1] :].tolist()
-        chats.append({"question": question, "promptTokenIds": prompt[0].tolist(), "tokenIds": answer})
-    ids = tokenizer(TEXT, add_special_tokens=False, return_tensors="pt").input_ids
-    with torch.no_grad():
-        loss = model(ids, labels=ids).loss.item()
-    target = Path(__file__).parents[1] / "fixtures" / "gguf-smollm2-reference.json"
-    reference = {"file": path.name, "chats": chats, "text": TEXT, "textTokenIds": ids[0].tolist(), "logLikelihood": -loss}
-    target.write_text(json.dumps(reference, indent=1) + "\n")
+class SmolLm2:
+    def __init__(self) -> None:
+        folder = Path(sys.argv[1]) / "models"
+        self.tokenizer = AutoTokenizer.from_pretrained(folder, gguf_file=FILE)
+        self.model = AutoModelForCausalLM.from_pretrained(folder, gguf_file=FILE, dtype=torch.float32)
 
+    def ids_of(self, text: str) -> list[int]:
+        return self.tokenizer(text, add_special_tokens=False).input_ids
 
-main()
+    def continue_greedily(self, ids: list[int], num_tokens: int, fewest: int = 0) -> list[int]:
+        prompt = torch.tensor([ids])
+        options = {"do_sample": False, "max_new_tokens": num_tokens, "min_new_tokens": fewest, "pad_token_id": 0, "eos_token_id": END}
+        return self.model.generate(prompt, attention_mask=torch.ones_like(prompt), **options)[0, len(ids) :].tolist()
+
+    @torch.no_grad()
+    def loss(self, ids: list[int]) -> float:
+        """Of a token, as a negative log-likelihood."""
+        tokens = torch.tensor([ids])
+        return self.model(tokens, labels=tokens).loss.item()

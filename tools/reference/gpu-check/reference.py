@@ -1,22 +1,22 @@
-"""Values of huggingface/transformers for the models that a GPU is checked with, in float64 on the CPU.
+"""Values of huggingface/transformers for the models that a GPU is checked with, in float64 on the CPU: see README.md.
 
-    python reference.py <folder of checkpoints> <fixture to write>
-
-`main.py` makes the environment and the folder. Prompts are drawn until each token of their greedy texts leads the next by
+Prompts are drawn until each token of their greedy texts leads the next by
 `MARGIN`: then fp16, whose errors are smaller than half of that, takes the same tokens. It prints the errors of PyTorch's
 own fp16, from which the worker's tolerance comes.
 """
 
 from __future__ import annotations
 
-import hashlib
 import json
 import random
 import sys
 from pathlib import Path
 
 import torch
+from support import COMPACT, ROOT, describe, write_to
 from transformers import AutoConfig, AutoModelForCausalLM
+
+TARGET = ROOT / "src" / "worker" / "runtime" / "gpu-check" / "reference.json"
 
 ROWS = ((1, 14), (33, 5), (64, 14), (130, 14), (33, 8), (64, 14), (1, 14))
 """Tokens of the prompt and of the text. Rows that end early make the last rows move."""
@@ -83,17 +83,11 @@ def case_of(folder: Path) -> dict:
     rows.append(row_of(model, prefix, *JOINER, draw))
     numbers = {step[0] for row in rows for step in row["steps"]}
     print(f"{folder.name}: {len(numbers)} different tokens, error of fp16 {half_error(model, rows):.4f}", flush=True)
-    sha256 = hashlib.sha256((folder / "model.safetensors").read_bytes()).hexdigest()
-    return {**case, "sha256": sha256, "rows": rows}
+    return {**case, "sha256": describe(folder / "model.safetensors")["sha256"], "rows": rows}
 
 
-@torch.no_grad()
-def main() -> None:
-    # Threads cost more than they gain on matrices as small as these.
-    torch.set_num_threads(1)
-    root, target = Path(sys.argv[1]), Path(sys.argv[2])
-    cases = [case_of(folder) for folder in sorted(root.iterdir())]
-    target.write_text(json.dumps({"cases": cases}, separators=(",", ":")) + "\n")
-
-
-main()
+# Threads cost more than they gain on matrices as small as these.
+torch.set_num_threads(1)
+with torch.no_grad():
+    cases = [case_of(folder) for folder in sorted(Path(sys.argv[1]).iterdir())]
+write_to(TARGET, {"cases": cases}, **COMPACT)

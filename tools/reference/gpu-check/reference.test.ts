@@ -6,7 +6,7 @@ import { readFloats, toFloat16 } from '../../../src/worker/models/checkpoint/flo
 import { layOut } from '../../../src/worker/models/checkpoint/packed-weights.ts';
 import reference from '../../../src/worker/runtime/gpu-check/reference.json' with { type: 'json' };
 import { seededTensors } from '../../../src/worker/runtime/gpu-check/seeded-tensors.ts';
-import { CASES } from './cases.ts';
+import CASES from './cases.json' with { type: 'json' };
 import { checkpointOf } from './checkpoint.ts';
 
 it('the models that a GPU is checked with are those that the reference was computed for', async () => {

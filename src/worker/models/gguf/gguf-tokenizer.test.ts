@@ -7,7 +7,7 @@ import { isRecord } from '../../../platform/is-record.ts';
 import { createTokenizer } from '../tokenizer/tokenizer.ts';
 import { tokenizerOf } from './gguf-tokenizer.ts';
 
-/** Tokens of huggingface/tokenizers, in Rust: see tools/reference/tokenizer. */
+/** Tokens of huggingface/tokenizers, in Rust: see tools/reference/tokenizers. */
 const { texts, tokenizers } = tokenizerReference;
 
 const FILES: Readonly<Record<string, string>> = {

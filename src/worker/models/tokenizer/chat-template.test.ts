@@ -26,7 +26,7 @@ async function readConfig(name: string): Promise<unknown> {
   return JSON.parse(await readFile(new URL(CONFIGS.get(name) ?? name), 'utf8'));
 }
 
-/** Chats as `apply_chat_template` of huggingface/transformers renders them: see tools/reference/tokenizer. */
+/** Chats as `apply_chat_template` of huggingface/transformers renders them: see tools/reference/tokenizers. */
 const chatList = v.array(
   v.object({
     name: v.string(),

@@ -6,7 +6,7 @@ import tokenizerReference from '../../../../tools/reference/fixtures/tokenizers-
 import { errorWith } from '../../testing/error-with.ts';
 import { createTokenizer, type Tokenizer } from './tokenizer.ts';
 
-/** Tokens of huggingface/tokenizers, in Rust, for the same files: see tools/reference/tokenizer. */
+/** Tokens of huggingface/tokenizers, in Rust, for the same files: see tools/reference/tokenizers. */
 const { texts, tokenizers } = tokenizerReference;
 
 const FILES: ReadonlyMap<string, string> = new Map([

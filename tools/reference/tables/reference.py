@@ -1,12 +1,13 @@
 """Writes tables and JSON rows with the cells that Python's `csv` and `json` read from them and write. See README.md."""
 
+from __future__ import annotations
+
 import csv
 import io
 import json
 import random
-from pathlib import Path
 
-FIXTURE = Path(__file__).parents[1] / "fixtures" / "tables.json"
+from support import COMPACT, FIXTURES, write_to
 
 NAMES = ["name", "2024", "2023", "constructor", "__proto__", "prototype", "toString", "result", "error", "a b", "ä", "hasOwnProperty", "7", "error_"]
 CELLS = ["", " ", "x", "1.10", "-1.5", "007", '"', '""', "a,b", "a;b", "a\tb", "two\nlines", "=1+1", "@x", "'", "é😀", "null", "\\n", "sep=;"]
@@ -101,10 +102,6 @@ def nested(value: object) -> object:
     return int(value) if isinstance(value, Number) else value
 
 
-def main() -> None:
-    rng = random.Random(44)
-    made = {"tables": tables(rng), "exports": exports(rng), "jsonRows": json_rows(rng)}
-    FIXTURE.write_text(json.dumps(made, ensure_ascii=True, separators=(",", ":")) + "\n")
-
-
-main()
+source = random.Random(44)
+made = {"tables": tables(source), "exports": exports(source), "jsonRows": json_rows(source)}
+write_to(FIXTURES / "tables.json", made, **COMPACT)
