@@ -8,7 +8,7 @@ import { startHubServer } from '../../hub-server/hub-server.ts';
 import type { BenchCase, Samples, Setup } from '../bench-case.ts';
 import { loadedOf, openReady } from '../open-ready.ts';
 import type { Column } from '../record.ts';
-import { measurePages } from '../with-pages.ts';
+import { measurePages, type ServedPage } from '../with-pages.ts';
 import { sampleRequests } from './engine-requests.ts';
 import { play } from './play-in-page.ts';
 import { timeHandoverInPage } from './tabs-in-page.ts';
@@ -43,13 +43,7 @@ export const bench: BenchCase = {
   async run(chosen, measure) {
     const { isShort, backend: name } = chosen;
     const hub = await startHubServer([await createRepository(SMOLLM2_SIZE, smolLm2Size())]);
-    const open = async ({
-      browser,
-      url: root,
-    }: {
-      readonly browser: Browser;
-      readonly url: string;
-    }): Promise<Omit<Setup, 'browser'>> => {
+    const open = async ({ browser, url: root }: ServedPage): Promise<Omit<Setup, 'browser'>> => {
       const url = `${root}/?backend=${name}`;
       const context = await browser.newContext();
       const { page, status } = await openReady(context, url);
