@@ -9,7 +9,7 @@ import { ANY_BACKEND } from './support/test.ts';
 const MODEL = 'storyteller';
 const PROMPT = 'Once upon a time';
 
-/** PyTorch's, in fp64; the file is made by tools/train/storyteller/prompt_logprobs_reference.py. */
+/** From transformers, in fp64, made by tools/train/storyteller/references.py. */
 interface PromptReference {
   readonly prompt: string;
   readonly logprobs: readonly TokenReference[];

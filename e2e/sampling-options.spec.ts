@@ -3,7 +3,7 @@ import { DEFAULT_POLICY } from '../src/batching/generation/policy.ts';
 import type { GenerationOptions, TokenLogprobs } from '../src/protocol/generation.ts';
 import { ANY_BACKEND, expect, IS_WHOLE, test } from './support/test.ts';
 
-/** PyTorch's results in fp32, made by tools/train/storyteller/sampling_reference.py. */
+/** Results of transformers, made by tools/train/storyteller/references.py. */
 interface Continuation {
   readonly prompt: string;
   readonly options: Pick<
@@ -28,7 +28,7 @@ const { wholeContext }: { readonly wholeContext: WholeContext } = JSON.parse(
   ),
 );
 
-/** PyTorch's results in fp64, made by tools/train/storyteller/prompt_logprobs_reference.py. */
+/** Results of transformers in fp64. */
 interface WholeContext {
   readonly tokenIds: readonly number[];
   readonly logprobs: readonly (number | null)[];

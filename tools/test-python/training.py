@@ -12,7 +12,7 @@ from unit_tests import run_unit_tests
 FOLDER = ROOT / "tools" / "train"
 # Folder, environment, test modules.
 PROGRAMS = (
-    ("storyteller", "numpy", ("test_bpe", "test_grammar", "test_safetensors")),
+    ("storyteller", "transformers", ("test_stories",)),
     ("house-price", "transformers", ("test_house_price",)),
 )
 

@@ -1,57 +1,22 @@
-"""The houses: their features, how they are drawn from a seed, and the formula of their price.
+"""The houses: how they are drawn from a seed, and the formula of their price.
 
-A feature's place in FEATURES is its column in every [n, 8] array, in the network's tensor and in features.json.
+The features, their ranges and steps stand in the published features.json, in the order of the columns of every [n, 8] array.
 """
 
-from dataclasses import dataclass
+import json
 from itertools import product
+from pathlib import Path
 
 import numpy as np
 
-
-@dataclass(frozen=True)
-class Feature:
-    """A number between min and max in whole steps; the page's form and the deployment's input check read these."""
-
-    name: str
-    label: str
-    unit: str
-    min: float
-    max: float
-    step: float
-    default: float
-
-
-FEATURES = (
-    Feature("livingArea", "Living area", "m²", 30, 300, 1, 120),
-    Feature("bedrooms", "Bedrooms", "", 1, 7, 1, 3),
-    Feature("bathrooms", "Bathrooms", "", 1, 4, 1, 2),
-    Feature("age", "Age", "years", 0, 120, 1, 25),
-    Feature("centerDistance", "Distance to the center", "km", 0, 40, 0.1, 8),
-    Feature("plotArea", "Plot area", "m²", 50, 2000, 10, 450),
-    Feature("energyRating", "Energy rating (1 is best)", "", 0, 1, 0.01, 0.6),
-    Feature("hasGarage", "Garage (1 yes, 0 no)", "", 0, 1, 1, 1),
-)
-
+PUBLISHED = Path(__file__).parents[3] / "public" / "models" / "house-price"
+FEATURES = json.loads((PUBLISHED / "features.json").read_text("utf-8"))
 NOISE = 0.02  # standard deviation of the logarithm of a sale's price around the formula's
 UNIFORM_SHARE = 0.4  # of houses, drawn evenly from the ranges: whatever the form allows, the network has seen the like
 
-# The text price() is a transcription of; the model card prints it.
-FORMULA = """\
-location = 0.40 + 0.60 · exp(−centerDistance / 9)
-wear     = 1 − 0.35 · (1 − exp(−age / 35))
-charm    = 1 + 0.20 · clamp((age − 80) / 40, 0, 1) · exp(−centerDistance / 6)
-rooms    = 1 + 0.15 · (1 − exp(−bedrooms / 2)) − 0.25 · max(0, 1 − livingArea / (20 · bedrooms))
-baths    = 1 + 0.08 · (1 − exp(1 − bathrooms))
-energy   = 0.85 + 0.25 · energyRating
-building = 5,600 · livingArea · (livingArea / 100)^−0.12 · location · wear · charm · rooms · baths · energy
-land     = 1,100 · plotArea^0.75 · location²
-garage   = 40,000 · location · hasGarage
-price    = building + land + garage"""
-
 
 def price(houses: np.ndarray) -> np.ndarray:
-    """Euros by FORMULA, without noise: [n, 8] to [n]."""
+    """Euros without noise, by the formula in card.txt: [n, 8] to [n]."""
     area, bedrooms, bathrooms, age, distance, plot, rating, garage = np.asarray(houses, dtype=np.float64).T
     location = 0.40 + 0.60 * np.exp(-distance / 9)
     wear = 1 - 0.35 * (1 - np.exp(-age / 35))
@@ -83,12 +48,12 @@ def draw_likely(count: int, generator: np.random.Generator) -> np.ndarray:
 
 def corners() -> np.ndarray:
     """The 256 houses with every feature at an end of its range: the worst the form allows."""
-    return np.array(list(product(*((feature.min, feature.max) for feature in FEATURES))), dtype=np.float64)
+    return np.array(list(product(*((feature["min"], feature["max"]) for feature in FEATURES))), dtype=np.float64)
 
 
 def draw(count: int, generator: np.random.Generator) -> np.ndarray:
     """[count, 8] houses on the steps of FEATURES, a share of them uniform and the others likely ones, mixed."""
-    low, high, step = np.array([[f.min, f.max, f.step] for f in FEATURES], dtype=np.float64).T
+    low, high, step = np.array([[f["min"], f["max"], f["step"]] for f in FEATURES], dtype=np.float64).T
     uniform = generator.uniform(low, high, (count, len(FEATURES)))
     chosen = generator.random((count, 1)) < UNIFORM_SHARE
     houses = np.where(chosen, uniform, draw_likely(count, generator))

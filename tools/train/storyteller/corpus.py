@@ -1,93 +1,66 @@
-"""Writes build/: the tokenizer and the encoded stories, a training part and a held-out part.
+"""Writes build/: tokenizer.json, tokens.npy with the training stories, and held-out.txt with others, one a line.
 
 Story n of a seed is always the same text, whatever the number of processes.
 """
 
 import argparse
-import json
+import os
 import random
 from multiprocessing import Pool
-from pathlib import Path
 
 import numpy as np
+from tokenizers import Tokenizer, decoders, models, pre_tokenizers, processors, trainers
 
-import bpe
-from grammar.stories import tell
+from stories import tell
+from model import BUILD, END_OF_TEXT, config
 
-BUILD = Path(__file__).parent / "build"
-VOCAB_SIZE = 2048
 TOKENIZER_STORIES = 40_000
-CHUNK = 2_000
 
 
 def story(seed: int, index: int) -> str:
     return tell(random.Random(f"storyteller/{seed}/{index}"))
 
 
-def _stories(chunk: tuple[int, int, int]) -> list[str]:
-    seed, first, last = chunk
-    return [story(seed, index) for index in range(first, last)]
+def train_tokenizer(texts: list[str], vocab_size: int) -> Tokenizer:
+    """Byte-level BPE as GPT-2 has it; the end-of-text token is the last one."""
+    tokenizer = Tokenizer(models.BPE())
+    tokenizer.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
+    tokenizer.post_processor = processors.ByteLevel(trim_offsets=False)
+    tokenizer.decoder = decoders.ByteLevel()
+    alphabet = pre_tokenizers.ByteLevel.alphabet()
+    tokenizer.train_from_iterator(texts, trainers.BpeTrainer(vocab_size=vocab_size - 1, initial_alphabet=alphabet, show_progress=False))
+    tokenizer.add_special_tokens([END_OF_TEXT])
+    if tokenizer.get_vocab_size() != vocab_size:
+        raise ValueError(f"Expected text for {vocab_size} tokens, got only {tokenizer.get_vocab_size()}: use more stories")
+    return tokenizer
 
 
-def chunks(seed: int, first: int, last: int) -> list[tuple[int, int, int]]:
-    return [(seed, start, min(start + CHUNK, last)) for start in range(first, last, CHUNK)]
-
-
-class Encoder:
-    """Encodes a chunk of stories in a worker process; each story is followed by the end-of-text token."""
-
-    def __init__(self, tokenizer: bpe.Tokenizer, excluded: frozenset[str]):
-        self.tokenizer = tokenizer
-        self.excluded = excluded
-
-    def __call__(self, chunk: tuple[int, int, int]) -> tuple[list[int], np.ndarray]:
-        lengths, ids = [], []
-        for text in _stories(chunk):
-            if text not in self.excluded:
-                encoded = [*self.tokenizer.encode(text), self.tokenizer.end_of_text]
-                lengths.append(len(encoded))
-                ids.extend(encoded)
-        return lengths, np.array(ids, dtype=np.uint16)
-
-
-def encode(name: str, encoder: Encoder, parts: list[tuple[int, int, int]], pool) -> dict[str, int]:
-    """Writes build/<name>-tokens.npy and build/<name>-starts.npy (index of each story's first token)."""
-    lengths: list[int] = []
-    tokens: list[np.ndarray] = []
-    for part_lengths, part_tokens in pool.imap(encoder, parts):
-        lengths.extend(part_lengths)
-        tokens.append(part_tokens)
-    starts = np.concatenate([[0], np.cumsum(lengths)[:-1]])
-    np.save(BUILD / f"{name}-tokens.npy", np.concatenate(tokens))
-    np.save(BUILD / f"{name}-starts.npy", starts)
-    return {"stories": len(lengths), "tokens": int(sum(lengths))}
+def encode(tokenizer: Tokenizer, stories: list[str]) -> np.ndarray:
+    """All stories in a row, each followed by the end-of-text token."""
+    end = tokenizer.token_to_id(END_OF_TEXT)
+    return np.fromiter((token for text in tokenizer.encode_batch_fast(stories) for token in (*text.ids, end)), dtype=np.uint16)
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--stories", type=int, default=400_000)
+    parser.add_argument("--stories", type=int, default=150_000)
     parser.add_argument("--held-out", type=int, default=2_000)
     parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--processes", type=int, default=2)
     options = parser.parse_args()
     BUILD.mkdir(exist_ok=True)
-
-    with Pool(options.processes) as pool:
-        sample = [text for part in pool.imap(_stories, chunks(options.seed, 0, TOKENIZER_STORIES)) for text in part]
-        tokenizer = bpe.train(sample, VOCAB_SIZE)
-        (BUILD / "tokenizer.json").write_text(json.dumps(tokenizer.to_json(), ensure_ascii=False, indent=2), "utf-8")
-
-        first_held_out = options.stories
-        held_out = chunks(options.seed, first_held_out, first_held_out + options.held_out)
-        # Two seeds of the same grammar can tell the same short story: none of those may be trained on.
-        excluded = frozenset(text for part in pool.imap(_stories, held_out) for text in part)
-        summary = {
-            "seed": options.seed,
-            "train": encode("train", Encoder(tokenizer, excluded), chunks(options.seed, 0, options.stories), pool),
-            "heldOut": encode("held-out", Encoder(tokenizer, frozenset()), held_out, pool),
-        }
-    (BUILD / "corpus.json").write_text(json.dumps(summary, indent=2))
-    print(json.dumps(summary))
+    with Pool(os.cpu_count()) as pool:
+        numbers = [(options.seed, index) for index in range(options.stories + options.held_out)]
+        stories = pool.starmap(story, numbers, chunksize=1_000)
+    held_out = stories[options.stories :]
+    # Two numbers of the same grammar can tell the same short story: none of those may be trained on.
+    excluded = frozenset(held_out)
+    training = [text for text in stories[: options.stories] if text not in excluded]
+    tokenizer = train_tokenizer(training[:TOKENIZER_STORIES], config().vocab_size)
+    tokenizer.save(str(BUILD / "tokenizer.json"), pretty=False)
+    tokens = encode(tokenizer, training)
+    np.save(BUILD / "tokens.npy", tokens)
+    (BUILD / "held-out.txt").write_text("\n".join(held_out), "utf-8")
+    print(f"{len(training)} stories, {len(tokens)} tokens; {len(held_out)} stories held out")
 
 
 if __name__ == "__main__":

@@ -1,113 +1,85 @@
-"""GPT-2 in PyTorch, with the parameter names and layouts of openai-community/gpt2.
+"""Storyteller as its users see it: loaded from a folder in the hub's layout, it scores and continues texts."""
 
-Shapes in comments: B sequences, T positions, C = n_embd, H heads, D = C / H.
-"""
-
+import json
 import math
-from dataclasses import dataclass
+from pathlib import Path
 
 import torch
-from torch import nn
+from safetensors.torch import load_file
+from tokenizers import Tokenizer
 from torch.nn import functional as F
+from transformers import GenerationConfig, GPT2Config, GPT2LMHeadModel
+
+HERE = Path(__file__).parent
+BUILD = HERE / "build"
+PUBLISHED = HERE.parents[2] / "public" / "models" / "storyteller"
+END_OF_TEXT = "<|endoftext|>"
+PROMPTS = json.loads((HERE / "prompts.json").read_text("utf-8"))
+GREEDY_TOKENS = 32
+# Backends differ by about 1e-5 of a logit, and logits are about 10: none can flip a gap this wide.
+MINIMUM_MARGIN = 0.02
 
 
-@dataclass(frozen=True)
-class Gpt2Config:
-    """The numbers that fix the architecture; the names are those of config.json."""
-
-    vocab_size: int = 2048
-    n_positions: int = 512
-    n_embd: int = 128
-    n_layer: int = 4
-    n_head: int = 4
-    layer_norm_epsilon: float = 1e-5
+def config() -> GPT2Config:
+    """The published config.json states the architecture."""
+    return GPT2Config.from_pretrained(PUBLISHED)
 
 
-class Conv1D(nn.Module):
-    """A linear map whose weight is stored [in, out], as in the original GPT-2 checkpoints."""
-
-    def __init__(self, inputs: int, outputs: int, std: float):
-        super().__init__()
-        self.weight = nn.Parameter(torch.randn(inputs, outputs) * std)
-        self.bias = nn.Parameter(torch.zeros(outputs))
-
-    def forward(self, x: torch.Tensor) -> torch.Tensor:
-        """[N, in] -> [N, out]; callers pass two dimensions so that this stays one addmm."""
-        return torch.addmm(self.bias, x, self.weight)
+def load_model(folder: Path) -> GPT2LMHeadModel:
+    """A folder's fp16 weights, computed with in fp32; architecture and defaults of sampling are the published ones."""
+    model = GPT2LMHeadModel(config()).eval()
+    model.transformer.load_state_dict(load_file(folder / "model.safetensors"))
+    model.generation_config = GenerationConfig.from_pretrained(PUBLISHED)
+    return model
 
 
-class Attention(nn.Module):
-    def __init__(self, config: Gpt2Config):
-        super().__init__()
-        self.n_head = config.n_head
-        self.c_attn = Conv1D(config.n_embd, 3 * config.n_embd, 0.02)
-        self.c_proj = Conv1D(config.n_embd, config.n_embd, 0.02 / math.sqrt(2 * config.n_layer))
-
-    def forward(self, x: torch.Tensor, mask: torch.Tensor) -> torch.Tensor:
-        """x [B*T, C], mask [T, T] of 0 and -inf -> [B*T, C]."""
-        length = mask.shape[0]
-        head_dim = x.shape[1] // self.n_head
-        qkv = self.c_attn(x).view(-1, length, 3, self.n_head, head_dim).permute(2, 0, 3, 1, 4)
-        # One contiguous copy here lets both batched products run without hidden copies of their own.
-        q, k, v = qkv.reshape(3, -1, length, head_dim).unbind(0)  # each [B*H, T, D]
-        # The scale goes on the small q, and the mask enters the product itself: no pass over [T, T] scores for either.
-        scores = torch.baddbmm(mask, q * (1 / math.sqrt(head_dim)), k.transpose(1, 2))
-        mixed = torch.bmm(torch.softmax(scores, dim=-1), v)
-        mixed = mixed.view(-1, self.n_head, length, head_dim).transpose(1, 2)
-        return self.c_proj(mixed.reshape(x.shape))
+def load_tokenizer(folder: Path) -> Tokenizer:
+    return Tokenizer.from_file(str(folder / "tokenizer.json"))
 
 
-class Mlp(nn.Module):
-    def __init__(self, config: Gpt2Config):
-        super().__init__()
-        self.c_fc = Conv1D(config.n_embd, 4 * config.n_embd, 0.02)
-        self.c_proj = Conv1D(4 * config.n_embd, config.n_embd, 0.02 / math.sqrt(2 * config.n_layer))
-
-    def forward(self, x: torch.Tensor) -> torch.Tensor:
-        return self.c_proj(F.gelu(self.c_fc(x), approximate="tanh"))
+@torch.no_grad()
+def logits_of(model: GPT2LMHeadModel, ids: list[int]) -> torch.Tensor:
+    """[len(ids), vocab]: each row follows the ids up to its own."""
+    return model(torch.tensor([ids])).logits[0]
 
 
-class Block(nn.Module):
-    def __init__(self, config: Gpt2Config):
-        super().__init__()
-        self.ln_1 = nn.LayerNorm(config.n_embd, eps=config.layer_norm_epsilon)
-        self.attn = Attention(config)
-        self.ln_2 = nn.LayerNorm(config.n_embd, eps=config.layer_norm_epsilon)
-        self.mlp = Mlp(config)
+@torch.no_grad()
+def greedy(model: GPT2LMHeadModel, ids: list[int], count: int) -> tuple[list[int], float]:
+    """The `count` likeliest next ids, one by one, and the smallest gap between the best and second-best logit."""
+    text, smallest, past, unseen = [], math.inf, None, list(ids)
+    while len(text) < count:
+        output = model(torch.tensor([unseen]), past_key_values=past, use_cache=True)
+        past, best = output.past_key_values, output.logits[0, -1].topk(2)
+        smallest = min(smallest, (best.values[0] - best.values[1]).item())
+        unseen = [best.indices[0].item()]
+        text += unseen
+    return text, smallest
 
-    def forward(self, x: torch.Tensor, mask: torch.Tensor) -> torch.Tensor:
-        x = x + self.attn(self.ln_1(x), mask)
-        return x + self.mlp(self.ln_2(x))
+
+def sample(model: GPT2LMHeadModel, ids: list[int], count: int, seed: int) -> list[int]:
+    """Up to `count` ids by the model's generation_config.json, without the end-of-text token."""
+    torch.manual_seed(seed)
+    prompt = torch.tensor([ids])
+    text = model.generate(prompt, attention_mask=torch.ones_like(prompt), max_new_tokens=count, pad_token_id=model.config.eos_token_id)[0].tolist()
+    return [token for token in text[len(ids) :] if token != model.config.eos_token_id]
 
 
-class Gpt2(nn.Module):
-    """The language model; its output head is the token embedding (tied)."""
+def held_out_stories() -> list[str]:
+    return (BUILD / "held-out.txt").read_text("utf-8").splitlines()
 
-    def __init__(self, config: Gpt2Config):
-        super().__init__()
-        self.config = config
-        self.wte = nn.Embedding(config.vocab_size, config.n_embd)
-        self.wpe = nn.Embedding(config.n_positions, config.n_embd)
-        self.h = nn.ModuleList(Block(config) for _ in range(config.n_layer))
-        self.ln_f = nn.LayerNorm(config.n_embd, eps=config.layer_norm_epsilon)
-        nn.init.normal_(self.wte.weight, std=0.02)
-        nn.init.normal_(self.wpe.weight, std=0.01)
-        self._masks: dict[tuple[int, torch.dtype], torch.Tensor] = {}
 
-    def forward(self, ids: torch.Tensor, first_positions: torch.Tensor | None = None) -> torch.Tensor:
-        """ids [B, T], first_positions [B] (0 if absent) -> logits [B*T, vocab]."""
-        batch, length = ids.shape
-        positions = torch.arange(length).expand(batch, length)
-        if first_positions is not None:
-            positions = positions + first_positions[:, None]
-        x = (self.wte(ids) + self.wpe(positions)).view(batch * length, -1)
-        mask = self._mask(length, x.dtype)
-        for block in self.h:
-            x = block(x, mask)
-        return self.ln_f(x) @ self.wte.weight.T
+@torch.no_grad()
+def perplexity(model: GPT2LMHeadModel, tokenizer: Tokenizer, stories: list[str]) -> tuple[float, float]:
+    """Perplexity per token and bits per byte of whole stories from position 0, end-of-text included.
 
-    def _mask(self, length: int, dtype: torch.dtype) -> torch.Tensor:
-        key = (length, dtype)
-        if key not in self._masks:
-            self._masks[key] = torch.full((length, length), -math.inf, dtype=dtype).triu(1)
-        return self._masks[key]
+    A story's first token has nothing before it to be predicted from, so neither it nor its bytes count.
+    """
+    encoded = [[*text.ids, model.config.eos_token_id] for text in tokenizer.encode_batch(stories)]
+    nats = 0.0
+    for first in range(0, len(encoded), 32):
+        batch = [torch.tensor(ids) for ids in encoded[first : first + 32]]
+        padded = torch.nn.utils.rnn.pad_sequence(batch, batch_first=True, padding_value=-100)
+        logits = model(padded.clamp(min=0)).logits[:, :-1]
+        nats += F.cross_entropy(logits.flatten(0, 1), padded[:, 1:].flatten(), reduction="sum").item()
+    size = sum(len(tokenizer.decode(ids[1:]).encode()) for ids in encoded)
+    return math.exp(nats / sum(len(ids) - 1 for ids in encoded)), nats / math.log(2) / size
