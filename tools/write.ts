@@ -46,7 +46,7 @@ const COMMANDS: Readonly<Record<string, readonly string[]>> = {
 const USAGE = `Usage: npm run write -- NAME
   measurements  the tables of docs/measurements.md and the README's figures, from bench/*.json
   errors        docs/errors.md
-  options       the table of generation options in docs/http-api.md, and those of deploy/ray-serve
+  options       the table of generation options in docs/http-api.md
   readme        the three above
   api           docs/api, from the docstrings of the package's entries
   licenses      public/third-party-licenses.txt

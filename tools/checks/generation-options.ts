@@ -1,35 +1,16 @@
-import { readFile, writeFile } from 'node:fs/promises';
+import { readFile } from 'node:fs/promises';
 
 import { defaultText } from '../../src/batching/generation/option-text.ts';
-import {
-  checkOf,
-  httpNameOf,
-  OPTION_NAMES,
-  optionOf,
-  type OptionName,
-} from '../../src/batching/generation/options.ts';
+import { checkOf, OPTION_NAMES, optionOf, type OptionName } from '../../src/batching/generation/options.ts';
 import type { GenerationOption } from '../../src/batching/option-table.ts';
 import { updateParts } from './marked-part.ts';
 
-// The table of generation options, as docs/http-api.md shows it and deploy/ray-serve reads it. `--write` brings both up to date.
+// The table of generation options of docs/http-api.md. `--write` brings it up to date.
 
 const TABLES = ['src/batching/generation/options.ts', 'src/batching/sampling/sampling-options.ts'];
-const RAY_OPTIONS = 'deploy/ray-serve/options.json';
 
 const sources = await Promise.all(TABLES.map((path) => readFile(path, 'utf8')));
 await updateParts('docs/http-api.md', { options: `\n\n${docsTable()}\n\n` });
-await updateJson(RAY_OPTIONS, `${JSON.stringify(optionsByHttpName(), undefined, 2)}\n`);
-
-async function updateJson(path: string, current: string): Promise<void> {
-  if (process.argv.includes('--write')) {
-    await writeFile(path, current);
-  } else if ((await readFile(path, 'utf8')) === current) {
-    console.log(`${path}: current.`);
-  } else {
-    console.error(`${path}: out of date. Run \`npm run write -- options\`.`);
-    process.exitCode = 1;
-  }
-}
 
 function docsTable(): string {
   const rows = OPTION_NAMES.map((name) => {
@@ -58,12 +39,4 @@ function meaningOf(name: OptionName): string {
   const comment = new RegExp(`/\\*\\*((?:(?!\\*/)[^])*)\\*/\\s+${name}: \\{`).exec(sources.join('\n'))?.[1];
   if (comment === undefined) throw new Error(`No comment above ${name} in ${TABLES.join(' or ')}`);
   return comment.replaceAll(/\s*\n\s*\*/g, '').trim();
-}
-
-function optionsByHttpName(): object {
-  const named = OPTION_NAMES.map((name) => {
-    const { openAi: _openAi, vllm: _vllm, generationConfig: _file, form: _form, ...facts } = optionOf(name);
-    return [httpNameOf(optionOf(name)), { name, ...facts }] as const;
-  });
-  return Object.fromEntries(named.filter(([httpName]) => httpName !== undefined));
 }

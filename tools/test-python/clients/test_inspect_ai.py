@@ -1,39 +1,30 @@
 """inspect_ai's evaluations, with each of its providers for OpenAI's API."""
 
 import tempfile
-import unittest
 
 import inspect_ai
-import openai
 from inspect_ai.dataset import Sample
 from inspect_ai.model import GenerateConfig, get_model
 from inspect_ai.scorer import match
 
-from asked import KEY, MODEL, URL
+from asked import BASE, KEY, MODEL, OpenAiTest
 
 PROMPTS = ("Hello", "Who are you?", "Tell me more", "Why?", "Go on", "The end")
 
 
-class InspectAi(unittest.TestCase):
-    @classmethod
-    def setUpClass(cls):
-        with openai.OpenAI(base_url=f"{URL}/v1", api_key=KEY) as client:
-            cls.targets = [cls.answer(client, prompt) for prompt in PROMPTS]
-
-    @staticmethod
-    def answer(client, prompt):
+class InspectAi(OpenAiTest):
+    def answer(self, prompt):
         messages = [{"role": "user", "content": prompt}]
-        answer = client.chat.completions.create(model=MODEL, messages=messages, max_tokens=8, temperature=0)
-        return answer.choices[0].message.content
+        [choice] = self.chats.create(model=MODEL, messages=messages, max_tokens=8, temperature=0).choices
+        return choice.message.content
 
     def check_evaluation(self, model, answer_object):
-        samples = [Sample(input=prompt, target=target) for prompt, target in zip(PROMPTS, self.targets, strict=True)]
         task = inspect_ai.Task(
-            dataset=samples,
+            dataset=[Sample(input=prompt, target=self.answer(prompt)) for prompt in PROMPTS],
             scorer=match(location="exact"),
             config=GenerateConfig(max_tokens=8, temperature=0, max_retries=0),
         )
-        model = get_model(model, base_url=f"{URL}/v1", api_key=KEY, memoize=False)
+        model = get_model(model, base_url=BASE, api_key=KEY, memoize=False)
         with tempfile.TemporaryDirectory() as folder:
             [log] = inspect_ai.eval(task, model=model, log_dir=folder, display="none")
             self.assertEqual(log.status, "success", log.error)

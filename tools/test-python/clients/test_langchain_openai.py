@@ -2,12 +2,12 @@ import unittest
 
 from langchain_openai import OpenAI
 
-from asked import CONTINUED, GREEDY_START, KEY, MODEL, URL
+from asked import BASE, CONTINUED, GREEDY_START, KEY, MODEL
 
 
 class LangChain(unittest.TestCase):
     def setUp(self):
-        self.model = OpenAI(base_url=f"{URL}/v1", api_key=KEY, model=MODEL, temperature=0, max_tokens=24)
+        self.model = OpenAI(base_url=BASE, api_key=KEY, model=MODEL, temperature=0, max_tokens=24)
 
     def test_invokes(self):
         self.assertTrue(self.model.invoke(CONTINUED).startswith(GREEDY_START))

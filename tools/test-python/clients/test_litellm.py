@@ -2,18 +2,14 @@ import unittest
 
 import litellm
 
-from asked import CONTINUED, GREEDY_START, KEY, MODEL, URL
+from asked import BASE, CONTINUED, GREEDY_START, KEY, MODEL
 
 litellm.telemetry = False
 
 
 def complete(**options):
-    return litellm.text_completion(
-        model=f"text-completion-openai/{MODEL}",
-        api_base=f"{URL}/v1",
-        api_key=KEY,
-        **{"prompt": CONTINUED, "max_tokens": 24, "temperature": 0, **options},
-    )
+    server = {"model": f"text-completion-openai/{MODEL}", "api_base": BASE, "api_key": KEY}
+    return litellm.text_completion(**server, **{"prompt": CONTINUED, "max_tokens": 24, "temperature": 0, **options})
 
 
 class LiteLlm(unittest.TestCase):

@@ -4,33 +4,23 @@ import os
 import subprocess
 import sys
 import tempfile
-import unittest
 from pathlib import Path
 
-import openai
-
-from asked import KEY, MODEL, URL
+from asked import BASE, MODEL, OpenAiTest
 
 SYSTEM, PROMPT = "Be brief.", "Hello"
 
 
-def ask(*options, prompt=PROMPT):
+def ask(*options):
+    command = [Path(sys.executable).with_name("llm"), "openai", "endpoint", BASE, PROMPT, "-m", MODEL, *options]
     with tempfile.TemporaryDirectory() as folder:
-        return subprocess.run(
-            [Path(sys.executable).with_name("llm"), "openai", "endpoint", f"{URL}/v1", prompt, "-m", MODEL, *options],
-            env={**os.environ, "LLM_USER_PATH": folder},
-            capture_output=True,
-            text=True,
-        )
+        return subprocess.run(command, env={**os.environ, "LLM_USER_PATH": folder}, capture_output=True, text=True)
 
 
-class Llm(unittest.TestCase):
+class Llm(OpenAiTest):
     def check_answer(self, *options, **expected_with):
         messages = [{"role": "system", "content": SYSTEM}, {"role": "user", "content": PROMPT}]
-        with openai.OpenAI(base_url=f"{URL}/v1", api_key=KEY) as client:
-            answer = client.chat.completions.create(
-                model=MODEL, messages=messages, max_tokens=12, temperature=0, extra_body=expected_with
-            )
+        answer = self.chats.create(model=MODEL, messages=messages, max_tokens=12, temperature=0, extra_body=expected_with)
         done = ask("-s", SYSTEM, "-o", "max_tokens", "12", "-o", "temperature", "0", *options)
         expected = answer.choices[0].message.content.strip()
         self.assertEqual((done.returncode, done.stdout.strip()), (0, expected), done.stderr)

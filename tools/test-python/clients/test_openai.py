@@ -1,17 +1,12 @@
 import json
 import time
-import unittest
 
 import openai
 
-from asked import CONTINUED, GREEDY_START, KEY, MODEL, REFERENCE, TOLERANCE, URL
+from asked import CONTINUED, GREEDY_START, MODEL, TOLERANCE, OpenAiTest, fixture
 
 
-class OpenAiClient(unittest.TestCase):
-    def setUp(self):
-        self.client = openai.OpenAI(base_url=f"{URL}/v1", api_key=KEY)
-        self.addCleanup(self.client.close)
-
+class OpenAiClient(OpenAiTest):
     def complete(self, **options):
         return self.client.completions.create(model=MODEL, **{"prompt": CONTINUED, **options})
 
@@ -32,10 +27,9 @@ class OpenAiClient(unittest.TestCase):
 
     def test_a_batch_has_a_result_for_each_row_in_their_order(self):
         body = {"model": MODEL, "max_tokens": 8, "seed": 3}
-        rows = [
-            {"custom_id": f"row-{i}", "method": "POST", "url": "/v1/completions", "body": {**body, "prompt": f"{CONTINUED} {i}"}}
-            for i in range(20)
-        ]
+        bodies = [{**body, "prompt": f"{CONTINUED} {i}"} for i in range(20)]
+        head = {"method": "POST", "url": "/v1/completions"}
+        rows = [{"custom_id": f"row-{i}", **head, "body": body} for i, body in enumerate(bodies)]
         lines = "\n".join(json.dumps(row) for row in rows).encode()
         file = self.client.files.create(file=("rows.jsonl", lines), purpose="batch")
         self.assertEqual((file.purpose, file.bytes), ("batch", len(lines)))
@@ -57,22 +51,20 @@ class OpenAiClient(unittest.TestCase):
         self.assertEqual([choice.text for choice in again.choices], [choice.text for choice in answer.choices])
 
     def test_prompt_logprobs_are_pytorchs(self):
-        texts = [entry["text"] for entry in REFERENCE]
-        answer = self.complete(prompt=texts, echo=True, logprobs=5, max_tokens=0)
-        self.assertEqual(len(answer.choices), len(REFERENCE))
-        for choice, expected in zip(answer.choices, REFERENCE, strict=True):
-            self.assertEqual(choice.text, expected["text"])
-            self.assertEqual(choice.logprobs.tokens, expected["tokens"])
+        expected = fixture("prompt-logprobs")["prompts"]
+        prompts = [entry["prompt"] for entry in expected]
+        named_by_id = {"return_tokens_as_token_ids": True}
+        answer = self.complete(prompt=prompts, echo=True, logprobs=5, max_tokens=0, extra_body=named_by_id)
+        for choice, prompt, entry in zip(answer.choices, prompts, expected, strict=True):
+            self.assertEqual(choice.text, prompt)
+            self.assertEqual(choice.logprobs.tokens, [f"token_id:{token['tokenId']}" for token in entry["logprobs"]])
             self.assertIsNone(choice.logprobs.token_logprobs[0])
-            self.check_logprobs(choice.logprobs, expected)
-
-    def check_logprobs(self, got, expected):
-        for i in range(1, len(expected["tokens"])):
-            self.assertAlmostEqual(got.token_logprobs[i], expected["logprobs"][i], delta=TOLERANCE)
-            # The prompt's own token is added if it is not among the five.
-            best = sorted(got.top_logprobs[i].values(), reverse=True)[:5]
-            for value, wanted in zip(best, expected["topLogprobs"][i], strict=True):
-                self.assertAlmostEqual(value, wanted, delta=TOLERANCE)
+            tokens = zip(choice.logprobs.token_logprobs, choice.logprobs.top_logprobs, entry["logprobs"], strict=True)
+            for logprob, top, wanted in [*tokens][1:]:
+                self.assertAlmostEqual(logprob, wanted["logprob"], delta=TOLERANCE)
+                # The prompt's own token is added if it is not among the five.
+                for value, best in zip(sorted(top.values(), reverse=True)[:5], wanted["top"], strict=True):
+                    self.assertAlmostEqual(value, best["logprob"], delta=TOLERANCE)
 
     def test_reads_an_error_as_its_own_class(self):
         with self.assertRaises(openai.BadRequestError) as caught:
@@ -83,7 +75,7 @@ class OpenAiClient(unittest.TestCase):
 
     def test_a_chat_for_a_base_model_is_refused(self):
         with self.assertRaises(openai.BadRequestError) as caught:
-            self.client.chat.completions.create(model=MODEL, messages=[{"role": "user", "content": CONTINUED}])
+            self.chats.create(model=MODEL, messages=[{"role": "user", "content": CONTINUED}])
         self.assertEqual(caught.exception.code, "NO_CHAT_TEMPLATE")
 
     def test_a_prompt_beyond_the_context_is_context_length_exceeded(self):

@@ -1,13 +1,12 @@
 import json
-import unittest
 
 import openai
 from pydantic import BaseModel, Field
 
-from asked import KEY, MODEL, URL
+from asked import MODEL, OpenAiTest
 
-MESSAGES = [{"role": "user", "content": "Hello"}]
-SAMPLED = {"temperature": 1.2, "max_tokens": 300}
+CHAT = {"model": MODEL, "messages": [{"role": "user", "content": "Hello"}]}
+SAMPLED = {**CHAT, "temperature": 1.2, "max_tokens": 300}
 WEATHER = {
     "type": "object",
     "properties": {"city": {"enum": ["Rome", "Oslo"]}, "days": {"type": "integer", "minimum": 1, "maximum": 9}},
@@ -21,11 +20,7 @@ class Person(BaseModel):
     age: int = Field(ge=0, le=120)
 
 
-class OpenAiTools(unittest.TestCase):
-    def setUp(self):
-        self.client = openai.OpenAI(base_url=f"{URL}/v1", api_key=KEY)
-        self.addCleanup(self.client.close)
-
+class OpenAiTools(OpenAiTest):
     def check_weather(self, text):
         arguments = json.loads(text)
         self.assertEqual(set(arguments), {"city", "days"})
@@ -34,37 +29,29 @@ class OpenAiTools(unittest.TestCase):
 
     def test_parses_an_answer_of_a_given_shape(self):
         for seed in range(3):
-            answer = self.client.chat.completions.parse(
-                model=MODEL, messages=MESSAGES, response_format=Person, seed=seed, **SAMPLED
-            )
+            answer = self.chats.parse(response_format=Person, seed=seed, **SAMPLED)
             self.assertIsInstance(answer.choices[0].message.parsed, Person)
 
     def test_streams_an_answer_of_a_given_shape(self):
-        with self.client.chat.completions.stream(
-            model=MODEL, messages=MESSAGES, response_format=Person, seed=1, **SAMPLED
-        ) as stream:
+        with self.chats.stream(response_format=Person, seed=1, **SAMPLED) as stream:
             events = [event.type for event in stream]
             self.assertIsInstance(stream.get_final_completion().choices[0].message.parsed, Person)
         self.assertGreater(events.count("content.delta"), 2)
 
     def test_calls_a_tool_and_tells_of_it(self):
         required = {"tools": TOOLS, "tool_choice": "required", "parallel_tool_calls": False}
-        answer = self.client.chat.completions.create(
-            model=MODEL, messages=MESSAGES, seed=1, **required, **SAMPLED
-        ).choices[0]
+        [answer] = self.chats.create(seed=1, **required, **SAMPLED).choices
         self.assertEqual(answer.finish_reason, "tool_calls")
         [call] = answer.message.tool_calls
         self.check_weather(call.function.arguments)
         told = {"role": "tool", "tool_call_id": call.id, "content": "21"}
-        chat = [*MESSAGES, answer.message.model_dump(exclude_none=True), told]
-        second = self.client.chat.completions.create(model=MODEL, messages=chat, tools=TOOLS, max_tokens=4)
+        messages = [*CHAT["messages"], answer.message.model_dump(exclude_none=True), told]
+        second = self.chats.create(model=MODEL, messages=messages, tools=TOOLS, max_tokens=4)
         self.assertGreater(second.usage.prompt_tokens, 200)
 
     def test_streams_a_call(self):
         named = {"type": "function", "function": {"name": "weather"}}
-        with self.client.chat.completions.stream(
-            model=MODEL, messages=MESSAGES, tools=TOOLS, tool_choice=named, seed=2, **SAMPLED
-        ) as stream:
+        with self.chats.stream(tools=TOOLS, tool_choice=named, seed=2, **SAMPLED) as stream:
             pieces = [event for event in stream if event.type == "tool_calls.function.arguments.delta"]
             [call] = stream.get_final_completion().choices[0].message.tool_calls
         self.check_weather(call.function.arguments)
@@ -72,10 +59,7 @@ class OpenAiTools(unittest.TestCase):
 
     def test_a_shape_that_cannot_be_enforced_is_a_bad_request(self):
         schema = {"type": "object", "properties": {"a": {"type": "number", "multipleOf": 3}}}
+        shape = {"type": "json_schema", "json_schema": {"name": "n", "schema": schema}}
         with self.assertRaises(openai.BadRequestError) as caught:
-            self.client.chat.completions.create(
-                model=MODEL,
-                messages=MESSAGES,
-                response_format={"type": "json_schema", "json_schema": {"name": "n", "schema": schema}},
-            )
+            self.chats.create(response_format=shape, **CHAT)
         self.assertEqual(caught.exception.code, "RESPONSE_FORMAT_UNSUPPORTED")

@@ -6,7 +6,7 @@ from pydantic_ai import Agent, NativeOutput, ToolOutput
 from pydantic_ai.models.openai import OpenAIChatModel
 from pydantic_ai.providers.openai import OpenAIProvider
 
-from asked import KEY, MODEL, URL
+from asked import BASE, KEY, MODEL
 
 
 class Trip(BaseModel):
@@ -16,7 +16,7 @@ class Trip(BaseModel):
 
 class PydanticAi(unittest.TestCase):
     def run_agent(self, output_type):
-        model = OpenAIChatModel(MODEL, provider=OpenAIProvider(base_url=f"{URL}/v1", api_key=KEY))
+        model = OpenAIChatModel(MODEL, provider=OpenAIProvider(base_url=BASE, api_key=KEY))
         settings = {"temperature": 1.2, "max_tokens": 200, "seed": 3}
         return Agent(model, output_type=output_type, model_settings=settings, retries=0).run_sync("Plan a trip.")
 

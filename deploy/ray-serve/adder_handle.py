@@ -2,7 +2,7 @@
 
 from ray import serve
 
-handle = serve.get_app_handle("default")
+handle = serve.get_app_handle("adder")
 input_batch = list(range(9))
 print("Input batch is", input_batch)
 

@@ -1,5 +1,0 @@
-from ray import serve
-
-from sketch import BatchingDeployment
-
-app = serve.deployment(BatchingDeployment).bind()
