@@ -1,5 +1,3 @@
-"""The handle's lines in today's words: `get_handle` and `ray.get` of its answers are gone."""
-
 from ray import serve
 
 handle = serve.get_app_handle("adder")

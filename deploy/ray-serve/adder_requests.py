@@ -1,5 +1,3 @@
-"""The printed client with the decorator that the print lost."""
-
 import requests
 
 import ray

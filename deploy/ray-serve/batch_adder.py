@@ -1,5 +1,3 @@
-"""The printed server with the lines that the print lost: two decorators, and the sleep that its comment names."""
-
 from typing import List
 import time
 

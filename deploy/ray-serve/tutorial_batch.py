@@ -1,5 +1,3 @@
-"""The printed server with the two lines that the print lost."""
-
 from typing import List
 
 from starlette.requests import Request
