@@ -78,17 +78,17 @@ function specsOf(precision: Precision): readonly ContenderSpec[] {
   const gguf = GGUF_TYPES[precision];
   const onnx = {
     library: 'pipeline',
-    model: 'bench/smollm2/onnx-model',
+    model: 'smollm2/onnx-model',
     dtype: ONNX_DTYPES[precision],
   } as const;
-  const source = 'bench/smollm2/model.Q4_1.gguf';
+  const source = 'smollm2/model.Q4_1.gguf';
   return [
     { label: 'Tabserve', library: 'tabserve', model: source, dtype: precision, listSize: 1 },
     { label: 'transformers.js, lists', ...onnx, listSize: Math.max(...ROWS) },
     {
       label: `wllama, ${gguf}`,
       library: 'wllama',
-      model: `bench/smollm2/model.${gguf}.gguf`,
+      model: `smollm2/model.${gguf}.gguf`,
       dtype: 'fp32',
       listSize: 1,
     },
@@ -96,7 +96,7 @@ function specsOf(precision: Precision): readonly ContenderSpec[] {
 }
 
 function shortSpecs(): readonly ContenderSpec[] {
-  const model = 'bench/storyteller/model.F32.gguf';
+  const model = 'storyteller/model.F32.gguf';
   return [
     { label: 'Tabserve', library: 'tabserve', model: '', dtype: 'fp32', listSize: 1 },
     { label: 'wllama, F32', library: 'wllama', model, dtype: 'fp32', listSize: 1 },

@@ -26,13 +26,13 @@ const COLUMNS: readonly Column[] = [
 
 const STORYTELLER: readonly ContenderSpec[] = [
   { label: 'Tabserve', library: 'tabserve', model: '', dtype: 'fp32', listSize: 8 },
-  ...pipelines('bench/storyteller/plain', 'plain export'),
-  ...pipelines('bench/storyteller/fused', 'fused operators'),
-  wllama('bench/storyteller', 'F32'),
+  ...pipelines('storyteller/plain', 'plain export'),
+  ...pipelines('storyteller/fused', 'fused operators'),
+  wllama('storyteller', 'F32'),
 ];
 
-const SMOLLM2_GGUF = 'bench/smollm2/model.Q4_1.gguf';
-const SMOLLM2_ONNX = { library: 'pipeline', model: 'bench/smollm2/onnx-model' } as const;
+const SMOLLM2_GGUF = 'smollm2/model.Q4_1.gguf';
+const SMOLLM2_ONNX = { library: 'pipeline', model: 'smollm2/onnx-model' } as const;
 
 /** Each library in each precision that suits it. */
 const SMOLLM2: readonly ContenderSpec[] = [
@@ -41,9 +41,9 @@ const SMOLLM2: readonly ContenderSpec[] = [
   { label: 'transformers.js, fp32, one by one', ...SMOLLM2_ONNX, dtype: 'fp32', listSize: 1 },
   { label: 'transformers.js, fp32, lists', ...SMOLLM2_ONNX, dtype: 'fp32', listSize: 8 },
   { label: 'transformers.js, q8, lists', ...SMOLLM2_ONNX, dtype: 'q8', listSize: 8 },
-  wllama('bench/smollm2', 'Q4_1'),
-  wllama('bench/smollm2', 'Q8_0'),
-  wllama('bench/smollm2', 'F16'),
+  wllama('smollm2', 'Q4_1'),
+  wllama('smollm2', 'Q8_0'),
+  wllama('smollm2', 'F16'),
 ];
 
 export const bench: BenchCase = {

@@ -5,7 +5,7 @@ import type { BackendName } from '../bench-case.ts';
 export interface ContenderSpec {
   readonly label: string;
   readonly library: LibraryName;
-  /** File or folder below `models/` of the libraries' page; empty for the model that Tabserve's page has. */
+  /** File or folder below `models/bench/` of the libraries' page; empty for the model that Tabserve's page has. */
   readonly model: string;
   /** By the library's own name; llama.cpp's are in the file. */
   readonly dtype: Dtype | 'q4f16';

@@ -15,7 +15,7 @@ export async function loadTabserve(
   const name = `bench-${backend}-${dtype}`;
   const serve = await connect({ worker: createWorker, backend, name, ...(model !== '' && { model: null }) });
   if (model !== '') {
-    const response = await fetch(`models/${model}`);
+    const response = await fetch(`models/bench/${model}`);
     await serve.loadModel([new File([await response.blob()], model.replace(/^.*\//, ''))], { dtype });
   }
   return contendWith(serve, numSlots);

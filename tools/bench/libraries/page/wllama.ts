@@ -22,7 +22,7 @@ export async function loadWllama(
     { default: wasmUrl },
     { logger: { debug: keep, log: keep, warn: keep, error: keep } },
   );
-  const file = await fetch(`models/${model}`);
+  const file = await fetch(`models/bench/${model}`);
   await wllama.loadModel([await file.blob()], {
     n_parallel: numSlots,
     n_ctx: numSlots * CONTEXT_LENGTH,

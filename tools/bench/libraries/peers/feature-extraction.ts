@@ -6,7 +6,7 @@ import { describeDevice, readOwnServerOnly } from './runtime.ts';
 /** The `feature-extraction` pipeline on the CPU, as the library's documents use it for sentences. */
 export async function loadPipeline(dtype: EncoderDtype): Promise<EncoderContender> {
   readOwnServerOnly();
-  const extractor = await pipeline('feature-extraction', 'bench/minilm', { device: 'wasm', dtype });
+  const extractor = await pipeline('feature-extraction', 'minilm', { device: 'wasm', dtype });
   return {
     runsOn: `${await describeDevice('wasm')}, ${dtype}`,
     async embed(texts, way) {

@@ -9,7 +9,7 @@ import { describeCpu } from '../contender.ts';
 export function readOwnServerOnly(): void {
   env.allowRemoteModels = false;
   env.allowLocalModels = true;
-  env.localModelPath = '/models/'; // a path: with a whole URL the library finds no tokenizer
+  env.localModelPath = '/models/bench/'; // a path: with a whole URL the library finds no tokenizer
   env.useBrowserCache = false;
   env.useWasmCache = false;
   // The library points these at a CDN.
