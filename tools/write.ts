@@ -31,7 +31,7 @@ const COMMANDS: Readonly<Record<string, readonly string[]>> = {
   measurements: [MEASUREMENTS, FORMAT],
   errors: [ERRORS, FORMAT],
   options: [OPTIONS, FORMAT],
-  api: ['node tools/package/api-reference/main.ts'],
+  api: ['node tools/checks/api-reference.ts --write'],
   licenses: ['node tools/checks/third-party-licenses.ts --write'],
   picture: [
     'npm run build && npm run build:tests',

@@ -24,8 +24,3 @@ function entryOf(path: string, target: { readonly types: string; readonly defaul
     script: target.default.replace(/^.*\/|\.js$/g, ''),
   };
 }
-
-/** The page of an entry in the API reference, relative to the reference's folder: `tabserve/worker` -> `worker.md`. */
-export function pageOf(name: string): string {
-  return `${name.split('/')[1] ?? name}.md`;
-}

@@ -1,43 +1,121 @@
-import { mkdir, writeFile } from 'node:fs/promises';
+import { writeFile } from 'node:fs/promises';
+import type { Page } from 'playwright';
 
 import { QUIET_ARGUMENTS } from '../../bridge/browser/launch-arguments.ts';
 import { contentSecurityPolicy } from '../../bridge/static/content-security-policy.ts';
 import { buildPage } from '../bench/build-page.ts';
+import { openReady } from '../bench/open-ready.ts';
 import { pathOf } from '../bench/paths.ts';
-import { startSmollm2Hub } from '../bench/smollm2.ts';
+import { loadSmollm2, startSmollm2Hub } from '../bench/smollm2.ts';
 import { withBrowser } from '../bench/with-browser.ts';
-import { recordFilm } from './record-film.ts';
-import type { Stage } from './scene.ts';
-import { takePictures } from './take-pictures.ts';
 
-// Records the README's film, or takes the pictures of the documents.
+// Takes the pictures of the documents, light and dark, or records the README's film with Playwright's ffmpeg
+// (`npx playwright install ffmpeg`).
 
-interface Recording {
-  /** Where its files go. */
-  readonly folder: string;
-  readonly record: (stage: Stage) => AsyncIterable<readonly [name: string, file: Buffer]>;
-  /** Of all its files. */
-  readonly maxBytes: number;
-}
+const DESKTOP = { width: 1280, height: 800 };
+const PHONE = { viewport: { width: 390, height: 844 }, deviceScaleFactor: 2 };
+/** For the charts to draw what was just done. */
+const SETTLING_MS = 700;
+/** Texts that go on for as long as a picture takes. */
+const LONG = '#maxNewTokens=500&temperature=0.8&seed=7';
+const CHAT = '&view=chat#seed=7';
 
-const RECORDINGS: Readonly<Record<string, Recording>> = {
-  film: { folder: '.github', record: recordFilm, maxBytes: 2_000_000 },
-  pictures: { folder: 'docs/pictures', record: takePictures, maxBytes: 1_500_000 },
+/** Opens the page in a tab of its own, with its model ready: SmolLM2 for chats. */
+type Open = (address?: string) => Promise<Page>;
+
+const SCENES: Readonly<Record<string, (open: Open) => Promise<Page>>> = {
+  'first-visit': (open) => open(),
+  async run(open) {
+    const page = await open(LONG);
+    const other = await open();
+    await page.bringToFront();
+    await other.evaluate(() => {
+      for (const seed of [1, 2, 3, 4])
+        void window.tabserve.generate('Once upon a time,', { maxNewTokens: 500, ignoreEos: true, seed });
+    });
+    return run(page);
+  },
+  async handover(open) {
+    const leader = await open();
+    const page = await run(await open(LONG));
+    await leader.close();
+    await page.getByRole('complementary', { name: 'Handover' }).waitFor();
+    await page.locator('[data-status=running]').first().waitFor();
+    return page;
+  },
+  async 'chat-three-settings'(open) {
+    const page = await open(CHAT);
+    await page.getByRole('textbox', { name: 'Message to all chats' }).fill('Why do we dream?');
+    await page.getByRole('button', { name: /^Ask at temperatures/ }).click();
+    for (const index of [0, 1, 2])
+      await page
+        .getByTestId('answer-text')
+        .nth(index)
+        .filter({ hasText: /[^]{300}/ })
+        .waitFor();
+    return page;
+  },
+  async phone(open) {
+    const page = await open(LONG);
+    await page.getByRole('button', { name: 'Skip' }).click();
+    return run(page);
+  },
 };
 
-const recording = RECORDINGS[process.argv[2] ?? ''];
-if (!recording) throw new Error(`Pass one of ${Object.keys(RECORDINGS).join(', ')}.`);
-const { folder, record, maxBytes } = recording;
-await mkdir(pathOf(folder), { recursive: true });
+/** Runs the nine prompts, and returns in the middle of their texts. */
+async function run(page: Page): Promise<Page> {
+  await page.locator('.run-button').click();
+  await page.locator('[data-owner="this tab"][data-status=running]').nth(3).waitFor();
+  return page;
+}
+
+/** A tab asks SmolLM2. The tab that runs it is closed, and the answer goes on in the filmed one. */
+async function film(open: Open): Promise<void> {
+  const leader = await open(CHAT);
+  const page = await open(CHAT);
+  await page.bringToFront();
+  await page.screencast.start({ path: pathOf('.github/run.webm'), size: DESKTOP });
+  await page.getByRole('textbox', { name: /^Message to Chat 1/ }).fill('Write a story about a robot.');
+  await page.keyboard.press('Enter');
+  await page
+    .getByTestId('answer-text')
+    .filter({ hasText: /[^]{100}/ })
+    .waitFor();
+  await leader.close();
+  await page.getByText(/went on here/).waitFor();
+  await page.waitForTimeout(4000);
+  await page.screencast.stop();
+}
+
 const hub = await startSmollm2Hub();
 const site = { root: await buildPage(), args: QUIET_ARGUMENTS, policy: contentSecurityPolicy([hub.url]) };
-let numBytes = 0;
 await withBrowser(site, async ({ browser, url }) => {
-  for await (const [name, file] of record({ browser, url, hub: hub.url })) {
-    await writeFile(pathOf(`${folder}/${name}`), file);
-    console.log(`${folder}/${name}: ${(file.length / 1e6).toFixed(2)} MB`);
-    numBytes += file.length;
-  }
+  const scenes = process.argv[2] === 'film' ? [] : Object.entries(SCENES);
+  const stage = async (
+    colorScheme: 'light' | 'dark',
+    isPhone: boolean,
+    play: (open: Open) => Promise<void>,
+  ) => {
+    await using context = await browser.newContext({
+      ...(isPhone ? PHONE : { viewport: DESKTOP }),
+      colorScheme,
+    });
+    await play(async (address = '') => {
+      const { page } = await openReady(context, `${url}/?backend=wasm${address}`);
+      if (address === CHAT) await loadSmollm2(page, hub.url, 'q8');
+      return page;
+    });
+  };
+  if (scenes.length === 0) await stage('light', false, film);
+  for (const [name, scene] of scenes)
+    for (const scheme of ['light', 'dark'] as const)
+      await stage(scheme, name === 'phone', async (open) => {
+        const page = await scene(open);
+        await page.bringToFront();
+        await page.waitForTimeout(SETTLING_MS);
+        const session = await page.context().newCDPSession(page);
+        const { data } = await session.send('Page.captureScreenshot', { format: 'webp', quality: 82 });
+        await writeFile(pathOf(`docs/pictures/${name}-${scheme}.webp`), Buffer.from(data, 'base64'));
+      });
 });
 await hub.close();
-if (numBytes > maxBytes) throw new Error(`More than ${maxBytes / 1e6} MB: lower the quality.`);
