@@ -12,7 +12,7 @@ import { ENTRIES } from '../package/entries.ts';
 
 const REFERENCE = 'docs/api';
 const INDEX = `${REFERENCE}/README.md`;
-/** Modules, fields of types without a name, discriminants, and what another interface's comment says. */
+/** Fields of types without a name, discriminants, and what another interface's comment says. */
 const SELF_EVIDENT = /\.__type(?:\.|$)|(?:Format|StructuralTag)\.type$|\.(?:prototype|oncontextoverflow)$/;
 
 const CODE = 'Stable: compare this, not the message.';
@@ -39,20 +39,30 @@ async function write(): Promise<void> {
     { tsconfig: OPTIONS, entryPoints: ENTRIES.map(({ types }) => types), out: REFERENCE },
     [new TSConfigReader()],
   );
-  const MEMBER = ReflectionKind.Method | ReflectionKind.Property;
-  const DOCUMENTED = ReflectionKind.SomeExport | MEMBER | ReflectionKind.Accessor;
+  const {
+    Accessor,
+    Class,
+    Function: Callable,
+    Interface,
+    Method,
+    Property,
+    TypeAlias,
+    Variable,
+  } = ReflectionKind;
+  const MEMBERS = [Method, Property, ReflectionKind.Constructor];
+  const DOCUMENTED = [Accessor, Class, Callable, Interface, Method, Property, TypeAlias, Variable];
   application.converter.on(Converter.EVENT_RESOLVE_BEGIN, ({ project }) => {
     for (const module of project.getReflectionsByKind(ReflectionKind.Module)) module.name = entryOf(module);
-    for (const member of project.getReflectionsByKind(MEMBER | ReflectionKind.Constructor)) {
-      if (!member.parent?.name.endsWith('Error')) continue;
+    for (const member of Object.values(project.reflections)) {
+      if (!member.parent?.name.endsWith('Error') || !member.kindOf(MEMBERS)) continue;
       if (member.name === 'code') member.comment ??= new Comment([{ kind: 'text', text: CODE }]);
       else if (isOfEveryError(member)) project.removeReflection(member);
     }
   });
   const project = await application.convert();
   if (project) {
-    for (const made of project.getReflectionsByKind(DOCUMENTED))
-      if (made.isDeclaration() && !isDocumented(made))
+    for (const made of Object.values(project.reflections))
+      if (made.isDeclaration() && made.kindOf(DOCUMENTED) && !isDocumented(made))
         application.logger.error(`${made.getFullName()} has no docstring`);
     application.validate(project);
     await application.generateOutputs(project);

@@ -14,8 +14,6 @@ import { withBrowser } from '../bench/with-browser.ts';
 
 const DESKTOP = { width: 1280, height: 800 };
 const PHONE = { viewport: { width: 390, height: 844 }, deviceScaleFactor: 2 };
-/** For the charts to draw what was just done. */
-const SETTLING_MS = 700;
 /** Texts that go on for as long as a picture takes. */
 const LONG = '#maxNewTokens=500&temperature=0.8&seed=7';
 const CHAT = '&view=chat#seed=7';
@@ -70,7 +68,7 @@ async function run(page: Page): Promise<Page> {
 }
 
 /** A tab asks SmolLM2. The tab that runs it is closed, and the answer goes on in the filmed one. */
-async function film(open: Open): Promise<void> {
+async function film(open: Open): Promise<Page> {
   const leader = await open(CHAT);
   const page = await open(CHAT);
   await page.bringToFront();
@@ -85,37 +83,31 @@ async function film(open: Open): Promise<void> {
   await page.getByText(/went on here/).waitFor();
   await page.waitForTimeout(4000);
   await page.screencast.stop();
+  return page;
 }
 
+async function takePicture(page: Page, file: string): Promise<void> {
+  await page.bringToFront();
+  await page.waitForTimeout(700); // for the charts to draw what was just done
+  const session = await page.context().newCDPSession(page);
+  const { data } = await session.send('Page.captureScreenshot', { format: 'webp', quality: 82 });
+  await writeFile(pathOf(`docs/pictures/${file}.webp`), Buffer.from(data, 'base64'));
+}
+
+const isFilm = process.argv[2] === 'film';
 const hub = await startSmollm2Hub();
 const site = { root: await buildPage(), args: QUIET_ARGUMENTS, policy: contentSecurityPolicy([hub.url]) };
 await withBrowser(site, async ({ browser, url }) => {
-  const scenes = process.argv[2] === 'film' ? [] : Object.entries(SCENES);
-  const stage = async (
-    colorScheme: 'light' | 'dark',
-    isPhone: boolean,
-    play: (open: Open) => Promise<void>,
-  ) => {
-    await using context = await browser.newContext({
-      ...(isPhone ? PHONE : { viewport: DESKTOP }),
-      colorScheme,
-    });
-    await play(async (address = '') => {
-      const { page } = await openReady(context, `${url}/?backend=wasm${address}`);
-      if (address === CHAT) await loadSmollm2(page, hub.url, 'q8');
-      return page;
-    });
-  };
-  if (scenes.length === 0) await stage('light', false, film);
-  for (const [name, scene] of scenes)
-    for (const scheme of ['light', 'dark'] as const)
-      await stage(scheme, name === 'phone', async (open) => {
-        const page = await scene(open);
-        await page.bringToFront();
-        await page.waitForTimeout(SETTLING_MS);
-        const session = await page.context().newCDPSession(page);
-        const { data } = await session.send('Page.captureScreenshot', { format: 'webp', quality: 82 });
-        await writeFile(pathOf(`docs/pictures/${name}-${scheme}.webp`), Buffer.from(data, 'base64'));
+  for (const [name, scene] of isFilm ? [['film', film] as const] : Object.entries(SCENES))
+    for (const colorScheme of isFilm ? (['light'] as const) : (['light', 'dark'] as const)) {
+      const device = name === 'phone' ? PHONE : { viewport: DESKTOP };
+      await using context = await browser.newContext({ ...device, colorScheme });
+      const page = await scene(async (address = '') => {
+        const { page: opened } = await openReady(context, `${url}/?backend=wasm${address}`);
+        if (address === CHAT) await loadSmollm2(opened, hub.url, 'q8');
+        return opened;
       });
+      if (!isFilm) await takePicture(page, `${name}-${colorScheme}`);
+    }
 });
 await hub.close();
