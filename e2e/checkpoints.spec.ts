@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import type { Page } from 'playwright/test';
 import type { Dtype } from '../src/protocol/models.ts';
-import type { CheckpointRequest, CheckpointRun } from './probe/checkpoint-probe.ts';
+import type { ModelChoice } from './probe/models.ts';
 import { requireEnvironment } from './support/environment.ts';
 import { peakMemoryOf } from '../tools/bench/process-memory.ts';
 import type { Backend } from './support/tab.ts';
@@ -34,15 +34,12 @@ const FP32_TOLERANCE = 1e-4;
 const QUANTIZED_ON_WEBGPU = 'generated/silu';
 
 test('a generated checkpoint of each kind gives logits and greedy tokens of the reference, q8 and q4 within the error that their blocks allow', async ({
-  page,
+  probePage,
   backend,
 }) => {
   test.setTimeout(600_000);
-  await page.goto(requireEnvironment().probeUrl);
-  for (const id of Object.keys(reference).filter((name) => name !== FULL_SIZE)) {
-    const dtypes = dtypesOn(backend, id);
-    if (dtypes.length > 0) await expectReference(page, { id, backend, dtypes });
-  }
+  for (const id of Object.keys(reference).filter((name) => name !== FULL_SIZE))
+    for (const dtype of dtypesOn(backend, id)) await expectReference(probePage, { id, backend, dtype });
 });
 
 function dtypesOn(backend: Backend, id: string): readonly Dtype[] {
@@ -52,21 +49,20 @@ function dtypesOn(backend: Backend, id: string): readonly Dtype[] {
 }
 
 test('an embedding that is larger than what a shader binds gives the same logits in blocks', async ({
-  page,
+  probePage,
   backend,
 }) => {
   test.skip(
     backend === 'wasm' || !IS_WHOLE,
     'nothing is bound on WASM; WebGPU compiles its shaders for seconds',
   );
-  await page.goto(requireEnvironment().probeUrl);
   // Splits a matrix of 257 rows of 64 in three blocks for fp32 and in two for q8. All other matrices fit in one.
   const request = { id: 'generated/narrow-inner', backend } as const;
-  await expectReference(page, { ...request, dtypes: ['fp32'], maxBindingBytes: 24_000 });
-  await expectReference(page, { ...request, dtypes: ['q8'], maxBindingBytes: 12_800 });
+  await expectReference(probePage, { ...request, dtype: 'fp32', maxBindingBytes: 24_000 });
+  await expectReference(probePage, { ...request, dtype: 'q8', maxBindingBytes: 12_800 });
 });
 
-test("a checkpoint in gpt2's size and layout goes on with the reference's tokens, two prompts at once, in bounded memory", async ({
+test("a checkpoint in gpt2's size and layout has the reference's logits, in bounded memory", async ({
   page,
   browser,
   backend,
@@ -79,22 +75,18 @@ test("a checkpoint in gpt2's size and layout goes on with the reference's tokens
   await page.goto(requireEnvironment().probeUrl);
   const prompts = reference[FULL_SIZE]?.prompts ?? [];
   const { page: before } = await peakMemoryOf(browser);
-  const [run] = await page.evaluate((request) => window.runCheckpoint(request), {
+  const run = await page.evaluate((request) => window.probe.measureLoad(request), {
     id: FULL_SIZE,
     backend,
-    dtypes: ['fp32'] as const,
+    dtype: 'fp32',
     prompts: prompts.map(({ promptTokenIds }) => promptTokenIds),
-    numTokens: prompts[0]?.greedyTokenIds.length ?? 0,
-  });
-  if (!run) throw new Error('Nothing has run.');
+  } as const);
   const { page: peak } = await peakMemoryOf(browser);
   const beside = peak - before - run.wasmHeapBytes;
   console.log(
-    `    ${backend}: packed ${megabytes(run.packedBytes)} in ${seconds(run.convertMs)}, created in ${seconds(run.createMs)}; ` +
-      `peak of the tab's process ${megabytes(peak)} (${megabytes(before)} before), of it WASM heap ` +
+    `    ${backend}: packed ${megabytes(run.packedBytes)}; peak of the tab's process ${megabytes(peak)} (${megabytes(before)} before), of it WASM heap ` +
       `${megabytes(run.wasmHeapBytes)}, the rest ${megabytes(beside)}, planned ${megabytes(run.plannedHeapBytes)}`,
   );
-  expect(run.greedyTokenIds).toEqual(prompts.map(({ greedyTokenIds }) => greedyTokenIds));
   for (const [i, { topIds = [], topLogits = [] }] of prompts.entries()) {
     const errors = topIds.map((id, rank) =>
       Math.abs((run.logits[i]?.[id] ?? NaN) - (topLogits[rank] ?? NaN)),
@@ -111,50 +103,57 @@ function megabytes(bytes: number): string {
   return `${Math.round(bytes / 1e6)} MB`;
 }
 
-function seconds(milliseconds: number): string {
-  return `${(milliseconds / 1000).toFixed(1)} s`;
-}
-
-async function expectReference(
-  page: Page,
-  request: Omit<CheckpointRequest, 'prompts' | 'numTokens'>,
-): Promise<void> {
-  const { id } = request;
+async function expectReference(page: Page, choice: ModelChoice & { readonly id: string }): Promise<void> {
+  const { id } = choice;
   const prompts = reference[id]?.prompts ?? [];
-  const runs = await page.evaluate((input) => window.runCheckpoint(input), {
-    ...request,
-    prompts: prompts.map(({ promptTokenIds }) => promptTokenIds),
-    numTokens: prompts[0]?.greedyTokenIds.length ?? 0,
-  });
-  expect(runs.length).toBe(request.dtypes.length);
-  for (const run of runs) {
-    const { dtype, logitsErrorBound } = run;
-    const error = rmsError(run, prompts);
-    console.log(`    ${id} ${dtype}: ${error.toExponential(1)}, bound ${logitsErrorBound.toExponential(1)}`);
-    for (const [name, tensorError] of Object.entries(run.quantizationErrors))
-      console.log(`      ${name}: ${tensorError.toExponential(1)}`);
-    if (dtype === 'fp32') {
-      expect(run.greedyTokenIds, id).toEqual(prompts.map(({ greedyTokenIds }) => greedyTokenIds));
-      expect(largestError(run, prompts), id).toBeLessThan(FP32_TOLERANCE);
-    } else {
-      expect(error, `${id} in ${dtype}`).toBeLessThan(logitsErrorBound);
-    }
+  const run = await page.evaluate(
+    async ([model, promptTokenIds, maxNewTokens]) => {
+      const batch = {
+        prompts: promptTokenIds,
+        maxNewTokens,
+        policy: {},
+        isPipelined: false,
+        hasLogprobs: false,
+      };
+      // The activations of several prompts would be larger than what a test lets a shader bind.
+      const { tokenIds } = await window.probe.runGreedyBatch(model, { ...batch, stepsBetween: 1 });
+      const logits = await window.probe.logitsAfter(model, promptTokenIds);
+      return { ...(await window.probe.factsOf(model)), logits, tokenIds };
+    },
+    [
+      choice,
+      prompts.map(({ promptTokenIds }) => promptTokenIds),
+      prompts[0]?.greedyTokenIds.length ?? 0,
+    ] as const,
+  );
+  const { dtype, logitsErrorBound } = run;
+  expect(dtype).toBe(choice.dtype);
+  const error = rmsError(run.logits, prompts);
+  console.log(`    ${id} ${dtype}: ${error.toExponential(1)}, bound ${logitsErrorBound.toExponential(1)}`);
+  if (dtype === 'fp32') {
+    expect(run.tokenIds, id).toEqual(prompts.map(({ greedyTokenIds }) => greedyTokenIds));
+    expect(largestError(run.logits, prompts), id).toBeLessThan(FP32_TOLERANCE);
+  } else {
+    expect(error, `${id} in ${dtype}`).toBeLessThan(logitsErrorBound);
   }
 }
 
+/** [vocab] for each prompt's last token. */
+type Logits = readonly (readonly number[])[];
+
 /** Relative to the largest of the logits. */
-function largestError(run: CheckpointRun, prompts: readonly ExpectedPrompt[]): number {
+function largestError(run: Logits, prompts: readonly ExpectedPrompt[]): number {
   const errors = prompts.map(({ logits = [] }, i) => {
     const scale = Math.max(...logits.map(Math.abs));
-    return Math.max(...logits.map((value, id) => Math.abs((run.logits[i]?.[id] ?? NaN) - value))) / scale;
+    return Math.max(...logits.map((value, id) => Math.abs((run[i]?.[id] ?? NaN) - value))) / scale;
   });
   return Math.max(...errors);
 }
 
 /** RMS of the error over RMS of the logits, of the worst prompt. */
-function rmsError(run: CheckpointRun, prompts: readonly ExpectedPrompt[]): number {
+function rmsError(run: Logits, prompts: readonly ExpectedPrompt[]): number {
   const errors = prompts.map(({ logits = [] }, i) => {
-    const differences = logits.map((value, id) => (run.logits[i]?.[id] ?? NaN) - value);
+    const differences = logits.map((value, id) => (run[i]?.[id] ?? NaN) - value);
     return Math.hypot(...differences) / Math.hypot(...logits);
   });
   return Math.max(...errors);

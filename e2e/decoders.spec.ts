@@ -1,6 +1,7 @@
 import type { Page } from 'playwright/test';
 import type { Dtype } from '../src/protocol/models.ts';
-import type { DecoderChoice, GreedyBatch } from './probe/decoder-probe.ts';
+import type { GreedyBatch } from './probe/batches.ts';
+import type { ModelChoice } from './probe/models.ts';
 import { decoderReferences, type DecoderPrompt, type DecoderReference } from './support/decoder-reference.ts';
 import { runSeed } from './support/seeded-random.ts';
 import { expect, IS_WHOLE, test } from './support/test.ts';
@@ -69,7 +70,7 @@ for (const [id, expected] of Object.entries(decoderReferences)) {
       const isInQ8 = backend === 'wasm' && (IS_WHOLE || id === 'generated/smollm2');
       for (const dtype of isInQ8 ? (['fp32', 'q8'] as const) : (['fp32'] as const)) {
         const choice = { id, backend, dtype };
-        const report = await probePage.evaluate((input) => window.decoderProbe.runTrials(...input), [
+        const report = await probePage.evaluate((input) => window.probe.runTrials(...input), [
           choice,
           seed,
           trials,
@@ -103,7 +104,7 @@ for (const [id, expected] of Object.entries(decoderReferences)) {
 
 async function expectAsTransformers(
   page: Page,
-  choice: DecoderChoice,
+  choice: ModelChoice,
   { prompts }: DecoderReference,
 ): Promise<void> {
   const error = await logitsError(page, choice, prompts);
@@ -125,18 +126,18 @@ async function expectAsTransformers(
   await expectLogprobs(page, choice, prompts);
 }
 
-function runGreedyBatch(page: Page, choice: DecoderChoice, batch: GreedyBatch) {
-  return page.evaluate((input) => window.decoderProbe.runGreedyBatch(...input), [choice, batch] as const);
+function runGreedyBatch(page: Page, choice: ModelChoice, batch: GreedyBatch) {
+  return page.evaluate((input) => window.probe.runGreedyBatch(...input), [choice, batch] as const);
 }
 
 /** The largest error, relative to the largest logit. */
 async function logitsError(
   page: Page,
-  choice: DecoderChoice,
+  choice: ModelChoice,
   prompts: readonly DecoderPrompt[],
 ): Promise<number> {
   const withLogits = prompts.filter(({ logits }) => logits);
-  const computed = await page.evaluate((input) => window.decoderProbe.decoderLogits(...input), [
+  const computed = await page.evaluate((input) => window.probe.logitsAfter(...input), [
     choice,
     withLogits.map(({ promptTokenIds }) => promptTokenIds),
   ] as const);
@@ -150,7 +151,7 @@ async function logitsError(
 /** Checks the logprobs of the prompts' tokens and of each text's first token. */
 async function expectLogprobs(
   page: Page,
-  choice: DecoderChoice,
+  choice: ModelChoice,
   prompts: readonly DecoderPrompt[],
 ): Promise<void> {
   const scored = prompts.filter(({ promptLogprobs }) => promptLogprobs);
@@ -177,7 +178,7 @@ function largestDifference(values: readonly number[], expected: readonly number[
 
 async function perplexityOf(
   page: Page,
-  choice: DecoderChoice,
+  choice: ModelChoice,
   samples: DecoderReference['samples'],
 ): Promise<number> {
   const { promptLogprobs } = await runGreedyBatch(page, choice, {

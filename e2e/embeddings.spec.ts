@@ -164,7 +164,7 @@ test('a GPU makes the vectors of sentence-transformers, alone and in a batch of 
   const short = texts.slice(0, 4);
   const many = Array.from({ length: 64 }, (_, i) => short[i % short.length] ?? '');
   const { together, alone } = await page.evaluate(
-    async ([id, given, numAlone]) => window.encodeOnGpu(id, given, numAlone),
+    async ([id, given, numAlone]) => window.probe.encodeOnGpu(id, given, numAlone),
     [BERT, many, 2] as const,
   );
   const expected = many.map((_, i) => embeddings[i % short.length] ?? []);

@@ -25,8 +25,8 @@ test('a request has the text that it has alone, whatever runs with it, under eve
 }) => {
   test.setTimeout(IS_WHOLE ? 3_600_000 : 300_000);
   const seed = runSeed();
-  const report = await probePage.evaluate((input) => window.engineProbe.runTrials(...input), [
-    backend,
+  const report = await probePage.evaluate((input) => window.probe.runTrials(...input), [
+    { backend },
     seed,
     TRIALS[backend],
   ] as const);
@@ -34,7 +34,7 @@ test('a request has the text that it has alone, whatever runs with it, under eve
   expect(report.numReusedTokens, 'tokens reused').toBeGreaterThan(0);
   expect(report.numSharedPrefills, 'prefills shared').toBeGreaterThan(0);
   if (backend === 'webgpu') expect(report.numPipelined, 'trials pipelined').toBeGreaterThan(0);
-  expect(Math.max(...report.batchSizes), 'the largest batch').toBe(16);
+  expect(report.largestBatch, 'the largest batch').toBe(16);
 });
 
 test('a decode step has the same logits when it runs, when it is captured and when it is replayed, at every length', async ({
@@ -42,7 +42,7 @@ test('a decode step has the same logits when it runs, when it is captured and wh
   backend,
 }) => {
   test.skip(backend === 'wasm', 'the CPU has no commands to capture');
-  const report = await probePage.evaluate(() => window.engineProbe.repeatSteps());
+  const report = await probePage.evaluate(() => window.probe.repeatSteps());
   expect(report.differences).toEqual([]);
   // The first two of six times run or are captured: onnxruntime-web describes those.
   expect(report.numReplayed, 'steps replayed').toBeGreaterThan(report.numSteps / 2);
@@ -53,7 +53,7 @@ test(
   { tag: ANY_BACKEND },
   async ({ probePage }) => {
     const numMessages = 20;
-    const numSeen = await probePage.evaluate((count) => window.seenAtPause(count), numMessages);
+    const numSeen = await probePage.evaluate((count) => window.probe.seenAtPause(count), numMessages);
     // A loaded machine may deliver a few later.
     expect(numSeen).toBeGreaterThan(numMessages / 2);
   },
@@ -67,8 +67,8 @@ test(
     const seed = runSeed();
     // A page of its own: what is counted starts from nothing.
     await page.goto(requireEnvironment().probeUrl);
-    await page.waitForFunction(() => 'engineProbe' in window);
-    await page.evaluate((input) => window.engineProbe.startSoak(...input), [backend, seed] as const);
+    await page.waitForFunction(() => 'probe' in window);
+    await page.evaluate((input) => window.probe.startSoak(...input), [backend, seed] as const);
     const { first: numFirst, further: numFurther } = NUM_REQUESTS[backend];
     let first = await soak(page, numFirst);
     let last = await soak(page, numFurther);
@@ -90,7 +90,7 @@ test(
 );
 
 async function soak(page: Page, numRequests: number) {
-  const state = await page.evaluate((count) => window.engineProbe.runSoak(count), numRequests);
+  const state = await page.evaluate((count) => window.probe.runSoak(count), numRequests);
   const session = await page.context().newCDPSession(page);
   await session.send('HeapProfiler.collectGarbage');
   const { usedSize: heapBytes } = await session.send('Runtime.getHeapUsage');

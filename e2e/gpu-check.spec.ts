@@ -47,7 +47,7 @@ for (const modelType of ['gpt2', 'llama', 'qwen3', 'gemma3_text'])
         !IS_WHOLE,
         'each compiles its shaders for seconds; the embedded model is checked in fp32 above',
       );
-      const where = await probePage.evaluate((model) => window.checkGpuFor(model), {
+      const where = await probePage.evaluate((model) => window.probe.checkGpuFor(model), {
         modelType,
         dtype,
         precision: 'float32',

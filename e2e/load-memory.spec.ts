@@ -1,7 +1,7 @@
 import type { Page } from 'playwright/test';
 import type { Dtype } from '../src/protocol/models.ts';
 import { FULL_SIZE_LLAMA, LARGEST_TENSOR_BYTES } from '../tools/hub-server/checkpoints/full-size-llama.ts';
-import type { CheckpointRequest, CheckpointRun } from './probe/checkpoint-probe.ts';
+import type { LoadRequest, MeasuredLoad } from './probe/measure-load.ts';
 import { requireEnvironment } from './support/environment.ts';
 import { peakMemoryOf } from '../tools/bench/process-memory.ts';
 import { expect, IS_WHOLE, test } from './support/test.ts';
@@ -24,9 +24,9 @@ test('a checkpoint of half a gigabyte takes three times its largest tensor more 
     await page.goto('about:blank');
     await page.goto(requireEnvironment().probeUrl);
     // The runtime and its shaders have memory of their own.
-    const small = await load(page, { id: SMALL, backend, dtypes: [dtype] });
+    const small = await load(page, { id: SMALL, backend, dtype });
     const before = await peakMemoryOf(browser);
-    const run = await load(page, { id: FULL_SIZE_LLAMA, backend, dtypes: [dtype] });
+    const run = await load(page, { id: FULL_SIZE_LLAMA, backend, dtype });
     const peak = await peakMemoryOf(browser);
     // A WASM heap never shrinks. A GPU has the weights as they are packed.
     const heap = run.wasmHeapBytes - small.wasmHeapBytes;
@@ -46,17 +46,8 @@ test('a checkpoint of half a gigabyte takes three times its largest tensor more 
   }
 });
 
-async function load(
-  page: Page,
-  request: Omit<CheckpointRequest, 'prompts' | 'numTokens'>,
-): Promise<CheckpointRun> {
-  const [run] = await page.evaluate((input) => window.runCheckpoint(input), {
-    ...request,
-    prompts: [[1, 2, 3, 4]],
-    numTokens: 0,
-  });
-  if (!run) throw new Error('Nothing has run.');
-  return run;
+function load(page: Page, request: Omit<LoadRequest, 'prompts'>): Promise<MeasuredLoad> {
+  return page.evaluate((input) => window.probe.measureLoad(input), { ...request, prompts: [[1, 2, 3, 4]] });
 }
 
 function megabytes(bytes: number): string {

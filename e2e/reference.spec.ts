@@ -78,7 +78,7 @@ test("logits after each prompt agree with PyTorch's to 1e-3", async ({ probePage
   const entries = [...reference.prompts, reference.longPrompt];
   const prompts = entries.map(({ promptTokenIds }) => promptTokenIds);
   const logits = await probePage.evaluate(
-    (input) => window.logitsProbe.logitsOf(input.backend, input.prompts),
+    (input) => window.probe.logitsAfter({ backend: input.backend }, input.prompts),
     { backend, prompts },
   );
   expect(logits).toHaveLength(entries.length);

@@ -15,8 +15,8 @@ import type { GeneratedFile } from './generated-file.ts';
 
 type Fields = Readonly<Record<string, unknown>>;
 type Metadata = Parameters<typeof ggufFile>[0];
-/** Keys below the architecture that replace those of the converter; undefined leaves one out. */
-export type KeyChanges = Readonly<Record<string, MetadataValue | undefined>>;
+/** Keys below the architecture that replace those of the converter; null leaves one out. */
+type KeyChanges = Readonly<Record<string, MetadataValue | null | undefined>>;
 
 /** Keys of the metadata, after the architecture, by fields of `config.json`. */
 const KEYS: Readonly<Record<string, string>> = {
@@ -112,7 +112,7 @@ function changed(metadata: Metadata, changes: KeyChanges): Metadata {
   const all = new Map<string, MetadataValue>(Object.entries(metadata));
   for (const [name, value] of Object.entries(changes)) {
     const key = `${architecture}.${name}`;
-    if (value === undefined) all.delete(key);
+    if (value === null || value === undefined) all.delete(key);
     else all.set(key, value);
   }
   return Object.fromEntries(all);

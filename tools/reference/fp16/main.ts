@@ -8,25 +8,12 @@ import pLimit from 'p-limit';
 
 import { runCommand } from '../../../bridge/browser/commands.ts';
 import { installApart } from '../../install-apart.ts';
-import { CASES, type Case } from './cases.ts';
+import { CASES } from './cases.ts';
 import { TOLERANCE } from './compare.ts';
-import type { CaseResult } from './run-case.ts';
-import type { CheckResult } from './run-checks.ts';
+import type { Line } from './job.ts';
 import { lavapipeEnvironment } from './vulkan-driver.ts';
 
 // Does the engine give float64's logits and tokens on WebGPU, in fp32 and in fp16? `npm run test:fp16 [-- PART OF A NAME]`
-
-/** A process of its own, and what to make of what it prints. */
-interface Job {
-  readonly name: string;
-  readonly args: readonly string[];
-  readonly linesOf: (output: string) => readonly Line[];
-}
-
-interface Line {
-  readonly text: string;
-  readonly isPass: boolean;
-}
 
 const execute = promisify(execFile);
 
@@ -36,12 +23,19 @@ const NUM_PROCESSES = 2;
 
 const [only = ''] = process.argv.slice(2);
 await installApart(FOLDER, 'Dawn for Node');
-const env = await lavapipeEnvironment();
+const env = { ...process.env, ...(await lavapipeEnvironment()) };
 const python = await findNumPy();
 const temporary = await mkdtemp(join(tmpdir(), 'tabserve-fp16-'));
-const jobs = [...CASES.map(caseJob), checksJob()].filter(({ name }) => name.includes(only));
+/** Processes of their own, by their names, with their arguments. */
+const jobs = [
+  ...CASES.map(({ family, headSize }, index) => ({
+    name: `${family}, heads of ${headSize}`,
+    args: [String(index), join(temporary, String(index)), python],
+  })),
+  { name: 'GPU check', args: ['checks'] },
+].filter(({ name }) => name.includes(only));
 const limit = pLimit(NUM_PROCESSES);
-const results = await Promise.all(jobs.map((job) => limit(() => run(job))));
+const results = await Promise.all(jobs.map(({ name, args }) => limit(() => run(name, args))));
 await rm(temporary, { recursive: true, force: true });
 const numFailed = results.filter((isPass) => !isPass).length;
 console.log(
@@ -63,63 +57,22 @@ async function findNumPy(): Promise<string> {
   );
 }
 
-function caseJob(testCase: Case, index: number): Job {
-  return {
-    name: `${testCase.family}, heads of ${testCase.headSize}`,
-    args: [String(index), join(temporary, String(index)), python],
-    linesOf(output) {
-      const lines: readonly CaseResult[] = JSON.parse(output);
-      return lines.map((line) => ({ text: format(testCase, line), isPass: line.faults.length === 0 }));
-    },
-  };
-}
-
-function checksJob(): Job {
-  return {
-    name: 'GPU check',
-    args: ['checks'],
-    linesOf(output) {
-      const lines: readonly CheckResult[] = JSON.parse(output);
-      return lines.map(({ modelType, dtype, where }) => ({
-        text: `GPU check    ${modelType.padEnd(5)}  ${dtype}  ${where}`.trimEnd(),
-        isPass: where === '',
-      }));
-    },
-  };
-}
-
 function pathOf(file: string): string {
   return fileURLToPath(new URL(file, FOLDER));
 }
 
 /** @returns Whether all of its lines hold. */
-async function run({ name, args, linesOf }: Job): Promise<boolean> {
+async function run(name: string, args: readonly string[]): Promise<boolean> {
   try {
-    const { stdout } = await execute(
-      process.execPath,
-      ['--import', pathOf('dawn-globals.ts'), pathOf('job-process.ts'), ...args],
-      { timeout: TIMEOUT_MS, env: { ...process.env, ...env } },
-    );
-    const lines = linesOf(stdout);
-    for (const { text, isPass } of lines) console.log(`${isPass ? 'ok  ' : 'FAIL'}  ${text}`);
-    return lines.every(({ isPass }) => isPass);
+    const command = ['--import', pathOf('dawn-globals.ts'), pathOf('job-process.ts'), ...args];
+    const { stdout } = await execute(process.execPath, command, { timeout: TIMEOUT_MS, env });
+    const lines: readonly Line[] = JSON.parse(stdout);
+    for (const { cells, faults } of lines)
+      console.log(`${faults.length === 0 ? 'ok  ' : 'FAIL'}  ${[...cells, ...faults].join('  ')}`);
+    return lines.every(({ faults }) => faults.length === 0);
   } catch (error) {
     // The message has what the process wrote to stderr.
     console.log(`FAIL  ${name}: ${String(error)}`);
     return false;
   }
-}
-
-function format({ family, headSize }: Case, result: CaseResult): string {
-  const { dtype, largestError, numDecided, numEqual, faults, seconds } = result;
-  const cells = [
-    family.padEnd(11),
-    String(headSize).padStart(3),
-    dtype.padEnd(4),
-    largestError.toExponential(1),
-    `${numEqual}/${numDecided}`.padStart(7),
-    `${seconds.toFixed(0)} s`.padStart(5),
-    ...faults,
-  ];
-  return cells.join('  ');
 }

@@ -10,7 +10,6 @@ import type { Dtype } from '../../../src/protocol/models.ts';
 import { requestGpuDevice } from '../../../src/worker/runtime/webgpu/gpu-device.ts';
 import { WebGpuBackend } from '../../../src/worker/runtime/webgpu/webgpu-backend.ts';
 import { play, type Played } from '../play-requests.ts';
-import { shipNodeBuild } from './node-build.ts';
 import { arrivalsFor, MAX_ROWS } from './workload.ts';
 
 /** A request that has ended. */
@@ -34,7 +33,6 @@ export interface RecordedRun {
 
 /** Runs the requests of `arrivalsFor` through the engine on this machine's adapter. */
 export async function recordRun(checkpoint: Checkpoint, dtype: Dtype): Promise<RecordedRun> {
-  shipNodeBuild();
   const rung = dtype === 'fp32' ? 'fp32' : 'fp16';
   const gpu = await requestGpuDevice(rung);
   const { model } = checkpoint;
@@ -107,19 +105,15 @@ class Recorder {
     return this.#logits.get(keyOf(id, position)) ?? new Float32Array();
   }
 
-  omissionsIn({ steps, numSharedPrefills }: Played): readonly string[] {
-    const batchSizes = new Set(steps.flatMap(({ kind, batchSize }) => (kind === 'decode' ? batchSize : [])));
-    const numReused = steps
-      .flatMap(({ requests }) => requests)
-      .reduce((sum, event) => sum + (event.type === 'started' ? event.numReusedTokens : 0), 0);
-    const { moves, replays } = this.#counts;
+  omissionsIn({ steps, batchSizes, numSharedPrefills, numReusedTokens }: Played): readonly string[] {
+    const sizes = [...new Set(batchSizes)].toSorted((a, b) => a - b);
     return [
-      batchSizes.size < MAX_ROWS ? `rows: only ${[...batchSizes].toSorted((a, b) => a - b).join(', ')}` : '',
+      sizes.length < MAX_ROWS ? `rows: only ${sizes.join(', ')}` : '',
       steps.some(({ isBehind }) => isBehind) ? '' : 'no pipelined step',
       numSharedPrefills > 0 ? '' : 'no shared prefill',
-      numReused > 0 ? '' : 'no reused prefix',
-      moves > 0 ? '' : 'no transfer',
-      replays > 0 ? '' : 'no captured step',
+      numReusedTokens > 0 ? '' : 'no reused prefix',
+      this.#counts.moves > 0 ? '' : 'no transfer',
+      this.#counts.replays > 0 ? '' : 'no captured step',
     ].filter(Boolean);
   }
 }

@@ -1,14 +1,12 @@
 import { beforeAll, expect, it } from 'vitest';
 
 import { memoryFile } from '../../../src/worker/models/checkpoint/checkpoint-files.ts';
-import { packInMemory } from '../../../src/worker/models/checkpoint/convert-weights.ts';
-import { planModel } from '../../../src/worker/models/checkpoint/model-plan.ts';
-import { openCheckpoint } from '../../../src/worker/models/checkpoint/open-checkpoint.ts';
 import { ggufFiles } from '../../../src/worker/models/gguf/gguf-files.ts';
+import { createBackend } from '../../../src/worker/runtime/create-backend.ts';
 import { setBuilds } from '../../../src/worker/runtime/ort/ort.ts';
 import { WASM_BUILD } from '../../../src/worker/runtime/ort/wasm-build.ts';
-import { WasmBackend } from '../../../src/worker/runtime/wasm/wasm-backend.ts';
 import reference from '../fixtures/gguf-variants-reference.json' with { type: 'json' };
+import { CPU, logitsOf, packModel } from '../run-model.ts';
 import { ggufVariantFiles } from './variants.ts';
 
 const CAPACITY = 128;
@@ -28,26 +26,11 @@ async function likeliestTokens(
 ): Promise<readonly number[]> {
   const file = memoryFile('model.gguf', bytes);
   const source = await ggufFiles({ open: () => Promise.resolve(file) }, 'model.gguf');
-  const checkpoint = await openCheckpoint(source);
-  const plan = planModel(checkpoint, 'fp32', { kind: 'wasm', memoryBytes: undefined });
-  const packed = await packInMemory(checkpoint, plan);
-  const backend = await WasmBackend.create({ model: checkpoint.model, ...packed, numThreads: 1 });
-  backend.resize({ numSlots: 1, numStagingRows: 1, capacity: CAPACITY });
-  const scored = Array.from({ length: ids.length - numGiven }, (_, i) => numGiven - 1 + i);
-  await backend.forward({
-    target: 'staging',
-    numRows: 1,
-    tokensPerRow: ids.length,
-    ids: Int32Array.from(ids),
-    positions: Int32Array.from(ids.keys()),
-    lastIndices: Int32Array.of(ids.length - 1),
-    scoredTokens: Int32Array.from(scored),
-  });
-  const logits = await backend.readLogits();
+  const { packed } = await packModel(source, 'fp32', CPU);
+  const { backend } = await createBackend(packed, CPU);
+  const [logits = []] = await logitsOf(backend, CAPACITY, [ids], numGiven);
   await backend.release();
-  const { vocabSize } = checkpoint.model.config;
-  // The first row belongs to the last token.
-  return scored.map((_, i) => indexOfLargest(logits.subarray((1 + i) * vocabSize, (2 + i) * vocabSize)));
+  return logits.slice(0, -1).map(indexOfLargest);
 }
 
 function indexOfLargest(values: Float32Array): number {
