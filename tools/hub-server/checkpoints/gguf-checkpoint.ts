@@ -12,54 +12,16 @@ import {
   type MetadataValue,
 } from '../../../src/worker/testing/gguf-builder.ts';
 import type { GeneratedFile } from './generated-file.ts';
+// Of `config.json`'s fields: keys of the metadata, after the architecture.
+import gguf from './gguf-names.json' with { type: 'json' };
 
 type Fields = Readonly<Record<string, unknown>>;
 type Metadata = Parameters<typeof ggufFile>[0];
 /** Keys below the architecture that replace those of the converter; null leaves one out. */
 type KeyChanges = Readonly<Record<string, MetadataValue | null | undefined>>;
 
-/** Keys of the metadata, after the architecture, by fields of `config.json`. */
-const KEYS: Readonly<Record<string, string>> = {
-  n_positions: 'context_length',
-  n_embd: 'embedding_length',
-  n_inner: 'feed_forward_length',
-  n_layer: 'block_count',
-  n_head: 'attention.head_count',
-  layer_norm_epsilon: 'attention.layer_norm_epsilon',
-  max_position_embeddings: 'context_length',
-  hidden_size: 'embedding_length',
-  intermediate_size: 'feed_forward_length',
-  num_hidden_layers: 'block_count',
-  num_attention_heads: 'attention.head_count',
-  num_key_value_heads: 'attention.head_count_kv',
-  head_dim: 'attention.key_length',
-  rms_norm_eps: 'attention.layer_norm_rms_epsilon',
-  rope_theta: 'rope.freq_base',
-  sliding_window: 'attention.sliding_window',
-  sliding_window_pattern: 'attention.sliding_window_pattern',
-};
-
 /** llama.cpp's names of tensors, by patterns of the checkpoint's, in order. */
-const NAMES: readonly (readonly [RegExp, string])[] = [
-  [/^(?:transformer|model)\./, ''],
-  [/^(?:wte|embed_tokens)\./, 'token_embd.'],
-  [/^wpe\./, 'position_embd.'],
-  [/^(?:ln_f|norm)\./, 'output_norm.'],
-  [/^lm_head\./, 'output.'],
-  [/^(?:h|layers)\.(\d+)\./, 'blk.$1.'],
-  [/ln_1|input_layernorm/, 'attn_norm'],
-  [/ln_2/, 'ffn_norm'],
-  [/attn\.c_attn/, 'attn_qkv'],
-  [/attn\.c_proj/, 'attn_output'],
-  [/mlp\.c_fc/, 'ffn_up'],
-  [/mlp\.c_proj/, 'ffn_down'],
-  [/self_attn\.o_proj/, 'attn_output'],
-  [/self_attn\.([qkv])_(proj|norm)/, 'attn_$1_$2'],
-  [/_proj\b/, ''],
-  [/mlp\.(gate|up|down)/, 'ffn_$1'],
-  [/pre_feedforward_layernorm/, 'ffn_norm'],
-  [/post_feedforward_layernorm/, 'post_ffw_norm'],
-];
+const TENSORS = gguf.tensors.map(([pattern = '', name = '']) => [new RegExp(pattern), name] as const);
 
 const tokenizer = v.object({
   model: v.object({
@@ -120,7 +82,7 @@ function changed(metadata: Metadata, changes: KeyChanges): Metadata {
 
 function metadataOf(config: Fields): Metadata {
   const architecture = String(config['model_type']).replace('_text', '');
-  const entries = Object.entries(KEYS).map(([field, key]): [string, unknown] => [
+  const entries = Object.entries(gguf.keys).map(([field, key]): [string, unknown] => [
     `${architecture}.${key}`,
     config[field],
   ]);
@@ -170,7 +132,7 @@ async function tensorsOf(weights: Uint8Array, config: Fields): Promise<readonly 
       if (!isWeightDtype(dtype)) throw new Error(`Expected ${name} to hold weights, got ${dtype}`);
       const values = readFloats(await file.read(begin, end), dtype);
       const norm = config['model_type'] === 'gemma3_text' ? 'post_attention_norm' : 'ffn_norm';
-      const names = [...NAMES, [/post_attention_layernorm/, norm] as const];
+      const names = [...TENSORS, [/post_attention_layernorm/, norm] as const];
       const renamed = names.reduce(
         (text, [pattern, replacement]) => text.replace(pattern, replacement),
         name,
