@@ -45,7 +45,9 @@ async function measure({ id, backend: kind, dtype, prompts }: LoadRequest): Prom
   const store = await ModelStore.open('probe');
   const origin = { id, hub: '', revision: '', commit: '' };
   const choice = { dtypeChoice: dtype, dtypeReason: '', hadFloat16: false };
-  const folder = await store.write(origin, checkpoint, choice, layout, (file) =>
+  const { config, generationConfig, tokenizer, tokenizerConfig } = checkpoint;
+  const texts = { config, generationConfig, tokenizer, tokenizerConfig };
+  const folder = await store.write(origin, texts, choice, layout, (file) =>
     convertWeights(
       checkpoint,
       plan,
