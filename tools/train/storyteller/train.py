@@ -20,7 +20,7 @@ from model import BUILD, GREEDY_TOKENS, MINIMUM_MARGIN, PROMPTS, config, greedy,
 SHORT, LONG = 256, 512
 LONG_STAGE = 0.15  # share of the run, at its end, in which windows have the full length
 WARM_UP = 0.02
-MUON_RATE, ADAM_RATE, SETTLE_RATE = 4e-3, 3e-3, 1e-4
+MUON_RATE, ADAM_RATE, SETTLE_RATE = 8e-3, 3e-3, 1e-4
 SETTLE_BATCH, SETTLE_STEPS, SETTLE_CHECKS = 4, 3, 200
 
 
