@@ -1,3 +1,5 @@
+import { readFileSync } from 'node:fs';
+
 import { BRIDGE_SUBPROTOCOL } from '../../src/protocol/bridge-names.ts';
 import { formatJsonRequest, formatRequest, type Manner } from './raw-http.ts';
 
@@ -14,8 +16,23 @@ type Random = () => number;
 
 const JUNK: readonly unknown[] = [null, true, -1, 1e308, 'x', '', [], {}, [null], { a: 1 }, [[]], 'ÿ'];
 
+type Drawn = Omit<HostileRequest, 'kind'>;
+
 /** A kind of request, drawn anew each time. */
-type Attack = (random: Random) => Omit<HostileRequest, 'kind'>;
+type Attack = (random: Random) => Drawn;
+
+/** Texts to draw each part from: a request as it stands, or its first line, headers and body. */
+interface Listed {
+  readonly raw?: readonly string[];
+  readonly start?: readonly string[];
+  readonly headers?: Readonly<Record<string, readonly string[]>>;
+  readonly body?: readonly string[];
+  readonly statuses: readonly number[];
+}
+
+const LISTED: Readonly<Record<string, Listed>> = JSON.parse(
+  readFileSync(new URL('hostile-requests.json', import.meta.url), 'utf8'),
+);
 
 const ATTACKS: Readonly<Record<string, Attack>> = {
   'bad JSON': (random) => {
@@ -90,86 +107,9 @@ const ATTACKS: Readonly<Record<string, Attack>> = {
     const chunk = `10000\r\n${'x'.repeat(0x10000)}\r\n`;
     return { parts: [head, ...Array.from({ length: 20 }, () => chunk)], statuses: [413] };
   },
-  'a length beside chunks': () => ({
-    parts: [
-      formatRequest(
-        'POST /v1/completions',
-        { 'Content-Type': 'application/json', 'Content-Length': '4', 'Transfer-Encoding': 'chunked' },
-        '0\r\n\r\nGET /adder?number=1 HTTP/1.1\r\nHost: localhost\r\n\r\n',
-      ),
-    ],
-    statuses: [400],
-  }),
-  'two lengths': () => ({
-    parts: [
-      'POST /v1/completions HTTP/1.1\r\nHost: localhost\r\nContent-Length: 4\r\nContent-Length: 40\r\n\r\n{}{}',
-    ],
-    statuses: [400],
-  }),
-  'a header that goes on over lines': () => ({
-    parts: ['GET /adder?number=1 HTTP/1.1\r\nHost: localhost\r\nX-A: b\r\n c\r\nConnection: close\r\n\r\n'],
-    // Obsolete, and joined to one line.
-    statuses: [200, 400],
-  }),
-  'a line break in a header': () => ({
-    parts: ['GET /adder?number=1 HTTP/1.1\r\nHost: localhost\r\nX-A: b\rX-Request-Id: x\r\n\r\n'],
-    statuses: [400],
-  }),
   'bytes that are no HTTP': (random) => ({
     parts: [Buffer.from(Array.from({ length: 64 }, () => 128 + Math.floor(random() * 128)))],
     statuses: [400],
-  }),
-  'no Host': () => ({
-    parts: ['GET /adder?number=1 HTTP/1.1\r\nConnection: close\r\n\r\n'],
-    statuses: [400],
-  }),
-  'a foreign Host': (random) => ({
-    parts: [
-      formatRequest('GET /adder?number=1', {
-        Host: pick(random, [
-          'evil.example',
-          'localhost.evil.example',
-          'evil.example:8000',
-          'a@localhost',
-          'localhost/x',
-          '',
-        ]),
-      }),
-    ],
-    statuses: [403],
-  }),
-  'a foreign Origin': (random) => ({
-    parts: [
-      formatRequest(
-        pick(random, [
-          'GET /adder?number=1',
-          'GET /',
-          'POST /?text=a',
-          'GET /bridge/token',
-          'OPTIONS /adder',
-        ]),
-        {
-          Origin: pick(random, [
-            'http://evil.example',
-            'null',
-            'http://localhost:1',
-            'file://',
-            'https://localhost.evil.example',
-          ]),
-        },
-      ),
-    ],
-    statuses: [403],
-  }),
-  'an image on a foreign page': (random) => ({
-    parts: [
-      formatRequest('GET /?text=Once', {
-        'Sec-Fetch-Site': pick(random, ['cross-site', 'same-site']),
-        'Sec-Fetch-Mode': pick(random, ['no-cors', 'navigate']),
-        'Sec-Fetch-Dest': pick(random, ['image', 'document', 'iframe']),
-      }),
-    ],
-    statuses: [403],
   }),
   'a WebSocket without the token': (random) => ({
     parts: [
@@ -184,61 +124,6 @@ const ATTACKS: Readonly<Record<string, Attack>> = {
     ],
     statuses: [400, 403],
   }),
-  'two Host headers': (random) => ({
-    parts: [
-      formatRequest(
-        pick(random, ['GET /adder?number=1', 'GET /index.html', 'POST /?text=Once', 'GET /bridge/socket']),
-        { host: pick(random, ['localhost', 'evil.example', '']) },
-      ),
-    ],
-    statuses: [400],
-  }),
-  'a broken form': (random) => {
-    const body = pick(random, [
-      '--b\r\n',
-      'text=a',
-      '--b\r\nContent-Disposition: form-data\r\n\r\na\r\n--b--\r\n',
-    ]);
-    const headers = {
-      'Content-Type': pick(random, ['multipart/form-data', 'multipart/form-data; boundary=b']),
-      'Content-Length': String(body.length),
-    };
-    return {
-      parts: [formatRequest(`POST ${pick(random, ['/', '/adder'])}`, headers, body)],
-      statuses: [400],
-    };
-  },
-  'a wrong form': (random) => {
-    const body = pick(random, ['', 'text=a&text=b', 'text=a&x=1', 'number=x', '{"text":"a"}', 'text=']);
-    const headers = {
-      'Content-Type': 'application/x-www-form-urlencoded',
-      'Content-Length': String(body.length),
-    };
-    return { parts: [formatRequest('POST /', headers, body)], statuses: [400] };
-  },
-  'a wrong method': (random) => ({
-    parts: [
-      formatRequest(
-        pick(random, ['DELETE /adder', 'PUT /v1/completions', 'GET /v1/completions', 'PATCH /metrics']),
-      ),
-    ],
-    statuses: [405],
-  }),
-  'a path that is not there': (random) => ({
-    parts: [
-      formatRequest(
-        pick(random, [
-          'GET /v2',
-          'GET /..%2f..%2fetc/passwd',
-          'POST /nowhere',
-          'GET /%',
-          'GET //evil.example/',
-        ]),
-      ),
-    ],
-    statuses: [404],
-  }),
-  'a URL that is no path': () => ({ parts: [formatRequest('GET http://evil.example/')], statuses: [400] }),
   'a long URL': (random) => ({
     parts: [formatRequest(`GET /?text=${'a'.repeat(8200 + Math.floor(random() * 20_000))}`)],
     statuses: [414, 431],
@@ -248,39 +133,6 @@ const ATTACKS: Readonly<Record<string, Attack>> = {
       formatRequest('GET /adder?number=1', { 'X-A': 'a'.repeat(17_000 + Math.floor(random() * 50_000)) }),
     ],
     statuses: [431],
-  }),
-  'a body of another type': (random) => ({
-    parts: [
-      formatJsonRequest('/v1/completions', '{"prompt":"a"}', {
-        'Content-Type': pick(random, [
-          'text/plain',
-          'application/x-www-form-urlencoded',
-          'application/jsonp',
-          '',
-        ]),
-      }),
-    ],
-    statuses: [415],
-  }),
-  'a packed body': () => ({
-    parts: [formatJsonRequest('/v1/completions', '{"prompt":"a"}', { 'Content-Encoding': 'gzip' })],
-    statuses: [415],
-  }),
-  'a wrong query': (random) => ({
-    parts: [
-      formatRequest(
-        `GET ${pick(random, ['/adder?number=x', '/adder', '/adder?number=1&number=2', '/?text=a&n=999', '/?text=', '/?text=a&stop='])}`,
-      ),
-    ],
-    statuses: [400],
-  }),
-  'a wrong time limit': (random) => ({
-    parts: [
-      formatRequest('GET /adder?number=1', {
-        'X-Request-Timeout-Seconds': pick(random, ['-1', '0', 'soon', 'NaN', '1e9', '']),
-      }),
-    ],
-    statuses: [400],
   }),
   'half a request': (random) => {
     const whole = formatJsonRequest('/v1/completions', JSON.stringify({ prompt: 'Once', max_tokens: 2 }));
@@ -308,8 +160,18 @@ const ATTACKS: Readonly<Record<string, Attack>> = {
 };
 
 export function createHostileRequest(random: Random): HostileRequest {
-  const [kind, attack] = pick(random, Object.entries(ATTACKS));
-  return { kind, ...attack(random) };
+  const [kind, attack] = pick(random, [...Object.entries(LISTED), ...Object.entries(ATTACKS)]);
+  return { kind, ...(typeof attack === 'function' ? attack(random) : drawListed(attack, random)) };
+}
+
+function drawListed({ raw, start = [], headers = {}, body, statuses }: Listed, random: Random): Drawn {
+  if (raw) return { parts: [pick(random, raw)], statuses };
+  const text = body && pick(random, body);
+  const drawn = {
+    ...(text !== undefined && !('Transfer-Encoding' in headers) && { 'Content-Length': String(text.length) }),
+    ...Object.fromEntries(Object.entries(headers).map(([name, values]) => [name, pick(random, values)])),
+  };
+  return { parts: [formatRequest(pick(random, start), drawn, text)], statuses };
 }
 
 function pick<Value>(random: Random, values: readonly Value[]): Value {

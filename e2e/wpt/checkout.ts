@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url';
 
 import { runCommand } from '../../bridge/browser/commands.ts';
 
-/** Commit of web-platform-tests/wpt. `expected.ts` describes its results. */
+/** Commit of web-platform-tests/wpt. `expected.json` describes its results. */
 const COMMIT = '31aa13ab591799c72ba2ba128f47f605e25dcb86';
 const REPOSITORY = 'https://github.com/web-platform-tests/wpt';
 const FOLDERS = ['ai', 'common', 'resources'];
