@@ -8,7 +8,7 @@ import { codeBlocksFor } from '../tools/documents/code-blocks.ts';
 import { writeServiceWorker } from '../tools/site/write-service-worker.ts';
 import { installRecorder } from './support/recorder.ts';
 import { greedyTokenIds, reference, withoutEnd } from './support/reference.ts';
-import { startStaticHost, type StaticHost } from './support/static-host.ts';
+import { serveFolders, type ServedFolders } from './support/serve-folders.ts';
 import { Tab, type Backend } from './support/tab.ts';
 import { ANY_BACKEND, expect, test as base } from './support/test.ts';
 
@@ -21,7 +21,7 @@ const NEW_TITLE = 'The next version';
 interface Fixtures {
   /** A copy of the built page, for a test to change. */
   readonly folder: string;
-  readonly host: StaticHost;
+  readonly host: ServedFolders;
 }
 
 const test = base.extend<Fixtures>({
@@ -33,9 +33,9 @@ const test = base.extend<Fixtures>({
     await rm(folder, { recursive: true });
   },
   host: async ({ folder }, provide) => {
-    const host = await startStaticHost(folder, PATH);
+    const host = await serveFolders([folder], undefined, PATH);
     await provide(host);
-    await host.stop();
+    await host.close();
   },
 });
 
@@ -50,7 +50,7 @@ test.describe('a static site', { tag: ANY_BACKEND }, () => {
     const second = await open(context, host, backend);
     await whenKept(first.page);
     expect(host.failures, 'requests without an answer').toEqual([]);
-    await host.stop();
+    await host.close();
 
     await test.step('a tab takes over and ends what runs', async () => {
       await second.begin(requests());
@@ -100,10 +100,10 @@ test.describe('a static site', { tag: ANY_BACKEND }, () => {
   });
 
   test('leaves the origin to a bridge that is started there later', async ({ context, folder, backend }) => {
-    const host = await startStaticHost(folder, '/');
+    const host = await serveFolders([folder]);
     const tab = await open(context, host, backend);
     await whenKept(tab.page);
-    await host.stop();
+    await host.close();
     const server = await startServer({ host: 'localhost', port: host.port, root: folder });
     try {
       const [documented] = codeBlocksFor('site');
@@ -135,7 +135,7 @@ test.describe('a static site', { tag: ANY_BACKEND }, () => {
 });
 
 /** Resolves once the model can run, after the one reload that isolates the page. */
-async function open(context: BrowserContext, { url }: StaticHost, backend: Backend): Promise<Tab> {
+async function open(context: BrowserContext, { url }: ServedFolders, backend: Backend): Promise<Tab> {
   const tab = new Tab(context, await context.newPage());
   await tab.page.goto(`${url}?backend=${backend}`);
   await whenIsolated(tab.page);

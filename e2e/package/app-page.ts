@@ -3,7 +3,7 @@ import { expect, test as base, type BrowserContext, type Page } from 'playwright
 import type { TabserveClient } from '../../src/client/index.ts';
 import { greedyTokenIds, reference, withoutEnd } from '../support/reference.ts';
 import { InstalledPackage } from './installed-package.ts';
-import type { ServedApp } from './serve-folders.ts';
+import type { ServedApp } from '../support/serve-folders.ts';
 
 /** Set by an app's script in its page. */
 export interface AppWindow {

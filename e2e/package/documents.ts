@@ -8,7 +8,7 @@ import { build } from 'vite';
 import { codeBlocksOf, type CodeBlock, type Harness } from '../../tools/documents/code-blocks.ts';
 import { statementsOf } from '../../tools/documents/statements.ts';
 import type { InstalledPackage } from './installed-package.ts';
-import { serveFolders, type ServedApp } from './serve-folders.ts';
+import { serveFolders, type ServedApp } from '../support/serve-folders.ts';
 
 const run = promisify(execFile);
 

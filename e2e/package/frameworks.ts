@@ -10,7 +10,7 @@ import { promisify } from 'node:util';
 import { installApart } from '../../tools/install-apart.ts';
 import { filesOf } from './documents.ts';
 import type { InstalledPackage } from './installed-package.ts';
-import type { ServedApp } from './serve-folders.ts';
+import type { ServedApp } from '../support/serve-folders.ts';
 
 const FOLDER = new URL('frameworks/', import.meta.url);
 const ROOT = fileURLToPath(FOLDER);

@@ -6,7 +6,7 @@ import webpack from 'webpack';
 
 import { appOf, writeApp, type AppParts } from './app.ts';
 import type { InstalledPackage } from './installed-package.ts';
-import { serveFolders, type HeadersOf, type ServedApp } from './serve-folders.ts';
+import { serveFolders, type HeadersOf, type ServedApp } from '../support/serve-folders.ts';
 
 type Tool = (place: InstalledPackage) => Promise<ServedApp>;
 

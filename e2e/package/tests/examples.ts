@@ -2,7 +2,7 @@ import { join } from 'node:path';
 
 import { expect, test } from '../app-page.ts';
 import { standInForHub } from '../hub-stand-in.ts';
-import { serveFolders } from '../serve-folders.ts';
+import { serveFolders } from '../../support/serve-folders.ts';
 
 /** Languages of the page's lines. */
 const LANGUAGES =

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 
 import { ROOT } from '../../../tools/package/build/paths.ts';
 import { expect, expectTexts, failureOf, statusOf, test } from '../app-page.ts';
-import { serveFolders } from '../serve-folders.ts';
+import { serveFolders } from '../../support/serve-folders.ts';
 import { buildWithVite } from '../tools.ts';
 
 /** The table of "The runtime's files": an entry, and the `.wasm` files of an app that imports it, in MB. */

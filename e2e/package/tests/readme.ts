@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 
 import { expect, test } from '../app-page.ts';
-import { serveFolders } from '../serve-folders.ts';
+import { serveFolders } from '../../support/serve-folders.ts';
 import { buildWithVite } from '../tools.ts';
 
 test('the first lines of the README on npm stream a story in a build by Vite, in one file', async ({

@@ -4,7 +4,7 @@ import type { Page } from 'playwright/test';
 import { expect, expectTexts, statusOf, test, type AppWindow } from '../app-page.ts';
 import { writeApp } from '../app.ts';
 import { buildNextVersion } from '../next-version.ts';
-import { serveFolders } from '../serve-folders.ts';
+import { serveFolders } from '../../support/serve-folders.ts';
 import type { InstalledPackage } from '../installed-package.ts';
 
 // One tab was opened before an update of the app, and another one after it, so the versions of their protocols differ.
