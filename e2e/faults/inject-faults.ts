@@ -1,4 +1,4 @@
-import { GRAPH_IO } from '../../src/worker/models/graph/graph-io.ts';
+import { GRAPH_IO } from '../../src/worker/models/onnx/graph-io.ts';
 
 /** A fault that is injected into one worker. */
 export type InjectedFault =

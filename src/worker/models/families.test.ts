@@ -75,7 +75,7 @@ function outcomeOf(config: Readonly<Record<string, unknown>>) {
   try {
     const model = readModel(config, undefined);
     planModel({ model }, 'auto', { kind: 'wasm', memoryBytes: undefined });
-    return { numTensors: model.tensors.length };
+    return { numTensors: model.program.weights.length };
   } catch (error) {
     if (error instanceof Error && 'code' in error) return { numTensors: Infinity, code: error.code };
     throw error;

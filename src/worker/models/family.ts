@@ -1,7 +1,7 @@
 import type { TensorView } from './checkpoint/safetensors.ts';
 import type { EncoderConfig } from './encoder/encoder-config.ts';
-import type { GraphTarget } from './graph/model-graph.ts';
-import type { ModelConfig, ModelTensor } from './model-config.ts';
+import type { ModelConfig } from './model-config.ts';
+import type { Program } from './program/program.ts';
 
 /** Models that share one architecture. */
 export interface ModelFamily {
@@ -23,8 +23,7 @@ export interface Model {
   readonly config: ModelConfig;
   /** Left out for a model that generates. */
   readonly encoder?: EncoderConfig;
-  /** All tensors of the forward pass, in the order in which they are converted. */
-  readonly tensors: readonly ModelTensor[];
+  readonly program: Program;
   /** Some checkpoints put this before the names of their tensors. */
   readonly tensorPrefix: string;
   /** Set where activations exceed the range of fp16. Weights can still be quantized. */
@@ -36,8 +35,6 @@ export interface Model {
    * @returns `undefined` for a tensor that has to be downloaded.
    */
   skipTensor(name: string, view: TensorView): SkippedTensor | undefined;
-  /** @returns The forward pass, encoded as an ONNX model. Its inputs and outputs are those of `GRAPH_IO`. An encoder's attention is `uncached`. */
-  buildGraph(target: GraphTarget): Uint8Array<ArrayBuffer>;
 }
 
 /** A tensor that the forward pass does not read and whose bytes are known, so that it need not be downloaded. */

@@ -1,14 +1,18 @@
+/** Heads of attention. */
+export interface Heads {
+  /** Of the queries. */
+  readonly numHeads: number;
+  /** Of the keys and values. Several query heads share one where there are fewer than `numHeads`. */
+  readonly numKvHeads: number;
+  readonly headSize: number;
+}
+
 /** The sizes of a model that the runtime needs, whatever its family. */
-export interface ModelConfig {
+export interface ModelConfig extends Heads {
   readonly vocabSize: number;
   /** Longest sequence, prompt and output together, in tokens: the model's limit, or less if the device holds less. */
   readonly contextLength: number;
   readonly numLayers: number;
-  /** Heads of the queries. */
-  readonly numHeads: number;
-  /** Heads of the keys and values. Several query heads share one where there are fewer than `numHeads`. */
-  readonly numKvHeads: number;
-  readonly headSize: number;
   /** Whether it reads whole texts, and keeps no keys and values. */
   readonly isEncoder?: true;
   /** Tokens that end a sequence; empty where the model has none. */

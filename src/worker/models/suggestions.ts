@@ -159,7 +159,7 @@ function describe(suggestion: Suggestion, device: DeviceLimits): SuggestedModel 
   const { id, license, isChat, bytesPerWeight, numUnread = 0, config } = suggestion;
   const model = readModel(config, undefined);
   const { layout, usualContext, deviceBytes, obstacle } = chooseDtype(model, 'auto', device).plan;
-  const numParameters = countParameters(model.tensors);
+  const numParameters = countParameters(model.program.weights);
   return {
     id,
     license,

@@ -20,10 +20,12 @@ export function tinyTensors(
   config: object = TINY_CONFIG,
   valueAt: (i: number) => number = () => 0,
 ): TensorSpecs {
-  const specs = readModel(config, undefined).tensors.map(({ name, shape }): [string, TensorSpecs[string]] => {
-    const values = Float32Array.from({ length: countElements(shape) }, (_, i) => valueAt(i));
-    return [name, { dtype: 'F32', shape, bytes: new Uint8Array(values.buffer) }];
-  });
+  const specs = readModel(config, undefined).program.weights.map(
+    ({ name, shape }): [string, TensorSpecs[string]] => {
+      const values = Float32Array.from({ length: countElements(shape) }, (_, i) => valueAt(i));
+      return [name, { dtype: 'F32', shape, bytes: new Uint8Array(values.buffer) }];
+    },
+  );
   return Object.fromEntries(specs);
 }
 

@@ -18,7 +18,7 @@ export async function createWasmBackend(
   model: Model,
   valueAt: (i: number, tensorIndex: number) => number,
 ): Promise<WasmBackend> {
-  const packed = layOut(model.tensors, 'fp32', 'float32');
+  const packed = layOut(model.program.weights, 'fp32', 'float32');
   const weights = new Float32Array(packed.size / 4);
   for (const [index, { offset, shape }] of packed.tensors.entries()) {
     for (let i = 0; i < countElements(shape); i++) weights[offset / 4 + i] = valueAt(i, index);

@@ -31,7 +31,7 @@ it.each(CASES.map(({ config, seed }) => [config.model_type, config, seed] as con
       expect(readFloats(new Uint8Array(toFloat16(values).buffer), 'F16')).toEqual(values);
     }
     for (const dtype of ['q8', 'q4'] as const) {
-      const layout = layOut(model.tensors, dtype, 'float32');
+      const layout = layOut(model.program.weights, dtype, 'float32');
       const errors = await convertWeights(
         { tensors },
         { layout },

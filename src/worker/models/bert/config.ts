@@ -2,7 +2,7 @@ import { isRecord } from '../../../platform/is-record.ts';
 import { UnsupportedModelError } from '../../../protocol/errors/model.ts';
 import { layerCount, positiveInteger, positiveNumber, type Fields } from '../config-fields.ts';
 import { readEmbedding, type EncoderConfig } from '../encoder/encoder-config.ts';
-import { readActivation, type Activation } from '../graph/activation.ts';
+import { readActivation, type Activation } from '../program/activation.ts';
 import type { ModelConfig } from '../model-config.ts';
 
 export interface BertConfig extends ModelConfig {

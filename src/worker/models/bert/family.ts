@@ -1,7 +1,6 @@
 import type { ModelFamily } from '../family.ts';
 import { readBertConfig } from './config.ts';
-import { buildBertGraph } from './graph.ts';
-import { bertTensors, TENSOR_PREFIX } from './tensors.ts';
+import { bertProgram } from './program.ts';
 
 /** BERT and models of its architecture: MiniLM, BGE, GTE, E5, and cross-encoders with one label. */
 export const bert: ModelFamily = {
@@ -12,10 +11,9 @@ export const bert: ModelFamily = {
     return {
       config,
       encoder: config.encoder,
-      tensors: bertTensors(config),
-      tensorPrefix: TENSOR_PREFIX,
+      program: bertProgram(config),
+      tensorPrefix: 'bert.',
       skipTensor: () => undefined,
-      buildGraph: (target) => buildBertGraph(config, target),
     };
   },
 };

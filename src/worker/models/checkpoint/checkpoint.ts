@@ -36,7 +36,7 @@ export interface Checkpoint extends ModelFiles {
   /** Parsed `tokenizer_config.json`. */
   readonly tokenizerConfig: unknown;
   readonly weightFiles: readonly WeightFile[];
-  /** By the names in `model.tensors`: the parts of each tensor, row after row. */
+  /** By the names in `model.program.weights`: the parts of each tensor, row after row. */
   readonly tensors: ReadonlyMap<string, readonly CheckpointTensor[]>;
 }
 

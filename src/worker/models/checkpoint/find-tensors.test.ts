@@ -71,6 +71,7 @@ async function find(...shards: readonly Parameters<typeof safetensorsFile>[0][])
     const file = memoryFile(`shard-${i}`, safetensorsFile(tensors));
     return { file, tensors: await readSafetensorsIndex(file) };
   });
-  const model = { tensors: [FUSED, BIAS], tensorPrefix: 'model.' };
+  const output = { name: '', width: 0, per: 'token' } as const;
+  const model = { program: { ops: [], weights: [FUSED, BIAS], output }, tensorPrefix: 'model.' };
   return findTensors(await Promise.all(indexed), model, 'index.json');
 }

@@ -29,7 +29,7 @@ type FoundTensor = TensorView & Pick<CheckpointTensor, 'file'>;
  */
 export function findTensors(
   files: readonly IndexedFile[],
-  model: Pick<Model, 'tensors' | 'tensorPrefix'>,
+  model: Pick<Model, 'program' | 'tensorPrefix'>,
   listing: string,
 ): Checkpoint['tensors'] {
   const all = new Map<string, FoundTensor>();
@@ -40,7 +40,7 @@ export function findTensors(
   const listed = first && others.length === 0 ? first.file.name : listing;
   const sourcesOf = (tensor: ModelTensor): readonly CheckpointTensor[] =>
     listSources(tensor).map((source) => requireTensor(all, source, listed));
-  return new Map(model.tensors.map((tensor) => [tensor.name, sourcesOf(tensor)]));
+  return new Map(model.program.weights.map((tensor) => [tensor.name, sourcesOf(tensor)]));
 }
 
 /**
@@ -50,9 +50,11 @@ export function findTensors(
  */
 export function refuseUnread(
   files: readonly IndexedFile[],
-  model: Pick<Model, 'tensors' | 'tensorPrefix'>,
+  model: Pick<Model, 'program' | 'tensorPrefix'>,
 ): void {
-  const read = new Set(model.tensors.flatMap((tensor) => listSources(tensor).map(({ name }) => name)));
+  const read = new Set(
+    model.program.weights.flatMap((tensor) => listSources(tensor).map(({ name }) => name)),
+  );
   for (const { file, tensors } of files) {
     const name = [...tensors.keys()].find((given) => !read.has(withoutPrefix(given, model)));
     if (name !== undefined)

@@ -94,7 +94,7 @@ function checkpointOf(fields: object): Checkpoint {
   let end = 0;
   const tensors = new Map<string, readonly CheckpointTensor[]>();
   const file = memoryFile('model.safetensors', new Uint8Array());
-  for (const { name, shape } of model.tensors) {
+  for (const { name, shape } of model.program.weights) {
     const begin = end;
     end += 4 * shape.reduce((product, size) => product * size, 1);
     tensors.set(name, [{ name, dtype: 'F32', shape, begin, end, file }]);

@@ -20,7 +20,7 @@ export interface DtypePlan extends DeviceFit {
   readonly layout: PackedLayout;
 }
 
-type PlannedModel = Pick<Model, 'config' | 'tensors' | 'needsFloat32'>;
+type PlannedModel = Pick<Model, 'config' | 'program' | 'needsFloat32'>;
 
 /**
  * Chooses the dtype. `auto` takes the first that fits of fp16 (fp32 where the GPU or the model has no fp16), q8 and q4. On WASM, q4 takes as
@@ -39,7 +39,7 @@ export function planModel(
   const { plan, passedOver } = chooseDtype(model, choice, device);
   const { layout, deviceBytes, obstacle } = plan;
   if (obstacle === undefined) return { layout, deviceBytes, reason: passedOver.join('; ') };
-  throw tooLarge([...passedOver, obstacle].join('; '), countParameters(model.tensors));
+  throw tooLarge([...passedOver, obstacle].join('; '), countParameters(model.program.weights));
 }
 
 /** The best dtype that fits, else the smallest, and why each better one was passed over. */
@@ -62,12 +62,12 @@ export function chooseDtype(
 }
 
 function planDtype(
-  { config, tensors }: PlannedModel,
+  { config, program }: PlannedModel,
   dtype: Dtype,
   isFloat16: boolean,
   device: DeviceLimits,
 ): DtypePlan {
-  const layout = layOut(tensors, dtype, isFloat16 && dtype !== 'fp32' ? 'float16' : 'float32');
+  const layout = layOut(program.weights, dtype, isFloat16 && dtype !== 'fp32' ? 'float16' : 'float32');
   return { layout, ...fitOnDevice(config, layout, device) };
 }
 

@@ -26,7 +26,7 @@ describe('openCheckpoint', () => {
     for (const tensors of [tinyTensors(), prefixed]) {
       const checkpoint = await openCheckpoint(tinyFiles(tensors));
       expect([...checkpoint.tensors.keys()]).toEqual(Object.keys(tinyTensors()));
-      expect(countParameters(checkpoint.model.tensors)).toBe(
+      expect(countParameters(checkpoint.model.program.weights)).toBe(
         20 * 64 + 16 * 64 + 12 * 64 * 64 + 13 * 64 + 2 * 64,
       );
     }

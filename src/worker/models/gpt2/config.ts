@@ -6,7 +6,7 @@ import {
   readEosTokenIds,
   type Fields,
 } from '../config-fields.ts';
-import { readActivation, type Activation } from '../graph/activation.ts';
+import { readActivation, type Activation } from '../program/activation.ts';
 import type { ModelConfig } from '../model-config.ts';
 
 export interface Gpt2Config extends ModelConfig {

@@ -1,8 +1,7 @@
 import type { ModelFamily } from '../family.ts';
 import { skipCausalMask } from './causal-mask.ts';
 import { readGpt2Config } from './config.ts';
-import { buildGpt2Graph } from './graph.ts';
-import { gpt2Tensors } from './tensors.ts';
+import { gpt2Program } from './program.ts';
 
 /** GPT-2 and models of its architecture. */
 export const gpt2: ModelFamily = {
@@ -11,10 +10,9 @@ export const gpt2: ModelFamily = {
     const config = readGpt2Config(fields, generationConfig);
     return {
       config,
-      tensors: gpt2Tensors(config),
+      program: gpt2Program(config),
       tensorPrefix: 'transformer.',
       skipTensor: skipCausalMask,
-      buildGraph: (target) => buildGpt2Graph(config, target),
     };
   },
 };

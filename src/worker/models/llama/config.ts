@@ -7,7 +7,7 @@ import {
   readEosTokenIds,
   type Fields,
 } from '../config-fields.ts';
-import { readActivation, type Activation } from '../graph/activation.ts';
+import { readActivation, type Activation } from '../program/activation.ts';
 import type { ModelConfig } from '../model-config.ts';
 import { readLayers, type LayerConfig } from './layers.ts';
 import { refuseUncomputed } from './refusals.ts';

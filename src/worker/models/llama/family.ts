@@ -1,8 +1,7 @@
 import { readEmbedding } from '../encoder/encoder-config.ts';
 import type { ModelFamily } from '../family.ts';
 import { readLlamaConfig } from './config.ts';
-import { buildLlamaGraph } from './graph.ts';
-import { llamaTensors, TENSOR_PREFIX } from './tensors.ts';
+import { llamaProgram } from './program.ts';
 import { VARIANTS } from './variants.ts';
 
 /** Llama, SmolLM, Mistral, Qwen 2 and 3, Gemma 3, and Qwen 3's embedding models. */
@@ -22,11 +21,10 @@ export const llama: ModelFamily = {
     return {
       config,
       ...(encoder && { encoder }),
-      tensors: llamaTensors(config),
-      tensorPrefix: TENSOR_PREFIX,
+      program: llamaProgram(config),
+      tensorPrefix: 'model.',
       ...(config.needsFloat32 && { needsFloat32: true }),
       skipTensor: () => undefined,
-      buildGraph: (target) => buildLlamaGraph(config, target),
     };
   },
 };

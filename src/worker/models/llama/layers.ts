@@ -1,7 +1,8 @@
 import { isRecord } from '../../../platform/is-record.ts';
 import { ModelFileCorruptError, UnsupportedModelError } from '../../../protocol/errors/model.ts';
 import { positiveInteger, positiveNumber, type Fields } from '../config-fields.ts';
-import { readRope, type Rope } from './rope.ts';
+import type { Rope } from '../program/rope.ts';
+import { readRope } from './rope.ts';
 import type { Variant } from './variants.ts';
 
 /** The features that differ from layer to layer. */

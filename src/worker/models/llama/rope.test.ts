@@ -1,5 +1,6 @@
 import { expect, it } from 'vitest';
-import { readRope, rotaryTables } from './rope.ts';
+import { rotaryTables } from '../program/rope.ts';
+import { readRope } from './rope.ts';
 
 const HEAD_SIZE = 64;
 const POSITION = 4000;

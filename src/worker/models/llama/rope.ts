@@ -1,13 +1,6 @@
 import { UnsupportedModelError } from '../../../protocol/errors/model.ts';
 import { positiveNumber, type Fields } from '../config-fields.ts';
-
-/** How far each pair of a head's values turns from one position to the next, in radians. */
-export interface Rope {
-  /** [head size / 2] */
-  readonly frequencies: readonly number[];
-  /** Factor of the cosines and sines. */
-  readonly attentionFactor: number;
-}
+import type { Rope } from '../program/rope.ts';
 
 interface RopeDefaults {
   readonly headSize: number;
@@ -52,25 +45,6 @@ export function readRope(parameters: Fields, defaults: RopeDefaults): Rope {
     );
   }
   return scale(parameters, { ...defaults, theta: positiveNumber(parameters, 'rope_theta', defaults.theta) });
-}
-
-/** @returns [numPositions, head size / 2] each. */
-export function rotaryTables(
-  { frequencies, attentionFactor }: Rope,
-  numPositions: number,
-): { readonly cos: Float32Array<ArrayBuffer>; readonly sin: Float32Array<ArrayBuffer> } {
-  const cos = new Float32Array(numPositions * frequencies.length);
-  const sin = new Float32Array(numPositions * frequencies.length);
-  let at = 0;
-  for (let position = 0; position < numPositions; position++) {
-    for (const frequency of frequencies) {
-      const angle = fround(position * frequency);
-      cos[at] = attentionFactor * Math.cos(angle);
-      sin[at] = attentionFactor * Math.sin(angle);
-      at += 1;
-    }
-  }
-  return { cos, sin };
 }
 
 function unscaled(_: Fields, { headSize, theta }: RopeDefaults): Rope {

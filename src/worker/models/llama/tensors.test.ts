@@ -12,12 +12,12 @@ it.each([
   ['Qwen/Qwen3-0.6B', 596_049_920],
   ['google/gemma-3-270m', 268_098_176],
 ] as const)('%s has %i parameters', (id, numParameters) => {
-  expect(countParameters(readModel(HUB_CONFIGS[id], undefined).tensors)).toBe(numParameters);
+  expect(countParameters(readModel(HUB_CONFIGS[id], undefined).program.weights)).toBe(numParameters);
 });
 
 it("joins a layer's q, k and v where no norm stands between, and their biases", () => {
-  const { tensors } = readModel(HUB_CONFIGS['Qwen/Qwen2.5-0.5B-Instruct'], undefined);
-  const layer = tensors.filter(({ name }) => name.startsWith('layers.0.self_attn'));
+  const { program } = readModel(HUB_CONFIGS['Qwen/Qwen2.5-0.5B-Instruct'], undefined);
+  const layer = program.weights.filter(({ name }) => name.startsWith('layers.0.self_attn'));
   const [q, k, v] = ['q', 'k', 'v'].map((part) => `layers.0.self_attn.${part}_proj`);
   const sourcesOf = (kind: string) => [
     { name: `${q}.${kind}`, numRows: 896 },
@@ -38,8 +38,8 @@ it("joins a layer's q, k and v where no norm stands between, and their biases", 
 });
 
 it('reads the tensors of a layer with norms around its branches', () => {
-  const { tensors, tensorPrefix } = readModel(HUB_CONFIGS['google/gemma-3-270m'], undefined);
-  const names = tensors.map(({ name }) => name).filter((name) => name.startsWith('layers.17.'));
+  const { program, tensorPrefix } = readModel(HUB_CONFIGS['google/gemma-3-270m'], undefined);
+  const names = program.weights.map(({ name }) => name).filter((name) => name.startsWith('layers.17.'));
   const inLayer = names.map((name) => name.replace('layers.17.', '').replace('.weight', ''));
   expect(tensorPrefix).toBe('model.');
   expect(inLayer.toSorted()).toEqual([

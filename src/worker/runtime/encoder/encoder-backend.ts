@@ -2,8 +2,9 @@ import type { InferenceSession } from 'onnxruntime-web/jspi';
 import { DeviceLostError, WasmAbortError } from '../../../protocol/errors/runtime.ts';
 import { asInt8 } from '../../models/checkpoint/int8-weights.ts';
 import type { EncoderConfig } from '../../models/encoder/encoder-config.ts';
-import { GRAPH_IO } from '../../models/graph/graph-io.ts';
-import { WEIGHTS_LOCATION } from '../../models/graph/graph-weights.ts';
+import { GRAPH_IO } from '../../models/onnx/graph-io.ts';
+import { WEIGHTS_LOCATION } from '../../models/onnx/graph-weights.ts';
+import { writeGraph } from '../../models/onnx/write-graph.ts';
 import type { BackendInfo } from '../../../protocol/models.ts';
 import type { Device } from '../device-choice.ts';
 import { yieldToHost } from '../../../platform/yield-to-host.ts';
@@ -51,7 +52,7 @@ export class EncoderBackend {
     const ort = await (device === 'beside-gpu' ? ortInUse() : loadOrt(gpu ? 'webgpu' : 'wasm'));
     if (device !== 'beside-gpu' && 'numThreads' in device) ort.env.wasm.numThreads = device.numThreads;
     const maxBindingBytes = gpu?.limits.maxStorageBufferBindingSize ?? Infinity;
-    const graph = model.buildGraph({
+    const graph = writeGraph(model.program, {
       layout: packed,
       maxBindingBytes,
       contextLength: model.config.contextLength,

@@ -25,12 +25,12 @@ export async function loadEncoder(
   const backend = new EncoderRunner(await createBackends(packed, given, device));
   await backend.measure();
   const encoder = { ...given, maxTokens: Math.min(given.maxTokens, backend.maxTokens) };
-  const { tensors, config } = packed.model;
+  const { program, config } = packed.model;
   const { crossover } = backend;
   const encoderInfo = {
     deployment: encoder.task === 'embed' ? EMBEDDER : RERANKER,
     id,
-    numParameters: countParameters(tensors),
+    numParameters: countParameters(program.weights),
     maxTokens: encoder.maxTokens,
     vocabSize: config.vocabSize,
     dimensions: encoder.dimensions,

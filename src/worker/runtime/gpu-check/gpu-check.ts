@@ -49,7 +49,7 @@ export async function findWrongValuesOf(
   if (!known) return undefined;
   const { config, seed, rows } = known;
   const model = readModel(config, undefined);
-  const layout = layOut(model.tensors, dtype, precision);
+  const layout = layOut(model.program.weights, dtype, precision);
   const packed = await packInMemory({ tensors: seededTensors(model, seed) }, { layout });
   const backend = await WebGpuBackend.create({ gpu: { device }, model, ...packed });
   try {

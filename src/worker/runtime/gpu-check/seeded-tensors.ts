@@ -21,11 +21,11 @@ const VECTOR_SCALE = 1 / 64;
  * each block of 32 holds a -8: fp16, q8 and q4 hold them exactly, so that one reference is right for all.
  */
 export function seededTensors(
-  { tensors }: Pick<Model, 'tensors'>,
+  { program }: Pick<Model, 'program'>,
   seed: number,
 ): ReadonlyMap<string, readonly CheckpointTensor[]> {
   return new Map(
-    tensors.map((tensor, index) => [tensor.name, sourcesOf(tensor, valuesOf(tensor, seed + index))]),
+    program.weights.map((tensor, index) => [tensor.name, sourcesOf(tensor, valuesOf(tensor, seed + index))]),
   );
 }
 

@@ -1,8 +1,7 @@
 import { expect, it } from 'vitest';
 import type { Model } from '../../models/family.ts';
-import { GRAPH_IO } from '../../models/graph/graph-io.ts';
-import { ModelGraph } from '../../models/graph/model-graph.ts';
-import type { ModelConfig, ModelTensor } from '../../models/model-config.ts';
+import type { ModelConfig } from '../../models/model-config.ts';
+import { ProgramBuilder } from '../../models/program/program-builder.ts';
 import { createWasmBackend, runRows } from '../../testing/wasm-rows.ts';
 
 const CONFIG: ModelConfig = {
@@ -19,29 +18,20 @@ const LONG: ModelConfig = { ...CONFIG, contextLength: 320 };
 
 /** Two layers of attention alone, in which two query heads share each head of keys and values. */
 function modelOf(config: ModelConfig): Model {
-  const { vocabSize, numLayers, numHeads, numKvHeads, headSize } = config;
+  const { vocabSize, numLayers, numHeads, headSize } = config;
   const width = numHeads * headSize;
-  const qkvShape = [width, (numHeads + 2 * numKvHeads) * headSize];
-  const tensors: readonly ModelTensor[] = [
-    { name: 'embedding', shape: [vocabSize, width], role: 'embedding' },
-    { name: 'qkv.0', shape: qkvShape, role: 'conv1d' },
-    { name: 'qkv.1', shape: qkvShape, role: 'conv1d' },
-  ];
+  const table = { name: 'embedding.weight', shape: [vocabSize, width], role: 'embedding' } as const;
+  const program = new ProgramBuilder();
+  let hidden = program.embed('token', table);
+  for (let layer = 0; layer < numLayers; layer++) {
+    const qkv = program.qkv(hidden, `qkv.${layer}`, config, { role: 'conv1d' });
+    hidden = program.attend(qkv, `attention.${layer}`, config, { scale: 1 / headSize });
+  }
   return {
     config,
-    tensors,
+    program: program.end(program.head(hidden, table)),
     tensorPrefix: '',
     skipTensor: () => undefined,
-    buildGraph(target) {
-      const graph = new ModelGraph(config, target);
-      graph.weights.lookUp(GRAPH_IO.ids, 'embedding', 'hidden.0');
-      for (let layer = 0; layer < numLayers; layer++) {
-        graph.weights.multiply(`hidden.${layer}`, `qkv.${layer}`, `product.${layer}`);
-        graph.addAttention(layer, `product.${layer}`, `hidden.${layer + 1}`, 1 / headSize);
-      }
-      graph.addHead(`hidden.${numLayers}`, 'embedding');
-      return graph.encode();
-    },
   };
 }
 

@@ -1,5 +1,5 @@
-import { OnnxNodes } from '../../models/graph/onnx-nodes.ts';
-import { encodeOnnxModel, type OnnxValue } from '../../models/graph/onnx-proto.ts';
+import { OnnxNodes } from '../../models/onnx/onnx-nodes.ts';
+import { encodeOnnxModel, type OnnxValue } from '../../models/onnx/onnx-proto.ts';
 
 const VECTOR = { type: 'float32', dims: ['N'] } as const;
 const value = (name: string): OnnxValue => ({ name, ...VECTOR });

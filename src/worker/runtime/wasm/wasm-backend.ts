@@ -3,12 +3,13 @@ import type { KvCacheLimits, KvShape } from '../../../batching/generation/kv-mem
 import type { SlotTransfer } from '../../../batching/generation/model-runner.ts';
 import { LARGEST_WASM_CACHE } from '../../models/checkpoint/device-fit.ts';
 import { countElements, kvBytesPerToken, type ModelConfig } from '../../models/model-config.ts';
-import { GRAPH_IO, maskWindowsOf } from '../../models/graph/graph-io.ts';
-import { WEIGHTS_LOCATION } from '../../models/graph/graph-weights.ts';
+import { GRAPH_IO, maskWindowsOf } from '../../models/onnx/graph-io.ts';
+import { WEIGHTS_LOCATION } from '../../models/onnx/graph-weights.ts';
+import { writeGraph } from '../../models/onnx/write-graph.ts';
 import { createCpuSampler } from './cpu-sampler.ts';
 import { KvRows } from './kv-rows.ts';
 import { allocateFloats, type InputFloats } from './ort-heap.ts';
-import { hasOwnKeys } from '../../models/graph/plain-attention.ts';
+import { hasOwnKeys } from '../../models/onnx/plain-attention.ts';
 import { attentionMask } from './attention-mask.ts';
 import { withFewestTokens } from './fewest-tokens.ts';
 import {
@@ -64,7 +65,7 @@ export class WasmBackend implements ModelBackend {
     const ort = await loadOrt('wasm');
     ort.env.wasm.numThreads = numThreads;
     const { contextLength } = model.config;
-    const graph = model.buildGraph({
+    const graph = writeGraph(model.program, {
       layout: packed,
       maxBindingBytes: Infinity,
       contextLength,

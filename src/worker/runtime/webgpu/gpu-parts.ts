@@ -1,5 +1,6 @@
 import type { InferenceSession } from 'onnxruntime-web/jspi';
-import { WEIGHTS_LOCATION } from '../../models/graph/graph-weights.ts';
+import { WEIGHTS_LOCATION } from '../../models/onnx/graph-weights.ts';
+import { writeGraph } from '../../models/onnx/write-graph.ts';
 import { GpuSampler } from '../gpu-sampler/gpu-sampler.ts';
 import type { PackedModel } from '../model-backend.ts';
 import { loadOrt, ortMutex, type OrtModule } from '../ort/ort.ts';
@@ -41,7 +42,7 @@ function createSession(
   ort: OrtModule,
   { gpu, model, packed, weights }: WebGpuBackendOptions,
 ): Promise<InferenceSession> {
-  const graph = model.buildGraph({
+  const graph = writeGraph(model.program, {
     layout: packed,
     maxBindingBytes: gpu.device.limits.maxStorageBufferBindingSize,
     contextLength: model.config.contextLength,

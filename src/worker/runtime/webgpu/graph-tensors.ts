@@ -1,5 +1,5 @@
 import type { Tensor } from 'onnxruntime-web/jspi';
-import { GRAPH_IO } from '../../models/graph/graph-io.ts';
+import { GRAPH_IO } from '../../models/onnx/graph-io.ts';
 import type { ModelConfig } from '../../models/model-config.ts';
 import type { SlotInputs } from '../gpu-sampler/gpu-sampler.ts';
 import { logitTokensOf, type ForwardInput, type ForwardTarget } from '../model-backend.ts';

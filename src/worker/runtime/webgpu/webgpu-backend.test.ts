@@ -19,6 +19,7 @@ vi.mock('../ort/ort.ts', () => ({
   loadOrt: () => Promise.resolve({ InferenceSession: { create: () => parts.session() } }),
   ortMutex: { run: (task: () => Promise<unknown>) => task() },
 }));
+vi.mock('../../models/onnx/write-graph.ts', () => ({ writeGraph: () => new Uint8Array() }));
 vi.mock('../gpu-sampler/gpu-sampler.ts', () => ({ GpuSampler: { create: () => parts.sampler() } }));
 
 type Options = Parameters<typeof WebGpuBackend.create>[0];
@@ -32,7 +33,7 @@ function create(): Promise<WebGpuBackend> {
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- only the fields that creation reads
   return WebGpuBackend.create({
     gpu: { device },
-    model: { config: ScriptedBackend.config, buildGraph: () => new Uint8Array() },
+    model: { config: ScriptedBackend.config },
     packed: { precision: 'float32' },
     weights: new Uint8Array(),
   } as unknown as Options);

@@ -73,7 +73,7 @@ describe('a stored model', () => {
 });
 
 function load(report: ReportProgress = () => {}) {
-  const packed = layOut(readModel(CONFIG, undefined).tensors, 'fp32', 'float32');
+  const packed = layOut(readModel(CONFIG, undefined).program.weights, 'fp32', 'float32');
   const folder = {
     manifest: { id: 'a/b', packed },
     readTexts: () => Promise.resolve({ config: CONFIG, tokenizer: {} }),

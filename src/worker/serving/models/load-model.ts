@@ -99,7 +99,7 @@ async function load(
   const config = { ...model.config, eosTokenIds };
   const modelInfo: ModelInfo = {
     id,
-    numParameters: countParameters(model.tensors),
+    numParameters: countParameters(model.program.weights),
     numLayers: config.numLayers,
     contextLength: config.contextLength,
     vocabSize: config.vocabSize,
@@ -134,10 +134,10 @@ function limitContext(
   packed: PackedLayout,
   device: DeviceLimits,
 ): { readonly model: Model; readonly deviceBytes: number } {
-  const { config, tensors } = model;
+  const { config, program } = model;
   const { contextLength, obstacle, ownBytes } = fitOnDevice(config, packed, device);
   if (obstacle !== undefined) {
-    throw tooLarge(obstacle, countParameters(tensors));
+    throw tooLarge(obstacle, countParameters(program.weights));
   }
   return { model: { ...model, config: { ...config, contextLength } }, deviceBytes: ownBytes };
 }

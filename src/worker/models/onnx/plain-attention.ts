@@ -1,4 +1,4 @@
-import type { ModelConfig } from '../model-config.ts';
+import type { Heads } from '../model-config.ts';
 import { GRAPH_IO } from './graph-io.ts';
 import type { GraphWeights } from './graph-weights.ts';
 import type { OnnxNodes } from './onnx-nodes.ts';
@@ -6,8 +6,6 @@ import { ONNX_TYPE, type OnnxValue } from './onnx-proto.ts';
 
 /** Terms of a sum that the CPU's kernel always takes at once. */
 const MAX_TERMS = 128;
-
-type HeadCounts = Pick<ModelConfig, 'numHeads' | 'numKvHeads' | 'headSize'>;
 
 interface AttentionShape {
   /** Multiplies the scores. */
@@ -17,7 +15,7 @@ interface AttentionShape {
 }
 
 /** Whether a token's own key is apart from the others. See `PlainAttention`. */
-export function hasOwnKeys({ numHeads, numKvHeads }: HeadCounts): boolean {
+export function hasOwnKeys({ numHeads, numKvHeads }: Heads): boolean {
   return numHeads > numKvHeads;
 }
 
@@ -45,11 +43,11 @@ export function hasOwnKeys({ numHeads, numKvHeads }: HeadCounts): boolean {
 export class PlainAttention {
   readonly #nodes: OnnxNodes;
   readonly #weights: GraphWeights;
-  readonly #heads: HeadCounts;
+  readonly #heads: Heads;
   readonly #hasCache: boolean;
   readonly #windows = new Set<number>();
 
-  constructor(nodes: OnnxNodes, weights: GraphWeights, heads: HeadCounts, kind: 'plain' | 'uncached') {
+  constructor(nodes: OnnxNodes, weights: GraphWeights, heads: Heads, kind: 'plain' | 'uncached') {
     this.#hasCache = kind === 'plain';
     this.#nodes = nodes;
     this.#weights = weights;

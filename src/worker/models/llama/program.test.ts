@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { WasmBackend } from '../../runtime/wasm/wasm-backend.ts';
 import { createWasmBackend, runRows } from '../../testing/wasm-rows.ts';
 import { readModel } from '../families.ts';
+import type { ModelTensor } from '../model-config.ts';
 
 const TINY = {
   vocab_size: 32,
@@ -43,8 +44,20 @@ const KINDS = [
 
 const TOLERANCE = 1e-5;
 
-const createBackend = (config: object): Promise<WasmBackend> =>
-  createWasmBackend(readModel(config, undefined), (i, tensorIndex) => Math.sin(i * i + tensorIndex) / 2);
+/** As the reference numbers them: the norm before an MLP comes behind its three matrices. */
+function numbered(weights: readonly ModelTensor[]): readonly ModelTensor[] {
+  const placed = weights.map((tensor, index) => ({
+    tensor,
+    place: tensor.name.includes('pre_feedforward') ? index + 3.5 : index,
+  }));
+  return placed.toSorted((a, b) => a.place - b.place).map(({ tensor }) => tensor);
+}
+
+function createBackend(config: object): Promise<WasmBackend> {
+  const model = readModel(config, undefined);
+  const program = { ...model.program, weights: numbered(model.program.weights) };
+  return createWasmBackend({ ...model, program }, (i, tensorIndex) => Math.sin(i * i + tensorIndex) / 2);
+}
 
 /** The logits of each row's last token. */
 const run = async (...given: Parameters<typeof runRows>) => [...(await runRows(...given))];

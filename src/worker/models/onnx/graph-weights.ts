@@ -66,11 +66,6 @@ export class GraphWeights {
     return [...this.#initializers.values()];
   }
 
-  /** Values in a row of an embedding or a linear matrix. */
-  widthOf(weight: string): number {
-    return this.#blocksOf(weight)[0]?.length ?? 0;
-  }
-
   /** [.., in] x the `conv1d` matrix [in, out] */
   multiply(input: string, weight: string, output: string): void {
     const [block] = this.#blocksOf(weight);

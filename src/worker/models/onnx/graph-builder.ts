@@ -1,5 +1,6 @@
 import type { PackedLayout, Precision } from '../checkpoint/packed-weights.ts';
-import type { ModelConfig } from '../model-config.ts';
+import type { Heads, ModelTensor } from '../model-config.ts';
+import type { AttentionShape } from '../program/program.ts';
 import { GRAPH_IO } from './graph-io.ts';
 import { GraphWeights } from './graph-weights.ts';
 import { OnnxNodes } from './onnx-nodes.ts';
@@ -36,11 +37,9 @@ export interface RotaryTables {
   readonly sin: string;
 }
 
-interface AttentionVariant {
-  /** Turns queries and keys by their positions, a head's first half with its second. */
-  readonly rotary?: RotaryTables;
-  /** Latest tokens that a token attends to, itself included. Left out, it attends to all before it. */
-  readonly window?: number;
+interface GraphAttention extends AttentionShape {
+  /** Turns queries and keys by their positions. */
+  readonly rotary: RotaryTables | undefined;
 }
 
 /** Inputs of `GroupQueryAttention` besides the cache. */
@@ -49,29 +48,29 @@ const FUSED_ATTENTION_INPUTS: readonly OnnxValue[] = [
   { name: GRAPH_IO.totalLength, type: 'int32', dims: [1] },
 ];
 
-/**
- * A forward pass for onnxruntime-web in the making. One graph with free B and S serves prefill and decode. A family adds
- * its layers from `GRAPH_IO.ids` on, with `addAttention` in each, and ends with `addHead`.
- */
-export class ModelGraph {
+/** A forward pass for onnxruntime-web in the making. One graph with free B and S serves prefill and decode. */
+export class GraphBuilder {
   readonly nodes = new OnnxNodes();
   readonly weights: GraphWeights;
-  readonly #config: ModelConfig;
+  /** The same in all layers. */
+  readonly #heads: Heads;
   readonly #precision: Precision;
   /** `undefined` if attention is fused. */
   readonly #plainAttention: PlainAttention | undefined;
   readonly #isEncoder: boolean;
-  #dimensions = 0;
+  /** Values in a row of the logits, or of what an encoder outputs. */
+  #outputWidth = 0;
+  #numLayers = 0;
   /** Outputs of plain attention, layer by layer. See `AttentionKind`. */
   readonly #added: string[] = [];
 
-  constructor(config: ModelConfig, { attention, ...target }: GraphTarget) {
-    this.#config = config;
+  constructor(heads: Heads, { attention, ...target }: GraphTarget) {
+    this.#heads = heads;
     this.#precision = target.layout.precision;
     this.weights = new GraphWeights(this.nodes, target);
     this.#isEncoder = attention === 'uncached';
     if (attention !== 'fused')
-      this.#plainAttention = new PlainAttention(this.nodes, this.weights, config, attention);
+      this.#plainAttention = new PlainAttention(this.nodes, this.weights, heads, attention);
   }
 
   /**
@@ -81,16 +80,11 @@ export class ModelGraph {
    * @param qkv Queries, keys and values of each token, side by side: [B, S, (heads + 2 * K/V heads) * head size], or each
    * by itself.
    * @param output [B, S, heads * head size]
-   * @param scale Factor of the attention scores.
    */
-  addAttention(
-    layer: number,
-    qkv: string | SeparateQkv,
-    output: string,
-    scale: number,
-    { rotary, window }: AttentionVariant = {},
-  ): void {
-    const { numHeads, numKvHeads } = this.#config;
+  addAttention(qkv: string | SeparateQkv, output: string, { rotary, scale, window }: GraphAttention): void {
+    const { numHeads, numKvHeads } = this.#heads;
+    const layer = this.#numLayers;
+    this.#numLayers += 1;
     if (this.#plainAttention) {
       const joined = this.#joinRotated(qkv, output, rotary);
       this.#added.push(joined);
@@ -125,15 +119,15 @@ export class ModelGraph {
   }
 
   /**
-   * The logits of the tokens for which they are wanted; for an encoder, the pooled hidden states.
+   * The logits of the tokens for which they are wanted.
    *
    * @param hidden [B, S, width] or [B * S, width]
-   * @param weight The head's own matrix, or the embedding to which it is tied.
+   * @param weight [vocabulary, width]: the head's own matrix, or the embedding to which it is tied.
    */
-  addHead(hidden: string, weight: string): void {
-    if (this.#isEncoder) return this.addPooled(hidden, this.weights.widthOf(weight));
+  addHead(hidden: string, { name: weight, shape: [vocabSize = 0, width = 0] }: ModelTensor): void {
     const isCast = this.#precision === 'float16';
-    this.flatten(hidden, this.weights.widthOf(weight), 'token_rows');
+    this.#outputWidth = vocabSize;
+    this.flatten(hidden, width, 'token_rows');
     this.nodes.add('Gather', ['token_rows', GRAPH_IO.logitTokens], ['logit_hidden']);
     this.weights.project('logit_hidden', weight, isCast ? 'logits_f16' : GRAPH_IO.logits);
     if (isCast) this.nodes.add('Cast', ['logits_f16'], [GRAPH_IO.logits], { to: { int: ONNX_TYPE.float32 } });
@@ -152,14 +146,9 @@ export class ModelGraph {
     return 'pooled';
   }
 
-  /** Outputs the pooled hidden states. As `pool` otherwise. */
-  addPooled(hidden: string, width: number): void {
-    this.addEncoded(this.pool(hidden, width), width);
-  }
-
   /** @param input [B, dimensions] */
   addEncoded(input: string, dimensions: number): void {
-    this.#dimensions = dimensions;
+    this.#outputWidth = dimensions;
     this.nodes.add('Cast', [input], [GRAPH_IO.encoded], { to: { int: ONNX_TYPE.float32 } });
   }
 
@@ -180,7 +169,7 @@ export class ModelGraph {
         ...(this.#isEncoder ? this.#encoderInputs() : this.#decoderInputs()),
       ],
       outputs: this.#isEncoder
-        ? [{ name: GRAPH_IO.encoded, type: 'float32', dims: ['B', this.#dimensions] }]
+        ? [{ name: GRAPH_IO.encoded, type: 'float32', dims: ['B', this.#outputWidth] }]
         : this.#decoderOutputs(),
       initializers: this.weights.initializers,
     });
@@ -194,10 +183,10 @@ export class ModelGraph {
   }
 
   #decoderInputs(): readonly OnnxValue[] {
-    const { numLayers, numKvHeads, headSize } = this.#config;
+    const { numKvHeads, headSize } = this.#heads;
     return [
       { name: GRAPH_IO.logitTokens, type: 'int32', dims: ['L'] },
-      ...Array.from({ length: numLayers }, (_, layer) => [
+      ...Array.from({ length: this.#numLayers }, (_, layer) => [
         this.#value(GRAPH_IO.past.value(layer), this.#cacheDims),
         ...(this.#plainAttention
           ? [
@@ -210,12 +199,12 @@ export class ModelGraph {
   }
 
   #decoderOutputs(): readonly OnnxValue[] {
-    const { vocabSize, numLayers, numHeads, numKvHeads, headSize } = this.#config;
+    const { numHeads, numKvHeads, headSize } = this.#heads;
     return [
-      { name: GRAPH_IO.logits, type: 'float32', dims: ['L', vocabSize] },
+      { name: GRAPH_IO.logits, type: 'float32', dims: ['L', this.#outputWidth] },
       ...(this.#plainAttention
         ? this.#added.map((name) => this.#value(name, ['B', 'S', (numHeads + 2 * numKvHeads) * headSize]))
-        : GRAPH_IO.present.all(numLayers).map((name) => this.#value(name, this.#cacheDims))),
+        : GRAPH_IO.present.all(this.#numLayers).map((name) => this.#value(name, this.#cacheDims))),
     ];
   }
 
@@ -224,7 +213,7 @@ export class ModelGraph {
   }
 
   get #cacheDims(): OnnxValue['dims'] {
-    return ['B', this.#config.numKvHeads, 'C', this.#config.headSize];
+    return ['B', this.#heads.numKvHeads, 'C', this.#heads.headSize];
   }
 
   #ifRead(input: OnnxValue): readonly OnnxValue[] {
@@ -244,7 +233,7 @@ export class ModelGraph {
    */
   #joinRotated(qkv: string | SeparateQkv, name: string, rotary: RotaryTables | undefined): string {
     if (typeof qkv === 'string' && !rotary) return qkv;
-    const { numHeads, numKvHeads, headSize } = this.#config;
+    const { numHeads, numKvHeads, headSize } = this.#heads;
     const sizes = [(numHeads + numKvHeads) * headSize, numKvHeads * headSize] as const;
     const [queriesAndKeys, joined, values] = [`${name}.query_and_key`, `${name}.qkv`, `${name}.value`];
     const value = typeof qkv === 'string' ? values : qkv.value;

@@ -1,0 +1,198 @@
+import type { Heads, ModelTensor } from '../model-config.ts';
+import type { Activation } from './activation.ts';
+import type { AttentionShape, Embed, NormShape, Op, Program, Qkv, Value } from './program.ts';
+import type { Rope } from './rope.ts';
+
+interface LinearOptions {
+  readonly hasBias?: boolean;
+  /** `conv1d` if the checkpoint has the matrix as [in, out]. */
+  readonly role?: 'linear' | 'conv1d';
+  readonly isSensitive?: true;
+  /** Modules of the checkpoint that make up this one, one for each output. Left out where it has the matrix whole. */
+  readonly parts?: readonly string[];
+}
+
+/**
+ * A program in the making. A family adds operations in the order of its paper's figure and passes their values on. Those of a module of
+ * the checkpoint have its name. Shapes of weights follow from the sizes of values, and each operation is checked when it is added.
+ */
+export class ProgramBuilder {
+  readonly #ops: Op[] = [];
+  readonly #weights = new Map<string, ModelTensor>();
+  readonly #made = new Map<string, Value>();
+  readonly #unread = new Set<Value>();
+  #numSums = 0;
+
+  embed(by: Embed['by'], table: ModelTensor): Value {
+    const output = this.#value(moduleOf(table), table.shape[1] ?? 0);
+    return this.#add({ kind: 'embed', inputs: [], outputs: [output], weights: [table], by });
+  }
+
+  /** @param size Values that are normalized at a time; all of the input where left out. */
+  norm(input: Value, name: string, shape: NormShape, size = input.width): Value {
+    require(input.width % size === 0, `norm ${name} of ${size} values`, input);
+    const plain = (kind: string): ModelTensor => ({ name: `${name}.${kind}`, shape: [size], role: 'plain' });
+    const gain = plain('weight');
+    return this.#add({
+      kind: 'norm',
+      inputs: [input],
+      outputs: [{ ...input, name }],
+      weights: shape.method === 'layer' ? [gain, plain('bias')] : [gain],
+      ...shape,
+    });
+  }
+
+  linear(input: Value, name: string, width: number, options: LinearOptions = {}): Value {
+    return this.#linear(input, name, [{ ...input, name, width }], options);
+  }
+
+  /** Queries, keys and values, as the outputs of one matrix. */
+  qkv(
+    input: Value,
+    name: string,
+    { numHeads, numKvHeads, headSize }: Heads,
+    options: LinearOptions = {},
+  ): Qkv {
+    const qkv = [
+      this.#value(`${name}.query`, numHeads * headSize),
+      this.#value(`${name}.key`, numKvHeads * headSize),
+      this.#value(`${name}.value`, numKvHeads * headSize),
+    ] as const;
+    this.#linear(input, name, qkv, options);
+    return qkv;
+  }
+
+  rotary([query, key, value]: Qkv, rope: Rope): Qkv {
+    const headSize = 2 * rope.frequencies.length;
+    for (const input of [query, key])
+      require(input.width % headSize === 0, `rotary of heads of ${headSize} values`, input);
+    const rotated = { ...query, name: `${query.name}.rotated` };
+    const rotatedKey = { ...key, name: `${key.name}.rotated` };
+    this.#add({ kind: 'rotary', inputs: [query, key], outputs: [rotated, rotatedKey], weights: [], rope });
+    return [rotated, rotatedKey, value];
+  }
+
+  /** Each layer attends once, and in the order of layers. */
+  attend(inputs: Qkv, name: string, heads: Heads, shape: AttentionShape): Value {
+    const { numHeads, numKvHeads, headSize } = heads;
+    for (const [i, num] of [numHeads, numKvHeads, numKvHeads].entries())
+      require(inputs[i]?.width === num * headSize, `attend of ${num} heads of ${headSize} values`, ...inputs);
+    const outputs = [{ ...inputs[0], name }] as const;
+    return this.#add({
+      kind: 'attend',
+      inputs,
+      outputs,
+      weights: [],
+      heads: { numHeads, numKvHeads, headSize },
+      ...shape,
+    });
+  }
+
+  activation(input: Value, activation: Activation): Value {
+    const outputs = [{ ...input, name: `${input.name}.act` }] as const;
+    return this.#add({ kind: 'activation', inputs: [input], outputs, weights: [], activation });
+  }
+
+  /** @param branch What is added to the residual stream. */
+  add(residual: Value, branch: Value): Value {
+    this.#numSums += 1;
+    return this.#combine('add', [residual, branch], `x.${this.#numSums}`);
+  }
+
+  multiply(gate: Value, input: Value): Value {
+    return this.#combine('multiply', [gate, input], `${input.name}.gated`);
+  }
+
+  scale(input: Value, factor: number): Value {
+    const outputs = [{ ...input, name: `${input.name}.scaled` }] as const;
+    return this.#add({ kind: 'scale', inputs: [input], outputs, weights: [], factor });
+  }
+
+  pool(input: Value): Value {
+    const outputs = [{ ...input, name: 'pooled', per: 'text' }] as const;
+    return this.#add({ kind: 'pool', inputs: [input], outputs, weights: [] });
+  }
+
+  /** @param matrix The table of the embedding, where the head is tied to it. */
+  head(input: Value, matrix: ModelTensor): Value {
+    const [width = 0, numInputs] = matrix.shape;
+    require(numInputs === input.width, `head ${matrix.name} of ${numInputs} values`, input);
+    const outputs = [{ ...input, name: 'logits', width }] as const;
+    return this.#add({ kind: 'head', inputs: [input], outputs, weights: [matrix] });
+  }
+
+  /** @throws Error for a value that nothing reads. */
+  end(output: Value): Program {
+    this.#unread.delete(output);
+    for (const { name } of this.#unread) throw new Error(`No operation reads ${name}`);
+    return { ops: this.#ops, weights: [...this.#weights.values()], output };
+  }
+
+  #linear(
+    input: Value,
+    name: string,
+    outputs: readonly [Value, ...Value[]],
+    { hasBias = false, role = 'linear', isSensitive, parts }: LinearOptions,
+  ): Value {
+    const width = outputs.reduce((sum, output) => sum + output.width, 0);
+    const named = (kind: string): Pick<ModelTensor, 'name' | 'sources'> => ({
+      name: `${name}.${kind}`,
+      ...(parts && {
+        sources: outputs.map((output, i) => ({ name: `${parts[i]}.${kind}`, numRows: output.width })),
+      }),
+    });
+    const shape = role === 'conv1d' ? [input.width, width] : [width, input.width];
+    const matrix = { ...named('weight'), shape, role, ...(isSensitive && { isSensitive }) };
+    const bias = { ...named('bias'), shape: [width], role: 'plain' } as const;
+    return this.#add({
+      kind: 'linear',
+      inputs: [input],
+      outputs,
+      weights: hasBias ? [matrix, bias] : [matrix],
+    });
+  }
+
+  #combine(kind: 'add' | 'multiply', inputs: readonly [Value, Value], name: string): Value {
+    const [first, second] = inputs;
+    require(first.width === second.width && first.per === second.per, kind, first, second);
+    return this.#add({ kind, inputs, outputs: [{ ...first, name }], weights: [] });
+  }
+
+  #value(name: string, width: number): Value {
+    return { name, width, per: 'token' };
+  }
+
+  /** @returns The first output. */
+  #add(op: Op): Value {
+    for (const input of op.inputs) {
+      if (this.#made.get(input.name) !== input)
+        throw new Error(`${op.kind} reads ${input.name}, which no operation has made`);
+      this.#unread.delete(input);
+    }
+    for (const output of op.outputs) {
+      if (this.#made.has(output.name)) throw new Error(`Two operations make ${output.name}`);
+      this.#made.set(output.name, output);
+      this.#unread.add(output);
+    }
+    for (const tensor of op.weights) {
+      if (tensor === undefined) continue;
+      const known = this.#weights.get(tensor.name) ?? tensor;
+      const shapes = [known, tensor].map(({ shape }) => `[${shape.join(', ')}]`);
+      if (shapes[0] !== shapes[1]) throw new Error(`${tensor.name} is read as ${shapes.join(' and as ')}`);
+      this.#weights.set(tensor.name, known);
+    }
+    this.#ops.push(op);
+    return op.outputs[0];
+  }
+}
+
+/** The module of the checkpoint that a tensor is in. */
+export function moduleOf({ name }: Pick<ModelTensor, 'name'>): string {
+  return name.replace(/\.weight$/, '');
+}
+
+function require(isRight: boolean, what: string, ...inputs: readonly Value[]): void {
+  if (isRight) return;
+  const given = inputs.map(({ name, width, per }) => `${name} of ${width} values per ${per}`);
+  throw new Error(`Wrong shape: ${what} gets ${given.join(', ')}`);
+}

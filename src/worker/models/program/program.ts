@@ -1,0 +1,88 @@
+import type { Heads, ModelTensor } from '../model-config.ts';
+import type { Activation } from './activation.ts';
+import type { Rope } from './rope.ts';
+
+/** A model's forward pass, whatever computes it. Made by `ProgramBuilder`, which checks it. */
+export interface Program {
+  /** Each after those whose values it reads. */
+  readonly ops: readonly Op[];
+  /** All tensors that the operations read, in the order in which they are converted. */
+  readonly weights: readonly ModelTensor[];
+  readonly output: Value;
+}
+
+/** What an operation makes: numbers for each token, or for each text. */
+export interface Value {
+  readonly name: string;
+  /** How many numbers. */
+  readonly width: number;
+  readonly per: 'token' | 'text';
+}
+
+export type Qkv = readonly [query: Value, key: Value, value: Value];
+
+export interface NormShape {
+  /** `layer` subtracts the mean and divides by the deviation, `rms` divides by the root mean square. */
+  readonly method: 'layer' | 'rms';
+  readonly epsilon: number;
+  /** Added to the gain. */
+  readonly gainOffset?: 1;
+}
+
+export interface AttentionShape {
+  /** Factor of the scores. */
+  readonly scale: number;
+  /** Latest tokens that a token attends to, itself included. Left out, it attends to all before it, or of an encoder to all. */
+  readonly window?: number | undefined;
+}
+
+interface Operation<Inputs extends readonly Value[], Weights extends readonly (ModelTensor | undefined)[]> {
+  readonly inputs: Inputs;
+  readonly outputs: readonly [Value, ...Value[]];
+  readonly weights: Weights;
+}
+
+type One = readonly [Value];
+type None = readonly [];
+
+/** A row of a table for each token: by its id, its position, or the text of a pair that it is in. */
+export type Embed = Operation<None, readonly [table: ModelTensor]> & {
+  readonly kind: 'embed';
+  readonly by: 'token' | 'position' | 'type';
+};
+
+/** Normalizes as many values at a time as there are gains: all of a token's, or those of a head. */
+export type Norm = Operation<One, readonly [gain: ModelTensor, bias?: ModelTensor]> &
+  NormShape & { readonly kind: 'norm' };
+
+/** Several outputs share the outputs of the matrix, one behind the other. */
+export type Linear = Operation<One, readonly [matrix: ModelTensor, bias?: ModelTensor]> & {
+  readonly kind: 'linear';
+};
+
+/** Turns queries and keys by their positions, a head's first half with its second. */
+type Rotary = Operation<readonly [query: Value, key: Value], None> & {
+  readonly kind: 'rotary';
+  readonly rope: Rope;
+};
+
+/** Attention of each row over the tokens before and those of this run. */
+export type Attend = Operation<Qkv, None> &
+  AttentionShape & { readonly kind: 'attend'; readonly heads: Heads };
+
+/** The residual stream with a branch added to it. */
+export type Add = Operation<readonly [residual: Value, branch: Value], None> & { readonly kind: 'add' };
+
+type Multiply = Operation<readonly [gate: Value, input: Value], None> & { readonly kind: 'multiply' };
+
+type Activate = Operation<One, None> & { readonly kind: 'activation'; readonly activation: Activation };
+
+type Scale = Operation<One, None> & { readonly kind: 'scale'; readonly factor: number };
+
+/** A text's sum of its tokens' values, by the shares that its pooling gives them. */
+type Pool = Operation<One, None> & { readonly kind: 'pool' };
+
+/** The logits of the tokens for which they are wanted. */
+type Head = Operation<One, readonly [matrix: ModelTensor]> & { readonly kind: 'head' };
+
+export type Op = Embed | Norm | Linear | Rotary | Attend | Activate | Add | Multiply | Scale | Pool | Head;

@@ -1,0 +1,26 @@
+/** How far each pair of a head's values turns from one position to the next, in radians. */
+export interface Rope {
+  /** [head size / 2] */
+  readonly frequencies: readonly number[];
+  /** Factor of the cosines and sines. */
+  readonly attentionFactor: number;
+}
+
+/** @returns [numPositions, head size / 2] each. */
+export function rotaryTables(
+  { frequencies, attentionFactor }: Rope,
+  numPositions: number,
+): { readonly cos: Float32Array<ArrayBuffer>; readonly sin: Float32Array<ArrayBuffer> } {
+  const cos = new Float32Array(numPositions * frequencies.length);
+  const sin = new Float32Array(numPositions * frequencies.length);
+  let at = 0;
+  for (let position = 0; position < numPositions; position++) {
+    for (const frequency of frequencies) {
+      const angle = Math.fround(position * frequency);
+      cos[at] = attentionFactor * Math.cos(angle);
+      sin[at] = attentionFactor * Math.sin(angle);
+      at += 1;
+    }
+  }
+  return { cos, sin };
+}
