@@ -62,7 +62,7 @@ export const test = base.extend<TestFixtures, WorkerFixtures>({
       const context = await browser.newContext();
       const page = await context.newPage();
       await page.goto(requireEnvironment().probeUrl);
-      await page.waitForFunction(() => 'engineProbe' in window);
+      await page.waitForFunction(() => 'probe' in window);
       await provide(page);
       await context.close();
     },
