@@ -9,6 +9,7 @@ const FORMAT = 'oxfmt README.md docs';
 const MEASUREMENTS = 'node tools/checks/measurements.ts --write';
 const ERRORS = 'node tools/checks/error-reference.ts --write';
 const OPTIONS = 'node tools/checks/generation-options.ts --write';
+const PROGRAM = 'node tools/checks/program.ts';
 
 /** Expected values from programs that aren't ours, by the names of `tools/reference/write.py`. */
 const REFERENCES = [
@@ -27,10 +28,11 @@ const REFERENCES = [
 
 /** The commands for each name. */
 const COMMANDS: Readonly<Record<string, readonly string[]>> = {
-  readme: [MEASUREMENTS, ERRORS, OPTIONS, FORMAT],
+  readme: [MEASUREMENTS, ERRORS, OPTIONS, `${PROGRAM} --write`, FORMAT],
   measurements: [MEASUREMENTS, FORMAT],
   errors: [ERRORS, FORMAT],
   options: [OPTIONS, FORMAT],
+  program: [`${PROGRAM} ${JSON.stringify(process.argv[3] ?? '--write')}`, FORMAT],
   api: ['node tools/checks/api-reference.ts --write'],
   licenses: ['node tools/checks/third-party-licenses.ts --write'],
   picture: [
@@ -47,7 +49,8 @@ const USAGE = `Usage: npm run write -- NAME
   measurements  the tables of docs/measurements.md and the README's figures, from bench/*.json
   errors        docs/errors.md
   options       the table of generation options in docs/http-api.md
-  readme        the three above
+  readme        the three above, and the program in docs/models.md
+  program       the program of a model in docs/models.md; with an id of the hub or a folder, prints that of it
   api           docs/api, from the docstrings of the package's entries
   licenses      public/third-party-licenses.txt
   picture       .github/page.png, the README's picture

@@ -1,0 +1,75 @@
+import { readFile } from 'node:fs/promises';
+
+import { readModel } from '../../src/worker/models/families.ts';
+import type { Op, Program } from '../../src/worker/models/program/program.ts';
+import { HUB_CONFIGS } from '../../src/worker/testing/hub-configs.ts';
+import { updateParts } from './marked-part.ts';
+
+// The program of a model: that of the id or the folder on the command line is printed; docs/models.md shows that of SmolLM2, which
+// `--write` brings up to date.
+
+const SHOWN = 'HuggingFaceTB/SmolLM2-135M-Instruct';
+
+/** The layer that a weight or a value is in. */
+const LAYER = /^\D+\d+(?=\.)/;
+
+const [given = ''] = process.argv.slice(2).filter((argument) => argument !== '--write');
+if (given === '') {
+  const text = printProgram(readModel(HUB_CONFIGS[SHOWN], undefined).program);
+  await updateParts('docs/models.md', { program: `\n\n\`\`\`text\n${text}\n\`\`\`\n\n` });
+} else {
+  const config: unknown = JSON.parse(await readConfig(given));
+  console.log(printProgram(readModel(config, undefined).program));
+}
+
+async function readConfig(model: string): Promise<string> {
+  if (/^(?:[./]|[A-Za-z]:)/.test(model)) return readFile(`${model}/config.json`, 'utf8');
+  const response = await fetch(`https://huggingface.co/${model}/resolve/main/config.json`);
+  if (!response.ok) throw new Error(`The hub answers ${response.status} for ${model}`);
+  return response.text();
+}
+
+/** A line for each operation. Layers that compute the same stand once. */
+function printProgram({ ops }: Program): string {
+  const blocks: { first: string; last: string; text: string }[] = [];
+  for (const [layer, group] of groupByLayer(ops)) {
+    const lines = group.map(lineOf);
+    const text = (layer === '' ? lines : lines.map((line) => `  ${line.replaceAll(`${layer}.`, '')}`)).join(
+      '\n',
+    );
+    const before = blocks.at(-1);
+    if (before?.text === text) before.last = layer;
+    else blocks.push({ first: layer, last: layer, text });
+  }
+  const titled = blocks.map(({ first, last, text }) => {
+    const title = first === last ? first : `${first} to ${last}`;
+    return title === '' ? text : `${title}:\n${text}`;
+  });
+  return titled.join('\n');
+}
+
+/** A sum is in the layer of the operation before it. */
+function groupByLayer(ops: readonly Op[]): readonly (readonly [layer: string, group: Op[]])[] {
+  const groups: [string, Op[]][] = [];
+  for (const op of ops) {
+    const last = groups.at(-1);
+    const layer = LAYER.exec(op.weights[0]?.name ?? op.outputs[0].name)?.[0] ?? '';
+    if (last && (op.kind === 'add' || layer === last[0])) last[1].push(op);
+    else groups.push([layer, [op]]);
+  }
+  return groups;
+}
+
+function lineOf({ kind, inputs, outputs, weights, ...parameters }: Op): string {
+  const read = weights.map((tensor) => tensor && `${tensor.name} [${tensor.shape.join(', ')}]`);
+  const { rope: _, heads, ...others } = { rope: undefined, heads: undefined, ...parameters };
+  const numbers = Object.entries({ ...heads, ...others }).filter(([, value]) => value !== undefined);
+  const named = numbers.map(([name, value]) => `${name}: ${value}`);
+  const made = namesOf(outputs).join(', ');
+  return `${made} = ${kind}(${[...namesOf(inputs), ...read, ...named].join(', ')})`;
+}
+
+/** Sums have numbers, as each is another value. */
+function namesOf(values: Op['inputs'] | Op['outputs']): readonly string[] {
+  return values.map(({ name }) => name.replace(/^x\.\d+$/, 'x'));
+}
