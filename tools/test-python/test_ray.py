@@ -74,7 +74,7 @@ def write_keras_model(target):
 @contextmanager
 def serving(config):
     """Until the block ends. Requests wait for replicas, but not for routes."""
-    wanted = {application["route_prefix"] for application in yaml.safe_load(config.read_text())["applications"]}
+    routes = [application["route_prefix"] for application in yaml.safe_load(config.read_text())["applications"]]
     run = partial(running, [BIN / "serve", "run", config], "Submitted deploy config", env=RAY_ENV, cwd=FOLDER)
     with ExitStack() as stack:
         try:
@@ -83,7 +83,9 @@ def serving(config):
             # Ray waits 60 s for its proxy, which a busy machine can exceed. The next run finds it.
             stack.enter_context(run())
         for _ in range(TIMEOUT_S):
-            if wanted <= {*requests.get(f"{URL}/-/routes").json()}:
+            # Before there are any, the answer is a sentence.
+            answer = requests.get(f"{URL}/-/routes").text
+            if all(f'"{route}"' in answer for route in routes):
                 break
             time.sleep(1)
         yield

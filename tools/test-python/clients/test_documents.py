@@ -1,5 +1,3 @@
-"""The documents' code for Python, as a reader copies it."""
-
 import re
 import subprocess
 import sys

@@ -40,6 +40,6 @@ class Llm(OpenAiTest):
         self.check_answer(*options, "--responses", **without)
 
     def test_shows_the_way_out_of_an_option(self):
-        done = ask("--responses", "-o", "verbosity", "low")
+        done = ask("--responses", "-o", "max_tokens", "-5")
         self.assertEqual(done.returncode, 1)
-        self.assertIn('`text.verbosity` isn\'t supported here: leave it out, or pass "medium"', done.stderr)
+        self.assertRegex(done.stderr, "max_output_tokens.*an integer >= ")

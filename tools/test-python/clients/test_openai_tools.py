@@ -58,7 +58,7 @@ class OpenAiTools(OpenAiTest):
         self.assertEqual("".join(piece.arguments_delta for piece in pieces), call.function.arguments)
 
     def test_a_shape_that_cannot_be_enforced_is_a_bad_request(self):
-        schema = {"type": "object", "properties": {"a": {"type": "number", "multipleOf": 3}}}
+        schema = {"type": "object", "properties": {"a": {"type": "number", "not": {"const": 3}}}}
         shape = {"type": "json_schema", "json_schema": {"name": "n", "schema": schema}}
         with self.assertRaises(openai.BadRequestError) as caught:
             self.chats.create(response_format=shape, **CHAT)
