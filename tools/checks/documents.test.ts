@@ -27,6 +27,7 @@ it('blocks that nothing runs are few, and say why', () => {
   expect(shown.map(({ document, argument }) => `${document}: ${argument}`)).toEqual([
     'docs/architecture.md: it is a drawing',
     'docs/embedding.md: it downloads a model',
+    'docs/models.md: it is a list',
     'docs/static-site.md: only GitHub runs workflows',
   ]);
 });

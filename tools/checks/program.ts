@@ -16,7 +16,7 @@ const LAYER = /^\D+\d+(?=\.)/;
 const [given = ''] = process.argv.slice(2).filter((argument) => argument !== '--write');
 if (given === '') {
   const text = printProgram(readModel(HUB_CONFIGS[SHOWN], undefined).program);
-  await updateParts('docs/models.md', { program: `\n\n\`\`\`text\n${text}\n\`\`\`\n\n` });
+  await updateParts('docs/models.md', { program: `\n\n\`\`\`text shown it is a list\n${text}\n\`\`\`\n\n` });
 } else {
   const config: unknown = JSON.parse(await readConfig(given));
   console.log(printProgram(readModel(config, undefined).program));
