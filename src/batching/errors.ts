@@ -118,10 +118,6 @@ export class ClosedError extends Error {
   static ofClient(): ClosedError {
     return new ClosedError('This client is closed: call connect() for a new one.');
   }
-
-  static withoutModel(): ClosedError {
-    return new ClosedError('No model serves: see why on the page, and load another model there.');
-  }
 }
 
 /** An option has the wrong type or is out of its range. The value in force is unchanged. */

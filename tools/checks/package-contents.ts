@@ -3,7 +3,7 @@ import { join } from 'node:path';
 
 import { STAGE, TARBALL } from '../package/build/paths.ts';
 
-// Lists the package's files by folder, and refuses a package with files that don't belong to a release, with other packages in its
+// Refuses a package with files that don't belong to a release, with other packages in its
 // wake, or larger than it has to be.
 
 /** The page for the command, the package's entries, its documents, and the files that npm always adds. */
@@ -73,13 +73,6 @@ const failures = [
   ...(packed > MAX_PACKED_MB * 1e6 ? [`it has ${inMb(packed)} packed, more than ${MAX_PACKED_MB} MB`] : []),
   ...(unpacked > MAX_MB * 1e6 ? [`it has ${inMb(unpacked)}, more than ${MAX_MB} MB`] : []),
 ];
-for (const [folder, files] of Map.groupBy(
-  sizes,
-  ([path]) => path.split('/').slice(0, -1).slice(0, 2).join('/') || '.',
-))
-  console.log(
-    `${folder.padEnd(28)} ${String(files.length).padStart(4)} files ${inMb(sum(files.map(([, size]) => size))).padStart(10)}`,
-  );
 console.log(`Package: ${sizes.size} files, ${inMb(packed)} packed, ${inMb(unpacked)} unpacked.`);
 for (const failure of failures) console.error(`Package: ${failure}.`);
 process.exitCode = failures.length === 0 ? 0 : 1;

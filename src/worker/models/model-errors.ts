@@ -1,4 +1,4 @@
-import { shown } from '../../batching/errors.ts';
+import { ClosedError, shown } from '../../batching/errors.ts';
 import {
   GgufChoiceError,
   ModelTooLargeError,
@@ -58,4 +58,8 @@ export function noTools(id: string): ToolsUnsupportedError {
   return new ToolsUnsupportedError(
     `${id} takes no tools: its chat template has no known form of calls. Leave \`tools\` out, or load a model that takes them, such as Qwen/Qwen3-0.6B.`,
   );
+}
+
+export function noModelServes(): ClosedError {
+  return new ClosedError('No model serves: see why on the page, and load another model there.');
 }

@@ -1,10 +1,10 @@
-import { ClosedError, InvalidOptionError } from '../../../batching/errors.ts';
+import { InvalidOptionError } from '../../../batching/errors.ts';
 import type { CallHandlers } from '../../../protocol/calls.ts';
 import type { Tokenization } from '../../../protocol/models.ts';
 import { inPieces } from '../../../platform/in-pieces.ts';
 import type { LoadedModel } from '../../runtime/loaded-model.ts';
 import { readMessages } from '../../text-generation/read-messages.ts';
-import { noChatTemplate } from '../../models/model-errors.ts';
+import { noChatTemplate, noModelServes } from '../../models/model-errors.ts';
 
 type TokenCall = 'token-texts' | 'tokenize' | 'tokenize-chat' | 'detokenize';
 
@@ -19,7 +19,7 @@ export function createTokenCalls(
   const whenServed = async (): Promise<LoadedModel> => {
     const model = await whenStarted();
     if (model) return model;
-    throw ClosedError.withoutModel();
+    throw noModelServes();
   };
   return {
     /** '' for a special token, and for every token if no model serves. U+FFFD for a part of a character. */
