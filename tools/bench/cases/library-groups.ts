@@ -36,15 +36,16 @@ export function groupOf(
     maxNewTokens: Math.min(request.maxNewTokens, WARM_UP_TOKENS),
   }));
   const played = isShort ? short : requests;
-  const hasOneByOne = entrants.some(({ spec }) => spec.library === 'pipeline' && spec.listSize === 1);
   return {
     caption: isShort ? `${caption}, cut to ${WARM_UP_TOKENS} tokens` : caption,
     labels: ['', 'runs on'],
     columns,
     ratio: { header: 'Tabserve over it', column: columns[0]?.name ?? '', isBaseOver: true },
     subjects: entrants.map(({ spec, runsOn, failure, run }): Subject => {
-      const isListOfOne = hasOneByOne && requests.length === 1 && spec.listSize > 1;
-      const leftOut = failure ?? (isListOfOne && spec.library === 'pipeline' ? LIST_OF_ONE : undefined);
+      const isAlike = (other: Entrant): boolean =>
+        other.spec.model === spec.model && other.spec.dtype === spec.dtype && other.spec.listSize === 1;
+      const isListOfOne = requests.length === 1 && spec.library === 'pipeline' && spec.listSize > 1;
+      const leftOut = failure ?? (isListOfOne && entrants.some(isAlike) ? LIST_OF_ONE : undefined);
       return {
         labels: [spec.label, runsOn],
         ...(leftOut !== undefined && { leftOut }),
