@@ -65,7 +65,8 @@ async function measureLoad(root: string, hub: PacedHub, browserArgs: readonly st
   const policy = contentSecurityPolicy([hub.url]);
   await using server = await startServer({ host: 'localhost', port: 0, root, policy });
   const url = `${server.url}/?backend=wasm`;
-  return withProfile(browserArgs, async ({ browser, context }) => {
+  // Awaited here: the server closes at the end of this function.
+  return await withProfile(browserArgs, async ({ browser, context }) => {
     const { page } = await openReady(context, url);
     const cpuBeforeMs = await rendererCpuMs(browser);
     const [startedAtMs, sent] = [performance.now(), hub.whenSent().then(() => performance.now())];
