@@ -56,7 +56,8 @@ def running(
 def tabserve(*options: str, port: int = 0) -> Iterator[str]:
     """Tabserve as a user starts it, with a browser of its own as the tab that serves. Yields its URL."""
     with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder:
-        fixed = ("--headless", "--backend", "wasm", "--log", "off", "--port", str(port))
+        backend = () if "--upstream" in options else ("--backend", "wasm")
+        fixed = ("--headless", *backend, "--log", "off", "--port", str(port))
         own = (*fixed, "--profile", folder, "--batch-folder", f"{folder}/batches")
         with running([NODE, "bridge/main.js", *own, *options], r"is ready on .*(http://localhost:\d+)") as ready:
             yield ready.group(1)
