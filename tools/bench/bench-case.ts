@@ -1,5 +1,5 @@
 import type { Dtype } from '../../src/protocol/models.ts';
-import type { Column, RecordedGroup } from './record.ts';
+import type { RecordedGroup } from './record.ts';
 
 /** A case of `npm run bench -- CASE`. */
 export interface BenchCase {
@@ -61,11 +61,7 @@ export interface Setup {
 }
 
 /** Subjects that are compared: a table. */
-export interface Group {
-  readonly caption: string;
-  /** Headings of the labels. */
-  readonly labels: readonly string[];
-  readonly columns: readonly Column[];
+export interface Group extends Pick<RecordedGroup, 'caption' | 'labels' | 'columns'> {
   readonly ratio?: Ratio;
   readonly subjects: readonly Subject[];
 }
