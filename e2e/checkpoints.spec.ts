@@ -37,7 +37,7 @@ test('a generated checkpoint of each kind gives logits and greedy tokens of the 
   probePage,
   backend,
 }) => {
-  test.setTimeout(600_000);
+  test.setTimeout(IS_WHOLE ? 1_800_000 : 600_000);
   for (const id of Object.keys(reference).filter((name) => name !== FULL_SIZE))
     for (const dtype of dtypesOn(backend, id)) await expectReference(probePage, { id, backend, dtype });
 });
