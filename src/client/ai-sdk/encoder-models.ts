@@ -7,7 +7,7 @@ import type {
 
 import type { EmbeddingOptions, RerankOptions } from '../index.ts';
 import { toCallError } from './errors.ts';
-import type { OpenModel } from './model-host.ts';
+import type { OpenModel } from './model-opener.ts';
 import { PROVIDER } from './read-settings.ts';
 
 /** The most texts that the worker takes at once. */

@@ -10,7 +10,7 @@ import type {
 
 import type { GenerationResponse, Prompt } from '../index.ts';
 import { codeOf, replacedError, toCallError } from './errors.ts';
-import type { OpenModel } from './model-host.ts';
+import type { OpenModel } from './model-opener.ts';
 import { PROVIDER, readSettings, warningsOf } from './read-settings.ts';
 import { StreamBlocks } from './stream-blocks.ts';
 import { contentOf, endOf, failedEndOf } from './write-answer.ts';

@@ -1,16 +1,14 @@
 import {
   NoSuchModelError,
-  type Experimental_BatchV4,
   type EmbeddingModelV4,
   type LanguageModelV4,
   type ProviderV4,
   type RerankingModelV4,
 } from '@ai-sdk/provider';
 
-import { TabserveBatch } from './batch.ts';
 import { TabserveEmbeddingModel, TabserveRerankingModel } from './encoder-models.ts';
 import { TabserveLanguageModel } from './language-model.ts';
-import { createModelHost } from './model-host.ts';
+import { createModelOpener } from './model-opener.ts';
 import type { TabserveOptions } from './options.ts';
 import { readChat, readText } from './read-prompt.ts';
 
@@ -27,22 +25,13 @@ export interface TabserveProvider extends ProviderV4 {
   embeddingModel(modelId: string): EmbeddingModelV4;
   /** A model for `rerank`, beside the chat model: the ID of a Hugging Face cross-encoder with one label. */
   rerankingModel(modelId: string): RerankingModelV4;
-  /**
-   * For `experimental_startBatch` and its like: a batch is one of `jobs`, which goes on after its page is closed. All of its
-   * requests are chats with one model.
-   */
-  experimental_batch(): Experimental_BatchV4<{
-    /** The model of a request. */
-    readonly text: string;
-  }>;
   /** A model that continues a prompt, such as `storyteller`, the embedded one. It takes no chats. */
   completionModel(modelId: string): LanguageModelV4;
 }
 
 /** Makes a provider for the AI SDK (`LanguageModelV4`): `streamText({ model: tabserve(modelId), … })` runs in the page. */
 export function createTabserve(options: TabserveOptions): TabserveProvider {
-  const host = createModelHost(options);
-  const { open } = host;
+  const open = createModelOpener(options);
   const languageModel = (modelId: string): LanguageModelV4 =>
     new TabserveLanguageModel(modelId, open, readChat);
   const completionModel = (modelId: string): LanguageModelV4 =>
@@ -53,7 +42,6 @@ export function createTabserve(options: TabserveOptions): TabserveProvider {
     completionModel,
     embeddingModel: (modelId: string) => new TabserveEmbeddingModel(modelId, open),
     rerankingModel: (modelId: string) => new TabserveRerankingModel(modelId, open),
-    experimental_batch: () => new TabserveBatch(host),
     imageModel(modelId: string): never {
       throw new NoSuchModelError({ modelId, modelType: 'imageModel' });
     },

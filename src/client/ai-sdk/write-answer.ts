@@ -11,15 +11,7 @@ const UNKNOWN_INPUT = { total: undefined, noCache: undefined, cacheRead: undefin
 export function endOf(
   result: GenerationResult,
 ): End & Pick<LanguageModelV4GenerateResult, 'providerMetadata'> {
-  return { ...plainEndOf(result), providerMetadata: { [PROVIDER]: metadataOf(result) } };
-}
-
-/** The end of an answer without Tabserve's own metadata. */
-export function plainEndOf({
-  finishReason,
-  usage,
-  answer,
-}: Pick<GenerationResult, 'finishReason' | 'usage' | 'answer'>): End {
+  const { finishReason, usage, answer } = result;
   const hasCalls = answer !== undefined && answer.toolCalls.length > 0;
   const { numPromptTokens, numCachedTokens, numOutputTokens } = usage;
   return {
@@ -38,6 +30,7 @@ export function plainEndOf({
       outputTokens: { total: numOutputTokens, text: numOutputTokens, reasoning: undefined },
       raw: { ...usage },
     },
+    providerMetadata: { [PROVIDER]: metadataOf(result) },
   };
 }
 

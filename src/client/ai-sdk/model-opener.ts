@@ -8,15 +8,8 @@ import type { TabserveOptions, TextClient } from './options.ts';
  */
 export type OpenModel = (modelId: string, signal: AbortSignal | undefined) => Promise<TextClient>;
 
-/** A client for the calls of a provider. */
-export interface ModelHost {
-  readonly open: OpenModel;
-  /** The client, with whatever model it serves. */
-  readonly client: () => Promise<TextClient>;
-}
-
 /** Opens models with one client, which the first call connects. */
-export function createModelHost(options: TabserveOptions): ModelHost {
+export function createModelOpener(options: TabserveOptions): OpenModel {
   let connected: Promise<TextClient> | undefined;
   /** Concurrent calls share one load of a model. */
   const loads = new Map<string, Promise<unknown>>();
@@ -50,8 +43,5 @@ export function createModelHost(options: TabserveOptions): ModelHost {
     return serve;
   };
 
-  return {
-    open: (modelId, signal) => (signal ? untilAborted(open(modelId), signal) : open(modelId)),
-    client: connectOnce,
-  };
+  return (modelId, signal) => (signal ? untilAborted(open(modelId), signal) : open(modelId));
 }
