@@ -6,7 +6,7 @@ import type { Download, Locator, Page } from 'playwright/test';
 import { axeViolations } from './support/axe.ts';
 import { test as hubTest, TWIN, twinFiles, WEIGHTS } from './support/hub-test.ts';
 import { blur, checkWithArrows, chooseWithArrows, pressOn, tabTo, typeInto } from './support/keyboard.ts';
-import { ANY_BACKEND, expect, IS_WHOLE, test } from './support/test.ts';
+import { ANY_BACKEND, expect, test } from './support/test.ts';
 import type { Tab } from './support/tab.ts';
 
 /** A batch wait that no test outlasts: what is sent stays waiting. */
@@ -410,20 +410,6 @@ test.describe('by the keyboard alone', { tag: ANY_BACKEND }, () => {
       await typeInto(page, panel.locator(`[name=${name}]`), value);
     await chooseWithArrows(page, panel.getByRole('combobox', { name: 'Spread' }).last(), 'long-tail');
 
-    // A search takes dozens of runs.
-    if (IS_WHOLE) {
-      await mode('Suggest');
-      await run();
-      const suggestion = page.getByTestId('suggestion');
-      await expect(suggestion).toContainText(/Max batch size|No measurable difference/);
-      // On a busy machine, no setting may measurably win. Then there is nothing to apply.
-      if ((await suggestion.getByText('Max batch size').count()) > 0) {
-        await pressOn(page, suggestion.getByRole('button', { name: 'Apply' }));
-        await expect(suggestion).toContainText('Applied');
-        const { maxBatchSize } = (await tab.status()).policy;
-        await expect(suggestion).toContainText(`Max batch size ${maxBatchSize}, `);
-      }
-    }
     await mode('Compare');
     await typeInto(page, panel.locator('[name=durationSeconds]'), '60');
     await pressOn(page, start);

@@ -277,7 +277,7 @@ test.describe('what outlasts the page', { tag: ANY_BACKEND }, () => {
     await optionOf(page, 'Logprobs').fill('4');
     await page.getByRole('checkbox', { name: 'Echo' }).check();
     await page.getByRole('button', { name: 'Load lab' }).click();
-    await page.getByRole('radio', { name: 'Suggest' }).check();
+    await page.getByRole('radio', { name: 'Sweep' }).check();
     await page.getByRole('combobox', { name: 'Kind' }).selectOption('ramp');
     await page.getByRole('textbox', { name: 'To', exact: true }).fill('33');
     await page.locator('.lab').getByRole('textbox', { name: 'Seed' }).fill('42');
@@ -294,7 +294,7 @@ test.describe('what outlasts the page', { tag: ANY_BACKEND }, () => {
     await expect(optionOf(fresh, 'Stop')).toHaveValue('The end');
     await expect(optionOf(fresh, 'Logprobs')).toHaveValue('4');
     await expect(fresh.getByRole('checkbox', { name: 'Echo' })).toBeChecked();
-    await expect(fresh.getByRole('radio', { name: 'Suggest' })).toBeChecked();
+    await expect(fresh.getByRole('radio', { name: 'Sweep' })).toBeChecked();
     await expect(fresh.getByRole('combobox', { name: 'Kind' })).toHaveValue('ramp');
     await expect(fresh.getByRole('textbox', { name: 'To', exact: true })).toHaveValue('33');
     await expect(fresh.locator('.lab').getByRole('textbox', { name: 'Seed' })).toHaveValue('42');

@@ -1,17 +1,15 @@
 import { readFile } from 'node:fs/promises';
 import type { Locator, Page } from 'playwright/test';
 
-import { ANY_BACKEND, expect, IS_WHOLE, test } from './support/test.ts';
+import { ANY_BACKEND, expect, test } from './support/test.ts';
 import type { Tab } from './support/tab.ts';
 
 interface Exported {
   readonly trace: { readonly requests: readonly unknown[] };
   readonly trials: readonly {
     readonly label: string;
-    readonly round?: number;
     readonly summary: Record<string, number>;
   }[];
-  readonly suggestion?: { readonly title: string };
 }
 
 const panelOf = (page: Page): Locator => page.locator('.lab');
@@ -149,41 +147,6 @@ test.describe('a load test', { tag: ANY_BACKEND }, () => {
     expect(numRejected).toBeGreaterThan(0);
     expect(numFinished + numRejected).toBe(40);
     await panelOf(page).getByRole('combobox', { name: 'Kind' }).selectOption('poisson');
-  });
-
-  test('suggests what three rounds or more tell apart, says what that is based on, and applies it', async ({
-    tab,
-  }) => {
-    test.skip(!IS_WHOLE, 'a search takes dozens of runs; unit tests show its choices');
-    const { page } = tab;
-    // Every request is in time, and a batch of one is far slower than one of eight.
-    const lengths = { outputMin: '8', outputMax: '8', seed: '5', durationSeconds: '0.5' };
-    await openLoad(tab, { ...lengths, latencyLimitMs: '60000', numUsers: '16' }, 'closed-loop');
-    await panelOf(page).getByRole('radio', { name: 'Suggest' }).check();
-    await startAndWait(page);
-    await expect(page.getByTestId('latency-curve').locator('canvas')).toBeVisible();
-    const { trials, suggestion } = await exportResults(page);
-    const rounds = trials.filter(({ label }) => label === 'size 1, wait 0 ms').map(({ round }) => round);
-    expect(rounds.slice(0, 3)).toEqual([1, 2, 3]);
-    expect(rounds.length).toBeLessThanOrEqual(5);
-    await expect(page.getByTestId('load-results').locator('[data-run="size 1, wait 0 ms"]')).toContainText(
-      'of',
-    );
-    const shown = page.getByTestId('suggestion');
-    await expect(shown).toContainText(suggestion?.title ?? 'nothing');
-    await expect(shown).toContainText(/\([\d.,]+ to [\d.,]+ in \d rounds\)/);
-    // A machine that does other things meanwhile may see no difference, and says so.
-    const [, size, waitMs] =
-      /Max batch size (\d+), batch wait timeout (\d+) ms/.exec(suggestion?.title ?? '') ?? [];
-    if (size === undefined) {
-      await expect(shown).toContainText('No measurable difference');
-      await expect(shown.getByRole('button', { name: 'Apply' })).toHaveCount(0);
-      return;
-    }
-    await shown.getByRole('button', { name: 'Apply' }).click();
-    await expect
-      .poll(async () => (await tab.status()).policy)
-      .toMatchObject({ maxBatchSize: Number(size), batchWaitTimeoutMs: Number(waitMs) });
   });
 
   test('shows its results in a drawer that is no wider than the window, below the charts', async ({

@@ -50,11 +50,6 @@ it('names the rate with the most tokens', () => {
   });
 });
 
-it('counts the settings and the runs of a search', () => {
-  const trials = [createTrial('1 / 0 ms'), createTrial('2 / 0 ms'), createTrial('1 / 0 ms')];
-  expect(describeOutcome({ ...TEST, mode: 'suggest', trials }).title).toBe('Measured 2 settings in 3 runs.');
-});
-
 it('says that a test was stopped early', () => {
   expect(describeOutcome({ ...TEST, mode: 'run', trials: [] }).title).toMatch(/^Stopped before/);
   expect(describeOutcome({ ...TEST, mode: 'compare', trials: trialsAt(1) }).title).toMatch(/^Stopped before/);

@@ -42,7 +42,6 @@ const DESCRIBERS: Readonly<
   sweep: describeSweep,
   compare: (trials, deployment) =>
     describeFinding(trials, deployment) ?? { title: 'Stopped before all runs had ended.', detail: '' },
-  suggest: describeSearch,
 };
 
 function describeRun([trial]: readonly Trial[]): Outcome {
@@ -55,12 +54,6 @@ function describeRun([trial]: readonly Trial[]): Outcome {
       : `Measured in batches of at most ${formatCount(maxBatchSize)} tokens.`,
     detail: `${formatCount(numFinished)} of ${formatCount(numSent)} requests finished in ${formatMs(durationMs)}.`,
   };
-}
-
-function describeSearch(trials: readonly Trial[]): Outcome {
-  const numSettings = new Set(trials.map(({ label }) => label)).size;
-  const title = `Measured ${formatCount(numSettings)} settings in ${formatCount(trials.length)} runs.`;
-  return { title, detail: '' };
 }
 
 function describeSweep(trials: readonly Trial[]): Outcome {

@@ -6,7 +6,7 @@ import { createTrial } from './test-support.ts';
 function cellsOf(...trials: Parameters<typeof loadCsv>[0]['trials']) {
   const csv = loadCsv({
     deployment: 'text-generator',
-    mode: 'suggest',
+    mode: 'compare',
     scenario: undefined,
     latencyLimitMs: 500,
     trials,
@@ -21,19 +21,15 @@ function cellsOf(...trials: Parameters<typeof loadCsv>[0]['trials']) {
 
 it('has a row for each trial, with units in the titles', () => {
   const e2eMs = { p50: 1.5, p95: 20, p99: 30 };
-  const rows = cellsOf(
-    { ...createTrial('8 / 0 ms', { e2eMs }), round: 1 },
-    { ...createTrial('8 / 0 ms', { tokensPerSecond: 0.25 }), round: 2 },
-  );
+  const rows = cellsOf(createTrial('off', { e2eMs }), createTrial('static', { tokensPerSecond: 0.25 }));
   expect(rows).toMatchObject([
     {
-      '"Run"': '"8 / 0 ms"',
-      '"Round"': '1',
+      '"Run"': '"off"',
       '"End to end p50 (ms)"': '1.5',
       '"End to end p99 (ms)"': '30',
       '"Goodput (requests/s within 500 ms)"': '10',
     },
-    { '"Round"': '2', '"Tokens/s"': '0.25', '"End to end p50 (ms)"': '' },
+    { '"Run"': '"static"', '"Tokens/s"': '0.25', '"End to end p50 (ms)"': '' },
   ]);
 });
 

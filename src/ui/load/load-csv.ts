@@ -11,7 +11,6 @@ type Column = readonly [title: string, cellOf: (trial: Trial) => Cell];
 export function loadCsv({ trials, latencyLimitMs }: LoadResults): string {
   const columns: readonly Column[] = [
     ['Run', ({ label }) => label],
-    ['Round', ({ round }) => round],
     ['Rate (requests/s)', ({ rate }) => rate],
     ['Policy', ({ policy }) => policy.policy],
     ['Max batch size', ({ policy }) => policy.maxBatchSize],

@@ -7,7 +7,6 @@ export const MODES = [
   ['run', 'Measure'],
   ['sweep', 'Sweep'],
   ['compare', 'Compare'],
-  ['suggest', 'Suggest'],
 ] as const;
 export type Mode = (typeof MODES)[number][0];
 
@@ -221,7 +220,7 @@ function arrivalsOf(
       const [fromPerSecond, toPerSecond] = [numbers('fromRate'), numbers('toRate')];
       return [{ type: 'ramp', fromPerSecond, toPerSecond }, (fromPerSecond + toPerSecond) / 2];
     }
-    // A replayed trace brings its own arrivals; a sweep or a search from it starts at the rate.
+    // A replayed trace brings its own arrivals; a sweep of it starts at the rate.
     case 'replay':
     case 'poisson':
       return [{ type: 'poisson', ratePerSecond: numbers('rate') }, numbers('rate')];

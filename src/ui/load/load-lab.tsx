@@ -37,14 +37,12 @@ const MODE_EXPLANATIONS: Readonly<Record<Mode, (words: Words) => string>> = {
   run: ({ current }) => `Measures the current ${current}.`,
   sweep: () => 'Shows latency as the rate grows.',
   compare: ({ each }) => `Measures each ${each} in turn.`,
-  suggest: () => 'Finds the best batch size and wait.',
 };
 
 const EMPTY_TEXTS: Readonly<Record<Mode, (words: Words) => string>> = {
   run: ({ current }) => `Measure sends the requests under the current ${current}. Press Start.`,
   sweep: () => 'Sweep sends the requests at six rates and draws latency over throughput. Press Start.',
   compare: ({ ways }) => `Compare sends the same requests ${ways}. Press Start.`,
-  suggest: () => 'Suggest tries batch sizes, then batch waits, in 3 to 5 rounds each. Press Start.',
 };
 
 const FORM_ID = 'load-form';
@@ -151,9 +149,8 @@ function LabBody({ session }: LabPartProps) {
 function Results({ session }: LabPartProps) {
   const mode = useStore(session.store, (view) => view.form.mode);
   const results = useStore(session.store, (view) => view.results);
-  const isRunning = useStore(session.store, (view) => view.isRunning);
   return results ? (
-    <LoadResultsView results={results} isRunning={isRunning} />
+    <LoadResultsView results={results} />
   ) : (
     <p className="lab-empty note">{EMPTY_TEXTS[mode](WORDS[session.target.deployment])}</p>
   );

@@ -19,7 +19,7 @@ export function LoadProgress({ session }: { readonly session: LoadSession }) {
             aria-label="Load test"
             {...(progress && {
               value: progress.elapsedMs,
-              max: progress.elapsedMs + progress.leftMs.most,
+              max: progress.elapsedMs + progress.leftMs,
             })}
           />
           <p className="note">

@@ -8,20 +8,16 @@ import { multipleOfRun, multiplesOf } from './compare-measures.ts';
 import { LatencyCurve } from './latency-curve.tsx';
 import type { LoadResults } from './load-session.ts';
 import { LoadTable } from './load-table.tsx';
-import { combineRounds } from './suggest-knobs.ts';
-import { SuggestionView } from './suggestion-view.tsx';
 
 interface LoadResultsProps {
   readonly results: LoadResults;
-  readonly isRunning: boolean;
 }
 
-export function LoadResultsView({ results, isRunning }: LoadResultsProps) {
+export function LoadResultsView({ results }: LoadResultsProps) {
   const { mode, latencyLimitMs, trials } = results;
-  const rows = useMemo(() => combineRounds(trials), [trials]);
-  const table = rows.length > 0 && <LoadTable rows={rows} results={results} />;
+  const table = trials.length > 0 && <LoadTable results={results} />;
 
-  if (mode === 'run' || mode === 'compare') {
+  if (mode !== 'sweep') {
     return (
       <div className="load-results">
         <Timelines results={results} />
@@ -31,8 +27,7 @@ export function LoadResultsView({ results, isRunning }: LoadResultsProps) {
   }
   return (
     <div className="load-results">
-      {mode === 'suggest' && !isRunning && <SuggestionView results={results} />}
-      {rows.length > 1 && <LatencyCurve trials={rows} latencyLimitMs={latencyLimitMs} />}
+      {trials.length > 1 && <LatencyCurve trials={trials} latencyLimitMs={latencyLimitMs} />}
       {table}
     </div>
   );

@@ -1,4 +1,4 @@
-import { describe, expect, it, vi } from 'vitest';
+import { describe, expect, it } from 'vitest';
 
 import { DEFAULT_LOAD_FORM } from './load-form.ts';
 import { exportLoad, LoadSession } from './load-session.ts';
@@ -12,10 +12,6 @@ const TRACE = {
   requests: [5, 20, 40].map((atMs, seed) => ({ atMs, prompt: `no ${seed}`, maxNewTokens: seed + 1, seed })),
 };
 
-function createSession(mode: 'suggest' | 'sweep'): LoadSession {
-  return new LoadSession(createFakeServe('continuous').target, NO_RECORDER, { ...FORM, mode });
-}
-
 async function replay(mode: 'sweep' | 'compare', trace: Trace) {
   const { target, prompts } = createFakeServe('continuous');
   const session = new LoadSession(target, NO_RECORDER, { ...FORM, arrivals: 'replay', mode });
@@ -23,29 +19,6 @@ async function replay(mode: 'sweep' | 'compare', trace: Trace) {
   await session.start();
   return { ...session.store.getState(), prompts };
 }
-
-describe('the results of a load test', () => {
-  it('have a suggestion once all of it has run', async () => {
-    const session = createSession('suggest');
-    // A clock that stands still: no round is longer than another.
-    vi.spyOn(performance, 'now').mockReturnValue(0);
-    await session.start();
-    const { results } = session.store.getState();
-    expect(results?.trials.at(-1)?.round).toBe(5);
-    expect(results?.suggestion?.sizes.candidates).toHaveLength(5);
-  });
-
-  it('have the best so far where it was stopped between two runs', async () => {
-    const session = createSession('suggest');
-    session.store.subscribe(({ results }) => {
-      if (results?.trials.length === 5) session.stop();
-    });
-    await session.start();
-    const { results } = session.store.getState();
-    expect(results?.trials.map(({ summary }) => summary.numCancelled)).toEqual([0, 0, 0, 0, 0]);
-    expect(results?.suggestion?.isStopped).toBe(true);
-  });
-});
 
 it('the requests of a load test go to the recorder, and a comparison keeps their slots', async () => {
   const ids: string[] = [];
@@ -102,11 +75,11 @@ describe('a replay', () => {
 });
 
 it('the file of a load test has the trace of each run that did not send the first one’s', async () => {
-  const session = createSession('sweep');
+  const { target } = createFakeServe('continuous');
+  const session = new LoadSession(target, NO_RECORDER, { ...FORM, mode: 'sweep' });
   await session.start();
   const { results } = session.store.getState();
   if (!results) throw new Error('No results');
-  const { target } = createFakeServe('continuous');
   const { scenario, trace, trials } = exportLoad(results, target);
   expect(scenario).toEqual(results.scenario);
   expect(trials.map((trial) => ('trace' in trial ? trial.trace : trace))).toEqual(

@@ -3,7 +3,7 @@ import { createStore, type StoreApi } from 'zustand/vanilla';
 import { TEXT_GENERATOR, type WireError } from '../../client/index.ts';
 import { toWireError } from '../parts/to-wire-error.ts';
 import { createTrace } from './create-trace.ts';
-import { plansOf, rateOf, runAll, sweepKnobs, type ExperimentOptions } from './experiments.ts';
+import { plansOf, rateOf, runAll } from './experiments.ts';
 import type { Trial } from './summarize.ts';
 import { parseLoadForm, type LoadErrors, type LoadForm, type Mode } from './load-form.ts';
 import {
@@ -16,8 +16,6 @@ import {
 import type { LoadProgress } from './load-sender.ts';
 import type { TrialOverride, LoadedDeployment, LoadTarget } from './load-target.ts';
 import type { Scenario, Trace } from './scenario.ts';
-import type { Suggestion } from './suggest-knobs.ts';
-import { describeSuggestion } from './suggestion-text.ts';
 import { parseTraceFile } from './trace-file.ts';
 import type { TrialRecorder } from './trial-slots.ts';
 import { noArrivalTimes, noTrace } from './trace-errors.ts';
@@ -29,8 +27,6 @@ export interface LoadResults {
   readonly scenario: Scenario | undefined;
   readonly latencyLimitMs: number;
   readonly trials: readonly Trial[];
-  /** The result of a completed search, where any request finished. */
-  readonly suggestion?: Suggestion;
 }
 
 export interface LoadView {
@@ -107,7 +103,7 @@ export class LoadSession {
     this.store.setState({ isRunning: true, results, progress: undefined });
     let override: TrialOverride | undefined;
     try {
-      if (mode === 'compare' || mode === 'suggest') override = await this.target.override();
+      if (mode === 'compare') override = await this.target.override();
       await this.#run(results, replayed ?? createTrace(parsed.scenario), override);
     } catch (caught) {
       this.store.setState({ error: toWireError(caught) });
@@ -122,25 +118,19 @@ export class LoadSession {
     trace: Trace,
     override: TrialOverride | undefined,
   ): Promise<void> {
-    const options: ExperimentOptions = {
+    await runAll(this.target, plansOf(mode, scenario, trace, this.target), {
       signal: this.#abort.signal,
       override,
       latencyLimitMs,
       recorder: this.#recorder,
-      keepsSlots: mode === 'run' || mode === 'compare',
+      keepsSlots: mode !== 'sweep',
       onStart: (start) => {
         this.#trial = start;
         this.#shownAtMs = -Infinity;
       },
       onProgress: (progress) => this.#showProgress(progress),
       onTrial: (trial) => this.#keep(trial),
-    };
-    if (mode === 'suggest') {
-      const suggestion = await sweepKnobs(this.target, trace, { ...options, scenario });
-      this.#changeResults(() => suggestion && { suggestion });
-    } else {
-      await runAll(this.target, plansOf(mode, scenario, trace, this.target), options);
-    }
+    });
   }
 
   #parse(form: LoadForm) {
@@ -155,7 +145,9 @@ export class LoadSession {
       plannedMs: plannedMs + (this.#trial?.plannedMs ?? 0),
       tookMs: tookMs + trial.run.durationMs,
     };
-    this.#changeResults(({ trials }) => ({ trials: [...trials, trial] }));
+    this.store.setState(({ results }) => ({
+      results: results && { ...results, trials: [...results.trials, trial] },
+    }));
   }
 
   #showProgress(progress: LoadProgress): void {
@@ -164,10 +156,6 @@ export class LoadSession {
     if (nowMs - this.#shownAtMs < PROGRESS_INTERVAL_MS) return;
     this.#shownAtMs = nowMs;
     this.store.setState({ progress: { ...progress, ...estimatePlan(this.#trial, this.#ended, progress) } });
-  }
-
-  #changeResults(change: (results: LoadResults) => Partial<LoadResults> | undefined): void {
-    this.store.setState(({ results }) => ({ results: results && { ...results, ...change(results) } }));
   }
 }
 
@@ -178,16 +166,12 @@ function refusalOf(mode: Mode, trace: Trace | undefined): WireError | undefined 
 }
 
 /** The file of a load test. A run without a trace sent the file's own. */
-export function exportLoad(
-  { trials, suggestion, ...results }: LoadResults,
-  target: Pick<LoadTarget, 'describe'>,
-) {
+export function exportLoad({ trials, ...results }: LoadResults, target: Pick<LoadTarget, 'describe'>) {
   const trace = trials[0]?.trace;
   return {
     ...results,
     ...target.describe(),
     trace,
-    ...(suggestion && { suggestion: describeSuggestion(suggestion, results.latencyLimitMs) }),
     trials: trials.map(({ trace: own, slots: _slots, ...trial }) =>
       own === trace ? trial : { ...trial, trace: own },
     ),

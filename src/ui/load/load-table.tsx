@@ -2,26 +2,23 @@ import { formatCount, formatMs, formatNumber, NO_VALUE } from '../parts/format.t
 import { ScrollBox } from '../parts/scroll-box.tsx';
 import { formatRatio, titleOfGoodput } from './compare-measures.ts';
 import type { LoadResults } from './load-session.ts';
-import type { Candidate } from './suggest-knobs.ts';
-import { latenciesOf, type LoadSummary, type Percentiles } from './summarize.ts';
+import { latenciesOf, type LoadSummary, type Percentiles, type Trial } from './summarize.ts';
 
 interface LoadTableProps {
-  readonly rows: readonly Candidate[];
-  readonly results: Pick<LoadResults, 'mode' | 'deployment' | 'latencyLimitMs'>;
+  readonly results: LoadResults;
 }
 
-/** One row for each run, or in a search for each setting. */
-export function LoadTable({ rows, results }: LoadTableProps) {
-  const { mode, deployment, latencyLimitMs } = results;
+/** One row for each run. */
+export function LoadTable({ results }: LoadTableProps) {
+  const { mode, deployment, latencyLimitMs, trials } = results;
   return (
     <ScrollBox label="Table of results" className="load-scroll">
       <table className="scroll-table" data-testid="load-results" aria-label="Results">
         <thead>
           <tr>
-            <th scope="col">{mode === 'suggest' ? 'Batch size / wait' : 'Run'}</th>
-            {mode === 'suggest' && <th scope="col">Rounds</th>}
+            <th scope="col">Run</th>
             <th scope="col">Tokens/s</th>
-            {mode === 'compare' && <th scope="col">× {rows[0]?.label}</th>}
+            {mode === 'compare' && <th scope="col">× {trials[0]?.label}</th>}
             <th scope="col">Requests/s</th>
             <th scope="col">{titleOfGoodput(latencyLimitMs)}</th>
             <th scope="col">Finished</th>
@@ -36,8 +33,8 @@ export function LoadTable({ rows, results }: LoadTableProps) {
           </tr>
         </thead>
         <tbody>
-          {rows.map((row) => (
-            <ResultRow key={row.label} row={row} rows={rows} results={results} />
+          {trials.map((trial) => (
+            <ResultRow key={trial.label} trial={trial} results={results} />
           ))}
         </tbody>
       </table>
@@ -46,18 +43,17 @@ export function LoadTable({ rows, results }: LoadTableProps) {
 }
 
 interface ResultRowProps extends LoadTableProps {
-  readonly row: Candidate;
+  readonly trial: Trial;
 }
 
-function ResultRow({ row, rows, results: { mode, deployment } }: ResultRowProps) {
-  const { label, summary, rounds } = row;
-  const [first] = rows;
-  const best = Math.max(...rows.map((other) => other.summary.tokensPerSecond));
+function ResultRow({ trial: { label, summary }, results }: ResultRowProps) {
+  const { mode, deployment, trials } = results;
+  const [first] = trials;
+  const best = Math.max(...trials.map((other) => other.summary.tokensPerSecond));
   const share = best > 0 ? summary.tokensPerSecond / best : 0;
   return (
     <tr data-run={label}>
       <th scope="row">{label}</th>
-      {mode === 'suggest' && <td>{formatCount(rounds.length)}</td>}
       <td className="load-bar-cell" style={{ backgroundSize: `${share * 100}% 100%` }}>
         {formatNumber(summary.tokensPerSecond)}
       </td>

@@ -6,7 +6,6 @@ import { describeOutcome } from './describe-outcome.ts';
 import { DEFAULT_LOAD_FORM, type Mode } from './load-form.ts';
 import { exportLoad, LoadSession } from './load-session.ts';
 import { createLoadTarget } from './load-target.ts';
-import { describeSuggestion } from './suggestion-text.ts';
 
 const OWN: BatchKnobs = { maxBatchSize: 1024, batchWaitTimeoutMs: 0, maxConcurrentBatches: 1, sortWindow: 1 };
 const FORM = { ...DEFAULT_LOAD_FORM, arrivals: 'burst', burstSize: '2', durationSeconds: '0.5' } as const;
@@ -69,17 +68,6 @@ describe('a load test of an embedder', () => {
     await session.start();
     expect(results().trials).toHaveLength(1);
     expect(configured.at(-1)).toEqual(OWN);
-  });
-
-  it('searches for batches of tokens, and names no policy', async () => {
-    const { session, configured, results } = startSession('suggest');
-    session.store.subscribe((view) => view.results?.trials.length === 5 && session.stop());
-    await session.start();
-    expect(configured.slice(0, 5).map(({ maxBatchSize }) => maxBatchSize)).toEqual([1, 128, 512, 2048, 8192]);
-    const { suggestion, latencyLimitMs } = results();
-    if (!suggestion) throw new Error('No suggestion');
-    const { reasons } = describeSuggestion(suggestion, latencyLimitMs);
-    expect(reasons[0]).toBe('This serves the most requests within 2,000 ms.');
   });
 
   it('says in which batches a run was measured', async () => {

@@ -52,8 +52,6 @@ interface SendOptions {
 /** What a load test sends its requests to. */
 export interface LoadTarget {
   readonly deployment: LoadedDeployment;
-  /** A search for knobs tries them, the smallest first. */
-  readonly batchSizes: readonly number[];
   readonly knobs: () => TrialKnobs;
   readonly override: () => Promise<TrialOverride>;
   /** A comparison measures them in turn. */
@@ -76,7 +74,6 @@ export function waysOf(deployment: LoadedDeployment): readonly string[] {
 function textTarget(serve: TabserveClient): LoadTarget {
   return {
     deployment: TEXT_GENERATOR,
-    batchSizes: [1, 2, 4, 8, 16],
     knobs: () => serve.status().policy,
     override: () => serve.overridePolicy(),
     ways: () => POLICY_NAMES.map((policy) => ({ label: policy, knobs: { policy } })),
@@ -111,8 +108,6 @@ function embedderTarget(serve: TabserveClient): LoadTarget {
   };
   return {
     deployment: EMBEDDER,
-    // In tokens: with 1, each text runs alone.
-    batchSizes: [1, 128, 512, 2048, 8192],
     knobs,
     override: async () => {
       const own = knobs();

@@ -2,19 +2,13 @@ import { formatCount } from '../parts/format.ts';
 import type { LoadProgress } from './load-sender.ts';
 import type { Scenario, Trace } from './scenario.ts';
 
-/** A search for knobs needs fewer or more trials, as its rounds come out. */
-export interface Range {
-  readonly least: number;
-  readonly most: number;
-}
-
 /** A trial at its start, and those after it. */
 export interface TrialStart {
   readonly label: string;
   readonly plannedMs: number;
-  readonly numLater: Range;
+  readonly numLater: number;
   /** All later trials together. */
-  readonly laterMs: Range;
+  readonly laterMs: number;
 }
 
 /** The trials that have ended, all together. */
@@ -31,9 +25,9 @@ export interface PlanProgress {
   readonly label: string;
   /** From 1. */
   readonly index: number;
-  readonly numTrials: Range;
+  readonly numTrials: number;
   readonly elapsedMs: number;
-  readonly leftMs: Range;
+  readonly leftMs: number;
 }
 
 /** How long a trial takes if the engine keeps up: until the last arrival. */
@@ -50,14 +44,13 @@ export function estimatePlan(start: TrialStart, ended: EndedTrials, progress: Se
   const factor = ended.plannedMs > 0 ? ended.tookMs / ended.plannedMs : 1;
   const { elapsedMs } = progress;
   const currentMs = Math.max(elapsedMs, drainedAtMs(progress) ?? plannedMs * factor);
-  const leftOf = (laterTrialsMs: number): number => currentMs - elapsedMs + laterTrialsMs * factor;
   const index = ended.num + 1;
   return {
     label,
     index,
-    numTrials: { least: index + numLater.least, most: index + numLater.most },
+    numTrials: index + numLater,
     elapsedMs: ended.tookMs + elapsedMs,
-    leftMs: { least: leftOf(laterMs.least), most: leftOf(laterMs.most) },
+    leftMs: currentMs - elapsedMs + laterMs * factor,
   };
 }
 
@@ -77,14 +70,7 @@ function drainedAtMs({
 
 /** “static · run 2 of 3 · about 12 s left” */
 export function describePlan({ label, index, numTrials, leftMs }: PlanProgress): string {
-  const { least, most } = numTrials;
-  const count = least === most ? formatCount(most) : `${formatCount(least)} to ${formatCount(most)}`;
-  const left = leftMs.most < 1000 ? 'less than 1 s' : `about ${rangeOf(leftMs.least, leftMs.most)}`;
-  return `${label} · run ${formatCount(index)} of ${count} · ${left} left`;
-}
-
-/** Whole seconds: an estimate has no tenths. */
-function rangeOf(leastMs: number, mostMs: number): string {
-  const [least, most] = [Math.ceil(leastMs / 1000), Math.ceil(mostMs / 1000)];
-  return least === most ? `${formatCount(most)} s` : `${formatCount(least)} to ${formatCount(most)} s`;
+  // Whole seconds: an estimate has no tenths.
+  const left = leftMs < 1000 ? 'less than 1 s' : `about ${formatCount(Math.ceil(leftMs / 1000))} s`;
+  return `${label} · run ${formatCount(index)} of ${formatCount(numTrials)} · ${left} left`;
 }

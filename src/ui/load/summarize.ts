@@ -14,8 +14,6 @@ export interface Trial {
   readonly policy: TrialKnobs;
   /** Requests per second, in a rate sweep. */
   readonly rate?: number | undefined;
-  /** From 1, in a search for knobs. */
-  readonly round?: number;
   readonly trace: Trace;
   readonly run: LoadRun;
   readonly summary: LoadSummary;
