@@ -2,7 +2,7 @@ import type { Page } from 'playwright/test';
 
 import { axeViolations } from './support/axe.ts';
 import { EMBEDDING_MODEL, loadModel, RERANKING_MODEL, test } from './support/hub-test.ts';
-import { pressOn, tabTo, typeInto } from './support/keyboard.ts';
+import { pressOn, typeInto } from './support/keyboard.ts';
 import { ANY_BACKEND, expect } from './support/test.ts';
 
 const LINES = [
@@ -43,13 +43,12 @@ async function expectNoFault(page: Page): Promise<void> {
 }
 
 test(
-  'by the keyboard alone lines are embedded with the model that the view offers, searched, read on their map, compared and load tested',
+  'by the keyboard alone lines are embedded with the model that the view offers, searched, compared and load tested',
   { tag: ANY_BACKEND },
   async ({ ownTab, hub, backend }) => {
     const { page } = ownTab;
     const query = page.getByRole('textbox', { name: 'Find lines that mean this' });
     const hits = page.getByRole('list', { name: 'Nearest lines' }).getByRole('listitem');
-    const mapLine = page.getByTestId('map-line');
 
     await test.step('a model is loaded', async () => {
       await ownTab.open(`?backend=${backend}&hub=${encodeURIComponent(hub.url)}&view=embed`);
@@ -69,26 +68,10 @@ test(
       await expect(chart).toHaveText(/^[12] batch.*padding$/);
     });
 
-    const nearest = await test.step('a search has the nearest lines first', async () => {
+    await test.step('a search has the nearest lines first', async () => {
       const lines = await nearestLines(page, 'the wizard jumps');
       await typeInto(page, query, 'the wizard jumps');
       await expect(hits).toContainText(lines);
-      return lines;
-    });
-
-    await test.step('the map shows the line of each point, and searches for it', async () => {
-      await tabTo(page, page.getByRole('slider', { name: 'Map of the lines' }));
-      await expect(mapLine).toHaveText(nearest[0] ?? '');
-      await page.keyboard.press('End');
-      await page.keyboard.press('PageUp');
-      await expect(mapLine).toHaveText(LINES.at(-2) ?? '');
-      await page.keyboard.press('ArrowLeft');
-      await page.keyboard.press('ArrowRight');
-      expect(LINES).toContain(await mapLine.textContent());
-      await page.keyboard.press('Home');
-      await page.keyboard.press('Enter');
-      await expect(query).toHaveValue(LINES[0] ?? '');
-      await expect(hits).toContainText(await nearestLines(page, LINES[0] ?? ''));
     });
 
     await test.step('a reranker orders the hits', async () => {

@@ -225,7 +225,7 @@ hubTest(
 );
 
 hubTest(
-  'looks as it should: lines that are embedded, searched and drawn as a map',
+  'looks as it should: lines that are embedded and searched',
   { tag: ANY_BACKEND },
   async ({ ownTab, hub, backend }, info) => {
     const { page } = ownTab;

@@ -13,16 +13,15 @@ import '../watch/charts.css';
 import { BATCH_LATENCY_HEAD, BATCH_TOKENS_HEAD } from '../watch/encoder-chart-heads.ts';
 import { LiveChart } from '../watch/live-chart.tsx';
 import { ComparisonPanel } from './comparison-panel.tsx';
-import { EmbedContext, useEmbedRoom, useEmbedView, useEncoder } from './embed-context.ts';
+import { EmbedContext, useEmbedView, useEncoder } from './embed-context.ts';
 import { EmbedFigures } from './embed-figures.tsx';
 import { EmbedRoom, type Embedded } from './embed-room.ts';
 import './embed-view.css';
 import { LinesPanel } from './lines-panel.tsx';
-import { PointsMap } from './points-map.tsx';
 import { SAMPLE_LINES } from './sample-lines.ts';
 import { SearchPanel } from './search-panel.tsx';
 
-/** The lines at the left; how they were batched, a search over them and their map at the right. */
+/** The lines at the left; how they were batched and a search over them at the right. */
 export function EmbedView() {
   const { serve } = useServe();
   const [room] = useState(() => new EmbedRoom(serve));
@@ -52,7 +51,7 @@ export function EmbedView() {
                   onClose={() => setCompared(undefined)}
                 />
               )}
-              <Part name="Search and map" content={<Found />} />
+              <Part name="Search" content={<Found />} />
             </div>
             {lab.drawer}
           </>
@@ -85,8 +84,7 @@ function Offer({ isLooking }: { readonly isLooking: boolean }) {
       <h2>Search by meaning, in this tab</h2>
       <p>
         An embedding model turns texts into vectors, and texts that mean alike are near each other. Load one
-        to search and map your own lines. It runs beside the model that generates, and no text leaves this
-        browser.
+        to search your own lines. It runs beside the model that generates, and no text leaves this browser.
       </p>
     </OfferedModels>
   );
@@ -116,24 +114,16 @@ function Charts() {
 }
 
 function Found() {
-  const room = useEmbedRoom();
   const embedded = useEmbedView((view) => view.embedded);
-  const hits = useEmbedView((view) => view.hits);
   const encoder = useEncoder(EMBEDDER);
   if (!embedded) {
     return (
-      <Panel title="Search and map">
+      <Panel title="Search">
         <p className="muted">
-          Embed lines, or the {SAMPLE_LINES.length} sample lines, to search them by meaning and to see them as
-          a map.
+          Embed lines, or the {SAMPLE_LINES.length} sample lines, to search them by meaning.
         </p>
       </Panel>
     );
   }
-  return (
-    <div className="embed-found">
-      <SearchPanel embedded={embedded} isStale={encoder?.id !== embedded.modelId} />
-      <PointsMap embedded={embedded} hits={hits} onPick={(line) => void room.search(line)} />
-    </div>
-  );
+  return <SearchPanel embedded={embedded} isStale={encoder?.id !== embedded.modelId} />;
 }

@@ -1,4 +1,4 @@
-/** Short lines of a few subjects, so that a map of them has groups. */
+/** Short lines of a few subjects, so that a search finds some of each. */
 export const SAMPLE_LINES: readonly string[] = [
   'Knead the dough for ten minutes, then let it rise under a towel.',
   'Fry the onions slowly until they are golden.',
