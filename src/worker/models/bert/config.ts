@@ -53,7 +53,7 @@ export function readBertConfig(config: Fields): BertConfig {
 
 /** A model without the files of sentence-transformers is pooled by the mean, as that library does. */
 function readEncoder(config: Fields, width: number, maxTokens: number): EncoderConfig {
-  const shape = { maxTokens, dimensions: width, isCausal: false };
+  const shape = { maxTokens, dimensions: width };
   const own = { ...shape, pooling: 'mean', isNormalized: false, prompts: {} } as const;
   if (!architecturesOf(config).includes(CROSS_ENCODER))
     return readEmbedding(config, shape) ?? { ...own, task: 'embed' };

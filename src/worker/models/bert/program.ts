@@ -41,7 +41,10 @@ export function bertProgram(config: BertConfig): Program {
 function attention(model: ProgramBuilder, x: Value, name: string, config: BertConfig): Value {
   const parts = ['query', 'key', 'value'].map((part) => `${name}.self.${part}`);
   const qkv = model.qkv(x, `${name}.self.qkv`, config, { hasBias, parts });
-  const attended = model.attend(qkv, name, config, { scale: 1 / Math.sqrt(config.headSize) });
+  const attended = model.attend(qkv, name, config, {
+    scale: 1 / Math.sqrt(config.headSize),
+    isCausal: false,
+  });
   return model.linear(attended, `${name}.output.dense`, config.width, { hasBias });
 }
 

@@ -72,6 +72,6 @@ async function find(...shards: readonly Parameters<typeof safetensorsFile>[0][])
     return { file, tensors: await readSafetensorsIndex(file) };
   });
   const output = { name: '', width: 0, per: 'token' } as const;
-  const model = { program: { ops: [], weights: [FUSED, BIAS], output }, tensorPrefix: 'model.' };
+  const model = { program: { ops: [], states: [], weights: [FUSED, BIAS], output }, tensorPrefix: 'model.' };
   return findTensors(await Promise.all(indexed), model, 'index.json');
 }

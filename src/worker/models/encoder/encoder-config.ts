@@ -16,8 +16,6 @@ export interface EncoderConfig {
   /** Length of the vector; 1 for a score. */
   readonly dimensions: number;
   readonly pooling: Pooling;
-  /** Whether tokens attend to earlier ones alone. */
-  readonly isCausal: boolean;
   /** Whether vectors have length 1 unless the caller chooses. */
   readonly isNormalized: boolean;
   /** Texts that are put before a text, by name. */
@@ -59,7 +57,7 @@ export async function withSentenceFiles(files: CheckpointFiles, config: unknown)
  */
 export function readEmbedding(
   config: Fields,
-  shape: Pick<EncoderConfig, 'maxTokens' | 'dimensions' | 'isCausal'>,
+  shape: Pick<EncoderConfig, 'maxTokens' | 'dimensions'>,
 ): EncoderConfig | undefined {
   const files = config[SENTENCE_FILES];
   if (!isRecord(files)) return undefined;

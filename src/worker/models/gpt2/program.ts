@@ -31,7 +31,7 @@ export function gpt2Program(config: Gpt2Config): Program {
 
 function attention(model: ProgramBuilder, x: Value, attn: string, config: Gpt2Config, scale: number): Value {
   const qkv = model.qkv(x, `${attn}.c_attn`, config, SENSITIVE);
-  const attended = model.attend(qkv, attn, config, { scale });
+  const attended = model.attend(qkv, attn, config, { scale, isCausal: true });
   return model.linear(attended, `${attn}.c_proj`, config.embeddingSize, CONV1D);
 }
 

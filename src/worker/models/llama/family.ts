@@ -13,7 +13,6 @@ export const llama: ModelFamily = {
     const encoder = readEmbedding(fields, {
       maxTokens: decoder.contextLength,
       dimensions: decoder.width,
-      isCausal: true,
     });
     const config = encoder
       ? { ...decoder, isEncoder: true as const, contextLength: encoder.maxTokens }

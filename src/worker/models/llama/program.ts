@@ -53,7 +53,7 @@ function attention(
 ): Value {
   const { norms, width, biases, attentionScale: scale } = config;
   const qkv = norms.ofHeads ? normedQkv(model, x, name, config) : joinedQkv(model, x, name, config);
-  const attended = model.attend(model.rotary(qkv, rope), name, config, { scale, window });
+  const attended = model.attend(model.rotary(qkv, rope), name, config, { scale, isCausal: true, window });
   return model.linear(attended, `${name}.o_proj`, width, { hasBias: biases.output });
 }
 

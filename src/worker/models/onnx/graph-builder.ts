@@ -37,7 +37,8 @@ export interface RotaryTables {
   readonly sin: string;
 }
 
-interface GraphAttention extends AttentionShape {
+interface GraphAttention extends Pick<AttentionShape, 'scale' | 'window'> {
+  readonly heads: Heads;
   /** Turns queries and keys by their positions. */
   readonly rotary: RotaryTables | undefined;
 }
@@ -52,25 +53,21 @@ const FUSED_ATTENTION_INPUTS: readonly OnnxValue[] = [
 export class GraphBuilder {
   readonly nodes = new OnnxNodes();
   readonly weights: GraphWeights;
-  /** The same in all layers. */
-  readonly #heads: Heads;
   readonly #precision: Precision;
-  /** `undefined` if attention is fused. */
-  readonly #plainAttention: PlainAttention | undefined;
-  readonly #isEncoder: boolean;
+  readonly #attention: AttentionKind;
+  /** Made with the first layer; none if attention is fused. */
+  #plainAttention: PlainAttention | undefined;
   /** Values in a row of the logits, or of what an encoder outputs. */
   #outputWidth = 0;
-  #numLayers = 0;
+  /** Of each layer. */
+  readonly #heads: Heads[] = [];
   /** Outputs of plain attention, layer by layer. See `AttentionKind`. */
   readonly #added: string[] = [];
 
-  constructor(heads: Heads, { attention, ...target }: GraphTarget) {
-    this.#heads = heads;
+  constructor({ attention, ...target }: GraphTarget) {
     this.#precision = target.layout.precision;
     this.weights = new GraphWeights(this.nodes, target);
-    this.#isEncoder = attention === 'uncached';
-    if (attention !== 'fused')
-      this.#plainAttention = new PlainAttention(this.nodes, this.weights, heads, attention);
+    this.#attention = attention;
   }
 
   /**
@@ -81,14 +78,14 @@ export class GraphBuilder {
    * by itself.
    * @param output [B, S, heads * head size]
    */
-  addAttention(qkv: string | SeparateQkv, output: string, { rotary, scale, window }: GraphAttention): void {
-    const { numHeads, numKvHeads } = this.#heads;
-    const layer = this.#numLayers;
-    this.#numLayers += 1;
-    if (this.#plainAttention) {
-      const joined = this.#joinRotated(qkv, output, rotary);
+  addAttention(qkv: string | SeparateQkv, output: string, attention: GraphAttention): void {
+    const { heads, rotary, scale, window } = attention;
+    const layer = this.#heads.push(heads) - 1;
+    if (this.#attention !== 'fused') {
+      const joined = this.#joinRotated(qkv, output, attention);
       this.#added.push(joined);
-      this.#plainAttention.add(layer, joined, output, { scale, window: window ?? Infinity });
+      this.#plainAttention ??= new PlainAttention(this.nodes, this.weights, heads, this.#attention);
+      this.#plainAttention.add(layer, joined, output, { heads, scale, window: window ?? Infinity });
       return;
     }
     const { query, key, value } = unrotated(qkv);
@@ -99,13 +96,17 @@ export class GraphBuilder {
       [query, key, value, pastKey, pastValue, GRAPH_IO.lastIndices, GRAPH_IO.totalLength, ...tables],
       [output, GRAPH_IO.present.key(layer), GRAPH_IO.present.value(layer)],
       {
-        num_heads: { int: numHeads },
-        kv_num_heads: { int: numKvHeads },
+        num_heads: { int: heads.numHeads },
+        kv_num_heads: { int: heads.numKvHeads },
         scale: { float: scale },
         do_rotary: { int: tables.length > 0 ? 1 : 0 },
         ...(window !== undefined && { local_window_size: { int: window } }),
       },
     );
+  }
+
+  get #isEncoder(): boolean {
+    return this.#attention === 'uncached';
   }
 
   /** [B, S, width] -> [B * S, width] */
@@ -183,28 +184,31 @@ export class GraphBuilder {
   }
 
   #decoderInputs(): readonly OnnxValue[] {
-    const { numKvHeads, headSize } = this.#heads;
     return [
       { name: GRAPH_IO.logitTokens, type: 'int32', dims: ['L'] },
-      ...Array.from({ length: this.#numLayers }, (_, layer) => [
-        this.#value(GRAPH_IO.past.value(layer), this.#cacheDims),
+      ...this.#heads.flatMap(({ numKvHeads, headSize }, layer) => [
+        this.#value(GRAPH_IO.past.value(layer), this.#cacheDims(layer)),
         ...(this.#plainAttention
           ? [
               this.#value(GRAPH_IO.past.key(layer), ['B', numKvHeads, headSize, 'K']),
               this.#value(GRAPH_IO.prefixValue(layer), ['B', numKvHeads, 'P', headSize]),
             ]
-          : [this.#value(GRAPH_IO.past.key(layer), this.#cacheDims)]),
-      ]).flat(),
+          : [this.#value(GRAPH_IO.past.key(layer), this.#cacheDims(layer))]),
+      ]),
     ];
   }
 
   #decoderOutputs(): readonly OnnxValue[] {
-    const { numHeads, numKvHeads, headSize } = this.#heads;
+    const { present } = GRAPH_IO;
     return [
       { name: GRAPH_IO.logits, type: 'float32', dims: ['L', this.#outputWidth] },
-      ...(this.#plainAttention
-        ? this.#added.map((name) => this.#value(name, ['B', 'S', (numHeads + 2 * numKvHeads) * headSize]))
-        : GRAPH_IO.present.all(this.#numLayers).map((name) => this.#value(name, this.#cacheDims))),
+      ...this.#heads.flatMap(({ numHeads, numKvHeads, headSize }, layer) =>
+        this.#plainAttention
+          ? [this.#value(this.#added[layer] ?? '', ['B', 'S', (numHeads + 2 * numKvHeads) * headSize])]
+          : [present.key(layer), present.value(layer)].map((name) =>
+              this.#value(name, this.#cacheDims(layer)),
+            ),
+      ),
     ];
   }
 
@@ -212,8 +216,9 @@ export class GraphBuilder {
     return this.#isEncoder ? [1, 'T'] : ['B', 'S'];
   }
 
-  get #cacheDims(): OnnxValue['dims'] {
-    return ['B', this.#heads.numKvHeads, 'C', this.#heads.headSize];
+  #cacheDims(layer: number): OnnxValue['dims'] {
+    const { numKvHeads = 0, headSize = 0 } = this.#heads[layer] ?? {};
+    return ['B', numKvHeads, 'C', headSize];
   }
 
   #ifRead(input: OnnxValue): readonly OnnxValue[] {
@@ -231,9 +236,12 @@ export class GraphBuilder {
   /**
    * Returns queries, keys and values side by side. Queries and keys are rotated, as attention reads them and the cache keeps them.
    */
-  #joinRotated(qkv: string | SeparateQkv, name: string, rotary: RotaryTables | undefined): string {
+  #joinRotated(
+    qkv: string | SeparateQkv,
+    name: string,
+    { heads: { numHeads, numKvHeads, headSize }, rotary }: GraphAttention,
+  ): string {
     if (typeof qkv === 'string' && !rotary) return qkv;
-    const { numHeads, numKvHeads, headSize } = this.#heads;
     const sizes = [(numHeads + numKvHeads) * headSize, numKvHeads * headSize] as const;
     const [queriesAndKeys, joined, values] = [`${name}.query_and_key`, `${name}.qkv`, `${name}.value`];
     const value = typeof qkv === 'string' ? values : qkv.value;

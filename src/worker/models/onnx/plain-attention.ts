@@ -8,6 +8,7 @@ import { ONNX_TYPE, type OnnxValue } from './onnx-proto.ts';
 const MAX_TERMS = 128;
 
 interface AttentionShape {
+  readonly heads: Heads;
   /** Multiplies the scores. */
   readonly scale: number;
   /** Number of latest tokens that a token attends to, itself included; `Infinity` for all. */
@@ -84,8 +85,11 @@ export class PlainAttention {
    * are packed: [1, T, ..].
    * @param output [B, S, heads * head size]; of an encoder [1, T, ..]
    */
-  add(layer: number, qkv: string, output: string, { scale, window }: AttentionShape): void {
+  add(layer: number, qkv: string, output: string, { heads, scale, window }: AttentionShape): void {
     const { numHeads, numKvHeads, headSize } = this.#heads;
+    // Its inputs have their shape.
+    if (heads.numHeads !== numHeads || heads.numKvHeads !== numKvHeads || heads.headSize !== headSize)
+      throw new Error('Plain attention has the same heads in all layers');
     const nodes = this.#nodes;
     const name = (part: string): string => `${output}.${part}`;
     this.#windows.add(window);

@@ -43,10 +43,10 @@ class GraphWriter {
   readonly #tables = new Map<Rope, RotaryTables>();
 
   constructor(program: Program, target: GraphTarget) {
-    const attend = program.ops.find(({ kind }) => kind === 'attend');
-    if (attend?.kind !== 'attend') throw new Error('Expected a program with attention');
+    const state = program.states.find(({ kind }) => kind !== 'tokens');
+    if (state) throw new Error(`The graph has no inputs for the state of a layer: ${state.kind}`);
     this.#program = program;
-    this.#graph = new GraphBuilder(attend.heads, target);
+    this.#graph = new GraphBuilder(target);
     this.#contextLength = target.contextLength;
     this.#isByRows = program.ops.some((op) => op.kind === 'linear' && op.weights[0].role === 'linear');
     for (const op of program.ops.toReversed()) for (const input of op.inputs) this.#readers.set(input, op);
@@ -140,9 +140,10 @@ class GraphWriter {
     for (const output of outputs) this.#names.set(output, named);
   }
 
-  #attend({ inputs: [query, key, value], outputs: [output], scale, window }: Attend): void {
+  #attend({ inputs: [query, key, value], outputs: [output], heads, scale, window }: Attend): void {
     const names = { query: this.#nameOf(query), key: this.#nameOf(key), value: this.#nameOf(value) };
     this.#graph.addAttention(names.query === names.value ? names.query : names, output.name, {
+      heads,
       scale,
       rotary: this.#rotary.get(query),
       // WebGPU has faster kernels without a window, and one as long as the longest sequence changes nothing.

@@ -2,6 +2,7 @@ import { expect, it } from 'vitest';
 import { ProgramBuilder } from './program-builder.ts';
 
 const TABLE = { name: 'words.weight', shape: [10, 8], role: 'embedding' } as const;
+const CAUSAL = { scale: 1, isCausal: true };
 const HEADS = { numHeads: 2, numKvHeads: 1, headSize: 4 };
 
 function begun() {
@@ -12,7 +13,7 @@ function begun() {
 it('has each tensor once, and the shapes of matrices from the values that they multiply', () => {
   const { model, x } = begun();
   const qkv = model.qkv(x, 'qkv', HEADS, { hasBias: true });
-  const inner = model.linear(model.attend(qkv, 'attention', HEADS, { scale: 1 }), 'inner', 8);
+  const inner = model.linear(model.attend(qkv, 'attention', HEADS, CAUSAL), 'inner', 8);
   const { weights } = model.end(model.head(model.add(x, inner), TABLE));
   expect(weights.map(({ name, shape }) => [name, ...shape])).toEqual([
     ['words.weight', 10, 8],
@@ -29,7 +30,7 @@ it('refuses values of other shapes, and says which', () => {
   expect(() => model.add(x, narrow)).toThrow(`add gets words of 8 values per token, ${shape}`);
   expect(() => model.head(narrow, TABLE)).toThrow(`head words.weight of 8 values gets ${shape}`);
   expect(() => model.norm(narrow, 'norm', { method: 'rms', epsilon: 1 }, 4)).toThrow(shape);
-  expect(() => model.attend([x, narrow, x], 'attention', HEADS, { scale: 1 })).toThrow(shape);
+  expect(() => model.attend([x, narrow, x], 'attention', HEADS, CAUSAL)).toThrow(shape);
   expect(() => model.add(x, model.pool(x))).toThrow('pooled of 8 values per text');
 });
 

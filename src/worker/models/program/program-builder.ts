@@ -1,5 +1,6 @@
 import type { Heads, ModelTensor } from '../model-config.ts';
 import type { Activation } from './activation.ts';
+import { layerStatesOf } from './derive-states.ts';
 import type { AttentionShape, Embed, NormShape, Op, Program, Qkv, Value } from './program.ts';
 import type { Rope } from './rope.ts';
 
@@ -72,7 +73,7 @@ export class ProgramBuilder {
     return [rotated, rotatedKey, value];
   }
 
-  /** Each layer attends once, and in the order of layers. */
+  /** Layers attend in their order. One that attends to the same keys and values as an earlier one shares its state. */
   attend(inputs: Qkv, name: string, heads: Heads, shape: AttentionShape): Value {
     const { numHeads, numKvHeads, headSize } = heads;
     for (const [i, num] of [numHeads, numKvHeads, numKvHeads].entries())
@@ -125,7 +126,8 @@ export class ProgramBuilder {
   end(output: Value): Program {
     this.#unread.delete(output);
     for (const { name } of this.#unread) throw new Error(`No operation reads ${name}`);
-    return { ops: this.#ops, weights: [...this.#weights.values()], output };
+    const ops = this.#ops;
+    return { ops, weights: [...this.#weights.values()], output, states: layerStatesOf({ ops, output }) };
   }
 
   #linear(

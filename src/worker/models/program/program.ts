@@ -1,5 +1,6 @@
 import type { Heads, ModelTensor } from '../model-config.ts';
 import type { Activation } from './activation.ts';
+import type { LayerState } from './layer-state.ts';
 import type { Rope } from './rope.ts';
 
 /** A model's forward pass, whatever computes it. Made by `ProgramBuilder`, which checks it. */
@@ -9,6 +10,8 @@ export interface Program {
   /** All tensors that the operations read, in the order in which they are converted. */
   readonly weights: readonly ModelTensor[];
   readonly output: Value;
+  /** What a row keeps between runs, for each layer. */
+  readonly states: readonly LayerState[];
 }
 
 /** What an operation makes: numbers for each token, or for each text. */
@@ -32,7 +35,9 @@ export interface NormShape {
 export interface AttentionShape {
   /** Factor of the scores. */
   readonly scale: number;
-  /** Latest tokens that a token attends to, itself included. Left out, it attends to all before it, or of an encoder to all. */
+  /** Whether a token attends to itself and those before it alone. Else it attends to all of its text. */
+  readonly isCausal: boolean;
+  /** Latest tokens that a token attends to, itself included; all where left out. */
   readonly window?: number | undefined;
 }
 

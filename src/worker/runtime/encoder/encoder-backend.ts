@@ -36,6 +36,7 @@ export class EncoderBackend {
   readonly #session: InferenceSession;
   readonly #encoder: EncoderConfig;
   readonly #numHeads: number;
+  readonly #isCausal: boolean;
   readonly #maxScoreBytes: number;
   #loss: Error | undefined;
 
@@ -68,6 +69,7 @@ export class EncoderBackend {
     const session = await orHang(creation, SESSION_PATIENCE_MS);
     const backend = new EncoderBackend(gpu ? 'webgpu' : 'wasm', ort, session, encoder, {
       numHeads: model.config.numHeads,
+      isCausal: model.program.ops.some((op) => op.kind === 'attend' && op.isCausal),
       maxScoreBytes: Math.min(maxBindingBytes, MAX_SCORE_BYTES),
     });
     if (gpu) void backend.#watchForLoss(gpu);
@@ -79,14 +81,15 @@ export class EncoderBackend {
     ort: OrtModule,
     session: InferenceSession,
     encoder: EncoderConfig,
-    sizes: { readonly numHeads: number; readonly maxScoreBytes: number },
+    attention: { readonly numHeads: number; readonly isCausal: boolean; readonly maxScoreBytes: number },
   ) {
     this.name = name;
     this.#ort = ort;
     this.#session = session;
     this.#encoder = encoder;
-    this.#numHeads = sizes.numHeads;
-    this.#maxScoreBytes = sizes.maxScoreBytes;
+    this.#numHeads = attention.numHeads;
+    this.#isCausal = attention.isCausal;
+    this.#maxScoreBytes = attention.maxScoreBytes;
   }
 
   /** The longest row that the device holds, in tokens. */
@@ -141,7 +144,10 @@ export class EncoderBackend {
 
   #feeds(rows: readonly EncoderRow[]): Record<string, InstanceType<OrtModule['Tensor']>> {
     const { Tensor } = this.#ort;
-    const { tokensPerRow, numQueries, ...inputs } = encoderInputs(rows, this.#encoder);
+    const { tokensPerRow, numQueries, ...inputs } = encoderInputs(rows, {
+      pooling: this.#encoder.pooling,
+      isCausal: this.#isCausal,
+    });
     const dims = [1, inputs.ids.length];
     const feeds = {
       [GRAPH_IO.ids]: new Tensor('int32', inputs.ids, dims),

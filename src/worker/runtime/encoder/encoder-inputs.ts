@@ -1,4 +1,4 @@
-import type { EncoderConfig, Pooling } from '../../models/encoder/encoder-config.ts';
+import type { Pooling } from '../../models/encoder/encoder-config.ts';
 
 /** One text, or a pair of texts. */
 export interface EncoderRow {
@@ -30,7 +30,7 @@ export interface EncoderInputs {
 
 export function encoderInputs(
   rows: readonly EncoderRow[],
-  { pooling, isCausal }: Pick<EncoderConfig, 'pooling' | 'isCausal'>,
+  { pooling, isCausal }: { readonly pooling: Pooling; readonly isCausal: boolean },
 ): EncoderInputs {
   const tokensPerRow = longestOf(rows);
   const numTokens = sumOf(rows);

@@ -25,7 +25,7 @@ function modelOf(config: ModelConfig): Model {
   let hidden = program.embed('token', table);
   for (let layer = 0; layer < numLayers; layer++) {
     const qkv = program.qkv(hidden, `qkv.${layer}`, config, { role: 'conv1d' });
-    hidden = program.attend(qkv, `attention.${layer}`, config, { scale: 1 / headSize });
+    hidden = program.attend(qkv, `attention.${layer}`, config, { isCausal: true, scale: 1 / headSize });
   }
   return {
     config,
