@@ -21,7 +21,7 @@ export interface FaultPlan {
   readonly isAfterToken?: boolean;
   /** The fault hits each run that is fed this token: choose one that a single request has. */
   readonly poisonedTokenId?: number;
-  /** Reading this text never ends: the tokenizer splits it by a match. */
+  /** Reading this text never ends: the tokenizer splits it by its matches. */
   readonly endlessText?: string;
   /** The browser offers no adapter, or names a software adapter as hardware. */
   readonly adapter?: 'refused' | 'hardware';
@@ -107,12 +107,12 @@ function spoilShader(label: string, line: string, wrong: string): void {
 
 function hangOn(text: string): void {
   // oxlint-disable-next-line typescript/unbound-method -- called with its own object below
-  const { match } = String.prototype;
+  const { matchAll } = String.prototype;
   // oxlint-disable-next-line eslint/no-extend-native -- the platform is what fails
-  Object.defineProperty(String.prototype, 'match', {
+  Object.defineProperty(String.prototype, 'matchAll', {
     value(this: string, pattern: RegExp) {
       while (this.includes(text));
-      return match.call(this, pattern);
+      return matchAll.call(this, pattern);
     },
   });
 }
