@@ -1,7 +1,7 @@
 import { layOut } from '../models/checkpoint/packed-weights.ts';
 import type { Model } from '../models/family.ts';
 import { countElements } from '../models/model-config.ts';
-import type { ForwardInput } from '../runtime/model-backend.ts';
+import type { ForwardInput, ModelBackend } from '../runtime/model-backend.ts';
 import { setBuilds } from '../runtime/ort/ort.ts';
 import { WASM_BUILD } from '../runtime/ort/wasm-build.ts';
 import { WasmBackend } from '../runtime/wasm/wasm-backend.ts';
@@ -32,7 +32,7 @@ export async function createWasmBackend(
 
 /** Test support: one pass over these rows, padded to the longest. Resolves with a copy of its logits. */
 export async function runRows(
-  backend: WasmBackend,
+  backend: Pick<ModelBackend, 'forward' | 'readLogits'>,
   rows: readonly FedRow[],
   { target = 'slots', ...others }: Partial<Pick<ForwardInput, 'target' | 'scoredTokens'>> = {},
 ): Promise<Float32Array> {
@@ -49,5 +49,6 @@ export async function runRows(
     lastIndices: Int32Array.from(rows, ({ tokenIds, start = 0 }) => start + tokenIds.length - 1),
     ...others,
   });
-  return (await backend.readLogits()).slice();
+  const numRows = rows.length + (others.scoredTokens?.length ?? 0);
+  return (await backend.readLogits(numRows)).slice();
 }

@@ -1,7 +1,16 @@
 import { createHash } from 'node:crypto';
 import { expect, it } from 'vitest';
 import reference from '../fixtures/decoders-reference.json' with { type: 'json' };
+import {
+  ReferenceExecutor,
+  ReferenceRow,
+  weightsOf,
+} from '../../../src/worker/testing/reference-executor.ts';
 import { DECODERS } from '../../hub-server/checkpoints/decoders.ts';
+import { CPU, folderOf, packModel } from '../run-model.ts';
+
+/** The reference has seven digits, and its angles are rounded to fp32. */
+const PRECISION = 2e-6;
 
 it('generated decoders are those that the reference was computed for', () => {
   expect([...DECODERS.keys()].toSorted()).toEqual(Object.keys(reference).toSorted());
@@ -13,3 +22,20 @@ it('generated decoders are those that the reference was computed for', () => {
     expect({ id, files: Object.fromEntries(generated) }).toEqual({ id, files });
   }
 });
+
+it.each(Object.entries(reference))(
+  'the executor that readers are held against gives the logits of transformers for %s',
+  async (id, { prompts }) => {
+    const { packed } = await packModel(folderOf(DECODERS.get(id)?.() ?? new Map()), 'fp32', CPU);
+    const executor = new ReferenceExecutor(packed.model.program, weightsOf(packed));
+    const expected = prompts.flatMap(({ promptTokenIds, logits }) =>
+      logits ? [{ promptTokenIds, logits }] : [],
+    );
+    expect(expected.length).toBeGreaterThan(0);
+    for (const { promptTokenIds, logits } of expected) {
+      const actual = executor.run(new ReferenceRow(), promptTokenIds).at(-1) ?? [];
+      const errors = logits.map((logit, i) => Math.abs(logit - (actual[i] ?? NaN)));
+      expect(Math.max(...errors)).toBeLessThan(PRECISION);
+    }
+  },
+);

@@ -4,6 +4,9 @@ import { beforeAll, describe, expect, it } from 'vitest';
 import { embedTask } from '../../../src/worker/embedding/embed-task.ts';
 import type { EncoderTask } from '../../../src/worker/embedding/encoder-task.ts';
 import { rerankTask } from '../../../src/worker/embedding/rerank-task.ts';
+import type { EncoderRow } from '../../../src/worker/runtime/encoder/encoder-inputs.ts';
+import { ReferenceExecutor, weightsOf } from '../../../src/worker/testing/reference-executor.ts';
+import { CPU, folderOf, packModel } from '../run-model.ts';
 import { loadEncoderInNode } from './load-encoder.ts';
 import type { LoadedEncoder } from '../../../src/worker/runtime/encoder/loaded-encoder.ts';
 import type { Embedding, Ranking } from '../../../src/protocol/embedding.ts';
@@ -15,23 +18,41 @@ import type { GeneratedFile } from '../../hub-server/checkpoints/generated-file.
 
 const EMBEDDERS = ['generated/bert', 'generated/qwen3-embedding'] as const;
 const PRECISION = 1e-5;
+/** The reference has seven digits. */
+const EXECUTOR_PRECISION = 1e-6;
+
+type Run = (rows: readonly EncoderRow[]) => Promise<readonly Float32Array[]>;
 
 async function answer(
   task: EncoderTask,
   model: LoadedEncoder,
   input: unknown,
   options = {},
+  run: Run = async (rows) => (await model.backend.run(rows)).outputs,
 ): Promise<unknown> {
   const reading = task.read(input, options, model);
   let step = reading.next();
   while (!step.done) step = reading.next();
-  const { outputs } = await model.backend.run(step.value.rows);
-  return step.value.answer(outputs);
+  return step.value.answer(await run(step.value.rows));
 }
 
-async function embed(model: LoadedEncoder, input: unknown, options = {}): Promise<readonly number[][]> {
+/** Runs rows on the executor that readers are held against. */
+async function executorOf(id: string): Promise<Run> {
+  const { packed } = await packModel(folderOf(ENCODERS.get(id)?.() ?? new Map()), 'fp32', CPU);
+  const { program, encoder } = packed.model;
+  if (!encoder) throw new TypeError(`${id} generates`);
+  const executor = new ReferenceExecutor(program, weightsOf(packed));
+  return (rows) => Promise.resolve(rows.map((row) => Float32Array.from(executor.encode(row, encoder))));
+}
+
+async function embed(
+  model: LoadedEncoder,
+  input: unknown,
+  options = {},
+  run?: Run,
+): Promise<readonly number[][]> {
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the answer to a list
-  const embeddings = (await answer(embedTask, model, input, options)) as readonly Embedding[];
+  const embeddings = (await answer(embedTask, model, input, options, run)) as readonly Embedding[];
   return embeddings.map(({ embedding }) => [...embedding]);
 }
 
@@ -82,6 +103,12 @@ describe.each(EMBEDDERS)('%s on the CPU', (id) => {
     const alone: number[][] = [];
     for (const text of texts) alone.push(...(await embed(model, [text], { truncate: true })));
     expect(largestDifference(alone, batched)).toBeLessThan(PRECISION);
+  });
+
+  it('makes them in the executor that readers are held against too', async () => {
+    const some = texts.slice(0, 4);
+    const made = await embed(model, some, {}, await executorOf(id));
+    expect(largestDifference(made, embeddings.slice(0, 4))).toBeLessThan(EXECUTOR_PRECISION);
   });
 
   it("puts a named prompt before each text, as sentence-transformers' does", async () => {
@@ -166,12 +193,13 @@ describe('a cross-encoder on the CPU', () => {
     // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- its answer
     const ranking = (await answer(rerankTask, model, { query, documents })) as Ranking;
     const expected = scores.map((score, index) => ({ index, score: expect.closeTo(score, 5) }));
-    expect(ranking.results).toEqual(
-      expected.toSorted((a, b) => (scores[b.index] ?? 0) - (scores[a.index] ?? 0)),
-    );
+    const best = expected.toSorted((a, b) => (scores[b.index] ?? 0) - (scores[a.index] ?? 0));
+    expect(ranking.results).toEqual(best);
+    const run = await executorOf('generated/cross-encoder');
+    expect(await answer(rerankTask, model, { query, documents }, {}, run)).toMatchObject({ results: best });
     // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- its answer
-    const best = (await answer(rerankTask, model, { query, documents }, { topN: 2 })) as Ranking;
-    expect(best.results).toEqual(ranking.results.slice(0, 2));
+    const two = (await answer(rerankTask, model, { query, documents }, { topN: 2 })) as Ranking;
+    expect(two.results).toEqual(ranking.results.slice(0, 2));
   });
 
   it('refuses a pair that is too long, unless it may be cut', async () => {

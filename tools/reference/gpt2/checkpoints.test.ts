@@ -1,8 +1,17 @@
 import { createHash } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import reference from '../fixtures/checkpoints-reference.json' with { type: 'json' };
+import {
+  ReferenceExecutor,
+  ReferenceRow,
+  weightsOf,
+} from '../../../src/worker/testing/reference-executor.ts';
 import { CHECKPOINTS, FULL_SIZE } from '../../hub-server/checkpoints/checkpoints.ts';
 import type { GeneratedFile } from '../../hub-server/checkpoints/generated-file.ts';
+import { CPU, folderOf, packModel } from '../run-model.ts';
+
+/** The reference has seven digits. */
+const PRECISION = 1e-6;
 
 const HEADER_END = 14_291;
 
@@ -41,6 +50,21 @@ describe('generated checkpoints', () => {
     }
   });
 });
+
+it.each(Object.entries(reference).filter(([id]) => id !== FULL_SIZE))(
+  'the executor that readers are held against gives the logits of NumPy for %s',
+  async (id, { prompts }) => {
+    const { packed } = await packModel(folderOf(CHECKPOINTS.get(id)?.() ?? new Map()), 'fp32', CPU);
+    const executor = new ReferenceExecutor(packed.model.program, weightsOf(packed));
+    for (const prompt of prompts) {
+      const logits = 'logits' in prompt ? prompt.logits : [];
+      const actual = executor.run(new ReferenceRow(), prompt.promptTokenIds).at(-1) ?? [];
+      expect(actual).toHaveLength(logits.length);
+      const errors = logits.map((logit, i) => Math.abs(logit - (actual[i] ?? NaN)));
+      expect(Math.max(...errors)).toBeLessThan(PRECISION);
+    }
+  },
+);
 
 function describeFile(file: GeneratedFile): { size: number; sha256: string } {
   const sha256 = createHash('sha256').update(file.read(0, file.size)).digest('hex');

@@ -1,0 +1,261 @@
+import type { EncoderConfig, Pooling } from '../models/encoder/encoder-config.ts';
+import type { Model } from '../models/family.ts';
+import { plainTensor, type Heads, type ModelTensor } from '../models/model-config.ts';
+import type { Activation } from '../models/program/activation.ts';
+import { ProgramBuilder } from '../models/program/program-builder.ts';
+import type { AttentionShape, NormShape, Program, Qkv, Value } from '../models/program/program.ts';
+import type { Rope } from '../models/program/rope.ts';
+
+/** What stands between the embedding and the head. */
+type Layers = (model: ProgramBuilder, x: Value) => Value;
+
+/** Widths are those that no kernel's tile divides. */
+const WIDTH = 33;
+const INNER_WIDTH = 100;
+const CONTEXT_LENGTH = 64;
+const WORDS: ModelTensor = { name: 'words.weight', shape: [37, WIDTH], role: 'embedding' };
+const HEADS: Heads = { numHeads: 4, numKvHeads: 2, headSize: 8 };
+
+const RMS: NormShape = { method: 'rms', epsilon: 1e-6 };
+const LAYER: NormShape = { method: 'layer', epsilon: 1e-5 };
+const hasBias = true;
+
+interface Attention extends Partial<AttentionShape> {
+  readonly name?: string;
+  readonly heads?: Heads;
+  readonly rope?: Rope;
+  readonly role?: 'conv1d';
+}
+
+/** Values as wide as those that go in. */
+function attention(model: ProgramBuilder, x: Value, given: Attention = {}): Value {
+  const { name = 'attention', heads = HEADS, rope, role = 'linear', ...shape } = given;
+  const qkv = model.qkv(x, `${name}.qkv_proj`, heads, { role });
+  return model.linear(attend(model, qkv, name, heads, shape, rope), `${name}.output`, x.width, { role });
+}
+
+function attend(
+  model: ProgramBuilder,
+  qkv: Qkv,
+  name: string,
+  heads: Heads,
+  shape: Partial<AttentionShape> = {},
+  rope?: Rope,
+): Value {
+  const scale = 1 / Math.sqrt(heads.headSize);
+  return model.attend(rope ? model.rotary(qkv, rope) : qkv, name, heads, { scale, ...shape });
+}
+
+/** The operation's values, and what attention makes of those of all tokens before. */
+function attended(operation: Layers, given: Attention = {}): Layers {
+  return (model, x) => {
+    const y = operation(model, x);
+    return model.add(y, attention(model, y, given));
+  };
+}
+
+function only(given: Attention): Layers {
+  return (model, x) => attention(model, x, given);
+}
+
+/** There and back. */
+function products(width: number, options: { readonly hasBias?: boolean } = {}): Layers {
+  return (model, x) => model.linear(model.linear(x, 'inner', width, options), 'outer', WIDTH, options);
+}
+
+function mlp(
+  activation: Activation,
+  options: { readonly hasBias?: boolean; readonly role?: 'conv1d' } = {},
+): Layers {
+  return (model, x) => {
+    const inner = model.activation(model.linear(x, 'inner', INNER_WIDTH, options), activation);
+    return model.linear(inner, 'outer', WIDTH, options);
+  };
+}
+
+const gated: Layers = (model, x) => {
+  const gate = model.activation(model.linear(x, 'gate', INNER_WIDTH), 'silu');
+  return model.linear(model.multiply(gate, model.linear(x, 'up', INNER_WIDTH)), 'down', WIDTH);
+};
+
+/** A matrix for queries, keys and values each. */
+function normedHeads(shape: NormShape): Layers {
+  return (model, x) => {
+    const { numHeads, numKvHeads, headSize } = HEADS;
+    const query = model.linear(x, 'query', numHeads * headSize, { hasBias });
+    const key = model.linear(x, 'key', numKvHeads * headSize);
+    const value = model.linear(x, 'value', numKvHeads * headSize);
+    const normed = [
+      model.norm(query, 'query_norm', shape, headSize),
+      model.norm(key, 'key_norm', shape, headSize),
+      value,
+    ] as const;
+    return model.linear(attend(model, normed, 'attention', HEADS, {}, ropeOf(8)), 'output', WIDTH);
+  };
+}
+
+/** A branch with a bias, whose norm is read together with the sum, or instead of it. */
+function normedSum(shape: NormShape, isSumRead: boolean): Layers {
+  return (model, x) => {
+    const sum = model.add(x, model.linear(x, 'branch', WIDTH, { hasBias }));
+    const normed = model.norm(sum, 'norm', shape);
+    const other = model.linear(normed, 'other', WIDTH);
+    return model.add(isSumRead ? sum : normed, other);
+  };
+}
+
+function ropeOf(headSize: number, change: Partial<Rope> = {}): Rope {
+  const frequencies = Array.from({ length: headSize / 2 }, (_, i) =>
+    Math.fround(100 ** ((-2 * i) / headSize)),
+  );
+  return { frequencies, attentionFactor: 1, ...change };
+}
+
+const twoLayers =
+  (first: Attention, second: Attention): Layers =>
+  (model, x) => {
+    const y = model.add(x, attention(model, x, { ...first, name: 'first' }));
+    return model.add(y, attention(model, y, { ...second, name: 'second' }));
+  };
+
+const positions: Layers = (model, x) =>
+  model.add(model.embed('position', plainTensor('positions.weight', CONTEXT_LENGTH, WIDTH)), x);
+
+const ACTIVATIONS = ['gelu_tanh', 'gelu_erf', 'quick_gelu', 'relu', 'silu', 'tanh', 'sigmoid'] as const;
+
+/** Each operation, and those that a reader may compute together. By what they are. */
+export const DECODER_CASES = {
+  'embeddings of tokens and positions': attended(positions),
+  'a scale': attended((model, x) => model.scale(x, Math.sqrt(WIDTH))),
+  'a norm by the root mean square': attended((model, x) => model.norm(x, 'norm', RMS)),
+  'a norm whose gains have an offset': attended((model, x) =>
+    model.norm(x, 'norm', { ...RMS, gainOffset: 1 }),
+  ),
+  'a norm by the deviation': attended((model, x) => model.norm(x, 'norm', LAYER)),
+  'norms of the heads of queries and keys': normedHeads(RMS),
+  'norms of heads whose gains have an offset': normedHeads({ ...RMS, gainOffset: 1 }),
+  'a norm by the root mean square behind a sum that is read too': attended(normedSum(RMS, true)),
+  'a norm by the root mean square in place of its sum': attended(normedSum(RMS, false)),
+  'a norm by the deviation behind a sum that is read too': attended(normedSum(LAYER, true)),
+  'a norm by the deviation in place of its sum': attended(normedSum(LAYER, false)),
+  'a product': attended(products(INNER_WIDTH)),
+  'a product with biases': attended(products(INNER_WIDTH, { hasBias })),
+  'a product with one output': attended(products(1)),
+  'a product with a matrix [in, out]': attended(
+    (model, x) => model.linear(x, 'linear', WIDTH, { role: 'conv1d' }),
+    {
+      role: 'conv1d',
+    },
+  ),
+  'a product with a matrix [in, out] and biases': attended(mlp('relu', { role: 'conv1d', hasBias }), {
+    role: 'conv1d',
+  }),
+  'a product of two values': attended(gated),
+  ...Object.fromEntries(
+    ACTIVATIONS.flatMap((activation) => [
+      [`the activation ${activation}`, attended(mlp(activation))],
+      [`the activation ${activation} behind biases`, attended(mlp(activation, { hasBias }))],
+    ]),
+  ),
+  rotary: only({ rope: ropeOf(8) }),
+  'rotary with a factor': only({ rope: ropeOf(8, { attentionFactor: 1.25 }) }),
+  'rotary that leaves pairs as they are': only({ rope: ropeOf(8, { frequencies: [1, 0.25, 0, 0] }) }),
+  'rotary of two layers by different frequencies': twoLayers(
+    { rope: ropeOf(8) },
+    { rope: ropeOf(8, { frequencies: [0.5, 0.25, 0.125, 0.0625] }) },
+  ),
+  'attention of one head': only({ heads: { numHeads: 1, numKvHeads: 1, headSize: 16 } }),
+  'attention of as many heads of keys as of queries': only({
+    heads: { numHeads: 3, numKvHeads: 3, headSize: 8 },
+  }),
+  'attention of six heads over two': only({ heads: { numHeads: 6, numKvHeads: 2, headSize: 8 } }),
+  'attention of five heads over one': only({ heads: { numHeads: 5, numKvHeads: 1, headSize: 24 } }),
+  'attention of long heads': only({
+    heads: { numHeads: 2, numKvHeads: 1, headSize: 144 },
+    rope: ropeOf(144),
+  }),
+  'attention with a scale of its own': only({ scale: 1 }),
+  'attention to the token alone': twoLayers({ window: 1 }, {}),
+  'attention in a window': only({ window: 3 }),
+  'attention in a window as long as the context': only({ window: CONTEXT_LENGTH }),
+  'attention in a window in one of two layers': twoLayers({ window: 4, rope: ropeOf(8) }, {}),
+} as const satisfies Readonly<Record<string, Layers>>;
+
+/** @param hasOwnHead Whether the head is not the embedding. */
+export function decoderOf(layers: Layers, hasOwnHead = false): Model {
+  const model = new ProgramBuilder();
+  const head = hasOwnHead ? ({ ...WORDS, name: 'head.weight', role: 'linear' } as const) : WORDS;
+  return modelOf(model.end(model.head(layers(model, model.embed('token', WORDS)), head)));
+}
+
+/** What is pooled, and what becomes of the vector. */
+export interface EncoderCase {
+  readonly pooling: Pooling;
+  /** Whether tokens attend to earlier ones alone. */
+  readonly isCausal?: boolean;
+  readonly layers: Layers;
+  readonly dense?: Layers;
+}
+
+const types: Layers = (model, x) => model.add(model.embed('type', plainTensor('types.weight', 2, WIDTH)), x);
+
+export const ENCODER_CASES: Readonly<Record<string, EncoderCase>> = {
+  'a mean, of tokens that attend to all': { pooling: 'mean', layers: only({}) },
+  'a mean, of tokens that attend to earlier ones': {
+    pooling: 'mean',
+    isCausal: true,
+    layers: only({ rope: ropeOf(8) }),
+  },
+  'the first token': { pooling: 'cls', layers: only({ rope: ropeOf(8) }) },
+  'the last token': { pooling: 'last', layers: only({}) },
+  'a sum by the root of the length': { pooling: 'sqrt-mean', layers: only({}) },
+  'a mean by position': { pooling: 'weighted-mean', layers: attended(positions) },
+  'pairs of texts': { pooling: 'mean', layers: attended(types) },
+  'a norm behind a sum of embeddings': {
+    pooling: 'cls',
+    layers: attended((model, x) => model.norm(types(model, x), 'norm', LAYER)),
+  },
+  'a score': {
+    pooling: 'cls',
+    layers: attended(types),
+    dense: (model, x) =>
+      model.linear(model.activation(model.linear(x, 'pooler', WIDTH, { hasBias }), 'tanh'), 'classifier', 1, {
+        hasBias,
+      }),
+  },
+};
+
+export function encoderOf({
+  pooling,
+  isCausal,
+  layers,
+  dense,
+}: EncoderCase): Model & { readonly encoder: EncoderConfig } {
+  const builder = new ProgramBuilder();
+  const pooled = builder.pool(layers(builder, builder.embed('token', WORDS)));
+  const output = dense ? dense(builder, pooled) : pooled;
+  const model = modelOf(builder.end(output));
+  const encoder = {
+    task: 'embed',
+    maxTokens: CONTEXT_LENGTH,
+    dimensions: output.width,
+    pooling,
+    isCausal: isCausal ?? false,
+    isNormalized: false,
+    prompts: {},
+  } as const;
+  return { ...model, config: { ...model.config, isEncoder: true }, encoder };
+}
+
+function modelOf(program: Program): Model {
+  const attends = program.ops.filter((op) => op.kind === 'attend');
+  const heads = attends[0]?.heads ?? HEADS;
+  const config = {
+    ...heads,
+    vocabSize: 37,
+    contextLength: CONTEXT_LENGTH,
+    numLayers: attends.length,
+    eosTokenIds: [],
+  };
+  return { config, program, tensorPrefix: '', skipTensor: () => undefined };
+}
