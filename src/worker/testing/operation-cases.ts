@@ -19,6 +19,8 @@ const HEADS: Heads = { numHeads: 4, numKvHeads: 2, headSize: 8 };
 const RMS: NormShape = { method: 'rms', epsilon: 1e-6 };
 const LAYER: NormShape = { method: 'layer', epsilon: 1e-5 };
 const hasBias = true;
+/** Of an encoder. */
+const FULL = { isCausal: false } as const;
 
 interface Attention extends Partial<AttentionShape> {
   readonly name?: string;
@@ -43,7 +45,7 @@ function attend(
   rope?: Rope,
 ): Value {
   const scale = 1 / Math.sqrt(heads.headSize);
-  return model.attend(rope ? model.rotary(qkv, rope) : qkv, name, heads, { scale, ...shape });
+  return model.attend(rope ? model.rotary(qkv, rope) : qkv, name, heads, { scale, isCausal: true, ...shape });
 }
 
 /** The operation's values, and what attention makes of those of all tokens before. */
@@ -191,8 +193,6 @@ export function decoderOf(layers: Layers, hasOwnHead = false): Model {
 /** What is pooled, and what becomes of the vector. */
 export interface EncoderCase {
   readonly pooling: Pooling;
-  /** Whether tokens attend to earlier ones alone. */
-  readonly isCausal?: boolean;
   readonly layers: Layers;
   readonly dense?: Layers;
 }
@@ -200,24 +200,23 @@ export interface EncoderCase {
 const types: Layers = (model, x) => model.add(model.embed('type', plainTensor('types.weight', 2, WIDTH)), x);
 
 export const ENCODER_CASES: Readonly<Record<string, EncoderCase>> = {
-  'a mean, of tokens that attend to all': { pooling: 'mean', layers: only({}) },
+  'a mean, of tokens that attend to all': { pooling: 'mean', layers: only(FULL) },
   'a mean, of tokens that attend to earlier ones': {
     pooling: 'mean',
-    isCausal: true,
     layers: only({ rope: ropeOf(8) }),
   },
-  'the first token': { pooling: 'cls', layers: only({ rope: ropeOf(8) }) },
+  'the first token': { pooling: 'cls', layers: only({ ...FULL, rope: ropeOf(8) }) },
   'the last token': { pooling: 'last', layers: only({}) },
-  'a sum by the root of the length': { pooling: 'sqrt-mean', layers: only({}) },
-  'a mean by position': { pooling: 'weighted-mean', layers: attended(positions) },
-  'pairs of texts': { pooling: 'mean', layers: attended(types) },
+  'a sum by the root of the length': { pooling: 'sqrt-mean', layers: only(FULL) },
+  'a mean by position': { pooling: 'weighted-mean', layers: attended(positions, FULL) },
+  'pairs of texts': { pooling: 'mean', layers: attended(types, FULL) },
   'a norm behind a sum of embeddings': {
     pooling: 'cls',
-    layers: attended((model, x) => model.norm(types(model, x), 'norm', LAYER)),
+    layers: attended((model, x) => model.norm(types(model, x), 'norm', LAYER), FULL),
   },
   'a score': {
     pooling: 'cls',
-    layers: attended(types),
+    layers: attended(types, FULL),
     dense: (model, x) =>
       model.linear(model.activation(model.linear(x, 'pooler', WIDTH, { hasBias }), 'tanh'), 'classifier', 1, {
         hasBias,
@@ -227,7 +226,6 @@ export const ENCODER_CASES: Readonly<Record<string, EncoderCase>> = {
 
 export function encoderOf({
   pooling,
-  isCausal,
   layers,
   dense,
 }: EncoderCase): Model & { readonly encoder: EncoderConfig } {
@@ -240,7 +238,6 @@ export function encoderOf({
     maxTokens: CONTEXT_LENGTH,
     dimensions: output.width,
     pooling,
-    isCausal: isCausal ?? false,
     isNormalized: false,
     prompts: {},
   } as const;

@@ -1,5 +1,5 @@
 import type { PackedLayout } from '../models/checkpoint/packed-weights.ts';
-import type { EncoderConfig } from '../models/encoder/encoder-config.ts';
+import type { Pooling } from '../models/encoder/encoder-config.ts';
 import type { Attend, Op, Program, Value } from '../models/program/program.ts';
 import type { EncoderRow } from '../runtime/encoder/encoder-inputs.ts';
 import {
@@ -22,8 +22,6 @@ interface Token {
   /** 1 in the second text of a pair, else 0. */
   readonly type: number;
 }
-
-type Encoding = Pick<EncoderConfig, 'pooling' | 'isCausal'>;
 
 /** Keys and values by position. */
 interface KeysAndValues {
@@ -58,8 +56,6 @@ interface Run {
   readonly tokens: readonly Token[];
   /** Of each token in what is pooled. */
   readonly shares: Vector;
-  /** Whether tokens attend to earlier ones alone. */
-  readonly isCausal: boolean;
 }
 
 /**
@@ -82,18 +78,18 @@ export class ReferenceExecutor {
    */
   run(row: ReferenceRow, tokenIds: readonly number[], start = 0): Vectors {
     const tokens = tokenIds.map((token, i) => ({ token, position: start + i, type: 0 }));
-    return this.#run({ row, tokens, shares: [], isCausal: true });
+    return this.#run({ row, tokens, shares: [] });
   }
 
   /** @returns The vector or the score of a text, or of a pair. */
-  encode({ tokenIds, numFirst }: EncoderRow, { pooling, isCausal }: Encoding): Vector {
+  encode({ tokenIds, numFirst }: EncoderRow, pooling: Pooling): Vector {
     const tokens = tokenIds.map((token, position) => ({
       token,
       position,
       type: position < numFirst ? 0 : 1,
     }));
     const shares = poolingShares(pooling, tokenIds.length);
-    return this.#run({ row: new ReferenceRow(), tokens, shares, isCausal })[0] ?? [];
+    return this.#run({ row: new ReferenceRow(), tokens, shares })[0] ?? [];
   }
 
   #run(run: Run): Vectors {
@@ -166,7 +162,7 @@ function attendAll(
     kept.values[position] = values[i] ?? [];
   }
   return run.tokens.map(({ position }, i) => {
-    const end = run.isCausal ? position + 1 : run.tokens.length;
+    const end = op.isCausal ? position + 1 : run.tokens.length;
     const begin = Math.max(0, position + 1 - window);
     const past = { keys: kept.keys.slice(begin, end), values: kept.values.slice(begin, end) };
     return attend(queries[i] ?? [], past, heads, scale);

@@ -42,7 +42,8 @@ async function executorOf(id: string): Promise<Run> {
   const { program, encoder } = packed.model;
   if (!encoder) throw new TypeError(`${id} generates`);
   const executor = new ReferenceExecutor(program, weightsOf(packed));
-  return (rows) => Promise.resolve(rows.map((row) => Float32Array.from(executor.encode(row, encoder))));
+  return (rows) =>
+    Promise.resolve(rows.map((row) => Float32Array.from(executor.encode(row, encoder.pooling))));
 }
 
 async function embed(
