@@ -125,6 +125,16 @@ const positions: Layers = (model, x) =>
 
 const ACTIVATIONS = ['gelu_tanh', 'gelu_erf', 'quick_gelu', 'relu', 'silu', 'tanh', 'sigmoid'] as const;
 
+/** As in LFM2: what the convolution reads and what it gives are both multiplied by products of the input. */
+export function gatedConv(model: ProgramBuilder, x: Value, name: string, length: number): Value {
+  const [before, after, input] = ['before', 'after', 'input'].map((part) =>
+    model.linear(x, `${name}.${part}`, x.width),
+  );
+  if (!before || !after || !input) throw new Error('Expected three products');
+  const convolved = model.shortConv(model.multiply(before, input), `${name}.conv`, length);
+  return model.linear(model.multiply(after, convolved), `${name}.output`, x.width);
+}
+
 /** Each operation, and those that a reader may compute together. By what they are. */
 export const DECODER_CASES = {
   'embeddings of tokens and positions': attended(positions),
@@ -181,6 +191,8 @@ export const DECODER_CASES = {
   'attention in a window': only({ window: 3 }),
   'attention in a window as long as the context': only({ window: CONTEXT_LENGTH }),
   'attention in a window in one of two layers': twoLayers({ window: 4, rope: ropeOf(8) }, {}),
+  'a short convolution': attended((model, x) => model.shortConv(x, 'conv', 3)),
+  'a short convolution of two tokens between gates': attended((model, x) => gatedConv(model, x, 'gated', 2)),
 } as const satisfies Readonly<Record<string, Layers>>;
 
 /** @param hasOwnHead Whether the head is not the embedding. */

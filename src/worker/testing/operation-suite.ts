@@ -4,9 +4,11 @@ import { packInMemory } from '../models/checkpoint/convert-weights.ts';
 import { layOut } from '../models/checkpoint/packed-weights.ts';
 import type { EncoderConfig } from '../models/encoder/encoder-config.ts';
 import type { Model } from '../models/family.ts';
+import type { Op } from '../models/program/program.ts';
 import type { EncoderRow } from '../runtime/encoder/encoder-inputs.ts';
 import { seededTensors } from '../runtime/gpu-check/seeded-tensors.ts';
 import type { ModelBackend, PackedModel } from '../runtime/model-backend.ts';
+import { errorWith } from './error-with.ts';
 import { DECODER_CASES, decoderOf, ENCODER_CASES, encoderOf } from './operation-cases.ts';
 import { ReferenceExecutor, ReferenceRow, weightsOf } from './reference-executor.ts';
 import type { Vector } from './reference-operations.ts';
@@ -24,6 +26,8 @@ export interface TestedReader {
   readonly dtype: Dtype;
   /** The largest error of an output, as a share of the largest output. */
   readonly tolerance: number;
+  /** Operations that it refuses by their names. */
+  readonly refuses: readonly Op['kind'][];
   createBackend(model: PackedModel): Promise<ModelBackend>;
   createEncoder(model: PackedModel, encoder: EncoderConfig): Promise<TestedEncoder>;
 }
@@ -35,8 +39,17 @@ const SEED = 46;
 
 /** Holds a reader of programs against `ReferenceExecutor`, operation by operation. Another reader calls it in a test file of its own. */
 export function testOperations(reader: TestedReader): void {
-  it.each(Object.entries(DECODER_CASES))('computes %s', async (_, layers) => {
-    expect(await wrongLogits(reader, decoderOf(layers))).toEqual({});
+  const models = Object.entries(DECODER_CASES).map(([says, layers]) => [says, decoderOf(layers)] as const);
+  const refusedIn = (model: Model) => model.program.ops.find(({ kind }) => reader.refuses.includes(kind));
+
+  it.each(models.filter(([, model]) => !refusedIn(model)))('computes %s', async (_, model) => {
+    expect(await wrongLogits(reader, model)).toEqual({});
+  });
+
+  it.each(models.filter(([, model]) => refusedIn(model)))('refuses %s', async (_, model) => {
+    const { packed } = await prepare(model, reader.dtype);
+    const refusal = errorWith('UNSUPPORTED_MODEL', `${refusedIn(model)?.kind} operation`);
+    await expect(reader.createBackend(packed)).rejects.toThrow(refusal);
   });
 
   it('computes a head of its own', async () => {

@@ -1,10 +1,11 @@
 import type { PackedLayout } from '../models/checkpoint/packed-weights.ts';
 import type { Pooling } from '../models/encoder/encoder-config.ts';
-import type { Attend, Op, Program, Value } from '../models/program/program.ts';
+import type { Attend, Op, Program, ShortConv, Value } from '../models/program/program.ts';
 import type { EncoderRow } from '../runtime/encoder/encoder-inputs.ts';
 import {
   activate,
   attend,
+  convolve,
   embed,
   normalize,
   poolingShares,
@@ -33,6 +34,8 @@ interface KeysAndValues {
 export class ReferenceRow {
   /** By what the keys are: layers that attend to the same keep them once. */
   readonly #kv = new Map<Value, KeysAndValues>();
+  /** What a convolution has read last. It stands where the row stands, wherever that is. */
+  readonly latest = new Map<Op, readonly Vector[]>();
 
   keysAndValues(key: Value): KeysAndValues {
     const kept = this.#kv.get(key) ?? { keys: [], values: [] };
@@ -42,6 +45,7 @@ export class ReferenceRow {
 
   copy(): ReferenceRow {
     const copy = new ReferenceRow();
+    for (const [op, vectors] of this.latest) copy.latest.set(op, vectors);
     for (const [key, { keys, values }] of this.#kv)
       copy.#kv.set(key, { keys: [...keys], values: [...values] });
     return copy;
@@ -125,6 +129,8 @@ export class ReferenceExecutor {
         );
       case 'attend':
         return [attendAll(op, inputs, run)];
+      case 'shortConv':
+        return [convolveAll(op, first, run.row, weight)];
       case 'activation':
         return [first.map((x) => x.map((value) => activate(op.activation, value)))];
       case 'add':
@@ -167,6 +173,15 @@ function attendAll(
     const past = { keys: kept.keys.slice(begin, end), values: kept.values.slice(begin, end) };
     return attend(queries[i] ?? [], past, heads, scale);
   });
+}
+
+function convolveAll(op: ShortConv, x: Vectors, row: ReferenceRow, kernel: Float32Array): Vectors {
+  const [{ width }] = op.inputs;
+  const length = kernel.length / width;
+  const before = row.latest.get(op) ?? Array.from({ length: length - 1 }, () => x[0]?.map(() => 0) ?? []);
+  const all = [...before, ...x];
+  row.latest.set(op, all.slice(x.length));
+  return x.map((_, i) => convolve(all.slice(i, i + length), kernel));
 }
 
 function pool(x: Vectors, shares: Vector): Vector {

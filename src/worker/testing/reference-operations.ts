@@ -71,6 +71,14 @@ export function attend(
   });
 }
 
+/** @param latest The values of as many tokens as the kernel is long, the token's own last. */
+export function convolve(latest: readonly Vector[], kernel: Float32Array): Vector {
+  const [first = []] = latest;
+  return first.map((_, i) =>
+    sum(latest.map((x, at) => (x[i] ?? NaN) * (kernel[i * latest.length + at] ?? NaN))),
+  );
+}
+
 export function activate(activation: Activation, x: number): number {
   switch (activation) {
     case 'gelu_tanh':

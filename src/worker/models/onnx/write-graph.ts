@@ -2,6 +2,7 @@ import { moduleOf } from '../program/program-builder.ts';
 import type { Add, Attend, Embed, Linear, Norm, Op, Program, Value } from '../program/program.ts';
 import { rotaryTables, type Rope } from '../program/rope.ts';
 import { activationNode, canAddBias } from './activation.ts';
+import { requireOperators } from './check-operators.ts';
 import { GraphBuilder, type GraphTarget, type RotaryTables } from './graph-builder.ts';
 import { GRAPH_IO } from './graph-io.ts';
 
@@ -43,6 +44,7 @@ class GraphWriter {
   readonly #tables = new Map<Rope, RotaryTables>();
 
   constructor(program: Program, target: GraphTarget) {
+    requireOperators(program);
     const state = program.states.find(({ kind }) => kind !== 'tokens');
     if (state) throw new Error(`The graph has no inputs for the state of a layer: ${state.kind}`);
     this.#program = program;
@@ -76,7 +78,7 @@ class GraphWriter {
     else if (op.kind === 'activation') {
       const bias = this.#biases.get(op.inputs[0]);
       nodes.push(activationNode(op.activation, { input, bias, output: output.name }));
-    } else {
+    } else if (op.kind === 'rotary') {
       for (const [i, rotated] of op.outputs.entries()) this.#names.set(rotated, inputs[i] ?? '');
       this.#rotary.set(output, this.#tablesOf(op.rope));
     }

@@ -35,6 +35,11 @@ it('keeps nothing for a layer that attends to the keys and values of an earlier 
   expect(states).toMatchObject([{ kind: 'tokens' }, { kind: 'tokens' }, { kind: 'shared', layer: 0 }]);
 });
 
+it('keeps the values of a convolution that the next token needs', () => {
+  const { states } = programOf((model, x) => model.shortConv(x, 'conv', 3));
+  expect(states).toEqual([{ kind: 'row', length: 16 }]);
+});
+
 it.each([true, false])('keeps nothing of a model that reads whole texts: causal %s', (isCausal) => {
   const { states } = programOf((model, x) =>
     model.pool(model.attend(model.qkv(x, 'a.qkv', NARROW), 'a', NARROW, { scale: 1, isCausal })),

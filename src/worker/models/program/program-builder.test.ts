@@ -31,6 +31,7 @@ it('refuses values of other shapes, and says which', () => {
   expect(() => model.head(narrow, TABLE)).toThrow(`head words.weight of 8 values gets ${shape}`);
   expect(() => model.norm(narrow, 'norm', { method: 'rms', epsilon: 1 }, 4)).toThrow(shape);
   expect(() => model.attend([x, narrow, x], 'attention', HEADS, CAUSAL)).toThrow(shape);
+  expect(() => model.shortConv(x, 'conv', 1)).toThrow('shortConv of 1 tokens gets words of 8');
   expect(() => model.add(x, model.pool(x))).toThrow('pooled of 8 values per text');
 });
 

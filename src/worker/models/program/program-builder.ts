@@ -1,6 +1,7 @@
 import type { Heads, ModelTensor } from '../model-config.ts';
 import type { Activation } from './activation.ts';
-import { layerStatesOf } from './derive-states.ts';
+import { layerStatesOf, type StatefulOp } from './derive-states.ts';
+import type { LayerState } from './layer-state.ts';
 import type { AttentionShape, Embed, NormShape, Op, Program, Qkv, Value } from './program.ts';
 import type { Rope } from './rope.ts';
 
@@ -22,6 +23,7 @@ export class ProgramBuilder {
   readonly #weights = new Map<string, ModelTensor>();
   readonly #made = new Map<string, Value>();
   readonly #unread = new Set<Value>();
+  readonly #layers: StatefulOp[] = [];
   #numSums = 0;
 
   embed(by: Embed['by'], table: ModelTensor): Value {
@@ -79,14 +81,24 @@ export class ProgramBuilder {
     for (const [i, num] of [numHeads, numKvHeads, numKvHeads].entries())
       require(inputs[i]?.width === num * headSize, `attend of ${num} heads of ${headSize} values`, ...inputs);
     const outputs = [{ ...inputs[0], name }] as const;
-    return this.#add({
+    const op = {
       kind: 'attend',
       inputs,
       outputs,
       weights: [],
       heads: { numHeads, numKvHeads, headSize },
-      ...shape,
-    });
+    } as const;
+    const { isCausal, window } = shape;
+    return this.#add({ ...op, ...shape }, isCausal && { kind: 'tokens', numKvHeads, headSize, window });
+  }
+
+  /** @param length Of the kernel: the tokens that an output is made of. */
+  shortConv(input: Value, name: string, length: number): Value {
+    require(input.per === 'token' && length > 1, `shortConv of ${length} tokens`, input);
+    const kernel = { name: `${name}.weight`, shape: [input.width, 1, length], role: 'plain' } as const;
+    const outputs = [{ ...input, name }] as const;
+    const state = { kind: 'row', length: input.width * (length - 1) } as const;
+    return this.#add({ kind: 'shortConv', inputs: [input], outputs, weights: [kernel] }, state);
   }
 
   activation(input: Value, activation: Activation): Value {
@@ -126,8 +138,8 @@ export class ProgramBuilder {
   end(output: Value): Program {
     this.#unread.delete(output);
     for (const { name } of this.#unread) throw new Error(`No operation reads ${name}`);
-    const ops = this.#ops;
-    return { ops, weights: [...this.#weights.values()], output, states: layerStatesOf({ ops, output }) };
+    const states = layerStatesOf(this.#layers, output);
+    return { ops: this.#ops, weights: [...this.#weights.values()], output, states };
   }
 
   #linear(
@@ -164,8 +176,11 @@ export class ProgramBuilder {
     return { name, width, per: 'token' };
   }
 
-  /** @returns The first output. */
-  #add(op: Op): Value {
+  /**
+   * @param state What the operation keeps of a row, if anything.
+   * @returns The first output.
+   */
+  #add(op: Op, state: LayerState | false = false): Value {
     for (const input of op.inputs) {
       if (this.#made.get(input.name) !== input)
         throw new Error(`${op.kind} reads ${input.name}, which no operation has made`);
@@ -184,6 +199,7 @@ export class ProgramBuilder {
       this.#weights.set(tensor.name, known);
     }
     this.#ops.push(op);
+    if (state) this.#layers.push({ op, state });
     return op.outputs[0];
   }
 }

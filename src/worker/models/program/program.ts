@@ -75,6 +75,12 @@ type Rotary = Operation<readonly [query: Value, key: Value], None> & {
 export type Attend = Operation<Qkv, None> &
   AttentionShape & { readonly kind: 'attend'; readonly heads: Heads };
 
+/**
+ * Convolution of each value with its latest ones, the token's own last: [width, 1, length], as PyTorch's `nn.Conv1d` with a group for
+ * each value. Before the first token, values are 0.
+ */
+export type ShortConv = Operation<One, readonly [kernel: ModelTensor]> & { readonly kind: 'shortConv' };
+
 /** The residual stream with a branch added to it. */
 export type Add = Operation<readonly [residual: Value, branch: Value], None> & { readonly kind: 'add' };
 
@@ -90,4 +96,16 @@ type Pool = Operation<One, None> & { readonly kind: 'pool' };
 /** The logits of the tokens for which they are wanted. */
 type Head = Operation<One, readonly [matrix: ModelTensor]> & { readonly kind: 'head' };
 
-export type Op = Embed | Norm | Linear | Rotary | Attend | Activate | Add | Multiply | Scale | Pool | Head;
+export type Op =
+  | Embed
+  | Norm
+  | Linear
+  | Rotary
+  | Attend
+  | ShortConv
+  | Activate
+  | Add
+  | Multiply
+  | Scale
+  | Pool
+  | Head;

@@ -41,7 +41,8 @@ function valuesOf(tensor: ModelTensor, seed: number): Float32Array {
       (_, i) => (i % 2 === 0 ? center : -center) + integer(i) * VECTOR_SCALE,
     );
   }
-  const [numRows = 1, numColumns = 1] = shape;
+  const [numRows = 1] = shape;
+  const numColumns = countElements(shape) / numRows;
   const scale = scaleOf(role, role === 'conv1d' ? numRows : numColumns);
   return Float32Array.from({ length: numRows * numColumns }, (_, i) => {
     const [row, column] = [Math.floor(i / numColumns), i % numColumns];
