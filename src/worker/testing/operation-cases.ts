@@ -126,7 +126,7 @@ const positions: Layers = (model, x) =>
 const ACTIVATIONS = ['gelu_tanh', 'gelu_erf', 'quick_gelu', 'relu', 'silu', 'tanh', 'sigmoid'] as const;
 
 /** As in LFM2: what the convolution reads and what it gives are both multiplied by products of the input. */
-export function gatedConv(model: ProgramBuilder, x: Value, name: string, length: number): Value {
+function gatedConv(model: ProgramBuilder, x: Value, name: string, length: number): Value {
   const [before, after, input] = ['before', 'after', 'input'].map((part) =>
     model.linear(x, `${name}.${part}`, x.width),
   );
