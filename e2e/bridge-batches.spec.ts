@@ -4,7 +4,7 @@ import { readFile, writeFile } from 'node:fs/promises';
 
 import OpenAI from 'openai';
 
-import { SAMPLE_PROMPTS } from '../src/ui/compose/sample-prompts.ts';
+import { SAMPLE_PROMPTS } from '../src/ui/state/composer/sample-prompts.ts';
 import { expect, openTab, startBridge, test, type ServedBridge } from './support/bridge-test.ts';
 import { ANY_BACKEND } from './support/test.ts';
 

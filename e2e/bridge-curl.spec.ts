@@ -5,7 +5,7 @@ import { createInterface } from 'node:readline';
 import { text } from 'node:stream/consumers';
 
 import housePrices from '../tools/reference/fixtures/house-price-reference.json' with { type: 'json' };
-import { SAMPLE_PROMPTS } from '../src/ui/compose/sample-prompts.ts';
+import { SAMPLE_PROMPTS } from '../src/ui/state/composer/sample-prompts.ts';
 import type { StepRecord } from '../src/protocol/stats.ts';
 import { startHubServer } from '../tools/hub-server/hub-server.ts';
 import { expect, startBridge, test } from './support/bridge-test.ts';

@@ -1,5 +1,5 @@
 import { expect, expectIdle, openTab, startBridge, test, type ServedBridge } from './support/bridge-test.ts';
-import { SAMPLE_PROMPTS } from '../src/ui/compose/sample-prompts.ts';
+import { SAMPLE_PROMPTS } from '../src/ui/state/composer/sample-prompts.ts';
 import { Site } from './support/site.ts';
 import type { Backend } from './support/tab.ts';
 import { ANY_BACKEND } from './support/test.ts';

@@ -1,6 +1,6 @@
 import type { Locator, Page } from 'playwright/test';
 
-import type { Chat } from '../src/ui/chat/chats.ts';
+import type { Chat } from '../src/ui/views/chat/chats.ts';
 import { answerGreedily } from './support/answer-greedily.ts';
 import { axeViolations } from './support/axe.ts';
 import { SMALLEST_CHAT_MODEL, test } from './support/hub-test.ts';

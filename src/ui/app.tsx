@@ -2,37 +2,37 @@ import { Activity, lazy, Suspense, useMemo, useState } from 'react';
 
 import { EMBEDDER, TEXT_GENERATOR, type TabserveClient } from '../client/index.ts';
 import './app.css';
-import { ComposerContext } from './compose/composer-context.ts';
-import type { Composer } from './compose/composer.ts';
-import type { DeploymentViewProps } from './deployments/deployment-view.tsx';
+import { ComposerContext } from './state/composer/composer-context.ts';
+import type { Composer } from './state/composer/composer.ts';
+import type { DeploymentViewProps } from './views/deployment/deployment-view.tsx';
 import {
   CHAT_VIEW,
   JOBS_VIEW,
   listViews,
   titleOf,
   useSelectedDeployment,
-} from './deployments/selected-deployment.ts';
-import { FailurePanel } from './header/failure-panel.tsx';
-import { SiteHeader } from './header/site-header.tsx';
-import { StatusChip } from './header/status-chip.tsx';
+} from './views/views.ts';
+import { FailurePanel } from './panels/header/failure-panel.tsx';
+import { SiteHeader } from './panels/header/site-header.tsx';
+import { StatusChip } from './panels/header/status-chip.tsx';
 import { PanelBoundary } from './parts/panel-boundary.tsx';
 import { ServeContext, useServeView } from './state/serve-context.ts';
 import type { ServeStore } from './state/serve-store.ts';
 import { TabList } from './parts/tab-list.tsx';
-import { TextView } from './parts/text-view.tsx';
+import { TextView } from './views/text/text-view.tsx';
 
 /** Loaded after the first screen. */
-const ChatView = lazy(async () => ({ default: (await import('./chat/chat-view.tsx')).ChatView }));
-const EmbedView = lazy(async () => ({ default: (await import('./embed/embed-view.tsx')).EmbedView }));
-const JobsView = lazy(async () => ({ default: (await import('./jobs/jobs-view.tsx')).JobsView }));
+const ChatView = lazy(async () => ({ default: (await import('./views/chat/chat-view.tsx')).ChatView }));
+const EmbedView = lazy(async () => ({ default: (await import('./views/embed/embed-view.tsx')).EmbedView }));
+const JobsView = lazy(async () => ({ default: (await import('./views/jobs/jobs-view.tsx')).JobsView }));
 const HandoverNote = lazy(async () => ({
-  default: (await import('./header/handover-note.tsx')).HandoverNote,
+  default: (await import('./panels/header/handover-note.tsx')).HandoverNote,
 }));
 const DeploymentView = lazy(async () => ({
-  default: (await import('./deployments/deployment-view.tsx')).DeploymentView,
+  default: (await import('./views/deployment/deployment-view.tsx')).DeploymentView,
 }));
 const UnknownDeployment = lazy(async () => ({
-  default: (await import('./deployments/unknown-deployment.tsx')).UnknownDeployment,
+  default: (await import('./views/deployment/unknown-deployment.tsx')).UnknownDeployment,
 }));
 
 interface AppProps {

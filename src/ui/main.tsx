@@ -8,17 +8,17 @@ import './styles/base.css';
 import './styles/fields.css';
 import './styles/parts.css';
 import { App } from './app.tsx';
-import { Composer } from './compose/composer.ts';
+import { Composer } from './state/composer/composer.ts';
 import { createWorker } from './create-worker.ts';
-import { parseBackendChoice } from './models/backend-choice.ts';
-import { FailurePanel } from './header/failure-panel.tsx';
-import { SiteHeader } from './header/site-header.tsx';
-import { readPermalink } from './share/permalink.ts';
-import { afterPaint } from './drawing/after-paint.ts';
+import { parseBackendChoice } from './panels/models/backend-choice.ts';
+import { FailurePanel } from './panels/header/failure-panel.tsx';
+import { SiteHeader } from './panels/header/site-header.tsx';
+import { readPermalink } from './state/permalink.ts';
+import { afterPaint } from './browser/after-paint.ts';
 import { connectStore } from './state/connect-store.ts';
-import { loadEncoders } from './models/load-encoders.ts';
-import { connectOptionsOf } from './models/connect-options.ts';
-import { noteStartTime } from './compose/start-times.ts';
+import { loadEncoders } from './panels/models/load-encoders.ts';
+import { connectOptionsOf } from './panels/models/connect-options.ts';
+import { noteStartTime } from './panels/compose/start-times.ts';
 import { toWireError, watchMissingParts } from './parts/to-wire-error.ts';
 
 declare global {
@@ -91,7 +91,7 @@ async function followSite(serve: TabserveClient | undefined): Promise<void> {
   const script = document.querySelector<HTMLMetaElement>('meta[name="tabserve-service-worker"]')?.content;
   if (script === undefined || !('serviceWorker' in navigator)) return;
   await afterPaint();
-  const { SiteFollower } = await import('./site/site-follower.tsx');
+  const { SiteFollower } = await import('./panels/site/site-follower.tsx');
   await new SiteFollower(serve).follow(script);
 }
 

@@ -1,4 +1,4 @@
-import { resolvedColor } from '../theme/resolved-color.ts';
+import { resolvedColor } from './resolved-color.ts';
 
 interface Place {
   readonly left: number;

@@ -1,6 +1,6 @@
 import { useEffect, useState } from 'react';
 
-import { afterPaint } from './after-paint.ts';
+import { afterPaint } from '../browser/after-paint.ts';
 
 interface Drawing {
   readonly release: () => void;

@@ -2,16 +2,16 @@ import * as fc from 'fast-check';
 import { expect, it, vi } from 'vitest';
 
 import type { ClientUpdate, SlotSpan, StepRecord, TabserveStats } from '../../client/index.ts';
-import { describeOver } from '../requests/run-text.ts';
+import { describeOver } from '../panels/requests/run-text.ts';
 import { createSlotSpan, createStats, createStatus, createStepRecord, idOf } from '../test-support.ts';
-import { LATENCY_CHART } from '../watch/latency-chart.ts';
-import { BATCH_SIZE_CHART } from '../watch/batch-size-chart.ts';
-import { timeSpanOf } from '../watch/time-span.ts';
+import { LATENCY_CHART } from '../panels/watch/latency-chart.ts';
+import { BATCH_SIZE_CHART } from '../panels/watch/batch-size-chart.ts';
+import { timeSpanOf } from '../panels/watch/time-span.ts';
 import { summarizeRun } from './run-summary.ts';
 import { applyEvents, createServeStore, recordedView, type ServeEvent } from './serve-store.ts';
 
 // A theme needs a page.
-vi.mock(import('../theme/resolved-color.ts'), () => ({ resolvedColor: (name) => name }));
+vi.mock(import('../drawing/resolved-color.ts'), () => ({ resolvedColor: (name) => name }));
 
 /** From the tab's clock to the worker's. */
 const CLOCK_MS = 40_000;

@@ -15,7 +15,7 @@ import {
   idOf,
   OTHER_TAB,
 } from '../test-support.ts';
-import { BATCH_SIZE_CHART } from '../watch/batch-size-chart.ts';
+import { BATCH_SIZE_CHART } from '../panels/watch/batch-size-chart.ts';
 import {
   applyEvents,
   clearAnswers,
@@ -26,7 +26,7 @@ import {
 } from './serve-store.ts';
 
 // A theme needs a page.
-vi.mock(import('../theme/resolved-color.ts'), () => ({ resolvedColor: (name) => name }));
+vi.mock(import('../drawing/resolved-color.ts'), () => ({ resolvedColor: (name) => name }));
 
 const STATUS = createStatus({ state: 'loading' });
 const model = { id: 'm', backend: 'wasm', precision: 'fp32' } as const;

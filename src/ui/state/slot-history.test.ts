@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 
 import type { SlotSpan, StepRecord } from '../../client/index.ts';
-import { describeBar } from '../slots/describe-bar.ts';
+import { describeBar } from '../panels/slots/describe-bar.ts';
 import { SlotHistory } from './slot-history.ts';
 import {
   createReport,

@@ -1,5 +1,5 @@
 import type { BatchingPolicy, PolicyName } from '../../../src/protocol/status.ts';
-import { SAMPLE_PROMPTS } from '../../../src/ui/compose/sample-prompts.ts';
+import { SAMPLE_PROMPTS } from '../../../src/ui/state/composer/sample-prompts.ts';
 import { smollm2Prompts } from '../smollm2.ts';
 import type { PageRequest, Play } from './play-in-page.ts';
 

@@ -1,7 +1,7 @@
 import type { Browser, BrowserContext, Page } from 'playwright';
 
 import { contentSecurityPolicy } from '../../../bridge/static/content-security-policy.ts';
-import { SAMPLE_PROMPTS } from '../../../src/ui/compose/sample-prompts.ts';
+import { SAMPLE_PROMPTS } from '../../../src/ui/state/composer/sample-prompts.ts';
 import { SMOLLM2_SIZE, smolLm2Size } from '../../hub-server/checkpoints/full-size-llama.ts';
 import { createRepository } from '../../hub-server/hub-repository.ts';
 import { startHubServer } from '../../hub-server/hub-server.ts';

@@ -1,7 +1,7 @@
 import { connect } from '../../../../src/client/client.ts';
 import { EMBEDDER, type BatchRecord } from '../../../../src/client/index.ts';
 import { createWorker } from '../../../../src/ui/create-worker.ts';
-import { paddingOf } from '../../../../src/ui/embed/embed-comparison.ts';
+import { paddingOf } from '../../../../src/ui/views/embed/embed-comparison.ts';
 import { listsOf, type EncoderContender, type EncoderDtype, type Way } from '../encoder.ts';
 
 /** Puts the bench's calls for an encoder into this page. */

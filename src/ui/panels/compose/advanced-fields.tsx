@@ -1,0 +1,96 @@
+import { lazy, Suspense, useId } from 'react';
+import { useStore } from 'zustand';
+
+import { Button } from '../../parts/button.tsx';
+import { CheckField, InputField } from '../../parts/field.tsx';
+import { PolicyKnobs } from '../policy/policy-knobs.tsx';
+import { useIsUpstream, useServeView } from '../../state/serve-context.ts';
+import './advanced-fields.css';
+import { GENERATION_FIELDS, placeholderOf } from '../../state/generation-fields.ts';
+import type { GenerationField, GenerationTexts, OptionsForm } from '../../state/generation-fields.ts';
+
+const ShapeField = lazy(async () => ({ default: (await import('../shapes/shape-field.tsx')).ShapeField }));
+
+export interface AdvancedFieldsProps {
+  readonly form: OptionsForm;
+  readonly fields?: readonly GenerationField[];
+  /** The value in force while a field is empty, where it isn’t the model’s. */
+  readonly defaults?: GenerationTexts;
+}
+
+/** The options of the next request, and the batcher’s knobs. */
+export function AdvancedFields({ form, fields = GENERATION_FIELDS, defaults = {} }: AdvancedFieldsProps) {
+  const optionsId = useId();
+  const knobsId = useId();
+  const isUpstream = useIsUpstream();
+  const isUntouched = useStore(form.store, ({ texts }) => Object.values(texts).every((text) => text === ''));
+  return (
+    <div className="advanced">
+      <section aria-labelledby={optionsId}>
+        <h3 id={optionsId}>Generation options</h3>
+        <div className="generation-options">
+          {fields.map((field) => (
+            <OptionField key={field.name} form={form} field={field} ownDefault={defaults[field.name]} />
+          ))}
+        </div>
+        <div className="actions">
+          <Button variant="quiet" disabled={isUntouched} onClick={() => form.resetOptions()}>
+            Reset all
+          </Button>
+        </div>
+      </section>
+      {!isUpstream && (
+        <section aria-labelledby={knobsId}>
+          <h3 id={knobsId}>Batching knobs</h3>
+          <PolicyKnobs />
+        </section>
+      )}
+    </div>
+  );
+}
+
+interface OptionFieldProps {
+  readonly form: OptionsForm;
+  readonly field: GenerationField;
+  readonly ownDefault: string | undefined;
+}
+
+/** The default stands in the empty field. */
+function OptionField({ form, field, ownDefault }: OptionFieldProps) {
+  const { name, label, hint, option } = field;
+  const text = useStore(form.store, (view) => view.texts[name] ?? '');
+  const error = useStore(form.store, (view) => view.optionErrors[name]);
+  const defaults = useServeView((view) => view.status.model?.generationDefaults);
+  const texts = { name, label, hint, error };
+  if (option.type === 'boolean') {
+    return (
+      <CheckField
+        {...texts}
+        checked={text === 'true'}
+        onChange={(event) => form.changeOption(name, event.target.checked ? 'true' : '')}
+      />
+    );
+  }
+  if (option.type === 'response-format') {
+    return (
+      <Suspense>
+        <ShapeField
+          {...texts}
+          value={text}
+          onChange={(value) => form.changeOption(name, value)}
+          onBlur={() => form.checkOptions()}
+        />
+      </Suspense>
+    );
+  }
+  return (
+    <InputField
+      {...texts}
+      inputMode={option.type === 'integer' || option.type === 'number' ? 'decimal' : 'text'}
+      value={text}
+      placeholder={ownDefault ?? placeholderOf(field, defaults)}
+      onChange={(event) => form.changeOption(name, event.target.value)}
+      onBlur={() => form.checkOptions()}
+    />
+  );
+}

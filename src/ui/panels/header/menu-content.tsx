@@ -1,0 +1,89 @@
+import { useState } from 'react';
+
+import { bridgeOfPage } from '../../../client/index.ts';
+import { Segments } from '../../parts/segments.tsx';
+import { applyTheme, readTheme, THEMES } from '../../browser/theme.ts';
+
+const KEYS = [
+  ['Enter', 'Send the prompt; begin a run while Run has the focus'],
+  ['Shift+Enter', 'Start a new line in the prompt'],
+  ['Esc', 'Stop the text that is being written; show all of the time axis'],
+  ['← →', 'On the tabs, the next view; on the slots, a moment'],
+  ['+ −', 'On the slots, zoom; with Shift, ← → move the part that is shown'],
+] as const;
+
+declare global {
+  interface ImportMetaEnv {
+    /** Empty where no workflow builds the page, which then can't name it. */
+    readonly REPOSITORY: string;
+  }
+}
+
+const REPOSITORY = import.meta.env.REPOSITORY;
+
+/** Each with the address that it leads to. */
+function linksOf(): readonly (readonly [title: string, url: string])[] {
+  return [
+    ...(REPOSITORY
+      ? ([
+          ['Documentation', `${REPOSITORY}/tree/main/docs#readme`],
+          ['API reference', `${REPOSITORY}/tree/main/docs/api#readme`],
+          ['Source', REPOSITORY],
+        ] as const)
+      : []),
+    ...(bridgeOfPage() === undefined
+      ? []
+      : ([
+          ['HTTP API: the model', './v1/models'],
+          ['Prometheus metrics', './metrics'],
+        ] as const)),
+  ];
+}
+
+export function MenuContent() {
+  return (
+    <>
+      <h2>Theme</h2>
+      <ThemeChoice />
+      <h2>Keyboard</h2>
+      <dl className="keys">
+        {KEYS.map(([key, act]) => (
+          <div key={key}>
+            <dt>
+              <kbd>{key}</kbd>
+            </dt>
+            <dd>{act}</dd>
+          </div>
+        ))}
+      </dl>
+      <h2>Links</h2>
+      <ul>
+        {linksOf().map(([title, url]) => (
+          <li key={url}>
+            <a href={url} target="_blank" rel="noreferrer">
+              {title}
+            </a>
+          </li>
+        ))}
+      </ul>
+    </>
+  );
+}
+
+function ThemeChoice() {
+  const [theme, setTheme] = useState(readTheme);
+  return (
+    <Segments
+      legend="Theme"
+      name="theme"
+      value={theme}
+      choices={THEMES}
+      onChange={(chosen) => {
+        applyTheme(chosen);
+        setTheme(chosen);
+      }}
+    >
+      <p className="field-hint">System follows the theme of your device.</p>
+    </Segments>
+  );
+}

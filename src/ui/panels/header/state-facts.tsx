@@ -1,0 +1,93 @@
+import type { ReactNode } from 'react';
+
+import type { BackendInfo, ModelInfo } from '../../../client/index.ts';
+import { formatCount, formatParameters, NO_VALUE } from '../../parts/format.ts';
+import type { Handover } from '../../state/handover.ts';
+import { useServeView } from '../../state/serve-context.ts';
+import { useSeconds } from './use-seconds.ts';
+import { describeHandover } from './describe-handover.ts';
+import { describeDetail, describeRecovery, describeTabs } from './describe-facts.ts';
+import { BACKENDS, describeState } from './describe-state.ts';
+
+/** The state, the model, where it runs and why there, the tabs, and the last recovery. */
+export function StateFacts() {
+  const status = useServeView((view) => view.status);
+  const handover = useServeView((view) => view.handover);
+  const { model, backend, numTabs } = status;
+  return (
+    <dl className="facts stack">
+      <Fact name="State" detail={describeDetail(status)}>
+        {describeState(status)}
+      </Fact>
+      <Fact name="Model" detail={model && describeModel(model)}>
+        {model?.id ?? NO_VALUE}
+      </Fact>
+      <Fact name="Backend" detail={backend && describeChoice(backend)}>
+        {backend ? describeBackend(backend) : NO_VALUE}
+      </Fact>
+      <Fact
+        name={backend ? BACKENDS[backend.name].place : 'Adapter'}
+        detail={backend && <AdapterKind backend={backend} />}
+      >
+        {backend?.adapter ?? NO_VALUE}
+      </Fact>
+      <Fact name="Tabs" detail={describeTabs(status)}>
+        <span data-testid="num-tabs">{numTabs === 0 ? NO_VALUE : formatCount(numTabs)}</span>
+      </Fact>
+      <Fact name="Last recovery">
+        {!status.recovery && handover ? <LastHandover handover={handover} /> : describeRecovery(status)}
+      </Fact>
+    </dl>
+  );
+}
+
+function LastHandover({ handover }: { readonly handover: Handover }) {
+  return describeHandover(handover, useSeconds());
+}
+
+interface FactProps {
+  readonly name: string;
+  readonly detail?: ReactNode;
+  readonly children: ReactNode;
+}
+
+function Fact({ name, detail, children }: FactProps) {
+  return (
+    <div className="fact">
+      <dt className="muted">{name}</dt>
+      <dd>{children}</dd>
+      {detail && <dd className="note">{detail}</dd>}
+    </div>
+  );
+}
+
+function AdapterKind({ backend: { name, isSoftwareAdapter } }: { readonly backend: BackendInfo }) {
+  if (name === 'wasm') return describeThreads();
+  if (!isSoftwareAdapter) return BACKENDS[name].kind;
+  return <strong className="software-adapter">Software adapter: WebGPU computed on the CPU, slow</strong>;
+}
+
+/** The runtime takes half of the cores, as hyper-threads share one. */
+function describeThreads(): string {
+  if (!crossOriginIsolated) return 'One thread, because this page isn’t cross-origin isolated';
+  return `Half of the ${navigator.hardwareConcurrency} cores that the browser reports, at most 4 threads`;
+}
+
+function describeModel({ numParameters, contextLength }: ModelInfo): string {
+  // An upstream may send neither.
+  const facts = [
+    numParameters > 0 && formatParameters(numParameters),
+    contextLength > 0 && `context of ${formatCount(contextLength)} tokens`,
+  ];
+  return facts.filter(Boolean).join(', ');
+}
+
+function describeChoice({ name, fallbackReason }: BackendInfo): string {
+  if (name === 'upstream') return 'Set by the bridge, which forwards prompts to it';
+  return fallbackReason || 'Best available';
+}
+
+function describeBackend({ name, precision }: BackendInfo): string {
+  const { title } = BACKENDS[name];
+  return name === 'upstream' ? title : `${title} · ${precision}`;
+}

@@ -1,0 +1,184 @@
+import { useEffect, useRef, useState } from 'react';
+import { useStore } from 'zustand';
+
+import { TEXT_GENERATOR } from '../../../client/index.ts';
+import { Button } from '../../parts/button.tsx';
+import { Form } from '../../parts/form.tsx';
+import { Segments } from '../../parts/segments.tsx';
+import { readPermalink } from '../../state/permalink.ts';
+import { canGenerate } from '../../state/can-generate.ts';
+import { useServe, useServeView } from '../../state/serve-context.ts';
+import { LoadExport } from './load-export.tsx';
+import { LoadFields } from './load-fields.tsx';
+import { MODES, readLoadForm, type Mode } from './load-form.ts';
+import './load-lab.css';
+import { LoadProgress } from './load-progress.tsx';
+import { LoadResultsView } from './load-results.tsx';
+import { LoadSession } from './load-session.ts';
+import { createLoadTarget, type LoadedDeployment } from './load-target.ts';
+import { createTrialRecorder } from '../trials/trial-slots.ts';
+
+interface Words {
+  readonly current: string;
+  readonly each: string;
+  readonly ways: string;
+}
+
+const WORDS: Readonly<Record<LoadedDeployment, Words>> = {
+  'text-generator': { current: 'policy', each: 'policy', ways: 'under off, static and continuous' },
+  embedder: {
+    current: 'knobs',
+    each: 'way to batch',
+    ways: 'one by one, in batches, and in batches sorted by length',
+  },
+};
+
+const MODE_EXPLANATIONS: Readonly<Record<Mode, (words: Words) => string>> = {
+  run: ({ current }) => `Measures the current ${current}.`,
+  sweep: () => 'Shows latency as the rate grows.',
+  compare: ({ each }) => `Measures each ${each} in turn.`,
+};
+
+const EMPTY_TEXTS: Readonly<Record<Mode, (words: Words) => string>> = {
+  run: ({ current }) => `Measure sends the requests under the current ${current}. Press Start.`,
+  sweep: () => 'Sweep sends the requests at six rates and draws latency over throughput. Press Start.',
+  compare: ({ ways }) => `Compare sends the same requests ${ways}. Press Start.`,
+};
+
+const FORM_ID = 'load-form';
+
+interface LoadLabProps {
+  readonly deployment: LoadedDeployment;
+  readonly isOpen: boolean;
+  readonly onClose: () => void;
+}
+
+/** A drawer that leaves the charts in view. */
+export function LoadLab({ deployment, isOpen, onClose }: LoadLabProps) {
+  const { serve, store } = useServe();
+  const [session] = useState(() => {
+    const generates = deployment === TEXT_GENERATOR;
+    const recorder = generates ? createTrialRecorder(store) : undefined;
+    const form = readLoadForm(generates ? readPermalink(location.hash).load : undefined);
+    return new LoadSession(createLoadTarget(serve, deployment), recorder, form);
+  });
+  const drawerRef = useRef<HTMLElement>(null);
+
+  useEffect(() => {
+    if (isOpen) moveFocusInto(drawerRef.current);
+  }, [isOpen]);
+
+  useEffect(() => {
+    // An embedder's knobs are set back before the page is gone.
+    const leave = (): void => session.stop();
+    window.addEventListener('pagehide', leave);
+    return () => window.removeEventListener('pagehide', leave);
+  }, [session]);
+
+  const close = (): void => {
+    drawerRef.current?.parentElement?.querySelector<HTMLElement>('.lab-button')?.focus();
+    onClose();
+  };
+
+  return (
+    // oxlint-disable-next-line jsx-a11y/no-noninteractive-element-interactions -- Escape works wherever the focus is inside
+    <aside
+      ref={drawerRef}
+      className="lab"
+      aria-label="Load lab"
+      hidden={!isOpen}
+      onKeyDown={(event) => {
+        if (event.key !== 'Escape') return;
+        event.stopPropagation();
+        close();
+      }}
+    >
+      <LabHead session={session} onClose={close} />
+      <LabBody session={session} />
+    </aside>
+  );
+}
+
+interface LabPartProps {
+  readonly session: LoadSession;
+}
+
+function LabHead({ session, onClose }: LabPartProps & Pick<LoadLabProps, 'onClose'>) {
+  const mode = useStore(session.store, (view) => view.form.mode);
+  return (
+    <header className="lab-head">
+      <h2>Load lab</h2>
+      <Segments
+        legend="What to do"
+        name="mode"
+        value={mode}
+        choices={MODES}
+        onChange={(chosen) => session.change({ mode: chosen })}
+      />
+      <StartButton session={session} />
+      <p className="lab-explanation note">{MODE_EXPLANATIONS[mode](WORDS[session.target.deployment])}</p>
+      <LoadExport session={session} />
+      <Button variant="quiet" onClick={onClose}>
+        Close
+      </Button>
+    </header>
+  );
+}
+
+function LabBody({ session }: LabPartProps) {
+  const bodyRef = useRef<HTMLDivElement>(null);
+  const resultsRef = useRef<HTMLDivElement>(null);
+  const start = (): void => {
+    void session.start();
+    // Brings the progress into view: on a phone it is above the fields.
+    for (const { current } of [bodyRef, resultsRef]) current?.scrollTo(0, 0);
+  };
+  return (
+    <div className="lab-body" ref={bodyRef}>
+      <Form id={FORM_ID} onSubmit={start}>
+        <LoadFields session={session} />
+      </Form>
+      <div className="lab-results" ref={resultsRef}>
+        <LoadProgress session={session} />
+        <Results session={session} />
+      </div>
+    </div>
+  );
+}
+
+function Results({ session }: LabPartProps) {
+  const mode = useStore(session.store, (view) => view.form.mode);
+  const results = useStore(session.store, (view) => view.results);
+  return results ? (
+    <LoadResultsView results={results} />
+  ) : (
+    <p className="lab-empty note">{EMPTY_TEXTS[mode](WORDS[session.target.deployment])}</p>
+  );
+}
+
+/** One button, so that the focus stays on it when its meaning changes. */
+function StartButton({ session }: LabPartProps) {
+  const isRunning = useStore(session.store, (view) => view.isRunning);
+  const canSend = useServeView(
+    ({ status }) => session.target.deployment !== TEXT_GENERATOR || canGenerate(status.state),
+  );
+  if (isRunning) {
+    return (
+      <Button className="lab-start" onClick={() => session.stop()}>
+        Stop
+      </Button>
+    );
+  }
+  return (
+    <Button type="submit" form={FORM_ID} className="lab-start button-primary" disabled={!canSend}>
+      Start
+    </Button>
+  );
+}
+
+/** Not from a control that the reader uses: a link opens the drawer by itself. */
+function moveFocusInto(drawer: HTMLElement | null): void {
+  const { activeElement, body } = document;
+  if (activeElement !== body && !activeElement?.matches('.lab-button')) return;
+  drawer?.querySelector<HTMLElement>('input:checked')?.focus();
+}

@@ -1,0 +1,75 @@
+import { describe, expect, it } from 'vitest';
+
+import type { ModelLoad } from '../../../client/index.ts';
+import {
+  describeDeletion,
+  describeLoad,
+  describeMemory,
+  describeStored,
+  formatSize,
+} from './describe-load.ts';
+
+const LOAD: ModelLoad = { id: 'a/b', isPaused: false, phase: 'download', loaded: 12e6, total: 548_105_171 };
+
+describe('a load', () => {
+  it('is described with its bytes, its speed and what is left', () => {
+    const load = { ...LOAD, bytesPerSecond: 3.4e6, secondsLeft: 157.7 };
+    expect(describeLoad(load)).toBe('downloading 12.0 of 548.1 MB, 3.40 MB/s, 3 min left');
+  });
+
+  it.each([
+    [0.2, '1 s'],
+    [89, '89 s'],
+    [5 * 3600, '5.00 h'],
+  ])('with %d s left says %s', (secondsLeft, expected) => {
+    expect(describeLoad({ ...LOAD, secondsLeft })).toContain(`${expected} left`);
+  });
+
+  it('says that it is paused, and where', () => {
+    expect(describeLoad({ ...LOAD, isPaused: true })).toBe('paused 12.0 of 548.1 MB');
+  });
+
+  it('says how often the hub was asked without an answer', () => {
+    const asking = { ...LOAD, phase: 'resolve', total: 0 } as const;
+    expect(describeLoad({ ...asking, loaded: 0 })).toBe('reading its configuration from the hub');
+    expect(describeLoad({ ...asking, loaded: 2 })).toBe(
+      'reading its configuration from the hub, no answer yet, try 3',
+    );
+  });
+
+  it('says what the model will take, once that is known', () => {
+    expect(describeMemory(LOAD)).toBe('');
+    expect(describeMemory({ ...LOAD, memoryBytes: 812e6 })).toBe(
+      'It will take 812 MB of memory, with one text of full length.',
+    );
+  });
+
+  it('counts no bytes where there are steps', () => {
+    expect(describeLoad({ ...LOAD, phase: 'compile', loaded: 1, total: 5 })).toBe('warming up');
+  });
+});
+
+const STORED = { key: 'k', id: 'a/b', revision: 'main', storedBytes: 12e6 };
+
+it('a stored model is described with its precision, or with how much of it is here', () => {
+  expect(describeStored({ ...STORED, dtype: 'q8', totalBytes: 12e6 })).toBe('q8, 12.0 MB');
+  expect(describeStored({ ...STORED, totalBytes: 548e6 })).toBe('12.0 of 548.0 MB kept');
+  expect(describeStored({ ...STORED, totalBytes: 0 })).toBe('12.0 MB kept');
+});
+
+it('the deletion of a model in use says what will happen, and how to get the model back', () => {
+  const running = { ...STORED, totalBytes: 12e6, isInUse: true };
+  expect(describeDeletion(running)).toBe(
+    'a/b is in use. It runs until its tab closes, then another model takes over. To use it again, download it.',
+  );
+  expect(describeDeletion({ ...running, revision: '' })).toMatch(/pick its files from your disk\.$/);
+});
+
+it.each([
+  [269_060_552, '269 MB'],
+  [999_400_000, '999 MB'],
+  [999_600_000, '1.00 GB'],
+  [2_471_645_608, '2.47 GB'],
+])('%d bytes are %s', (numBytes, text) => {
+  expect(formatSize(numBytes)).toBe(text);
+});

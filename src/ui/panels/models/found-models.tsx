@@ -1,0 +1,39 @@
+import { Button } from '../../parts/button.tsx';
+import { describeFound } from './describe-found.ts';
+import type { ModelSearch } from './use-model-search.ts';
+
+interface FoundModelsProps {
+  readonly found: ModelSearch;
+  readonly onLoad: (id: string) => void;
+  readonly onListFiles: (id: string) => void;
+}
+
+/** What a search has found, each with a button that loads it or lists its GGUF files. */
+export function FoundModels({ found: { query, models }, onLoad, onListFiles }: FoundModelsProps) {
+  if (models.length === 0) return <output>The hub has no model named {query}.</output>;
+  return (
+    <ul className="stack ruled-off" aria-label={`Models named ${query}`}>
+      {models.map((model) => {
+        const { id, isGguf, obstacle, fit } = model;
+        return (
+          <li key={id} className="row">
+            <span className="stored-name">
+              {id}{' '}
+              <small className="muted" data-fits={obstacle === '' && fit !== 'too-large'}>
+                {describeFound(model)}
+              </small>
+            </span>
+            <Button
+              variant="quiet"
+              disabled={obstacle !== ''}
+              aria-label={isGguf ? `Files of ${id}` : `Load ${id}`}
+              onClick={() => (isGguf ? onListFiles(id) : onLoad(id))}
+            >
+              {isGguf ? 'Files' : 'Load'}
+            </Button>
+          </li>
+        );
+      })}
+    </ul>
+  );
+}

@@ -1,0 +1,16 @@
+import { expect, it } from 'vitest';
+
+import { createStatus, POLICY } from '../../test-support.ts';
+import { explainPolicy } from './policy-texts.ts';
+
+it('says what the choice does', () => {
+  expect(explainPolicy(createStatus(), 'off')).toMatch(/^One prompt at a time/);
+});
+
+it.each([
+  [true, 'A test runs static. Your choice applies when it ends.'],
+  [false, 'A test in another tab runs static. Your choice applies when it ends.'],
+])('says whose load test hides the choice: of this tab is %s', (isOwn, text) => {
+  const policy = { ...POLICY, policy: 'static' } as const;
+  expect(explainPolicy(createStatus({ policy, override: { isOwn, basePolicy: POLICY } }), 'off')).toBe(text);
+});

@@ -1,0 +1,86 @@
+import { formatCount, formatNumber } from '../../parts/format.ts';
+import type { RequestStatus, RequestView } from '../../state/request-view.ts';
+
+type EndedRequest = Pick<
+  RequestView,
+  'finishReason' | 'isStopped' | 'numOutputTokens' | 'numPromptTokens'
+> & {
+  /** Left out where there is one. */
+  readonly generatedTexts?: readonly string[];
+};
+
+/** @param contextLength Of the model that wrote it, in tokens, where it is known. */
+export function describeState(
+  request: EndedRequest & Pick<RequestView, 'status'>,
+  contextLength?: number,
+): string {
+  return request.status === 'finished' ? describeEnd(request, contextLength) : STATES[request.status];
+}
+
+/** How a text was cut: at its limit, or because the context is full. Undefined where it wasn't. */
+export function cutOf(request: EndedRequest, contextLength = Infinity): 'limit' | 'context' | undefined {
+  if (request.finishReason !== 'length') return undefined;
+  return usedContext(request) >= contextLength ? 'context' : 'limit';
+}
+
+/** `312 of 8,192`, in tokens. */
+export function describeContext(request: EndedRequest, contextLength: number): string {
+  return `${formatCount(usedContext(request))} of ${formatCount(contextLength)}`;
+}
+
+/** The tokens of a prompt and its text together. */
+export function usedContext({ numPromptTokens = 0, numOutputTokens }: EndedRequest): number {
+  return numPromptTokens + numOutputTokens;
+}
+
+const STATES: Readonly<Record<Exclude<RequestStatus, 'finished'>, string>> = {
+  waiting: 'Waiting',
+  running: 'Running',
+  cancelled: 'Stopped',
+  failed: 'Failed',
+};
+
+function describeEnd(request: EndedRequest, contextLength = Infinity): string {
+  const { isStopped, numOutputTokens, generatedTexts = [] } = request;
+  // The reason is the first one's alone.
+  if (generatedTexts.length > 1) return `Done: ${generatedTexts.length} texts`;
+  const cut = cutOf(request, contextLength);
+  if (cut === 'context') return `Context full (${describeContext(request, contextLength)})`;
+  if (cut === 'limit') return `Cut at ${countTokens(numOutputTokens)}`;
+  if (isStopped === undefined) return 'Done';
+  if (isStopped) return 'Done: stop string';
+  // The end token alone.
+  return numOutputTokens === 1 ? 'Done: the model ends here' : 'Done: end of text';
+}
+
+/** One line; a figure is left out until it is known. */
+export function describeFigures(
+  request: Pick<RequestView, 'ttftMs' | 'numOutputTokens' | 'queueWaitMs'>,
+): string {
+  const { ttftMs, numOutputTokens, queueWaitMs } = request;
+  const parts: string[] = [];
+  if (ttftMs !== undefined) parts.push(`TTFT ${describeMs(ttftMs)}`);
+  if (numOutputTokens > 0) parts.push(countTokens(numOutputTokens));
+  if (queueWaitMs !== undefined) parts.push(`wait ${describeMs(queueWaitMs)}`);
+  return parts.join(' · ');
+}
+
+/** Follows the figures where there is room. */
+export function describeSeed({ seed }: Pick<RequestView, 'seed'>): string {
+  return seed === undefined ? '' : ` · seed ${seed}`;
+}
+
+/** Follows the state: tokens per second, short, so that the unit is never cut. */
+export function describeSpeed({ tokensPerSecond }: Pick<RequestView, 'tokensPerSecond'>): string {
+  return tokensPerSecond === undefined ? '' : ` · ${formatNumber(tokensPerSecond)}/s`;
+}
+
+/** Shorter than elsewhere: the line is narrow. */
+function describeMs(durationMs: number): string {
+  if (durationMs >= 9950) return `${Math.round(durationMs / 1000)} s`;
+  return durationMs >= 995 ? `${(durationMs / 1000).toFixed(1)} s` : `${Math.round(durationMs)} ms`;
+}
+
+function countTokens(count: number): string {
+  return `${formatCount(count)} ${count === 1 ? 'token' : 'tokens'}`;
+}

@@ -1,0 +1,60 @@
+import { formatCount } from '../../parts/format.ts';
+import type { Measured } from '../compare/compared-prompts.ts';
+import type { RunSummary } from '../../state/run-summary.ts';
+
+interface RunCounts {
+  readonly numRequests: number;
+  readonly numForeign: number;
+  readonly numRunning: number;
+  readonly numWaiting: number;
+  readonly elapsedMs: number;
+}
+
+export function describeRunning(counts: RunCounts): string {
+  const { numRequests, numForeign, numRunning, numWaiting, elapsedMs } = counts;
+  const foreign = describeForeign(numForeign);
+  // Without a step no message comes, so the clock would stand still.
+  if (numRunning === 0) return `${formatCount(numWaiting)} waiting${foreign}`;
+  const waiting = numWaiting > 0 ? `, ${formatCount(numWaiting)} waiting` : '';
+  return `${formatCount(numRunning)} of ${formatCount(numRequests)} running${waiting}${foreign} · ${formatSeconds(elapsedMs)}`;
+}
+
+/** @param measured A comparison of the same prompts. It was warm, so its own time together may be shorter than the run's. */
+export function describeOver(
+  { numRequests, numForeign, elapsedMs, peakBatchSize = 1, stall }: RunSummary,
+  measured?: Measured,
+): string {
+  const prompts = `${formatCount(numRequests)} ${numRequests === 1 ? 'prompt' : 'prompts'}`;
+  const together = peakBatchSize > 1 ? `, up to ${formatCount(peakBatchSize)} together` : '';
+  const inTime = `${prompts}${describeForeign(numForeign)} in ${formatSeconds(elapsedMs)}`;
+  const text = `${inTime}${together}.${describeStall(stall)}`;
+  if (!measured || numForeign > 0) return text;
+  const { togetherMs, oneAtATimeMs, hasSameTexts } = measured;
+  const faster = describeFaster(togetherMs, oneAtATimeMs);
+  const alone = formatSeconds(oneAtATimeMs);
+  if (faster === '') return `${text} One at a time took ${alone}.`;
+  const same = hasSameTexts ? ', same texts' : '';
+  return `${inTime}. ${faster} together${same}: ${formatSeconds(togetherMs)}, one at a time ${alone}.`;
+}
+
+/** Nobody sees a stall of less than a tenth of a second. */
+function describeStall(stall: RunSummary['stall']): string {
+  if (!stall || stall.unsplitMs < Math.max(100, 1.5 * stall.gapMs)) return '';
+  const [gap, unsplit] = [formatSeconds(stall.gapMs), formatSeconds(stall.unsplitMs)];
+  return ` New prompts were read in pieces: running texts paused for at most ${gap}, in one step it would have been ${unsplit}.`;
+}
+
+/** Empty where the two are about the same, or the other way round. */
+export function describeFaster(shortMs: number, longMs: number): string {
+  const ratio = longMs / shortMs;
+  return ratio >= 1.05 && Number.isFinite(ratio) ? `${ratio.toFixed(1)}× faster` : '';
+}
+
+export function formatSeconds(durationMs: number): string {
+  if (durationMs < 95) return `${Math.round(durationMs)} ms`;
+  return `${(durationMs / 1000).toFixed(durationMs < 9950 ? 1 : 0)} s`;
+}
+
+function describeForeign(numForeign: number): string {
+  return numForeign > 0 ? ` (${formatCount(numForeign)} from other tabs)` : '';
+}

@@ -1,0 +1,82 @@
+import { useId, useState } from 'react';
+
+import { TextAreaField } from '../../parts/field.tsx';
+import { Segments } from '../../parts/segments.tsx';
+import type { Choices } from '../../parts/select.tsx';
+import './shape-field.css';
+import { readShape, writeShape } from '../../state/typed-shape.ts';
+
+const KINDS: Choices<string> = [
+  ['', 'Any text'],
+  ['choice', 'One of'],
+  ['json_object', 'JSON'],
+  ['json_schema', 'Schema'],
+];
+
+const BODIES: Readonly<
+  Record<string, { readonly label: string; readonly hint: string; readonly example: string }>
+> = {
+  choice: {
+    label: 'Choices',
+    hint: 'One on each line. The answer is one of them, and the page shows how likely each is.',
+    example: 'positive\nnegative',
+  },
+  json_schema: {
+    label: 'JSON Schema',
+    hint: 'The answer is JSON that fits it. A keyword that can’t be enforced is refused by name.',
+    example:
+      '{\n  "type": "object",\n  "properties": { "name": { "type": "string" } },\n  "required": ["name"]\n}',
+  },
+};
+
+interface ShapeFieldProps {
+  readonly label: string;
+  readonly hint: string;
+  readonly error: string | undefined;
+  /** As `writeShape` writes it. */
+  readonly value: string;
+  readonly onChange: (value: string) => void;
+  readonly onBlur: () => void;
+}
+
+/** What every answer must look like. */
+export function ShapeField({ label, hint, error, value, onChange, onBlur }: ShapeFieldProps) {
+  const id = useId();
+  /** What was typed for other kinds comes back with them. */
+  const [bodies, setBodies] = useState<Readonly<Record<string, string>>>({});
+  const { kind, body } = readShape(value);
+  const text = BODIES[kind];
+
+  const choose = (next: string): void => {
+    setBodies({ ...bodies, [kind]: body });
+    onChange(writeShape({ kind: next, body: bodies[next] ?? '' }));
+  };
+
+  return (
+    <div className="shape-field stack">
+      <p className="shape-label">{label}</p>
+      <Segments legend={label} name={id} value={kind} choices={KINDS} onChange={choose} />
+      {text ? (
+        <TextAreaField
+          label={text.label}
+          hint={text.hint}
+          error={error}
+          rows={kind === 'choice' ? 3 : 6}
+          placeholder={text.example}
+          value={body}
+          onChange={({ target }) => onChange(writeShape({ kind, body: target.value }))}
+          onBlur={onBlur}
+        />
+      ) : (
+        <>
+          {error !== undefined && (
+            <p className="error-line" role="alert">
+              {error}
+            </p>
+          )}
+          <p className="field-hint">{kind === '' ? hint : 'The answer is a JSON object.'}</p>
+        </>
+      )}
+    </div>
+  );
+}

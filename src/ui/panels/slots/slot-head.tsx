@@ -1,0 +1,60 @@
+import { lazy, Suspense, useEffect, useRef } from 'react';
+import { useStore } from 'zustand';
+
+import { Term } from '../../parts/term.tsx';
+import { watchSettings } from '../watch/watch-settings.ts';
+import type { Sender } from './describe-bar.ts';
+import { TimeControls } from './time-controls.tsx';
+
+const ReplayControls = lazy(async () => ({
+  default: (await import('./replay-controls.tsx')).ReplayControls,
+}));
+
+interface SlotHeadProps {
+  readonly titleId: string;
+  readonly senders: readonly Sender[];
+}
+
+/** One line: whose bars these are, what their parts mean, and which time is shown. */
+export function SlotHead({ titleId, senders }: SlotHeadProps) {
+  const isReplay = useStore(watchSettings, ({ replay }) => replay !== undefined);
+  const replayRef = useRef<HTMLButtonElement>(null);
+  const wasReplay = useRef(false);
+
+  useEffect(() => {
+    // The focus was on a control of the replay, which is gone.
+    if (wasReplay.current && !isReplay && document.activeElement === document.body)
+      replayRef.current?.focus();
+    wasReplay.current = isReplay;
+  }, [isReplay]);
+
+  return (
+    <div className="slots-head">
+      <h2 id={titleId}>
+        <Term name="slot">K/V slots</Term>
+      </h2>
+      <ul className="slots-senders note" aria-label="Senders">
+        {senders.map(({ name, color }) => (
+          <li key={name}>
+            <span className="slots-chip" style={{ background: `var(${color})` }} />
+            {name}
+          </li>
+        ))}
+      </ul>
+      {isReplay ? (
+        <Suspense>
+          <ReplayControls />
+        </Suspense>
+      ) : (
+        <>
+          <p className="slots-key note">
+            <span className="swatch key-queue" /> waiting <span className="swatch key-prefill" />{' '}
+            <Term name="prefill">prefill</Term> <span className="swatch key-decode" />{' '}
+            <Term name="decode">decode</Term> <span className="swatch key-cut" /> cut off
+          </p>
+          <TimeControls replayRef={replayRef} />
+        </>
+      )}
+    </div>
+  );
+}

@@ -1,0 +1,100 @@
+import type { RefObject } from 'react';
+import { useStore } from 'zustand';
+
+import { Button } from '../../parts/button.tsx';
+import { Popover } from '../../parts/popover.tsx';
+import { Select } from '../../parts/select.tsx';
+import { useRecordedView, useServe } from '../../state/serve-context.ts';
+import { recordedView } from '../../state/serve-store.ts';
+import { pausedAxisOf } from '../watch/time-span.ts';
+import { watchSettings, WINDOW_SECONDS } from '../watch/watch-settings.ts';
+import { showAll } from '../watch/zoom.ts';
+import { replayableRun } from './replayable-run.ts';
+
+const WINDOWS = WINDOW_SECONDS.map(
+  (seconds) => [seconds, seconds < 60 ? `${seconds} s` : `${seconds / 60} min`] as const,
+);
+
+function showWindow(windowSeconds: number): void {
+  watchSettings.setState(({ secondsAgo }) => ({
+    windowSeconds,
+    secondsAgo: Math.min(secondsAgo, windowSeconds),
+  }));
+}
+
+export function TimeControls({ replayRef }: { readonly replayRef: RefObject<HTMLButtonElement | null> }) {
+  const { store } = useServe();
+  const isPaused = useStore(watchSettings, ({ paused }) => paused !== undefined);
+  const windowSeconds = useStore(watchSettings, (settings) => settings.windowSeconds);
+  const isZoomed = useStore(watchSettings, ({ zoom }) => zoom !== undefined);
+  const canReplay = useRecordedView((view) => replayableRun(view) !== undefined);
+
+  const pause = (): void => {
+    watchSettings.setState({ paused: isPaused ? undefined : pausedAxisOf(recordedView(store)) });
+  };
+  const replay = async (): Promise<void> => {
+    const { startReplay } = await import('./replay.ts');
+    const isCalm = matchMedia('(prefers-reduced-motion: reduce)').matches;
+    startReplay(recordedView(store), !isCalm);
+  };
+
+  return (
+    <div className="slots-controls note">
+      <Select label="Window" value={windowSeconds} choices={WINDOWS} onChange={showWindow} />
+      {isZoomed && (
+        <Button variant="quiet" onClick={showAll}>
+          Show all
+        </Button>
+      )}
+      <Button variant="quiet" aria-pressed={isPaused} onClick={pause}>
+        Pause
+      </Button>
+      <Button variant="quiet" ref={replayRef} disabled={!canReplay} onClick={() => void replay()}>
+        Replay
+      </Button>
+      <Popover label="More slot controls" face="⋯">
+        <div className="slots-more">
+          <MomentField />
+          <TraceNewest />
+        </div>
+      </Popover>
+    </div>
+  );
+}
+
+/** The keyboard's way to choose a moment, whose values all charts show. */
+function MomentField() {
+  const isEmpty = useRecordedView(({ history }) => history.samples.length === 0);
+  const windowSeconds = useStore(watchSettings, (settings) => settings.windowSeconds);
+  const secondsAgo = useStore(watchSettings, (settings) => settings.secondsAgo);
+  return (
+    <label className="moment-field">
+      Moment{' '}
+      <input
+        type="range"
+        min={-windowSeconds}
+        max={0}
+        step={windowSeconds / 100}
+        disabled={isEmpty}
+        value={-secondsAgo}
+        aria-valuetext={secondsAgo > 0 ? `${secondsAgo} s before the newest values` : 'the newest values'}
+        onChange={(event) => watchSettings.setState({ secondsAgo: -Number(event.target.value) })}
+      />
+    </label>
+  );
+}
+
+/** The keyboard's way to the bars. */
+function TraceNewest() {
+  const { store } = useServe();
+  const isEmpty = useRecordedView(({ history }) => history.slots.bars.length === 0);
+  const trace = (): void => {
+    const newest = store.history.slots.requestIds().at(-1);
+    if (newest !== undefined) watchSettings.setState({ tracedId: newest });
+  };
+  return (
+    <Button variant="small" disabled={isEmpty} onClick={trace}>
+      Trace newest
+    </Button>
+  );
+}

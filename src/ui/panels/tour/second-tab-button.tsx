@@ -1,0 +1,10 @@
+import { Button } from '../../parts/button.tsx';
+
+/** The prompts of a second tab join the batches of this one. */
+export function SecondTabButton() {
+  return (
+    <Button variant="small" onClick={() => window.open(location.href)}>
+      Open a second tab
+    </Button>
+  );
+}

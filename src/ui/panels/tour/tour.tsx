@@ -1,0 +1,50 @@
+import { useEffect, useState } from 'react';
+
+import { Button } from '../../parts/button.tsx';
+import { useServeView } from '../../state/serve-context.ts';
+import type { ServeView } from '../../state/serve-store.ts';
+import { noteVisit } from './first-visit.ts';
+import { SecondTabButton } from './second-tab-button.tsx';
+
+const HINTS = [
+  'Press Run: nine prompts share each step of the model, and the batch size rises to 8.',
+  'Press Compare: the same prompts run one at a time and together. It says how much faster that is, and whether the texts are the same.',
+  'Open a second tab and press Run there: its prompts join the same batches, in another color.',
+] as const;
+
+/** Three hints on the first visit. They don't come back. */
+export function Tour() {
+  const [index, setIndex] = useState(0);
+  useEffect(noteVisit, []);
+  const numDone = useServeView(countDone);
+  if (index < numDone) setIndex(numDone);
+  const hint = HINTS[index];
+  if (hint === undefined) return null;
+  const isLast = index === HINTS.length - 1;
+  return (
+    <aside className="tour" aria-label="Hints">
+      <p>{hint}</p>
+      <div className="tour-actions row">
+        <span className="note">
+          {index + 1} of {HINTS.length}
+        </span>
+        {isLast && <SecondTabButton />}
+        <Button variant="quiet" onClick={() => setIndex(index + 1)}>
+          {isLast ? 'Done' : 'Next'}
+        </Button>
+        {!isLast && (
+          <Button variant="quiet" onClick={() => setIndex(HINTS.length)}>
+            Skip
+          </Button>
+        )}
+      </div>
+    </aside>
+  );
+}
+
+/** The hints that the reader has followed already. */
+function countDone({ runs, status }: ServeView): number {
+  if (status.numTabs > 1) return HINTS.length;
+  if (runs.experiment) return 2;
+  return runs.prompts?.endedAtMs !== undefined && runs.prompts.requestIds.length > 1 ? 1 : 0;
+}

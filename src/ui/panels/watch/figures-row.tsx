@@ -1,0 +1,105 @@
+import { formatCount, formatEachMs, formatNumber, NO_VALUE } from '../../parts/format.ts';
+import { Term, type TermName } from '../../parts/term.tsx';
+import type { Spread } from '../../state/run-summary.ts';
+import { latestRun } from '../../state/run.ts';
+import { useRecordedView, useServeView } from '../../state/serve-context.ts';
+import type { RecordedView } from '../../state/serve-store.ts';
+import type { LineStyle } from './chart-head.ts';
+import './figures-row.css';
+import { Mark } from './mark.tsx';
+import { figuresOf, isRunning } from './run-figures.ts';
+
+export interface FigureProps {
+  readonly name: string;
+  /** What the name means. */
+  readonly term: TermName;
+  /** What its two percentiles are of. */
+  readonly percentiles?: TermName;
+  /** The line's style in the charts. */
+  readonly mark: Pick<LineStyle, 'color' | 'mark'>;
+  /** Returns the text, so that the figure renders again only when it changes. */
+  readonly select: (view: RecordedView) => string;
+}
+
+const FIGURES: readonly FigureProps[] = [
+  {
+    name: 'Peak batch',
+    term: 'peak-batch',
+    mark: { color: '--series-decode', mark: 'bar' },
+    select: (view) => {
+      const { peakBatchSize } = figuresOf(view);
+      return peakBatchSize === undefined ? NO_VALUE : formatCount(peakBatchSize);
+    },
+  },
+  {
+    name: 'Tokens/s',
+    term: 'tokens',
+    mark: { color: '--series-decode' },
+    select: (view) => {
+      const { tokensPerSecond } = figuresOf(view);
+      return tokensPerSecond === 0 ? '0' : formatNumber(tokensPerSecond);
+    },
+  },
+  {
+    name: 'TTFT',
+    term: 'ttft',
+    percentiles: 'percentiles',
+    mark: { color: '--series-ttft', mark: 'point' },
+    select: (view) => formatSpread(figuresOf(view).ttftMs),
+  },
+  {
+    name: 'Inter-token',
+    term: 'inter-token',
+    percentiles: 'percentiles',
+    mark: { color: '--series-itl' },
+    select: (view) => formatSpread(figuresOf(view).itlMs),
+  },
+];
+
+/** Before the first run, what the page is. */
+export function FiguresRow() {
+  const hasRun = useServeView(({ runs }) => latestRun(runs) !== undefined);
+  if (!hasRun)
+    return (
+      <p className="figures-intro">
+        A language model runs inside this tab. Every tab you open shares it, and their prompts run together.
+      </p>
+    );
+  return (
+    <section className="figures-panel" aria-label="Figures of the run">
+      <FiguresTime />
+      <dl className="figures">
+        {FIGURES.map((figure) => (
+          <Figure key={figure.name} {...figure} />
+        ))}
+      </dl>
+    </section>
+  );
+}
+
+/** Says when the figures were measured. */
+function FiguresTime() {
+  const isNow = useServeView(isRunning);
+  return (
+    <p className="figures-time row note" data-live={isNow}>
+      {isNow ? 'Now' : 'Last run'}
+    </p>
+  );
+}
+
+export function Figure({ name, term, percentiles, mark, select }: FigureProps) {
+  const text = useRecordedView(select);
+  return (
+    <div className="figure">
+      <dt className="note">
+        <Mark line={mark} /> <Term name={term}>{name}</Term>{' '}
+        {percentiles && <Term name={percentiles}>p50 / p95</Term>}
+      </dt>
+      <dd>{text}</dd>
+    </div>
+  );
+}
+
+export function formatSpread(spread: Pick<Spread, 'p50' | 'p95'> | undefined): string {
+  return spread ? formatEachMs([spread.p50, spread.p95]) : NO_VALUE;
+}

@@ -1,0 +1,140 @@
+import { useId, useState } from 'react';
+
+import { Button } from '../../parts/button.tsx';
+import { Form } from '../../parts/form.tsx';
+import { formatCount } from '../../parts/format.ts';
+import { IconButton } from '../../parts/icon-button.tsx';
+import { saveFile, saveJson } from '../../browser/save-file.ts';
+import { describeOwn, isBlank, titleOf, type Chat } from './chats.ts';
+import { chatAsMarkdown, fileNameOf } from './export-chat.ts';
+import { formatTime } from './format-time.ts';
+import { useRoom, useRoomView } from './room-context.ts';
+
+/** The chats of all tabs, newest first. One is opened by a press. */
+export function AllChats() {
+  const titleId = useId();
+  const [query, setQuery] = useState('');
+  const [openId, setOpenId] = useState<string>();
+  const chats = useRoomView((view) => view.chats);
+  const listed = [...chats.values()].filter((chat) => !isBlank(chat));
+  const found = listed
+    .filter((chat) => isMatch(chat, query.trim().toLowerCase()))
+    .toSorted((a, b) => b.changedAtMs - a.changedAtMs);
+  return (
+    <section className="all-chats" aria-labelledby={titleId}>
+      <h2 id={titleId}>All chats</h2>
+      {listed.length === 0 && <p className="note">Chats appear here, in every tab.</p>}
+      {listed.length > 1 && (
+        <input
+          type="search"
+          aria-label="Search chats"
+          placeholder="Search"
+          value={query}
+          onChange={({ target }) => setQuery(target.value)}
+        />
+      )}
+      {listed.length > 0 && found.length === 0 && <p className="note">No chat has these words.</p>}
+      <ul aria-labelledby={titleId}>
+        {found.map((chat) => (
+          <ListedChat
+            key={chat.id}
+            chat={chat}
+            isOpen={chat.id === openId}
+            onOpen={() => setOpenId(chat.id === openId ? undefined : chat.id)}
+          />
+        ))}
+      </ul>
+    </section>
+  );
+}
+
+/** @param query In lower case. */
+function isMatch(chat: Chat, query: string): boolean {
+  const texts = chat.exchanges.flatMap(({ question, answers }) => [
+    question,
+    ...answers.map(({ text }) => text),
+  ]);
+  return [titleOf(chat), ...texts].some((text) => text.toLowerCase().includes(query));
+}
+
+interface ListedChatProps {
+  readonly chat: Chat;
+  /** Whether its acts are shown. */
+  readonly isOpen: boolean;
+  readonly onOpen: () => void;
+}
+
+function ListedChat({ chat, isOpen, onOpen }: ListedChatProps) {
+  const room = useRoom();
+  const isColumn = useRoomView(({ columns }) => columns.includes(chat.id));
+  const title = titleOf(chat);
+  return (
+    <li className="listed-chat">
+      <Button
+        className="button-quiet listed-open"
+        aria-pressed={isColumn}
+        onClick={() => (isColumn ? room.list.close(chat.id) : room.list.open(chat.id))}
+      >
+        <span className="listed-title">{title}</span>
+        <span className="note">
+          {[formatTime(chat.changedAtMs), countMessages(chat), ...describeOwn(chat)].join(' · ')}
+        </span>
+      </Button>
+      <IconButton
+        label={`Rename, export or delete “${title}”`}
+        hint="Rename, export, delete"
+        path="M3.5 8h.01M8 8h.01M12.5 8h.01"
+        aria-expanded={isOpen}
+        onClick={onOpen}
+      />
+      {isOpen && <ChatActs chat={chat} title={title} onDone={onOpen} />}
+    </li>
+  );
+}
+
+function countMessages({ exchanges: { length } }: Chat): string {
+  return `${formatCount(length)} ${length === 1 ? 'message' : 'messages'}`;
+}
+
+function ChatActs({ chat, title, onDone }: { chat: Chat; title: string; onDone: () => void }) {
+  const room = useRoom();
+  const [name, setName] = useState(title);
+  const rename = (): void => {
+    room.list.rename(chat.id, name.trim());
+    onDone();
+  };
+  return (
+    <div className="listed-acts">
+      <Form onSubmit={rename}>
+        <div className="row">
+          <input
+            type="text"
+            autoComplete="off"
+            aria-label={`Title of “${title}”`}
+            value={name}
+            onChange={({ target }) => setName(target.value)}
+          />
+          <Button variant="small" type="submit">
+            Rename
+          </Button>
+        </div>
+      </Form>
+      <div className="row">
+        <Button
+          variant="quiet"
+          onClick={() =>
+            saveFile(`${fileNameOf(chat)}.md`, new Blob([chatAsMarkdown(chat)], { type: 'text/markdown' }))
+          }
+        >
+          Markdown
+        </Button>
+        <Button variant="quiet" onClick={() => saveJson(`${fileNameOf(chat)}.json`, chat)}>
+          JSON
+        </Button>
+        <Button variant="quiet" onClick={() => room.list.remove(chat.id)}>
+          Delete
+        </Button>
+      </div>
+    </div>
+  );
+}

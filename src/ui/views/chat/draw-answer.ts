@@ -1,0 +1,72 @@
+import { DrawnText } from '../../drawing/drawn-text.ts';
+import { frames } from '../../drawing/frame-scheduler.ts';
+import { isActive, type RequestView } from '../../state/request-view.ts';
+import type { ServeStore } from '../../state/serve-store.ts';
+import { answerOf, endOf, type Answer, type AnswerEnd } from './chats.ts';
+import { describeAnswer } from './describe-answer.ts';
+import { MarkdownText } from './markdown-text.ts';
+
+/** Eight answers in each frame, so that typing and scrolling stay smooth. */
+const answerFrames = frames.paced({ numPerFrame: 8 });
+
+/** What an element shows stays when its answer ends. */
+const drawings = new WeakMap<HTMLElement, AnswerDrawing>();
+
+/** Draws an answer into its element, and goes on while it grows. Returns the release. */
+export function drawAnswer(element: HTMLElement, answer: Answer, store: ServeStore): () => void {
+  const drawing = drawings.get(element) ?? new AnswerDrawing(element);
+  drawings.set(element, drawing);
+  const { text, end, requestId } = answer;
+  if (end || requestId === undefined) {
+    drawing.draw(text, end);
+    return () => {};
+  }
+  let drawn: RequestView | undefined;
+  const draw = (): void => {
+    const request = store.getState().requests.get(requestId);
+    if (!request || request === drawn) return;
+    drawn = request;
+    drawing.draw(text + answerOf(request), endOf(request));
+  };
+  drawing.draw(text, { status: 'waiting', numOutputTokens: 0 });
+  draw();
+  const unsubscribe = store.subscribe(({ requests }) => {
+    if (requests.get(requestId) !== drawn) answerFrames.request(draw);
+  });
+  return () => {
+    unsubscribe();
+    answerFrames.cancel(draw);
+  };
+}
+
+class AnswerDrawing {
+  readonly #element: HTMLElement;
+  readonly #thought: DrawnText;
+  readonly #thoughtTitle: DrawnText;
+  /** Undefined for an answer of a shape, which React draws. */
+  readonly #text: MarkdownText | undefined;
+  readonly #figures: DrawnText;
+
+  constructor(element: HTMLElement) {
+    const part = (selector: string): Element => {
+      const found = element.querySelector(selector);
+      if (!found) throw new Error(`An answer needs its ${selector}.`);
+      return found;
+    };
+    this.#element = element;
+    this.#thoughtTitle = new DrawnText(part('.thought summary'));
+    this.#thought = new DrawnText(part('.thought-text'));
+    const text = element.querySelector('.answer-text');
+    this.#text = text ? new MarkdownText(text) : undefined;
+    this.#figures = new DrawnText(part('.answer-figures'));
+  }
+
+  draw(answer: string, end?: AnswerEnd): void {
+    const { thought = '', status = 'cancelled' } = end ?? {};
+    this.#element.dataset['thinks'] = String(thought !== '');
+    this.#thoughtTitle.draw(isActive(status) && answer === '' ? 'Thinking…' : 'Thoughts');
+    this.#thought.draw(thought);
+    this.#text?.draw(answer, !isActive(status));
+    this.#figures.draw(end ? describeAnswer(end) : '');
+  }
+}

@@ -1,0 +1,20 @@
+import { useServeView } from '../../state/serve-context.ts';
+import './deployment-view.css';
+
+export function UnknownDeployment({ name }: { readonly name: string }) {
+  const hasAnswered = useServeView(
+    ({ status }) => status.deployments.length > 0 || status.state !== 'loading',
+  );
+  if (!hasAnswered) return <p className="unknown-deployment">Looking for the deployment “{name}”…</p>;
+  return (
+    <div className="unknown-deployment" role="alert">
+      <p className="error-line">
+        The address asks for the deployment “{name}”, which doesn’t exist. <code>UNKNOWN_DEPLOYMENT</code>
+      </p>
+      <p>
+        Choose a tab above. To serve your own deployment, add the file <code>{name}.deployment.ts</code> to{' '}
+        <code>src/deployments</code> and reload the page.
+      </p>
+    </div>
+  );
+}

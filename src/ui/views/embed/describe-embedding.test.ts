@@ -1,0 +1,34 @@
+import { expect, it } from 'vitest';
+
+import { WEBGPU } from '../../test-support.ts';
+import { describeEmbedding, describeLines, describePlaces } from './describe-embedding.ts';
+
+const VECTORS = { values: new Float32Array(2), dimensions: 1 };
+
+it('says how many texts are done, and how fast', () => {
+  expect(describeEmbedding({ numDone: 0, numTexts: 10_000, elapsedMs: 0 })).toBe('0 of 10,000');
+  expect(describeEmbedding({ numDone: 1024, numTexts: 10_000, elapsedMs: 2000 })).toBe(
+    '1,024 of 10,000 · 512 texts/s',
+  );
+});
+
+it('says what was embedded until the lines change, and what is left out', () => {
+  const embedded = { lines: ['one', 'two'], vectors: VECTORS, modelId: 'a/model', durationMs: 500 };
+  expect(describeLines('one\ntwo\n', embedded)).toBe('2 lines in 0.5 s, 4.00 texts/s, by model.');
+  expect(describeLines('one\ntwo\nthree', embedded)).toBe('3 lines.');
+  expect(describeLines('', undefined)).toBe('');
+  expect(describeLines('x\n'.repeat(10_002), undefined)).toBe(
+    '10,000 lines. The 2 lines behind them are left out.',
+  );
+});
+
+it('says where batches ran, and from which size on the GPU pays', () => {
+  const run = { numBatches: 12, numOnWasm: 3 };
+  expect(describePlaces(run, { backend: WEBGPU, crossoverTokens: 320 })).toBe(
+    '12 batches: 9 on WebGPU, 3 on WASM, which is faster below 320 tokens.',
+  );
+  expect(describePlaces({ numBatches: 1, numOnWasm: 1 }, { backend: { ...WEBGPU, name: 'wasm' } })).toBe(
+    '1 batch on WASM.',
+  );
+  expect(describePlaces(undefined, undefined)).toBe('');
+});

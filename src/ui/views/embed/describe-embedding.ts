@@ -1,0 +1,55 @@
+import type { EncoderInfo } from '../../../client/index.ts';
+import { BACKENDS } from '../../panels/header/describe-state.ts';
+import { formatCount, formatNumber } from '../../parts/format.ts';
+import { formatSeconds } from '../../panels/requests/run-text.ts';
+import { shortName } from '../../panels/header/chip-text.ts';
+import type { EmbedProgress, Embedded } from './embed-room.ts';
+import { splitLines } from './split-lines.ts';
+
+/** `1,024 of 10,000 · 312 texts/s` */
+export function describeEmbedding({ numDone, numTexts, elapsedMs }: EmbedProgress): string {
+  const rate = numDone > 0 ? ` · ${rateOf(numDone, elapsedMs)}` : '';
+  return `${formatCount(numDone)} of ${formatCount(numTexts)}${rate}`;
+}
+
+/** What was embedded, then what the text holds if that is something else. */
+export function describeLines(text: string, embedded: Embedded | undefined): string {
+  const { lines, numLeftOut } = splitLines(text);
+  const leftOut = numLeftOut > 0 ? ` The ${formatCount(numLeftOut)} lines behind them are left out.` : '';
+  const isEmbedded = embedded && sameLines(lines, embedded.lines);
+  if (!isEmbedded) return lines.length === 0 ? '' : `${countLines(lines.length)}.${leftOut}`;
+  const { durationMs, modelId } = embedded;
+  const rate = rateOf(lines.length, durationMs);
+  return `${countLines(lines.length)} in ${formatSeconds(durationMs)}, ${rate}, by ${shortName(modelId)}.${leftOut}`;
+}
+
+function sameLines(lines: readonly string[], others: readonly string[]): boolean {
+  return lines.length === others.length && lines.every((line, index) => line === others[index]);
+}
+
+function countLines(count: number): string {
+  return count === 1 ? '1 line' : `${formatCount(count)} lines`;
+}
+
+function rateOf(numTexts: number, durationMs: number): string {
+  return `${formatNumber((numTexts * 1000) / durationMs)} texts/s`;
+}
+
+interface RunPlaces {
+  readonly numBatches: number;
+  readonly numOnWasm: number;
+}
+
+/** `12 batches: 9 on WebGPU, 3 on WASM, which is faster below 320 tokens.` */
+export function describePlaces(
+  run: RunPlaces | undefined,
+  encoder: Pick<EncoderInfo, 'backend' | 'crossoverTokens'> | undefined,
+): string {
+  if (!run || !encoder) return '';
+  const { numBatches, numOnWasm } = run;
+  const batches = `${formatCount(numBatches)} ${numBatches === 1 ? 'batch' : 'batches'}`;
+  const { crossoverTokens, backend } = encoder;
+  if (crossoverTokens === undefined) return `${batches} on ${BACKENDS[backend.name].title}.`;
+  const places = `${formatCount(numBatches - numOnWasm)} on ${BACKENDS[backend.name].title}, ${formatCount(numOnWasm)} on WASM`;
+  return `${batches}: ${places}, which is faster below ${formatCount(crossoverTokens)} tokens.`;
+}

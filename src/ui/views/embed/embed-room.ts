@@ -1,0 +1,173 @@
+import { createStore } from 'zustand/vanilla';
+
+import {
+  EMBEDDER,
+  RERANKER,
+  type EncoderInfo,
+  type TabserveClient,
+  type WireError,
+} from '../../../client/index.ts';
+import { toWireError } from '../../parts/to-wire-error.ts';
+import { embedTexts } from './embed-texts.ts';
+import { splitLines } from './split-lines.ts';
+import { nearestTo, type Nearest, type Vectors } from './vectors.ts';
+
+/** Lines with their vectors. */
+export interface Embedded {
+  readonly lines: readonly string[];
+  readonly vectors: Vectors;
+  /** Vectors of other models can't be compared with them. */
+  readonly modelId: string;
+  readonly durationMs: number;
+}
+
+export interface EmbedProgress {
+  readonly numDone: number;
+  readonly numTexts: number;
+  readonly elapsedMs: number;
+}
+
+export interface Hit extends Nearest {
+  /** The reranker's score of the line for the query, from 0 to 1. */
+  readonly rerankScore?: number;
+}
+
+export interface EmbedView {
+  /** What is to be embedded, one text a line. */
+  readonly text: string;
+  readonly progress: EmbedProgress | undefined;
+  readonly embedded: Embedded | undefined;
+  readonly query: string;
+  /** Best first; those of the query before until its own come. */
+  readonly hits: readonly Hit[];
+  readonly reranks: boolean;
+  /** Why the lines weren't embedded. */
+  readonly error: WireError | undefined;
+  readonly searchError: WireError | undefined;
+}
+
+/** Lines that a search finds, and that a reranker reads. */
+const NUM_HITS = 20;
+
+/** Names of prompts for what is searched, as models have them. */
+const DOCUMENT_PROMPTS: readonly string[] = ['document', 'passage'];
+
+type Client = Pick<TabserveClient, 'getHandle' | 'status'>;
+
+/** Embeds lines and searches them. A search supersedes the one before it. */
+export class EmbedRoom {
+  readonly store = createStore<EmbedView>(() => ({
+    text: '',
+    progress: undefined,
+    embedded: undefined,
+    query: '',
+    hits: [],
+    reranks: false,
+    error: undefined,
+    searchError: undefined,
+  }));
+  readonly #client: Client;
+  #embedding = new AbortController();
+  #searching = new AbortController();
+
+  constructor(client: Client) {
+    this.#client = client;
+  }
+
+  setText(text: string): void {
+    this.store.setState({ text });
+  }
+
+  /** Embeds the lines of the text in place of those before. */
+  async embed(): Promise<void> {
+    this.stop();
+    const abort = (this.#embedding = new AbortController());
+    const { lines } = splitLines(this.store.getState().text);
+    const info = encoderOf(this.#client, EMBEDDER);
+    if (!info || lines.length === 0) return;
+    const startedAtMs = performance.now();
+    const report = (numDone: number): void => {
+      const elapsedMs = performance.now() - startedAtMs;
+      this.store.setState({ progress: { numDone, numTexts: lines.length, elapsedMs } });
+    };
+    this.store.setState({ error: undefined });
+    report(0);
+    try {
+      const vectors = await embedTexts(this.#client.getHandle(EMBEDDER), lines, {
+        signal: abort.signal,
+        prompt: DOCUMENT_PROMPTS.find((name) => info.prompts.includes(name)),
+        onProgress: report,
+      });
+      const durationMs = performance.now() - startedAtMs;
+      this.store.setState({ embedded: { lines, vectors, modelId: info.id, durationMs }, hits: [] });
+      void this.search(this.store.getState().query);
+    } catch (caught) {
+      if (!abort.signal.aborted) this.store.setState({ error: toWireError(caught) });
+    } finally {
+      if (this.#embedding === abort) this.store.setState({ progress: undefined });
+    }
+  }
+
+  /** Ends the embedding that goes on. What was embedded before stays. */
+  stop(): void {
+    this.#embedding.abort();
+    this.store.setState({ progress: undefined });
+  }
+
+  setReranks(reranks: boolean): Promise<void> {
+    this.store.setState({ reranks });
+    return this.search(this.store.getState().query);
+  }
+
+  /** Finds the lines nearest to a query. The request of an earlier query is cancelled, and its answer is dropped. */
+  async search(query: string): Promise<void> {
+    this.#searching.abort();
+    const { signal } = (this.#searching = new AbortController());
+    this.store.setState({ query, searchError: undefined });
+    const { embedded } = this.store.getState();
+    const info = encoderOf(this.#client, EMBEDDER);
+    if (!embedded || query.trim() === '' || info?.id !== embedded.modelId) {
+      this.store.setState({ hits: [] });
+      return;
+    }
+    try {
+      const { embedding } = await this.#client.getHandle(EMBEDDER).remote(query, {
+        normalize: true,
+        truncate: true,
+        prompt: info.prompts.includes('query') ? 'query' : undefined,
+        signal,
+      });
+      if (signal.aborted) return;
+      const hits = nearestTo(embedding, embedded.vectors, NUM_HITS);
+      this.store.setState({ hits });
+      if (this.store.getState().reranks && encoderOf(this.#client, RERANKER))
+        await this.#rerank(query, hits, embedded, signal);
+    } catch (caught) {
+      if (!signal.aborted) this.store.setState({ searchError: toWireError(caught) });
+    }
+  }
+
+  async #rerank(
+    query: string,
+    hits: readonly Nearest[],
+    { lines }: Embedded,
+    signal: AbortSignal,
+  ): Promise<void> {
+    const documents = hits.map(({ index }) => lines[index] ?? '');
+    const { results } = await this.#client
+      .getHandle(RERANKER)
+      .remote({ query, documents }, { truncate: true, signal });
+    if (signal.aborted) return;
+    this.store.setState({
+      hits: results.flatMap(({ index, score }) => {
+        const hit = hits[index];
+        return hit ? { ...hit, rerankScore: score } : [];
+      }),
+    });
+  }
+}
+
+/** The model of this deployment, if one serves. */
+function encoderOf(client: Pick<TabserveClient, 'status'>, deployment: string): EncoderInfo | undefined {
+  return client.status().encoders?.find((info) => info.deployment === deployment);
+}

@@ -1,0 +1,129 @@
+import { useEffect, useState } from 'react';
+
+import { EMBEDDER, RERANKER } from '../../../client/index.ts';
+import { KnobsPanel } from '../../panels/policy/knobs-panel.tsx';
+import { useLoadLab } from '../../panels/load/use-load-lab.tsx';
+import { OfferedModels } from '../../panels/models/offered-models.tsx';
+import { Disclosure } from '../../parts/disclosure.tsx';
+import { Panel } from '../../parts/panel.tsx';
+import { Part } from '../../parts/panel-boundary.tsx';
+import { TabPanel } from '../../parts/tab-list.tsx';
+import { useServe } from '../../state/serve-context.ts';
+import '../../panels/watch/charts.css';
+import { BATCH_LATENCY_HEAD, BATCH_TOKENS_HEAD } from '../../panels/watch/encoder-chart-heads.ts';
+import { LiveChart } from '../../panels/watch/live-chart.tsx';
+import { ComparisonPanel } from './comparison-panel.tsx';
+import { EmbedContext, useEmbedView, useEncoder } from './embed-context.ts';
+import { EmbedFigures } from './embed-figures.tsx';
+import { EmbedRoom, type Embedded } from './embed-room.ts';
+import './embed-view.css';
+import { LinesPanel } from './lines-panel.tsx';
+import { SAMPLE_LINES } from './sample-lines.ts';
+import { SearchPanel } from './search-panel.tsx';
+
+/** The lines at the left; how they were batched and a search over them at the right. */
+export function EmbedView() {
+  const { serve } = useServe();
+  const [room] = useState(() => new EmbedRoom(serve));
+  const [compared, setCompared] = useState<Embedded>();
+  const encoder = useEncoder(EMBEDDER);
+  const isLooking = useModelBefore();
+  const lab = useLoadLab(EMBEDDER);
+  const compare = (): void => setCompared(room.store.getState().embedded);
+  return (
+    <EmbedContext value={room}>
+      <TabPanel id={EMBEDDER} className={encoder ? 'workspace embed-view' : 'embed-offer'}>
+        {encoder ? (
+          <>
+            <div className="rail">
+              <Part name="Lines" content={<LinesPanel onCompare={compare} />} />
+              <KnobsPanel name={EMBEDDER} />
+              <Models />
+              <div className="row">{lab.button}</div>
+            </div>
+            <div className="stage">
+              <Part name="Figures" content={<EmbedFigures />} />
+              <Part name="Charts" content={<Charts />} />
+              {compared && (
+                <ComparisonPanel
+                  key={compared.durationMs}
+                  embedded={compared}
+                  onClose={() => setCompared(undefined)}
+                />
+              )}
+              <Part name="Search" content={<Found />} />
+            </div>
+            {lab.drawer}
+          </>
+        ) : (
+          <Offer isLooking={isLooking} />
+        )}
+      </TabPanel>
+    </EmbedContext>
+  );
+}
+
+/** Asks for the models with which these deployments served before: a worker loads them with the first request. Returns whether it still looks. */
+function useModelBefore(): boolean {
+  const { serve } = useServe();
+  const isMissing = useEncoder(EMBEDDER) === undefined;
+  const [hasLooked, setHasLooked] = useState(false);
+  useEffect(() => {
+    if (!isMissing) return;
+    serve.getHandle(RERANKER).remote({ query: '.', documents: ['.'] });
+    // Without a model it fails, and the view offers some.
+    void Promise.allSettled([serve.getHandle(EMBEDDER).remote('.')]).then(() => setHasLooked(true));
+  }, [serve, isMissing]);
+  return !hasLooked;
+}
+
+function Offer({ isLooking }: { readonly isLooking: boolean }) {
+  if (isLooking) return <output className="note">Looking for the model of the last visit…</output>;
+  return (
+    <OfferedModels isOffered={({ deployment }) => deployment === EMBEDDER}>
+      <h2>Search by meaning, in this tab</h2>
+      <p>
+        An embedding model turns texts into vectors, and texts that mean alike are near each other. Load one
+        to search your own lines. It runs beside the model that generates, and no text leaves this browser.
+      </p>
+    </OfferedModels>
+  );
+}
+
+/** Other embedding models, and rerankers. */
+function Models() {
+  return (
+    <Disclosure title="Models" note="embeddings and ranking">
+      <OfferedModels isOffered={({ deployment }) => deployment !== undefined}>
+        <p className="field-hint">
+          One embedding model and one reranker serve at a time. A reranker reads a query and a line together:
+          slower and more exact.
+        </p>
+      </OfferedModels>
+    </Disclosure>
+  );
+}
+
+function Charts() {
+  return (
+    <div className="charts">
+      <LiveChart head={BATCH_TOKENS_HEAD} />
+      <LiveChart head={BATCH_LATENCY_HEAD} />
+    </div>
+  );
+}
+
+function Found() {
+  const embedded = useEmbedView((view) => view.embedded);
+  const encoder = useEncoder(EMBEDDER);
+  if (!embedded) {
+    return (
+      <Panel title="Search">
+        <p className="muted">
+          Embed lines, or the {SAMPLE_LINES.length} sample lines, to search them by meaning.
+        </p>
+      </Panel>
+    );
+  }
+  return <SearchPanel embedded={embedded} isStale={encoder?.id !== embedded.modelId} />;
+}

@@ -1,0 +1,23 @@
+import type { WireError } from '../../../../client/index.ts';
+
+// What is wrong with a row of a file. docs/errors.md is made from these functions.
+
+export function brokenQuotes(line: number): WireError {
+  const message = `The quotes in line ${line} don’t match. Put quotes around the whole cell, and write a quote within it twice.`;
+  return { code: 'BROKEN_QUOTES', message };
+}
+
+export function tooManyCells(line: number, length: number, numColumns: number): WireError {
+  const message = `Line ${line} has ${length} cells, but the first line names ${numColumns} columns. Put quotes around cells that hold the separator.`;
+  return { code: 'ROW_TOO_LONG', message };
+}
+
+export function notJson(line: number, cause: unknown): WireError {
+  const message = `Line ${line} is not JSON (${String(cause)}). Write each row on a line of its own.`;
+  return { code: 'INVALID_JSON', message };
+}
+
+export function notRow(line: number): WireError {
+  const message = `Row ${line} is neither an object nor a text. Write it as {"text": …}.`;
+  return { code: 'INVALID_ROW', message };
+}

@@ -1,0 +1,160 @@
+import { createStore, type StoreApi } from 'zustand/vanilla';
+
+import {
+  missingColumn,
+  type CreateJobOptions,
+  type GenerationOptions,
+  type Job,
+  type OptionName,
+  type TabserveClient,
+  type WireError,
+} from '../../../client/index.ts';
+import {
+  EMPTY_GENERATION_TEXTS,
+  errorOfOptions,
+  parseGeneration,
+  type GenerationErrors,
+  type GenerationTexts,
+  type OptionsForm,
+  UNTOUCHED_OPTIONS,
+  withOption,
+} from '../../state/generation-fields.ts';
+import { toWireError } from '../../parts/to-wire-error.ts';
+import { writeShape } from '../../state/typed-shape.ts';
+import { toRecords, toRequests } from './file-source.ts';
+import type { OpenedFile } from './files/open-file.ts';
+import { MAX_NEW_TOKENS } from './job-options.ts';
+import { textColumnOf, type ReadyTemplate } from './ready-templates.ts';
+
+export interface JobFormView {
+  readonly file?: OpenedFile | undefined;
+  readonly fileError?: WireError | undefined;
+  readonly task: 'generate' | 'embed';
+  readonly template: string;
+  /** For models that chat. */
+  readonly system: string;
+  readonly texts: GenerationTexts;
+  readonly optionErrors: GenerationErrors;
+  /** Why the job was not created. */
+  readonly error?: WireError | undefined;
+  /** Rows of the new job that are stored, while it is created. */
+  readonly numStored?: number | undefined;
+}
+
+/** Holds a job that is being prepared. */
+export class JobForm implements OptionsForm {
+  readonly store: StoreApi<JobFormView>;
+  readonly #serve: TabserveClient;
+  #storing: AbortController | undefined;
+  /** Counts the files that were chosen: the last one counts, however long it takes to open. */
+  #numChosen = 0;
+
+  constructor(serve: TabserveClient) {
+    this.#serve = serve;
+    this.store = createStore<JobFormView>(() => ({
+      task: 'generate',
+      template: '',
+      system: '',
+      texts: EMPTY_GENERATION_TEXTS,
+      optionErrors: {},
+    }));
+  }
+
+  /** Any later change of the form takes its error away. */
+  change(change: Partial<Pick<JobFormView, 'task' | 'template' | 'system'>>): void {
+    this.store.setState({ ...change, error: undefined });
+  }
+
+  async choose(file: File): Promise<void> {
+    this.#numChosen += 1;
+    const chosen = this.#numChosen;
+    try {
+      // The parsers are loaded with the first file.
+      const { openFile } = await import('./files/open-file.ts');
+      const opened = await openFile(file);
+      if (chosen !== this.#numChosen) return;
+      const { template } = this.store.getState();
+      const isTemplate = template !== '' && missingColumn(template, opened.columns) === undefined;
+      this.store.setState({
+        file: opened,
+        fileError: undefined,
+        error: undefined,
+        template: isTemplate ? template : `{{${textColumnOf(opened.head)}}}`,
+      });
+    } catch (caught) {
+      if (chosen === this.#numChosen)
+        this.store.setState({ file: undefined, fileError: toWireError(caught) });
+    }
+  }
+
+  take({ system, templateFor, shape }: ReadyTemplate): void {
+    const { file } = this.store.getState();
+    this.change({ task: 'generate', system, template: templateFor(textColumnOf(file?.head ?? [])) });
+    this.changeOption('responseFormat', writeShape(shape));
+  }
+
+  changeOption(name: OptionName, text: string): void {
+    this.store.setState((view) => withOption(view, name, text));
+  }
+
+  resetOptions(): void {
+    this.store.setState(UNTOUCHED_OPTIONS);
+  }
+
+  checkOptions(): void {
+    this.store.setState(({ texts }) => ({ optionErrors: parseGeneration(texts).errors }));
+  }
+
+  /** The options of each row; undefined where a field has an error, which the form then shows. */
+  readOptions(): GenerationOptions | undefined {
+    const { options, errors } = parseGeneration(this.store.getState().texts);
+    const error = errorOfOptions(errors);
+    this.store.setState({ optionErrors: errors, error });
+    // The table has no place for them, and an answer would take ten times the room.
+    const { logprobs: _, ...others } = options;
+    return error ? undefined : { maxNewTokens: MAX_NEW_TOKENS, ...others };
+  }
+
+  /** The system message, where the model takes one. */
+  get system(): string | undefined {
+    const { system } = this.store.getState();
+    return system !== '' && this.#serve.status().model?.hasChatTemplate ? system : undefined;
+  }
+
+  /** Stores the rows and starts the job; undefined where it was refused, and the form says why. */
+  async run(): Promise<Job | undefined> {
+    const { file } = this.store.getState();
+    const options = file && this.#optionsFor(file);
+    if (!options) return undefined;
+    this.#storing = new AbortController();
+    this.store.setState({ numStored: 0 });
+    try {
+      return await this.#serve.jobs.create({
+        ...options,
+        name: file.name,
+        signal: this.#storing.signal,
+        onStored: (numStored) => this.store.setState({ numStored }),
+      });
+    } catch (caught) {
+      if (!this.#storing.signal.aborted) this.store.setState({ error: toWireError(caught) });
+      return undefined;
+    } finally {
+      this.store.setState({ numStored: undefined });
+    }
+  }
+
+  /** Ends the storing of rows. */
+  stop(): void {
+    this.#storing?.abort();
+  }
+
+  #optionsFor({ isBatch, rows }: OpenedFile): CreateJobOptions | undefined {
+    if (isBatch) return { requests: toRequests(rows()) };
+    const { task, template } = this.store.getState();
+    if (task === 'embed') return { rows: toRecords(rows()), template, deployment: 'embedder' };
+    const options = this.readOptions();
+    if (!options) return undefined;
+    const { seed, ...others } = options;
+    return { rows: toRecords(rows()), template, system: this.system, seed, options: others };
+  }
+}

@@ -1,0 +1,46 @@
+import { Button } from '../../parts/button.tsx';
+import { Panel } from '../../parts/panel.tsx';
+import { describeJob } from './describe-job.ts';
+import type { JobView } from './use-jobs.ts';
+
+const TIME = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'short' });
+
+interface JobListProps {
+  readonly jobs: readonly JobView[];
+  readonly shownId: string | undefined;
+  /** @param id Undefined shows no job, but the file’s first rows. */
+  readonly onShow: (id: string | undefined) => void;
+}
+
+/** The jobs of all tabs, the latest first. */
+export function JobList({ jobs, shownId, onShow }: JobListProps) {
+  return (
+    <Panel title="Jobs" className="job-list">
+      {jobs.length === 0 && <p className="note">No job yet. Its rows and answers are kept on this device.</p>}
+      <ul className="stack">
+        {jobs.map(({ info }) => {
+          const { id, name, counts, createdAt } = info;
+          return (
+            <li key={id} className="job-item">
+              <Button
+                variant="small"
+                aria-pressed={id === shownId}
+                onClick={() => onShow(id === shownId ? undefined : id)}
+              >
+                {name}
+              </Button>
+              <span className="note">
+                {describeJob(info)}, {TIME.format(new Date(createdAt))}
+              </span>
+              <progress
+                aria-label={`Rows of ${name} that are done`}
+                max={counts.total}
+                value={counts.finished + counts.failed}
+              />
+            </li>
+          );
+        })}
+      </ul>
+    </Panel>
+  );
+}

@@ -1,0 +1,150 @@
+import { useMemo, useState } from 'react';
+
+import type { CsvOptions } from '../../../client/index.ts';
+import { Button } from '../../parts/button.tsx';
+import { ErrorLine } from '../../parts/error-line.tsx';
+import { CheckField, InputField } from '../../parts/field.tsx';
+import { Form } from '../../parts/form.tsx';
+import { formatCount } from '../../parts/format.ts';
+import { Panel } from '../../parts/panel.tsx';
+import { Popover } from '../../parts/popover.tsx';
+import { Segments } from '../../parts/segments.tsx';
+import { useAttempt } from '../../parts/use-attempt.ts';
+import { describeJob, describeSpeed } from './describe-job.ts';
+import { RowsTable } from './rows-table.tsx';
+import { saveStream } from './save-stream.ts';
+import type { JobView } from './use-jobs.ts';
+
+const FILTERS = [
+  ['all', 'All'],
+  ['finished', 'Finished'],
+  ['failed', 'Failed'],
+] as const;
+
+type Attempt = ReturnType<typeof useAttempt>['attempt'];
+
+interface ActionsProps {
+  readonly view: JobView;
+  readonly attempt: Attempt;
+}
+
+/** A job: how far it is, what can be done with it, and its rows. */
+export function JobPanel({ view }: { readonly view: JobView }) {
+  const { info } = view;
+  const { refusal, attempt } = useAttempt();
+  const [only, setOnly] = useState<(typeof FILTERS)[number][0]>('all');
+  const [search, setSearch] = useState('');
+  const filter = useMemo(
+    () => ({ ...(only !== 'all' && { only }), ...(search.trim() !== '' && { search: search.trim() }) }),
+    [only, search],
+  );
+  return (
+    <Panel title={info.name} className="job" head={<JobActions view={view} attempt={attempt} />}>
+      <div role="alert">
+        {refusal && <ErrorLine error={refusal} />}
+        {info.error && <ErrorLine error={info.error} />}
+      </div>
+      <p className="job-state" data-status={info.state}>
+        {describeJob(info)} <span className="note">{describeSpeed(info) ?? info.model}</span>
+      </p>
+      <div className="job-filter">
+        <Segments legend="Which rows" name="job-filter" value={only} choices={FILTERS} onChange={setOnly} />
+        <label className="row note">
+          Search
+          <input
+            type="text"
+            placeholder="in the rows and their answers"
+            value={search}
+            onChange={({ target }) => setSearch(target.value)}
+          />
+        </label>
+      </div>
+      <RowsTable key={info.id} view={view} filter={filter} />
+    </Panel>
+  );
+}
+
+function JobActions({ view, attempt }: ActionsProps) {
+  const { job, info } = view;
+  const { state, counts } = info;
+  const isActive = state === 'queued' || state === 'running';
+  return (
+    <div className="job-actions">
+      {isActive && (
+        <Button variant="small" onClick={() => void attempt(() => job.pause())}>
+          Pause
+        </Button>
+      )}
+      {(state === 'paused' || state === 'cancelled') && (
+        <Button variant="small" onClick={() => void attempt(() => job.resume())}>
+          Resume
+        </Button>
+      )}
+      {(isActive || state === 'paused') && (
+        <Button variant="small" onClick={() => void attempt(() => job.cancel())}>
+          Cancel
+        </Button>
+      )}
+      {counts.failed > 0 && (
+        <Button variant="small" onClick={() => void attempt(() => job.retryFailed())}>
+          Retry {formatCount(counts.failed)} failed
+        </Button>
+      )}
+      <ExportMenu view={view} attempt={attempt} />
+      <RenameBox view={view} attempt={attempt} />
+      <Popover label="Delete">
+        <div className="stack">
+          <p>Delete {formatCount(counts.total)} rows and their answers?</p>
+          <Button onClick={() => void attempt(() => job.delete())}>Delete this job</Button>
+        </div>
+      </Popover>
+    </div>
+  );
+}
+
+function ExportMenu({ view: { job, info }, attempt }: ActionsProps) {
+  const base = info.name.replace(/\.\w{1,6}$/, '');
+  const [csv, setCsv] = useState({ byteOrderMark: false, escapeFormulas: true });
+  const save = (format: 'csv' | 'jsonl', options?: CsvOptions): void =>
+    void attempt(() => saveStream(`${base}-results.${format}`, job.export(format, options)));
+  return (
+    <Popover label="Export">
+      <div className="stack">
+        <CheckField
+          label="For Excel"
+          hint="Marks the file as UTF-8."
+          checked={csv.byteOrderMark}
+          onChange={({ target }) => setCsv({ ...csv, byteOrderMark: target.checked })}
+        />
+        <CheckField
+          label="Keep formulas"
+          hint="Off, a cell that begins with = + - or @ gets a ' in front, so that no spreadsheet runs it."
+          checked={!csv.escapeFormulas}
+          onChange={({ target }) => setCsv({ ...csv, escapeFormulas: !target.checked })}
+        />
+        <Button variant="small" onClick={() => save('csv', csv)}>
+          CSV, with all rows
+        </Button>
+        <Button variant="small" onClick={() => save('jsonl')}>
+          JSONL, with the rows that are done
+        </Button>
+      </div>
+    </Popover>
+  );
+}
+
+function RenameBox({ view: { job, info }, attempt }: ActionsProps) {
+  const [name, setName] = useState<string>();
+  return (
+    <Popover label="Rename">
+      <Form onSubmit={() => void attempt(() => job.rename(name ?? info.name))}>
+        <InputField
+          label="Name"
+          hint="Press Enter to keep it."
+          value={name ?? info.name}
+          onChange={({ target }) => setName(target.value)}
+        />
+      </Form>
+    </Popover>
+  );
+}

@@ -1,0 +1,51 @@
+import { useMemo, useState } from 'react';
+
+import { JOBS_VIEW } from '../views.ts';
+import { Part } from '../../parts/panel-boundary.tsx';
+import { TabPanel } from '../../parts/tab-list.tsx';
+import { useServe } from '../../state/serve-context.ts';
+import { FiguresRow } from '../../panels/watch/figures-row.tsx';
+import { MainCharts } from '../../panels/watch/main-charts.tsx';
+import { JobFormContext } from './job-form-context.ts';
+import { JobForm } from './job-form.ts';
+import { JobList } from './job-list.tsx';
+import { JobPanel } from './job-panel.tsx';
+import './jobs-view.css';
+import { NewJobPanel } from './new-job-panel.tsx';
+import { PreviewPanel } from './preview-panel.tsx';
+import { useJobs } from './use-jobs.ts';
+
+/** Left, a job that is being prepared; right, how jobs run, and their rows. */
+export function JobsView() {
+  const { serve } = useServe();
+  const form = useMemo(() => new JobForm(serve), [serve]);
+  const jobs = useJobs() ?? [];
+  /** `newest` until one is chosen; undefined shows the file’s first rows. */
+  const [shown, show] = useState<string | undefined>('newest');
+  const shownJob = shown === 'newest' ? jobs[0] : jobs.find(({ info }) => info.id === shown);
+  return (
+    <JobFormContext value={form}>
+      <TabPanel id={JOBS_VIEW} className="workspace generator-view jobs-view">
+        <div className="rail">
+          <Part
+            name="New job"
+            content={<NewJobPanel onChosen={() => show(undefined)} onCreated={({ id }) => show(id)} />}
+          />
+        </div>
+        <div className="stage">
+          <Part name="Figures" content={<FiguresRow />} />
+          <Part
+            name="Charts"
+            content={<MainCharts emptyText="Run a job to see its rows share each step." />}
+          />
+          <Part name="Jobs" content={<JobList jobs={jobs} shownId={shownJob?.info.id} onShow={show} />} />
+          {shownJob ? (
+            <Part name="Job" content={<JobPanel key={shownJob.info.id} view={shownJob} />} />
+          ) : (
+            <Part name="First rows" content={<PreviewPanel />} />
+          )}
+        </div>
+      </TabPanel>
+    </JobFormContext>
+  );
+}

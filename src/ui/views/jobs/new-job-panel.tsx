@@ -1,0 +1,183 @@
+import { useRef } from 'react';
+
+import { missingColumn, type Job } from '../../../client/index.ts';
+import { AdvancedPanel } from '../../panels/compose/advanced-panel.tsx';
+import { openModelBox } from '../../panels/models/open-model-box.ts';
+import { Button } from '../../parts/button.tsx';
+import { ErrorLine } from '../../parts/error-line.tsx';
+import { TextAreaField } from '../../parts/field.tsx';
+import { formatCount } from '../../parts/format.ts';
+import { Segments } from '../../parts/segments.tsx';
+import { ShapeField } from '../../panels/shapes/shape-field.tsx';
+import { useServeView } from '../../state/serve-context.ts';
+import { FileField } from './file-field.tsx';
+import { useFormView, useJobForm } from './job-form-context.ts';
+import { JOB_DEFAULTS, JOB_FIELDS } from './job-options.ts';
+import { READY_TEMPLATES } from './ready-templates.ts';
+
+const TASKS = [
+  ['generate', 'Generate'],
+  ['embed', 'Embed'],
+] as const;
+
+interface NewJobPanelProps {
+  readonly onChosen: () => void;
+  readonly onCreated: (job: Job) => void;
+}
+
+/** A file, and what to do with each of its rows. */
+export function NewJobPanel({ onChosen, onCreated }: NewJobPanelProps) {
+  const form = useJobForm();
+  const isBatch = useFormView(({ file }) => file?.isBatch ?? false);
+  const task = useFormView((view) => view.task);
+  return (
+    <section className="new-job stack" aria-labelledby="new-job-title">
+      <h2 id="new-job-title">New job</h2>
+      <FileField onChosen={onChosen} />
+      {isBatch ? (
+        <p className="note">Each line is a request with its own prompt and options.</p>
+      ) : (
+        <>
+          <Segments
+            legend="What to do with each row"
+            name="job-task"
+            value={task}
+            choices={TASKS}
+            onChange={(next) => form.change({ task: next })}
+          />
+          {task === 'generate' && <ReadyTemplates />}
+          <TemplateField />
+          {task === 'generate' ? <GenerationFields /> : <EmbedNote />}
+        </>
+      )}
+      <RunButton onCreated={onCreated} />
+    </section>
+  );
+}
+
+function ReadyTemplates() {
+  const form = useJobForm();
+  return (
+    <div className="row">
+      <span className="note">Templates:</span>
+      {READY_TEMPLATES.map((ready) => (
+        <Button key={ready.title} variant="small" onClick={() => form.take(ready)}>
+          {ready.title}
+        </Button>
+      ))}
+    </div>
+  );
+}
+
+function TemplateField() {
+  const form = useJobForm();
+  const areaRef = useRef<HTMLTextAreaElement>(null);
+  const template = useFormView((view) => view.template);
+  const columns = useFormView(({ file }) => file?.columns);
+  const missing = columns && missingColumn(template, columns);
+  const insert = (column: string): void => {
+    const area = areaRef.current;
+    if (!area) return;
+    area.focus();
+    area.setRangeText(`{{${column}}}`, area.selectionStart, area.selectionEnd, 'end');
+    form.change({ template: area.value });
+  };
+  return (
+    <div className="stack">
+      <TextAreaField
+        ref={areaRef}
+        label="Prompt for each row"
+        hint="{{column}} stands for the row’s text."
+        error={missing === undefined ? undefined : `The file has no column “${missing}”.`}
+        rows={5}
+        value={template}
+        onChange={({ target }) => form.change({ template: target.value })}
+      />
+      {columns && (
+        <fieldset className="columns">
+          <legend className="visually-hidden">Insert a column</legend>
+          {columns.map((column) => (
+            <Button key={column} variant="quiet" onClick={() => insert(column)}>
+              {`{{${column}}}`}
+            </Button>
+          ))}
+        </fieldset>
+      )}
+    </div>
+  );
+}
+
+function GenerationFields() {
+  const form = useJobForm();
+  const system = useFormView((view) => view.system);
+  const shape = useFormView(({ texts }) => texts.responseFormat ?? '');
+  const shapeError = useFormView(({ optionErrors }) => optionErrors.responseFormat);
+  const canChat = useServeView(({ status }) => status.model?.hasChatTemplate ?? false);
+  return (
+    <>
+      {canChat && (
+        <TextAreaField
+          label="System prompt"
+          hint="Makes each row a chat."
+          rows={2}
+          value={system}
+          onChange={({ target }) => form.change({ system: target.value })}
+        />
+      )}
+      <ShapeField
+        label="Answer"
+        hint="The properties of a schema become columns."
+        error={shapeError}
+        value={shape}
+        onChange={(text) => form.changeOption('responseFormat', text)}
+        onBlur={() => form.checkOptions()}
+      />
+      <AdvancedPanel form={form} fields={JOB_FIELDS} defaults={JOB_DEFAULTS} />
+    </>
+  );
+}
+
+/** Which model makes the vectors, or how to get one. */
+function EmbedNote() {
+  const embedder = useServeView(
+    ({ status }) => status.encoders?.find(({ deployment }) => deployment === 'embedder')?.id,
+  );
+  return embedder === undefined ? (
+    <p className="note">
+      No embedding model is loaded.{' '}
+      <Button variant="quiet" onClick={openModelBox}>
+        Choose a model…
+      </Button>
+    </p>
+  ) : (
+    <p className="note">{embedder} makes a vector for each row.</p>
+  );
+}
+
+function RunButton({ onCreated }: Pick<NewJobPanelProps, 'onCreated'>) {
+  const form = useJobForm();
+  const hasFile = useFormView(({ file }) => file !== undefined);
+  const error = useFormView((view) => view.error);
+  const numStored = useFormView((view) => view.numStored);
+  const run = async (): Promise<void> => {
+    const job = await form.run();
+    if (job) onCreated(job);
+  };
+  return (
+    <>
+      <div role="alert">{error && <ErrorLine error={error} />}</div>
+      {numStored === undefined ? (
+        <Button className="button-primary job-run" disabled={!hasFile} onClick={() => void run()}>
+          Run all rows
+        </Button>
+      ) : (
+        <div className="row">
+          <output>Storing the rows: {formatCount(numStored)} so far</output>
+          <Button variant="small" onClick={() => form.stop()}>
+            Stop
+          </Button>
+        </div>
+      )}
+    </>
+  );
+}

@@ -1,0 +1,78 @@
+import { describe, expect, it } from 'vitest';
+
+import type { JobRow } from '../../../client/index.ts';
+import { describeJob, describeSpeed, formatLeft } from './describe-job.ts';
+import { columnsOf } from './row-columns.ts';
+
+const numbers = { numPromptTokens: 3, numOutputTokens: 5 };
+const schema = { type: 'object', properties: { product: {}, problem: {} } };
+const job = { columns: ['id', 'text'], source: 'rows', options: {} } as const;
+
+const rowWith = (
+  input: object,
+  result?: Omit<NonNullable<JobRow['result']>, keyof typeof numbers>,
+): JobRow => ({
+  index: 0,
+  input: {},
+  json: JSON.stringify(input),
+  ...(result && { result: { ...result, ...numbers } }),
+});
+const rowOf = (text: string): JobRow => rowWith({ id: '1' }, { text });
+
+const cellsOf = (info: Parameters<typeof columnsOf>[0], row: JobRow): Record<string, string> =>
+  Object.fromEntries(columnsOf(info).map(({ title, textOf }) => [title, textOf(row)]));
+
+describe('the columns of a job', () => {
+  it('are the file’s first, then the answer', () => {
+    const row = rowWith({ id: '1', text: 'one' }, { text: 'good' });
+    expect(cellsOf(job, row)).toEqual({ id: '1', text: 'one', Answer: 'good' });
+    expect(cellsOf(job, rowWith({ unreadable: 'x' }))).toEqual({ id: '', text: '', Answer: '' });
+  });
+
+  it('are the properties of a schema, empty where the answer was cut off', () => {
+    const info = { ...job, options: { responseFormat: { type: 'json_schema', schema } } };
+    expect(cellsOf(info, rowOf('{"product":"kettle","problem":null}'))).toMatchObject({
+      product: 'kettle',
+      problem: '',
+    });
+    expect(cellsOf(info, rowOf('{"product":"ket'))).toMatchObject({ product: '', problem: '' });
+  });
+
+  it('say why a row has no answer', () => {
+    const row = rowWith({}, { error: { code: 'PROMPT_TOO_LONG', message: 'Too long.' } });
+    expect(cellsOf(job, row)['Answer']).toBe('Too long. PROMPT_TOO_LONG');
+    const info = { ...job, options: { responseFormat: { type: 'json_schema', schema } } };
+    expect(cellsOf(info, row)['problem']).toBe('Too long. PROMPT_TOO_LONG');
+  });
+
+  it('have the beginning of a vector, and of a request', () => {
+    const embedded = rowWith({}, { embedding: [0.1, 0.2, 0.3, 0.4, 0.5] });
+    expect(cellsOf(job, embedded)['Answer']).toBe('5 numbers: 0.100, 0.200, 0.300, 0.400, …');
+    const request = rowWith({ custom_id: 'a', body: { prompt: 'x' } });
+    expect(cellsOf({ ...job, columns: [], source: 'requests' }, request)).toEqual({
+      custom_id: 'a',
+      body: '{"prompt":"x"}',
+      Answer: '',
+    });
+  });
+});
+
+describe('the line of a job', () => {
+  it.each([
+    ['running', { total: 5000, finished: 1201, failed: 3 }, 'Running: 1,204 of 5,000 rows, 3 failed'],
+    ['finished', { total: 1, finished: 1, failed: 0 }, 'Finished: 1 row'],
+    ['paused', { total: 9, finished: 0, failed: 0 }, 'Paused: 0 of 9 rows'],
+  ] as const)('tells how far it is: %s', (state, counts, text) => {
+    expect(describeJob({ state, counts })).toBe(text);
+  });
+
+  it('tells how fast it is, and the time left once that is known', () => {
+    expect(describeSpeed({})).toBeUndefined();
+    expect(describeSpeed({ progress: { rowsPerSecond: 12.34, tokensPerSecond: 341 } })).toBe(
+      '12.3 rows/s · 341 tokens/s',
+    );
+    const progress = { rowsPerSecond: 0.5, tokensPerSecond: 20, remainingMs: 90_000 };
+    expect(describeSpeed({ progress })).toBe('0.50 rows/s · 20.0 tokens/s · about 90 s left');
+    expect([1, 3_252_000, 36_000_000].map(formatLeft)).toEqual(['1 s', '54 min', '10.0 h']);
+  });
+});

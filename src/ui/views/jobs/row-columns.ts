@@ -1,0 +1,66 @@
+import { readCells, textOfCell, type JobCells, type JobInfo, type JobRow } from '../../../client/index.ts';
+import { isRecord } from './is-record.ts';
+
+export interface RowColumn {
+  readonly title: string;
+  readonly isAnswer: boolean;
+  readonly textOf: (row: JobRow) => string;
+}
+
+/** A table is wide enough for this many columns of the file. */
+const MAX_INPUT_COLUMNS = 4;
+
+/** The file's first columns, then the answer: with a JSON Schema, a column for each of its properties. */
+export function columnsOf(info: Pick<JobInfo, 'columns' | 'source' | 'options'>): readonly RowColumn[] {
+  const inputs =
+    info.source === 'requests' ? ['custom_id', 'body'] : info.columns.slice(0, MAX_INPUT_COLUMNS);
+  const properties = propertiesOf(info.options['responseFormat']);
+  const answers = properties.map((title, at) => ({
+    title,
+    isAnswer: true,
+    // The last one has room for the reason where there is no answer.
+    textOf: (row: JobRow) =>
+      row.result?.error && at === properties.length - 1
+        ? answerOf(row)
+        : toText(cellsOf(row.result?.text).get(title)),
+  }));
+  return [
+    ...inputs.map((title) => ({
+      title,
+      isAnswer: false,
+      textOf: ({ json }: JobRow) => toText(cellsOf(json).get(title)),
+    })),
+    ...(answers.length > 0 ? answers : [{ title: 'Answer', isAnswer: true, textOf: answerOf }]),
+  ];
+}
+
+/** The row's answer, or why it has none. */
+export function answerOf({ result }: JobRow): string {
+  if (!result) return '';
+  if (result.error) return `${result.error.message} ${result.error.code}`;
+  if (!result.embedding) return result.text ?? '';
+  const start = result.embedding.slice(0, 4).map((value) => value.toFixed(3));
+  return `${result.embedding.length} numbers: ${start.join(', ')}, …`;
+}
+
+/** The properties that the schema of a response format names. */
+function propertiesOf(format: unknown): readonly string[] {
+  if (!isRecord(format) || !isRecord(format['schema'])) return [];
+  const { properties } = format['schema'];
+  return isRecord(properties) ? Object.keys(properties) : [];
+}
+
+const NO_CELLS: JobCells = new Map();
+
+/** The cells of the text that was read last: the columns of a row are drawn one after another. */
+let latest: { readonly json: string; readonly cells: JobCells } = { json: '', cells: NO_CELLS };
+
+/** None where an answer was cut off. */
+function cellsOf(json = ''): JobCells {
+  if (latest.json !== json) latest = { json, cells: readCells(json) ?? NO_CELLS };
+  return latest.cells;
+}
+
+function toText(cell: string | undefined): string {
+  return cell === undefined ? '' : textOfCell(cell);
+}

@@ -1,0 +1,56 @@
+import { useEffect, useRef } from 'react';
+
+import { readCells, textOfCell, type JobRow } from '../../../client/index.ts';
+import { Button } from '../../parts/button.tsx';
+import { ErrorLine } from '../../parts/error-line.tsx';
+import { formatCount } from '../../parts/format.ts';
+import { answerOf } from './row-columns.ts';
+
+/** A text of megabytes would block the page. */
+const MAX_LENGTH = 20_000;
+
+interface RowDetailsProps {
+  readonly row: JobRow;
+  readonly onClose: () => void;
+}
+
+/** All of a row. */
+export function RowDetails({ row, onClose }: RowDetailsProps) {
+  const { index, json, result } = row;
+  const titleRef = useRef<HTMLHeadingElement>(null);
+  useEffect(() => titleRef.current?.focus(), []);
+  return (
+    <section className="row-details" aria-labelledby="row-title">
+      <div className="panel-head">
+        <h3 id="row-title" ref={titleRef} tabIndex={-1}>
+          Row {formatCount(index + 1)}
+        </h3>
+        <Button variant="quiet" onClick={onClose}>
+          Close
+        </Button>
+      </div>
+      <dl className="row-cells">
+        {Array.from(readCells(json) ?? [], ([name, cell]) => (
+          <Cell key={name} name={name} text={textOfCell(cell)} />
+        ))}
+        {result && !result.error && (
+          <Cell
+            name={`Answer, ${formatCount(result.numOutputTokens)} tokens${result.finishReason === 'length' ? ', cut off' : ''}`}
+            text={answerOf(row)}
+          />
+        )}
+      </dl>
+      {result?.error && <ErrorLine error={result.error} />}
+      {!result && <p className="note">Not done yet.</p>}
+    </section>
+  );
+}
+
+function Cell({ name, text }: { readonly name: string; readonly text: string }) {
+  return (
+    <div>
+      <dt className="note">{name}</dt>
+      <dd>{text.length > MAX_LENGTH ? `${text.slice(0, MAX_LENGTH)}…` : text}</dd>
+    </div>
+  );
+}

@@ -1,0 +1,123 @@
+import { useEffect, useMemo, useRef, useState } from 'react';
+import { useStore } from 'zustand';
+
+import type { JobRow } from '../../../client/index.ts';
+import { Button } from '../../parts/button.tsx';
+import { ErrorLine } from '../../parts/error-line.tsx';
+import { formatCount } from '../../parts/format.ts';
+import { columnsOf, type RowColumn } from './row-columns.ts';
+import { RowDetails } from './row-details.tsx';
+import { RowWindow, type RowFilter } from './row-window.ts';
+import type { JobView } from './use-jobs.ts';
+
+/** CSS pixels, as in the style sheet. */
+const ROW_HEIGHT = 28;
+const HEAD_HEIGHT = 30;
+/** Columns that don’t fit scroll sideways. */
+const MIN_CELL_REM = 7;
+
+interface RowsTableProps {
+  readonly view: JobView;
+  readonly filter: RowFilter;
+}
+
+/**
+ * The rows of a job, however many. The table itself stays in view while the box around it scrolls, and draws the rows of the place. So
+ * scrolling shows the rows of a moment ago at worst, never a blank.
+ */
+export function RowsTable({ view: { job, info }, filter }: RowsTableProps) {
+  const { total } = info.counts;
+  const rowWindow = useMemo(() => new RowWindow(job, total, filter), [job, total, filter]);
+  const { first, rows, numRows, isSearching, error } = useStore(rowWindow.store);
+  const columns = useMemo(() => columnsOf(info), [info]);
+  const [chosen, choose] = useState<JobRow>();
+  const boxRef = useRef<HTMLElement>(null);
+  useEffect(() => () => rowWindow.close(), [rowWindow]);
+  useEffect(() => rowWindow.refresh(info.counts), [rowWindow, info]);
+  useEffect(() => {
+    const box = boxRef.current;
+    if (!box) return undefined;
+    const show = (): void => {
+      const numInView = Math.ceil((box.clientHeight - HEAD_HEIGHT) / ROW_HEIGHT) + 1;
+      rowWindow.show(Math.floor(box.scrollTop / ROW_HEIGHT), numInView);
+      box.style.setProperty('--row-shift', `${-(box.scrollTop % ROW_HEIGHT)}px`);
+    };
+    const observer = new ResizeObserver(show);
+    observer.observe(box);
+    box.addEventListener('scroll', show);
+    return () => {
+      observer.disconnect();
+      box.removeEventListener('scroll', show);
+    };
+  }, [rowWindow]);
+
+  return (
+    <>
+      <div role="alert">{error && <ErrorLine error={error} />}</div>
+      {/* oxlint-disable-next-line jsx-a11y/no-noninteractive-tabindex -- a region that scrolls has no other way to be reached */}
+      <section ref={boxRef} className="scroll-box job-rows" aria-label="Rows, which scroll" tabIndex={0}>
+        <div
+          style={{
+            height: HEAD_HEIGHT + numRows * ROW_HEIGHT,
+            minWidth: `${MIN_CELL_REM * (columns.length + 1)}rem`,
+          }}
+        >
+          <div className="job-rows-view">
+            <table className="scroll-table" aria-label="Rows" aria-rowcount={numRows + 1}>
+              <thead>
+                <tr aria-rowindex={1}>
+                  <th scope="col">Row</th>
+                  {columns.map(({ title, isAnswer }, at) => (
+                    <th key={at} scope="col" data-answer={isAnswer}>
+                      {title}
+                    </th>
+                  ))}
+                </tr>
+              </thead>
+              <tbody>
+                {rows.map((row, at) => (
+                  <Row key={at} row={row} place={first + at} columns={columns} onChoose={choose} />
+                ))}
+              </tbody>
+            </table>
+          </div>
+        </div>
+        {numRows === 0 && <p className="empty-note">{isSearching ? 'Searching…' : 'No row matches.'}</p>}
+      </section>
+      {chosen && (
+        <RowDetails
+          key={chosen.index}
+          row={rows.find(({ index }) => index === chosen.index) ?? chosen}
+          onClose={() => choose(undefined)}
+        />
+      )}
+    </>
+  );
+}
+
+interface RowProps {
+  readonly row: JobRow;
+  /** Its place in the list, which a filter makes shorter than the file. */
+  readonly place: number;
+  readonly columns: readonly RowColumn[];
+  readonly onChoose: (row: JobRow) => void;
+}
+
+function Row({ row, place, columns, onChoose }: RowProps) {
+  const { result } = row;
+  return (
+    <tr aria-rowindex={place + 2} data-status={result ? (result.error ? 'failed' : 'finished') : 'waiting'}>
+      <td>
+        <Button variant="quiet" aria-label={`Show row ${row.index + 1}`} onClick={() => onChoose(row)}>
+          {formatCount(row.index + 1)}
+        </Button>
+      </td>
+      {columns.map(({ textOf }, at) => (
+        <td key={at}>{textOf(row).slice(0, MAX_CELL_LENGTH)}</td>
+      ))}
+    </tr>
+  );
+}
+
+/** The rest doesn’t fit into a cell. */
+const MAX_CELL_LENGTH = 200;

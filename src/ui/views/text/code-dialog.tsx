@@ -1,0 +1,72 @@
+import { useEffect, useRef, useState } from 'react';
+
+import { bridgeOfPage } from '../../../client/index.ts';
+import { useComposer } from '../../state/composer/composer-context.ts';
+import { parseGeneration } from '../../state/generation-fields.ts';
+import { Button } from '../../parts/button.tsx';
+import { keysOf } from '../../parts/keys-of.ts';
+import { ScrollBox } from '../../parts/scroll-box.tsx';
+import { Segments } from '../../parts/segments.tsx';
+import { useServeView } from '../../state/serve-context.ts';
+import './code-dialog.css';
+import { REQUEST_CODES } from './request-code.ts';
+import { useCopy } from '../../parts/use-copy.ts';
+
+const LANGUAGES = keysOf(REQUEST_CODES);
+/** Where `npm start` serves, for a page that has no bridge. */
+const USUAL_SERVER = 'http://localhost:8000';
+
+/** The request at hand, as other programs send it. */
+export function CodeDialog({ onClose }: { readonly onClose: () => void }) {
+  const dialogRef = useRef<HTMLDialogElement>(null);
+  const composer = useComposer();
+  const model = useServeView(({ status }) => status.model?.id ?? 'storyteller');
+  const [language, setLanguage] = useState(LANGUAGES[0] ?? 'curl');
+  const { said, copy } = useCopy();
+  useEffect(() => dialogRef.current?.showModal(), []);
+
+  const { document, followed, texts } = composer.store.getState();
+  const hasBridge = bridgeOfPage() !== undefined;
+  const code = REQUEST_CODES[language]({
+    prompt: (followed?.base ?? document).text,
+    options: parseGeneration(texts).options,
+    model,
+    server: hasBridge ? new URL('.', location.href).href.slice(0, -1) : USUAL_SERVER,
+  });
+  return (
+    <dialog className="code-dialog" ref={dialogRef} aria-labelledby="code-title" onClose={onClose}>
+      <div className="panel-head">
+        <h2 id="code-title">Use it from code</h2>
+        <form method="dialog">
+          <Button type="submit">Close</Button>
+        </form>
+      </div>
+      <Segments
+        legend="Language"
+        name="code-language"
+        value={language}
+        choices={LANGUAGES.map((name) => [name, name] as const)}
+        onChange={setLanguage}
+      />
+      <ScrollBox className="code-text" label={`The request in ${language}`}>
+        <pre>
+          <code>{code}</code>
+        </pre>
+      </ScrollBox>
+      <div className="row">
+        <Button variant="primary" onClick={() => void copy(code, 'Copied.')}>
+          Copy
+        </Button>
+        <output className="note">{said || noteOn(language, hasBridge)}</output>
+      </div>
+    </dialog>
+  );
+}
+
+function noteOn(language: keyof typeof REQUEST_CODES, hasBridge: boolean): string {
+  if (language === 'JavaScript' || language === 'AI SDK')
+    return 'In an app that has installed the package tabserve.';
+  return hasBridge
+    ? 'Answered by this page, while it is open.'
+    : 'Needs the server, npm start: this page comes from another host.';
+}

@@ -1,0 +1,72 @@
+import { describe, expect, it } from 'vitest';
+
+import {
+  CHAT_VIEW,
+  JOBS_VIEW,
+  listViews,
+  readSelected,
+  titleOf,
+  withSelected,
+} from './views.ts';
+
+describe('listViews', () => {
+  it('puts those of the page first and a user’s own after them, by name', () => {
+    expect(listViews(['zeta', 'house-price', 'echo', 'adder'])).toEqual([
+      'text-generator',
+      CHAT_VIEW,
+      'embedder',
+      JOBS_VIEW,
+      'adder',
+      'house-price',
+      'echo',
+      'zeta',
+    ]);
+  });
+
+  it('shows no tab for what this build does not serve, once the worker has said so', () => {
+    expect(listViews(['adder'])).toEqual(['text-generator', CHAT_VIEW, 'embedder', JOBS_VIEW, 'adder']);
+    expect(listViews([])).toEqual([
+      'text-generator',
+      CHAT_VIEW,
+      'embedder',
+      JOBS_VIEW,
+      'adder',
+      'house-price',
+    ]);
+  });
+
+  it('has one tab for the embedder and the reranker', () => {
+    expect(listViews(['adder', 'embedder', 'reranker'])).toEqual(listViews(['adder']));
+    expect(titleOf('embedder')).toBe('Embed');
+    for (const search of ['?view=embed', '?deployment=embedder', '?deployment=reranker'])
+      expect(readSelected(search)).toBe('embedder');
+    expect(withSelected('http://localhost:8000/', 'embedder')).toBe('http://localhost:8000/?view=embed');
+  });
+
+  it('names a user’s own as it calls itself', () => {
+    expect(['text-generator', 'house-price', 'echo'].map(titleOf)).toEqual(['Text', 'House price', 'echo']);
+  });
+});
+
+describe('the address', () => {
+  it('brings the choice back, and keeps its other parameters', () => {
+    const href = withSelected('http://localhost:8000/?backend=wasm', 'adder');
+    expect(href).toBe('http://localhost:8000/?backend=wasm&deployment=adder');
+    expect(readSelected(new URL(href).search)).toBe('adder');
+    expect(withSelected(href, 'text-generator')).toBe('http://localhost:8000/?backend=wasm');
+  });
+
+  it.each([
+    ['chat', CHAT_VIEW],
+    ['jobs', JOBS_VIEW],
+  ])('names the %s view by itself', (name, view) => {
+    const href = withSelected('http://localhost:8000/?deployment=adder', view);
+    expect(href).toBe(`http://localhost:8000/?view=${name}`);
+    expect(readSelected(new URL(href).search)).toBe(view);
+    expect(withSelected(href, 'adder')).toBe('http://localhost:8000/?deployment=adder');
+  });
+
+  it('asks for the text generator when it says nothing', () => {
+    expect(readSelected('')).toBe('text-generator');
+  });
+});
