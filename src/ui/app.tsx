@@ -1,17 +1,9 @@
 import { Activity, lazy, Suspense, useMemo, useState } from 'react';
 
-import { EMBEDDER, TEXT_GENERATOR, type TabserveClient } from '../client/index.ts';
+import { TEXT_GENERATOR, type TabserveClient } from '../client/index.ts';
 import './app.css';
 import { ComposerContext } from './state/composer/composer-context.ts';
 import type { Composer } from './state/composer/composer.ts';
-import type { DeploymentViewProps } from './views/deployment/deployment-view.tsx';
-import {
-  CHAT_VIEW,
-  JOBS_VIEW,
-  listViews,
-  titleOf,
-  useSelectedDeployment,
-} from './views/views.ts';
 import { FailurePanel } from './panels/header/failure-panel.tsx';
 import { SiteHeader } from './panels/header/site-header.tsx';
 import { StatusChip } from './panels/header/status-chip.tsx';
@@ -20,16 +12,20 @@ import { ServeContext, useServeView } from './state/serve-context.ts';
 import type { ServeStore } from './state/serve-store.ts';
 import { TabList } from './parts/tab-list.tsx';
 import { TextView } from './views/text/text-view.tsx';
+import {
+  listViews,
+  loadDeploymentView,
+  titleOf,
+  useSelectedView,
+  VIEWS,
+  type ViewProps,
+} from './views/views.ts';
 
 /** Loaded after the first screen. */
-const ChatView = lazy(async () => ({ default: (await import('./views/chat/chat-view.tsx')).ChatView }));
-const EmbedView = lazy(async () => ({ default: (await import('./views/embed/embed-view.tsx')).EmbedView }));
-const JobsView = lazy(async () => ({ default: (await import('./views/jobs/jobs-view.tsx')).JobsView }));
+const CONTENTS = new Map(VIEWS.flatMap(({ id, load }) => (load ? [[id, lazy(load)] as const] : [])));
+const DeploymentView = lazy(loadDeploymentView);
 const HandoverNote = lazy(async () => ({
   default: (await import('./panels/header/handover-note.tsx')).HandoverNote,
-}));
-const DeploymentView = lazy(async () => ({
-  default: (await import('./views/deployment/deployment-view.tsx')).DeploymentView,
 }));
 const UnknownDeployment = lazy(async () => ({
   default: (await import('./views/deployment/unknown-deployment.tsx')).UnknownDeployment,
@@ -59,7 +55,7 @@ function Views() {
     const isNews = last && (last.requestIds.size > 0 || status.loadFailure?.error.code === 'MODEL_DELETED');
     return isNews && status.state === 'ready' ? last : undefined;
   });
-  const [selected, select] = useSelectedDeployment();
+  const [selected, select] = useSelectedView();
   const [visited, setVisited] = useState<ReadonlySet<string>>(new Set([selected]));
   if (!visited.has(selected)) setVisited(new Set([...visited, selected]));
   const views = listViews(served.map(({ name }) => name));
@@ -89,19 +85,12 @@ function Views() {
   );
 }
 
-function View({ name, isShown }: DeploymentViewProps) {
+function View({ name, isShown }: ViewProps) {
   if (name === TEXT_GENERATOR) return <TextView />;
+  const Content = CONTENTS.get(name) ?? DeploymentView;
   return (
     <PanelBoundary name={titleOf(name)}>
-      {name === CHAT_VIEW ? (
-        <ChatView />
-      ) : name === EMBEDDER ? (
-        <EmbedView />
-      ) : name === JOBS_VIEW ? (
-        <JobsView />
-      ) : (
-        <DeploymentView name={name} isShown={isShown} />
-      )}
+      <Content name={name} isShown={isShown} />
     </PanelBoundary>
   );
 }

@@ -8,6 +8,7 @@ import {
   formatMs,
   formatNumber,
   formatParameters,
+  formatSeconds,
   NO_VALUE,
 } from './format.ts';
 
@@ -56,4 +57,14 @@ it('formatJson names what JSON cannot say', () => {
   expect(formatJson({ a: [1, 'x'] })).toBe('{"a":[1,"x"]}');
   expect(formatJson(undefined)).toBe('undefined');
   expect(formatJson(1n)).toBe('[object BigInt]');
+});
+
+it.each([
+  [42, '42 ms'],
+  [96, '0.1 s'],
+  [2149, '2.1 s'],
+  [9949, '9.9 s'],
+  [12_400, '12 s'],
+])('writes %d ms as %s', (durationMs, text) => {
+  expect(formatSeconds(durationMs)).toBe(text);
 });

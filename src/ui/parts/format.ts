@@ -37,6 +37,18 @@ export function formatEachMs(durationsMs: readonly number[]): string {
   return `${durationsMs.map((durationMs) => formatNumber(durationMs / divisor)).join(' / ')} ${unit}`;
 }
 
+/** As a reader compares them: tenths of a second from a tenth on. */
+export function formatSeconds(durationMs: number): string {
+  if (durationMs < 95) return `${Math.round(durationMs)} ms`;
+  return `${(durationMs / 1000).toFixed(durationMs < 9950 ? 1 : 0)} s`;
+}
+
+/** Empty where the two are about the same, or the other way round. */
+export function describeFaster(shortMs: number, longMs: number): string {
+  const ratio = longMs / shortMs;
+  return ratio >= 1.05 && Number.isFinite(ratio) ? `${ratio.toFixed(1)}× faster` : '';
+}
+
 /** `1.1M` */
 export function formatCompact(count: number): string {
   return COMPACT.format(count);

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 
 import type { StepRecord, TabserveStats } from '../../client/index.ts';
-import { createStats, createStepRecord, NO_TOTALS } from '../test-support.ts';
+import { createStats, createStepRecord, NO_TOTALS } from '../testing/test-support.ts';
 import { ChartHistory, type Cell, type SampleFigures } from './chart-history.ts';
 
 function createStep(kind: StepRecord['kind'], batchSize: number, stepMs: number, stepIndex = 0): StepRecord {

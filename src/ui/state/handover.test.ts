@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 
 import { describeHandover } from '../panels/header/describe-handover.ts';
-import { createRequest, createStatus, idOf, OTHER_TAB } from '../test-support.ts';
+import { createRequest, createStatus, idOf, OTHER_TAB } from '../testing/test-support.ts';
 import { updateHandover } from './handover.ts';
 import type { RequestsEvent } from './request-tables.ts';
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 
-import { createBar, idOf } from '../test-support.ts';
+import { createBar, idOf } from '../testing/test-support.ts';
 import { Lanes } from './lanes.ts';
 import type { SlotBar } from './slot-history.ts';
 

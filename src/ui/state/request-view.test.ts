@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 
 import { createRequestView, textAt, updateRequestView, type RequestView } from './request-view.ts';
-import { idOf } from '../test-support.ts';
+import { idOf } from '../testing/test-support.ts';
 
 const ID = idOf('a');
 

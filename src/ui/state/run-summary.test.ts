@@ -7,7 +7,7 @@ import {
   createStatus,
   createStepRecord,
   idOf,
-} from '../test-support.ts';
+} from '../testing/test-support.ts';
 import { ChartHistory } from './chart-history.ts';
 import { prefillStall, stepsBetween, summarizeRun, tokenGaps, type TokenGap } from './run-summary.ts';
 import type { TracedStep } from './slot-history.ts';

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 
 import type { ClientUpdate, RequestActivity, RequestId } from '../../client/index.ts';
-import { createBar, idOf, OTHER_TAB } from '../test-support.ts';
+import { createBar, idOf, OTHER_TAB } from '../testing/test-support.ts';
 import { updateTables, type RequestsEvent, type RequestTables } from './request-tables.ts';
 import { isOtherRun, latestRun, updateRuns, type Runs, type RunsInput } from './run.ts';
 

@@ -14,7 +14,7 @@ import {
   createStepRecord,
   idOf,
   OTHER_TAB,
-} from '../test-support.ts';
+} from '../testing/test-support.ts';
 import { BATCH_SIZE_CHART } from '../panels/watch/batch-size-chart.ts';
 import {
   applyEvents,

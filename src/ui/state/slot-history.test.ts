@@ -11,7 +11,7 @@ import {
   createStepRecord,
   idOf,
   OTHER_TAB,
-} from '../test-support.ts';
+} from '../testing/test-support.ts';
 
 function createSpan(change: Partial<SlotSpan> = {}): SlotSpan {
   return createSlotSpan({ slot: 1, queueWaitMs: 5, firstStepIndex: 3, lastStepIndex: 4, ...change });

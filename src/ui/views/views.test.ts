@@ -1,13 +1,9 @@
 import { describe, expect, it } from 'vitest';
 
-import {
-  CHAT_VIEW,
-  JOBS_VIEW,
-  listViews,
-  readSelected,
-  titleOf,
-  withSelected,
-} from './views.ts';
+import { listViews, readSelected, titleOf, withSelected } from './views.ts';
+
+const CHAT_VIEW = 'text-generator/chat';
+const JOBS_VIEW = 'text-generator/jobs';
 
 describe('listViews', () => {
   it('puts those of the page first and a user’s own after them, by name', () => {

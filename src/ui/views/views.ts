@@ -1,66 +1,97 @@
-import { useEffect, useState } from 'react';
+import { useEffect, useState, type ComponentType } from 'react';
 
 import { EMBEDDER, TEXT_GENERATOR } from '../../client/index.ts';
 import { isEncoder } from '../state/is-encoder.ts';
 
-/** The text generator's view for chats. No deployment has this name: it isn't one that a file can have. */
-export const CHAT_VIEW = `${TEXT_GENERATOR}/chat`;
+export interface ViewProps {
+  readonly name: string;
+  readonly isShown: boolean;
+}
 
-/** The view of jobs, named likewise. */
-export const JOBS_VIEW = `${TEXT_GENERATOR}/jobs`;
+type Load = () => Promise<{ readonly default: ComponentType<ViewProps> }>;
 
-/** Tabserve's own views in the order of their tabs, with their titles; the user's deployments follow by name. */
-const OWN_VIEWS: ReadonlyMap<string, string> = new Map([
-  [TEXT_GENERATOR, 'Text'],
-  [CHAT_VIEW, 'Chat'],
-  [EMBEDDER, 'Embed'],
-  [JOBS_VIEW, 'Jobs'],
-  ['adder', 'Adder'],
-  ['house-price', 'House price'],
-]);
+interface View {
+  /** A deployment's name, or a name that no deployment can have: it isn't one of a file. */
+  readonly id: string;
+  readonly title: string;
+  /** Its name in the address, `?view=…`. Left out: its deployment names it. */
+  readonly param?: string;
+  /** Left out for the first screen, which is in the page's first script. */
+  readonly load?: Load;
+}
+
+/** A view of any deployment. */
+export const loadDeploymentView: Load = async () => ({
+  default: (await import('./deployment/deployment-view.tsx')).DeploymentView,
+});
+
+/** Tabserve's own views in the order of their tabs; the user's deployments follow by name. */
+export const VIEWS: readonly View[] = [
+  { id: TEXT_GENERATOR, title: 'Text' },
+  {
+    id: `${TEXT_GENERATOR}/chat`,
+    title: 'Chat',
+    param: 'chat',
+    load: async () => ({ default: (await import('./chat/chat-view.tsx')).ChatView }),
+  },
+  {
+    id: EMBEDDER,
+    title: 'Embed',
+    param: 'embed',
+    load: async () => ({ default: (await import('./embed/embed-view.tsx')).EmbedView }),
+  },
+  {
+    id: `${TEXT_GENERATOR}/jobs`,
+    title: 'Jobs',
+    param: 'jobs',
+    load: async () => ({ default: (await import('./jobs/jobs-view.tsx')).JobsView }),
+  },
+  { id: 'adder', title: 'Adder', load: loadDeploymentView },
+  { id: 'house-price', title: 'House price', load: loadDeploymentView },
+];
 
 const PARAMETER = 'deployment';
 const VIEW_PARAMETER = 'view';
-/** The views that have a name of their own in the address. */
-const VIEW_OF_NAME: ReadonlyMap<string | null, string> = new Map([
-  ['chat', CHAT_VIEW],
-  ['embed', EMBEDDER],
-  ['jobs', JOBS_VIEW],
-]);
 
-export function titleOf(view: string): string {
-  return OWN_VIEWS.get(view) ?? view;
+function findView(id: string): View | undefined {
+  return VIEWS.find((view) => view.id === id);
+}
+
+export function titleOf(id: string): string {
+  return findView(id)?.title ?? id;
 }
 
 /** The tabs: the views of what the worker serves, or the default ones until it has said so. */
 export function listViews(served: readonly string[]): readonly string[] {
-  const own = [...OWN_VIEWS.keys()];
+  const own = VIEWS.map(({ id }) => id);
   if (served.length === 0) return own;
+  const named = VIEWS.filter(({ param }) => param !== undefined).map(({ id }) => id);
   const others = served.filter((name) => !isEncoder(name));
-  const names = new Set([TEXT_GENERATOR, ...VIEW_OF_NAME.values(), ...others]);
+  const names = new Set([TEXT_GENERATOR, ...named, ...others]);
   const ownServed = own.filter((name) => names.delete(name));
   return [...ownServed, ...[...names].toSorted()];
 }
 
 export function readSelected(search: string): string {
   const parameters = new URLSearchParams(search);
+  const named = parameters.get(VIEW_PARAMETER);
   const deployment = parameters.get(PARAMETER) ?? TEXT_GENERATOR;
   const view = isEncoder(deployment) ? EMBEDDER : deployment;
-  return VIEW_OF_NAME.get(parameters.get(VIEW_PARAMETER)) ?? view;
+  return VIEWS.find(({ param }) => param !== undefined && param === named)?.id ?? view;
 }
 
 export function withSelected(href: string, view: string): string {
   const url = new URL(href);
   url.searchParams.delete(PARAMETER);
   url.searchParams.delete(VIEW_PARAMETER);
-  const [name] = [...VIEW_OF_NAME].find(([, named]) => named === view) ?? [];
-  if (name) url.searchParams.set(VIEW_PARAMETER, name);
+  const param = findView(view)?.param;
+  if (param !== undefined) url.searchParams.set(VIEW_PARAMETER, param);
   else if (view !== TEXT_GENERATOR) url.searchParams.set(PARAMETER, view);
   return url.href;
 }
 
 /** The choice, kept in the page's address: Back goes to the view before. */
-export function useSelectedDeployment(): readonly [string, (view: string, isPassing: boolean) => void] {
+export function useSelectedView(): readonly [string, (view: string, isPassing: boolean) => void] {
   const [selected, setSelected] = useState(() => readSelected(location.search));
   useEffect(() => {
     const goBack = (): void => setSelected(readSelected(location.search));

@@ -2,7 +2,7 @@ import { expect, it, vi } from 'vitest';
 
 import type { GenerationOptions, PolicyName, TabserveClient } from '../../../client/index.ts';
 import { createServeStore } from '../../state/serve-store.ts';
-import { createStatus } from '../../test-support.ts';
+import { createStatus } from '../../testing/test-support.ts';
 import { CompareSession } from './compare-session.ts';
 
 const PROMPTS = [

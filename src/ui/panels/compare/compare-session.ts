@@ -8,13 +8,12 @@ import {
   type TabserveClient,
   type WireError,
 } from '../../../client/index.ts';
-import { formatMs, formatNumber, NO_VALUE } from '../../parts/format.ts';
-import { percentilesOf } from '../load/summarize.ts';
+import { formatMs, formatNumber, formatSeconds, NO_VALUE } from '../../parts/format.ts';
 import { createTrialRecorder } from '../trials/trial-slots.ts';
 import { POLICY_NAMES } from '../policy/policy-texts.ts';
-import { formatSeconds } from '../requests/run-text.ts';
 import { stepsBetween } from '../../state/run-summary.ts';
 import { spanOf } from '../../state/run.ts';
+import { percentilesOf } from '../../state/percentiles.ts';
 import type { ServeStore } from '../../state/serve-store.ts';
 import type { TracedStep } from '../../state/slot-history.ts';
 import { toWireError } from '../../parts/to-wire-error.ts';

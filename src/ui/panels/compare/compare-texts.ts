@@ -1,5 +1,4 @@
-import { formatCount } from '../../parts/format.ts';
-import { describeFaster, formatSeconds } from '../requests/run-text.ts';
+import { describeFaster, formatCount, formatSeconds } from '../../parts/format.ts';
 
 /** @param togetherMs Under `continuous`. @param oneAtATimeMs Under `off`. */
 export function describeComparison(togetherMs: number, oneAtATimeMs: number): string {

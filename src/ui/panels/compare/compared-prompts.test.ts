@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 
-import { createRequest, createTables, idOf, OTHER_TAB } from '../../test-support.ts';
+import { createRequest, createTables, idOf, OTHER_TAB } from '../../testing/test-support.ts';
 import { promptsOfRun } from './compared-prompts.ts';
 
 const NOTHING_SENT = { sentAs: () => undefined };

@@ -2,7 +2,7 @@ import { describe, expect, it, vi } from 'vitest';
 
 import { lastStartMs, noteStartTime } from './start-times.ts';
 import { applyEvents, createServeStore } from '../../state/serve-store.ts';
-import { createStatus, WEBGPU } from '../../test-support.ts';
+import { createStatus, WEBGPU } from '../../testing/test-support.ts';
 import { describeStart } from './load-note.tsx';
 
 const COMPILING = createStatus({

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 
 import type { ModelLoad, TabserveStatus } from '../../../client/index.ts';
-import { createStatus, MODEL, WEBGPU } from '../../test-support.ts';
+import { createStatus, MODEL, WEBGPU } from '../../testing/test-support.ts';
 import { describeChip, textOf } from './chip-text.ts';
 
 const LOAD: ModelLoad = { id: 'owner/gpt2', isPaused: false, phase: 'download', loaded: 2, total: 5 };

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 
 import type { LoadProgress, TabserveStatus } from '../../../client/index.ts';
-import { createStatus, WEBGPU } from '../../test-support.ts';
+import { createStatus, WEBGPU } from '../../testing/test-support.ts';
 import { describeDetail, describeRecovery, describeTabs } from './describe-facts.ts';
 import { describeState } from './describe-state.ts';
 

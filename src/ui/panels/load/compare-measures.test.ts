@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 
 import { multipleOfRun, multiplesOf, titleOfGoodput } from './compare-measures.ts';
-import { createTrial } from './test-support.ts';
+import { createTrial } from '../../testing/fake-load.ts';
 
 describe('the measures of a comparison', () => {
   it('are bars to one scale, with their ratios to the first run', () => {

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 
 import { describeFinding, describeOutcome } from './describe-outcome.ts';
-import { createTrial } from './test-support.ts';
+import { createTrial } from '../../testing/fake-load.ts';
 
 function trialsAt(...rates: readonly number[]) {
   return rates.map((tokensPerSecond, index) =>

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 
 import { loadCsv } from './load-csv.ts';
-import { createTrial } from './test-support.ts';
+import { createTrial } from '../../testing/fake-load.ts';
 
 function cellsOf(...trials: Parameters<typeof loadCsv>[0]['trials']) {
   const csv = loadCsv({

@@ -1,5 +1,6 @@
 import type { LoadResults } from './load-session.ts';
-import { LATENCIES, type Percentiles, type Trial } from './summarize.ts';
+import { LATENCIES, type Trial } from './summarize.ts';
+import type { Percentiles } from '../../state/percentiles.ts';
 
 type Cell = string | number | undefined;
 

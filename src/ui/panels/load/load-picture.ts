@@ -1,6 +1,6 @@
 import { drawTrial, scaleOf } from '../trials/draw-trial.ts';
+import { formatSeconds } from '../../parts/format.ts';
 import type { PolicyTrial } from '../trials/policy-multiples.tsx';
-import { formatSeconds } from '../requests/run-text.ts';
 import { saveFile } from '../../browser/save-file.ts';
 import { resolvedColor } from '../../drawing/resolved-color.ts';
 import { multipleOfRun, multiplesOf } from './compare-measures.ts';

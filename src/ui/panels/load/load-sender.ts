@@ -1,4 +1,5 @@
 import type { RequestId } from '../../../client/index.ts';
+import { pause } from '../../browser/pause.ts';
 import type { Ending, LoadTarget } from './load-target.ts';
 import type { Trace, TraceRequest } from './scenario.ts';
 
@@ -114,16 +115,4 @@ export class LoadSender {
     const numSent = this.#outcomes.length;
     this.#options.onProgress({ elapsedMs: this.#elapsedMs, numSent, ...this.#counts, numToSend });
   }
-}
-
-/** Resolves after the delay, or when the run is stopped. */
-export async function pause(delayMs: number, signal: AbortSignal): Promise<void> {
-  if (delayMs <= 0 || signal.aborted) return;
-  const { promise, resolve } = Promise.withResolvers<void>();
-  const timer = setTimeout(resolve, delayMs);
-  const stop = (): void => resolve();
-  signal.addEventListener('abort', stop);
-  await promise;
-  clearTimeout(timer);
-  signal.removeEventListener('abort', stop);
 }

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { DEFAULT_LOAD_FORM } from './load-form.ts';
 import { exportLoad, LoadSession } from './load-session.ts';
 import type { Trace } from './scenario.ts';
-import { createFakeServe, NO_RECORDER } from './test-support.ts';
+import { createFakeServe, NO_RECORDER } from '../../testing/fake-load.ts';
 import { parseTraceFile } from './trace-file.ts';
 
 const FORM = { ...DEFAULT_LOAD_FORM, arrivals: 'burst', burstSize: '2', durationSeconds: '0.5' } as const;

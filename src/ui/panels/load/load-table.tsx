@@ -2,7 +2,8 @@ import { formatCount, formatMs, formatNumber, NO_VALUE } from '../../parts/forma
 import { ScrollBox } from '../../parts/scroll-box.tsx';
 import { formatRatio, titleOfGoodput } from './compare-measures.ts';
 import type { LoadResults } from './load-session.ts';
-import { latenciesOf, type LoadSummary, type Percentiles, type Trial } from './summarize.ts';
+import { latenciesOf, type LoadSummary, type Trial } from './summarize.ts';
+import type { Percentiles } from '../../state/percentiles.ts';
 
 interface LoadTableProps {
   readonly results: LoadResults;

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 
 import type { BatchKnobs, TabserveClient } from '../../../client/index.ts';
-import { createStatus } from '../../test-support.ts';
+import { createStatus } from '../../testing/test-support.ts';
 import { describeOutcome } from './describe-outcome.ts';
 import { DEFAULT_LOAD_FORM, type Mode } from './load-form.ts';
 import { exportLoad, LoadSession } from './load-session.ts';

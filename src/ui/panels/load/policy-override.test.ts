@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 
 import { DEFAULT_LOAD_FORM } from './load-form.ts';
 import { LoadSession } from './load-session.ts';
-import { createFakeServe, NO_RECORDER } from './test-support.ts';
+import { createFakeServe, NO_RECORDER } from '../../testing/fake-load.ts';
 
 const FORM = { ...DEFAULT_LOAD_FORM, arrivals: 'burst', burstSize: '1', durationSeconds: '0.5' } as const;
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 
 import type { Outcome } from './load-sender.ts';
-import { percentilesOf, summarize } from './summarize.ts';
+import { summarize } from './summarize.ts';
 
 function finished(e2eMs: number, numOutputTokens = 10): Outcome {
   const timings = { queueWaitMs: 1, ttftMs: e2eMs / 2, e2eMs, tpotMs: 2 };
@@ -44,11 +44,5 @@ describe('a summary', () => {
       tokensPerSecond: 0,
       e2eMs: undefined,
     });
-  });
-
-  it('takes percentiles by the nearest rank', () => {
-    const upTo100 = Array.from({ length: 100 }, (_, index) => 100 - index);
-    expect(percentilesOf(upTo100)).toEqual({ p50: 50, p95: 95, p99: 99 });
-    expect(percentilesOf([7])).toEqual({ p50: 7, p95: 7, p99: 7 });
   });
 });

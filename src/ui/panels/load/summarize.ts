@@ -1,10 +1,9 @@
-import { TEXT_GENERATOR, type LatencySummary } from '../../../client/index.ts';
+import { TEXT_GENERATOR } from '../../../client/index.ts';
+import { percentilesOf } from '../../state/percentiles.ts';
 import type { LoadRun, Outcome } from './load-sender.ts';
 import type { LoadedDeployment, TrialKnobs } from './load-target.ts';
 import type { Trace } from './scenario.ts';
 import type { TrialSlots } from '../trials/trial-slots.ts';
-
-export type Percentiles = Omit<LatencySummary, 'count'>;
 
 export type LoadSummary = Readonly<ReturnType<typeof summarize>>;
 
@@ -68,12 +67,4 @@ export function summarize({ outcomes, durationMs }: LoadRun, latencyLimitMs: num
 
 function sumOf(finished: readonly Finished[], amountOf: (outcome: Finished) => number): number {
   return finished.reduce((sum, outcome) => sum + amountOf(outcome), 0);
-}
-
-/** Nearest rank, like the worker's metrics: the smallest value that at least this share does not exceed. */
-export function percentilesOf(values: readonly number[]): Percentiles | undefined {
-  if (values.length === 0) return undefined;
-  const sorted = values.toSorted((a, b) => a - b);
-  const at = (share: number): number => sorted[Math.ceil(share * sorted.length) - 1] ?? 0;
-  return { p50: at(0.5), p95: at(0.95), p99: at(0.99) };
 }

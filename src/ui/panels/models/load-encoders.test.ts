@@ -1,7 +1,7 @@
 import { expect, it, vi } from 'vitest';
 
 import type { LoadModelOptions, TabserveClient, TabserveStatus } from '../../../client/index.ts';
-import { createStatus } from '../../test-support.ts';
+import { createStatus } from '../../testing/test-support.ts';
 import { loadEncoders } from './load-encoders.ts';
 
 const BACKEND = { name: 'wasm', precision: 'fp32', adapter: '', fallbackReason: '' } as const;

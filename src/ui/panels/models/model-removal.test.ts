@@ -1,7 +1,7 @@
 import { beforeEach, expect, it, vi } from 'vitest';
 
 import type { StoredModel, TabserveStatus } from '../../../client/index.ts';
-import { createStatus } from '../../test-support.ts';
+import { createStatus } from '../../testing/test-support.ts';
 import { ModelRemoval } from './model-removal.ts';
 
 function stored(key: string): StoredModel {

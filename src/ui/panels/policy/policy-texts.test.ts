@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 
-import { createStatus, POLICY } from '../../test-support.ts';
+import { createStatus, POLICY } from '../../testing/test-support.ts';
 import { explainPolicy } from './policy-texts.ts';
 
 it('says what the choice does', () => {

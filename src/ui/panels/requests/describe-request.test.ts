@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 
 import { describeFigures, describeSpeed, describeState } from './describe-request.ts';
-import { createRequest } from '../../test-support.ts';
+import { createRequest } from '../../testing/test-support.ts';
 
 it.each([
   ['Waiting', { status: 'waiting' }],

@@ -1,7 +1,7 @@
 import { describe, expect, it, vi } from 'vitest';
 
 import type { BackendInfo } from '../../../client/index.ts';
-import { createStatus, WEBGPU } from '../../test-support.ts';
+import { createStatus, WEBGPU } from '../../testing/test-support.ts';
 import { hasMotion } from './motion.ts';
 
 function moves(backend: BackendInfo | undefined, isReduced = false): boolean {

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 
 import { cellIds, countHidden, earlierIds } from './request-order.ts';
-import { createRequest, createTables } from '../../test-support.ts';
+import { createRequest, createTables } from '../../testing/test-support.ts';
 
 const REQUESTS = ['old', 'experiment', 'first', 'second'].map((name) => createRequest(name));
 const TABLES = createTables(REQUESTS, ['first', 'cleared', 'second']);

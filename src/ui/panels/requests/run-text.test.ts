@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 
-import { describeOver, describeRunning, formatSeconds } from './run-text.ts';
+import { describeOver, describeRunning } from './run-text.ts';
 
 const RUNNING = { numRequests: 9, numForeign: 0, numRunning: 7, numWaiting: 0, elapsedMs: 420 };
 
@@ -68,14 +68,4 @@ it('compares nothing where other tabs had a part in the run', () => {
   expect(describeOver({ ...OVER, numForeign: 3 }, MEASURED)).toBe(
     '9 prompts (3 from other tabs) in 0.6 s, up to 8 together.',
   );
-});
-
-it.each([
-  [42, '42 ms'],
-  [96, '0.1 s'],
-  [2149, '2.1 s'],
-  [9949, '9.9 s'],
-  [12_400, '12 s'],
-])('writes %d ms as %s', (durationMs, text) => {
-  expect(formatSeconds(durationMs)).toBe(text);
 });

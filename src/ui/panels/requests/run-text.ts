@@ -1,4 +1,4 @@
-import { formatCount } from '../../parts/format.ts';
+import { describeFaster, formatCount, formatSeconds } from '../../parts/format.ts';
 import type { Measured } from '../compare/compared-prompts.ts';
 import type { RunSummary } from '../../state/run-summary.ts';
 
@@ -42,17 +42,6 @@ function describeStall(stall: RunSummary['stall']): string {
   if (!stall || stall.unsplitMs < Math.max(100, 1.5 * stall.gapMs)) return '';
   const [gap, unsplit] = [formatSeconds(stall.gapMs), formatSeconds(stall.unsplitMs)];
   return ` New prompts were read in pieces: running texts paused for at most ${gap}, in one step it would have been ${unsplit}.`;
-}
-
-/** Empty where the two are about the same, or the other way round. */
-export function describeFaster(shortMs: number, longMs: number): string {
-  const ratio = longMs / shortMs;
-  return ratio >= 1.05 && Number.isFinite(ratio) ? `${ratio.toFixed(1)}× faster` : '';
-}
-
-export function formatSeconds(durationMs: number): string {
-  if (durationMs < 95) return `${Math.round(durationMs)} ms`;
-  return `${(durationMs / 1000).toFixed(durationMs < 9950 ? 1 : 0)} s`;
 }
 
 function describeForeign(numForeign: number): string {

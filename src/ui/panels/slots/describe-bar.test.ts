@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 
 import type { ClientId } from '../../../client/index.ts';
-import { createBar } from '../../test-support.ts';
+import { createBar } from '../../testing/test-support.ts';
 import { describeBar, describeOwner, sendersOf } from './describe-bar.ts';
 
 // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- a brand has no other way in

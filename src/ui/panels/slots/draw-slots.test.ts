@@ -1,6 +1,6 @@
 import { describe, expect, it, vi } from 'vitest';
 
-import { createBar } from '../../test-support.ts';
+import { createBar } from '../../testing/test-support.ts';
 import type { SlotBar } from '../../state/slot-history.ts';
 import { drawBars, heightOf, placeLane, textsOf, type SlotScene } from './draw-slots.ts';
 

@@ -2,7 +2,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 
 import { ChartHistory } from '../../state/chart-history.ts';
 import type { Run } from '../../state/run.ts';
-import { createReport, createStepRecord } from '../../test-support.ts';
+import { createReport, createStepRecord } from '../../testing/test-support.ts';
 import { watchSettings, type Replay } from '../watch/watch-settings.ts';
 import {
   changeReplay,

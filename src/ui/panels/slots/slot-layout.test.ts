@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 
 import type { SlotBar } from '../../state/slot-history.ts';
-import { createBar } from '../../test-support.ts';
+import { createBar } from '../../testing/test-support.ts';
 import { barAt, numLanesOf, placeBars } from './slot-layout.ts';
 
 /** 1 px is 10 ms. */

@@ -1,8 +1,8 @@
 import { useEffect, useRef } from 'react';
 
 import { observeSize } from '../../browser/observe.ts';
+import { formatSeconds } from '../../parts/format.ts';
 import type { TrialSlots } from './trial-slots.ts';
-import { formatSeconds } from '../requests/run-text.ts';
 import { onThemeChange } from '../../browser/theme.ts';
 import { drawTrial, scaleOf } from './draw-trial.ts';
 import './policy-multiples.css';

@@ -2,7 +2,7 @@ import { afterEach, expect, it, vi } from 'vitest';
 
 import type { SlotSpan } from '../../../client/index.ts';
 import { createServeStore } from '../../state/serve-store.ts';
-import { createReport, createSlotSpan, createStatus, idOf } from '../../test-support.ts';
+import { createReport, createSlotSpan, createStatus, idOf } from '../../testing/test-support.ts';
 import { createTrialRecorder } from './trial-slots.ts';
 
 afterEach(() => vi.useRealTimers());

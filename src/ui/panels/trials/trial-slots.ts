@@ -1,7 +1,7 @@
 import type { RequestId } from '../../../client/index.ts';
+import { pause } from '../../browser/pause.ts';
 import { closeRun, type ServeStore } from '../../state/serve-store.ts';
 import type { SlotBar } from '../../state/slot-history.ts';
-import { pause } from '../load/load-sender.ts';
 
 /** The bars of a trial, for a timeline. */
 export interface TrialSlots {

@@ -1,7 +1,7 @@
 import { describe, expect, it, vi } from 'vitest';
 
 import { createServeStore, recordedView } from '../../state/serve-store.ts';
-import { createStats, createStatus, NO_TOTALS } from '../../test-support.ts';
+import { createStats, createStatus, NO_TOTALS } from '../../testing/test-support.ts';
 import type { TimeSpan } from './time-span.ts';
 import { endingAtOrAfter, latestBefore, type ChartColumns } from './chart-spec.ts';
 import { formatSeconds } from './slot-axis.ts';

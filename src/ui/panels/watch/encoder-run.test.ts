@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 
 import type { BatchView } from '../../state/batch-view.ts';
-import { createBatch } from '../../test-support.ts';
+import { createBatch } from '../../testing/test-support.ts';
 import { encoderRunOf, summarizeEncoderRun } from './encoder-run.ts';
 
 /** A batch that ended then, on this tab's clock, after 100 ms. */

@@ -1,6 +1,6 @@
 import { layoutTimeline } from './timeline-layout.ts';
+import { percentilesOf } from '../../state/percentiles.ts';
 import type { BatchView } from '../../state/batch-view.ts';
-import { percentilesOf } from '../load/summarize.ts';
 import type { ServeView } from '../../state/serve-store.ts';
 import type { TimeSpan } from './time-span.ts';
 

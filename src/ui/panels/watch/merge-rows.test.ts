@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 
 import type { TracedStep } from '../../state/slot-history.ts';
-import { createStepRecord } from '../../test-support.ts';
+import { createStepRecord } from '../../testing/test-support.ts';
 import { keepExtremes } from './merge-rows.ts';
 import { toStepRows } from './step-rows.ts';
 

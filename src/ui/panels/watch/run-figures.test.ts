@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 
 import type { Run } from '../../state/run.ts';
 import { createServeStore, recordedView } from '../../state/serve-store.ts';
-import { createReport, createStatus, createStepRecord } from '../../test-support.ts';
+import { createReport, createStatus, createStepRecord } from '../../testing/test-support.ts';
 import { figuresOf, isRunning } from './run-figures.ts';
 
 function createView(run: Run | undefined) {

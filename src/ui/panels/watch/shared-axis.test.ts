@@ -4,7 +4,7 @@ import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { placeBars, xOf as xInSlots } from '../slots/slot-layout.ts';
 import { ChartHistory } from '../../state/chart-history.ts';
 import type { Run } from '../../state/run.ts';
-import { createBar } from '../../test-support.ts';
+import { createBar } from '../../testing/test-support.ts';
 import { BATCH_SIZE_CHART } from './batch-size-chart.ts';
 import { toX, type Scene } from './chart-spec.ts';
 import { LATENCY_CHART } from './latency-chart.ts';

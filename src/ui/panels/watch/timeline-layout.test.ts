@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 
 import type { BatchView } from '../../state/batch-view.ts';
-import { createBatch } from '../../test-support.ts';
+import { createBatch } from '../../testing/test-support.ts';
 import { axisTicks, layoutTimeline } from './timeline-layout.ts';
 
 /** Takes [endedAtMs, waitMs, executionMs]; indices count up. */

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 
 import { TEXT_GENERATOR, type ClientUpdate, type TabserveClient } from '../../../client/index.ts';
 import { applyEvents, createServeStore } from '../serve-store.ts';
-import { createStatus, idOf } from '../../test-support.ts';
+import { createStatus, idOf } from '../../testing/test-support.ts';
 import { Composer, EMPTY_PROMPT } from './composer.ts';
 import { exportDocument } from '../../panels/compose/export-document.ts';
 import { EMPTY_GENERATION_TEXTS } from '../generation-fields.ts';

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 
-import { createStatus, MODEL, WEBGPU } from '../../test-support.ts';
+import { createStatus, MODEL, WEBGPU } from '../../testing/test-support.ts';
 import { chatDefaults, CHAT_FIELDS, optionsFor } from './chat-options.ts';
 
 const LIMIT = { maxNewTokens: '512' };

@@ -9,7 +9,7 @@ import {
   type TabserveClient,
 } from '../../../client/index.ts';
 import { applyEvents, createServeStore } from '../../state/serve-store.ts';
-import { createStatus, idOf, MODEL, OTHER_TAB } from '../../test-support.ts';
+import { createStatus, idOf, MODEL, OTHER_TAB } from '../../testing/test-support.ts';
 import { ChatRoom } from './chat-room.ts';
 import type { ChatChange, ChatPlace, SavedChats, SharedOptions, TabState } from './chat-place.ts';
 import { shownAnswer, titleOf, type Chat } from './chats.ts';

@@ -1,7 +1,6 @@
 import { use, useState } from 'react';
 
 import { AdvancedPanel } from '../../panels/compose/advanced-panel.tsx';
-import { CHAT_VIEW } from '../views.ts';
 import { CheckField, TextAreaField } from '../../parts/field.tsx';
 import { Part } from '../../parts/panel-boundary.tsx';
 import { readStored, writeStored } from '../../browser/stored-text.ts';
@@ -21,7 +20,7 @@ import { openRoom, RoomContext, useRoom, useRoomView } from './room-context.ts';
 const FOLD_KEY = 'tabserve-chat-charts';
 
 /** Left, what all chats have in common; right, the chats and how they run together. */
-export function ChatView() {
+export function ChatView({ name }: { readonly name: string }) {
   const { serve, store } = useServe();
   const room = use(openRoom(serve, store));
   const isUpstream = useIsUpstream();
@@ -33,7 +32,7 @@ export function ChatView() {
   };
   return (
     <RoomContext value={room}>
-      <TabPanel id={CHAT_VIEW} className="workspace generator-view chat-view">
+      <TabPanel id={name} className="workspace generator-view chat-view">
         <div className="rail">
           <Part name="Ask all chats" content={<AskPanel />} />
           <Part name="Batching policy" content={<PolicyPanel name="chat-policy" />} />

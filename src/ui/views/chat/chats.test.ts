@@ -13,7 +13,7 @@ import {
   type Chat,
   type Exchange,
 } from './chats.ts';
-import { createRequest, idOf } from '../../test-support.ts';
+import { createRequest, idOf } from '../../testing/test-support.ts';
 
 const DEFAULTS = { defaultSystemPrompt: 'Be brief.' };
 const FINISHED = { status: 'finished', numOutputTokens: 3 } as const;

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import type { AnswerView } from '../../state/answer-view.ts';
 import type { BatchView } from '../../state/batch-view.ts';
 import { describeAnswers } from './answer-line.ts';
-import { createBatch, idOf } from '../../test-support.ts';
+import { createBatch, idOf } from '../../testing/test-support.ts';
 
 function answer(change: Partial<AnswerView> = {}): AnswerView {
   return {

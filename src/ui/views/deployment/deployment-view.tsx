@@ -7,7 +7,7 @@ import { KnobsPanel } from '../../panels/policy/knobs-panel.tsx';
 import { QueryForm } from './query-form.tsx';
 import { useQueries } from './use-queries.ts';
 
-export interface DeploymentViewProps {
+interface DeploymentViewProps {
   readonly name: string;
   readonly isShown: boolean;
 }

@@ -1,6 +1,5 @@
-import { formatCount, formatNumber, formatShare, NO_VALUE } from '../../parts/format.ts';
+import { describeFaster, formatCount, formatNumber, formatSeconds, formatShare, NO_VALUE } from '../../parts/format.ts';
 import type { TrialFigure } from '../../panels/trials/policy-multiples.tsx';
-import { describeFaster, formatSeconds } from '../../panels/requests/run-text.ts';
 import type { ComparisonView, EmbedTrial } from './embed-comparison.ts';
 import { WAYS } from '../../panels/trials/ways.ts';
 

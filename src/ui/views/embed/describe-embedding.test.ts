@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 
-import { WEBGPU } from '../../test-support.ts';
+import { WEBGPU } from '../../testing/test-support.ts';
 import { describeEmbedding, describeLines, describePlaces } from './describe-embedding.ts';
 
 const VECTORS = { values: new Float32Array(2), dimensions: 1 };

@@ -1,7 +1,6 @@
 import type { EncoderInfo } from '../../../client/index.ts';
 import { BACKENDS } from '../../panels/header/describe-state.ts';
-import { formatCount, formatNumber } from '../../parts/format.ts';
-import { formatSeconds } from '../../panels/requests/run-text.ts';
+import { formatCount, formatNumber, formatSeconds } from '../../parts/format.ts';
 import { shortName } from '../../panels/header/chip-text.ts';
 import type { EmbedProgress, Embedded } from './embed-room.ts';
 import { splitLines } from './split-lines.ts';

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 
 import type { BatchKnobs, BatchRecord, TabserveClient } from '../../../client/index.ts';
-import { createBatch, createStatus } from '../../test-support.ts';
+import { createBatch, createStatus } from '../../testing/test-support.ts';
 import { describeComparison, describeGain } from './comparison-texts.ts';
 import { EmbedComparison, type EmbedTrial } from './embed-comparison.ts';
 import { WAYS } from '../../panels/trials/ways.ts';

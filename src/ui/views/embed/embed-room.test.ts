@@ -1,7 +1,7 @@
 import { describe, expect, it, vi } from 'vitest';
 
 import { EMBEDDER, RERANKER, type EncoderInfo, type TabserveClient } from '../../../client/index.ts';
-import { createStatus, WEBGPU } from '../../test-support.ts';
+import { createStatus, WEBGPU } from '../../testing/test-support.ts';
 import { EmbedRoom } from './embed-room.ts';
 
 interface Request {

@@ -1,6 +1,5 @@
 import { useMemo, useState } from 'react';
 
-import { JOBS_VIEW } from '../views.ts';
 import { Part } from '../../parts/panel-boundary.tsx';
 import { TabPanel } from '../../parts/tab-list.tsx';
 import { useServe } from '../../state/serve-context.ts';
@@ -16,7 +15,7 @@ import { PreviewPanel } from './preview-panel.tsx';
 import { useJobs } from './use-jobs.ts';
 
 /** Left, a job that is being prepared; right, how jobs run, and their rows. */
-export function JobsView() {
+export function JobsView({ name }: { readonly name: string }) {
   const { serve } = useServe();
   const form = useMemo(() => new JobForm(serve), [serve]);
   const jobs = useJobs() ?? [];
@@ -25,7 +24,7 @@ export function JobsView() {
   const shownJob = shown === 'newest' ? jobs[0] : jobs.find(({ info }) => info.id === shown);
   return (
     <JobFormContext value={form}>
-      <TabPanel id={JOBS_VIEW} className="workspace generator-view jobs-view">
+      <TabPanel id={name} className="workspace generator-view jobs-view">
         <div className="rail">
           <Part
             name="New job"

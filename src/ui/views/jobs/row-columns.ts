@@ -1,5 +1,5 @@
 import { readCells, textOfCell, type JobCells, type JobInfo, type JobRow } from '../../../client/index.ts';
-import { isRecord } from './is-record.ts';
+import { isRecord } from './files/is-record.ts';
 
 export interface RowColumn {
   readonly title: string;

@@ -1,4 +1,4 @@
-import { isRecord } from '../is-record.ts';
+import { isRecord } from './is-record.ts';
 import { ArrayEntries } from './array-entries.ts';
 import { FileRefusal, MAX_ROW_LENGTH, type FileRow } from './file-row.ts';
 import { notJson, notRow } from './row-errors.ts';

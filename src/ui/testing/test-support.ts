@@ -9,9 +9,9 @@ import type {
   TabserveStatus,
   SlotSpan,
   StepRecord,
-} from '../client/index.ts';
-import type { RequestView } from './state/request-view.ts';
-import type { SlotBar } from './state/slot-history.ts';
+} from '../../client/index.ts';
+import type { RequestView } from '../state/request-view.ts';
+import type { SlotBar } from '../state/slot-history.ts';
 
 export function idOf(name: string): RequestId {
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- a brand has no other way in

@@ -1,15 +1,15 @@
-import { updatePolicy } from '../../../batching/generation/policy.ts';
+import { updatePolicy } from '../../batching/generation/policy.ts';
 import {
   TEXT_GENERATOR,
   type BatchingPolicy,
   type PolicyName,
   type PolicyOverride,
   type TabserveClient,
-} from '../../../client/index.ts';
-import { POLICY } from '../../test-support.ts';
-import { createLoadTarget } from './load-target.ts';
-import type { Trial } from './summarize.ts';
-import type { TrialRecorder } from '../trials/trial-slots.ts';
+} from '../../client/index.ts';
+import { POLICY } from './test-support.ts';
+import { createLoadTarget } from '../panels/load/load-target.ts';
+import type { Trial } from '../panels/load/summarize.ts';
+import type { TrialRecorder } from '../panels/trials/trial-slots.ts';
 
 /**
  * Finishes each request at once, with one token, in as long as it says; remembers its calls. Its one override is lost
