@@ -1,6 +1,6 @@
 // The package's entry `tabserve/node`: the bridge, for servers of one's own.
 export { Bridge, type BridgeOptions } from './bridge.ts';
-export { BridgeError, type BridgeErrorCode } from './errors.ts';
+export { BridgeError, type BridgeErrorCode } from './base/errors.ts';
 export type { LogEntry } from './http/access-log.ts';
 export { startServer, type RunningServer, type ServerOptions } from './server.ts';
 export type { UpstreamOptions } from './upstream/upstream-client.ts';

@@ -1,7 +1,7 @@
 import { constants } from 'node:os';
 
 import type { Bridge } from './bridge.ts';
-import { BridgeError } from './errors.ts';
+import { BridgeError } from './base/errors.ts';
 import { createAccessLog } from './http/access-log.ts';
 import { isLoopbackHost } from './http/loopback.ts';
 import { openBrowser } from './cli/open-browser.ts';
@@ -22,7 +22,7 @@ export async function run(args: readonly string[]): Promise<void> {
     const [command, ...rest] = args;
     if (command !== RUN_BATCH) await serve(args);
     else {
-      const { runBatch } = await import('./cli/run-batch.ts');
+      const { runBatch } = await import('./run-batch.ts');
       process.exitCode = await runBatch(rest);
     }
   } catch (error) {

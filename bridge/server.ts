@@ -5,7 +5,7 @@ import type { AddressInfo } from 'node:net';
 import type { Duplex } from 'node:stream';
 
 import type { Bridge } from './bridge.ts';
-import { BridgeError, codeOf } from './errors.ts';
+import { BridgeError, codeOf } from './base/errors.ts';
 import { STALL_TIMEOUT_MS } from './http/exchange.ts';
 import { HttpError } from '../src/protocol/openai/http-error.ts';
 import { ConnectionLimit } from './http/connection-limit.ts';

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import pLimit from 'p-limit';
 import * as v from 'valibot';
 
-import { reasonOf } from '../errors.ts';
+import { reasonOf } from '../base/errors.ts';
 import { secondsNow } from '../http/exchange.ts';
 import { HttpError } from '../../src/protocol/openai/http-error.ts';
 import { pause } from './ask.ts';

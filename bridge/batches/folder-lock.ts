@@ -2,7 +2,7 @@ import { rmSync } from 'node:fs';
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 
-import { codeOf } from '../errors.ts';
+import { codeOf } from '../base/errors.ts';
 import { batchesInUse } from '../http/http-errors.ts';
 
 const NAME = 'server.pid';

@@ -4,7 +4,7 @@ import type { Readable } from 'node:stream';
 import { Busboy, type BusboyInstance } from '@fastify/busboy';
 
 import type { FileStore } from './file-store.ts';
-import { isDiskFull, reasonOf } from '../errors.ts';
+import { isDiskFull, reasonOf } from '../base/errors.ts';
 import { HttpError } from '../../src/protocol/openai/http-error.ts';
 import { notReadable, storageFull, uploadTooLarge } from '../http/http-errors.ts';
 import { letBodyCome, mediaTypeOf } from '../http/read-body.ts';

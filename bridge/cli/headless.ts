@@ -3,7 +3,7 @@ import type { BrowserContext, BrowserType } from 'playwright-core';
 import { findBrowser } from '../browser/find-browser.ts';
 import { importChromium } from './import-chromium.ts';
 import { SERVING_ARGUMENTS } from '../browser/launch-arguments.ts';
-import { BridgeError, reasonOf } from '../errors.ts';
+import { BridgeError, reasonOf } from '../base/errors.ts';
 import { createProfile } from './profile-folder.ts';
 import { keepTab, type HeadlessTab, type KeepTabOptions } from './keep-tab.ts';
 import type { OwnBrowser } from '../tabs/own-browser.ts';

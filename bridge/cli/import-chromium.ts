@@ -1,6 +1,6 @@
 import type { BrowserType } from 'playwright-core';
 
-import { BridgeError, codeOf } from '../errors.ts';
+import { BridgeError, codeOf } from '../base/errors.ts';
 
 /** A peer of the package, which most of its users don't need: browsers are driven for `--headless` alone. */
 export async function importChromium(): Promise<BrowserType> {

@@ -1,6 +1,6 @@
 import { systemClock } from '../../src/batching/clock.ts';
 import { untilAborted } from '../../src/platform/until-aborted.ts';
-import { BridgeError, launchReasonOf } from '../errors.ts';
+import { BridgeError, launchReasonOf } from '../base/errors.ts';
 
 /** A page that is open in a browser. */
 export interface HeadlessTab {

@@ -3,7 +3,7 @@ import { KNOBS } from '../../src/batching/generation/policy.ts';
 import { keysOf } from '../../src/batching/records.ts';
 import { parseOptions } from '../../src/batching/validate.ts';
 import { DEFAULT_POLICY, type BatchingPolicy } from '../../src/protocol/status.ts';
-import { BridgeError } from '../errors.ts';
+import { BridgeError } from '../base/errors.ts';
 
 /** The option of each knob: `maxBatchSize` is `--max-batch-size`. */
 const OPTION_OF_KNOB = new Map(

@@ -1,7 +1,7 @@
 import { parseArgs } from 'node:util';
 
 import { keysOf } from '../../src/batching/records.ts';
-import { BridgeError } from '../errors.ts';
+import { BridgeError } from '../base/errors.ts';
 import { LOG_LEVELS, type LogLevel } from '../http/access-log.ts';
 import { isModelId } from '../../src/client/model-source.ts';
 import { dtypeChoice, type DtypeChoice } from '../../src/protocol/models.ts';

@@ -1,7 +1,7 @@
 import { systemClock } from '../../src/batching/clock.ts';
 import type { TabserveClient } from '../../src/client/client.ts';
 import type { TabserveStatus } from '../../src/protocol/status.ts';
-import { BridgeError } from '../errors.ts';
+import { BridgeError } from '../base/errors.ts';
 import type { ProgressBar } from './progress-bar.ts';
 import { encoderLine, readyLine } from './ready-line.ts';
 

@@ -2,7 +2,7 @@ import { mkdir, writeFile } from 'node:fs/promises';
 import { homedir } from 'node:os';
 import { dirname, join } from 'node:path';
 
-import { BridgeError, codeOf } from '../errors.ts';
+import { BridgeError, codeOf } from '../base/errors.ts';
 
 type Machine = Pick<NodeJS.Process, 'platform' | 'env'>;
 

@@ -1,6 +1,6 @@
 import { parseArgs } from 'node:util';
 
-import { BridgeError } from '../errors.ts';
+import { BridgeError } from '../base/errors.ts';
 import { parseOptions, type CommandLineOptions } from './options.ts';
 
 /** The options of `run-batch`. */

@@ -1,7 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import { isIP } from 'node:net';
 
-import type { CommandLineOptions } from '../cli/options.ts';
 import type { Exchange } from './exchange.ts';
 import { isLoopbackAddress, isLoopbackHost } from './loopback.ts';
 import { isProxied } from './proxy-headers.ts';
@@ -15,8 +14,14 @@ import {
   twoHosts,
 } from './http-errors.ts';
 
-type GuardOptions = Pick<CommandLineOptions, 'host' | 'allowedOrigins'> &
-  Partial<Pick<CommandLineOptions, 'allowsAdmin'>>;
+interface GuardOptions {
+  /** The server's own address or name. */
+  readonly host: string;
+  /** Origins of other pages that may send requests. */
+  readonly allowedOrigins: readonly string[];
+  /** Whether clients on this machine may change knobs. */
+  readonly allowsAdmin?: boolean | undefined;
+}
 
 /** Refuses requests under a foreign host name, and those of pages of other origins. */
 export class Guard {

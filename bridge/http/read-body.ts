@@ -2,7 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 
 import { parseOrderedJson } from '../../src/batching/ordered-json.ts';
 import { MAX_PROMPT_LENGTH } from '../../src/protocol/wire.ts';
-import { reasonOf } from '../errors.ts';
+import { reasonOf } from '../base/errors.ts';
 import { HttpError } from '../../src/protocol/openai/http-error.ts';
 import { bodyTooLarge, notJson } from './http-errors.ts';
 

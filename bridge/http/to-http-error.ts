@@ -1,5 +1,5 @@
 import { BackPressureError } from '../../src/batching/errors.ts';
-import { isDiskFull } from '../errors.ts';
+import { isDiskFull } from '../base/errors.ts';
 import { TabserveError, toWireError } from '../../src/protocol/wire-errors.ts';
 import { HttpError } from '../../src/protocol/openai/http-error.ts';
 import { ownFault, storageFull } from './http-errors.ts';

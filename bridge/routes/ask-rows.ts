@@ -4,7 +4,7 @@ import type { RowsRun } from '../batches/run-rows.ts';
 import type { ClientRights, RequestContext } from '../http/exchange.ts';
 import type { UpstreamOptions } from '../upstream/upstream-client.ts';
 import { embeddingsAnswer } from './encoder-routes.ts';
-import { modelIfAny } from './served-model.ts';
+import { modelIfAny } from '../tabs/served-model.ts';
 import { chatCompletionsRoute, completionsRoute } from './openai/generation-routes.ts';
 
 /** An upstream's slots aren't known. vLLM's default is to run more than this together. */

@@ -5,6 +5,7 @@ import { readFields } from '../../src/protocol/openai/fields.ts';
 import { readJson } from '../http/read-body.ts';
 import { parseNumber, readInput, readQuery } from '../http/read-input.ts';
 import { workRoute, type Handle, type Route } from '../http/router.ts';
+import { allOrNone } from '../tabs/all-or-none.ts';
 
 /** Limit of one request. */
 const MAX_HOUSES = 256;
@@ -52,17 +53,4 @@ export function deploymentRoute(serve: TabserveClient): Route {
     const response = handle.remote(input, { ...options, signal });
     exchange.sendJson(200, (await response.result()) ?? null);
   });
-}
-
-/** All results, or the first failure, which cancels the others. */
-export async function allOrNone<Result>(
-  outer: AbortSignal,
-  start: (signal: AbortSignal) => readonly Promise<Result>[],
-): Promise<Result[]> {
-  const controller = new AbortController();
-  try {
-    return await Promise.all(start(AbortSignal.any([outer, controller.signal])));
-  } finally {
-    controller.abort();
-  }
 }

@@ -7,7 +7,7 @@ import sirv from 'sirv';
 
 import type { Optional } from '../../src/batching/records.ts';
 import { contentSecurityPolicy } from './content-security-policy.ts';
-import { BridgeError } from '../errors.ts';
+import { BridgeError } from '../base/errors.ts';
 import { HttpError } from '../../src/protocol/openai/http-error.ts';
 import type { CommandLineOptions } from '../cli/options.ts';
 import { isServiceWorker, retireServiceWorker } from './retired-service-worker.ts';

@@ -1,6 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http';
 
-import { codeOf, reasonOf } from '../errors.ts';
+import { codeOf, reasonOf } from '../base/errors.ts';
 import { HttpError } from '../../src/protocol/openai/http-error.ts';
 import { upstreamUnreachable } from '../http/http-errors.ts';
 

@@ -4,7 +4,7 @@ import type { Optional } from '../batching/records.ts';
 import { createOverrideId } from '../protocol/ids.ts';
 import type { BatchingPolicy, BatchKnobs, HeldOverride } from '../protocol/status.ts';
 import { OverrideEndedError } from '../protocol/errors/tabs.ts';
-import type { Ask } from './calls.ts';
+import type { Ask } from './links/calls.ts';
 
 /** A temporary policy of the text generator. */
 export type PolicyOverride = KnobOverride<BatchingPolicy>;

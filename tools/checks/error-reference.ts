@@ -11,7 +11,7 @@ import { updateParts } from './marked-part.ts';
 const MESSAGES = /(?:\/errors\/[\w-]+|errors?)\.ts$/;
 /** Tests, what passes the errors of others on, and what the server prints where it can't start. */
 const OTHERS =
-  /\.test\.ts$|test-support|\/testing\/|(?:wire|to-http)-errors?\.ts$|\/ai-sdk\/|\/prompt-api\/|^bridge\/errors\.ts$/;
+  /\.test\.ts$|test-support|\/testing\/|(?:wire|to-http)-errors?\.ts$|\/ai-sdk\/|\/prompt-api\/|^bridge\/base\/errors\.ts$/;
 
 /** A comment before a class, or before a code in a list. */
 const CAUSE = /\/\*\*((?:(?!\*\/)[^])*)\*\/\s+(?:export class (\w+)|'([A-Z_]+)')/g;

@@ -4,7 +4,7 @@ import type { GenerationChoice } from '../../../src/protocol/generation.ts';
 import type { ServedModel } from '../../../src/protocol/models.ts';
 import type { Exchange } from '../../http/exchange.ts';
 import { EventStream } from '../../http/event-stream.ts';
-import { VERSION } from '../../version.ts';
+import { VERSION } from '../../base/version.ts';
 import { endOf, type TextFormat } from './choice-stream.ts';
 import type { GenerationRequest } from '../../../src/protocol/openai/generation-request.ts';
 import { Generation, type AskedGeneration } from './generation.ts';

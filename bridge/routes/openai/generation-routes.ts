@@ -2,7 +2,7 @@ import type { TabserveClient } from '../../../src/client/client.ts';
 import type { AnswerBody, RequestContext } from '../../http/exchange.ts';
 import { readJson } from '../../http/read-body.ts';
 import { workRoute, type Route } from '../../http/router.ts';
-import { servedModel } from '../served-model.ts';
+import { servedModel } from '../../tabs/served-model.ts';
 import { Answer, type AnswerFormat } from './answer.ts';
 import { readChatRequest } from '../../../src/protocol/openai/chat-request.ts';
 import { readCompletionRequest } from '../../../src/protocol/openai/completion-request.ts';

@@ -11,7 +11,7 @@ import { createId } from '../../protocol/ids.ts';
 import { readCells } from '../../protocol/job-cells.ts';
 import { missingColumn } from '../../protocol/job-template.ts';
 import { MAX_ROWS_PER_CALL, type JobDefinition } from '../../protocol/jobs.ts';
-import type { Ask } from '../calls.ts';
+import type { Ask } from '../links/calls.ts';
 import { checkJob } from './check-job.ts';
 import type {
   CreateJobOptions,

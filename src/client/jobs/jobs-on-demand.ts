@@ -1,6 +1,6 @@
 import type { WorkerMessage } from '../../protocol/worker-messages.ts';
 import type { TabserveStatus } from '../../protocol/status.ts';
-import type { Ask } from '../calls.ts';
+import type { Ask } from '../links/calls.ts';
 import type { StoredJobs } from './stored-jobs.ts';
 import type { CreateJobOptions, Job, Jobs } from './types.ts';
 

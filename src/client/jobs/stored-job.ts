@@ -2,7 +2,7 @@ import { InvalidOptionError } from '../../batching/errors.ts';
 import { integerIn } from '../../batching/validate.ts';
 import { JobNotFoundError } from '../../protocol/errors/jobs.ts';
 import { MAX_ROWS_PER_CALL, type JobInfo, type JobState } from '../../protocol/jobs.ts';
-import type { Ask } from '../calls.ts';
+import type { Ask } from '../links/calls.ts';
 import { isRecord } from '../../platform/is-record.ts';
 import { parseJson } from '../../platform/parse-json.ts';
 import type { CsvOptions, Job, ReadRowsOptions, RowResult, RowsPage } from './types.ts';

@@ -1,7 +1,7 @@
 import { JobNotFoundError } from '../../protocol/errors/jobs.ts';
 import type { JobInfo } from '../../protocol/jobs.ts';
 import type { TabserveStatus } from '../../protocol/status.ts';
-import type { Ask } from '../calls.ts';
+import type { Ask } from '../links/calls.ts';
 import { StoredJob } from './stored-job.ts';
 import type { CreateJobOptions, Job, Jobs } from './types.ts';
 

@@ -4,7 +4,7 @@ import { InvalidOptionError } from '../../batching/errors.ts';
 import { OPTION_NAMES } from '../../batching/generation/options.ts';
 import { DEFAULT_POLICY, updatePolicy } from '../../batching/generation/policy.ts';
 import { toModelSource } from '../../client/model-source.ts';
-import { nameRefusal } from '../../client/refusals.ts';
+import { nameRefusal } from '../../client/links/refusals.ts';
 import { readModel } from '../../worker/models/families.ts';
 import { TINY_CONFIG } from '../../worker/testing/tiny-checkpoint.ts';
 import { HUB_CONFIGS } from '../../worker/testing/hub-configs.ts';

@@ -3,7 +3,13 @@ import { expect, it, vi } from 'vitest';
 
 import type { ClientUpdate, SlotSpan, StepRecord, TabserveStats } from '../../client/index.ts';
 import { describeOver } from '../panels/requests/run-text.ts';
-import { createSlotSpan, createStats, createStatus, createStepRecord, idOf } from '../testing/test-support.ts';
+import {
+  createSlotSpan,
+  createStats,
+  createStatus,
+  createStepRecord,
+  idOf,
+} from '../testing/test-support.ts';
 import { LATENCY_CHART } from '../panels/watch/latency-chart.ts';
 import { BATCH_SIZE_CHART } from '../panels/watch/batch-size-chart.ts';
 import { timeSpanOf } from '../panels/watch/time-span.ts';

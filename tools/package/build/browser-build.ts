@@ -50,11 +50,11 @@ async function buildEntries(room: string): Promise<void> {
   });
 }
 
-/** React's hooks are part of the client, and the bridge is built for Node. */
+/** The hooks of React share the client's scripts, and the bridge is built for Node. */
 function roomOf(source: string): string | undefined {
   const [top, room] = source.split('/');
   if (top !== 'src') return undefined;
-  return room === 'ui' ? 'client' : room;
+  return room === 'react' ? 'client' : room;
 }
 
 /** Makes the module of the CPU build: src/worker/runtime/ort/ort-factory.ts is bundled with it. */

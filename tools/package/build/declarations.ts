@@ -18,7 +18,7 @@ const PROJECTS = [
   'src/protocol',
   'src/client',
   'src/worker',
-  'src/ui',
+  'src/react',
   'bridge',
 ];
 

@@ -7,7 +7,12 @@ import { formatCount } from '../../parts/format.ts';
 import { saveJson } from '../../browser/save-file.ts';
 import { useAttempt } from '../../parts/use-attempt.ts';
 import './history-dialog.css';
-import { clearHistory, historyFailure, readHistory, removeFromHistory } from '../../state/composer/history-store.ts';
+import {
+  clearHistory,
+  historyFailure,
+  readHistory,
+  removeFromHistory,
+} from '../../state/composer/history-store.ts';
 import type { HistoryEntry } from '../../state/composer/history-store.ts';
 
 const TIME = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'short' });

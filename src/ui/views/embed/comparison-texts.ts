@@ -1,4 +1,11 @@
-import { describeFaster, formatCount, formatNumber, formatSeconds, formatShare, NO_VALUE } from '../../parts/format.ts';
+import {
+  describeFaster,
+  formatCount,
+  formatNumber,
+  formatSeconds,
+  formatShare,
+  NO_VALUE,
+} from '../../parts/format.ts';
 import type { TrialFigure } from '../../panels/trials/policy-multiples.tsx';
 import type { ComparisonView, EmbedTrial } from './embed-comparison.ts';
 import { WAYS } from '../../panels/trials/ways.ts';

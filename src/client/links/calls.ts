@@ -1,11 +1,11 @@
 import * as v from 'valibot';
-import { CALLS, type CallName } from '../protocol/calls.ts';
-import { InvalidOptionError } from '../batching/errors.ts';
-import { LoadCancelledError } from '../protocol/errors/hub.ts';
-import { LoadAbandonedError } from '../protocol/errors/tabs.ts';
-import { modelNameOf } from '../protocol/models.ts';
-import type { Outgoing } from './links/link.ts';
-import { checkLevels } from '../platform/check-levels.ts';
+import { CALLS, type CallName } from '../../protocol/calls.ts';
+import { InvalidOptionError } from '../../batching/errors.ts';
+import { LoadCancelledError } from '../../protocol/errors/hub.ts';
+import { LoadAbandonedError } from '../../protocol/errors/tabs.ts';
+import { modelNameOf } from '../../protocol/models.ts';
+import type { Outgoing } from './link.ts';
+import { checkLevels } from '../../platform/check-levels.ts';
 import { nameRefusal } from './refusals.ts';
 
 /** The message of a call, without the ID that pairs it with its answer. */

@@ -5,9 +5,9 @@ import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
 
-import { rowLine, rowLines, startEchoServer } from '../batches/test-support.ts';
-import { createFolder } from '../test-support.ts';
-import { parseRunBatch } from './run-batch-options.ts';
+import { rowLine, rowLines, startEchoServer } from './batches/test-support.ts';
+import { createFolder } from './test-support.ts';
+import { parseRunBatch } from './cli/run-batch-options.ts';
 
 let folder: string;
 

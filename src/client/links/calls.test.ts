@@ -1,9 +1,9 @@
 import { expect, it } from 'vitest';
-import { clientId } from '../batching/generation/test-support.ts';
-import { PROTOCOL_VERSION } from '../protocol/wire.ts';
-import { createWorkerStatus, workerId } from '../worker/test-support.ts';
-import { TabserveClient } from './client.ts';
-import type { LinkListener } from './links/link.ts';
+import { clientId } from '../../batching/generation/test-support.ts';
+import { PROTOCOL_VERSION } from '../../protocol/wire.ts';
+import { createWorkerStatus, workerId } from '../../worker/test-support.ts';
+import { TabserveClient } from '../client.ts';
+import type { LinkListener } from './link.ts';
 
 it('rejects if the answer of a call does not fit its schema', async () => {
   let link: LinkListener | undefined;

@@ -1,19 +1,19 @@
 import { stat } from 'node:fs/promises';
 
-import { systemClock } from '../../src/batching/clock.ts';
-import type { OnWait } from '../batches/ask.ts';
-import { replaceFile } from '../batches/records.ts';
-import { ForeignResultError, ResultLog } from '../batches/result-log.ts';
-import { BATCH_URLS, checkRows, type CheckedRows } from '../batches/rows.ts';
-import { runRows, type RowsRun } from '../batches/run-rows.ts';
-import { BridgeError, reasonOf } from '../errors.ts';
-import { keepOwnTab, startOwnServer, upstreamIn } from '../own-server.ts';
-import { rowsOfTab, rowsOfUpstream } from '../routes/ask-rows.ts';
-import { probeUpstream } from '../upstream/probe-upstream.ts';
-import type { UpstreamOptions } from '../upstream/upstream-client.ts';
-import type { CommandLineOptions } from './options.ts';
-import { ProgressBar } from './progress-bar.ts';
-import { parseRunBatch, RUN_BATCH_USAGE, type RunBatchOptions } from './run-batch-options.ts';
+import { systemClock } from '../src/batching/clock.ts';
+import type { OnWait } from './batches/ask.ts';
+import { replaceFile } from './batches/records.ts';
+import { ForeignResultError, ResultLog } from './batches/result-log.ts';
+import { BATCH_URLS, checkRows, type CheckedRows } from './batches/rows.ts';
+import { runRows, type RowsRun } from './batches/run-rows.ts';
+import { BridgeError, reasonOf } from './base/errors.ts';
+import { keepOwnTab, startOwnServer, upstreamIn } from './own-server.ts';
+import { rowsOfTab, rowsOfUpstream } from './routes/ask-rows.ts';
+import { probeUpstream } from './upstream/probe-upstream.ts';
+import type { UpstreamOptions } from './upstream/upstream-client.ts';
+import type { CommandLineOptions } from './cli/options.ts';
+import { ProgressBar } from './cli/progress-bar.ts';
+import { parseRunBatch, RUN_BATCH_USAGE, type RunBatchOptions } from './cli/run-batch-options.ts';
 
 type AskRows = Pick<RowsRun, 'ask' | 'numAtOnce'>;
 

@@ -1,6 +1,6 @@
 import { stripVTControlCharacters } from 'node:util';
 
-import type { WireError } from '../src/protocol/wire.ts';
+import type { WireError } from '../../src/protocol/wire.ts';
 
 /** Why the server can't start. */
 export type BridgeErrorCode =

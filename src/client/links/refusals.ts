@@ -1,5 +1,5 @@
-import { InvalidOptionError } from '../batching/errors.ts';
-import { MAX_NAME_LENGTH } from '../protocol/wire.ts';
+import { InvalidOptionError } from '../../batching/errors.ts';
+import { MAX_NAME_LENGTH } from '../../protocol/wire.ts';
 
 /** The worker drops a message with such a name, and its caller would wait forever. */
 export function nameRefusal(deployment: unknown): InvalidOptionError | undefined {
