@@ -4,9 +4,10 @@ import { useStore } from 'zustand';
 import { NO_VALUE } from '../../parts/format.ts';
 import { POLICY_NAMES } from '../policy/policy-texts.ts';
 import { useServe } from '../../state/serve-context.ts';
-import { CompareSession, type CompareView } from './compare-session.ts';
+import { comparePolicies, measuredOf, type ComparedTrial } from './compare-session.ts';
 import { describeComparison, describeTexts } from './compare-texts.ts';
 import { ComparisonFrame } from '../trials/comparison-frame.tsx';
+import type { ComparisonView } from '../trials/run-trials.ts';
 import type { ComparedPrompt, Measured } from './compared-prompts.ts';
 import { PolicyMultiples, type PolicyTrial } from '../trials/policy-multiples.tsx';
 
@@ -21,13 +22,16 @@ interface ComparePanelProps {
 /** The run's prompts again under each policy, side by side. */
 export function ComparePanel({ prompts, abort, onMeasured, onClose }: ComparePanelProps) {
   const { serve, store } = useServe();
-  const [session] = useState(() => new CompareSession(serve, store, prompts, abort.signal));
-  const view = useStore(session.store);
+  const [comparison] = useState(() => comparePolicies(serve, store, prompts, abort.signal));
+  const view = useStore(comparison.store);
   const { isRunning, trials, error } = view;
 
   useEffect(() => {
-    void session.start(onMeasured);
-  }, [session, onMeasured]);
+    void comparison.start().then(() => {
+      const measured = measuredOf(comparison.store.getState().trials);
+      if (measured) onMeasured(measured);
+    });
+  }, [comparison, onMeasured]);
 
   const [off, , continuous] = trials;
   const isWhole = off !== undefined && continuous !== undefined;
@@ -48,8 +52,11 @@ export function ComparePanel({ prompts, abort, onMeasured, onClose }: ComparePan
   );
 }
 
-function describeProgress({ isRunning, progress, trials }: CompareView, numPrompts: number): string {
-  if (progress) return `${progress.policy}: ${progress.numDone} of ${numPrompts}`;
+function describeProgress(
+  { isRunning, progress, trials }: ComparisonView<ComparedTrial>,
+  numPrompts: number,
+): string {
+  if (progress) return `${progress.label}: ${progress.numDone} of ${numPrompts}`;
   if (isRunning) return '';
   if (trials.length < POLICY_NAMES.length) return 'Stopped.';
   return describeTexts(trials.map(({ texts }) => texts));

@@ -3,7 +3,7 @@ import { expect, it, vi } from 'vitest';
 import type { GenerationOptions, PolicyName, TabserveClient } from '../../../client/index.ts';
 import { createServeStore } from '../../state/serve-store.ts';
 import { createStatus } from '../../testing/test-support.ts';
-import { CompareSession } from './compare-session.ts';
+import { comparePolicies, measuredOf } from './compare-session.ts';
 
 const PROMPTS = [
   { prompt: 'one', options: { maxNewTokens: 8 }, seed: 7 },
@@ -49,15 +49,15 @@ function createSession(answer: (sent: Sent) => Promise<string> = textOf, refusal
   // No step is ever reported, so that each trial waits for its timeout.
   vi.useFakeTimers();
   const abort = new AbortController();
-  const session = new CompareSession(serve, store, PROMPTS, abort.signal);
-  const onMeasured = vi.fn<(measured: object) => void>();
+  const session = comparePolicies(serve, store, PROMPTS, abort.signal);
   const start = async (): Promise<void> => {
-    const ended = session.start(onMeasured);
+    const ended = session.start();
     await vi.runAllTimersAsync();
     await ended;
     vi.useRealTimers();
   };
-  return { session, store, sent, abort, start, onMeasured, policyNow: () => policy };
+  const measured = () => measuredOf(session.store.getState().trials);
+  return { session, store, sent, abort, start, measured, policyNow: () => policy };
 }
 
 function textOf({ prompt, options }: Sent): Promise<string> {
@@ -65,7 +65,7 @@ function textOf({ prompt, options }: Sent): Promise<string> {
 }
 
 it('sends the same prompts with the same seeds under each policy, as an experiment, and gives the policy back', async () => {
-  const { session, store, sent, start, onMeasured, policyNow } = createSession();
+  const { session, store, sent, start, measured, policyNow } = createSession();
   await start();
   expect(sent.map(({ policy, prompt }) => `${policy} ${prompt}`)).toEqual([
     'off one',
@@ -86,7 +86,7 @@ it('sends the same prompts with the same seeds under each policy, as an experime
   const [off, fixed, continuous] = session.store.getState().trials.map(({ texts }) => texts);
   expect(off).toHaveLength(2);
   expect([fixed, continuous]).toEqual([off, off]);
-  expect(onMeasured).toHaveBeenCalledTimes(1);
+  expect(measured()).toMatchObject({ hasSameTexts: true });
   expect(policyNow()).toBe('own');
 });
 
@@ -101,12 +101,12 @@ it('says why it was refused', async () => {
 });
 
 it('measures nothing where a request has failed, and shows the others', async () => {
-  const { session, start, onMeasured } = createSession((sent) =>
+  const { session, start, measured } = createSession((sent) =>
     sent.policy === 'static' && sent.prompt === 'two' ? Promise.reject(new Error('why')) : textOf(sent),
   );
   await start();
   expect(session.store.getState().trials.map(({ texts }) => texts.filter(Boolean).length)).toEqual([2, 1, 2]);
-  expect(onMeasured).not.toHaveBeenCalled();
+  expect(measured()).toBeUndefined();
 });
 
 it('stops within a trial, which is dropped, and gives the policy back', async () => {

@@ -3,15 +3,16 @@ import { createTrace } from './create-trace.ts';
 import type { Mode } from './load-form.ts';
 import { plannedMsOf, type TrialStart } from './plan-time.ts';
 import { LoadSender, type LoadProgress } from './load-sender.ts';
-import type { TrialOverride, LoadTarget, TrialKnobs } from './load-target.ts';
+import type { LoadTarget, TrialKnobs } from './load-target.ts';
 import type { Scenario, Trace } from './scenario.ts';
 import { summarize, type Trial } from './summarize.ts';
+import { runTrials } from '../trials/run-trials.ts';
 import type { TrialRecorder } from '../trials/trial-slots.ts';
 
-export interface ExperimentOptions {
+interface ExperimentOptions {
   readonly signal: AbortSignal;
-  /** Sets the knobs of runs that name some. The caller releases it. */
-  readonly override: TrialOverride | undefined;
+  /** Whether the runs have knobs of their own. */
+  readonly setsKnobs: boolean;
   /** The time from arrival to end that a request may take, ms. */
   readonly latencyLimitMs: number;
   /** Of the slots; undefined where there are none. */
@@ -74,26 +75,30 @@ export async function runAll(
   plans: readonly Plan[],
   options: ExperimentOptions,
 ): Promise<void> {
-  const { signal, override, latencyLimitMs, recorder, keepsSlots, onStart, onProgress, onTrial } = options;
-  const runSignal = override ? AbortSignal.any([signal, override.signal]) : signal;
-  for (const [index, { label, trace, plannedMs, knobs, rate }] of plans.entries()) {
-    if (signal.aborted) break;
-    const later = plans.slice(index + 1);
-    const laterMs = later.reduce((sum, plan) => sum + plan.plannedMs, 0);
-    onStart({ label, plannedMs, numLater: later.length, laterMs });
-    const policy = (knobs && (await override?.change(knobs))) ?? target.knobs();
-    recorder?.begin();
-    const startedAtMs = performance.now();
-    const requestIds: RequestId[] = [];
-    const onSubmitted = (requestId: RequestId): void => {
-      requestIds.push(requestId);
-      recorder?.add(requestId);
-    };
-    const run = await new LoadSender(target, trace, { signal: runSignal, onSubmitted, onProgress }).run();
-    const bars = (keepsSlots && (await recorder?.barsOf(requestIds, runSignal))) || [];
-    override?.signal.throwIfAborted();
-    const summary = summarize(run, latencyLimitMs);
-    const slots = keepsSlots && recorder && { slots: { startedAtMs, requestIds, bars } };
-    onTrial({ label, policy, trace, run, summary, rate, ...slots });
-  }
+  const { signal, setsKnobs, latencyLimitMs, recorder, keepsSlots, onStart, onProgress, onTrial } = options;
+  await runTrials({
+    plans,
+    override: setsKnobs ? target.override : undefined,
+    signal,
+    run: async (plan, stop, override): Promise<Trial> => {
+      const { label, trace, plannedMs, knobs, rate } = plan;
+      const later = plans.slice(plans.indexOf(plan) + 1);
+      const laterMs = later.reduce((sum, next) => sum + next.plannedMs, 0);
+      onStart({ label, plannedMs, numLater: later.length, laterMs });
+      const policy = (knobs && (await override?.change(knobs))) ?? target.knobs();
+      recorder?.begin();
+      const startedAtMs = performance.now();
+      const requestIds: RequestId[] = [];
+      const onSubmitted = (requestId: RequestId): void => {
+        requestIds.push(requestId);
+        recorder?.add(requestId);
+      };
+      const run = await new LoadSender(target, trace, { signal: stop, onSubmitted, onProgress }).run();
+      const bars = (keepsSlots && (await recorder?.barsOf(requestIds, stop))) || [];
+      const summary = summarize(run, latencyLimitMs);
+      const slots = keepsSlots && recorder && { slots: { startedAtMs, requestIds, bars } };
+      return { label, policy, trace, run, summary, rate, ...slots };
+    },
+    onTrial,
+  });
 }

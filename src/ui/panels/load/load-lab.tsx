@@ -68,13 +68,6 @@ export function LoadLab({ deployment, isOpen, onClose }: LoadLabProps) {
     if (isOpen) moveFocusInto(drawerRef.current);
   }, [isOpen]);
 
-  useEffect(() => {
-    // An embedder's knobs are set back before the page is gone.
-    const leave = (): void => session.stop();
-    window.addEventListener('pagehide', leave);
-    return () => window.removeEventListener('pagehide', leave);
-  }, [session]);
-
   const close = (): void => {
     drawerRef.current?.parentElement?.querySelector<HTMLElement>('.lab-button')?.focus();
     onClose();

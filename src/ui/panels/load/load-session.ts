@@ -14,7 +14,7 @@ import {
   type TrialStart,
 } from './plan-time.ts';
 import type { LoadProgress } from './load-sender.ts';
-import type { TrialOverride, LoadedDeployment, LoadTarget } from './load-target.ts';
+import type { LoadedDeployment, LoadTarget } from './load-target.ts';
 import type { Scenario, Trace } from './scenario.ts';
 import { parseTraceFile } from './trace-file.ts';
 import type { TrialRecorder } from '../trials/trial-slots.ts';
@@ -101,26 +101,19 @@ export class LoadSession {
     this.#abort = new AbortController();
     this.#ended = NOTHING_ENDED;
     this.store.setState({ isRunning: true, results, progress: undefined });
-    let override: TrialOverride | undefined;
     try {
-      if (mode === 'compare') override = await this.target.override();
-      await this.#run(results, replayed ?? createTrace(parsed.scenario), override);
+      await this.#run(results, replayed ?? createTrace(parsed.scenario));
     } catch (caught) {
       this.store.setState({ error: toWireError(caught) });
     } finally {
-      await override?.release();
       this.store.setState({ isRunning: false, progress: undefined });
     }
   }
 
-  async #run(
-    { mode, scenario, latencyLimitMs }: LoadResults,
-    trace: Trace,
-    override: TrialOverride | undefined,
-  ): Promise<void> {
+  async #run({ mode, scenario, latencyLimitMs }: LoadResults, trace: Trace): Promise<void> {
     await runAll(this.target, plansOf(mode, scenario, trace, this.target), {
       signal: this.#abort.signal,
-      override,
+      setsKnobs: mode === 'compare',
       latencyLimitMs,
       recorder: this.#recorder,
       keepsSlots: mode !== 'sweep',

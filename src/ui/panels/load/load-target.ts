@@ -5,11 +5,11 @@ import {
   type BatchKnobs,
   type FinishReason,
   type GenerationResult,
-  type KnobOverride,
   type RequestId,
   type TabserveClient,
 } from '../../../client/index.ts';
 import { knobsOfWay, WAYS } from '../trials/ways.ts';
+import type { TrialOverride } from '../trials/run-trials.ts';
 import { toWireError } from '../../parts/to-wire-error.ts';
 import { POLICY_NAMES } from '../policy/policy-texts.ts';
 import type { TraceRequest } from './scenario.ts';
@@ -20,11 +20,6 @@ export type LoadedDeployment = typeof TEXT_GENERATOR | typeof EMBEDDER;
 /** In force during a trial. An embedder has no policy. */
 export type TrialKnobs = Pick<BatchingPolicy, 'maxBatchSize' | 'batchWaitTimeoutMs'> &
   Partial<Pick<BatchingPolicy, 'policy'> & Pick<BatchKnobs, 'sortWindow'>>;
-
-/** Sets knobs for a test. The users' own are in force again after its release, or the end of this tab. */
-export interface TrialOverride extends Pick<KnobOverride<BatchKnobs>, 'signal' | 'release'> {
-  readonly change: (knobs: Partial<TrialKnobs>) => Promise<TrialKnobs>;
-}
 
 /** How a request ended. */
 export type Ending =
@@ -53,7 +48,7 @@ interface SendOptions {
 export interface LoadTarget {
   readonly deployment: LoadedDeployment;
   readonly knobs: () => TrialKnobs;
-  readonly override: () => Promise<TrialOverride>;
+  readonly override: () => Promise<TrialOverride<Partial<TrialKnobs>, TrialKnobs>>;
   /** A comparison measures them in turn. */
   readonly ways: () => readonly { readonly label: string; readonly knobs: Partial<TrialKnobs> }[];
   /** Never rejects. */

@@ -5,7 +5,7 @@ import { ComparisonFrame } from '../../panels/trials/comparison-frame.tsx';
 import { Multiples } from '../../panels/trials/policy-multiples.tsx';
 import { useServe } from '../../state/serve-context.ts';
 import { describeComparison, describeGain, figuresOfTrial } from './comparison-texts.ts';
-import { EmbedComparison } from './embed-comparison.ts';
+import { compareWays } from './embed-comparison.ts';
 import type { Embedded } from './embed-room.ts';
 import { WAYS } from '../../panels/trials/ways.ts';
 
@@ -18,15 +18,12 @@ interface ComparisonPanelProps {
 export function ComparisonPanel({ embedded, onClose }: ComparisonPanelProps) {
   const { serve } = useServe();
   const [abort] = useState(() => new AbortController());
-  const [comparison] = useState(() => new EmbedComparison(serve, embedded, abort.signal));
+  const [comparison] = useState(() => compareWays(serve, embedded, abort.signal));
   const view = useStore(comparison.store);
   const { isRunning, trials, error } = view;
   useEffect(() => {
     void comparison.start();
-    // The knobs are set back before the page is gone.
-    const leave = (): void => abort.abort();
-    window.addEventListener('pagehide', leave, { signal: abort.signal });
-  }, [comparison, abort]);
+  }, [comparison]);
   const close = (): void => {
     abort.abort();
     onClose();

@@ -7,7 +7,8 @@ import {
   NO_VALUE,
 } from '../../parts/format.ts';
 import type { TrialFigure } from '../../panels/trials/policy-multiples.tsx';
-import type { ComparisonView, EmbedTrial } from './embed-comparison.ts';
+import type { ComparisonView } from '../../panels/trials/run-trials.ts';
+import type { EmbedTrial } from './embed-comparison.ts';
 import { WAYS } from '../../panels/trials/ways.ts';
 
 /** Vectors that differ less are the same: sums in another order round otherwise. */
@@ -24,10 +25,11 @@ export function describeGain(trials: readonly EmbedTrial[]): string {
 }
 
 /** How far the comparison is, then whether the vectors are the same. */
-export function describeComparison({ isRunning, progress, trials, difference }: ComparisonView): string {
-  if (progress) return `${progress.way}: ${formatCount(progress.numDone)}`;
+export function describeComparison({ isRunning, progress, trials }: ComparisonView<EmbedTrial>): string {
+  if (progress) return `${progress.label}: ${formatCount(progress.numDone)}`;
   if (isRunning) return '';
   if (trials.length < WAYS.length) return 'Stopped.';
+  const difference = Math.max(...trials.map((trial) => trial.difference));
   return difference <= SAME_WITHIN
     ? 'The vectors are the same each time, within 0.00001.'
     : `The vectors differ by at most ${difference.toPrecision(2)} in a number.`;

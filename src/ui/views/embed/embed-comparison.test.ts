@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import type { BatchKnobs, BatchRecord, TabserveClient } from '../../../client/index.ts';
 import { createBatch, createStatus } from '../../testing/test-support.ts';
 import { describeComparison, describeGain } from './comparison-texts.ts';
-import { EmbedComparison, type EmbedTrial } from './embed-comparison.ts';
+import { compareWays, type EmbedTrial } from './embed-comparison.ts';
 import { WAYS } from '../../panels/trials/ways.ts';
 
 const OWN: BatchKnobs = { maxBatchSize: 64, batchWaitTimeoutMs: 0, maxConcurrentBatches: 1, sortWindow: 16 };
@@ -53,7 +53,7 @@ function setUp({ skew = 0, failsAt = Infinity } = {}) {
   } as unknown as TabserveClient;
   isHeld = true;
   const abort = new AbortController();
-  const comparison = new EmbedComparison(client, { lines: ['one', 'two', 'three'] }, abort.signal);
+  const comparison = compareWays(client, { lines: ['one', 'two', 'three'] }, abort.signal);
   return { comparison, abort, lost, log, knobs: () => knobs, isHeld: () => isHeld };
 }
 
@@ -62,14 +62,14 @@ describe('a comparison of ways to embed', () => {
     const { comparison, log } = setUp();
     await comparison.start();
     expect(log).toEqual([{ maxBatchSize: 1 }, OWN, { sortWindow: 1 }, OWN, { sortWindow: 128 }, OWN]);
-    const { trials, isRunning, difference } = comparison.store.getState();
+    const { trials, isRunning } = comparison.store.getState();
     expect(trials.map(({ way, numBatches }) => [way, numBatches])).toEqual([
       [WAYS[0], 3],
       [WAYS[1], 1],
       [WAYS[2], 1],
     ]);
     expect(trials.map(({ paddingShare }) => paddingShare.toFixed(1))).toEqual(['0.2', '0.2', '0.2']);
-    expect([isRunning, difference]).toEqual([false, 0]);
+    expect([isRunning, ...trials.map(({ difference }) => difference)]).toEqual([false, 0, 0, 0]);
     expect(describeComparison(comparison.store.getState())).toMatch(/^The vectors are the same/);
   });
 
@@ -111,7 +111,7 @@ it('ends a comparison, with the reason, where the browser takes its knobs away',
 function trialsOf(...durations: readonly number[]): readonly EmbedTrial[] {
   return WAYS.map((way, at) => {
     const durationMs = durations[at] ?? 0;
-    return { way, numTexts: 9, durationMs, numBatches: 1, paddingShare: 0 };
+    return { way, numTexts: 9, durationMs, numBatches: 1, paddingShare: 0, difference: 0 };
   });
 }
 
