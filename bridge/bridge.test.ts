@@ -5,7 +5,7 @@ import { BRIDGE_SUBPROTOCOL } from '../src/protocol/bridge-names.ts';
 import type { BridgeOptions } from './bridge.ts';
 import type { LogEntry } from './http/access-log.ts';
 import { startServer } from './server.ts';
-import { ask, startBridge, startWorker, stubWebSocket } from './test-support.ts';
+import { ask, startBridge, startWorker, stubWebSocket } from './testing/test-support.ts';
 
 // The bridge between HTTP and a worker, both in Node; what a browser adds is shown end to end.
 

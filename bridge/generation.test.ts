@@ -9,7 +9,7 @@ import { ScriptedBackend } from '../src/worker/testing/scripted-backend.ts';
 import type { Bridge, BridgeOptions } from './bridge.ts';
 import type { RunningServer } from './server.ts';
 import { EMBEDDED } from '../src/worker/test-support.ts';
-import { startBridge, startWorker, stubWebSocket } from './test-support.ts';
+import { startBridge, startWorker, stubWebSocket } from './testing/test-support.ts';
 
 // Tests HTTP, bridge and worker together. Their model counts up through the alphabet, once `gate` is open.
 

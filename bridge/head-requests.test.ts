@@ -2,7 +2,7 @@ import { request as httpRequest, type IncomingHttpHeaders } from 'node:http';
 import { connect } from 'node:net';
 import { expect, it } from 'vitest';
 
-import { answerWith, mountBridge } from './test-support.ts';
+import { answerWith, mountBridge } from './testing/test-support.ts';
 
 /** Sends a text to the bridge's port. Resolves with the answer once the connection ends. */
 function exchangeBytes(port: number, sent: string): Promise<string> {

@@ -1,7 +1,7 @@
 import * as fc from 'fast-check';
 import { expect, it } from 'vitest';
 
-import { mountBridge } from './test-support.ts';
+import { mountBridge } from './testing/test-support.ts';
 
 /** Longer than any answer that quotes none of the request: the list of all options is the longest. */
 const MAX_ANSWER_LENGTH = 2500;

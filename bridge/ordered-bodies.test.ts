@@ -5,7 +5,7 @@ import { fromWireText, toWireText } from '../src/protocol/wire-text.ts';
 import { resolveOptions } from '../src/worker/text-generation/generation-options.ts';
 import { createModelInfo } from '../src/worker/test-support.ts';
 import { chatCompletionsRoute } from './routes/openai/generation-routes.ts';
-import { PlayedRoute } from './routes/openai/test-support.ts';
+import { PlayedRoute } from './testing/played-tab.ts';
 
 /** Python's dictionaries keep these keys and numbers as they are; objects of JavaScript don't. */
 const SCHEMA =

@@ -5,8 +5,8 @@ import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
 
-import { rowLine, rowLines, startEchoServer } from './batches/test-support.ts';
-import { createFolder } from './test-support.ts';
+import { rowLine, rowLines, startEchoServer } from './testing/batch-rows.ts';
+import { createFolder } from './testing/test-support.ts';
 import { parseRunBatch } from './cli/run-batch-options.ts';
 
 let folder: string;

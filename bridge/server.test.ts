@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { beforeEach, describe, expect, it, onTestFinished } from 'vitest';
 
 import { startServer, type RunningServer, type ServerOptions } from './server.ts';
-import { createFolder, startBridge } from './test-support.ts';
+import { createFolder, startBridge } from './testing/test-support.ts';
 
 const FILES = {
   'index.html': '<!doctype html><head><title>Tabserve</title></head>',

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { createServer, type ViteDevServer } from 'vite';
 
-import { ask, startWorker, stubWebSocket } from './test-support.ts';
+import { ask, startWorker, stubWebSocket } from './testing/test-support.ts';
 import { bridgePlugin } from './vite-plugin.ts';
 
 let root: string;

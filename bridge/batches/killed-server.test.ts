@@ -4,8 +4,8 @@ import { createInterface } from 'node:readline';
 import OpenAI from 'openai';
 import { expect, it, onTestFinished, vi } from 'vitest';
 
-import { createFolder } from '../test-support.ts';
-import { rowLines, startEchoServer } from './test-support.ts';
+import { createFolder } from '../testing/test-support.ts';
+import { rowLines, startEchoServer } from '../testing/batch-rows.ts';
 
 const NUM_KILLS = process.env['FULL'] ? 20 : 3;
 

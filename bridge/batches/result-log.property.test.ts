@@ -3,11 +3,11 @@ import { join } from 'node:path';
 import * as fc from 'fast-check';
 import { expect, it } from 'vitest';
 
-import { createFolder } from '../test-support.ts';
+import { createFolder } from '../testing/test-support.ts';
 import { ResultLog } from './result-log.ts';
 import { BATCH_URLS, type CheckedRows } from './rows.ts';
 import { runRows } from './run-rows.ts';
-import { all, check, createInput, echo, rowLine } from './test-support.ts';
+import { all, check, createInput, echo, rowLine } from '../testing/batch-rows.ts';
 
 const NUM_ROWS = 40;
 

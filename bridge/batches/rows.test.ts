@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 
 import { readRows, BATCH_URLS } from './rows.ts';
-import { all, check, createInput, rowLine } from './test-support.ts';
+import { all, check, createInput, rowLine } from '../testing/batch-rows.ts';
 
 const GOOD = rowLine('a');
 

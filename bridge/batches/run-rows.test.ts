@@ -3,11 +3,11 @@ import { setImmediate } from 'node:timers/promises';
 import { expect, it, vi } from 'vitest';
 
 import { HttpError } from '../../src/protocol/openai/http-error.ts';
-import { createFolder } from '../test-support.ts';
+import { createFolder } from '../testing/test-support.ts';
 import { askTab } from './ask.ts';
 import { ResultLog } from './result-log.ts';
 import { runRows, type AskRow, type RowsRun } from './run-rows.ts';
-import { check, createInput, echo, rowLine, rowLines } from './test-support.ts';
+import { check, createInput, echo, rowLine, rowLines } from '../testing/batch-rows.ts';
 import { BATCH_URLS } from './rows.ts';
 
 async function run(content: string, ask: AskRow, rest: Partial<RowsRun> = {}) {

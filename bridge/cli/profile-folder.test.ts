@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
 
-import { createFolder } from '../test-support.ts';
+import { createFolder } from '../testing/test-support.ts';
 import { createProfile, defaultProfile } from './profile-folder.ts';
 
 const profileOf = (platform: NodeJS.Platform, env: NodeJS.ProcessEnv) => defaultProfile({ platform, env });

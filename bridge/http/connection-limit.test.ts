@@ -3,7 +3,7 @@ import { connect, type Socket } from 'node:net';
 import { Readable } from 'node:stream';
 import { expect, it, onTestFinished, vi } from 'vitest';
 
-import { listen } from '../test-support.ts';
+import { listen } from '../testing/test-support.ts';
 import { ConnectionLimit } from './connection-limit.ts';
 
 const WORK = 'GET /work HTTP/1.1\r\nHost: localhost\r\n\r\n';

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { expect, it, vi } from 'vitest';
 
 import { FakeClock } from '../../src/batching/testing/fake-clock.ts';
-import { listen } from '../test-support.ts';
+import { listen } from '../testing/test-support.ts';
 import { EventStream } from './event-stream.ts';
 import { Exchange } from './exchange.ts';
 import { HttpError } from '../../src/protocol/openai/http-error.ts';

@@ -1,7 +1,7 @@
 import { expect, it, vi } from 'vitest';
 
 import { NoModelError } from '../../src/protocol/errors/model.ts';
-import { answerWith, mountBridge } from '../test-support.ts';
+import { answerWith, mountBridge } from '../testing/test-support.ts';
 import { rowsOfTab } from './ask-rows.ts';
 
 it('embeds rows where only an encoder serves, and refuses those for a generator at once', async () => {

@@ -3,9 +3,15 @@ import { join } from 'node:path';
 import OpenAI, { BadRequestError, ConflictError, NotFoundError } from 'openai';
 import { describe, expect, it, vi } from 'vitest';
 
-import { rowLine, rowLines, startEchoServer } from '../batches/test-support.ts';
+import { rowLine, rowLines, startEchoServer } from '../testing/batch-rows.ts';
 import { BATCH_PEER, type Caller } from '../../src/protocol/requests.ts';
-import { createFolder, mountBridge, startBridge, startWorker, stubWebSocket } from '../test-support.ts';
+import {
+  createFolder,
+  mountBridge,
+  startBridge,
+  startWorker,
+  stubWebSocket,
+} from '../testing/test-support.ts';
 
 async function start({ maxUploadBytes, folder }: { maxUploadBytes?: number; folder?: string } = {}) {
   const batchFolder = folder ?? (await createFolder({}));

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 
-import { answerWith, mountBridge } from '../test-support.ts';
+import { answerWith, mountBridge } from '../testing/test-support.ts';
 
 /** A bridge whose adder adds. */
 async function startAdder() {

@@ -3,8 +3,8 @@ import { join } from 'node:path';
 import OpenAI, { APIError } from 'openai';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 
-import { rowLines, startEchoServer } from '../batches/test-support.ts';
-import { createFolder, mountBridge } from '../test-support.ts';
+import { rowLines, startEchoServer } from '../testing/batch-rows.ts';
+import { createFolder, mountBridge } from '../testing/test-support.ts';
 
 /** Whether every write finds no room. Like a real disk, it leaves a part of the file. */
 const disk = vi.hoisted(() => ({ code: '' }));

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 
-import { answerWith, mountBridge } from '../test-support.ts';
+import { answerWith, mountBridge } from '../testing/test-support.ts';
 
 /** A bridge whose text generator answers with the prompt; `asked` is what it was asked. */
 async function startGenerator() {

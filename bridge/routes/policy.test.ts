@@ -1,7 +1,7 @@
 import { expect, it, vi } from 'vitest';
 
 import { DEFAULT_POLICY } from '../../src/protocol/status.ts';
-import { mountBridge } from '../test-support.ts';
+import { mountBridge } from '../testing/test-support.ts';
 
 /** A bridge whose worker takes every knob. */
 async function mountAdmin(allowsAdmin: boolean) {

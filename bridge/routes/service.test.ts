@@ -4,7 +4,7 @@ import { expect, it, vi } from 'vitest';
 import { NoModelError } from '../../src/protocol/errors/model.ts';
 import { createModelInfo } from '../../src/worker/test-support.ts';
 import type { BridgeOptions } from '../bridge.ts';
-import { answerWith, mountBridge } from '../test-support.ts';
+import { answerWith, mountBridge } from '../testing/test-support.ts';
 
 const JSON_TYPE = { 'content-type': 'application/json' };
 

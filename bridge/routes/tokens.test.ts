@@ -2,7 +2,7 @@ import { expect, it, vi } from 'vitest';
 
 import { createModelInfo } from '../../src/worker/test-support.ts';
 import type { BridgeOptions } from '../bridge.ts';
-import { mountBridge } from '../test-support.ts';
+import { mountBridge } from '../testing/test-support.ts';
 
 /** A bridge whose model has one token for each character, and the code of the character as its id. */
 async function startTokenizer(options: Partial<BridgeOptions> = {}) {

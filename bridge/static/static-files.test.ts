@@ -3,7 +3,7 @@ import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, it, vi } from 'vitest';
 
-import { createFolder, listen } from '../test-support.ts';
+import { createFolder, listen } from '../testing/test-support.ts';
 import { serveStaticFiles } from './static-files.ts';
 
 /** A packed page: its own scripts, and the runtime's files elsewhere under their own names. */

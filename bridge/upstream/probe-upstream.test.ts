@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 
-import { listen, refusingUrl } from '../test-support.ts';
+import { listen, refusingUrl } from '../testing/test-support.ts';
 import { probeUpstream } from './probe-upstream.ts';
 
 it.each([

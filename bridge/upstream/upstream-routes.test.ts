@@ -10,7 +10,7 @@ import { beforeEach, describe, expect, it, vi } from 'vitest';
 import { FakeClock } from '../../src/batching/testing/fake-clock.ts';
 import type { Bridge } from '../bridge.ts';
 import type { LogEntry } from '../http/access-log.ts';
-import { listen, mountBridge, refusingUrl } from '../test-support.ts';
+import { listen, mountBridge, refusingUrl } from '../testing/test-support.ts';
 import { upstreamRoutes } from './upstream-routes.ts';
 
 const CONNECTION = '/upstream/connections/connection-1';

@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 
 import { chatCompletionsRoute } from './generation-routes.ts';
-import { eventsOf, PlayedRoute } from './test-support.ts';
+import { eventsOf, PlayedRoute } from '../../testing/played-tab.ts';
 
 const messages = [{ role: 'user', content: 'Hello' }];
 const usage = { numPromptTokens: 9, numCachedTokens: 4, numOutputTokens: 2 };

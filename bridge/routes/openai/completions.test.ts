@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, it, vi } from 'vitest';
 
 import { completionsRoute } from './generation-routes.ts';
-import { eventsOf, PlayedRoute } from './test-support.ts';
+import { eventsOf, PlayedRoute } from '../../testing/played-tab.ts';
 
 let played: PlayedRoute;
 

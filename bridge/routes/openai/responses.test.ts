@@ -2,7 +2,7 @@ import { Stream } from 'openai/core/streaming';
 import { beforeEach, describe, expect, it } from 'vitest';
 
 import { responsesRoute } from './generation-routes.ts';
-import { eventsOf, PlayedRoute } from './test-support.ts';
+import { eventsOf, PlayedRoute } from '../../testing/played-tab.ts';
 
 const usage = { numPromptTokens: 9, numCachedTokens: 4, numOutputTokens: 2 };
 const ITEM_ID = expect.stringMatching(/^msg_[\w-]+$/);

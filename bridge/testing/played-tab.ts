@@ -1,23 +1,23 @@
 import { vi } from 'vitest';
 
-import { clientId } from '../../../src/batching/generation/test-support.ts';
-import { TabserveClient } from '../../../src/client/client.ts';
-import type { LinkListener, Outgoing } from '../../../src/client/links/link.ts';
-import type { GenerationResult } from '../../../src/protocol/generation.ts';
-import type { RequestId } from '../../../src/protocol/ids.ts';
-import type { ServedModel } from '../../../src/protocol/models.ts';
-import type { RequestUpdate } from '../../../src/protocol/requests.ts';
-import { PROTOCOL_VERSION, type Unsigned } from '../../../src/protocol/wire.ts';
-import type { WorkerMessage } from '../../../src/protocol/worker-messages.ts';
+import { clientId } from '../../src/batching/generation/test-support.ts';
+import { TabserveClient } from '../../src/client/client.ts';
+import type { LinkListener, Outgoing } from '../../src/client/links/link.ts';
+import type { GenerationResult } from '../../src/protocol/generation.ts';
+import type { RequestId } from '../../src/protocol/ids.ts';
+import type { ServedModel } from '../../src/protocol/models.ts';
+import type { RequestUpdate } from '../../src/protocol/requests.ts';
+import { PROTOCOL_VERSION, type Unsigned } from '../../src/protocol/wire.ts';
+import type { WorkerMessage } from '../../src/protocol/worker-messages.ts';
 import {
   createModelInfo,
   createServedModel,
   createWorkerStatus,
   workerId,
-} from '../../../src/worker/test-support.ts';
-import { Exchange } from '../../http/exchange.ts';
-import type { Route } from '../../http/router.ts';
-import { listen } from '../../test-support.ts';
+} from '../../src/worker/test-support.ts';
+import { Exchange } from '../http/exchange.ts';
+import type { Route } from '../http/router.ts';
+import { listen } from './test-support.ts';
 
 /** A route whose worker is played by the test. Its models `A` and `B` serve one after the other. */
 export class PlayedRoute {

@@ -4,15 +4,15 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { onTestFinished, vi } from 'vitest';
 
-import { BridgedOutbox } from '../src/worker/serving/bridge/bridged-outbox.ts';
-import { keepBridged } from '../src/worker/serving/bridge/bridge-connection.ts';
-import { defineDeployment } from '../src/protocol/deployment.ts';
-import { createServeHost } from '../src/worker/test-support.ts';
-import { ServeWorker } from '../src/worker/serving/serve-worker.ts';
-import { Bridge, type BridgeOptions } from './bridge.ts';
-import { startServer } from './server.ts';
+import { BridgedOutbox } from '../../src/worker/serving/bridge/bridged-outbox.ts';
+import { keepBridged } from '../../src/worker/serving/bridge/bridge-connection.ts';
+import { defineDeployment } from '../../src/protocol/deployment.ts';
+import { createServeHost } from '../../src/worker/test-support.ts';
+import { ServeWorker } from '../../src/worker/serving/serve-worker.ts';
+import { Bridge, type BridgeOptions } from '../bridge.ts';
+import { startServer } from '../server.ts';
 
-/** A page's side of the bridge, in Node, for the tests of this folder; production code never imports this file. */
+/** A page's side of the bridge, in Node, for the tests of the bridge; production code never imports this file. */
 
 /** A server on a free port; ends with the test. */
 export async function listen(answer: RequestListener) {

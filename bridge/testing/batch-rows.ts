@@ -4,9 +4,9 @@ import { text } from 'node:stream/consumers';
 import { setImmediate } from 'node:timers/promises';
 import * as v from 'valibot';
 
-import { createFolder, listen } from '../test-support.ts';
-import type { AskRow } from './run-rows.ts';
-import { BATCH_URLS, checkRows, type CheckedRows } from './rows.ts';
+import { createFolder, listen } from './test-support.ts';
+import type { AskRow } from '../batches/run-rows.ts';
+import { BATCH_URLS, checkRows, type CheckedRows } from '../batches/rows.ts';
 
 /** Rows, and servers that answer them, for the tests of batches; production code never imports this file. */
 
