@@ -35,7 +35,7 @@ export function comparePolicies(
     plans: POLICY_NAMES,
     override: () => serve.overridePolicy(),
     signal,
-    run: async (policy, stop, override) => {
+    run: async (policy, stop, override): Promise<ComparedTrial> => {
       await override?.change({ policy });
       return measure(policy, seeded, { serve, store, signal: stop, onDone: comparison.showProgress });
     },

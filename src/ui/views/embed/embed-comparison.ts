@@ -36,7 +36,7 @@ export function compareWays(client: Client, embedded: Pick<Embedded, 'lines'>, s
     plans: own ? WAYS : [],
     override: own && (() => client.overrideKnobs(EMBEDDER)),
     signal,
-    run: async (way, stop, override) => {
+    run: async (way, stop, override): Promise<EmbedTrial> => {
       const batches: BatchRecord[] = [];
       const unsubscribe = client.subscribe('batch', (batch) => {
         if (batch.deployment === EMBEDDER) batches.push(batch);
