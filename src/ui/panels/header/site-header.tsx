@@ -1,7 +1,9 @@
-import type { ReactNode } from 'react';
+import { lazy, Suspense, type ReactNode } from 'react';
 
-import { PageMenu } from './page-menu.tsx';
+import { Popover } from '../../parts/popover.tsx';
 import './site-header.css';
+
+const MenuContent = lazy(async () => ({ default: (await import('./menu-content.tsx')).MenuContent }));
 
 interface SiteHeaderProps {
   /** The tabs of the views. */
@@ -22,7 +24,11 @@ export function SiteHeader({ children, status }: SiteHeaderProps) {
       </div>
       {children}
       {status}
-      <PageMenu />
+      <Popover label="Menu" face={<span aria-hidden="true">⋯</span>} className="page-menu">
+        <Suspense>
+          <MenuContent />
+        </Suspense>
+      </Popover>
     </header>
   );
 }

@@ -1,5 +1,7 @@
+import type { FoundModel } from '../../../client/index.ts';
 import { Button } from '../../parts/button.tsx';
-import { describeFound } from './describe-found.ts';
+import { formatCompact, formatParameters } from '../../parts/format.ts';
+import { FITS } from './describe-gguf-file.ts';
 import type { ModelSearch } from './use-model-search.ts';
 
 interface FoundModelsProps {
@@ -36,4 +38,15 @@ export function FoundModels({ found: { query, models }, onLoad, onListFiles }: F
       })}
     </ul>
   );
+}
+
+/** `135M parameters · fits this device · 1.2M downloads`, or why the model doesn't run. */
+function describeFound({ numParameters, isGguf, fit, obstacle, numDownloads }: FoundModel): string {
+  const parts = [
+    ...(numParameters === undefined ? [] : [formatParameters(numParameters)]),
+    ...(isGguf ? ['GGUF'] : []),
+    ...(obstacle === '' ? (fit ? [FITS[fit]] : []) : [obstacle]),
+    `${formatCompact(numDownloads)} downloads`,
+  ];
+  return parts.join(' · ');
 }
