@@ -1,4 +1,4 @@
-import { Activity, lazy, Suspense, useMemo, useState } from 'react';
+import { Activity, lazy, Suspense, useMemo, useState, type ReactNode } from 'react';
 
 import { TEXT_GENERATOR, type TabserveClient } from '../client/index.ts';
 import './app.css';
@@ -87,12 +87,12 @@ function Views() {
 
 function View({ name, isShown }: ViewProps) {
   if (name === TEXT_GENERATOR) return <TextView />;
-  const Content = CONTENTS.get(name) ?? DeploymentView;
-  return (
-    <PanelBoundary name={titleOf(name)}>
-      <Content name={name} isShown={isShown} />
-    </PanelBoundary>
-  );
+  return <PanelBoundary name={titleOf(name)}>{contentOf({ name, isShown })}</PanelBoundary>;
+}
+
+function contentOf(props: ViewProps): ReactNode {
+  const Content = CONTENTS.get(props.name) ?? DeploymentView;
+  return <Content {...props} />;
 }
 
 /** Shown above all views: the other deployments need no model and keep serving. */

@@ -27,10 +27,12 @@ export function ComparePanel({ prompts, abort, onMeasured, onClose }: ComparePan
   const { isRunning, trials, error } = view;
 
   useEffect(() => {
-    void comparison.start().then(() => {
+    const run = async (): Promise<void> => {
+      await comparison.start();
       const measured = measuredOf(comparison.store.getState().trials);
       if (measured) onMeasured(measured);
-    });
+    };
+    void run();
   }, [comparison, onMeasured]);
 
   const [off, , continuous] = trials;
