@@ -5,10 +5,8 @@ import { withPermalink } from '../../state/permalink.ts';
 import { saveJson } from '../../browser/save-file.ts';
 import { useCopy } from '../../parts/use-copy.ts';
 import { useServe } from '../../state/serve-context.ts';
-import type { ServeView } from '../../state/serve-store.ts';
 import { useComposer } from '../../state/composer/composer-context.ts';
-import type { ComposerView } from '../../state/composer/composer.ts';
-import { parseGeneration } from '../../state/generation-fields.ts';
+import { exportDocument } from '../../state/composer/export-document.ts';
 
 const HistoryDialog = lazy(async () => ({
   default: (await import('./history-dialog.tsx')).HistoryDialog,
@@ -53,30 +51,4 @@ export function DocumentActions() {
       )}
     </div>
   );
-}
-
-/** The document with everything known about how it was made, as plain data. */
-function exportDocument({ document, followed, texts }: ComposerView, { requests, status }: ServeView) {
-  const request = followed && requests.get(followed.id);
-  return {
-    text: document.text,
-    segments: document.segments,
-    // The options of the shown continuation: the form may have others by now.
-    options: parseGeneration(followed?.texts ?? texts).options,
-    model: status.model?.id,
-    backend: status.backend,
-    ...(request && {
-      continuation: {
-        prompt: request.prompt,
-        generatedTexts: request.generatedTexts,
-        status: request.status,
-        finishReason: request.finishReason,
-        seed: request.seed,
-        numOutputTokens: request.numOutputTokens,
-        queueWaitMs: request.queueWaitMs,
-        ttftMs: request.ttftMs,
-        tokensPerSecond: request.tokensPerSecond,
-      },
-    }),
-  };
 }

@@ -4,7 +4,7 @@ import { TEXT_GENERATOR, type ClientUpdate, type TabserveClient } from '../../..
 import { applyEvents, createServeStore } from '../serve-store.ts';
 import { createStatus, idOf } from '../../testing/test-support.ts';
 import { Composer, EMPTY_PROMPT } from './composer.ts';
-import { exportDocument } from '../../panels/compose/export-document.ts';
+import { exportDocument } from './export-document.ts';
 import { EMPTY_GENERATION_TEXTS } from '../generation-fields.ts';
 
 const ID = idOf('a');
