@@ -4,10 +4,10 @@ import type { PackedLayout } from '../../src/worker/models/checkpoint/packed-wei
 import { logitsErrorBound } from '../../src/worker/models/checkpoint/test-support.ts';
 import { chooseDevice, createBackend } from '../../src/worker/runtime/create-backend.ts';
 import type { DeviceChoice } from '../../src/worker/runtime/device-choice.ts';
-import { EncoderBackend } from '../../src/worker/runtime/encoder/encoder-backend.ts';
 import { findWrongValuesOf, type CheckedModel } from '../../src/worker/runtime/gpu-check/gpu-check.ts';
 import type { LoadedModel } from '../../src/worker/runtime/loaded-model.ts';
 import { requestGpuDevice } from '../../src/worker/runtime/webgpu/gpu-device.ts';
+import { WebGpuRuntime } from '../../src/worker/runtime/webgpu/webgpu-runtime.ts';
 import { loadFetchedModel } from '../../src/worker/serving/models/load-model.ts';
 import { CHECKPOINTS } from '../../tools/hub-server/checkpoints/checkpoints.ts';
 import { DECODERS } from '../../tools/hub-server/checkpoints/decoders.ts';
@@ -44,7 +44,7 @@ export async function openModel(choice: ModelChoice): Promise<OpenModel> {
   const key = JSON.stringify(choice);
   if (open?.key === key) return open;
   await open?.backend.release();
-  if (open && 'gpu' in open.device) open.device.gpu.device.destroy();
+  if (open?.device.runtime instanceof WebGpuRuntime) open.device.runtime.gpu.device.destroy();
   open = undefined;
   const device = await chooseDevice(choice.backend);
   const model = await (choice.id === undefined ? loadEmbedded(device) : loadGenerated(choice, device));
@@ -65,8 +65,8 @@ async function loadGenerated(
   const files = GENERATED.get(id)?.() ?? new Map();
   const { tokenizer, packed } = await packModel(folderOf(files), dtype, device);
   // The plan has seen the real limits: what is not an embedding would not fit.
-  if ('gpu' in device && maxBindingBytes !== undefined)
-    Object.defineProperty(device.gpu.device.limits, 'maxStorageBufferBindingSize', {
+  if (device.runtime instanceof WebGpuRuntime && maxBindingBytes !== undefined)
+    Object.defineProperty(device.runtime.gpu.device.limits, 'maxStorageBufferBindingSize', {
       value: maxBindingBytes,
     });
   const { backend } = await createBackend(packed, device);
@@ -77,7 +77,10 @@ async function loadGenerated(
 export async function factsOf(choice: ModelChoice) {
   const { layout, device } = await openModel(choice);
   if (!layout) throw new TypeError('Expected a generated model');
-  const bound = logitsErrorBound(layout, ...('gpu' in device ? [] : [int8Layout(layout)]));
+  const bound = logitsErrorBound(
+    layout,
+    ...(device.runtime.limits.kind === 'webgpu' ? [] : [int8Layout(layout)]),
+  );
   return { dtype: layout.dtype, logitsErrorBound: bound };
 }
 
@@ -93,9 +96,9 @@ export async function logitsAfter(
 
 /** @returns Where this GPU computes wrong values; '' where it computes right ones. */
 export async function checkGpuFor(model: CheckedModel): Promise<string> {
-  const { device } = await requestGpuDevice('fp32', { allowsSoftware: true });
-  const where = await findWrongValuesOf(device, model, () => {});
-  device.destroy();
+  const gpu = await requestGpuDevice('fp32', { allowsSoftware: true });
+  const where = await findWrongValuesOf(new WebGpuRuntime(gpu), model, () => {});
+  gpu.device.destroy();
   return where ?? '';
 }
 
@@ -107,7 +110,8 @@ export async function encodeOnGpu(id: string, texts: readonly string[], numAlone
   const device = await chooseDevice('webgpu');
   const { tokenizer, packed } = await packModel(folderOf(ENCODERS.get(id)?.() ?? new Map()), 'fp32', device);
   if (!packed.model.encoder) throw new TypeError(`${id} generates`);
-  const gpu = await EncoderBackend.create(packed, packed.model.encoder, device);
+  const [gpu] = await device.runtime.createEncoders(packed, packed.model.encoder);
+  if (!gpu) throw new TypeError('Expected a backend');
   const rows = texts.map((text) => {
     const tokenIds = tokenizer.encode(text);
     return { tokenIds, numFirst: tokenIds.length };

@@ -6,11 +6,12 @@ import { openCheckpoint } from '../../src/worker/models/checkpoint/open-checkpoi
 import { createTokenizer } from '../../src/worker/models/tokenizer/tokenizer.ts';
 import { limitsOf } from '../../src/worker/runtime/create-backend.ts';
 import type { DeviceChoice } from '../../src/worker/runtime/device-choice.ts';
+import { WasmRuntime } from '../../src/worker/runtime/wasm/wasm-runtime.ts';
 import type { ModelBackend } from '../../src/worker/runtime/model-backend.ts';
 import type { GeneratedFile } from '../hub-server/checkpoints/generated-file.ts';
 
 /** One thread of the CPU. */
-export const CPU: DeviceChoice = { rung: 'wasm', fallbackReason: '', numThreads: 1 };
+export const CPU: DeviceChoice = { rung: 'wasm', fallbackReason: '', runtime: new WasmRuntime(1) };
 
 /** Files as a folder that the product reads. */
 export function folderOf(files: ReadonlyMap<string, GeneratedFile>): CheckpointFiles {

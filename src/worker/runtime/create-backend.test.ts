@@ -150,15 +150,15 @@ describe('chooseDevice', () => {
   it('asks for no feature that its rung does not use', async () => {
     pretend(FP16);
     const device = await chooseDevice('auto', leaving('webgpu-fp16'));
-    expect('gpu' in device && device.gpu.hasShaderF16).toBe(false);
+    expect(device.runtime.limits).toMatchObject({ hasShaderF16: false });
   });
 
   it('has threads where the rung has, as many as onnxruntime-web would take', async () => {
     pretend({ numCores: 6 });
-    expect(await chooseDevice('wasm')).toMatchObject({ rung: 'wasm-threads', numThreads: 3 });
+    expect(await chooseDevice('wasm')).toMatchObject({ rung: 'wasm-threads', runtime: { numThreads: 3 } });
     expect(await chooseDevice('wasm', leaving('wasm-threads'))).toMatchObject({
       rung: 'wasm',
-      numThreads: 1,
+      runtime: { numThreads: 1 },
     });
   });
 

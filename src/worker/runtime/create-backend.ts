@@ -1,8 +1,7 @@
 import type { DeviceLimits } from '../models/checkpoint/device-fit.ts';
-import { asInt8 } from '../models/checkpoint/int8-weights.ts';
 import { type BackendChoice, type Rung, LADDERS } from '../../protocol/ladder.ts';
 import type { BackendInfo } from '../../protocol/models.ts';
-import { describeBackend, type Device, type DeviceChoice } from './device-choice.ts';
+import { describeBackend, type DeviceChoice } from './device-choice.ts';
 import { type WorkerPast, NO_PAST } from '../../protocol/recovery.ts';
 import {
   AdapterGoneError,
@@ -12,8 +11,9 @@ import {
 import type { ModelBackend, PackedModel } from './model-backend.ts';
 import { requireBuild } from './ort/ort.ts';
 import { requestGpuDevice } from './webgpu/gpu-device.ts';
-import { WasmBackend } from './wasm/wasm-backend.ts';
-import { WebGpuBackend } from './webgpu/webgpu-backend.ts';
+import type { Runtime } from './runtime.ts';
+import { WasmRuntime } from './wasm/wasm-runtime.ts';
+import { WebGpuRuntime } from './webgpu/webgpu-runtime.ts';
 
 /**
  * Chooses the first rung that this device offers and that no earlier worker left.
@@ -29,8 +29,8 @@ export async function chooseDevice(choice: BackendChoice, past: WorkerPast = NO_
     const left = past.leftRungs.find((entry) => entry.rung === rung);
     try {
       if (left) throw new RungUnavailableError(left.reason);
-      const device = await open(rung, choice);
-      if (device) return { ...device, rung, fallbackReason: [...reasons].join('. ') };
+      const runtime = await open(rung, choice);
+      if (runtime) return { rung, runtime, fallbackReason: [...reasons].join('. ') };
     } catch (error) {
       if (!isRefusal(error)) throw error;
       // The adapter may come back with its driver or its cable, so another worker tries before leaving the rung.
@@ -43,14 +43,14 @@ export async function chooseDevice(choice: BackendChoice, past: WorkerPast = NO_
 }
 
 /** @returns `undefined` where the rung would be the same as the next one. */
-async function open(rung: Rung, choice: BackendChoice): Promise<Device | undefined> {
+async function open(rung: Rung, choice: BackendChoice): Promise<Runtime | undefined> {
   requireBuild(rung.startsWith('webgpu') ? 'webgpu' : 'wasm');
   const allowsSoftware = choice === 'webgpu';
-  if (rung === 'webgpu-fp16') return { gpu: await requestGpuDevice('fp16', { allowsSoftware }) };
-  if (rung === 'webgpu-fp32') return { gpu: await requestGpuDevice('fp32', { allowsSoftware }) };
-  if (rung === 'wasm') return { numThreads: 1 };
+  if (rung === 'webgpu-fp16') return new WebGpuRuntime(await requestGpuDevice('fp16', { allowsSoftware }));
+  if (rung === 'webgpu-fp32') return new WebGpuRuntime(await requestGpuDevice('fp32', { allowsSoftware }));
+  if (rung === 'wasm') return new WasmRuntime(1);
   const numThreads = numWasmThreads();
-  return numThreads > 1 ? { numThreads } : undefined;
+  return numThreads > 1 ? new WasmRuntime(numThreads) : undefined;
 }
 
 const MAX_WASM_THREADS = 4;
@@ -68,11 +68,7 @@ function isRefusal(error: unknown): error is Error {
 
 /** The limits of a device that a plan for a model respects. */
 export function limitsOf(device: DeviceChoice): DeviceLimits {
-  const shared = { memoryBytes: memoryOfMachine(), serving: device.serving ?? [] };
-  if (!('gpu' in device)) return { kind: 'wasm', ...shared };
-  const { hasShaderF16 } = device.gpu;
-  const { maxBufferSize, maxStorageBufferBindingSize } = device.gpu.device.limits;
-  return { kind: 'webgpu', hasShaderF16, maxBufferSize, maxStorageBufferBindingSize, ...shared };
+  return { ...device.runtime.limits, memoryBytes: memoryOfMachine(), serving: device.serving ?? [] };
 }
 
 /** Only Chromium has it, as a power of two of GiB. Most versions stop at 8, which may then stand for more. */
@@ -86,8 +82,6 @@ export async function createBackend(
   model: PackedModel,
   device: DeviceChoice,
 ): Promise<{ readonly backend: ModelBackend; readonly backendInfo: BackendInfo }> {
-  const backend = await ('gpu' in device
-    ? WebGpuBackend.create({ gpu: device.gpu, ...model })
-    : WasmBackend.create({ ...model, ...asInt8(model), numThreads: device.numThreads }));
+  const backend = await device.runtime.createGenerator(model);
   return { backend, backendInfo: describeBackend(device, model.packed.dtype) };
 }

@@ -1,5 +1,6 @@
 import type { KvCacheLimits, KvShape } from '../../batching/generation/kv-memory.ts';
-import type { SlotTransfer, StepRow } from '../../batching/generation/model-runner.ts';
+import type { KvSlot } from '../../batching/generation/kv-slots.ts';
+import type { StepRow } from '../../batching/generation/model-runner.ts';
 import type { PackedLayout } from '../models/checkpoint/packed-weights.ts';
 import type { Model } from '../models/family.ts';
 import type { SampledToken } from '../../batching/sampling/sampling.ts';
@@ -16,11 +17,14 @@ export interface SampledRow extends Omit<StepRow, 'mask'> {
   readonly mask?: TokenMask;
 }
 
-/** The rows of one forward pass, row-major. */
-export interface ForwardInput {
+export interface PassShape {
   readonly target: ForwardTarget;
   readonly numRows: number;
   readonly tokensPerRow: number;
+}
+
+/** The rows of one forward pass, row-major. A row whose first position is 0 starts anew, whatever the row has kept. */
+export interface ForwardInput extends PassShape {
   /**
    * [numRows, tokensPerRow]. `sampled` stands for the tokens that the last `sample` of the same slots left on the device,
    * with their positions and last indices; then the fields below only inform the CPU.
@@ -33,8 +37,6 @@ export interface ForwardInput {
    * may have fewer tokens than `tokensPerRow`: they are padded on the right.
    */
   readonly lastIndices: Int32Array;
-  /** `sample` comes later than in this task, so the pass is not to wait for it. */
-  readonly isSampledLater?: boolean;
   /** Tokens that need logits in addition to each row's last, as indices among all tokens of the pass. */
   readonly scoredTokens?: Int32Array;
 }
@@ -57,8 +59,8 @@ export interface PackedModel {
 export interface ModelBackend {
   /** Whether a forward pass may be launched before the tokens of the one before it are read back. */
   readonly isPipelined: boolean;
-  /** Whether the first run of a shape compiles shaders. */
-  readonly hasShaders: boolean;
+  /** Passes whose first run takes long, for example because it compiles code. They run once before requests come. */
+  readonly warmUpShapes: readonly PassShape[];
   readonly kvCacheLimits: KvCacheLimits;
   /** Resolves with the reason when the device is lost, even between runs. Left out for a CPU, which fails only in a run. */
   readonly failure?: Promise<Error>;
@@ -74,16 +76,22 @@ export interface ModelBackend {
   /**
    * Samples the next token of each row of the last forward pass, which had the same target. Row i of `slots` is slot i; a
    * row of `staging` names the slot that its request will get.
+   *
+   * @param rows A promise where masks hang on the tokens of the pass before: this one runs meanwhile. The sampling is launched, or done,
+   *   before others who wait for it go on.
    */
-  sample(target: ForwardTarget, rows: readonly SampledRow[]): Promise<SampleOutput>;
+  sample(
+    target: ForwardTarget,
+    rows: readonly SampledRow[] | Promise<readonly SampledRow[]>,
+  ): Promise<SampleOutput>;
   /** Waits in a later task for a forward pass whose logits are not needed: a chunk before the end of a prompt. */
   finish(): Promise<{ readonly readbackMs: number }>;
   /** Logits [numRows, vocabSize] of the last forward pass: each row's last token, then the scored tokens. */
   readLogits(numRows: number): Promise<Float32Array>;
-  /** Copies rows of the K/V cache. A row of `slots` is a slot. */
+  /** Copies all that rows have kept. A row of `slots` is a slot. */
   copyRows(from: ForwardTarget, to: ForwardTarget, rows: readonly RowCopy[]): void;
-  /** Copies a slot's K/V to another slot. A move also takes the sampler's state of the slot. */
-  transfer(transfer: SlotTransfer): void;
+  /** A sequence goes on in another slot. Beside its row, its next token may be kept for it: see `sampled`. */
+  moveSlot(from: KvSlot, to: KvSlot): void;
   release(): Promise<void>;
 }
 

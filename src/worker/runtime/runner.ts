@@ -66,7 +66,7 @@ export class BackendRunner implements ModelRunner {
       this.#backend.copyRows('staging', 'slots', copies);
     }
     const output = isLastChunk
-      ? stepOutput(runMs, await this.#backend.sample('staging', await withMasks(rows)))
+      ? stepOutput(runMs, await this.#backend.sample('staging', withMasks(rows)))
       : { tokenIds: [], runMs, ...(await this.#backend.finish()) };
     return scoring ? this.#withScores(scoring, output) : output;
   }
@@ -100,10 +100,10 @@ export class BackendRunner implements ModelRunner {
       positions,
       // The token that is fed in becomes the row's last entry.
       lastIndices: positions,
-      isSampledLater: sampled instanceof Promise,
     });
-    // The work is on the device once this returns; only the tokens are still to come.
-    const samples = this.#backend.sample('slots', sampled instanceof Promise ? await sampled : sampled);
+    const samples = this.#backend.sample('slots', sampled);
+    // The work is on the device then; only the tokens are still to come.
+    if (sampled instanceof Promise) await sampled;
     onLaunched();
     return stepOutput(runMs, await samples);
   }
@@ -112,7 +112,10 @@ export class BackendRunner implements ModelRunner {
     this.#backend.resize(kvShape);
     // A transfer may overwrite it.
     if (reusedSlot !== undefined) this.#backend.copyRows('slots', 'staging', [[reusedSlot, 0]]);
-    for (const transfer of transfers) this.#backend.transfer(transfer);
+    for (const { kind, from, to } of transfers) {
+      if (kind === 'move') this.#backend.moveSlot(from, to);
+      else this.#backend.copyRows('slots', 'slots', [[from, to]]);
+    }
   }
 }
 

@@ -43,7 +43,7 @@ export class SharedDevice {
     };
     try {
       const device = await chooseDevice(this.#choice, this.#past);
-      if ('gpu' in device) void device.gpu.device.lost.then(forget);
+      void device.runtime.lost?.then(forget);
       return device;
     } catch (error) {
       forget();

@@ -2,35 +2,22 @@ import { kvSlot } from '../../batching/generation/kv-slots.ts';
 import { GREEDY } from '../../batching/generation/request.ts';
 import { createRequestId } from '../../protocol/ids.ts';
 import type { ModelConfig } from '../models/model-config.ts';
-import type { ForwardInput, ModelBackend, SampledRow } from './model-backend.ts';
+import type { ModelBackend, PassShape, SampledRow } from './model-backend.ts';
 import { orHang } from './faults/step-watchdog.ts';
 
-type WarmUpShape = Pick<ForwardInput, 'target' | 'numRows' | 'tokensPerRow'>;
-
 /** A prompt and a step, which show that the model runs. */
-const FIRST_SHAPES: readonly WarmUpShape[] = [
+const FIRST_SHAPES: readonly PassShape[] = [
   { target: 'staging', numRows: 1, tokensPerRow: 8 },
   { target: 'slots', numRows: 1, tokensPerRow: 1 },
-];
-
-/**
- * The others that make onnxruntime-web choose different shaders: long prompts (attention switches kernels at 32 tokens), several
- * prompts, and matrix products of up to 8 and of more rows.
- */
-const SHADER_SHAPES: readonly WarmUpShape[] = [
-  { target: 'staging', numRows: 1, tokensPerRow: 40 },
-  { target: 'staging', numRows: 4, tokensPerRow: 8 },
-  { target: 'slots', numRows: 8, tokensPerRow: 1 },
-  { target: 'slots', numRows: 16, tokensPerRow: 1 },
 ];
 
 /** Limit for one shape. Its shaders take a minute on a software adapter of a loaded machine, a large model another one. */
 const PATIENCE_MS = 300_000;
 
 /**
- * Runs and samples each shape once, so that no request waits for a shader to compile. Then frees their K/V memory.
+ * Runs and samples each shape once, so that no request waits for a first run. Then frees their K/V memory.
  *
- * @param isAwaited Whether a text that has begun waits: it needs only the shaders of its next steps, so it does not wait for
+ * @param isAwaited Whether a text that has begun waits: it needs only the shapes of its next steps, so it does not wait for
  *   all of them.
  * @throws StepHangError where one hangs.
  */
@@ -40,7 +27,7 @@ export async function warmUp(
   report: (done: number, total: number) => void,
   isAwaited: () => boolean = () => false,
 ): Promise<void> {
-  const all = [...FIRST_SHAPES, ...(backend.hasShaders ? SHADER_SHAPES : [])];
+  const all = [...FIRST_SHAPES, ...backend.warmUpShapes];
   const shapes = all.filter(({ tokensPerRow }) => tokensPerRow < config.contextLength);
   for (const [done, shape] of shapes.entries()) {
     if (isAwaited()) break;
@@ -51,7 +38,7 @@ export async function warmUp(
   report(shapes.length, shapes.length);
 }
 
-async function runOnce(backend: ModelBackend, { target, numRows, tokensPerRow }: WarmUpShape): Promise<void> {
+async function runOnce(backend: ModelBackend, { target, numRows, tokensPerRow }: PassShape): Promise<void> {
   const capacity = backend.kvCacheLimits.capacityFor(tokensPerRow);
   backend.resize({ numSlots: numRows, numStagingRows: numRows, capacity });
   const numTokens = numRows * tokensPerRow;

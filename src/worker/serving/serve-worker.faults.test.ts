@@ -146,11 +146,10 @@ describe('a worker and the tab that made it', () => {
     const { backend, host, submit } = await createWorker();
     // Whatever the prompt, the end token comes first.
     const { eosTokenIds } = ScriptedBackend.config;
-    backend.sample = (_, rows) =>
-      Promise.resolve({
-        samples: rows.map(() => ({ tokenId: eosTokenIds[0] ?? 0, logprobs: undefined })),
-        readbackMs: 0,
-      });
+    backend.sample = async (_, rows) => ({
+      samples: (await rows).map(() => ({ tokenId: eosTokenIds[0] ?? 0, logprobs: undefined })),
+      readbackMs: 0,
+    });
     submit('a', 2);
     await work();
     expect(reportsOf(host).slice(1)).toEqual([{ type: 'busy' }, { type: 'progress' }, { type: 'idle' }]);

@@ -1,6 +1,6 @@
 import type { ModelConfig } from '../models/model-config.ts';
 import type { KvCacheLimits, KvShape } from '../../batching/generation/kv-memory.ts';
-import type { SlotTransfer } from '../../batching/generation/model-runner.ts';
+import type { KvSlot } from '../../batching/generation/kv-slots.ts';
 import { createCpuSampler } from '../runtime/wasm/cpu-sampler.ts';
 import {
   logitTokensOf,
@@ -8,8 +8,8 @@ import {
   type ForwardInput,
   type ForwardTarget,
   type ModelBackend,
+  type PassShape,
   type RowCopy,
-  type SampledRow,
   type SampleOutput,
 } from '../runtime/model-backend.ts';
 
@@ -29,7 +29,11 @@ export class ScriptedBackend implements ModelBackend {
   /** A token id after which a row's logits are NaN. */
   poison: number | undefined;
   readonly isPipelined: boolean = false;
-  readonly hasShaders: boolean = true;
+  readonly warmUpShapes: readonly PassShape[] = [8, 16, 24, 32].map((tokensPerRow) => ({
+    target: 'staging',
+    numRows: 1,
+    tokensPerRow,
+  }));
   #sampledIds: Int32Array = new Int32Array();
   readonly #sampleRows = createCpuSampler(ScriptedBackend.config.vocabSize);
   #logits = new Float32Array();
@@ -77,7 +81,8 @@ export class ScriptedBackend implements ModelBackend {
     return inLaterTask({ runMs: 2 });
   }
 
-  sample(target: ForwardTarget, rows: readonly SampledRow[]): Promise<SampleOutput> {
+  async sample(...[target, given]: Parameters<ModelBackend['sample']>): Promise<SampleOutput> {
+    const rows = given instanceof Promise ? await given : given;
     this.calls.push(`sample ${target}`);
     const samples = this.#sampleRows(this.#logits, rows);
     if (target === 'slots') this.#sampledIds = sampledIdsOf(samples);
@@ -93,13 +98,14 @@ export class ScriptedBackend implements ModelBackend {
     return inLaterTask(this.#logits);
   }
 
-  copyRows(from: ForwardTarget, _to: ForwardTarget, rows: readonly RowCopy[]): void {
-    if (from === 'staging') this.calls.push(`staging to ${rows.map(([, slot]) => slot).join()}`);
+  copyRows(from: ForwardTarget, to: ForwardTarget, rows: readonly RowCopy[]): void {
+    if (from === to) this.calls.push(...rows.map(([row, copy]) => `copy ${row} to ${copy}`));
+    else if (from === 'staging') this.calls.push(`staging to ${rows.map(([, slot]) => slot).join()}`);
     else this.calls.push(`${rows.map(([slot]) => slot).join()} to staging`);
   }
 
-  transfer({ kind, from, to }: SlotTransfer): void {
-    this.calls.push(`${kind} ${from} to ${to}`);
+  moveSlot(from: KvSlot, to: KvSlot): void {
+    this.calls.push(`move ${from} to ${to}`);
   }
 
   release(): Promise<void> {

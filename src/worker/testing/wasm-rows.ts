@@ -2,7 +2,7 @@ import { layOut } from '../models/checkpoint/packed-weights.ts';
 import type { Model } from '../models/family.ts';
 import { countElements } from '../models/model-config.ts';
 import type { ForwardInput, ModelBackend } from '../runtime/model-backend.ts';
-import { setBuilds } from '../runtime/ort/ort.ts';
+import { loadOrt, setBuilds } from '../runtime/ort/ort.ts';
 import { WASM_BUILD } from '../runtime/ort/wasm-build.ts';
 import { WasmBackend } from '../runtime/wasm/wasm-backend.ts';
 
@@ -25,7 +25,7 @@ export async function createWasmBackend(
   }
   const bytes = new Uint8Array(weights.buffer);
   setBuilds({ wasm: WASM_BUILD });
-  const backend = await WasmBackend.create({ model, packed, weights: bytes, numThreads: 1 });
+  const backend = await WasmBackend.create(await loadOrt('wasm'), { model, packed, weights: bytes });
   backend.resize({ numSlots: 2, numStagingRows: 2, capacity: 32 });
   return backend;
 }

@@ -6,6 +6,7 @@ import { openCheckpoint } from '../../../src/worker/models/checkpoint/open-check
 import { findWrongValuesOf } from '../../../src/worker/runtime/gpu-check/gpu-check.ts';
 import { setBuilds } from '../../../src/worker/runtime/ort/ort.ts';
 import { requestGpuDevice } from '../../../src/worker/runtime/webgpu/gpu-device.ts';
+import { WebGpuRuntime } from '../../../src/worker/runtime/webgpu/webgpu-runtime.ts';
 import { writeCheckpoints } from '../../hub-server/checkpoints/write-checkpoints.ts';
 import { folderOf } from '../run-model.ts';
 import { CASES } from './cases.ts';
@@ -79,9 +80,9 @@ export async function runChecks(): Promise<readonly Line[]> {
   const lines: Line[] = [];
   for (const modelType of ['gpt2', 'llama', 'qwen3'])
     for (const dtype of ['fp16', 'q8', 'q4'] as const) {
-      const { device } = await requestGpuDevice('fp16');
-      const where = await findWrongValuesOf(device, { modelType, dtype, precision: 'float16' }, () => {});
-      device.destroy();
+      const runtime = new WebGpuRuntime(await requestGpuDevice('fp16'));
+      const where = await findWrongValuesOf(runtime, { modelType, dtype, precision: 'float16' }, () => {});
+      runtime.gpu.device.destroy();
       lines.push({ cells: ['GPU check  ', modelType.padEnd(5), dtype], faults: where ? [where] : [] });
     }
   return lines;

@@ -8,7 +8,8 @@ import { limitsOf } from '../../../src/worker/runtime/create-backend.ts';
 import { CapturedSteps } from '../../../src/worker/runtime/webgpu/captured-steps.ts';
 import type { Dtype } from '../../../src/protocol/models.ts';
 import { requestGpuDevice } from '../../../src/worker/runtime/webgpu/gpu-device.ts';
-import { WebGpuBackend } from '../../../src/worker/runtime/webgpu/webgpu-backend.ts';
+import type { ModelBackend } from '../../../src/worker/runtime/model-backend.ts';
+import { WebGpuRuntime } from '../../../src/worker/runtime/webgpu/webgpu-runtime.ts';
 import { play, type Played } from '../play-requests.ts';
 import { arrivalsFor, MAX_ROWS } from './workload.ts';
 
@@ -37,8 +38,13 @@ export async function recordRun(checkpoint: Checkpoint, dtype: Dtype): Promise<R
   const gpu = await requestGpuDevice(rung);
   const { model } = checkpoint;
   const { vocabSize } = model.config;
-  const plan = planModel(checkpoint, dtype, limitsOf({ gpu, rung: `webgpu-${rung}`, fallbackReason: '' }));
-  const backend = await WebGpuBackend.create({ gpu, model, ...(await packInMemory(checkpoint, plan)) });
+  const runtime = new WebGpuRuntime(gpu);
+  const plan = planModel(
+    checkpoint,
+    dtype,
+    limitsOf({ runtime, rung: `webgpu-${rung}`, fallbackReason: '' }),
+  );
+  const backend = await runtime.createGenerator({ model, ...(await packInMemory(checkpoint, plan)) });
   const recorder = new Recorder(backend, vocabSize);
   const arrivals = arrivalsFor(model.config);
   const played = await play(
@@ -67,10 +73,11 @@ class Recorder {
   readonly #counts = { moves: 0, replays: 0 };
   numWrongSamples = 0;
 
-  constructor(backend: WebGpuBackend, vocabSize: number) {
+  constructor(backend: ModelBackend, vocabSize: number) {
     const sampleOnCpu = createSampler(vocabSize);
     const sample = backend.sample.bind(backend);
-    backend.sample = async (target, rows) => {
+    backend.sample = async (target, given) => {
+      const rows = given instanceof Promise ? await given : given;
       const sampling = sample(target, rows);
       // The next pass, which overwrites the logits, is submitted after this.
       const logits = await backend.readLogits(rows.length);
@@ -86,10 +93,10 @@ class Recorder {
       }
       return output;
     };
-    const transfer = backend.transfer.bind(backend);
-    backend.transfer = (moved) => {
+    const moveSlot = backend.moveSlot.bind(backend);
+    backend.moveSlot = (from, to) => {
       this.#counts.moves += 1;
-      transfer(moved);
+      moveSlot(from, to);
     };
     const counts = this.#counts;
     // oxlint-disable-next-line typescript/unbound-method -- called on its object below
@@ -112,7 +119,7 @@ class Recorder {
       steps.some(({ isBehind }) => isBehind) ? '' : 'no pipelined step',
       numSharedPrefills > 0 ? '' : 'no shared prefill',
       numReusedTokens > 0 ? '' : 'no reused prefix',
-      this.#counts.moves > 0 ? '' : 'no transfer',
+      this.#counts.moves > 0 ? '' : 'no move',
       this.#counts.replays > 0 ? '' : 'no captured step',
     ].filter(Boolean);
   }

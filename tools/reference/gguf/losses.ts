@@ -4,7 +4,7 @@ import { basename } from 'node:path';
 import type { RandomAccessFile } from '../../../src/worker/models/checkpoint/checkpoint-files.ts';
 import { asInt8 } from '../../../src/worker/models/checkpoint/int8-weights.ts';
 import { ggufFiles } from '../../../src/worker/models/gguf/gguf-files.ts';
-import { setBuilds } from '../../../src/worker/runtime/ort/ort.ts';
+import { loadOrt, setBuilds } from '../../../src/worker/runtime/ort/ort.ts';
 import { WASM_BUILD } from '../../../src/worker/runtime/ort/wasm-build.ts';
 import { WasmBackend } from '../../../src/worker/runtime/wasm/wasm-backend.ts';
 import reference from '../fixtures/gguf-smollm2-reference.json' with { type: 'json' };
@@ -42,11 +42,10 @@ for (const dtype of ['q8', 'q4'] as const)
 async function lossesIn(dtype: 'fp32' | 'q8' | 'q4', isInt8: boolean) {
   const { packed } = await packModel(folder, dtype, CPU);
   const { model } = packed;
-  const backend = await WasmBackend.create({
+  const backend = await WasmBackend.create(await loadOrt('wasm'), {
     ...packed,
     ...(isInt8 && asInt8(packed)),
     model: { ...model, config: { ...model.config, contextLength: CAPACITY } },
-    numThreads: 1,
   });
   const text = await lossOf(backend, [reference.textTokenIds]);
   const ofChats = await lossOf(backend, chats);

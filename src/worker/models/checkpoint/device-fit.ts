@@ -11,21 +11,23 @@ export interface ServingModel {
   readonly bytes: number;
 }
 
-/** Limits of the device, in bytes. */
-export type DeviceLimits = {
-  /** None by default. */
-  readonly serving?: readonly ServingModel[];
-} & (
+/** Limits of what computes on a device, in bytes. */
+export type RuntimeLimits =
   | {
       readonly kind: 'webgpu';
       readonly hasShaderF16: boolean;
       readonly maxBufferSize: number;
       readonly maxStorageBufferBindingSize: number;
-      /** Memory of the machine, where the browser reports it (`navigator.deviceMemory`). */
-      readonly memoryBytes: number | undefined;
     }
-  | { readonly kind: 'wasm'; readonly memoryBytes: number | undefined }
-);
+  | { readonly kind: 'wasm' };
+
+/** Limits of a device beside what serves on it. */
+export type DeviceLimits = RuntimeLimits & {
+  /** None by default. */
+  readonly serving?: readonly ServingModel[];
+  /** Memory of the machine, where the browser reports it (`navigator.deviceMemory`). */
+  readonly memoryBytes: number | undefined;
+};
 
 /** The memory that a packed model takes on a device. */
 export interface DeviceFit {

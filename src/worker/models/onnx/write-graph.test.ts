@@ -1,6 +1,6 @@
 import { describe } from 'vitest';
-import { EncoderBackend } from '../../runtime/encoder/encoder-backend.ts';
-import { setBuilds } from '../../runtime/ort/ort.ts';
+import { OrtEncoder } from '../../runtime/encoder/ort-encoder.ts';
+import { loadOrt, setBuilds } from '../../runtime/ort/ort.ts';
 import { WASM_BUILD } from '../../runtime/ort/wasm-build.ts';
 import { WasmBackend } from '../../runtime/wasm/wasm-backend.ts';
 import { testOperations } from '../../testing/operation-suite.ts';
@@ -12,7 +12,7 @@ describe('a graph on the CPU of onnxruntime', () => {
     dtype: 'fp32',
     tolerance: 1e-5,
     refuses: ['shortConv'],
-    createBackend: (model) => WasmBackend.create({ ...model, numThreads: 1 }),
-    createEncoder: (model, encoder) => EncoderBackend.create(model, encoder, { numThreads: 1 }),
+    createBackend: async (model) => WasmBackend.create(await loadOrt('wasm'), model),
+    createEncoder: async (model, encoder) => OrtEncoder.create(await loadOrt('wasm'), model, encoder),
   });
 });

@@ -9,8 +9,6 @@ export interface EncoderRun {
   readonly backend: BackendInfo['name'];
 }
 
-type Backend = Pick<EncoderBackend, 'name' | 'maxTokens' | 'fits' | 'cost' | 'run' | 'release'>;
-
 /** Rows of the runs that measure a device. Their tokens are padding. */
 const PROBES: readonly (readonly EncoderRow[])[] = [[rowOf(8)], Array.from({ length: 8 }, () => rowOf(32))];
 
@@ -21,10 +19,10 @@ const NUM_PROBES = 3;
 
 /** Runs each batch of an encoder on the device where it is likely to end first: a GPU is slow for a short text. */
 export class EncoderRunner {
-  readonly #backends: readonly Backend[];
+  readonly #backends: readonly EncoderBackend[];
 
   /** @param backends Two devices at most, whose vectors differ by rounding alone. */
-  constructor(backends: readonly Backend[]) {
+  constructor(backends: readonly EncoderBackend[]) {
     this.#backends = backends;
   }
 

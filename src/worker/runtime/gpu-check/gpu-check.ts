@@ -12,7 +12,7 @@ import { importPart } from '../../import-part.ts';
 import { createClientId, createRequestId } from '../../../protocol/ids.ts';
 import type { ModelBackend } from '../model-backend.ts';
 import { BackendRunner } from '../runner.ts';
-import { WebGpuBackend } from '../webgpu/webgpu-backend.ts';
+import type { Runtime } from '../runtime.ts';
 import { seededTensors } from './seeded-tensors.ts';
 import { findWrongValues, type ComputedRow, type ComputedToken, type ExpectedRow } from './verdict.ts';
 
@@ -39,7 +39,7 @@ const NUM_TOP = 4;
  * @throws RuntimeLostError if a step fails.
  */
 export async function findWrongValuesOf(
-  device: GPUDevice,
+  runtime: Pick<Runtime, 'createGenerator'>,
   { modelType, dtype, precision }: CheckedModel,
   report: (done: number, total: number) => void,
 ): Promise<string | undefined> {
@@ -51,7 +51,7 @@ export async function findWrongValuesOf(
   const model = readModel(config, undefined);
   const layout = layOut(model.program.weights, dtype, precision);
   const packed = await packInMemory({ tensors: seededTensors(model, seed) }, { layout });
-  const backend = await WebGpuBackend.create({ gpu: { device }, model, ...packed });
+  const backend = await runtime.createGenerator({ model, ...packed });
   try {
     return findWrongValues(rows, await compute(backend, model.config.contextLength, rows, report), precision);
   } finally {

@@ -10,7 +10,7 @@ import { planModel } from '../../models/checkpoint/model-plan.ts';
 import { openCheckpoint } from '../../models/checkpoint/open-checkpoint.ts';
 import { scoreTokens } from '../score-tokens.ts';
 import { runRows } from '../../testing/wasm-rows.ts';
-import { setBuilds } from '../ort/ort.ts';
+import { loadOrt, setBuilds } from '../ort/ort.ts';
 import { WASM_BUILD } from '../ort/wasm-build.ts';
 import { WasmBackend } from './wasm-backend.ts';
 
@@ -36,7 +36,7 @@ describe('WasmBackend on Storyteller', () => {
     const plan = planModel(checkpoint, 'fp32', { kind: 'wasm', memoryBytes: undefined });
     const packedModel = { model, ...(await packInMemory(checkpoint, plan)) };
     setBuilds({ wasm: WASM_BUILD });
-    backend = await WasmBackend.create({ ...packedModel, numThreads: 1 });
+    backend = await WasmBackend.create(await loadOrt('wasm'), packedModel);
   });
 
   beforeEach(() => backend.resize({ numSlots: 4, numStagingRows: 1, capacity: 256 }));
@@ -170,7 +170,7 @@ describe('WasmBackend on Storyteller', () => {
     let slotOfA = 3;
     for (let step = 1; step < 32; step++) {
       if (step === 8) {
-        backend.transfer({ kind: 'move', from: kvSlot(3), to: kvSlot(0) });
+        backend.moveSlot(kvSlot(3), kvSlot(0));
         slotOfA = 0;
       }
       if (step === 16) backend.resize({ numSlots: 8, numStagingRows: 2, capacity: 512 });

@@ -1,11 +1,9 @@
 import type { InferenceSession } from 'onnxruntime-web/jspi';
 import type { KvCacheLimits, KvShape } from '../../../batching/generation/kv-memory.ts';
-import type { SlotTransfer } from '../../../batching/generation/model-runner.ts';
+import type { KvSlot } from '../../../batching/generation/kv-slots.ts';
 import { LARGEST_WASM_CACHE } from '../../models/checkpoint/device-fit.ts';
 import { countElements, kvBytesPerToken, type ModelConfig } from '../../models/model-config.ts';
 import { GRAPH_IO, maskWindowsOf } from '../../models/onnx/graph-io.ts';
-import { WEIGHTS_LOCATION } from '../../models/onnx/graph-weights.ts';
-import { writeGraph } from '../../models/onnx/write-graph.ts';
 import { createCpuSampler } from './cpu-sampler.ts';
 import { KvRows } from './kv-rows.ts';
 import { allocateFloats, type InputFloats } from './ort-heap.ts';
@@ -21,16 +19,11 @@ import {
   type ModelBackend,
   type PackedModel,
   type RowCopy,
-  type SampledRow,
   type SampleOutput,
 } from '../model-backend.ts';
 import { yieldToHost } from '../../../platform/yield-to-host.ts';
-import { loadOrt, ortMutex, type OrtModule } from '../ort/ort.ts';
-
-interface WasmBackendOptions extends PackedModel {
-  /** More than one needs a cross-origin isolated page. */
-  readonly numThreads: number;
-}
+import { createSession } from '../ort/create-session.ts';
+import { ortMutex, type OrtModule } from '../ort/ort.ts';
 
 /** float32 values that the CPU's kernels take at once. */
 const VECTOR = 4;
@@ -48,7 +41,7 @@ const MAX_BUSY_MS = 4;
 export class WasmBackend implements ModelBackend {
   /** The CPU that would prepare the next pass is busy with this one. */
   readonly isPipelined = false;
-  readonly hasShaders = false;
+  readonly warmUpShapes = [];
   readonly #ort: OrtModule;
   readonly #session: InferenceSession;
   readonly #config: ModelConfig;
@@ -61,23 +54,8 @@ export class WasmBackend implements ModelBackend {
   /** Window of each mask among the graph's inputs, by the mask's name. */
   readonly #masks: ReadonlyMap<string, number>;
 
-  static async create({ model, packed, weights, numThreads }: WasmBackendOptions): Promise<WasmBackend> {
-    const ort = await loadOrt('wasm');
-    ort.env.wasm.numThreads = numThreads;
-    const { contextLength } = model.config;
-    const graph = writeGraph(model.program, {
-      layout: packed,
-      maxBindingBytes: Infinity,
-      contextLength,
-      attention: 'plain',
-    });
-    const session = await ortMutex.run(() =>
-      ort.InferenceSession.create(graph, {
-        executionProviders: ['wasm'],
-        externalData: [{ path: WEIGHTS_LOCATION, data: weights }],
-      }),
-    );
-    return new WasmBackend(ort, session, model.config);
+  static async create(ort: OrtModule, packedModel: PackedModel): Promise<WasmBackend> {
+    return new WasmBackend(ort, await createSession(ort, packedModel, 'plain'), packedModel.model.config);
   }
 
   private constructor(ort: OrtModule, session: InferenceSession, config: ModelConfig) {
@@ -91,11 +69,6 @@ export class WasmBackend implements ModelBackend {
 
   get maxScoredTokens(): number {
     return maxScoredTokensOf(this.#config.vocabSize);
-  }
-
-  /** Threads that the kernels use. */
-  get numThreads(): number {
-    return this.#ort.env.wasm.numThreads ?? 1;
   }
 
   get kvCacheLimits(): KvCacheLimits {
@@ -130,10 +103,10 @@ export class WasmBackend implements ModelBackend {
     return { runMs: performance.now() - startedAtMs };
   }
 
-  sample(target: ForwardTarget, rows: readonly SampledRow[]): Promise<SampleOutput> {
-    const samples = this.#sampleRows(this.#logits, rows);
+  async sample(...[target, rows]: Parameters<ModelBackend['sample']>): Promise<SampleOutput> {
+    const samples = this.#sampleRows(this.#logits, await rows);
     if (target === 'slots') this.#sampledIds = sampledIdsOf(samples);
-    return Promise.resolve({ samples, readbackMs: 0 });
+    return { samples, readbackMs: 0 };
   }
 
   finish(): Promise<{ readonly readbackMs: number }> {
@@ -148,7 +121,7 @@ export class WasmBackend implements ModelBackend {
     this.#rows[from].copyTo(this.#rows[to], rows);
   }
 
-  transfer({ from, to }: SlotTransfer): void {
+  moveSlot(from: KvSlot, to: KvSlot): void {
     this.copyRows('slots', 'slots', [[from, to]]);
   }
 

@@ -1,5 +1,5 @@
 import type { KvCacheLimits, KvShape } from '../../../batching/generation/kv-memory.ts';
-import type { SlotTransfer } from '../../../batching/generation/model-runner.ts';
+import type { KvSlot } from '../../../batching/generation/kv-slots.ts';
 import { kvBytesPerToken, type ModelConfig } from '../../models/model-config.ts';
 import { DeviceLostError, GpuError } from '../../../protocol/errors/runtime.ts';
 import type { GpuSampler, SlotInputs } from '../gpu-sampler/gpu-sampler.ts';
@@ -9,6 +9,7 @@ import {
   type ForwardInput,
   type ForwardTarget,
   type ModelBackend,
+  type PassShape,
   type RowCopy,
   type SampledRow,
   type SampleOutput,
@@ -25,6 +26,17 @@ const SMALLEST_CAPACITY = 128;
 /** Keys per workgroup of attention. A captured step serves all lengths that take the same number of workgroups. */
 const ATTENTION_TILE = 64;
 
+/**
+ * They make onnxruntime-web choose different shaders, beside the first ones: long prompts (attention switches kernels at 32 tokens),
+ * several prompts, and matrix products of up to 8 and of more rows.
+ */
+const WARM_UP_SHAPES: readonly PassShape[] = [
+  { target: 'staging', numRows: 1, tokensPerRow: 40 },
+  { target: 'staging', numRows: 4, tokensPerRow: 8 },
+  { target: 'slots', numRows: 8, tokensPerRow: 1 },
+  { target: 'slots', numRows: 16, tokensPerRow: 1 },
+];
+
 const BYTES_PER_INT32 = 4;
 
 /** How long a rejected run waits for the loss of the device to be reported. */
@@ -38,7 +50,7 @@ const LOSS_GRACE_MS = 100;
  */
 export class WebGpuBackend implements ModelBackend {
   readonly isPipelined = true;
-  readonly hasShaders = true;
+  readonly warmUpShapes = WARM_UP_SHAPES;
   readonly #session: GpuParts['session'];
   readonly #device: GPUDevice;
   readonly #config: ModelConfig;
@@ -123,11 +135,12 @@ export class WebGpuBackend implements ModelBackend {
     this.#submit();
     this.#tensors.write(input);
     await this.#run(input);
-    if (input.isSampledLater) this.#submit();
     return { runMs: performance.now() - startedAtMs };
   }
 
-  async sample(target: ForwardTarget, rows: readonly SampledRow[]): Promise<SampleOutput> {
+  async sample(...[target, given]: Parameters<ModelBackend['sample']>): Promise<SampleOutput> {
+    if (given instanceof Promise) this.#submit();
+    const rows = given instanceof Promise ? await given : given;
     const startedAtMs = performance.now();
     const inputs = this.#tensors.slotInputs();
     if (target === 'staging') for (const row of rows) this.#placeInSlot(row, inputs);
@@ -161,9 +174,9 @@ export class WebGpuBackend implements ModelBackend {
     this.#cache.copyRows(from, to, rows);
   }
 
-  transfer({ kind, from, to }: SlotTransfer): void {
+  moveSlot(from: KvSlot, to: KvSlot): void {
     this.copyRows('slots', 'slots', [[from, to]]);
-    if (kind === 'move') this.#sampler.moveSlot(from, to);
+    this.#sampler.moveSlot(from, to);
   }
 
   async release(): Promise<void> {

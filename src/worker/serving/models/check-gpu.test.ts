@@ -3,7 +3,9 @@ import { ModelStore } from '../../models/store/model-store.ts';
 import { MemoryFolder } from '../../models/store/test-support.ts';
 import type { LoadProgress } from '../../../protocol/models.ts';
 import type { DeviceChoice } from '../../runtime/device-choice.ts';
+import { WasmRuntime } from '../../runtime/wasm/wasm-runtime.ts';
 import type { GpuDevice } from '../../runtime/webgpu/gpu-device.ts';
+import { WebGpuRuntime } from '../../runtime/webgpu/webgpu-runtime.ts';
 import { ScriptedBackend } from '../../testing/scripted-backend.ts';
 import { createScriptedModel } from '../../test-support.ts';
 import { checkGpu } from './check-gpu.ts';
@@ -41,8 +43,8 @@ async function start({ adapterName = 'a GPU', browser = 'Browser 1', dtype = 'fp
   const model = createScriptedModel(backend);
   const progress: LoadProgress[] = [];
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the check reads no other field of the device
-  const gpu = { adapterName } as GpuDevice;
-  const device: DeviceChoice = { gpu, rung: 'webgpu-fp32', fallbackReason: '' };
+  const runtime = new WebGpuRuntime({ adapterName } as GpuDevice);
+  const device: DeviceChoice = { runtime, rung: 'webgpu-fp32', fallbackReason: '' };
   const failure: unknown = await checkGpu(
     { ...model, checkedAs: { ...model.checkedAs, dtype } },
     device,
@@ -107,7 +109,7 @@ it('checks at each start where nothing can be stored', async () => {
 
 it('checks no CPU', async () => {
   const model = createScriptedModel(new ScriptedBackend());
-  const device: DeviceChoice = { numThreads: 1, rung: 'wasm', fallbackReason: '' };
+  const device: DeviceChoice = { runtime: new WasmRuntime(1), rung: 'wasm', fallbackReason: '' };
   navigatorOf('Browser 1');
   await checkGpu(model, device, ModelStore.open('tabserve'), () => {});
   expect(platform.numChecks).toBe(0);

@@ -21,17 +21,17 @@ const PATIENCE_MS = 300_000;
  */
 export async function checkGpu(
   { backend, checkedAs }: LoadedModel,
-  device: DeviceChoice,
+  { runtime }: DeviceChoice,
   openedStore: Promise<ModelStore>,
   report: ReportProgress,
 ): Promise<void> {
-  if (!('gpu' in device)) return;
+  if (!runtime.isChecked) return;
   // Without storage, each worker checks the GPU.
   const store = await openedStore.catch(() => undefined);
   const { modelType, dtype, precision } = checkedAs;
   const { env } = await ortInUse();
   const gpu = [
-    device.gpu.adapterName,
+    runtime.info.adapter,
     navigator.userAgent,
     `onnxruntime-web ${env.versions.web}`,
     `${modelType} ${dtype} ${precision}`,
@@ -39,7 +39,7 @@ export async function checkGpu(
   ].join(' | ');
   if (await store?.isChecked(gpu).catch(() => false)) return;
   try {
-    const check = findWrongValuesOf(device.gpu.device, checkedAs, (loaded, total) =>
+    const check = findWrongValuesOf(runtime, checkedAs, (loaded, total) =>
       report({ phase: 'check', loaded, total }),
     );
     const where = await orHang(check, PATIENCE_MS);
