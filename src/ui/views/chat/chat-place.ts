@@ -1,38 +1,23 @@
-import { createStore, del, entries, set, type UseStore } from 'idb-keyval';
+import { createStore, del, set, values, type UseStore } from 'idb-keyval';
+import * as v from 'valibot';
 
-import type { GenerationTexts } from '../../state/generation-fields.ts';
 import { readStored, writeStored } from '../../browser/stored-text.ts';
+import {
+  changeSchema,
+  chatSchema,
+  optionsSchema,
+  tabSchema,
+  type ChatChange,
+  type SharedOptions,
+  type TabState,
+} from './chat-schema.ts';
 import type { Chat } from './chats.ts';
-
-/** What is this tab's own. A reload brings it back. */
-export interface TabState {
-  /** The ids of the chats that are open side by side. */
-  readonly columns: readonly string[];
-  readonly blanks: readonly Chat[];
-  /** By the id of a chat. */
-  readonly drafts: Readonly<Record<string, string>>;
-}
-
-/** What all chats of a new tab begin with. */
-export interface SharedOptions {
-  readonly systemPrompt: string;
-  readonly texts: GenerationTexts;
-  /** Left out: answers that repeat themselves are stopped. */
-  readonly allowsLoops?: boolean | undefined;
-}
 
 export interface SavedChats {
   readonly chats: readonly Chat[];
   readonly tab?: TabState | undefined;
   readonly options?: SharedOptions | undefined;
 }
-
-/** What one tab tells the others. */
-export type ChatChange =
-  | { readonly type: 'changed'; readonly chat: Chat }
-  | { readonly type: 'removed'; readonly id: string }
-  /** A tab has read the chats, and asks for those that are being written. */
-  | { readonly type: 'opened' };
 
 /** Where the chats of all tabs are kept. Where the browser stores nothing, writing does nothing, and the chats last as long as the tab. */
 export interface ChatPlace {
@@ -45,6 +30,7 @@ export interface ChatPlace {
   listen(listener: (change: ChatChange) => void): void;
 }
 
+/** A format that this page can't read takes another name: then its pages share neither the chats nor the channel. */
 const NAME = 'tabserve-chat';
 
 /** The browser's storage, and a channel to the other tabs. */
@@ -54,9 +40,9 @@ export function openPlace(): ChatPlace {
   const channel = new BroadcastChannel(NAME);
   return {
     read: async () => ({
-      chats: await attempt(async () => (await entries<string, Chat>(database())).map(([, chat]) => chat), []),
-      tab: JSON.parse(readStored('sessionStorage', NAME) ?? 'null') ?? undefined,
-      options: JSON.parse(readStored('localStorage', NAME) ?? 'null') ?? undefined,
+      chats: await attempt(async () => (await values(database())).flatMap(readChat), []),
+      tab: readJson(tabSchema, readStored('sessionStorage', NAME)),
+      options: readJson(optionsSchema, readStored('localStorage', NAME)),
     }),
     write: (chat) => attempt(() => set(chat.id, chat, database()), undefined),
     remove: (id) => attempt(() => del(id, database()), undefined),
@@ -64,9 +50,25 @@ export function openPlace(): ChatPlace {
     writeOptions: (options) => writeStored('localStorage', NAME, JSON.stringify(options)),
     tell: (change) => channel.postMessage(change),
     listen: (listener) => {
-      channel.addEventListener('message', ({ data }: MessageEvent<ChatChange>) => listener(data));
+      channel.addEventListener('message', ({ data }: MessageEvent<unknown>) => {
+        const { success, output } = v.safeParse(changeSchema, data);
+        if (success) listener(output);
+      });
     },
   };
+}
+
+function readChat(stored: unknown): readonly Chat[] {
+  const { success, output } = v.safeParse(chatSchema, stored);
+  return success ? [output] : [];
+}
+
+function readJson<Value>(
+  schema: v.GenericSchema<unknown, Value>,
+  json: string | null | undefined,
+): Value | undefined {
+  const { success, output } = v.safeParse(v.pipe(v.string(), v.parseJson(), schema), json);
+  return success ? output : undefined;
 }
 
 /** In a private window, on a full disk or in a damaged profile, nothing is stored. */

@@ -11,7 +11,8 @@ import {
 import { applyEvents, createServeStore } from '../../state/serve-store.ts';
 import { createStatus, idOf, MODEL, OTHER_TAB } from '../../testing/test-support.ts';
 import { ChatRoom } from './chat-room.ts';
-import type { ChatChange, ChatPlace, SavedChats, SharedOptions, TabState } from './chat-place.ts';
+import type { ChatPlace, SavedChats } from './chat-place.ts';
+import type { ChatChange, SharedOptions, TabState } from './chat-schema.ts';
 import { shownAnswer, titleOf, type Chat } from './chats.ts';
 import { ALL, questionOf } from './room-view.ts';
 

@@ -1,6 +1,7 @@
 import type { WireError } from '../../../client/index.ts';
 import { EMPTY_GENERATION_TEXTS, type GenerationErrors } from '../../state/generation-fields.ts';
-import type { SavedChats, SharedOptions } from './chat-place.ts';
+import type { SavedChats } from './chat-place.ts';
+import type { SharedOptions } from './chat-schema.ts';
 import { createChat, DEFAULT_SYSTEM_PROMPT, STARTER_PROMPTS, type Chat } from './chats.ts';
 
 /** A step that can be taken back: the chats as they were, and the columns. */
