@@ -108,7 +108,7 @@ test(
     await page.getByRole('button', { name: 'History' }).click();
     const history = page.getByRole('dialog', { name: 'History' });
     await expect(history.locator('.error-line')).toHaveText([
-      /lasts as long as this tab.* HISTORY_NOT_STORED/,
+      /is lost when the tab closes.* HISTORY_NOT_STORED/,
     ]);
     await expect(history.getByRole('listitem')).toHaveCount(1);
     expect(ownTab.errors).toEqual([]);

@@ -2,12 +2,12 @@ import { Button } from './button.tsx';
 import './undo-note.css';
 
 interface UndoNoteProps {
-  /** What was done last; undefined where nothing can be taken back. */
+  /** The last action; undefined where nothing can be undone. */
   readonly text: string | undefined;
   readonly onUndo: () => void;
 }
 
-/** What was done last, and its way back. */
+/** The last action, with Undo. */
 export function UndoNote({ text, onUndo }: UndoNoteProps) {
   return (
     <div className="undo-note row note">

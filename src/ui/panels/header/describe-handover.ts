@@ -5,7 +5,7 @@ import type { Handover } from '../../state/handover.ts';
 export function describeHandover({ startedAtMs, requestIds, numRestarted }: Handover, nowMs: number): string {
   const start = `The tab that ran the model was closed or stopped ${describeAgo(nowMs - startedAtMs)} ago.`;
   const numTexts = requestIds.size;
-  if (numTexts === 0) return `${start} No text was running here.`;
+  if (numTexts === 0) return `${start} No text was running in this tab.`;
   const texts = `${formatCount(numTexts)} ${numTexts === 1 ? 'text' : 'texts'}`;
   const loss = numRestarted === 0 ? 'no token was lost' : `${formatCount(numRestarted)} began again`;
   return `${start} ${texts} went on here; ${loss}.`;

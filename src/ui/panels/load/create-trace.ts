@@ -54,7 +54,7 @@ function arrivalsMs(arrivals: Arrivals, durationSeconds: number, random: Random)
 }
 
 /**
- * The rate goes from one to the other in a line. Thinning (Lewis and Shedler 1979): arrivals at the highest rate, each kept with the
+ * The rate changes linearly. Thinning (Lewis and Shedler 1979): arrivals at the highest rate, each kept with the
  * probability rate / highest rate.
  */
 function poissonMs(

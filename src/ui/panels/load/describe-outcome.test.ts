@@ -45,7 +45,7 @@ it('names the rate with the most tokens', () => {
     createTrial('4/s', { tokensPerSecond: 90, e2eMs: { p50: 1, p95: 400, p99: 9 } }),
   ];
   expect(describeOutcome({ ...TEST, mode: 'sweep', trials })).toEqual({
-    title: 'The most tokens/s come at 4/s: 90.0.',
+    title: 'Best throughput at 4/s: 90.0 tokens/s.',
     detail: 'End to end p95 is 100 ms at 2/s and 400 ms at 4/s.',
   });
 });

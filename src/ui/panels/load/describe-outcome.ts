@@ -64,7 +64,7 @@ function describeSweep(trials: readonly Trial[]): Outcome {
   );
   const [before, after] = [first.summary.e2eMs?.p95, best.summary.e2eMs?.p95];
   return {
-    title: `The most tokens/s come at ${best.label}: ${formatNumber(best.summary.tokensPerSecond)}.`,
+    title: `Best throughput at ${best.label}: ${formatNumber(best.summary.tokensPerSecond)} tokens/s.`,
     detail: `End to end p95 is ${formatMs(before)} at ${first.label} and ${formatMs(after)} at ${best.label}.`,
   };
 }

@@ -49,7 +49,7 @@ export class SiteFollower {
 
   /**
    * The page loads once more, as the service worker serves it: with the headers that give WASM its threads. At most once per
-   * tab, and never under the reader's hands.
+   * tab, and never after the user has touched the page.
    */
   #isolate(): void {
     if (crossOriginIsolated || this.#isInUse) return;
@@ -87,8 +87,8 @@ export class SiteFollower {
 }
 
 /**
- * Chromium forgets the demand for minutes where it comes while the old version starts or is busy, however often it is repeated. It looks at
- * it again when a page loads.
+ * Chromium may ignore `skipWaiting` for minutes while the old worker starts or is busy, however often it is repeated. It looks again when
+ * a page loads.
  */
 function skipWaiting(site: Serwist): void {
   site.messageSkipWaiting();

@@ -4,6 +4,6 @@ import type { WireError } from '../../../client/index.ts';
 export function notStored(cause: unknown): WireError {
   return {
     code: 'HISTORY_NOT_STORED',
-    message: `The browser stores no history here (${String(cause)}): this one lasts as long as this tab. Leave private browsing or free some space, then reload.`,
+    message: `The browser stores no history here (${String(cause)}): this one is lost when the tab closes. Leave private browsing or free some space, then reload.`,
   };
 }

@@ -46,7 +46,7 @@ describe.each(BROKEN)('in a browser that %s, the history', (_, indexedDB) => {
     expect((await history.readHistory()).map(({ key }) => key)).toEqual(['2', '1']);
     expect(history.historyFailure()).toMatchObject({
       code: 'HISTORY_NOT_STORED',
-      message: expect.stringContaining('lasts as long as this tab'),
+      message: expect.stringContaining('is lost when the tab closes'),
     });
     await history.removeFromHistory('2');
     expect((await history.readHistory()).map(({ key }) => key)).toEqual(['1']);

@@ -13,7 +13,7 @@ interface ChatHeadProps {
   readonly name: string;
 }
 
-/** The title, how full the context is, and what the chat has of its own, which is edited below once it is pressed. */
+/** The title, how full the context is, and the chat's own settings; a click opens them below. */
 export function ChatHead({ chat, name }: ChatHeadProps) {
   const room = useRoom();
   const formId = useId();

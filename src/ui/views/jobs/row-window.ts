@@ -148,7 +148,7 @@ export class RowWindow {
     this.store.setState({ first, rows });
   }
 
-  /** What is in view, where the list ends before it: the end of the list. */
+  /** The visible range, clamped to the list. */
   #placeInList(): { readonly first: number; readonly end: number } {
     const { numRows } = this.store.getState();
     const first = Math.max(0, Math.min(this.#first, numRows - this.#count));
