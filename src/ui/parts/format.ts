@@ -21,7 +21,7 @@ export function formatNumber(value: number | null | undefined): string {
   return value.toFixed(value >= 9.995 ? 1 : 2);
 }
 
-/** Of a part of the whole, 0 to 1: `7.5 %`, `12 %`. */
+/** A share, 0 to 1, as a percentage: `7.5 %`, `12 %`. */
 export function formatShare(share: number): string {
   return `${(share * 100).toFixed(share < 0.0995 ? 1 : 0)} %`;
 }

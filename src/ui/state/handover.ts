@@ -8,7 +8,7 @@ export interface Handover {
   readonly startedAtMs: number;
   /** This tab's requests at that time. */
   readonly requestIds: ReadonlySet<RequestId>;
-  /** Those that couldn't go on where they were, and began again. */
+  /** Requests that couldn't be resumed, and began again. */
   readonly numRestarted: number;
 }
 

@@ -44,7 +44,7 @@ export interface RequestView {
   readonly error?: WireError;
   /** The first continuation of a chat, where the worker takes it apart. */
   readonly answer?: Answer;
-  /** Of the choices that the answer had, once the request has finished. */
+  /** One for each choice of its shape, once the request has finished. */
   readonly choiceProbabilities?: readonly number[];
   /** By continuation, once the request has finished, where requested. */
   readonly logprobs?: readonly (readonly TokenLogprobs[])[];

@@ -185,7 +185,7 @@ export function tokenGaps(steps: readonly TracedStep[]): readonly TokenGap[] {
   return gaps;
 }
 
-/** Of the prompts whose pieces took longest; undefined where running texts waited for none in pieces. */
+/** The stall of the prompts whose pieces took longest; undefined where running texts waited for no prompt in pieces. */
 export function prefillStall(gaps: readonly TokenGap[], maxBatchedTokens: number): PrefillStall | undefined {
   let longest: PrefillStall | undefined;
   let pieces = { count: 0, ms: 0, numTokens: 0, gapMs: 0 };

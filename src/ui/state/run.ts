@@ -27,7 +27,7 @@ export interface Run {
 /** Requests that follow one another this closely belong to the same run, ms. */
 const MAX_PAUSE_MS = 1000;
 
-/** Of a run that has more, as of a job, only the newest half counts from then on: all of them would be slow. */
+/** A longer run, such as a job, counts only its newest half from then on: reading all of it would be slow. */
 const MAX_REQUESTS = 500;
 
 /** The newest of each kind. */

@@ -24,7 +24,7 @@ export interface WorkerGap {
   readonly endedAtMs?: number;
 }
 
-/** What the history takes from a message. */
+/** The parts of a message that the history keeps. */
 export type RecordedStats = Pick<TabserveStats, 'steps' | 'slotSpans' | 'workerStartedAtMs' | 'sentAtMs'>;
 
 export interface BarOwner {

@@ -168,7 +168,7 @@ export function createStats(change: Partial<TabserveStats> = {}): TabserveStats 
   };
 }
 
-/** What the history takes from a message that was read at once, unless `sentAtMs` says otherwise. */
+/** The parts of a message that the history keeps. It was read at once, unless `sentAtMs` says otherwise. */
 export function createReport(
   change: Partial<TabserveStats>,
   receivedAtMs: number,

@@ -15,7 +15,7 @@ interface ExperimentOptions {
   readonly setsKnobs: boolean;
   /** The time from arrival to end that a request may take, ms. */
   readonly latencyLimitMs: number;
-  /** Of the slots; undefined where there are none. */
+  /** Records slots; undefined where there are none. */
   readonly recorder: TrialRecorder | undefined;
   /** Trials keep their slots, for a timeline. */
   readonly keepsSlots?: boolean;

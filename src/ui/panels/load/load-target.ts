@@ -44,7 +44,7 @@ interface SendOptions {
   readonly onSubmitted: (requestId: RequestId) => void;
 }
 
-/** What a load test sends its requests to. */
+/** The deployment that a load test sends its requests to. */
 export interface LoadTarget {
   readonly deployment: LoadedDeployment;
   readonly knobs: () => TrialKnobs;
@@ -53,7 +53,7 @@ export interface LoadTarget {
   readonly ways: () => readonly { readonly label: string; readonly knobs: Partial<TrialKnobs> }[];
   /** Never rejects. */
   readonly send: (request: TraceRequest, options: SendOptions) => Promise<Ending>;
-  /** What a file of results says of model and settings. */
+  /** Model and settings, for a file of results. */
   readonly describe: () => object;
 }
 

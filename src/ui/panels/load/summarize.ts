@@ -52,7 +52,7 @@ export function summarize({ outcomes, durationMs }: LoadRun, latencyLimitMs: num
     numPromptTokens: sumOf(finished, ({ numPromptTokens }) => numPromptTokens),
     numOutputTokens,
     durationMs,
-    /** Those that an embedder has read. */
+    /** Generated tokens; for an embedder, the tokens that it read. */
     tokensPerSecond: perSecond(numTokens),
     requestsPerSecond: perSecond(finished.length),
     /** Requests that finished within the latency limit. */

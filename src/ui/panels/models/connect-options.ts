@@ -1,6 +1,6 @@
 import type { ConnectOptions } from '../../../client/index.ts';
 
-/** What the page's address says of its model: `?model=`, `?dtype=` and `?hub=`. `connect` refuses other values. */
+/** The options of the model in the page's address: `?model=`, `?dtype=` and `?hub=`. `connect` refuses other values. */
 export function connectOptionsOf(search: string): Pick<ConnectOptions, 'model' | 'dtype' | 'hub'> {
   const given = [...new URLSearchParams(search)].filter(([name]) => ['model', 'dtype', 'hub'].includes(name));
   return Object.fromEntries(given);

@@ -45,7 +45,7 @@ export function describeStored({ dtype, storedBytes, totalBytes }: StoredModel):
   return totalBytes > 0 ? `${stored} of ${formatMegabytes(totalBytes)} MB kept` : `${stored} MB kept`;
 }
 
-/** What becomes of a model that is deleted while it runs. */
+/** Says what deleting a running model does. */
 export function describeDeletion({ id, revision }: StoredModel): string {
   const way =
     revision === '' ? 'To use it again, pick its files from your disk' : 'To use it again, download it';

@@ -9,7 +9,7 @@ export function describeModel(model: SuggestedModel, isStored: boolean): string 
   return `${formatCompact(numParameters)} parameters · ${size} · ${license}`;
 }
 
-/** What the model is for, in a word. */
+/** The model's use, in a word. */
 export function describeUse({ isChat, deployment }: SuggestedModel): string {
   if (deployment === undefined) return isChat ? 'chat' : 'text';
   return deployment === RERANKER ? 'ranking' : 'embeddings';

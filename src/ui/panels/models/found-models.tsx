@@ -10,7 +10,7 @@ interface FoundModelsProps {
   readonly onListFiles: (id: string) => void;
 }
 
-/** What a search has found, each with a button that loads it or lists its GGUF files. */
+/** The models that a search has found, each with a button that loads it or lists its GGUF files. */
 export function FoundModels({ found: { query, models }, onLoad, onListFiles }: FoundModelsProps) {
   if (models.length === 0) return <output>The hub has no model named {query}.</output>;
   return (

@@ -53,7 +53,7 @@ export class ModelRemoval {
     if (!undoable) return;
     this.store.setState({ undoable: undefined });
     try {
-      // Whoever removes a model in use has been told.
+      // The user was asked before a model in use was removed.
       await this.#serve.deleteModel(undoable.key, { force: undoable.isInUse });
     } catch (error) {
       this.#show(undoable.key);

@@ -128,7 +128,7 @@ export function ModelsPanel() {
   );
 }
 
-/** Of one model: with its owner, or the address of a folder. Any other text is a search. */
+/** Whether the text names one model: with its owner, or the address of a folder. Any other text is a search. */
 function isFullId(text: string): boolean {
   return /^(?:\.{0,2}\/|https?:|[^\s/]+\/[^\s/]+$)/.test(text) || text === EMBEDDED;
 }

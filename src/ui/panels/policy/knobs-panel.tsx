@@ -28,7 +28,7 @@ const KNOBS: KnobTexts<keyof BatchKnobs> = {
   },
 };
 
-/** Of encoders, whose requests are texts and whose batches are measured in tokens. */
+/** Encoders take texts, and measure batches in tokens. */
 const ENCODER_KNOBS: typeof KNOBS = {
   ...KNOBS,
   maxBatchSize: {

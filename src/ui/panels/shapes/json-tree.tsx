@@ -1,6 +1,6 @@
 import { formatCount, formatJson } from '../../parts/format.ts';
 
-/** Of lists in each other. What is deeper is shown on one line. */
+/** The deepest nesting of lists. Deeper values are shown on one line. */
 const MAX_DEPTH = 24;
 
 /** JSON as lists that open and close. Nothing moves while more of it comes. */
@@ -13,7 +13,7 @@ export function JsonTree({ value }: { readonly value: unknown }) {
 }
 
 interface JsonNodeProps {
-  /** Of a property, or the number of an item. */
+  /** The property's name, or the item's number. */
   readonly name?: string;
   readonly value: unknown;
   readonly depth: number;

@@ -8,7 +8,7 @@ export function parsePrefix(text: string): unknown {
   return value === undefined ? parsed(text.slice(0, lastComplete) + closers) : value;
 }
 
-/** What ends each open object and array, where an unfinished escape begins, and the last complete part of the innermost one ends. */
+/** Finds the brackets that close the text, the start of an unfinished escape, and the end of the innermost complete part. */
 function scan(text: string) {
   let closers = '';
   let isInString = false;

@@ -39,10 +39,10 @@ interface ShapeFieldProps {
   readonly onBlur: () => void;
 }
 
-/** What every answer must look like. */
+/** The shape of every answer. */
 export function ShapeField({ label, hint, error, value, onChange, onBlur }: ShapeFieldProps) {
   const id = useId();
-  /** What was typed for other kinds comes back with them. */
+  /** By kind, so that text typed for another kind comes back with it. */
   const [bodies, setBodies] = useState<Readonly<Record<string, string>>>({});
   const { kind, body } = readShape(value);
   const text = BODIES[kind];

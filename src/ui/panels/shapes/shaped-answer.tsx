@@ -11,7 +11,7 @@ interface ShapedAnswerProps {
   readonly shape: string;
   /** The answer, which may still grow. */
   readonly text: string;
-  /** Of the choices, once the answer has ended. */
+  /** One for each choice, once the answer has ended. */
   readonly probabilities: readonly number[] | undefined;
   readonly canCopy?: boolean;
 }

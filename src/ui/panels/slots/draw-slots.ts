@@ -35,7 +35,7 @@ interface SlotText {
   readonly maxWidth: number;
   readonly color: `--${string}`;
   readonly align: CanvasTextAlign;
-  /** Of a lane, and scrolled with it. */
+  /** Belongs to a lane, and scrolls with it. */
   readonly isOfLane?: boolean;
 }
 
@@ -65,7 +65,7 @@ export function laneHeightOf({ height, numLanes }: Lanes): number {
   return Math.max(MIN_LANE_HEIGHT, lanesHeightOf({ height }) / numLanes);
 }
 
-/** Of the whole timeline; more than its field where lanes scroll. */
+/** The height of the whole timeline; more than its field where lanes scroll. */
 export function heightOf(lanes: Lanes): number {
   return lanes.height - lanesHeightOf(lanes) + Math.floor(laneHeightOf(lanes) * lanes.numLanes);
 }

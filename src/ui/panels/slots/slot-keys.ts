@@ -3,7 +3,7 @@ import { chosenMs, timeSpanOf, wholeSpanOf } from '../watch/time-span.ts';
 import { watchSettings } from '../watch/watch-settings.ts';
 import { moved, scaled, zoomTo } from '../watch/zoom.ts';
 
-/** Of the time that is shown: a step of the moment, and of the part that is shown. */
+/** Steps of the chosen moment and of the shown part, as shares of the shown time. */
 const MOMENT_STEP = 0.01;
 const PART_STEP = 0.25;
 

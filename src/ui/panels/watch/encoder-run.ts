@@ -59,7 +59,7 @@ export function summarizeEncoderRun(run: readonly EncoderBatch[]) {
     durationMs,
     textsPerSecond: (numTexts * 1000) / durationMs,
     tokensPerSecond: (numUseful * 1000) / durationMs,
-    /** Of the padded size of all batches, 0 to 1. */
+    /** Padding as a share of the size of all batches, 0 to 1. */
     paddingShare: numPadding / (numUseful + numPadding),
     numOnWasm: run.filter(({ backend }) => backend === 'wasm').length,
     executionMs: percentilesOf(run.map(({ executionMs }) => executionMs)),

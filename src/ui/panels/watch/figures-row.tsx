@@ -11,9 +11,9 @@ import { figuresOf, isRunning } from './run-figures.ts';
 
 export interface FigureProps {
   readonly name: string;
-  /** What the name means. */
+  /** Explains the name. */
   readonly term: TermName;
-  /** What its two percentiles are of. */
+  /** Explains its two percentiles. */
   readonly percentiles?: TermName;
   /** The line's style in the charts. */
   readonly mark: Pick<LineStyle, 'color' | 'mark'>;

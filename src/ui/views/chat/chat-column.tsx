@@ -12,7 +12,7 @@ import { useCanChat, useRoom, useRoomView } from './room-context.ts';
 
 interface ChatColumnProps {
   readonly chat: Chat;
-  /** Of the column, from 1. */
+  /** The column's number, from 1. */
   readonly number: number;
   /** Its box takes the focus, which brings it into view. */
   readonly isNew: boolean;

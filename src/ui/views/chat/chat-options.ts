@@ -12,7 +12,7 @@ export const CHAT_FIELDS = GENERATION_FIELDS.filter(
   ({ name }) => name !== 'n' && name !== 'echo' && name !== 'logprobs',
 );
 
-/** Those that a column has of its own. */
+/** Options that a column may set for itself. */
 export const COLUMN_FIELDS = GENERATION_FIELDS.filter(
   ({ name }) => name === 'temperature' || name === 'seed',
 );

@@ -6,7 +6,7 @@ import type { AnswerEnd, Chat } from './chats.ts';
 
 // Another version of the page may have stored a chat or sent a change: what this one can't read, it leaves alone.
 
-/** What is this tab's own. A reload brings it back. */
+/** The state of one tab. A reload brings it back. */
 export interface TabState {
   /** The ids of the chats that are open side by side. */
   readonly columns: readonly string[];
@@ -15,7 +15,7 @@ export interface TabState {
   readonly drafts: Readonly<Record<string, string>>;
 }
 
-/** What all chats of a new tab begin with. */
+/** Settings of all chats, for new tabs too. */
 export interface SharedOptions {
   readonly systemPrompt: string;
   readonly texts: GenerationTexts;
@@ -23,7 +23,7 @@ export interface SharedOptions {
   readonly allowsLoops?: boolean | undefined;
 }
 
-/** What one tab tells the others. */
+/** A message from one tab to the others. */
 export type ChatChange =
   | { readonly type: 'changed'; readonly chat: Chat }
   | { readonly type: 'removed'; readonly id: string }

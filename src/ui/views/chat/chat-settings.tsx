@@ -12,7 +12,7 @@ interface ChatSettingsProps {
   readonly name: string;
 }
 
-/** What a column has of its own. An empty field takes the value of all chats. */
+/** The column's own settings. An empty field takes the value of all chats. */
 export function ChatSettingsForm({
   chat,
   name,

@@ -19,9 +19,9 @@ export type AnswerEnd = Pick<
 > & {
   /** It repeated itself, and the page stopped it. */
   readonly isLoop?: boolean;
-  /** What the model thought first. */
+  /** The model's reasoning before the answer. */
   readonly thought?: string;
-  /** Of the model that answered, in tokens. */
+  /** The context of the model that answered, in tokens. */
   readonly contextLength?: number | undefined;
 };
 
@@ -71,7 +71,7 @@ export const DEFAULT_SYSTEM_PROMPT = 'You are a helpful assistant.';
 /** The longest title that comes from a message, in characters. */
 const MAX_TITLE_LENGTH = 40;
 
-/** What a chat may have of its own. */
+/** Settings that a chat may have for itself. */
 export type ChatSettings = Pick<Chat, 'systemPrompt' | 'texts'>;
 
 export function createChat(settings: ChatSettings = {}): Chat {
@@ -213,7 +213,7 @@ export function answerOf({ answer, generatedTexts }: RequestView): string {
   return answer ? answer.content : (generatedTexts[0] ?? '');
 }
 
-/** What the request has written last: the text for the user, or the thought before it. */
+/** The request's newest text: the answer, or the reasoning before it. */
 export function newestOf(request: RequestView): string {
   return answerOf(request) || (request.answer?.reasoning ?? '');
 }

@@ -9,7 +9,7 @@ import { MarkdownText } from './markdown-text.ts';
 /** Eight answers in each frame, so that typing and scrolling stay smooth. */
 const answerFrames = frames.paced({ numPerFrame: 8 });
 
-/** What an element shows stays when its answer ends. */
+/** Kept by element, because its text stays when its answer ends. */
 const drawings = new WeakMap<HTMLElement, AnswerDrawing>();
 
 /** Draws an answer into its element, and goes on while it grows. Returns the release. */

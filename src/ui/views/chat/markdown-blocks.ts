@@ -1,6 +1,6 @@
 import { getDefaults, Lexer, Tokenizer, type Token, type Tokens, type TokensList } from 'marked';
 
-/** Of blocks in blocks, and of inline parts in each other. What is deeper is shown as text: models do repeat `> > >`. */
+/** The deepest nesting of blocks, and of inline parts. Deeper text is shown as it is: models do repeat `> > >`. */
 const MAX_DEPTH = 12;
 
 /** Characters of a paragraph or a quote that are lexed together: marked takes quadratic time for some, such as `a*a*a*`. */
@@ -9,7 +9,7 @@ const MAX_TOGETHER = 2048;
 /** Characters of the last blocks that are lexed again with each piece of a text. Longer ones are lexed again once they have grown by an eighth. */
 const ALWAYS_LEXED = 4096;
 
-/** What has come to blocks since they were read last. */
+/** The change of the blocks since they were last read. */
 export interface BlockGrowth {
   /** They stay as they are, whatever follows. */
   readonly finished: readonly Token[];
@@ -19,7 +19,7 @@ export interface BlockGrowth {
 
 /** Reads a growing text in Markdown, in time that is linear in the text. */
 export class MarkdownBlocks {
-  /** Of the text that is in finished blocks. */
+  /** The length of the text in finished blocks. */
   #finishedLength = 0;
   #readLength = 0;
 

@@ -6,7 +6,7 @@ import { createChat, DEFAULT_SYSTEM_PROMPT, STARTER_PROMPTS, type Chat } from '.
 
 /** A step that can be taken back: the chats as they were, and the columns. */
 export interface Undo {
-  /** What was done. */
+  /** The action, for the note. */
   readonly text: string;
   readonly chats: readonly Chat[];
   readonly columns: readonly string[];
@@ -50,7 +50,7 @@ export function createRoomView({ chats, tab, options }: SavedChats): RoomView {
   };
 }
 
-/** What a new tab begins with. */
+/** The chats of a new tab. */
 export function sharedOptions({ systemPrompt, texts, allowsLoops }: RoomView): SharedOptions {
   return { systemPrompt, texts, allowsLoops };
 }

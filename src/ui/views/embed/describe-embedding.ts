@@ -11,7 +11,7 @@ export function describeEmbedding({ numDone, numTexts, elapsedMs }: EmbedProgres
   return `${formatCount(numDone)} of ${formatCount(numTexts)}${rate}`;
 }
 
-/** What was embedded, then what the text holds if that is something else. */
+/** Describes the embedded lines, or the typed ones if they differ. */
 export function describeLines(text: string, embedded: Embedded | undefined): string {
   const { lines, numLeftOut } = splitLines(text);
   const leftOut = numLeftOut > 0 ? ` The ${formatCount(numLeftOut)} lines behind them are left out.` : '';

@@ -19,7 +19,7 @@ export interface EmbedTrial {
   readonly numTexts: number;
   readonly durationMs: number;
   readonly numBatches: number;
-  /** Of the padded size of all batches, 0 to 1. */
+  /** Padding as a share of the size of all batches, 0 to 1. */
   readonly paddingShare: number;
   /** The largest one of any number of a vector, to the first trial. */
   readonly difference: number;
@@ -63,7 +63,7 @@ export function compareWays(client: Client, embedded: Pick<Embedded, 'lines'>, s
   return comparison;
 }
 
-/** What batches took together. */
+/** The number of batches, and their padding. */
 export function paddingOf(batches: readonly BatchRecord[]) {
   const numUseful = batches.reduce((sum, { numTokens = 0 }) => sum + numTokens, 0);
   const numComputed = batches.reduce(

@@ -33,7 +33,7 @@ export interface Hit extends Nearest {
 }
 
 export interface EmbedView {
-  /** What is to be embedded, one text a line. */
+  /** The text to embed, one a line. */
   readonly text: string;
   readonly progress: EmbedProgress | undefined;
   readonly embedded: Embedded | undefined;

@@ -101,7 +101,7 @@ export class RowWindow {
       if (this.#hasFilter || rows.some(({ result }) => !result || result.error)) this.#pages.delete(page);
   }
 
-  /** Those in view first, then their neighbors. */
+  /** The pages in view come first, then their neighbors. */
   #missingPage(): number | undefined {
     const { first, end } = this.#placeInList();
     const firstPage = Math.floor(first / PAGE_SIZE);

@@ -11,7 +11,7 @@ export class ArrayEntries {
   #isEscaped = false;
   #hasEnded = false;
   #numEntries = 0;
-  /** What has come of the next entry; behind the end, what doesn't belong there. */
+  /** The part of the next entry that has come. After the array's end, text that doesn't belong there. */
   #open = '';
 
   get openLength(): number {

@@ -17,7 +17,7 @@ export interface OpenedFile {
   readonly rows: () => AsyncIterable<FileRow>;
 }
 
-/** What the columns are taken from. */
+/** The rows that the columns are taken from. */
 const NUM_HEAD_ROWS = 20;
 
 const JSON_NAME = /\.(json|jsonl|ndjson)$/i;

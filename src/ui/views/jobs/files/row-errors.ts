@@ -1,6 +1,6 @@
 import type { WireError } from '../../../../client/index.ts';
 
-// What is wrong with a row of a file. docs/errors.md is made from these functions.
+// Faults of a file's row. docs/errors.md is made from these functions.
 
 export function brokenQuotes(line: number): WireError {
   const message = `The quotes in line ${line} don’t match. Put quotes around the whole cell, and write a quote within it twice.`;
