@@ -4,13 +4,11 @@ import { writeFile } from 'node:fs/promises';
 import { createInterface } from 'node:readline';
 import { text } from 'node:stream/consumers';
 
-import housePrices from '../tools/reference/fixtures/house-price-reference.json' with { type: 'json' };
 import { SAMPLE_PROMPTS } from '../src/ui/state/composer/sample-prompts.ts';
 import type { StepRecord } from '../src/protocol/stats.ts';
 import { startHubServer } from '../tools/hub-server/hub-server.ts';
 import { expect, startBridge, test } from './support/bridge-test.ts';
 import { curl } from './support/curl.ts';
-import { runPython } from './support/python.ts';
 import { reference } from './support/reference.ts';
 import type { Tab } from './support/tab.ts';
 import { ANY_BACKEND } from './support/test.ts';
@@ -161,31 +159,6 @@ test.describe('curl', { tag: ANY_BACKEND }, () => {
     await bridge.close();
   });
 });
-
-test(
-  'the client lines of the tutorials are answered in Python',
-  { tag: ANY_BACKEND },
-  async ({ served: { tab, url } }) => {
-    const houses = housePrices.houses.slice(0, 2);
-    await tab.configure({ policy: 'static', maxBatchSize: 4, batchWaitTimeoutMs: 1000 });
-    const output = await runPython(
-      'tutorial-clients.py',
-      [url],
-      JSON.stringify({ texts: SAMPLE_PROMPTS, houses: houses.map(({ features }) => features) }),
-    );
-    const answers = JSON.parse(output);
-    expect(answers.numbers).toEqual([1, 2, 3, 4, 5, 6, 7, 8, 9]);
-    // Euros, from PyTorch.
-    for (const [index, { price }] of houses.entries())
-      expect(answers.houses.predictions[index] / price).toBeCloseTo(1, 4);
-    expect(answers.texts).toHaveLength(SAMPLE_PROMPTS.length);
-    for (const [index, prompt] of SAMPLE_PROMPTS.entries()) {
-      expect(answers.texts[index].startsWith(prompt), prompt).toBe(true);
-      expect(answers.texts[index].length).toBeGreaterThan(prompt.length);
-    }
-    expect(answers.form.startsWith(SAMPLE_PROMPTS[0])).toBe(true);
-  },
-);
 
 /** Steps of whatever client: a page hears of all. */
 function recordedSteps({ page }: Tab): Promise<StepRecord[]> {

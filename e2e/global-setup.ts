@@ -1,7 +1,7 @@
 import { startServer } from '../bridge/server.ts';
 import { findBrowser } from '../bridge/browser/find-browser.ts';
 import { writeEnvironment } from './support/environment.ts';
-import { collectPolicyReports, reportingPolicy } from './support/policy-reports.ts';
+import { collectPolicyReports, reportingPolicy, takePolicyReports } from './support/policy-reports.ts';
 
 /** Finds the browser and serves the built pages. Returns the function that stops the servers. */
 // oxlint-disable-next-line import/no-default-export -- Playwright asks for one
@@ -21,8 +21,8 @@ export default async function setUp(): Promise<() => Promise<void>> {
   });
   return async () => {
     await Promise.all([page.close(), faults.close(), probe.close()]);
-    reports.close();
-    const late = reports.take();
+    const late = await takePolicyReports(reports.url);
+    await reports.close();
     if (late.length > 0) throw new Error(`The policy was violated after the last test:\n${late.join('\n')}`);
   };
 }

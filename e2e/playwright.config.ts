@@ -40,7 +40,7 @@ export default defineConfig<BackendOption>({
       name: 'webgpu',
       workers: 1,
       use: { backend: 'webgpu' },
-      testIgnore: ['recovery-wasm.spec.ts', 'recovery-soak.spec.ts'],
+      testIgnore: ['recovery-wasm.spec.ts'],
       grepInvert: /@any-backend/,
     },
     {

@@ -22,7 +22,6 @@ const REFERENCES = [
   'gguf-llama',
   'chat-templates',
   'tokenizers',
-  'schemas',
   'tables',
 ];
 

@@ -1,13 +1,12 @@
 import { spawn, execFile } from 'node:child_process';
 import { once } from 'node:events';
 import { cp, mkdir, rm, writeFile } from 'node:fs/promises';
-import { createServer } from 'node:net';
-import type { AddressInfo } from 'node:net';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 
 import { installApart } from '../../tools/install-apart.ts';
+import { findFreePort } from '../../tools/listen.ts';
 import { filesOf } from './documents.ts';
 import type { InstalledPackage } from './installed-package.ts';
 import type { ServedApp } from '../support/serve-folders.ts';
@@ -62,7 +61,7 @@ const environment = (more: Readonly<Record<string, string>> = {}): NodeJS.Proces
 });
 
 async function startServer(cwd: string, [program = '', ...args]: readonly string[]): Promise<ServedApp> {
-  const port = await freePort();
+  const port = await findFreePort('localhost');
   const child = spawn(program, args, {
     cwd,
     env: environment({ PORT: String(port), HOST: 'localhost' }),
@@ -86,13 +85,4 @@ async function untilItAnswers(url: string): Promise<void> {
     if (response?.ok) return;
     await new Promise((resolve) => void setTimeout(resolve, 100));
   }
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer();
-  await once(server.listen(0, 'localhost'), 'listening');
-  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- a server that listens on a port has such an address
-  const { port } = server.address() as AddressInfo;
-  server.close();
-  return port;
 }

@@ -1,29 +1,25 @@
 import { yieldToHost } from '../../src/platform/yield-to-host.ts';
-import { CHANNEL } from './seen-at-pause.ts';
 
 /** A loaded machine delivers a message within this time, ms. */
 const DELIVERY_MS = 30;
 
-const channel = new BroadcastChannel(CHANNEL);
+let numSeen = 0;
+new BroadcastChannel('pause').addEventListener('message', () => void (numSeen += 1));
 
-/** Computes until a broadcast message has been sent, and for as long as it takes. Then says whether a pause lets it in. */
-async function computeAndPause({ data: isSent }: MessageEvent<Int32Array>): Promise<void> {
-  let isSeen = false;
-  const seen = new Promise<void>((resolve) => {
-    const onMessage = (): void => {
-      isSeen = true;
-      resolve();
-    };
-    channel.addEventListener('message', onMessage, { once: true });
-  });
-  self.postMessage('busy');
-  while (Atomics.load(isSent, 0) === 0);
-  const sentAtMs = performance.now();
-  while (performance.now() - sentAtMs < DELIVERY_MS);
-  await yieldToHost();
-  const isSeenAtPause = isSeen;
-  await seen;
-  self.postMessage(isSeenAtPause);
+/** Computes until each message has been sent, and for as long as it takes. Counts the messages that the next pause lets in. */
+async function countSeen({ data: sent }: MessageEvent<Int32Array>): Promise<void> {
+  const [, numMessages = 0] = sent;
+  let numSeenAtPause = 0;
+  for (let message = 1; message <= numMessages; message += 1) {
+    self.postMessage('busy');
+    while (Atomics.load(sent, 0) < message);
+    const sentAtMs = performance.now();
+    while (performance.now() - sentAtMs < DELIVERY_MS);
+    await yieldToHost();
+    if (numSeen === message) numSeenAtPause += 1;
+    while (numSeen < message) await yieldToHost();
+  }
+  self.postMessage(numSeenAtPause);
 }
 
-self.addEventListener('message', (event) => void computeAndPause(event));
+self.addEventListener('message', (event) => void countSeen(event));

@@ -3,7 +3,6 @@ import { setBuilds } from '../../src/worker/runtime/ort/ort.ts';
 import { WASM_BUILD } from '../../src/worker/runtime/ort/wasm-build.ts';
 import { WEBGPU_BUILD } from '../../src/worker/runtime/ort/webgpu-build.ts';
 import { runGreedyBatch, runTrials } from './batches.ts';
-import { measureLoad } from './measure-load.ts';
 import { checkGpuFor, encodeOnGpu, factsOf, logitsAfter } from './models.ts';
 import { compareSamplers, countDraws } from './sampler.ts';
 import { seenAtPause } from './seen-at-pause.ts';
@@ -27,7 +26,6 @@ const probe = {
   encodeOnGpu,
   factsOf,
   logitsAfter,
-  measureLoad,
   repeatSteps,
   resourcesPerStep,
   runGreedyBatch,

@@ -1,23 +1,19 @@
-import { askWorker, nextAnswer } from './ask-worker.ts';
-
-export const CHANNEL = 'seen-at-pause';
-
 /** Broadcasts messages while a worker computes. Returns how many of them it sees at its next pause. */
 export async function seenAtPause(numMessages: number): Promise<number> {
   const worker = new Worker(new URL('./busy-worker.ts', import.meta.url), { type: 'module' });
-  const [mouth, ear] = [new BroadcastChannel(CHANNEL), new BroadcastChannel(CHANNEL)];
-  let numSeen = 0;
-  let isSent: Int32Array = new Int32Array();
-  // What this page has back is on its way to the worker.
-  ear.addEventListener('message', () => void Atomics.store(isSent, 0, 1));
-  for (let message = 0; message < numMessages; message += 1) {
-    isSent = new Int32Array(new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT));
-    await askWorker(worker, isSent);
-    mouth.postMessage(null);
-    numSeen += Number(await nextAnswer(worker));
-  }
-  worker.terminate();
-  mouth.close();
-  ear.close();
-  return numSeen;
+  const channel = new BroadcastChannel('pause');
+  const sent = new Int32Array(new SharedArrayBuffer(2 * Int32Array.BYTES_PER_ELEMENT));
+  sent[1] = numMessages;
+  const { promise, resolve, reject } = Promise.withResolvers<number>();
+  worker.addEventListener('error', ({ message }) => reject(new Error(message)));
+  worker.addEventListener('message', ({ data }: MessageEvent<'busy' | number>) => {
+    if (data !== 'busy') return resolve(data);
+    channel.postMessage(null);
+    Atomics.add(sent, 0, 1);
+  });
+  worker.postMessage(sent);
+  return promise.finally(() => {
+    worker.terminate();
+    channel.close();
+  });
 }

@@ -1,9 +1,9 @@
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 
-import { findOnPath } from '../../bridge/browser/commands.ts';
+import { findOnPath, installPackages } from '../../bridge/browser/commands.ts';
 
-export interface CurlRequest {
+interface CurlRequest {
   readonly method?: 'GET' | 'POST';
   readonly headers?: Readonly<Record<string, string>>;
   /** A form, unless the headers name another type. */
@@ -12,33 +12,23 @@ export interface CurlRequest {
   readonly form?: Readonly<Record<string, string>>;
 }
 
-export interface CurlAnswer {
-  readonly status: number;
-  readonly body: string;
-}
-
 const run = promisify(execFile);
 
-/** Returns the response to curl. On a machine without curl, Node sends the request and says so. */
+/** The path of curl, which is installed where it is missing. */
+export async function findCurl(): Promise<string> {
+  const found = findOnPath('curl') ?? ((await installPackages('curl')) ? findOnPath('curl') : undefined);
+  if (found !== undefined) return found;
+  throw new Error(
+    'curl was not found and could not be installed: install it (on Debian: apt-get install curl).',
+  );
+}
+
+/** Returns the response to curl. */
 export async function curl(
   url: string,
-  { method, headers = {}, data, form }: CurlRequest = {},
-): Promise<CurlAnswer> {
-  const command = findOnPath('curl');
-  if (command === undefined) {
-    console.log('    There is no curl on this machine: Node asks in its place.');
-    const body = data === undefined ? toFormData(form) : data;
-    const response = await fetch(url, {
-      method: method ?? (body === undefined ? 'GET' : 'POST'),
-      headers:
-        data === undefined
-          ? headers
-          : { 'content-type': 'application/x-www-form-urlencoded', ...withLowerCase(headers) },
-      ...(body !== undefined && { body }),
-    });
-    return { status: response.status, body: await response.text() };
-  }
-  const { stdout } = await run(command, [
+  { method, headers = {}, data, form = {} }: CurlRequest = {},
+): Promise<{ readonly status: number; readonly body: string }> {
+  const { stdout } = await run(await findCurl(), [
     '--silent',
     '--show-error',
     '--write-out',
@@ -46,20 +36,9 @@ export async function curl(
     ...(method ? ['--request', method] : []),
     ...Object.entries(headers).flatMap(([name, value]) => ['--header', `${name}: ${value}`]),
     ...(data === undefined ? [] : ['--data', data]),
-    ...Object.entries(form ?? {}).flatMap(([name, value]) => ['--form', `${name}=${value}`]),
+    ...Object.entries(form).flatMap(([name, value]) => ['--form', `${name}=${value}`]),
     url,
   ]);
   const end = stdout.lastIndexOf('\n');
   return { status: Number(stdout.slice(end + 1)), body: stdout.slice(0, end) };
-}
-
-function toFormData(fields: CurlRequest['form']): FormData | undefined {
-  if (!fields) return undefined;
-  const form = new FormData();
-  for (const [name, value] of Object.entries(fields)) form.append(name, value);
-  return form;
-}
-
-function withLowerCase(headers: Readonly<Record<string, string>>): Record<string, string> {
-  return Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]));
 }

@@ -7,9 +7,9 @@ import { promisify } from 'node:util';
 import type { Page } from 'playwright/test';
 import { build, type Plugin } from 'vite';
 
-import { findOnPath, installPackages } from '../../bridge/browser/commands.ts';
 import { codeBlocksFor } from '../../tools/documents/code-blocks.ts';
 import type { Statement } from '../../tools/documents/statements.ts';
+import { findCurl } from './curl.ts';
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 
@@ -65,10 +65,7 @@ const run = promisify(execFile);
 
 /** Runs a line of curl as a document has it, but for the address. It fails with the answer if the status is an error. */
 export async function runCurl(line: string, url: string): Promise<string> {
-  if (findOnPath('curl') === undefined && !(await installPackages('curl')))
-    throw new Error(
-      'curl was not found and could not be installed: install it (on Debian: apt-get install curl).',
-    );
+  await findCurl();
   const home = await mkdtemp(join(tmpdir(), 'tabserve-curl-'));
   await writeFile(join(home, '.curlrc'), 'silent\nshow-error\nfail-with-body\n');
   const { stdout } = await run('sh', ['-c', line.replaceAll('http://localhost:8000', url)], {

@@ -1,48 +1,26 @@
 import { PROTOCOL_VERSION } from '../../src/protocol/wire.ts';
-import { seededRandom } from './seeded-random.ts';
 
-const version = PROTOCOL_VERSION;
-const clientId = '00000000-0000-4000-8000-000000000000';
-const workerId = '11111111-0000-4000-8000-000000000000';
-const requestId = '22222222-0000-4000-8000-000000000000';
+const idOf = (digit: number): string => `${digit}0000000-0000-4000-8000-000000000000`;
+const fromTab = { version: PROTOCOL_VERSION, clientId: idOf(0) };
+const fromWorker = { version: PROTOCOL_VERSION, workerId: idOf(1) };
+const [requestId, callId] = [idOf(2), 1];
 const error = { code: 'NO', message: 'no' };
 
-/** Required fields of each message. It is malformed if one is missing or has another type. */
+/** Required fields of messages. A message is malformed if one is missing or has another type; the parser's unit tests have them all. */
 const VALID: readonly Readonly<Record<string, unknown>>[] = [
-  { version, clientId, type: 'hello' },
-  { version, clientId, type: 'submit', requestId, deployment: 'adder', input: 1, options: {}, elapsedMs: 0 },
-  {
-    version,
-    clientId,
-    type: 'submit',
-    requestId,
-    deployment: 'text-generator',
-    input: 'Hi',
-    options: {},
-    elapsedMs: 0,
-  },
-  { version, clientId, type: 'cancel', requestId },
-  { version, clientId, type: 'configure', callId: 1, deployment: 'adder', knobs: { maxBatchSize: 1 } },
-  {
-    version,
-    clientId,
-    type: 'set-override',
-    callId: 1,
-    overrideId: 'o',
-    deployment: 'text-generator',
-    knobs: { policy: 'off' },
-  },
-  { version, clientId, type: 'release-override', callId: 1, overrideId: 'o' },
-  { version, clientId, type: 'metrics', callId: 1 },
-  { version, workerId, type: 'serving' },
-  { version, workerId, type: 'status', status: {} },
-  { version, workerId, type: 'updates', updates: [{ type: 'failed', requestId, error }] },
-  { version, workerId, type: 'stats', stats: {} },
-  { version, workerId, type: 'call-refused', callId: 1, error },
+  { ...fromTab, type: 'hello' },
+  { ...fromTab, type: 'submit', requestId, deployment: 'adder', input: 1, options: {}, elapsedMs: 0 },
+  { ...fromTab, type: 'cancel', requestId },
+  { ...fromTab, type: 'configure', callId, deployment: 'adder', knobs: { maxBatchSize: 1 } },
+  { ...fromTab, type: 'release-override', callId, overrideId: 'o' },
+  { ...fromWorker, type: 'serving' },
+  { ...fromWorker, type: 'status', status: {} },
+  { ...fromWorker, type: 'updates', updates: [{ type: 'failed', requestId, error }] },
+  { ...fromWorker, type: 'call-refused', callId, error },
 ];
 
 /** Fields that the parser doesn't check. They are checked later. */
-const UNCHECKED = new Set(['input', 'options', 'knobs']);
+const UNCHECKED = ['input', 'options', 'knobs'];
 
 const JUNK: readonly unknown[] = [
   null,
@@ -63,23 +41,14 @@ const JUNK: readonly unknown[] = [
   new Map([['type', 'hello']]),
 ];
 
-/** Messages that the parser must refuse: broken in one field, or no message at all. */
-export function malformedMessages(seed: number, count: number): unknown[] {
-  const random = seededRandom(seed);
-  const pick = <Value>(values: readonly Value[]): Value | undefined =>
-    values[Math.floor(random() * values.length)];
-  return Array.from({ length: count }, () => {
-    if (random() < 0.1) return pick(JUNK);
-    const message = { ...pick(VALID) };
-    const field = pick(Object.keys(message).filter((key) => !UNCHECKED.has(key))) ?? 'type';
-    if (random() < 0.3) delete message[field];
-    else message[field] = brokenValue(field, pick(JUNK));
-    return message;
+/** Messages that the parser must refuse: no message at all, or one that is broken in one field. */
+export function malformedMessages(): readonly unknown[] {
+  const broken = VALID.flatMap((message) => {
+    const fields = Object.keys(message).filter((field) => !UNCHECKED.includes(field));
+    // A deployment may have any name that is not too long.
+    return fields.flatMap((field) =>
+      JUNK.map((junk) => ({ ...message, [field]: field === 'deployment' && junk === '' ? 7 : junk })),
+    );
   });
-}
-
-/** An id and a name may be any text that is not too long; a count any whole number. */
-function brokenValue(field: string, junk: unknown): unknown {
-  const isValid = field === 'deployment' && junk === '';
-  return isValid ? 7 : junk;
+  return [...JUNK, ...broken];
 }

@@ -1,4 +1,7 @@
-import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { text } from 'node:stream/consumers';
+
+import { listen, type Listening } from '../../tools/listen.ts';
 
 /** A client's request, and how far its answer has come. */
 export interface CompletionCall {
@@ -22,8 +25,7 @@ export interface UpstreamFault {
   readonly breaksAfter?: number;
 }
 
-export interface OpenAiServer {
-  readonly url: string;
+export interface OpenAiServer extends Pick<Listening, 'url' | 'close'> {
   /** Since the last `forget`, in order of arrival. */
   readonly calls: readonly CompletionCall[];
   /** Asked for every completion; undefined answers it well. */
@@ -33,7 +35,6 @@ export interface OpenAiServer {
   /** Holds all answers after this many tokens, until the returned function is called. */
   hold(numTokens: number): () => void;
   forget(): void;
-  close(): Promise<void>;
 }
 
 const CHAT_PATH = '/v1/chat/completions';
@@ -48,7 +49,7 @@ export async function startOpenAiServer(): Promise<OpenAiServer> {
   const state: Pick<OpenAiServer, 'fault' | 'says'> = { fault: () => undefined, says: undefined };
 
   const complete = async (message: IncomingMessage, response: ServerResponse): Promise<void> => {
-    const body: Record<string, unknown> = JSON.parse(await readText(message));
+    const body: Record<string, unknown> = JSON.parse(await text(message));
     const { authorization } = message.headers;
     const path = String(message.url);
     const isChat = path === CHAT_PATH;
@@ -89,7 +90,7 @@ export async function startOpenAiServer(): Promise<OpenAiServer> {
     response.end('data: [DONE]\n\n');
   };
 
-  const server = createServer((message, response) => {
+  const { url, close } = await listen((message, response) => {
     if (message.url === '/v1/models') {
       sendJson(response, 200, {
         object: 'list',
@@ -99,11 +100,9 @@ export async function startOpenAiServer(): Promise<OpenAiServer> {
       void complete(message, response);
     else sendJson(response, 404, { error: { message: 'Not Found' } });
   });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const address = server.address();
-  if (address === null || typeof address === 'string') throw new TypeError('The server listens on no port');
   return Object.assign(state, {
-    url: `http://127.0.0.1:${address.port}`,
+    url,
+    close,
     calls,
     hold(numTokens: number) {
       const { promise, resolve } = Promise.withResolvers<void>();
@@ -116,10 +115,6 @@ export async function startOpenAiServer(): Promise<OpenAiServer> {
     forget: () => {
       state.says = undefined;
       calls.splice(0);
-    },
-    async close() {
-      server.closeAllConnections();
-      await new Promise((resolve) => void server.close(resolve));
     },
   });
 }
@@ -177,10 +172,4 @@ function sendJson(
   headers: Readonly<Record<string, string>> = {},
 ): void {
   response.writeHead(status, { 'Content-Type': 'application/json', ...headers }).end(JSON.stringify(body));
-}
-
-async function readText(message: IncomingMessage): Promise<string> {
-  let text = '';
-  for await (const piece of message) text += String(piece);
-  return text;
 }

@@ -1,7 +1,8 @@
-import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { text } from 'node:stream/consumers';
 
 import { contentSecurityPolicy } from '../../bridge/static/content-security-policy.ts';
+import { listen, type Listening } from '../../tools/listen.ts';
 
 /** The used part of a browser's report of a violation, in the format of `report-uri`. */
 interface PolicyReport {
@@ -14,39 +15,19 @@ interface PolicyReport {
   };
 }
 
-export interface PolicyReports {
-  /** Takes reports by POST. Answers a GET with the reports since the last GET, as a JSON list of lines. */
-  readonly url: string;
-  /** Returns the reports since the last GET. */
-  take(): readonly string[];
-  close(): void;
-}
-
 /**
  * Receives the browser's reports of policy violations in pages, workers and their workers. A test's script could not reach all of
- * them from their first line on.
+ * them from their first line on. The server takes reports by POST, and answers a GET with those since the last GET.
  */
-export async function collectPolicyReports(): Promise<PolicyReports> {
+export function collectPolicyReports(): Promise<Listening> {
   const reports: string[] = [];
-  const take = (): readonly string[] => reports.splice(0);
   const answer = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
     // The pages take answers of other origins only where these say so.
     response.setHeader('Cross-Origin-Resource-Policy', 'cross-origin');
-    if (request.method === 'POST') reports.push(describeReport(await readBody(request)));
-    response.end(request.method === 'POST' ? '' : JSON.stringify(take()));
+    if (request.method === 'POST') reports.push(describeReport(await text(request)));
+    response.end(request.method === 'POST' ? '' : JSON.stringify(reports.splice(0)));
   };
-  const server = createServer((request, response) => void answer(request, response));
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- a server that listens on a port has such an address
-  const { port } = server.address() as AddressInfo;
-  return {
-    url: `http://127.0.0.1:${port}/`,
-    take,
-    close() {
-      server.close();
-      server.closeAllConnections();
-    },
-  };
+  return listen((request, response) => void answer(request, response));
 }
 
 /** The policy of the built page, with a URL for reports of violations. */
@@ -54,7 +35,7 @@ export function reportingPolicy(reportUrl: string, hub: readonly string[] = []):
   return `${contentSecurityPolicy(hub)}; report-uri ${reportUrl}`;
 }
 
-/** From a test's own process. */
+/** Those since the last call, one line each. */
 export async function takePolicyReports(url: string): Promise<readonly string[]> {
   const response = await fetch(url);
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the server above
@@ -66,10 +47,4 @@ function describeReport(json: string): string {
   const { 'csp-report': report } = JSON.parse(json) as PolicyReport;
   const where = `${report['source-file'] ?? report['document-uri']}:${report['line-number'] ?? 0}`;
   return `${report['effective-directive']} stopped ${report['blocked-uri']} at ${where}`;
-}
-
-async function readBody(request: IncomingMessage): Promise<string> {
-  let body = '';
-  for await (const chunk of request.setEncoding('utf8')) body += String(chunk);
-  return body;
 }

@@ -56,20 +56,3 @@ export function formatRequest(
   const lines = Object.entries(fields).map(([name, value]) => `${name}: ${value}\r\n`);
   return Buffer.concat([Buffer.from(`${line} HTTP/1.1\r\n${lines.join('')}\r\n`), Buffer.from(body)]);
 }
-
-/** With the length of its body. */
-export function formatJsonRequest(
-  path: string,
-  body: string | Buffer,
-  headers: Readonly<Record<string, string>> = {},
-): Buffer {
-  return formatRequest(
-    `POST ${path}`,
-    {
-      'Content-Type': 'application/json',
-      'Content-Length': String(Buffer.byteLength(body)),
-      ...headers,
-    },
-    body,
-  );
-}

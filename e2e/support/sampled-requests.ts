@@ -7,7 +7,7 @@ export function sampledRequests(
   count: number,
   round: number,
   maxNewTokens = 12,
-): (TextRequest & { readonly options: GenerationOptions })[] {
+): (TextRequest & { readonly prompt: string; readonly options: GenerationOptions })[] {
   return reference.prompts.slice(0, count).map(({ prompt }, index) => ({
     prompt,
     options: { seed: 100 * round + index, temperature: 0.9, topK: 40, maxNewTokens },

@@ -1,18 +1,12 @@
-import { once } from 'node:events';
-import { createServer, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import type { RequestListener, ServerResponse } from 'node:http';
 import sirv from 'sirv';
 
-/** An app that is served. */
-export interface ServedApp {
-  /** Ends in `/`. */
-  readonly url: string;
-  /** Open connections are cut. */
-  close(): Promise<void>;
-}
+import { listen, type Listening } from '../../tools/listen.ts';
 
-export interface ServedFolders extends ServedApp {
-  readonly port: number;
+/** An app that is served. */
+export type ServedApp = Pick<Listening, 'url' | 'close'>;
+
+export interface ServedFolders extends Listening {
   /** Requests that no folder had a file for. */
   readonly failures: readonly string[];
 }
@@ -38,7 +32,7 @@ export async function serveFolders(
   };
   const handlers = folders.map((folder) => sirv(folder, { dev: true, etag: true, setHeaders }));
   const failures: string[] = [];
-  const server = createServer((request, response) => {
+  const answer: RequestListener = (request, response) => {
     const { url = '' } = request;
     const next = (index: number): void => {
       const handle = url.startsWith(mount) ? handlers[index] : undefined;
@@ -51,17 +45,7 @@ export async function serveFolders(
       response.writeHead(404).end();
     };
     next(0);
-  });
-  await once(server.listen(0, 'localhost'), 'listening');
-  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- a server that listens on a port has such an address
-  const { port } = server.address() as AddressInfo;
-  return {
-    url: `http://localhost:${port}${mount}`,
-    port,
-    failures,
-    async close() {
-      server.closeAllConnections();
-      await new Promise((resolve) => void server.close(resolve));
-    },
   };
+  const listening = await listen(answer, 'localhost');
+  return { ...listening, url: `${listening.url}${mount}`, failures };
 }

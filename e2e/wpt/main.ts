@@ -1,3 +1,5 @@
+import { setTimeout } from 'node:timers/promises';
+import { parseArgs } from 'node:util';
 import { chromium, type Browser, type BrowserContext } from 'playwright';
 
 import { findBrowser } from '../../bridge/browser/find-browser.ts';
@@ -30,8 +32,11 @@ const LABELS: Readonly<Record<Verdict['kind'], string>> = {
 const counts = new Map<Verdict['kind'], number>();
 let numSkippedFiles = 0;
 
-const { folder, only } = readArguments(process.argv.slice(2));
-const site = await serveWpt(await findCheckout(folder));
+const { values, positionals } = parseArgs({
+  allowPositionals: true,
+  options: { only: { type: 'string', default: '' } },
+});
+const site = await serveWpt(await findCheckout(positionals[0]));
 const { path } = await findBrowser();
 const browser = await chromium.launch({ executablePath: path, args: ['--js-flags=--expose-gc'] });
 try {
@@ -52,7 +57,7 @@ async function runAll(running: Browser, { files, addressOf }: WptSite): Promise<
   // Its tab keeps the worker, so that the model is loaded once for all files.
   const { page: keeper } = await openTest(shared, addressOf('keeper.window.js', false));
   await keeper.evaluate('LanguageModel.create()');
-  for (const file of files.filter((name) => name.includes(only))) {
+  for (const file of files.filter((name) => name.includes(values.only))) {
     const reason = reasonToSkip(file);
     if (reason === undefined) await runFile(running, shared, file, addressOf);
     else {
@@ -71,13 +76,18 @@ async function runFile(
   const isToDownload = TO_DOWNLOAD.test(file);
   const context = isToDownload ? await running.newContext() : shared;
   const { page, report } = await openTest(context, addressOf(file, isToDownload));
-  for (const result of resultsOf(await within(FILE_TIMEOUT_MS, report))) {
+  for (const result of resultsOf(await Promise.race([report, timeOut()]))) {
     const verdict = judge(file, result);
     counts.set(verdict.kind, (counts.get(verdict.kind) ?? 0) + 1);
     const reason = verdict.reason === '' ? '' : `: ${verdict.reason}`;
     console.log(`${LABELS[verdict.kind].padEnd(15)}  ${file} · ${result.name}${reason}`);
   }
   await (isToDownload ? context.close() : page.close());
+}
+
+function timeOut(): Promise<Report> {
+  const report = { message: `No result in ${FILE_TIMEOUT_MS} ms.`, tests: [] };
+  return setTimeout(FILE_TIMEOUT_MS, report, { ref: false });
 }
 
 /** The page reports its results by itself, because a debugger's evaluation in it would count as user activation. */
@@ -90,16 +100,6 @@ async function openTest(context: BrowserContext, address: string) {
   return { page, report };
 }
 
-async function within(limitMs: number, report: Promise<Report>): Promise<Report> {
-  const { promise: timeout, resolve } = Promise.withResolvers<Report>();
-  const timer = setTimeout(() => resolve({ message: `No result in ${limitMs} ms.`, tests: [] }), limitMs);
-  try {
-    return await Promise.race([report, timeout]);
-  } finally {
-    clearTimeout(timer);
-  }
-}
-
 function resultsOf({ message, tests }: Report): readonly TestResult[] {
   if (tests.length === 0)
     return [{ name: 'the file', status: 'fail', message: message ?? 'It has no tests.' }];
@@ -108,14 +108,4 @@ function resultsOf({ message, tests }: Report): readonly TestResult[] {
     status: STATUSES[status] ?? 'fail',
     message: detail,
   }));
-}
-
-/** @param args A checkout's folder, and `--only` with a part of the names of files. */
-function readArguments(args: readonly string[]): {
-  readonly folder: string | undefined;
-  readonly only: string;
-} {
-  const at = args.indexOf('--only');
-  const [first] = at === 0 ? [] : args;
-  return { folder: first, only: at === -1 ? '' : (args[at + 1] ?? '') };
 }

@@ -1,6 +1,5 @@
 import { readdir, readFile } from 'node:fs/promises';
-import { createServer, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import type { ServerResponse } from 'node:http';
 import { dirname, extname, join, relative, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { build } from 'esbuild';
@@ -9,6 +8,7 @@ import sirv from 'sirv';
 import { CHAT_MODEL, chatCheckpoint } from '../../tools/hub-server/checkpoints/chat-checkpoint.ts';
 import { createRepository } from '../../tools/hub-server/hub-repository.ts';
 import { startHubServer } from '../../tools/hub-server/hub-server.ts';
+import { listen } from '../../tools/listen.ts';
 import { TESTS } from './checkout.ts';
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
@@ -58,22 +58,18 @@ export async function serveWpt(checkout: string): Promise<WptSite> {
     [`${OWN}package/`, sirv(join(ROOT, 'dist-package'))],
     ['/', sirv(checkout, { dev: true })],
   ] as const;
-  const server = createServer((request, response) => {
-    const url = new URL(request.url ?? '/', 'http://localhost');
-    const body = own.get(url.pathname);
-    const folder = folders.find(([prefix]) => url.pathname.startsWith(prefix));
-    if (body !== undefined) send(response, url.pathname, body);
-    else if (url.pathname.endsWith('.window.html')) void sendTestPage(response, checkout, url);
+  const { url, close } = await listen((request, response) => {
+    const asked = new URL(request.url ?? '/', 'http://localhost');
+    const body = own.get(asked.pathname);
+    const folder = folders.find(([prefix]) => asked.pathname.startsWith(prefix));
+    if (body !== undefined) send(response, asked.pathname, body);
+    else if (asked.pathname.endsWith('.window.html')) void sendTestPage(response, checkout, asked);
     else if (folder) {
       const [prefix, handle] = folder;
-      request.url = `/${url.pathname.slice(prefix.length)}`;
+      request.url = `/${asked.pathname.slice(prefix.length)}`;
       handle(request, response, () => void response.writeHead(404).end());
     }
-  });
-  await new Promise<void>((listening) => void server.listen(0, 'localhost', listening));
-  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- a server that listens on a port has such an address
-  const { port } = server.address() as AddressInfo;
-  const url = `http://localhost:${port}`;
+  }, 'localhost');
   return {
     url,
     files: await testFiles(join(checkout, TESTS)),
@@ -82,8 +78,7 @@ export async function serveWpt(checkout: string): Promise<WptSite> {
       return `${url}/${TESTS}/${page}${isToDownload ? '?to-download' : ''}`;
     },
     async close() {
-      server.closeAllConnections();
-      await Promise.all([new Promise((closed) => void server.close(closed)), hub.close()]);
+      await Promise.all([close(), hub.close()]);
     },
   };
 }

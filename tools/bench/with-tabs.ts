@@ -1,9 +1,8 @@
-import { once } from 'node:events';
-import { createServer } from 'node:net';
 import { chromium, type BrowserContext } from 'playwright';
 
 import { findBrowser } from '../../bridge/browser/find-browser.ts';
 import { WEBGPU_ARGUMENTS } from '../../bridge/browser/launch-arguments.ts';
+import { findFreePort } from '../listen.ts';
 
 export interface TabbedBrowser {
   /** Its pages are the tabs of one window. */
@@ -47,14 +46,4 @@ export async function withTabs<Result>(
   } finally {
     await launched.close();
   }
-}
-
-async function findFreePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const address = server.address();
-  server.close();
-  await once(server, 'close');
-  if (address === null || typeof address === 'string') throw new Error('The server has no port.');
-  return address.port;
 }

@@ -1,5 +1,6 @@
-import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 
+import { listen, type Listening } from '../listen.ts';
 import type { HubFile, HubRepository } from './hub-repository.ts';
 
 /** A client's request, as the server counts it. */
@@ -29,15 +30,12 @@ export interface Fault {
   readonly ignoresRange?: true;
 }
 
-export interface HubServer {
-  readonly url: string;
+export interface HubServer extends Pick<Listening, 'url' | 'close'> {
   /** Since the last `forget`, in order of arrival. */
   readonly requests: readonly HubRequest[];
   /** Asked for every request; undefined answers it well. */
   fault: (request: HubRequest) => Fault | undefined;
   forget(): void;
-  /** Idempotent; open connections are cut. */
-  close(): Promise<void>;
 }
 
 const PIECE_BYTES = 16 * 1024;
@@ -52,12 +50,10 @@ const CORS = {
 /** The hub's HTTP behavior, as far as a client that downloads models meets it, on a free port of this machine. */
 export async function startHubServer(repositories: readonly HubRepository[]): Promise<HubServer> {
   const mirror = new Mirror(new Map(repositories.map((repository) => [repository.id, repository])));
-  const server = createServer((request, response) => void mirror.answer(request, response));
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const address = server.address();
-  if (address === null || typeof address === 'string') throw new TypeError('The hub listens on no port');
+  const { url, close } = await listen((request, response) => void mirror.answer(request, response));
   return {
-    url: `http://127.0.0.1:${address.port}`,
+    url,
+    close,
     get requests() {
       return mirror.requests;
     },
@@ -68,10 +64,6 @@ export async function startHubServer(repositories: readonly HubRepository[]): Pr
       mirror.fault = fault;
     },
     forget: () => void mirror.requests.splice(0),
-    async close() {
-      server.closeAllConnections();
-      await new Promise((resolve) => void server.close(resolve));
-    },
   };
 }
 

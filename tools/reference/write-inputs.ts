@@ -1,6 +1,5 @@
 import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { z } from 'zod';
 
 import { CHECKPOINTS } from '../hub-server/checkpoints/checkpoints.ts';
 import { DECODERS } from '../hub-server/checkpoints/decoders.ts';
@@ -11,7 +10,6 @@ import { checkpointOf } from './gpu-check/checkpoint.ts';
 import checks from './gpu-check/cases.json' with { type: 'json' };
 import { miniLmFolder } from './encoder/minilm.ts';
 import { smollm2File } from './gguf/smollm2.ts';
-import { ZOD_TYPES } from './schemas/zod-types.ts';
 
 // `write-inputs.ts NAME FOLDER` writes what the writers of that fixture in `write.py` read.
 
@@ -30,27 +28,16 @@ const INPUTS: Readonly<Record<string, (folder: string) => void | Promise<void>>>
       write(file('model.safetensors'), await checkpointOf(config, seed));
     }
   },
-  gguf: linkSmollm2,
-  'gguf-losses': linkSmollm2,
+  async gguf(folder) {
+    symlinkSync(dirname(await smollm2File()), join(folder, 'models'));
+  },
   async 'gguf-llama'(folder) {
     for (const [name, bytes] of await ggufVariantFiles()) write(join(folder, name), bytes);
-  },
-  schemas(folder) {
-    const types = Object.entries(ZOD_TYPES).map(([name, type]) => ({
-      source: 'zod',
-      name,
-      schema: JSON.stringify(z.toJSONSchema(type)),
-    }));
-    write(join(folder, 'zod.json'), JSON.stringify(types));
   },
 };
 
 const [name = '', target = ''] = process.argv.slice(2);
 await INPUTS[name]?.(target);
-
-async function linkSmollm2(folder: string): Promise<void> {
-  symlinkSync(dirname(await smollm2File()), join(folder, 'models'));
-}
 
 function write(path: string, content: string | Uint8Array): void {
   mkdirSync(dirname(path), { recursive: true });

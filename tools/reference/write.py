@@ -19,19 +19,17 @@ from environments import environment  # noqa: E402
 
 NODE = ROOT / "node_modules" / ".bin" / "node"
 
-# By name: the environment, and the writers. `gguf-losses` only prints.
+# By name: the environment, and the writers.
 WRITERS = {
     "decoders": ("transformers", "decoder/reference.py"),
     "encoders": ("transformers", "encoder/reference.py"),
-    "checkpoints": ("numpy", "gpt2/reference.py"),
+    "checkpoints": ("transformers", "gpt2/reference.py"),
     "gpu-check": ("transformers", "gpu-check/reference.py"),
     "int8": ("numpy", "int8/reference.py"),
     "gguf": ("transformers", "gguf/reference.py"),
-    "gguf-losses": ("transformers", "gguf/losses.py"),
     "gguf-llama": ("llama", "gguf/llama.py"),
     "chat-templates": ("transformers", "chat-templates/reference.py"),
     "tokenizers": ("transformers", "tokenizers/components.py", "tokenizers/texts.py"),
-    "schemas": ("schemas", "schemas/reference.py"),
     "tables": (None, "tables/reference.py"),
 }
 

@@ -48,7 +48,6 @@ SUITES = {
     "agents": Suite("agents", "generated/tools", ("test_pydantic_ai",)),
     "provider": Suite("provider", "generated/pong", ("test_provider_check",)),
     "embeddings": Suite("embeddings", "generated/bert", ("test_embeddings",)),
-    "schemas": Suite("schemas", None, ("test_schemas",), ROOT / "tools" / "reference" / "schemas"),
     "storyteller": Suite("transformers", None, ("test_stories",), TRAIN / "storyteller"),
     "house-price": Suite("transformers", None, ("test_house_price",), TRAIN / "house-price"),
 }

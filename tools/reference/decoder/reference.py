@@ -11,8 +11,8 @@ import sys
 from pathlib import Path
 
 import torch
+from causal_lm import greedy, load_model, logits_of
 from support import COMPACT, files_of, rounded, write
-from transformers import AutoModelForCausalLM
 
 TEXT = "The quick brown fox jumps over the lazy dog while seven wizards quietly pack my box."
 """The generated tokenizers have one token per byte."""
@@ -27,26 +27,10 @@ SAMPLE_LENGTH = 200
 SEED = 1
 
 
-def logits_of(model: torch.nn.Module, ids: list[int]) -> torch.Tensor:
-    """[tokens, vocab]"""
-    return model(torch.tensor([ids]), use_cache=False).logits[0].double()
-
-
 def logprobs_of(model: torch.nn.Module, ids: list[int]) -> torch.Tensor:
     """Logprobs of each token but the first, given those before it."""
     logprobs = torch.log_softmax(logits_of(model, ids)[:-1], -1)
     return logprobs.gather(-1, torch.tensor(ids[1:])[:, None])[:, 0]
-
-
-def greedy(model: torch.nn.Module, prompt: list[int]) -> tuple[list[int], float]:
-    """The likeliest next tokens, end tokens included, and the smallest distance of the two largest logits."""
-    ids, margin = list(prompt), math.inf
-    for _ in range(NUM_GREEDY):
-        logits = logits_of(model, ids)[-1]
-        first, second = logits.topk(2).values.tolist()
-        margin = min(margin, first - second)
-        ids.append(int(logits.argmax()))
-    return ids[len(prompt) :], margin
 
 
 def sample(model: torch.nn.Module) -> list[list[int]]:
@@ -64,7 +48,7 @@ def sample(model: torch.nn.Module) -> list[list[int]]:
 
 def prompt_reference(model: torch.nn.Module, length: int) -> dict:
     ids = list(TEXT.encode()[:length])
-    tokens, margin = greedy(model, ids)
+    tokens, margin = greedy(model, ids, NUM_GREEDY)
     result = {"prompt": TEXT[:length], "promptTokenIds": ids, "greedyTokenIds": tokens, "minGreedyMargin": margin}
     if length in LENGTHS_WITH_LOGITS:
         result["logits"] = rounded(logits_of(model, ids)[-1].tolist())
@@ -74,7 +58,7 @@ def prompt_reference(model: torch.nn.Module, length: int) -> dict:
 
 @torch.no_grad()
 def reference_of(folder: Path) -> dict:
-    model = AutoModelForCausalLM.from_pretrained(folder, dtype=torch.float64, attn_implementation="eager").eval()
+    model = load_model(folder)
     prompts = [prompt_reference(model, length) for length in PROMPT_LENGTHS]
     samples = sample(model)
     perplexity = math.exp(-torch.cat([logprobs_of(model, ids) for ids in samples]).mean())

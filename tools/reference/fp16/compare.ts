@@ -1,7 +1,7 @@
 import type { Precision } from '../../../src/worker/models/checkpoint/packed-weights.ts';
 import type { RecordedRun } from './recorded-run.ts';
 
-/** How far a logit may be from float64's, in standard deviations of the logits of its row. */
+/** How far a logit may be from the CPU's, in standard deviations of the logits of its row. */
 export const TOLERANCE: Readonly<Record<Precision, number>> = { float32: 1e-4, float16: 1e-1 };
 
 export interface Figures {
@@ -15,15 +15,13 @@ export interface Figures {
   readonly faults: readonly string[];
 }
 
-/** @param expected The logits of all tokens of all texts, one after the other. */
-export function compareRun(run: RecordedRun, expected: Float64Array): Figures {
+/** @param expected [vocab] for each token of each text. */
+export function compareRun(run: RecordedRun, expected: readonly (readonly Float32Array[])[]): Figures {
   const tolerance = TOLERANCE[run.precision];
-  const numTokens = run.texts.reduce((sum, { tokenIds }) => sum + tokenIds.length, 0);
-  const vocabSize = expected.length / numTokens;
-  let [at, largestError, numDecided, numEqual] = [0, 0, 0, 0];
-  for (const { isGreedy, tokenIds, logits } of run.texts) {
+  let [largestError, numDecided, numEqual] = [0, 0, 0];
+  for (const [text, { isGreedy, tokenIds, logits }] of run.texts.entries()) {
     for (const [index, tokenId] of tokenIds.entries()) {
-      const row = expected.subarray(at, (at += vocabSize));
+      const row = expected[text]?.[index] ?? new Float32Array();
       const spread = deviationOf(row);
       const actual = logits[index] ?? [];
       // A missing logit makes this NaN, and so it stays.
@@ -46,7 +44,7 @@ export function compareRun(run: RecordedRun, expected: Float64Array): Figures {
   return { largestError, numDecided, numEqual, faults };
 }
 
-function deviationOf(row: Float64Array): number {
+function deviationOf(row: Float32Array): number {
   const mean = row.reduce((sum, value) => sum + value, 0) / row.length;
   return Math.sqrt(row.reduce((sum, value) => sum + (value - mean) ** 2, 0) / row.length);
 }

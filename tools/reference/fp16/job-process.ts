@@ -1,9 +1,8 @@
 import { createServer, createServerModuleRunner } from 'vite';
 
-// A process of its own, with Dawn's globals: `job-process.ts <number of the case> <folder to make> <python>` runs a case,
-// `job-process.ts checks` the GPU check. Prints its lines as JSON. Vite loads the engine, as for the page: it reads `import.meta.env`.
+// A process of its own, with Dawn's globals: `job-process.ts <number of the case>` runs a case, `job-process.ts checks` the GPU check. Prints its lines as JSON. Vite loads the engine, as for the page: it reads `import.meta.env`.
 
-const [what, folder = '', python = ''] = process.argv.slice(2);
+const [what] = process.argv.slice(2);
 const server = await createServer({
   configFile: false,
   appType: 'custom',
@@ -12,7 +11,7 @@ const server = await createServer({
 });
 const runner = createServerModuleRunner(server.environments.ssr, { hmr: false });
 const job: typeof import('./job.ts') = await runner.import(new URL('job.ts', import.meta.url).pathname);
-const lines = await (what === 'checks' ? job.runChecks() : job.runCase(Number(what), folder, python));
+const lines = await (what === 'checks' ? job.runChecks() : job.runCase(Number(what)));
 console.log(JSON.stringify(lines));
 // Dawn keeps Node alive.
 process.exit(0);

@@ -1,14 +1,12 @@
-import { readFileSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
-
-import { runCommand } from '../../../bridge/browser/commands.ts';
+import type { CheckpointFiles } from '../../../src/worker/models/checkpoint/checkpoint-files.ts';
 import { openCheckpoint } from '../../../src/worker/models/checkpoint/open-checkpoint.ts';
+import { createBackend } from '../../../src/worker/runtime/create-backend.ts';
 import { findWrongValuesOf } from '../../../src/worker/runtime/gpu-check/gpu-check.ts';
 import { setBuilds } from '../../../src/worker/runtime/ort/ort.ts';
+import { WASM_BUILD } from '../../../src/worker/runtime/ort/wasm-build.ts';
 import { requestGpuDevice } from '../../../src/worker/runtime/webgpu/gpu-device.ts';
 import { WebGpuRuntime } from '../../../src/worker/runtime/webgpu/webgpu-runtime.ts';
-import { writeCheckpoints } from '../../hub-server/checkpoints/write-checkpoints.ts';
-import { folderOf } from '../run-model.ts';
+import { CPU, folderOf, logitsOf, packModel } from '../run-model.ts';
 import { CASES } from './cases.ts';
 import { compareRun } from './compare.ts';
 import { recordRun, type RecordedText } from './recorded-run.ts';
@@ -20,30 +18,21 @@ export interface Line {
   readonly faults: readonly string[];
 }
 
-const REFERENCE = new URL('reference.py', import.meta.url).pathname;
-const REFERENCE_TIMEOUT_MS = 300_000;
-
 // Node 24 has JSPI behind a flag alone, so this is the build that does without.
-setBuilds({ webgpu: { load: () => import('onnxruntime-web/webgpu') } });
+setBuilds({ webgpu: { load: () => import('onnxruntime-web/webgpu') }, wasm: WASM_BUILD });
 
-/**
- * Runs one of `CASES` in each of its dtypes, and compares it with float64.
- *
- * @param folder Will be made.
- * @param python Has NumPy.
- */
-export async function runCase(index: number, folder: string, python: string): Promise<readonly Line[]> {
+/** Runs one of `CASES` in each of its dtypes, and compares it with the CPU. */
+export async function runCase(index: number): Promise<readonly Line[]> {
   const testCase = CASES[index];
   if (!testCase) throw new Error(`Expected the number of a case, got ${index}.`);
   const { family, headSize, dtypes } = testCase;
-  const files = testCase.generate();
-  writeCheckpoints(folder, new Map([['checkpoint', () => files]]));
-  const checkpoint = await openCheckpoint(folderOf(files));
+  const folder = folderOf(testCase.generate());
+  const checkpoint = await openCheckpoint(folder);
   const lines: Line[] = [];
   for (const dtype of dtypes) {
     const startedAtMs = performance.now();
     const run = await recordRun(checkpoint, dtype);
-    const expected = await expectedLogits(run.texts, folder, python);
+    const expected = await expectedLogits(folder, run.texts);
     const { largestError, numDecided, numEqual, faults } = compareRun(run, expected);
     const seconds = (performance.now() - startedAtMs) / 1000;
     const figures = [
@@ -57,22 +46,19 @@ export async function runCase(index: number, folder: string, python: string): Pr
   return lines;
 }
 
-/** @returns The logits of all tokens of all texts, one after the other. */
-async function expectedLogits(
-  texts: readonly RecordedText[],
-  folder: string,
-  python: string,
-): Promise<Float64Array> {
-  const [sequences, target] = [join(folder, 'sequences.json'), join(folder, 'logits')];
-  const list = texts.map(({ promptTokenIds, tokenIds }) => ({
-    ids: [...promptTokenIds, ...tokenIds],
-    first: promptTokenIds.length - 1,
-  }));
-  writeFileSync(sequences, JSON.stringify(list));
-  const args = [REFERENCE, join(folder, 'checkpoint'), sequences, target];
-  const { isSuccess } = await runCommand(python, args, { timeoutMs: REFERENCE_TIMEOUT_MS });
-  if (!isSuccess) throw new Error('The float64 reference failed: see its error above.');
-  return new Float64Array(new Uint8Array(readFileSync(target)).buffer);
+/** What the CPU computes in fp32 for the same tokens. @returns [vocab] for each sampled token of each text. */
+async function expectedLogits(folder: CheckpointFiles, texts: readonly RecordedText[]) {
+  const { packed } = await packModel(folder, 'fp32', CPU);
+  const { backend } = await createBackend(packed, CPU);
+  const expected: (readonly Float32Array[])[] = [];
+  for (const { promptTokenIds, tokenIds } of texts) {
+    const ids = [...promptTokenIds, ...tokenIds.slice(0, -1)];
+    expected.push(
+      ...(await logitsOf(backend, packed.model.config.contextLength, [ids], promptTokenIds.length)),
+    );
+  }
+  await backend.release();
+  return expected;
 }
 
 /** Runs the check that each GPU goes through before it serves, in fp16. */

@@ -1,0 +1,34 @@
+import { once } from 'node:events';
+import { createServer, type RequestListener } from 'node:http';
+import type { AddressInfo } from 'node:net';
+
+/** A server of this machine, with an origin of its own. */
+export interface Listening {
+  readonly url: string;
+  readonly port: number;
+  /** Idempotent; open connections are cut. */
+  close(): Promise<void>;
+}
+
+/** Answers requests on a free port. */
+export async function listen(answer: RequestListener, host = '127.0.0.1'): Promise<Listening> {
+  const server = createServer(answer);
+  await once(server.listen(0, host), 'listening');
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- a server that listens on a port has such an address
+  const { port } = server.address() as AddressInfo;
+  return {
+    url: `http://${host}:${port}`,
+    port,
+    async close() {
+      server.closeAllConnections();
+      await new Promise((resolve) => void server.close(resolve));
+    },
+  };
+}
+
+/** For a program that listens by itself. */
+export async function findFreePort(host?: string): Promise<number> {
+  const { port, close } = await listen(() => {}, host);
+  await close();
+  return port;
+}
