@@ -1,4 +1,5 @@
 import type { Page } from 'playwright/test';
+import { collectedHeaps } from './support/collected-heaps.ts';
 import { requireEnvironment } from './support/environment.ts';
 import { runSeed } from './support/seeded-random.ts';
 import { ANY_BACKEND, expect, IS_WHOLE, test } from './support/test.ts';
@@ -91,10 +92,7 @@ test(
 
 async function soak(page: Page, numRequests: number) {
   const state = await page.evaluate((count) => window.probe.runSoak(count), numRequests);
-  const session = await page.context().newCDPSession(page);
-  await session.send('HeapProfiler.collectGarbage');
-  const { usedSize: heapBytes } = await session.send('Runtime.getHeapUsage');
-  await session.detach();
+  const { page: heapBytes } = await collectedHeaps(page);
   return { state, heapBytes };
 }
 

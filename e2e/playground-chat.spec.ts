@@ -3,11 +3,10 @@ import type { Locator, Page } from 'playwright/test';
 import type { Chat } from '../src/ui/views/chat/chats.ts';
 import { answerGreedily } from './support/answer-greedily.ts';
 import { axeViolations } from './support/axe.ts';
-import { SMALLEST_CHAT_MODEL, test } from './support/hub-test.ts';
+import { SMALLEST_CHAT_MODEL, test as base } from './support/hub-test.ts';
 import { blur, pressOn, tabTo, typeInto } from './support/keyboard.ts';
 import { ANY_BACKEND, expect } from './support/test.ts';
-import type { Tab } from './support/tab.ts';
-import { CHAT_MODEL } from '../tools/hub-server/checkpoints/chat-checkpoint.ts';
+import { DEFAULT_KNOBS, Tab } from './support/tab.ts';
 
 /** A batch wait that no test outlasts: what is sent stays waiting. */
 const HELD_MS = 3_600_000;
@@ -22,12 +21,37 @@ const answersOf = (part: Locator | Page): Locator => part.getByTestId('answer-te
 
 const askAll = (page: Page): Locator => page.getByRole('button', { name: 'Ask all 3 chats at once' });
 
-async function openChats(tab: Tab, hubUrl: string, backend: string): Promise<Page> {
-  await tab.open(`?backend=${backend}&hub=${encodeURIComponent(hubUrl)}&model=${CHAT_MODEL}&view=chat`);
-  await tab.ready();
-  await expect(askAll(tab.page)).toBeEnabled();
-  await answerGreedily(tab.page);
-  return tab.page;
+const test = base.extend<{ readonly chats: Tab }>({
+  /** A new tab with new chats, in a profile without others. The shared one runs its model. */
+  chats: async ({ chatTab, backend }, provide) => {
+    const context = chatTab.page.context();
+    await chatTab.page.evaluate(forgetChats);
+    const tab = new Tab(context, await context.newPage());
+    await tab.open(`?backend=${backend}&view=chat`);
+    await tab.ready();
+    await expect(askAll(tab.page)).toBeEnabled();
+    await answerGreedily(tab.page);
+    await provide(tab);
+    await tab.page.close();
+    // A test may hold its requests with a long batch wait.
+    await chatTab.configure(DEFAULT_KNOBS);
+  },
+});
+
+/** Runs in the page. */
+async function forgetChats(): Promise<void> {
+  localStorage.clear();
+  for (const { name = '' } of await indexedDB.databases()) {
+    const { promise, resolve } = Promise.withResolvers<IDBDatabase>();
+    const opening = indexedDB.open(name);
+    opening.addEventListener('success', () => resolve(opening.result));
+    const database = await promise;
+    const stores = [...database.objectStoreNames];
+    const transaction = stores.length > 0 ? database.transaction(stores, 'readwrite') : undefined;
+    for (const store of stores) transaction?.objectStore(store).clear();
+    // Closes once the transaction has ended.
+    database.close();
+  }
 }
 
 async function expectFinished(part: Locator | Page, count: number): Promise<void> {
@@ -36,9 +60,9 @@ async function expectFinished(part: Locator | Page, count: number): Promise<void
 }
 
 test.describe('chats', { tag: ANY_BACKEND }, () => {
-  test('that are asked at once run in one batch, and each answers', async ({ ownTab, hub, backend }) => {
-    const page = await openChats(ownTab, hub.url, backend);
-    expect(await ownTab.updates(), 'what was generated unasked').toEqual([]);
+  test('that are asked at once run in one batch, and each answers', async ({ chats }) => {
+    const { page } = chats;
+    expect(await chats.updates(), 'what was generated unasked').toEqual([]);
     await page.getByRole('textbox', { name: 'Message to all chats' }).fill('Why is the sky blue?');
     // Sampled answers may end before the others begin.
     await page.locator('summary').filter({ hasText: 'Advanced' }).click();
@@ -51,13 +75,13 @@ test.describe('chats', { tag: ANY_BACKEND }, () => {
         /^(Done|Cut).*\/s · TTFT .*token/,
       );
     }
-    const steps = await ownTab.steps('decode');
+    const steps = await chats.steps('decode');
     expect(Math.max(...steps.map(({ batchSize }) => batchSize))).toBe(3);
-    expect(ownTab.errors).toEqual([]);
+    expect(chats.errors).toEqual([]);
   });
 
-  test('say how many tokens of the turns before were reused', async ({ ownTab, hub, backend }) => {
-    const page = await openChats(ownTab, hub.url, backend);
+  test('say how many tokens of the turns before were reused', async ({ chats }) => {
+    const { page } = chats;
     await boxOf(page, 1).fill('Why is the sky blue?');
     await boxOf(page, 1).press('Enter');
     await expectFinished(page, 1);
@@ -80,14 +104,10 @@ test.describe('chats', { tag: ANY_BACKEND }, () => {
     await expect(whole).toHaveCount(0);
   });
 
-  test('stop, regenerate, and ask again after an edit, which takes away what followed', async ({
-    ownTab,
-    hub,
-    backend,
-  }) => {
-    const page = await openChats(ownTab, hub.url, backend);
+  test('stop, regenerate, and ask again after an edit, which takes away what followed', async ({ chats }) => {
+    const { page } = chats;
     const chat = chatOf(page, 1);
-    await ownTab.configure({ batchWaitTimeoutMs: HELD_MS });
+    await chats.configure({ batchWaitTimeoutMs: HELD_MS });
     await boxOf(page, 1).fill('One?');
     await boxOf(page, 1).press('Enter');
     await expect(chat.locator('.answer-figures')).toHaveText('Waiting');
@@ -102,7 +122,7 @@ test.describe('chats', { tag: ANY_BACKEND }, () => {
     await chat.getByRole('button', { name: 'Stop' }).click();
     await expect(boxOf(page, 1), 'what was queued comes back').toHaveValue('Later?');
     await expect(chat.locator('.answer-figures')).toHaveText('Stopped');
-    await ownTab.configure({ batchWaitTimeoutMs: 0 });
+    await chats.configure({ batchWaitTimeoutMs: 0 });
 
     await chat.getByRole('button', { name: 'Regenerate the answer to “One?”' }).click();
     await expectFinished(chat, 1);
@@ -126,19 +146,15 @@ test.describe('chats', { tag: ANY_BACKEND }, () => {
     await expect(chat.locator('.question')).toHaveText(/Three\?/);
     await page.getByRole('button', { name: 'Undo' }).click();
     await expect(chat.locator('.question')).toHaveText([/One\?/, /Two\?/]);
-    const submitted = (await ownTab.updates()).filter(({ type }) => type === 'submitted');
+    const submitted = (await chats.updates()).filter(({ type }) => type === 'submitted');
     expect(submitted.at(-1)).toMatchObject({
       input: [{ role: 'system' }, { role: 'user', content: 'Three?' }],
     });
-    expect(ownTab.errors).toEqual([]);
+    expect(chats.errors).toEqual([]);
   });
 
-  test('stop in the middle of an answer, keep its beginning and continue it', async ({
-    ownTab,
-    hub,
-    backend,
-  }) => {
-    const page = await openChats(ownTab, hub.url, backend);
+  test('stop in the middle of an answer, keep its beginning and continue it', async ({ chats }) => {
+    const { page } = chats;
     // Long enough to be stopped on the way: WASM makes a thousand tokens a second.
     await page.locator('summary').filter({ hasText: 'Advanced' }).click();
     await page.getByRole('textbox', { name: 'Max new tokens', exact: true }).fill('900');
@@ -167,11 +183,9 @@ test.describe('chats', { tag: ANY_BACKEND }, () => {
   });
 
   test('have settings of their own, or those of all, and answer at three temperatures at once', async ({
-    ownTab,
-    hub,
-    backend,
+    chats,
   }) => {
-    const page = await openChats(ownTab, hub.url, backend);
+    const { page } = chats;
     await page.getByRole('textbox', { name: 'System prompt', exact: true }).fill('Be brief.');
     await page.getByRole('button', { name: /^Settings of Chat 2/ }).click();
     await page.getByRole('textbox', { name: 'System prompt of Chat 2' }).fill('Sing.');
@@ -180,34 +194,32 @@ test.describe('chats', { tag: ANY_BACKEND }, () => {
     await expect(chatOf(page, 2).locator('.chat-system')).toHaveText('T 1.5 · Sing.');
     await askAll(page).click();
     await expectFinished(page, 3);
-    const systems = (await ownTab.updates()).flatMap((update) =>
+    const systems = (await chats.updates()).flatMap((update) =>
       update.type === 'submitted' && Array.isArray(update.input) ? [update.input[0]?.content] : [],
     );
     expect(systems.slice(0, 2)).toEqual(['Be brief.', 'Sing.']);
 
-    await ownTab.forget();
+    await chats.forget();
     await page.getByRole('button', { name: 'Ask at temperatures 0, 0.7, 1.2' }).click();
     await expectFinished(page, 3);
     for (const [index, temperature] of ['0', '0.7', '1.2'].entries())
       await expect(chatOf(page, index + 1).locator('.chat-system')).toHaveText(
         `T ${temperature} · Be brief.`,
       );
-    expect(Math.max(...(await ownTab.steps('decode')).map(({ batchSize }) => batchSize))).toBe(3);
+    expect(Math.max(...(await chats.steps('decode')).map(({ batchSize }) => batchSize))).toBe(3);
     await page.getByRole('button', { name: 'Undo' }).click();
     await expect(chatOf(page, 2).locator('.chat-system')).toHaveText('T 1.5 · Sing.');
   });
 
   test('come back after a reload, with drafts and what an answer had by then, and are listed in every tab', async ({
-    ownTab,
-    hub,
-    backend,
+    chats,
   }) => {
-    const page = await openChats(ownTab, hub.url, backend);
+    const { page } = chats;
     await askAll(page).click();
     await expectFinished(page, 3);
     const answers = await answersOf(page).allTextContents();
     await page.getByRole('button', { name: 'Close Chat 3' }).click();
-    await ownTab.configure({ batchWaitTimeoutMs: HELD_MS });
+    await chats.configure({ batchWaitTimeoutMs: HELD_MS });
     await boxOf(page, 1).fill('And now?');
     await boxOf(page, 1).press('Enter');
     await expect(page.locator('.answer-figures').filter({ hasText: 'Waiting' })).toHaveCount(1);
@@ -261,8 +273,8 @@ test.describe('chats', { tag: ANY_BACKEND }, () => {
     await other.close();
   });
 
-  test('are used by the keyboard alone', async ({ ownTab, hub, backend }) => {
-    const page = await openChats(ownTab, hub.url, backend);
+  test('are used by the keyboard alone', async ({ chats }) => {
+    const { page } = chats;
     await blur(page);
     await typeInto(page, page.getByRole('textbox', { name: 'Message to all chats' }), 'Hello');
     await page.keyboard.press('Enter');
@@ -275,7 +287,7 @@ test.describe('chats', { tag: ANY_BACKEND }, () => {
     await expect(chatOf(page, 2).locator('.exchange'), 'the focus comes back').toBeFocused();
     await pressOn(page, page.getByRole('button', { name: 'New chat' }));
     await expect(boxOf(page, 4), 'which brings it into view').toBeFocused();
-    await ownTab.configure({ batchWaitTimeoutMs: HELD_MS });
+    await chats.configure({ batchWaitTimeoutMs: HELD_MS });
     await typeInto(page, boxOf(page, 4), 'One');
     await page.keyboard.press('Shift+Enter');
     await page.keyboard.type('Two');
@@ -290,12 +302,8 @@ test.describe('chats', { tag: ANY_BACKEND }, () => {
     await expect(page.getByRole('tab', { name: 'Text' })).toHaveAttribute('aria-selected', 'true');
   });
 
-  test('have no fault that axe finds, in the middle of a text, edited, light and dark', async ({
-    ownTab,
-    hub,
-    backend,
-  }) => {
-    const page = await openChats(ownTab, hub.url, backend);
+  test('have no fault that axe finds, in the middle of a text, edited, light and dark', async ({ chats }) => {
+    const { page } = chats;
     await askAll(page).click();
     await expectFinished(page, 3);
     await page.getByRole('button', { name: 'Edit “Why is the sky blue?”' }).first().click();
@@ -308,7 +316,7 @@ test.describe('chats', { tag: ANY_BACKEND }, () => {
     await chatOf(page, 2)
       .getByRole('button', { name: /^Regenerate/ })
       .click();
-    await ownTab.configure({ batchWaitTimeoutMs: HELD_MS });
+    await chats.configure({ batchWaitTimeoutMs: HELD_MS });
     for (const text of ['And now?', 'And then?']) {
       await boxOf(page, 3).fill(text);
       await boxOf(page, 3).press('Enter');
@@ -319,8 +327,8 @@ test.describe('chats', { tag: ANY_BACKEND }, () => {
     }
   });
 
-  test('give answers of a shape, with how likely each choice was', async ({ ownTab, hub, backend }) => {
-    const page = await openChats(ownTab, hub.url, backend);
+  test('give answers of a shape, with how likely each choice was', async ({ chats }) => {
+    const { page } = chats;
     await page.locator('summary').filter({ hasText: 'Advanced' }).click();
     await page.getByRole('radio', { name: 'One of' }).check();
     await page.getByRole('textbox', { name: 'Choices' }).fill('yes\nno');

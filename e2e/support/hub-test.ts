@@ -24,7 +24,7 @@ import { requireEnvironment } from './environment.ts';
 import { readModelFile } from './reference.ts';
 import { reportingPolicy } from './policy-reports.ts';
 import { Site } from './site.ts';
-import type { Outcome, Tab } from './tab.ts';
+import { DEFAULT_KNOBS, Tab, type Outcome } from './tab.ts';
 import { expect, test as base } from './test.ts';
 
 /** The embedded model under another name: it is small, and PyTorch's results for it are known. */
@@ -82,12 +82,14 @@ export const MISSING_SHARD = 'tests/missing-shard';
 interface HubWorkerFixtures {
   /** A mirror of the hub, and the built page served with it as its only foreign origin. */
   readonly hubSite: { readonly hub: HubServer; readonly pageUrl: string };
+  /** What `chatTab` hands out. */
+  readonly sharedChatTab: Tab;
 }
 
 interface HubTestFixtures {
   /** Without faults and without a count at the start of each test. */
   readonly hub: HubServer;
-  /** A page of this test's own, with the chat model of the hub loaded. */
+  /** A page with the chat model of the hub, shared by all tests of the project, with its knobs at their defaults and an empty cache of prefixes. */
   readonly chatTab: Tab;
   /** Fails the test if a request goes anywhere but to the page's own origin and to the hub. */
   readonly allowsNoForeignRequests: void;
@@ -123,10 +125,25 @@ export const test = base.extend<HubTestFixtures, HubWorkerFixtures>({
     hub.fault = () => undefined;
   },
 
-  chatTab: async ({ ownTab, hub, backend }, provide) => {
-    await ownTab.open(`?backend=${backend}`);
-    await loadModel(ownTab, CHAT_MODEL, { hub: hub.url });
-    await provide(ownTab);
+  sharedChatTab: [
+    async ({ browser, backend, hubSite: { hub, pageUrl } }, provide) => {
+      const context = await browser.newContext({ baseURL: pageUrl });
+      const tab = new Tab(context, await context.newPage());
+      await tab.open(`?backend=${backend}`);
+      await loadModel(tab, CHAT_MODEL, { hub: hub.url });
+      await provide(tab);
+      await context.close();
+    },
+    { scope: 'worker', timeout: 300_000 },
+  ],
+
+  chatTab: async ({ sharedChatTab: tab }, provide) => {
+    await tab.configure({ prefixCaching: false });
+    await tab.configure(DEFAULT_KNOBS);
+    await tab.forget();
+    await provide(tab);
+    await tab.whenIdle();
+    expect(tab.errors, 'errors on the console').toEqual([]);
   },
 
   baseURL: async ({ hubSite }, provide) => {
