@@ -47,9 +47,7 @@ for (const [id, { prompts }] of Object.entries(decoderReferences)) {
 test(
   'a text ends at any of the end tokens that generation_config.json names',
   { tag: ANY_BACKEND },
-  async ({ site, hub }) => {
-    const tab = await site.open();
-    await tab.ready();
+  async ({ hubTab: tab, hub }) => {
     await loadModel(tab, SHARDED, { hub: hub.url, dtype: 'fp32' });
     const [first] = decoderReferences[SHARDED]?.prompts ?? [];
     if (!first) throw new Error('There is no prompt.');

@@ -30,17 +30,16 @@ test.describe('a GGUF file', { tag: ANY_BACKEND }, () => {
 test(
   'each family as a GGUF file gives the tokens that PyTorch gives in float64',
   { tag: ANY_BACKEND },
-  async ({ ownTab, hub }) => {
-    await ownTab.open('?backend=wasm');
+  async ({ hubTab, hub }) => {
     for (const [id, { prompts }] of Object.entries(decoderReferences)) {
       // Mistral's window has no place in a GGUF file.
       if (id.endsWith('mistral')) continue;
       await test.step(id, async () => {
-        const { value, message } = await loadModel(ownTab, `${id}-gguf`, { hub: hub.url, dtype: 'fp32' });
+        const { value, message } = await loadModel(hubTab, `${id}-gguf`, { hub: hub.url, dtype: 'fp32' });
         expect(message).toBeUndefined();
         expect(value?.model).toMatchObject({ id: `${id}-gguf`, contextLength: 256 });
         const options = { temperature: 0, ignoreEos: true, maxNewTokens: 32 };
-        const results = await ownTab.generateAll(prompts.map(({ prompt }) => ({ prompt, options })));
+        const results = await hubTab.generateAll(prompts.map(({ prompt }) => ({ prompt, options })));
         expect(results.map(({ tokenIds }) => tokenIds)).toEqual(
           prompts.map(({ greedyTokenIds }) => greedyTokenIds),
         );
@@ -52,20 +51,19 @@ test(
 test(
   'a GGUF file that nobody has named, or that is not there, is refused with the names of those that are',
   { tag: ANY_BACKEND },
-  async ({ ownTab, hub }) => {
-    await ownTab.open('?backend=wasm');
+  async ({ hubTab, hub }) => {
     const unclear = { code: 'GGUF_FILE_UNCLEAR', message: expect.stringContaining('twin-F32.gguf') };
     for (const [model, options] of [
       [GGUF_TWIN, {}],
       [`${GGUF_TWIN}:Q4_K_M`, {}],
       [GGUF_TWIN, { file: 'other.gguf' }],
     ] as const) {
-      expect(await loadModel(ownTab, model, { hub: hub.url, ...options })).toMatchObject(unclear);
+      expect(await loadModel(hubTab, model, { hub: hub.url, ...options })).toMatchObject(unclear);
     }
     expect(
-      (await loadModel(ownTab, GGUF_TWIN, { hub: hub.url, file: 'twin-f32-copy.gguf' })).value?.model?.id,
+      (await loadModel(hubTab, GGUF_TWIN, { hub: hub.url, file: 'twin-f32-copy.gguf' })).value?.model?.id,
     ).toBe(`${GGUF_TWIN}:twin-f32-copy.gguf`);
-    await expectReferenceTokens(ownTab);
+    await expectReferenceTokens(hubTab);
   },
 );
 

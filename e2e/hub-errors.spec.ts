@@ -228,9 +228,9 @@ test.describe('a model', { tag: ANY_BACKEND }, () => {
     expect(await storedFiles(readyTab.page)).toEqual([]);
   });
 
-  test('whose id or hub cannot be is refused before anything is asked', async ({ readyTab, hub }) => {
-    expect((await loadModel(readyTab, 'owner/name/more', { hub: hub.url })).code).toBe('INVALID_OPTION');
-    expect((await loadModel(readyTab, TWIN, { hub: 'ftp://hub' })).code).toBe('INVALID_OPTION');
+  test('whose id or hub cannot be is refused before anything is asked', async ({ hubTab, hub }) => {
+    expect((await loadModel(hubTab, 'owner/name/more', { hub: hub.url })).code).toBe('INVALID_OPTION');
+    expect((await loadModel(hubTab, TWIN, { hub: 'ftp://hub' })).code).toBe('INVALID_OPTION');
     expect(hub.requests).toEqual([]);
   });
 });

@@ -42,9 +42,7 @@ test(
 test(
   'a text with a token beyond the embedding of an encoder is refused, and texts beside it are embedded',
   { tag: ANY_BACKEND },
-  async ({ site, hub }) => {
-    const [tab] = await site.openReady(1);
-    if (!tab) throw new Error('No tab was opened');
+  async ({ hubTab: tab, hub }) => {
     expect((await loadModel(tab, ENCODER_BEYOND, { hub: hub.url })).message).toBeUndefined();
     const codes = await tab.page.evaluate(
       async (texts) => {
@@ -63,9 +61,7 @@ test(
 test(
   'a vocabulary beyond the embedding is refused at the load, and the model before it serves on',
   { tag: ANY_BACKEND },
-  async ({ site, hub }) => {
-    const [tab] = await site.openReady(1);
-    if (!tab) throw new Error('No tab was opened');
+  async ({ hubTab: tab, hub }) => {
     await loadModel(tab, TWIN, { hub: hub.url });
     const before = await tab.generate(PROMPT, SAMPLED);
     const { message } = await loadModel(tab, VOCABULARY_BEYOND, { hub: hub.url });

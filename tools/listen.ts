@@ -7,7 +7,7 @@ export interface Listening {
   readonly url: string;
   readonly port: number;
   /** Idempotent; open connections are cut. */
-  close(): Promise<void>;
+  readonly close: () => Promise<void>;
 }
 
 /** Answers requests on a free port. */
@@ -19,7 +19,7 @@ export async function listen(answer: RequestListener, host = '127.0.0.1'): Promi
   return {
     url: `http://${host}:${port}`,
     port,
-    async close() {
+    close: async () => {
       server.closeAllConnections();
       await new Promise((resolve) => void server.close(resolve));
     },

@@ -3,8 +3,8 @@ import { yieldToHost } from '../../src/platform/yield-to-host.ts';
 /** A loaded machine delivers a message within this time, ms. */
 const DELIVERY_MS = 30;
 
-let numSeen = 0;
-new BroadcastChannel('pause').addEventListener('message', () => void (numSeen += 1));
+const seen = { count: 0 };
+new BroadcastChannel('pause').addEventListener('message', () => void (seen.count += 1));
 
 /** Computes until each message has been sent, and for as long as it takes. Counts the messages that the next pause lets in. */
 async function countSeen({ data: sent }: MessageEvent<Int32Array>): Promise<void> {
@@ -16,8 +16,8 @@ async function countSeen({ data: sent }: MessageEvent<Int32Array>): Promise<void
     const sentAtMs = performance.now();
     while (performance.now() - sentAtMs < DELIVERY_MS);
     await yieldToHost();
-    if (numSeen === message) numSeenAtPause += 1;
-    while (numSeen < message) await yieldToHost();
+    if (seen.count === message) numSeenAtPause += 1;
+    while (seen.count < message) await yieldToHost();
   }
   self.postMessage(numSeenAtPause);
 }

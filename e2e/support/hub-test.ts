@@ -82,14 +82,16 @@ export const MISSING_SHARD = 'tests/missing-shard';
 interface HubWorkerFixtures {
   /** A mirror of the hub, and the built page served with it as its only foreign origin. */
   readonly hubSite: { readonly hub: HubServer; readonly pageUrl: string };
-  /** What `chatTab` hands out. */
-  readonly sharedChatTab: Tab;
+  /** What `hubTab` hands out. */
+  readonly sharedHubTab: Tab;
 }
 
 interface HubTestFixtures {
   /** Without faults and without a count at the start of each test. */
   readonly hub: HubServer;
-  /** A page with the chat model of the hub, shared by all tests of the project, with its knobs at their defaults and an empty cache of prefixes. */
+  /** A page shared by all tests of the project, which has any model, its knobs at their defaults and an empty cache of prefixes. */
+  readonly hubTab: Tab;
+  /** The same with the chat model of the hub. */
   readonly chatTab: Tab;
   /** Fails the test if a request goes anywhere but to the page's own origin and to the hub. */
   readonly allowsNoForeignRequests: void;
@@ -125,25 +127,31 @@ export const test = base.extend<HubTestFixtures, HubWorkerFixtures>({
     hub.fault = () => undefined;
   },
 
-  sharedChatTab: [
-    async ({ browser, backend, hubSite: { hub, pageUrl } }, provide) => {
+  sharedHubTab: [
+    async ({ browser, backend, hubSite: { pageUrl } }, provide) => {
       const context = await browser.newContext({ baseURL: pageUrl });
       const tab = new Tab(context, await context.newPage());
       await tab.open(`?backend=${backend}`);
-      await loadModel(tab, CHAT_MODEL, { hub: hub.url });
+      await tab.ready();
       await provide(tab);
       await context.close();
     },
     { scope: 'worker', timeout: 300_000 },
   ],
 
-  chatTab: async ({ sharedChatTab: tab }, provide) => {
+  hubTab: async ({ sharedHubTab: tab }, provide) => {
     await tab.configure({ prefixCaching: false });
     await tab.configure(DEFAULT_KNOBS);
     await tab.forget();
     await provide(tab);
     await tab.whenIdle();
     expect(tab.errors, 'errors on the console').toEqual([]);
+  },
+
+  chatTab: async ({ hubTab, hubSite: { hub } }, provide) => {
+    const { model } = await hubTab.status();
+    if (model?.id !== CHAT_MODEL) await loadModel(hubTab, CHAT_MODEL, { hub: hub.url });
+    await provide(hubTab);
   },
 
   baseURL: async ({ hubSite }, provide) => {

@@ -1,5 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { text } from 'node:stream/consumers';
+import { text as readText } from 'node:stream/consumers';
 
 import { listen, type Listening } from '../../tools/listen.ts';
 
@@ -49,7 +49,7 @@ export async function startOpenAiServer(): Promise<OpenAiServer> {
   const state: Pick<OpenAiServer, 'fault' | 'says'> = { fault: () => undefined, says: undefined };
 
   const complete = async (message: IncomingMessage, response: ServerResponse): Promise<void> => {
-    const body: Record<string, unknown> = JSON.parse(await text(message));
+    const body: Record<string, unknown> = JSON.parse(await readText(message));
     const { authorization } = message.headers;
     const path = String(message.url);
     const isChat = path === CHAT_PATH;
