@@ -1,17 +1,25 @@
 import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
+import { globSync } from 'node:fs';
 import { Builder, type WebDriver } from 'selenium-webdriver';
 import { DriverService } from 'selenium-webdriver/remote/index.js';
 
 import { createMutex } from '../../src/platform/mutex.ts';
-import { findWebKitGtk } from './find-webkitgtk.ts';
+import { findProgram } from '../support/find-program.ts';
 import type { DrivenBrowser, DrivenPage } from './driven-browser.ts';
 
 const SCRIPT_TIMEOUT_MS = 60_000;
 
+/** MiniBrowser, the library's own: the paths of Debian, then of Fedora and Arch. */
+const BROWSERS = ['/usr/lib/*/webkit2gtk-4.*/MiniBrowser', '/usr/{lib,libexec}/webkit2gtk-4.*/MiniBrowser'];
+
 /** Over WebDriver, through WebKitWebDriver, on an X server without a screen. */
 export async function launchWebKitGtk(): Promise<DrivenBrowser> {
-  const { browserPath, driverPath, displayPath, source } = await findWebKitGtk();
+  const driverPath = await findProgram('WebKitWebDriver', 'webkit2gtk-driver');
+  const displayPath = await findProgram('Xvfb', 'xvfb');
+  const browserPath = globSync(BROWSERS).toSorted().at(-1);
+  if (browserPath === undefined) throw new Error('WebKitWebDriver is there, but no MiniBrowser.');
+  // This browser has no headless mode.
   const server = await startDisplay(displayPath);
   const service = new DriverService.Builder(driverPath)
     .setLoopback(true)
@@ -24,7 +32,7 @@ export async function launchWebKitGtk(): Promise<DrivenBrowser> {
   try {
     const driver = await startBrowser(await service.start(), browserPath);
     const version = `WebKitGTK ${(await driver.getCapabilities()).getBrowserVersion()}`;
-    console.log(`Browser: ${version} (${source}: ${browserPath})`);
+    console.log(`Browser: ${version} (${browserPath})`);
     return {
       version,
       open: createTabs(driver, await driver.getWindowHandle()),

@@ -1,7 +1,7 @@
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 
-import { findOnPath, installPackages } from '../../bridge/browser/commands.ts';
+import { findProgram } from './find-program.ts';
 
 interface CurlRequest {
   readonly method?: 'GET' | 'POST';
@@ -14,21 +14,12 @@ interface CurlRequest {
 
 const run = promisify(execFile);
 
-/** The path of curl, which is installed where it is missing. */
-export async function findCurl(): Promise<string> {
-  const found = findOnPath('curl') ?? ((await installPackages('curl')) ? findOnPath('curl') : undefined);
-  if (found !== undefined) return found;
-  throw new Error(
-    'curl was not found and could not be installed: install it (on Debian: apt-get install curl).',
-  );
-}
-
 /** Returns the response to curl. */
 export async function curl(
   url: string,
   { method, headers = {}, data, form = {} }: CurlRequest = {},
 ): Promise<{ readonly status: number; readonly body: string }> {
-  const { stdout } = await run(await findCurl(), [
+  const { stdout } = await run(await findProgram('curl'), [
     '--silent',
     '--show-error',
     '--write-out',

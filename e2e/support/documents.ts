@@ -9,7 +9,7 @@ import { build, type Plugin } from 'vite';
 
 import { codeBlocksFor } from '../../tools/documents/code-blocks.ts';
 import type { Statement } from '../../tools/documents/statements.ts';
-import { findCurl } from './curl.ts';
+import { findProgram } from './find-program.ts';
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 
@@ -65,7 +65,7 @@ const run = promisify(execFile);
 
 /** Runs a line of curl as a document has it, but for the address. It fails with the answer if the status is an error. */
 export async function runCurl(line: string, url: string): Promise<string> {
-  await findCurl();
+  await findProgram('curl');
   const home = await mkdtemp(join(tmpdir(), 'tabserve-curl-'));
   await writeFile(join(home, '.curlrc'), 'silent\nshow-error\nfail-with-body\n');
   const { stdout } = await run('sh', ['-c', line.replaceAll('http://localhost:8000', url)], {

@@ -4,11 +4,18 @@ import { PONG_MODEL, pongCheckpoint } from './checkpoints/pong-checkpoint.ts';
 import { createRepository } from './hub-repository.ts';
 import { startHubServer } from './hub-server.ts';
 
+const USAGE = `Usage: node tools/hub-server/main.ts
+Serves a model hub on a free port of this machine until it is stopped, and prints its address. It has generated models: two for chats,
+one of which takes tools, one that embeds texts and one that answers PONG.`;
+
+if (process.argv.length > 2) {
+  console.log(USAGE);
+  process.exit();
+}
 const EMBEDDING_MODEL = 'generated/bert';
 const encoder = ENCODERS.get(EMBEDDING_MODEL);
 if (!encoder) throw new Error(`There is no ${EMBEDDING_MODEL}`);
 
-// A hub with the generated chat models, an embedding model and one that answers PONG, for programs in other languages. It ends with its process.
 const { url } = await startHubServer([
   await createRepository(CHAT_MODEL, chatCheckpoint()),
   await createRepository(TOOL_MODEL, toolCheckpoint()),

@@ -1,44 +1,49 @@
-import { expect, expectTexts, statusOf, test, type AppWindow } from '../app-page.ts';
-import { servePlainPage, TOOLS, TOOLS_OF_ONE_FILE } from '../tools.ts';
+import type { Page } from 'playwright/test';
 
-test.describe('two tabs batch in one worker and survive the loss of the leader, in', () => {
+import { expect, expectTexts, statusOf, test, type AppWindow } from '../app-page.ts';
+import { servePlainPage, serveViteBuild, TOOLS, TOOLS_OF_ONE_FILE } from '../tools.ts';
+
+test.describe('an app answers with its own worker and its own deployment, in', () => {
   for (const [tool, serve] of Object.entries(TOOLS)) {
     test(tool, async ({ place, serveApp, openTab }) => {
-      const url = await serveApp(serve(place));
-      const first = await openTab(url);
-      const second = await openTab(url);
-      await Promise.all([expectTexts(first, [0, 2, 4, 6, 8]), expectTexts(second, [1, 3, 5, 7])]);
-      const [largest, shouted] = await second.evaluate(async () => {
-        // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the app's script has set it
-        const { serve: client } = window as unknown as AppWindow;
-        const sizes = client.batches('text-generator').map(({ batchSize }) => batchSize);
-        return [Math.max(...sizes), await client.getHandle('upper-case').remote('mine').result()];
-      });
-      expect([largest, shouted]).toEqual([8, 'MINE']);
-      expect([(await statusOf(first)).role, (await statusOf(second)).role]).toEqual(['leader', 'follower']);
-      const continued = expectTexts(second, [0, 1, 2]);
-      await first.close();
-      await continued;
-      expect((await statusOf(second)).role).toBe('leader');
+      const page = await openTab(await serveApp(serve(place)));
+      await expectTexts(page, [0, 1, 2]);
+      expect(await shout(page)).toBe('MINE');
+      expect((await statusOf(page)).role).toBe('leader');
     });
   }
 });
 
-test.describe('the first lines of the document stream a text, in both tabs and after the leader, in', () => {
+test.describe('the first lines of the document stream a text, in', () => {
   for (const [tool, serve] of Object.entries(TOOLS_OF_ONE_FILE)) {
     test(tool, async ({ place, serveApp, openTab }) => {
-      const url = await serveApp(serve(place));
-      const first = await openTab(url);
-      await expect(first.locator('body')).toHaveText(/\w.{40}/);
-      const second = await openTab(url);
-      await expect(second.locator('body')).toHaveText(/\w.{40}/);
-      expect((await statusOf(second)).role).toBe('follower');
-      const continued = expectTexts(second, [0, 1, 2]);
-      await first.close();
-      await continued;
-      expect((await statusOf(second)).role).toBe('leader');
+      const page = await openTab(await serveApp(serve(place)));
+      await expect(page.locator('body')).toHaveText(/\w.{40}/);
+      await expectTexts(page, [0]);
     });
   }
+});
+
+test('two tabs of an app batch in one worker and survive the loss of the leader', async ({
+  place,
+  serveApp,
+  openTab,
+}) => {
+  const url = await serveApp(serveViteBuild(place));
+  const first = await openTab(url);
+  const second = await openTab(url);
+  await Promise.all([expectTexts(first, [0, 2, 4, 6, 8]), expectTexts(second, [1, 3, 5, 7])]);
+  const largest = await second.evaluate(() => {
+    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the app's script has set it
+    const { serve } = window as unknown as AppWindow;
+    return Math.max(...serve.batches('text-generator').map(({ batchSize }) => batchSize));
+  });
+  expect([largest, await shout(second)]).toEqual([8, 'MINE']);
+  expect([(await statusOf(first)).role, (await statusOf(second)).role]).toEqual(['leader', 'follower']);
+  const continued = expectTexts(second, [0, 1, 2]);
+  await first.close();
+  await continued;
+  expect((await statusOf(second)).role).toBe('leader');
 });
 
 test('two apps of one origin do not meet', async ({ place, serveApp, openTab }) => {
@@ -71,3 +76,12 @@ test('a tab that may not lead follows, and waits while nobody leads', async ({
   await second;
   expect(await statusOf(popup)).toMatchObject({ state: 'ready', role: 'follower', numTabs: 2 });
 });
+
+/** Calls the app's own deployment. */
+function shout(page: Page): Promise<string> {
+  return page.evaluate(() => {
+    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the app's script has set it
+    const { serve } = window as unknown as AppWindow;
+    return serve.getHandle('upper-case').remote('mine').result();
+  });
+}
