@@ -9,6 +9,7 @@ import type { BatchingPolicy } from './policy.ts';
 import {
   clientId,
   createEngine,
+  createKvCacheLimits,
   EOS,
   nextToken,
   requestId,
@@ -44,6 +45,7 @@ type Action =
 
 interface Scenario {
   readonly isPipelined: boolean;
+  readonly bytesPerRow: number;
   readonly maxPrefillRows: number;
   readonly maxScoredTokens: number;
   readonly policy: BatchingPolicy;
@@ -103,6 +105,7 @@ const action: fc.Arbitrary<Action> = fc.oneof(
 
 const anyScenario: fc.Arbitrary<Scenario> = fc.record({
   isPipelined: fc.boolean(),
+  bytesPerRow: fc.constantFrom(0, 0, 7),
   maxPrefillRows: fc.constantFrom(1, 2, 8),
   maxScoredTokens: fc.constantFrom(1, 5, 1000),
   policy: fc.record(knobs),
@@ -171,8 +174,8 @@ function createReferee(isBackground: (id: RequestId) => boolean) {
 }
 
 async function play(scenario: Scenario) {
-  const { isPipelined, maxPrefillRows, maxScoredTokens, policy, actions, rejectedSteps, spoiltSteps } =
-    scenario;
+  const { isPipelined, bytesPerRow, maxPrefillRows, maxScoredTokens, policy, actions } = scenario;
+  const { rejectedSteps, spoiltSteps } = scenario;
   const accepted: Accepted[] = [];
   const background = new Set<RequestId>();
   const referee = createReferee((id) => background.has(id));
@@ -186,6 +189,7 @@ async function play(scenario: Scenario) {
     },
     runner: {
       isPipelined,
+      kvCacheLimits: createKvCacheLimits({ bytesPerRow }),
       maxPrefillRows,
       maxScoredTokens,
       nextToken,

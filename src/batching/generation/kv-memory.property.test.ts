@@ -87,28 +87,31 @@ const schedule = fc.record({
   bucket: fc.constantFrom(1, 16, 32),
   maxPrefillRows: fc.constantFrom(1, 4),
   isPipelined: fc.boolean(),
+  bytesPerRow: fc.constantFrom(0, 3),
   actions: fc.array(action, { maxLength: 30, size: 'max' }),
 });
 
 type Schedule = typeof schedule extends fc.Arbitrary<infer Value> ? Value : never;
 
 /** The part of each limit that a shape uses. */
-function costOf({ numSlots, numStagingRows, capacity }: KvShape): Limits {
-  const total = (numSlots + numStagingRows) * capacity * BYTES_PER_TOKEN;
-  const slots = numSlots * capacity * BYTES_PER_TOKEN;
+function costOf({ numSlots, numStagingRows, capacity }: KvShape, bytesPerRow: number): Limits {
+  const rowBytes = bytesPerRow + capacity * BYTES_PER_TOKEN;
+  const total = (numSlots + numStagingRows) * rowBytes;
+  const slots = numSlots * rowBytes;
   return { kvCacheMemoryBytes: total, maxBytes: total, maxSlotBytes: slots, maxRows: numSlots };
 }
 
 const LIMIT_NAMES = ['kvCacheMemoryBytes', 'maxBytes', 'maxSlotBytes', 'maxRows'] as const;
 
 /** The limits that the shape exceeds; each may be the loosest of its values. */
-function exceeded(shape: KvShape, values: readonly Limits[]): (keyof Limits)[] {
-  const cost = costOf(shape);
+function exceeded(shape: KvShape, bytesPerRow: number, values: readonly Limits[]): (keyof Limits)[] {
+  const cost = costOf(shape, bytesPerRow);
   return LIMIT_NAMES.filter((name) => cost[name] > Math.max(...values.map((value) => value[name])));
 }
 
-function liveLimits(now: Limits, bucket: number): KvCacheLimits {
+function liveLimits(now: Limits, bucket: number, bytesPerRow: number): KvCacheLimits {
   return {
+    bytesPerRow,
     bytesPerToken: BYTES_PER_TOKEN,
     capacityFor: (length) => bucket * Math.ceil(length / bucket),
     get maxBytes() {
@@ -145,6 +148,7 @@ class Referee {
   readonly problems: string[] = [];
   readonly #now: Limits;
   readonly #isPipelined: boolean;
+  readonly #bytesPerRow: number;
   readonly #scheduler: Scheduler;
   /** One client and one class of priority: what runs is always the first of these. */
   #ids: RequestId[] = [];
@@ -153,12 +157,21 @@ class Referee {
   #former: Limits[] = [];
   #spared: RequestId[] = [];
 
-  constructor({ limits: first, knobs: firstKnobs, bucket, maxPrefillRows, isPipelined }: Schedule) {
+  constructor({
+    limits: first,
+    knobs: firstKnobs,
+    bucket,
+    bytesPerRow,
+    maxPrefillRows,
+    isPipelined,
+  }: Schedule) {
     this.#now = { ...first };
+    this.#bytesPerRow = bytesPerRow;
+    const kvCacheLimits = liveLimits(this.#now, bucket, bytesPerRow);
     this.#isPipelined = isPipelined;
     this.#scheduler = createScheduler(
       { ...firstKnobs, kvCacheMemoryBytes: first.kvCacheMemoryBytes },
-      { contextLength: CONTEXT_LENGTH, maxPrefillRows, kvCacheLimits: liveLimits(this.#now, bucket) },
+      { contextLength: CONTEXT_LENGTH, maxPrefillRows, kvCacheLimits },
     );
   }
 
@@ -211,8 +224,8 @@ class Referee {
     if (touched.numSlots > kvShape.numSlots) this.problems.push('cuts off a slot in use');
     if (touched.numStagingRows > kvShape.numStagingRows) this.problems.push('cuts off a staging row in use');
     if (touched.capacity > kvShape.capacity) this.problems.push('cuts off tokens in use');
-    for (const name of exceeded(kvShape, [this.#now, ...this.#former])) {
-      this.problems.push(`${name}: ${costOf(kvShape)[name]} of ${this.#now[name]}`);
+    for (const name of exceeded(kvShape, this.#bytesPerRow, [this.#now, ...this.#former])) {
+      this.problems.push(`${name}: ${costOf(kvShape, this.#bytesPerRow)[name]} of ${this.#now[name]}`);
     }
   }
 
@@ -287,17 +300,22 @@ const event = fc.oneof(
 
 type Event = typeof event extends fc.Arbitrary<infer Value> ? Value : never;
 
-function playMemory(first: Limits, bucket: number, events: readonly Event[]): readonly string[] {
+function playMemory(
+  first: Limits,
+  bucket: number,
+  bytesPerRow: number,
+  events: readonly Event[],
+): readonly string[] {
   const problems: string[] = [];
   const now = { ...first };
-  const kvCacheLimits = liveLimits(now, bucket);
+  const kvCacheLimits = liveLimits(now, bucket, bytesPerRow);
   const memory = new KvMemory(kvCacheLimits, now.kvCacheMemoryBytes);
   let need: KvNeed = { numRows: 0, numStagingRows: 1, length: 0, finalLength: 0 };
   const step = (): void => {
     memory.beginStep(need);
     const shape = memory.reserve(need);
     const least = { ...need, numSlots: need.numRows, capacity: kvCacheLimits.capacityFor(need.length) };
-    const isOver = exceeded(shape, [now]).length > 0;
+    const isOver = exceeded(shape, bytesPerRow, [now]).length > 0;
     for (const size of ['numSlots', 'numStagingRows', 'capacity'] as const) {
       if (shape[size] < least[size]) problems.push(`${size}: ${shape[size]}, ${least[size]} are needed`);
       if (isOver && shape[size] > least[size])
@@ -344,6 +362,7 @@ describe('the K/V cache, whatever comes and whatever its limits become', () => {
       fc.property(
         fc.record(limits),
         fc.constantFrom(1, 16, 32),
+        fc.constantFrom(0, 3),
         fc.array(event, { maxLength: 30 }),
         (...played) => {
           expect(playMemory(...played)).toEqual([]);

@@ -5,8 +5,10 @@ export interface KvShape {
   readonly capacity: number;
 }
 
-/** Cost and limits of a runner's K/V cache. */
+/** Cost and limits of what a runner keeps of rows. */
 export interface KvCacheLimits {
+  /** State of a fixed size, which each token changes; 0 by default. A row that has any goes on only behind the last token that it has read. */
+  readonly bytesPerRow?: number;
   /** K and V of all layers, for one token of one row. */
   readonly bytesPerToken: number;
   /** All rows together: an estimate of what the device can hold. */
@@ -41,8 +43,8 @@ const SHRINK_WINDOW_STEPS = 256;
  *
  * Invariant, at every step and for every limit in force (the user's, the device's, `maxSlotBytes`, `maxRows`):
  *
- *     (slots + staging rows) × capacity × bytesPerToken <= maxBytes
- *     slots × capacity × bytesPerToken <= maxSlotBytes,  slots <= maxRows
+ *     (slots + staging rows) × (bytesPerRow + capacity × bytesPerToken) <= maxBytes
+ *     slots × (bytesPerRow + capacity × bytesPerToken) <= maxSlotBytes,  slots <= maxRows
  *
  * It holds for the shape that is reserved, and also for that shape once every running row has grown to its final length.
  * So `reserve` never takes a slot away. Only `makeRoom`, `trim` and `beginStep` take spare rows and spare capacity away, before
@@ -69,8 +71,9 @@ export class KvMemory {
     return this.#shape;
   }
 
-  get bytesPerToken(): number {
-    return this.#limits.bytesPerToken;
+  /** What rows of this many tokens fill. */
+  bytesOfRows(lengths: readonly number[]): number {
+    return lengths.reduce((sum, length) => sum + this.#rowBytes(length), 0);
   }
 
   get reservedBytes(): number {
@@ -173,14 +176,19 @@ export class KvMemory {
   }
 
   #isWithin(shape: KvShape): boolean {
-    const { bytesPerToken, maxSlotBytes, maxRows = Infinity } = this.#limits;
+    const { maxSlotBytes, maxRows = Infinity } = this.#limits;
     if (shape.numSlots > maxRows) return false;
-    const slotBytes = shape.numSlots * shape.capacity * bytesPerToken;
+    const slotBytes = shape.numSlots * this.#rowBytes(shape.capacity);
     return slotBytes <= maxSlotBytes && this.#bytesOf(shape) <= this.maxBytes;
   }
 
   #bytesOf({ numSlots, numStagingRows, capacity }: KvShape): number {
-    return (numSlots + numStagingRows) * capacity * this.#limits.bytesPerToken;
+    return (numSlots + numStagingRows) * this.#rowBytes(capacity);
+  }
+
+  #rowBytes(numTokens: number): number {
+    const { bytesPerRow = 0, bytesPerToken } = this.#limits;
+    return bytesPerRow + numTokens * bytesPerToken;
   }
 }
 

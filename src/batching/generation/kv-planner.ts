@@ -30,19 +30,24 @@ const FEWEST_REUSED_TOKENS = 32;
 export class KvPlanner {
   readonly #state: SchedulerState;
   readonly #memory: KvMemory;
-  readonly #prefixes = new PrefixCache();
+  readonly #prefixes: PrefixCache;
+  readonly #hasFixedState: boolean;
 
   constructor(state: SchedulerState, limits: KvCacheLimits) {
     this.#state = state;
     this.#memory = new KvMemory(limits, state.policy.kvCacheMemoryBytes);
+    this.#hasFixedState = (limits.bytesPerRow ?? 0) > 0;
+    this.#prefixes = new PrefixCache(this.#hasFixedState);
   }
 
   get usage(): KvUsage {
-    const numTokens = sumOf(this.#state.running.map(({ numComputedTokens }) => numComputedTokens));
-    return {
-      usedBytes: this.#memory.bytesPerToken * numTokens,
-      reservedBytes: this.#memory.reservedBytes,
-    };
+    const lengths = this.#state.running.map(({ numComputedTokens }) => numComputedTokens);
+    return { usedBytes: this.#memory.bytesOfRows(lengths), reservedBytes: this.#memory.reservedBytes };
+  }
+
+  /** Whether tokens of padding behind a row's last one change nothing. */
+  get mayPad(): boolean {
+    return !this.#hasFixedState;
   }
 
   /** Call it after each change of the policy. */
@@ -104,14 +109,22 @@ export class KvPlanner {
   /** The row with the longest prefix of the sequence, if that is worth a copy. */
   findReusable(sequence: Sequence): CachedPrefix | undefined {
     if (sequence.numComputedTokens > 0 || sequence.maxReusedTokens === 0) return undefined;
-    const found = longestOf(sequence.tokens, this.#prefixes.rows, this.#state.decoding);
+    const { tokens, maxReusedTokens } = sequence;
+    const found = longestOf(tokens, [...this.#prefixes.rows, ...this.#state.decoding], (row, length) =>
+      this.#prefixes.canContinueAt(row, Math.min(length, maxReusedTokens)),
+    );
     if (!found || !this.#isWorthReusing(sequence, found.length)) return undefined;
-    return { slot: found.slot, length: Math.min(found.length, sequence.maxReusedTokens) };
+    return { slot: found.slot, length: Math.min(found.length, maxReusedTokens) };
   }
 
   /** Whether the sequence should wait for the K/V of this other one. */
   isWorthWaitingFor(other: Sequence, sequence: Sequence): boolean {
-    return this.#isWorthReusing(sequence, other.tokens.numShared(sequence.tokens));
+    const length = other.tokens.numShared(sequence.tokens);
+    const prefilled = { numComputedTokens: other.numPrefillTokens };
+    return (
+      this.#isWorthReusing(sequence, length) &&
+      this.#prefixes.canContinueAt(prefilled, Math.min(length, sequence.maxReusedTokens))
+    );
   }
 
   takeOver(sequence: Sequence, { slot, length }: CachedPrefix): void {
@@ -131,9 +144,10 @@ export class KvPlanner {
 
   /** The sequence has left its slot: what the row holds may serve another request. */
   keep(sequence: Sequence): void {
-    const { isInSlot, finishReason } = sequence;
-    if (isInSlot && finishReason !== 'error' && this.#state.policy.prefixCaching)
-      this.#prefixes.keep(sequence);
+    const { isInSlot, finishReason, isInFlight } = sequence;
+    // The token in flight is dropped. In K/V it is not read, but fixed state has moved on.
+    const isIntact = finishReason !== 'error' && !(isInFlight && this.#hasFixedState);
+    if (isInSlot && isIntact && this.#state.policy.prefixCaching) this.#prefixes.keep(sequence);
   }
 
   /** A step failed: its copies may not have been made. */
@@ -158,8 +172,4 @@ export class KvPlanner {
       finalLength: Math.max(0, ...finals),
     };
   }
-}
-
-function sumOf(values: readonly number[]): number {
-  return values.reduce((sum, value) => sum + value, 0);
 }

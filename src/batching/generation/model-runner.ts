@@ -36,7 +36,7 @@ export interface PromptScoring {
 }
 
 /**
- * The K/V row of `from` overwrites that of `to`. A move carries the runner's state of the sequence along. A copy
+ * All that the row of `from` keeps overwrites that of `to`. A move carries the runner's state of the sequence along. A copy
  * lets another sequence reuse the K/V.
  */
 export interface SlotTransfer {
@@ -53,8 +53,8 @@ interface KvStep {
 }
 
 /**
- * Prompt chunks: a chunk of one sequence, or the whole prompts of several, padded on the right to the longest. Chunks of one
- * prompt come in order; other rows may decode in between.
+ * Prompt chunks: a chunk of one sequence, or the whole prompts of several, padded on the right to the longest. They are of one length
+ * where rows have fixed state (`KvCacheLimits.bytesPerRow`). Chunks of one prompt come in order; other rows may decode in between.
  */
 export interface PrefillStep extends KvStep {
   readonly kind: 'prefill';

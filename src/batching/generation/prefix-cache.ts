@@ -29,7 +29,18 @@ interface FreedRow extends HeldRow {
  */
 export class PrefixCache {
   readonly #rows = new Map<KvSlot, FreedRow>();
+  readonly #hasFixedState: boolean;
   #numUses = 0;
+
+  /** @param hasFixedState See `KvCacheLimits.bytesPerRow`. */
+  constructor(hasFixedState = false) {
+    this.#hasFixedState = hasFixedState;
+  }
+
+  /** Whether a sequence that begins with this many of the row's tokens can go on behind them. */
+  canContinueAt({ numComputedTokens }: Pick<HeldRow, 'numComputedTokens'>, length: number): boolean {
+    return this.#hasFixedState ? length === numComputedTokens : length <= numComputedTokens;
+  }
 
   keep({ slot, tokens, numComputedTokens }: HeldRow): void {
     if (numComputedTokens === 0) return;
@@ -44,8 +55,9 @@ export class PrefixCache {
   /** Forgets what does not fit into this shape. */
   truncate({ numSlots, capacity }: KvShape): void {
     for (const [slot, row] of this.#rows) {
-      if (slot >= numSlots) this.#rows.delete(slot);
-      else row.numComputedTokens = Math.min(row.numComputedTokens, capacity);
+      const length = Math.min(row.numComputedTokens, capacity);
+      if (slot >= numSlots || !this.canContinueAt(row, length)) this.#rows.delete(slot);
+      else row.numComputedTokens = length;
     }
   }
 
@@ -83,17 +95,20 @@ export class PrefixCache {
   }
 }
 
-/** The row that shares the most leading tokens, the first of equal ones; undefined if none shares any. */
+/**
+ * The row that shares the most leading tokens, the first of equal ones; undefined if none shares any.
+ *
+ * @param isUsable Asked of a row and the number of tokens that it shares.
+ */
 export function longestOf(
   tokens: HashedTokens,
-  ...groups: readonly Iterable<HeldRow>[]
+  rows: Iterable<HeldRow>,
+  isUsable: (row: HeldRow, length: number) => boolean,
 ): CachedPrefix | undefined {
   let longest: CachedPrefix | undefined;
-  for (const rows of groups) {
-    for (const row of rows) {
-      const length = numSharedTokens(row, tokens, longest?.length);
-      if (length > (longest?.length ?? 0)) longest = { slot: row.slot, length };
-    }
+  for (const row of rows) {
+    const length = numSharedTokens(row, tokens, longest?.length);
+    if (length > (longest?.length ?? 0) && isUsable(row, length)) longest = { slot: row.slot, length };
   }
   return longest;
 }

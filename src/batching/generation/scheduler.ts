@@ -226,6 +226,11 @@ export class Scheduler {
   #begin(step: Step, nowMs: number): void {
     this.#admission.stepRate.start(step, nowMs);
     this.#pace.start(step, nowMs);
+    for (const { requestId, startPosition, tokenIds } of step.rows) {
+      const sequence = this.#state.get(requestId);
+      // A step behind another is given no tokens: it takes one from the device.
+      if (sequence) sequence.numStartedTokens = startPosition + Math.max(1, tokenIds.length);
+    }
   }
 
   #release(sequence: Sequence, nowMs: number): void {

@@ -23,6 +23,8 @@ export class Sequence {
   numPrefillTokens: number;
   /** Number of positions that have K/V, in staging or in the slot. */
   numComputedTokens = 0;
+  /** The same once all steps in flight have ended. */
+  numStartedTokens = 0;
   /** The part of these that was copied from the row of another sequence. */
   numReusedTokens = 0;
   /** Whether its first chunk was computed, before an interruption too. */
@@ -139,10 +141,16 @@ export class Sequence {
     this.#slot = undefined;
     this.isInSlot = false;
     this.numComputedTokens = 0;
+    this.numStartedTokens = 0;
     this.numReusedTokens = 0;
     this.numPrefillTokens = this.tokens.length;
     this.#tokenCounts = undefined;
     if (!this.#isScored) this.#promptLogprobs.splice(1);
+  }
+
+  /** Whether a step computes tokens of it. */
+  get isInFlight(): boolean {
+    return this.numStartedTokens > this.numComputedTokens;
   }
 
   /** The K/V of its first tokens is copied from another row. */

@@ -168,7 +168,7 @@ export class StepPlanner {
     const numTokens = lengths.reduce((sum, length) => sum + length, 0);
     const length = Math.max(...lengths);
     const numPadded = lengths.length * length;
-    const isDense = numPadded <= budget && numPadded <= 2 * numTokens;
+    const isDense = numPadded <= budget && numPadded <= (this.#kv.mayPad ? 2 : 1) * numTokens;
     return isDense && this.#kv.canHold({ next, length, numStagingRows: lengths.length });
   }
 

@@ -86,6 +86,7 @@ export function createPolicy(overrides: Partial<BatchingPolicy> = {}): BatchingP
 /** A byte per token, in rows that grow by 16. */
 export function createKvCacheLimits(overrides: Partial<KvCacheLimits> = {}): KvCacheLimits {
   return {
+    bytesPerRow: 0,
     bytesPerToken: 1,
     maxBytes: 1_000_000,
     maxSlotBytes: 1_000_000,
@@ -229,7 +230,7 @@ export interface ScriptedRunnerOptions {
 
 /**
  * A device whose K/V cache holds the tokens themselves. A step that contradicts the cache is recorded as a violation. Samples
- * depend on what the cache really holds.
+ * depend on what the cache really holds. Fixed state is all tokens that a row has ever read since it was cleared: none is forgotten.
  */
 export class ScriptedRunner implements ModelRunner {
   readonly steps: Step[] = [];
@@ -335,7 +336,7 @@ export class ScriptedRunner implements ModelRunner {
   ): number[] {
     for (const [index, row] of rows.entries()) {
       if (row.startPosition === 0) this.#staging[index] = [];
-      else if (reused) this.#staging[index] = reused.slice(0, row.startPosition);
+      else if (reused) this.#staging[index] = this.#prefixOf(reused, row.startPosition);
       const staging = this.#staging[index] ?? [];
       this.#check(row.startPosition === staging.length, `staging of ${row.requestId} is not its own`);
       this.#check(row.tokenIds.length > 0, `empty chunk for ${row.requestId}`);
@@ -345,6 +346,9 @@ export class ScriptedRunner implements ModelRunner {
       );
       staging.push(...row.tokenIds);
     }
+    const longest = Math.max(...rows.map(({ tokenIds }) => tokenIds.length));
+    const isPadded = rows.some(({ tokenIds }) => tokenIds.length < longest);
+    this.#check(!isPadded || !this.#hasFixedState, 'padding moves fixed state on');
     this.#checkCapacity(this.#staging);
     if (!isLastChunk) return [];
     for (const [index, { slot }] of rows.entries()) this.#write(slot, [...(this.#staging[index] ?? [])]);
@@ -364,7 +368,7 @@ export class ScriptedRunner implements ModelRunner {
   #decode({ rows, isBehind }: Extract<Step, { kind: 'decode' }>, masks: Masks): number[] {
     const tokenIds = rows.map((row, index) => {
       // A freed row holds more than the prefix that its next sequence takes over.
-      const history = (this.#cache[row.slot] ?? []).slice(0, row.startPosition);
+      const history = this.#prefixOf(this.#cache[row.slot] ?? [], row.startPosition);
       const fed = isBehind ? this.#sampled.slice(index, index + 1) : row.tokenIds;
       this.#check(row.slot === index, `row ${index} is in slot ${row.slot}`);
       this.#check(row.startPosition === history.length, `K/V of ${row.requestId} is not in slot ${row.slot}`);
@@ -381,8 +385,18 @@ export class ScriptedRunner implements ModelRunner {
 
   #resize(shape: KvShape): void {
     this.#shape = shape;
-    this.#cache = resized(this.#cache, shape.numSlots, shape.capacity);
-    this.#staging = resized(this.#staging, shape.numStagingRows, shape.capacity);
+    const capacity = this.#hasFixedState ? Infinity : shape.capacity;
+    this.#cache = resized(this.#cache, shape.numSlots, capacity);
+    this.#staging = resized(this.#staging, shape.numStagingRows, capacity);
+  }
+
+  get #hasFixedState(): boolean {
+    return (this.kvCacheLimits.bytesPerRow ?? 0) > 0;
+  }
+
+  /** What a row has of its first tokens: with fixed state, always all that it has read. */
+  #prefixOf(row: readonly number[], length: number): number[] {
+    return this.#hasFixedState ? [...row] : row.slice(0, length);
   }
 
   #transfer({ kind, from, to }: SlotTransfer): void {
