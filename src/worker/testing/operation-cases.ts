@@ -5,6 +5,7 @@ import type { Activation } from '../models/program/activation.ts';
 import { ProgramBuilder } from '../models/program/program-builder.ts';
 import type { AttentionShape, NormShape, Program, Qkv, Value } from '../models/program/program.ts';
 import type { Rope } from '../models/program/rope.ts';
+import { gatedConv } from './hybrid-family.ts';
 
 /** What stands between the embedding and the head. */
 type Layers = (model: ProgramBuilder, x: Value) => Value;
@@ -124,16 +125,6 @@ const positions: Layers = (model, x) =>
   model.add(model.embed('position', plainTensor('positions.weight', CONTEXT_LENGTH, WIDTH)), x);
 
 const ACTIVATIONS = ['gelu_tanh', 'gelu_erf', 'quick_gelu', 'relu', 'silu', 'tanh', 'sigmoid'] as const;
-
-/** As in LFM2: what the convolution reads and what it gives are both multiplied by products of the input. */
-function gatedConv(model: ProgramBuilder, x: Value, name: string, length: number): Value {
-  const [before, after, input] = ['before', 'after', 'input'].map((part) =>
-    model.linear(x, `${name}.${part}`, x.width),
-  );
-  if (!before || !after || !input) throw new Error('Expected three products');
-  const convolved = model.shortConv(model.multiply(before, input), `${name}.conv`, length);
-  return model.linear(model.multiply(after, convolved), `${name}.output`, x.width);
-}
 
 /** Each operation, and those that a reader may compute together. By what they are. */
 export const DECODER_CASES = {

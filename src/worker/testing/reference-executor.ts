@@ -43,6 +43,14 @@ export class ReferenceRow {
     return kept;
   }
 
+  /** Keeps the keys and values that fit. */
+  truncate(capacity: number): void {
+    for (const { keys, values } of this.#kv.values()) {
+      keys.splice(capacity);
+      values.splice(capacity);
+    }
+  }
+
   copy(): ReferenceRow {
     const copy = new ReferenceRow();
     for (const [op, vectors] of this.latest) copy.latest.set(op, vectors);

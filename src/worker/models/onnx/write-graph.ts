@@ -1,5 +1,5 @@
 import { moduleOf } from '../program/program-builder.ts';
-import type { Add, Attend, Embed, Linear, Norm, Op, Program, Value } from '../program/program.ts';
+import type { Add, Attend, Embed, Linear, Norm, Op, Program, ShortConv, Value } from '../program/program.ts';
 import { rotaryTables, type Rope } from '../program/rope.ts';
 import { activationNode, canAddBias } from './activation.ts';
 import { requireOperators } from './check-operators.ts';
@@ -81,6 +81,9 @@ class GraphWriter {
     } else if (op.kind === 'rotary') {
       for (const [i, rotated] of op.outputs.entries()) this.#names.set(rotated, inputs[i] ?? '');
       this.#rotary.set(output, this.#tablesOf(op.rope));
+    } else {
+      // `requireOperators` has refused it.
+      op satisfies ShortConv;
     }
   }
 

@@ -1,0 +1,118 @@
+import type { KvCacheLimits, KvShape } from '../../batching/generation/kv-memory.ts';
+import type { KvSlot } from '../../batching/generation/kv-slots.ts';
+import type { LayerState } from '../models/program/layer-state.ts';
+import {
+  logitTokensOf,
+  sampledIdsOf,
+  type ForwardInput,
+  type ForwardTarget,
+  type ModelBackend,
+  type PackedModel,
+  type RowCopy,
+  type SampleOutput,
+} from '../runtime/model-backend.ts';
+import { createCpuSampler } from '../runtime/wasm/cpu-sampler.ts';
+import { ReferenceExecutor, ReferenceRow, weightsOf } from './reference-executor.ts';
+
+/** Test support: rows that `ReferenceExecutor` computes, under the real scheduler. The weights are packed in fp32. */
+export class ReferenceBackend implements ModelBackend {
+  readonly isPipelined = true;
+  readonly warmUpShapes = [];
+  readonly maxScoredTokens = 64;
+  readonly kvCacheLimits: KvCacheLimits;
+  readonly #executor: ReferenceExecutor;
+  readonly #sampleRows: ReturnType<typeof createCpuSampler>;
+  readonly #rows: Record<ForwardTarget, ReferenceRow[]> = { staging: [], slots: [] };
+  #sampledIds: Int32Array = new Int32Array();
+  #logits: Float32Array = new Float32Array();
+
+  constructor({ model, ...packed }: PackedModel) {
+    this.#executor = new ReferenceExecutor(model.program, weightsOf(packed));
+    this.#sampleRows = createCpuSampler(model.config.vocabSize);
+    this.kvCacheLimits = {
+      ...bytesOf(model.program.states),
+      maxBytes: 2 ** 20,
+      maxSlotBytes: 2 ** 20,
+      capacityFor: (length) => 16 * Math.ceil(length / 16),
+    };
+  }
+
+  resize({ numSlots, numStagingRows, capacity }: KvShape): void {
+    const sizes = { slots: numSlots, staging: numStagingRows };
+    for (const target of ['slots', 'staging'] as const) {
+      const kept = this.#rows[target];
+      this.#rows[target] = Array.from({ length: sizes[target] }, (_, row) => kept[row] ?? new ReferenceRow());
+      for (const row of this.#rows[target]) row.truncate(capacity);
+    }
+  }
+
+  forward(input: ForwardInput): Promise<{ readonly runMs: number }> {
+    const { target, numRows, tokensPerRow, positions } = input;
+    const ids = input.ids === 'sampled' ? this.#sampledIds : input.ids;
+    const rows = this.#rows[target];
+    const logits = Array.from({ length: numRows }, (_, index) => {
+      const first = index * tokensPerRow;
+      const start = positions[first] ?? 0;
+      if (start === 0) rows[index] = new ReferenceRow();
+      // Padding goes through the row too, as on any device.
+      return this.#executor.run(
+        this.#rowOf(target, index),
+        Array.from(ids.subarray(first, first + tokensPerRow)),
+        start,
+      );
+    }).flat();
+    this.#logits = Float32Array.from([...logitTokensOf(input)].flatMap((token) => logits[token] ?? []));
+    return inLaterTask({ runMs: 1 });
+  }
+
+  async sample(...[target, given]: Parameters<ModelBackend['sample']>): Promise<SampleOutput> {
+    const rows = given instanceof Promise ? await given : given;
+    // A row of a step behind another doesn't know its token, which has a position nevertheless.
+    const fed = rows.map((row) => (row.tokenIds.length > 0 ? row : { ...row, tokenIds: [0] }));
+    const samples = this.#sampleRows(this.#logits, fed);
+    if (target === 'slots') this.#sampledIds = sampledIdsOf(samples);
+    return inLaterTask({ samples, readbackMs: 1 });
+  }
+
+  finish(): Promise<{ readonly readbackMs: number }> {
+    return inLaterTask({ readbackMs: 1 });
+  }
+
+  readLogits(): Promise<Float32Array> {
+    return inLaterTask(this.#logits);
+  }
+
+  copyRows(from: ForwardTarget, to: ForwardTarget, rows: readonly RowCopy[]): void {
+    for (const [row, copy] of rows) this.#rows[to][copy] = this.#rowOf(from, row).copy();
+  }
+
+  moveSlot(from: KvSlot, to: KvSlot): void {
+    this.copyRows('slots', 'slots', [[from, to]]);
+  }
+
+  release(): Promise<void> {
+    return Promise.resolve();
+  }
+
+  #rowOf(target: ForwardTarget, index: number): ReferenceRow {
+    const row = this.#rows[target][index];
+    if (!row) throw new Error(`There is no row ${index} in the ${target}`);
+    return row;
+  }
+}
+
+function inLaterTask<Result>(result: Result): Promise<Result> {
+  const { promise, resolve } = Promise.withResolvers<Result>();
+  setTimeout(() => resolve(result));
+  return promise;
+}
+
+/** In float32, as devices without half precision keep it. */
+function bytesOf(states: readonly LayerState[]): Pick<KvCacheLimits, 'bytesPerRow' | 'bytesPerToken'> {
+  let [bytesPerRow, bytesPerToken] = [0, 0];
+  for (const state of states) {
+    if (state.kind === 'row') bytesPerRow += 4 * state.length;
+    if (state.kind === 'tokens') bytesPerToken += 2 * 4 * state.numKvHeads * state.headSize;
+  }
+  return { bytesPerRow, bytesPerToken };
+}
