@@ -15,7 +15,8 @@ const WIDTH = 33;
 const INNER_WIDTH = 100;
 const CONTEXT_LENGTH = 64;
 const WORDS: ModelTensor = { name: 'words.weight', shape: [37, WIDTH], role: 'embedding' };
-const HEADS: Heads = { numHeads: 4, numKvHeads: 2, headSize: 8 };
+/** `GroupQueryAttention` rotates heads of multiples of 16 alone. */
+const HEADS: Heads = { numHeads: 4, numKvHeads: 2, headSize: 16 };
 
 const RMS: NormShape = { method: 'rms', epsilon: 1e-6 };
 const LAYER: NormShape = { method: 'layer', epsilon: 1e-5 };
@@ -93,7 +94,7 @@ function normedHeads(shape: NormShape): Layers {
       model.norm(key, 'key_norm', shape, headSize),
       value,
     ] as const;
-    return model.linear(attend(model, normed, 'attention', HEADS, {}, ropeOf(8)), 'output', WIDTH);
+    return model.linear(attend(model, normed, 'attention', HEADS, {}, ropeOf(16)), 'output', WIDTH);
   };
 }
 
@@ -160,12 +161,14 @@ export const DECODER_CASES = {
       [`the activation ${activation} behind biases`, attended(mlp(activation, { hasBias }))],
     ]),
   ),
-  rotary: only({ rope: ropeOf(8) }),
-  'rotary with a factor': only({ rope: ropeOf(8, { attentionFactor: 1.25 }) }),
-  'rotary that leaves pairs as they are': only({ rope: ropeOf(8, { frequencies: [1, 0.25, 0, 0] }) }),
+  rotary: only({ rope: ropeOf(16) }),
+  'rotary with a factor': only({ rope: ropeOf(16, { attentionFactor: 1.25 }) }),
+  'rotary that leaves pairs as they are': only({
+    rope: ropeOf(16, { frequencies: [1, 0.5, 0.25, 0.125, 0, 0, 0, 0] }),
+  }),
   'rotary of two layers by different frequencies': twoLayers(
-    { rope: ropeOf(8) },
-    { rope: ropeOf(8, { frequencies: [0.5, 0.25, 0.125, 0.0625] }) },
+    { rope: ropeOf(16) },
+    { rope: ropeOf(16, { frequencies: ropeOf(16).frequencies.map((frequency) => frequency / 2) }) },
   ),
   'attention of one head': only({ heads: { numHeads: 1, numKvHeads: 1, headSize: 16 } }),
   'attention of as many heads of keys as of queries': only({
@@ -181,7 +184,7 @@ export const DECODER_CASES = {
   'attention to the token alone': twoLayers({ window: 1 }, {}),
   'attention in a window': only({ window: 3 }),
   'attention in a window as long as the context': only({ window: CONTEXT_LENGTH }),
-  'attention in a window in one of two layers': twoLayers({ window: 4, rope: ropeOf(8) }, {}),
+  'attention in a window in one of two layers': twoLayers({ window: 4, rope: ropeOf(16) }, {}),
   'a short convolution': attended((model, x) => model.shortConv(x, 'conv', 3)),
   'a short convolution of two tokens between gates': attended((model, x) => gatedConv(model, x, 'gated', 2)),
 } as const satisfies Readonly<Record<string, Layers>>;
@@ -206,9 +209,9 @@ export const ENCODER_CASES: Readonly<Record<string, EncoderCase>> = {
   'a mean, of tokens that attend to all': { pooling: 'mean', layers: only(FULL) },
   'a mean, of tokens that attend to earlier ones': {
     pooling: 'mean',
-    layers: only({ rope: ropeOf(8) }),
+    layers: only({ rope: ropeOf(16) }),
   },
-  'the first token': { pooling: 'cls', layers: only({ ...FULL, rope: ropeOf(8) }) },
+  'the first token': { pooling: 'cls', layers: only({ ...FULL, rope: ropeOf(16) }) },
   'the last token': { pooling: 'last', layers: only({}) },
   'a sum by the root of the length': { pooling: 'sqrt-mean', layers: only(FULL) },
   'a mean by position': { pooling: 'weighted-mean', layers: attended(positions, FULL) },

@@ -14,8 +14,11 @@ import { ReferenceExecutor, ReferenceRow, weightsOf } from './reference-executor
 import type { Vector } from './reference-operations.ts';
 import { runRows } from './wasm-rows.ts';
 
+/** Computes logits. */
+export type TestedDecoder = Pick<ModelBackend, 'resize' | 'forward' | 'readLogits' | 'copyRows' | 'release'>;
+
 /** Computes an encoder's vectors. */
-interface TestedEncoder {
+export interface TestedEncoder {
   run(rows: readonly EncoderRow[]): Promise<readonly Float32Array[]>;
   release(): Promise<void>;
 }
@@ -28,7 +31,7 @@ export interface TestedReader {
   readonly tolerance: number;
   /** Operations that it refuses by their names. */
   readonly refuses: readonly Op['kind'][];
-  createBackend(model: PackedModel): Promise<ModelBackend>;
+  createBackend(model: PackedModel): Promise<TestedDecoder>;
   createEncoder(model: PackedModel, encoder: EncoderConfig): Promise<TestedEncoder>;
 }
 

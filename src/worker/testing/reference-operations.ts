@@ -31,8 +31,8 @@ export function project(x: Vector, { shape, role }: ModelTensor, matrix: Float32
     role === 'conv1d' ? [numColumns, 1, numColumns] : [numRows, numColumns, 1];
   return Array.from({ length: numOutputs }, (_, output) => {
     let total = 0;
-    for (const [input, value] of x.entries())
-      total += value * (matrix[output * outputStride + input * inputStride] ?? NaN);
+    for (let input = 0; input < x.length; input++)
+      total += (x[input] ?? NaN) * (matrix[output * outputStride + input * inputStride] ?? NaN);
     return total;
   });
 }
