@@ -121,12 +121,12 @@ describe('a row with fixed state is taken over', () => {
 
   it('by none where less memory has cut it', async () => {
     const hybrid = new HybridEngine();
-    const running = hybridRequest('u', promptOf(14, 6), { maxNewTokens: 36 });
+    const running = hybridRequest('u', promptOf(14, 34), { maxNewTokens: 12 });
     const long = hybridRequest('v', promptOf(8, 100), { maxNewTokens: 3 });
     hybrid.engine.submitAll([running]);
     await hybrid.until(() => hybrid.of(running).length > 0);
     await hybrid.run(long);
-    // Rows of 100 tokens don't fit any more, but three slots and a staging row of 48 do.
+    // Rows of 112 tokens don't fit any more, but three slots and a staging row of 48 do, which is what the running one needs.
     hybrid.engine.configure({ kvCacheMemoryBytes: 4 * rowBytes(48) });
     const turn = hybridRequest('w', [...long.promptTokenIds.slice(0, 48), ...promptOf(15, 5)]);
     const expected = await Promise.all([turn, running].map((request) => plainText(request)));

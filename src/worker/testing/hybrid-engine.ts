@@ -61,7 +61,8 @@ export class HybridEngine implements EngineListener {
       contextLength: CONTEXT_LENGTH,
       eosTokenIds: [],
       listener: this,
-      policy: { ...DEFAULT_POLICY, ...policy },
+      // How a prompt is cut would hang on the machine otherwise.
+      policy: { ...DEFAULT_POLICY, prefillStallMs: Infinity, ...policy },
     });
   }
 
