@@ -112,6 +112,13 @@ export function logitTokensOf({
   return scoredTokens ? Int32Array.of(...lastTokens, ...scoredTokens) : lastTokens;
 }
 
+/** The rows of a pass that start anew. */
+export function newRowsOf({ numRows, tokensPerRow, positions }: ForwardInput): readonly number[] {
+  return Array.from({ length: numRows }, (_, row) => row).filter(
+    (row) => positions[row * tokensPerRow] === 0,
+  );
+}
+
 /** Limits the memory that the logits of scored tokens take. */
 const MAX_SCORED_BYTES = 2 ** 24;
 

@@ -24,3 +24,26 @@ interface SharedState {
   readonly kind: 'shared';
   readonly layer: number;
 }
+
+/** Memory of a row, in bytes. */
+export interface RowBytes {
+  readonly bytesPerRow: number;
+  readonly bytesPerToken: number;
+  /** The part of `bytesPerToken` in the largest buffer: the keys of one layer, or its values. */
+  readonly largestPerToken: number;
+}
+
+/** @param bytesPerValue Of keys and values. */
+export function rowBytesOf(states: readonly LayerState[], bytesPerValue: number): RowBytes {
+  const kv = states.map((state) =>
+    state.kind === 'tokens' ? state.numKvHeads * state.headSize * bytesPerValue : 0,
+  );
+  const fixed = states.map((state) =>
+    state.kind === 'row' ? state.length * Float32Array.BYTES_PER_ELEMENT : 0,
+  );
+  return { bytesPerRow: sum(fixed), bytesPerToken: 2 * sum(kv), largestPerToken: Math.max(0, ...kv) };
+}
+
+function sum(values: readonly number[]): number {
+  return values.reduce((total, value) => total + value, 0);
+}

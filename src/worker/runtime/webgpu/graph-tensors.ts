@@ -1,11 +1,12 @@
 import type { Tensor } from 'onnxruntime-web/jspi';
 import { GRAPH_IO } from '../../models/onnx/graph-io.ts';
-import type { ModelConfig } from '../../models/model-config.ts';
+import type { Precision } from '../../models/checkpoint/packed-weights.ts';
+import type { LayerState } from '../../models/program/layer-state.ts';
 import type { SlotInputs } from '../gpu-sampler/gpu-sampler.ts';
 import { logitTokensOf, type ForwardInput, type ForwardTarget } from '../model-backend.ts';
 import type { OrtModule } from '../ort/ort.ts';
-import type { GpuKvCache } from './gpu-kv-cache.ts';
 import { TENSOR_USAGE } from './gpu-flags.ts';
+import type { GpuStateRows } from './gpu-state-rows.ts';
 
 type Tensors = Readonly<Record<string, Tensor>>;
 
@@ -18,8 +19,11 @@ const ALIGNMENT = 16;
 interface GraphTensorsOptions {
   readonly ort: OrtModule;
   readonly device: GPUDevice;
-  readonly config: ModelConfig;
-  readonly cache: GpuKvCache;
+  readonly vocabSize: number;
+  readonly states: readonly LayerState[];
+  /** Of keys and values. */
+  readonly precision: Precision;
+  readonly rows: Readonly<Record<ForwardTarget, GpuStateRows>>;
   /** Names of the graph's inputs. */
   readonly inputNames: readonly string[];
   /** Called before a buffer is replaced by a larger one. */
@@ -30,25 +34,25 @@ interface GraphTensorsOptions {
 export class GraphTensors {
   readonly #given: GraphTensorsOptions;
   readonly #buffers = new Map<string, GPUBuffer>();
-  /** Tensors over the cache's buffers, by `past` or `present`, target and shape. */
-  readonly #kvTensors = new Map<string, Tensors>();
+  /** Tensors over what rows keep, by `past` or `present`, target and shape. */
+  readonly #stateTensors = new Map<string, Tensors>();
 
   constructor(given: GraphTensorsOptions) {
     this.#given = given;
   }
 
-  /** Call when the cache's buffers are replaced. */
-  forgetCache(): void {
-    this.#kvTensors.clear();
+  /** Call when buffers of rows are replaced. */
+  forgetState(): void {
+    this.#stateTensors.clear();
   }
 
   /** Logits of the last pass: float32 [rows, vocab]. */
   logits(numRows: number): GPUBuffer {
-    return this.#buffer('logits', numRows * this.#given.config.vocabSize * BYTES_PER_FLOAT32);
+    return this.#buffer('logits', numRows * this.#given.vocabSize * BYTES_PER_FLOAT32);
   }
 
   slotInputs(): SlotInputs {
-    return this.#inputsOf({ target: 'slots', numRows: this.#given.cache.shape.numSlots, tokensPerRow: 1 });
+    return this.#inputsOf({ target: 'slots', numRows: this.#given.rows.slots.numRows, tokensPerRow: 1 });
   }
 
   /** Writes the inputs of a pass, except those that the sampler left on the device. */
@@ -69,7 +73,7 @@ export class GraphTensors {
     const numLogits = logitTokensOf(input).length;
     const logitTokens = this.#input(target, GRAPH_IO.logitTokens, numLogits);
     return {
-      ...this.#cacheTensors('past', input),
+      ...this.#stateOf('past', input),
       [GRAPH_IO.ids]: this.#tensor(ids, 'int32', [numRows, tokensPerRow]),
       ...(this.#given.inputNames.includes(GRAPH_IO.positions) && {
         [GRAPH_IO.positions]: this.#tensor(positions, 'int32', [numRows, tokensPerRow]),
@@ -83,8 +87,8 @@ export class GraphTensors {
 
   fetches(input: ForwardInput): Tensors {
     const numLogits = logitTokensOf(input).length;
-    const logits = this.#tensor(this.logits(numLogits), 'float32', [numLogits, this.#given.config.vocabSize]);
-    return { ...this.#cacheTensors('present', input), [GRAPH_IO.logits]: logits };
+    const logits = this.#tensor(this.logits(numLogits), 'float32', [numLogits, this.#given.vocabSize]);
+    return { ...this.#stateOf('present', input), [GRAPH_IO.logits]: logits };
   }
 
   destroy(): void {
@@ -103,7 +107,7 @@ export class GraphTensors {
 
   #input(target: ForwardTarget, name: string, numValues: number): GPUBuffer {
     // Inputs of the slots never grow with a batch: a larger buffer would lose what the sampler wrote.
-    const length = target === 'slots' ? this.#given.cache.shape.numSlots : numValues;
+    const length = target === 'slots' ? this.#given.rows.slots.numRows : numValues;
     return this.#buffer(`${target} ${name}`, length * BYTES_PER_INT32);
   }
 
@@ -124,22 +128,25 @@ export class GraphTensors {
     this.#given.device.queue.writeBuffer(buffer, 0, values.buffer, values.byteOffset, values.byteLength);
   }
 
-  #cacheTensors(names: 'past' | 'present', input: ForwardInput): Tensors {
-    const { target, numRows } = input;
-    const { numLayers, numKvHeads, headSize } = this.#given.config;
-    const { capacity } = this.#given.cache.shape;
-    const key = `${names} ${target} ${numRows} ${capacity}`;
-    const known = this.#kvTensors.get(key);
+  #stateOf(names: 'past' | 'present', { target, numRows }: ForwardInput): Tensors {
+    const { rows, states, precision } = this.#given;
+    const { capacity } = rows[target];
+    const shape = `${names} ${target} ${numRows} ${capacity}`;
+    const known = this.#stateTensors.get(shape);
     if (known) return known;
-    // A tensor over the first rows of a larger buffer touches those rows only.
-    const dims = [numRows, numKvHeads, capacity, headSize];
-    const tensorNames = GRAPH_IO[names].all(numLayers);
+    const { key, value } = GRAPH_IO[names];
     const tensors = Object.fromEntries(
-      this.#given.cache
-        .buffers(target)
-        .map((buffer, i) => [tensorNames[i] ?? '', this.#tensor(buffer, this.#given.cache.precision, dims)]),
+      states.flatMap((state, layer) => {
+        if (state.kind !== 'tokens') return [];
+        // A tensor over the first rows of a larger buffer touches those rows only.
+        const dims = [numRows, state.numKvHeads, capacity, state.headSize];
+        const layerNames = [key(layer), value(layer)];
+        return rows[target]
+          .buffersOf(layer)
+          .map((buffer, i) => [layerNames[i] ?? '', this.#tensor(buffer, precision, dims)]);
+      }),
     );
-    this.#kvTensors.set(key, tensors);
+    this.#stateTensors.set(shape, tensors);
     return tensors;
   }
 

@@ -33,7 +33,7 @@ function create(): Promise<WebGpuBackend> {
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- only the fields that creation reads
   return WebGpuBackend.create({
     gpu: { device },
-    model: { config: ScriptedBackend.config },
+    model: { config: ScriptedBackend.config, program: { states: [] } },
     packed: { precision: 'float32' },
     weights: new Uint8Array(),
   } as unknown as Options);

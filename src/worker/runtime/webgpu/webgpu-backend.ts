@@ -1,11 +1,14 @@
 import type { KvCacheLimits, KvShape } from '../../../batching/generation/kv-memory.ts';
 import type { KvSlot } from '../../../batching/generation/kv-slots.ts';
-import { kvBytesPerToken, type ModelConfig } from '../../models/model-config.ts';
+import { BYTES_PER_VALUE } from '../../models/checkpoint/packed-weights.ts';
+import type { ModelConfig } from '../../models/model-config.ts';
+import { rowBytesOf, type RowBytes } from '../../models/program/layer-state.ts';
 import { DeviceLostError, GpuError } from '../../../protocol/errors/runtime.ts';
 import type { GpuSampler, SlotInputs } from '../gpu-sampler/gpu-sampler.ts';
 import { ReadbackRing } from '../gpu-sampler/readback-ring.ts';
 import {
   maxScoredTokensOf,
+  newRowsOf,
   type ForwardInput,
   type ForwardTarget,
   type ModelBackend,
@@ -15,7 +18,7 @@ import {
   type SampleOutput,
 } from '../model-backend.ts';
 import { ortMutex } from '../ort/ort.ts';
-import { GpuKvCache } from './gpu-kv-cache.ts';
+import { GpuStateRows } from './gpu-state-rows.ts';
 import { createGpuParts, type GpuParts, type WebGpuBackendOptions } from './gpu-parts.ts';
 import { GraphTensors } from './graph-tensors.ts';
 import { CapturedSteps } from './captured-steps.ts';
@@ -54,7 +57,8 @@ export class WebGpuBackend implements ModelBackend {
   readonly #session: GpuParts['session'];
   readonly #device: GPUDevice;
   readonly #config: ModelConfig;
-  readonly #cache: GpuKvCache;
+  readonly #rowBytes: RowBytes;
+  readonly #rows: Readonly<Record<ForwardTarget, GpuStateRows>>;
   readonly #tensors: GraphTensors;
   readonly #sampler: GpuSampler;
   readonly #capturedSteps: CapturedSteps;
@@ -73,18 +77,25 @@ export class WebGpuBackend implements ModelBackend {
 
   private constructor(
     { ort, session, sampler }: GpuParts,
-    { gpu: { device }, model: { config }, packed: { precision } }: WebGpuBackendOptions,
+    { gpu: { device }, model, packed: { precision } }: WebGpuBackendOptions,
   ) {
+    const { config } = model;
+    const { states } = model.program;
+    const bytesPerValue = BYTES_PER_VALUE[precision];
+    const createRows = (): GpuStateRows => new GpuStateRows(device, states, bytesPerValue);
     this.#session = session;
     this.#device = device;
     this.#config = config;
-    this.#cache = new GpuKvCache(device, config, precision);
+    this.#rowBytes = rowBytesOf(states, bytesPerValue);
+    this.#rows = { slots: createRows(), staging: createRows() };
     this.#capturedSteps = new CapturedSteps(device);
     this.#tensors = new GraphTensors({
       ort,
       device,
-      config,
-      cache: this.#cache,
+      vocabSize: config.vocabSize,
+      states,
+      precision,
+      rows: this.#rows,
       inputNames: session.inputNames,
       onReplace: () => this.#capturedSteps.clear(),
     });
@@ -104,11 +115,13 @@ export class WebGpuBackend implements ModelBackend {
 
   /** WebGPU has no size of its memory. The largest buffer that the adapter allows is the best hint. */
   get kvCacheLimits(): KvCacheLimits {
-    const { numLayers, contextLength } = this.#config;
+    const { contextLength } = this.#config;
+    const { bytesPerRow, bytesPerToken, largestPerToken } = this.#rowBytes;
     return {
-      bytesPerToken: kvBytesPerToken(this.#config, this.#cache.bytesPerElement),
+      bytesPerRow,
+      bytesPerToken,
       maxBytes: this.#device.limits.maxBufferSize,
-      maxSlotBytes: 2 * numLayers * this.#maxBufferBytes,
+      maxSlotBytes: this.#maxBufferBytes * (bytesPerToken / largestPerToken),
       capacityFor: (length) => Math.min(contextLength, roundUpToPowerOfTwo(length)),
     };
   }
@@ -122,10 +135,12 @@ export class WebGpuBackend implements ModelBackend {
     return Math.min(maxBufferSize, maxStorageBufferBindingSize);
   }
 
-  resize(shape: KvShape): void {
+  resize({ numSlots, numStagingRows, capacity }: KvShape): void {
     this.#submit();
-    if (!this.#cache.resize(shape)) return;
-    this.#tensors.forgetCache();
+    const hasNewSlots = this.#rows.slots.resize(numSlots, capacity);
+    const hasNewStaging = this.#rows.staging.resize(numStagingRows, capacity);
+    if (!hasNewSlots && !hasNewStaging) return;
+    this.#tensors.forgetState();
     this.#capturedSteps.clear();
   }
 
@@ -133,6 +148,7 @@ export class WebGpuBackend implements ModelBackend {
     this.#throwIfDeviceFailed();
     const startedAtMs = performance.now();
     this.#submit();
+    this.#rows[input.target].clear(newRowsOf(input));
     this.#tensors.write(input);
     await this.#run(input);
     return { runMs: performance.now() - startedAtMs };
@@ -171,7 +187,7 @@ export class WebGpuBackend implements ModelBackend {
 
   copyRows(from: ForwardTarget, to: ForwardTarget, rows: readonly RowCopy[]): void {
     this.#submit();
-    this.#cache.copyRows(from, to, rows);
+    this.#rows[from].copyTo(this.#rows[to], rows);
   }
 
   moveSlot(from: KvSlot, to: KvSlot): void {
@@ -183,7 +199,7 @@ export class WebGpuBackend implements ModelBackend {
     this.#released.abort();
     await ortMutex.run(() => this.#session.release());
     this.#capturedSteps.clear();
-    this.#cache.destroy();
+    for (const rows of Object.values(this.#rows)) rows.destroy();
     this.#tensors.destroy();
     this.#sampler.destroy();
     this.#ring.destroy();
@@ -198,7 +214,7 @@ export class WebGpuBackend implements ModelBackend {
     }
     // Attention computes nothing beyond a row's own length, but its outputs must fit the cache.
     const totalLength = Math.min(
-      this.#cache.shape.capacity,
+      this.#rows.slots.capacity,
       ATTENTION_TILE * Math.ceil(length / ATTENTION_TILE),
     );
     const shape = `${input.numRows} ${totalLength}`;

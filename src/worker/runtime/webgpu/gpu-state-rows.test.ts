@@ -1,0 +1,76 @@
+import { expect, it } from 'vitest';
+import type { LayerState } from '../../models/program/layer-state.ts';
+import { FakeGpu } from '../../testing/fake-gpu.ts';
+import { GpuStateRows } from './gpu-state-rows.ts';
+
+/** Two heads of 4 values in fp16, then 6 values, then a layer that keeps nothing. */
+const STATES: readonly LayerState[] = [
+  { kind: 'tokens', numKvHeads: 2, headSize: 4 },
+  { kind: 'row', length: 6 },
+  { kind: 'shared', layer: 0 },
+];
+
+function createRows() {
+  const gpu = new FakeGpu();
+  const rows = new GpuStateRows(gpu.device, STATES, 2);
+  rows.resize(2, 16);
+  /** The commands since the last call. */
+  const commands = (): string[] => gpu.submitted.splice(0);
+  return { gpu, rows, commands };
+}
+
+it('has keys and values by heads and capacity, and other state whatever the capacity', () => {
+  const { gpu, rows } = createRows();
+  expect(gpu.buffers.map(({ size }) => size)).toEqual([2 * 2 * 16 * 8, 2 * 2 * 16 * 8, 2 * 24]);
+  expect([0, 1, 2].map((layer) => rows.buffersOf(layer).length)).toEqual([2, 1, 0]);
+});
+
+it('moves heads when the capacity changes, and leaves state of a fixed size where it is', () => {
+  const { gpu, rows, commands } = createRows();
+  const fixed = rows.buffersOf(1);
+  expect(rows.resize(2, 32)).toBe(true);
+  expect(rows.buffersOf(1)).toEqual(fixed);
+  expect(commands().slice(0, 4)).toEqual(
+    [0, 1, 2, 3].map((head) => `copy buffer 0 ${head * 128} buffer 3 ${head * 256} 128`),
+  );
+  expect(gpu.buffers.filter(({ isDestroyed }) => isDestroyed).map(({ name }) => name)).toEqual([
+    'buffer 0',
+    'buffer 1',
+  ]);
+});
+
+it('keeps all state of the rows that stay when their number changes', () => {
+  const { rows, commands } = createRows();
+  rows.resize(5, 16);
+  expect(commands()).toEqual([
+    'copy buffer 0 0 buffer 3 0 512',
+    'copy buffer 1 0 buffer 4 0 512',
+    'copy buffer 2 0 buffer 5 0 48',
+  ]);
+  expect(rows.resize(5, 16)).toBe(false);
+});
+
+it('copies all state of a row to other rows, and within its buffers through another one', () => {
+  const { gpu, rows, commands } = createRows();
+  const staging = new GpuStateRows(gpu.device, STATES, 2);
+  staging.resize(1, 16);
+  rows.copyTo(staging, [[1, 0]]);
+  expect(commands()).toEqual([
+    'copy buffer 0 256 buffer 3 0 256',
+    'copy buffer 1 256 buffer 4 0 256',
+    'copy buffer 2 24 buffer 5 0 24',
+  ]);
+  rows.copyTo(rows, [[1, 0]]);
+  expect(commands().filter((_, index) => index > 3)).toEqual([
+    'copy buffer 2 24 buffer 6 0 24',
+    'copy buffer 6 0 buffer 2 0 24',
+  ]);
+});
+
+it('clears state of a fixed size alone: keys and values that are not written are not read', () => {
+  const { rows, commands } = createRows();
+  rows.clear([1]);
+  expect(commands()).toEqual(['clear buffer 2 24 24']);
+  rows.clear([]);
+  expect(commands()).toEqual([]);
+});
