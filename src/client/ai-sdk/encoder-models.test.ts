@@ -2,7 +2,7 @@ import { embedMany, rerank } from 'ai';
 import { describe, expect, it } from 'vitest';
 
 import type { EncoderInfo } from '../index.ts';
-import { lastOf, setUpSilent, untilSubmitted } from './test-support.ts';
+import { lastOf, setUpSilent, untilSubmitted } from '../testing/played-model.ts';
 
 const backend = { name: 'wasm', precision: 'fp32', adapter: 'CPU', fallbackReason: '' } as const;
 

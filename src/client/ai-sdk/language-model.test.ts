@@ -1,7 +1,7 @@
 import { generateText } from 'ai';
 import { describe, expect, it, vi } from 'vitest';
 
-import { finish, HI, lastOf, setUp, setUpSilent, untilSubmitted } from './test-support.ts';
+import { finish, HI, lastOf, setUp, setUpSilent, untilSubmitted } from '../testing/played-model.ts';
 
 describe('generateText', () => {
   it('sends the chat with the settings of the call under their names here', async () => {

@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import type { TabserveClient } from '../client.ts';
 import { BASE_MODEL } from '../testing/played-worker.ts';
 import { defineDeployment, type DeploymentTypes } from '../../protocol/deployment.ts';
-import { HI, lastOf, setUp, untilSubmitted } from './test-support.ts';
+import { HI, lastOf, setUp, untilSubmitted } from '../testing/played-model.ts';
 import { createTabserve } from './provider.ts';
 
 describe('createTabserve', () => {

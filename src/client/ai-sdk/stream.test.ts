@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 
 import type { RequestId } from '../../protocol/ids.ts';
 import { createServedModel } from '../../worker/test-support.ts';
-import { HI, lastOf, setUp, setUpSilent, untilSubmitted } from './test-support.ts';
+import { HI, lastOf, setUp, setUpSilent, untilSubmitted } from '../testing/played-model.ts';
 
 const chunkOf = (requestId: RequestId, text: string) =>
   ({ type: 'chunk', requestId, index: 0, text, tokenIds: [] }) as const;

@@ -13,7 +13,7 @@ import { describe, expect, it } from 'vitest';
 import type { AnswerPart } from '../../protocol/answers.ts';
 import type { RequestId } from '../../protocol/ids.ts';
 import type { PlayedWorker } from '../testing/played-worker.ts';
-import { finish, HI, lastOf, setUpSilent, untilSubmitted } from './test-support.ts';
+import { finish, HI, lastOf, setUpSilent, untilSubmitted } from '../testing/played-model.ts';
 
 const CALL = { id: 'call_1', name: 'add', arguments: '{"a":2,"b":3}' };
 const add = tool({

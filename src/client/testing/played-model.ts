@@ -3,8 +3,8 @@ import { expect } from 'vitest';
 
 import type { GenerationResult } from '../../protocol/generation.ts';
 import type { RequestId } from '../../protocol/ids.ts';
-import { PlayedWorker, type Submitted } from '../testing/played-worker.ts';
-import { createTabserve } from './provider.ts';
+import { PlayedWorker, type Submitted } from './played-worker.ts';
+import { createTabserve } from '../ai-sdk/provider.ts';
 
 /** A provider and its model `chat`, whose worker the test plays. */
 export function setUp(status: ConstructorParameters<typeof PlayedWorker>[0] = {}) {
