@@ -4,7 +4,7 @@ import { WASM_BUILD } from '../../src/worker/runtime/ort/wasm-build.ts';
 import { WEBGPU_BUILD } from '../../src/worker/runtime/ort/webgpu-build.ts';
 import { runGreedyBatch, runTrials } from './batches.ts';
 import { checkGpuFor, encodeOnGpu, factsOf, logitsAfter } from './models.ts';
-import { compareSamplers, countDraws } from './sampler.ts';
+import { compareSamplers } from './sampler.ts';
 import { seenAtPause } from './seen-at-pause.ts';
 import { createSoak } from './soak.ts';
 import { repeatSteps, resourcesPerStep } from './steps.ts';
@@ -15,7 +15,6 @@ let runSoak: Awaited<ReturnType<typeof createSoak>> | undefined;
 const probe = {
   checkGpuFor,
   compareSamplers,
-  countDraws,
   async startSoak(...args: Parameters<typeof createSoak>) {
     runSoak = await createSoak(...args);
   },

@@ -1,5 +1,4 @@
 import { kvSlot } from '../../src/batching/generation/kv-slots.ts';
-import type { SamplingParams } from '../../src/batching/sampling/sampling-options.ts';
 import { createSampler, type SampledToken } from '../../src/batching/sampling/sampling.ts';
 import { emptyMask, forbidToken } from '../../src/batching/sampling/token-mask.ts';
 import { createRequestId } from '../../src/protocol/ids.ts';
@@ -13,7 +12,7 @@ import { randomRow, type RandomRow } from './random-rows.ts';
 type Sample = SampledToken | Error;
 
 /** Rows of the logits and slots of each sampler. */
-const MAX_ROWS = 200;
+const MAX_ROWS = 16;
 
 /** One for each size of vocabulary, for the whole page, because a software adapter compiles its shaders for seconds. */
 const samplers = new Map<number, ReturnType<typeof createGpuSampler>>();
@@ -141,23 +140,4 @@ function logprobDifference(a: Sample, b: Sample): number {
     logprob === ofB?.[i] ? 0 : Math.abs(logprob - (ofB?.[i] ?? 0)),
   );
   return Math.max(0, ...(differences ?? []));
-}
-
-/** How often each token is drawn from one row of logits at positions 1, 2, 3, … */
-export async function countDraws(logits: readonly number[], params: SamplingParams, numDraws: number) {
-  const onGpu = await gpuSampler(logits.length);
-  const counts = logits.map(() => 0);
-  for (let position = 1; position <= numDraws; position += MAX_ROWS) {
-    const rows = Array.from({ length: Math.min(MAX_ROWS, numDraws + 1 - position) }, (_, index) => ({
-      logits: Float32Array.from(logits),
-      params,
-      position: position + index,
-      tokenCounts: new Map(),
-    }));
-    for (const sample of await onGpu.sample(onGpu.upload(rows))) {
-      if (sample instanceof Error) throw sample;
-      counts[sample.tokenId] = (counts[sample.tokenId] ?? 0) + 1;
-    }
-  }
-  return counts;
 }
