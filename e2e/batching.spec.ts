@@ -47,39 +47,44 @@ test('nine sample prompts sent by the button reach batch size 8, and every text 
   await page.getByRole('textbox', { name: 'Max new tokens' }).fill('');
 });
 
-test("the engine's steps are the text generator's batches: size, kind, reason, wait and execution", async ({
-  tab,
-}) => {
-  await tab.configure({ policy: 'static', maxBatchSize: 3, batchWaitTimeoutMs: 200 });
-  await tab.whenIdle();
-  const lastIndex = () =>
-    tab.page.evaluate(() => window.tabserve.batches('text-generator').at(-1)?.batchIndex ?? -1);
-  const numOfOthers = await lastIndex();
-  await tab.generateAll(requestsOf(6, 6, 6, 6));
-  // Steps arrive up to 100 ms after the texts.
-  await expect.poll(lastIndex).toBeGreaterThan(numOfOthers);
-  await tab.whenIdle();
-  const numBefore = await lastIndex();
-  await tab.generateAll(requestsOf(4));
-  await expect.poll(lastIndex).toBeGreaterThan(numBefore);
-  const batches = await tab.page.evaluate(
-    (begin) => window.tabserve.batches('text-generator').filter(({ batchIndex }) => batchIndex > begin),
-    numOfOthers,
-  );
-  expect(
-    batches.every(
-      ({ deployment, executionMs, waitMs }) =>
-        deployment === 'text-generator' && executionMs > 0 && waitMs >= 0,
-    ),
-  ).toBe(true);
-  expect(new Set(batches.map(({ kind }) => kind))).toEqual(new Set(['prefill', 'decode']));
-  const whole = batches.filter(({ batchSize, kind }) => kind === 'decode' && batchSize === 3);
-  expect(whole.map(({ reason }) => reason)).toEqual(whole.map(() => 'full'));
-  expect(whole.length).toBeGreaterThan(0);
-});
+test(
+  "the engine's steps are the text generator's batches: size, kind, reason, wait and execution",
+  {
+    tag: ANY_BACKEND,
+  },
+  async ({ tab }) => {
+    await tab.configure({ policy: 'static', maxBatchSize: 3, batchWaitTimeoutMs: 200 });
+    await tab.whenIdle();
+    const lastIndex = () =>
+      tab.page.evaluate(() => window.tabserve.batches('text-generator').at(-1)?.batchIndex ?? -1);
+    const numOfOthers = await lastIndex();
+    await tab.generateAll(requestsOf(6, 6, 6, 6));
+    // Steps arrive up to 100 ms after the texts.
+    await expect.poll(lastIndex).toBeGreaterThan(numOfOthers);
+    await tab.whenIdle();
+    const numBefore = await lastIndex();
+    await tab.generateAll(requestsOf(4));
+    await expect.poll(lastIndex).toBeGreaterThan(numBefore);
+    const batches = await tab.page.evaluate(
+      (begin) => window.tabserve.batches('text-generator').filter(({ batchIndex }) => batchIndex > begin),
+      numOfOthers,
+    );
+    expect(
+      batches.every(
+        ({ deployment, executionMs, waitMs }) =>
+          deployment === 'text-generator' && executionMs > 0 && waitMs >= 0,
+      ),
+    ).toBe(true);
+    expect(new Set(batches.map(({ kind }) => kind))).toEqual(new Set(['prefill', 'decode']));
+    const whole = batches.filter(({ batchSize, kind }) => kind === 'decode' && batchSize === 3);
+    expect(whole.map(({ reason }) => reason)).toEqual(whole.map(() => 'full'));
+    expect(whole.length).toBeGreaterThan(0);
+  },
+);
 
 test.describe('the policy', () => {
-  test('off runs one request after the other', async ({ tab }) => {
+  // The engine is the same on both; engine.spec.ts runs each policy on WebGPU.
+  test('off runs one request after the other', { tag: ANY_BACKEND }, async ({ tab }) => {
     await tab.configure({ policy: 'off' });
     await tab.generateAll(requestsOf(4, 3, 4));
     expect(sequenceOf(await tab.updates())).toBe(
@@ -89,7 +94,7 @@ test.describe('the policy', () => {
     expect(new Set(sizes)).toEqual(new Set([1]));
   });
 
-  test('static lets nobody join a running batch', async ({ tab }) => {
+  test('static lets nobody join a running batch', { tag: ANY_BACKEND }, async ({ tab }) => {
     await tab.configure({ ...WHOLE_PROMPTS, policy: 'static', maxBatchSize: 3, batchWaitTimeoutMs: 500 });
     await tab.generateAll(requestsOf(3, 9, 6, 4, 4));
     expect(sequenceOf(await tab.updates())).toBe(

@@ -1,8 +1,6 @@
 import { existsSync, globSync, readFileSync } from 'node:fs';
 import { dirname, join, normalize } from 'node:path';
 
-import { anchorsOf, withoutCode } from './anchors.ts';
-
 // Links between documents lead to files that are there, and to headings that are in them.
 
 const documents = globSync(['*.md', 'docs/**/*.md', '{deploy,examples,tools,public}/**/*.md'], {
@@ -28,4 +26,24 @@ function isAlive(document: string, link: string): boolean {
   const [path = '', heading] = link.split('#');
   const target = path === '' ? document : normalize(join(dirname(document), path));
   return existsSync(target) && (heading === undefined || anchorsOf(target).has(heading));
+}
+
+/** The anchors of a Markdown document: its headings, and those that are written out. */
+function anchorsOf(path: string): ReadonlySet<string> {
+  const text = withoutCode(readFileSync(path, 'utf8'));
+  const headings = [...text.matchAll(/^#+ (.+)$/gm)].map(([, heading = '']) => anchorOf(heading));
+  const explicit = [...text.matchAll(/<a id="([^"]+)">/g)].map(([, id = '']) => id);
+  return new Set([...headings, ...explicit]);
+}
+
+/** The anchor that GitHub makes for a heading. */
+function anchorOf(heading: string): string {
+  return heading
+    .toLowerCase()
+    .replaceAll(/[^\p{L}\p{N}\s_-]/gu, '')
+    .replaceAll(' ', '-');
+}
+
+function withoutCode(markdown: string): string {
+  return markdown.replaceAll(/^```.*?^```/gms, '');
 }
