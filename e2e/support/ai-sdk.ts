@@ -1,24 +1,14 @@
 import { fileURLToPath } from 'node:url';
-import { build } from 'esbuild';
 
+import { bundleForPage } from './page-script.ts';
 import type { Tab } from './tab.ts';
+
+const ENTRY = fileURLToPath(new URL('ai-sdk-page.ts', import.meta.url));
 
 let script: Promise<string> | undefined;
 
 /** Makes `window.aiSdk` in a page. */
 export async function installAiSdk({ page }: Tab): Promise<void> {
-  script ??= bundle();
+  script ??= bundleForPage({ entryPoints: [ENTRY] });
   await page.evaluate(await script);
-}
-
-async function bundle(): Promise<string> {
-  const { outputFiles } = await build({
-    entryPoints: [fileURLToPath(new URL('ai-sdk-page.ts', import.meta.url))],
-    bundle: true,
-    format: 'iife',
-    target: 'es2022',
-    define: { 'process.env.NODE_ENV': '"production"' },
-    write: false,
-  });
-  return outputFiles[0]?.text ?? '';
 }

@@ -2,13 +2,13 @@ import { readdir, readFile } from 'node:fs/promises';
 import type { ServerResponse } from 'node:http';
 import { dirname, extname, join, relative, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { build } from 'esbuild';
 import sirv from 'sirv';
 
 import { CHAT_MODEL, chatCheckpoint } from '../../tools/hub-server/checkpoints/chat-checkpoint.ts';
 import { createRepository } from '../../tools/hub-server/hub-repository.ts';
 import { startHubServer } from '../../tools/hub-server/hub-server.ts';
 import { listen } from '../../tools/listen.ts';
+import { bundleForPage } from '../support/page-script.ts';
 import { TESTS } from './checkout.ts';
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
@@ -93,7 +93,7 @@ async function testFiles(folder: string): Promise<readonly string[]> {
 }
 
 /** A classic script that installs the packed entry, as the tests' own scripts are classic and run at once. */
-async function installScript(options: object): Promise<string> {
+function installScript(options: object): Promise<string> {
   const contents = `
     import { installPromptApi } from './dist-package/prompt-api.js';
     installPromptApi({
@@ -102,14 +102,7 @@ async function installScript(options: object): Promise<string> {
       worker: () => new Worker('${OWN}worker.js', { type: 'module' }),
       ...${JSON.stringify({ generation: GENERATION, ...options })},
     });`;
-  const { outputFiles } = await build({
-    stdin: { contents, resolveDir: ROOT },
-    bundle: true,
-    format: 'iife',
-    target: 'es2022',
-    write: false,
-  });
-  return outputFiles[0]?.text ?? '';
+  return bundleForPage({ stdin: { contents, resolveDir: ROOT } });
 }
 
 /** The page that wptserve makes of a script of tests. */
