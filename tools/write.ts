@@ -40,6 +40,7 @@ const COMMANDS: Readonly<Record<string, readonly string[]>> = {
   ],
   pictures: ['node tools/record/main.ts pictures'],
   film: ['node tools/record/main.ts film'],
+  kernels: ['node tools/site/kernel-modules.ts'],
   'regular-expressions': ['node tools/checks/regular-expressions.ts --write'],
   ...Object.fromEntries(REFERENCES.map((name) => [name, [`python3 -B tools/reference/write.py ${name}`]])),
 };
@@ -55,6 +56,7 @@ const USAGE = `Usage: npm run write -- NAME
   picture       .github/page.png, the README's picture
   pictures      docs/pictures, the pictures of the page in docs/
   film          .github/run.webm, the README's film
+  kernels       the CPU engine's modules, from src/worker/cpu/kernels/assembly
   regular-expressions  verdicts on the product's regular expressions, in tools/checks
   ${REFERENCES.join(', ')}
                 expected values, from programs that aren't ours: tools/reference/README.md`;

@@ -1,0 +1,10 @@
+export { attend } from './attention';
+export { requantizeRows, sumCodes } from './codes';
+export { multiplyFloat } from './float';
+export { rotary, storeHeads } from './heads';
+export { embedInt4, multiplyInt4 } from './int4';
+export { embedInt8, multiplyInt8 } from './int8';
+export { layerNorm, rmsNorm } from './norms';
+export { quantizeForInt4, quantizeForInt8 } from './quantized-rows';
+export { rotate } from './rotation';
+export { activate, add, embedFloat, multiply, pool, scale } from './values';
