@@ -45,8 +45,6 @@ export default defineConfig({
     hookTimeout: TIMEOUT_MS,
     // Vitest leaves one core idle, which is half of a small machine.
     maxWorkers: '100%',
-    // onnxruntime-web imports it by its address, which Vitest doesn't see.
-    server: { deps: { external: [/ort-factory\.ts$/] } },
     restoreMocks: true,
     unstubGlobals: true,
     coverage: {

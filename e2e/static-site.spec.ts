@@ -48,7 +48,7 @@ test.describe('a static site', { tag: ANY_BACKEND }, () => {
     const first = await open(context, host, backend);
     await expectNineTexts(first);
     const second = await open(context, host, backend);
-    await whenKept(first.page);
+    await whenKept(first.page, backend);
     expect(host.failures, 'requests without an answer').toEqual([]);
     await host.close();
 
@@ -102,7 +102,7 @@ test.describe('a static site', { tag: ANY_BACKEND }, () => {
   test('leaves the origin to a bridge that is started there later', async ({ context, folder, backend }) => {
     const host = await serveFolders([folder]);
     const tab = await open(context, host, backend);
-    await whenKept(tab.page);
+    await whenKept(tab.page, backend);
     await host.close();
     const server = await startServer({ host: 'localhost', port: host.port, root: folder });
     try {
@@ -148,9 +148,10 @@ async function whenIsolated(page: Page): Promise<void> {
   await page.evaluate(installRecorder);
 }
 
-/** Resolves once all that the page needs offline is stored: the model, and one build of the runtime. */
-async function whenKept(page: Page): Promise<void> {
-  await expect.poll(() => page.evaluate(listKept)).toEqual(['model.onnx', 'model.safetensors', 'wasm']);
+/** Resolves once all that the page needs offline is stored: the model, and on WebGPU the build of the runtime. */
+async function whenKept(page: Page, backend: Backend): Promise<void> {
+  const runtime = backend === 'webgpu' ? ['wasm'] : [];
+  await expect.poll(() => page.evaluate(listKept)).toEqual(['model.onnx', 'model.safetensors', ...runtime]);
 }
 
 /** Runs in the page. */

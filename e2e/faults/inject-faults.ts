@@ -1,4 +1,4 @@
-import { GRAPH_IO } from '../../src/worker/models/onnx/graph-io.ts';
+import { CpuPlan } from '../../src/worker/cpu/plan/cpu-plan.ts';
 
 /** A fault that is injected into one worker. */
 export type InjectedFault =
@@ -55,9 +55,7 @@ export const REJECTIONS = {
 } as const;
 
 /** Returns undefined if the run goes on. */
-type Interrupt = (feeds: unknown) => Promise<unknown> | undefined;
-
-type OrtSession = { run(...input: unknown[]): Promise<unknown> };
+type Interrupt = (tokenIds: ArrayLike<number>) => Promise<unknown> | undefined;
 
 /** Makes the platform fail as the test's plan says. The product's code is unchanged. */
 export async function injectFaults(): Promise<void> {
@@ -72,13 +70,13 @@ export async function injectFaults(): Promise<void> {
   const device = rememberDevice();
   const hasToken = isAfterToken ? watchForToken() : () => true;
   let numRuns = 0;
-  const interrupt: Interrupt = (feeds) => {
+  const interrupt: Interrupt = (tokenIds) => {
     if (hasToken()) numRuns += 1;
-    const isPoisoned = poisonedTokenId !== undefined && holds(feeds, poisonedTokenId);
+    const isPoisoned = poisonedTokenId !== undefined && Array.from(tokenIds).includes(poisonedTokenId);
     return numRuns === atRun || isPoisoned ? cause(fault, device()) : undefined;
   };
   if (isOfGpu(fault)) beforeEachRead(interrupt);
-  else await beforeEachRun(interrupt);
+  else beforeEachPass(interrupt);
 }
 
 async function readPlan(): Promise<FaultPlan> {
@@ -151,28 +149,18 @@ function beforeEachRead(interrupt: Interrupt): void {
   const { mapAsync } = GPUBuffer.prototype;
   GPUBuffer.prototype.mapAsync = function interrupted(...input) {
     // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- it never resolves
-    return (interrupt({}) as Promise<undefined> | undefined) ?? mapAsync.apply(this, input);
+    return (interrupt([]) as Promise<undefined> | undefined) ?? mapAsync.apply(this, input);
   };
 }
 
-/** Covers all builds of onnxruntime-web that a worker may load: each has its own session class. */
-async function beforeEachRun(interrupt: Interrupt): Promise<void> {
-  const builds = await Promise.all([import('onnxruntime-web/wasm'), import('onnxruntime-web/jspi')]);
-  for (const { InferenceSession } of builds) {
-    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- typed as a factory, and a class all the same
-    const { prototype } = InferenceSession as unknown as { readonly prototype: OrtSession };
-    // oxlint-disable-next-line typescript/unbound-method -- called with its own object below
-    const { run } = prototype;
-    prototype.run = function interrupted(...input) {
-      return interrupt(input[0]) ?? run.apply(this, input);
-    };
-  }
-}
-
-function holds(feeds: unknown, tokenId: number): boolean {
-  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- as the WASM backend feeds them
-  const ids = (feeds as Readonly<Record<string, { readonly data: Int32Array }>>)[GRAPH_IO.ids];
-  return ids?.data.includes(tokenId) ?? false;
+/** A pass of the CPU's engine. */
+function beforeEachPass(interrupt: Interrupt): void {
+  // oxlint-disable-next-line typescript/unbound-method -- called with its own object below
+  const { run } = CpuPlan.prototype;
+  CpuPlan.prototype.run = async function interrupted(pass, inputs) {
+    await interrupt(inputs.ids);
+    return run.call(this, pass, inputs);
+  };
 }
 
 /** Returns undefined if the run itself goes on, on the device that was broken. */

@@ -1,5 +1,4 @@
 import type { DtypeChoice } from '../../src/protocol/models.ts';
-import { int8Layout } from '../../src/worker/models/checkpoint/int8-weights.ts';
 import type { PackedLayout } from '../../src/worker/models/checkpoint/packed-weights.ts';
 import { logitsErrorBound } from '../../src/worker/models/checkpoint/test-support.ts';
 import { chooseDevice, createBackend } from '../../src/worker/runtime/create-backend.ts';
@@ -77,10 +76,7 @@ async function loadGenerated(
 export async function factsOf(choice: ModelChoice) {
   const { layout, device } = await openModel(choice);
   if (!layout) throw new TypeError('Expected a generated model');
-  const bound = logitsErrorBound(
-    layout,
-    ...(device.runtime.limits.kind === 'webgpu' ? [] : [int8Layout(layout)]),
-  );
+  const bound = logitsErrorBound(layout, device.runtime.limits.kind === 'wasm');
   return { dtype: layout.dtype, logitsErrorBound: bound };
 }
 

@@ -35,9 +35,8 @@ describe('the files of a version', () => {
     expect(files.hasKey(`${FOLDER}${MODEL}?revision=a`)).toBe(false);
   });
 
-  test('that a backend needs are the models and one build of the runtime', () => {
-    const wasm = files.neededFor('wasm');
-    expect(wasm).toEqual([`${FOLDER}${MODEL}`, `${FOLDER}assets/ort-wasm-simd-threaded-abcd_123.wasm`]);
+  test('that a backend needs are the models, and on a GPU one build of the runtime', () => {
+    expect(files.neededFor('wasm')).toEqual([`${FOLDER}${MODEL}`]);
     const webgpu = files.neededFor('webgpu');
     expect(webgpu).toHaveLength(2);
     expect(webgpu.at(-1)).toMatch(/threaded\.jspi-/);

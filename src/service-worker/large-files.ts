@@ -34,11 +34,11 @@ export class LargeFiles {
     return this.#known.has(key);
   }
 
-  /** Files that the page needs offline when the model runs on this backend: the models, and one `.wasm` file. */
+  /** Files that the page needs offline when the model runs on this backend: the models, and on WebGPU one `.wasm` file. */
   neededFor(backend: KeepMessage['backend']): readonly string[] {
-    const runtime = `/${WASM_FILES[backend].replace(/\.wasm$/, '-')}`;
+    const runtime = `/${WASM_FILES.webgpu.replace(/\.wasm$/, '-')}`;
     return [...this.#keys.keys()].filter(
-      (address) => !address.endsWith('.wasm') || address.includes(runtime),
+      (address) => !address.endsWith('.wasm') || (backend === 'webgpu' && address.includes(runtime)),
     );
   }
 }

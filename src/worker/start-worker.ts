@@ -7,6 +7,7 @@ import { isStolen } from '../protocol/locks.ts';
 import { ALIVE, ASK, namesOf } from '../protocol/names.ts';
 import { PROTOCOL_VERSION, type Unsigned } from '../protocol/wire.ts';
 import type { OrtBuilds } from './runtime/ort/ort-builds.ts';
+import { isKernelThread, serveKernelThread } from './cpu/threads/kernel-thread.ts';
 import { forbidThreads, setBuilds, setRuntimeFolder } from './runtime/ort/ort.ts';
 import { BridgedOutbox } from './serving/bridge/bridged-outbox.ts';
 import type { Outbox } from './serving/outbox.ts';
@@ -22,8 +23,9 @@ import type { StartWorkerOptions } from './start-options.ts';
  * @param builds Of onnxruntime-web, that the worker chooses from.
  */
 export function startWorkerWith(builds: OrtBuilds, options: StartWorkerOptions = {}): void {
+  if (isKernelThread()) return serveKernelThread();
   setBuilds(builds);
-  // onnxruntime-web starts its threads from this worker.
+  // Threads of kernels and of onnxruntime-web start from this worker.
   allowOwnScripts();
   if (options.runtimeUrl !== undefined)
     setRuntimeFolder(new URL(options.runtimeUrl, self.location.href).href);

@@ -4,6 +4,7 @@ import { bench as peers } from './cases/peers.ts';
 import { bench as gpu } from './cases/gpu.ts';
 import { bench as encoder } from './cases/encoder.ts';
 import { bench as batch } from './cases/batch.ts';
+import { bench as cpu } from './cases/cpu.ts';
 import { bench as tabs } from './cases/tabs.ts';
 import { bench as hidden } from './cases/hidden.ts';
 import { bench as page } from './cases/page.ts';
@@ -24,6 +25,7 @@ const CASES: Readonly<Record<string, BenchCase>> = {
   gpu,
   encoder,
   batch,
+  cpu,
   tabs,
   hidden,
   page,

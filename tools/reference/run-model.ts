@@ -1,4 +1,5 @@
 import type { DtypeChoice } from '../../src/protocol/models.ts';
+import { CpuRuntime } from '../../src/worker/cpu/cpu-runtime.ts';
 import type { CheckpointFiles } from '../../src/worker/models/checkpoint/checkpoint-files.ts';
 import { packInMemory } from '../../src/worker/models/checkpoint/convert-weights.ts';
 import { planModel } from '../../src/worker/models/checkpoint/model-plan.ts';
@@ -6,12 +7,11 @@ import { openCheckpoint } from '../../src/worker/models/checkpoint/open-checkpoi
 import { createTokenizer } from '../../src/worker/models/tokenizer/tokenizer.ts';
 import { limitsOf } from '../../src/worker/runtime/create-backend.ts';
 import type { DeviceChoice } from '../../src/worker/runtime/device-choice.ts';
-import { WasmRuntime } from '../../src/worker/runtime/wasm/wasm-runtime.ts';
 import type { ModelBackend } from '../../src/worker/runtime/model-backend.ts';
 import type { GeneratedFile } from '../hub-server/checkpoints/generated-file.ts';
 
 /** One thread of the CPU. */
-export const CPU: DeviceChoice = { rung: 'wasm', fallbackReason: '', runtime: new WasmRuntime(1) };
+export const CPU: DeviceChoice = { rung: 'wasm', fallbackReason: '', runtime: new CpuRuntime(1) };
 
 /** Files as a folder that the product reads. */
 export function folderOf(files: ReadonlyMap<string, GeneratedFile>): CheckpointFiles {

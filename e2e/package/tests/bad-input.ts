@@ -79,28 +79,6 @@ test.describe('a worker’s script that', () => {
   });
 });
 
-test.describe('a clear error names the option for the runtime’s files, where', () => {
-  const wasmPath = '**/*.wasm';
-
-  test('they are missing', async ({ place, serveApp, openTab, context }) => {
-    const url = await serveApp(servePlainPage(place));
-    await context.route(wasmPath, (route) => route.fulfill({ status: 404 }));
-    expect(await failureOf(await openTab(url))).toMatch(
-      /^RUNTIME_FILE_MISSING: .*startWorker\(\{ runtimeUrl \}\)/,
-    );
-  });
-
-  test('a page comes in their place', async ({ place, serveApp, openTab, context }) => {
-    const url = await serveApp(servePlainPage(place));
-    await context.route(wasmPath, (route) =>
-      route.fulfill({ contentType: 'text/html', body: '<!doctype html>' }),
-    );
-    expect(await failureOf(await openTab(url))).toMatch(
-      /^RUNTIME_FILE_MISSING: .*\/onnxruntime\/ort-wasm-simd-threaded\.wasm: .*web page/,
-    );
-  });
-});
-
 test.describe('a model’s file is named with its address, and the console says so once, where', () => {
   for (const [problem, answer, says] of [
     ['a page comes in its place', { contentType: 'text/html', body: '<!doctype html>' }, /web page/],

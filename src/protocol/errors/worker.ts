@@ -50,7 +50,7 @@ export class WorkerSilentError extends codedError('WorkerSilentError', 'WORKER_S
 /** A `.wasm` file of the runtime could not be loaded. */
 export class RuntimeFileError extends codedError('RuntimeFileError', 'RUNTIME_FILE_MISSING') {}
 
-/** The worker imports `tabserve/worker-webgpu`, whose runtime doesn't run in this browser. */
+/** A deployment has an ONNX model, and the worker imports `tabserve/worker-webgpu`, whose runtime doesn't run in this browser. */
 export class NoRuntimeError extends codedError('NoRuntimeError', 'NO_RUNTIME') {}
 
 /** The Content-Security-Policy of the worker forbids WebAssembly. */

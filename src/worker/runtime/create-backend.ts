@@ -1,3 +1,4 @@
+import { CpuRuntime } from '../cpu/cpu-runtime.ts';
 import type { DeviceLimits } from '../models/checkpoint/device-fit.ts';
 import { type BackendChoice, type Rung, LADDERS } from '../../protocol/ladder.ts';
 import type { BackendInfo } from '../../protocol/models.ts';
@@ -9,17 +10,15 @@ import {
   RungUnavailableError,
 } from '../../protocol/errors/runtime.ts';
 import type { ModelBackend, PackedModel } from './model-backend.ts';
-import { requireBuild } from './ort/ort.ts';
+import { requireWebGpuBuild } from './ort/ort.ts';
 import { requestGpuDevice } from './webgpu/gpu-device.ts';
 import type { Runtime } from './runtime.ts';
-import { WasmRuntime } from './wasm/wasm-runtime.ts';
 import { WebGpuRuntime } from './webgpu/webgpu-runtime.ts';
 
 /**
  * Chooses the first rung that this device offers and that no earlier worker left.
  *
  * @throws NoWebGpuAdapterError where WebGPU is asked for and there is none.
- * @throws NoRuntimeError where the worker ships no build of onnxruntime-web that runs here.
  * @throws AdapterGoneError where the adapter of the worker before is gone.
  */
 export async function chooseDevice(choice: BackendChoice, past: WorkerPast = NO_PAST): Promise<DeviceChoice> {
@@ -44,18 +43,18 @@ export async function chooseDevice(choice: BackendChoice, past: WorkerPast = NO_
 
 /** @returns `undefined` where the rung would be the same as the next one. */
 async function open(rung: Rung, choice: BackendChoice): Promise<Runtime | undefined> {
-  requireBuild(rung.startsWith('webgpu') ? 'webgpu' : 'wasm');
+  if (rung.startsWith('webgpu')) requireWebGpuBuild();
   const allowsSoftware = choice === 'webgpu';
   if (rung === 'webgpu-fp16') return new WebGpuRuntime(await requestGpuDevice('fp16', { allowsSoftware }));
   if (rung === 'webgpu-fp32') return new WebGpuRuntime(await requestGpuDevice('fp32', { allowsSoftware }));
-  if (rung === 'wasm') return new WasmRuntime(1);
+  if (rung === 'wasm') return new CpuRuntime(1);
   const numThreads = numWasmThreads();
-  return numThreads > 1 ? new WasmRuntime(numThreads) : undefined;
+  return numThreads > 1 ? new CpuRuntime(numThreads) : undefined;
 }
 
 const MAX_WASM_THREADS = 4;
 
-/** As many as onnxruntime-web takes by default: half of the cores. @throws RungUnavailableError where threads are not allowed. */
+/** One for every two cores. @throws RungUnavailableError where threads are not allowed. */
 function numWasmThreads(): number {
   if (!globalThis.crossOriginIsolated)
     throw new RungUnavailableError("WASM has one thread: this page isn't cross-origin isolated");

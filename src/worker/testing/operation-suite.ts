@@ -12,7 +12,7 @@ import { errorWith } from './error-with.ts';
 import { DECODER_CASES, decoderOf, ENCODER_CASES, encoderOf } from './operation-cases.ts';
 import { ReferenceExecutor, ReferenceRow, weightsOf } from './reference-executor.ts';
 import type { Vector } from './reference-operations.ts';
-import { runRows } from './wasm-rows.ts';
+import { runRows } from './cpu-rows.ts';
 
 /** Computes logits. */
 export type TestedDecoder = Pick<ModelBackend, 'resize' | 'forward' | 'readLogits' | 'copyRows' | 'release'>;

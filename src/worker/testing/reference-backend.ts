@@ -11,7 +11,7 @@ import {
   type RowCopy,
   type SampleOutput,
 } from '../runtime/model-backend.ts';
-import { createCpuSampler } from '../runtime/wasm/cpu-sampler.ts';
+import { createCpuSampler } from '../runtime/cpu-sampler.ts';
 import { ReferenceExecutor, ReferenceRow, weightsOf } from './reference-executor.ts';
 
 /** Test support: rows that `ReferenceExecutor` computes, under the real scheduler. The weights are packed in fp32. */

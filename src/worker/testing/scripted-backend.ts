@@ -1,7 +1,7 @@
 import type { ModelConfig } from '../models/model-config.ts';
 import type { KvCacheLimits, KvShape } from '../../batching/generation/kv-memory.ts';
 import type { KvSlot } from '../../batching/generation/kv-slots.ts';
-import { createCpuSampler } from '../runtime/wasm/cpu-sampler.ts';
+import { createCpuSampler } from '../runtime/cpu-sampler.ts';
 import {
   logitTokensOf,
   sampledIdsOf,

@@ -57,12 +57,6 @@ function roomOf(source: string): string | undefined {
   return room === 'react' ? 'client' : room;
 }
 
-/** Makes the module of the CPU build: src/worker/runtime/ort/ort-factory.ts is bundled with it. */
-const FACTORY = /\/ort-wasm-simd-threaded\.mjs$/;
-
-/** A thread of Node waits at the top of that module, which the classic workers of Vite's default format don't allow. */
-const NODE_THREAD = /if\(isNode\)isPthread=\(await [^;]*;/;
-
 /** src/worker/models/embedded-model.ts */
 const EMBEDDED_MODEL = /\/embedded-model\.ts$/;
 
@@ -71,8 +65,7 @@ const LEAVE = '/* @vite-ignore */';
 const LEFT = /\/\* @vite-ignore \*\/\s*(?=["'`]\.)/g;
 
 /**
- * Leaves onnxruntime's modules unbundled, in a folder next to the entries: each finds its `.wasm` file next to itself, and the
- * factory finds it in the folder.
+ * Leaves onnxruntime's modules unbundled, in a folder next to the entries: each finds its `.wasm` file next to itself.
  */
 function runtimeBeside(): Plugin {
   return {
@@ -81,12 +74,6 @@ function runtimeBeside(): Plugin {
     resolveId: (id) =>
       id in RUNTIME_BUILDS
         ? { id: `./${RUNTIME_FOLDER}/${basename(bundleOf(id))}`, external: 'relative' }
-        : undefined,
-    transform: (code, id) =>
-      FACTORY.test(id)
-        ? code
-            .replace(NODE_THREAD, '')
-            .replaceAll(/(?<=new URL\()"(?=[^"]+\.wasm")/g, `${LEAVE}"./${RUNTIME_FOLDER}/`)
         : undefined,
   };
 }

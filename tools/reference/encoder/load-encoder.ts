@@ -1,8 +1,6 @@
 import { memoryFile } from '../../../src/worker/models/checkpoint/checkpoint-files.ts';
 import { loadEncoder } from '../../../src/worker/runtime/encoder/load-encoder.ts';
 import type { LoadedEncoder } from '../../../src/worker/runtime/encoder/loaded-encoder.ts';
-import { setBuilds } from '../../../src/worker/runtime/ort/ort.ts';
-import { WASM_BUILD } from '../../../src/worker/runtime/ort/wasm-build.ts';
 import { CPU, packModel } from '../run-model.ts';
 
 /** An encoder on the CPU of Node, which computes in float32. */
@@ -11,7 +9,6 @@ export async function loadEncoderInNode(
   read: (name: string) => Uint8Array | undefined,
   dtype: 'fp32' | 'q8' = 'fp32',
 ): Promise<LoadedEncoder> {
-  setBuilds({ wasm: WASM_BUILD });
   const open = (name: string) => {
     const bytes = read(name);
     return Promise.resolve(bytes && memoryFile(name, bytes));

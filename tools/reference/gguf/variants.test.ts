@@ -3,8 +3,6 @@ import { beforeAll, expect, it } from 'vitest';
 import { memoryFile } from '../../../src/worker/models/checkpoint/checkpoint-files.ts';
 import { ggufFiles } from '../../../src/worker/models/gguf/gguf-files.ts';
 import { createBackend } from '../../../src/worker/runtime/create-backend.ts';
-import { setBuilds } from '../../../src/worker/runtime/ort/ort.ts';
-import { WASM_BUILD } from '../../../src/worker/runtime/ort/wasm-build.ts';
 import reference from '../fixtures/gguf-variants-reference.json' with { type: 'json' };
 import { CPU, logitsOf, packModel } from '../run-model.ts';
 import { ggufVariantFiles } from './variants.ts';
@@ -14,7 +12,6 @@ const CAPACITY = 128;
 let files: ReadonlyMap<string, Uint8Array> = new Map();
 
 beforeAll(async () => {
-  setBuilds({ wasm: WASM_BUILD });
   files = await ggufVariantFiles();
 });
 

@@ -1,10 +1,9 @@
 import { DEFAULT_POLICY } from '../../../batching/generation/policy.ts';
 import { MAX_TOKEN_IDS } from '../../../protocol/wire.ts';
-import { isSplitByRows, kvBytesPerToken, type ModelConfig } from '../model-config.ts';
-import { int8Layout } from './int8-weights.ts';
-import { BYTES_PER_VALUE, type PackedLayout } from './packed-weights.ts';
+import { countElements, isSplitByRows, kvBytesPerToken, type ModelConfig } from '../model-config.ts';
+import { BYTES_PER_VALUE, inputsOf, sectionsOf, type PackedLayout } from './packed-weights.ts';
 
-/** A model that serves on the device, and what it takes there beside the runtime. */
+/** A model that serves on the device, and what it takes there. */
 export interface ServingModel {
   readonly id: string;
   readonly isEncoder: boolean;
@@ -41,22 +40,17 @@ export interface DeviceFit {
   readonly kvBytes: number;
   /** Weights, and the K/V of one such sequence and of its staging row. */
   readonly deviceBytes: number;
-  /** The same without what all models of a worker share. */
-  readonly ownBytes: number;
   /** Why the model does not fit, with room for such a sequence; `undefined` where it does. */
   readonly obstacle: string | undefined;
 }
 
-/** onnxruntime-web addresses external data with 32 bits, and its WASM heap ends at the same size. */
+/** onnxruntime-web addresses external data with 32 bits, and a model's memory on the CPU ends at the same size. */
 const LARGEST_FILE = 2 ** 32;
 
-/** In fp32, the CPU kernels keep a reordered copy of matrices: weights of 498 MB make a heap of 853 MB (measured). In int8 they keep none. */
-const WASM_GROWTH = { fp32: 1.75, int8: 1 };
+/** Memory on the CPU beside weights and K/V: activations and logits. */
+const CPU_OVERHEAD = 2 ** 25;
 
-/** The heap beside weights and K/V: the runtime itself, activations and outputs. */
-const WASM_OVERHEAD = 2 ** 28;
-
-/** The WASM heap also holds the weights and the kernels' own memory. */
+/** A model's memory on the CPU holds its weights too. */
 export const LARGEST_WASM_CACHE = 2 ** 30;
 
 /** Share of the machine's memory that one page may take. */
@@ -70,7 +64,7 @@ const SMALLEST_CONTEXT = 256;
 
 /** Says whether a packed model fits, and with how long a context. */
 export function fitOnDevice(config: ModelConfig, layout: PackedLayout, device: DeviceLimits): DeviceFit {
-  const weightBytes = device.kind === 'wasm' ? heapBytes(layout) : layout.size;
+  const weightBytes = device.kind === 'wasm' ? cpuWeightBytes(layout) + CPU_OVERHEAD : layout.size;
   const bytesPerToken = kvBytesPerToken(config, BYTES_PER_VALUE[layout.precision]);
   const onCache = cacheBounds(config, device, bytesPerToken);
   const beside = servingBeside(config, device);
@@ -89,7 +83,6 @@ export function fitOnDevice(config: ModelConfig, layout: PackedLayout, device: D
     weightBytes,
     kvBytes,
     deviceBytes,
-    ownBytes: deviceBytes - (device.kind === 'wasm' ? WASM_OVERHEAD : 0),
     obstacle: obstacle && `as ${layout.dtype} ${explain(obstacle, usualContext)}`,
   };
 }
@@ -99,10 +92,14 @@ function servingBeside(config: ModelConfig, { serving = [] }: DeviceLimits): rea
   return serving.filter(({ isEncoder }) => isEncoder || config.isEncoder);
 }
 
-/** What weights take in a WASM heap. */
-function heapBytes(layout: PackedLayout): number {
-  const kept = layout.dtype === 'q8' || layout.dtype === 'q4' ? 'int8' : 'fp32';
-  return WASM_GROWTH[kept] * int8Layout(layout).size + WASM_OVERHEAD;
+/** What weights take on the CPU: those of 8 bits a byte each, with a scale and a sum for each output, others what they are stored in. */
+export function cpuWeightBytes(layout: PackedLayout): number {
+  return layout.tensors.reduce((sum, tensor) => {
+    const count = countElements(tensor.shape);
+    if (tensor.encoding === 'q8') return sum + count + (8 * count) / inputsOf(tensor);
+    const sections = sectionsOf({ tensors: [tensor] });
+    return sum + sections.reduce((bytes, { length }) => bytes + length, 0);
+  }, 0);
 }
 
 /** Something that takes `fixed` bytes, and `perToken` more for each token of a sequence. */
@@ -116,15 +113,10 @@ interface Bound {
   readonly beside?: readonly ServingModel[];
 }
 
-/**
- * Bytes that packed weights may have on a device, K/V aside.
- *
- * @param kept How a WASM heap keeps them.
- */
-export function roomForWeights(device: DeviceLimits, kept: keyof typeof WASM_GROWTH): number {
-  const share = LARGEST_SHARE * (device.memoryBytes ?? Infinity);
-  if (device.kind === 'webgpu') return Math.min(LARGEST_FILE, share);
-  return (Math.min(LARGEST_FILE, share) - WASM_OVERHEAD) / WASM_GROWTH[kept];
+/** Bytes that weights may have on a device, K/V aside. */
+export function roomForWeights(device: DeviceLimits): number {
+  const room = Math.min(LARGEST_FILE, LARGEST_SHARE * (device.memoryBytes ?? Infinity));
+  return device.kind === 'webgpu' ? room : room - CPU_OVERHEAD;
 }
 
 type BufferBound = Pick<Bound, 'claim' | 'limit' | 'limitOf'>;
@@ -148,7 +140,10 @@ function memoryBounds(
     { ...all, limit: share, limitOf: 'that a page may take on this machine' },
   ];
   if (device.kind === 'wasm')
-    return [...everywhere, { ...all, limit: LARGEST_FILE, limitOf: 'of a WASM heap' }];
+    return [
+      ...everywhere,
+      { ...all, fixed: weightBytes, beside: [], limit: LARGEST_FILE, limitOf: 'of a WASM memory' },
+    ];
   const lengths = layout.tensors.filter((tensor) => !isSplitByRows(tensor)).map(({ length }) => length);
   return [...everywhere, { ...ofBuffer(device), fixed: Math.max(0, ...lengths), perToken: 0 }];
 }
@@ -157,7 +152,7 @@ function memoryBounds(
 function cacheBounds(config: ModelConfig, device: DeviceLimits, bytesPerToken: number): readonly Bound[] {
   const cache = { claim: 'the K/V cache takes', fixed: 0, perToken: ROWS_PER_SEQUENCE * bytesPerToken };
   if (device.kind === 'wasm')
-    return [{ ...cache, limit: LARGEST_WASM_CACHE, limitOf: 'that a WASM heap has for it' }];
+    return [{ ...cache, limit: LARGEST_WASM_CACHE, limitOf: 'that a WASM memory has for it' }];
   return [
     // K or V of one layer.
     { ...ofBuffer(device), fixed: 0, perToken: bytesPerToken / (2 * config.numLayers) },

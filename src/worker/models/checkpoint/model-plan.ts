@@ -24,8 +24,7 @@ export interface DtypePlan extends DeviceFit {
 type PlannedModel = Pick<Model, 'config' | 'program' | 'needsFloat32'>;
 
 /**
- * Chooses the dtype. `auto` takes the first that fits of fp16 (fp32 where the GPU or the model has no fp16), q8 and q4. On WASM, q4 takes as
- * much memory as q8.
+ * Chooses the dtype. `auto` takes the first that fits of fp16 (fp32 where the GPU or the model has no fp16), q8 and q4.
  *
  * @throws UnsupportedModelError where the runtime has no operator for an operation.
  * @throws ModelTooLargeError with the numbers, where no dtype that was asked for fits.
@@ -53,15 +52,25 @@ export function chooseDtype(
 ): { readonly plan: DtypePlan; readonly passedOver: readonly string[] } {
   const isFloat16 = hasFloat16(device) && !model.needsFloat32;
   const best = isFloat16 ? 'fp16' : 'fp32';
-  const smaller: readonly Dtype[] = device.kind === 'wasm' ? ['q8'] : ['q8', 'q4'];
+  const smaller: readonly Dtype[] = ['q8', 'q4'];
   const passedOver: string[] = [];
   let plan = planDtype(model, choice === 'auto' ? best : choice, isFloat16, device);
   for (const dtype of choice === 'auto' ? smaller : []) {
-    if (plan.obstacle === undefined) break;
-    passedOver.push(plan.obstacle);
+    const reason = plan.obstacle ?? slowness(plan.layout, device);
+    if (reason === undefined) break;
+    passedOver.push(reason);
     plan = planDtype(model, dtype, isFloat16, device);
   }
   return { plan, passedOver };
+}
+
+/** In fp32 on a CPU. Each token reads all weights, which in 8 bits takes less than half the time. */
+const LARGEST_IN_FLOAT32 = 2 ** 31;
+
+/** Why `auto` doesn't take fp32 although it fits. */
+function slowness({ dtype, size }: PackedLayout, device: DeviceLimits): string | undefined {
+  if (device.kind === 'webgpu' || dtype !== 'fp32' || size <= LARGEST_IN_FLOAT32) return undefined;
+  return `as fp32 a CPU reads ${Math.ceil(size / 1e6)} MB for each token, and in 8 bits a quarter`;
 }
 
 function planDtype(

@@ -6,11 +6,10 @@ export type Precision = 'float16' | 'float32';
 
 /** One tensor in the packed file; offsets and lengths in bytes. A quantized `conv1d` is stored transposed, as [out, in]. */
 export interface PackedTensor extends Omit<ModelTensor, 'sources'>, PackedSection {
-  /** `int8` is never stored: see `asInt8`. */
-  readonly encoding: Precision | 'q8' | 'q4' | 'int8';
-  /** Scales of a quantized tensor, one per block, in the precision of activations; of `int8` one per row, in fp32. */
+  readonly encoding: Precision | 'q8' | 'q4';
+  /** Scales of a quantized tensor, one per block, in the precision of activations. */
   readonly scales?: PackedSection;
-  /** Integers that stand for 0, one per block of q8 and q4, as `QuantizedRows` has them. */
+  /** Integers that stand for 0, one per block, as `QuantizedRows` has them. */
   readonly zeroPoints?: PackedSection;
 }
 
@@ -72,7 +71,7 @@ export function layOut(tensors: readonly ModelTensor[], dtype: Dtype, precision:
 }
 
 /** Gives out parts of a file, one after the other. */
-export class Places {
+class Places {
   size = 0;
 
   take(length: number): PackedSection {

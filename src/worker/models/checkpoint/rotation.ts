@@ -24,14 +24,3 @@ export function rotate(row: Float32Array): void {
       }
   for (let i = 0; i < row.length; i++) row[i] = (row[i] ?? 0) * factor;
 }
-
-/** [size, size]: what `rotate` multiplies each group by. */
-export function rotationMatrix(size: number): Float32Array<ArrayBuffer> {
-  const matrix = new Float32Array(size * size);
-  for (let i = 0; i < size; i++) {
-    const row = matrix.subarray(i * size, (i + 1) * size);
-    row[i] = 1;
-    rotate(row);
-  }
-  return matrix;
-}

@@ -14,10 +14,10 @@ export const GPU = {
 } as const;
 
 /**
- * The same for a product in int8, whose rotated weights and activations form bell curves: the largest of some hundred values is about 3.2
- * deviations, and an integer is off by 1 / sqrt(12) steps.
+ * The same for weights in int8, which are rotated and form bell curves: the largest of some hundred values is about 3.2 deviations, and an
+ * integer is off by 1 / sqrt(12) steps.
  */
-const INT8_ERROR = (Math.SQRT2 * 3.2) / (127 * Math.sqrt(12));
+const INT8_ERROR = 3.2 / (127 * Math.sqrt(12));
 
 /**
  * RMS of the error of a quantized tensor over RMS of its values, where these are uniform, as in the generated checkpoints of
@@ -26,7 +26,6 @@ const INT8_ERROR = (Math.SQRT2 * 3.2) / (127 * Math.sqrt(12));
 export const QUANTIZATION_ERROR = {
   q8: 0.0037,
   q4: 0.064,
-  int8: INT8_ERROR,
   float16: 0,
   float32: 0,
 } as const;
@@ -40,12 +39,13 @@ const ERROR_GROWTH = 3;
 /**
  * Upper bound that quantization puts on RMS of the logits' error over RMS of the logits; 0 without quantization.
  *
- * @param layouts The stored one, and on WASM that of `int8Layout` too.
+ * @param isOnCpu Whether blocks of 8 bits are read as int8 there.
  */
-export function logitsErrorBound(...layouts: readonly PackedLayout[]): number {
-  const errors = layouts.flatMap(({ tensors }) =>
-    tensors.map(({ encoding }) => QUANTIZATION_ERROR[encoding]),
-  );
+export function logitsErrorBound({ tensors }: PackedLayout, isOnCpu: boolean): number {
+  const errors = tensors.flatMap((tensor) => [
+    QUANTIZATION_ERROR[tensor.encoding],
+    isOnCpu && tensor.encoding === 'q8' ? INT8_ERROR : 0,
+  ]);
   return ERROR_GROWTH * Math.hypot(...errors);
 }
 

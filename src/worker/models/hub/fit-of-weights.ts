@@ -6,8 +6,8 @@ import { BLOCK_SIZE, BYTES_PER_VALUE } from '../checkpoint/packed-weights.ts';
 /** Weights are converted to the best precision that fits. */
 export function fitOfWeights(numWeights: number, device: DeviceLimits): NonNullable<FoundModel['fit']> {
   const bytesPerValue = BYTES_PER_VALUE[hasFloat16(device) ? 'float16' : 'float32'];
-  if (numWeights * bytesPerValue <= roomForWeights(device, 'fp32')) return 'fits';
-  // int8 on WASM, else q4, about half of whose weights have 8 bits.
-  const smallest = device.kind === 'wasm' ? 1 : 0.75 + bytesPerValue / BLOCK_SIZE;
-  return numWeights * smallest <= roomForWeights(device, 'int8') ? 'tight' : 'too-large';
+  if (numWeights * bytesPerValue <= roomForWeights(device)) return 'fits';
+  // In q4, about half of the weights have 8 bits.
+  const smallest = 0.75 + bytesPerValue / BLOCK_SIZE;
+  return numWeights * smallest <= roomForWeights(device) ? 'tight' : 'too-large';
 }

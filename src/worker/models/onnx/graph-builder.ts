@@ -17,12 +17,10 @@ export interface GraphTarget {
 }
 
 /**
- * `fused` is `GroupQueryAttention`, for GPUs: it outputs the cache as `GRAPH_IO.present`, updated in place. `plain` is
- * `PlainAttention`, for the CPU: after the logits, it outputs the queries, keys and values that a run computes, for each layer in
- * turn: float32 [B, S, (heads + 2 * K/V heads) * head size]. `uncached` is `PlainAttention` of each row over its own tokens alone,
- * for encoders: its graph outputs `GRAPH_IO.encoded`.
+ * `fused` is `GroupQueryAttention`: it outputs the cache as `GRAPH_IO.present`, updated in place. `uncached` is `PlainAttention` of each
+ * row over its own tokens alone, for encoders: its graph outputs `GRAPH_IO.encoded`.
  */
-export type AttentionKind = 'fused' | 'plain' | 'uncached';
+export type AttentionKind = 'fused' | 'uncached';
 
 /** Outputs of the graph's nodes: [B, S, heads * head size], and twice [B, S, K/V heads * head size]. */
 interface SeparateQkv {
@@ -61,8 +59,6 @@ export class GraphBuilder {
   #outputWidth = 0;
   /** Of each layer. */
   readonly #heads: Heads[] = [];
-  /** Outputs of plain attention, layer by layer. See `AttentionKind`. */
-  readonly #added: string[] = [];
 
   constructor({ attention, ...target }: GraphTarget) {
     this.#precision = target.layout.precision;
@@ -83,9 +79,8 @@ export class GraphBuilder {
     const layer = this.#heads.push(heads) - 1;
     if (this.#attention !== 'fused') {
       const joined = this.#joinRotated(qkv, output, attention);
-      this.#added.push(joined);
-      this.#plainAttention ??= new PlainAttention(this.nodes, this.weights, heads, this.#attention);
-      this.#plainAttention.add(layer, joined, output, { heads, scale, window: window ?? Infinity });
+      this.#plainAttention ??= new PlainAttention(this.nodes, this.weights, heads);
+      this.#plainAttention.add(joined, output, { heads, scale, window: window ?? Infinity });
       return;
     }
     const { query, key, value } = unrotated(qkv);
@@ -184,17 +179,12 @@ export class GraphBuilder {
   }
 
   #decoderInputs(): readonly OnnxValue[] {
+    const { past } = GRAPH_IO;
     return [
       { name: GRAPH_IO.logitTokens, type: 'int32', dims: ['L'] },
-      ...this.#heads.flatMap(({ numKvHeads, headSize }, layer) => [
-        this.#value(GRAPH_IO.past.value(layer), this.#cacheDims(layer)),
-        ...(this.#plainAttention
-          ? [
-              this.#value(GRAPH_IO.past.key(layer), ['B', numKvHeads, headSize, 'K']),
-              this.#value(GRAPH_IO.prefixValue(layer), ['B', numKvHeads, 'P', headSize]),
-            ]
-          : [this.#value(GRAPH_IO.past.key(layer), this.#cacheDims(layer))]),
-      ]),
+      ...this.#heads.flatMap((_, layer) =>
+        [past.value(layer), past.key(layer)].map((name) => this.#value(name, this.#cacheDims(layer))),
+      ),
     ];
   }
 
@@ -202,12 +192,8 @@ export class GraphBuilder {
     const { present } = GRAPH_IO;
     return [
       { name: GRAPH_IO.logits, type: 'float32', dims: ['L', this.#outputWidth] },
-      ...this.#heads.flatMap(({ numHeads, numKvHeads, headSize }, layer) =>
-        this.#plainAttention
-          ? [this.#value(this.#added[layer] ?? '', ['B', 'S', (numHeads + 2 * numKvHeads) * headSize])]
-          : [present.key(layer), present.value(layer)].map((name) =>
-              this.#value(name, this.#cacheDims(layer)),
-            ),
+      ...this.#heads.flatMap((_, layer) =>
+        [present.key(layer), present.value(layer)].map((name) => this.#value(name, this.#cacheDims(layer))),
       ),
     ];
   }
@@ -264,10 +250,6 @@ export class GraphBuilder {
     nodes.addOnce(positions, () =>
       nodes.add('Cast', [GRAPH_IO.positions], [positions], { to: { int: ONNX_TYPE.int64 } }),
     );
-    if (!this.#isEncoder) {
-      nodes.addFused('RotaryEmbedding', [heads, positions, cos, sin], [rotated]);
-      return rotated;
-    }
     const [column, each] = [`${positions}.column`, `${heads}.each`];
     nodes.addOnce(column, () => nodes.add('Reshape', [positions, weights.list(-1, 1)], [column]));
     nodes.add('Reshape', [heads, weights.list(-1, 1, width)], [each]);

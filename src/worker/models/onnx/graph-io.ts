@@ -1,8 +1,7 @@
 const MASK_PREFIX = 'attention_mask_';
 
 /**
- * Names of the graph's inputs and outputs; B = rows, S = tokens per row, C = KV capacity, P = cached tokens of a prompt's beginning,
- * K = C or P, G = heads of a K/V head * S, L = tokens with logits. An encoder's tokens are packed: its ids, positions and types are
+ * Names of the graph's inputs and outputs; B = rows, S = tokens per row, C = KV capacity, L = tokens with logits. An encoder's tokens are packed: its ids, positions and types are
  * [1, T], those of each row behind those of the row before, without padding.
  */
 export const GRAPH_IO = {
@@ -28,31 +27,15 @@ export const GRAPH_IO = {
   shares: 'pooling_shares',
   /** float32 [B, dimensions], of an encoder: a vector or a score for each row. */
   encoded: 'encoded',
-  /**
-   * [B, K/V heads, C, head size]: the cache before the run. On the CPU, keys are [B, K/V heads, head size, C], of which
-   * the first K are read.
-   */
+  /** [B, K/V heads, C, head size]: the cache before the run. */
   past: kvNames('past'),
-  /**
-   * [B, K/V heads, C, head size], for plain attention: the cached values of a prompt that goes on. Its keys are in `past`, which has no
-   * values then.
-   */
-  prefixValue: (layer: number): string => `prefix_value_${layer}`,
   /** [B, K/V heads, C, head size]: the cache after the run, in place where it is the same buffer as `past`. */
   present: kvNames('present'),
   /**
-   * float32 [B, 1, S, K + S + Z + O], for plain attention (O = 1 with `ownKeys`, else 0): added to the scores of a token's keys, in layers whose tokens attend to the
-   * latest `window` tokens. Without a cache: [B, 1, S, S], or [B, 1, 1, S] if all tokens attend to the same.
+   * float32 [B, 1, S, S], for an encoder: added to the scores of a token's keys, in layers whose tokens attend to the latest `window` tokens.
+   * [B, 1, 1, S] if all tokens attend to the same.
    */
   mask: (window: number) => `${MASK_PREFIX}${window}`,
-  /** int64 [1], on the CPU, for plain attention: K. */
-  pastLength: 'past_length',
-  /** [B, K/V heads, G, Z], for plain attention: scores of no keys, which fill the last vector of the CPU's kernels. */
-  scorePadding: 'score_padding',
-  /** int64, on the CPU, for plain attention: C, P + S, Z, and O if there is one. */
-  keyCounts: 'key_counts',
-  /** float32 [G, S], for plain attention where query heads share keys: 1 for each token's own key, else 0. Then O is 1, else 0. */
-  ownKeys: 'own_keys',
 } as const;
 
 function kvNames(kind: string) {
@@ -65,10 +48,4 @@ function kvNames(kind: string) {
     all: (numLayers: number): string[] =>
       Array.from({ length: numLayers }, (_, layer) => [key(layer), value(layer)]).flat(),
   };
-}
-
-/** Finds the masks among the graph's inputs. Maps each mask's name to its window. */
-export function maskWindowsOf(inputNames: readonly string[]): ReadonlyMap<string, number> {
-  const masks = inputNames.filter((name) => name.startsWith(MASK_PREFIX));
-  return new Map(masks.map((name) => [name, Number(name.slice(MASK_PREFIX.length))]));
 }

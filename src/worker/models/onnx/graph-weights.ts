@@ -10,7 +10,6 @@ import {
 } from '../checkpoint/packed-weights.ts';
 import { toFloat16 } from '../checkpoint/float-formats.ts';
 import { countElements, isSplitByRows } from '../model-config.ts';
-import { Int8Products } from './int8-products.ts';
 import type { OnnxNodes } from './onnx-nodes.ts';
 import type { OnnxInitializer } from './onnx-proto.ts';
 
@@ -38,7 +37,6 @@ export class GraphWeights {
   readonly precision: Precision;
   readonly #initializers = new Map<string, OnnxInitializer>();
   readonly #blocks = new Map<string, readonly RowBlock[]>();
-  readonly #int8: Int8Products;
 
   /** @param maxBindingBytes Bytes that a shader can bind at once; larger embeddings are bound in blocks of rows. */
   constructor(
@@ -47,7 +45,6 @@ export class GraphWeights {
   ) {
     this.#nodes = nodes;
     this.precision = layout.precision;
-    this.#int8 = new Int8Products(nodes, this);
     for (const tensor of layout.tensors) {
       const blocks = splitRows(tensor, maxBindingBytes);
       this.#blocks.set(tensor.name, blocks);
@@ -56,7 +53,6 @@ export class GraphWeights {
         const dims = isSplitByRows(tensor) ? [numRows, length] : tensor.shape;
         const bits = bitsOf(block);
         if (bits) this.#bind(name, 'uint8', [numRows, length / BLOCK_SIZE, (BLOCK_SIZE * bits) / 8], offset);
-        else if (block.encoding === 'int8') this.#bind(name, 'int8', [length, numRows], offset);
         else this.#bind(name, layout.precision, dims, offset);
       }
     }
@@ -70,7 +66,8 @@ export class GraphWeights {
   multiply(input: string, weight: string, output: string): void {
     const [block] = this.#blocksOf(weight);
     if (!block) return;
-    if (isQuantized(block)) this.#multiplyQuantized(input, block, output);
+    const bits = bitsOf(block);
+    if (bits) this.#multiplyQuantized(input, block, bits, output);
     else this.#nodes.add('MatMul', [input, block.name], [output]);
   }
 
@@ -112,25 +109,16 @@ export class GraphWeights {
     return this.#add({ name: `scalar_${value}`, type: 'int32', dims: [], data });
   }
 
-  /** A byte without dimensions. */
-  byte(value: number): string {
-    return this.#add({ name: `byte_${value}`, type: 'uint8', dims: [], data: Uint8Array.of(value) });
-  }
-
   #projectBlock(input: string, block: RowBlock, output: string, bias: string): void {
-    if (isQuantized(block)) return this.#multiplyQuantized(input, block, output, bias);
+    const bits = bitsOf(block);
+    if (bits) return this.#multiplyQuantized(input, block, bits, output, bias);
     const inputs = bias === '' ? [input, block.name] : [input, block.name, bias];
     // Gemm reads the matrix as it lies, without a transposed copy.
     this.#nodes.add('Gemm', inputs, [output], { transB: { int: 1 } });
   }
 
-  #multiplyQuantized(input: string, block: RowBlock, output: string, bias = ''): void {
+  #multiplyQuantized(input: string, block: RowBlock, bits: 8 | 4, output: string, bias = ''): void {
     const { name, numRows, length } = block;
-    const bits = bitsOf(block);
-    if (!bits) {
-      const matrix = { name, width: length, scales: this.#bindScales(block, '', numRows) };
-      return this.#int8.multiply(input, matrix, output, bias);
-    }
     const scales = this.#bindScales(block, '', numRows * (length / BLOCK_SIZE));
     const zeroPoints = this.#bindZeroPoints(block, '', numRows * zeroPointBytes(length, bits));
     // There is no reordering of groups.
@@ -145,13 +133,9 @@ export class GraphWeights {
 
   #gather(ids: string, block: RowBlock, output: string): void {
     const { name, numRows, length } = block;
-    if (!isQuantized(block)) return this.#nodes.add('Gather', [name, ids], [output]);
     const bits = bitsOf(block);
+    if (!bits) return this.#nodes.add('Gather', [name, ids], [output]);
     // Products take the same scales and zero points in other dimensions.
-    if (!bits) {
-      const matrix = { name, width: length, scales: this.#bindScales(block, '.lookup', numRows, 1) };
-      return this.#int8.lookUp(ids, matrix, output);
-    }
     const scales = this.#bindScales(block, '.lookup', numRows, length / BLOCK_SIZE, 1);
     const zeroPoints = this.#bindZeroPoints(block, '.lookup', numRows, zeroPointBytes(length, bits), 1);
     this.#nodes.addFused('GatherBlockQuantized', [name, ids, scales, zeroPoints], [`${output}.blocks`], {
@@ -204,8 +188,8 @@ export class GraphWeights {
     }
   }
 
-  #bind(name: string, type: 'uint8' | 'int8' | Precision, dims: readonly number[], offset: number): string {
-    const bytesPerValue = type === 'uint8' || type === 'int8' ? 1 : BYTES_PER_VALUE[type];
+  #bind(name: string, type: 'uint8' | Precision, dims: readonly number[], offset: number): string {
+    const bytesPerValue = type === 'uint8' ? 1 : BYTES_PER_VALUE[type];
     const length = countElements(dims) * bytesPerValue;
     return this.#add({ name, type, dims, data: { location: WEIGHTS_LOCATION, offset, length } });
   }
@@ -220,10 +204,6 @@ export class GraphWeights {
     if (!blocks) throw new Error(`Expected ${weight} among the packed weights`);
     return blocks;
   }
-}
-
-function isQuantized({ encoding }: RowBlock): boolean {
-  return encoding !== 'float16' && encoding !== 'float32';
 }
 
 function splitRows(tensor: PackedTensor, maxBindingBytes: number): readonly RowBlock[] {

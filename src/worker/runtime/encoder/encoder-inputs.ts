@@ -78,7 +78,7 @@ export function longestOf(rows: readonly EncoderRow[]): number {
 }
 
 /** Each token's share of the vector. */
-function sharesOf(numTokens: number, pooling: Pooling): Float32Array {
+export function sharesOf(numTokens: number, pooling: Pooling): Float32Array {
   const shares = new Float32Array(numTokens);
   switch (pooling) {
     case 'mean':

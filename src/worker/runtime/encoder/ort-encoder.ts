@@ -3,8 +3,6 @@ import { DeviceLostError, WasmAbortError } from '../../../protocol/errors/runtim
 import type { EncoderConfig } from '../../models/encoder/encoder-config.ts';
 import type { Model } from '../../models/family.ts';
 import { GRAPH_IO } from '../../models/onnx/graph-io.ts';
-import type { BackendInfo } from '../../../protocol/models.ts';
-import { yieldToHost } from '../../../platform/yield-to-host.ts';
 import { isWasmAbort } from '../faults/fault-of.ts';
 import { orHang } from '../faults/step-watchdog.ts';
 import type { PackedModel } from '../model-backend.ts';
@@ -19,12 +17,12 @@ const PATIENCE_MS = 300_000;
 /** The first session waits for the download of the runtime. */
 const SESSION_PATIENCE_MS = 1_800_000;
 
-/** Limits the attention scores of one layer, which the CPU keeps at once. In bytes. */
+/** Limits the attention scores of one layer. In bytes. */
 const MAX_SCORE_BYTES = 2 ** 28;
 
-/** A loaded encoder on onnxruntime-web. */
+/** A loaded encoder on onnxruntime-web, which computes on a GPU. */
 export class OrtEncoder implements EncoderBackend {
-  readonly name: BackendInfo['name'];
+  readonly name = 'webgpu';
   readonly cost = new RunCost();
   readonly #ort: OrtModule;
   readonly #session: InferenceSession;
@@ -34,16 +32,16 @@ export class OrtEncoder implements EncoderBackend {
   readonly #maxScoreBytes: number;
   #loss: Error | undefined;
 
-  /** @param gpu The CPU where left out. @throws GpuError, StepHangError. */
+  /** @throws GpuError, StepHangError. */
   static async create(
     ort: OrtModule,
     packedModel: PackedModel,
     encoder: EncoderConfig,
-    gpu?: GPUDevice,
+    gpu: GPUDevice,
   ): Promise<OrtEncoder> {
     const session = await orHang(createSession(ort, packedModel, 'uncached', gpu), SESSION_PATIENCE_MS);
     const backend = new OrtEncoder(ort, session, packedModel.model, encoder, gpu);
-    if (gpu) void backend.#watchForLoss(gpu);
+    void backend.#watchForLoss(gpu);
     return backend;
   }
 
@@ -52,15 +50,14 @@ export class OrtEncoder implements EncoderBackend {
     session: InferenceSession,
     { program, config }: Model,
     encoder: EncoderConfig,
-    gpu: GPUDevice | undefined,
+    gpu: GPUDevice,
   ) {
-    this.name = gpu ? 'webgpu' : 'wasm';
     this.#ort = ort;
     this.#session = session;
     this.#encoder = encoder;
     this.#numHeads = config.numHeads;
     this.#isCausal = program.ops.some((op) => op.kind === 'attend' && op.isCausal);
-    this.#maxScoreBytes = Math.min(gpu?.limits.maxStorageBufferBindingSize ?? Infinity, MAX_SCORE_BYTES);
+    this.#maxScoreBytes = Math.min(gpu.limits.maxStorageBufferBindingSize, MAX_SCORE_BYTES);
   }
 
   get maxTokens(): number {
@@ -82,8 +79,6 @@ export class OrtEncoder implements EncoderBackend {
         return outputs;
       });
       const { data } = (await orHang(run, PATIENCE_MS))[GRAPH_IO.encoded] ?? {};
-      // A CPU run settles in microtasks. What was sent meanwhile is to be in the next batch, so it is seen first.
-      if (this.name === 'wasm') await yieldToHost();
       if (!(data instanceof Float32Array))
         throw new TypeError('Expected the output of an encoder as float32');
       const { dimensions } = this.#encoder;

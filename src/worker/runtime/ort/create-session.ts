@@ -9,25 +9,25 @@ import { ortMutex, type OrtModule } from './ort.ts';
 /** onnxruntime's severity 3. At 2, it warns about every graph that computes shapes on the CPU, as ours should. */
 const ERRORS_ONLY = 3;
 
-/** Writes a model's graph and makes a session of it. @param gpu The CPU where left out. @throws GpuError. */
+/** Writes a model's graph and makes a session of it. @throws GpuError. */
 export function createSession(
   ort: OrtModule,
   { model, packed, weights }: PackedModel,
   attention: AttentionKind,
-  gpu?: GPUDevice,
+  gpu: GPUDevice,
 ): Promise<InferenceSession> {
   const graph = writeGraph(model.program, {
     layout: packed,
-    maxBindingBytes: gpu?.limits.maxStorageBufferBindingSize ?? Infinity,
+    maxBindingBytes: gpu.limits.maxStorageBufferBindingSize,
     contextLength: model.config.contextLength,
     attention,
   });
   const create = (): Promise<InferenceSession> =>
     ort.InferenceSession.create(graph, {
       // A generator's outputs are pre-allocated. With preferredOutputLocation, one failed run would leave the session unusable.
-      executionProviders: gpu ? [{ name: 'webgpu', device: gpu, validationMode: 'wgpuOnly' }] : ['wasm'],
+      executionProviders: [{ name: 'webgpu', device: gpu, validationMode: 'wgpuOnly' }],
       externalData: [{ path: WEIGHTS_LOCATION, data: weights }],
       logSeverityLevel: ERRORS_ONLY,
     });
-  return ortMutex.run(() => (gpu ? inErrorScope(gpu, create) : create()));
+  return ortMutex.run(() => inErrorScope(gpu, create));
 }

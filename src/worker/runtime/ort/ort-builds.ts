@@ -1,11 +1,8 @@
 import type * as Ort from 'onnxruntime-web/jspi';
-import type * as Factory from './ort-factory.ts';
 
 /** A build of onnxruntime-web. A bundler ships the files of those that it finds imported. */
 export interface OrtBuild {
   readonly load: () => Promise<typeof Ort>;
-  /** Imports a factory of the build's WASM module that keeps the module. */
-  readonly loadFactory?: () => Promise<typeof Factory>;
 }
 
 /** The builds that a worker ships. That of WebGPU has the CPU's kernels too, and needs JSPI (WebAssembly stack switching). */

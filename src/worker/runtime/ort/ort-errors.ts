@@ -1,5 +1,5 @@
 import { shown } from '../../../batching/errors.ts';
-import { NoRuntimeError, RuntimeFileError, WasmForbiddenError } from '../../../protocol/errors/worker.ts';
+import { NoRuntimeError, RuntimeFileError } from '../../../protocol/errors/worker.ts';
 
 // The messages are here and not in the classes, which every page loads.
 
@@ -18,13 +18,6 @@ export function runtimeFileMissing(cause: Error, url: string | undefined): Runti
 
 export function noRuntime(detail: string): NoRuntimeError {
   return new NoRuntimeError(
-    `The runtime of tabserve/worker-webgpu doesn't run here: ${detail}. Update the browser, or import tabserve/worker in the worker's script.`,
-  );
-}
-
-export function wasmForbidden(cause: unknown): WasmForbiddenError {
-  return new WasmForbiddenError(
-    "The Content-Security-Policy of the worker's script forbids WebAssembly: allow it with `script-src 'self' 'wasm-unsafe-eval'`.",
-    { cause },
+    `The ONNX runtime of tabserve/worker-webgpu doesn't run here: ${detail}. Update the browser, or import tabserve/worker in the worker's script.`,
   );
 }

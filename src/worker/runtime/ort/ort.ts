@@ -4,8 +4,8 @@ import { NoWebGpuAdapterError } from '../../../protocol/errors/runtime.ts';
 import { RuntimeFileError } from '../../../protocol/errors/worker.ts';
 import { createMutex } from '../../../platform/mutex.ts';
 import { WASM_FILES, type OrtBuild, type OrtBuilds } from './ort-builds.ts';
-import { importFactory } from './ort-memory.ts';
-import { noRuntime, runtimeFileMissing, wasmForbidden } from './ort-errors.ts';
+import { requireWasm } from '../require-wasm.ts';
+import { noRuntime, runtimeFileMissing } from './ort-errors.ts';
 
 export type OrtModule = Omit<typeof Ort, 'InferenceSession'> & {
   readonly InferenceSession: {
@@ -13,9 +13,6 @@ export type OrtModule = Omit<typeof Ort, 'InferenceSession'> & {
     create(model: Uint8Array, options: Ort.InferenceSession.SessionOptions): Promise<Ort.InferenceSession>;
   };
 };
-
-/** An empty WebAssembly module: magic number and version. */
-const EMPTY_MODULE = Uint8Array.of(0, 0x61, 0x73, 0x6d, 1, 0, 0, 0);
 
 const NO_JSPI = "this browser lacks WebAssembly's JSPI, which Chrome 137, Firefox 153 and Safari 27 have";
 
@@ -59,38 +56,43 @@ export function setRuntimeFolder(url: string): void {
 }
 
 /**
- * Loads the build of onnxruntime-web for a backend. The bare import is never used: it is the old GPU backend.
+ * Loads the build of onnxruntime-web for WebGPU. The bare import is never used: it is the old GPU backend.
  *
  * @throws PageOutdatedError if it cannot be fetched; WasmForbiddenError if a policy forbids WebAssembly.
  */
-export function loadOrt(backend: 'webgpu' | 'wasm'): Promise<OrtModule> {
-  loaded = importOrt(backend);
+export function loadOrt(): Promise<OrtModule> {
+  loaded = importOrt('webgpu');
   return loaded;
 }
 
-/** The build that this worker runs already, or else the smallest one. So no second copy is loaded. */
+/**
+ * The build that this worker runs already, or else the smallest one. So no second copy is loaded.
+ *
+ * @throws NoRuntimeError if no build that this worker ships runs in this browser.
+ */
 export function ortInUse(): Promise<OrtModule> {
   return (loaded ??= importOrt('wasm'));
 }
 
-/** @throws NoWebGpuAdapterError or NoRuntimeError if no build that this worker ships runs in this browser. */
-export function requireBuild(backend: 'webgpu' | 'wasm'): void {
-  if (backend === 'webgpu' && !builds.webgpu) throw NoWebGpuAdapterError.notShipped();
-  const needsJspi = backend === 'webgpu' || !builds.wasm;
-  if (!needsJspi || 'Suspending' in WebAssembly) return;
-  throw backend === 'webgpu' ? NoWebGpuAdapterError.because(NO_JSPI) : noRuntime(NO_JSPI);
+/** @throws NoWebGpuAdapterError if this worker ships no build for WebGPU, or this browser doesn't run it. */
+export function requireWebGpuBuild(): void {
+  if (!builds.webgpu) throw NoWebGpuAdapterError.notShipped();
+  if (!hasJspi()) throw NoWebGpuAdapterError.because(NO_JSPI);
+}
+
+function hasJspi(): boolean {
+  return 'Suspending' in WebAssembly;
 }
 
 async function importOrt(backend: 'webgpu' | 'wasm'): Promise<OrtModule> {
   requireWasm();
   const name = builds[backend] ? backend : 'webgpu';
+  if (name === 'webgpu' && !hasJspi()) throw noRuntime(NO_JSPI);
   const build = builds[name];
   if (!build) throw new Error('startWorker() passes the builds of onnxruntime-web');
   const ort = await importPart(() => build.load());
   if (!hasThreads) ort.env.wasm.numThreads = 1;
-  const wasm = runtimeFolder === undefined ? undefined : runtimeFolder + WASM_FILES[name];
-  const mjs = build.loadFactory && (await importFactory(build.loadFactory, wasm));
-  ort.env.wasm.wasmPaths = { ...(wasm !== undefined && { wasm }), ...(mjs !== undefined && { mjs }) };
+  if (runtimeFolder !== undefined) ort.env.wasm.wasmPaths = { wasm: runtimeFolder + WASM_FILES[name] };
   return {
     ...ort,
     InferenceSession: {
@@ -103,15 +105,6 @@ async function importOrt(backend: 'webgpu' | 'wasm'): Promise<OrtModule> {
       },
     },
   };
-}
-
-/** @throws WasmForbiddenError. */
-function requireWasm(): void {
-  try {
-    void new WebAssembly.Module(EMPTY_MODULE);
-  } catch (cause) {
-    throw wasmForbidden(cause);
-  }
 }
 
 /** The address that onnxruntime has asked for its file, which the bundler has chosen. */

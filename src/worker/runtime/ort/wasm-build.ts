@@ -2,5 +2,4 @@ import type { OrtBuild } from './ort-builds.ts';
 
 export const WASM_BUILD: OrtBuild = {
   load: () => import('onnxruntime-web/wasm'),
-  loadFactory: () => import('./ort-factory.ts'),
 };

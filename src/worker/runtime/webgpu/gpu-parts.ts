@@ -25,7 +25,7 @@ const SESSION_PATIENCE_MS = 1_800_000;
 /** @throws StepHangError if creating a part hangs. */
 export async function createGpuParts(options: WebGpuBackendOptions): Promise<GpuParts> {
   const { gpu, model } = options;
-  const ort = await loadOrt('webgpu');
+  const ort = await loadOrt();
   const sampler = orHang(GpuSampler.create(gpu.device, model.config.vocabSize), PIPELINE_PATIENCE_MS);
   // Awaited after the session; until then a failure must not count as an unhandled rejection.
   sampler.catch(() => {});

@@ -1,9 +1,10 @@
+import { CpuEncoder } from '../../cpu/cpu-encoder.ts';
 import type { RuntimeLimits } from '../../models/checkpoint/device-fit.ts';
 import type { EncoderConfig } from '../../models/encoder/encoder-config.ts';
 import type { EncoderBackend } from '../encoder/encoder-backend.ts';
 import { OrtEncoder } from '../encoder/ort-encoder.ts';
 import type { ModelBackend, PackedModel } from '../model-backend.ts';
-import { loadOrt, ortInUse } from '../ort/ort.ts';
+import { loadOrt } from '../ort/ort.ts';
 import type { Runtime } from '../runtime.ts';
 import type { GpuDevice } from './gpu-device.ts';
 import { WebGpuBackend } from './webgpu-backend.ts';
@@ -44,11 +45,10 @@ export class WebGpuRuntime implements Runtime {
 
   /** On the CPU too if that is exact: with float16 on the GPU, the vector of a text would depend on where its batch runs. */
   async createEncoders(model: PackedModel, encoder: EncoderConfig): Promise<readonly EncoderBackend[]> {
-    const main = await OrtEncoder.create(await loadOrt('webgpu'), model, encoder, this.gpu.device);
+    const main = await OrtEncoder.create(await loadOrt(), model, encoder, this.gpu.device);
     const { precision, dtype, size } = model.packed;
     const isExact = precision === 'float32' && dtype === 'fp32';
     if (!isExact || size > MAX_BYTES_ON_BOTH) return [main];
-    // The build for GPUs computes on the CPU too.
-    return [main, await OrtEncoder.create(await ortInUse(), model, encoder)];
+    return [main, await CpuEncoder.create(model, encoder)];
   }
 }

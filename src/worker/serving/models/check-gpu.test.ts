@@ -3,7 +3,7 @@ import { ModelStore } from '../../models/store/model-store.ts';
 import { MemoryFolder } from '../../models/store/test-support.ts';
 import type { LoadProgress } from '../../../protocol/models.ts';
 import type { DeviceChoice } from '../../runtime/device-choice.ts';
-import { WasmRuntime } from '../../runtime/wasm/wasm-runtime.ts';
+import { CpuRuntime } from '../../cpu/cpu-runtime.ts';
 import type { GpuDevice } from '../../runtime/webgpu/gpu-device.ts';
 import { WebGpuRuntime } from '../../runtime/webgpu/webgpu-runtime.ts';
 import { ScriptedBackend } from '../../testing/scripted-backend.ts';
@@ -109,7 +109,7 @@ it('checks at each start where nothing can be stored', async () => {
 
 it('checks no CPU', async () => {
   const model = createScriptedModel(new ScriptedBackend());
-  const device: DeviceChoice = { runtime: new WasmRuntime(1), rung: 'wasm', fallbackReason: '' };
+  const device: DeviceChoice = { runtime: new CpuRuntime(1), rung: 'wasm', fallbackReason: '' };
   navigatorOf('Browser 1');
   await checkGpu(model, device, ModelStore.open('tabserve'), () => {});
   expect(platform.numChecks).toBe(0);

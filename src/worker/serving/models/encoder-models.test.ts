@@ -5,7 +5,7 @@ import { NO_PAST } from '../../../protocol/recovery.ts';
 import type { ModelFolder } from '../../models/store/model-folder.ts';
 import type { ModelStore } from '../../models/store/model-store.ts';
 import { SharedDevice } from '../../runtime/shared-device.ts';
-import { WasmRuntime } from '../../runtime/wasm/wasm-runtime.ts';
+import { CpuRuntime } from '../../cpu/cpu-runtime.ts';
 import { EncoderModels } from './encoder-models.ts';
 
 vi.mock('./load-model.ts', () => ({
@@ -24,7 +24,7 @@ it('texts for an encoder that can’t be loaded again fail with NO_ENCODER and t
   };
   const device = new SharedDevice('wasm', NO_PAST);
   vi.spyOn(device, 'get').mockReturnValue(
-    Promise.resolve({ rung: 'wasm', fallbackReason: '', runtime: new WasmRuntime(1) }),
+    Promise.resolve({ rung: 'wasm', fallbackReason: '', runtime: new CpuRuntime(1) }),
   );
   const models = new EncoderModels(
     { deployments: new Map([['embedder', deployment]]), onChange: () => {} },

@@ -7,7 +7,7 @@ import { loadStoredModel, type ReportProgress } from './load-model.ts';
 import type { LoadProgress } from '../../../protocol/models.ts';
 import type { ModelFolder } from '../../models/store/model-folder.ts';
 import type { DeviceChoice } from '../../runtime/device-choice.ts';
-import { WasmRuntime } from '../../runtime/wasm/wasm-runtime.ts';
+import { CpuRuntime } from '../../cpu/cpu-runtime.ts';
 import type { PackedModel } from '../../runtime/model-backend.ts';
 
 const CONFIG = {
@@ -86,7 +86,7 @@ function load(report: ReportProgress = () => {}) {
         }),
       ),
   };
-  const rung = { rung: 'wasm', fallbackReason: '', runtime: new WasmRuntime(1) } satisfies DeviceChoice;
+  const rung = { rung: 'wasm', fallbackReason: '', runtime: new CpuRuntime(1) } satisfies DeviceChoice;
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- nothing else is read of it
   return loadStoredModel(folder as unknown as ModelFolder, rung, report);
 }

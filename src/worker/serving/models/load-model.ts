@@ -135,9 +135,9 @@ function limitContext(
   device: DeviceLimits,
 ): { readonly model: Model; readonly deviceBytes: number } {
   const { config, program } = model;
-  const { contextLength, obstacle, ownBytes } = fitOnDevice(config, packed, device);
+  const { contextLength, obstacle, deviceBytes } = fitOnDevice(config, packed, device);
   if (obstacle !== undefined) {
     throw tooLarge(obstacle, countParameters(program.weights));
   }
-  return { model: { ...model, config: { ...config, contextLength } }, deviceBytes: ownBytes };
+  return { model: { ...model, config: { ...config, contextLength } }, deviceBytes };
 }

@@ -2,9 +2,8 @@ import { layOut } from '../models/checkpoint/packed-weights.ts';
 import type { Model } from '../models/family.ts';
 import { countElements } from '../models/model-config.ts';
 import type { ForwardInput, ModelBackend } from '../runtime/model-backend.ts';
-import { loadOrt, setBuilds } from '../runtime/ort/ort.ts';
-import { WASM_BUILD } from '../runtime/ort/wasm-build.ts';
-import { WasmBackend } from '../runtime/wasm/wasm-backend.ts';
+
+import { CpuBackend } from '../cpu/cpu-backend.ts';
 
 /** Test support: tokens that a row feeds in, from a position on. */
 interface FedRow {
@@ -14,18 +13,18 @@ interface FedRow {
 }
 
 /** Test support: a model in fp32 with the weights that `valueAt` gives, for two rows of 32 tokens. */
-export async function createWasmBackend(
+export async function createCpuBackend(
   model: Model,
   valueAt: (i: number, tensorIndex: number) => number,
-): Promise<WasmBackend> {
+): Promise<CpuBackend> {
   const packed = layOut(model.program.weights, 'fp32', 'float32');
   const weights = new Float32Array(packed.size / 4);
   for (const [index, { offset, shape }] of packed.tensors.entries()) {
     for (let i = 0; i < countElements(shape); i++) weights[offset / 4 + i] = valueAt(i, index);
   }
   const bytes = new Uint8Array(weights.buffer);
-  setBuilds({ wasm: WASM_BUILD });
-  const backend = await WasmBackend.create(await loadOrt('wasm'), { model, packed, weights: bytes });
+
+  const backend = await CpuBackend.create({ model, packed, weights: bytes });
   backend.resize({ numSlots: 2, numStagingRows: 2, capacity: 32 });
   return backend;
 }

@@ -1,5 +1,5 @@
-import { createSampler, type SampledToken } from '../../../batching/sampling/sampling.ts';
-import type { SampledRow } from '../model-backend.ts';
+import { createSampler, type SampledToken } from '../../batching/sampling/sampling.ts';
+import type { SampledRow } from './model-backend.ts';
 
 /** Samples the rows of one pass on the CPU; logits without a next token fail their own row and no other. */
 export function createCpuSampler(vocabSize: number) {

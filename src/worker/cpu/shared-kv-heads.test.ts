@@ -1,8 +1,8 @@
 import { expect, it } from 'vitest';
-import type { Model } from '../../models/family.ts';
-import type { ModelConfig } from '../../models/model-config.ts';
-import { ProgramBuilder } from '../../models/program/program-builder.ts';
-import { createWasmBackend, runRows } from '../../testing/wasm-rows.ts';
+import type { Model } from '../models/family.ts';
+import type { ModelConfig } from '../models/model-config.ts';
+import { ProgramBuilder } from '../models/program/program-builder.ts';
+import { createCpuBackend, runRows } from '../testing/cpu-rows.ts';
 
 const CONFIG: ModelConfig = {
   vocabSize: 32,
@@ -36,7 +36,7 @@ function modelOf(config: ModelConfig): Model {
 }
 
 const createBackend = (config = CONFIG) =>
-  createWasmBackend(modelOf(config), (i, tensorIndex) => Math.sin(i * i + tensorIndex));
+  createCpuBackend(modelOf(config), (i, tensorIndex) => Math.sin(i * i + tensorIndex));
 
 it('decodes rows of different lengths where query heads share keys and values', async () => {
   const backend = await createBackend();

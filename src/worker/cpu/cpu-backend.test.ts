@@ -1,20 +1,18 @@
 import { readFileSync } from 'node:fs';
 import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import promptReference from '../../../../tools/reference/fixtures/prompt-logprobs-reference.json' with { type: 'json' };
-import reference from '../../../../tools/reference/fixtures/storyteller-reference.json' with { type: 'json' };
-import type { KvSlot } from '../../../batching/generation/kv-slots.ts';
-import { readModel } from '../../models/families.ts';
-import { memoryFile } from '../../models/checkpoint/checkpoint-files.ts';
-import { packInMemory } from '../../models/checkpoint/convert-weights.ts';
-import { planModel } from '../../models/checkpoint/model-plan.ts';
-import { openCheckpoint } from '../../models/checkpoint/open-checkpoint.ts';
-import { scoreTokens } from '../score-tokens.ts';
-import { runRows } from '../../testing/wasm-rows.ts';
-import { loadOrt, setBuilds } from '../ort/ort.ts';
-import { WASM_BUILD } from '../ort/wasm-build.ts';
-import { WasmBackend } from './wasm-backend.ts';
+import promptReference from '../../../tools/reference/fixtures/prompt-logprobs-reference.json' with { type: 'json' };
+import reference from '../../../tools/reference/fixtures/storyteller-reference.json' with { type: 'json' };
+import type { KvSlot } from '../../batching/generation/kv-slots.ts';
+import { readModel } from '../models/families.ts';
+import { memoryFile } from '../models/checkpoint/checkpoint-files.ts';
+import { packInMemory } from '../models/checkpoint/convert-weights.ts';
+import { planModel } from '../models/checkpoint/model-plan.ts';
+import { openCheckpoint } from '../models/checkpoint/open-checkpoint.ts';
+import { scoreTokens } from '../runtime/score-tokens.ts';
+import { runRows } from '../testing/cpu-rows.ts';
+import { CpuBackend } from './cpu-backend.ts';
 
-const MODEL_FOLDER = new URL('../../../../public/models/storyteller/', import.meta.url);
+const MODEL_FOLDER = new URL('../../../public/models/storyteller/', import.meta.url);
 const model = readModel(JSON.parse(readFileSync(new URL('config.json', MODEL_FOLDER), 'utf8')), undefined);
 const { config } = model;
 
@@ -26,8 +24,8 @@ interface Row {
 }
 
 /** PyTorch's figures are the reference: the graph, the weights and the K/V cache are tested together. */
-describe('WasmBackend on Storyteller', () => {
-  let backend: WasmBackend;
+describe('CpuBackend on Storyteller', () => {
+  let backend: CpuBackend;
 
   beforeAll(async () => {
     const checkpoint = await openCheckpoint({
@@ -35,8 +33,7 @@ describe('WasmBackend on Storyteller', () => {
     });
     const plan = planModel(checkpoint, 'fp32', { kind: 'wasm', memoryBytes: undefined });
     const packedModel = { model, ...(await packInMemory(checkpoint, plan)) };
-    setBuilds({ wasm: WASM_BUILD });
-    backend = await WasmBackend.create(await loadOrt('wasm'), packedModel);
+    backend = await CpuBackend.create(packedModel);
   });
 
   beforeEach(() => backend.resize({ numSlots: 4, numStagingRows: 1, capacity: 256 }));
@@ -60,7 +57,7 @@ describe('WasmBackend on Storyteller', () => {
       positions,
       lastIndices: positions,
     });
-    const logits = await backend.readLogits();
+    const logits = await backend.readLogits(numRows);
     return rows.map(({ slot }) => logits.subarray(slot * config.vocabSize, (slot + 1) * config.vocabSize));
   }
 

@@ -1,0 +1,136 @@
+import type { KvCacheLimits, KvShape } from '../../batching/generation/kv-memory.ts';
+import type { KvSlot } from '../../batching/generation/kv-slots.ts';
+import { LARGEST_WASM_CACHE } from '../models/checkpoint/device-fit.ts';
+import { kvBytesPerToken, type ModelConfig } from '../models/model-config.ts';
+import { createCpuSampler } from '../runtime/cpu-sampler.ts';
+import {
+  maxScoredTokensOf,
+  sampledIdsOf,
+  type ForwardInput,
+  type ForwardTarget,
+  type ModelBackend,
+  type PackedModel,
+  type RowCopy,
+  type SampledRow,
+  type SampleOutput,
+} from '../runtime/model-backend.ts';
+import { createCpuPlan, type PlannedModel } from './create-plan.ts';
+import type { CpuPlan } from './plan/cpu-plan.ts';
+import { keptHeads } from './plan/cpu-plan.ts';
+import { packTokens, passesOf } from './packed-tokens.ts';
+import { StateRows } from './state-rows.ts';
+
+/** Tokens that run together at most: enough that weights are read once for many. */
+const MAX_TOKENS = 128;
+
+/** Tokens by which the capacity grows. Keys and values are copied then. */
+const CAPACITY_STEP = 64;
+
+/** A generator on this engine's kernels. */
+export class CpuBackend implements ModelBackend {
+  /** The CPU that would prepare the next pass is busy with this one. */
+  readonly isPipelined = false;
+  readonly warmUpShapes = [];
+  readonly #plan: CpuPlan;
+  readonly #endThreads: () => void;
+  readonly #config: ModelConfig;
+  readonly #sampleRows: ReturnType<typeof createCpuSampler>;
+  readonly #rows: Readonly<Record<ForwardTarget, StateRows>>;
+  /** Rows of the plan's logits that the last pass asked for. */
+  #logitRows: readonly number[] = [];
+  #sampledIds: Int32Array = new Int32Array();
+
+  /** @param numThreads More than one needs a cross-origin isolated page. */
+  static async create(packedModel: PackedModel, numThreads = 1): Promise<CpuBackend> {
+    const planned = await createCpuPlan(packedModel, numThreads);
+    const { model } = packedModel;
+    const heads = keptHeads(model.program);
+    const { memory } = planned;
+    return new CpuBackend(planned, model.config, {
+      slots: new StateRows(memory, heads),
+      staging: new StateRows(memory, heads),
+    });
+  }
+
+  private constructor(
+    { plan, endThreads }: PlannedModel,
+    config: ModelConfig,
+    rows: Readonly<Record<ForwardTarget, StateRows>>,
+  ) {
+    this.#plan = plan;
+    this.#endThreads = endThreads;
+    this.#config = config;
+    this.#rows = rows;
+    this.#sampleRows = createCpuSampler(config.vocabSize);
+  }
+
+  get maxScoredTokens(): number {
+    return maxScoredTokensOf(this.#config.vocabSize);
+  }
+
+  get kvCacheLimits(): KvCacheLimits {
+    const { contextLength } = this.#config;
+    return {
+      bytesPerToken: kvBytesPerToken(this.#config, Float32Array.BYTES_PER_ELEMENT),
+      maxBytes: LARGEST_WASM_CACHE,
+      maxSlotBytes: LARGEST_WASM_CACHE,
+      capacityFor: (length) => Math.min(contextLength, CAPACITY_STEP * Math.ceil(length / CAPACITY_STEP)),
+    };
+  }
+
+  resize({ numSlots, numStagingRows, capacity }: KvShape): void {
+    this.#rows.slots.resize(numSlots, capacity);
+    this.#rows.staging.resize(numStagingRows, capacity);
+    this.#plan.reserve({ numTokens: 1, numPositions: capacity });
+  }
+
+  async forward(input: ForwardInput): Promise<{ readonly runMs: number }> {
+    const startedAtMs = performance.now();
+    const tokens = packTokens(input, input.ids === 'sampled' ? this.#sampledIds : input.ids);
+    this.#plan.reserve({ numTokens: Math.min(MAX_TOKENS, tokens.ids.length), numPositions: 1 });
+    this.#plan.logits.reserve(tokens.logitTokens.length);
+    for (const { pass, inputs } of passesOf(tokens, MAX_TOKENS, this.#rows[input.target]))
+      await this.#plan.run(pass, inputs);
+    this.#logitRows = tokens.logitRows;
+    return { runMs: performance.now() - startedAtMs };
+  }
+
+  async sample(
+    target: ForwardTarget,
+    pending: readonly SampledRow[] | Promise<readonly SampledRow[]>,
+  ): Promise<SampleOutput> {
+    const rows = await pending;
+    const samples = this.#sampleRows(await this.readLogits(rows.length), rows);
+    if (target === 'slots') this.#sampledIds = sampledIdsOf(samples);
+    return { samples, readbackMs: 0 };
+  }
+
+  finish(): Promise<{ readonly readbackMs: number }> {
+    return Promise.resolve({ readbackMs: 0 });
+  }
+
+  readLogits(numRows: number): Promise<Float32Array> {
+    const rows = this.#logitRows.slice(0, numRows);
+    const all = this.#plan.logits.read(Math.max(0, ...rows) + 1);
+    if (rows.every((row, i) => row === i)) return Promise.resolve(all);
+    const { vocabSize } = this.#config;
+    const logits = new Float32Array(rows.length * vocabSize);
+    for (const [i, row] of rows.entries())
+      logits.set(all.subarray(row * vocabSize, (row + 1) * vocabSize), i * vocabSize);
+    return Promise.resolve(logits);
+  }
+
+  copyRows(from: ForwardTarget, to: ForwardTarget, rows: readonly RowCopy[]): void {
+    this.#rows[from].copyTo(this.#rows[to], rows);
+  }
+
+  moveSlot(from: KvSlot, to: KvSlot): void {
+    this.copyRows('slots', 'slots', [[from, to]]);
+  }
+
+  /** The garbage collector takes the memory. */
+  release(): Promise<void> {
+    this.#endThreads();
+    return Promise.resolve();
+  }
+}

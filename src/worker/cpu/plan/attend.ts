@@ -1,0 +1,131 @@
+import type { Place } from './buffers.ts';
+import type { Compiler, OpOf } from './compiler.ts';
+import type { Pass, Span } from './pass.ts';
+
+/** Multiplications that one call makes at most: about a millisecond. */
+const MAX_PRODUCTS = 2 ** 22;
+
+/** Queries that kernels compute together. */
+const TILE = 4;
+
+/** Where keys and values of a sequence lie, from its first token on. Strides in float32 values. */
+interface Sequence {
+  readonly keys: number;
+  readonly values: number;
+  readonly headStride: number;
+  readonly positionStride: number;
+}
+
+/** Consecutive queries of a span. */
+interface Queries {
+  /** Among the tokens of the pass. */
+  readonly token: number;
+  readonly num: number;
+  /** Positions before them. */
+  readonly past: number;
+}
+
+/** Attention over the cache, which takes the tokens of the pass first, or over the tokens of a text where they lie. */
+export function compileAttend(op: OpOf<'attend'>, to: Compiler): void {
+  const attention = new Attention(op, to);
+  to.add((pass) => attention.run(pass));
+}
+
+class Attention {
+  readonly #op: OpOf<'attend'>;
+  readonly #to: Compiler;
+  readonly #query: Place;
+  readonly #key: Place;
+  readonly #value: Place;
+  readonly #output: Place;
+  readonly #layer: number;
+  /** Whether no layer before attends to the same keys. */
+  readonly #isFirst: boolean;
+
+  constructor(op: OpOf<'attend'>, to: Compiler) {
+    const [query, key, value] = op.inputs;
+    this.#op = op;
+    this.#to = to;
+    this.#query = to.buffers.placeOf(query);
+    this.#key = to.buffers.placeOf(key);
+    this.#value = to.buffers.placeOf(value);
+    if (this.#key.stride !== this.#value.stride)
+      throw new Error(`Keys and values of ${op.outputs[0].name} lie in rows of different lengths`);
+    this.#output = to.buffers.place(op.outputs[0]);
+    this.#isFirst = !to.layers.has(key);
+    this.#layer = to.layerOf(key);
+  }
+
+  *run(pass: Pass): Iterable<void> {
+    if (this.#isFirst) this.#store(pass);
+    for (const span of pass.spans) {
+      const sequence = this.#sequenceOf(pass, span);
+      for (const queries of this.#split(span)) {
+        this.#attend(queries, sequence);
+        yield;
+      }
+    }
+  }
+
+  #store({ spans, state }: Pass): void {
+    if (!state) return;
+    const { kernels } = this.#to;
+    const { numKvHeads, headSize } = this.#op.heads;
+    for (const { row, start, numTokens, position } of spans) {
+      const { keys, values, headStride } = state.placeOf(this.#layer, row);
+      const first = 4 * position * headSize;
+      const shape = [headStride, headSize, numTokens, numKvHeads, headSize] as const;
+      kernels.storeHeads(this.#to.at(this.#key, start), this.#key.stride, keys + first, ...shape);
+      kernels.storeHeads(this.#to.at(this.#value, start), this.#value.stride, values + first, ...shape);
+    }
+  }
+
+  #sequenceOf({ state }: Pass, { row, start }: Span): Sequence {
+    const { headSize } = this.#op.heads;
+    if (state) return { ...state.placeOf(this.#layer, row), positionStride: headSize };
+    return {
+      keys: this.#to.at(this.#key, start),
+      values: this.#to.at(this.#value, start),
+      headStride: headSize,
+      positionStride: this.#key.stride,
+    };
+  }
+
+  *#split({ start, numTokens, position }: Span): Iterable<Queries> {
+    const length = position + numTokens;
+    const [query] = this.#op.inputs;
+    const size = TILE * Math.max(1, Math.floor(MAX_PRODUCTS / (TILE * 2 * length * query.width)));
+    for (let first = 0; first < numTokens; first += size) {
+      const num = Math.min(size, numTokens - first);
+      yield { token: start + first, num, past: this.#op.isCausal ? position + first : length - num };
+    }
+  }
+
+  #attend({ token, num, past }: Queries, { keys, values, headStride, positionStride }: Sequence): void {
+    const { heads, scale, window = 0, isCausal } = this.#op;
+    const { numHeads, numKvHeads, headSize } = heads;
+    const noSoftcap = 0;
+    this.#to.kernels.attend(
+      this.#to.at(this.#query, token),
+      this.#query.stride,
+      keys,
+      values,
+      headStride,
+      positionStride,
+      this.#to.at(this.#output, token),
+      this.#output.stride,
+      this.#to.attentionScratch.address,
+      num,
+      past,
+      numHeads,
+      numKvHeads,
+      headSize,
+      0,
+      numHeads,
+      scale,
+      window,
+      noSoftcap,
+      isCausal ? 1 : 0,
+    );
+  }
+}

@@ -1,0 +1,108 @@
+import type { ModelTensor } from '../../models/model-config.ts';
+import type { Op, Program, Value } from '../../models/program/program.ts';
+import type { Rope } from '../../models/program/rope.ts';
+import type { CpuMemory } from '../cpu-memory.ts';
+import type { Kernels } from '../kernels/kernels.ts';
+import type { PlacedTensor, PlacedWeights } from '../weights/place-weights.ts';
+import { Arena } from './arena.ts';
+import { AttentionScratch } from './attention-scratch.ts';
+import { Buffers, type Place } from './buffers.ts';
+import { LogitRows } from './logit-rows.ts';
+import type { Pass, Step } from './pass.ts';
+import { RotaryTables } from './rotary-tables.ts';
+
+/** What each token, or each text, brings with it. */
+export interface TokenPlaces {
+  /** int32 each. */
+  readonly token: Place;
+  readonly position: Place;
+  readonly type: Place;
+  /** float32: the token's share of its text's vector. */
+  readonly share: Place;
+}
+
+/** Kernels, and the threads that they divide their work among. */
+export interface CpuKernels {
+  readonly kernels: Kernels;
+  readonly numThreads: number;
+}
+
+/** A plan in the making: the operations of a program become steps, one after the other. */
+export class Compiler {
+  readonly kernels: Kernels;
+  readonly memory: CpuMemory;
+  readonly buffers: Buffers;
+  readonly arena: Arena;
+  readonly tokens: TokenPlaces;
+  readonly logits: LogitRows;
+  readonly steps: Step[] = [];
+  /** By the keys that a layer attends to. */
+  readonly layers = new Map<Value, number>();
+  readonly rotary = new Map<Rope, RotaryTables>();
+  readonly attentionScratch: AttentionScratch;
+  readonly #weights: PlacedWeights;
+
+  constructor(
+    program: Program,
+    { kernels, numThreads }: CpuKernels,
+    memory: CpuMemory,
+    weights: PlacedWeights,
+  ) {
+    this.kernels = kernels;
+    this.memory = memory;
+    this.#weights = weights;
+    this.buffers = new Buffers(program);
+    this.arena = new Arena(memory, this.buffers.widths);
+    this.attentionScratch = new AttentionScratch(memory, numThreads);
+    this.logits = new LogitRows(memory, program.output.width);
+    const one = (): Place => this.buffers.take(1);
+    this.tokens = { token: one(), position: one(), type: one(), share: one() };
+  }
+
+  add(step: Step): void {
+    this.steps.push(step);
+  }
+
+  weight({ name }: ModelTensor): PlacedTensor {
+    const placed = this.#weights.get(name);
+    if (!placed) throw new Error(`The weights have no ${name}`);
+    return placed;
+  }
+
+  /** Of a tensor that is never quantized. 0 for none. */
+  address(tensor: ModelTensor | undefined): number {
+    return tensor ? this.weight(tensor).address : 0;
+  }
+
+  /** The index of the layer that keeps these keys. */
+  layerOf(keys: Value): number {
+    const layer = this.layers.get(keys) ?? this.layers.size;
+    this.layers.set(keys, layer);
+    return layer;
+  }
+
+  tablesOf(rope: Rope): RotaryTables {
+    const tables = this.rotary.get(rope) ?? new RotaryTables(this.memory, rope);
+    this.rotary.set(rope, tables);
+    return tables;
+  }
+
+  /** A buffer for the operation's own use. */
+  scratch(width: number, of: (place: Place) => void): void {
+    const place = this.buffers.take(width);
+    of(place);
+    this.buffers.release(place);
+  }
+
+  at(place: Place, row = 0): number {
+    return this.arena.at(place, row);
+  }
+}
+
+/** Rows that a value has in a pass. */
+export function rowsOf({ per }: Value, { numTokens, spans }: Pass): number {
+  return per === 'token' ? numTokens : spans.length;
+}
+
+/** The operations of one kind. */
+export type OpOf<K extends Op['kind']> = Extract<Op, { readonly kind: K }>;

@@ -1,0 +1,30 @@
+import type { Block, CpuMemory } from '../cpu-memory.ts';
+
+/** Logits of the last pass: rows of the vocabulary. */
+export class LogitRows {
+  readonly #memory: CpuMemory;
+  readonly #vocabSize: number;
+  #block: Block | undefined;
+  #maxRows = 0;
+
+  constructor(memory: CpuMemory, vocabSize: number) {
+    this.#memory = memory;
+    this.#vocabSize = vocabSize;
+  }
+
+  reserve(numRows: number): void {
+    if (numRows <= this.#maxRows) return;
+    if (this.#block) this.#memory.free(this.#block);
+    this.#block = this.#memory.allocate(4 * numRows * this.#vocabSize);
+    this.#maxRows = numRows;
+  }
+
+  address(row: number): number {
+    return (this.#block?.address ?? 0) + 4 * row * this.#vocabSize;
+  }
+
+  /** The first rows. Valid until the memory grows. */
+  read(numRows: number): Float32Array {
+    return this.#memory.floatsAt(this.address(0), numRows * this.#vocabSize);
+  }
+}

@@ -1,0 +1,157 @@
+import { UnsupportedModelError } from '../../../protocol/errors/model.ts';
+import type { Op, Value } from '../../models/program/program.ts';
+import { ACTIVATION_KINDS } from '../kernels/kernels.ts';
+import { compileAttend } from './attend.ts';
+import type { Compiler, OpOf } from './compiler.ts';
+import { rowsOf } from './compiler.ts';
+import { compileEmbed } from './embed.ts';
+import { compileHead, compileLinear } from './linear.ts';
+import type { Place } from './buffers.ts';
+
+type OpByKind = { readonly [K in Op['kind']]: OpOf<K> };
+
+/** How each kind of operation becomes calls of kernels. */
+const OPERATIONS: { readonly [K in Op['kind']]: (op: OpByKind[K], to: Compiler) => void } = {
+  embed: compileEmbed,
+  linear: compileLinear,
+  attend: compileAttend,
+  head: compileHead,
+  shortConv(op) {
+    throw UnsupportedModelError.of(`the model's ${op.kind} operation doesn't run here yet`);
+  },
+  norm(op, to) {
+    const { inputs, outputs, weights, method, epsilon, gainOffset = 0 } = op;
+    const [input, output, [gain, bias]] = [inputs[0], outputs[0], weights];
+    const [width = 0] = gain.shape;
+    const x = to.buffers.placeOf(input);
+    const out = to.buffers.place(output, { input, by: op });
+    const [gains, biases] = [to.address(gain), to.address(bias)];
+    const { kernels } = to;
+    to.add((pass) => {
+      const rows = rowsOf(input, pass);
+      const [from, into, parts] = [to.at(x), to.at(out), input.width / width];
+      if (method === 'rms')
+        kernels.rmsNorm(from, x.stride, gains, into, out.stride, rows, parts, width, epsilon, gainOffset);
+      else
+        kernels.layerNorm(
+          from,
+          x.stride,
+          gains,
+          biases,
+          into,
+          out.stride,
+          rows,
+          parts,
+          width,
+          epsilon,
+          gainOffset,
+        );
+    });
+  },
+  rotary(op, to) {
+    const tables = to.tablesOf(op.rope);
+    const half = op.rope.frequencies.length;
+    for (const [i, input] of op.inputs.entries()) {
+      const output = op.outputs[i] ?? input;
+      const place = ownPlace(op, input, output, to);
+      to.add(({ numTokens }) =>
+        to.kernels.rotary(
+          to.at(place),
+          place.stride,
+          to.at(to.tokens.position),
+          tables.cos,
+          tables.sin,
+          numTokens,
+          input.width / (2 * half),
+          2 * half,
+          half,
+        ),
+      );
+    }
+  },
+  activation(op, to) {
+    const [input, output] = [op.inputs[0], op.outputs[0]];
+    const x = to.buffers.placeOf(input);
+    const out = to.buffers.place(output, { input, by: op });
+    const kind = ACTIVATION_KINDS[op.activation];
+    to.add((pass) =>
+      to.kernels.activate(to.at(x), x.stride, to.at(out), out.stride, rowsOf(input, pass), input.width, kind),
+    );
+  },
+  add: (op, to) => combine('add', op, to),
+  multiply: (op, to) => combine('multiply', op, to),
+  scale(op, to) {
+    const [input, output] = [op.inputs[0], op.outputs[0]];
+    const x = to.buffers.placeOf(input);
+    const out = to.buffers.place(output, { input, by: op });
+    to.add((pass) =>
+      to.kernels.scale(
+        to.at(x),
+        x.stride,
+        to.at(out),
+        out.stride,
+        rowsOf(input, pass),
+        input.width,
+        op.factor,
+      ),
+    );
+  },
+  pool(op, to) {
+    const [input, output] = [op.inputs[0], op.outputs[0]];
+    const x = to.buffers.placeOf(input);
+    const out = to.buffers.place(output);
+    to.add(({ spans }) => {
+      for (const [text, { start, numTokens }] of spans.entries()) {
+        const shares = to.at(to.tokens.share, start);
+        to.kernels.pool(to.at(x, start), x.stride, shares, to.at(out, text), numTokens, input.width);
+      }
+    });
+  },
+};
+
+/** Adds the steps of an operation. */
+export function compileOp(op: Op, to: Compiler): void {
+  compileKind(op.kind, op, to);
+  to.buffers.endOp(op);
+}
+
+function compileKind<K extends Op['kind']>(kind: K, op: OpByKind[K], to: Compiler): void {
+  OPERATIONS[kind](op, to);
+}
+
+function combine(kind: 'add' | 'multiply', op: OpOf<'add' | 'multiply'>, to: Compiler): void {
+  const [first, second] = op.inputs;
+  const [a, b] = [to.buffers.placeOf(first), to.buffers.placeOf(second)];
+  const out = to.buffers.place(op.outputs[0], { input: first, by: op });
+  to.add((pass) =>
+    to.kernels[kind](
+      to.at(a),
+      a.stride,
+      to.at(b),
+      b.stride,
+      to.at(out),
+      out.stride,
+      rowsOf(first, pass),
+      first.width,
+    ),
+  );
+}
+
+/** The place of an output that a kernel changes in place: the input's, or that of a copy if the input is read later. */
+function ownPlace(op: Op, input: Value, output: Value, to: Compiler): Place {
+  const from = to.buffers.placeOf(input);
+  const place = to.buffers.place(output, { input, by: op });
+  if (place !== from)
+    to.add((pass) =>
+      to.kernels.scale(
+        to.at(from),
+        from.stride,
+        to.at(place),
+        place.stride,
+        rowsOf(input, pass),
+        input.width,
+        1,
+      ),
+    );
+  return place;
+}
