@@ -1,4 +1,4 @@
-import { WasmForbiddenError } from '../../protocol/errors/worker.ts';
+import { wasmForbidden } from './wasm-errors.ts';
 
 /** An empty WebAssembly module: magic number and version. */
 const EMPTY_MODULE = Uint8Array.of(0, 0x61, 0x73, 0x6d, 1, 0, 0, 0);
@@ -8,9 +8,6 @@ export function requireWasm(): void {
   try {
     void new WebAssembly.Module(EMPTY_MODULE);
   } catch (cause) {
-    throw new WasmForbiddenError(
-      "The Content-Security-Policy of the worker's script forbids WebAssembly: allow it with `script-src 'self' 'wasm-unsafe-eval'`.",
-      { cause },
-    );
+    throw wasmForbidden(cause);
   }
 }
