@@ -3,7 +3,7 @@ import {
   instantiateKernels,
   type KernelVariant,
 } from '../../../src/worker/cpu/kernels/compile-kernels.ts';
-import { quantizedRowBytes, type Kernels } from '../../../src/worker/cpu/kernels/kernels.ts';
+import { type Kernels } from '../../../src/worker/cpu/kernels/kernels.ts';
 import { readKernels } from '../../../src/worker/cpu/kernels/load-kernels.ts';
 import type { BenchCase, Group, Samples, Subject } from '../bench-case.ts';
 import type { Column } from '../record.ts';

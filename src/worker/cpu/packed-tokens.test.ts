@@ -1,0 +1,53 @@
+import { describe, expect, it } from 'vitest';
+import { CpuMemory } from './cpu-memory.ts';
+import { packTokens, passesOf } from './packed-tokens.ts';
+import { StateRows } from './state-rows.ts';
+
+const STATE = new StateRows(new CpuMemory(0), []);
+
+/** Rows of 3 and 1 tokens, the second behind 5 others. */
+const INPUT = {
+  target: 'staging',
+  numRows: 2,
+  tokensPerRow: 3,
+  ids: Int32Array.of(7, 8, 9, 4, 0, 0),
+  positions: Int32Array.of(0, 1, 2, 5, 6, 7),
+  lastIndices: Int32Array.of(2, 5),
+} as const;
+
+describe('packTokens', () => {
+  it('leaves padding out', () => {
+    const { ids, positions, spans } = packTokens(INPUT, INPUT.ids);
+    expect([[...ids], [...positions]]).toEqual([
+      [7, 8, 9, 4],
+      [0, 1, 2, 5],
+    ]);
+    expect(spans).toEqual([
+      { row: 0, start: 0, numTokens: 3, position: 0 },
+      { row: 1, start: 3, numTokens: 1, position: 5 },
+    ]);
+  });
+
+  it('finds the tokens whose logits are wanted: each once, with the rows in the order of the input', () => {
+    const { logitTokens, logitRows } = packTokens({ ...INPUT, scoredTokens: Int32Array.of(0, 2) }, INPUT.ids);
+    expect(logitTokens).toEqual([0, 2, 3]);
+    expect(logitRows).toEqual([1, 2, 0, 1]);
+  });
+});
+
+describe('passesOf', () => {
+  it('cuts rows where a pass is full, and counts logits on', () => {
+    const passes = [...passesOf(packTokens(INPUT, INPUT.ids), 2, STATE)].map(({ pass }) => pass);
+    expect(passes).toMatchObject([
+      { spans: [{ row: 0, start: 0, numTokens: 2, position: 0 }], logitTokens: [], firstLogitRow: 0 },
+      {
+        spans: [
+          { row: 0, start: 0, numTokens: 1, position: 2 },
+          { row: 1, start: 1, numTokens: 1, position: 5 },
+        ],
+        logitTokens: [0, 1],
+        firstLogitRow: 0,
+      },
+    ]);
+  });
+});

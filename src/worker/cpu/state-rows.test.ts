@@ -1,0 +1,92 @@
+import { describe, expect, it } from 'vitest';
+import { CpuMemory } from './cpu-memory.ts';
+import { StateRows } from './state-rows.ts';
+
+const LAYERS = [
+  { numKvHeads: 2, headSize: 2 },
+  { numKvHeads: 1, headSize: 4 },
+];
+
+/** Each value of a token tells its layer, row, head and position. */
+const valueOf = (layer: number, row: number, head: number, position: number): number =>
+  1 + layer + 10 * row + 100 * head + 1000 * position;
+
+function fill(memory: CpuMemory, rows: StateRows, row: number, numPositions: number): void {
+  forEachToken(rows, row, numPositions, (address, headSize, value) =>
+    memory.floatsAt(address, headSize).fill(value),
+  );
+}
+
+/** Tokens of `row` that don't have the values that `from` had. */
+function wrongIn(
+  memory: CpuMemory,
+  rows: StateRows,
+  row: number,
+  from: number,
+  numPositions: number,
+): number {
+  let numWrong = 0;
+  forEachToken(rows, row, numPositions, (address, headSize, value) => {
+    const expected = value + 10 * (from - row);
+    if (!memory.floatsAt(address, headSize).every((found) => found === expected)) numWrong += 1;
+  });
+  return numWrong;
+}
+
+function forEachToken(
+  rows: StateRows,
+  row: number,
+  numPositions: number,
+  visit: (address: number, headSize: number, value: number) => void,
+): void {
+  for (const [layer, { numKvHeads, headSize }] of LAYERS.entries()) {
+    const { keys, values, headStride } = rows.placeOf(layer, row);
+    for (const start of [keys, values])
+      for (let head = 0; head < numKvHeads; head++)
+        for (let position = 0; position < numPositions; position++)
+          visit(
+            start + 4 * (head * headStride + position * headSize),
+            headSize,
+            valueOf(layer, row, head, position),
+          );
+  }
+}
+
+describe('StateRows', () => {
+  it('keeps what fits when rows and capacity grow and shrink', () => {
+    const memory = new CpuMemory(0);
+    const rows = new StateRows(memory, LAYERS);
+    rows.resize(2, 4);
+    for (const row of [0, 1]) fill(memory, rows, row, 4);
+    for (const [numRows, capacity, kept] of [
+      [3, 8, 4],
+      [2, 3, 3],
+    ] as const) {
+      rows.resize(numRows, capacity);
+      for (const row of [0, 1]) expect(wrongIn(memory, rows, row, row, kept)).toBe(0);
+    }
+  });
+
+  it('copies rows to other rows, and to those of another state', () => {
+    const memory = new CpuMemory(0);
+    const [slots, staging] = [new StateRows(memory, LAYERS), new StateRows(memory, LAYERS)];
+    slots.resize(2, 4);
+    staging.resize(1, 4);
+    fill(memory, staging, 0, 4);
+    staging.copyTo(slots, [[0, 1]]);
+    slots.copyTo(slots, [[1, 0]]);
+    expect([0, 1].map((row) => wrongIn(memory, slots, row, 0, 4))).toEqual([0, 0]);
+  });
+
+  it('takes memory again that it has given back', () => {
+    const memory = new CpuMemory(0);
+    const rows = new StateRows(memory, LAYERS);
+    rows.resize(64, 128);
+    const { byteLength } = memory;
+    for (let round = 0; round < 8; round++) {
+      rows.resize(1, 128);
+      rows.resize(64, 128);
+    }
+    expect(memory.byteLength).toBeLessThan(2 * byteLength);
+  });
+});
