@@ -64,12 +64,17 @@ export function chooseDtype(
   return { plan, passedOver };
 }
 
-/** In fp32 on a CPU. Each token reads all weights, which in 8 bits takes less than half the time. */
+/** Bytes of weights from which on `auto` takes 8 bits on a CPU: each token reads all of them. */
 const LARGEST_IN_FLOAT32 = 2 ** 31;
 
-/** Why `auto` doesn't take fp32 although it fits. */
+/** Whether weights in fp32 make a device slow that holds them. */
+export function isSlow(size: number, device: DeviceLimits): boolean {
+  return device.kind === 'wasm' && size > LARGEST_IN_FLOAT32;
+}
+
+/** Why `auto` doesn't take a dtype although it fits. */
 function slowness({ dtype, size }: PackedLayout, device: DeviceLimits): string | undefined {
-  if (device.kind === 'webgpu' || dtype !== 'fp32' || size <= LARGEST_IN_FLOAT32) return undefined;
+  if (dtype !== 'fp32' || !isSlow(size, device)) return undefined;
   return `as fp32 a CPU reads ${Math.ceil(size / 1e6)} MB for each token, and in 8 bits a quarter`;
 }
 

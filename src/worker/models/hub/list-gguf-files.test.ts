@@ -35,11 +35,11 @@ it('lists models, smallest first, with the bytes of all their parts', async () =
 });
 
 it.each([
-  // A heap of 4 GiB, less 256 MiB, has 2.3 GB for weights: 573 million of 4 bytes, and 4 GB for 4 billion of one.
+  // On a CPU, 8 bits are taken from 2 GiB on, and a memory of 4 GiB holds 4.87 billion of 7 bits.
   ['wasm', 0.5, 'fits'],
   ['wasm', 0.6, 'tight'],
-  ['wasm', 3.9, 'tight'],
-  ['wasm', 4.1, 'too-large'],
+  ['wasm', 4.8, 'tight'],
+  ['wasm', 4.9, 'too-large'],
   // A file of at most 4 GiB: 2.1 billion of 2 bytes, 5.3 billion of 6.5 bits.
   ['webgpu', 2, 'fits'],
   ['webgpu', 5, 'tight'],
