@@ -61,9 +61,9 @@ describe('the suggested models', () => {
     expect(new Set(dtypesOn(GPU))).toEqual(new Set(['fp16']));
     const largest = ['Qwen/Qwen3-0.6B', 'unsloth/Llama-3.2-1B-Instruct'];
     for (const { id, dtype } of suggestModels(WASM)) expect(dtype).toBe(largest.includes(id) ? 'q8' : 'fp32');
-    const phone = suggestModels({ ...WASM, memoryBytes: 2 * GIBIBYTE });
+    const phone = suggestModels({ ...WASM, memoryBytes: GIBIBYTE });
     const large = phone.find(({ id }) => id.includes('Llama'));
-    expect(large).toMatchObject({ dtype: 'q8', obstacle: expect.stringMatching(/^as q8 with a context/) });
+    expect(large).toMatchObject({ dtype: 'q4', obstacle: expect.stringMatching(/^as q4 with a context/) });
     expect(phone[0]).toMatchObject({ obstacle: '' });
   });
 });
