@@ -85,8 +85,8 @@ interface Format {
   readonly bits: number;
   /** Bits for each weight beside its own: scales, and integers that stand for 0. */
   readonly extraBits: number;
-  quantize(kernels: Kernels, size: Size): void;
-  multiply(kernels: Kernels, size: Size, weights: number): void;
+  readonly quantize: (kernels: Kernels, size: Size) => void;
+  readonly multiply: (kernels: Kernels, size: Size, weights: number) => void;
 }
 
 const FORMATS: readonly Format[] = [

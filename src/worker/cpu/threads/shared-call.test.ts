@@ -10,15 +10,16 @@ const threads: Worker[] = [];
 
 afterEach(() => Promise.all(threads.splice(0).map((thread) => thread.terminate())));
 
+async function start(given: object): Promise<void> {
+  const thread = new Worker(new URL('test-support.ts', import.meta.url), { workerData: given });
+  threads.push(thread);
+  await new Promise((resolve) => void thread.once('message', resolve));
+}
+
 /** Kernels on so many threads, and a product of seeded values with them. */
 async function multiplyOn(numThreads: number, numOutputs: number): Promise<Float32Array> {
   const memory = new CpuMemory(RESERVED_BYTES, 0, true);
   const { module, kernels: own } = await loadKernels(memory.memory, true);
-  const start = async (given: object): Promise<void> => {
-    const thread = new Worker(new URL('test-support.ts', import.meta.url), { workerData: given });
-    threads.push(thread);
-    await new Promise((resolve) => void thread.once('message', resolve));
-  };
   const { kernels, end } = await startThreads(module, memory.memory, own, numThreads, start);
   const place = (length: number): number => {
     const { address } = memory.allocate(4 * length);
