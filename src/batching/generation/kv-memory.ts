@@ -7,8 +7,8 @@ export interface KvShape {
 
 /** Cost and limits of what a runner keeps of rows. */
 export interface KvCacheLimits {
-  /** State of a fixed size, which each token changes; 0 by default. A row that has any goes on only behind the last token that it has read. */
-  readonly bytesPerRow?: number;
+  /** State of a fixed size, which each token changes. A row that has any goes on only behind the last token that it has read. */
+  readonly bytesPerRow: number;
   /** K and V of all layers, for one token of one row. */
   readonly bytesPerToken: number;
   /** All rows together: an estimate of what the device can hold. */
@@ -187,8 +187,7 @@ export class KvMemory {
   }
 
   #rowBytes(numTokens: number): number {
-    const { bytesPerRow = 0, bytesPerToken } = this.#limits;
-    return bytesPerRow + numTokens * bytesPerToken;
+    return this.#limits.bytesPerRow + numTokens * this.#limits.bytesPerToken;
   }
 }
 

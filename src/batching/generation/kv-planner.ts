@@ -36,7 +36,7 @@ export class KvPlanner {
   constructor(state: SchedulerState, limits: KvCacheLimits) {
     this.#state = state;
     this.#memory = new KvMemory(limits, state.policy.kvCacheMemoryBytes);
-    this.#hasFixedState = (limits.bytesPerRow ?? 0) > 0;
+    this.#hasFixedState = limits.bytesPerRow > 0;
     this.#prefixes = new PrefixCache(this.#hasFixedState);
   }
 

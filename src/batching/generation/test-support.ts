@@ -391,7 +391,7 @@ export class ScriptedRunner implements ModelRunner {
   }
 
   get #hasFixedState(): boolean {
-    return (this.kvCacheLimits.bytesPerRow ?? 0) > 0;
+    return this.kvCacheLimits.bytesPerRow > 0;
   }
 
   /** What a row has of its first tokens: with fixed state, always all that it has read. */

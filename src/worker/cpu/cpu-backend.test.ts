@@ -8,6 +8,7 @@ import { memoryFile } from '../models/checkpoint/checkpoint-files.ts';
 import { packInMemory } from '../models/checkpoint/convert-weights.ts';
 import { planModel } from '../models/checkpoint/model-plan.ts';
 import { openCheckpoint } from '../models/checkpoint/open-checkpoint.ts';
+import { WASM } from '../models/checkpoint/test-support.ts';
 import { scoreTokens } from '../runtime/score-tokens.ts';
 import { runRows } from '../testing/cpu-rows.ts';
 import { CpuBackend } from './cpu-backend.ts';
@@ -31,7 +32,7 @@ describe('CpuBackend on Storyteller', () => {
     const checkpoint = await openCheckpoint({
       open: (name) => Promise.resolve(memoryFile(name, readFileSync(new URL(name, MODEL_FOLDER)))),
     });
-    const plan = planModel(checkpoint, 'fp32', { kind: 'wasm', memoryBytes: undefined });
+    const plan = planModel(checkpoint, 'fp32', WASM);
     const packedModel = { model, ...(await packInMemory(checkpoint, plan)) };
     backend = await CpuBackend.create(packedModel);
   });

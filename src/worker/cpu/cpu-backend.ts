@@ -1,10 +1,12 @@
 import type { KvCacheLimits, KvShape } from '../../batching/generation/kv-memory.ts';
 import type { KvSlot } from '../../batching/generation/kv-slots.ts';
-import { LARGEST_WASM_CACHE } from '../models/checkpoint/device-fit.ts';
-import { kvBytesPerToken, type ModelConfig } from '../models/model-config.ts';
+import type { Model } from '../models/family.ts';
+import type { ModelConfig } from '../models/model-config.ts';
+import { rowBytesOf, type RowBytes } from '../models/program/layer-state.ts';
 import { createCpuSampler } from '../runtime/cpu-sampler.ts';
 import {
   maxScoredTokensOf,
+  newRowsOf,
   sampledIdsOf,
   type ForwardInput,
   type ForwardTarget,
@@ -14,11 +16,11 @@ import {
   type SampledRow,
   type SampleOutput,
 } from '../runtime/model-backend.ts';
+import { LARGEST_CACHE } from './cpu-limits.ts';
 import { createCpuPlan, type PlannedModel } from './create-plan.ts';
 import type { CpuPlan } from './plan/cpu-plan.ts';
-import { keptHeads } from './plan/cpu-plan.ts';
 import { packTokens, passesOf } from './packed-tokens.ts';
-import { StateRows } from './state-rows.ts';
+import { CpuStateRows } from './state-rows.ts';
 
 /** Tokens that run together at most: enough that weights are read once for many. */
 const MAX_TOKENS = 128;
@@ -34,8 +36,9 @@ export class CpuBackend implements ModelBackend {
   readonly #plan: CpuPlan;
   readonly #endThreads: () => void;
   readonly #config: ModelConfig;
+  readonly #rowBytes: RowBytes;
   readonly #sampleRows: ReturnType<typeof createCpuSampler>;
-  readonly #rows: Readonly<Record<ForwardTarget, StateRows>>;
+  readonly #rows: Readonly<Record<ForwardTarget, CpuStateRows>>;
   /** Rows of the plan's logits that the last pass asked for. */
   #logitRows: readonly number[] = [];
   #sampledIds: Int32Array = new Int32Array();
@@ -43,24 +46,15 @@ export class CpuBackend implements ModelBackend {
   /** @param numThreads More than one needs a cross-origin isolated page. */
   static async create(packedModel: PackedModel, numThreads = 1): Promise<CpuBackend> {
     const planned = await createCpuPlan(packedModel, numThreads);
-    const { model } = packedModel;
-    const heads = keptHeads(model.program);
-    const { memory } = planned;
-    return new CpuBackend(planned, model.config, {
-      slots: new StateRows(memory, heads),
-      staging: new StateRows(memory, heads),
-    });
+    return new CpuBackend(planned, packedModel.model);
   }
 
-  private constructor(
-    { plan, endThreads }: PlannedModel,
-    config: ModelConfig,
-    rows: Readonly<Record<ForwardTarget, StateRows>>,
-  ) {
+  private constructor({ plan, memory, endThreads }: PlannedModel, { config, program: { states } }: Model) {
     this.#plan = plan;
     this.#endThreads = endThreads;
     this.#config = config;
-    this.#rows = rows;
+    this.#rowBytes = rowBytesOf(states, Float32Array.BYTES_PER_ELEMENT);
+    this.#rows = { slots: new CpuStateRows(memory, states), staging: new CpuStateRows(memory, states) };
     this.#sampleRows = createCpuSampler(config.vocabSize);
   }
 
@@ -71,9 +65,9 @@ export class CpuBackend implements ModelBackend {
   get kvCacheLimits(): KvCacheLimits {
     const { contextLength } = this.#config;
     return {
-      bytesPerToken: kvBytesPerToken(this.#config, Float32Array.BYTES_PER_ELEMENT),
-      maxBytes: LARGEST_WASM_CACHE,
-      maxSlotBytes: LARGEST_WASM_CACHE,
+      ...this.#rowBytes,
+      maxBytes: LARGEST_CACHE,
+      maxSlotBytes: LARGEST_CACHE,
       capacityFor: (length) => Math.min(contextLength, CAPACITY_STEP * Math.ceil(length / CAPACITY_STEP)),
     };
   }
@@ -86,6 +80,7 @@ export class CpuBackend implements ModelBackend {
 
   async forward(input: ForwardInput): Promise<{ readonly runMs: number }> {
     const startedAtMs = performance.now();
+    this.#rows[input.target].clear(newRowsOf(input));
     const tokens = packTokens(input, input.ids === 'sampled' ? this.#sampledIds : input.ids);
     this.#plan.reserve({ numTokens: Math.min(MAX_TOKENS, tokens.ids.length), numPositions: 1 });
     this.#plan.logits.reserve(tokens.logitTokens.length);

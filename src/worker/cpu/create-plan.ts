@@ -1,8 +1,8 @@
-import { cpuWeightBytes } from '../models/checkpoint/device-fit.ts';
 import { countParameters } from '../models/model-config.ts';
 import { tooLarge } from '../models/model-errors.ts';
 import type { PackedModel } from '../runtime/model-backend.ts';
 import { requireWasm } from '../runtime/require-wasm.ts';
+import { cpuWeightBytes } from './cpu-limits.ts';
 import { CpuMemory } from './cpu-memory.ts';
 import { loadKernels, RESERVED_BYTES } from './kernels/load-kernels.ts';
 import { CpuPlan } from './plan/cpu-plan.ts';

@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { CpuMemory } from './cpu-memory.ts';
 import { packTokens, passesOf } from './packed-tokens.ts';
-import { StateRows } from './state-rows.ts';
+import { CpuStateRows } from './state-rows.ts';
 
-const STATE = new StateRows(new CpuMemory(0), []);
+const STATE = new CpuStateRows(new CpuMemory(0), []);
 
 /** Rows of 3 and 1 tokens, the second behind 5 others. */
 const INPUT = {

@@ -1,7 +1,7 @@
 import { logitTokensOf, type ForwardInput } from '../runtime/model-backend.ts';
 import type { Pass, Span } from './plan/pass.ts';
 import type { TokenInputs } from './plan/cpu-plan.ts';
-import type { StateRows } from './state-rows.ts';
+import type { CpuStateRows } from './state-rows.ts';
 
 /** The tokens of a forward pass without padding, those of a row behind those of the row before. */
 export interface PackedTokens {
@@ -50,7 +50,7 @@ export function packTokens(input: ForwardInput, ids: Int32Array): PackedTokens {
 export function* passesOf(
   { ids, positions, spans, logitTokens }: PackedTokens,
   maxTokens: number,
-  state: StateRows,
+  state: CpuStateRows,
 ): Generator<{ readonly pass: Pass; readonly inputs: TokenInputs }> {
   let firstLogitRow = 0;
   for (let first = 0; first < ids.length; first += maxTokens) {

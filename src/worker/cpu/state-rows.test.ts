@@ -1,17 +1,24 @@
 import { describe, expect, it } from 'vitest';
+import type { LayerState } from '../models/program/layer-state.ts';
 import { CpuMemory } from './cpu-memory.ts';
-import { StateRows } from './state-rows.ts';
+import { CpuStateRows } from './state-rows.ts';
 
 const LAYERS = [
-  { numKvHeads: 2, headSize: 2 },
-  { numKvHeads: 1, headSize: 4 },
-];
+  { kind: 'tokens', numKvHeads: 2, headSize: 2 },
+  { kind: 'tokens', numKvHeads: 1, headSize: 4 },
+] as const;
+/** The layers that keep something: those, and one with state of a fixed size. */
+const STATES: readonly LayerState[] = [...LAYERS, { kind: 'shared', layer: 0 }, { kind: 'row', length: 6 }];
+const FIXED = LAYERS.length;
+
+const fixedOf = (memory: CpuMemory, rows: CpuStateRows, row: number): Float32Array =>
+  memory.floatsAt(rows.placeOf(FIXED, row).keys, 6);
 
 /** Each value of a token tells its layer, row, head and position. */
 const valueOf = (layer: number, row: number, head: number, position: number): number =>
   1 + layer + 10 * row + 100 * head + 1000 * position;
 
-function fill(memory: CpuMemory, rows: StateRows, row: number, numPositions: number): void {
+function fill(memory: CpuMemory, rows: CpuStateRows, row: number, numPositions: number): void {
   forEachToken(rows, row, numPositions, (address, headSize, value) =>
     memory.floatsAt(address, headSize).fill(value),
   );
@@ -20,7 +27,7 @@ function fill(memory: CpuMemory, rows: StateRows, row: number, numPositions: num
 /** Tokens of `row` that don't have the values that `from` had. */
 function wrongIn(
   memory: CpuMemory,
-  rows: StateRows,
+  rows: CpuStateRows,
   row: number,
   from: number,
   numPositions: number,
@@ -34,7 +41,7 @@ function wrongIn(
 }
 
 function forEachToken(
-  rows: StateRows,
+  rows: CpuStateRows,
   row: number,
   numPositions: number,
   visit: (address: number, headSize: number, value: number) => void,
@@ -52,10 +59,10 @@ function forEachToken(
   }
 }
 
-describe('StateRows', () => {
+describe('CpuStateRows', () => {
   it('keeps what fits when rows and capacity grow and shrink', () => {
     const memory = new CpuMemory(0);
-    const rows = new StateRows(memory, LAYERS);
+    const rows = new CpuStateRows(memory, STATES);
     rows.resize(2, 4);
     for (const row of [0, 1]) fill(memory, rows, row, 4);
     for (const [numRows, capacity, kept] of [
@@ -69,7 +76,7 @@ describe('StateRows', () => {
 
   it('copies rows to other rows, and to those of another state', () => {
     const memory = new CpuMemory(0);
-    const [slots, staging] = [new StateRows(memory, LAYERS), new StateRows(memory, LAYERS)];
+    const [slots, staging] = [new CpuStateRows(memory, STATES), new CpuStateRows(memory, STATES)];
     slots.resize(2, 4);
     staging.resize(1, 4);
     fill(memory, staging, 0, 4);
@@ -80,7 +87,7 @@ describe('StateRows', () => {
 
   it('takes memory again that it has given back', () => {
     const memory = new CpuMemory(0);
-    const rows = new StateRows(memory, LAYERS);
+    const rows = new CpuStateRows(memory, STATES);
     rows.resize(64, 128);
     const { byteLength } = memory;
     for (let round = 0; round < 8; round++) {
@@ -88,5 +95,27 @@ describe('StateRows', () => {
       rows.resize(64, 128);
     }
     expect(memory.byteLength).toBeLessThan(2 * byteLength);
+  });
+
+  it('keeps and copies state of a fixed size too, whatever the capacity', () => {
+    const memory = new CpuMemory(0);
+    const [slots, staging] = [new CpuStateRows(memory, STATES), new CpuStateRows(memory, STATES)];
+    slots.resize(2, 4);
+    staging.resize(1, 4);
+    fixedOf(memory, slots, 1).fill(7);
+    slots.copyTo(staging, [[1, 0]]);
+    slots.resize(3, 1);
+    expect([fixedOf(memory, slots, 1)[5], fixedOf(memory, staging, 0)[5]]).toEqual([7, 7]);
+  });
+
+  it('clears state of a fixed size alone', () => {
+    const memory = new CpuMemory(0);
+    const rows = new CpuStateRows(memory, STATES);
+    rows.resize(2, 4);
+    for (const row of [0, 1]) fixedOf(memory, rows, row).fill(7);
+    fill(memory, rows, 0, 4);
+    rows.clear([0]);
+    expect([0, 1].map((row) => [...new Set(fixedOf(memory, rows, row))])).toEqual([[0], [7]]);
+    expect(wrongIn(memory, rows, 0, 0, 4)).toBe(0);
   });
 });

@@ -1,5 +1,6 @@
-import type { Heads } from '../models/model-config.ts';
+import type { LayerState } from '../models/program/layer-state.ts';
 import type { RowCopy } from '../runtime/model-backend.ts';
+import { stripBytes, stripsOf, type StateRows, type Strips } from '../runtime/state-rows.ts';
 import type { Block, CpuMemory } from './cpu-memory.ts';
 
 /** Where the keys and values of a row lie in a layer: [K/V heads, capacity, head size] each. Addresses in bytes. */
@@ -10,57 +11,66 @@ export interface KvPlace {
   readonly headStride: number;
 }
 
-/** Of the keys of a layer, or of its values. */
-type LayerHeads = Pick<Heads, 'numKvHeads' | 'headSize'>;
-
-/** The keys and values of some rows. In each layer, those of a row lie together: its keys, then its values. */
-export class StateRows {
+/** In each layer that keeps something, what a row keeps lies together: its keys, then its values, or its state of a fixed size. */
+export class CpuStateRows implements StateRows {
   readonly #memory: CpuMemory;
-  readonly #layers: readonly LayerHeads[];
+  readonly #layers: readonly Strips[];
   #blocks: Block[] = [];
   #numRows = 0;
   #capacity = 0;
 
-  constructor(memory: CpuMemory, layers: readonly LayerHeads[]) {
+  constructor(memory: CpuMemory, states: readonly LayerState[]) {
     this.#memory = memory;
-    this.#layers = layers;
+    this.#layers = states.flatMap((state) => joined(stripsOf(state, Float32Array.BYTES_PER_ELEMENT)));
   }
 
+  /** @param layer Among those that keep something. */
   placeOf(layer: number, row: number): KvPlace {
-    const { headSize, numKvHeads } = this.#headsOf(layer);
-    const rowBytes = this.#rowBytes(layer);
-    const keys = (this.#blocks[layer]?.address ?? 0) + row * rowBytes;
-    const headStride = this.#capacity * headSize;
-    return { keys, values: keys + 4 * numKvHeads * headStride, headStride };
+    const strips = this.#stripsOf(layer);
+    const keys = this.#addressOf(layer, row);
+    const headBytes = stripBytes(strips, this.#capacity);
+    return {
+      keys,
+      values: keys + (strips.numStrips / 2) * headBytes,
+      headStride: headBytes / Float32Array.BYTES_PER_ELEMENT,
+    };
   }
 
-  /** Keeps the entries that fit. One layer moves after the other, so the memory holds one of them twice at most. */
+  /** One layer moves after the other, so the memory holds one of them twice at most. */
   resize(numRows: number, capacity: number): void {
     if (numRows === this.#numRows && capacity === this.#capacity) return;
     const numKept = Math.min(numRows, this.#numRows);
-    for (const [layer, { numKvHeads, headSize }] of this.#layers.entries()) {
+    for (const [layer, strips] of this.#layers.entries()) {
       const old = this.#blocks[layer];
-      const stripBytes = 4 * headSize * capacity;
-      const oldStripBytes = 4 * headSize * this.#capacity;
-      const block = this.#memory.allocate(2 * numRows * numKvHeads * stripBytes);
+      const bytes = stripBytes(strips, capacity);
+      const block = this.#memory.allocate(numRows * strips.numStrips * bytes);
       this.#blocks[layer] = block;
       if (!old) continue;
-      // Keys and values of all heads of all rows are strips of the same length.
-      this.#moveStrips(old.address, block.address, 2 * numKept * numKvHeads, oldStripBytes, stripBytes);
+      const oldBytes = stripBytes(strips, this.#capacity);
+      this.#moveStrips(old.address, block.address, numKept * strips.numStrips, oldBytes, bytes);
       this.#memory.free(old);
     }
     this.#numRows = numRows;
     this.#capacity = capacity;
   }
 
-  /** Copies rows to others of the same capacity, or to other rows of these. */
-  copyTo(target: StateRows, copies: readonly RowCopy[]): void {
+  copyTo(target: CpuStateRows, copies: readonly RowCopy[]): void {
     const { bytes } = this.#memory;
     for (const layer of this.#layers.keys()) {
       const rowBytes = this.#rowBytes(layer);
       for (const [from, to] of copies) {
-        const { keys } = this.placeOf(layer, from);
-        bytes.copyWithin(target.placeOf(layer, to).keys, keys, keys + rowBytes);
+        const start = this.#addressOf(layer, from);
+        bytes.copyWithin(target.#addressOf(layer, to), start, start + rowBytes);
+      }
+    }
+  }
+
+  clear(rows: readonly number[]): void {
+    for (const [layer, { fixed }] of this.#layers.entries()) {
+      if (fixed === 0) continue;
+      for (const row of rows) {
+        const start = this.#addressOf(layer, row);
+        this.#memory.bytes.fill(0, start, start + this.#rowBytes(layer));
       }
     }
   }
@@ -74,14 +84,24 @@ export class StateRows {
     }
   }
 
-  #rowBytes(layer: number): number {
-    const { numKvHeads, headSize } = this.#headsOf(layer);
-    return 2 * 4 * numKvHeads * headSize * this.#capacity;
+  #addressOf(layer: number, row: number): number {
+    return (this.#blocks[layer]?.address ?? 0) + row * this.#rowBytes(layer);
   }
 
-  #headsOf(layer: number): LayerHeads {
-    const heads = this.#layers[layer];
-    if (!heads) throw new RangeError(`There is no layer ${layer}`);
-    return heads;
+  #rowBytes(layer: number): number {
+    const strips = this.#stripsOf(layer);
+    return strips.numStrips * stripBytes(strips, this.#capacity);
   }
+
+  #stripsOf(layer: number): Strips {
+    const strips = this.#layers[layer];
+    if (!strips) throw new RangeError(`There is no layer ${layer}`);
+    return strips;
+  }
+}
+
+/** Keys and values of a layer are strips of the same length. */
+function joined(parts: readonly Strips[]): readonly Strips[] {
+  const [strips] = parts;
+  return strips ? [{ ...strips, numStrips: parts.length * strips.numStrips }] : [];
 }

@@ -1,6 +1,7 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { planModel } from './checkpoint/model-plan.ts';
+import { WASM } from './checkpoint/test-support.ts';
 import { TINY_CONFIG } from '../testing/tiny-checkpoint.ts';
 import { readModel } from './families.ts';
 import { HUB_CONFIGS } from '../testing/hub-configs.ts';
@@ -74,7 +75,7 @@ describe('sizes that no device holds', () => {
 function outcomeOf(config: Readonly<Record<string, unknown>>) {
   try {
     const model = readModel(config, undefined);
-    planModel({ model }, 'auto', { kind: 'wasm', memoryBytes: undefined });
+    planModel({ model }, 'auto', WASM);
     return { numTensors: model.program.weights.length };
   } catch (error) {
     if (error instanceof Error && 'code' in error) return { numTensors: Infinity, code: error.code };

@@ -63,12 +63,6 @@ export function isSplitByRows({ role }: Pick<ModelTensor, 'role'>): boolean {
   return role === 'embedding' || role === 'linear';
 }
 
-/** Bytes of the keys and values of one token in all layers. */
-export function kvBytesPerToken(config: ModelConfig, bytesPerValue: number): number {
-  if (config.isEncoder) return 0;
-  return 2 * config.numLayers * config.numKvHeads * config.headSize * bytesPerValue;
-}
-
 export function countParameters(tensors: readonly ModelTensor[]): number {
   return tensors.reduce((sum, { shape }) => sum + countElements(shape), 0);
 }

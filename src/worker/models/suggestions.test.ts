@@ -1,16 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import type { DeviceLimits } from './checkpoint/device-fit.ts';
+import { GIBIBYTE, gpuWith, WASM } from './checkpoint/test-support.ts';
 import { suggestModels } from './suggestions.ts';
 
-const GIBIBYTE = 2 ** 30;
-const WASM: DeviceLimits = { kind: 'wasm', memoryBytes: undefined };
-const GPU: DeviceLimits = {
-  kind: 'webgpu',
-  hasShaderF16: true,
-  maxBufferSize: 4 * GIBIBYTE,
-  maxStorageBufferBindingSize: 2 * GIBIBYTE,
-  memoryBytes: undefined,
-};
+const GPU = gpuWith({ maxBufferSize: 4 * GIBIBYTE });
 
 /** Bytes of `model.safetensors` on the hub, without the causal masks, which are not fetched. */
 const FILE_SIZES: Readonly<Record<string, number>> = {

@@ -39,6 +39,7 @@ export class ScriptedBackend implements ModelBackend {
   #logits = new Float32Array();
 
   readonly kvCacheLimits: KvCacheLimits = {
+    bytesPerRow: 0,
     bytesPerToken: 32,
     maxBytes: 2 ** 20,
     maxSlotBytes: 2 ** 20,

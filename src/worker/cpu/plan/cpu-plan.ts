@@ -1,5 +1,4 @@
 import { yieldToHost } from '../../../platform/yield-to-host.ts';
-import type { Heads } from '../../models/model-config.ts';
 import type { Program } from '../../models/program/program.ts';
 import type { CpuMemory } from '../cpu-memory.ts';
 import type { PlacedWeights } from '../weights/place-weights.ts';
@@ -101,13 +100,3 @@ export class CpuPlan {
 
 /** The parts of a step that doesn't stop. */
 const WHOLE = [undefined];
-
-/** Heads of the keys and values that each layer keeps. */
-export function keptHeads({ ops }: Program): readonly Heads[] {
-  const seen = new Set<unknown>();
-  return ops.flatMap((op) => {
-    if (op.kind !== 'attend' || seen.has(op.inputs[1])) return [];
-    seen.add(op.inputs[1]);
-    return [op.heads];
-  });
-}

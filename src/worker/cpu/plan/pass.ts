@@ -1,4 +1,4 @@
-import type { StateRows } from '../state-rows.ts';
+import type { CpuStateRows } from '../state-rows.ts';
 
 /** Tokens of one row, or one text, in a pass: consecutive ones. */
 export interface Span {
@@ -19,7 +19,7 @@ export interface Pass {
   readonly logitTokens: readonly number[];
   readonly firstLogitRow: number;
   /** Keys and values of the tokens before. Undefined for whole texts, which attend to their own tokens alone. */
-  readonly state: StateRows | undefined;
+  readonly state: CpuStateRows | undefined;
 }
 
 /** One operation of a plan. It may stop between its parts, so that none takes long. */

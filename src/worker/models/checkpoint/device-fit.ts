@@ -1,7 +1,9 @@
 import { DEFAULT_POLICY } from '../../../batching/generation/policy.ts';
 import { MAX_TOKEN_IDS } from '../../../protocol/wire.ts';
-import { countElements, isSplitByRows, kvBytesPerToken, type ModelConfig } from '../model-config.ts';
-import { BYTES_PER_VALUE, inputsOf, sectionsOf, type PackedLayout } from './packed-weights.ts';
+import type { Model } from '../family.ts';
+import { isSplitByRows, type ModelConfig } from '../model-config.ts';
+import { rowBytesOf, type RowBytes } from '../program/layer-state.ts';
+import { BYTES_PER_VALUE, type PackedLayout, type PackedTensor } from './packed-weights.ts';
 
 /** A model that serves on the device, and what it takes there. */
 export interface ServingModel {
@@ -10,15 +12,29 @@ export interface ServingModel {
   readonly bytes: number;
 }
 
-/** Limits of what computes on a device, in bytes. */
-export type RuntimeLimits =
-  | {
-      readonly kind: 'webgpu';
-      readonly hasShaderF16: boolean;
-      readonly maxBufferSize: number;
-      readonly maxStorageBufferBindingSize: number;
-    }
-  | { readonly kind: 'wasm' };
+/** A limit, and the words for what it is one of: `that this GPU can bind`. */
+export interface Limit {
+  readonly bytes: number;
+  readonly limitOf: string;
+}
+
+/** What a runtime computes with, and the memory that it has. */
+export interface RuntimeLimits {
+  /** Encodings of weights that it reads. */
+  readonly encodings: readonly PackedTensor['encoding'][];
+  /** Bytes that packed weights take there, with `overheadBytes`. */
+  weightBytes(layout: PackedLayout): number;
+  /** Of a model, beside its weights and what its rows keep. */
+  readonly overheadBytes: number;
+  /** Weights of more bytes are much faster in 8 bits. */
+  readonly largestInFloat32: number;
+  /** Of what the rows of one sequence keep. */
+  readonly cache: Limit;
+  /** Of a tensor that isn't split, and of the keys of a layer. None where left out, as for `memory`. */
+  readonly buffer?: Limit;
+  /** Of one model, apart from others. */
+  readonly memory?: Limit;
+}
 
 /** Limits of a device beside what serves on it. */
 export type DeviceLimits = RuntimeLimits & {
@@ -36,9 +52,9 @@ export interface DeviceFit {
   readonly usualContext: number;
   /** Weights as the runtime keeps them. */
   readonly weightBytes: number;
-  /** K/V of one sequence of `usualContext`. */
+  /** What one sequence of `usualContext` keeps. */
   readonly kvBytes: number;
-  /** Weights, and the K/V of one such sequence and of its staging row. */
+  /** Weights, and what one such sequence and its staging row keep. */
   readonly deviceBytes: number;
   /** Why the model does not fit, with room for such a sequence; `undefined` where it does. */
   readonly obstacle: string | undefined;
@@ -46,12 +62,6 @@ export interface DeviceFit {
 
 /** onnxruntime-web addresses external data with 32 bits, and a model's memory on the CPU ends at the same size. */
 const LARGEST_FILE = 2 ** 32;
-
-/** Memory on the CPU beside weights and K/V: activations and logits. */
-const CPU_OVERHEAD = 2 ** 25;
-
-/** A model's memory on the CPU holds its weights too. */
-export const LARGEST_WASM_CACHE = 2 ** 30;
 
 /** Share of the machine's memory that one page may take. */
 const LARGEST_SHARE = 0.75;
@@ -62,20 +72,30 @@ const ROWS_PER_SEQUENCE = 2;
 /** A model with a shorter context is not useful. In tokens. */
 const SMALLEST_CONTEXT = 256;
 
+/** The parts of a model that take memory beside its weights. */
+interface FittedModel {
+  readonly config: ModelConfig;
+  readonly program: Pick<Model['program'], 'states'>;
+}
+
 /** Says whether a packed model fits, and with how long a context. */
-export function fitOnDevice(config: ModelConfig, layout: PackedLayout, device: DeviceLimits): DeviceFit {
-  const weightBytes = device.kind === 'wasm' ? cpuWeightBytes(layout) + CPU_OVERHEAD : layout.size;
-  const bytesPerToken = kvBytesPerToken(config, BYTES_PER_VALUE[layout.precision]);
-  const onCache = cacheBounds(config, device, bytesPerToken);
+export function fitOnDevice(
+  { config, program }: FittedModel,
+  layout: PackedLayout,
+  device: DeviceLimits,
+): DeviceFit {
+  const weightBytes = device.weightBytes(layout);
+  const row = rowBytesOf(program.states, BYTES_PER_VALUE[layout.precision]);
+  const onCache = cacheBounds(device, row);
   const beside = servingBeside(config, device);
-  const bounds = [...memoryBounds(layout, device, weightBytes, bytesPerToken, beside), ...onCache];
+  const bounds = [...memoryBounds(layout, device, weightBytes, row, beside), ...onCache];
   // Longer lists of tokens do not pass the schemas of messages.
   const longest = Math.min(config.contextLength, MAX_TOKEN_IDS);
   // No dtype helps against a small cache, so the context gives way to it.
   const roomInCache = Math.max(SMALLEST_CONTEXT, longestWithin(onCache));
   const usualContext = Math.min(longest, roomInCache, DEFAULT_POLICY.maxContextLength);
-  const obstacle = bounds.find((bound) => bytesAt(bound, usualContext) > bound.limit);
-  const kvBytes = usualContext * bytesPerToken;
+  const obstacle = bounds.find((bound) => bytesAt(bound, usualContext) > bound.limit.bytes);
+  const kvBytes = row.bytesPerRow + usualContext * row.bytesPerToken;
   const deviceBytes = weightBytes + ROWS_PER_SEQUENCE * kvBytes;
   return {
     contextLength: Math.min(longest, longestWithin(bounds)),
@@ -92,23 +112,12 @@ function servingBeside(config: ModelConfig, { serving = [] }: DeviceLimits): rea
   return serving.filter(({ isEncoder }) => isEncoder || config.isEncoder);
 }
 
-/** What weights take on the CPU: those of 8 bits a byte each, with a scale and a sum for each output, others what they are stored in. */
-export function cpuWeightBytes(layout: PackedLayout): number {
-  return layout.tensors.reduce((sum, tensor) => {
-    const count = countElements(tensor.shape);
-    if (tensor.encoding === 'q8') return sum + count + (8 * count) / inputsOf(tensor);
-    const sections = sectionsOf({ tensors: [tensor] });
-    return sum + sections.reduce((bytes, { length }) => bytes + length, 0);
-  }, 0);
-}
-
 /** Something that takes `fixed` bytes, and `perToken` more for each token of a sequence. */
 interface Bound {
   readonly claim: string;
   readonly fixed: number;
   readonly perToken: number;
-  readonly limit: number;
-  readonly limitOf: string;
+  readonly limit: Limit;
   /** Other models that share the limit. */
   readonly beside?: readonly ServingModel[];
 }
@@ -116,60 +125,53 @@ interface Bound {
 /** Bytes that weights may have on a device, K/V aside. */
 export function roomForWeights(device: DeviceLimits): number {
   const room = Math.min(LARGEST_FILE, LARGEST_SHARE * (device.memoryBytes ?? Infinity));
-  return device.kind === 'webgpu' ? room : room - CPU_OVERHEAD;
+  return room - device.overheadBytes;
 }
-
-type BufferBound = Pick<Bound, 'claim' | 'limit' | 'limitOf'>;
-type GpuLimits = Extract<DeviceLimits, { kind: 'webgpu' }>;
 
 /** Limits on weights, and on weights and K/V together. */
 function memoryBounds(
   layout: PackedLayout,
   device: DeviceLimits,
   weightBytes: number,
-  bytesPerToken: number,
+  row: RowBytes,
   beside: readonly ServingModel[],
 ): readonly Bound[] {
-  const perToken = ROWS_PER_SEQUENCE * bytesPerToken;
-  const fixed = beside.reduce((sum, { bytes }) => sum + bytes, weightBytes);
-  const all = { claim: 'it needs memory of', fixed, perToken, beside };
+  const ofRows = rowsOfOne(row);
+  const fixed = beside.reduce((sum, { bytes }) => sum + bytes, weightBytes + ofRows.fixed);
+  const all = { claim: 'it needs memory of', fixed, perToken: ofRows.perToken, beside };
   const weights = { claim: 'its weights take', fixed: layout.size, perToken: 0 };
   const share = LARGEST_SHARE * (device.memoryBytes ?? Infinity);
-  const everywhere: readonly Bound[] = [
-    { ...weights, limit: LARGEST_FILE, limitOf: 'that onnxruntime-web can read' },
-    { ...all, limit: share, limitOf: 'that a page may take on this machine' },
+  const bounds: readonly Bound[] = [
+    { ...weights, limit: { bytes: LARGEST_FILE, limitOf: 'that one file can have' } },
+    { ...all, limit: { bytes: share, limitOf: 'that a page may take on this machine' } },
   ];
-  if (device.kind === 'wasm')
-    return [
-      ...everywhere,
-      { ...all, fixed: weightBytes, beside: [], limit: LARGEST_FILE, limitOf: 'of a WASM memory' },
-    ];
+  if (device.memory) {
+    const alone = { ...all, fixed: weightBytes + ofRows.fixed, beside: [] };
+    return [...bounds, { ...alone, limit: device.memory }];
+  }
   const lengths = layout.tensors.filter((tensor) => !isSplitByRows(tensor)).map(({ length }) => length);
-  return [...everywhere, { ...ofBuffer(device), fixed: Math.max(0, ...lengths), perToken: 0 }];
+  return [...bounds, ...bufferBounds(device, { fixed: Math.max(0, ...lengths), perToken: 0 })];
 }
 
-/** Limits on the K/V of one sequence alone, which are the same for every dtype of a precision. */
-function cacheBounds(config: ModelConfig, device: DeviceLimits, bytesPerToken: number): readonly Bound[] {
-  const cache = { claim: 'the K/V cache takes', fixed: 0, perToken: ROWS_PER_SEQUENCE * bytesPerToken };
-  if (device.kind === 'wasm')
-    return [{ ...cache, limit: LARGEST_WASM_CACHE, limitOf: 'that a WASM memory has for it' }];
-  return [
-    // K or V of one layer.
-    { ...ofBuffer(device), fixed: 0, perToken: bytesPerToken / (2 * config.numLayers) },
-    // WebGPU does not report how much memory a GPU has: its largest buffer is the best hint.
-    { ...cache, limit: device.maxBufferSize, limitOf: 'that this GPU has for it' },
-  ];
+/** What the rows of one sequence take. */
+function rowsOfOne({ bytesPerRow, bytesPerToken }: RowBytes): Pick<Bound, 'fixed' | 'perToken'> {
+  return { fixed: ROWS_PER_SEQUENCE * bytesPerRow, perToken: ROWS_PER_SEQUENCE * bytesPerToken };
 }
 
-function ofBuffer({ maxBufferSize, maxStorageBufferBindingSize }: GpuLimits): BufferBound {
-  const limit = Math.min(maxBufferSize, maxStorageBufferBindingSize);
-  return { claim: 'its largest buffer takes', limit, limitOf: 'that this GPU can bind' };
+/** Limits on what one sequence keeps, which are the same for every dtype of a precision. */
+function cacheBounds(device: DeviceLimits, row: RowBytes): readonly Bound[] {
+  const cache = { claim: 'the K/V cache takes', ...rowsOfOne(row), limit: device.cache };
+  return [...bufferBounds(device, { fixed: 0, perToken: row.largestPerToken }), cache];
+}
+
+function bufferBounds({ buffer }: DeviceLimits, size: Pick<Bound, 'fixed' | 'perToken'>): readonly Bound[] {
+  return buffer ? [{ claim: 'its largest buffer takes', ...size, limit: buffer }] : [];
 }
 
 function longestWithin(bounds: readonly Bound[]): number {
   const lengths = bounds
     .filter(({ perToken }) => perToken > 0)
-    .map(({ fixed, perToken, limit }) => Math.max(0, Math.floor((limit - fixed) / perToken)));
+    .map(({ fixed, perToken, limit }) => Math.max(0, Math.floor((limit.bytes - fixed) / perToken)));
   return Math.min(...lengths);
 }
 
@@ -178,12 +180,12 @@ function bytesAt({ fixed, perToken }: Bound, numTokens: number): number {
 }
 
 function explain(bound: Bound, numTokens: number): string {
-  const { claim, perToken, limit, limitOf, beside = [] } = bound;
+  const { claim, perToken, limit, beside = [] } = bound;
   const context = perToken === 0 ? '' : `with a context of ${numTokens} tokens `;
   const others = beside.map(({ id, bytes }) => `${megabytes(bytes)} of ${id}`).join(' and the ');
   const shared = others === '' ? '' : `, the ${others} included`;
   const remedy = others === '' ? '' : ' (a smaller model in its place makes room)';
-  return `${context}${claim} ${megabytes(bytesAt(bound, numTokens))}${shared}, more than the ${megabytes(limit)} ${limitOf}${remedy}`;
+  return `${context}${claim} ${megabytes(bytesAt(bound, numTokens))}${shared}, more than the ${megabytes(limit.bytes)} ${limit.limitOf}${remedy}`;
 }
 
 function megabytes(bytes: number): string {

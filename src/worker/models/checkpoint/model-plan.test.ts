@@ -3,7 +3,7 @@ import { readModel } from '../families.ts';
 import { downloadBytesOf, type Checkpoint, type CheckpointTensor } from './checkpoint.ts';
 import { memoryFile } from './checkpoint-files.ts';
 import { planModel } from './model-plan.ts';
-import { GIBIBYTE, GPU, peakHeapOf, WASM } from './test-support.ts';
+import { GIBIBYTE, GPU, gpuWith, peakHeapOf, WASM } from './test-support.ts';
 import { errorWith } from '../../testing/error-with.ts';
 import { DECODER_CASES, decoderOf } from '../../testing/operation-cases.ts';
 
@@ -22,7 +22,7 @@ const GPT2_XL = { ...GPT2, n_embd: 1600, n_head: 25, n_layer: 48 };
 describe('planModel', () => {
   it.each([
     ['fp16 where the GPU computes in it', GPT2, GPU, 'fp16', 'float16'],
-    ['fp32 where it does not', GPT2, { ...GPU, hasShaderF16: false }, 'fp32', 'float32'],
+    ['fp32 where it does not', GPT2, gpuWith({ hasShaderF16: false }), 'fp32', 'float32'],
     ['fp32 on WASM', GPT2, WASM, 'fp32', 'float32'],
     ['fp32 on WASM for gpt2-medium too', GPT2_MEDIUM, WASM, 'fp32', 'float32'],
     ['q8 where fp32 is more than WASM has', GPT2_LARGE, WASM, 'q8', 'float32'],
@@ -70,7 +70,7 @@ describe('planModel', () => {
   });
 
   it('splits an embedding of more than a shader binds', () => {
-    const device = { ...GPU, hasShaderF16: false, maxStorageBufferBindingSize: 2 ** 27 };
+    const device = gpuWith({ hasShaderF16: false, maxStorageBufferBindingSize: 2 ** 27 });
     expect(planModel(checkpointOf(GPT2), 'auto', device).layout.dtype).toBe('fp32');
   });
 });
@@ -84,7 +84,7 @@ describe('rejects', () => {
       GPT2_XL,
     ],
     ['a precision in which it is too large', 'fp32', WASM, GPT2_XL],
-    ['a matrix of more than a shader binds', 'fp32', { ...GPU, maxBufferSize: 2 ** 23 }, GPT2],
+    ['a matrix of more than a shader binds', 'fp32', gpuWith({ maxBufferSize: 2 ** 23 }), GPT2],
   ] as const)('%s, with the numbers', (_, dtype, device, config) => {
     expect(() => planModel(checkpointOf(config), dtype, device)).toThrow(
       errorWith('MODEL_TOO_LARGE', /\d+ M parameters.* \d+ MB, more than the \d+ MB/),

@@ -52,7 +52,7 @@ export function chooseDtype(
 ): { readonly plan: DtypePlan; readonly passedOver: readonly string[] } {
   const isFloat16 = hasFloat16(device) && !model.needsFloat32;
   const best = isFloat16 ? 'fp16' : 'fp32';
-  const smaller: readonly Dtype[] = ['q8', 'q4'];
+  const smaller = (['q8', 'q4'] as const).filter((dtype) => device.encodings.includes(dtype));
   const passedOver: string[] = [];
   let plan = planDtype(model, choice === 'auto' ? best : choice, isFloat16, device);
   for (const dtype of choice === 'auto' ? smaller : []) {
@@ -64,12 +64,9 @@ export function chooseDtype(
   return { plan, passedOver };
 }
 
-/** Bytes of weights from which on `auto` takes 8 bits on a CPU: each token reads all of them. */
-const LARGEST_IN_FLOAT32 = 2 ** 31;
-
 /** Whether weights in fp32 make a device slow that holds them. */
 export function isSlow(size: number, device: DeviceLimits): boolean {
-  return device.kind === 'wasm' && size > LARGEST_IN_FLOAT32;
+  return size > device.largestInFloat32;
 }
 
 /** Why `auto` doesn't take a dtype although it fits. */
@@ -78,17 +75,12 @@ function slowness({ dtype, size }: PackedLayout, device: DeviceLimits): string |
   return `as fp32 a CPU reads ${Math.ceil(size / 1e6)} MB for each token, and in 8 bits a quarter`;
 }
 
-function planDtype(
-  { config, program }: PlannedModel,
-  dtype: Dtype,
-  isFloat16: boolean,
-  device: DeviceLimits,
-): DtypePlan {
-  const layout = layOut(program.weights, dtype, isFloat16 && dtype !== 'fp32' ? 'float16' : 'float32');
-  return { layout, ...fitOnDevice(config, layout, device) };
+function planDtype(model: PlannedModel, dtype: Dtype, isFloat16: boolean, device: DeviceLimits): DtypePlan {
+  const layout = layOut(model.program.weights, dtype, isFloat16 && dtype !== 'fp32' ? 'float16' : 'float32');
+  return { layout, ...fitOnDevice(model, layout, device) };
 }
 
 /** Whether the device computes in fp16. */
 export function hasFloat16(device: DeviceLimits): boolean {
-  return device.kind === 'webgpu' && device.hasShaderF16;
+  return device.encodings.includes('float16');
 }

@@ -1,17 +1,23 @@
+import { CPU_LIMITS } from '../../cpu/cpu-limits.ts';
+import { gpuLimits, type GpuFeatures } from '../../runtime/webgpu/gpu-limits.ts';
 import { countElements } from '../model-config.ts';
 import { SLICE_BYTES } from './convert-weights.ts';
 import type { DeviceLimits } from './device-fit.ts';
 import type { PackedLayout } from './packed-weights.ts';
 
 export const GIBIBYTE = 2 ** 30;
-export const WASM: DeviceLimits = { kind: 'wasm', memoryBytes: undefined };
-export const GPU = {
-  kind: 'webgpu',
-  hasShaderF16: true,
-  maxBufferSize: 2 * GIBIBYTE,
-  maxStorageBufferBindingSize: 2 * GIBIBYTE,
-  memoryBytes: undefined,
-} as const;
+export const WASM: DeviceLimits = { ...CPU_LIMITS, memoryBytes: undefined };
+export const GPU = gpuWith({});
+
+export function gpuWith(features: Partial<GpuFeatures>): DeviceLimits {
+  const limits = gpuLimits({
+    hasShaderF16: true,
+    maxBufferSize: 2 * GIBIBYTE,
+    maxStorageBufferBindingSize: 2 * GIBIBYTE,
+    ...features,
+  });
+  return { ...limits, memoryBytes: undefined };
+}
 
 /**
  * The same for weights in int8, which are rotated and form bell curves: the largest of some hundred values is about 3.2 deviations, and an

@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
+import { GPU, WASM } from '../checkpoint/test-support.ts';
 import { listGgufFiles } from './list-gguf-files.ts';
 
 const REPOSITORY = { hub: 'https://hub', id: 'a/b', revision: 'main' };
@@ -28,7 +29,7 @@ it('lists models, smallest first, with the bytes of all their parts', async () =
     'a-F16-00001-of-00002.gguf': 100,
     'a.gguf': 9,
   });
-  expect(await listGgufFiles(REPOSITORY, { kind: 'wasm', memoryBytes: undefined })).toEqual([
+  expect(await listGgufFiles(REPOSITORY, WASM)).toEqual([
     { name: 'a.gguf', numBytes: 9 },
     { name: 'a-F16-00001-of-00002.gguf', numBytes: 170, fit: 'fits' },
   ]);
@@ -46,7 +47,6 @@ it.each([
   ['webgpu', 6, 'too-large'],
 ] as const)('says whether it fits: on %s, %d billion weights: %s', async (kind, billions, fit) => {
   hubWith({ 'a-F16.gguf': 2e9 * billions });
-  const gpu = { hasShaderF16: true, maxBufferSize: 1, maxStorageBufferBindingSize: 1 };
-  const [file] = await listGgufFiles(REPOSITORY, { kind, memoryBytes: undefined, ...gpu });
+  const [file] = await listGgufFiles(REPOSITORY, kind === 'wasm' ? WASM : GPU);
   expect(file?.fit).toBe(fit);
 });

@@ -1,11 +1,10 @@
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
 
 import { errorWith } from '../../testing/error-with.ts';
-import type { DeviceLimits } from '../checkpoint/device-fit.ts';
+import { WASM } from '../checkpoint/test-support.ts';
 import { searchModels } from './search-models.ts';
 
 const SEARCH = { hub: 'https://hub', query: 'smol lm' };
-const WASM: DeviceLimits = { kind: 'wasm', memoryBytes: undefined };
 
 const asked: string[] = [];
 

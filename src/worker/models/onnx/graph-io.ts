@@ -39,13 +39,8 @@ export const GRAPH_IO = {
 } as const;
 
 function kvNames(kind: string) {
-  const key = (layer: number): string => `${kind}_key_${layer}`;
-  const value = (layer: number): string => `${kind}_value_${layer}`;
   return {
-    key,
-    value,
-    /** Keys and values of all layers in turn: K of layer 0, V of layer 0, K of layer 1, and so on. */
-    all: (numLayers: number): string[] =>
-      Array.from({ length: numLayers }, (_, layer) => [key(layer), value(layer)]).flat(),
+    key: (layer: number): string => `${kind}_key_${layer}`,
+    value: (layer: number): string => `${kind}_value_${layer}`,
   };
 }

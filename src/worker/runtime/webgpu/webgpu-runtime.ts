@@ -7,6 +7,7 @@ import type { ModelBackend, PackedModel } from '../model-backend.ts';
 import { loadOrt } from '../ort/ort.ts';
 import type { Runtime } from '../runtime.ts';
 import type { GpuDevice } from './gpu-device.ts';
+import { gpuLimits } from './gpu-limits.ts';
 import { WebGpuBackend } from './webgpu-backend.ts';
 
 /**
@@ -32,7 +33,7 @@ export class WebGpuRuntime implements Runtime {
   get limits(): RuntimeLimits {
     const { hasShaderF16, device } = this.gpu;
     const { maxBufferSize, maxStorageBufferBindingSize } = device.limits;
-    return { kind: 'webgpu', hasShaderF16, maxBufferSize, maxStorageBufferBindingSize };
+    return gpuLimits({ hasShaderF16, maxBufferSize, maxStorageBufferBindingSize });
   }
 
   get lost(): Promise<unknown> {

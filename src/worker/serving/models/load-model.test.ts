@@ -1,5 +1,6 @@
 import { describe, expect, it, vi } from 'vitest';
 import type { DeviceLimits } from '../../models/checkpoint/device-fit.ts';
+import { gpuWith, WASM } from '../../models/checkpoint/test-support.ts';
 import { lazyBytes } from '../../models/checkpoint/packed-source.ts';
 import { layOut } from '../../models/checkpoint/packed-weights.ts';
 import { readModel } from '../../models/families.ts';
@@ -21,7 +22,7 @@ const CONFIG = {
 /** Bytes of one sequence and its staging row, in fp32. */
 const KV_BYTES_PER_TOKEN = 2 * 2 * 12 * 768 * 4;
 
-const device = vi.hoisted(() => ({ limits: { kind: 'wasm', memoryBytes: undefined } as DeviceLimits }));
+const device = vi.hoisted((): { limits?: DeviceLimits } => ({}));
 
 vi.mock('../../runtime/create-backend.ts', () => ({
   limitsOf: () => device.limits,
@@ -37,13 +38,11 @@ vi.mock('../../models/tokenizer/tokenizer.ts', () => ({
 describe('a stored model', () => {
   it('serves with the context that this device holds, whatever stored it', async () => {
     const cache = 3000 * KV_BYTES_PER_TOKEN;
-    device.limits = {
-      kind: 'webgpu',
+    device.limits = gpuWith({
       hasShaderF16: false,
       maxBufferSize: cache,
       maxStorageBufferBindingSize: cache,
-      memoryBytes: undefined,
-    };
+    });
     expect(await load()).toMatchObject({
       config: { contextLength: 3000 },
       modelInfo: { contextLength: 3000 },
@@ -52,7 +51,7 @@ describe('a stored model', () => {
   });
 
   it('is refused where the device is too small for it', async () => {
-    device.limits = { kind: 'wasm', memoryBytes: 2 ** 29 };
+    device.limits = { ...WASM, memoryBytes: 2 ** 29 };
     await expect(load()).rejects.toMatchObject({
       code: 'MODEL_TOO_LARGE',
       message: expect.stringMatching(/as fp32 with a context of 4096 tokens .* MB, more than the 403 MB/),
@@ -60,7 +59,7 @@ describe('a stored model', () => {
   });
 
   it('says how many bytes of its weights the device has', async () => {
-    device.limits = { kind: 'wasm', memoryBytes: undefined };
+    device.limits = WASM;
     const seen: LoadProgress[] = [];
     await load((progress) => seen.push(progress));
     const total = seen[0]?.total ?? 0;

@@ -135,7 +135,7 @@ function limitContext(
   device: DeviceLimits,
 ): { readonly model: Model; readonly deviceBytes: number } {
   const { config, program } = model;
-  const { contextLength, obstacle, deviceBytes } = fitOnDevice(config, packed, device);
+  const { contextLength, obstacle, deviceBytes } = fitOnDevice(model, packed, device);
   if (obstacle !== undefined) {
     throw tooLarge(obstacle, countParameters(program.weights));
   }

@@ -1,5 +1,6 @@
 import { expect, it } from 'vitest';
 import type { DeviceLimits } from '../../models/checkpoint/device-fit.ts';
+import { GPU, WASM } from '../../models/checkpoint/test-support.ts';
 import type { ModelFolder, ModelManifest } from '../../models/store/model-folder.ts';
 import type { ModelStore } from '../../models/store/model-store.ts';
 import type { Dtype, DtypeChoice } from '../../../protocol/models.ts';
@@ -7,14 +8,6 @@ import type { LoadJob } from './load-job.ts';
 import { obtainModel } from './obtain-model.ts';
 
 const SOURCE = { type: 'hub', hub: 'https://hub.example', id: 'a/b', revision: 'main' } as const;
-const WASM: DeviceLimits = { kind: 'wasm', memoryBytes: undefined };
-const GPU: DeviceLimits = {
-  kind: 'webgpu',
-  hasShaderF16: true,
-  maxBufferSize: 2 ** 31,
-  maxStorageBufferBindingSize: 2 ** 31,
-  memoryBytes: undefined,
-};
 
 it.each([
   ['is taken where `auto` chose it on such a device', 'fp16', 'float16', true, 'auto', GPU, true],

@@ -1,0 +1,29 @@
+import type { RuntimeLimits } from '../models/checkpoint/device-fit.ts';
+import { inputsOf, sectionsOf, type PackedLayout } from '../models/checkpoint/packed-weights.ts';
+import { countElements } from '../models/model-config.ts';
+
+/** Memory beside weights and what rows keep: activations and logits. */
+const OVERHEAD = 2 ** 25;
+
+/** What rows may keep: a model's memory holds its weights too. */
+export const LARGEST_CACHE = 2 ** 30;
+
+export const CPU_LIMITS: RuntimeLimits = {
+  encodings: ['float32', 'q8', 'q4'],
+  weightBytes: (layout) => cpuWeightBytes(layout) + OVERHEAD,
+  overheadBytes: OVERHEAD,
+  // Each token reads all weights, which in 8 bits takes less than half the time.
+  largestInFloat32: 2 ** 31,
+  cache: { bytes: LARGEST_CACHE, limitOf: 'that a WASM memory has for it' },
+  memory: { bytes: 2 ** 32, limitOf: 'of a WASM memory' },
+};
+
+/** What weights take on the CPU: those of 8 bits a byte each, with a scale and a sum for each output, others what they are stored in. */
+export function cpuWeightBytes(layout: PackedLayout): number {
+  return layout.tensors.reduce((sum, tensor) => {
+    const count = countElements(tensor.shape);
+    if (tensor.encoding === 'q8') return sum + count + (8 * count) / inputsOf(tensor);
+    const sections = sectionsOf({ tensors: [tensor] });
+    return sum + sections.reduce((bytes, { length }) => bytes + length, 0);
+  }, 0);
+}
