@@ -1,10 +1,10 @@
 import { expect, it } from 'vitest';
 import type { Model } from '../models/family.ts';
-import type { ModelConfig } from '../models/model-config.ts';
+import type { Heads, ModelConfig } from '../models/model-config.ts';
 import { ProgramBuilder } from '../models/program/program-builder.ts';
 import { createCpuBackend, runRows } from '../testing/cpu-rows.ts';
 
-const CONFIG: ModelConfig = {
+const CONFIG: ModelConfig & Heads = {
   vocabSize: 32,
   contextLength: 64,
   numLayers: 2,
@@ -14,10 +14,10 @@ const CONFIG: ModelConfig = {
   eosTokenIds: [],
 };
 /** Longer than the keys that the CPU's kernels add up at once. */
-const LONG: ModelConfig = { ...CONFIG, contextLength: 320 };
+const LONG: ModelConfig & Heads = { ...CONFIG, contextLength: 320 };
 
 /** Two layers of attention alone, in which two query heads share each head of keys and values. */
-function modelOf(config: ModelConfig): Model {
+function modelOf(config: ModelConfig & Heads): Model {
   const { vocabSize, numLayers, numHeads, headSize } = config;
   const width = numHeads * headSize;
   const table = { name: 'embedding.weight', shape: [vocabSize, width], role: 'embedding' } as const;

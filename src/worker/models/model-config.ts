@@ -8,7 +8,7 @@ export interface Heads {
 }
 
 /** The sizes of a model that the runtime needs, whatever its family. */
-export interface ModelConfig extends Heads {
+export interface ModelConfig {
   readonly vocabSize: number;
   /** Longest sequence, prompt and output together, in tokens: the model's limit, or less if the device holds less. */
   readonly contextLength: number;

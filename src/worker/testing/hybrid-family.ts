@@ -1,10 +1,10 @@
 import { layerCount, positiveInteger, positiveNumber, type Fields } from '../models/config-fields.ts';
 import type { ModelFamily } from '../models/family.ts';
-import type { ModelConfig, ModelTensor } from '../models/model-config.ts';
+import type { Heads, ModelConfig, ModelTensor } from '../models/model-config.ts';
 import { ProgramBuilder } from '../models/program/program-builder.ts';
 import type { Program, Value } from '../models/program/program.ts';
 
-interface HybridConfig extends ModelConfig {
+interface HybridConfig extends ModelConfig, Heads {
   readonly width: number;
   readonly layerTypes: readonly unknown[];
   readonly convLength: number;
@@ -66,7 +66,7 @@ export function gatedConv(model: ProgramBuilder, x: Value, name: string, length:
   return model.linear(model.multiply(after, convolved), `${name}.output`, x.width);
 }
 
-function attention(model: ProgramBuilder, x: Value, name: string, config: ModelConfig): Value {
+function attention(model: ProgramBuilder, x: Value, name: string, config: Heads): Value {
   const { headSize } = config;
   const frequencies = Array.from({ length: headSize / 2 }, (_, i) => 100 ** ((-2 * i) / headSize));
   const qkv = model.rotary(model.qkv(x, `${name}.qkv_proj`, config), { frequencies, attentionFactor: 1 });

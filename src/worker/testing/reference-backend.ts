@@ -1,6 +1,6 @@
 import type { KvCacheLimits, KvShape } from '../../batching/generation/kv-memory.ts';
 import type { KvSlot } from '../../batching/generation/kv-slots.ts';
-import type { LayerState } from '../models/program/layer-state.ts';
+import { rowBytesOf } from '../models/program/layer-state.ts';
 import {
   logitTokensOf,
   sampledIdsOf,
@@ -30,7 +30,7 @@ export class ReferenceBackend implements ModelBackend {
     this.#executor = new ReferenceExecutor(model.program, weightsOf(packed));
     this.#sampleRows = createCpuSampler(model.config.vocabSize);
     this.kvCacheLimits = {
-      ...bytesOf(model.program.states),
+      ...rowBytesOf(model.program.states, Float32Array.BYTES_PER_ELEMENT),
       maxBytes: 2 ** 20,
       maxSlotBytes: 2 ** 20,
       capacityFor: (length) => 16 * Math.ceil(length / 16),
@@ -105,14 +105,4 @@ function inLaterTask<Result>(result: Result): Promise<Result> {
   const { promise, resolve } = Promise.withResolvers<Result>();
   setTimeout(() => resolve(result));
   return promise;
-}
-
-/** In float32, as devices without half precision keep it. */
-function bytesOf(states: readonly LayerState[]): Pick<KvCacheLimits, 'bytesPerRow' | 'bytesPerToken'> {
-  let [bytesPerRow, bytesPerToken] = [0, 0];
-  for (const state of states) {
-    if (state.kind === 'row') bytesPerRow += 4 * state.length;
-    if (state.kind === 'tokens') bytesPerToken += 2 * 4 * state.numKvHeads * state.headSize;
-  }
-  return { bytesPerRow, bytesPerToken };
 }

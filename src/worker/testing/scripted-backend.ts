@@ -19,9 +19,6 @@ export class ScriptedBackend implements ModelBackend {
     vocabSize: 64,
     contextLength: 300,
     numLayers: 1,
-    numHeads: 1,
-    numKvHeads: 1,
-    headSize: 4,
     eosTokenIds: [63],
   };
   /** One line per call. */

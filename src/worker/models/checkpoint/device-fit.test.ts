@@ -1,12 +1,12 @@
 import { describe, expect, it } from 'vitest';
-import type { ModelConfig, ModelTensor } from '../model-config.ts';
+import type { Heads, ModelConfig, ModelTensor } from '../model-config.ts';
 import type { LayerState } from '../program/layer-state.ts';
 import { fitOnDevice } from './device-fit.ts';
 import { layOut } from './packed-weights.ts';
 import { GIBIBYTE, GPU, gpuWith, WASM } from './test-support.ts';
 
 /** K/V of 32 KiB per token in fp16, and a context that no device here holds. */
-const CONFIG: ModelConfig = {
+const CONFIG: ModelConfig & Heads = {
   vocabSize: 1000,
   contextLength: 131_072,
   numLayers: 16,
@@ -22,7 +22,7 @@ const WIDE = { ...CONFIG, contextLength: 40_960, numLayers: 28, headSize: 128 };
 const TENSOR: ModelTensor = { name: 'w', shape: [2 ** 17, 2 ** 10], role: 'linear' };
 
 /** Layers that keep the keys and values of each token; of an encoder, layers that keep nothing. */
-function modelOf(config: ModelConfig, ...others: readonly LayerState[]) {
+function modelOf(config: ModelConfig & Heads, ...others: readonly LayerState[]) {
   const { numLayers, numKvHeads, headSize, isEncoder } = config;
   const state: LayerState = { kind: 'tokens', numKvHeads, headSize };
   const states = Array.from({ length: isEncoder ? 0 : numLayers }, () => state);
@@ -90,7 +90,7 @@ describe('state of a fixed size', () => {
 });
 
 describe('a model beside others', () => {
-  const ENCODER: ModelConfig = { ...SHORT, isEncoder: true };
+  const ENCODER: ModelConfig & Heads = { ...SHORT, isEncoder: true };
   const CHAT = { id: 'chat', isEncoder: false, bytes: 300e6 };
   const SMALL = { id: 'small', isEncoder: true, bytes: 20e6 };
 

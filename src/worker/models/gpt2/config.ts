@@ -7,9 +7,9 @@ import {
   type Fields,
 } from '../config-fields.ts';
 import { readActivation, type Activation } from '../program/activation.ts';
-import type { ModelConfig } from '../model-config.ts';
+import type { Heads, ModelConfig } from '../model-config.ts';
 
-export interface Gpt2Config extends ModelConfig {
+export interface Gpt2Config extends ModelConfig, Heads {
   readonly embeddingSize: number;
   /** Width of the MLP between its two matrices. */
   readonly innerSize: number;

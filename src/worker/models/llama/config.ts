@@ -8,12 +8,12 @@ import {
   type Fields,
 } from '../config-fields.ts';
 import { readActivation, type Activation } from '../program/activation.ts';
-import type { ModelConfig } from '../model-config.ts';
+import type { Heads, ModelConfig } from '../model-config.ts';
 import { readLayers, type LayerConfig } from './layers.ts';
 import { refuseUncomputed } from './refusals.ts';
 import { VARIANTS, type Variant } from './variants.ts';
 
-export interface LlamaConfig extends ModelConfig, Pick<Variant, 'norms' | 'needsFloat32'> {
+export interface LlamaConfig extends ModelConfig, Heads, Pick<Variant, 'norms' | 'needsFloat32'> {
   /** Values of a token's hidden state. */
   readonly width: number;
   /** Width of the MLP between its matrices. */
@@ -72,7 +72,7 @@ export function readLlamaConfig(given: Fields, generationConfig: unknown): Llama
   };
 }
 
-function readHeads(config: Fields, width: number): Pick<ModelConfig, 'numHeads' | 'numKvHeads' | 'headSize'> {
+function readHeads(config: Fields, width: number): Heads {
   const numHeads = positiveInteger(config, 'num_attention_heads');
   const numKvHeads =
     config['num_key_value_heads'] == null ? numHeads : positiveInteger(config, 'num_key_value_heads');

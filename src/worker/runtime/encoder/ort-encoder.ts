@@ -48,15 +48,16 @@ export class OrtEncoder implements EncoderBackend {
   private constructor(
     ort: OrtModule,
     session: InferenceSession,
-    { program, config }: Model,
+    { program }: Model,
     encoder: EncoderConfig,
     gpu: GPUDevice,
   ) {
     this.#ort = ort;
     this.#session = session;
     this.#encoder = encoder;
-    this.#numHeads = config.numHeads;
-    this.#isCausal = program.ops.some((op) => op.kind === 'attend' && op.isCausal);
+    const attends = program.ops.filter((op) => op.kind === 'attend');
+    this.#numHeads = Math.max(...attends.map(({ heads }) => heads.numHeads));
+    this.#isCausal = attends.some(({ isCausal }) => isCausal);
     this.#maxScoreBytes = Math.min(gpu.limits.maxStorageBufferBindingSize, MAX_SCORE_BYTES);
   }
 

@@ -24,9 +24,6 @@ export async function loadShapedModel(numPadding = 0): Promise<ShapedModel> {
     vocabSize: vocabSize + numPadding,
     contextLength: 512,
     numLayers: 1,
-    numHeads: 1,
-    numKvHeads: 1,
-    headSize: 1,
     eosTokenIds: tokenizer.endTokenIds,
   };
   return { config, tokenizer };
