@@ -2,8 +2,8 @@ import { fetchRows, outputsOfBlock } from './cache';
 import { loadLanes, storeLanes } from './lanes';
 
 /**
- * out[r, :] = Σ shares[r, p] · values[p, :], in the order of positions. Strides in bytes. The sums of a block of positions wait in `out`
- * for the next one.
+ * out[r, :] = Σ shares[r, p] · values[p, :], in the order of positions. Strides in bytes. The sums of a block of positions wait in
+ * `out` for the next one.
  */
 export function mixRows(
   shares: usize,
@@ -25,7 +25,9 @@ export function mixRows(
     const block = shares + (<usize>first << 2);
     if (stride == rowBytes) fetchRows(from, rowBytes, count);
     if (rows > 2) addFourRows(block, shareStride, from, stride, out, outStride, rows, count, width & ~7);
-    else for (let r = 0; r < rows; r++) addRow(block + <usize>r * shareStride, from, stride, out + <usize>r * outStride, count, width & ~7);
+    else
+      for (let r = 0; r < rows; r++)
+        addRow(block + <usize>r * shareStride, from, stride, out + <usize>r * outStride, count, width & ~7);
     if (width & 7) addRest(block, shareStride, from, stride, out, outStride, rows, count, width);
   }
 }

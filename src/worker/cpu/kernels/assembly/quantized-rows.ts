@@ -2,8 +2,9 @@ import { largestOf, loadLanes } from './lanes';
 import { rotateRow } from './rotation';
 
 /**
- * A quantized row: its scale, then integers of 14 bits for its values, padded with what adds nothing to a sum, then for 4 bits the sum
- * of each 32 of them in fp32, padded with zeros to a multiple of four. With relaxed SIMD the integers are in two planes of 7 bits, else in int16.
+ * A quantized row: its scale, then integers of 14 bits for its values, padded with what adds nothing to a sum. For 4 bits the sums of
+ * each 32 of them follow, in fp32, padded with zeros to a multiple of four. With relaxed SIMD the integers are in two planes of 7
+ * bits, else in int16.
  */
 const HEADER: usize = 16;
 
