@@ -106,10 +106,13 @@ describe.each(CASES)('attention of $tokens tokens over $past others, with $name'
     return out;
   }
 
+  it.runIf(tokens === 6)('has the bits that were recorded', async () => {
+    expect(digest(await attend('simd', [[0, tokens, 0, heads]]))).toBe(recorded);
+  });
+
   it('is near that in float64, with the same bits in both modules, however it is divided', async () => {
     const whole = await attend('simd', [[0, tokens, 0, heads]]);
     expect(distance(whole, expected())).toBeLessThan(2e-6);
-    expect(tokens === 6 ? digest(whole) : recorded).toBe(recorded);
     const one = Array.from(
       { length: tokens },
       (_, t) =>
