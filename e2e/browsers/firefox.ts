@@ -3,7 +3,7 @@ import { launch } from 'puppeteer-core';
 import { findOnPath } from '../../bridge/browser/commands.ts';
 import { inspect } from '../../bridge/browser/find-browser.ts';
 import { findProgram } from '../support/find-program.ts';
-import type { DrivenBrowser } from './driven-browser.ts';
+import type { DrivenBrowser } from './driven-tab.ts';
 
 /** Over WebDriver BiDi, which Firefox speaks by itself. */
 export async function launchFirefox(): Promise<DrivenBrowser> {

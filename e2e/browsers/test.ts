@@ -1,8 +1,7 @@
 import { test as base } from 'playwright/test';
 
 import { startServer } from '../../bridge/server.ts';
-import type { DrivenBrowser } from './driven-browser.ts';
-import { DrivenTab } from './driven-tab.ts';
+import { DrivenTab, type DrivenBrowser } from './driven-tab.ts';
 
 export { expect } from 'playwright/test';
 

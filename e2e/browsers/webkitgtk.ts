@@ -6,7 +6,7 @@ import { DriverService } from 'selenium-webdriver/remote/index.js';
 
 import { createMutex } from '../../src/platform/mutex.ts';
 import { findProgram } from '../support/find-program.ts';
-import type { DrivenBrowser, DrivenPage } from './driven-browser.ts';
+import type { DrivenBrowser, DrivenPage } from './driven-tab.ts';
 
 const SCRIPT_TIMEOUT_MS = 60_000;
 

@@ -41,10 +41,9 @@ export function judge(file: string, { name, status, message }: TestResult): Verd
   if (inapplicable) return { kind: 'does-not-apply', reason: inapplicable.reason };
   const failing = EXPECTED.fails.find(isMeant);
   const hasPassed = status === 'pass';
-  if (hasPassed && !failing) return { kind: 'pass', reason: '' };
-  if (!hasPassed && failing) return { kind: 'fails', reason: failing.reason };
-  return {
-    kind: 'unexpected',
-    reason: hasPassed ? 'passes, though it is listed to fail' : `${status}: ${message}`,
-  };
+  if (hasPassed === Boolean(failing)) {
+    const reason = hasPassed ? 'passes, though it is listed to fail' : `${status}: ${message}`;
+    return { kind: 'unexpected', reason };
+  }
+  return failing ? { kind: 'fails', reason: failing.reason } : { kind: 'pass', reason: '' };
 }
