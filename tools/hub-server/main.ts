@@ -13,13 +13,10 @@ if (process.argv.length > 2) {
   process.exit();
 }
 const EMBEDDING_MODEL = 'generated/bert';
-const encoder = ENCODERS.get(EMBEDDING_MODEL);
-if (!encoder) throw new Error(`There is no ${EMBEDDING_MODEL}`);
-
 const { url } = await startHubServer([
   await createRepository(CHAT_MODEL, chatCheckpoint()),
   await createRepository(TOOL_MODEL, toolCheckpoint()),
-  await createRepository(EMBEDDING_MODEL, encoder()),
+  await createRepository(EMBEDDING_MODEL, ENCODERS.get(EMBEDDING_MODEL)?.() ?? new Map()),
   await createRepository(PONG_MODEL, pongCheckpoint()),
 ]);
 console.log(`The hub at ${url} has ${CHAT_MODEL}, ${TOOL_MODEL}, ${EMBEDDING_MODEL} and ${PONG_MODEL}.`);
