@@ -27,12 +27,10 @@ export function ComparePanel({ prompts, abort, onMeasured, onClose }: ComparePan
   const { isRunning, trials, error } = view;
 
   useEffect(() => {
-    const run = async (): Promise<void> => {
-      await comparison.start();
-      const measured = measuredOf(comparison.store.getState().trials);
+    void comparison.start((ended) => {
+      const measured = measuredOf(ended);
       if (measured) onMeasured(measured);
-    };
-    void run();
+    });
   }, [comparison, onMeasured]);
 
   const [off, , continuous] = trials;

@@ -119,3 +119,12 @@ it('stops within a trial, which is dropped, and gives the policy back', async ()
   expect(stopping.session.store.getState().trials.map(({ label }) => label)).toEqual(['off']);
   expect(stopping.policyNow()).toBe('own');
 });
+
+it('ends once, however often it is started: each rendering of its panel may start it', async () => {
+  const { session, start } = createSession();
+  const onEnd = vi.fn<() => void>();
+  await start();
+  await session.start(onEnd);
+  expect(session.store.getState().trials).toHaveLength(3);
+  expect(onEnd).not.toHaveBeenCalled();
+});

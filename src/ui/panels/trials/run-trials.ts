@@ -60,16 +60,18 @@ export class Comparison<Plan, Override extends TrialOverride<never>, Trial> {
     error: undefined,
   }));
   readonly #trials: Omit<Trials<Plan, Override, Trial>, 'onTrial'>;
-  #ended: Promise<void> | undefined;
+  #isStarted = false;
 
   constructor(trials: Omit<Trials<Plan, Override, Trial>, 'onTrial'>) {
     this.#trials = trials;
   }
 
-  /** Resolves when it has ended, whatever its result. A second call starts nothing. */
-  start(): Promise<void> {
-    this.#ended ??= this.#run();
-    return this.#ended;
+  /** Does nothing at a second call. @param onEnd Gets the trials that were measured. */
+  async start(onEnd?: (trials: readonly Trial[]) => void): Promise<void> {
+    if (this.#isStarted) return;
+    this.#isStarted = true;
+    await this.#run();
+    onEnd?.(this.store.getState().trials);
   }
 
   readonly showProgress = (label: string, numDone: number): void => {
