@@ -349,7 +349,7 @@ export class ScriptedRunner implements ModelRunner {
     const longest = Math.max(...rows.map(({ tokenIds }) => tokenIds.length));
     const isPadded = rows.some(({ tokenIds }) => tokenIds.length < longest);
     this.#check(!isPadded || !this.#hasFixedState, 'padding moves fixed state on');
-    this.#checkCapacity(this.#staging);
+    this.#checkCapacity(this.#staging.slice(0, rows.length));
     if (!isLastChunk) return [];
     for (const [index, { slot }] of rows.entries()) this.#write(slot, [...(this.#staging[index] ?? [])]);
     return this.#staging.slice(0, rows.length).map((staging, index) => this.#next(staging, masks[index]));
@@ -378,7 +378,7 @@ export class ScriptedRunner implements ModelRunner {
       this.#write(row.slot, history);
       return this.#next(history, masks[index]);
     });
-    this.#checkCapacity(this.#cache);
+    this.#checkCapacity(this.#cache.slice(0, rows.length));
     this.#sampled = tokenIds;
     return tokenIds;
   }
@@ -410,6 +410,7 @@ export class ScriptedRunner implements ModelRunner {
     this.#cache[slot] = tokenIds;
   }
 
+  /** Rows that no step runs may hold more: fixed state isn't cut when the capacity shrinks. */
   #checkCapacity(rows: readonly (readonly number[])[]): void {
     const longest = Math.max(0, ...rows.map((row) => row.length));
     this.#check(longest <= this.#shape.capacity, `${longest} tokens in rows of ${this.#shape.capacity}`);
