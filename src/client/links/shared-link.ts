@@ -187,7 +187,8 @@ export class SharedLink implements Link {
     const { workerLock } = this.#names;
     const isLost = await mayTakeOver(this.#locks, this.#names, this.#asked);
     if (!isLost || this.#closing.signal.aborted || !this.#leadership?.takeOver()) return;
-    void this.#locks.request(workerLock, { steal: true }, () => {});
+    // The next worker may take it in the same moment.
+    await this.#locks.request(workerLock, { steal: true }, () => {}).catch(() => {});
   }
 
   #followLifecycle(page: PageLifecycle): void {

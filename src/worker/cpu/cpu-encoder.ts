@@ -1,3 +1,4 @@
+import { createMutex } from '../../platform/mutex.ts';
 import { WasmAbortError } from '../../protocol/errors/runtime.ts';
 import type { EncoderConfig } from '../models/encoder/encoder-config.ts';
 import type { EncoderBackend } from '../runtime/encoder/encoder-backend.ts';
@@ -23,6 +24,8 @@ export class CpuEncoder implements EncoderBackend {
   readonly #plan: CpuPlan;
   readonly #endThreads: () => void;
   readonly #encoder: EncoderConfig;
+  /** A run pauses, and its buffers are the plan's: batches run one after another. */
+  readonly #mutex = createMutex();
 
   /** @param numThreads More than one needs a cross-origin isolated page. */
   static async create(packedModel: PackedModel, encoder: EncoderConfig, numThreads = 1): Promise<CpuEncoder> {
@@ -50,7 +53,16 @@ export class CpuEncoder implements EncoderBackend {
    * @returns A vector or a score for each row, in order.
    * @throws WasmAbortError if nothing runs in this worker any more.
    */
-  async run(rows: readonly EncoderRow[], isMeasured = true): Promise<readonly Float32Array[]> {
+  run(rows: readonly EncoderRow[], isMeasured = true): Promise<readonly Float32Array[]> {
+    return this.#mutex.run(() => this.#run(rows, isMeasured));
+  }
+
+  /** Waits for runs that have begun: threads must not end in their middle. The garbage collector takes the memory. */
+  release(): Promise<void> {
+    return this.#mutex.run(() => Promise.resolve(this.#endThreads()));
+  }
+
+  async #run(rows: readonly EncoderRow[], isMeasured: boolean): Promise<readonly Float32Array[]> {
     try {
       const outputs: Float32Array[] = [];
       let busyMs = 0;
@@ -63,12 +75,6 @@ export class CpuEncoder implements EncoderBackend {
     } catch (cause) {
       throw isWasmAbort(cause) ? WasmAbortError.because(cause) : cause;
     }
-  }
-
-  /** The garbage collector takes the memory. */
-  release(): Promise<void> {
-    this.#endThreads();
-    return Promise.resolve();
   }
 
   #runGroup(rows: readonly EncoderRow[]): Promise<number> {

@@ -28,6 +28,14 @@ describe('CpuMemory', () => {
     expect(memory.byteLength).toBe(2 ** 16);
   });
 
+  it('keeps a block whose successor finds no room', () => {
+    const memory = new CpuMemory(0, 2 ** 16);
+    const block = memory.allocate(2 ** 15);
+    expect(() => memory.replace(block, 2 ** 33)).toThrow(RangeError);
+    expect(memory.allocate(2 ** 15)).not.toEqual(block);
+    expect(memory.replace(block, 2 ** 14)).toEqual({ address: block.address, length: 2 ** 14 });
+  });
+
   it('says what it cannot grow to, in words that tell of memory', () => {
     expect(() => new CpuMemory(0).allocate(2 ** 33)).toThrow(
       /allocation failed: it can't grow to 8\d\d\d MB/,

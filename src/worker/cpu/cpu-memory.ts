@@ -72,6 +72,22 @@ export class CpuMemory {
     return { address: found.address, length };
   }
 
+  /**
+   * A block in place of another one, whose values are lost.
+   *
+   * @throws RangeError if the memory is full. The old block stays.
+   */
+  replace(old: Block | undefined, byteLength: number): Block {
+    const before = this.#free;
+    if (old) this.#release(old);
+    try {
+      return this.allocate(byteLength);
+    } catch (error) {
+      this.#free = before;
+      throw error;
+    }
+  }
+
   free(block: Block): void {
     this.#release(block);
   }

@@ -36,12 +36,14 @@ export async function createCpuPlan(
   const { kernels, end } = isShared
     ? await startThreads(module, memory.memory, own, numThreads)
     : { kernels: own, end: () => {} };
-  const placed = await placeWeights({ packed, weights }, memory, kernels);
-  return {
-    plan: new CpuPlan(model.program, { kernels, numThreads }, memory, placed),
-    memory,
-    endThreads: end,
-  };
+  try {
+    const placed = await placeWeights({ packed, weights }, memory, kernels);
+    const plan = new CpuPlan(model.program, { kernels, numThreads }, memory, placed);
+    return { plan, memory, endThreads: end };
+  } catch (error) {
+    end();
+    throw error;
+  }
 }
 
 function memoryOf(

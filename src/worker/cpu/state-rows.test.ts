@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import type { LayerState } from '../models/program/layer-state.ts';
 import { CpuMemory } from './cpu-memory.ts';
 import { CpuStateRows } from './state-rows.ts';
@@ -72,6 +72,22 @@ describe('CpuStateRows', () => {
       rows.resize(numRows, capacity);
       for (const row of [0, 1]) expect(wrongIn(memory, rows, row, row, kept)).toBe(0);
     }
+  });
+
+  it('keeps all rows where a layer finds no memory, and goes on from there', () => {
+    const memory = new CpuMemory(0);
+    const rows = new CpuStateRows(memory, STATES);
+    rows.resize(2, 4);
+    for (const row of [0, 1]) fill(memory, rows, row, 4);
+    const allocate = memory.allocate.bind(memory);
+    const spy = vi.spyOn(memory, 'allocate').mockImplementationOnce(allocate);
+    spy.mockImplementationOnce(() => {
+      throw new RangeError('full');
+    });
+    expect(() => rows.resize(3, 8)).toThrow('full');
+    expect([0, 1].map((row) => wrongIn(memory, rows, row, row, 4))).toEqual([0, 0]);
+    rows.resize(3, 8);
+    expect([0, 1].map((row) => wrongIn(memory, rows, row, row, 4))).toEqual([0, 0]);
   });
 
   it('copies rows to other rows, and to those of another state', () => {

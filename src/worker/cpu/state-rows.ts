@@ -11,13 +11,18 @@ export interface KvPlace {
   readonly headStride: number;
 }
 
+/** What a layer keeps of rows of one capacity. */
+interface LayerRows {
+  readonly block: Block;
+  readonly numRows: number;
+  readonly capacity: number;
+}
+
 /** In each layer that keeps something, what a row keeps lies together: its keys, then its values, or its state of a fixed size. */
 export class CpuStateRows implements StateRows {
   readonly #memory: CpuMemory;
   readonly #layers: readonly Strips[];
-  #blocks: Block[] = [];
-  #numRows = 0;
-  #capacity = 0;
+  readonly #rows: LayerRows[] = [];
 
   constructor(memory: CpuMemory, states: readonly LayerState[]) {
     this.#memory = memory;
@@ -28,7 +33,7 @@ export class CpuStateRows implements StateRows {
   placeOf(layer: number, row: number): KvPlace {
     const strips = this.#stripsOf(layer);
     const keys = this.#addressOf(layer, row);
-    const headBytes = stripBytes(strips, this.#capacity);
+    const headBytes = stripBytes(strips, this.#capacityOf(layer));
     return {
       keys,
       values: keys + (strips.numStrips / 2) * headBytes,
@@ -36,22 +41,23 @@ export class CpuStateRows implements StateRows {
     };
   }
 
-  /** One layer moves after the other, so the memory holds one of them twice at most. */
+  /**
+   * One layer moves after the other, so the memory holds one of them twice at most.
+   *
+   * @throws RangeError if the memory is full. Each layer has its old or its new shape then, and the same call goes on from there.
+   */
   resize(numRows: number, capacity: number): void {
-    if (numRows === this.#numRows && capacity === this.#capacity) return;
-    const numKept = Math.min(numRows, this.#numRows);
     for (const [layer, strips] of this.#layers.entries()) {
-      const old = this.#blocks[layer];
+      const old = this.#rows[layer];
+      if (old?.numRows === numRows && old.capacity === capacity) continue;
       const bytes = stripBytes(strips, capacity);
       const block = this.#memory.allocate(numRows * strips.numStrips * bytes);
-      this.#blocks[layer] = block;
+      this.#rows[layer] = { block, numRows, capacity };
       if (!old) continue;
-      const oldBytes = stripBytes(strips, this.#capacity);
-      this.#moveStrips(old.address, block.address, numKept * strips.numStrips, oldBytes, bytes);
-      this.#memory.free(old);
+      const numKept = Math.min(numRows, old.numRows) * strips.numStrips;
+      this.#moveStrips(old.block.address, block.address, numKept, stripBytes(strips, old.capacity), bytes);
+      this.#memory.free(old.block);
     }
-    this.#numRows = numRows;
-    this.#capacity = capacity;
   }
 
   copyTo(target: CpuStateRows, copies: readonly RowCopy[]): void {
@@ -85,12 +91,16 @@ export class CpuStateRows implements StateRows {
   }
 
   #addressOf(layer: number, row: number): number {
-    return (this.#blocks[layer]?.address ?? 0) + row * this.#rowBytes(layer);
+    return (this.#rows[layer]?.block.address ?? 0) + row * this.#rowBytes(layer);
   }
 
   #rowBytes(layer: number): number {
     const strips = this.#stripsOf(layer);
-    return strips.numStrips * stripBytes(strips, this.#capacity);
+    return strips.numStrips * stripBytes(strips, this.#capacityOf(layer));
+  }
+
+  #capacityOf(layer: number): number {
+    return this.#rows[layer]?.capacity ?? 0;
   }
 
   #stripsOf(layer: number): Strips {

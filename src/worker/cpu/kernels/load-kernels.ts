@@ -5,7 +5,7 @@ import type { Kernels } from './kernels.ts';
 /** Bytes at the start of the memory that the kernels keep for themselves. */
 export const RESERVED_BYTES = 2 ** 16;
 
-/** Each is a part of the worker's script, so that no further file has to be found. */
+/** Scripts that a bundler finds, so that no file is asked for by its address. */
 const MODULES: Readonly<Record<KernelVariant, () => Promise<{ readonly MODULE: string }>>> = {
   'relaxed-simd': () => import('./modules/relaxed-simd.ts'),
   simd: () => import('./modules/simd.ts'),
@@ -26,7 +26,11 @@ let fastest: Promise<KernelVariant> | undefined;
  * @throws WebAssembly.CompileError where it takes none.
  */
 export async function loadKernels(memory: WebAssembly.Memory, isShared: boolean): Promise<LoadedKernels> {
-  const variant = await (fastest ??= findFastest());
+  fastest ??= findFastest();
+  const variant = await fastest.catch((error: unknown) => {
+    fastest = undefined;
+    throw error;
+  });
   const module = await compileKernels(await readKernels(variant), { isShared });
   return { variant, module, kernels: await instantiateKernels(module, memory) };
 }

@@ -24,8 +24,7 @@ export class Arena {
   /** What buffers held is lost where they have to grow. */
   reserve(numTokens: number): void {
     if (numTokens <= this.#numTokens) return;
-    if (this.#block) this.#memory.free(this.#block);
-    this.#block = this.#memory.allocate(numTokens * this.tokenBytes + SLACK_BYTES);
+    this.#block = this.#memory.replace(this.#block, numTokens * this.tokenBytes + SLACK_BYTES);
     this.#numTokens = numTokens;
     let { address } = this.#block;
     this.#starts = this.#widths.map((width) => {

@@ -19,8 +19,7 @@ export class AttentionScratch {
 
   reserve(numPositions: number): void {
     if (numPositions <= this.#numPositions) return;
-    if (this.#block) this.#memory.free(this.#block);
-    this.#block = this.#memory.allocate(this.#numThreads * attentionScratchBytes(numPositions));
+    this.#block = this.#memory.replace(this.#block, this.#numThreads * attentionScratchBytes(numPositions));
     this.#numPositions = numPositions;
   }
 }

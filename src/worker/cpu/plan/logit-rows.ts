@@ -14,8 +14,7 @@ export class LogitRows {
 
   reserve(numRows: number): void {
     if (numRows <= this.#maxRows) return;
-    if (this.#block) this.#memory.free(this.#block);
-    this.#block = this.#memory.allocate(4 * numRows * this.#vocabSize);
+    this.#block = this.#memory.replace(this.#block, 4 * numRows * this.#vocabSize);
     this.#maxRows = numRows;
   }
 

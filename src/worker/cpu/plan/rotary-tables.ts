@@ -23,9 +23,8 @@ export class RotaryTables {
 
   reserve(numPositions: number): void {
     if (numPositions <= this.#numPositions) return;
-    if (this.#block) this.#memory.free(this.#block);
     const { cos, sin } = rotaryTables(this.#rope, numPositions);
-    this.#block = this.#memory.allocate(cos.byteLength + sin.byteLength);
+    this.#block = this.#memory.replace(this.#block, cos.byteLength + sin.byteLength);
     this.#numPositions = numPositions;
     this.#memory.floatsAt(this.cos, cos.length).set(cos);
     this.#memory.floatsAt(this.sin, sin.length).set(sin);

@@ -23,7 +23,10 @@ export async function startThreads(
   const others = Array.from({ length: numThreads - 1 }, (_, i) =>
     start({ module, memory, call: call.buffer, thread: i + 1, numThreads }),
   );
-  await Promise.all(others);
+  await Promise.all(others).catch((error: unknown) => {
+    call.end();
+    throw error;
+  });
   const divided =
     (name: DividedName) =>
     (...parameters: readonly number[]): void =>
