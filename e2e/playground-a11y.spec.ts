@@ -125,6 +125,8 @@ test.describe('axe finds nothing wrong with', { tag: ANY_BACKEND }, () => {
     test(`${name}, light and dark`, async ({ tab }) => {
       const { page } = tab;
       const hide = await show(tab);
+      // A view is loaded when it is first shown.
+      await expect(page.locator('main [role=tabpanel]:visible')).toHaveCount(1);
       for (const colorScheme of ['light', 'dark'] as const) {
         await page.emulateMedia({ colorScheme });
         expect(await axeViolations(page), colorScheme).toEqual([]);
@@ -152,6 +154,7 @@ test(
     await tab.generate('Once upon a time,', { maxNewTokens: 4 });
     await tab.openStatus();
     await tab.openAdvanced();
+    await expect(page.getByRole('button', { name: 'Reset all' })).toBeVisible();
     for (const colorScheme of ['light', 'dark'] as const) {
       await page.emulateMedia({ colorScheme });
       await page.evaluate(whenColorsSettle);

@@ -21,9 +21,13 @@ import {
   type ViewProps,
 } from './views/views.ts';
 
-/** Loaded after the first screen. */
-const CONTENTS = new Map(VIEWS.flatMap(({ id, load }) => (load ? [[id, lazy(load)] as const] : [])));
+/** Loaded after the first screen, each script once: deployments share a view. */
 const DeploymentView = lazy(loadDeploymentView);
+const CONTENTS = new Map(
+  VIEWS.flatMap(({ id, load }) =>
+    load ? [[id, load === loadDeploymentView ? DeploymentView : lazy(load)] as const] : [],
+  ),
+);
 const HandoverNote = lazy(async () => ({
   default: (await import('./panels/header/handover-note.tsx')).HandoverNote,
 }));
