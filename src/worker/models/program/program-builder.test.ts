@@ -35,6 +35,17 @@ it('refuses values of other shapes, and says which', () => {
   expect(() => model.add(x, model.pool(x))).toThrow('pooled of 8 values per text');
 });
 
+it('refuses keys that are shared with other values, or by other heads', () => {
+  const { model, x } = begun();
+  const qkv = model.qkv(x, 'qkv', HEADS);
+  const [query, key] = qkv;
+  model.attend(qkv, 'first', HEADS, CAUSAL);
+  expect(() => model.attend([query, key, key], 'second', HEADS, CAUSAL)).toThrow('the keys of first');
+  expect(() =>
+    model.attend(qkv, 'second', { ...HEADS, numHeads: 4, numKvHeads: 2, headSize: 2 }, CAUSAL),
+  ).toThrow('the keys of first');
+});
+
 it('refuses a value that it has not made, a second one of the same name, and one that nothing reads', () => {
   const { model, x } = begun();
   const other = begun().x;

@@ -80,6 +80,7 @@ export class ProgramBuilder {
     const { numHeads, numKvHeads, headSize } = heads;
     for (const [i, num] of [numHeads, numKvHeads, numKvHeads].entries())
       require(inputs[i]?.width === num * headSize, `attend of ${num} heads of ${headSize} values`, ...inputs);
+    this.#requireSameState(inputs, numKvHeads);
     const outputs = [{ ...inputs[0], name }] as const;
     const op = {
       kind: 'attend',
@@ -140,6 +141,16 @@ export class ProgramBuilder {
     for (const { name } of this.#unread) throw new Error(`No operation reads ${name}`);
     const states = layerStatesOf(this.#layers, output);
     return { ops: this.#ops, weights: [...this.#weights.values()], output, states };
+  }
+
+  /** Layers share what they keep by their keys. */
+  #requireSameState(inputs: Qkv, numKvHeads: number): void {
+    const [, key, value] = inputs;
+    for (const other of this.#ops) {
+      if (other.kind !== 'attend' || other.inputs[1] !== key) continue;
+      const isSame = other.inputs[2] === value && other.heads.numKvHeads === numKvHeads;
+      require(isSame, `attend with the keys of ${other.outputs[0].name}, and other values or heads,`, ...inputs);
+    }
   }
 
   #linear(
