@@ -31,7 +31,9 @@ const COMMANDS: Readonly<Record<string, readonly string[]>> = {
   measurements: [MEASUREMENTS, FORMAT],
   errors: [ERRORS, FORMAT],
   options: [OPTIONS, FORMAT],
-  program: [`${PROGRAM} ${JSON.stringify(process.argv[3] ?? '--write')}`, FORMAT],
+  program: process.argv[3]
+    ? [`${PROGRAM} ${JSON.stringify(process.argv[3])}`]
+    : [`${PROGRAM} --write`, FORMAT],
   api: ['node tools/checks/api-reference.ts --write'],
   licenses: ['node tools/checks/third-party-licenses.ts --write'],
   picture: [

@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 
 import { readModel } from '../../src/worker/models/families.ts';
@@ -23,10 +24,13 @@ if (given === '') {
 }
 
 async function readConfig(model: string): Promise<string> {
-  if (/^(?:[./]|[A-Za-z]:)/.test(model)) return readFile(`${model}/config.json`, 'utf8');
-  const response = await fetch(`https://huggingface.co/${model}/resolve/main/config.json`);
-  if (!response.ok) throw new Error(`The hub answers ${response.status} for ${model}`);
-  return response.text();
+  if (existsSync(`${model}/config.json`)) return readFile(`${model}/config.json`, 'utf8');
+  const url = `https://huggingface.co/${model}/resolve/main/config.json`;
+  const response = await fetch(url).catch(() => undefined);
+  if (response?.ok) return response.text();
+  const reason = response ? `the hub answers ${response.status}` : "the hub can't be reached";
+  console.error(`Couldn't read ${url}: ${reason}. Name an id of the hub, or a folder with a config.json.`);
+  process.exit(1);
 }
 
 /** A line for each operation. Layers that compute the same stand once. */
