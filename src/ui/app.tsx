@@ -12,22 +12,13 @@ import { ServeContext, useServeView } from './state/serve-context.ts';
 import type { ServeStore } from './state/serve-store.ts';
 import { TabList } from './parts/tab-list.tsx';
 import { TextView } from './views/text/text-view.tsx';
-import {
-  listViews,
-  loadDeploymentView,
-  titleOf,
-  useSelectedView,
-  VIEWS,
-  type ViewProps,
-} from './views/views.ts';
+import { listViews, titleOf, useSelectedView, VIEWS, type ViewProps } from './views/views.ts';
 
-/** Loaded after the first screen, each script once: deployments share a view. */
-const DeploymentView = lazy(loadDeploymentView);
-const CONTENTS = new Map(
-  VIEWS.flatMap(({ id, load }) =>
-    load ? [[id, load === loadDeploymentView ? DeploymentView : lazy(load)] as const] : [],
-  ),
-);
+/** Loaded after the first screen. */
+const CONTENTS = new Map(VIEWS.flatMap(({ id, load }) => (load ? [[id, lazy(load)] as const] : [])));
+const DeploymentView = lazy(async () => ({
+  default: (await import('./views/deployment/deployment-view.tsx')).DeploymentView,
+}));
 const HandoverNote = lazy(async () => ({
   default: (await import('./panels/header/handover-note.tsx')).HandoverNote,
 }));

@@ -16,14 +16,9 @@ interface View {
   readonly title: string;
   /** Its name in the address, `?view=…`. Left out: its deployment names it. */
   readonly param?: string;
-  /** Left out for the first screen, which is in the page's first script. */
+  /** Left out for the first screen, which is in the page's first script, and for deployments, which share a view. */
   readonly load?: Load;
 }
-
-/** A view of any deployment. */
-export const loadDeploymentView: Load = async () => ({
-  default: (await import('./deployment/deployment-view.tsx')).DeploymentView,
-});
 
 /** Tabserve's own views in the order of their tabs; the user's deployments follow by name. */
 export const VIEWS: readonly View[] = [
@@ -46,8 +41,8 @@ export const VIEWS: readonly View[] = [
     param: 'jobs',
     load: async () => ({ default: (await import('./jobs/jobs-view.tsx')).JobsView }),
   },
-  { id: 'adder', title: 'Adder', load: loadDeploymentView },
-  { id: 'house-price', title: 'House price', load: loadDeploymentView },
+  { id: 'adder', title: 'Adder' },
+  { id: 'house-price', title: 'House price' },
 ];
 
 const PARAMETER = 'deployment';
