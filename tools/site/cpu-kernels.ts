@@ -8,12 +8,11 @@ import type { KernelVariant } from '../../src/worker/cpu/kernels/compile-kernels
 
 const ROOT = join(import.meta.dirname, '../..');
 const SOURCES = 'src/worker/cpu/kernels/assembly';
-const MODULES = join(ROOT, 'node_modules/.cache/cpu-kernels');
 
-/** What code imports the modules by: `cpu-kernels/simd.wasm?url`. */
-export const KERNELS_ALIAS = { 'cpu-kernels': MODULES };
+/** The folder of the compiled modules. */
+export const MODULES = join(ROOT, 'node_modules/.cache/cpu-kernels');
 
-/** Of the compiler, by modules. */
+/** Options of the compiler. */
 const FEATURES: Readonly<Record<KernelVariant, readonly string[]>> = {
   simd: ['simd'],
   'relaxed-simd': ['simd', 'relaxed-simd'],

@@ -1,7 +1,7 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 
-import { KERNELS_ALIAS, writeKernels } from './cpu-kernels.ts';
+import { MODULES, writeKernels } from './cpu-kernels.ts';
 
 const FOLDER = join(import.meta.dirname, '../../src/worker/cpu/kernels/modules');
 export const VARIANTS = ['relaxed-simd', 'simd'] as const;
@@ -11,7 +11,7 @@ export const pathOfModule = (variant: string): string => join(FOLDER, `${variant
 /** The kernels as scripts, which any bundler ships, and Node runs: compiled from their sources, in base64. */
 export async function scriptOf(variant: string): Promise<string> {
   await writeKernels();
-  const module = await readFile(join(KERNELS_ALIAS['cpu-kernels'], `${variant}.wasm`), 'base64');
+  const module = await readFile(join(MODULES, `${variant}.wasm`), 'base64');
   return `/** Compiled from \`../assembly\`, in base64: \`npm run write -- kernels\`. */\nexport const MODULE =\n  '${module}';\n`;
 }
 
