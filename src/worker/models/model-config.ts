@@ -7,6 +7,16 @@ export interface Heads {
   readonly headSize: number;
 }
 
+/** Heads of linear attention. */
+export interface DeltaHeads {
+  /** Of queries and keys. */
+  readonly numKeyHeads: number;
+  /** Of values. Several consecutive ones share a query and a key where there are more than `numKeyHeads`. */
+  readonly numValueHeads: number;
+  readonly keySize: number;
+  readonly valueSize: number;
+}
+
 /** The sizes of a model that the runtime needs, whatever its family. */
 export interface ModelConfig {
   readonly vocabSize: number;

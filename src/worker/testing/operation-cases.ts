@@ -1,6 +1,6 @@
 import type { EncoderConfig, Pooling } from '../models/encoder/encoder-config.ts';
 import type { Model } from '../models/family.ts';
-import { plainTensor, type Heads, type ModelTensor } from '../models/model-config.ts';
+import { plainTensor, type DeltaHeads, type Heads, type ModelTensor } from '../models/model-config.ts';
 import type { Activation } from '../models/program/activation.ts';
 import { ProgramBuilder } from '../models/program/program-builder.ts';
 import type { AttentionShape, NormShape, Program, Qkv, Value } from '../models/program/program.ts';
@@ -122,6 +122,33 @@ const twoLayers =
     return model.add(y, attention(model, y, { ...second, name: 'second' }));
   };
 
+/** Queries, keys and values side by side, as a checkpoint of linear attention has them. */
+function linearAttention(heads: DeltaHeads): Layers {
+  const { numKeyHeads, numValueHeads, keySize, valueSize } = heads;
+  return (model, x) => {
+    const [keyWidth, valueWidth] = [numKeyHeads * keySize, numValueHeads * valueSize];
+    const qkv = model.linear(x, 'qkv', 2 * keyWidth + valueWidth);
+    const [query, key, value] = model.split(qkv, [
+      { name: 'query', size: keyWidth },
+      { name: 'key', size: keyWidth },
+      { name: 'value', size: valueWidth },
+    ]);
+    const decay = model.linear(x, 'decay', numValueHeads);
+    const beta = model.linear(x, 'beta', numValueHeads);
+    return model.linear(model.deltaRule([query, key, value, decay, beta], 'delta', heads), 'output', WIDTH);
+  };
+}
+
+/** Each head has its part of two values. */
+const splitHeads: Layers = (model, x) => {
+  const parts = [
+    { name: 'input', size: 5 },
+    { name: 'gate', size: 5 },
+  ] as const;
+  const [input, gate] = model.split(model.linear(x, 'both', 30), parts, 3);
+  return model.linear(model.multiply(model.activation(gate, 'sigmoid'), input), 'output', WIDTH);
+};
+
 const positions: Layers = (model, x) =>
   model.add(model.embed('position', plainTensor('positions.weight', CONTEXT_LENGTH, WIDTH)), x);
 
@@ -186,6 +213,13 @@ export const DECODER_CASES = {
   'attention in a window as long as the context': only({ window: CONTEXT_LENGTH }),
   'attention in a window in one of two layers': twoLayers({ window: 4, rope: ropeOf(16) }, {}),
   'a short convolution': attended((model, x) => model.shortConv(x, 'conv', 3)),
+  'the parts of heads': attended(splitHeads),
+  'the gated delta rule': attended(
+    linearAttention({ numKeyHeads: 2, numValueHeads: 2, keySize: 16, valueSize: 16 }),
+  ),
+  'the gated delta rule with three heads of values for each key': attended(
+    linearAttention({ numKeyHeads: 2, numValueHeads: 6, keySize: 12, valueSize: 20 }),
+  ),
   'a short convolution of two tokens between gates': attended((model, x) => gatedConv(model, x, 'gated', 2)),
 } as const satisfies Readonly<Record<string, Layers>>;
 

@@ -1,10 +1,12 @@
 import type { PackedLayout } from '../models/checkpoint/packed-weights.ts';
 import type { Pooling } from '../models/encoder/encoder-config.ts';
-import type { Attend, Op, Program, ShortConv, Value } from '../models/program/program.ts';
+import type { Attend, DeltaRule, Op, Program, ShortConv, Split, Value } from '../models/program/program.ts';
 import type { EncoderRow } from '../runtime/encoder/encoder-inputs.ts';
+import { runDeltaRule } from './reference-delta-rule.ts';
 import {
   activate,
   attend,
+  chunk,
   convolve,
   embed,
   normalize,
@@ -34,8 +36,8 @@ interface KeysAndValues {
 export class ReferenceRow {
   /** By what the keys are: layers that attend to the same keep them once. */
   readonly #kv = new Map<Value, KeysAndValues>();
-  /** What a convolution has read last. It stands where the row stands, wherever that is. */
-  readonly latest = new Map<Op, readonly Vector[]>();
+  /** State of a fixed size: what a convolution has read last, or the matrices of linear attention. It stands where the row stands. */
+  readonly fixed = new Map<Op, readonly Vector[]>();
 
   keysAndValues(key: Value): KeysAndValues {
     const kept = this.#kv.get(key) ?? { keys: [], values: [] };
@@ -53,7 +55,7 @@ export class ReferenceRow {
 
   copy(): ReferenceRow {
     const copy = new ReferenceRow();
-    for (const [op, vectors] of this.latest) copy.latest.set(op, vectors);
+    for (const [op, vectors] of this.fixed) copy.fixed.set(op, vectors);
     for (const [key, { keys, values }] of this.#kv)
       copy.#kv.set(key, { keys: [...keys], values: [...values] });
     return copy;
@@ -139,6 +141,10 @@ export class ReferenceExecutor {
         return [attendAll(op, inputs, run)];
       case 'shortConv':
         return [convolveAll(op, first, run.row, weight)];
+      case 'deltaRule':
+        return [recurAll(op, inputs, run.row, weights)];
+      case 'split':
+        return splitHeads(op, first);
       case 'activation':
         return [first.map((x) => x.map((value) => activate(op.activation, value)))];
       case 'add':
@@ -186,10 +192,27 @@ function attendAll(
 function convolveAll(op: ShortConv, x: Vectors, row: ReferenceRow, kernel: Float32Array): Vectors {
   const [{ width }] = op.inputs;
   const length = kernel.length / width;
-  const before = row.latest.get(op) ?? Array.from({ length: length - 1 }, () => x[0]?.map(() => 0) ?? []);
+  const before = row.fixed.get(op) ?? Array.from({ length: length - 1 }, () => x[0]?.map(() => 0) ?? []);
   const all = [...before, ...x];
-  row.latest.set(op, all.slice(x.length));
+  row.fixed.set(op, all.slice(x.length));
   return x.map((_, i) => convolve(all.slice(i, i + length), kernel));
+}
+
+function recurAll(
+  op: DeltaRule,
+  inputs: readonly Vectors[],
+  row: ReferenceRow,
+  weights: readonly Float32Array[],
+): Vectors {
+  const { outputs, states } = runDeltaRule(op.heads, inputs, weights, row.fixed.get(op));
+  row.fixed.set(op, states);
+  return outputs;
+}
+
+function splitHeads({ numHeads, outputs }: Split, x: Vectors): readonly Vectors[] {
+  const parts = outputs.map((output) => ({ ...output, width: output.width / numHeads }));
+  const byHead = x.map((vector) => chunk(vector, vector.length / numHeads));
+  return outputs.map((_, part) => byHead.map((heads) => split(heads, parts)[part]?.flat() ?? []));
 }
 
 function pool(x: Vectors, shares: Vector): Vector {

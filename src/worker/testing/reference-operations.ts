@@ -128,7 +128,7 @@ function softmax(scores: Vector): Vector {
   return weights.map((weight) => weight / total);
 }
 
-function sigmoid(x: number): number {
+export function sigmoid(x: number): number {
   return 1 / (1 + Math.exp(-x));
 }
 
@@ -144,6 +144,6 @@ function erf(x: number): number {
   return (2 / Math.sqrt(Math.PI)) * Math.exp(-(x ** 2)) * total;
 }
 
-function chunk(x: Vector, size: number): readonly Vector[] {
+export function chunk(x: Vector, size: number): readonly Vector[] {
   return Array.from({ length: x.length / size }, (_, i) => x.slice(i * size, (i + 1) * size));
 }

@@ -230,6 +230,43 @@ export interface Kernels extends WeightKernels {
     isCausal: 0 | 1,
   ): void;
 
+  /**
+   * Linear attention by the gated delta rule of `DeltaRule`, for the tokens of one sequence. Computes heads of values `firstHead` to
+   * `endHead`, exclusive. Head h reads key head ⌊h · keyHeads / heads⌋.
+   *
+   * @param query [tokens, keyStride]: heads of `keySize` values one behind the other.
+   * @param key As `query`.
+   * @param value [tokens, valueStride]: heads of `valueSize` values.
+   * @param decay [tokens, gateStride]: a value for each head.
+   * @param beta As `decay`.
+   * @param rate [heads]
+   * @param bias [heads]
+   * @param state [heads, keySize, valueSize], which the tokens change.
+   * @param out [tokens, outStride], as `value`.
+   */
+  deltaRule(
+    query: Pointer,
+    key: Pointer,
+    value: Pointer,
+    keyStride: number,
+    valueStride: number,
+    decay: Pointer,
+    beta: Pointer,
+    gateStride: number,
+    rate: Pointer,
+    bias: Pointer,
+    state: Pointer,
+    out: Pointer,
+    outStride: number,
+    tokens: number,
+    keyHeads: number,
+    heads: number,
+    keySize: number,
+    valueSize: number,
+    firstHead: number,
+    endHead: number,
+  ): void;
+
   /** By one of `ACTIVATION_KINDS`. In place where `out` is `x`. */
   readonly activate: Transform;
 

@@ -52,15 +52,15 @@ export class Buffers {
 
   /** Outputs side by side in one buffer: the place of all of them. */
   placeTogether(outputs: readonly Value[]): Place {
-    const width = outputs.reduce((sum, output) => sum + output.width, 0);
-    const all = this.take(width);
-    let { column } = all;
-    for (const [i, output] of outputs.entries()) {
-      if (i > 0) this.#use(all);
-      this.#places.set(output, { ...all, column });
-      column += output.width;
-    }
+    const all = this.take(outputs.reduce((sum, output) => sum + output.width, 0));
+    this.#placeIn(all, outputs);
+    this.release(all);
     return all;
+  }
+
+  /** Outputs side by side where an input lies that nothing reads later. */
+  placeWithin(input: Value, outputs: readonly Value[]): void {
+    this.#placeIn(this.placeOf(input), outputs);
   }
 
   /** Another form of a value, for as long as the value is read. `make` is called where no operation before has asked for it. */
@@ -96,6 +96,15 @@ export class Buffers {
       this.release(this.placeOf(value));
       for (const place of this.#forms.get(value)?.values() ?? []) this.release(place);
       this.#forms.delete(value);
+    }
+  }
+
+  #placeIn(all: Place, outputs: readonly Value[]): void {
+    let { column } = all;
+    for (const output of outputs) {
+      this.#use(all);
+      this.#places.set(output, { ...all, column });
+      column += output.width;
     }
   }
 

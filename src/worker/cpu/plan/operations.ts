@@ -2,6 +2,8 @@ import { UnsupportedModelError } from '../../../protocol/errors/model.ts';
 import type { Op, Value } from '../../models/program/program.ts';
 import { ACTIVATION_KINDS } from '../kernels/kernels.ts';
 import { compileAttend } from './attend.ts';
+import { compileDeltaRule } from './delta-rule.ts';
+import { compileSplit } from './split.ts';
 import type { Compiler, OpOf } from './compiler.ts';
 import { rowsOf } from './compiler.ts';
 import { compileEmbed } from './embed.ts';
@@ -15,6 +17,8 @@ const OPERATIONS: { readonly [K in Op['kind']]: (op: OpByKind[K], to: Compiler) 
   embed: compileEmbed,
   linear: compileLinear,
   attend: compileAttend,
+  deltaRule: compileDeltaRule,
+  split: compileSplit,
   head: compileHead,
   shortConv(op) {
     throw UnsupportedModelError.of(`the model's ${op.kind} operation doesn't run here yet`);

@@ -38,6 +38,7 @@ export async function startThreads(
       multiplyInt8: divided('multiplyInt8'),
       multiplyInt4: divided('multiplyInt4'),
       attend: divided('attend'),
+      deltaRule: divided('deltaRule'),
     },
     end: () => call.end(),
   };

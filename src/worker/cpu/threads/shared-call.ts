@@ -14,9 +14,10 @@ const DIVIDED: readonly DividedKernel[] = [
   { name: 'multiplyInt8', range: 9, unit: 16 },
   { name: 'multiplyInt4', range: 9, unit: 16 },
   { name: 'attend', range: 14, unit: 1 },
+  { name: 'deltaRule', range: 18, unit: 1 },
 ];
 
-export type DividedName = 'multiplyFloat' | 'multiplyInt8' | 'multiplyInt4' | 'attend';
+export type DividedName = 'multiplyFloat' | 'multiplyInt8' | 'multiplyInt4' | 'attend' | 'deltaRule';
 
 /** Parameters of `attend`. */
 const [SCRATCH, TOKENS, PAST] = [8, 9, 10];

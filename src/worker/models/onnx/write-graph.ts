@@ -1,5 +1,17 @@
 import { moduleOf } from '../program/program-builder.ts';
-import type { Add, Attend, Embed, Linear, Norm, Op, Program, ShortConv, Value } from '../program/program.ts';
+import type {
+  Add,
+  Attend,
+  DeltaRule,
+  Embed,
+  Linear,
+  Norm,
+  Op,
+  Program,
+  ShortConv,
+  Split,
+  Value,
+} from '../program/program.ts';
 import { rotaryTables, type Rope } from '../program/rope.ts';
 import { activationNode, canAddBias } from './activation.ts';
 import { requireOperators } from './check-operators.ts';
@@ -83,7 +95,7 @@ class GraphWriter {
       this.#rotary.set(output, this.#tablesOf(op.rope));
     } else {
       // `requireOperators` has refused it.
-      op satisfies ShortConv;
+      op satisfies ShortConv | DeltaRule | Split;
     }
   }
 

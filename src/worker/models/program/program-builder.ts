@@ -1,8 +1,8 @@
-import type { Heads, ModelTensor } from '../model-config.ts';
+import { plainTensor, type DeltaHeads, type Heads, type ModelTensor } from '../model-config.ts';
 import type { Activation } from './activation.ts';
 import { layerStatesOf, type StatefulOp } from './derive-states.ts';
 import type { LayerState } from './layer-state.ts';
-import type { AttentionShape, Embed, NormShape, Op, Program, Qkv, Value } from './program.ts';
+import type { AttentionShape, DeltaRule, Embed, NormShape, Op, Program, Qkv, Value } from './program.ts';
 import type { Rope } from './rope.ts';
 
 interface LinearOptions {
@@ -12,6 +12,13 @@ interface LinearOptions {
   readonly isSensitive?: true;
   /** Modules of the checkpoint that make up this one, one for each output. Left out where it has the matrix whole. */
   readonly parts?: readonly string[];
+}
+
+/** An output of `split`. */
+interface Part {
+  readonly name: string;
+  /** Values of a head. */
+  readonly size: number;
 }
 
 /**
@@ -100,6 +107,36 @@ export class ProgramBuilder {
     const outputs = [{ ...input, name }] as const;
     const state = { kind: 'row', length: input.width * (length - 1) } as const;
     return this.#add({ kind: 'shortConv', inputs: [input], outputs, weights: [kernel] }, state);
+  }
+
+  /** The module has its weights as Qwen's do. */
+  deltaRule(inputs: DeltaRule['inputs'], name: string, heads: DeltaHeads): Value {
+    const { numKeyHeads, numValueHeads, keySize, valueSize } = heads;
+    const keyWidth = numKeyHeads * keySize;
+    const widths = [keyWidth, keyWidth, numValueHeads * valueSize, numValueHeads, numValueHeads];
+    const isRight = inputs.every(({ width, per }, i) => width === widths[i] && per === 'token');
+    const what = `deltaRule of ${numValueHeads} heads of ${keySize} by ${valueSize} values over ${numKeyHeads}`;
+    require(isRight && numValueHeads % numKeyHeads === 0, what, ...inputs);
+    const outputs = [{ ...inputs[2], name }] as const;
+    const weights = [
+      plainTensor(`${name}.A_log`, numValueHeads),
+      plainTensor(`${name}.dt_bias`, numValueHeads),
+    ] as const;
+    const state = { kind: 'row', length: numValueHeads * keySize * valueSize } as const;
+    return this.#add({ kind: 'deltaRule', inputs, outputs, weights, heads }, state);
+  }
+
+  /** @param numHeads Each head of the input has a part of each output. */
+  split(input: Value, parts: readonly [Part, Part], numHeads?: number): readonly [Value, Value];
+  split(input: Value, parts: readonly [Part, Part, Part]): readonly [Value, Value, Value];
+  split(input: Value, parts: readonly [Part, ...Part[]], numHeads = 1): readonly Value[] {
+    const valueOf = ({ name, size }: Part): Value => ({ ...input, name, width: numHeads * size });
+    const [first, ...others] = parts;
+    const outputs = [valueOf(first), ...others.map(valueOf)] as const;
+    const width = outputs.reduce((sum, output) => sum + output.width, 0);
+    require(width === input.width, `split of ${numHeads} heads into ${width} values`, input);
+    this.#add({ kind: 'split', inputs: [input], outputs, weights: [], numHeads });
+    return outputs;
   }
 
   activation(input: Value, activation: Activation): Value {

@@ -1,4 +1,4 @@
-import type { Heads, ModelTensor } from '../model-config.ts';
+import type { DeltaHeads, Heads, ModelTensor } from '../model-config.ts';
 import type { Activation } from './activation.ts';
 import type { LayerState } from './layer-state.ts';
 import type { Rope } from './rope.ts';
@@ -81,6 +81,23 @@ export type Attend = Operation<Qkv, None> &
  */
 export type ShortConv = Operation<One, readonly [kernel: ModelTensor]> & { readonly kind: 'shortConv' };
 
+/**
+ * Linear attention by the gated delta rule (arXiv 2412.06464). Each head of values keeps a matrix [keySize, valueSize] of a row, 0 before
+ * the first token. For a token with query q, key k and value v of the head:
+ *
+ * - q and k are divided by their lengths (1e-6 is added to a squared length), and q by √keySize too;
+ * - the matrix S decays: S ← S · exp(-exp(rate) · softplus(decay + bias));
+ * - what S has under k moves towards v: S ← S + k ⊗ (sigmoid(beta) · (v - Sᵀk));
+ * - the output is Sᵀq.
+ */
+export type DeltaRule = Operation<
+  readonly [query: Value, key: Value, value: Value, decay: Value, beta: Value],
+  readonly [rate: ModelTensor, bias: ModelTensor]
+> & { readonly kind: 'deltaRule'; readonly heads: DeltaHeads };
+
+/** Parts of each head of a value, one behind the other there: an output has its part of all heads. */
+export type Split = Operation<One, None> & { readonly kind: 'split'; readonly numHeads: number };
+
 /** The residual stream with a branch added to it. */
 export type Add = Operation<readonly [residual: Value, branch: Value], None> & { readonly kind: 'add' };
 
@@ -103,6 +120,8 @@ export type Op =
   | Rotary
   | Attend
   | ShortConv
+  | DeltaRule
+  | Split
   | Activate
   | Add
   | Multiply

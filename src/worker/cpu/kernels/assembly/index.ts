@@ -1,5 +1,6 @@
 export { attend } from './attention';
 export { requantizeRows, sumCodes } from './codes';
+export { deltaRule } from './delta';
 export { multiplyFloat } from './float';
 export { rotary, storeHeads } from './heads';
 export { embedInt4, multiplyInt4 } from './int4';
