@@ -23,7 +23,13 @@ const SHAPES: readonly Shape[] = [
   { name: 'an encoder', heads: 4, kvHeads: 4, headSize: 32, isCausal: 0, recorded: '744f41c094faa28e' },
 ];
 
-/** Of tokens behind a past: a prompt, a token, a part of a prompt, and a past of more than a block of positions. */
+interface Inputs {
+  readonly query: Float32Array;
+  readonly keys: Float32Array;
+  readonly values: Float32Array;
+}
+
+/** Tokens behind a past: a prompt, a token, a part of a prompt, and a past of more than a block of positions. */
 const SPANS = [
   [11, 0],
   [1, 37],
@@ -40,17 +46,18 @@ describe.each(CASES)('attention of $tokens tokens over $past others, with $name'
   // Queries lie in rows with keys and values.
   const stride = width + 2 * kvHeads * headSize;
   const query = randoms(tokens * stride, 3);
-  const [keys, values] = [2, 3].map((seed) => randoms(kvHeads * positions * headSize, 2, seed));
+  const keys = randoms(kvHeads * positions * headSize, 2, 2);
+  const values = randoms(kvHeads * positions * headSize, 2, 3);
+  const inputs: Inputs = { query, keys, values };
 
   /** Calls of parts write their share of one output. */
   async function attend(
     variant: (typeof VARIANTS)[number],
     parts: readonly (readonly [first: number, count: number, firstHead: number, endHead: number])[],
+    from: Inputs = inputs,
   ) {
     const bench = await KernelBench.of(variant);
-    const [queryAt, keysAt, valuesAt] = [query, keys ?? query, values ?? query].map((each) =>
-      bench.put(each),
-    );
+    const [queryAt, keysAt, valuesAt] = [from.query, from.keys, from.values].map((each) => bench.put(each));
     const out = bench.room(4 * tokens * width);
     const scratch = bench.room(attentionScratchBytes(positions));
     for (const [first, count, firstHead, endHead] of parts)
@@ -91,7 +98,7 @@ describe.each(CASES)('attention of $tokens tokens over $past others, with $name'
         for (let k = 0; k < headSize; k++)
           score +=
             (query[token * stride + head * headSize + k] ?? NaN) *
-            (keys?.[(kvStart + start + p) * headSize + k] ?? NaN);
+            (keys[(kvStart + start + p) * headSize + k] ?? NaN);
         score /= Math.sqrt(headSize);
         return Math.exp(softcap ? softcap * Math.tanh(score / softcap) : score);
       });
@@ -99,7 +106,7 @@ describe.each(CASES)('attention of $tokens tokens over $past others, with $name'
       for (let k = 0; k < headSize; k++)
         out[i * headSize + k] =
           scores.reduce(
-            (all, score, p) => all + score * (values?.[(kvStart + start + p) * headSize + k] ?? NaN),
+            (all, score, p) => all + score * (values[(kvStart + start + p) * headSize + k] ?? NaN),
             0,
           ) / sum;
     }
@@ -128,5 +135,23 @@ describe.each(CASES)('attention of $tokens tokens over $past others, with $name'
     for (const variant of VARIANTS)
       for (const parts of [[[0, tokens, 0, heads] as const], one, two])
         expect(digest(await attend(variant, parts))).toBe(digest(whole));
+  });
+
+  it.runIf(isCausal)('is that of a token alone, whatever is infinite or NaN elsewhere', async () => {
+    const parts = [[0, tokens, 0, heads] as const];
+    const whole = await attend('simd', parts);
+    for (let broken = 0; broken < tokens; broken++) {
+      // The position of a token, of all heads, and its query.
+      const withBroken = (all: Float32Array, value: number): Float32Array =>
+        all.map((each, i) => (Math.floor(i / headSize) % positions === past + broken ? value : each));
+      const out = await attend('simd', parts, {
+        query: query.map((each, i) => (Math.floor(i / stride) === broken ? NaN : each)),
+        keys: withBroken(keys, NaN),
+        values: withBroken(values, Infinity),
+      });
+      const isApart = (token: number): boolean => token < broken || (window > 0 && token >= broken + window);
+      const expectedOut = whole.map((value, i) => (isApart(Math.floor(i / width)) ? value : NaN));
+      expect(out).toEqual(expectedOut);
+    }
   });
 });

@@ -24,12 +24,38 @@ export async function instantiateKernels(
   memory: WebAssembly.Memory,
 ): Promise<Kernels> {
   const { exports } = await WebAssembly.instantiate(module, { env: { memory } });
-  if (!hasKernels(exports)) throw new Error('The module has no kernels');
+  requireKernels(exports);
   return exports;
 }
 
-function hasKernels(exports: WebAssembly.Exports): exports is WebAssembly.Exports & Kernels {
-  return typeof exports['multiplyFloat'] === 'function';
+const NAMES: Readonly<Record<keyof Kernels, true>> = {
+  activate: true,
+  attend: true,
+  combine: true,
+  deltaRule: true,
+  embedFloat: true,
+  embedInt4: true,
+  embedInt8: true,
+  multiplyFloat: true,
+  multiplyInt4: true,
+  multiplyInt8: true,
+  normalize: true,
+  pool: true,
+  quantizeForInt4: true,
+  quantizeForInt8: true,
+  requantizeRows: true,
+  rotary: true,
+  rotate: true,
+  scale: true,
+  storeHeads: true,
+  sumCodes: true,
+};
+
+/** @throws Error where the committed modules are older than their sources. */
+function requireKernels(exports: WebAssembly.Exports): asserts exports is WebAssembly.Exports & Kernels {
+  const missing = Object.keys(NAMES).filter((name) => typeof exports[name] !== 'function');
+  if (missing.length > 0)
+    throw new Error(`The module of kernels lacks ${missing.join(', ')}. Run: npm run write -- kernels`);
 }
 
 /** The import of the memory, up to its flags: `env`, `memory`, 2 for a memory. */

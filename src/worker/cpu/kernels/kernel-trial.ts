@@ -13,7 +13,7 @@ const LARGEST = 8191;
 
 /** Products of random integers whose sums are known. */
 export class KernelTrial {
-  /** Of the memory that a trial takes. */
+  /** Pages of memory that a trial takes. */
   static readonly NUM_PAGES = 4;
 
   readonly #kernels: Kernels;

@@ -119,31 +119,15 @@ export interface Kernels extends WeightKernels {
   ): void;
 
   /**
-   * Divides by the root mean square: out = x / √(mean(x²) + epsilon) · (gain + gainOffset). In place where `out` is `x`.
+   * out = (x - mean) / √(mean((x - mean)²) + epsilon) · (gain + gainOffset) + bias. In place where `out` is `x`. Squares that overflow
+   * fp32 are summed up in fp64.
    *
    * @param gain [width]
+   * @param bias [width], or 0 for none.
    * @param parts How often a row has `width` values one behind the other that are normalized by themselves: heads, or 1.
+   * @param isCentered 0: the mean is taken for 0, so that x is divided by its root mean square.
    */
-  rmsNorm(
-    x: Pointer,
-    xStride: number,
-    gain: Pointer,
-    out: Pointer,
-    outStride: number,
-    rows: number,
-    parts: number,
-    width: number,
-    epsilon: number,
-    gainOffset: number,
-  ): void;
-
-  /**
-   * out = (x - mean) / √(variance + epsilon) · (gain + gainOffset) + bias. In place where `out` is `x`.
-   *
-   * @param gain [width]
-   * @param bias [width]
-   */
-  layerNorm(
+  normalize(
     x: Pointer,
     xStride: number,
     gain: Pointer,
@@ -155,6 +139,7 @@ export interface Kernels extends WeightKernels {
     width: number,
     epsilon: number,
     gainOffset: number,
+    isCentered: 0 | 1,
   ): void;
 
   /**
@@ -270,11 +255,18 @@ export interface Kernels extends WeightKernels {
   /** By one of `ACTIVATION_KINDS`. In place where `out` is `x`. */
   readonly activate: Transform;
 
-  /** out = a + b. In place where `out` is `a` or `b`. */
-  readonly add: Combine;
-
-  /** out = a · b. In place where `out` is `a` or `b`. */
-  readonly multiply: Combine;
+  /** out = a · b, or a + b where `isProduct` is 0. In place where `out` is `a` or `b`. */
+  combine(
+    a: Pointer,
+    aStride: number,
+    b: Pointer,
+    bStride: number,
+    out: Pointer,
+    outStride: number,
+    rows: number,
+    width: number,
+    isProduct: 0 | 1,
+  ): void;
 
   /** out = factor · x. In place where `out` is `x`. */
   readonly scale: Transform;
@@ -283,19 +275,7 @@ export interface Kernels extends WeightKernels {
   pool(x: Pointer, xStride: number, shares: Pointer, out: Pointer, tokens: number, width: number): void;
 }
 
-/** Of two rows each, value by value. */
-type Combine = (
-  a: Pointer,
-  aStride: number,
-  b: Pointer,
-  bStride: number,
-  out: Pointer,
-  outStride: number,
-  rows: number,
-  width: number,
-) => void;
-
-/** Of each value of rows. */
+/** Changes each value of rows. */
 type Transform = (
   x: Pointer,
   xStride: number,

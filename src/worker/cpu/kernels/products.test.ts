@@ -7,7 +7,7 @@ import { digest, KernelBench, randomBytes, randoms, VARIANTS } from './test-supp
 const ROWS = 8;
 /** No tile divides it. */
 const OUTPUTS = 37;
-/** Of one output, of a tile, and of several with a rest. */
+/** Ranges of one output, of a tile, and of several with a rest. */
 const RANGES = [
   [0, 1],
   [1, 9],
@@ -139,7 +139,7 @@ describe.each(CASES)('a product of $inputs inputs in $name', ({ prepare, inputs,
   });
 });
 
-/** Of the first machine on which they were computed: another one shows here if its sums differ. */
+/** The first machine recorded them: another one shows here if its sums differ. */
 it.each([
   ['fp32', floatProduct, 'cc6f67a0132a142e'],
   ['int8', int8Product, 'a24a9213cb1ec950'],

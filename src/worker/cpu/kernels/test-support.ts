@@ -17,7 +17,7 @@ function moduleOf(variant: KernelVariant): Promise<WebAssembly.Module> {
   return compiled;
 }
 
-/** What is around the places of a bench. */
+/** The byte around the places of a bench. */
 const GUARD = 0x7f;
 const GUARD_BYTES = 64;
 

@@ -13,7 +13,7 @@ const STRIDE = 40;
 
 type Run = (bench: KernelBench, x: number, out: number) => void;
 
-/** Of values at the start of rows of `STRIDE`, from the first module. The other one has the same bits. */
+/** Runs a kernel on the start of rows of `STRIDE` in both modules, which must give the same bits. */
 async function run(x: Float32Array, kernel: Run): Promise<Float32Array> {
   const results: Float32Array[] = [];
   for (const variant of VARIANTS) {
@@ -102,7 +102,7 @@ describe('norms', () => {
 
   it('of the root mean square is near that in float64', async () => {
     const values = await run(x, (bench, from, out) =>
-      bench.kernels.rmsNorm(from, STRIDE, bench.put(gain), out, STRIDE, ROWS, 1, WIDTH, epsilon, 1),
+      bench.kernels.normalize(from, STRIDE, bench.put(gain), 0, out, STRIDE, ROWS, 1, WIDTH, epsilon, 1, 0),
     );
     expect(distance(rowsOf(values), expected(false, 1))).toBeLessThan(1e-6);
   });
@@ -110,9 +110,62 @@ describe('norms', () => {
   it('of a layer is near that in float64', async () => {
     const values = await run(x, (bench, from, out) => {
       const [gainAt, biasAt] = [bench.put(gain), bench.put(bias)];
-      bench.kernels.layerNorm(from, STRIDE, gainAt, biasAt, out, STRIDE, ROWS, 1, WIDTH, epsilon, 0);
+      bench.kernels.normalize(from, STRIDE, gainAt, biasAt, out, STRIDE, ROWS, 1, WIDTH, epsilon, 0, 1);
     });
     expect(distance(rowsOf(values), expected(true, 0))).toBeLessThan(1e-6);
+  });
+
+  it.each([0, 1] as const)(
+    'of values whose squares overflow fp32 are near those in float64: %d',
+    async (isCentered) => {
+      const large = x.map((value) => 1e38 * value);
+      const values = await run(large, (bench, from, out) =>
+        bench.kernels.normalize(
+          from,
+          STRIDE,
+          bench.put(gain),
+          isCentered ? bench.put(bias) : 0,
+          out,
+          STRIDE,
+          ROWS,
+          1,
+          WIDTH,
+          epsilon,
+          0,
+          isCentered,
+        ),
+      );
+      expect(distance(rowsOf(values), expected(isCentered === 1, 0))).toBeLessThan(1e-5);
+    },
+  );
+
+  it('of a row with Infinity leave other rows as they are', async () => {
+    const broken = x.with(STRIDE, Infinity);
+    const [before, after] = await Promise.all(
+      [x, broken].map((rows) =>
+        run(rows, (bench, from, out) =>
+          bench.kernels.normalize(
+            from,
+            STRIDE,
+            bench.put(gain),
+            0,
+            out,
+            STRIDE,
+            ROWS,
+            1,
+            WIDTH,
+            epsilon,
+            0,
+            0,
+          ),
+        ),
+      ),
+    );
+    expect(after?.[STRIDE]).toBeNaN();
+    for (const row of [0, 2])
+      expect(after?.subarray(row * STRIDE, row * STRIDE + WIDTH)).toEqual(
+        before?.subarray(row * STRIDE, row * STRIDE + WIDTH),
+      );
   });
 
   it('of heads are those of the heads alone, in place too', async () => {
@@ -122,10 +175,11 @@ describe('norms', () => {
       (bench, from, out) => {
         const gainAt = bench.put(gain);
         for (let head = 0; head < 3; head += parts)
-          bench.kernels.rmsNorm(
+          bench.kernels.normalize(
             from + 44 * head,
             STRIDE,
             gainAt,
+            0,
             out + 44 * head,
             STRIDE,
             ROWS,
@@ -133,12 +187,13 @@ describe('norms', () => {
             headSize,
             epsilon,
             0,
+            0,
           );
       };
     const together = await run(x, normalize(3));
     expect(digest(await run(x, normalize(1)))).toBe(digest(together));
     const inPlace = await run(x, (bench, from, out) => {
-      bench.kernels.add(from, STRIDE, out, STRIDE, out, STRIDE, ROWS, WIDTH);
+      bench.kernels.combine(from, STRIDE, out, STRIDE, out, STRIDE, ROWS, WIDTH, 0);
       normalize(3)(bench, out, out);
     });
     expect(digest(inPlace)).toBe(digest(together));
@@ -150,11 +205,11 @@ describe('values', () => {
 
   it('are added, multiplied and scaled', async () => {
     const sums = await run(a, (bench, from, out) =>
-      bench.kernels.add(from, STRIDE, bench.put(b), STRIDE, out, STRIDE, ROWS, WIDTH),
+      bench.kernels.combine(from, STRIDE, bench.put(b), STRIDE, out, STRIDE, ROWS, WIDTH, 0),
     );
     expect(rowsOf(sums)).toEqual(rowsOf(a.map((value, i) => value + (b[i] ?? NaN))));
     const products = await run(a, (bench, from, out) =>
-      bench.kernels.multiply(from, STRIDE, bench.put(b), STRIDE, out, STRIDE, ROWS, WIDTH),
+      bench.kernels.combine(from, STRIDE, bench.put(b), STRIDE, out, STRIDE, ROWS, WIDTH, 1),
     );
     expect(rowsOf(products)).toEqual(rowsOf(a.map((value, i) => value * (b[i] ?? NaN))));
     const scaled = await run(a, ({ kernels }, from, out) =>
@@ -173,6 +228,11 @@ describe('values', () => {
       (_, i) => 0.5 * (a[i] ?? NaN) + 0.25 * (a[2 * STRIDE + i] ?? NaN),
     );
     expect(distance(pooled, expected)).toBeLessThan(1e-7);
+    const infinite = await run(
+      a.map((value, i) => (i >= STRIDE && i < 2 * STRIDE ? Infinity : value)),
+      (bench, from, out) => bench.kernels.pool(from, STRIDE, bench.put(shares), out, ROWS, WIDTH),
+    );
+    expect(digest(infinite)).toBe(digest(pooled));
   });
 
   it('are turned by positions, a head’s first half with its second, and its rest stays', async () => {
@@ -181,7 +241,7 @@ describe('values', () => {
     const positions = Int32Array.of(3, 0, 1);
     const turned = await run(a, (bench, from, out) => {
       const zero = bench.put(new Float32Array(ROWS * STRIDE));
-      bench.kernels.add(from, STRIDE, zero, STRIDE, out, STRIDE, ROWS, WIDTH);
+      bench.kernels.combine(from, STRIDE, zero, STRIDE, out, STRIDE, ROWS, WIDTH, 0);
       const tables = [angles.map(Math.cos), angles.map(Math.sin)].map((table) => bench.put(table));
       const positionsAt = bench.put(positions);
       bench.kernels.rotary(

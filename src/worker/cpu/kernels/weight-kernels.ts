@@ -1,7 +1,7 @@
 /** A place in the memory of the kernels: bytes from its start. A multiple of 4, except of codes. */
 export type Pointer = number;
 
-/** What makes a model's weights those of `Kernels`, once, when they are there. */
+/** Kernels that convert a model's weights, once, when they have arrived. */
 export interface WeightKernels {
   /** sums[o] = Σ codes[o, i], int32, for `multiplyInt8`: once when the weights are there. */
   sumCodes(codes: Pointer, sums: Pointer, outputs: number, inputs: number): void;

@@ -34,22 +34,21 @@ const OPERATIONS: { readonly [K in Op['kind']]: (op: OpByKind[K], to: Compiler) 
     to.add((pass) => {
       const rows = rowsOf(input, pass);
       const [from, into, parts] = [to.at(x), to.at(out), input.width / width];
-      if (method === 'rms')
-        kernels.rmsNorm(from, x.stride, gains, into, out.stride, rows, parts, width, epsilon, gainOffset);
-      else
-        kernels.layerNorm(
-          from,
-          x.stride,
-          gains,
-          biases,
-          into,
-          out.stride,
-          rows,
-          parts,
-          width,
-          epsilon,
-          gainOffset,
-        );
+      const isCentered = method === 'rms' ? 0 : 1;
+      kernels.normalize(
+        from,
+        x.stride,
+        gains,
+        biases,
+        into,
+        out.stride,
+        rows,
+        parts,
+        width,
+        epsilon,
+        gainOffset,
+        isCentered,
+      );
     });
   },
   rotary(op, to) {
@@ -82,8 +81,8 @@ const OPERATIONS: { readonly [K in Op['kind']]: (op: OpByKind[K], to: Compiler) 
       to.kernels.activate(to.at(x), x.stride, to.at(out), out.stride, rowsOf(input, pass), input.width, kind),
     );
   },
-  add: (op, to) => combine('add', op, to),
-  multiply: (op, to) => combine('multiply', op, to),
+  add: (op, to) => combine(0, op, to),
+  multiply: (op, to) => combine(1, op, to),
   scale(op, to) {
     const [input, output] = [op.inputs[0], op.outputs[0]];
     const x = to.buffers.placeOf(input);
@@ -123,12 +122,12 @@ function compileKind<K extends Op['kind']>(kind: K, op: OpByKind[K], to: Compile
   OPERATIONS[kind](op, to);
 }
 
-function combine(kind: 'add' | 'multiply', op: OpOf<'add' | 'multiply'>, to: Compiler): void {
+function combine(isProduct: 0 | 1, op: OpOf<'add' | 'multiply'>, to: Compiler): void {
   const [first, second] = op.inputs;
   const [a, b] = [to.buffers.placeOf(first), to.buffers.placeOf(second)];
   const out = to.buffers.place(op.outputs[0], { input: first, by: op });
   to.add((pass) =>
-    to.kernels[kind](
+    to.kernels.combine(
       to.at(a),
       a.stride,
       to.at(b),
@@ -137,6 +136,7 @@ function combine(kind: 'add' | 'multiply', op: OpOf<'add' | 'multiply'>, to: Com
       out.stride,
       rowsOf(first, pass),
       first.width,
+      isProduct,
     ),
   );
 }

@@ -43,23 +43,41 @@ export function attend(
     const numHeads = isOne ? min(min((kvHead + 1) * perKvHead, endHead) - h, TILE) : 1;
     for (let t = 0; t < tokens; t += TILE) {
       const rows = isOne ? numHeads : min(tokens - t, TILE);
-      // What any row of the tile attends to.
+      // Heads of one token attend to the same positions. Each next token ends one later.
+      const later = isOne || !isCausal ? 0 : 1;
       const first = isCausal ? firstPosition(past + t, window) : 0;
-      const count = (isCausal ? past + t + (isOne ? 1 : rows) : past + tokens) - first;
+      const firstEnd = (isCausal ? past + t + 1 : past + tokens) - first;
+      const count = firstEnd + later * (rows - 1);
       const from = query + (<usize>(t * queryStride + h * headSize) << 2);
       const to = out + (<usize>(t * outStride + h * headSize) << 2);
       const offset = <usize>(kvHead * headStride + first * positionStride) << 2;
       multiplyRows(from, queryBytes, keys + offset, positionBytes, 0, scratch, shareBytes, rows, headSize, 0, count);
+      // All rows attend to `shared` to `sharedEnd`. Others' positions aren't even multiplied by 0: they may be infinite.
+      const shared = later ? firstPosition(past + t + rows - 1, window) - first : 0;
+      const sharedEnd = max(firstEnd, shared);
       for (let r = 0; r < rows; r++) {
-        const position = past + (isOne ? 0 : t + r);
-        const rowFirst = isCausal ? firstPosition(position, window) - first : 0;
-        const rowEnd = isCausal ? position + 1 - first : count;
-        weigh(scratch + <usize>r * shareBytes, rowFirst, rowEnd, count, scale, softcap);
+        const begin = later ? firstPosition(past + t + r, window) - first : 0;
+        const end = firstEnd + later * r;
+        const shares = scratch + <usize>r * shareBytes;
+        weigh(shares, begin, end, scale, softcap);
+        memory.fill(to + <usize>r * outBytes, 0, headBytes);
+        mixOne(shares, values + offset, positionBytes, to + <usize>r * outBytes, begin, min(shared, end), headSize);
       }
-      mixRows(scratch, shareBytes, values + offset, positionBytes, to, outBytes, rows, count, headSize);
+      mixRows(scratch, shareBytes, values + offset, positionBytes, to, outBytes, rows, shared, sharedEnd, headSize);
+      for (let r = 0; r < rows; r++) {
+        const shares = scratch + <usize>r * shareBytes;
+        const end = firstEnd + later * r;
+        mixOne(shares, values + offset, positionBytes, to + <usize>r * outBytes, sharedEnd, end, headSize);
+      }
     }
     h += numHeads;
   }
+}
+
+/** As `mixRows`, of one row. */
+@inline
+function mixOne(shares: usize, values: usize, stride: usize, out: usize, first: i32, end: i32, width: i32): void {
+  if (first < end) mixRows(shares, 0, values, stride, out, 0, 1, first, end, width);
 }
 
 /** The first position that the token at a position attends to. */
@@ -68,8 +86,8 @@ function firstPosition(position: i32, window: i32): i32 {
   return window ? max(position + 1 - window, 0) : 0;
 }
 
-/** Makes shares of the scores from `first` to `end`, and 0 of the others of `count`. May write three values behind them. */
-function weigh(row: usize, first: i32, end: i32, count: i32, scale: f32, softcap: f32): void {
+/** Makes shares of the scores from `first` to `end`. May write three values behind them. */
+function weigh(row: usize, first: i32, end: i32, scale: f32, softcap: f32): void {
   const from = row + (<usize>first << 2);
   const length = end - first;
   let largest = f32x4.splat(-f32.MAX_VALUE);
@@ -96,8 +114,6 @@ function weigh(row: usize, first: i32, end: i32, count: i32, scale: f32, softcap
     const at = from + (<usize>i << 2);
     v128.store(at, f32x4.mul(v128.load(at), factor));
   }
-  memory.fill(row, 0, <usize>first << 2);
-  memory.fill(row + (<usize>end << 2), 0, <usize>(count - end) << 2);
 }
 
 /** Makes lanes from `count` on so low that they vanish. */

@@ -2,8 +2,8 @@ import { fetchRows, outputsOfBlock } from './cache';
 import { loadLanes, storeLanes } from './lanes';
 
 /**
- * out[r, :] = Σ shares[r, p] · values[p, :], in the order of positions. Strides in bytes. The sums of a block of positions wait in
- * `out` for the next one.
+ * out[r, :] += Σ shares[r, p] · values[p, :] for positions `first` to `end`, in their order. Strides in bytes. The sums of a block of
+ * positions wait in `out` for the next one.
  */
 export function mixRows(
   shares: usize,
@@ -13,14 +13,14 @@ export function mixRows(
   out: usize,
   outStride: usize,
   rows: i32,
-  positions: i32,
+  first: i32,
+  end: i32,
   width: i32,
 ): void {
   const rowBytes = <usize>width << 2;
   const step = outputsOfBlock(rowBytes);
-  for (let r = 0; r < rows; r++) memory.fill(out + <usize>r * outStride, 0, rowBytes);
-  for (let first = 0; first < positions; first += step) {
-    const count = min(step, positions - first);
+  for (; first < end; first += step) {
+    const count = min(step, end - first);
     const from = values + <usize>first * stride;
     const block = shares + (<usize>first << 2);
     if (stride == rowBytes) fetchRows(from, rowBytes, count);

@@ -151,7 +151,7 @@ function loadLanesOrNone(at: usize, count: i32): v128 {
   return count > 0 ? loadLanes(at, count) : i32x4.splat(0);
 }
 
-/** @returns What a value is multiplied by to become its integer. */
+/** @returns The factor that makes a value its integer. */
 function writeScale(row: usize, record: usize, inputs: i32): v128 {
   const peak = largestOf(row, inputs);
   // The inverse of a smaller number is infinite.

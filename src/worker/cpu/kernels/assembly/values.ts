@@ -42,7 +42,7 @@ function activated(x: v128, kind: i32): v128 {
   return kind == Kind.Tanh ? tanh(x) : sigmoid(x);
 }
 
-export function add(
+export function combine(
   a: usize,
   aStride: i32,
   b: usize,
@@ -51,30 +51,14 @@ export function add(
   outStride: i32,
   rows: i32,
   width: i32,
+  isProduct: i32,
 ): void {
   for (let r = 0; r < rows; r++)
     for (let i = 0; i < width; i += 4) {
       const v = loadLanes(a + ((<usize>(r * aStride + i)) << 2), width - i);
       const w = loadLanes(b + ((<usize>(r * bStride + i)) << 2), width - i);
-      storeLanes(out + ((<usize>(r * outStride + i)) << 2), f32x4.add(v, w), width - i);
-    }
-}
-
-export function multiply(
-  a: usize,
-  aStride: i32,
-  b: usize,
-  bStride: i32,
-  out: usize,
-  outStride: i32,
-  rows: i32,
-  width: i32,
-): void {
-  for (let r = 0; r < rows; r++)
-    for (let i = 0; i < width; i += 4) {
-      const v = loadLanes(a + ((<usize>(r * aStride + i)) << 2), width - i);
-      const w = loadLanes(b + ((<usize>(r * bStride + i)) << 2), width - i);
-      storeLanes(out + ((<usize>(r * outStride + i)) << 2), f32x4.mul(v, w), width - i);
+      const result = isProduct ? f32x4.mul(v, w) : f32x4.add(v, w);
+      storeLanes(out + ((<usize>(r * outStride + i)) << 2), result, width - i);
     }
 }
 
@@ -98,8 +82,11 @@ export function pool(x: usize, xStride: i32, shares: usize, out: usize, tokens: 
   for (let i = 0; i < width; i += 4) {
     let sum = f32x4.splat(0);
     for (let t = 0; t < tokens; t++) {
+      const share = load<f32>(shares + ((<usize>t) << 2));
+      // A product with 0 would be NaN where a token has Infinity.
+      if (share == 0) continue;
       const v = loadLanes(x + ((<usize>(t * xStride + i)) << 2), width - i);
-      sum = f32x4.add(sum, f32x4.mul(v, v128.load32_splat(shares + ((<usize>t) << 2))));
+      sum = f32x4.add(sum, f32x4.mul(v, f32x4.splat(share)));
     }
     storeLanes(out + ((<usize>i) << 2), sum, width - i);
   }
