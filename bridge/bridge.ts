@@ -32,11 +32,13 @@ import {
 } from './http/router.ts';
 import { rowsOfTab, rowsOfUpstream } from './routes/ask-rows.ts';
 import { batchRoutes } from './routes/batches.ts';
+import { messageRoutes } from './routes/anthropic/message-routes.ts';
 import { adderRoute, deploymentRoute, housePriceRoute } from './routes/deployments.ts';
 import { encoderRoutes } from './routes/encoder-routes.ts';
 import { fileRoutes } from './routes/files.ts';
 import { generateRoute } from './routes/generate.ts';
 import { chatCompletionsRoute, completionsRoute, responsesRoute } from './routes/openai/generation-routes.ts';
+import { ollamaRoutes } from './routes/ollama/ollama-routes.ts';
 import { policyRoute } from './routes/policy.ts';
 import { PLAIN_TEXT, serviceRoutes } from './routes/service.ts';
 import { tokenRoutes } from './routes/tokens.ts';
@@ -155,6 +157,8 @@ export class Bridge {
       completionsRoute(this.serve),
       chatCompletionsRoute(this.serve),
       responsesRoute(this.serve),
+      ...messageRoutes(this.serve),
+      ...ollamaRoutes(this.serve),
       ...encoderRoutes(this.serve),
       ...tokenRoutes(this.serve),
       policyRoute(this.serve),

@@ -41,7 +41,7 @@ it('sends its status with the first event, and the end as one of its own', async
 it('sends its headers when it opens, and a comment for every 15 s of silence', async () => {
   const clock = new FakeClock();
   const { text } = await stream((_, exchange) => {
-    const events = new EventStream(exchange, clock);
+    const events = new EventStream(exchange, undefined, clock);
     events.open();
     expect(exchange.response.headersSent).toBe(true);
     expect(exchange.hasContent).toBe(false);
@@ -64,7 +64,7 @@ it('sends its headers when it opens, and a comment for every 15 s of silence', a
 it('has no timer left when its client has gone', async () => {
   const clock = new FakeClock();
   await stream(async (_, exchange) => {
-    new EventStream(exchange, clock).open();
+    new EventStream(exchange, undefined, clock).open();
     expect(clock.pendingTimers).toBe(1);
     exchange.response.destroy();
     await once(exchange.response, 'close');

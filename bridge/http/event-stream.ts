@@ -8,19 +8,43 @@ const MAX_BACKLOG_BYTES = 2 ** 20;
 /** Proxies and clients cut connections that stay silent for longer. */
 const MAX_SILENCE_MS = 15_000;
 
+/** How a stream of JSON is written. */
+export interface StreamFormat {
+  readonly contentType: string;
+  /** @param name Of the event, in an API that names them. */
+  write(event: unknown, name?: string): string;
+  /** What readers skip; undefined where there is no such thing. */
+  readonly keepAlive?: string;
+}
+
+/** Readers skip a line that begins with a colon. */
+const SERVER_SENT_EVENTS: StreamFormat = {
+  contentType: 'text/event-stream; charset=utf-8',
+  write: (event, name) => `${name === undefined ? '' : `event: ${name}\n`}data: ${JSON.stringify(event)}\n\n`,
+  keepAlive: ': keep-alive\n\n',
+};
+
+/** JSON in each line. */
+export const JSON_LINES: StreamFormat = {
+  contentType: 'application/x-ndjson',
+  write: (event) => `${JSON.stringify(event)}\n`,
+};
+
 /**
- * Server-sent events as OpenAI sends them, JSON in each. The status leaves when the stream opens: an earlier error is answered
+ * Server-sent events as OpenAI sends them, JSON in each, or another format. The status leaves when the stream opens: an earlier error is answered
  * with its own status, a later one is sent as an event. Comments keep a silent stream alive.
  */
 export class EventStream {
   readonly #exchange: Exchange;
   readonly #clock: Clock;
+  readonly #format: StreamFormat;
   #lastSentAtMs = 0;
   #cancelTimer: (() => void) | undefined;
 
-  constructor(exchange: Exchange, clock: Clock = systemClock) {
+  constructor(exchange: Exchange, format = SERVER_SENT_EVENTS, clock: Clock = systemClock) {
     this.#exchange = exchange;
     this.#clock = clock;
+    this.#format = format;
   }
 
   /**
@@ -33,7 +57,7 @@ export class EventStream {
     if (response.headersSent || response.destroyed) return;
     // Keeps nginx from buffering the events.
     response.writeHead(200, {
-      'Content-Type': 'text/event-stream; charset=utf-8',
+      'Content-Type': this.#format.contentType,
       'X-Accel-Buffering': 'no',
     });
     response.flushHeaders();
@@ -43,13 +67,12 @@ export class EventStream {
     };
     response.once('close', () => this.#cancelTimer?.());
     this.#lastSentAtMs = this.#clock.now();
-    this.#watchSilence();
+    if (this.#format.keepAlive !== undefined) this.#watchSilence(this.#format.keepAlive);
   }
 
   /** @param name Of the event, in an API that names them. */
   send(event: unknown, name?: string): void {
-    const nameLine = name === undefined ? '' : `event: ${name}\n`;
-    this.#write(`${nameLine}data: ${JSON.stringify(event)}\n\n`);
+    this.#write(this.#format.write(event, name));
   }
 
   /** Sends `[DONE]`, by which clients of completions know the end, and closes. */
@@ -79,15 +102,14 @@ export class EventStream {
     watchStall(response);
   }
 
-  #watchSilence(): void {
+  #watchSilence(keepAlive: string): void {
     const { response } = this.#exchange;
     const nowMs = this.#clock.now();
     if (nowMs - this.#lastSentAtMs >= MAX_SILENCE_MS) {
       this.#lastSentAtMs = nowMs;
-      // Readers skip a line that begins with a colon.
-      if (!response.write(': keep-alive\n\n')) watchStall(response);
+      if (!response.write(keepAlive)) watchStall(response);
     }
     const remainingMs = this.#lastSentAtMs + MAX_SILENCE_MS - nowMs;
-    this.#cancelTimer = this.#clock.setTimer(remainingMs, () => this.#watchSilence());
+    this.#cancelTimer = this.#clock.setTimer(remainingMs, () => this.#watchSilence(keepAlive));
   }
 }

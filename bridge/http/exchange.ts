@@ -50,6 +50,8 @@ export class Exchange {
   readonly createdAt: number = secondsNow();
   /** Reports an error to the client after the status was sent. */
   sendLateError: ((error: HttpError) => void) | undefined;
+  /** The body of an answer with an error, in the words of the API that was called. */
+  describeError: (error: HttpError) => object = (error) => error;
   /** Whether more than headers was sent, which cannot be taken back. */
   hasContent = false;
   readonly #rights: ClientRights;
@@ -141,7 +143,7 @@ export class Exchange {
       return;
     }
     for (const [name, value] of Object.entries(error.headers)) this.response.setHeader(name, value);
-    this.sendJson(error.status, error);
+    this.sendJson(error.status, this.describeError(error));
   }
 
   #startTimer(): (() => void) | undefined {

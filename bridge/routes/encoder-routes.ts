@@ -39,13 +39,7 @@ export function encoderRoutes(serve: TabserveClient): readonly Route[] {
 export function embeddingsAnswer(serve: TabserveClient): AnswerBody {
   return async (body, context) => {
     const asked = readEmbeddingsRequest(body);
-    checkModel(serve, context, EMBEDDER, asked.model);
-    const handle = serve.getHandle<unknown, Embedding | readonly Embedding[]>(
-      EMBEDDER as string,
-      context.callerOf(asked.user),
-    );
-    const answer = await handle.remote(asked.input, { ...asked.options, signal: context.signal });
-    const embeddings = 'embedding' in answer ? [answer] : answer;
+    const embeddings = await embed(serve, context, asked);
     return {
       object: 'list',
       data: embeddings.map(({ embedding }, index) => ({
@@ -57,6 +51,29 @@ export function embeddingsAnswer(serve: TabserveClient): AnswerBody {
       usage: usageOf(embeddings.reduce((sum, { numTokens }) => sum + numTokens, 0)),
     };
   };
+}
+
+interface AskedEmbedding {
+  readonly model: string | undefined;
+  readonly user?: string | undefined;
+  /** The worker checks it, and the options. */
+  readonly input: unknown;
+  readonly options: object;
+}
+
+/** The embeddings of a text or a list of texts. @throws HttpError 404 for another model, or an error of the worker. */
+export async function embed(
+  serve: TabserveClient,
+  context: RequestContext,
+  { model, user, input, options }: AskedEmbedding,
+): Promise<readonly Embedding[]> {
+  checkModel(serve, context, EMBEDDER, model);
+  const handle = serve.getHandle<unknown, Embedding | readonly Embedding[]>(
+    EMBEDDER as string,
+    context.callerOf(user),
+  );
+  const answer = await handle.remote(input, { ...options, signal: context.signal });
+  return 'embedding' in answer ? [answer] : answer;
 }
 
 async function answerRerank(serve: TabserveClient, exchange: Exchange): Promise<void> {
@@ -92,7 +109,8 @@ function checkModel(
   if (served !== undefined) context.checkModel(asked, served);
 }
 
-function modelOf(serve: TabserveClient, deployment: string): string | undefined {
+/** The name of an encoder; undefined while a worker that has taken over doesn't name it. */
+export function modelOf(serve: TabserveClient, deployment: string): string | undefined {
   return serve.status().encoders?.find((encoder) => encoder.deployment === deployment)?.id;
 }
 

@@ -62,6 +62,8 @@ export interface GenerationChoice {
   readonly answer?: Answer;
   /** Why the continuation ended. */
   readonly finishReason: FinishReason;
+  /** The stop string that ended it, if one did. An upstream may not say which. */
+  readonly stopString?: string;
   /** The seed in use. It repeats only this text. An upstream derives the seeds of further continuations itself. */
   readonly seed: number;
 }
@@ -98,6 +100,7 @@ const choiceEntries = {
   choiceProbabilities: v.exactOptional(v.array(v.number())),
   answer: v.exactOptional(answer),
   finishReason,
+  stopString: v.exactOptional(v.string()),
   seed: count,
 };
 

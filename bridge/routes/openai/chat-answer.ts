@@ -1,6 +1,22 @@
 import type { AnswerPart, GenerationChoice } from '../../../src/client/index.ts';
-import type { ChunkText } from './choice-stream.ts';
+import type { GenerationResult } from '../../../src/protocol/generation.ts';
 import { chatToolCall } from '../../../src/protocol/openai/tools.ts';
+import type { ChunkText, TextFormat } from './choice-stream.ts';
+import { chatLogprobs } from './logprobs.ts';
+
+export interface AnswerParts {
+  readonly parts: readonly AnswerPart[];
+}
+
+/** Text in the parts of an answer, for an API that writes them itself. */
+export const ANSWER_PARTS: TextFormat<AnswerParts> = {
+  piecesOf: (chunk) => {
+    const parts = partsOf(chunk);
+    return parts.length > 0 ? [{ parts }] : [];
+  },
+  empty: { parts: [] },
+  logprobsOf: (tokens) => chatLogprobs(tokens).content,
+};
 
 /** The pieces of a chunk of a chat's answer. */
 export function partsOf({ text, parts }: ChunkText): readonly AnswerPart[] {
@@ -44,4 +60,22 @@ export function deltaOf(part: AnswerPart): object {
     default:
       return part satisfies never;
   }
+}
+
+/** The parts of a whole answer, each in one piece. */
+export function wholePartsOf(result: GenerationResult): readonly AnswerPart[] {
+  const { reasoning, content, toolCalls } = answerOf(result);
+  return [
+    ...(reasoning === '' ? [] : [{ type: 'reasoning', text: reasoning } as const]),
+    ...(content === '' && toolCalls.length > 0 ? [] : [{ type: 'content', text: content } as const]),
+    ...toolCalls.flatMap(({ id, name, arguments: text }, index) => [
+      { type: 'tool-call', index, id, name } as const,
+      { type: 'tool-arguments', index, text } as const,
+    ]),
+  ];
+}
+
+export function resultIn([result]: readonly GenerationResult[]): GenerationResult {
+  if (!result) throw new Error('One prompt has one result.');
+  return result;
 }

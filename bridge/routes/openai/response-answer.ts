@@ -1,38 +1,22 @@
-import type { AnswerPart } from '../../../src/client/index.ts';
 import type { GenerationResult } from '../../../src/protocol/generation.ts';
 import { EventStream } from '../../http/event-stream.ts';
 import { secondsNow, type Exchange } from '../../http/exchange.ts';
 import type { HttpError } from '../../../src/protocol/openai/http-error.ts';
-import { answerOf, partsOf } from './chat-answer.ts';
-import type { TextFormat } from './choice-stream.ts';
+import { ANSWER_PARTS, resultIn, wholePartsOf, type AnswerParts } from './chat-answer.ts';
 import { Generation, type AskedGeneration } from './generation.ts';
-import { chatLogprobs } from './logprobs.ts';
 import { ResponseItems, type Status } from './response-items.ts';
 import type { ResponseRequest } from './response-request.ts';
-
-interface Content {
-  readonly parts: readonly AnswerPart[];
-}
-
-const FORMAT: TextFormat<Content> = {
-  piecesOf: (chunk) => {
-    const parts = partsOf(chunk);
-    return parts.length > 0 ? [{ parts }] : [];
-  },
-  empty: { parts: [] },
-  logprobsOf: (tokens) => chatLogprobs(tokens).content,
-};
 
 /** The answer to one request of the Responses API, whole or as a stream. */
 export class ResponseAnswer {
   readonly #given: AskedGeneration<ResponseRequest>;
-  readonly #generation: Generation<Content>;
+  readonly #generation: Generation<AnswerParts>;
   #stream: EventStream | undefined;
   #numEvents = 0;
 
   constructor(given: AskedGeneration<ResponseRequest>) {
     this.#given = given;
-    this.#generation = new Generation(given, FORMAT);
+    this.#generation = new Generation(given, ANSWER_PARTS);
   }
 
   async whole(): Promise<object> {
@@ -126,24 +110,6 @@ export class ResponseAnswer {
       ...rest,
     };
   }
-}
-
-function resultIn([result]: readonly GenerationResult[]): GenerationResult {
-  if (!result) throw new Error('One prompt has one result.');
-  return result;
-}
-
-/** The parts of a whole answer, each in one piece. */
-function wholePartsOf(result: GenerationResult): readonly AnswerPart[] {
-  const { reasoning, content, toolCalls } = answerOf(result);
-  return [
-    ...(reasoning === '' ? [] : [{ type: 'reasoning', text: reasoning } as const]),
-    ...(content === '' && toolCalls.length > 0 ? [] : [{ type: 'content', text: content } as const]),
-    ...toolCalls.flatMap(({ id, name, arguments: text }, index) => [
-      { type: 'tool-call', index, id, name } as const,
-      { type: 'tool-arguments', index, text } as const,
-    ]),
-  ];
 }
 
 function entriesOf(logprobs: object | null): readonly object[] {

@@ -180,7 +180,8 @@ function inSnakeCase(message: string): string {
   return message.replace('.toolCalls', '.tool_calls').replace('.toolCallId', '.tool_call_id');
 }
 
-function checkNeutral(fields: Fields, neutral: NeutralValues, prefix = ''): void {
+/** @throws HttpError 400 for a field with another value than those that change nothing. */
+export function checkNeutral(fields: Fields, neutral: NeutralValues, prefix = ''): void {
   for (const [name, accepted] of Object.entries(neutral)) {
     const values = accepted.map((value) => JSON.stringify(value));
     if (fields[name] === undefined || values.includes(JSON.stringify(fields[name]))) continue;

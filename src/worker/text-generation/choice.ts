@@ -121,6 +121,7 @@ export class Choice {
       ...(this.promptLogprobs && { promptLogprobs: this.promptLogprobs }),
       ...(this.#parser && { answer: joinParts(this.#parts) }),
       finishReason: this.#finishReason,
+      ...(this.#stops.found !== undefined && { stopString: this.#stops.found }),
       seed: this.seed,
     };
   }

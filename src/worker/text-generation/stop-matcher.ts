@@ -10,7 +10,7 @@ export class StopMatcher {
   #held = '';
   /** Characters of `#held` that cannot complete a stop string. */
   #numExempt = 0;
-  #isStopped = false;
+  #found: string | undefined;
 
   /**
    * @param stopStrings Well-formed and not empty, so that no character is cut in half.
@@ -24,7 +24,12 @@ export class StopMatcher {
 
   /** Whether a stop string is complete. Then no more text passes. */
   get isStopped(): boolean {
-    return this.#isStopped;
+    return this.#found !== undefined;
+  }
+
+  /** The stop string that is complete. */
+  get found(): string | undefined {
+    return this.#found;
   }
 
   /**
@@ -33,13 +38,13 @@ export class StopMatcher {
    * @param mayStop Whether a stop string may be completed in this piece. One that is completed later may begin in it.
    */
   push(text: string, mayStop = true): string {
-    if (this.#isStopped) return '';
+    if (this.isStopped) return '';
     const pending = this.#held + text;
     if (!mayStop) this.#numExempt = pending.length;
     const stop = mayStop ? this.#findStop(pending) : undefined;
-    this.#isStopped = stop !== undefined;
+    this.#found = stop && pending.slice(stop.index, stop.end);
     const shownLength = stop ? stop[this.#includesStop ? 'end' : 'index'] : this.#indexOfBeginning(pending);
-    this.#held = this.#isStopped ? '' : pending.slice(shownLength);
+    this.#held = this.isStopped ? '' : pending.slice(shownLength);
     this.#numExempt = Math.max(0, this.#numExempt - shownLength);
     return pending.slice(0, shownLength);
   }

@@ -1,0 +1,97 @@
+import type { GenerationResult } from '../../../src/protocol/generation.ts';
+import type { HttpError } from '../../../src/protocol/openai/http-error.ts';
+import { EventStream } from '../../http/event-stream.ts';
+import type { Exchange } from '../../http/exchange.ts';
+import { ANSWER_PARTS, resultIn, wholePartsOf, type AnswerParts } from '../openai/chat-answer.ts';
+import { Generation, type AskedGeneration } from '../openai/generation.ts';
+import { MessageBlocks } from './message-blocks.ts';
+
+/** The error types of Anthropic's API. */
+const TYPE_OF_STATUS: Readonly<Record<number, string>> = {
+  403: 'permission_error',
+  404: 'not_found_error',
+  408: 'timeout_error',
+  413: 'request_too_large',
+  429: 'rate_limit_error',
+  503: 'overloaded_error',
+};
+
+/** An error in the shape of Anthropic's API. */
+export function messageError({ status, message, code, param }: HttpError): object {
+  const type = TYPE_OF_STATUS[status] ?? (status < 500 ? 'invalid_request_error' : 'api_error');
+  return { type: 'error', error: { type, message, code, param } };
+}
+
+/** The answer to one request for a message, whole or as a stream. */
+export class MessageAnswer {
+  readonly #given: AskedGeneration;
+  readonly #generation: Generation<AnswerParts>;
+
+  constructor(given: AskedGeneration) {
+    this.#given = given;
+    this.#generation = new Generation(given, ANSWER_PARTS);
+  }
+
+  async whole(): Promise<object> {
+    const result = resultIn(await this.#generation.results());
+    const blocks = new MessageBlocks(() => {});
+    for (const part of wholePartsOf(result)) blocks.push(part);
+    return this.#messageOf({ content: blocks.end(), ...endOf(result), usage: usageOf(result) });
+  }
+
+  async stream(exchange: Exchange): Promise<void> {
+    const stream = new EventStream(exchange);
+    const send = (type: string, fields: object): void => stream.send({ type, ...fields }, type);
+    const blocks = new MessageBlocks(send);
+    let hasBegun = false;
+    const begin = (numPromptTokens: number): void => {
+      if (hasBegun) return;
+      hasBegun = true;
+      const usage = { input_tokens: numPromptTokens, output_tokens: 0 };
+      const message = this.#messageOf({ content: [], stop_reason: null, stop_sequence: null, usage });
+      send('message_start', { message });
+    };
+    const results = await this.#generation.stream(
+      () => stream.open((error) => stream.send(messageError(error), 'error')),
+      ({ choice, used }) => {
+        begin(used.prompt_tokens);
+        for (const part of choice.parts) blocks.push(part);
+      },
+    );
+    const result = resultIn(results);
+    begin(result.usage.numPromptTokens);
+    blocks.end();
+    send('message_delta', { delta: endOf(result), usage: usageOf(result) });
+    send('message_stop', {});
+    stream.close();
+  }
+
+  #messageOf(rest: object): object {
+    return {
+      id: `msg_${this.#given.context.requestId}`,
+      type: 'message',
+      role: 'assistant',
+      model: this.#generation.model.id,
+      ...rest,
+    };
+  }
+}
+
+function endOf({ finishReason, stopString, answer }: GenerationResult) {
+  const hasCalls = (answer?.toolCalls.length ?? 0) > 0;
+  const stopped = stopString === undefined ? 'end_turn' : 'stop_sequence';
+  return {
+    stop_reason: finishReason === 'length' ? 'max_tokens' : hasCalls ? 'tool_use' : stopped,
+    stop_sequence: stopString ?? null,
+  };
+}
+
+/** `input_tokens` are those that were computed. */
+function usageOf({ usage: { numPromptTokens, numCachedTokens, numOutputTokens } }: GenerationResult) {
+  return {
+    input_tokens: numPromptTokens - numCachedTokens,
+    cache_creation_input_tokens: 0,
+    cache_read_input_tokens: numCachedTokens,
+    output_tokens: numOutputTokens,
+  };
+}

@@ -1,0 +1,41 @@
+import type { TabserveClient } from '../../../src/client/client.ts';
+import { inApiNames } from '../../../src/protocol/openai/generation-request.ts';
+import { readJson } from '../../http/read-body.ts';
+import { workRoute, type Route } from '../../http/router.ts';
+import { servedModel } from '../../tabs/served-model.ts';
+import { generationRoute } from '../openai/generation-route.ts';
+import { MessageAnswer, messageError } from './message-answer.ts';
+import { readMessagesRequest } from './messages-request.ts';
+
+const PATH = '/v1/messages';
+const INPUT = 'messages';
+
+/** `POST /v1/messages` and `POST /v1/messages/count_tokens`, as Anthropic's. */
+export function messageRoutes(serve: TabserveClient): readonly Route[] {
+  return [
+    generationRoute(serve, {
+      path: PATH,
+      input: INPUT,
+      read: readMessagesRequest,
+      answerTo: (given) => new MessageAnswer(given),
+      describeError: messageError,
+    }),
+    workRoute(`${PATH}/count_tokens`, async (exchange) => {
+      exchange.describeError = messageError;
+      const { messages, options, model, names } = readMessagesRequest(await readJson(exchange.request));
+      const { id } = await servedModel(serve, exchange.signal);
+      exchange.checkModel(model, id);
+      const { chatTemplateArguments, tools, continueFinalMessage = false } = options;
+      try {
+        const { tokenIds } = await serve.tokenizeChat(messages, {
+          chatTemplateArguments,
+          tools,
+          addGenerationPrompt: !continueFinalMessage,
+        });
+        exchange.sendJson(200, { input_tokens: tokenIds.length });
+      } catch (error) {
+        throw inApiNames(error, { input: INPUT, names });
+      }
+    }),
+  ];
+}

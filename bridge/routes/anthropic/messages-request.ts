@@ -1,0 +1,150 @@
+import type { ChatMessage } from '../../../src/protocol/chat.ts';
+import type { GenerationOptions, GenerationTool } from '../../../src/protocol/generation.ts';
+import { isRecord } from '../../../src/platform/is-record.ts';
+import { readContent, textOf } from '../../../src/protocol/openai/chat-messages.ts';
+import { EFFORTS, withEffort } from '../../../src/protocol/openai/chat-options.ts';
+import { readFields, withoutNulls } from '../../../src/protocol/openai/fields.ts';
+import {
+  readNeutralObject,
+  readOptions,
+  type GenerationRequest,
+  type OptionNames,
+} from '../../../src/protocol/openai/generation-request.ts';
+import { HttpError } from '../../../src/protocol/openai/http-error.ts';
+import { readOpenAiFormat } from '../../../src/protocol/openai/response-format.ts';
+import { readMessages, withoutHints } from './messages.ts';
+
+type Fields = Readonly<Record<string, unknown>>;
+
+const OPTIONS: OptionNames = new Map([
+  ['maxNewTokens', 'max_tokens'],
+  ['temperature', 'temperature'],
+  ['topP', 'top_p'],
+  ['topK', 'top_k'],
+  ['stop', 'stop_sequences'],
+]);
+
+const NAMES = new Map<string, string>([
+  ...OPTIONS,
+  ['tools', 'tools'],
+  ['tools[].parameters', 'tools[].input_schema'],
+  ['toolChoice', 'tool_choice'],
+  ['responseFormat', 'output_config.format'],
+  ['responseFormat.schema', 'output_config.format.schema'],
+]);
+
+const KNOWN = [
+  ...OPTIONS.values(),
+  ...['model', 'messages', 'system', 'stream', 'tools', 'tool_choice', 'metadata'],
+  ...['thinking', 'output_config', 'service_tier'],
+];
+
+export interface MessagesRequest extends GenerationRequest {
+  readonly messages: readonly ChatMessage[];
+}
+
+/**
+ * A request to `POST /v1/messages`, or to count its tokens. Without a limit the answer may fill the context. The worker checks the
+ * values of generation options.
+ *
+ * @throws HttpError 400
+ */
+export function readMessagesRequest(body: unknown): MessagesRequest {
+  const fields = readFields(withoutNulls(readFields(body)), KNOWN);
+  const { model, stream: isStream = false, metadata } = fields;
+  if (model !== undefined && typeof model !== 'string')
+    throw HttpError.expected('model', 'a text', textOf(model));
+  if (typeof isStream !== 'boolean') throw HttpError.expected('stream', 'true or false', textOf(isStream));
+  const messages = [...readSystem(fields['system']), ...readMessages(fields['messages'])];
+  const last = messages.at(-1);
+  const user = isRecord(metadata) ? metadata['user_id'] : undefined;
+  return {
+    prompts: [messages],
+    messages,
+    options: {
+      ...readShape(fields),
+      ...readTools(fields),
+      // The answer goes on where the last message ends.
+      ...(last?.role === 'assistant' && !last.toolCalls && { continueFinalMessage: true }),
+    },
+    hasPromptLogprobs: false,
+    names: NAMES,
+    model,
+    numChoicesPerPrompt: 1,
+    isStream,
+    user: typeof user === 'string' ? user : undefined,
+    usage: { isIncluded: false, isContinuous: false },
+  };
+}
+
+function readSystem(system: unknown) {
+  if (system === undefined || system === '') return [];
+  const content = Array.isArray(system) ? system.map(withoutHints) : system;
+  return [{ role: 'system', content: readContent('system', content, ['text']) } as const];
+}
+
+/** The options of sampling, and of the answer's shape and length. */
+function readShape(fields: Fields): GenerationOptions {
+  const { thinking } = fields;
+  const kind = isRecord(thinking) ? thinking['type'] : thinking;
+  if (kind !== undefined && kind !== 'enabled' && kind !== 'disabled' && kind !== 'adaptive')
+    throw HttpError.expected('thinking.type', 'enabled, disabled or adaptive', textOf(kind));
+  const { output_config: config } = fields;
+  const format = isRecord(config) ? config['format'] : undefined;
+  const { effort } = readNeutralObject(fields, 'output_config', {
+    effort: [...EFFORTS, 'max'],
+    format: [format],
+  });
+  const hasFormat = format !== undefined && format !== null;
+  const responseFormat = hasFormat ? readOpenAiFormat('output_config.format', format) : undefined;
+  return withEffort(
+    { ...readOptions(fields, OPTIONS), ...(responseFormat && { responseFormat }) },
+    kind === 'disabled' ? 'none' : effort,
+  );
+}
+
+function readTools({ tools = [], tool_choice: choice = { type: 'auto' } }: Fields): GenerationOptions {
+  if (!Array.isArray(tools)) throw HttpError.expected('tools', 'a list of tools', textOf(tools));
+  const read = tools.map((tool: unknown, index) => readTool(`tools[${index}]`, tool));
+  const { type, name, disable_parallel_tool_use: isSingle = false } = isRecord(choice) ? choice : {};
+  if (typeof isSingle !== 'boolean')
+    throw HttpError.expected('tool_choice.disable_parallel_tool_use', 'true or false', textOf(isSingle));
+  const parallel = isSingle ? { parallelToolCalls: false } : {};
+  if (type === 'auto') return read.length > 0 ? { tools: read, ...parallel } : {};
+  if (type === 'none') return read.length > 0 ? { tools: read, toolChoice: 'none' } : {};
+  if (type === 'any') return { tools: read, toolChoice: 'required', ...parallel };
+  if (type === 'tool' && typeof name === 'string') return { tools: read, toolChoice: { name }, ...parallel };
+  throw HttpError.expected(
+    'tool_choice',
+    'of the type auto, any, none, or tool with its `name`',
+    textOf(choice),
+  );
+}
+
+function readTool(place: string, tool: unknown): GenerationTool {
+  if (!isRecord(tool))
+    throw HttpError.expected(place, 'an object with `name` and `input_schema`', textOf(tool));
+  const {
+    type = 'custom',
+    name,
+    description,
+    input_schema: parameters,
+    strict,
+    ...rest
+  } = withoutNulls(tool);
+  if (type !== 'custom') {
+    const message = `\`${place}\` is of type \`${textOf(type)}\`: no tools are built in here, so pass those that you run yourself, with an \`input_schema\`.`;
+    throw HttpError.invalid(place, message);
+  }
+  const [unknown] = Object.keys(rest).filter((key) => key !== 'cache_control');
+  if (unknown !== undefined)
+    throw HttpError.unknown(`${place}.${unknown}`, ['name', 'description', 'input_schema', 'strict']);
+  if (typeof name !== 'string') throw HttpError.expected(`${place}.name`, 'a text', textOf(name));
+  if (!isRecord(parameters))
+    throw HttpError.expected(`${place}.input_schema`, 'a JSON Schema', textOf(parameters));
+  if (description !== undefined && typeof description !== 'string')
+    throw HttpError.expected(`${place}.description`, 'a text', textOf(description));
+  if (strict !== undefined && typeof strict !== 'boolean')
+    throw HttpError.expected(`${place}.strict`, 'true or false', textOf(strict));
+  return { name, parameters, ...(description !== undefined && { description }) };
+}

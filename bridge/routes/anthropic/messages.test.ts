@@ -1,0 +1,233 @@
+import { beforeEach, describe, expect, it } from 'vitest';
+
+import { eventsOf, PlayedRoute } from '../../testing/played-tab.ts';
+import { messageRoutes } from './message-routes.ts';
+
+const usage = { numPromptTokens: 9, numCachedTokens: 4, numOutputTokens: 2 };
+
+let played: PlayedRoute;
+
+beforeEach(async () => {
+  played = new PlayedRoute({ max_tokens: 8, messages: [{ role: 'user', content: 'Hello' }] });
+  await played.listen('/v1/messages', (serve) => {
+    const [route] = messageRoutes(serve);
+    if (!route) throw new Error('There is no route.');
+    return route;
+  });
+  played.welcome();
+});
+
+/** The prompt and options that a body becomes. */
+async function submissionOf(body: object) {
+  void played.ask(body).catch(() => undefined);
+  const { input, options } = await played.submission();
+  return { input, options };
+}
+
+async function refusalOf(body: object): Promise<unknown> {
+  const response = await played.ask(body);
+  return { status: response.status, body: await response.json() };
+}
+
+const CHOICE = { text: '', generatedText: '', tokenIds: [7], seed: 1 };
+
+describe('a message', () => {
+  it("has blocks, the reason of its end and the tokens in Anthropic's words", async () => {
+    const answer = played.ask({ system: 'Be brief.', temperature: 0.5, stop_sequences: ['END'] });
+    const { requestId, input, options } = await played.submission();
+    expect({ input, options }).toEqual({
+      input: [
+        { role: 'system', content: 'Be brief.' },
+        { role: 'user', content: 'Hello' },
+      ],
+      options: expect.objectContaining({ maxNewTokens: 8, temperature: 0.5, stop: ['END'] }),
+    });
+    played.finish(requestId, 'A', { usage, finishReason: 'stop', stopString: 'END' });
+    expect(await (await answer).json()).toEqual({
+      id: expect.stringMatching(/^msg_/),
+      type: 'message',
+      role: 'assistant',
+      model: 'A',
+      content: [{ type: 'text', text: '!' }],
+      stop_reason: 'stop_sequence',
+      stop_sequence: 'END',
+      usage: {
+        input_tokens: 5,
+        cache_creation_input_tokens: 0,
+        cache_read_input_tokens: 4,
+        output_tokens: 2,
+      },
+    });
+  });
+
+  it('has what the model thought and the calls of tools as blocks of their own, and no call that was cut', async () => {
+    const tools = [{ name: 'look', input_schema: { type: 'object' } }];
+    const answer = played.ask({ tools });
+    const { requestId } = await played.submission();
+    const parts = {
+      reasoning: 'Hm.',
+      content: 'So:',
+      toolCalls: [
+        { id: 'c1', name: 'look', arguments: '{"at":"sky"}' },
+        { id: 'c2', name: 'look', arguments: '{"at":"s' },
+      ],
+    };
+    played.finish(requestId, 'A', {
+      answer: parts,
+      choices: [{ ...CHOICE, finishReason: 'length', answer: parts }],
+    });
+    expect(await (await answer).json()).toMatchObject({
+      content: [
+        { type: 'thinking', thinking: 'Hm.', signature: '' },
+        { type: 'text', text: 'So:' },
+        { type: 'tool_use', id: 'c1', name: 'look', input: { at: 'sky' } },
+      ],
+      stop_reason: 'max_tokens',
+      stop_sequence: null,
+    });
+  });
+
+  it('streams its blocks one after the other, each with its beginning and its end', async () => {
+    const events = eventsOf(played.ask({ stream: true }));
+    const { requestId } = await played.submission();
+    played.start(requestId);
+    const chunk = (part: object): void =>
+      played.update({
+        type: 'chunk',
+        requestId,
+        index: 0,
+        text: 'x',
+        tokenIds: [7],
+        numPromptTokens: 9,
+        parts: [part as never],
+      });
+    chunk({ type: 'reasoning', text: 'Hm' });
+    chunk({ type: 'content', text: 'So' });
+    chunk({ type: 'content', text: '.' });
+    chunk({ type: 'tool-call', index: 0, id: 'c1', name: 'look' });
+    chunk({ type: 'tool-arguments', index: 0, text: '{}' });
+    const parts = {
+      reasoning: 'Hm',
+      content: 'So.',
+      toolCalls: [{ id: 'c1', name: 'look', arguments: '{}' }],
+    };
+    played.finish(requestId, 'A', { usage, finishReason: 'stop', answer: parts });
+    const sent = await events;
+    expect(sent.map((event) => (event as { type: string }).type)).toEqual([
+      'message_start',
+      'content_block_start',
+      'content_block_delta',
+      'content_block_stop',
+      'content_block_start',
+      'content_block_delta',
+      'content_block_delta',
+      'content_block_stop',
+      'content_block_start',
+      'content_block_delta',
+      'content_block_stop',
+      'message_delta',
+      'message_stop',
+    ]);
+    expect(sent[0]).toMatchObject({ message: { content: [], usage: { input_tokens: 9 } } });
+    expect(sent[9]).toMatchObject({ index: 2, delta: { type: 'input_json_delta', partial_json: '{}' } });
+    expect(sent.at(-2)).toMatchObject({ delta: { stop_reason: 'tool_use' }, usage: { output_tokens: 2 } });
+  });
+
+  it('becomes a chat: results of tools as messages of their own, and an answer that goes on where the last message ends', async () => {
+    const { input, options } = await submissionOf({
+      messages: [
+        { role: 'user', content: [{ type: 'text', text: 'Look', cache_control: { type: 'ephemeral' } }] },
+        {
+          role: 'assistant',
+          content: [
+            { type: 'thinking', thinking: 'Hm', signature: 'x' },
+            { type: 'tool_use', id: 'c1', name: 'look', input: { at: 'sky' } },
+          ],
+        },
+        {
+          role: 'user',
+          content: [
+            { type: 'tool_result', tool_use_id: 'c1', content: [{ type: 'text', text: 'blue' }] },
+            { type: 'text', text: 'And?' },
+          ],
+        },
+        { role: 'user', content: 'Say.' },
+        { role: 'assistant', content: 'It is' },
+      ],
+    });
+    expect(input).toEqual([
+      { role: 'user', content: 'Look' },
+      {
+        role: 'assistant',
+        reasoning: 'Hm',
+        toolCalls: [{ id: 'c1', name: 'look', arguments: '{"at":"sky"}' }],
+      },
+      { role: 'tool', toolCallId: 'c1', content: [{ type: 'text', text: 'blue' }] },
+      {
+        role: 'user',
+        content: [
+          { type: 'text', text: 'And?' },
+          { type: 'text', text: 'Say.' },
+        ],
+      },
+      { role: 'assistant', content: 'It is' },
+    ]);
+    expect(options).toMatchObject({ continueFinalMessage: true });
+  });
+
+  it.each([
+    [
+      { type: 'any', disable_parallel_tool_use: true },
+      { toolChoice: 'required', parallelToolCalls: false },
+    ],
+    [{ type: 'tool', name: 'look' }, { toolChoice: { name: 'look' } }],
+    [{ type: 'none' }, { toolChoice: 'none' }],
+  ])('takes the tool choice %j', async (choice, expected) => {
+    const tools = [{ name: 'look', description: 'Looks.', input_schema: { type: 'object' } }];
+    const { options } = await submissionOf({ tools, tool_choice: choice });
+    expect(options).toMatchObject({
+      tools: [{ name: 'look', description: 'Looks.', parameters: { type: 'object' } }],
+      ...expected,
+    });
+  });
+
+  it('takes a shape of the answer, and no thinking', async () => {
+    const { options } = await submissionOf({
+      output_config: { format: { type: 'json_schema', schema: { type: 'object' } } },
+      thinking: { type: 'disabled' },
+    });
+    expect(options).toMatchObject({
+      responseFormat: { type: 'json_schema', schema: { type: 'object' } },
+      chatTemplateArguments: { enable_thinking: false },
+    });
+  });
+
+  it.each([
+    [{ messages: [] }, 'messages'],
+    [{ messages: [{ role: 'user', content: [{ type: 'image' }] }] }, 'messages[0].content[0]'],
+    [{ messages: [{ role: 'tool', content: '' }] }, 'messages[0].role'],
+    [{ tools: [{ type: 'web_search_20250305', name: 'web_search' }] }, 'tools[0]'],
+    [{ tool_choice: { type: 'tool' } }, 'tool_choice'],
+    [{ thinking: { type: 'much' } }, 'thinking.type'],
+    [{ mcp_servers: [] }, 'mcp_servers'],
+    [{ model: 'claude' }, 'model'],
+  ])("refuses %j in Anthropic's words", async (body, param) => {
+    expect(await refusalOf(body)).toMatchObject({
+      status: param === 'model' ? 404 : 400,
+      body: {
+        type: 'error',
+        error: { type: expect.stringMatching(/^(?:invalid_request|not_found)_error$/), param },
+      },
+    });
+    expect(played.submittedIds).toEqual([]);
+  });
+
+  it('ends a stream that has begun with an error of its own', async () => {
+    const events = eventsOf(played.ask({ stream: true }));
+    const { requestId } = await played.submission();
+    played.start(requestId);
+    played.chunk(requestId, 'So');
+    played.fail(requestId, 'DEVICE_LOST');
+    expect((await events).at(-1)).toMatchObject({ type: 'error', error: { type: 'overloaded_error' } });
+  });
+});

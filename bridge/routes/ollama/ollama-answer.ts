@@ -1,0 +1,146 @@
+import type { AnswerPart } from '../../../src/client/index.ts';
+import type { GenerationResult } from '../../../src/protocol/generation.ts';
+import type { ToolCall } from '../../../src/protocol/answers.ts';
+import type { HttpError } from '../../../src/protocol/openai/http-error.ts';
+import { EventStream, JSON_LINES } from '../../http/event-stream.ts';
+import type { Exchange } from '../../http/exchange.ts';
+import { ANSWER_PARTS, answerOf, resultIn, type AnswerParts } from '../openai/chat-answer.ts';
+import { Generation, type AskedGeneration } from '../openai/generation.ts';
+import type { OllamaRequest } from './ollama-request.ts';
+
+/** The text of an answer, or a piece of it. */
+interface Said {
+  readonly content: string;
+  readonly thinking?: string;
+  readonly toolCalls?: readonly ToolCall[];
+}
+
+/** How one of the two endpoints writes it. */
+export type Write = (said: Said) => object;
+
+const NANOSECONDS = 1e6;
+
+/** An error in the shape of Ollama's API. */
+export function ollamaError({ message, code }: HttpError): object {
+  return { error: message, code };
+}
+
+export const writeMessage: Write = ({ content, thinking = '', toolCalls = [] }) => ({
+  message: {
+    role: 'assistant',
+    content,
+    ...(thinking !== '' && { thinking }),
+    ...(toolCalls.length > 0 && { tool_calls: toolCalls.map(describeCall) }),
+  },
+});
+
+export const writeResponse: Write = ({ content, thinking = '' }) => ({
+  response: content,
+  ...(thinking !== '' && { thinking }),
+});
+
+/** The answer to one request of Ollama's API, whole or as a stream. */
+export class OllamaAnswer {
+  readonly #asked: OllamaRequest;
+  readonly #generation: Generation<AnswerParts>;
+  readonly #write: Write;
+  /** The name that the client knows the model by. */
+  readonly #servedId: string;
+
+  constructor(given: AskedGeneration<OllamaRequest>, servedId: string, write: Write) {
+    this.#asked = given.asked;
+    this.#generation = new Generation(given, ANSWER_PARTS);
+    this.#servedId = servedId;
+    this.#write = write;
+  }
+
+  async whole(): Promise<object> {
+    if (this.#asked.isForLoad) return this.#loaded();
+    const result = resultIn(await this.#generation.results());
+    const { reasoning, content, toolCalls } = answerOf(result);
+    const whole = toolCalls.filter(({ arguments: json }) => isJson(json));
+    return { ...this.#partOf({ content, thinking: reasoning, toolCalls: whole }), ...endOf(result) };
+  }
+
+  async stream(exchange: Exchange): Promise<void> {
+    const stream = new EventStream(exchange, JSON_LINES);
+    const open = (): void => stream.open((error) => stream.send(ollamaError(error)));
+    if (this.#asked.isForLoad) {
+      open();
+      stream.send(this.#loaded());
+    } else {
+      const calls = new WholeCalls();
+      const send = (said: Said): void => stream.send({ ...this.#partOf(said), done: false });
+      const results = await this.#generation.stream(open, ({ choice }) => {
+        for (const part of choice.parts) {
+          const toolCalls = calls.before(part);
+          if (toolCalls.length > 0) send({ content: '', toolCalls });
+          if (part.type === 'content') send({ content: part.text });
+          if (part.type === 'reasoning') send({ content: '', thinking: part.text });
+        }
+      });
+      const toolCalls = calls.end();
+      if (toolCalls.length > 0) send({ content: '', toolCalls });
+      stream.send({ ...this.#partOf({ content: '' }), ...endOf(resultIn(results)) });
+    }
+    stream.close();
+  }
+
+  #loaded(): object {
+    return { ...this.#partOf({ content: '' }), done: true, done_reason: 'load' };
+  }
+
+  #partOf(said: Said): object {
+    return { model: this.#servedId, created_at: new Date().toISOString(), ...this.#write(said) };
+  }
+}
+
+/** Collects the pieces of calls, which this API sends whole. */
+class WholeCalls {
+  #open: ToolCall | undefined;
+
+  /** The call that ends where this part begins, if one does. */
+  before(part: AnswerPart): readonly ToolCall[] {
+    if (part.type === 'tool-arguments') {
+      if (this.#open) this.#open = { ...this.#open, arguments: this.#open.arguments + part.text };
+      return [];
+    }
+    const ended = this.end();
+    if (part.type === 'tool-call') this.#open = { id: part.id, name: part.name, arguments: '' };
+    return ended;
+  }
+
+  /** One that was cut is left out. */
+  end(): readonly ToolCall[] {
+    const call = this.#open;
+    this.#open = undefined;
+    return call && isJson(call.arguments) ? [call] : [];
+  }
+}
+
+function describeCall({ id, name, arguments: json }: ToolCall, index: number): object {
+  return { id, function: { index, name, arguments: JSON.parse(json) as unknown } };
+}
+
+function isJson(json: string): boolean {
+  try {
+    JSON.parse(json);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+function endOf({ finishReason, usage, timings: { ttftMs, e2eMs } }: GenerationResult): object {
+  const inNanoseconds = (ms: number): number => Math.round(ms * NANOSECONDS);
+  return {
+    done: true,
+    done_reason: finishReason,
+    total_duration: inNanoseconds(e2eMs),
+    load_duration: 0,
+    prompt_eval_count: usage.numPromptTokens,
+    prompt_eval_duration: inNanoseconds(ttftMs),
+    eval_count: usage.numOutputTokens,
+    eval_duration: inNanoseconds(Math.max(0, e2eMs - ttftMs)),
+  };
+}

@@ -1,0 +1,206 @@
+import { createHash } from 'node:crypto';
+import * as v from 'valibot';
+
+import type { TabserveClient } from '../../../src/client/client.ts';
+import { EMBEDDER, type Embedding } from '../../../src/protocol/embedding.ts';
+import { positive, text } from '../../../src/protocol/openai/embeddings-request.ts';
+import { parseBody } from '../../../src/protocol/openai/parse-body.ts';
+import { NoModelError } from '../../../src/protocol/errors/model.ts';
+import type { Exchange } from '../../http/exchange.ts';
+import { readJson } from '../../http/read-body.ts';
+import { getRoute, workRoute, type Handle, type Route } from '../../http/router.ts';
+import { modelIfAny } from '../../tabs/served-model.ts';
+import { embed, modelOf } from '../encoder-routes.ts';
+import { generationRoute } from '../openai/generation-route.ts';
+import type { AskedGeneration } from '../openai/generation.ts';
+import { OllamaAnswer, ollamaError, writeMessage, writeResponse, type Write } from './ollama-answer.ts';
+import { nameOf, readOllamaChat, readOllamaGenerate, type OllamaRequest } from './ollama-request.ts';
+
+/** Clients ask for features by it. */
+const API_VERSION = '0.12.0';
+
+const flag = v.optional(v.boolean('true or false'));
+
+const EMBED_FIELDS = {
+  model: v.optional(text),
+  truncate: flag,
+  dimensions: positive,
+  keep_alive: v.unknown(),
+  options: v.unknown(),
+};
+const embedRequest = v.object({ ...EMBED_FIELDS, input: v.unknown() });
+const olderEmbedRequest = v.object({ ...EMBED_FIELDS, prompt: text });
+const showRequest = v.object({
+  model: v.optional(text),
+  name: v.optional(text),
+  verbose: flag,
+  system: v.optional(text),
+});
+
+/** The part of Ollama's API by which its clients find a model, chat and embed. */
+export function ollamaRoutes(serve: TabserveClient): readonly Route[] {
+  const answerWith = (write: Write) => (given: AskedGeneration<OllamaRequest>) => {
+    const { model } = serve.status();
+    const { asked } = given;
+    const isPlain = asked.plainPrompt !== undefined && !model?.hasChatTemplate;
+    const fitting = isPlain ? { ...asked, prompts: [asked.plainPrompt] } : asked;
+    return new OllamaAnswer({ ...given, asked: fitting }, model?.id ?? '', write);
+  };
+  const describeError = ollamaError;
+  return [
+    getRoute('/api/version', (exchange) => exchange.sendJson(200, { version: API_VERSION })),
+    getRoute(
+      '/api/tags',
+      inOwnWords(async (exchange) => exchange.sendJson(200, await list(serve, exchange))),
+    ),
+    getRoute(
+      '/api/ps',
+      inOwnWords(async (exchange) => exchange.sendJson(200, await list(serve, exchange))),
+    ),
+    workRoute(
+      '/api/show',
+      inOwnWords((exchange) => show(serve, exchange)),
+    ),
+    generationRoute(serve, {
+      path: '/api/chat',
+      input: 'messages',
+      read: readOllamaChat,
+      answerTo: answerWith(writeMessage),
+      describeError,
+    }),
+    generationRoute(serve, {
+      path: '/api/generate',
+      input: 'prompt',
+      read: readOllamaGenerate,
+      answerTo: answerWith(writeResponse),
+      describeError,
+    }),
+    workRoute(
+      '/api/embed',
+      inOwnWords((exchange) => answerEmbed(serve, exchange)),
+    ),
+    workRoute(
+      '/api/embeddings',
+      inOwnWords((exchange) => answerOlderEmbed(serve, exchange)),
+    ),
+  ];
+}
+
+function inOwnWords(handle: Handle): Handle {
+  return (exchange) => {
+    exchange.describeError = ollamaError;
+    return handle(exchange);
+  };
+}
+
+/** The models that serve, all of which are in memory. */
+async function list(serve: TabserveClient, exchange: Exchange): Promise<object> {
+  const model = await modelIfAny(serve, exchange.signal);
+  const { policy, backend, encoders = [] } = serve.status();
+  const generator = model && {
+    ...describe(model.id, backend?.precision, model.numParameters),
+    context_length: Math.min(model.contextLength, policy.maxContextLength),
+  };
+  return {
+    models: [
+      ...(generator ? [generator] : []),
+      ...encoders.map(({ id, maxTokens, backend: own }) => ({
+        ...describe(id, own.precision),
+        context_length: maxTokens,
+      })),
+    ],
+  };
+}
+
+/** Sizes in bytes aren't known, and nothing expires. */
+function describe(id: string, precision = '', numParameters = 0) {
+  return {
+    name: id,
+    model: id,
+    modified_at: STARTED_AT,
+    expires_at: NEVER,
+    size: 0,
+    size_vram: 0,
+    digest: createHash('sha256').update(`${id} ${precision}`).digest('hex'),
+    details: detailsOf(precision, numParameters),
+  };
+}
+
+const STARTED_AT = new Date().toISOString();
+const NEVER = '9999-12-31T23:59:59Z';
+
+function detailsOf(precision: string, numParameters: number) {
+  return {
+    parent_model: '',
+    format: 'tabserve',
+    family: '',
+    families: [],
+    parameter_size: numParameters > 0 ? `${(numParameters / 1e6).toFixed(1)}M` : '',
+    quantization_level: precision.toUpperCase(),
+  };
+}
+
+async function show(serve: TabserveClient, exchange: Exchange): Promise<void> {
+  const { model: newer, name } = parseBody(showRequest, await readJson(exchange.request));
+  const model = await modelIfAny(serve, exchange.signal);
+  const asked = nameOf(newer ?? name);
+  const { policy, backend, encoders = [] } = serve.status();
+  const encoder = encoders.find(({ id }) => id === asked) ?? (model ? undefined : encoders[0]);
+  if (!encoder && !model) throw NoModelError.of();
+  if (!encoder && model) exchange.checkModel(asked, model.id);
+  const capabilities = encoder ? ['embedding'] : await capabilitiesOf(serve, model?.hasChatTemplate ?? false);
+  const contextLength = encoder?.maxTokens ?? Math.min(model?.contextLength ?? 0, policy.maxContextLength);
+  exchange.sendJson(200, {
+    modelfile: '',
+    parameters: '',
+    template: '',
+    modified_at: STARTED_AT,
+    details: detailsOf((encoder?.backend ?? backend)?.precision ?? '', model?.numParameters ?? 0),
+    model_info: {
+      'general.architecture': 'tabserve',
+      'general.parameter_count': encoder ? 0 : (model?.numParameters ?? 0),
+      'tabserve.context_length': contextLength,
+    },
+    capabilities,
+  });
+}
+
+/** Whether the model's template takes tools is known once it has rendered one. */
+async function capabilitiesOf(serve: TabserveClient, hasChatTemplate: boolean): Promise<readonly string[]> {
+  if (!hasChatTemplate) return ['completion'];
+  const tools = [{ name: 'f', parameters: { type: 'object', properties: {} } }];
+  return serve.tokenizeChat([{ role: 'user', content: 'Hi' }], { tools }).then(
+    () => ['completion', 'tools'],
+    () => ['completion'],
+  );
+}
+
+async function answerEmbed(serve: TabserveClient, exchange: Exchange): Promise<void> {
+  const startedAtMs = performance.now();
+  const { model, input, truncate, dimensions } = parseBody(embedRequest, await readJson(exchange.request));
+  const embeddings = await embed(serve, exchange, {
+    model: nameOf(model),
+    input,
+    options: { truncate, dimensions },
+  });
+  exchange.sendJson(200, {
+    model: modelOf(serve, EMBEDDER) ?? model,
+    embeddings: embeddings.map(({ embedding }) => embedding),
+    total_duration: Math.round((performance.now() - startedAtMs) * 1e6),
+    load_duration: 0,
+    prompt_eval_count: embeddings.reduce((sum, { numTokens }: Embedding) => sum + numTokens, 0),
+  });
+}
+
+async function answerOlderEmbed(serve: TabserveClient, exchange: Exchange): Promise<void> {
+  const { model, prompt, truncate, dimensions } = parseBody(
+    olderEmbedRequest,
+    await readJson(exchange.request),
+  );
+  const [first] = await embed(serve, exchange, {
+    model: nameOf(model),
+    input: prompt,
+    options: { truncate, dimensions },
+  });
+  exchange.sendJson(200, { embedding: first?.embedding ?? [] });
+}
