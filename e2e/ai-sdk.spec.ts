@@ -59,6 +59,7 @@ test.describe('the AI SDK', { tag: ANY_BACKEND }, () => {
 
   test('an abort ends the request in the worker', async ({ tab }) => {
     await installAiSdk(tab);
+    await tab.keepCompany(200);
     const { texts, ending } = await tab.page.evaluate(async () => {
       const controller = new AbortController();
       const { fullStream } = window.aiSdk.streamText({
@@ -92,10 +93,7 @@ test.describe('the AI SDK', { tag: ANY_BACKEND }, () => {
     const options = { maxNewTokens: 230, temperature: 0, ignoreEos: true };
     const alone = await follower.generate(prompt, options);
     await follower.forget();
-    // Company makes the steps long enough for the leader to close in the middle of the text.
-    const numOthers = 63;
-    await follower.configure({ maxBatchSize: 1 + numOthers });
-    await follower.begin(Array.from({ length: numOthers }, () => ({ prompt, options })));
+    const numOthers = await follower.keepCompany(options.maxNewTokens);
     const streamed = follower.page.evaluate(
       async ({ text, maxOutputTokens }) => {
         const { textStream, usage, finishReason } = window.aiSdk.streamText({

@@ -155,10 +155,10 @@ test.describe('chats', { tag: ANY_BACKEND }, () => {
 
   test('stop in the middle of an answer, keep its beginning and continue it', async ({ chats }) => {
     const { page } = chats;
-    // Long enough to be stopped on the way: WASM makes a thousand tokens a second.
     await page.locator('summary').filter({ hasText: 'Advanced' }).click();
     await page.getByRole('textbox', { name: 'Max new tokens', exact: true }).fill('900');
     await page.locator('summary').filter({ hasText: 'Advanced' }).click();
+    await chats.keepCompany(900);
     await boxOf(page, 2).fill('Why is the sky blue?');
     const stopping = page.evaluate(stopOnceWritten, 'Chat 2');
     await boxOf(page, 2).press('Enter');

@@ -113,6 +113,19 @@ export class Tab {
     return this.page.getByRole('region', { name: 'Model and tabs' });
   }
 
+  /**
+   * Begins many other texts of this length: they make the steps of all long enough to come between two of them.
+   *
+   * @returns How many.
+   */
+  async keepCompany(maxNewTokens: number): Promise<number> {
+    const numOthers = 63;
+    await this.configure({ maxBatchSize: 1 + numOthers });
+    const other = { prompt: 'Once upon a time,', options: { maxNewTokens, temperature: 0, ignoreEos: true } };
+    await this.begin(Array.from({ length: numOthers }, () => other));
+    return numOthers;
+  }
+
   configure(knobs: Partial<BatchingPolicy>): Promise<BatchingPolicy> {
     return this.page.evaluate((change) => window.tabserve.configure('text-generator', change), knobs);
   }
