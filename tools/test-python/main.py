@@ -46,6 +46,8 @@ SUITES = {
     "chats": Suite("chats", "generated/chat", ("test_llm", "test_inspect_ai")),
     "tools": Suite("openai", "generated/tools", ("test_openai_tools",)),
     "agents": Suite("agents", "generated/tools", ("test_pydantic_ai",)),
+    "apis": Suite("apis", "generated/tools", ("test_anthropic", "test_ollama")),
+    "apis-embeddings": Suite("apis", "generated/bert", ("test_ollama_embeddings",)),
     "provider": Suite("provider", "generated/pong", ("test_provider_check",)),
     "embeddings": Suite("embeddings", "generated/bert", ("test_embeddings",)),
     "storyteller": Suite("transformers", None, ("test_stories",), TRAIN / "storyteller"),
