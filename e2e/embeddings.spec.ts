@@ -260,6 +260,23 @@ test.describe('encoders beside a text generator', { tag: ANY_BACKEND }, () => {
     }
   });
 
+  test("score pairs over HTTP in vLLM's shape: one text with each, or two lists side by side", async ({
+    encoders,
+  }) => {
+    for (const text_1 of [query, documents.map(() => query)]) {
+      const response = await fetch(`${encoders.bridge.url}/v1/score`, {
+        method: 'POST',
+        headers: { 'Content-Type': 'application/json' },
+        body: JSON.stringify({ model: CROSS_ENCODER, text_1, text_2: documents }),
+      });
+      expect(await response.json()).toMatchObject({
+        object: 'list',
+        model: CROSS_ENCODER,
+        data: scores.map((score, index) => ({ index, object: 'score', score: expect.closeTo(score, 4) })),
+      });
+    }
+  });
+
   test("answer the AI SDK's embedMany and rerank", async ({ encoders: { tab } }) => {
     await installAiSdk(tab);
     const made = await tab.page.evaluate(

@@ -4,6 +4,7 @@ import type { TabserveClient } from '../../src/client/client.ts';
 import { EMBEDDER, MAX_TEXTS, RERANKER, type Embedding } from '../../src/protocol/embedding.ts';
 import type { AnswerBody, Exchange, RequestContext } from '../http/exchange.ts';
 import { positive, readEmbeddingsRequest, text } from '../../src/protocol/openai/embeddings-request.ts';
+import { HttpError } from '../../src/protocol/openai/http-error.ts';
 import { parseBody } from '../../src/protocol/openai/parse-body.ts';
 import { readJson } from '../http/read-body.ts';
 import { workRoute, type Route } from '../http/router.ts';
@@ -22,16 +23,23 @@ const rerankRequest = v.object({
   truncate: v.optional(v.boolean('true or false'), true),
 });
 
-/** `POST /v1/embeddings` as OpenAI's, and `POST /v1/rerank` and `/rerank` as Cohere's and Jina's. */
+const texts = v.union([text, v.array(text)], 'a text, or a list of texts');
+
+const scoreRequest = v.object({ model: v.optional(text), text_1: texts, text_2: texts });
+
+/** `POST /v1/embeddings` as OpenAI's, `POST /v1/score` and `/score` as vLLM's, and `POST /v1/rerank` and `/rerank` as Cohere's and Jina's. */
 export function encoderRoutes(serve: TabserveClient): readonly Route[] {
   const answer = embeddingsAnswer(serve);
   const rerank = (exchange: Exchange): Promise<void> => answerRerank(serve, exchange);
+  const score = (exchange: Exchange): Promise<void> => answerScore(serve, exchange);
   return [
     workRoute('/v1/embeddings', async (exchange) =>
       exchange.sendJson(200, await answer(await readJson(exchange.request), exchange)),
     ),
     workRoute('/v1/rerank', rerank),
     workRoute('/rerank', rerank),
+    workRoute('/v1/score', score),
+    workRoute('/score', score),
   ];
 }
 
@@ -95,6 +103,32 @@ async function answerRerank(serve: TabserveClient, exchange: Exchange): Promise<
       ...(asked.return_documents && { document: { text: documents[index] } }),
     })),
     usage: usageOf(numTokens),
+  });
+}
+
+/** One text with each of a list, or the texts of two lists in pairs. */
+async function answerScore(serve: TabserveClient, exchange: Exchange): Promise<void> {
+  const asked = parseBody(scoreRequest, await readJson(exchange.request));
+  checkModel(serve, exchange, RERANKER, asked.model);
+  const [first, second] = [[asked.text_1].flat(), [asked.text_2].flat()];
+  const [query = ''] = first;
+  if (first.length !== 1 && first.length !== second.length)
+    throw HttpError.expected('text_1', 'one text, or as many as `text_2` has', String(first.length));
+  const pairs = second.map((document, index) => ({ query: first[index] ?? '', documents: [document] }));
+  const ranker = serve.getHandle(RERANKER, exchange.callerOf());
+  const answers = await Promise.all(
+    (first.length === 1 ? [{ query, documents: second }] : pairs).map((pair) =>
+      ranker.remote(pair, { signal: exchange.signal }),
+    ),
+  );
+  const scores = answers.flatMap(({ results }) => results.toSorted((a, b) => a.index - b.index));
+  exchange.sendJson(200, {
+    id: `score-${exchange.requestId}`,
+    object: 'list',
+    created: exchange.createdAt,
+    model: modelOf(serve, RERANKER) ?? asked.model,
+    data: scores.map(({ score }, index) => ({ index, object: 'score', score })),
+    usage: usageOf(answers.reduce((sum, { numTokens }) => sum + numTokens, 0)),
   });
 }
 
