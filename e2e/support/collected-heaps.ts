@@ -28,13 +28,20 @@ export async function collectedHeaps(page: Page): Promise<CollectedHeaps> {
   return { page: usedSize, workers: sizes.reduce((sum, size) => sum + size, 0) };
 }
 
+/** 0 for a worker that ends meanwhile. */
 async function heapOfWorker(session: CDPSession, sessionId: string): Promise<number> {
   const { promise, resolve } = Promise.withResolvers<number>();
+  session.on('Target.detachedFromTarget', (event) => {
+    if (event.sessionId === sessionId) resolve(0);
+  });
   session.on('Target.receivedMessageFromTarget', (event) => {
     const reply = v.safeParse(heapReply, JSON.parse(event.message));
     if (event.sessionId === sessionId && reply.success) resolve(reply.output.result.usedSize);
   });
-  for (const [id, method] of ['HeapProfiler.collectGarbage', 'Runtime.getHeapUsage'].entries())
-    await session.send('Target.sendMessageToTarget', { sessionId, message: JSON.stringify({ id, method }) });
+  for (const [id, method] of ['HeapProfiler.collectGarbage', 'Runtime.getHeapUsage'].entries()) {
+    const message = JSON.stringify({ id, method });
+    // It may be gone before it is told.
+    session.send('Target.sendMessageToTarget', { sessionId, message }).catch(() => resolve(0));
+  }
   return promise;
 }
