@@ -181,6 +181,15 @@ export class Bridge {
     return this.#sockets.ownBrowser.cookie;
   }
 
+  /**
+   * Whether a tab is connected.
+   *
+   * @internal
+   */
+  get isServed(): boolean {
+    return this.#tabs.isServed;
+  }
+
   /** Answers a request for the bridge and refuses an invalid one. Requests for the page's files go to `next`. */
   handle(request: IncomingMessage, response: ServerResponse, next: () => void): void {
     const url = urlOf(request);

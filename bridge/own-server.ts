@@ -37,7 +37,9 @@ export async function startOwnServer(
   const bridge = new Bridge({ ...options, ...given, url: () => url });
   const server = await startServer({
     ...options,
-    root: BUILT_PAGE,
+    root: options.root ?? BUILT_PAGE,
+    // A page of one's own has its own.
+    ...(options.root !== undefined && { policy: '' }),
     ...(existsSync(RUNTIME) && { runtime: RUNTIME }),
     bridge,
   }).catch(async (error: unknown) => {
@@ -65,6 +67,7 @@ export async function keepOwnTab(
     server: new URL(server.url).host,
     cookie: bridge.ownBrowserCookie,
     // Without a model to keep, the browser begins afresh.
-    profile: options.profile ?? (options.model === undefined ? '' : defaultProfile()),
+    profile:
+      options.profile ?? (options.model === undefined && options.root === undefined ? '' : defaultProfile()),
   });
 }

@@ -1,5 +1,6 @@
 import { constants } from 'node:os';
 
+import { systemClock } from '../src/batching/clock.ts';
 import type { Bridge } from './bridge.ts';
 import { BridgeError } from './base/errors.ts';
 import { createAccessLog } from './http/access-log.ts';
@@ -15,6 +16,9 @@ import type { UpstreamOptions } from './upstream/upstream-client.ts';
 
 /** The command that answers a file instead of HTTP requests. */
 const RUN_BATCH = 'run-batch';
+
+/** A page of one's own may never do it. */
+const CONNECT_TIMEOUT_MS = 60_000;
 
 /** The command line. An error that names its remedy is one line, and the process ends with 1. */
 export async function run(args: readonly string[]): Promise<void> {
@@ -83,13 +87,22 @@ async function serveHeadless(
     bar,
     onFailedStart: (reason) => failed.abort(reason),
   });
+  const cancelTimer = systemClock.setTimer(CONNECT_TIMEOUT_MS, () => {
+    if (!bridge.isServed) print(console.error)(neverConnected(server.url));
+  });
   try {
     const signal = AbortSignal.any([stopped, failed.signal]);
     await keepOwnTab(options, own, { signal, print: print(console.error) });
     failed.signal.throwIfAborted();
   } finally {
+    cancelTimer();
     await server.close();
   }
+}
+
+function neverConnected(url: string): string {
+  const seconds = CONNECT_TIMEOUT_MS / 1000;
+  return `Warning: after ${seconds} s the page hasn't connected. It has to call \`connect()\` of the package and to serve without a press; open ${url} in a browser, whose console says what keeps it.`;
 }
 
 /**

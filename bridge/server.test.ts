@@ -257,6 +257,16 @@ describe('startServer', () => {
     });
   });
 
+  it('serves another file of the folder as the page, and no policy where that is empty', async () => {
+    await writeFile(join(root, 'app.html'), '<!doctype html><head></head><title>Mine</title>');
+    const { url } = await start({ root, entry: 'app.html', policy: '' });
+    for (const path of ['/', '/app.html']) {
+      const response = await fetch(url + path);
+      expect(await response.text()).toContain('<title>Mine</title>');
+      expect(response.headers.has('content-security-policy')).toBe(false);
+    }
+  });
+
   it('names the build command when the page is not built', async () => {
     const missing = start({ root: join(root, 'assets') });
     await expect(missing).rejects.toMatchObject({

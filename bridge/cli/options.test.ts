@@ -107,6 +107,15 @@ describe('parseOptions', () => {
     expect(() => parseOptions(['--model=gpt2', '--dtype=int4'])).toThrow('one of auto, fp16, fp32, q8, q4');
   });
 
+  it('takes a page of one’s own, which names its model itself', () => {
+    expect(parseOptions(['--root=dist', '--entry', 'app.html'])).toMatchObject({
+      root: 'dist',
+      entry: 'app.html',
+    });
+    expect(() => parseOptions(['--root=dist', '--model=a/b'])).toThrow(/`--model` without `--root`.*connect/);
+    expect(() => parseOptions(['--entry=app.html'])).toThrow('`--entry` to come with `--root`');
+  });
+
   it('takes models beside the one that generates, and refuses an option that is given twice', () => {
     const args = ['--model=owner/chat', '--embedder=owner/bert', '--reranker', 'owner/cross'];
     const parsed = { model: 'owner/chat', embedder: 'owner/bert', reranker: 'owner/cross' };

@@ -20,6 +20,9 @@ export interface CommandLineOptions {
   readonly openBrowser: 'never' | WhenToOpen;
   /** Whether to start a browser without a window as the tab that serves. */
   readonly isHeadless: boolean;
+  /** Folder of a page of one's own that serves, instead of Tabserve's, and its file there. */
+  readonly root?: string | undefined;
+  readonly entry?: string | undefined;
   /** Where the page runs its model. By default the page chooses. */
   readonly backend?: 'webgpu' | 'wasm' | undefined;
   /** The ID of the model that the page begins with. By default the embedded model, or the last one of that browser. */
@@ -71,6 +74,9 @@ export const USAGE = `Usage: npx tabserve [options], or npm start -- [options] i
   --port N              port to listen on (default ${DEFAULT_PORT}; 0 = any free one)
   --host NAME           address to listen on as well as on localhost, where the page is (default localhost alone)
   --headless            start a browser without a window as the tab that serves; it ends with this
+  --root FOLDER         serve the built page in this folder instead of Tabserve's: your own, which calls connect() and names its model
+                        there; its deployments answer at /deployments/NAME
+  --entry FILE          the page's file in it (default index.html)
   --model ID            serve this model of the hub, such as HuggingFaceTB/SmolLM2-135M-Instruct, in the page that this opens;
                         it is downloaded once (default storyteller, the small model that comes with Tabserve)
   --dtype NAME          its precision: ${dtypeChoice.options.join(', ')} (default auto, the best that fits)
@@ -103,6 +109,8 @@ ${KNOB_USAGE}`;
 export function parseOptions(args: readonly string[]): CommandLineOptions {
   const { values } = parseStrictly(args);
   if (values.upstream !== undefined) refuseBesideUpstream(values);
+  if (values.root !== undefined) refuseBesideRoot(values);
+  else if (values.entry !== undefined) throw missingCompanion('entry', 'root');
   // An empty name would mean all interfaces.
   if (values.host === '')
     throw new BridgeError('INVALID_ARGUMENT', 'Expected `--host` to be a name or an address, got nothing');
@@ -119,6 +127,8 @@ export function parseOptions(args: readonly string[]): CommandLineOptions {
     allowsAnyModel: values['any-model'],
     allowsAdmin: values['allow-admin'],
     logLevel: parseChoice('log', LOG_LEVELS, values.log),
+    root: values.root,
+    entry: values.entry,
     hub: values.hub.map((text) => parseOrigin('hub', 'the address of a hub', text)),
     ...parseModel(values),
     knobs: parseKnobs(values),
@@ -139,6 +149,8 @@ function parseStrictly(args: readonly string[]) {
       options: {
         port: { type: 'string', default: String(DEFAULT_PORT) },
         host: { type: 'string', default: 'localhost' },
+        root: { type: 'string' },
+        entry: { type: 'string' },
         backend: { type: 'string' },
         model: { type: 'string' },
         dtype: { type: 'string' },
@@ -208,6 +220,16 @@ function refuseBesideUpstream(values: Readonly<Record<string, unknown>>): void {
   const name = OF_TAB_MODEL.find((option) => values[option] !== undefined && values[option] !== false);
   if (name === undefined) return;
   const message = `Expected \`--${name}\` without \`--upstream\`, which runs the model elsewhere: leave out one of them.`;
+  throw new BridgeError('INVALID_ARGUMENT', message);
+}
+
+/** Tabserve's page reads them in its address. */
+const OF_OWN_PAGE = ['backend', 'model', 'dtype', 'embedder', 'reranker', 'upstream'];
+
+function refuseBesideRoot(values: Readonly<Record<string, unknown>>): void {
+  const name = OF_OWN_PAGE.find((option) => values[option] !== undefined);
+  if (name === undefined) return;
+  const message = `Expected \`--${name}\` without \`--root\`: your own page names its model itself, with \`connect({ model })\` or \`loadModel\`.`;
   throw new BridgeError('INVALID_ARGUMENT', message);
 }
 

@@ -16,11 +16,23 @@ const MEASUREMENT_TIMEOUT_MS = 20_000;
  */
 export async function readyLine(
   serve: Pick<TabserveClient, 'getHandle'>,
-  { model, backend, encoders }: Pick<TabserveStatus, 'model' | 'backend' | 'encoders'>,
+  {
+    model,
+    backend,
+    encoders = [],
+    deployments,
+  }: Pick<TabserveStatus, 'model' | 'backend' | 'encoders' | 'deployments'>,
   url: string,
   secondsToReady: number | undefined,
 ): Promise<string> {
-  if (!model || !backend) return encoderLine(encoders?.[0], url);
+  const [encoder] = encoders;
+  if (!model || !backend)
+    return encoder
+      ? encoderLine(encoder, url)
+      : deploymentLine(
+          deployments.map(({ name }) => name),
+          url,
+        );
   const tokensPerSecond = backend.name === 'upstream' ? undefined : await measureSpeed(serve);
   const facts = [
     `${model.id} is ready on ${backend.name} ${backend.precision}`,
@@ -33,8 +45,7 @@ export async function readyLine(
 }
 
 /** Says that a model is ready, and how to ask it. */
-export function encoderLine(encoder: EncoderInfo | undefined, url: string): string {
-  if (!encoder) return 'Ready without a model: only deployments serve.';
+export function encoderLine(encoder: EncoderInfo, url: string): string {
   const { id, deployment, backend } = encoder;
   const [path, body] =
     deployment === RERANKER
@@ -42,6 +53,12 @@ export function encoderLine(encoder: EncoderInfo | undefined, url: string): stri
       : ['/v1/embeddings', { input: 'Once upon a time' }];
   const curl = `curl ${url}${path} -H 'Content-Type: application/json' -d '${JSON.stringify(body)}'`;
   return `${id} is ready on ${backend.name} ${backend.precision}, ${backend.adapter}. Try: ${curl}`;
+}
+
+/** Says which deployments of a page without a model answer. */
+function deploymentLine(names: readonly string[], url: string): string {
+  const paths = names.map((name) => `${url}/deployments/${encodeURIComponent(name)}`);
+  return `Ready without a model: ${paths.length === 0 ? 'no deployment serves either' : paths.join(', ')}.`;
 }
 
 /** Undefined if the model can't answer at its current knobs, or not in time. */

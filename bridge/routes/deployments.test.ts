@@ -1,6 +1,7 @@
-import { expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 
-import { answerWith, mountBridge } from '../testing/test-support.ts';
+import { InvalidOptionError } from '../../src/batching/errors.ts';
+import { answerAllWith, answerWith, mountBridge } from '../testing/test-support.ts';
 
 /** A bridge whose adder adds. */
 async function startAdder() {
@@ -32,4 +33,45 @@ it.each([
   const response = await post((await startAdder()) + query, body, 'application/json');
   expect(response.status).toBe(400);
   expect(await response.json()).toMatchObject({ error: { message: expect.stringContaining(message) } });
+});
+
+describe('a list of instances', () => {
+  const ask = async (body: object, answer: (input: unknown) => Promise<unknown>): Promise<Response> => {
+    const { bridge, url } = await mountBridge();
+    answerAllWith(bridge, answer);
+    return post(`${url}/deployments/shout`, JSON.stringify(body), 'application/json');
+  };
+
+  it('is answered in its order', async () => {
+    const response = await ask({ instances: [1, 2, 3] }, (input) => Promise.resolve(Number(input) * 2));
+    expect(await response.json()).toEqual({ predictions: [2, 4, 6] });
+  });
+
+  it('fails with the first that fails, by its place', async () => {
+    const refuse = (input: unknown): Promise<unknown> =>
+      input === 'b'
+        ? Promise.reject(InvalidOptionError.of('input', 'a number', input))
+        : Promise.resolve(input);
+    const response = await ask({ instances: [1, 'b', 3] }, refuse);
+    expect([response.status, await response.json()]).toMatchObject([
+      400,
+      {
+        error: {
+          code: 'INVALID_OPTION',
+          param: 'instances[1]',
+          message: expect.stringMatching(/^`instances\[1\]`: /),
+        },
+      },
+    ]);
+  });
+
+  it.each([
+    ['none', { instances: [] }],
+    ['a text', { instances: 'a' }],
+    ['one that is too long', { instances: Array.from({ length: 100_000 }, () => 1) }],
+    ['one beside an input', { instances: [1], input: 1 }],
+  ])('is refused where it is %s', async (_, body) => {
+    const response = await ask(body, () => Promise.resolve(1));
+    expect([response.status, await response.json()]).toMatchObject([400, { error: { param: 'instances' } }]);
+  });
 });

@@ -3,6 +3,7 @@ import { isRecord } from '../../src/platform/is-record.ts';
 import { HttpError } from '../../src/protocol/openai/http-error.ts';
 import { readFields } from '../../src/protocol/openai/fields.ts';
 import { readJson } from '../http/read-body.ts';
+import { toHttpError } from '../http/to-http-error.ts';
 import { parseNumber, readInput, readQuery } from '../http/read-input.ts';
 import { workRoute, type Handle, type Route } from '../http/router.ts';
 import { allOrNone } from '../tabs/all-or-none.ts';
@@ -42,15 +43,56 @@ export function housePriceRoute(serve: TabserveClient): Route {
   });
 }
 
-/** `{ "input": …, "options": { … } }` to any deployment, and its answer. */
+/** Limit of one request. */
+const MAX_INSTANCES = 4096;
+
+/**
+ * `{ "input": …, "options": { … } }` to any deployment, and its answer; or `{ "instances": […] }`, and `{ "predictions": […] }` in
+ * their order.
+ */
 export function deploymentRoute(serve: TabserveClient): Route {
   return workRoute('/deployments/*', async (exchange) => {
     const { request, rest, signal } = exchange;
-    const { input, options = {} } = readFields(await readJson(request, JSON.parse), ['input', 'options']);
+    const body = readFields(await readJson(request, JSON.parse), ['input', 'instances', 'options']);
+    const { input, instances, options = {} } = body;
     if (!isRecord(options)) throw HttpError.invalid('options', 'Expected `options` to be an object.');
     exchange.checkPriority(options['priority']);
     const handle = serve.getHandle<unknown, unknown>(rest, exchange.callerOf());
-    const response = handle.remote(input, { ...options, signal });
-    exchange.sendJson(200, (await response.result()) ?? null);
+    if (instances === undefined) {
+      const response = handle.remote(input, { ...options, signal });
+      exchange.sendJson(200, (await response.result()) ?? null);
+      return;
+    }
+    const items = readInstances(instances, input);
+    const predictions = await allOrNone(signal, (each) =>
+      handle.remoteAll(items, { ...options, signal: each }).map(async (response, index) => {
+        try {
+          return (await response.result()) ?? null;
+        } catch (error) {
+          throw each.aborted ? error : ofInstance(index, error);
+        }
+      }),
+    );
+    exchange.sendJson(200, { predictions });
   });
+}
+
+/** @throws HttpError 400 */
+function readInstances(instances: unknown, input: unknown): readonly unknown[] {
+  if (input !== undefined)
+    throw HttpError.invalid('instances', 'Expected `instances` without `input`: pass one of them.');
+  if (!Array.isArray(instances) || instances.length === 0)
+    throw HttpError.expected('instances', 'a list of at least one input');
+  if (instances.length > MAX_INSTANCES) {
+    const message = `\`instances\` has ${instances.length} inputs: send at most ${MAX_INSTANCES} in a request.`;
+    throw HttpError.invalid('instances', message);
+  }
+  return instances;
+}
+
+/** The error of one input, by its place. */
+function ofInstance(index: number, reason: unknown): HttpError {
+  const { status, message, code, headers } = toHttpError(reason);
+  const param = `instances[${index}]`;
+  return new HttpError(status, `\`${param}\`: ${message}`, { code, param, headers });
 }

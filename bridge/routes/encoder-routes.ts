@@ -114,7 +114,7 @@ async function answerScore(serve: TabserveClient, exchange: Exchange): Promise<v
   const [query = ''] = first;
   if (first.length !== 1 && first.length !== second.length)
     throw HttpError.expected('text_1', 'one text, or as many as `text_2` has', String(first.length));
-  const pairs = second.map((document, index) => ({ query: first[index] ?? '', documents: [document] }));
+  const pairs = second.map((other, index) => ({ query: first[index] ?? '', documents: [other] }));
   const ranker = serve.getHandle(RERANKER, exchange.callerOf());
   const answers = await Promise.all(
     (first.length === 1 ? [{ query, documents: second }] : pairs).map((pair) =>

@@ -89,15 +89,19 @@ it('/-/healthz says why nothing serves', async () => {
 
 it('/-/routes names what answers at each prefix, as Ray Serve’s', async () => {
   const { bridge, url } = await mountBridge();
-  const known = { '/': 'text-generator', '/adder': 'adder', '/house-price': 'house-price' };
-  expect(await (await fetch(`${url}/-/routes`)).json()).toEqual(known);
+  expect(await (await fetch(`${url}/-/routes`)).json()).toEqual({});
   const deployments = ['adder', 'my own', 'constructor'].map((name) => ({
     name,
     knobs: { maxBatchSize: 1, batchWaitTimeoutMs: 0, maxConcurrentBatches: 1, maxQueuedRequests: 1 },
   }));
-  vi.spyOn(bridge.serve, 'status').mockReturnValue({ ...bridge.serve.status(), deployments });
+  vi.spyOn(bridge.serve, 'status').mockReturnValue({
+    ...bridge.serve.status(),
+    model: createModelInfo({ id: 'A' }),
+    deployments,
+  });
   expect(await (await fetch(`${url}/-/routes`)).json()).toEqual({
-    ...known,
+    '/': 'text-generator',
+    '/adder': 'adder',
     '/deployments/my%20own': 'my own',
     '/deployments/constructor': 'constructor',
   });

@@ -10,9 +10,11 @@ import { VERSION } from '../base/version.ts';
 
 export const PLAIN_TEXT = 'text/plain; charset=utf-8';
 
-/** Deployments that have a path of their own. */
+/** Paths of deployments that have one of their own. */
 const OWN_PATHS: ReadonlyMap<string, string> = new Map([
   ['text-generator', '/'],
+  ['embedder', '/v1/embeddings'],
+  ['reranker', '/v1/rerank'],
   ['adder', '/adder'],
   ['house-price', '/house-price'],
 ]);
@@ -126,7 +128,12 @@ function findTabOutage({ serve, isServed }: Service): string | undefined {
 }
 
 function prefixesOf(serve: TabserveClient): Readonly<Record<string, string>> {
-  const names = [...OWN_PATHS.keys(), ...serve.status().deployments.map(({ name }) => name)];
+  const { model, encoders = [], deployments } = serve.status();
+  const names = [
+    ...(model ? ['text-generator'] : []),
+    ...encoders.map(({ deployment }) => deployment),
+    ...deployments.map(({ name }) => name),
+  ];
   return Object.fromEntries(
     names.map((name) => [OWN_PATHS.get(name) ?? `/deployments/${encodeURIComponent(name)}`, name]),
   );

@@ -30,14 +30,14 @@ const RUNTIME_FILE = /^\/assets\/(ort-wasm[\w.-]*)-[\w-]{8}\.wasm(?:\?|$)/;
 /** The only form that `sirv` reads rightly. An answer of the whole file is right for any other. */
 const RANGE = /^bytes=(\d{1,15})-([1-9]\d{0,14})?$/;
 
-const PAGE = /^\/(?:index\.html)?(?:\?|$)/;
-
 export interface StaticFilesOptions extends Optional<Pick<CommandLineOptions, 'hub'>> {
   /** Folder of the built page. */
   readonly root: string;
+  /** The page's file in it; `index.html` by default. */
+  readonly entry?: string | undefined;
   /** Folder of onnxruntime's `.wasm` files, for a page that was packed without them. */
   readonly runtime?: string | undefined;
-  /** The page's Content-Security-Policy. Default: that of the built page. */
+  /** The page's Content-Security-Policy. Default: that of the built page. Empty for none, as for a page that brings its own. */
   readonly policy?: string | undefined;
   /** Elements for the page's head. If empty, the page does not ask this server for a bridge. */
   readonly headElements: string;
@@ -48,27 +48,28 @@ export interface StaticFilesOptions extends Optional<Pick<CommandLineOptions, 'h
 /** Serves the built page. The file list is read once: rebuild, then restart. */
 export function serveStaticFiles({
   root,
+  entry = 'index.html',
   runtime,
   hub = [],
   policy = contentSecurityPolicy(hub),
   headElements,
   nothingAt = (pathname) => HttpError.notFound(pathname),
 }: StaticFilesOptions): RequestListener {
-  if (!existsSync(join(root, 'index.html'))) {
-    const message = `There is no index.html in ${root}: run \`npm run build\` first.`;
+  if (!existsSync(join(root, entry))) {
+    const message = `There is no ${entry} in ${root}: run \`npm run build\` first, or name the page's file with --entry.`;
     throw new BridgeError('PAGE_NOT_BUILT', message);
   }
   const serveFile = sirv(root, { dev: false, etag: true, setHeaders: setFileHeaders });
   const serveRuntime = runtime === undefined ? undefined : serveRuntimeFiles(runtime);
-  const servePage = pageWith(headElements, join(root, 'index.html'));
+  const servePage = pageWith(headElements, join(root, entry));
   return (request, response) => {
     if (!isRange(request.headers.range)) delete request.headers.range;
     response.once('pipe', (file: Readable) => takeOverPipe(file, response));
-    response.setHeader('Content-Security-Policy', policy);
+    if (policy !== '') response.setHeader('Content-Security-Policy', policy);
     for (const [name, value] of Object.entries(SECURITY_HEADERS)) response.setHeader(name, value);
     if (request.method !== 'GET' && request.method !== 'HEAD')
       refuse(response, HttpError.methodNotAllowed(['GET', 'HEAD']));
-    else if (PAGE.test(request.url ?? '/')) servePage(request, response);
+    else if (isPage(request.url ?? '/', entry)) servePage(request, response);
     else if (isServiceWorker(request)) retireServiceWorker(response);
     else {
       const [pathname = '/'] = (request.url ?? '/').split('?');
@@ -76,6 +77,11 @@ export function serveStaticFiles({
       serveFile(request, response, () => (serveRuntime ? serveRuntime(request, response, miss) : miss()));
     }
   };
+}
+
+function isPage(url: string, entry: string): boolean {
+  const [path = ''] = url.split('?');
+  return path === '/' || path === `/${entry}`;
 }
 
 /** The package has each of these files once, under its own name: it is too large to be there twice. */

@@ -1,6 +1,7 @@
 import { vi } from 'vitest';
 
 import { clientId } from '../../src/batching/generation/test-support.ts';
+import type { AnswerPart } from '../../src/client/index.ts';
 import { TabserveClient } from '../../src/client/client.ts';
 import type { LinkListener, Outgoing } from '../../src/client/links/link.ts';
 import type { GenerationResult } from '../../src/protocol/generation.ts';
@@ -116,6 +117,19 @@ export class PlayedRoute {
 
   chunk(requestId: RequestId, text: string): void {
     this.update({ type: 'chunk', requestId, index: 0, text, tokenIds: [7] });
+  }
+
+  /** A piece of a chat's answer. */
+  part(requestId: RequestId, part: AnswerPart): void {
+    this.update({
+      type: 'chunk',
+      requestId,
+      index: 0,
+      text: 'x',
+      tokenIds: [7],
+      numPromptTokens: 9,
+      parts: [part],
+    });
   }
 
   /** The model answers the request, which it has started. */

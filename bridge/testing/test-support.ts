@@ -77,6 +77,13 @@ export function answerWith(
   vi.spyOn(serve, 'getHandle').mockReturnValue({ remote } as never);
 }
 
+/** Answers calls of several inputs. */
+export function answerAllWith({ serve }: Bridge, answer: (input: unknown) => Promise<unknown>): void {
+  const remoteAll = (inputs: readonly unknown[]) => inputs.map((input) => ({ result: () => answer(input) }));
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- routes ask nothing else of a handle
+  vi.spyOn(serve, 'getHandle').mockReturnValue({ remoteAll } as never);
+}
+
 /** Makes WebSockets send an Origin, as a page's worker does and Node does not. Returns the sockets in order of opening. */
 export function stubWebSocket(origin: string): WebSocket[] {
   const opened: WebSocket[] = [];

@@ -33,10 +33,29 @@ const NAMES = new Map<string, string>([
   ['responseFormat.schema', 'output_config.format.schema'],
 ]);
 
+/** What a service reads, and no answer depends on. */
+const IGNORED = [
+  'cache_control',
+  'diagnostics',
+  'inference_geo',
+  'service_tier',
+  'speed',
+  'user_profile_id',
+  'workspace_id',
+];
+
 const KNOWN = [
   ...OPTIONS.values(),
-  ...['model', 'messages', 'system', 'stream', 'tools', 'tool_choice', 'metadata'],
-  ...['thinking', 'output_config', 'service_tier'],
+  'model',
+  'messages',
+  'system',
+  'stream',
+  'tools',
+  'tool_choice',
+  'metadata',
+  'thinking',
+  'output_config',
+  ...IGNORED,
 ];
 
 export interface MessagesRequest extends GenerationRequest {
@@ -121,6 +140,8 @@ function readTools({ tools = [], tool_choice: choice = { type: 'auto' } }: Field
   );
 }
 
+const TOOL_HINTS = ['cache_control', 'eager_input_streaming'];
+
 function readTool(place: string, tool: unknown): GenerationTool {
   if (!isRecord(tool))
     throw HttpError.expected(place, 'an object with `name` and `input_schema`', textOf(tool));
@@ -136,7 +157,7 @@ function readTool(place: string, tool: unknown): GenerationTool {
     const message = `\`${place}\` is of type \`${textOf(type)}\`: no tools are built in here, so pass those that you run yourself, with an \`input_schema\`.`;
     throw HttpError.invalid(place, message);
   }
-  const [unknown] = Object.keys(rest).filter((key) => key !== 'cache_control');
+  const [unknown] = Object.keys(rest).filter((key) => !TOOL_HINTS.includes(key));
   if (unknown !== undefined)
     throw HttpError.unknown(`${place}.${unknown}`, ['name', 'description', 'input_schema', 'strict']);
   if (typeof name !== 'string') throw HttpError.expected(`${place}.name`, 'a text', textOf(name));

@@ -1,5 +1,6 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 
+import type { AnswerPart } from '../../../src/client/index.ts';
 import { eventsOf, PlayedRoute } from '../../testing/played-tab.ts';
 import { messageRoutes } from './message-routes.ts';
 
@@ -91,16 +92,7 @@ describe('a message', () => {
     const events = eventsOf(played.ask({ stream: true }));
     const { requestId } = await played.submission();
     played.start(requestId);
-    const chunk = (part: object): void =>
-      played.update({
-        type: 'chunk',
-        requestId,
-        index: 0,
-        text: 'x',
-        tokenIds: [7],
-        numPromptTokens: 9,
-        parts: [part as never],
-      });
+    const chunk = (part: AnswerPart): void => played.part(requestId, part);
     chunk({ type: 'reasoning', text: 'Hm' });
     chunk({ type: 'content', text: 'So' });
     chunk({ type: 'content', text: '.' });
@@ -113,21 +105,23 @@ describe('a message', () => {
     };
     played.finish(requestId, 'A', { usage, finishReason: 'stop', answer: parts });
     const sent = await events;
-    expect(sent.map((event) => (event as { type: string }).type)).toEqual([
-      'message_start',
-      'content_block_start',
-      'content_block_delta',
-      'content_block_stop',
-      'content_block_start',
-      'content_block_delta',
-      'content_block_delta',
-      'content_block_stop',
-      'content_block_start',
-      'content_block_delta',
-      'content_block_stop',
-      'message_delta',
-      'message_stop',
-    ]);
+    expect(sent).toMatchObject(
+      [
+        'message_start',
+        'content_block_start',
+        'content_block_delta',
+        'content_block_stop',
+        'content_block_start',
+        'content_block_delta',
+        'content_block_delta',
+        'content_block_stop',
+        'content_block_start',
+        'content_block_delta',
+        'content_block_stop',
+        'message_delta',
+        'message_stop',
+      ].map((type) => ({ type })),
+    );
     expect(sent[0]).toMatchObject({ message: { content: [], usage: { input_tokens: 9 } } });
     expect(sent[9]).toMatchObject({ index: 2, delta: { type: 'input_json_delta', partial_json: '{}' } });
     expect(sent.at(-2)).toMatchObject({ delta: { stop_reason: 'tool_use' }, usage: { output_tokens: 2 } });

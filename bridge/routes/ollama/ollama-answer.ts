@@ -18,8 +18,6 @@ interface Said {
 /** How one of the two endpoints writes it. */
 export type Write = (said: Said) => object;
 
-const NANOSECONDS = 1e6;
-
 /** An error in the shape of Ollama's API. */
 export function ollamaError({ message, code }: HttpError): object {
   return { error: message, code };
@@ -131,8 +129,11 @@ function isJson(json: string): boolean {
   }
 }
 
+function inNanoseconds(ms: number): number {
+  return Math.round(ms * 1e6);
+}
+
 function endOf({ finishReason, usage, timings: { ttftMs, e2eMs } }: GenerationResult): object {
-  const inNanoseconds = (ms: number): number => Math.round(ms * NANOSECONDS);
   return {
     done: true,
     done_reason: finishReason,

@@ -38,10 +38,10 @@ const OPTIONS: OptionNames = new Map([
 ]);
 
 /** How a model is run, which is the operator's choice here. */
-const RUNNER_OPTIONS = [
-  ...['num_ctx', 'num_batch', 'num_gpu', 'main_gpu', 'num_thread', 'num_keep', 'numa', 'low_vram', 'f16_kv'],
-  ...['use_mmap', 'use_mlock', 'vocab_only', 'draft_num_predict', 'mirostat_tau', 'mirostat_eta'],
-];
+const RUNNER_OPTIONS =
+  'num_ctx num_batch num_gpu main_gpu num_thread num_keep numa low_vram f16_kv use_mmap use_mlock vocab_only draft_num_predict mirostat_tau mirostat_eta'.split(
+    ' ',
+  );
 
 const NEUTRAL_OPTIONS: NeutralValues = { typical_p: [1], tfs_z: [1], mirostat: [0], repeat_last_n: [-1] };
 

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 
+import type { AnswerPart } from '../../../src/client/index.ts';
 import { PlayedRoute } from '../../testing/played-tab.ts';
 import { ollamaRoutes } from './ollama-routes.ts';
 
@@ -19,6 +20,8 @@ async function play(path: string, body: object): Promise<PlayedRoute> {
 
 const chat = (): Promise<PlayedRoute> =>
   play('/api/chat', { model: 'A:latest', messages: [{ role: 'user', content: 'Hello' }] });
+
+const called = (name: string) => ({ function: { name, arguments: { at: name } } });
 
 async function linesOf(answer: Promise<Response>): Promise<unknown[]> {
   const text = await (await answer).text();
@@ -55,8 +58,7 @@ describe("Ollama's chat", () => {
     const lines = linesOf(played.ask({ tools: [{ type: 'function', function: { name: 'look' } }] }));
     const { requestId } = await played.submission();
     played.start(requestId);
-    const chunk = (part: object): void =>
-      played.update({ type: 'chunk', requestId, index: 0, text: 'x', tokenIds: [7], parts: [part as never] });
+    const chunk = (part: AnswerPart): void => played.part(requestId, part);
     chunk({ type: 'reasoning', text: 'Hm' });
     chunk({ type: 'content', text: 'So' });
     chunk({ type: 'tool-call', index: 0, id: 'c1', name: 'look' });
@@ -74,7 +76,6 @@ describe("Ollama's chat", () => {
 
   it('knows which call an answer of a tool is for, by its name or its place', async () => {
     const played = await chat();
-    const called = (name: string) => ({ function: { name, arguments: { at: name } } });
     const asked = played.ask({
       messages: [
         { role: 'user', content: 'Look' },

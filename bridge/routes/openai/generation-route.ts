@@ -19,8 +19,8 @@ interface Endpoint<Request extends GenerationRequest> {
   /** The field of the body that holds the prompt. */
   readonly input: string;
   /** @throws HttpError 400 */
-  read(body: unknown): Request;
-  answerTo(given: AskedGeneration<Request>): Pick<Answer, 'whole' | 'stream'>;
+  readonly read: (body: unknown) => Request;
+  readonly answerTo: (given: AskedGeneration<Request>) => Pick<Answer, 'whole' | 'stream'>;
   /** The body of an error, where it isn't OpenAI's. */
   readonly describeError?: Exchange['describeError'];
 }

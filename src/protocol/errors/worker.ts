@@ -34,7 +34,10 @@ export class WorkerNotLoadedError extends codedError('WorkerNotLoadedError', 'WO
 /** Several workers in a row ended before they could serve. */
 export class WorkerFailedError extends codedError('WorkerFailedError', 'WORKER_FAILED') {
   static because(detail: string): WorkerFailedError {
-    return new WorkerFailedError(`The worker failed (${detail}): reload the page.`);
+    const remedy = detail.includes('TrustedScriptURL')
+      ? 'call allowOwnScripts() before connect(), or serve the page with a `policy` without `require-trusted-types-for`'
+      : 'reload the page';
+    return new WorkerFailedError(`The worker failed (${detail}): ${remedy}.`);
   }
 }
 
