@@ -74,7 +74,7 @@ test.describe('a leader that is lost', { tag: ANY_BACKEND }, () => {
       // So that the prompt takes a step for each token, though it was there before.
       await follower.configure({ maxBatchedTokens: 1, prefixCaching: false });
       // These are still being written when the first one is over.
-      const long = { prompt: 'Once upon a time,', options: { maxNewTokens: 400, ignoreEos: true } };
+      const long = { prompt: 'Once upon a time,', options: { maxNewTokens: 900, ignoreEos: true } };
       await follower.begin([request, ...Array.from({ length: 8 }, () => long)]);
       await follower.page.waitForFunction(() => window.recorder.steps.some(({ kind }) => kind === 'prefill'));
       await lose(site, await site.leader());

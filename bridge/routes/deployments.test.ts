@@ -35,24 +35,25 @@ it.each([
   expect(await response.json()).toMatchObject({ error: { message: expect.stringContaining(message) } });
 });
 
-describe('a list of instances', () => {
-  const ask = async (body: object, answer: (input: unknown) => Promise<unknown>): Promise<Response> => {
-    const { bridge, url } = await mountBridge();
-    answerAllWith(bridge, answer);
-    return post(`${url}/deployments/shout`, JSON.stringify(body), 'application/json');
-  };
+async function askAll(body: object, answer: (input: unknown) => Promise<unknown>): Promise<Response> {
+  const { bridge, url } = await mountBridge();
+  answerAllWith(bridge, answer);
+  return post(`${url}/deployments/shout`, JSON.stringify(body), 'application/json');
+}
 
+const refuseTexts = (input: unknown): Promise<unknown> =>
+  typeof input === 'string'
+    ? Promise.reject(InvalidOptionError.of('input', 'a number', input))
+    : Promise.resolve(input);
+
+describe('a list of instances', () => {
   it('is answered in its order', async () => {
-    const response = await ask({ instances: [1, 2, 3] }, (input) => Promise.resolve(Number(input) * 2));
+    const response = await askAll({ instances: [1, 2, 3] }, (input) => Promise.resolve(Number(input) * 2));
     expect(await response.json()).toEqual({ predictions: [2, 4, 6] });
   });
 
   it('fails with the first that fails, by its place', async () => {
-    const refuse = (input: unknown): Promise<unknown> =>
-      input === 'b'
-        ? Promise.reject(InvalidOptionError.of('input', 'a number', input))
-        : Promise.resolve(input);
-    const response = await ask({ instances: [1, 'b', 3] }, refuse);
+    const response = await askAll({ instances: [1, 'b', 3] }, refuseTexts);
     expect([response.status, await response.json()]).toMatchObject([
       400,
       {
@@ -71,7 +72,7 @@ describe('a list of instances', () => {
     ['one that is too long', { instances: Array.from({ length: 100_000 }, () => 1) }],
     ['one beside an input', { instances: [1], input: 1 }],
   ])('is refused where it is %s', async (_, body) => {
-    const response = await ask(body, () => Promise.resolve(1));
+    const response = await askAll(body, () => Promise.resolve(1));
     expect([response.status, await response.json()]).toMatchObject([400, { error: { param: 'instances' } }]);
   });
 });
