@@ -1,7 +1,7 @@
 import type { DtypeChoice } from '../../src/protocol/models.ts';
 import { CpuRuntime } from '../../src/worker/cpu/cpu-runtime.ts';
 import type { CheckpointFiles } from '../../src/worker/models/checkpoint/checkpoint-files.ts';
-import { packInMemory } from '../../src/worker/models/checkpoint/convert-weights.ts';
+import { checkpointWeights } from '../../src/worker/models/checkpoint/convert-weights.ts';
 import { planModel } from '../../src/worker/models/checkpoint/model-plan.ts';
 import { openCheckpoint } from '../../src/worker/models/checkpoint/open-checkpoint.ts';
 import { createTokenizer } from '../../src/worker/models/tokenizer/tokenizer.ts';
@@ -30,7 +30,7 @@ export async function packModel(folder: CheckpointFiles, dtype: DtypeChoice, dev
   const checkpoint = await openCheckpoint(folder);
   const plan = planModel(checkpoint, dtype, limitsOf(device));
   const tokenizer = await createTokenizer(checkpoint.tokenizer, checkpoint.tokenizerConfig);
-  const packed = { model: checkpoint.model, ...(await packInMemory(checkpoint, plan)) };
+  const packed = { model: checkpoint.model, ...checkpointWeights(checkpoint, plan) };
   return { checkpoint, tokenizer, packed };
 }
 

@@ -5,7 +5,7 @@ import reference from '../../../tools/reference/fixtures/storyteller-reference.j
 import type { KvSlot } from '../../batching/generation/kv-slots.ts';
 import { readModel } from '../models/families.ts';
 import { memoryFile } from '../models/checkpoint/checkpoint-files.ts';
-import { packInMemory } from '../models/checkpoint/convert-weights.ts';
+import { checkpointWeights } from '../models/checkpoint/convert-weights.ts';
 import { planModel } from '../models/checkpoint/model-plan.ts';
 import { openCheckpoint } from '../models/checkpoint/open-checkpoint.ts';
 import { WASM } from '../models/checkpoint/test-support.ts';
@@ -33,7 +33,7 @@ describe('CpuBackend on Storyteller', () => {
       open: (name) => Promise.resolve(memoryFile(name, readFileSync(new URL(name, MODEL_FOLDER)))),
     });
     const plan = planModel(checkpoint, 'fp32', WASM);
-    const packedModel = { model, ...(await packInMemory(checkpoint, plan)) };
+    const packedModel = { model, ...checkpointWeights(checkpoint, plan) };
     backend = await CpuBackend.create(packedModel);
   });
 

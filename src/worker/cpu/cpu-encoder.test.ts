@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { packInMemory } from '../models/checkpoint/convert-weights.ts';
+import { checkpointWeights } from '../models/checkpoint/convert-weights.ts';
 import { layOut } from '../models/checkpoint/packed-weights.ts';
 import { seededTensors } from '../runtime/gpu-check/seeded-tensors.ts';
 import { ENCODER_CASES, encoderOf, type EncoderCase } from '../testing/operation-cases.ts';
@@ -12,7 +12,7 @@ async function create(encoderCase: EncoderCase | undefined): Promise<CpuEncoder>
   if (!encoderCase) throw new Error('Expected a case');
   const model = encoderOf(encoderCase);
   const layout = layOut(model.program.weights, 'fp32', 'float32');
-  const packed = await packInMemory({ tensors: seededTensors(model, 1) }, { layout });
+  const packed = checkpointWeights({ tensors: seededTensors(model, 1) }, { layout });
   return CpuEncoder.create({ model, ...packed }, model.encoder);
 }
 

@@ -1,5 +1,7 @@
+import type { ModelTooLargeError } from '../../protocol/errors/model.ts';
 import { countParameters } from '../models/model-config.ts';
 import { tooLarge } from '../models/model-errors.ts';
+import { isMemoryError } from '../runtime/faults/fault-of.ts';
 import type { PackedModel } from '../runtime/model-backend.ts';
 import { requireWasm } from '../runtime/require-wasm.ts';
 import { cpuWeightBytes } from './cpu-limits.ts';
@@ -31,33 +33,32 @@ export async function createCpuPlan(
   requireWasm();
   const isShared = numThreads > 1;
   const byteLength = cpuWeightBytes(packed) + SLACK_BYTES * packed.tensors.length;
-  const memory = memoryOf(byteLength, isShared, model.program.weights);
+  const memory = reserve(byteLength, isShared, model);
   const { module, kernels: own } = await loadKernels(memory.memory, isShared);
   const { kernels, end } = isShared
     ? await startThreads(module, memory.memory, own, numThreads)
     : { kernels: own, end: () => {} };
   try {
-    const placed = await placeWeights({ packed, weights }, memory, kernels);
+    const placed = await placeWeights(weights, memory, kernels);
     const plan = new CpuPlan(model.program, { kernels, numThreads }, memory, placed);
     return { plan, memory, endThreads: end };
   } catch (error) {
     end();
-    throw error;
+    throw isMemoryError(error) ? noRoom(byteLength, model) : error;
   }
 }
 
-function memoryOf(
-  byteLength: number,
-  isShared: boolean,
-  weights: Parameters<typeof countParameters>[0],
-): CpuMemory {
+/** Before anything is read: a memory that can't hold the weights refuses them at once. */
+function reserve(byteLength: number, isShared: boolean, model: PackedModel['model']): CpuMemory {
   try {
     return new CpuMemory(RESERVED_BYTES, byteLength, isShared);
   } catch {
-    const megabytes = Math.ceil(byteLength / 1e6);
-    throw tooLarge(
-      `its weights take ${megabytes} MB, which the browser doesn't give`,
-      countParameters(weights),
-    );
+    throw noRoom(byteLength, model);
   }
+}
+
+function noRoom(byteLength: number, { program }: PackedModel['model']): ModelTooLargeError {
+  const megabytes = Math.ceil(byteLength / 1e6);
+  const detail = `its weights take ${megabytes} MB, which the browser doesn't give`;
+  return tooLarge(detail, countParameters(program.weights));
 }

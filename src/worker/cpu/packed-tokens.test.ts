@@ -33,6 +33,11 @@ describe('packTokens', () => {
     expect(logitTokens).toEqual([0, 2, 3]);
     expect(logitRows).toEqual([1, 2, 0, 1]);
   });
+
+  it("refuses a token of the padding, which would have the next row's logits", () => {
+    const input = { ...INPUT, scoredTokens: Int32Array.of(4) };
+    expect(() => packTokens(input, INPUT.ids)).toThrow('Token 4 is padding');
+  });
 });
 
 describe('passesOf', () => {

@@ -14,7 +14,10 @@ export interface PackedTokens {
   readonly logitRows: readonly number[];
 }
 
-/** @param ids Those of the input, or the tokens that were sampled. */
+/**
+ * @param ids Those of the input, or the tokens that were sampled.
+ * @throws RangeError where logits of padding are asked for: the packed tokens lack it.
+ */
 export function packTokens(input: ForwardInput, ids: Int32Array): PackedTokens {
   const { numRows, tokensPerRow, positions, lastIndices } = input;
   const spans: Span[] = [];
@@ -32,8 +35,10 @@ export function packTokens(input: ForwardInput, ids: Int32Array): PackedTokens {
     return target;
   };
   const wanted = Array.from(logitTokensOf(input), (token) => {
-    const { start = 0 } = spans[Math.floor(token / tokensPerRow)] ?? {};
-    return start + (token % tokensPerRow);
+    const index = token % tokensPerRow;
+    const { start = 0, numTokens: length = 0 } = spans[Math.floor(token / tokensPerRow)] ?? {};
+    if (index >= length) throw new RangeError(`Token ${token} is padding, which has no logits`);
+    return start + index;
   });
   const logitTokens = [...new Set(wanted)].toSorted((a, b) => a - b);
   const rowOf = new Map(logitTokens.map((token, row) => [token, row]));

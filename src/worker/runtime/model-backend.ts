@@ -2,6 +2,7 @@ import type { KvCacheLimits, KvShape } from '../../batching/generation/kv-memory
 import type { KvSlot } from '../../batching/generation/kv-slots.ts';
 import type { StepRow } from '../../batching/generation/model-runner.ts';
 import type { PackedLayout } from '../models/checkpoint/packed-weights.ts';
+import type { WeightSource } from '../models/checkpoint/weight-source.ts';
 import type { Model } from '../models/family.ts';
 import type { SampledToken } from '../../batching/sampling/sampling.ts';
 import type { TokenMask } from '../../batching/sampling/token-mask.ts';
@@ -51,8 +52,7 @@ export interface SampleOutput {
 export interface PackedModel {
   readonly model: Model;
   readonly packed: PackedLayout;
-  /** The packed file, or `lazyBytes` of it. */
-  readonly weights: Uint8Array;
+  readonly weights: WeightSource;
 }
 
 /** A loaded model with its K/V cache on one device. Implemented by WebGPU and WASM. Calls must not overlap. */

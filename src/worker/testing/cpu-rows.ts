@@ -1,4 +1,5 @@
 import { layOut } from '../models/checkpoint/packed-weights.ts';
+import { packedRowsOf, type WeightSource } from '../models/checkpoint/weight-source.ts';
 import type { Model } from '../models/family.ts';
 import { countElements } from '../models/model-config.ts';
 import type { ForwardInput, ModelBackend } from '../runtime/model-backend.ts';
@@ -18,13 +19,18 @@ export async function createCpuBackend(
   valueAt: (i: number, tensorIndex: number) => number,
 ): Promise<CpuBackend> {
   const packed = layOut(model.program.weights, 'fp32', 'float32');
-  const weights = new Float32Array(packed.size / 4);
-  for (const [index, { offset, shape }] of packed.tensors.entries()) {
-    for (let i = 0; i < countElements(shape); i++) weights[offset / 4 + i] = valueAt(i, index);
-  }
-  const bytes = new Uint8Array(weights.buffer);
-
-  const backend = await CpuBackend.create({ model, packed, weights: bytes });
+  const weights: WeightSource = {
+    async stream(take) {
+      for (const [index, tensor] of packed.tensors.entries()) {
+        const length = countElements(tensor.shape);
+        const values = Float32Array.from({ length }, (_, i) => valueAt(i, index));
+        const parts = [new Uint8Array(values.buffer)];
+        take({ tensor, firstRow: 0, numRows: packedRowsOf(tensor), parts });
+      }
+    },
+    bytes: () => Promise.reject(new Error('Not read on the CPU')),
+  };
+  const backend = await CpuBackend.create({ model, packed, weights });
   backend.resize({ numSlots: 2, numStagingRows: 2, capacity: 32 });
   return backend;
 }

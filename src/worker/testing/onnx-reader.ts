@@ -28,7 +28,7 @@ async function createSession({ model, packed, weights }: PackedModel, attention:
   const target = { layout: packed, maxBindingBytes: Infinity, contextLength, attention };
   const session = await ort.InferenceSession.create(writeGraph(model.program, target), {
     executionProviders: ['wasm'],
-    externalData: [{ path: WEIGHTS_LOCATION, data: weights }],
+    externalData: [{ path: WEIGHTS_LOCATION, data: await weights.bytes() }],
     logSeverityLevel: 3,
   });
   return { ort, session };

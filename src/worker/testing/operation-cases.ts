@@ -50,6 +50,13 @@ function attend(
   return model.attend(rope ? model.rotary(qkv, rope) : qkv, name, heads, { scale, isCausal: true, ...shape });
 }
 
+/** Attention to keys as they are, and to the same ones turned. */
+function bothKeys(model: ProgramBuilder, x: Value, shape: Partial<AttentionShape> = {}): Value {
+  const qkv = model.qkv(x, 'qkv', HEADS);
+  const rotated = attend(model, qkv, 'rotated', HEADS, shape, ropeOf(16));
+  return model.linear(model.add(rotated, attend(model, qkv, 'plain', HEADS, shape)), 'output', WIDTH);
+}
+
 /** The operation's values, and what attention makes of those of all tokens before. */
 function attended(operation: Layers, given: Attention = {}): Layers {
   return (model, x) => {
@@ -208,6 +215,7 @@ export const DECODER_CASES = {
     rope: ropeOf(144),
   }),
   'attention with a scale of its own': only({ scale: 1 }),
+  'attention to keys before their rotation and after it': (model, x) => bothKeys(model, x),
   'attention to the token alone': twoLayers({ window: 1 }, {}),
   'attention in a window': only({ window: 3 }),
   'attention in a window as long as the context': only({ window: CONTEXT_LENGTH }),
@@ -247,6 +255,10 @@ export const ENCODER_CASES: Readonly<Record<string, EncoderCase>> = {
   },
   'the first token': { pooling: 'cls', layers: only({ ...FULL, rope: ropeOf(16) }) },
   'the last token': { pooling: 'last', layers: only({}) },
+  'attention to keys before their rotation and after it': {
+    pooling: 'mean',
+    layers: (model, x) => bothKeys(model, x, FULL),
+  },
   'a sum by the root of the length': { pooling: 'sqrt-mean', layers: only(FULL) },
   'a mean by position': { pooling: 'weighted-mean', layers: attended(positions, FULL) },
   'pairs of texts': { pooling: 'mean', layers: attended(types, FULL) },

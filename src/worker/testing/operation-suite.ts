@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import type { Dtype } from '../../protocol/models.ts';
-import { packInMemory } from '../models/checkpoint/convert-weights.ts';
+import { checkpointWeights, packInMemory } from '../models/checkpoint/convert-weights.ts';
 import { layOut } from '../models/checkpoint/packed-weights.ts';
 import type { EncoderConfig } from '../models/encoder/encoder-config.ts';
 import type { Model } from '../models/family.ts';
@@ -133,10 +133,10 @@ async function wrongVectors(
 
 async function prepare(model: Model, dtype: Dtype) {
   const tensors = seededTensors(model, SEED);
-  const packedAs = (stored: Dtype) =>
-    packInMemory({ tensors }, { layout: layOut(model.program.weights, stored, 'float32') });
-  const executor = new ReferenceExecutor(model.program, weightsOf(await packedAs('fp32')));
-  return { packed: { model, ...(await packedAs(dtype)) }, executor };
+  const layoutOf = (stored: Dtype) => ({ layout: layOut(model.program.weights, stored, 'float32') });
+  const inFloat32 = await packInMemory({ tensors }, layoutOf('fp32'));
+  const executor = new ReferenceExecutor(model.program, weightsOf(inFloat32));
+  return { packed: { model, ...checkpointWeights({ tensors }, layoutOf(dtype)) }, executor };
 }
 
 class Findings {

@@ -1,5 +1,6 @@
 import type { KvCacheLimits, KvShape } from '../../batching/generation/kv-memory.ts';
 import type { KvSlot } from '../../batching/generation/kv-slots.ts';
+import type { Model } from '../models/family.ts';
 import { rowBytesOf } from '../models/program/layer-state.ts';
 import {
   logitTokensOf,
@@ -7,7 +8,6 @@ import {
   type ForwardInput,
   type ForwardTarget,
   type ModelBackend,
-  type PackedModel,
   type RowCopy,
   type SampleOutput,
 } from '../runtime/model-backend.ts';
@@ -26,7 +26,7 @@ export class ReferenceBackend implements ModelBackend {
   #sampledIds: Int32Array = new Int32Array();
   #logits: Float32Array = new Float32Array();
 
-  constructor({ model, ...packed }: PackedModel) {
+  constructor({ model, ...packed }: { readonly model: Model } & Parameters<typeof weightsOf>[0]) {
     this.#executor = new ReferenceExecutor(model.program, weightsOf(packed));
     this.#sampleRows = createCpuSampler(model.config.vocabSize);
     this.kvCacheLimits = {

@@ -27,7 +27,10 @@ it.each(Object.entries(reference))(
   'the executor that readers are held against gives the logits of transformers for %s',
   async (id, { prompts }) => {
     const { packed } = await packModel(folderOf(DECODERS.get(id)?.() ?? new Map()), 'fp32', CPU);
-    const executor = new ReferenceExecutor(packed.model.program, weightsOf(packed));
+    const executor = new ReferenceExecutor(
+      packed.model.program,
+      weightsOf({ ...packed, weights: await packed.weights.bytes() }),
+    );
     const expected = prompts.flatMap(({ promptTokenIds, logits }) =>
       logits ? [{ promptTokenIds, logits }] : [],
     );

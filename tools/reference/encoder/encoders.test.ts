@@ -41,7 +41,10 @@ async function executorOf(id: string): Promise<Run> {
   const { packed } = await packModel(folderOf(ENCODERS.get(id)?.() ?? new Map()), 'fp32', CPU);
   const { program, encoder } = packed.model;
   if (!encoder) throw new TypeError(`${id} generates`);
-  const executor = new ReferenceExecutor(program, weightsOf(packed));
+  const executor = new ReferenceExecutor(
+    program,
+    weightsOf({ ...packed, weights: await packed.weights.bytes() }),
+  );
   return (rows) =>
     Promise.resolve(rows.map((row) => Float32Array.from(executor.encode(row, encoder.pooling))));
 }

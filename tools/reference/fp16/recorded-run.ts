@@ -1,6 +1,6 @@
 import { createSampler } from '../../../src/batching/sampling/sampling.ts';
 import type { RequestId } from '../../../src/batching/ids.ts';
-import { packInMemory } from '../../../src/worker/models/checkpoint/convert-weights.ts';
+import { checkpointWeights } from '../../../src/worker/models/checkpoint/convert-weights.ts';
 import type { Checkpoint } from '../../../src/worker/models/checkpoint/checkpoint.ts';
 import type { Precision } from '../../../src/worker/models/checkpoint/packed-weights.ts';
 import { planModel } from '../../../src/worker/models/checkpoint/model-plan.ts';
@@ -44,7 +44,7 @@ export async function recordRun(checkpoint: Checkpoint, dtype: Dtype): Promise<R
     dtype,
     limitsOf({ runtime, rung: `webgpu-${rung}`, fallbackReason: '' }),
   );
-  const backend = await runtime.createGenerator({ model, ...(await packInMemory(checkpoint, plan)) });
+  const backend = await runtime.createGenerator({ model, ...checkpointWeights(checkpoint, plan) });
   const recorder = new Recorder(backend, vocabSize);
   const arrivals = arrivalsFor(model.config);
   const played = await play(

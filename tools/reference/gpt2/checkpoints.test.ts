@@ -55,7 +55,10 @@ it.each(Object.entries(reference).filter(([id]) => id !== FULL_SIZE))(
   'the executor that readers are held against gives the logits of NumPy for %s',
   async (id, { prompts }) => {
     const { packed } = await packModel(folderOf(CHECKPOINTS.get(id)?.() ?? new Map()), 'fp32', CPU);
-    const executor = new ReferenceExecutor(packed.model.program, weightsOf(packed));
+    const executor = new ReferenceExecutor(
+      packed.model.program,
+      weightsOf({ ...packed, weights: await packed.weights.bytes() }),
+    );
     for (const prompt of prompts) {
       const logits = 'logits' in prompt ? prompt.logits : [];
       const actual = executor.run(new ReferenceRow(), prompt.promptTokenIds).at(-1) ?? [];

@@ -1,5 +1,6 @@
+import type { Value } from '../../models/program/program.ts';
 import type { Place } from './buffers.ts';
-import type { Compiler, OpOf } from './compiler.ts';
+import { rowsOf, type Compiler, type OpOf } from './compiler.ts';
 import type { Pass, Span } from './pass.ts';
 
 /** Multiplications that one call makes at most: about a millisecond. */
@@ -47,10 +48,7 @@ class Attention {
     this.#op = op;
     this.#to = to;
     this.#query = to.buffers.placeOf(query);
-    this.#key = to.buffers.placeOf(key);
-    this.#value = to.buffers.placeOf(value);
-    if (this.#key.stride !== this.#value.stride)
-      throw new Error(`Keys and values of ${op.outputs[0].name} lie in rows of different lengths`);
+    [this.#key, this.#value] = alike(key, value, to);
     this.#output = to.buffers.place(op.outputs[0]);
     this.#isFirst = !to.layers.has(key);
     this.#layer = to.layerOf(key);
@@ -128,4 +126,27 @@ class Attention {
       isCausal ? 1 : 0,
     );
   }
+}
+
+/** Keys and values in rows of one length, as kernels read them: copies where an operation has left them in others. */
+function alike(key: Value, value: Value, to: Compiler): readonly [Place, Place] {
+  const places = [to.buffers.placeOf(key), to.buffers.placeOf(value)] as const;
+  if (places[0].stride === places[1].stride) return places;
+  const copy = (form: Value): Place => {
+    const from = to.buffers.placeOf(form);
+    return to.buffers.formOf(form, 'rows of its own', form.width, (place) =>
+      to.add((pass) =>
+        to.kernels.scale(
+          to.at(from),
+          from.stride,
+          to.at(place),
+          place.stride,
+          rowsOf(form, pass),
+          form.width,
+          1,
+        ),
+      ),
+    );
+  };
+  return [copy(key), copy(value)];
 }

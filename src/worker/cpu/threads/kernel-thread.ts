@@ -38,8 +38,12 @@ export async function serveCalls(
   new SharedCall(call).join(kernels, thread, numThreads);
 }
 
-/** Resolves once the thread takes part in calls. */
-export function startKernelThread(start: ThreadStart): Promise<void> {
+/**
+ * Resolves once the thread takes part in calls.
+ *
+ * @param onFailure Called when the thread ends by an error, then or later.
+ */
+export function startKernelThread(start: ThreadStart, onFailure: () => void): Promise<void> {
   const worker = new Worker(self.location.href, {
     type: isModule() ? 'module' : 'classic',
     name: THREAD_NAME,
@@ -48,6 +52,7 @@ export function startKernelThread(start: ThreadStart): Promise<void> {
     worker.addEventListener('message', () => resolve());
     worker.addEventListener('error', ({ message }) => {
       worker.terminate();
+      onFailure();
       reject(new WebAssembly.RuntimeError(`A thread of kernels failed: ${message}`));
     });
     worker.postMessage(start);

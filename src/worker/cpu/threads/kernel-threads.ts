@@ -17,11 +17,11 @@ export async function startThreads(
   memory: WebAssembly.Memory,
   own: Kernels,
   numThreads: number,
-  start: (thread: ThreadStart) => Promise<void> = startKernelThread,
+  start: (thread: ThreadStart, onFailure: () => void) => Promise<void> = startKernelThread,
 ): Promise<ThreadedKernels> {
   const call = new SharedCall();
   const others = Array.from({ length: numThreads - 1 }, (_, i) =>
-    start({ module, memory, call: call.buffer, thread: i + 1, numThreads }),
+    start({ module, memory, call: call.buffer, thread: i + 1, numThreads }, () => call.fail()),
   );
   await Promise.all(others).catch((error: unknown) => {
     call.end();

@@ -16,6 +16,12 @@ async function start(given: object): Promise<void> {
   await new Promise((resolve) => void thread.once('message', resolve));
 }
 
+/** A thread that fails once it has started. */
+function startFailing(_: object, onFailure: () => void): Promise<void> {
+  onFailure();
+  return Promise.resolve();
+}
+
 /** Kernels on so many threads, and a product of seeded values with them. */
 async function multiplyOn(numThreads: number, numOutputs: number): Promise<Float32Array> {
   const memory = new CpuMemory(RESERVED_BYTES, 0, true);
@@ -43,4 +49,22 @@ it('throws where a kernel traps, as the kernel does on its own', async () => {
   expect(() =>
     new SharedCall().make(kernels, 'multiplyFloat', [outside, 4, 0, 0, outside, 4, 1, 4, 0, 4], 1),
   ).toThrow(WebAssembly.RuntimeError);
+});
+
+it('throws where a thread is dead, instead of waiting for it', async () => {
+  const memory = new CpuMemory(RESERVED_BYTES, 0, true);
+  const { module, kernels: own } = await loadKernels(memory.memory, true);
+  const call = new SharedCall();
+  const nothing = [0, 0, 0, 0, 0, 0, 0, 0, 0, 0];
+  await start({ module, memory: memory.memory, call: call.buffer, thread: 1, numThreads: 2 });
+  call.make(own, 'multiplyFloat', nothing, 2);
+  await Promise.all(threads.splice(0).map((thread) => thread.terminate()));
+  expect(() => call.make(own, 'multiplyFloat', nothing, 2, 1)).toThrow("doesn't answer");
+});
+
+it('throws at once where a thread has told of its failure', async () => {
+  const memory = new CpuMemory(RESERVED_BYTES, 0, true);
+  const { module, kernels: own } = await loadKernels(memory.memory, true);
+  const { kernels } = await startThreads(module, memory.memory, own, 2, startFailing);
+  expect(() => kernels.multiplyFloat(0, 0, 0, 0, 0, 0, 0, 0, 0, 0)).toThrow('has failed');
 });

@@ -34,6 +34,13 @@ const NUM_TRIES = 4000;
 /** Number of the call after which threads end. */
 const END = -1;
 
+/**
+ * A call takes milliseconds, so a thread that is silent for this long is dead. Counted in ticks: time in which the machine sleeps adds one
+ * at most.
+ */
+const PATIENCE_TICKS = 30;
+const TICK_MS = 1000;
+
 /** One call of a kernel that all threads make together, each for its part. */
 export class SharedCall {
   readonly buffer: SharedArrayBuffer;
@@ -51,9 +58,17 @@ export class SharedCall {
   /**
    * Makes a call on all threads, this one included, and waits for the others.
    *
-   * @throws WebAssembly.RuntimeError where a kernel traps.
+   * @param tickMs Of the patience with a thread that doesn't answer.
+   * @throws WebAssembly.RuntimeError where a kernel traps, or a thread is dead.
    */
-  make(kernels: Kernels, name: DividedName, parameters: readonly number[], numThreads: number): void {
+  make(
+    kernels: Kernels,
+    name: DividedName,
+    parameters: readonly number[],
+    numThreads: number,
+    tickMs = TICK_MS,
+  ): void {
+    this.#requireThreads();
     const kernel = DIVIDED.findIndex((divided) => divided.name === name);
     this.#parameters.set(parameters);
     Atomics.store(this.#words, NUM_DONE, 0);
@@ -62,9 +77,25 @@ export class SharedCall {
     Atomics.store(this.#words, NUMBER, this.#number);
     Atomics.notify(this.#words, NUMBER);
     this.#compute(kernels, 0, numThreads);
-    for (let done = 0; done < numThreads - 1;) done = this.#waitFor(NUM_DONE, done);
+    let numSilent = 0;
+    for (let done = 0; done < numThreads - 1;) {
+      const before = done;
+      done = this.#waitFor(NUM_DONE, before, tickMs);
+      numSilent = done === before ? numSilent + 1 : 0;
+      if (numSilent === PATIENCE_TICKS)
+        throw new WebAssembly.RuntimeError("A thread of kernels doesn't answer: it has ended");
+    }
+    this.#requireThreads();
+  }
+
+  /** Makes calls throw from now on: a thread has failed. */
+  fail(): void {
+    Atomics.store(this.#words, HAS_FAILED, 1);
+  }
+
+  #requireThreads(): void {
     if (Atomics.load(this.#words, HAS_FAILED) === 1)
-      throw new WebAssembly.RuntimeError('A kernel trapped in a thread');
+      throw new WebAssembly.RuntimeError('A thread of kernels has failed');
   }
 
   /** Takes part in all calls until `end`. Blocks the thread. */
@@ -75,7 +106,7 @@ export class SharedCall {
       try {
         this.#compute(kernels, thread, numThreads);
       } catch {
-        Atomics.store(this.#words, HAS_FAILED, 1);
+        this.fail();
       }
       Atomics.add(this.#words, NUM_DONE, 1);
       Atomics.notify(this.#words, NUM_DONE);
@@ -103,13 +134,13 @@ export class SharedCall {
       Reflect.apply(kernels[name], undefined, parameters);
   }
 
-  /** @returns Another value of a word than this one. */
-  #waitFor(word: number, known: number): number {
+  /** @returns Another value of a word than this one; the same after `maxMs`. */
+  #waitFor(word: number, known: number, maxMs = Infinity): number {
     for (let tries = 0; tries < NUM_TRIES; tries++) {
       const value = Atomics.load(this.#words, word);
       if (value !== known) return value;
     }
-    Atomics.wait(this.#words, word, known);
+    Atomics.wait(this.#words, word, known, maxMs);
     return Atomics.load(this.#words, word);
   }
 }

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import reference from '../../../../tools/reference/fixtures/int8-reference.json' with { type: 'json' };
 import { memoryFile } from '../../models/checkpoint/checkpoint-files.ts';
-import { packInMemory } from '../../models/checkpoint/convert-weights.ts';
+import { checkpointWeights } from '../../models/checkpoint/convert-weights.ts';
 import { layOut } from '../../models/checkpoint/packed-weights.ts';
 import { CpuMemory } from '../cpu-memory.ts';
 import { loadKernels, RESERVED_BYTES } from '../kernels/load-kernels.ts';
@@ -15,10 +15,10 @@ async function readAsInt8() {
   const source = { name: 'w', shape, dtype: 'F32', begin: 0, end: bytes.byteLength } as const;
   const layout = layOut([{ name: 'w', shape, role: 'linear' }], 'q8', 'float32');
   const tensors = new Map([['w', [{ ...source, file: memoryFile('w', bytes) }]]]);
-  const stored = await packInMemory({ tensors }, { layout });
+  const stored = checkpointWeights({ tensors }, { layout });
   const memory = new CpuMemory(RESERVED_BYTES);
   const { kernels } = await loadKernels(memory.memory, false);
-  const matrix = (await placeWeights(stored, memory, kernels)).get('w');
+  const matrix = (await placeWeights(stored.weights, memory, kernels)).get('w');
   if (matrix?.encoding !== 'int8') throw new Error('Expected int8');
   return {
     codes: new Int8Array(memory.bytes.buffer, matrix.address, numRows * length),

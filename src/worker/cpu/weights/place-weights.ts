@@ -1,15 +1,9 @@
-import { yieldToHost } from '../../../platform/yield-to-host.ts';
-import {
-  BLOCK_SIZE,
-  inputsOf,
-  type PackedLayout,
-  type PackedSection,
-  type PackedTensor,
-} from '../../models/checkpoint/packed-weights.ts';
-import { countElements } from '../../models/model-config.ts';
-import type { Block, CpuMemory } from '../cpu-memory.ts';
-import type { WeightKernels } from '../kernels/weight-kernels.ts';
+import { BLOCK_SIZE, inputsOf, type PackedTensor } from '../../models/checkpoint/packed-weights.ts';
 import { rotationSizeOf } from '../../models/checkpoint/rotation.ts';
+import { packedRowsOf, type PackedRows, type WeightSource } from '../../models/checkpoint/weight-source.ts';
+import { countElements } from '../../models/model-config.ts';
+import type { CpuMemory } from '../cpu-memory.ts';
+import type { WeightKernels } from '../kernels/weight-kernels.ts';
 import { placeTransposed } from './transpose.ts';
 
 /** A tensor in the memory of the kernels. A matrix is [out, in]. Addresses in bytes. */
@@ -41,104 +35,113 @@ export interface PlacedInt4 {
 /** By the names of the tensors. */
 export type PlacedWeights = ReadonlyMap<string, PlacedTensor>;
 
-interface PackedWeights {
-  readonly packed: PackedLayout;
-  /** The packed file, or `lazyBytes` of it. */
-  readonly weights: Uint8Array;
-}
+/** Weights of 8 bits that are converted together: they and their scales stay in the CPU's cache. */
+const WEIGHTS_AT_ONCE = 2 ** 17;
 
-/** Rows of a matrix that are converted before the worker sees messages. */
-const ROWS_AT_ONCE = 256;
-
-/** Copies weights into the memory of the kernels, a tensor at a time. In between the worker serves others. */
+/** Copies weights into the memory of the kernels as they come. */
 export async function placeWeights(
-  { packed, weights }: PackedWeights,
+  weights: WeightSource,
   memory: CpuMemory,
   kernels: WeightKernels,
 ): Promise<PlacedWeights> {
-  const read = ({ offset, length }: PackedSection): Uint8Array => weights.subarray(offset, offset + length);
-  const placed = new Map<string, PlacedTensor>();
-  for (const tensor of packed.tensors) {
-    const place =
-      tensor.encoding === 'q8'
-        ? await placeInt8(tensor, read, memory, kernels)
-        : tensor.encoding === 'q4'
-          ? placeInt4(tensor, read, memory)
-          : placeFloats(tensor, read, memory);
-    placed.set(tensor.name, place);
-    await yieldToHost();
+  const placer = new WeightPlacer(memory, kernels);
+  await weights.stream((rows) => placer.take(rows));
+  return placer.placed;
+}
+
+class WeightPlacer {
+  readonly placed = new Map<string, PlacedTensor>();
+  readonly #memory: CpuMemory;
+  readonly #kernels: WeightKernels;
+
+  constructor(memory: CpuMemory, kernels: WeightKernels) {
+    this.#memory = memory;
+    this.#kernels = kernels;
   }
-  return placed;
-}
 
-type ReadSection = (section: PackedSection) => Uint8Array;
+  take(rows: PackedRows): void {
+    const { tensor } = rows;
+    const place = this.placed.get(tensor.name) ?? this.#allocate(tensor);
+    this.placed.set(tensor.name, place);
+    if (place.encoding === 'float32') this.#putFloats(rows, place);
+    else if (place.encoding === 'int4') this.#putInt4(rows, place);
+    else this.#putInt8(rows, place);
+  }
 
-function placeFloats(tensor: PackedTensor, read: ReadSection, memory: CpuMemory): PlacedFloats {
-  const { role, shape } = tensor;
-  const { address } = memory.allocate(4 * countElements(shape));
-  const values = read(tensor);
-  if (role === 'conv1d') placeTransposed(values, shape, memory.floatsAt(address, countElements(shape)));
-  else memory.bytes.set(values, address);
-  return { encoding: 'float32', address };
-}
-
-/** Blocks of 8 bits become int8 with a scale for each output. Their inputs are turned, so that single large ones cost less. */
-async function placeInt8(
-  tensor: PackedTensor,
-  read: ReadSection,
-  memory: CpuMemory,
-  kernels: WeightKernels,
-): Promise<PlacedInt8> {
-  const stored = placeBlocks(tensor, read, memory);
-  const length = inputsOf(tensor);
-  const numRows = countElements(tensor.shape) / length;
-  const numBlocks = length / BLOCK_SIZE;
-  const rotation = rotationSizeOf(length);
-  const [scales, sums, scratch] = [numRows, numRows, length].map((count) => memory.allocate(4 * count));
-  if (!scales || !sums || !scratch) throw new Error('Expected three blocks');
-  for (let row = 0; row < numRows; row += ROWS_AT_ONCE) {
-    kernels.requantizeRows(
-      stored.codes.address + row * length,
-      stored.scales.address + 4 * row * numBlocks,
-      stored.zeroPoints.address + row * numBlocks,
-      scales.address + 4 * row,
-      sums.address + 4 * row,
-      Math.min(ROWS_AT_ONCE, numRows - row),
-      length,
+  #allocate(tensor: PackedTensor): PlacedTensor {
+    const allocate = (byteLength: number): number => this.#memory.allocate(byteLength).address;
+    const { encoding, shape, length, scales, zeroPoints } = tensor;
+    if (!scales || !zeroPoints) return { encoding: 'float32', address: allocate(4 * countElements(shape)) };
+    const address = allocate(length);
+    if (encoding === 'q4')
+      return {
+        encoding: 'int4',
+        address,
+        scales: allocate(scales.length),
+        zeroPoints: allocate(zeroPoints.length),
+      };
+    const numRows = packedRowsOf(tensor);
+    const rotation = rotationSizeOf(inputsOf(tensor));
+    return {
+      encoding: 'int8',
+      address,
+      scales: allocate(4 * numRows),
+      sums: allocate(4 * numRows),
       rotation,
-      scratch.address,
-    );
-    await yieldToHost();
+    };
   }
-  for (const block of [stored.scales, stored.zeroPoints, scratch]) memory.free(block);
-  return {
-    encoding: 'int8',
-    address: stored.codes.address,
-    scales: scales.address,
-    sums: sums.address,
-    rotation,
-  };
-}
 
-/** As they are stored. */
-function placeInt4(tensor: PackedTensor, read: ReadSection, memory: CpuMemory): PlacedInt4 {
-  const { codes, scales, zeroPoints } = placeBlocks(tensor, read, memory);
-  return { encoding: 'int4', address: codes.address, scales: scales.address, zeroPoints: zeroPoints.address };
-}
+  #putFloats({ tensor: { role, shape }, firstRow, numRows, parts }: PackedRows, place: PlacedFloats): void {
+    const [values] = parts;
+    if (!values) return;
+    if (role === 'conv1d')
+      placeTransposed(
+        values,
+        { shape, firstInput: firstRow, numInputs: numRows },
+        this.#memory.floatsAt(place.address, countElements(shape)),
+      );
+    else this.#memory.bytes.set(values, place.address + firstRow * (values.byteLength / numRows));
+  }
 
-interface StoredBlocks {
-  readonly codes: Block;
-  readonly scales: Block;
-  readonly zeroPoints: Block;
-}
+  #putInt4({ firstRow, numRows, parts }: PackedRows, place: PlacedInt4): void {
+    for (const [i, address] of [place.address, place.scales, place.zeroPoints].entries()) {
+      const part = parts[i];
+      if (part) this.#memory.bytes.set(part, address + firstRow * (part.byteLength / numRows));
+    }
+  }
 
-function placeBlocks(tensor: PackedTensor, read: ReadSection, memory: CpuMemory): StoredBlocks {
-  const { scales, zeroPoints } = tensor;
-  if (!scales || !zeroPoints) throw new Error(`${tensor.name} is not stored in blocks`);
-  const place = (section: PackedSection): Block => {
-    const block = memory.allocate(section.length);
-    memory.bytes.set(read(section), block.address);
-    return block;
-  };
-  return { codes: place(tensor), scales: place(scales), zeroPoints: place(zeroPoints) };
+  /** Blocks of 8 bits become int8 with a scale for each output. Their inputs are turned, so that single large ones cost less. */
+  #putInt8({ tensor, firstRow, numRows, parts }: PackedRows, place: PlacedInt8): void {
+    const inputs = inputsOf(tensor);
+    const numBlocks = inputs / BLOCK_SIZE;
+    const rowsAtOnce = Math.max(1, Math.floor(WEIGHTS_AT_ONCE / inputs));
+    const [blockScales, zeroPoints, turned] = [
+      4 * rowsAtOnce * numBlocks,
+      rowsAtOnce * numBlocks,
+      4 * inputs,
+    ].map((byteLength) => this.#memory.allocate(byteLength));
+    if (!blockScales || !zeroPoints || !turned) return;
+    for (let row = 0; row < numRows; row += rowsAtOnce) {
+      const count = Math.min(rowsAtOnce, numRows - row);
+      const at = firstRow + row;
+      const targets = [place.address + at * inputs, blockScales.address, zeroPoints.address];
+      for (const [i, target] of targets.entries()) {
+        const part = parts[i];
+        const rowBytes = (part?.byteLength ?? 0) / numRows;
+        if (part) this.#memory.bytes.set(part.subarray(row * rowBytes, (row + count) * rowBytes), target);
+      }
+      this.#kernels.requantizeRows(
+        place.address + at * inputs,
+        blockScales.address,
+        zeroPoints.address,
+        place.scales + 4 * at,
+        place.sums + 4 * at,
+        count,
+        inputs,
+        place.rotation,
+        turned.address,
+      );
+    }
+    for (const block of [blockScales, zeroPoints, turned]) this.#memory.free(block);
+  }
 }

@@ -8,6 +8,7 @@ import { convertWeights, packInMemory, SLICE_BYTES } from './convert-weights.ts'
 import { planModel } from './model-plan.ts';
 import type { Dtype, DtypeChoice } from '../../../protocol/models.ts';
 import { openCheckpoint } from './open-checkpoint.ts';
+import { writeRows } from './weight-source.ts';
 import { logitsErrorBound, QUANTIZATION_ERROR, WASM } from './test-support.ts';
 import { TINY_CONFIG, tinyFiles, tinyTensors } from '../../testing/tiny-checkpoint.ts';
 import { errorWith } from '../../testing/error-with.ts';
@@ -38,12 +39,7 @@ describe('convertWeights', () => {
       const weights = safetensorsFile(tinyTensors(TINY_CONFIG, (i) => (Math.sin(i) * 43_758.5453) % 1));
       const checkpoint = await openCheckpoint(tinyFiles({}, { 'model.safetensors': weights }));
       const plan = planModel(checkpoint, dtype, WASM);
-      const errors = await convertWeights(
-        checkpoint,
-        plan,
-        () => {},
-        () => {},
-      );
+      const errors = await convertWeights(checkpoint, plan, () => {});
       const quantized = plan.layout.tensors.filter(({ scales }) => scales);
       expect(Object.keys(errors)).toEqual(quantized.map(({ name }) => name));
       for (const { name, encoding } of quantized) {
@@ -62,7 +58,7 @@ describe('convertWeights', () => {
     await convertWeights(
       checkpoint,
       plan,
-      (bytes, at) => writes.push([at, at + bytes.byteLength]),
+      (rows) => writeRows(rows, (bytes, at) => writes.push([at, at + bytes.byteLength])),
       (converted, all) => {
         [done, total] = [converted, all];
       },
@@ -85,12 +81,7 @@ describe('convertWeights', () => {
       reads.push(begin);
       return read(begin, end);
     });
-    await convertWeights(
-      checkpoint,
-      planModel(checkpoint, 'fp32', WASM),
-      () => {},
-      () => {},
-    );
+    await convertWeights(checkpoint, planModel(checkpoint, 'fp32', WASM), () => {});
     expect(reads).toHaveLength(checkpoint.tensors.size);
     expect(reads).toEqual(reads.toSorted((a, b) => a - b));
   });

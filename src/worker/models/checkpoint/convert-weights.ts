@@ -1,6 +1,6 @@
 import { yieldToHost } from '../../../platform/yield-to-host.ts';
 import { ModelFileCorruptError } from '../../../protocol/errors/model.ts';
-import { isSplitByRows } from '../model-config.ts';
+import { countElements, isSplitByRows } from '../model-config.ts';
 import type { Checkpoint, CheckpointTensor } from './checkpoint.ts';
 import { readFloats, toFloat16 } from './float-formats.ts';
 import type { ModelPlan } from './model-plan.ts';
@@ -14,39 +14,34 @@ import {
   type QuantizationErrors,
 } from './packed-weights.ts';
 import { quantizeRows, type ErrorSum, type WeightMatrix } from './quantize.ts';
+import { writeRows, type TakeRows, type WeightSource } from './weight-source.ts';
 
-/** Size of the slices of whole rows in which weights are read, as the checkpoint stores them. */
-export const SLICE_BYTES = 2 ** 23;
-
-/**
- * Takes a part of the packed file. Tensors come in any order; the parts of each of their sections come in its order.
- *
- * @param bytes Freed after the call.
- * @param at Offset in bytes.
- */
-export type WritePart = (bytes: Uint8Array<ArrayBuffer>, at: number) => void;
+/** Size of the slices of whole rows in which weights are read and converted, in fp32. */
+export const SLICE_BYTES = 2 ** 22;
 
 /**
  * Converts a checkpoint's weights slice by slice, in the order of its files: they may still be arriving. Between slices the worker
  * serves others.
  *
  * @returns The errors of the quantized tensors.
- * @param report Called after each part that is written, with bytes of the packed file.
+ * @param report Called after each slice, with bytes of the packed file.
  * @throws ModelFileCorruptError where a weight is not a number.
  */
 export async function convertWeights(
   checkpoint: Pick<Checkpoint, 'tensors'>,
   { layout }: Pick<ModelPlan, 'layout'>,
-  write: WritePart,
-  report: (done: number, total: number) => void,
+  take: TakeRows,
+  report: (done: number, total: number) => void = () => {},
 ): Promise<QuantizationErrors> {
   const errors: Record<string, number> = {};
   const total = bytesOf(layout);
   let done = 0;
-  const put: WritePart = (bytes, at) => {
-    done += bytes.byteLength;
-    write(bytes, at);
-    freeBuffer(bytes);
+  const put: TakeRows = (rows) => {
+    take(rows);
+    for (const part of rows.parts) {
+      done += part.byteLength;
+      freeBuffer(part);
+    }
     report(done, total);
   };
   for (const [packed, sources] of inFileOrder(layout, checkpoint)) {
@@ -77,12 +72,22 @@ export async function packInMemory(
   plan: Pick<ModelPlan, 'layout'>,
 ): Promise<{ readonly packed: PackedLayout; readonly weights: Uint8Array<ArrayBuffer> }> {
   const weights = new Uint8Array(plan.layout.size);
-  await convertWeights(
-    checkpoint,
-    plan,
-    (bytes, at) => weights.set(bytes, at),
-    () => {},
-  );
+  await convertWeights(checkpoint, plan, (rows) => writeRows(rows, (bytes, at) => weights.set(bytes, at)));
+  return { packed: plan.layout, weights };
+}
+
+/** A checkpoint's weights, which are converted while a runtime takes them. */
+export function checkpointWeights(
+  checkpoint: Pick<Checkpoint, 'tensors'>,
+  plan: Pick<ModelPlan, 'layout'>,
+): { readonly packed: PackedLayout; readonly weights: WeightSource } {
+  let whole: Promise<Uint8Array> | undefined;
+  const weights: WeightSource = {
+    async stream(take) {
+      await convertWeights(checkpoint, plan, take);
+    },
+    bytes: () => (whole ??= packInMemory(checkpoint, plan).then((packed) => packed.weights)),
+  };
   return { packed: plan.layout, weights };
 }
 
@@ -95,25 +100,23 @@ interface Slice {
 
 async function convertTensor(
   sources: readonly CheckpointTensor[],
-  packed: PackedTensor,
+  tensor: PackedTensor,
   precision: Precision,
-  put: WritePart,
+  put: TakeRows,
 ): Promise<ErrorSum> {
-  const { offset, length, scales, zeroPoints, shape } = packed;
-  const bits = bitsOf(packed);
+  const bits = bitsOf(tensor);
   let [errorSquares, weightSquares] = [0, 0];
-  const [allRows = 1] = shape;
-  for await (const slice of slicesOf(sources, packed)) {
-    const start = slice.firstRow * (length / allRows);
-    if (scales && zeroPoints && bits !== undefined) {
-      const rows = quantizeRows(matrixOf(slice, packed), bits);
-      errorSquares += rows.error.errorSquares;
-      weightSquares += rows.error.weightSquares;
-      put(rows.values, offset + start);
-      put(encode(rows.scales, precision), scales.offset + slice.firstRow * (scales.length / allRows));
-      put(rows.zeroPoints, zeroPoints.offset + slice.firstRow * (zeroPoints.length / allRows));
+  for await (const slice of slicesOf(sources, tensor)) {
+    const { firstRow } = slice;
+    if (bits === undefined) {
+      put({ tensor, firstRow, numRows: slice.numRows, parts: [encode(slice.values, precision)] });
     } else {
-      put(encode(slice.values, precision), offset + start);
+      const matrix = matrixOf(slice, tensor);
+      const { values, scales, zeroPoints, error } = quantizeRows(matrix, bits);
+      errorSquares += error.errorSquares;
+      weightSquares += error.weightSquares;
+      const parts = [values, encode(scales, precision), zeroPoints];
+      put({ tensor, firstRow, numRows: matrix.numRows, parts });
     }
     await yieldToHost();
   }
@@ -137,7 +140,8 @@ async function* rowsOf(sources: readonly CheckpointTensor[]): AsyncGenerator<Sli
   for (const source of sources) {
     const [allRows = 1] = source.shape;
     const rowBytes = (source.end - source.begin) / allRows;
-    const rowsAtOnce = source.restore ? allRows : Math.max(1, Math.floor(SLICE_BYTES / rowBytes));
+    const floatBytes = (BYTES_PER_VALUE.float32 * countElements(source.shape)) / allRows;
+    const rowsAtOnce = source.restore ? allRows : Math.max(1, Math.floor(SLICE_BYTES / floatBytes));
     for (let row = 0; row < allRows; row += rowsAtOnce) {
       const numRows = Math.min(rowsAtOnce, allRows - row);
       const values = await readValues(source, row * rowBytes, (row + numRows) * rowBytes);

@@ -9,6 +9,7 @@ import { packInMemory } from '../checkpoint/convert-weights.ts';
 import { openCheckpoint } from '../checkpoint/open-checkpoint.ts';
 import { planModel } from '../checkpoint/model-plan.ts';
 import { WASM } from '../checkpoint/test-support.ts';
+import { writeRows } from '../checkpoint/weight-source.ts';
 import { ModelStore } from '../store/model-store.ts';
 import { MemoryFolder } from '../store/test-support.ts';
 import type { ModelFolder } from '../store/model-folder.ts';
@@ -134,13 +135,13 @@ function siblings(): readonly object[] {
 }
 
 function weightsOf(folder: ModelFolder): Promise<Uint8Array> {
-  const { tensors, size } = folder.manifest.packed;
+  const { size } = folder.manifest.packed;
   return folder.withWeights(
     () => {},
-    (weights) => {
+    async (weights) => {
       const read = new Uint8Array(size);
-      for (const { offset, length } of tensors) read.set(weights.subarray(offset, offset + length), offset);
-      return Promise.resolve(read);
+      await weights.stream((rows) => writeRows(rows, (bytes, at) => read.set(bytes, at)));
+      return read;
     },
   );
 }

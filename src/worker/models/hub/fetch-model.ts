@@ -5,10 +5,11 @@ import { importPart } from '../../import-part.ts';
 import { chooseGguf } from '../gguf/choose-gguf.ts';
 import type { CheckpointSource } from '../checkpoint/find-tensors.ts';
 import { downloadBytesOf, type Checkpoint } from '../checkpoint/checkpoint.ts';
-import { convertWeights, type WritePart } from '../checkpoint/convert-weights.ts';
+import { convertWeights } from '../checkpoint/convert-weights.ts';
 import type { DeviceLimits } from '../checkpoint/device-fit.ts';
 import { hasFloat16, planModel, type ModelPlan } from '../checkpoint/model-plan.ts';
 import { readCheckpoint, readModelFiles } from '../checkpoint/open-checkpoint.ts';
+import { writeRows, type TakeRows } from '../checkpoint/weight-source.ts';
 import { HubError, LoadCancelledError } from '../../../protocol/errors/hub.ts';
 import { HubClient } from './hub-client.ts';
 import { readHubSnapshot } from './hub-snapshot.ts';
@@ -140,14 +141,14 @@ async function fetchAndConvert(
     };
     report(0);
     const write = writerTo(file, options.signal);
-    await remote.stream(weightFiles, report, () => convertWeights(checkpoint, plan, write, () => {}));
+    await remote.stream(weightFiles, report, () => convertWeights(checkpoint, plan, write));
   });
 }
 
-function writerTo(file: StoredFile, signal: AbortSignal): WritePart {
-  return (bytes, at) => {
+function writerTo(file: StoredFile, signal: AbortSignal): TakeRows {
+  return (rows) => {
     signal.throwIfAborted();
-    file.write(bytes, { at });
+    writeRows(rows, (bytes, at) => file.write(bytes, { at }));
   };
 }
 

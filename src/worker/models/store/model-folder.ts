@@ -3,9 +3,10 @@ import { ModelFileCorruptError } from '../../../protocol/errors/model.ts';
 import type { Checkpoint } from '../checkpoint/checkpoint.ts';
 import type { DtypeChoice } from '../../../protocol/models.ts';
 import { PACKED_FORMAT_VERSION, sectionsOf, type PackedLayout } from '../checkpoint/packed-weights.ts';
+import type { WeightSource } from '../checkpoint/weight-source.ts';
 import { ifFound, openSyncFile, readJsonFile, writeJsonFile, type SyncFile } from './opfs.ts';
 import { createSectionDigests } from './stored-digest.ts';
-import { checkedWeights } from './stored-weights.ts';
+import { StoredWeights } from './stored-weights.ts';
 
 /** Where a stored model came from. */
 export interface ModelOrigin {
@@ -100,7 +101,7 @@ export class ModelFolder {
    */
   async withWeights<Result>(
     onRead: (numBytes: number) => void,
-    run: (weights: Uint8Array) => Promise<Result>,
+    run: (weights: WeightSource) => Promise<Result>,
   ): Promise<Result> {
     const { packed, digests } = this.manifest;
     const file = await openSyncFile(this.#place.folder, WEIGHTS);
@@ -109,7 +110,7 @@ export class ModelFolder {
       isDamaged = true;
     };
     try {
-      return await run(await checkedWeights(file, packed, digests, { onRead, onDamage }));
+      return await run(new StoredWeights({ file, layout: packed, digests, onRead, onDamage }));
     } catch (error) {
       if (!isDamaged) throw error;
     } finally {

@@ -69,7 +69,7 @@ describe('the weights of a stored model', () => {
     const firstByte = () =>
       folder?.withWeights(
         () => {},
-        (weights) => Promise.resolve(weights.subarray(0, 1)[0]),
+        async (weights) => (await weights.bytes()).subarray(0, 1)[0],
       );
     network.isThere = false;
     await expect(firstByte()).rejects.toThrow('offline');
@@ -88,7 +88,7 @@ describe('the weights of a stored model', () => {
     file.close();
     const read = folder?.withWeights(
       () => {},
-      async (weights) => weights.subarray(0, 1),
+      async (weights) => (await weights.bytes()).subarray(0, 1),
     );
     await expect(read).rejects.toMatchObject({ code: 'MODEL_FILE_CORRUPT' });
     expect(await store.folders()).toEqual([]);

@@ -1,40 +1,118 @@
-import { sectionsOf, type PackedLayout } from '../checkpoint/packed-weights.ts';
+import { yieldToHost } from '../../../platform/yield-to-host.ts';
 import { lazyBytes } from '../checkpoint/packed-source.ts';
+import { sectionsOf, type PackedLayout, type PackedSection } from '../checkpoint/packed-weights.ts';
+import { packedRowsOf, type TakeRows, type WeightSource } from '../checkpoint/weight-source.ts';
 import type { SyncFile } from './opfs.ts';
 import { createStoredHasher } from './stored-digest.ts';
 
-/**
- * The packed file for onnxruntime-web: each section is read once, compared with its digest, and handed on. Memory for the largest
- * section is enough.
- *
- * @param digests One for each of `sectionsOf`.
- * @param onRead Called with the number of bytes that were read.
- * @param onDamage Called before the read of a damaged section throws: onnxruntime-web drops that error for one of its own.
- */
-export async function checkedWeights(
-  file: Pick<SyncFile, 'read'>,
-  layout: PackedLayout,
-  digests: readonly string[],
-  { onRead, onDamage }: { readonly onRead: (numBytes: number) => void; readonly onDamage: () => void },
-): Promise<Uint8Array> {
-  const hasher = await createStoredHasher();
-  const sections = sectionsOf(layout);
-  const buffer = new Uint8Array(Math.max(0, ...sections.map(({ length }) => length)));
-  let held = -1;
-  return lazyBytes(layout.size, (begin, end) => {
-    const index = sections.findIndex(({ offset, length }) => begin >= offset && end <= offset + length);
-    const { offset = 0, length = 0 } = sections[index] ?? {};
-    const bytes = buffer.subarray(0, length);
-    if (index !== held) {
-      held = -1;
-      const numRead = file.read(bytes, { at: offset });
-      if (hasher.init().update(bytes.subarray(0, numRead)).digest() !== digests[index]) {
-        onDamage();
-        throw new Error(`The stored bytes from ${offset} on are damaged`);
+/** Bytes that are read together, so that they are still in the CPU's cache when they are hashed and copied. */
+const SLICE_BYTES = 2 ** 18;
+
+/** Reading goes on for this long without letting the worker see messages. */
+const MAX_BUSY_MS = 4;
+
+interface StoredWeightsOptions {
+  readonly file: Pick<SyncFile, 'read'>;
+  readonly layout: PackedLayout;
+  /** One for each of `sectionsOf`. */
+  readonly digests: readonly string[];
+  /** Called with the number of bytes that were read. */
+  readonly onRead: (numBytes: number) => void;
+  /** Called before the read of a damaged section throws: onnxruntime-web drops that error for one of its own. */
+  readonly onDamage: () => void;
+}
+
+/** The packed file of a stored model. What is read of it is compared with its digests. */
+export class StoredWeights implements WeightSource {
+  readonly #options: StoredWeightsOptions;
+  readonly #sections: readonly PackedSection[];
+
+  constructor(options: StoredWeightsOptions) {
+    this.#options = options;
+    this.#sections = sectionsOf(options.layout);
+  }
+
+  /** Each section is read once and handed on. Memory for the largest section is enough. */
+  async bytes(): Promise<Uint8Array> {
+    const { layout, onRead } = this.#options;
+    const hasher = await createStoredHasher();
+    const buffer = new Uint8Array(Math.max(0, ...this.#sections.map(({ length }) => length)));
+    let held = -1;
+    return lazyBytes(layout.size, (begin, end) => {
+      const index = this.#sections.findIndex(
+        ({ offset, length }) => begin >= offset && end <= offset + length,
+      );
+      const { offset = 0, length = 0 } = this.#sections[index] ?? {};
+      const bytes = buffer.subarray(0, length);
+      if (index !== held) {
+        held = -1;
+        this.#read(bytes, offset);
+        this.#compare(index, hasher.init().update(bytes).digest());
+        held = index;
+        onRead(length);
       }
-      held = index;
-      onRead(length);
+      return bytes.subarray(begin - offset, end - offset);
+    });
+  }
+
+  /** Reads some rows at a time, into the same memory. */
+  async stream(take: TakeRows): Promise<void> {
+    const hashers = await Promise.all([0, 1, 2].map(createStoredHasher));
+    let first = 0;
+    let yieldedAtMs = performance.now();
+    for (const tensor of this.#options.layout.tensors) {
+      const sections = sectionsOf({ tensors: [tensor] });
+      for (const hasher of hashers) hasher.init();
+      for (const rows of slicesOf(sections, packedRowsOf(tensor))) {
+        for (const [i, part] of rows.parts.entries()) {
+          this.#read(part, rows.offsets[i] ?? 0);
+          hashers[i]?.update(part);
+        }
+        take({ tensor, ...rows });
+        if (performance.now() - yieldedAtMs < MAX_BUSY_MS) continue;
+        await yieldToHost();
+        yieldedAtMs = performance.now();
+      }
+      for (const i of sections.keys()) this.#compare(first + i, hashers[i]?.digest());
+      this.#options.onRead(sections.reduce((sum, { length }) => sum + length, 0));
+      first += sections.length;
     }
-    return bytes.subarray(begin - offset, end - offset);
-  });
+  }
+
+  /** The digest tells of an end that is missing. */
+  #read(bytes: Uint8Array<ArrayBuffer>, at: number): void {
+    const numRead = this.#options.file.read(bytes, { at });
+    bytes.fill(0, numRead);
+  }
+
+  #compare(section: number, digest: string | undefined): void {
+    if (digest === this.#options.digests[section]) return;
+    this.#options.onDamage();
+    throw new Error(`The stored bytes from ${this.#sections[section]?.offset ?? 0} on are damaged`);
+  }
+}
+
+interface Slice {
+  readonly firstRow: number;
+  readonly numRows: number;
+  /** Of each section. */
+  readonly parts: readonly Uint8Array<ArrayBuffer>[];
+  /** Of the parts in the file. */
+  readonly offsets: readonly number[];
+}
+
+/** Rows of a tensor, a few at a time: the places of their bytes, and memory for these, which the next slice has too. */
+function* slicesOf(sections: readonly PackedSection[], numRows: number): Generator<Slice> {
+  const rowBytes = sections.reduce((sum, { length }) => sum + length, 0) / numRows;
+  const rowsAtOnce = Math.max(1, Math.min(numRows, Math.floor(SLICE_BYTES / rowBytes)));
+  const buffers = sections.map(({ length }) => new Uint8Array((rowsAtOnce * length) / numRows));
+  for (let firstRow = 0; firstRow < numRows; firstRow += rowsAtOnce) {
+    const count = Math.min(rowsAtOnce, numRows - firstRow);
+    yield {
+      firstRow,
+      numRows: count,
+      parts: buffers.map((buffer) => buffer.subarray(0, (count * buffer.length) / rowsAtOnce)),
+      offsets: sections.map(({ offset, length }) => offset + (firstRow * length) / numRows),
+    };
+  }
 }

@@ -5,7 +5,7 @@ import type { GenerationRequest } from '../../../batching/generation/request.ts'
 import { GREEDY } from '../../../batching/generation/request.ts';
 import type { ModelRunner } from '../../../batching/generation/model-runner.ts';
 import { RuntimeLostError } from '../../../batching/generation/runtime-lost-error.ts';
-import { packInMemory } from '../../models/checkpoint/convert-weights.ts';
+import { checkpointWeights } from '../../models/checkpoint/convert-weights.ts';
 import { layOut, type PackedLayout } from '../../models/checkpoint/packed-weights.ts';
 import { readModel } from '../../models/families.ts';
 import { importPart } from '../../import-part.ts';
@@ -50,7 +50,7 @@ export async function findWrongValuesOf(
   const { config, seed, rows } = known;
   const model = readModel(config, undefined);
   const layout = layOut(model.program.weights, dtype, precision);
-  const packed = await packInMemory({ tensors: seededTensors(model, seed) }, { layout });
+  const packed = checkpointWeights({ tensors: seededTensors(model, seed) }, { layout });
   const backend = await runtime.createGenerator({ model, ...packed });
   try {
     return findWrongValues(rows, await compute(backend, model.config.contextLength, rows, report), precision);

@@ -10,7 +10,7 @@ import { ortMutex, type OrtModule } from './ort.ts';
 const ERRORS_ONLY = 3;
 
 /** Writes a model's graph and makes a session of it. @throws GpuError. */
-export function createSession(
+export async function createSession(
   ort: OrtModule,
   { model, packed, weights }: PackedModel,
   attention: AttentionKind,
@@ -22,11 +22,12 @@ export function createSession(
     contextLength: model.config.contextLength,
     attention,
   });
+  const data = await weights.bytes();
   const create = (): Promise<InferenceSession> =>
     ort.InferenceSession.create(graph, {
       // A generator's outputs are pre-allocated. With preferredOutputLocation, one failed run would leave the session unusable.
       executionProviders: [{ name: 'webgpu', device: gpu, validationMode: 'wgpuOnly' }],
-      externalData: [{ path: WEIGHTS_LOCATION, data: weights }],
+      externalData: [{ path: WEIGHTS_LOCATION, data }],
       logSeverityLevel: ERRORS_ONLY,
     });
   return ortMutex.run(() => inErrorScope(gpu, create));

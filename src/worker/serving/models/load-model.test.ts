@@ -1,8 +1,8 @@
 import { describe, expect, it, vi } from 'vitest';
 import type { DeviceLimits } from '../../models/checkpoint/device-fit.ts';
 import { gpuWith, WASM } from '../../models/checkpoint/test-support.ts';
-import { lazyBytes } from '../../models/checkpoint/packed-source.ts';
 import { layOut } from '../../models/checkpoint/packed-weights.ts';
+import type { WeightSource } from '../../models/checkpoint/weight-source.ts';
 import { readModel } from '../../models/families.ts';
 import { loadStoredModel, type ReportProgress } from './load-model.ts';
 import type { LoadProgress } from '../../../protocol/models.ts';
@@ -26,9 +26,9 @@ const device = vi.hoisted((): { limits?: DeviceLimits } => ({}));
 
 vi.mock('../../runtime/create-backend.ts', () => ({
   limitsOf: () => device.limits,
-  createBackend({ model, packed, weights }: PackedModel) {
-    for (const { offset, length } of packed.tensors) weights.subarray(offset, offset + length);
-    return Promise.resolve({ backend: { model }, backendInfo: {} });
+  async createBackend({ model, weights }: PackedModel) {
+    await weights.stream(() => {});
+    return { backend: { model }, backendInfo: {} };
   },
 }));
 vi.mock('../../models/tokenizer/tokenizer.ts', () => ({
@@ -77,13 +77,14 @@ function load(report: ReportProgress = () => {}) {
   const folder = {
     manifest: { id: 'a/b', packed },
     readTexts: () => Promise.resolve({ config: CONFIG, tokenizer: {} }),
-    withWeights: (onRead: (numBytes: number) => void, run: (weights: Uint8Array) => Promise<unknown>) =>
-      run(
-        lazyBytes(packed.size, (begin, end) => {
-          onRead(end - begin);
-          return new Uint8Array(end - begin);
-        }),
-      ),
+    withWeights: (onRead: (numBytes: number) => void, run: (weights: WeightSource) => Promise<unknown>) =>
+      run({
+        stream() {
+          for (const { length } of packed.tensors) onRead(length);
+          return Promise.resolve();
+        },
+        bytes: () => Promise.reject(new Error('Not read on the CPU')),
+      }),
   };
   const rung = { rung: 'wasm', fallbackReason: '', runtime: new CpuRuntime(1) } satisfies DeviceChoice;
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- nothing else is read of it

@@ -1,6 +1,6 @@
 import { createBackend, limitsOf } from '../../runtime/create-backend.ts';
 import type { DeviceChoice } from '../../runtime/device-choice.ts';
-import { packInMemory } from '../../models/checkpoint/convert-weights.ts';
+import { checkpointWeights } from '../../models/checkpoint/convert-weights.ts';
 import { fitOnDevice, type DeviceLimits } from '../../models/checkpoint/device-fit.ts';
 import { hasFloat16, planModel } from '../../models/checkpoint/model-plan.ts';
 import { openCheckpoint } from '../../models/checkpoint/open-checkpoint.ts';
@@ -53,7 +53,7 @@ export async function loadFetchedModel(
   const checkpoint = await openCheckpoint(files);
   report({ phase: 'prepare', loaded: 0, total: 0 });
   const plan = planModel(checkpoint, dtype, limitsOf(device));
-  return load(modelNameOf(source), checkpoint, await packInMemory(checkpoint, plan), device);
+  return load(modelNameOf(source), checkpoint, checkpointWeights(checkpoint, plan), device);
 }
 
 /**
