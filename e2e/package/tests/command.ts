@@ -12,9 +12,11 @@ import { curl } from '../../support/curl.ts';
 import { requireEnvironment } from '../../support/environment.ts';
 import { expect, test } from '../app-page.ts';
 import type { InstalledPackage } from '../installed-package.ts';
+import { buildWithVite } from '../tools.ts';
 import { familyOf, runningOf } from '../processes.ts';
 
-const COMMAND = ['--no-install', 'tabserve', '--headless', '--backend', 'wasm', '--port', '0'];
+const COMMAND = ['--no-install', 'tabserve', '--headless', '--port', '0'];
+const ON_CPU = ['--backend', 'wasm'];
 
 function spawnCommand({ folder }: InstalledPackage, options: readonly string[]) {
   return spawn('npx', [...COMMAND, ...options], {
@@ -27,7 +29,7 @@ function spawnCommand({ folder }: InstalledPackage, options: readonly string[]) 
 }
 
 /** The command, once its model is ready, as the user of a terminal has it. */
-async function startCommand(place: InstalledPackage, options: readonly string[] = []) {
+async function startCommand(place: InstalledPackage, options: readonly string[] = ON_CPU) {
   const child = spawnCommand(place, options);
   const { pid = 0, stdout, stderr } = child;
   stderr.pipe(process.stderr);
@@ -70,12 +72,45 @@ test('npx tabserve answers curl without a window, and Ctrl+C leaves no process',
   await stop();
 });
 
+test('npx tabserve --root serves a page of one’s own: its deployment answers lists over HTTP, in batches', async ({
+  place,
+}) => {
+  const root = await buildWithVite(place);
+  const { url, stop } = await startCommand(place, [
+    '--root',
+    root,
+    '--profile',
+    test.info().outputPath('own'),
+  ]);
+  expect(JSON.parse((await curl(`${url}/-/routes`)).body)).toEqual({
+    '/': 'text-generator',
+    '/deployments/upper-case': 'upper-case',
+  });
+  const answer = await curl(`${url}/deployments/upper-case`, {
+    headers: { 'Content-Type': 'application/json' },
+    data: JSON.stringify({ instances: ['a', 'b', 'c'] }),
+  });
+  expect(JSON.parse(answer.body)).toEqual({ predictions: ['A', 'B', 'C'] });
+  expect((await curl(`${url}/metrics`)).body).toMatch(/batch_size[^\n]*upper-case/);
+  await stop();
+});
+
 test('a model of the hub is downloaded once: the next start answers the same chat without a network', async ({
   place,
 }) => {
   const hub = await startHubServer([await createRepository(CHAT_MODEL, chatCheckpoint())]);
   const profile = test.info().outputPath('profile');
-  const options = ['--model', CHAT_MODEL, '--hub', hub.url, '--profile', profile, '--max-batch-size', '4'];
+  const options = [
+    ...ON_CPU,
+    '--model',
+    CHAT_MODEL,
+    '--hub',
+    hub.url,
+    '--profile',
+    profile,
+    '--max-batch-size',
+    '4',
+  ];
   const answers: unknown[] = [];
   for (const start of ['first', 'second']) {
     const { line, url, stop } = await startCommand(place, [...options, '--allow-admin']);
