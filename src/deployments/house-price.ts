@@ -5,6 +5,7 @@ import { InvalidOptionError } from '../batching/errors.ts';
 import { finiteIn } from '../batching/validate.ts';
 import { fromRayConfig } from '../batching/ray-config.ts';
 import { loadOnnxModel } from '../worker/runtime/ort/onnx-model.ts';
+import { rowsOf, stackRows } from '../worker/runtime/ort/onnx-tensor.ts';
 import { defineDeployment } from '../protocol/deployment.ts';
 
 /** Loaded with the first batch, so that pages without price requests do not fetch it. */
@@ -25,10 +26,7 @@ export const housePrice = defineDeployment({
   batchOptions: fromRayConfig({ max_batch_size: 32, timeout_s: 0.1, stride_s: 0, allow_small_batch: true }),
   async handler(houses) {
     const model = await loadModel();
-    const prices = await model.run('features', Float32Array.from(houses.flat()), [
-      houses.length,
-      features.length,
-    ]);
-    return [...prices];
+    const { price } = await model.run({ features: stackRows(houses) });
+    return price ? rowsOf(price).flat() : [];
   },
 });

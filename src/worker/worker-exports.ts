@@ -9,5 +9,19 @@ export {
   type DeploymentTypes,
   type TypedDeployment,
 } from '../protocol/deployment.ts';
-export { loadOnnxModel, type OnnxModel } from './runtime/ort/onnx-model.ts';
+export {
+  loadOnnxModel,
+  type OnnxModel,
+  type OnnxModelOptions,
+  type OnnxSource,
+} from './runtime/ort/onnx-model.ts';
+export {
+  rowsOf,
+  stackRows,
+  type OnnxFeed,
+  type OnnxTensor,
+  type OnnxTensorType,
+  type OnnxValueInfo,
+  type StackOptions,
+} from './runtime/ort/onnx-tensor.ts';
 export type { StartWorkerOptions } from './start-options.ts';

@@ -1,4 +1,4 @@
-import { defineDeployment, InvalidOptionError, loadOnnxModel } from 'tabserve/worker';
+import { defineDeployment, InvalidOptionError, loadOnnxModel, rowsOf, stackRows } from 'tabserve/worker';
 
 import { featuresOf, NUM_FEATURES } from './features.ts';
 import { LANGUAGES, type Language } from './languages.ts';
@@ -23,19 +23,14 @@ const language = defineDeployment({
   /** A batch is one run of the model: one row per text. */
   async handler(texts): Promise<readonly Guess[]> {
     const model = await loadModel();
-    const features = new Float32Array(texts.length * NUM_FEATURES);
-    for (const [row, text] of texts.entries()) features.set(featuresOf(text), row * NUM_FEATURES);
-    const probabilities = await model.run('features', features, [texts.length, NUM_FEATURES]);
-    return texts.map((_, row) => {
-      const start = row * LANGUAGES.length;
-      return mostLikely(probabilities.subarray(start, start + LANGUAGES.length));
-    });
+    const { probabilities } = await model.run({ features: stackRows(texts.map(featuresOf)) });
+    return probabilities ? rowsOf(probabilities).map(mostLikely) : [];
   },
 });
 
 export const deployments = [language] as const;
 
-function mostLikely(probabilities: Float32Array): Guess {
+function mostLikely(probabilities: readonly number[]): Guess {
   const probability = Math.max(...probabilities);
   return { language: LANGUAGES[probabilities.indexOf(probability)] ?? LANGUAGES[0], probability };
 }

@@ -1,4 +1,12 @@
-import { defineDeployment, fromRayConfig, InvalidOptionError, loadOnnxModel } from 'tabserve/worker';
+import {
+  defineDeployment,
+  fromRayConfig,
+  InvalidOptionError,
+  loadOnnxModel,
+  rowsOf,
+  stackRows,
+  type OnnxTensor,
+} from 'tabserve/worker';
 
 import { sameType } from './same-type.js';
 
@@ -30,9 +38,11 @@ const sentiment = defineDeployment({
   async handler(inputs) {
     sameType<typeof inputs, readonly { words: string[] }[]>();
     const model = await load();
-    const scores = await model.run('input', new Float32Array(inputs.length), [inputs.length, 1]);
-    sameType<typeof scores, Float32Array>();
-    return inputs.map((_, index) => ({ label: 'positive' as const, score: scores[index] ?? 0 }));
+    const { scores } = await model.run({ input: stackRows(inputs.map(({ words }) => [words.length])) });
+    sameType<typeof scores, OnnxTensor | undefined>();
+    if (scores?.type !== 'float32') throw new Error('The model has other outputs.');
+    sameType<typeof scores.data, Float32Array>();
+    return rowsOf(scores).map(([score = 0]) => ({ label: 'positive' as const, score }));
   },
 });
 

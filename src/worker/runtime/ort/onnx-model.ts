@@ -1,33 +1,59 @@
+import type { InferenceSession } from 'onnxruntime-web/jspi';
+import { InvalidOptionError, textOf } from '../../../batching/errors.ts';
 import { ModelFileMissingError } from '../../../protocol/errors/model.ts';
+import { OnnxModelError } from '../../../protocol/errors/onnx.ts';
+import { NoWebGpuAdapterError, WasmAbortError } from '../../../protocol/errors/runtime.ts';
 import { isWasmAbort } from '../faults/fault-of.ts';
-import { WasmAbortError } from '../../../protocol/errors/runtime.ts';
-import { ortInUse, ortMutex } from './ort.ts';
+import {
+  asTensor,
+  dataFor,
+  isTensorType,
+  type OnnxFeed,
+  type OnnxTensor,
+  type OnnxValueInfo,
+} from './onnx-tensor.ts';
+import { ortFor, ortMutex, type OrtModule } from './ort.ts';
 
-/** A small ONNX model with one float32 input and one float32 output, on the CPU. */
+/** An ONNX model of a deployment. */
 export interface OnnxModel {
+  readonly inputs: readonly OnnxValueInfo[];
+  readonly outputs: readonly OnnxValueInfo[];
   /**
    * Runs one batch, never at the same time as another run in the worker.
    *
-   * @param inputName The input's name in the graph.
-   * @param values The batch, row after row.
-   * @param dims The input's shape, as in [batch size, features]. Its product is the length of `values`.
-   * @returns The first output, row after row.
-   * @throws WasmAbortError where the runtime aborted: nothing runs in this worker any more.
+   * @param feeds A value for each input, by its name.
+   * @returns The outputs, by their names.
+   * @throws InvalidOptionError for a value that the model doesn't take; OnnxModelError if the run fails; WasmAbortError where the
+   *   runtime aborted: nothing runs in this worker any more.
    */
-  run(inputName: string, values: Float32Array, dims: readonly number[]): Promise<Float32Array>;
+  run(feeds: Readonly<Record<string, OnnxFeed>>): Promise<Readonly<Record<string, OnnxTensor>>>;
+}
+
+/** A file, or the address of one, relative to the worker's script. */
+export type OnnxSource = string | URL | Blob;
+
+/** How an ONNX model is loaded and run. */
+export interface OnnxModelOptions {
+  /** Where it runs: on the CPU by default. */
+  readonly backend?: 'wasm' | 'webgpu' | undefined;
+  /** Files that the model names beside itself, by their paths there. */
+  readonly externalData?: Readonly<Record<string, OnnxSource>> | undefined;
+  /** Lengths of dimensions that the model only names, by their names. Some optimizations need them. */
+  readonly freeDimensions?: Readonly<Record<string, number>> | undefined;
 }
 
 /**
  * Makes a loader for the handler of a deployment.
  *
- * @param url Of the `.onnx` file, relative to the worker's script.
+ * @param source Of the `.onnx` file: on a hub `https://huggingface.co/owner/name/resolve/main/model.onnx`.
  * @returns A function that fetches the model with its first call, and again after a call that failed. It rejects with
- *   ModelFileMissingError if the file can't be fetched.
+ *   ModelFileMissingError if a file can't be fetched, with OnnxModelError if the model can't be loaded, and with
+ *   NoWebGpuAdapterError where WebGPU is wanted and isn't there.
  */
-export function loadOnnxModel(url: string): () => Promise<OnnxModel> {
+export function loadOnnxModel(source: OnnxSource, options: OnnxModelOptions = {}): () => Promise<OnnxModel> {
   let loading: Promise<OnnxModel> | undefined;
   return async () => {
-    loading ??= createModel(url);
+    loading ??= createModel(source, options);
     try {
       return await loading;
     } catch (error) {
@@ -37,26 +63,111 @@ export function loadOnnxModel(url: string): () => Promise<OnnxModel> {
   };
 }
 
-async function createModel(url: string): Promise<OnnxModel> {
-  const response = await fetch(url);
-  if (!response.ok) throw ModelFileMissingError.of(url, `HTTP status ${response.status}`);
-  const bytes = new Uint8Array(await response.arrayBuffer());
-  const ort = await ortInUse();
-  const session = await ortMutex.run(() =>
-    ort.InferenceSession.create(bytes, { executionProviders: ['wasm'] }),
-  );
-  const outputName = session.outputNames[0] ?? '';
-  return {
-    async run(inputName, values, dims) {
-      const feeds = { [inputName]: new ort.Tensor('float32', values, dims) };
-      const outputs = await ortMutex.run(() => session.run(feeds)).catch(asWasmAbort);
-      const data = outputs[outputName]?.data;
-      if (data instanceof Float32Array) return data;
-      throw new TypeError(`Expected output ${outputName} of ${url} to be float32`);
-    },
+async function createModel(
+  source: OnnxSource,
+  { backend = 'wasm', externalData = {}, freeDimensions }: OnnxModelOptions,
+): Promise<OnnxModel> {
+  const name = nameOf(source);
+  const [bytes, external] = await Promise.all([
+    read(source),
+    Promise.all(Object.entries(externalData).map(async ([path, file]) => ({ path, data: await read(file) }))),
+  ]);
+  const ort = await ortFor(backend);
+  if (backend === 'webgpu') await requireAdapter();
+  const options: InferenceSession.SessionOptions = {
+    executionProviders: [backend],
+    ...(external.length > 0 && { externalData: external }),
+    ...(freeDimensions && { freeDimensionOverrides: { ...freeDimensions } }),
   };
+  const session = await ortMutex
+    .run(() => ort.InferenceSession.create(bytes, options))
+    .catch((cause: unknown): never => {
+      if (isCoded(cause)) throw cause;
+      throw isWasmAbort(cause)
+        ? WasmAbortError.because(cause)
+        : OnnxModelError.notLoaded(name, messageOf(cause), cause);
+    });
+  return new SessionModel(name, ort, session);
 }
 
-function asWasmAbort(cause: unknown): never {
-  throw isWasmAbort(cause) ? WasmAbortError.because(cause) : cause;
+class SessionModel implements OnnxModel {
+  readonly inputs: readonly OnnxValueInfo[];
+  readonly outputs: readonly OnnxValueInfo[];
+  readonly #name: string;
+  readonly #ort: OrtModule;
+  readonly #session: InferenceSession;
+
+  constructor(name: string, ort: OrtModule, session: InferenceSession) {
+    this.#name = name;
+    this.#ort = ort;
+    this.#session = session;
+    this.inputs = session.inputMetadata.map((value) => infoOf(name, value));
+    this.outputs = session.outputMetadata.map((value) => infoOf(name, value));
+  }
+
+  async run(feeds: Readonly<Record<string, OnnxFeed>>): Promise<Readonly<Record<string, OnnxTensor>>> {
+    const names = this.inputs.map((input) => input.name);
+    const unknown = Object.keys(feeds).find((given) => !names.includes(given));
+    if (unknown !== undefined)
+      throw InvalidOptionError.of('feeds', `values for the inputs ${names.join(', ')}`, unknown);
+    const tensors = this.inputs.map((input) => {
+      const feed = feeds[input.name];
+      if (!feed)
+        throw InvalidOptionError.of(
+          input.name,
+          `a ${input.type} tensor of the shape [${input.shape.join(', ')}]`,
+          undefined,
+        );
+      return [input.name, new this.#ort.Tensor(input.type, dataFor(input, feed), feed.dims)] as const;
+    });
+    const outputs = await ortMutex
+      .run(() => this.#session.run(Object.fromEntries(tensors)))
+      .catch((cause: unknown): never => {
+        throw isWasmAbort(cause)
+          ? WasmAbortError.because(cause)
+          : OnnxModelError.notRun(this.#name, messageOf(cause), cause);
+      });
+    return Object.fromEntries(
+      Object.entries(outputs).map(([output, { type, data, dims }]) => [output, asTensor(type, data, dims)]),
+    );
+  }
+}
+
+/** Without one the runtime's own message is about a missing backend. */
+async function requireAdapter(): Promise<void> {
+  const adapter = 'gpu' in navigator ? await navigator.gpu.requestAdapter() : null;
+  if (!adapter) throw NoWebGpuAdapterError.because('this browser offers no adapter');
+}
+
+function infoOf(model: string, value: InferenceSession.ValueMetadata): OnnxValueInfo {
+  if (!value.isTensor || !isTensorType(value.type)) throw OnnxModelError.notTensor(model, value.name);
+  const { name, type, shape } = value;
+  return { name, type, shape };
+}
+
+async function read(source: OnnxSource): Promise<Uint8Array> {
+  if (source instanceof Blob) return new Uint8Array(await source.arrayBuffer());
+  const response = await fetch(source).catch((cause: unknown): never => {
+    throw ModelFileMissingError.of(String(source), messageOf(cause), cause);
+  });
+  if (!response.ok) throw ModelFileMissingError.of(String(source), `HTTP status ${response.status}`);
+  return new Uint8Array(await response.arrayBuffer());
+}
+
+function nameOf(source: OnnxSource): string {
+  if (source instanceof Blob) return source instanceof File ? source.name : 'the model';
+  return String(source);
+}
+
+/** Without the places in the runtime's own source, which its message names. */
+function messageOf(cause: unknown): string {
+  const message = cause instanceof Error ? cause.message : textOf(cause);
+  const said = message.split('ERROR_MESSAGE: ').at(-1) ?? '';
+  const words = said.split(/\s/).filter((word) => word !== '' && !/\.(?:cc|h):\d/.test(word));
+  return words.join(' ').replace(/\.$/, '');
+}
+
+/** An error of our own says what to do. */
+function isCoded(cause: unknown): boolean {
+  return cause instanceof Error && 'code' in cause && typeof cause.code === 'string';
 }

@@ -33,6 +33,7 @@ const missingFiles = new Map<OrtBuild, RuntimeFileError>();
 
 let builds: OrtBuilds = {};
 let loaded: Promise<OrtModule> | undefined;
+let webgpu: Promise<OrtModule> | undefined;
 let hasThreads = true;
 let runtimeFolder: string | undefined;
 
@@ -61,8 +62,9 @@ export function setRuntimeFolder(url: string): void {
  * @throws PageOutdatedError if it cannot be fetched; WasmForbiddenError if a policy forbids WebAssembly.
  */
 export function loadOrt(): Promise<OrtModule> {
-  loaded = importOrt('webgpu');
-  return loaded;
+  webgpu = importOrt('webgpu');
+  loaded = webgpu;
+  return webgpu;
 }
 
 /**
@@ -72,6 +74,18 @@ export function loadOrt(): Promise<OrtModule> {
  */
 export function ortInUse(): Promise<OrtModule> {
   return (loaded ??= importOrt('wasm'));
+}
+
+/**
+ * The build for a model of a deployment: for WebGPU the one that the generator runs there, or else one beside it.
+ *
+ * @throws NoRuntimeError if no build that this worker ships runs in this browser; NoWebGpuAdapterError where WebGPU is wanted.
+ */
+export function ortFor(backend: 'webgpu' | 'wasm'): Promise<OrtModule> {
+  if (backend === 'wasm') return ortInUse();
+  requireWebGpuBuild();
+  webgpu ??= importOrt('webgpu');
+  return webgpu;
 }
 
 /** @throws NoWebGpuAdapterError if this worker ships no build for WebGPU, or this browser doesn't run it. */

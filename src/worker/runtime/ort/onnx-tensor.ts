@@ -1,0 +1,166 @@
+import { InvalidOptionError } from '../../../batching/errors.ts';
+
+/** What holds the values of each type. */
+interface DataOfType {
+  float32: Float32Array;
+  float64: Float64Array;
+  float16: Float16Array;
+  int8: Int8Array;
+  uint8: Uint8Array;
+  int16: Int16Array;
+  uint16: Uint16Array;
+  int32: Int32Array;
+  uint32: Uint32Array;
+  int64: BigInt64Array;
+  uint64: BigUint64Array;
+  bool: Uint8Array;
+  string: readonly string[];
+}
+
+/** The type of a tensor's values, as ONNX names it. */
+export type OnnxTensorType = keyof DataOfType;
+
+/** Values row after row, and the length of each dimension. */
+export type OnnxTensor = {
+  readonly [Type in OnnxTensorType]: {
+    /** The type of the values. */
+    readonly type: Type;
+    /** The values, the last dimension first. */
+    readonly data: DataOfType[Type];
+    /** The length of each dimension. */
+    readonly dims: readonly number[];
+  };
+}[OnnxTensorType];
+
+/** A value for an input, of the type that the model has there. */
+export interface OnnxFeed {
+  /** Typed values of the input's type, or plain ones, which become of that type. */
+  readonly data: OnnxTensor['data'] | readonly (number | bigint | boolean | string)[];
+  /** The length of each dimension. Their product is the length of `data`. */
+  readonly dims: readonly number[];
+}
+
+/** An input or output of a model. */
+export interface OnnxValueInfo {
+  readonly name: string;
+  readonly type: OnnxTensorType;
+  /** A name stands for a dimension of any length. */
+  readonly shape: readonly (number | string)[];
+}
+
+const ARRAYS = {
+  float32: Float32Array,
+  float64: Float64Array,
+  float16: Float16Array,
+  int8: Int8Array,
+  uint8: Uint8Array,
+  int16: Int16Array,
+  uint16: Uint16Array,
+  int32: Int32Array,
+  uint32: Uint32Array,
+  int64: BigInt64Array,
+  uint64: BigUint64Array,
+  bool: Uint8Array,
+} as const satisfies Record<Exclude<OnnxTensorType, 'string'>, unknown>;
+
+export function isTensorType(type: string): type is OnnxTensorType {
+  return type === 'string' || Object.hasOwn(ARRAYS, type);
+}
+
+type RuntimeData = Exclude<OnnxTensor['data'], readonly string[]> | string[];
+
+/**
+ * Checks a value for an input, and makes its data of the input's type.
+ *
+ * @throws InvalidOptionError naming the input and what it takes.
+ */
+export function dataFor({ name, type, shape }: OnnxValueInfo, { data, dims }: OnnxFeed): RuntimeData {
+  const isOfShape =
+    shape.length === 0 ||
+    (dims.length === shape.length &&
+      shape.every((length, axis) => typeof length === 'string' || length < 0 || length === dims[axis]));
+  if (!isOfShape) throw InvalidOptionError.of(`${name}.dims`, `of the shape [${shape.join(', ')}]`, dims);
+  const size = dims.reduce((product, length) => product * length, 1);
+  if (data.length !== size)
+    throw InvalidOptionError.of(`${name}.data`, `${size} values, the product of its dims`, data.length);
+  return type === 'string' ? strings(name, data) : numbers(name, type, data);
+}
+
+function strings(name: string, data: OnnxFeed['data']): string[] {
+  return Array.from(data, (value) => {
+    if (typeof value === 'string') return value;
+    throw InvalidOptionError.of(`${name}.data`, 'strings', value);
+  });
+}
+
+type NumberType = Exclude<OnnxTensorType, 'string'>;
+
+function numbers(name: string, type: NumberType, data: OnnxFeed['data']): RuntimeData {
+  const Typed = ARRAYS[type];
+  if (!Array.isArray(data)) {
+    if (!(data instanceof Typed))
+      throw InvalidOptionError.of(
+        `${name}.data`,
+        `a ${Typed.name}, or a list of numbers`,
+        data.constructor.name,
+      );
+    return data;
+  }
+  try {
+    const isBig = type === 'int64' || type === 'uint64';
+    return isBig ? ARRAYS[type].from(data, BigInt) : ARRAYS[type].from(data, Number);
+  } catch (error) {
+    throw InvalidOptionError.of(`${name}.data`, `numbers of the type ${type}`, String(error));
+  }
+}
+
+/** An output of the runtime. */
+export function asTensor(type: string, data: unknown, dims: readonly number[]): OnnxTensor {
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the runtime's data is of its type
+  return { type, data, dims } as OnnxTensor;
+}
+
+/** How items become rows of one length. */
+export interface StackOptions {
+  /** Rows are padded to a multiple of this length; without it all items have one length. */
+  readonly padToMultipleOf?: number | undefined;
+  /** What they are padded with; 0 by default. */
+  readonly padWith?: number | undefined;
+}
+
+/**
+ * Items of a batch as rows of one input: `[items, length]`.
+ *
+ * @throws InvalidOptionError for an item of another length, without `padToMultipleOf`.
+ */
+export function stackRows(
+  items: readonly ArrayLike<number>[],
+  { padToMultipleOf, padWith = 0 }: StackOptions = {},
+): OnnxFeed & { readonly data: readonly number[] } {
+  const longest = Math.max(0, ...items.map(({ length }) => length));
+  const width =
+    padToMultipleOf === undefined ? longest : Math.ceil(longest / padToMultipleOf) * padToMultipleOf;
+  const data = items.flatMap((item, index) => {
+    if (padToMultipleOf === undefined && item.length !== width)
+      throw InvalidOptionError.of(`items[${index}]`, `of ${width} values, as its mates`, item.length);
+    return [...Array.from(item), ...Array.from({ length: width - item.length }, () => padWith)];
+  });
+  return { data, dims: [items.length, width] };
+}
+
+/**
+ * The rows of an output, one for each item of the batch: what lies behind its first dimension, in one list.
+ *
+ * @throws RangeError for an integer that a number can't hold, and for strings.
+ */
+export function rowsOf({ data, dims: [numRows = 0, ...rest] }: OnnxTensor): readonly (readonly number[])[] {
+  const width = rest.reduce((product, length) => product * length, 1);
+  return Array.from({ length: numRows }, (_, row) =>
+    Array.from(data.slice(row * width, (row + 1) * width), (value) => {
+      const number = Number(value);
+      const isExact = typeof value !== 'bigint' || BigInt(number) === value;
+      if (isExact && typeof value !== 'string') return number;
+      throw new RangeError(`\`${value}\` is no number: read \`data\` itself.`);
+    }),
+  );
+}
