@@ -21,6 +21,7 @@ export * from '../protocol/errors/deployments.ts';
 export * from '../protocol/errors/hub.ts';
 export * from '../protocol/errors/jobs.ts';
 export * from '../protocol/errors/model.ts';
+export { OnnxModelError } from '../protocol/errors/onnx.ts';
 export { GpuWrongValuesError, NoWebGpuAdapterError } from '../protocol/errors/runtime.ts';
 export * from '../protocol/errors/tabs.ts';
 export { UpstreamError, type UpstreamErrorCode } from '../protocol/errors/upstream.ts';

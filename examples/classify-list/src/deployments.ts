@@ -1,6 +1,6 @@
 import { defineDeployment, InvalidOptionError, loadOnnxModel, rowsOf, stackRows } from 'tabserve/worker';
 
-import { featuresOf, NUM_FEATURES } from './features.ts';
+import { featuresOf } from './features.ts';
 import { LANGUAGES, type Language } from './languages.ts';
 
 export interface Guess {

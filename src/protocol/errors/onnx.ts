@@ -22,7 +22,6 @@ export class OnnxModelError extends codedError('OnnxModelError', 'ONNX_MODEL_FAI
     );
   }
 
-  /** @param kind A kind of value that is no tensor. */
   static notTensor(url: string, name: string): OnnxModelError {
     return new OnnxModelError(
       `\`${shown(name)}\` of ${shown(url)} is a sequence or a map: export the model with tensors alone, as with \`zipmap=False\` for scikit-learn.`,

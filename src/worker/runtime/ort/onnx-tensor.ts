@@ -67,7 +67,8 @@ export function isTensorType(type: string): type is OnnxTensorType {
   return type === 'string' || Object.hasOwn(ARRAYS, type);
 }
 
-type RuntimeData = Exclude<OnnxTensor['data'], readonly string[]> | string[];
+/** What the runtime takes. */
+type RuntimeData = Exclude<OnnxTensor['data'], readonly string[] | Float16Array> | string[];
 
 /**
  * Checks a value for an input, and makes its data of the input's type.
@@ -97,21 +98,29 @@ type NumberType = Exclude<OnnxTensorType, 'string'>;
 
 function numbers(name: string, type: NumberType, data: OnnxFeed['data']): RuntimeData {
   const Typed = ARRAYS[type];
-  if (!Array.isArray(data)) {
-    if (!(data instanceof Typed))
-      throw InvalidOptionError.of(
-        `${name}.data`,
-        `a ${Typed.name}, or a list of numbers`,
-        data.constructor.name,
-      );
-    return data;
+  if (!isList(data)) {
+    if (data instanceof Typed) return asBits(data);
+    throw InvalidOptionError.of(
+      `${name}.data`,
+      `a ${Typed.name}, or a list of numbers`,
+      data.constructor.name,
+    );
   }
   try {
-    const isBig = type === 'int64' || type === 'uint64';
-    return isBig ? ARRAYS[type].from(data, BigInt) : ARRAYS[type].from(data, Number);
+    if (type === 'int64' || type === 'uint64') return ARRAYS[type].from(Array.from(data, BigInt));
+    return asBits(ARRAYS[type].from(Array.from(data, Number)));
   } catch (error) {
     throw InvalidOptionError.of(`${name}.data`, `numbers of the type ${type}`, String(error));
   }
+}
+
+function isList(data: OnnxFeed['data']): data is readonly (number | bigint | boolean | string)[] {
+  return Array.isArray(data);
+}
+
+/** The runtime takes the bits of values of half precision. */
+function asBits(data: Exclude<OnnxTensor['data'], readonly string[]>): RuntimeData {
+  return data instanceof Float16Array ? new Uint16Array(data.buffer, data.byteOffset, data.length) : data;
 }
 
 /** An output of the runtime. */
@@ -155,8 +164,9 @@ export function stackRows(
  */
 export function rowsOf({ data, dims: [numRows = 0, ...rest] }: OnnxTensor): readonly (readonly number[])[] {
   const width = rest.reduce((product, length) => product * length, 1);
+  const values: readonly (number | bigint | string)[] = [...data];
   return Array.from({ length: numRows }, (_, row) =>
-    Array.from(data.slice(row * width, (row + 1) * width), (value) => {
+    values.slice(row * width, (row + 1) * width).map((value) => {
       const number = Number(value);
       const isExact = typeof value !== 'bigint' || BigInt(number) === value;
       if (isExact && typeof value !== 'string') return number;
