@@ -11,7 +11,7 @@ describe.each([
   testOperations({
     dtype,
     tolerance,
-    refuses: ['shortConv'],
+    refuses: [],
     createBackend: (model) => CpuBackend.create(model),
     createEncoder: (model, encoder) => CpuEncoder.create(model, encoder),
   });

@@ -8,7 +8,11 @@ const LAYERS = [
   { kind: 'tokens', numKvHeads: 1, headSize: 4 },
 ] as const;
 /** The layers that keep something: those, and one with state of a fixed size. */
-const STATES: readonly LayerState[] = [...LAYERS, { kind: 'shared', layer: 0 }, { kind: 'row', length: 6 }];
+const STATES: readonly LayerState[] = [
+  ...LAYERS,
+  { kind: 'shared', layer: 0 },
+  { kind: 'row', shape: [2, 3] },
+];
 const FIXED = LAYERS.length;
 
 const fixedOf = (memory: CpuMemory, rows: CpuStateRows, row: number): Float32Array =>

@@ -32,13 +32,18 @@ export class CpuStateRows implements StateRows {
   /** @param layer Among those that keep something. */
   placeOf(layer: number, row: number): KvPlace {
     const strips = this.#stripsOf(layer);
-    const keys = this.#addressOf(layer, row);
+    const keys = this.addressOf(layer, row);
     const headBytes = stripBytes(strips, this.#capacityOf(layer));
     return {
       keys,
       values: keys + (strips.numStrips / 2) * headBytes,
       headStride: headBytes / Float32Array.BYTES_PER_ELEMENT,
     };
+  }
+
+  /** Of all that a row keeps in a layer. */
+  addressOf(layer: number, row: number): number {
+    return (this.#rows[layer]?.block.address ?? 0) + row * this.#rowBytes(layer);
   }
 
   /**
@@ -65,8 +70,8 @@ export class CpuStateRows implements StateRows {
     for (const layer of this.#layers.keys()) {
       const rowBytes = this.#rowBytes(layer);
       for (const [from, to] of copies) {
-        const start = this.#addressOf(layer, from);
-        bytes.copyWithin(target.#addressOf(layer, to), start, start + rowBytes);
+        const start = this.addressOf(layer, from);
+        bytes.copyWithin(target.addressOf(layer, to), start, start + rowBytes);
       }
     }
   }
@@ -75,7 +80,7 @@ export class CpuStateRows implements StateRows {
     for (const [layer, { fixed }] of this.#layers.entries()) {
       if (fixed === 0) continue;
       for (const row of rows) {
-        const start = this.#addressOf(layer, row);
+        const start = this.addressOf(layer, row);
         this.#memory.bytes.fill(0, start, start + this.#rowBytes(layer));
       }
     }
@@ -88,10 +93,6 @@ export class CpuStateRows implements StateRows {
       const start = from + strip * fromBytes;
       bytes.copyWithin(to + strip * toBytes, start, start + length);
     }
-  }
-
-  #addressOf(layer: number, row: number): number {
-    return (this.#rows[layer]?.block.address ?? 0) + row * this.#rowBytes(layer);
   }
 
   #rowBytes(layer: number): number {

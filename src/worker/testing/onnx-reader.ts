@@ -5,20 +5,23 @@ import type { AttentionKind } from '../models/onnx/graph-builder.ts';
 import { GRAPH_IO } from '../models/onnx/graph-io.ts';
 import { WEIGHTS_LOCATION } from '../models/onnx/graph-weights.ts';
 import { writeGraph } from '../models/onnx/write-graph.ts';
+import { countElements } from '../models/model-config.ts';
 import type { LayerState } from '../models/program/layer-state.ts';
 import { encoderInputs, type EncoderRow } from '../runtime/encoder/encoder-inputs.ts';
 import {
   logitTokensOf,
+  newRowsOf,
   type ForwardInput,
   type ForwardTarget,
   type PackedModel,
   type RowCopy,
 } from '../runtime/model-backend.ts';
+import { keptTokensOf } from '../runtime/webgpu/kept-tokens.ts';
 import type { TestedDecoder, TestedEncoder } from './operation-suite.ts';
 
 type Ort = typeof import('onnxruntime-web/wasm');
 
-/** Keys or values of a row in a layer: [K/V heads, capacity, head size]. */
+/** Keys or values of a row in a layer, [K/V heads, capacity, head size], or its state of a fixed size. */
 type Entries = Float32Array;
 
 async function createSession({ model, packed, weights }: PackedModel, attention: AttentionKind) {
@@ -39,7 +42,7 @@ export class OnnxDecoder implements TestedDecoder {
   readonly #ort: Ort;
   readonly #session: InferenceSession;
   readonly #states: readonly LayerState[];
-  /** By layer, keys and values in turn. */
+  /** By layer, keys and values in turn, or state of a fixed size. */
   readonly #rows: Record<ForwardTarget, Entries[][]> = { staging: [], slots: [] };
   #capacity = 0;
   #logits = new Float32Array();
@@ -58,10 +61,7 @@ export class OnnxDecoder implements TestedDecoder {
   /** Keeps nothing. */
   resize({ numSlots, numStagingRows, capacity }: KvShape): void {
     this.#capacity = capacity;
-    const sizes = this.#states.flatMap((state) => {
-      const size = state.kind === 'tokens' ? state.numKvHeads * capacity * state.headSize : 0;
-      return [size, size];
-    });
+    const sizes = this.#names('past').map(({ dims }) => countElements(dims));
     const rowsOf = (numRows: number) =>
       Array.from({ length: numRows }, () => sizes.map((size) => new Float32Array(size)));
     this.#rows.slots = rowsOf(numSlots);
@@ -70,8 +70,9 @@ export class OnnxDecoder implements TestedDecoder {
 
   async forward(input: ForwardInput): Promise<{ readonly runMs: number }> {
     const rows = this.#rows[input.target].slice(0, input.numRows);
+    for (const row of newRowsOf(input)) for (const entries of rows[row] ?? []) entries.fill(0);
     const outputs = await this.#session.run({ ...this.#stateFeeds(rows), ...this.#tokenFeeds(input) });
-    for (const [i, name] of this.#namesOf('present').entries()) {
+    for (const [i, { name }] of this.#names('present').entries()) {
       const present = floatsOf(outputs[name]);
       const length = present.length / rows.length;
       for (const [row, entries] of rows.entries())
@@ -94,17 +95,24 @@ export class OnnxDecoder implements TestedDecoder {
     return this.#session.release();
   }
 
-  #namesOf(kind: 'past' | 'present'): readonly string[] {
-    return this.#states.flatMap((_, layer) => [GRAPH_IO[kind].key(layer), GRAPH_IO[kind].value(layer)]);
+  /** The graph's names of what layers keep, and its dimensions without the rows'. */
+  #names(kind: 'past' | 'present'): readonly { readonly name: string; readonly dims: readonly number[] }[] {
+    const { key, value, fixed } = GRAPH_IO[kind];
+    return this.#states.flatMap((state, layer) => {
+      if (state.kind === 'shared') return [];
+      if (state.kind === 'row') return [{ name: fixed(layer), dims: state.shape }];
+      const dims = [state.numKvHeads, this.#capacity, state.headSize];
+      return [key(layer), value(layer)].map((name) => ({ name, dims }));
+    });
   }
 
   #stateFeeds(rows: readonly Entries[][]): Record<string, Tensor> {
-    const feeds = this.#namesOf('past').map((name, i) => {
-      const state = this.#states[Math.floor(i / 2)];
-      if (state?.kind !== 'tokens') throw new Error('Expected keys and values');
+    const feeds = this.#names('past').map(({ name, dims }, i) => {
       const values = rows.flatMap((entries) => [...(entries[i] ?? [])]);
-      const dims = [rows.length, state.numKvHeads, this.#capacity, state.headSize];
-      return [name, new this.#ort.Tensor('float32', Float32Array.from(values), dims)] as const;
+      return [
+        name,
+        new this.#ort.Tensor('float32', Float32Array.from(values), [rows.length, ...dims]),
+      ] as const;
     });
     return Object.fromEntries(feeds);
   }
@@ -119,6 +127,14 @@ export class OnnxDecoder implements TestedDecoder {
       ...(this.#session.inputNames.includes(GRAPH_IO.positions) && {
         [GRAPH_IO.positions]: tokens(positions),
       }),
+      ...Object.fromEntries(
+        this.#states.flatMap((state) => {
+          const [numKept] = state.kind === 'row' ? state.shape : [];
+          if (numKept === undefined) return [];
+          const kept = new this.#ort.Tensor('int32', keptTokensOf(input, numKept), [numRows, numKept]);
+          return [[GRAPH_IO.keptTokens(numKept), kept]];
+        }),
+      ),
       [GRAPH_IO.logitTokens]: list(logitTokensOf(input)),
       [GRAPH_IO.lastIndices]: list(lastIndices),
       [GRAPH_IO.totalLength]: list(Int32Array.of(1 + Math.max(...lastIndices))),

@@ -221,6 +221,9 @@ export const DECODER_CASES = {
   'attention in a window as long as the context': only({ window: CONTEXT_LENGTH }),
   'attention in a window in one of two layers': twoLayers({ window: 4, rope: ropeOf(16) }, {}),
   'a short convolution': attended((model, x) => model.shortConv(x, 'conv', 3)),
+  'a short convolution of four tokens with a bias': attended((model, x) =>
+    model.shortConv(x, 'conv', 4, { hasBias }),
+  ),
   'the parts of heads': attended(splitHeads),
   'the gated delta rule': attended(
     linearAttention({ numKeyHeads: 2, numValueHeads: 2, keySize: 16, valueSize: 16 }),
@@ -229,6 +232,10 @@ export const DECODER_CASES = {
     linearAttention({ numKeyHeads: 2, numValueHeads: 6, keySize: 12, valueSize: 20 }),
   ),
   'a short convolution of two tokens between gates': attended((model, x) => gatedConv(model, x, 'gated', 2)),
+  'two short convolutions around attention': (model, x) => {
+    const y = attended((_, first) => model.shortConv(first, 'first', 3), { rope: ropeOf(16) })(model, x);
+    return model.shortConv(y, 'second', 3);
+  },
 } as const satisfies Readonly<Record<string, Layers>>;
 
 /** @param hasOwnHead Whether the head is not the embedding. */

@@ -140,7 +140,7 @@ export class ReferenceExecutor {
       case 'attend':
         return [attendAll(op, inputs, run)];
       case 'shortConv':
-        return [convolveAll(op, first, run.row, weight)];
+        return [convolveAll(op, first, run.row, weight).map((x) => add(x, bias))];
       case 'deltaRule':
         return [recurAll(op, inputs, run.row, weights)];
       case 'split':

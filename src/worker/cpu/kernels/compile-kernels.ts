@@ -47,6 +47,7 @@ const NAMES: Readonly<Record<keyof Kernels, true>> = {
   rotary: true,
   rotate: true,
   scale: true,
+  shortConv: true,
   storeHeads: true,
   sumCodes: true,
 };

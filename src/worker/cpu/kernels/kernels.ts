@@ -252,6 +252,28 @@ export interface Kernels extends WeightKernels {
     endHead: number,
   ): void;
 
+  /**
+   * out[t, i] = bias[i] + Σ weights[i, j] · x[t + j - length + 1, i], for consecutive tokens of one sequence. Tokens before the first are
+   * in `state`, which holds the last ones afterwards.
+   *
+   * @param state [length - 1, width]. 0: nothing is before the first token, and nothing is kept.
+   * @param weights [width, length]
+   * @param bias [width], or 0 for none.
+   * @param out Apart from `x`.
+   */
+  shortConv(
+    x: Pointer,
+    xStride: number,
+    state: Pointer,
+    weights: Pointer,
+    bias: Pointer,
+    out: Pointer,
+    outStride: number,
+    tokens: number,
+    width: number,
+    length: number,
+  ): void;
+
   /** By one of `ACTIVATION_KINDS`. In place where `out` is `x`. */
   readonly activate: Transform;
 

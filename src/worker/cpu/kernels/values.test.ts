@@ -235,6 +235,37 @@ describe('values', () => {
     expect(digest(infinite)).toBe(digest(pooled));
   });
 
+  it.each([
+    [1, 2],
+    [2, 3],
+    [3, 4],
+  ])('of %i tokens at a time are convolved with those before, %i in all', async (atOnce, length) => {
+    const [tokens, width] = [ROWS, 7];
+    const x = randoms(tokens * STRIDE);
+    const kernel = randoms(width * length, 1, 2);
+    const bias = randoms(width, 1, 3);
+    const convolved = await run(x, (bench, from, out) => {
+      const state = bench.put(new Float32Array((length - 1) * width));
+      const [weights, biases] = [bench.put(kernel), bench.put(bias)];
+      for (let t = 0; t < tokens; t += atOnce) {
+        const shape = [Math.min(atOnce, tokens - t), width, length] as const;
+        const [at, into] = [from + 4 * t * STRIDE, out + 4 * t * STRIDE];
+        bench.kernels.shortConv(at, STRIDE, state, weights, biases, into, STRIDE, ...shape);
+      }
+      expect([...bench.floats(state + 4 * (length - 2) * width, width)]).toEqual([
+        ...x.subarray((ROWS - 1) * STRIDE, (ROWS - 1) * STRIDE + width),
+      ]);
+    });
+    const valueAt = (t: number, i: number): number => (t < 0 ? 0 : (x[t * STRIDE + i] ?? NaN));
+    for (let t = 0; t < tokens; t++)
+      for (let i = 0; i < width; i++) {
+        let sum = bias[i] ?? NaN;
+        for (let j = 0; j < length; j++)
+          sum += (kernel[i * length + j] ?? NaN) * valueAt(t + j - length + 1, i);
+        expect(convolved[t * STRIDE + i]).toBeCloseTo(sum, 5);
+      }
+  });
+
   it('are turned by positions, a head’s first half with its second, and its rest stays', async () => {
     const [heads, half, headStride] = [2, 5, 13];
     const angles = randoms(4 * half, 3, 4);

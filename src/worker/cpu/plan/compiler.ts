@@ -36,7 +36,7 @@ export class Compiler {
   readonly tokens: TokenPlaces;
   readonly logits: LogitRows;
   readonly steps: Step[] = [];
-  /** By the keys that a layer attends to. */
+  /** By the keys that a layer attends to, or by what it gives. */
   readonly layers = new Map<Value, number>();
   readonly rotary = new Map<Rope, RotaryTables>();
   readonly attentionScratch: AttentionScratch;
@@ -74,10 +74,10 @@ export class Compiler {
     return tensor ? this.weight(tensor).address : 0;
   }
 
-  /** The index of the layer that keeps these keys. */
-  layerOf(keys: Value): number {
-    const layer = this.layers.get(keys) ?? this.layers.size;
-    this.layers.set(keys, layer);
+  /** The index of a layer that keeps something, by its keys or by what it gives. */
+  layerOf(value: Value): number {
+    const layer = this.layers.get(value) ?? this.layers.size;
+    this.layers.set(value, layer);
     return layer;
   }
 

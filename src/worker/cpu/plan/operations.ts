@@ -1,4 +1,3 @@
-import { UnsupportedModelError } from '../../../protocol/errors/model.ts';
 import type { Op, Value } from '../../models/program/program.ts';
 import { ACTIVATION_KINDS } from '../kernels/kernels.ts';
 import { compileAttend } from './attend.ts';
@@ -20,8 +19,19 @@ const OPERATIONS: { readonly [K in Op['kind']]: (op: OpByKind[K], to: Compiler) 
   deltaRule: compileDeltaRule,
   split: compileSplit,
   head: compileHead,
-  shortConv(op) {
-    throw UnsupportedModelError.of(`the model's ${op.kind} operation doesn't run here yet`);
+  shortConv(op, to) {
+    const [input, output, [kernel, bias]] = [op.inputs[0], op.outputs[0], op.weights];
+    const [width = 0, , length = 0] = kernel.shape;
+    const [x, out] = [to.buffers.placeOf(input), to.buffers.place(output)];
+    const [weights, biases] = [to.address(kernel), to.address(bias)];
+    const layer = to.layerOf(output);
+    to.add(({ spans, state }) => {
+      for (const { row, start, numTokens } of spans) {
+        const [from, into, kept] = [to.at(x, start), to.at(out, start), state?.addressOf(layer, row) ?? 0];
+        const shape = [numTokens, width, length] as const;
+        to.kernels.shortConv(from, x.stride, kept, weights, biases, into, out.stride, ...shape);
+      }
+    });
   },
   norm(op, to) {
     const { inputs, outputs, weights, method, epsilon, gainOffset = 0 } = op;

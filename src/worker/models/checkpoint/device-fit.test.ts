@@ -69,7 +69,7 @@ describe('what it costs', () => {
 });
 
 describe('state of a fixed size', () => {
-  const FIXED: LayerState = { kind: 'row', length: 2 ** 20 };
+  const FIXED: LayerState = { kind: 'row', shape: [2, 2 ** 20] };
   const SHARED: LayerState = { kind: 'shared', layer: 0 };
 
   it('takes the same for each sequence and its staging row, however long they are', () => {
@@ -83,7 +83,7 @@ describe('state of a fixed size', () => {
 
   it('leaves less of the cache for tokens', () => {
     const device = gpuWith({ maxBufferSize: 2 ** 28 });
-    const large: LayerState = { kind: 'row', length: 2 ** 24 };
+    const large: LayerState = { kind: 'row', shape: [2, 2 ** 24] };
     expect(fitOnDevice(modelOf(CONFIG, large), layoutOf('fp16'), device).contextLength).toBe(2048);
     expect(fitOnDevice(modelOf(CONFIG), layoutOf('fp16'), device).contextLength).toBe(4096);
   });

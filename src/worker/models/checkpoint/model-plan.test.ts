@@ -33,10 +33,10 @@ describe('planModel', () => {
 
   it('refuses a model with an operation that nothing computes, before anything is downloaded', () => {
     const checkpoint = checkpointOf(GPT2);
-    const program = decoderOf(DECODER_CASES['a short convolution']).program;
+    const program = decoderOf(DECODER_CASES['the gated delta rule']).program;
     const hybrid = { model: { ...checkpoint.model, program } };
     expect(() => planModel(hybrid, 'auto', GPU)).toThrow(
-      errorWith('UNSUPPORTED_MODEL', 'shortConv operation'),
+      errorWith('UNSUPPORTED_MODEL', 'deltaRule operation'),
     );
   });
 

@@ -2,7 +2,7 @@ import { UnsupportedModelError } from '../../../protocol/errors/model.ts';
 import type { Op, Program } from '../program/program.ts';
 
 /** Operations that `writeGraph` has no operators for. */
-const WITHOUT_OPERATORS: readonly Op['kind'][] = ['shortConv', 'deltaRule', 'split'];
+const WITHOUT_OPERATORS: readonly Op['kind'][] = ['deltaRule'];
 
 /** @throws UnsupportedModelError with the name of the operation. */
 export function requireOperators({ ops }: Pick<Program, 'ops'>): void {

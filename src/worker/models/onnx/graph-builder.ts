@@ -1,5 +1,6 @@
 import type { PackedLayout, Precision } from '../checkpoint/packed-weights.ts';
 import type { Heads, ModelTensor } from '../model-config.ts';
+import type { FixedState, TokenState } from '../program/layer-state.ts';
 import type { AttentionShape } from '../program/program.ts';
 import { GRAPH_IO } from './graph-io.ts';
 import { GraphWeights } from './graph-weights.ts';
@@ -57,8 +58,7 @@ export class GraphBuilder {
   #plainAttention: PlainAttention | undefined;
   /** Values in a row of the logits, or of what an encoder outputs. */
   #outputWidth = 0;
-  /** Of each layer. */
-  readonly #heads: Heads[] = [];
+  readonly #states: (TokenState | FixedState)[] = [];
 
   constructor({ attention, ...target }: GraphTarget) {
     this.#precision = target.layout.precision;
@@ -76,7 +76,8 @@ export class GraphBuilder {
    */
   addAttention(qkv: string | SeparateQkv, output: string, attention: GraphAttention): void {
     const { heads, rotary, scale, window } = attention;
-    const layer = this.#heads.push(heads) - 1;
+    const { numKvHeads, headSize } = heads;
+    const layer = this.#states.push({ kind: 'tokens', numKvHeads, headSize }) - 1;
     if (this.#attention !== 'fused') {
       const joined = this.#joinRotated(qkv, output, attention);
       this.#plainAttention ??= new PlainAttention(this.nodes, this.weights, heads);
@@ -98,6 +99,36 @@ export class GraphBuilder {
         ...(window !== undefined && { local_window_size: { int: window } }),
       },
     );
+  }
+
+  /**
+   * Convolution of each row over what it keeps and its new tokens.
+   *
+   * @param input [B, S, width] or [B * S, width]
+   * @param output [B, S, width]
+   * @param bias '' for none.
+   */
+  addShortConv(input: string, output: string, kernel: ModelTensor, bias: string): void {
+    if (this.#isEncoder) throw new Error('A convolution would mix texts that are packed');
+    const [width = 0, , length = 0] = kernel.shape;
+    const shape = [length - 1, width];
+    const layer = this.#states.push({ kind: 'row', shape }) - 1;
+    const [batch, last] = [`${output}.batch`, `${output}.last`];
+    this.unflatten(input, batch);
+    const past = GRAPH_IO.past.fixed(layer);
+    this.nodes.addFused('CausalConvWithState', [batch, kernel.name, bias, past], [output, last], {
+      ndim: { int: 1 },
+      channels_last: { int: 1 },
+    });
+    // `last` has padding where a row has ended. All that is kept comes from it, so nothing overwrites the past before it is read.
+    this.flatten(batch, width, `${batch}.rows`);
+    this.flatten(last, width, `${last}.rows`);
+    const zeros = this.weights.constant(`zeros_${width}`, new Float32Array(width), 1, width);
+    this.nodes.add('Concat', [`${last}.rows`, `${batch}.rows`, zeros], [`${output}.candidates`], {
+      axis: { int: 0 },
+    });
+    const kept = GRAPH_IO.keptTokens(length - 1);
+    this.nodes.add('Gather', [`${output}.candidates`, kept], [GRAPH_IO.present.fixed(layer)]);
   }
 
   get #isEncoder(): boolean {
@@ -179,32 +210,35 @@ export class GraphBuilder {
   }
 
   #decoderInputs(): readonly OnnxValue[] {
-    const { past } = GRAPH_IO;
+    const numKept = this.#states.flatMap((state) => (state.kind === 'row' ? state.shape.slice(0, 1) : []));
     return [
       { name: GRAPH_IO.logitTokens, type: 'int32', dims: ['L'] },
-      ...this.#heads.flatMap((_, layer) =>
-        [past.value(layer), past.key(layer)].map((name) => this.#value(name, this.#cacheDims(layer))),
-      ),
+      ...[...new Set(numKept)].map((length): OnnxValue => ({
+        name: GRAPH_IO.keptTokens(length),
+        type: 'int32',
+        dims: ['B', length],
+      })),
+      ...this.#stateValues(GRAPH_IO.past),
     ];
   }
 
   #decoderOutputs(): readonly OnnxValue[] {
-    const { present } = GRAPH_IO;
     return [
       { name: GRAPH_IO.logits, type: 'float32', dims: ['L', this.#outputWidth] },
-      ...this.#heads.flatMap((_, layer) =>
-        [present.key(layer), present.value(layer)].map((name) => this.#value(name, this.#cacheDims(layer))),
-      ),
+      ...this.#stateValues(GRAPH_IO.present),
     ];
+  }
+
+  #stateValues({ key, value, fixed }: typeof GRAPH_IO.past): readonly OnnxValue[] {
+    return this.#states.flatMap((state, layer) => {
+      if (state.kind === 'row') return [this.#value(fixed(layer), ['B', ...state.shape])];
+      const dims = ['B', state.numKvHeads, 'C', state.headSize];
+      return [this.#value(key(layer), dims), this.#value(value(layer), dims)];
+    });
   }
 
   get #tokenDims(): OnnxValue['dims'] {
     return this.#isEncoder ? [1, 'T'] : ['B', 'S'];
-  }
-
-  #cacheDims(layer: number): OnnxValue['dims'] {
-    const { numKvHeads = 0, headSize = 0 } = this.#heads[layer] ?? {};
-    return ['B', numKvHeads, 'C', headSize];
   }
 
   #ifRead(input: OnnxValue): readonly OnnxValue[] {

@@ -1,8 +1,8 @@
 const MASK_PREFIX = 'attention_mask_';
 
 /**
- * Names of the graph's inputs and outputs; B = rows, S = tokens per row, C = KV capacity, L = tokens with logits. An encoder's tokens are packed: its ids, positions and types are
- * [1, T], those of each row behind those of the row before, without padding.
+ * Names of the graph's inputs and outputs; B = rows, S = tokens per row, C = KV capacity, L = tokens with logits. An encoder's tokens are
+ * packed: its ids, positions and types are [1, T], those of each row behind those of the row before, without padding.
  */
 export const GRAPH_IO = {
   /** int32 [B, S] */
@@ -27,10 +27,15 @@ export const GRAPH_IO = {
   shares: 'pooling_shares',
   /** float32 [B, dimensions], of an encoder: a vector or a score for each row. */
   encoded: 'encoded',
-  /** [B, K/V heads, C, head size]: the cache before the run. */
-  past: kvNames('past'),
-  /** [B, K/V heads, C, head size]: the cache after the run, in place where it is the same buffer as `past`. */
-  present: kvNames('present'),
+  /** [B, K/V heads, C, head size]: the cache before the run. State of a fixed size is [B, ...its shape]. */
+  past: stateNames('past'),
+  /** As `past`: the state after the run, in place where it is the same buffer. */
+  present: stateNames('present'),
+  /**
+   * int32 [B, tokens]: what a convolution keeps of so many tokens of each row, as indices among three lists, one behind the other: the last
+   * ones of each row if all were whole, [B * tokens]; those of the run, [B * S]; and zeros.
+   */
+  keptTokens: (numTokens: number) => `kept_tokens_${numTokens}`,
   /**
    * float32 [B, 1, S, S], for an encoder: added to the scores of a token's keys, in layers whose tokens attend to the latest `window` tokens.
    * [B, 1, 1, S] if all tokens attend to the same.
@@ -38,8 +43,9 @@ export const GRAPH_IO = {
   mask: (window: number) => `${MASK_PREFIX}${window}`,
 } as const;
 
-function kvNames(kind: string) {
+function stateNames(kind: string) {
   return {
+    fixed: (layer: number): string => `${kind}_state_${layer}`,
     key: (layer: number): string => `${kind}_key_${layer}`,
     value: (layer: number): string => `${kind}_value_${layer}`,
   };

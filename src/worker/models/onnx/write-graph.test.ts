@@ -6,7 +6,7 @@ describe('the graph of a program', () => {
   testOperations({
     dtype: 'fp32',
     tolerance: 1e-5,
-    refuses: ['shortConv', 'deltaRule', 'split'],
+    refuses: ['deltaRule'],
     createBackend: (model) => OnnxDecoder.create(model),
     createEncoder: (model, encoder) => OnnxEncoder.create(model, encoder),
   });

@@ -57,8 +57,8 @@ class GraphWriter {
 
   constructor(program: Program, target: GraphTarget) {
     requireOperators(program);
-    const state = program.states.find(({ kind }) => kind !== 'tokens');
-    if (state) throw new Error(`The graph has no inputs for the state of a layer: ${state.kind}`);
+    if (program.states.some(({ kind }) => kind === 'shared'))
+      throw new Error('The graph has no inputs for the keys and values of another layer');
     this.#program = program;
     this.#graph = new GraphBuilder(target);
     this.#contextLength = target.contextLength;
@@ -93,9 +93,11 @@ class GraphWriter {
     } else if (op.kind === 'rotary') {
       for (const [i, rotated] of op.outputs.entries()) this.#names.set(rotated, inputs[i] ?? '');
       this.#rotary.set(output, this.#tablesOf(op.rope));
-    } else {
+    } else if (op.kind === 'shortConv') this.#shortConv(op);
+    else if (op.kind === 'split') this.#split(op);
+    else {
       // `requireOperators` has refused it.
-      op satisfies ShortConv | DeltaRule | Split;
+      op satisfies DeltaRule;
     }
   }
 
@@ -167,6 +169,25 @@ class GraphWriter {
       window: window !== undefined && window < this.#contextLength ? window : undefined,
     });
     this.#toRows(output);
+  }
+
+  #shortConv({ inputs: [input], outputs: [output], weights: [kernel, bias] }: ShortConv): void {
+    this.#graph.addShortConv(this.#nameOf(input), output.name, kernel, bias?.name ?? '');
+    this.#toRows(output);
+  }
+
+  /** Each head is a row of its own where it has parts of all outputs. */
+  #split({ inputs: [input], outputs, numHeads }: Split): void {
+    const { nodes, weights } = this.#graph;
+    const names = outputs.map((output) => (numHeads > 1 ? `${output.name}.heads` : output.name));
+    const heads = numHeads > 1 ? `${outputs[0].name}.split` : this.#nameOf(input);
+    if (numHeads > 1) this.#graph.flatten(this.#nameOf(input), input.width / numHeads, heads);
+    const sizes = weights.list(...outputs.map(({ width }) => width / numHeads));
+    nodes.add('Split', [heads, sizes], names, { axis: { int: -1 } });
+    for (const [i, output] of outputs.entries()) {
+      if (numHeads > 1) this.#graph.flatten(names[i] ?? '', output.width, output.name);
+      this.#names.set(output, this.#forReader(output, output.name));
+    }
   }
 
   #pool(input: string, output: Value): void {

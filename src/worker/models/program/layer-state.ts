@@ -1,3 +1,5 @@
+import { countElements } from '../model-config.ts';
+
 /** What a row keeps between runs for one layer. */
 export type LayerState = TokenState | FixedState | SharedState;
 
@@ -11,12 +13,12 @@ export interface TokenState {
 }
 
 /**
- * A fixed number of float32 values, 0 before the first token. Each token changes them all, so a row goes on only from its last token:
- * no earlier state is left.
+ * A fixed number of values, 0 before the first token. Each token changes them all, so a row goes on only from its last token: no earlier
+ * state is left.
  */
-interface FixedState {
+export interface FixedState {
   readonly kind: 'row';
-  readonly length: number;
+  readonly shape: readonly number[];
 }
 
 /** Nothing: the layer reads the keys and values of an earlier one. */
@@ -33,13 +35,13 @@ export interface RowBytes {
   readonly largestPerToken: number;
 }
 
-/** @param bytesPerValue Of keys and values. */
+/** @param bytesPerValue Of what is kept. */
 export function rowBytesOf(states: readonly LayerState[], bytesPerValue: number): RowBytes {
   const kv = states.map((state) =>
     state.kind === 'tokens' ? state.numKvHeads * state.headSize * bytesPerValue : 0,
   );
   const fixed = states.map((state) =>
-    state.kind === 'row' ? state.length * Float32Array.BYTES_PER_ELEMENT : 0,
+    state.kind === 'row' ? countElements(state.shape) * bytesPerValue : 0,
   );
   return { bytesPerRow: sum(fixed), bytesPerToken: 2 * sum(kv), largestPerToken: Math.max(0, ...kv) };
 }

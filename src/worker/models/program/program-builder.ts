@@ -101,12 +101,14 @@ export class ProgramBuilder {
   }
 
   /** @param length Of the kernel: the tokens that an output is made of. */
-  shortConv(input: Value, name: string, length: number): Value {
-    require(input.per === 'token' && length > 1, `shortConv of ${length} tokens`, input);
-    const kernel = { name: `${name}.weight`, shape: [input.width, 1, length], role: 'plain' } as const;
+  shortConv(input: Value, name: string, length: number, { hasBias = false } = {}): Value {
+    const { per, width } = input;
+    require(per === 'token' && length > 1, `shortConv of ${length} tokens`, input);
+    const kernel = plainTensor(`${name}.weight`, width, 1, length);
     const outputs = [{ ...input, name }] as const;
-    const state = { kind: 'row', length: input.width * (length - 1) } as const;
-    return this.#add({ kind: 'shortConv', inputs: [input], outputs, weights: [kernel] }, state);
+    const weights = hasBias ? ([kernel, plainTensor(`${name}.bias`, width)] as const) : ([kernel] as const);
+    const state = { kind: 'row', shape: [length - 1, width] } as const;
+    return this.#add({ kind: 'shortConv', inputs: [input], outputs, weights }, state);
   }
 
   /** The module has its weights as Qwen's do. */
@@ -122,7 +124,7 @@ export class ProgramBuilder {
       plainTensor(`${name}.A_log`, numValueHeads),
       plainTensor(`${name}.dt_bias`, numValueHeads),
     ] as const;
-    const state = { kind: 'row', length: numValueHeads * keySize * valueSize } as const;
+    const state = { kind: 'row', shape: [numValueHeads, keySize, valueSize] } as const;
     return this.#add({ kind: 'deltaRule', inputs, outputs, weights, heads }, state);
   }
 

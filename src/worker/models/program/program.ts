@@ -77,9 +77,11 @@ export type Attend = Operation<Qkv, None> &
 
 /**
  * Convolution of each value with its latest ones, the token's own last: [width, 1, length], as PyTorch's `nn.Conv1d` with a group for
- * each value. Before the first token, values are 0.
+ * each value. Before the first token, values are 0. The state is the values of the latest tokens, the last one's last.
  */
-export type ShortConv = Operation<One, readonly [kernel: ModelTensor]> & { readonly kind: 'shortConv' };
+export type ShortConv = Operation<One, readonly [kernel: ModelTensor, bias?: ModelTensor]> & {
+  readonly kind: 'shortConv';
+};
 
 /**
  * Linear attention by the gated delta rule (arXiv 2412.06464). Each head of values keeps a matrix [keySize, valueSize] of a row, 0 before

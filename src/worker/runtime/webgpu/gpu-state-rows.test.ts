@@ -6,7 +6,7 @@ import { GpuStateRows } from './gpu-state-rows.ts';
 /** Two heads of 4 values in fp16, then 6 values, then a layer that keeps nothing. */
 const STATES: readonly LayerState[] = [
   { kind: 'tokens', numKvHeads: 2, headSize: 4 },
-  { kind: 'row', length: 6 },
+  { kind: 'row', shape: [2, 3] },
   { kind: 'shared', layer: 0 },
 ];
 
@@ -21,7 +21,7 @@ function createRows() {
 
 it('has keys and values by heads and capacity, and other state whatever the capacity', () => {
   const { gpu, rows } = createRows();
-  expect(gpu.buffers.map(({ size }) => size)).toEqual([2 * 2 * 16 * 8, 2 * 2 * 16 * 8, 2 * 24]);
+  expect(gpu.buffers.map(({ size }) => size)).toEqual([2 * 2 * 16 * 8, 2 * 2 * 16 * 8, 2 * 12]);
   expect([0, 1, 2].map((layer) => rows.buffersOf(layer).length)).toEqual([2, 1, 0]);
 });
 
@@ -45,7 +45,7 @@ it('keeps all state of the rows that stay when their number changes', () => {
   expect(commands()).toEqual([
     'copy buffer 0 0 buffer 3 0 512',
     'copy buffer 1 0 buffer 4 0 512',
-    'copy buffer 2 0 buffer 5 0 48',
+    'copy buffer 2 0 buffer 5 0 24',
   ]);
   expect(rows.resize(5, 16)).toBe(false);
 });
@@ -58,19 +58,19 @@ it('copies all state of a row to other rows, and within its buffers through anot
   expect(commands()).toEqual([
     'copy buffer 0 256 buffer 3 0 256',
     'copy buffer 1 256 buffer 4 0 256',
-    'copy buffer 2 24 buffer 5 0 24',
+    'copy buffer 2 12 buffer 5 0 12',
   ]);
   rows.copyTo(rows, [[1, 0]]);
   expect(commands().filter((_, index) => index > 3)).toEqual([
-    'copy buffer 2 24 buffer 6 0 24',
-    'copy buffer 6 0 buffer 2 0 24',
+    'copy buffer 2 12 buffer 6 0 12',
+    'copy buffer 6 0 buffer 2 0 12',
   ]);
 });
 
 it('clears state of a fixed size alone: keys and values that are not written are not read', () => {
   const { rows, commands } = createRows();
   rows.clear([1]);
-  expect(commands()).toEqual(['clear buffer 2 24 24']);
+  expect(commands()).toEqual(['clear buffer 2 12 12']);
   rows.clear([]);
   expect(commands()).toEqual([]);
 });

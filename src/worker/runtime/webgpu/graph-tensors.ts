@@ -7,6 +7,7 @@ import { logitTokensOf, type ForwardInput, type ForwardTarget } from '../model-b
 import type { OrtModule } from '../ort/ort.ts';
 import { TENSOR_USAGE } from './gpu-flags.ts';
 import type { GpuStateRows } from './gpu-state-rows.ts';
+import { keptTokensOf } from './kept-tokens.ts';
 
 type Tensors = Readonly<Record<string, Tensor>>;
 
@@ -21,7 +22,7 @@ interface GraphTensorsOptions {
   readonly device: GPUDevice;
   readonly vocabSize: number;
   readonly states: readonly LayerState[];
-  /** Of keys and values. */
+  /** Of what rows keep. */
   readonly precision: Precision;
   readonly rows: Readonly<Record<ForwardTarget, GpuStateRows>>;
   /** Names of the graph's inputs. */
@@ -36,9 +37,13 @@ export class GraphTensors {
   readonly #buffers = new Map<string, GPUBuffer>();
   /** Tensors over what rows keep, by `past` or `present`, target and shape. */
   readonly #stateTensors = new Map<string, Tensors>();
+  /** The numbers of tokens that convolutions keep. */
+  readonly #keptLengths: readonly number[];
 
   constructor(given: GraphTensorsOptions) {
     this.#given = given;
+    const lengths = given.states.flatMap((state) => (state.kind === 'row' ? state.shape.slice(0, 1) : []));
+    this.#keptLengths = [...new Set(lengths)];
   }
 
   /** Call when buffers of rows are replaced. */
@@ -62,6 +67,9 @@ export class GraphTensors {
     this.#write(ids, input.ids);
     this.#write(positions, input.positions);
     this.#write(lastIndices, input.lastIndices);
+    for (const numKept of this.#keptLengths)
+      if (input.target === 'staging')
+        this.#write(this.#keptTokens(input.target, input.numRows, numKept), keptTokensOf(input, numKept));
     const logitTokens = logitTokensOf(input);
     this.#write(this.#input(input.target, GRAPH_IO.logitTokens, logitTokens.length), logitTokens);
   }
@@ -74,6 +82,12 @@ export class GraphTensors {
     const logitTokens = this.#input(target, GRAPH_IO.logitTokens, numLogits);
     return {
       ...this.#stateOf('past', input),
+      ...Object.fromEntries(
+        this.#keptLengths.map((numKept) => {
+          const buffer = this.#keptTokens(target, numRows, numKept);
+          return [GRAPH_IO.keptTokens(numKept), this.#tensor(buffer, 'int32', [numRows, numKept])];
+        }),
+      ),
       [GRAPH_IO.ids]: this.#tensor(ids, 'int32', [numRows, tokensPerRow]),
       ...(this.#given.inputNames.includes(GRAPH_IO.positions) && {
         [GRAPH_IO.positions]: this.#tensor(positions, 'int32', [numRows, tokensPerRow]),
@@ -111,6 +125,20 @@ export class GraphTensors {
     return this.#buffer(`${target} ${name}`, length * BYTES_PER_INT32);
   }
 
+  /** In a step no row has padding, so the same are right for any: those of all slots are written once. */
+  #keptTokens(target: ForwardTarget, numRows: number, numKept: number): GPUBuffer {
+    const length = numKept * (target === 'slots' ? this.#given.rows.slots.numRows : numRows);
+    const name = `${target} ${GRAPH_IO.keptTokens(numKept)}`;
+    const known = this.#buffers.get(name);
+    const buffer = this.#buffer(name, length * BYTES_PER_INT32);
+    if (target === 'slots' && buffer !== known)
+      this.#write(
+        buffer,
+        Int32Array.from({ length }, (_, i) => i),
+      );
+    return buffer;
+  }
+
   /** The buffer of this name, with at least `numBytes` bytes. */
   #buffer(name: string, numBytes: number): GPUBuffer {
     const { device, onReplace } = this.#given;
@@ -134,16 +162,17 @@ export class GraphTensors {
     const shape = `${names} ${target} ${numRows} ${capacity}`;
     const known = this.#stateTensors.get(shape);
     if (known) return known;
-    const { key, value } = GRAPH_IO[names];
+    const { key, value, fixed } = GRAPH_IO[names];
     const tensors = Object.fromEntries(
       states.flatMap((state, layer) => {
-        if (state.kind !== 'tokens') return [];
+        if (state.kind === 'shared') return [];
+        const isFixed = state.kind === 'row';
         // A tensor over the first rows of a larger buffer touches those rows only.
-        const dims = [numRows, state.numKvHeads, capacity, state.headSize];
-        const layerNames = [key(layer), value(layer)];
+        const dims = isFixed ? state.shape : [state.numKvHeads, capacity, state.headSize];
+        const layerNames = isFixed ? [fixed(layer)] : [key(layer), value(layer)];
         return rows[target]
           .buffersOf(layer)
-          .map((buffer, i) => [layerNames[i] ?? '', this.#tensor(buffer, precision, dims)]);
+          .map((buffer, i) => [layerNames[i] ?? '', this.#tensor(buffer, precision, [numRows, ...dims])]);
       }),
     );
     this.#stateTensors.set(shape, tensors);

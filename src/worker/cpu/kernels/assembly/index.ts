@@ -8,4 +8,5 @@ export { embedInt8, multiplyInt8 } from './int8';
 export { normalize } from './norms';
 export { quantizeForInt4, quantizeForInt8 } from './quantized-rows';
 export { rotate } from './rotation';
+export { shortConv } from './short-conv';
 export { activate, combine, embedFloat, pool, scale } from './values';
