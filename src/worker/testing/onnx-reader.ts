@@ -17,7 +17,7 @@ import {
   type RowCopy,
 } from '../runtime/model-backend.ts';
 import { keptTokensOf } from '../runtime/webgpu/kept-tokens.ts';
-import type { TestedDecoder, TestedEncoder } from './operation-suite.ts';
+import type { TestedDecoder, TestedEncoder } from './operation-trial.ts';
 
 type Ort = typeof import('onnxruntime-web/wasm');
 
