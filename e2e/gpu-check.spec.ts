@@ -1,6 +1,10 @@
+import { DECODER_CASES } from '../src/worker/testing/operation-cases.ts';
 import type { WrongValues } from './faults/inject-faults.ts';
 import { expect, test, type FaultyPage } from './support/fault-test.ts';
 import { IS_WHOLE } from './support/test.ts';
+
+/** It keeps state of rows of unequal prompts in one buffer with what was before. */
+const SHOWN = 'two short convolutions around attention' satisfies keyof typeof DECODER_CASES;
 
 declare global {
   interface Window {
@@ -54,6 +58,13 @@ for (const modelType of ['gpt2', 'llama', 'qwen3', 'gemma3_text'])
       } as const);
       expect(where).toBe('');
     });
+
+for (const operation of Object.keys(DECODER_CASES))
+  test(`WebGPU computes ${operation} as float64 does`, async ({ probePage }) => {
+    test.skip(!IS_WHOLE && operation !== SHOWN, 'each compiles its shaders for seconds');
+    const wrong = await probePage.evaluate((says) => window.probe.wrongOperation(says), operation);
+    expect(wrong).toEqual({});
+  });
 
 for (const wrongValues of ['third-row', 'nan', 'stale-cache'] as const) {
   test(`wrong values of a GPU are found before it serves, and WASM serves: ${wrongValues}`, async ({

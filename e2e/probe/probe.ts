@@ -4,6 +4,7 @@ import { WASM_BUILD } from '../../src/worker/runtime/ort/wasm-build.ts';
 import { WEBGPU_BUILD } from '../../src/worker/runtime/ort/webgpu-build.ts';
 import { runGreedyBatch, runTrials } from './batches.ts';
 import { checkGpuFor, encodeOnGpu, factsOf, logitsAfter } from './models.ts';
+import { wrongOperation } from './operations.ts';
 import { compareSamplers } from './sampler.ts';
 import { seenAtPause } from './seen-at-pause.ts';
 import { createSoak } from './soak.ts';
@@ -30,6 +31,7 @@ const probe = {
   runGreedyBatch,
   runTrials,
   seenAtPause,
+  wrongOperation,
 };
 
 declare global {

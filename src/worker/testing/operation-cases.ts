@@ -8,7 +8,7 @@ import type { Rope } from '../models/program/rope.ts';
 import { gatedConv } from './hybrid-family.ts';
 
 /** What stands between the embedding and the head. */
-type Layers = (model: ProgramBuilder, x: Value) => Value;
+export type Layers = (model: ProgramBuilder, x: Value) => Value;
 
 /** Widths are those that no kernel's tile divides. */
 const WIDTH = 33;
