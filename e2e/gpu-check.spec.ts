@@ -88,7 +88,7 @@ for (const wrongValues of ['third-row', 'nan', 'stale-cache'] as const) {
     expect(recovery).toMatchObject({ kind: 'wrong-values', rung: 'webgpu-fp32', attempt: 1 });
     await expect(tab.page.locator('.site-header')).toContainText('the GPU computes wrong values');
     await expect(await tab.openStatus()).toContainText(reason);
-    await expect.poll(() => warnings).toContainEqual(`${reason}. Using WASM.`);
+    await expect.poll(() => warnings).toContainEqual(`${reason}. Using the CPU.`);
   });
 }
 

@@ -39,7 +39,14 @@ test.describe('in a browser without a WebGPU adapter', () => {
     await expect(await ownTab.openStatus()).toContainText('This tab runs the model');
   });
 
-  test('the page falls back to WASM by itself and says why', async ({ ownTab }) => {
+  test('the page falls back to the CPU by itself, says why, and fetches 3.5 MB for its first token', async ({
+    ownTab,
+  }) => {
+    const fetched = new Map<string, number>();
+    ownTab.page.context().on('response', async (response) => {
+      const body = await response.body().catch(() => Buffer.alloc(0));
+      fetched.set(new URL(response.url()).pathname, body.byteLength);
+    });
     await ownTab.open('');
     const { backend } = await ownTab.ready();
     expect(backend?.name).toBe('wasm');
@@ -47,6 +54,10 @@ test.describe('in a browser without a WebGPU adapter', () => {
     await expect(await ownTab.openStatus()).toContainText(backend?.fallbackReason ?? '?');
     await expect(ownTab.page.locator('body'), 'no remedy for what works').not.toContainText('?backend=wasm');
     const { text } = await ownTab.generate('Once upon a time,', { maxNewTokens: 4 });
+    expect([...fetched.keys()].filter((path) => /ort|transformers|\.wasm$/.test(path))).toEqual([]);
+    expect([...fetched.keys()].some((path) => path.endsWith('model.safetensors'))).toBe(true);
+    const total = [...fetched.values()].reduce((sum, bytes) => sum + bytes, 0);
+    expect(total, 'bytes, not compressed').toBeLessThan(3.5e6);
     expect(text.startsWith('Once upon a time,')).toBe(true);
   });
 });

@@ -39,8 +39,8 @@ it('says nothing of a tab that takes longer than requests wait for one, and fail
 const MODEL = { id: 'tests/model', hasChatTemplate: false };
 const BACKEND = {
   name: 'wasm',
-  precision: 'fp32',
-  adapter: '2 threads',
+  precision: 'q8',
+  adapter: 'CPU, int8, relaxed SIMD, 2 threads',
   fallbackReason: 'WebGPU: no adapter',
 };
 
@@ -78,7 +78,7 @@ it('says once which model serves, where and why there, how fast, and how to ask 
   send({ state: 'ready', model: MODEL, backend: BACKEND, numTabs: 2 });
   await vi.waitFor(() => expect(lines).toHaveLength(1));
   expect(lines[0]).toMatch(
-    /^tests\/model is ready on wasm fp32, 2 threads, 250 tokens\/s, \d+\.\d s after the start \(WebGPU: no adapter\)\. Try: curl "http:\/\/localhost:8000\/\?text=[^"]+"$/,
+    /^tests\/model is ready on CPU, int8, relaxed SIMD, 2 threads, 250 tokens\/s, \d+\.\d s after the start \(WebGPU: no adapter\)\. Try: curl "http:\/\/localhost:8000\/\?text=[^"]+"$/,
   );
   expect(remote).toHaveBeenCalledTimes(1);
 });
@@ -99,7 +99,7 @@ it('says once which encoders serve beside it, and why a load failed', async () =
   await vi.waitFor(() => expect(lines).toHaveLength(3));
   expect(lines.toSorted()).toEqual([
     'There is no such model.',
-    expect.stringMatching(/^tests\/bert is ready on wasm fp32.*\/v1\/embeddings/),
+    expect.stringMatching(/^tests\/bert is ready on CPU, int8.*\/v1\/embeddings/),
     expect.stringMatching(/^tests\/model is ready/),
   ]);
 });
@@ -109,7 +109,7 @@ it('asks a chat model for a chat, and names no speed that could not be measured'
   const chat = { model: { ...MODEL, hasChatTemplate: true }, backend: { ...BACKEND, fallbackReason: '' } };
   const line = await readyLine(serve, statusOf(chat), url, undefined);
   expect(line).toMatch(
-    /^tests\/model is ready on wasm fp32, 2 threads\. Try: curl http:\/\/\S+\/v1\/chat\/completions /,
+    /^tests\/model is ready on CPU, int8, relaxed SIMD, 2 threads\. Try: curl http:\/\/\S+\/v1\/chat\/completions /,
   );
   expect(line).toContain(`-d '{"messages":[{"role":"user","content":"Hello"}]`);
 });

@@ -1,6 +1,6 @@
 import type { TabserveClient } from '../../src/client/client.ts';
 import { RERANKER } from '../../src/protocol/embedding.ts';
-import type { EncoderInfo } from '../../src/protocol/models.ts';
+import type { BackendInfo, EncoderInfo } from '../../src/protocol/models.ts';
 import type { TabserveStatus } from '../../src/protocol/status.ts';
 
 /** Few, because other requests may already wait. */
@@ -35,8 +35,7 @@ export async function readyLine(
         );
   const tokensPerSecond = backend.name === 'upstream' ? undefined : await measureSpeed(serve);
   const facts = [
-    `${model.id} is ready on ${backend.name} ${backend.precision}`,
-    backend.adapter,
+    `${model.id} is ready on ${placeOf(backend)}`,
     tokensPerSecond && `${tokensPerSecond.toFixed(tokensPerSecond < 10 ? 1 : 0)} tokens/s`,
     secondsToReady && `${secondsToReady.toFixed(1)} s after the start`,
   ];
@@ -52,7 +51,11 @@ export function encoderLine(encoder: EncoderInfo, url: string): string {
       ? ['/v1/rerank', { query: 'fox', documents: ['The quick fox', 'A dog'] }]
       : ['/v1/embeddings', { input: 'Once upon a time' }];
   const curl = `curl ${url}${path} -H 'Content-Type: application/json' -d '${JSON.stringify(body)}'`;
-  return `${id} is ready on ${backend.name} ${backend.precision}, ${backend.adapter}. Try: ${curl}`;
+  return `${id} is ready on ${placeOf(backend)}. Try: ${curl}`;
+}
+
+function placeOf({ name, precision, adapter }: BackendInfo): string {
+  return name === 'wasm' ? adapter : `${name} ${precision}, ${adapter}`;
 }
 
 /** Says which deployments of a page without a model answer. */

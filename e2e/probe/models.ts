@@ -76,7 +76,7 @@ async function loadGenerated(
 export async function factsOf(choice: ModelChoice) {
   const { layout, device } = await openModel(choice);
   if (!layout) throw new TypeError('Expected a generated model');
-  const bound = logitsErrorBound(layout, device.runtime.info.name === 'wasm');
+  const bound = logitsErrorBound(layout, !(device.runtime instanceof WebGpuRuntime));
   return { dtype: layout.dtype, logitsErrorBound: bound };
 }
 

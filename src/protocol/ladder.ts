@@ -9,7 +9,7 @@ const LADDER = ['webgpu-fp16', 'webgpu-fp32', 'wasm-threads', 'wasm'] as const;
 
 export const rung = v.picklist(LADDER);
 /**
- * Where a model runs. Best first: WebGPU in fp16, WebGPU in fp32, WASM with threads, WASM.
+ * Where a model runs. Best first: WebGPU in fp16, WebGPU in fp32, the CPU with threads, the CPU with one.
  *
  * @useDeclaredType
  */
@@ -18,8 +18,8 @@ export type Rung = Wire<typeof rung>;
 export const RUNG_NAMES: Readonly<Record<Rung, string>> = {
   'webgpu-fp16': 'WebGPU in fp16',
   'webgpu-fp32': 'WebGPU in fp32',
-  'wasm-threads': 'WASM with threads',
-  wasm: 'WASM',
+  'wasm-threads': 'the CPU with threads',
+  wasm: 'the CPU',
 };
 
 /** The values of `backend`. */
@@ -27,7 +27,7 @@ export const BACKEND_CHOICES = ['auto', 'webgpu', 'wasm'] as const;
 
 export const backendChoice = v.picklist(BACKEND_CHOICES);
 /**
- * Where the runtime may run: `auto` is WebGPU if there is a hardware adapter, else WASM. `webgpu` also takes a software adapter.
+ * Where the runtime may run: `auto` is WebGPU if there is a hardware adapter, else `wasm`, the CPU. `webgpu` also takes a software adapter.
  *
  * @useDeclaredType
  */

@@ -127,13 +127,13 @@ const backend = v.picklist(['webgpu', 'wasm', 'upstream']);
 const precision = v.picklist([...DTYPES, 'unknown']);
 
 export const backendInfo = v.object({
-  /** The backend: WebGPU, WASM or another server. */
+  /** The backend: WebGPU, `wasm` for the CPU, or another server. */
   name: backend,
   /** Left out for an upstream. */
   rung: v.exactOptional(rung),
   /** How the weights are stored. */
   precision,
-  /** The GPU as its driver names it, the CPU threads of WASM, or the address of the upstream. */
+  /** The GPU as its driver names it, how the CPU computes (`CPU, int8, relaxed SIMD, 2 threads`), or the address of the upstream. */
   adapter: v.string(),
   /** Whether the adapter runs WebGPU on the CPU, as SwiftShader does. */
   isSoftwareAdapter: v.exactOptional(v.boolean()),
@@ -180,7 +180,7 @@ export type EncoderInfo = Wire<typeof encoderInfo>;
 export const servedModel = v.object({
   /** As `ModelInfo.id`. */
   id: v.string(),
-  /** The backend: WebGPU, WASM or another server. */
+  /** The backend: WebGPU, `wasm` for the CPU, or another server. */
   backend,
   /** How the weights are stored. */
   precision,

@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 /** Two copies of onnxruntime-web would load two WASM modules and two GPU devices. */
 const ONLY_ONCE = ['onnxruntime-web', 'onnxruntime-common'];
 
-/** Dependencies of the tokenizer library that only Node needs, hundreds of MB: `overrides` puts an empty package there. */
+/** Dependencies of transformers.js, which a bench measures, that only Node needs, hundreds of MB: `overrides` puts an empty package there. */
 const LEFT_OUT = ['onnxruntime-node', 'sharp'];
 
 interface Lock {

@@ -49,7 +49,7 @@ function headlineOf(record: BenchRecord): string {
   return [
     ...markdownTable(['tokens per second', '1 request', '8 at once'], rows),
     '',
-    `SmolLM2-135M-Instruct on WASM, one CPU thread; ${eight?.caption}. ${record.browser}; ${machineText(record)}.`,
+    `SmolLM2-135M-Instruct on the CPU, one thread; ${eight?.caption}. ${record.browser}; ${machineText(record)}.`,
   ].join('\n');
 }
 

@@ -14,8 +14,8 @@ export const CPU_LIMITS: RuntimeLimits = {
   overheadBytes: OVERHEAD,
   // Each token reads all weights, which in 8 bits takes less than half the time.
   largestInFloat32: 2 ** 31,
-  cache: { bytes: LARGEST_CACHE, limitOf: 'that a WASM memory has for it' },
-  memory: { bytes: 2 ** 32, limitOf: 'of a WASM memory' },
+  cache: { bytes: LARGEST_CACHE, limitOf: 'that the CPU has for it' },
+  memory: { bytes: 2 ** 32, limitOf: 'that kernels on the CPU address' },
 };
 
 /** What weights take on the CPU: those of 8 bits a byte each, with a scale and a sum for each output, others what they are stored in. */

@@ -59,7 +59,12 @@ describe('chooseDevice', () => {
     ['a GPU with fp16', FP16, 'webgpu-fp16', ''],
     ['a GPU without fp16', FP32, 'webgpu-fp32', 'the GPU adapter has no shader-f16'],
     ['a GPU that refuses', { adapter: { features: [], isRefusing: true } }, 'wasm-threads', 'no room'],
-    ['a software adapter alone', SOFTWARE, 'wasm-threads', 'computes on the CPU: WASM is faster'],
+    [
+      'a software adapter alone',
+      SOFTWARE,
+      'wasm-threads',
+      'computes on the CPU, where our own kernels are faster',
+    ],
     ['no adapter', { adapter: null }, 'wasm-threads', 'the browser found no GPU adapter'],
     [
       'a GPU, and a browser without JSPI',
@@ -161,7 +166,7 @@ describe('chooseDevice', () => {
     pretend(SOFTWARE);
     expect((await chooseDevice('webgpu')).rung).toBe('webgpu-fp16');
     expect((await chooseDevice('auto')).fallbackReason).toBe(
-      'The only GPU adapter, SwiftShader, computes on the CPU: WASM is faster',
+      'The only GPU adapter, SwiftShader, computes on the CPU, where our own kernels are faster',
     );
   });
 

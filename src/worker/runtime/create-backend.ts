@@ -57,7 +57,7 @@ const MAX_WASM_THREADS = 4;
 /** One for every two cores. @throws RungUnavailableError where threads are not allowed. */
 function numWasmThreads(): number {
   if (!globalThis.crossOriginIsolated)
-    throw new RungUnavailableError("WASM has one thread: this page isn't cross-origin isolated");
+    throw new RungUnavailableError("The CPU has one thread: this page isn't cross-origin isolated");
   return Math.min(MAX_WASM_THREADS, Math.ceil((navigator.hardwareConcurrency || 1) / 2));
 }
 

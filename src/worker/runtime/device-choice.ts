@@ -18,5 +18,5 @@ export function describeBackend(
   { rung, runtime, fallbackReason }: DeviceChoice,
   precision: Dtype,
 ): BackendInfo {
-  return { ...runtime.info, rung, precision, fallbackReason };
+  return { ...runtime.describe(precision), rung, precision, fallbackReason };
 }

@@ -1,13 +1,15 @@
-import type { BackendInfo } from '../../protocol/models.ts';
+import type { BackendInfo, Dtype } from '../../protocol/models.ts';
 import type { RuntimeLimits } from '../models/checkpoint/device-fit.ts';
 import type { EncoderConfig } from '../models/encoder/encoder-config.ts';
 import type { EncoderBackend } from './encoder/encoder-backend.ts';
 import type { ModelBackend, PackedModel } from './model-backend.ts';
 
+export type RuntimeInfo = Pick<BackendInfo, 'name' | 'adapter' | 'isSoftwareAdapter'>;
+
 /** What computes on one device: it makes the backends of generators and of encoders. Only the choice of a rung knows its kind. */
 export interface Runtime {
-  /** As users see it. */
-  readonly info: Pick<BackendInfo, 'name' | 'adapter' | 'isSoftwareAdapter'>;
+  /** How users see it run weights of this dtype, once a model is there. */
+  describe(dtype: Dtype): RuntimeInfo;
   readonly limits: RuntimeLimits;
   /** Resolves when the device is lost; left out for a CPU. */
   readonly lost?: Promise<unknown>;

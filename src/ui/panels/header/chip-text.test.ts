@@ -19,6 +19,11 @@ describe('the chip', () => {
     expect(wide({ numTabs: 1 })).toContain('· 1 tab');
   });
 
+  it('says by which kernels the CPU computes, and on how many threads', () => {
+    const backend = { ...WEBGPU, name: 'wasm', adapter: 'CPU, int8, relaxed SIMD, 2 threads' } as const;
+    expect(wide({ backend })).toBe('storyteller 1.1M · CPU, int8, relaxed SIMD, 2 threads · 3 tabs');
+  });
+
   it('is the name alone on a phone, without its owner', () => {
     expect(narrow({ model: { ...MODEL, id: 'owner/gpt2' } })).toBe('gpt2');
   });

@@ -1,4 +1,4 @@
-import type { ModelInfo, ModelLoad, TabserveStatus } from '../../../client/index.ts';
+import type { BackendInfo, ModelInfo, ModelLoad, TabserveStatus } from '../../../client/index.ts';
 import { formatCompact, formatCount } from '../../parts/format.ts';
 import { BACKENDS, describePhase, isLoading } from './describe-state.ts';
 
@@ -52,10 +52,15 @@ function progressOf({ phase, loaded, total }: Pick<ModelLoad, 'phase' | 'loaded'
 
 function describeFacts({ backend, numTabs, recovery }: TabserveStatus, { numParameters }: ModelInfo): string {
   const size = numParameters > 0 ? ` ${formatCompact(numParameters)}` : '';
-  const precision = backend && backend.name !== 'upstream' ? ` ${backend.precision}` : '';
-  const place = backend ? ` · ${BACKENDS[backend.name].title}${precision}` : '';
+  const place = backend ? ` · ${placeOf(backend)}` : '';
   const blame = recovery?.kind === 'wrong-values' ? ': the GPU computes wrong values' : '';
   return `${size}${place}${blame} · ${formatCount(numTabs)} ${numTabs === 1 ? 'tab' : 'tabs'}`;
+}
+
+function placeOf({ name, precision, adapter }: BackendInfo): string {
+  if (name === 'wasm') return adapter;
+  const { title } = BACKENDS[name];
+  return name === 'upstream' ? title : `${title} ${precision}`;
 }
 
 /** Without the owner on the hub. */

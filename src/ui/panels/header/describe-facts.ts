@@ -10,7 +10,7 @@ const FAULT_NAMES: Readonly<Record<FaultKind, string>> = {
   'gpu-hang': 'The GPU stopped responding',
   'out-of-memory': 'Memory ran out',
   'wrong-values': 'The GPU computed wrong values',
-  'wasm-abort': 'The WASM runtime crashed',
+  'wasm-abort': 'The kernels of the CPU crashed',
   'run-failed': 'The model failed to run',
   'worker-error': 'The worker crashed',
   'worker-hang': 'The worker stopped responding',

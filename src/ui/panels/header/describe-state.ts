@@ -2,7 +2,7 @@ import type { BackendInfo, LoadProgress, TabserveState, TabserveStatus } from '.
 
 export const BACKENDS = {
   webgpu: { title: 'WebGPU', place: 'Adapter', kind: 'Hardware adapter' },
-  wasm: { title: 'WASM', place: 'Processor', kind: '' },
+  wasm: { title: 'CPU', place: 'Processor', kind: '' },
   upstream: { title: 'Upstream', place: 'Server', kind: 'Batches with its own settings' },
 } as const satisfies Record<BackendInfo['name'], object>;
 
@@ -30,7 +30,7 @@ export function describeState(status: TabserveStatus): string {
 
 export function describePhase({ state, progress, backend }: TabserveStatus): string {
   if (!isLoading(state) || !progress) return STATE_NAMES[state];
-  // WASM has no shaders: its first runs only warm up.
+  // The CPU has no shaders: its first runs only warm up.
   const hasShaders = backend?.name !== 'wasm';
   return progress.phase === 'compile' && !hasShaders
     ? STATE_NAMES['warming-up']

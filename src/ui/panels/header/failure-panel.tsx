@@ -14,7 +14,7 @@ interface Remedy {
 const WASM_LABEL = 'Open the page with ?backend=wasm';
 
 const RELOAD: Remedy = {
-  text: 'Reload the page. If it fails again, use WASM, which needs no GPU.',
+  text: 'Reload the page. If it fails again, use the CPU alone.',
   label: WASM_LABEL,
   backend: 'wasm',
 };
@@ -26,7 +26,7 @@ const TRY_FILES_AGAIN: Remedy = {
 
 const REMEDIES: Readonly<Record<string, Remedy>> = {
   NO_WEBGPU_ADAPTER: {
-    text: 'WASM runs in every browser, but more slowly.',
+    text: 'The CPU computes in every browser, but more slowly.',
     label: WASM_LABEL,
     backend: 'wasm',
   },

@@ -25,10 +25,10 @@ it('says what was embedded until the lines change, and what is left out', () => 
 it('says where batches ran, and from which size on the GPU pays', () => {
   const run = { numBatches: 12, numOnWasm: 3 };
   expect(describePlaces(run, { backend: WEBGPU, crossoverTokens: 320 })).toBe(
-    '12 batches: 9 on WebGPU, 3 on WASM, which is faster below 320 tokens.',
+    '12 batches: 9 on WebGPU, 3 on the CPU, which is faster below 320 tokens.',
   );
   expect(describePlaces({ numBatches: 1, numOnWasm: 1 }, { backend: { ...WEBGPU, name: 'wasm' } })).toBe(
-    '1 batch on WASM.',
+    '1 batch on CPU.',
   );
   expect(describePlaces(undefined, undefined)).toBe('');
 });

@@ -39,7 +39,7 @@ interface RunPlaces {
   readonly numOnWasm: number;
 }
 
-/** `12 batches: 9 on WebGPU, 3 on WASM, which is faster below 320 tokens.` */
+/** `12 batches: 9 on WebGPU, 3 on the CPU, which is faster below 320 tokens.` */
 export function describePlaces(
   run: RunPlaces | undefined,
   encoder: Pick<EncoderInfo, 'backend' | 'crossoverTokens'> | undefined,
@@ -49,6 +49,6 @@ export function describePlaces(
   const batches = `${formatCount(numBatches)} ${numBatches === 1 ? 'batch' : 'batches'}`;
   const { crossoverTokens, backend } = encoder;
   if (crossoverTokens === undefined) return `${batches} on ${BACKENDS[backend.name].title}.`;
-  const places = `${formatCount(numBatches - numOnWasm)} on ${BACKENDS[backend.name].title}, ${formatCount(numOnWasm)} on WASM`;
+  const places = `${formatCount(numBatches - numOnWasm)} on ${BACKENDS[backend.name].title}, ${formatCount(numOnWasm)} on the CPU`;
   return `${batches}: ${places}, which is faster below ${formatCount(crossoverTokens)} tokens.`;
 }

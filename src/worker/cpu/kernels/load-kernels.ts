@@ -26,13 +26,20 @@ let fastest: Promise<KernelVariant> | undefined;
  * @throws WebAssembly.CompileError where it takes none.
  */
 export async function loadKernels(memory: WebAssembly.Memory, isShared: boolean): Promise<LoadedKernels> {
-  fastest ??= findFastest();
-  const variant = await fastest.catch((error: unknown) => {
-    fastest = undefined;
-    throw error;
-  });
+  const variant = await fastestVariant();
   const module = await compileKernels(await readKernels(variant), { isShared });
   return { variant, module, kernels: await instantiateKernels(module, memory) };
+}
+
+/** @throws As `loadKernels`. */
+export async function fastestVariant(): Promise<KernelVariant> {
+  fastest ??= findFastest();
+  try {
+    return await fastest;
+  } catch (error) {
+    fastest = undefined;
+    throw error;
+  }
 }
 
 async function findFastest(): Promise<KernelVariant> {

@@ -1,8 +1,6 @@
 import { runToEnd } from '../../../platform/in-pieces.ts';
 import { isRecord } from '../../../platform/is-record.ts';
-import { importPart } from '../../import-part.ts';
 import { TokenWithoutEmbeddingError } from '../../../protocol/errors/deployments.ts';
-import { ModelFileCorruptError } from '../../../protocol/errors/model.ts';
 import type { ByteTextStream } from './text-stream.ts';
 import { readChatTemplate, type ChatTemplate } from './chat-template.ts';
 import { TokenizerPipeline } from './pipeline.ts';
@@ -66,7 +64,7 @@ export async function createTokenizer(
     }
     return ids;
   };
-  const endTokenId = await endTokenOf(table, configForLibrary(tokenizerConfig));
+  const endTokenId = endTokenOf(table, tokenizerConfig);
   return {
     encode: (text, addSpecialTokens) => runToEnd(encodeInPieces(text, addSpecialTokens)),
     encodeInPieces,
@@ -79,43 +77,10 @@ export async function createTokenizer(
   };
 }
 
-/** Its tokens of texts would be others in many cases, see docs/models.md: it gets the special ones alone. */
-const WITHOUT_TEXT = {
-  normalizer: null,
-  pre_tokenizer: null,
-  post_processor: null,
-  decoder: null,
-  added_tokens: [],
-};
-
-/** The library knows which tokens a configuration names. Undefined where it names no end, or one that isn't there. */
-async function endTokenOf(
-  { vocab, addedTokens }: TokenTable,
-  config: Readonly<Record<string, unknown>>,
-): Promise<number | undefined> {
-  // Loaded on demand: the library is large.
-  const library = await importPart(() => import('@huggingface/transformers'));
-  const ids = new Map(addedTokens.map(({ content, id }) => [content, id]));
-  const named = Object.values(config).filter((value) => typeof value === 'string');
-  const known = named.flatMap((token) => {
-    const id = ids.get(token) ?? vocab.get(token);
-    return id === undefined ? [] : [[token, id] as const];
-  });
-  const model = { type: 'BPE', vocab: Object.fromEntries(known), merges: [] };
-  try {
-    return new library.PreTrainedTokenizer({ ...WITHOUT_TEXT, model }, config).eos_token_id;
-  } catch (cause) {
-    throw ModelFileCorruptError.of('tokenizer_config.json', 'its tokens cannot be read', cause);
-  }
-}
-
-/** A `tokenizer_config.json` for the library: each special token is a text, where files also have objects. */
-function configForLibrary(tokenizerConfig: unknown): Readonly<Record<string, unknown>> {
-  const fields = Object.entries(isRecord(tokenizerConfig) ? tokenizerConfig : {});
-  return Object.fromEntries(
-    fields.map(([name, value]) => [
-      name,
-      name.endsWith('_token') && isRecord(value) ? value['content'] : value,
-    ]),
-  );
+/** Undefined where the configuration names no end, or one that isn't there. Files have its text, or an object with it. */
+function endTokenOf({ vocab, addedTokens }: TokenTable, tokenizerConfig: unknown): number | undefined {
+  const given = isRecord(tokenizerConfig) ? tokenizerConfig['eos_token'] : undefined;
+  const text = isRecord(given) ? given['content'] : given;
+  if (typeof text !== 'string') return undefined;
+  return addedTokens.find(({ content }) => content === text)?.id ?? vocab.get(text);
 }

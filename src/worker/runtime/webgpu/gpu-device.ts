@@ -49,7 +49,7 @@ export async function requestGpuDevice(
   const isSoftwareAdapter = isSoftware(adapter.info);
   if (isSoftwareAdapter && !allowsSoftware)
     throw new RungUnavailableError(
-      `The only GPU adapter, ${adapterName}, computes on the CPU: WASM is faster`,
+      `The only GPU adapter, ${adapterName}, computes on the CPU, where our own kernels are faster`,
     );
   if (precision === 'fp16' && !adapter.features.has('shader-f16'))
     throw new RungUnavailableError("fp16 isn't available: the GPU adapter has no shader-f16");

@@ -5,7 +5,7 @@ import type { EncoderBackend } from '../encoder/encoder-backend.ts';
 import { OrtEncoder } from '../encoder/ort-encoder.ts';
 import type { ModelBackend, PackedModel } from '../model-backend.ts';
 import { loadOrt } from '../ort/ort.ts';
-import type { Runtime } from '../runtime.ts';
+import type { Runtime, RuntimeInfo } from '../runtime.ts';
 import type { GpuDevice } from './gpu-device.ts';
 import { gpuLimits } from './gpu-limits.ts';
 import { WebGpuBackend } from './webgpu-backend.ts';
@@ -25,7 +25,7 @@ export class WebGpuRuntime implements Runtime {
     this.gpu = gpu;
   }
 
-  get info(): Runtime['info'] {
+  describe(): RuntimeInfo {
     const { adapterName: adapter, isSoftwareAdapter } = this.gpu;
     return { name: 'webgpu', adapter, ...(isSoftwareAdapter && { isSoftwareAdapter }) };
   }

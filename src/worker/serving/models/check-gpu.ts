@@ -31,7 +31,7 @@ export async function checkGpu(
   const { modelType, dtype, precision } = checkedAs;
   const { env } = await ortInUse();
   const gpu = [
-    runtime.info.adapter,
+    runtime.describe(dtype).adapter,
     navigator.userAgent,
     `onnxruntime-web ${env.versions.web}`,
     `${modelType} ${dtype} ${precision}`,

@@ -450,7 +450,7 @@ describe('a GPU that computes wrong values', () => {
     const { models, log } = createSwitch({ recovery });
     await models.started;
     expect(log).toEqual(['load model 0', 'serve model 0']);
-    expect(warn.mock.calls).toEqual([['This GPU computes wrong values (x). Using WASM.']]);
+    expect(warn.mock.calls).toEqual([['This GPU computes wrong values (x). Using the CPU.']]);
     warn.mockRestore();
   });
 });

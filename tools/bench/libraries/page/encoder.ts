@@ -3,6 +3,7 @@ import { EMBEDDER, type BatchRecord } from '../../../../src/client/index.ts';
 import { createWorker } from '../../../../src/ui/create-worker.ts';
 import { paddingOf } from '../../../../src/ui/views/embed/embed-comparison.ts';
 import { listsOf, type EncoderContender, type EncoderDtype, type Way } from '../encoder.ts';
+import { placeOf } from './tabserve.ts';
 
 /** Puts the bench's calls for an encoder into this page. */
 export function offerEncoder(): void {
@@ -45,7 +46,7 @@ async function loadTabserve(dtype: EncoderDtype): Promise<EncoderContender> {
   }
 
   return {
-    runsOn: `${backend?.adapter}, ${backend?.precision}`,
+    runsOn: placeOf(backend),
     async embed(texts, way) {
       const own = serve.status().deployments.find(({ name }) => name === EMBEDDER)?.knobs ?? {};
       if (way.sortWindow !== undefined) await serve.configure(EMBEDDER, { sortWindow: way.sortWindow });

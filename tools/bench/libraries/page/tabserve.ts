@@ -1,5 +1,5 @@
 import { connect } from '../../../../src/client/client.ts';
-import type { TabserveClient } from '../../../../src/client/index.ts';
+import type { BackendInfo, TabserveClient } from '../../../../src/client/index.ts';
 import { createWorker } from '../../../../src/ui/create-worker.ts';
 import type { BackendName } from '../../bench-case.ts';
 import type { Contender, ContenderSpec } from '../contender.ts';
@@ -34,7 +34,7 @@ async function contendWith(serve: TabserveClient, numSlots: number): Promise<Con
   });
   const generator = serve.getHandle('text-generator');
   return {
-    runsOn: `${backend?.adapter}${backend?.isSoftwareAdapter ? ' (software)' : ''}, ${backend?.precision}`,
+    runsOn: placeOf(backend),
     async generate({ prompt, maxNewTokens }, onToken) {
       const response = generator.remote(prompt, { temperature: 0, maxNewTokens, ignoreEos: true });
       for await (const { tokenIds } of response) for (const _ of tokenIds) onToken();
@@ -42,4 +42,10 @@ async function contendWith(serve: TabserveClient, numSlots: number): Promise<Con
       return { tokenIds };
     },
   };
+}
+
+/** Where a model of ours runs: on the CPU the words name the precision. */
+export function placeOf(backend: BackendInfo | undefined): string {
+  if (!backend || backend.name === 'wasm') return backend?.adapter ?? '';
+  return `${backend.adapter}${backend.isSoftwareAdapter ? ' (software)' : ''}, ${backend.precision}`;
 }
