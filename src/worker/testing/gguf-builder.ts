@@ -31,7 +31,7 @@ const ALIGNMENT = 32;
 const TYPE = { uint32: 4, int32: 5, float32: 6, bool: 7, string: 8, array: 9, uint64: 10 } as const;
 
 /** Keys whose values llama.cpp takes as fp32 alone, whole numbers too. */
-const FLOATS = /freq|factor|scale/;
+const FLOATS = /freq|factor|scale|beta|multiplier/;
 
 /** Test support: writes GGUF as the format's description in ggml-org/ggml (`docs/gguf.md`) has it. */
 export function ggufFile(

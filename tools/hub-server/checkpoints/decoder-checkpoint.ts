@@ -30,18 +30,35 @@ export interface DecoderSpec {
 interface Family {
   /** q, k and v have biases. */
   readonly hasQkvBias?: boolean;
-  /** Each head of queries and keys has a norm. */
-  readonly hasHeadNorms?: boolean;
-  /** Branches have norms, and the model adds one to the weights of all norms. */
-  readonly hasBranchNorms?: boolean;
+  /** Queries and keys have norms: each head by itself, or all heads together. */
+  readonly qkNorms?: 'heads' | 'whole';
+  /** What attention and MLP give has norms. */
+  readonly hasOutputNorms?: boolean;
+  /** What attention and MLP take has none. */
+  readonly hasNoInputNorms?: boolean;
+  /** The model adds one to the weights of all norms, and multiplies embeddings by the square root of their width. */
+  readonly isGemma?: boolean;
+  /** Queries, keys and values have one matrix. */
+  readonly hasJoinedQkv?: boolean;
+  /** Modules of the MLP, where one matrix gives both the gate and what it multiplies. */
+  readonly mlp?: { readonly name: string; readonly input: string; readonly output: string };
 }
+
+const OLMO: Family = { qkNorms: 'whole', hasOutputNorms: true, hasNoInputNorms: true };
 
 const FAMILIES: Readonly<Record<string, Family>> = {
   llama: {},
   mistral: {},
   qwen2: { hasQkvBias: true },
-  qwen3: { hasHeadNorms: true },
-  gemma3_text: { hasHeadNorms: true, hasBranchNorms: true },
+  qwen3: { qkNorms: 'heads' },
+  gemma3_text: { qkNorms: 'heads', hasOutputNorms: true, isGemma: true },
+  smollm3: {},
+  olmo2: OLMO,
+  olmo3: OLMO,
+  granite: {},
+  granitemoehybrid: { mlp: { name: 'shared_mlp', input: 'input_linear', output: 'output_linear' } },
+  phi3: { hasJoinedQkv: true, mlp: { name: 'mlp', input: 'gate_up_proj', output: 'down_proj' } },
+  ministral3: {},
 };
 
 const NUM_SHARDS = 2;
@@ -90,46 +107,75 @@ function tensorsOf(config: DecoderConfig): readonly GeneratedTensor[] {
   const { num_hidden_layers: numLayers, num_attention_heads: numHeads } = config;
   const headSize = config.head_dim ?? width / numHeads;
   const [querySize, keySize] = [numHeads * headSize, config.num_key_value_heads * headSize];
-  const { hasQkvBias, hasHeadNorms, hasBranchNorms } = FAMILIES[config.model_type] ?? {};
+  const family = FAMILIES[config.model_type] ?? {};
+  const { hasQkvBias, qkNorms, hasOutputNorms, hasNoInputNorms, isGemma, hasJoinedQkv, mlp } = family;
   const bias = (name: string, size: number, scale: number): readonly GeneratedTensor[] =>
     hasQkvBias ? [bell('BF16', `${name}.bias`, [size], scale / 2)] : [];
   const norm = (name: string, gain = 1, size = width, deviation = 1 / 8): GeneratedTensor =>
-    bell('BF16', `${name}.weight`, [size], deviation, gain - (hasBranchNorms ? 1 : 0));
-  // Elements of an embedding have this scale. Branches with norms get their scale from those.
-  const stream = hasBranchNorms ? 1 : SCALES.logits / Math.sqrt(width);
+    bell('BF16', `${name}.weight`, [size], deviation, gain - (isGemma ? 1 : 0));
+  const inputNorm = (name: string): readonly GeneratedTensor[] => (hasNoInputNorms ? [] : [norm(name)]);
+  const multiplier = (field: string): number => Number(config[field] ?? 1);
+  const logits = SCALES.logits * multiplier('logits_scaling');
+  // Elements of the embeddings have this scale. Branches with norms get their scale from those.
+  const embedded = isGemma ? 1 : (logits / Math.sqrt(width)) * multiplier('embedding_multiplier');
+  const stream = hasOutputNorms ? 1 : embedded / multiplier('residual_multiplier');
+  const input = hasNoInputNorms ? embedded : 1;
+  const outputNorm = (name: string, scale: number): GeneratedTensor =>
+    isGemma ? norm(name, scale) : norm(name, scale * embedded, width, (scale * embedded) / 8);
+  const ofQueries = SCALES.queriesAndKeys / input;
+  const mlpOf = (layer: string): readonly GeneratedTensor[] => {
+    const {
+      name = 'mlp',
+      input: joined,
+      output = 'down_proj',
+    }: Partial<NonNullable<Family['mlp']>> = mlp ?? {};
+    const down = matrix(`${layer}.${name}.${output}`, width, inner, SCALES.mlp * stream);
+    if (joined !== undefined)
+      return [matrix(`${layer}.${name}.${joined}`, 2 * inner, width, 1 / input), down];
+    const parts = ['gate_proj', 'up_proj'].map((part) => `${layer}.mlp.${part}`);
+    return [down, ...parts.map((part) => matrix(part, inner, width, 1 / input))];
+  };
+  const attentionOf = (name: string): readonly GeneratedTensor[] => {
+    const output = matrix(`${name}.o_proj`, width, querySize, SCALES.attention * stream);
+    if (hasJoinedQkv) return [output, matrix(`${name}.qkv_proj`, querySize + 2 * keySize, width, ofQueries)];
+    return [
+      ...bias(`${name}.k_proj`, keySize, SCALES.queriesAndKeys),
+      matrix(`${name}.k_proj`, keySize, width, ofQueries),
+      output,
+      ...bias(`${name}.q_proj`, querySize, SCALES.queriesAndKeys),
+      matrix(`${name}.q_proj`, querySize, width, ofQueries),
+      ...bias(`${name}.v_proj`, keySize, 1),
+      matrix(`${name}.v_proj`, keySize, width, 1 / input),
+    ];
+  };
   const layers = Array.from({ length: numLayers }, (_, index): readonly GeneratedTensor[] => {
     const layer = `model.layers.${index}`;
-    const [attention, mlp] = [`${layer}.self_attn`, `${layer}.mlp`];
+    const attention = `${layer}.self_attn`;
     return [
-      norm(`${layer}.input_layernorm`),
-      matrix(`${mlp}.down_proj`, width, inner, SCALES.mlp * stream),
-      matrix(`${mlp}.gate_proj`, inner, width, 1),
-      matrix(`${mlp}.up_proj`, inner, width, 1),
-      norm(`${layer}.post_attention_layernorm`, hasBranchNorms ? SCALES.attention : 1),
-      ...(hasBranchNorms
+      ...inputNorm(`${layer}.input_layernorm`),
+      ...mlpOf(layer),
+      ...(hasOutputNorms
         ? [
-            norm(`${layer}.pre_feedforward_layernorm`),
-            norm(`${layer}.post_feedforward_layernorm`, SCALES.mlp),
+            outputNorm(`${layer}.post_attention_layernorm`, SCALES.attention),
+            ...inputNorm(`${layer}.pre_feedforward_layernorm`),
+            outputNorm(`${layer}.post_feedforward_layernorm`, SCALES.mlp),
+          ]
+        : inputNorm(`${layer}.post_attention_layernorm`)),
+      ...(qkNorms
+        ? [
+            norm(`${attention}.q_norm`, SCALES.queriesAndKeys, qkNorms === 'heads' ? headSize : querySize),
+            norm(`${attention}.k_norm`, SCALES.queriesAndKeys, qkNorms === 'heads' ? headSize : keySize),
           ]
         : []),
-      ...(hasHeadNorms
-        ? ['q', 'k'].map((part) => norm(`${attention}.${part}_norm`, SCALES.queriesAndKeys, headSize))
-        : []),
-      ...bias(`${attention}.k_proj`, keySize, SCALES.queriesAndKeys),
-      matrix(`${attention}.k_proj`, keySize, width, SCALES.queriesAndKeys),
-      matrix(`${attention}.o_proj`, width, querySize, SCALES.attention * stream),
-      ...bias(`${attention}.q_proj`, querySize, SCALES.queriesAndKeys),
-      matrix(`${attention}.q_proj`, querySize, width, SCALES.queriesAndKeys),
-      ...bias(`${attention}.v_proj`, keySize, 1),
-      matrix(`${attention}.v_proj`, keySize, width, 1),
+      ...attentionOf(attention),
     ];
   });
   return [
-    matrix('model.embed_tokens', vocabSize, width, SCALES.logits),
+    matrix('model.embed_tokens', vocabSize, width, logits),
     ...layers.flat(),
     // Gains of both signs: with a tied head, gains around 1 would make the last token its own likeliest successor.
     norm('model.norm', 0, width, 1),
-    ...(config['tie_word_embeddings'] === false ? [matrix('lm_head', vocabSize, width, SCALES.logits)] : []),
+    ...(config['tie_word_embeddings'] === false ? [matrix('lm_head', vocabSize, width, logits)] : []),
   ];
 }
 

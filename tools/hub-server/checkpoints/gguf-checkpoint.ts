@@ -4,7 +4,6 @@ import { recordOf } from '../../../src/protocol/wire.ts';
 import { memoryFile } from '../../../src/worker/models/checkpoint/checkpoint-files.ts';
 import { isWeightDtype, readFloats } from '../../../src/worker/models/checkpoint/float-formats.ts';
 import { readSafetensorsIndex } from '../../../src/worker/models/checkpoint/safetensors.ts';
-import { readRope } from '../../../src/worker/models/llama/rope.ts';
 import {
   ggufFile,
   type GgufTensor,
@@ -14,6 +13,7 @@ import {
 import type { GeneratedFile } from './generated-file.ts';
 // Of `config.json`'s fields: keys of the metadata, after the architecture.
 import gguf from './gguf-names.json' with { type: 'json' };
+import { ropeFactors, ropeKeys } from './gguf-rope.ts';
 
 type Fields = Readonly<Record<string, unknown>>;
 type Metadata = Parameters<typeof ggufFile>[0];
@@ -80,14 +80,26 @@ function changed(metadata: Metadata, changes: KeyChanges): Metadata {
   return Object.fromEntries(all);
 }
 
+/** `general.architecture` by `model_type`, where they differ. */
+const ARCHITECTURES: Readonly<Record<string, string>> = {
+  gemma3_text: 'gemma3',
+  granitemoehybrid: 'granite',
+  ministral3: 'mistral3',
+  olmo3: 'olmo2',
+};
+
+/** Types whose windows the metadata has. */
+const WITH_WINDOWS: readonly string[] = ['gemma3_text', 'olmo3', 'phi3'];
+
 function metadataOf(config: Fields): Metadata {
-  const architecture = String(config['model_type']).replace('_text', '');
+  const modelType = String(config['model_type']);
+  const architecture = ARCHITECTURES[modelType] ?? modelType;
   const entries = Object.entries(gguf.keys).map(([field, key]): [string, unknown] => [
     `${architecture}.${key}`,
     config[field],
   ]);
-  // No other architecture here has windows.
-  const hasKey = (key: string): boolean => architecture === 'gemma3' || !key.includes('sliding_window');
+  const hasKey = (key: string): boolean =>
+    WITH_WINDOWS.includes(modelType) || !key.includes('sliding_window');
   const given = entries.filter(
     (entry): entry is [string, number] => typeof entry[1] === 'number' && hasKey(entry[0]),
   );
@@ -102,7 +114,10 @@ function metadataOf(config: Fields): Metadata {
     ...(typeof config['head_dim'] === 'number' && {
       [`${architecture}.attention.value_length`]: config['head_dim'],
     }),
-    ...Object.fromEntries(given),
+    ...Object.fromEntries([
+      ...given,
+      ...Object.entries(ropeKeys(config)).map(([key, value]) => [`${architecture}.${key}`, value] as const),
+    ]),
   };
 }
 
@@ -127,11 +142,11 @@ function tokenizerOf(json: unknown, config: Fields): Metadata {
 async function tensorsOf(weights: Uint8Array, config: Fields): Promise<readonly GgufTensor[]> {
   const file = memoryFile('model.safetensors', weights);
   const views = [...(await readSafetensorsIndex(file))];
-  return Promise.all(
+  const named = await Promise.all(
     views.map(async ([name, { shape, dtype, begin, end }]) => {
       if (!isWeightDtype(dtype)) throw new Error(`Expected ${name} to hold weights, got ${dtype}`);
       const values = readFloats(await file.read(begin, end), dtype);
-      const norm = config['model_type'] === 'gemma3_text' ? 'post_attention_norm' : 'ffn_norm';
+      const norm = hasOutputNorms(config) ? 'post_attention_norm' : 'ffn_norm';
       const names = [...TENSORS, [/post_attention_layernorm/, norm] as const];
       const renamed = names.reduce(
         (text, [pattern, replacement]) => text.replace(pattern, replacement),
@@ -140,9 +155,27 @@ async function tensorsOf(weights: Uint8Array, config: Fields): Promise<readonly 
       return asWritten({ name: renamed, shape, values }, config);
     }),
   );
+  return named.flatMap(splitGate);
 }
 
-/** Matrices of GPT-2 are transposed, queries and keys of Llama permuted, and norms of Gemma have 1 added. */
+function hasOutputNorms({ model_type: modelType }: Fields): boolean {
+  return ['gemma3_text', 'olmo2', 'olmo3'].includes(String(modelType));
+}
+
+/** The matrix of Granite's hybrids gives the gate and what it multiplies, which have one each in a file. */
+function splitGate(tensor: GgufTensor): readonly GgufTensor[] {
+  const { name, shape, values } = tensor;
+  if (!name.includes('ffn_gate_and_up')) return [tensor];
+  const [rows = 0, columns = 0] = shape;
+  const half = (rows / 2) * columns;
+  return [values.slice(0, half), values.slice(half)].map((part, i) => ({
+    name: name.replace('ffn_gate_and_up', i === 0 ? 'ffn_gate' : 'ffn_up'),
+    shape: [rows / 2, columns],
+    values: part,
+  }));
+}
+
+/** Matrices of GPT-2 are transposed, queries and keys of Llama and its closest relatives permuted, and norms of Gemma have 1 added. */
 function asWritten(tensor: GgufTensor, config: Fields): GgufTensor {
   const { name, shape, values } = tensor;
   const [rows = 1, columns = 1] = shape;
@@ -152,7 +185,11 @@ function asWritten(tensor: GgufTensor, config: Fields): GgufTensor {
       const turned = values.map((_, i) => values[(i % rows) * columns + Math.floor(i / rows)] ?? 0);
       return { name, shape: [columns, rows], values: turned };
     }
-    case 'llama': {
+    case 'llama':
+    case 'smollm3':
+    case 'granite':
+    case 'granitemoehybrid':
+    case 'ministral3': {
       const part = /attn_([qk])\./.exec(name)?.[1];
       if (part === undefined) return tensor;
       const numHeads = Number(config[part === 'q' ? 'num_attention_heads' : 'num_key_value_heads']);
@@ -179,20 +216,4 @@ function permuted(
     const [head, pair, side] = [Math.floor(row / headSize), Math.floor((row % headSize) / 2), row % 2];
     return values[(head * headSize + side * half + pair) * columns + column] ?? 0;
   });
-}
-
-/** What llama3's scaling divides each frequency by. */
-function ropeFactors(config: Fields): readonly GgufTensor[] {
-  const scaling = config['rope_scaling'];
-  if (typeof scaling !== 'object' || scaling === null) return [];
-  const headSize = Number(config['head_dim']);
-  const defaults = {
-    headSize,
-    theta: Number(config['rope_theta']),
-    contextLength: Number(config['max_position_embeddings']),
-  };
-  const plain = readRope({}, defaults).frequencies;
-  const scaled = readRope({ ...scaling }, defaults).frequencies;
-  const factors = Float32Array.from(plain, (frequency, i) => frequency / (scaled[i] ?? 1));
-  return [{ name: 'rope_freqs.weight', shape: [headSize / 2], values: factors }];
 }

@@ -1,4 +1,5 @@
 import { shown } from '../../../batching/errors.ts';
+import { isRecord } from '../../../platform/is-record.ts';
 import { UnsupportedModelError } from '../../../protocol/errors/model.ts';
 import { MOST_LAYERS, type Fields } from '../config-fields.ts';
 import type { GgufHeader } from './read-gguf.ts';
@@ -26,6 +27,12 @@ const isAsField =
     fields.some((field) => value === config[field]);
 
 const isScale = isOneOf(0, 1);
+
+/** What llama.cpp computes itself, or a factor that changes nothing. */
+const isYarnFactor: IsNeutral = (value, { rope_scaling: scaling }) => {
+  const factor = isRecord(scaling) ? Number(scaling['factor']) : 1;
+  return [1, 1 + 0.1 * Math.log(factor)].some((neutral) => Math.abs(Number(value) - neutral) < 1e-6);
+};
 
 /** A window of the whole context hides no token. */
 const hidesNothing: IsNeutral = (value, config) =>
@@ -73,7 +80,7 @@ const NEUTRAL: ReadonlyMap<string, IsNeutral> = new Map<string, IsNeutral>([
   ['rope.scaling.finetuned', anything],
   ['rope.scaling.original_context_length', anything],
   ['rope.scaling.attn_factor', isOneOf(1)],
-  ['rope.scaling.yarn_attn_factor', isOneOf(1)],
+  ['rope.scaling.yarn_attn_factor', isYarnFactor],
   // llama.cpp computes YaRN with these, and nothing else reads them.
   ['rope.scaling.yarn_ext_factor', isOneOf(-1, 1)],
   ['rope.scaling.yarn_beta_fast', isOneOf(32)],

@@ -6,7 +6,7 @@ type Restore = (values: Float32Array<ArrayBuffer>) => void;
 
 const LAYER = /^blk\.(\d+)\.([a-z_]+)\.(weight|bias)$/;
 
-/** Names of a layer's modules; gemma3's norms differ. */
+/** Names of a layer's modules; those of norms differ where outputs are normalized too. */
 const LLAMA_MODULES: ReadonlyMap<string, string> = new Map([
   ['attn_norm', 'input_layernorm'],
   ['ffn_norm', 'post_attention_layernorm'],
@@ -21,11 +21,21 @@ const LLAMA_MODULES: ReadonlyMap<string, string> = new Map([
   ['ffn_down', 'mlp.down_proj'],
 ]);
 
-const GEMMA_MODULES: ReadonlyMap<string, string> = new Map([
+const OUTPUT_NORM_MODULES: ReadonlyMap<string, string> = new Map([
   ...LLAMA_MODULES,
   ['ffn_norm', 'pre_feedforward_layernorm'],
   ['post_attention_norm', 'post_attention_layernorm'],
   ['post_ffw_norm', 'post_feedforward_layernorm'],
+]);
+
+/** By `model_type`; the others have those of Llama. */
+const MODULES: ReadonlyMap<unknown, ReadonlyMap<string, string>> = new Map<
+  unknown,
+  ReadonlyMap<string, string>
+>([
+  ['gemma3_text', OUTPUT_NORM_MODULES],
+  ['olmo2', OUTPUT_NORM_MODULES],
+  ['olmo3', OUTPUT_NORM_MODULES],
 ]);
 
 const GPT2_MODULES: ReadonlyMap<string, string> = new Map([
@@ -73,7 +83,7 @@ function gpt2Name(name: string): string | undefined {
 }
 
 function llamaName(modelType: unknown): (name: string) => string | undefined {
-  const modules = modelType === 'gemma3_text' ? GEMMA_MODULES : LLAMA_MODULES;
+  const modules = MODULES.get(modelType) ?? LLAMA_MODULES;
   return (name) => {
     const [, layer, part = '', kind] = LAYER.exec(name) ?? [];
     if (layer === undefined) return LLAMA_NAMES.get(name);
@@ -82,7 +92,7 @@ function llamaName(modelType: unknown): (name: string) => string | undefined {
   };
 }
 
-/** llama.cpp permutes Llama's queries and keys, adds 1 to Gemma's norms, and transposes GPT-2's matrices. */
+/** llama.cpp permutes queries and keys of Llama and its closest relatives, adds 1 to Gemma's norms, and transposes GPT-2's matrices. */
 function changeOf(
   name: string,
   { shape }: TensorView,
@@ -90,7 +100,10 @@ function changeOf(
 ): { readonly shape?: readonly number[]; readonly restore?: Restore } {
   const [rows = 1, columns = 1] = shape;
   switch (config['model_type']) {
-    case 'llama': {
+    case 'llama':
+    case 'smollm3':
+    case 'granite':
+    case 'ministral3': {
       const part = LAYER.exec(name)?.[2];
       const numHeads = Number(config[part === 'attn_q' ? 'num_attention_heads' : 'num_key_value_heads']);
       const isPermuted = part === 'attn_q' || part === 'attn_k';

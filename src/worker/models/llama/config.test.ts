@@ -17,7 +17,7 @@ const windowsOf = (config: Fields) => read(config).layers.map(({ window }) => wi
 /** The base follows from the second frequency, to as many digits as fp32 leaves. */
 const basesOf = (config: Fields) => {
   const { layers, headSize } = read(config);
-  return layers.map(({ rope }) => Number(((rope.frequencies[1] ?? 0) ** (-headSize / 2)).toPrecision(4)));
+  return layers.map(({ rope }) => Number(((rope?.frequencies[1] ?? 0) ** (-headSize / 2)).toPrecision(4)));
 };
 
 describe('readLlamaConfig', () => {
@@ -34,16 +34,17 @@ describe('readLlamaConfig', () => {
       width: 576,
       innerSize: 1536,
       normEpsilon: 1e-5,
-      norms: { isGainOffset: false, ofHeads: false, ofBranches: false },
+      norms: { isGainOffset: false, ofQueriesAndKeys: 'none', ofInputs: true, ofOutputs: false },
       activation: 'silu',
       attentionScale: 0.125,
       embeddingScale: 1,
+      logitScale: 1,
       biases: { qkv: false, output: false, mlp: false },
       isHeadSeparate: false,
       needsFloat32: false,
     });
     expect(layers).toHaveLength(30);
-    expect(new Set(layers).size).toBe(1);
+    expect(new Set(layers.map(({ rope }) => rope)).size).toBe(1);
   });
 
   it("reads Llama-3.2-1B's config, with three end tokens", () => {
@@ -51,7 +52,7 @@ describe('readLlamaConfig', () => {
     expect(config).toMatchObject({ numKvHeads: 8, contextLength: 131_072, isHeadSeparate: false });
     expect(config.eosTokenIds).toEqual([128_001, 128_008, 128_009]);
     // The slowest frequency is divided by the factor of `rope_scaling`.
-    expect(config.layers[0]?.rope.frequencies.at(-1)).toBeCloseTo(500_000 ** (-31 / 32) / 32, 12);
+    expect(config.layers[0]?.rope?.frequencies.at(-1)).toBeCloseTo(500_000 ** (-31 / 32) / 32, 12);
   });
 
   it("reads Mistral-7B's config, a window in each layer", () => {
@@ -65,7 +66,12 @@ describe('readLlamaConfig', () => {
   });
 
   it("reads Qwen3-0.6B's config, heads times size not the width", () => {
-    expect(read(QWEN3)).toMatchObject({ numHeads: 16, headSize: 128, width: 1024, norms: { ofHeads: true } });
+    expect(read(QWEN3)).toMatchObject({
+      numHeads: 16,
+      headSize: 128,
+      width: 1024,
+      norms: { ofQueriesAndKeys: 'heads' },
+    });
   });
 
   it("reads Gemma 3 270M's config", () => {
@@ -73,7 +79,7 @@ describe('readLlamaConfig', () => {
       activation: 'gelu_tanh',
       attentionScale: 1 / 16,
       embeddingScale: Math.sqrt(640),
-      norms: { isGainOffset: true, ofHeads: true, ofBranches: true },
+      norms: { isGainOffset: true, ofQueriesAndKeys: 'heads', ofInputs: true, ofOutputs: true },
       isHeadSeparate: false,
       needsFloat32: true,
     });
@@ -155,19 +161,19 @@ describe('rope parameters', () => {
       sliding_attention: { rope_type: 'default', rope_theta: 2e4 },
     };
     const { layers } = read({ ...gemma, rope_parameters: nested });
-    expect(layers.slice(4, 6).map(({ rope }) => rope.frequencies[0])).toEqual([1, 1 / 8]);
+    expect(layers.slice(4, 6).map(({ rope }) => rope?.frequencies[0])).toEqual([1, 1 / 8]);
     expect(basesOf({ ...gemma, rope_parameters: nested })[4]).toBe(2e4);
   });
 
   it('scale only the layers that see everything, where rope_scaling is not nested', () => {
     const { layers } = read({ ...GEMMA, rope_scaling: { rope_type: 'linear', factor: 8 } });
-    expect(layers.slice(4, 6).map(({ rope }) => rope.frequencies[0])).toEqual([1, 1 / 8]);
+    expect(layers.slice(4, 6).map(({ rope }) => rope?.frequencies[0])).toEqual([1, 1 / 8]);
   });
 });
 
 describe('rejects', () => {
   it.each([
-    ['an unknown rope type', { ...LLAMA, rope_scaling: { type: 'longrope', factor: 4 } }, /"longrope"/],
+    ['an unknown rope type', { ...LLAMA, rope_scaling: { type: 'spiral', factor: 4 } }, /"spiral"/],
     ['heads that are rotated in part', { ...LLAMA, partial_rotary_factor: 0.5 }, /partial_rotary_factor/],
     ['weights that are quantized', { ...LLAMA, quantization_config: { bits: 4 } }, /quantization_config/],
     ['capped logits', { ...GEMMA, final_logit_softcapping: 30 }, /final_logit_softcapping/],

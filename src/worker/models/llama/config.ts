@@ -1,29 +1,20 @@
 import { textOf } from '../../../batching/errors.ts';
 import { ModelFileCorruptError, UnsupportedModelError } from '../../../protocol/errors/model.ts';
-import {
-  layerCount,
-  positiveInteger,
-  positiveNumber,
-  readEosTokenIds,
-  type Fields,
-} from '../config-fields.ts';
+import { layerCount, positiveInteger, readEosTokenIds, type Fields } from '../config-fields.ts';
 import { readActivation, type Activation } from '../program/activation.ts';
 import type { Heads, ModelConfig } from '../model-config.ts';
 import { readLayers, type LayerConfig } from './layers.ts';
 import { refuseUncomputed } from './refusals.ts';
+import { readScales, type Scales } from './scales.ts';
 import { VARIANTS, type Variant } from './variants.ts';
 
-export interface LlamaConfig extends ModelConfig, Heads, Pick<Variant, 'norms' | 'needsFloat32'> {
+export interface LlamaConfig extends ModelConfig, Heads, Scales, Pick<Variant, 'norms' | 'needsFloat32'> {
   /** Values of a token's hidden state. */
   readonly width: number;
   /** Width of the MLP between its matrices. */
   readonly innerSize: number;
   readonly layers: readonly LayerConfig[];
-  readonly normEpsilon: number;
   readonly activation: Activation;
-  /** Factor of the attention scores. */
-  readonly attentionScale: number;
-  readonly embeddingScale: number;
   /** Whether linear layers add a bias. */
   readonly biases: Readonly<Record<keyof Variant['biases'], boolean>>;
   /** Whether the logits have a matrix of their own. */
@@ -43,29 +34,28 @@ export function readLlamaConfig(given: Fields, generationConfig: unknown): Llama
   const variant = VARIANTS.get(modelType);
   if (!variant)
     throw UnsupportedModelError.of(`config.json names model_type ${modelType}, which is not known`);
-  refuseUncomputed(given, variant);
   const config = { ...variant.defaults, ...given };
-  const { activationField, attentionScaleField, biases, norms, scalesEmbeddings, needsFloat32 } = variant;
+  refuseUncomputed(config, variant);
+  const { activationField, biases, norms, scales, needsFloat32 } = variant;
   const width = positiveInteger(config, 'hidden_size');
   const numLayers = layerCount(config, 'num_hidden_layers');
   const heads = readHeads(config, width);
   const isSet = (rule: boolean | string): boolean =>
     rule === true || (rule !== false && config[rule] === true);
+  const layers = readLayers(config, variant, { numLayers, ...heads });
+  const longest = layers.map(({ rope }) => rope?.maxLength ?? Infinity);
   return {
     vocabSize: positiveInteger(config, 'vocab_size'),
-    contextLength: positiveInteger(config, 'max_position_embeddings'),
+    contextLength: Math.min(positiveInteger(config, 'max_position_embeddings'), ...longest),
     numLayers,
     ...heads,
     eosTokenIds: readEosTokenIds(config, generationConfig),
     width,
     innerSize: positiveInteger(config, 'intermediate_size'),
-    layers: readLayers(config, variant, { numLayers, ...heads }),
-    normEpsilon: positiveNumber(config, 'rms_norm_eps', 1e-6),
+    layers,
     norms,
     activation: readActivation(activationField, config[activationField] ?? 'silu'),
-    attentionScale:
-      1 / Math.sqrt(attentionScaleField ? positiveNumber(config, attentionScaleField) : heads.headSize),
-    embeddingScale: scalesEmbeddings ? Math.sqrt(width) : 1,
+    ...readScales(config, scales, { width, ...heads }),
     biases: { qkv: isSet(biases.qkv), output: isSet(biases.output), mlp: isSet(biases.mlp) },
     isHeadSeparate: config['tie_word_embeddings'] !== true,
     needsFloat32,

@@ -7,8 +7,8 @@ import type { Variant } from './variants.ts';
 
 /** The features that differ from layer to layer. */
 export interface LayerConfig {
-  /** Layers that rotate alike share it. */
-  readonly rope: Rope;
+  /** Layers that rotate alike share it. `undefined` where queries and keys stay as they are. */
+  readonly rope: Rope | undefined;
   /** Latest tokens that a token attends to, itself included; `undefined` for all. */
   readonly window: number | undefined;
 }
@@ -25,18 +25,45 @@ export function readLayers(
   variant: Variant,
   { numLayers, headSize }: { readonly numLayers: number; readonly headSize: number },
 ): readonly LayerConfig[] {
-  const made = new Map<LayerType, LayerConfig>();
-  return readLayerTypes(config, variant, numLayers).map((type) => {
-    const layer = made.get(type) ?? {
-      rope: readLayerRope(config, variant, type, headSize),
-      window: type === 'sliding_attention' ? readWindow(config) : undefined,
-    };
-    made.set(type, layer);
-    return layer;
-  });
+  const isRotated = readRotation(config, variant, numLayers);
+  const ropes = new Map<LayerType, Rope>();
+  const ropeOf = (type: LayerType): Rope => {
+    const rope = ropes.get(type) ?? readLayerRope(config, variant, type, headSize);
+    ropes.set(type, rope);
+    return rope;
+  };
+  return readLayerTypes(config, variant, isRotated).map((type, layer) => ({
+    rope: isRotated[layer] ? ropeOf(type) : undefined,
+    window: type === 'sliding_attention' ? readWindow(config) : undefined,
+  }));
 }
 
-function readLayerTypes(config: Fields, { windows }: Variant, numLayers: number): readonly LayerType[] {
+/** Whether each layer turns queries and keys by their positions. */
+function readRotation(config: Fields, { rotation }: Variant, numLayers: number): readonly boolean[] {
+  const given = config['no_rope_layers'];
+  const period = (): number => positiveInteger(config, 'no_rope_layer_interval');
+  const isRotated = {
+    all: () => true,
+    position_embedding_type: () => config['position_embedding_type'] === 'rope',
+    // A 1 stands for a layer that is rotated.
+    no_rope_layers: (layer: number) =>
+      given == null ? (layer + 1) % period() !== 0 : Boolean(requireFlag(given, layer)),
+  }[rotation];
+  return Array.from({ length: numLayers }, (_, layer) => isRotated(layer));
+}
+
+function requireFlag(flags: unknown, layer: number): unknown {
+  const flag: unknown = Array.isArray(flags) ? flags[layer] : undefined;
+  if (flag === 0 || flag === 1 || typeof flag === 'boolean') return flag;
+  throw ModelFileCorruptError.of('config.json', `its no_rope_layers have no 0 or 1 for layer ${layer}`);
+}
+
+function readLayerTypes(
+  config: Fields,
+  { windows }: Variant,
+  isRotated: readonly boolean[],
+): readonly LayerType[] {
+  const { length: numLayers } = isRotated;
   const given = config['layer_types'];
   if (given != null) return requireLayerTypes(given, numLayers);
   const isWindowed = {
@@ -46,6 +73,8 @@ function readLayerTypes(config: Fields, { windows }: Variant, numLayers: number)
       config['use_sliding_window'] === true &&
       config['sliding_window'] !== null &&
       layer >= Number(config['max_window_layers']),
+    unrotated: (layer: number) =>
+      config['use_sliding_window'] === true && config['sliding_window'] !== null && !isRotated[layer],
     pattern: (layer: number) => (layer + 1) % positiveInteger(config, 'sliding_window_pattern') !== 0,
   }[windows];
   return Array.from({ length: numLayers }, (_, layer) =>
@@ -61,6 +90,8 @@ function requireLayerTypes(given: unknown, numLayers: number): readonly LayerTyp
 
 function requireLayerType(type: unknown): LayerType {
   if (type === 'full_attention' || type === 'sliding_attention') return type;
+  // As the first configurations of Granite 4 name it.
+  if (type === 'attention') return 'full_attention';
   throw UnsupportedModelError.of(
     `layer_types in config.json names ${JSON.stringify(type)}, not full_attention or sliding_attention`,
   );

@@ -7,7 +7,7 @@ import type { LayerConfig } from './layers.ts';
 const isSensitive = true;
 
 export function llamaProgram(config: LlamaConfig): Program {
-  const { vocabSize, width, layers, norms, embeddingScale, isHeadSeparate, isEncoder } = config;
+  const { vocabSize, width, layers, embeddingScale, logitScale, isHeadSeparate, isEncoder } = config;
   const model = new ProgramBuilder();
   const norm = normOf(model, config);
   const words: ModelTensor = {
@@ -20,22 +20,33 @@ export function llamaProgram(config: LlamaConfig): Program {
   if (embeddingScale !== 1) x = model.scale(x, embeddingScale);
   for (const [i, layer] of layers.entries()) {
     const name = `layers.${i}`;
-    const normed = norm(x, `${name}.input_layernorm`);
-    const attended = attention(model, normed, `${name}.self_attn`, config, layer);
-    if (norms.ofBranches) {
-      x = model.add(x, norm(attended, `${name}.post_attention_layernorm`));
-      const output = mlp(model, norm(x, `${name}.pre_feedforward_layernorm`), `${name}.mlp`, config);
-      x = model.add(x, norm(output, `${name}.post_feedforward_layernorm`));
-    } else {
-      x = model.add(x, attended);
-      x = model.add(x, mlp(model, norm(x, `${name}.post_attention_layernorm`), `${name}.mlp`, config));
-    }
+    const { ofAttention, ofMlp } = normNames(config.norms);
+    const normed = (value: Value, module: string | undefined): Value =>
+      module === undefined ? value : norm(value, `${name}.${module}`);
+    const attended = attention(model, normed(x, ofAttention.input), `${name}.self_attn`, config, layer);
+    x = model.add(x, normed(attended, ofAttention.output));
+    const output = mlp(model, normed(x, ofMlp.input), `${name}.mlp`, config);
+    x = model.add(x, normed(output, ofMlp.output));
   }
   x = norm(x, 'norm');
   if (isEncoder) return model.end(model.pool(x));
+  if (logitScale !== 1) x = model.scale(x, logitScale);
   // Checkpoints have it without the prefix.
   const head = isHeadSeparate ? ({ ...words, name: 'lm_head.weight', role: 'linear' } as const) : words;
   return model.end(model.head(x, head));
+}
+
+/** Modules of a layer's norms. */
+function normNames({ ofInputs, ofOutputs }: LlamaConfig['norms']) {
+  const [input, output] = ['input_layernorm', 'post_attention_layernorm'];
+  const inMlp = ofOutputs ? 'pre_feedforward_layernorm' : output;
+  return {
+    ofAttention: { input: ofInputs ? input : undefined, output: ofOutputs ? output : undefined },
+    ofMlp: {
+      input: ofInputs ? inMlp : undefined,
+      output: ofOutputs ? 'post_feedforward_layernorm' : undefined,
+    },
+  };
 }
 
 function normOf(model: ProgramBuilder, { norms, normEpsilon }: LlamaConfig) {
@@ -52,8 +63,10 @@ function attention(
   { rope, window }: LayerConfig,
 ): Value {
   const { norms, width, biases, attentionScale: scale } = config;
-  const qkv = norms.ofHeads ? normedQkv(model, x, name, config) : joinedQkv(model, x, name, config);
-  const attended = model.attend(model.rotary(qkv, rope), name, config, { scale, isCausal: true, window });
+  const qkv =
+    norms.ofQueriesAndKeys === 'none' ? joinedQkv(model, x, name, config) : normedQkv(model, x, name, config);
+  const rotated = rope ? model.rotary(qkv, rope) : qkv;
+  const attended = model.attend(rotated, name, config, { scale, isCausal: true, window });
   return model.linear(attended, `${name}.o_proj`, width, { hasBias: biases.output });
 }
 
@@ -64,13 +77,14 @@ function joinedQkv(model: ProgramBuilder, x: Value, name: string, config: LlamaC
 
 /** A matrix for each, because norms stand between. */
 function normedQkv(model: ProgramBuilder, x: Value, name: string, config: LlamaConfig): Qkv {
-  const { numHeads, numKvHeads, headSize, biases } = config;
+  const { numHeads, numKvHeads, headSize, biases, norms } = config;
   const norm = normOf(model, config);
+  const size = norms.ofQueriesAndKeys === 'heads' ? headSize : undefined;
   const options = { hasBias: biases.qkv, isSensitive } as const;
   const query = model.linear(x, `${name}.q_proj`, numHeads * headSize, options);
   const key = model.linear(x, `${name}.k_proj`, numKvHeads * headSize, options);
   const value = model.linear(x, `${name}.v_proj`, numKvHeads * headSize, options);
-  return [norm(query, `${name}.q_norm`, headSize), norm(key, `${name}.k_norm`, headSize), value];
+  return [norm(query, `${name}.q_norm`, size), norm(key, `${name}.k_norm`, size), value];
 }
 
 function mlp(model: ProgramBuilder, x: Value, name: string, config: LlamaConfig): Value {

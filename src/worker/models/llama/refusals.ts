@@ -22,10 +22,10 @@ const UNCOMPUTED: readonly (readonly [field: string, meaning: string])[] = [
  *
  * @throws UnsupportedModelError where the configuration asks for something that the graph does not compute.
  */
-export function refuseUncomputed(config: Fields, { architecture, foreignFields }: Variant): void {
+export function refuseUncomputed(config: Fields, { architecture, rotation, foreignFields }: Variant): void {
   refuseArchitecture(config['architectures'], architecture);
   for (const [field, meaning] of UNCOMPUTED) {
-    if (isAskedFor(config[field])) {
+    if (field !== rotation && isAskedFor(config[field])) {
       throw UnsupportedModelError.of(`${meaning} (${field} in config.json), which Tabserve does not compute`);
     }
   }

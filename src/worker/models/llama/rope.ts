@@ -1,4 +1,4 @@
-import { UnsupportedModelError } from '../../../protocol/errors/model.ts';
+import { ModelFileCorruptError, UnsupportedModelError } from '../../../protocol/errors/model.ts';
 import { positiveNumber, type Fields } from '../config-fields.ts';
 import type { Rope } from '../program/rope.ts';
 
@@ -21,6 +21,7 @@ const SCALINGS: ReadonlyMap<unknown, Scaling> = new Map<unknown, Scaling>([
   ['linear', linear],
   ['llama3', llama3],
   ['factors', byFactors],
+  ['longrope', longRope],
   ['yarn', yarn],
 ]);
 
@@ -32,7 +33,7 @@ const SCALINGS: ReadonlyMap<unknown, Scaling> = new Map<unknown, Scaling>([
  * @throws UnsupportedModelError where the tables cannot be computed.
  */
 export function readRope(parameters: Fields, defaults: RopeDefaults): Rope {
-  const type = parameters['rope_type'] ?? parameters['type'] ?? 'default';
+  const type = typeOf(parameters);
   const scale = SCALINGS.get(type);
   if (!scale) {
     const known = [...SCALINGS.keys()].join(', ');
@@ -44,7 +45,19 @@ export function readRope(parameters: Fields, defaults: RopeDefaults): Rope {
       `partial_rotary_factor is ${JSON.stringify(share)}, but heads are rotated whole`,
     );
   }
-  return scale(parameters, { ...defaults, theta: positiveNumber(parameters, 'rope_theta', defaults.theta) });
+  const theta = positiveNumber(parameters, 'rope_theta', defaults.theta);
+  const rope = scale(parameters, { ...defaults, theta });
+  // Queries of later tokens have factors by their positions.
+  return parameters['llama_4_scaling_beta']
+    ? { ...rope, maxLength: originalLength(parameters, defaults) }
+    : rope;
+}
+
+/** The first configurations of Phi 3 call LongRoPE `su` or `yarn`. */
+function typeOf(parameters: Fields): unknown {
+  return 'short_factor' in parameters
+    ? 'longrope'
+    : (parameters['rope_type'] ?? parameters['type'] ?? 'default');
 }
 
 function unscaled(_: Fields, { headSize, theta }: RopeDefaults): Rope {
@@ -66,6 +79,29 @@ function byFactors(parameters: Fields, defaults: RopeDefaults): Rope {
   return {
     frequencies: frequencies.map((frequency, i) => fround(frequency / Number(factors[i]))),
     attentionFactor,
+  };
+}
+
+/**
+ * LongRoPE (arXiv 2402.13753). Sequences that are longer than the model's first context have other factors for all of their tokens, so
+ * that keys which are cached would be wrong: the runtime ends at that context.
+ */
+function longRope(parameters: Fields, defaults: RopeDefaults): Rope {
+  const { headSize, theta, contextLength } = defaults;
+  const factors: unknown = parameters['short_factor'];
+  const maxLength = originalLength(parameters, defaults);
+  const factor = positiveNumber(parameters, 'factor', contextLength / maxLength);
+  const periods = periodsOf(headSize, theta);
+  if (!Array.isArray(factors) || factors.length !== periods.length)
+    throw ModelFileCorruptError.of('config.json', `its short_factor has not ${periods.length} factors`);
+  return {
+    frequencies: periods.map((period, i) => fround(1 / fround(fround(Number(factors[i])) * period))),
+    attentionFactor: positiveNumber(
+      parameters,
+      'attention_factor',
+      factor <= 1 ? 1 : Math.sqrt(1 + Math.log(factor) / Math.log(maxLength)),
+    ),
+    ...(maxLength < contextLength && { maxLength }),
   };
 }
 

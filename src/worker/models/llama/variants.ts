@@ -1,4 +1,5 @@
 import type { Fields } from '../config-fields.ts';
+import type { ScaleRule } from './scales.ts';
 
 /** Whether linear layers add a bias, or the field that says so. */
 type BiasRule = boolean | 'attention_bias' | 'mlp_bias';
@@ -13,14 +14,13 @@ export interface Variant {
   readonly localThetaField: 'rope_theta' | 'rope_local_base_freq';
   readonly biases: { readonly qkv: BiasRule; readonly output: BiasRule; readonly mlp: BiasRule };
   /** Which layers attend to a window alone, where `layer_types` does not name them. */
-  readonly windows: 'none' | 'all' | 'upper' | 'pattern';
+  readonly windows: 'none' | 'all' | 'upper' | 'unrotated' | 'pattern';
+  /** Which layers turn queries and keys by their positions: all, or those that this field names. */
+  readonly rotation: 'all' | 'no_rope_layers' | 'position_embedding_type';
   /** Fields that ask for something that models of this type do not have. */
   readonly foreignFields: readonly string[];
   readonly norms: Norms;
-  /** Attention scores are divided by the square root of this field, or of the head size where it is left out. */
-  readonly attentionScaleField?: 'query_pre_attn_scalar';
-  /** Whether embeddings are multiplied by the square root of their width. */
-  readonly scalesEmbeddings: boolean;
+  readonly scales: ScaleRule;
   /** Whether hidden states exceed the range of fp16. */
   readonly needsFloat32: boolean;
 }
@@ -28,15 +28,22 @@ export interface Variant {
 export interface Norms {
   /** Whether they multiply by one more than their weights. */
   readonly isGainOffset: boolean;
-  /** Whether each head of queries and keys is normalized. */
-  readonly ofHeads: boolean;
-  /** Whether the output of attention and MLP is normalized before it is added to the residual stream. */
-  readonly ofBranches: boolean;
+  /** Whether queries and keys are normalized: each head by itself, or all heads together. */
+  readonly ofQueriesAndKeys: 'none' | 'heads' | 'whole';
+  /** Whether the inputs of attention and MLP are normalized. */
+  readonly ofInputs: boolean;
+  /** Whether the outputs of attention and MLP are normalized before they are added to the residual stream. */
+  readonly ofOutputs: boolean;
 }
 
 const NO_BIASES = { qkv: false, output: false, mlp: false } as const;
 const ATTENTION_BIASES = { ...NO_BIASES, qkv: 'attention_bias', output: 'attention_bias' } as const;
-const PLAIN_NORMS: Norms = { isGainOffset: false, ofHeads: false, ofBranches: false };
+const PLAIN_NORMS: Norms = {
+  isGainOffset: false,
+  ofQueriesAndKeys: 'none',
+  ofInputs: true,
+  ofOutputs: false,
+};
 
 const LLAMA: Variant = {
   architecture: 'LlamaForCausalLM',
@@ -45,10 +52,21 @@ const LLAMA: Variant = {
   localThetaField: 'rope_theta',
   biases: { ...ATTENTION_BIASES, mlp: 'mlp_bias' },
   windows: 'none',
+  rotation: 'all',
   foreignFields: ['sliding_window', 'layer_types'],
   norms: PLAIN_NORMS,
-  scalesEmbeddings: false,
+  scales: 'plain',
   needsFloat32: false,
+};
+
+/** OLMo normalizes what attention and MLP give, and nothing that they take. */
+const OLMO: Variant = {
+  ...LLAMA,
+  architecture: 'Olmo2ForCausalLM',
+  defaults: { max_position_embeddings: 2048, rms_norm_eps: 1e-5, eos_token_id: 50_279 },
+  biases: ATTENTION_BIASES,
+  foreignFields: ['mlp_bias', ...LLAMA.foreignFields],
+  norms: { isGainOffset: false, ofQueriesAndKeys: 'whole', ofInputs: false, ofOutputs: true },
 };
 
 const QWEN_WINDOWS = { use_sliding_window: false, sliding_window: 4096, max_window_layers: 28 };
@@ -92,7 +110,84 @@ export const VARIANTS: ReadonlyMap<string, Variant> = new Map<string, Variant>([
       biases: ATTENTION_BIASES,
       windows: 'upper',
       foreignFields: ['mlp_bias'],
-      norms: { ...PLAIN_NORMS, ofHeads: true },
+      norms: { ...PLAIN_NORMS, ofQueriesAndKeys: 'heads' },
+    },
+  ],
+  [
+    'smollm3',
+    {
+      ...LLAMA,
+      architecture: 'SmolLM3ForCausalLM',
+      defaults: {
+        max_position_embeddings: 32_768,
+        num_key_value_heads: 4,
+        rope_theta: 2e6,
+        no_rope_layer_interval: 4,
+        use_sliding_window: false,
+        sliding_window: null,
+        tie_word_embeddings: true,
+        eos_token_id: 128_001,
+      },
+      windows: 'unrotated',
+      rotation: 'no_rope_layers',
+      foreignFields: [],
+    },
+  ],
+  ['olmo2', OLMO],
+  [
+    'olmo3',
+    {
+      ...OLMO,
+      architecture: 'Olmo3ForCausalLM',
+      defaults: {
+        ...OLMO.defaults,
+        rope_theta: 5e5,
+        rope_local_base_freq: 5e5,
+        sliding_window: 4096,
+        sliding_window_pattern: 4,
+      },
+      localThetaField: 'rope_local_base_freq',
+      windows: 'pattern',
+      foreignFields: ['mlp_bias'],
+    },
+  ],
+  [
+    'granite',
+    {
+      ...LLAMA,
+      architecture: 'GraniteForCausalLM',
+      defaults: { ...LLAMA.defaults, position_embedding_type: 'rope' },
+      rotation: 'position_embedding_type',
+      scales: 'granite',
+    },
+  ],
+  [
+    'ministral3',
+    {
+      ...LLAMA,
+      architecture: 'Ministral3ForCausalLM',
+      defaults: {
+        max_position_embeddings: 262_144,
+        num_key_value_heads: 8,
+        head_dim: 128,
+        rms_norm_eps: 1e-5,
+        rope_parameters: {
+          rope_type: 'yarn',
+          rope_theta: 1e6,
+          factor: 16,
+          original_max_position_embeddings: 16_384,
+          beta_fast: 32,
+          beta_slow: 1,
+          mscale: 1,
+          mscale_all_dim: 1,
+          llama_4_scaling_beta: 0.1,
+        },
+        sliding_window: null,
+        eos_token_id: 2,
+      },
+      biases: NO_BIASES,
+      windows: 'all',
+      foreignFields: ['attention_bias', 'mlp_bias', 'layer_types'],
     },
   ],
   [
@@ -118,9 +213,8 @@ export const VARIANTS: ReadonlyMap<string, Variant> = new Map<string, Variant>([
       biases: ATTENTION_BIASES,
       windows: 'pattern',
       foreignFields: ['mlp_bias'],
-      norms: { isGainOffset: true, ofHeads: true, ofBranches: true },
-      attentionScaleField: 'query_pre_attn_scalar',
-      scalesEmbeddings: true,
+      norms: { isGainOffset: true, ofQueriesAndKeys: 'heads', ofInputs: true, ofOutputs: true },
+      scales: 'gemma',
       needsFloat32: true,
     },
   ],

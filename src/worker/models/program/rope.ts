@@ -2,6 +2,8 @@
 export interface Rope {
   /** [head size / 2] */
   readonly frequencies: readonly number[];
+  /** Longest sequence that turns so, in tokens; none where left out. */
+  readonly maxLength?: number;
   /** Factor of the cosines and sines. */
   readonly attentionFactor: number;
 }

@@ -1,0 +1,211 @@
+import { isRecord } from '../../../platform/is-record.ts';
+import { MOST_LAYERS, type Fields } from '../config-fields.ts';
+
+/** Fields of `config.json` by the keys of the metadata, without the architecture before them. */
+export type FieldNames = Readonly<Record<string, string>>;
+
+const LLAMA_FIELDS: FieldNames = {
+  context_length: 'max_position_embeddings',
+  embedding_length: 'hidden_size',
+  block_count: 'num_hidden_layers',
+  feed_forward_length: 'intermediate_size',
+  'attention.head_count': 'num_attention_heads',
+  'attention.head_count_kv': 'num_key_value_heads',
+  'attention.key_length': 'head_dim',
+  'attention.layer_norm_rms_epsilon': 'rms_norm_eps',
+  'rope.freq_base': 'rope_theta',
+};
+
+const GPT2_FIELDS: FieldNames = {
+  context_length: 'n_positions',
+  embedding_length: 'n_embd',
+  block_count: 'n_layer',
+  feed_forward_length: 'n_inner',
+  'attention.head_count': 'n_head',
+  'attention.layer_norm_epsilon': 'layer_norm_epsilon',
+};
+
+/** Looks a key of the metadata up, without the architecture before it. */
+export type Lookup = (key: string) => unknown;
+
+interface Architecture {
+  readonly modelType: string;
+  readonly fields: FieldNames;
+  /** Keys beside those of `fields` that `derive` reads. */
+  readonly otherKeys?: readonly string[];
+  /** Fields that follow from several keys, or that llama.cpp has another default for than huggingface/transformers; another type as well. */
+  readonly derive: (of: Lookup, fields: Fields) => Fields;
+}
+
+const ROPE_KEYS = ['rope.scaling.factor', 'rope.scale_linear'];
+const WINDOW_KEYS = ['attention.sliding_window_pattern'];
+
+const llama = (modelType: string): Architecture => ({
+  modelType,
+  fields: LLAMA_FIELDS,
+  otherKeys: ROPE_KEYS,
+  derive: deriveLlama,
+});
+
+const WINDOWS: FieldNames = { 'attention.sliding_window': 'sliding_window' };
+
+/** By `general.architecture`. llama.cpp writes Mistral as `llama`. */
+export const ARCHITECTURES: ReadonlyMap<unknown, Architecture> = new Map<unknown, Architecture>([
+  [
+    'gpt2',
+    {
+      modelType: 'gpt2',
+      fields: GPT2_FIELDS,
+      derive: (_, { n_embd: width, n_head: numHeads }) => ({ head_dim: Number(width) / Number(numHeads) }),
+    },
+  ],
+  ['llama', llama('llama')],
+  ['qwen2', llama('qwen2')],
+  ['qwen3', llama('qwen3')],
+  ['smollm3', llama('smollm3')],
+  [
+    'olmo2',
+    {
+      modelType: 'olmo2',
+      fields: { ...LLAMA_FIELDS, ...WINDOWS, 'rope.freq_base_swa': 'rope_local_base_freq' },
+      otherKeys: [...ROPE_KEYS, ...WINDOW_KEYS],
+      derive: deriveOlmo,
+    },
+  ],
+  [
+    'granite',
+    {
+      modelType: 'granite',
+      fields: {
+        ...LLAMA_FIELDS,
+        'attention.scale': 'attention_multiplier',
+        embedding_scale: 'embedding_multiplier',
+        residual_scale: 'residual_multiplier',
+        logit_scale: 'logits_scaling',
+      },
+      otherKeys: [...ROPE_KEYS, 'rope.scaling.finetuned'],
+      derive: deriveGranite,
+    },
+  ],
+  [
+    'mistral3',
+    {
+      modelType: 'ministral3',
+      fields: LLAMA_FIELDS,
+      otherKeys: [...ROPE_KEYS, 'attention.temperature_scale', 'rope.scaling.yarn_log_multiplier'],
+      derive: deriveMinistral,
+    },
+  ],
+  [
+    'gemma3',
+    {
+      modelType: 'gemma3_text',
+      fields: {
+        ...LLAMA_FIELDS,
+        ...WINDOWS,
+        'rope.freq_base_swa': 'rope_local_base_freq',
+      },
+      otherKeys: [...ROPE_KEYS, ...WINDOW_KEYS],
+      derive: deriveGemma,
+    },
+  ],
+]);
+
+/** Without `attention.head_count_kv` each head has its own keys and values, without `attention.key_length` heads share the width. */
+function deriveLlama(of: Lookup, fields: Fields): Fields {
+  const { hidden_size: width, num_attention_heads: numHeads } = fields;
+  return {
+    num_key_value_heads: fields['num_key_value_heads'] ?? numHeads,
+    head_dim: fields['head_dim'] ?? Number(width) / Number(numHeads),
+    rope_theta: fields['rope_theta'] ?? DEFAULT_THETA,
+    ...ropeOf(of),
+  };
+}
+
+const DEFAULT_THETA = 1e4;
+
+/** The layers of Gemma 3 27B, whose scores alone are not scaled by the size of a head. */
+const LAYERS_OF_27B = 62;
+/** One of so many layers attends to all tokens. */
+const GEMMA_PATTERN = 6;
+const OLMO_PATTERN = 4;
+
+function deriveGemma(of: Lookup, fields: Fields): Fields {
+  const { hidden_size: width, num_attention_heads: numHeads, num_hidden_layers: numLayers } = fields;
+  const derived = deriveLlama(of, fields);
+  return {
+    ...derived,
+    query_pre_attn_scalar:
+      numLayers === LAYERS_OF_27B ? Number(width) / Number(numHeads) : derived['head_dim'],
+    ...layerTypes(of, numLayers, GEMMA_PATTERN),
+  };
+}
+
+/** OLMo 2 has no windows; with windows it is OLMo 3. Layers with a window rotate without the scaling of the others. */
+function deriveOlmo(of: Lookup, fields: Fields): Fields {
+  const derived = deriveLlama(of, fields);
+  if (!of('attention.sliding_window')) return { ...derived, sliding_window: null };
+  return {
+    ...derived,
+    model_type: 'olmo3',
+    rope_local_base_freq: fields['rope_local_base_freq'] ?? derived['rope_theta'],
+    ...layerTypes(of, fields['num_hidden_layers'], OLMO_PATTERN),
+  };
+}
+
+/** Scores are divided as Llama's where there is no factor, or 0. That the context was extended stands for a model that rotates. */
+function deriveGranite(of: Lookup, fields: Fields): Fields {
+  const derived = deriveLlama(of, fields);
+  return {
+    ...derived,
+    attention_multiplier: fields['attention_multiplier'] || 1 / Math.sqrt(Number(derived['head_dim'])),
+    residual_multiplier: fields['residual_multiplier'] || 1,
+    position_embedding_type: of('rope.scaling.finetuned') === false ? null : 'rope',
+  };
+}
+
+function deriveMinistral(of: Lookup, fields: Fields): Fields {
+  const { rope_scaling: scaling, ...derived } = deriveLlama(of, fields);
+  const beta = of('attention.temperature_scale') ?? 0;
+  const weights = { mscale: 1, mscale_all_dim: of('rope.scaling.yarn_log_multiplier') ?? 0 };
+  return {
+    ...derived,
+    rope_parameters: isRecord(scaling) ? { ...scaling, ...weights, llama_4_scaling_beta: beta } : {},
+  };
+}
+
+function layerTypes(of: Lookup, numLayers: unknown, period: number): Fields {
+  if (!isLayerCount(numLayers)) return {};
+  const typeOf = (layer: number): string =>
+    isWindowed(of, layer, period) ? 'sliding_attention' : 'full_attention';
+  return { layer_types: Array.from({ length: numLayers }, (_, layer) => typeOf(layer)) };
+}
+
+function isLayerCount(value: unknown): value is number {
+  return Number.isInteger(value) && Number(value) <= MOST_LAYERS;
+}
+
+/** The pattern is a period, 0 for windows alone, or a list with an entry for each layer. */
+function isWindowed(of: Lookup, layer: number, period: number): boolean {
+  if (!of('attention.sliding_window')) return false;
+  const pattern = of('attention.sliding_window_pattern') ?? period;
+  if (Array.isArray(pattern)) return Boolean(pattern[layer]);
+  return pattern === 0 || layer % Number(pattern) < Number(pattern) - 1;
+}
+
+/**
+ * As llama.cpp reads it: a factor without a type is linear, `rope.scale_linear` is the old name of the factor, and 0 is none. Factors
+ * per frequency are a tensor of the file: see `withRopeFactors`.
+ */
+function ropeOf(of: Lookup): Fields {
+  const type = of('rope.scaling.type') ?? 'linear';
+  const factor = of('rope.scaling.factor') ?? of('rope.scale_linear') ?? 0;
+  if (type === 'none' || factor === 0) return {};
+  return {
+    rope_scaling: {
+      rope_type: type,
+      factor,
+      original_max_position_embeddings: of('rope.scaling.original_context_length'),
+    },
+  };
+}
