@@ -5,7 +5,7 @@ import type { LoadModelOptions } from '../../src/client/index.ts';
 import type { ModelLoad, StoredModel } from '../../src/protocol/models.ts';
 import type { TabserveStatus } from '../../src/protocol/status.ts';
 import { CHAT_MODEL, chatCheckpoint } from '../../tools/hub-server/checkpoints/chat-checkpoint.ts';
-import { DECODERS } from '../../tools/hub-server/checkpoints/decoders.ts';
+import { DECODERS, WITHOUT_GGUF } from '../../tools/hub-server/checkpoints/decoders.ts';
 import { ENCODERS } from '../../tools/hub-server/checkpoints/encoders.ts';
 import { ggufCheckpoint } from '../../tools/hub-server/checkpoints/gguf-checkpoint.ts';
 import { jsonFile, type GeneratedFile } from '../../tools/hub-server/checkpoints/generated-file.ts';
@@ -200,9 +200,8 @@ function decoderRepositories(): Promise<HubRepository>[] {
   ];
 }
 
-/** Mistral is left out: its window has no place in a GGUF file. */
 function ggufRepositories(): Promise<HubRepository>[] {
-  const decoders = [...DECODERS].filter(([id]) => !id.endsWith('mistral'));
+  const decoders = [...DECODERS].filter(([id]) => !WITHOUT_GGUF.includes(id));
   return [
     ggufCheckpoint(twinFiles()).then((bytes) => {
       const copies = ['twin-F32.gguf', 'twin-f32-copy.gguf'].map((name) => [name, bytes] as const);

@@ -23,8 +23,21 @@ describe('rejects', () => {
     expect(() => readModel({ ...TINY_CONFIG, model_type: 'mamba' }, undefined)).toThrow(
       errorWith(
         'UNSUPPORTED_MODEL',
-        'Models of type "mamba" (model_type in config.json) don\'t run here, but gpt2',
+        'Models of type "mamba" (model_type in config.json) don\'t run here: their layers keep a state',
       ),
+    );
+  });
+
+  it.each([
+    ['gemma4_text', 'embeddings of its own for each layer'],
+    ['qwen3_moe', 'mixtures of experts'],
+    ['qwen2_5_vl', 'they read pictures'],
+    ['siglip', 'write no text'],
+    ['whisper', 'sound'],
+    ['t5', 'an encoder and a decoder'],
+  ])('%s with what it lacks', (model_type, lack) => {
+    expect(() => readModel({ ...TINY_CONFIG, model_type }, undefined)).toThrow(
+      errorWith('UNSUPPORTED_MODEL', lack),
     );
   });
 

@@ -4,6 +4,7 @@ import { ModelFileCorruptError, UnsupportedModelError } from '../../protocol/err
 import { bert } from './bert/family.ts';
 import type { Model, ModelFamily } from './family.ts';
 import { gpt2 } from './gpt2/family.ts';
+import { lackOf } from './lack-of.ts';
 import { llama } from './llama/family.ts';
 
 const families: readonly ModelFamily[] = [gpt2, llama, bert];
@@ -36,8 +37,9 @@ export function readModel(config: unknown, generationConfig: unknown): Model {
   const family = familyOf(config);
   if (family) return family.readModel(config, generationConfig);
   const known = families.flatMap(({ modelTypes }) => modelTypes).join(', ');
+  const lack = lackOf(textOf(modelType));
   throw UnsupportedModelError.of(
-    `Models of type ${JSON.stringify(modelType)} (model_type in config.json) don't run here, but ${known} do`,
+    `Models of type ${JSON.stringify(modelType)} (model_type in config.json) don't run here${lack && `: ${lack}`}, but ${known} do`,
   );
 }
 

@@ -11,8 +11,25 @@ import type { GeneratedCheckpoint } from './generated-checkpoint.ts';
  * - qwen2: Qwen/Qwen2.5-0.5B-Instruct;
  * - qwen3: Qwen/Qwen3-0.6B;
  * - smollm2: HuggingFaceTB/SmolLM2-135M-Instruct;
- * - gemma3: google/gemma-3-1b-it. Every third layer attends to all tokens instead of every sixth.
+ * - gemma3: google/gemma-3-1b-it. Every third layer attends to all tokens instead of every sixth;
+ * - smollm3: HuggingFaceTB/SmolLM3-3B; smollm3-windows: with windows in the layers that don't rotate;
+ * - olmo2: allenai/OLMo-2-0425-1B-Instruct; olmo2-grouped: with fewer heads of keys and values;
+ * - olmo3: allenai/Olmo-3-7B-Instruct; olmo3-nested: with the rope of each type of layer;
+ * - granite: ibm-granite/granite-3.3-2b-instruct, with larger factors; granite-untied: with a head of its own, and other factors;
+ * - ministral3: the text model of mistralai/Ministral-3-3B-Instruct-2512; ministral3-untied: with a head of its own.
  */
 export const DECODERS: ReadonlyMap<string, () => GeneratedCheckpoint> = new Map(
   Object.entries(specs).map(([name, spec]) => [`generated/${name}`, () => decoderCheckpoint(spec)]),
 );
+
+/** Decoders that a GGUF file can't hold: llama.cpp's metadata has neither their windows nor which layers rotate. */
+export const WITHOUT_GGUF: readonly string[] = ['generated/mistral', 'generated/smollm3-windows'];
+
+/** Families' second shapes, which differ in sizes and options alone. */
+export const SECOND_SHAPES: readonly string[] = [
+  'generated/smollm3-windows',
+  'generated/olmo2-grouped',
+  'generated/olmo3-nested',
+  'generated/granite-untied',
+  'generated/ministral3-untied',
+];

@@ -7,17 +7,14 @@ import {
   ReferenceRow,
   weightsOf,
 } from '../../../src/worker/testing/reference-executor.ts';
-import { DECODERS } from '../../hub-server/checkpoints/decoders.ts';
+import { DECODERS, WITHOUT_GGUF } from '../../hub-server/checkpoints/decoders.ts';
 import { ggufCheckpoint } from '../../hub-server/checkpoints/gguf-checkpoint.ts';
 import { CPU, packModel } from '../run-model.ts';
 
 /** The metadata has numbers in fp32. */
 const PRECISION = 1e-5;
 
-/** Windows of these have no place in a file, and which layers rotate is a constant of llama.cpp. */
-const WITHOUT_FILE = ['generated/mistral', 'generated/smollm3-windows'];
-
-it.each(Object.entries(reference).filter(([id]) => !WITHOUT_FILE.includes(id)))(
+it.each(Object.entries(reference).filter(([id]) => !WITHOUT_GGUF.includes(id)))(
   '%s as a GGUF file of llama.cpp gives the logits of transformers',
   async (id, { prompts }) => {
     const bytes = await ggufCheckpoint(DECODERS.get(id)?.() ?? new Map());

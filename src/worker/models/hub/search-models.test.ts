@@ -47,7 +47,11 @@ it('says of each model whether it fits, or why it doesn’t run', async () => {
     { ...all, id: 'a/tight', numParameters: 2e9, fit: 'tight' },
     { ...all, id: 'a/large', numParameters: 7e10, fit: 'too-large' },
     { ...all, id: 'a/gguf', numParameters: 135e6, fit: 'fits', isGguf: true },
-    { ...all, id: 'a/mamba', obstacle: 'Models of type mamba don’t run here' },
+    {
+      ...all,
+      id: 'a/mamba',
+      obstacle: 'Models of type mamba don’t run here: their layers keep a state that is not computed here',
+    },
     { ...all, id: 'a/gated', obstacle: 'Gated: its authors give access' },
     { ...all, id: 'a/bare', numDownloads: 0 },
   ]);

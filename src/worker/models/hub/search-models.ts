@@ -4,6 +4,7 @@ import { systemClock } from '../../../batching/clock.ts';
 import type { FoundModel } from '../../../protocol/found-model.ts';
 import type { DeviceLimits } from '../checkpoint/device-fit.ts';
 import { readsModelType } from '../families.ts';
+import { lackOf } from '../lack-of.ts';
 import { fitOfWeights } from './fit-of-weights.ts';
 import { HubClient } from './hub-client.ts';
 import { badAnswer } from './hub-errors.ts';
@@ -70,5 +71,7 @@ function obstacleOf({
   if (gated !== false) return 'Gated: its authors give access';
   if (gguf && !safetensors) return '';
   const type = config?.model_type;
-  return type === undefined || readsModelType(type) ? '' : `Models of type ${type} don’t run here`;
+  if (type === undefined || readsModelType(type)) return '';
+  const lack = lackOf(type);
+  return `Models of type ${type} don’t run here${lack && `: ${lack}`}`;
 }

@@ -12,6 +12,11 @@ const QWEN2 = HUB_CONFIGS['Qwen/Qwen2.5-0.5B-Instruct'];
 const QWEN3 = HUB_CONFIGS['Qwen/Qwen3-0.6B'];
 const GEMMA = HUB_CONFIGS['google/gemma-3-270m'];
 
+const SMOLLM3 = HUB_CONFIGS['HuggingFaceTB/SmolLM3-3B'];
+const OLMO3 = HUB_CONFIGS['allenai/Olmo-3-7B-Instruct'];
+const GRANITE = HUB_CONFIGS['ibm-granite/granite-3.3-2b-instruct'];
+const MINISTRAL = HUB_CONFIGS['mistralai/Ministral-3-3B-Instruct-2512'].text_config;
+
 const read = (config: Fields) => readLlamaConfig(config, undefined);
 const windowsOf = (config: Fields) => read(config).layers.map(({ window }) => window);
 /** The base follows from the second frequency, to as many digits as fp32 leaves. */
@@ -85,6 +90,43 @@ describe('readLlamaConfig', () => {
     });
     expect(windowsOf(GEMMA).slice(4, 8)).toEqual([512, undefined, 512, 512]);
     expect(basesOf(GEMMA).slice(4, 8)).toEqual([1e4, 1e6, 1e4, 1e4]);
+  });
+
+  it("reads SmolLM3's config, no rotation in every fourth layer", () => {
+    const isRotated = (config: Fields) => read(config).layers.map(({ rope }) => rope !== undefined);
+    expect(isRotated(SMOLLM3).slice(0, 5)).toEqual([true, true, true, false, true]);
+    const change = { num_hidden_layers: 3, no_rope_layers: null, no_rope_layer_interval: 2 };
+    expect(isRotated({ ...SMOLLM3, ...change })).toEqual([true, false, true]);
+    expect(isRotated({ ...SMOLLM3, ...change, no_rope_layers: [0, 1, 1] })).toEqual([false, true, true]);
+  });
+
+  it("reads Olmo 3's config, a scaling in the layers without a window alone", () => {
+    const { layers, norms } = read(OLMO3);
+    expect(norms).toEqual({
+      isGainOffset: false,
+      ofQueriesAndKeys: 'whole',
+      ofInputs: false,
+      ofOutputs: true,
+    });
+    expect(layers.slice(0, 5).map(({ window }) => window)).toEqual([4096, 4096, 4096, undefined, 4096]);
+    expect(layers.slice(2, 4).map(({ rope }) => rope?.attentionFactor)).toEqual([1, 1.2079441541679836]);
+    expect(basesOf({ ...OLMO3, num_hidden_layers: 1 })).toEqual([5e5]);
+  });
+
+  it("reads Granite's config, its residual stream divided by the factor of what is added", () => {
+    expect(read(GRANITE)).toMatchObject({
+      attentionScale: 1 / 64,
+      embeddingScale: 12 / 0.22,
+      logitScale: 1 / 8,
+      normEpsilon: 1e-5 / 0.22 ** 2,
+    });
+  });
+
+  it('has a context of as many tokens as queries without factors by their positions', () => {
+    expect(read(MINISTRAL)).toMatchObject({ contextLength: 16_384, headSize: 128, isHeadSeparate: false });
+    expect(read(MINISTRAL).layers[0]?.rope?.attentionFactor).toBe(1);
+    const parameters = { rope_type: 'default', rope_theta: 1e6, llama_4_scaling_beta: 0 };
+    expect(read({ ...MINISTRAL, rope_parameters: parameters }).contextLength).toBe(262_144);
   });
 
   it('takes the size of heads from the width, and as many K/V heads as heads, where neither is given', () => {
@@ -190,6 +232,8 @@ describe('rejects', () => {
     ['heads of a size that no kernel has room for', { ...LLAMA, head_dim: 512 }, /size of 512/],
     ['an unknown type of layer', { ...QWEN3, layer_types: ['chunked_attention'] }, /chunked_attention/],
     ['a window that its type does not have', { ...LLAMA, sliding_window: 64 }, /no sliding_window/],
+    ['layers of Mamba', { ...GRANITE, layer_types: ['mamba'] }, /no layer_types/],
+    ['unrotated layers of another type', { ...LLAMA, no_rope_layers: [1, 0] }, /no_rope_layers/],
     ['biases that its type does not have', { ...MISTRAL, attention_bias: true }, /no attention_bias/],
     [
       'windowed layers without a window',
@@ -208,6 +252,8 @@ describe('rejects', () => {
       /num_key_value_heads 5/,
     ],
     ['a scaling without its factor', { ...LLAMA, rope_scaling: { type: 'linear' } }, /`factor` is undefined/],
+    ['fewer flags of rotation than layers', { ...SMOLLM3, no_rope_layers: [1, 0] }, /no_rope_layers/],
+    ['a factor of no size', { ...GRANITE, residual_multiplier: 0 }, /`residual_multiplier` is 0/],
     ['fewer layer types than layers', { ...QWEN3, layer_types: ['full_attention'] }, /layer_types/],
     ['a window of no size', { ...MISTRAL, sliding_window: 0 }, /`sliding_window` is 0/],
   ])('%s as corrupt', (_, config, detail) => {

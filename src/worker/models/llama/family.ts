@@ -1,14 +1,25 @@
+import { isRecord } from '../../../platform/is-record.ts';
+import { ModelFileCorruptError } from '../../../protocol/errors/model.ts';
+import type { Fields } from '../config-fields.ts';
 import { readEmbedding } from '../encoder/encoder-config.ts';
 import type { ModelFamily } from '../family.ts';
 import { readLlamaConfig } from './config.ts';
 import { llamaProgram } from './program.ts';
 import { VARIANTS } from './variants.ts';
 
-/** Llama, SmolLM, Mistral, Qwen 2 and 3, Gemma 3, and Qwen 3's embedding models. */
+/** Models of text and pictures, whose text model runs by itself: what the names of its tensors begin with, by `model_type`. */
+const TEXT_PREFIXES: ReadonlyMap<unknown, string> = new Map([['mistral3', 'language_model.model.']]);
+
+/**
+ * Llama and its relatives: SmolLM, Mistral, Qwen 2 and 3, Gemma 3, OLMo, Granite, Ministral 3, and Qwen 3's embedding models. Vision
+ * towers are not read.
+ */
 export const llama: ModelFamily = {
-  modelTypes: [...VARIANTS.keys()],
+  modelTypes: [...VARIANTS.keys(), 'mistral3'],
   mayEncode: true,
-  readModel(fields, generationConfig) {
+  readModel(given, generationConfig) {
+    const textPrefix = TEXT_PREFIXES.get(given['model_type']);
+    const fields = textPrefix === undefined ? given : textFields(given);
     const decoder = readLlamaConfig(fields, generationConfig);
     const encoder = readEmbedding(fields, {
       maxTokens: decoder.contextLength,
@@ -21,9 +32,23 @@ export const llama: ModelFamily = {
       config,
       ...(encoder && { encoder }),
       program: llamaProgram(config),
-      tensorPrefix: 'model.',
+      tensorPrefix: textPrefix ?? 'model.',
       ...(config.needsFloat32 && { needsFloat32: true }),
       skipTensor: () => undefined,
     };
   },
 };
+
+/** The fields of the text model, and those that hold for the whole model. */
+function textFields(given: Fields): Fields {
+  const text = given['text_config'];
+  if (!isRecord(text)) throw ModelFileCorruptError.of('config.json', 'it has no text_config');
+  const { quantization_config, eos_token_id, tie_word_embeddings } = given;
+  return {
+    model_type: 'mistral',
+    ...(eos_token_id !== undefined && { eos_token_id }),
+    ...(tie_word_embeddings !== undefined && { tie_word_embeddings }),
+    ...text,
+    ...(quantization_config !== undefined && { quantization_config }),
+  };
+}

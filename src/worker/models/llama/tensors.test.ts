@@ -1,6 +1,7 @@
 import { expect, it } from 'vitest';
 import { readModel } from '../families.ts';
 import { countParameters } from '../model-config.ts';
+import { errorWith } from '../../testing/error-with.ts';
 import { HUB_CONFIGS } from '../../testing/hub-configs.ts';
 
 /** Parameters that the models' pages on the hub state, with the embedding once where it is tied. */
@@ -11,6 +12,10 @@ it.each([
   ['Qwen/Qwen2.5-0.5B-Instruct', 494_032_768],
   ['Qwen/Qwen3-0.6B', 596_049_920],
   ['google/gemma-3-270m', 268_098_176],
+  ['HuggingFaceTB/SmolLM3-3B', 3_075_098_624],
+  ['allenai/OLMo-2-0425-1B-Instruct', 1_484_916_736],
+  ['allenai/Olmo-3-7B-Instruct', 7_298_011_136],
+  ['ibm-granite/granite-3.3-2b-instruct', 2_533_539_840],
 ] as const)('%s has %i parameters', (id, numParameters) => {
   expect(countParameters(readModel(HUB_CONFIGS[id], undefined).program.weights)).toBe(numParameters);
 });
@@ -35,6 +40,18 @@ it("joins a layer's q, k and v where no norm stands between, and their biases", 
     { name: 'layers.0.self_attn.qkv_proj.bias', shape: [1152], role: 'plain', sources: sourcesOf('bias') },
     { name: 'layers.0.self_attn.o_proj.weight', shape: [896, 896], role: 'linear' },
   ]);
+});
+
+it('reads the text model of one that reads pictures too', () => {
+  const config = HUB_CONFIGS['mistralai/Ministral-3-3B-Instruct-2512'];
+  const { tensorPrefix, program } = readModel(config, undefined);
+  expect(tensorPrefix).toBe('language_model.model.');
+  expect(countParameters(program.weights)).toBe(3_429_006_336);
+});
+
+it('refuses weights that are quantized around a text model', () => {
+  const config = { model_type: 'mistral3', quantization_config: { quant_method: 'fp8' }, text_config: {} };
+  expect(() => readModel(config, undefined)).toThrow(errorWith('UNSUPPORTED_MODEL', /quantization_config/));
 });
 
 it('reads the tensors of a layer with norms around its branches', () => {
