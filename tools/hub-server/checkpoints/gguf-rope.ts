@@ -11,6 +11,7 @@ export function ropeKeys(config: Fields): Readonly<Record<string, MetadataValue>
   const type = scaling['rope_type'];
   const keys: Fields = {
     'rope.freq_base': scaling['rope_theta'] ?? config['rope_theta'],
+    'rope.freq_base_swa': scalingOf(config, 'sliding_attention')['rope_theta'],
     'rope.scaling.original_context_length': config['original_max_position_embeddings'],
     'rope.dimension_count': share === undefined ? undefined : Number(share) * headSize,
     ...(modelType === 'olmo3' && {
@@ -62,11 +63,11 @@ function tensorOf(name: string, values: Float32Array<ArrayBuffer>): GgufTensor {
   return { name, shape: [values.length], values };
 }
 
-/** Of the layers that attend to all tokens. */
-function scalingOf(config: Fields): Fields {
+/** Layers that attend to all tokens may have another one than those with windows. */
+function scalingOf(config: Fields, layerType = 'full_attention'): Fields {
   const given = config['rope_scaling'] ?? config['rope_parameters'];
-  const ofFull = isRecord(given) ? (given['full_attention'] ?? given) : {};
-  return isRecord(ofFull) ? ofFull : {};
+  const ofType = isRecord(given) ? (given[layerType] ?? given) : {};
+  return isRecord(ofType) ? ofType : {};
 }
 
 function hasLengthFactors(scaling: Fields): boolean {

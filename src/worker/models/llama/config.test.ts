@@ -18,6 +18,7 @@ const GRANITE = HUB_CONFIGS['ibm-granite/granite-3.3-2b-instruct'];
 const MINISTRAL = HUB_CONFIGS['mistralai/Ministral-3-3B-Instruct-2512'].text_config;
 
 const read = (config: Fields) => readLlamaConfig(config, undefined);
+const isRotated = (config: Fields) => read(config).layers.map(({ rope }) => rope !== undefined);
 const windowsOf = (config: Fields) => read(config).layers.map(({ window }) => window);
 /** The base follows from the second frequency, to as many digits as fp32 leaves. */
 const basesOf = (config: Fields) => {
@@ -93,7 +94,6 @@ describe('readLlamaConfig', () => {
   });
 
   it("reads SmolLM3's config, no rotation in every fourth layer", () => {
-    const isRotated = (config: Fields) => read(config).layers.map(({ rope }) => rope !== undefined);
     expect(isRotated(SMOLLM3).slice(0, 5)).toEqual([true, true, true, false, true]);
     const change = { num_hidden_layers: 3, no_rope_layers: null, no_rope_layer_interval: 2 };
     expect(isRotated({ ...SMOLLM3, ...change })).toEqual([true, false, true]);
