@@ -21,7 +21,10 @@ it.each(Object.entries(reference).filter(([id]) => !WITHOUT_GGUF.includes(id)))(
     const file = memoryFile('model.gguf', bytes);
     const source = await ggufFiles({ open: () => Promise.resolve(file) }, 'model.gguf');
     const { packed } = await packModel(source, 'fp32', CPU);
-    const executor = new ReferenceExecutor(packed.model.program, weightsOf(packed));
+    const executor = new ReferenceExecutor(
+      packed.model.program,
+      weightsOf({ ...packed, weights: await packed.weights.bytes() }),
+    );
     const { promptTokenIds = [], logits = [] } = prompts.findLast((prompt) => prompt.logits) ?? {};
     const actual = executor.run(new ReferenceRow(), promptTokenIds).at(-1) ?? [];
     expect(Math.max(...logits.map((logit, i) => Math.abs(logit - (actual[i] ?? NaN))))).toBeLessThan(
