@@ -5,6 +5,7 @@ import { DEFAULT_POLICY } from '../batching/generation/policy.ts';
 import type { LoadedModel } from './runtime/loaded-model.ts';
 import type { ChatTemplate } from './models/tokenizer/chat-template.ts';
 import { ByteTextStream } from './models/tokenizer/text-stream.ts';
+import type { Tokenizer } from './models/tokenizer/tokenizer.ts';
 import type { FirstModelInit, HostMessage } from '../protocol/host-messages.ts';
 import type { KnobSettings, TabRole, WorkerStatus } from '../protocol/status.ts';
 import { createWorkerId, type OverrideId, type WorkerId } from '../protocol/ids.ts';
@@ -271,25 +272,27 @@ export function createScriptedModel(
   const letters = ALPHABET.map((letter, id) => [id, new TextEncoder().encode(letter)] as const);
   const bytesOfToken = new Map([...letters, ...bytes]);
   const { config } = ScriptedBackend;
+  const tokenizer: Tokenizer = {
+    encode: lettersOf,
+    // oxlint-disable-next-line require-yield -- texts of tests are one piece
+    *encodeInPieces(text) {
+      return lettersOf(text);
+    },
+    vocabulary: {
+      spell: (id) => ALPHABET[id] ?? '',
+      decode: (ids) => ids.map((id) => ALPHABET[id] ?? '').join(''),
+      bytesOf: (id) => bytesOfToken.get(id),
+    },
+    frames: { single: ['A'], pair: ['A', 'B'] },
+    maxTokenLength: 2,
+    endTokenIds: [],
+    chatTemplate,
+    createTextStream: () => new ByteTextStream((id) => bytesOfToken.get(id)),
+    withTokens: () => tokenizer,
+  };
   return {
     config,
-    tokenizer: {
-      encode: lettersOf,
-      // oxlint-disable-next-line require-yield -- texts of tests are one piece
-      *encodeInPieces(text) {
-        return lettersOf(text);
-      },
-      vocabulary: {
-        spell: (id) => ALPHABET[id] ?? '',
-        decode: (ids) => ids.map((id) => ALPHABET[id] ?? '').join(''),
-        bytesOf: (id) => bytesOfToken.get(id),
-      },
-      frames: { single: ['A'], pair: ['A', 'B'] },
-      maxTokenLength: 2,
-      endTokenIds: [],
-      chatTemplate,
-      createTextStream: () => new ByteTextStream((id) => bytesOfToken.get(id)),
-    },
+    tokenizer,
     backend,
     modelInfo: createModelInfo({
       id: 'scripted',

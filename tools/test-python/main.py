@@ -49,6 +49,7 @@ SUITES = {
     "apis": Suite("apis", "generated/tools", ("test_anthropic", "test_ollama")),
     "apis-embeddings": Suite("apis", "generated/bert", ("test_ollama_embeddings",)),
     "provider": Suite("provider", "generated/pong", ("test_provider_check",)),
+    "recorded-tools": Suite("canitoolcall", None, ("test_canitoolcall",)),
     "embeddings": Suite("embeddings", "generated/bert", ("test_embeddings",)),
     "storyteller": Suite("transformers", None, ("test_stories",), TRAIN / "storyteller"),
     "house-price": Suite("transformers", None, ("test_house_price",), TRAIN / "house-price"),

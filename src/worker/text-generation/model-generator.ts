@@ -14,8 +14,10 @@ import { importPart } from '../import-part.ts';
 import { toServedModel } from '../../protocol/models.ts';
 import { BackendRunner } from '../runtime/runner.ts';
 import { ActiveRequest } from './active-request.ts';
+import { callId } from './answers/call-id.ts';
 import { answerFormatOf, inAskedOptions } from './answers/answer-format.ts';
-import { AnswerParser, type AnswerSyntax } from './answers/answer-parser.ts';
+import { AnswerParser } from './answers/answer-parser.ts';
+import { tokensOf, type AnswerSyntax } from './answers/answer-syntax.ts';
 import { Choice } from './choice.ts';
 import { ChoiceScores } from './choice-scores.ts';
 import { isChat } from '../../protocol/chat.ts';
@@ -155,11 +157,10 @@ export class ModelGenerator implements PromptGenerator {
         { length: resolved.n },
         (_, index) => resumption?.choices[index]?.tokenIds ?? [],
       );
-      const constraints = await createShapes(answer.format, { config, tokenizer }, priors).catch(
-        (error: unknown) => {
-          throw inAskedOptions(error, answer);
-        },
-      );
+      const shaped = { config, tokenizer: tokenizer.withTokens(tokensOf(chat?.syntax)) };
+      const constraints = await createShapes(answer.format, shaped, priors).catch((error: unknown) => {
+        throw inAskedOptions(error, answer);
+      });
       return [requestId, { chat, constraints }] as const;
     });
     return new Map(await Promise.all(prepared));
@@ -245,20 +246,22 @@ export class ModelGenerator implements PromptGenerator {
 
   #createChoices(
     requestId: RequestId,
-    { n, sampling, ending }: ResolvedOptions,
+    { n, sampling, ending, tools }: ResolvedOptions,
     syntax: AnswerSyntax | undefined,
     resumption: Resumption | undefined,
   ): readonly Choice[] {
+    const tokenizer = this.#model.tokenizer.withTokens(tokensOf(syntax));
     return Array.from({ length: n }, (_, index) => {
       const sequenceId = sequenceIdOf(requestId, index);
       const choice = new Choice({
         index,
         sequenceId,
         seed: continuationSeed(sampling.seed, index),
-        stream: this.#model.tokenizer.createTextStream(),
+        stream: tokenizer.createTextStream(),
         ending,
         hasLogprobs: sampling.logprobs !== undefined,
-        parser: syntax && new AnswerParser(syntax, (number) => `call_${sequenceId}_${number}`),
+        parser:
+          syntax && new AnswerParser({ syntax, tools, idOf: (number) => callId(sequenceId, number, syntax) }),
       });
       const resumed = resumption?.choices[index];
       if (resumed) {

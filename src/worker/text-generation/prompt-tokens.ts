@@ -5,7 +5,7 @@ import type { LoadedModel } from '../runtime/loaded-model.ts';
 import { isChat, lengthOfChat, textOfContent } from '../../protocol/chat.ts';
 import { EmptyPromptError, PromptTooLongError } from '../../protocol/errors/deployments.ts';
 import { MAX_PROMPT_LENGTH } from '../../protocol/wire.ts';
-import { answerSyntaxOf, type AnswerSyntax } from './answers/answer-parser.ts';
+import { answerSyntaxOf, type AnswerSyntax } from './answers/answer-syntax.ts';
 import { toolSyntaxOf } from './answers/tool-syntax.ts';
 import { haveCalls, readMessages } from './read-messages.ts';
 import { renderOpen } from './render-open.ts';
@@ -79,8 +79,9 @@ export function writeChat(
   const messages = readMessages(prompt);
   const { chatTemplate } = model.tokenizer;
   if (!chatTemplate) throw noChatTemplate(model.modelInfo.id);
-  const source = chatTemplate.sourceFor(tools.length > 0);
-  if ((tools.length > 0 || haveCalls(messages)) && !toolSyntaxOf(source))
+  const template = chatTemplate.sourceFor(tools.length > 0);
+  const isToken = (text: string): boolean => model.tokenizer.encode(text, false).length === 1;
+  if ((tools.length > 0 || haveCalls(messages)) && !toolSyntaxOf(template, isToken))
     throw tools.length > 0 ? noTools(model.modelInfo.id) : noCalls(model.modelInfo.id);
   // Rendering blocks the worker too, so reject long chats before it. A message has at least one token.
   const numCharacters = lengthOfChat(messages);
@@ -91,7 +92,8 @@ export function writeChat(
     ? renderOpen(chatTemplate, messages, options)
     : chatTemplate.render(messages, options);
   const continued = continueFinalMessage ? textOfContent(messages.at(-1)?.content) : undefined;
-  return { rendered, syntax: answerSyntaxOf(source, rendered, tools.length > 0, continued) };
+  const mayCall = tools.length > 0;
+  return { rendered, syntax: answerSyntaxOf({ template, rendered, continued, mayCall, isToken }) };
 }
 
 /** @param addSpecialTokens False for a text that already has its special tokens. */

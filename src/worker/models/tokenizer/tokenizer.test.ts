@@ -130,3 +130,31 @@ describe('a tokenizer of a model whose embedding has fewer rows', () => {
     expect((await createTokenizer(json, {}, 4)).encode('a<|zzz|>b')).toEqual([0, 3, 1]);
   });
 });
+
+describe('a tokenizer with tokens that it calls special', () => {
+  const json = {
+    model: { type: 'BPE', vocab: { a: 0, '[CALL]': 1, '</s>': 2 }, merges: [] },
+    added_tokens: [
+      { id: 1, content: '[CALL]', special: true },
+      { id: 2, content: '</s>', special: true },
+    ],
+    decoder: { type: 'ByteLevel' },
+  };
+
+  it('has those in its texts that are asked for', async () => {
+    const tokenizer = await createTokenizer(json, {});
+    const shown = tokenizer.withTokens(['[CALL]', 'a', '[OTHER]']);
+    expect(streamed(tokenizer, [0, 1, 2])).toBe('a');
+    expect(streamed(shown, [0, 1, 2])).toBe('a[CALL]');
+    expect(shown.vocabulary.bytesOf(1)).toEqual(new TextEncoder().encode('[CALL]'));
+    expect(shown.vocabulary.bytesOf(2)).toBeUndefined();
+    expect(shown.vocabulary.spell(2)).toBe('</s>');
+    expect(shown.vocabulary.decode([0, 2])).toBe('a</s>');
+  });
+
+  it('is one object for the same tokens, and itself where none of them is special', async () => {
+    const tokenizer = await createTokenizer(json, {});
+    expect(tokenizer.withTokens(['[CALL]'])).toBe(tokenizer.withTokens(['[CALL]']));
+    expect(tokenizer.withTokens(['a'])).toBe(tokenizer);
+  });
+});

@@ -16,7 +16,10 @@ export interface Tokenizer {
   encodeInPieces(text: string, addSpecialTokens?: boolean): Generator<void, number[]>;
   /** What is put around one text, and around two. */
   readonly frames: Frames;
-  readonly vocabulary: Pick<Vocabulary, 'spell' | 'decode' | 'bytesOf'>;
+  readonly vocabulary: Pick<Vocabulary, 'spell' | 'decode'> & {
+    /** The bytes of a token in a text; undefined for one that is no part of it. */
+    bytesOf(tokenId: number): Uint8Array | undefined;
+  };
   /** A text with more than n times as many UTF-16 units has more than n tokens. */
   readonly maxTokenLength: number;
   /**
@@ -32,6 +35,8 @@ export interface Tokenizer {
    * @param isWholeText Whether they begin a text; false by default: a continuation keeps its first space.
    */
   createTextStream(isWholeText?: boolean): ByteTextStream;
+  /** The same tokenizer with these tokens as part of texts, also where they are special. The same object for the same tokens. */
+  withTokens(spellings: readonly string[]): Tokenizer;
 }
 
 /**
@@ -65,7 +70,8 @@ export async function createTokenizer(
     return ids;
   };
   const endTokenId = endTokenOf(table, tokenizerConfig);
-  return {
+  const views = new Map<string, Tokenizer>();
+  const tokenizer: Tokenizer = {
     encode: (text, addSpecialTokens) => runToEnd(encodeInPieces(text, addSpecialTokens)),
     encodeInPieces,
     frames: pipeline.frames,
@@ -74,6 +80,27 @@ export async function createTokenizer(
     endTokenIds: endTokenId === undefined || endTokenId >= numRows ? [] : [endTokenId],
     chatTemplate: await readChatTemplate(takesChats && isRecord(tokenizerConfig) ? tokenizerConfig : {}),
     createTextStream: (isWholeText = false) => vocabulary.createTextStream(isWholeText),
+    withTokens: (spellings) => {
+      const shownIds = vocabulary.specialIdsOf(spellings);
+      if (shownIds.size === 0) return tokenizer;
+      const key = [...shownIds].join(' ');
+      const view = views.get(key) ?? viewOf(tokenizer, vocabulary, shownIds);
+      views.set(key, view);
+      return view;
+    },
+  };
+  return tokenizer;
+}
+
+function viewOf(tokenizer: Tokenizer, vocabulary: Vocabulary, shownIds: ReadonlySet<number>): Tokenizer {
+  return {
+    ...tokenizer,
+    vocabulary: {
+      spell: (tokenId) => vocabulary.spell(tokenId),
+      decode: (tokenIds) => vocabulary.decode(tokenIds),
+      bytesOf: (tokenId) => vocabulary.bytesOf(tokenId, shownIds),
+    },
+    createTextStream: (isWholeText = false) => vocabulary.createTextStream(isWholeText, shownIds),
   };
 }
 

@@ -38,9 +38,18 @@ export class Vocabulary {
     return this.#tokens[tokenId] ?? '';
   }
 
-  /** The bytes of a token in a text; undefined for one that is no part of it. */
-  bytesOf(tokenId: number): Uint8Array | undefined {
-    const text = this.#specialIds.has(tokenId) ? undefined : this.#textOf(tokenId);
+  /** Special tokens with these spellings. */
+  specialIdsOf(spellings: readonly string[]): ReadonlySet<number> {
+    return new Set([...this.#specialIds].filter((id) => spellings.includes(this.spell(id))));
+  }
+
+  /**
+   * The bytes of a token in a text; undefined for one that is no part of it.
+   *
+   * @param shownIds Special tokens that are part of the text.
+   */
+  bytesOf(tokenId: number, shownIds?: ReadonlySet<number>): Uint8Array | undefined {
+    const text = this.#shownTextOf(tokenId, shownIds);
     return text === undefined ? undefined : this.#decoder.bytesOf(text);
   }
 
@@ -54,11 +63,15 @@ export class Vocabulary {
    * A decoder for tokens one by one. Special tokens are no part of the text.
    *
    * @param isWholeText Whether the tokens begin a text. Those that continue one keep their first space.
+   * @param shownIds Special tokens that are part of the text all the same.
    */
-  createTextStream(isWholeText: boolean): ByteTextStream {
-    return this.#createStream(isWholeText, (tokenId) =>
-      this.#specialIds.has(tokenId) ? undefined : this.#textOf(tokenId),
-    );
+  createTextStream(isWholeText: boolean, shownIds?: ReadonlySet<number>): ByteTextStream {
+    return this.#createStream(isWholeText, (tokenId) => this.#shownTextOf(tokenId, shownIds));
+  }
+
+  #shownTextOf(tokenId: number, shownIds?: ReadonlySet<number>): string | undefined {
+    const isHidden = this.#specialIds.has(tokenId) && shownIds?.has(tokenId) !== true;
+    return isHidden ? undefined : this.#textOf(tokenId);
   }
 
   #createStream(isWholeText: boolean, textOf: (tokenId: number) => string | undefined): ByteTextStream {

@@ -5,8 +5,11 @@ import type { ResponseFormat } from '../../../batching/generation/response-forma
 import { answerFormatOf, inAskedOptions, type AskedAnswer } from './answer-format.ts';
 import { toolSyntaxOf } from './tool-syntax.ts';
 
-const QWEN = toolSyntaxOf('{{ tools }} <tool_call>');
-const LLAMA = toolSyntaxOf('{{ tools }} {"name": function name, "parameters": ');
+const ofTemplate = (template: string) => toolSyntaxOf(`{{ tools }} ${template}`, () => false);
+const QWEN = ofTemplate('<tool_call>');
+const LLAMA = ofTemplate('{"name": function name, "parameters": ');
+const MISTRAL = ofTemplate('[TOOL_CALLS] [');
+const MINISTRAL = ofTemplate('[TOOL_CALLS] [ARGS]');
 const SCHEMA = { type: 'object', properties: { city: { type: 'string' } }, required: ['city'] };
 const TOOLS = [{ name: 'weather', parameters: SCHEMA }, { name: 'time' }];
 const WEATHER = {
@@ -73,6 +76,43 @@ it('demands calls, or the one that is named', () => {
       separator: '\n',
       at_least_one: true,
       stop_after_first: true,
+    },
+  });
+});
+
+it('puts the calls of one list between its marks', () => {
+  const syntax = { thinking: 'never', tools: MISTRAL } as const;
+  const tags = [
+    {
+      type: 'tag',
+      begin: '{"name": "weather", "arguments": ',
+      content: { type: 'json_schema', json_schema: SCHEMA },
+      end: '}',
+    },
+  ];
+  const content = { type: 'tags_with_separator', separator: ', ', at_least_one: true, tags };
+  const list = { type: 'tag', begin: '[TOOL_CALLS] [', content, end: ']' };
+  const [tool = { name: '' }] = TOOLS;
+  expect(formatOf(asked({ tools: [tool] }), syntax)).toMatchObject({
+    format: { type: 'triggered_tags', triggers: ['[TOOL_CALLS]'], tags: [list], stop_after_first: false },
+  });
+  expect(
+    formatOf(asked({ tools: [tool], toolChoice: 'required', parallelToolCalls: false }), syntax),
+  ).toMatchObject({
+    format: { type: 'or', elements: [{ ...list, content: { ...content, stop_after_first: true } }] },
+  });
+});
+
+it('lets a model think about calls whose marks do not end its thoughts', () => {
+  const marks = { begin: '[THINK]', end: '[/THINK]', after: '' };
+  const syntax = { thinking: 'optional', marks, tools: MINISTRAL } as const;
+  expect(formatOf(asked({ tools: TOOLS }), syntax)).toMatchObject({
+    format: {
+      type: 'sequence',
+      elements: [
+        { type: 'or', elements: [{ elements: [{ begin: '[THINK]', end: '[/THINK]' }, { value: '' }] }, {}] },
+        { type: 'triggered_tags', triggers: ['[TOOL_CALLS]'] },
+      ],
     },
   });
 });

@@ -7,8 +7,8 @@ import {
 } from '../../../batching/generation/response-format.ts';
 import type { GenerationTool, ToolChoice } from '../../../batching/generation/tools.ts';
 import { isRecord } from '../../../platform/is-record.ts';
-import { THINK_BEGIN, THINK_END, type AnswerSyntax } from './answer-parser.ts';
-import type { ToolSyntax } from './tool-syntax.ts';
+import { marksOf, type AnswerSyntax } from './answer-syntax.ts';
+import type { ToolSyntax, WrittenCalls } from './tool-syntax.ts';
 
 /** What a request asks of its answer. */
 export interface AskedAnswer {
@@ -34,8 +34,6 @@ interface Origin {
 type Origins = Map<unknown, Origin>;
 
 const THINKING = { type: 'any_text' } as const;
-/** Models that think leave an empty line before they answer. */
-const AFTER_THINKING = { type: 'const_string', value: '\n\n' } as const;
 const NOTHING = { type: 'grammar', grammar: 'root ::= ""' } as const;
 
 /**
@@ -77,8 +75,8 @@ function formatOf(
 ): ResponseFormat | undefined {
   const { responseFormat, tools } = asked;
   const calls = syntax?.tools && tools.length > 0 ? callsOf(asked, syntax.tools, origins) : undefined;
-  // Free text may think as it likes.
-  if (calls && !responseFormat && asked.toolChoice === 'auto')
+  // Free text may think as it likes, unless it may think about calls.
+  if (calls && !responseFormat && asked.toolChoice === 'auto' && syntax?.tools?.endsThinking)
     return { type: 'structural_tag', format: calls };
   const thinking = syntax?.thinking ?? 'never';
   if (!calls && (!responseFormat || thinking === 'never')) return responseFormat;
@@ -87,7 +85,7 @@ function formatOf(
   return (
     format && {
       type: 'structural_tag',
-      format: afterThinking(format, thinking),
+      format: afterThinking(format, syntax),
       ...(prefix !== '' && { prefix }),
     }
   );
@@ -95,42 +93,70 @@ function formatOf(
 
 function callsOf(
   { responseFormat, tools, toolChoice, parallelToolCalls }: AskedAnswer,
-  syntax: ToolSyntax,
+  { written }: ToolSyntax,
   origins: Origins,
 ): StructuralPart {
-  const all = tools.map((tool, index) => tagOf(tool, `tools[${index}].parameters`, syntax, origins));
-  const tags =
-    typeof toolChoice === 'object' ? all.filter((_, index) => tools[index]?.name === toolChoice.name) : all;
-  if (responseFormat) return { type: 'or', elements: [...tags, partOf(responseFormat, origins)] };
-  const isOne = !parallelToolCalls || syntax.separator === undefined;
-  if (toolChoice === 'auto')
-    return { type: 'triggered_tags', triggers: [syntax.trigger], tags, stop_after_first: isOne };
-  return {
-    type: 'tags_with_separator',
-    tags,
-    separator: syntax.separator ?? '',
-    at_least_one: true,
-    stop_after_first: isOne || tags !== all,
-  };
+  const isNamed = typeof toolChoice === 'object';
+  const called = tools.flatMap((tool, index) => {
+    if (isNamed && tool.name !== toolChoice.name) return [];
+    return [{ tool, content: argumentsOf(tool, `tools[${index}].parameters`, written, origins) }];
+  });
+  const isOne = isNamed || !parallelToolCalls || written.separator === undefined;
+  const isFree = toolChoice === 'auto' && !responseFormat;
+  const begins = isFree ? written.begins : written.begins.slice(0, 1);
+  const tags = begins.flatMap(({ text }) =>
+    called.map(({ tool, content }): StructuralTag => {
+      return { type: 'tag', begin: `${text}${tool.name}${written.middle}`, content, end: written.end };
+    }),
+  );
+  const { separator = '', list } = written;
+  const whole = list ? [listOf(tags, separator, isOne || responseFormat !== undefined, list)] : tags;
+  if (responseFormat) return { type: 'or', elements: [...whole, partOf(responseFormat, origins)] };
+  if (isFree)
+    return {
+      type: 'triggered_tags',
+      triggers: begins.map(({ trigger }) => trigger),
+      tags: whole,
+      stop_after_first: isOne,
+    };
+  if (list) return { type: 'or', elements: whole };
+  return { type: 'tags_with_separator', tags, separator, at_least_one: true, stop_after_first: isOne };
 }
 
-function tagOf(
+/** Calls between brackets. */
+function listOf(
+  tags: readonly StructuralTag[],
+  separator: string,
+  isOne: boolean,
+  { begin, end }: { readonly begin: string; readonly end: string },
+): StructuralTag {
+  const calls = { type: 'tags_with_separator', tags, separator, at_least_one: true } as const;
+  return { type: 'tag', begin, content: { ...calls, stop_after_first: isOne }, end };
+}
+
+function argumentsOf(
   tool: GenerationTool,
   option: string,
-  { begin, middle, end, argumentsOf }: ToolSyntax,
+  written: WrittenCalls,
   origins: Origins,
-): StructuralTag {
-  const content = argumentsOf(tool, option);
-  origins.set(content, { option, field: `.${content.type}` });
-  return { type: 'tag', begin: `${begin}${tool.name}${middle}`, content, end };
+): StructuralPart {
+  return written.argumentsOf(tool, {
+    option,
+    noteOrigin: (part, from) => origins.set(part, { option: from, field: `.${part.type}` }),
+  });
 }
 
-function afterThinking(format: StructuralPart, thinking: AnswerSyntax['thinking']): StructuralPart {
+function afterThinking(format: StructuralPart, syntax: AnswerSyntax | undefined): StructuralPart {
+  const { thinking = 'never' } = syntax ?? {};
   if (thinking === 'never') return format;
-  const begin = thinking === 'begun' ? '' : THINK_BEGIN;
+  const marks = marksOf(syntax);
+  const begin = thinking === 'begun' ? '' : marks.begin;
   const thought: StructuralPart = {
     type: 'sequence',
-    elements: [{ type: 'tag', begin, content: THINKING, end: THINK_END }, AFTER_THINKING],
+    elements: [
+      { type: 'tag', begin, content: THINKING, end: marks.end },
+      { type: 'const_string', value: marks.after },
+    ],
   };
   const first: StructuralPart = thinking === 'begun' ? thought : { type: 'or', elements: [thought, NOTHING] };
   return { type: 'sequence', elements: [first, format] };

@@ -1,67 +1,46 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 
+import type { GenerationTool } from '../../../batching/generation/tools.ts';
 import { joinParts, type Answer } from '../../../protocol/answers.ts';
-import { AnswerParser, type AnswerSyntax } from './answer-parser.ts';
-import { toolSyntaxOf } from './tool-syntax.ts';
+import { AnswerParser } from './answer-parser.ts';
+import type { AnswerSyntax } from './answer-syntax.ts';
+import { FAMILIES, syntaxOf, toolsOf, type Call } from './test-support.ts';
 
-interface Call {
-  readonly name: string;
-  readonly input: Readonly<Record<string, unknown>>;
-}
-
-/** What a family's template and calls look like, written here by hand. */
-const FAMILIES = [
-  {
-    name: 'Qwen',
-    template: '{{ tools }} <tool_call>',
-    write: ({ name, input }: Call) =>
-      `<tool_call>\n{"name": "${name}", "arguments": ${JSON.stringify(input)}}\n</tool_call>`,
-  },
-  {
-    name: 'Llama',
-    template: '{{ tools }} {"name": function name, "parameters": dictionary}',
-    write: ({ name, input }: Call) => `{"name": "${name}", "parameters": ${JSON.stringify(input)}}`,
-  },
-  {
-    name: 'FunctionGemma',
-    template: '{{ tools }} <start_function_call>',
-    write: ({ name, input }: Call) =>
-      `<start_function_call>call:${name}${writeGemma(input)}<end_function_call>`,
-  },
-] as const;
-
-function writeGemma(value: unknown): string {
-  if (typeof value === 'string') return `<escape>${value}<escape>`;
-  if (Array.isArray(value)) return `[${value.map(writeGemma).join(',')}]`;
-  if (typeof value !== 'object' || value === null) return String(value);
-  return `{${Object.entries(value)
-    .map(([key, inner]) => `${key}:${writeGemma(inner)}`)
-    .join(',')}}`;
-}
-
-const words = fc.constantFrom('Hm', ' so', '\n', ' <', ' {', ' "a"', ' </', ' \u{1F600}', '!');
+const words = fc.constantFrom('Hm', ' so', '\n', ' <', ' [', ' {', ' "a"', ' </', ' \u{1F600}', '!');
 const prose = fc
   .array(words, { minLength: 1, maxLength: 8 })
   .map((list) => list.join('').trim())
   .filter((text) => text !== '');
-const name = fc.string({ unit: fc.constantFrom('a', 'Z', '_', '-', '7'), minLength: 1, maxLength: 8 });
+const name = fc
+  .string({ unit: fc.constantFrom('a', 'Z', '_', '-', '7'), maxLength: 7 })
+  .map((rest) => `n${rest}`);
+const signs = ['a', '"', "'", '\\', '}', '{', ')', ']', ',', ':', '\n', 'é', '<', '/', 'e', '\u{1F600}'];
 const value = fc.letrec<{ value: unknown }>((tie) => ({
   value: fc.oneof(
     { maxDepth: 3, depthSize: 'small' },
     fc.integer(),
     fc.boolean(),
     fc.constant(null),
-    fc.string({ unit: fc.constantFrom('a', '"', '\\', '}', '{', ']', ',', ':', '\n', 'é', '<', '/', 'e') }),
+    fc.string({ unit: fc.constantFrom(...signs) }),
     fc.array(tie('value'), { maxLength: 3 }),
     fc.dictionary(name, tie('value'), { maxKeys: 3, noNullPrototype: true }),
   ),
 })).value;
-const call = fc.record({ name, input: fc.dictionary(name, value, { maxKeys: 4, noNullPrototype: true }) });
+const call: fc.Arbitrary<Call> = fc.record({
+  name,
+  input: fc.dictionary(name, value, { maxKeys: 4, noNullPrototype: true }),
+});
+const callsOf = (minLength: number) =>
+  fc.uniqueArray(call, { minLength, maxLength: 3, selector: (each) => each.name });
 const cuts = fc.array(fc.nat({ max: 12 }), { minLength: 1, maxLength: 6 });
 
-function parse(syntax: AnswerSyntax, pieces: readonly string[], isCut = false): Answer {
-  const parser = new AnswerParser(syntax, (index) => `call-${index}`);
+function parse(
+  syntax: AnswerSyntax,
+  pieces: readonly string[],
+  { tools = [], isCut = false }: { tools?: readonly GenerationTool[]; isCut?: boolean } = {},
+): Answer {
+  const parser = new AnswerParser({ syntax, tools, idOf: (index) => `call-${index}` });
   return joinParts([...pieces.flatMap((piece) => parser.push(piece)), ...parser.end(isCut)]);
 }
 
@@ -76,88 +55,115 @@ function cut(text: string, lengths: readonly number[]): readonly string[] {
   return pieces;
 }
 
-describe.each(FAMILIES)('an answer of $name', ({ template, write }) => {
-  const tools = toolSyntaxOf(template);
+const read = ({ toolCalls }: Answer) =>
+  toolCalls.map(({ id, name: called, arguments: json }) => ({ id, name: called, input: JSON.parse(json) }));
+const numbered = (calls: readonly Call[]) => calls.map((each, index) => ({ id: `call-${index}`, ...each }));
+
+describe.each(FAMILIES)('an answer of $family', (family) => {
+  const { write } = family;
+  const tools = syntaxOf(family);
 
   it('gives its reasoning, content and calls, however its text is cut', () => {
     fc.assert(
       fc.property(
         fc.option(prose, { nil: '' }),
         fc.option(prose, { nil: '' }),
-        fc.array(call, { maxLength: 3 }),
+        callsOf(0),
         cuts,
         fc.boolean(),
         (reasoning, content, calls, lengths, isBegun) => {
           const thinking = isBegun ? 'begun' : 'optional';
           const thought =
             isBegun || reasoning !== '' ? `${isBegun ? '' : '<think>'}\n${reasoning}\n</think>\n\n` : '';
-          const text = `${thought}${content}${calls.map((each) => `\n${write(each)}`).join('')}`;
-          const answer = parse({ thinking, tools }, cut(text, lengths));
-          expect({
-            ...answer,
-            toolCalls: answer.toolCalls.map((each) => JSON.parse(each.arguments)),
-          }).toEqual({
-            reasoning,
-            content,
-            toolCalls: calls.map(({ input }) => input),
-          });
-          expect(answer.toolCalls.map(({ id, name: called }) => [id, called])).toEqual(
-            calls.map(({ name: called }, index) => [`call-${index}`, called]),
-          );
+          const text = `${thought}${content}${calls.map((each) => `\n${write([each])}`).join('')}`;
+          const answer = parse({ thinking, tools }, cut(text, lengths), { tools: toolsOf(calls) });
+          expect(answer).toMatchObject({ reasoning, content });
+          expect(read(answer)).toEqual(numbered(calls));
         },
       ),
-      { numRuns: 1000 },
+      { numRuns: 300 },
+    );
+  });
+
+  it('has text before, between and behind its calls', () => {
+    fc.assert(
+      fc.property(prose, prose, callsOf(1), cuts, (before, behind, calls, lengths) => {
+        const text = `${before}\n${calls.map((each) => write([each])).join(`\n${behind}\n`)}\n${behind}`;
+        const answer = parse({ thinking: 'never', tools }, cut(text, lengths), { tools: toolsOf(calls) });
+        expect(answer.content).toBe(`${before}${behind.repeat(calls.length)}`);
+        expect(read(answer)).toEqual(numbered(calls));
+      }),
+      { numRuns: 100 },
+    );
+  });
+
+  it('has several calls in one list', () => {
+    fc.assert(
+      fc.property(callsOf(2), cuts, (calls, lengths) => {
+        const answer = parse({ thinking: 'never', tools }, cut(write(calls), lengths), {
+          tools: toolsOf(calls),
+        });
+        expect(read(answer)).toEqual(numbered(calls));
+        expect(answer.content).toBe('');
+      }),
+      { numRuns: 100 },
     );
   });
 
   it('that the limit of tokens cuts has no markup in its content, wherever it is cut', () => {
     fc.assert(
       fc.property(prose, call, fc.nat(), (content, made, seed) => {
-        const written = write(made);
+        const written = write([made]);
         // One character may be text.
         const length = 2 + (seed % (written.length - 1));
         const text = `${content}\n${written.slice(0, length)}`;
-        const { content: read, toolCalls } = parse({ thinking: 'never', tools }, Array.from(text), true);
-        expect(read).toBe(content);
+        const { content: found, toolCalls } = parse({ thinking: 'never', tools }, Array.from(text), {
+          tools: toolsOf([made]),
+          isCut: true,
+        });
+        expect(found).toBe(content);
         expect([[], [made.name]]).toContainEqual(toolCalls.map(({ name: called }) => called));
       }),
-      { numRuns: 1000 },
+      { numRuns: 300 },
     );
   });
 
   it('that ends by itself keeps a text that resembles a call', () => {
-    const text = `so ${tools?.trigger.slice(0, -1)}`;
+    const { trigger = '' } = tools.written.begins[0] ?? {};
+    const text = `so ${trigger.slice(0, -1)}`;
     expect(parse({ thinking: 'never', tools }, [text]).content).toBe(text);
-    expect(parse({ thinking: 'never', tools }, [text.slice(0, 4)], true).content).toBe(text.slice(0, 4));
+    expect(parse({ thinking: 'never', tools }, [text.slice(0, 4)], { isCut: true }).content).toBe(
+      text.slice(0, 4),
+    );
   });
 
   it('is the same at once and character by character, whatever the model writes', () => {
+    const { written, opening, bareBegin = '', close } = tools;
+    const begins = written.begins.map(({ text }) => text);
+    const marks = [
+      ...begins,
+      written.middle,
+      written.end,
+      written.list?.begin ?? '',
+      written.list?.end ?? '',
+    ];
     const scrap = fc.constantFrom(
-      '<think>',
-      '</think>',
-      tools?.begin ?? '',
-      tools?.middle ?? '',
-      tools?.end ?? '',
-      '<escape>',
-      '<',
-      '{',
-      '}',
-      '"',
-      ':',
-      ',',
-      'a',
-      ' ',
-      '\n',
+      ...['<think>', '</think>', opening, bareBegin, close, ...marks],
+      ...['<escape>', '<parameter=a>', '\n</parameter>\n', '<', '{', '}', '[', ')', '=', '"', ':', ',', 'a'],
+      ...[' ', '\n', '\\', '\u{1F600}'],
     );
     fc.assert(
       fc.property(
         fc.array(scrap, { maxLength: 14 }).map((scraps) => scraps.join('')),
         fc.constantFrom('never', 'optional', 'begun' as const),
-        (text, thinking) => {
-          expect(parse({ thinking, tools }, Array.from(text))).toEqual(parse({ thinking, tools }, [text]));
+        fc.boolean(),
+        (text, thinking, isCut) => {
+          const options = { tools: [{ name: 'a' }], isCut };
+          const whole = parse({ thinking, tools }, [text], options);
+          expect(parse({ thinking, tools }, Array.from(text), options)).toEqual(whole);
         },
       ),
-      { numRuns: 2000 },
+      { numRuns: 800 },
     );
   });
 });
@@ -177,17 +183,9 @@ it.each([
   ['begun', 'a</think', 'a', ''],
   ['begun', 'a <', 'a <', ''],
 ] as const)('thinking that the limit cuts has no markup: %s %s', (thinking, text, reasoning, content) => {
-  expect(parse({ thinking, tools: undefined }, Array.from(text), true)).toEqual({
+  expect(parse({ thinking, tools: undefined }, Array.from(text), { isCut: true })).toEqual({
     reasoning,
     content,
     toolCalls: [],
   });
-});
-
-it.each([
-  ['{{ messages }}', 'no tools'],
-  ['{{ tools }} [TOOL_CALLS]', 'calls of another form'],
-  ['{{ tools }} <tool_call><function=a>', 'calls in XML'],
-])('a template takes no tools: %s', (template) => {
-  expect(toolSyntaxOf(template)).toBeUndefined();
 });

@@ -1,61 +1,47 @@
+import type { GenerationTool } from '../../../batching/generation/tools.ts';
 import type { AnswerPart } from '../../../protocol/answers.ts';
-import type { ArgumentsReader } from './arguments-reader.ts';
+import { marksOf, type AnswerSyntax } from './answer-syntax.ts';
+import { CallsReader } from './calls-reader.ts';
 import { overlap } from './overlap.ts';
-import { toolSyntaxOf, type ToolSyntax } from './tool-syntax.ts';
+import type { ToolSyntax } from './tool-syntax.ts';
 
-export const THINK_BEGIN = '<think>';
-export const THINK_END = '</think>';
+type TextType = 'reasoning' | 'content';
+type State = 'beginning' | TextType | 'calls';
 
-/** How an answer is written. */
-export interface AnswerSyntax {
-  /** Whether the model thinks first: never, as it likes, or the prompt has begun its thinking. */
-  readonly thinking: 'never' | 'optional' | 'begun';
-  /** Undefined where it calls no tools. */
-  readonly tools: ToolSyntax | undefined;
+export interface AnswerParserOptions {
+  readonly syntax: AnswerSyntax;
+  /** What the calls may be of. */
+  readonly tools: readonly GenerationTool[];
+  /** The ID of a call, by its number from 0. */
+  readonly idOf: (index: number) => string;
 }
 
-/**
- * How the model of a chat template answers a rendered chat. Undefined for text alone.
- *
- * @param template The template itself.
- * @param mayCall Whether the chat has tools.
- * @param continued The message that the answer continues, if any.
- */
-export function answerSyntaxOf(
-  template: string,
-  rendered: string,
-  mayCall: boolean,
-  continued = '',
-): AnswerSyntax | undefined {
-  const isThinking = continued.lastIndexOf(THINK_BEGIN) > continued.lastIndexOf(THINK_END);
-  const thinking = isThinking ? 'begun' : thinkingOf(template, rendered.trimEnd());
-  const tools = mayCall ? toolSyntaxOf(template) : undefined;
-  return thinking === 'never' && !tools ? undefined : { thinking, tools };
+/** A mark in a text. */
+interface Found {
+  readonly mark: string;
+  readonly at: number;
 }
-
-function thinkingOf(template: string, rendered: string): AnswerSyntax['thinking'] {
-  if (rendered.endsWith(THINK_BEGIN)) return 'begun';
-  return rendered.endsWith(THINK_END) || !template.includes(THINK_END) ? 'never' : 'optional';
-}
-
-type State = 'beginning' | 'reasoning' | 'content' | 'name' | 'arguments' | 'end';
 
 /** Takes an answer apart while it grows. Cutting its text anywhere gives the same reasoning, content and calls. */
 export class AnswerParser {
-  readonly #tools: ToolSyntax | undefined;
-  readonly #idOf: (index: number) => string;
+  readonly #syntax: ToolSyntax | undefined;
+  readonly #marks: ReturnType<typeof marksOf>;
+  readonly #options: AnswerParserOptions;
   #state: State;
   /** Text that may belong to a mark, or whose white space may come before one. */
   #held = '';
   /** The white space that comes next is between parts. */
   #skipsSpace: boolean;
   #numCalls = 0;
-  #reader: ArgumentsReader | undefined;
+  #reader: CallsReader | undefined;
+  /** What may turn out to be no call: the text from the opening on, and the white space before it. */
+  #opened = { type: 'content' as TextType, space: '', mark: '', text: '' };
 
-  /** @param idOf The ID of a call, by its number from 0. */
-  constructor({ thinking, tools }: AnswerSyntax, idOf: (index: number) => string) {
-    this.#tools = tools;
-    this.#idOf = idOf;
+  constructor(options: AnswerParserOptions) {
+    const { thinking, tools } = options.syntax;
+    this.#options = options;
+    this.#syntax = tools;
+    this.#marks = marksOf(options.syntax);
     this.#state = ({ never: 'content', optional: 'beginning', begun: 'reasoning' } as const)[thinking];
     this.#skipsSpace = thinking === 'begun';
   }
@@ -75,25 +61,34 @@ export class AnswerParser {
    * @param isCut Whether the limit of tokens ended it: then the beginning of a mark was to become the mark.
    */
   end(isCut = false): readonly AnswerPart[] {
-    const rest = this.#withoutBegunMark(isCut);
+    if (this.#state === 'calls') return this.#endCalls(isCut);
+    const rest = isCut ? this.#withoutBegunMark() : this.#held;
     this.#held = '';
     if (this.#state === 'reasoning') return textParts('reasoning', rest.trimEnd());
     const isBetweenCalls = this.#numCalls > 0 && rest.trim() === '';
-    const isText = this.#state === 'beginning' || (this.#state === 'content' && !isBetweenCalls);
-    return isText ? textParts('content', rest) : [];
+    return isBetweenCalls ? [] : textParts('content', rest);
   }
 
-  #withoutBegunMark(isCut: boolean): string {
-    const { begin = '', trigger = '' } = this.#tools ?? {};
-    const marks = new Map<State, string>([
-      ['beginning', THINK_BEGIN],
-      ['reasoning', THINK_END],
-      ['content', begin],
-    ]);
-    const length = overlap(this.#held, marks.get(this.#state) ?? '');
+  #endCalls(isCut: boolean): readonly AnswerPart[] {
+    const { type, space, text } = this.#opened;
+    const isKnown = this.#reader?.hasCalls === true;
     // No text has the trigger of a call. One character may be text, even where it is the last one.
-    const isMark = isCut ? length > 1 : this.#state === 'content' && length > 0 && length >= trigger.length;
-    return isMark ? this.#held.slice(0, -length).trimEnd() : this.#held;
+    const isTriggered = this.#syntax?.written.begins.some(({ trigger }) => text.startsWith(trigger)) ?? false;
+    return isKnown || isTriggered || (isCut && text.length > 1) ? [] : textParts(type, `${space}${text}`);
+  }
+
+  #withoutBegunMark(): string {
+    const length = Math.max(...this.#marksOf(this.#state).map((mark) => overlap(this.#held, mark)), 0);
+    return length > 1 ? this.#held.slice(0, -length).trimEnd() : this.#held;
+  }
+
+  /** What ends the text of a state. */
+  #marksOf(state: State): readonly string[] {
+    const { opening, bareBegin = opening, endsThinking = false } = this.#syntax ?? {};
+    const openings = [opening, bareBegin].filter((mark) => mark !== undefined);
+    if (state === 'beginning') return [this.#marks.begin];
+    if (state === 'content') return openings;
+    return [this.#marks.end, ...(endsThinking ? openings.slice(0, 1) : [])];
   }
 
   /** Reads as far as the next change of state. Returns whether there was one. */
@@ -104,81 +99,76 @@ export class AnswerParser {
       case 'beginning':
         return this.#readBeginning();
       case 'reasoning':
-        return this.#readText('reasoning', THINK_END, 'content', parts);
       case 'content':
-        return this.#readText('content', this.#tools?.begin, 'name', parts);
-      case 'name':
-        return this.#readName(parts);
-      case 'arguments':
-        return this.#readArguments(parts);
-      case 'end':
-        return this.#readEnd();
+        return this.#readText(this.#state, parts);
+      case 'calls':
+        return this.#readCalls(parts);
       default:
         return this.#state satisfies never;
     }
   }
 
   #readBeginning(): boolean {
+    const { begin } = this.#marks;
     const text = this.#held.trimStart();
-    if (text.length < THINK_BEGIN.length && THINK_BEGIN.startsWith(text)) return false;
-    if (!text.startsWith(THINK_BEGIN)) return this.#enter('content');
-    this.#held = text.slice(THINK_BEGIN.length);
-    return this.#enter('reasoning', true);
+    if (text.length < begin.length && begin.startsWith(text)) return false;
+    if (!text.startsWith(begin)) return this.#enter('content', this.#held);
+    return this.#enter('reasoning', text.slice(begin.length), true);
   }
 
   /** White space before a mark is between parts. */
-  #readText(
-    type: 'reasoning' | 'content',
-    mark: string | undefined,
-    next: State,
-    parts: AnswerPart[],
-  ): boolean {
+  #readText(type: TextType, parts: AnswerPart[]): boolean {
     const held = this.#held;
-    const at = mark === undefined ? -1 : held.indexOf(mark);
-    const text =
-      mark === undefined ? held : held.slice(0, at < 0 ? held.length - overlap(held, mark) : at).trimEnd();
+    const marks = this.#marksOf(type);
+    const found = firstOf(held, marks);
+    const end = found?.at ?? held.length - Math.max(...marks.map((mark) => overlap(held, mark)), 0);
+    const text = marks.length === 0 ? held : held.slice(0, end).trimEnd();
     parts.push(...textParts(type, text));
     this.#skipsSpace &&= text === '';
     this.#held = held.slice(text.length);
-    if (mark === undefined || at < 0) return false;
-    this.#held = held.slice(at + mark.length);
-    return this.#enter(next, next === 'content');
+    if (!found) return false;
+    const { at, mark } = found;
+    if (mark === this.#marks.end && type === 'reasoning')
+      return this.#enter('content', held.slice(at + mark.length), true);
+    if (this.#syntax) this.#reader = new CallsReader(this.#syntax, this.#options.tools);
+    this.#opened = { type, space: held.slice(text.length, at), mark, text: '' };
+    return this.#enter('calls', held.slice(at));
   }
 
-  #readName(parts: AnswerPart[]): boolean {
-    const { middle = '' } = this.#tools ?? {};
-    const [name = ''] = /^[\w-]*/.exec(this.#held) ?? [];
-    const rest = this.#held.slice(name.length);
-    if (rest.length < Math.max(1, middle.length)) return false;
-    const index = this.#numCalls;
-    parts.push({ type: 'tool-call', index, id: this.#idOf(index), name });
-    this.#numCalls += 1;
-    this.#held = rest.slice(middle.length);
-    this.#reader = this.#tools?.createReader();
-    return this.#enter('arguments');
+  #readCalls(parts: AnswerPart[]): boolean {
+    const text = this.#held;
+    this.#held = '';
+    const { parts: read = [], rest } = this.#reader?.push(text) ?? {};
+    for (const part of read) {
+      if (part.type === 'call') {
+        const index = this.#numCalls;
+        parts.push({ type: 'tool-call', index, id: this.#options.idOf(index), name: part.name });
+        this.#numCalls += 1;
+      } else parts.push({ type: 'tool-arguments', index: this.#numCalls - 1, text: part.json });
+    }
+    if (this.#reader?.hasCalls === true) return rest !== undefined && this.#enter('content', rest, true);
+    this.#opened.text += text;
+    if (rest === undefined) return false;
+    // It was no call.
+    const { type, space, mark, text: opened } = this.#opened;
+    parts.push(...textParts(type, `${space}${mark}`));
+    return this.#enter(type, opened.slice(mark.length));
   }
 
-  #readArguments(parts: AnswerPart[]): boolean {
-    const { json = '', rest } = this.#reader?.push(this.#held) ?? {};
-    if (json !== '') parts.push({ type: 'tool-arguments', index: this.#numCalls - 1, text: json });
-    this.#held = rest ?? '';
-    return rest !== undefined && this.#enter('end');
-  }
-
-  #readEnd(): boolean {
-    const { end = '' } = this.#tools ?? {};
-    if (this.#held.length < end.length) return false;
-    this.#held = this.#held.slice(end.length);
-    return this.#enter('content', true);
-  }
-
-  #enter(state: State, skipsSpace = false): true {
+  #enter(state: State, held: string, skipsSpace = false): true {
     this.#state = state;
+    this.#held = held;
     this.#skipsSpace = skipsSpace;
     return true;
   }
 }
 
-function textParts(type: 'reasoning' | 'content', text: string): readonly AnswerPart[] {
+/** The first mark of a text: of those that begin there, the first. */
+function firstOf(text: string, marks: readonly string[]): Found | undefined {
+  const found = marks.map((mark) => ({ mark, at: text.indexOf(mark) })).filter(({ at }) => at >= 0);
+  return found.toSorted((a, b) => a.at - b.at)[0];
+}
+
+function textParts(type: TextType, text: string): readonly AnswerPart[] {
   return text === '' ? [] : [{ type, text }];
 }

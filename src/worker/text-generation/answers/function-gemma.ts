@@ -1,8 +1,9 @@
 import { InvalidOptionError, ResponseFormatUnsupportedError } from '../../../batching/errors.ts';
 import type { JsonRecord } from '../../../batching/validate.ts';
 import { isRecord } from '../../../platform/is-record.ts';
-import { overlap } from './overlap.ts';
 import type { ArgumentsReader } from './arguments-reader.ts';
+import { escaped, wholeLength } from './json-escapes.ts';
+import { overlap } from './overlap.ts';
 
 // FunctionGemma writes arguments as `{city:<escape>Rome<escape>,days:3}`, with names in the order of the alphabet.
 
@@ -115,8 +116,8 @@ export class FunctionGemmaArguments implements ArgumentsReader {
 
   #readText(): string | undefined {
     const at = this.#held.indexOf(QUOTE);
-    const length = at < 0 ? this.#held.length - overlap(this.#held, QUOTE) : at;
-    const text = JSON.stringify(this.#held.slice(0, length)).slice(1, -1);
+    const length = at < 0 ? wholeLength(this.#held.slice(0, -overlap(this.#held, QUOTE) || undefined)) : at;
+    const text = escaped(this.#held.slice(0, length));
     if (at >= 0) return this.#take(at + QUOTE.length, `${text}"`, 'value');
     return length === 0 ? undefined : this.#take(length, text, 'text');
   }

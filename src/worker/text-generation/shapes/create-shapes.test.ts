@@ -5,7 +5,7 @@ import { yieldToHost } from '../../../platform/yield-to-host.ts';
 import { createShapes } from './create-shapes.ts';
 import { ShapeCompiler } from './shape-compiler.ts';
 import { States } from './states.ts';
-import { accepts, createShape, loadShapedModel } from './test-support.ts';
+import { accepts, allowedBy, createShape, loadShapedModel } from './test-support.ts';
 
 const choiceOf = (text: string): ResponseFormat => ({ type: 'choice', choices: [text] });
 
@@ -50,4 +50,16 @@ it('32 compiled shapes are kept: another one drops the least recently used, whos
   expect(await accepts(model, second, 'text 1')).toBe(true);
   expect(await numCompiled('text 0')).toBe(0);
   expect(await numCompiled('text 1')).toBe(1);
+});
+
+it('a text may have a special token as a part of it where its tokenizer shows that', async () => {
+  const { config, tokenizer } = await loadShapedModel(0, ['[CALLS]']);
+  const format: ResponseFormat = { type: 'regex', pattern: '\\[CALLS\\][ab]' };
+  const special = config.vocabSize - 1;
+  const shownAs = async (tokens: readonly string[]): Promise<readonly number[]> => {
+    const model = { config, tokenizer: tokenizer.withTokens(tokens) };
+    return allowedBy(await createShape(model, format), model);
+  };
+  expect(await shownAs(['[CALLS]'])).toContain(special);
+  expect(await shownAs([])).not.toContain(special);
 });

@@ -24,6 +24,8 @@ interface Tag {
 export class StructuralParts {
   readonly #make: Expressions;
   readonly #leafOf: LeafLanguage;
+  /** Of tags, by their content: tags that begin in different ways share it. */
+  readonly #contents = new Map<unknown, { readonly end: string; readonly language: Expression }>();
 
   constructor(make: Expressions, leafOf: LeafLanguage) {
     this.#make = make;
@@ -83,10 +85,15 @@ export class StructuralParts {
   *#tagOf(fields: Fields, param: string, depth: number): Work<Tag> {
     const begin = textIn(fields, 'begin', param);
     const end = textIn(fields, 'end', param);
-    const content = yield* this.languageOf(fields['content'], `${param}.content`, end, depth + 1);
+    const known = this.#contents.get(fields['content']);
+    const language =
+      known?.end === end
+        ? known.language
+        : yield* this.languageOf(fields['content'], `${param}.content`, end, depth + 1);
+    this.#contents.set(fields['content'], { end, language });
     return {
       begin,
-      behind: (part) => this.#make.sequence([this.#make.text(begin.slice(part.length)), content]),
+      behind: (part) => this.#make.sequence([this.#make.text(begin.slice(part.length)), language]),
     };
   }
 

@@ -13,15 +13,26 @@ async function readJson(name: string) {
   return JSON.parse(await readFile(new URL(name, folder), 'utf8'));
 }
 
-/** The embedded model's tokenizer, with padding rows behind its vocabulary. */
-export async function loadShapedModel(numPadding = 0): Promise<ShapedModel> {
+/** The embedded model's tokenizer, with special tokens and padding rows behind its vocabulary. */
+export async function loadShapedModel(
+  numPadding = 0,
+  specialTokens: readonly string[] = [],
+): Promise<ShapedModel> {
+  const json = await readJson('tokenizer.json');
+  const added = specialTokens.map((content) => ({ content, special: true }));
+  const { vocab_size: vocabSize } = await readJson('config.json');
   const tokenizer = await createTokenizer(
-    await readJson('tokenizer.json'),
+    {
+      ...json,
+      added_tokens: [
+        ...json.added_tokens,
+        ...added.map((token, index) => ({ id: vocabSize + index, ...token })),
+      ],
+    },
     await readJson('tokenizer_config.json'),
   );
-  const { vocab_size: vocabSize } = await readJson('config.json');
   const config = {
-    vocabSize: vocabSize + numPadding,
+    vocabSize: vocabSize + specialTokens.length + numPadding,
     contextLength: 512,
     numLayers: 1,
     eosTokenIds: tokenizer.endTokenIds,

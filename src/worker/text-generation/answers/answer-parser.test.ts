@@ -1,0 +1,184 @@
+import { describe, expect, it } from 'vitest';
+
+import type { GenerationTool } from '../../../batching/generation/tools.ts';
+import { joinParts, type AnswerPart } from '../../../protocol/answers.ts';
+import { AnswerParser } from './answer-parser.ts';
+import type { AnswerSyntax } from './answer-syntax.ts';
+import { FAMILIES, syntaxOf } from './test-support.ts';
+
+const TOOLS: readonly GenerationTool[] = [
+  {
+    name: 'book',
+    parameters: {
+      type: 'object',
+      properties: {
+        city: { type: 'string' },
+        nights: { type: 'integer' },
+        price: { anyOf: [{ type: 'number' }, { type: 'null' }] },
+        quiet: { type: 'boolean' },
+        note: { type: ['string', 'null'] },
+        rooms: { $ref: '#/$defs/rooms' },
+        any: {},
+      },
+      $defs: { rooms: { type: 'array', items: { type: 'integer' } } },
+    },
+  },
+  { name: 'now' },
+];
+
+function partsOf(family: string, text: string, given: Partial<AnswerSyntax> = {}, isCut = false) {
+  const found = FAMILIES.find((each) => each.family === family);
+  if (!found) throw new Error(`no ${family}`);
+  const syntax = { thinking: 'never', tools: syntaxOf(found), ...given } as const;
+  const parser = new AnswerParser({ syntax, tools: TOOLS, idOf: String });
+  const parts: readonly AnswerPart[] = [
+    ...Array.from(text).flatMap((letter) => parser.push(letter)),
+    ...parser.end(isCut),
+  ];
+  const { content, reasoning, toolCalls } = joinParts(parts);
+  return { content, reasoning, calls: toolCalls.map((call) => `${call.name}${call.arguments}`), parts };
+}
+
+describe('reads what models write in their form of calls', () => {
+  it.each([
+    ['Qwen 3', '<tool_call>{"name":"book","arguments":{"city":"Rome"}}</tool_call>', ['book{"city":"Rome"}']],
+    [
+      'Qwen 3',
+      '<tool_call>\n{"arguments": {"city": "a } b"}, "name": "book"}\n</tool_call>',
+      ['book{"city": "a } b"}'],
+    ],
+    [
+      'Qwen 3',
+      '<tool_call>{"name": "now", "arguments": {}}</tool_call><tool_call>{"name": "now", "arguments": {}}</tool_call>',
+      ['now{}', 'now{}'],
+    ],
+    ['Llama 3', '<|python_tag|>{"name": "now", "parameters": {}}', ['now{}']],
+    [
+      'Llama 3',
+      '<|python_tag|>{\n  "type": "function",\n  "name": "book",\n  "parameters": {"nights": 2}\n}',
+      ['book{"nights": 2}'],
+    ],
+    ['Llama 3', '{"name": "book", "arguments": {"nights": 2}}', ['book{"nights": 2}']],
+    ['Ministral 3', '[TOOL_CALLS]book{"nights": 2}', ['book{"nights": 2}']],
+    ['Ministral 3', '[TOOL_CALLS]now[CALL_ID]a1B2c3D4e[ARGS]{}[TOOL_CALLS]now[ARGS]{}', ['now{}', 'now{}']],
+    ['Mistral 7B', '[TOOL_CALLS][{"name": "now", "arguments": {}, "id": "a1B2c3D4e"}]', ['now{}']],
+    ['Mistral 7B', '[TOOL_CALLS]now[ARGS]{}', ['now{}']],
+    [
+      'LFM2',
+      `<|tool_call_start|>[book(city='O\\'Hare "x"', nights=1_000, price=.5, rooms=(1, 2,),), now()]<|tool_call_end|>`,
+      ['book{"city":"O\'Hare \\"x\\"","nights":1000,"price":0.5,"rooms":[1,2]}', 'now{}'],
+    ],
+    [
+      'LFM2',
+      `<|tool_call_start|>[book(any={"a": True, 'b': [None, -1e3]}, note="""two\nlines""", city="\\u00fc\\x41\\U0001F600\\q")]`,
+      ['book{"any":{"a":true,"b":[null,-1e3]},"note":"two\\nlines","city":"\\u00fc\\u0041\u{1F600}\\\\q"}'],
+    ],
+    ['LFM2', '<|tool_call_start|>[{"name": "now", "arguments": {}}]<|tool_call_end|>', ['now{}']],
+    ['LFM2', '<|tool_call_start|>now()<|tool_call_end|>', ['now{}']],
+    [
+      'Qwen 3.5',
+      '<tool_call><function=book><parameter=city>Rome</parameter><parameter=nights>3</parameter></function></tool_call>',
+      ['book{"city":"Rome","nights":3}'],
+    ],
+    [
+      'Qwen 3.5',
+      '<function=book>\n<parameter=city>\nRome\n<parameter=nights>\n3\n</function>\n</tool_call>',
+      ['book{"city":"Rome","nights":3}'],
+    ],
+    [
+      'Qwen 3.5',
+      '<tool_call>\n<function=book>\n<parameter=city>\n a </parameter> b\n\n</parameter>\n</function>\n</tool_call>',
+      ['book{"city":" a </parameter> b\\n"}'],
+    ],
+    [
+      'Qwen 3.5',
+      '<tool_call>\n<function=now>\n<parameter=odd>\n[1, "a"]\n</parameter>\n<parameter=text>\n02139\n</parameter>\n</function>\n</tool_call>',
+      ['now{"odd":[1, "a"],"text":"02139"}'],
+    ],
+  ])('%s: %s', (family, text, calls) => {
+    const answer = partsOf(family, text);
+    expect(answer).toMatchObject({ content: '', calls });
+  });
+
+  it.each([
+    ['city', '007', '"007"'],
+    ['nights', '7', '7'],
+    ['nights', 'seven', '"seven"'],
+    ['price', '1e20', '1e20'],
+    ['price', 'null', 'null'],
+    ['quiet', 'False', 'false'],
+    ['note', 'null', 'null'],
+    ['note', '12', '"12"'],
+    ['rooms', '[1, 2]', '[1, 2]'],
+    ['rooms', '(1, 2)', '[1,2]'],
+    ['any', '{"a": 1}', '{"a": 1}'],
+    ['any', "{'a': True}", '{"a":true}'],
+    ['any', 'text', '"text"'],
+  ])('a parameter has the type that the schema gives %s: %s', (name, value, json) => {
+    const text = `<tool_call>\n<function=book>\n<parameter=${name}>\n${value}\n</parameter>\n</function>\n</tool_call>`;
+    expect(partsOf('Qwen 3.5', text).calls).toEqual([`book{"${name}":${json}}`]);
+  });
+
+  it('a text argument comes in pieces while the model writes it', () => {
+    const text = '<tool_call>\n<function=book>\n<parameter=city>\nRome\n';
+    const pieces = partsOf('Qwen 3.5', text, {}, true).parts.filter(({ type }) => type === 'tool-arguments');
+    expect(pieces.map((part) => 'text' in part && part.text)).toEqual(['{', '"city":"', 'R', 'o', 'm', 'e']);
+  });
+});
+
+describe('what is no call stays text', () => {
+  it.each([
+    ['Llama 3', '{"a": 1} is a dict'],
+    ['Llama 3', '{"name": "Ann", "parameters": {"x": 1}}'],
+    ['Llama 3', '{"name": "book", "price": 3}'],
+    ['Llama 3', '{}'],
+    ['Qwen 3', 'It is <tool_call> nothing </tool_call>.'],
+    ['Qwen 3', '<tool_call>{"name": "book"}</tool_call>'],
+    ['Qwen 3', '<tool_call>{"name": "book", "arguments": "a"}</tool_call>'],
+    ['Mistral 7B', '[TOOL_CALLS] no calls today'],
+    ['LFM2', '<|tool_call_start|>[book("Rome")]<|tool_call_end|>'],
+    ['Qwen 3.5', 'a <function= b'],
+    ['Qwen 3.5', '<tool_call>\n{"name": "book", "arguments": {}}\n</tool_call>'],
+  ])('%s: %s', (family, content) => {
+    expect(partsOf(family, content)).toMatchObject({ content, calls: [] });
+  });
+});
+
+it.each([
+  ['Ministral 3', '[TOOL_CALLS]'],
+  ['LFM2', '<|tool_call_start|>[bo'],
+  ['Qwen 3', '<tool_call>\n{"name": "bo'],
+  ['Llama 3', '{"name": "book", "para'],
+])('%s: a call that has no name yet is left out: %s', (family, text) => {
+  for (const isCut of [true, false])
+    expect(partsOf(family, `Well. ${text}`, {}, isCut)).toMatchObject({ content: 'Well.', calls: [] });
+});
+
+describe('thinking', () => {
+  it('ends at a call, also where the model forgets to end it', () => {
+    const text = 'Hm.\n<tool_call>\n<function=now>\n</function>\n</tool_call>';
+    expect(partsOf('Qwen 3.5', text, { thinking: 'begun' })).toMatchObject({
+      reasoning: 'Hm.',
+      content: '',
+      calls: ['now{}'],
+    });
+  });
+
+  it('may be about the marks of calls', () => {
+    const text = 'I write <tool_call> then.\n</think>\n\nYes.';
+    expect(partsOf('Qwen 3', text, { thinking: 'begun' })).toMatchObject({
+      reasoning: 'I write <tool_call> then.',
+      content: 'Yes.',
+    });
+  });
+
+  it('of Mistral has its own marks, and may have calls in it', () => {
+    const marks = { begin: '[THINK]', end: '[/THINK]', after: '' };
+    const text = '[THINK]Now [TOOL_CALLS]now[ARGS]{}?[/THINK]Yes.[TOOL_CALLS]now[ARGS]{}';
+    expect(partsOf('Ministral 3', text, { thinking: 'optional', marks })).toMatchObject({
+      reasoning: 'Now [TOOL_CALLS]now[ARGS]{}?',
+      content: 'Yes.',
+      calls: ['now{}'],
+    });
+  });
+});
