@@ -18,9 +18,10 @@ interface Case {
   readonly streams: readonly (readonly string[])[];
 }
 
+/** The templates name all marks of these families. */
+const isToken = (): boolean => false;
+
 function parse({ template, prompt, tools, isCut }: Case, pieces: readonly string[]): object {
-  // The templates name all marks of these families.
-  const isToken = (): boolean => false;
   const syntax = answerSyntaxOf({ template, rendered: prompt, mayCall: true, isToken });
   if (!syntax) return { reasoning: '', content: pieces.join(''), toolCalls: [] };
   const parser = new AnswerParser({ syntax, tools, idOf: String });

@@ -33,6 +33,15 @@ const call: fc.Arbitrary<Call> = fc.record({
 });
 const callsOf = (minLength: number) =>
   fc.uniqueArray(call, { minLength, maxLength: 3, selector: (each) => each.name });
+/** Parts of marks, and what is between them. */
+const SCRAPS = [
+  '<think>',
+  '</think>',
+  '<escape>',
+  '<parameter=a>',
+  '\n</parameter>\n',
+  ...'<{}[)=":,a \n\\\u{1F600}',
+];
 const cuts = fc.array(fc.nat({ max: 12 }), { minLength: 1, maxLength: 6 });
 
 function parse(
@@ -140,18 +149,9 @@ describe.each(FAMILIES)('an answer of $family', (family) => {
   it('is the same at once and character by character, whatever the model writes', () => {
     const { written, opening, bareBegin = '', close } = tools;
     const begins = written.begins.map(({ text }) => text);
-    const marks = [
-      ...begins,
-      written.middle,
-      written.end,
-      written.list?.begin ?? '',
-      written.list?.end ?? '',
-    ];
-    const scrap = fc.constantFrom(
-      ...['<think>', '</think>', opening, bareBegin, close, ...marks],
-      ...['<escape>', '<parameter=a>', '\n</parameter>\n', '<', '{', '}', '[', ')', '=', '"', ':', ',', 'a'],
-      ...[' ', '\n', '\\', '\u{1F600}'],
-    );
+    const { begin = '', end = '' } = written.list ?? {};
+    const marks = [...begins, written.middle, written.end, begin, end, opening, bareBegin, close];
+    const scrap = fc.constantFrom(...marks, ...SCRAPS);
     fc.assert(
       fc.property(
         fc.array(scrap, { maxLength: 14 }).map((scraps) => scraps.join('')),

@@ -59,10 +59,7 @@ export const XML_CALL: CallKind = {
 
 /** `name(a=1)` of LFM2. */
 export const PYTHON_CALL: CallKind = {
-  readHead: inOneOf(
-    [NAME, '(', ARGUMENTS, SPACE, /[A-Za-z_][\w-]*/y, SPACE, '='],
-    [NAME, '(', ARGUMENTS, SPACE, ')'],
-  ),
+  readHead: inOneOf([NAME, '(', ARGUMENTS, /[^=,()[\]{}'"]+/y, '='], [NAME, '(', ARGUMENTS, SPACE, ')']),
   createReader: () => new PythonArguments(),
   readTail: withoutTail,
 };

@@ -36,7 +36,9 @@ const DIGITS: ReadonlyMap<string, number> = new Map([
   ['U', 8],
 ]);
 
-const NAME = /^([A-Za-z_][\w-]*)\s*=(?!=)/;
+/** Schemas have names that Python hasn't. */
+const NAME = /^([^=,()[\]{}'"]+?)\s*=(?!=)/;
+const BEGUN_NAME = /^[^=,()[\]{}'"]+=?$/;
 const WORD = /^[^\s,:()[\]{}'"]+(?=[\s,:()[\]{}'"])/;
 const NUMBER = /^[+-]?(?:(?:0|[1-9][\d_]*)(?:\.[\d_]*)?|\.\d[\d_]*)(?:[eE][+-]?\d+)?$/;
 const JSON_NUMBER = /^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?$/;
@@ -99,7 +101,7 @@ export class PythonArguments implements ArgumentsReader {
     const [whole, name] = NAME.exec(this.#held) ?? [];
     // What follows the equals sign tells it from a comparison.
     if (whole === undefined || whole.length === this.#held.length)
-      return /^[A-Za-z_][\w-]*\s*=?$/.test(this.#held) ? undefined : this.#take(0, '', 'broken');
+      return BEGUN_NAME.test(this.#held) ? undefined : this.#take(0, '', 'broken');
     const json = `${this.#separated()}${JSON.stringify(name)}`;
     this.#separator = ':';
     return this.#take(whole.length, json, 'item');

@@ -115,7 +115,7 @@ function pythonValue(value: unknown): string {
       ? JSON.stringify(value)
       : `'${value.replaceAll('\\', '\\\\').replaceAll('\n', '\\n')}'`;
   if (Array.isArray(value)) return `[${value.map(pythonValue).join(', ')}]`;
-  if (typeof value !== 'object') return String(value);
+  if (typeof value !== 'object') return JSON.stringify(value);
   const entries = Object.entries(value);
   return `{${entries.map(([key, inner]) => `'${key}': ${pythonValue(inner)}`).join(', ')}}`;
 }

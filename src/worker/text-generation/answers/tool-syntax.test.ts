@@ -51,7 +51,6 @@ it.each([
   'granite-4',
   'mistral-small',
   'ministral-3',
-  'lfm-2.5',
   'hermes-3',
 ])('the calls that the template of %s writes are read', async (name) => {
   const url = new URL(`../../../../tools/reference/chat-templates/models/${name}.jinja`, import.meta.url);
