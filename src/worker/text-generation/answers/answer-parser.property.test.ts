@@ -40,7 +40,7 @@ const SCRAPS = [
   '<escape>',
   '<parameter=a>',
   '\n</parameter>\n',
-  ...'<{}[)=":,a \n\\\u{1F600}',
+  ...Array.from('<{}[)=":,a \n\\\u{1F600}'),
 ];
 const cuts = fc.array(fc.nat({ max: 12 }), { minLength: 1, maxLength: 6 });
 
