@@ -37,7 +37,7 @@ const DIGITS: ReadonlyMap<string, number> = new Map([
 ]);
 
 /** Schemas have names that Python hasn't. */
-const NAME = /^([^=,()[\]{}'"]+?)\s*=(?!=)/;
+const NAME = /^([^=,()[\]{}'"]+)=(?!=)/;
 const BEGUN_NAME = /^[^=,()[\]{}'"]+=?$/;
 const WORD = /^[^\s,:()[\]{}'"]+(?=[\s,:()[\]{}'"])/;
 const NUMBER = /^[+-]?(?:(?:0|[1-9][\d_]*)(?:\.[\d_]*)?|\.\d[\d_]*)(?:[eE][+-]?\d+)?$/;
@@ -98,11 +98,11 @@ export class PythonArguments implements ArgumentsReader {
 
   /** A name and its value are `a=1`, where JSON has `"a":1`. */
   #readName(): string | undefined {
-    const [whole, name] = NAME.exec(this.#held) ?? [];
+    const [whole, name = ''] = NAME.exec(this.#held) ?? [];
     // What follows the equals sign tells it from a comparison.
     if (whole === undefined || whole.length === this.#held.length)
       return BEGUN_NAME.test(this.#held) ? undefined : this.#take(0, '', 'broken');
-    const json = `${this.#separated()}${JSON.stringify(name)}`;
+    const json = `${this.#separated()}${JSON.stringify(name.trimEnd())}`;
     this.#separator = ':';
     return this.#take(whole.length, json, 'item');
   }
