@@ -1,5 +1,5 @@
 /** Bytes of weights that stay in the second cache while rows pass by. */
-const BLOCK_BYTES: usize = 131072;
+const BLOCK_BYTES: usize = 262144;
 
 /** Rows of this many bytes or more are fetched by the processor itself in time: it knows them by their first lines. */
 const LONG_ROW: usize = 4096;
@@ -14,8 +14,8 @@ export function outputsOfBlock(rowBytes: usize): i32 {
 }
 
 /**
- * Reads one byte of each line. A product waits for each line of short rows: its own instructions fill the window in which a processor
- * looks ahead for loads. Here are no others, so that as many are under way as it can have. Twice as fast or more for one row.
+ * Reads one byte of each line, for kernels that read rows column by column: as many lines as a processor can wait for are on their way
+ * at once.
  */
 export function fetchRows(at: usize, rowBytes: usize, rows: i32): void {
   if (rowBytes >= LONG_ROW) return;

@@ -1,5 +1,5 @@
-import { fetchRows, outputsOfBlock } from './cache';
-import { loadLanes, storeLanes, sumLanes } from './lanes';
+import { outputsOfBlock } from './cache';
+import { gather, scatter, sumLanes } from './lanes';
 
 /** Bytes of a row of which four stay in the first cache while weights pass by. */
 const SHORT_ROW: usize = 4096;
@@ -25,7 +25,6 @@ export function multiplyRows(
   const step = outputsOfBlock(rowBytes);
   for (let block = first; block < end; block += step) {
     const blockEnd = min(block + step, end);
-    if (wStride == rowBytes) fetchRows(w + <usize>block * rowBytes, rowBytes, blockEnd - block);
     let r = 0;
     if (rowBytes <= SHORT_ROW)
       for (; r + 3 <= rows; r += 4)
@@ -47,7 +46,10 @@ export function multiplyRows(
   }
 }
 
-/** Tiles of eight outputs. Where fewer are left, the last one's weights are read several times. */
+/**
+ * Tiles of eight outputs that are an eighth of the range apart. So a processor sees eight long streams of weights, and fetches them in
+ * time by itself: twice as fast as tiles of neighbors. Streams that end early read their last weights again.
+ */
 function oneRow(
   x: usize,
   w: usize,
@@ -59,16 +61,24 @@ function oneRow(
   end: i32,
 ): void {
   const whole = <usize>(inputs & ~3) << 2;
-  const last = w + <usize>(end - 1) * wStride;
-  for (let o = first; o < end; o += 8) {
-    const w0 = w + <usize>o * wStride;
-    const w1 = min(w0 + wStride, last);
-    const w2 = min(w1 + wStride, last);
-    const w3 = min(w2 + wStride, last);
-    const w4 = min(w3 + wStride, last);
-    const w5 = min(w4 + wStride, last);
-    const w6 = min(w5 + wStride, last);
-    const w7 = min(w6 + wStride, last);
+  const apart = (end - first + 7) >> 3;
+  const last = end - 1;
+  for (let o0 = first; o0 < first + apart; o0++) {
+    const o1 = min(o0 + apart, last);
+    const o2 = min(o1 + apart, last);
+    const o3 = min(o2 + apart, last);
+    const o4 = min(o3 + apart, last);
+    const o5 = min(o4 + apart, last);
+    const o6 = min(o5 + apart, last);
+    const o7 = min(o6 + apart, last);
+    const w0 = w + <usize>o0 * wStride;
+    const w1 = w + <usize>o1 * wStride;
+    const w2 = w + <usize>o2 * wStride;
+    const w3 = w + <usize>o3 * wStride;
+    const w4 = w + <usize>o4 * wStride;
+    const w5 = w + <usize>o5 * wStride;
+    const w6 = w + <usize>o6 * wStride;
+    const w7 = w + <usize>o7 * wStride;
     let a0 = f32x4.splat(0);
     let a1 = f32x4.splat(0);
     let a2 = f32x4.splat(0);
@@ -95,24 +105,26 @@ function oneRow(
       a = f32x4.add(a, f32x4.mul(v, gather(w0 + i, w1 + i, w2 + i, w3 + i)));
       b = f32x4.add(b, f32x4.mul(v, gather(w4 + i, w5 + i, w6 + i, w7 + i)));
     }
-    const at = <usize>o << 2;
-    storeSums(out + at, a, bias, at, end - o);
-    if (o + 4 < end) storeSums(out + at + 16, b, bias, at + 16, end - o - 4);
+    storeSums(out, b, bias, o4, o5, o6, o7);
+    storeSums(out, a, bias, o0, o1, o2, o3);
   }
 }
 
 @inline
-function storeSums(out: usize, sums: v128, bias: usize, at: usize, count: i32): void {
-  storeLanes(out, bias ? f32x4.add(sums, loadLanes(bias + at, count)) : sums, count);
+function storeSums(out: usize, sums: v128, bias: usize, a: i32, b: i32, c: i32, d: i32): void {
+  const at0 = <usize>a << 2;
+  const at1 = <usize>b << 2;
+  const at2 = <usize>c << 2;
+  const at3 = <usize>d << 2;
+  const v = bias ? f32x4.add(sums, gather(bias + at0, bias + at1, bias + at2, bias + at3)) : sums;
+  scatter(v, out + at0, out + at1, out + at2, out + at3);
 }
 
-@inline
-function gather(a: usize, b: usize, c: usize, d: usize): v128 {
-  const ab = f32x4.replace_lane(v128.load32_zero(a), 1, load<f32>(b));
-  return f32x4.replace_lane(f32x4.replace_lane(ab, 2, load<f32>(c)), 3, load<f32>(d));
-}
-
-/** @param rows 4, or 3: then the last one is read twice. */
+/**
+ * As `oneRow`, with tiles of two outputs.
+ *
+ * @param rows 4, or 3: then the last one is read twice.
+ */
 function fourRows(
   x: usize,
   xStride: usize,
@@ -130,9 +142,11 @@ function fourRows(
   const x1 = x + xStride;
   const x2 = x1 + xStride;
   const x3 = rows > 3 ? x2 + xStride : x2;
-  for (let o = first; o < end; o += 2) {
-    const w0 = w + <usize>o * wStride;
-    const w1 = o + 1 < end ? w0 + wStride : w0;
+  const apart = (end - first + 1) >> 1;
+  for (let o0 = first; o0 < first + apart; o0++) {
+    const o1 = min(o0 + apart, end - 1);
+    const w0 = w + <usize>o0 * wStride;
+    const w1 = w + <usize>o1 * wStride;
     let a0 = f32x4.splat(0);
     let a1 = f32x4.splat(0);
     let a2 = f32x4.splat(0);
@@ -164,10 +178,10 @@ function fourRows(
       a = f32x4.add(a, f32x4.mul(v, v128.load32_splat(w0 + i)));
       b = f32x4.add(b, f32x4.mul(v, v128.load32_splat(w1 + i)));
     }
-    const at = <usize>o << 2;
-    storeColumn(out + at, outStride, bias ? f32x4.add(a, v128.load32_splat(bias + at)) : a, rows);
-    if (o + 1 == end) return;
-    storeColumn(out + at + 4, outStride, bias ? f32x4.add(b, v128.load32_splat(bias + at + 4)) : b, rows);
+    const at0 = <usize>o0 << 2;
+    const at1 = <usize>o1 << 2;
+    storeColumn(out + at0, outStride, bias ? f32x4.add(a, v128.load32_splat(bias + at0)) : a, rows);
+    storeColumn(out + at1, outStride, bias ? f32x4.add(b, v128.load32_splat(bias + at1)) : b, rows);
   }
 }
 

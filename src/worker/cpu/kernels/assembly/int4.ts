@@ -1,4 +1,4 @@
-import { fetchRows, outputsOfBlock } from './cache';
+import { outputsOfBlock } from './cache';
 import { storeColumn } from './dots';
 import { loadLanes, sumLanes, sumOf } from './lanes';
 import { blockSumsOf, integersOf, paddedInputs, recordBytes } from './quantized-rows';
@@ -24,8 +24,6 @@ export function multiplyInt4(
   const step = outputsOfBlock(codeBytes);
   for (let block = first; block < end; block += step) {
     const blockEnd = min(block + step, end);
-    fetchRows(codes + <usize>block * codeBytes, codeBytes, blockEnd - block);
-    fetchRows(scales + <usize>block * scaleBytes, scaleBytes, blockEnd - block);
     for (let r = 0; r < rows; ) {
       const record = quantized + <usize>r * rowBytes;
       const to = out + <usize>r * outBytes;

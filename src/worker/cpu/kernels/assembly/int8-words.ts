@@ -45,7 +45,11 @@ function addDot(sum: v128, integers: v128, codes: v128): v128 {
   return i32x4.add(sum, i32x4.dot_i16x8_s(integers, codes));
 }
 
-/** Products of four rows. They are 4, or 3: then the last one is read twice. */
+/**
+ * As `oneRow` of int8, with tiles of two outputs.
+ *
+ * @param rows 4, or 3: then the last one is read twice.
+ */
 export function fourRows(
   record: usize,
   rowBytes: usize,
@@ -71,9 +75,11 @@ export function fourRows(
     3,
     load<f32>(record3),
   );
-  for (let o = first; o < end; o += 2) {
-    let w0 = codes + <usize>o * inputs;
-    let w1 = o + 1 < end ? w0 + inputs : w0;
+  const apart = (end - first + 1) >> 1;
+  for (let o0 = first; o0 < first + apart; o0++) {
+    const o1 = min(o0 + apart, end - 1);
+    let w0 = codes + <usize>o0 * inputs;
+    let w1 = codes + <usize>o1 * inputs;
     let p0 = integersOf(record);
     let p1 = integersOf(record1);
     let p2 = integersOf(record2);
@@ -134,10 +140,10 @@ export function fourRows(
       bLow = f64x2.add(bLow, f64x2.convert_low_i32x4_s(b));
       bHigh = f64x2.add(bHigh, f64x2.convert_low_i32x4_s(highHalf(b)));
     }
-    const at = <usize>o << 2;
-    storeColumn(out + at, outStride, scaled(demote(aLow, aHigh), rowScales, scales, bias, at), rows);
-    if (o + 1 == end) return;
-    storeColumn(out + at + 4, outStride, scaled(demote(bLow, bHigh), rowScales, scales, bias, at + 4), rows);
+    const at0 = <usize>o0 << 2;
+    const at1 = <usize>o1 << 2;
+    storeColumn(out + at0, outStride, scaled(demote(aLow, aHigh), rowScales, scales, bias, at0), rows);
+    storeColumn(out + at1, outStride, scaled(demote(bLow, bHigh), rowScales, scales, bias, at1), rows);
   }
 }
 

@@ -55,6 +55,22 @@ export function loadLanes(at: usize, count: i32): v128 {
   return v;
 }
 
+/** Reads four values from anywhere. */
+@inline
+export function gather(a: usize, b: usize, c: usize, d: usize): v128 {
+  const ab = f32x4.replace_lane(v128.load32_zero(a), 1, load<f32>(b));
+  return f32x4.replace_lane(f32x4.replace_lane(ab, 2, load<f32>(c)), 3, load<f32>(d));
+}
+
+/** Writes the lanes to anywhere, the first one last. */
+@inline
+export function scatter(v: v128, a: usize, b: usize, c: usize, d: usize): void {
+  store<f32>(d, f32x4.extract_lane(v, 3));
+  store<f32>(c, f32x4.extract_lane(v, 2));
+  store<f32>(b, f32x4.extract_lane(v, 1));
+  store<f32>(a, f32x4.extract_lane(v, 0));
+}
+
 /** The last two lanes as the first two. */
 @inline
 export function highHalf(v: v128): v128 {
