@@ -90,7 +90,7 @@ export class KernelTrial {
   }
 }
 
-/** Addresses one behind the other, of this many bytes each. */
+/** Addresses one behind the other, of this many bytes each. Products read none of the constants at the start of the memory. */
 function placesOf<Name extends string>(bytes: Record<Name, number>): Readonly<Record<Name, number>> {
   const places = { ...bytes };
   let at = 64;

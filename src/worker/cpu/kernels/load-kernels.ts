@@ -2,7 +2,7 @@ import { compileKernels, instantiateKernels, type KernelVariant } from './compil
 import { fastestOf } from './fastest-kernels.ts';
 import type { Kernels } from './kernels.ts';
 
-/** Bytes at the start of the memory that the kernels keep for themselves. */
+/** Bytes at the start of the memory that the kernels keep for themselves: constants, which each instance writes there again. */
 export const RESERVED_BYTES = 2 ** 16;
 
 /** Scripts that a bundler finds, so that no file is asked for by its address. */

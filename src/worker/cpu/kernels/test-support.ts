@@ -3,7 +3,7 @@ import { onTestFinished } from 'vitest';
 
 import { compileKernels, instantiateKernels, type KernelVariant } from './compile-kernels.ts';
 import type { Kernels } from './kernels.ts';
-import { readKernels } from './load-kernels.ts';
+import { readKernels, RESERVED_BYTES } from './load-kernels.ts';
 
 export const VARIANTS = ['simd', 'relaxed-simd'] as const satisfies readonly KernelVariant[];
 
@@ -26,11 +26,11 @@ export class KernelBench {
   readonly kernels: Kernels;
   readonly #bytes: Uint8Array;
   readonly #ends: number[] = [];
-  #top = GUARD_BYTES;
+  #top = RESERVED_BYTES;
 
   private constructor(kernels: Kernels, memory: WebAssembly.Memory) {
     this.kernels = kernels;
-    this.#bytes = new Uint8Array(memory.buffer).fill(GUARD);
+    this.#bytes = new Uint8Array(memory.buffer).fill(GUARD, RESERVED_BYTES);
   }
 
   /** @throws Error after the test where a kernel wrote behind a place. */

@@ -145,8 +145,10 @@ function fourRows(
   const apart = (end - first + 1) >> 1;
   for (let o0 = first; o0 < first + apart; o0++) {
     const o1 = min(o0 + apart, end - 1);
-    const w0 = w + <usize>o0 * wStride;
-    const w1 = w + <usize>o1 * wStride;
+    const weights0 = w + <usize>o0 * wStride;
+    const weights1 = w + <usize>o1 * wStride;
+    let w0 = weights0;
+    let w1 = weights1;
     let a0 = f32x4.splat(0);
     let a1 = f32x4.splat(0);
     let a2 = f32x4.splat(0);
@@ -155,19 +157,59 @@ function fourRows(
     let b1 = f32x4.splat(0);
     let b2 = f32x4.splat(0);
     let b3 = f32x4.splat(0);
-    for (let i: usize = 0; i < whole; i += 16) {
-      const v0 = v128.load(w0 + i);
-      const v1 = v128.load(w1 + i);
-      let v = v128.load(x + i);
+    let p0 = x;
+    let p1 = x1;
+    let p2 = x2;
+    let p3 = x3;
+    for (const stop = x + (whole & ~31); p0 < stop; ) {
+      let v0 = v128.load(w0);
+      let v1 = v128.load(w1);
+      let v = v128.load(p0);
       a0 = f32x4.add(a0, f32x4.mul(v, v0));
       b0 = f32x4.add(b0, f32x4.mul(v, v1));
-      v = v128.load(x1 + i);
+      v = v128.load(p1);
       a1 = f32x4.add(a1, f32x4.mul(v, v0));
       b1 = f32x4.add(b1, f32x4.mul(v, v1));
-      v = v128.load(x2 + i);
+      v = v128.load(p2);
       a2 = f32x4.add(a2, f32x4.mul(v, v0));
       b2 = f32x4.add(b2, f32x4.mul(v, v1));
-      v = v128.load(x3 + i);
+      v = v128.load(p3);
+      a3 = f32x4.add(a3, f32x4.mul(v, v0));
+      b3 = f32x4.add(b3, f32x4.mul(v, v1));
+      v0 = v128.load(w0, 16);
+      v1 = v128.load(w1, 16);
+      v = v128.load(p0, 16);
+      a0 = f32x4.add(a0, f32x4.mul(v, v0));
+      b0 = f32x4.add(b0, f32x4.mul(v, v1));
+      v = v128.load(p1, 16);
+      a1 = f32x4.add(a1, f32x4.mul(v, v0));
+      b1 = f32x4.add(b1, f32x4.mul(v, v1));
+      v = v128.load(p2, 16);
+      a2 = f32x4.add(a2, f32x4.mul(v, v0));
+      b2 = f32x4.add(b2, f32x4.mul(v, v1));
+      v = v128.load(p3, 16);
+      a3 = f32x4.add(a3, f32x4.mul(v, v0));
+      b3 = f32x4.add(b3, f32x4.mul(v, v1));
+      w0 += 32;
+      w1 += 32;
+      p0 += 32;
+      p1 += 32;
+      p2 += 32;
+      p3 += 32;
+    }
+    if (whole & 16) {
+      const v0 = v128.load(w0);
+      const v1 = v128.load(w1);
+      let v = v128.load(p0);
+      a0 = f32x4.add(a0, f32x4.mul(v, v0));
+      b0 = f32x4.add(b0, f32x4.mul(v, v1));
+      v = v128.load(p1);
+      a1 = f32x4.add(a1, f32x4.mul(v, v0));
+      b1 = f32x4.add(b1, f32x4.mul(v, v1));
+      v = v128.load(p2);
+      a2 = f32x4.add(a2, f32x4.mul(v, v0));
+      b2 = f32x4.add(b2, f32x4.mul(v, v1));
+      v = v128.load(p3);
       a3 = f32x4.add(a3, f32x4.mul(v, v0));
       b3 = f32x4.add(b3, f32x4.mul(v, v1));
     }
@@ -175,8 +217,8 @@ function fourRows(
     let b = sumLanes(b0, b1, b2, b3);
     for (let i = whole; i < <usize>inputs << 2; i += 4) {
       const v = gather(x + i, x1 + i, x2 + i, x3 + i);
-      a = f32x4.add(a, f32x4.mul(v, v128.load32_splat(w0 + i)));
-      b = f32x4.add(b, f32x4.mul(v, v128.load32_splat(w1 + i)));
+      a = f32x4.add(a, f32x4.mul(v, v128.load32_splat(weights0 + i)));
+      b = f32x4.add(b, f32x4.mul(v, v128.load32_splat(weights1 + i)));
     }
     const at0 = <usize>o0 << 2;
     const at1 = <usize>o1 << 2;
