@@ -47,7 +47,8 @@ function attend(
   rope?: Rope,
 ): Value {
   const scale = 1 / Math.sqrt(heads.headSize);
-  return model.attend(rope ? model.rotary(qkv, rope) : qkv, name, heads, { scale, isCausal: true, ...shape });
+  const rotated = rope ? model.rotary(qkv, rope, heads.headSize) : qkv;
+  return model.attend(rotated, name, heads, { scale, isCausal: true, ...shape });
 }
 
 /** Attention to keys as they are, and to the same ones turned. */
@@ -196,6 +197,10 @@ export const DECODER_CASES = {
     ]),
   ),
   rotary: only({ rope: ropeOf(16) }),
+  'rotary of the first quarter of heads': only({
+    heads: { numHeads: 4, numKvHeads: 2, headSize: 64 },
+    rope: ropeOf(16),
+  }),
   'rotary with a factor': only({ rope: ropeOf(16, { attentionFactor: 1.25 }) }),
   'rotary that leaves pairs as they are': only({
     rope: ropeOf(16, { frequencies: [1, 0.5, 0.25, 0.125, 0, 0, 0, 0] }),
@@ -261,6 +266,10 @@ export const ENCODER_CASES: Readonly<Record<string, EncoderCase>> = {
     layers: only({ rope: ropeOf(16) }),
   },
   'the first token': { pooling: 'cls', layers: only({ ...FULL, rope: ropeOf(16) }) },
+  'the last token, of heads whose first half turns': {
+    pooling: 'last',
+    layers: only({ heads: { ...HEADS, headSize: 32 }, rope: ropeOf(16) }),
+  },
   'the last token': { pooling: 'last', layers: only({}) },
   'attention to keys before their rotation and after it': {
     pooling: 'mean',

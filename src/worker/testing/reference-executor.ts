@@ -134,9 +134,7 @@ export class ReferenceExecutor {
           op.outputs,
         );
       case 'rotary':
-        return inputs.map((vectors) =>
-          vectors.map((x, i) => rotate(x, op.rope, run.tokens[i]?.position ?? NaN)),
-        );
+        return inputs.map((vectors) => vectors.map((x, i) => rotate(x, op, run.tokens[i]?.position ?? NaN)));
       case 'attend':
         return [attendAll(op, inputs, run)];
       case 'shortConv':

@@ -1,8 +1,7 @@
 import type { Pooling } from '../models/encoder/encoder-config.ts';
 import type { Heads, ModelTensor } from '../models/model-config.ts';
 import type { Activation } from '../models/program/activation.ts';
-import type { NormShape } from '../models/program/program.ts';
-import type { Rope } from '../models/program/rope.ts';
+import type { NormShape, Rotary } from '../models/program/program.ts';
 
 /** Test support: the values of a token, or of a text. */
 export type Vector = readonly number[];
@@ -37,10 +36,15 @@ export function project(x: Vector, { shape, role }: ModelTensor, matrix: Float32
   });
 }
 
-/** Turns pairs of each head: a value of its first half with that of its second. */
-export function rotate(x: Vector, { frequencies, attentionFactor }: Rope, position: number): Vector {
+/** Turns pairs of each head: of its first values, one of the first half with that of the second. */
+export function rotate(
+  x: Vector,
+  { rope, headSize }: Pick<Rotary, 'rope' | 'headSize'>,
+  position: number,
+): Vector {
+  const { frequencies, attentionFactor } = rope;
   const half = frequencies.length;
-  return chunk(x, 2 * half).flatMap((head) => {
+  return chunk(x, headSize).flatMap((head) => {
     const turned = frequencies.map((frequency, i) => {
       const [first = NaN, second = NaN] = [head[i], head[half + i]];
       const [cos, sin] = [Math.cos(position * frequency), Math.sin(position * frequency)];
@@ -49,7 +53,11 @@ export function rotate(x: Vector, { frequencies, attentionFactor }: Rope, positi
         attentionFactor * (second * cos + first * sin),
       ] as const;
     });
-    return [...turned.map(([first]) => first), ...turned.map(([, second]) => second)];
+    return [
+      ...turned.map(([first]) => first),
+      ...turned.map(([, second]) => second),
+      ...head.slice(2 * half),
+    ];
   });
 }
 

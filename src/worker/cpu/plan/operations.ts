@@ -75,8 +75,8 @@ const OPERATIONS: { readonly [K in Op['kind']]: (op: OpByKind[K], to: Compiler) 
           tables.cos,
           tables.sin,
           numTokens,
-          input.width / (2 * half),
-          2 * half,
+          input.width / op.headSize,
+          op.headSize,
           half,
         ),
       );

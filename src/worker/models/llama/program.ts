@@ -65,7 +65,7 @@ function attention(
   const { norms, width, biases, attentionScale: scale } = config;
   const qkv =
     norms.ofQueriesAndKeys === 'none' ? joinedQkv(model, x, name, config) : normedQkv(model, x, name, config);
-  const rotated = rope ? model.rotary(qkv, rope) : qkv;
+  const rotated = rope ? model.rotary(qkv, rope, config.headSize) : qkv;
   const attended = model.attend(rotated, name, config, { scale, isCausal: true, window });
   return model.linear(attended, `${name}.o_proj`, width, { hasBias: biases.output });
 }

@@ -3,11 +3,14 @@ import { positiveNumber, type Fields } from '../config-fields.ts';
 import type { Rope } from '../program/rope.ts';
 
 interface RopeDefaults {
+  /** Values of a head. */
   readonly headSize: number;
   /** The base of the frequencies, where the parameters have none. */
   readonly theta: number;
   /** The longest sequence that the model allows, in tokens. */
   readonly contextLength: number;
+  /** Whether heads may turn in part, by `partial_rotary_factor`. */
+  readonly canTurnPart?: true;
 }
 
 const { fround } = Math;
@@ -39,18 +42,27 @@ export function readRope(parameters: Fields, defaults: RopeDefaults): Rope {
     const known = [...SCALINGS.keys()].join(', ');
     throw UnsupportedModelError.of(`the rope type ${JSON.stringify(type)} is not one of ${known}`);
   }
-  const share = parameters['partial_rotary_factor'] ?? 1;
-  if (share !== 1) {
-    throw UnsupportedModelError.of(
-      `partial_rotary_factor is ${JSON.stringify(share)}, but heads are rotated whole`,
-    );
-  }
   const theta = positiveNumber(parameters, 'rope_theta', defaults.theta);
-  const rope = scale(parameters, { ...defaults, theta });
+  const rope = scale(parameters, { ...defaults, headSize: turningSize(parameters, defaults), theta });
   // Queries of later tokens have factors by their positions.
   return parameters['llama_4_scaling_beta']
     ? { ...rope, maxLength: originalLength(parameters, defaults) }
     : rope;
+}
+
+/** Attention's operator takes tables of so many pairs. */
+const PAIRS_STEP = 8;
+
+/** How many values of a head turn. */
+function turningSize(parameters: Fields, { headSize, canTurnPart }: RopeDefaults): number {
+  const share = positiveNumber(parameters, 'partial_rotary_factor', 1);
+  if (share !== 1 && !canTurnPart)
+    throw UnsupportedModelError.of(`partial_rotary_factor is ${share}, but heads are rotated whole`);
+  const size = headSize * share;
+  if (size <= headSize && size % (2 * PAIRS_STEP) === 0) return size;
+  throw UnsupportedModelError.of(
+    `partial_rotary_factor ${share} turns ${size} of a head's ${headSize} values, but attention takes multiples of ${2 * PAIRS_STEP}`,
+  );
 }
 
 /** The first configurations of Phi 3 call LongRoPE `su` or `yarn`. */

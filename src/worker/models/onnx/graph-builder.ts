@@ -30,8 +30,10 @@ interface SeparateQkv {
   readonly value: string;
 }
 
-/** Initializers of [positions, head size / 2]: the cosine and sine of the angle by which each pair of a head's values turns. */
+/** Initializers of [positions, pairs]: the cosine and sine of the angle by which each pair of a head's values turns. */
 export interface RotaryTables {
+  /** Pairs of a head, whose first values turn. */
+  readonly numPairs: number;
   readonly cos: string;
   readonly sin: string;
 }
@@ -272,13 +274,13 @@ export class GraphBuilder {
     } else {
       this.nodes.add('Concat', [qkv.query, qkv.key], [queriesAndKeys], { axis: { int: -1 } });
     }
-    const rotated = rotary ? this.#rotate(queriesAndKeys, sizes[0], rotary) : queriesAndKeys;
+    const rotated = rotary ? this.#rotate(queriesAndKeys, sizes[0], rotary, headSize) : queriesAndKeys;
     this.nodes.add('Concat', [rotated, value], [joined], { axis: { int: -1 } });
     return joined;
   }
 
   /** The operator takes no row that is longer than the tables, as packed tokens may be: each of those is a row of its own. */
-  #rotate(heads: string, width: number, { cos, sin }: RotaryTables): string {
+  #rotate(heads: string, width: number, { cos, sin, numPairs }: RotaryTables, headSize: number): string {
     const { nodes, weights } = this;
     const [positions, rotated] = ['rotary_positions', `${heads}.rotated`];
     nodes.addOnce(positions, () =>
@@ -287,7 +289,10 @@ export class GraphBuilder {
     const [column, each] = [`${positions}.column`, `${heads}.each`];
     nodes.addOnce(column, () => nodes.add('Reshape', [positions, weights.list(-1, 1)], [column]));
     nodes.add('Reshape', [heads, weights.list(-1, 1, width)], [each]);
-    nodes.addFused('RotaryEmbedding', [each, column, cos, sin], [`${each}.rotated`]);
+    const isPart = 2 * numPairs < headSize;
+    nodes.addFused('RotaryEmbedding', [each, column, cos, sin], [`${each}.rotated`], {
+      ...(isPart && { num_heads: { int: width / headSize }, rotary_embedding_dim: { int: 2 * numPairs } }),
+    });
     nodes.add('Reshape', [`${each}.rotated`, weights.list(1, -1, width)], [rotated]);
     return rotated;
   }

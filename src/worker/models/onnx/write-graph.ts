@@ -241,6 +241,7 @@ class GraphWriter {
     const name = `rotary_${this.#tables.size}`;
     const { weights } = this.#graph;
     const tables = {
+      numPairs: rope.frequencies.length,
       cos: weights.constant(`${name}_cos`, cos, ...dims),
       sin: weights.constant(`${name}_sin`, sin, ...dims),
     };

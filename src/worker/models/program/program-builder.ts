@@ -72,13 +72,21 @@ export class ProgramBuilder {
     return qkv;
   }
 
-  rotary([query, key, value]: Qkv, rope: Rope): Qkv {
-    const headSize = 2 * rope.frequencies.length;
-    for (const input of [query, key])
-      require(input.width % headSize === 0, `rotary of heads of ${headSize} values`, input);
+  /** @param headSize As many values as turn where left out. */
+  rotary([query, key, value]: Qkv, rope: Rope, headSize = 2 * rope.frequencies.length): Qkv {
+    const isRight = ({ width }: Value): boolean =>
+      width % headSize === 0 && 2 * rope.frequencies.length <= headSize;
+    for (const input of [query, key]) require(isRight(input), `rotary of heads of ${headSize} values`, input);
     const rotated = { ...query, name: `${query.name}.rotated` };
     const rotatedKey = { ...key, name: `${key.name}.rotated` };
-    this.#add({ kind: 'rotary', inputs: [query, key], outputs: [rotated, rotatedKey], weights: [], rope });
+    this.#add({
+      kind: 'rotary',
+      inputs: [query, key],
+      outputs: [rotated, rotatedKey],
+      weights: [],
+      rope,
+      headSize,
+    });
     return [rotated, rotatedKey, value];
   }
 

@@ -65,10 +65,11 @@ export type Linear = Operation<One, readonly [matrix: ModelTensor, bias?: ModelT
   readonly kind: 'linear';
 };
 
-/** Turns queries and keys by their positions, a head's first half with its second. */
-type Rotary = Operation<readonly [query: Value, key: Value], None> & {
+/** Turns queries and keys by their positions: of the values of a head that turn, the first half with the second. Others stay. */
+export type Rotary = Operation<readonly [query: Value, key: Value], None> & {
   readonly kind: 'rotary';
   readonly rope: Rope;
+  readonly headSize: number;
 };
 
 /** Attention of each row over the tokens before and those of this run. */

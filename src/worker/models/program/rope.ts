@@ -1,6 +1,6 @@
 /** How far each pair of a head's values turns from one position to the next, in radians. */
 export interface Rope {
-  /** [head size / 2] */
+  /** Of each pair: half as many as a head has values, or fewer where only its first values turn. */
   readonly frequencies: readonly number[];
   /** Longest sequence that turns so, in tokens; none where left out. */
   readonly maxLength?: number;
@@ -8,7 +8,7 @@ export interface Rope {
   readonly attentionFactor: number;
 }
 
-/** @returns [numPositions, head size / 2] each. */
+/** @returns [numPositions, pairs] each. */
 export function rotaryTables(
   { frequencies, attentionFactor }: Rope,
   numPositions: number,
