@@ -6,8 +6,9 @@ import type { Model, ModelFamily } from './family.ts';
 import { gpt2 } from './gpt2/family.ts';
 import { lackOf } from './lack-of.ts';
 import { llama } from './llama/family.ts';
+import { qwen35 } from './qwen35/family.ts';
 
-const families: readonly ModelFamily[] = [gpt2, llama, bert];
+const families: readonly ModelFamily[] = [gpt2, llama, qwen35, bert];
 
 /** @param config As `readModel` reads it. */
 export function modelTypeOf(config: unknown): string {

@@ -1,6 +1,8 @@
 import { decoderCheckpoint } from './decoder-checkpoint.ts';
 import specs from './decoders.json' with { type: 'json' };
 import type { GeneratedCheckpoint } from './generated-checkpoint.ts';
+import { qwen35Checkpoint } from './qwen35-checkpoint.ts';
+import qwen35Specs from './qwen35.json' with { type: 'json' };
 
 /**
  * Checkpoints of today's families, by their ids. `config.json` has the fields of the named model, with smaller sizes and lengths:
@@ -16,14 +18,24 @@ import type { GeneratedCheckpoint } from './generated-checkpoint.ts';
  * - olmo2: allenai/OLMo-2-0425-1B-Instruct; olmo2-grouped: with fewer heads of keys and values;
  * - olmo3: allenai/Olmo-3-7B-Instruct; olmo3-nested: with the rope of each type of layer;
  * - granite: ibm-granite/granite-3.3-2b-instruct, with larger factors; granite-untied: with a head of its own, and other factors;
- * - ministral3: the text model of mistralai/Ministral-3-3B-Instruct-2512; ministral3-untied: with a head of its own.
+ * - ministral3: the text model of mistralai/Ministral-3-3B-Instruct-2512; ministral3-untied: with a head of its own;
+ * - qwen35: Qwen/Qwen3.5-0.8B, with two tensors of those that are not read;
+ * - qwen35-text: its text model, with twice as many heads of values as of keys, as the larger ones have.
  */
 export const DECODERS: ReadonlyMap<string, () => GeneratedCheckpoint> = new Map(
-  Object.entries(specs).map(([name, spec]) => [`generated/${name}`, () => decoderCheckpoint(spec)]),
+  [
+    ...Object.entries(specs).map(([name, spec]) => [name, () => decoderCheckpoint(spec)] as const),
+    ...Object.entries(qwen35Specs).map(([name, spec]) => [name, () => qwen35Checkpoint(spec)] as const),
+  ].map(([name, generate]) => [`generated/${name}`, generate]),
 );
 
-/** Decoders that a GGUF file can't hold: llama.cpp's metadata has neither their windows nor which layers rotate. */
-export const WITHOUT_GGUF: readonly string[] = ['generated/mistral', 'generated/smollm3-windows'];
+/** Decoders without a GGUF file: llama.cpp's metadata has neither the windows of two nor which layers rotate, and Qwen3.5's isn't read. */
+export const WITHOUT_GGUF: readonly string[] = [
+  'generated/mistral',
+  'generated/smollm3-windows',
+  'generated/qwen35',
+  'generated/qwen35-text',
+];
 
 /** Families' second shapes, which differ in sizes and options alone. */
 export const SECOND_SHAPES: readonly string[] = [
@@ -32,4 +44,5 @@ export const SECOND_SHAPES: readonly string[] = [
   'generated/olmo3-nested',
   'generated/granite-untied',
   'generated/ministral3-untied',
+  'generated/qwen35-text',
 ];
