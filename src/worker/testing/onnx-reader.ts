@@ -6,7 +6,7 @@ import { GRAPH_IO } from '../models/onnx/graph-io.ts';
 import { WEIGHTS_LOCATION } from '../models/onnx/graph-weights.ts';
 import { writeGraph } from '../models/onnx/write-graph.ts';
 import { countElements } from '../models/model-config.ts';
-import type { LayerState } from '../models/program/layer-state.ts';
+import { keptTokensIn, type LayerState } from '../models/program/layer-state.ts';
 import { encoderInputs, type EncoderRow } from '../runtime/encoder/encoder-inputs.ts';
 import {
   logitTokensOf,
@@ -128,11 +128,9 @@ export class OnnxDecoder implements TestedDecoder {
         [GRAPH_IO.positions]: tokens(positions),
       }),
       ...Object.fromEntries(
-        this.#states.flatMap((state) => {
-          const [numKept] = state.kind === 'row' ? state.shape : [];
-          if (numKept === undefined) return [];
+        this.#states.flatMap(keptTokensIn).map((numKept) => {
           const kept = new this.#ort.Tensor('int32', keptTokensOf(input, numKept), [numRows, numKept]);
-          return [[GRAPH_IO.keptTokens(numKept), kept]];
+          return [GRAPH_IO.keptTokens(numKept), kept];
         }),
       ),
       [GRAPH_IO.logitTokens]: list(logitTokensOf(input)),

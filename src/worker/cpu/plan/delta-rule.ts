@@ -43,7 +43,7 @@ class DeltaRule {
     const size = Math.max(1, Math.floor(MAX_VALUES / (numValueHeads * keySize * valueSize)));
     for (const { row, start, numTokens } of spans)
       for (let first = 0; first < numTokens; first += size) {
-        this.#update(state.placeOf(this.#layer, row).keys, start + first, Math.min(size, numTokens - first));
+        this.#update(state.addressOf(this.#layer, row), start + first, Math.min(size, numTokens - first));
         yield;
       }
   }

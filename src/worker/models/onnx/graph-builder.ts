@@ -1,10 +1,11 @@
 import type { PackedLayout, Precision } from '../checkpoint/packed-weights.ts';
 import type { Heads, ModelTensor } from '../model-config.ts';
-import type { FixedState, TokenState } from '../program/layer-state.ts';
+import { keptTokensIn, type FixedState, type TokenState } from '../program/layer-state.ts';
 import type { AttentionShape } from '../program/program.ts';
 import { GRAPH_IO } from './graph-io.ts';
 import { GraphWeights } from './graph-weights.ts';
 import { OnnxNodes } from './onnx-nodes.ts';
+import { JoinedQkv, type RotaryTables, type SeparateQkv } from './joined-qkv.ts';
 import { encodeOnnxModel, ONNX_TYPE, type OnnxValue } from './onnx-proto.ts';
 import { PlainAttention } from './plain-attention.ts';
 
@@ -22,21 +23,6 @@ export interface GraphTarget {
  * row over its own tokens alone, for encoders: its graph outputs `GRAPH_IO.encoded`.
  */
 export type AttentionKind = 'fused' | 'uncached';
-
-/** Outputs of the graph's nodes: [B, S, heads * head size], and twice [B, S, K/V heads * head size]. */
-interface SeparateQkv {
-  readonly query: string;
-  readonly key: string;
-  readonly value: string;
-}
-
-/** Initializers of [positions, pairs]: the cosine and sine of the angle by which each pair of a head's values turns. */
-export interface RotaryTables {
-  /** Pairs of a head, whose first values turn. */
-  readonly numPairs: number;
-  readonly cos: string;
-  readonly sin: string;
-}
 
 interface GraphAttention extends Pick<AttentionShape, 'scale' | 'window'> {
   readonly heads: Heads;
@@ -81,7 +67,7 @@ export class GraphBuilder {
     const { numKvHeads, headSize } = heads;
     const layer = this.#states.push({ kind: 'tokens', numKvHeads, headSize }) - 1;
     if (this.#attention !== 'fused') {
-      const joined = this.#joinRotated(qkv, output, attention);
+      const joined = new JoinedQkv(this.nodes, this.weights).add(qkv, output, attention);
       this.#plainAttention ??= new PlainAttention(this.nodes, this.weights, heads);
       this.#plainAttention.add(joined, output, { heads, scale, window: window ?? Infinity });
       return;
@@ -103,6 +89,12 @@ export class GraphBuilder {
     );
   }
 
+  /** @returns The number of a layer that keeps state of a fixed size of each row. */
+  addState(state: FixedState): number {
+    if (this.#isEncoder) throw new Error('Texts that are packed would share what a row keeps');
+    return this.#states.push(state) - 1;
+  }
+
   /**
    * Convolution of each row over what it keeps and its new tokens.
    *
@@ -111,10 +103,9 @@ export class GraphBuilder {
    * @param bias '' for none.
    */
   addShortConv(input: string, output: string, kernel: ModelTensor, bias: string): void {
-    if (this.#isEncoder) throw new Error('A convolution would mix texts that are packed');
     const [width = 0, , length = 0] = kernel.shape;
     const shape = [length - 1, width];
-    const layer = this.#states.push({ kind: 'row', shape }) - 1;
+    const layer = this.addState({ kind: 'row', shape });
     const [batch, last] = [`${output}.batch`, `${output}.last`];
     this.unflatten(input, batch);
     const past = GRAPH_IO.past.fixed(layer);
@@ -212,7 +203,7 @@ export class GraphBuilder {
   }
 
   #decoderInputs(): readonly OnnxValue[] {
-    const numKept = this.#states.flatMap((state) => (state.kind === 'row' ? state.shape.slice(0, 1) : []));
+    const numKept = this.#states.flatMap((state) => keptTokensIn(state));
     return [
       { name: GRAPH_IO.logitTokens, type: 'int32', dims: ['L'] },
       ...[...new Set(numKept)].map((length): OnnxValue => ({
@@ -233,7 +224,10 @@ export class GraphBuilder {
 
   #stateValues({ key, value, fixed }: typeof GRAPH_IO.past): readonly OnnxValue[] {
     return this.#states.flatMap((state, layer) => {
-      if (state.kind === 'row') return [this.#value(fixed(layer), ['B', ...state.shape])];
+      if (state.kind === 'row')
+        return [
+          { ...this.#value(fixed(layer), ['B', ...state.shape]), ...(state.isSum && { type: 'float32' }) },
+        ];
       const dims = ['B', state.numKvHeads, 'C', state.headSize];
       return [this.#value(key(layer), dims), this.#value(value(layer), dims)];
     });
@@ -248,53 +242,15 @@ export class GraphBuilder {
   }
 
   /** The input itself if it has this type already, as everything has where activations are float32. */
+  widen(input: string): string {
+    return this.#cast(input, 'float32');
+  }
+
   #cast(input: string, type: 'float32' | 'float16'): string {
     if (this.#precision === 'float32') return input;
     const output = `${input}.${type}`;
     this.nodes.add('Cast', [input], [output], { to: { int: ONNX_TYPE[type] } });
     return output;
-  }
-
-  /**
-   * Returns queries, keys and values side by side. Queries and keys are rotated, as attention reads them and the cache keeps them.
-   */
-  #joinRotated(
-    qkv: string | SeparateQkv,
-    name: string,
-    { heads: { numHeads, numKvHeads, headSize }, rotary }: GraphAttention,
-  ): string {
-    if (typeof qkv === 'string' && !rotary) return qkv;
-    const sizes = [(numHeads + numKvHeads) * headSize, numKvHeads * headSize] as const;
-    const [queriesAndKeys, joined, values] = [`${name}.query_and_key`, `${name}.qkv`, `${name}.value`];
-    const value = typeof qkv === 'string' ? values : qkv.value;
-    if (typeof qkv === 'string') {
-      this.nodes.add('Split', [qkv, this.weights.list(...sizes)], [queriesAndKeys, value], {
-        axis: { int: -1 },
-      });
-    } else {
-      this.nodes.add('Concat', [qkv.query, qkv.key], [queriesAndKeys], { axis: { int: -1 } });
-    }
-    const rotated = rotary ? this.#rotate(queriesAndKeys, sizes[0], rotary, headSize) : queriesAndKeys;
-    this.nodes.add('Concat', [rotated, value], [joined], { axis: { int: -1 } });
-    return joined;
-  }
-
-  /** The operator takes no row that is longer than the tables, as packed tokens may be: each of those is a row of its own. */
-  #rotate(heads: string, width: number, { cos, sin, numPairs }: RotaryTables, headSize: number): string {
-    const { nodes, weights } = this;
-    const [positions, rotated] = ['rotary_positions', `${heads}.rotated`];
-    nodes.addOnce(positions, () =>
-      nodes.add('Cast', [GRAPH_IO.positions], [positions], { to: { int: ONNX_TYPE.int64 } }),
-    );
-    const [column, each] = [`${positions}.column`, `${heads}.each`];
-    nodes.addOnce(column, () => nodes.add('Reshape', [positions, weights.list(-1, 1)], [column]));
-    nodes.add('Reshape', [heads, weights.list(-1, 1, width)], [each]);
-    const isPart = 2 * numPairs < headSize;
-    nodes.addFused('RotaryEmbedding', [each, column, cos, sin], [`${each}.rotated`], {
-      ...(isPart && { num_heads: { int: width / headSize }, rotary_embedding_dim: { int: 2 * numPairs } }),
-    });
-    nodes.add('Reshape', [`${each}.rotated`, weights.list(1, -1, width)], [rotated]);
-    return rotated;
   }
 
   /** [B, S, -1], which has to be computed at run time. */

@@ -103,6 +103,11 @@ export class GraphWeights {
     return this.#add({ name, type: this.precision, dims, data });
   }
 
+  /** As `constant`, in float32 whatever the precision of activations. */
+  wideConstant(name: string, values: Float32Array<ArrayBuffer>, ...dims: number[]): string {
+    return this.#add({ name, type: 'float32', dims, data: new Uint8Array(values.buffer) });
+  }
+
   /** An int32 without dimensions. */
   scalar(value: number): string {
     const data = new Uint8Array(Int32Array.of(value).buffer);

@@ -6,7 +6,6 @@ describe('the graph of a program', () => {
   testOperations({
     dtype: 'fp32',
     tolerance: 1e-5,
-    refuses: ['deltaRule'],
     createBackend: (model) => OnnxDecoder.create(model),
     createEncoder: (model, encoder) => OnnxEncoder.create(model, encoder),
   });

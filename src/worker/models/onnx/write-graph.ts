@@ -14,9 +14,10 @@ import type {
 } from '../program/program.ts';
 import { rotaryTables, type Rope } from '../program/rope.ts';
 import { activationNode, canAddBias } from './activation.ts';
-import { requireOperators } from './check-operators.ts';
-import { GraphBuilder, type GraphTarget, type RotaryTables } from './graph-builder.ts';
+import { addDeltaRule } from './delta-rule.ts';
+import { GraphBuilder, type GraphTarget } from './graph-builder.ts';
 import { GRAPH_IO } from './graph-io.ts';
+import type { RotaryTables } from './joined-qkv.ts';
 
 /**
  * Writes a program as an ONNX model for onnxruntime-web, with the inputs and outputs of `GRAPH_IO`.
@@ -94,11 +95,8 @@ class GraphWriter {
       for (const [i, rotated] of op.outputs.entries()) this.#names.set(rotated, inputs[i] ?? '');
       this.#rotary.set(output, this.#tablesOf(op.rope));
     } else if (op.kind === 'shortConv') this.#shortConv(op);
-    else if (op.kind === 'split') this.#split(op);
-    else {
-      // `requireOperators` has refused it.
-      op satisfies DeltaRule;
-    }
+    else if (op.kind === 'deltaRule') this.#deltaRule(op, inputs);
+    else this.#split(op);
   }
 
   #embed({ by, weights: [table], outputs: [output] }: Embed): void {
@@ -176,10 +174,15 @@ class GraphWriter {
     this.#toRows(output);
   }
 
+  #deltaRule({ outputs: [output], weights, heads }: DeltaRule, inputs: readonly string[]): void {
+    this.#names.set(output, addDeltaRule(this.#graph, { inputs, output: output.name, weights, heads }));
+    this.#toRows(output);
+  }
+
   /** Each head is a row of its own where it has parts of all outputs. */
   #split({ inputs: [input], outputs, numHeads }: Split): void {
     const { nodes, weights } = this.#graph;
-    const names = outputs.map((output) => (numHeads > 1 ? `${output.name}.heads` : output.name));
+    const names = outputs.map((output) => (numHeads > 1 ? `${output.name}.parts` : output.name));
     const heads = numHeads > 1 ? `${outputs[0].name}.split` : this.#nameOf(input);
     if (numHeads > 1) this.#graph.flatten(this.#nameOf(input), input.width / numHeads, heads);
     const sizes = weights.list(...outputs.map(({ width }) => width / numHeads));
@@ -207,7 +210,7 @@ class GraphWriter {
 
   #toRows(value: Value): void {
     if (!this.#isByRows) return;
-    this.#graph.flatten(value.name, value.width, `${value.name}.rows`);
+    this.#graph.flatten(this.#nameOf(value), value.width, `${value.name}.rows`);
     this.#names.set(value, `${value.name}.rows`);
   }
 

@@ -19,6 +19,13 @@ export interface TokenState {
 export interface FixedState {
   readonly kind: 'row';
   readonly shape: readonly number[];
+  /** Sums over all tokens, which are in float32 on any device. Else they are the values of the latest tokens: [tokens, width]. */
+  readonly isSum?: true;
+}
+
+/** How many of the latest tokens a layer keeps values of, if any. */
+export function keptTokensIn(state: LayerState): readonly number[] {
+  return state.kind === 'row' && !state.isSum ? state.shape.slice(0, 1) : [];
 }
 
 /** Nothing: the layer reads the keys and values of an earlier one. */
@@ -35,14 +42,17 @@ export interface RowBytes {
   readonly largestPerToken: number;
 }
 
-/** @param bytesPerValue Of what is kept. */
+/** @param bytesPerValue Of what is kept, but for sums. */
+export function fixedBytesOf({ shape, isSum }: FixedState, bytesPerValue: number): number {
+  return countElements(shape) * (isSum ? Float32Array.BYTES_PER_ELEMENT : bytesPerValue);
+}
+
+/** @param bytesPerValue As for `fixedBytesOf`. */
 export function rowBytesOf(states: readonly LayerState[], bytesPerValue: number): RowBytes {
   const kv = states.map((state) =>
     state.kind === 'tokens' ? state.numKvHeads * state.headSize * bytesPerValue : 0,
   );
-  const fixed = states.map((state) =>
-    state.kind === 'row' ? countElements(state.shape) * bytesPerValue : 0,
-  );
+  const fixed = states.map((state) => (state.kind === 'row' ? fixedBytesOf(state, bytesPerValue) : 0));
   return { bytesPerRow: sum(fixed), bytesPerToken: 2 * sum(kv), largestPerToken: Math.max(0, ...kv) };
 }
 

@@ -1,7 +1,7 @@
 import type { Tensor } from 'onnxruntime-web/jspi';
 import { GRAPH_IO } from '../../models/onnx/graph-io.ts';
 import type { Precision } from '../../models/checkpoint/packed-weights.ts';
-import type { LayerState } from '../../models/program/layer-state.ts';
+import { keptTokensIn, type LayerState } from '../../models/program/layer-state.ts';
 import type { SlotInputs } from '../gpu-sampler/gpu-sampler.ts';
 import { logitTokensOf, type ForwardInput, type ForwardTarget } from '../model-backend.ts';
 import type { OrtModule } from '../ort/ort.ts';
@@ -42,8 +42,7 @@ export class GraphTensors {
 
   constructor(given: GraphTensorsOptions) {
     this.#given = given;
-    const lengths = given.states.flatMap((state) => (state.kind === 'row' ? state.shape.slice(0, 1) : []));
-    this.#keptLengths = [...new Set(lengths)];
+    this.#keptLengths = [...new Set(given.states.flatMap(keptTokensIn))];
   }
 
   /** Call when buffers of rows are replaced. */
@@ -169,10 +168,11 @@ export class GraphTensors {
         const isFixed = state.kind === 'row';
         // A tensor over the first rows of a larger buffer touches those rows only.
         const dims = isFixed ? state.shape : [state.numKvHeads, capacity, state.headSize];
+        const type = isFixed && state.isSum ? 'float32' : precision;
         const layerNames = isFixed ? [fixed(layer)] : [key(layer), value(layer)];
         return rows[target]
           .buffersOf(layer)
-          .map((buffer, i) => [layerNames[i] ?? '', this.#tensor(buffer, precision, [numRows, ...dims])]);
+          .map((buffer, i) => [layerNames[i] ?? '', this.#tensor(buffer, type, [numRows, ...dims])]);
       }),
     );
     this.#stateTensors.set(shape, tensors);
