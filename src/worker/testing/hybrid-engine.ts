@@ -8,13 +8,14 @@ import { createSampler } from '../../batching/sampling/sampling.ts';
 import { packInMemory } from '../models/checkpoint/convert-weights.ts';
 import { layOut } from '../models/checkpoint/packed-weights.ts';
 import { seededTensors } from '../runtime/gpu-check/seeded-tensors.ts';
+import type { ModelBackend } from '../runtime/model-backend.ts';
 import { BackendRunner } from '../runtime/runner.ts';
 import { hybridFamily } from './hybrid-family.ts';
 import { ReferenceBackend } from './reference-backend.ts';
 import { ReferenceExecutor, ReferenceRow, weightsOf } from './reference-executor.ts';
 
-const VOCAB_SIZE = 48;
-const CONTEXT_LENGTH = 128;
+export const VOCAB_SIZE = 48;
+export const CONTEXT_LENGTH = 128;
 
 const MODEL = hybridFamily.readModel(
   {
@@ -54,9 +55,10 @@ export class HybridEngine implements EngineListener {
   readonly #ended = new Set<string>();
   #waiters: (() => void)[] = [];
 
-  constructor(policy: Partial<BatchingPolicy> = {}) {
+  /** @param backend Of a model with as many tokens, and as long a context. */
+  constructor(policy: Partial<BatchingPolicy> = {}, backend: ModelBackend = new ReferenceBackend(PACKED)) {
     this.engine = new Engine({
-      runner: new BackendRunner(new ReferenceBackend(PACKED)),
+      runner: new BackendRunner(backend),
       clock: systemClock,
       contextLength: CONTEXT_LENGTH,
       eosTokenIds: [],

@@ -1,0 +1,126 @@
+import { beforeAll, describe, expect, it } from 'vitest';
+import type { BatchingPolicy } from '../../batching/generation/policy.ts';
+import type { GenerationRequest } from '../../batching/generation/request.ts';
+import { packInMemory } from '../models/checkpoint/convert-weights.ts';
+import { layOut } from '../models/checkpoint/packed-weights.ts';
+import { readModel } from '../models/families.ts';
+import { seededTensors } from '../runtime/gpu-check/seeded-tensors.ts';
+import type { PackedModel } from '../runtime/model-backend.ts';
+import {
+  CONTEXT_LENGTH,
+  HybridEngine,
+  hybridRequest,
+  promptOf,
+  VOCAB_SIZE,
+  type Token,
+} from '../testing/hybrid-engine.ts';
+import { CpuBackend } from './cpu-backend.ts';
+
+// Qwen3.5 in small. A text is right if it has the tokens and the bits of the logprobs that it has alone, in one piece.
+
+const MODEL = readModel(
+  {
+    model_type: 'qwen3_5_text',
+    vocab_size: VOCAB_SIZE,
+    max_position_embeddings: CONTEXT_LENGTH,
+    hidden_size: 32,
+    intermediate_size: 48,
+    num_hidden_layers: 4,
+    num_attention_heads: 2,
+    num_key_value_heads: 1,
+    head_dim: 64,
+    linear_num_key_heads: 2,
+    linear_num_value_heads: 4,
+    linear_key_head_dim: 8,
+    linear_value_head_dim: 12,
+  },
+  undefined,
+);
+
+const PROMPT_LENGTHS = [1, 5, 5, 12, 40, 23, 3, 61];
+
+const REQUESTS = PROMPT_LENGTHS.map((length, i) =>
+  hybridRequest('abcdefgh'.charAt(i), promptOf(i + 1, length), { maxNewTokens: 4 + 2 * i }),
+);
+
+let packed: PackedModel;
+let alone: readonly (readonly Token[])[];
+
+beforeAll(async () => {
+  const layout = layOut(MODEL.program.weights, 'fp32', 'float32');
+  packed = { model: MODEL, ...(await packInMemory({ tensors: seededTensors(MODEL, 1) }, { layout })) };
+  alone = await Promise.all(REQUESTS.map(textOf));
+});
+
+async function engineWith(policy: Partial<BatchingPolicy> = {}): Promise<HybridEngine> {
+  return new HybridEngine(policy, await CpuBackend.create(packed));
+}
+
+async function textOf(request: GenerationRequest): Promise<readonly Token[]> {
+  const [text = []] = await (await engineWith()).run(request);
+  return text;
+}
+
+describe('texts of rows with linear attention', () => {
+  it.each([
+    ['together', {}],
+    ['one by one', { policy: 'off' }],
+    ['in static batches', { policy: 'static', maxBatchSize: 3 }],
+    ['without prefixes', { prefixCaching: false }],
+  ] as const)('are right %s', async (_, policy) => {
+    expect(await (await engineWith(policy)).run(...REQUESTS)).toEqual(alone);
+  });
+
+  it.each(Array.from({ length: 12 }, (_, i) => i + 1))(
+    'are right where prompts are cut each %i tokens',
+    async (maxBatchedTokens) => {
+      const requests = [REQUESTS[3], REQUESTS[5]].filter((request) => request !== undefined);
+      const texts = await (await engineWith({ maxBatchedTokens })).run(...requests);
+      expect(texts).toEqual([alone[3], alone[5]]);
+    },
+  );
+
+  it('are right where requests join and leave, and are cancelled', async () => {
+    const [first, second, third, ...others] = REQUESTS;
+    if (!first || !second || !third) throw new Error('Expected requests');
+    const hybrid = await engineWith();
+    hybrid.engine.submitAll([second, third]);
+    await hybrid.until(() => hybrid.of(third).length >= 2);
+    hybrid.engine.abortAll([second.id]);
+    const texts = await hybrid.run(first, ...others);
+    expect([...texts, ...(await hybrid.end(third))]).toEqual([alone[0], ...alone.slice(3), alone[2]]);
+  });
+
+  it.each([1, 3])('go on in another engine after %i tokens', async (numTokens) => {
+    const lost = await engineWith();
+    lost.engine.submitAll(REQUESTS);
+    await lost.until(() => REQUESTS.every((request) => lost.of(request).length >= numTokens));
+    const resumed = REQUESTS.map((request) => ({
+      ...request,
+      resumedTokenIds: lost
+        .of(request)
+        .slice(0, request.maxNewTokens - 1)
+        .map(({ tokenId }) => tokenId),
+    }));
+    await lost.engine.close();
+    const texts = await (await engineWith()).run(...resumed);
+    expect(texts).toEqual(alone.map((text, i) => text.slice(resumed[i]?.resumedTokenIds.length)));
+  });
+
+  it('go on from what a row has read', async () => {
+    const hybrid = await engineWith();
+    const first = hybridRequest('p', promptOf(8, 40), { maxNewTokens: 8 });
+    const [text = []] = await hybrid.run(first);
+    const read = [...first.promptTokenIds, ...text.map(({ tokenId }) => tokenId)];
+    const turn = hybridRequest('q', [...read, ...promptOf(9, 6)]);
+    expect(await hybrid.run(turn)).toEqual([await textOf(turn)]);
+    expect(hybrid.numReusedBy(turn)).toBe(47);
+  });
+});
+
+it('takes the memory that is counted: matrices, latest tokens, keys and values', async () => {
+  const { bytesPerRow, bytesPerToken } = (await CpuBackend.create(packed)).kvCacheLimits;
+  // Three layers of four matrices, and of three tokens that the convolution keeps.
+  expect(bytesPerRow).toBe(3 * 4 * (4 * 8 * 12 + 3 * (2 * 16 + 48)));
+  expect(bytesPerToken).toBe(4 * 2 * 64);
+});
