@@ -16,7 +16,10 @@ const LARGEST_LOSSES = [
 ] as const;
 
 /** On a software adapter each decoder compiles its shaders for seconds. */
-const IN_SHORT_ON_WEBGPU: readonly string[] = ['generated/llama'];
+const IN_SHORT_ON_WEBGPU: readonly string[] = ['generated/llama', 'generated/qwen35'];
+
+/** Rows that keep state of a fixed size go on from their last token alone: no prompt begins with all that another row has read. */
+const WITHOUT_PREFIXES: readonly string[] = ['generated/qwen35', 'generated/qwen35-text'];
 
 /** The engine's trials and the quantized weights run the same code for every decoder, so one is enough on WebGPU. */
 const SHOWN_ON_WEBGPU = 'generated/llama';
@@ -81,7 +84,8 @@ for (const [id, expected] of Object.entries(decoderReferences)) {
           trials,
         ] as const);
         expect(report.differences, `${dtype}, E2E_SEED=${seed}`).toEqual([]);
-        expect(report.numReusedTokens, 'tokens reused').toBeGreaterThan(0);
+        if (!WITHOUT_PREFIXES.includes(id))
+          expect(report.numReusedTokens, 'tokens reused').toBeGreaterThan(0);
         expect(report.numSharedPrefills, 'prefills shared').toBeGreaterThan(0);
       }
     });
@@ -126,7 +130,8 @@ async function expectAsTransformers(
     expect(report.tokenIds, title).toEqual(greedyTokenIds);
     expect(report.largestBatch, title).toBe(batch.policy.policy === 'off' ? 1 : prompts.length);
     expect(report.numPrefills > 1, title).toBe(batch.policy.maxBatchedTokens === CHUNK);
-    if (batch.policy.prefixCaching !== false) expect(report.numReusedTokens, title).toBeGreaterThan(0);
+    const reuses = batch.policy.prefixCaching !== false && !WITHOUT_PREFIXES.includes(choice.id ?? '');
+    if (reuses) expect(report.numReusedTokens, title).toBeGreaterThan(0);
   }
   await expectLogprobs(page, choice, prompts);
 }

@@ -49,6 +49,9 @@ const DEFAULTS: Fields = {
 const LARGEST_KEY = 256;
 const HEAD_SIZE_STEP = 16;
 
+/** Bytes of what a layer keeps of a sequence, which no device holds for several. */
+const LARGEST_STATE = 2 ** 28;
+
 /** The longest convolution that has a kernel on GPUs. */
 const LONGEST_CONVOLUTION = 16;
 
@@ -133,6 +136,11 @@ function readDeltaHeads(config: Fields): DeltaHeads {
   requireShares(numValueHeads, 'linear_num_value_heads', numKeyHeads, 'linear_num_key_heads');
   const keySize = positiveInteger(config, 'linear_key_head_dim', LARGEST_KEY);
   const valueSize = positiveInteger(config, 'linear_value_head_dim');
+  const bytes = numValueHeads * keySize * valueSize * Float32Array.BYTES_PER_ELEMENT;
+  if (bytes > LARGEST_STATE)
+    throw UnsupportedModelError.of(
+      `linear_num_value_heads ${numValueHeads} of linear_key_head_dim ${keySize} by linear_value_head_dim ${valueSize} keep ${Math.ceil(bytes / 1e6)} MB of a sequence in each layer, more than the ${Math.floor(LARGEST_STATE / 1e6)} MB that a device has for it`,
+    );
   return { numKeyHeads, numValueHeads, keySize, valueSize };
 }
 

@@ -1,0 +1,138 @@
+import { describe, expect, it } from 'vitest';
+import { errorWith } from '../../testing/error-with.ts';
+import type { Fields } from '../config-fields.ts';
+import { rowBytesOf } from '../program/layer-state.ts';
+import { readQwen35Config } from './config.ts';
+import { qwen35 } from './family.ts';
+
+/** Of Qwen3.5 0.8B, as far as its text model reads them. */
+const TEXT: Fields = {
+  attn_output_gate: true,
+  eos_token_id: 248_044,
+  head_dim: 256,
+  hidden_act: 'silu',
+  hidden_size: 1024,
+  intermediate_size: 3584,
+  layer_types: Array.from({ length: 24 }, (_, i) => (i % 4 === 3 ? 'full_attention' : 'linear_attention')),
+  linear_conv_kernel_dim: 4,
+  linear_key_head_dim: 128,
+  linear_num_key_heads: 16,
+  linear_num_value_heads: 16,
+  linear_value_head_dim: 128,
+  max_position_embeddings: 262_144,
+  model_type: 'qwen3_5_text',
+  num_attention_heads: 8,
+  num_hidden_layers: 24,
+  num_key_value_heads: 2,
+  rms_norm_eps: 1e-6,
+  rope_parameters: {
+    mrope_interleaved: true,
+    mrope_section: [11, 11, 10],
+    partial_rotary_factor: 0.25,
+    rope_theta: 1e7,
+    rope_type: 'default',
+  },
+  vocab_size: 248_320,
+};
+
+const WHOLE: Fields = {
+  architectures: ['Qwen3_5ForConditionalGeneration'],
+  model_type: 'qwen3_5',
+  text_config: TEXT,
+  tie_word_embeddings: true,
+  vision_config: { depth: 12 },
+};
+
+const read = (fields: Fields) => readQwen35Config(fields, undefined);
+const withText = (change: Fields): Fields => ({ ...WHOLE, text_config: { ...TEXT, ...change } });
+
+describe('readQwen35Config', () => {
+  it('reads the text model of one that reads pictures', () => {
+    const { rope, layerTypes, ...config } = read(WHOLE);
+    expect(config).toMatchObject({
+      vocabSize: 248_320,
+      numHeads: 8,
+      numKvHeads: 2,
+      headSize: 256,
+      eosTokenIds: [248_044],
+      deltaHeads: { numKeyHeads: 16, numValueHeads: 16, keySize: 128, valueSize: 128 },
+      isHeadSeparate: false,
+    });
+    expect(layerTypes.filter((type) => type === 'linear_attention')).toHaveLength(18);
+    expect(rope.frequencies).toHaveLength(32);
+    expect(rope.frequencies[1]).toBeCloseTo(1e7 ** (-1 / 32), 6);
+  });
+
+  it('reads the text model alone, with the layers and the rotation that fields left out stand for', () => {
+    const { layer_types: _, rope_parameters: _rope, ...fields } = TEXT;
+    const config = read(fields);
+    expect(config.layerTypes).toEqual(TEXT['layer_types']);
+    expect(config.rope.frequencies).toHaveLength(32);
+    expect(config.isHeadSeparate).toBe(true);
+  });
+
+  it('takes the end tokens of generation_config.json before its own', () => {
+    const { eosTokenIds } = readQwen35Config(WHOLE, { eos_token_id: [248_046, 248_044] });
+    expect(eosTokenIds).toEqual([248_046, 248_044]);
+  });
+});
+
+it('keeps 20 MB of a row in float32, matrices in float32 with any activations, and keys of six layers', () => {
+  const { states } = qwen35.readModel(WHOLE, undefined).program;
+  const [matrices, latest] = [18 * 16 * 128 * 128, 18 * 3 * 3 * 2048];
+  expect(rowBytesOf(states, 4)).toMatchObject({
+    bytesPerRow: 4 * (matrices + latest),
+    bytesPerToken: 24_576,
+  });
+  expect(rowBytesOf(states, 2)).toMatchObject({ bytesPerRow: 4 * matrices + 2 * latest });
+});
+
+describe('rejects', () => {
+  it.each([
+    ['a layer that the family lacks', withText({ layer_types: ['mamba'] }), /layer_types.*"mamba"/],
+    [
+      'layers without attention',
+      withText({ num_hidden_layers: 1, layer_types: ['linear_attention'] }),
+      /layer_types.*no full_attention/,
+    ],
+    ['attention without a gate', withText({ attn_output_gate: false }), /attn_output_gate/],
+    ['biases of attention', withText({ attention_bias: true }), /attention_bias/],
+    ['weights that are quantized', { ...WHOLE, quantization_config: { bits: 4 } }, /quantization_config/],
+    ['a mixture of experts', withText({ num_experts: 64 }), /num_experts/],
+    ['a classifier', { ...WHOLE, architectures: ['Qwen3_5ForSequenceClassification'] }, /Classification/],
+    ['heads of an odd size', withText({ head_dim: 72 }), /head_dim is 72/],
+    [
+      'a rope scaling that is not computed',
+      withText({ rope_parameters: { rope_type: 'longrope', factor: 4 } }),
+      /"longrope"/,
+    ],
+    [
+      'a state that no device holds',
+      withText({ linear_value_head_dim: 2 ** 16 }),
+      /linear_value_head_dim 65536 keep 537 MB/,
+    ],
+    [
+      'too few values that turn',
+      withText({ rope_parameters: { partial_rotary_factor: 0.01 } }),
+      /partial_rotary_factor 0.01/,
+    ],
+  ])('%s as unsupported', (_, config, detail) => {
+    expect(() => read(config)).toThrow(errorWith('UNSUPPORTED_MODEL', detail));
+  });
+
+  it.each([
+    ['no text model', { ...WHOLE, text_config: undefined }, /`text_config`/],
+    ['a missing size', withText({ hidden_size: undefined }), /`hidden_size` is undefined/],
+    [
+      'keys of a size that no kernel has room for',
+      withText({ linear_key_head_dim: 512 }),
+      /`linear_key_head_dim`/,
+    ],
+    ['a convolution of no length', withText({ linear_conv_kernel_dim: 0 }), /`linear_conv_kernel_dim` is 0/],
+    ['values that keys cannot share evenly', withText({ linear_num_key_heads: 5 }), /linear_num_key_heads 5/],
+    ['queries that keys cannot share evenly', withText({ num_key_value_heads: 3 }), /num_key_value_heads 3/],
+    ['fewer layer types than layers', withText({ layer_types: ['full_attention'] }), /do not name 24/],
+  ])('%s as corrupt', (_, config, detail) => {
+    expect(() => read(config)).toThrow(errorWith('MODEL_FILE_CORRUPT', detail));
+  });
+});
