@@ -12,6 +12,9 @@ import { CPU, folderOf, packModel } from '../run-model.ts';
 /** The reference has seven digits, and its angles are rounded to fp32. */
 const PRECISION = 2e-6;
 
+/** For Qwen3.5, transformers computes norms and linear attention in float32. */
+const PRECISION_OF_FLOAT32 = 1e-5;
+
 it('generated decoders are those that the reference was computed for', () => {
   expect([...DECODERS.keys()].toSorted()).toEqual(Object.keys(reference).toSorted());
   for (const [id, { files }] of Object.entries(reference)) {
@@ -38,7 +41,7 @@ it.each(Object.entries(reference))(
     for (const { promptTokenIds, logits } of expected) {
       const actual = executor.run(new ReferenceRow(), promptTokenIds).at(-1) ?? [];
       const errors = logits.map((logit, i) => Math.abs(logit - (actual[i] ?? NaN)));
-      expect(Math.max(...errors)).toBeLessThan(PRECISION);
+      expect(Math.max(...errors)).toBeLessThan(id.includes('qwen35') ? PRECISION_OF_FLOAT32 : PRECISION);
     }
   },
 );
