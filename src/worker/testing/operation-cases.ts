@@ -154,7 +154,8 @@ const splitHeads: Layers = (model, x) => {
     { name: 'gate', size: 5 },
   ] as const;
   const [input, gate] = model.split(model.linear(x, 'both', 30), parts, 3);
-  return model.linear(model.multiply(model.activation(gate, 'sigmoid'), input), 'output', WIDTH);
+  const normed = model.norm(input, 'norm', RMS, 5);
+  return model.linear(model.multiply(model.activation(gate, 'sigmoid'), normed), 'output', WIDTH);
 };
 
 const positions: Layers = (model, x) =>

@@ -4,6 +4,8 @@ import { decoderCheckpoint, type DecoderConfig } from '../../hub-server/checkpoi
 import type { GeneratedCheckpoint } from '../../hub-server/checkpoints/generated-checkpoint.ts';
 import { fileOf } from '../../hub-server/checkpoints/generated-file.ts';
 import { gpt2Checkpoint } from '../../hub-server/checkpoints/gpt2-checkpoint.ts';
+import { qwen35Checkpoint } from '../../hub-server/checkpoints/qwen35-checkpoint.ts';
+import qwen35Specs from '../../hub-server/checkpoints/qwen35.json' with { type: 'json' };
 import configs from './configs.json' with { type: 'json' };
 import type { Dtype } from '../../../src/protocol/models.ts';
 
@@ -27,6 +29,7 @@ export const CASES: readonly Case[] = [
     dtypes: ['q8', 'q4'],
     generate: () => decoder(configs.llama, 32, true),
   },
+  { family: 'Qwen 3.5', headSize: 64, dtypes: BOTH, generate: qwen35 },
   ...HEAD_SIZES.toReversed().flatMap((headSize): readonly Case[] => [
     { family: 'GPT-2', headSize, dtypes: BOTH, generate: () => gpt2(headSize) },
     { family: 'Llama', headSize, dtypes: BOTH, generate: () => decoder(configs.llama, headSize) },
@@ -40,6 +43,13 @@ function storyteller(): GeneratedCheckpoint {
   const names = ['config.json', 'tokenizer.json', 'model.safetensors'];
   const folder = new URL('../../../public/models/storyteller/', import.meta.url);
   return new Map(names.map((name) => [name, fileOf(readFileSync(new URL(name, folder)))]));
+}
+
+/** Linear attention and short convolutions. */
+function qwen35(): GeneratedCheckpoint {
+  const { qwen35: spec } = qwen35Specs;
+  const text = { ...spec.config.text_config, max_position_embeddings: configs.llama.max_position_embeddings };
+  return qwen35Checkpoint({ ...spec, config: { ...spec.config, text_config: text } });
 }
 
 function gpt2(headSize: number): GeneratedCheckpoint {

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import type { LayerState } from '../../models/program/layer-state.ts';
+import { rowBytesOf, type LayerState } from '../../models/program/layer-state.ts';
 import { FakeGpu } from '../../testing/fake-gpu.ts';
 import { GpuStateRows } from './gpu-state-rows.ts';
 
@@ -73,4 +73,15 @@ it('clears state of a fixed size alone: keys and values that are not written are
   expect(commands()).toEqual(['clear buffer 2 12 12']);
   rows.clear([]);
   expect(commands()).toEqual([]);
+});
+
+it('has sums in float32 where other state is in fp16, as they are counted', () => {
+  const gpu = new FakeGpu();
+  const states: readonly LayerState[] = [
+    { kind: 'row', shape: [2, 3] },
+    { kind: 'row', shape: [4, 8, 8], isSum: true },
+  ];
+  new GpuStateRows(gpu.device, states, 2).resize(3, 16);
+  expect(gpu.buffers.map(({ size }) => size)).toEqual([3 * 2 * 6, 3 * 4 * 256]);
+  expect(rowBytesOf(states, 2).bytesPerRow).toBe(2 * 6 + 4 * 256);
 });
