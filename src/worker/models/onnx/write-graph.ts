@@ -131,7 +131,9 @@ class GraphWriter {
         epsilon,
       });
     }
-    this.#names.set(output, this.#forReader(output, output.name));
+    const named = this.#forReader(output, output.name);
+    if (named === output.name && size < input.width) this.#toRows(output);
+    else this.#names.set(output, named);
   }
 
   #add(op: Add, inputs: string[]): void {
