@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, it } from 'vitest';
 import type { BatchingPolicy } from '../../batching/generation/policy.ts';
 import type { GenerationRequest } from '../../batching/generation/request.ts';
-import { packInMemory } from '../models/checkpoint/convert-weights.ts';
+import { checkpointWeights } from '../models/checkpoint/convert-weights.ts';
 import { layOut } from '../models/checkpoint/packed-weights.ts';
 import { readModel } from '../models/families.ts';
 import { seededTensors } from '../runtime/gpu-check/seeded-tensors.ts';
@@ -37,23 +37,28 @@ const MODEL = readModel(
   undefined,
 );
 
+const PACKED: PackedModel = {
+  model: MODEL,
+  ...checkpointWeights(
+    { tensors: seededTensors(MODEL, 1) },
+    { layout: layOut(MODEL.program.weights, 'fp32', 'float32') },
+  ),
+};
+
 const PROMPT_LENGTHS = [1, 5, 5, 12, 40, 23, 3, 61];
 
 const REQUESTS = PROMPT_LENGTHS.map((length, i) =>
   hybridRequest('abcdefgh'.charAt(i), promptOf(i + 1, length), { maxNewTokens: 4 + 2 * i }),
 );
 
-let packed: PackedModel;
 let alone: readonly (readonly Token[])[];
 
 beforeAll(async () => {
-  const layout = layOut(MODEL.program.weights, 'fp32', 'float32');
-  packed = { model: MODEL, ...(await packInMemory({ tensors: seededTensors(MODEL, 1) }, { layout })) };
   alone = await Promise.all(REQUESTS.map(textOf));
 });
 
 async function engineWith(policy: Partial<BatchingPolicy> = {}): Promise<HybridEngine> {
-  return new HybridEngine(policy, await CpuBackend.create(packed));
+  return new HybridEngine(policy, await CpuBackend.create(PACKED));
 }
 
 async function textOf(request: GenerationRequest): Promise<readonly Token[]> {
@@ -119,7 +124,7 @@ describe('texts of rows with linear attention', () => {
 });
 
 it('takes the memory that is counted: matrices, latest tokens, keys and values', async () => {
-  const { bytesPerRow, bytesPerToken } = (await CpuBackend.create(packed)).kvCacheLimits;
+  const { bytesPerRow, bytesPerToken } = (await CpuBackend.create(PACKED)).kvCacheLimits;
   // Three layers of four matrices, and of three tokens that the convolution keeps.
   expect(bytesPerRow).toBe(3 * 4 * (4 * 8 * 12 + 3 * (2 * 16 + 48)));
   expect(bytesPerToken).toBe(4 * 2 * 64);

@@ -11,7 +11,6 @@ describe.each([
   testOperations({
     dtype,
     tolerance,
-    refuses: [],
     createBackend: (model) => CpuBackend.create(model),
     createEncoder: (model, encoder) => CpuEncoder.create(model, encoder),
   });

@@ -1,5 +1,4 @@
-import { countElements } from '../models/model-config.ts';
-import type { LayerState } from '../models/program/layer-state.ts';
+import { fixedBytesOf, type LayerState } from '../models/program/layer-state.ts';
 import type { RowCopy } from './model-backend.ts';
 
 /**
@@ -32,7 +31,7 @@ export function stripsOf(state: LayerState, bytesPerValue: number): readonly Str
       return [strips, strips];
     }
     case 'row':
-      return [{ numStrips: 1, perToken: 0, fixed: countElements(state.shape) * bytesPerValue }];
+      return [{ numStrips: 1, perToken: 0, fixed: fixedBytesOf(state, bytesPerValue) }];
     case 'shared':
       return [];
     default:

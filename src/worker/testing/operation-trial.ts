@@ -103,7 +103,7 @@ export async function wrongVectors(
   return findings.wrong;
 }
 
-export async function prepare(model: Model, dtype: Dtype) {
+async function prepare(model: Model, dtype: Dtype) {
   const tensors = seededTensors(model, SEED);
   const layoutOf = (stored: Dtype) => ({ layout: layOut(model.program.weights, stored, 'float32') });
   const inFloat32 = await packInMemory({ tensors }, layoutOf('fp32'));

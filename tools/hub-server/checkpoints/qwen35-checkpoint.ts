@@ -2,7 +2,7 @@ import { readQwen35Config, type Qwen35Config } from '../../../src/worker/models/
 import { generateCheckpoint, type GeneratedCheckpoint } from './generated-checkpoint.ts';
 import { bell, type GeneratedTensor } from './generated-tensor.ts';
 
-export interface Qwen35Spec {
+interface Qwen35Spec {
   /** `config.json`: of the text model, or of one that reads pictures too. */
   readonly config: { readonly model_type: string; readonly [field: string]: unknown };
   readonly eosTokenIds: readonly number[];

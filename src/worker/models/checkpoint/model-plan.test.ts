@@ -5,7 +5,6 @@ import { memoryFile } from './checkpoint-files.ts';
 import { planModel } from './model-plan.ts';
 import { GIBIBYTE, GPU, gpuWith, peakHeapOf, WASM } from './test-support.ts';
 import { errorWith } from '../../testing/error-with.ts';
-import { DECODER_CASES, decoderOf } from '../../testing/operation-cases.ts';
 
 const GPT2 = {
   model_type: 'gpt2',
@@ -29,15 +28,6 @@ describe('planModel', () => {
     ['q4 where the machine is small', GPT2_XL, { ...GPU, memoryBytes: 2.8 * GIBIBYTE }, 'q4', 'float16'],
   ])('takes %s', (_, config, device, dtype, precision) => {
     expect(planModel(checkpointOf(config), 'auto', device).layout).toMatchObject({ dtype, precision });
-  });
-
-  it('refuses a model with an operation that nothing computes, before anything is downloaded', () => {
-    const checkpoint = checkpointOf(GPT2);
-    const program = decoderOf(DECODER_CASES['the gated delta rule']).program;
-    const hybrid = { model: { ...checkpoint.model, program } };
-    expect(() => planModel(hybrid, 'auto', GPU)).toThrow(
-      errorWith('UNSUPPORTED_MODEL', 'deltaRule operation'),
-    );
   });
 
   it('takes what is asked for, with activations as the GPU computes', () => {

@@ -3,7 +3,6 @@ import type { Model } from '../family.ts';
 import { countParameters } from '../model-config.ts';
 import type { ModelFiles } from './checkpoint.ts';
 import { fitOnDevice, type DeviceFit, type DeviceLimits } from './device-fit.ts';
-import { requireOperators } from '../onnx/check-operators.ts';
 import { layOut, type PackedLayout } from './packed-weights.ts';
 import { dtypeNeeds, dtypeTooNarrow, tooLarge } from '../model-errors.ts';
 
@@ -26,7 +25,6 @@ type PlannedModel = Pick<Model, 'config' | 'program' | 'needsFloat32'>;
 /**
  * Chooses the dtype. `auto` takes the first that fits of fp16 (fp32 where the GPU or the model has no fp16), q8 and q4.
  *
- * @throws UnsupportedModelError where the runtime has no operator for an operation.
  * @throws ModelTooLargeError with the numbers, where no dtype that was asked for fits.
  * @throws UnsupportedDtypeError where fp16 is asked for, and the device does not offer it or the model exceeds its range.
  */
@@ -35,7 +33,6 @@ export function planModel(
   choice: DtypeChoice,
   device: DeviceLimits,
 ): ModelPlan {
-  requireOperators(model.program);
   if (choice === 'fp16' && !hasFloat16(device)) throw dtypeNeeds('fp16', 'shader-f16');
   if (choice === 'fp16' && model.needsFloat32) throw dtypeTooNarrow('fp16');
   const { plan, passedOver } = chooseDtype(model, choice, device);

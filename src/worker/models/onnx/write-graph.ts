@@ -57,7 +57,6 @@ class GraphWriter {
   readonly #tables = new Map<Rope, RotaryTables>();
 
   constructor(program: Program, target: GraphTarget) {
-    requireOperators(program);
     if (program.states.some(({ kind }) => kind === 'shared'))
       throw new Error('The graph has no inputs for the keys and values of another layer');
     this.#program = program;

@@ -132,7 +132,7 @@ export class ProgramBuilder {
       plainTensor(`${name}.A_log`, numValueHeads),
       plainTensor(`${name}.dt_bias`, numValueHeads),
     ] as const;
-    const state = { kind: 'row', shape: [numValueHeads, keySize, valueSize] } as const;
+    const state = { kind: 'row', shape: [numValueHeads, keySize, valueSize], isSum: true } as const;
     return this.#add({ kind: 'deltaRule', inputs, outputs, weights, heads }, state);
   }
 

@@ -14,7 +14,7 @@ import { readActivation, type Activation } from '../program/activation.ts';
 import type { Rope } from '../program/rope.ts';
 
 /** Whether a layer attends to tokens, or keeps matrices that each token changes. */
-export type LayerType = 'full_attention' | 'linear_attention';
+type LayerType = 'full_attention' | 'linear_attention';
 
 export interface Qwen35Config extends ModelConfig, Heads {
   /** Values of a token's hidden state. */

@@ -35,7 +35,7 @@ function create(): Promise<WebGpuBackend> {
     gpu: { device },
     model: { config: ScriptedBackend.config, program: { states: [] } },
     packed: { precision: 'float32' },
-    weights: new Uint8Array(),
+    weights: { bytes: () => Promise.resolve(new Uint8Array()) },
   } as unknown as Options);
 }
 
