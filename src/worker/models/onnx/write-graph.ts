@@ -199,10 +199,11 @@ class GraphWriter {
     this.#names.set(output, output === this.#program.output ? pooled : this.#graph.narrow(pooled));
   }
 
-  /** onnxruntime adds constants once, when it creates the session. */
+  /** onnxruntime adds constants once, when it creates the session: in float32, for which alone it has a kernel then. */
   #offset(gain: string): string {
-    this.#graph.nodes.add('Add', [gain, this.#constant(1)], [`${gain}.offset`]);
-    return `${gain}.offset`;
+    const one = this.#graph.weights.wideConstant('value_1.wide', Float32Array.of(1));
+    this.#graph.nodes.add('Add', [this.#graph.widen(gain), one], [`${gain}.offset`]);
+    return this.#graph.narrow(`${gain}.offset`);
   }
 
   #constant(value: number): string {

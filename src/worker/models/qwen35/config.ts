@@ -32,6 +32,8 @@ export interface Qwen35Config extends ModelConfig, Heads {
   readonly isHeadSeparate: boolean;
 }
 
+const ARCHITECTURES: readonly unknown[] = ['Qwen3_5ForCausalLM', 'Qwen3_5ForConditionalGeneration'];
+
 /** Values of huggingface/transformers for fields that `config.json` leaves out. */
 const DEFAULTS: Fields = {
   head_dim: 256,
@@ -101,11 +103,9 @@ function textFields(given: Fields): Fields {
 
 function refuseUncomputed(given: Fields, config: Fields): void {
   const names: readonly unknown[] = Array.isArray(given['architectures']) ? given['architectures'] : [];
-  const isKnown = (name: unknown): boolean =>
-    name === 'Qwen3_5ForCausalLM' || name === 'Qwen3_5ForConditionalGeneration';
-  if (names.length > 0 && !names.some(isKnown))
+  if (names.length > 0 && !names.some((name) => ARCHITECTURES.includes(name)))
     throw UnsupportedModelError.of(
-      `config.json names the architecture ${names.map(textOf).join(', ')}, not Qwen3_5ForCausalLM or Qwen3_5ForConditionalGeneration`,
+      `config.json names the architecture ${names.map(textOf).join(', ')}, not ${ARCHITECTURES.join(' or ')}`,
     );
   for (const [field, meaning] of UNCOMPUTED) {
     if (isAskedFor(given[field]) || isAskedFor(config[field]))
