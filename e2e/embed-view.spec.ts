@@ -25,7 +25,7 @@ function nearestLines(page: Page, query: string): Promise<string[]> {
       const vectors = await embedder.remote(lines);
       const { embedding } = await embedder.remote(asked, { prompt: 'query' });
       const cosineOf = (index: number): number =>
-        (vectors[index]?.embedding ?? []).reduce((sum, value, at) => sum + value * (embedding[at] ?? NaN), 0);
+        vectors[index]?.embedding.reduce((sum, value, at) => sum + value * (embedding[at] ?? NaN), 0) ?? NaN;
       return lines
         .map((line, index) => ({ line, cosine: cosineOf(index) }))
         .toSorted((a, b) => b.cosine - a.cosine)

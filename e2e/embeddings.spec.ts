@@ -86,7 +86,7 @@ function embedIn({ page }: Tab, inputs: readonly string[], options: object = {})
   return page.evaluate(
     async ([given, own]) => {
       const answers = await window.tabserve.getHandle('embedder').remote(given, own);
-      return answers.map(({ embedding }) => embedding);
+      return answers.map(({ embedding }) => [...embedding]);
     },
     [inputs, options] as const,
   );
@@ -110,7 +110,7 @@ function streamBeside({ page }: Tab, inputs: readonly string[]) {
     const aloneMs = await stream();
     const vectors = tabserve.getHandle('embedder').remote(given);
     const besideMs = await stream();
-    return { aloneMs, besideMs, embeddings: (await vectors).map(({ embedding }) => embedding) };
+    return { aloneMs, besideMs, embeddings: (await vectors).map(({ embedding }) => [...embedding]) };
   }, inputs);
 }
 

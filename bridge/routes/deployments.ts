@@ -60,7 +60,7 @@ export function deploymentRoute(serve: TabserveClient): Route {
     const handle = serve.getHandle<unknown, unknown>(rest, exchange.callerOf());
     if (instances === undefined) {
       const response = handle.remote(input, { ...options, signal });
-      exchange.sendJson(200, (await response.result()) ?? null);
+      exchange.sendJson(200, (await response.result()) ?? null, asLists);
       return;
     }
     const items = readInstances(instances, input);
@@ -73,8 +73,17 @@ export function deploymentRoute(serve: TabserveClient): Route {
         }
       }),
     );
-    exchange.sendJson(200, { predictions });
+    exchange.sendJson(200, { predictions }, asLists);
   });
+}
+
+/** JSON has no typed arrays. */
+function asLists(_key: string, value: unknown): unknown {
+  return isTypedArray(value) ? [...value] : value;
+}
+
+function isTypedArray(value: unknown): value is Iterable<number> {
+  return ArrayBuffer.isView(value) && Symbol.iterator in value;
 }
 
 /** @throws HttpError 400 */

@@ -53,7 +53,7 @@ export function embeddingsAnswer(serve: TabserveClient): AnswerBody {
       data: embeddings.map(({ embedding }, index) => ({
         object: 'embedding',
         index,
-        embedding: asked.isBase64 ? toBase64(embedding) : embedding,
+        embedding: asked.isBase64 ? toBase64(embedding) : [...embedding],
       })),
       model: modelOf(serve, EMBEDDER) ?? asked.model,
       usage: usageOf(embeddings.reduce((sum, { numTokens }) => sum + numTokens, 0)),
@@ -153,6 +153,6 @@ function usageOf(numTokens: number): object {
 }
 
 /** Little-endian float32. */
-function toBase64(values: readonly number[]): string {
-  return Buffer.from(Float32Array.from(values).buffer).toString('base64');
+function toBase64({ buffer, byteOffset, byteLength }: Float32Array): string {
+  return Buffer.from(buffer, byteOffset, byteLength).toString('base64');
 }

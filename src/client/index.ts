@@ -17,6 +17,7 @@ export {
 export type { Optional } from '../batching/records.ts';
 export type { AnyDeployment, DeploymentTypes } from '../protocol/deployment.ts';
 export { allowOwnScripts } from '../platform/own-scripts.ts';
+export { cosineSimilarity, topK, type Nearest } from './vectors.ts';
 export * from '../protocol/errors/deployments.ts';
 export * from '../protocol/errors/hub.ts';
 export * from '../protocol/errors/jobs.ts';

@@ -24,8 +24,8 @@ export interface EmbeddingOptions {
 
 /** The vector of one text. */
 export interface Embedding {
-  /** Its numbers, as many as the model has dimensions, or the option asks for. */
-  readonly embedding: readonly number[];
+  /** Its numbers, as many as the model has dimensions, or the option asks for. The vectors of one list share their memory. */
+  readonly embedding: Float32Array;
   /** Tokens that the model has read, special ones included. */
   readonly numTokens: number;
   /** Whether the text was cut. */

@@ -185,7 +185,7 @@ async function answerEmbed(serve: TabserveClient, exchange: Exchange): Promise<v
   });
   exchange.sendJson(200, {
     model: modelOf(serve, EMBEDDER) ?? model,
-    embeddings: embeddings.map(({ embedding }) => embedding),
+    embeddings: embeddings.map(({ embedding }) => [...embedding]),
     total_duration: Math.round((performance.now() - startedAtMs) * 1e6),
     load_duration: 0,
     prompt_eval_count: embeddings.reduce((sum, { numTokens }: Embedding) => sum + numTokens, 0),
@@ -202,5 +202,5 @@ async function answerOlderEmbed(serve: TabserveClient, exchange: Exchange): Prom
     input: prompt,
     options: { truncate, dimensions },
   });
-  exchange.sendJson(200, { embedding: first?.embedding ?? [] });
+  exchange.sendJson(200, { embedding: [...(first?.embedding ?? [])] });
 }

@@ -32,10 +32,13 @@ export const embedTask: EncoderTask = {
     return {
       rows,
       answer(outputs) {
+        // One piece of memory crosses to the page once.
+        const vectors = new Float32Array(outputs.length * dimensions);
         const embeddings = outputs.map((output, row): Embedding => {
           const { tokenIds = [], isTruncated = false } = rows[row] ?? {};
-          const vector = output.subarray(0, dimensions);
-          const embedding = normalize ? normalized(vector) : Array.from(vector);
+          const embedding = vectors.subarray(row * dimensions, (row + 1) * dimensions);
+          embedding.set(output.subarray(0, dimensions));
+          if (normalize) divideByLength(embedding);
           return { embedding, numTokens: tokenIds.length, isTruncated };
         });
         return isSingle ? embeddings[0] : embeddings;
@@ -91,7 +94,7 @@ function readPrompt(name: string | undefined, { encoder }: LoadedEncoder): strin
 }
 
 /** A vector of zeros stays as it is. */
-function normalized(vector: Float32Array): number[] {
+function divideByLength(vector: Float32Array): void {
   const length = Math.hypot(...vector) || 1;
-  return Array.from(vector, (value) => value / length);
+  for (const [at, value] of vector.entries()) vector[at] = value / length;
 }

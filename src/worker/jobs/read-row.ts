@@ -56,8 +56,8 @@ export function toResult({ source }: JobDefinition, answer: unknown): JobResult 
   const vectors = embeddings.filter(isEmbedding);
   const [first] = vectors;
   return {
-    ...(first && { embedding: first.embedding }),
-    ...(Array.isArray(answer) && { embeddings: vectors.map(({ embedding }) => embedding) }),
+    ...(first && { embedding: [...first.embedding] }),
+    ...(Array.isArray(answer) && { embeddings: vectors.map(({ embedding }) => [...embedding]) }),
     numPromptTokens: vectors.reduce((sum, { numTokens }) => sum + numTokens, 0),
     numOutputTokens: 0,
   };

@@ -1,5 +1,6 @@
 import type { BrowserContext, Page } from 'playwright';
 
+import { cosineSimilarity } from '../../../src/client/vectors.ts';
 import { startServer } from '../../../bridge/server.ts';
 import type { BenchCase, Group, Samples, Subject } from '../bench-case.ts';
 import { buildLibraries, LIBRARIES_POLICY, LIBRARIES_ROOT } from '../libraries/build-libraries.ts';
@@ -125,7 +126,7 @@ function samplesOf({ wallMs, vectors, paddingShare }: EncoderRun, way: Way, exac
   return {
     'texts/s': (1000 * vectors.length) / wallMs,
     padding: paddingShare ?? paddingOfLists(exact.numTokens, way),
-    'smallest cosine': vectors.map((vector, at) => cosineOf(vector, exact.vectors[at] ?? [])),
+    'smallest cosine': vectors.map((vector, at) => cosineSimilarity(vector, exact.vectors[at] ?? [])),
   };
 }
 
@@ -133,9 +134,4 @@ function samplesOf({ wallMs, vectors, paddingShare }: EncoderRun, way: Way, exac
 function paddingOfLists(numTokens: readonly number[], way: Way): number {
   const padded = listsOf(numTokens, way).map((list) => list.length * Math.max(...list));
   return 1 - sum(numTokens) / sum(padded);
-}
-
-function cosineOf(one: readonly number[], other: readonly number[]): number {
-  const product = sum(one.map((value, at) => value * (other[at] ?? NaN)));
-  return product / (Math.hypot(...one) * Math.hypot(...other));
 }

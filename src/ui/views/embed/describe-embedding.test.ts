@@ -3,7 +3,7 @@ import { expect, it } from 'vitest';
 import { WEBGPU } from '../../testing/test-support.ts';
 import { describeEmbedding, describeLines, describePlaces } from './describe-embedding.ts';
 
-const VECTORS = { values: new Float32Array(2), dimensions: 1 };
+const VECTORS = [new Float32Array(1), new Float32Array(1)];
 
 it('says how many texts are done, and how fast', () => {
   expect(describeEmbedding({ numDone: 0, numTexts: 10_000, elapsedMs: 0 })).toBe('0 of 10,000');

@@ -25,7 +25,7 @@ function setUp({ skew = 0, failsAt = Infinity } = {}) {
       const measuredSize = batchSize * 10;
       onBatch?.(createBatch({ deployment: 'embedder', batchSize, measuredSize, numTokens: batchSize * 8 }));
     }
-    return Promise.resolve(texts.map(() => ({ embedding: [1 + numRequests * skew, 0] })));
+    return Promise.resolve(texts.map(() => ({ embedding: Float32Array.of(1 + numRequests * skew, 0) })));
   };
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- all that the comparison calls
   const client = {

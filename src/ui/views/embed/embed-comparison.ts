@@ -7,7 +7,6 @@ import {
 } from '../../../client/index.ts';
 import type { Embedded } from './embed-room.ts';
 import { embedTexts } from './embed-texts.ts';
-import type { Vectors } from './vectors.ts';
 import { Comparison } from '../../panels/trials/run-trials.ts';
 import { knobsOfWay, WAYS, type Way } from '../../panels/trials/ways.ts';
 
@@ -31,7 +30,7 @@ type Client = Pick<TabserveClient, 'getHandle' | 'overrideKnobs' | 'status' | 's
 export function compareWays(client: Client, embedded: Pick<Embedded, 'lines'>, signal: AbortSignal) {
   const lines = embedded.lines.slice(0, MAX_COMPARED);
   const own = client.status().deployments.find(({ name }) => name === EMBEDDER)?.knobs;
-  let first: Vectors | undefined;
+  let first: readonly Float32Array[] | undefined;
   const comparison = new Comparison<Way, KnobOverride<BatchKnobs>, EmbedTrial>({
     plans: own ? WAYS : [],
     override: own && (() => client.overrideKnobs(EMBEDDER)),
@@ -73,9 +72,9 @@ export function paddingOf(batches: readonly BatchRecord[]) {
   return { numBatches: batches.length, paddingShare: numComputed > 0 ? 1 - numUseful / numComputed : 0 };
 }
 
-function differenceOf(one: Vectors, other: Vectors): number {
-  return one.values.reduce(
-    (most, value, at) => Math.max(most, Math.abs(value - (other.values[at] ?? NaN))),
-    0,
+function differenceOf(some: readonly Float32Array[], others: readonly Float32Array[]): number {
+  const differences = some.map((vector, row) =>
+    vector.reduce((most, value, at) => Math.max(most, Math.abs(value - (others[row]?.[at] ?? NaN))), 0),
   );
+  return Math.max(0, ...differences);
 }

@@ -3,19 +3,20 @@ import { createStore } from 'zustand/vanilla';
 import {
   EMBEDDER,
   RERANKER,
+  topK,
   type EncoderInfo,
+  type Nearest,
   type TabserveClient,
   type WireError,
 } from '../../../client/index.ts';
 import { toWireError } from '../../parts/to-wire-error.ts';
 import { embedTexts } from './embed-texts.ts';
 import { splitLines } from './split-lines.ts';
-import { nearestTo, type Nearest, type Vectors } from './vectors.ts';
 
 /** Lines with their vectors. */
 export interface Embedded {
   readonly lines: readonly string[];
-  readonly vectors: Vectors;
+  readonly vectors: readonly Float32Array[];
   /** Vectors of other models can't be compared with them. */
   readonly modelId: string;
   readonly durationMs: number;
@@ -138,7 +139,7 @@ export class EmbedRoom {
         signal,
       });
       if (signal.aborted) return;
-      const hits = nearestTo(embedding, embedded.vectors, NUM_HITS);
+      const hits = topK(embedding, embedded.vectors, NUM_HITS);
       this.store.setState({ hits });
       if (this.store.getState().reranks && encoderOf(this.#client, RERANKER))
         await this.#rerank(query, hits, embedded, signal);

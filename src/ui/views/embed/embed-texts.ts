@@ -1,5 +1,4 @@
 import type { EmbedderHandle } from '../../../client/index.ts';
-import type { Vectors } from './vectors.ts';
 
 /**
  * Texts of one request: those of a sort window. The worker tokenizes a request between batches and queues its texts together, so
@@ -23,7 +22,7 @@ export async function embedTexts(
   embedder: EmbedderHandle,
   texts: readonly string[],
   { signal, prompt, onProgress }: EmbedTextsOptions,
-): Promise<Vectors> {
+): Promise<readonly Float32Array[]> {
   const failing = new AbortController();
   const options = {
     normalize: true,
@@ -31,17 +30,14 @@ export async function embedTexts(
     prompt,
     signal: AbortSignal.any([signal, failing.signal]),
   };
-  let vectors: { values: Float32Array; dimensions: number } | undefined;
+  const vectors = texts.map((): Float32Array => new Float32Array());
   let [next, numDone] = [0, 0];
   const sendInTurn = async (): Promise<void> => {
     while (next < texts.length) {
       const start = next;
       next += TEXTS_PER_REQUEST;
       const piece = await embedder.remote(texts.slice(start, next), options);
-      const dimensions = piece[0]?.embedding.length ?? 0;
-      vectors ??= { values: new Float32Array(texts.length * dimensions), dimensions };
-      for (const [row, { embedding }] of piece.entries())
-        vectors.values.set(embedding, (start + row) * dimensions);
+      for (const [row, { embedding }] of piece.entries()) vectors[start + row] = embedding;
       numDone += piece.length;
       onProgress(numDone);
     }
@@ -52,5 +48,5 @@ export async function embedTexts(
     failing.abort();
     throw error;
   }
-  return vectors ?? { values: new Float32Array(), dimensions: 1 };
+  return vectors;
 }

@@ -170,7 +170,7 @@ describe('a deployment of encoders', () => {
     submit('a', ['one', 'three']);
     await settled();
     expect(deployment.use(createModel(runs, () => 7))).toBeDefined();
-    expect((await answered('a'))?.map(({ embedding }) => embedding)).toEqual([
+    expect((await answered('a'))?.map(({ embedding }) => [...embedding])).toEqual([
       [3, 7],
       [5, 7],
     ]);

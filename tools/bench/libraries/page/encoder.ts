@@ -60,7 +60,7 @@ async function loadTabserve(dtype: EncoderDtype): Promise<EncoderContender> {
       unsubscribe();
       return {
         wallMs,
-        vectors: answers.map(({ embedding }) => embedding),
+        vectors: answers.map(({ embedding }) => [...embedding]),
         numTokens: answers.map(({ numTokens }) => numTokens),
         paddingShare: paddingOf(batches).paddingShare,
       };
