@@ -19,7 +19,7 @@ const MAX_BUFFER_BYTES = 2 ** 28;
 /** An encoder on this engine's kernels. It keeps nothing between runs. */
 export class CpuEncoder implements EncoderBackend {
   readonly name = 'wasm';
-  /** Of runs here, without the time that others take in their pauses. */
+  /** Runs here, without the time that others take in their pauses. */
   readonly cost = new RunCost();
   readonly #plan: CpuPlan;
   readonly #endThreads: () => void;

@@ -5,7 +5,7 @@ import { countElements } from '../models/model-config.ts';
 /** Memory beside weights and what rows keep: activations and logits. */
 const OVERHEAD = 2 ** 25;
 
-/** What rows may keep: a model's memory holds its weights too. */
+/** Rows may keep this much: a model's memory holds its weights too. */
 export const LARGEST_CACHE = 2 ** 30;
 
 export const CPU_LIMITS: RuntimeLimits = {
@@ -18,7 +18,7 @@ export const CPU_LIMITS: RuntimeLimits = {
   memory: { bytes: 2 ** 32, limitOf: 'that kernels on the CPU address' },
 };
 
-/** What weights take on the CPU: those of 8 bits a byte each, with a scale and a sum for each output, others what they are stored in. */
+/** Weights of 8 bits take a byte each, with a scale and a sum for each output. Others take what they are stored in. */
 export function cpuWeightBytes(layout: PackedLayout): number {
   return layout.tensors.reduce((sum, tensor) => {
     const count = countElements(tensor.shape);

@@ -9,7 +9,7 @@ import { CPU_LIMITS } from './cpu-limits.ts';
 import type { KernelVariant } from './kernels/compile-kernels.ts';
 import { fastestVariant } from './kernels/load-kernels.ts';
 
-/** What matrices are multiplied as. */
+/** The form in which matrices are multiplied. */
 const ENCODINGS: Readonly<Record<Dtype, string>> = { fp16: 'fp16', fp32: 'fp32', q8: 'int8', q4: '4 bits' };
 
 const MODULES: Readonly<Record<KernelVariant, string>> = {

@@ -15,7 +15,7 @@ export interface PackedTokens {
 }
 
 /**
- * @param ids Those of the input, or the tokens that were sampled.
+ * @param ids The input's, or the tokens that were sampled.
  * @throws RangeError where logits of padding are asked for: the packed tokens lack it.
  */
 export function packTokens(input: ForwardInput, ids: Int32Array): PackedTokens {

@@ -11,7 +11,7 @@ export interface KvPlace {
   readonly headStride: number;
 }
 
-/** What a layer keeps of rows of one capacity. */
+/** A layer's memory for rows of one capacity. */
 interface LayerRows {
   readonly block: Block;
   readonly numRows: number;
@@ -41,7 +41,7 @@ export class CpuStateRows implements StateRows {
     };
   }
 
-  /** Of all that a row keeps in a layer. */
+  /** Bytes of all that a row keeps in a layer. */
   addressOf(layer: number, row: number): number {
     return (this.#rows[layer]?.block.address ?? 0) + row * this.#rowBytes(layer);
   }

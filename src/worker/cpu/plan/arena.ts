@@ -10,7 +10,7 @@ export class Arena {
   /** Addresses of the buffers. */
   #starts: readonly number[] = [];
 
-  /** @param widths Of the buffers, in float32 values a token. */
+  /** @param widths The buffers' float32 values a token. */
   constructor(memory: CpuMemory, widths: readonly number[]) {
     this.#memory = memory;
     this.#widths = widths;
@@ -21,7 +21,7 @@ export class Arena {
     return 4 * this.#widths.reduce((sum, width) => sum + width, 0);
   }
 
-  /** What buffers held is lost where they have to grow. */
+  /** Buffers that have to grow lose what they held. */
   reserve(numTokens: number): void {
     if (numTokens <= this.#numTokens) return;
     this.#block = this.#memory.replace(this.#block, numTokens * this.tokenBytes + SLACK_BYTES);

@@ -11,7 +11,7 @@ import { LogitRows } from './logit-rows.ts';
 import type { Pass, Step } from './pass.ts';
 import { RotaryTables } from './rotary-tables.ts';
 
-/** What each token, or each text, brings with it. */
+/** Places of each token's inputs. */
 export interface TokenPlaces {
   /** int32 each. */
   readonly token: Place;
@@ -69,7 +69,7 @@ export class Compiler {
     return placed;
   }
 
-  /** Of a tensor that is never quantized. 0 for none. */
+  /** The address of a tensor that is never quantized. 0 for none. */
   address(tensor: ModelTensor | undefined): number {
     return tensor ? this.weight(tensor).address : 0;
   }

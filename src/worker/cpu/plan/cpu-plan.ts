@@ -11,7 +11,7 @@ import type { Place } from './buffers.ts';
 /** Passes run for this long without letting the worker see messages from tabs. */
 const MAX_BUSY_MS = 4;
 
-/** What the tokens of a pass bring with them. */
+/** A pass reads these of each token. */
 export interface TokenInputs {
   readonly ids: ArrayLike<number>;
   readonly positions: ArrayLike<number>;
@@ -72,7 +72,7 @@ export class CpuPlan {
     return performance.now() - startedAtMs - pausedMs;
   }
 
-  /** What an encoder gives for a text of the last pass: a copy. */
+  /** The encoder's output for a text of the last pass: a copy. */
   readText(text: number): Float32Array {
     const { memory, arena } = this.#to;
     return memory.floatsAt(arena.at(this.#output, text), this.#program.output.width).slice();

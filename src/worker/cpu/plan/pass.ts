@@ -2,12 +2,12 @@ import type { CpuStateRows } from '../state-rows.ts';
 
 /** Tokens of one row, or one text, in a pass: consecutive ones. */
 export interface Span {
-  /** Of the state. */
+  /** The row of the state. */
   readonly row: number;
   /** The first of its tokens among those of the pass. */
   readonly start: number;
   readonly numTokens: number;
-  /** Of its first token. */
+  /** The position of its first token. */
   readonly position: number;
 }
 

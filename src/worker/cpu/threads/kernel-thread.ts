@@ -4,7 +4,7 @@ import { SharedCall } from './shared-call.ts';
 /** The name of workers that are threads of kernels. They run the script of the worker that starts them. */
 const THREAD_NAME = 'tabserve kernels';
 
-/** What a thread is given. */
+/** A thread gets this once. */
 export interface ThreadStart {
   readonly module: WebAssembly.Module;
   readonly memory: WebAssembly.Memory;

@@ -5,7 +5,7 @@ interface DividedKernel {
   readonly name: keyof Kernels;
   /** The parameter that starts the range; its end follows. */
   readonly range: number;
-  /** What kernels compute together: ranges start at multiples of it. */
+  /** Kernels compute this many together: ranges start at multiples of it. */
   readonly unit: number;
 }
 
@@ -46,7 +46,7 @@ export class SharedCall {
   readonly buffer: SharedArrayBuffer;
   readonly #words: Int32Array;
   readonly #parameters: Float64Array;
-  /** Of the last call that was made here. */
+  /** The number of the last call that was made here. */
   #number = 0;
 
   constructor(buffer = new SharedArrayBuffer(8 * (NUM_WORDS + MAX_PARAMETERS))) {
@@ -58,7 +58,7 @@ export class SharedCall {
   /**
    * Makes a call on all threads, this one included, and waits for the others.
    *
-   * @param tickMs Of the patience with a thread that doesn't answer.
+   * @param tickMs The length of a tick of the patience with a silent thread.
    * @throws WebAssembly.RuntimeError where a kernel traps, or a thread is dead.
    */
   make(

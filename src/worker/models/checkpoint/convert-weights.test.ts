@@ -2,7 +2,9 @@ import { describe, expect, it, vi } from 'vitest';
 import { yieldToHost } from '../../../platform/yield-to-host.ts';
 import { safetensorsFile } from '../../testing/safetensors-builder.ts';
 import type { ModelTensor } from '../model-config.ts';
+import { BLOCK_FORMATS, isBlockDtype } from './block-formats.ts';
 import type { CheckpointTensor } from './checkpoint.ts';
+import { memoryFile } from './checkpoint-files.ts';
 import { layOut } from './packed-weights.ts';
 import { convertWeights, packInMemory, SLICE_BYTES } from './convert-weights.ts';
 import { planModel } from './model-plan.ts';
@@ -151,11 +153,49 @@ it('lets others work between slices', async () => {
 });
 
 describe('rejects', () => {
-  it('weights that are not numbers', async () => {
-    await expect(pack('fp32', (i) => (i === 5 ? Number.NaN : 0))).rejects.toEqual(
-      errorWith('MODEL_FILE_CORRUPT', 'wte.weight'),
+  it.each(
+    (['fp32', 'q8', 'q4'] as const).flatMap((dtype) =>
+      [NaN, Infinity, -Infinity].map((value) => [value, dtype] as const),
+    ),
+  )('%d among weights that become %s', async (value, dtype) => {
+    await expect(pack(dtype, (i) => (i === 5 ? value : 0))).rejects.toEqual(
+      errorWith('MODEL_FILE_CORRUPT', 'wte.weight holds values that are not numbers'),
     );
   });
+
+  it.each(['F32', 'F16', 'BF16'] as const)('what is not a number in %s', async (dtype) => {
+    for (const value of [NaN, Infinity, -Infinity]) {
+      const values = Float32Array.from({ length: 64 }, (_, i) => (i === 40 ? value : i));
+      const tensor = { name: 'w', shape: [2, 32], role: 'linear' } as const;
+      await expect(packTensor(tensor, [sourceOf('w', values, [2, 32], dtype)], 'q8')).rejects.toEqual(
+        errorWith('MODEL_FILE_CORRUPT', 'w.safetensors'),
+      );
+    }
+  });
+
+  it.each(Object.keys(BLOCK_FORMATS).filter(isBlockDtype))(
+    'a scale that is not a number in a GGUF file of %s',
+    async (dtype) => {
+      const { numValues, numBytes, decode } = BLOCK_FORMATS[dtype];
+      const blocks = new Uint8Array(2 * numBytes).fill(1);
+      // Each format has a scale in fp16 at its start or its end.
+      for (const at of [0, numBytes - 2]) {
+        const bad = blocks.slice();
+        new DataView(bad.buffer).setUint16(numBytes + at, 0x7e00, true);
+        const values = new Float32Array(numValues);
+        decode(new DataView(bad.buffer), numBytes, values, 0);
+        if (values.every(Number.isFinite)) continue;
+        const file = memoryFile('w.gguf', bad);
+        const source = { name: 'w', dtype, shape: [2, numValues], begin: 0, end: bad.length, file };
+        const tensor = { name: 'w', shape: [2, numValues], role: 'linear' } as const;
+        await expect(packTensor(tensor, [source], 'q8')).rejects.toEqual(
+          errorWith('MODEL_FILE_CORRUPT', 'w.gguf'),
+        );
+        return;
+      }
+      throw new Error('No scale was found');
+    },
+  );
 
   it('a file that ends before its tensors do', async () => {
     const files = tinyFiles();

@@ -18,21 +18,21 @@ export interface Limit {
   readonly limitOf: string;
 }
 
-/** What a runtime computes with, and the memory that it has. */
+/** A runtime's encodings, and the memory that it has. */
 export interface RuntimeLimits {
   /** Encodings of weights that it reads. */
   readonly encodings: readonly PackedTensor['encoding'][];
   /** Bytes that packed weights take there, with `overheadBytes`. */
   weightBytes(layout: PackedLayout): number;
-  /** Of a model, beside its weights and what its rows keep. */
+  /** A model takes these bytes beside its weights and what its rows keep. */
   readonly overheadBytes: number;
   /** Weights of more bytes are much faster in 8 bits. */
   readonly largestInFloat32: number;
-  /** Of what the rows of one sequence keep. */
+  /** Limits what the rows of one sequence keep. */
   readonly cache: Limit;
-  /** Of a tensor that isn't split, and of the keys of a layer. None where left out, as for `memory`. */
+  /** Limits a tensor that isn't split, and the keys of a layer. No limit where left out, as for `memory`. */
   readonly buffer?: Limit;
-  /** Of one model, apart from others. */
+  /** Limits one model, apart from others. */
   readonly memory?: Limit;
 }
 
@@ -52,7 +52,7 @@ export interface DeviceFit {
   readonly usualContext: number;
   /** Weights as the runtime keeps them. */
   readonly weightBytes: number;
-  /** What one sequence of `usualContext` keeps. */
+  /** One sequence of `usualContext` keeps these bytes. */
   readonly kvBytes: number;
   /** Weights, and what one such sequence and its staging row keep. */
   readonly deviceBytes: number;
@@ -153,7 +153,7 @@ function memoryBounds(
   return [...bounds, ...bufferBounds(device, { fixed: Math.max(0, ...lengths), perToken: 0 })];
 }
 
-/** What the rows of one sequence take. */
+/** The rows of one sequence take this much. */
 function rowsOfOne({ bytesPerRow, bytesPerToken }: RowBytes): Pick<Bound, 'fixed' | 'perToken'> {
   return { fixed: ROWS_PER_SEQUENCE * bytesPerRow, perToken: ROWS_PER_SEQUENCE * bytesPerToken };
 }

@@ -50,6 +50,16 @@ describe('servedFiles', () => {
     ]);
   });
 
+  it('gives the memory of weights back as they are read', async () => {
+    serveFiles({ 'config.json': '{}', [WEIGHTS]: () => new Response(streamOf([Uint8Array.of(1, 2)])) });
+    const files = servedFiles(addressOf, () => {});
+    const [config, weights] = [await files.open('config.json'), await files.open(WEIGHTS)];
+    await weights?.read(0, 2);
+    await expect(weights?.read(0, 2)).rejects.toThrow('was read');
+    await config?.read(0, 2);
+    expect(await config?.read(0, 2)).toHaveLength(2);
+  });
+
   it('reports a hundred times at most where the size is known', async () => {
     const parts = Array.from({ length: 1000 }, () => new Uint8Array(10));
     const body = () => new Response(streamOf(parts), { headers: { 'content-length': '10000' } });

@@ -1,4 +1,5 @@
 import { memoryFile, type CheckpointFiles } from './checkpoint-files.ts';
+import { ChunkedFile } from './chunked-file.ts';
 import { ModelFileMissingError } from '../../../protocol/errors/model.ts';
 import { readChunks } from '../../../platform/read-chunks.ts';
 
@@ -13,7 +14,7 @@ const PAGE_HEAD = 256;
 const EMBEDDED_BY_BUNDLER = /^data:[^,]*;base64,/;
 
 /**
- * Files of a model on a server. Each is fetched whole when it is opened. A page in the place of a file counts as no file, because
+ * Files of a model on a server. Each is fetched whole when it is opened; weights can be read once. A page in the place of a file counts as no file, because
  * servers of single-page apps answer every address with the app's page.
  *
  * @param addressOf The absolute URL of a file; undefined if the model has no such file.
@@ -33,10 +34,12 @@ export function servedFiles(
       if (response.status === NOT_FOUND) return undefined;
       if (!response.ok) throw ModelFileMissingError.of(url, `HTTP status ${response.status}`);
       const isLarge = name.endsWith('.safetensors');
-      const bytes = await readBody(response, url, isLarge ? report : () => {});
-      if (!isPage(response, bytes)) return memoryFile(name, bytes);
-      pages.add(name);
-      return undefined;
+      const chunks = await readBody(response, url, isLarge ? report : () => {});
+      if (isPage(response, chunks)) {
+        pages.add(name);
+        return undefined;
+      }
+      return isLarge ? new ChunkedFile(name, chunks) : memoryFile(name, await joined(chunks));
     },
     missing: (name, detail) =>
       ModelFileMissingError.of(
@@ -51,8 +54,14 @@ function decodeDataUrl(url: string): Uint8Array {
   return Uint8Array.from(atob(url.replace(EMBEDDED_BY_BUNDLER, '')), (character) => character.charCodeAt(0));
 }
 
-function isPage({ headers }: Response, bytes: Uint8Array): boolean {
-  const head = new TextDecoder().decode(bytes.subarray(0, PAGE_HEAD)).trimStart();
+function isPage({ headers }: Response, chunks: readonly Uint8Array[]): boolean {
+  const decoder = new TextDecoder();
+  let head = '';
+  for (const chunk of chunks) {
+    head += decoder.decode(chunk.subarray(0, PAGE_HEAD), { stream: true });
+    if (head.length >= PAGE_HEAD) break;
+  }
+  head = head.trimStart();
   return (
     PAGE.test(head) || (head.startsWith('<') && headers.get('content-type')?.startsWith('text/html') === true)
   );
@@ -69,7 +78,15 @@ async function fetchFile(url: string): Promise<Response> {
   }
 }
 
-async function readBody(response: Response, url: string, report: ReportBytes): Promise<Uint8Array> {
+async function joined(chunks: readonly Uint8Array<ArrayBuffer>[]): Promise<Uint8Array> {
+  return new Uint8Array(await new Blob([...chunks]).arrayBuffer());
+}
+
+async function readBody(
+  response: Response,
+  url: string,
+  report: ReportBytes,
+): Promise<readonly Uint8Array<ArrayBuffer>[]> {
   // The length counts encoded bytes, so the body may be longer.
   const announced = Number(response.headers.get('content-length') ?? 0);
   const chunks: Uint8Array<ArrayBuffer>[] = [];
@@ -87,5 +104,5 @@ async function readBody(response: Response, url: string, report: ReportBytes): P
   } catch (cause) {
     throw ModelFileMissingError.of(url, `the connection was cut after ${loaded} bytes`, cause);
   }
-  return new Uint8Array(await new Blob(chunks).arrayBuffer());
+  return chunks;
 }

@@ -28,7 +28,7 @@ export interface ModelManifest extends ModelOrigin {
   /** Whether it was stored on a device that computes in fp16, so that `auto` could choose that. */
   readonly hadFloat16: boolean;
   readonly packed: PackedLayout & { readonly formatVersion: number };
-  /** Those of the packed file's sections. */
+  /** One for each section of the packed file. */
   readonly digests: readonly string[];
 }
 

@@ -22,7 +22,7 @@ import { startsBrokeOff } from './store-errors.ts';
 // served.json     the model that a starting worker serves; that of another deployment is in <its name>.json
 // gpus.json       the GPUs that have computed right values
 
-/** Of the text generator. That of another deployment has its name. */
+/** The text generator's note. Another deployment's has its name. */
 const SERVED = 'served';
 const CHECKED_GPUS = 'gpus.json';
 /** An update of the browser makes another one. */

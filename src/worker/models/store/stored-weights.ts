@@ -95,9 +95,9 @@ export class StoredWeights implements WeightSource {
 interface Slice {
   readonly firstRow: number;
   readonly numRows: number;
-  /** Of each section. */
+  /** One for each section. */
   readonly parts: readonly Uint8Array<ArrayBuffer>[];
-  /** Of the parts in the file. */
+  /** Where the parts begin in the file. */
   readonly offsets: readonly number[];
 }
 
