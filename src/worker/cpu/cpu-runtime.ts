@@ -12,7 +12,8 @@ import { fastestVariant } from './kernels/load-kernels.ts';
 /** The form in which matrices are multiplied. */
 const ENCODINGS: Readonly<Record<Dtype, string>> = { fp16: 'fp16', fp32: 'fp32', q8: 'int8', q4: '4 bits' };
 
-const MODULES: Readonly<Record<KernelVariant, string>> = {
+/** The words for the kernels' modules. */
+export const MODULE_NAMES: Readonly<Record<KernelVariant, string>> = {
   'relaxed-simd': 'relaxed SIMD',
   simd: 'plain SIMD',
 };
@@ -31,7 +32,7 @@ export class CpuRuntime implements Runtime {
 
   describe(dtype: Dtype): RuntimeInfo {
     const threads = `${this.numThreads} thread${this.numThreads === 1 ? '' : 's'}`;
-    const module = this.#variant && MODULES[this.#variant];
+    const module = this.#variant && MODULE_NAMES[this.#variant];
     return { name: 'wasm', adapter: ['CPU', ENCODINGS[dtype], module, threads].filter(Boolean).join(', ') };
   }
 

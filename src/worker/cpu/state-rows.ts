@@ -41,7 +41,7 @@ export class CpuStateRows implements StateRows {
     };
   }
 
-  /** Bytes of all that a row keeps in a layer. */
+  /** The address of all that a row keeps in a layer. */
   addressOf(layer: number, row: number): number {
     return (this.#rows[layer]?.block.address ?? 0) + row * this.#rowBytes(layer);
   }

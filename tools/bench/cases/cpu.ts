@@ -3,6 +3,7 @@ import {
   instantiateKernels,
   type KernelVariant,
 } from '../../../src/worker/cpu/kernels/compile-kernels.ts';
+import { MODULE_NAMES } from '../../../src/worker/cpu/cpu-runtime.ts';
 import { type Kernels } from '../../../src/worker/cpu/kernels/kernels.ts';
 import { readKernels } from '../../../src/worker/cpu/kernels/load-kernels.ts';
 import type { BenchCase, Group, Samples, Subject } from '../bench-case.ts';
@@ -52,7 +53,9 @@ function memoryGroup(benches: readonly ProductBench[]): Group {
     caption: 'Sums of bytes, which show the rate of the memory',
     labels: ['module'],
     columns: COLUMNS.slice(1),
-    subjects: benches.slice(0, 1).map((each) => ({ labels: [each.variant], measure: () => each.read() })),
+    subjects: benches
+      .slice(0, 1)
+      .map((each) => ({ labels: [MODULE_NAMES[each.variant]], measure: () => each.read() })),
   };
 }
 
@@ -60,7 +63,7 @@ function productGroup([inputs, outputs]: readonly [number, number], benches: rea
   const subjects = ROW_COUNTS.flatMap((rows) =>
     FORMATS.flatMap((format) =>
       benches.map((each): Subject => ({
-        labels: [`${rows}`, format.name, each.variant],
+        labels: [`${rows}`, format.name, MODULE_NAMES[each.variant]],
         measure: () => each.multiply(format, { rows, inputs, outputs }),
       })),
     ),
