@@ -1,6 +1,6 @@
 import type { Value } from '../../models/program/program.ts';
 import type { Place } from './buffers.ts';
-import { rowsOf, type Compiler, type OpOf } from './compiler.ts';
+import type { Compiler, OpOf } from './compiler.ts';
 import type { Pass, Span } from './pass.ts';
 
 /** Multiplications that one call makes at most: about a millisecond. */
@@ -132,21 +132,7 @@ class Attention {
 function alike(key: Value, value: Value, to: Compiler): readonly [Place, Place] {
   const places = [to.buffers.placeOf(key), to.buffers.placeOf(value)] as const;
   if (places[0].stride === places[1].stride) return places;
-  const copy = (form: Value): Place => {
-    const from = to.buffers.placeOf(form);
-    return to.buffers.formOf(form, 'rows of its own', form.width, (place) =>
-      to.add((pass) =>
-        to.kernels.scale(
-          to.at(from),
-          from.stride,
-          to.at(place),
-          place.stride,
-          rowsOf(form, pass),
-          form.width,
-          1,
-        ),
-      ),
-    );
-  };
-  return [copy(key), copy(value)];
+  const copy = (form: Value, from: Place): Place =>
+    to.buffers.formOf(form, 'rows of its own', form.width, (place) => to.copy(form, from, place));
+  return [copy(key, places[0]), copy(value, places[1])];
 }

@@ -87,6 +87,14 @@ export class Compiler {
     return tables;
   }
 
+  /** Copies the rows of a value. */
+  copy(value: Value, from: Place, into: Place): void {
+    this.add((pass) => {
+      const [x, out, rows] = [this.at(from), this.at(into), rowsOf(value, pass)];
+      this.kernels.scale(x, from.stride, out, into.stride, rows, value.width, 1);
+    });
+  }
+
   /** A buffer for the operation's own use. */
   scratch(width: number, of: (place: Place) => void): void {
     const place = this.buffers.take(width);

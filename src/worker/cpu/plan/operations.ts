@@ -155,17 +155,6 @@ function combine(isProduct: 0 | 1, op: OpOf<'add' | 'multiply'>, to: Compiler): 
 function ownPlace(op: Op, input: Value, output: Value, to: Compiler): Place {
   const from = to.buffers.placeOf(input);
   const place = to.buffers.place(output, { input, by: op });
-  if (place !== from)
-    to.add((pass) =>
-      to.kernels.scale(
-        to.at(from),
-        from.stride,
-        to.at(place),
-        place.stride,
-        rowsOf(input, pass),
-        input.width,
-        1,
-      ),
-    );
+  if (place !== from) to.copy(input, from, place);
   return place;
 }
