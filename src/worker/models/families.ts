@@ -5,10 +5,11 @@ import { bert } from './bert/family.ts';
 import type { Model, ModelFamily } from './family.ts';
 import { gpt2 } from './gpt2/family.ts';
 import { lackOf } from './lack-of.ts';
+import { lfm2 } from './lfm2/family.ts';
 import { llama } from './llama/family.ts';
 import { qwen35 } from './qwen35/family.ts';
 
-const families: readonly ModelFamily[] = [gpt2, llama, qwen35, bert];
+const families: readonly ModelFamily[] = [gpt2, llama, lfm2, qwen35, bert];
 
 /** @param config As `readModel` reads it. */
 export function modelTypeOf(config: unknown): string {

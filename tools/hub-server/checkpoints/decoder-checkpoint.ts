@@ -1,5 +1,6 @@
 import { generateCheckpoint, type GeneratedCheckpoint } from './generated-checkpoint.ts';
 import { bell, type GeneratedTensor } from './generated-tensor.ts';
+import { lfm2Tensors } from './lfm2-tensors.ts';
 
 /** The fields of `config.json` that tensors follow from, and any others. */
 export interface DecoderConfig {
@@ -86,7 +87,7 @@ export function decoderCheckpoint(spec: DecoderSpec): GeneratedCheckpoint {
     config,
     generationConfig,
     tokenizerConfig: { tokenizer_class: tokenizerClass, model_max_length: config.max_position_embeddings },
-    tensors: tensorsOf(config).map((tensor) => ({
+    tensors: (config.model_type === 'lfm2' ? lfm2Tensors(config) : tensorsOf(config)).map((tensor) => ({
       ...tensor,
       seed,
       ...(isQuantized && tensor.shape.length === 2 && { fill: inSteps(tensor.fill) }),

@@ -20,7 +20,8 @@ import qwen35Specs from './qwen35.json' with { type: 'json' };
  * - granite: ibm-granite/granite-3.3-2b-instruct, with larger factors; granite-untied: with a head of its own, and other factors;
  * - ministral3: the text model of mistralai/Ministral-3-3B-Instruct-2512; ministral3-untied: with a head of its own;
  * - qwen35: Qwen/Qwen3.5-0.8B, with two tensors of those that are not read;
- * - qwen35-text: its text model, with twice as many heads of values as of keys, as the larger ones have.
+ * - qwen35-text: its text model, with twice as many heads of values as of keys, as the larger ones have;
+ * - lfm2: LiquidAI/LFM2-1.2B; lfm2-biased has what no released model has: biases, a head of its own, a convolution of four tokens.
  */
 export const DECODERS: ReadonlyMap<string, () => GeneratedCheckpoint> = new Map(
   [
@@ -45,4 +46,5 @@ export const SECOND_SHAPES: readonly string[] = [
   'generated/granite-untied',
   'generated/ministral3-untied',
   'generated/qwen35-text',
+  'generated/lfm2-biased',
 ];

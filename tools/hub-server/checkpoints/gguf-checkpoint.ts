@@ -11,6 +11,7 @@ import {
   type MetadataValue,
 } from '../../../src/worker/testing/gguf-builder.ts';
 import type { GeneratedFile } from './generated-file.ts';
+import { lfm2InnerSize } from './lfm2-tensors.ts';
 // Of `config.json`'s fields: keys of the metadata, after the architecture.
 import gguf from './gguf-names.json' with { type: 'json' };
 import { ropeFactors, ropeKeys } from './gguf-rope.ts';
@@ -62,7 +63,7 @@ export async function ggufCheckpoint(
     ...tokenizerOf(json('tokenizer.json'), config),
   };
   const typed = tensors.flat().map((tensor): GgufTensor => {
-    const isMatrix = tensor.shape.length > 1 && tensor.name !== 'position_embd.weight';
+    const isMatrix = tensor.shape.length > 1 && !/position_embd|shortconv.conv/.test(tensor.name);
     return isMatrix ? { ...tensor, type } : tensor;
   });
   const all = { ...metadata, 'general.file_type': FILE_TYPE[type] };
@@ -118,6 +119,13 @@ function metadataOf(config: Fields): Metadata {
       ...given,
       ...Object.entries(ropeKeys(config)).map(([key, value]) => [`${architecture}.${key}`, value] as const),
     ]),
+    ...(architecture === 'lfm2' && {
+      'lfm2.attention.head_count_kv': v
+        .parse(v.array(v.string()), config['layer_types'])
+        .map((type) => (type === 'conv' ? 0 : Number(config['num_key_value_heads']))),
+      'lfm2.feed_forward_length': lfm2InnerSize(config),
+      'lfm2.rope.freq_base': Number(config['rope_theta'] ?? 1e6),
+    }),
   };
 }
 
@@ -175,7 +183,10 @@ function splitGate(tensor: GgufTensor): readonly GgufTensor[] {
   }));
 }
 
-/** Matrices of GPT-2 are transposed, queries and keys of Llama and its closest relatives permuted, and norms of Gemma have 1 added. */
+/**
+ * Matrices of GPT-2 are transposed, queries and keys of Llama and its closest relatives permuted, norms of Gemma have 1 added, and kernels
+ * of LFM2 two dimensions.
+ */
 function asWritten(tensor: GgufTensor, config: Fields): GgufTensor {
   const { name, shape, values } = tensor;
   const [rows = 1, columns = 1] = shape;
@@ -199,6 +210,8 @@ function asWritten(tensor: GgufTensor, config: Fields): GgufTensor {
       return name.endsWith('norm.weight')
         ? { name, shape, values: values.map((value) => value + 1) }
         : tensor;
+    case 'lfm2':
+      return shape.length === 3 ? { name, shape: [rows, shape[2] ?? 1], values } : tensor;
     default:
       return tensor;
   }

@@ -16,6 +16,12 @@ const LLAMA_FIELDS: FieldNames = {
   'rope.freq_base': 'rope_theta',
 };
 
+const LFM2_FIELDS: FieldNames = {
+  ...LLAMA_FIELDS,
+  'attention.layer_norm_rms_epsilon': 'norm_eps',
+  'shortconv.l_cache': 'conv_L_cache',
+};
+
 const GPT2_FIELDS: FieldNames = {
   context_length: 'n_positions',
   embedding_length: 'n_embd',
@@ -63,6 +69,7 @@ export const ARCHITECTURES: ReadonlyMap<unknown, Architecture> = new Map<unknown
   ['qwen2', llama('qwen2')],
   ['qwen3', llama('qwen3')],
   ['smollm3', llama('smollm3')],
+  ['lfm2', { modelType: 'lfm2', fields: LFM2_FIELDS, otherKeys: ROPE_KEYS, derive: deriveLfm2 }],
   [
     'olmo2',
     {
@@ -123,6 +130,18 @@ function deriveLlama(of: Lookup, fields: Fields): Fields {
 }
 
 const DEFAULT_THETA = 1e4;
+
+/** A layer without heads of keys is a convolution. */
+function deriveLfm2(of: Lookup, fields: Fields): Fields {
+  const numHeads: unknown = of('attention.head_count_kv');
+  const derived = { ...deriveLlama(of, fields), block_auto_adjust_ff_dim: false };
+  if (!Array.isArray(numHeads)) return derived;
+  return {
+    ...derived,
+    num_key_value_heads: Math.max(...numHeads.map(Number)),
+    layer_types: numHeads.map((num: unknown) => (num === 0 ? 'conv' : 'full_attention')),
+  };
+}
 
 /** The layers of Gemma 3 27B, whose scores alone are not scaled by the size of a head. */
 const LAYERS_OF_27B = 62;

@@ -13,6 +13,7 @@ const REQUIRED = [
   'attention.head_count',
   'attention.layer_norm_epsilon',
   'attention.layer_norm_rms_epsilon',
+  'shortconv.l_cache',
 ];
 
 /**
@@ -52,6 +53,7 @@ export function configOf(
     tie_word_embeddings: !tensors.has('output.weight'),
     attention_bias: tensors.has('blk.0.attn_q.bias'),
     mlp_bias: tensors.has('blk.0.ffn_up.bias'),
+    conv_bias: [...tensors.keys()].some((tensor) => tensor.endsWith('shortconv.conv.bias')),
   };
   refuseUncomputedKeys(metadata, name, new Set([...Object.keys(names), ...otherKeys]), config, fileName);
   return { config, generationConfig: { ...samplingOf(metadata), eos_token_id: endTokenIds(metadata) } };

@@ -4,7 +4,7 @@ import type { TensorView } from '../checkpoint/safetensors.ts';
 /** Puts a tensor's values into the checkpoint's order, in place. */
 type Restore = (values: Float32Array<ArrayBuffer>) => void;
 
-const LAYER = /^blk\.(\d+)\.([a-z_]+)\.(weight|bias)$/;
+const LAYER = /^blk\.(\d+)\.([a-z_.]+)\.(weight|bias)$/;
 
 /** Names of a layer's modules; those of norms differ where outputs are normalized too. */
 const LLAMA_MODULES: ReadonlyMap<string, string> = new Map([
@@ -28,6 +28,23 @@ const OUTPUT_NORM_MODULES: ReadonlyMap<string, string> = new Map([
   ['post_ffw_norm', 'post_feedforward_layernorm'],
 ]);
 
+const LFM2_MODULES: ReadonlyMap<string, string> = new Map([
+  ['attn_norm', 'operator_norm'],
+  ['ffn_norm', 'ffn_norm'],
+  ['attn_q', 'self_attn.q_proj'],
+  ['attn_k', 'self_attn.k_proj'],
+  ['attn_v', 'self_attn.v_proj'],
+  ['attn_output', 'self_attn.out_proj'],
+  ['attn_q_norm', 'self_attn.q_layernorm'],
+  ['attn_k_norm', 'self_attn.k_layernorm'],
+  ['shortconv.conv', 'conv.conv'],
+  ['shortconv.in_proj', 'conv.in_proj'],
+  ['shortconv.out_proj', 'conv.out_proj'],
+  ['ffn_gate', 'feed_forward.w1'],
+  ['ffn_up', 'feed_forward.w3'],
+  ['ffn_down', 'feed_forward.w2'],
+]);
+
 /** By `model_type`; the others have those of Llama. */
 const MODULES: ReadonlyMap<unknown, ReadonlyMap<string, string>> = new Map<
   unknown,
@@ -36,6 +53,7 @@ const MODULES: ReadonlyMap<unknown, ReadonlyMap<string, string>> = new Map<
   ['gemma3_text', OUTPUT_NORM_MODULES],
   ['olmo2', OUTPUT_NORM_MODULES],
   ['olmo3', OUTPUT_NORM_MODULES],
+  ['lfm2', LFM2_MODULES],
 ]);
 
 const GPT2_MODULES: ReadonlyMap<string, string> = new Map([
@@ -51,6 +69,11 @@ const LLAMA_NAMES: ReadonlyMap<string, string> = new Map([
   ['token_embd.weight', 'embed_tokens.weight'],
   ['output_norm.weight', 'norm.weight'],
   ['output.weight', 'lm_head.weight'],
+]);
+
+const LFM2_NAMES: ReadonlyMap<string, string> = new Map([
+  ...LLAMA_NAMES,
+  ['token_embd_norm.weight', 'embedding_norm.weight'],
 ]);
 
 const GPT2_NAMES: ReadonlyMap<string, string> = new Map([
@@ -84,15 +107,19 @@ function gpt2Name(name: string): string | undefined {
 
 function llamaName(modelType: unknown): (name: string) => string | undefined {
   const modules = MODULES.get(modelType) ?? LLAMA_MODULES;
+  const names = modelType === 'lfm2' ? LFM2_NAMES : LLAMA_NAMES;
   return (name) => {
     const [, layer, part = '', kind] = LAYER.exec(name) ?? [];
-    if (layer === undefined) return LLAMA_NAMES.get(name);
+    if (layer === undefined) return names.get(name);
     const module = modules.get(part);
     return module && `layers.${layer}.${module}.${kind}`;
   };
 }
 
-/** llama.cpp permutes queries and keys of Llama and its closest relatives, adds 1 to Gemma's norms, and transposes GPT-2's matrices. */
+/**
+ * llama.cpp permutes queries and keys of Llama and its closest relatives, adds 1 to Gemma's norms, transposes GPT-2's matrices, and
+ * squeezes LFM2's kernels.
+ */
 function changeOf(
   name: string,
   { shape }: TensorView,
@@ -117,6 +144,8 @@ function changeOf(
       return LAYER.test(name) && shape.length === 2
         ? { shape: [columns, rows], restore: (values) => values.set(transposed(values, rows, columns)) }
         : {};
+    case 'lfm2':
+      return name.endsWith('shortconv.conv.weight') ? { shape: [rows, 1, columns] } : {};
     default:
       return {};
   }

@@ -51,6 +51,7 @@ const SPLITTINGS: ReadonlyMap<string, Splitting> = new Map<string, Splitting>([
   ],
   ['llama-bpe', LLAMA3],
   ['llama3', LLAMA3],
+  ['lfm2', LLAMA3],
   [
     'qwen2',
     {

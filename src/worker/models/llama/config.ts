@@ -62,7 +62,7 @@ export function readLlamaConfig(given: Fields, generationConfig: unknown): Llama
   };
 }
 
-function readHeads(config: Fields, width: number): Heads {
+export function readHeads(config: Fields, width: number): Heads {
   const numHeads = positiveInteger(config, 'num_attention_heads');
   const numKvHeads =
     config['num_key_value_heads'] == null ? numHeads : positiveInteger(config, 'num_key_value_heads');

@@ -22,7 +22,10 @@ const UNCOMPUTED: readonly (readonly [field: string, meaning: string])[] = [
  *
  * @throws UnsupportedModelError where the configuration asks for something that the graph does not compute.
  */
-export function refuseUncomputed(config: Fields, { architecture, rotation, foreignFields }: Variant): void {
+export function refuseUncomputed(
+  config: Fields,
+  { architecture, rotation, foreignFields }: Pick<Variant, 'architecture' | 'rotation' | 'foreignFields'>,
+): void {
   refuseArchitecture(config['architectures'], architecture);
   for (const [field, meaning] of UNCOMPUTED) {
     if (field !== rotation && isAskedFor(config[field])) {

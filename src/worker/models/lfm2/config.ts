@@ -1,0 +1,124 @@
+import { isRecord } from '../../../platform/is-record.ts';
+import { ModelFileCorruptError, UnsupportedModelError } from '../../../protocol/errors/model.ts';
+import {
+  layerCount,
+  positiveInteger,
+  positiveNumber,
+  readEosTokenIds,
+  type Fields,
+} from '../config-fields.ts';
+import { readHeads } from '../llama/config.ts';
+import { refuseUncomputed } from '../llama/refusals.ts';
+import { readRope } from '../llama/rope.ts';
+import type { Heads, ModelConfig } from '../model-config.ts';
+import type { Rope } from '../program/rope.ts';
+
+type LayerType = 'conv' | 'full_attention';
+
+export interface Lfm2Config extends ModelConfig, Heads {
+  /** Values of a token's hidden state. */
+  readonly width: number;
+  /** Width of the MLP between its matrices. */
+  readonly innerSize: number;
+  readonly layers: readonly LayerType[];
+  readonly rope: Rope;
+  readonly normEpsilon: number;
+  /** Tokens that an output of a convolution is made of. */
+  readonly convLength: number;
+  readonly hasConvBias: boolean;
+  /** Whether the logits have a matrix of their own. */
+  readonly isHeadSeparate: boolean;
+}
+
+const ARCHITECTURE = {
+  architecture: 'Lfm2ForCausalLM',
+  rotation: 'all',
+  foreignFields: ['attention_bias', 'mlp_bias', 'sliding_window'],
+} as const;
+
+/** What huggingface/transformers takes for fields that are left out. */
+const DEFAULTS = {
+  max_position_embeddings: 128_000,
+  num_key_value_heads: 8,
+  rope_theta: 1e6,
+  eos_token_id: 2,
+  conv_L_cache: 3,
+  block_multiple_of: 256,
+};
+
+/**
+ * @throws ModelFileCorruptError where a field is missing or out of range.
+ * @throws UnsupportedModelError where a layer is not computed.
+ */
+export function readLfm2Config(given: Fields, generationConfig: unknown): Lfm2Config {
+  refuseUncomputed(given, ARCHITECTURE);
+  const config: Fields = { ...DEFAULTS, ...given };
+  const width = positiveInteger(config, 'hidden_size');
+  const numLayers = layerCount(config, 'num_hidden_layers');
+  const heads = readHeads(config, width);
+  const contextLength = positiveInteger(config, 'max_position_embeddings');
+  return {
+    vocabSize: positiveInteger(config, 'vocab_size'),
+    contextLength,
+    numLayers,
+    ...heads,
+    eosTokenIds: readEosTokenIds(config, generationConfig),
+    width,
+    innerSize: readInnerSize(config),
+    layers: readLayerTypes(config, numLayers),
+    rope: readRope(readRopeParameters(config), {
+      headSize: heads.headSize,
+      theta: positiveNumber(config, 'rope_theta'),
+      contextLength,
+    }),
+    normEpsilon: positiveNumber(config, 'norm_eps', 1e-5),
+    convLength: readConvLength(config),
+    hasConvBias: config['conv_bias'] === true,
+    isHeadSeparate: (config['tie_embedding'] ?? config['tie_word_embeddings'] ?? true) === false,
+  };
+}
+
+/** Two thirds of what the config says, times a factor, as the next multiple of a size, unless the config says that it is adjusted. */
+function readInnerSize(config: Fields): number {
+  const size = positiveInteger(config, config['block_ff_dim'] == null ? 'intermediate_size' : 'block_ff_dim');
+  if (config['block_auto_adjust_ff_dim'] === false) return size;
+  const factor = positiveNumber(config, 'block_ffn_dim_multiplier', 1);
+  const multiple = positiveInteger(config, 'block_multiple_of');
+  return multiple * Math.ceil(Math.floor(factor * Math.floor((2 * size) / 3)) / multiple);
+}
+
+/** `layer_types`, or the indices of the layers that attend. Without either, all do. */
+function readLayerTypes(config: Fields, numLayers: number): readonly LayerType[] {
+  const { layer_types: given, full_attn_idxs: attending } = config;
+  const types: readonly unknown[] = Array.isArray(given)
+    ? given
+    : Array.from({ length: numLayers }, (_, layer) =>
+        Array.isArray(attending) && !attending.includes(layer) ? 'conv' : 'full_attention',
+      );
+  if (types.length !== numLayers)
+    throw ModelFileCorruptError.of('config.json', `its layer_types do not name ${numLayers} layers`);
+  const layers = types.map((type) => requireLayerType(type));
+  if (layers.includes('full_attention')) return layers;
+  throw UnsupportedModelError.of('layer_types in config.json names no layer of full_attention');
+}
+
+function requireLayerType(type: unknown): LayerType {
+  if (type === 'conv' || type === 'full_attention') return type;
+  throw UnsupportedModelError.of(
+    `layer_types in config.json names ${JSON.stringify(type)}, not conv or full_attention`,
+  );
+}
+
+function readRopeParameters({ rope_scaling: scaling, rope_parameters: parameters }: Fields): Fields {
+  if (isRecord(scaling)) return scaling;
+  return isRecord(parameters) ? parameters : {};
+}
+
+/** A row keeps all but one of these tokens in each layer. */
+const LONGEST_CONV = 64;
+
+function readConvLength(config: Fields): number {
+  const length = positiveInteger(config, 'conv_L_cache', LONGEST_CONV);
+  if (length > 1) return length;
+  throw UnsupportedModelError.of('conv_L_cache in config.json is 1, so that layers see no other token');
+}
