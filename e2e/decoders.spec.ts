@@ -19,7 +19,12 @@ const LARGEST_LOSSES = [
 const IN_SHORT_ON_WEBGPU: readonly string[] = ['generated/llama', 'generated/lfm2'];
 
 /** Rows that keep state of a fixed size go on from their last token alone: no prompt begins with all that another row has read. */
-const WITHOUT_PREFIXES: readonly string[] = ['generated/qwen35', 'generated/qwen35-text'];
+const WITHOUT_PREFIXES: readonly string[] = [
+  'generated/qwen35',
+  'generated/qwen35-text',
+  'generated/lfm2',
+  'generated/lfm2-biased',
+];
 
 /** The engine's trials and the quantized weights run the same code for every decoder, so one is enough on WebGPU. */
 const SHOWN_ON_WEBGPU = 'generated/llama';

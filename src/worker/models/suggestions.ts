@@ -21,6 +21,14 @@ const CHAT = { isChat: true, bytesPerWeight: 2 } as const;
 const BASE = { isChat: false, bytesPerWeight: 4 } as const;
 const LLAMA = { model_type: 'llama', tie_word_embeddings: true, rms_norm_eps: 1e-5, vocab_size: 49_152 };
 const GPT2 = { model_type: 'gpt2', n_embd: 768, n_head: 12, n_positions: 1024, vocab_size: 50_257 };
+const LFM2 = {
+  model_type: 'lfm2',
+  vocab_size: 65_536,
+  num_hidden_layers: 16,
+  num_key_value_heads: 8,
+  full_attn_idxs: [2, 5, 8, 10, 12, 14],
+  max_position_embeddings: 128_000,
+};
 const QWEN_VOCABULARY = 151_936;
 /** MiniLM, with weights of 4 bytes. */
 const MINILM = {
@@ -63,6 +71,17 @@ const SUGGESTIONS: readonly Suggestion[] = [
       num_attention_heads: 15,
       num_key_value_heads: 5,
       max_position_embeddings: 8192,
+    },
+  },
+  {
+    id: 'LiquidAI/LFM2.5-350M',
+    license: 'LFM Open License v1.0',
+    ...CHAT,
+    config: {
+      ...LFM2,
+      hidden_size: 1024,
+      intermediate_size: 6656,
+      num_attention_heads: 16,
     },
   },
   {
@@ -114,6 +133,17 @@ const SUGGESTIONS: readonly Suggestion[] = [
       num_attention_heads: 32,
       num_key_value_heads: 8,
       max_position_embeddings: 131_072,
+    },
+  },
+  {
+    id: 'LiquidAI/LFM2.5-1.2B-Instruct',
+    license: 'LFM Open License v1.0',
+    ...CHAT,
+    config: {
+      ...LFM2,
+      hidden_size: 2048,
+      intermediate_size: 12_288,
+      num_attention_heads: 32,
     },
   },
   {
