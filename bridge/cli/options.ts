@@ -78,7 +78,8 @@ export const USAGE = `Usage: npx tabserve [options], or npm start -- [options] i
                         there; its deployments answer at /deployments/NAME
   --entry FILE          the page's file in it (default index.html)
   --model ID            serve this model of the hub, such as HuggingFaceTB/SmolLM2-135M-Instruct, in the page that this opens;
-                        it is downloaded once (default storyteller, the small model that comes with Tabserve)
+                        it is downloaded once (default storyteller, the small model that comes with Tabserve);
+                        docs/models.md says what is worth loading in 0.3, 0.6, 1 and 2 GB
   --dtype NAME          its precision: ${dtypeChoice.options.join(', ')} (default auto, the best that fits)
   --embedder ID         serve this model at /v1/embeddings, beside the one that generates
   --reranker ID         serve this model at /v1/rerank, beside the others

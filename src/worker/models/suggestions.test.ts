@@ -1,11 +1,10 @@
 import { describe, expect, it } from 'vitest';
-import type { DeviceLimits } from './checkpoint/device-fit.ts';
 import { GIBIBYTE, gpuWith, WASM } from './checkpoint/test-support.ts';
 import { suggestModels } from './suggestions.ts';
 
 const GPU = gpuWith({ maxBufferSize: 4 * GIBIBYTE });
 
-/** Bytes of `model.safetensors` on the hub, without the causal masks, which are not fetched. */
+/** Bytes of `model.safetensors` on the hub, without the causal masks, which are not fetched, where they are known. */
 const FILE_SIZES: Readonly<Record<string, number>> = {
   'HuggingFaceTB/SmolLM2-135M-Instruct': 269_060_552,
   'HuggingFaceTB/SmolLM2-360M-Instruct': 723_674_912,
@@ -19,13 +18,10 @@ const FILE_SIZES: Readonly<Record<string, number>> = {
   'cross-encoder/ms-marco-MiniLM-L6-v2': 90_870_598,
 };
 
-/** Their files' sizes are not known here: their numbers of parameters are. */
-const WITHOUT_SIZES = ['LiquidAI/LFM2.5-350M', 'LiquidAI/LFM2.5-1.2B-Instruct'];
-
 describe('the suggested models', () => {
   it('are downloads of the sizes that the hub has', () => {
     const sizes = suggestModels(GPU)
-      .filter(({ id }) => !WITHOUT_SIZES.includes(id))
+      .filter(({ id }) => id in FILE_SIZES)
       .map(({ id, downloadBytes }) => [id, downloadBytes] as const);
     expect(sizes.map(([id]) => id)).toEqual(Object.keys(FILE_SIZES));
     const headers = sizes.map(([id, downloadBytes]) => (FILE_SIZES[id] ?? NaN) - downloadBytes);
@@ -36,7 +32,7 @@ describe('the suggested models', () => {
 
   it('have the parameters that their authors count', () => {
     const counts = suggestModels(GPU).map(({ numParameters }) => Math.round(numParameters / 1e6));
-    expect(counts).toEqual([135, 362, 354, 494, 596, 1236, 1170, 124, 82, 23, 33, 23]);
+    expect(counts).toEqual([135, 362, 354, 494, 596, 1236, 1170, 352, 1485, 3075, 124, 82, 23, 33, 23]);
   });
 
   it('take their weights and one sequence of 4,096 tokens with its prefill, or of their own context', () => {
@@ -56,9 +52,17 @@ describe('the suggested models', () => {
   });
 
   it('are smaller where the device is, down to those that do not fit', () => {
-    expect(new Set(dtypesOn(GPU))).toEqual(new Set(['fp16']));
-    const largest = ['Qwen/Qwen3-0.6B', 'unsloth/Llama-3.2-1B-Instruct', 'LiquidAI/LFM2.5-1.2B-Instruct'];
-    for (const { id, dtype } of suggestModels(WASM)) expect(dtype).toBe(largest.includes(id) ? 'q8' : 'fp32');
+    for (const { id, dtype } of suggestModels(GPU))
+      expect({ id, dtype }).toEqual({ id, dtype: id.includes('SmolLM3') ? 'q8' : 'fp16' });
+    const largest = [
+      'Qwen/Qwen3-0.6B',
+      'unsloth/Llama-3.2-1B-Instruct',
+      'LiquidAI/LFM2.5-1.2B-Instruct',
+      'allenai/OLMo-2-0425-1B-Instruct',
+      'HuggingFaceTB/SmolLM3-3B',
+    ];
+    for (const { id, dtype } of suggestModels(WASM))
+      expect({ id, dtype }).toEqual({ id, dtype: largest.includes(id) ? 'q8' : 'fp32' });
     const phone = suggestModels({ ...WASM, memoryBytes: GIBIBYTE });
     const large = phone.find(({ id }) => id.includes('Llama'));
     expect(large).toMatchObject({ dtype: 'q4', obstacle: expect.stringMatching(/^as q4 with a context/) });
@@ -68,8 +72,4 @@ describe('the suggested models', () => {
 
 function named(id: string) {
   return suggestModels(GPU).find((model) => model.id === id);
-}
-
-function dtypesOn(device: DeviceLimits) {
-  return suggestModels(device).map(({ dtype }) => dtype);
 }

@@ -29,6 +29,19 @@ const LFM2 = {
   full_attn_idxs: [2, 5, 8, 10, 12, 14],
   max_position_embeddings: 128_000,
 };
+/** Without Mamba's layers, and without experts. */
+const GRANITE4 = {
+  model_type: 'granitemoehybrid',
+  tie_word_embeddings: true,
+  vocab_size: 100_352,
+  num_attention_heads: 16,
+  num_key_value_heads: 4,
+  num_local_experts: 0,
+  position_embedding_type: 'rope',
+  max_position_embeddings: 32_768,
+};
+const attentionLayers = (numLayers: number): readonly string[] =>
+  Array.from({ length: numLayers }, () => 'attention');
 const QWEN_VOCABULARY = 151_936;
 /** MiniLM, with weights of 4 bytes. */
 const MINILM = {
@@ -144,6 +157,47 @@ const SUGGESTIONS: readonly Suggestion[] = [
       hidden_size: 2048,
       intermediate_size: 12_288,
       num_attention_heads: 32,
+    },
+  },
+  {
+    id: 'ibm-granite/granite-4.0-350m',
+    license: 'Apache-2.0',
+    ...CHAT,
+    config: {
+      ...GRANITE4,
+      hidden_size: 1024,
+      shared_intermediate_size: 2048,
+      num_hidden_layers: 28,
+      layer_types: attentionLayers(28),
+    },
+  },
+  {
+    id: 'allenai/OLMo-2-0425-1B-Instruct',
+    license: 'Apache-2.0',
+    ...CHAT,
+    config: {
+      model_type: 'olmo2',
+      tie_word_embeddings: false,
+      vocab_size: 100_352,
+      hidden_size: 2048,
+      intermediate_size: 8192,
+      num_hidden_layers: 16,
+      num_attention_heads: 16,
+      max_position_embeddings: 4096,
+    },
+  },
+  {
+    id: 'HuggingFaceTB/SmolLM3-3B',
+    license: 'Apache-2.0',
+    ...CHAT,
+    config: {
+      model_type: 'smollm3',
+      vocab_size: 128_256,
+      hidden_size: 2048,
+      intermediate_size: 11_008,
+      num_hidden_layers: 36,
+      num_attention_heads: 16,
+      max_position_embeddings: 65_536,
     },
   },
   {

@@ -18,6 +18,8 @@ import qwen35Specs from './qwen35.json' with { type: 'json' };
  * - olmo2: allenai/OLMo-2-0425-1B-Instruct; olmo2-grouped: with fewer heads of keys and values;
  * - olmo3: allenai/Olmo-3-7B-Instruct; olmo3-nested: with the rope of each type of layer;
  * - granite: ibm-granite/granite-3.3-2b-instruct, with larger factors; granite-untied: with a head of its own, and other factors;
+ * - granitehybrid: ibm-granite/granite-4.0-350m, with larger factors;
+ * - phi3: microsoft/Phi-4-mini-instruct; phi3-windows: microsoft/Phi-3-mini-4k-instruct;
  * - ministral3: the text model of mistralai/Ministral-3-3B-Instruct-2512; ministral3-untied: with a head of its own;
  * - qwen35: Qwen/Qwen3.5-0.8B, with two tensors of those that are not read;
  * - qwen35-text: its text model, with twice as many heads of values as of keys, as the larger ones have;
@@ -44,6 +46,7 @@ export const SECOND_SHAPES: readonly string[] = [
   'generated/olmo2-grouped',
   'generated/olmo3-nested',
   'generated/granite-untied',
+  'generated/phi3-windows',
   'generated/ministral3-untied',
   'generated/qwen35-text',
   'generated/lfm2-biased',

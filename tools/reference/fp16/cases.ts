@@ -20,6 +20,14 @@ export interface Case {
 const HEAD_SIZES = [64, 80, 96, 128, 256];
 const BOTH: readonly Dtype[] = ['fp32', 'fp16'];
 
+/** Relatives of Llama: some layers don't rotate, norms are of outputs, stream and logits have factors, heads rotate in part. */
+const RELATIVES: readonly (readonly [family: string, config: DecoderConfig])[] = [
+  ['SmolLM3', configs.smollm3],
+  ['OLMo 3', configs.olmo3],
+  ['Granite', configs.granite],
+  ['Phi 3', configs.phi3],
+];
+
 /** All tested models, the largest first. Gemma computes only in fp32, because its activations exceed fp16. */
 export const CASES: readonly Case[] = [
   { family: 'Storyteller', headSize: 32, dtypes: BOTH, generate: storyteller },
@@ -30,6 +38,12 @@ export const CASES: readonly Case[] = [
     generate: () => decoder(configs.llama, 32, true),
   },
   { family: 'Qwen 3.5', headSize: 64, dtypes: BOTH, generate: qwen35 },
+  ...RELATIVES.map(([family, config]): Case => ({
+    family,
+    headSize: 64,
+    dtypes: BOTH,
+    generate: () => decoder(config, 64),
+  })),
   ...HEAD_SIZES.toReversed().flatMap((headSize): readonly Case[] => [
     { family: 'GPT-2', headSize, dtypes: BOTH, generate: () => gpt2(headSize) },
     { family: 'Llama', headSize, dtypes: BOTH, generate: () => decoder(configs.llama, headSize) },

@@ -95,6 +95,19 @@ export const ARCHITECTURES: ReadonlyMap<unknown, Architecture> = new Map<unknown
     },
   ],
   [
+    'phi3',
+    {
+      modelType: 'phi3',
+      fields: {
+        ...LLAMA_FIELDS,
+        ...WINDOWS,
+        'rope.scaling.original_context_length': 'original_max_position_embeddings',
+      },
+      otherKeys: [...ROPE_KEYS, 'rope.dimension_count', 'rope.scaling.attn_factor'],
+      derive: derivePhi,
+    },
+  ],
+  [
     'mistral3',
     {
       modelType: 'ministral3',
@@ -180,6 +193,21 @@ function deriveGranite(of: Lookup, fields: Fields): Fields {
     attention_multiplier: fields['attention_multiplier'] || 1 / Math.sqrt(Number(derived['head_dim'])),
     residual_multiplier: fields['residual_multiplier'] || 1,
     position_embedding_type: of('rope.scaling.finetuned') === false ? null : 'rope',
+  };
+}
+
+/** The factors of LongRoPE are tensors of the file: see `withRopeFactors`. A window of 0 is none. */
+function derivePhi(of: Lookup, fields: Fields): Fields {
+  const derived = deriveLlama(of, fields);
+  const rotated = of('rope.dimension_count');
+  const attentionFactor = of('rope.scaling.attn_factor');
+  return {
+    ...derived,
+    sliding_window: fields['sliding_window'] || null,
+    partial_rotary_factor: rotated === undefined ? 1 : Number(rotated) / Number(derived['head_dim']),
+    ...(attentionFactor !== undefined && {
+      rope_scaling: { rope_type: 'longrope', attention_factor: attentionFactor },
+    }),
   };
 }
 

@@ -69,15 +69,3 @@ function samplingOf(metadata: GgufHeader['metadata']): Fields {
   const fields = Object.fromEntries(given);
   return given.length === 0 ? {} : { ...fields, do_sample: fields['temperature'] !== 0 };
 }
-
-/** Llama 3 divides each frequency of a head by a factor of its own. @throws UnsupportedModelError beside another scaling. */
-export function withRopeFactors(
-  config: Fields,
-  factors: readonly number[] | undefined,
-  fileName: string,
-): Fields {
-  if (!factors) return config;
-  if (config['rope_scaling'] === undefined)
-    return { ...config, rope_scaling: { rope_type: 'factors', factors } };
-  throw UnsupportedModelError.of(`${fileName} has both rope_freqs.weight and rope.scaling.factor`);
-}

@@ -3,13 +3,12 @@ import { memoryFile, type CheckpointFiles, type RandomAccessFile } from '../chec
 import type { CheckpointSource } from '../checkpoint/find-tensors.ts';
 import { readFloats } from '../checkpoint/float-formats.ts';
 import type { Fields } from '../config-fields.ts';
-import { configOf, withRopeFactors } from './gguf-config.ts';
+import { configOf } from './gguf-config.ts';
+import { ropeFactorTensors, withRopeFactors } from './rope-factors.ts';
 import { checkpointTensors } from './gguf-tensors.ts';
 import { tokenizerOf } from './gguf-tokenizer.ts';
 import { partsOf } from './choose-gguf.ts';
 import { readGguf, type GgufHeader } from './read-gguf.ts';
-
-const ROPE_FACTORS = 'rope_freqs.weight';
 
 /**
  * A GGUF file, or all parts of a split one, as the files of a checkpoint: the metadata as `config.json` and tokenizer, the tensors
@@ -52,18 +51,27 @@ async function openPart(files: CheckpointFiles, name: string): Promise<Part> {
   return { file, header: await readGguf(file) };
 }
 
-/** The factors of Llama 3's frequencies, which no metadata has. llama.cpp reads them for no other architecture. */
-async function ropeFactors(parts: readonly Part[], config: Fields): Promise<readonly number[] | undefined> {
-  const part = parts.find(({ header }) => header.tensors.has(ROPE_FACTORS));
-  const view = part?.header.tensors.get(ROPE_FACTORS);
-  if (!part || !view || config['model_type'] !== 'llama') return undefined;
-  if (view.dtype === 'F32') return [...readFloats(await part.file.read(view.begin, view.end), view.dtype)];
-  throw UnsupportedModelError.of(`${part.file.name} stores ${ROPE_FACTORS} as ${view.dtype}, not as F32`);
+async function ropeFactors(
+  parts: readonly Part[],
+  config: Fields,
+): Promise<ReadonlyMap<string, readonly number[]>> {
+  const factors = new Map<string, readonly number[]>();
+  for (const name of ropeFactorTensors(config)) {
+    for (const { file, header } of parts) {
+      const view = header.tensors.get(name);
+      if (!view) continue;
+      if (view.dtype !== 'F32')
+        throw UnsupportedModelError.of(`${file.name} stores ${name} as ${view.dtype}, not as F32`);
+      factors.set(name, [...readFloats(await file.read(view.begin, view.end), view.dtype)]);
+    }
+  }
+  return factors;
 }
 
 /** They are in the config by now. */
 function withoutFactors(tensors: GgufHeader['tensors'], config: Fields): GgufHeader['tensors'] {
-  return new Map([...tensors].filter(([name]) => name !== ROPE_FACTORS || config['model_type'] !== 'llama'));
+  const names = ropeFactorTensors(config);
+  return new Map([...tensors].filter(([name]) => !names.includes(name)));
 }
 
 function jsonFile(name: string, value: unknown): RandomAccessFile {

@@ -45,6 +45,13 @@ const LFM2_MODULES: ReadonlyMap<string, string> = new Map([
   ['ffn_down', 'feed_forward.w2'],
 ]);
 
+/** One matrix gives the gate and what it multiplies. */
+const PHI_MODULES: ReadonlyMap<string, string> = new Map([
+  ...LLAMA_MODULES,
+  ['attn_qkv', 'self_attn.qkv_proj'],
+  ['ffn_up', 'mlp.gate_up_proj'],
+]);
+
 /** By `model_type`; the others have those of Llama. */
 const MODULES: ReadonlyMap<unknown, ReadonlyMap<string, string>> = new Map<
   unknown,
@@ -54,6 +61,7 @@ const MODULES: ReadonlyMap<unknown, ReadonlyMap<string, string>> = new Map<
   ['olmo2', OUTPUT_NORM_MODULES],
   ['olmo3', OUTPUT_NORM_MODULES],
   ['lfm2', LFM2_MODULES],
+  ['phi3', PHI_MODULES],
 ]);
 
 const GPT2_MODULES: ReadonlyMap<string, string> = new Map([

@@ -28,7 +28,7 @@ const basesOf = (config: Fields) => {
 
 describe('readLlamaConfig', () => {
   it("reads SmolLM2-135M's config", () => {
-    const { layers, ...config } = read(SMOLLM2);
+    const { layers, modules: _, ...config } = read(SMOLLM2);
     expect(config).toEqual({
       vocabSize: 49_152,
       contextLength: 8192,
@@ -120,6 +120,49 @@ describe('readLlamaConfig', () => {
       logitScale: 1 / 8,
       normEpsilon: 1e-5 / 0.22 ** 2,
     });
+  });
+
+  it('reads Granite 4 without Mamba, whose MLP has another width', () => {
+    const config = {
+      ...GRANITE,
+      architectures: ['GraniteMoeHybridForCausalLM'],
+      model_type: 'granitemoehybrid',
+      layer_types: Array(40).fill('attention'),
+      num_local_experts: 0,
+      shared_intermediate_size: 4096,
+      position_embedding_type: 'rope',
+    };
+    expect(read(config)).toMatchObject({ innerSize: 4096, embeddingScale: 12 / 0.22 });
+    expect(isRotated(config)).not.toContain(false);
+    expect(isRotated({ ...config, position_embedding_type: null })).not.toContain(true);
+    const withExperts = { ...config, num_local_experts: 64 };
+    expect(() => read(withExperts)).toThrow(errorWith('UNSUPPORTED_MODEL', /num_local_experts/));
+    const withMamba = { ...config, layer_types: Array(40).fill('mamba') };
+    expect(() => read(withMamba)).toThrow(errorWith('UNSUPPORTED_MODEL', /"mamba"/));
+  });
+
+  it("reads Phi-4-mini's config, three quarters of each head rotated, as far as its first context", () => {
+    const config = {
+      model_type: 'phi3',
+      hidden_size: 3072,
+      intermediate_size: 8192,
+      num_attention_heads: 24,
+      num_key_value_heads: 8,
+      num_hidden_layers: 32,
+      vocab_size: 200_064,
+      max_position_embeddings: 131_072,
+      original_max_position_embeddings: 4096,
+      partial_rotary_factor: 0.75,
+      rope_scaling: { type: 'longrope', short_factor: Array(48).fill(1), long_factor: Array(48).fill(2) },
+      sliding_window: 262_144,
+      tie_word_embeddings: true,
+    };
+    const { layers, contextLength, headSize } = read(config);
+    expect({ contextLength, headSize }).toEqual({ contextLength: 4096, headSize: 128 });
+    expect(layers[0]?.rope?.frequencies).toHaveLength(48);
+    expect(layers[0]?.rope?.attentionFactor).toBeCloseTo(Math.sqrt(1 + Math.log(32) / Math.log(4096)), 12);
+    const few = { ...config, rope_scaling: { ...config.rope_scaling, short_factor: [1] } };
+    expect(() => read(few)).toThrow(errorWith('MODEL_FILE_CORRUPT', /short_factor/));
   });
 
   it('has a context of as many tokens as queries without factors by their positions', () => {

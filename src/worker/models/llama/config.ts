@@ -8,7 +8,8 @@ import { refuseUncomputed } from './refusals.ts';
 import { readScales, type Scales } from './scales.ts';
 import { VARIANTS, type Variant } from './variants.ts';
 
-export interface LlamaConfig extends ModelConfig, Heads, Scales, Pick<Variant, 'norms' | 'needsFloat32'> {
+export interface LlamaConfig
+  extends ModelConfig, Heads, Scales, Pick<Variant, 'norms' | 'modules' | 'needsFloat32'> {
   /** Values of a token's hidden state. */
   readonly width: number;
   /** Width of the MLP between its matrices. */
@@ -36,7 +37,7 @@ export function readLlamaConfig(given: Fields, generationConfig: unknown): Llama
     throw UnsupportedModelError.of(`config.json names model_type ${modelType}, which is not known`);
   const config = { ...variant.defaults, ...given };
   refuseUncomputed(config, variant);
-  const { activationField, biases, norms, scales, needsFloat32 } = variant;
+  const { activationField, biases, norms, modules, scales, needsFloat32 } = variant;
   const width = positiveInteger(config, 'hidden_size');
   const numLayers = layerCount(config, 'num_hidden_layers');
   const heads = readHeads(config, width);
@@ -51,9 +52,10 @@ export function readLlamaConfig(given: Fields, generationConfig: unknown): Llama
     ...heads,
     eosTokenIds: readEosTokenIds(config, generationConfig),
     width,
-    innerSize: positiveInteger(config, 'intermediate_size'),
+    innerSize: positiveInteger(config, modules.innerSizeField),
     layers,
     norms,
+    modules,
     activation: readActivation(activationField, config[activationField] ?? 'silu'),
     ...readScales(config, scales, { width, ...heads }),
     biases: { qkv: isSet(biases.qkv), output: isSet(biases.output), mlp: isSet(biases.mlp) },

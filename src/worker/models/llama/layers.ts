@@ -119,6 +119,7 @@ function readLayerRope(config: Fields, variant: Variant, type: LayerType, headSi
       headSize,
       theta: positiveNumber(config, isLocal ? variant.localThetaField : 'rope_theta', DEFAULT_THETA),
       contextLength: positiveInteger(config, 'max_position_embeddings'),
+      ...(variant.rotatesParts && { canTurnPart: true }),
     },
   );
 }

@@ -25,7 +25,7 @@ export function llamaProgram(config: LlamaConfig): Program {
       module === undefined ? value : norm(value, `${name}.${module}`);
     const attended = attention(model, normed(x, ofAttention.input), `${name}.self_attn`, config, layer);
     x = model.add(x, normed(attended, ofAttention.output));
-    const output = mlp(model, normed(x, ofMlp.input), `${name}.mlp`, config);
+    const output = mlp(model, normed(x, ofMlp.input), name, config);
     x = model.add(x, normed(output, ofMlp.output));
   }
   x = norm(x, 'norm');
@@ -71,8 +71,10 @@ function attention(
 }
 
 function joinedQkv(model: ProgramBuilder, x: Value, name: string, config: LlamaConfig): Qkv {
+  const { biases, modules } = config;
   const parts = ['q', 'k', 'v'].map((part) => `${name}.${part}_proj`);
-  return model.qkv(x, `${name}.qkv_proj`, config, { hasBias: config.biases.qkv, isSensitive, parts });
+  const options = { hasBias: biases.qkv, isSensitive, ...(!modules.hasJoinedQkv && { parts }) } as const;
+  return model.qkv(x, `${name}.qkv_proj`, config, options);
 }
 
 /** A matrix for each, because norms stand between. */
@@ -87,11 +89,26 @@ function normedQkv(model: ProgramBuilder, x: Value, name: string, config: LlamaC
   return [norm(query, `${name}.q_norm`, size), norm(key, `${name}.k_norm`, size), value];
 }
 
-function mlp(model: ProgramBuilder, x: Value, name: string, config: LlamaConfig): Value {
-  const { width, innerSize, activation, biases } = config;
-  const hasBias = biases.mlp;
-  const gate = model.linear(x, `${name}.gate_proj`, innerSize, { hasBias });
-  const up = model.linear(x, `${name}.up_proj`, innerSize, { hasBias });
+function mlp(model: ProgramBuilder, x: Value, layer: string, config: LlamaConfig): Value {
+  const { width, activation, biases, modules } = config;
+  const name = `${layer}.${modules.mlp}`;
+  const [gate, up] = gateAndUp(model, x, name, config);
   const gated = model.multiply(model.activation(gate, activation), up);
-  return model.linear(gated, `${name}.down_proj`, width, { hasBias, isSensitive });
+  return model.linear(gated, `${name}.${modules.down}`, width, { hasBias: biases.mlp, isSensitive });
+}
+
+function gateAndUp(
+  model: ProgramBuilder,
+  x: Value,
+  name: string,
+  { innerSize: size, biases, modules: { gateAndUp: joined } }: LlamaConfig,
+): readonly [Value, Value] {
+  const [gate, up] = [`${name}.gate_proj`, `${name}.up_proj`];
+  const options = { hasBias: biases.mlp };
+  if (joined === undefined) return [model.linear(x, gate, size, options), model.linear(x, up, size, options)];
+  const parts = [
+    { name: gate, size },
+    { name: up, size },
+  ] as const;
+  return model.split(model.linear(x, `${name}.${joined}`, 2 * size, options), parts);
 }

@@ -20,9 +20,24 @@ export interface Variant {
   /** Fields that ask for something that models of this type do not have. */
   readonly foreignFields: readonly string[];
   readonly norms: Norms;
+  readonly modules: Modules;
+  /** Whether a part of each head's values may stay as it is. */
+  readonly rotatesParts: boolean;
   readonly scales: ScaleRule;
   /** Whether hidden states exceed the range of fp16. */
   readonly needsFloat32: boolean;
+}
+
+/** How checkpoints name what differs. */
+export interface Modules {
+  /** Whether queries, keys and values have one matrix. */
+  readonly hasJoinedQkv: boolean;
+  readonly mlp: string;
+  /** The matrix that gives both the gate and what it multiplies, one behind the other. Each has its own where left out. */
+  readonly gateAndUp?: string;
+  readonly down: string;
+  /** Field of the MLP's width between its matrices. */
+  readonly innerSizeField: 'intermediate_size' | 'shared_intermediate_size';
 }
 
 export interface Norms {
@@ -45,6 +60,13 @@ const PLAIN_NORMS: Norms = {
   ofOutputs: false,
 };
 
+const PLAIN_MODULES: Modules = {
+  hasJoinedQkv: false,
+  mlp: 'mlp',
+  down: 'down_proj',
+  innerSizeField: 'intermediate_size',
+};
+
 const LLAMA: Variant = {
   architecture: 'LlamaForCausalLM',
   defaults: { max_position_embeddings: 2048, eos_token_id: 2 },
@@ -55,6 +77,8 @@ const LLAMA: Variant = {
   rotation: 'all',
   foreignFields: ['sliding_window', 'layer_types'],
   norms: PLAIN_NORMS,
+  modules: PLAIN_MODULES,
+  rotatesParts: false,
   scales: 'plain',
   needsFloat32: false,
 };
@@ -159,6 +183,45 @@ export const VARIANTS: ReadonlyMap<string, Variant> = new Map<string, Variant>([
       defaults: { ...LLAMA.defaults, position_embedding_type: 'rope' },
       rotation: 'position_embedding_type',
       scales: 'granite',
+    },
+  ],
+  [
+    'granitemoehybrid',
+    {
+      ...LLAMA,
+      architecture: 'GraniteMoeHybridForCausalLM',
+      // Layers that aren't named are Mamba's.
+      defaults: { ...LLAMA.defaults, layer_types: ['mamba'], num_local_experts: 8 },
+      biases: ATTENTION_BIASES,
+      rotation: 'position_embedding_type',
+      foreignFields: ['mlp_bias', 'sliding_window'],
+      modules: {
+        hasJoinedQkv: false,
+        mlp: 'shared_mlp',
+        gateAndUp: 'input_linear',
+        down: 'output_linear',
+        innerSizeField: 'shared_intermediate_size',
+      },
+      scales: 'granite',
+    },
+  ],
+  [
+    'phi3',
+    {
+      ...LLAMA,
+      architecture: 'Phi3ForCausalLM',
+      defaults: {
+        max_position_embeddings: 4096,
+        original_max_position_embeddings: 4096,
+        rms_norm_eps: 1e-5,
+        sliding_window: null,
+        eos_token_id: 32_000,
+      },
+      biases: NO_BIASES,
+      windows: 'all',
+      foreignFields: ['attention_bias', 'mlp_bias', 'layer_types'],
+      modules: { ...PLAIN_MODULES, hasJoinedQkv: true, gateAndUp: 'gate_up_proj' },
+      rotatesParts: true,
     },
   ],
   [
