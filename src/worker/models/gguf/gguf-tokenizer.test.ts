@@ -52,9 +52,13 @@ async function metadataOf(base: string, metadata: Readonly<Record<string, unknow
 
 describe.each([
   ['llama-3.2', { pre: 'llama-bpe', bos_token_id: 128_000 }],
+  ['llama-3.2', { pre: 'dbrx', bos_token_id: 128_000, add_bos_token: true }],
+  ['as phi-4-mini', { pre: 'gpt-4o' }],
+  ['as ministral 3', { pre: 'tekken', bos_token_id: 128_000 }],
   ['qwen2.5', { pre: 'qwen2' }],
   ['qwen3', { pre: 'qwen2' }],
   ['as smollm2', { pre: 'smollm' }],
+  ['as smollm2', { pre: 'refact' }],
   ['as llama 2', { model: 'llama', bos_token_id: 1, unknown_token_id: 0 }],
 ])('the tokenizer of a GGUF file, %s,', (name, fields) => {
   it('encodes texts as huggingface/tokenizers does', async () => {
@@ -76,7 +80,7 @@ describe('a GGUF file is refused', () => {
     ['with a tokenizer of another kind', { 'tokenizer.ggml.model': 't5' }, 'UNSUPPORTED_MODEL'],
     [
       'that cuts texts by other rules',
-      { 'tokenizer.ggml.model': 'gpt2', 'tokenizer.ggml.pre': 'tekken' },
+      { 'tokenizer.ggml.model': 'gpt2', 'tokenizer.ggml.pre': 'viking' },
       'UNSUPPORTED_MODEL',
     ],
   ])('%s', (_, metadata, code) => {

@@ -10,15 +10,26 @@ const SPACE = '▁';
 const BYTE_LEVEL = { type: 'ByteLevel', add_prefix_space: false, trim_offsets: false, use_regex: true };
 const BYTES_ONLY = { ...BYTE_LEVEL, use_regex: false };
 
-/** Llama 3's split; Qwen's has single digits. */
-const splitAt = (digits: string) => ({
+const splitBy = (regex: string) => ({
   type: 'Split',
-  pattern: {
-    Regex: `(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\\r\\n\\p{L}\\p{N}]?\\p{L}+|${digits}| ?[^\\s\\p{L}\\p{N}]+[\\r\\n]*|\\s*[\\r\\n]+|\\s+(?!\\S)|\\s+`,
-  },
+  pattern: { Regex: regex },
   behavior: 'Isolated',
   invert: false,
 });
+
+/** Llama 3's split; Qwen's has single digits. */
+const splitAt = (digits: string) =>
+  splitBy(
+    `(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\\r\\n\\p{L}\\p{N}]?\\p{L}+|${digits}| ?[^\\s\\p{L}\\p{N}]+[\\r\\n]*|\\s*[\\r\\n]+|\\s+(?!\\S)|\\s+`,
+  );
+
+/** Words end where capital letters follow small ones. */
+const splitAtCapitals = (ending: string, digits: string) => {
+  const before = String.raw`[^\r\n\p{L}\p{N}]?`;
+  const [large, small] = [String.raw`[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]`, String.raw`[\p{Ll}\p{Lm}\p{Lo}\p{M}]`];
+  const words = `${before}${large}*${small}+${ending}|${before}${large}+${small}*${ending}`;
+  return splitBy(String.raw`${words}|${digits}| ?[^\s\p{L}\p{N}]+[\r\n/]*|\s*[\r\n]+|\s+(?!\S)|\s+`);
+};
 
 interface Splitting {
   readonly normalizer?: Fields;
@@ -30,23 +41,44 @@ interface Splitting {
 }
 
 const GPT2: Splitting = { preTokenizer: BYTE_LEVEL };
-const LLAMA3: Splitting = {
+/** Of GPT-4's tokenizer. */
+const CL100K: Splitting = {
   preTokenizer: { type: 'Sequence', pretokenizers: [splitAt('\\p{N}{1,3}'), BYTES_ONLY] },
-  ignoreMerges: true,
-  addsBos: true,
+};
+const LLAMA3: Splitting = { ...CL100K, ignoreMerges: true, addsBos: true };
+const SMOLLM: Splitting = {
+  preTokenizer: {
+    type: 'Sequence',
+    pretokenizers: [{ type: 'Digits', individual_digits: true }, BYTE_LEVEL],
+  },
 };
 
 /** By `tokenizer.ggml.pre`: how a text is cut before its pieces are merged. */
 const SPLITTINGS: ReadonlyMap<string, Splitting> = new Map<string, Splitting>([
   ['default', GPT2],
   ['gpt-2', GPT2],
+  ['smollm', SMOLLM],
+  ['refact', SMOLLM],
+  ['dbrx', CL100K],
+  ['smaug-bpe', CL100K],
   [
-    'smollm',
+    'gpt-4o',
     {
       preTokenizer: {
         type: 'Sequence',
-        pretokenizers: [{ type: 'Digits', individual_digits: true }, BYTE_LEVEL],
+        pretokenizers: [splitAtCapitals("(?i:'s|'t|'re|'ve|'m|'ll|'d)?", String.raw`\p{N}{1,3}`), BYTES_ONLY],
       },
+    },
+  ],
+  [
+    'tekken',
+    {
+      preTokenizer: {
+        type: 'Sequence',
+        pretokenizers: [splitAtCapitals('', String.raw`\p{N}`), BYTES_ONLY],
+      },
+      ignoreMerges: true,
+      addsBos: true,
     },
   ],
   ['llama-bpe', LLAMA3],
