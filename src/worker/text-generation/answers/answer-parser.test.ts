@@ -26,17 +26,27 @@ const TOOLS: readonly GenerationTool[] = [
   { name: 'now' },
 ];
 
-function partsOf(family: string, text: string, given: Partial<AnswerSyntax> = {}, isCut = false) {
+function parserOf(family: string, given: Partial<AnswerSyntax> = {}): AnswerParser {
   const found = FAMILIES.find((each) => each.family === family);
   if (!found) throw new Error(`no ${family}`);
   const syntax = { thinking: 'never', tools: syntaxOf(found), ...given } as const;
-  const parser = new AnswerParser({ syntax, tools: TOOLS, idOf: String });
+  return new AnswerParser({ syntax, tools: TOOLS, idOf: String });
+}
+
+function partsOf(family: string, text: string, given: Partial<AnswerSyntax> = {}, isCut = false) {
+  const parser = parserOf(family, given);
   const parts: readonly AnswerPart[] = [
     ...Array.from(text).flatMap((letter) => parser.push(letter)),
     ...parser.end(isCut),
   ];
   const { content, reasoning, toolCalls } = joinParts(parts);
   return { content, reasoning, calls: toolCalls.map((call) => `${call.name}${call.arguments}`), parts };
+}
+
+function callsOf(family: string, pieces: readonly string[]): readonly string[] {
+  const parser = parserOf(family);
+  const parts = [...pieces.flatMap((piece) => parser.push(piece)), ...parser.end()];
+  return joinParts(parts).toolCalls.map((call) => call.name + call.arguments);
 }
 
 describe('reads what models write in their form of calls', () => {
@@ -117,6 +127,27 @@ describe('reads what models write in their form of calls', () => {
   ])('a parameter has the type that the schema gives %s: %s', (name, value, json) => {
     const text = `<tool_call>\n<function=book>\n<parameter=${name}>\n${value}\n</parameter>\n</function>\n</tool_call>`;
     expect(partsOf('Qwen 3.5', text).calls).toEqual([`book{"${name}":${json}}`]);
+  });
+
+  it('the tag of an end may be a line of a text', () => {
+    const text = `<tool_call>\n<function=book>\n<parameter=city>\na\n</parameter> b\n</parameter>\n</function>\n</tool_call>`;
+    expect(partsOf('Qwen 3.5', text).calls).toEqual(['book{"city":"a\\n</parameter> b"}']);
+  });
+
+  it.each([
+    [
+      'Qwen 3.5',
+      '<tool_call>\n<function=book>\n<parameter=city>\n\u{1F600}\n</parameter>\n</function>\n</tool_call>',
+    ],
+    ['LFM2', '<|tool_call_start|>[book(city="\u{1F600}")]<|tool_call_end|>'],
+    ['FunctionGemma', '<start_function_call>call:book{city:<escape>\u{1F600}<escape>}<end_function_call>'],
+  ])('%s: a character of two units stays whole between two pieces', (family, text) => {
+    expect(
+      callsOf(
+        family,
+        Array.from({ length: text.length }, (_, index) => text.charAt(index)),
+      ),
+    ).toEqual(['book{"city":"\u{1F600}"}']);
   });
 
   it('a text argument comes in pieces while the model writes it', () => {
