@@ -32,11 +32,10 @@ export const DECODERS: ReadonlyMap<string, () => GeneratedCheckpoint> = new Map(
   ].map(([name, generate]) => [`generated/${name}`, generate]),
 );
 
-/** Decoders without a GGUF file: llama.cpp's metadata has neither the windows of two nor which layers rotate, and Qwen3.5's isn't read. */
+/** Decoders without a GGUF file: llama.cpp's metadata has neither the windows of two nor which layers rotate, and heads of values that share keys have another order. */
 export const WITHOUT_GGUF: readonly string[] = [
   'generated/mistral',
   'generated/smollm3-windows',
-  'generated/qwen35',
   'generated/qwen35-text',
 ];
 

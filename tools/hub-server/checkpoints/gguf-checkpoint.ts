@@ -32,6 +32,13 @@ const tokenizer = v.object({
   added_tokens: v.array(v.object({ id: v.number() })),
 });
 
+const configs = v.looseObject({ model_type: v.string(), eos_token_id: v.optional(v.unknown()) });
+
+/** A file holds the text model alone of one that reads pictures. */
+function textConfigOf(config: v.InferOutput<typeof configs>): v.InferOutput<typeof configs> {
+  return 'text_config' in config ? v.parse(configs, config['text_config']) : config;
+}
+
 /** `LLAMA_FTYPE_*` of llama.cpp. */
 const FILE_TYPE: Readonly<Record<GgufType, number>> = { F32: 0, F16: 1, Q4_0: 2 };
 
@@ -52,10 +59,7 @@ export async function ggufCheckpoint(
   ]);
   const bytes = new Map(contents);
   const json = (name: string): unknown => JSON.parse(new TextDecoder().decode(bytes.get(name)));
-  const config = v.parse(
-    v.looseObject({ model_type: v.string(), eos_token_id: v.unknown() }),
-    json('config.json'),
-  );
+  const config = textConfigOf(v.parse(configs, json('config.json')));
   const weights = contents.filter(([name]) => name.endsWith('.safetensors'));
   const tensors = await Promise.all(weights.map(([, file]) => tensorsOf(file, config)));
   const metadata = {
@@ -87,6 +91,7 @@ const ARCHITECTURES: Readonly<Record<string, string>> = {
   granitemoehybrid: 'granite',
   ministral3: 'mistral3',
   olmo3: 'olmo2',
+  qwen3_5_text: 'qwen35',
 };
 
 /** Types whose windows the metadata has. */
@@ -114,6 +119,10 @@ function metadataOf(config: Fields): Metadata {
     [`${architecture}.rope.dimension_count`]: Number(config['head_dim'] ?? Number(width) / Number(numHeads)),
     ...(typeof config['head_dim'] === 'number' && {
       [`${architecture}.attention.value_length`]: config['head_dim'],
+    }),
+    ...(modelType === 'qwen3_5_text' && {
+      [`${architecture}.ssm.inner_size`]:
+        Number(config['linear_num_value_heads']) * Number(config['linear_value_head_dim']),
     }),
     ...Object.fromEntries([
       ...given,
@@ -149,7 +158,10 @@ function tokenizerOf(json: unknown, config: Fields): Metadata {
 
 async function tensorsOf(weights: Uint8Array, config: Fields): Promise<readonly GgufTensor[]> {
   const file = memoryFile('model.safetensors', weights);
-  const views = [...(await readSafetensorsIndex(file))];
+  // The vision tower has a file of its own, and the layers that guess several tokens are left out.
+  const views = [...(await readSafetensorsIndex(file))].filter(
+    ([name]) => !/^(?:model\.visual|mtp)\./.test(name),
+  );
   const named = await Promise.all(
     views.map(async ([name, { shape, dtype, begin, end }]) => {
       if (!isWeightDtype(dtype)) throw new Error(`Expected ${name} to hold weights, got ${dtype}`);
@@ -167,7 +179,7 @@ async function tensorsOf(weights: Uint8Array, config: Fields): Promise<readonly 
 }
 
 function hasOutputNorms({ model_type: modelType }: Fields): boolean {
-  return ['gemma3_text', 'olmo2', 'olmo3'].includes(String(modelType));
+  return ['gemma3_text', 'olmo2', 'olmo3', 'qwen3_5_text'].includes(String(modelType));
 }
 
 /** The matrix of Granite's hybrids gives the gate and what it multiplies, which have one each in a file. */
@@ -184,8 +196,8 @@ function splitGate(tensor: GgufTensor): readonly GgufTensor[] {
 }
 
 /**
- * Matrices of GPT-2 are transposed, queries and keys of Llama and its closest relatives permuted, norms of Gemma have 1 added, and kernels
- * of LFM2 two dimensions.
+ * Matrices of GPT-2 are transposed, queries and keys of Llama and its closest relatives permuted, norms of Gemma and Qwen3.5 have 1 added,
+ * and kernels of LFM2 two dimensions.
  */
 function asWritten(tensor: GgufTensor, config: Fields): GgufTensor {
   const { name, shape, values } = tensor;
@@ -205,6 +217,12 @@ function asWritten(tensor: GgufTensor, config: Fields): GgufTensor {
       if (part === undefined) return tensor;
       const numHeads = Number(config[part === 'q' ? 'num_attention_heads' : 'num_key_value_heads']);
       return { name, shape, values: permuted(values, rows / numHeads, columns) };
+    }
+    case 'qwen3_5_text': {
+      if (name.endsWith('ssm_a')) return { ...tensor, values: values.map((value) => -Math.exp(value)) };
+      if (name.includes('ssm_conv1d')) return { ...tensor, shape: [rows, shape.at(-1) ?? 1] };
+      const isOffset = name.endsWith('norm.weight') && !name.includes('ssm_norm');
+      return isOffset ? { ...tensor, values: values.map((value) => value + 1) } : tensor;
     }
     case 'gemma3_text':
       return name.endsWith('norm.weight')

@@ -5,9 +5,12 @@ import type { GgufTensor, MetadataValue } from '../../../src/worker/testing/gguf
 
 /** Keys of the rope and of windows below the architecture, as llama.cpp's converter writes them. */
 export function ropeKeys(config: Fields): Readonly<Record<string, MetadataValue>> {
-  const { model_type: modelType, partial_rotary_factor: share, layer_types: layerTypes } = config;
-  const headSize = Number(config['hidden_size']) / Number(config['num_attention_heads']);
+  const { model_type: modelType, layer_types: layerTypes } = config;
+  const headSize = Number(
+    config['head_dim'] ?? Number(config['hidden_size']) / Number(config['num_attention_heads']),
+  );
   const scaling = scalingOf(config);
+  const share = config['partial_rotary_factor'] ?? scaling['partial_rotary_factor'];
   const type = scaling['rope_type'];
   const keys: Fields = {
     'rope.freq_base': scaling['rope_theta'] ?? config['rope_theta'],

@@ -1,4 +1,6 @@
+import { shown } from '../../../batching/errors.ts';
 import { isRecord } from '../../../platform/is-record.ts';
+import { UnsupportedModelError } from '../../../protocol/errors/model.ts';
 import { MOST_LAYERS, type Fields } from '../config-fields.ts';
 
 /** Fields of `config.json` by the keys of the metadata, without the architecture before them. */
@@ -117,6 +119,22 @@ export const ARCHITECTURES: ReadonlyMap<unknown, Architecture> = new Map<unknown
     },
   ],
   [
+    'qwen35',
+    {
+      modelType: 'qwen3_5_text',
+      fields: {
+        ...LLAMA_FIELDS,
+        full_attention_interval: 'full_attention_interval',
+        'ssm.conv_kernel': 'linear_conv_kernel_dim',
+        'ssm.group_count': 'linear_num_key_heads',
+        'ssm.state_size': 'linear_key_head_dim',
+        'ssm.time_step_rank': 'linear_num_value_heads',
+      },
+      otherKeys: [...ROPE_KEYS, 'rope.dimension_count', 'rope.dimension_sections', 'ssm.inner_size'],
+      derive: deriveQwen35,
+    },
+  ],
+  [
     'gemma3',
     {
       modelType: 'gemma3_text',
@@ -218,6 +236,21 @@ function deriveMinistral(of: Lookup, fields: Fields): Fields {
   return {
     ...derived,
     rope_parameters: isRecord(scaling) ? { ...scaling, ...weights, llama_4_scaling_beta: beta } : {},
+  };
+}
+
+/** @throws UnsupportedModelError where heads of values share keys: llama.cpp writes those in another order. */
+function deriveQwen35(of: Lookup, fields: Fields): Fields {
+  const derived = deriveLlama(of, fields);
+  const { linear_num_value_heads: numHeads, linear_num_key_heads: numKeyHeads } = fields;
+  if (numHeads !== numKeyHeads)
+    throw UnsupportedModelError.of(
+      `ssm.time_step_rank is ${shown(JSON.stringify(numHeads))} and ssm.group_count ${shown(JSON.stringify(numKeyHeads))}: a GGUF file has such heads in an order that Tabserve doesn't read`,
+    );
+  return {
+    ...derived,
+    linear_value_head_dim: Number(of('ssm.inner_size')) / Number(numHeads),
+    partial_rotary_factor: Number(of('rope.dimension_count')) / Number(derived['head_dim']),
   };
 }
 

@@ -213,3 +213,17 @@ it('a recommended temperature is the model’s default', async () => {
     top_k: 20,
   });
 });
+
+it('heads of values that share keys are refused, because llama.cpp writes them in another order', async () => {
+  const fields = {
+    'ssm.time_step_rank': 4,
+    'ssm.group_count': 2,
+    'ssm.inner_size': 64,
+    'rope.dimension_count': 4,
+  };
+  const message = expect.stringContaining('ssm.time_step_rank is 4 and ssm.group_count 2');
+  await expect(openTiny({ architecture: 'qwen35', fields })).rejects.toMatchObject({
+    code: 'UNSUPPORTED_MODEL',
+    message,
+  });
+});

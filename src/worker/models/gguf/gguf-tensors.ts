@@ -4,7 +4,7 @@ import type { TensorView } from '../checkpoint/safetensors.ts';
 /** Puts a tensor's values into the checkpoint's order, in place. */
 type Restore = (values: Float32Array<ArrayBuffer>) => void;
 
-const LAYER = /^blk\.(\d+)\.([a-z_.]+)\.(weight|bias)$/;
+const LAYER = /^blk\.(\d+)\.([a-z\d_.]+)\.(weight|bias)$/;
 
 /** Names of a layer's modules; those of norms differ where outputs are normalized too. */
 const LLAMA_MODULES: ReadonlyMap<string, string> = new Map([
@@ -52,6 +52,26 @@ const PHI_MODULES: ReadonlyMap<string, string> = new Map([
   ['ffn_up', 'mlp.gate_up_proj'],
 ]);
 
+const QWEN35_MODULES: ReadonlyMap<string, string> = new Map([
+  ...LLAMA_MODULES,
+  ['post_attention_norm', 'post_attention_layernorm'],
+  ['attn_qkv', 'linear_attn.in_proj_qkv'],
+  ['attn_gate', 'linear_attn.in_proj_z'],
+  ['ssm_alpha', 'linear_attn.in_proj_a'],
+  ['ssm_beta', 'linear_attn.in_proj_b'],
+  ['ssm_conv1d', 'linear_attn.conv1d'],
+  ['ssm_norm', 'linear_attn.norm'],
+  ['ssm_out', 'linear_attn.out_proj'],
+]);
+
+/** Vectors of linear attention, whose names end as no others do. */
+const DELTA_VECTORS: ReadonlyMap<string, string> = new Map([
+  ['ssm_a', 'linear_attn.A_log'],
+  ['ssm_dt.bias', 'linear_attn.dt_bias'],
+]);
+
+const DELTA_VECTOR = /^blk\.(\d+)\.(ssm_a|ssm_dt\.bias)$/;
+
 /** By `model_type`; the others have those of Llama. */
 const MODULES: ReadonlyMap<unknown, ReadonlyMap<string, string>> = new Map<
   unknown,
@@ -62,6 +82,7 @@ const MODULES: ReadonlyMap<unknown, ReadonlyMap<string, string>> = new Map<
   ['olmo3', OUTPUT_NORM_MODULES],
   ['lfm2', LFM2_MODULES],
   ['phi3', PHI_MODULES],
+  ['qwen3_5_text', QWEN35_MODULES],
 ]);
 
 const GPT2_MODULES: ReadonlyMap<string, string> = new Map([
@@ -117,6 +138,8 @@ function llamaName(modelType: unknown): (name: string) => string | undefined {
   const modules = MODULES.get(modelType) ?? LLAMA_MODULES;
   const names = modelType === 'lfm2' ? LFM2_NAMES : LLAMA_NAMES;
   return (name) => {
+    const [, deltaLayer, vector = ''] = DELTA_VECTOR.exec(name) ?? [];
+    if (deltaLayer !== undefined) return `layers.${deltaLayer}.${DELTA_VECTORS.get(vector)}`;
     const [, layer, part = '', kind] = LAYER.exec(name) ?? [];
     if (layer === undefined) return names.get(name);
     const module = modules.get(part);
@@ -125,8 +148,8 @@ function llamaName(modelType: unknown): (name: string) => string | undefined {
 }
 
 /**
- * llama.cpp permutes queries and keys of Llama and its closest relatives, adds 1 to Gemma's norms, transposes GPT-2's matrices, and
- * squeezes LFM2's kernels.
+ * llama.cpp permutes queries and keys of Llama and its closest relatives, adds 1 to norms of Gemma and Qwen3.5, transposes GPT-2's
+ * matrices, and squeezes LFM2's kernels.
  */
 function changeOf(
   name: string,
@@ -146,6 +169,12 @@ function changeOf(
         ? { restore: (values) => unpermute(values, rows / numHeads, shape.length === 1 ? 1 : columns) }
         : {};
     }
+    case 'qwen3_5_text':
+      if (name.endsWith('.ssm_a')) return { restore: toLogarithms };
+      if (name.endsWith('.ssm_conv1d.weight')) return { shape: [rows, 1, columns] };
+      return name.endsWith('norm.weight') && !name.endsWith('.ssm_norm.weight')
+        ? { restore: subtractOne }
+        : {};
     case 'gemma3_text':
       return name.endsWith('norm.weight') ? { restore: subtractOne } : {};
     case 'gpt2':
@@ -168,6 +197,11 @@ function unpermute(values: Float32Array<ArrayBuffer>, headSize: number, rowLengt
     const from = head * headSize + 2 * (within % half) + Math.floor(within / half);
     values.set(paired.subarray(from * rowLength, (from + 1) * rowLength), row * rowLength);
   }
+}
+
+/** A file has the negative rates themselves. */
+function toLogarithms(values: Float32Array): void {
+  for (let i = 0; i < values.length; i++) values[i] = Math.log(-(values[i] ?? 0));
 }
 
 function subtractOne(values: Float32Array): void {

@@ -17,10 +17,10 @@ const splitBy = (regex: string) => ({
   invert: false,
 });
 
-/** Llama 3's split; Qwen's has single digits. */
-const splitAt = (digits: string) =>
+/** Llama 3's split; Qwen's has single digits, and of Qwen 3.5 on marks beside letters. */
+const splitAt = (digits: string, letters = '\\p{L}') =>
   splitBy(
-    `(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\\r\\n\\p{L}\\p{N}]?\\p{L}+|${digits}| ?[^\\s\\p{L}\\p{N}]+[\\r\\n]*|\\s*[\\r\\n]+|\\s+(?!\\S)|\\s+`,
+    `(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\\r\\n\\p{L}\\p{N}]?[${letters}]+|${digits}| ?[^\\s${letters}\\p{N}]+[\\r\\n]*|\\s*[\\r\\n]+|\\s+(?!\\S)|\\s+`,
   );
 
 /** Words end where capital letters follow small ones. */
@@ -84,6 +84,16 @@ const SPLITTINGS: ReadonlyMap<string, Splitting> = new Map<string, Splitting>([
   ['llama-bpe', LLAMA3],
   ['llama3', LLAMA3],
   ['lfm2', LLAMA3],
+  [
+    'qwen35',
+    {
+      normalizer: { type: 'NFC' },
+      preTokenizer: {
+        type: 'Sequence',
+        pretokenizers: [splitAt('\\p{N}', '\\p{L}\\p{M}'), BYTES_ONLY],
+      },
+    },
+  ],
   [
     'qwen2',
     {
