@@ -44,7 +44,7 @@ test('a GPU is checked at its first start, as a phase of the load, and not at th
   expect(second).not.toContain('check');
 });
 
-for (const modelType of ['gpt2', 'llama', 'qwen3', 'gemma3_text'])
+for (const modelType of ['gpt2', 'llama', 'qwen3', 'gemma3_text', 'qwen3_5_text'])
   for (const dtype of ['fp32', 'q8', 'q4'] as const)
     test(`a GPU that computes rightly passes for ${modelType} in ${dtype}`, async ({ probePage }) => {
       test.skip(
