@@ -103,8 +103,8 @@ describe('rejects', () => {
     ['heads of an odd size', withText({ head_dim: 72 }), /head_dim is 72/],
     [
       'a rope scaling that is not computed',
-      withText({ rope_parameters: { rope_type: 'longrope', factor: 4 } }),
-      /"longrope"/,
+      withText({ rope_parameters: { rope_type: 'ntk', factor: 4 } }),
+      /"ntk"/,
     ],
     [
       'a state that no device holds',
