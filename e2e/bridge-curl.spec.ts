@@ -178,10 +178,10 @@ test('one command serves GPT-2 without a window', { tag: ANY_BACKEND }, async ()
   const exited = once(child, 'exit');
   let ready: RegExpExecArray | null = null;
   for await (const line of createInterface({ input: child.stdout })) {
-    ready = /is ready on (\w+) .*Try: curl "(.*)"/.exec(line);
+    ready = /is ready on (\w+), .*Try: curl "(.*)"/.exec(line);
     if (ready) break;
   }
-  expect(ready?.[1]).toBe('wasm');
+  expect(ready?.[1]).toBe('CPU');
   const { status, body } = await curl(`${ready?.[2]}&maxNewTokens=2`);
   expect(status).toBe(200);
   expect(body).toMatch(/^Once upon a time./);

@@ -53,7 +53,7 @@ async function startCommand(place: InstalledPackage, options: readonly string[] 
 
 test('npx tabserve answers curl without a window, and Ctrl+C leaves no process', async ({ place }) => {
   const { line, url, stop } = await startCommand(place);
-  expect(line).toMatch(/^storyteller is ready on wasm .*, [\d.]+ tokens\/s, [\d.]+ s after the start/);
+  expect(line).toMatch(/^storyteller is ready on CPU, .*, [\d.]+ tokens\/s, [\d.]+ s after the start/);
 
   const story = await curl(`${url}/?text=Once+upon+a+time`);
   expect(story.status).toBe(200);
@@ -115,7 +115,7 @@ test('a model of the hub is downloaded once: the next start answers the same cha
   for (const start of ['first', 'second']) {
     const { line, url, stop } = await startCommand(place, [...options, '--allow-admin']);
     console.log(`    ${start} start: ${line}`);
-    expect(line).toMatch(/^generated\/chat is ready on wasm .*, [\d.]+ tokens\/s, [\d.]+ s after the start/);
+    expect(line).toMatch(/^generated\/chat is ready on CPU, .*, [\d.]+ tokens\/s, [\d.]+ s after the start/);
 
     const [, address = '', data = ''] = /Try: curl (\S+) .* -d '(.*)'$/.exec(line) ?? [];
     const chat = await curl(address, { headers: { 'Content-Type': 'application/json' }, data });

@@ -176,14 +176,15 @@ describe('rejects', () => {
   it.each(Object.keys(BLOCK_FORMATS).filter(isBlockDtype))(
     'a scale that is not a number in a GGUF file of %s',
     async (dtype) => {
-      const { numValues, numBytes, decode } = BLOCK_FORMATS[dtype];
+      const format = BLOCK_FORMATS[dtype];
+      const { numValues, numBytes } = format;
       const blocks = new Uint8Array(2 * numBytes).fill(1);
       // Each format has a scale in fp16 at its start or its end.
       for (const at of [0, numBytes - 2]) {
         const bad = blocks.slice();
         new DataView(bad.buffer).setUint16(numBytes + at, 0x7e00, true);
         const values = new Float32Array(numValues);
-        decode(new DataView(bad.buffer), numBytes, values, 0);
+        format.decode(new DataView(bad.buffer), numBytes, values, 0);
         if (values.every(Number.isFinite)) continue;
         const file = memoryFile('w.gguf', bad);
         const source = { name: 'w', dtype, shape: [2, numValues], begin: 0, end: bad.length, file };

@@ -38,7 +38,7 @@ describe('readLfm2Config', () => {
     const { weights, states } = readModel(LFM2, undefined).program;
     expect(countParameters(weights)).toBe(1_170_340_608);
     expect(states.filter(({ kind }) => kind === 'row')).toEqual(
-      Array(10).fill({ kind: 'row', shape: [2, 2048] }),
+      Array.from({ length: 10 }, () => ({ kind: 'row', shape: [2, 2048] })),
     );
   });
 

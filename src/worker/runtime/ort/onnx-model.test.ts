@@ -75,6 +75,20 @@ describe('an ONNX model', () => {
     ]);
   });
 
+  it('takes and gives values of half precision', async () => {
+    const type = 'float16';
+    const model = await load({
+      name: 'halves',
+      inputs: [{ name: 'x', type, dims: ['batch', 2] }],
+      outputs: [{ name: 'y', type, dims: ['batch', 2] }],
+      nodes: [node('Identity', ['x'], ['y'])],
+      initializers: [],
+    });
+    const { y } = await model.run({ x: stackRows([[1, -0.5]]) });
+    expect(y?.data).toEqual(Uint16Array.of(0x3c00, 0xb800));
+    expect(y && rowsOf(y)).toEqual([[1, -0.5]]);
+  });
+
   it('reads weights that lie beside it', async () => {
     const weights = new Blob([Float32Array.of(0, 2, 3)]);
     const model = await load(SCALED, { externalData: { 'weights.bin': weights } });

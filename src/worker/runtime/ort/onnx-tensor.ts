@@ -1,10 +1,10 @@
 import { InvalidOptionError } from '../../../batching/errors.ts';
 
-/** What holds the values of each type. */
+/** What holds the values of each type; those of half precision are their bits. */
 interface DataOfType {
   float32: Float32Array;
   float64: Float64Array;
-  float16: Float16Array;
+  float16: Uint16Array;
   int8: Int8Array;
   uint8: Uint8Array;
   int16: Int16Array;
@@ -51,7 +51,7 @@ export interface OnnxValueInfo {
 const ARRAYS = {
   float32: Float32Array,
   float64: Float64Array,
-  float16: Float16Array,
+  float16: Uint16Array,
   int8: Int8Array,
   uint8: Uint8Array,
   int16: Int16Array,
@@ -68,7 +68,7 @@ export function isTensorType(type: string): type is OnnxTensorType {
 }
 
 /** What the runtime takes. */
-type RuntimeData = Exclude<OnnxTensor['data'], readonly string[] | Float16Array> | string[];
+type RuntimeData = Exclude<OnnxTensor['data'], readonly string[]> | string[];
 
 /**
  * Checks a value for an input, and makes its data of the input's type.
@@ -99,7 +99,7 @@ type NumberType = Exclude<OnnxTensorType, 'string'>;
 function numbers(name: string, type: NumberType, data: OnnxFeed['data']): RuntimeData {
   const Typed = ARRAYS[type];
   if (!isList(data)) {
-    if (data instanceof Typed) return asBits(data);
+    if (data instanceof Typed) return data;
     throw InvalidOptionError.of(
       `${name}.data`,
       `a ${Typed.name}, or a list of numbers`,
@@ -108,7 +108,8 @@ function numbers(name: string, type: NumberType, data: OnnxFeed['data']): Runtim
   }
   try {
     if (type === 'int64' || type === 'uint64') return ARRAYS[type].from(Array.from(data, BigInt));
-    return asBits(ARRAYS[type].from(Array.from(data, Number)));
+    const values = Array.from(data, Number);
+    return type === 'float16' ? new Uint16Array(Float16Array.from(values).buffer) : ARRAYS[type].from(values);
   } catch (error) {
     throw InvalidOptionError.of(`${name}.data`, `numbers of the type ${type}`, String(error));
   }
@@ -118,15 +119,12 @@ function isList(data: OnnxFeed['data']): data is readonly (number | bigint | boo
   return Array.isArray(data);
 }
 
-/** The runtime takes the bits of values of half precision. */
-function asBits(data: Exclude<OnnxTensor['data'], readonly string[]>): RuntimeData {
-  return data instanceof Float16Array ? new Uint16Array(data.buffer, data.byteOffset, data.length) : data;
-}
-
 /** An output of the runtime. */
 export function asTensor(type: string, data: unknown, dims: readonly number[]): OnnxTensor {
+  const values =
+    data instanceof Float16Array ? new Uint16Array(data.buffer, data.byteOffset, data.length) : data;
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the runtime's data is of its type
-  return { type, data, dims } as OnnxTensor;
+  return { type, data: values, dims } as OnnxTensor;
 }
 
 /** How items become rows of one length. */
@@ -162,9 +160,15 @@ export function stackRows(
  *
  * @throws RangeError for an integer that a number can't hold, and for strings.
  */
-export function rowsOf({ data, dims: [numRows = 0, ...rest] }: OnnxTensor): readonly (readonly number[])[] {
+export function rowsOf({
+  type,
+  data,
+  dims: [numRows = 0, ...rest],
+}: OnnxTensor): readonly (readonly number[])[] {
   const width = rest.reduce((product, length) => product * length, 1);
-  const values: readonly (number | bigint | string)[] = [...data];
+  const values: readonly (number | bigint | string)[] = [
+    ...(type === 'float16' ? new Float16Array(data.slice().buffer) : data),
+  ];
   return Array.from({ length: numRows }, (_, row) =>
     values.slice(row * width, (row + 1) * width).map((value) => {
       const number = Number(value);
