@@ -8,7 +8,7 @@ import { updateParts } from './marked-part.ts';
 // up to date.
 
 /** The cases with a place in the document: a record has the part `CASE KEY`. */
-const CASES = ['engine', 'peers', 'gpu', 'encoder', 'tabs', 'hidden', 'load'];
+const CASES = ['engine', 'peers', 'gpu', 'encoder', 'tabs', 'hidden', 'load', 'cpu'];
 
 /** How the libraries are named in the README, and who runs each: the best of them counts. */
 const COMPARED: readonly (readonly [label: string, pattern: RegExp])[] = [
