@@ -97,7 +97,7 @@ test(
   async ({ site }) => {
     const tabs = await site.openReady(2);
     const [tab] = tabs;
-    await tab?.begin([{ prompt: 'Once', options: { maxNewTokens: 200 } }]);
+    await tab?.keepCompany(900);
     const stranger = await site.context.newPage();
     await stranger.goto('/models/storyteller/config.json');
     await stranger.evaluate((version) => {
@@ -135,7 +135,7 @@ test(
     expect((await tab?.status())?.numTabs, 'it is not served').toBe(1);
 
     // And what this one makes of a worker of another version.
-    await tab?.begin([{ prompt: 'Once', options: { maxNewTokens: 200 } }]);
+    await tab?.keepCompany(900);
     await stranger.evaluate(async (version) => {
       await new Promise<void>((resolve) => {
         void navigator.locks.request(`tabserve:version:${version}`, () => {
