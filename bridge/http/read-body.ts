@@ -96,6 +96,14 @@ export function mediaTypeOf({ headers }: IncomingMessage): string {
  */
 export async function readJson(request: IncomingMessage, parse: Parse = parseInOrder): Promise<unknown> {
   if (mediaTypeOf(request) !== 'application/json') throw HttpError.unsupportedBody('application/json');
+  return readUntypedJson(request, parse);
+}
+
+/** As `readJson`, of any media type: some clients name none, or send what curl names by itself. */
+export async function readUntypedJson(
+  request: IncomingMessage,
+  parse: Parse = parseInOrder,
+): Promise<unknown> {
   return readJsonBytes(await readWholeBody(request, notJson), notJson, parse);
 }
 

@@ -7,7 +7,7 @@ import { positive, text } from '../../../src/protocol/openai/embeddings-request.
 import { parseBody } from '../../../src/protocol/openai/parse-body.ts';
 import { NoModelError } from '../../../src/protocol/errors/model.ts';
 import type { Exchange } from '../../http/exchange.ts';
-import { readJson } from '../../http/read-body.ts';
+import { readUntypedJson } from '../../http/read-body.ts';
 import { getRoute, workRoute, type Handle, type Route } from '../../http/router.ts';
 import { modelIfAny } from '../../tabs/served-model.ts';
 import { embed, modelOf } from '../encoder-routes.ts';
@@ -66,6 +66,7 @@ export function ollamaRoutes(serve: TabserveClient): readonly Route[] {
       input: 'messages',
       read: readOllamaChat,
       answerTo: answerWith(writeMessage),
+      readBody: readUntypedJson,
       describeError,
     }),
     generationRoute(serve, {
@@ -73,6 +74,7 @@ export function ollamaRoutes(serve: TabserveClient): readonly Route[] {
       input: 'prompt',
       read: readOllamaGenerate,
       answerTo: answerWith(writeResponse),
+      readBody: readUntypedJson,
       describeError,
     }),
     workRoute(
@@ -141,7 +143,7 @@ function detailsOf(precision: string, numParameters: number) {
 }
 
 async function show(serve: TabserveClient, exchange: Exchange): Promise<void> {
-  const { model: newer, name } = parseBody(showRequest, await readJson(exchange.request));
+  const { model: newer, name } = parseBody(showRequest, await readUntypedJson(exchange.request));
   const model = await modelIfAny(serve, exchange.signal);
   const asked = nameOf(newer ?? name);
   const { policy, backend, encoders = [] } = serve.status();
@@ -177,7 +179,10 @@ async function capabilitiesOf(serve: TabserveClient, hasChatTemplate: boolean): 
 
 async function answerEmbed(serve: TabserveClient, exchange: Exchange): Promise<void> {
   const startedAtMs = performance.now();
-  const { model, input, truncate, dimensions } = parseBody(embedRequest, await readJson(exchange.request));
+  const { model, input, truncate, dimensions } = parseBody(
+    embedRequest,
+    await readUntypedJson(exchange.request),
+  );
   const embeddings = await embed(serve, exchange, {
     model: nameOf(model),
     input,
@@ -195,7 +200,7 @@ async function answerEmbed(serve: TabserveClient, exchange: Exchange): Promise<v
 async function answerOlderEmbed(serve: TabserveClient, exchange: Exchange): Promise<void> {
   const { model, prompt, truncate, dimensions } = parseBody(
     olderEmbedRequest,
-    await readJson(exchange.request),
+    await readUntypedJson(exchange.request),
   );
   const [first] = await embed(serve, exchange, {
     model: nameOf(model),

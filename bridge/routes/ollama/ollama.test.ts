@@ -99,6 +99,14 @@ describe("Ollama's chat", () => {
     ]);
   });
 
+  it('takes a body as curl sends it, which names no JSON', async () => {
+    const played = await chat();
+    const answer = played.ask({}, { headers: { 'Content-Type': 'application/x-www-form-urlencoded' } });
+    const { requestId } = await played.submission();
+    played.finish(requestId, 'A', { usage, timings });
+    expect((await answer).status).toBe(200);
+  });
+
   it('says that the model is there where no message is sent', async () => {
     const played = await chat();
     expect(await linesOf(played.ask({ messages: [] }))).toMatchObject([{ done: true, done_reason: 'load' }]);

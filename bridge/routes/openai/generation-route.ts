@@ -21,13 +21,15 @@ interface Endpoint<Request extends GenerationRequest> {
   /** @throws HttpError 400 */
   readonly read: (body: unknown) => Request;
   readonly answerTo: (given: AskedGeneration<Request>) => Pick<Answer, 'whole' | 'stream'>;
+  /** How a body is read; by default it has to be sent as JSON. */
+  readonly readBody?: typeof readJson;
   /** The body of an error, where it isn't OpenAI's. */
   readonly describeError?: Exchange['describeError'];
 }
 
 export function generationRoute<Request extends GenerationRequest>(
   serve: TabserveClient,
-  { path, input, read, answerTo, describeError }: Endpoint<Request>,
+  { path, input, read, answerTo, readBody = readJson, describeError }: Endpoint<Request>,
 ): GenerationRoute {
   const tokenTexts = new TokenTexts(serve);
   const answer = async <Result>(
@@ -46,7 +48,7 @@ export function generationRoute<Request extends GenerationRequest>(
   };
   const route = workRoute(path, async (exchange) => {
     if (describeError) exchange.describeError = describeError;
-    const asked = read(await readJson(exchange.request));
+    const asked = read(await readBody(exchange.request));
     if (asked.isStream) await answer(asked, exchange, (streamed) => streamed.stream(exchange));
     else exchange.sendJson(200, await answer(asked, exchange, (given) => given.whole()));
   });
