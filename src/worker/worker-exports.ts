@@ -20,6 +20,7 @@ export {
   stackRows,
   type OnnxFeed,
   type OnnxTensor,
+  type OnnxTensorOf,
   type OnnxTensorType,
   type OnnxValueInfo,
   type StackOptions,

@@ -16,7 +16,9 @@ import { ortFor, ortMutex, type OrtModule } from './ort.ts';
 
 /** An ONNX model of a deployment. */
 export interface OnnxModel {
+  /** What `run` takes. */
   readonly inputs: readonly OnnxValueInfo[];
+  /** What `run` gives. */
   readonly outputs: readonly OnnxValueInfo[];
   /**
    * Runs one batch, never at the same time as another run in the worker.

@@ -1,36 +1,44 @@
 import { InvalidOptionError } from '../../../batching/errors.ts';
 
-/** What holds the values of each type; those of half precision are their bits. */
-interface DataOfType {
-  float32: Float32Array;
-  float64: Float64Array;
-  float16: Uint16Array;
-  int8: Int8Array;
-  uint8: Uint8Array;
-  int16: Int16Array;
-  uint16: Uint16Array;
-  int32: Int32Array;
-  uint32: Uint32Array;
-  int64: BigInt64Array;
-  uint64: BigUint64Array;
-  bool: Uint8Array;
-  string: readonly string[];
+/** The type of a tensor's values, as ONNX names it. */
+export type OnnxTensorType =
+  | 'float32'
+  | 'float64'
+  | 'float16'
+  | 'int8'
+  | 'uint8'
+  | 'int16'
+  | 'uint16'
+  | 'int32'
+  | 'uint32'
+  | 'int64'
+  | 'uint64'
+  | 'bool'
+  | 'string';
+
+/** Values of some type, row after row, and the length of each dimension. */
+export interface OnnxTensorOf<Type extends OnnxTensorType, Data> {
+  /** The type of the values. */
+  readonly type: Type;
+  /** The values, the last dimension first. */
+  readonly data: Data;
+  /** The length of each dimension. */
+  readonly dims: readonly number[];
 }
 
-/** The type of a tensor's values, as ONNX names it. */
-export type OnnxTensorType = keyof DataOfType;
-
-/** Values row after row, and the length of each dimension. */
-export type OnnxTensor = {
-  readonly [Type in OnnxTensorType]: {
-    /** The type of the values. */
-    readonly type: Type;
-    /** The values, the last dimension first. */
-    readonly data: DataOfType[Type];
-    /** The length of each dimension. */
-    readonly dims: readonly number[];
-  };
-}[OnnxTensorType];
+/** A tensor of any type. Values of half precision are their bits. */
+export type OnnxTensor =
+  | OnnxTensorOf<'float32', Float32Array>
+  | OnnxTensorOf<'float64', Float64Array>
+  | OnnxTensorOf<'float16' | 'uint16', Uint16Array>
+  | OnnxTensorOf<'int8', Int8Array>
+  | OnnxTensorOf<'uint8' | 'bool', Uint8Array>
+  | OnnxTensorOf<'int16', Int16Array>
+  | OnnxTensorOf<'int32', Int32Array>
+  | OnnxTensorOf<'uint32', Uint32Array>
+  | OnnxTensorOf<'int64', BigInt64Array>
+  | OnnxTensorOf<'uint64', BigUint64Array>
+  | OnnxTensorOf<'string', readonly string[]>;
 
 /** A value for an input, of the type that the model has there. */
 export interface OnnxFeed {
@@ -42,7 +50,9 @@ export interface OnnxFeed {
 
 /** An input or output of a model. */
 export interface OnnxValueInfo {
+  /** Its name in the graph. */
   readonly name: string;
+  /** The type of its values. */
   readonly type: OnnxTensorType;
   /** A name stands for a dimension of any length. */
   readonly shape: readonly (number | string)[];
