@@ -260,6 +260,16 @@ test.describe('encoders beside a text generator', { tag: ANY_BACKEND }, () => {
     }
   });
 
+  test("answer Ollama's embed", async ({ encoders }) => {
+    const response = await fetch(`${encoders.bridge.url}/api/embed`, {
+      method: 'POST',
+      body: JSON.stringify({ model: BERT, input: texts.slice(0, 2), truncate: true }),
+    });
+    const answer = await response.json();
+    expect(answer).toMatchObject({ model: BERT, prompt_eval_count: expect.any(Number) });
+    expectSame(answer.embeddings, embeddings.slice(0, 2));
+  });
+
   test("score pairs over HTTP in vLLM's shape: one text with each, or two lists side by side", async ({
     encoders,
   }) => {

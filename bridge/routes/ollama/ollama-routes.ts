@@ -25,8 +25,8 @@ const EMBED_FIELDS = {
   model: v.optional(text),
   truncate: flag,
   dimensions: positive,
-  keep_alive: v.unknown(),
-  options: v.unknown(),
+  keep_alive: v.optional(v.unknown()),
+  options: v.optional(v.unknown()),
 };
 const embedRequest = v.object({ ...EMBED_FIELDS, input: v.unknown() });
 const olderEmbedRequest = v.object({ ...EMBED_FIELDS, prompt: text });
