@@ -1,4 +1,5 @@
 import type { AnswerPart } from '../../../src/client/index.ts';
+import { wholeArguments } from '../openai/chat-answer.ts';
 
 type Send = (type: string, fields: object) => void;
 
@@ -21,11 +22,8 @@ const KINDS = {
   tool_use: {
     deltaOf: (json: string): object => ({ type: 'input_json_delta', partial_json: json }),
     endOf: (json: string): object | undefined => {
-      try {
-        return { input: JSON.parse(json === '' ? '{}' : json) as unknown };
-      } catch {
-        return undefined;
-      }
+      const input = wholeArguments(json);
+      return input === undefined ? undefined : { input };
     },
   },
 };

@@ -4,7 +4,7 @@ import type { ToolCall } from '../../../src/protocol/answers.ts';
 import type { HttpError } from '../../../src/protocol/openai/http-error.ts';
 import { EventStream, JSON_LINES } from '../../http/event-stream.ts';
 import type { Exchange } from '../../http/exchange.ts';
-import { ANSWER_PARTS, answerOf, resultIn, type AnswerParts } from '../openai/chat-answer.ts';
+import { ANSWER_PARTS, answerOf, resultIn, wholeArguments, type AnswerParts } from '../openai/chat-answer.ts';
 import { Generation, type AskedGeneration } from '../openai/generation.ts';
 import type { OllamaRequest } from './ollama-request.ts';
 
@@ -56,7 +56,7 @@ export class OllamaAnswer {
     if (this.#asked.isForLoad) return this.#loaded();
     const result = resultIn(await this.#generation.results());
     const { reasoning, content, toolCalls } = answerOf(result);
-    const whole = toolCalls.filter(({ arguments: json }) => isJson(json));
+    const whole = toolCalls.filter(isWhole);
     return { ...this.#partOf({ content, thinking: reasoning, toolCalls: whole }), ...endOf(result) };
   }
 
@@ -112,21 +112,16 @@ class WholeCalls {
   end(): readonly ToolCall[] {
     const call = this.#open;
     this.#open = undefined;
-    return call && isJson(call.arguments) ? [call] : [];
+    return call && isWhole(call) ? [call] : [];
   }
 }
 
 function describeCall({ id, name, arguments: json }: ToolCall, index: number): object {
-  return { id, function: { index, name, arguments: JSON.parse(json) as unknown } };
+  return { id, function: { index, name, arguments: wholeArguments(json) } };
 }
 
-function isJson(json: string): boolean {
-  try {
-    JSON.parse(json);
-    return true;
-  } catch {
-    return false;
-  }
+function isWhole({ arguments: json }: ToolCall): boolean {
+  return wholeArguments(json) !== undefined;
 }
 
 function inNanoseconds(ms: number): number {

@@ -62,6 +62,15 @@ export function deltaOf(part: AnswerPart): object {
   }
 }
 
+/** The arguments of a call; undefined where they were cut. */
+export function wholeArguments(json: string): unknown {
+  try {
+    return JSON.parse(json === '' ? '{}' : json) as unknown;
+  } catch {
+    return undefined;
+  }
+}
+
 /** The parts of a whole answer, each in one piece. */
 export function wholePartsOf(result: GenerationResult): readonly AnswerPart[] {
   const { reasoning, content, toolCalls } = answerOf(result);

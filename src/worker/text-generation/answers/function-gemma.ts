@@ -1,7 +1,7 @@
 import { InvalidOptionError, ResponseFormatUnsupportedError } from '../../../batching/errors.ts';
 import type { JsonRecord } from '../../../batching/validate.ts';
 import { isRecord } from '../../../platform/is-record.ts';
-import type { ArgumentsReader } from './arguments-reader.ts';
+import { readPieces, type ArgumentsReader } from './arguments-reader.ts';
 import { escaped, wholeLength } from './json-escapes.ts';
 import { overlap } from './overlap.ts';
 
@@ -93,13 +93,10 @@ export class FunctionGemmaArguments implements ArgumentsReader {
 
   push(text: string): ReturnType<ArgumentsReader['push']> {
     this.#held += text;
-    let json = '';
-    for (;;) {
-      const piece = this.#read();
-      if (piece === undefined) return { json };
-      json += piece;
-      if (this.#open.length === 0) return { json, rest: this.#held };
-    }
+    return readPieces(
+      () => this.#read(),
+      () => (this.#open.length === 0 ? this.#held : undefined),
+    );
   }
 
   /** The next piece of JSON; undefined until more text comes. */

@@ -1,4 +1,4 @@
-import type { ArgumentsReader } from './arguments-reader.ts';
+import { readPieces, type ArgumentsReader } from './arguments-reader.ts';
 import { escaped, wholeLength } from './json-escapes.ts';
 
 // LFM2 writes a call as Python: `f(city="Rome", days=3)`. JSON's words and strings are read, too.
@@ -61,17 +61,13 @@ export class PythonArguments implements ArgumentsReader {
 
   push(text: string): ReturnType<ArgumentsReader['push']> {
     this.#held += text;
-    let json = '';
-    if (this.#open.length === 0) {
-      this.#open.push(ROOT);
-      json = ROOT.begin;
-    }
-    for (;;) {
-      const piece = this.#read();
-      if (piece === undefined) return { json };
-      json += piece;
-      if (this.#open.length === 0 || this.#mode === 'broken') return { json, rest: this.#held };
-    }
+    const begin = this.#open.length === 0 ? ROOT.begin : '';
+    if (begin !== '') this.#open.push(ROOT);
+    const { json, ...behind } = readPieces(
+      () => this.#read(),
+      () => (this.#open.length === 0 || this.#mode === 'broken' ? this.#held : undefined),
+    );
+    return { json: begin + json, ...behind };
   }
 
   /** The next piece of JSON; undefined until more text comes. */

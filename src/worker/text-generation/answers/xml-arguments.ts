@@ -1,7 +1,7 @@
 import { schemaOf, type GenerationTool } from '../../../batching/generation/tools.ts';
 import { isRecord } from '../../../platform/is-record.ts';
 import { jsonOf, typesOf } from './argument-types.ts';
-import type { ArgumentsReader } from './arguments-reader.ts';
+import { readPieces, type ArgumentsReader } from './arguments-reader.ts';
 import { escaped, wholeLength } from './json-escapes.ts';
 
 // Qwen 3 Coder and 3.5 write each argument in a tag of its own, without quotes: the schema tells a text from a number.
@@ -36,13 +36,10 @@ export class XmlArguments implements ArgumentsReader {
 
   push(text: string): ReturnType<ArgumentsReader['push']> {
     this.#held += text;
-    let json = '';
-    for (;;) {
-      const piece = this.#read();
-      if (piece === undefined) return { json };
-      json += piece;
-      if (this.#state === 'over') return { json, rest: this.#held };
-    }
+    return readPieces(
+      () => this.#read(),
+      () => (this.#state === 'over' ? this.#held : undefined),
+    );
   }
 
   /** The next piece of JSON; undefined until more text comes. */
