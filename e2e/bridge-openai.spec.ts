@@ -365,7 +365,7 @@ test.describe("OpenAI's own client", { tag: ANY_BACKEND }, () => {
     }
     await tab.configure({ maxQueuedRequests: 1000 });
     const late = client.completions.create(
-      { model: MODEL, prompt: PROMPT, max_tokens: 400 },
+      { model: MODEL, prompt: PROMPT, max_tokens: 400, logit_bias: { 2047: -100 } },
       { headers: { 'x-request-timeout-seconds': '0.01', 'x-request-id': 'of-my-own' } },
     );
     await expect(late).rejects.toMatchObject({
