@@ -18,7 +18,7 @@ const LARGEST_LOSSES = [
 /** On a software adapter each decoder compiles its shaders for seconds. */
 const IN_SHORT_ON_WEBGPU: readonly string[] = ['generated/llama', 'generated/lfm2'];
 
-/** Rows that keep state of a fixed size go on from their last token alone: no prompt begins with all that another row has read. */
+/** Rows that keep state of a fixed size go on from their last token or a snapshot: these prompts need not reuse any. */
 const WITHOUT_PREFIXES: readonly string[] = [
   'generated/qwen35',
   'generated/qwen35-text',

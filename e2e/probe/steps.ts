@@ -25,7 +25,7 @@ export async function repeatSteps() {
   for (const position of POSITIONS) {
     // Drops all captures, and keeps the keys and values.
     for (const capacity of [CAPACITY + 1, CAPACITY])
-      backend.resize({ numSlots: NUM_ROWS, numStagingRows: 1, capacity });
+      backend.resize({ numSlots: NUM_ROWS, numStagingRows: 1, capacity, numSnapshots: 0 });
     const lastIndices = Int32Array.from({ length: NUM_ROWS }, (_, row) => Math.max(0, position - row));
     const ids = lastIndices.map((index, row) => (7 * index + row) % config.vocabSize);
     let first: Float32Array | undefined;

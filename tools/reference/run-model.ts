@@ -45,7 +45,7 @@ export async function logitsOf(
   texts: readonly (readonly number[])[],
   numGiven = Infinity,
 ): Promise<readonly (readonly Float32Array[])[]> {
-  backend.resize({ numSlots: 1, numStagingRows: 1, capacity });
+  backend.resize({ numSlots: 1, numStagingRows: 1, capacity, numSnapshots: 0 });
   const logits: (readonly Float32Array[])[] = [];
   for (const ids of texts) {
     const last = ids.length - 1;

@@ -99,7 +99,7 @@ export class Admission {
       const { prefilling } = this.#state;
       // Its staging row belongs to it until its prompt is whole.
       const begun = prefilling.find(({ numComputedTokens }) => numComputedTokens > 0);
-      const next = begun ?? prefilling.find((sequence) => !this.#kv.canJoin(sequence));
+      const next = begun ?? prefilling.find((sequence) => !this.#kv.findJoinable(sequence));
       // An admission may cost the prefix that one of these was to take over, so all are asked again.
       if (next || !this.admit(nowMs)) return next;
     }

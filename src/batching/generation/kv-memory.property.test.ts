@@ -94,9 +94,9 @@ const schedule = fc.record({
 type Schedule = typeof schedule extends fc.Arbitrary<infer Value> ? Value : never;
 
 /** The part of each limit that a shape uses. */
-function costOf({ numSlots, numStagingRows, capacity }: KvShape, bytesPerRow: number): Limits {
+function costOf({ numSlots, numStagingRows, capacity, numSnapshots }: KvShape, bytesPerRow: number): Limits {
   const rowBytes = bytesPerRow + capacity * BYTES_PER_TOKEN;
-  const total = (numSlots + numStagingRows) * rowBytes;
+  const total = (numSlots + numStagingRows) * rowBytes + numSnapshots * bytesPerRow;
   const slots = numSlots * rowBytes;
   return { kvCacheMemoryBytes: total, maxBytes: total, maxSlotBytes: slots, maxRows: numSlots };
 }
@@ -134,7 +134,9 @@ function touchedBy(step: Step): KvShape {
     ...step.transfers.flatMap(({ from, to }) => [from, to]),
     ...(step.kind === 'prefill' && step.reusedSlot !== undefined ? [step.reusedSlot] : []),
   ];
+  const { restoredSnapshot = -1, takenSnapshot = -1 } = step.kind === 'prefill' ? step : {};
   return {
+    numSnapshots: 1 + Math.max(restoredSnapshot, takenSnapshot),
     numSlots: 1 + Math.max(-1, ...slots),
     numStagingRows: step.kind === 'prefill' ? step.rows.length : 1,
     capacity: Math.max(
@@ -223,6 +225,7 @@ class Referee {
     const touched = touchedBy(step);
     if (touched.numSlots > kvShape.numSlots) this.problems.push('cuts off a slot in use');
     if (touched.numStagingRows > kvShape.numStagingRows) this.problems.push('cuts off a staging row in use');
+    if (touched.numSnapshots > kvShape.numSnapshots) this.problems.push('cuts off a snapshot in use');
     if (touched.capacity > kvShape.capacity) this.problems.push('cuts off tokens in use');
     for (const name of exceeded(kvShape, this.#bytesPerRow, [this.#now, ...this.#former])) {
       this.problems.push(`${name}: ${costOf(kvShape, this.#bytesPerRow)[name]} of ${this.#now[name]}`);
@@ -310,13 +313,14 @@ function playMemory(
   const now = { ...first };
   const kvCacheLimits = liveLimits(now, bucket, bytesPerRow);
   const memory = new KvMemory(kvCacheLimits, now.kvCacheMemoryBytes);
-  let need: KvNeed = { numRows: 0, numStagingRows: 1, length: 0, finalLength: 0 };
+  let need: KvNeed = { numRows: 0, numStagingRows: 1, length: 0, finalLength: 0, maySnapshot: true };
   const step = (): void => {
     memory.beginStep(need);
     const shape = memory.reserve(need);
-    const least = { ...need, numSlots: need.numRows, capacity: kvCacheLimits.capacityFor(need.length) };
+    const capacity = kvCacheLimits.capacityFor(need.length);
+    const least = { ...need, numSlots: need.numRows, capacity, numSnapshots: 0 };
     const isOver = exceeded(shape, bytesPerRow, [now]).length > 0;
-    for (const size of ['numSlots', 'numStagingRows', 'capacity'] as const) {
+    for (const size of ['numSlots', 'numStagingRows', 'capacity', 'numSnapshots'] as const) {
       if (shape[size] < least[size]) problems.push(`${size}: ${shape[size]}, ${least[size]} are needed`);
       if (isOver && shape[size] > least[size])
         problems.push(`${size}: ${shape[size]}, ${least[size]} would do`);
@@ -327,7 +331,7 @@ function playMemory(
     switch (next.type) {
       case 'need': {
         const { numRows, numStagingRows, length, growth } = next;
-        const wanted = { numRows, numStagingRows, length, finalLength: length + growth };
+        const wanted = { ...need, numRows, numStagingRows, length, finalLength: length + growth };
         const isHeld = memory.canHold(wanted);
         if (memory.makeRoom(wanted) !== isHeld) problems.push('no room for what it can hold');
         if (isHeld) need = wanted;

@@ -66,7 +66,7 @@ describe('KvMemory', () => {
     runAlone(memory, 64);
     memory.limitTo(50);
     memory.beginStep(need({ length: 9, finalLength: 16 }));
-    expect(memory.shape).toEqual({ numSlots: 2, numStagingRows: 1, capacity: 16 });
+    expect(memory.shape).toEqual({ numSlots: 2, numStagingRows: 1, capacity: 16, numSnapshots: 0 });
   });
 
   it('keeps under a lowered limit what runs, and nothing beside it', () => {
@@ -76,22 +76,23 @@ describe('KvMemory', () => {
     memory.reserve(running);
     memory.limitTo(10);
     memory.beginStep(running);
-    expect(memory.shape).toEqual({ numSlots: 3, numStagingRows: 1, capacity: 32 });
+    expect(memory.shape).toEqual({ numSlots: 3, numStagingRows: 1, capacity: 32, numSnapshots: 0 });
     expect(memory.reserve({ ...running, length: 33 })).toEqual({
       numSlots: 3,
       numStagingRows: 1,
       capacity: 48,
+      numSnapshots: 0,
     });
     memory.beginStep(IDLE);
     expect(memory.reservedBytes).toBe(0);
   });
 
   it('gives up spare staging rows first, then slots, then capacity: rows of earlier requests serve as prefixes', () => {
-    expect(shaped(8 * 64, 16)).toEqual({ numSlots: 4, numStagingRows: 4, capacity: 64 });
-    expect(shaped(5 * 64, 16)).toEqual({ numSlots: 4, numStagingRows: 1, capacity: 64 });
-    expect(shaped(3 * 64, 16)).toEqual({ numSlots: 2, numStagingRows: 1, capacity: 64 });
-    expect(shaped(64, 16)).toEqual({ numSlots: 3, numStagingRows: 1, capacity: 16 });
-    expect(shaped(192, 96)).toEqual({ numSlots: 1, numStagingRows: 1, capacity: 64 });
+    expect(shaped(8 * 64, 16)).toEqual({ numSlots: 4, numStagingRows: 4, capacity: 64, numSnapshots: 0 });
+    expect(shaped(5 * 64, 16)).toEqual({ numSlots: 4, numStagingRows: 1, capacity: 64, numSnapshots: 0 });
+    expect(shaped(3 * 64, 16)).toEqual({ numSlots: 2, numStagingRows: 1, capacity: 64, numSnapshots: 0 });
+    expect(shaped(64, 16)).toEqual({ numSlots: 3, numStagingRows: 1, capacity: 16, numSnapshots: 0 });
+    expect(shaped(192, 96)).toEqual({ numSlots: 1, numStagingRows: 1, capacity: 64, numSnapshots: 0 });
   });
 
   it('says no to what can never fit beside what runs, and gives nothing back for it', () => {

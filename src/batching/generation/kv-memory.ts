@@ -3,11 +3,13 @@ export interface KvShape {
   readonly numSlots: number;
   readonly numStagingRows: number;
   readonly capacity: number;
+  /** Copies of the fixed state of rows, from which other rows go on. They have no keys and values. */
+  readonly numSnapshots: number;
 }
 
 /** Cost and limits of what a runner keeps of rows. */
 export interface KvCacheLimits {
-  /** State of a fixed size, which each token changes. A row that has any goes on only behind the last token that it has read. */
+  /** State of a fixed size, which each token changes. A row that has any goes on behind its last token, or from a snapshot. */
   readonly bytesPerRow: number;
   /** K and V of all layers, for one token of one row. */
   readonly bytesPerToken: number;
@@ -30,6 +32,8 @@ export interface KvNeed {
   readonly length: number;
   /** The most tokens that the longest row can have. */
   readonly finalLength: number;
+  /** Whether spare memory may hold snapshots. */
+  readonly maySnapshot?: boolean;
 }
 
 /** Reserve at least this many slots if there is room: free ones keep prefixes for reuse. */
@@ -43,12 +47,12 @@ const SHRINK_WINDOW_STEPS = 256;
  *
  * Invariant, at every step and for every limit in force (the user's, the device's, `maxSlotBytes`, `maxRows`):
  *
- *     (slots + staging rows) × (bytesPerRow + capacity × bytesPerToken) <= maxBytes
+ *     (slots + staging rows) × (bytesPerRow + capacity × bytesPerToken) + snapshots × bytesPerRow <= maxBytes
  *     slots × (bytesPerRow + capacity × bytesPerToken) <= maxSlotBytes,  slots <= maxRows
  *
  * It holds for the shape that is reserved, and also for that shape once every running row has grown to its final length.
- * So `reserve` never takes a slot away. Only `makeRoom`, `trim` and `beginStep` take spare rows and spare capacity away, before
- * the scheduler decides which slots a step copies from.
+ * So `reserve` never takes a slot or a snapshot away. Only `makeRoom`, `trim` and `beginStep` take spare rows and spare capacity
+ * away, before the scheduler decides which of them a step copies from.
  *
  * The exception is a limit that is lowered below what runs. Running sequences keep their memory until they end: the shape
  * is then the least that holds their rows now, and nothing is admitted beside them.
@@ -56,7 +60,7 @@ const SHRINK_WINDOW_STEPS = 256;
 export class KvMemory {
   readonly #limits: KvCacheLimits;
   #maxBytes: number;
-  #shape: KvShape = { numSlots: 0, numStagingRows: 0, capacity: 0 };
+  #shape: KvShape = { numSlots: 0, numStagingRows: 0, capacity: 0, numSnapshots: 0 };
   /** The largest shape wanted in this window of steps, before limits. */
   #peak: KvShape = this.#shape;
   #numSteps = 0;
@@ -117,19 +121,23 @@ export class KvMemory {
     return true;
   }
 
-  /** Gives back spare memory until the limits hold: first staging rows, then slots, then capacity. */
+  /** Gives back spare memory until the limits hold: first snapshots, then staging rows, then slots, then capacity. */
   trim(need: KvNeed): void {
     if (this.hasRoomFor(need)) return;
     const now = this.#now(need);
     const { numStagingRows } = now;
     const numSlots = Math.min(this.#shape.numSlots, now.numSlots);
     const capacity = Math.min(this.#shape.capacity, now.capacity);
-    const withoutStaging = { ...this.#shape, numStagingRows };
-    const withFewerSlots = this.#withSpareSlots({ ...withoutStaging, numSlots }, this.#shape.numSlots, need);
+    const withoutSnapshots = { ...this.#shape, numSnapshots: 0 };
+    const withoutStaging = { ...withoutSnapshots, numStagingRows };
+    const withSlots = (shape: KvShape): KvShape =>
+      this.#withSpare('numSlots', { ...shape, numSlots }, this.#shape.numSlots, need);
     const isRoomIn = (shape: KvShape): boolean => this.#isWithin(larger(shape, this.#final(need)));
-    this.#shape =
-      [withoutStaging, withFewerSlots].find(isRoomIn) ??
-      this.#withSpareSlots({ numSlots, numStagingRows, capacity }, this.#shape.numSlots, need);
+    const shape =
+      [withoutSnapshots, withoutStaging, withSlots(withoutStaging)].find(isRoomIn) ??
+      withSlots({ ...withoutStaging, capacity });
+    const numSnapshots = Math.min(this.#shape.numSnapshots, shape.numSlots);
+    this.#shape = this.#withSpare('numSnapshots', shape, numSnapshots, need);
   }
 
   /** Call it once before each step with the rows that run already. */
@@ -141,38 +149,41 @@ export class KvMemory {
     this.#peak = this.#wanted(need);
   }
 
-  /** Grows to hold this, with spare slots if they fit to the last token. Call `makeRoom` first. */
+  /** Grows to hold this, with spare slots and snapshots if they fit to the last token. Call `makeRoom` first. */
   reserve(need: KvNeed): KvShape {
     const wanted = this.#wanted(need);
     this.#peak = larger(this.#peak, wanted);
     const least = larger(this.#shape, this.#now(need));
-    this.#shape = this.#withSpareSlots(least, wanted.numSlots, need);
+    const shape = this.#withSpare('numSlots', least, wanted.numSlots, need);
+    const numSnapshots = Math.min(wanted.numSnapshots, shape.numSlots);
+    this.#shape = this.#withSpare('numSnapshots', shape, numSnapshots, need);
     return this.#shape;
   }
 
   /** The least that holds it now. */
   #now({ numRows, numStagingRows, length }: KvNeed): KvShape {
-    return { numSlots: numRows, numStagingRows, capacity: this.#limits.capacityFor(length) };
+    return { numSlots: numRows, numStagingRows, capacity: this.#limits.capacityFor(length), numSnapshots: 0 };
   }
 
   /** The least that holds it to the last token. */
-  #final({ numRows, numStagingRows, finalLength }: KvNeed): KvShape {
-    return { numSlots: numRows, numStagingRows, capacity: this.#limits.capacityFor(finalLength) };
+  #final(need: KvNeed): KvShape {
+    return this.#now({ ...need, length: need.finalLength });
   }
 
   /** The shape to reserve for it if there were no limits. */
   #wanted(need: KvNeed): KvShape {
-    const { numRows } = need;
+    const { numRows, maySnapshot = false } = need;
     const numSlots = numRows === 0 ? 0 : Math.max(FEWEST_SLOTS, 2 ** Math.ceil(Math.log2(numRows)));
-    return { ...this.#now(need), numSlots };
+    const numSnapshots = maySnapshot && this.#limits.bytesPerRow > 0 ? numSlots : 0;
+    return { ...this.#now(need), numSlots, numSnapshots };
   }
 
-  /** The shape with up to `maxSlots` slots: as many as fit once the need has grown to its last token. */
-  #withSpareSlots(shape: KvShape, maxSlots: number, need: KvNeed): KvShape {
+  /** The shape with up to `max` slots or snapshots: as many as fit once the need has grown to its last token. */
+  #withSpare(name: 'numSlots' | 'numSnapshots', shape: KvShape, max: number, need: KvNeed): KvShape {
     const final = larger(shape, this.#final(need));
-    let numSlots = Math.max(shape.numSlots, maxSlots);
-    while (numSlots > shape.numSlots && !this.#isWithin({ ...final, numSlots })) numSlots -= 1;
-    return { ...shape, numSlots };
+    let count = Math.max(shape[name], max);
+    while (count > shape[name] && !this.#isWithin({ ...final, [name]: count })) count -= 1;
+    return { ...shape, [name]: count };
   }
 
   #isWithin(shape: KvShape): boolean {
@@ -182,8 +193,8 @@ export class KvMemory {
     return slotBytes <= maxSlotBytes && this.#bytesOf(shape) <= this.maxBytes;
   }
 
-  #bytesOf({ numSlots, numStagingRows, capacity }: KvShape): number {
-    return (numSlots + numStagingRows) * this.#rowBytes(capacity);
+  #bytesOf({ numSlots, numStagingRows, capacity, numSnapshots }: KvShape): number {
+    return (numSlots + numStagingRows) * this.#rowBytes(capacity) + numSnapshots * this.#limits.bytesPerRow;
   }
 
   #rowBytes(numTokens: number): number {
@@ -204,5 +215,6 @@ function combine(choose: (a: number, b: number) => number, a: KvShape, b: KvShap
     numSlots: choose(a.numSlots, b.numSlots),
     numStagingRows: choose(a.numStagingRows, b.numStagingRows),
     capacity: choose(a.capacity, b.capacity),
+    numSnapshots: choose(a.numSnapshots, b.numSnapshots),
   };
 }

@@ -2,10 +2,11 @@ import { KvBudgetError } from '../errors.ts';
 import { KvMemory, type KvCacheLimits, type KvNeed, type KvShape } from './kv-memory.ts';
 import type { KvSlot } from './kv-slots.ts';
 import type { SlotTransfer } from './model-runner.ts';
-import { longestOf, PrefixCache, type CachedPrefix } from './prefix-cache.ts';
+import { longestOf, PrefixCache, type CachedPrefix, type HeldRow } from './prefix-cache.ts';
 import type { GenerationRequest } from './request.ts';
 import type { SchedulerState } from './scheduler-state.ts';
 import { finalLengthOf, type Sequence } from './sequence.ts';
+import { Snapshots } from './snapshots.ts';
 
 /** Memory of the K/V cache, in bytes. */
 export interface KvUsage {
@@ -26,18 +27,21 @@ export interface KvDemand {
 /** Fewer shared tokens are not worth a copy: the prefill step computes them at hardly any extra cost. */
 const FEWEST_REUSED_TOKENS = 32;
 
+/** Templates end a prompt with a few tokens that the chat's next turn may not have, like the empty thinking of Qwen3.5. */
+const PROMPT_END_TOKENS = 16;
+
 /** Plans the K/V cache: its size, the prefixes that a sequence can take over, and the rows to save from being overwritten. */
 export class KvPlanner {
   readonly #state: SchedulerState;
   readonly #memory: KvMemory;
-  readonly #prefixes: PrefixCache;
+  readonly #prefixes = new PrefixCache();
+  readonly #snapshots = new Snapshots();
   readonly #hasFixedState: boolean;
 
   constructor(state: SchedulerState, limits: KvCacheLimits) {
     this.#state = state;
     this.#memory = new KvMemory(limits, state.policy.kvCacheMemoryBytes);
     this.#hasFixedState = limits.bytesPerRow > 0;
-    this.#prefixes = new PrefixCache(this.#hasFixedState);
   }
 
   get usage(): KvUsage {
@@ -53,7 +57,7 @@ export class KvPlanner {
   /** Call it after each change of the policy. */
   applyPolicy(): void {
     const { prefixCaching, kvCacheMemoryBytes } = this.#state.policy;
-    if (!prefixCaching) this.#prefixes.clear();
+    if (!prefixCaching) this.forgetPrefixes();
     this.#memory.limitTo(kvCacheMemoryBytes);
   }
 
@@ -67,7 +71,7 @@ export class KvPlanner {
   /** Call it once before each step. */
   beginStep(): void {
     this.#memory.beginStep(this.#need({}));
-    this.#prefixes.truncate(this.#memory.shape);
+    this.#forgetLost();
   }
 
   /** Gives back memory beyond the limits while nothing runs. Returns the new shape; undefined if it stays. */
@@ -75,7 +79,7 @@ export class KvPlanner {
     const { shape } = this.#memory;
     this.#memory.trim(this.#need({ numStagingRows: 0 }));
     if (this.#memory.shape === shape) return undefined;
-    this.#prefixes.truncate(this.#memory.shape);
+    this.#forgetLost();
     return this.#memory.shape;
   }
 
@@ -89,10 +93,10 @@ export class KvPlanner {
     return this.#memory.hasRoomFor(this.#need(demand));
   }
 
-  /** See `KvMemory.makeRoom`. Prefixes in the rows that are given back are lost. */
+  /** See `KvMemory.makeRoom`. Prefixes in the rows that are given back are lost, and so are snapshots. */
   makeRoom(demand: KvDemand): boolean {
     const isRoom = this.#memory.makeRoom(this.#need(demand));
-    this.#prefixes.truncate(this.#memory.shape);
+    this.#forgetLost();
     return isRoom;
   }
 
@@ -101,9 +105,11 @@ export class KvPlanner {
     return this.#memory.reserve(this.#need(demand));
   }
 
-  /** Whether the sequence can skip its prefill: some row holds all of it but the last token. */
-  canJoin(sequence: Sequence): boolean {
-    return this.findReusable(sequence)?.length === sequence.numPrefillTokens - 1;
+  /** The row to copy if the sequence can skip its prefill: it holds all of the sequence but the last token. */
+  findJoinable(sequence: Sequence): CachedPrefix | undefined {
+    const found = this.findReusable(sequence);
+    const isWhole = found?.length === sequence.numPrefillTokens - 1 && found.snapshot === undefined;
+    return isWhole ? found : undefined;
   }
 
   /** The row with the longest prefix of the sequence, if that is worth a copy. */
@@ -111,25 +117,54 @@ export class KvPlanner {
     if (sequence.numComputedTokens > 0 || sequence.maxReusedTokens === 0) return undefined;
     const { tokens, maxReusedTokens } = sequence;
     const found = longestOf(tokens, [...this.#prefixes.rows, ...this.#state.decoding], (row, length) =>
-      this.#prefixes.canContinueAt(row, Math.min(length, maxReusedTokens)),
+      this.#hasFixedState ? this.#stateAt(row, Math.min(length, maxReusedTokens)) : { length },
     );
     if (!found || !this.#isWorthReusing(sequence, found.length)) return undefined;
-    return { slot: found.slot, length: Math.min(found.length, maxReusedTokens) };
+    return { ...found, length: Math.min(found.length, maxReusedTokens) };
+  }
+
+  /** The state to go on from for a sequence that begins with this many of the row's tokens: the row's own, or the longest snapshot. */
+  #stateAt({ tokens, numStartedTokens }: HeldRow, length: number): Omit<CachedPrefix, 'slot'> | undefined {
+    return length === numStartedTokens ? { length } : this.#snapshots.longest(tokens, length);
+  }
+
+  /**
+   * Up to where the sequence is prefilled before a snapshot is taken; undefined if none is worth it. Places are where other texts
+   * branch off, and shortly before the end of the prompt, from where the chat goes on.
+   *
+   * @param waiting Others that may share its beginning, beside those that run and the prefixes.
+   */
+  snapshotCutOf(sequence: Sequence, waiting: readonly Sequence[]): number | undefined {
+    const { tokens, numComputedTokens, numReusedTokens, numPrefillTokens, isBackground } = sequence;
+    if (!this.#hasFixedState || this.reserve().numSnapshots === 0) return undefined;
+    const others = [...this.#prefixes.rows, ...this.#state.running, ...waiting];
+    const branches = others
+      .map((other) => (other === sequence ? 0 : other.tokens.numShared(tokens)))
+      .filter((length) => length >= numReusedTokens + FEWEST_REUSED_TOKENS);
+    const lengths = isBackground ? branches : [...branches, numPrefillTokens - PROMPT_END_TOKENS];
+    const cuts = lengths.filter((length) => {
+      if (length <= numComputedTokens || length >= numPrefillTokens) return false;
+      const known = this.#snapshots.longest(tokens, length)?.length ?? 0;
+      return length >= known + FEWEST_REUSED_TOKENS;
+    });
+    return cuts.length > 0 ? Math.min(...cuts) : undefined;
+  }
+
+  /** A snapshot is taken of the sequence once it has read this many tokens. Returns its place. */
+  takeSnapshot({ tokens }: Sequence, length: number): number {
+    return this.#snapshots.take(tokens, length, this.#memory.shape.numSnapshots);
   }
 
   /** Whether the sequence should wait for the K/V of this other one. */
   isWorthWaitingFor(other: Sequence, sequence: Sequence): boolean {
-    const length = other.tokens.numShared(sequence.tokens);
-    const prefilled = { numComputedTokens: other.numPrefillTokens };
-    return (
-      this.#isWorthReusing(sequence, length) &&
-      this.#prefixes.canContinueAt(prefilled, Math.min(length, sequence.maxReusedTokens))
-    );
+    // A prompt that is prefilled beside others leaves no snapshot.
+    return !this.#hasFixedState && this.#isWorthReusing(sequence, other.tokens.numShared(sequence.tokens));
   }
 
-  takeOver(sequence: Sequence, { slot, length }: CachedPrefix): void {
+  takeOver(sequence: Sequence, { slot, length, snapshot }: CachedPrefix): void {
     sequence.reuse(length);
     this.#prefixes.takeOver(slot, sequence.tokens);
+    if (snapshot !== undefined) this.#snapshots.use(snapshot);
   }
 
   /** The slot is about to be overwritten: its prefix replaces the least recently used one. */
@@ -144,15 +179,20 @@ export class KvPlanner {
 
   /** The sequence has left its slot: what the row holds may serve another request. */
   keep(sequence: Sequence): void {
-    const { isInSlot, finishReason, isInFlight } = sequence;
-    // The token in flight is dropped. In K/V it is not read, but fixed state has moved on.
-    const isIntact = finishReason !== 'error' && !(isInFlight && this.#hasFixedState);
-    if (isInSlot && isIntact && this.#state.policy.prefixCaching) this.#prefixes.keep(sequence);
+    const { isInSlot, finishReason } = sequence;
+    if (isInSlot && finishReason !== 'error' && this.#state.policy.prefixCaching)
+      this.#prefixes.keep(sequence.leftRow);
   }
 
   /** A step failed: its copies may not have been made. */
   forgetPrefixes(): void {
     this.#prefixes.clear();
+    this.#snapshots.truncate(0);
+  }
+
+  #forgetLost(): void {
+    this.#prefixes.truncate(this.#memory.shape);
+    this.#snapshots.truncate(this.#memory.shape.numSnapshots);
   }
 
   #isWorthReusing({ numPrefillTokens }: Sequence, numShared: number): boolean {
@@ -161,7 +201,7 @@ export class KvPlanner {
   }
 
   #need({ next, length = 0, numStagingRows = 1 }: KvDemand): KvNeed {
-    const { running, numRunning, numRows, limits } = this.#state;
+    const { running, numRunning, numRows, limits, policy } = this.#state;
     const finals = [...running, ...(next ? [next] : [])].map(({ request }) =>
       finalLengthOf(request, limits.contextLength),
     );
@@ -170,6 +210,7 @@ export class KvPlanner {
       numStagingRows,
       length: Math.max(length, ...running.map(({ numComputedTokens }) => numComputedTokens + 1)),
       finalLength: Math.max(0, ...finals),
+      maySnapshot: policy.prefixCaching,
     };
   }
 }

@@ -67,6 +67,10 @@ export interface PrefillStep extends KvStep {
   readonly isLastChunk: boolean;
   /** The slot that holds the K/V before the first computed chunk of a prompt; undefined if none is reused. */
   readonly reusedSlot: KvSlot | undefined;
+  /** The snapshot whose state takes the place of that of `reusedSlot`; left out if the slot's own is right. */
+  readonly restoredSnapshot?: number;
+  /** The snapshot that becomes a copy of the only row's state behind this chunk. */
+  readonly takenSnapshot?: number;
 }
 
 /** One new token per row. It is a sequence's first token if all K/V of its prompt but the last token's were copied. */

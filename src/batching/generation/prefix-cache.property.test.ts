@@ -119,6 +119,7 @@ describe('the prefix that a sequence can reuse', () => {
               slot: kvSlot(each.slot),
               tokens: new HashedTokens(each.tokenIds),
               numComputedTokens,
+              numStartedTokens: numComputedTokens,
             });
             plain.keep(each.slot, each.tokenIds.slice(0, numComputedTokens));
           } else if (each.type === 'takeOver') {
@@ -128,7 +129,7 @@ describe('the prefix that a sequence can reuse', () => {
             rescued.push(cache.rescue(kvSlot(each.slot), each.free.map(kvSlot)));
             plainlyRescued.push(plain.rescue(each.slot, each.free));
           } else {
-            cache.truncate({ numSlots: each.numSlots, numStagingRows: 1, capacity: each.capacity });
+            cache.truncate(each);
             plain.truncate(each.numSlots, each.capacity);
           }
         }
@@ -141,7 +142,7 @@ describe('the prefix that a sequence can reuse', () => {
           ({ tokenIds: ids, numComputed }, index) => [NUM_SLOTS + index, ids.slice(0, numComputed)] as const,
         );
         expect(rescued).toEqual(plainlyRescued);
-        expect(longestOf(new HashedTokens(wanted), [...cache.rows, ...decoding], () => true)).toEqual(
+        expect(longestOf(new HashedTokens(wanted), [...cache.rows, ...decoding])).toEqual(
           plain.longest(wanted, plainRows),
         );
       },
@@ -163,7 +164,7 @@ describe('the prefix that a sequence can reuse', () => {
         }),
       );
       expect(rows[0]?.tokens.mayShare(new HashedTokens(wanted), before.length + BLOCK_SIZE)).toBe(true);
-      expect(longestOf(new HashedTokens(wanted), rows, () => true)).toEqual({
+      expect(longestOf(new HashedTokens(wanted), rows)).toEqual({
         slot: kvSlot(1),
         length: before.length + 3,
       });
@@ -178,7 +179,7 @@ describe('the prefix that a sequence can reuse', () => {
       tokens.push(length);
       row.numComputedTokens = length;
       const wanted = new HashedTokens(Array.from({ length: 70 }, (_, index) => index + 1));
-      expect(longestOf(wanted, [row], () => true)?.length).toBe(Math.min(length, 70));
+      expect(longestOf(wanted, [row])?.length).toBe(Math.min(length, 70));
     }
   });
 });

@@ -7,6 +7,8 @@ export interface CachedPrefix {
   readonly slot: KvSlot;
   /** Leading tokens that the slot and the prompt have in common. */
   readonly length: number;
+  /** The snapshot of fixed state to go on from; left out if the slot's own state stands there. */
+  readonly snapshot?: number;
 }
 
 /** A row and the sequence whose first tokens have their K/V in it. */
@@ -14,6 +16,8 @@ export interface HeldRow {
   readonly slot: KvSlot;
   readonly tokens: HashedTokens;
   readonly numComputedTokens: number;
+  /** Tokens that its fixed state has read: more than have their K/V if some are unknown, or were cut off. */
+  readonly numStartedTokens: number;
 }
 
 interface FreedRow extends HeldRow {
@@ -29,23 +33,12 @@ interface FreedRow extends HeldRow {
  */
 export class PrefixCache {
   readonly #rows = new Map<KvSlot, FreedRow>();
-  readonly #hasFixedState: boolean;
   #numUses = 0;
 
-  /** @param hasFixedState See `KvCacheLimits.bytesPerRow`. */
-  constructor(hasFixedState = false) {
-    this.#hasFixedState = hasFixedState;
-  }
-
-  /** Whether a sequence that begins with this many of the row's tokens can go on behind them. */
-  canContinueAt({ numComputedTokens }: Pick<HeldRow, 'numComputedTokens'>, length: number): boolean {
-    return this.#hasFixedState ? length === numComputedTokens : length <= numComputedTokens;
-  }
-
-  keep({ slot, tokens, numComputedTokens }: HeldRow): void {
-    if (numComputedTokens === 0) return;
+  keep(row: HeldRow): void {
+    if (row.numComputedTokens === 0) return;
     this.#numUses += 1;
-    this.#rows.set(slot, { slot, tokens, numComputedTokens, lastUse: this.#numUses });
+    this.#rows.set(row.slot, { ...row, lastUse: this.#numUses });
   }
 
   clear(): void {
@@ -53,11 +46,10 @@ export class PrefixCache {
   }
 
   /** Forgets what does not fit into this shape. */
-  truncate({ numSlots, capacity }: KvShape): void {
+  truncate({ numSlots, capacity }: Pick<KvShape, 'numSlots' | 'capacity'>): void {
     for (const [slot, row] of this.#rows) {
-      const length = Math.min(row.numComputedTokens, capacity);
-      if (slot >= numSlots || !this.canContinueAt(row, length)) this.#rows.delete(slot);
-      else row.numComputedTokens = length;
+      if (slot >= numSlots) this.#rows.delete(slot);
+      else row.numComputedTokens = Math.min(row.numComputedTokens, capacity);
     }
   }
 
@@ -96,25 +88,30 @@ export class PrefixCache {
 }
 
 /**
- * The row that shares the most leading tokens, the first of equal ones; undefined if none shares any.
+ * The row that offers the most leading tokens, the first of equal ones; undefined if none offers any.
  *
- * @param isUsable Asked of a row and the number of tokens that it shares.
+ * @param offerOf What a row offers that shares this many tokens: all of them where left out.
  */
-export function longestOf(
+export function longestOf<Row extends Pick<HeldRow, 'slot' | 'tokens' | 'numComputedTokens'>>(
   tokens: HashedTokens,
-  rows: Iterable<HeldRow>,
-  isUsable: (row: HeldRow, length: number) => boolean,
+  rows: Iterable<Row>,
+  offerOf: (row: Row, length: number) => Omit<CachedPrefix, 'slot'> | undefined = (_, length) => ({ length }),
 ): CachedPrefix | undefined {
   let longest: CachedPrefix | undefined;
   for (const row of rows) {
     const length = numSharedTokens(row, tokens, longest?.length);
-    if (length > (longest?.length ?? 0) && isUsable(row, length)) longest = { slot: row.slot, length };
+    const offer = length > (longest?.length ?? 0) ? offerOf(row, length) : undefined;
+    if (offer && offer.length > (longest?.length ?? 0)) longest = { slot: row.slot, ...offer };
   }
   return longest;
 }
 
 /** Number of leading tokens in common. 0 if there are at most `least`, which hashes show without comparing all tokens. */
-function numSharedTokens({ tokens, numComputedTokens }: HeldRow, wanted: HashedTokens, least = 0): number {
+function numSharedTokens(
+  { tokens, numComputedTokens }: Pick<HeldRow, 'tokens' | 'numComputedTokens'>,
+  wanted: HashedTokens,
+  least = 0,
+): number {
   const end = Math.min(numComputedTokens, wanted.length);
   return end > least && tokens.mayShare(wanted, least + 1) ? tokens.numShared(wanted, end) : 0;
 }

@@ -290,10 +290,10 @@ describe('the K/V cache', () => {
     for (const name of 'bcdef') driver.add(name, { promptLength: 3, maxNewTokens: 2 });
     driver.step();
     expect(driver.shapes).toEqual([
-      { numSlots: 4, numStagingRows: 1, capacity: 16 },
-      { numSlots: 8, numStagingRows: 5, capacity: 16 },
+      { numSlots: 4, numStagingRows: 1, capacity: 16, numSnapshots: 0 },
+      { numSlots: 8, numStagingRows: 5, capacity: 16, numSnapshots: 0 },
     ]);
-    expect(driver.finish()).toEqual({ numSlots: 8, numStagingRows: 5, capacity: 32 });
+    expect(driver.finish()).toEqual({ numSlots: 8, numStagingRows: 5, capacity: 32, numSnapshots: 0 });
     expect(driver.scheduler.kvUsage).toEqual({ usedBytes: 0, reservedBytes: 13 * 32 });
   });
 
@@ -307,7 +307,7 @@ describe('the K/V cache', () => {
   it('shrinks when 256 steps have needed less', () => {
     const driver = createDriver({ prefixCaching: false }, { contextLength: 1000 });
     for (const name of 'abcdefgh') driver.add(name, { promptLength: 20, maxNewTokens: 2 });
-    expect(driver.finish()).toEqual({ numSlots: 8, numStagingRows: 1, capacity: 32 });
+    expect(driver.finish()).toEqual({ numSlots: 8, numStagingRows: 1, capacity: 32, numSnapshots: 0 });
     driver.add('i', { promptLength: 3, maxNewTokens: 600 });
     expect(driver.finish()).toMatchObject({ numSlots: 4 });
   });
@@ -349,10 +349,10 @@ describe('kvCacheMemoryBytes', () => {
   it('gives slots back where a long sequence needs their memory', () => {
     const driver = createDriver({ kvCacheMemoryBytes: 9 * 16, prefixCaching: false });
     for (const name of 'abcdefgh') driver.add(name, { promptLength: 3, maxNewTokens: 3 });
-    expect(driver.finish()).toEqual({ numSlots: 8, numStagingRows: 1, capacity: 16 });
+    expect(driver.finish()).toEqual({ numSlots: 8, numStagingRows: 1, capacity: 16, numSnapshots: 0 });
     driver.add('long', { promptLength: 40, maxNewTokens: 3 });
     expect(driver.step()).toBe('prefill long 0+40 @0 last');
-    expect(driver.shapes.at(-1)).toEqual({ numSlots: 2, numStagingRows: 1, capacity: 48 });
+    expect(driver.shapes.at(-1)).toEqual({ numSlots: 2, numStagingRows: 1, capacity: 48, numSnapshots: 0 });
   });
 
   it('runs two requests that fit together at the same time, whichever comes first', () => {

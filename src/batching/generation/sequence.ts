@@ -3,6 +3,7 @@ import type { PromptTokenLogprobs, TokenLogprobs } from '../sampling/logprobs.ts
 import { HashedTokens } from './hashed-tokens.ts';
 import type { KvSlot } from './kv-slots.ts';
 import type { PromptScoring } from './model-runner.ts';
+import type { HeldRow } from './prefix-cache.ts';
 import type { EndReason, GenerationRequest } from './request.ts';
 import type { ClientId, RequestId } from '../ids.ts';
 
@@ -31,8 +32,8 @@ export class Sequence {
   hasBegun = false;
   /** Whether its K/V is in the slot: then it takes part in decode steps. */
   isInSlot = false;
-  /** Whether the end token was sampled: it stops the text and is no part of it. */
-  isAtEndToken = false;
+  /** The end token, once it is sampled: it stops the text and is no part of it. */
+  endTokenId: number | undefined;
   finishReason: EndReason | undefined;
   /** Set exactly when the finish reason is `error`. */
   error: Error | undefined;
@@ -101,6 +102,19 @@ export class Sequence {
     return this.#tokenCounts;
   }
 
+  get isAtEndToken(): boolean {
+    return this.endTokenId !== undefined;
+  }
+
+  /** What its row holds once the steps in flight have ended. Two of these read a token that isn't known yet. */
+  get leftRow(): HeldRow {
+    const { slot, endTokenId, numStartedTokens } = this;
+    const hasReadEnd = endTokenId !== undefined && numStartedTokens > this.tokens.length;
+    const tokens = hasReadEnd ? new HashedTokens([...this.tokens.slice(0), endTokenId]) : this.tokens;
+    const numComputedTokens = Math.min(numStartedTokens, tokens.length);
+    return { slot, tokens, numComputedTokens, numStartedTokens };
+  }
+
   get numPromptTokens(): number {
     return this.request.promptTokenIds.length;
   }
@@ -146,11 +160,6 @@ export class Sequence {
     this.numPrefillTokens = this.tokens.length;
     this.#tokenCounts = undefined;
     if (!this.#isScored) this.#promptLogprobs.splice(1);
-  }
-
-  /** Whether a step computes tokens of it. */
-  get isInFlight(): boolean {
-    return this.numStartedTokens > this.numComputedTokens;
   }
 
   /** The K/V of its first tokens is copied from another row. */
@@ -213,7 +222,7 @@ export class Sequence {
     else this.itlMs = nowMs - this.#lastTokenAtMs;
     this.#lastTokenAtMs = nowMs;
     if (this.#isEndToken(tokenId, limits)) {
-      this.isAtEndToken = true;
+      this.endTokenId = tokenId;
       this.finish('stop');
       return;
     }

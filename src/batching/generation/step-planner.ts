@@ -120,9 +120,14 @@ export class StepPlanner {
 
   planPrefill(first: Sequence, nowMs: number): PrefillStep {
     const isScored = first.request.promptLogprobs !== undefined;
-    const budget = Math.min(this.prefillBudget, isScored ? this.#prefillLimits.maxScoredTokens : Infinity);
     const reused = first.numComputedTokens === 0 ? this.#kv.findReusable(first) : undefined;
     if (reused) this.#kv.takeOver(first, reused);
+    const cut = this.#kv.snapshotCutOf(first, this.#admission.waiting.all) ?? Infinity;
+    const budget = Math.min(
+      this.prefillBudget,
+      isScored ? this.#prefillLimits.maxScoredTokens : Infinity,
+      cut - first.numComputedTokens,
+    );
     const isWhole = first.numComputedTokens === 0 && first.numPrefillTokens <= budget;
     const sequences = isWhole ? [first, ...this.#findCompanions(first, budget, nowMs)] : [first];
     for (const sequence of sequences) {
@@ -136,12 +141,22 @@ export class StepPlanner {
       ({ numPrefillTokens, numComputedTokens, request: { maxNewTokens } }) =>
         maxNewTokens > 0 && numPrefillTokens <= numComputedTokens + numTokens,
     );
-    const demand = { length: first.numComputedTokens + numTokens, numStagingRows: sequences.length };
+    const length = first.numComputedTokens + numTokens;
+    const demand = { length, numStagingRows: sequences.length };
     // A shared prefill copies from no slot, so its staging rows may take the place of spare slots.
     if (sequences.length > 1) this.#kv.makeRoom(demand);
     const kvShape = this.#kv.reserve(demand);
     const transfers = isLastChunk ? rows.flatMap(({ slot }) => this.#kv.rescue(slot)) : [];
-    return { kind: 'prefill', kvShape, transfers, rows, isLastChunk, reusedSlot: reused?.slot };
+    return {
+      kind: 'prefill',
+      kvShape,
+      transfers,
+      rows,
+      isLastChunk,
+      reusedSlot: reused?.slot,
+      ...(reused?.snapshot !== undefined && { restoredSnapshot: reused.snapshot }),
+      ...(length === cut && { takenSnapshot: this.#kv.takeSnapshot(first, cut) }),
+    };
   }
 
   /** Whole prompts to compute beside the first in one pass, padded to one length. */
@@ -190,15 +205,16 @@ export class StepPlanner {
     const { waiting } = this.#admission;
     for (let next = waiting.next; next && this.#admission.numPlaces(nowMs) > 0; next = waiting.next) {
       // Nothing may be given back for it here: the copies decided on come from spare slots.
-      if (!this.#kv.hasRoomFor({ next }) || !this.#kv.canJoin(next) || !this.#admission.admit(nowMs)) break;
+      if (!this.#kv.hasRoomFor({ next }) || !this.#kv.findJoinable(next) || !this.#admission.admit(nowMs))
+        break;
       transfers.push(...this.#tryJoin(next, nowMs));
     }
     return transfers;
   }
 
   #tryJoin(sequence: Sequence, nowMs: number): readonly SlotTransfer[] {
-    const reused = this.#kv.findReusable(sequence);
-    if (!reused || reused.length < sequence.numPrefillTokens - 1) return [];
+    const reused = this.#kv.findJoinable(sequence);
+    if (!reused) return [];
     sequence.start(nowMs);
     this.#state.lowerReservation(sequence);
     const { slot } = sequence;

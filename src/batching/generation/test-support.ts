@@ -117,8 +117,8 @@ export function createScheduler(
 }
 
 /**
- * `prefill a 0+3 @0 last`, `prefill a 0+3 @0 & b 0+2 @1 last`, `prefill a 32+3 @1 of 0 last`, `decode a b`,
- * `decode a c, 2→1`, `decode a c, 0⇒1`: what a step does, in one line.
+ * `prefill a 0+3 @0 last`, `prefill a 0+3 @0 & b 0+2 @1 last`, `prefill a 32+3 @1 of 0 last`, `prefill a 32+40 @1 of 0 from s0 to s1`,
+ * `decode a b`, `decode a c, 2→1`, `decode a c, 0⇒1`: what a step does, in one line.
  */
 export function describeStep(step: Step | undefined): string {
   if (!step) return 'nothing';
@@ -131,7 +131,9 @@ export function describeStep(step: Step | undefined): string {
         `${id} ${startPosition}+${tokenIds.length} @${slot}`,
     );
     const origin = step.reusedSlot === undefined ? '' : ` of ${step.reusedSlot}`;
-    return `prefill ${rows.join(' & ')}${origin}${step.isLastChunk ? ' last' : ''}${transfers.join('')}`;
+    const [restored, taken] = [step.restoredSnapshot, step.takenSnapshot];
+    const snapshots = `${restored === undefined ? '' : ` from s${restored}`}${taken === undefined ? '' : ` to s${taken}`}`;
+    return `prefill ${rows.join(' & ')}${origin}${snapshots}${step.isLastChunk ? ' last' : ''}${transfers.join('')}`;
   }
   const place = step.isBehind ? ', behind' : '';
   return `decode ${step.rows.map((row) => row.requestId).join(' ')}${transfers.join('')}${place}`;
@@ -236,10 +238,12 @@ export class ScriptedRunner implements ModelRunner {
   readonly steps: Step[] = [];
   readonly violations: string[] = [];
   readonly #options: ScriptedRunnerOptions;
-  #shape: KvShape = { numSlots: 0, numStagingRows: 0, capacity: 0 };
+  #shape: KvShape = { numSlots: 0, numStagingRows: 0, capacity: 0, numSnapshots: 0 };
   #staging: number[][] = [];
   /** By slot. */
   #cache: number[][] = [];
+  /** Tokens that the state in each snapshot has read. */
+  #snapshots: number[][] = [];
   /** Tokens that the last decode step has left on the device, by row. */
   #sampled: readonly number[] = [];
   #numInFlight = 0;
@@ -325,12 +329,17 @@ export class ScriptedRunner implements ModelRunner {
     };
   }
 
-  #reusedBy({ reusedSlot }: PrefillStep): readonly number[] | undefined {
-    return reusedSlot === undefined ? undefined : this.#cache[reusedSlot];
+  #reusedBy({ reusedSlot, restoredSnapshot }: PrefillStep): readonly number[] | undefined {
+    const row = reusedSlot === undefined ? undefined : this.#cache[reusedSlot];
+    if (restoredSnapshot === undefined) return row;
+    const state = this.#snapshots[restoredSnapshot] ?? [];
+    const hasKv = state.every((tokenId, index) => tokenId === row?.[index]);
+    this.#check(hasKv, `slot ${reusedSlot} has no K/V for snapshot ${restoredSnapshot}`);
+    return state;
   }
 
   #prefill(
-    { rows, isLastChunk }: PrefillStep,
+    { rows, isLastChunk, takenSnapshot }: PrefillStep,
     reused: readonly number[] | undefined,
     masks: Masks,
   ): number[] {
@@ -350,6 +359,11 @@ export class ScriptedRunner implements ModelRunner {
     const isPadded = rows.some(({ tokenIds }) => tokenIds.length < longest);
     this.#check(!isPadded || !this.#hasFixedState, 'padding moves fixed state on');
     this.#checkCapacity(this.#staging.slice(0, rows.length));
+    if (takenSnapshot !== undefined) {
+      this.#check(rows.length === 1, `${rows.length} rows share a snapshot`);
+      this.#check(takenSnapshot < this.#snapshots.length, `snapshot ${takenSnapshot} has no place`);
+      this.#snapshots[takenSnapshot] = [...(this.#staging[0] ?? [])];
+    }
     if (!isLastChunk) return [];
     for (const [index, { slot }] of rows.entries()) this.#write(slot, [...(this.#staging[index] ?? [])]);
     return this.#staging.slice(0, rows.length).map((staging, index) => this.#next(staging, masks[index]));
@@ -388,6 +402,7 @@ export class ScriptedRunner implements ModelRunner {
     const capacity = this.#hasFixedState ? Infinity : shape.capacity;
     this.#cache = resized(this.#cache, shape.numSlots, capacity);
     this.#staging = resized(this.#staging, shape.numStagingRows, capacity);
+    this.#snapshots = resized(this.#snapshots, shape.numSnapshots, Infinity);
   }
 
   get #hasFixedState(): boolean {

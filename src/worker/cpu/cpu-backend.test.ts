@@ -37,7 +37,7 @@ describe('CpuBackend on Storyteller', () => {
     backend = await CpuBackend.create(packedModel);
   });
 
-  beforeEach(() => backend.resize({ numSlots: 4, numStagingRows: 1, capacity: 256 }));
+  beforeEach(() => backend.resize({ numSlots: 4, numStagingRows: 1, capacity: 256, numSnapshots: 0 }));
 
   const prefill = (tokenIds: readonly number[], start = 0): Promise<Float32Array> =>
     runRows(backend, [{ tokenIds, start }], { target: 'staging' });
@@ -101,7 +101,7 @@ describe('CpuBackend on Storyteller', () => {
 
   it("finds PyTorch's prompt logprobs for a prompt that fills the context", async () => {
     const { tokenIds, logprobs } = promptReference.wholeContext;
-    backend.resize({ numSlots: 1, numStagingRows: 1, capacity: config.contextLength });
+    backend.resize({ numSlots: 1, numStagingRows: 1, capacity: config.contextLength, numSnapshots: 0 });
     const scoredTokens = Int32Array.from({ length: tokenIds.length - 1 }, (_, token) => token);
     const all = await runRows(backend, [{ tokenIds }], { target: 'staging', scoredTokens });
     const logits = all.subarray(config.vocabSize);
@@ -114,7 +114,7 @@ describe('CpuBackend on Storyteller', () => {
 
   it('gives the same logits to the bit for prompts of different lengths in one pass', async () => {
     const prompts = [...reference.prompts, reference.longPrompt];
-    backend.resize({ numSlots: 4, numStagingRows: prompts.length, capacity: 256 });
+    backend.resize({ numSlots: 4, numStagingRows: prompts.length, capacity: 256, numSnapshots: 0 });
     const rows = prompts.map(({ promptTokenIds }) => ({ tokenIds: promptTokenIds }));
     const logits = await runRows(backend, rows, { target: 'staging' });
     for (const [row, expected] of prompts.entries()) {
@@ -143,7 +143,7 @@ describe('CpuBackend on Storyteller', () => {
     const lengthOf = ({ promptTokenIds }: typeof a): number => promptTokenIds.length;
     const step = { tokenId: a.greedyTokenIds[0] ?? 0, length: lengthOf(a) };
     const logitsIn = async (capacity: number, beside: readonly Row[]): Promise<Float32Array | undefined> => {
-      backend.resize({ numSlots: 4, numStagingRows: 1, capacity });
+      backend.resize({ numSlots: 4, numStagingRows: 1, capacity, numSnapshots: 0 });
       const slot = beside.length;
       await prefill(a.promptTokenIds);
       backend.copyRows('staging', 'slots', [[0, slot]]);
@@ -171,8 +171,8 @@ describe('CpuBackend on Storyteller', () => {
         backend.moveSlot(kvSlot(3), kvSlot(0));
         slotOfA = 0;
       }
-      if (step === 16) backend.resize({ numSlots: 8, numStagingRows: 2, capacity: 512 });
-      if (step === 24) backend.resize({ numSlots: 2, numStagingRows: 1, capacity: 192 });
+      if (step === 16) backend.resize({ numSlots: 8, numStagingRows: 2, capacity: 512, numSnapshots: 0 });
+      if (step === 24) backend.resize({ numSlots: 2, numStagingRows: 1, capacity: 192, numSnapshots: 0 });
       const [logitsOfA, logitsOfB] = await decode([
         { slot: slotOfA, tokenId: generated[0].at(-1) ?? 0, length: a.promptTokenIds.length + step - 1 },
         { slot: 1, tokenId: generated[1].at(-1) ?? 0, length: b.promptTokenIds.length + step - 1 },

@@ -13,6 +13,7 @@ import {
   type ModelBackend,
   type PackedModel,
   type RowCopy,
+  type RowStore,
   type SampledRow,
   type SampleOutput,
 } from '../runtime/model-backend.ts';
@@ -38,7 +39,7 @@ export class CpuBackend implements ModelBackend {
   readonly #config: ModelConfig;
   readonly #rowBytes: RowBytes;
   readonly #sampleRows: ReturnType<typeof createCpuSampler>;
-  readonly #rows: Readonly<Record<ForwardTarget, CpuStateRows>>;
+  readonly #rows: Readonly<Record<RowStore, CpuStateRows>>;
   /** Rows of the plan's logits that the last pass asked for. */
   #logitRows: readonly number[] = [];
   #sampledIds: Int32Array = new Int32Array();
@@ -54,7 +55,8 @@ export class CpuBackend implements ModelBackend {
     this.#endThreads = endThreads;
     this.#config = config;
     this.#rowBytes = rowBytesOf(states, Float32Array.BYTES_PER_ELEMENT);
-    this.#rows = { slots: new CpuStateRows(memory, states), staging: new CpuStateRows(memory, states) };
+    const createRows = (): CpuStateRows => new CpuStateRows(memory, states);
+    this.#rows = { slots: createRows(), staging: createRows(), snapshots: createRows() };
     this.#sampleRows = createCpuSampler(config.vocabSize);
   }
 
@@ -72,9 +74,10 @@ export class CpuBackend implements ModelBackend {
     };
   }
 
-  resize({ numSlots, numStagingRows, capacity }: KvShape): void {
+  resize({ numSlots, numStagingRows, capacity, numSnapshots }: KvShape): void {
     this.#rows.slots.resize(numSlots, capacity);
     this.#rows.staging.resize(numStagingRows, capacity);
+    this.#rows.snapshots.resize(numSnapshots, 0);
     this.#plan.reserve({ numTokens: 1, numPositions: capacity });
   }
 
@@ -115,7 +118,7 @@ export class CpuBackend implements ModelBackend {
     return Promise.resolve(logits);
   }
 
-  copyRows(from: ForwardTarget, to: ForwardTarget, rows: readonly RowCopy[]): void {
+  copyRows(from: RowStore, to: RowStore, rows: readonly RowCopy[]): void {
     this.#rows[from].copyTo(this.#rows[to], rows);
   }
 

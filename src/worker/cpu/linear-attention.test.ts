@@ -123,6 +123,54 @@ describe('texts of rows with linear attention', () => {
   });
 });
 
+describe('snapshots of linear attention', () => {
+  /** What a request reads of its prompt itself. */
+  const numReadBy = (hybrid: HybridEngine, request: GenerationRequest): number =>
+    request.promptTokenIds.length - (hybrid.numReusedBy(request) ?? 0);
+
+  it.each([
+    ['its own tokens', false],
+    ['the end of the prompt before, where the template drops tokens of it', true],
+  ])('let each of three turns of a chat read %s', async (_, isCut) => {
+    const hybrid = await engineWith();
+    let promptTokenIds = promptOf(20, 48);
+    for (const turn of [0, 1, 2]) {
+      const request = hybridRequest(`t${turn}`, promptTokenIds, { maxNewTokens: 8 });
+      const [text = []] = await hybrid.run(request);
+      expect(text).toEqual(await textOf(request));
+      // The last token of an answer wasn't read; from a snapshot, the end of a prompt is read again.
+      if (turn > 0) expect(numReadBy(hybrid, request)).toBe(isCut ? 16 - 3 + 8 - 1 + 28 : 1 + 28);
+      const kept = promptTokenIds.slice(0, isCut ? -3 : undefined);
+      const answer = text.map(({ tokenId }) => tokenId).slice(isCut ? 1 : 0);
+      promptTokenIds = [...kept, ...answer, ...promptOf(21 + turn, 28)];
+    }
+  });
+
+  it('let eight rows read the prompt that they share once', async () => {
+    const hybrid = await engineWith();
+    const requests = Array.from('abcdefgh', (name, i) =>
+      hybridRequest(name, [...promptOf(30, 40), 40 + i, ...promptOf(31 + i, 5)]),
+    );
+    expect(await hybrid.run(...requests)).toEqual(
+      await Promise.all(requests.map(async (request) => textOf(request))),
+    );
+    expect(requests.map((request) => numReadBy(hybrid, request))).toEqual([46, 6, 6, 6, 6, 6, 6, 6]);
+  });
+
+  it('are given up where the memory becomes less, and the texts stay as they are', async () => {
+    const hybrid = await engineWith();
+    const [first, second] = ['x', 'y'].map((name) =>
+      hybridRequest(name, promptOf(42, 60), { maxNewTokens: 4 }),
+    );
+    if (!first || !second) throw new Error('Expected texts');
+    const [text] = await hybrid.run(first);
+    const { bytesPerRow, bytesPerToken } = (await CpuBackend.create(PACKED)).kvCacheLimits;
+    hybrid.engine.configure({ kvCacheMemoryBytes: 2 * (bytesPerRow + 64 * bytesPerToken) });
+    expect(await hybrid.run({ ...second, sampling: first.sampling })).toEqual([text]);
+    expect(hybrid.numReusedBy(second)).toBe(0);
+  });
+});
+
 it('takes the memory that is counted: matrices, latest tokens, keys and values', async () => {
   const { bytesPerRow, bytesPerToken } = (await CpuBackend.create(PACKED)).kvCacheLimits;
   // Three layers of four matrices, and of three tokens that the convolution keeps.

@@ -73,7 +73,7 @@ it.each([
     const backend = await createBackend({ ...LONG, headSize });
     const tokenIds = Array.from({ length }, (_, index) => (7 * index * index) % LONG.vocabSize);
     const numRead = length - 3;
-    backend.resize({ numSlots: 1, numStagingRows: 1, capacity: 320 });
+    backend.resize({ numSlots: 1, numStagingRows: 1, capacity: 320, numSnapshots: 0 });
     await runRows(backend, [{ tokenIds: tokenIds.slice(0, numRead) }], { target: 'staging' });
     backend.copyRows('staging', 'slots', [[0, 0]]);
     for (let index = numRead; index < tokenIds.length; index++) {

@@ -68,7 +68,7 @@ export class CpuStateRows implements StateRows {
   copyTo(target: CpuStateRows, copies: readonly RowCopy[]): void {
     const { bytes } = this.#memory;
     for (const layer of this.#layers.keys()) {
-      const rowBytes = this.#rowBytes(layer);
+      const rowBytes = Math.min(this.#rowBytes(layer), target.#rowBytes(layer));
       for (const [from, to] of copies) {
         const start = this.addressOf(layer, from);
         bytes.copyWithin(target.addressOf(layer, to), start, start + rowBytes);

@@ -105,6 +105,22 @@ describe('a row with fixed state is taken over', () => {
     expect(await continued(numTokens)).toBe(0);
   });
 
+  it('up to a snapshot by a text that branches off as another one before it', async () => {
+    const hybrid = new HybridEngine();
+    await hybrid.run(first);
+    const [second, third] = [20, 21].map((seed) =>
+      hybridRequest(`${seed}`, [...first.promptTokenIds, ...promptOf(seed, 6)]),
+    );
+    if (!second || !third) throw new Error('Expected texts');
+    for (const [text, numReused] of [
+      [second, 0],
+      [third, 40],
+    ] as const) {
+      expect(await hybrid.run(text)).toEqual([await plainText(text)]);
+      expect(hybrid.numReusedBy(text)).toBe(numReused);
+    }
+  });
+
   it('by none after a step behind another has read a token that was dropped', async () => {
     const stopped = hybridRequest('s', promptOf(10, 40));
     const text = await plainText(stopped);
@@ -142,8 +158,8 @@ describe('the memory of rows with fixed state', () => {
     const request = hybridRequest('m', promptOf(12, 20));
     hybrid.engine.submitAll([request]);
     await hybrid.until(() => hybrid.of(request).length === 3);
-    // Four slots and a staging row, which grow by 16 tokens.
-    expect(hybrid.engine.kvUsage.reservedBytes).toBe(5 * rowBytes(32));
+    // Four slots and a staging row, which grow by 16 tokens, and four snapshots.
+    expect(hybrid.engine.kvUsage.reservedBytes).toBe(5 * rowBytes(32) + 4 * BYTES.perRow);
     expect(hybrid.engine.kvUsage.usedBytes).toBe(rowBytes(22));
     await hybrid.end(request);
   });

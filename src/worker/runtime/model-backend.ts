@@ -10,6 +10,9 @@ import type { TokenMask } from '../../batching/sampling/token-mask.ts';
 /** Which rows of the K/V cache a pass uses, from the first on. Prompts are prefilled in `staging`; `slots` decode. */
 export type ForwardTarget = 'staging' | 'slots';
 
+/** All rows: those of `snapshots` keep no keys and values, so none of these are copied to or from them. */
+export type RowStore = ForwardTarget | 'snapshots';
+
 /** The index of a row, and of the row that becomes its copy. */
 export type RowCopy = readonly [from: number, to: number];
 
@@ -89,7 +92,7 @@ export interface ModelBackend {
   /** Logits [numRows, vocabSize] of the last forward pass: each row's last token, then the scored tokens. */
   readLogits(numRows: number): Promise<Float32Array>;
   /** Copies all that rows have kept. A row of `slots` is a slot. */
-  copyRows(from: ForwardTarget, to: ForwardTarget, rows: readonly RowCopy[]): void;
+  copyRows(from: RowStore, to: RowStore, rows: readonly RowCopy[]): void;
   /** A sequence goes on in another slot. Beside its row, its next token may be kept for it: see `sampled`. */
   moveSlot(from: KvSlot, to: KvSlot): void;
   release(): Promise<void>;

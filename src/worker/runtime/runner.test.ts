@@ -27,7 +27,7 @@ function row(slot: number, startPosition: number, ...tokenIds: number[]): StepRo
 // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- a brand has no other way in
 const kvSlot = (slot: number) => slot as KvSlot;
 
-const KV_SHAPE = { numSlots: 4, numStagingRows: 1, capacity: 128 };
+const KV_SHAPE = { numSlots: 4, numStagingRows: 1, capacity: 128, numSnapshots: 0 };
 
 const prefill = (rows: StepRow[], step: Partial<PrefillStep> = {}): PrefillStep => ({
   kind: 'prefill',
@@ -140,6 +140,22 @@ describe('BackendRunner', () => {
       'forward staging 1x2 ids 5,6 positions 40,41 last 41',
       'staging to 0',
       'sample staging',
+    ]);
+  });
+
+  it('puts the state of a snapshot in the place of the row that it copies, and takes one behind the chunk', async () => {
+    const { backend, run } = createRunner();
+    const { slot } = row(2, 0);
+    const kvShape = { ...KV_SHAPE, numSnapshots: 2 };
+    const snapshots = { restoredSnapshot: 1, takenSnapshot: 0 };
+    await run(prefill([row(0, 40, 5, 6)], { kvShape, reusedSlot: slot, isLastChunk: false, ...snapshots }));
+    expect(backend.calls).toEqual([
+      'resize 4+1x128',
+      '2 to staging',
+      'snapshots 1 to staging 0',
+      'forward staging 1x2 ids 5,6 positions 40,41 last 41',
+      'staging 0 to snapshots 0',
+      'finish',
     ]);
   });
 

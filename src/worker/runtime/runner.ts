@@ -1,6 +1,5 @@
 import { ModelRunError } from '../../batching/errors.ts';
 import type { KvCacheLimits, KvShape } from '../../batching/generation/kv-memory.ts';
-import type { KvSlot } from '../../batching/generation/kv-slots.ts';
 import type {
   DecodeStep,
   ModelRunner,
@@ -45,8 +44,8 @@ export class BackendRunner implements ModelRunner {
   }
 
   async #prefill(step: PrefillStep): Promise<StepOutput> {
-    const { rows, isLastChunk, reusedSlot } = step;
-    this.#prepare(step, reusedSlot);
+    const { rows, isLastChunk, takenSnapshot } = step;
+    this.#prepare(step, step);
     const tokensPerRow = Math.max(...rows.map(({ tokenIds }) => tokenIds.length));
     const scoring = rows[0]?.scoring;
     const { runMs } = await this.#backend.forward({
@@ -61,6 +60,7 @@ export class BackendRunner implements ModelRunner {
       ),
       ...(scoring && { scoredTokens: Int32Array.from(scoring.targetTokenIds.keys()) }),
     });
+    if (takenSnapshot !== undefined) this.#backend.copyRows('staging', 'snapshots', [[0, takenSnapshot]]);
     if (isLastChunk) {
       const copies = rows.map(({ slot }, row) => [row, slot] as const);
       this.#backend.copyRows('staging', 'slots', copies);
@@ -108,10 +108,15 @@ export class BackendRunner implements ModelRunner {
     return stepOutput(runMs, await samples);
   }
 
-  #prepare({ kvShape, transfers }: Step, reusedSlot?: KvSlot): void {
+  #prepare(
+    { kvShape, transfers }: Step,
+    { reusedSlot, restoredSnapshot }: Partial<Pick<PrefillStep, 'reusedSlot' | 'restoredSnapshot'>> = {},
+  ): void {
     this.#backend.resize(kvShape);
     // A transfer may overwrite it.
     if (reusedSlot !== undefined) this.#backend.copyRows('slots', 'staging', [[reusedSlot, 0]]);
+    if (restoredSnapshot !== undefined)
+      this.#backend.copyRows('snapshots', 'staging', [[restoredSnapshot, 0]]);
     for (const { kind, from, to } of transfers) {
       if (kind === 'move') this.#backend.moveSlot(from, to);
       else this.#backend.copyRows('slots', 'slots', [[from, to]]);

@@ -8,7 +8,7 @@ import type { RowCopy } from './model-backend.ts';
 export interface StateRows {
   /** Keeps what fits. State of a fixed size has room in any capacity. */
   resize(numRows: number, capacity: number): void;
-  /** Copies all that rows keep, to rows of the same capacity, which may be others of these. */
+  /** Copies all that rows keep, to rows of the same capacity, which may be others of these. With a capacity of 0 there is fixed state only. */
   copyTo(target: this, copies: readonly RowCopy[]): void;
   /** Sets state of a fixed size to 0, for rows that start anew. */
   clear(rows: readonly number[]): void;

@@ -34,13 +34,14 @@ export async function warmUp(
     report(done, shapes.length);
     await orHang(runOnce(backend, shape), PATIENCE_MS);
   }
-  backend.resize({ numSlots: 1, numStagingRows: 1, capacity: backend.kvCacheLimits.capacityFor(1) });
+  const capacity = backend.kvCacheLimits.capacityFor(1);
+  backend.resize({ numSlots: 1, numStagingRows: 1, capacity, numSnapshots: 0 });
   report(shapes.length, shapes.length);
 }
 
 async function runOnce(backend: ModelBackend, { target, numRows, tokensPerRow }: PassShape): Promise<void> {
   const capacity = backend.kvCacheLimits.capacityFor(tokensPerRow);
-  backend.resize({ numSlots: numRows, numStagingRows: numRows, capacity });
+  backend.resize({ numSlots: numRows, numStagingRows: numRows, capacity, numSnapshots: 0 });
   const numTokens = numRows * tokensPerRow;
   await backend.forward({
     target,

@@ -31,7 +31,7 @@ export async function createCpuBackend(
     bytes: () => Promise.reject(new Error('Not read on the CPU')),
   };
   const backend = await CpuBackend.create({ model, packed, weights });
-  backend.resize({ numSlots: 2, numStagingRows: 2, capacity: 32 });
+  backend.resize({ numSlots: 2, numStagingRows: 2, capacity: 32, numSnapshots: 0 });
   return backend;
 }
 

@@ -46,7 +46,7 @@ export async function wrongLogits(reader: DecoderReader, model: Model): Promise<
   if (!long || !short || !single) throw new Error('Expected logits');
   const findings = new Findings(reader.tolerance, long);
   const backend = await reader.createBackend(packed);
-  backend.resize({ numSlots: 2, numStagingRows: 3, capacity: 32 });
+  backend.resize({ numSlots: 2, numStagingRows: 3, capacity: 32, numSnapshots: 0 });
   const prefill = (...rows: Parameters<typeof runRows>[1]) => runRows(backend, rows, { target: 'staging' });
 
   const together = await prefill({ tokenIds: LONG }, { tokenIds: SHORT }, { tokenIds: SINGLE });

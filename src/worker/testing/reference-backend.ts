@@ -6,9 +6,9 @@ import {
   logitTokensOf,
   sampledIdsOf,
   type ForwardInput,
-  type ForwardTarget,
   type ModelBackend,
   type RowCopy,
+  type RowStore,
   type SampleOutput,
 } from '../runtime/model-backend.ts';
 import { createCpuSampler } from '../runtime/cpu-sampler.ts';
@@ -22,7 +22,7 @@ export class ReferenceBackend implements ModelBackend {
   readonly kvCacheLimits: KvCacheLimits;
   readonly #executor: ReferenceExecutor;
   readonly #sampleRows: ReturnType<typeof createCpuSampler>;
-  readonly #rows: Record<ForwardTarget, ReferenceRow[]> = { staging: [], slots: [] };
+  readonly #rows: Record<RowStore, ReferenceRow[]> = { staging: [], slots: [], snapshots: [] };
   #sampledIds: Int32Array = new Int32Array();
   #logits: Float32Array = new Float32Array();
 
@@ -37,9 +37,9 @@ export class ReferenceBackend implements ModelBackend {
     };
   }
 
-  resize({ numSlots, numStagingRows, capacity }: KvShape): void {
-    const sizes = { slots: numSlots, staging: numStagingRows };
-    for (const target of ['slots', 'staging'] as const) {
+  resize({ numSlots, numStagingRows, capacity, numSnapshots }: KvShape): void {
+    const sizes = { slots: numSlots, staging: numStagingRows, snapshots: numSnapshots };
+    for (const target of ['slots', 'staging', 'snapshots'] as const) {
       const kept = this.#rows[target];
       this.#rows[target] = Array.from({ length: sizes[target] }, (_, row) => kept[row] ?? new ReferenceRow());
       for (const row of this.#rows[target]) row.truncate(capacity);
@@ -82,8 +82,12 @@ export class ReferenceBackend implements ModelBackend {
     return inLaterTask(this.#logits);
   }
 
-  copyRows(from: ForwardTarget, to: ForwardTarget, rows: readonly RowCopy[]): void {
-    for (const [row, copy] of rows) this.#rows[to][copy] = this.#rowOf(from, row).copy();
+  copyRows(from: RowStore, to: RowStore, rows: readonly RowCopy[]): void {
+    for (const [row, copy] of rows) {
+      const [source, target] = [this.#rowOf(from, row), this.#rowOf(to, copy)];
+      if (from === 'snapshots' || to === 'snapshots') target.copyFixed(source);
+      else this.#rows[to][copy] = source.copy();
+    }
   }
 
   moveSlot(from: KvSlot, to: KvSlot): void {
@@ -94,7 +98,7 @@ export class ReferenceBackend implements ModelBackend {
     return Promise.resolve();
   }
 
-  #rowOf(target: ForwardTarget, index: number): ReferenceRow {
+  #rowOf(target: RowStore, index: number): ReferenceRow {
     const row = this.#rows[target][index];
     if (!row) throw new Error(`There is no row ${index} in the ${target}`);
     return row;

@@ -53,9 +53,14 @@ export class ReferenceRow {
     }
   }
 
+  copyFixed({ fixed }: ReferenceRow): void {
+    this.fixed.clear();
+    for (const [op, vectors] of fixed) this.fixed.set(op, vectors);
+  }
+
   copy(): ReferenceRow {
     const copy = new ReferenceRow();
-    for (const [op, vectors] of this.fixed) copy.fixed.set(op, vectors);
+    copy.copyFixed(this);
     for (const [key, { keys, values }] of this.#kv)
       copy.#kv.set(key, { keys: [...keys], values: [...values] });
     return copy;

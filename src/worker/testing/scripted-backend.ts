@@ -6,10 +6,10 @@ import {
   logitTokensOf,
   sampledIdsOf,
   type ForwardInput,
-  type ForwardTarget,
   type ModelBackend,
   type PassShape,
   type RowCopy,
+  type RowStore,
   type SampleOutput,
 } from '../runtime/model-backend.ts';
 
@@ -96,8 +96,10 @@ export class ScriptedBackend implements ModelBackend {
     return inLaterTask(this.#logits);
   }
 
-  copyRows(from: ForwardTarget, to: ForwardTarget, rows: readonly RowCopy[]): void {
+  copyRows(from: RowStore, to: RowStore, rows: readonly RowCopy[]): void {
     if (from === to) this.calls.push(...rows.map(([row, copy]) => `copy ${row} to ${copy}`));
+    else if (from === 'snapshots' || to === 'snapshots')
+      this.calls.push(...rows.map(([row, copy]) => `${from} ${row} to ${to} ${copy}`));
     else if (from === 'staging') this.calls.push(`staging to ${rows.map(([, slot]) => slot).join()}`);
     else this.calls.push(`${rows.map(([slot]) => slot).join()} to staging`);
   }

@@ -40,6 +40,19 @@ export interface RowBytes {
   readonly bytesPerToken: number;
   /** The part of `bytesPerToken` in the largest buffer: the keys of one layer, or its values. */
   readonly largestPerToken: number;
+  /** The part of `bytesPerRow` in the largest buffer: the fixed state of one layer. */
+  readonly largestPerRow: number;
+}
+
+/** Rows of any length take at least this many times the bytes of their largest buffer. */
+export function numBuffersOf({
+  bytesPerRow,
+  bytesPerToken,
+  largestPerToken,
+  largestPerRow,
+}: RowBytes): number {
+  const ofRow = largestPerRow > 0 ? bytesPerRow / largestPerRow : Infinity;
+  return Math.min(ofRow, largestPerToken > 0 ? bytesPerToken / largestPerToken : Infinity);
 }
 
 /** @param bytesPerValue Of what is kept, but for sums. */
@@ -53,7 +66,12 @@ export function rowBytesOf(states: readonly LayerState[], bytesPerValue: number)
     state.kind === 'tokens' ? state.numKvHeads * state.headSize * bytesPerValue : 0,
   );
   const fixed = states.map((state) => (state.kind === 'row' ? fixedBytesOf(state, bytesPerValue) : 0));
-  return { bytesPerRow: sum(fixed), bytesPerToken: 2 * sum(kv), largestPerToken: Math.max(0, ...kv) };
+  return {
+    bytesPerRow: sum(fixed),
+    bytesPerToken: 2 * sum(kv),
+    largestPerToken: Math.max(0, ...kv),
+    largestPerRow: Math.max(0, ...fixed),
+  };
 }
 
 function sum(values: readonly number[]): number {

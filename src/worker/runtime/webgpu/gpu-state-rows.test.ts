@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { rowBytesOf, type LayerState } from '../../models/program/layer-state.ts';
+import { numBuffersOf, rowBytesOf, type LayerState } from '../../models/program/layer-state.ts';
 import { FakeGpu } from '../../testing/fake-gpu.ts';
 import { GpuStateRows } from './gpu-state-rows.ts';
 
@@ -84,4 +84,29 @@ it('has sums in float32 where other state is in fp16, as they are counted', () =
   new GpuStateRows(gpu.device, states, 2).resize(3, 16);
   expect(gpu.buffers.map(({ size }) => size)).toEqual([3 * 2 * 6, 3 * 4 * 256]);
   expect(rowBytesOf(states, 2).bytesPerRow).toBe(2 * 6 + 4 * 256);
+});
+
+it('has fixed state alone where rows have no capacity, as it is counted, and copies it to rows that have one and back', () => {
+  const { gpu, rows, commands } = createRows();
+  const snapshots = new GpuStateRows(gpu.device, STATES, 2);
+  snapshots.resize(0, 0);
+  expect(gpu.buffers).toHaveLength(3);
+  snapshots.resize(4, 0);
+  expect(gpu.buffers.slice(3).map(({ size }) => size)).toEqual([4 * rowBytesOf(STATES, 2).bytesPerRow]);
+  rows.copyTo(snapshots, [[1, 3]]);
+  snapshots.copyTo(rows, [[3, 0]]);
+  expect(commands()).toEqual(['copy buffer 2 12 buffer 3 36 12', 'copy buffer 3 36 buffer 2 0 12']);
+});
+
+it.each([
+  ['keys, the larger ones', STATES, 16],
+  ['fixed state, the larger one', [...STATES, { kind: 'row', shape: [4, 8, 8], isSum: true }], 16],
+  ['fixed state alone', [{ kind: 'row', shape: [2, 3] }], 16],
+  ['keys and values alone', STATES.slice(0, 1), 1],
+] as const)('has in no buffer more than the share of its rows that is counted: %s', (_, states, capacity) => {
+  const gpu = new FakeGpu();
+  new GpuStateRows(gpu.device, states, 2).resize(5, capacity);
+  const bytes = rowBytesOf(states, 2);
+  const share = (5 * (bytes.bytesPerRow + capacity * bytes.bytesPerToken)) / numBuffersOf(bytes);
+  expect(Math.max(...gpu.buffers.map(({ size }) => size))).toBeLessThanOrEqual(share);
 });

@@ -12,7 +12,8 @@ interface Part extends Strips {
 export class GpuStateRows implements StateRows {
   readonly #device: GPUDevice;
   readonly #parts: readonly Part[];
-  readonly #buffers: GPUBuffer[] = [];
+  /** By part; none where it has no bytes, which WebGPU refuses. */
+  readonly #buffers: (GPUBuffer | undefined)[] = [];
   #numRows = 0;
   #capacity = 0;
   /** WebGPU refuses a copy within one buffer, so a moved row goes through this one. */
@@ -35,7 +36,9 @@ export class GpuStateRows implements StateRows {
 
   /** The keys and the values, or the state of a fixed size. */
   buffersOf(layer: number): readonly GPUBuffer[] {
-    return this.#buffers.filter((_, index) => this.#parts[index]?.layer === layer);
+    return this.#buffers.flatMap((buffer, index) =>
+      buffer && this.#parts[index]?.layer === layer ? [buffer] : [],
+    );
   }
 
   /** @returns Whether there are new buffers. */
@@ -48,9 +51,9 @@ export class GpuStateRows implements StateRows {
       const old = this.#buffers[index];
       const [oldStrip, newStrip] = [stripBytes(part, oldCapacity), stripBytes(part, capacity)];
       if (old && numRows === oldRows && oldStrip === newStrip) continue;
-      // WebGPU refuses a buffer without bytes.
-      const renewed = this.#createBuffer(Math.max(1, numRows) * part.numStrips * newStrip);
-      if (old) this.#copyStrips(old, renewed, numKept * part.numStrips, oldStrip, newStrip);
+      const size = numRows * part.numStrips * newStrip;
+      const renewed = size > 0 ? this.#createBuffer(size) : undefined;
+      if (old && renewed) this.#copyStrips(old, renewed, numKept * part.numStrips, oldStrip, newStrip);
       old?.destroy();
       this.#buffers[index] = renewed;
     }
@@ -91,7 +94,7 @@ export class GpuStateRows implements StateRows {
   }
 
   destroy(): void {
-    for (const buffer of this.#buffers) buffer.destroy();
+    for (const buffer of this.#buffers) buffer?.destroy();
     this.#transit?.destroy();
   }
 

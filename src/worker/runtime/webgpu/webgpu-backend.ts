@@ -2,7 +2,7 @@ import type { KvCacheLimits, KvShape } from '../../../batching/generation/kv-mem
 import type { KvSlot } from '../../../batching/generation/kv-slots.ts';
 import { BYTES_PER_VALUE } from '../../models/checkpoint/packed-weights.ts';
 import type { ModelConfig } from '../../models/model-config.ts';
-import { rowBytesOf, type RowBytes } from '../../models/program/layer-state.ts';
+import { numBuffersOf, rowBytesOf, type RowBytes } from '../../models/program/layer-state.ts';
 import { DeviceLostError, GpuError } from '../../../protocol/errors/runtime.ts';
 import type { GpuSampler, SlotInputs } from '../gpu-sampler/gpu-sampler.ts';
 import { ReadbackRing } from '../gpu-sampler/readback-ring.ts';
@@ -10,10 +10,10 @@ import {
   maxScoredTokensOf,
   newRowsOf,
   type ForwardInput,
-  type ForwardTarget,
   type ModelBackend,
   type PassShape,
   type RowCopy,
+  type RowStore,
   type SampledRow,
   type SampleOutput,
 } from '../model-backend.ts';
@@ -58,7 +58,7 @@ export class WebGpuBackend implements ModelBackend {
   readonly #device: GPUDevice;
   readonly #config: ModelConfig;
   readonly #rowBytes: RowBytes;
-  readonly #rows: Readonly<Record<ForwardTarget, GpuStateRows>>;
+  readonly #rows: Readonly<Record<RowStore, GpuStateRows>>;
   readonly #tensors: GraphTensors;
   readonly #sampler: GpuSampler;
   readonly #capturedSteps: CapturedSteps;
@@ -87,7 +87,7 @@ export class WebGpuBackend implements ModelBackend {
     this.#device = device;
     this.#config = config;
     this.#rowBytes = rowBytesOf(states, bytesPerValue);
-    this.#rows = { slots: createRows(), staging: createRows() };
+    this.#rows = { slots: createRows(), staging: createRows(), snapshots: createRows() };
     this.#capturedSteps = new CapturedSteps(device);
     this.#tensors = new GraphTensors({
       ort,
@@ -116,12 +116,12 @@ export class WebGpuBackend implements ModelBackend {
   /** WebGPU has no size of its memory. The largest buffer that the adapter allows is the best hint. */
   get kvCacheLimits(): KvCacheLimits {
     const { contextLength } = this.#config;
-    const { bytesPerRow, bytesPerToken, largestPerToken } = this.#rowBytes;
+    const { bytesPerRow, bytesPerToken } = this.#rowBytes;
     return {
       bytesPerRow,
       bytesPerToken,
       maxBytes: this.#device.limits.maxBufferSize,
-      maxSlotBytes: this.#maxBufferBytes * (bytesPerToken / largestPerToken),
+      maxSlotBytes: this.#maxBufferBytes * numBuffersOf(this.#rowBytes),
       capacityFor: (length) => Math.min(contextLength, roundUpToPowerOfTwo(length)),
     };
   }
@@ -135,10 +135,11 @@ export class WebGpuBackend implements ModelBackend {
     return Math.min(maxBufferSize, maxStorageBufferBindingSize);
   }
 
-  resize({ numSlots, numStagingRows, capacity }: KvShape): void {
+  resize({ numSlots, numStagingRows, capacity, numSnapshots }: KvShape): void {
     this.#submit();
     const hasNewSlots = this.#rows.slots.resize(numSlots, capacity);
     const hasNewStaging = this.#rows.staging.resize(numStagingRows, capacity);
+    this.#rows.snapshots.resize(numSnapshots, 0);
     if (!hasNewSlots && !hasNewStaging) return;
     this.#tensors.forgetState();
     this.#capturedSteps.clear();
@@ -185,7 +186,7 @@ export class WebGpuBackend implements ModelBackend {
     return new Float32Array((await this.#explained(readBack())).buffer);
   }
 
-  copyRows(from: ForwardTarget, to: ForwardTarget, rows: readonly RowCopy[]): void {
+  copyRows(from: RowStore, to: RowStore, rows: readonly RowCopy[]): void {
     this.#submit();
     this.#rows[from].copyTo(this.#rows[to], rows);
   }
