@@ -61,6 +61,11 @@ async function engineWith(policy: Partial<BatchingPolicy> = {}): Promise<HybridE
   return new HybridEngine(policy, await CpuBackend.create(PACKED));
 }
 
+/** Tokens of its prompt that a request read itself. */
+function numReadBy(hybrid: HybridEngine, request: GenerationRequest): number {
+  return request.promptTokenIds.length - (hybrid.numReusedBy(request) ?? 0);
+}
+
 async function textOf(request: GenerationRequest): Promise<readonly Token[]> {
   const [text = []] = await (await engineWith()).run(request);
   return text;
@@ -124,26 +129,24 @@ describe('texts of rows with linear attention', () => {
 });
 
 describe('snapshots of linear attention', () => {
-  /** What a request reads of its prompt itself. */
-  const numReadBy = (hybrid: HybridEngine, request: GenerationRequest): number =>
-    request.promptTokenIds.length - (hybrid.numReusedBy(request) ?? 0);
-
   it.each([
-    ['its own tokens', false],
-    ['the end of the prompt before, where the template drops tokens of it', true],
-  ])('let each of three turns of a chat read %s', async (_, isCut) => {
+    // The last token of an answer wasn't read.
+    ['its own tokens', false, 1 + 28],
+    ['the end of the prompt before, where the template drops tokens of it', true, 16 - 3 + 8 - 1 + 28],
+  ])('let each of three turns of a chat read %s', async (_, isCut, numNew) => {
+    const numRead: number[] = [];
     const hybrid = await engineWith();
     let promptTokenIds = promptOf(20, 48);
     for (const turn of [0, 1, 2]) {
       const request = hybridRequest(`t${turn}`, promptTokenIds, { maxNewTokens: 8 });
       const [text = []] = await hybrid.run(request);
       expect(text).toEqual(await textOf(request));
-      // The last token of an answer wasn't read; from a snapshot, the end of a prompt is read again.
-      if (turn > 0) expect(numReadBy(hybrid, request)).toBe(isCut ? 16 - 3 + 8 - 1 + 28 : 1 + 28);
+      numRead.push(numReadBy(hybrid, request));
       const kept = promptTokenIds.slice(0, isCut ? -3 : undefined);
       const answer = text.map(({ tokenId }) => tokenId).slice(isCut ? 1 : 0);
       promptTokenIds = [...kept, ...answer, ...promptOf(21 + turn, 28)];
     }
+    expect(numRead).toEqual([48, numNew, numNew]);
   });
 
   it('let eight rows read the prompt that they share once', async () => {
@@ -155,6 +158,17 @@ describe('snapshots of linear attention', () => {
       await Promise.all(requests.map(async (request) => textOf(request))),
     );
     expect(requests.map((request) => numReadBy(hybrid, request))).toEqual([46, 6, 6, 6, 6, 6, 6, 6]);
+  });
+
+  it('serve their own texts alone, of two that are as long', async () => {
+    const hybrid = await engineWith();
+    const prompts = [50, 51].map((seed) => promptOf(seed, 60));
+    for (const [i, prompt] of prompts.entries()) await hybrid.run(hybridRequest(`${i}`, prompt));
+    for (const [i, prompt] of prompts.entries()) {
+      const request = hybridRequest(`${3 + i}`, [...prompt.slice(0, 57), ...promptOf(53 + i, 9)]);
+      expect(await hybrid.run(request)).toEqual([await textOf(request)]);
+      expect(numReadBy(hybrid, request)).toBe(16 - 3 + 9);
+    }
   });
 
   it('are given up where the memory becomes less, and the texts stay as they are', async () => {
