@@ -136,8 +136,7 @@ export class KvMemory {
     const shape =
       [withoutSnapshots, withoutStaging, withSlots(withoutStaging)].find(isRoomIn) ??
       withSlots({ ...withoutStaging, capacity });
-    const numSnapshots = Math.min(this.#shape.numSnapshots, shape.numSlots);
-    this.#shape = this.#withSpare('numSnapshots', shape, numSnapshots, need);
+    this.#shape = this.#withSnapshots(shape, this.#shape.numSnapshots, need);
   }
 
   /** Call it once before each step with the rows that run already. */
@@ -155,8 +154,7 @@ export class KvMemory {
     this.#peak = larger(this.#peak, wanted);
     const least = larger(this.#shape, this.#now(need));
     const shape = this.#withSpare('numSlots', least, wanted.numSlots, need);
-    const numSnapshots = Math.min(wanted.numSnapshots, shape.numSlots);
-    this.#shape = this.#withSpare('numSnapshots', shape, numSnapshots, need);
+    this.#shape = this.#withSnapshots(shape, wanted.numSnapshots, need);
     return this.#shape;
   }
 
@@ -184,6 +182,10 @@ export class KvMemory {
     let count = Math.max(shape[name], max);
     while (count > shape[name] && !this.#isWithin({ ...final, [name]: count })) count -= 1;
     return { ...shape, [name]: count };
+  }
+
+  #withSnapshots(shape: KvShape, max: number, need: KvNeed): KvShape {
+    return this.#withSpare('numSnapshots', shape, Math.min(max, shape.numSlots), need);
   }
 
   #isWithin(shape: KvShape): boolean {

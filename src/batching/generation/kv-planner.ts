@@ -136,13 +136,15 @@ export class KvPlanner {
    */
   snapshotCutOf(sequence: Sequence, waiting: readonly Sequence[]): number | undefined {
     const { tokens, numComputedTokens, numReusedTokens, numPrefillTokens, isBackground } = sequence;
+    // The first prefill of all finds no memory yet: it is reserved before it is asked for.
     if (!this.#hasFixedState || this.reserve().numSnapshots === 0) return undefined;
     const others = [...this.#prefixes.rows, ...this.#state.running, ...waiting];
     const branches = others
       .map((other) => (other === sequence ? 0 : other.tokens.numShared(tokens)))
       .filter((length) => length >= numReusedTokens + FEWEST_REUSED_TOKENS);
     const lengths = isBackground ? branches : [...branches, numPrefillTokens - PROMPT_END_TOKENS];
-    const cuts = lengths.filter((length) => {
+    // The rows of a job branch off at the same token.
+    const cuts = [...new Set(lengths)].filter((length) => {
       if (length <= numComputedTokens || length >= numPrefillTokens) return false;
       const known = this.#snapshots.longest(tokens, length)?.length ?? 0;
       return length >= known + FEWEST_REUSED_TOKENS;

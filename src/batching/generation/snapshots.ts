@@ -1,4 +1,5 @@
 import type { HashedTokens } from './hashed-tokens.ts';
+import type { CachedPrefix } from './prefix-cache.ts';
 
 interface Snapshot {
   readonly tokens: HashedTokens;
@@ -18,11 +19,8 @@ export class Snapshots {
   #numUses = 0;
 
   /** The one that has read the most of the first `maxLength` of these tokens, and no other token. */
-  longest(
-    tokens: HashedTokens,
-    maxLength: number,
-  ): { readonly length: number; readonly snapshot: number } | undefined {
-    let longest: { readonly length: number; readonly snapshot: number } | undefined;
+  longest(tokens: HashedTokens, maxLength: number): Omit<CachedPrefix, 'slot'> | undefined {
+    let longest: Omit<CachedPrefix, 'slot'> | undefined;
     for (const [snapshot, { tokens: read, length }] of this.#all.entries()) {
       if (length > maxLength || length <= (longest?.length ?? 0) || !read.mayShare(tokens, length)) continue;
       if (read.numShared(tokens, length) === length) longest = { length, snapshot };
