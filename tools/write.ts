@@ -50,9 +50,9 @@ const COMMANDS: Readonly<Record<string, readonly string[]>> = {
 const USAGE = `Usage: npm run write -- NAME
   measurements  the tables of docs/measurements.md and the README's figures, from bench/*.json
   errors        docs/errors.md
-  options       the table of generation options in docs/http-api.md
-  readme        the three above, and the program in docs/models.md
-  program       the program of a model in docs/models.md; with an id of the hub or a folder, prints that of it
+  options       the table of docs/generation-options.md
+  readme        the three above, and the program in docs/cpu-engine.md
+  program       the program of a model in docs/cpu-engine.md; with an id of the hub or a folder, prints that of it
   api           docs/api, from the docstrings of the package's entries
   licenses      public/third-party-licenses.txt
   picture       .github/page.png, the README's picture

@@ -5,7 +5,12 @@ import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import { build } from 'vite';
 
-import { codeBlocksOf, type CodeBlock, type Harness } from '../../tools/documents/code-blocks.ts';
+import {
+  codeBlocksFor,
+  codeBlocksOf,
+  type CodeBlock,
+  type Harness,
+} from '../../tools/documents/code-blocks.ts';
 import { statementsOf } from '../../tools/documents/statements.ts';
 import type { InstalledPackage } from './installed-package.ts';
 import { serveFolders, type ServedApp } from '../support/serve-folders.ts';
@@ -113,9 +118,9 @@ async function checkTypes(place: InstalledPackage, files: readonly string[], cwd
   });
 }
 
-/** Serves the page of a document that needs no bundler. Its scripts and its worker have the document's policy. */
+/** Serves the page of a document that needs no bundler. Its scripts and its worker have the documented policy. */
 export async function serveDocumentedPage(place: InstalledPackage, document: string): Promise<ServedApp> {
-  const [policy] = codeBlocksOf(document).filter(({ harness }) => harness === 'policy');
+  const [policy] = codeBlocksFor('policy');
   const files = filesOf(document, 'plain');
   const html = `<link rel="icon" href="data:,">${files['index.html']}<script type="module">import './app.js'; document.title = 'It has run';</script>`;
   const folder = await writeFilesOf(place, { ...files, 'index.html': html });

@@ -42,7 +42,7 @@ export async function serveFrameworkApp(
   const folder = join(ROOT, 'dist', name);
   await rm(folder, { recursive: true, force: true });
   await cp(join(ROOT, name), folder, { recursive: true });
-  for (const [path, code] of Object.entries(filesOf('docs/embedding.md', name))) {
+  for (const [path, code] of Object.entries(filesOf('docs/frameworks.md', name))) {
     await mkdir(dirname(join(folder, path)), { recursive: true });
     await writeFile(join(folder, path), code);
   }

@@ -26,8 +26,8 @@ it('blocks that nothing runs are few, and say why', () => {
   const shown = everyBlock.filter(({ harness }) => harness === 'shown');
   expect(shown.map(({ document, argument }) => `${document}: ${argument}`)).toEqual([
     'docs/architecture.md: it is a drawing',
-    'docs/embedding.md: it downloads a model',
-    'docs/models.md: it is a list',
+    'docs/cpu-engine.md: it is a list',
+    'docs/prompt-api.md: it downloads a model',
     'docs/static-site.md: only GitHub runs workflows',
   ]);
 });

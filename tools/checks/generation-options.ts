@@ -5,12 +5,12 @@ import { checkOf, OPTION_NAMES, optionOf, type OptionName } from '../../src/batc
 import type { GenerationOption } from '../../src/batching/option-table.ts';
 import { updateParts } from './marked-part.ts';
 
-// The table of generation options of docs/http-api.md. `--write` brings it up to date.
+// The table of generation options of docs/generation-options.md. `--write` brings it up to date.
 
 const TABLES = ['src/batching/generation/options.ts', 'src/batching/sampling/sampling-options.ts'];
 
 const sources = await Promise.all(TABLES.map((path) => readFile(path, 'utf8')));
-await updateParts('docs/http-api.md', { options: `\n\n${docsTable()}\n\n` });
+await updateParts('docs/generation-options.md', { options: `\n\n${docsTable()}\n\n` });
 
 function docsTable(): string {
   const rows = OPTION_NAMES.map((name) => {

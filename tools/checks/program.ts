@@ -6,7 +6,7 @@ import type { Op, Program } from '../../src/worker/models/program/program.ts';
 import { HUB_CONFIGS } from '../../src/worker/testing/hub-configs.ts';
 import { updateParts } from './marked-part.ts';
 
-// The program of a model: that of the id or the folder on the command line is printed; docs/models.md shows that of SmolLM2, which
+// The program of a model: that of the id or the folder on the command line is printed; docs/cpu-engine.md shows that of SmolLM2, which
 // `--write` brings up to date.
 
 const SHOWN = 'HuggingFaceTB/SmolLM2-135M-Instruct';
@@ -17,7 +17,9 @@ const LAYER = /^\D+\d+(?=\.)/;
 const [given = ''] = process.argv.slice(2).filter((argument) => argument !== '--write');
 if (given === '') {
   const text = printProgram(readModel(HUB_CONFIGS[SHOWN], undefined).program);
-  await updateParts('docs/models.md', { program: `\n\n\`\`\`text shown it is a list\n${text}\n\`\`\`\n\n` });
+  await updateParts('docs/cpu-engine.md', {
+    program: `\n\n\`\`\`text shown it is a list\n${text}\n\`\`\`\n\n`,
+  });
 } else {
   const config: unknown = JSON.parse(await readConfig(given));
   console.log(printProgram(readModel(config, undefined).program));

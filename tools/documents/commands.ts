@@ -51,7 +51,7 @@ function checkNpm([command = '', ...args]: readonly string[], manifest: Manifest
   if (command !== 'install' && command !== 'i') return;
   const known = { [readManifest('.').name]: '', ...readManifest('.').devDependencies };
   for (const name of args.filter((argument) => !/^-|\.tgz$/.test(argument)))
-    ensure(name in known, `no test installs ${name}`);
+    ensure(name.replace(/(?<=.)@\d+$/, '') in known, `no test installs ${name}`);
 }
 
 function checkNpx(words: readonly string[]): void {

@@ -9,7 +9,7 @@ import { buildWithVite } from '../tools.ts';
 /** The table of "The runtime's files": an entry, and the `.wasm` files of an app that imports it, in MB. */
 const DOCUMENTED = new Map(
   Array.from(
-    readFileSync(join(ROOT, 'docs/embedding.md'), 'utf8').matchAll(
+    readFileSync(join(ROOT, 'docs/bundlers.md'), 'utf8').matchAll(
       /^\| `(tabserve\/worker[\w-]*)` +\| ((?:[\d.]+ MB(?: and )?)+) +\|/gm,
     ),
     ([, entry, sizes]) => [entry, sizes],

@@ -1,7 +1,7 @@
-import { readFile } from 'node:fs/promises';
 import type { Page } from 'playwright/test';
 
 import { expect, expectTexts, failureOf, statusOf, test } from '../app-page.ts';
+import { codeBlocksFor } from '../../../tools/documents/code-blocks.ts';
 import { servePlainPage, serveViteBuild } from '../tools.ts';
 
 const INLINE = "script-src 'self' 'unsafe-inline'";
@@ -24,7 +24,7 @@ test.describe('the documented policy is enough', () => {
   const page = "default-src 'none'; script-src 'self'; worker-src 'self'";
 
   test('for one thread', async ({ place, serveApp, openTab }) => {
-    const worker = await documentedPolicy();
+    const worker = documentedPolicy();
     const url = await serveApp(
       serveViteBuild(place, (path) => ({
         'Content-Security-Policy': path.includes('my-worker') ? worker : page,
@@ -36,7 +36,7 @@ test.describe('the documented policy is enough', () => {
   });
 
   test('for several threads, in a page that is isolated', async ({ place, serveApp, openTab }) => {
-    const worker = await documentedPolicy();
+    const worker = documentedPolicy();
     const url = await serveApp(
       serveViteBuild(place, (path) => ({
         'Content-Security-Policy': path.endsWith('.html') || path === '/' ? page : worker,
@@ -53,11 +53,10 @@ test.describe('the documented policy is enough', () => {
 });
 
 /** The documented policy of the worker's script. */
-async function documentedPolicy(): Promise<string> {
-  const text = await readFile(new URL('../../../docs/embedding.md', import.meta.url), 'utf8');
-  const policy = /^## Content-Security-Policy$.*?^```[^\n]*\n(.*?)\n```$/ms.exec(text)?.[1];
-  if (policy === undefined) throw new Error('docs/embedding.md names no policy.');
-  return policy;
+function documentedPolicy(): string {
+  const [policy] = codeBlocksFor('policy');
+  if (policy === undefined) throw new Error('No document names a policy.');
+  return policy.code.trim();
 }
 
 async function violationsOf(tab: Page): Promise<readonly string[]> {

@@ -22,7 +22,7 @@ it('the published manifest names the repository that publishes it', () => {
 
 it('links of a published document lead to the repository at this version, else to files of the package', () => {
   const text = [
-    '[docs](../../docs/embedding.md#react), [site](https://example.com), [here](#here)',
+    '[docs](../../docs/frameworks.md#react), [site](https://example.com), [here](#here)',
     'and code: list[0](a, b), [x](no-such-file.md)',
   ].join('\n');
   const publish = (repository: string | undefined): string =>
