@@ -20,12 +20,13 @@ export interface Case {
 const HEAD_SIZES = [64, 80, 96, 128, 256];
 const BOTH: readonly Dtype[] = ['fp32', 'fp16'];
 
-/** Relatives of Llama: some layers don't rotate, norms are of outputs, stream and logits have factors, heads rotate in part. */
+/** Relatives of Llama: some layers don't rotate, norms are of outputs, stream and logits have factors, heads rotate in part, short convolutions. */
 const RELATIVES: readonly (readonly [family: string, config: DecoderConfig])[] = [
   ['SmolLM3', configs.smollm3],
   ['OLMo 3', configs.olmo3],
   ['Granite', configs.granite],
   ['Phi 3', configs.phi3],
+  ['LFM2', configs.lfm2],
 ];
 
 /** All tested models, the largest first. Gemma computes only in fp32, because its activations exceed fp16. */
