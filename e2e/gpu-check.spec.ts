@@ -44,8 +44,11 @@ test('a GPU is checked at its first start, as a phase of the load, and not at th
   expect(second).not.toContain('check');
 });
 
-for (const modelType of ['gpt2', 'llama', 'qwen3', 'gemma3_text', 'qwen3_5_text'])
-  for (const dtype of ['fp32', 'q8', 'q4'] as const)
+/** Relatives of Llama, whose stored weights run through its operators. */
+const RELATIVES = ['lfm2', 'smollm3', 'olmo3', 'granite', 'phi3'];
+
+for (const modelType of ['gpt2', 'llama', 'qwen3', 'gemma3_text', 'qwen3_5_text', ...RELATIVES])
+  for (const dtype of RELATIVES.includes(modelType) ? (['fp32'] as const) : (['fp32', 'q8', 'q4'] as const))
     test(`a GPU that computes rightly passes for ${modelType} in ${dtype}`, async ({ probePage }) => {
       test.skip(
         !IS_WHOLE,
