@@ -1,8 +1,8 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
 
-import { systemClock, type Clock } from '../src/batching/clock.ts';
-import type { Optional } from '../src/batching/records.ts';
+import { systemClock, type Clock } from '../src/batching/base/clock.ts';
+import type { Optional } from '../src/batching/base/records.ts';
 import type { Caller } from '../src/protocol/requests.ts';
 import type { TabserveClient } from '../src/client/client.ts';
 import { untilAborted } from '../src/platform/until-aborted.ts';

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 
-import { writeOrderedJson } from '../src/batching/ordered-json.ts';
+import { writeOrderedJson } from '../src/batching/base/ordered-json.ts';
 import { fromWireText, toWireText } from '../src/protocol/wire-text.ts';
 import { resolveOptions } from '../src/worker/text-generation/generation-options.ts';
 import { createModelInfo } from '../src/worker/test-support.ts';

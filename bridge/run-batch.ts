@@ -1,6 +1,6 @@
 import { stat } from 'node:fs/promises';
 
-import { systemClock } from '../src/batching/clock.ts';
+import { systemClock } from '../src/batching/base/clock.ts';
 import type { OnWait } from './batches/ask.ts';
 import { replaceFile } from './batches/records.ts';
 import { ForeignResultError, ResultLog } from './batches/result-log.ts';

@@ -1,6 +1,6 @@
 import { constants } from 'node:os';
 
-import { systemClock } from '../src/batching/clock.ts';
+import { systemClock } from '../src/batching/base/clock.ts';
 import type { Bridge } from './bridge.ts';
 import { BridgeError } from './base/errors.ts';
 import { createAccessLog } from './http/access-log.ts';

@@ -1,4 +1,4 @@
-import type { SamplingParams } from '../src/batching/sampling/sampling-options.ts';
+import type { SamplingParams } from '../src/batching/options/sampling-options.ts';
 import { GREEDY } from '../src/batching/generation/request.ts';
 import { expect, IS_WHOLE, test } from './support/test.ts';
 

@@ -1,5 +1,5 @@
-import { systemClock } from '../../src/batching/clock.ts';
-import { writeOrderedJson } from '../../src/batching/ordered-json.ts';
+import { systemClock } from '../../src/batching/base/clock.ts';
+import { writeOrderedJson } from '../../src/batching/base/ordered-json.ts';
 import { untilAborted } from '../../src/platform/until-aborted.ts';
 import { BATCH_PEER } from '../../src/protocol/requests.ts';
 import { checkModelName, type AnswerBody, type ClientRights, type RequestContext } from '../http/exchange.ts';

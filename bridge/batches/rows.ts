@@ -1,6 +1,6 @@
 import * as v from 'valibot';
 
-import { shown } from '../../src/batching/errors.ts';
+import { shown } from '../../src/batching/base/errors.ts';
 import { isRecord } from '../../src/platform/is-record.ts';
 import { MAX_PROMPT_LENGTH, record } from '../../src/protocol/wire.ts';
 import { HttpError } from '../../src/protocol/openai/http-error.ts';

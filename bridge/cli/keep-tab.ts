@@ -1,4 +1,4 @@
-import { systemClock } from '../../src/batching/clock.ts';
+import { systemClock } from '../../src/batching/base/clock.ts';
 import { untilAborted } from '../../src/platform/until-aborted.ts';
 import { BridgeError, launchReasonOf } from '../base/errors.ts';
 

@@ -1,6 +1,6 @@
 import { parseArgs } from 'node:util';
 
-import { keysOf } from '../../src/batching/records.ts';
+import { keysOf } from '../../src/batching/base/records.ts';
 import { BridgeError } from '../base/errors.ts';
 import { LOG_LEVELS, type LogLevel } from '../http/access-log.ts';
 import { isModelId } from '../../src/client/model-source.ts';

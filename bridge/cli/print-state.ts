@@ -1,4 +1,4 @@
-import { systemClock } from '../../src/batching/clock.ts';
+import { systemClock } from '../../src/batching/base/clock.ts';
 import type { TabserveClient } from '../../src/client/client.ts';
 import type { TabserveStatus } from '../../src/protocol/status.ts';
 import { BridgeError } from '../base/errors.ts';

@@ -1,4 +1,4 @@
-import { systemClock } from '../../src/batching/clock.ts';
+import { systemClock } from '../../src/batching/base/clock.ts';
 import type { TabserveStatus } from '../../src/protocol/status.ts';
 
 interface Terminal {

@@ -1,4 +1,4 @@
-import { systemClock, type Clock } from '../../src/batching/clock.ts';
+import { systemClock, type Clock } from '../../src/batching/base/clock.ts';
 import { watchStall, type Exchange } from './exchange.ts';
 import type { HttpError } from '../../src/protocol/openai/http-error.ts';
 

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 
-import { setDeadline, systemClock } from '../../src/batching/clock.ts';
+import { setDeadline, systemClock } from '../../src/batching/base/clock.ts';
 import type { Caller } from '../../src/protocol/requests.ts';
 import { callerOf } from './caller.ts';
 import { HttpError } from '../../src/protocol/openai/http-error.ts';

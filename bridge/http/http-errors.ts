@@ -1,4 +1,4 @@
-import { shown } from '../../src/batching/errors.ts';
+import { shown } from '../../src/batching/base/errors.ts';
 import { HttpError } from '../../src/protocol/openai/http-error.ts';
 
 // What the server answers on its own behalf, by subject. docs/errors.md is made from these functions.

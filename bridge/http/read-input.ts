@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 
-import { shown } from '../../src/batching/errors.ts';
+import { shown } from '../../src/batching/base/errors.ts';
 import type { Exchange } from './exchange.ts';
 import { HttpError } from '../../src/protocol/openai/http-error.ts';
 import { readFields } from '../../src/protocol/openai/fields.ts';

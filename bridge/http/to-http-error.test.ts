@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 
-import { BackPressureError, InvalidOptionError } from '../../src/batching/errors.ts';
+import { BackPressureError, InvalidOptionError } from '../../src/batching/base/errors.ts';
 import { fromWireError } from '../../src/protocol/wire-errors.ts';
 import { toHttpError } from './to-http-error.ts';
 

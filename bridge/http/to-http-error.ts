@@ -1,4 +1,4 @@
-import { BackPressureError } from '../../src/batching/errors.ts';
+import { BackPressureError } from '../../src/batching/base/errors.ts';
 import { isDiskFull } from '../base/errors.ts';
 import { TabserveError, toWireError } from '../../src/protocol/wire-errors.ts';
 import { HttpError } from '../../src/protocol/openai/http-error.ts';

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 
-import { InvalidOptionError } from '../../src/batching/errors.ts';
+import { InvalidOptionError } from '../../src/batching/base/errors.ts';
 import { answerAllWith, answerWith, mountBridge } from '../testing/test-support.ts';
 
 /** A bridge whose adder adds. */

@@ -1,7 +1,7 @@
-import { shown } from '../../src/batching/errors.ts';
+import { shown } from '../../src/batching/base/errors.ts';
 import type { TabserveClient } from '../../src/client/client.ts';
-import { expectedText, optionFromText } from '../../src/batching/generation/option-text.ts';
-import { OPTION_NAMES, optionOf } from '../../src/batching/generation/options.ts';
+import { expectedText, optionFromText } from '../../src/batching/options/option-text.ts';
+import { OPTION_NAMES, optionOf } from '../../src/batching/options/generation-options.ts';
 import { HttpError } from '../../src/protocol/openai/http-error.ts';
 import { readInput, readQuery, type Input } from '../http/read-input.ts';
 import type { Route } from '../http/router.ts';

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import type { Readable } from 'node:stream';
 import sirv from 'sirv';
 
-import type { Optional } from '../../src/batching/records.ts';
+import type { Optional } from '../../src/batching/base/records.ts';
 import { contentSecurityPolicy } from './content-security-policy.ts';
 import { BridgeError } from '../base/errors.ts';
 import { HttpError } from '../../src/protocol/openai/http-error.ts';

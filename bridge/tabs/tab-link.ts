@@ -1,6 +1,6 @@
 import type { WebSocket } from 'ws';
 
-import { setDeadline, systemClock } from '../../src/batching/clock.ts';
+import { setDeadline, systemClock } from '../../src/batching/base/clock.ts';
 import { TabserveClient } from '../../src/client/client.ts';
 import { AnswerWatch } from '../../src/client/links/answer-watch.ts';
 import { fromWireText, toWireText } from '../../src/protocol/wire-text.ts';

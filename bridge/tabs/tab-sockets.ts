@@ -3,7 +3,7 @@ import type { IncomingMessage } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { WebSocketServer, type WebSocket } from 'ws';
 
-import { setDeadline, systemClock } from '../../src/batching/clock.ts';
+import { setDeadline, systemClock } from '../../src/batching/base/clock.ts';
 import { BRIDGE_SUBPROTOCOL } from '../../src/protocol/bridge-names.ts';
 import { OwnBrowser, type TabOwner } from './own-browser.ts';
 

@@ -1,7 +1,7 @@
 import type { FinishedEvent } from '../../src/batching/generation/events.ts';
 import type { BatchingPolicy } from '../../src/batching/generation/policy.ts';
 import { GREEDY } from '../../src/batching/generation/request.ts';
-import type { SamplingParams } from '../../src/batching/sampling/sampling-options.ts';
+import type { SamplingParams } from '../../src/batching/options/sampling-options.ts';
 import { play, type Draft } from '../../tools/reference/play-requests.ts';
 import { seededRandom } from '../support/seeded-random.ts';
 import { openModel, type ModelChoice, type ProbeModel } from './models.ts';

@@ -1,5 +1,5 @@
 import type { TokenCounts } from '../../src/batching/sampling/adjust-logits.ts';
-import type { SamplingParams } from '../../src/batching/sampling/sampling-options.ts';
+import type { SamplingParams } from '../../src/batching/options/sampling-options.ts';
 import {
   allowToken,
   emptyMask,

@@ -1,4 +1,4 @@
-import type { SamplingParams } from '../../src/batching/sampling/sampling-options.ts';
+import type { SamplingParams } from '../../src/batching/options/sampling-options.ts';
 import { play } from '../../tools/reference/play-requests.ts';
 import { GpuCalls } from './gpu-calls.ts';
 import { openModel } from './models.ts';

@@ -16,8 +16,8 @@ export {
   type Handler,
   type StreamHandler,
   type StreamSlot,
-} from './batch.ts';
-export type { Clock } from './clock.ts';
+} from './batch/batch.ts';
+export type { Clock } from './base/clock.ts';
 export {
   BackPressureError,
   BatchSizeMismatchError,
@@ -26,5 +26,5 @@ export {
   ItemTooLargeError,
   RequestCancelledError,
   type BackPressureDetails,
-} from './errors.ts';
-export { fromRayConfig } from './ray-config.ts';
+} from './base/errors.ts';
+export { fromRayConfig } from './batch/ray-config.ts';

@@ -1,6 +1,6 @@
 /// <reference lib="esnext.disposable" preserve="true" />
-import { setDeadline, systemClock } from '../batching/clock.ts';
-import { InvalidOptionError, RequestTimeoutError } from '../batching/errors.ts';
+import { setDeadline, systemClock } from '../batching/base/clock.ts';
+import { InvalidOptionError, RequestTimeoutError } from '../batching/base/errors.ts';
 import type { RequestId } from '../protocol/ids.ts';
 import type { RequestUpdate } from '../protocol/requests.ts';
 import { fromWireError } from '../protocol/wire-errors.ts';

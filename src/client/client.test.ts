@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { ClosedError, InvalidOptionError, RequestCancelledError } from '../batching/errors.ts';
+import { ClosedError, InvalidOptionError, RequestCancelledError } from '../batching/base/errors.ts';
 import { clientId, requestId } from '../batching/generation/test-support.ts';
 import { TabserveClient } from './client.ts';
 import type { GenerationResponse } from './generation-response.ts';

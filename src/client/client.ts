@@ -1,6 +1,6 @@
 /// <reference lib="esnext.disposable" preserve="true" />
 import type { GenericSchema } from 'valibot';
-import type { Optional } from '../batching/records.ts';
+import type { Optional } from '../batching/base/records.ts';
 import type { AnyDeployment, DeploymentTypes } from '../protocol/deployment.ts';
 import { lengthOfChat, type ChatMessage, type Prompt, type TokenizeChatOptions } from '../protocol/chat.ts';
 import type { FoundModel } from '../protocol/found-model.ts';

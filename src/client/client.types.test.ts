@@ -1,7 +1,7 @@
 import { describe, expectTypeOf, it } from 'vitest';
 import { deployments } from '../deployments/registry.ts';
 import { defineDeployment, type DeploymentTypes } from '../protocol/deployment.ts';
-import { InvalidOptionError } from '../batching/errors.ts';
+import { InvalidOptionError } from '../batching/base/errors.ts';
 import type { GenerationResult } from '../protocol/generation.ts';
 import type { BatchingPolicy, BatchKnobs } from '../protocol/status.ts';
 import type { connect, TabserveClient } from './client.ts';

@@ -1,4 +1,4 @@
-import { ClosedError } from '../batching/errors.ts';
+import { ClosedError } from '../batching/base/errors.ts';
 import { DEFAULT_POLICY } from '../batching/generation/policy.ts';
 import { EMBEDDER, RERANKER } from '../protocol/embedding.ts';
 import { TEXT_GENERATOR } from '../protocol/generation.ts';

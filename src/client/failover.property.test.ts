@@ -1,6 +1,6 @@
 import * as fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { RequestCancelledError } from '../batching/errors.ts';
+import { RequestCancelledError } from '../batching/base/errors.ts';
 import { clientId } from '../batching/generation/test-support.ts';
 import type { Outbox } from '../worker/serving/outbox.ts';
 import { createServeHost } from '../worker/test-support.ts';

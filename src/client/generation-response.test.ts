@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { RequestCancelledError } from '../batching/errors.ts';
+import { RequestCancelledError } from '../batching/base/errors.ts';
 import { requestId } from '../batching/generation/test-support.ts';
 import { GenerationResponse } from './generation-response.ts';
 

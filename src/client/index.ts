@@ -13,8 +13,8 @@ export {
   StopConditionError,
   UnknownOptionError,
   type BackPressureDetails,
-} from '../batching/errors.ts';
-export type { Optional } from '../batching/records.ts';
+} from '../batching/base/errors.ts';
+export type { Optional } from '../batching/base/records.ts';
 export type { AnyDeployment, DeploymentTypes } from '../protocol/deployment.ts';
 export { allowOwnScripts } from '../platform/own-scripts.ts';
 export { cosineSimilarity, topK, type Nearest } from './vectors.ts';

@@ -1,6 +1,6 @@
 /// <reference lib="esnext.disposable" preserve="true" />
 import * as v from 'valibot';
-import type { Optional } from '../batching/records.ts';
+import type { Optional } from '../batching/base/records.ts';
 import { createOverrideId } from '../protocol/ids.ts';
 import type { BatchingPolicy, BatchKnobs, HeldOverride } from '../protocol/status.ts';
 import { OverrideEndedError } from '../protocol/errors/tabs.ts';

@@ -1,4 +1,4 @@
-import { InvalidOptionError } from '../batching/errors.ts';
+import { InvalidOptionError } from '../batching/base/errors.ts';
 import {
   DTYPE_CHOICES,
   EMBEDDED_MODEL,

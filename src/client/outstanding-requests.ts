@@ -1,5 +1,5 @@
-import { systemClock } from '../batching/clock.ts';
-import { InvalidOptionError, RequestCancelledError } from '../batching/errors.ts';
+import { systemClock } from '../batching/base/clock.ts';
+import { InvalidOptionError, RequestCancelledError } from '../batching/base/errors.ts';
 import { randomSeed } from '../platform/random-seed.ts';
 import { createRequestId, type RequestId } from '../protocol/ids.ts';
 import { END_TYPES, type Caller, type RequestUpdate, type TurnInfo } from '../protocol/requests.ts';

@@ -1,6 +1,6 @@
 import type { TabserveStatus } from '../protocol/status.ts';
 import { fromWireError } from '../protocol/wire-errors.ts';
-import { ClosedError } from '../batching/errors.ts';
+import { ClosedError } from '../batching/base/errors.ts';
 
 type Subscribe = (listener: (status: TabserveStatus) => void) => () => void;
 

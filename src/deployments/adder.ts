@@ -1,5 +1,5 @@
-import { systemClock } from '../batching/clock.ts';
-import { InvalidOptionError } from '../batching/errors.ts';
+import { systemClock } from '../batching/base/clock.ts';
+import { InvalidOptionError } from '../batching/base/errors.ts';
 import { defineDeployment } from '../protocol/deployment.ts';
 
 /** Simulates the work of a model, as the tutorial does. */

@@ -1,9 +1,9 @@
 // oxlint-disable-next-line import/no-absolute-path -- Vite's spelling of a public file's address, wherever the page lies
 import modelUrl from '/models/house-price/model.onnx?url';
 import features from '../../public/models/house-price/features.json' with { type: 'json' };
-import { InvalidOptionError } from '../batching/errors.ts';
-import { finiteIn } from '../batching/validate.ts';
-import { fromRayConfig } from '../batching/ray-config.ts';
+import { InvalidOptionError } from '../batching/base/errors.ts';
+import { finiteIn } from '../batching/base/validate.ts';
+import { fromRayConfig } from '../batching/batch/ray-config.ts';
 import { loadOnnxModel } from '../worker/runtime/ort/onnx-model.ts';
 import { rowsOf, stackRows } from '../worker/runtime/ort/onnx-tensor.ts';
 import { defineDeployment } from '../protocol/deployment.ts';

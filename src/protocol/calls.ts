@@ -1,5 +1,5 @@
 import * as v from 'valibot';
-import { OPTION_CHECKS } from '../batching/generation/options.ts';
+import { OPTION_CHECKS } from '../batching/options/generation-options.ts';
 import { chatMessage, lengthOfChat } from './chat.ts';
 import { foundModel } from './found-model.ts';
 import { ggufFile } from './gguf-file.ts';

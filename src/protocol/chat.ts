@@ -1,5 +1,5 @@
 import * as v from 'valibot';
-import type { GenerationOptions } from '../batching/generation/options.ts';
+import type { GenerationOptions } from '../batching/options/generation-options.ts';
 import { isRecord } from '../platform/is-record.ts';
 import { toolCall } from './answers.ts';
 import type { Wire } from './wire.ts';

@@ -1,4 +1,4 @@
-import type { BatchContext, BatchOptions } from '../batching/batch.ts';
+import type { BatchContext, BatchOptions } from '../batching/batch/batch.ts';
 
 /** Answers one input at a time to its callers, and handles inputs in batches. */
 export interface Deployment<Input, Output, Name extends string = string> {

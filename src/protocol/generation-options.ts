@@ -1,10 +1,10 @@
 /** The table of generation options for the page and the bridge, which may not import the core. */
-export { defaultText, expectedText, optionFromText } from '../batching/generation/option-text.ts';
-export type { GenerationOption } from '../batching/option-table.ts';
+export { defaultText, expectedText, optionFromText } from '../batching/options/option-text.ts';
+export type { GenerationOption } from '../batching/options/option-table.ts';
 export {
   checkOf,
   httpNameOf,
   OPTION_NAMES,
   optionOf,
   type OptionName,
-} from '../batching/generation/options.ts';
+} from '../batching/options/generation-options.ts';

@@ -6,7 +6,7 @@ import { answer, type Answer } from './answers.ts';
 import { count, duration, tokenIds } from './wire.ts';
 
 export type { RequestTimings } from '../batching/generation/events.ts';
-export type { GenerationOptions } from '../batching/generation/options.ts';
+export type { GenerationOptions } from '../batching/options/generation-options.ts';
 export type {
   ChoiceFormat,
   GrammarFormat,
@@ -19,8 +19,8 @@ export type {
   StructuralPart,
   StructuralTag,
   StructuralTagFormat,
-} from '../batching/generation/response-format.ts';
-export type { GenerationTool, ToolChoice } from '../batching/generation/tools.ts';
+} from '../batching/options/response-format.ts';
+export type { GenerationTool, ToolChoice } from '../batching/options/tools.ts';
 export type { PromptTokenLogprobs, TokenLogprob, TokenLogprobs } from '../batching/sampling/logprobs.ts';
 export type { FinishReason } from '../batching/generation/request.ts';
 

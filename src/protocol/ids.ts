@@ -1,6 +1,6 @@
-import type { ClientId, RequestId } from '../batching/ids.ts';
+import type { ClientId, RequestId } from '../batching/base/ids.ts';
 
-export type { ClientId, RequestId } from '../batching/ids.ts';
+export type { ClientId, RequestId } from '../batching/base/ids.ts';
 
 /** Identifies one worker. A tab that takes over starts a worker with a new ID. Of a shared worker: see `AppNames.workerLock`. */
 export type WorkerId = string & { readonly __brand: 'WorkerId' };

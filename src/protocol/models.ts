@@ -3,8 +3,8 @@ import {
   GENERATION_OPTIONS,
   MODEL_OPTION_NAMES,
   type ModelOptionTypes,
-} from '../batching/generation/options.ts';
-import { fromNames } from '../batching/records.ts';
+} from '../batching/options/generation-options.ts';
+import { fromNames } from '../batching/base/records.ts';
 import { rung } from './ladder.ts';
 import { count, duration, name, wireError, type Wire } from './wire.ts';
 

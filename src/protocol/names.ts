@@ -1,4 +1,4 @@
-import { InvalidOptionError } from '../batching/errors.ts';
+import { InvalidOptionError } from '../batching/base/errors.ts';
 import { createId, type ClientId } from './ids.ts';
 
 /** Names of locks, channels and storage that all tabs of one app share. Apps of one origin with different names never meet. */

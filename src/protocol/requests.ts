@@ -1,5 +1,5 @@
 import * as v from 'valibot';
-import { MAX_CHOICES } from '../batching/generation/limits.ts';
+import { MAX_CHOICES } from '../batching/options/limits.ts';
 import { answerPart } from './answers.ts';
 import { finishReason, generationResult, logprobs, promptLogprobs } from './generation.ts';
 import type { ClientId, RequestId } from './ids.ts';

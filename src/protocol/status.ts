@@ -1,6 +1,6 @@
 import * as v from 'valibot';
 import { KNOBS, type BatchingPolicy } from '../batching/generation/policy.ts';
-import { fromNames, keysOf } from '../batching/records.ts';
+import { fromNames, keysOf } from '../batching/base/records.ts';
 import type { OverrideId } from './ids.ts';
 import { backendInfo, encoderInfo, loadFailure, loadProgress, modelInfo, modelLoad } from './models.ts';
 import { recovery } from './recovery.ts';

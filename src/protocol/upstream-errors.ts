@@ -1,4 +1,4 @@
-import { BackPressureError } from '../batching/errors.ts';
+import { BackPressureError } from '../batching/base/errors.ts';
 import { UpstreamError } from './errors/upstream.ts';
 
 // The messages are here and not in the class, which every page loads.

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { BackPressureError } from '../batching/errors.ts';
+import { BackPressureError } from '../batching/base/errors.ts';
 import { fromWireError, toWireError } from './wire-errors.ts';
 import { UpstreamError } from './errors/upstream.ts';
 import { toUpstreamError } from './upstream-failure.ts';

@@ -5,7 +5,7 @@ import {
   RequestCancelledError,
   RequestTimeoutError,
   UnknownOptionError,
-} from '../batching/errors.ts';
+} from '../batching/base/errors.ts';
 import { EmptyPromptError, PromptTooLongError } from './errors/deployments.ts';
 import { ModelFileMissingError } from './errors/model.ts';
 import { NoWebGpuAdapterError } from './errors/runtime.ts';

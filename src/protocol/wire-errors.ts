@@ -1,4 +1,4 @@
-import * as core from '../batching/errors.ts';
+import * as core from '../batching/base/errors.ts';
 import * as deployments from './errors/deployments.ts';
 import * as hub from './errors/hub.ts';
 import * as jobs from './errors/jobs.ts';

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 
-import { parseOrderedJson, writeOrderedJson } from '../batching/ordered-json.ts';
+import { parseOrderedJson, writeOrderedJson } from '../batching/base/ordered-json.ts';
 import { fromWireText, packOrdered, toWireText } from './wire-text.ts';
 
 describe('a message as text', () => {

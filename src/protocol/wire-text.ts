@@ -1,5 +1,5 @@
 import { parse, stringify } from 'devalue';
-import { isKept, parseOrderedJson, writeOrderedJson } from '../batching/ordered-json.ts';
+import { isKept, parseOrderedJson, writeOrderedJson } from '../batching/base/ordered-json.ts';
 import { isRecord } from '../platform/is-record.ts';
 
 // Messages over a WebSocket are text. JSON would turn Infinity, a valid knob, into null, and drop undefined values.

@@ -1,5 +1,5 @@
 import * as v from 'valibot';
-import type { Validate } from '../batching/validate.ts';
+import type { Validate } from '../batching/base/validate.ts';
 import { isRecord } from '../platform/is-record.ts';
 
 // Data from a channel is unknown until one of these schemas has checked it.

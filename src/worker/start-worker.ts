@@ -1,4 +1,4 @@
-import { systemClock } from '../batching/clock.ts';
+import { systemClock } from '../batching/base/clock.ts';
 import { allowOwnScripts } from '../platform/own-scripts.ts';
 import { isForeignHello, parseClientMessages } from '../protocol/client-messages.ts';
 import { isHostPing, parseWorkerInit, type HostMessage, type WorkerInit } from '../protocol/host-messages.ts';

@@ -1,7 +1,7 @@
 // What each of the package's entries for workers has beside its `startWorker`.
-export type { BatchContext, BatchEvent, BatchOptions, CutReason } from '../batching/batch.ts';
-export { InvalidOptionError } from '../batching/errors.ts';
-export { fromRayConfig } from '../batching/ray-config.ts';
+export type { BatchContext, BatchEvent, BatchOptions, CutReason } from '../batching/batch/batch.ts';
+export { InvalidOptionError } from '../batching/base/errors.ts';
+export { fromRayConfig } from '../batching/batch/ray-config.ts';
 export {
   defineDeployment,
   type AnyDeployment,

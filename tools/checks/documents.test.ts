@@ -2,7 +2,7 @@ import { globSync, readFileSync } from 'node:fs';
 import { expect, it } from 'vitest';
 
 import manifest from '../../package.json' with { type: 'json' };
-import { batch, type BatchOptions } from '../../src/batching/batch.ts';
+import { batch, type BatchOptions } from '../../src/batching/batch/batch.ts';
 import { codeBlocksFor, codeBlocksOf, DOCUMENTS, HARNESSES, placeOf } from '../documents/code-blocks.ts';
 import { checkCommand, commandsOf } from '../documents/commands.ts';
 

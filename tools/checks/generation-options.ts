@@ -1,13 +1,18 @@
 import { readFile } from 'node:fs/promises';
 
-import { defaultText } from '../../src/batching/generation/option-text.ts';
-import { checkOf, OPTION_NAMES, optionOf, type OptionName } from '../../src/batching/generation/options.ts';
-import type { GenerationOption } from '../../src/batching/option-table.ts';
+import { defaultText } from '../../src/batching/options/option-text.ts';
+import {
+  checkOf,
+  OPTION_NAMES,
+  optionOf,
+  type OptionName,
+} from '../../src/batching/options/generation-options.ts';
+import type { GenerationOption } from '../../src/batching/options/option-table.ts';
 import { updateParts } from './marked-part.ts';
 
 // The table of generation options of docs/generation-options.md. `--write` brings it up to date.
 
-const TABLES = ['src/batching/generation/options.ts', 'src/batching/sampling/sampling-options.ts'];
+const TABLES = ['src/batching/options/generation-options.ts', 'src/batching/options/sampling-options.ts'];
 
 const sources = await Promise.all(TABLES.map((path) => readFile(path, 'utf8')));
 await updateParts('docs/generation-options.md', { options: `\n\n${docsTable()}\n\n` });

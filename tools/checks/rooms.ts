@@ -7,6 +7,7 @@ import { dirname, join, relative } from 'node:path';
 const FLOORS: Readonly<Record<string, readonly string[]>> = {
   'src/ui': ['browser', 'parts', 'drawing', 'state', 'panels', 'views'],
   'src/client': [],
+  'src/batching': ['base', 'queue', 'options', 'sampling', 'batch', 'generation', 'metrics'],
   bridge: [],
 };
 const NO_SOURCE = /\.test\.tsx?$|\/testing\/|test-support\.ts$/;

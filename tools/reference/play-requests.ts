@@ -1,9 +1,9 @@
-import { systemClock } from '../../src/batching/clock.ts';
+import { systemClock } from '../../src/batching/base/clock.ts';
 import { Engine } from '../../src/batching/generation/engine.ts';
 import type { FinishedEvent, RequestEvent, StepEvent } from '../../src/batching/generation/events.ts';
 import { DEFAULT_POLICY, type BatchingPolicy } from '../../src/batching/generation/policy.ts';
 import type { GenerationRequest } from '../../src/batching/generation/request.ts';
-import type { RequestId } from '../../src/batching/ids.ts';
+import type { RequestId } from '../../src/batching/base/ids.ts';
 import { createClientId, createRequestId } from '../../src/protocol/ids.ts';
 import type { LoadedModel } from '../../src/worker/runtime/loaded-model.ts';
 import { BackendRunner } from '../../src/worker/runtime/runner.ts';

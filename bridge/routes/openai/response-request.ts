@@ -1,6 +1,6 @@
 import * as v from 'valibot';
 
-import { shown } from '../../../src/batching/errors.ts';
+import { shown } from '../../../src/batching/base/errors.ts';
 import { isRecord } from '../../../src/platform/is-record.ts';
 import type { ToolCall } from '../../../src/protocol/answers.ts';
 import type { ChatMessage } from '../../../src/protocol/chat.ts';

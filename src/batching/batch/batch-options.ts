@@ -1,6 +1,6 @@
 /// <reference lib="esnext.disposable" preserve="true" />
-import type { AbortSignal } from '../abort-signal.ts';
-import { systemClock, type Clock } from '../clock.ts';
+import type { AbortSignal } from '../base/abort-signal.ts';
+import { systemClock, type Clock } from '../base/clock.ts';
 import {
   requireBoolean,
   requireClock,
@@ -9,7 +9,7 @@ import {
   requireDuration,
   requireFunction,
   unknownName,
-} from '../validate.ts';
+} from '../base/validate.ts';
 
 /**
  * Why a batch was cut. If several reasons hold, the first in this order is recorded:

@@ -2,9 +2,14 @@
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { describe, expect, expectTypeOf, it, vi } from 'vitest';
-import { batch, batchStream, END_OF_STREAM, type BatchedStream } from '../batch.ts';
+import { batch, batchStream, END_OF_STREAM, type BatchedStream } from './batch.ts';
 import { createStreamRig, outcomeOf, readAll, settled } from './test-support.ts';
-import { BackPressureError, BatchSizeMismatchError, ClosedError, RequestCancelledError } from '../errors.ts';
+import {
+  BackPressureError,
+  BatchSizeMismatchError,
+  ClosedError,
+  RequestCancelledError,
+} from '../base/errors.ts';
 
 /** Unreachable objects are gone when this resolves. */
 async function collectGarbage(): Promise<void> {

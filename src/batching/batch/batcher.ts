@@ -1,13 +1,13 @@
-import type { AbortSignal } from '../abort-signal.ts';
-import { Alarm } from '../alarm.ts';
+import type { AbortSignal } from '../base/abort-signal.ts';
+import { Alarm } from '../base/alarm.ts';
 import type { BatchControls, BatchEvent, CutReason, ResolvedBatchOptions } from './batch-options.ts';
 import type { CallQueue } from './call-queue.ts';
-import { CancelHandle, type CallHolder } from '../cancel-handle.ts';
-import { BackPressureError, ClosedError, ItemTooLargeError, RequestCancelledError } from '../errors.ts';
+import { CancelHandle, type CallHolder } from './cancel-handle.ts';
+import { BackPressureError, ClosedError, ItemTooLargeError, RequestCancelledError } from '../base/errors.ts';
 import { Gathering } from './gathering.ts';
 import { DrainRate, retryAfterMsOf } from '../queue/drain-rate.ts';
 import { SHORTEST_STRIDE_MS, StrideGrid } from './stride-grid.ts';
-import { requireCount, requireDuration, requireSize } from '../validate.ts';
+import { requireCount, requireDuration, requireSize } from '../base/validate.ts';
 import { RunningBatch } from './running-batch.ts';
 
 /** Runs a batch and answers its callers. Resolves when the handler has ended; never rejects. */

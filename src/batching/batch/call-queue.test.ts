@@ -1,7 +1,7 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { CallQueue, CHUNK_SIZE } from './call-queue.ts';
-import { CancelHandle } from '../cancel-handle.ts';
+import { CancelHandle } from './cancel-handle.ts';
 
 type Queue = CallQueue<string, string>;
 

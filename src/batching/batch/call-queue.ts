@@ -1,4 +1,4 @@
-import type { CancelHandle } from '../cancel-handle.ts';
+import type { CancelHandle } from './cancel-handle.ts';
 
 type Reject = (error: unknown) => void;
 

@@ -1,4 +1,4 @@
-import { requireSize } from '../validate.ts';
+import { requireSize } from '../base/validate.ts';
 import type { CallQueue } from './call-queue.ts';
 
 /** The limits of one batch; later changes apply to the next one. */

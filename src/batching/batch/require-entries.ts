@@ -1,4 +1,4 @@
-import { BatchSizeMismatchError } from '../errors.ts';
+import { BatchSizeMismatchError } from '../base/errors.ts';
 
 /** @throws BatchSizeMismatchError for a handler's answer that is not a list of one entry per item. */
 export function requireEntries(entries: unknown, numItems: number): asserts entries is readonly unknown[] {

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { batch, type BatchOptions } from '../batch.ts';
+import { batch, type BatchOptions } from './batch.ts';
 import { settled } from './test-support.ts';
-import { BackPressureError } from '../errors.ts';
+import { BackPressureError } from '../base/errors.ts';
 import { FakeClock } from '../testing/fake-clock.ts';
 import type { BatchingPolicy } from '../generation/policy.ts';
 import type { Step } from '../generation/model-runner.ts';

@@ -1,8 +1,8 @@
-import { createAbortController, type AbortController, type AbortSignal } from '../abort-signal.ts';
+import { createAbortController, type AbortController, type AbortSignal } from '../base/abort-signal.ts';
 import type { BatchContext, CutReason } from './batch-options.ts';
 import type { TakenCalls } from './call-queue.ts';
-import type { CallHolder } from '../cancel-handle.ts';
-import type { RequestCancelledError } from '../errors.ts';
+import type { CallHolder } from './cancel-handle.ts';
+import type { RequestCancelledError } from '../base/errors.ts';
 
 /**
  * A batch that its handler runs: the members that wait for an answer, and the signals of those that left. A member is

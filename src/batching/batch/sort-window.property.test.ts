@@ -1,6 +1,6 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { batch } from '../batch.ts';
+import { batch } from './batch.ts';
 import { settled } from './test-support.ts';
 
 const numRuns = Number(process.env['PROPERTY_RUNS'] ?? 2000);

@@ -1,5 +1,5 @@
-import { onAbort, type AbortSignal } from '../abort-signal.ts';
-import { RequestCancelledError } from '../errors.ts';
+import { onAbort, type AbortSignal } from '../base/abort-signal.ts';
+import { RequestCancelledError } from '../base/errors.ts';
 
 type Read<Chunk> = IteratorResult<Chunk, undefined>;
 

@@ -1,4 +1,4 @@
-import { batch, batchStream, type Batched, type BatchedStream, type END_OF_STREAM } from '../batch.ts';
+import { batch, batchStream, type Batched, type BatchedStream, type END_OF_STREAM } from './batch.ts';
 import type { BatchContext, BatchEvent, BatchOptions } from './batch-options.ts';
 import { FakeClock } from '../testing/fake-clock.ts';
 

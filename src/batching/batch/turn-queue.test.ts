@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { batchFrom, type Resolve } from '../batch.ts';
+import { batchFrom, type Resolve } from './batch.ts';
 import { FakeClock } from '../testing/fake-clock.ts';
-import type { ClientId, RequestId } from '../ids.ts';
+import type { ClientId, RequestId } from '../base/ids.ts';
 import { settled } from './test-support.ts';
 import { TurnQueue } from './turn-queue.ts';
 

@@ -1,5 +1,5 @@
 import { DrainRate, retryAfterMsOf } from '../queue/drain-rate.ts';
-import { BackPressureError, InvalidOptionError } from '../errors.ts';
+import { BackPressureError, InvalidOptionError } from '../base/errors.ts';
 import type { KvPlanner } from './kv-planner.ts';
 import { RequestQueue, type TurnOwner } from '../queue/request-queue.ts';
 import type { GenerationRequest } from './request.ts';

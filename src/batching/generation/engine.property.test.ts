@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { BackPressureError, InvalidOptionError, KvBudgetError } from '../errors.ts';
+import { BackPressureError, InvalidOptionError, KvBudgetError } from '../base/errors.ts';
 import type { Engine } from './engine.ts';
 import type { RequestEvent } from './events.ts';
 import type { Step, StepRow } from './model-runner.ts';
@@ -18,7 +18,7 @@ import {
   tokensAlone,
 } from './test-support.ts';
 import { GREEDY, type GenerationRequest, type TokenConstraint } from './request.ts';
-import type { RequestId } from '../ids.ts';
+import type { RequestId } from '../base/ids.ts';
 
 /** Raise it for an overnight run: PROPERTY_RUNS=20000 npx vitest run src/batching/generation. */
 const NUM_RUNS = Number(process.env['PROPERTY_RUNS'] ?? (process.env['FULL'] ? 1000 : 400));

@@ -5,7 +5,7 @@ import {
   InvalidOptionError,
   ModelRunError,
   RequestCancelledError,
-} from '../errors.ts';
+} from '../base/errors.ts';
 import { FakeClock } from '../testing/fake-clock.ts';
 import { Engine } from './engine.ts';
 import type { RequestEvent } from './events.ts';

@@ -1,12 +1,17 @@
-import { Alarm } from '../alarm.ts';
-import type { Clock } from '../clock.ts';
-import { ClosedError, InvalidOptionError, RequestCancelledError, StopConditionError } from '../errors.ts';
+import { Alarm } from '../base/alarm.ts';
+import type { Clock } from '../base/clock.ts';
+import {
+  ClosedError,
+  InvalidOptionError,
+  RequestCancelledError,
+  StopConditionError,
+} from '../base/errors.ts';
 import type { EngineListener, FailedEvent } from './events.ts';
 import type { KvUsage } from './kv-planner.ts';
 import type { ModelRunner, StartedStep, Step } from './model-runner.ts';
 import { DEFAULT_POLICY, updatePolicy, type BatchingPolicy } from './policy.ts';
 import { checkRequest, limitOutput, type GenerationRequest } from './request.ts';
-import type { RequestId } from '../ids.ts';
+import type { RequestId } from '../base/ids.ts';
 import { RuntimeLostError } from './runtime-lost-error.ts';
 import { runStep } from './run-step.ts';
 import { Scheduler, type Progress } from './scheduler.ts';

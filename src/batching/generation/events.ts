@@ -1,6 +1,6 @@
 import type { PromptTokenLogprobs, TokenLogprobs } from '../sampling/logprobs.ts';
 import type { StepRow } from './model-runner.ts';
-import type { RequestId } from '../ids.ts';
+import type { RequestId } from '../base/ids.ts';
 import type { RuntimeLostError } from './runtime-lost-error.ts';
 import type { EndReason, FinishReason } from './request.ts';
 

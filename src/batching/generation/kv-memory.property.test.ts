@@ -1,10 +1,10 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { KvBudgetError } from '../errors.ts';
+import { KvBudgetError } from '../base/errors.ts';
 import { KvMemory, type KvCacheLimits, type KvNeed, type KvShape } from './kv-memory.ts';
 import type { Step } from './model-runner.ts';
 import type { BatchingPolicy } from './policy.ts';
-import type { RequestId } from '../ids.ts';
+import type { RequestId } from '../base/ids.ts';
 import type { Scheduler } from './scheduler.ts';
 import { createRequest, createScheduler, requestId, type RequestOverrides } from './test-support.ts';
 

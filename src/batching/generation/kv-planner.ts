@@ -1,4 +1,4 @@
-import { KvBudgetError } from '../errors.ts';
+import { KvBudgetError } from '../base/errors.ts';
 import { KvMemory, type KvCacheLimits, type KvNeed, type KvShape } from './kv-memory.ts';
 import type { KvSlot } from './kv-slots.ts';
 import type { SlotTransfer } from './model-runner.ts';

@@ -2,9 +2,9 @@ import type { TokenCounts } from '../sampling/adjust-logits.ts';
 import type { KvCacheLimits, KvShape } from './kv-memory.ts';
 import type { KvSlot } from './kv-slots.ts';
 import type { TokenLogprobs } from '../sampling/logprobs.ts';
-import type { SamplingParams } from '../sampling/sampling-options.ts';
+import type { SamplingParams } from '../options/sampling-options.ts';
 import type { TokenMask } from '../sampling/token-mask.ts';
-import type { RequestId } from '../ids.ts';
+import type { RequestId } from '../base/ids.ts';
 
 /** One row of a step: the tokens that one sequence feeds in. */
 export interface StepRow {

@@ -1,5 +1,5 @@
 import { describe, expect, expectTypeOf, it } from 'vitest';
-import { InvalidOptionError, UnknownOptionError } from '../errors.ts';
+import { InvalidOptionError, UnknownOptionError } from '../base/errors.ts';
 import { DEFAULT_POLICY, LARGEST_BATCH_SIZE, updatePolicy, type BatchingPolicy } from './policy.ts';
 
 describe('updatePolicy', () => {

@@ -7,7 +7,7 @@ import {
   oneOf,
   parseOptions,
   type Validators,
-} from '../validate.ts';
+} from '../base/validate.ts';
 
 /**
  * When sequences start: `off` runs one sequence at a time; `static` gathers a batch that no sequence joins until its last

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { InvalidOptionError } from '../errors.ts';
+import { InvalidOptionError } from '../base/errors.ts';
 import { createEngine, describeStep, requestId, settle, type EngineOverrides } from './test-support.ts';
 
 /** Names of one character: prompt token i of `a` is 9700 + i. */

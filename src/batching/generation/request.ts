@@ -1,8 +1,8 @@
-import { pickSampling, type SamplingParams } from '../sampling/sampling-options.ts';
+import { pickSampling, type SamplingParams } from '../options/sampling-options.ts';
 import type { TokenMask } from '../sampling/token-mask.ts';
-import { OPTION_DEFAULTS, type ResolvedGenerationOptions } from './options.ts';
-import type { ClientId, RequestId } from '../ids.ts';
-import { integerIn } from '../validate.ts';
+import { OPTION_DEFAULTS, type ResolvedGenerationOptions } from '../options/generation-options.ts';
+import type { ClientId, RequestId } from '../base/ids.ts';
+import { integerIn } from '../base/validate.ts';
 
 /** Always the likeliest token: nothing changes which one that is. */
 export const GREEDY: SamplingParams = { ...pickSampling(OPTION_DEFAULTS), seed: 0 };

@@ -1,5 +1,5 @@
-import type { Clock } from '../clock.ts';
-import { ModelRunError } from '../errors.ts';
+import type { Clock } from '../base/clock.ts';
+import { ModelRunError } from '../base/errors.ts';
 import type { ModelRunner, StartedStep, Step, StepOutput } from './model-runner.ts';
 import { RuntimeLostError } from './runtime-lost-error.ts';
 

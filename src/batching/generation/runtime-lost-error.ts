@@ -1,4 +1,4 @@
-import type { RequestId } from '../ids.ts';
+import type { RequestId } from '../base/ids.ts';
 
 /** The runtime died of `cause`. No request fails: the handler resumes them on another worker, and all other code rethrows. */
 export class RuntimeLostError extends Error {

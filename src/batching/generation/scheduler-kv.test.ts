@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { KvBudgetError } from '../errors.ts';
+import { KvBudgetError } from '../base/errors.ts';
 import type { KvShape } from './kv-memory.ts';
 import type { Step } from './model-runner.ts';
 import type { BatchingPolicy } from './policy.ts';

@@ -1,7 +1,7 @@
 import { kvSlot, type KvSlot } from './kv-slots.ts';
 import type { SlotTransfer } from './model-runner.ts';
 import type { BatchingPolicy } from './policy.ts';
-import type { RequestId } from '../ids.ts';
+import type { RequestId } from '../base/ids.ts';
 import type { Sequence, SequenceLimits } from './sequence.ts';
 
 /**

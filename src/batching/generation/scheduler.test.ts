@@ -1,6 +1,6 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { BackPressureError } from '../errors.ts';
+import { BackPressureError } from '../base/errors.ts';
 import {
   createPolicy,
   createRequest,

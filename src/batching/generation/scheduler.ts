@@ -7,7 +7,7 @@ import type { DecodeStep, Step, StepOutput } from './model-runner.ts';
 import type { BatchingPolicy } from './policy.ts';
 import { PrefillPace } from './prefill-pace.ts';
 import type { GenerationRequest } from './request.ts';
-import type { RequestId } from '../ids.ts';
+import type { RequestId } from '../base/ids.ts';
 import { SchedulerState } from './scheduler-state.ts';
 import type { Sequence, SequenceLimits } from './sequence.ts';
 import { StepPlanner, type PrefillLimits } from './step-planner.ts';

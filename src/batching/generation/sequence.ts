@@ -5,7 +5,7 @@ import type { KvSlot } from './kv-slots.ts';
 import type { PromptScoring } from './model-runner.ts';
 import type { HeldRow } from './prefix-cache.ts';
 import type { EndReason, GenerationRequest } from './request.ts';
-import type { ClientId, RequestId } from '../ids.ts';
+import type { ClientId, RequestId } from '../base/ids.ts';
 
 /** Limits that end a sequence. */
 export interface SequenceLimits {

@@ -12,11 +12,11 @@ import type {
   Step,
   StepOutput,
 } from './model-runner.ts';
-import type { SamplingParams } from '../sampling/sampling-options.ts';
+import type { SamplingParams } from '../options/sampling-options.ts';
 import { allowToken, emptyMask, isAllowed, type TokenMask } from '../sampling/token-mask.ts';
 import { DEFAULT_POLICY, type BatchingPolicy } from './policy.ts';
 import { GREEDY, type GenerationRequest, type TokenConstraint } from './request.ts';
-import type { ClientId, RequestId } from '../ids.ts';
+import type { ClientId, RequestId } from '../base/ids.ts';
 import { Scheduler, type SchedulerOptions } from './scheduler.ts';
 
 /** Builders and a scripted device for the tests of this folder; production code never imports this file. */

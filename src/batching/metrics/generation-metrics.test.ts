@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { RequestCancelledError } from '../errors.ts';
+import { RequestCancelledError } from '../base/errors.ts';
 import type { RequestEvent, StepEvent } from '../generation/events.ts';
 import { requestId } from '../generation/test-support.ts';
 import { createGenerationMetrics } from './generation-metrics.ts';

@@ -1,4 +1,4 @@
-import { describeInvalid } from '../errors.ts';
+import { describeInvalid } from '../base/errors.ts';
 
 export interface Bucket {
   /** Inclusive, as Prometheus' `le`. */

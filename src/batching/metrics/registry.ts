@@ -1,4 +1,4 @@
-import { describeInvalid } from '../errors.ts';
+import { describeInvalid } from '../base/errors.ts';
 import { Histogram, type HistogramSnapshot } from './histogram.ts';
 
 export type Labels<Key extends string> = Readonly<Record<Key, string>>;

@@ -1,5 +1,5 @@
 import { QueueShares, type QueueLimit } from './queue-shares.ts';
-import type { ClientId, RequestId } from '../ids.ts';
+import type { ClientId, RequestId } from '../base/ids.ts';
 import { Round } from './round.ts';
 import { TurnTree, type TurnPlace } from './turn-tree.ts';
 

@@ -1,4 +1,4 @@
-import type { SamplingParams } from './sampling-options.ts';
+import type { SamplingParams } from '../options/sampling-options.ts';
 import { at } from './top-k.ts';
 
 /** Each token of a sequence's prompt and output -> how often the output has it. */

@@ -2,7 +2,7 @@ import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { TokenCounts } from './adjust-logits.ts';
 import { uniform } from './random.ts';
-import type { SamplingParams } from './sampling-options.ts';
+import type { SamplingParams } from '../options/sampling-options.ts';
 import { emptyMask, forbidToken } from './token-mask.ts';
 import { createSampler, type SampledToken } from './sampling.ts';
 import { GREEDY } from '../generation/request.ts';

@@ -1,7 +1,7 @@
 import { adjustLogits, isAdjusting, type TokenCounts } from './adjust-logits.ts';
 import { checkLogits, logprobsOf, noFiniteLogit, type TokenLogprobs } from './logprobs.ts';
 import { uniform } from './random.ts';
-import type { SamplingParams } from './sampling-options.ts';
+import type { SamplingParams } from '../options/sampling-options.ts';
 import { shareOf, sharpnessOf, smallestWeightFor, weightOf } from './token-weights.ts';
 import { maskLogits, type TokenMask } from './token-mask.ts';
 import { at, compareLikelihood, topK } from './top-k.ts';

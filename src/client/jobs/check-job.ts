@@ -1,5 +1,5 @@
-import { InvalidOptionError } from '../../batching/errors.ts';
-import { isBoolean, oneOf, parseOptions, validator, type Validate } from '../../batching/validate.ts';
+import { InvalidOptionError } from '../../batching/base/errors.ts';
+import { isBoolean, oneOf, parseOptions, validator, type Validate } from '../../batching/base/validate.ts';
 import { EMBEDDER } from '../../protocol/embedding.ts';
 import { TEXT_GENERATOR } from '../../protocol/generation.ts';
 import type { CreateJobOptions } from './types.ts';

@@ -1,6 +1,6 @@
-import { InvalidOptionError } from '../../batching/errors.ts';
-import { OPTION_CHECKS } from '../../batching/generation/options.ts';
-import { parseOptions } from '../../batching/validate.ts';
+import { InvalidOptionError } from '../../batching/base/errors.ts';
+import { OPTION_CHECKS } from '../../batching/options/generation-options.ts';
+import { parseOptions } from '../../batching/base/validate.ts';
 import { isRecord } from '../../platform/is-record.ts';
 import { parseJson } from '../../platform/parse-json.ts';
 import { randomSeed } from '../../platform/random-seed.ts';

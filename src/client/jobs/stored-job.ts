@@ -1,5 +1,5 @@
-import { InvalidOptionError } from '../../batching/errors.ts';
-import { integerIn } from '../../batching/validate.ts';
+import { InvalidOptionError } from '../../batching/base/errors.ts';
+import { integerIn } from '../../batching/base/validate.ts';
 import { JobNotFoundError } from '../../protocol/errors/jobs.ts';
 import { MAX_ROWS_PER_CALL, type JobInfo, type JobState } from '../../protocol/jobs.ts';
 import type { Ask } from '../links/calls.ts';

@@ -1,6 +1,6 @@
 import * as v from 'valibot';
 import { CALLS, type CallName } from '../../protocol/calls.ts';
-import { InvalidOptionError } from '../../batching/errors.ts';
+import { InvalidOptionError } from '../../batching/base/errors.ts';
 import { LoadCancelledError } from '../../protocol/errors/hub.ts';
 import { LoadAbandonedError } from '../../protocol/errors/tabs.ts';
 import { modelNameOf } from '../../protocol/models.ts';

@@ -1,4 +1,4 @@
-import { type Clock, systemClock } from '../../batching/clock.ts';
+import { type Clock, systemClock } from '../../batching/base/clock.ts';
 import { isStolen, type Locks } from '../../protocol/locks.ts';
 
 export interface LeadershipListener {

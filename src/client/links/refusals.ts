@@ -1,4 +1,4 @@
-import { InvalidOptionError } from '../../batching/errors.ts';
+import { InvalidOptionError } from '../../batching/base/errors.ts';
 import { MAX_NAME_LENGTH } from '../../protocol/wire.ts';
 
 /** The worker drops a message with such a name, and its caller would wait forever. */

@@ -1,6 +1,6 @@
 import { PROTOCOL_VERSION } from '../../protocol/wire.ts';
 import type { ClientId, WorkerId } from '../../protocol/ids.ts';
-import { systemClock, type Clock } from '../../batching/clock.ts';
+import { systemClock, type Clock } from '../../batching/base/clock.ts';
 import { AnswerWatch } from './answer-watch.ts';
 import { isHeld, Leadership } from './leadership.ts';
 import type { Link, LinkListener, Outgoing } from './link.ts';

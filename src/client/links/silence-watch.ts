@@ -1,4 +1,4 @@
-import { setDeadline, type Clock } from '../../batching/clock.ts';
+import { setDeadline, type Clock } from '../../batching/base/clock.ts';
 
 export interface SilenceWatchOptions {
   readonly clock: Clock;

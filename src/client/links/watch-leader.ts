@@ -1,4 +1,4 @@
-import { systemClock, type Clock } from '../../batching/clock.ts';
+import { systemClock, type Clock } from '../../batching/base/clock.ts';
 import type { Locks } from '../../protocol/locks.ts';
 import { isHeld } from './leadership.ts';
 

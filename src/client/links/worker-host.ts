@@ -1,4 +1,4 @@
-import { systemClock, type Clock } from '../../batching/clock.ts';
+import { systemClock, type Clock } from '../../batching/base/clock.ts';
 import { PROTOCOL_VERSION } from '../../protocol/wire.ts';
 import type { FaultKind } from '../../protocol/recovery.ts';
 import {

@@ -1,4 +1,4 @@
-import { shown } from '../../batching/errors.ts';
+import { shown } from '../../batching/base/errors.ts';
 import { codedError } from './coded-error.ts';
 
 /** Details may quote a hub, a folder or a chat template. */

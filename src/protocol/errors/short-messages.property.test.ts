@@ -1,7 +1,7 @@
 import * as fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { InvalidOptionError } from '../../batching/errors.ts';
-import { OPTION_NAMES } from '../../batching/generation/options.ts';
+import { InvalidOptionError } from '../../batching/base/errors.ts';
+import { OPTION_NAMES } from '../../batching/options/generation-options.ts';
 import { DEFAULT_POLICY, updatePolicy } from '../../batching/generation/policy.ts';
 import { toModelSource } from '../../client/model-source.ts';
 import { nameRefusal } from '../../client/links/refusals.ts';

@@ -1,4 +1,4 @@
-import { shown } from '../../batching/errors.ts';
+import { shown } from '../../batching/base/errors.ts';
 import { isRecord } from '../../platform/is-record.ts';
 import type { ToolCall } from '../answers.ts';
 import type { ChatMessage, TextPart } from '../chat.ts';

@@ -4,7 +4,7 @@ import {
   optionOf,
   type GenerationOptions,
   type OptionName,
-} from '../../batching/generation/options.ts';
+} from '../../batching/options/generation-options.ts';
 import { HttpError } from './http-error.ts';
 import type { NeutralValues, OptionNames } from './generation-request.ts';
 

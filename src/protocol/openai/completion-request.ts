@@ -1,6 +1,6 @@
 import * as v from 'valibot';
 
-import { httpNameOf, OPTION_NAMES, optionOf } from '../../batching/generation/options.ts';
+import { httpNameOf, OPTION_NAMES, optionOf } from '../../batching/options/generation-options.ts';
 import { HttpError } from './http-error.ts';
 import {
   parseFields,

@@ -4,7 +4,7 @@ import {
   InvalidOptionError,
   ResponseFormatUnsupportedError,
   UnknownOptionError,
-} from '../../batching/errors.ts';
+} from '../../batching/base/errors.ts';
 import { PromptTooLongError } from '../errors/deployments.ts';
 import { ChatTemplateError } from '../errors/model.ts';
 import { readChatRequest } from './chat-request.ts';

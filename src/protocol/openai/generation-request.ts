@@ -1,7 +1,7 @@
 import * as v from 'valibot';
 
-import { InvalidOptionError, ResponseFormatUnsupportedError, shown } from '../../batching/errors.ts';
-import type { GenerationOptions, OptionName } from '../../batching/generation/options.ts';
+import { InvalidOptionError, ResponseFormatUnsupportedError, shown } from '../../batching/base/errors.ts';
+import type { GenerationOptions, OptionName } from '../../batching/options/generation-options.ts';
 import type { Prompt } from '../chat.ts';
 import { record } from '../wire.ts';
 import { isRecord } from '../../platform/is-record.ts';

@@ -1,5 +1,5 @@
-import { shown } from '../../batching/errors.ts';
-import { describeKnown } from '../../batching/nearest-name.ts';
+import { shown } from '../../batching/base/errors.ts';
+import { describeKnown } from '../../batching/base/nearest-name.ts';
 
 /** The error types of OpenAI's API. Of the others, those below 500 are invalid requests. */
 const TYPE_OF_STATUS: Readonly<Record<number, string>> = {

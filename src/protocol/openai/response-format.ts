@@ -1,5 +1,5 @@
 import type { ResponseFormat } from '../generation.ts';
-import { parseOrderedJson } from '../../batching/ordered-json.ts';
+import { parseOrderedJson } from '../../batching/base/ordered-json.ts';
 import { isRecord } from '../../platform/is-record.ts';
 import { HttpError } from './http-error.ts';
 import { withoutNulls } from './fields.ts';

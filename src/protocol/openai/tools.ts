@@ -1,4 +1,4 @@
-import { shown } from '../../batching/errors.ts';
+import { shown } from '../../batching/base/errors.ts';
 import type { ToolCall } from '../answers.ts';
 import type { GenerationOptions, GenerationTool, ToolChoice } from '../generation.ts';
 import { isRecord } from '../../platform/is-record.ts';

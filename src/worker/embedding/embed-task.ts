@@ -1,5 +1,5 @@
-import { InvalidOptionError } from '../../batching/errors.ts';
-import { integerIn, isBoolean, parseOptions, type Validators } from '../../batching/validate.ts';
+import { InvalidOptionError } from '../../batching/base/errors.ts';
+import { integerIn, isBoolean, parseOptions, type Validators } from '../../batching/base/validate.ts';
 import { EMBEDDER, type Embedding, type EmbeddingOptions } from '../../protocol/embedding.ts';
 import { EmptyPromptError } from '../../protocol/errors/deployments.ts';
 import type { LoadedEncoder } from '../runtime/encoder/loaded-encoder.ts';

@@ -1,5 +1,5 @@
-import { InvalidOptionError } from '../../batching/errors.ts';
-import { validator } from '../../batching/validate.ts';
+import { InvalidOptionError } from '../../batching/base/errors.ts';
+import { validator } from '../../batching/base/validate.ts';
 import { MAX_TEXTS } from '../../protocol/embedding.ts';
 import { EmptyPromptError, PromptTooLongError } from '../../protocol/errors/deployments.ts';
 import { MAX_TEXT_LENGTH } from '../../protocol/wire.ts';

@@ -1,5 +1,5 @@
-import { InvalidOptionError } from '../../batching/errors.ts';
-import { integerIn, isBoolean, parseOptions, type Validators } from '../../batching/validate.ts';
+import { InvalidOptionError } from '../../batching/base/errors.ts';
+import { integerIn, isBoolean, parseOptions, type Validators } from '../../batching/base/validate.ts';
 import { isRecord } from '../../platform/is-record.ts';
 import { RERANKER, type Ranking, type RerankOptions } from '../../protocol/embedding.ts';
 import { PromptTooLongError } from '../../protocol/errors/deployments.ts';

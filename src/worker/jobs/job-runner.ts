@@ -1,4 +1,4 @@
-import { systemClock } from '../../batching/clock.ts';
+import { systemClock } from '../../batching/base/clock.ts';
 import { EMBEDDER } from '../../protocol/embedding.ts';
 import { JobModelError } from '../../protocol/errors/jobs.ts';
 import { asRequestId, type RequestId } from '../../protocol/ids.ts';

@@ -1,4 +1,4 @@
-import { systemClock } from '../../batching/clock.ts';
+import { systemClock } from '../../batching/base/clock.ts';
 import type { CallHandlers } from '../../protocol/calls.ts';
 import { EMBEDDER } from '../../protocol/embedding.ts';
 import { JobModelError, JobNotFoundError, JobRowError, JobStoreError } from '../../protocol/errors/jobs.ts';

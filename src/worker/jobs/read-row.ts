@@ -1,4 +1,4 @@
-import { parseOrderedJson } from '../../batching/ordered-json.ts';
+import { parseOrderedJson } from '../../batching/base/ordered-json.ts';
 import { isRecord } from '../../platform/is-record.ts';
 import { EMBEDDER, type Embedding } from '../../protocol/embedding.ts';
 import { JobRowError } from '../../protocol/errors/jobs.ts';

@@ -1,4 +1,4 @@
-import type { Clock } from '../../batching/clock.ts';
+import type { Clock } from '../../batching/base/clock.ts';
 import type { JobProgress } from '../../protocol/jobs.ts';
 
 const WINDOW_SECONDS = 10;

@@ -1,5 +1,5 @@
-import type { Clock } from '../../batching/clock.ts';
-import { shown, textOf } from '../../batching/errors.ts';
+import type { Clock } from '../../batching/base/clock.ts';
+import { shown, textOf } from '../../batching/base/errors.ts';
 import { isRecord } from '../../platform/is-record.ts';
 import { isChat } from '../../protocol/chat.ts';
 import type { RequestActivity, RequestUpdate } from '../../protocol/requests.ts';

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 
-import { RequestCancelledError } from '../../batching/errors.ts';
+import { RequestCancelledError } from '../../batching/base/errors.ts';
 import type { RequestEvent, StepEvent } from '../../batching/generation/events.ts';
 import type { KvSlot } from '../../batching/generation/kv-slots.ts';
 import type { RequestId } from '../../protocol/ids.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { RequestCancelledError } from '../../batching/errors.ts';
+import { RequestCancelledError } from '../../batching/base/errors.ts';
 import type { RequestEvent, StepEvent } from '../../batching/generation/events.ts';
 import { FakeClock } from '../../batching/testing/fake-clock.ts';
 import type { KvSlot } from '../../batching/generation/kv-slots.ts';

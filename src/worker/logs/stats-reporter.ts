@@ -1,4 +1,4 @@
-import type { Clock } from '../../batching/clock.ts';
+import type { Clock } from '../../batching/base/clock.ts';
 import type { FailedEvent, StepEvent } from '../../batching/generation/events.ts';
 import type {
   EngineGauges,

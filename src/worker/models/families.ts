@@ -1,4 +1,4 @@
-import { textOf } from '../../batching/errors.ts';
+import { textOf } from '../../batching/base/errors.ts';
 import { isRecord } from '../../platform/is-record.ts';
 import { ModelFileCorruptError, UnsupportedModelError } from '../../protocol/errors/model.ts';
 import { bert } from './bert/family.ts';

@@ -1,11 +1,11 @@
-import { MAX_CHOICES } from '../../batching/generation/limits.ts';
+import { MAX_CHOICES } from '../../batching/options/limits.ts';
 import {
   MODEL_OPTION_NAMES,
   OPTION_CHECKS,
   optionOf,
   type OptionName,
-} from '../../batching/generation/options.ts';
-import { fromNames } from '../../batching/records.ts';
+} from '../../batching/options/generation-options.ts';
+import { fromNames } from '../../batching/base/records.ts';
 import { isRecord } from '../../platform/is-record.ts';
 import type { GenerationDefaults } from '../../protocol/models.ts';
 

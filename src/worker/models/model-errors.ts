@@ -1,4 +1,4 @@
-import { ClosedError, shown } from '../../batching/errors.ts';
+import { ClosedError, shown } from '../../batching/base/errors.ts';
 import {
   GgufChoiceError,
   ModelTooLargeError,

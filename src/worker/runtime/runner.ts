@@ -1,4 +1,4 @@
-import { ModelRunError } from '../../batching/errors.ts';
+import { ModelRunError } from '../../batching/base/errors.ts';
 import type { KvCacheLimits, KvShape } from '../../batching/generation/kv-memory.ts';
 import type {
   DecodeStep,

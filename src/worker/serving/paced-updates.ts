@@ -1,4 +1,4 @@
-import type { Clock } from '../../batching/clock.ts';
+import type { Clock } from '../../batching/base/clock.ts';
 import type { ClientId } from '../../protocol/ids.ts';
 import type { RequestUpdate } from '../../protocol/requests.ts';
 

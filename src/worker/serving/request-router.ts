@@ -1,5 +1,5 @@
-import { systemClock } from '../../batching/clock.ts';
-import { ModelRunError } from '../../batching/errors.ts';
+import { systemClock } from '../../batching/base/clock.ts';
+import { ModelRunError } from '../../batching/base/errors.ts';
 import type { TurnOwner } from '../../batching/queue/request-queue.ts';
 import { checkLevels } from '../../platform/check-levels.ts';
 import type { ActivityLog } from '../logs/activity-log.ts';

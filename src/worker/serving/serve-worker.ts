@@ -1,4 +1,4 @@
-import { systemClock } from '../../batching/clock.ts';
+import { systemClock } from '../../batching/base/clock.ts';
 import { RuntimeLostError } from '../../batching/generation/runtime-lost-error.ts';
 import { createBatchMetrics } from '../../batching/metrics/batch-metrics.ts';
 import { createGenerationMetrics } from '../../batching/metrics/generation-metrics.ts';

@@ -1,4 +1,4 @@
-import type { Clock } from '../../batching/clock.ts';
+import type { Clock } from '../../batching/base/clock.ts';
 import { asWorkerId, type WorkerId } from '../../protocol/ids.ts';
 import { holderOf, type Locks } from '../../protocol/locks.ts';
 import type { AppNames } from '../../protocol/names.ts';

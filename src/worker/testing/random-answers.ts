@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 
-import type { JsonSchema, ResponseFormat } from '../../batching/generation/response-format.ts';
+import type { JsonSchema, ResponseFormat } from '../../batching/options/response-format.ts';
 import { createRandom, RandomChoices } from './random-choices.ts';
 import type { ShapedModel } from '../text-generation/shapes/token-trie.ts';
 import { allowedBy, createShape } from '../text-generation/shapes/test-support.ts';

@@ -2,7 +2,7 @@ import type {
   ResponseFormat,
   StructuralPart,
   StructuralTag,
-} from '../../batching/generation/response-format.ts';
+} from '../../batching/options/response-format.ts';
 import { createRandom, RandomChoices } from './random-choices.ts';
 import { randomSchema, randomWideSchema } from './random-schemas.ts';
 

@@ -1,14 +1,14 @@
-import { InvalidOptionError } from '../../batching/errors.ts';
+import { InvalidOptionError } from '../../batching/base/errors.ts';
 import {
   GENERATION_OPTIONS,
   OPTION_CHECKS,
   OPTION_DEFAULTS,
   type GenerationOptions,
   type ResolvedGenerationOptions,
-} from '../../batching/generation/options.ts';
-import { integerIn, parseOptions, tokenIdsIn } from '../../batching/validate.ts';
-import { logitBiasWithin } from '../../batching/sampling/logit-bias.ts';
-import { pickSampling } from '../../batching/sampling/sampling-options.ts';
+} from '../../batching/options/generation-options.ts';
+import { integerIn, parseOptions, tokenIdsIn } from '../../batching/base/validate.ts';
+import { logitBiasWithin } from '../../batching/options/logit-bias.ts';
+import { pickSampling } from '../../batching/options/sampling-options.ts';
 import { isRecord } from '../../platform/is-record.ts';
 import { randomSeed } from '../../platform/random-seed.ts';
 import type { ModelInfo } from '../../protocol/models.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, it, vi } from 'vitest';
-import { RequestTimeoutError } from '../../batching/errors.ts';
+import { RequestTimeoutError } from '../../batching/base/errors.ts';
 import { createClientId, createRequestId } from '../../protocol/ids.ts';
 import type { GenerationChoice, GenerationOptions } from '../../protocol/generation.ts';
 import type { RequestUpdate, ResumedChoice, Resumption } from '../../protocol/requests.ts';

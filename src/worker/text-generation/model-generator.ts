@@ -1,5 +1,5 @@
-import { systemClock } from '../../batching/clock.ts';
-import { InvalidOptionError } from '../../batching/errors.ts';
+import { systemClock } from '../../batching/base/clock.ts';
+import { InvalidOptionError } from '../../batching/base/errors.ts';
 import { Engine } from '../../batching/generation/engine.ts';
 import type { FailedEvent, RequestEvent, StepEvent } from '../../batching/generation/events.ts';
 import type { BatchingPolicy } from '../../batching/generation/policy.ts';

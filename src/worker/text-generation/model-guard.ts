@@ -1,4 +1,4 @@
-import { systemClock } from '../../batching/clock.ts';
+import { systemClock } from '../../batching/base/clock.ts';
 import type { KvCacheLimits, KvShape } from '../../batching/generation/kv-memory.ts';
 import type { ModelRunner, StartedStep, Step, StepOutput } from '../../batching/generation/model-runner.ts';
 import type { StepEvent } from '../../batching/generation/events.ts';

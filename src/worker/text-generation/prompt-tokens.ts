@@ -1,6 +1,6 @@
-import { InvalidOptionError } from '../../batching/errors.ts';
-import type { GenerationTool } from '../../batching/generation/tools.ts';
-import { integerIn, type JsonRecord } from '../../batching/validate.ts';
+import { InvalidOptionError } from '../../batching/base/errors.ts';
+import type { GenerationTool } from '../../batching/options/tools.ts';
+import { integerIn, type JsonRecord } from '../../batching/base/validate.ts';
 import type { LoadedModel } from '../runtime/loaded-model.ts';
 import { isChat, lengthOfChat, textOfContent } from '../../protocol/chat.ts';
 import { EmptyPromptError, PromptTooLongError } from '../../protocol/errors/deployments.ts';

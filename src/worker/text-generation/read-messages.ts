@@ -1,5 +1,5 @@
-import { InvalidOptionError } from '../../batching/errors.ts';
-import { oneOf, validator } from '../../batching/validate.ts';
+import { InvalidOptionError } from '../../batching/base/errors.ts';
+import { oneOf, validator } from '../../batching/base/validate.ts';
 import { isRecord } from '../../platform/is-record.ts';
 import { toolCall, type ToolCall } from '../../protocol/answers.ts';
 import { chatMessage, type ChatMessage } from '../../protocol/chat.ts';

@@ -1,4 +1,4 @@
-import { InvalidOptionError } from '../../batching/errors.ts';
+import { InvalidOptionError } from '../../batching/base/errors.ts';
 import type { ChatMessage } from '../../protocol/chat.ts';
 import type { ChatTemplate, RenderOptions } from '../models/tokenizer/chat-template.ts';
 

@@ -1,5 +1,5 @@
 import { describe, expect, it, vi } from 'vitest';
-import { systemClock, type Clock } from '../../batching/clock.ts';
+import { systemClock, type Clock } from '../../batching/base/clock.ts';
 import { clientId, requestId } from '../../batching/generation/test-support.ts';
 import { createGenerationMetrics } from '../../batching/metrics/generation-metrics.ts';
 import { MetricsRegistry } from '../../batching/metrics/registry.ts';

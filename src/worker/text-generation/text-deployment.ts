@@ -1,5 +1,5 @@
-import { systemClock } from '../../batching/clock.ts';
-import { RequestCancelledError, RequestTimeoutError } from '../../batching/errors.ts';
+import { systemClock } from '../../batching/base/clock.ts';
+import { RequestCancelledError, RequestTimeoutError } from '../../batching/base/errors.ts';
 import { DEFAULT_POLICY, updatePolicy, type BatchingPolicy } from '../../batching/generation/policy.ts';
 import type { EngineGauges } from '../../batching/metrics/generation-metrics.ts';
 import type { RequestId } from '../../protocol/ids.ts';

@@ -1,5 +1,5 @@
 import { createSampler } from '../../../src/batching/sampling/sampling.ts';
-import type { RequestId } from '../../../src/batching/ids.ts';
+import type { RequestId } from '../../../src/batching/base/ids.ts';
 import { checkpointWeights } from '../../../src/worker/models/checkpoint/convert-weights.ts';
 import type { Checkpoint } from '../../../src/worker/models/checkpoint/checkpoint.ts';
 import type { Precision } from '../../../src/worker/models/checkpoint/packed-weights.ts';

@@ -1,5 +1,5 @@
 import { GREEDY } from '../../../src/batching/generation/request.ts';
-import type { SamplingParams } from '../../../src/batching/sampling/sampling-options.ts';
+import type { SamplingParams } from '../../../src/batching/options/sampling-options.ts';
 import type { Play } from '../play-requests.ts';
 import type { ModelConfig } from '../../../src/worker/models/model-config.ts';
 

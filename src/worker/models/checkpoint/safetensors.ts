@@ -1,4 +1,4 @@
-import { textOf } from '../../../batching/errors.ts';
+import { textOf } from '../../../batching/base/errors.ts';
 import { isRecord } from '../../../platform/is-record.ts';
 import type { BlockDtype } from './block-formats.ts';
 import type { RandomAccessFile } from './checkpoint-files.ts';

@@ -1,4 +1,4 @@
-import { shown } from '../../../batching/errors.ts';
+import { shown } from '../../../batching/base/errors.ts';
 import { isRecord } from '../../../platform/is-record.ts';
 import { UnsupportedModelError } from '../../../protocol/errors/model.ts';
 import { MOST_LAYERS, type Fields } from '../config-fields.ts';

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import * as fc from 'fast-check';
 import { afterEach, describe, expect, it, vi } from 'vitest';
-import { systemClock } from '../../../batching/clock.ts';
+import { systemClock } from '../../../batching/base/clock.ts';
 import { errorWith } from '../../testing/error-with.ts';
 import { filesOf, TINY_CONFIG, tinyTensors } from '../../testing/tiny-checkpoint.ts';
 import { safetensorsFile } from '../../testing/safetensors-builder.ts';

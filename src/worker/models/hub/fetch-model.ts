@@ -1,4 +1,4 @@
-import type { Clock } from '../../../batching/clock.ts';
+import type { Clock } from '../../../batching/base/clock.ts';
 import type { LoadStage, DtypeChoice } from '../../../protocol/models.ts';
 import { localFiles, type CheckpointFiles } from '../checkpoint/checkpoint-files.ts';
 import { importPart } from '../../import-part.ts';

@@ -1,4 +1,4 @@
-import { setDeadline } from '../../../batching/clock.ts';
+import { setDeadline } from '../../../batching/base/clock.ts';
 import type { ByteRange } from '../checkpoint/byte-ranges.ts';
 import { HubAnswerError } from '../../../protocol/errors/hub.ts';
 import { readChunks } from '../../../platform/read-chunks.ts';

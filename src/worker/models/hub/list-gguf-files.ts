@@ -1,4 +1,4 @@
-import { systemClock } from '../../../batching/clock.ts';
+import { systemClock } from '../../../batching/base/clock.ts';
 import type { GgufFile } from '../../../protocol/gguf-file.ts';
 import type { DeviceLimits } from '../checkpoint/device-fit.ts';
 import { bitsInName, modelsAmong, partsOf } from '../gguf/choose-gguf.ts';

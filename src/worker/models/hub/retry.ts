@@ -1,5 +1,5 @@
-import { onAbort } from '../../../batching/abort-signal.ts';
-import type { Clock } from '../../../batching/clock.ts';
+import { onAbort } from '../../../batching/base/abort-signal.ts';
+import type { Clock } from '../../../batching/base/clock.ts';
 import { HubError } from '../../../protocol/errors/hub.ts';
 
 export interface RetryOptions {

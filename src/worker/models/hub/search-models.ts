@@ -1,6 +1,6 @@
 import * as v from 'valibot';
 
-import { systemClock } from '../../../batching/clock.ts';
+import { systemClock } from '../../../batching/base/clock.ts';
 import type { FoundModel } from '../../../protocol/found-model.ts';
 import type { DeviceLimits } from '../checkpoint/device-fit.ts';
 import { readsModelType } from '../families.ts';

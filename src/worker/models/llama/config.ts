@@ -1,4 +1,4 @@
-import { textOf } from '../../../batching/errors.ts';
+import { textOf } from '../../../batching/base/errors.ts';
 import { ModelFileCorruptError, UnsupportedModelError } from '../../../protocol/errors/model.ts';
 import { layerCount, positiveInteger, readEosTokenIds, type Fields } from '../config-fields.ts';
 import { readActivation, type Activation } from '../program/activation.ts';

@@ -1,4 +1,4 @@
-import { textOf } from '../../../batching/errors.ts';
+import { textOf } from '../../../batching/base/errors.ts';
 import { UnsupportedModelError } from '../../../protocol/errors/model.ts';
 import type { Fields } from '../config-fields.ts';
 import type { Variant } from './variants.ts';

@@ -2,8 +2,8 @@ import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 
 import reference from '../../../../tools/reference/fixtures/chat-bodies-reference.json' with { type: 'json' };
-import { toolsIn } from '../../../batching/generation/tools.ts';
-import { parseOrderedJson } from '../../../batching/ordered-json.ts';
+import { toolsIn } from '../../../batching/options/tools.ts';
+import { parseOrderedJson } from '../../../batching/base/ordered-json.ts';
 import { readChatRequest } from '../../../protocol/openai/chat-request.ts';
 import { readMessages } from '../../text-generation/read-messages.ts';
 import { readChatTemplate } from './chat-template.ts';

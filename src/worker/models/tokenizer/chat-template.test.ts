@@ -3,7 +3,7 @@ import * as v from 'valibot';
 import { afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 
 import reference from '../../../../tools/reference/fixtures/chat-templates-reference.json' with { type: 'json' };
-import { parseOrderedJson } from '../../../batching/ordered-json.ts';
+import { parseOrderedJson } from '../../../batching/base/ordered-json.ts';
 import { isRecord } from '../../../platform/is-record.ts';
 import { chatMessage } from '../../../protocol/chat.ts';
 import type { ChatTemplate } from './chat-template.ts';

@@ -1,5 +1,5 @@
-import { parseOrderedJson } from '../../../batching/ordered-json.ts';
-import type { GenerationTool } from '../../../batching/generation/tools.ts';
+import { parseOrderedJson } from '../../../batching/base/ordered-json.ts';
+import type { GenerationTool } from '../../../batching/options/tools.ts';
 import type { ChatMessage } from '../../../protocol/chat.ts';
 import { ChatTemplateError, UnsupportedModelError } from '../../../protocol/errors/model.ts';
 import { isRecord } from '../../../platform/is-record.ts';

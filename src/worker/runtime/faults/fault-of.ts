@@ -1,5 +1,5 @@
 import { RuntimeLostError } from '../../../batching/generation/runtime-lost-error.ts';
-import { textOf } from '../../../batching/errors.ts';
+import { textOf } from '../../../batching/base/errors.ts';
 import type { Fault, FaultKind } from '../../../protocol/recovery.ts';
 import {
   AdapterGoneError,

@@ -1,4 +1,4 @@
-import { systemClock, type Clock } from '../../../batching/clock.ts';
+import { systemClock, type Clock } from '../../../batching/base/clock.ts';
 import { LatencyWindow } from '../../../batching/metrics/latency-window.ts';
 import { StepHangError } from '../../../protocol/errors/runtime.ts';
 

@@ -1,4 +1,4 @@
-import { systemClock } from '../../../batching/clock.ts';
+import { systemClock } from '../../../batching/base/clock.ts';
 import { Engine } from '../../../batching/generation/engine.ts';
 import type { StepEvent } from '../../../batching/generation/events.ts';
 import type { GenerationRequest } from '../../../batching/generation/request.ts';

@@ -1,5 +1,5 @@
 import { logprobOf, noFiniteLogit, type TokenLogprobs } from '../../../batching/sampling/logprobs.ts';
-import { MAX_LOGPROBS } from '../../../batching/sampling/sampling-options.ts';
+import { MAX_LOGPROBS } from '../../../batching/options/sampling-options.ts';
 
 /** The shader reports a row without a next token in the upper bits of the word that otherwise holds the token id. */
 export const FAULT = {

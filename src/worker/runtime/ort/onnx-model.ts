@@ -1,5 +1,5 @@
 import type { InferenceSession } from 'onnxruntime-web/jspi';
-import { InvalidOptionError, textOf } from '../../../batching/errors.ts';
+import { InvalidOptionError, textOf } from '../../../batching/base/errors.ts';
 import { ModelFileMissingError } from '../../../protocol/errors/model.ts';
 import { OnnxModelError } from '../../../protocol/errors/onnx.ts';
 import { NoWebGpuAdapterError, WasmAbortError } from '../../../protocol/errors/runtime.ts';

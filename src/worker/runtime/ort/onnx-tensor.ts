@@ -1,4 +1,4 @@
-import { InvalidOptionError } from '../../../batching/errors.ts';
+import { InvalidOptionError } from '../../../batching/base/errors.ts';
 
 /** The type of a tensor's values, as ONNX names it. */
 export type OnnxTensorType =

@@ -1,4 +1,4 @@
-import { shown } from '../../../batching/errors.ts';
+import { shown } from '../../../batching/base/errors.ts';
 import { NoRuntimeError, RuntimeFileError } from '../../../protocol/errors/worker.ts';
 
 // The messages are here and not in the classes, which every page loads.

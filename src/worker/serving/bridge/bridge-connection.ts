@@ -1,4 +1,4 @@
-import { systemClock } from '../../../batching/clock.ts';
+import { systemClock } from '../../../batching/base/clock.ts';
 import type { ClientId } from '../../../protocol/ids.ts';
 import { parseBridgeMessage } from '../../../protocol/client-messages.ts';
 import type { ServeWorker } from '../serve-worker.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { InvalidOptionError } from '../../../batching/errors.ts';
+import { InvalidOptionError } from '../../../batching/base/errors.ts';
 import { FakeClock } from '../../../batching/testing/fake-clock.ts';
 import { createClientId, createRequestId, type ClientId, type RequestId } from '../../../protocol/ids.ts';
 import type { BatchRecord } from '../../../protocol/stats.ts';

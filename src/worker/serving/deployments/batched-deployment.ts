@@ -4,13 +4,13 @@ import {
   type BatchContext,
   type BatchOptions,
   type Resolve,
-} from '../../../batching/batch.ts';
+} from '../../../batching/batch/batch.ts';
 import { TurnQueue } from '../../../batching/batch/turn-queue.ts';
-import type { Clock } from '../../../batching/clock.ts';
-import { BackPressureError, InvalidOptionError } from '../../../batching/errors.ts';
+import type { Clock } from '../../../batching/base/clock.ts';
+import { BackPressureError, InvalidOptionError } from '../../../batching/base/errors.ts';
 import type { TurnOwner } from '../../../batching/queue/request-queue.ts';
 import { RuntimeLostError } from '../../../batching/generation/runtime-lost-error.ts';
-import { finiteIn, integerIn, parseOptions, type Validators } from '../../../batching/validate.ts';
+import { finiteIn, integerIn, parseOptions, type Validators } from '../../../batching/base/validate.ts';
 import type { BatchRecord } from '../../../protocol/stats.ts';
 import type { BatchKnobs } from '../../../protocol/status.ts';
 import type { RequestId } from '../../../protocol/ids.ts';

@@ -1,5 +1,5 @@
-import type { Clock } from '../../../batching/clock.ts';
-import { ModelRunError, RequestCancelledError } from '../../../batching/errors.ts';
+import type { Clock } from '../../../batching/base/clock.ts';
+import { ModelRunError, RequestCancelledError } from '../../../batching/base/errors.ts';
 import { RuntimeLostError } from '../../../batching/generation/runtime-lost-error.ts';
 import { inPieces } from '../../../platform/in-pieces.ts';
 import { defineDeployment } from '../../../protocol/deployment.ts';

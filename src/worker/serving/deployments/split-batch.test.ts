@@ -1,5 +1,5 @@
 import { describe, expect, it, vi } from 'vitest';
-import type { BatchContext } from '../../../batching/batch.ts';
+import type { BatchContext } from '../../../batching/batch/batch.ts';
 import { WasmAbortError } from '../../../protocol/errors/runtime.ts';
 import { runSplitting } from './split-batch.ts';
 

@@ -1,4 +1,4 @@
-import type { BatchContext } from '../../../batching/batch.ts';
+import type { BatchContext } from '../../../batching/batch/batch.ts';
 import { requireEntries } from '../../../batching/batch/require-entries.ts';
 import { WasmAbortError } from '../../../protocol/errors/runtime.ts';
 import { isMemoryError } from '../../runtime/faults/fault-of.ts';

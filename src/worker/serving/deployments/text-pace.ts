@@ -1,4 +1,4 @@
-import type { Clock } from '../../../batching/clock.ts';
+import type { Clock } from '../../../batching/base/clock.ts';
 import type { StepRecord } from '../../../protocol/stats.ts';
 
 /** The shortest of these was not held up by a batch. */

@@ -1,5 +1,5 @@
 import { RuntimeLostError } from '../../../batching/generation/runtime-lost-error.ts';
-import { systemClock } from '../../../batching/clock.ts';
+import { systemClock } from '../../../batching/base/clock.ts';
 import { loadModel, type ReportProgress } from './load-model.ts';
 import type { LoadedModel } from '../../runtime/loaded-model.ts';
 import type { ChosenModel, ModelStore } from '../../models/store/model-store.ts';

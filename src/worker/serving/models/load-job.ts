@@ -1,4 +1,4 @@
-import type { Clock } from '../../../batching/clock.ts';
+import type { Clock } from '../../../batching/base/clock.ts';
 import { createProgressMeter } from './progress-meter.ts';
 import { LoadCancelledError } from '../../../protocol/errors/hub.ts';
 import type {

@@ -1,4 +1,4 @@
-import { systemClock } from '../../../batching/clock.ts';
+import { systemClock } from '../../../batching/base/clock.ts';
 import { RuntimeLostError } from '../../../batching/generation/runtime-lost-error.ts';
 import { loadModel } from './load-model.ts';
 import type { LoadedEncoder } from '../../runtime/encoder/loaded-encoder.ts';

@@ -1,4 +1,4 @@
-import { systemClock } from '../../../batching/clock.ts';
+import { systemClock } from '../../../batching/base/clock.ts';
 import type { DeviceLimits } from '../../models/checkpoint/device-fit.ts';
 import { hasFloat16 } from '../../models/checkpoint/model-plan.ts';
 import type { ModelFolder } from '../../models/store/model-folder.ts';

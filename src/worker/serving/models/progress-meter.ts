@@ -1,4 +1,4 @@
-import type { Clock } from '../../../batching/clock.ts';
+import type { Clock } from '../../../batching/base/clock.ts';
 
 interface Sample {
   readonly atMs: number;

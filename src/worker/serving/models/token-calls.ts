@@ -1,4 +1,4 @@
-import { InvalidOptionError } from '../../../batching/errors.ts';
+import { InvalidOptionError } from '../../../batching/base/errors.ts';
 import type { CallHandlers } from '../../../protocol/calls.ts';
 import type { Tokenization } from '../../../protocol/models.ts';
 import { inPieces } from '../../../platform/in-pieces.ts';

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 
-import { ResponseFormatUnsupportedError } from '../../../batching/errors.ts';
-import type { ResponseFormat } from '../../../batching/generation/response-format.ts';
+import { ResponseFormatUnsupportedError } from '../../../batching/base/errors.ts';
+import type { ResponseFormat } from '../../../batching/options/response-format.ts';
 import { answerFormatOf, inAskedOptions, type AskedAnswer } from './answer-format.ts';
 import { toolSyntaxOf } from './tool-syntax.ts';
 

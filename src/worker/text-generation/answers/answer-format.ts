@@ -1,11 +1,11 @@
-import { ResponseFormatUnsupportedError } from '../../../batching/errors.ts';
+import { ResponseFormatUnsupportedError } from '../../../batching/base/errors.ts';
 import {
   prefixOf,
   type ResponseFormat,
   type StructuralPart,
   type StructuralTag,
-} from '../../../batching/generation/response-format.ts';
-import type { GenerationTool, ToolChoice } from '../../../batching/generation/tools.ts';
+} from '../../../batching/options/response-format.ts';
+import type { GenerationTool, ToolChoice } from '../../../batching/options/tools.ts';
 import { isRecord } from '../../../platform/is-record.ts';
 import { marksOf, type AnswerSyntax } from './answer-syntax.ts';
 import type { ToolSyntax, WrittenCalls } from './tool-syntax.ts';

@@ -1,7 +1,7 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 
-import type { GenerationTool } from '../../../batching/generation/tools.ts';
+import type { GenerationTool } from '../../../batching/options/tools.ts';
 import { joinParts, type Answer } from '../../../protocol/answers.ts';
 import { AnswerParser } from './answer-parser.ts';
 import type { AnswerSyntax } from './answer-syntax.ts';

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 
-import type { GenerationTool } from '../../../batching/generation/tools.ts';
+import type { GenerationTool } from '../../../batching/options/tools.ts';
 import { joinParts, type AnswerPart } from '../../../protocol/answers.ts';
 import { AnswerParser } from './answer-parser.ts';
 import type { AnswerSyntax } from './answer-syntax.ts';

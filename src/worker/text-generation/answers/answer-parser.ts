@@ -1,4 +1,4 @@
-import type { GenerationTool } from '../../../batching/generation/tools.ts';
+import type { GenerationTool } from '../../../batching/options/tools.ts';
 import type { AnswerPart } from '../../../protocol/answers.ts';
 import { marksOf, type AnswerSyntax } from './answer-syntax.ts';
 import { CallsReader } from './calls-reader.ts';

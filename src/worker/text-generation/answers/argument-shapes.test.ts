@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 
-import type { GenerationTool } from '../../../batching/generation/tools.ts';
+import type { GenerationTool } from '../../../batching/options/tools.ts';
 import { joinParts } from '../../../protocol/answers.ts';
 import { accepts, createShape, loadShapedModel } from '../shapes/test-support.ts';
 import { answerFormatOf, inAskedOptions } from './answer-format.ts';

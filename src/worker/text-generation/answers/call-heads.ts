@@ -1,4 +1,4 @@
-import type { GenerationTool } from '../../../batching/generation/tools.ts';
+import type { GenerationTool } from '../../../batching/options/tools.ts';
 import type { ArgumentsReader } from './arguments-reader.ts';
 import { FunctionGemmaArguments } from './function-gemma.ts';
 import { JsonArguments } from './json-arguments.ts';

@@ -1,4 +1,4 @@
-import type { GenerationTool } from '../../../batching/generation/tools.ts';
+import type { GenerationTool } from '../../../batching/options/tools.ts';
 import type { ArgumentsReader } from './arguments-reader.ts';
 import type { CallKind } from './call-heads.ts';
 import type { ToolSyntax } from './tool-syntax.ts';

@@ -1,5 +1,5 @@
-import { InvalidOptionError, ResponseFormatUnsupportedError } from '../../../batching/errors.ts';
-import type { JsonRecord } from '../../../batching/validate.ts';
+import { InvalidOptionError, ResponseFormatUnsupportedError } from '../../../batching/base/errors.ts';
+import type { JsonRecord } from '../../../batching/base/validate.ts';
 import { isRecord } from '../../../platform/is-record.ts';
 import { readPieces, type ArgumentsReader } from './arguments-reader.ts';
 import { escaped, wholeLength } from './json-escapes.ts';

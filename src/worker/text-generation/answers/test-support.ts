@@ -1,4 +1,4 @@
-import type { GenerationTool } from '../../../batching/generation/tools.ts';
+import type { GenerationTool } from '../../../batching/options/tools.ts';
 import { toolSyntaxOf, type ToolSyntax } from './tool-syntax.ts';
 
 export interface Call {

@@ -1,5 +1,5 @@
-import type { StructuralPart } from '../../../batching/generation/response-format.ts';
-import { schemaOf, type GenerationTool } from '../../../batching/generation/tools.ts';
+import type { StructuralPart } from '../../../batching/options/response-format.ts';
+import { schemaOf, type GenerationTool } from '../../../batching/options/tools.ts';
 import { PYTHON_STYLE, styledArguments, XML_STYLE, type ArgumentsPlace } from './argument-shapes.ts';
 import { GEMMA_CALL, NAMED_JSON, PYTHON_CALL, XML_CALL, type CallKind } from './call-heads.ts';
 import { functionGemmaGrammar } from './function-gemma.ts';

@@ -1,4 +1,4 @@
-import { schemaOf, type GenerationTool } from '../../../batching/generation/tools.ts';
+import { schemaOf, type GenerationTool } from '../../../batching/options/tools.ts';
 import { isRecord } from '../../../platform/is-record.ts';
 import { jsonOf, typesOf } from './argument-types.ts';
 import { readPieces, type ArgumentsReader } from './arguments-reader.ts';

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 
-import type { JsonSchema, ResponseFormat } from '../../../batching/generation/response-format.ts';
+import type { JsonSchema, ResponseFormat } from '../../../batching/options/response-format.ts';
 import { randomAnswer } from '../../testing/random-answers.ts';
 import { loadShapedModel } from './test-support.ts';
 

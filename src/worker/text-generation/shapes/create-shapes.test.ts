@@ -1,6 +1,6 @@
 import { expect, it, vi } from 'vitest';
 
-import type { ResponseFormat } from '../../../batching/generation/response-format.ts';
+import type { ResponseFormat } from '../../../batching/options/response-format.ts';
 import { yieldToHost } from '../../../platform/yield-to-host.ts';
 import { createShapes } from './create-shapes.ts';
 import { ShapeCompiler } from './shape-compiler.ts';

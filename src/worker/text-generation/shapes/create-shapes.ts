@@ -1,4 +1,4 @@
-import type { ResponseFormat } from '../../../batching/generation/response-format.ts';
+import type { ResponseFormat } from '../../../batching/options/response-format.ts';
 import type { TokenConstraint } from '../../../batching/generation/request.ts';
 import type { Tokenizer } from '../../models/tokenizer/tokenizer.ts';
 import { ShapeCompiler } from './shape-compiler.ts';

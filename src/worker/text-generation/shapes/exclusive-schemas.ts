@@ -1,4 +1,4 @@
-import { spellingOf } from '../../../batching/ordered-json.ts';
+import { spellingOf } from '../../../batching/base/ordered-json.ts';
 import { isRecord } from '../../../platform/is-record.ts';
 import { writeJson } from './json-language.ts';
 

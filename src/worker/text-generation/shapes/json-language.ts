@@ -1,5 +1,5 @@
 import { runToEnd } from '../../../platform/in-pieces.ts';
-import { spellingOf } from '../../../batching/ordered-json.ts';
+import { spellingOf } from '../../../batching/base/ordered-json.ts';
 import { isRecord } from '../../../platform/is-record.ts';
 import { ALL, anyJsonCharacter, jsonCharacterOf, type Ranges } from './character-set.ts';
 import { CombinedLanguages } from './combined-languages.ts';

@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { expect, it } from 'vitest';
-import { ResponseFormatUnsupportedError } from '../../../batching/errors.ts';
-import type { JsonSchema } from '../../../batching/generation/response-format.ts';
+import { ResponseFormatUnsupportedError } from '../../../batching/base/errors.ts';
+import type { JsonSchema } from '../../../batching/options/response-format.ts';
 import { isRecord } from '../../../platform/is-record.ts';
 import { accepts, createShape, loadShapedModel } from './test-support.ts';
 

@@ -1,4 +1,4 @@
-import { ResponseFormatUnsupportedError } from '../../../batching/errors.ts';
+import { ResponseFormatUnsupportedError } from '../../../batching/base/errors.ts';
 import type { Expression, Expressions, Rule } from './expressions.ts';
 import { checkDepth } from './limits.ts';
 import type { Work } from './pace.ts';

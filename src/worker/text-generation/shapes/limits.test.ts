@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 
-import type { ResponseFormat, StructuralPart } from '../../../batching/generation/response-format.ts';
+import type { ResponseFormat, StructuralPart } from '../../../batching/options/response-format.ts';
 import { yieldToHost } from '../../../platform/yield-to-host.ts';
 import { createClientId, createRequestId } from '../../../protocol/ids.ts';
 import { runToEnd } from '../../test-support.ts';

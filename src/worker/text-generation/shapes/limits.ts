@@ -1,4 +1,4 @@
-import { ResponseFormatUnsupportedError } from '../../../batching/errors.ts';
+import { ResponseFormatUnsupportedError } from '../../../batching/base/errors.ts';
 
 /** Parts inside each other: of schemas, patterns, grammars and tags. */
 const MAX_DEPTH = 64;

@@ -2,9 +2,9 @@ import { Ajv2020 } from 'ajv/dist/2020.js';
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 
-import { ResponseFormatUnsupportedError } from '../../../batching/errors.ts';
-import { responseFormatIn } from '../../../batching/generation/response-format.ts';
-import { parseOrderedJson } from '../../../batching/ordered-json.ts';
+import { ResponseFormatUnsupportedError } from '../../../batching/base/errors.ts';
+import { responseFormatIn } from '../../../batching/options/response-format.ts';
+import { parseOrderedJson } from '../../../batching/base/ordered-json.ts';
 import { createRandom, RandomChoices } from '../../testing/random-choices.ts';
 import { allowedBy, canWrite, createShape, loadShapedModel } from './test-support.ts';
 

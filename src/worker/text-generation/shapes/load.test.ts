@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 
-import { ResponseFormatUnsupportedError } from '../../../batching/errors.ts';
-import type { ResponseFormat } from '../../../batching/generation/response-format.ts';
+import { ResponseFormatUnsupportedError } from '../../../batching/base/errors.ts';
+import type { ResponseFormat } from '../../../batching/options/response-format.ts';
 import { HOSTILE_SHAPES } from '../../testing/hostile-shapes.ts';
 import { createRandom, RandomChoices } from '../../testing/random-choices.ts';
 import { randomShape } from '../../testing/random-shapes.ts';

@@ -1,4 +1,4 @@
-import { ResponseFormatUnsupportedError } from '../../../batching/errors.ts';
+import { ResponseFormatUnsupportedError } from '../../../batching/base/errors.ts';
 import { characterOf, complement, union } from './character-set.ts';
 import { endlessRuleOf, type Expression, type Expressions, type Rule } from './expressions.ts';
 import { removeLeftRecursion } from './left-recursion.ts';

@@ -1,4 +1,4 @@
-import { ResponseFormatUnsupportedError } from '../../../batching/errors.ts';
+import { ResponseFormatUnsupportedError } from '../../../batching/base/errors.ts';
 import { ALL, complement, union, type Ranges } from './character-set.ts';
 import type { CombinedLanguages } from './combined-languages.ts';
 import type { Expression } from './expressions.ts';

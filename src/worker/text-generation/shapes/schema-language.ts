@@ -1,4 +1,4 @@
-import type { JsonSchema } from '../../../batching/generation/response-format.ts';
+import type { JsonSchema } from '../../../batching/options/response-format.ts';
 import { isRecord } from '../../../platform/is-record.ts';
 import { areExclusive, valuesOf } from './exclusive-schemas.ts';
 import { choiceOf, endlessRuleOf, type Expression, type Rule } from './expressions.ts';

@@ -1,4 +1,4 @@
-import { ResponseFormatUnsupportedError } from '../../../batching/errors.ts';
+import { ResponseFormatUnsupportedError } from '../../../batching/base/errors.ts';
 import { isRecord } from '../../../platform/is-record.ts';
 import { ALL, without } from './character-set.ts';
 import type { Expression } from './expressions.ts';

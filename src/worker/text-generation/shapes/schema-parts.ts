@@ -1,4 +1,4 @@
-import { ResponseFormatUnsupportedError } from '../../../batching/errors.ts';
+import { ResponseFormatUnsupportedError } from '../../../batching/base/errors.ts';
 import type { Expression } from './expressions.ts';
 import type { Work } from './pace.ts';
 

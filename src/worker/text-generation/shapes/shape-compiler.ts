@@ -1,5 +1,5 @@
-import type { ResponseFormat } from '../../../batching/generation/response-format.ts';
-import { writeOrderedJson } from '../../../batching/ordered-json.ts';
+import type { ResponseFormat } from '../../../batching/options/response-format.ts';
+import { writeOrderedJson } from '../../../batching/base/ordered-json.ts';
 import { inPieces } from '../../../platform/in-pieces.ts';
 import { Expressions } from './expressions.ts';
 import { JsonLanguage } from './json-language.ts';

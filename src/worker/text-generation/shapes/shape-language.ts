@@ -1,4 +1,4 @@
-import type { ResponseFormat } from '../../../batching/generation/response-format.ts';
+import type { ResponseFormat } from '../../../batching/options/response-format.ts';
 import { characterOf } from './character-set.ts';
 import { choiceOf, type Expression } from './expressions.ts';
 import type { JsonLanguage } from './json-language.ts';

@@ -1,5 +1,5 @@
-import { ResponseFormatUnsupportedError } from '../../../batching/errors.ts';
-import { prefixOf, type ResponseFormat } from '../../../batching/generation/response-format.ts';
+import { ResponseFormatUnsupportedError } from '../../../batching/base/errors.ts';
+import { prefixOf, type ResponseFormat } from '../../../batching/options/response-format.ts';
 import type { TokenConstraint } from '../../../batching/generation/request.ts';
 import { allowToken, emptyMask, type TokenMask } from '../../../batching/sampling/token-mask.ts';
 import { inTurns, paced, type Work } from './pace.ts';

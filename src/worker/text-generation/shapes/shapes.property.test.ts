@@ -1,7 +1,7 @@
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import type { JsonSchema } from '../../../batching/generation/response-format.ts';
+import type { JsonSchema } from '../../../batching/options/response-format.ts';
 import { createRandom } from '../../testing/random-choices.ts';
 import { randomSchema } from '../../testing/random-schemas.ts';
 import { allowedBy, canWrite, createShape, loadShapedModel } from './test-support.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, it, vi } from 'vitest';
-import type { JsonSchema, ResponseFormat } from '../../../batching/generation/response-format.ts';
+import type { JsonSchema, ResponseFormat } from '../../../batching/options/response-format.ts';
 import { accepts, allowedBy, canWrite, createShape, loadShapedModel } from './test-support.ts';
 
 const model = await loadShapedModel(5);

@@ -1,8 +1,8 @@
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import ajvFormats from 'ajv-formats';
 import { expect, it } from 'vitest';
-import type { JsonSchema } from '../../../batching/generation/response-format.ts';
-import { parseOrderedJson } from '../../../batching/ordered-json.ts';
+import type { JsonSchema } from '../../../batching/options/response-format.ts';
+import { parseOrderedJson } from '../../../batching/base/ordered-json.ts';
 import { randomAnswer } from '../../testing/random-answers.ts';
 import { FORMATS } from './string-formats.ts';
 import { accepts, createShape, loadShapedModel } from './test-support.ts';

@@ -1,4 +1,4 @@
-import { shown } from '../../../batching/errors.ts';
+import { shown } from '../../../batching/base/errors.ts';
 import { isRecord } from '../../../platform/is-record.ts';
 import type { Expression, Expressions } from './expressions.ts';
 import { checkDepth } from './limits.ts';

@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
 
-import type { ResponseFormat } from '../../../batching/generation/response-format.ts';
+import type { ResponseFormat } from '../../../batching/options/response-format.ts';
 import type { TokenConstraint } from '../../../batching/generation/request.ts';
 import { isAllowed } from '../../../batching/sampling/token-mask.ts';
 import { createTokenizer } from '../../models/tokenizer/tokenizer.ts';

@@ -1,6 +1,6 @@
-import { ResponseFormatUnsupportedError } from '../../../batching/errors.ts';
-import { prefixOf, type ResponseFormat } from '../../../batching/generation/response-format.ts';
-import { writeOrderedJson } from '../../../batching/ordered-json.ts';
+import { ResponseFormatUnsupportedError } from '../../../batching/base/errors.ts';
+import { prefixOf, type ResponseFormat } from '../../../batching/options/response-format.ts';
+import { writeOrderedJson } from '../../../batching/base/ordered-json.ts';
 import type { ChatMessage } from '../../../protocol/chat.ts';
 import type { ResolvedOptions } from '../generation-options.ts';
 

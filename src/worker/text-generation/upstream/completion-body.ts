@@ -1,4 +1,9 @@
-import { chatNameOf, OPTION_NAMES, optionOf, type OptionName } from '../../../batching/generation/options.ts';
+import {
+  chatNameOf,
+  OPTION_NAMES,
+  optionOf,
+  type OptionName,
+} from '../../../batching/options/generation-options.ts';
 import type { ChatMessage } from '../../../protocol/chat.ts';
 import type { ResolvedOptions } from '../generation-options.ts';
 import { messageBody, shapeBody, toolsBody } from './answer-body.ts';

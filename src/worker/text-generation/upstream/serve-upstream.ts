@@ -1,4 +1,4 @@
-import { systemClock, type Clock } from '../../../batching/clock.ts';
+import { systemClock, type Clock } from '../../../batching/base/clock.ts';
 import type { TextDeployment } from '../text-deployment.ts';
 import type { UpstreamInit } from '../../../protocol/host-messages.ts';
 import type { WorkerStatus } from '../../../protocol/status.ts';

@@ -1,6 +1,6 @@
 import { createParser, type EventSourceMessage } from 'eventsource-parser';
 
-import { writeOrderedJson } from '../../../batching/ordered-json.ts';
+import { writeOrderedJson } from '../../../batching/base/ordered-json.ts';
 import { parseJson } from '../../../platform/parse-json.ts';
 import { createId, type RequestId } from '../../../protocol/ids.ts';
 import type { UpstreamCall } from './completion-body.ts';

@@ -1,6 +1,6 @@
-import type { Clock } from '../../../batching/clock.ts';
-import { InvalidOptionError, RequestCancelledError } from '../../../batching/errors.ts';
-import { integerIn } from '../../../batching/validate.ts';
+import type { Clock } from '../../../batching/base/clock.ts';
+import { InvalidOptionError, RequestCancelledError } from '../../../batching/base/errors.ts';
+import { integerIn } from '../../../batching/base/validate.ts';
 import type { EngineGauges } from '../../../batching/metrics/generation-metrics.ts';
 import type { StatsReporter } from '../../logs/stats-reporter.ts';
 import { isChat } from '../../../protocol/chat.ts';

@@ -1,6 +1,6 @@
 import DataLoader from 'dataloader';
 import pLimit from 'p-limit';
-import { batch } from '../../../../src/batching/batch.ts';
+import { batch } from '../../../../src/batching/batch/batch.ts';
 
 const BATCH_SIZE = 32;
 

@@ -3,7 +3,7 @@ import * as v from 'valibot';
 import { describe, expect, it } from 'vitest';
 
 import reference from '../../../../../tools/reference/fixtures/template-models-reference.json' with { type: 'json' };
-import { parseOrderedJson } from '../../../../batching/ordered-json.ts';
+import { parseOrderedJson } from '../../../../batching/base/ordered-json.ts';
 import { isRecord } from '../../../../platform/is-record.ts';
 import { Template } from './template.ts';
 

@@ -1,4 +1,4 @@
-import { spellingOf } from '../../../../batching/ordered-json.ts';
+import { spellingOf } from '../../../../batching/base/ordered-json.ts';
 import { Dict } from './containers.ts';
 import { PyObject, type Value } from './values.ts';
 

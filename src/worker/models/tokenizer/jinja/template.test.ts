@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import * as v from 'valibot';
 
 import features from '../../../../../tools/reference/fixtures/template-features-reference.json' with { type: 'json' };
-import { parseOrderedJson } from '../../../../batching/ordered-json.ts';
+import { parseOrderedJson } from '../../../../batching/base/ordered-json.ts';
 import { Template } from './template.ts';
 
 const outcome = { text: v.optional(v.string()), error: v.optional(v.string()) };

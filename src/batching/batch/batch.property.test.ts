@@ -12,8 +12,8 @@ import {
   type BatchEvent,
   type BatchOptions,
 } from './batch.ts';
-import { settled } from './batch/test-support.ts';
-import { FakeClock } from './testing/fake-clock.ts';
+import { settled } from './test-support.ts';
+import { FakeClock } from '../testing/fake-clock.ts';
 
 // PROPERTY_RUNS=20000 for a long run; PROPERTY_SEED=<printed seed> to see a failure again.
 const numRuns = Number(process.env['PROPERTY_RUNS'] ?? (process.env['FULL'] ? 5000 : 2000));

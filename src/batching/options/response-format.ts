@@ -1,6 +1,6 @@
-import { InvalidOptionError, shown, UnknownOptionError } from '../errors.ts';
-import { spellingOf } from '../ordered-json.ts';
-import { jsonRecordIn, validator, type TextBounds, type Validate } from '../validate.ts';
+import { InvalidOptionError, shown, UnknownOptionError } from '../base/errors.ts';
+import { spellingOf } from '../base/ordered-json.ts';
+import { jsonRecordIn, validator, type TextBounds, type Validate } from '../base/validate.ts';
 
 /** A JSON Schema, of draft 2020-12 or older. A keyword that can't be enforced is refused by name. */
 export type JsonSchema = boolean | Readonly<Record<string, unknown>>;

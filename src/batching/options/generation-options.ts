@@ -1,7 +1,7 @@
-import type { GenerationOption, OptionTable, Resolved, ValueOf } from '../option-table.ts';
-import { fromNames, keysOf } from '../records.ts';
-import { logitBiasWithin } from '../sampling/logit-bias.ts';
-import { MAX_LOGPROBS, SAMPLING_OPTIONS } from '../sampling/sampling-options.ts';
+import type { GenerationOption, OptionTable, Resolved, ValueOf } from './option-table.ts';
+import { fromNames, keysOf } from '../base/records.ts';
+import { logitBiasWithin } from './logit-bias.ts';
+import { MAX_LOGPROBS, SAMPLING_OPTIONS } from './sampling-options.ts';
 import {
   finiteIn,
   integerIn,
@@ -10,7 +10,7 @@ import {
   stringsIn,
   tokenIdsIn,
   type Validate,
-} from '../validate.ts';
+} from '../base/validate.ts';
 import { MAX_CHOICES, TIMEOUT_RANGE } from './limits.ts';
 import { responseFormatIn } from './response-format.ts';
 import { isToolChoice, toolsIn } from './tools.ts';

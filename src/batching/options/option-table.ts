@@ -1,7 +1,7 @@
-import type { ResponseFormat } from './generation/response-format.ts';
-import type { GenerationTool, ToolChoice } from './generation/tools.ts';
-import type { LogitBias } from './sampling/logit-bias.ts';
-import type { JsonRecord, ListBounds, NumberRange, StringBounds, TextBounds } from './validate.ts';
+import type { ResponseFormat } from './response-format.ts';
+import type { GenerationTool, ToolChoice } from './tools.ts';
+import type { LogitBias } from './logit-bias.ts';
+import type { JsonRecord, ListBounds, NumberRange, StringBounds, TextBounds } from '../base/validate.ts';
 
 /** The value of each type of option, and its bounds. */
 interface Types {

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { Alarm } from './alarm.ts';
 import type { Clock } from './clock.ts';
-import { FakeClock } from './testing/fake-clock.ts';
+import { FakeClock } from '../testing/fake-clock.ts';
 
 function createAlarm() {
   const clock = new FakeClock();

@@ -1,4 +1,4 @@
-import { finiteIn, validator, type Validate } from '../validate.ts';
+import { finiteIn, validator, type Validate } from '../base/validate.ts';
 
 /** Token id -> what is added to its logit. */
 export type LogitBias = Readonly<Record<string, number>>;

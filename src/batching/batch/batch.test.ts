@@ -1,15 +1,15 @@
 // oxlint-disable typescript/no-unsafe-type-assertion -- misuse is what some of these tests are about
 import { describe, expect, expectTypeOf, it, vi } from 'vitest';
 import { batch, type Batched, type BatchEvent } from './batch.ts';
-import { createRig, outcomeOf, settled } from './batch/test-support.ts';
+import { createRig, outcomeOf, settled } from './test-support.ts';
 import {
   BackPressureError,
   BatchSizeMismatchError,
   ClosedError,
   ItemTooLargeError,
   RequestCancelledError,
-} from './errors.ts';
-import { FakeClock } from './testing/fake-clock.ts';
+} from '../base/errors.ts';
+import { FakeClock } from '../testing/fake-clock.ts';
 import { fromRayConfig } from './ray-config.ts';
 
 const ITEMS = [0, 1, 2, 3, 4, 5, 6, 7, 8];

@@ -1,5 +1,5 @@
-import type { GenerationOption } from '../option-table.ts';
-import { checkOf } from './options.ts';
+import type { GenerationOption } from './option-table.ts';
+import { checkOf } from './generation-options.ts';
 
 /**
  * The value of an option that is typed into a form or a query; undefined where the text is not of its type.

@@ -1,5 +1,5 @@
-import type { OptionTable, Resolved } from '../option-table.ts';
-import { fromNames, keysOf } from '../records.ts';
+import type { OptionTable, Resolved } from './option-table.ts';
+import { fromNames, keysOf } from '../base/records.ts';
 import { LOGIT_BIAS_LIMITS } from './logit-bias.ts';
 
 /** The most alternatives reported with each token. */

@@ -1,4 +1,4 @@
-import type { BatchOptions } from './batch/batch-options.ts';
+import type { BatchOptions } from './batch-options.ts';
 import {
   requireBoolean,
   requireCount,
@@ -7,7 +7,7 @@ import {
   requireObject,
   unknownName,
   withCode,
-} from './validate.ts';
+} from '../base/validate.ts';
 
 type ReadOption = (key: string, value: unknown) => BatchOptions<unknown>;
 

@@ -1,5 +1,11 @@
-import { InvalidOptionError } from '../errors.ts';
-import { jsonRecordIn, validator, type JsonRecord, type ListBounds, type TextBounds } from '../validate.ts';
+import { InvalidOptionError } from '../base/errors.ts';
+import {
+  jsonRecordIn,
+  validator,
+  type JsonRecord,
+  type ListBounds,
+  type TextBounds,
+} from '../base/validate.ts';
 
 /** A function that the model may call. The caller runs it, and sends its answer as a message with the role `tool`. */
 export interface GenerationTool {

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 
 import { describeKnown } from './nearest-name.ts';
-import { OPTION_NAMES } from './generation/options.ts';
+import { OPTION_NAMES } from '../options/generation-options.ts';
 
 it.each([
   ['temprature', 'temperature'],

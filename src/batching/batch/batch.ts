@@ -4,18 +4,18 @@ import {
   type BatchControls,
   type BatchOptions,
   type CallOptions,
-} from './batch/batch-options.ts';
-import { Batcher } from './batch/batcher.ts';
-import { CallQueue } from './batch/call-queue.ts';
-import { SortedQueue } from './batch/called-queue.ts';
+} from './batch-options.ts';
+import { Batcher } from './batcher.ts';
+import { CallQueue } from './call-queue.ts';
+import { SortedQueue } from './called-queue.ts';
 import type { CancelHandle } from './cancel-handle.ts';
-import { RequestCancelledError } from './errors.ts';
-import { requireFunction } from './validate.ts';
-import { requireEntries } from './batch/require-entries.ts';
-import type { RunningBatch } from './batch/running-batch.ts';
-import { StreamBuffer } from './batch/stream-buffer.ts';
+import { RequestCancelledError } from '../base/errors.ts';
+import { requireFunction } from '../base/validate.ts';
+import { requireEntries } from './require-entries.ts';
+import type { RunningBatch } from './running-batch.ts';
+import { StreamBuffer } from './stream-buffer.ts';
 
-export type { AbortSignal } from './abort-signal.ts';
+export type { AbortSignal } from '../base/abort-signal.ts';
 export type {
   BatchContext,
   BatchControls,
@@ -23,7 +23,7 @@ export type {
   BatchOptions,
   CallOptions,
   CutReason,
-} from './batch/batch-options.ts';
+} from './batch-options.ts';
 
 /** A function whose calls are batched, with the knobs and figures of its batcher. */
 export interface Batched<Item, Result> extends BatchControls {

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { setDeadline, systemClock } from './clock.ts';
-import { FakeClock } from './testing/fake-clock.ts';
+import { FakeClock } from '../testing/fake-clock.ts';
 
 describe('systemClock', () => {
   beforeEach(() => void vi.useFakeTimers());

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 
-import { InvalidOptionError } from '../errors.ts';
+import { InvalidOptionError } from '../base/errors.ts';
 import { isToolChoice, schemaOf, toolsIn } from './tools.ts';
 
 const read = toolsIn({ maxItems: 2, maxLength: 200 });
