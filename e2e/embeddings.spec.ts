@@ -3,7 +3,7 @@ import { join, relative } from 'node:path';
 
 import OpenAI from 'openai';
 
-import { readFloats } from '../src/worker/models/checkpoint/float-formats.ts';
+import { readFloats } from '../src/worker/models/formats/float-formats.ts';
 import { ENCODERS } from '../tools/hub-server/checkpoints/encoders.ts';
 import { fileOf, type GeneratedFile } from '../tools/hub-server/checkpoints/generated-file.ts';
 import { createRepository } from '../tools/hub-server/hub-repository.ts';

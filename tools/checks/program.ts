@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 
-import { readModel } from '../../src/worker/models/families.ts';
+import { readModel } from '../../src/worker/models/families/families.ts';
 import type { Op, Program } from '../../src/worker/models/program/program.ts';
 import { HUB_CONFIGS } from '../../src/worker/testing/hub-configs.ts';
 import { updateParts } from './marked-part.ts';

@@ -1,6 +1,6 @@
 import type { DtypeChoice } from '../../src/protocol/models.ts';
 import { CpuRuntime } from '../../src/worker/cpu/cpu-runtime.ts';
-import type { CheckpointFiles } from '../../src/worker/models/checkpoint/checkpoint-files.ts';
+import type { CheckpointFiles } from '../../src/worker/models/formats/checkpoint-files.ts';
 import { checkpointWeights } from '../../src/worker/models/checkpoint/convert-weights.ts';
 import { planModel } from '../../src/worker/models/checkpoint/model-plan.ts';
 import { openCheckpoint } from '../../src/worker/models/checkpoint/open-checkpoint.ts';

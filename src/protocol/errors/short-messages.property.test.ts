@@ -5,7 +5,7 @@ import { OPTION_NAMES } from '../../batching/options/generation-options.ts';
 import { DEFAULT_POLICY, updatePolicy } from '../../batching/generation/policy.ts';
 import { toModelSource } from '../../client/model-source.ts';
 import { nameRefusal } from '../../client/links/refusals.ts';
-import { readModel } from '../../worker/models/families.ts';
+import { readModel } from '../../worker/models/families/families.ts';
 import { TINY_CONFIG } from '../../worker/testing/tiny-checkpoint.ts';
 import { HUB_CONFIGS } from '../../worker/testing/hub-configs.ts';
 import { ScriptedBackend } from '../../worker/testing/scripted-backend.ts';

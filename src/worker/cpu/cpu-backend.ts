@@ -1,7 +1,7 @@
 import type { KvCacheLimits, KvShape } from '../../batching/generation/kv-memory.ts';
 import type { KvSlot } from '../../batching/generation/kv-slots.ts';
 import type { Model } from '../models/family.ts';
-import type { ModelConfig } from '../models/model-config.ts';
+import type { ModelConfig } from '../models/program/model-config.ts';
 import { rowBytesOf, type RowBytes } from '../models/program/layer-state.ts';
 import { createCpuSampler } from '../runtime/cpu-sampler.ts';
 import {

@@ -1,6 +1,6 @@
 import type { RuntimeLimits } from '../models/checkpoint/device-fit.ts';
 import { inputsOf, sectionsOf, type PackedLayout } from '../models/checkpoint/packed-weights.ts';
-import { countElements } from '../models/model-config.ts';
+import { countElements } from '../models/program/model-config.ts';
 
 /** Memory beside weights and what rows keep: activations and logits. */
 const OVERHEAD = 2 ** 25;

@@ -1,5 +1,5 @@
 import type { ModelTooLargeError } from '../../protocol/errors/model.ts';
-import { countParameters } from '../models/model-config.ts';
+import { countParameters } from '../models/program/model-config.ts';
 import { tooLarge } from '../models/model-errors.ts';
 import { isMemoryError } from '../runtime/faults/fault-of.ts';
 import type { PackedModel } from '../runtime/model-backend.ts';

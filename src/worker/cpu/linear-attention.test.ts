@@ -3,7 +3,7 @@ import type { BatchingPolicy } from '../../batching/generation/policy.ts';
 import type { GenerationRequest } from '../../batching/generation/request.ts';
 import { checkpointWeights } from '../models/checkpoint/convert-weights.ts';
 import { layOut } from '../models/checkpoint/packed-weights.ts';
-import { readModel } from '../models/families.ts';
+import { readModel } from '../models/families/families.ts';
 import { seededTensors } from '../runtime/gpu-check/seeded-tensors.ts';
 import type { PackedModel } from '../runtime/model-backend.ts';
 import {

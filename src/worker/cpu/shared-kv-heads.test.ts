@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import type { Model } from '../models/family.ts';
-import type { Heads, ModelConfig } from '../models/model-config.ts';
+import type { Heads, ModelConfig } from '../models/program/model-config.ts';
 import { ProgramBuilder } from '../models/program/program-builder.ts';
 import { createCpuBackend, runRows } from '../testing/cpu-rows.ts';
 

@@ -1,6 +1,6 @@
-import type { TensorView } from './checkpoint/safetensors.ts';
+import type { TensorView } from './formats/safetensors.ts';
 import type { EncoderConfig } from './encoder/encoder-config.ts';
-import type { ModelConfig } from './model-config.ts';
+import type { ModelConfig } from './program/model-config.ts';
 import type { Program } from './program/program.ts';
 
 /** Models that share one architecture. */

@@ -1,5 +1,5 @@
 import type { BackendInfo, ModelInfo } from '../../protocol/models.ts';
-import type { ModelConfig } from '../models/model-config.ts';
+import type { ModelConfig } from '../models/program/model-config.ts';
 import type { Tokenizer } from '../models/tokenizer/tokenizer.ts';
 import type { CheckedModel } from './gpu-check/gpu-check.ts';
 import type { ModelBackend } from './model-backend.ts';

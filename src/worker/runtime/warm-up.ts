@@ -1,7 +1,7 @@
 import { kvSlot } from '../../batching/generation/kv-slots.ts';
 import { GREEDY } from '../../batching/generation/request.ts';
 import { createRequestId } from '../../protocol/ids.ts';
-import type { ModelConfig } from '../models/model-config.ts';
+import type { ModelConfig } from '../models/program/model-config.ts';
 import type { ModelBackend, PassShape, SampledRow } from './model-backend.ts';
 import { orHang } from './faults/step-watchdog.ts';
 

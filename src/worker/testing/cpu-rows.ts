@@ -1,7 +1,7 @@
 import { layOut } from '../models/checkpoint/packed-weights.ts';
 import { packedRowsOf, type WeightSource } from '../models/checkpoint/weight-source.ts';
 import type { Model } from '../models/family.ts';
-import { countElements } from '../models/model-config.ts';
+import { countElements } from '../models/program/model-config.ts';
 import type { ForwardInput, ModelBackend } from '../runtime/model-backend.ts';
 
 import { CpuBackend } from '../cpu/cpu-backend.ts';

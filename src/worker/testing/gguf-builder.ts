@@ -1,4 +1,4 @@
-import { toFloat16 } from '../models/checkpoint/float-formats.ts';
+import { toFloat16 } from '../models/formats/float-formats.ts';
 
 /** How values are stored, with ggml's number for it. */
 const TYPE_OF_TENSOR = { F32: 0, F16: 1, Q4_0: 2 } as const;

@@ -1,6 +1,6 @@
 import { layerCount, positiveInteger, positiveNumber, type Fields } from '../models/config-fields.ts';
 import type { ModelFamily } from '../models/family.ts';
-import type { Heads, ModelConfig, ModelTensor } from '../models/model-config.ts';
+import type { Heads, ModelConfig, ModelTensor } from '../models/program/model-config.ts';
 import { ProgramBuilder } from '../models/program/program-builder.ts';
 import type { Program, Value } from '../models/program/program.ts';
 

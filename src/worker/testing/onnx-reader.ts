@@ -5,7 +5,7 @@ import type { AttentionKind } from '../models/onnx/graph-builder.ts';
 import { GRAPH_IO } from '../models/onnx/graph-io.ts';
 import { WEIGHTS_LOCATION } from '../models/onnx/graph-weights.ts';
 import { writeGraph } from '../models/onnx/write-graph.ts';
-import { countElements } from '../models/model-config.ts';
+import { countElements } from '../models/program/model-config.ts';
 import { keptTokensIn, type LayerState } from '../models/program/layer-state.ts';
 import { encoderInputs, type EncoderRow } from '../runtime/encoder/encoder-inputs.ts';
 import {

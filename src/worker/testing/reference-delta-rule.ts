@@ -1,4 +1,4 @@
-import type { DeltaHeads } from '../models/model-config.ts';
+import type { DeltaHeads } from '../models/program/model-config.ts';
 import { chunk, sigmoid, sum, type Vector } from './reference-operations.ts';
 
 /** The values of each token. */

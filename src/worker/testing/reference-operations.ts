@@ -1,5 +1,5 @@
 import type { Pooling } from '../models/encoder/encoder-config.ts';
-import type { Heads, ModelTensor } from '../models/model-config.ts';
+import type { Heads, ModelTensor } from '../models/program/model-config.ts';
 import type { Activation } from '../models/program/activation.ts';
 import type { NormShape, Rotary } from '../models/program/program.ts';
 

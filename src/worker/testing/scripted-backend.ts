@@ -1,4 +1,4 @@
-import type { ModelConfig } from '../models/model-config.ts';
+import type { ModelConfig } from '../models/program/model-config.ts';
 import type { KvCacheLimits, KvShape } from '../../batching/generation/kv-memory.ts';
 import type { KvSlot } from '../../batching/generation/kv-slots.ts';
 import { createCpuSampler } from '../runtime/cpu-sampler.ts';

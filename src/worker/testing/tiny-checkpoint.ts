@@ -1,7 +1,7 @@
-import { readModel } from '../models/families.ts';
-import { countElements } from '../models/model-config.ts';
+import { readModel } from '../models/families/families.ts';
+import { countElements } from '../models/program/model-config.ts';
 import { safetensorsFile } from './safetensors-builder.ts';
-import { memoryFile, type CheckpointFiles } from '../models/checkpoint/checkpoint-files.ts';
+import { memoryFile, type CheckpointFiles } from '../models/formats/checkpoint-files.ts';
 
 type TensorSpecs = Parameters<typeof safetensorsFile>[0];
 

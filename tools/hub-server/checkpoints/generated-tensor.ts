@@ -1,4 +1,4 @@
-import { toFloat16 } from '../../../src/worker/models/checkpoint/float-formats.ts';
+import { toFloat16 } from '../../../src/worker/models/formats/float-formats.ts';
 
 export type TensorDtype = 'F32' | 'F16' | 'BF16' | 'U8';
 

@@ -1,9 +1,9 @@
 import * as v from 'valibot';
 
 import { recordOf } from '../../../src/protocol/wire.ts';
-import { memoryFile } from '../../../src/worker/models/checkpoint/checkpoint-files.ts';
-import { isWeightDtype, readFloats } from '../../../src/worker/models/checkpoint/float-formats.ts';
-import { readSafetensorsIndex } from '../../../src/worker/models/checkpoint/safetensors.ts';
+import { memoryFile } from '../../../src/worker/models/formats/checkpoint-files.ts';
+import { isWeightDtype, readFloats } from '../../../src/worker/models/formats/float-formats.ts';
+import { readSafetensorsIndex } from '../../../src/worker/models/formats/safetensors.ts';
 import {
   ggufFile,
   type GgufTensor,

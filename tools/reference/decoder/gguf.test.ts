@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import reference from '../fixtures/decoders-reference.json' with { type: 'json' };
-import { memoryFile } from '../../../src/worker/models/checkpoint/checkpoint-files.ts';
+import { memoryFile } from '../../../src/worker/models/formats/checkpoint-files.ts';
 import { ggufFiles } from '../../../src/worker/models/gguf/gguf-files.ts';
 import {
   ReferenceExecutor,

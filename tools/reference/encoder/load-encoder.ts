@@ -1,4 +1,4 @@
-import { memoryFile } from '../../../src/worker/models/checkpoint/checkpoint-files.ts';
+import { memoryFile } from '../../../src/worker/models/formats/checkpoint-files.ts';
 import { loadEncoder } from '../../../src/worker/runtime/encoder/load-encoder.ts';
 import type { LoadedEncoder } from '../../../src/worker/runtime/encoder/loaded-encoder.ts';
 import { CPU, packModel } from '../run-model.ts';

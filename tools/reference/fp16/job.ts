@@ -1,4 +1,4 @@
-import type { CheckpointFiles } from '../../../src/worker/models/checkpoint/checkpoint-files.ts';
+import type { CheckpointFiles } from '../../../src/worker/models/formats/checkpoint-files.ts';
 import { openCheckpoint } from '../../../src/worker/models/checkpoint/open-checkpoint.ts';
 import { createBackend } from '../../../src/worker/runtime/create-backend.ts';
 import { findWrongValuesOf } from '../../../src/worker/runtime/gpu-check/gpu-check.ts';

@@ -1,7 +1,7 @@
 import { GREEDY } from '../../../src/batching/generation/request.ts';
 import type { SamplingParams } from '../../../src/batching/options/sampling-options.ts';
 import type { Play } from '../play-requests.ts';
-import type { ModelConfig } from '../../../src/worker/models/model-config.ts';
+import type { ModelConfig } from '../../../src/worker/models/program/model-config.ts';
 
 export const MAX_ROWS = 16;
 

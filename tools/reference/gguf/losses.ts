@@ -2,7 +2,7 @@ import { open } from 'node:fs/promises';
 import { basename } from 'node:path';
 
 import { CpuBackend } from '../../../src/worker/cpu/cpu-backend.ts';
-import type { RandomAccessFile } from '../../../src/worker/models/checkpoint/checkpoint-files.ts';
+import type { RandomAccessFile } from '../../../src/worker/models/formats/checkpoint-files.ts';
 import { ggufFiles } from '../../../src/worker/models/gguf/gguf-files.ts';
 import reference from '../fixtures/gguf-smollm2-reference.json' with { type: 'json' };
 import { CPU, logitsOf, packModel } from '../run-model.ts';

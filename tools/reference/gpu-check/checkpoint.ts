@@ -1,5 +1,5 @@
 import { safetensorsFile } from '../../../src/worker/testing/safetensors-builder.ts';
-import { readModel } from '../../../src/worker/models/families.ts';
+import { readModel } from '../../../src/worker/models/families/families.ts';
 import { seededTensors } from '../../../src/worker/runtime/gpu-check/seeded-tensors.ts';
 
 /** The weights of a case as a safetensors file, under the names that the hub gives them. */

@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
 import { expect, it } from 'vitest';
-import { readModel } from '../../../src/worker/models/families.ts';
+import { readModel } from '../../../src/worker/models/families/families.ts';
 import { convertWeights } from '../../../src/worker/models/checkpoint/convert-weights.ts';
-import { readFloats, toFloat16 } from '../../../src/worker/models/checkpoint/float-formats.ts';
+import { readFloats, toFloat16 } from '../../../src/worker/models/formats/float-formats.ts';
 import { layOut } from '../../../src/worker/models/checkpoint/packed-weights.ts';
 import reference from '../../../src/worker/runtime/gpu-check/reference.json' with { type: 'json' };
 import { seededTensors } from '../../../src/worker/runtime/gpu-check/seeded-tensors.ts';

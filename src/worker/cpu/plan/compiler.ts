@@ -1,4 +1,4 @@
-import type { ModelTensor } from '../../models/model-config.ts';
+import type { ModelTensor } from '../../models/program/model-config.ts';
 import type { Op, Program, Value } from '../../models/program/program.ts';
 import type { Rope } from '../../models/program/rope.ts';
 import type { CpuMemory } from '../cpu-memory.ts';

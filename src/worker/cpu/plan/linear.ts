@@ -1,4 +1,4 @@
-import type { ModelTensor } from '../../models/model-config.ts';
+import type { ModelTensor } from '../../models/program/model-config.ts';
 import type { Value } from '../../models/program/program.ts';
 import { quantizedRowBytes } from '../kernels/kernels.ts';
 import type { PlacedInt4, PlacedInt8 } from '../weights/place-weights.ts';

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import reference from '../../../../tools/reference/fixtures/int8-reference.json' with { type: 'json' };
-import { memoryFile } from '../../models/checkpoint/checkpoint-files.ts';
+import { memoryFile } from '../../models/formats/checkpoint-files.ts';
 import { checkpointWeights } from '../../models/checkpoint/convert-weights.ts';
 import { layOut } from '../../models/checkpoint/packed-weights.ts';
 import { CpuMemory } from '../cpu-memory.ts';

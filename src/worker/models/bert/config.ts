@@ -3,7 +3,7 @@ import { UnsupportedModelError } from '../../../protocol/errors/model.ts';
 import { layerCount, positiveInteger, positiveNumber, type Fields } from '../config-fields.ts';
 import { readEmbedding, type EncoderConfig } from '../encoder/encoder-config.ts';
 import { readActivation, type Activation } from '../program/activation.ts';
-import type { Heads, ModelConfig } from '../model-config.ts';
+import type { Heads, ModelConfig } from '../program/model-config.ts';
 
 export interface BertConfig extends ModelConfig, Heads {
   /** Values of a token's hidden state. */

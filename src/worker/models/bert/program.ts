@@ -1,4 +1,4 @@
-import { plainTensor } from '../model-config.ts';
+import { plainTensor } from '../program/model-config.ts';
 import { ProgramBuilder } from '../program/program-builder.ts';
 import type { Program, Value } from '../program/program.ts';
 import type { BertConfig } from './config.ts';

@@ -1,8 +1,9 @@
 import type { Model, SkippedTensor } from '../family.ts';
-import { bytesIn, type ByteRange } from './byte-ranges.ts';
-import type { RandomAccessFile } from './checkpoint-files.ts';
-import type { WeightDtype } from './float-formats.ts';
-import type { TensorView } from './safetensors.ts';
+import type { TokenizerFiles } from '../tokenizer/tokenizer-files.ts';
+import { bytesIn, type ByteRange } from '../formats/byte-ranges.ts';
+import type { RandomAccessFile } from '../formats/checkpoint-files.ts';
+import type { WeightDtype } from '../formats/float-formats.ts';
+import type { TensorView } from '../formats/safetensors.ts';
 
 /** One `.safetensors` file of a checkpoint. */
 export interface WeightFile {
@@ -30,11 +31,7 @@ export interface ModelFiles {
 }
 
 /** The contents of a checkpoint's JSON files and of the headers of its weight files. */
-export interface Checkpoint extends ModelFiles {
-  /** Parsed `tokenizer.json`. */
-  readonly tokenizer: unknown;
-  /** Parsed `tokenizer_config.json`. */
-  readonly tokenizerConfig: unknown;
+export interface Checkpoint extends ModelFiles, TokenizerFiles {
   readonly weightFiles: readonly WeightFile[];
   /** By the names in `model.program.weights`: the parts of each tensor, row after row. */
   readonly tensors: ReadonlyMap<string, readonly CheckpointTensor[]>;

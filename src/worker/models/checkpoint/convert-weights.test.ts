@@ -1,10 +1,10 @@
 import { describe, expect, it, vi } from 'vitest';
 import { yieldToHost } from '../../../platform/yield-to-host.ts';
 import { safetensorsFile } from '../../testing/safetensors-builder.ts';
-import type { ModelTensor } from '../model-config.ts';
-import { BLOCK_FORMATS, isBlockDtype } from './block-formats.ts';
+import type { ModelTensor } from '../program/model-config.ts';
+import { BLOCK_FORMATS, isBlockDtype } from '../formats/block-formats.ts';
 import type { CheckpointTensor } from './checkpoint.ts';
-import { memoryFile } from './checkpoint-files.ts';
+import { memoryFile } from '../formats/checkpoint-files.ts';
 import { layOut } from './packed-weights.ts';
 import { convertWeights, packInMemory, SLICE_BYTES } from './convert-weights.ts';
 import { planModel } from './model-plan.ts';

@@ -1,8 +1,8 @@
 import { yieldToHost } from '../../../platform/yield-to-host.ts';
 import { ModelFileCorruptError } from '../../../protocol/errors/model.ts';
-import { countElements, isSplitByRows } from '../model-config.ts';
+import { countElements, isSplitByRows } from '../program/model-config.ts';
 import type { Checkpoint, CheckpointTensor } from './checkpoint.ts';
-import { readFloats, toFloat16 } from './float-formats.ts';
+import { readFloats, toFloat16 } from '../formats/float-formats.ts';
 import type { ModelPlan } from './model-plan.ts';
 import {
   bitsOf,

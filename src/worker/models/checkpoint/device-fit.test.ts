@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { Heads, ModelConfig, ModelTensor } from '../model-config.ts';
+import type { Heads, ModelConfig, ModelTensor } from '../program/model-config.ts';
 import type { LayerState } from '../program/layer-state.ts';
 import { fitOnDevice } from './device-fit.ts';
 import { layOut } from './packed-weights.ts';

@@ -1,7 +1,7 @@
 import { DEFAULT_POLICY } from '../../../batching/generation/policy.ts';
 import { MAX_TOKEN_IDS } from '../../../protocol/wire.ts';
 import type { Model } from '../family.ts';
-import { isSplitByRows, type ModelConfig } from '../model-config.ts';
+import { isSplitByRows, type ModelConfig } from '../program/model-config.ts';
 import { rowBytesOf, type RowBytes } from '../program/layer-state.ts';
 import { BYTES_PER_VALUE, type PackedLayout, type PackedTensor } from './packed-weights.ts';
 

@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
-import type { ModelTensor } from '../model-config.ts';
-import { memoryFile } from './checkpoint-files.ts';
+import type { ModelTensor } from '../program/model-config.ts';
+import { memoryFile } from '../formats/checkpoint-files.ts';
 import { findTensors } from './find-tensors.ts';
 import { safetensorsFile } from '../../testing/safetensors-builder.ts';
-import { readSafetensorsIndex } from './safetensors.ts';
+import { readSafetensorsIndex } from '../formats/safetensors.ts';
 
 const FUSED: ModelTensor = {
   name: 'attn.qkv.weight',

@@ -1,10 +1,10 @@
 import { ModelFileCorruptError, UnsupportedModelError } from '../../../protocol/errors/model.ts';
 import type { Model } from '../family.ts';
-import { listSources, type ModelTensor, type TensorSource } from '../model-config.ts';
-import type { CheckpointFiles, RandomAccessFile } from './checkpoint-files.ts';
+import { listSources, type ModelTensor, type TensorSource } from '../program/model-config.ts';
+import type { CheckpointFiles, RandomAccessFile } from '../formats/checkpoint-files.ts';
 import type { Checkpoint, CheckpointTensor } from './checkpoint.ts';
-import { isWeightDtype } from './float-formats.ts';
-import type { TensorView } from './safetensors.ts';
+import { isWeightDtype } from '../formats/float-formats.ts';
+import type { TensorView } from '../formats/safetensors.ts';
 
 /** A weight file and what its header lists. */
 export interface IndexedFile {

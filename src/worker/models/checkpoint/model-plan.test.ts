@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { readModel } from '../families.ts';
+import { readModel } from '../families/families.ts';
 import { downloadBytesOf, type Checkpoint, type CheckpointTensor } from './checkpoint.ts';
-import { memoryFile } from './checkpoint-files.ts';
+import { memoryFile } from '../formats/checkpoint-files.ts';
 import { planModel } from './model-plan.ts';
 import { GIBIBYTE, GPU, gpuWith, peakHeapOf, WASM } from './test-support.ts';
 import { errorWith } from '../../testing/error-with.ts';

@@ -1,6 +1,6 @@
 import type { Dtype, DtypeChoice } from '../../../protocol/models.ts';
 import type { Model } from '../family.ts';
-import { countParameters } from '../model-config.ts';
+import { countParameters } from '../program/model-config.ts';
 import type { ModelFiles } from './checkpoint.ts';
 import { fitOnDevice, type DeviceFit, type DeviceLimits } from './device-fit.ts';
 import { layOut, type PackedLayout } from './packed-weights.ts';

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { safetensorsFile } from '../../testing/safetensors-builder.ts';
-import { countParameters } from '../model-config.ts';
-import type { CheckpointFiles } from './checkpoint-files.ts';
+import { countParameters } from '../program/model-config.ts';
+import type { CheckpointFiles } from '../formats/checkpoint-files.ts';
 import { openCheckpoint, readModelFiles } from './open-checkpoint.ts';
 import { filesOf, TINY_CONFIG, tinyFiles, tinyTensors } from '../../testing/tiny-checkpoint.ts';
 import { errorWith } from '../../testing/error-with.ts';

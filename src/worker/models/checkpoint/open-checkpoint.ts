@@ -1,7 +1,7 @@
 import { isRecord } from '../../../platform/is-record.ts';
 import { ModelFileCorruptError } from '../../../protocol/errors/model.ts';
 import { withSentenceFiles } from '../encoder/encoder-config.ts';
-import { mayEncode, readModel } from '../families.ts';
+import { mayEncode, readModel } from '../families/families.ts';
 import type { Model } from '../family.ts';
 import {
   findTensors,
@@ -10,10 +10,10 @@ import {
   type CheckpointSource,
   type IndexedFile,
 } from './find-tensors.ts';
-import { readSafetensorsIndex } from './safetensors.ts';
-import { missingRanges } from './byte-ranges.ts';
+import { readSafetensorsIndex } from '../formats/safetensors.ts';
+import { missingRanges } from '../formats/byte-ranges.ts';
 import type { Checkpoint, ModelFiles, WeightFile } from './checkpoint.ts';
-import { missingFile, readJson, type CheckpointFiles } from './checkpoint-files.ts';
+import { missingFile, readJson, type CheckpointFiles } from '../formats/checkpoint-files.ts';
 import { readTokenizerFiles } from '../tokenizer/tokenizer-files.ts';
 
 const WHOLE = 'model.safetensors';

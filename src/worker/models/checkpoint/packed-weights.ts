@@ -1,5 +1,5 @@
 import type { Dtype } from '../../../protocol/models.ts';
-import { countElements, type ModelTensor } from '../model-config.ts';
+import { countElements, type ModelTensor } from '../program/model-config.ts';
 
 /** The format of activations, of the K/V cache and of weights that are not quantized. */
 export type Precision = 'float16' | 'float32';

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import reference from '../../../../tools/reference/fixtures/gguf-blocks-reference.json' with { type: 'json' };
-import { decodeBlocks } from './block-formats.ts';
+import { decodeBlocks } from '../formats/block-formats.ts';
 import { quantizeRows, type QuantizedRows } from './quantize.ts';
 import { QUANTIZATION_ERROR } from './test-support.ts';
 

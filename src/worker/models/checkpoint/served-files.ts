@@ -1,5 +1,5 @@
-import { memoryFile, type CheckpointFiles } from './checkpoint-files.ts';
-import { ChunkedFile } from './chunked-file.ts';
+import { memoryFile, type CheckpointFiles } from '../formats/checkpoint-files.ts';
+import { ChunkedFile } from '../formats/chunked-file.ts';
 import { ModelFileMissingError } from '../../../protocol/errors/model.ts';
 import { readChunks } from '../../../platform/read-chunks.ts';
 

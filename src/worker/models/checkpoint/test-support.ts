@@ -1,6 +1,6 @@
 import { CPU_LIMITS } from '../../cpu/cpu-limits.ts';
 import { gpuLimits, type GpuFeatures } from '../../runtime/webgpu/gpu-limits.ts';
-import { countElements } from '../model-config.ts';
+import { countElements } from '../program/model-config.ts';
 import { SLICE_BYTES } from './convert-weights.ts';
 import type { DeviceLimits } from './device-fit.ts';
 import type { PackedLayout } from './packed-weights.ts';

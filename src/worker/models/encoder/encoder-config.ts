@@ -1,8 +1,8 @@
 import { textOf } from '../../../batching/base/errors.ts';
+import type { JsonRecord } from '../../../batching/base/validate.ts';
 import { isRecord } from '../../../platform/is-record.ts';
 import { ModelFileCorruptError, UnsupportedModelError } from '../../../protocol/errors/model.ts';
-import { readJson, type CheckpointFiles } from '../checkpoint/checkpoint-files.ts';
-import type { Fields } from '../config-fields.ts';
+import { readJson, type CheckpointFiles } from '../formats/checkpoint-files.ts';
 
 /** How the hidden states of a text's tokens become one vector. */
 export type Pooling = 'mean' | 'cls' | 'last' | 'sqrt-mean' | 'weighted-mean';
@@ -56,7 +56,7 @@ export async function withSentenceFiles(files: CheckpointFiles, config: unknown)
  * @throws ModelFileCorruptError, UnsupportedModelError.
  */
 export function readEmbedding(
-  config: Fields,
+  config: JsonRecord,
   shape: Pick<EncoderConfig, 'maxTokens' | 'dimensions'>,
 ): EncoderConfig | undefined {
   const files = config[SENTENCE_FILES];

@@ -1,7 +1,7 @@
 import { ModelFileMissingError, UnsupportedModelError } from '../../../protocol/errors/model.ts';
-import { memoryFile, type CheckpointFiles, type RandomAccessFile } from '../checkpoint/checkpoint-files.ts';
+import { memoryFile, type CheckpointFiles, type RandomAccessFile } from '../formats/checkpoint-files.ts';
 import type { CheckpointSource } from '../checkpoint/find-tensors.ts';
-import { readFloats } from '../checkpoint/float-formats.ts';
+import { readFloats } from '../formats/float-formats.ts';
 import type { Fields } from '../config-fields.ts';
 import { configOf } from './gguf-config.ts';
 import { ropeFactorTensors, withRopeFactors } from './rope-factors.ts';

@@ -1,5 +1,5 @@
 import type { Fields } from '../config-fields.ts';
-import type { TensorView } from '../checkpoint/safetensors.ts';
+import type { TensorView } from '../formats/safetensors.ts';
 
 /** Puts a tensor's values into the checkpoint's order, in place. */
 type Restore = (values: Float32Array<ArrayBuffer>) => void;

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 
 import { ggufFile } from '../../testing/gguf-builder.ts';
-import { memoryFile } from '../checkpoint/checkpoint-files.ts';
-import { readFloats } from '../checkpoint/float-formats.ts';
+import { memoryFile } from '../formats/checkpoint-files.ts';
+import { readFloats } from '../formats/float-formats.ts';
 import { readGguf } from './read-gguf.ts';
 
 const METADATA = { 'general.architecture': 'llama', 'llama.block_count': 2 };

@@ -1,10 +1,10 @@
 import { GGMLQuantizationType, gguf, type GGUFParseOutput } from '@huggingface/gguf';
 
 import { ModelFileCorruptError, UnsupportedModelError } from '../../../protocol/errors/model.ts';
-import type { RandomAccessFile } from '../checkpoint/checkpoint-files.ts';
-import { isWeightDtype } from '../checkpoint/float-formats.ts';
-import type { TensorView } from '../checkpoint/safetensors.ts';
-import { BLOCK_FORMATS, isBlockDtype } from '../checkpoint/block-formats.ts';
+import type { RandomAccessFile } from '../formats/checkpoint-files.ts';
+import { isWeightDtype } from '../formats/float-formats.ts';
+import type { TensorView } from '../formats/safetensors.ts';
+import { BLOCK_FORMATS, isBlockDtype } from '../formats/block-formats.ts';
 
 /** The header of a GGUF file. */
 export interface GgufHeader {

@@ -1,5 +1,5 @@
 import { ggufFile, type GgufTensor, type MetadataValue } from '../../testing/gguf-builder.ts';
-import { memoryFile } from '../checkpoint/checkpoint-files.ts';
+import { memoryFile } from '../formats/checkpoint-files.ts';
 import { openCheckpoint } from '../checkpoint/open-checkpoint.ts';
 import { ggufFiles } from './gguf-files.ts';
 

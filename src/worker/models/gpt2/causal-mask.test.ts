@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { TensorView } from '../checkpoint/safetensors.ts';
+import type { TensorView } from '../formats/safetensors.ts';
 import { skipCausalMask } from './causal-mask.ts';
 
 const SHAPE = [1, 1, 3, 3];

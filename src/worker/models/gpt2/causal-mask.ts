@@ -1,5 +1,5 @@
 import type { SkippedTensor } from '../family.ts';
-import type { TensorView } from '../checkpoint/safetensors.ts';
+import type { TensorView } from '../formats/safetensors.ts';
 
 /** A larger mask is downloaded: made here, it would take more than 256 MiB. */
 const MOST_ROWS = 8192;

@@ -7,7 +7,7 @@ import {
   type Fields,
 } from '../config-fields.ts';
 import { readActivation, type Activation } from '../program/activation.ts';
-import type { Heads, ModelConfig } from '../model-config.ts';
+import type { Heads, ModelConfig } from '../program/model-config.ts';
 
 export interface Gpt2Config extends ModelConfig, Heads {
   readonly embeddingSize: number;

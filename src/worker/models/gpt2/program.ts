@@ -1,4 +1,4 @@
-import { plainTensor, type ModelTensor } from '../model-config.ts';
+import { plainTensor, type ModelTensor } from '../program/model-config.ts';
 import { ProgramBuilder } from '../program/program-builder.ts';
 import type { Program, Value } from '../program/program.ts';
 import type { Gpt2Config } from './config.ts';

@@ -2,7 +2,7 @@ import * as fc from 'fast-check';
 import { describe, expect, it, vi } from 'vitest';
 import type { Clock } from '../../../batching/base/clock.ts';
 import { FakeClock } from '../../../batching/testing/fake-clock.ts';
-import { bytesIn, joinRanges, type ByteRange } from '../checkpoint/byte-ranges.ts';
+import { bytesIn, joinRanges, type ByteRange } from '../formats/byte-ranges.ts';
 import { download } from './download.ts';
 import { HubClient } from './hub-client.ts';
 import { PartFile } from '../store/part-file.ts';

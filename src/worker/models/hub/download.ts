@@ -1,4 +1,4 @@
-import { bytesIn, type ByteRange } from '../checkpoint/byte-ranges.ts';
+import { bytesIn, type ByteRange } from '../formats/byte-ranges.ts';
 import { RangesIgnoredError, type HubClient } from './hub-client.ts';
 import type { PartFile } from '../store/part-file.ts';
 

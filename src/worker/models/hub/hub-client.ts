@@ -1,5 +1,5 @@
 import { setDeadline } from '../../../batching/base/clock.ts';
-import type { ByteRange } from '../checkpoint/byte-ranges.ts';
+import type { ByteRange } from '../formats/byte-ranges.ts';
 import { HubAnswerError } from '../../../protocol/errors/hub.ts';
 import { readChunks } from '../../../platform/read-chunks.ts';
 import { parseRetryAfter, retry, type RetryOptions } from './retry.ts';

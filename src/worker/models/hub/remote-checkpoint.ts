@@ -1,9 +1,9 @@
 import { createSHA1, createSHA256, type IHasher } from 'hash-wasm';
-import { memoryFile, type CheckpointFiles, type RandomAccessFile } from '../checkpoint/checkpoint-files.ts';
+import { memoryFile, type CheckpointFiles, type RandomAccessFile } from '../formats/checkpoint-files.ts';
 import type { WeightFile } from '../checkpoint/checkpoint.ts';
 import { ModelFileCorruptError } from '../../../protocol/errors/model.ts';
 import { yieldToHost } from '../../../platform/yield-to-host.ts';
-import { bytesIn, missingRanges, splitRanges, type ByteRange } from '../checkpoint/byte-ranges.ts';
+import { bytesIn, missingRanges, splitRanges, type ByteRange } from '../formats/byte-ranges.ts';
 import { download } from './download.ts';
 import type { HubClient } from './hub-client.ts';
 import type { HubFile, HubSnapshot } from './hub-snapshot.ts';

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { HUB_CONFIGS } from '../../testing/hub-configs.ts';
 import { errorWith } from '../../testing/error-with.ts';
-import { countParameters } from '../model-config.ts';
-import { readModel } from '../families.ts';
+import { countParameters } from '../program/model-config.ts';
+import { readModel } from '../families/families.ts';
 import { readLfm2Config } from './config.ts';
 
 const LFM2 = HUB_CONFIGS['LiquidAI/LFM2-1.2B'];

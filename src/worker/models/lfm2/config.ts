@@ -10,7 +10,7 @@ import {
 import { readHeads } from '../llama/config.ts';
 import { refuseUncomputed } from '../llama/refusals.ts';
 import { readRope } from '../llama/rope.ts';
-import type { Heads, ModelConfig } from '../model-config.ts';
+import type { Heads, ModelConfig } from '../program/model-config.ts';
 import type { Rope } from '../program/rope.ts';
 
 type LayerType = 'conv' | 'full_attention';

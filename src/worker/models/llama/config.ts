@@ -2,7 +2,7 @@ import { textOf } from '../../../batching/base/errors.ts';
 import { ModelFileCorruptError, UnsupportedModelError } from '../../../protocol/errors/model.ts';
 import { layerCount, positiveInteger, readEosTokenIds, type Fields } from '../config-fields.ts';
 import { readActivation, type Activation } from '../program/activation.ts';
-import type { Heads, ModelConfig } from '../model-config.ts';
+import type { Heads, ModelConfig } from '../program/model-config.ts';
 import { readLayers, type LayerConfig } from './layers.ts';
 import { refuseUncomputed } from './refusals.ts';
 import { readScales, type Scales } from './scales.ts';

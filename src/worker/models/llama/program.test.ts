@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { ReferenceExecutor, ReferenceRow } from '../../testing/reference-executor.ts';
-import { readModel } from '../families.ts';
-import { countElements } from '../model-config.ts';
+import { readModel } from '../families/families.ts';
+import { countElements } from '../program/model-config.ts';
 
 const TINY = {
   vocab_size: 32,

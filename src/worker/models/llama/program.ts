@@ -1,4 +1,4 @@
-import type { ModelTensor } from '../model-config.ts';
+import type { ModelTensor } from '../program/model-config.ts';
 import { ProgramBuilder } from '../program/program-builder.ts';
 import type { Program, Qkv, Value } from '../program/program.ts';
 import type { LlamaConfig } from './config.ts';

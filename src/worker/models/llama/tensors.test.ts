@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
-import { readModel } from '../families.ts';
-import { countParameters } from '../model-config.ts';
+import { readModel } from '../families/families.ts';
+import { countParameters } from '../program/model-config.ts';
 import { errorWith } from '../../testing/error-with.ts';
 import { HUB_CONFIGS } from '../../testing/hub-configs.ts';
 

@@ -1,5 +1,5 @@
 import type { PackedLayout, Precision } from '../checkpoint/packed-weights.ts';
-import type { Heads, ModelTensor } from '../model-config.ts';
+import type { Heads, ModelTensor } from '../program/model-config.ts';
 import { keptTokensIn, type FixedState, type TokenState } from '../program/layer-state.ts';
 import type { AttentionShape } from '../program/program.ts';
 import { GRAPH_IO } from './graph-io.ts';

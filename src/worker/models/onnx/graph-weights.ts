@@ -8,8 +8,8 @@ import {
   type PackedTensor,
   type Precision,
 } from '../checkpoint/packed-weights.ts';
-import { toFloat16 } from '../checkpoint/float-formats.ts';
-import { countElements, isSplitByRows } from '../model-config.ts';
+import { toFloat16 } from '../formats/float-formats.ts';
+import { countElements, isSplitByRows } from '../program/model-config.ts';
 import type { OnnxNodes } from './onnx-nodes.ts';
 import type { OnnxInitializer } from './onnx-proto.ts';
 

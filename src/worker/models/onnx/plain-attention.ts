@@ -1,4 +1,4 @@
-import type { Heads } from '../model-config.ts';
+import type { Heads } from '../program/model-config.ts';
 import { GRAPH_IO } from './graph-io.ts';
 import type { GraphWeights } from './graph-weights.ts';
 import type { OnnxNodes } from './onnx-nodes.ts';

@@ -1,4 +1,4 @@
-import { countElements } from '../model-config.ts';
+import { countElements } from './model-config.ts';
 
 /** What a row keeps between runs for one layer. */
 export type LayerState = TokenState | FixedState | SharedState;

@@ -1,4 +1,4 @@
-import { plainTensor, type DeltaHeads, type Heads, type ModelTensor } from '../model-config.ts';
+import { plainTensor, type DeltaHeads, type Heads, type ModelTensor } from './model-config.ts';
 import type { Activation } from './activation.ts';
 import { layerStatesOf, type StatefulOp } from './derive-states.ts';
 import type { LayerState } from './layer-state.ts';

@@ -1,4 +1,4 @@
-import type { DeltaHeads, Heads, ModelTensor } from '../model-config.ts';
+import type { DeltaHeads, Heads, ModelTensor } from './model-config.ts';
 import type { Activation } from './activation.ts';
 import type { LayerState } from './layer-state.ts';
 import type { Rope } from './rope.ts';

@@ -9,7 +9,7 @@ import {
   type Fields,
 } from '../config-fields.ts';
 import { readRope } from '../llama/rope.ts';
-import type { DeltaHeads, Heads, ModelConfig } from '../model-config.ts';
+import type { DeltaHeads, Heads, ModelConfig } from '../program/model-config.ts';
 import { readActivation, type Activation } from '../program/activation.ts';
 import type { Rope } from '../program/rope.ts';
 

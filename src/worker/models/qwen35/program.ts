@@ -1,4 +1,4 @@
-import type { ModelTensor } from '../model-config.ts';
+import type { ModelTensor } from '../program/model-config.ts';
 import { ProgramBuilder } from '../program/program-builder.ts';
 import type { NormShape, Program, Qkv, Value } from '../program/program.ts';
 import type { Qwen35Config } from './config.ts';

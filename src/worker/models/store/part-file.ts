@@ -1,4 +1,4 @@
-import { joinRanges, missingRanges, type ByteRange } from '../checkpoint/byte-ranges.ts';
+import { joinRanges, missingRanges, type ByteRange } from '../formats/byte-ranges.ts';
 import type { SyncFile } from './opfs.ts';
 
 /** Two numbers as float64: exact for every size that a file can have. */

@@ -1,6 +1,6 @@
 import { isRecord } from '../../../platform/is-record.ts';
 import type { StoredModel } from '../../../protocol/models.ts';
-import { bytesIn } from '../checkpoint/byte-ranges.ts';
+import { bytesIn } from '../formats/byte-ranges.ts';
 import type { ModelOrigin } from './model-folder.ts';
 import { filesIn, openSyncFile, readJsonFile, writeJsonFile } from './opfs.ts';
 import { PartFile, readJournal } from './part-file.ts';

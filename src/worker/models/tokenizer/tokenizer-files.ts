@@ -1,12 +1,18 @@
 import { isRecord } from '../../../platform/is-record.ts';
 import { ModelFileCorruptError } from '../../../protocol/errors/model.ts';
-import type { Checkpoint } from '../checkpoint/checkpoint.ts';
-import { missingFile, readJson, type CheckpointFiles } from '../checkpoint/checkpoint-files.ts';
+import { missingFile, readJson, type CheckpointFiles } from '../formats/checkpoint-files.ts';
 import { readChatTemplate } from './chat-template.ts';
 import { TokenizerPipeline } from './pipeline.ts';
 import { readTokenDecoder } from './token-decoder.ts';
 import { readTokenTable, requireRows } from './token-table.ts';
 import { wordPieceTokenizer } from './word-piece-tokenizer.ts';
+
+export interface TokenizerFiles {
+  /** Parsed `tokenizer.json`. */
+  readonly tokenizer: unknown;
+  /** Parsed `tokenizer_config.json`. */
+  readonly tokenizerConfig: unknown;
+}
 
 /** A special token, which `vocab.json` holds without saying that it is one. */
 const END_OF_TEXT = '<|endoftext|>';
@@ -24,7 +30,7 @@ export async function readTokenizerFiles(
   files: CheckpointFiles,
   numRows: number,
   takesChats = true,
-): Promise<Pick<Checkpoint, 'tokenizer' | 'tokenizerConfig'>> {
+): Promise<TokenizerFiles> {
   const [tokenizerJson, tokenizerConfig] = await Promise.all([
     readJson(files, 'tokenizer.json'),
     readTokenizerConfig(files),

@@ -1,6 +1,6 @@
 import { EMBEDDER, RERANKER } from '../../../protocol/embedding.ts';
 import type { EncoderConfig } from '../../models/encoder/encoder-config.ts';
-import { countParameters } from '../../models/model-config.ts';
+import { countParameters } from '../../models/program/model-config.ts';
 import type { Tokenizer } from '../../models/tokenizer/tokenizer.ts';
 import { describeBackend, type DeviceChoice } from '../device-choice.ts';
 import type { PackedModel } from '../model-backend.ts';

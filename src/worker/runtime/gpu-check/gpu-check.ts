@@ -7,7 +7,7 @@ import type { ModelRunner } from '../../../batching/generation/model-runner.ts';
 import { RuntimeLostError } from '../../../batching/generation/runtime-lost-error.ts';
 import { checkpointWeights } from '../../models/checkpoint/convert-weights.ts';
 import { layOut, type PackedLayout } from '../../models/checkpoint/packed-weights.ts';
-import { readModel } from '../../models/families.ts';
+import { readModel } from '../../models/families/families.ts';
 import { importPart } from '../../import-part.ts';
 import { createClientId, createRequestId } from '../../../protocol/ids.ts';
 import type { ModelBackend } from '../model-backend.ts';

@@ -1,9 +1,9 @@
 import { uniform } from '../../../batching/sampling/random.ts';
-import { memoryFile } from '../../models/checkpoint/checkpoint-files.ts';
+import { memoryFile } from '../../models/formats/checkpoint-files.ts';
 import type { CheckpointTensor } from '../../models/checkpoint/checkpoint.ts';
 import { BLOCK_SIZE } from '../../models/checkpoint/packed-weights.ts';
 import type { Model } from '../../models/family.ts';
-import { countElements, listSources, type ModelTensor } from '../../models/model-config.ts';
+import { countElements, listSources, type ModelTensor } from '../../models/program/model-config.ts';
 
 /** The largest integer that a scale is multiplied by. As with 4 bits, the smallest is -8. */
 const LARGEST_INTEGER = 7;

@@ -1,7 +1,7 @@
 import type { KvCacheLimits, KvShape } from '../../../batching/generation/kv-memory.ts';
 import type { KvSlot } from '../../../batching/generation/kv-slots.ts';
 import { BYTES_PER_VALUE } from '../../models/checkpoint/packed-weights.ts';
-import type { ModelConfig } from '../../models/model-config.ts';
+import type { ModelConfig } from '../../models/program/model-config.ts';
 import { numBuffersOf, rowBytesOf, type RowBytes } from '../../models/program/layer-state.ts';
 import { DeviceLostError, GpuError } from '../../../protocol/errors/runtime.ts';
 import type { GpuSampler, SlotInputs } from '../gpu-sampler/gpu-sampler.ts';

@@ -3,7 +3,7 @@ import type { DeviceLimits } from '../../models/checkpoint/device-fit.ts';
 import { gpuWith, WASM } from '../../models/checkpoint/test-support.ts';
 import { layOut } from '../../models/checkpoint/packed-weights.ts';
 import type { WeightSource } from '../../models/checkpoint/weight-source.ts';
-import { readModel } from '../../models/families.ts';
+import { readModel } from '../../models/families/families.ts';
 import { loadStoredModel, type ReportProgress } from './load-model.ts';
 import type { LoadProgress } from '../../../protocol/models.ts';
 import type { ModelFolder } from '../../models/store/model-folder.ts';

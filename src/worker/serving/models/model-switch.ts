@@ -5,7 +5,7 @@ import type { LoadedEncoder } from '../../runtime/encoder/loaded-encoder.ts';
 import type { LoadedModel } from '../../runtime/loaded-model.ts';
 import { ModelStore, type ChosenModel } from '../../models/store/model-store.ts';
 import { importPart } from '../../import-part.ts';
-import { suggestModels } from '../../models/suggestions.ts';
+import { suggestModels } from '../../models/hub/suggestions.ts';
 import type { CallHandlers, CallMessage } from '../../../protocol/calls.ts';
 import { TEXT_GENERATOR } from '../../../protocol/generation.ts';
 import { LoadCancelledError, ModelInUseError } from '../../../protocol/errors/hub.ts';

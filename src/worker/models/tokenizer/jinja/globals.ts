@@ -1,4 +1,4 @@
-import { formatDate } from '../format-date.ts';
+import { formatDate } from './format-date.ts';
 import { str } from './print.ts';
 import { Dict, FROM_KEYS, Namespace, Range } from './containers.ts';
 import { integer } from './numbers.ts';

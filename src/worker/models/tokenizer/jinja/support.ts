@@ -1,6 +1,6 @@
 import { filterOf } from './filters.ts';
 import { UNSUPPORTED_GLOBALS } from './globals.ts';
-import { unknownDirective } from '../format-date.ts';
+import { unknownDirective } from './format-date.ts';
 import { UNSUPPORTED_METHODS } from './members.ts';
 import { childrenOf, partsOf } from './names.ts';
 import type { CallArguments, Expression, Statement } from './nodes.ts';

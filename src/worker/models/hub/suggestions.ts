@@ -1,9 +1,9 @@
-import { EMBEDDER, RERANKER } from '../../protocol/embedding.ts';
-import type { SuggestedModel } from '../../protocol/models.ts';
-import type { DeviceLimits } from './checkpoint/device-fit.ts';
-import { chooseDtype } from './checkpoint/model-plan.ts';
-import { readModel } from './families.ts';
-import { countParameters } from './model-config.ts';
+import { EMBEDDER, RERANKER } from '../../../protocol/embedding.ts';
+import type { SuggestedModel } from '../../../protocol/models.ts';
+import type { DeviceLimits } from '../checkpoint/device-fit.ts';
+import { chooseDtype } from '../checkpoint/model-plan.ts';
+import { readModel } from '../families/families.ts';
+import { countParameters } from '../program/model-config.ts';
 
 /** A model on the hub that is known to run. */
 interface Suggestion extends Pick<SuggestedModel, 'id' | 'license' | 'isChat'> {

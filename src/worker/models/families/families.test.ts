@@ -1,11 +1,11 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { planModel } from './checkpoint/model-plan.ts';
-import { WASM } from './checkpoint/test-support.ts';
-import { TINY_CONFIG } from '../testing/tiny-checkpoint.ts';
+import { planModel } from '../checkpoint/model-plan.ts';
+import { WASM } from '../checkpoint/test-support.ts';
+import { TINY_CONFIG } from '../../testing/tiny-checkpoint.ts';
 import { readModel } from './families.ts';
-import { HUB_CONFIGS } from '../testing/hub-configs.ts';
-import { errorWith } from '../testing/error-with.ts';
+import { HUB_CONFIGS } from '../../testing/hub-configs.ts';
+import { errorWith } from '../../testing/error-with.ts';
 
 describe('readModel', () => {
   it.each([

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { GIBIBYTE, gpuWith, WASM } from './checkpoint/test-support.ts';
+import { GIBIBYTE, gpuWith, WASM } from '../checkpoint/test-support.ts';
 import { suggestModels } from './suggestions.ts';
 
 const GPU = gpuWith({ maxBufferSize: 4 * GIBIBYTE });

@@ -1,13 +1,13 @@
-import { textOf } from '../../batching/base/errors.ts';
-import { isRecord } from '../../platform/is-record.ts';
-import { ModelFileCorruptError, UnsupportedModelError } from '../../protocol/errors/model.ts';
-import { bert } from './bert/family.ts';
-import type { Model, ModelFamily } from './family.ts';
-import { gpt2 } from './gpt2/family.ts';
+import { textOf } from '../../../batching/base/errors.ts';
+import { isRecord } from '../../../platform/is-record.ts';
+import { ModelFileCorruptError, UnsupportedModelError } from '../../../protocol/errors/model.ts';
+import { bert } from '../bert/family.ts';
+import type { Model, ModelFamily } from '../family.ts';
+import { gpt2 } from '../gpt2/family.ts';
 import { lackOf } from './lack-of.ts';
-import { lfm2 } from './lfm2/family.ts';
-import { llama } from './llama/family.ts';
-import { qwen35 } from './qwen35/family.ts';
+import { lfm2 } from '../lfm2/family.ts';
+import { llama } from '../llama/family.ts';
+import { qwen35 } from '../qwen35/family.ts';
 
 const families: readonly ModelFamily[] = [gpt2, llama, lfm2, qwen35, bert];
 
