@@ -1,10 +1,10 @@
 import type { DtypeChoice } from '../../src/protocol/models.ts';
 import type { PackedLayout } from '../../src/worker/models/checkpoint/packed-weights.ts';
 import { logitsErrorBound } from '../../src/worker/models/checkpoint/test-support.ts';
-import { chooseDevice, createBackend } from '../../src/worker/runtime/create-backend.ts';
+import { chooseDevice, createBackend } from '../../src/worker/runtime/devices/create-backend.ts';
 import type { DeviceChoice } from '../../src/worker/runtime/device-choice.ts';
-import { findWrongValuesOf, type CheckedModel } from '../../src/worker/runtime/gpu-check/gpu-check.ts';
-import type { LoadedModel } from '../../src/worker/runtime/loaded-model.ts';
+import { findWrongValuesOf } from '../../src/worker/runtime/gpu-check/gpu-check.ts';
+import type { CheckedModel, LoadedModel } from '../../src/worker/runtime/loaded-model.ts';
 import { requestGpuDevice } from '../../src/worker/runtime/webgpu/gpu-device.ts';
 import { WebGpuRuntime } from '../../src/worker/runtime/webgpu/webgpu-runtime.ts';
 import { loadFetchedModel } from '../../src/worker/serving/models/load-model.ts';

@@ -5,7 +5,7 @@ import { createRequestId } from '../../src/protocol/ids.ts';
 import { GpuSampler } from '../../src/worker/runtime/gpu-sampler/gpu-sampler.ts';
 import type { SampledRow } from '../../src/worker/runtime/model-backend.ts';
 import { requestGpuDevice } from '../../src/worker/runtime/webgpu/gpu-device.ts';
-import { TENSOR_USAGE } from '../../src/worker/runtime/webgpu/gpu-flags.ts';
+import { TENSOR_USAGE } from '../../src/worker/runtime/gpu-sampler/gpu-flags.ts';
 import { seededRandom } from '../support/seeded-random.ts';
 import { randomRow, type RandomRow } from './random-rows.ts';
 

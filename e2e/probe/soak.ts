@@ -1,6 +1,6 @@
 import { DEFAULT_POLICY } from '../../src/batching/generation/policy.ts';
 import { createClientId, createRequestId, type RequestId } from '../../src/protocol/ids.ts';
-import { chooseDevice } from '../../src/worker/runtime/create-backend.ts';
+import { chooseDevice } from '../../src/worker/runtime/devices/create-backend.ts';
 import { ModelGenerator } from '../../src/worker/text-generation/model-generator.ts';
 import { seededRandom } from '../support/seeded-random.ts';
 import { GpuCalls } from './gpu-calls.ts';

@@ -15,7 +15,7 @@ import type { Unsigned } from '../protocol/wire.ts';
 import type { WorkerMessage } from '../protocol/worker-messages.ts';
 import { type WorkerPast, NO_PAST } from '../protocol/recovery.ts';
 import { ScriptedBackend } from './testing/scripted-backend.ts';
-import type { ServeWorkerHost } from './serving/host-reports.ts';
+import type { ServeWorkerHost } from './serving/reports/host-reports.ts';
 import type { LinkListener } from '../client/links/link.ts';
 import { isStolen, type Locks } from '../protocol/locks.ts';
 import type { WorkerPort } from '../client/links/worker-host.ts';

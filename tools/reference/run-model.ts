@@ -5,7 +5,7 @@ import { checkpointWeights } from '../../src/worker/models/checkpoint/convert-we
 import { planModel } from '../../src/worker/models/checkpoint/model-plan.ts';
 import { openCheckpoint } from '../../src/worker/models/checkpoint/open-checkpoint.ts';
 import { createTokenizer } from '../../src/worker/models/tokenizer/tokenizer.ts';
-import { limitsOf } from '../../src/worker/runtime/create-backend.ts';
+import { limitsOf } from '../../src/worker/runtime/devices/create-backend.ts';
 import type { DeviceChoice } from '../../src/worker/runtime/device-choice.ts';
 import type { ModelBackend } from '../../src/worker/runtime/model-backend.ts';
 import type { GeneratedFile } from '../hub-server/checkpoints/generated-file.ts';

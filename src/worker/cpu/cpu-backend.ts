@@ -21,7 +21,7 @@ import { LARGEST_CACHE } from './cpu-limits.ts';
 import { createCpuPlan, type PlannedModel } from './create-plan.ts';
 import type { CpuPlan } from './plan/cpu-plan.ts';
 import { packTokens, passesOf } from './packed-tokens.ts';
-import { CpuStateRows } from './state-rows.ts';
+import { CpuStateRows } from './memory/state-rows.ts';
 
 /** Tokens that run together at most: enough that weights are read once for many. */
 const MAX_TOKENS = 128;

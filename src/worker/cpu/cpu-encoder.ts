@@ -1,9 +1,9 @@
 import { createMutex } from '../../platform/mutex.ts';
 import { WasmAbortError } from '../../protocol/errors/runtime.ts';
 import type { EncoderConfig } from '../models/encoder/encoder-config.ts';
-import type { EncoderBackend } from '../runtime/encoder/encoder-backend.ts';
-import { sharesOf, sumOf, type EncoderRow } from '../runtime/encoder/encoder-inputs.ts';
-import { RunCost } from '../runtime/encoder/run-cost.ts';
+import type { EncoderBackend } from '../runtime/encoder-backend.ts';
+import { sharesOf, sumOf, type EncoderRow } from '../runtime/encoder-inputs.ts';
+import { RunCost } from '../runtime/run-cost.ts';
 import { isWasmAbort } from '../runtime/faults/fault-of.ts';
 import type { PackedModel } from '../runtime/model-backend.ts';
 import { createCpuPlan, type PlannedModel } from './create-plan.ts';

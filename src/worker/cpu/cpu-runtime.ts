@@ -1,6 +1,6 @@
 import type { Dtype } from '../../protocol/models.ts';
 import type { EncoderConfig } from '../models/encoder/encoder-config.ts';
-import type { EncoderBackend } from '../runtime/encoder/encoder-backend.ts';
+import type { EncoderBackend } from '../runtime/encoder-backend.ts';
 import type { ModelBackend, PackedModel } from '../runtime/model-backend.ts';
 import type { Runtime, RuntimeInfo } from '../runtime/runtime.ts';
 import { CpuBackend } from './cpu-backend.ts';

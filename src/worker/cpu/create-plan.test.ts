@@ -3,7 +3,7 @@ import { checkpointWeights } from '../models/checkpoint/convert-weights.ts';
 import { layOut } from '../models/checkpoint/packed-weights.ts';
 import { seededTensors } from '../runtime/gpu-check/seeded-tensors.ts';
 import { DECODER_CASES, decoderOf } from '../testing/operation-cases.ts';
-import { CpuMemory } from './cpu-memory.ts';
+import { CpuMemory } from './memory/cpu-memory.ts';
 import { createCpuPlan } from './create-plan.ts';
 
 afterEach(() => void vi.restoreAllMocks());

@@ -5,7 +5,7 @@ import { isMemoryError } from '../runtime/faults/fault-of.ts';
 import type { PackedModel } from '../runtime/model-backend.ts';
 import { requireWasm } from '../runtime/require-wasm.ts';
 import { cpuWeightBytes } from './cpu-limits.ts';
-import { CpuMemory } from './cpu-memory.ts';
+import { CpuMemory } from './memory/cpu-memory.ts';
 import { loadKernels, RESERVED_BYTES } from './kernels/load-kernels.ts';
 import { CpuPlan } from './plan/cpu-plan.ts';
 import { startThreads } from './threads/kernel-threads.ts';

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { CpuMemory } from './cpu-memory.ts';
+import { CpuMemory } from './memory/cpu-memory.ts';
 import { packTokens, passesOf } from './packed-tokens.ts';
-import { CpuStateRows } from './state-rows.ts';
+import { CpuStateRows } from './memory/state-rows.ts';
 
 const STATE = new CpuStateRows(new CpuMemory(0), []);
 

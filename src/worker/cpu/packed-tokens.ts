@@ -1,7 +1,7 @@
 import { logitTokensOf, type ForwardInput } from '../runtime/model-backend.ts';
 import type { Pass, Span } from './plan/pass.ts';
 import type { TokenInputs } from './plan/cpu-plan.ts';
-import type { CpuStateRows } from './state-rows.ts';
+import type { CpuStateRows } from './memory/state-rows.ts';
 
 /** The tokens of a forward pass without padding, those of a row behind those of the row before. */
 export interface PackedTokens {

@@ -1,4 +1,4 @@
-import type { EncoderRow } from '../runtime/encoder/encoder-inputs.ts';
+import type { EncoderRow } from '../runtime/encoder-inputs.ts';
 import type { LoadedEncoder } from '../runtime/encoder/loaded-encoder.ts';
 
 /** A request as rows of a batch. */

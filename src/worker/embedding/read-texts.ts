@@ -3,7 +3,7 @@ import { validator } from '../../batching/base/validate.ts';
 import { MAX_TEXTS } from '../../protocol/embedding.ts';
 import { EmptyPromptError, PromptTooLongError } from '../../protocol/errors/deployments.ts';
 import { MAX_TEXT_LENGTH } from '../../protocol/wire.ts';
-import type { EncoderRow } from '../runtime/encoder/encoder-inputs.ts';
+import type { EncoderRow } from '../runtime/encoder-inputs.ts';
 import type { LoadedEncoder } from '../runtime/encoder/loaded-encoder.ts';
 
 /** Texts that are tokenized before other tasks of the worker run. */

@@ -3,7 +3,7 @@ import { integerIn, isBoolean, parseOptions, type Validators } from '../../batch
 import { isRecord } from '../../platform/is-record.ts';
 import { RERANKER, type Ranking, type RerankOptions } from '../../protocol/embedding.ts';
 import { PromptTooLongError } from '../../protocol/errors/deployments.ts';
-import type { EncoderRow } from '../runtime/encoder/encoder-inputs.ts';
+import type { EncoderRow } from '../runtime/encoder-inputs.ts';
 import type { EncoderTask } from './encoder-task.ts';
 import { isText, requireList, TEXTS_PER_PIECE, tokenize } from './read-texts.ts';
 

@@ -1,8 +1,14 @@
 import type { BackendInfo, ModelInfo } from '../../protocol/models.ts';
+import type { PackedLayout } from '../models/checkpoint/packed-weights.ts';
 import type { ModelConfig } from '../models/program/model-config.ts';
 import type { Tokenizer } from '../models/tokenizer/tokenizer.ts';
-import type { CheckedModel } from './gpu-check/gpu-check.ts';
 import type { ModelBackend } from './model-backend.ts';
+
+/** How a model computes: what the check of the GPU compares. */
+export interface CheckedModel extends Pick<PackedLayout, 'dtype' | 'precision'> {
+  /** `model_type` of its `config.json`. */
+  readonly modelType: string;
+}
 
 export interface LoadedModel {
   readonly config: ModelConfig;

@@ -1,7 +1,7 @@
 import type { BackendInfo, Dtype } from '../../protocol/models.ts';
 import type { RuntimeLimits } from '../models/checkpoint/device-fit.ts';
 import type { EncoderConfig } from '../models/encoder/encoder-config.ts';
-import type { EncoderBackend } from './encoder/encoder-backend.ts';
+import type { EncoderBackend } from './encoder-backend.ts';
 import type { ModelBackend, PackedModel } from './model-backend.ts';
 
 export type RuntimeInfo = Pick<BackendInfo, 'name' | 'adapter' | 'isSoftwareAdapter'>;

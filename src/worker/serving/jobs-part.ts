@@ -4,7 +4,7 @@ import { asClientId } from '../../protocol/ids.ts';
 import { namesOf } from '../../protocol/names.ts';
 import type { BatchingPolicy, WorkerStatus } from '../../protocol/status.ts';
 import type { WorkerMessage } from '../../protocol/worker-messages.ts';
-import { importPart } from '../import-part.ts';
+import { importPart } from '../base/import-part.ts';
 import type { JobCall, JobService } from '../jobs/job-service.ts';
 import type { Outbox } from './outbox.ts';
 import type { RequestRouter } from './request-router.ts';

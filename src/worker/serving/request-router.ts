@@ -14,9 +14,9 @@ import {
 import { TEXT_GENERATOR } from '../../protocol/generation.ts';
 import { toWireError } from '../../protocol/wire-errors.ts';
 import type { DeploymentSet } from './deployments/deployment-set.ts';
-import type { ServeWorkerHost } from './host-reports.ts';
+import type { ServeWorkerHost } from './reports/host-reports.ts';
 import { PacedUpdates } from './paced-updates.ts';
-import type { RequestRegistry } from './request-registry.ts';
+import type { RequestRegistry } from './reports/request-registry.ts';
 import type { TabMessages } from './tab-messages.ts';
 
 /** The fields that all requests of a submission share. */

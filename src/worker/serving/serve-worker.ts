@@ -24,15 +24,15 @@ import { toWireError } from '../../protocol/wire-errors.ts';
 import { TextDeployment } from '../text-generation/text-deployment.ts';
 import { TextPace } from './deployments/text-pace.ts';
 import { DeploymentSet } from './deployments/deployment-set.ts';
-import { HostReports, type ServeWorkerHost } from './host-reports.ts';
-import { Knobs } from './knobs.ts';
+import { HostReports, type ServeWorkerHost } from './reports/host-reports.ts';
+import { Knobs } from './deployments/knobs.ts';
 import { ModelService } from './models/model-service.ts';
 import { isJobCall, JobsPart } from './jobs-part.ts';
 import type { Outbox } from './outbox.ts';
-import { createOwnCalls, isModelCall, type OwnCalls } from './own-calls.ts';
-import { RequestRegistry } from './request-registry.ts';
+import { createOwnCalls, isModelCall, type OwnCalls } from './deployments/own-calls.ts';
+import { RequestRegistry } from './reports/request-registry.ts';
 import { RequestRouter } from './request-router.ts';
-import { StatusPublisher } from './status-publisher.ts';
+import { StatusPublisher } from './reports/status-publisher.ts';
 import { TabMessages } from './tab-messages.ts';
 
 /** Error codes of requests that were never accepted. Any other failure is the handler's. */

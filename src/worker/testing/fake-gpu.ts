@@ -1,4 +1,4 @@
-import { BUFFER_USAGE } from '../runtime/webgpu/gpu-flags.ts';
+import { BUFFER_USAGE } from '../runtime/gpu-sampler/gpu-flags.ts';
 
 /** A buffer with bytes and a name. */
 export class FakeBuffer {

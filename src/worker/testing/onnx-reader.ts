@@ -7,7 +7,7 @@ import { WEIGHTS_LOCATION } from '../models/onnx/graph-weights.ts';
 import { writeGraph } from '../models/onnx/write-graph.ts';
 import { countElements } from '../models/program/model-config.ts';
 import { keptTokensIn, type LayerState } from '../models/program/layer-state.ts';
-import { encoderInputs, type EncoderRow } from '../runtime/encoder/encoder-inputs.ts';
+import { encoderInputs, type EncoderRow } from '../runtime/encoder-inputs.ts';
 import {
   logitTokensOf,
   newRowsOf,

@@ -1,6 +1,11 @@
 import type { EncoderConfig, Pooling } from '../models/encoder/encoder-config.ts';
 import type { Model } from '../models/family.ts';
-import { plainTensor, type DeltaHeads, type Heads, type ModelTensor } from '../models/program/model-config.ts';
+import {
+  plainTensor,
+  type DeltaHeads,
+  type Heads,
+  type ModelTensor,
+} from '../models/program/model-config.ts';
 import type { Activation } from '../models/program/activation.ts';
 import { ProgramBuilder } from '../models/program/program-builder.ts';
 import type { AttentionShape, NormShape, Program, Qkv, Value } from '../models/program/program.ts';

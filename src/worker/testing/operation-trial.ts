@@ -3,7 +3,7 @@ import { checkpointWeights, packInMemory } from '../models/checkpoint/convert-we
 import { layOut } from '../models/checkpoint/packed-weights.ts';
 import type { EncoderConfig } from '../models/encoder/encoder-config.ts';
 import type { Model } from '../models/family.ts';
-import type { EncoderRow } from '../runtime/encoder/encoder-inputs.ts';
+import type { EncoderRow } from '../runtime/encoder-inputs.ts';
 import { seededTensors } from '../runtime/gpu-check/seeded-tensors.ts';
 import type { ModelBackend, PackedModel } from '../runtime/model-backend.ts';
 import { ReferenceExecutor, ReferenceRow, weightsOf } from './reference-executor.ts';

@@ -1,7 +1,7 @@
 import type { PackedLayout } from '../models/checkpoint/packed-weights.ts';
 import type { Pooling } from '../models/encoder/encoder-config.ts';
 import type { Attend, DeltaRule, Op, Program, ShortConv, Split, Value } from '../models/program/program.ts';
-import type { EncoderRow } from '../runtime/encoder/encoder-inputs.ts';
+import type { EncoderRow } from '../runtime/encoder-inputs.ts';
 import { runDeltaRule } from './reference-delta-rule.ts';
 import {
   activate,

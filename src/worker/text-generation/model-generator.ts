@@ -10,7 +10,7 @@ import type { LoadedModel } from '../runtime/loaded-model.ts';
 import type { RequestId } from '../../protocol/ids.ts';
 import type { RequestUpdate, Resumption } from '../../protocol/requests.ts';
 import { isRecord } from '../../platform/is-record.ts';
-import { importPart } from '../import-part.ts';
+import { importPart } from '../base/import-part.ts';
 import { toServedModel } from '../../protocol/models.ts';
 import { BackendRunner } from '../runtime/runner.ts';
 import { ActiveRequest } from './active-request.ts';

@@ -4,7 +4,7 @@ import { beforeAll, describe, expect, it } from 'vitest';
 import { embedTask } from '../../../src/worker/embedding/embed-task.ts';
 import type { EncoderTask } from '../../../src/worker/embedding/encoder-task.ts';
 import { rerankTask } from '../../../src/worker/embedding/rerank-task.ts';
-import type { EncoderRow } from '../../../src/worker/runtime/encoder/encoder-inputs.ts';
+import type { EncoderRow } from '../../../src/worker/runtime/encoder-inputs.ts';
 import { ReferenceExecutor, weightsOf } from '../../../src/worker/testing/reference-executor.ts';
 import { CPU, folderOf, packModel } from '../run-model.ts';
 import { loadEncoderInNode } from './load-encoder.ts';

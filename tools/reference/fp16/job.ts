@@ -1,6 +1,6 @@
 import type { CheckpointFiles } from '../../../src/worker/models/formats/checkpoint-files.ts';
 import { openCheckpoint } from '../../../src/worker/models/checkpoint/open-checkpoint.ts';
-import { createBackend } from '../../../src/worker/runtime/create-backend.ts';
+import { createBackend } from '../../../src/worker/runtime/devices/create-backend.ts';
 import { findWrongValuesOf } from '../../../src/worker/runtime/gpu-check/gpu-check.ts';
 import { setBuilds } from '../../../src/worker/runtime/ort/ort.ts';
 import { WASM_BUILD } from '../../../src/worker/runtime/ort/wasm-build.ts';

@@ -4,7 +4,7 @@ import { checkpointWeights } from '../../../src/worker/models/checkpoint/convert
 import type { Checkpoint } from '../../../src/worker/models/checkpoint/checkpoint.ts';
 import type { Precision } from '../../../src/worker/models/checkpoint/packed-weights.ts';
 import { planModel } from '../../../src/worker/models/checkpoint/model-plan.ts';
-import { limitsOf } from '../../../src/worker/runtime/create-backend.ts';
+import { limitsOf } from '../../../src/worker/runtime/devices/create-backend.ts';
 import { CapturedSteps } from '../../../src/worker/runtime/webgpu/captured-steps.ts';
 import type { Dtype } from '../../../src/protocol/models.ts';
 import { requestGpuDevice } from '../../../src/worker/runtime/webgpu/gpu-device.ts';

@@ -2,7 +2,7 @@ import { beforeAll, expect, it } from 'vitest';
 
 import { memoryFile } from '../../../src/worker/models/formats/checkpoint-files.ts';
 import { ggufFiles } from '../../../src/worker/models/gguf/gguf-files.ts';
-import { createBackend } from '../../../src/worker/runtime/create-backend.ts';
+import { createBackend } from '../../../src/worker/runtime/devices/create-backend.ts';
 import reference from '../fixtures/gguf-variants-reference.json' with { type: 'json' };
 import { CPU, logitsOf, packModel } from '../run-model.ts';
 import { ggufVariantFiles } from './variants.ts';

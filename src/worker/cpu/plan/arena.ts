@@ -1,4 +1,4 @@
-import type { Block, CpuMemory } from '../cpu-memory.ts';
+import type { Block, CpuMemory } from '../memory/cpu-memory.ts';
 import type { Place } from './buffers.ts';
 
 /** Memory behind the buffers of a plan, for as many tokens as a pass has had at most. */

@@ -1,4 +1,4 @@
-import type { Block, CpuMemory } from '../cpu-memory.ts';
+import type { Block, CpuMemory } from '../memory/cpu-memory.ts';
 import { attentionScratchBytes } from '../kernels/kernels.ts';
 
 /** Memory for the scores of queries, with as many keys as a row has had at most: for each thread. */

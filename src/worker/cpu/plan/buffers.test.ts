@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { CpuMemory } from '../cpu-memory.ts';
+import { CpuMemory } from '../memory/cpu-memory.ts';
 import { loadKernels, RESERVED_BYTES } from '../kernels/load-kernels.ts';
 import { readModel } from '../../models/families/families.ts';
 import type { PlacedTensor } from '../weights/place-weights.ts';

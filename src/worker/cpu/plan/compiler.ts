@@ -1,7 +1,7 @@
 import type { ModelTensor } from '../../models/program/model-config.ts';
 import type { Op, Program, Value } from '../../models/program/program.ts';
 import type { Rope } from '../../models/program/rope.ts';
-import type { CpuMemory } from '../cpu-memory.ts';
+import type { CpuMemory } from '../memory/cpu-memory.ts';
 import type { Kernels } from '../kernels/kernels.ts';
 import type { PlacedTensor, PlacedWeights } from '../weights/place-weights.ts';
 import { Arena } from './arena.ts';

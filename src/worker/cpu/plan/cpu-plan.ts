@@ -1,6 +1,6 @@
 import { yieldToHost } from '../../../platform/yield-to-host.ts';
 import type { Program } from '../../models/program/program.ts';
-import type { CpuMemory } from '../cpu-memory.ts';
+import type { CpuMemory } from '../memory/cpu-memory.ts';
 import type { PlacedWeights } from '../weights/place-weights.ts';
 import { Compiler, type CpuKernels } from './compiler.ts';
 import type { LogitRows } from './logit-rows.ts';

@@ -1,4 +1,4 @@
-import type { Block, CpuMemory } from '../cpu-memory.ts';
+import type { Block, CpuMemory } from '../memory/cpu-memory.ts';
 
 /** Logits of the last pass: rows of the vocabulary. */
 export class LogitRows {

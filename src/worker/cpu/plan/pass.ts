@@ -1,4 +1,4 @@
-import type { CpuStateRows } from '../state-rows.ts';
+import type { CpuStateRows } from '../memory/state-rows.ts';
 
 /** Tokens of one row, or one text, in a pass: consecutive ones. */
 export interface Span {

@@ -1,5 +1,5 @@
 import { rotaryTables, type Rope } from '../../models/program/rope.ts';
-import type { Block, CpuMemory } from '../cpu-memory.ts';
+import type { Block, CpuMemory } from '../memory/cpu-memory.ts';
 
 /** Cosines and sines by which heads turn, for as many positions as rows have had at most. */
 export class RotaryTables {

@@ -1,6 +1,6 @@
 import { Worker } from 'node:worker_threads';
 import { afterEach, expect, it } from 'vitest';
-import { CpuMemory } from '../cpu-memory.ts';
+import { CpuMemory } from '../memory/cpu-memory.ts';
 import { loadKernels, RESERVED_BYTES } from '../kernels/load-kernels.ts';
 import { startThreads } from './kernel-threads.ts';
 import { SharedCall } from './shared-call.ts';

@@ -3,7 +3,7 @@ import reference from '../../../../tools/reference/fixtures/int8-reference.json'
 import { memoryFile } from '../../models/formats/checkpoint-files.ts';
 import { checkpointWeights } from '../../models/checkpoint/convert-weights.ts';
 import { layOut } from '../../models/checkpoint/packed-weights.ts';
-import { CpuMemory } from '../cpu-memory.ts';
+import { CpuMemory } from '../memory/cpu-memory.ts';
 import { loadKernels, RESERVED_BYTES } from '../kernels/load-kernels.ts';
 import { placeWeights } from './place-weights.ts';
 

@@ -2,7 +2,7 @@ import { BLOCK_SIZE, inputsOf, type PackedTensor } from '../../models/checkpoint
 import { rotationSizeOf } from '../../models/checkpoint/rotation.ts';
 import { packedRowsOf, type PackedRows, type WeightSource } from '../../models/checkpoint/weight-source.ts';
 import { countElements } from '../../models/program/model-config.ts';
-import type { CpuMemory } from '../cpu-memory.ts';
+import type { CpuMemory } from '../memory/cpu-memory.ts';
 import type { WeightKernels } from '../kernels/weight-kernels.ts';
 import { placeTransposed } from './transpose.ts';
 

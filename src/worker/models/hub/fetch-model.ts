@@ -1,7 +1,7 @@
 import type { Clock } from '../../../batching/base/clock.ts';
 import type { LoadStage, DtypeChoice } from '../../../protocol/models.ts';
 import { localFiles, type CheckpointFiles } from '../formats/checkpoint-files.ts';
-import { importPart } from '../../import-part.ts';
+import { importPart } from '../../base/import-part.ts';
 import { chooseGguf } from '../gguf/choose-gguf.ts';
 import type { CheckpointSource } from '../checkpoint/find-tensors.ts';
 import { downloadBytesOf, type Checkpoint } from '../checkpoint/checkpoint.ts';

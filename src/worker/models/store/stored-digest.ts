@@ -1,5 +1,5 @@
 import type { IHasher } from 'hash-wasm';
-import { importPart } from '../../import-part.ts';
+import { importPart } from '../../base/import-part.ts';
 import type { PackedSection } from '../checkpoint/packed-weights.ts';
 
 /** Values, scales and zero points of one tensor are written in turns. */

@@ -3,7 +3,7 @@ import type { GenerationTool } from '../../../batching/options/tools.ts';
 import type { ChatMessage } from '../../../protocol/chat.ts';
 import { ChatTemplateError, UnsupportedModelError } from '../../../protocol/errors/model.ts';
 import { isRecord } from '../../../platform/is-record.ts';
-import { importPart } from '../../import-part.ts';
+import { importPart } from '../../base/import-part.ts';
 import { withTakenParts } from './message-parts.ts';
 import type { Template } from './jinja/template.ts';
 

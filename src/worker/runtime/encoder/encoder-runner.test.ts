@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
 
-import type { EncoderRow } from './encoder-inputs.ts';
-import { sumOf } from './encoder-inputs.ts';
+import type { EncoderRow } from '../encoder-inputs.ts';
+import { sumOf } from '../encoder-inputs.ts';
 import { EncoderRunner } from './encoder-runner.ts';
-import { RunCost } from './run-cost.ts';
+import { RunCost } from '../run-cost.ts';
 
 function rowOf(length: number): EncoderRow {
   return { tokenIds: Array.from({ length }, () => 1), numFirst: length };

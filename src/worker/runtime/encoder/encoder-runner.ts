@@ -1,6 +1,6 @@
 import type { BackendInfo } from '../../../protocol/models.ts';
-import { sumOf, type EncoderRow } from './encoder-inputs.ts';
-import type { EncoderBackend } from './encoder-backend.ts';
+import { sumOf, type EncoderRow } from '../encoder-inputs.ts';
+import type { EncoderBackend } from '../encoder-backend.ts';
 
 /** What a batch gave, and where it ran. */
 export interface EncoderRun {

@@ -8,9 +8,9 @@ import { orHang } from '../faults/step-watchdog.ts';
 import type { PackedModel } from '../model-backend.ts';
 import { createSession } from '../ort/create-session.ts';
 import { ortMutex, type OrtModule } from '../ort/ort.ts';
-import type { EncoderBackend } from './encoder-backend.ts';
-import { encoderInputs, longestOf, sumOf, type EncoderRow } from './encoder-inputs.ts';
-import { RunCost } from './run-cost.ts';
+import type { EncoderBackend } from '../encoder-backend.ts';
+import { encoderInputs, longestOf, sumOf, type EncoderRow } from '../encoder-inputs.ts';
+import { RunCost } from '../run-cost.ts';
 
 /** A batch's shaders take a minute on a software adapter of a loaded machine. */
 const PATIENCE_MS = 300_000;

@@ -6,21 +6,16 @@ import { GREEDY } from '../../../batching/generation/request.ts';
 import type { ModelRunner } from '../../../batching/generation/model-runner.ts';
 import { RuntimeLostError } from '../../../batching/generation/runtime-lost-error.ts';
 import { checkpointWeights } from '../../models/checkpoint/convert-weights.ts';
-import { layOut, type PackedLayout } from '../../models/checkpoint/packed-weights.ts';
+import { layOut } from '../../models/checkpoint/packed-weights.ts';
 import { readModel } from '../../models/families/families.ts';
-import { importPart } from '../../import-part.ts';
+import { importPart } from '../../base/import-part.ts';
 import { createClientId, createRequestId } from '../../../protocol/ids.ts';
+import type { CheckedModel } from '../loaded-model.ts';
 import type { ModelBackend } from '../model-backend.ts';
 import { BackendRunner } from '../runner.ts';
 import type { Runtime } from '../runtime.ts';
 import { seededTensors } from './seeded-tensors.ts';
 import { findWrongValues, type ComputedRow, type ComputedToken, type ExpectedRow } from './verdict.ts';
-
-/** How the model that is about to serve computes. */
-export interface CheckedModel extends Pick<PackedLayout, 'dtype' | 'precision'> {
-  /** `model_type` of its `config.json`. */
-  readonly modelType: string;
-}
 
 /** The last row joins when its twin has this many tokens. Their prompts have the same beginning. */
 const TWIN = 3;

@@ -1,6 +1,6 @@
 import type { TokenCounts } from '../../../batching/sampling/adjust-logits.ts';
 import type { SampledRow } from '../model-backend.ts';
-import { TENSOR_USAGE } from '../webgpu/gpu-flags.ts';
+import { TENSOR_USAGE } from './gpu-flags.ts';
 
 /** The size of the shader's `Adjustment`. */
 const WORDS_PER_TOKEN = 2;

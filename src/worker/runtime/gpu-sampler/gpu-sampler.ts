@@ -1,7 +1,7 @@
 import { isAdjusting } from '../../../batching/sampling/adjust-logits.ts';
 import type { SampledToken } from '../../../batching/sampling/sampling.ts';
 import type { SampledRow } from '../model-backend.ts';
-import { TENSOR_USAGE } from '../webgpu/gpu-flags.ts';
+import { TENSOR_USAGE } from './gpu-flags.ts';
 import { AdjustmentRows } from './adjustment-rows.ts';
 import { ReadbackRing } from './readback-ring.ts';
 import { encodeRowOptions, ROW_OPTIONS_BYTES } from './row-options.ts';

@@ -1,4 +1,4 @@
-import { BUFFER_USAGE, MAP_MODE } from '../webgpu/gpu-flags.ts';
+import { BUFFER_USAGE, MAP_MODE } from './gpu-flags.ts';
 
 /**
  * Reads words of a GPU buffer back to the CPU. Staging buffers are reused, so there are only as many as copies in flight

@@ -3,7 +3,7 @@ import type { AttentionKind } from '../../models/onnx/graph-builder.ts';
 import { WEIGHTS_LOCATION } from '../../models/onnx/graph-weights.ts';
 import { writeGraph } from '../../models/onnx/write-graph.ts';
 import type { PackedModel } from '../model-backend.ts';
-import { inErrorScope } from '../webgpu/error-scope.ts';
+import { inErrorScope } from './error-scope.ts';
 import { ortMutex, type OrtModule } from './ort.ts';
 
 /** onnxruntime's severity 3. At 2, it warns about every graph that computes shapes on the CPU, as ours should. */

@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, it, vi } from 'vitest';
-import type * as ImportPart from '../../import-part.ts';
+import type * as ImportPart from '../../base/import-part.ts';
 import { isFault } from '../faults/fault-of.ts';
 import { errorWith } from '../../testing/error-with.ts';
 
@@ -13,7 +13,7 @@ vi.mock('onnxruntime-web/wasm', () => ({
 /** As in a worker that has just started. */
 beforeEach(() => {
   vi.resetModules();
-  vi.doUnmock('../../import-part.ts');
+  vi.doUnmock('../../base/import-part.ts');
 });
 
 /** Of a worker that ships the CPU's build alone. */
@@ -36,7 +36,7 @@ describe('the build of onnxruntime-web that a worker loads', () => {
   });
 
   it('is a part of the page: one that cannot be fetched is no fault of what the model runs on', async () => {
-    vi.doMock('../../import-part.ts', async (importOriginal) => {
+    vi.doMock('../../base/import-part.ts', async (importOriginal) => {
       const { importPart } = await importOriginal<typeof ImportPart>();
       return { importPart: () => importPart(() => Promise.reject(new TypeError('Failed to fetch'))) };
     });

@@ -1,5 +1,5 @@
 import type * as Ort from 'onnxruntime-web/jspi';
-import { importPart } from '../../import-part.ts';
+import { importPart } from '../../base/import-part.ts';
 import { NoWebGpuAdapterError } from '../../../protocol/errors/runtime.ts';
 import { RuntimeFileError } from '../../../protocol/errors/worker.ts';
 import { createMutex } from '../../../platform/mutex.ts';

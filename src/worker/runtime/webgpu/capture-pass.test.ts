@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { FakeGpu, type FakeBuffer } from '../../testing/fake-gpu.ts';
-import { BUFFER_USAGE, TENSOR_USAGE } from './gpu-flags.ts';
+import { BUFFER_USAGE, TENSOR_USAGE } from '../gpu-sampler/gpu-flags.ts';
 import { capturePass } from './capture-pass.ts';
 import { CapturedSteps } from './captured-steps.ts';
 

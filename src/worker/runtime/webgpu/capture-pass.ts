@@ -1,4 +1,4 @@
-import { BUFFER_USAGE } from './gpu-flags.ts';
+import { BUFFER_USAGE } from '../gpu-sampler/gpu-flags.ts';
 import {
   replayOf,
   watchDestruction,

@@ -1,7 +1,7 @@
 import type { LayerState } from '../../models/program/layer-state.ts';
 import type { RowCopy } from '../model-backend.ts';
 import { stripBytes, stripsOf, type StateRows, type Strips } from '../state-rows.ts';
-import { TENSOR_USAGE } from './gpu-flags.ts';
+import { TENSOR_USAGE } from '../gpu-sampler/gpu-flags.ts';
 
 /** The keys of a layer, its values, or its state of a fixed size, in one buffer. */
 interface Part extends Strips {

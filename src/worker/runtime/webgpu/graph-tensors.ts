@@ -5,7 +5,7 @@ import { keptTokensIn, type LayerState } from '../../models/program/layer-state.
 import type { SlotInputs } from '../gpu-sampler/gpu-sampler.ts';
 import { logitTokensOf, type ForwardInput, type ForwardTarget } from '../model-backend.ts';
 import type { OrtModule } from '../ort/ort.ts';
-import { TENSOR_USAGE } from './gpu-flags.ts';
+import { TENSOR_USAGE } from '../gpu-sampler/gpu-flags.ts';
 import type { GpuStateRows } from './gpu-state-rows.ts';
 import { keptTokensOf } from './kept-tokens.ts';
 

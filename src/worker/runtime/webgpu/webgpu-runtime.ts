@@ -1,7 +1,7 @@
 import { CpuEncoder } from '../../cpu/cpu-encoder.ts';
 import type { RuntimeLimits } from '../../models/checkpoint/device-fit.ts';
 import type { EncoderConfig } from '../../models/encoder/encoder-config.ts';
-import type { EncoderBackend } from '../encoder/encoder-backend.ts';
+import type { EncoderBackend } from '../encoder-backend.ts';
 import { OrtEncoder } from '../encoder/ort-encoder.ts';
 import type { ModelBackend, PackedModel } from '../model-backend.ts';
 import { loadOrt } from '../ort/ort.ts';

@@ -9,7 +9,7 @@ import { NoEncoderError } from '../../../protocol/errors/deployments.ts';
 import type { BatchRecord } from '../../../protocol/stats.ts';
 import { WasmAbortError } from '../../../protocol/errors/runtime.ts';
 import { embedTask } from '../../embedding/embed-task.ts';
-import type { EncoderRow } from '../../runtime/encoder/encoder-inputs.ts';
+import type { EncoderRow } from '../../runtime/encoder-inputs.ts';
 import type { LoadedEncoder } from '../../runtime/encoder/loaded-encoder.ts';
 import type { BatchedDeploymentListener } from './batched-deployment.ts';
 import { EncoderDeployment } from './encoder-deployment.ts';

@@ -8,7 +8,7 @@ import type { BatchRecord } from '../../../protocol/stats.ts';
 import type { BatchKnobs } from '../../../protocol/status.ts';
 import type { RequestId } from '../../../protocol/ids.ts';
 import type { EncoderTask, EncoderWork } from '../../embedding/encoder-task.ts';
-import { longestOf, sumOf, type EncoderRow } from '../../runtime/encoder/encoder-inputs.ts';
+import { longestOf, sumOf, type EncoderRow } from '../../runtime/encoder-inputs.ts';
 import type { EncoderRun } from '../../runtime/encoder/encoder-runner.ts';
 import type { LoadedEncoder } from '../../runtime/encoder/loaded-encoder.ts';
 import type { Submission } from '../../text-generation/prompt-generator.ts';

@@ -4,7 +4,7 @@ import { ModelFileCorruptError } from '../../../protocol/errors/model.ts';
 import { NO_PAST } from '../../../protocol/recovery.ts';
 import type { ModelFolder } from '../../models/store/model-folder.ts';
 import type { ModelStore } from '../../models/store/model-store.ts';
-import { SharedDevice } from '../../runtime/shared-device.ts';
+import { SharedDevice } from '../../runtime/devices/shared-device.ts';
 import { CpuRuntime } from '../../cpu/cpu-runtime.ts';
 import { EncoderModels } from './encoder-models.ts';
 

@@ -5,7 +5,7 @@ import type { EncoderInfo } from '../../../protocol/models.ts';
 import type { WorkerPast } from '../../../protocol/recovery.ts';
 import type { ChosenModel, ModelStore } from '../../models/store/model-store.ts';
 import type { LoadedEncoder } from '../../runtime/encoder/loaded-encoder.ts';
-import type { SharedDevice } from '../../runtime/shared-device.ts';
+import type { SharedDevice } from '../../runtime/devices/shared-device.ts';
 import type { EncoderDeployment } from '../deployments/encoder-deployment.ts';
 import { loadModel } from './load-model.ts';
 

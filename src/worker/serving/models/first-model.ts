@@ -12,18 +12,18 @@ import { isFetched, modelNameOf, type FirstSource } from '../../../protocol/mode
 import type { WorkerStatus } from '../../../protocol/status.ts';
 import { toWireError } from '../../../protocol/wire-errors.ts';
 import { serveModel } from '../../text-generation/serve-model.ts';
-import { limitsOf } from '../../runtime/create-backend.ts';
+import { limitsOf } from '../../runtime/devices/create-backend.ts';
 import type { DeviceChoice } from '../../runtime/device-choice.ts';
 import { isFault } from '../../runtime/faults/fault-of.ts';
-import type { SharedDevice } from '../../runtime/shared-device.ts';
+import type { SharedDevice } from '../../runtime/devices/shared-device.ts';
 import { warmUp } from '../../runtime/warm-up.ts';
 import type { TextDeployment } from '../../text-generation/text-deployment.ts';
-import type { ServeWorkerHost } from '../host-reports.ts';
+import type { ServeWorkerHost } from '../reports/host-reports.ts';
 import { checkGpu } from './check-gpu.ts';
 import type { EncoderModels, EncoderModelsOptions } from './encoder-models.ts';
 import { LoadJob, nameOfLoad } from './load-job.ts';
 import { obtainModel } from './obtain-model.ts';
-import type { RemovableField } from '../status-publisher.ts';
+import type { RemovableField } from '../reports/status-publisher.ts';
 
 export interface ModelOptions extends Pick<ServeWorkerHost, 'app' | 'past'> {
   /** The model that the app begins with. */

@@ -24,7 +24,7 @@ const KV_BYTES_PER_TOKEN = 2 * 2 * 12 * 768 * 4;
 
 const device = vi.hoisted((): { limits?: DeviceLimits } => ({}));
 
-vi.mock('../../runtime/create-backend.ts', () => ({
+vi.mock('../../runtime/devices/create-backend.ts', () => ({
   limitsOf: () => device.limits,
   async createBackend({ model, weights }: PackedModel) {
     await weights.stream(() => {});

@@ -1,4 +1,4 @@
-import { createBackend, limitsOf } from '../../runtime/create-backend.ts';
+import { createBackend, limitsOf } from '../../runtime/devices/create-backend.ts';
 import type { DeviceChoice } from '../../runtime/device-choice.ts';
 import { checkpointWeights } from '../../models/checkpoint/convert-weights.ts';
 import { fitOnDevice, type DeviceLimits } from '../../models/checkpoint/device-fit.ts';

@@ -1,17 +1,17 @@
 import { RuntimeLostError } from '../../../batching/generation/runtime-lost-error.ts';
 import type { StatsReporter } from '../../logs/stats-reporter.ts';
 import { handleCall, type CallAnswer, type CallMessage } from '../../../protocol/calls.ts';
-import { importPart } from '../../import-part.ts';
+import { importPart } from '../../base/import-part.ts';
 import { UpstreamError } from '../../../protocol/errors/upstream.ts';
 import type { BackendChoice } from '../../../protocol/ladder.ts';
 import type { FirstModelInit, UpstreamInit } from '../../../protocol/host-messages.ts';
 import { toWireError } from '../../../protocol/wire-errors.ts';
 import type { TextDeployment } from '../../text-generation/text-deployment.ts';
-import type { ServeWorkerHost } from '../host-reports.ts';
+import type { ServeWorkerHost } from '../reports/host-reports.ts';
 import type { EncoderModelsOptions } from './encoder-models.ts';
 import type { ModelSwitch } from './model-switch.ts';
-import type { ModelCall } from '../own-calls.ts';
-import type { StatusPublisher } from '../status-publisher.ts';
+import type { ModelCall } from '../deployments/own-calls.ts';
+import type { StatusPublisher } from '../reports/status-publisher.ts';
 
 export interface ModelServiceOptions {
   readonly host: ServeWorkerHost;

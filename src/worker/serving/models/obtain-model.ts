@@ -3,7 +3,7 @@ import type { DeviceLimits } from '../../models/checkpoint/device-fit.ts';
 import { hasFloat16 } from '../../models/checkpoint/model-plan.ts';
 import type { ModelFolder } from '../../models/store/model-folder.ts';
 import type { ModelStore } from '../../models/store/model-store.ts';
-import { importPart } from '../../import-part.ts';
+import { importPart } from '../../base/import-part.ts';
 import type { DtypeChoice, FetchedSource, ModelSource } from '../../../protocol/models.ts';
 import type { LoadJob } from './load-job.ts';
 

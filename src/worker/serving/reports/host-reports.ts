@@ -1,10 +1,10 @@
-import { RuntimeLostError } from '../../batching/generation/runtime-lost-error.ts';
-import type { FaultKind, Recovery, WorkerPast } from '../../protocol/recovery.ts';
-import type { HostMessage } from '../../protocol/host-messages.ts';
-import type { RequestId, WorkerId } from '../../protocol/ids.ts';
-import type { RequestUpdate } from '../../protocol/requests.ts';
-import type { Unsigned } from '../../protocol/wire.ts';
-import { faultOfWorker } from '../runtime/faults/fault-of.ts';
+import { RuntimeLostError } from '../../../batching/generation/runtime-lost-error.ts';
+import type { FaultKind, Recovery, WorkerPast } from '../../../protocol/recovery.ts';
+import type { HostMessage } from '../../../protocol/host-messages.ts';
+import type { RequestId, WorkerId } from '../../../protocol/ids.ts';
+import type { RequestUpdate } from '../../../protocol/requests.ts';
+import type { Unsigned } from '../../../protocol/wire.ts';
+import { faultOfWorker } from '../../runtime/faults/fault-of.ts';
 import type { RequestRegistry } from './request-registry.ts';
 
 /** The tab that made this worker, and its options. */

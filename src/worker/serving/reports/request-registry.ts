@@ -1,4 +1,4 @@
-import type { ClientId, RequestId } from '../../protocol/ids.ts';
+import type { ClientId, RequestId } from '../../../protocol/ids.ts';
 
 /** Number of ended requests to remember, so that a repeated message does not start one again. */
 const MAX_REMEMBERED = 4096;

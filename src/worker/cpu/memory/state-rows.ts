@@ -1,6 +1,6 @@
-import type { LayerState } from '../models/program/layer-state.ts';
-import type { RowCopy } from '../runtime/model-backend.ts';
-import { stripBytes, stripsOf, type StateRows, type Strips } from '../runtime/state-rows.ts';
+import type { LayerState } from '../../models/program/layer-state.ts';
+import type { RowCopy } from '../../runtime/model-backend.ts';
+import { stripBytes, stripsOf, type StateRows, type Strips } from '../../runtime/state-rows.ts';
 import type { Block, CpuMemory } from './cpu-memory.ts';
 
 /** Where the keys and values of a row lie in a layer: [K/V heads, capacity, head size] each. Addresses in bytes. */

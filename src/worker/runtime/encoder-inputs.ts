@@ -1,4 +1,4 @@
-import type { Pooling } from '../../models/encoder/encoder-config.ts';
+import type { Pooling } from '../models/encoder/encoder-config.ts';
 
 /** One text, or a pair of texts. */
 export interface EncoderRow {

@@ -1,8 +1,8 @@
-import type { BackendChoice } from '../../protocol/ladder.ts';
-import type { WorkerPast } from '../../protocol/recovery.ts';
-import type { DeviceLimits, ServingModel } from '../models/checkpoint/device-fit.ts';
+import type { BackendChoice } from '../../../protocol/ladder.ts';
+import type { WorkerPast } from '../../../protocol/recovery.ts';
+import type { DeviceLimits, ServingModel } from '../../models/checkpoint/device-fit.ts';
 import { chooseDevice, limitsOf } from './create-backend.ts';
-import type { DeviceChoice } from './device-choice.ts';
+import type { DeviceChoice } from '../device-choice.ts';
 
 /** The device that all models of a worker share. It outlives them: a released model leaves it to the others. */
 export class SharedDevice {

@@ -1,4 +1,4 @@
-import type { BackendInfo } from '../../../protocol/models.ts';
+import type { BackendInfo } from '../../protocol/models.ts';
 import type { EncoderRow } from './encoder-inputs.ts';
 import type { RunCost } from './run-cost.ts';
 

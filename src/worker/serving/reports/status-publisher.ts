@@ -1,4 +1,4 @@
-import type { WorkerStatus } from '../../protocol/status.ts';
+import type { WorkerStatus } from '../../../protocol/status.ts';
 
 /** Fields of a status that can be removed. */
 export type RemovableField = 'progress' | 'error' | 'load' | 'loadFailure' | 'override';

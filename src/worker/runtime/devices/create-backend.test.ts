@@ -1,9 +1,9 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { chooseDevice } from './create-backend.ts';
-import { setBuilds } from './ort/ort.ts';
-import { WASM_BUILD } from './ort/wasm-build.ts';
-import { WEBGPU_BUILD } from './ort/webgpu-build.ts';
-import { type WorkerPast, NO_PAST } from '../../protocol/recovery.ts';
+import { setBuilds } from '../ort/ort.ts';
+import { WASM_BUILD } from '../ort/wasm-build.ts';
+import { WEBGPU_BUILD } from '../ort/webgpu-build.ts';
+import { type WorkerPast, NO_PAST } from '../../../protocol/recovery.ts';
 
 interface Machine {
   /** Undefined: the browser has no WebGPU. Null: it has, and no adapter. */

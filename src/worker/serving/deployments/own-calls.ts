@@ -1,8 +1,8 @@
-import type { MetricsRegistry } from '../../batching/metrics/registry.ts';
-import type { CallHandlers, CallMessage, CallName } from '../../protocol/calls.ts';
-import { TEXT_GENERATOR } from '../../protocol/generation.ts';
-import type { JobCall } from '../jobs/job-service.ts';
-import { importPart } from '../import-part.ts';
+import type { MetricsRegistry } from '../../../batching/metrics/registry.ts';
+import type { CallHandlers, CallMessage, CallName } from '../../../protocol/calls.ts';
+import { TEXT_GENERATOR } from '../../../protocol/generation.ts';
+import type { JobCall } from '../../jobs/job-service.ts';
+import { importPart } from '../../base/import-part.ts';
 import type { Knobs } from './knobs.ts';
 
 interface OwnCallParts {
@@ -25,7 +25,7 @@ export function createOwnCalls({ knobs, metrics, refuseUnderUpstream }: OwnCallP
     },
     'release-override': ({ overrideId }) => knobs.releaseOverride(overrideId),
     async metrics() {
-      const { toPrometheusText } = await importPart(() => import('../../batching/metrics/prometheus.ts'));
+      const { toPrometheusText } = await importPart(() => import('../../../batching/metrics/prometheus.ts'));
       return toPrometheusText(metrics.snapshot());
     },
   } satisfies Partial<CallHandlers>;

@@ -1,12 +1,12 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 
-import { DEFAULT_POLICY, updatePolicy, type BatchingPolicy } from '../../batching/generation/policy.ts';
-import { clientId } from '../../batching/generation/test-support.ts';
-import { TEXT_GENERATOR } from '../../protocol/generation.ts';
-import type { BatchKnobs } from '../../protocol/status.ts';
+import { DEFAULT_POLICY, updatePolicy, type BatchingPolicy } from '../../../batching/generation/policy.ts';
+import { clientId } from '../../../batching/generation/test-support.ts';
+import { TEXT_GENERATOR } from '../../../protocol/generation.ts';
+import type { BatchKnobs } from '../../../protocol/status.ts';
 import { Knobs } from './knobs.ts';
-import { overrideId } from '../test-support.ts';
+import { overrideId } from '../../test-support.ts';
 
 /** A generator that always has the policy of its last `configure`. */
 function createGenerator() {

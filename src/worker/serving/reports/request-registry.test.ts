@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { clientId, requestId } from '../../batching/generation/test-support.ts';
+import { clientId, requestId } from '../../../batching/generation/test-support.ts';
 import { RequestRegistry } from './request-registry.ts';
 
 const [TAB, OTHER] = [clientId('tab'), clientId('other tab')];

@@ -1,10 +1,10 @@
-import type { BatchingPolicy } from '../../batching/generation/policy.ts';
-import { OverrideHeldError } from '../../protocol/errors/tabs.ts';
-import { TEXT_GENERATOR } from '../../protocol/generation.ts';
-import type { BatchKnobs, HeldOverride, KnobSettings, WorkerStatus } from '../../protocol/status.ts';
-import type { ClientId, OverrideId } from '../../protocol/ids.ts';
-import type { DeploymentSet } from './deployments/deployment-set.ts';
-import type { ServedDeployment } from './deployments/served-deployment.ts';
+import type { BatchingPolicy } from '../../../batching/generation/policy.ts';
+import { OverrideHeldError } from '../../../protocol/errors/tabs.ts';
+import { TEXT_GENERATOR } from '../../../protocol/generation.ts';
+import type { BatchKnobs, HeldOverride, KnobSettings, WorkerStatus } from '../../../protocol/status.ts';
+import type { ClientId, OverrideId } from '../../../protocol/ids.ts';
+import type { DeploymentSet } from './deployment-set.ts';
+import type { ServedDeployment } from './served-deployment.ts';
 
 /** The part of the deployments that has knobs. */
 interface Configurable extends Pick<DeploymentSet, 'batchedInfos'> {

@@ -1,5 +1,5 @@
 import { describe, expect, it, vi } from 'vitest';
-import type { LayerState } from '../models/program/layer-state.ts';
+import type { LayerState } from '../../models/program/layer-state.ts';
 import { CpuMemory } from './cpu-memory.ts';
 import { CpuStateRows } from './state-rows.ts';
 

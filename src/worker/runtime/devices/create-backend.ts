@@ -1,19 +1,19 @@
-import { CpuRuntime } from '../cpu/cpu-runtime.ts';
-import type { DeviceLimits } from '../models/checkpoint/device-fit.ts';
-import { type BackendChoice, type Rung, LADDERS } from '../../protocol/ladder.ts';
-import type { BackendInfo } from '../../protocol/models.ts';
-import { describeBackend, type DeviceChoice } from './device-choice.ts';
-import { type WorkerPast, NO_PAST } from '../../protocol/recovery.ts';
+import { CpuRuntime } from '../../cpu/cpu-runtime.ts';
+import type { DeviceLimits } from '../../models/checkpoint/device-fit.ts';
+import { type BackendChoice, type Rung, LADDERS } from '../../../protocol/ladder.ts';
+import type { BackendInfo } from '../../../protocol/models.ts';
+import { describeBackend, type DeviceChoice } from '../device-choice.ts';
+import { type WorkerPast, NO_PAST } from '../../../protocol/recovery.ts';
 import {
   AdapterGoneError,
   NoWebGpuAdapterError,
   RungUnavailableError,
-} from '../../protocol/errors/runtime.ts';
-import type { ModelBackend, PackedModel } from './model-backend.ts';
-import { requireWebGpuBuild } from './ort/ort.ts';
-import { requestGpuDevice } from './webgpu/gpu-device.ts';
-import type { Runtime } from './runtime.ts';
-import { WebGpuRuntime } from './webgpu/webgpu-runtime.ts';
+} from '../../../protocol/errors/runtime.ts';
+import type { ModelBackend, PackedModel } from '../model-backend.ts';
+import { requireWebGpuBuild } from '../ort/ort.ts';
+import { requestGpuDevice } from '../webgpu/gpu-device.ts';
+import type { Runtime } from '../runtime.ts';
+import { WebGpuRuntime } from '../webgpu/webgpu-runtime.ts';
 
 /**
  * Chooses the first rung that this device offers and that no earlier worker left.

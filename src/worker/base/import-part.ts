@@ -1,4 +1,4 @@
-import { PageOutdatedError } from '../protocol/errors/tabs.ts';
+import { PageOutdatedError } from '../../protocol/errors/tabs.ts';
 
 /** Imports code on demand. @throws PageOutdatedError if it cannot be fetched. */
 export async function importPart<Module>(load: () => Promise<Module>): Promise<Module> {
