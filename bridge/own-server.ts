@@ -5,7 +5,7 @@ import { Bridge, type BridgeOptions } from './bridge.ts';
 import type { KeepTabOptions } from './cli/keep-tab.ts';
 import type { CommandLineOptions } from './cli/options.ts';
 import { pageAddress } from './cli/page-address.ts';
-import { defaultProfile } from './cli/profile-folder.ts';
+import { profileOf } from './cli/profile-folder.ts';
 import { startServer, type RunningServer } from './server.ts';
 import type { UpstreamOptions } from './upstream/upstream-client.ts';
 
@@ -66,8 +66,6 @@ export async function keepOwnTab(
     ...given,
     server: new URL(server.url).host,
     cookie: bridge.ownBrowserCookie,
-    // Without a model to keep, the browser begins afresh.
-    profile:
-      options.profile ?? (options.model === undefined && options.root === undefined ? '' : defaultProfile()),
+    profile: profileOf(options),
   });
 }

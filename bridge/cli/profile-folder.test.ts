@@ -3,15 +3,24 @@ import { join } from 'node:path';
 import { expect, it } from 'vitest';
 
 import { createFolder } from '../testing/test-support.ts';
-import { createProfile, defaultProfile } from './profile-folder.ts';
+import { createProfile, defaultProfile, profileOf } from './profile-folder.ts';
 
-const profileOf = (platform: NodeJS.Platform, env: NodeJS.ProcessEnv) => defaultProfile({ platform, env });
+const defaultOn = (platform: NodeJS.Platform, env: NodeJS.ProcessEnv) => defaultProfile({ platform, env });
 
 it('the profile lies in the folder for caches', () => {
-  expect(profileOf('linux', { XDG_CACHE_HOME: '/cache' })).toBe(join('/cache', 'tabserve', 'browser'));
-  expect(profileOf('linux', {})).toMatch(/\.cache.tabserve.browser$/);
-  expect(profileOf('darwin', {})).toMatch(/Library.Caches.tabserve.browser$/);
-  expect(profileOf('win32', { LOCALAPPDATA: 'C:\\Local' })).toBe(join('C:\\Local', 'tabserve', 'browser'));
+  expect(defaultOn('linux', { XDG_CACHE_HOME: '/cache' })).toBe(join('/cache', 'tabserve', 'browser'));
+  expect(defaultOn('linux', {})).toMatch(/\.cache.tabserve.browser$/);
+  expect(defaultOn('darwin', {})).toMatch(/Library.Caches.tabserve.browser$/);
+  expect(defaultOn('win32', { LOCALAPPDATA: 'C:\\Local' })).toBe(join('C:\\Local', 'tabserve', 'browser'));
+});
+
+it.each(['root', 'model', 'embedder', 'reranker'])('a server with --%s keeps its models', (option) => {
+  expect(profileOf({ [option]: 'any' })).toBe(defaultProfile());
+  expect(profileOf({ [option]: 'any', profile: '/own' })).toBe('/own');
+});
+
+it('a server that names nothing to keep has a temporary profile', () => {
+  expect(profileOf({})).toBe('');
 });
 
 it('an existing profile keeps its preferences, and a new one is created', async () => {

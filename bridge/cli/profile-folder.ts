@@ -3,12 +3,25 @@ import { homedir } from 'node:os';
 import { dirname, join } from 'node:path';
 
 import { BridgeError, codeOf } from '../base/errors.ts';
+import type { CommandLineOptions } from './options.ts';
 
 type Machine = Pick<NodeJS.Process, 'platform' | 'env'>;
 
 /** The profile of the server's own browser, in the platform's folder for caches. */
 export function defaultProfile({ platform, env }: Machine = process): string {
   return join(cacheFolder(platform, env), 'tabserve', 'browser');
+}
+
+/** The profile of a server with these options. Empty for a temporary one, where the browser would have no model to keep. */
+export function profileOf({
+  profile,
+  root,
+  model,
+  embedder,
+  reranker,
+}: Pick<CommandLineOptions, 'profile' | 'root' | 'model' | 'embedder' | 'reranker'>): string {
+  const hasToKeep = (root ?? model ?? embedder ?? reranker) !== undefined;
+  return profile ?? (hasToKeep ? defaultProfile() : '');
 }
 
 /** The files and batches of the servers of this user that name no other folder. */
