@@ -10,6 +10,7 @@ import {
   BRIDGE_FOLDER,
   BRIDGE_META,
   HUB_META,
+  LOCAL_MODEL_META,
   SOCKET_PATH,
   TOKEN_PATH,
 } from '../src/protocol/bridge-names.ts';
@@ -39,12 +40,14 @@ import { fileRoutes } from './routes/files.ts';
 import { generateRoute } from './routes/generate.ts';
 import { chatCompletionsRoute, completionsRoute, responsesRoute } from './routes/openai/generation-routes.ts';
 import { ollamaRoutes } from './routes/ollama/ollama-routes.ts';
+import { localModelRoutes } from './routes/local-models.ts';
 import { policyRoute } from './routes/policy.ts';
 import { PLAIN_TEXT, serviceRoutes } from './routes/service.ts';
 import { tokenRoutes } from './routes/tokens.ts';
 import { describeInLog, toHttpError } from './http/to-http-error.ts';
 import { WorkLimit } from './http/work-limit.ts';
 import type { CommandLineOptions } from './cli/options.ts';
+import type { LocalModel } from './local-models/local-model.ts';
 import type { OwnBrowser } from './tabs/own-browser.ts';
 import { TabLink } from './tabs/tab-link.ts';
 import type { TabLinkOptions } from './tabs/tab-link-options.ts';
@@ -76,6 +79,12 @@ export interface BridgeOptions
     Optional<Pick<TabLinkOptions, 'graceMs'>> {
   /** Generates instead of a model in the tab. */
   readonly upstream?: UpstreamOptions | undefined;
+  /**
+   * Models on this machine's disk that the page may load.
+   *
+   * @internal
+   */
+  readonly localModels?: readonly LocalModel[] | undefined;
   /** Gets each answered request. */
   readonly log?: ((entry: LogEntry) => void) | undefined;
 }
@@ -132,11 +141,15 @@ export class Bridge {
     batchFolder,
     maxUploadBytes = MAX_UPLOAD_BYTES,
     upstream,
+    localModels = [],
     log = () => undefined,
   }: BridgeOptions) {
     this.headElements = [
       `<meta name="${BRIDGE_META}" content="${BRIDGE_FOLDER}" />`,
       ...(hub === undefined ? [] : [`<meta name="${HUB_META}" content="${hub}" />`]),
+      ...localModels.map(
+        ({ id, revision }) => `<meta name="${LOCAL_MODEL_META}" content="${id}@${revision}" />`,
+      ),
       ...(upstream ? [upstreamMeta(upstream)] : []),
     ].join('\n    ');
     this.#guard = new Guard({ host, allowedOrigins, allowsAdmin });
@@ -168,6 +181,7 @@ export class Bridge {
         probe: upstream && (() => probeUpstream(upstream)),
         ownMetrics: () => this.#metrics.toText(),
       }),
+      ...localModelRoutes(localModels),
       { ...getRoute(BRIDGE_FOLDER + TOKEN_PATH, sendToken), isPageOnly: true },
     ];
   }

@@ -6,6 +6,7 @@ import type { KeepTabOptions } from './cli/keep-tab.ts';
 import type { CommandLineOptions } from './cli/options.ts';
 import { pageAddress } from './cli/page-address.ts';
 import { profileOf } from './cli/profile-folder.ts';
+import { findLocalModels } from './local-models/find-local-models.ts';
 import { startServer, type RunningServer } from './server.ts';
 import type { UpstreamOptions } from './upstream/upstream-client.ts';
 
@@ -18,6 +19,8 @@ const RUNTIME = fileURLToPath(new URL('../dist-package/onnxruntime', import.meta
 export interface OwnServer {
   readonly bridge: Bridge;
   readonly server: RunningServer;
+  /** The options, with IDs in place of paths of models. */
+  readonly options: CommandLineOptions;
   /** The page's address. */
   readonly url: string;
 }
@@ -28,13 +31,14 @@ export function upstreamIn({ upstream }: CommandLineOptions): UpstreamOptions | 
   return upstream && { ...upstream, apiKey };
 }
 
-/** Starts the server of a command. @throws BridgeError if it can't listen. */
+/** Starts the server of a command. @throws BridgeError if it can't listen, or a path is none of a model. */
 export async function startOwnServer(
-  options: CommandLineOptions,
+  commandLine: CommandLineOptions,
   given: Pick<BridgeOptions, 'upstream' | 'log' | 'batchFolder'>,
 ): Promise<OwnServer> {
+  const { localModels, options } = await findLocalModels(commandLine);
   let url = '';
-  const bridge = new Bridge({ ...options, ...given, url: () => url });
+  const bridge = new Bridge({ ...options, ...given, localModels, url: () => url });
   const server = await startServer({
     ...options,
     root: options.root ?? BUILT_PAGE,
@@ -47,7 +51,7 @@ export async function startOwnServer(
     throw error;
   });
   url = pageAddress(server.url, options);
-  return { bridge, server, url };
+  return { bridge, server, options, url };
 }
 
 /**
@@ -56,8 +60,7 @@ export async function startOwnServer(
  * @throws BridgeError if the browser doesn't stay open.
  */
 export async function keepOwnTab(
-  options: CommandLineOptions,
-  { bridge, server }: OwnServer,
+  { bridge, server, options }: OwnServer,
   given: KeepTabOptions,
 ): Promise<void> {
   // Playwright is large, and only this needs it.

@@ -116,8 +116,8 @@ function inTab(options: CommandLineOptions, bar: ProgressBar, onWait: OnWait, st
       if (status.state === 'failed' && status.error && status.error.code !== 'NO_TAB' && !hasBeenReady)
         failed.abort(BridgeError.modelNotLoaded(status.error));
     });
-    const tab = keepOwnTab(options, own, { signal: ended.signal, print: printAbove(bar) }).catch(
-      (error: unknown) => failed.abort(error),
+    const tab = keepOwnTab(own, { signal: ended.signal, print: printAbove(bar) }).catch((error: unknown) =>
+      failed.abort(error),
     );
     try {
       await answer(rowsOfTab(bridge.serve, options, onWait), AbortSignal.any([stopped, failed.signal]));

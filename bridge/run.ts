@@ -6,7 +6,7 @@ import { BridgeError } from './base/errors.ts';
 import { createAccessLog } from './http/access-log.ts';
 import { isLoopbackHost } from './http/loopback.ts';
 import { openBrowser } from './cli/open-browser.ts';
-import { parseOptions, USAGE, type CommandLineOptions } from './cli/options.ts';
+import { parseOptions, USAGE } from './cli/options.ts';
 import { ProgressBar } from './cli/progress-bar.ts';
 import { printState } from './cli/print-state.ts';
 import { keepOwnTab, startOwnServer, upstreamIn, type OwnServer } from './own-server.ts';
@@ -55,7 +55,7 @@ async function serve(args: readonly string[]): Promise<void> {
     void warnOfUpstream(upstream);
   }
   if (options.openBrowser !== 'never') openBrowser(url, options.openBrowser);
-  if (options.isHeadless) await serveHeadless(options, own, stopped);
+  if (options.isHeadless) await serveHeadless(own, stopped);
 }
 
 /** Only a warning: the upstream may still be starting. */
@@ -69,11 +69,7 @@ async function warnOfUpstream(upstream: UpstreamOptions): Promise<void> {
  *
  * @throws BridgeError if the first model can't serve, or the browser doesn't stay open.
  */
-async function serveHeadless(
-  options: CommandLineOptions,
-  own: OwnServer,
-  stopped: AbortSignal,
-): Promise<void> {
+async function serveHeadless(own: OwnServer, stopped: AbortSignal): Promise<void> {
   const { bridge, server } = own;
   const bar = new ProgressBar(process.stderr);
   const print = (write: (line: string) => void) => (line: string) => {
@@ -92,7 +88,7 @@ async function serveHeadless(
   });
   try {
     const signal = AbortSignal.any([stopped, failed.signal]);
-    await keepOwnTab(options, own, { signal, print: print(console.error) });
+    await keepOwnTab(own, { signal, print: print(console.error) });
     failed.signal.throwIfAborted();
   } finally {
     cancelTimer();

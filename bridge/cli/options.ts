@@ -5,6 +5,7 @@ import { BridgeError } from '../base/errors.ts';
 import { LOG_LEVELS, type LogLevel } from '../http/access-log.ts';
 import { isModelId } from '../../src/client/model-source.ts';
 import { dtypeChoice, type DtypeChoice } from '../../src/protocol/models.ts';
+import { isModelPath } from '../local-models/read-local-model.ts';
 import type { BatchingPolicy } from '../../src/protocol/status.ts';
 import type { UpstreamOptions } from '../upstream/upstream-client.ts';
 import { defaultBatchFolder } from './profile-folder.ts';
@@ -25,11 +26,11 @@ export interface CommandLineOptions {
   readonly entry?: string | undefined;
   /** Where the page runs its model. By default the page chooses. */
   readonly backend?: 'webgpu' | 'wasm' | undefined;
-  /** The ID of the model that the page begins with. By default the embedded model, or the last one of that browser. */
+  /** The ID or the path of the model that the page begins with. By default the embedded model, or the last one of that browser. */
   readonly model?: string | undefined;
   /** The precision of that model's weights. By default the page chooses. */
   readonly dtype?: DtypeChoice | undefined;
-  /** The IDs of models that serve beside that one: one makes vectors of texts, one ranks them. */
+  /** The IDs or paths of models that serve beside that one: one makes vectors of texts, one ranks them. */
   readonly embedder?: string | undefined;
   readonly reranker?: string | undefined;
   /** Folder of the headless browser's profile, where models are stored. By default one for all servers of this user. */
@@ -78,7 +79,8 @@ export const USAGE = `Usage: npx tabserve [options], or npm start -- [options] i
                         there; its deployments answer at /deployments/NAME
   --entry FILE          the page's file in it (default index.html)
   --model ID            serve this model of the hub, such as HuggingFaceTB/SmolLM2-135M-Instruct, in the page that this opens;
-                        it is downloaded once (default storyteller, the small model that comes with Tabserve);
+                        it is downloaded once (default storyteller, the small model that comes with Tabserve); or a model on
+                        this machine: ./model.gguf, or ./folder with config.json and safetensors (for the two below, too);
                         docs/models.md says what is worth loading in 0.3, 0.6, 1 and 2 GB
   --dtype NAME          its precision: ${dtypeChoice.options.join(', ')} (default auto, the best that fits)
   --embedder ID         serve this model at /v1/embeddings, beside the one that generates
@@ -266,8 +268,10 @@ function parseModel({
   const { model, embedder, reranker } = models;
   for (const option of keysOf(MODELS)) {
     const id = models[option];
-    if (id !== undefined && !isModelId(id))
-      throw BridgeError.invalid(option, `the ID of a model on the hub, such as ${MODELS[option]}`, id);
+    if (id !== undefined && !isModelId(id) && !isModelPath(id)) {
+      const expected = `the ID of a model on the hub, such as ${MODELS[option]}, or the path of a folder or a GGUF file, which begins with ./ or /`;
+      throw BridgeError.invalid(option, expected, id);
+    }
   }
   if (dtype !== undefined && model === undefined) throw missingCompanion('dtype', 'model');
   if (profile !== undefined && !headless) throw missingCompanion('profile', 'headless');

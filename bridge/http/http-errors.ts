@@ -48,6 +48,15 @@ export function notReadable(type: string, reason: string): HttpError {
   return new HttpError(400, message, { code: 'INVALID_BODY' });
 }
 
+/** @param id Of a model on this machine's disk. */
+export function modelFilesChanged(id: string): HttpError {
+  const message = `Files of ${id} have changed since the server started: start it again.`;
+  return new HttpError(404, message, {
+    code: 'MODEL_FILES_CHANGED',
+    headers: { 'X-Error-Code': 'RevisionNotFound' },
+  });
+}
+
 // Who may ask.
 
 export function twoHosts(): HttpError {

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { checkDtype, toFirstSource, toModelSource } from './model-source.ts';
 
-beforeEach(() => vi.stubGlobal('document', { baseURI: 'http://localhost/app/' }));
+beforeEach(() => vi.stubGlobal('document', { baseURI: 'http://localhost/app/', querySelectorAll: () => [] }));
 afterEach(() => void vi.unstubAllGlobals());
 
 /** A folder as `showDirectoryPicker()` gives it. */
@@ -25,6 +25,20 @@ it('a dtype that there is not is refused by name', () =>
   expect(() => checkDtype('int3')).toThrow(/`?dtype`?.*auto, fp16.*int3/));
 
 describe('a model to load', () => {
+  it('that the page’s server has on its disk comes from there, at its revision', async () => {
+    const metas = [{ content: 'local/mine@abc' }];
+    vi.stubGlobal('document', { baseURI: 'http://localhost/', querySelectorAll: () => metas });
+    vi.stubGlobal('location', { origin: 'http://localhost:8000' });
+    const options = { hub: 'http://hub.example' };
+    expect(await toModelSource('local/mine', options)).toEqual({
+      type: 'hub',
+      id: 'local/mine',
+      revision: 'abc',
+      hub: 'http://localhost:8000',
+    });
+    expect(await toModelSource('local/other', options)).toMatchObject({ hub: 'http://hub.example' });
+  });
+
   it('is an id on huggingface.co, or on the hub that is named', async () => {
     expect(await toModelSource('openai-community/gpt2', {})).toEqual({
       type: 'hub',

@@ -9,6 +9,7 @@ import {
   type WhenBusy,
 } from '../protocol/models.ts';
 import { MAX_NAME_LENGTH } from '../protocol/wire.ts';
+import { localModelOfPage } from './page-settings.ts';
 
 /**
  * A model's ID on the hub; `storyteller`, the embedded model; the address of a folder in the hub's layout, relative to the page,
@@ -96,10 +97,7 @@ function toNamedSource(
 }
 
 /** @throws InvalidOptionError. */
-export function toRepository(
-  id: string,
-  { revision = 'main', hub = DEFAULT_HUB }: Pick<SourceOptions, 'revision' | 'hub'>,
-) {
+export function toRepository(id: string, options: Pick<SourceOptions, 'revision' | 'hub'>) {
   if (!isModelId(id)) {
     throw InvalidOptionError.of(
       'model',
@@ -107,6 +105,7 @@ export function toRepository(
       id,
     );
   }
+  const { revision = 'main', hub = DEFAULT_HUB } = localModelOfPage(id) ?? options;
   return { id, revision: requireName('revision', revision), hub: originOf(hub) };
 }
 

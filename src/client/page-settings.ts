@@ -1,9 +1,21 @@
-import { BRIDGE_META, HUB_META } from '../protocol/bridge-names.ts';
+import { BRIDGE_META, HUB_META, LOCAL_MODEL_META } from '../protocol/bridge-names.ts';
 import type { UpstreamInit } from '../protocol/host-messages.ts';
 
 /** The hub that the page's server was started with. */
 export function hubOfPage(): string | undefined {
   return metaOf(HUB_META)?.content;
+}
+
+/** The hub and the revision of a model on the disk of the page's server; undefined for any other. */
+export function localModelOfPage(
+  id: string,
+): { readonly hub: string; readonly revision: string } | undefined {
+  if (!('document' in globalThis)) return undefined;
+  for (const { content } of document.querySelectorAll<HTMLMetaElement>(`meta[name="${LOCAL_MODEL_META}"]`)) {
+    const [local, revision] = content.split('@');
+    if (local === id && revision) return { hub: location.origin, revision };
+  }
+  return undefined;
 }
 
 /**

@@ -8,6 +8,12 @@ export const BRIDGE_META = 'tabserve-bridge';
 /** Names the `meta` element whose content is the origin of the server's hub. */
 export const HUB_META = 'tabserve-hub';
 
+/** Names a `meta` element for each model on the disk of the page's server. Its content is `id@revision`. */
+export const LOCAL_MODEL_META = 'tabserve-local-model';
+
+/** The owner in the IDs of those models, for which the server is the hub. */
+export const LOCAL_OWNER = 'local';
+
 /** Below the root of the site. */
 export const BRIDGE_FOLDER = '/bridge/';
 

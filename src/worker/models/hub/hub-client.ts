@@ -87,7 +87,8 @@ export class HubClient {
   ): AsyncGenerator<Uint8Array> {
     const { signal, within } = this.#limit(cancelled);
     const headers = { Range: `bytes=${begin}-${end - 1}` };
-    const url = `${this.hub}/${this.id}/resolve/${commit}/${file.path}`;
+    const path = file.path.split('/').map(encodeURIComponent).join('/');
+    const url = `${this.hub}/${this.id}/resolve/${commit}/${path}`;
     const response = await within(() => this.#send(url, file.path, signal, headers));
     const isPart = response.status === 206;
     const foundSize = sizeOf(response) ?? file.size;

@@ -7,6 +7,7 @@ import {
   ModelAccessError,
   ModelNotFoundError,
 } from '../../../protocol/errors/hub.ts';
+import { LOCAL_OWNER } from '../../../protocol/bridge-names.ts';
 
 // The messages are here and not in the classes, which every page loads.
 
@@ -82,6 +83,11 @@ export function accessDenied(id: string, host: string, status: number): ModelAcc
 
 /** @param what Names what is missing, as the words before the ID. */
 export function notFound(id: string, host: string, what: string): ModelNotFoundError {
+  if (id.startsWith(`${LOCAL_OWNER}/`)) {
+    return new ModelNotFoundError(
+      `${host} has no ${what} ${id}: its files have changed since the server started, or another server is at this address. Start the server again, and open its page anew.`,
+    );
+  }
   const advice = id.includes('/')
     ? 'Check the ID and the revision.'
     : "A model's ID has an owner, as in owner/name.";
