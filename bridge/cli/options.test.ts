@@ -120,7 +120,7 @@ describe('parseOptions', () => {
     const args = ['--model=owner/chat', '--embedder=owner/bert', '--reranker', 'owner/cross'];
     const parsed = { model: 'owner/chat', embedder: 'owner/bert', reranker: 'owner/cross' };
     expect(parseOptions(args)).toMatchObject(parsed);
-    expect(() => parseOptions(['--embedder=./folder'])).toThrow('`--embedder` to be the ID of a model');
+    expect(() => parseOptions(['--embedder=folder/'])).toThrow('`--embedder` to be the ID of a model');
     expect(() => parseOptions(['--model=a/b', '--model=c/d'])).toThrow(
       /`--model` once\. `--embedder` and `--reranker` name models beside it/,
     );

@@ -1,7 +1,7 @@
 import { access, constants, readdir, realpath, stat } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 
-import { BridgeError, reasonOf } from '../base/errors.ts';
+import { BridgeError, codeOf, reasonOf } from '../base/errors.ts';
 import { LocalModel, type LocalFile } from './local-model.ts';
 
 /** Begins like a path, on Windows too. The ID of a model has neither a leading dot nor a backslash. */
@@ -44,7 +44,7 @@ export async function readLocalModel(
     await Promise.all([...files.values()].map((file) => access(file.path, constants.R_OK)));
     return new LocalModel(nameFor(basename(place), isTaken), files);
   } catch (error) {
-    if (error instanceof BridgeError) throw error;
+    if (codeOf(error) === undefined || error instanceof BridgeError) throw error;
     const message = `Couldn't read ${given} (${reasonOf(error)}): name a GGUF file or a folder that this user may read. The ID of a model on the hub is owner/name.`;
     throw new BridgeError('MODEL_NOT_READABLE', message, error);
   }
@@ -89,8 +89,8 @@ async function describe(folder: string, names: readonly string[]): Promise<Reado
   const files = new Map<string, LocalFile>();
   for (const name of names.toSorted()) {
     const path = join(folder, name);
-    const { size, mtimeMs, ...facts } = await stat(path);
-    if (facts.isFile()) files.set(name, { path, size, mtimeMs });
+    const facts = await stat(path);
+    if (facts.isFile()) files.set(name, { path, size: facts.size, mtimeMs: facts.mtimeMs });
   }
   return files;
 }
