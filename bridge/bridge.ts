@@ -294,6 +294,8 @@ export class Bridge {
       const status = statusOf(response, reason);
       const durationMs = systemClock.now() - startedAtMs;
       this.#metrics.end(match?.route.path ?? 'none', { method, status, durationMs });
+      // The page fetches a local model in many parts.
+      if (match?.route.isPageOnly && status < 400) return;
       this.#log({
         time: new Date().toISOString(),
         requestId,

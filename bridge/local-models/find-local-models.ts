@@ -1,11 +1,10 @@
-import type { CommandLineOptions } from '../cli/options.ts';
 import { LOCAL_OWNER } from '../../src/protocol/bridge-names.ts';
 import type { LocalModel } from './local-model.ts';
 import { isModelPath, readLocalModel } from './read-local-model.ts';
 
-type ModelOptions = Pick<CommandLineOptions, 'model' | 'embedder' | 'reranker'>;
-
 const OPTIONS = ['model', 'embedder', 'reranker'] as const;
+
+type ModelOptions = Readonly<Partial<Record<(typeof OPTIONS)[number], string | undefined>>>;
 
 /**
  * Finds the models that options name by their paths.
