@@ -3,7 +3,11 @@ import { homedir } from 'node:os';
 import { dirname, join } from 'node:path';
 
 import { BridgeError, codeOf } from '../base/errors.ts';
-import type { CommandLineOptions } from './options.ts';
+
+/** Options of the command line that say where models stay, or name something to keep. */
+type ProfileOptions = Readonly<
+  Partial<Record<'profile' | 'root' | 'model' | 'embedder' | 'reranker', string | undefined>>
+>;
 
 type Machine = Pick<NodeJS.Process, 'platform' | 'env'>;
 
@@ -13,13 +17,7 @@ export function defaultProfile({ platform, env }: Machine = process): string {
 }
 
 /** The profile of a server with these options. Empty for a temporary one, where the browser would have no model to keep. */
-export function profileOf({
-  profile,
-  root,
-  model,
-  embedder,
-  reranker,
-}: Pick<CommandLineOptions, 'profile' | 'root' | 'model' | 'embedder' | 'reranker'>): string {
+export function profileOf({ profile, root, model, embedder, reranker }: ProfileOptions): string {
   const hasToKeep = (root ?? model ?? embedder ?? reranker) !== undefined;
   return profile ?? (hasToKeep ? defaultProfile() : '');
 }
