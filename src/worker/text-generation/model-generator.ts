@@ -23,8 +23,15 @@ import { ChoiceScores } from './choice-scores.ts';
 import { isChat } from '../../protocol/chat.ts';
 import { resolveOptions, type ResolvedOptions } from './generation-options.ts';
 import { ModelGuard, type ModelGuardOptions } from './model-guard.ts';
-import type { Accepted, PreparedShape, PromptGenerator, Shapes, Submission } from './prompt-generator.ts';
-import { readPrompt, writeChat, type PromptLimits } from './prompt-tokens.ts';
+import type {
+  Accepted,
+  AskedOptions,
+  PreparedShape,
+  PromptGenerator,
+  Shapes,
+  Submission,
+} from './prompt-generator.ts';
+import { readPrompt, writeChat } from './prompt-tokens.ts';
 import { constraintOf } from './token-constraint.ts';
 import { parseSequenceId, sequenceIdOf } from '../../protocol/sequence-id.ts';
 
@@ -146,13 +153,15 @@ export class ModelGenerator implements PromptGenerator {
   }
 
   async #prepareShapes(submissions: readonly Submission[]): Promise<Shapes> {
-    const { modelInfo, config, tokenizer } = this.#model;
+    const { config, tokenizer } = this.#model;
     const { createShapes } = await importPart(() => import('./shapes/create-shapes.ts'));
-    const prepared = submissions.map(async ({ requestId, input, options, resumption }) => {
-      const resolved = resolveOptions(options, modelInfo, isChat(input));
-      const chat = isChat(input) ? writeChat(input, this.#model, this.#limitsOf(resolved)) : undefined;
+    const prepared = submissions.map(async (submission) => {
+      const { requestId, input, resumption } = submission;
+      const asked = this.#askedBy(submission);
+      const { resolved, limits } = asked;
+      const chat = isChat(input) ? writeChat(input, this.#model, limits) : undefined;
       const answer = answerFormatOf(resolved, chat?.syntax);
-      if (!answer) return [requestId, { chat, constraints: [] }] as const;
+      if (!answer) return [requestId, { asked, chat, constraints: [] }] as const;
       const priors = Array.from(
         { length: resolved.n },
         (_, index) => resumption?.choices[index]?.tokenIds ?? [],
@@ -161,27 +170,22 @@ export class ModelGenerator implements PromptGenerator {
       const constraints = await createShapes(answer.format, shaped, priors).catch((error: unknown) => {
         throw inAskedOptions(error, answer);
       });
-      return [requestId, { chat, constraints }] as const;
+      return [requestId, { asked, chat, constraints }] as const;
     });
     return new Map(await Promise.all(prepared));
   }
 
   /** Checks a request, before the queue takes its sequences. */
   *#read(submission: Submission, shape?: PreparedShape): Generator<void, PreparedRequest> {
-    const { requestId, clientId, turn = [], isBackground = false, input, options, resumption } = submission;
+    const { requestId, clientId, turn = [], isBackground = false, input, resumption } = submission;
     const { modelInfo, backendInfo, config } = this.#model;
-    // A limit that was lowered after a lost worker accepted the request does not reject it.
-    const contextLength = resumption?.isAccepted ? config.contextLength : this.#engine.contextLength;
-    const resolved = resolveOptions(options, { ...modelInfo, contextLength }, isChat(input));
+    const { resolved, limits } = shape?.asked ?? this.#askedBy(submission);
     const { echo, maxNewTokens, priority, promptLogprobs, sampling } = resolved;
     // The choice matches stop strings, because the engine only knows token IDs.
     const { stop: _stop, minTokens, ...ending } = resolved.ending;
     const endTokenIds = [...config.eosTokenIds, ...ending.stopTokenIds];
     const { vocabSize } = config;
-    const prompt = yield* this.#blamed(
-      requestId,
-      readPrompt(input, this.#model, this.#limitsOf(resolved, contextLength), shape?.chat),
-    );
+    const prompt = yield* this.#blamed(requestId, readPrompt(input, this.#model, limits, shape?.chat));
     const scores = this.#scoresOf(requestId, resolved);
     const request = new ActiveRequest({
       submission,
@@ -227,12 +231,14 @@ export class ModelGenerator implements PromptGenerator {
     );
   }
 
-  #limitsOf(
-    { maxNewTokens, chatTemplateArguments, continueFinalMessage, tools }: ResolvedOptions,
-    contextLength = this.#model.config.contextLength,
-  ): PromptLimits {
+  #askedBy({ input, options, resumption }: Submission): AskedOptions {
+    const { modelInfo, config } = this.#model;
+    // A limit that was lowered after a lost worker accepted the request does not reject it.
+    const contextLength = resumption?.isAccepted ? config.contextLength : this.#engine.contextLength;
+    const resolved = resolveOptions(options, { ...modelInfo, contextLength }, isChat(input));
+    const { maxNewTokens, chatTemplateArguments, continueFinalMessage, tools } = resolved;
     const maxLength = contextLength - Math.min(1, maxNewTokens);
-    return { maxLength, chatTemplateArguments, continueFinalMessage, tools };
+    return { resolved, limits: { maxLength, chatTemplateArguments, continueFinalMessage, tools } };
   }
 
   /** Reports to the host which request's prompt each piece belongs to. */

@@ -4,7 +4,8 @@ import type { TurnOwner } from '../../batching/queue/request-queue.ts';
 import type { EngineGauges } from '../../batching/metrics/generation-metrics.ts';
 import type { RequestId } from '../../protocol/ids.ts';
 import type { SubmittedRequest } from '../../protocol/requests.ts';
-import type { WrittenChat } from './prompt-tokens.ts';
+import type { ResolvedOptions } from './generation-options.ts';
+import type { PromptLimits, WrittenChat } from './prompt-tokens.ts';
 
 /** A request for a text, with its place in the queue. Its input is the prompt. */
 export type Submission = SubmittedRequest & TurnOwner;
@@ -16,8 +17,15 @@ export interface Accepted {
   readonly numSequences: number;
 }
 
+/** A request's options with the model's defaults, and what they allow of its prompt. */
+export interface AskedOptions {
+  readonly resolved: ResolvedOptions;
+  readonly limits: PromptLimits;
+}
+
 /** What is prepared of a request that asks for a shape or tools. */
 export interface PreparedShape {
+  readonly asked: AskedOptions;
   /** One per choice. They have accepted its resumed tokens. Empty where nothing binds the answer. */
   readonly constraints: readonly TokenConstraint[];
   /** Its prompt, if that is a chat. */

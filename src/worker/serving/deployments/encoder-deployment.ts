@@ -22,6 +22,17 @@ const MAX_BATCH_TOKENS = 1024;
 /** Rows that are sorted by length. A lone text waits behind no more than these. */
 const SORT_WINDOW = 128;
 
+/** A row's vector or score, with the device of its batch. */
+class EncodedRow {
+  readonly output: Float32Array;
+  readonly backend: EncoderRun['backend'];
+
+  constructor(output: Float32Array, backend: EncoderRun['backend']) {
+    this.output = output;
+    this.backend = backend;
+  }
+}
+
 /** A request whose rows are computed. */
 interface Started extends EncoderWork {
   readonly submission: Submission;
@@ -52,14 +63,13 @@ export class EncoderDeployment implements ServedDeployment<BatchKnobs> {
   /** Requests that wait for a model or are being read, in order. */
   readonly #early = new Map<RequestId, Submission>();
   readonly #started = new Map<RequestId, Started>();
-  readonly #ranOn = new WeakMap<Float32Array, EncoderRun['backend']>();
   #model: ModelState = { type: 'none' };
 
   constructor(task: EncoderTask, options: EncoderDeploymentOptions, maxRows?: number) {
     this.#task = task;
     this.#options = options;
     const { clock, listener } = options;
-    const deployment = defineDeployment<EncoderRow, Float32Array>({
+    const deployment = defineDeployment<EncoderRow, EncodedRow>({
       name: task.name,
       // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- only #start submits
       checkInput: (input) => input as EncoderRow,
@@ -198,7 +208,7 @@ export class EncoderDeployment implements ServedDeployment<BatchKnobs> {
     return isTooLong || !backend.fits(rows) ? Infinity : size;
   }
 
-  async #run(rows: readonly EncoderRow[]): Promise<readonly (Float32Array | Error)[]> {
+  async #run(rows: readonly EncoderRow[]): Promise<readonly (EncodedRow | Error)[]> {
     const state = this.#model;
     if (state.type !== 'ready') throw new Error('Expected rows of a model');
     const { outputs, backend } = await this.#options.pace.run(() => {
@@ -207,29 +217,29 @@ export class EncoderDeployment implements ServedDeployment<BatchKnobs> {
       return state.model.backend.run(rows);
     });
     return outputs.map((output) => {
-      this.#ranOn.set(output, backend);
       const isFinite = output.every((value) => Number.isFinite(value));
-      return isFinite ? output : ModelRunError.because('a value is not a number');
+      return isFinite ? new EncodedRow(output, backend) : ModelRunError.because('a value is not a number');
     });
   }
 
   #onBatch(batch: BatchRecord, answers: readonly Answer[]): void {
     const ended: Answer[] = [];
     let numTokens = 0;
+    let ranOn: Pick<EncodedRow, 'backend'> | undefined;
     for (const { requestId: rowId, result } of answers) {
+      if (!(result instanceof EncodedRow)) continue;
+      ranOn = { backend: result.backend };
       const { requestId, index } = parseSequenceId(rowId);
       const request = this.#started.get(requestId);
-      if (!request || !(result instanceof Float32Array)) continue;
-      request.outputs[index] = result;
+      if (!request) continue;
+      request.outputs[index] = result.output;
       numTokens += request.rows[index]?.tokenIds.length ?? 0;
       request.numLeft -= 1;
       if (request.numLeft > 0) continue;
       this.#started.delete(requestId);
       ended.push({ requestId, result: request.answer(request.outputs) });
     }
-    const outputs = answers.flatMap(({ result }) => (result instanceof Float32Array ? [result] : []));
-    const backend = outputs[0] && this.#ranOn.get(outputs[0]);
-    this.#options.listener.onBatch({ ...batch, ...(backend && { backend }), numTokens }, ended);
+    this.#options.listener.onBatch({ ...batch, ...ranOn, numTokens }, ended);
   }
 
   #onFailed(rowId: RequestId, error: unknown): void {
