@@ -10,7 +10,7 @@ import { checkRows } from './rows.ts';
 import { runRows, type RowsRun } from './run-rows.ts';
 import { batchEnded } from '../http/http-errors.ts';
 
-/** What all batches of a server share. */
+/** Shared by all batches of a server. */
 export interface BatchRunOptions extends Pick<RowsRun, 'ask' | 'numAtOnce'> {
   readonly files: FileStore;
 }

@@ -13,7 +13,7 @@ import { letBodyCome, mediaTypeOf } from '../http/read-body.ts';
 export interface Upload {
   readonly fields: ReadonlyMap<string, string>;
   readonly filename: string;
-  /** Of the content, which belongs to no file yet. */
+  /** Id of the content, which belongs to no file yet. */
   readonly id: string;
 }
 

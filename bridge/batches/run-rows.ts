@@ -10,7 +10,7 @@ export interface RowAnswer {
   readonly body: object;
 }
 
-/** What a row's request knows beside the row. */
+/** A request's context besides its row. */
 export interface RowRequest {
   /** The same in every run: the answer has it in its id. */
   readonly requestId: string;

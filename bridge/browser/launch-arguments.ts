@@ -1,7 +1,7 @@
 /** Chromium opens these two pages with each window, for its address bar: a third of the work of opening a page of ours. */
 const PAGES_OF_THE_ADDRESS_BAR = ['WebUIOmniboxPopup', 'WebUIOmniboxAimPopup'] as const;
 
-/** What Playwright turns off. It is repeated here because of two lists Chromium reads only the last. */
+/** The features that Playwright turns off. They are repeated here because Chromium reads only the last of two lists. */
 const OFF_IN_PLAYWRIGHT = [
   'AimEnabled',
   'AvoidCorsURLLoaderRestartOnRedirect',

@@ -1,9 +1,7 @@
 import type { BrowserContext, BrowserType } from 'playwright-core';
-
 import { findBrowser } from '../browser/find-browser.ts';
-import { importChromium } from './import-chromium.ts';
 import { SERVING_ARGUMENTS } from '../browser/launch-arguments.ts';
-import { BridgeError, reasonOf } from '../base/errors.ts';
+import { BridgeError, reasonOf, codeOf } from '../base/errors.ts';
 import { createProfile } from './profile-folder.ts';
 import { keepTab, type HeadlessTab, type KeepTabOptions } from './keep-tab.ts';
 import type { OwnBrowser } from '../tabs/own-browser.ts';
@@ -78,5 +76,19 @@ async function launch(
     });
   } catch (error) {
     throw reasonOf(error).includes('ProcessSingleton') ? BridgeError.profileInUse(profile, error) : error;
+  }
+}
+
+/** A peer of the package, which most of its users don't need: browsers are driven for `--headless` alone. */
+async function importChromium(): Promise<BrowserType> {
+  try {
+    const { chromium } = await import('playwright-core');
+    return chromium;
+  } catch (error) {
+    if (codeOf(error) !== 'ERR_MODULE_NOT_FOUND') throw error;
+    const message =
+      '--headless needs playwright-core: run `npm install playwright-core@1` where tabserve is installed, or start both ' +
+      'with `npx -p tabserve -p playwright-core@1 tabserve --headless`.';
+    throw new BridgeError('NO_PLAYWRIGHT', message, error);
   }
 }

@@ -15,7 +15,7 @@ const CLEAR_LINE = '\r\u001B[2K';
 const PIPE_STEP = 0.1;
 const PIPE_INTERVAL_MS = 1000;
 
-/** What a status says about a model that is being loaded. */
+/** The part of a status about a model that is being loaded. */
 type Progress = Pick<TabserveStatus, 'load' | 'progress'>;
 
 /** A part of some work, and how far it is. */

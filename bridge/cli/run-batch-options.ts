@@ -32,7 +32,7 @@ const OWN_OPTIONS = {
   help: { type: 'boolean' },
 } as const;
 
-/** Nobody asks this server over HTTP. */
+/** This server has no HTTP clients. */
 const SERVER = ['--port', '0', '--no-open'];
 
 /** Undefined for `--help`. @throws BridgeError for invalid arguments. */

@@ -13,7 +13,7 @@ export interface StreamFormat {
   readonly contentType: string;
   /** @param name Of the event, in an API that names them. */
   write(event: unknown, name?: string): string;
-  /** What readers skip; undefined where there is no such thing. */
+  /** A comment that readers skip; undefined if the format has none. */
   readonly keepAlive?: string;
 }
 

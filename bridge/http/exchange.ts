@@ -18,7 +18,7 @@ class DisconnectedError extends Error {
   override readonly name = 'DisconnectedError';
 }
 
-/** What the operator lets clients choose. */
+/** Choices that the operator allows to clients. */
 export interface ClientRights {
   readonly allowsPriority?: boolean;
   readonly allowsAnyModel?: boolean;

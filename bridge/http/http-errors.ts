@@ -1,7 +1,7 @@
 import { shown } from '../../src/batching/base/errors.ts';
 import { HttpError } from '../../src/protocol/openai/http-error.ts';
 
-// What the server answers on its own behalf, by subject. docs/errors.md is made from these functions.
+// The server's own errors, by subject. docs/errors.md is made from these functions.
 
 const CLOSE = { Connection: 'close' };
 const SOON = { 'Retry-After': '1' };
@@ -57,7 +57,7 @@ export function modelFilesChanged(id: string): HttpError {
   });
 }
 
-// Who may ask.
+// Access.
 
 export function twoHosts(): HttpError {
   return new HttpError(400, 'The request has two Host headers: send one.', { code: 'TWO_HOSTS' });
@@ -93,7 +93,7 @@ export function adminNotAllowed(): HttpError {
   return HttpError.forbidden(message, 'ADMIN_NOT_ALLOWED');
 }
 
-// What the server has no room or no time for.
+// Limits of size, number and time.
 
 /** @param numOfClient Of them, those of the client that asks. */
 export function tooManyRequests(numRunning: number, numOfClient: number): HttpError {

@@ -56,7 +56,7 @@ export const answerPart = v.variant('type', [
 export type AnswerPart = Wire<typeof answerPart>;
 
 export const answer = v.object({
-  /** What the model thought before it answered; empty where it didn't. */
+  /** The model's thoughts before its answer; empty if it had none. */
   reasoning: v.string(),
   /** The text that is for the user. */
   content: v.string(),

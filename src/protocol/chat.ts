@@ -28,7 +28,7 @@ export const chatMessage = v.strictObject({
   content: v.exactOptional(v.nullable(v.union([v.string(), v.pipe(v.array(textPart), v.minLength(1))]))),
   /** The author's name. Most templates leave it out. */
   name: v.exactOptional(v.string()),
-  /** What the model thought before this answer. Some templates repeat it while tools are called. */
+  /** The model's thoughts before this answer. Some templates repeat it while tools are called. */
   reasoning: v.exactOptional(v.string()),
   /** The calls of an answer. */
   toolCalls: v.exactOptional(v.array(toolCall)),

@@ -32,9 +32,9 @@ export interface Embedding {
   readonly isTruncated: boolean;
 }
 
-/** What the reranker compares. */
+/** A query and the documents that the reranker compares with it. */
 export interface RerankInput {
-  /** What is sought. */
+  /** The text to compare documents with. */
   readonly query: string;
   /** The texts to rank. */
   readonly documents: readonly string[];
@@ -52,7 +52,7 @@ export interface RerankOptions {
 export interface Ranking {
   /** The most relevant document first. */
   readonly results: readonly {
-    /** Of the document among those given. */
+    /** The document's index among those given. */
     readonly index: number;
     /** The sigmoid of the model's score, from 0 to 1. */
     readonly score: number;

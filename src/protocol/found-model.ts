@@ -5,7 +5,7 @@ import { count, type Wire } from './wire.ts';
 export const foundModel = v.object({
   /** The hub's ID. */
   id: v.string(),
-  /** Of the last month. */
+  /** Downloads in the last month. */
   numDownloads: count,
   /** Number of weights; left out where the hub doesn't know it. */
   numParameters: v.exactOptional(count),

@@ -76,7 +76,7 @@ export const jobInfo = v.object({
   deployment: jobDeployment,
   /** The name that its user has given it. */
   name: v.string(),
-  /** What it does now. */
+  /** Where the job stands. */
   state: jobState,
   /** Its rows by their state. */
   counts: jobCounts,

@@ -235,7 +235,7 @@ export const modelLoad = v.object({
   total: count,
   /** Measured over the last seconds of a download. */
   bytesPerSecond: v.exactOptional(duration),
-  /** Of this phase. Left out until its speed is known. */
+  /** Time left of this phase. Left out until its speed is known. */
   secondsLeft: v.exactOptional(duration),
   /** Bytes that the weights and the K/V of one sequence of full length will take on this device. Known before the download. */
   memoryBytes: v.exactOptional(count),

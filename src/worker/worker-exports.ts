@@ -1,4 +1,4 @@
-// What each of the package's entries for workers has beside its `startWorker`.
+// Shared by the package's entries for workers, each of which adds its own `startWorker`.
 export type { BatchContext, BatchEvent, BatchOptions, CutReason } from '../batching/batch/batch.ts';
 export { InvalidOptionError } from '../batching/base/errors.ts';
 export { fromRayConfig } from '../batching/batch/ray-config.ts';

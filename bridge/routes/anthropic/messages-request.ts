@@ -33,7 +33,7 @@ const NAMES = new Map<string, string>([
   ['responseFormat.schema', 'output_config.format.schema'],
 ]);
 
-/** What a service reads, and no answer depends on. */
+/** Fields that only a service reads: the answer doesn't depend on them. */
 const IGNORED = [
   'cache_control',
   'diagnostics',

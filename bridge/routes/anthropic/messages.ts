@@ -56,7 +56,7 @@ function answerOf(blocks: readonly Block[]): ChatMessage {
   for (const { at, block } of blocks) {
     if (block['type'] === 'thinking' && typeof block['thinking'] === 'string') reasoning += block['thinking'];
     else if (block['type'] === 'tool_use') toolCalls.push(callOf(at, block));
-    // Nobody but Anthropic's models can read it.
+    // Only Anthropic's models can read it.
     else if (block['type'] !== 'redacted_thinking') parts.push(partOf(at, block));
   }
   return {

@@ -7,7 +7,7 @@ type Send = (type: string, fields: object) => void;
 interface OpenItem {
   readonly kind: keyof typeof KINDS;
   readonly id: string;
-  /** Of a call. */
+  /** Id of a call. */
   readonly call: { readonly call_id: string; readonly name: string } | undefined;
   text: string;
   readonly logprobs: object[];

@@ -1,7 +1,7 @@
 /** More names than this would hide the one that was meant. */
 const MAX_LISTED = 8;
 
-/** What to say behind "Unknown option `x`: ". */
+/** The text after "Unknown option `x`: ". */
 export function describeKnown(name: string, known: readonly string[]): string {
   return known.length > MAX_LISTED
     ? `the nearest of ${known.length} is ${nearestName(name, known)}`

@@ -5,7 +5,7 @@ type JsonContainer = Readonly<Record<string, unknown>> | readonly unknown[];
 
 /** The spellings of numbers that `JSON.stringify` would write in another way, by the key of the object or list that holds them. */
 const spellings = new WeakMap<object, ReadonlyMap<string, string>>();
-/** What differs from the output of `JSON.parse`. */
+/** Objects that differ from the output of `JSON.parse`. */
 const kept = new WeakSet<object>();
 
 /** Every text that JSON.parse and JSON.stringify would change has a key of digits, perhaps escaped, or such a number. */

@@ -75,7 +75,7 @@ export class KvMemory {
     return this.#shape;
   }
 
-  /** What rows of this many tokens fill. */
+  /** Bytes that rows of this many tokens fill. */
   bytesOfRows(lengths: readonly number[]): number {
     return lengths.reduce((sum, length) => sum + this.#rowBytes(length), 0);
   }

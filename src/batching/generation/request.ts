@@ -9,7 +9,7 @@ export const GREEDY: SamplingParams = { ...pickSampling(OPTION_DEFAULTS), seed: 
 
 type EndOptionName = 'ignoreEos' | 'stopTokenIds' | 'includeStopStrInOutput';
 
-/** What the output of one sequence may be. It follows the output token by token, and belongs to one sequence. */
+/** Restricts the output of one sequence, which it follows token by token. */
 export interface TokenConstraint {
   /**
    * Called with each new output token in turn, before another step is scheduled: true ends the sequence after it with `stop`. A

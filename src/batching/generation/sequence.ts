@@ -106,7 +106,7 @@ export class Sequence {
     return this.endTokenId !== undefined;
   }
 
-  /** What its row holds once the steps in flight have ended. Two of these read a token that isn't known yet. */
+  /** Its row's content once the steps in flight have ended. Two of these read a token that isn't known yet. */
   get leftRow(): HeldRow {
     const { slot, endTokenId, numStartedTokens } = this;
     const hasReadEnd = endTokenId !== undefined && numStartedTokens > this.tokens.length;

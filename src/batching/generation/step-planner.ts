@@ -204,7 +204,7 @@ export class StepPlanner {
     const transfers = this.#state.prefilling.flatMap((sequence) => this.#tryJoin(sequence, nowMs));
     const { waiting } = this.#admission;
     for (let next = waiting.next; next && this.#admission.numPlaces(nowMs) > 0; next = waiting.next) {
-      // Nothing may be given back for it here: the copies decided on come from spare slots.
+      // No row may be freed for it here: the copies decided on come from spare slots.
       if (!this.#kv.hasRoomFor({ next }) || !this.#kv.findJoinable(next) || !this.#admission.admit(nowMs))
         break;
       transfers.push(...this.#tryJoin(next, nowMs));

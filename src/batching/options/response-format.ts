@@ -7,14 +7,14 @@ export type JsonSchema = boolean | Readonly<Record<string, unknown>>;
 
 /** A shape whose beginning the prompt may have. */
 export interface BegunFormat {
-  /** What the prompt ends with: it and the answer have the shape together. Empty by default. */
+  /** The end of the prompt, which begins the shape: the answer continues it. Empty by default. */
   readonly prefix?: string | undefined;
 }
 
 /** The answer is JSON that the schema accepts, with at most one white space between its tokens. */
 export interface JsonSchemaFormat extends BegunFormat {
   readonly type: 'json_schema';
-  /** What the answer must fit. */
+  /** The schema of the answer. */
   readonly schema: JsonSchema;
   /** For the caller. It changes nothing. */
   readonly name?: string | undefined;
@@ -103,7 +103,7 @@ export type StructuralPart =
       readonly stop_after_first?: boolean;
     };
 
-/** What every answer must look like. */
+/** The shape of the answer. */
 export type ResponseFormat =
   | JsonSchemaFormat
   | JsonObjectFormat
@@ -115,7 +115,7 @@ export type ResponseFormat =
 const MAX_CHOICES = 256;
 const MAX_CHOICE_LENGTH = 256;
 
-/** Of objects and lists inside each other. A part of a shape has up to three of them. */
+/** The deepest nesting of objects and lists. A part of a shape has up to three of them. */
 const MAX_LEVELS = 200;
 
 interface Field {

@@ -88,7 +88,7 @@ function isObjectSchema(schema: unknown): schema is JsonRecord {
 
 const NO_PARAMETERS = { type: 'object', properties: {}, additionalProperties: false };
 
-/** What the arguments of a tool's calls fit. */
+/** The schema of a tool's arguments. */
 export function schemaOf({ parameters }: GenerationTool): JsonRecord {
   if (!parameters) return NO_PARAMETERS;
   return 'type' in parameters ? parameters : { type: 'object', ...parameters };

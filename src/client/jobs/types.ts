@@ -23,7 +23,7 @@ export interface JobRequest {
   readonly body: Readonly<Record<string, unknown>>;
 }
 
-/** What every job has. */
+/** Options of every job. */
 export interface CommonJobOptions {
   /** For people; `Job` and the date by default. */
   readonly name?: string | undefined;
@@ -81,7 +81,7 @@ export interface RequestJobOptions extends CommonJobOptions {
   readonly requests: JobSource<JobRequest | string>;
 }
 
-/** What `tabserve.jobs.create` takes. */
+/** Options of `tabserve.jobs.create`. */
 export type CreateJobOptions = TextJobOptions | EmbedJobOptions | RequestJobOptions;
 
 /** Which rows to read. */

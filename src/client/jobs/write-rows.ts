@@ -2,7 +2,6 @@ import { parseJson } from '../../platform/parse-json.ts';
 import { isRecord } from '../../platform/is-record.ts';
 import { readCells, textOfCell, writeCells, type JobCells } from '../../protocol/job-cells.ts';
 import type { JobInfo, JobResult } from '../../protocol/jobs.ts';
-import { BYTE_ORDER_MARK, csvLine } from './csv.ts';
 import type { CsvOptions, JobRow } from './types.ts';
 
 /** Writes the rows of a job as lines of a file. */
@@ -142,4 +141,26 @@ function usageOf({ numPromptTokens, numOutputTokens }: JobResult): object {
     completion_tokens: numOutputTokens,
     total_tokens: numPromptTokens + numOutputTokens,
   };
+}
+
+/** Tells Excel that the file is UTF-8. */
+const BYTE_ORDER_MARK = '\uFEFF';
+
+/** With these at its beginning, a spreadsheet runs a cell as a formula. */
+const FORMULA = /^[=+\-@\t\r＝＋－＠]/;
+
+const NUMBER = /^[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?$/;
+
+/** A line of RFC 4180. */
+function csvLine(texts: readonly (string | undefined)[], { escapeFormulas = true }: CsvOptions): string {
+  const cells = texts.map((text = '') => quoted(escapeFormulas ? withoutFormula(text) : text));
+  return `${cells.join(',')}\r\n`;
+}
+
+function withoutFormula(text: string): string {
+  return FORMULA.test(text) && !NUMBER.test(text) ? `'${text}` : text;
+}
+
+function quoted(text: string): string {
+  return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
 }

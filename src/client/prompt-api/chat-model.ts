@@ -35,7 +35,7 @@ export function contextWindowOf(
   return Math.min(contextLength, serve.status().policy.maxContextLength);
 }
 
-/** What the model answers: a text, perhaps empty, and calls. */
+/** The model's answer: a text, perhaps empty, and calls. */
 type Answer = ChatMessage & { readonly content: string };
 
 /** The model that serves all tabs, as a session talks to it. */

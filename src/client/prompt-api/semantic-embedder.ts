@@ -4,7 +4,7 @@ import { isIterable, toDictionary, toEnum, toSequence, toSignal, toText } from '
 
 // The API as https://github.com/explainers-by-googlers/embedding-api proposes it.
 
-/** What the vectors are for. */
+/** The purpose of the vectors. */
 export type SemanticEmbedderTaskType =
   | 'semantic-similarity'
   | 'retrieval-query'

@@ -26,7 +26,7 @@ export interface GenerationRequest extends SharedFields {
   /** Whether each choice of the answer has a `prompt_logprobs` field. */
   readonly hasPromptLogprobs: boolean;
   readonly names: PartNames;
-  /** What the answer says, where a tier was asked for. */
+  /** The tier in the answer, if the request names one. */
   readonly serviceTier?: string;
 }
 

@@ -20,7 +20,7 @@ export interface Run {
   readonly requestIds: readonly RequestId[];
   /** Requests of a load test or a comparison, whose texts aren't shown. */
   readonly isExperiment: boolean;
-  /** Nothing joins it any more, however soon it comes. */
+  /** The run is over: a later request starts another one, however soon it comes. */
   readonly isClosed?: boolean;
 }
 

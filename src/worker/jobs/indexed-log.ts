@@ -8,7 +8,7 @@ const NEWLINE = 10;
 const HEAD = /^(\d+)([.!]) /;
 const MAX_HEAD_BYTES = 24;
 
-/** What to append: a text without a line break, as JSON is, and the key that finds it. */
+/** An entry to append: a text without a line break, as JSON is, and the key that finds it. */
 export interface LogEntry {
   readonly key: number;
   readonly text: string;

@@ -7,7 +7,7 @@ import type { StoredJob } from './stored-job.ts';
 /** Why a job doesn't run now: an error, or a model that is still being loaded. */
 export type Obstacle = WireError | 'loading' | undefined;
 
-/** What is wrong with a job itself. */
+/** An error of a job itself, not of one row. */
 export function damageOf(job: StoredJob): WireError | undefined {
   if (job.isDamaged) return toWireError(JobStoreError.because('rows of the job are lost'));
   if (job.endsWorkers) return toWireError(JobEndsWorkersError.of());

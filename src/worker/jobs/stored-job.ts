@@ -23,7 +23,7 @@ type JobEvent = Wire<typeof event>;
 /** The logs of a job: its rows, their results by row, and its events by number. */
 export type JobLogs = Readonly<Record<'rows' | 'results' | 'events', IndexedLog>>;
 
-/** What a page of rows may cost, so that no step waits for it. */
+/** Limits of one page of rows, so that no step waits for it. */
 const MAX_PAGE_BYTES = 2 ** 21;
 const MAX_PAGE_READS = 1000;
 

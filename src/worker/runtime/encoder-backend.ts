@@ -5,7 +5,7 @@ import type { RunCost } from './run-cost.ts';
 /** A loaded encoder on one device. It keeps nothing between runs. */
 export interface EncoderBackend {
   readonly name: BackendInfo['name'];
-  /** Of runs here, without the time that they wait for others. */
+  /** The cost of runs here, without their wait for others. */
   readonly cost: RunCost;
   /** The longest row that the device holds, in tokens. */
   readonly maxTokens: number;

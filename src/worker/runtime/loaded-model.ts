@@ -17,6 +17,6 @@ export interface LoadedModel {
   readonly modelInfo: ModelInfo;
   readonly backendInfo: BackendInfo;
   readonly checkedAs: CheckedModel;
-  /** What it takes on its device beside the runtime, in bytes. */
+  /** Memory on its device beside the runtime, in bytes. */
   readonly deviceBytes: number;
 }

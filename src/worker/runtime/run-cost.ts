@@ -6,7 +6,7 @@ interface Run {
   readonly ms: number;
 }
 
-/** What runs of different sizes cost on one device: a fixed time, and a time for each token. */
+/** The cost of runs of different sizes on one device: a fixed time, and a time for each token. */
 export class RunCost {
   #runs: readonly Run[] = [];
 

@@ -6,7 +6,7 @@ import type { ModelBackend, PackedModel } from './model-backend.ts';
 
 export type RuntimeInfo = Pick<BackendInfo, 'name' | 'adapter' | 'isSoftwareAdapter'>;
 
-/** What computes on one device: it makes the backends of generators and of encoders. Only the choice of a rung knows its kind. */
+/** One device: it makes the backends of generators and of encoders. Only the choice of a rung knows its kind. */
 export interface Runtime {
   /** How users see it run weights of this dtype, once a model is there. */
   describe(dtype: Dtype): RuntimeInfo;

@@ -2,7 +2,7 @@ import { fixedBytesOf, type LayerState } from '../models/program/layer-state.ts'
 import type { RowCopy } from './model-backend.ts';
 
 /**
- * What some rows keep on a device: the slots, or the staging rows. All that happens to a row goes through it, but for one thing: keys and
+ * The state of some rows on a device: the slots, or the staging rows. All that happens to a row goes through it, but for one thing: keys and
  * values behind its last token are not read, so a row that goes on from an earlier token needs no call.
  */
 export interface StateRows {

@@ -20,7 +20,7 @@ export interface ActiveRequestOptions {
   readonly scoresPrompt: boolean;
   /** At least one. */
   readonly choices: readonly Choice[];
-  /** Of the texts that an answer may be, if their probabilities are wanted. */
+  /** Scores of the texts that an answer may be, if their probabilities are wanted. */
   readonly scores?: ChoiceScores | undefined;
 }
 

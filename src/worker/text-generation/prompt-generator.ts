@@ -23,7 +23,7 @@ export interface AskedOptions {
   readonly limits: PromptLimits;
 }
 
-/** What is prepared of a request that asks for a shape or tools. */
+/** The prepared parts of a request that asks for a shape or tools. */
 export interface PreparedShape {
   readonly asked: AskedOptions;
   /** One per choice. They have accepted its resumed tokens. Empty where nothing binds the answer. */

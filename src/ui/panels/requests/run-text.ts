@@ -37,7 +37,7 @@ export function describeOver(
   return `${inTime}. ${faster} together${same}: ${formatSeconds(togetherMs)}, one at a time ${alone}.`;
 }
 
-/** Nobody sees a stall of less than a tenth of a second. */
+/** A stall of less than a tenth of a second is invisible. */
 function describeStall(stall: RunSummary['stall']): string {
   if (!stall || stall.unsplitMs < Math.max(100, 1.5 * stall.gapMs)) return '';
   const [gap, unsplit] = [formatSeconds(stall.gapMs), formatSeconds(stall.unsplitMs)];

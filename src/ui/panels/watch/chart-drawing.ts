@@ -7,14 +7,15 @@ import { isOtherRun, type Run } from '../../state/run.ts';
 import { recordedView, type ServeStore, type ServeView } from '../../state/serve-store.ts';
 import { onThemeChange } from '../../browser/theme.ts';
 import type { ChartHead } from './chart-head.ts';
-import { READ_ONLY_CURSOR, toX, type ChartSpec, type Scene } from './chart-spec.ts';
+import { READ_ONLY_CURSOR, toX, type ChartSpec, type Scene, type ChartColumns } from './chart-spec.ts';
 import { specOf } from './charts.ts';
-import { createReadout } from './readout.ts';
 import { encoderSpanOf } from './encoder-run.ts';
 import { followDrag } from './range-drag.ts';
 import { sharedAxis, type Plot } from './shared-axis.ts';
 import { chosenMs } from './time-span.ts';
 import { highlightRequests, watchSettings, type WatchSettings } from './watch-settings.ts';
+import type { Cell } from '../../state/chart-history.ts';
+import { formatSeconds } from './slot-axis.ts';
 
 interface ChartElements {
   readonly host: HTMLElement;
@@ -207,4 +208,23 @@ function sizeOf(host: HTMLElement): { width: number; height: number } {
 
 function plotOfChart({ bbox: { left, width } }: uPlot): Plot {
   return { left: left / devicePixelRatio, width: width / devicePixelRatio };
+}
+
+/** Writes the values at a time, or the newest ones, into the elements that React has rendered, and the time at the crosshair. */
+function createReadout(
+  host: HTMLElement,
+  crosshair: Element | null,
+  { format, valueAt }: Pick<ChartSpec, 'format' | 'valueAt'>,
+): (columns: ChartColumns, x: number | undefined, valueOf?: (line: number) => Cell) => void {
+  const time = crosshair?.appendChild(document.createElement('span'));
+  if (time) time.className = 'crosshair-time';
+  const values = [...host.querySelectorAll('.readout-value')];
+  return (columns, x, valueOf = (line) => valueAt(columns, line, x)) => {
+    if (time && x !== undefined) write(time, formatSeconds(x));
+    for (const [line, element] of values.entries()) write(element, format(valueOf(line)));
+  };
+}
+
+function write(element: Element, text: string): void {
+  if (element.textContent !== text) element.textContent = text;
 }

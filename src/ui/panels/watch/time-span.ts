@@ -6,7 +6,7 @@ import type { RecordedView } from '../../state/serve-store.ts';
 export interface TimeSpan {
   readonly startMs: number;
   readonly endMs: number;
-  /** Nothing after this is drawn: the end, or where a replay is. */
+  /** Drawing stops here: at the end, or where a replay is. */
   readonly untilMs: number;
   /** The start of the run, where the labels count from 0. */
   readonly originMs: number;

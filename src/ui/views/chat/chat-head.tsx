@@ -51,7 +51,7 @@ export function ChatHead({ chat, name }: ChatHeadProps) {
   );
 }
 
-/** Nothing before the first answer. */
+/** Renders nothing before the first answer. */
 function ContextMeter({ chat, name }: ChatHeadProps) {
   const limit = useServeView(({ status }) => status.model?.contextLength ?? 0);
   const end = contextEnd(chat);

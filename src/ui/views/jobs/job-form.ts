@@ -1,5 +1,4 @@
 import { createStore, type StoreApi } from 'zustand/vanilla';
-
 import {
   missingColumn,
   type CreateJobOptions,
@@ -8,6 +7,7 @@ import {
   type OptionName,
   type TabserveClient,
   type WireError,
+  writeCells,
 } from '../../../client/index.ts';
 import {
   EMPTY_GENERATION_TEXTS,
@@ -21,10 +21,10 @@ import {
 } from '../../state/generation-fields.ts';
 import { toWireError } from '../../parts/to-wire-error.ts';
 import { writeShape } from '../../state/typed-shape.ts';
-import { toRecords, toRequests } from './file-source.ts';
 import type { OpenedFile } from './files/open-file.ts';
 import { MAX_NEW_TOKENS } from './job-options.ts';
 import { textColumnOf, type ReadyTemplate } from './ready-templates.ts';
+import type { FileRow } from './files/file-row.ts';
 
 export interface JobFormView {
   readonly file?: OpenedFile | undefined;
@@ -157,4 +157,27 @@ export class JobForm implements OptionsForm {
     const { seed, ...others } = options;
     return { rows: toRecords(rows()), template, system: this.system, seed, options: others };
   }
+}
+
+/**
+ * The rows of a table. A row that can’t be read has its reason in place of the columns, so the job marks it. Before the first good row
+ * there is none: that one names the columns.
+ */
+export async function* toRecords(rows: AsyncIterable<FileRow>): AsyncGenerator<string> {
+  let hasColumns = false;
+  for await (const row of rows) {
+    if ('json' in row) yield row.json;
+    else if (hasColumns) yield unreadable(row);
+    hasColumns ||= 'json' in row;
+  }
+}
+
+/** The name of the column names the line, because the job's error has the name alone. */
+function unreadable({ line, error }: Extract<FileRow, { error: WireError }>): string {
+  return writeCells([[`unreadable, line ${line}`, JSON.stringify(error.message)]]);
+}
+
+/** The lines of a batch. The job checks each, and marks those of another shape. */
+async function* toRequests(rows: AsyncIterable<FileRow>): AsyncGenerator<string> {
+  for await (const row of rows) yield 'json' in row ? row.json : unreadable(row);
 }

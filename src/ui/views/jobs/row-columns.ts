@@ -55,7 +55,7 @@ const NO_CELLS: JobCells = new Map();
 /** The cells of the text that was read last: the columns of a row are drawn one after another. */
 let latest: { readonly json: string; readonly cells: JobCells } = { json: '', cells: NO_CELLS };
 
-/** None where an answer was cut off. */
+/** Empty if the answer was cut off. */
 function cellsOf(json = ''): JobCells {
   if (latest.json !== json) latest = { json, cells: readCells(json) ?? NO_CELLS };
   return latest.cells;

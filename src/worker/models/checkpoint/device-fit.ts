@@ -38,7 +38,7 @@ export interface RuntimeLimits {
 
 /** Limits of a device beside what serves on it. */
 export type DeviceLimits = RuntimeLimits & {
-  /** None by default. */
+  /** Empty by default. */
   readonly serving?: readonly ServingModel[];
   /** Memory of the machine, where the browser reports it (`navigator.deviceMemory`). */
   readonly memoryBytes: number | undefined;

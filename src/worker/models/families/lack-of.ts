@@ -1,4 +1,4 @@
-/** What models lack here to run, by patterns of their `model_type`. The first that matches counts. */
+/** Missing features by patterns of `model_type`, for models that don't run here. The first that matches counts. */
 const LACKS: readonly (readonly [RegExp, string])[] = [
   [/^gemma4/, 'Gemma 4 has embeddings of its own for each layer, and layers that share keys'],
   [/^(?:clip|siglip|vit|dinov|sam|detr|yolos|segformer|swin)/, 'they read pictures and write no text'],

@@ -5,7 +5,7 @@ import { endTokenIds } from './end-tokens.ts';
 import { oneForAll, refuseUncomputedKeys } from './gguf-keys.ts';
 import type { GgufHeader } from './read-gguf.ts';
 
-/** What llama.cpp has no default for. */
+/** Keys that llama.cpp has no default for. */
 const REQUIRED = [
   'context_length',
   'embedding_length',

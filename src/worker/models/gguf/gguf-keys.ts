@@ -28,7 +28,7 @@ const isAsField =
 
 const isScale = isOneOf(0, 1);
 
-/** What llama.cpp computes itself, or a factor that changes nothing. */
+/** A factor that llama.cpp computes itself, or that changes nothing. */
 const isYarnFactor: IsNeutral = (value, { rope_scaling: scaling }) => {
   const factor = isRecord(scaling) ? Number(scaling['factor']) : 1;
   return [1, 1 + 0.1 * Math.log(factor)].some((neutral) => Math.abs(Number(value) - neutral) < 1e-6);
@@ -76,7 +76,7 @@ const NEUTRAL: ReadonlyMap<string, IsNeutral> = new Map<string, IsNeutral>([
   ['rope.dimension_count_swa', isAsField('head_dim')],
   ['rope.freq_base_swa', isAsField('rope_theta')],
   ['rope.scaling.type', isOneOf('none', 'linear', 'yarn')],
-  // That the context was extended, not how.
+  // Says that the context was extended, not how.
   ['rope.scaling.finetuned', anything],
   ['rope.scaling.original_context_length', anything],
   ['rope.scaling.attn_factor', isOneOf(1)],

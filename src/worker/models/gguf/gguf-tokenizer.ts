@@ -41,7 +41,7 @@ interface Splitting {
 }
 
 const GPT2: Splitting = { preTokenizer: BYTE_LEVEL };
-/** Of GPT-4's tokenizer. */
+/** The pattern of GPT-4's tokenizer. */
 const CL100K: Splitting = {
   preTokenizer: { type: 'Sequence', pretokenizers: [splitAt('\\p{N}{1,3}'), BYTES_ONLY] },
 };

@@ -24,7 +24,7 @@ const hubModel = v.object({
       rfilename: v.string(),
       size: v.number(),
       blobId: v.string(),
-      /** Of a large file, for which the other fields describe a pointer. */
+      /** Set for a large file: the other fields then describe a pointer. */
       lfs: v.optional(v.object({ sha256: v.string(), size: v.number() })),
     }),
   ),

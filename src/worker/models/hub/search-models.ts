@@ -11,7 +11,7 @@ import { badAnswer } from './hub-errors.ts';
 
 const NUM_MODELS = 12;
 
-/** What is asked for of each model, beside its ID. */
+/** Fields requested for each model, besides its ID. */
 const FIELDS = ['downloads', 'gated', 'config', 'safetensors', 'gguf'];
 
 /** A hub may leave out any field but the ID. */

@@ -36,7 +36,7 @@ const ARCHITECTURE = {
   foreignFields: ['attention_bias', 'mlp_bias', 'sliding_window'],
 } as const;
 
-/** What huggingface/transformers takes for fields that are left out. */
+/** Defaults of huggingface/transformers. */
 const DEFAULTS = {
   max_position_embeddings: 128_000,
   num_key_value_heads: 8,

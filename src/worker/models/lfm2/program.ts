@@ -27,7 +27,7 @@ function normOf(model: ProgramBuilder, { normEpsilon: epsilon }: Lfm2Config) {
     model.norm(x, name, { method: 'rms', epsilon }, size);
 }
 
-/** What the convolution reads and what it gives are both multiplied by products of the input. */
+/** The convolution's input and its output are both multiplied by products of the layer's input. */
 function gatedConv(
   model: ProgramBuilder,
   x: Value,

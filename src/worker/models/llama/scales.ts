@@ -1,6 +1,6 @@
 import { positiveNumber, type Fields } from '../config-fields.ts';
 
-/** What a model multiplies by: fixed factors, those of Gemma 3, or those that Granite's configuration names. */
+/** A model's factors: fixed ones, those of Gemma 3, or those that Granite's configuration names. */
 export type ScaleRule = 'plain' | 'gemma' | 'granite';
 
 export interface Scales {

@@ -3,7 +3,7 @@ import type { GraphBuilder } from './graph-builder.ts';
 import { GRAPH_IO } from './graph-io.ts';
 
 interface DeltaRuleNames extends Pick<DeltaRule, 'weights' | 'heads'> {
-  /** Of queries, keys, values, decays and betas. */
+  /** Names of queries, keys, values, decays and betas. */
   readonly inputs: readonly string[];
   readonly output: string;
 }
@@ -11,7 +11,7 @@ interface DeltaRuleNames extends Pick<DeltaRule, 'weights' | 'heads'> {
 /** Added to the squared length of queries and keys. */
 const EPSILON = 1e-6;
 
-/** Of padding: the softplus and the sigmoid of a gate with this are 0, also in fp16. */
+/** Added to the gates of padding: their softplus and sigmoid are then 0, also in fp16. */
 const CLOSED = -3e4;
 
 /**
@@ -60,7 +60,7 @@ function addGates(
   return gates;
 }
 
-/** What closes the gates of padding, and leaves others as they are: [B, S, 1]. All layers share it. */
+/** Closes the gates of padding, and leaves others as they are: [B, S, 1]. All layers share it. */
 function addClosedPadding(graph: GraphBuilder): string {
   const { nodes, weights } = graph;
   const closed = 'closed_padding';

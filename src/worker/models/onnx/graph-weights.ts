@@ -33,7 +33,7 @@ interface RowBlock {
 /** The packed weights as initializers of a graph. Adds the nodes that multiply by them or gather from them. */
 export class GraphWeights {
   readonly #nodes: OnnxNodes;
-  /** Of activations. */
+  /** The type of activations. */
   readonly precision: Precision;
   readonly #initializers = new Map<string, OnnxInitializer>();
   readonly #blocks = new Map<string, readonly RowBlock[]>();

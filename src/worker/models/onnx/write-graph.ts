@@ -28,7 +28,7 @@ export function writeGraph(program: Program, target: GraphTarget): Uint8Array<Ar
   return new GraphWriter(program, target).write();
 }
 
-/** What each token is looked up by. */
+/** The input by which each kind of lookup finds its row. */
 const INDICES = { token: GRAPH_IO.ids, position: GRAPH_IO.positions, type: GRAPH_IO.types } as const;
 
 /** Divide by the deviation or the root mean square; `behindSum` adds two values first, and outputs their sum too. */

@@ -1,6 +1,6 @@
 import { countElements } from './model-config.ts';
 
-/** What a row keeps between runs for one layer. */
+/** A row's state between runs for one layer. */
 export type LayerState = TokenState | FixedState | SharedState;
 
 /** Keys and values of each token. Those behind a row's last token are not read, and the next tokens overwrite them. */
@@ -28,7 +28,7 @@ export function keptTokensIn(state: LayerState): readonly number[] {
   return state.kind === 'row' && !state.isSum ? state.shape.slice(0, 1) : [];
 }
 
-/** Nothing: the layer reads the keys and values of an earlier one. */
+/** No state: the layer reads the keys and values of an earlier one. */
 interface SharedState {
   readonly kind: 'shared';
   readonly layer: number;

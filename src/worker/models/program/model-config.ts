@@ -1,17 +1,17 @@
 /** Heads of attention. */
 export interface Heads {
-  /** Of the queries. */
+  /** Query heads. */
   readonly numHeads: number;
-  /** Of the keys and values. Several query heads share one where there are fewer than `numHeads`. */
+  /** Heads of keys and values. Several query heads share one where there are fewer than `numHeads`. */
   readonly numKvHeads: number;
   readonly headSize: number;
 }
 
 /** Heads of linear attention. */
 export interface DeltaHeads {
-  /** Of queries and keys. */
+  /** Heads of queries and keys. */
   readonly numKeyHeads: number;
-  /** Of values. Several consecutive ones share a query and a key where there are more than `numKeyHeads`. */
+  /** Heads of values. Several consecutive ones share a query and a key where there are more than `numKeyHeads`. */
   readonly numValueHeads: number;
   readonly keySize: number;
   readonly valueSize: number;

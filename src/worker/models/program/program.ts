@@ -10,11 +10,11 @@ export interface Program {
   /** All tensors that the operations read, in the order in which they are converted. */
   readonly weights: readonly ModelTensor[];
   readonly output: Value;
-  /** What a row keeps between runs, for each layer. */
+  /** A row's state between runs, for each layer. */
   readonly states: readonly LayerState[];
 }
 
-/** What an operation makes: numbers for each token, or for each text. */
+/** An operation's output: numbers for each token, or for each text. */
 export interface Value {
   readonly name: string;
   /** How many numbers. */

@@ -1,6 +1,6 @@
 /** How far each pair of a head's values turns from one position to the next, in radians. */
 export interface Rope {
-  /** Of each pair: half as many as a head has values, or fewer where only its first values turn. */
+  /** One for each pair: half as many as a head has values, or fewer if only its first values turn. */
   readonly frequencies: readonly number[];
   /** Longest sequence that turns so, in tokens; none where left out. */
   readonly maxLength?: number;

@@ -131,7 +131,7 @@ export async function filesIn(folder: FileSystemDirectoryHandle): Promise<readon
   return Promise.all(handles.map((handle) => handle.getFile()));
 }
 
-/** None of a folder that is gone. @throws ModelStoreError. */
+/** Empty for a folder that is gone. @throws ModelStoreError. */
 async function entriesOf(
   folder: FileSystemDirectoryHandle,
 ): Promise<readonly (FileSystemDirectoryHandle | FileSystemFileHandle)[]> {

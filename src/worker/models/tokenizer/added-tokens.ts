@@ -20,7 +20,7 @@ const given = v.object({
 export interface AddedToken extends Omit<v.InferOutput<typeof given>, 'normalized'> {
   /** Whether it is looked for in the normalized text. */
   readonly isNormalized: boolean;
-  /** What is looked for: its content, normalized or not. It also decodes to this. */
+  /** The text to find: its content, normalized or not. It also decodes to this. */
   readonly text: string;
 }
 

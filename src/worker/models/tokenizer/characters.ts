@@ -30,7 +30,7 @@ const OPAQUE = new RegExp(`((?!${COMBINING_MARK})\\p{M}|${classOf(OPAQUE_CHARACT
 const NEWER = new RegExp(classOf(NEWER_CHARACTERS), 'gu');
 const NEWER_RANGES = rangesOf(NEWER_CHARACTERS);
 
-/** What newer characters are replaced by: a lowercase letter, and two that will never be assigned. */
+/** Replacements for newer characters: a lowercase letter, and two that will never be assigned. */
 const STAND_INS = ['\u0250', '\uFDD0', '\u{1FFFE}'] as const;
 
 /** The text as regular expressions of Unicode 16 see it, as long as the given one. */

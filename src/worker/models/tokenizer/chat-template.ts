@@ -16,7 +16,7 @@ export interface ChatTemplate {
 }
 
 export interface RenderOptions {
-  /** Of the template, such as `enable_thinking` (Qwen3) or `date_string` (Llama 3.2, which else writes today's date). */
+  /** Variables of the template, such as `enable_thinking` (Qwen3) or `date_string` (Llama 3.2, which else writes today's date). */
   readonly variables?: Readonly<Record<string, unknown>>;
   readonly tools?: readonly GenerationTool[];
   /** Whether the beginning of the model's answer follows; true by default. */

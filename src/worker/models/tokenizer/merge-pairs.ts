@@ -1,7 +1,7 @@
 /** How many pairs are looked up or merged between two yields. */
 export const PAIRS_PER_PIECE = 2048;
 
-/** What two tokens beside each other become. */
+/** The token that two neighbors merge into. */
 export interface Merge {
   /** Lower ones go first. */
   readonly rank: number;

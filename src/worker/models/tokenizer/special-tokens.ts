@@ -27,7 +27,7 @@ type Adding = Exclude<Processor, { type: 'ByteLevel' | 'Sequence' }>;
 /** Special tokens in order, and the places of the texts. */
 export type Frame = readonly (readonly number[] | 'A' | 'B')[];
 
-/** What is put around one text, and around two. */
+/** Special tokens around one text, and around two. */
 export interface Frames {
   readonly single: Frame;
   readonly pair: Frame;

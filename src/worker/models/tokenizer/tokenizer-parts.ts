@@ -49,7 +49,7 @@ export function parsePart<Schema extends v.GenericSchema>(
   throw unsupportedPart(kind, part);
 }
 
-/** What a component looks for in a text. */
+/** The pattern that a component finds in a text. */
 export const pattern = v.union([
   v.strictObject({ String: v.pipe(v.string(), v.minLength(1)) }),
   v.strictObject({ Regex: v.string() }),

@@ -14,7 +14,7 @@ export interface Tokenizer {
   encode(text: string, addSpecialTokens?: boolean): number[];
   /** The same tokens, in pieces of some milliseconds. */
   encodeInPieces(text: string, addSpecialTokens?: boolean): Generator<void, number[]>;
-  /** What is put around one text, and around two. */
+  /** Special tokens around one text, and around two. */
   readonly frames: Frames;
   readonly vocabulary: Pick<Vocabulary, 'spell' | 'decode'> & {
     /** The bytes of a token in a text; undefined for one that is no part of it. */

@@ -2,7 +2,7 @@ import type { BackendInfo } from '../../../protocol/models.ts';
 import { sumOf, type EncoderRow } from '../encoder-inputs.ts';
 import type { EncoderBackend } from '../encoder-backend.ts';
 
-/** What a batch gave, and where it ran. */
+/** A batch's outputs, and the device that ran it. */
 export interface EncoderRun {
   /** A vector or a score for each row, in order. */
   readonly outputs: readonly Float32Array[];

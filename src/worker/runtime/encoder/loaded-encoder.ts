@@ -9,6 +9,6 @@ export interface LoadedEncoder {
   readonly tokenizer: Tokenizer;
   readonly backend: EncoderRunner;
   readonly encoderInfo: EncoderInfo;
-  /** What it takes on its device beside the runtime, in bytes. */
+  /** Memory on its device beside the runtime, in bytes. */
   readonly deviceBytes: number;
 }

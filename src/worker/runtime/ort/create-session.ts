@@ -3,8 +3,8 @@ import type { AttentionKind } from '../../models/onnx/graph-builder.ts';
 import { WEIGHTS_LOCATION } from '../../models/onnx/graph-weights.ts';
 import { writeGraph } from '../../models/onnx/write-graph.ts';
 import type { PackedModel } from '../model-backend.ts';
-import { inErrorScope } from './error-scope.ts';
 import { ortMutex, type OrtModule } from './ort.ts';
+import { GpuError } from '../../../protocol/errors/runtime.ts';
 
 /** onnxruntime's severity 3. At 2, it warns about every graph that computes shapes on the CPU, as ours should. */
 const ERRORS_ONLY = 3;
@@ -31,4 +31,28 @@ export async function createSession(
       logSeverityLevel: ERRORS_ONLY,
     });
   return ortMutex.run(() => inErrorScope(gpu, create));
+}
+
+const FILTERS: readonly GPUErrorFilter[] = ['internal', 'out-of-memory', 'validation'];
+
+/**
+ * Runs the work that loads a model. Errors of the GPU are then the load's, and not those of the models that serve on the same
+ * device.
+ *
+ * @throws GpuError, or the error of the work.
+ */
+async function inErrorScope<Result>(device: GPUDevice, work: () => Promise<Result>): Promise<Result> {
+  for (const filter of FILTERS) device.pushErrorScope(filter);
+  let result: PromiseSettledResult<Result>;
+  try {
+    result = { status: 'fulfilled', value: await work() };
+  } catch (reason) {
+    result = { status: 'rejected', reason };
+  }
+  // It rejects if the device is lost, which is reported elsewhere.
+  const errors = await Promise.all(FILTERS.map(() => device.popErrorScope().catch(() => null)));
+  const error = errors.find((found) => found !== null);
+  if (error) throw GpuError.of(error);
+  if (result.status === 'rejected') throw result.reason;
+  return result.value;
 }

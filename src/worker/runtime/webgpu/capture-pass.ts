@@ -19,7 +19,7 @@ interface RecordedDispatch extends Dispatch {
   uniforms: readonly Uniform[];
 }
 
-/** What a call of a method gives to its watcher, for the last overload: that of `copyBufferToBuffer` takes offsets. */
+/** The arguments of a method as its watcher sees them. TypeScript infers those of the last overload: that of `copyBufferToBuffer` takes offsets. */
 type Call<Method> = Method extends (...args: infer Args) => infer Result
   ? [result: Result, ...args: Args]
   : never;

@@ -1,6 +1,6 @@
 import type { RuntimeLimits } from '../../models/checkpoint/device-fit.ts';
 
-/** What a GPU offers, in bytes. */
+/** A GPU's features. Sizes in bytes. */
 export interface GpuFeatures {
   readonly hasShaderF16: boolean;
   readonly maxBufferSize: number;

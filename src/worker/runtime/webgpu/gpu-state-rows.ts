@@ -8,7 +8,7 @@ interface Part extends Strips {
   readonly layer: number;
 }
 
-/** What rows keep, in GPU buffers. A buffer of keys or values is [rows, K/V heads, capacity, head size]. */
+/** The state of rows, in GPU buffers. A buffer of keys or values is [rows, K/V heads, capacity, head size]. */
 export class GpuStateRows implements StateRows {
   readonly #device: GPUDevice;
   readonly #parts: readonly Part[];

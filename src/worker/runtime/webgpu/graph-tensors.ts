@@ -22,7 +22,7 @@ interface GraphTensorsOptions {
   readonly device: GPUDevice;
   readonly vocabSize: number;
   readonly states: readonly LayerState[];
-  /** Of what rows keep. */
+  /** The precision of the rows' state. */
   readonly precision: Precision;
   readonly rows: Readonly<Record<ForwardTarget, GpuStateRows>>;
   /** Names of the graph's inputs. */

@@ -31,7 +31,7 @@ export class TextPace {
     return this.#isTextRunning() ? this.#stepMs : Infinity;
   }
 
-  /** Of a decode step; Infinity before the first. */
+  /** The time of a decode step; Infinity before the first. */
   get #stepMs(): number {
     return Math.min(Infinity, ...this.#decodesMs);
   }

@@ -10,7 +10,7 @@ import { isRecord } from '../../../platform/is-record.ts';
 import { marksOf, type AnswerSyntax } from './answer-syntax.ts';
 import type { ToolSyntax, WrittenCalls } from './tool-syntax.ts';
 
-/** What a request asks of its answer. */
+/** The options of a request that shape its answer. */
 export interface AskedAnswer {
   readonly responseFormat: ResponseFormat | undefined;
   /** Empty where none may be called. */

@@ -10,7 +10,7 @@ type State = 'beginning' | TextType | 'calls';
 
 export interface AnswerParserOptions {
   readonly syntax: AnswerSyntax;
-  /** What the calls may be of. */
+  /** Tools that may be called. */
   readonly tools: readonly GenerationTool[];
   /** The ID of a call, by its number from 0. */
   readonly idOf: (index: number) => string;
@@ -34,7 +34,7 @@ export class AnswerParser {
   #skipsSpace: boolean;
   #numCalls = 0;
   #reader: CallsReader | undefined;
-  /** What may turn out to be no call: the text from the opening on, and the white space before it. */
+  /** Text that may turn out to be no call: from the opening on, with the white space before it. */
   #opened = { type: 'content' as TextType, space: '', mark: '', text: '' };
 
   constructor(options: AnswerParserOptions) {
@@ -82,7 +82,7 @@ export class AnswerParser {
     return length > 1 ? this.#held.slice(0, -length).trimEnd() : this.#held;
   }
 
-  /** What ends the text of a state. */
+  /** The marks that end the text of a state. */
   #marksOf(state: State): readonly string[] {
     const { opening, bareBegin = opening, endsThinking = false } = this.#syntax ?? {};
     const openings = [opening, bareBegin].filter((mark) => mark !== undefined);

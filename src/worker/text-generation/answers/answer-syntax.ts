@@ -1,10 +1,10 @@
 import { toolSyntaxOf, type ToolSyntax } from './tool-syntax.ts';
 
-/** What is around the thoughts of a model. */
+/** The marks around a model's thoughts. */
 interface ThinkingMarks {
   readonly begin: string;
   readonly end: string;
-  /** What comes before the answer. */
+  /** Text between the thoughts and the answer. */
   readonly after: string;
 }
 

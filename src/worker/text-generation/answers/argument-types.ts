@@ -27,7 +27,7 @@ export function valuesOf(schema: JsonRecord): readonly unknown[] | undefined {
   return 'const' in schema ? [schema['const']] : undefined;
 }
 
-/** What a schema refers to inside its root; itself where it doesn't. */
+/** The schema behind a reference into its root; the schema itself if it has none. */
 export function resolve(schema: unknown, root: JsonRecord): unknown {
   let found = schema;
   for (let count = 0; count < MAX_REFERENCES; count += 1) {

@@ -5,7 +5,7 @@ export interface ArgumentsReader {
 }
 
 /**
- * What a reader makes of the text that it holds.
+ * A reader's result for the text that it holds.
  *
  * @param read The next piece of JSON; undefined until more text comes.
  * @param rest The text behind the arguments; undefined until they are over.

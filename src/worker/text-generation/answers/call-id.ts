@@ -1,7 +1,7 @@
 import type { RequestId } from '../../../protocol/ids.ts';
 import type { AnswerSyntax } from './answer-syntax.ts';
 
-/** Of FNV-1a. */
+/** Constants of FNV-1a. */
 const [OFFSET, PRIME] = [0x811c9dc5, 0x01000193];
 
 /**

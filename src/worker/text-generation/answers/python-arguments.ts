@@ -95,7 +95,7 @@ export class PythonArguments implements ArgumentsReader {
   /** A name and its value are `a=1`, where JSON has `"a":1`. */
   #readName(): string | undefined {
     const [whole, name = ''] = NAME.exec(this.#held) ?? [];
-    // What follows the equals sign tells it from a comparison.
+    // The character after the equals sign tells it from a comparison.
     if (whole === undefined || whole.length === this.#held.length)
       return BEGUN_NAME.test(this.#held) ? undefined : this.#take(0, '', 'broken');
     const json = `${this.#separated()}${JSON.stringify(name.trimEnd())}`;

@@ -9,7 +9,7 @@ import { JSON_CALL } from './json-call.ts';
 export interface ToolSyntax {
   /** Whether a chat template is one of this family's, or its tokenizer has the family's tokens. */
   readonly isIn: (template: string, isToken: (text: string) => boolean) => boolean;
-  /** What comes before calls. */
+  /** Text before calls. */
   readonly opening: string;
   /** How a call begins that some models write without the opening. */
   readonly bareBegin: string | undefined;
@@ -18,7 +18,7 @@ export interface ToolSyntax {
   /** Behind the opening comes one call, or a list of them in brackets. */
   readonly mayBeList: boolean;
   readonly kinds: readonly CallKind[];
-  /** What comes behind calls; it may be missing. */
+  /** Text after calls; it may be missing. */
   readonly close: string;
   /** Whether a call ends the thinking before it. Others may write about calls in their thoughts. */
   readonly endsThinking: boolean;
@@ -26,7 +26,7 @@ export interface ToolSyntax {
   readonly tokens: readonly string[];
   /** How calls have to be written. */
   readonly written: WrittenCalls;
-  /** What the ids of calls look like, where the template isn't content with any. */
+  /** The form of a call's id, if the template requires one. */
   readonly idLength?: number;
 }
 

@@ -93,7 +93,7 @@ function ofSequences(make: Expressions, sequences: readonly ByteRanges[], isInne
   return make.choice(branches.filter((branch) => branch !== make.never));
 }
 
-/** What a string of JSON has behind a backslash. */
+/** Characters that may follow a backslash in a JSON string. */
 const ESCAPED: Ranges = [
   [0, 0x1f],
   [0x22, 0x22],

@@ -3,7 +3,7 @@ import type { Expression, Machine } from './expressions.ts';
 import type { Work } from './pace.ts';
 import type { State, States } from './states.ts';
 
-/** Of one combination. */
+/** The most places of one combination. */
 const MAX_PLACES = 6000;
 
 /** A place in several languages at once. */
@@ -13,7 +13,7 @@ class Combined implements Machine {
   isLive: boolean | undefined;
   readonly #languages: CombinedLanguages;
   readonly #all: readonly State[];
-  /** What the text is not; null where it can no longer be that. */
+  /** The excluded language; null once the text can no longer belong to it. */
   readonly #none: State | null;
 
   constructor(languages: CombinedLanguages, all: readonly State[], none: State | null) {
@@ -80,7 +80,7 @@ export class CombinedLanguages {
     return start.isLive === true ? this.states.make.machine(start) : this.states.make.never;
   }
 
-  /** Of a language whose references have been followed. */
+  /** For a language whose references have been followed. */
   *accepts(language: Expression, text: string): Work<boolean> {
     return (
       (yield* this.states.after(this.states.stateOf(language), new TextEncoder().encode(text)))?.isEnd ===

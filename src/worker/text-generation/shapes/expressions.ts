@@ -56,7 +56,7 @@ interface MachineUse {
   readonly machine: Machine;
 }
 
-/** Of all expressions that shapes are compiled to. A large schema has some ten thousand. */
+/** The most expressions that shapes are compiled to. A large schema has some ten thousand. */
 const MAX_SIZE = 100_000;
 
 /** Bytes of all texts of one shape. They may all be looked into at once. */
@@ -70,7 +70,7 @@ export class Expressions {
   readonly #machines = new Map<Machine, Expression>();
   readonly #characterOf = new Map<string, Expression>();
   readonly #singles: ByteSet[] = [];
-  /** Those of which no text begins another one: characters. */
+  /** Characters: no text of theirs begins another one. */
   readonly characters = new Set<Expression>();
   readonly empty: Expression = { kind: 'sequence', id: 0, parts: [] };
   /** Without a text. */
@@ -220,7 +220,7 @@ function idsOf(expressions: readonly Expression[]): string {
   return expressions.map(({ id }) => id).join(',');
 }
 
-/** What an expression consists of. */
+/** The parts of an expression. */
 function partsOf(expression: Expression): readonly Expression[] {
   switch (expression.kind) {
     case 'sequence':

@@ -6,7 +6,7 @@ const MAX_DEPTH = 64;
 /** Ways that a text may be read at once. */
 export const MAX_WAYS = 5000;
 
-/** Of one part of a pattern or a grammar. */
+/** The most repeats of one part of a pattern or a grammar. */
 const MAX_COUNT = 10_000;
 /** Counts inside each other, multiplied: a text may be read in as many ways. */
 const MAX_NESTED = 1000;

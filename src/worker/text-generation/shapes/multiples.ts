@@ -1,7 +1,7 @@
 import type { Machine } from './expressions.ts';
 import type { NumberRange } from './number-range.ts';
 
-/** Of a number: more are not exact in JavaScript. */
+/** Digits of a number: more are not exact in JavaScript. */
 const MAX_DIGITS = 15;
 
 /** All bytes of numbers are between them. */

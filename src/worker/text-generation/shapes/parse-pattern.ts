@@ -38,7 +38,7 @@ const CONTROLS: ReadonlyMap<string, number> = new Map([
   ['r', 13],
   ['0', 0],
 ]);
-/** Of the flag `u`, without properties and what refers back. */
+/** Escapes under the flag `u`, but for properties and back references. */
 const ESCAPE =
   /\\(?:x([\da-f]{2})|u\{([\da-f]+)\}|u([\da-f]{4}(?:(?<=d[89ab]..)\\ud[c-f][\da-f]{2})?)|c([a-z])|([dDwWsS])|([tnvfr0])|([^]))/iuy;
 const COUNT = /([*+?])|\{(\d+)(?:(,)(\d*))?\}/uy;
@@ -70,7 +70,7 @@ export function* parsePattern(
   return expression;
 }
 
-/** Of a pattern whose syntax is right. */
+/** Parses a pattern whose syntax is right. */
 class PatternParser {
   readonly #scanner: Scanner;
   readonly #languages: CombinedLanguages;

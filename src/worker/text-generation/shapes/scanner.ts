@@ -1,7 +1,7 @@
 import { ResponseFormatUnsupportedError } from '../../../batching/base/errors.ts';
 import { checkDepth, nestedCount } from './limits.ts';
 
-/** Of one set of characters. */
+/** The most ranges of one set of characters. */
 const MAX_RANGES = 5000;
 
 /** Reads a pattern or a grammar from its beginning. */

@@ -65,7 +65,7 @@ function* uniqueList(
   const names = [...all.keys()];
   const texts = [...all.values()].map((text) => make.text(text));
   const rules = new Map<string, Expression>();
-  /** What may follow values that are used. */
+  /** The expression after the values that are used already. */
   const behind = function* behind(used: readonly number[]): Work<Expression> {
     const key = String(used);
     const known = rules.get(key);

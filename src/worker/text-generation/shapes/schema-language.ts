@@ -60,7 +60,7 @@ class SchemaCompiler {
   readonly #root: JsonSchema;
   readonly #rootParam: string;
   readonly #json: JsonLanguage;
-  /** Of the schemas that references lead to, which may be recursive. */
+  /** Languages of the schemas that references lead to, which may be recursive. */
   readonly #rules = new Map<unknown, Rule>();
   #depth = 0;
 
@@ -225,12 +225,12 @@ class SchemaCompiler {
   }
 }
 
-/** Those that restrict something. */
+/** The keywords that restrict something. */
 function keywordsOf(schema: Fields): readonly string[] {
   return Object.keys(schema).filter((name) => schema[name] !== undefined && !ANNOTATIONS.has(name));
 }
 
-/** Of a step in a reference. */
+/** The name in a step of a reference. */
 function nameIn(step: string): string {
   try {
     return decodeURIComponent(step).replaceAll('~1', '/').replaceAll('~0', '~');

@@ -4,7 +4,7 @@ import type { Work } from './pace.ts';
 
 export type Fields = Readonly<Record<string, unknown>>;
 
-/** What the values of a part of a schema are written as. */
+/** The language of the values that a part of a schema accepts. */
 export type ValueOf = (schema: unknown, param: string) => Work<Expression>;
 
 export function refusal(param: string, reason: string, remedy: string): ResponseFormatUnsupportedError {

@@ -4,7 +4,7 @@ import type { Work } from './pace.ts';
 import { countsOf, refusal, type Fields } from './schema-parts.ts';
 import { FORMATS } from './string-formats.ts';
 
-/** Of the standard, and not enforced. Other ones restrict nothing. */
+/** Formats of the standard that aren't enforced. Other ones restrict nothing. */
 const REFUSED = new Set([
   'idn-email',
   'idn-hostname',

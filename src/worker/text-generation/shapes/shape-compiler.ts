@@ -18,7 +18,7 @@ const MAX_SIZE = 400_000;
 /** Ways of all their states: some 100 MB. */
 const MAX_WAYS_KEPT = 2_000_000;
 
-/** What shapes have in common: compiled parts, and the tokens that fit them. */
+/** Shared by all shapes: compiled parts, and the tokens that fit them. */
 export class ShapeRoom {
   readonly states = new States(new Expressions());
   readonly json = new JsonLanguage(this.states);

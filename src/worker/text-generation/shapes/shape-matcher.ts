@@ -13,7 +13,7 @@ const decoder = new TextDecoder('utf-8', { fatal: true });
 /** Bytes of the only text that can follow, which are looked for at once. */
 const MAX_FORCED = 1024;
 
-/** Of one row: the others of its batch wait meanwhile. */
+/** The most time for one row: the others of its batch wait meanwhile. */
 const AT_ONCE_MS = 1;
 
 /** Ways that are kept for one text: some 500 MB. */

@@ -4,7 +4,7 @@ import { MAX_WAYS } from './limits.ts';
 import type { Work } from './pace.ts';
 import type { ByteSet, Expression, Expressions, Machine } from './expressions.ts';
 
-/** What is still to come: an expression, and what comes behind it. Equal ones are one object. Undefined is the end. */
+/** The rest of a text: an expression, and the rest behind it. Equal ones are one object. Undefined is the end. */
 export class Rest {
   readonly id: number;
   readonly head: Expression;
@@ -58,7 +58,7 @@ export class States {
   readonly make: Expressions;
   /** Ways that have been looked at. Who goes through many states pauses by it. */
   numWaysSeen = 0;
-  /** Of all states, which are kept as long as the shapes are. */
+  /** Ways of all states, which are kept as long as the shapes are. */
   numWaysKept = 0;
   readonly #first = new Map<Expression, Rest>();
   readonly #states = new Map<string, State>();
@@ -71,7 +71,7 @@ export class States {
     this.make = make;
   }
 
-  /** Of what is kept as long as the shapes are. */
+  /** The size of all that is kept as long as the shapes are. */
   get size(): number {
     return this.make.size + this.#numRests + this.#numStates;
   }

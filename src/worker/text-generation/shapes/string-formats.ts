@@ -1,4 +1,4 @@
-// What each pattern matches, ajv-formats and Python's jsonschema both accept, and all that people write is among it.
+// ajv-formats and Python's jsonschema both accept every text that a pattern matches. The patterns cover the texts that people write.
 
 const YEAR = String.raw`(?:[1-9]\d{3}|0[1-9]\d\d|00[1-9]\d|000[1-9])`;
 const LEAP_YEAR = String.raw`(?:\d\d(?:0[48]|[2468][048]|[13579][26])|(?:0[48]|[2468][048]|[13579][26])00)`;

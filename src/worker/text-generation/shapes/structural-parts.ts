@@ -16,7 +16,7 @@ export type LeafLanguage = (
 /** A tag as it is written, and its text from its beginning on. */
 interface Tag {
   readonly begin: string;
-  /** What comes behind a part of its beginning. */
+  /** The expression after a part of its beginning. */
   readonly behind: (part: string) => Expression;
 }
 
@@ -24,7 +24,7 @@ interface Tag {
 export class StructuralParts {
   readonly #make: Expressions;
   readonly #leafOf: LeafLanguage;
-  /** Of tags, by their content: tags that begin in different ways share it. */
+  /** By the content of tags: tags that begin in different ways share one. */
   readonly #contents = new Map<unknown, { readonly end: string; readonly language: Expression }>();
 
   constructor(make: Expressions, leafOf: LeafLanguage) {

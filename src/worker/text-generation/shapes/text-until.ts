@@ -11,7 +11,7 @@ export interface TextEnd {
 interface Place {
   readonly rule: Rule;
   readonly children: Map<number, Place>;
-  /** What may follow: none where no text has ended. */
+  /** Expressions that may follow; empty while no text has ended. */
   readonly behind: Expression[];
   /** By byte. */
   next: readonly Place[];

@@ -43,7 +43,7 @@ interface UpstreamChoice {
   readonly tokenIds: number[];
   readonly logprobs: TokenLogprobs[];
   promptLogprobs?: readonly PromptTokenLogprobs[];
-  /** Of a chat's answer. */
+  /** Chunks of a chat's answer. */
   readonly parts: AnswerPart[];
   /** Whether the prompt, which begins the answer, has not come yet. */
   awaitsPrompt: boolean;

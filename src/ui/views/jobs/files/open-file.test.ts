@@ -5,7 +5,7 @@ import { describe, expect, it } from 'vitest';
 import tables from '../../../../../tools/reference/fixtures/tables.json' with { type: 'json' };
 import { readCells, textOfCell } from '../../../../client/index.ts';
 import { isLinear } from '../../../../platform/testing/growth.ts';
-import { toRecords } from '../file-source.ts';
+import { toRecords } from '../job-form.ts';
 import type { FileRow } from './file-row.ts';
 import { openFile } from './open-file.ts';
 

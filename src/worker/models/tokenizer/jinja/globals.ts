@@ -13,7 +13,7 @@ import {
 } from './values.ts';
 import { requireText } from './text-methods.ts';
 
-/** Of Jinja2, and not here: a generator of placeholder texts. */
+/** Jinja2's generator of placeholder texts, which is not computed here. */
 export const UNSUPPORTED_GLOBALS = ['lipsum'];
 
 class DictType extends Callable {
@@ -98,7 +98,7 @@ const RANGE = Callable.of('range', ['start', 'stop?', 'step?'], (start, stop, by
   return new Range(BigInt(from), BigInt(to), BigInt(integer(by, 1)));
 });
 
-/** What Jinja2 and huggingface/transformers give every template. */
+/** Globals that Jinja2 and huggingface/transformers give every template. */
 export const GLOBALS: ReadonlyMap<string, Value> = new Map<string, Value>([
   ['range', RANGE],
   ['dict', new DictType()],

@@ -24,7 +24,7 @@ import {
 
 const names = (list: string) => new Set(list.split(' '));
 
-/** What Python's types have, and isn't computed here. Those that change a value are refused by Jinja2's sandbox too. */
+/** Methods of Python's types that aren't computed here. Jinja2's sandbox refuses those that change a value too. */
 const UNSUPPORTED: Readonly<Record<string, ReadonlySet<string>>> = {
   str: names('casefold encode format_map isidentifier isprintable istitle maketrans translate'),
   int: names(
@@ -45,7 +45,7 @@ const UNSAFE: Readonly<Record<string, ReadonlySet<string>>> = {
   dict: names('clear pop popitem setdefault update'),
 };
 
-/** What every mapping of Python has, so that an item of the name is hidden. */
+/** Attributes of every Python mapping: they hide an item of the same name. */
 const INTERNAL = names(
   '__class__ __class_getitem__ __contains__ __delattr__ __delitem__ __dir__ __doc__ __eq__ __format__ __ge__ __getattribute__ __getitem__ __getstate__ __gt__ __hash__ __init__ __init_subclass__ __ior__ __iter__ __le__ __len__ __lt__ __ne__ __new__ __or__ __reduce__ __reduce_ex__ __repr__ __reversed__ __ror__ __setattr__ __setitem__ __sizeof__ __str__ __subclasshook__',
 );
@@ -117,7 +117,7 @@ function escape(value: Value): Value {
   return typeof value === 'string' ? Markup.escape(value) : value;
 }
 
-/** What a method gives of a marked text is marked too, and other texts that it puts in are escaped. */
+/** A method's result for a marked text is marked too, and other texts that it inserts are escaped. */
 function markupMethod(value: Markup, name: string): Callable | undefined {
   const method = methodOf(value.text(), name);
   const mark = (result: Value): Value => {

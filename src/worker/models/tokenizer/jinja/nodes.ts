@@ -64,7 +64,7 @@ export type Target =
 
 export interface Signature {
   readonly params: readonly string[];
-  /** Of the last parameters. */
+  /** Defaults of the last parameters. */
   readonly defaults: readonly Expression[];
   readonly body: readonly Statement[];
 }

@@ -48,7 +48,7 @@ export function integer(value: Value | undefined, fallback?: number): number {
   throw new TemplateError(`'${typeName(value ?? null)}' object cannot be interpreted as an integer`);
 }
 
-/** Of a power of two: reading takes quadratic time. */
+/** The most digits in a base that is a power of two: reading takes quadratic time. */
 const MAX_DIGITS = 8192;
 
 const INTEGER = /^[-+]?(?:[0-9a-z]_?)*[0-9a-z]$/i;

@@ -1,6 +1,6 @@
 import { allocate, spend, step } from './bounds.ts';
 
-/** What a template computes with: `int` is a bigint, `float` a number, `list` an array. */
+/** A value of a template: `int` is a bigint, `float` a number, `list` an array. */
 export type Value = null | boolean | bigint | number | string | readonly Value[] | PyObject;
 
 /** An error that Python raises too. */
