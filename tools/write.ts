@@ -23,6 +23,7 @@ const REFERENCES = [
   'chat-templates',
   'tokenizers',
   'tables',
+  'onnx',
 ];
 
 /** The commands for each name. */

@@ -31,6 +31,7 @@ WRITERS = {
     "chat-templates": ("transformers", "chat-templates/reference.py"),
     "tokenizers": ("transformers", "tokenizers/components.py", "tokenizers/texts.py"),
     "tables": (None, "tables/reference.py"),
+    "onnx": ("onnx", "onnx/reference.py"),
 }
 
 
