@@ -27,7 +27,7 @@ def flowers() -> dict:
     features = features.astype(np.float32)
     classifier = LogisticRegression(max_iter=1000).fit(features, species)
     print("flowers:", classifier.score(features, species))
-    model = to_onnx(classifier, initial_types=None, X=features[:1], options={"zipmap": False}, target_opset=OPSET)
+    model = to_onnx(classifier, features[:1], options={"zipmap": False}, target_opset=OPSET)
     model.graph.input[0].name, old = "features", model.graph.input[0].name
     for node in model.graph.node:
         node.input[:] = ["features" if name == old else name for name in node.input]

@@ -113,6 +113,13 @@ describe('an ONNX model', () => {
     });
   });
 
+  it('runs on the CPU where there is no adapter, if any backend will do', async () => {
+    await expect(load(CLASSIFIER, { backend: 'webgpu' })).rejects.toMatchObject({
+      code: 'NO_WEBGPU_ADAPTER',
+    });
+    await expect(load(CLASSIFIER, { backend: 'auto' })).resolves.toHaveProperty('run');
+  });
+
   it('names a file that cannot be fetched', async () => {
     await expect(loadOnnxModel('http://localhost:1/model.onnx')()).rejects.toMatchObject({
       code: 'MODEL_FILE_MISSING',
@@ -151,6 +158,19 @@ describe('an ONNX model', () => {
 describe('rows of a batch', () => {
   it('have one length where no padding is asked for', () => {
     expect(() => stackRows([[1, 2], [1]])).toThrow(/`items\[1\]` to be of 2 values/);
+  });
+
+  it('have the shape of an item where it is given', () => {
+    const options = { shape: [1, 2] };
+    expect(stackRows([Float32Array.of(1, 2), [3, 4]], options)).toEqual({
+      data: [1, 2, 3, 4],
+      dims: [2, 1, 2],
+    });
+    expect(() => stackRows([[1], [2]], options)).toThrow(/`items\[0\]` to be of 2 values/);
+  });
+
+  it('are named as missing where the model has no such output', () => {
+    expect(() => rowsOf(undefined)).toThrow(/`outputs`/);
   });
 
   it('are no numbers where they would be others', () => {

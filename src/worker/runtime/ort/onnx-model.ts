@@ -12,7 +12,7 @@ import {
   type OnnxTensor,
   type OnnxValueInfo,
 } from './onnx-tensor.ts';
-import { ortFor, ortMutex, type OrtModule } from './ort.ts';
+import { ortFor, ortMutex, requireWebGpuBuild, type OrtModule } from './ort.ts';
 
 /** An ONNX model of a deployment. */
 export interface OnnxModel {
@@ -36,8 +36,8 @@ export type OnnxSource = string | URL | Blob;
 
 /** How an ONNX model is loaded and run. */
 export interface OnnxModelOptions {
-  /** Where it runs: on the CPU by default. */
-  readonly backend?: 'wasm' | 'webgpu' | undefined;
+  /** Where it runs: on the CPU by default. `auto`: on WebGPU where there is an adapter, else on the CPU. */
+  readonly backend?: 'wasm' | 'webgpu' | 'auto' | undefined;
   /** Files that the model names beside itself, by their paths there. */
   readonly externalData?: Readonly<Record<string, OnnxSource>> | undefined;
   /** Lengths of dimensions that the model only names, by their names. Some optimizations need them. */
@@ -74,10 +74,11 @@ async function createModel(
     read(source),
     Promise.all(Object.entries(externalData).map(async ([path, file]) => ({ path, data: await read(file) }))),
   ]);
-  const ort = await ortFor(backend);
-  if (backend === 'webgpu') await requireAdapter();
+  const provider = backend === 'auto' ? await bestProvider() : backend;
+  if (provider === 'webgpu') await requireAdapter();
+  const ort = await ortFor(provider);
   const options: InferenceSession.SessionOptions = {
-    executionProviders: [backend],
+    executionProviders: [provider],
     ...(external.length > 0 && { externalData: external }),
     ...(freeDimensions && { freeDimensionOverrides: { ...freeDimensions } }),
   };
@@ -135,8 +136,19 @@ class SessionModel implements OnnxModel {
   }
 }
 
-/** Without one the runtime's own message is about a missing backend. */
+async function bestProvider(): Promise<'webgpu' | 'wasm'> {
+  try {
+    await requireAdapter();
+    return 'webgpu';
+  } catch (error) {
+    if (error instanceof NoWebGpuAdapterError) return 'wasm';
+    throw error;
+  }
+}
+
+/** Without an adapter the runtime's own message is about a missing backend. */
 async function requireAdapter(): Promise<void> {
+  requireWebGpuBuild();
   const adapter = 'gpu' in navigator ? await navigator.gpu.requestAdapter() : null;
   if (!adapter) throw NoWebGpuAdapterError.because('this browser offers no adapter');
 }

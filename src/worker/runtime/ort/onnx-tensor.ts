@@ -91,7 +91,7 @@ export function dataFor({ name, type, shape }: OnnxValueInfo, { data, dims }: On
     (dims.length === shape.length &&
       shape.every((length, axis) => typeof length === 'string' || length < 0 || length === dims[axis]));
   if (!isOfShape) throw InvalidOptionError.of(`${name}.dims`, `of the shape [${shape.join(', ')}]`, dims);
-  const size = dims.reduce((product, length) => product * length, 1);
+  const size = sizeOf(dims);
   if (data.length !== size)
     throw InvalidOptionError.of(`${name}.data`, `${size} values, the product of its dims`, data.length);
   return type === 'string' ? strings(name, data) : numbers(name, type, data);
@@ -143,39 +143,47 @@ export interface StackOptions {
   readonly padToMultipleOf?: number | undefined;
   /** What they are padded with; 0 by default. */
   readonly padWith?: number | undefined;
+  /** The shape of one item, such as `[3, 224, 224]` for a picture; a list by default. */
+  readonly shape?: readonly number[] | undefined;
 }
 
 /**
- * Items of a batch as rows of one input: `[items, length]`.
+ * Items of a batch as rows of one input: `[items, length]`, or `[items, ...shape]`.
  *
- * @throws InvalidOptionError for an item of another length, without `padToMultipleOf`.
+ * @throws InvalidOptionError for an item of another length, without `padToMultipleOf`. A handler lets it through: then the batch runs
+ *   again in two halves, and so on, so that only the items that the model doesn't take fail.
  */
 export function stackRows(
   items: readonly ArrayLike<number>[],
-  { padToMultipleOf, padWith = 0 }: StackOptions = {},
+  { padToMultipleOf, padWith = 0, shape }: StackOptions = {},
 ): OnnxFeed & { readonly data: readonly number[] } {
-  const longest = Math.max(0, ...items.map(({ length }) => length));
-  const width =
+  const longest = items.reduce((most, { length }) => Math.max(most, length), 0);
+  const padded =
     padToMultipleOf === undefined ? longest : Math.ceil(longest / padToMultipleOf) * padToMultipleOf;
-  const data = items.flatMap((item, index) => {
-    if (padToMultipleOf === undefined && item.length !== width)
+  const width = shape ? sizeOf(shape) : padded;
+  const data = Array.from<number>({ length: items.length * width }).fill(padWith);
+  for (const [index, item] of items.entries()) {
+    if (item.length !== width && (shape || padToMultipleOf === undefined))
       throw InvalidOptionError.of(`items[${index}]`, `of ${width} values, as its mates`, item.length);
-    return [...Array.from(item), ...Array.from({ length: width - item.length }, () => padWith)];
-  });
-  return { data, dims: [items.length, width] };
+    for (let at = 0; at < item.length; at += 1) data[index * width + at] = item[at] ?? padWith;
+  }
+  return { data, dims: [items.length, ...(shape ?? [width])] };
+}
+
+function sizeOf(dims: readonly number[]): number {
+  return dims.reduce((product, length) => product * length, 1);
 }
 
 /**
  * The rows of an output, one for each item of the batch: what lies behind its first dimension, in one list.
  *
- * @throws RangeError for an integer that a number can't hold, and for strings.
+ * @throws RangeError for an output that the model doesn't have, for an integer that a number can't hold, and for strings.
  */
-export function rowsOf({
-  type,
-  data,
-  dims: [numRows = 0, ...rest],
-}: OnnxTensor): readonly (readonly number[])[] {
-  const width = rest.reduce((product, length) => product * length, 1);
+export function rowsOf(output: OnnxTensor | undefined): readonly (readonly number[])[] {
+  if (!output) throw new RangeError('The model has no output of this name: see its `outputs`.');
+  const { type, data, dims } = output;
+  const [numRows = 0, ...rest] = dims;
+  const width = sizeOf(rest);
   const values: readonly (number | bigint | string)[] = [
     ...(type === 'float16' ? new Float16Array(data.slice().buffer) : data),
   ];

@@ -1,5 +1,6 @@
 import { describe, expect, it, vi } from 'vitest';
 import type { BatchContext } from '../../../batching/batch/batch.ts';
+import { InvalidOptionError } from '../../../batching/base/errors.ts';
 import { WasmAbortError } from '../../../protocol/errors/runtime.ts';
 import { runSplitting } from './split-batch.ts';
 
@@ -34,6 +35,16 @@ describe('runSplitting', () => {
     const { handler } = createHandler({ room: 4, poison: 3 });
     const results = await runSplitting(handler, [1, 2, 3, 4], createContext(4).context);
     expect(results).toEqual([2, 4, outOfMemory, 8]);
+  });
+
+  it('fails only the items that the handler refuses, and those with the error that they have alone', async () => {
+    const refused = (item: number) => InvalidOptionError.of('input', 'even', item);
+    const handler = (items: readonly number[]): Promise<readonly unknown[]> => {
+      const odd = items.find((item) => item % 2 === 1);
+      return odd === undefined ? Promise.resolve(items) : Promise.reject(refused(odd));
+    };
+    const results = await runSplitting(handler, [2, 3, 4, 6, 7], createContext(5).context);
+    expect(results).toEqual([2, refused(3), 4, 6, refused(7)]);
   });
 
   it('lets any other failure, and that of a single item, be the batch’s', async () => {

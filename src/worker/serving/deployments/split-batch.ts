@@ -1,5 +1,6 @@
 import type { BatchContext } from '../../../batching/batch/batch.ts';
 import { requireEntries } from '../../../batching/batch/require-entries.ts';
+import { InvalidOptionError } from '../../../batching/base/errors.ts';
 import { WasmAbortError } from '../../../protocol/errors/runtime.ts';
 import { isMemoryError } from '../../runtime/faults/fault-of.ts';
 
@@ -9,8 +10,8 @@ export type BatchHandler<Item> = (
 ) => Promise<readonly unknown[]>;
 
 /**
- * Runs a batch. If it runs out of memory, its two halves run one after the other, and so on. A single item that does not fit fails
- * alone. Any other error fails the whole batch.
+ * Runs a batch. If it runs out of memory or an input is refused, its two halves run one after the other, and so on. A single item that
+ * does not fit fails alone. Any other error fails the whole batch.
  */
 export async function runSplitting<Item>(
   handler: BatchHandler<Item>,
@@ -20,11 +21,17 @@ export async function runSplitting<Item>(
   try {
     return await handler(items, context);
   } catch (error) {
-    if (error instanceof WasmAbortError || !isMemoryError(error) || items.length < 2) throw error;
+    if (items.length < 2 || !canBeOfOne(error)) throw error;
     const middle = Math.ceil(items.length / 2);
     const first = await runPart(handler, items, context, 0, middle);
     return [...first, ...(await runPart(handler, items, context, middle, items.length))];
   }
+}
+
+/** Whether fewer items may do better: the error may be the fault of one of them. */
+function canBeOfOne(error: unknown): boolean {
+  if (error instanceof WasmAbortError) return false;
+  return error instanceof InvalidOptionError || isMemoryError(error);
 }
 
 /** An error fails only the members of this part, unless it ended the runtime. A batch that all callers have left does not run. */
