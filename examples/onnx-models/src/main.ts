@@ -1,0 +1,36 @@
+import { connect } from 'tabserve';
+
+import { pixelsOf } from './pixels.ts';
+import type { deployments } from './worker.ts';
+
+const serve = await connect<typeof deployments>({
+  name: 'onnx-models',
+  worker: () => new Worker(new URL('./worker.ts', import.meta.url), { type: 'module' }),
+  // This app generates no text.
+  model: null,
+});
+// For the console: await serve.getHandle('flowers').remote([5.1, 3.5, 1.4, 0.2])
+Object.assign(globalThis, { serve });
+
+const canvas = find('canvas', HTMLCanvasElement);
+const output = find('output', HTMLOutputElement);
+const context = canvas.getContext('2d');
+
+canvas.addEventListener('pointermove', ({ buttons, offsetX, offsetY }) => {
+  if (!context || buttons === 0) return;
+  context.fillStyle = 'white';
+  context.beginPath();
+  context.arc(offsetX, offsetY, canvas.width / 14, 0, 2 * Math.PI);
+  context.fill();
+});
+canvas.addEventListener('pointerdown', () => context?.clearRect(0, 0, canvas.width, canvas.height));
+canvas.addEventListener('pointerup', async () => {
+  const { digit, probabilities } = await serve.getHandle('digits').remote(pixelsOf(canvas));
+  output.textContent = `${digit}, ${(100 * (probabilities[digit] ?? 0)).toFixed(0)}%`;
+});
+
+function find<Kind extends Element>(selector: string, Class: new () => Kind): Kind {
+  const element = document.querySelector(selector);
+  if (element instanceof Class) return element;
+  throw new Error(`The page has no ${selector}.`);
+}
