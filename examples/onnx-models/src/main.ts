@@ -9,12 +9,12 @@ const serve = await connect<typeof deployments>({
   // This app generates no text.
   model: null,
 });
-// For the console: await serve.getHandle('flowers').remote([5.1, 3.5, 1.4, 0.2])
-Object.assign(globalThis, { serve });
+// For the console: await serve.getHandle('digits').remote(pixelsOf(document.querySelector('canvas')))
+Object.assign(globalThis, { serve, pixelsOf });
 
 const canvas = find('canvas', HTMLCanvasElement);
 const output = find('output', HTMLOutputElement);
-const context = canvas.getContext('2d');
+const context = canvas.getContext('2d', { willReadFrequently: true });
 
 canvas.addEventListener('pointermove', ({ buttons, offsetX, offsetY }) => {
   if (!context || buttons === 0) return;

@@ -1,9 +1,7 @@
 import { defineDeployment, InvalidOptionError, loadOnnxModel, rowsOf, stackRows } from 'tabserve/worker';
 
-import { names, words } from '../model/topics.json';
-
-const UNKNOWN_ID = 1;
-const IDS = new Map(words.map((word, index) => [word, index + 2]));
+import { names } from '../model/topics.json';
+import { idsOf } from './words.ts';
 
 const loadModel = loadOnnxModel(new URL('../model/topics.onnx', import.meta.url), { backend: 'auto' });
 
@@ -11,22 +9,18 @@ const loadModel = loadOnnxModel(new URL('../model/topics.onnx', import.meta.url)
 export const topics = defineDeployment({
   name: 'topics',
   checkInput(input): readonly number[] {
-    if (typeof input !== 'string' || input.trim() === '')
-      throw InvalidOptionError.of('input', 'a text', input);
-    return input
-      .trim()
-      .split(/\s+/)
-      .map((word) => IDS.get(word.toLowerCase()) ?? UNKNOWN_ID);
+    const ids = typeof input === 'string' ? idsOf(input) : [];
+    if (ids.length > 0) return ids;
+    throw InvalidOptionError.of('input', 'a text', input);
   },
   batchOptions: { maxBatchSize: 32, batchWaitTimeoutMs: 20 },
   async handler(texts) {
     const model = await loadModel();
+    const input_ids = stackRows(texts, { padToMultipleOf: 8 });
+    const masks = texts.map((ids) => ids.map(() => 1));
     const { logits } = await model.run({
-      input_ids: stackRows(texts, { padToMultipleOf: 8 }),
-      attention_mask: stackRows(
-        texts.map((ids) => ids.map(() => 1)),
-        { padToMultipleOf: 8 },
-      ),
+      input_ids,
+      attention_mask: stackRows(masks, { padToMultipleOf: 8 }),
     });
     return rowsOf(logits).map((row) => ({ topic: names[row.indexOf(Math.max(...row))], logits: row }));
   },

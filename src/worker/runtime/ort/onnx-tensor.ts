@@ -143,15 +143,15 @@ export interface StackOptions {
   readonly padToMultipleOf?: number | undefined;
   /** What they are padded with; 0 by default. */
   readonly padWith?: number | undefined;
-  /** The shape of one item, such as `[3, 224, 224]` for a picture; a list by default. */
+  /** The shape of one item, such as `[3, 224, 224]` of a picture. By default an item is a list of any length. */
   readonly shape?: readonly number[] | undefined;
 }
 
 /**
  * Items of a batch as rows of one input: `[items, length]`, or `[items, ...shape]`.
  *
- * @throws InvalidOptionError for an item of another length, without `padToMultipleOf`. A handler lets it through: then the batch runs
- *   again in two halves, and so on, so that only the items that the model doesn't take fail.
+ * @throws InvalidOptionError for an item of another length, without `padToMultipleOf`. A handler doesn't catch it: the batch then runs
+ *   again in halves, so that only such items fail.
  */
 export function stackRows(
   items: readonly ArrayLike<number>[],
@@ -164,7 +164,11 @@ export function stackRows(
   const data = Array.from<number>({ length: items.length * width }).fill(padWith);
   for (const [index, item] of items.entries()) {
     if (item.length !== width && (shape || padToMultipleOf === undefined))
-      throw InvalidOptionError.of(`items[${index}]`, `of ${width} values, as its mates`, item.length);
+      throw InvalidOptionError.of(
+        `items[${index}]`,
+        `of ${width} values${shape ? '' : ', as its mates'}`,
+        item.length,
+      );
     for (let at = 0; at < item.length; at += 1) data[index * width + at] = item[at] ?? padWith;
   }
   return { data, dims: [items.length, ...(shape ?? [width])] };

@@ -10,8 +10,8 @@ export type BatchHandler<Item> = (
 ) => Promise<readonly unknown[]>;
 
 /**
- * Runs a batch. If it runs out of memory or an input is refused, its two halves run one after the other, and so on. A single item that
- * does not fit fails alone. Any other error fails the whole batch.
+ * Runs a batch. If it runs out of memory or refuses an input, its two halves run one after the other, and so on. A single item that
+ * doesn't fit or is refused fails alone. Any other error fails the whole batch.
  */
 export async function runSplitting<Item>(
   handler: BatchHandler<Item>,
@@ -21,15 +21,15 @@ export async function runSplitting<Item>(
   try {
     return await handler(items, context);
   } catch (error) {
-    if (items.length < 2 || !canBeOfOne(error)) throw error;
+    if (items.length < 2 || !mayFitInParts(error)) throw error;
     const middle = Math.ceil(items.length / 2);
     const first = await runPart(handler, items, context, 0, middle);
     return [...first, ...(await runPart(handler, items, context, middle, items.length))];
   }
 }
 
-/** Whether fewer items may do better: the error may be the fault of one of them. */
-function canBeOfOne(error: unknown): boolean {
+/** Whether a part of the batch may succeed. */
+function mayFitInParts(error: unknown): boolean {
   if (error instanceof WasmAbortError) return false;
   return error instanceof InvalidOptionError || isMemoryError(error);
 }
