@@ -24,10 +24,15 @@ canvas.addEventListener('pointermove', ({ buttons, offsetX, offsetY }) => {
   context.fill();
 });
 canvas.addEventListener('pointerdown', () => context?.clearRect(0, 0, canvas.width, canvas.height));
-canvas.addEventListener('pointerup', async () => {
+canvas.addEventListener('pointerup', () => void read());
+serve.subscribe('status', ({ error }) => {
+  if (error) output.textContent = error.message;
+});
+
+async function read(): Promise<void> {
   const { digit, probabilities } = await serve.getHandle('digits').remote(pixelsOf(canvas));
   output.textContent = `${digit}, ${(100 * (probabilities[digit] ?? 0)).toFixed(0)}%`;
-});
+}
 
 function find<Kind extends Element>(selector: string, Class: new () => Kind): Kind {
   const element = document.querySelector(selector);

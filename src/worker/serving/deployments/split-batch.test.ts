@@ -24,6 +24,8 @@ function createHandler({ room, poison }: { room: number; poison?: number }) {
   return { handler, batches };
 }
 
+const refused = (item: number): InvalidOptionError => InvalidOptionError.of('input', 'even', item);
+
 describe('runSplitting', () => {
   it('halves a batch that memory is too small for until it fits, in order', async () => {
     const { handler, batches } = createHandler({ room: 2 });
@@ -38,7 +40,6 @@ describe('runSplitting', () => {
   });
 
   it('fails only the items that the handler refuses, and those with the error that they have alone', async () => {
-    const refused = (item: number) => InvalidOptionError.of('input', 'even', item);
     const handler = (items: readonly number[]): Promise<readonly unknown[]> => {
       const odd = items.find((item) => item % 2 === 1);
       return odd === undefined ? Promise.resolve(items) : Promise.reject(refused(odd));
