@@ -153,10 +153,13 @@ async function requireAdapter(): Promise<void> {
   if (!adapter) throw NoWebGpuAdapterError.because('this browser offers no adapter');
 }
 
+/** The runtime gives the -1 of a dimension without a name as an unsigned number. */
+const UNNAMED = 2 ** 32 - 1;
+
 function infoOf(model: string, value: InferenceSession.ValueMetadata): OnnxValueInfo {
   if (!value.isTensor || !isTensorType(value.type)) throw OnnxModelError.notTensor(model, value.name);
-  const { name, type, shape } = value;
-  return { name, type, shape };
+  const { name, type } = value;
+  return { name, type, shape: value.shape.map((length) => (length === UNNAMED ? -1 : length)) };
 }
 
 async function read(source: OnnxSource): Promise<Uint8Array> {

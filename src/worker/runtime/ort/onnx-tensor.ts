@@ -54,7 +54,7 @@ export interface OnnxValueInfo {
   readonly name: string;
   /** The type of its values. */
   readonly type: OnnxTensorType;
-  /** A name stands for a dimension of any length. */
+  /** A name, or -1 where the model has none, stands for a dimension of any length. */
   readonly shape: readonly (number | string)[];
 }
 
