@@ -3,6 +3,7 @@ import { defineDeployment, InvalidOptionError, loadOnnxModel, rowsOf, stackRows 
 import { names } from '../model/topics.json';
 import { idsOf } from './words.ts';
 
+const PADDING = { padToMultipleOf: 8 };
 const loadModel = loadOnnxModel(new URL('../model/topics.onnx', import.meta.url), { backend: 'auto' });
 
 /** A classifier of texts: ids of words and a mask, both int64, as many for each text as for the longest. */
@@ -16,12 +17,10 @@ export const topics = defineDeployment({
   batchOptions: { maxBatchSize: 32, batchWaitTimeoutMs: 20 },
   async handler(texts) {
     const model = await loadModel();
-    const input_ids = stackRows(texts, { padToMultipleOf: 8 });
+    const input_ids = stackRows(texts, PADDING);
     const masks = texts.map((ids) => ids.map(() => 1));
-    const { logits } = await model.run({
-      input_ids,
-      attention_mask: stackRows(masks, { padToMultipleOf: 8 }),
-    });
+    const attention_mask = stackRows(masks, PADDING);
+    const { logits } = await model.run({ input_ids, attention_mask });
     return rowsOf(logits).map((row) => ({ topic: names[row.indexOf(Math.max(...row))], logits: row }));
   },
 });
