@@ -91,13 +91,15 @@ export type {
 } from '../protocol/models.ts';
 export type { FaultKind, Recovery } from '../protocol/recovery.ts';
 export { END_TYPES, type Caller, type RequestActivity, type RequestUpdate } from '../protocol/requests.ts';
-export type {
-  BatchRecord,
-  LatencySummary,
-  TabserveStats,
-  SlotSpan,
-  StepBatch,
-  StepRecord,
+export {
+  percentilesOf,
+  type BatchRecord,
+  type LatencySummary,
+  type Percentiles,
+  type TabserveStats,
+  type SlotSpan,
+  type StepBatch,
+  type StepRecord,
 } from '../protocol/stats.ts';
 export {
   DEFAULT_POLICY,

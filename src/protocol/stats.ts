@@ -4,7 +4,7 @@ import { TEXT_GENERATOR } from './generation.ts';
 import type { RequestId } from './ids.ts';
 import { count, duration, id, name, type Wire } from './wire.ts';
 
-export type { LatencySummary } from '../batching/metrics/latency-window.ts';
+export { percentilesOf, type LatencySummary, type Percentiles } from '../batching/metrics/latency-window.ts';
 
 // Durations are in ms on the worker's clock.
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { LatencyWindow } from './latency-window.ts';
+import { LatencyWindow, percentilesOf } from './latency-window.ts';
 
 function createWindow(samples: readonly number[]): LatencyWindow {
   const window = new LatencyWindow();
@@ -8,6 +8,10 @@ function createWindow(samples: readonly number[]): LatencyWindow {
 }
 
 const upTo = (last: number): number[] => Array.from({ length: last }, (_, index) => index + 1);
+
+it('has no percentiles of no samples', () => {
+  expect(percentilesOf([])).toBeUndefined();
+});
 
 describe('LatencyWindow', () => {
   it('is all zero while there is no sample', () => {

@@ -10,6 +10,9 @@ export interface LatencySummary {
   readonly p99: number;
 }
 
+/** @internal */
+export type Percentiles = Omit<LatencySummary, 'count'>;
+
 const WINDOW_SIZE = 512;
 
 /** The last samples of one latency, ms. */
@@ -24,13 +27,18 @@ export class LatencyWindow {
 
   get summary(): LatencySummary {
     const count = Math.min(this.#numRecorded, WINDOW_SIZE);
-    const sorted = this.#samples.subarray(0, count).toSorted();
-    const [p50, p95, p99] = [percentile(sorted, 0.5), percentile(sorted, 0.95), percentile(sorted, 0.99)];
-    return { count, p50, p95, p99 };
+    return { count, ...(percentilesOf(this.#samples.subarray(0, count)) ?? { p50: 0, p95: 0, p99: 0 }) };
   }
 }
 
-/** By nearest rank: the smallest sample that at least this share of the samples does not exceed. Not interpolated. */
-function percentile(sorted: Float64Array, share: number): number {
-  return sorted[Math.ceil(share * sorted.length) - 1] ?? 0;
+/**
+ * By nearest rank: the smallest sample that at least this share of the samples does not exceed. Not interpolated.
+ *
+ * @internal
+ */
+export function percentilesOf(samples: ArrayLike<number>): Percentiles | undefined {
+  if (samples.length === 0) return undefined;
+  const sorted = Float64Array.from(samples).toSorted();
+  const at = (share: number): number => sorted[Math.ceil(share * sorted.length) - 1] ?? 0;
+  return { p50: at(0.5), p95: at(0.95), p99: at(0.99) };
 }

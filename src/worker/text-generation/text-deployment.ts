@@ -13,6 +13,7 @@ import { timeoutMsOf } from './generation-options.ts';
 import type { ModelGuardOptions } from './model-guard.ts';
 import type { ModelGeneratorOptions } from './model-generator.ts';
 import type { Accepted, PromptGenerator, Submission } from './prompt-generator.ts';
+import { WaitingRoom } from './waiting-room.ts';
 
 type ModelState =
   | { readonly type: 'loading' }
@@ -37,8 +38,7 @@ export class TextDeployment {
   readonly #stats: StatsReporter;
   readonly #options: ModelGuardOptions;
   readonly #onUpdates: (updates: readonly RequestUpdate[]) => void;
-  /** Submissions that wait for a model or whose long prompts are being read, in order. */
-  readonly #early = new Map<RequestId, Submission>();
+  readonly #early = new WaitingRoom();
   /** Submissions that the model has, in order. Another model may have to restart them. */
   readonly #started = new Map<RequestId, Submission>();
   /** Cancel the timers of requests that have a timeout. */
@@ -77,7 +77,7 @@ export class TextDeployment {
 
   /** Whether a text that another worker has started waits for this worker's model. */
   get hasBegunText(): boolean {
-    return [...this.#early.values()].some(({ resumption }) => resumption?.ttftMs !== undefined);
+    return this.#early.all.some(({ resumption }) => resumption?.ttftMs !== undefined);
   }
 
   /** How long a step may take before it counts as hung, in ms; 0 if no model serves. */
@@ -181,17 +181,15 @@ export class TextDeployment {
   #restartAll(next: ServedModel): void {
     const restarted = [...this.#started.values()];
     if (restarted.length === 0) return;
-    const since = [...this.#early.values()];
+    const since = this.#early.all;
     this.#started.clear();
     this.#early.clear();
-    for (const submission of [...restarted, ...since]) {
-      this.#early.set(submission.requestId, withoutProgress(submission));
-    }
+    this.#early.enter([...restarted, ...since].map(withoutProgress));
     this.#onUpdates(restarted.map(({ requestId }) => ({ type: 'restarted', requestId, model: next })));
   }
 
   #failEarly(requestId: RequestId, error: Error): void {
-    if (!this.#early.delete(requestId)) return;
+    if (!this.#early.leave(requestId)) return;
     this.#onUpdates([{ type: 'failed', requestId, error: toWireError(error) }]);
   }
 
@@ -199,7 +197,7 @@ export class TextDeployment {
     const model = this.#model;
     if (model.type === 'ready') this.#generate(submissions, model.generator);
     else if (model.type === 'failed') this.#refuse(submissions, model.error);
-    else for (const submission of submissions) this.#early.set(submission.requestId, submission);
+    else this.#early.enter(submissions);
   }
 
   #generate(submissions: readonly Submission[], generator: PromptGenerator): void {
@@ -217,7 +215,7 @@ export class TextDeployment {
       this.#reject(own, error);
       return;
     }
-    for (const submission of own) this.#early.set(submission.requestId, submission);
+    this.#early.enter(own);
     void this.#readOn(own, generator, reading);
   }
 
@@ -227,8 +225,7 @@ export class TextDeployment {
     generator: PromptGenerator,
     reading: Reading | Promise<Reading>,
   ): Promise<void> {
-    const isWaiting = (submission: Submission): boolean =>
-      this.#early.get(submission.requestId) === submission;
+    const isWaiting = (submission: Submission): boolean => this.#early.has(submission);
     const isRead = (): boolean => this.#model.type === 'ready' && this.#model.generator === generator;
     const isWanted = (): boolean => isRead() && submissions.every(isWaiting);
     let outcome: { readonly accept?: (() => readonly Accepted[]) | undefined; readonly error?: unknown };
@@ -240,7 +237,7 @@ export class TextDeployment {
     // The next model reads them again.
     if (!isRead()) return;
     const waiting = submissions.filter(isWaiting);
-    for (const { requestId } of waiting) this.#early.delete(requestId);
+    for (const { requestId } of waiting) this.#early.leave(requestId);
     if (waiting.length < submissions.length) {
       if (waiting.length > 0) this.#generate(waiting, generator);
     } else if (outcome.accept) this.#accept(waiting, outcome.accept);
@@ -288,12 +285,9 @@ export class TextDeployment {
 
   #endLoading(model: ModelState): void {
     this.#model = model;
-    const waiting = [...this.#early.values()];
+    const { turns } = this.#early;
     this.#early.clear();
-    const turns = Map.groupBy(waiting, ({ clientId, turn, requestId }) =>
-      JSON.stringify([clientId, ...(turn ?? [requestId])]),
-    );
-    for (const submissions of turns.values()) this.#start(submissions);
+    for (const submissions of turns) this.#start(submissions);
   }
 }
 

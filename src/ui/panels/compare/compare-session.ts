@@ -4,6 +4,7 @@ import {
   type PolicyName,
   type PolicyOverride,
   type TabserveClient,
+  percentilesOf,
 } from '../../../client/index.ts';
 import { formatMs, formatNumber, formatSeconds, NO_VALUE } from '../../parts/format.ts';
 import { Comparison } from '../trials/run-trials.ts';
@@ -11,7 +12,6 @@ import { createTrialRecorder } from '../trials/trial-slots.ts';
 import { POLICY_NAMES } from '../policy/policy-texts.ts';
 import { stepsBetween } from '../../state/run-summary.ts';
 import { spanOf } from '../../state/run.ts';
-import { percentilesOf } from '../../state/percentiles.ts';
 import type { ServeStore } from '../../state/serve-store.ts';
 import type { TracedStep } from '../../state/slot-history.ts';
 import type { ComparedText } from './compare-texts.ts';

@@ -1,6 +1,6 @@
+import type { Percentiles } from '../../../client/index.ts';
 import type { LoadResults } from './load-session.ts';
 import { LATENCIES, type Trial } from './summarize.ts';
-import type { Percentiles } from '../../state/percentiles.ts';
 
 type Cell = string | number | undefined;
 

@@ -1,9 +1,9 @@
+import type { Percentiles } from '../../../client/index.ts';
 import { formatCount, formatMs, formatNumber, NO_VALUE } from '../../parts/format.ts';
 import { ScrollBox } from '../../parts/scroll-box.tsx';
 import { formatRatio, titleOfGoodput } from './compare-measures.ts';
 import type { LoadResults } from './load-session.ts';
 import { latenciesOf, type LoadSummary, type Trial } from './summarize.ts';
-import type { Percentiles } from '../../state/percentiles.ts';
 
 interface LoadTableProps {
   readonly results: LoadResults;

@@ -1,5 +1,4 @@
-import { TEXT_GENERATOR } from '../../../client/index.ts';
-import { percentilesOf } from '../../state/percentiles.ts';
+import { TEXT_GENERATOR, percentilesOf } from '../../../client/index.ts';
 import type { LoadRun, Outcome } from './load-sender.ts';
 import type { LoadedDeployment, TrialKnobs } from './load-target.ts';
 import type { Trace } from './scenario.ts';

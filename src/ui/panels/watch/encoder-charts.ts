@@ -1,6 +1,5 @@
-import { EMBEDDER } from '../../../client/index.ts';
+import { EMBEDDER, percentilesOf } from '../../../client/index.ts';
 import { formatCount, formatMs, formatShare, NO_VALUE } from '../../parts/format.ts';
-import { percentilesOf } from '../../state/percentiles.ts';
 import type { Cell } from '../../state/chart-history.ts';
 import type { RecordedView } from '../../state/serve-store.ts';
 import { batchSeries, drawWaiting, WAITING_ROOM } from './batch-size-chart.ts';

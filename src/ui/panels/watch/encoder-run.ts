@@ -1,5 +1,5 @@
+import { percentilesOf } from '../../../client/index.ts';
 import { layoutTimeline } from './timeline-layout.ts';
-import { percentilesOf } from '../../state/percentiles.ts';
 import type { BatchView } from '../../state/batch-view.ts';
 import type { ServeView } from '../../state/serve-store.ts';
 import type { TimeSpan } from './time-span.ts';

@@ -99,6 +99,17 @@ const lengthsOf = (embeddings: readonly Embedding[] | undefined) =>
   embeddings?.map(({ embedding: [length] }) => length);
 
 describe('a deployment of encoders', () => {
+  it('refuses all requests of a turn that waited for the model where one of them is refused', async () => {
+    const { deployment, runs, log } = setUp();
+    const owner = { options: {}, elapsedMs: 0, clientId: clientId('tab'), turn: ['both'] };
+    deployment.submitAll([
+      { requestId: requestId('good'), input: ['a'], ...owner },
+      { requestId: requestId('empty'), input: [''], ...owner },
+    ]);
+    deployment.use(createModel(runs));
+    await expect.poll(() => log).toEqual(['restore', 'good EmptyPromptError', 'empty EmptyPromptError']);
+  });
+
   it('answers the texts of a request in their order, from batches that are sorted by length', async () => {
     const { deployment, runs, submit, answered } = setUp();
     deployment.use(createModel(runs));

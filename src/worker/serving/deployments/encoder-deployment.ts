@@ -12,6 +12,7 @@ import { longestOf, sumOf, type EncoderRow } from '../../runtime/encoder-inputs.
 import type { EncoderRun } from '../../runtime/encoder/encoder-runner.ts';
 import type { LoadedEncoder } from '../../runtime/encoder/loaded-encoder.ts';
 import type { Submission } from '../../text-generation/prompt-generator.ts';
+import { WaitingRoom } from '../../text-generation/waiting-room.ts';
 import { BatchedDeployment, type Answer, type BatchedDeploymentListener } from './batched-deployment.ts';
 import type { ServedDeployment } from './served-deployment.ts';
 import type { TextPace } from './text-pace.ts';
@@ -60,8 +61,7 @@ export class EncoderDeployment implements ServedDeployment<BatchKnobs> {
   readonly #task: EncoderTask;
   readonly #options: EncoderDeploymentOptions;
   readonly #batched: BatchedDeployment;
-  /** Requests that wait for a model or are being read, in order. */
-  readonly #early = new Map<RequestId, Submission>();
+  readonly #early = new WaitingRoom();
   readonly #started = new Map<RequestId, Started>();
   #model: ModelState = { type: 'none' };
 
@@ -114,10 +114,8 @@ export class EncoderDeployment implements ServedDeployment<BatchKnobs> {
     const old = this.#model.type === 'ready' ? this.#model.model : undefined;
     const started = [...this.#started.values()];
     this.#started.clear();
-    for (const { submission, rows } of started) {
-      this.#cancelRows(submission.requestId, rows);
-      this.#early.set(submission.requestId, submission);
-    }
+    for (const { submission, rows } of started) this.#cancelRows(submission.requestId, rows);
+    this.#early.enter(started.map(({ submission }) => submission));
     this.#model = { type: 'ready', model };
     this.#startEarly();
     return old;
@@ -131,7 +129,7 @@ export class EncoderDeployment implements ServedDeployment<BatchKnobs> {
   }
 
   submitAll(submissions: readonly Submission[]): void {
-    for (const submission of submissions) this.#early.set(submission.requestId, submission);
+    this.#early.enter(submissions);
     if (this.#model.type === 'none') {
       this.#model = { type: 'restoring' };
       this.#options.restore();
@@ -140,12 +138,12 @@ export class EncoderDeployment implements ServedDeployment<BatchKnobs> {
 
   cancel(requestId: RequestId): void {
     const error = RequestCancelledError.because(undefined);
-    if (this.#early.delete(requestId)) this.#options.listener.onFailed(requestId, error);
+    if (this.#early.leave(requestId)) this.#options.listener.onFailed(requestId, error);
     else this.#end(requestId, error);
   }
 
   #startEarly(): void {
-    for (const submission of this.#early.values()) void this.#start([submission]);
+    for (const submissions of this.#early.turns) void this.#start(submissions);
   }
 
   /** Reads the requests of one turn. Either all are accepted or none. */
@@ -155,14 +153,14 @@ export class EncoderDeployment implements ServedDeployment<BatchKnobs> {
     if (state !== this.#model) return;
     if (!works) {
       for (const { requestId } of submissions)
-        if (this.#early.delete(requestId)) this.#options.listener.onFailed(requestId, error);
+        if (this.#early.leave(requestId)) this.#options.listener.onFailed(requestId, error);
       return;
     }
     const rows = submissions.flatMap((submission, at) => {
       const { requestId, clientId, turn = [], isBackground = false } = submission;
       const work = works[at];
       // It was cancelled meanwhile.
-      if (!work || !this.#early.delete(requestId)) return [];
+      if (!work || !this.#early.leave(requestId)) return [];
       this.#started.set(requestId, { ...work, submission, outputs: [], numLeft: work.rows.length });
       return work.rows.map((input, index) => ({
         requestId: sequenceIdOf(requestId, index),
