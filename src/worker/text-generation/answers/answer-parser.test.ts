@@ -86,6 +86,11 @@ describe('reads what models write in their form of calls', () => {
     ['LFM2', '<|tool_call_start|>[{"name": "now", "arguments": {}}]<|tool_call_end|>', ['now{}']],
     ['LFM2', '<|tool_call_start|>now()<|tool_call_end|>', ['now{}']],
     [
+      'OLMo 3',
+      '<function_calls>\nbook(city="Rome", quiet=true, note=null)\nnow()\n</function_calls>',
+      ['book{"city":"Rome","quiet":true,"note":null}', 'now{}'],
+    ],
+    [
       'Qwen 3.5',
       '<tool_call><function=book><parameter=city>Rome</parameter><parameter=nights>3</parameter></function></tool_call>',
       ['book{"city":"Rome","nights":3}'],

@@ -45,6 +45,8 @@ export const PYTHON_STYLE: ArgumentStyle = {
   },
 };
 
+export const KEYWORD_JSON_STYLE: ArgumentStyle = { ...PYTHON_STYLE, spell: JSON.stringify };
+
 /** Keywords that describe a value and don't restrict it. */
 const ANNOTATIONS = [
   'title',

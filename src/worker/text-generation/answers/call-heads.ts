@@ -57,7 +57,7 @@ export const XML_CALL: CallKind = {
   readTail: withoutTail,
 };
 
-/** `name(a=1)` of LFM2. */
+/** `name(a=1)` of LFM2 and OLMo 3. */
 export const PYTHON_CALL: CallKind = {
   readHead: inOneOf([NAME, '(', ARGUMENTS, /[^=,()[\]{}'"]+/y, '='], [NAME, '(', ARGUMENTS, SPACE, ')']),
   createReader: () => new PythonArguments(),

@@ -105,9 +105,9 @@ export class CallsReader {
     return rest !== undefined && this.#enter('tail', rest);
   }
 
-  /** Another call of a list, or the end of the calls. */
+  /** Another call, or the end of the calls. */
   #readBehind(): boolean {
-    const { close } = this.#syntax;
+    const { close, mayBeLines } = this.#syntax;
     if (!this.#isList && close === '') return this.#enter('over');
     const text = this.#held.trimStart();
     if (text === '') return false;
@@ -117,7 +117,7 @@ export class CallsReader {
       return this.#enter('behind', text.slice(1));
     }
     if (text.startsWith(close)) return this.#enter('over', text.slice(close.length));
-    return !close.startsWith(text) && this.#enter('over');
+    return !close.startsWith(text) && this.#enter(mayBeLines ? 'call' : 'over');
   }
 
   #enter(state: State, held = this.#held): true {

@@ -66,6 +66,11 @@ export const FAMILIES: readonly Family[] = [
     write: listOf('<|tool_call_start|>[', writePython, ']<|tool_call_end|>'),
   },
   {
+    family: 'OLMo 3',
+    template: '<function_calls>',
+    write: (calls) => `<function_calls>${calls.map(writeKeywords).join('\n')}</function_calls>`,
+  },
+  {
     family: 'FunctionGemma',
     template: '<start_function_call>',
     write: eachOf(
@@ -104,6 +109,11 @@ function writeXml({ name, input }: Call): string {
 
 function writePython({ name, input }: Call): string {
   const values = Object.entries(input).map(([key, value]) => `${key}=${pythonValue(value)}`);
+  return `${name}(${values.join(', ')})`;
+}
+
+function writeKeywords({ name, input }: Call): string {
+  const values = Object.entries(input).map(([key, value]) => `${key}=${JSON.stringify(value)}`);
   return `${name}(${values.join(', ')})`;
 }
 

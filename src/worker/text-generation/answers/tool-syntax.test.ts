@@ -52,6 +52,7 @@ it.each([
   'mistral-small',
   'ministral-3',
   'hermes-3',
+  'olmo-3',
 ])('the calls that the template of %s writes are read', async (name) => {
   const url = new URL(`../../../../tools/reference/chat-templates/models/${name}.jinja`, import.meta.url);
   const tools = toolSyntaxOf(await readFile(url, 'utf8'), isNoToken);

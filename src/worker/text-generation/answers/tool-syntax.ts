@@ -1,6 +1,12 @@
 import type { StructuralPart } from '../../../batching/options/response-format.ts';
 import { schemaOf, type GenerationTool } from '../../../batching/options/tools.ts';
-import { PYTHON_STYLE, styledArguments, XML_STYLE, type ArgumentsPlace } from './argument-shapes.ts';
+import {
+  KEYWORD_JSON_STYLE,
+  PYTHON_STYLE,
+  styledArguments,
+  XML_STYLE,
+  type ArgumentsPlace,
+} from './argument-shapes.ts';
 import { GEMMA_CALL, NAMED_JSON, PYTHON_CALL, XML_CALL, type CallKind } from './call-heads.ts';
 import { functionGemmaGrammar } from './function-gemma.ts';
 import { JSON_CALL } from './json-call.ts';
@@ -17,6 +23,8 @@ export interface ToolSyntax {
   readonly isBare: boolean;
   /** Behind the opening comes one call, or a list of them in brackets. */
   readonly mayBeList: boolean;
+  /** More calls may follow behind one, each on a line. */
+  readonly mayBeLines: boolean;
   readonly kinds: readonly CallKind[];
   /** Text after calls; it may be missing. */
   readonly close: string;
@@ -54,6 +62,7 @@ const HERMES = {
   bareBegin: undefined,
   isBare: false,
   mayBeList: false,
+  mayBeLines: false,
   kinds: [JSON_CALL],
   close: '</tool_call>',
   endsThinking: true,
@@ -179,6 +188,24 @@ const SYNTAXES: readonly ToolSyntax[] = [
       end: ')',
       separator: ', ',
       argumentsOf: (tool, place) => styledArguments(tool, place, PYTHON_STYLE),
+    },
+  },
+  // OLMo 3.
+  {
+    ...HERMES,
+    isIn: (template) => template.includes('<function_calls>'),
+    opening: '<function_calls>',
+    mayBeLines: true,
+    kinds: [PYTHON_CALL],
+    close: '</function_calls>',
+    tokens: ['<function_calls>', '</function_calls>'],
+    written: {
+      begins: [{ trigger: '<function_calls>', text: '' }],
+      list: { begin: '<function_calls>', end: '</function_calls>' },
+      middle: '(',
+      end: ')',
+      separator: '\n',
+      argumentsOf: (tool, place) => styledArguments(tool, place, KEYWORD_JSON_STYLE),
     },
   },
   // FunctionGemma.
