@@ -1,5 +1,7 @@
 import { describe, expect, it, vi } from 'vitest';
-import type { LayerState } from '../../models/program/layer-state.ts';
+import { readModel } from '../../models/families/families.ts';
+import { rowBytesOf, type LayerState } from '../../models/program/layer-state.ts';
+import { HUB_CONFIGS } from '../../testing/hub-configs.ts';
 import { CpuMemory } from './cpu-memory.ts';
 import { CpuStateRows } from './state-rows.ts';
 
@@ -62,6 +64,44 @@ function forEachToken(
           );
   }
 }
+
+const NUM_TOKENS = 4096;
+
+/** By how much more the blocks of all layers may be rounded up. */
+const SLACK = 2 ** 17;
+
+const QWEN35 = {
+  model_type: 'qwen3_5_text',
+  hidden_size: 1024,
+  intermediate_size: 3584,
+  linear_num_value_heads: 16,
+  max_position_embeddings: 262_144,
+  num_attention_heads: 8,
+  num_hidden_layers: 24,
+  num_key_value_heads: 2,
+  vocab_size: 248_320,
+};
+
+it.each([
+  ['LFM2 1.2B', HUB_CONFIGS['LiquidAI/LFM2-1.2B'], 1, 101e6],
+  ['LFM2 1.2B', HUB_CONFIGS['LiquidAI/LFM2-1.2B'], 8, 101e6],
+  ['Qwen3.5 0.8B', QWEN35, 1, 121e6],
+  ['Qwen3.5 0.8B', QWEN35, 8, 121e6],
+] as const)(
+  'rows of 4,096 tokens take the memory that is counted: %s, %#',
+  (_, config, numRows, bytesOfOne) => {
+    const { states } = readModel(config, undefined).program;
+    const { bytesPerRow, bytesPerToken } = rowBytesOf(states, Float32Array.BYTES_PER_ELEMENT);
+    const counted = bytesPerRow + NUM_TOKENS * bytesPerToken;
+    expect(Math.round(counted / 1e6) * 1e6).toBe(bytesOfOne);
+    const memory = new CpuMemory(0);
+    const before = memory.byteLength;
+    new CpuStateRows(memory, states).resize(numRows, NUM_TOKENS);
+    const taken = memory.byteLength - before;
+    expect(taken).toBeGreaterThanOrEqual(numRows * counted - before);
+    expect(taken).toBeLessThan(numRows * counted + SLACK);
+  },
+);
 
 describe('CpuStateRows', () => {
   it('keeps what fits when rows and capacity grow and shrink', () => {
