@@ -85,11 +85,6 @@ describe.each(MODELS)('$name', ({ config, bytesPerRow, bytesPerToken }) => {
     return new HybridEngine(policy, await CpuBackend.create(packed));
   }
 
-  /** Tokens of its prompt that a request read itself. */
-  function numReadBy(hybrid: HybridEngine, request: GenerationRequest): number {
-    return request.promptTokenIds.length - (hybrid.numReusedBy(request) ?? 0);
-  }
-
   async function textOf(request: GenerationRequest): Promise<readonly Token[]> {
     const [text = []] = await (await engineWith()).run(request);
     return text;
@@ -213,3 +208,8 @@ describe.each(MODELS)('$name', ({ config, bytesPerRow, bytesPerToken }) => {
     expect(kvCacheLimits).toMatchObject({ bytesPerRow, bytesPerToken });
   });
 });
+
+/** Tokens of its prompt that a request read itself. */
+function numReadBy(hybrid: HybridEngine, request: GenerationRequest): number {
+  return request.promptTokenIds.length - (hybrid.numReusedBy(request) ?? 0);
+}

@@ -48,9 +48,11 @@ it.each([
   const source = await ggufOf(id);
   const weights = source.weights?.map(({ file, tensors }) => {
     expect([...tensors.keys()]).toContain(name);
-    const read = () => Promise.reject(new Error('It was read'));
     const others = [...tensors].filter(([given]) => given !== name);
-    return { file: { ...file, read }, tensors: new Map(others) };
+    return {
+      file: { ...file, read: () => Promise.reject(new Error('It was read')) },
+      tensors: new Map(others),
+    };
   });
   await expect(openCheckpoint({ ...source, weights: weights ?? [] })).rejects.toMatchObject({
     code: 'MODEL_FILE_CORRUPT',
