@@ -1,7 +1,7 @@
 import { defineDeployment, InvalidOptionError, loadOnnxModel, rowsOf, stackRows } from 'tabserve/worker';
 
 import { names } from '../model/topics.json';
-import { idsOf } from './words.ts';
+import { idsOf, maskOf } from './words.ts';
 
 const PADDING = { padToMultipleOf: 8 };
 const loadModel = loadOnnxModel(new URL('../model/topics.onnx', import.meta.url), { backend: 'auto' });
@@ -18,8 +18,7 @@ export const topics = defineDeployment({
   async handler(texts) {
     const model = await loadModel();
     const input_ids = stackRows(texts, PADDING);
-    const masks = texts.map((ids) => ids.map(() => 1));
-    const attention_mask = stackRows(masks, PADDING);
+    const attention_mask = stackRows(texts.map(maskOf), PADDING);
     const { logits } = await model.run({ input_ids, attention_mask });
     return rowsOf(logits).map((row) => ({ topic: names[row.indexOf(Math.max(...row))], logits: row }));
   },
