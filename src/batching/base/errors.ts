@@ -145,7 +145,9 @@ export class InvalidOptionError extends Error {
 
   /** For a value that cannot be cloned, such as a function or a DOM node, or that has too many levels. */
   static ofClone(cause: unknown): InvalidOptionError {
-    return new InvalidOptionError(`It cannot be sent to the worker: ${shown(cause)}. Pass plain data.`);
+    return new InvalidOptionError(
+      `The input can't be cloned for the worker: ${shown(cause)}. Pass plain data.`,
+    );
   }
 
   /** Even an empty queue cannot hold these requests, which are accepted together or not at all. */

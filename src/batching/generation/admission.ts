@@ -57,13 +57,13 @@ export class Admission {
     return next?.isBackground === false && this.#state.running.some(isBackground);
   }
 
-  /** Whether the next prompt to compute is none of the background. */
+  /** Whether the next prompt to compute is in the foreground. */
   get isForegroundNext(): boolean {
     return this.waiting.next?.isBackground === false || !this.#state.prefilling.every(isBackground);
   }
 
   /**
-   * Interrupts background sequences in whose place the next one can start: those that don't decode yet, and if that isn't enough,
+   * Preempts background sequences to make room for the next one: those that don't decode yet, and if that isn't enough,
    * the one that began last. Call it while no step is in flight.
    */
   makeWay(): void {

@@ -150,7 +150,7 @@ export class Sequence {
     if (!this.hasBegun) this.queueWaitMs = nowMs - this.arrivedAtMs;
   }
 
-  /** It gives its slot to another one, and waits. Its K/V is computed again, or copied from the row that it leaves. */
+  /** Preempted: it gives up its slot and waits. Its K/V is computed again, or copied from the row that it leaves. */
   interrupt(): void {
     this.#slot = undefined;
     this.isInSlot = false;

@@ -41,7 +41,7 @@ export class QueueShares {
   }
 
   /**
-   * The limit that keeps some requests of one group out; undefined if there is room for all of them. The first request of a
+   * The limit that the requests of one group would exceed; undefined if there is room for all of them. The first request of a
    * client always has a place. The first request of a caller within a client has one until the client's share and the queue are
    * a sixteenth over their limits.
    *

@@ -11,7 +11,7 @@ import { readRequest, type RowRequest } from './read-request.ts';
 /** Reads a row, the text of a JSON object. @throws JobColumnError, JobRowError, PromptTooLongError. */
 export type ReadRow = (index: number, json: string) => RowRequest;
 
-/** A row's seed hangs on its place alone, so it has the same text whenever it runs. */
+/** A row's seed depends only on its index, so it has the same text whenever it runs. */
 export function rowReader(job: JobDefinition): ReadRow {
   if (job.source === 'requests')
     return (index, json) => {

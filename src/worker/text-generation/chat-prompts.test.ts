@@ -69,7 +69,9 @@ describe('a chat as a prompt', () => {
     await idle;
     expect(encode.mock.lastCall?.[0]).toMatch(/mn$/);
     expect(resultIn(updates)).toMatchObject({ text: 'op' });
-    expect(() => submit('kl', { continueFinalMessage: true })).toThrow(/false for a prompt that is no chat/);
+    expect(() => submit('kl', { continueFinalMessage: true })).toThrow(
+      /false for a prompt that is not a chat/,
+    );
   });
 
   it('takes calls of tools whose arguments are empty as calls without any', async () => {
@@ -251,7 +253,7 @@ describe('tools are refused', () => {
       { tools, toolChoice: { name: 'sing' } },
       { param: 'toolChoice' },
     ],
-    ['for a prompt that is no chat', 'a', { tools }, { param: 'tools' }],
+    ['for a prompt that is not a chat', 'a', { tools }, { param: 'tools' }],
   ])('%s', (_, prompt, options, error) => {
     const { submit } = createChat();
     expect(() => submit(prompt, options)).toThrow(expect.objectContaining(error));

@@ -42,9 +42,9 @@ export function resolveOptions(
   const { continueFinalMessage } = resolved;
   if (isChat && echo) throw InvalidOptionError.of('echo', 'false for a chat', echo);
   if (!isChat && Object.keys(chatTemplateArguments).length > 0)
-    throw InvalidOptionError.of('chatTemplateArguments', 'left out for a prompt that is no chat', 'some');
+    throw InvalidOptionError.of('chatTemplateArguments', 'left out for a prompt that is not a chat', 'some');
   if (!isChat && continueFinalMessage)
-    throw InvalidOptionError.of('continueFinalMessage', 'false for a prompt that is no chat', true);
+    throw InvalidOptionError.of('continueFinalMessage', 'false for a prompt that is not a chat', true);
   integerIn({ to: maxNewTokens })('minTokens', minTokens);
   const { toolChoice, parallelToolCalls } = resolved;
   const tools = toolChoice === 'none' ? [] : resolved.tools;
@@ -75,7 +75,7 @@ type ToolOptions = Pick<ResolvedGenerationOptions, 'tools' | 'toolChoice' | 'res
 
 function checkTools(isChat: boolean, { tools, toolChoice, responseFormat }: ToolOptions): void {
   if (!isChat && tools.length > 0)
-    throw InvalidOptionError.of('tools', 'left out for a prompt that is no chat', 'some');
+    throw InvalidOptionError.of('tools', 'left out for a prompt that is not a chat', 'some');
   if (toolChoice === 'auto' || toolChoice === 'none') return;
   const given = typeof toolChoice === 'string' ? toolChoice : toolChoice.name;
   if (responseFormat)

@@ -9,7 +9,7 @@ const MAX_PLACES = 6000;
 /** A place in several languages at once. */
 class Combined implements Machine {
   readonly isEnd: boolean;
-  /** Whether a text of the combination goes on from here; undefined as long as nobody has looked. */
+  /** Whether a text of the combination goes on from here; undefined until it is computed. */
   isLive: boolean | undefined;
   readonly #languages: CombinedLanguages;
   readonly #all: readonly State[];

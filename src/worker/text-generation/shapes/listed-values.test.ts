@@ -137,10 +137,10 @@ it('names of a reference are refused beside another keyword', async () => {
 
 describe('numbers', () => {
   it.each([
-    ['{"type": "integer", "multipleOf": 0}', 'is no number above 0: write one'],
-    ['{"type": "number", "multipleOf": -2}', 'is no number above 0: write one'],
+    ['{"type": "integer", "multipleOf": 0}', 'is not a number above 0: write one'],
+    ['{"type": "number", "multipleOf": -2}', 'is not a number above 0: write one'],
     ['{"type": "number", "multipleOf": 0.12345678}', 'use fewer digits'],
-    ['{"type": "integer", "minimum": 2.5}', 'is no integer of at most 15 digits: write one'],
+    ['{"type": "integer", "minimum": 2.5}', 'is not an integer of at most 15 digits: write one'],
     ['{"type": "number", "minimum": "5"}', 'decimals: write one'],
   ])('that can’t be enforced are refused with a remedy that helps: %s', async (schema, message) => {
     await expect(shapeOf(schema)).rejects.toMatchObject({ message: expect.stringContaining(message) });

@@ -46,7 +46,7 @@ const COUNT = /([*+?])|\{(\d+)(?:(,)(\d*))?\}/uy;
 /**
  * The texts that a pattern matches as a whole, or those that it matches somewhere in.
  *
- * @throws ResponseFormatUnsupportedError for what is no regular language, or looks ahead in the middle.
+ * @throws ResponseFormatUnsupportedError for a pattern that isn't regular, or looks ahead in the middle.
  */
 export function* parsePattern(
   pattern: unknown,
@@ -57,12 +57,15 @@ export function* parsePattern(
 ): Work<Expression> {
   const refuse = (reason: string, remedy: string): ResponseFormatUnsupportedError =>
     ResponseFormatUnsupportedError.of(param, reason, remedy);
-  if (typeof pattern !== 'string') throw refuse('is no string', 'write a regular expression');
+  if (typeof pattern !== 'string') throw refuse('is not a string', 'write a regular expression');
   try {
     // oxlint-disable-next-line no-new -- only its syntax is checked
     new RegExp(pattern, 'u');
   } catch (error) {
-    throw refuse(`is no regular expression (${error instanceof Error ? error.message : ''})`, 'correct it');
+    throw refuse(
+      `is not a regular expression (${error instanceof Error ? error.message : ''})`,
+      'correct it',
+    );
   }
   const parser = new PatternParser(new Scanner(pattern, param), languages, write, isSearched);
   const expression = yield* parser.branches('whole');

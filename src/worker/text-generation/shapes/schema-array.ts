@@ -16,7 +16,7 @@ export function* arrayLanguage(
   const { make } = json;
   const { from, to } = countsOf(schema, 'minItems', 'maxItems', param);
   if (prefixItems !== undefined && !Array.isArray(prefixItems))
-    throw refusal(`${param}.prefixItems`, 'is no list of schemas', 'write a list');
+    throw refusal(`${param}.prefixItems`, 'is not a list of schemas', 'write a list');
   const name = Array.isArray(items) ? 'items' : 'prefixItems';
   const prefix: readonly unknown[] = Array.isArray(items) ? items : (prefixItems ?? []);
   const [restName, rest = prefixItems === undefined && !Array.isArray(items)] = Array.isArray(items)

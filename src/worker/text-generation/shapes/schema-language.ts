@@ -148,11 +148,7 @@ class SchemaCompiler {
   #reference(reference: unknown, param: string): Expression {
     const target = this.#targetOf(reference);
     if (target === undefined)
-      throw refusal(
-        param,
-        `leads to no part of the schema (${String(reference)})`,
-        'use #, #/$defs/… or #/definitions/…',
-      );
+      throw refusal(param, `doesn't resolve (${String(reference)})`, 'use #, #/$defs/… or #/definitions/…');
     const path = `${this.#rootParam}${String(reference).slice(1).replaceAll('/', '.')}`;
     const rule = this.#rules.get(target) ?? this.#json.make.rule(path);
     this.#rules.set(target, rule);

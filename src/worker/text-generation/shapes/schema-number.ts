@@ -30,7 +30,9 @@ export function* numberLanguage(
   if (wrong !== undefined)
     throw refusal(
       `${param}.${wrong}`,
-      isFraction ? 'is no number of at most 9 digits and 6 decimals' : 'is no integer of at most 15 digits',
+      isFraction
+        ? 'is not a number of at most 9 digits and 6 decimals'
+        : 'is not an integer of at most 15 digits',
       'write one, or leave it out',
     );
   if (multipleOf !== undefined) return multiplesOf(schema, multipleOf, type, param, json);
@@ -49,11 +51,11 @@ function multiplesOf(
 ): Expression {
   const [, decimals = ''] = String(divisor).split('.');
   if (typeof divisor !== 'number' || divisor <= 0)
-    throw refusal(`${param}.multipleOf`, 'is no number above 0', 'write one, or leave it out');
+    throw refusal(`${param}.multipleOf`, 'is not a number above 0', 'write one, or leave it out');
   if (!DIVISOR.test(String(divisor)))
     throw refusal(
       `${param}.multipleOf`,
-      'is no number of at most 9 digits and 6 decimals',
+      'is not a number of at most 9 digits and 6 decimals',
       'use fewer digits',
     );
   const units = 10 ** decimals.length;

@@ -26,7 +26,7 @@ export function* objectLanguage(
   const refuse = (name: string, reason: string, remedy: string): ResponseFormatUnsupportedError =>
     ResponseFormatUnsupportedError.of(`${param}.${name}`, reason, remedy);
   if (!isRecord(properties)) throw refuse('properties', 'is no record of schemas', 'write an object');
-  if (!Array.isArray(required)) throw refuse('required', 'is no list of names', 'write a list');
+  if (!Array.isArray(required)) throw refuse('required', 'is not a list of names', 'write a list');
   if (!isRecord(patternProperties))
     throw refuse('patternProperties', 'is no record of schemas', 'write an object');
   const listsNone = ['properties', 'required', 'patternProperties'].every(

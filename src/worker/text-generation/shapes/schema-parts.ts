@@ -17,7 +17,7 @@ export function countsOf(schema: Fields, least: string, most: string, param: str
     const count = schema[name];
     if (count === undefined) return undefined;
     if (!Number.isSafeInteger(count) || Number(count) < 0)
-      throw refusal(`${param}.${name}`, 'is no count', 'write an integer from 0 on, or leave it out');
+      throw refusal(`${param}.${name}`, 'is not a count', 'write an integer from 0 on, or leave it out');
     return Number(count);
   });
   if (from > to) throw refusal(`${param}.${most}`, `is below ${least}`, 'raise it');

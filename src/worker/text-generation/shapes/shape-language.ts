@@ -54,7 +54,7 @@ function* leafLanguage(
   if (type === 'regex') return yield* patternLanguage(pattern, `${param}.pattern`, json);
   if (type === 'grammar') {
     if (typeof grammar === 'string') return yield* parseGrammar(grammar, `${param}.grammar`, json.make);
-    throw refusal(`${param}.grammar`, 'is no string', 'write a string');
+    throw refusal(`${param}.grammar`, 'is not a string', 'write a string');
   }
   if (typeof schema !== 'boolean' && !isRecord(schema))
     throw refusal(`${param}.json_schema`, 'is no JSON Schema', 'write an object');

@@ -78,7 +78,11 @@ export class StructuralParts {
       case 'tags_with_separator':
         return ended(yield* this.#separated(fields, param, depth));
       default:
-        throw refusal(`${param}.type`, 'is no part of a structural tag', 'see StructuralPart for the types');
+        throw refusal(
+          `${param}.type`,
+          'is not a part of a structural tag',
+          'see StructuralPart for the types',
+        );
     }
   }
 
@@ -143,7 +147,7 @@ function endsOf(end: string | undefined, make: Expressions): readonly TextEnd[] 
 function textIn(fields: Fields, name: string, param: string): string {
   const text = fields[name];
   if (typeof text === 'string') return text;
-  throw refusal(`${param}.${name}`, 'is no string', 'write a string');
+  throw refusal(`${param}.${name}`, 'is not a string', 'write a string');
 }
 
 function partsIn(fields: Fields, name: string, param: string): readonly unknown[] {
