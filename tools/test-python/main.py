@@ -51,6 +51,7 @@ SUITES = {
     "provider": Suite("provider", "generated/pong", ("test_provider_check",)),
     "recorded-tools": Suite("canitoolcall", None, ("test_canitoolcall",)),
     "embeddings": Suite("embeddings", "generated/bert", ("test_embeddings",)),
+    "rag": Suite("embeddings", None, ("test_rag",)),
     "storyteller": Suite("transformers", None, ("test_stories",), TRAIN / "storyteller"),
     "house-price": Suite("transformers", None, ("test_house_price",), TRAIN / "house-price"),
 }
