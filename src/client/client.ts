@@ -51,6 +51,7 @@ import { openLink } from './links/open-link.ts';
 import {
   checkDtype,
   keepStored,
+  toEncoders,
   toFirstSource,
   toModelSource,
   toRepository,
@@ -90,6 +91,12 @@ export interface ConnectOptions {
    * model serves until `loadModel`, only the app's own deployments. The leading tab decides for all tabs.
    */
   readonly model?: string | null | undefined;
+  /**
+   * Models that serve beside it, named in the same way: one makes vectors of texts, one ranks them. The memory of all is planned
+   * before the first is loaded: if they don't fit together, the app's start fails with `MODEL_TOO_LARGE`.
+   */
+  readonly embedder?: string | undefined;
+  readonly reranker?: string | undefined;
   /** The precision of that model's weights. `auto`, the default, takes the best one that the device has and that fits. */
   readonly dtype?: DtypeChoice | undefined;
   /** Origin of the hub that `model` and `loadModel` use. If left out, the bridge's hub, else huggingface.co. */
@@ -121,6 +128,8 @@ export async function connect<const Deployments extends readonly AnyDeployment[]
   model = EMBEDDED_MODEL,
   dtype = 'auto',
   canLead = true,
+  embedder,
+  reranker,
   ...given
 }: ConnectOptions): Promise<TabserveClient<DeploymentTypes<Deployments>>> {
   if (!('document' in globalThis && 'Worker' in globalThis)) throw NoBrowserError.of();
@@ -128,7 +137,8 @@ export async function connect<const Deployments extends readonly AnyDeployment[]
   checkDtype(dtype);
   const hub = given.hub ?? hubOfPage();
   const first = toFirstSource(model, { hub });
-  if (first.type === 'hub') keepStored();
+  const encoders = toEncoders({ embedder, reranker }, { hub });
+  if ([first, ...encoders.map(({ source }) => source)].some(({ type }) => type === 'hub')) keepStored();
   const clientId = createClientId();
   const upstream = upstreamOfPage();
   const bridgeUrl = bridgeOfPage();
@@ -137,6 +147,7 @@ export async function connect<const Deployments extends readonly AnyDeployment[]
     backend,
     model: first,
     dtype,
+    ...(encoders.length > 0 && { encoders }),
     ...(app !== undefined && { app }),
     ...(upstream && { upstream }),
     ...(bridgeUrl !== undefined && { bridgeUrl }),

@@ -8,6 +8,7 @@ import {
   type ModelSource,
   type WhenBusy,
 } from '../protocol/models.ts';
+import type { EncoderInit } from '../protocol/host-messages.ts';
 import { MAX_NAME_LENGTH } from '../protocol/wire.ts';
 import { localModelOfPage } from './page-settings.ts';
 
@@ -74,6 +75,19 @@ export async function toModelSource(
 /** @throws InvalidOptionError. */
 export function toFirstSource(model: string | null, options: NamedSourceOptions): FirstSource {
   return model === null ? { type: 'none' } : toNamedSource(model, options);
+}
+
+/**
+ * @param models By the deployments that they serve.
+ * @throws InvalidOptionError.
+ */
+export function toEncoders(
+  models: Readonly<Record<string, string | undefined>>,
+  options: NamedSourceOptions,
+): readonly EncoderInit[] {
+  return Object.entries(models).flatMap(([deployment, model]) =>
+    model === undefined ? [] : [{ deployment, source: toNamedSource(model, options) }],
+  );
 }
 
 /** @throws InvalidOptionError. */

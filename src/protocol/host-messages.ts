@@ -1,6 +1,6 @@
 import * as v from 'valibot';
 import { backendChoice, rung } from './ladder.ts';
-import { dtypeChoice, firstSource } from './models.ts';
+import { dtypeChoice, encoderSource, firstSource } from './models.ts';
 import { fault, workerPast } from './recovery.ts';
 import { requestId } from './requests.ts';
 import { count, duration, name, parse, version, type Wire } from './wire.ts';
@@ -21,6 +21,14 @@ const upstreamInit = v.object({
 /** The server that generates instead of a model in the tab. The bridge that serves the page was started with its address. */
 export type UpstreamInit = Wire<typeof upstreamInit>;
 
+const encoderInit = v.object({
+  /** `embedder` or `reranker`. */
+  deployment: name,
+  source: encoderSource,
+});
+/** A model that is loaded beside the first one. */
+export type EncoderInit = Wire<typeof encoderInit>;
+
 const workerInit = message('init', {
   /** The app's name, unique within its origin. Left out for the app without a name. */
   app: v.exactOptional(name),
@@ -28,6 +36,8 @@ const workerInit = message('init', {
   model: firstSource,
   /** The precision of that model. */
   dtype: dtypeChoice,
+  /** Models that serve beside it. */
+  encoders: v.exactOptional(v.array(encoderInit)),
   backend: backendChoice,
   /** Generates texts if the backend is `auto`. */
   upstream: v.exactOptional(upstreamInit),
@@ -42,8 +52,8 @@ const workerInit = message('init', {
 /** The tab's first message to the worker. */
 export type WorkerInit = Wire<typeof workerInit>;
 
-/** The model that a worker begins with. */
-export type FirstModelInit = Pick<WorkerInit, 'model' | 'dtype'>;
+/** The models that a worker begins with. */
+export type FirstModelInit = Pick<WorkerInit, 'model' | 'dtype' | 'encoders'>;
 
 export function parseWorkerInit(data: unknown): WorkerInit | undefined {
   return parse(workerInit, data);

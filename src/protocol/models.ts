@@ -58,6 +58,9 @@ export function isFetched(source: ModelSource): source is FetchedSource {
   return source.type === 'embedded' || source.type === 'address';
 }
 
+/** Where a worker finds a model that it loads beside the first one. */
+export const encoderSource = v.variant('type', [embedded, address, hub]);
+
 /** `none`: no model serves until `load-model`. */
 export const firstSource = v.variant('type', [embedded, address, hub, v.object({ type: v.literal('none') })]);
 /** Where a worker finds the model that it begins with. */

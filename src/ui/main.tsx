@@ -16,7 +16,6 @@ import { SiteHeader } from './panels/header/site-header.tsx';
 import { readPermalink } from './state/permalink.ts';
 import { afterPaint } from './browser/after-paint.ts';
 import { connectStore } from './state/connect-store.ts';
-import { loadEncoders } from './panels/models/load-encoders.ts';
 import { connectOptionsOf } from './panels/models/connect-options.ts';
 import { noteStartTime } from './panels/compose/start-times.ts';
 import { toWireError, watchMissingParts } from './parts/to-wire-error.ts';
@@ -69,7 +68,6 @@ async function start(root: Root): Promise<TabserveClient<PageDeployments> | unde
       ...connectOptionsOf(location.search),
     });
     window.tabserve = serve;
-    loadEncoders(serve, location.search);
     const store = connectStore(serve);
     noteStartTime(store);
     const composer = new Composer(serve, store, readPermalink(location.hash));

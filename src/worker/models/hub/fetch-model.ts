@@ -4,14 +4,14 @@ import { localFiles, type CheckpointFiles } from '../formats/checkpoint-files.ts
 import { importPart } from '../../base/import-part.ts';
 import { chooseGguf } from '../gguf/choose-gguf.ts';
 import type { CheckpointSource } from '../checkpoint/find-tensors.ts';
-import { downloadBytesOf, type Checkpoint } from '../checkpoint/checkpoint.ts';
+import { downloadBytesOf, type Checkpoint, type ModelFiles } from '../checkpoint/checkpoint.ts';
 import { convertWeights } from '../checkpoint/convert-weights.ts';
 import type { DeviceLimits } from '../checkpoint/device-fit.ts';
 import { hasFloat16, planModel, type ModelPlan } from '../checkpoint/model-plan.ts';
 import { readCheckpoint, readModelFiles } from '../checkpoint/open-checkpoint.ts';
 import { writeRows, type TakeRows } from '../checkpoint/weight-source.ts';
 import { HubError, LoadCancelledError } from '../../../protocol/errors/hub.ts';
-import { HubClient } from './hub-client.ts';
+import { HubClient, type HubClientOptions } from './hub-client.ts';
 import { readHubSnapshot } from './hub-snapshot.ts';
 import type { ModelFolder, ModelOrigin, StoredFile, WriteWeights } from '../store/model-folder.ts';
 import type { ModelStore } from '../store/model-store.ts';
@@ -52,22 +52,9 @@ export async function fetchHubModel(
   const onRetry = (numFailures: number): void => {
     if (!isDownloading) options.report({ phase: 'resolve', loaded: numFailures, total: 0 });
   };
-  const [id = '', wanted] = source.id.split(':');
-  const client = new HubClient({
-    ...source,
-    id,
-    clock,
-    signal,
-    random: Math.random,
-    onRetry,
-    scope: globalThis,
-  });
-  const snapshot = await readHubSnapshot(client, source.revision);
-  const origin: ModelOrigin = { ...source, commit: snapshot.commit };
-  const parts = await store.openParts(origin);
-  const remote = new RemoteCheckpoint({ client, snapshot, parts, signal });
+  const { remote, parts, origin, openFiles } = await openRemote(source, { clock, store, signal, onRetry });
   try {
-    const files = await withGguf(remote, [...snapshot.files.keys()], wanted);
+    const files = await openFiles();
     const folder = await fetchAndConvert(remote, files, parts, origin, { ...options, report, signal });
     await parts.delete();
     return folder;
@@ -79,6 +66,38 @@ export async function fetchHubModel(
   } finally {
     parts.close();
   }
+}
+
+/**
+ * Reads the small files of a model of the hub. They stay for the download.
+ *
+ * @throws As `fetchHubModel`.
+ */
+export async function readHubModel(
+  source: Omit<ModelOrigin, 'commit'>,
+  options: Pick<FetchOptions, 'store' | 'clock' | 'signal'>,
+): Promise<ModelFiles> {
+  const { remote, parts, openFiles } = await openRemote(source, { ...options, onRetry: () => {} });
+  try {
+    return await readModelFiles(await openFiles());
+  } finally {
+    await remote.settled();
+    parts.close();
+  }
+}
+
+async function openRemote(
+  source: Omit<ModelOrigin, 'commit'>,
+  { store, ...options }: Pick<FetchOptions, 'store' | 'clock' | 'signal'> & Pick<HubClientOptions, 'onRetry'>,
+) {
+  const [id = '', wanted] = source.id.split(':');
+  const client = new HubClient({ ...source, ...options, id, random: Math.random, scope: globalThis });
+  const snapshot = await readHubSnapshot(client, source.revision);
+  const origin: ModelOrigin = { ...source, commit: snapshot.commit };
+  const parts = await store.openParts(origin);
+  const remote = new RemoteCheckpoint({ client, snapshot, parts, signal: options.signal });
+  const openFiles = (): Promise<CheckpointSource> => withGguf(remote, [...snapshot.files.keys()], wanted);
+  return { remote, parts, origin, openFiles };
 }
 
 /** Stores a model from files that the user has picked. @throws As `fetchHubModel`. */

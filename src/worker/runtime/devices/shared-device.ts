@@ -27,9 +27,14 @@ export class SharedDevice {
     return { ...device, serving: [...this.#serving.values()] };
   }
 
-  /** Counts a model in the limits for others, in place of the one that served this deployment before. */
+  /** Counts a model that serves, or will, in the limits for others, in place of the one that served this deployment before. */
   count(deployment: string, model: ServingModel): void {
     this.#serving.set(deployment, model);
+  }
+
+  /** The model that was counted for this deployment is not there. */
+  discount(deployment: string): void {
+    this.#serving.delete(deployment);
   }
 
   /** The limits that a plan for a model respects. */

@@ -7,7 +7,7 @@ import { LoadCancelledError, ModelDeletedError, ModelStartError } from '../../..
 import { ModelFileCorruptError, NoModelError } from '../../../protocol/errors/model.ts';
 import { GpuWrongValuesError, StepHangError } from '../../../protocol/errors/runtime.ts';
 import { LADDERS, RUNG_NAMES, type BackendChoice, type Rung } from '../../../protocol/ladder.ts';
-import type { FirstModelInit } from '../../../protocol/host-messages.ts';
+import type { EncoderInit, FirstModelInit } from '../../../protocol/host-messages.ts';
 import { isFetched, modelNameOf, type FirstSource } from '../../../protocol/models.ts';
 import type { WorkerStatus } from '../../../protocol/status.ts';
 import { toWireError } from '../../../protocol/wire-errors.ts';
@@ -23,6 +23,7 @@ import { checkGpu } from './check-gpu.ts';
 import type { EncoderModels, EncoderModelsOptions } from './encoder-models.ts';
 import { LoadJob, nameOfLoad } from './load-job.ts';
 import { obtainModel } from './obtain-model.ts';
+import { reserveEncoders } from './reserve-encoders.ts';
 import type { RemovableField } from '../reports/status-publisher.ts';
 
 export interface ModelOptions extends Pick<ServeWorkerHost, 'app' | 'past'> {
@@ -99,6 +100,17 @@ export class FirstModel {
     this.#failure = cause;
     this.#options.onStatus({ state: 'failed', error }, ['progress']);
     this.#options.generator.fail(error);
+  }
+
+  /** Counts the memory of the encoders that the app names. False if they don't fit together: then nothing is loaded. */
+  async reserve(encoders: readonly EncoderInit[]): Promise<boolean> {
+    try {
+      await reserveEncoders(encoders, this.#device, this.#store);
+      return true;
+    } catch (cause) {
+      this.fail(cause);
+      return false;
+    }
   }
 
   /**

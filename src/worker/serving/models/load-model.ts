@@ -14,7 +14,12 @@ import type { ModelFolder, ModelTexts } from '../../models/store/model-folder.ts
 import type { ChosenModel, FetchedModel } from '../../models/store/model-store.ts';
 import { servedFiles } from '../../models/checkpoint/served-files.ts';
 import { createTokenizer } from '../../models/tokenizer/tokenizer.ts';
-import { modelNameOf, type LoadProgress, type ModelInfo } from '../../../protocol/models.ts';
+import {
+  modelNameOf,
+  type FetchedSource,
+  type LoadProgress,
+  type ModelInfo,
+} from '../../../protocol/models.ts';
 import { loadEncoder } from '../../runtime/encoder/load-encoder.ts';
 import type { LoadedEncoder } from '../../runtime/encoder/loaded-encoder.ts';
 import type { LoadedModel } from '../../runtime/loaded-model.ts';
@@ -47,13 +52,18 @@ export async function loadFetchedModel(
   device: DeviceChoice,
   report: ReportProgress,
 ): Promise<LoadedModel | LoadedEncoder> {
-  const addressOf =
-    source.type === 'embedded' ? embeddedFileUrl : (name: string) => new URL(name, source.url).href;
-  const files = servedFiles(addressOf, (loaded, total) => report({ phase: 'download', loaded, total }));
+  const files = servedFiles(addressOfFile(source), (loaded, total) =>
+    report({ phase: 'download', loaded, total }),
+  );
   const checkpoint = await openCheckpoint(files);
   report({ phase: 'prepare', loaded: 0, total: 0 });
   const plan = planModel(checkpoint, dtype, limitsOf(device));
   return load(modelNameOf(source), checkpoint, checkpointWeights(checkpoint, plan), device);
+}
+
+/** The addresses of a model's files, by their names. */
+export function addressOfFile(source: FetchedSource): (name: string) => string | undefined {
+  return source.type === 'embedded' ? embeddedFileUrl : (name) => new URL(name, source.url).href;
 }
 
 /**

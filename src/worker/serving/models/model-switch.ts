@@ -11,7 +11,8 @@ import { TEXT_GENERATOR } from '../../../protocol/generation.ts';
 import { LoadCancelledError, ModelInUseError } from '../../../protocol/errors/hub.ts';
 import { UnsupportedModelError } from '../../../protocol/errors/model.ts';
 import { StepHangError } from '../../../protocol/errors/runtime.ts';
-import { isFetched, modelNameOf } from '../../../protocol/models.ts';
+import { isFetched, modelNameOf, type ModelLoad } from '../../../protocol/models.ts';
+import type { EncoderInit } from '../../../protocol/host-messages.ts';
 import { namesOf } from '../../../protocol/names.ts';
 import { toWireError } from '../../../protocol/wire-errors.ts';
 import { serveModel } from '../../text-generation/serve-model.ts';
@@ -77,8 +78,9 @@ export class ModelSwitch {
     this.#device = new SharedDevice(options.backend, options.past);
     this.#encoders = new EncoderModels(options.encoders, options.past, this.#store, this.#device);
     this.#first = new FirstModel(options, this.#store, this.#device, this.#encoders);
-    this.started = this.#start();
-    this.#last = this.started;
+    const { encoders = [] } = options.first;
+    this.started = this.#start(encoders);
+    this.#last = encoders.length === 0 ? this.started : this.started.then(() => this.#loadEncoders(encoders));
   }
 
   /**
@@ -99,12 +101,20 @@ export class ModelSwitch {
     // Picked files do not show in `name`, so no two such loads are equal.
     if (last && !last.job.isCancelled && last.job.name === name && source.type !== 'files') return last.done;
     last?.job.cancel(`${id} is loaded instead`);
-    const job = new LoadJob(name, id, systemClock, (load) =>
-      this.#options.onStatus({ load }, ['loadFailure']),
-    );
-    const done = this.#last.then(() => this.#run(job, request));
-    this.#job = { job, done };
+    this.#job = undefined;
+    const done = this.#begin(request, this.#last);
     this.#last = done.catch(() => {});
+    return done;
+  }
+
+  /** @param before Resolves when the load may run. */
+  #begin(request: LoadRequest, before: Promise<void>): Promise<void> {
+    const { source, dtype } = request;
+    const report = (load: ModelLoad): void => this.#options.onStatus({ load }, ['loadFailure']);
+    const job = new LoadJob(nameOfLoad(source, dtype), modelNameOf(source), systemClock, report);
+    const done = before.then(() => this.#run(job, request));
+    // A load that waits is cancelled by the next one, and not by an encoder of the start.
+    this.#job ??= { job, done };
     return done;
   }
 
@@ -119,9 +129,22 @@ export class ModelSwitch {
     else job?.[action]();
   }
 
-  async #start(): Promise<void> {
+  async #start(encoders: readonly EncoderInit[]): Promise<void> {
+    if (encoders.length > 0 && !(await this.#first.reserve(encoders))) return;
     const served = await this.#first.serve();
     if (served) this.#serveWith(served);
+  }
+
+  /** The status says why one failed. Without the first model, none is loaded. */
+  async #loadEncoders(encoders: readonly EncoderInit[]): Promise<void> {
+    if (this.#first.failure !== undefined) return;
+    for (const { deployment, source } of encoders) {
+      this.#device.discount(deployment);
+      const request: LoadRequest = { source, deployment, dtype: 'auto', whenBusy: 'finish' };
+      await this.#begin(request, Promise.resolve()).catch((error: unknown) => {
+        if (error instanceof RuntimeLostError) throw error;
+      });
+    }
   }
 
   #serveWith(served: ServedModel): void {

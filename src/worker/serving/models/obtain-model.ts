@@ -22,10 +22,20 @@ export async function obtainModel(
     const { importModel } = await importFetching();
     return job.attempt((signal) => importModel(source.name, source.files, { ...options, signal }));
   }
-  const stored = (await store.folders()).find((folder) => isWanted(folder, source, dtype, device));
+  const stored = await findStored(source, dtype, device, store);
   if (stored) return stored;
   const { fetchHubModel } = await importFetching();
   return job.attempt((signal) => fetchHubModel(source, { ...options, signal }));
+}
+
+/** The stored model that a load from the hub would yield. */
+export async function findStored(
+  source: HubSource,
+  dtype: DtypeChoice,
+  device: DeviceLimits,
+  store: ModelStore,
+): Promise<ModelFolder | undefined> {
+  return (await store.folders()).find((folder) => isWanted(folder, source, dtype, device));
 }
 
 /** Whether a load from the hub would yield this stored model. */

@@ -1,0 +1,56 @@
+import { systemClock } from '../../../batching/base/clock.ts';
+import { ModelTooLargeError } from '../../../protocol/errors/model.ts';
+import type { EncoderInit } from '../../../protocol/host-messages.ts';
+import { isFetched, modelNameOf, type DtypeChoice } from '../../../protocol/models.ts';
+import { importPart } from ;
+import { planModel } from '../../models/checkpoint/model-plan.ts';
+import { readModelFiles } from '../../models/checkpoint/open-checkpoint.ts';
+import { servedFiles } from '../../models/checkpoint/served-files.ts';
+import { readModel } from '../../models/families/families.ts';
+import type { Model } from '../../models/family.ts';
+import type { ModelStore } from '../../models/store/model-store.ts';
+import type { SharedDevice } from '../../runtime/devices/shared-device.ts';
+import { addressOfFile } from './load-model.ts';
+import { findStored } from './obtain-model.ts';
+
+/**
+ * Counts the memory of models that will be loaded, so that every other one is planned beside them. Their weights are not fetched. A
+ * model that can't be read is not counted: its own load tells why.
+ *
+ * @throws ModelTooLargeError if they don't fit together.
+ */
+export async function reserveEncoders(
+  encoders: readonly EncoderInit[],
+  device: SharedDevice,
+  store: Promise<ModelStore>,
+): Promise<void> {
+  for (const { deployment, source } of encoders) {
+    try {
+      const { model, dtype } = await describe(source, device, await store);
+      const { deviceBytes: bytes } = planModel({ model }, dtype, await device.limits());
+      device.count(deployment, { id: modelNameOf(source), isEncoder: true, bytes });
+    } catch (error) {
+      if (error instanceof ModelTooLargeError) throw error;
+    }
+  }
+}
+
+async function describe(
+  source: EncoderInit['source'],
+  device: SharedDevice,
+  store: ModelStore,
+): Promise<{ readonly model: Model; readonly dtype: DtypeChoice }> {
+  if (isFetched(source)) {
+    const { model } = await readModelFiles(servedFiles(addressOfFile(source), () => {}));
+    return { model, dtype: 'auto' };
+  }
+  const stored = await findStored(source, 'auto', await device.limits(), store);
+  if (stored) {
+    const { config, generationConfig } = await stored.readTexts();
+    return { model: readModel(config, generationConfig), dtype: stored.manifest.packed.dtype };
+  }
+  const { readHubModel } = await importPart(() => import('../../models/hub/fetch-model.ts'));
+  const { signal } = new AbortController();
+  const { model } = await readHubModel(source, { store, clock: systemClock, signal });
+  return { model, dtype: 'auto' };
+}
