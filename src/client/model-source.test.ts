@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { checkDtype, toFirstSource, toModelSource } from './model-source.ts';
+import { checkDtype, toEncoders, toFirstSource, toModelSource } from './model-source.ts';
 
 beforeEach(() => vi.stubGlobal('document', { baseURI: 'http://localhost/app/', querySelectorAll: () => [] }));
 afterEach(() => void vi.unstubAllGlobals());
@@ -16,6 +16,11 @@ describe('the first model', () => {
       type: 'hub',
       id: 'gpt2',
     }));
+});
+
+it('models beside it are named in the same way', () => {
+  const encoders = toEncoders({ embedder: 'a/bert', reranker: undefined }, {});
+  expect(encoders).toMatchObject([{ deployment: 'embedder', source: { type: 'hub', id: 'a/bert' } }]);
 });
 
 it.each(['auto', 'q4'])('a model may have the dtype %s', (dtype) =>

@@ -27,6 +27,7 @@ const platform = vi.hoisted(() => ({
   warmUp: (): Promise<void> => Promise.resolve(),
   obtain: (_job: LoadJob): Promise<ModelFolder> => Promise.reject(new Error('no hub')),
   openStore: (): Promise<Partial<ModelStore>> => Promise.reject(new Error('no storage')),
+  reserve: (): Promise<void> => Promise.resolve(),
 }));
 
 vi.mock('./load-model.ts', () => ({
@@ -37,6 +38,7 @@ vi.mock('./obtain-model.ts', () => ({
   obtainModel: (...[, , , , job]: Parameters<typeof obtainModel>) => platform.obtain(job),
 }));
 vi.mock('./check-gpu.ts', () => ({ checkGpu: () => platform.checkGpu() }));
+vi.mock('./reserve-encoders.ts', () => ({ reserveEncoders: () => platform.reserve() }));
 vi.mock('../../runtime/warm-up.ts', () => ({ warmUp: () => platform.warmUp() }));
 
 const CALL = { version: PROTOCOL_VERSION, clientId: clientId('tab'), callId: 1 } as const;
@@ -139,6 +141,35 @@ describe('a model that has taken over', () => {
     await load();
     expect(log.slice(2)).toEqual(['load model 1', 'serve model 1', 'release model 0']);
     expect(status().loadFailure).toMatchObject({ id: '', error: { code: 'STORAGE_QUOTA' } });
+  });
+});
+
+describe('encoders that the app names', () => {
+  const hub = { type: 'hub', hub: 'https://hub', revision: 'main' } as const;
+  const encoders = [
+    { deployment: 'embedder', source: { ...hub, id: 'a/bert' } },
+    { deployment: 'reranker', source: { ...hub, id: 'a/cross' } },
+  ];
+
+  it('are loaded one by one behind the first model, also when one fails', async () => {
+    platform.openStore = storeWith([], { served: () => Promise.resolve(undefined) });
+    const { models, load, log } = createSwitch({}, { ...FIRST, encoders });
+    platform.obtain = ({ id }) => {
+      log.push(`obtain ${id}`);
+      return Promise.reject(new Error('no hub'));
+    };
+    await models.started;
+    await load();
+    expect(log.slice(1, 5)).toEqual(['serve model 0', 'obtain a/bert', 'obtain a/cross', 'load model 1']);
+  });
+
+  it('and the first model are not loaded where they don’t fit together', async () => {
+    platform.reserve = () => Promise.reject(tooLarge('it needs 9 MB', 1));
+    const { models, log, status } = createSwitch({}, { ...FIRST, encoders });
+    await models.started;
+    expect(log).toEqual(['fail MODEL_TOO_LARGE']);
+    expect(status()).toMatchObject({ state: 'failed', error: { code: 'MODEL_TOO_LARGE' } });
+    platform.reserve = () => Promise.resolve();
   });
 });
 

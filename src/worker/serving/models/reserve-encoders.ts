@@ -2,7 +2,7 @@ import { systemClock } from '../../../batching/base/clock.ts';
 import { ModelTooLargeError } from '../../../protocol/errors/model.ts';
 import type { EncoderInit } from '../../../protocol/host-messages.ts';
 import { isFetched, modelNameOf, type DtypeChoice } from '../../../protocol/models.ts';
-import { importPart } from ;
+import { importPart } from '../../base/import-part.ts';
 import { planModel } from '../../models/checkpoint/model-plan.ts';
 import { readModelFiles } from '../../models/checkpoint/open-checkpoint.ts';
 import { servedFiles } from '../../models/checkpoint/served-files.ts';
