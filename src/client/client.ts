@@ -92,10 +92,11 @@ export interface ConnectOptions {
    */
   readonly model?: string | null | undefined;
   /**
-   * Models that serve beside it, named in the same way: one makes vectors of texts, one ranks them. The memory of all is planned
-   * before the first is loaded: if they don't fit together, the app's start fails with `MODEL_TOO_LARGE`.
+   * A model that makes vectors of texts beside it, named in the same way. The memory of all models is planned before the first is
+   * loaded: if they don't fit together, the start fails with `MODEL_TOO_LARGE`.
    */
   readonly embedder?: string | undefined;
+  /** A model that ranks texts, beside the others. */
   readonly reranker?: string | undefined;
   /** The precision of that model's weights. `auto`, the default, takes the best one that the device has and that fits. */
   readonly dtype?: DtypeChoice | undefined;
