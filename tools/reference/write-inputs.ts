@@ -5,6 +5,7 @@ import { CHECKPOINTS } from '../hub-server/checkpoints/checkpoints.ts';
 import { DECODERS } from '../hub-server/checkpoints/decoders.ts';
 import { ENCODERS } from '../hub-server/checkpoints/encoders.ts';
 import { writeCheckpoints } from '../hub-server/checkpoints/write-checkpoints.ts';
+import { quantizedDecoderFiles } from './gguf/decoders.ts';
 import { ggufVariantFiles } from './gguf/variants.ts';
 import { checkpointOf } from './gpu-check/checkpoint.ts';
 import checks from './gpu-check/cases.json' with { type: 'json' };
@@ -30,6 +31,9 @@ const INPUTS: Readonly<Record<string, (folder: string) => void | Promise<void>>>
   },
   async gguf(folder) {
     symlinkSync(dirname(await smollm2File()), join(folder, 'models'));
+  },
+  async 'gguf-decoders'(folder) {
+    for await (const [name, bytes] of quantizedDecoderFiles()) write(join(folder, name), bytes);
   },
   async 'gguf-llama'(folder) {
     for (const [name, bytes] of await ggufVariantFiles()) write(join(folder, name), bytes);

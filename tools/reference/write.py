@@ -27,6 +27,7 @@ WRITERS = {
     "gpu-check": ("transformers", "gpu-check/reference.py"),
     "int8": ("numpy", "int8/reference.py"),
     "gguf": ("transformers", "gguf/reference.py"),
+    "gguf-decoders": ("transformers", "gguf/decoders.py"),
     "gguf-llama": ("llama", "gguf/llama.py"),
     "chat-templates": ("transformers", "chat-templates/reference.py"),
     "tokenizers": ("transformers", "tokenizers/components.py", "tokenizers/texts.py"),

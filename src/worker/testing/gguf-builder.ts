@@ -1,7 +1,7 @@
 import { toFloat16 } from '../models/formats/float-formats.ts';
 
 /** How values are stored, with ggml's number for it. */
-const TYPE_OF_TENSOR = { F32: 0, F16: 1, Q4_0: 2 } as const;
+const TYPE_OF_TENSOR = { F32: 0, F16: 1, Q4_0: 2, Q8_0: 8 } as const;
 
 export type GgufType = keyof typeof TYPE_OF_TENSOR;
 
@@ -66,26 +66,49 @@ export function ggufFile(
 
 function encodeValues({ values, type = 'F32' }: GgufTensor): Uint8Array {
   if (type === 'F32') return new Uint8Array(values.buffer, values.byteOffset, values.byteLength);
-  return type === 'F16' ? new Uint8Array(toFloat16(values).buffer) : encodeBlocks(values);
+  if (type === 'F16') return new Uint8Array(toFloat16(values).buffer);
+  const { size, encode } = BLOCKS[type];
+  const blocks = new Uint8Array((values.length / BLOCK) * size);
+  for (let block = 0; block < values.length / BLOCK; block++) {
+    const weights = values.subarray(block * BLOCK, (block + 1) * BLOCK);
+    encode(weights, blocks.subarray(block * size, (block + 1) * size));
+  }
+  return blocks;
 }
 
 const BLOCK = 32;
 const HALF_BLOCK = 16;
+const SCALE_BYTES = 2;
 
-/** Q4_0: the largest weight is -8 scales. Value j of a block is in the lower half of byte j, value j + 16 in the upper. */
-function encodeBlocks(values: Float32Array): Uint8Array {
-  const blocks = new Uint8Array((values.length / BLOCK) * (2 + HALF_BLOCK));
-  for (let block = 0; block < values.length / BLOCK; block++) {
-    const weights = values.subarray(block * BLOCK, (block + 1) * BLOCK);
-    const extreme = weights.reduce((a, b) => (Math.abs(b) > Math.abs(a) ? b : a), 0);
-    const scale = toFloat16(Float32Array.of(extreme / -8));
-    const at = block * (2 + HALF_BLOCK);
-    blocks.set(new Uint8Array(scale.buffer), at);
-    const codeOf = (i: number): number =>
-      extreme === 0 ? 8 : Math.min(15, Math.round((-8 * (weights[i] ?? 0)) / extreme) + 8);
-    for (let j = 0; j < HALF_BLOCK; j++) blocks[at + 2 + j] = codeOf(j) | (codeOf(j + HALF_BLOCK) << 4);
+/** How ggml rounds a block of weights, in fp32. Behind its scale lie its integers. */
+const BLOCKS = {
+  Q4_0: { size: SCALE_BYTES + HALF_BLOCK, encode: encodeQ4 },
+  Q8_0: { size: SCALE_BYTES + BLOCK, encode: encodeQ8 },
+};
+
+/** The largest weight is -8 scales. Value j is in the lower half of byte j, value j + 16 in the upper. */
+function encodeQ4(weights: Float32Array, block: Uint8Array): void {
+  const extreme = weights.reduce((a, b) => (Math.abs(b) > Math.abs(a) ? b : a), 0);
+  const inverse = putScale(Math.fround(extreme / -8), block);
+  const codeOf = (i: number): number =>
+    Math.min(15, Math.trunc(Math.fround(Math.fround((weights[i] ?? 0) * inverse) + 8.5)));
+  for (let j = 0; j < HALF_BLOCK; j++) block[SCALE_BYTES + j] = codeOf(j) | (codeOf(j + HALF_BLOCK) << 4);
+}
+
+/** The largest weight is 127 scales. Halves are rounded away from 0. */
+function encodeQ8(weights: Float32Array, block: Uint8Array): void {
+  const largest = weights.reduce((most, weight) => Math.max(most, Math.abs(weight)), 0);
+  const inverse = putScale(Math.fround(largest / 127), block);
+  for (const [i, weight] of weights.entries()) {
+    const steps = Math.fround(weight * inverse);
+    block[SCALE_BYTES + i] = Math.sign(steps) * Math.floor(Math.abs(steps) + 0.5);
   }
-  return blocks;
+}
+
+/** Returns the factor that makes steps of weights. */
+function putScale(scale: number, block: Uint8Array): number {
+  block.set(new Uint8Array(toFloat16(Float32Array.of(scale)).buffer));
+  return scale === 0 ? 0 : Math.fround(1 / scale);
 }
 
 function typed(key: string, value: MetadataValue): Uint8Array[] {

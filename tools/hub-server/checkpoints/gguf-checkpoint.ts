@@ -40,12 +40,15 @@ function textConfigOf(config: v.InferOutput<typeof configs>): v.InferOutput<type
 }
 
 /** `LLAMA_FTYPE_*` of llama.cpp. */
-const FILE_TYPE: Readonly<Record<GgufType, number>> = { F32: 0, F16: 1, Q4_0: 2 };
+const FILE_TYPE: Readonly<Record<GgufType, number>> = { F32: 0, F16: 1, Q4_0: 2, Q8_0: 7 };
+
+/** Values of a block, which lie in one row. */
+const BLOCK = 32;
 
 /**
  * A checkpoint as llama.cpp's converter writes it. Source: `convert_hf_to_gguf.py` of ggml-org/llama.cpp.
  *
- * @param type How matrices are stored. Vectors, and GPT-2's positions, are in fp32.
+ * @param type How matrices of whole blocks are stored. Vectors, kernels of convolutions, and GPT-2's positions are in fp32.
  * @param changes What another writer would write.
  */
 export async function ggufCheckpoint(
@@ -67,7 +70,10 @@ export async function ggufCheckpoint(
     ...tokenizerOf(json('tokenizer.json'), config),
   };
   const typed = tensors.flat().map((tensor): GgufTensor => {
-    const isMatrix = tensor.shape.length > 1 && !/position_embd|shortconv.conv/.test(tensor.name);
+    const isMatrix =
+      tensor.shape.length > 1 &&
+      (tensor.shape.at(-1) ?? 0) % BLOCK === 0 &&
+      !tensor.name.startsWith('position_embd');
     return isMatrix ? { ...tensor, type } : tensor;
   });
   const all = { ...metadata, 'general.file_type': FILE_TYPE[type] };
