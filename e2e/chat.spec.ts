@@ -1,13 +1,37 @@
 import { lengthOfChat, type ChatMessage } from '../src/protocol/chat.ts';
 import { CHAT_MODEL } from '../tools/hub-server/checkpoints/chat-checkpoint.ts';
-import { loadModel, test } from './support/hub-test.ts';
-import { ANY_BACKEND, expect } from './support/test.ts';
+import { loadModel, STATE_CHATS, test } from './support/hub-test.ts';
+import { ANY_BACKEND, expect, IS_WHOLE } from './support/test.ts';
 
 const user = (content: string): ChatMessage => ({ role: 'user', content });
 const assistant = (content: string): ChatMessage => ({ role: 'assistant', content });
 
 const CHAT = [{ role: 'system', content: 'Answer in letters.' } as const, user('Hello, who is there?')];
 const SAMPLED = { temperature: 0.7, topK: 20, seed: 5, ignoreEos: true };
+
+/** A prompt's state is copied before so many of its last tokens. */
+const PROMPT_END_TOKENS = 16;
+
+for (const { chatId } of STATE_CHATS)
+  test(
+    `the next turn of a chat with ${chatId} goes on from what the last one left, and has its own text`,
+    { tag: ANY_BACKEND },
+    async ({ hubTab, hub, backend }) => {
+      test.skip(backend === 'webgpu' && !IS_WHOLE, 'each compiles its shaders for seconds');
+      await loadModel(hubTab, chatId, { hub: hub.url, dtype: 'fp32' });
+      const options = { temperature: 0, ignoreEos: true, maxNewTokens: 24 };
+      const { text, usage } = await hubTab.generate(CHAT, options);
+      expect(usage.numCachedTokens).toBe(0);
+      const turn = [...CHAT, assistant(text), user('And who are you?')];
+      const next = await hubTab.generate(turn, options);
+      // An answer whose bytes are no text is another one in the next turn, which goes on from the copy then.
+      expect(next.usage.numCachedTokens).toBeGreaterThanOrEqual(usage.numPromptTokens - PROMPT_END_TOKENS);
+      expect(next.usage.numCachedTokens).toBeLessThan(usage.numPromptTokens + options.maxNewTokens);
+      await hubTab.configure({ prefixCaching: false });
+      const alone = await hubTab.generate(turn, options);
+      expect([alone.tokenIds, alone.usage.numCachedTokens]).toEqual([next.tokenIds, 0]);
+    },
+  );
 
 test.describe('a chat', { tag: ANY_BACKEND }, () => {
   test('is answered, and its next turn takes over what the cache has of it, without another answer', async ({

@@ -4,7 +4,11 @@ import { startServer } from '../../bridge/server.ts';
 import type { LoadModelOptions } from '../../src/client/index.ts';
 import type { ModelLoad, StoredModel } from '../../src/protocol/models.ts';
 import type { TabserveStatus } from '../../src/protocol/status.ts';
-import { CHAT_MODEL, chatCheckpoint } from '../../tools/hub-server/checkpoints/chat-checkpoint.ts';
+import {
+  asLineChat,
+  CHAT_MODEL,
+  chatCheckpoint,
+} from '../../tools/hub-server/checkpoints/chat-checkpoint.ts';
 import { DECODERS, WITHOUT_GGUF } from '../../tools/hub-server/checkpoints/decoders.ts';
 import { ENCODERS } from '../../tools/hub-server/checkpoints/encoders.ts';
 import { ggufCheckpoint } from '../../tools/hub-server/checkpoints/gguf-checkpoint.ts';
@@ -41,6 +45,9 @@ export const SMALLEST_CHAT_MODEL = 'HuggingFaceTB/SmolLM2-135M-Instruct';
 /** Encoders that the page suggests; the mirror has generated ones under their names. */
 export const EMBEDDING_MODEL = 'sentence-transformers/all-MiniLM-L6-v2';
 export const RERANKING_MODEL = 'cross-encoder/ms-marco-MiniLM-L6-v2';
+
+/** Decoders that keep state of a fixed size, as models that take chats. */
+export const STATE_CHATS = ['generated/lfm2', 'generated/qwen35'].map((id) => ({ id, chatId: `${id}-chat` }));
 
 const MODEL_FILES = [
   'config.json',
@@ -195,6 +202,9 @@ function decoderRepositories(): Promise<HubRepository>[] {
   const config = { ...readJson(sharded.get('config.json')), rope_scaling: { rope_type: 'spiral' } };
   return [
     ...Array.from(DECODERS, ([id, generate]) => createRepository(id, generate())),
+    ...STATE_CHATS.map(({ id, chatId }) =>
+      createRepository(chatId, asLineChat(DECODERS.get(id)?.() ?? new Map(), 256)),
+    ),
     createRepository(UNKNOWN_ROPE, new Map([...sharded, ['config.json', jsonFile(config)]])),
     createRepository(MISSING_SHARD, new Map([...sharded].filter(([name]) => !name.includes('00002-of')))),
   ];

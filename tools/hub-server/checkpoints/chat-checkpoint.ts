@@ -18,6 +18,18 @@ const SPECIAL_TOKENS = ['<|im_start|>', '<|endoftext|>', '<|im_end|>'];
 export const VOCAB_SIZE = NUM_BYTES + MARKS.length + SPECIAL_TOKENS.length;
 export const CALL_END = NUM_BYTES + MARKS.indexOf('</tool_call>');
 
+/** A decoder whose tokens are bytes, as a model that takes chats: a line for each message. */
+export function asLineChat(files: GeneratedCheckpoint, contextLength: number): GeneratedCheckpoint {
+  return withJson(files, {
+    'tokenizer_config.json': {
+      tokenizer_class: 'PreTrainedTokenizerFast',
+      model_max_length: contextLength,
+      chat_template:
+        "{% for message in messages %}{{ message.role + ': ' + message.content + '\\n' }}{% endfor %}{% if add_generation_prompt %}{{ 'assistant: ' }}{% endif %}",
+    },
+  });
+}
+
 /** A model of two layers that answers chats with small letters and spaces, each a token. Its weights are random. */
 export function chatCheckpoint(): GeneratedCheckpoint {
   // ChatML, as Qwen and SmolLM write it. It refuses a system message that isn't the first.
