@@ -38,3 +38,29 @@ async function obtain(folder: ModelFolder, choice: DtypeChoice, device: DeviceLi
   const { store, job } = fakes as unknown as { store: ModelStore; job: LoadJob };
   return obtainModel(SOURCE, choice, device, store, job);
 }
+
+it('a model of the server’s disk takes the place of its copy from before a change, and of no other', async () => {
+  const id = 'local/mine';
+  const stored = (key: string, facts: object) => ({
+    key,
+    manifest: { ...SOURCE, id, revision: '1', packed: { precision: 'float32', dtype: 'fp32' }, ...facts },
+  });
+  const folders = [
+    stored('old', {}),
+    stored('older', { revision: '2' }),
+    stored('other model', { id: 'local/other' }),
+    stored('other hub', { hub: 'https://huggingface.co' }),
+  ];
+  const deleted: string[] = [];
+  const fakes = {
+    store: {
+      folders: () => Promise.resolve(folders),
+      delete: (key: string) => Promise.resolve(void deleted.push(key)),
+    },
+    job: { report: () => {}, attempt: () => Promise.resolve('fetched') },
+  };
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- nothing else is called of them
+  const { store, job } = fakes as unknown as { store: ModelStore; job: LoadJob };
+  await obtainModel({ ...SOURCE, id, revision: '3' }, 'auto', WASM, store, job);
+  expect(deleted).toEqual(['old', 'older']);
+});

@@ -4,6 +4,7 @@ import { hasFloat16 } from '../../models/checkpoint/model-plan.ts';
 import type { ModelFolder } from '../../models/store/model-folder.ts';
 import type { ModelStore } from '../../models/store/model-store.ts';
 import { importPart } from '../../base/import-part.ts';
+import { LOCAL_OWNER } from '../../../protocol/bridge-names.ts';
 import type { DtypeChoice, FetchedSource, ModelSource } from '../../../protocol/models.ts';
 import type { LoadJob } from './load-job.ts';
 
@@ -25,7 +26,15 @@ export async function obtainModel(
   const stored = await findStored(source, dtype, device, store);
   if (stored) return stored;
   const { fetchHubModel } = await importFetching();
-  return job.attempt((signal) => fetchHubModel(source, { ...options, signal }));
+  const folder = await job.attempt((signal) => fetchHubModel(source, { ...options, signal }));
+  if (source.id.startsWith(`${LOCAL_OWNER}/`)) await deleteOthers(source, store);
+  return folder;
+}
+
+/** Files of the server's disk that have changed are another revision, and the copy of the one before is of no use. */
+async function deleteOthers({ hub, id, revision }: HubSource, store: ModelStore): Promise<void> {
+  for (const { key, manifest } of await store.folders())
+    if (manifest.hub === hub && manifest.id === id && manifest.revision !== revision) await store.delete(key);
 }
 
 /** The stored model that a load from the hub would yield. */
