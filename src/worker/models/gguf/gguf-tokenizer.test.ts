@@ -28,26 +28,41 @@ const file = v.object({
 
 /** The metadata that llama.cpp's converter writes for a `tokenizer.json`: tokens by id, their types, and merges or scores. */
 async function metadataOf(base: string, metadata: Readonly<Record<string, unknown>>) {
+  const reading = READ.get(base) ?? readTokens(base);
+  READ.set(base, reading);
+  const { tokens, types, merges } = await reading;
+  const isByRank = metadata['tokenizer.ggml.model'] === 'llama';
+  return {
+    'tokenizer.ggml.tokens': tokens,
+    'tokenizer.ggml.token_type': types,
+    ...(isByRank
+      ? { 'tokenizer.ggml.scores': scoresOf(tokens, merges) }
+      : { 'tokenizer.ggml.merges': merges }),
+    ...metadata,
+  };
+}
+
+function scoresOf(tokens: readonly string[], merges: readonly string[]): readonly number[] {
+  const ranks = new Map(merges.map((pair, rank) => [pair.replace(' ', ''), rank] as const).toReversed());
+  return tokens.map((token) => -(ranks.get(token) ?? 1e6));
+}
+
+/** By base. Several tokenizers have the tokens of one, and reading a file of 10 MB takes a second. */
+const READ = new Map<string, ReturnType<typeof readTokens>>();
+
+async function readTokens(base: string) {
   const { model, added_tokens: added } = v.parse(
     file,
     JSON.parse(await readFile(new URL(FILES[base] ?? ''), 'utf8')),
   );
   const merges = model.merges.map((pair) => (typeof pair === 'string' ? pair : pair.join(' ')));
-  const ranks = new Map(merges.map((pair, rank) => [pair.replace(' ', ''), rank] as const).toReversed());
   const all = [...Object.entries(model.vocab), ...added.map(({ content, id }) => [content, id] as const)];
   const size = all.reduce((largest, [, id]) => Math.max(largest, id + 1), 0);
   const tokens = Array.from({ length: size }, (_, id) => `[PAD${id}]`);
   const types = Array.from({ length: size }, () => 1);
   for (const [token, id] of all) tokens[id] = token;
   for (const { id, special } of added) types[id] = special ? 3 : 4;
-  return {
-    'tokenizer.ggml.tokens': tokens,
-    'tokenizer.ggml.token_type': types,
-    ...(metadata['tokenizer.ggml.model'] === 'llama'
-      ? { 'tokenizer.ggml.scores': tokens.map((token) => -(ranks.get(token) ?? 1e6)) }
-      : { 'tokenizer.ggml.merges': merges }),
-    ...metadata,
-  };
+  return { tokens, types, merges };
 }
 
 describe.each([
