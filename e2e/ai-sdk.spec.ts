@@ -80,6 +80,7 @@ test.describe('the AI SDK', { tag: ANY_BACKEND }, () => {
     });
     expect(texts.length).toBeGreaterThan(1);
     expect(ending).toBe('abort');
+    await tab.cancelBegun();
     await tab.whenIdle();
     expect((await tab.steps('decode')).length).toBeLessThan(399);
   });

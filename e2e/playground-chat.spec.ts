@@ -164,6 +164,7 @@ test.describe('chats', { tag: ANY_BACKEND }, () => {
     await boxOf(page, 2).press('Enter');
     await stopping;
     await expect(chatOf(page, 2).locator('.answer-figures')).toHaveText(/^Stopped · /);
+    await chats.cancelBegun();
     const answer = answersOf(chatOf(page, 2));
     await expect(answer).toHaveText(/^[a-z ]+$/);
     const beginning = (await answer.textContent()) ?? '';

@@ -105,6 +105,7 @@ test(
       for (const claimed of [version + 1, version + 1e6, version - 1])
         channel.postMessage({ version: claimed, workerId: 'new', type: 'serving' });
     }, PROTOCOL_VERSION);
+    await tab?.cancelBegun(1);
     const [begun] = (await tab?.outcomesOfBegun()) ?? [];
     expect(begun?.code).toBeUndefined();
     for (const each of tabs) {

@@ -11,11 +11,21 @@ export async function tabTo(page: Page, target: Locator): Promise<void> {
     const isBehind = activeElement.compareDocumentPosition(element) & Node.DOCUMENT_POSITION_PRECEDING;
     return isBehind ? 'Shift+Tab' : 'Tab';
   });
+  // Found again only where the page has drawn it anew: to find an element by its name takes the names of all.
+  let found = await target.elementHandle();
   for (let presses = 0; presses < MAX_PRESSES; presses++) {
-    if (await target.evaluate((element) => element === document.activeElement)) return;
-    await page.keyboard.press(key);
+    const state = await found?.evaluate(focusOf);
+    if (state === 'has focus') return;
+    if (state === 'gone') found = await target.elementHandle();
+    else await page.keyboard.press(key);
   }
   throw new Error(`${MAX_PRESSES} presses of ${key} did not reach the element`);
+}
+
+/** Runs in the page. */
+function focusOf(element: Element): 'gone' | 'has focus' | 'has none' {
+  if (!element.isConnected) return 'gone';
+  return element === document.activeElement ? 'has focus' : 'has none';
 }
 
 /** Does by keyboard what a click on a button does. */

@@ -126,6 +126,13 @@ export class Tab {
     return numOthers;
   }
 
+  /** Cancels all that `begin` has sent but for the first ones: company that is not needed any more. */
+  cancelBegun(numKept = 0): Promise<void> {
+    return this.page.evaluate((kept) => {
+      for (const response of window.begun?.splice(kept) ?? []) response.cancel();
+    }, numKept);
+  }
+
   configure(knobs: Partial<BatchingPolicy>): Promise<BatchingPolicy> {
     return this.page.evaluate((change) => window.tabserve.configure('text-generator', change), knobs);
   }
