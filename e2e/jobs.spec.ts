@@ -15,6 +15,8 @@ import { ANY_BACKEND, expect, IS_WHOLE, test } from './support/test.ts';
 const NUM_ROWS = IS_WHOLE ? 5000 : 120;
 /** The most that a part of the rows takes on a loaded machine. */
 const PART_MS = 600_000;
+/** Rows that are labeled. */
+const NUM_LABELS = IS_WHOLE ? 300 : 24;
 const NUM_INTERRUPTIONS = IS_WHOLE ? 20 : 4;
 /** In the order of a run that is not whole, which has the first ones. */
 const KINDS = ['browser killed', 'leader closed', 'worker ended', 'storage full', 'reload'] as const;
@@ -139,6 +141,60 @@ test.describe('a job', { tag: ANY_BACKEND }, () => {
     expect(jsonl.startsWith(`${json.slice(0, -1)},"result_":" `)).toBe(true);
   });
 
+  test('labels rows as single prompts do, with the same probabilities in rows, CSV and JSONL', async ({
+    tab,
+  }) => {
+    test.setTimeout(IS_WHOLE ? 1_800_000 : 180_000);
+    const labels = await tab.page.evaluate(
+      async ([texts, format]) => {
+        const serve = window.tabserve;
+        const job = await serve.jobs.create({
+          rows: texts.map((text) => ({ text })),
+          template: '{{text}}',
+          options: { logprobs: true },
+          responseFormat: format,
+        });
+        await job.done();
+        const textOf = (kind: 'csv' | 'jsonl') => new Response(job.export(kind)).text();
+        const [csv, jsonl] = [await textOf('csv'), await textOf('jsonl')];
+        const rows: (readonly [string | undefined, readonly number[] | undefined])[] = [];
+        for await (const { result } of job.results()) rows.push([result.text, result.choiceProbabilities]);
+        await job.delete();
+        const alone: typeof rows = [];
+        for (const text of texts) {
+          const { generatedText, choiceProbabilities } = await serve.generate(text, {
+            responseFormat: format,
+            logprobs: true,
+          });
+          alone.push([generatedText, choiceProbabilities]);
+        }
+        return { rows, alone, csv, jsonl };
+      },
+      [
+        Array.from({ length: NUM_LABELS }, (_, index) => `The ${rowAt(index).what} ${index} was very`),
+        { type: 'choice', choices: [' happy', ' sad', ' big'] },
+      ] as const,
+    );
+    expect(labels.rows.map(([text]) => text)).toEqual(labels.alone.map(([text]) => text));
+    for (const [at, [, probabilities = []]] of labels.rows.entries()) {
+      const alone = labels.alone[at]?.[1] ?? [];
+      expect(probabilities).toHaveLength(3);
+      for (const [choice, probability] of probabilities.entries())
+        expect(probability).toBeCloseTo(alone[choice] ?? Number.NaN, 5);
+    }
+    const [head, ...lines] = labels.csv.trim().split('\r\n');
+    expect(head).toBe('text,result,choiceProbabilities,error');
+    const ofCsv = lines.map((line) => /,( \w+),"(\[[^"]*\])",$/.exec(line)?.slice(1));
+    expect(ofCsv).toEqual(labels.rows.map(([text, each]) => [text, JSON.stringify(each)]));
+    const ofJson = labels.jsonl
+      .trim()
+      .split('\n')
+      .map((line): unknown => JSON.parse(line));
+    expect(ofJson).toMatchObject(
+      labels.rows.map(([result, choiceProbabilities]) => ({ result, choiceProbabilities })),
+    );
+  });
+
   test('says that its files are gone once the data of the site are cleared, and new jobs work', async ({
     tab,
   }) => {
@@ -184,7 +240,7 @@ test.describe('a job', { tag: ANY_BACKEND }, () => {
       request('url', '/v1/images', {}),
       request('field', '/v1/completions', { prompt: 'Hi', suffix: 'x' }),
       request('chat', '/v1/chat/completions', { messages: [{ role: 'user', content: 'Hi' }] }),
-      request('good', '/v1/completions', { prompt: 'Hi', max_tokens: 2, n: 2, seed: 4 }),
+      request('good', '/v1/completions', { prompt: 'Hi', max_tokens: 2, n: 2, seed: 4, logprobs: 1 }),
     ];
     const outcomes = await tab.page.evaluate(
       async ([given, lines]) => {
@@ -216,7 +272,18 @@ test.describe('a job', { tag: ANY_BACKEND }, () => {
         response: expect.objectContaining({
           status_code: 200,
           body: expect.objectContaining({
-            choices: [{ index: 0, text: expect.any(String), finish_reason: 'length' }, expect.anything()],
+            choices: [
+              {
+                index: 0,
+                text: expect.any(String),
+                logprobs: expect.objectContaining({
+                  tokens: [expect.stringMatching(/./), expect.stringMatching(/./)],
+                  token_logprobs: [expect.any(Number), expect.any(Number)],
+                }),
+                finish_reason: 'length',
+              },
+              expect.anything(),
+            ],
           }),
         }),
       }),

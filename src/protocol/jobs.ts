@@ -97,6 +97,22 @@ export const jobInfo = v.object({
  */
 export type JobInfo = Wire<typeof jobInfo>;
 
+const tokenEntries = {
+  /** Index in the model's vocabulary. */
+  tokenId: count,
+  /** Its own text: empty for a special token, U+FFFD for a part of a character. */
+  text: v.string(),
+  /** The logarithm of its probability; -9999 for a probability of 0. */
+  logprob: v.number(),
+};
+const tokenLogprobs = v.array(
+  v.object({
+    ...tokenEntries,
+    /** The likeliest tokens in its place, as many as `logprobs` asks for. */
+    top: v.array(v.object(tokenEntries)),
+  }),
+);
+
 const jobChoice = v.object({
   /** The generated text. */
   text: v.string(),
@@ -104,6 +120,8 @@ const jobChoice = v.object({
   finishReason,
   /** A chat's answer in parts, with its calls of tools. */
   answer: v.exactOptional(answer),
+  /** Its tokens, if the request has `logprobs`. */
+  logprobs: v.exactOptional(tokenLogprobs),
 });
 
 const jobResult = v.object({
@@ -117,6 +135,8 @@ const jobResult = v.object({
   finishReason: v.exactOptional(finishReason),
   /** The probability of each of the `choices` of a `responseFormat`, in their order, if the job's options have `logprobs`. */
   choiceProbabilities: v.exactOptional(v.array(v.number())),
+  /** The tokens of the text of a row of a table, if the job's options have `logprobs` and no `choice`. */
+  logprobs: v.exactOptional(tokenLogprobs),
   /** The tools that the answer calls, of a row of a table. */
   toolCalls: v.exactOptional(v.array(toolCall)),
   /** All continuations of a row of `requests`, with their calls of tools. */

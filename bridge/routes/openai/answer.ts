@@ -8,7 +8,7 @@ import { VERSION } from '../../base/version.ts';
 import { endOf, type TextFormat } from './choice-stream.ts';
 import type { GenerationRequest } from '../../../src/protocol/openai/generation-request.ts';
 import { Generation, type AskedGeneration } from './generation.ts';
-import { promptLogprobs } from './logprobs.ts';
+import { promptLogprobs } from '../../../src/protocol/openai/logprobs.ts';
 import { usageIn, usageOf } from './usage.ts';
 
 /** How an endpoint writes an answer of choices. */

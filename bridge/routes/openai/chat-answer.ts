@@ -2,7 +2,7 @@ import type { AnswerPart, GenerationChoice } from '../../../src/client/index.ts'
 import type { GenerationResult } from '../../../src/protocol/generation.ts';
 import { chatToolCall } from '../../../src/protocol/openai/tools.ts';
 import type { ChunkText, TextFormat } from './choice-stream.ts';
-import { chatLogprobs } from './logprobs.ts';
+import { chatLogprobs } from '../../../src/protocol/openai/logprobs.ts';
 
 export interface AnswerParts {
   readonly parts: readonly AnswerPart[];

@@ -5,7 +5,8 @@ import type {
   GenerationOptions,
   PromptTokenLogprobs,
 } from '../../../src/protocol/generation.ts';
-import type { NamedToken, TokenTexts } from './token-texts.ts';
+import type { NamedToken } from '../../../src/protocol/openai/logprobs.ts';
+import type { TokenTexts } from './token-texts.ts';
 import { numTokensIn, toUsage, type Usage } from './usage.ts';
 
 export type ChunkText = Pick<GenerationChunk, 'text' | 'parts'>;

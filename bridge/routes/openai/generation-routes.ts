@@ -4,7 +4,7 @@ import { readChatRequest } from '../../../src/protocol/openai/chat-request.ts';
 import { readCompletionRequest } from '../../../src/protocol/openai/completion-request.ts';
 import { chatMessageOf, deltaOf, partsOf } from './chat-answer.ts';
 import { generationRoute, type GenerationRoute } from './generation-route.ts';
-import { chatLogprobs, completionLogprobs } from './logprobs.ts';
+import { chatLogprobs, completionLogprobs } from '../../../src/protocol/openai/logprobs.ts';
 import { ResponseAnswer } from './response-answer.ts';
 import { readResponseRequest } from './response-request.ts';
 

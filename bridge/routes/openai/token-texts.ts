@@ -1,23 +1,7 @@
 import type { TabserveClient } from '../../../src/client/client.ts';
 import type { PromptTokenLogprobs } from '../../../src/protocol/generation.ts';
+import { finiteLogprob, type NamedToken } from '../../../src/protocol/openai/logprobs.ts';
 import { modelReplaced } from '../../http/http-errors.ts';
-
-/** Stands for -Infinity, which JSON lacks, as in vLLM. */
-const LOWEST_LOGPROB = -9999;
-
-interface NamedLogprob {
-  readonly tokenId: number;
-  /** The token's own text: '' for a special token, U+FFFD for a part of a character. */
-  readonly text: string;
-  readonly logprob: number;
-}
-
-/** A token with its text and log probability, and those of the likeliest tokens in its place. */
-export interface NamedToken extends Omit<NamedLogprob, 'logprob'> {
-  /** Null for the first token of a prompt. */
-  readonly logprob: number | null;
-  readonly top: readonly NamedLogprob[];
-}
 
 /** The texts of tokens. Only the worker knows them, and it is asked once for each token of a model. */
 export class TokenTexts {
@@ -40,11 +24,11 @@ export class TokenTexts {
     return entries.map(({ tokenId, logprob, top }) => ({
       tokenId,
       text: this.#textOf(tokenId),
-      logprob: logprob === null ? null : finite(logprob),
+      logprob: logprob === null ? null : finiteLogprob(logprob),
       top: top.map((other) => ({
         tokenId: other.tokenId,
         text: this.#textOf(other.tokenId),
-        logprob: finite(other.logprob),
+        logprob: finiteLogprob(other.logprob),
       })),
     }));
   }
@@ -70,8 +54,4 @@ export class TokenTexts {
   #textOf(tokenId: number): string {
     return this.#texts.get(tokenId) ?? '';
   }
-}
-
-function finite(logprob: number): number {
-  return Math.max(logprob, LOWEST_LOGPROB);
 }

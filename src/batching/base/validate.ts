@@ -54,6 +54,16 @@ export function integerIn(range: NumberRange): ValidateNumber {
   return numberThat(`an integer${describe(range)}`, (value) => Number.isInteger(value) && isIn(range, value));
 }
 
+/** Reads `true` as 0, and `false` as left out. */
+export function integerOrBooleanIn(range: NumberRange): Validate<number | undefined> {
+  const isInteger = integerIn(range);
+  return validator(`true, false or ${isInteger.expected}`, (value, refuse): number | undefined => {
+    if (typeof value === 'boolean') return value ? 0 : undefined;
+    if (typeof value === 'number' && isInteger.holds(value)) return value;
+    throw refuse(value);
+  });
+}
+
 export function integerOrInfinityIn(range: NumberRange): ValidateNumber {
   return numberThat(
     `an integer${describe(range)} or Infinity`,

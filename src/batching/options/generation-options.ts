@@ -1,10 +1,11 @@
-import type { GenerationOption, OptionTable, Resolved, ValueOf } from './option-table.ts';
+import type { GenerationOption, GivenOf, OptionTable, Resolved, ValueOf } from './option-table.ts';
 import { fromNames, keysOf } from '../base/records.ts';
 import { logitBiasWithin } from './logit-bias.ts';
 import { MAX_LOGPROBS, SAMPLING_OPTIONS } from './sampling-options.ts';
 import {
   finiteIn,
   integerIn,
+  integerOrBooleanIn,
   isBoolean,
   jsonRecordIn,
   stringsIn,
@@ -34,10 +35,10 @@ export const GENERATION_OPTIONS = {
   },
   ...SAMPLING_OPTIONS,
   /**
-   * Reports the log probability of each prompt token, and of this many of the likeliest tokens in its place. The whole prompt is
-   * then computed, even where the K/V cache holds a part of it.
+   * Reports the log probability of each prompt token, and of this many of the likeliest tokens in its place. `true` is 0. The
+   * whole prompt is then computed, even where the K/V cache holds a part of it.
    */
-  promptLogprobs: { type: 'integer', from: 0, to: MAX_LOGPROBS, vllm: 'prompt_logprobs' },
+  promptLogprobs: { type: 'integer-or-boolean', from: 0, to: MAX_LOGPROBS, vllm: 'prompt_logprobs' },
   /** Stops before the first of these strings, even inside a token. */
   stop: {
     type: 'strings',
@@ -143,7 +144,10 @@ export type OptionName = keyof Table;
  *
  * @interface
  */
-export type GenerationOptions = { readonly [Name in keyof Table]?: ValueOf<Table[Name]> | undefined };
+export type GenerationOptions = { readonly [Name in keyof Table]?: GivenOf<Table[Name]> | undefined };
+
+/** Options that have been checked. */
+export type CheckedGenerationOptions = { readonly [Name in keyof Table]?: ValueOf<Table[Name]> | undefined };
 
 /** The value of each option that is in force; undefined where the option is off. */
 export type ResolvedGenerationOptions = Resolved<Table>;
@@ -197,6 +201,8 @@ export function checkOf(option: GenerationOption): Validate<unknown> {
       return integerIn(option);
     case 'number':
       return finiteIn(option);
+    case 'integer-or-boolean':
+      return integerOrBooleanIn(option);
     case 'boolean':
       return isBoolean;
     case 'strings':

@@ -7,6 +7,12 @@ import type { JsonRecord, ListBounds, NumberRange, StringBounds, TextBounds } fr
 interface Types {
   readonly integer: { readonly value: number; readonly bounds: NumberRange };
   readonly number: { readonly value: number; readonly bounds: NumberRange };
+  /** `true` is 0, and `false` is off. */
+  readonly 'integer-or-boolean': {
+    readonly value: number;
+    readonly given: number | boolean;
+    readonly bounds: NumberRange;
+  };
   readonly boolean: { readonly value: boolean; readonly bounds: object };
   readonly strings: { readonly value: string | readonly string[]; readonly bounds: StringBounds };
   readonly 'token-ids': { readonly value: readonly number[]; readonly bounds: ListBounds };
@@ -50,6 +56,13 @@ export type GenerationOption = { readonly [Type in keyof Types]: OptionOf<Type> 
 export type OptionTable = Readonly<Record<string, GenerationOption>>;
 
 export type ValueOf<Option extends GenerationOption> = Types[Option['type']]['value'];
+
+/** What a caller may write. */
+export type GivenOf<Option extends GenerationOption> = Types[Option['type']] extends {
+  readonly given: infer Given;
+}
+  ? Given
+  : ValueOf<Option>;
 
 /** The value of each option that is in force; undefined where the option is off. */
 export type Resolved<Table extends OptionTable> = {

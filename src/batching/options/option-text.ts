@@ -11,8 +11,10 @@ export function optionFromText({ type }: GenerationOption, text: string): unknow
     case 'integer':
     case 'number':
       return numberFrom(text);
+    case 'integer-or-boolean':
+      return booleanFrom(text) ?? numberFrom(text);
     case 'boolean':
-      return text === 'true' || (text === 'false' ? false : undefined);
+      return booleanFrom(text);
     case 'strings':
       return text;
     case 'token-ids': {
@@ -54,6 +56,10 @@ export function defaultText(value: unknown): string {
   if (Array.isArray(value) && value.length > 0) return value.join(' or ');
   const isPlain = typeof value === 'number' || typeof value === 'boolean' || typeof value === 'string';
   return isPlain ? String(value) : 'none';
+}
+
+function booleanFrom(text: string): boolean | undefined {
+  return text === 'true' || (text === 'false' ? false : undefined);
 }
 
 function numberFrom(text: string): number | undefined {

@@ -103,9 +103,9 @@ export const SAMPLING_OPTIONS = {
       to: MAX_SEED,
     },
   },
-  /** Reports the log probability of each output token, and of this many of the likeliest tokens in its place. */
+  /** Reports the log probability of each output token, and of this many of the likeliest tokens in its place. `true` is 0. */
   logprobs: {
-    type: 'integer',
+    type: 'integer-or-boolean',
     from: 0,
     to: MAX_LOGPROBS,
     openAi: 'logprobs',

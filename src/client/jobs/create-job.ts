@@ -1,5 +1,5 @@
 import { InvalidOptionError } from '../../batching/base/errors.ts';
-import { OPTION_CHECKS } from '../../batching/options/generation-options.ts';
+import { OPTION_CHECKS, type CheckedGenerationOptions } from '../../batching/options/generation-options.ts';
 import { parseOptions } from '../../batching/base/validate.ts';
 import { isRecord } from '../../platform/is-record.ts';
 import { parseJson } from '../../platform/parse-json.ts';
@@ -88,16 +88,14 @@ function describeText(
 ) {
   if (system !== undefined) checkColumns(system, columns);
   const given: GenerationOptions = { ...options, ...(responseFormat && { responseFormat }) };
-  const { seed: ownSeed, ...checked } = parseOptions<GenerationOptions>('options', OPTION_CHECKS, given);
+  const { seed: ownSeed, ...checked } = parseOptions<CheckedGenerationOptions>(
+    'options',
+    OPTION_CHECKS,
+    given,
+  );
   for (const name of ['n', 'echo', 'promptLogprobs'] as const)
     if (checked[name] !== undefined)
       throw InvalidOptionError.of(name, 'left out: it is not for jobs', checked[name]);
-  if (checked.logprobs !== undefined && checked.responseFormat?.type !== 'choice')
-    throw InvalidOptionError.of(
-      'logprobs',
-      'left out: in a job it is for the probabilities of a responseFormat choice',
-      checked.logprobs,
-    );
   return {
     deployment: TEXT_GENERATOR,
     ...(system !== undefined && { system }),
@@ -182,7 +180,7 @@ async function* withFirst(first: string, others: AsyncIterable<string>): AsyncGe
 }
 
 function withoutUndefined(
-  options: EmbedJobOptions['options'] | GenerationOptions = {},
+  options: EmbedJobOptions['options'] | CheckedGenerationOptions = {},
 ): Record<string, unknown> {
   return Object.fromEntries(Object.entries(options).filter(([, value]) => value !== undefined));
 }

@@ -174,8 +174,8 @@ export interface Job {
   /**
    * The rows as a file, in file order, as UTF-8. Rows that are not done yet have empty results in CSV, and are left out in JSONL.
    *
-   * `csv`: the columns of the first row, then `result` and `error`; the properties of a JSON Schema, `choiceProbabilities` and
-   * `embedding` have columns of their own. `jsonl`: the row as it was given, and `result` or `error`; of a job from `requests`, the
+   * `csv`: the columns of the first row, then `result` and `error`; the properties of a JSON Schema, `choiceProbabilities`,
+   * `logprobs` and `embedding` have columns of their own. `jsonl`: the row as it was given, and `result` or `error`; of a job from `requests`, the
    * lines of an OpenAI output file. Where the row has a column of such a name, ours gets a `_` behind it.
    *
    * @param options For `csv` alone.

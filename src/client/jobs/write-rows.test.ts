@@ -31,6 +31,8 @@ const rowOf = (json: string, result?: Partial<JobResult>): JobRow => ({
 const textRow = (columns: readonly string[], cells: readonly string[]): string =>
   writeCells(columns.map((name, at) => [name, JSON.stringify(cells[at] ?? '')]));
 
+const TOKENS = [{ tokenId: 7, text: 'yes', logprob: -0.5, top: [{ tokenId: 8, text: 'no', logprob: -1 }] }];
+
 const RAW: CsvOptions = { escapeFormulas: false };
 
 function csvOf(info: JobInfo, rows: readonly JobRow[], options: CsvOptions = RAW): string {
@@ -91,11 +93,22 @@ describe('CSV', () => {
   });
 
   it('has the probabilities of a choice, and the calls of tools', () => {
-    const info = infoOf(['a'], { options: { logprobs: 0, tools: [] } });
+    const responseFormat = { type: 'choice', choices: ['yes', 'no'] };
+    const info = infoOf(['a'], { options: { logprobs: 0, tools: [], responseFormat } });
     const toolCalls = [{ id: '1', name: 'f', arguments: '{}' }];
     const row = rowOf('{"a":"x"}', { text: 'yes', choiceProbabilities: [0.75, 0.25], toolCalls });
     expect(csvOf(info, [row])).toBe(
       'a,result,choiceProbabilities,toolCalls,error\r\nx,yes,"[0.75,0.25]","[{""id"":""1"",""name"":""f"",""arguments"":""{}""}]",\r\n',
+    );
+  });
+
+  it('has the tokens of a text that is no choice', () => {
+    const row = rowOf('{"a":"x"}', { text: 'yes', logprobs: TOKENS });
+    expect(csvOf(infoOf(['a'], { options: { logprobs: 1 } }), [row])).toBe(
+      `a,result,logprobs,error\r\nx,yes,"${JSON.stringify(TOKENS).replaceAll('"', '""')}",\r\n`,
+    );
+    expect(jsonlOf(infoOf(['a']), row)).toBe(
+      `{"a":"x","result":"yes","logprobs":${JSON.stringify(TOKENS)}}\n`,
     );
   });
 
@@ -129,5 +142,37 @@ describe('JSONL', () => {
       expect(cells.at(-1)?.[1]).toBe('"new"');
     }
     expect(jsonlOf(infoOf(['a']), rowOf('{"a":1}'))).toBe('');
+  });
+
+  it.each([
+    [
+      '/v1/completions',
+      {
+        tokens: ['yes'],
+        token_logprobs: [-0.5],
+        top_logprobs: [{ yes: -0.5, no: -1 }],
+        text_offset: [0],
+      },
+    ],
+    [
+      '/v1/chat/completions',
+      {
+        content: [
+          {
+            token: 'yes',
+            logprob: -0.5,
+            bytes: [121, 101, 115],
+            top_logprobs: [{ token: 'no', logprob: -1, bytes: [110, 111] }],
+          },
+        ],
+        refusal: null,
+      },
+    ],
+  ])('has the logprobs of a line for %s as OpenAI writes them', (url, logprobs) => {
+    const choices = [{ text: 'yes', finishReason: 'stop', logprobs: TOKENS } as const];
+    const row = rowOf(JSON.stringify({ custom_id: 'a', url }), { text: 'yes', choices });
+    expect(JSON.parse(jsonlOf(infoOf([], { source: 'requests' }), row))).toMatchObject({
+      response: { body: { choices: [{ logprobs }] } },
+    });
   });
 });

@@ -2,6 +2,7 @@ import { parseJson } from '../../platform/parse-json.ts';
 import { isRecord } from '../../platform/is-record.ts';
 import { readCells, textOfCell, writeCells, type JobCells } from '../../protocol/job-cells.ts';
 import type { JobInfo, JobResult } from '../../protocol/jobs.ts';
+import { chatLogprobs, completionLogprobs } from '../../protocol/openai/logprobs.ts';
 import type { CsvOptions, JobRow } from './types.ts';
 
 /** Writes the rows of a job as lines of a file. */
@@ -28,7 +29,7 @@ function createCsvWriter(info: JobInfo, options: CsvOptions): RowWriter {
       ? ['embedding', ({ embedding }) => jsonOf(embedding)]
       : ['result', ({ text }) => text],
     ...fields.map((name): Output => [name, (_, answer) => textOf(answer.get(name))]),
-    ...(hasProbabilities(info) ? [PROBABILITIES] : []),
+    ...(info.options['logprobs'] === undefined ? [] : [isOfChoices(info) ? PROBABILITIES : LOGPROBS]),
     ...('tools' in info.options ? [TOOL_CALLS] : []),
     ['error', ({ error }) => error && `${error.code}: ${error.message}`],
   ];
@@ -54,10 +55,12 @@ const PROBABILITIES: Output = [
   'choiceProbabilities',
   ({ choiceProbabilities }) => jsonOf(choiceProbabilities),
 ];
+const LOGPROBS: Output = ['logprobs', ({ logprobs }) => jsonOf(logprobs)];
 const TOOL_CALLS: Output = ['toolCalls', ({ toolCalls }) => jsonOf(toolCalls)];
 
-function hasProbabilities({ options }: JobInfo): boolean {
-  return options['logprobs'] !== undefined;
+function isOfChoices({ options }: JobInfo): boolean {
+  const format = options['responseFormat'];
+  return isRecord(format) && format['type'] === 'choice';
 }
 
 /** The name, with as many `_` behind it as keep it apart from those that are taken, to which it is added. */
@@ -87,8 +90,8 @@ function jsonOf(value: unknown): string | undefined {
 function plainLine({ columns }: JobInfo, { json }: JobRow, result: JobResult): string {
   const cells = [...(readCells(json) ?? [])];
   const taken = new Set([...columns, ...cells.map(([name]) => name)]);
-  const { error, text, embedding, choiceProbabilities, toolCalls } = result;
-  const outputs = error ? { error } : { result: text ?? embedding, choiceProbabilities, toolCalls };
+  const { error, text, embedding, choiceProbabilities, logprobs, toolCalls } = result;
+  const outputs = error ? { error } : { result: text ?? embedding, choiceProbabilities, logprobs, toolCalls };
   for (const [name, value] of Object.entries(outputs)) {
     const cell = jsonOf(value);
     if (cell !== undefined) cells.push([freeName(name, taken), cell]);
@@ -120,17 +123,28 @@ function bodyOf(
   const isChat = url === '/v1/chat/completions';
   return {
     object: isChat ? 'chat.completion' : 'text_completion',
-    choices: choices.map(({ text, finishReason, answer }, index) => {
+    choices: choices.map(({ text, finishReason, answer, logprobs }, index) => {
       const calls = answer?.toolCalls ?? [];
       const hasCalls = calls.length > 0;
-      if (!isChat) return { index, text, finish_reason: finishReason };
+      if (!isChat)
+        return {
+          index,
+          text,
+          ...(logprobs && { logprobs: completionLogprobs(logprobs, 0) }),
+          finish_reason: finishReason,
+        };
       const toolCalls = calls.map(({ id, ...called }) => ({ id, type: 'function', function: called }));
       const message = {
         role: 'assistant',
         content: answer?.content ?? text,
         ...(hasCalls && { tool_calls: toolCalls }),
       };
-      return { index, message, finish_reason: hasCalls ? 'tool_calls' : finishReason };
+      return {
+        index,
+        message,
+        ...(logprobs && { logprobs: chatLogprobs(logprobs) }),
+        finish_reason: hasCalls ? 'tool_calls' : finishReason,
+      };
     }),
   };
 }

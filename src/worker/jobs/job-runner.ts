@@ -6,11 +6,12 @@ import type { JobProgress, JobResult } from '../../protocol/jobs.ts';
 import type { RequestUpdate } from '../../protocol/requests.ts';
 import type { WireError } from '../../protocol/wire.ts';
 import { toWireError } from '../../protocol/wire-errors.ts';
-import { rowReader, toResult, type ReadRow } from './read-row.ts';
+import { isGenerated, rowReader, toResult, type ReadRow } from './read-row.ts';
 import type { RowRequest } from './read-request.ts';
 import { RowRate } from './row-rate.ts';
 import { sortWindow, type WindowRow } from './sort-window.ts';
 import type { RowOutcome, StoredJob } from './stored-job.ts';
+import { TokenTexts } from './token-texts.ts';
 
 /** The worker's deployments, as a job uses them. */
 export interface RowServer {
@@ -18,6 +19,8 @@ export interface RowServer {
   numRowsFor(deployment: string): number;
   submit(requestId: RequestId, request: RowRequest): void;
   cancel(requestId: RequestId): void;
+  /** By the model that serves. */
+  tokenTexts(tokenIds: readonly number[]): Promise<readonly string[]>;
 }
 
 export interface RunnerListener {
@@ -59,6 +62,7 @@ export class JobRunner {
   readonly #server: RowServer;
   readonly #listener: RunnerListener;
   readonly #readRow: ReadRow;
+  readonly #tokens: TokenTexts;
   readonly #inFlight = new Map<RequestId, ReadyRow>();
   readonly #rate = new RowRate(systemClock);
   /** The next rows, in the order in which they run. */
@@ -81,6 +85,7 @@ export class JobRunner {
     this.#server = server;
     this.#listener = listener;
     this.#readRow = rowReader(job.definition);
+    this.#tokens = new TokenTexts((tokenIds) => server.tokenTexts(tokenIds));
   }
 
   get progress(): JobProgress {
@@ -141,10 +146,15 @@ export class JobRunner {
         if (request.deployment === this.job.definition.deployment) this.#checkModel(update.model.id);
         break;
       case 'finished':
-      case 'answered':
-        this.#inFlight.delete(requestId);
-        this.#save(index, toResult(this.job.definition, update.result));
+      case 'answered': {
+        const learning =
+          isGenerated(update.result) &&
+          this.#tokens.learn(update.result.choices.flatMap(({ logprobs }) => logprobs ?? []));
+        const finish = (): void => this.#finish(requestId, index, update.result);
+        if (learning) void learning.then(finish).then(() => this.run());
+        else finish();
         break;
+      }
       case 'failed':
         this.#inFlight.delete(requestId);
         if (!COMMON_ERRORS.has(update.error.code)) this.#fail(index, update.error);
@@ -158,6 +168,11 @@ export class JobRunner {
       default:
         update satisfies never;
     }
+  }
+
+  #finish(requestId: RequestId, index: number, answer: unknown): void {
+    if (!this.#inFlight.delete(requestId)) return;
+    this.#save(index, toResult(this.job.definition, answer, this.#tokens.textOf));
   }
 
   /** Whether rows of another kind may go on while this one waits: the lines of a batch file may be of both. */

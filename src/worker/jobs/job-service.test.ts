@@ -37,6 +37,8 @@ async function openWorker(root: MemoryFolder, given: { status?: WorkerStatus; nu
     submitted: [] as unknown[],
     infos: new Map<string, JobInfo>(),
     deletedIds: [] as string[],
+    /** Tokens whose texts were asked for. */
+    namedIds: [] as number[],
   };
   const service = await JobService.open('tabserve', {
     status: () => worker.status,
@@ -51,6 +53,10 @@ async function openWorker(root: MemoryFolder, given: { status?: WorkerStatus; nu
         worker.submitted.push([request.input, request.options['seed']]);
       },
       cancel: (requestId) => worker.running.delete(requestId),
+      tokenTexts: (tokenIds) => {
+        worker.namedIds.push(...tokenIds);
+        return Promise.resolve(tokenIds.map((tokenId) => `<${tokenId}>`));
+      },
     },
   });
   service.schedule();
@@ -64,7 +70,7 @@ async function openWorker(root: MemoryFolder, given: { status?: WorkerStatus; nu
     for (let left = count; left > 0; left -= 1) {
       const [next] = worker.running;
       if (!next) return;
-      const [requestId, { input }] = next;
+      const [requestId, { input, options }] = next;
       worker.running.delete(requestId);
       const choice = {
         text: '',
@@ -72,6 +78,7 @@ async function openWorker(root: MemoryFolder, given: { status?: WorkerStatus; nu
         tokenIds: [],
         finishReason: 'stop',
         seed: 0,
+        ...(options['logprobs'] !== undefined && { logprobs: [{ tokenId: 7, logprob: -1, top: [] }] }),
       } as const;
       const usage = { numPromptTokens: 3, numCachedTokens: 0, numOutputTokens: 2 };
       const timings = { queueWaitMs: 0, ttftMs: 0, e2eMs: 0, tpotMs: 0 };
@@ -118,6 +125,25 @@ afterEach(() => {
 });
 
 describe('a job', () => {
+  it('has the texts of its tokens, asked for once', async () => {
+    const opened = await openWorker(new MemoryFolder());
+    await createJob(opened, words('a', 'b', 'c'), { options: { logprobs: 0 } });
+    opened.answer(1);
+    await vi.advanceTimersByTimeAsync(0);
+    opened.answer();
+    expect(await opened.published()).toMatchObject({ state: 'finished', counts: { finished: 3 } });
+    const { rows } = await opened.call<'read-job'>({
+      type: 'read-job',
+      callId: 0,
+      jobId: 'j1',
+      from: 0,
+      limit: 9,
+    });
+    const logprobs = [{ tokenId: 7, text: '<7>', logprob: -1, top: [] }];
+    expect(rows.map(({ result }) => result?.logprobs)).toEqual([logprobs, logprobs, logprobs]);
+    expect(opened.worker.namedIds).toEqual([7]);
+  });
+
   it('keeps the slots full to the last row, and has results in file order', async () => {
     const opened = await openWorker(new MemoryFolder());
     await createJob(opened, words('a', 'bbb', 'cc'));

@@ -55,7 +55,7 @@ function readBody(url: unknown, body: Fields): RowRequest {
 
 /** @throws JobRowError for options whose outcome a result has no place for. */
 function withoutDetails(request: RowRequest): RowRequest {
-  for (const name of ['logprobs', 'promptLogprobs', 'echo'] as const) {
+  for (const name of ['promptLogprobs', 'echo'] as const) {
     const value = request.options[name];
     if (value !== undefined && value !== false)
       throw JobRowError.ofBody(`\`${name}\` isn't for jobs, whose results have no place for it.`);

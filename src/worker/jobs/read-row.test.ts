@@ -51,7 +51,7 @@ describe('a row of a table', () => {
     const answer = { reasoning: '', content: 'yes', toolCalls };
     const usage = { numPromptTokens: 3, numCachedTokens: 0, numOutputTokens: 2 };
     const given = { ...choice, choices: [choice], choiceProbabilities, answer, usage };
-    expect(toResult(table, given)).toEqual({
+    expect(toResult(table, { ...given, logprobs: [] }, String)).toEqual({
       text: 'yes',
       finishReason: 'stop',
       choiceProbabilities,
@@ -59,6 +59,19 @@ describe('a row of a table', () => {
       numPromptTokens: 3,
       numOutputTokens: 2,
     });
+  });
+
+  it('has its tokens with their texts, in all of JSON’s numbers', () => {
+    const logprobs = [{ tokenId: 7, logprob: -0.5, top: [{ tokenId: 8, logprob: -Infinity }] }];
+    const named = [
+      { tokenId: 7, text: '<7>', logprob: -0.5, top: [{ tokenId: 8, text: '<8>', logprob: -9999 }] },
+    ];
+    const choice = { text: 'a', generatedText: 'a', tokenIds: [7], finishReason: 'stop', seed: 0, logprobs };
+    const usage = { numPromptTokens: 3, numCachedTokens: 0, numOutputTokens: 1 };
+    const answer = { ...choice, choices: [choice], usage };
+    const textOf = (tokenId: number) => `<${tokenId}>`;
+    expect(toResult(table, answer, textOf).logprobs).toEqual(named);
+    expect(toResult(REQUESTS, answer, textOf)).toMatchObject({ choices: [{ text: 'a', logprobs: named }] });
   });
 
   it('is a text to embed', () => {
@@ -148,12 +161,8 @@ describe('a line of a batch file', () => {
     [line('/v1/chat/completions', { messages: [], tools: [1] }), 'tools[0].type'],
     [line('/v1/completions', { response_format: 'json' }), 'response_format'],
     [line('text-generator', { options: 1 }), 'body.options'],
-    [line('/v1/completions', { prompt: 'x', logprobs: 0 }), 'logprobs'],
     [line('/v1/completions', { prompt: 'x', echo: true }), 'echo'],
-    [
-      line('/v1/chat/completions', { messages: [{ role: 'user', content: 'x' }], logprobs: true }),
-      'logprobs',
-    ],
+    [line('/v1/completions', { prompt: 'x', prompt_logprobs: 0 }), 'promptLogprobs'],
   ])('is refused with the field that is wrong', (row, place) => {
     const refusal = { code: 'JOB_ROW_INVALID', message: expect.stringContaining(`\`${place}\``) };
     expect(() => readRow(REQUESTS, 0, row)).toThrow(expect.objectContaining(refusal));

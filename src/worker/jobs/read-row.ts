@@ -2,11 +2,12 @@ import { parseOrderedJson } from '../../batching/base/ordered-json.ts';
 import { isRecord } from '../../platform/is-record.ts';
 import { EMBEDDER, type Embedding } from '../../protocol/embedding.ts';
 import { JobRowError } from '../../protocol/errors/jobs.ts';
-import type { GenerationResult } from '../../protocol/generation.ts';
+import type { GenerationChoice, GenerationResult } from '../../protocol/generation.ts';
 import { readCells } from '../../protocol/job-cells.ts';
 import { fillParts, parseTemplate } from '../../protocol/job-template.ts';
 import type { JobDefinition, JobResult } from '../../protocol/jobs.ts';
 import { readRequest, type RowRequest } from './read-request.ts';
+import { nameTokens, type TextOfToken } from './token-texts.ts';
 
 /** Reads a row, the text of a JSON object. @throws JobColumnError, JobRowError, PromptTooLongError. */
 export type ReadRow = (index: number, json: string) => RowRequest;
@@ -37,17 +38,26 @@ function seeded({ seed }: JobDefinition, index: number, { options, ...request }:
   return { ...request, options: { seed: (seed + index) % 2 ** 32, ...options } };
 }
 
-/** The answer of a deployment as a row's result. */
-export function toResult({ source }: JobDefinition, answer: unknown): JobResult {
+/**
+ * The answer of a deployment as a row's result.
+ *
+ * @param textOf The text of a token.
+ */
+export function toResult({ source }: JobDefinition, answer: unknown, textOf: TextOfToken): JobResult {
   if (isGenerated(answer)) {
-    const { generatedText, finishReason, choiceProbabilities, choices } = answer;
+    const { generatedText, finishReason, choiceProbabilities, choices, logprobs } = answer;
     const { numPromptTokens, numOutputTokens } = answer.usage;
     const { content = generatedText, toolCalls = [] } = answer.answer ?? {};
     return {
       text: content,
       finishReason,
       ...(choiceProbabilities && { choiceProbabilities }),
-      ...(source === 'requests' ? { choices: choices.map(toChoice) } : toolCalls.length > 0 && { toolCalls }),
+      ...(source === 'requests'
+        ? { choices: choices.map((choice) => toChoice(choice, textOf)) }
+        : {
+            ...(logprobs && !choiceProbabilities && { logprobs: nameTokens(logprobs, textOf) }),
+            ...(toolCalls.length > 0 && { toolCalls }),
+          }),
       numPromptTokens,
       numOutputTokens,
     };
@@ -63,11 +73,16 @@ export function toResult({ source }: JobDefinition, answer: unknown): JobResult 
   };
 }
 
-function toChoice({ generatedText, finishReason, answer }: GenerationResult['choices'][number]) {
-  return { text: generatedText, finishReason, ...(answer && { answer }) };
+function toChoice({ generatedText, finishReason, answer, logprobs }: GenerationChoice, textOf: TextOfToken) {
+  return {
+    text: generatedText,
+    finishReason,
+    ...(answer && { answer }),
+    ...(logprobs && { logprobs: nameTokens(logprobs, textOf) }),
+  };
 }
 
-function isGenerated(answer: unknown): answer is GenerationResult {
+export function isGenerated(answer: unknown): answer is GenerationResult {
   return isRecord(answer) && 'choices' in answer;
 }
 

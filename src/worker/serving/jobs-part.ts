@@ -5,6 +5,7 @@ import { namesOf } from '../../protocol/names.ts';
 import type { BatchingPolicy, WorkerStatus } from '../../protocol/status.ts';
 import type { WorkerMessage } from '../../protocol/worker-messages.ts';
 import { importPart } from '../base/import-part.ts';
+import type { RowServer } from '../jobs/job-runner.ts';
 import type { JobCall, JobService } from '../jobs/job-service.ts';
 import type { Outbox } from './outbox.ts';
 import type { RequestRouter } from './request-router.ts';
@@ -37,6 +38,7 @@ interface JobsPartOptions {
   readonly tabs: () => TabMessages;
   readonly status: () => WorkerStatus;
   readonly policy: () => BatchingPolicy;
+  readonly tokenTexts: RowServer['tokenTexts'];
 }
 
 /** Runs jobs as one more client of this worker. Their code is imported when the worker has started, or at the first call. */
@@ -78,7 +80,7 @@ export class JobsPart {
   }
 
   async #open(): Promise<JobService> {
-    const { app, router, tabs, status, policy } = this.#options;
+    const { app, router, tabs, status, policy, tokenTexts } = this.#options;
     const { JobService: Service } = await importPart(() => import('../jobs/job-service.ts'));
     this.#service = await Service.open(namesOf(app).storageFolder, {
       status,
@@ -92,6 +94,7 @@ export class JobsPart {
             { requestId, input, options, elapsedMs: 0 },
           ]),
         cancel: (requestId) => router().cancel(requestId, JOBS),
+        tokenTexts,
       },
     });
     this.#service.schedule();

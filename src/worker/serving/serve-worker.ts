@@ -71,6 +71,7 @@ export class ServeWorker {
       tabs: () => tabs,
       status: () => this.#status.current,
       policy: () => this.#textGenerator.knobs,
+      tokenTexts: (tokenIds) => this.#models.tokenTexts(tokenIds),
     });
     const tabs = new TabMessages(host.workerId, this.#jobs.outboxBefore(outbox));
     this.#host = host;

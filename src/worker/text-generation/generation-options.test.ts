@@ -73,6 +73,11 @@ describe('resolveOptions', () => {
     });
   });
 
+  it('reads `logprobs: true` as 0, and `false` as left out', () => {
+    const logprobsOf = (logprobs: boolean) => resolveOptions({ logprobs }, MODEL).sampling.logprobs;
+    expect([true, false].map(logprobsOf)).toEqual([0, undefined]);
+  });
+
   it.each([
     ['END', ['END']],
     [
@@ -143,7 +148,7 @@ describe('timeoutMsOf', () => {
 describe('rejects', () => {
   it.each([
     [{ maxNewTokens: -1 }, /`maxNewTokens` to be an integer >= 0, got `-1` \(number\)/],
-    [{ promptLogprobs: 21 }, /`promptLogprobs` to be an integer >= 0 and <= 20/],
+    [{ promptLogprobs: 21 }, /`promptLogprobs` to be true, false or an integer >= 0 and <= 20/],
     [{ maxNewTokens: 1.5 }, /`maxNewTokens`/],
     [{ maxNewTokens: '8' }, /got `8` \(string\)/],
     [{ temperature: Infinity }, /`temperature` to be a finite number >= 0, got `Infinity` \(number\)/],
@@ -157,8 +162,8 @@ describe('rejects', () => {
     [{ presencePenalty: 2.1 }, /`presencePenalty`/],
     [{ frequencyPenalty: -2.1 }, /`frequencyPenalty`/],
     [{ logitBias: { 2048: 1 } }, /`logitBias` to be .* by token id below 2048, got `token id 2048`/],
-    [{ logprobs: 21 }, /`logprobs` to be an integer >= 0 and <= 20/],
-    [{ logprobs: true }, /`logprobs`/],
+    [{ logprobs: 21 }, /`logprobs` to be true, false or an integer >= 0 and <= 20/],
+    [{ logprobs: 'true' }, /`logprobs`/],
     [
       { stop: '' },
       /`stop` to be a string of 1 to 256 characters, or a list of at most 16 .* `an empty string`/,

@@ -3,7 +3,7 @@ import {
   GENERATION_OPTIONS,
   OPTION_CHECKS,
   OPTION_DEFAULTS,
-  type GenerationOptions,
+  type CheckedGenerationOptions,
   type ResolvedGenerationOptions,
 } from '../../batching/options/generation-options.ts';
 import { integerIn, parseOptions, tokenIdsIn } from '../../batching/base/validate.ts';
@@ -32,7 +32,7 @@ export function resolveOptions(
     logitBias: logitBiasWithin(vocabSize),
     stopTokenIds: tokenIdsIn({ ...GENERATION_OPTIONS.stopTokenIds, to: vocabSize - 1 }),
   };
-  const given = parseOptions<GenerationOptions>('options', checks, options);
+  const given = parseOptions<CheckedGenerationOptions>('options', checks, options);
   const defaults = isChat ? { ...generationDefaults, maxNewTokens: contextLength } : generationDefaults;
   const resolved = { ...OPTION_DEFAULTS, ...defaults, ...given };
   // Clients send fixed large numbers.

@@ -88,7 +88,6 @@ describe('a job', () => {
     form.change({ template: 'Say {{text}}', system: 'Be brief.' });
     form.changeOption('seed', '7');
     form.changeOption('temperature', '0.5');
-    // A shape of choices sets it where the answers are drawn.
     form.changeOption('logprobs', '0');
     expect(await form.run()).toEqual({ id: '1' });
     const { signal: _, onStored: __, rows: ___, ...created } = Object(client.created[0]);
@@ -104,6 +103,15 @@ describe('a job', () => {
       { id: '2', text: 'two' },
     ]);
     expect(view().numStored).toBeUndefined();
+  });
+
+  it('asks how likely each choice is', async () => {
+    await form.choose(fileOf('a.csv', 'id\n1'));
+    form.changeOption('responseFormat', 'choice\ngood\nbad');
+    await form.run();
+    expect(client.created).toMatchObject([
+      { options: { responseFormat: { type: 'choice', choices: ['good', 'bad'] }, logprobs: true } },
+    ]);
   });
 
   it('has no system message where the model can’t chat', async () => {

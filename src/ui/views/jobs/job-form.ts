@@ -110,9 +110,12 @@ export class JobForm implements OptionsForm {
     const { options, errors } = parseGeneration(this.store.getState().texts);
     const error = errorOfOptions(errors);
     this.store.setState({ optionErrors: errors, error });
-    // The table has no place for them, and an answer would take ten times the room.
     const { logprobs: _, ...others } = options;
-    return error ? undefined : { maxNewTokens: MAX_NEW_TOKENS, ...others };
+    // The table shows how likely a choice is. It has no place for tokens, which take ten times an answer's room.
+    const isChoice = options.responseFormat?.type === 'choice';
+    return error
+      ? undefined
+      : { maxNewTokens: MAX_NEW_TOKENS, ...others, ...(isChoice && { logprobs: true }) };
   }
 
   /** The system message, where the model takes one. */

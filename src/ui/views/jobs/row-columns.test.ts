@@ -38,6 +38,14 @@ describe('the columns of a job', () => {
     expect(cellsOf(info, rowOf('{"product":"ket'))).toMatchObject({ product: '', problem: '' });
   });
 
+  it('say how likely a choice is, where that was asked for', () => {
+    const responseFormat = { type: 'choice', choices: ['good', 'bad'] };
+    const row = rowWith({ id: '1' }, { text: 'bad', choiceProbabilities: [0.125, 0.875] });
+    const info = { ...job, options: { responseFormat, logprobs: true } };
+    expect(cellsOf(info, row)).toMatchObject({ Answer: 'bad', Probability: '0.875' });
+    expect(cellsOf({ ...job, options: { responseFormat } }, row)).not.toHaveProperty('Probability');
+  });
+
   it('say why a row has no answer', () => {
     const row = rowWith({}, { error: { code: 'PROMPT_TOO_LONG', message: 'Too long.' } });
     expect(cellsOf(job, row)['Answer']).toBe('Too long. PROMPT_TOO_LONG');

@@ -15,6 +15,8 @@ export function columnsOf(info: Pick<JobInfo, 'columns' | 'source' | 'options'>)
   const inputs =
     info.source === 'requests' ? ['custom_id', 'body'] : info.columns.slice(0, MAX_INPUT_COLUMNS);
   const properties = propertiesOf(info.options['responseFormat']);
+  const choices =
+    info.options['logprobs'] === undefined ? undefined : choicesOf(info.options['responseFormat']);
   const answers = properties.map((title, at) => ({
     title,
     isAnswer: true,
@@ -31,6 +33,7 @@ export function columnsOf(info: Pick<JobInfo, 'columns' | 'source' | 'options'>)
       textOf: ({ json }: JobRow) => toText(cellsOf(json).get(title)),
     })),
     ...(answers.length > 0 ? answers : [{ title: 'Answer', isAnswer: true, textOf: answerOf }]),
+    ...(choices ? [{ title: 'Probability', isAnswer: true, textOf: probabilityIn(choices) }] : []),
   ];
 }
 
@@ -41,6 +44,17 @@ export function answerOf({ result }: JobRow): string {
   if (!result.embedding) return result.text ?? '';
   const start = result.embedding.slice(0, 4).map((value) => value.toFixed(3));
   return `${result.embedding.length} numbers: ${start.join(', ')}, …`;
+}
+
+/** How likely the row's answer is among the choices; empty where that isn't known. */
+const probabilityIn =
+  (choices: readonly unknown[]) =>
+  ({ result }: JobRow): string =>
+    result?.choiceProbabilities?.[choices.indexOf(result.text)]?.toFixed(3) ?? '';
+
+function choicesOf(format: unknown): readonly unknown[] | undefined {
+  const choices = isRecord(format) ? format['choices'] : undefined;
+  return Array.isArray(choices) ? choices : undefined;
 }
 
 /** The properties that the schema of a response format names. */

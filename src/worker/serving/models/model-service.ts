@@ -65,6 +65,12 @@ export class ModelService {
     return handleCall<Name>(calls, call);
   }
 
+  /** None under an upstream. */
+  async tokenTexts(tokenIds: readonly number[]): Promise<readonly string[]> {
+    const models = await this.#models;
+    return models ? models.tokenTexts(tokenIds) : [];
+  }
+
   async steerLoad(action: 'pause' | 'resume' | 'cancel'): Promise<void> {
     (await this.#models)?.steer(action);
   }

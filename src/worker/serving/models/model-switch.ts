@@ -26,7 +26,7 @@ import { FirstModel, type ModelOptions, type ServedModel } from './first-model.t
 import { LoadJob, nameOfLoad } from './load-job.ts';
 import { obtainModel } from './obtain-model.ts';
 import type { ModelCall } from '../deployments/own-calls.ts';
-import { createTokenCalls } from './token-calls.ts';
+import { createTokenCalls, textsOfTokens } from './token-calls.ts';
 
 export type LoadRequest = Pick<CallMessage<'load-model'>, 'source' | 'dtype' | 'whenBusy' | 'deployment'>;
 
@@ -81,6 +81,11 @@ export class ModelSwitch {
     const { encoders = [] } = options.first;
     this.started = this.#start(encoders);
     this.#last = encoders.length === 0 ? this.started : this.started.then(() => this.#loadEncoders(encoders));
+  }
+
+  /** Of the model that serves. */
+  tokenTexts(tokenIds: readonly number[]): readonly string[] {
+    return textsOfTokens(tokenIds, this.#served?.model);
   }
 
   /**

@@ -22,14 +22,7 @@ export function createTokenCalls(
     throw noModelServes();
   };
   return {
-    /** '' for a special token, and for every token if no model serves. U+FFFD for a part of a character. */
-    async 'token-texts'({ tokenIds }) {
-      const model = await whenStarted();
-      return tokenIds.map((tokenId) => {
-        const stream = model?.tokenizer.createTextStream();
-        return stream ? stream.push(tokenId) + stream.end() : '';
-      });
-    },
+    'token-texts': async ({ tokenIds }) => textsOfTokens(tokenIds, await whenStarted()),
     async tokenize({ text, addSpecialTokens }) {
       return resultOf(tokenizationOf(text, addSpecialTokens, await whenServed()));
     },
@@ -55,6 +48,17 @@ export function createTokenCalls(
       return { modelId, text: tokenizer.vocabulary.decode(tokenIds) };
     },
   };
+}
+
+/** '' for a special token, and for every token if no model serves. U+FFFD for a part of a character. */
+export function textsOfTokens(
+  tokenIds: readonly number[],
+  model: LoadedModel | undefined,
+): readonly string[] {
+  return tokenIds.map((tokenId) => {
+    const stream = model?.tokenizer.createTextStream();
+    return stream ? stream.push(tokenId) + stream.end() : '';
+  });
 }
 
 function* tokenizationOf(

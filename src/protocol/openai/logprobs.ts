@@ -1,4 +1,28 @@
-import type { NamedToken } from './token-texts.ts';
+/** Stands for -Infinity, which JSON lacks, as in vLLM. */
+const LOWEST_LOGPROB = -9999;
+
+export interface NamedLogprob {
+  readonly tokenId: number;
+  /** The token's own text: '' for a special token, U+FFFD for a part of a character. */
+  readonly text: string;
+  readonly logprob: number;
+}
+
+/** A token with its text and log probability, and those of the likeliest tokens in its place. */
+export interface NamedToken extends Omit<NamedLogprob, 'logprob'> {
+  /** Null for the first token of a prompt. */
+  readonly logprob: number | null;
+  readonly top: readonly NamedLogprob[];
+}
+
+/** A token of an output, which always has a logprob. */
+export interface NamedOutputToken extends NamedLogprob {
+  readonly top: readonly NamedLogprob[];
+}
+
+export function finiteLogprob(logprob: number): number {
+  return Math.max(logprob, LOWEST_LOGPROB);
+}
 
 /**
  * Log probabilities as in OpenAI's completions: lists with an entry for each token. An entry is null for the first token of a
@@ -63,5 +87,5 @@ function chatToken(text: string, logprob: number | null) {
 
 /** UTF-8 bytes. Null where the text doesn't determine them: for a part of a character, and for a special token. */
 function bytesOf(text: string): readonly number[] | null {
-  return text === '' || text.includes('\uFFFD') ? null : [...Buffer.from(text)];
+  return text === '' || text.includes('\uFFFD') ? null : [...new TextEncoder().encode(text)];
 }
