@@ -49,8 +49,8 @@ const COMMANDS: Readonly<Record<string, readonly string[]>> = {
 };
 
 const USAGE = `Usage: npm run write -- NAME
-  measurements  the tables of docs/measurements.md and the README's figures, from bench/*.json
-  errors        docs/errors.md
+  measurements  the tables of docs/measurements.md, of its parts and the README's figures, from bench/*.json
+  errors        docs/errors.md and docs/errors
   options       the table of docs/generation-options.md
   readme        the three above, and the program in docs/cpu-engine.md
   program       the program of a model in docs/cpu-engine.md; with an id of the hub or a folder, prints that of it

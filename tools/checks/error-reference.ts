@@ -5,7 +5,7 @@ import { HttpError } from '../../src/protocol/openai/http-error.ts';
 import { TabserveError } from '../../src/protocol/wire-errors.ts';
 import { updateParts } from './marked-part.ts';
 
-// docs/errors.md. The files `*error.ts` and `*errors.ts` make all messages, by their functions and the static methods of their
+// docs/errors.md, and a page of docs/errors for each area. The files `*error.ts` and `*errors.ts` make all messages, by their functions and the static methods of their
 // classes, which are called here with the names of their parameters. The cause of an error is the comment on its class.
 
 const MESSAGES = /(?:\/errors\/[\w-]+|errors?)\.ts$/;
@@ -13,11 +13,20 @@ const MESSAGES = /(?:\/errors\/[\w-]+|errors?)\.ts$/;
 const OTHERS =
   /\.test\.ts$|test-support|\/testing\/|(?:wire|to-http)-errors?\.ts$|\/ai-sdk\/|\/prompt-api\/|^bridge\/base\/errors\.ts$/;
 
+/** The pages of docs/errors: the errors of the first source whose path has the pattern. */
+const AREAS = { models: /hub|model|onnx/, requests: /batching\/errors|deployments|jobs/, worker: /./ };
+
 /** A comment before a class, or before a code in a list. */
 const CAUSE = /\/\*\*((?:(?!\*\/)[^])*)\*\/\s+(?:export class (\w+)|'([A-Z_]+)')/g;
 
 /** What is known of a code: how its entry begins, and its messages. */
-type Table = Map<string, { readonly head: string; readonly messages: Set<string> }>;
+type Table = Map<string, Entry>;
+interface Entry {
+  readonly head: string;
+  readonly messages: Set<string>;
+  /** The page that has it. */
+  readonly area?: string;
+}
 type Make = (...values: readonly unknown[]) => unknown;
 type ErrorClass = (new (...values: readonly unknown[]) => Error) & Make;
 
@@ -28,31 +37,31 @@ const makers: Make[] = [];
 for (const path of sources.filter((source) => MESSAGES.test(source)).toSorted()) {
   const exported = Object.values<unknown>(await import(`../../${path}`)).filter(isFunction);
   const classes = exported.filter(isErrorClass).filter((Class) => 'code' in new Class('', {}, {}));
-  collectCodes(readFileSync(path, 'utf8'), classes);
+  collectCodes(path, classes);
   classNames.push(...classes.map(({ name }) => name));
   makers.push(...exported.filter((make) => !isErrorClass(make)), ...classes.flatMap(staticMethodsOf));
 }
 for (const make of makers) collectMessage(make);
 refuseMessagesElsewhere();
+for (const area of Object.keys(AREAS)) {
+  const ofArea = new Map([...errors].filter(([, entry]) => entry.area === area));
+  await updateParts(`docs/errors/${area}.md`, { errors: part(ofArea, '\n\n', describeInFull) });
+}
 await updateParts('docs/errors.md', {
-  errors: part(errors, '\n\n', (code, head, messages) => {
-    if (messages.length === 0) throw new Error(`Nothing makes a message of ${code}.`);
-    const { status } = toHttpError(new TabserveError(code, ''));
-    const http = status === 500 ? '' : `, HTTP ${status}`;
-    const quotes = messages.map((message) => `> ${message}`).join('\n>\n');
-    return `### ${code}\n\n${head.replace('. ', `${http}. `)}\n\n${quotes}`;
-  }),
+  errors: indexOf(errors),
   'http-errors': part(httpErrors, '\n', describeInLine),
   'page-errors': part(pageErrors, '\n', describeInLine),
 });
 
-function collectCodes(text: string, classes: readonly ErrorClass[]): void {
+function collectCodes(path: string, classes: readonly ErrorClass[]): void {
+  const text = readFileSync(path, 'utf8');
+  const [area = ''] = Object.entries(AREAS).find(([, pattern]) => pattern.test(path)) ?? [];
   for (const [, comment = '', className = 'UpstreamError', listed] of text.matchAll(CAUSE)) {
     const [description = ''] = comment.replaceAll(/^\s*\*+ ?/gm, '').split(/^@/m);
     const Class = classes.find(({ name }) => name === className);
     const code = listed ?? (Class && codeOf(new Class('', {}, {})));
     const head = `\`${className}\`. ${description.replaceAll(/\s+/g, ' ').trim()}`;
-    if (Class && code) errors.set(code, { head, messages: new Set() });
+    if (Class && code) errors.set(code, { head, messages: new Set(), area });
   }
 }
 
@@ -99,14 +108,35 @@ function refuseMessagesElsewhere(): void {
     }
 }
 
-function part(
-  table: Table,
-  separator: string,
-  describe: (code: string, head: string, messages: readonly string[]) => string,
-): string {
+type Describe = (code: string, head: string, messages: readonly string[]) => string;
+
+function part(table: Table, separator: string, describe: Describe): string {
   const sorted = [...table].toSorted(([a], [b]) => a.localeCompare(b));
   const texts = sorted.map(([code, { head, messages }]) => describe(code, head, [...messages]));
   return `\n\n${texts.join(separator)}\n\n`;
+}
+
+/** A line for each code, with its first sentence. */
+function indexOf(table: Table): string {
+  const sorted = [...table].toSorted(([a], [b]) => a.localeCompare(b));
+  const rows = sorted.map(([code, { head, area }]) => {
+    const status = statusOf(code);
+    const [, cause = ''] = /^`\w+`\. (.*?\.)(?: |$)/.exec(head) ?? [];
+    return `| [\`${code}\`](errors/${area}.md#${code.toLowerCase()}) | ${status === 500 ? '' : status} | ${cause} |`;
+  });
+  return `\n\n${['| code | HTTP | |', '| --- | --- | --- |', ...rows].join('\n')}\n\n`;
+}
+
+function describeInFull(code: string, head: string, messages: readonly string[]): string {
+  if (messages.length === 0) throw new Error(`Nothing makes a message of ${code}.`);
+  const status = statusOf(code);
+  const http = status === 500 ? '' : `, HTTP ${status}`;
+  const quotes = messages.map((message) => `> ${message}`).join('\n>\n');
+  return `### ${code}\n\n${head.replace('. ', `${http}. `)}\n\n${quotes}`;
+}
+
+function statusOf(code: string): number {
+  return toHttpError(new TabserveError(code, '')).status;
 }
 
 function describeInLine(code: string, head: string, messages: readonly string[]): string {

@@ -4,11 +4,17 @@ import { readRecords, rowOf, type BenchRecord } from '../bench/record.ts';
 import { reportOf } from '../bench/report.ts';
 import { updateParts } from './marked-part.ts';
 
-// The tables of docs/measurements.md and the headline figures of the README are those of bench/*.json. `--write` brings both
+// The tables of docs/measurements.md and its parts, and the headline figures of the README are those of bench/*.json. `--write` brings them
 // up to date.
 
-/** The cases with a place in the document: a record has the part `CASE KEY`. */
-const CASES = ['engine', 'peers', 'gpu', 'encoder', 'tabs', 'hidden', 'load', 'cpu'];
+/** The cases with a place in a document: a record has the part `CASE KEY`. */
+const CASES = {
+  'docs/measurements.md': ['engine', 'peers'],
+  'docs/measurements/gpu.md': ['gpu'],
+  'docs/measurements/encoders.md': ['encoder'],
+  'docs/measurements/tabs.md': ['tabs', 'hidden', 'load'],
+  'docs/measurements/cpu-kernels.md': ['cpu'],
+};
 
 /** How the libraries are named in the README, and who runs each: the best of them counts. */
 const COMPARED: readonly (readonly [label: string, pattern: RegExp])[] = [
@@ -19,10 +25,12 @@ const COMPARED: readonly (readonly [label: string, pattern: RegExp])[] = [
   ['wllama', /^wllama/],
 ];
 
-const parts = CASES.flatMap((name) =>
-  readRecords(name).map((record) => [`${name} ${record.key}`, `\n\n${reportOf(record)}\n\n`] as const),
-);
-await updateParts('docs/measurements.md', Object.fromEntries(parts));
+for (const [path, cases] of Object.entries(CASES)) {
+  const parts = cases.flatMap((name) =>
+    readRecords(name).map((record) => [`${name} ${record.key}`, `\n\n${reportOf(record)}\n\n`] as const),
+  );
+  await updateParts(path, Object.fromEntries(parts));
+}
 const policies = recordOf('engine', 'storyteller wasm').groups[0];
 const ratio = rowOf(policies, ['continuous', '8']).ratio?.p50;
 if (ratio === undefined) throw new Error('No ratio is recorded: run `npm run bench -- engine`.');

@@ -44,7 +44,7 @@ export interface CodeBlock {
 
 /** The documents that people write. The API reference is generated, and the changelog tells what was. */
 export const DOCUMENTS: readonly string[] = globSync(
-  ['*.md', 'docs/*.md', '{deploy,examples}/**/*.md', 'tools/package/README.md'],
+  ['*.md', 'docs/{,measurements/}*.md', '{deploy,examples}/**/*.md', 'tools/package/README.md'],
   {
     exclude: (path) => path.includes('node_modules') || path === 'CHANGELOG.md',
   },
