@@ -151,7 +151,7 @@ test.describe('a job', { tag: ANY_BACKEND }, () => {
         const job = await serve.jobs.create({
           rows: texts.map((text) => ({ text })),
           template: '{{text}}',
-          options: { logprobs: true },
+          options: { logprobs: true, temperature: 0 },
           responseFormat: format,
         });
         await job.done();
@@ -165,6 +165,7 @@ test.describe('a job', { tag: ANY_BACKEND }, () => {
           const { generatedText, choiceProbabilities } = await serve.generate(text, {
             responseFormat: format,
             logprobs: true,
+            temperature: 0,
           });
           alone.push([generatedText, choiceProbabilities]);
         }
