@@ -13,6 +13,8 @@ const REQUESTS: JobDefinition = {
   columns: [],
 };
 
+const textOf = (tokenId: number): string => `<${tokenId}>`;
+
 const readRow = (job: JobDefinition, index: number, row: object) =>
   rowReader(job)(index, JSON.stringify(row));
 
@@ -69,7 +71,6 @@ describe('a row of a table', () => {
     const choice = { text: 'a', generatedText: 'a', tokenIds: [7], finishReason: 'stop', seed: 0, logprobs };
     const usage = { numPromptTokens: 3, numCachedTokens: 0, numOutputTokens: 1 };
     const answer = { ...choice, choices: [choice], usage };
-    const textOf = (tokenId: number) => `<${tokenId}>`;
     expect(toResult(table, answer, textOf).logprobs).toEqual(named);
     expect(toResult(REQUESTS, answer, textOf)).toMatchObject({ choices: [{ text: 'a', logprobs: named }] });
   });

@@ -14,16 +14,17 @@ export class TokenTexts {
 
   readonly textOf: TextOfToken = (tokenId) => this.#texts.get(tokenId) ?? '';
 
-  /** Undefined where all texts are known. Texts that nobody knows, as under an upstream, stay empty. */
+  /** Undefined where all texts are known. */
   learn(logprobs: readonly TokenLogprobs[]): Promise<void> | undefined {
     const tokenIds = logprobs.flatMap(({ tokenId, top }) => [tokenId, ...top.map((each) => each.tokenId)]);
     const unknown = [...new Set(tokenIds)].filter((tokenId) => !this.#texts.has(tokenId));
-    if (unknown.length === 0) return undefined;
-    return this.#ask(unknown)
-      .catch(() => [])
-      .then((texts) => {
-        for (const [at, tokenId] of unknown.entries()) this.#texts.set(tokenId, texts[at] ?? '');
-      });
+    return unknown.length === 0 ? undefined : this.#learn(unknown);
+  }
+
+  /** Texts that nobody knows, as under an upstream, stay empty. */
+  async #learn(tokenIds: readonly number[]): Promise<void> {
+    const texts = await this.#ask(tokenIds).catch(() => []);
+    for (const [at, tokenId] of tokenIds.entries()) this.#texts.set(tokenId, texts[at] ?? '');
   }
 }
 

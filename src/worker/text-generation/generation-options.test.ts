@@ -74,8 +74,10 @@ describe('resolveOptions', () => {
   });
 
   it('reads `logprobs: true` as 0, and `false` as left out', () => {
-    const logprobsOf = (logprobs: boolean) => resolveOptions({ logprobs }, MODEL).sampling.logprobs;
-    expect([true, false].map(logprobsOf)).toEqual([0, undefined]);
+    expect([true, false].map((logprobs) => resolveOptions({ logprobs }, MODEL).sampling.logprobs)).toEqual([
+      0,
+      undefined,
+    ]);
   });
 
   it.each([
