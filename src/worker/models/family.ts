@@ -26,6 +26,8 @@ export interface Model {
   readonly program: Program;
   /** Some checkpoints put this before the names of their tensors. */
   readonly tensorPrefix: string;
+  /** The vision tower isn't read, though the checkpoint has one. */
+  readonly skipsVision?: true;
   /** Set where activations exceed the range of fp16. Weights can still be quantized. */
   readonly needsFloat32?: true;
   /**

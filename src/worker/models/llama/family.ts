@@ -34,6 +34,7 @@ export const llama: ModelFamily = {
       program: llamaProgram(config),
       tensorPrefix: textPrefix ?? 'model.',
       ...(config.needsFloat32 && { needsFloat32: true }),
+      ...(textPrefix !== undefined && { skipsVision: true }),
       skipTensor: () => undefined,
     };
   },

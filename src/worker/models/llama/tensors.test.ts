@@ -44,7 +44,8 @@ it("joins a layer's q, k and v where no norm stands between, and their biases", 
 
 it('reads the text model of one that reads pictures too', () => {
   const config = HUB_CONFIGS['mistralai/Ministral-3-3B-Instruct-2512'];
-  const { tensorPrefix, program } = readModel(config, undefined);
+  const { tensorPrefix, program, skipsVision } = readModel(config, undefined);
+  expect(skipsVision).toBe(true);
   expect(tensorPrefix).toBe('language_model.model.');
   expect(countParameters(program.weights)).toBe(3_429_006_336);
 });

@@ -14,6 +14,7 @@ export const qwen35: ModelFamily = {
       config,
       program: qwen35Program(config),
       tensorPrefix: fields['model_type'] === 'qwen3_5' ? 'model.language_model.' : 'model.',
+      ...(fields['vision_config'] !== undefined && { skipsVision: true }),
       skipTensor: () => undefined,
     };
   },

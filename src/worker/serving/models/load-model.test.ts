@@ -19,6 +19,17 @@ const CONFIG = {
   n_positions: 8192,
   vocab_size: 500,
 };
+const TEXT_CONFIG = {
+  model_type: 'qwen3_5_text',
+  hidden_size: 32,
+  intermediate_size: 32,
+  linear_num_value_heads: 16,
+  max_position_embeddings: 128,
+  num_attention_heads: 1,
+  num_hidden_layers: 4,
+  num_key_value_heads: 1,
+  vocab_size: 500,
+};
 /** Bytes of one sequence and its staging row, in fp32. */
 const KV_BYTES_PER_TOKEN = 2 * 2 * 12 * 768 * 4;
 
@@ -70,13 +81,22 @@ describe('a stored model', () => {
     expect(loaded.length).toBeGreaterThan(5);
     expect(loaded.length).toBeLessThan(30);
   });
+
+  it('says that its vision tower is skipped, if it has one', async () => {
+    device.limits = WASM;
+    const info = vi.spyOn(console, 'info').mockReturnValue();
+    const vision = { model_type: 'qwen3_5', text_config: TEXT_CONFIG, vision_config: {} };
+    for (const config of [TEXT_CONFIG, vision]) await load(undefined, config);
+    expect(info.mock.calls).toEqual([[expect.stringMatching(/^a\/b .*skips its vision tower/)]]);
+    info.mockRestore();
+  });
 });
 
-function load(report: ReportProgress = () => {}) {
-  const packed = layOut(readModel(CONFIG, undefined).program.weights, 'fp32', 'float32');
+function load(report: ReportProgress = () => {}, config: object = CONFIG) {
+  const packed = layOut(readModel(config, undefined).program.weights, 'fp32', 'float32');
   const folder = {
     manifest: { id: 'a/b', packed },
-    readTexts: () => Promise.resolve({ config: CONFIG, tokenizer: {} }),
+    readTexts: () => Promise.resolve({ config, tokenizer: {} }),
     withWeights: (onRead: (numBytes: number) => void, run: (weights: WeightSource) => Promise<unknown>) =>
       run({
         stream() {

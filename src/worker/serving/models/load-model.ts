@@ -93,6 +93,8 @@ async function load(
   device: DeviceChoice,
 ): Promise<LoadedModel | LoadedEncoder> {
   const given = readModel(texts.config, texts.generationConfig);
+  if (given.skipsVision)
+    console.info(`${id} runs on texts alone: Tabserve skips its vision tower, and takes no pictures.`);
   const { model, deviceBytes } = limitContext(given, packed, limitsOf(device));
   const tokenizer = await createTokenizer(
     texts.tokenizer,
