@@ -129,6 +129,34 @@ describe('unique items', () => {
   });
 });
 
+const NAMED =
+  '"$defs": {"Color": {"enum": ["red"]}, "Size": {"enum": ["s"]}, "Both": {"anyOf": [{"$ref": "#/$defs/Color"}, {"$ref": "#/$defs/Size"}]}}';
+
+it.each([
+  '"anyOf": [{"$ref": "#/$defs/Color"}, {"$ref": "#/$defs/Size"}]',
+  '"$ref": "#/$defs/Both"',
+  '"allOf": [{"$ref": "#/$defs/Both"}]',
+])('names are those that references at any depth lead to: %s', async (names) => {
+  const schema = `{"type": "object", "propertyNames": {${names}}, "additionalProperties": {"type": "integer"}, "required": ["red"], ${NAMED}}`;
+  expect(await canWrite(model, await shapeOf(schema), '{"red": 1, "s": 2}')).toBe(true);
+  expect(await canWrite(model, await shapeOf(schema), '{"red": 1, "x": 2}')).toBe(false);
+});
+
+it('names of references without an end are refused', async () => {
+  const schema =
+    '{"type": "object", "propertyNames": {"$ref": "#/$defs/a"}, "$defs": {"a": {"anyOf": [{"$ref": "#/$defs/a"}]}}}';
+  await expect(shapeOf(schema)).rejects.toMatchObject({
+    message: expect.stringContaining('list the names in one enum'),
+  });
+});
+
+it('a schema with an address of its own is refused where it refers to something', async () => {
+  const inner =
+    '"$id": "https://example.com/x", "type": "object", "properties": {"y": {"$ref": "#/$defs/b"}}';
+  const schema = `{"type": "object", "properties": {"x": {${inner}}}, "$defs": {"b": {"type": "string"}}}`;
+  await expect(shapeOf(schema)).rejects.toMatchObject({ message: expect.stringContaining('$id') });
+});
+
 it('names of a reference are refused beside another keyword', async () => {
   const schema =
     '{"type": "object", "propertyNames": {"$ref": "#/$defs/a", "maxLength": 1}, "$defs": {"a": {"enum": ["a", "bb"]}}}';

@@ -44,8 +44,13 @@ const ANNOTATIONS: ReadonlySet<string> = new Set([
   'discriminator',
 ]);
 
+const BRANCHES = ['anyOf', 'oneOf', 'allOf'];
+
 /** Each of these decides alone. */
-const COMBINERS = ['$ref', 'const', 'enum', 'anyOf', 'oneOf', 'allOf'];
+const COMBINERS = ['$ref', 'const', 'enum', ...BRANCHES];
+
+/** References may lead to the same schemas over and over again. */
+const MAX_SCHEMAS_OF_NAMES = 1000;
 
 /**
  * The JSON that a schema accepts, as one of its values may be written.
@@ -95,6 +100,8 @@ class SchemaCompiler {
     if (schema === true) return this.#json.value;
     if (schema === false) throw refusal(param, 'allows no value', 'leave it out');
     if (!isRecord(schema)) throw refusal(param, 'is no JSON Schema', 'write an object');
+    if (schema !== this.#root && schema['$id'] !== undefined && JSON.stringify(schema).includes('"$ref"'))
+      throw refusal(`${param}.$id`, "changes where references lead, which isn't read", 'leave it out');
     const keywords = keywordsOf(schema);
     if (keywords.length === 0) return this.#json.value;
     const combiner = COMBINERS.find((name) => keywords.includes(name));
@@ -172,9 +179,24 @@ class SchemaCompiler {
     return keywordsOf(schema).length > 1 ? schema : this.#targetOf(schema['$ref']);
   }
 
-  /** With what a reference in a keyword leads to, which must be known at once. */
-  #resolved(schema: Fields, keyword: string): Fields {
-    return schema[keyword] === undefined ? schema : { ...schema, [keyword]: this.#resolve(schema[keyword]) };
+  /** With what references in the names of properties lead to: which names there are must be known at once. */
+  #withNames(schema: Fields, param: string): Fields {
+    const { propertyNames } = schema;
+    if (propertyNames === undefined) return schema;
+    let numLeft = MAX_SCHEMAS_OF_NAMES;
+    const inline = (part: unknown): unknown => {
+      if ((numLeft -= 1) < 0)
+        throw refusal(`${param}.propertyNames`, 'refers to too many schemas', 'list the names in one enum');
+      const target = this.#resolve(part);
+      if (target !== part) return inline(target);
+      if (!isRecord(part)) return part;
+      const branches = BRANCHES.flatMap((name) => {
+        const parts = part[name];
+        return Array.isArray(parts) ? [[name, parts.map(inline)] as const] : [];
+      });
+      return { ...part, ...Object.fromEntries(branches) };
+    };
+    return { ...schema, propertyNames: inline(propertyNames) };
   }
 
   *#ofTypes(schema: Fields, keywords: readonly string[], param: string): Work<Expression> {
@@ -203,7 +225,7 @@ class SchemaCompiler {
     const valueOf: ValueOf = (part, place) => this.#valueOf(part, place);
     switch (type) {
       case 'object':
-        return yield* objectLanguage(this.#resolved(schema, 'propertyNames'), param, json, valueOf);
+        return yield* objectLanguage(this.#withNames(schema, param), param, json, valueOf);
       case 'array':
         return yield* arrayLanguage(schema, param, json, valueOf, (item) => this.#resolve(item));
       case 'string':

@@ -34,6 +34,7 @@ export function* objectLanguage(
   );
   const { additionalProperties: additional = listsNone } = schema;
   const isOpen = additional !== false;
+  const isNeeded = new Set<unknown>(required);
   const keys = [...new Set([...Object.keys(properties), ...required.map(String)])];
   const lacking = keys.find((key) => !isOpen && !Object.hasOwn(properties, key));
   if (lacking !== undefined)
@@ -43,7 +44,7 @@ export function* objectLanguage(
     propertyNames === undefined ? undefined : yield* valueOf(propertyNames, `${param}.propertyNames`);
   const members: Member[] = [];
   for (const key of keys) {
-    const isRequired = required.includes(key);
+    const isRequired = isNeeded.has(key);
     if (names && !(yield* json.languages.accepts(names, JSON.stringify(key)))) {
       if (isRequired) throw refuse('propertyNames', `don't fit ${key}, which is required`, 'widen them');
       continue;

@@ -137,12 +137,16 @@ function columnsOf(header: readonly string[], firstRow: readonly string[]): read
 
 /** A column without a name gets its number, and one of a name that is taken gets a number behind it. */
 function uniqueNames(cells: readonly string[]): readonly string[] {
-  const names: string[] = [];
+  const names = new Set<string>();
+  /** Thousands of columns may have one name. */
+  const nextCopies = new Map<string, number>();
   for (const [index, cell] of cells.entries()) {
     const name = cell.trim() || `column ${index + 1}`;
     let unique = name;
-    for (let copy = 2; names.includes(unique); copy += 1) unique = `${name} ${copy}`;
-    names.push(unique);
+    let copy = nextCopies.get(name) ?? 2;
+    for (; names.has(unique); copy += 1) unique = `${name} ${copy}`;
+    nextCopies.set(name, copy);
+    names.add(unique);
   }
-  return names;
+  return [...names];
 }

@@ -65,6 +65,11 @@ describe('a table', () => {
     expect(columns).toEqual(['a', 'column 2', 'a 2', 'a 2 2']);
   });
 
+  it('names 20,000 columns of one name in linear time', async () => {
+    const { columns } = await openFile(fileOf('a.csv', `${'a,'.repeat(20_000)}\n1`));
+    expect(columns.at(-1)).toBe('a 20000');
+  });
+
   it('is read as written, whatever its cells hold and wherever a chunk ends', async () => {
     const cell = fc.string({ unit: fc.constantFrom('a', '"', ',', '\n', ' ', 'é', '😀'), maxLength: 12 });
     const row = fc.tuple(cell, cell, cell).filter((cells) => cells.join('') !== '');
