@@ -75,15 +75,22 @@ test(
 
     const answers: string[] = [];
     await test.step('each row has one of the choices, in the table and in both exports', async () => {
-      await expect(rowsOf(page).locator('td:last-child').filter({ hasText: /^$/ })).toHaveCount(0);
-      for (const text of await rowsOf(page).locator('td:last-child').allTextContents()) answers.push(text);
+      await expect(
+        rowsOf(page)
+          .locator('td:last-child')
+          .filter({ hasNotText: /^[01]\.\d{3}$/ }),
+      ).toHaveCount(0);
+      for (const text of await rowsOf(page).locator('td:nth-last-child(2)').allTextContents())
+        answers.push(text);
       expect(answers.every((text) => /^ (positive|neutral|negative)$/.test(text))).toBe(true);
       const [head, ...lines] = (await exported(page, 'CSV, with')).trimEnd().split(/\r?\n/);
-      expect(head).toBe('id,text,constructor,result,error');
+      expect(head).toBe('id,text,constructor,result,choiceProbabilities,error');
       expect(lines).toHaveLength(NUM_ROWS);
       expect(lines[0]).toContain(`1,"A story, number 1",'=1+0,`);
       const forExcel = await exported(page, 'CSV, with', ['For Excel', 'Keep formulas']);
-      expect(forExcel).toContain('\uFEFFid,text,constructor,result,error\r\n1,"A story, number 1",=1+0,');
+      expect(forExcel).toContain(
+        '\uFEFFid,text,constructor,result,choiceProbabilities,error\r\n1,"A story, number 1",=1+0,',
+      );
       await page.getByRole('button', { name: 'Export', exact: true }).click();
       for (const colorScheme of ['dark', 'light'] as const) {
         await page.emulateMedia({ colorScheme });
@@ -117,7 +124,7 @@ test(
       const other = await context.newPage();
       await other.goto(page.url());
       await expect(other.getByText(`Finished: ${NUM_ROWS} rows`).first()).toBeVisible();
-      await expect(rowsOf(other).locator('td:last-child').first()).toHaveText(answers[0] ?? '');
+      await expect(rowsOf(other).locator('td:nth-last-child(2)').first()).toHaveText(answers[0] ?? '');
       await other.getByRole('button', { name: 'Rename' }).click();
       await other.getByRole('textbox', { name: 'Name' }).fill('Stories');
       await other.keyboard.press('Enter');
