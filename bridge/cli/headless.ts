@@ -1,4 +1,5 @@
 import type { BrowserContext, BrowserType } from 'playwright-core';
+
 import { findBrowser } from '../browser/find-browser.ts';
 import { SERVING_ARGUMENTS } from '../browser/launch-arguments.ts';
 import { BridgeError, reasonOf, codeOf } from '../base/errors.ts';

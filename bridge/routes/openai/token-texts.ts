@@ -1,13 +1,13 @@
 import type { TabserveClient } from '../../../src/client/client.ts';
 import type { PromptTokenLogprobs } from '../../../src/protocol/generation.ts';
-import { finiteLogprob, type NamedToken } from '../../../src/protocol/openai/logprobs.ts';
+import { LearnedTexts, nameTokens } from '../../../src/protocol/openai/learned-texts.ts';
+import type { NamedToken } from '../../../src/protocol/openai/logprobs.ts';
 import { modelReplaced } from '../../http/http-errors.ts';
 
 /** The texts of tokens. Only the worker knows them, and it is asked once for each token of a model. */
 export class TokenTexts {
   readonly #serve: TabserveClient;
-  readonly #texts = new Map<number, string>();
-  #modelId: string | undefined;
+  #learned: { readonly modelId: string; readonly texts: LearnedTexts } | undefined;
 
   constructor(serve: TabserveClient) {
     this.#serve = serve;
@@ -20,38 +20,22 @@ export class TokenTexts {
    * @throws HttpError if another model serves by now, as it doesn't know these tokens.
    */
   async name(entries: readonly PromptTokenLogprobs[], modelId: string): Promise<readonly NamedToken[]> {
-    await this.#learn(entries, modelId);
-    return entries.map(({ tokenId, logprob, top }) => ({
-      tokenId,
-      text: this.#textOf(tokenId),
-      logprob: logprob === null ? null : finiteLogprob(logprob),
-      top: top.map((other) => ({
-        tokenId: other.tokenId,
-        text: this.#textOf(other.tokenId),
-        logprob: finiteLogprob(other.logprob),
-      })),
-    }));
+    if (this.#learned?.modelId !== modelId) {
+      this.#checkServing(modelId);
+      this.#learned = { modelId, texts: new LearnedTexts((tokenIds) => this.#ask(tokenIds, modelId)) };
+    }
+    const { texts } = this.#learned;
+    await texts.learn(entries);
+    return nameTokens(entries, texts.textOf);
   }
 
-  async #learn(entries: readonly PromptTokenLogprobs[], modelId: string): Promise<void> {
-    if (modelId !== this.#modelId) {
-      this.#checkServing(modelId);
-      this.#texts.clear();
-      this.#modelId = modelId;
-    }
-    const tokenIds = entries.flatMap(({ tokenId, top }) => [tokenId, ...top.map((entry) => entry.tokenId)]);
-    const unknown = [...new Set(tokenIds)].filter((tokenId) => !this.#texts.has(tokenId));
-    if (unknown.length === 0) return;
-    const texts = await this.#serve.tokenTexts(unknown);
+  async #ask(tokenIds: readonly number[], modelId: string): Promise<readonly string[]> {
+    const texts = await this.#serve.tokenTexts(tokenIds);
     this.#checkServing(modelId);
-    for (const [index, tokenId] of unknown.entries()) this.#texts.set(tokenId, texts[index] ?? '');
+    return texts;
   }
 
   #checkServing(modelId: string): void {
     if (this.#serve.status().model?.id !== modelId) throw modelReplaced();
-  }
-
-  #textOf(tokenId: number): string {
-    return this.#texts.get(tokenId) ?? '';
   }
 }

@@ -3,6 +3,7 @@ import { EMBEDDER } from '../../protocol/embedding.ts';
 import { JobModelError } from '../../protocol/errors/jobs.ts';
 import { asRequestId, type RequestId } from '../../protocol/ids.ts';
 import type { JobProgress, JobResult } from '../../protocol/jobs.ts';
+import { LearnedTexts } from '../../protocol/openai/learned-texts.ts';
 import type { RequestUpdate } from '../../protocol/requests.ts';
 import type { WireError } from '../../protocol/wire.ts';
 import { toWireError } from '../../protocol/wire-errors.ts';
@@ -11,7 +12,6 @@ import type { RowRequest } from './read-request.ts';
 import { RowRate } from './row-rate.ts';
 import { sortWindow, type WindowRow } from './sort-window.ts';
 import type { RowOutcome, StoredJob } from './stored-job.ts';
-import { TokenTexts } from './token-texts.ts';
 
 /** The worker's deployments, as a job uses them. */
 export interface RowServer {
@@ -62,7 +62,8 @@ export class JobRunner {
   readonly #server: RowServer;
   readonly #listener: RunnerListener;
   readonly #readRow: ReadRow;
-  readonly #tokens: TokenTexts;
+  /** A result is read when another model may serve. */
+  readonly #tokens: LearnedTexts;
   readonly #inFlight = new Map<RequestId, ReadyRow>();
   readonly #rate = new RowRate(systemClock);
   /** The next rows, in the order in which they run. */
@@ -85,7 +86,7 @@ export class JobRunner {
     this.#server = server;
     this.#listener = listener;
     this.#readRow = rowReader(job.definition);
-    this.#tokens = new TokenTexts((tokenIds) => server.tokenTexts(tokenIds));
+    this.#tokens = new LearnedTexts((tokenIds) => server.tokenTexts(tokenIds).catch(() => []));
   }
 
   get progress(): JobProgress {

@@ -6,8 +6,8 @@ import type { GenerationChoice, GenerationResult } from '../../protocol/generati
 import { readCells } from '../../protocol/job-cells.ts';
 import { fillParts, parseTemplate } from '../../protocol/job-template.ts';
 import type { JobDefinition, JobResult } from '../../protocol/jobs.ts';
+import { nameTokens, type TextOfToken } from '../../protocol/openai/learned-texts.ts';
 import { readRequest, type RowRequest } from './read-request.ts';
-import { nameTokens, type TextOfToken } from './token-texts.ts';
 
 /** Reads a row, the text of a JSON object. @throws JobColumnError, JobRowError, PromptTooLongError. */
 export type ReadRow = (index: number, json: string) => RowRequest;
