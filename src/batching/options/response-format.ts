@@ -25,7 +25,7 @@ export interface JsonObjectFormat extends BegunFormat {
   readonly type: 'json_object';
 }
 
-/** The answer is one of these texts. With `logprobs`, the result has the probability of each. */
+/** The answer is one of these texts. With `logprobs`, the result has the probability of each, and the answer is drawn from these. */
 export interface ChoiceFormat {
   readonly type: 'choice';
   /** The texts, each of which is a whole answer. */

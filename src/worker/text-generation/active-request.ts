@@ -1,3 +1,4 @@
+import type { GenerationRequest } from '../../batching/generation/request.ts';
 import type { RequestEvent, RequestTimings, StartedEvent } from '../../batching/generation/events.ts';
 import type { GenerationResult } from '../../protocol/generation.ts';
 import type { RequestId } from '../../protocol/ids.ts';
@@ -33,6 +34,12 @@ export class ActiveRequest {
   #numCachedTokens = 0;
   /** Timings of the sequences that have ended. */
   readonly #timings: RequestTimings[] = [];
+  /** At this worker. */
+  #queueWaitMs = 0;
+  /** When the scores were there, from the submission to this worker; 0 without them. */
+  #scoredMs = 0;
+  /** Sequences that wait for the scores. */
+  #waiting: readonly GenerationRequest[] = [];
 
   constructor(options: ActiveRequestOptions) {
     this.#options = options;
@@ -57,6 +64,24 @@ export class ActiveRequest {
     return [...this.live.map(({ sequenceId }) => sequenceId), ...(scores?.liveIds ?? [])];
   }
 
+  /** Returns the sequences that can start at once. With scores, these are the ones that score. */
+  begin(
+    own: readonly GenerationRequest[],
+    scoring: Pick<GenerationRequest, 'clientId' | 'promptTokenIds'>,
+  ): readonly GenerationRequest[] {
+    const { scores } = this.#options;
+    if (scores) this.#waiting = own;
+    return scores?.requestsFor(scoring) ?? own;
+  }
+
+  /** The sequences that have waited for the scores, once: after these. */
+  takeReady(): readonly GenerationRequest[] {
+    if (this.#options.scores?.hasEnded !== true) return [];
+    const ready = this.#waiting;
+    this.#waiting = [];
+    return ready;
+  }
+
   /** Appends the updates that a sequence's event causes. Returns whether the request has ended. */
   apply(event: RequestEvent, updates: RequestUpdate[]): boolean {
     const { requestId } = this;
@@ -78,12 +103,14 @@ export class ActiveRequest {
           ...this.#chunkOf(choice, isFirst),
           tokenIds: [tokenId],
           ...(logprobs && { logprobs: [logprobs] }),
-          ...(isFirst && { ttftMs: ttftMs + this.#options.submission.elapsedMs }),
+          ...(isFirst && { ttftMs: ttftMs + this.#scoredMs + this.#options.submission.elapsedMs }),
         });
         return false;
       }
       case 'finished': {
-        this.#timings.push(event.timings);
+        const { queueWaitMs, ttftMs, e2eMs, tpotMs } = event.timings;
+        const before = this.#scoredMs;
+        this.#timings.push({ queueWaitMs, ttftMs: before + ttftMs, e2eMs: before + e2eMs, tpotMs });
         const finishReason = choice.end(event.finishReason, event.numOutputTokens);
         pushEnd(updates, { ...this.#chunkOf(choice, !this.#hasFirstToken), finishReason });
         return this.#finish(updates);
@@ -101,11 +128,13 @@ export class ActiveRequest {
     const { scores } = this.#options;
     if (!scores) return false;
     scores.apply(event);
+    if (event.type === 'started') updates.push(...this.#start(event));
     if (event.type === 'failed') {
       updates.push({ type: 'failed', requestId: this.requestId, error: toWireError(event.error) });
       return true;
     }
     if (event.type !== 'finished') return false;
+    this.#scoredMs = Math.max(this.#scoredMs, event.timings.e2eMs);
     // A lost worker has ended all choices.
     if (this.live.length === 0 && this.#timings.length === 0) this.#timings.push(event.timings);
     return this.#finish(updates);
@@ -121,6 +150,7 @@ export class ActiveRequest {
   #start({ queueWaitMs, numReusedTokens }: StartedEvent): readonly RequestUpdate[] {
     if (this.#isStarted) return [];
     this.#isStarted = true;
+    this.#queueWaitMs = queueWaitMs;
     // Resumed tokens are reused like the prompt's, but are not part of the prompt.
     this.#numCachedTokens = Math.min(numReusedTokens, this.numPromptTokens);
     const { submission, model, echo, scoresPrompt, choices } = this.#options;
@@ -128,10 +158,7 @@ export class ActiveRequest {
     // If a lost worker has sent `started`, the tab has the echo too.
     const isEchoed = echo && !scoresPrompt && resumption?.queueWaitMs === undefined;
     const echoes = isEchoed ? choices.map((choice) => this.#echoOf(choice)) : [];
-    return [
-      { type: 'started', requestId, queueWaitMs: this.#wholeQueueWaitMs(queueWaitMs), model },
-      ...echoes,
-    ];
+    return [{ type: 'started', requestId, queueWaitMs: this.#wholeQueueWaitMs, model }, ...echoes];
   }
 
   #echoOf({ index }: Choice): Extract<RequestUpdate, { type: 'echo' }> {
@@ -178,18 +205,17 @@ export class ActiveRequest {
   /** Measured from the submission, at whichever worker, to the end of the last choice. */
   #wholeTimings(maxOutputTokens: number): RequestTimings {
     const { elapsedMs, resumption } = this.#options.submission;
-    const firstOf = (name: keyof RequestTimings): number =>
-      Math.min(...this.#timings.map((timings) => timings[name]));
-    const queueWaitMs = this.#wholeQueueWaitMs(firstOf('queueWaitMs'));
-    const ttftMs = resumption?.ttftMs ?? elapsedMs + firstOf('ttftMs');
+    const queueWaitMs = this.#wholeQueueWaitMs;
+    const ttftMs =
+      resumption?.ttftMs ?? elapsedMs + Math.min(...this.#timings.map((timings) => timings.ttftMs));
     const e2eMs = elapsedMs + Math.max(...this.#timings.map((timings) => timings.e2eMs));
     const tpotMs = maxOutputTokens > 1 ? (e2eMs - ttftMs) / (maxOutputTokens - 1) : 0;
     return { queueWaitMs, ttftMs, e2eMs, tpotMs };
   }
 
-  #wholeQueueWaitMs(queueWaitMs: number): number {
+  get #wholeQueueWaitMs(): number {
     const { elapsedMs, resumption } = this.#options.submission;
-    return resumption?.queueWaitMs ?? queueWaitMs + elapsedMs;
+    return resumption?.queueWaitMs ?? this.#queueWaitMs + elapsedMs;
   }
 }
 

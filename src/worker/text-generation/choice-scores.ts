@@ -1,9 +1,20 @@
 import type { RequestEvent } from '../../batching/generation/events.ts';
-import { GREEDY, type GenerationRequest } from '../../batching/generation/request.ts';
+import { GREEDY, type GenerationRequest, type TokenConstraint } from '../../batching/generation/request.ts';
+import type { SamplingParams } from '../../batching/options/sampling-options.ts';
+import { createSampler } from '../../batching/sampling/sampling.ts';
 import type { RequestId } from '../../protocol/ids.ts';
+import { sequenceIdOf } from '../../protocol/sequence-id.ts';
+import type { Tokenizer } from '../models/tokenizer/tokenizer.ts';
+import { begins, ChosenText } from './chosen-text.ts';
+
+const encoder = new TextEncoder();
+
+/** Less likely than any text, but not impossible. */
+const SMALLEST_SCORE = -1e30;
 
 /** One of the texts that an answer may be. */
 interface ScoredText {
+  readonly bytes: Uint8Array;
   /** The ID of the sequence that scores it. */
   readonly sequenceId: RequestId;
   readonly tokenIds: readonly number[];
@@ -11,13 +22,20 @@ interface ScoredText {
 
 /** How likely the model finds each text behind the prompt. Each is scored as the end of a prompt, without a new token. */
 export class ChoiceScores {
+  readonly #vocabulary: Tokenizer['vocabulary'];
   readonly #texts: readonly ScoredText[];
   /** Sums of the logprobs of each text's tokens. */
   readonly #scores = new Map<RequestId, number>();
   readonly #ended = new Set<RequestId>();
 
-  constructor(texts: readonly ScoredText[]) {
-    this.#texts = texts;
+  /** @param firstIndex Of its sequences within the request. */
+  constructor(choices: readonly string[], requestId: RequestId, firstIndex: number, tokenizer: Tokenizer) {
+    this.#vocabulary = tokenizer.vocabulary;
+    this.#texts = choices.map((choice, index) => ({
+      bytes: encoder.encode(choice),
+      sequenceId: sequenceIdOf(requestId, firstIndex + index),
+      tokenIds: tokenizer.encode(choice, false),
+    }));
   }
 
   /** @param request Whose place in the queue the sequences have. */
@@ -31,6 +49,10 @@ export class ChoiceScores {
       scoredFrom: request.promptTokenIds.length,
       sampling: GREEDY,
     }));
+  }
+
+  get hasEnded(): boolean {
+    return this.#ended.size === this.#texts.length;
   }
 
   get liveIds(): readonly RequestId[] {
@@ -50,12 +72,47 @@ export class ChoiceScores {
     if (text && event.type === 'finished') this.#ended.add(text.sequenceId);
   }
 
-  /** In the order of the texts. They add up to 1. */
+  /**
+   * In the order of the texts. They add up to 1. A text that begins a longer one counts without the share of that.
+   */
   get probabilities(): readonly number[] {
     const scores = this.#texts.map(({ sequenceId }) => this.#scores.get(sequenceId) ?? -Infinity);
     const largest = Math.max(...scores);
     const weights = scores.map((score) => Math.exp(score - largest));
+    const longestFirst = [...this.#texts.entries()].toSorted(
+      ([, one], [, other]) => other.tokenIds.length - one.tokenIds.length,
+    );
+    for (const [place, [index, { tokenIds }]] of longestFirst.entries())
+      for (const [longer, text] of longestFirst.slice(0, place))
+        if (text.tokenIds.length > tokenIds.length && begins(tokenIds, text.tokenIds))
+          weights[index] = Math.max(0, (weights[index] ?? 0) - (weights[longer] ?? 0));
     const total = weights.reduce((sum, weight) => sum + weight, 0);
     return weights.map((weight) => weight / total);
+  }
+
+  /**
+   * Follows one text, drawn by its probability as if each were a token of its own: at temperature 0 the likeliest. It may start
+   * after the end.
+   *
+   * @param shape Of all texts.
+   * @param prior The tokens that it has already.
+   */
+  follow(shape: TokenConstraint, sampling: SamplingParams, prior: readonly number[]): TokenConstraint {
+    const bytes = prior.flatMap((tokenId) => [...(this.#vocabulary.bytesOf(tokenId) ?? [])]);
+    return new ChosenText(shape, this.#vocabulary, () => this.#draw(sampling, bytes).subarray(bytes.length));
+  }
+
+  #draw({ temperature, topK, topP, minP, seed }: SamplingParams, prior: readonly number[]): Uint8Array {
+    const { probabilities } = this;
+    const fits = this.#texts.map(({ bytes }) => begins(prior, bytes));
+    const largest = Math.max(...probabilities.filter((_, index) => fits[index]));
+    // Relative to the largest, so that rounding to 32 bits makes no other one equal to it.
+    const logits = probabilities.map((probability, index) =>
+      fits[index] ? Math.max(Math.log(probability / (largest || 1)), SMALLEST_SCORE) : -Infinity,
+    );
+    const params = { ...GREEDY, temperature, topK, topP, minP, seed };
+    const sample = createSampler(logits.length);
+    const { tokenId } = sample(Float32Array.from(logits), { params, position: 0, tokenCounts: new Map() });
+    return this.#texts[tokenId]?.bytes ?? new Uint8Array();
   }
 }

@@ -3,7 +3,7 @@ import { InvalidOptionError } from '../../batching/base/errors.ts';
 import { Engine } from '../../batching/generation/engine.ts';
 import type { FailedEvent, RequestEvent, StepEvent } from '../../batching/generation/events.ts';
 import type { BatchingPolicy } from '../../batching/generation/policy.ts';
-import type { GenerationRequest } from '../../batching/generation/request.ts';
+import type { GenerationRequest, TokenConstraint } from '../../batching/generation/request.ts';
 import type { EngineGauges } from '../../batching/metrics/generation-metrics.ts';
 import { continuationSeed } from '../../batching/sampling/random.ts';
 import type { LoadedModel } from '../runtime/loaded-model.ts';
@@ -160,8 +160,9 @@ export class ModelGenerator implements PromptGenerator {
       const asked = this.#askedBy(submission);
       const { resolved, limits } = asked;
       const chat = isChat(input) ? writeChat(input, this.#model, limits) : undefined;
-      const answer = answerFormatOf(resolved, chat?.syntax);
-      if (!answer) return [requestId, { asked, chat, constraints: [] }] as const;
+      const isScored = isClassifier(resolved, chat?.syntax);
+      const answer = answerFormatOf(resolved, isScored ? undefined : chat?.syntax);
+      if (!answer) return [requestId, { asked, chat, constraints: [], isScored }] as const;
       const priors = Array.from(
         { length: resolved.n },
         (_, index) => resumption?.choices[index]?.tokenIds ?? [],
@@ -170,7 +171,7 @@ export class ModelGenerator implements PromptGenerator {
       const constraints = await createShapes(answer.format, shaped, priors).catch((error: unknown) => {
         throw inAskedOptions(error, answer);
       });
-      return [requestId, { asked, chat, constraints }] as const;
+      return [requestId, { asked, chat, constraints, isScored }] as const;
     });
     return new Map(await Promise.all(prepared));
   }
@@ -186,7 +187,19 @@ export class ModelGenerator implements PromptGenerator {
     const endTokenIds = [...config.eosTokenIds, ...ending.stopTokenIds];
     const { vocabSize } = config;
     const prompt = yield* this.#blamed(requestId, readPrompt(input, this.#model, limits, shape?.chat));
-    const scores = this.#scoresOf(requestId, resolved);
+    // The probability of each choice takes a sequence of its own.
+    const { responseFormat, n } = resolved;
+    const scores =
+      shape?.isScored && responseFormat?.type === 'choice'
+        ? new ChoiceScores(responseFormat.choices, requestId, n, this.#model.tokenizer)
+        : undefined;
+    const resumedIdsOf = ({ index }: Choice) => resumption?.choices[index]?.tokenIds ?? [];
+    const shapeOf = (choice: Choice): TokenConstraint | undefined => {
+      const own = shape?.constraints[choice.index];
+      return own && scores
+        ? scores.follow(own, { ...sampling, seed: choice.seed }, resumedIdsOf(choice))
+        : own;
+    };
     const request = new ActiveRequest({
       submission,
       model: toServedModel(modelInfo, backendInfo),
@@ -202,33 +215,14 @@ export class ModelGenerator implements PromptGenerator {
     const sequences = request.live.map((choice): GenerationRequest => ({
       ...shared,
       id: choice.sequenceId,
-      resumedTokenIds: resumption?.choices[choice.index]?.tokenIds ?? [],
+      resumedTokenIds: resumedIdsOf(choice),
       maxNewTokens,
       ...ending,
       promptLogprobs: choice.promptLogprobs ? undefined : promptLogprobs,
-      constraint: constraintOf(
-        choice,
-        minTokens,
-        { vocabSize, endTokenIds },
-        shape?.constraints[choice.index],
-      ),
+      constraint: constraintOf(choice, minTokens, { vocabSize, endTokenIds }, shapeOf(choice)),
       sampling: { ...sampling, seed: choice.seed },
     }));
-    return { request, sequences: [...sequences, ...(scores?.requestsFor(shared) ?? [])] };
-  }
-
-  /** The probability of each choice takes a sequence of its own. */
-  #scoresOf(
-    requestId: RequestId,
-    { responseFormat, sampling, n }: ResolvedOptions,
-  ): ChoiceScores | undefined {
-    if (responseFormat?.type !== 'choice' || sampling.logprobs === undefined) return undefined;
-    return new ChoiceScores(
-      responseFormat.choices.map((choice, index) => ({
-        sequenceId: sequenceIdOf(requestId, n + index),
-        tokenIds: this.#model.tokenizer.encode(choice, false),
-      })),
-    );
+    return { request, sequences: request.begin(sequences, shared) };
   }
 
   #askedBy({ input, options, resumption }: Submission): AskedOptions {
@@ -283,13 +277,25 @@ export class ModelGenerator implements PromptGenerator {
     for (const event of events) {
       const { requestId } = parseSequenceId(event.requestId);
       const request = this.#requests.get(requestId);
-      if (!request?.apply(event, updates)) continue;
+      const hasEnded = request?.apply(event, updates);
+      const ready = request?.takeReady() ?? [];
+      if (ready.length > 0) this.#engine.submitAll(ready, true);
+      if (!request || !hasEnded) continue;
       this.#requests.delete(requestId);
       // If one choice fails, the whole request fails.
       if (event.type === 'failed') this.#engine.failAll(request.liveIds, event.error);
     }
     return updates;
   }
+}
+
+/** Whether probabilities of choices are asked for, and a choice is the whole answer. A model that may think first does not. */
+function isClassifier(
+  { responseFormat, sampling, tools }: ResolvedOptions,
+  syntax: AnswerSyntax | undefined,
+): boolean {
+  const isAsked = responseFormat?.type === 'choice' && sampling.logprobs !== undefined;
+  return isAsked && tools.length === 0 && syntax?.thinking !== 'begun';
 }
 
 function checkVocabulary(tokenIds: readonly number[], vocabSize: number): void {

@@ -28,6 +28,8 @@ export interface PreparedShape {
   readonly asked: AskedOptions;
   /** One per choice. They have accepted its resumed tokens. Empty where nothing binds the answer. */
   readonly constraints: readonly TokenConstraint[];
+  /** Whether the answer is one of the texts of a choice, whose probabilities are asked for. */
+  readonly isScored: boolean;
   /** Its prompt, if that is a chat. */
   readonly chat: WrittenChat | undefined;
 }
