@@ -27,9 +27,11 @@ export class ChosenText implements TokenConstraint {
 
   mask(): TokenMask | undefined {
     const mask = this.#shape.mask?.()?.slice();
-    for (let id = 0; mask && id < mask.length * 32; id += 1) {
-      if (mask[id >>> 5] === 0) id |= 31;
-      else if (isAllowed(mask, id) && !this.#isNext(id)) forbidToken(mask, id);
+    if (!mask) return undefined;
+    for (const [word, bits] of mask.entries()) {
+      if (bits === 0) continue;
+      for (let id = word * 32; id < word * 32 + 32; id += 1)
+        if (isAllowed(mask, id) && !this.#isNext(id)) forbidToken(mask, id);
     }
     return mask;
   }
