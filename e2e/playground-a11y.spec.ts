@@ -156,7 +156,7 @@ test(
     await tab.openAdvanced();
     await expect(page.getByRole('button', { name: 'Reset all' })).toBeVisible();
     for (const colorScheme of ['light', 'dark'] as const) {
-      await page.emulateMedia({ colorScheme });
+      await page.emulateMedia({ colorScheme, reducedMotion: 'no-preference' });
       await page.evaluate(whenColorsSettle);
       const buttons = await page.evaluate(drawnDisabledButtons);
       expect(buttons.map(({ name }) => name)).toContain('Reset all');
@@ -170,7 +170,7 @@ test(
       );
       expect(new Set(durations)).toEqual(new Set(['0s']));
     }
-    await page.emulateMedia({ colorScheme: null });
+    await page.emulateMedia({ colorScheme: null, reducedMotion: 'reduce' });
   },
 );
 

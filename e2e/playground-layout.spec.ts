@@ -188,6 +188,7 @@ test.describe('looks as it should', { tag: ANY_BACKEND }, () => {
   test('nothing moves while the page loads and generates', async ({ site }) => {
     const tab = await site.open();
     await tab.page.addInitScript(sumLayoutShifts);
+    await tab.page.emulateMedia({ reducedMotion: 'no-preference' });
     await site.reload(tab);
     await tab.ready();
     await tab.generateAll(

@@ -321,6 +321,7 @@ test.describe('the page', { tag: ANY_BACKEND }, () => {
     if (!tab) throw new Error('No tab');
     const { page } = tab;
     await page.addInitScript(countCommits);
+    await page.emulateMedia({ reducedMotion: 'no-preference' });
     // All charts in view: those out of sight cost nothing.
     await page.setViewportSize({ width: 1280, height: 2400 });
     await site.reload(tab);

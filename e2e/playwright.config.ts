@@ -33,6 +33,8 @@ export default defineConfig<BackendOption>({
     // Recording every test costs a third of the machine; a test that failed is recorded at its second try.
     trace: 'on-first-retry',
     launchOptions: launch(WEBGPU_ARGUMENTS),
+    // Drawn without a GPU, the animations of a page that loads took as much as its load.
+    contextOptions: { reducedMotion: 'reduce' },
     ...(environment && { baseURL: environment.pageUrl }),
   },
   projects: [
