@@ -51,6 +51,7 @@ export const DEFAULT_KNOBS: Partial<BatchingPolicy> = {
   prefillStallMs: 'auto',
   maxQueuedRequests: 1000,
   prefixCaching: true,
+  promptLookup: true,
   kvCacheMemoryBytes: Infinity,
   maxContextLength: 4096,
 };

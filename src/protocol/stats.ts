@@ -44,7 +44,7 @@ export const batchRecord = v.object({
 export type BatchRecord = Wire<typeof batchRecord>;
 
 interface StepFigures {
-  /** `prefill` reads prompts or parts of them. `decode` generates one token for each sequence. */
+  /** `prefill` reads prompts or parts of them. `decode` generates a token for each sequence, and those of right guesses. */
   readonly kind: 'prefill' | 'decode';
   /**
    * Why the step holds no more sequences. `full`: the policy allows no more. `timeout`: the engine was idle, and

@@ -12,6 +12,7 @@ import {
   createKvCacheLimits,
   EOS,
   nextToken,
+  repeatingToken,
   requestId,
   ScriptedConstraint,
   settle,
@@ -48,6 +49,9 @@ interface Scenario {
   readonly bytesPerRow: number;
   readonly maxPrefillRows: number;
   readonly maxScoredTokens: number;
+  readonly maxGuessedTokens: number;
+  /** Whether texts repeat themselves, so that guesses are right now and then. */
+  readonly isRepetitive: boolean;
   readonly policy: BatchingPolicy;
   readonly actions: readonly Action[];
   /** Steps that the runner rejects, and steps of which it spoils one row. */
@@ -63,6 +67,7 @@ const knobs = {
   prefillStallMs: fc.constantFrom('auto' as const, 0, 5, Infinity),
   maxQueuedRequests: fc.constantFrom(3, 10, Infinity),
   prefixCaching: fc.boolean(),
+  promptLookup: fc.boolean(),
   kvCacheMemoryBytes: fc.constantFrom(100, 150, 300, Infinity),
   maxContextLength: fc.constantFrom(10, 45, 63, 4096, Infinity),
 };
@@ -108,6 +113,8 @@ const anyScenario: fc.Arbitrary<Scenario> = fc.record({
   bytesPerRow: fc.constantFrom(0, 0, 7),
   maxPrefillRows: fc.constantFrom(1, 2, 8),
   maxScoredTokens: fc.constantFrom(1, 5, 1000),
+  maxGuessedTokens: fc.constantFrom(0, 3, 100),
+  isRepetitive: fc.boolean(),
   policy: fc.record(knobs),
   actions: fc.array(action, { maxLength: 40, size: 'max' }),
   rejectedSteps: fc.array(fc.nat({ max: 150 }), { maxLength: 3 }),
@@ -119,6 +126,7 @@ interface Accepted {
   readonly constrained: keyof typeof CONSTRAINTS;
   /** The model's, or the policy's when it arrived. */
   readonly contextLength: number;
+  readonly tokenAfter: typeof nextToken;
 }
 
 /** Checks every scheduled step and every event against the engine's invariants. */
@@ -174,7 +182,11 @@ function createReferee(isBackground: (id: RequestId) => boolean) {
 }
 
 async function play(scenario: Scenario) {
-  const { isPipelined, bytesPerRow, maxPrefillRows, maxScoredTokens, policy, actions } = scenario;
+  const { bytesPerRow, maxPrefillRows, maxScoredTokens, policy, actions } = scenario;
+  // A device does one or the other. Neither does one that guesses keep fixed state.
+  const maxGuessedTokens = bytesPerRow > 0 ? 0 : scenario.maxGuessedTokens;
+  const isPipelined = scenario.isPipelined && maxGuessedTokens === 0;
+  const tokenAfter = scenario.isRepetitive ? repeatingToken : nextToken;
   const { rejectedSteps, spoiltSteps } = scenario;
   const accepted: Accepted[] = [];
   const background = new Set<RequestId>();
@@ -192,7 +204,8 @@ async function play(scenario: Scenario) {
       kvCacheLimits: createKvCacheLimits({ bytesPerRow }),
       maxPrefillRows,
       maxScoredTokens,
-      nextToken,
+      maxGuessedTokens,
+      nextToken: tokenAfter,
       onStart: (step) => referee.watchStep(step, engine),
       onRun: () => {
         numRuns += 1;
@@ -217,7 +230,7 @@ async function play(scenario: Scenario) {
           sampling: GREEDY,
         };
         const { contextLength } = engine;
-        const generated = await resumable({ request: fresh, contextLength, constrained });
+        const generated = await resumable({ request: fresh, contextLength, constrained, tokenAfter });
         const resumedTokenIds = generated.slice(0, numResumed);
         const constraint = CONSTRAINTS[constrained](resumedTokenIds);
         const request = { ...fresh, resumedTokenIds, ...(constraint && { constraint }) };
@@ -225,7 +238,7 @@ async function play(scenario: Scenario) {
         try {
           if (given.isBackground) background.add(id);
           engine.submitAll([request]);
-          accepted.push({ request, contextLength, constrained });
+          accepted.push({ request, contextLength, constrained, tokenAfter });
           if (isTooLong) throw new Error('It took a request that exceeds the context.');
         } catch (error) {
           const isExpected = error instanceof BackPressureError || error instanceof KvBudgetError;
@@ -292,8 +305,8 @@ const CONSTRAINTS = {
 } satisfies Record<string, (prior: readonly number[]) => TokenConstraint | undefined>;
 
 /** The tokens of a request that runs alone, and whether its constraint ends it. */
-async function alone({ request, contextLength, constrained }: Accepted) {
-  const tokenIds = await tokensAlone(request, contextLength, CONSTRAINTS[constrained]([]));
+async function alone({ request, contextLength, constrained, tokenAfter }: Accepted) {
+  const tokenIds = await tokensAlone(request, contextLength, CONSTRAINTS[constrained]([]), tokenAfter);
   const constraint = CONSTRAINTS[constrained](tokenIds.slice(0, -1));
   return { tokenIds, isStopped: tokenIds.length > 0 && (await constraint?.accept(tokenIds.at(-1) ?? EOS)) };
 }

@@ -762,6 +762,7 @@ describe('a failing model run', () => {
       kvCacheLimits: createKvCacheLimits(),
       maxPrefillRows: 1,
       maxScoredTokens: 1,
+      maxGuessedTokens: 0,
       start(): never {
         throw new TypeError('no device');
       },

@@ -54,6 +54,7 @@ export class Engine {
       kvCacheLimits: runner.kvCacheLimits,
       maxPrefillRows: runner.maxPrefillRows,
       maxScoredTokens: runner.maxScoredTokens,
+      maxGuessedTokens: runner.maxGuessedTokens,
     });
   }
 
@@ -217,6 +218,7 @@ export class Engine {
     const accepting = progress.flatMap((each) => this.#accept(each, each.sampled, endedAtMs) ?? []);
     // Without constraints there is nothing to wait for.
     if (accepting.length > 0) await Promise.all(accepting);
+    for (const each of progress) if (each.further.length > 0) await this.#takeFurther(each, endedAtMs);
     const forcing = mayJump ? progress.filter(({ sequence }) => sequence.request.constraint?.forced) : [];
     for (const each of forcing) await this.#jump(each, endedAtMs);
     onAccepted();
@@ -241,6 +243,15 @@ export class Engine {
       fail(cause);
     }
     return undefined;
+  }
+
+  /** Appends the tokens behind right guesses, as if a step had sampled each. */
+  async #takeFurther(progress: Progress, nowMs: number): Promise<void> {
+    for (const token of progress.further) {
+      if (progress.sequence.finishReason) break;
+      this.#scheduler.appendFurther(progress, token, nowMs);
+      await this.#accept(progress, token.tokenId, nowMs);
+    }
   }
 
   /** Appends the tokens that must follow, as if steps had sampled them. A pass computes them together. */

@@ -93,8 +93,11 @@ export interface StepEvent {
   readonly isBehind: boolean;
   /** Sequences in the forward pass. */
   readonly batchSize: number;
-  /** Tokens fed in, padding not counted: of the prompts (prefill), the batch size (decode). */
+  /** Tokens fed in, padding not counted: of the prompts (prefill); one for each sequence, and its guesses (decode). */
   readonly numTokens: number;
+  /** Tokens of these that were guessed, and the part of the guesses that was right. */
+  readonly numGuessedTokens: number;
+  readonly numRightGuesses: number;
   /** Requests waiting when the step was scheduled. */
   readonly queueLength: number;
   /**

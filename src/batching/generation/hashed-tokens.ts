@@ -21,6 +21,10 @@ export class HashedTokens {
     this.#ids.push(tokenId);
   }
 
+  at(index: number): number | undefined {
+    return this.#ids[index];
+  }
+
   slice(start: number, end?: number): number[] {
     return this.#ids.slice(start, end);
   }

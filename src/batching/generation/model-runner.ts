@@ -2,6 +2,7 @@ import type { TokenCounts } from '../sampling/adjust-logits.ts';
 import type { KvCacheLimits, KvShape } from './kv-memory.ts';
 import type { KvSlot } from './kv-slots.ts';
 import type { TokenLogprobs } from '../sampling/logprobs.ts';
+import type { SampledToken } from '../sampling/sampling.ts';
 import type { SamplingParams } from '../options/sampling-options.ts';
 import type { TokenMask } from '../sampling/token-mask.ts';
 import type { RequestId } from '../base/ids.ts';
@@ -13,6 +14,11 @@ export interface StepRow {
   readonly slot: KvSlot;
   /** Tokens fed in this step: a prompt chunk (prefill) or the last sampled token (decode). Empty if `isBehind`. */
   readonly tokenIds: readonly number[];
+  /**
+   * Tokens of a decode step that may follow `tokenIds`: fed in too, each for a further sample where the one before is as guessed.
+   * Left out where none is guessed. A row with a mask has none.
+   */
+  readonly guessedTokenIds?: readonly number[];
   /** Position of `tokenIds[0]` in the sequence = valid K/V entries of this row before the step. */
   readonly startPosition: number;
   readonly sampling: SamplingParams;
@@ -73,7 +79,7 @@ export interface PrefillStep extends KvStep {
   readonly takenSnapshot?: number;
 }
 
-/** One new token per row. It is a sequence's first token if all K/V of its prompt but the last token's were copied. */
+/** One new token per row, and more where guesses are right. It is a sequence's first token if all K/V of its prompt but the last token's were copied. */
 export interface DecodeStep extends KvStep {
   readonly kind: 'decode';
   /**
@@ -87,6 +93,16 @@ export interface DecodeStep extends KvStep {
 
 export type Step = PrefillStep | DecodeStep;
 
+/** Tokens that a row feeds in. A step behind another is given none: it takes one from the device. */
+export function numTokensOf({ tokenIds, guessedTokenIds = [] }: StepRow): number {
+  return Math.max(1, tokenIds.length) + guessedTokenIds.length;
+}
+
+/** Tokens that a step feeds in, padding not counted. */
+export function numStepTokensOf({ rows }: Step): number {
+  return rows.reduce((sum, row) => sum + numTokensOf(row), 0);
+}
+
 /** The result of a step. Durations in ms, on the runner's own monotonic clock. */
 export interface StepOutput {
   /**
@@ -94,6 +110,11 @@ export interface StepOutput {
    * row. Empty for a chunk that is not the last.
    */
   readonly tokenIds: readonly (number | Error)[];
+  /**
+   * One entry per row: what was sampled behind its right guesses, so that the last of these tokens is the first that wasn't guessed, or
+   * the one behind the last guess. Left out if no row has guesses.
+   */
+  readonly furtherTokens?: readonly (readonly SampledToken[])[];
   /** One entry per id, undefined if its row did not ask for logprobs. Left out if no row did. */
   readonly logprobs?: readonly (TokenLogprobs | undefined)[];
   /** One entry per target of the step's only row, or an `Error`. Left out if the row has no `scoring`. */
@@ -130,6 +151,8 @@ export interface ModelRunner {
   readonly maxPrefillRows: number;
   /** Prompt tokens that one step may score: their logits are all in memory at once. Integer >= 1. */
   readonly maxScoredTokens: number;
+  /** Guessed tokens that one decode step may check. 0 where a row takes one token a step. */
+  readonly maxGuessedTokens: number;
   start(step: Step): StartedStep;
   /** Gives memory back between steps, while nothing runs; the content stays as far as it fits. */
   resizeKvCache(shape: KvShape): void;

@@ -66,7 +66,7 @@ describe('updatePolicy rejects', () => {
   it('a knob that does not exist, naming the one that was meant', () => {
     expect(() => updatePolicy(DEFAULT_POLICY, { maxBatchSzie: 4 })).toThrow(
       new UnknownOptionError(
-        'Unknown option `maxBatchSzie`: the nearest of 9 is maxBatchSize.',
+        'Unknown option `maxBatchSzie`: the nearest of 10 is maxBatchSize.',
         'maxBatchSzie',
       ),
     );

@@ -38,6 +38,11 @@ export interface BatchingPolicy {
   /** Whether a prompt reuses the K/V of a prefix that a slot already holds. It changes no text. */
   readonly prefixCaching: boolean;
   /**
+   * Whether the next tokens are guessed from what stands in the text and its prompt already, and checked in one step where that is
+   * faster. It changes no text.
+   */
+  readonly promptLookup: boolean;
+  /**
    * The most bytes of the K/V cache; the device's own limit holds as well. A request that would need more by itself is
    * refused with `KvBudgetError`; others wait for memory. Integer >= 1 or Infinity.
    */
@@ -58,6 +63,7 @@ export const DEFAULT_POLICY: BatchingPolicy = {
   prefillStallMs: 'auto',
   maxQueuedRequests: 1000,
   prefixCaching: true,
+  promptLookup: true,
   kvCacheMemoryBytes: Infinity,
   maxContextLength: 4096,
 };
@@ -73,6 +79,7 @@ export const KNOBS: Validators<BatchingPolicy> = {
   prefillStallMs: isDurationOrAuto,
   maxQueuedRequests: integerOrInfinityIn({ from: 1 }),
   prefixCaching: isBoolean,
+  promptLookup: isBoolean,
   kvCacheMemoryBytes: integerOrInfinityIn({ from: 1 }),
   maxContextLength: integerOrInfinityIn({ from: 1 }),
 };

@@ -26,13 +26,15 @@ export class PrefillPace {
     this.#startsMs.set(step, nowMs);
   }
 
-  end(step: Step, nowMs: number): void {
+  /** @returns How long the step took, in ms. */
+  end(step: Step, nowMs: number): number {
     const startedAtMs = this.#startsMs.get(step) ?? nowMs;
     // A step that was launched behind another one has only run since that one's end.
     const ms = nowMs - Math.max(startedAtMs, this.#endedAtMs);
     this.#endedAtMs = nowMs;
     if (step.kind === 'decode') this.#decodes = remember(this.#decodes, { ms, numTokens: 1 });
     else this.#prefills = remember(this.#prefills, { ms, numTokens: paddedTokensOf(step.rows) });
+    return ms;
   }
 
   /**

@@ -1,4 +1,5 @@
 import type { PromptTokenLogprobs, TokenLogprobs } from '../sampling/logprobs.ts';
+import type { SampledToken } from '../sampling/sampling.ts';
 import { Admission } from './admission.ts';
 import type { StepReason } from './events.ts';
 import type { KvCacheLimits, KvShape } from './kv-memory.ts';
@@ -10,9 +11,9 @@ import type { GenerationRequest } from './request.ts';
 import type { RequestId } from '../base/ids.ts';
 import { SchedulerState } from './scheduler-state.ts';
 import type { Sequence, SequenceLimits } from './sequence.ts';
-import { StepPlanner, type PrefillLimits } from './step-planner.ts';
+import { StepPlanner, type StepLimits } from './step-planner.ts';
 
-export interface SchedulerOptions extends SequenceLimits, PrefillLimits {
+export interface SchedulerOptions extends SequenceLimits, StepLimits {
   readonly policy: BatchingPolicy;
   readonly kvCacheLimits: KvCacheLimits;
 }
@@ -20,6 +21,12 @@ export interface SchedulerOptions extends SequenceLimits, PrefillLimits {
 export interface UnfitRequest {
   readonly id: RequestId;
   readonly error: Error;
+}
+
+export interface OutputToken {
+  readonly tokenId: number;
+  /** Only if requested. */
+  readonly logprobs?: TokenLogprobs | undefined;
 }
 
 /** The result of a step for one sequence. */
@@ -33,10 +40,10 @@ export interface Progress {
   readonly isFirstToken: boolean;
   /** Between the last token and the sampled one. */
   readonly itlMs: number;
-  /** The forced tokens that follow the sampled one. */
-  readonly forced: number[];
-  /** The sampled token's, if requested. */
-  readonly logprobs: TokenLogprobs | undefined;
+  /** The output of the step so far, without an end token: the sampled token, then those behind right guesses, or forced ones. */
+  readonly tokens: OutputToken[];
+  /** The samples behind right guesses. The first ones are output, up to the end of the sequence. */
+  readonly further: readonly SampledToken[];
   /** The whole prompt's, if this step has scored the last of it. */
   readonly promptLogprobs: readonly PromptTokenLogprobs[] | undefined;
 }
@@ -54,11 +61,11 @@ export class Scheduler {
   /** Whether the last step began a batch that was still partial when its wait was over. */
   #isTimedOut = false;
 
-  constructor({ policy, kvCacheLimits, contextLength, eosTokenIds, ...prefillLimits }: SchedulerOptions) {
+  constructor({ policy, kvCacheLimits, contextLength, eosTokenIds, ...stepLimits }: SchedulerOptions) {
     this.#state = new SchedulerState(policy, { contextLength, eosTokenIds });
     this.#kv = new KvPlanner(this.#state, kvCacheLimits);
     this.#admission = new Admission(this.#state, this.#kv);
-    this.#planner = new StepPlanner(this.#state, this.#kv, this.#admission, this.#pace, prefillLimits);
+    this.#planner = new StepPlanner(this.#state, this.#kv, this.#admission, this.#pace, stepLimits);
   }
 
   get policy(): BatchingPolicy {
@@ -177,7 +184,7 @@ export class Scheduler {
   /** Updates the sequences of a step with its output; rows that were aborted meanwhile are left out. */
   update(step: Step, output: StepOutput, nowMs: number): readonly Progress[] {
     this.#admission.stepRate.end(step, nowMs);
-    this.#pace.end(step, nowMs);
+    this.#planner.end(step, nowMs);
     if (output.tokenIds.some((entry) => entry instanceof Error)) this.#kv.forgetPrefixes();
     const scores = output.promptLogprobs;
     return step.rows.flatMap((row, index) => {
@@ -200,7 +207,9 @@ export class Scheduler {
       const { itlMs, numSampledTokens } = sequence;
       const isFirstToken = numSampledTokens === 1;
       const logprobs = output.logprobs?.[index];
-      return [{ sequence, isStart, sampled, isFirstToken, itlMs, forced: [], logprobs, promptLogprobs }];
+      const tokens = sampled === undefined || sequence.isAtEndToken ? [] : [{ tokenId: sampled, logprobs }];
+      const further = sampled === undefined ? [] : (output.furtherTokens?.[index] ?? []);
+      return [{ sequence, isStart, sampled, isFirstToken, itlMs, tokens, further, promptLogprobs }];
     });
   }
 
@@ -210,9 +219,19 @@ export class Scheduler {
   }
 
   /** Adds a forced token to a sequence that `update` has returned, and that has not ended. */
-  appendForced({ sequence, forced }: Progress, tokenId: number, nowMs: number): void {
-    sequence.appendForced(tokenId, nowMs, this.#state.limits);
-    if (!sequence.isAtEndToken) forced.push(tokenId);
+  appendForced(progress: Progress, tokenId: number, nowMs: number): void {
+    progress.sequence.appendForced(tokenId, nowMs, this.#state.limits);
+    this.#note(progress, { tokenId }, nowMs);
+  }
+
+  /** Adds the next of the `further` tokens, likewise. */
+  appendFurther(progress: Progress, token: SampledToken, nowMs: number): void {
+    progress.sequence.appendFurther(token.tokenId, nowMs, this.#state.limits);
+    this.#note(progress, token, nowMs);
+  }
+
+  #note({ sequence, tokens }: Progress, token: OutputToken, nowMs: number): void {
+    if (!sequence.isAtEndToken) tokens.push(token);
     if (sequence.finishReason) this.#release(sequence, nowMs);
   }
 
@@ -225,7 +244,7 @@ export class Scheduler {
 
   #begin(step: Step, nowMs: number): void {
     this.#admission.stepRate.start(step, nowMs);
-    this.#pace.start(step, nowMs);
+    this.#planner.begin(step, nowMs);
     for (const { requestId, startPosition, tokenIds } of step.rows) {
       const sequence = this.#state.get(requestId);
       // A step behind another is given no tokens: it takes one from the device.

@@ -4,6 +4,7 @@ import { HashedTokens } from './hashed-tokens.ts';
 import type { KvSlot } from './kv-slots.ts';
 import type { PromptScoring } from './model-runner.ts';
 import type { HeldRow } from './prefix-cache.ts';
+import { PromptLookup } from './prompt-lookup.ts';
 import type { EndReason, GenerationRequest } from './request.ts';
 import type { ClientId, RequestId } from '../base/ids.ts';
 
@@ -48,6 +49,7 @@ export class Sequence {
   #tokenCounts: Map<number, number> | undefined;
   /** One entry per prompt token computed so far; the first has no logprob. */
   readonly #promptLogprobs: PromptTokenLogprobs[];
+  #lookup: PromptLookup | undefined;
   #isScored = false;
 
   constructor(request: GenerationRequest, arrivedAtMs: number) {
@@ -182,6 +184,12 @@ export class Sequence {
     return this.tokens.length - this.numComputedTokens;
   }
 
+  /** Guesses its next tokens from its own text. */
+  get lookup(): PromptLookup {
+    this.#lookup ??= new PromptLookup(this.tokens, this.numPromptTokens);
+    return this.#lookup;
+  }
+
   /** The tokens that it feeds into its next step, at most this many. */
   nextTokenIds(budget: number): readonly number[] {
     return this.tokens.slice(this.numComputedTokens, this.numComputedTokens + budget);
@@ -214,6 +222,13 @@ export class Sequence {
   appendForced(tokenId: number, nowMs: number, limits: SequenceLimits): void {
     this.append(tokenId, nowMs, limits);
     this.#tokenCounts = undefined;
+  }
+
+  /** Adds a token that was sampled behind a right guess: the step has computed the K/V of the token before. */
+  appendFurther(tokenId: number, nowMs: number, limits: SequenceLimits): void {
+    this.numComputedTokens += 1;
+    this.numStartedTokens += 1;
+    this.append(tokenId, nowMs, limits);
   }
 
   /** Adds the sampled token, which may be its last. */

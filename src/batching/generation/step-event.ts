@@ -1,5 +1,5 @@
-import type { RequestEvent, RequestTimings, StepEvent } from './events.ts';
-import type { Step, StepOutput } from './model-runner.ts';
+import type { RequestEvent, RequestTimings, StepEvent, TokenEvent } from './events.ts';
+import { numStepTokensOf, type Step, type StepOutput } from './model-runner.ts';
 import type { Progress } from './scheduler.ts';
 import type { FinishReason } from './request.ts';
 import type { Sequence } from './sequence.ts';
@@ -29,7 +29,9 @@ export function stepEventOf(
     reason,
     batchSize: rows.length,
     isBehind: step.kind === 'decode' && step.isBehind,
-    numTokens: kind === 'decode' ? rows.length : rows.reduce((sum, { tokenIds }) => sum + tokenIds.length, 0),
+    numTokens: numStepTokensOf(step),
+    numGuessedTokens: rows.reduce((sum, { guessedTokenIds = [] }) => sum + guessedTokenIds.length, 0),
+    numRightGuesses: output.furtherTokens?.reduce((sum, tokens) => sum + tokens.length, 0) ?? 0,
     queueLength,
     runMs,
     readbackMs,
@@ -41,8 +43,8 @@ export function stepEventOf(
 
 /** The events of one request in a step: started, prompt-scored, token, then finished or failed. */
 function requestEventsOf(progress: Progress, nowMs: number): readonly RequestEvent[] {
-  const { sequence, isStart, sampled, forced, promptLogprobs } = progress;
-  const { id: requestId, finishReason, error, isAtEndToken } = sequence;
+  const { sequence, isStart, tokens, promptLogprobs } = progress;
+  const { id: requestId, finishReason, error } = sequence;
   const events: RequestEvent[] = [];
   // Its end was reported when it was aborted.
   if (finishReason === 'abort') return events;
@@ -52,9 +54,10 @@ function requestEventsOf(progress: Progress, nowMs: number): readonly RequestEve
     return events;
   }
   if (promptLogprobs) events.push({ type: 'prompt-scored', requestId, logprobs: promptLogprobs });
-  if (sampled !== undefined && (!isAtEndToken || forced.length > 0))
-    events.push(tokenEventOf(progress, sampled));
-  for (const tokenId of forced) events.push({ type: 'token', requestId, tokenId, itlMs: 0 });
+  for (const [index, { tokenId, logprobs }] of tokens.entries()) {
+    const latency = index === 0 ? latencyOf(progress) : { itlMs: 0 };
+    events.push({ type: 'token', requestId, tokenId, ...(logprobs && { logprobs }), ...latency });
+  }
   if (finishReason === 'stop' || finishReason === 'length')
     events.push(finishedEventOf(sequence, finishReason, nowMs));
   return events;
@@ -64,10 +67,8 @@ function startedEventOf({ id, queueWaitMs, numPrefillTokens, numReusedTokens }: 
   return { type: 'started', requestId: id, queueWaitMs, numPrefillTokens, numReusedTokens };
 }
 
-function tokenEventOf({ sequence, isFirstToken, itlMs, logprobs }: Progress, tokenId: number): RequestEvent {
-  const { id: requestId, ttftMs } = sequence;
-  const latency = isFirstToken ? { ttftMs } : { itlMs };
-  return { type: 'token', requestId, tokenId, ...(logprobs && { logprobs }), ...latency };
+function latencyOf({ sequence, isFirstToken, itlMs }: Progress): Pick<TokenEvent, 'ttftMs' | 'itlMs'> {
+  return isFirstToken ? { ttftMs: sequence.ttftMs } : { itlMs };
 }
 
 function finishedEventOf(sequence: Sequence, finishReason: FinishReason, nowMs: number): RequestEvent {

@@ -1,15 +1,26 @@
 import type { Admission } from './admission.ts';
+import { Guesses } from './guesses.ts';
 import type { KvPlanner } from './kv-planner.ts';
-import type { DecodeStep, PrefillStep, SlotTransfer, Step, StepRow } from './model-runner.ts';
+import {
+  numStepTokensOf,
+  numTokensOf,
+  type DecodeStep,
+  type PrefillStep,
+  type SlotTransfer,
+  type Step,
+  type StepRow,
+} from './model-runner.ts';
 import type { PrefillPace } from './prefill-pace.ts';
 import type { SchedulerState } from './scheduler-state.ts';
 import { finalLengthOf, type Sequence } from './sequence.ts';
 
-export interface PrefillLimits {
+export interface StepLimits {
   /** Prompts that one prefill step may compute together. */
   readonly maxPrefillRows: number;
   /** Prompt tokens that one step may score. */
   readonly maxScoredTokens: number;
+  /** Guessed tokens that one decode step may check. */
+  readonly maxGuessedTokens: number;
 }
 
 /** One token takes a step in any case. */
@@ -20,7 +31,8 @@ export class StepPlanner {
   readonly #state: SchedulerState;
   readonly #kv: KvPlanner;
   readonly #admission: Admission;
-  readonly #prefillLimits: PrefillLimits;
+  readonly #limits: StepLimits;
+  readonly #guesses: Guesses;
   readonly #pace: PrefillPace;
   /** Since the last decode step. */
   #numPrefilledTokens = 0;
@@ -30,13 +42,25 @@ export class StepPlanner {
     kv: KvPlanner,
     admission: Admission,
     pace: PrefillPace,
-    prefillLimits: PrefillLimits,
+    limits: StepLimits,
   ) {
     this.#state = state;
     this.#kv = kv;
     this.#admission = admission;
     this.#pace = pace;
-    this.#prefillLimits = prefillLimits;
+    this.#limits = limits;
+    this.#guesses = new Guesses(limits.maxGuessedTokens);
+  }
+
+  /** Call it when a step starts. */
+  begin(step: Step, nowMs: number): void {
+    this.#pace.start(step, nowMs);
+  }
+
+  /** Call it when a step has ended: what steps cost decides what later ones hold. */
+  end(step: Step, nowMs: number): void {
+    const ms = this.#pace.end(step, nowMs);
+    if (step.kind === 'decode') this.#guesses.measure(numStepTokensOf(step), ms);
   }
 
   /** Prompt tokens that may be prefilled before the next decode step. */
@@ -125,7 +149,7 @@ export class StepPlanner {
     const cut = this.#kv.snapshotCutOf(first, this.#admission.waiting.all) ?? Infinity;
     const budget = Math.min(
       this.prefillBudget,
-      isScored ? this.#prefillLimits.maxScoredTokens : Infinity,
+      isScored ? this.#limits.maxScoredTokens : Infinity,
       cut - first.numComputedTokens,
     );
     const isWhole = first.numComputedTokens === 0 && first.numPrefillTokens <= budget;
@@ -174,7 +198,7 @@ export class StepPlanner {
   }
 
   #fitsBeside(group: readonly Sequence[], next: Sequence, budget: number): boolean {
-    if (group.length >= this.#prefillLimits.maxPrefillRows || this.#kv.findReusable(next)) return false;
+    if (group.length >= this.#limits.maxPrefillRows || this.#kv.findReusable(next)) return false;
     if ([...group, next].some(({ isPrefilledAlone }) => isPrefilledAlone)) return false;
     // The others don't wait for a longer step.
     if (group.some(({ isBackground }) => isBackground !== next.isBackground)) return false;
@@ -195,8 +219,13 @@ export class StepPlanner {
     const moves = this.#state.closeHoles();
     const origins = new Set(moves.map(({ from }) => from));
     const transfers = [...joins, ...moves.flatMap((move) => [...this.#kv.rescue(move.to, origins), move])];
-    const rows = decoding.toSorted((a, b) => a.slot - b.slot).map((sequence) => rowOf(sequence, 1));
-    return { kind: 'decode', isBehind: false, kvShape: this.#kv.reserve(), transfers, rows };
+    const { policy, limits } = this.#state;
+    const guesses = this.#guesses.choose(policy.promptLookup ? decoding : [], limits.contextLength);
+    const rows = decoding
+      .toSorted((a, b) => a.slot - b.slot)
+      .map((sequence) => withGuesses(rowOf(sequence, 1), guesses.get(sequence)));
+    const length = Math.max(...rows.map((row) => row.startPosition + numTokensOf(row)));
+    return { kind: 'decode', isBehind: false, kvShape: this.#kv.reserve({ length }), transfers, rows };
   }
 
   /** Sequences whose prefix is in some slot copy it and decode with the others. */
@@ -239,4 +268,8 @@ function rowOf(sequence: Sequence, budget: number): StepRow {
     ...(mask && { mask }),
     ...(scoring && { scoring }),
   };
+}
+
+function withGuesses(row: StepRow, guessedTokenIds: readonly number[] | undefined): StepRow {
+  return guessedTokenIds ? { ...row, guessedTokenIds } : row;
 }

@@ -11,6 +11,7 @@ import type {
   StartedStep,
   Step,
   StepOutput,
+  StepRow,
 } from './model-runner.ts';
 import type { SamplingParams } from '../options/sampling-options.ts';
 import { allowToken, emptyMask, isAllowed, type TokenMask } from '../sampling/token-mask.ts';
@@ -101,6 +102,7 @@ export function createScheduler(
     contextLength = 64,
     maxPrefillRows = 1,
     maxScoredTokens = 1000,
+    maxGuessedTokens = 0,
     kvCacheLimits = createKvCacheLimits(),
   }: Partial<SchedulerOptions> = {},
 ): Scheduler {
@@ -112,13 +114,14 @@ export function createScheduler(
     policy,
     maxPrefillRows,
     maxScoredTokens,
+    maxGuessedTokens,
     kvCacheLimits,
   });
 }
 
 /**
  * `prefill a 0+3 @0 last`, `prefill a 0+3 @0 & b 0+2 @1 last`, `prefill a 32+3 @1 of 0 last`, `prefill a 32+40 @1 of 0 from s0 to s1`,
- * `decode a b`, `decode a c, 2→1`, `decode a c, 0⇒1`: what a step does, in one line.
+ * `decode a b`, `decode a+3 b` with three guesses, `decode a c, 2→1`, `decode a c, 0⇒1`: what a step does, in one line.
  */
 export function describeStep(step: Step | undefined): string {
   if (!step) return 'nothing';
@@ -136,7 +139,11 @@ export function describeStep(step: Step | undefined): string {
     return `prefill ${rows.join(' & ')}${origin}${snapshots}${step.isLastChunk ? ' last' : ''}${transfers.join('')}`;
   }
   const place = step.isBehind ? ', behind' : '';
-  return `decode ${step.rows.map((row) => row.requestId).join(' ')}${transfers.join('')}${place}`;
+  return `decode ${step.rows.map(nameWithGuesses).join(' ')}${transfers.join('')}${place}`;
+}
+
+function nameWithGuesses({ requestId: id, guessedTokenIds = [] }: StepRow): string {
+  return guessedTokenIds.length > 0 ? `${id}+${guessedTokenIds.length}` : id;
 }
 
 /** A token that hangs on the whole sequence before it; the end token once in 16. */
@@ -144,6 +151,11 @@ export function nextToken(history: readonly number[]): number {
   let hash = 0x811c9dc5;
   for (const tokenId of history) hash = Math.imul(hash ^ tokenId, 0x01000193) ^ (hash >>> 13);
   return (hash >>> 8) % 16 === 0 ? EOS : 1 + ((hash >>> 12) % 5000);
+}
+
+/** Hangs on the last two tokens alone, but for one place in 16: so texts repeat themselves, and end. */
+export function repeatingToken(history: readonly number[]): number {
+  return nextToken(history.length % 16 === 0 ? history : history.slice(-2)) % 8;
 }
 
 /** Never the end token. */
@@ -197,10 +209,11 @@ export async function tokensAlone(
   { promptTokenIds, maxNewTokens }: GenerationRequest,
   contextLength: number,
   constraint?: TokenConstraint,
+  next = nextToken,
 ): Promise<number[]> {
   const history = [...promptTokenIds];
   while (history.length < Math.min(contextLength, promptTokenIds.length + maxNewTokens)) {
-    const tokenId = nearestAllowed(nextToken(history), constraint?.mask?.());
+    const tokenId = nearestAllowed(next(history), constraint?.mask?.());
     if (tokenId === EOS) break;
     history.push(tokenId);
     if (await constraint?.accept(tokenId)) break;
@@ -216,6 +229,7 @@ export interface ScriptedRunnerOptions {
   readonly kvCacheLimits?: KvCacheLimits;
   readonly maxPrefillRows?: number;
   readonly maxScoredTokens?: number;
+  readonly maxGuessedTokens?: number;
   readonly clock?: FakeClock;
   readonly runMs?: number;
   readonly readbackMs?: number;
@@ -278,6 +292,10 @@ export class ScriptedRunner implements ModelRunner {
     return this.#options.maxScoredTokens ?? 1000;
   }
 
+  get maxGuessedTokens(): number {
+    return this.#options.maxGuessedTokens ?? 0;
+  }
+
   start(step: Step): StartedStep {
     const isBehind = step.kind === 'decode' && step.isBehind;
     this.#check(this.#numInFlight <= (isBehind ? 1 : 0), 'a step starts while others are in flight');
@@ -317,11 +335,15 @@ export class ScriptedRunner implements ModelRunner {
     const reused = step.kind === 'prefill' ? this.#reusedBy(step) : undefined;
     for (const transfer of step.transfers) this.#transfer(transfer);
     const masks = await Promise.all(step.rows.map(async ({ mask }) => mask));
-    const tokenIds = step.kind === 'prefill' ? this.#prefill(step, reused, masks) : this.#decode(step, masks);
+    const { tokenIds, furtherTokens } =
+      step.kind === 'prefill'
+        ? { tokenIds: this.#prefill(step, reused, masks), furtherTokens: undefined }
+        : this.#decode(step, masks);
     const logprobs = this.#options.logprobs?.(tokenIds);
     const scores = this.#score(step);
     return {
       tokenIds: answer(step, tokenIds),
+      ...(furtherTokens && { furtherTokens }),
       ...(logprobs && { logprobs }),
       ...(scores && { promptLogprobs: scores }),
       runMs,
@@ -379,8 +401,10 @@ export class ScriptedRunner implements ModelRunner {
     return this.#options.promptScores?.(targetTokenIds) ?? targetTokenIds.map(scoreOf);
   }
 
-  #decode({ rows, isBehind }: Extract<Step, { kind: 'decode' }>, masks: Masks): number[] {
-    const tokenIds = rows.map((row, index) => {
+  #decode({ rows, isBehind }: Extract<Step, { kind: 'decode' }>, masks: Masks) {
+    const numGuesses = rows.reduce((sum, { guessedTokenIds = [] }) => sum + guessedTokenIds.length, 0);
+    this.#check(numGuesses <= this.maxGuessedTokens, `${numGuesses} tokens are guessed`);
+    const samples = rows.map((row, index) => {
       // A freed row holds more than the prefix that its next sequence takes over.
       const history = this.#prefixOf(this.#cache[row.slot] ?? [], row.startPosition);
       const fed = isBehind ? this.#sampled.slice(index, index + 1) : row.tokenIds;
@@ -389,12 +413,25 @@ export class ScriptedRunner implements ModelRunner {
       this.#check(fed.length === 1, `${row.requestId} decodes ${fed.length} tokens`);
       this.#check(!isBehind || row.tokenIds.length === 0, `${row.requestId} knows a token too early`);
       history.push(...fed);
-      this.#write(row.slot, history);
-      return this.#next(history, masks[index]);
+      const { guessedTokenIds = [] } = row;
+      this.#check(guessedTokenIds.length === 0 || !masks[index], `${row.requestId} guesses behind a mask`);
+      // Wrong guesses leave their K/V behind.
+      this.#write(row.slot, [...history, ...guessedTokenIds]);
+      const sampled = [this.#next(history, masks[index])];
+      for (const guess of guessedTokenIds) {
+        if (sampled.at(-1) !== guess) break;
+        history.push(guess);
+        sampled.push(this.#next(history, undefined));
+      }
+      return sampled;
     });
     this.#checkCapacity(this.#cache.slice(0, rows.length));
+    const tokenIds = samples.map(([first = 0]) => first);
     this.#sampled = tokenIds;
-    return tokenIds;
+    const furtherTokens = samples.map(([, ...further]) =>
+      further.map((tokenId) => ({ tokenId, logprobs: undefined })),
+    );
+    return { tokenIds, ...(numGuesses > 0 && { furtherTokens }) };
   }
 
   #resize(shape: KvShape): void {

@@ -16,6 +16,8 @@ const STEP: StepEvent = {
   isBehind: false,
   batchSize: 2,
   numTokens: 2,
+  numGuessedTokens: 0,
+  numRightGuesses: 0,
   queueLength: 0,
   stepMs: 50,
   runMs: 10,
@@ -48,16 +50,21 @@ describe("the text generator's metrics, under vLLM's names", () => {
     ]);
   });
 
-  it('count tokens, and those of prefixes looked up and found', () => {
+  it('count tokens, those of prefixes looked up and found, and guesses', () => {
     const { metrics, step, lines } = createMetrics();
     metrics.onSubmitted(7);
     step({ type: 'started', requestId: id, queueWaitMs: 5, numPrefillTokens: 7, numReusedTokens: 6 });
     step({ type: 'token', requestId: id, tokenId: 1, ttftMs: 20 });
+    metrics.onStep({ ...STEP, numGuessedTokens: 5, numRightGuesses: 3 }, GAUGES);
     step({ type: 'token', requestId: id, tokenId: 1, itlMs: 30 });
+    expect(lines('spec_decode')).toEqual([
+      'vllm:spec_decode_num_accepted_tokens_total 3',
+      'vllm:spec_decode_num_draft_tokens_total 5',
+    ]);
     expect(lines('prompt', 'generation', 'prefix', 'iteration')).toEqual([
       'vllm:generation_tokens_total 2',
-      'vllm:iteration_tokens_total_sum 6',
-      'vllm:iteration_tokens_total_count 3',
+      'vllm:iteration_tokens_total_sum 8',
+      'vllm:iteration_tokens_total_count 4',
       'vllm:prefix_cache_hits_total 6',
       'vllm:prefix_cache_queries_total 7',
       'vllm:prompt_tokens_total 7',

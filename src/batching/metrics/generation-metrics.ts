@@ -62,8 +62,10 @@ export function createGenerationMetrics(registry: MetricsRegistry, deployment: s
   return {
     onSubmitted: metrics.promptTokens,
     onRejected: (code) => metrics.rejected.inc({ deployment, code }),
-    onStep: ({ numTokens, requests }, gauges) => {
+    onStep: ({ numTokens, numGuessedTokens, numRightGuesses, requests }, gauges) => {
       metrics.stepTokens(numTokens);
+      metrics.guessedTokens(numGuessedTokens);
+      metrics.rightGuesses(numRightGuesses);
       onEvents(requests, gauges);
     },
     onEvents,
@@ -105,6 +107,8 @@ function registerMetrics(registry: MetricsRegistry) {
       'Tokens looked up in the K/V rows of other sequences.',
     ),
     prefixHits: counter('prefix_cache_hits_total', 'Looked-up tokens whose K/V was reused.'),
+    guessedTokens: counter('spec_decode_num_draft_tokens_total', 'Tokens guessed by prompt lookup.'),
+    rightGuesses: counter('spec_decode_num_accepted_tokens_total', 'Guessed tokens that were right.'),
     stepTokens: histogram('iteration_tokens_total', 'Tokens of a step.', STEP_TOKENS),
     running: gauge('num_requests_running', 'Requests in the batch.'),
     waiting: gauge('num_requests_waiting', 'Requests in the queue.'),

@@ -59,6 +59,7 @@ export const POLICY: BatchingPolicy = {
   prefillStallMs: 'auto',
   maxQueuedRequests: 1000,
   prefixCaching: true,
+  promptLookup: true,
   kvCacheMemoryBytes: Infinity,
   maxContextLength: 4096,
 };

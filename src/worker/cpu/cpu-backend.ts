@@ -64,6 +64,11 @@ export class CpuBackend implements ModelBackend {
     return maxScoredTokensOf(this.#config.vocabSize);
   }
 
+  /** A row with state of a fixed size can't go back behind a wrong guess. */
+  get maxGuessedTokens(): number {
+    return this.#rowBytes.bytesPerRow > 0 ? 0 : this.maxScoredTokens;
+  }
+
   get kvCacheLimits(): KvCacheLimits {
     const { contextLength } = this.#config;
     return {
@@ -98,9 +103,9 @@ export class CpuBackend implements ModelBackend {
     pending: readonly SampledRow[] | Promise<readonly SampledRow[]>,
   ): Promise<SampleOutput> {
     const rows = await pending;
-    const samples = this.#sampleRows(await this.readLogits(rows.length), rows);
-    if (target === 'slots') this.#sampledIds = sampledIdsOf(samples);
-    return { samples, readbackMs: 0 };
+    const sampled = this.#sampleRows((index) => this.#logitsAt(index), rows);
+    if (target === 'slots') this.#sampledIds = sampledIdsOf(sampled.samples);
+    return { ...sampled, readbackMs: 0 };
   }
 
   finish(): Promise<{ readonly readbackMs: number }> {
@@ -108,14 +113,14 @@ export class CpuBackend implements ModelBackend {
   }
 
   readLogits(numRows: number): Promise<Float32Array> {
-    const rows = this.#logitRows.slice(0, numRows);
-    const all = this.#plan.logits.read(Math.max(0, ...rows) + 1);
-    if (rows.every((row, i) => row === i)) return Promise.resolve(all);
     const { vocabSize } = this.#config;
-    const logits = new Float32Array(rows.length * vocabSize);
-    for (const [i, row] of rows.entries())
-      logits.set(all.subarray(row * vocabSize, (row + 1) * vocabSize), i * vocabSize);
+    const logits = new Float32Array(numRows * vocabSize);
+    for (let i = 0; i < numRows; i++) logits.set(this.#logitsAt(i), i * vocabSize);
     return Promise.resolve(logits);
+  }
+
+  #logitsAt(index: number): Float32Array {
+    return this.#plan.logits.row(this.#logitRows[index] ?? 0);
   }
 
   copyRows(from: RowStore, to: RowStore, rows: readonly RowCopy[]): void {

@@ -26,6 +26,8 @@ function createStep(
     isBehind: false,
     batchSize: entries.length,
     numTokens: entries.length,
+    numGuessedTokens: 0,
+    numRightGuesses: 0,
     queueLength: 0,
     stepMs: STEP_MS,
     runMs: 8,

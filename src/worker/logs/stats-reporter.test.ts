@@ -29,6 +29,8 @@ function createReporter(load: { numRunning: number; numWaiting: number } = { num
     isBehind: false,
     batchSize: 2,
     numTokens: 2,
+    numGuessedTokens: 0,
+    numRightGuesses: 0,
     queueLength: 0,
     stepMs: 50,
     runMs: 10,

@@ -1,6 +1,6 @@
 import type { KvCacheLimits, KvShape } from '../../batching/generation/kv-memory.ts';
 import type { KvSlot } from '../../batching/generation/kv-slots.ts';
-import type { StepRow } from '../../batching/generation/model-runner.ts';
+import type { StepOutput, StepRow } from '../../batching/generation/model-runner.ts';
 import type { PackedLayout } from '../models/checkpoint/packed-weights.ts';
 import type { WeightSource } from '../models/checkpoint/weight-source.ts';
 import type { Model } from '../models/family.ts';
@@ -37,8 +37,8 @@ export interface ForwardInput extends PassShape {
   /** [numRows, tokensPerRow] */
   readonly positions: Int32Array;
   /**
-   * [numRows]: valid K/V entries of the row after this pass, minus one; 0 for an idle row. Rows that start at position 0
-   * may have fewer tokens than `tokensPerRow`: they are padded on the right.
+   * [numRows]: valid K/V entries of the row after this pass, minus one; 0 for an idle row. Rows that start at position 0, and those
+   * with guesses, may have fewer tokens than `tokensPerRow`: they are padded on the right.
    */
   readonly lastIndices: Int32Array;
   /** Tokens that need logits in addition to each row's last, as indices among all tokens of the pass. */
@@ -48,6 +48,8 @@ export interface ForwardInput extends PassShape {
 export interface SampleOutput {
   /** One entry per row; an `Error` for a row whose logits have no next token. */
   readonly samples: readonly (SampledToken | Error)[];
+  /** See `StepOutput`. */
+  readonly furtherTokens?: StepOutput['furtherTokens'];
   readonly readbackMs: number;
 }
 
@@ -69,6 +71,8 @@ export interface ModelBackend {
   readonly failure?: Promise<Error>;
   /** See `ModelRunner`. */
   readonly maxScoredTokens: number;
+  /** See `ModelRunner`. */
+  readonly maxGuessedTokens: number;
   /** Resizes the cache and keeps what fits. */
   resize(shape: KvShape): void;
   /**
@@ -77,7 +81,7 @@ export interface ModelBackend {
    */
   forward(input: ForwardInput): Promise<{ readonly runMs: number }>;
   /**
-   * Samples the next token of each row of the last forward pass, which had the same target. Row i of `slots` is slot i; a
+   * Samples the next token of each row of the last forward pass, which had the same target, and those behind right guesses. Row i of `slots` is slot i; a
    * row of `staging` names the slot that its request will get.
    *
    * @param rows A promise where masks hang on the tokens of the pass before: this one runs meanwhile. The sampling is launched, or done,

@@ -1,14 +1,15 @@
 import { ModelRunError } from '../../batching/base/errors.ts';
 import type { KvCacheLimits, KvShape } from '../../batching/generation/kv-memory.ts';
-import type {
-  DecodeStep,
-  ModelRunner,
-  PrefillStep,
-  PromptScoring,
-  StartedStep,
-  Step,
-  StepOutput,
-  StepRow,
+import {
+  numTokensOf,
+  type DecodeStep,
+  type ModelRunner,
+  type PrefillStep,
+  type PromptScoring,
+  type StartedStep,
+  type Step,
+  type StepOutput,
+  type StepRow,
 } from '../../batching/generation/model-runner.ts';
 import type { ModelBackend, SampledRow, SampleOutput } from './model-backend.ts';
 import { scoreTokens } from './score-tokens.ts';
@@ -18,12 +19,14 @@ export class BackendRunner implements ModelRunner {
   /** A pass over a few short prompts is mostly overhead, so padding costs little. */
   readonly maxPrefillRows = 8;
   readonly maxScoredTokens: number;
+  readonly maxGuessedTokens: number;
   readonly isPipelined: boolean;
   readonly kvCacheLimits: KvCacheLimits;
   readonly #backend: ModelBackend;
 
   constructor(backend: ModelBackend) {
     this.maxScoredTokens = backend.maxScoredTokens;
+    this.maxGuessedTokens = backend.maxGuessedTokens;
     this.isPipelined = backend.isPipelined;
     this.kvCacheLimits = backend.kvCacheLimits;
     this.#backend = backend;
@@ -89,17 +92,16 @@ export class BackendRunner implements ModelRunner {
   async #decode(step: DecodeStep, onLaunched: () => void): Promise<StepOutput> {
     const { rows, isBehind } = step;
     this.#prepare(step);
-    const positions = Int32Array.from(rows, (row) => row.startPosition);
     const sampled = withMasks(rows);
-
+    const tokensPerRow = Math.max(...rows.map(numTokensOf));
     const { runMs } = await this.#backend.forward({
       target: 'slots',
       numRows: rows.length,
-      tokensPerRow: 1,
-      ids: isBehind ? 'sampled' : Int32Array.from(rows, ({ tokenIds }) => tokenIds[0] ?? PADDING_ID),
-      positions,
-      // The token that is fed in becomes the row's last entry.
-      lastIndices: positions,
+      tokensPerRow,
+      ids: isBehind ? 'sampled' : rowMajor(rows, tokensPerRow, decodedId),
+      positions: rowMajor(rows, tokensPerRow, ({ startPosition }, index) => startPosition + index),
+      lastIndices: Int32Array.from(rows, (row) => row.startPosition + numTokensOf(row) - 1),
+      ...(tokensPerRow > 1 && { scoredTokens: tokensBeforeGuesses(rows, tokensPerRow) }),
     });
     const samples = this.#backend.sample('slots', sampled);
     // The work is on the device then; only the tokens are still to come.
@@ -128,6 +130,20 @@ function areReady(rows: readonly StepRow[]): rows is readonly (StepRow & Sampled
   return !rows.some(({ mask }) => mask instanceof Promise);
 }
 
+/** The known token of a row in a decode step, then its guesses. */
+function decodedId({ tokenIds, guessedTokenIds }: StepRow, index: number): number {
+  return (index === 0 ? tokenIds[0] : guessedTokenIds?.[index - 1]) ?? PADDING_ID;
+}
+
+/** What is sampled behind each of these is compared with the guess that follows it. As indices among the tokens of the pass. */
+function tokensBeforeGuesses(rows: readonly StepRow[], tokensPerRow: number): Int32Array {
+  return Int32Array.from(
+    rows.flatMap(({ guessedTokenIds = [] }, row) =>
+      Array.from(guessedTokenIds, (_, index) => row * tokensPerRow + index),
+    ),
+  );
+}
+
 /** A promise only where masks hang on tokens of the step before. */
 function withMasks(rows: readonly StepRow[]): readonly SampledRow[] | Promise<readonly SampledRow[]> {
   if (areReady(rows)) return rows;
@@ -152,8 +168,9 @@ function rowMajor(
   );
 }
 
-function stepOutput(runMs: number, { samples, readbackMs }: SampleOutput): StepOutput {
+function stepOutput(runMs: number, { samples, furtherTokens, readbackMs }: SampleOutput): StepOutput {
   return {
+    ...(furtherTokens && { furtherTokens }),
     tokenIds: samples.map((sample) =>
       sample instanceof Error ? ModelRunError.because(sample) : sample.tokenId,
     ),

@@ -19,8 +19,10 @@ export class ReferenceBackend implements ModelBackend {
   readonly isPipelined = true;
   readonly warmUpShapes = [];
   readonly maxScoredTokens = 64;
+  readonly maxGuessedTokens = 0;
   readonly kvCacheLimits: KvCacheLimits;
   readonly #executor: ReferenceExecutor;
+  readonly #vocabSize: number;
   readonly #sampleRows: ReturnType<typeof createCpuSampler>;
   readonly #rows: Record<RowStore, ReferenceRow[]> = { staging: [], slots: [], snapshots: [] };
   #sampledIds: Int32Array = new Int32Array();
@@ -28,6 +30,7 @@ export class ReferenceBackend implements ModelBackend {
 
   constructor({ model, ...packed }: { readonly model: Model } & Parameters<typeof weightsOf>[0]) {
     this.#executor = new ReferenceExecutor(model.program, weightsOf(packed));
+    this.#vocabSize = model.config.vocabSize;
     this.#sampleRows = createCpuSampler(model.config.vocabSize);
     this.kvCacheLimits = {
       ...rowBytesOf(model.program.states, Float32Array.BYTES_PER_ELEMENT),
@@ -69,9 +72,12 @@ export class ReferenceBackend implements ModelBackend {
     const rows = given instanceof Promise ? await given : given;
     // A row of a step behind another doesn't know its token, which has a position nevertheless.
     const fed = rows.map((row) => (row.tokenIds.length > 0 ? row : { ...row, tokenIds: [0] }));
-    const samples = this.#sampleRows(this.#logits, fed);
-    if (target === 'slots') this.#sampledIds = sampledIdsOf(samples);
-    return inLaterTask({ samples, readbackMs: 1 });
+    const sampled = this.#sampleRows(
+      (row) => this.#logits.subarray(row * this.#vocabSize, (row + 1) * this.#vocabSize),
+      fed,
+    );
+    if (target === 'slots') this.#sampledIds = sampledIdsOf(sampled.samples);
+    return inLaterTask({ ...sampled, readbackMs: 1 });
   }
 
   finish(): Promise<{ readonly readbackMs: number }> {

@@ -43,6 +43,7 @@ export class ScriptedBackend implements ModelBackend {
     capacityFor: (length) => Math.max(128, 2 ** Math.ceil(Math.log2(length))),
   };
   readonly maxScoredTokens: number = 16;
+  readonly maxGuessedTokens = 0;
   /** Resolves with `fail`. */
   readonly failure: Promise<Error>;
   readonly fail: (error: Error) => void;
@@ -82,9 +83,16 @@ export class ScriptedBackend implements ModelBackend {
   async sample(...[target, given]: Parameters<ModelBackend['sample']>): Promise<SampleOutput> {
     const rows = given instanceof Promise ? await given : given;
     this.calls.push(`sample ${target}`);
-    const samples = this.#sampleRows(this.#logits, rows);
-    if (target === 'slots') this.#sampledIds = sampledIdsOf(samples);
-    return inLaterTask({ samples, readbackMs: 3 });
+    const sampled = this.#sampleRows(
+      (row) =>
+        this.#logits.subarray(
+          row * ScriptedBackend.config.vocabSize,
+          (row + 1) * ScriptedBackend.config.vocabSize,
+        ),
+      rows,
+    );
+    if (target === 'slots') this.#sampledIds = sampledIdsOf(sampled.samples);
+    return inLaterTask({ ...sampled, readbackMs: 3 });
   }
 
   finish(): Promise<{ readonly readbackMs: number }> {

@@ -29,6 +29,7 @@ export class ModelGuard implements ModelRunner {
   readonly isPipelined: boolean;
   readonly maxPrefillRows: number;
   readonly maxScoredTokens: number;
+  readonly maxGuessedTokens: number;
   readonly #runner: ModelRunner;
   readonly #options: ModelGuardOptions;
   readonly #watchdog: StepWatchdog;
@@ -41,6 +42,7 @@ export class ModelGuard implements ModelRunner {
     this.isPipelined = runner.isPipelined;
     this.maxPrefillRows = runner.maxPrefillRows;
     this.maxScoredTokens = runner.maxScoredTokens;
+    this.maxGuessedTokens = runner.maxGuessedTokens;
     this.#runner = runner;
     this.#options = options;
     this.#watchdog = new StepWatchdog(systemClock, (error) => this.#fail(error));

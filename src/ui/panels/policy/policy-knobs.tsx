@@ -4,10 +4,10 @@ import { Knobs, type KnobTexts } from '../../parts/knob-field.tsx';
 import { basePolicyOf } from '../../state/base-policy.ts';
 import { configurePolicy } from '../../state/connect-store.ts';
 import { useServe, useServeView } from '../../state/serve-context.ts';
-import { usePolicySetting } from './use-policy-setting.ts';
+import { usePolicySetting, type PolicySwitch } from './use-policy-setting.ts';
 
 /** The knobs that are numbers. */
-const KNOBS: KnobTexts<Exclude<keyof BatchingPolicy, 'policy' | 'prefixCaching'>> = {
+const KNOBS: KnobTexts<Exclude<keyof BatchingPolicy, 'policy' | PolicySwitch>> = {
   maxBatchSize: {
     label: 'Max batch size',
     unit: 'sequences',
@@ -46,6 +46,25 @@ const KNOBS: KnobTexts<Exclude<keyof BatchingPolicy, 'policy' | 'prefixCaching'>
   },
 };
 
+interface SwitchTexts {
+  readonly name: PolicySwitch;
+  readonly label: string;
+  readonly hint: string;
+}
+
+const SWITCHES: readonly SwitchTexts[] = [
+  {
+    name: 'prefixCaching',
+    label: 'Prefix caching',
+    hint: 'Prompts that begin alike share that part’s work, so they start sooner. Texts don’t change.',
+  },
+  {
+    name: 'promptLookup',
+    label: 'Prompt lookup',
+    hint: 'What a text repeats is guessed and checked several tokens at a time, where a CPU is faster so. Texts don’t change.',
+  },
+];
+
 export function PolicyKnobs() {
   const { serve, store } = useServe();
   const policy = useServeView((view) => basePolicyOf(view.status));
@@ -55,18 +74,19 @@ export function PolicyKnobs() {
       values={policy}
       onApply={(name, value) => configurePolicy(serve, store, { [name]: value })}
     >
-      <PrefixCachingField />
+      {SWITCHES.map((texts) => (
+        <SwitchField key={texts.name} {...texts} />
+      ))}
     </Knobs>
   );
 }
 
-function PrefixCachingField() {
-  const { shown, refusal, choose } = usePolicySetting('prefixCaching');
+function SwitchField({ name, ...texts }: SwitchTexts) {
+  const { shown, refusal, choose } = usePolicySetting(name);
   return (
     <CheckField
-      name="prefixCaching"
-      label="Prefix caching"
-      hint="Prompts that begin alike share that part’s work, so they start sooner. Texts don’t change."
+      name={name}
+      {...texts}
       error={refusal?.message}
       checked={shown}
       onChange={(event) => void choose(event.target.checked)}

@@ -6,8 +6,11 @@ import { configurePolicy } from '../../state/connect-store.ts';
 import { useServe, useServeView } from '../../state/serve-context.ts';
 import { useAttempt } from '../../parts/use-attempt.ts';
 
+/** The knobs that are on or off. */
+export type PolicySwitch = 'prefixCaching' | 'promptLookup';
+
 /** A setting of the policy. Until the worker answers, the choice is shown, so that the control moves at once. */
-export function usePolicySetting<Name extends 'policy' | 'prefixCaching'>(name: Name) {
+export function usePolicySetting<Name extends 'policy' | PolicySwitch>(name: Name) {
   const { serve, store } = useServe();
   const inForce = useServeView((view) => basePolicyOf(view.status)[name]);
   const [chosen, setChosen] = useState<BatchingPolicy[Name]>();

@@ -22,8 +22,8 @@ export class LogitRows {
     return (this.#block?.address ?? 0) + 4 * row * this.#vocabSize;
   }
 
-  /** The first rows. Valid until the memory grows. */
-  read(numRows: number): Float32Array {
-    return this.#memory.floatsAt(this.address(0), numRows * this.#vocabSize);
+  /** Valid until the memory grows. */
+  row(index: number): Float32Array {
+    return this.#memory.floatsAt(this.address(index), this.#vocabSize);
   }
 }

@@ -143,11 +143,12 @@ function rowOf({ promptTokenIds, steps }: ExpectedRow): RowInCheck {
 
 /** Turns a failed step into a lost runtime. Otherwise the engine would fail the rows, as if their values were wrong. */
 function losingRunner(runner: ModelRunner): ModelRunner {
-  const { isPipelined, maxPrefillRows, maxScoredTokens, kvCacheLimits } = runner;
+  const { isPipelined, maxPrefillRows, maxScoredTokens, maxGuessedTokens, kvCacheLimits } = runner;
   return {
     isPipelined,
     maxPrefillRows,
     maxScoredTokens,
+    maxGuessedTokens,
     kvCacheLimits,
     start(step) {
       const { launched, output } = runner.start(step);

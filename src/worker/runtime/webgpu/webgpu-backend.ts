@@ -53,6 +53,8 @@ const LOSS_GRACE_MS = 100;
  */
 export class WebGpuBackend implements ModelBackend {
   readonly isPipelined = true;
+  /** Its attention takes several tokens over a past for one row only. */
+  readonly maxGuessedTokens = 0;
   readonly warmUpShapes = WARM_UP_SHAPES;
   readonly #session: GpuParts['session'];
   readonly #device: GPUDevice;
