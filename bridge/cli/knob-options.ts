@@ -1,7 +1,7 @@
 import { InvalidOptionError } from '../../src/batching/base/errors.ts';
 import { KNOBS } from '../../src/batching/generation/policy.ts';
 import { keysOf } from '../../src/batching/base/records.ts';
-import { parseOptions } from '../../src/batching/base/validate.ts';
+import { parseDecimal, parseOptions } from '../../src/batching/base/validate.ts';
 import { DEFAULT_POLICY, type BatchingPolicy } from '../../src/protocol/status.ts';
 import { BridgeError } from '../base/errors.ts';
 
@@ -44,5 +44,5 @@ export function parseKnobs(texts: Readonly<Record<string, unknown>>): Partial<Ba
 /** The number or the truth value that the text spells, or else the text. */
 function valueOf(text: string): unknown {
   if (text === 'true' || text === 'false') return text === 'true';
-  return text.trim() === '' || Number.isNaN(Number(text)) ? text : Number(text);
+  return Number.isNaN(parseDecimal(text)) ? text : parseDecimal(text);
 }

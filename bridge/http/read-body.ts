@@ -1,5 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 
+import { shown } from '../../src/batching/base/errors.ts';
 import { parseOrderedJson } from '../../src/batching/base/ordered-json.ts';
 import { MAX_PROMPT_LENGTH } from '../../src/protocol/wire.ts';
 import { reasonOf } from '../base/errors.ts';
@@ -124,10 +125,21 @@ export function readJsonBytes(bytes: Buffer, refuse: Refuse, parse = parseInOrde
   return value;
 }
 
-/** @throws The error that `refuse` makes, for values that cannot be sent to the worker. */
-function checkStructure(value: unknown, depth: number, refuse: Refuse): void {
+/**
+ * @param place As `messages[0].content`; '' for the whole.
+ * @throws The error that `refuse` makes, for values that cannot be sent to the worker.
+ */
+function checkStructure(value: unknown, depth: number, refuse: Refuse, place = ''): void {
+  if (typeof value === 'string' && !value.isWellFormed())
+    throw refuse(`\`${shown(place)}\` has half a character: one surrogate without the other`);
+  if (typeof value === 'number' && !Number.isFinite(value))
+    throw refuse(`\`${shown(place)}\` is a number that is too large`);
   if (typeof value !== 'object' || value === null) return;
   if (depth >= MAX_JSON_DEPTH) throw refuse(`it is nested deeper than ${MAX_JSON_DEPTH} levels`);
   if (Object.hasOwn(value, '__proto__')) throw refuse('a field is called __proto__');
-  for (const entry of Object.values(value)) checkStructure(entry, depth + 1, refuse);
+  for (const [name, entry] of Object.entries(value)) {
+    if (!name.isWellFormed()) throw refuse(`the name of a field in \`${shown(place)}\` has half a character`);
+    const step = Array.isArray(value) ? `[${name}]` : `${place && '.'}${name}`;
+    checkStructure(entry, depth + 1, refuse, place + step);
+  }
 }

@@ -1,6 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 
 import { shown } from '../../src/batching/base/errors.ts';
+import { parseDecimal } from '../../src/batching/base/validate.ts';
 import type { Exchange } from './exchange.ts';
 import { HttpError } from '../../src/protocol/openai/http-error.ts';
 import { readFields } from '../../src/protocol/openai/fields.ts';
@@ -28,7 +29,7 @@ const ACCEPTED = [URL_ENCODED, MULTIPART, JSON_TYPE, TEXT_TYPE];
  * @throws HttpError 400 for a field that is in the query and in the body, or a malformed body; 413; 415.
  */
 export async function readInput({ request, url }: Exchange, mainField: string): Promise<Input> {
-  const params = new URLSearchParams(url.searchParams);
+  const params = readUrlEncoded(url.search.slice(1));
   if (request.method !== 'POST') return { params, json: {} };
   const isJson = mediaTypeOf(request) === JSON_TYPE;
   const json = isJson ? readFields(await readJson(request)) : {};
@@ -49,15 +50,32 @@ async function readForm(request: IncomingMessage, mainField: string): Promise<UR
   // A client may send everything in the query, with any content type.
   if (body.length === 0) return new URLSearchParams();
   if (type === TEXT_TYPE) return new URLSearchParams({ [mainField]: decodeUtf8(body, refuse) });
-  if (type === URL_ENCODED) return readUrlEncoded(decodeUtf8(body, refuse));
+  if (type === URL_ENCODED) return readForms(decodeUtf8(body, refuse));
   if (type === MULTIPART) return readMultipart(body, request.headers['content-type'] ?? '');
   throw HttpError.unsupportedBody(`one of ${ACCEPTED.join(', ')}`);
 }
 
 /** `curl -d` calls everything a form. */
-function readUrlEncoded(text: string): URLSearchParams {
-  if (!/^\s*[{[]/.test(text)) return new URLSearchParams(text);
+function readForms(text: string): URLSearchParams {
+  if (!/^\s*[{[]/.test(text)) return readUrlEncoded(text);
   throw notReadable(URL_ENCODED, `it looks like JSON, so send it with the header Content-Type: ${JSON_TYPE}`);
+}
+
+/** @throws HttpError 400 for bytes that are not UTF-8: `URLSearchParams` would make another character of them. */
+function readUrlEncoded(text: string): URLSearchParams {
+  const broken = text.split('&').find((pair) => !isUtf8(pair));
+  if (broken === undefined) return new URLSearchParams(text);
+  throw HttpError.expected(broken.split('=', 1)[0] ?? '', 'a text in UTF-8', broken);
+}
+
+/** @param text Percent-encoded, but for signs that begin no code. */
+function isUtf8(text: string): boolean {
+  try {
+    decodeURIComponent(text.replaceAll(/%(?![\da-f]{2})/gi, '%25'));
+    return true;
+  } catch {
+    return false;
+  }
 }
 
 async function readMultipart(body: Buffer<ArrayBuffer>, contentType: string): Promise<URLSearchParams> {
@@ -93,7 +111,7 @@ export function readQuery(
 
 /** @throws HttpError 400 for a text that is no number. */
 export function parseNumber(name: string, text: string | undefined): number {
-  const number = text === undefined || text.trim() === '' ? Number.NaN : Number(text);
+  const number = parseDecimal(text ?? '');
   if (Number.isFinite(number)) return number;
   throw HttpError.expected(name, 'a finite number', text ?? 'nothing');
 }

@@ -28,6 +28,7 @@ it.each([
   ['two numbers', '?number=3', '{"number": 3}', '`number` is in the query and in the body'],
   ['none', '', '{}', 'got `nothing`'],
   ['a text', '', '{"number": "three"}', 'got `"three"`'],
+  ['a hexadecimal number', '?number=0x10', '{}', 'to be a finite number, got `0x10`'],
   ['another field', '', '{"num": 3}', 'Unknown option `num`'],
 ])('POST /adder refuses %s in words', async (_, query, body, message) => {
   const response = await post((await startAdder()) + query, body, 'application/json');

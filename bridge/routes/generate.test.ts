@@ -69,6 +69,33 @@ describe('POST /', () => {
     ['a JSON list', '[]', JSON_TYPE, '/', 400, 'Expected the body to be a JSON object.'],
     ['half of a JSON body', '{"text":', JSON_TYPE, '/', 400, "Couldn't read the body as JSON"],
     ['JSON that is called a form', '{"text": "a"}', FORM, '/', 400, 'Content-Type: application/json'],
+    [
+      'a query that is not UTF-8',
+      'seed=1',
+      FORM,
+      '/?text=a%FF',
+      400,
+      'Expected `text` to be a text in UTF-8',
+    ],
+    ['a form that is not UTF-8', 'text=a%C3', FORM, '/', 400, 'Expected `text` to be a text in UTF-8'],
+    ['half a character', '{"text":"a\\ud83d"}', JSON_TYPE, '/', 400, '`text` has half a character'],
+    [
+      'half a character in a part',
+      '{"text":"a","stop":["\\udc00"]}',
+      JSON_TYPE,
+      '/',
+      400,
+      '`stop[0]` has half',
+    ],
+    [
+      'a number without end',
+      '{"text":"a","response_format":{"a":[1e400]}}',
+      JSON_TYPE,
+      '/',
+      400,
+      '`response_format.a[0]` is a number that is too large',
+    ],
+    ['an option as a hexadecimal number', 'text=a&seed=0x10', FORM, '/', 400, 'got `0x10`'],
     ['an unknown form field', 'text=a&color=red', FORM, '/', 400, 'Unknown option `color`'],
     ['a form of no parts', 'text=a', 'multipart/form-data; boundary=b', '/', 400, 'its parts do not'],
     ['a body of another type', 'a', 'application/xml', '/', 415, 'must be one of application/x-www-form-u'],
@@ -86,6 +113,12 @@ describe('POST /', () => {
     expect(response.status).toBe(status);
     expect(await response.json()).toMatchObject({ error: { message: expect.stringContaining(message) } });
     expect(asked).toEqual([]);
+  });
+
+  it('takes signs of a query that begin no code, and a replacement character that was sent', async () => {
+    const { asked, post } = await startGenerator();
+    expect((await post('text=100%+%EF%BF%BD%zz%', FORM)).status).toBe(200);
+    expect(asked[0]?.text).toBe('100% \uFFFD%zz%');
   });
 
   it('refuses a body that is not UTF-8', async () => {

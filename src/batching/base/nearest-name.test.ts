@@ -17,6 +17,10 @@ it('a name of any length costs little', () => {
   expect(describeKnown('x'.repeat(1_000_000), OPTION_NAMES).length).toBeLessThan(80);
 });
 
+it('an empty list is told as such', () => {
+  expect(describeKnown('a', [])).toBe('there are no options');
+});
+
 it('a short list is told whole', () => {
   expect(describeKnown('tpo', ['top', 'bottom'])).toBe('the options are top, bottom');
 });

@@ -3,6 +3,7 @@ const MAX_LISTED = 8;
 
 /** The text after "Unknown option `x`: ". */
 export function describeKnown(name: string, known: readonly string[]): string {
+  if (known.length === 0) return 'there are no options';
   return known.length > MAX_LISTED
     ? `the nearest of ${known.length} is ${nearestName(name, known)}`
     : `the options are ${known.join(', ')}`;

@@ -124,12 +124,28 @@ export function tokenIdsIn({ maxItems, ...range }: ListBounds & NumberRange): Va
   });
 }
 
+/** NaN for a text that is no decimal number: `Number` takes `0x10`, and blank texts as 0. */
+export function parseDecimal(text: string): number {
+  return text.trim() === '' || /^\s*0[box]/i.test(text) ? Number.NaN : Number(text);
+}
+
+/** A text that UTF-8 can hold: half of a surrogate pair would become another character. */
+export const isWholeText = /* @__PURE__ */ validator('a text', (value, refuse) => {
+  if (typeof value !== 'string') throw refuse(value);
+  if (!value.isWellFormed()) throw refuse('half a character');
+  return value;
+});
+
+/** Half of a surrogate pair, which `JSON.stringify` writes as an escape. */
+const HALF_IN_JSON = /(?<!\\)(?:\\\\)*\\ud[89a-f]/;
+
 /** @param bounds Of the record as JSON. */
 export function jsonRecordIn({ maxLength }: TextBounds): Validate<JsonRecord> {
   return validator(`a record of at most ${maxLength} characters of JSON`, (value, refuse) => {
     const json = jsonOf(value);
     if (json === undefined || !json.startsWith('{')) throw refuse(value);
     if (json.length > maxLength) throw refuse(`${json.length} characters`);
+    if (HALF_IN_JSON.test(json)) throw refuse('half a character in a text');
     if (isDeeper(json, MAX_RECORD_DEPTH)) throw refuse(`parts more than ${MAX_RECORD_DEPTH} levels deep`);
     // Values that JSON leaves out, such as undefined, are left out here.
     return Object(parseOrderedJson(json));
@@ -221,7 +237,8 @@ export function requireObject(option: string, value: unknown): void {
 
 /** @param kind As in "Unknown option `x`: the options are …". */
 export function unknownName(kind: 'option' | 'key', name: string, known: readonly string[]): TypeError {
-  return withCode(new TypeError(`Unknown ${kind} \`${shown(name)}\`: the ${kind}s are ${known.join(', ')}.`));
+  const others = known.length === 0 ? `there are no ${kind}s` : `the ${kind}s are ${known.join(', ')}`;
+  return withCode(new TypeError(`Unknown ${kind} \`${shown(name)}\`: ${others}.`));
 }
 
 export function withCode(error: TypeError): TypeError {

@@ -1,3 +1,4 @@
+import { parseDecimal } from '../base/validate.ts';
 import type { GenerationOption } from './option-table.ts';
 import { checkOf } from './generation-options.ts';
 
@@ -63,7 +64,7 @@ function booleanFrom(text: string): boolean | undefined {
 }
 
 function numberFrom(text: string): number | undefined {
-  const number = text.trim() === '' ? Number.NaN : Number(text);
+  const number = parseDecimal(text);
   return Number.isFinite(number) ? number : undefined;
 }
 

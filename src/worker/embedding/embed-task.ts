@@ -1,15 +1,21 @@
 import { InvalidOptionError } from '../../batching/base/errors.ts';
-import { integerIn, isBoolean, parseOptions, type Validators } from '../../batching/base/validate.ts';
+import {
+  integerIn,
+  isBoolean,
+  isWholeText,
+  parseOptions,
+  type Validators,
+} from '../../batching/base/validate.ts';
 import { EMBEDDER, type Embedding, type EmbeddingOptions } from '../../protocol/embedding.ts';
 import { EmptyPromptError } from '../../protocol/errors/deployments.ts';
 import type { LoadedEncoder } from '../runtime/encoder/loaded-encoder.ts';
 import type { EncoderTask } from './encoder-task.ts';
-import { fit, isText, requireList, TEXTS_PER_PIECE, tokenize, type ReadRow } from './read-texts.ts';
+import { fit, requireList, TEXTS_PER_PIECE, tokenize, type ReadRow } from './read-texts.ts';
 
 const OPTIONS: Validators<EmbeddingOptions> = {
   dimensions: integerIn({ from: 1 }),
   normalize: isBoolean,
-  prompt: isText,
+  prompt: isWholeText,
   truncate: isBoolean,
 };
 

@@ -1,5 +1,5 @@
 import { InvalidOptionError } from '../../batching/base/errors.ts';
-import { validator } from '../../batching/base/validate.ts';
+import { isWholeText } from '../../batching/base/validate.ts';
 import { MAX_TEXTS } from '../../protocol/embedding.ts';
 import { EmptyPromptError, PromptTooLongError } from '../../protocol/errors/deployments.ts';
 import { MAX_TEXT_LENGTH } from '../../protocol/wire.ts';
@@ -13,11 +13,6 @@ export const TEXTS_PER_PIECE = 16;
 export interface ReadRow extends EncoderRow {
   readonly isTruncated: boolean;
 }
-
-export const isText = validator('a text', (value, refuse) => {
-  if (typeof value === 'string') return value;
-  throw refuse(value);
-});
 
 /** @throws InvalidOptionError for anything but a list of 1 to `MAX_TEXTS` entries. */
 export function requireList(option: string, value: unknown): readonly unknown[] {
@@ -34,6 +29,7 @@ export function* tokenize(
   { truncate, addSpecialTokens }: { readonly truncate: boolean; readonly addSpecialTokens: boolean },
 ): Generator<void, readonly number[]> {
   if (text === '') throw EmptyPromptError.ofText(place);
+  isWholeText(place, text);
   if (text.length > MAX_TEXT_LENGTH && !truncate)
     throw PromptTooLongError.ofText(text.length, MAX_TEXT_LENGTH);
   return yield* tokenizer.encodeInPieces(text.slice(0, MAX_TEXT_LENGTH), addSpecialTokens);

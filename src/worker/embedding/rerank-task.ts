@@ -1,11 +1,17 @@
 import { InvalidOptionError } from '../../batching/base/errors.ts';
-import { integerIn, isBoolean, parseOptions, type Validators } from '../../batching/base/validate.ts';
+import {
+  integerIn,
+  isBoolean,
+  isWholeText,
+  parseOptions,
+  type Validators,
+} from '../../batching/base/validate.ts';
 import { isRecord } from '../../platform/is-record.ts';
 import { RERANKER, type Ranking, type RerankOptions } from '../../protocol/embedding.ts';
 import { PromptTooLongError } from '../../protocol/errors/deployments.ts';
 import type { EncoderRow } from '../runtime/encoder-inputs.ts';
 import type { EncoderTask } from './encoder-task.ts';
-import { isText, requireList, TEXTS_PER_PIECE, tokenize } from './read-texts.ts';
+import { requireList, TEXTS_PER_PIECE, tokenize } from './read-texts.ts';
 
 const OPTIONS: Validators<RerankOptions> = { topN: integerIn({ from: 1 }), truncate: isBoolean };
 
@@ -15,7 +21,7 @@ export const rerankTask: EncoderTask = {
   *read(input, given, model) {
     const { topN = Infinity, truncate = false } = parseOptions('options', OPTIONS, given);
     if (!isRecord(input)) throw InvalidOptionError.of('input', 'an object with query and documents', input);
-    const query = isText('query', input['query']);
+    const query = isWholeText('query', input['query']);
     const documents = requireList('documents', input['documents']);
     const reading = { truncate, addSpecialTokens: false };
     const queryIds = yield* tokenize(query, 'query', model, reading);
@@ -26,7 +32,7 @@ export const rerankTask: EncoderTask = {
     const rows: EncoderRow[] = [];
     for (const [index, document] of documents.entries()) {
       const place = `documents[${index}]`;
-      const ids = yield* tokenize(isText(place, document), place, model, reading);
+      const ids = yield* tokenize(isWholeText(place, document), place, model, reading);
       const numTokens = queryIds.length + ids.length;
       if (numTokens > room && !truncate)
         throw PromptTooLongError.ofEncoder(`query and ${place}`, numTokens + maxTokens - room, maxTokens);

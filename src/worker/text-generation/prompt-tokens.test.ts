@@ -47,6 +47,12 @@ it('refuses a text of more characters than any prompt has, whatever its tokens',
   expect(encode).not.toHaveBeenCalled();
 });
 
+it('refuses half a character, which would become another one', () => {
+  const { model, encode } = createModel();
+  expect(() => read('ab\ud83d', model)).toThrow('Expected `prompt` to be a text, got `half a character`');
+  expect(encode).not.toHaveBeenCalled();
+});
+
 it('takes a long text of few tokens', () => {
   const { model, encode } = createModel();
   // oxlint-disable-next-line require-yield -- it has one piece

@@ -1,6 +1,6 @@
 import { InvalidOptionError } from '../../batching/base/errors.ts';
 import type { GenerationTool } from '../../batching/options/tools.ts';
-import { integerIn, type JsonRecord } from '../../batching/base/validate.ts';
+import { integerIn, isWholeText, type JsonRecord } from '../../batching/base/validate.ts';
 import type { LoadedModel } from '../runtime/loaded-model.ts';
 import { isChat, lengthOfChat, textOfContent } from '../../protocol/chat.ts';
 import { EmptyPromptError, PromptTooLongError } from '../../protocol/errors/deployments.ts';
@@ -106,6 +106,7 @@ function* tokenize(
   // Tokenizing blocks the worker for every tab, so reject long texts before it, or after a part.
   refuseLong(minTokensOf(prompt.length, model), model, maxLength);
   checkTextLength(prompt.length);
+  isWholeText('prompt', prompt);
   refuseLong(yield* minTokensByPart(prompt, model, maxLength), model, maxLength);
   const tokenIds = yield* model.tokenizer.encodeInPieces(prompt, addSpecialTokens);
   checkLength(tokenIds, model, maxLength);

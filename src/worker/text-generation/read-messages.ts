@@ -1,18 +1,15 @@
 import { InvalidOptionError } from '../../batching/base/errors.ts';
-import { oneOf, validator } from '../../batching/base/validate.ts';
+import { isWholeText, oneOf, validator } from '../../batching/base/validate.ts';
 import { isRecord } from '../../platform/is-record.ts';
 import { toolCall, type ToolCall } from '../../protocol/answers.ts';
-import { chatMessage, type ChatMessage } from '../../protocol/chat.ts';
+import { chatMessage, textOfContent, type ChatMessage } from '../../protocol/chat.ts';
 import { parse } from '../../protocol/wire.ts';
 
 const readRole = oneOf(...chatMessage.entries.role.options);
-const readText = validator('a text', (value, refuse) => {
-  if (typeof value === 'string') return value;
-  throw refuse(value);
-});
 const readContent = validator('a text or a list of text parts', (value, refuse) => {
   const content = parse(chatMessage.entries.content.wrapped, value) ?? undefined;
   if (content === undefined) throw refuse(value);
+  if (!textOfContent(content).isWellFormed()) throw refuse('half a character');
   return content;
 });
 
@@ -58,10 +55,10 @@ function readMessage(message: unknown, place: string): ChatMessage {
   return {
     role,
     ...contentOf(content, toolCalls !== undefined, place),
-    ...(author !== undefined && { name: readText(`${place}.name`, author) }),
-    ...(reasoning !== undefined && { reasoning: readText(`${place}.reasoning`, reasoning) }),
+    ...(author !== undefined && { name: isWholeText(`${place}.name`, author) }),
+    ...(reasoning !== undefined && { reasoning: isWholeText(`${place}.reasoning`, reasoning) }),
     ...(toolCalls !== undefined && { toolCalls: readCalls(`${place}.toolCalls`, toolCalls) }),
-    ...(role === 'tool' && { toolCallId: readText(`${place}.toolCallId`, others['toolCallId']) }),
+    ...(role === 'tool' && { toolCallId: isWholeText(`${place}.toolCallId`, others['toolCallId']) }),
   };
 }
 

@@ -147,6 +147,8 @@ describe('a chat template', () => {
     ['{% block a %}{% endblock %}', 'the tag block'],
     ["{% include 'other' %}", 'the tag include'],
     ['{{ lipsum() }}', 'the function lipsum'],
+    ['{% if self is defined %}x{% endif %}', 'the name self'],
+    ['{% for i in x %}{% with loop = 4 %}{% endwith %}{% endfor %}', 'a variable loop in the tag with'],
     ['{{ x.translate({}) }}', 'the method translate'],
     ["{{ strftime_now('%U') }}", 'the directive %U of strftime_now'],
     [String.raw`{{ '\N{DASH}' }}`, String.raw`the escape \N{…} in a text`],

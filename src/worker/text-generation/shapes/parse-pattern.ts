@@ -79,6 +79,8 @@ class PatternParser {
   readonly #languages: CombinedLanguages;
   readonly #write: WriteCharacter;
   readonly #isSearched: boolean;
+  /** How often a part has been bound to the beginning of the text. */
+  #numBound = 0;
 
   constructor(scanner: Scanner, languages: CombinedLanguages, write: WriteCharacter, isSearched: boolean) {
     this.#scanner = scanner;
@@ -87,33 +89,40 @@ class PatternParser {
     this.#isSearched = isSearched;
   }
 
-  *branches(place: Place): Work<Expression> {
+  /** @param isAtStart Whether nothing of the text comes before. */
+  *branches(place: Place, isAtStart = place === 'whole'): Work<Expression> {
     this.#scanner.enter();
     const branches = [];
     let count = 1;
     do {
-      branches.push(yield* this.#branch(place));
+      branches.push(yield* this.#branch(place, isAtStart));
       count = Math.max(count, this.#scanner.count);
     } while (this.#scanner.take('|'));
     this.#scanner.leave(count);
     return this.#languages.states.make.choice(branches);
   }
 
-  *#branch(place: Place): Work<Expression> {
+  *#branch(place: Place, mayBeAtStart: boolean): Work<Expression> {
     const scanner = this.#scanner;
     const { make } = this.#languages.states;
     const anything = make.repeat(this.#write(ALL), 0, Infinity);
     const parts: Expression[] = [];
-    if (place === 'whole' && !scanner.take('^') && this.#isSearched) parts.push(anything);
+    const isFree = place === 'whole' && this.#isSearched && scanner.next !== '^';
+    if (isFree) parts.push(anything);
     const isAtEnd = place !== 'ahead' && place !== 'inside';
     let count = 1;
     while (!/^[|)]?$/.test(scanner.next)) {
       yield;
+      const isAtStart = mayBeAtStart && parts.length === 0;
+      if (isAtStart && scanner.take('^')) {
+        this.#numBound += 1;
+        continue;
+      }
       const [, sign] = (isAtEnd && scanner.match(/\(\?([=!])/uy)) || [];
       if (sign !== undefined) {
-        const ahead = yield* this.branches('ahead');
+        const ahead = yield* this.branches('ahead', isAtStart);
         scanner.take(')');
-        const rest = yield* this.#branch(place === 'tail' ? place : 'rest');
+        const rest = yield* this.#branch(place === 'tail' ? place : 'rest', isAtStart);
         const [all, none] = sign === '=' ? [[rest, ahead], []] : [[rest], [ahead]];
         return make.sequence([...parts, yield* this.#languages.combine(all, none, scanner.param)]);
       }
@@ -121,7 +130,7 @@ class PatternParser {
         scanner.at += 1;
         return make.sequence(parts);
       }
-      parts.push(yield* this.#repeated(isAtEnd));
+      parts.push(yield* this.#repeated(isAtEnd, isAtStart));
       count = Math.max(count, scanner.count);
     }
     scanner.count = count;
@@ -131,23 +140,25 @@ class PatternParser {
   }
 
   /** @param isAtEnd Whether the text may end behind it. */
-  *#repeated(isAtEnd: boolean): Work<Expression> {
-    const part = yield* this.#atom(isAtEnd);
+  *#repeated(isAtEnd: boolean, isAtStart: boolean): Work<Expression> {
+    const numBound = this.#numBound;
+    const part = yield* this.#atom(isAtEnd, isAtStart);
     const repeats = this.#scanner.repeats(COUNT);
     if (!repeats) return part;
+    if (this.#numBound > numBound && repeats.max > 1) throw this.#refuse('has an anchor inside');
     // A lazy one has the same texts.
     this.#scanner.take('?');
     return this.#languages.states.make.repeat(part, repeats.min, repeats.max);
   }
 
-  *#atom(isAtEnd: boolean): Work<Expression> {
+  *#atom(isAtEnd: boolean, isAtStart: boolean): Work<Expression> {
     const scanner = this.#scanner;
     scanner.count = 1;
     const isLast = isAtEnd && scanner.next === '(' && this.#isLastGroup();
     if (scanner.take('.')) return this.#write(complement(LINE_ENDS));
     if (scanner.take('[')) return this.#write(this.#class());
     if (scanner.match(/\((?:\?:|\?<\w+>|(?!\?))/uy)) {
-      const group = yield* this.branches(isLast ? 'tail' : 'inside');
+      const group = yield* this.branches(isLast ? 'tail' : 'inside', isAtStart);
       scanner.take(')');
       return group;
     }
@@ -158,13 +169,16 @@ class PatternParser {
       [/\\b/iuy, 'has a word boundary'],
     ] as const;
     const reason = refused.find(([syntax]) => scanner.match(syntax))?.[1];
-    if (reason !== undefined)
-      throw ResponseFormatUnsupportedError.of(
-        scanner.param,
-        `can't be enforced: it ${reason}`,
-        'write it without',
-      );
+    if (reason !== undefined) throw this.#refuse(reason);
     return this.#write(this.#codes());
+  }
+
+  #refuse(reason: string): ResponseFormatUnsupportedError {
+    return ResponseFormatUnsupportedError.of(
+      this.#scanner.param,
+      `can't be enforced: it ${reason}`,
+      'write it without',
+    );
   }
 
   /** Whether nothing comes behind the group that begins here, in its branch. */

@@ -14,7 +14,14 @@ import { stringLanguage } from './schema-string.ts';
 const TYPES = ['object', 'array', 'string', 'number', 'integer', 'boolean', 'null'] as const;
 type TypeName = (typeof TYPES)[number];
 
-const NUMBER_KEYWORDS = ['minimum', 'maximum', 'exclusiveMinimum', 'exclusiveMaximum', 'multipleOf'];
+const NUMBER_KEYWORDS = [
+  'minimum',
+  'maximum',
+  'exclusiveMinimum',
+  'exclusiveMaximum',
+  'multipleOf',
+  'format',
+];
 
 /** The keywords that are enforced, by the type that they restrict. */
 const KEYWORDS: { readonly [Type in TypeName]: readonly string[] } = {
@@ -42,6 +49,10 @@ const ANNOTATIONS: ReadonlySet<string> = new Set([
   'readOnly',
   'writeOnly',
   'discriminator',
+  // As both validators take them.
+  'contentEncoding',
+  'contentMediaType',
+  'contentSchema',
 ]);
 
 const BRANCHES = ['anyOf', 'oneOf', 'allOf'];

@@ -20,13 +20,16 @@ export function* numberLanguage(
   param: string,
   json: JsonLanguage,
 ): Work<Expression> {
-  const given = BOUNDS.filter((name) => schema[name] !== undefined);
+  const isNarrow = schema['format'] === 'int32';
+  const bounds = withoutFarBounds(isNarrow ? narrowed(schema) : schema, type);
+  const given = BOUNDS.filter((name) => bounds[name] !== undefined);
   const { multipleOf } = schema;
-  if (given.length === 0 && multipleOf === undefined) return json[type];
+  const isBounded = BOUNDS.some((name) => schema[name] !== undefined);
+  if (!isNarrow && !isBounded && multipleOf === undefined) return json[type];
   const isFraction = type === 'number';
   const isBound = (value: unknown): boolean =>
     isFraction ? typeof value === 'number' && FRACTION.test(String(value)) : Number.isSafeInteger(value);
-  const wrong = given.find((name) => !isBound(schema[name]));
+  const wrong = given.find((name) => !isBound(bounds[name]));
   if (wrong !== undefined)
     throw refusal(
       `${param}.${wrong}`,
@@ -35,10 +38,9 @@ export function* numberLanguage(
         : 'is not an integer of at most 15 digits',
       'write one, or leave it out',
     );
-  if (multipleOf !== undefined) return multiplesOf(schema, multipleOf, type, param, json);
-  const range = rangeOf(schema, isFraction ? NUM_DECIMALS : 0);
-  if (range.from > range.to)
-    throw refusal(param, 'allows no number', 'raise the maximum, or lower the minimum');
+  if (multipleOf !== undefined) return multiplesOf(bounds, multipleOf, type, param, json);
+  const range = rangeOf(bounds, isFraction ? NUM_DECIMALS : 0);
+  if (range.from > range.to) throw noNumber(bounds, isFraction ? NUM_DECIMALS : 0, param);
   return yield* json.pattern(rangePattern(range), param);
 }
 
@@ -63,7 +65,7 @@ function multiplesOf(
   const step = type === 'number' ? inUnits : inUnits / greatestCommonDivisor(inUnits, units);
   const numDecimals = type === 'number' ? decimals.length : 0;
   const start = new Multiples(rangeOf(schema, numDecimals), divisor, step).at('');
-  if (!start) throw refusal(param, 'allows no number', 'widen its bounds');
+  if (!start) throw noNumber(schema, numDecimals, param);
   return make.machine(start);
 }
 
@@ -71,7 +73,36 @@ function greatestCommonDivisor(a: number, b: number): number {
   return b === 0 ? a : greatestCommonDivisor(b, a % b);
 }
 
-function rangeOf(schema: Fields, numDecimals: number): NumberRange {
+/** @param bounds Between which no number is that can be written. */
+function noNumber(bounds: Fields, numDecimals: number, param: string) {
+  const { from, to } = rangeOf(bounds, numDecimals, Infinity);
+  const isFar = from > LARGEST_UNITS || to < -LARGEST_UNITS;
+  return isFar
+    ? refusal(param, 'allows only numbers of more than 15 digits, which are not written', 'use a string')
+    : refusal(param, 'allows no number', 'raise the maximum, or lower the minimum');
+}
+
+/** Without bounds that all numbers keep that are written. */
+function withoutFarBounds(schema: Fields, type: 'number' | 'integer'): Fields {
+  const largest = type === 'number' ? LARGEST_UNITS / 10 ** NUM_DECIMALS : LARGEST_UNITS;
+  const isFar = (name: string): boolean => {
+    const bound = schema[name];
+    return typeof bound === 'number' && (/min/i.test(name) ? bound < -largest : bound > largest);
+  };
+  return Object.fromEntries(BOUNDS.filter((name) => !isFar(name)).map((name) => [name, schema[name]]));
+}
+
+/** The bounds of `int32`, and own ones that are closer. */
+function narrowed(schema: Fields): Fields {
+  const { minimum = -(2 ** 31), maximum = 2 ** 31 - 1 } = schema;
+  return {
+    ...schema,
+    minimum: typeof minimum === 'number' ? Math.max(minimum, -(2 ** 31)) : minimum,
+    maximum: typeof maximum === 'number' ? Math.min(maximum, 2 ** 31 - 1) : maximum,
+  };
+}
+
+function rangeOf(schema: Fields, numDecimals: number, largest = LARGEST_UNITS): NumberRange {
   const bound = (name: string, round: (units: number) => number, offset: number): readonly number[] =>
     schema[name] === undefined ? [] : [round(unitsOf(Number(schema[name]), numDecimals)) + offset];
   const [least, most] = [
@@ -79,8 +110,8 @@ function rangeOf(schema: Fields, numDecimals: number): NumberRange {
     [...bound('maximum', Math.floor, 0), ...bound('exclusiveMaximum', Math.ceil, -1)],
   ];
   return {
-    from: Math.max(-LARGEST_UNITS, ...least),
-    to: Math.min(LARGEST_UNITS, ...most),
+    from: Math.max(-largest, ...least),
+    to: Math.min(largest, ...most),
     numDecimals,
   };
 }

@@ -35,13 +35,30 @@ export function* objectLanguage(
   const { additionalProperties: additional = listsNone } = schema;
   const isOpen = additional !== false;
   const isNeeded = new Set<unknown>(required);
-  const keys = [...new Set([...Object.keys(properties), ...required.map(String)])];
-  const lacking = keys.find((key) => !isOpen && !Object.hasOwn(properties, key));
+  const named = [...new Set([...Object.keys(properties), ...required.map(String)])];
+  const lacking = named.find((key) => !isOpen && !Object.hasOwn(properties, key));
   if (lacking !== undefined)
     throw refuse('required', `names ${lacking}, which properties lack`, 'add it to properties');
   const other = isOpen ? yield* valueOf(additional, `${param}.additionalProperties`) : make.never;
   const names =
     propertyNames === undefined ? undefined : yield* valueOf(propertyNames, `${param}.propertyNames`);
+  const anyKey = json.string(make.repeat(json.characterOf(ALL), 0, Infinity));
+  const matching: Expression[] = [];
+  for (const pattern of Object.keys(patternProperties)) {
+    const match = json.string(yield* json.pattern(pattern, `${param}.patternProperties.${pattern}`, true));
+    matching.push(match);
+    for (const key of named)
+      if (yield* json.languages.accepts(match, JSON.stringify(key)))
+        throw refuse(
+          'patternProperties',
+          `match ${key}, which properties list`,
+          'let them match other names',
+        );
+  }
+  // Only names that are listed are written once.
+  const allNames = matching.length > 0 ? undefined : namesIn(propertyNames);
+  if (allNames?.length === 0) throw refuse('propertyNames', 'allow no string', 'list strings');
+  const keys = [...new Set([...named, ...(isOpen ? (allNames ?? []) : [])])];
   const members: Member[] = [];
   for (const key of keys) {
     const isRequired = isNeeded.has(key);
@@ -53,28 +70,14 @@ export function* objectLanguage(
     const value = isListed ? yield* valueOf(properties[key], `${param}.properties.${key}`) : other;
     members.push({ member: json.member(make.text(JSON.stringify(key)), value), isRequired });
   }
-  const anyKey = json.string(make.repeat(json.characterOf(ALL), 0, Infinity));
   const listed = keys.map((key) => make.text(JSON.stringify(key)));
-  const matching: Expression[] = [];
-  for (const pattern of Object.keys(patternProperties)) {
-    const texts = yield* json.pattern(pattern, `${param}.patternProperties.${pattern}`, true);
-    const match = json.string(texts);
-    matching.push(match);
-    for (const key of keys)
-      if (yield* json.languages.accepts(match, JSON.stringify(key)))
-        throw refuse(
-          'patternProperties',
-          `match ${key}, which properties list`,
-          'let them match other names',
-        );
-  }
   const further: Expression[] = [];
   for (const [index, [pattern, value]] of Object.entries(patternProperties).entries()) {
     const others = matching.filter((_, at) => at !== index);
     const key = yield* keysIn([matching[index] ?? make.never], [...listed, ...others]);
     further.push(json.member(key, yield* valueOf(value, `${param}.patternProperties.${pattern}`)));
   }
-  if (isOpen) further.push(json.member(yield* otherKeys(), other));
+  if (isOpen && !allNames) further.push(json.member(yield* otherKeys(), other));
   const ordered = yield* inOrder(members, make.choice(further), param, json);
   return make.sequence([make.text('{'), ordered, make.text('}')]);
 
@@ -88,6 +91,21 @@ export function* objectLanguage(
   function keysIn(all: readonly Expression[], none: readonly Expression[]): Work<Expression> {
     return json.languages.combine([...(names ? [names] : []), ...all, anyKey], none, param);
   }
+}
+
+/** The names of properties that an enum, a const or branches of these list; undefined where there may be others. */
+function namesIn(schema: unknown): readonly string[] | undefined {
+  if (!isRecord(schema)) return undefined;
+  if (Array.isArray(schema['enum'])) return schema['enum'].filter((name) => typeof name === 'string');
+  if ('const' in schema) return namesIn({ enum: [schema['const']] });
+  for (const combiner of ['anyOf', 'oneOf', 'allOf']) {
+    const branches = schema[combiner];
+    if (!Array.isArray(branches)) continue;
+    const names = branches.map(namesIn);
+    const known = names.filter((each) => each !== undefined);
+    return known.length === names.length ? known.flat() : undefined;
+  }
+  return undefined;
 }
 
 /** From the last to the first: what follows a member depends on whether one came before. */

@@ -2,19 +2,27 @@ import type { Expression } from './expressions.ts';
 import type { JsonLanguage } from './json-language.ts';
 import type { Work } from './pace.ts';
 import { countsOf, refusal, type Fields } from './schema-parts.ts';
-import { FORMATS } from './string-formats.ts';
+import { FORMATS, NUM_STANDARD_FORMATS } from './string-formats.ts';
 
-/** Formats of the standard that aren't enforced. Other ones restrict nothing. */
+/** Formats that a validator checks, and that aren't enforced. Other ones restrict nothing. */
 const REFUSED = new Set([
+  'color',
+  'css21',
+  'host-name',
   'idn-email',
   'idn-hostname',
-  'uri-reference',
+  'ip-address',
   'iri',
   'iri-reference',
-  'uri-template',
+  'iso-date-time',
+  'iso-time',
   'json-pointer',
-  'relative-json-pointer',
+  'json-pointer-uri-fragment',
   'regex',
+  'relative-json-pointer',
+  'uri-reference',
+  'uri-template',
+  'url',
 ]);
 
 /** Plain characters: no text but itself matches as a whole, so a text that has it is meant. */
@@ -28,12 +36,15 @@ const PLAIN = /^(?:[^\\^$.*+?()[\]{}|]|\\[^\w\s])+$/;
 export function* stringLanguage(schema: Fields, param: string, json: JsonLanguage): Work<Expression> {
   const { pattern, format } = schema;
   const { from, to } = countsOf(schema, 'minLength', 'maxLength', param);
-  if (pattern === undefined && format === undefined)
-    return json.string(json.make.repeat(json.character, from, to));
   const known = typeof format === 'string' && Object.hasOwn(FORMATS, format) ? FORMATS[format] : undefined;
-  const isNamed = pattern !== undefined && typeof format === 'string' && !REFUSED.has(format);
-  if (format !== undefined && known === undefined && !isNamed)
-    throw refusal(`${param}.format`, "can't be enforced", `use ${Object.keys(FORMATS).join(', ')}`);
+  if (format !== undefined && (typeof format !== 'string' || REFUSED.has(format)))
+    throw refusal(
+      `${param}.format`,
+      "can't be enforced",
+      `leave it out, or use ${Object.keys(FORMATS).slice(0, NUM_STANDARD_FORMATS).join(', ')}`,
+    );
+  if (pattern === undefined && known === undefined)
+    return json.string(json.make.repeat(json.character, from, to));
   const isCounted = from > (known?.min ?? 0) || to < (known?.max ?? Infinity);
   const conditions = [
     ...(pattern === undefined

@@ -4,7 +4,7 @@ import { expect, it } from 'vitest';
 import type { JsonSchema } from '../../../batching/options/response-format.ts';
 import { parseOrderedJson } from '../../../batching/base/ordered-json.ts';
 import { randomAnswer } from '../../testing/random-answers.ts';
-import { FORMATS } from './string-formats.ts';
+import { FORMATS, NUM_STANDARD_FORMATS } from './string-formats.ts';
 import { accepts, createShape, loadShapedModel } from './test-support.ts';
 
 const ajv = new Ajv2020({ strict: false });
@@ -22,12 +22,15 @@ async function randomValues(schema: JsonSchema): Promise<readonly unknown[]> {
   return values;
 }
 
-it.each(Object.keys(FORMATS))('texts of the format %s are those that ajv-formats takes', async (format) => {
-  const values = await randomValues({ type: 'string', format });
-  expect(values.length).toBeGreaterThan(NUM_TEXTS / 4);
-  const validate = ajv.compile({ type: 'string', format });
-  expect(values.filter((value) => !validate(value))).toEqual([]);
-});
+it.each([...Object.keys(FORMATS).slice(0, NUM_STANDARD_FORMATS), 'byte'])(
+  'texts of the format %s are those that ajv-formats takes',
+  async (format) => {
+    const values = await randomValues({ type: 'string', format });
+    expect(values.length).toBeGreaterThan(NUM_TEXTS / 4);
+    const validate = ajv.compile({ type: 'string', format });
+    expect(values.filter((value) => !validate(value))).toEqual([]);
+  },
+);
 
 it.each([
   { type: 'integer', multipleOf: 7 },

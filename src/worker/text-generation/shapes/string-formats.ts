@@ -40,7 +40,26 @@ interface Format {
   readonly max: number;
 }
 
-/** The formats that are enforced. */
+const BASE64 = '(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?';
+const BASE64_FORMAT: Format = { pattern: BASE64, min: 0, max: Infinity };
+const IPV4 = String.raw`${BYTE}(?:\.${BYTE}){3}`;
+/** Networks without bits of a host. */
+const IPV4_NETWORK = `${BYTE}(?:\\.0){3}/8|${BYTE}\\.${BYTE}(?:\\.0){2}/16|${BYTE}(?:\\.${BYTE}){2}\\.0/24|${IPV4}/32`;
+const IPV4_FORMAT: Format = { pattern: IPV4, min: 7, max: 15 };
+const IPV6_FORMAT: Format = { pattern: IPV6, min: 2, max: 39 };
+const IP_FORMAT: Format = { pattern: `${IPV4}|${IPV6}`, min: 2, max: 39 };
+
+/** A UUID of one version. */
+const uuid = (version: number): Format => ({
+  pattern: `${HEX}{8}-${HEX}{4}-${version}${HEX}{3}-[89abAB]${HEX}{3}-${HEX}{12}`,
+  min: 36,
+  max: 36,
+});
+
+/** How many of the formats, the first, are those of the standard. */
+export const NUM_STANDARD_FORMATS = 10;
+
+/** The formats that are enforced: those of the standard, then those of Pydantic and OpenAPI. */
 export const FORMATS: Readonly<Record<string, Format>> = {
   date: { pattern: DATE, min: 10, max: 10 },
   time: { pattern: TIME, min: 9, max: 24 },
@@ -53,8 +72,8 @@ export const FORMATS: Readonly<Record<string, Format>> = {
   },
   // Eight labels.
   hostname: { pattern: String.raw`${label(30)}(?:\.${label(30)}){0,7}`, min: 1, max: 247 },
-  ipv4: { pattern: String.raw`${BYTE}(?:\.${BYTE}){3}`, min: 7, max: 15 },
-  ipv6: { pattern: IPV6, min: 2, max: 39 },
+  ipv4: IPV4_FORMAT,
+  ipv6: IPV6_FORMAT,
   uuid: { pattern: `${HEX}{8}(?:-${HEX}{4}){3}-${HEX}{12}`, min: 36, max: 36 },
   // Pydantic allows 2083 characters.
   uri: {
@@ -64,4 +83,19 @@ export const FORMATS: Readonly<Record<string, Format>> = {
     min: 3,
     max: 2000,
   },
+  ...Object.fromEntries([1, 3, 4, 5, 6, 7, 8].map((version) => [`uuid${version}`, uuid(version)])),
+  byte: BASE64_FORMAT,
+  base64: BASE64_FORMAT,
+  base64url: {
+    pattern: '(?:[A-Za-z0-9_\\-]{4})*(?:[A-Za-z0-9_\\-]{2}==|[A-Za-z0-9_\\-]{3}=)?',
+    min: 0,
+    max: Infinity,
+  },
+  ipvanyaddress: IP_FORMAT,
+  ipvanyinterface: IP_FORMAT,
+  ipvanynetwork: IP_FORMAT,
+  ipv4interface: IPV4_FORMAT,
+  ipv6interface: IPV6_FORMAT,
+  ipv4network: { pattern: IPV4_NETWORK, min: 9, max: 18 },
+  ipv6network: IPV6_FORMAT,
 };

@@ -3,7 +3,7 @@ import { UNSUPPORTED_GLOBALS } from './globals.ts';
 import { unknownDirective } from './format-date.ts';
 import { UNSUPPORTED_METHODS } from './members.ts';
 import { childrenOf, partsOf } from './names.ts';
-import type { CallArguments, Expression, Statement } from './nodes.ts';
+import type { CallArguments, Expression, Statement, Target } from './nodes.ts';
 import { testOf } from './tests.ts';
 import { UnsupportedFeature } from './values.ts';
 
@@ -24,11 +24,17 @@ const UNSUPPORTED_FILTERS = [
  * @throws UnsupportedFeature for what Jinja2 renders and Tabserve doesn't.
  * @throws SyntaxError for a filter or a test that Jinja2 doesn't know either, where no `if` may leave it out.
  */
-export function requireSupport(body: readonly Statement[], isOptional = false): void {
+export function requireSupport(body: readonly Statement[], isOptional = false, isInLoop = false): void {
   for (const statement of body) {
     const { expressions, bodies } = childrenOf(statement);
+    const isLoop = isInLoop || statement.type === 'for';
+    if (isLoop && 'target' in statement && isNamed(statement.target, 'loop'))
+      throw new SyntaxError("Can't assign to special loop variable in for-loop target.");
+    // Jinja2 then gives the loop around it no `loop` either.
+    if (isLoop && statement.type === 'with' && statement.bindings.some(([target]) => isNamed(target, 'loop')))
+      throw new UnsupportedFeature('a variable loop in the tag with');
     for (const expression of expressions) checkExpression(expression, isOptional);
-    for (const inner of bodies) requireSupport(inner, statement.type === 'if');
+    for (const inner of bodies) requireSupport(inner, statement.type === 'if', isLoop);
   }
 }
 
@@ -37,9 +43,16 @@ function checkExpression(expression: Expression, isOptional: boolean): void {
   if (expression.type === 'test') checkTest(expression.name, isOptional);
   if (expression.type === 'name' && UNSUPPORTED_GLOBALS.includes(expression.name))
     throw new UnsupportedFeature(`the function ${expression.name}`);
+  if (expression.type === 'name' && expression.name === 'self') throw new UnsupportedFeature('the name self');
   if (expression.type === 'call') checkCall(expression.callee, expression.args);
   const isSoft = isOptional || expression.type === 'condition';
   for (const part of partsOf(expression)) checkExpression(part, isSoft);
+}
+
+function isNamed(target: Target, name: string): boolean {
+  return target.type === 'tuple'
+    ? target.items.some((item) => isNamed(item, name))
+    : target.type === 'name' && target.name === name;
 }
 
 function checkFilter(name: string, args: CallArguments, isOptional: boolean): void {
