@@ -87,17 +87,18 @@ export interface ConnectOptions {
   /**
    * The model that the app begins with. It is an ID of the hub, such as `HuggingFaceTB/SmolLM2-135M-Instruct`, which is downloaded
    * once and then loaded from this device; or the address of a folder in the hub's layout, relative to the page, which begins with
-   * `/`, `./`, `../`, `http:` or `https:`; or `storyteller`, the small model of the package, which is the default. With `null` no
+   * `/`, `./`, `../`, `http:` or `https:`; or a GGUF file, a folder or the files of one that the user has picked, which are converted
+   * once and then loaded from this device; or `storyteller`, the small model of the package, which is the default. With `null` no
    * model serves until `loadModel`, only the app's own deployments. The leading tab decides for all tabs.
    */
-  readonly model?: string | null | undefined;
+  readonly model?: ModelReference | null | undefined;
   /**
    * A model that makes vectors of texts beside it, named in the same way. The memory of all models is planned before the first is
    * loaded: if they don't fit together, the start fails with `MODEL_TOO_LARGE`.
    */
-  readonly embedder?: string | undefined;
+  readonly embedder?: ModelReference | undefined;
   /** A model that ranks texts, beside the others. */
-  readonly reranker?: string | undefined;
+  readonly reranker?: ModelReference | undefined;
   /** The precision of that model's weights. `auto`, the default, takes the best one that the device has and that fits. */
   readonly dtype?: DtypeChoice | undefined;
   /** Origin of the hub that `model` and `loadModel` use. If left out, the bridge's hub, else huggingface.co. */
@@ -137,9 +138,10 @@ export async function connect<const Deployments extends readonly AnyDeployment[]
   if (app !== undefined) checkAppName(app);
   checkDtype(dtype);
   const hub = given.hub ?? hubOfPage();
-  const first = toFirstSource(model, { hub });
-  const encoders = toEncoders({ embedder, reranker }, { hub });
-  if ([first, ...encoders.map(({ source }) => source)].some(({ type }) => type === 'hub')) keepStored();
+  const first = await toFirstSource(model, { hub });
+  const encoders = await toEncoders({ embedder, reranker }, { hub });
+  const sources = [first, ...encoders.map(({ source }) => source)];
+  if (sources.some(({ type }) => type === 'hub' || type === 'files')) keepStored();
   const clientId = createClientId();
   const upstream = upstreamOfPage();
   const bridgeUrl = bridgeOfPage();

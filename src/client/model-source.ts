@@ -14,9 +14,9 @@ import { localModelOfPage } from './page-settings.ts';
 
 /**
  * A model's ID on the hub; `storyteller`, the embedded model; the address of a folder in the hub's layout, relative to the page,
- * which begins with `/`, `./`, `../`, `http:` or `https:`; or a folder that the user has picked, or its files.
+ * which begins with `/`, `./`, `../`, `http:` or `https:`; or a GGUF file, a folder or the files of one that the user has picked.
  */
-export type ModelReference = string | FileSystemDirectoryHandle | Iterable<File>;
+export type ModelReference = string | File | FileSystemDirectoryHandle | Iterable<File>;
 
 export interface SourceOptions {
   /** A GGUF file of the repository. `owner/name:Q4_K_M` names one by its type. */
@@ -65,7 +65,7 @@ export async function toModelSource(
   if ('getFileHandle' in model) {
     return { type: 'files', name: model.name, files: await filesIn(model) };
   }
-  const files = [...model];
+  const files = model instanceof File ? [model] : [...model];
   const [folder = ''] = files[0]?.webkitRelativePath.split('/') ?? [];
   const [single, ...others] = files;
   const name = folder || (single && others.length === 0 ? single.name.replace(/\.gguf$/, '') : 'files');
@@ -73,21 +73,25 @@ export async function toModelSource(
 }
 
 /** @throws InvalidOptionError. */
-export function toFirstSource(model: string | null, options: NamedSourceOptions): FirstSource {
-  return model === null ? { type: 'none' } : toNamedSource(model, options);
+export async function toFirstSource(
+  model: ModelReference | null,
+  options: NamedSourceOptions,
+): Promise<FirstSource> {
+  return model === null ? { type: 'none' } : toModelSource(model, options);
 }
 
 /**
  * @param models By the deployments that they serve.
  * @throws InvalidOptionError.
  */
-export function toEncoders(
-  models: Readonly<Record<string, string | undefined>>,
+export async function toEncoders(
+  models: Readonly<Record<string, ModelReference | undefined>>,
   options: NamedSourceOptions,
-): readonly EncoderInit[] {
-  return Object.entries(models).flatMap(([deployment, model]) =>
-    model === undefined ? [] : [{ deployment, source: toNamedSource(model, options) }],
-  );
+): Promise<readonly EncoderInit[]> {
+  const encoders: EncoderInit[] = [];
+  for (const [deployment, model] of Object.entries(models))
+    if (model !== undefined) encoders.push({ deployment, source: await toModelSource(model, options) });
+  return encoders;
 }
 
 /** @throws InvalidOptionError. */
@@ -101,10 +105,7 @@ export function keepStored(): void {
   if ('storage' in navigator) void navigator.storage.persist();
 }
 
-function toNamedSource(
-  model: string,
-  { file, ...options }: NamedSourceOptions,
-): Exclude<FirstSource, { type: 'none' }> {
+function toNamedSource(model: string, { file, ...options }: NamedSourceOptions): ModelSource {
   if (model === EMBEDDED_MODEL) return { type: 'embedded' };
   if (isAddress(model)) return { type: 'address', url: folderUrl(model) };
   return { type: 'hub', ...toRepository(file === undefined ? model : `${model}:${file}`, options) };
@@ -175,7 +176,7 @@ function pathBelow({ name, webkitRelativePath }: File): string {
 
 /** A file that has its path as its name: the worker of another tab sees no other path. */
 function withPath(file: File, path: string): File {
-  return file.name === path ? file : new File([file], path);
+  return file.name === path ? file : new File([file], path, { lastModified: file.lastModified });
 }
 
 function isFile(entry: FileSystemHandle): entry is FileSystemFileHandle {

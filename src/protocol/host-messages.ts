@@ -1,6 +1,6 @@
 import * as v from 'valibot';
 import { backendChoice, rung } from './ladder.ts';
-import { dtypeChoice, encoderSource, firstSource } from './models.ts';
+import { dtypeChoice, firstSource, modelSource } from './models.ts';
 import { fault, workerPast } from './recovery.ts';
 import { requestId } from './requests.ts';
 import { count, duration, name, parse, version, type Wire } from './wire.ts';
@@ -24,7 +24,7 @@ export type UpstreamInit = Wire<typeof upstreamInit>;
 const encoderInit = v.object({
   /** `embedder` or `reranker`. */
   deployment: name,
-  source: encoderSource,
+  source: modelSource,
 });
 /** A model that is loaded beside the first one. */
 export type EncoderInit = Wire<typeof encoderInit>;

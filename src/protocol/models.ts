@@ -53,16 +53,15 @@ export type FetchedSource = Wire<typeof fetchedSource>;
 export const modelSource = v.variant('type', [embedded, address, hub, files]);
 /** Where `loadModel` finds a model. */
 export type ModelSource = Wire<typeof modelSource>;
+/** A model that is stored before it runs. */
+export type StoredSource = Exclude<ModelSource, FetchedSource>;
 
 export function isFetched(source: ModelSource): source is FetchedSource {
   return source.type === 'embedded' || source.type === 'address';
 }
 
-/** Where a worker finds a model that it loads beside the first one. */
-export const encoderSource = v.variant('type', [embedded, address, hub]);
-
 /** `none`: no model serves until `load-model`. */
-export const firstSource = v.variant('type', [embedded, address, hub, v.object({ type: v.literal('none') })]);
+export const firstSource = v.variant('type', [embedded, address, hub, files, v.object({ type: v.literal('none') })]);
 /** Where a worker finds the model that it begins with. */
 export type FirstSource = Wire<typeof firstSource>;
 

@@ -46,6 +46,11 @@ export async function readJson(files: CheckpointFiles, name: string): Promise<un
   }
 }
 
+/** Changes with the names, the sizes and the times of picked files. */
+export function stampOf(files: readonly File[]): string {
+  return JSON.stringify(files.map(({ name, size, lastModified }) => [name, size, lastModified]).toSorted());
+}
+
 /** Files that the user has picked. Their names are their paths below the picked folder. */
 export function localFiles(files: readonly File[]): CheckpointFiles {
   const byName = new Map(files.map((file) => [file.name, file]));

@@ -1,6 +1,6 @@
 import type { Clock } from '../../../batching/base/clock.ts';
 import type { LoadStage, DtypeChoice } from '../../../protocol/models.ts';
-import { localFiles, type CheckpointFiles } from '../formats/checkpoint-files.ts';
+import { localFiles, stampOf, type CheckpointFiles } from '../formats/checkpoint-files.ts';
 import { importPart } from '../../base/import-part.ts';
 import { chooseGguf } from '../gguf/choose-gguf.ts';
 import type { CheckpointSource } from '../checkpoint/find-tensors.ts';
@@ -106,19 +106,24 @@ export async function importModel(
   picked: readonly File[],
   options: FetchOptions,
 ): Promise<ModelFolder> {
-  const files = await withGguf(
-    localFiles(picked),
-    picked.map((file) => file.name),
-    undefined,
-  );
-  const { checkpoint, plan } = await planCheckpoint(files, options);
-  const origin: ModelOrigin = { id: name, hub: '', revision: '', commit: '' };
+  const { checkpoint, plan } = await planCheckpoint(await openPicked(picked), options);
+  const origin: ModelOrigin = { id: name, hub: '', revision: '', commit: stampOf(picked) };
   return storeModel(checkpoint, plan, origin, options, async (file) => {
     await requireRoom(plan.layout.size, () => file.truncate(plan.layout.size));
     await convertWeights(checkpoint, plan, writerTo(file, options.signal), (loaded, total) =>
       options.report({ phase: 'convert', loaded, total }),
     );
   });
+}
+
+/** Reads the small files of a model that the user has picked. @throws As `fetchHubModel`. */
+export async function readPickedModel(picked: readonly File[]): Promise<ModelFiles> {
+  return readModelFiles(await openPicked(picked));
+}
+
+function openPicked(picked: readonly File[]): Promise<CheckpointSource> {
+  const names = picked.map((file) => file.name);
+  return withGguf(localFiles(picked), names, undefined);
 }
 
 /** The GGUF file among the files that is wanted, or that is there in place of safetensors, as a checkpoint. */

@@ -12,10 +12,11 @@ import { StoredWeights } from './stored-weights.ts';
 export interface ModelOrigin {
   /** The hub's id, or the name of a local folder. */
   readonly id: string;
-  /** Origin of the hub. Empty for a local folder, like revision and commit. */
+  /** Origin of the hub. Empty for picked files, like the revision. */
   readonly hub: string;
   /** As requested: a branch, a tag or a commit. */
   readonly revision: string;
+  /** Tells contents of the same name apart: for picked files, their names, sizes and times. */
   readonly commit: string;
 }
 

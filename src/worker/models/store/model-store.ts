@@ -234,10 +234,10 @@ function fileOf(note: string): string {
   return `${note}.json`;
 }
 
-/** A folder's name. OPFS allows no slashes in it. */
+/** A folder's name. OPFS allows no slashes in it. Picked files take the place of those of the same name. */
 function keyOf({ id, hub, commit }: ModelOrigin, suffix: string): string {
-  const host = hub === '' ? 'local' : new URL(hub).host;
-  return encodeURIComponent(`${host}/${id}@${commit}.${suffix}`);
+  const place = hub === '' ? `local/${id}@` : `${new URL(hub).host}/${id}@${commit}`;
+  return encodeURIComponent(`${place}.${suffix}`);
 }
 
 /** The model's id in a folder's name, for a folder without a readable manifest. */

@@ -8,7 +8,7 @@ import { ModelFileCorruptError, NoModelError } from '../../../protocol/errors/mo
 import { GpuWrongValuesError, StepHangError } from '../../../protocol/errors/runtime.ts';
 import { LADDERS, RUNG_NAMES, type BackendChoice, type Rung } from '../../../protocol/ladder.ts';
 import type { EncoderInit, FirstModelInit } from '../../../protocol/host-messages.ts';
-import { isFetched, modelNameOf, type FirstSource } from '../../../protocol/models.ts';
+import { isFetched, modelNameOf, type StoredSource } from '../../../protocol/models.ts';
 import type { WorkerStatus } from '../../../protocol/status.ts';
 import { toWireError } from '../../../protocol/wire-errors.ts';
 import { serveModel } from '../../text-generation/serve-model.ts';
@@ -72,7 +72,7 @@ export class FirstModel {
     this.#store = store;
   }
 
-  /** Set while a model of the hub is obtained. */
+  /** Set while a model is obtained that has to be stored. */
   get job(): LoadJob | undefined {
     return this.#job;
   }
@@ -153,8 +153,8 @@ export class FirstModel {
     this.#options.onStatus({ loadFailure: { id: before, error } }, []);
   }
 
-  /** Downloads a model of the hub, unless it is stored. Tabs see it as any other load. */
-  async #obtain(source: Extract<FirstSource, { type: 'hub' }>, device: DeviceChoice): Promise<ChosenModel> {
+  /** Stores a model, unless it is stored. Tabs see it as any other load. */
+  async #obtain(source: StoredSource, device: DeviceChoice): Promise<ChosenModel> {
     const { first, onStatus } = this.#options;
     const job = new LoadJob(this.name, modelNameOf(source), systemClock, (load) => onStatus({ load }, []));
     this.#job = job;

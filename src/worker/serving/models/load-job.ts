@@ -1,4 +1,5 @@
 import type { Clock } from '../../../batching/base/clock.ts';
+import { stampOf } from '../../models/formats/checkpoint-files.ts';
 import { createProgressMeter } from './progress-meter.ts';
 import { LoadCancelledError } from '../../../protocol/errors/hub.ts';
 import type {
@@ -12,9 +13,10 @@ import type {
 /** Time between two reports of the same phase. */
 const INTERVAL_MS = 100;
 
-/** Loads of the same name yield the same model, except those of picked files. */
+/** Loads of the same name yield the same model. */
 export function nameOfLoad(source: ModelSource | FirstSource, dtype: DtypeChoice): string {
-  return JSON.stringify([source, dtype]);
+  const named = source.type === 'files' ? { ...source, files: stampOf(source.files) } : source;
+  return JSON.stringify([named, dtype]);
 }
 
 /** One load of a model, which can be paused, resumed and cancelled. */

@@ -103,8 +103,7 @@ export class ModelSwitch {
     if (request.deployment === undefined || request.deployment === TEXT_GENERATOR)
       this.#first.replaceWith(id);
     const last = this.#job;
-    // Picked files do not show in `name`, so no two such loads are equal.
-    if (last && !last.job.isCancelled && last.job.name === name && source.type !== 'files') return last.done;
+    if (last && !last.job.isCancelled && last.job.name === name) return last.done;
     last?.job.cancel(`${id} is loaded instead`);
     this.#job = undefined;
     const done = this.#begin(request, this.#last);

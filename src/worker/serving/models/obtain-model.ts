@@ -1,31 +1,30 @@
 import { systemClock } from '../../../batching/base/clock.ts';
 import type { DeviceLimits } from '../../models/checkpoint/device-fit.ts';
 import { hasFloat16 } from '../../models/checkpoint/model-plan.ts';
-import type { ModelFolder } from '../../models/store/model-folder.ts';
+import { stampOf } from '../../models/formats/checkpoint-files.ts';
+import type { ModelFolder, ModelManifest } from '../../models/store/model-folder.ts';
 import type { ModelStore } from '../../models/store/model-store.ts';
 import { importPart } from '../../base/import-part.ts';
 import { LOCAL_OWNER } from '../../../protocol/bridge-names.ts';
-import type { DtypeChoice, FetchedSource, ModelSource } from '../../../protocol/models.ts';
+import type { DtypeChoice, StoredSource } from '../../../protocol/models.ts';
 import type { LoadJob } from './load-job.ts';
 
-type HubSource = Extract<ModelSource, { type: 'hub' }>;
+type HubSource = Extract<StoredSource, { type: 'hub' }>;
 
 /** Stores a model, unless it is stored already. */
 export async function obtainModel(
-  source: Exclude<ModelSource, FetchedSource>,
+  source: StoredSource,
   dtype: DtypeChoice,
   device: DeviceLimits,
   store: ModelStore,
   job: LoadJob,
 ): Promise<ModelFolder> {
   const options = { store, dtype, device, clock: systemClock, report: job.report };
-  if (source.type === 'files') {
-    const { importModel } = await importFetching();
-    return job.attempt((signal) => importModel(source.name, source.files, { ...options, signal }));
-  }
   const stored = await findStored(source, dtype, device, store);
   if (stored) return stored;
-  const { fetchHubModel } = await importFetching();
+  const { fetchHubModel, importModel } = await importFetching();
+  if (source.type === 'files')
+    return job.attempt((signal) => importModel(source.name, source.files, { ...options, signal }));
   const folder = await job.attempt((signal) => fetchHubModel(source, { ...options, signal }));
   if (source.id.startsWith(`${LOCAL_OWNER}/`)) await deleteOthers(source, store);
   return folder;
@@ -37,9 +36,9 @@ async function deleteOthers({ hub, id, revision }: HubSource, store: ModelStore)
     if (manifest.hub === hub && manifest.id === id && manifest.revision !== revision) await store.delete(key);
 }
 
-/** The stored model that a load from the hub would yield. */
+/** The stored model that a load would yield. */
 export async function findStored(
-  source: HubSource,
+  source: StoredSource,
   dtype: DtypeChoice,
   device: DeviceLimits,
   store: ModelStore,
@@ -47,10 +46,9 @@ export async function findStored(
   return (await store.folders()).find((folder) => isWanted(folder, source, dtype, device));
 }
 
-/** Whether a load from the hub would yield this stored model. */
 function isWanted(
   { manifest }: ModelFolder,
-  { hub, id, revision }: HubSource,
+  source: StoredSource,
   dtype: DtypeChoice,
   device: DeviceLimits,
 ): boolean {
@@ -60,7 +58,12 @@ function isWanted(
   // The model was stored on a device without fp16. Here, `auto` would choose a better precision.
   const isBest = dtypeChoice === 'auto' && (hadFloat16 || !isFloat16);
   const hasDtype = dtype === 'auto' ? isBest : packed.dtype === dtype;
-  return runsHere && hasDtype && manifest.hub === hub && manifest.id === id && manifest.revision === revision;
+  return runsHere && hasDtype && isFrom(manifest, source);
+}
+
+function isFrom({ hub, id, revision, commit }: ModelManifest, source: StoredSource): boolean {
+  if (source.type === 'files') return hub === '' && id === source.name && commit === stampOf(source.files);
+  return hub === source.hub && id === source.id && revision === source.revision;
 }
 
 /** Imported on demand, because a stored model needs neither the hub nor a digest. */

@@ -49,8 +49,10 @@ async function describe(
     const { config, generationConfig } = await stored.readTexts();
     return { model: readModel(config, generationConfig), dtype: stored.manifest.packed.dtype };
   }
-  const { readHubModel } = await importPart(() => import('../../models/hub/fetch-model.ts'));
+  const { readHubModel, readPickedModel } = await importPart(() => import('../../models/hub/fetch-model.ts'));
   const { signal } = new AbortController();
-  const { model } = await readHubModel(source, { store, clock: systemClock, signal });
+  const { model } = await (source.type === 'files'
+    ? readPickedModel(source.files)
+    : readHubModel(source, { store, clock: systemClock, signal }));
   return { model, dtype: 'auto' };
 }
