@@ -9,18 +9,29 @@ function folderOf(name: string, ...entries: object[]) {
   return { kind: 'directory', name, getFileHandle: () => {}, values: () => entries };
 }
 
+/** As an input for files gives it. */
+function ggufFile(name: string): File {
+  return Object.defineProperty(new File(['GGUF'], name), 'webkitRelativePath', { value: '' });
+}
+
 describe('the first model', () => {
-  it('may be none', () => expect(toFirstSource(null, {})).toEqual({ type: 'none' }));
-  it('is otherwise named as one to load', () =>
-    expect(toFirstSource('gpt2', { hub: 'http://localhost:9000' })).toMatchObject({
-      type: 'hub',
-      id: 'gpt2',
-    }));
+  it('may be none', async () => expect(await toFirstSource(null, {})).toEqual({ type: 'none' }));
+  it('is otherwise given as one to load', async () => {
+    const hub = 'http://localhost:9000';
+    expect(await toFirstSource('gpt2', { hub })).toMatchObject({ type: 'hub', id: 'gpt2' });
+    const file = ggufFile('mine.gguf');
+    expect(await toFirstSource(file, { hub })).toEqual({ type: 'files', name: 'mine', files: [file] });
+  });
 });
 
-it('models beside it are named in the same way', () => {
-  const encoders = toEncoders({ embedder: 'a/bert', reranker: undefined }, {});
-  expect(encoders).toMatchObject([{ deployment: 'embedder', source: { type: 'hub', id: 'a/bert' } }]);
+it('models beside it are given in the same way', async () => {
+  const file = ggufFile('ranks.gguf');
+  const encoders = await toEncoders({ embedder: 'a/bert', reranker: file }, {});
+  expect(encoders).toMatchObject([
+    { deployment: 'embedder', source: { type: 'hub', id: 'a/bert' } },
+    { deployment: 'reranker', source: { type: 'files', name: 'ranks' } },
+  ]);
+  expect(await toEncoders({ embedder: undefined }, {})).toEqual([]);
 });
 
 it.each(['auto', 'q4'])('a model may have the dtype %s', (dtype) =>
@@ -80,7 +91,7 @@ describe('a model to load', () => {
 
   it('is the files of a folder and of its pooling folder, under their paths', async () => {
     const picked = ['config.json', '1_Pooling/config.json'].map((path) => {
-      const file = new File(['{}'], 'config.json');
+      const file = new File(['{}'], 'config.json', { lastModified: 7 });
       return Object.defineProperty(file, 'webkitRelativePath', { value: `my-bert/${path}` });
     });
     const [config] = picked;
@@ -94,8 +105,9 @@ describe('a model to load', () => {
     // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the parts of a folder that are read
     for (const given of [picked, handle as unknown as FileSystemDirectoryHandle]) {
       const source = await toModelSource(given, {});
-      const names = source.type === 'files' ? source.files.map(({ name }) => name) : [];
-      expect(names).toEqual(['config.json', '1_Pooling/config.json']);
+      const files = source.type === 'files' ? source.files : [];
+      expect(files.map(({ name }) => name)).toEqual(['config.json', '1_Pooling/config.json']);
+      expect(files.map(({ lastModified }) => lastModified)).toEqual([7, 7]);
     }
   });
 

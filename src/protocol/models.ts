@@ -61,7 +61,13 @@ export function isFetched(source: ModelSource): source is FetchedSource {
 }
 
 /** `none`: no model serves until `load-model`. */
-export const firstSource = v.variant('type', [embedded, address, hub, files, v.object({ type: v.literal('none') })]);
+export const firstSource = v.variant('type', [
+  embedded,
+  address,
+  hub,
+  files,
+  v.object({ type: v.literal('none') }),
+]);
 /** Where a worker finds the model that it begins with. */
 export type FirstSource = Wire<typeof firstSource>;
 

@@ -1,6 +1,7 @@
 import type { Page } from 'playwright/test';
 
 import { expect, expectTexts, statusOf, test, type AppWindow } from '../app-page.ts';
+import { appOf } from '../app.ts';
 import { servePlainPage, serveViteBuild, TOOLS, TOOLS_OF_ONE_FILE } from '../tools.ts';
 
 test.describe('an app answers with its own worker and its own deployment, in', () => {
@@ -44,6 +45,32 @@ test('two tabs of an app batch in one worker and survive the loss of the leader'
   await first.close();
   await continued;
   expect((await statusOf(second)).role).toBe('leader');
+});
+
+/** Files of the embedded model, as if their user had picked them. Those of `?again` have nothing but zeros in them. */
+const PICKED = `model: await Promise.all(
+    ['config.json', 'generation_config.json', 'model.safetensors', 'tokenizer.json', 'tokenizer_config.json'].map(
+      async (name) => {
+        const answer = await fetch('/node_modules/tabserve/dist/models/storyteller/' + name);
+        const bytes = await answer.arrayBuffer();
+        const content = query.has('again') ? new Uint8Array(bytes.byteLength) : bytes;
+        return new File([content], name, { lastModified: 1 });
+      },
+    ),
+  ),`;
+
+test('an app begins with files that its user has picked, and reads their weights once', async ({
+  place,
+  serveApp,
+  openTab,
+}) => {
+  const url = await serveApp(servePlainPage(place, {}, appOf(PICKED)));
+  for (const address of [url, `${url}?again`]) {
+    const page = await openTab(address);
+    await expectTexts(page, [0, 1]);
+    expect((await statusOf(page)).model?.id).toBe('files');
+    await page.close();
+  }
 });
 
 test('two apps of one origin do not meet', async ({ place, serveApp, openTab }) => {

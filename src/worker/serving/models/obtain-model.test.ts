@@ -1,9 +1,10 @@
 import { expect, it } from 'vitest';
 import type { DeviceLimits } from '../../models/checkpoint/device-fit.ts';
 import { GPU, WASM } from '../../models/checkpoint/test-support.ts';
+import { stampOf } from '../../models/formats/checkpoint-files.ts';
 import type { ModelFolder, ModelManifest } from '../../models/store/model-folder.ts';
 import type { ModelStore } from '../../models/store/model-store.ts';
-import type { Dtype, DtypeChoice } from '../../../protocol/models.ts';
+import type { Dtype, DtypeChoice, StoredSource } from '../../../protocol/models.ts';
 import type { LoadJob } from './load-job.ts';
 import { obtainModel } from './obtain-model.ts';
 
@@ -29,15 +30,34 @@ function folderOf(dtype: Dtype, precision: 'float16' | 'float32', hadFloat16: bo
   return { manifest } as unknown as ModelFolder;
 }
 
-async function obtain(folder: ModelFolder, choice: DtypeChoice, device: DeviceLimits): Promise<unknown> {
+async function obtain(
+  folder: ModelFolder,
+  choice: DtypeChoice,
+  device: DeviceLimits,
+  source: StoredSource = SOURCE,
+): Promise<unknown> {
   const fakes = {
     store: { folders: () => Promise.resolve([folder]) },
     job: { report: () => {}, attempt: () => Promise.resolve('fetched') },
   };
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- nothing else is called of them
   const { store, job } = fakes as unknown as { store: ModelStore; job: LoadJob };
-  return obtainModel(SOURCE, choice, device, store, job);
+  return obtainModel(source, choice, device, store, job);
 }
+
+it('picked files are converted once, and again after a change', async () => {
+  const at = (lastModified: number, name = 'mine'): StoredSource => {
+    const files = [new File(['GGUF'], 'mine.gguf', { lastModified })];
+    return { type: 'files', name, files };
+  };
+  const folder = folderOf('fp32', 'float32', false);
+  const source = at(1);
+  const commit = source.type === 'files' ? stampOf(source.files) : '';
+  Object.assign(folder.manifest, { id: 'mine', hub: '', revision: '', commit });
+  expect(await obtain(folder, 'auto', WASM, at(1))).toBe(folder);
+  expect(await obtain(folder, 'auto', WASM, at(2))).toBe('fetched');
+  expect(await obtain(folder, 'auto', WASM, at(1, 'other'))).toBe('fetched');
+});
 
 it('a model of the server’s disk takes the place of its copy from before a change, and of no other', async () => {
   const id = 'local/mine';

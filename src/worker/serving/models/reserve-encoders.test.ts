@@ -1,5 +1,6 @@
 import { expect, it, vi } from 'vitest';
 
+import type { EncoderInit } from '../../../protocol/host-messages.ts';
 import { NO_PAST } from '../../../protocol/recovery.ts';
 import type { DeviceLimits } from '../../models/checkpoint/device-fit.ts';
 import { planModel } from '../../models/checkpoint/model-plan.ts';
@@ -22,6 +23,7 @@ vi.mock('../../runtime/devices/create-backend.ts', () => ({
 vi.mock('../../models/hub/fetch-model.ts', () => ({
   readHubModel: ({ id }: { readonly id: string }) =>
     id === 'a/missing' ? Promise.reject(new Error('no such model')) : Promise.resolve({ model: MODEL }),
+  readPickedModel: () => Promise.resolve({ model: MODEL }),
 }));
 
 const hubModel = (deployment: string, id: string) => ({
@@ -29,7 +31,7 @@ const hubModel = (deployment: string, id: string) => ({
   source: { type: 'hub', hub: 'https://hub', revision: 'main', id } as const,
 });
 
-async function reserve(...encoders: readonly ReturnType<typeof hubModel>[]) {
+async function reserve(...encoders: readonly EncoderInit[]) {
   const device = new SharedDevice('wasm', NO_PAST);
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- nothing else is asked of the store
   const store = { folders: () => Promise.resolve([]) } as unknown as ModelStore;
@@ -41,6 +43,9 @@ it('models that will be loaded count, but for one that can’t be read', async (
   platform.memoryBytes = Infinity;
   const encoders = [hubModel('embedder', 'a/bert'), hubModel('reranker', 'a/missing')];
   expect(await reserve(...encoders)).toEqual([{ id: 'a/bert', isEncoder: true, bytes: BYTES }]);
+  const picked = { type: 'files', name: 'mine', files: [new File(['GGUF'], 'mine.gguf')] } as const;
+  const [counted] = (await reserve({ deployment: 'embedder', source: picked })) ?? [];
+  expect(counted).toMatchObject({ id: 'mine', bytes: BYTES });
 });
 
 it('models that don’t fit together are refused, each by its name', async () => {
