@@ -15,7 +15,7 @@ import { ANY_BACKEND, expect, IS_WHOLE, test } from './support/test.ts';
 const NUM_ROWS = IS_WHOLE ? 5000 : 120;
 /** The most that a part of the rows takes on a loaded machine. */
 const PART_MS = 600_000;
-/** Rows that are labeled. */
+/** Rows that are labeled; on WebGPU, whose adapter may be software, a tenth of them. */
 const NUM_LABELS = IS_WHOLE ? 300 : 24;
 const NUM_INTERRUPTIONS = IS_WHOLE ? 20 : 4;
 /** In the order of a run that is not whole, which has the first ones. */
@@ -29,6 +29,64 @@ const THINGS = ['fox', 'very old and tired dragon', 'girl', 'big brown bear with
 const rowAt = (index: number) => ({ number: String(index), what: THINGS[index % THINGS.length] ?? '' });
 const promptAt = (index: number): string =>
   TEMPLATE.replace('{{what}}', rowAt(index).what).replace('{{number}}', String(index));
+
+test(
+  'a job labels rows as single prompts do, with the same probabilities in rows, CSV and JSONL',
+  { tag: IS_WHOLE ? [] : [ANY_BACKEND] },
+  async ({ tab, backend }) => {
+    test.setTimeout(IS_WHOLE ? 1_800_000 : 180_000);
+    const numRows = backend === 'webgpu' ? NUM_LABELS / 10 : NUM_LABELS;
+    const labels = await tab.page.evaluate(
+      async ([texts, format]) => {
+        const serve = window.tabserve;
+        const job = await serve.jobs.create({
+          rows: texts.map((text) => ({ text })),
+          template: '{{text}}',
+          options: { logprobs: true, temperature: 0 },
+          responseFormat: format,
+        });
+        await job.done();
+        const textOf = (kind: 'csv' | 'jsonl') => new Response(job.export(kind)).text();
+        const [csv, jsonl] = [await textOf('csv'), await textOf('jsonl')];
+        const rows: (readonly [string | undefined, readonly number[] | undefined])[] = [];
+        for await (const { result } of job.results()) rows.push([result.text, result.choiceProbabilities]);
+        await job.delete();
+        const alone: typeof rows = [];
+        for (const text of texts) {
+          const { generatedText, choiceProbabilities } = await serve.generate(text, {
+            responseFormat: format,
+            logprobs: true,
+            temperature: 0,
+          });
+          alone.push([generatedText, choiceProbabilities]);
+        }
+        return { rows, alone, csv, jsonl };
+      },
+      [
+        Array.from({ length: numRows }, (_, index) => `The ${rowAt(index).what} ${index} was very`),
+        { type: 'choice', choices: [' happy', ' sad', ' big'] },
+      ] as const,
+    );
+    expect(labels.rows.map(([text]) => text)).toEqual(labels.alone.map(([text]) => text));
+    for (const [at, [, probabilities = []]] of labels.rows.entries()) {
+      const alone = labels.alone[at]?.[1] ?? [];
+      expect(probabilities).toHaveLength(3);
+      for (const [choice, probability] of probabilities.entries())
+        expect(probability).toBeCloseTo(alone[choice] ?? Number.NaN, 5);
+    }
+    const [head, ...lines] = labels.csv.trim().split('\r\n');
+    expect(head).toBe('text,result,choiceProbabilities,error');
+    const ofCsv = lines.map((line) => /,( \w+),"(\[[^"]*\])",$/.exec(line)?.slice(1));
+    expect(ofCsv).toEqual(labels.rows.map(([text, each]) => [text, JSON.stringify(each)]));
+    const ofJson = labels.jsonl
+      .trim()
+      .split('\n')
+      .map((line): unknown => JSON.parse(line));
+    expect(ofJson).toMatchObject(
+      labels.rows.map(([result, choiceProbabilities]) => ({ result, choiceProbabilities })),
+    );
+  },
+);
 
 test.describe('a job', { tag: ANY_BACKEND }, () => {
   test('has every row once, in order, with the text of its prompt alone, through random interruptions', async ({
@@ -139,61 +197,6 @@ test.describe('a job', { tag: ANY_BACKEND }, () => {
     expect(head).toBe(`${columns.join(',')},result_,choiceProbabilities,error`);
     expect(line).toMatch(/^x,1413617112501850121,1\.10,p,mine,'=c, (?:yes|no),"\[/);
     expect(jsonl.startsWith(`${json.slice(0, -1)},"result_":" `)).toBe(true);
-  });
-
-  test('labels rows as single prompts do, with the same probabilities in rows, CSV and JSONL', async ({
-    tab,
-  }) => {
-    test.setTimeout(IS_WHOLE ? 1_800_000 : 180_000);
-    const labels = await tab.page.evaluate(
-      async ([texts, format]) => {
-        const serve = window.tabserve;
-        const job = await serve.jobs.create({
-          rows: texts.map((text) => ({ text })),
-          template: '{{text}}',
-          options: { logprobs: true, temperature: 0 },
-          responseFormat: format,
-        });
-        await job.done();
-        const textOf = (kind: 'csv' | 'jsonl') => new Response(job.export(kind)).text();
-        const [csv, jsonl] = [await textOf('csv'), await textOf('jsonl')];
-        const rows: (readonly [string | undefined, readonly number[] | undefined])[] = [];
-        for await (const { result } of job.results()) rows.push([result.text, result.choiceProbabilities]);
-        await job.delete();
-        const alone: typeof rows = [];
-        for (const text of texts) {
-          const { generatedText, choiceProbabilities } = await serve.generate(text, {
-            responseFormat: format,
-            logprobs: true,
-            temperature: 0,
-          });
-          alone.push([generatedText, choiceProbabilities]);
-        }
-        return { rows, alone, csv, jsonl };
-      },
-      [
-        Array.from({ length: NUM_LABELS }, (_, index) => `The ${rowAt(index).what} ${index} was very`),
-        { type: 'choice', choices: [' happy', ' sad', ' big'] },
-      ] as const,
-    );
-    expect(labels.rows.map(([text]) => text)).toEqual(labels.alone.map(([text]) => text));
-    for (const [at, [, probabilities = []]] of labels.rows.entries()) {
-      const alone = labels.alone[at]?.[1] ?? [];
-      expect(probabilities).toHaveLength(3);
-      for (const [choice, probability] of probabilities.entries())
-        expect(probability).toBeCloseTo(alone[choice] ?? Number.NaN, 5);
-    }
-    const [head, ...lines] = labels.csv.trim().split('\r\n');
-    expect(head).toBe('text,result,choiceProbabilities,error');
-    const ofCsv = lines.map((line) => /,( \w+),"(\[[^"]*\])",$/.exec(line)?.slice(1));
-    expect(ofCsv).toEqual(labels.rows.map(([text, each]) => [text, JSON.stringify(each)]));
-    const ofJson = labels.jsonl
-      .trim()
-      .split('\n')
-      .map((line): unknown => JSON.parse(line));
-    expect(ofJson).toMatchObject(
-      labels.rows.map(([result, choiceProbabilities]) => ({ result, choiceProbabilities })),
-    );
   });
 
   test('says that its files are gone once the data of the site are cleared, and new jobs work', async ({

@@ -1,5 +1,6 @@
 import { expect, it, vi } from 'vitest';
 
+import { FakeClock } from '../../../batching/testing/fake-clock.ts';
 import type { EncoderInit } from '../../../protocol/host-messages.ts';
 import { NO_PAST } from '../../../protocol/recovery.ts';
 import type { DeviceLimits } from '../../models/checkpoint/device-fit.ts';
@@ -14,15 +15,21 @@ import { reserveEncoders } from './reserve-encoders.ts';
 const MODEL = readModel(TINY_CONFIG, undefined);
 const BYTES = planModel({ model: MODEL }, 'auto', WASM).deviceBytes;
 
-const platform = vi.hoisted(() => ({ memoryBytes: Infinity }));
+const platform = vi.hoisted(() => ({ memoryBytes: Infinity, onSilence: (): void => {} }));
 
 vi.mock('../../runtime/devices/create-backend.ts', () => ({
   chooseDevice: () => Promise.resolve({ runtime: {} }),
   limitsOf: ({ serving }: DeviceLimits) => ({ ...WASM, memoryBytes: platform.memoryBytes, serving }),
 }));
 vi.mock('../../models/hub/fetch-model.ts', () => ({
-  readHubModel: ({ id }: { readonly id: string }) =>
-    id === 'a/missing' ? Promise.reject(new Error('no such model')) : Promise.resolve({ model: MODEL }),
+  readHubModel: ({ id }: { readonly id: string }, { signal }: { readonly signal: AbortSignal }) => {
+    if (id === 'a/missing') return Promise.reject(new Error('no such model'));
+    if (id !== 'a/silent') return Promise.resolve({ model: MODEL });
+    const { promise, reject } = Promise.withResolvers<never>();
+    signal.addEventListener('abort', () => reject(signal.reason));
+    platform.onSilence();
+    return promise;
+  },
   readPickedModel: () => Promise.resolve({ model: MODEL }),
 }));
 
@@ -35,7 +42,10 @@ async function reserve(...encoders: readonly EncoderInit[]) {
   const device = new SharedDevice('wasm', NO_PAST);
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- nothing else is asked of the store
   const store = { folders: () => Promise.resolve([]) } as unknown as ModelStore;
-  await reserveEncoders(encoders, device, Promise.resolve(store));
+  const clock = new FakeClock();
+  // `setDeadline` lets arrived messages go first.
+  platform.onSilence = () => queueMicrotask(() => clock.advance(5000));
+  await reserveEncoders(encoders, device, Promise.resolve(store), clock);
   return (await device.limits()).serving;
 }
 
@@ -46,6 +56,12 @@ it('models that will be loaded count, but for one that can’t be read', async (
   const picked = { type: 'files', name: 'mine', files: [new File(['GGUF'], 'mine.gguf')] } as const;
   const [counted] = (await reserve({ deployment: 'embedder', source: picked })) ?? [];
   expect(counted).toMatchObject({ id: 'mine', bytes: BYTES });
+});
+
+it('a hub that doesn’t answer holds the others up for five seconds, and its model isn’t counted', async () => {
+  platform.memoryBytes = Infinity;
+  const encoders = [hubModel('embedder', 'a/silent'), hubModel('reranker', 'a/cross')];
+  expect(await reserve(...encoders)).toMatchObject([{ id: 'a/cross' }]);
 });
 
 it('models that don’t fit together are refused, each by its name', async () => {

@@ -1,4 +1,4 @@
-import { systemClock } from '../../../batching/base/clock.ts';
+import { setDeadline, systemClock } from '../../../batching/base/clock.ts';
 import { ModelTooLargeError } from '../../../protocol/errors/model.ts';
 import type { EncoderInit } from '../../../protocol/host-messages.ts';
 import { isFetched, modelNameOf, type DtypeChoice } from '../../../protocol/models.ts';
@@ -13,9 +13,12 @@ import type { SharedDevice } from '../../runtime/devices/shared-device.ts';
 import { addressOfFile } from './load-model.ts';
 import { findStored } from './obtain-model.ts';
 
+/** How long the first model waits for the hub's answers about the others, ms. */
+const LIMIT_MS = 5000;
+
 /**
  * Counts the memory of models that will be loaded, so that every other one is planned beside them. Their weights are not fetched. A
- * model that can't be read is not counted: its own load tells why.
+ * model that can't be read in time is not counted: its own load tells why.
  *
  * @throws ModelTooLargeError if they don't fit together.
  */
@@ -23,10 +26,18 @@ export async function reserveEncoders(
   encoders: readonly EncoderInit[],
   device: SharedDevice,
   store: Promise<ModelStore>,
+  clock = systemClock,
 ): Promise<void> {
-  for (const { deployment, source } of encoders) {
+  const limit = new AbortController();
+  const cancel = setDeadline(clock, LIMIT_MS, () => limit.abort());
+  const read = encoders.map(async ({ source }) => describe(source, device, await store, limit.signal));
+  const described = await Promise.allSettled(read);
+  cancel();
+  for (const [index, { deployment, source }] of encoders.entries()) {
+    const found = described[index];
+    if (found?.status !== 'fulfilled') continue;
+    const { model, dtype } = found.value;
     try {
-      const { model, dtype } = await describe(source, device, await store);
       const { deviceBytes: bytes } = planModel({ model }, dtype, await device.limits());
       device.count(deployment, { id: modelNameOf(source), isEncoder: true, bytes });
     } catch (error) {
@@ -39,6 +50,7 @@ async function describe(
   source: EncoderInit['source'],
   device: SharedDevice,
   store: ModelStore,
+  signal: AbortSignal,
 ): Promise<{ readonly model: Model; readonly dtype: DtypeChoice }> {
   if (isFetched(source)) {
     const { model } = await readModelFiles(servedFiles(addressOfFile(source), () => {}));
@@ -50,7 +62,6 @@ async function describe(
     return { model: readModel(config, generationConfig), dtype: stored.manifest.packed.dtype };
   }
   const { readHubModel, readPickedModel } = await importPart(() => import('../../models/hub/fetch-model.ts'));
-  const { signal } = new AbortController();
   const { model } = await (source.type === 'files'
     ? readPickedModel(source.files)
     : readHubModel(source, { store, clock: systemClock, signal }));
