@@ -22,6 +22,7 @@ const load = (loaded: number) => ({
     phase: 'download' as const,
     loaded,
     total: 200e6,
+    fraction: 0.4,
     bytesPerSecond: 5e6,
     secondsLeft: 19.2,
   },
@@ -62,9 +63,9 @@ it('a pipe has few lines about a load that is fast', () => {
 
 it('says nothing while the size of a phase is not known', () => {
   const { bar, read } = collect(false);
-  bar.show({ progress: { phase: 'prepare', loaded: 1, total: 0 } });
+  bar.show({ progress: { phase: 'prepare', loaded: 1, total: 0, fraction: 0.4 } });
   bar.show({});
   expect(read()).toBe('');
-  bar.show({ progress: { phase: 'compile', loaded: 1, total: 4 } });
+  bar.show({ progress: { phase: 'compile', loaded: 1, total: 4, fraction: 0.4 } });
   expect(read()).toBe('compile [######------------------] 25 %\n');
 });

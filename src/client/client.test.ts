@@ -944,7 +944,14 @@ describe('a new worker', () => {
     const phases: string[] = [];
     const loaded = serve.loadModel('owner/model', { onProgress: ({ phase }) => phases.push(phase) });
     await Promise.resolve();
-    const load = { id: 'owner/model', isPaused: false, phase: 'download', loaded: 1, total: 2 } as const;
+    const load = {
+      id: 'owner/model',
+      isPaused: false,
+      phase: 'download',
+      loaded: 1,
+      total: 2,
+      fraction: 0.4,
+    } as const;
     link.status({ load });
     serve.pauseLoad();
     serve.resumeLoad();

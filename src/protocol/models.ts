@@ -209,6 +209,8 @@ export function isSameModel(a: ServedModel, b: ServedModel): boolean {
   return a.id === b.id && (a.backend === 'upstream') === (b.backend === 'upstream');
 }
 
+const fraction = v.number();
+
 export const loadProgress = v.object({
   /**
    * `prepare`: weights go to the device. `check`: at a GPU's first start, its results are compared with known values.
@@ -219,6 +221,8 @@ export const loadProgress = v.object({
   loaded: count,
   /** The final value of `loaded`; 0 while it is not known. */
   total: count,
+  /** How much of the whole start is done, from 0 to 1. It never goes back. */
+  fraction,
 });
 /**
  * Progress of the first model.
@@ -241,6 +245,8 @@ export const modelLoad = v.object({
   loaded: count,
   /** The final value of `loaded`; 0 while it is not known. */
   total: count,
+  /** How much of the whole load is done, over all of its phases, from 0 to 1. It never goes back. */
+  fraction,
   /** Measured over the last seconds of a download. */
   bytesPerSecond: v.exactOptional(duration),
   /** Time left of this phase. Left out until its speed is known. */
@@ -255,7 +261,9 @@ export const modelLoad = v.object({
  */
 export type ModelLoad = Wire<typeof modelLoad>;
 /** Progress of a load. */
-export type LoadStage = Omit<ModelLoad, 'id' | 'isPaused' | 'bytesPerSecond' | 'secondsLeft'>;
+export type LoadStage = Omit<ModelLoad, 'id' | 'isPaused' | 'fraction' | 'bytesPerSecond' | 'secondsLeft'>;
+/** Progress of a start. */
+export type StartStage = Omit<LoadProgress, 'fraction'>;
 
 export const loadFailure = v.object({
   /** The hub's ID, or the name of a folder. */

@@ -60,7 +60,7 @@ const STATUS = {
   }),
   override: { overrideId: 'o', deployment: 'text-generator', knobs: createKnobs().policy },
   numTabs: 3,
-  progress: { phase: 'download', loaded: 5, total: 10 },
+  progress: { phase: 'download', loaded: 5, total: 10, fraction: 0.4 },
   model: createModelInfo({ generationDefaults: readGenerationDefaults({ stop_strings: 'END' }, 512) }),
   backend: {
     name: 'webgpu',
@@ -276,7 +276,10 @@ describe('parseWorkerMessage', () => {
       withStatus({ ...STATUS, override: { ...STATUS.override, overrideId: undefined } }),
     ],
     ['a fraction of a tab', withStatus({ ...BARE_STATUS, numTabs: 0.5 })],
-    ['progress of NaN', withStatus({ ...STATUS, progress: { phase: 'download', loaded: NaN, total: 1 } })],
+    [
+      'progress of NaN',
+      withStatus({ ...STATUS, progress: { phase: 'download', loaded: NaN, total: 1, fraction: 0.4 } }),
+    ],
     ['an update that only tabs make', withUpdate({ type: 'resubmitted', requestId: 'r' })],
     ['an update of no request', withUpdate({ ...STARTED, requestId: undefined })],
     ['one bad update among good ones', { ...UPDATES, updates: [STARTED, { ...CHUNK, text: 3 }] }],

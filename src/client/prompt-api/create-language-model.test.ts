@@ -13,7 +13,7 @@ const UPSTREAM = {
   adapter: '',
   fallbackReason: '',
 } as const;
-const LOAD = { id: MODEL, isPaused: false, phase: 'download', loaded: 1, total: 4 } as const;
+const LOAD = { id: MODEL, isPaused: false, phase: 'download', loaded: 1, total: 4, fraction: 0.4 } as const;
 
 const classOf = (worker: PlayedWorker, options: ModelOptions = {}) =>
   createLanguageModel({ serve: worker.serve, ...options });

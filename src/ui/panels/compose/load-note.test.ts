@@ -8,7 +8,7 @@ import { describeStart } from './load-note.tsx';
 const COMPILING = createStatus({
   state: 'warming-up',
   backend: WEBGPU,
-  progress: { phase: 'compile', loaded: 12, total: 40 },
+  progress: { phase: 'compile', loaded: 12, total: 40, fraction: 0.4 },
 });
 
 function stubStorage(): void {

@@ -4,7 +4,14 @@ import type { ModelLoad, TabserveStatus } from '../../../client/index.ts';
 import { createStatus, MODEL, WEBGPU } from '../../testing/test-support.ts';
 import { describeChip, textOf } from './chip-text.ts';
 
-const LOAD: ModelLoad = { id: 'owner/gpt2', isPaused: false, phase: 'download', loaded: 2, total: 5 };
+const LOAD: ModelLoad = {
+  id: 'owner/gpt2',
+  isPaused: false,
+  phase: 'download',
+  loaded: 2,
+  total: 5,
+  fraction: 0.4,
+};
 
 const READY = createStatus({ model: MODEL, backend: WEBGPU, numTabs: 3 });
 
@@ -51,7 +58,7 @@ describe('the chip', () => {
   });
 
   it('counts nothing while the size is unknown', () => {
-    const progress = { phase: 'download', loaded: 2, total: 0 } as const;
+    const progress = { phase: 'download', loaded: 2, total: 0, fraction: 0.4 } as const;
     expect(wide({ state: 'loading', progress })).toBe('Loading the model');
   });
 
@@ -69,7 +76,7 @@ describe('the chip', () => {
     const recovery = { kind: 'device-lost', message: '', attempt: 1 } as const;
     expect(wide({ state: 'loading', recovery })).toBe('Recovering… loading the model');
     expect(narrow({ state: 'loading', isHandover: true })).toBe('Handing over…');
-    const progress = { phase: 'prepare', loaded: 2, total: 5 } as const;
+    const progress = { phase: 'prepare', loaded: 2, total: 5, fraction: 0.4 } as const;
     expect(wide({ state: 'loading', isHandover: true, progress })).toBe(
       'Handing over… preparing the model 40 %',
     );

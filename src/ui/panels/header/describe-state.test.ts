@@ -11,36 +11,43 @@ function statusOf(state: TabserveStatus['state'], progress?: LoadProgress): Tabs
 
 describe('state in words', () => {
   it('names the phase of a load and counts bytes of a download', () => {
-    const status = statusOf('loading', { phase: 'download', loaded: 2_100_000, total: 4_300_000 });
+    const status = statusOf('loading', {
+      phase: 'download',
+      loaded: 2_100_000,
+      total: 4_300_000,
+      fraction: 0.4,
+    });
     expect(describeState(status)).toBe('Loading the model');
     expect(describeDetail(status)).toBe('2.1 of 4.3 MB');
   });
 
   it('counts steps where a phase has no bytes', () => {
-    const status = statusOf('warming-up', { phase: 'compile', loaded: 1, total: 4 });
+    const status = statusOf('warming-up', { phase: 'compile', loaded: 1, total: 4, fraction: 0.4 });
     expect(describeState(status)).toBe('Compiling shaders');
     expect(describeDetail(status)).toBe('1 of 4 steps');
   });
 
   it('counts tokens while a GPU is checked', () => {
-    const status = statusOf('loading', { phase: 'check', loaded: 46, total: 91 });
+    const status = statusOf('loading', { phase: 'check', loaded: 46, total: 91, fraction: 0.4 });
     expect(describeState(status)).toBe('Checking the GPU');
     expect(describeDetail(status)).toBe('46 of 91 tokens');
   });
 
   it('speaks of shaders only where there are some', () => {
-    const status = statusOf('warming-up', { phase: 'compile', loaded: 1, total: 4 });
+    const status = statusOf('warming-up', { phase: 'compile', loaded: 1, total: 4, fraction: 0.4 });
     const backend = { ...WEBGPU, name: 'wasm', rung: 'wasm' } as const;
     expect(describeState({ ...status, backend })).toBe('Warming up');
   });
 
   it('says what it can while sizes are unknown', () => {
     expect(describeDetail(statusOf('loading'))).toBe('Starting the worker');
-    expect(describeDetail(statusOf('loading', { phase: 'download', loaded: 5e5, total: 0 }))).toBe('0.5 MB');
+    expect(
+      describeDetail(statusOf('loading', { phase: 'download', loaded: 5e5, total: 0, fraction: 0.4 })),
+    ).toBe('0.5 MB');
   });
 
   it('forgets the progress once the load is over', () => {
-    const progress = { phase: 'compile', loaded: 4, total: 4 } as const;
+    const progress = { phase: 'compile', loaded: 4, total: 4, fraction: 0.4 } as const;
     expect(describeState(statusOf('ready', progress))).toBe('Ready');
     expect(describeState(statusOf('failed', progress))).toBe('Failed');
   });
@@ -48,7 +55,7 @@ describe('state in words', () => {
   it('says that there is a hand-over, and how far it is', () => {
     const handover = { ...statusOf('loading'), isHandover: true };
     expect(describeState(handover)).toBe('Handing over: Loading the model');
-    const progress = { phase: 'prepare', loaded: 1, total: 2 } as const;
+    const progress = { phase: 'prepare', loaded: 1, total: 2, fraction: 0.4 } as const;
     expect(describeState({ ...handover, progress })).toBe('Handing over: Preparing the model');
   });
 });

@@ -55,12 +55,12 @@ function LoadBar() {
   const { state, progress, load } = useServeView((view) => view.status);
   const isStarting = isLoading(state);
   if (!isStarting && !load) return null;
-  const { loaded = 0, total = 0 } = (isStarting ? progress : load) ?? {};
+  const { fraction } = (isStarting ? (load ?? progress) : load) ?? {};
   return (
     <progress
       className="load-bar"
       aria-label={isStarting ? 'Loading the model' : `Loading ${load?.id}`}
-      {...(total > 0 && { value: loaded, max: total })}
+      {...(fraction !== undefined && { value: fraction })}
     />
   );
 }

@@ -9,7 +9,14 @@ import {
   formatSize,
 } from './describe-load.ts';
 
-const LOAD: ModelLoad = { id: 'a/b', isPaused: false, phase: 'download', loaded: 12e6, total: 548_105_171 };
+const LOAD: ModelLoad = {
+  id: 'a/b',
+  isPaused: false,
+  phase: 'download',
+  loaded: 12e6,
+  total: 548_105_171,
+  fraction: 0.4,
+};
 
 describe('a load', () => {
   it('is described with its bytes, its speed and what is left', () => {

@@ -43,14 +43,14 @@ const UNPAUSABLE: ReadonlySet<ModelLoad['phase']> = new Set(['prepare', 'check',
 /** Every tab may pause or cancel it. */
 function LoadProgress({ load }: { readonly load: ModelLoad }) {
   const { serve } = useServe();
-  const { id, isPaused, phase, loaded, total } = load;
+  const { id, isPaused, phase, fraction } = load;
   const memory = describeMemory(load);
   return (
     <div data-testid="model-load">
       <p>
         <strong>{id}</strong> {describeLoad(load)}
       </p>
-      <progress aria-label={`Loading ${id}`} {...(total > 0 && { value: loaded, max: total })} />
+      <progress aria-label={`Loading ${id}`} value={fraction} />
       {memory && <p className="note">{memory}</p>}
       <div className="actions">
         <Button

@@ -23,7 +23,9 @@ function openRemoval(refusal?: Error) {
     }) as never,
   });
   const load = (id: string): void => {
-    const status = createStatus({ load: { id, isPaused: false, phase: 'prepare', loaded: 0, total: 0 } });
+    const status = createStatus({
+      load: { id, isPaused: false, phase: 'prepare', loaded: 0, total: 0, fraction: 0.4 },
+    });
     for (const tell of listeners) tell(status);
   };
   const hidden = (): readonly string[] => [...removal.store.getState().hidden.keys()];

@@ -1,7 +1,7 @@
 import { beforeEach, expect, it, vi } from 'vitest';
 import { ModelStore } from '../../models/store/model-store.ts';
 import { MemoryFolder } from '../../models/store/test-support.ts';
-import type { LoadProgress } from '../../../protocol/models.ts';
+import type { StartStage } from '../../../protocol/models.ts';
 import type { DeviceChoice } from '../../runtime/device-choice.ts';
 import { CpuRuntime } from '../../cpu/cpu-runtime.ts';
 import type { GpuDevice } from '../../runtime/webgpu/gpu-device.ts';
@@ -41,7 +41,7 @@ async function start({ adapterName = 'a GPU', browser = 'Browser 1', dtype = 'fp
   const backend = new ScriptedBackend();
   backend.release = async () => void (numReleases += 1);
   const model = createScriptedModel(backend);
-  const progress: LoadProgress[] = [];
+  const progress: StartStage[] = [];
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the check reads no other field of the device
   const runtime = new WebGpuRuntime({ adapterName } as GpuDevice);
   const device: DeviceChoice = { runtime, rung: 'webgpu-fp32', fallbackReason: '' };

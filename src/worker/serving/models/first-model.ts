@@ -8,7 +8,7 @@ import { ModelFileCorruptError, NoModelError } from '../../../protocol/errors/mo
 import { GpuWrongValuesError, StepHangError } from '../../../protocol/errors/runtime.ts';
 import { LADDERS, RUNG_NAMES, type BackendChoice, type Rung } from '../../../protocol/ladder.ts';
 import type { EncoderInit, FirstModelInit } from '../../../protocol/host-messages.ts';
-import { isFetched, modelNameOf, type StoredSource } from '../../../protocol/models.ts';
+import { isFetched, modelNameOf, type ModelLoad, type StoredSource } from '../../../protocol/models.ts';
 import type { WorkerStatus } from '../../../protocol/status.ts';
 import { toWireError } from '../../../protocol/wire-errors.ts';
 import { serveModel } from '../../text-generation/serve-model.ts';
@@ -21,6 +21,7 @@ import type { TextDeployment } from '../../text-generation/text-deployment.ts';
 import type { ServeWorkerHost } from '../reports/host-reports.ts';
 import { checkGpu } from './check-gpu.ts';
 import type { EncoderModels, EncoderModelsOptions } from './encoder-models.ts';
+import { LoadFraction } from './load-fraction.ts';
 import { LoadJob, nameOfLoad } from './load-job.ts';
 import { obtainModel } from './obtain-model.ts';
 import { reserveEncoders } from './reserve-encoders.ts';
@@ -54,6 +55,8 @@ export class FirstModel {
   readonly #encoders: EncoderModels;
   #rung: Rung | undefined;
   #job: LoadJob | undefined;
+  /** Of the start that is under way. */
+  #fraction = new LoadFraction();
   #isReplaced = false;
   /** Whether tabs have been told why the chosen model does not serve. */
   #isLossTold = false;
@@ -156,7 +159,8 @@ export class FirstModel {
   /** Stores a model, unless it is stored. Tabs see it as any other load. */
   async #obtain(source: StoredSource, device: DeviceChoice): Promise<ChosenModel> {
     const { first, onStatus } = this.#options;
-    const job = new LoadJob(this.name, modelNameOf(source), systemClock, (load) => onStatus({ load }, []));
+    const send = (load: ModelLoad): void => onStatus({ load }, []);
+    const job = new LoadJob(this.name, modelNameOf(source), systemClock, send, this.#fraction);
     this.#job = job;
     try {
       return await obtainModel(source, first.dtype, limitsOf(device), await this.#store, job);
@@ -208,7 +212,9 @@ export class FirstModel {
     choose: (device: DeviceChoice) => ChosenModel | Promise<ChosenModel>,
   ): Promise<ServedModel | undefined> {
     const { onStatus, onRung, generator } = this.#options;
-    const report: ReportProgress = (progress) => onStatus({ progress }, []);
+    this.#fraction = new LoadFraction();
+    const report: ReportProgress = (stage) =>
+      onStatus({ progress: { ...stage, fraction: this.#fraction.at(stage) } }, []);
     const device = await this.#device.get();
     this.#rung = device.rung;
     onRung(device.rung);

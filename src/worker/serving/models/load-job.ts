@@ -1,5 +1,6 @@
 import type { Clock } from '../../../batching/base/clock.ts';
 import { stampOf } from '../../models/formats/checkpoint-files.ts';
+import { LoadFraction } from './load-fraction.ts';
 import { createProgressMeter } from './progress-meter.ts';
 import { LoadCancelledError } from '../../../protocol/errors/hub.ts';
 import type {
@@ -33,12 +34,21 @@ export class LoadJob {
   #hasEnded = false;
   #stage: LoadStage = { phase: 'resolve', loaded: 0, total: 0 };
   #meter: ReturnType<typeof createProgressMeter>;
+  readonly #fraction: LoadFraction;
   #sentAtMs = -Infinity;
   /** Cancels the pending report. */
   #cancelTimer: (() => void) | undefined;
 
-  constructor(name: string, id: string, clock: Clock, send: (load: ModelLoad) => void) {
+  /** @param fraction Given where more of the load follows this job. */
+  constructor(
+    name: string,
+    id: string,
+    clock: Clock,
+    send: (load: ModelLoad) => void,
+    fraction = new LoadFraction(),
+  ) {
     this.name = name;
+    this.#fraction = fraction;
     this.#clock = clock;
     this.#meter = createProgressMeter(clock, 0);
     this.id = id;
@@ -114,7 +124,8 @@ export class LoadJob {
     if (this.#hasEnded) return;
     this.#sentAtMs = this.#clock.now();
     const isPaused = this.#pause !== undefined;
-    this.#send({ id: this.id, isPaused, ...this.#stage, ...(!isPaused && this.#pace()) });
+    const fraction = this.#fraction.at(this.#stage);
+    this.#send({ id: this.id, isPaused, ...this.#stage, fraction, ...(!isPaused && this.#pace()) });
   }
 
   #pace(): Pick<ModelLoad, 'bytesPerSecond' | 'secondsLeft'> {

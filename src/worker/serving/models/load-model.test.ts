@@ -5,7 +5,7 @@ import { layOut } from '../../models/checkpoint/packed-weights.ts';
 import type { WeightSource } from '../../models/checkpoint/weight-source.ts';
 import { readModel } from '../../models/families/families.ts';
 import { loadStoredModel, type ReportProgress } from './load-model.ts';
-import type { LoadProgress } from '../../../protocol/models.ts';
+import type { StartStage } from '../../../protocol/models.ts';
 import type { ModelFolder } from '../../models/store/model-folder.ts';
 import type { DeviceChoice } from '../../runtime/device-choice.ts';
 import { CpuRuntime } from '../../cpu/cpu-runtime.ts';
@@ -71,7 +71,7 @@ describe('a stored model', () => {
 
   it('says how many bytes of its weights the device has', async () => {
     device.limits = WASM;
-    const seen: LoadProgress[] = [];
+    const seen: StartStage[] = [];
     await load((progress) => seen.push(progress));
     const total = seen[0]?.total ?? 0;
     expect(seen[0]).toEqual({ phase: 'prepare', loaded: 0, total });

@@ -17,8 +17,8 @@ import { createTokenizer } from '../../models/tokenizer/tokenizer.ts';
 import {
   modelNameOf,
   type FetchedSource,
-  type LoadProgress,
   type ModelInfo,
+  type StartStage,
 } from '../../../protocol/models.ts';
 import { loadEncoder } from '../../runtime/encoder/load-encoder.ts';
 import type { LoadedEncoder } from '../../runtime/encoder/loaded-encoder.ts';
@@ -26,7 +26,7 @@ import type { LoadedModel } from '../../runtime/loaded-model.ts';
 import type { PackedModel } from '../../runtime/model-backend.ts';
 import { dtypeNeeds, tooLarge } from '../../models/model-errors.ts';
 
-export type ReportProgress = (progress: LoadProgress) => void;
+export type ReportProgress = (stage: StartStage) => void;
 
 /** Number of progress reports while the weights are prepared. */
 const NUM_REPORTS = 20;
