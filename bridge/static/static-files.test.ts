@@ -7,15 +7,19 @@ import { createFolder, listen } from '../testing/test-support.ts';
 import { serveStaticFiles } from './static-files.ts';
 
 /** A packed page: its own scripts, and the runtime's files elsewhere under their own names. */
-async function servePackedPage({ size = 0 } = {}): Promise<string> {
+async function servePackedPage({
+  size = 0,
+  page = '<!doctype html>',
+  headElements = '',
+} = {}): Promise<string> {
   const folder = await createFolder({
-    'dist/index.html': '<!doctype html>',
+    'dist/index.html': page,
     'dist/assets/digits.txt': '0123456789',
     'dist/assets/lost.txt': 'lost',
     'onnxruntime/ort-wasm-simd-threaded.jspi.wasm': size === 0 ? 'the runtime' : Buffer.alloc(size),
   });
   const [root, runtime] = [join(folder, 'dist'), join(folder, 'onnxruntime')];
-  const serveFile = serveStaticFiles({ root, runtime, headElements: '' });
+  const serveFile = serveStaticFiles({ root, runtime, headElements });
   await rm(join(root, 'assets', 'lost.txt'));
   return (await listen(serveFile)).url;
 }
@@ -36,6 +40,16 @@ it.each([
 ])('and no other file of that folder: %s', async (path) => {
   const url = await servePackedPage();
   expect((await fetch(url + path)).status).toBe(404);
+});
+
+it.each([
+  ['<!DOCTYPE html>\n<html lang="en">\n<head prefix="x">', '<title>A</title>'],
+  ['<!doctype html>\n<html>', '<body></body>'],
+  ['<!doctype html>', '<script src="/app.js"></script>'],
+  ['', '<p>A text</p>'],
+])('a page that begins with %j has the server’s elements first in its head', async (start, rest) => {
+  const url = await servePackedPage({ page: start + rest, headElements: '<meta name="a">' });
+  expect(await (await fetch(url)).text()).toBe(`${start}\n    <meta name="a">${rest}`);
 });
 
 /** Number of `.wasm` files that this process has open. */

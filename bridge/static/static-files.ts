@@ -118,11 +118,14 @@ function refuse(response: ServerResponse, error: HttpError): void {
   response.end(`${JSON.stringify(error)}\n`);
 }
 
+/** What stands before a page's first element of the head. HTML may leave all of it out. */
+const BEFORE_HEAD = /^\s*(?:<!doctype\b[^>]*>\s*)?(?:<html\b[^>]*>\s*)?(?:<head\b[^>]*>)?/i;
+
 /** The page with these elements in its head, in place of those for a static host. */
 function pageWith(headElements: string, path: string): RequestListener {
   const markup = withoutStaticHostMeta(readFileSync(path, 'utf8'));
   const page = Buffer.from(
-    headElements === '' ? markup : markup.replace('<head>', () => `<head>\n    ${headElements}`),
+    headElements === '' ? markup : markup.replace(BEFORE_HEAD, (start) => `${start}\n    ${headElements}`),
   );
   const etag = `"${createHash('sha256').update(page).digest('base64url')}"`;
   return (request, response) => {
