@@ -13,6 +13,7 @@ export {
   loadOnnxModel,
   type OnnxModel,
   type OnnxModelOptions,
+  type OnnxSessionOptions,
   type OnnxSource,
 } from './runtime/ort/onnx-model.ts';
 export {

@@ -52,7 +52,7 @@ describe('the chip', () => {
     ['loading', 'download', 'Loading the model 40 %', 'Loading 40 %'],
     ['warming-up', 'compile', 'Compiling shaders 2/5', 'Compiling 2/5'],
   ] as const)('says while %s how far the %s is', (state, phase, expected, onPhone) => {
-    const progress = { phase, loaded: 2, total: 5 };
+    const progress = { phase, loaded: 2, total: 5, fraction: 0.4 };
     expect(wide({ state, progress })).toBe(expected);
     expect(narrow({ state, progress })).toBe(onPhone);
   });

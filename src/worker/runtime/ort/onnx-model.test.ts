@@ -58,6 +58,15 @@ describe('an ONNX model', () => {
     ]);
   });
 
+  it('hands options of its session on', async () => {
+    const session = { freeDimensionOverrides: { batch: 2, length: 4 } };
+    const { inputs } = await load(CLASSIFIER, { session });
+    expect(inputs.map(({ shape }) => shape)).toEqual([
+      [2, 4],
+      [2, 4],
+    ]);
+  });
+
   it('takes items of any length as rows of its own types, and gives all outputs', async () => {
     const model = await load(CLASSIFIER);
     const texts = [[3, 9, 4], [7]];

@@ -40,8 +40,20 @@ export interface OnnxModelOptions {
   readonly backend?: 'wasm' | 'webgpu' | 'auto' | undefined;
   /** Files that the model names beside itself, by their paths there. */
   readonly externalData?: Readonly<Record<string, OnnxSource>> | undefined;
+  /** How onnxruntime makes its session. */
+  readonly session?: OnnxSessionOptions | undefined;
+}
+
+/** Options of onnxruntime's session, under its own names. */
+export interface OnnxSessionOptions {
+  /** How far the graph is optimized; `all` by default. */
+  readonly graphOptimizationLevel?: 'disabled' | 'basic' | 'extended' | 'layout' | 'all';
   /** Lengths of dimensions that the model only names, by their names. Some optimizations need them. */
-  readonly freeDimensions?: Readonly<Record<string, number>> | undefined;
+  readonly freeDimensionOverrides?: Readonly<Record<string, number>>;
+  /** What it writes on the console: from 0, everything, to 4, what ends the session. */
+  readonly logSeverityLevel?: 0 | 1 | 2 | 3 | 4;
+  /** Its configuration entries. */
+  readonly extra?: Record<string, unknown>;
 }
 
 /**
@@ -67,7 +79,7 @@ export function loadOnnxModel(source: OnnxSource, options: OnnxModelOptions = {}
 
 async function createModel(
   source: OnnxSource,
-  { backend = 'wasm', externalData = {}, freeDimensions }: OnnxModelOptions,
+  { backend = 'wasm', externalData = {}, session: given }: OnnxModelOptions,
 ): Promise<OnnxModel> {
   const name = nameOf(source);
   const [bytes, external] = await Promise.all([
@@ -78,9 +90,9 @@ async function createModel(
   if (provider === 'webgpu') await requireAdapter();
   const ort = await ortFor(provider);
   const options: InferenceSession.SessionOptions = {
+    ...given,
     executionProviders: [provider],
     ...(external.length > 0 && { externalData: external }),
-    ...(freeDimensions && { freeDimensionOverrides: { ...freeDimensions } }),
   };
   const session = await ortMutex
     .run(() => ort.InferenceSession.create(bytes, options))
