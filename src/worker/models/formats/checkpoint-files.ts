@@ -48,7 +48,8 @@ export async function readJson(files: CheckpointFiles, name: string): Promise<un
 
 /** Changes with the names, the sizes and the times of picked files. */
 export function stampOf(files: readonly File[]): string {
-  return JSON.stringify(files.map(({ name, size, lastModified }) => [name, size, lastModified]).toSorted());
+  const facts = files.map(({ name, size, lastModified }) => JSON.stringify([name, size, lastModified]));
+  return facts.toSorted().join();
 }
 
 /** Files that the user has picked. Their names are their paths below the picked folder. */

@@ -45,18 +45,19 @@ async function obtain(
   return obtainModel(source, choice, device, store, job);
 }
 
+function pickedAt(lastModified: number, name = 'mine'): StoredSource {
+  const files = [new File(['GGUF'], 'mine.gguf', { lastModified })];
+  return { type: 'files', name, files };
+}
+
 it('picked files are converted once, and again after a change', async () => {
-  const at = (lastModified: number, name = 'mine'): StoredSource => {
-    const files = [new File(['GGUF'], 'mine.gguf', { lastModified })];
-    return { type: 'files', name, files };
-  };
   const folder = folderOf('fp32', 'float32', false);
-  const source = at(1);
+  const source = pickedAt(1);
   const commit = source.type === 'files' ? stampOf(source.files) : '';
   Object.assign(folder.manifest, { id: 'mine', hub: '', revision: '', commit });
-  expect(await obtain(folder, 'auto', WASM, at(1))).toBe(folder);
-  expect(await obtain(folder, 'auto', WASM, at(2))).toBe('fetched');
-  expect(await obtain(folder, 'auto', WASM, at(1, 'other'))).toBe('fetched');
+  expect(await obtain(folder, 'auto', WASM, pickedAt(1))).toBe(folder);
+  expect(await obtain(folder, 'auto', WASM, pickedAt(2))).toBe('fetched');
+  expect(await obtain(folder, 'auto', WASM, pickedAt(1, 'other'))).toBe('fetched');
 });
 
 it('a model of the server’s disk takes the place of its copy from before a change, and of no other', async () => {
