@@ -1,6 +1,6 @@
 import type { Page } from 'playwright/test';
 
-import { axeViolations } from './support/axe.ts';
+import { expectNoViolations } from './support/axe.ts';
 import { EMBEDDING_MODEL, loadModel, RERANKING_MODEL, test } from './support/hub-test.ts';
 import { pressOn, typeInto } from './support/keyboard.ts';
 import { ANY_BACKEND, expect } from './support/test.ts';
@@ -35,13 +35,6 @@ function nearestLines(page: Page, query: string): Promise<string[]> {
   );
 }
 
-async function expectNoFault(page: Page): Promise<void> {
-  for (const colorScheme of ['dark', 'light'] as const) {
-    await page.emulateMedia({ colorScheme });
-    expect(await axeViolations(page), colorScheme).toEqual([]);
-  }
-}
-
 test(
   'by the keyboard alone lines are embedded with the model that the view offers, searched, compared and load tested',
   { tag: ANY_BACKEND },
@@ -54,7 +47,7 @@ test(
       await ownTab.open(`?backend=${backend}&hub=${encodeURIComponent(hub.url)}&view=embed`);
       const load = page.getByRole('button', { name: `Load ${EMBEDDING_MODEL}` });
       await expect(load).toBeEnabled();
-      await expectNoFault(page);
+      await expectNoViolations(page);
       await pressOn(page, load);
       await typeInto(page, page.getByRole('textbox', { name: 'One text a line' }), LINES.join('\n'));
     });
@@ -87,7 +80,7 @@ test(
       await pressOn(page, page.getByRole('button', { name: 'Compare', exact: true }));
       await expect(page.getByText('The vectors are the same each time, within 0.00001.')).toBeVisible();
       expect(await knobsOf(page)).toEqual(knobs);
-      await expectNoFault(page);
+      await expectNoViolations(page);
     });
 
     await test.step('a load test compares the ways, and the knobs stay', async () => {
@@ -113,7 +106,7 @@ test(
       const finished = lab.getByTestId('load-results').locator('[data-run] td:nth-of-type(5)');
       await expect(finished).toHaveText(Array.from({ length: 3 }, () => /^([1-9][\d,]*) of \1in /));
       expect(await knobsOf(page)).toEqual(knobs);
-      await expectNoFault(page);
+      await expectNoViolations(page);
     });
 
     await test.step('the model is back after a reload, without a question', async () => {

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Download, Locator, Page } from 'playwright/test';
 
-import { axeViolations } from './support/axe.ts';
+import { axeViolations, expectNoViolations } from './support/axe.ts';
 import { test as hubTest, TWIN, twinFiles, WEIGHTS } from './support/hub-test.ts';
 import { blur, checkWithArrows, chooseWithArrows, pressOn, tabTo, typeInto } from './support/keyboard.ts';
 import { ANY_BACKEND, expect, test } from './support/test.ts';
@@ -127,11 +127,7 @@ test.describe('axe finds nothing wrong with', { tag: ANY_BACKEND }, () => {
       const hide = await show(tab);
       // A view is loaded when it is first shown.
       await expect(page.locator('main [role=tabpanel]:visible')).toHaveCount(1);
-      for (const colorScheme of ['light', 'dark'] as const) {
-        await page.emulateMedia({ colorScheme });
-        expect(await axeViolations(page), colorScheme).toEqual([]);
-      }
-      await page.emulateMedia({ colorScheme: null });
+      await expectNoViolations(page);
       await hide();
     });
   }
@@ -139,10 +135,7 @@ test.describe('axe finds nothing wrong with', { tag: ANY_BACKEND }, () => {
   test('a page that could not start', async ({ ownTab: { page } }) => {
     await page.goto('/?backend=quantum');
     await expect(page.getByText('INVALID_OPTION').first()).toBeVisible();
-    for (const colorScheme of ['light', 'dark'] as const) {
-      await page.emulateMedia({ colorScheme });
-      expect(await axeViolations(page), colorScheme).toEqual([]);
-    }
+    await expectNoViolations(page);
   });
 });
 
@@ -490,10 +483,7 @@ hubTest(
     await expect(panel.getByTestId('model-load')).toContainText('downloading');
     await pressOn(page, panel.getByRole('button', { name: 'Pause' }));
     await expect(panel.getByTestId('model-load')).toContainText('paused');
-    for (const colorScheme of ['light', 'dark'] as const) {
-      await page.emulateMedia({ colorScheme });
-      expect(await axeViolations(page), `a load that is paused, ${colorScheme}`).toEqual([]);
-    }
+    await expectNoViolations(page, 'a load that is paused');
     hub.fault = () => undefined;
     resolve(true);
     await pressOn(page, panel.getByTestId('model-load').getByRole('button', { name: 'Resume' }));

@@ -34,7 +34,7 @@ export default defineConfig<BackendOption>({
     trace: 'on-first-retry',
     launchOptions: launch(WEBGPU_ARGUMENTS),
     // Drawn without a GPU, the animations of a page that loads took as much as its load.
-    contextOptions: { reducedMotion: 'reduce' },
+    reducedMotion: 'reduce',
     ...(environment && { baseURL: environment.pageUrl }),
   },
   projects: [

@@ -1,6 +1,6 @@
 import { spawnSync } from 'node:child_process';
 
-import { pathOf } from './bench/paths.ts';
+import { pathOf } from './paths.ts';
 
 // `npm run write -- NAME`: writes the generated files of the repository. `npm run check` says which are out of date.
 

@@ -1,5 +1,5 @@
 import axe from 'axe-core';
-import type { Page } from 'playwright/test';
+import { expect, type Page } from 'playwright/test';
 
 const { source } = axe;
 
@@ -9,17 +9,24 @@ declare global {
   }
 }
 
-/** Violations of all of axe's rules in the page's present state, one line each. */
-export async function axeViolations(page: Page): Promise<string[]> {
+/** Axe's rules about colors: only their verdict can differ in the dark. */
+const COLORS: axe.RunOptions = { runOnly: ['color-contrast', 'link-in-text-block'] };
+
+/** Expects no violation of axe's rules in the page's present state, light and dark. */
+export async function expectNoViolations(page: Page, what = 'the page'): Promise<void> {
+  for (const [colorScheme, rules] of [['light'], ['dark', COLORS]] as const) {
+    await page.emulateMedia({ colorScheme });
+    expect(await axeViolations(page, rules), `${what}, ${colorScheme}`).toEqual([]);
+  }
+  await page.emulateMedia({ colorScheme: null });
+}
+
+/** Violations of axe's rules, all of them by default, in the page's present state, one line each. */
+export async function axeViolations(page: Page, rules: axe.RunOptions = {}): Promise<string[]> {
   const hasAxe = await page.evaluate(() => 'axe' in window);
   // The page's policy allows no inline script: the debugger evaluates it.
   if (!hasAxe) await page.evaluate(source);
-  const { violations } = await page.evaluate(() => {
-    // Wait for color transitions: in between, the contrast is that of neither color.
-    for (const animation of document.getAnimations())
-      if (animation.effect?.getComputedTiming().endTime !== Infinity) animation.finish();
-    return window.axe.run();
-  });
+  const { violations } = await page.evaluate((options) => window.axe.run(options), rules);
   return violations.flatMap(({ id, help, nodes }) =>
     nodes.map(
       ({ target, failureSummary }) => `${id}: ${help} at ${target.join(' ')}: ${failureSummary ?? ''}`,

@@ -1,6 +1,6 @@
 import { build } from 'vite';
 
-import { pathOf } from './paths.ts';
+import { pathOf } from '../paths.ts';
 
 /** Builds the page as users get it. Returns its folder. */
 export async function buildPage(): Promise<string> {

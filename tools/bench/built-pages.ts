@@ -7,7 +7,7 @@ import { promisify } from 'node:util';
 import { CACHE_FOLDER } from '../reference/python-package.ts';
 import type { Group, Ratio, Subject } from './bench-case.ts';
 import { buildPage } from './build-page.ts';
-import { pathOf } from './paths.ts';
+import { pathOf } from '../paths.ts';
 
 export interface BuiltPage {
   /** The commit, or a name for the working tree. */

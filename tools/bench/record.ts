@@ -3,7 +3,7 @@ import { mkdir, writeFile } from 'node:fs/promises';
 import { dirname } from 'node:path';
 
 import type { Conditions } from './conditions.ts';
-import { pathOf } from './paths.ts';
+import { pathOf } from '../paths.ts';
 import type { Figure } from './statistics.ts';
 
 /** One run of a case. */

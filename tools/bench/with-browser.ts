@@ -10,7 +10,7 @@ export interface SiteInBrowser {
   readonly url: string;
 }
 
-export interface SiteOptions extends Pick<ServerOptions, 'root' | 'policy' | 'bridge'> {
+export interface SiteOptions extends Pick<ServerOptions, 'root' | 'policy'> {
   /** Arguments of the browser. */
   readonly args: readonly string[];
 }

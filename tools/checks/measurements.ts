@@ -12,7 +12,7 @@ const CASES = {
   'docs/measurements.md': ['engine', 'peers'],
   'docs/measurements/gpu.md': ['gpu'],
   'docs/measurements/encoders.md': ['encoder'],
-  'docs/measurements/tabs.md': ['tabs', 'hidden', 'load'],
+  'docs/measurements/tabs.md': ['tabs', 'load'],
   'docs/measurements/cpu-kernels.md': ['cpu'],
 };
 

@@ -5,7 +5,7 @@ import { QUIET_ARGUMENTS } from '../../bridge/browser/launch-arguments.ts';
 import { contentSecurityPolicy } from '../../bridge/static/content-security-policy.ts';
 import { buildPage } from '../bench/build-page.ts';
 import { openReady } from '../bench/open-ready.ts';
-import { pathOf } from '../bench/paths.ts';
+import { pathOf } from '../paths.ts';
 import { loadSmollm2, startSmollm2Hub } from '../bench/smollm2.ts';
 import { withBrowser } from '../bench/with-browser.ts';
 

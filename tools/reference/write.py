@@ -40,7 +40,7 @@ def main(name: str) -> None:
     packages, *scripts = WRITERS[name]
     python = environment(packages) / "python" if packages else sys.executable
     with tempfile.TemporaryDirectory() as folder:
-        subprocess.run([NODE, HERE / "write-inputs.ts", name, folder], check=True)
+        subprocess.run([NODE, HERE / "inputs" / "write-inputs.ts", name, folder], check=True)
         for script in scripts:
             env = {**os.environ, "PYTHONPATH": str(HERE), "PYTHONDONTWRITEBYTECODE": "1"}
             subprocess.run([python, HERE / script, folder], check=True, env=env)

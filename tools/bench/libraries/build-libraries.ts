@@ -1,7 +1,7 @@
 import { fileURLToPath } from 'node:url';
 import { build } from 'vite';
 
-import { pathOf } from '../paths.ts';
+import { pathOf } from '../../paths.ts';
 
 const PAGE = fileURLToPath(new URL('page', import.meta.url));
 

@@ -1,21 +1,18 @@
-import type { BenchCase, Chosen, Group, Setup } from './bench-case.ts';
-import { bench as engine } from './cases/engine.ts';
-import { bench as peers } from './cases/peers.ts';
-import { bench as gpu } from './cases/gpu.ts';
-import { bench as encoder } from './cases/encoder.ts';
-import { bench as batch } from './cases/batch.ts';
-import { bench as cpu } from './cases/cpu.ts';
-import { bench as tabs } from './cases/tabs.ts';
-import { bench as hidden } from './cases/hidden.ts';
-import { bench as page } from './cases/page.ts';
-import { bench as load } from './cases/load.ts';
-import { bench as bridge } from './cases/bridge.ts';
-import { bench as jobs } from './cases/jobs.ts';
-import { conditionsOf } from './conditions.ts';
-import { measureGroups } from './measure-groups.ts';
-import { parseOptions, usageOf } from './options.ts';
-import { writeRecord, type BenchRecord } from './record.ts';
-import { reportOf } from './report.ts';
+import type { BenchCase, Chosen, Group, Setup } from '../bench-case.ts';
+import { bench as engine } from './engine.ts';
+import { bench as peers } from './peers.ts';
+import { bench as gpu } from './gpu.ts';
+import { bench as encoder } from './encoder.ts';
+import { bench as cpu } from './cpu.ts';
+import { bench as tabs } from './tabs.ts';
+import { bench as page } from './page.ts';
+import { bench as load } from './load.ts';
+import { bench as jobs } from './jobs.ts';
+import { conditionsOf } from '../conditions.ts';
+import { measureGroups } from '../measure-groups.ts';
+import { parseOptions, usageOf } from '../options.ts';
+import { writeRecord, type BenchRecord } from '../record.ts';
+import { reportOf } from '../report.ts';
 
 // `npm run bench -- CASE [OPTIONS]`
 
@@ -24,13 +21,10 @@ const CASES: Readonly<Record<string, BenchCase>> = {
   peers,
   gpu,
   encoder,
-  batch,
   cpu,
   tabs,
-  hidden,
   page,
   load,
-  bridge,
   jobs,
 };
 

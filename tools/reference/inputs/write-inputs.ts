@@ -1,16 +1,16 @@
 import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 
-import { CHECKPOINTS } from '../hub-server/checkpoints/checkpoints.ts';
-import { DECODERS } from '../hub-server/checkpoints/decoders.ts';
-import { ENCODERS } from '../hub-server/checkpoints/encoders.ts';
-import { writeCheckpoints } from '../hub-server/checkpoints/write-checkpoints.ts';
-import { quantizedDecoderFiles } from './gguf/decoders.ts';
-import { ggufVariantFiles } from './gguf/variants.ts';
-import { checkpointOf } from './gpu-check/checkpoint.ts';
-import checks from './gpu-check/cases.json' with { type: 'json' };
-import { miniLmFolder } from './encoder/minilm.ts';
-import { smollm2File } from './gguf/smollm2.ts';
+import { CHECKPOINTS } from '../../hub-server/checkpoints/checkpoints.ts';
+import { DECODERS } from '../../hub-server/checkpoints/decoders.ts';
+import { ENCODERS } from '../../hub-server/checkpoints/encoders.ts';
+import { writeCheckpoints } from '../../hub-server/checkpoints/write-checkpoints.ts';
+import { quantizedDecoderFiles } from '../gguf/decoders.ts';
+import { ggufVariantFiles } from '../gguf/variants.ts';
+import { checkpointOf } from '../gpu-check/checkpoint.ts';
+import checks from '../gpu-check/cases.json' with { type: 'json' };
+import { miniLmFolder } from '../encoder/minilm.ts';
+import { smollm2File } from '../gguf/smollm2.ts';
 
 // `write-inputs.ts NAME FOLDER` writes what the writers of that fixture in `write.py` read.
 
