@@ -51,7 +51,7 @@ test.describe("the tutorial's adder", { tag: ANY_BACKEND }, () => {
 
   test('shows answers and batches in the page', async ({ tab }) => {
     const { page } = tab;
-    await page.getByRole('tab', { name: 'Adder' }).click();
+    await page.getByRole('tab', { name: 'Deployments' }).click();
     const clear = page.getByRole('button', { name: 'Clear settled' });
     if (await clear.isEnabled()) await clear.click();
     await page.getByRole('button', { name: 'Send 9 queries' }).click();

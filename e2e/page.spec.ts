@@ -149,7 +149,7 @@ test('model, backend and adapter are named, a software adapter as such', async (
   await expect(page.getByTestId('serve-state')).toHaveText('Ready');
   const box = await tab.openStatus();
   await expect(box.getByText(model?.id ?? '?', { exact: true })).toBeVisible();
-  await expect(box.getByText(backend?.name === 'webgpu' ? 'WebGPU ·' : 'CPU ·')).toBeVisible();
+  await expect(box.getByText(backend?.name === 'webgpu' ? 'WebGPU ·' : 'CPU, ')).toBeVisible();
   await expect(box.getByText(backend?.adapter ?? '?', { exact: true })).toBeVisible();
   if (backend?.isSoftwareAdapter) await expect(box.getByText('Software adapter')).toBeVisible();
 });

@@ -108,14 +108,16 @@ const VIEWS: Readonly<Record<string, (tab: Tab) => Promise<() => Promise<unknown
     return () => page.getByRole('button', { name: 'Reset all' }).click();
   },
   'the adder': async ({ page }) => {
-    await page.getByRole('tab', { name: 'Adder' }).click();
+    await page.getByRole('tab', { name: 'Deployments' }).click();
     await page.evaluate(() =>
       Promise.all([1, 2, 3].map((n) => window.tabserve.getHandle('adder').remote(n))),
     );
     return () => page.getByRole('tab', { name: 'Text' }).click();
   },
   'house prices': async ({ page }) => {
-    await page.getByRole('tab', { name: 'House price' }).click();
+    await page.getByRole('tab', { name: 'Deployments' }).click();
+    await page.getByRole('radio', { name: 'House price' }).check();
+    await page.getByText('Use it from code').click();
     return () => page.getByRole('tab', { name: 'Text' }).click();
   },
 };
@@ -435,7 +437,6 @@ test.describe('by the keyboard alone', { tag: ANY_BACKEND }, () => {
     await blur(page);
     await tabTo(page, page.getByRole('tab', { name: 'Text' }));
     await page.keyboard.press('End');
-    await page.keyboard.press('ArrowLeft');
     await typeInto(page, page.getByRole('textbox', { name: 'Number' }), '41');
     await page.keyboard.press('Enter');
     await expect(answers.last()).toContainText('42');
@@ -452,11 +453,11 @@ test.describe('by the keyboard alone', { tag: ANY_BACKEND }, () => {
     await expect(answers).toHaveCount(0);
     await tab.page.evaluate(() => window.tabserve.configure('adder', { maxBatchSize: 4 }));
 
-    await tabTo(page, page.getByRole('tab', { name: 'Adder' }));
+    await tabTo(page, page.getByRole('radio', { name: 'Adder' }));
     await page.keyboard.press('ArrowRight');
     await pressOn(page, page.locator('form').getByRole('button').first());
     await expect(answers).not.toHaveCount(0);
-    await tabTo(page, page.getByRole('tab', { name: 'House price' }));
+    await tabTo(page, page.getByRole('tab', { name: 'Deployments' }));
     await page.keyboard.press('Home');
     await expect(page.getByRole('tab', { name: 'Text' })).toHaveAttribute('aria-selected', 'true');
   });

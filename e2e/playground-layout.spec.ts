@@ -53,12 +53,13 @@ const VIEWS: Readonly<Record<string, (tab: Tab) => Promise<unknown>>> = {
     await expect(status.locator('.models').getByRole('button', { name: 'Load' }).first()).toBeVisible();
   },
   adder: async ({ page }) => {
-    await page.getByRole('tab', { name: 'Adder' }).click();
+    await page.getByRole('tab', { name: 'Deployments' }).click();
     // The script of this tab loads when it is first opened.
     await expect(page.getByText('Why each batch was cut')).toBeVisible();
   },
   'house-price': async ({ page }) => {
-    await page.getByRole('tab', { name: 'House price' }).click();
+    await page.getByRole('tab', { name: 'Deployments' }).click();
+    await page.getByRole('radio', { name: 'House price' }).check();
     // The script of this tab loads when it is first opened.
     await expect(page.getByText('Why each batch was cut')).toBeVisible();
   },
@@ -215,10 +216,10 @@ hubTest(
     await expect(page.locator('.exchange[data-status=finished]')).toHaveCount(3);
     await ownTab.whenIdle();
     // Each view brings a style sheet, which must not change the others.
-    for (const name of ['Text', 'Adder', 'House price', 'Chat'])
+    for (const name of ['Text', 'Deployments', 'Chat'])
       await page.getByRole('tab', { name }).click();
     await page.goBack();
-    await expect(page.getByRole('tab', { name: 'House price' })).toHaveAttribute('aria-selected', 'true');
+    await expect(page.getByRole('tab', { name: 'Deployments' })).toHaveAttribute('aria-selected', 'true');
     await page.goForward();
     await expect(page.locator('.exchange[data-status=finished]'), 'nothing was lost').toHaveCount(3);
     await expectEverySizeToLookRight(page, page, 'chats', info);

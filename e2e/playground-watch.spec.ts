@@ -235,7 +235,7 @@ test.describe('the page', { tag: ANY_BACKEND }, () => {
     await tab.whenIdle();
     // Changing the time window or the view doesn't show newer data while paused.
     await window.selectOption('1 min');
-    await page.getByRole('tab', { name: 'Adder' }).click();
+    await page.getByRole('tab', { name: 'Deployments' }).click();
     await page.getByRole('tab', { name: 'Text' }).click();
     await expect.poll(() => pictureOf(page)).toBe(before);
     await window.selectOption('10 s');

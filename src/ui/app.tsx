@@ -12,19 +12,26 @@ import { ServeContext, useServeView } from './state/serve-context.ts';
 import type { ServeStore } from './state/serve-store.ts';
 import { TabList } from './parts/tab-list.tsx';
 import { TextView } from './views/text/text-view.tsx';
-import { listViews, titleOf, useSelectedView, VIEWS, type ViewProps } from './views/views.ts';
+import {
+  DEPLOYMENTS,
+  listDeployments,
+  tabOf,
+  titleOf,
+  useSelectedView,
+  VIEWS,
+  type ViewProps,
+} from './views/views.ts';
 
 /** Loaded after the first screen. */
 const CONTENTS = new Map(VIEWS.flatMap(({ id, load }) => (load ? [[id, lazy(load)] as const] : [])));
-const DeploymentView = lazy(async () => ({
-  default: (await import('./views/deployment/deployment-view.tsx')).DeploymentView,
+const DeploymentsView = lazy(async () => ({
+  default: (await import('./views/deployment/deployments-view.tsx')).DeploymentsView,
 }));
 const HandoverNote = lazy(async () => ({
   default: (await import('./panels/header/handover-note.tsx')).HandoverNote,
 }));
-const UnknownDeployment = lazy(async () => ({
-  default: (await import('./views/deployment/unknown-deployment.tsx')).UnknownDeployment,
-}));
+
+const TABS = [...VIEWS.map(({ id }) => id), DEPLOYMENTS].map((id) => ({ id, title: titleOf(id) }));
 
 interface AppProps {
   readonly serve: TabserveClient;
@@ -51,30 +58,42 @@ function Views() {
     return isNews && status.state === 'ready' ? last : undefined;
   });
   const [selected, select] = useSelectedView();
-  const [visited, setVisited] = useState<ReadonlySet<string>>(new Set([selected]));
-  if (!visited.has(selected)) setVisited(new Set([...visited, selected]));
-  const views = listViews(served.map(({ name }) => name));
-  const tabs = views.map((name) => ({ id: name, title: titleOf(name) }));
+  const tab = tabOf(selected);
+  const [visited, setVisited] = useState<ReadonlySet<string>>(new Set([tab]));
+  if (!visited.has(tab)) setVisited(new Set([...visited, tab]));
+  const deployments = listDeployments(served.map(({ name }) => name));
+  const [lastDeployment, setLastDeployment] = useState(selected);
+  if (tab === DEPLOYMENTS && lastDeployment !== selected) setLastDeployment(selected);
+  const shownDeployment = tabOf(lastDeployment) === DEPLOYMENTS ? lastDeployment : (deployments[0] ?? '');
   return (
     <>
       <SiteHeader status={<StatusChip />}>
-        <TabList label="View" tabs={tabs} selected={selected} onSelect={select} />
+        <TabList
+          label="View"
+          tabs={TABS}
+          selected={tab}
+          onSelect={(id, isPassing) => select(id === DEPLOYMENTS ? shownDeployment : id, isPassing)}
+        />
       </SiteHeader>
       <Suspense>{handover && <HandoverNote handover={handover} />}</Suspense>
       <main>
         <LoadFailure />
-        {views
-          .filter((name) => visited.has(name))
-          .map((name) => (
-            <Activity key={name} mode={name === selected ? 'visible' : 'hidden'}>
-              <View name={name} isShown={name === selected} />
-            </Activity>
-          ))}
-        {!views.includes(selected) && (
-          <PanelBoundary name={selected}>
-            <UnknownDeployment name={selected} />
-          </PanelBoundary>
-        )}
+        {TABS.filter(({ id }) => visited.has(id)).map(({ id, title }) => (
+          <Activity key={id} mode={id === tab ? 'visible' : 'hidden'}>
+            {id === DEPLOYMENTS ? (
+              <PanelBoundary name={title}>
+                <DeploymentsView
+                  names={deployments}
+                  name={shownDeployment}
+                  isShown={id === tab}
+                  onChoose={(name) => select(name, false)}
+                />
+              </PanelBoundary>
+            ) : (
+              <View name={id} isShown={id === tab} />
+            )}
+          </Activity>
+        ))}
       </main>
     </>
   );
@@ -86,8 +105,8 @@ function View({ name, isShown }: ViewProps) {
 }
 
 function contentOf(props: ViewProps): ReactNode {
-  const Content = CONTENTS.get(props.name) ?? DeploymentView;
-  return <Content {...props} />;
+  const Content = CONTENTS.get(props.name);
+  return Content && <Content {...props} />;
 }
 
 /** Shown above all views: the other deployments need no model and keep serving. */

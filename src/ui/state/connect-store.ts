@@ -7,6 +7,7 @@ import {
   type TabserveClient,
 } from '../../client/index.ts';
 import { withBasePolicy } from './base-policy.ts';
+import { isActive } from './request-view.ts';
 import { createServeStore, type ServeStore } from './serve-store.ts';
 
 /** Creates the store that follows all topics of `serve` for the life of the page. It changes at most once per frame. */
@@ -19,7 +20,9 @@ export function connectStore(serve: TabserveClient): ServeStore {
   /** A request of this tab has ended since the last stats, so the next stats have its last step. */
   let hasOwnEnd = false;
   serve.subscribe('stats', (stats) => {
-    receive({ type: 'stats', stats, receivedAtMs: performance.now() }, own.size === 0 && !hasOwnEnd);
+    // The last step of a run is shown at once, whoever sent it.
+    const isIdle = stats.numRunning + stats.numWaiting === 0;
+    receive({ type: 'stats', stats, receivedAtMs: performance.now() }, own.size === 0 && !hasOwnEnd && !isIdle);
     hasOwnEnd = false;
   });
   serve.subscribe('batch', (batch) => receive({ type: 'batch', batch, receivedAtMs: performance.now() }));
@@ -30,7 +33,10 @@ export function connectStore(serve: TabserveClient): ServeStore {
     }
     receive({ type: 'requests', updates, receivedAtMs: performance.now() });
   });
-  serve.subscribe('activity', (activity) => receive({ type: 'activity', activity }, own.size === 0));
+  serve.subscribe('activity', (activity) => {
+    const goesOn = activity.requests.some(({ state }) => isActive(state));
+    receive({ type: 'activity', activity }, own.size === 0 && goesOn);
+  });
   return store;
 }
 

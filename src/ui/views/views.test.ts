@@ -1,17 +1,13 @@
 import { describe, expect, it } from 'vitest';
 
-import { listViews, readSelected, titleOf, withSelected } from './views.ts';
+import { DEPLOYMENTS, listDeployments, readSelected, tabOf, titleOf, withSelected } from './views.ts';
 
 const CHAT_VIEW = 'text-generator/chat';
 const JOBS_VIEW = 'text-generator/jobs';
 
-describe('listViews', () => {
+describe('listDeployments', () => {
   it('puts those of the page first and a user’s own after them, by name', () => {
-    expect(listViews(['zeta', 'house-price', 'echo', 'adder'])).toEqual([
-      'text-generator',
-      CHAT_VIEW,
-      'embedder',
-      JOBS_VIEW,
+    expect(listDeployments(['zeta', 'house-price', 'echo', 'text-generator', 'adder', 'embedder'])).toEqual([
       'adder',
       'house-price',
       'echo',
@@ -19,27 +15,32 @@ describe('listViews', () => {
     ]);
   });
 
-  it('shows no tab for what this build does not serve, once the worker has said so', () => {
-    expect(listViews(['adder'])).toEqual(['text-generator', CHAT_VIEW, 'embedder', JOBS_VIEW, 'adder']);
-    expect(listViews([])).toEqual([
-      'text-generator',
-      CHAT_VIEW,
-      'embedder',
-      JOBS_VIEW,
-      'adder',
-      'house-price',
-    ]);
+  it('leaves out what this build does not serve, once the worker has said so', () => {
+    expect(listDeployments(['adder'])).toEqual(['adder']);
+    expect(listDeployments([])).toEqual(['adder', 'house-price']);
   });
+});
 
-  it('has one tab for the embedder and the reranker', () => {
-    expect(listViews(['adder', 'embedder', 'reranker'])).toEqual(listViews(['adder']));
+describe('the tabs', () => {
+  it('have one for the embedder and the reranker', () => {
     expect(titleOf('embedder')).toBe('Embed');
     for (const search of ['?view=embed', '?deployment=embedder', '?deployment=reranker'])
       expect(readSelected(search)).toBe('embedder');
     expect(withSelected('http://localhost:8000/', 'embedder')).toBe('http://localhost:8000/?view=embed');
   });
 
-  it('names a user’s own as it calls itself', () => {
+  it('have one for all other deployments, the last', () => {
+    expect(['text-generator', CHAT_VIEW, 'adder', 'echo', 'unknown'].map(tabOf)).toEqual([
+      'text-generator',
+      CHAT_VIEW,
+      DEPLOYMENTS,
+      DEPLOYMENTS,
+      DEPLOYMENTS,
+    ]);
+    expect(titleOf(DEPLOYMENTS)).toBe('Deployments');
+  });
+
+  it('name a user’s own deployment as it calls itself', () => {
     expect(['text-generator', 'house-price', 'echo'].map(titleOf)).toEqual(['Text', 'House price', 'echo']);
   });
 });

@@ -11,16 +11,19 @@ export interface ViewProps {
 type Load = () => Promise<{ readonly default: ComponentType<ViewProps> }>;
 
 interface View {
-  /** A deployment's name, or a name that no deployment can have: it isn't one of a file. */
+  /** A deployment's name, or a name that no deployment can have. */
   readonly id: string;
   readonly title: string;
-  /** Its name in the address, `?view=…`. Left out: its deployment names it. */
+  /** Its name in the address, `?view=…`. Left out for the first screen. */
   readonly param?: string;
-  /** Left out for the first screen, which is in the page's first script, and for deployments, which share a view. */
+  /** Left out for the first screen, which is in the page's first script. */
   readonly load?: Load;
 }
 
-/** Tabserve's own views in the order of their tabs; the user's deployments follow by name. */
+/** Of the last tab, which has all other deployments. */
+export const DEPLOYMENTS = 'deployments/';
+
+/** The text generator's and the embedder's, in the order of their tabs. */
 export const VIEWS: readonly View[] = [
   { id: TEXT_GENERATOR, title: 'Text' },
   {
@@ -41,9 +44,13 @@ export const VIEWS: readonly View[] = [
     param: 'jobs',
     load: async () => ({ default: (await import('./jobs/jobs-view.tsx')).JobsView }),
   },
-  { id: 'adder', title: 'Adder' },
-  { id: 'house-price', title: 'House price' },
 ];
+
+/** Those that come with the page, with their titles. */
+const OWN_DEPLOYMENTS: ReadonlyMap<string, string> = new Map([
+  ['adder', 'Adder'],
+  ['house-price', 'House price'],
+]);
 
 const PARAMETER = 'deployment';
 const VIEW_PARAMETER = 'view';
@@ -53,18 +60,23 @@ function findView(id: string): View | undefined {
 }
 
 export function titleOf(id: string): string {
-  return findView(id)?.title ?? id;
+  return id === DEPLOYMENTS ? 'Deployments' : (findView(id)?.title ?? OWN_DEPLOYMENTS.get(id) ?? id);
 }
 
-/** The tabs: the views of what the worker serves, or the default ones until it has said so. */
-export function listViews(served: readonly string[]): readonly string[] {
-  const own = VIEWS.map(({ id }) => id);
+/** The tab that shows what is selected: a view, or a deployment. */
+export function tabOf(selected: string): string {
+  return findView(selected) ? selected : DEPLOYMENTS;
+}
+
+/** The deployments of the last tab: the page's, then the user's own by name. The page's alone until the worker has said what it serves. */
+export function listDeployments(served: readonly string[]): readonly string[] {
+  const own = [...OWN_DEPLOYMENTS.keys()];
   if (served.length === 0) return own;
-  const named = VIEWS.filter(({ param }) => param !== undefined).map(({ id }) => id);
-  const others = served.filter((name) => !isEncoder(name));
-  const names = new Set([TEXT_GENERATOR, ...named, ...others]);
-  const ownServed = own.filter((name) => names.delete(name));
-  return [...ownServed, ...[...names].toSorted()];
+  const others = served.filter((name) => !isEncoder(name) && name !== TEXT_GENERATOR);
+  return [
+    ...own.filter((name) => others.includes(name)),
+    ...others.filter((name) => !OWN_DEPLOYMENTS.has(name)).toSorted(),
+  ];
 }
 
 export function readSelected(search: string): string {

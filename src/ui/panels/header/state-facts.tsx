@@ -25,12 +25,18 @@ export function StateFacts() {
       <Fact name="Backend" detail={backend && describeChoice(backend)}>
         {backend ? describeBackend(backend) : NO_VALUE}
       </Fact>
-      <Fact
-        name={backend ? BACKENDS[backend.name].place : 'Adapter'}
-        detail={backend && <AdapterKind backend={backend} />}
-      >
-        {backend?.adapter ?? NO_VALUE}
-      </Fact>
+      {backend?.name === 'wasm' ? (
+        <Fact name="Threads">{describeThreads()}</Fact>
+      ) : (
+        <Fact
+          name={backend ? BACKENDS[backend.name].place : 'Adapter'}
+          detail={
+            backend && <AdapterKind kind={BACKENDS[backend.name].kind} isSoftware={backend.isSoftwareAdapter} />
+          }
+        >
+          {backend?.adapter ?? NO_VALUE}
+        </Fact>
+      )}
       <Fact name="Tabs" detail={describeTabs(status)}>
         <span data-testid="num-tabs">{numTabs === 0 ? NO_VALUE : formatCount(numTabs)}</span>
       </Fact>
@@ -61,9 +67,8 @@ function Fact({ name, detail, children }: FactProps) {
   );
 }
 
-function AdapterKind({ backend: { name, isSoftwareAdapter } }: { readonly backend: BackendInfo }) {
-  if (name === 'wasm') return describeThreads();
-  if (!isSoftwareAdapter) return BACKENDS[name].kind;
+function AdapterKind({ kind, isSoftware }: { readonly kind: string; readonly isSoftware: boolean | undefined }) {
+  if (!isSoftware) return kind;
   return <strong className="software-adapter">Software adapter: WebGPU computed on the CPU, slow</strong>;
 }
 
@@ -87,7 +92,9 @@ function describeChoice({ name, fallbackReason }: BackendInfo): string {
   return fallbackReason || 'Best available';
 }
 
-function describeBackend({ name, precision }: BackendInfo): string {
+/** The CPU names itself with its precision. */
+function describeBackend({ name, precision, adapter }: BackendInfo): string {
   const { title } = BACKENDS[name];
+  if (name === 'wasm') return adapter;
   return name === 'upstream' ? title : `${title} · ${precision}`;
 }

@@ -2,10 +2,17 @@ import { BATCH_SIZE_CHART } from './batch-size-chart.ts';
 import type { ChartHead } from './chart-head.ts';
 import type { ChartSpec } from './chart-spec.ts';
 import { ENCODER_CHARTS } from './encoder-charts.ts';
-import { LATENCY_CHART } from './latency-chart.ts';
+import { LATENCY_CHART, TIMED_LATENCY_CHART } from './latency-chart.ts';
 import { TIME_CHARTS, UPSTREAM_LATENCY_CHART } from './time-charts.ts';
 
-const CHARTS = [BATCH_SIZE_CHART, LATENCY_CHART, UPSTREAM_LATENCY_CHART, ...TIME_CHARTS, ...ENCODER_CHARTS];
+const CHARTS = [
+  BATCH_SIZE_CHART,
+  LATENCY_CHART,
+  TIMED_LATENCY_CHART,
+  UPSTREAM_LATENCY_CHART,
+  ...TIME_CHARTS,
+  ...ENCODER_CHARTS,
+];
 
 /** The heads are loaded with the page, all else with the first chart. */
 export function specOf(head: ChartHead): ChartSpec {

@@ -7,8 +7,9 @@ import { figuresOf } from './run-figures.ts';
 import type { TimeSpan } from './time-span.ts';
 import { color, endingAtOrAfter, latestBefore, lineSeries, toX } from './chart-spec.ts';
 import type { ChartColumns, ChartSpec, Scene } from './chart-spec.ts';
+import type { ChartHead } from './chart-head.ts';
 import { formatDecade, LOGARITHMIC_MS } from './logarithmic-ms.ts';
-import { LATENCY_HEAD } from './main-chart-heads.ts';
+import { LATENCY_HEAD, TIMED_LATENCY_HEAD } from './main-chart-heads.ts';
 import { drawBehindPlot, highlightedBars } from './highlighted-time.ts';
 import { keepExtremes } from './merge-rows.ts';
 import { drawStripLabel, isStrip, linesOfSlots, PADDING, timeScale } from './time-axis.ts';
@@ -20,15 +21,15 @@ const ROOM_BELOW = 6;
 /** Its place among the lines. */
 const TTFT_LINE = 1;
 
-export const LATENCY_CHART: ChartSpec = {
-  head: LATENCY_HEAD,
+const createChart = (head: ChartHead): ChartSpec => ({
+  head,
   isAboveSlots: true,
   columnNames: ["time [s since the run's start]", 'inter-token latency [ms]', 'time to first token [ms]'],
   showsHighlights: true,
   createOptions: (scene) => ({
     padding: PADDING,
     scales: { x: timeScale(scene), y: LOGARITHMIC_MS.scale },
-    axes: [linesOfSlots(ROOM_BELOW), LOGARITHMIC_MS.axis],
+    axes: [linesOfSlots(ROOM_BELOW, head === TIMED_LATENCY_HEAD), LOGARITHMIC_MS.axis],
     series: [
       {},
       lineSeries(color('--series-itl')),
@@ -62,7 +63,10 @@ export const LATENCY_CHART: ChartSpec = {
       ? `inter-token latency p50 ${formatMs(itlMs.p50)}, time to first token p50 ${formatMs(ttftMs?.p50)}`
       : 'no token yet';
   },
-};
+});
+
+export const LATENCY_CHART = createChart(LATENCY_HEAD);
+export const TIMED_LATENCY_CHART = createChart(TIMED_LATENCY_HEAD);
 
 interface FirstToken {
   readonly endedAtMs: number;

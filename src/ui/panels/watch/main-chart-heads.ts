@@ -23,6 +23,9 @@ export const LATENCY_HEAD: ChartHead = {
   ],
 };
 
+/** Where no slots follow, whose times the charts above them share. */
+export const TIMED_LATENCY_HEAD: ChartHead = { ...LATENCY_HEAD };
+
 /** In place of the batch size, which an upstream doesn't report. */
 export const TOKENS_HEAD: ChartHead = {
   testId: 'tokens-chart',

@@ -3,19 +3,29 @@ import { useId } from 'react';
 import { useIsUpstream } from '../../state/serve-context.ts';
 import './charts.css';
 import { LiveChart } from './live-chart.tsx';
-import { BATCH_SIZE_HEAD, LATENCY_HEAD, TOKENS_HEAD, UPSTREAM_LATENCY_HEAD } from './main-chart-heads.ts';
+import {
+  BATCH_SIZE_HEAD,
+  LATENCY_HEAD,
+  TIMED_LATENCY_HEAD,
+  TOKENS_HEAD,
+  UPSTREAM_LATENCY_HEAD,
+} from './main-chart-heads.ts';
 
 interface MainChartsProps {
   /** In place of the charts’ own hints. */
   readonly emptyText?: string;
+  /** The slots below have the times. */
+  readonly hasSlots?: boolean;
 }
 
 /** Batch size and latency, side by side over one time axis. On a narrow screen, a strip that stays in view. */
-export function MainCharts({ emptyText }: MainChartsProps) {
+export function MainCharts({ emptyText, hasSlots = true }: MainChartsProps) {
   const titleId = useId();
   const isUpstream = useIsUpstream();
   const title = isUpstream ? 'Tokens/s and latency' : 'Batch size and latency';
-  const heads = isUpstream ? [TOKENS_HEAD, UPSTREAM_LATENCY_HEAD] : [BATCH_SIZE_HEAD, LATENCY_HEAD];
+  const heads = isUpstream
+    ? [TOKENS_HEAD, UPSTREAM_LATENCY_HEAD]
+    : [BATCH_SIZE_HEAD, hasSlots ? LATENCY_HEAD : TIMED_LATENCY_HEAD];
   return (
     <section className="main-charts" aria-labelledby={titleId}>
       <h2 className="visually-hidden" id={titleId}>

@@ -44,16 +44,22 @@ export function timeAxis(room = 0): Axis {
   });
 }
 
-/** The lines of the slots' times, which stand below them. @param room Pixels below the plot; half of them in a strip. */
-export function linesOfSlots(room: number): Axis {
+/**
+ * The lines of the slots' times, which stand below them.
+ *
+ * @param room Pixels below the plot; half of them in a strip.
+ * @param hasTimes Where no slots follow, the chart has the times.
+ */
+export function linesOfSlots(room: number, hasTimes = false): Axis {
   return createAxis({
     grid: GRID,
-    size: (chart) => (isStrip(chart) ? room / 2 : room),
+    size: (chart) => (isStrip(chart) ? room / 2 : room + (hasTimes ? AXIS_HEIGHT : 0)),
     splits: (chart, _axis, min, max) =>
       ticksBetween(min, max, chart.bbox.width / devicePixelRatio / TICK_DISTANCE).map(
         ({ seconds }) => seconds,
       ),
-    values: (_chart, splits) => splits.map(() => ''),
+    values: (chart, splits) =>
+      splits.map((seconds) => (hasTimes && !isStrip(chart) ? formatSeconds(seconds) : '')),
   });
 }
 

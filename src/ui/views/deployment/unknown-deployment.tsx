@@ -12,8 +12,8 @@ export function UnknownDeployment({ name }: { readonly name: string }) {
         The address asks for the deployment “{name}”, which doesn’t exist. <code>UNKNOWN_DEPLOYMENT</code>
       </p>
       <p>
-        Choose a tab above. To serve your own deployment, add the file <code>{name}.deployment.ts</code> to{' '}
-        <code>src/deployments</code> and reload the page.
+        Choose another one. To serve your own, write it in <code>src/deployments/{name}.ts</code>, and add it to
+        the list in <code>registry.ts</code>.
       </p>
     </div>
   );

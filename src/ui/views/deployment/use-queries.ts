@@ -13,18 +13,31 @@ export interface SentQueries {
   readonly ids: readonly RequestId[];
 }
 
+interface QueryFormState {
+  readonly texts: FieldTexts;
+  readonly errors: FieldErrors;
+  /** Undefined until the first are sent. */
+  readonly sent: SentQueries | undefined;
+}
+
 export type Queries = ReturnType<typeof useQueries>;
 
-/** The form of a deployment, and the queries that were last sent with it. */
+/** The form of a deployment, and the queries that were last sent with it. Those of the others are kept. */
 export function useQueries(deployment: string) {
   const { serve } = useServe();
   const kind = queryKindOf(deployment);
-  const [texts, setTexts] = useState<FieldTexts>(() =>
-    Object.fromEntries(kind.fields.map(({ name, initialText }) => [name, initialText])),
-  );
-  const [errors, setErrors] = useState<FieldErrors>({});
-  /** Undefined until the first are sent. */
-  const [sent, setSent] = useState<SentQueries>();
+  const [forms, setForms] = useState<ReadonlyMap<string, QueryFormState>>(new Map());
+  const initial: QueryFormState = {
+    texts: Object.fromEntries(kind.fields.map(({ name, initialText }) => [name, initialText])),
+    errors: {},
+    sent: undefined,
+  };
+  const { texts, errors, sent } = forms.get(deployment) ?? initial;
+  const change = (changeOf: (before: QueryFormState) => Partial<QueryFormState>): void =>
+    setForms((all) => {
+      const before = all.get(deployment) ?? initial;
+      return new Map(all).set(deployment, { ...before, ...changeOf(before) });
+    });
 
   // The request's row shows its answer or error.
   const submit = (input: unknown): RequestId =>
@@ -32,24 +45,17 @@ export function useQueries(deployment: string) {
 
   const send = (numQueries: number, spacingMs?: number): void => {
     const { inputs = [], errors: found = {} } = kind.parse(texts, numQueries);
-    setErrors(found);
-    if (inputs.length === 0) {
-      // The last answer isn't to what is typed.
-      setSent(undefined);
-      return;
-    }
     const group = { sentAtMs: performance.now(), numQueries };
-    if (spacingMs === undefined) {
-      setSent({ ...group, ids: inputs.map(submit) });
-      return;
-    }
-    setSent({ ...group, ids: [] });
+    const ids = spacingMs === undefined ? inputs.map(submit) : [];
+    // With an error, the last answer isn't to what is typed.
+    change(() => ({ errors: found, sent: inputs.length === 0 ? undefined : { ...group, ids } }));
+    if (spacingMs === undefined) return;
     for (const [index, input] of inputs.entries()) {
       setTimeout(() => {
         const id = submit(input);
-        setSent((latest) =>
-          latest?.sentAtMs === group.sentAtMs ? { ...latest, ids: [...latest.ids, id] } : latest,
-        );
+        change(({ sent: latest }) => ({
+          sent: latest?.sentAtMs === group.sentAtMs ? { ...latest, ids: [...latest.ids, id] } : latest,
+        }));
       }, index * spacingMs);
     }
   };
@@ -59,11 +65,12 @@ export function useQueries(deployment: string) {
     texts,
     errors,
     sent,
-    change: (name: string, text: string) => {
-      setTexts((previous) => ({ ...previous, [name]: text }));
-      setErrors(({ [name]: _fixed, ...others }) => others);
-    },
-    check: () => setErrors(kind.parse(texts, 1).errors ?? {}),
+    change: (name: string, text: string) =>
+      change((before) => {
+        const { [name]: _fixed, ...others } = before.errors;
+        return { texts: { ...before.texts, [name]: text }, errors: others };
+      }),
+    check: () => change(() => ({ errors: kind.parse(texts, 1).errors ?? {} })),
     send,
   };
 }

@@ -10,13 +10,18 @@ const STATES: Readonly<Record<JobInfo['state'], string>> = {
   failed: 'Failed',
 };
 
-/** `Running: 1,204 of 5,000 rows, 3 failed` */
-export function describeJob({ state, counts }: Pick<JobInfo, 'state' | 'counts'>): string {
+/**
+ * `Running: 1,204 of 5,000 rows, 3 failed`
+ *
+ * @param isNext No other job comes before it.
+ */
+export function describeJob({ state, counts }: Pick<JobInfo, 'state' | 'counts'>, isNext: boolean): string {
   const { total, finished, failed } = counts;
   const done = finished + failed;
   const share = done === total ? formatCount(total) : `${formatCount(done)} of ${formatCount(total)}`;
   const errors = failed > 0 ? `, ${formatCount(failed)} failed` : '';
-  return `${STATES[state]}: ${share} ${total === 1 ? 'row' : 'rows'}${errors}`;
+  const stands = state === 'queued' && isNext ? 'Waits for the model' : STATES[state];
+  return `${stands}: ${share} ${total === 1 ? 'row' : 'rows'}${errors}`;
 }
 
 /** `12.3 rows/s · 340 tokens/s · about 5 min left`; undefined while it doesn't run. */

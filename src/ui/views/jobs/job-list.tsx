@@ -18,7 +18,7 @@ export function JobList({ jobs, shownId, onShow }: JobListProps) {
     <Panel title="Jobs" className="job-list">
       {jobs.length === 0 && <p className="note">No job yet. Its rows and answers are kept on this device.</p>}
       <ul className="stack">
-        {jobs.map(({ info }) => {
+        {jobs.map(({ info, isNext }) => {
           const { id, name, counts, createdAt } = info;
           return (
             <li key={id} className="job-item">
@@ -30,7 +30,7 @@ export function JobList({ jobs, shownId, onShow }: JobListProps) {
                 {name}
               </Button>
               <span className="note">
-                {describeJob(info)}, {TIME.format(new Date(createdAt))}
+                {describeJob(info, isNext)}, {TIME.format(new Date(createdAt))}
               </span>
               <progress
                 aria-label={`Rows of ${name} that are done`}

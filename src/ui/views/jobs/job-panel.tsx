@@ -30,8 +30,16 @@ interface ActionsProps {
 
 /** A job: how far it is, what can be done with it, and its rows. */
 export function JobPanel({ view }: { readonly view: JobView }) {
-  const { info } = view;
+  const { info, isNext } = view;
   const { refusal, attempt } = useAttempt();
+  /** Its rows in flight end first. */
+  const [isPausing, setIsPausing] = useState(false);
+  const isActive = info.state === 'queued' || info.state === 'running';
+  if (isPausing && !isActive) setIsPausing(false);
+  const pause = async (): Promise<void> => {
+    setIsPausing(true);
+    setIsPausing(await attempt(() => view.job.pause()));
+  };
   const [only, setOnly] = useState<(typeof FILTERS)[number][0]>('all');
   const [search, setSearch] = useState('');
   const filter = useMemo(
@@ -39,13 +47,14 @@ export function JobPanel({ view }: { readonly view: JobView }) {
     [only, search],
   );
   return (
-    <Panel title={info.name} className="job" head={<JobActions view={view} attempt={attempt} />}>
+    <Panel title={info.name} className="job" head={<JobActions view={view} attempt={attempt} onPause={isActive ? () => void pause() : undefined} />}>
       <div role="alert">
         {refusal && <ErrorLine error={refusal} />}
         {info.error && <ErrorLine error={info.error} />}
       </div>
       <p className="job-state" data-status={info.state}>
-        {describeJob(info)} <span className="note">{describeSpeed(info) ?? info.model}</span>
+        {isPausing && 'Pausing… '}
+        {describeJob(info, isNext)} <span className="note">{describeSpeed(info) ?? info.model}</span>
       </p>
       <div className="job-filter">
         <Segments legend="Which rows" name="job-filter" value={only} choices={FILTERS} onChange={setOnly} />
@@ -64,14 +73,14 @@ export function JobPanel({ view }: { readonly view: JobView }) {
   );
 }
 
-function JobActions({ view, attempt }: ActionsProps) {
+/** @param onPause Undefined where nothing can be paused. */
+function JobActions({ view, attempt, onPause }: ActionsProps & { readonly onPause: (() => void) | undefined }) {
   const { job, info } = view;
   const { state, counts } = info;
-  const isActive = state === 'queued' || state === 'running';
   return (
     <div className="job-actions">
-      {isActive && (
-        <Button variant="small" onClick={() => void attempt(() => job.pause())}>
+      {onPause && (
+        <Button variant="small" onClick={onPause}>
           Pause
         </Button>
       )}
@@ -80,7 +89,7 @@ function JobActions({ view, attempt }: ActionsProps) {
           Resume
         </Button>
       )}
-      {(isActive || state === 'paused') && (
+      {(onPause || state === 'paused') && (
         <Button variant="small" onClick={() => void attempt(() => job.cancel())}>
           Cancel
         </Button>

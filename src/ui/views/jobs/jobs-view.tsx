@@ -35,7 +35,7 @@ export function JobsView({ name }: { readonly name: string }) {
           <Part name="Figures" content={<FiguresRow />} />
           <Part
             name="Charts"
-            content={<MainCharts emptyText="Run a job to see its rows share each step." />}
+            content={<MainCharts hasSlots={false} emptyText="Run a job to see its rows share each step." />}
           />
           <Part name="Jobs" content={<JobList jobs={jobs} shownId={shownJob?.info.id} onShow={show} />} />
           {shownJob ? (

@@ -1,19 +1,17 @@
 import { readCells, textOfCell, type JobCells, type JobInfo, type JobRow } from '../../../client/index.ts';
 import { isRecord } from './files/is-record.ts';
 
+const PROBABILITY = 'Probability';
+
 export interface RowColumn {
   readonly title: string;
   readonly isAnswer: boolean;
   readonly textOf: (row: JobRow) => string;
 }
 
-/** A table is wide enough for this many columns of the file. */
-const MAX_INPUT_COLUMNS = 4;
-
-/** The file's first columns, then the answer: with a JSON Schema, a column for each of its properties. */
+/** The file's columns, then the answer: with a JSON Schema, a column for each of its properties. */
 export function columnsOf(info: Pick<JobInfo, 'columns' | 'source' | 'options'>): readonly RowColumn[] {
-  const inputs =
-    info.source === 'requests' ? ['custom_id', 'body'] : info.columns.slice(0, MAX_INPUT_COLUMNS);
+  const inputs = info.source === 'requests' ? ['custom_id', 'body'] : info.columns;
   const properties = propertiesOf(info.options['responseFormat']);
   const choices =
     info.options['logprobs'] === undefined ? undefined : choicesOf(info.options['responseFormat']);
@@ -33,8 +31,20 @@ export function columnsOf(info: Pick<JobInfo, 'columns' | 'source' | 'options'>)
       textOf: ({ json }: JobRow) => toText(cellsOf(json).get(title)),
     })),
     ...(answers.length > 0 ? answers : [{ title: 'Answer', isAnswer: true, textOf: answerOf }]),
-    ...(choices ? [{ title: 'Probability', isAnswer: true, textOf: probabilityIn(choices) }] : []),
+    ...(choices ? [{ title: PROBABILITY, isAnswer: true, textOf: probabilityIn(choices) }] : []),
   ];
+}
+
+/** In rem. */
+const CELL_WIDTHS = { least: 4, most: 20, perCharacter: 0.55 } as const;
+const ANSWER_WIDTH = 14;
+
+/** As wide as its title and these rows need, in rem; an answer has room from the start. */
+export function widthOf({ title, isAnswer, textOf }: RowColumn, rows: readonly JobRow[]): number {
+  const { least, most, perCharacter } = CELL_WIDTHS;
+  const longest = Math.max(title.length, ...rows.map((row) => textOf(row).length));
+  const needed = 1 + longest * perCharacter;
+  return Math.min(most, Math.max(isAnswer && title !== PROBABILITY ? ANSWER_WIDTH : least, needed));
 }
 
 /** The row's answer, or why it has none. */

@@ -5,7 +5,7 @@ import type { JobRow } from '../../../client/index.ts';
 import { Button } from '../../parts/button.tsx';
 import { ErrorLine } from '../../parts/error-line.tsx';
 import { formatCount } from '../../parts/format.ts';
-import { columnsOf, type RowColumn } from './row-columns.ts';
+import { columnsOf, widthOf, type RowColumn } from './row-columns.ts';
 import { RowDetails } from './row-details.tsx';
 import { RowWindow, type RowFilter } from './row-window.ts';
 import type { JobView } from './use-jobs.ts';
@@ -13,8 +13,10 @@ import type { JobView } from './use-jobs.ts';
 /** CSS pixels, as in the style sheet. */
 const ROW_HEIGHT = 28;
 const HEAD_HEIGHT = 30;
-/** Columns that don’t fit scroll sideways. */
-const MIN_CELL_REM = 7;
+/** Of the rows’ numbers, rem. */
+const NUMBER_WIDTH = 5;
+/** A narrower box has the answers first, CSS pixels. */
+const MIN_WIDTH_FOR_INPUTS = 560;
 
 interface RowsTableProps {
   readonly view: JobView;
@@ -29,7 +31,15 @@ export function RowsTable({ view: { job, info }, filter }: RowsTableProps) {
   const { total } = info.counts;
   const rowWindow = useMemo(() => new RowWindow(job, total, filter), [job, total, filter]);
   const { first, rows, numRows, isSearching, error } = useStore(rowWindow.store);
-  const columns = useMemo(() => columnsOf(info), [info]);
+  const [isNarrow, setIsNarrow] = useState(false);
+  const columns = useMemo(() => {
+    const all = columnsOf(info);
+    return isNarrow ? all.toSorted((a, b) => Number(b.isAnswer) - Number(a.isAnswer)) : all;
+  }, [info, isNarrow]);
+  /** The rows that were read first set the widths: others must not move the columns. */
+  const [measured, setMeasured] = useState<readonly JobRow[]>([]);
+  if (measured.length === 0 && rows.length > 0) setMeasured(rows);
+  const widths = columns.map((column) => widthOf(column, measured));
   const [chosen, choose] = useState<JobRow>();
   const boxRef = useRef<HTMLElement>(null);
   useEffect(() => () => rowWindow.close(), [rowWindow]);
@@ -41,6 +51,7 @@ export function RowsTable({ view: { job, info }, filter }: RowsTableProps) {
       const numInView = Math.ceil((box.clientHeight - HEAD_HEIGHT) / ROW_HEIGHT) + 1;
       rowWindow.show(Math.floor(box.scrollTop / ROW_HEIGHT), numInView);
       box.style.setProperty('--row-shift', `${-(box.scrollTop % ROW_HEIGHT)}px`);
+      setIsNarrow(box.clientWidth < MIN_WIDTH_FOR_INPUTS);
     };
     const observer = new ResizeObserver(show);
     observer.observe(box);
@@ -59,11 +70,17 @@ export function RowsTable({ view: { job, info }, filter }: RowsTableProps) {
         <div
           style={{
             height: HEAD_HEIGHT + numRows * ROW_HEIGHT,
-            minWidth: `${MIN_CELL_REM * (columns.length + 1)}rem`,
+            minWidth: `${widths.reduce((sum, width) => sum + width, NUMBER_WIDTH)}rem`,
           }}
         >
           <div className="job-rows-view">
             <table className="scroll-table" aria-label="Rows" aria-rowcount={numRows + 1}>
+              <colgroup>
+                <col style={{ width: `${NUMBER_WIDTH}rem` }} />
+                {widths.map((width, at) => (
+                  <col key={at} style={{ width: `${width}rem` }} />
+                ))}
+              </colgroup>
               <thead>
                 <tr aria-rowindex={1}>
                   <th scope="col">Row</th>
