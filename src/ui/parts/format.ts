@@ -58,6 +58,12 @@ export function formatParameters(numParameters: number): string {
   return `${formatCompact(numParameters)} parameters`;
 }
 
+/** `10.3 KB`, `269 MB`, `1.24 GB` */
+export function formatBytes(numBytes: number): string {
+  if (numBytes < 0.9995e6) return `${formatNumber(numBytes / 1e3)} KB`;
+  return numBytes < 0.9995e9 ? `${formatNumber(numBytes / 1e6)} MB` : `${formatNumber(numBytes / 1e9)} GB`;
+}
+
 export function formatMegabytes(numBytes: number): string {
   return (numBytes / 1e6).toFixed(1);
 }

@@ -109,12 +109,12 @@ export function parseGeneration(texts: GenerationTexts): {
   return { options: values as GenerationOptions, errors };
 }
 
-/** Names the fields, which say the rest; undefined where none is refused. */
-export function errorOfOptions(errors: GenerationErrors): WireError | undefined {
+/** Names the fields, which say the rest; undefined where none is refused. @param place Where the fields are. */
+export function errorOfOptions(errors: GenerationErrors, place = ' under Advanced'): WireError | undefined {
   const refused = GENERATION_FIELDS.filter(({ name }) => errors[name] !== undefined);
   if (refused.length === 0) return undefined;
   const labels = refused.map(({ label }) => label).join(', ');
-  return { code: 'INVALID_OPTION', message: `Check ${labels} under Advanced.` };
+  return { code: 'INVALID_OPTION', message: `Check ${labels}${place}.` };
 }
 
 /** Where the worker has refused an option of the form. */

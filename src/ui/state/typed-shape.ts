@@ -16,9 +16,9 @@ export function writeShape({ kind, body }: TypedShape): string {
   return body === '' ? kind : `${kind}\n${body}`;
 }
 
-/** A space at the beginning of a choice counts: most tokens of words begin with one. */
+/** Each once. A space at the beginning of a choice counts: most tokens of words begin with one. */
 export function choicesOf(body: string): readonly string[] {
-  return body.split('\n').filter((line) => line.trim() !== '');
+  return [...new Set(body.split('\n').filter((line) => line.trim() !== ''))];
 }
 
 export function hasChoices(text = ''): boolean {

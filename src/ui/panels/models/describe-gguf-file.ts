@@ -1,5 +1,5 @@
 import type { GgufFile } from '../../../client/index.ts';
-import { formatSize } from './describe-load.ts';
+import { formatBytes } from '../../parts/format.ts';
 
 export const FITS: Readonly<Record<NonNullable<GgufFile['fit']>, string>> = {
   fits: 'fits this device',
@@ -9,5 +9,5 @@ export const FITS: Readonly<Record<NonNullable<GgufFile['fit']>, string>> = {
 
 /** `93 MB, fits this device` */
 export function describeGgufFile({ numBytes, fit }: GgufFile): string {
-  return [formatSize(numBytes), ...(fit ? [FITS[fit]] : [])].join(', ');
+  return [formatBytes(numBytes), ...(fit ? [FITS[fit]] : [])].join(', ');
 }

@@ -1,13 +1,7 @@
 import { describe, expect, it } from 'vitest';
 
 import type { ModelLoad } from '../../../client/index.ts';
-import {
-  describeDeletion,
-  describeLoad,
-  describeMemory,
-  describeStored,
-  formatSize,
-} from './describe-load.ts';
+import { describeDeletion, describeLoad, describeMemory, describeStored } from './describe-load.ts';
 
 const LOAD: ModelLoad = {
   id: 'a/b',
@@ -70,13 +64,4 @@ it('the deletion of a model in use says what will happen, and how to get the mod
     'a/b is in use. It runs until its tab closes, then another model takes over. To use it again, download it.',
   );
   expect(describeDeletion({ ...running, revision: '' })).toMatch(/pick its files from your disk\.$/);
-});
-
-it.each([
-  [269_060_552, '269 MB'],
-  [999_400_000, '999 MB'],
-  [999_600_000, '1.00 GB'],
-  [2_471_645_608, '2.47 GB'],
-])('%d bytes are %s', (numBytes, text) => {
-  expect(formatSize(numBytes)).toBe(text);
 });

@@ -1,5 +1,5 @@
 import type { ModelLoad, StoredModel } from '../../../client/index.ts';
-import { formatCount, formatMegabytes, formatNumber } from '../../parts/format.ts';
+import { formatBytes, formatCount, formatMegabytes, formatNumber } from '../../parts/format.ts';
 
 const PHASES: Readonly<Record<ModelLoad['phase'], string>> = {
   resolve: 'reading its configuration from the hub',
@@ -29,13 +29,7 @@ export function describeLoad(load: ModelLoad): string {
 export function describeMemory({ memoryBytes }: ModelLoad): string {
   return memoryBytes === undefined
     ? ''
-    : `It will take ${formatSize(memoryBytes)} of memory, with one text of full length.`;
-}
-
-/** `269 MB`, `1.24 GB` */
-export function formatSize(numBytes: number): string {
-  const [value, unit] = numBytes < 0.9995e9 ? [numBytes / 1e6, 'MB'] : [numBytes / 1e9, 'GB'];
-  return `${formatNumber(value)} ${unit}`;
+    : `It will take ${formatBytes(memoryBytes)} of memory, with one text of full length.`;
 }
 
 /** `fp32, 652.3 MB`, or the progress of a download. */

@@ -1,11 +1,11 @@
 import { RERANKER, type SuggestedModel } from '../../../client/index.ts';
 import { formatCompact, formatCount } from '../../parts/format.ts';
-import { formatSize } from './describe-load.ts';
+import { formatBytes } from '../../parts/format.ts';
 
 /** `134.5M parameters · 269 MB download · Apache-2.0` */
 export function describeModel(model: SuggestedModel, isStored: boolean): string {
   const { numParameters, downloadBytes, license } = model;
-  const size = isStored ? 'on this device' : `${formatSize(downloadBytes)} download`;
+  const size = isStored ? 'on this device' : `${formatBytes(downloadBytes)} download`;
   return `${formatCompact(numParameters)} parameters · ${size} · ${license}`;
 }
 
@@ -20,7 +20,7 @@ export function describeFit(model: SuggestedModel): string {
   const { obstacle, memoryBytes, dtype, contextLength, deployment } = model;
   if (obstacle) return obstacle;
   const fit = dtype === 'q8' || dtype === 'q4' ? 'Tight' : 'Fits';
-  const takes = `${fit}: ${formatSize(memoryBytes)} in ${dtype}`;
+  const takes = `${fit}: ${formatBytes(memoryBytes)} in ${dtype}`;
   if (deployment !== undefined) return `${takes}, beside the model that generates.`;
   return `${takes} with one text of ${formatCount(contextLength)} tokens.`;
 }

@@ -14,13 +14,19 @@ const STATES: Readonly<Record<JobInfo['state'], string>> = {
  * `Running: 1,204 of 5,000 rows, 3 failed`
  *
  * @param isNext No other job comes before it.
+ * @param isPausing Its rows in flight still end.
  */
-export function describeJob({ state, counts }: Pick<JobInfo, 'state' | 'counts'>, isNext: boolean): string {
+export function describeJob(
+  { state, counts }: Pick<JobInfo, 'state' | 'counts'>,
+  isNext: boolean,
+  isPausing = false,
+): string {
   const { total, finished, failed } = counts;
   const done = finished + failed;
   const share = done === total ? formatCount(total) : `${formatCount(done)} of ${formatCount(total)}`;
   const errors = failed > 0 ? `, ${formatCount(failed)} failed` : '';
-  const stands = state === 'queued' && isNext ? 'Waits for the model' : STATES[state];
+  const waits = state === 'queued' && isNext ? 'Waits for the model' : STATES[state];
+  const stands = isPausing ? 'Pausing' : waits;
   return `${stands}: ${share} ${total === 1 ? 'row' : 'rows'}${errors}`;
 }
 

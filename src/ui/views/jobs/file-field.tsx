@@ -2,7 +2,7 @@ import { useEffect, useEffectEvent, useRef, useState } from 'react';
 
 import { Button } from '../../parts/button.tsx';
 import { ErrorLine } from '../../parts/error-line.tsx';
-import { formatMegabytes } from '../../parts/format.ts';
+import { formatBytes, formatCount } from '../../parts/format.ts';
 import { useFormView, useJobForm } from './job-form-context.ts';
 import { createSampleFile } from './sample-file.ts';
 
@@ -12,6 +12,7 @@ const TYPES = '.csv,.tsv,.tab,.txt,.json,.jsonl,.ndjson';
 export function FileField({ onChosen }: { readonly onChosen: () => void }) {
   const form = useJobForm();
   const file = useFormView((view) => view.file);
+  const numRows = useFormView((view) => view.numRows);
   const error = useFormView((view) => view.fileError);
   const inputRef = useRef<HTMLInputElement>(null);
   const choose = (chosen: File | undefined): void => {
@@ -39,8 +40,9 @@ export function FileField({ onChosen }: { readonly onChosen: () => void }) {
           <>
             <strong>{file.name}</strong>{' '}
             <span className="note">
-              {formatMegabytes(file.numBytes)} MB,{' '}
-              {file.isBatch ? 'a batch of requests' : file.columns.join(', ')}
+              {formatBytes(file.numBytes)}
+              {numRows !== undefined && `, ${formatCount(numRows)} ${numRows === 1 ? 'row' : 'rows'}`}
+              {file.isBatch ? ', a batch of requests' : `: ${file.columns.join(', ')}`}
             </span>
           </>
         ) : (

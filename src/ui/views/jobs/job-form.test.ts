@@ -47,6 +47,7 @@ describe('a file', () => {
     await form.choose(createSampleFile());
     expect(view().template).toBe('{{review}}');
     expect(view().file?.columns).toEqual(['id', 'product', 'rating', 'review']);
+    expect(view().numRows).toBe(500);
   });
 
   it('keeps a template whose columns it has, and replaces another', async () => {

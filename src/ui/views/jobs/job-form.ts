@@ -28,6 +28,8 @@ import type { FileRow } from './files/file-row.ts';
 
 export interface JobFormView {
   readonly file?: OpenedFile | undefined;
+  /** Undefined until they are counted, and where the file is large. */
+  readonly numRows?: number | undefined;
   readonly fileError?: WireError | undefined;
   readonly task: 'generate' | 'embed';
   readonly template: string;
@@ -40,6 +42,9 @@ export interface JobFormView {
   /** Rows of the new job that are stored, while it is created. */
   readonly numStored?: number | undefined;
 }
+
+/** A larger file would keep the page busy for seconds. */
+const MAX_COUNTED_BYTES = 2e7;
 
 /** Holds a job that is being prepared. */
 export class JobForm implements OptionsForm {
@@ -77,14 +82,26 @@ export class JobForm implements OptionsForm {
       const isTemplate = template !== '' && missingColumn(template, opened.columns) === undefined;
       this.store.setState({
         file: opened,
+        numRows: undefined,
         fileError: undefined,
         error: undefined,
         template: isTemplate ? template : `{{${textColumnOf(opened.head)}}}`,
       });
+      if (opened.numBytes <= MAX_COUNTED_BYTES) await this.#count(opened);
     } catch (caught) {
       if (chosen === this.#numChosen)
         this.store.setState({ file: undefined, fileError: toWireError(caught) });
     }
+  }
+
+  /** Rows that can’t be read are rows, too. */
+  async #count(file: OpenedFile): Promise<void> {
+    let numRows = 0;
+    for await (const _row of file.rows()) {
+      numRows += 1;
+      if (this.store.getState().file !== file) return;
+    }
+    if (this.store.getState().file === file) this.store.setState({ numRows });
   }
 
   take({ system, templateFor, shape }: ReadyTemplate): void {
@@ -108,7 +125,7 @@ export class JobForm implements OptionsForm {
   /** The options of each row; undefined where a field has an error, which the form then shows. */
   readOptions(): GenerationOptions | undefined {
     const { options, errors } = parseGeneration(this.store.getState().texts);
-    const error = errorOfOptions(errors);
+    const error = errorOfOptions(errors, '');
     this.store.setState({ optionErrors: errors, error });
     const { logprobs: _, ...others } = options;
     // The table shows how likely a choice is. It has no place for tokens, which take ten times an answer's room.

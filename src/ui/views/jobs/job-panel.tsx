@@ -53,8 +53,7 @@ export function JobPanel({ view }: { readonly view: JobView }) {
         {info.error && <ErrorLine error={info.error} />}
       </div>
       <p className="job-state" data-status={info.state}>
-        {isPausing && 'Pausing… '}
-        {describeJob(info, isNext)} <span className="note">{describeSpeed(info) ?? info.model}</span>
+        {describeJob(info, isNext, isPausing)} <span className="note">{describeSpeed(info) ?? info.model}</span>
       </p>
       <div className="job-filter">
         <Segments legend="Which rows" name="job-filter" value={only} choices={FILTERS} onChange={setOnly} />

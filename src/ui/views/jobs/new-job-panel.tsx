@@ -1,4 +1,4 @@
-import { useRef } from 'react';
+import { useRef, useState } from 'react';
 
 import { missingColumn, type Job } from '../../../client/index.ts';
 import { AdvancedPanel } from '../../panels/compose/advanced-panel.tsx';
@@ -112,13 +112,16 @@ function GenerationFields() {
   const system = useFormView((view) => view.system);
   const shape = useFormView(({ texts }) => texts.responseFormat ?? '');
   const shapeError = useFormView(({ optionErrors }) => optionErrors.responseFormat);
-  const canChat = useServeView(({ status }) => status.model?.hasChatTemplate ?? false);
+  const chats = useServeView(({ status }) => status.model?.hasChatTemplate);
+  // The field stays while a model loads.
+  const [canChat, setCanChat] = useState(chats ?? false);
+  if (chats !== undefined && chats !== canChat) setCanChat(chats);
   return (
     <>
       {canChat && (
         <TextAreaField
           label="System prompt"
-          hint="Makes each row a chat."
+          hint="How the model should answer each row. It takes {{column}}, too."
           rows={2}
           value={system}
           onChange={({ target }) => form.change({ system: target.value })}

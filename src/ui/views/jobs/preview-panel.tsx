@@ -1,15 +1,26 @@
 import { useState } from 'react';
 
-import { fillTemplate, type ChatMessage, type WireError } from '../../../client/index.ts';
+import {
+  fillTemplate,
+  readCells,
+  textOfCell,
+  type ChatMessage,
+  type JobCells,
+  type WireError,
+} from '../../../client/index.ts';
 import { Button } from '../../parts/button.tsx';
 import { ErrorLine } from '../../parts/error-line.tsx';
 import { Panel } from '../../parts/panel.tsx';
+import { ScrollBox } from '../../parts/scroll-box.tsx';
 import { toWireError } from '../../parts/to-wire-error.ts';
 import { canGenerate } from '../../state/can-generate.ts';
 import { useServe, useServeView } from '../../state/serve-context.ts';
 import { useFormView, useJobForm } from './job-form-context.ts';
+import { MAX_SHOWN_COLUMNS } from './row-columns.ts';
 
 const NUM_ROWS = 3;
+/** A cell of the table is one line. */
+const MAX_CELL_LENGTH = 200;
 
 type Answer = { readonly text: string } | { readonly error: WireError } | 'waits';
 
@@ -71,6 +82,7 @@ export function PreviewPanel() {
         )
       }
     >
+      {!file.isBatch && <FirstRows columns={file.columns.slice(0, MAX_SHOWN_COLUMNS)} records={records} />}
       <ol className="stack">
         {file.isBatch
           ? file.head.slice(0, NUM_ROWS).map((line, index) => (
@@ -89,6 +101,41 @@ export function PreviewPanel() {
             ))}
       </ol>
     </Panel>
+  );
+}
+
+/** What was read of the file. */
+function FirstRows({ columns, records }: { columns: readonly string[]; records: readonly string[] }) {
+  return (
+    <ScrollBox label="The first rows of the file" className="preview-rows">
+      <table className="scroll-table">
+        <thead>
+          <tr>
+            {columns.map((column) => (
+              <th key={column} scope="col">
+                {column}
+              </th>
+            ))}
+          </tr>
+        </thead>
+        <tbody>
+          {records.map((record, index) => (
+            <Cells key={index} columns={columns} cells={readCells(record)} />
+          ))}
+        </tbody>
+      </table>
+    </ScrollBox>
+  );
+}
+
+function Cells({ columns, cells }: { columns: readonly string[]; cells: JobCells | undefined }) {
+  return (
+    <tr>
+      {columns.map((column) => {
+        const cell = cells?.get(column);
+        return <td key={column}>{cell === undefined ? '' : textOfCell(cell).slice(0, MAX_CELL_LENGTH)}</td>;
+      })}
+    </tr>
   );
 }
 

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 
 import type { JobRow } from '../../../client/index.ts';
 import { describeJob, describeSpeed, formatLeft } from './describe-job.ts';
-import { columnsOf } from './row-columns.ts';
+import { columnsOf, widthsOf } from './row-columns.ts';
 
 const numbers = { numPromptTokens: 3, numOutputTokens: 5 };
 const schema = { type: 'object', properties: { product: {}, problem: {} } };
@@ -23,6 +23,15 @@ const cellsOf = (info: Parameters<typeof columnsOf>[0], row: JobRow): Record<str
   Object.fromEntries(columnsOf(info).map(({ title, textOf }) => [title, textOf(row)]));
 
 describe('the columns of a job', () => {
+  it('are as wide as their texts need, and have room for an answer before it comes', () => {
+    const columns = columnsOf({ ...job, columns: ['id', 'text', 'Preis (€)', 'a', 'b'] });
+    const rows = [rowWith({ id: '1', text: 'x'.repeat(500), 'Preis (€)': '12' })];
+    const [id = 0, text = 0, price = 0] = widthsOf(columns, rows);
+    expect(columns.map(({ title }) => title)).toEqual(['id', 'text', 'Preis (€)', 'a', 'b', 'Answer']);
+    expect([id < price, price < text, text]).toEqual([true, true, 20]);
+    expect(widthsOf(columns, rows).at(-1)).toBe(14);
+  });
+
   it('are the file’s first, then the answer', () => {
     const row = rowWith({ id: '1', text: 'one' }, { text: 'good' });
     expect(cellsOf(job, row)).toEqual({ id: '1', text: 'one', Answer: 'good' });
@@ -71,7 +80,14 @@ describe('the line of a job', () => {
     ['finished', { total: 1, finished: 1, failed: 0 }, 'Finished: 1 row'],
     ['paused', { total: 9, finished: 0, failed: 0 }, 'Paused: 0 of 9 rows'],
   ] as const)('tells how far it is: %s', (state, counts, text) => {
-    expect(describeJob({ state, counts })).toBe(text);
+    expect(describeJob({ state, counts }, false)).toBe(text);
+  });
+
+  it('tells what it waits for, and that its last rows end', () => {
+    const counts = { total: 9, finished: 2, failed: 0 };
+    expect(describeJob({ state: 'queued', counts }, true)).toBe('Waits for the model: 2 of 9 rows');
+    expect(describeJob({ state: 'queued', counts }, false)).toBe('Waits for the job before it: 2 of 9 rows');
+    expect(describeJob({ state: 'running', counts }, true, true)).toBe('Pausing: 2 of 9 rows');
   });
 
   it('tells how fast it is, and the time left once that is known', () => {

@@ -9,9 +9,13 @@ export interface RowColumn {
   readonly textOf: (row: JobRow) => string;
 }
 
+/** More cells would make scrolling slow. A row that is opened has all of them. */
+export const MAX_SHOWN_COLUMNS = 40;
+
 /** The file's columns, then the answer: with a JSON Schema, a column for each of its properties. */
 export function columnsOf(info: Pick<JobInfo, 'columns' | 'source' | 'options'>): readonly RowColumn[] {
-  const inputs = info.source === 'requests' ? ['custom_id', 'body'] : info.columns;
+  const inputs =
+    info.source === 'requests' ? ['custom_id', 'body'] : info.columns.slice(0, MAX_SHOWN_COLUMNS);
   const properties = propertiesOf(info.options['responseFormat']);
   const choices =
     info.options['logprobs'] === undefined ? undefined : choicesOf(info.options['responseFormat']);
@@ -39,12 +43,17 @@ export function columnsOf(info: Pick<JobInfo, 'columns' | 'source' | 'options'>)
 const CELL_WIDTHS = { least: 4, most: 20, perCharacter: 0.55 } as const;
 const ANSWER_WIDTH = 14;
 
-/** As wide as its title and these rows need, in rem; an answer has room from the start. */
-export function widthOf({ title, isAnswer, textOf }: RowColumn, rows: readonly JobRow[]): number {
+/** As wide as titles and these rows need, in rem; an answer has room from the start. */
+export function widthsOf(columns: readonly RowColumn[], rows: readonly JobRow[]): readonly number[] {
   const { least, most, perCharacter } = CELL_WIDTHS;
-  const longest = Math.max(title.length, ...rows.map((row) => textOf(row).length));
-  const needed = 1 + longest * perCharacter;
-  return Math.min(most, Math.max(isAnswer && title !== PROBABILITY ? ANSWER_WIDTH : least, needed));
+  const lengths = [
+    columns.map(({ title }) => title.length),
+    ...rows.map((row) => columns.map(({ textOf }) => textOf(row).length)),
+  ];
+  return columns.map(({ title, isAnswer }, at) => {
+    const needed = 1 + Math.max(...lengths.map((each) => each[at] ?? 0)) * perCharacter;
+    return Math.min(most, Math.max(isAnswer && title !== PROBABILITY ? ANSWER_WIDTH : least, needed));
+  });
 }
 
 /** The row's answer, or why it has none. */

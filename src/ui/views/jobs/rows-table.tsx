@@ -5,7 +5,7 @@ import type { JobRow } from '../../../client/index.ts';
 import { Button } from '../../parts/button.tsx';
 import { ErrorLine } from '../../parts/error-line.tsx';
 import { formatCount } from '../../parts/format.ts';
-import { columnsOf, widthOf, type RowColumn } from './row-columns.ts';
+import { columnsOf, widthsOf, type RowColumn } from './row-columns.ts';
 import { RowDetails } from './row-details.tsx';
 import { RowWindow, type RowFilter } from './row-window.ts';
 import type { JobView } from './use-jobs.ts';
@@ -17,6 +17,7 @@ const HEAD_HEIGHT = 30;
 const NUMBER_WIDTH = 5;
 /** A narrower box has the answers first, CSS pixels. */
 const MIN_WIDTH_FOR_INPUTS = 560;
+const MAX_MEASURED = 10;
 
 interface RowsTableProps {
   readonly view: JobView;
@@ -38,8 +39,8 @@ export function RowsTable({ view: { job, info }, filter }: RowsTableProps) {
   }, [info, isNarrow]);
   /** The rows that were read first set the widths: others must not move the columns. */
   const [measured, setMeasured] = useState<readonly JobRow[]>([]);
-  if (measured.length === 0 && rows.length > 0) setMeasured(rows);
-  const widths = columns.map((column) => widthOf(column, measured));
+  if (measured.length === 0 && rows.length > 0) setMeasured(rows.slice(0, MAX_MEASURED));
+  const widths = useMemo(() => widthsOf(columns, measured), [columns, measured]);
   const [chosen, choose] = useState<JobRow>();
   const boxRef = useRef<HTMLElement>(null);
   useEffect(() => () => rowWindow.close(), [rowWindow]);
