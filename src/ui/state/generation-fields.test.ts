@@ -50,7 +50,7 @@ describe('generation options', () => {
   });
 
   it('reads choices, one on each line, whose probabilities the page shows', () => {
-    const { options } = parseGeneration({ responseFormat: 'choice\n yes\n\n no' });
+    const { options } = parseGeneration({ responseFormat: 'choice\n yes\n\n no\n yes' });
     expect(options).toEqual({ responseFormat: { type: 'choice', choices: [' yes', ' no'] }, logprobs: 0 });
     expect(parseGeneration({ responseFormat: 'choice\nyes', logprobs: '3' }).options.logprobs).toBe(3);
   });

@@ -75,7 +75,7 @@ export function summarizeRun(
   );
   return {
     numRequests: run.requestIds.length,
-    numForeign: rows.filter(({ clientId }) => clientId !== undefined).length,
+    numForeign: run.foreignIds?.size ?? 0,
     elapsedMs,
     peakBatchSize: ofRun.length > 0 ? Math.max(...ofRun.map(({ batchSize }) => batchSize)) : undefined,
     tokensPerSecond: elapsedMs > 0 ? (numOutputTokens * 1000) / elapsedMs : 0,

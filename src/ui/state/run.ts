@@ -18,6 +18,8 @@ export interface Run {
   readonly modelId?: string | undefined;
   /** In the order of submission, those of other tabs included. */
   readonly requestIds: readonly RequestId[];
+  /** Those of other tabs and of HTTP clients, also once their rows are gone. */
+  readonly foreignIds?: ReadonlySet<RequestId>;
   /** Requests of a load test or a comparison, whose texts aren't shown. */
   readonly isExperiment: boolean;
   /** The run is over: a later request starts another one, however soon it comes. */
@@ -25,7 +27,7 @@ export interface Run {
 }
 
 /** Requests that follow one another this closely belong to the same run, ms. */
-const MAX_PAUSE_MS = 1000;
+const MAX_PAUSE_MS = 300;
 
 /** A longer run, such as a job, counts only its newest half from then on: reading all of it would be slow. */
 const MAX_REQUESTS = 500;
@@ -51,7 +53,7 @@ export function updateRuns(runs: Runs, input: RunsInput): Runs {
   const { events, before, after, experimentIds, modelId, nowMs } = input;
   let next = runs;
   const added = new Set<RequestId>();
-  const add = (requestId: RequestId, atMs: number): void => {
+  const add = (requestId: RequestId, atMs: number, isForeign: boolean): void => {
     // Several events of one frame may name the same request.
     if (added.has(requestId)) return;
     added.add(requestId);
@@ -59,6 +61,7 @@ export function updateRuns(runs: Runs, input: RunsInput): Runs {
     const fresh = {
       startedAtMs: atMs,
       requestIds: [requestId],
+      foreignIds: new Set(isForeign ? [requestId] : []),
       isExperiment: kind === 'experiment',
       modelId,
     };
@@ -68,11 +71,11 @@ export function updateRuns(runs: Runs, input: RunsInput): Runs {
     if (event.type === 'requests') {
       for (const update of event.updates) {
         const isNew = update.type === 'submitted' && update.deployment === TEXT_GENERATOR;
-        if (isNew && !before.requests.has(update.requestId)) add(update.requestId, event.receivedAtMs);
+        if (isNew && !before.requests.has(update.requestId)) add(update.requestId, event.receivedAtMs, false);
       }
     } else {
       for (const { requestId } of event.activity.requests)
-        if (after.requests.has(requestId) && !before.requests.has(requestId)) add(requestId, nowMs);
+        if (after.requests.has(requestId) && !before.requests.has(requestId)) add(requestId, nowMs, true);
     }
   }
   return {
@@ -121,8 +124,11 @@ function withRequest(run: Run | undefined, fresh: Run): Run {
   const modelId = run?.modelId ?? fresh.modelId;
   if (!isClose || modelId !== fresh.modelId) return fresh;
   const requestIds = [...run.requestIds, ...fresh.requestIds];
-  if (requestIds.length <= MAX_REQUESTS) return { ...run, modelId, endedAtMs: undefined, requestIds };
-  return { ...fresh, requestIds: requestIds.slice(-MAX_REQUESTS / 2) };
+  const foreignIds = new Set([...(run.foreignIds ?? []), ...(fresh.foreignIds ?? [])]);
+  if (requestIds.length <= MAX_REQUESTS)
+    return { ...run, modelId, endedAtMs: undefined, requestIds, foreignIds };
+  const kept = requestIds.slice(-MAX_REQUESTS / 2);
+  return { ...fresh, requestIds: kept, foreignIds: foreignIds.intersection(new Set(kept)) };
 }
 
 function measured(run: Run, { bars, after, nowMs }: RunsInput): Run {

@@ -164,6 +164,11 @@ export function closeRun(store: ServeStore): void {
   }));
 }
 
+/** Charts and figures are of the texts' run again, after the trials of a comparison or a load test. */
+export function showPrompts(store: ServeStore): void {
+  store.setState(({ runs: { prompts } }) => ({ runs: { prompts } }));
+}
+
 function closed(run: Run, tables: Pick<RequestTables, 'requests'>): Run {
   return isOver(run, tables) ? { ...run, isClosed: true } : run;
 }

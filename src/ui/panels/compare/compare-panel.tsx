@@ -5,7 +5,7 @@ import { NO_VALUE } from '../../parts/format.ts';
 import { POLICY_NAMES } from '../policy/policy-texts.ts';
 import { useServe } from '../../state/serve-context.ts';
 import { comparePolicies, measuredOf, type ComparedTrial } from './compare-session.ts';
-import { describeComparison, describeTexts } from './compare-texts.ts';
+import { describeTexts } from './compare-texts.ts';
 import { ComparisonFrame } from '../trials/comparison-frame.tsx';
 import type { ComparisonView } from '../trials/run-trials.ts';
 import type { ComparedPrompt, Measured } from './compared-prompts.ts';
@@ -33,15 +33,9 @@ export function ComparePanel({ prompts, abort, onMeasured, onClose }: ComparePan
     });
   }, [comparison, onMeasured]);
 
-  const [off, , continuous] = trials;
-  const isWhole = off !== undefined && continuous !== undefined;
   return (
     <ComparisonFrame
-      title={
-        isWhole
-          ? describeComparison(continuous.durationMs, off.durationMs)
-          : 'The same prompts under each policy'
-      }
+      title="The same prompts under each policy"
       onStop={isRunning && !abort.signal.aborted ? () => abort.abort() : undefined}
       onClose={onClose}
       error={error}

@@ -1,12 +1,4 @@
-import { describeFaster, formatCount, formatSeconds } from '../../parts/format.ts';
-
-/** @param togetherMs Under `continuous`. @param oneAtATimeMs Under `off`. */
-export function describeComparison(togetherMs: number, oneAtATimeMs: number): string {
-  const faster = describeFaster(togetherMs, oneAtATimeMs);
-  const isSlower = describeFaster(oneAtATimeMs, togetherMs) !== '';
-  const how = faster === '' ? (isSlower ? 'Faster one at a time' : 'About the same') : faster;
-  return `${how}: ${formatSeconds(togetherMs)} together, ${formatSeconds(oneAtATimeMs)} one at a time.`;
-}
+import { formatCount } from '../../parts/format.ts';
 
 /** A prompt's continuations; undefined where it failed. */
 export type ComparedText = string | undefined;

@@ -6,9 +6,9 @@ import type { Handover } from '../../state/handover.ts';
 import { describeHandover } from './describe-handover.ts';
 import { useSeconds } from './use-seconds.ts';
 
-const SHOWN_MS = 60_000;
+const SHOWN_MS = 20_000;
 
-/** Shown over the page for a minute, or until it is closed. */
+/** Shown over the page for a while, or until it is closed. The chip's box keeps it. */
 export function HandoverNote({ handover }: { readonly handover: Handover }) {
   const [closed, setClosed] = useState<Handover>();
   const nowMs = useSeconds();

@@ -64,6 +64,11 @@ export function ModelsPanel() {
 
   return (
     <Panel title="Load another model" className="models ruled-off">
+      {!isEmbedded && (
+        <Button variant="quiet" onClick={() => void load(EMBEDDED)}>
+          Back to {EMBEDDED}, which comes with the page
+        </Button>
+      )}
       <Form onSubmit={() => void (isFullId(trimmed) ? load(trimmed) : search.search(trimmed))}>
         <div className="model-id">
           <IdField id={id} onChange={setId} />
@@ -118,11 +123,6 @@ export function ModelsPanel() {
         />
         <FilePicker label="Or a GGUF file:" onPick={(files) => void load(files)} />
         {isPicked && loadState}
-        {!isEmbedded && (
-          <Button variant="quiet" onClick={() => void load(EMBEDDED)}>
-            Back to {EMBEDDED}, which comes with the page
-          </Button>
-        )}
       </div>
     </Panel>
   );

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 
-import { describeFigures, describeSpeed, describeState } from './describe-request.ts';
+import { describeFigures, describeMore, describeSpeed, describeState } from './describe-request.ts';
 import { createRequest } from '../../testing/test-support.ts';
 
 it.each([
@@ -33,9 +33,9 @@ it('says of another tab’s request whether it was cut, and not what else ended 
 
 it('has the figures that are known, in one order', () => {
   expect(describeFigures({ numOutputTokens: 0 })).toBe('');
-  expect(describeFigures({ numOutputTokens: 0, queueWaitMs: 3.4 })).toBe('wait 3 ms');
-  const whole = { numOutputTokens: 64, queueWaitMs: 3.4, ttftMs: 1234 };
-  expect(describeFigures(whole)).toBe('TTFT 1.2 s · 64 tokens · wait 3 ms');
+  expect(describeFigures({ numOutputTokens: 64, ttftMs: 1234 })).toBe('TTFT 1.2 s · 64 tokens');
+  expect(describeMore({ queueWaitMs: 3.4 })).toBe(' · wait 3 ms');
+  expect(describeMore({ queueWaitMs: 3.4, seed: 7 })).toBe(' · wait 3 ms · seed 7');
 });
 
 it('has no speed before the second token', () => {

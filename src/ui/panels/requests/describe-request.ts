@@ -55,19 +55,19 @@ function describeEnd(request: EndedRequest, contextLength = Infinity): string {
 
 /** One line; a figure is left out until it is known. */
 export function describeFigures(
-  request: Pick<RequestView, 'ttftMs' | 'numOutputTokens' | 'queueWaitMs'>,
+  request: Pick<RequestView, 'ttftMs' | 'numOutputTokens'>,
 ): string {
-  const { ttftMs, numOutputTokens, queueWaitMs } = request;
+  const { ttftMs, numOutputTokens } = request;
   const parts: string[] = [];
   if (ttftMs !== undefined) parts.push(`TTFT ${describeMs(ttftMs)}`);
   if (numOutputTokens > 0) parts.push(countTokens(numOutputTokens));
-  if (queueWaitMs !== undefined) parts.push(`wait ${describeMs(queueWaitMs)}`);
   return parts.join(' · ');
 }
 
-/** Follows the figures where there is room. */
-export function describeSeed({ seed }: Pick<RequestView, 'seed'>): string {
-  return seed === undefined ? '' : ` · seed ${seed}`;
+/** Follows the figures where there is room for all of it. */
+export function describeMore({ queueWaitMs, seed }: Pick<RequestView, 'queueWaitMs' | 'seed'>): string {
+  const wait = queueWaitMs === undefined ? '' : ` · wait ${describeMs(queueWaitMs)}`;
+  return seed === undefined ? wait : `${wait} · seed ${seed}`;
 }
 
 /** Follows the state: tokens per second, short, so that the unit is never cut. */

@@ -3,7 +3,7 @@ import { frames } from '../../drawing/frame-scheduler.ts';
 import { textAt, type RequestView } from '../../state/request-view.ts';
 import type { ServeStore } from '../../state/serve-store.ts';
 import { watchSettings } from '../watch/watch-settings.ts';
-import { describeFigures, describeSeed, describeSpeed, describeState } from './describe-request.ts';
+import { describeFigures, describeMore, describeSpeed, describeState } from './describe-request.ts';
 import { DrawnText } from '../../drawing/drawn-text.ts';
 
 /** Sixteen streams in each frame, so that typing and scrolling stay smooth. */
@@ -44,28 +44,38 @@ class RequestDrawing {
   readonly #texts: readonly DrawnText[];
   readonly #state: DrawnText | undefined;
   readonly #figures: DrawnText | undefined;
-  readonly #seed: DrawnText | undefined;
+  readonly #more: DrawnText | undefined;
 
   constructor(cell: HTMLElement) {
     const drawnIn = (selector: string): readonly DrawnText[] =>
       [...cell.querySelectorAll(selector)].map((element) => new DrawnText(element));
     this.#texts = drawnIn('.request-text mark');
     [this.#state] = drawnIn('.cell-state');
-    [this.#figures, this.#seed] = drawnIn('.cell-figures span');
+    [this.#figures, this.#more] = drawnIn('.cell-figures span');
   }
 
   draw(request: RequestView, contextLength: number | undefined): void {
     const { replay } = watchSettings.getState();
     const untilMs = replay?.run.requestIds.includes(request.id) ? replay.atMs : undefined;
-    for (const [index, text] of this.#texts.entries())
-      text.draw(
-        untilMs === undefined ? (request.generatedTexts[index] ?? '') : textAt(request, index, untilMs),
-      );
+    let isWhole = true;
+    for (const [index, text] of this.#texts.entries()) {
+      const whole = request.generatedTexts[index] ?? '';
+      const shown = untilMs === undefined ? whole : textAt(request, index, untilMs);
+      isWhole &&= shown.length === whole.length;
+      text.draw(shown);
+    }
+    if (!isWhole) {
+      // The end of a text that is replayed is still to come.
+      this.#state?.draw('Replay');
+      this.#figures?.draw('');
+      this.#more?.draw('');
+      return;
+    }
     // One text, so that its end doesn't move where its start changes.
     // The tokens of several texts are counted together, so they don't say how full the context is.
     const limit = request.generatedTexts.length === 1 ? contextLength : undefined;
     this.#state?.draw(describeState(request, limit) + describeSpeed(request));
     this.#figures?.draw(describeFigures(request));
-    this.#seed?.draw(describeSeed(request));
+    this.#more?.draw(describeMore(request));
   }
 }

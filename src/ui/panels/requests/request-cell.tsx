@@ -5,7 +5,7 @@ import { shallow } from 'zustand/shallow';
 import type { RequestId } from '../../../client/index.ts';
 import { ErrorLine } from '../../parts/error-line.tsx';
 import { IconButton } from '../../parts/icon-button.tsx';
-import { describeOwner } from '../slots/describe-bar.ts';
+import { describeOwner, isOfJob } from '../slots/describe-bar.ts';
 import { tabColor } from '../slots/tab-colors.ts';
 import { hasMotion } from './motion.ts';
 import { isActive } from '../../state/request-view.ts';
@@ -38,11 +38,13 @@ export const RequestCell = memo(function RequestCell({ id }: { readonly id: Requ
       <CellHead request={request} />
       <RequestText prompt={request.prompt} numTexts={request.numTexts} isRunning={status === 'running'}>
         {error && <ErrorLine error={error} />}
-        {clientId !== undefined && <p className="note">Shown in the tab that sent it.</p>}
+        {clientId !== undefined && (
+          <p className="note">{isOfJob(clientId) ? 'Shown in Jobs.' : 'Shown in the tab that sent it.'}</p>
+        )}
       </RequestText>
       <p className="cell-figures note">
         <span />
-        <span className="cell-seed" />
+        <span className="cell-more" />
       </p>
     </li>
   );

@@ -8,7 +8,13 @@ import { isActive } from '../../state/request-view.ts';
 import { latestRun, type Run } from '../../state/run.ts';
 import { summarizeRun } from '../../state/run-summary.ts';
 import { useIsUpstream, useServe, useServeView } from '../../state/serve-context.ts';
-import { clearFinished, recordedView, type RecordedView, type ServeView } from '../../state/serve-store.ts';
+import {
+  clearFinished,
+  recordedView,
+  showPrompts,
+  type RecordedView,
+  type ServeView,
+} from '../../state/serve-store.ts';
 import { describeOver, describeRunning } from './run-text.ts';
 
 interface RunLineProps {
@@ -24,6 +30,11 @@ export function RunLine({ numCells, measured, onCompare }: RunLineProps) {
   const text = useRunText(measured);
   const isOver = useServeView(({ runs }) => runs.prompts?.endedAtMs !== undefined);
   const hasRun = useServeView(({ runs }) => latestRun(runs) !== undefined);
+  /** The charts are of a trial, so not of the texts below. */
+  const isOfTrial = useServeView(({ runs }) => {
+    const run = latestRun(runs);
+    return runs.prompts !== undefined && run?.isExperiment === true && run.endedAtMs !== undefined;
+  });
   const hasOver = useServeView(({ requests }) =>
     [...requests.values()].some(({ status }) => !isActive(status)),
   );
@@ -47,6 +58,11 @@ export function RunLine({ numCells, measured, onCompare }: RunLineProps) {
           }}
         >
           Stop all
+        </Button>
+      )}
+      {isOfTrial && (
+        <Button variant="small" title="The charts show the last trial" onClick={() => showPrompts(store)}>
+          Charts of these texts
         </Button>
       )}
       {measured && numTabs === 1 && <SecondTabButton />}
@@ -92,11 +108,11 @@ function createRunDescriber(measured: Measured | undefined) {
   };
 }
 
-function countRun({ requestIds, startedAtMs }: Run, { requests }: ServeView) {
+function countRun({ requestIds, foreignIds = new Set(), startedAtMs }: Run, { requests }: ServeView) {
   const rows = requestIds.flatMap((id) => requests.get(id) ?? []);
   return {
     numRequests: requestIds.length,
-    numForeign: rows.filter(({ clientId }) => clientId !== undefined).length,
+    numForeign: foreignIds.size,
     numRunning: rows.filter(({ status }) => status === 'running').length,
     numWaiting: rows.filter(({ status }) => status === 'waiting').length,
     elapsedMs: performance.now() - startedAtMs,

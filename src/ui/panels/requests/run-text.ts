@@ -19,22 +19,22 @@ export function describeRunning(counts: RunCounts): string {
   return `${formatCount(numRunning)} of ${formatCount(numRequests)} running${waiting}${foreign} · ${formatSeconds(elapsedMs)}`;
 }
 
-/** @param measured A comparison of the same prompts. It was warm, so its own time together may be shorter than the run's. */
+/** @param measured A comparison of the same prompts: its times take the place of the run's own. */
 export function describeOver(
   { numRequests, numForeign, elapsedMs, peakBatchSize = 1, stall }: RunSummary,
   measured?: Measured,
 ): string {
   const prompts = `${formatCount(numRequests)} ${numRequests === 1 ? 'prompt' : 'prompts'}`;
   const together = peakBatchSize > 1 ? `, up to ${formatCount(peakBatchSize)} together` : '';
-  const inTime = `${prompts}${describeForeign(numForeign)} in ${formatSeconds(elapsedMs)}`;
-  const text = `${inTime}${together}.${describeStall(stall)}`;
+  const took = `in ${formatSeconds(elapsedMs)}${together}`;
+  const text = `${prompts}${describeForeign(numForeign)} ${took}.${describeStall(stall)}`;
   if (!measured || numForeign > 0) return text;
   const { togetherMs, oneAtATimeMs, hasSameTexts } = measured;
   const faster = describeFaster(togetherMs, oneAtATimeMs);
   const alone = formatSeconds(oneAtATimeMs);
   if (faster === '') return `${text} One at a time took ${alone}.`;
   const same = hasSameTexts ? ', same texts' : '';
-  return `${inTime}. ${faster} together${same}: ${formatSeconds(togetherMs)}, one at a time ${alone}.`;
+  return `${prompts}, ${faster} together${same}: ${formatSeconds(togetherMs)}, one at a time ${alone}.`;
 }
 
 /** A stall of less than a tenth of a second is invisible. */

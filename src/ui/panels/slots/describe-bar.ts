@@ -10,7 +10,13 @@ export function describeOwner(owner: Omit<BarOwner, 'prompt'> | undefined): stri
 
 function describeSender({ clientId, isHttp }: Pick<BarOwner, 'clientId' | 'isHttp'>): string {
   if (clientId === undefined) return 'this tab';
+  if (isOfJob(clientId)) return 'job';
   return isHttp ? 'HTTP' : `tab ${clientId.slice(0, 4)}`;
+}
+
+/** The worker sends the rows of jobs, as a client of this name. */
+export function isOfJob(clientId: string): boolean {
+  return clientId === 'jobs';
 }
 
 export interface Sender {

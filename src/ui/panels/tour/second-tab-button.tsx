@@ -3,7 +3,7 @@ import { Button } from '../../parts/button.tsx';
 /** The prompts of a second tab join the batches of this one. */
 export function SecondTabButton() {
   return (
-    <Button variant="small" onClick={() => window.open(location.href)}>
+    <Button className="button-small second-tab" onClick={() => window.open(location.href)}>
       Open a second tab
     </Button>
   );

@@ -62,7 +62,7 @@ export function FiguresRow() {
   if (!hasRun)
     return (
       <p className="figures-intro">
-        A language model runs inside this tab. Every tab you open shares it, and their prompts run together.
+        A language model runs inside this browser. Every tab you open shares it, and their prompts run together.
       </p>
     );
   return (
@@ -80,9 +80,10 @@ export function FiguresRow() {
 /** Says when the figures were measured. */
 function FiguresTime() {
   const isNow = useServeView(isRunning);
+  const isTrial = useServeView(({ runs }) => latestRun(runs)?.isExperiment);
   return (
     <p className="figures-time row note" data-live={isNow}>
-      {isNow ? 'Now' : 'Last run'}
+      {isNow ? 'Now' : isTrial ? 'Last trial' : 'Last run'}
     </p>
   );
 }

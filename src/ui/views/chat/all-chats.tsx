@@ -77,7 +77,7 @@ function ListedChat({ chat, isOpen, onOpen }: ListedChatProps) {
       >
         <span className="listed-title">{title}</span>
         <span className="note">
-          {[formatTime(chat.changedAtMs), countMessages(chat), ...describeOwn(chat)].join(' · ')}
+          {[formatTime(chat.changedAtMs), countQuestions(chat), ...describeOwn(chat)].join(' · ')}
         </span>
       </Button>
       <IconButton
@@ -92,8 +92,8 @@ function ListedChat({ chat, isOpen, onOpen }: ListedChatProps) {
   );
 }
 
-function countMessages({ exchanges: { length } }: Chat): string {
-  return `${formatCount(length)} ${length === 1 ? 'message' : 'messages'}`;
+function countQuestions({ exchanges: { length } }: Chat): string {
+  return `${formatCount(length)} ${length === 1 ? 'question' : 'questions'}`;
 }
 
 function ChatActs({ chat, title, onDone }: { chat: Chat; title: string; onDone: () => void }) {
