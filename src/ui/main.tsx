@@ -47,10 +47,10 @@ function renderFailure(root: Root, error: WireError): void {
 /** Follows a link that is pasted into the address of the open page, which reloads nothing by itself. */
 function followAddress(composer: Composer): void {
   window.addEventListener('hashchange', () => {
-    const { prompt, texts, load } = readPermalink(location.hash);
+    const { prompt, texts, model, load } = readPermalink(location.hash);
     // The plan of a load test is read once, at the start of the page.
     if (load !== undefined) location.reload();
-    else if (prompt !== undefined) composer.restore(prompt, texts);
+    else if (prompt !== undefined) composer.restore(prompt, texts, model);
   });
 }
 

@@ -7,7 +7,7 @@ import { readPermalink, withPermalink } from './permalink.ts';
 const PAGE = 'http://localhost:8000/?backend=wasm';
 
 describe('a permalink', () => {
-  it('brings back prompt, options and load scenario, whatever characters they have', () => {
+  it('brings back prompt, options, model and load scenario, whatever characters they have', () => {
     const text = fc.string({ unit: 'grapheme', maxLength: 40 });
     const texts = fc
       .array(text, { minLength: GENERATION_FIELD_NAMES.length, maxLength: GENERATION_FIELD_NAMES.length })
@@ -17,8 +17,9 @@ describe('a permalink', () => {
       });
     fc.assert(
       fc.property(text, texts, fc.option(text, { nil: undefined }), (prompt, options, load) => {
-        const link = withPermalink(PAGE, { prompt, texts: options, load });
-        expect(readPermalink(new URL(link).hash)).toEqual({ prompt, texts: options, load });
+        const shared = { prompt, texts: options, model: load, load };
+        const link = withPermalink(PAGE, shared);
+        expect(readPermalink(new URL(link).hash)).toEqual(shared);
         expect(new URL(link).search).toBe('?backend=wasm');
       }),
     );

@@ -19,6 +19,7 @@ const ShapedAnswer = lazy(async () => ({
 const DocumentActions = lazy(async () => ({
   default: (await import('./document-actions.tsx')).DocumentActions,
 }));
+const LinkedModel = lazy(async () => ({ default: (await import('./linked-model.tsx')).LinkedModel }));
 const LogprobsTable = lazy(async () => ({ default: (await import('./logprobs-table.tsx')).LogprobsTable }));
 
 export function ComposePanel() {
@@ -34,6 +35,7 @@ export function ComposePanel() {
           <div role="alert">{error && <ErrorLine error={error} />}</div>
           {!error && <LoadNote />}
         </div>
+        <Linked />
         <ChoiceSwitch />
         <Shaped />
         <Actions />
@@ -111,6 +113,17 @@ function Examples() {
         ))}
       </ul>
     </Popover>
+  );
+}
+
+function Linked() {
+  const linked = useComposerView((view) => view.linkedModel);
+  const running = useServeView(({ status }) => status.model?.id);
+  if (linked === undefined || running === undefined || linked === running) return null;
+  return (
+    <Suspense>
+      <LinkedModel linked={linked} running={running} />
+    </Suspense>
   );
 }
 

@@ -12,6 +12,10 @@ const HistoryDialog = lazy(async () => ({
   default: (await import('./history-dialog.tsx')).HistoryDialog,
 }));
 
+function isLoopback(host: string): boolean {
+  return host === 'localhost' || host === '[::1]' || host.startsWith('127.');
+}
+
 export function DocumentActions() {
   const composer = useComposer();
   const { store } = useServe();
@@ -20,11 +24,16 @@ export function DocumentActions() {
 
   const copyLink = (): void => {
     const { document, followed, texts } = composer.store.getState();
+    const { requests, status } = store.getState();
     const prompt = (followed?.base ?? document).text;
-    const link = withPermalink(location.href, { prompt, texts });
+    // With the seed that it had, the text comes out the same.
+    const seed = String((followed && requests.get(followed.id)?.seed) ?? '');
+    const shared = { prompt, texts: { ...texts, seed: texts.seed || seed }, model: status.model?.id };
+    const link = withPermalink(location.href, shared);
     // The address gets the link too, so a reload restores the text.
     history.replaceState(null, '', link);
-    void copy(link, 'Link copied. It brings back prompt and options.');
+    const reach = isLoopback(location.hostname) ? ' It opens on this machine only.' : '';
+    void copy(link, `Link copied. It brings back prompt, options, seed and model.${reach}`);
   };
 
   const exportJson = (): void =>

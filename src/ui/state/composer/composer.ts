@@ -41,6 +41,8 @@ export interface ComposerView {
   readonly texts: GenerationTexts;
   readonly optionErrors: GenerationErrors;
   readonly error?: WireError | undefined;
+  /** The ID of the model that wrote what the address of the page shows. */
+  readonly linkedModel?: string | undefined;
   /** Undefined before the first request, and after the document is edited. */
   readonly followed?: FollowedRequest | undefined;
 }
@@ -69,7 +71,7 @@ export class Composer {
   constructor(
     serve: TabserveClient,
     serveStore: ServeStore,
-    { prompt = SAMPLE_PROMPTS[0] ?? '', texts }: Permalink,
+    { prompt = SAMPLE_PROMPTS[0] ?? '', texts, model }: Permalink,
   ) {
     this.#serve = serve;
     this.#serveStore = serveStore;
@@ -77,6 +79,7 @@ export class Composer {
       document: writtenText(prompt),
       texts,
       optionErrors: {},
+      linkedModel: model,
     }));
     serveStore.subscribe(({ requests }, previous) => {
       if (requests !== previous.requests) this.#follow(requests);
@@ -146,10 +149,11 @@ export class Composer {
   }
 
   /** Replaces the document, and the options if there are some. */
-  restore(prompt: string, texts?: GenerationTexts): void {
+  restore(prompt: string, texts?: GenerationTexts, linkedModel?: string): void {
     this.cancel();
     this.store.setState({
       document: writtenText(prompt),
+      linkedModel,
       followed: undefined,
       error: undefined,
       ...(texts && { texts, optionErrors: {} }),

@@ -1,11 +1,12 @@
 import { useEffect, useRef, useState } from 'react';
 
-import { bridgeOfPage } from '../../../client/index.ts';
+import { optionOf } from '../../../client/index.ts';
 import { useComposer } from '../../state/composer/composer-context.ts';
 import { parseGeneration } from '../../state/generation-fields.ts';
 import { Button } from '../../parts/button.tsx';
 import { keysOf } from '../../parts/keys-of.ts';
 import { ScrollBox } from '../../parts/scroll-box.tsx';
+import { addressOfServer } from '../../parts/server-address.ts';
 import { Segments } from '../../parts/segments.tsx';
 import { useServeView } from '../../state/serve-context.ts';
 import './code-dialog.css';
@@ -13,25 +14,28 @@ import { REQUEST_CODES } from './request-code.ts';
 import { useCopy } from '../../parts/use-copy.ts';
 
 const LANGUAGES = keysOf(REQUEST_CODES);
-/** Where `npm start` serves, for a page that has no bridge. */
-const USUAL_SERVER = 'http://localhost:8000';
 
 /** The request at hand, as other programs send it. */
 export function CodeDialog({ onClose }: { readonly onClose: () => void }) {
   const dialogRef = useRef<HTMLDialogElement>(null);
   const composer = useComposer();
-  const model = useServeView(({ status }) => status.model?.id ?? 'storyteller');
+  const model = useServeView(({ status }) => status.model);
   const [language, setLanguage] = useState(LANGUAGES[0] ?? 'curl');
   const { said, copy } = useCopy();
   useEffect(() => dialogRef.current?.showModal(), []);
 
   const { document, followed, texts } = composer.store.getState();
-  const hasBridge = bridgeOfPage() !== undefined;
+  const { address: server, hasBridge } = addressOfServer();
+  const { generationDefaults: defaults } = model ?? {};
   const code = REQUEST_CODES[language]({
     prompt: (followed?.base ?? document).text,
-    options: parseGeneration(texts).options,
-    model,
-    server: hasBridge ? new URL('.', location.href).href.slice(0, -1) : USUAL_SERVER,
+    // The API's own limit is shorter than the page's.
+    options: {
+      maxNewTokens: defaults?.maxNewTokens ?? optionOf('maxNewTokens').default,
+      ...parseGeneration(texts).options,
+    },
+    model: model?.id ?? 'storyteller',
+    server,
   });
   return (
     <dialog className="code-dialog" ref={dialogRef} aria-labelledby="code-title" onClose={onClose}>

@@ -18,6 +18,7 @@ it('for curl is a command whose body a shell passes on unchanged, with the names
   const [, body = ''] = /-d '([^]*)'$/.exec(code) ?? [];
   expect(body.replaceAll(String.raw`'\''`, '')).not.toContain("'");
   expect(JSON.parse(body.replaceAll(String.raw`'\''`, "'"))).toEqual({
+    model: 'owner/name',
     prompt: REQUEST.prompt,
     max_tokens: 12,
     temperature: 0.7,

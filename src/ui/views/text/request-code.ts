@@ -16,9 +16,9 @@ type Values = Readonly<Record<string, unknown>>;
 /** By the language's name. */
 export const REQUEST_CODES = {
   curl: (request: CodedRequest): string => {
-    const { prompt, options, server } = request;
+    const { prompt, options, model, server } = request;
     const { known, further } = httpOptions(options);
-    const body = JSON.stringify({ prompt, ...known, ...further });
+    const body = JSON.stringify({ model, prompt, ...known, ...further });
     return [
       `curl ${server}/v1/completions -H 'Content-Type: application/json' \\`,
       `  -d '${body.replaceAll("'", String.raw`'\''`)}'`,
