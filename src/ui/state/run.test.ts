@@ -99,7 +99,7 @@ describe('a run', () => {
     const page = new Page();
     page.at(0, submitted('a'));
     page.at(100, submitted('b'), cancelled('a'), cancelled('b'));
-    page.at(400, submitted('c'));
+    page.at(1100, submitted('c'));
     expect(page.runs.prompts).toMatchObject({ startedAtMs: 0, requestIds: ['a', 'b', 'c'] });
     expect(page.runs.prompts?.endedAtMs).toBeUndefined();
   });
@@ -107,11 +107,18 @@ describe('a run', () => {
   it('is another one after a longer pause, and after one that is closed', () => {
     const page = new Page();
     page.at(0, submitted('a'), cancelled('a'));
-    page.at(301, submitted('b'), cancelled('b'));
-    expect(page.runs.prompts).toMatchObject({ startedAtMs: 301, requestIds: ['b'] });
+    page.at(1001, submitted('b'), cancelled('b'));
+    expect(page.runs.prompts).toMatchObject({ startedAtMs: 1001, requestIds: ['b'] });
     page.runs = { prompts: page.runs.prompts && { ...page.runs.prompts, isClosed: true } };
-    page.at(302, submitted('c'));
-    expect(page.runs.prompts).toMatchObject({ startedAtMs: 302, requestIds: ['c'] });
+    page.at(1002, submitted('c'));
+    expect(page.runs.prompts).toMatchObject({ startedAtMs: 1002, requestIds: ['c'] });
+  });
+
+  it('knows which requests are of other tabs, also when their rows are gone', () => {
+    const page = new Page();
+    page.at(0, submitted('own'));
+    page.receive(10, [ofOtherTab('x', 'running')]);
+    expect([...(page.runs.prompts?.foreignIds ?? [])]).toEqual(['x']);
   });
 
   it('includes requests of other tabs, from the time when they came', () => {

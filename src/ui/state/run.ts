@@ -27,7 +27,7 @@ export interface Run {
 }
 
 /** Requests that follow one another this closely belong to the same run, ms. */
-const MAX_PAUSE_MS = 300;
+const MAX_PAUSE_MS = 1000;
 
 /** A longer run, such as a job, counts only its newest half from then on: reading all of it would be slow. */
 const MAX_REQUESTS = 500;
@@ -128,7 +128,7 @@ function withRequest(run: Run | undefined, fresh: Run): Run {
   if (requestIds.length <= MAX_REQUESTS)
     return { ...run, modelId, endedAtMs: undefined, requestIds, foreignIds };
   const kept = requestIds.slice(-MAX_REQUESTS / 2);
-  return { ...fresh, requestIds: kept, foreignIds: foreignIds.intersection(new Set(kept)) };
+  return { ...fresh, requestIds: kept, foreignIds: new Set(kept.filter((id) => foreignIds.has(id))) };
 }
 
 function measured(run: Run, { bars, after, nowMs }: RunsInput): Run {

@@ -13,6 +13,7 @@ it.each([
   ['Done: end of text', { finishReason: 'stop', isStopped: false }],
   ['Done: the model ends here', { finishReason: 'stop', isStopped: false, numOutputTokens: 1 }],
   ['Done: stop string', { finishReason: 'stop', isStopped: true }],
+  ['Done: the JSON is complete', { finishReason: 'stop', isStopped: true, generatedTexts: [' {"a": [1]}'] }],
   ['Done: 4 texts', { generatedTexts: ['a', 'b', 'c', 'd'] }],
 ] as const)('says %s', (text, change) => {
   expect(describeState(createRequest('a', change))).toBe(text);

@@ -8,6 +8,7 @@ import { saveFile, saveJson } from '../../browser/save-file.ts';
 import { describeOwn, isBlank, titleOf, type Chat } from './chats.ts';
 import { chatAsMarkdown, fileNameOf } from './export-chat.ts';
 import { formatTime } from './format-time.ts';
+import { shorten } from './shorten.ts';
 import { useRoom, useRoomView } from './room-context.ts';
 
 /** The chats of all tabs, newest first. One is opened by a press. */
@@ -77,7 +78,12 @@ function ListedChat({ chat, isOpen, onOpen }: ListedChatProps) {
       >
         <span className="listed-title">{title}</span>
         <span className="note">
-          {[formatTime(chat.changedAtMs), countQuestions(chat), ...describeOwn(chat)].join(' · ')}
+          {[
+            formatTime(chat.changedAtMs),
+            countQuestions(chat),
+            ...describeOwn(chat),
+            ...(chat.systemPrompt ? [shorten(chat.systemPrompt)] : []),
+          ].join(' · ')}
         </span>
       </Button>
       <IconButton

@@ -119,6 +119,7 @@ it('says what batches gain, and claims no gain where there is none', () => {
   expect(describeGain(trialsOf(2100, 900, 600))).toBe(
     '3.5× faster: 0.6 s in sorted batches, 2.1 s one by one.',
   );
+  expect(describeGain(trialsOf(1800, 900, 1000))).toBe('2.0× faster: 0.9 s in batches, 1.8 s one by one.');
   expect(describeGain(trialsOf(610, 600, 600))).toMatch(/^About the same:/);
   expect(describeGain(trialsOf(600, 800, 900))).toMatch(/^Slower in batches:/);
   expect(describeGain([])).toBe('The same lines, one by one and in batches');

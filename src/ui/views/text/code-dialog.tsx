@@ -1,6 +1,6 @@
 import { useEffect, useRef, useState } from 'react';
 
-import { optionOf } from '../../../client/index.ts';
+import { optionOf, type GenerationOptions, type ModelInfo } from '../../../client/index.ts';
 import { useComposer } from '../../state/composer/composer-context.ts';
 import { parseGeneration } from '../../state/generation-fields.ts';
 import { Button } from '../../parts/button.tsx';
@@ -26,14 +26,9 @@ export function CodeDialog({ onClose }: { readonly onClose: () => void }) {
 
   const { document, followed, texts } = composer.store.getState();
   const { address: server, hasBridge } = addressOfServer();
-  const { generationDefaults: defaults } = model ?? {};
   const code = REQUEST_CODES[language]({
     prompt: (followed?.base ?? document).text,
-    // The API's own limit is shorter than the page's.
-    options: {
-      maxNewTokens: defaults?.maxNewTokens ?? optionOf('maxNewTokens').default,
-      ...parseGeneration(texts).options,
-    },
+    options: { ...limitOf(model), ...parseGeneration(texts).options },
     model: model?.id ?? 'storyteller',
     server,
   });
@@ -65,6 +60,12 @@ export function CodeDialog({ onClose }: { readonly onClose: () => void }) {
       </div>
     </dialog>
   );
+}
+
+/** The API's own limit is shorter than the page's. */
+function limitOf(model: ModelInfo | undefined): GenerationOptions {
+  const limit = model?.generationDefaults.maxNewTokens ?? optionOf('maxNewTokens').default;
+  return typeof limit === 'number' ? { maxNewTokens: limit } : {};
 }
 
 function noteOn(language: keyof typeof REQUEST_CODES, hasBridge: boolean): string {

@@ -33,7 +33,8 @@ it('asks the given hub for the words, with what tells whether a model runs', asy
 it('says of each model whether it fits, or why it doesn’t run', async () => {
   const llama = { config: { model_type: 'llama' }, downloads: 7 };
   hubWith([
-    { id: 'a/small', ...llama, safetensors: { total: 135e6 } },
+    // A count that is no whole number must not end the search.
+    { id: 'a/small', ...llama, safetensors: { total: 135e6 + 0.25 } },
     { id: 'a/tight', ...llama, safetensors: { total: 2e9 } },
     { id: 'a/large', ...llama, safetensors: { total: 7e10 } },
     { id: 'a/gguf', downloads: 7, gguf: { total: 135e6 } },

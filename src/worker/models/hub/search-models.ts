@@ -52,7 +52,8 @@ export async function searchModels(
 
 function describe(model: v.InferOutput<typeof listedModels>[number], device: DeviceLimits): FoundModel {
   const { id, downloads: numDownloads, safetensors, gguf } = model;
-  const numParameters = safetensors?.total ?? gguf?.total;
+  const total = safetensors?.total ?? gguf?.total;
+  const numParameters = total === undefined ? undefined : Math.max(0, Math.round(total));
   return {
     id,
     numDownloads,
