@@ -216,8 +216,7 @@ hubTest(
     await expect(page.locator('.exchange[data-status=finished]')).toHaveCount(3);
     await ownTab.whenIdle();
     // Each view brings a style sheet, which must not change the others.
-    for (const name of ['Text', 'Deployments', 'Chat'])
-      await page.getByRole('tab', { name }).click();
+    for (const name of ['Text', 'Deployments', 'Chat']) await page.getByRole('tab', { name }).click();
     await page.goBack();
     await expect(page.getByRole('tab', { name: 'Deployments' })).toHaveAttribute('aria-selected', 'true');
     await page.goForward();

@@ -47,7 +47,12 @@ describe('units', () => {
   it('shortens parameter counts and bytes', () => {
     expect(formatParameters(124_439_808)).toBe('124.4M parameters');
     expect(formatMegabytes(4_290_000)).toBe('4.3');
-    expect([10_300, 999_900, 269e6, 1.24e9].map(formatBytes)).toEqual(['10.3 KB', '1.00 MB', '269 MB', '1.24 GB']);
+    expect([10_300, 999_900, 269e6, 1.24e9].map(formatBytes)).toEqual([
+      '10.3 KB',
+      '1.00 MB',
+      '269 MB',
+      '1.24 GB',
+    ]);
   });
 });
 

@@ -22,7 +22,10 @@ export function connectStore(serve: TabserveClient): ServeStore {
   serve.subscribe('stats', (stats) => {
     // The last step of a run is shown at once, whoever sent it.
     const isIdle = stats.numRunning + stats.numWaiting === 0;
-    receive({ type: 'stats', stats, receivedAtMs: performance.now() }, own.size === 0 && !hasOwnEnd && !isIdle);
+    receive(
+      { type: 'stats', stats, receivedAtMs: performance.now() },
+      own.size === 0 && !hasOwnEnd && !isIdle,
+    );
     hasOwnEnd = false;
   });
   serve.subscribe('batch', (batch) => receive({ type: 'batch', batch, receivedAtMs: performance.now() }));

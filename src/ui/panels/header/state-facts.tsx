@@ -31,7 +31,9 @@ export function StateFacts() {
         <Fact
           name={backend ? BACKENDS[backend.name].place : 'Adapter'}
           detail={
-            backend && <AdapterKind kind={BACKENDS[backend.name].kind} isSoftware={backend.isSoftwareAdapter} />
+            backend && (
+              <AdapterKind kind={BACKENDS[backend.name].kind} isSoftware={backend.isSoftwareAdapter} />
+            )
           }
         >
           {backend?.adapter ?? NO_VALUE}
@@ -67,7 +69,13 @@ function Fact({ name, detail, children }: FactProps) {
   );
 }
 
-function AdapterKind({ kind, isSoftware }: { readonly kind: string; readonly isSoftware: boolean | undefined }) {
+function AdapterKind({
+  kind,
+  isSoftware,
+}: {
+  readonly kind: string;
+  readonly isSoftware: boolean | undefined;
+}) {
   if (!isSoftware) return kind;
   return <strong className="software-adapter">Software adapter: WebGPU computed on the CPU, slow</strong>;
 }

@@ -65,9 +65,7 @@ function isJson(text = ''): boolean {
 }
 
 /** One line; a figure is left out until it is known. */
-export function describeFigures(
-  request: Pick<RequestView, 'ttftMs' | 'numOutputTokens'>,
-): string {
+export function describeFigures(request: Pick<RequestView, 'ttftMs' | 'numOutputTokens'>): string {
   const { ttftMs, numOutputTokens } = request;
   const parts: string[] = [];
   if (ttftMs !== undefined) parts.push(`TTFT ${describeMs(ttftMs)}`);

@@ -62,7 +62,8 @@ export function FiguresRow() {
   if (!hasRun)
     return (
       <p className="figures-intro">
-        A language model runs inside this browser. Every tab you open shares it, and their prompts run together.
+        A language model runs inside this browser. Every tab you open shares it, and their prompts run
+        together.
       </p>
     );
   return (

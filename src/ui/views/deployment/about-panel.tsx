@@ -5,8 +5,7 @@ import { addressOfServer } from '../../parts/server-address.ts';
 import { useCopy } from '../../parts/use-copy.ts';
 
 const TEXTS: Readonly<Record<string, string>> = {
-  adder:
-    'Adds one to a number. A batch takes 200 ms whatever its size, so the numbers in it share one wait.',
+  adder: 'Adds one to a number. A batch takes 200 ms whatever its size, so the numbers in it share one wait.',
   'house-price':
     'Predicts what a house costs, with a small ONNX network. A batch waits 0.1 s for more houses and runs up to 32 of them in one call.',
 };

@@ -12,8 +12,8 @@ export function UnknownDeployment({ name }: { readonly name: string }) {
         The address asks for the deployment “{name}”, which doesn’t exist. <code>UNKNOWN_DEPLOYMENT</code>
       </p>
       <p>
-        Choose another one. To serve your own, write it in <code>src/deployments/{name}.ts</code>, and add it to
-        the list in <code>registry.ts</code>.
+        Choose another one. To serve your own, write it in <code>src/deployments/{name}.ts</code>, and add it
+        to the list in <code>registry.ts</code>.
       </p>
     </div>
   );

@@ -47,13 +47,18 @@ export function JobPanel({ view }: { readonly view: JobView }) {
     [only, search],
   );
   return (
-    <Panel title={info.name} className="job" head={<JobActions view={view} attempt={attempt} onPause={isActive ? () => void pause() : undefined} />}>
+    <Panel
+      title={info.name}
+      className="job"
+      head={<JobActions view={view} attempt={attempt} onPause={isActive ? () => void pause() : undefined} />}
+    >
       <div role="alert">
         {refusal && <ErrorLine error={refusal} />}
         {info.error && <ErrorLine error={info.error} />}
       </div>
       <p className="job-state" data-status={info.state}>
-        {describeJob(info, isNext, isPausing)} <span className="note">{describeSpeed(info) ?? info.model}</span>
+        {describeJob(info, isNext, isPausing)}{' '}
+        <span className="note">{describeSpeed(info) ?? info.model}</span>
       </p>
       <div className="job-filter">
         <Segments legend="Which rows" name="job-filter" value={only} choices={FILTERS} onChange={setOnly} />
@@ -73,7 +78,11 @@ export function JobPanel({ view }: { readonly view: JobView }) {
 }
 
 /** @param onPause Undefined where nothing can be paused. */
-function JobActions({ view, attempt, onPause }: ActionsProps & { readonly onPause: (() => void) | undefined }) {
+function JobActions({
+  view,
+  attempt,
+  onPause,
+}: ActionsProps & { readonly onPause: (() => void) | undefined }) {
   const { job, info } = view;
   const { state, counts } = info;
   return (
