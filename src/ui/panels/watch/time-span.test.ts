@@ -28,7 +28,8 @@ describe('the time axis', () => {
     expect(spanOf(run, 31_000)).toMatchObject({ startMs: 21_000, endMs: 31_000, originMs: 1000 });
   });
 
-  it('shows the last run once it is over', () => {
+  it('shows the last run once it is over, all of it', () => {
+    expect(spanOf(createRun(1000, 31_000), 90_000)).toMatchObject({ startMs: 1000, endMs: 31_000 });
     expect(spanOf(createRun(1000, 2500), 9000)).toMatchObject({ startMs: 1000, endMs: 2500, isLive: false });
   });
 

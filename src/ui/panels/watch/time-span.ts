@@ -40,7 +40,7 @@ export function zoomOf({ originMs }: Pick<TimeSpan, 'originMs'>): Zoom | undefin
   return zoom?.originMs === originMs ? zoom : undefined;
 }
 
-/** The axis begins with the run and grows with it up to the chosen length; from there on it moves. */
+/** The axis begins with the run and grows with it up to the chosen length; from there on it moves. At rest it has the whole run. */
 export function wholeSpanOf(view: Shown, nowMs: number = performance.now()): TimeSpan {
   const { replay, paused, windowSeconds } = watchSettings.getState();
   const run = replay?.run ?? (paused ? paused.run : latestRun(view.runs));
@@ -49,7 +49,8 @@ export function wholeSpanOf(view: Shown, nowMs: number = performance.now()): Tim
   const isLive = !replay && !paused && lasts(run, view);
   const lastMs = replay ? (run.endedAtMs ?? originMs) : (paused?.endMs ?? endOf(run, view, nowMs));
   const endMs = Math.max(lastMs, originMs + MIN_SPAN_MS);
-  const startMs = replay ? originMs : Math.max(originMs, endMs - windowSeconds * 1000);
+  const isWindow = isLive || (paused !== undefined && !replay);
+  const startMs = isWindow ? Math.max(originMs, endMs - windowSeconds * 1000) : originMs;
   return { startMs, endMs, untilMs: replay?.atMs ?? lastMs, originMs, isLive };
 }
 

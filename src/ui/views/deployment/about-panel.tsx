@@ -23,7 +23,7 @@ export function AboutPanel({ name, input }: AboutPanelProps) {
   const body = `{"input": ${formatJson(input ?? null)}}`.replaceAll("'", String.raw`'\''`);
   const curl = `curl ${address}/deployments/${name} -H 'Content-Type: application/json' -d '${body}'`;
   return (
-    <section aria-label={`About ${name}`}>
+    <section className="stack" aria-label={`About ${name}`}>
       <p>{TEXTS[name] ?? 'A deployment of your own. Its handler answers a whole batch of inputs at once.'}</p>
       <p className="note">
         Its code: <code>src/deployments/{name}.ts</code>
