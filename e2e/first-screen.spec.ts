@@ -80,6 +80,17 @@ test.describe('the first screen', { tag: ANY_BACKEND }, () => {
       });
   });
 
+  test('has all tabs in its bar at every width', async ({ ownTab, backend }) => {
+    const { page } = ownTab;
+    await ownTab.open(`?backend=${backend}`);
+    const tabs = page.getByRole('tablist', { name: 'View' });
+    for (let width = 320; width <= 1920; width += 40) {
+      await page.setViewportSize({ width, height: 800 });
+      const numHidden = await tabs.evaluate((bar) => bar.scrollWidth - bar.clientWidth);
+      expect(numHidden, `pixels of the tabs that are cut at ${width} px`).toBeLessThanOrEqual(0);
+    }
+  });
+
   test('gives three hints on the first visit, and never again', async ({ ownTab, backend }) => {
     const { page } = ownTab;
     const hints = page.getByRole('complementary', { name: 'Hints' });

@@ -65,7 +65,6 @@ describe('generation options', () => {
 
   it.each([
     ['choice\n ', 'There is no choice. Write each on a line of its own.'],
-    ['choice\nyes\nyes', 'different strings'],
     ['json_schema', 'There is no schema. Write one, such as {"type": "object"}.'],
     ['json_schema\n{"type": }', 'The schema is no JSON (Unexpected token'],
     ['json_schema\n7', 'Expected `responseFormat.schema` to be a JSON Schema'],
