@@ -14,7 +14,7 @@ export function LinkedModel({ linked, running }: LinkedModelProps) {
   // The chip says why a load failed.
   const load = (): void => void serve.loadModel(linked).catch(() => {});
   return (
-    <p className="note" role="status">
+    <output className="note">
       The link’s text is by {linked}. Here {running} runs, which writes another one.{' '}
       {canLoad(linked) ? (
         <Button variant="quiet" disabled={isLoading} onClick={load}>
@@ -23,7 +23,7 @@ export function LinkedModel({ linked, running }: LinkedModelProps) {
       ) : (
         'The sender loaded that model from files. To get the same text, load the same files.'
       )}
-    </p>
+    </output>
   );
 }
 

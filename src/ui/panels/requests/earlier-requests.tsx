@@ -1,43 +1,20 @@
-import { useState } from 'react';
-import { useShallow } from 'zustand/shallow';
+import { lazy, Suspense } from 'react';
 
-import { Button } from '../../parts/button.tsx';
 import { Disclosure } from '../../parts/disclosure.tsx';
 import { formatCount } from '../../parts/format.ts';
 import { useServeView } from '../../state/serve-context.ts';
-import { RequestCell } from './request-cell.tsx';
-import { cellIds, earlierIds } from './request-order.ts';
+import { cellIds } from './request-order.ts';
 
-/** Cells drawn at first, and added by each “Show older”. */
-const PAGE_SIZE = 40;
+const EarlierList = lazy(async () => ({ default: (await import('./earlier-list.tsx')).EarlierList }));
 
 /** Requests of earlier runs, of load tests and of comparisons. */
 export function EarlierRequests() {
   const numEarlier = useServeView((view) => view.requests.size - cellIds(view).length);
   return (
     <Disclosure title="Earlier requests" note={formatCount(numEarlier)} isKept={false}>
-      <EarlierList />
+      <Suspense>
+        <EarlierList />
+      </Suspense>
     </Disclosure>
-  );
-}
-
-function EarlierList() {
-  const ids = useServeView(useShallow(earlierIds));
-  const [numShown, setNumShown] = useState(PAGE_SIZE);
-  const numHidden = ids.length - numShown;
-  if (ids.length === 0) return <p className="note">Requests of earlier runs appear here.</p>;
-  return (
-    <>
-      <ul className="cells" aria-label="Earlier requests">
-        {ids.slice(0, numShown).map((id) => (
-          <RequestCell key={id} id={id} />
-        ))}
-      </ul>
-      {numHidden > 0 && (
-        <Button variant="small" onClick={() => setNumShown(numShown + PAGE_SIZE)}>
-          Show older ({formatCount(numHidden)})
-        </Button>
-      )}
-    </>
   );
 }

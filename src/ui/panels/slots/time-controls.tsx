@@ -1,4 +1,4 @@
-import type { RefObject } from 'react';
+import { lazy, Suspense, type RefObject } from 'react';
 import { useStore } from 'zustand';
 
 import { Button } from '../../parts/button.tsx';
@@ -10,6 +10,10 @@ import { pausedAxisOf } from '../watch/time-span.ts';
 import { watchSettings, WINDOW_SECONDS } from '../watch/watch-settings.ts';
 import { showAll } from '../watch/zoom.ts';
 import { replayableRun } from './replayable-run.ts';
+
+const MomentControls = lazy(async () => ({
+  default: (await import('./moment-controls.tsx')).MomentControls,
+}));
 
 const WINDOWS = WINDOW_SECONDS.map(
   (seconds) => [seconds, seconds < 60 ? `${seconds} s` : `${seconds / 60} min`] as const,
@@ -53,48 +57,10 @@ export function TimeControls({ replayRef }: { readonly replayRef: RefObject<HTML
         Replay
       </Button>
       <Popover label="More slot controls" face="⋯">
-        <div className="slots-more">
-          <MomentField />
-          <TraceNewest />
-        </div>
+        <Suspense>
+          <MomentControls />
+        </Suspense>
       </Popover>
     </div>
-  );
-}
-
-/** The keyboard's way to choose a moment, whose values all charts show. */
-function MomentField() {
-  const isEmpty = useRecordedView(({ history }) => history.samples.length === 0);
-  const windowSeconds = useStore(watchSettings, (settings) => settings.windowSeconds);
-  const secondsAgo = useStore(watchSettings, (settings) => settings.secondsAgo);
-  return (
-    <label className="moment-field">
-      Moment{' '}
-      <input
-        type="range"
-        min={-windowSeconds}
-        max={0}
-        step={windowSeconds / 100}
-        disabled={isEmpty}
-        value={-secondsAgo}
-        aria-valuetext={secondsAgo > 0 ? `${secondsAgo} s before the newest values` : 'the newest values'}
-        onChange={(event) => watchSettings.setState({ secondsAgo: -Number(event.target.value) })}
-      />
-    </label>
-  );
-}
-
-/** The keyboard's way to the bars. */
-function TraceNewest() {
-  const { store } = useServe();
-  const isEmpty = useRecordedView(({ history }) => history.slots.bars.length === 0);
-  const trace = (): void => {
-    const newest = store.history.slots.requestIds().at(-1);
-    if (newest !== undefined) watchSettings.setState({ tracedId: newest });
-  };
-  return (
-    <Button variant="small" disabled={isEmpty} onClick={trace}>
-      Trace newest
-    </Button>
   );
 }

@@ -96,12 +96,11 @@ export class JobForm implements OptionsForm {
 
   /** Rows that can’t be read are rows, too. */
   async #count(file: OpenedFile): Promise<void> {
+    const isShown = (): boolean => this.store.getState().file === file;
+    const rows = file.rows()[Symbol.asyncIterator]();
     let numRows = 0;
-    for await (const _row of file.rows()) {
-      numRows += 1;
-      if (this.store.getState().file !== file) return;
-    }
-    if (this.store.getState().file === file) this.store.setState({ numRows });
+    while (isShown() && !(await rows.next()).done) numRows += 1;
+    if (isShown()) this.store.setState({ numRows });
   }
 
   take({ system, templateFor, shape }: ReadyTemplate): void {

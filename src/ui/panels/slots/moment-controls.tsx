@@ -1,0 +1,51 @@
+import { useStore } from 'zustand';
+
+import { Button } from '../../parts/button.tsx';
+import { useRecordedView, useServe } from '../../state/serve-context.ts';
+import { watchSettings } from '../watch/watch-settings.ts';
+
+export function MomentControls() {
+  return (
+    <div className="slots-more">
+      <MomentField />
+      <TraceNewest />
+    </div>
+  );
+}
+
+/** The keyboard's way to choose a moment, whose values all charts show. */
+function MomentField() {
+  const isEmpty = useRecordedView(({ history }) => history.samples.length === 0);
+  const windowSeconds = useStore(watchSettings, (settings) => settings.windowSeconds);
+  const secondsAgo = useStore(watchSettings, (settings) => settings.secondsAgo);
+  return (
+    <label className="moment-field">
+      Moment{' '}
+      <input
+        type="range"
+        min={-windowSeconds}
+        max={0}
+        step={windowSeconds / 100}
+        disabled={isEmpty}
+        value={-secondsAgo}
+        aria-valuetext={secondsAgo > 0 ? `${secondsAgo} s before the newest values` : 'the newest values'}
+        onChange={(event) => watchSettings.setState({ secondsAgo: -Number(event.target.value) })}
+      />
+    </label>
+  );
+}
+
+/** The keyboard's way to the bars. */
+function TraceNewest() {
+  const { store } = useServe();
+  const isEmpty = useRecordedView(({ history }) => history.slots.bars.length === 0);
+  const trace = (): void => {
+    const newest = store.history.slots.requestIds().at(-1);
+    if (newest !== undefined) watchSettings.setState({ tracedId: newest });
+  };
+  return (
+    <Button variant="small" disabled={isEmpty} onClick={trace}>
+      Trace newest
+    </Button>
+  );
+}
