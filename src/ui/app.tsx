@@ -4,7 +4,7 @@ import { TEXT_GENERATOR, type TabserveClient } from '../client/index.ts';
 import './app.css';
 import { ComposerContext } from './state/composer/composer-context.ts';
 import type { Composer } from './state/composer/composer.ts';
-import { FailurePanel } from './panels/header/failure-panel.tsx';
+import { Failure } from './panels/header/failure.tsx';
 import { SiteHeader } from './panels/header/site-header.tsx';
 import { StatusChip } from './panels/header/status-chip.tsx';
 import { PanelBoundary } from './parts/panel-boundary.tsx';
@@ -112,5 +112,5 @@ function contentOf(props: ViewProps): ReactNode {
 /** Shown above all views: the other deployments need no model and keep serving. */
 function LoadFailure() {
   const error = useServeView((view) => (view.status.state === 'failed' ? view.status.error : undefined));
-  return error && <FailurePanel error={error} what="the text generator" />;
+  return error && <Failure error={error} what="the text generator" />;
 }

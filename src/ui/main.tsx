@@ -11,7 +11,7 @@ import { App } from './app.tsx';
 import { Composer } from './state/composer/composer.ts';
 import { createWorker } from './create-worker.ts';
 import { parseBackendChoice } from './panels/models/backend-choice.ts';
-import { FailurePanel } from './panels/header/failure-panel.tsx';
+import { Failure } from './panels/header/failure.tsx';
 import { SiteHeader } from './panels/header/site-header.tsx';
 import { readPermalink } from './state/permalink.ts';
 import { afterPaint } from './browser/after-paint.ts';
@@ -38,7 +38,7 @@ function renderFailure(root: Root, error: WireError): void {
     <>
       <SiteHeader />
       <main>
-        <FailurePanel error={error} />
+        <Failure error={error} />
       </main>
     </>,
   );

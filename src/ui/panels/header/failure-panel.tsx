@@ -46,7 +46,7 @@ const REMEDIES: Readonly<Record<string, Remedy>> = {
   },
 };
 
-interface FailurePanelProps {
+export interface FailurePanelProps {
   readonly error: WireError;
   /** The part that couldn’t start. */
   readonly what?: string;
