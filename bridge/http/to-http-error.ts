@@ -1,6 +1,6 @@
 import { BackPressureError } from '../../src/batching/base/errors.ts';
 import { isDiskFull } from '../base/errors.ts';
-import { TabserveError, toWireError } from '../../src/protocol/wire-errors.ts';
+import { inputOf, TabserveError, toWireError } from '../../src/protocol/wire-errors.ts';
 import { HttpError } from '../../src/protocol/openai/http-error.ts';
 import { ownFault, storageFull } from './http-errors.ts';
 
@@ -78,6 +78,16 @@ export function toHttpError(error: unknown): HttpError {
   if (error instanceof BackPressureError)
     headers['Retry-After'] = String(Math.max(1, Math.ceil(error.retryAfterMs / 1000)));
   return new HttpError(status, message, { code, param, headers });
+}
+
+/** The error of an input of a `remoteAll`. `nameOf` gives the input's name in the body. */
+export function ofListed(reason: unknown, nameOf: (place: string) => string): HttpError {
+  const error = toHttpError(reason);
+  const { place, message } = inputOf(error);
+  if (place === undefined) return error;
+  const { status, code, headers } = error;
+  const param = nameOf(place);
+  return new HttpError(status, `\`${param}\`: ${message}`, { code, param, headers });
 }
 
 /**

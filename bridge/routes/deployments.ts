@@ -3,7 +3,7 @@ import { isRecord } from '../../src/platform/is-record.ts';
 import { HttpError } from '../../src/protocol/openai/http-error.ts';
 import { readFields } from '../../src/protocol/openai/fields.ts';
 import { readJson } from '../http/read-body.ts';
-import { toHttpError } from '../http/to-http-error.ts';
+import { ofListed } from '../http/to-http-error.ts';
 import { parseNumber, readInput, readQuery } from '../http/read-input.ts';
 import { workRoute, type Handle, type Route } from '../http/router.ts';
 import { allOrNone } from '../tabs/all-or-none.ts';
@@ -34,11 +34,13 @@ export function housePriceRoute(serve: TabserveClient): Route {
       const expected = `a list of numbers, or at most ${MAX_HOUSES} such lists`;
       throw HttpError.expected('features', expected);
     }
-    const houses: readonly unknown[] = Array.isArray(features[0]) ? features : [features];
+    const houses: readonly unknown[] = features.some(Array.isArray) ? features : [features];
     const handle = serve.getHandle<unknown, unknown>('house-price' as string, exchange.callerOf());
     const predictions = await allOrNone(exchange.signal, (signal) =>
       handle.remoteAll(houses, { signal }).map((response) => response.result()),
-    );
+    ).catch((error: unknown) => {
+      throw ofListed(error, (place) => (houses === features ? `features[${place}]` : 'features'));
+    });
     exchange.sendJson(200, { predictions });
   });
 }
@@ -65,14 +67,12 @@ export function deploymentRoute(serve: TabserveClient): Route {
     }
     const items = readInstances(instances, input);
     const predictions = await allOrNone(signal, (each) =>
-      handle.remoteAll(items, { ...options, signal: each }).map(async (response, index) => {
-        try {
-          return (await response.result()) ?? null;
-        } catch (error) {
-          throw each.aborted ? error : ofInstance(index, error);
-        }
-      }),
-    );
+      handle
+        .remoteAll(items, { ...options, signal: each })
+        .map(async (response) => (await response.result()) ?? null),
+    ).catch((error: unknown) => {
+      throw ofListed(error, (place) => `instances[${place}]`);
+    });
     exchange.sendJson(200, { predictions }, asLists);
   });
 }
@@ -97,11 +97,4 @@ function readInstances(instances: unknown, input: unknown): readonly unknown[] {
     throw HttpError.invalid('instances', message);
   }
   return instances;
-}
-
-/** The error of one input, by its place. */
-function ofInstance(index: number, reason: unknown): HttpError {
-  const { status, message, code, headers } = toHttpError(reason);
-  const param = `instances[${index}]`;
-  return new HttpError(status, `\`${param}\`: ${message}`, { code, param, headers });
 }

@@ -4,6 +4,7 @@ import type { TabserveClient } from '../../src/client/client.ts';
 import { EMBEDDER, MAX_TEXTS, RERANKER, type Embedding } from '../../src/protocol/embedding.ts';
 import type { AnswerBody, Exchange, RequestContext } from '../http/exchange.ts';
 import { positive, readEmbeddingsRequest, text } from '../../src/protocol/openai/embeddings-request.ts';
+import { inApiNames, type RequestNames } from '../../src/protocol/openai/generation-request.ts';
 import { HttpError } from '../../src/protocol/openai/http-error.ts';
 import { parseBody } from '../../src/protocol/openai/parse-body.ts';
 import { readJson } from '../http/read-body.ts';
@@ -61,6 +62,12 @@ export function embeddingsAnswer(serve: TabserveClient): AnswerBody {
   };
 }
 
+const RERANK_NAMES = new Map([
+  ['query', 'query'],
+  ['documents', 'documents'],
+  ['topN', 'top_n'],
+]);
+
 interface AskedEmbedding {
   readonly model: string | undefined;
   readonly user?: string | undefined;
@@ -69,18 +76,30 @@ interface AskedEmbedding {
   readonly options: object;
 }
 
-/** The embeddings of a text or a list of texts. @throws HttpError 404 for another model, or an error of the worker. */
+/**
+ * The embeddings of a text or a list of texts.
+ *
+ * @param field The endpoint's name of the input.
+ * @throws HttpError 404 for another model, or an error of the worker.
+ */
 export async function embed(
   serve: TabserveClient,
   context: RequestContext,
   { model, user, input, options }: AskedEmbedding,
+  field = 'input',
 ): Promise<readonly Embedding[]> {
   checkModel(serve, context, EMBEDDER, model);
   const handle = serve.getHandle<unknown, Embedding | readonly Embedding[]>(
     EMBEDDER as string,
     context.callerOf(user),
   );
-  const answer = await handle.remote(input, { ...options, signal: context.signal });
+  const answer = await handle
+    .remote(input, { ...options, signal: context.signal })
+    .result()
+    .catch((error: unknown) => {
+      // The embedder's option `prompt` is no text.
+      throw inApiNames(error, { input: field, names: new Map([['prompt', 'prompt'], ['input', field]]) });
+    });
   return 'embedding' in answer ? [answer] : answer;
 }
 
@@ -93,7 +112,11 @@ async function answerRerank(serve: TabserveClient, exchange: Exchange): Promise<
     .remote(
       { query: asked.query, documents },
       { topN: asked.top_n, truncate: asked.truncate, signal: exchange.signal },
-    );
+    )
+    .result()
+    .catch((error: unknown) => {
+      throw inApiNames(error, { input: 'documents', names: RERANK_NAMES });
+    });
   exchange.sendJson(200, {
     id: exchange.requestId,
     model: modelOf(serve, RERANKER) ?? asked.model,
@@ -115,10 +138,16 @@ async function answerScore(serve: TabserveClient, exchange: Exchange): Promise<v
   if (first.length !== 1 && first.length !== second.length)
     throw HttpError.expected('text_1', 'one text, or as many as `text_2` has', String(first.length));
   const pairs = second.map((other, index) => ({ query: first[index] ?? '', documents: [other] }));
+  const isOne = first.length === 1;
   const ranker = serve.getHandle(RERANKER, exchange.callerOf());
   const answers = await Promise.all(
-    (first.length === 1 ? [{ query, documents: second }] : pairs).map((pair) =>
-      ranker.remote(pair, { signal: exchange.signal }),
+    (isOne ? [{ query, documents: second }] : pairs).map((pair, index) =>
+      ranker
+        .remote(pair, { signal: exchange.signal })
+        .result()
+        .catch((error: unknown) => {
+          throw inApiNames(error, scoreNames(isOne ? undefined : index));
+        }),
     ),
   );
   const scores = answers.flatMap(({ results }) => results.toSorted((a, b) => a.index - b.index));
@@ -130,6 +159,15 @@ async function answerScore(serve: TabserveClient, exchange: Exchange): Promise<v
     data: scores.map(({ score }, index) => ({ index, object: 'score', score })),
     usage: usageOf(answers.reduce((sum, { numTokens }) => sum + numTokens, 0)),
   });
+}
+
+/** @param index Of the pair, where texts are compared in pairs. */
+function scoreNames(index: number | undefined): RequestNames {
+  const end = index === undefined ? '' : `[${index}]`;
+  const input = `text_2${end}`;
+  const documents = index === undefined ? 'documents' : 'documents[0]';
+  const names = [['query', `text_1${end}`] as const, [documents, input] as const];
+  return { input, names: new Map(names) };
 }
 
 /** A worker that has taken over names its model only after the first request for it. */

@@ -1,5 +1,5 @@
 import { systemClock } from '../batching/base/clock.ts';
-import { InvalidOptionError, RequestCancelledError } from '../batching/base/errors.ts';
+import { RequestCancelledError } from '../batching/base/errors.ts';
 import { randomSeed } from '../platform/random-seed.ts';
 import { createRequestId, type RequestId } from '../protocol/ids.ts';
 import { END_TYPES, type Caller, type RequestUpdate, type TurnInfo } from '../protocol/requests.ts';
@@ -44,8 +44,8 @@ export class OutstandingRequests {
       },
       remoteAll: (inputs: readonly unknown[], options?: RequestOptions): readonly Made[] => {
         const turn = { ...turnInfo, turnId: createRequestId() };
-        const responses = inputs.map((input) =>
-          this.#submit(ResponseClass, deployment, input, options, turn),
+        const responses = inputs.map((input, place) =>
+          this.#submit(ResponseClass, deployment, input, options, turn, place),
         );
         this.#begin(responses);
         return responses;
@@ -92,13 +92,14 @@ export class OutstandingRequests {
     input: unknown,
     given: RequestOptions | null | undefined,
     turn: TurnInfo,
+    place?: number,
   ): Made {
     const { signal, ...options } = given ?? {};
     const requestId = createRequestId();
     const response = new ResponseClass(requestId, (reason) => this.cancel(requestId, reason));
     // The client chooses the seed: every worker that continues the request draws the same tokens.
     const seeded = deployment === TEXT_GENERATOR ? withSeed(options) : options;
-    const made = { requestId, deployment, input, options: seeded, turn };
+    const made = { requestId, deployment, input, options: seeded, turn, place };
     this.#requests.set(requestId, new ResumableRequest(made, response, systemClock.now()));
     this.#topics.publish('requests', [{ type: 'submitted', requestId, deployment, input }]);
     const refusal = this.#connection.end ?? nameRefusal(deployment);
@@ -111,13 +112,9 @@ export class OutstandingRequests {
   /** Sends requests. Without a worker, they wait for the next one. */
   #begin(responses: readonly PendingResponse[]): void {
     const requests = responses.flatMap(({ requestId }) => this.#requests.get(requestId) ?? []);
-    try {
-      for (const request of requests) request.detach();
-    } catch (error) {
-      for (const { requestId } of responses) this.#settle(requestId, InvalidOptionError.ofClone(error));
-      return;
-    }
-    if (this.#connection.isServed) this.#send(requests);
+    const [refusal] = requests.flatMap((request) => request.detach() ?? []);
+    if (refusal) for (const { requestId } of responses) this.#settle(requestId, refusal);
+    else if (this.#connection.isServed) this.#send(requests);
   }
 
   /** Sends the requests of one turn. */

@@ -1,7 +1,9 @@
+import { InvalidOptionError } from '../batching/base/errors.ts';
 import { checkLevels } from '../platform/check-levels.ts';
 import type { FinishReason, PromptTokenLogprobs, TokenLogprobs } from '../protocol/generation.ts';
 import type { RequestId } from '../protocol/ids.ts';
 import type { RequestUpdate, Resumption, SubmittedRequest, TurnInfo } from '../protocol/requests.ts';
+import { ofInput } from '../protocol/wire-errors.ts';
 import type { Outgoing } from './links/link.ts';
 
 /** The response object that the caller holds. */
@@ -16,6 +18,8 @@ interface MadeRequest {
   readonly deployment: string;
   readonly input: unknown;
   readonly options: object;
+  /** Among the inputs of one `remoteAll`. */
+  readonly place: number | undefined;
   readonly turn?: TurnInfo;
 }
 
@@ -47,10 +51,15 @@ export class ResumableRequest {
     return this.#isSent;
   }
 
-  /** Copies the caller's objects, which may change before the request is sent again. @throws DataCloneError, RangeError. */
-  detach(): void {
-    checkLevels(this.#made);
-    this.#made = structuredClone(this.#made);
+  /** Copies the caller's objects, which may change before the request is sent again. Returns why it can't. */
+  detach(): Error | undefined {
+    try {
+      checkLevels(this.#made);
+      this.#made = structuredClone(this.#made);
+      return undefined;
+    } catch (error) {
+      return ofInput(InvalidOptionError.ofClone(error), this.#made.place);
+    }
   }
 
   get turn(): TurnInfo {
@@ -105,8 +114,9 @@ export class ResumableRequest {
   }
 
   #take(nowMs: number): SubmittedRequest {
-    const { requestId, input, options } = this.#made;
-    const request = { requestId, input, options, elapsedMs: nowMs - this.#submittedAtMs };
+    const { requestId, input, options, place } = this.#made;
+    const named = { requestId, input, options, ...(place !== undefined && { place }) };
+    const request = { ...named, elapsedMs: nowMs - this.#submittedAtMs };
     if (this.#isSent)
       return { ...request, resumption: { ...this.#progress, choices: this.#choices.map(copyOf) } };
     this.#isSent = true;

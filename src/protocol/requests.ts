@@ -39,6 +39,8 @@ export const submittedRequest = v.object({
   requestId,
   input: v.unknown(),
   options: v.unknown(),
+  /** Its place among the inputs of one `remoteAll`, which its errors name. */
+  place: v.exactOptional(count),
   /** Time from the submission until the request was sent to this worker, in ms on the tab's clock. */
   elapsedMs: duration,
   /** Left out at the request's first worker. */

@@ -65,6 +65,30 @@ export function fromWireError({ code, message, param, details }: WireError): Err
   return KnownError ? new KnownError(message) : new TabserveError(code, message);
 }
 
+const INPUT = /^`inputs\[(\d+)\]`: /;
+
+/** The error of one input of a `remoteAll`, whose place its message then names. Inverse: `inputOf`. */
+export function ofInput(error: Error, place: number | undefined): Error {
+  if (place === undefined || error instanceof core.RequestCancelledError) return error;
+  const { message, ...wire } = toWireError(error);
+  return fromWireError({ ...wire, message: `\`inputs[${place}]\`: ${message}` });
+}
+
+/** Names the input's place in what `read` throws. */
+export function namingInput<Result>(place: number | undefined, read: () => Result): Result {
+  try {
+    return read();
+  } catch (error) {
+    throw error instanceof Error ? ofInput(error, place) : error;
+  }
+}
+
+/** The place of the input that an error is about, if one was named, and its message without it. */
+export function inputOf({ message }: Error) {
+  const [prefix = '', place] = INPUT.exec(message) ?? [];
+  return { place, message: message.slice(prefix.length) };
+}
+
 function detailsOf({
   numQueuedRequests = 0,
   maxQueuedRequests = 0,

@@ -202,10 +202,7 @@ async function answerOlderEmbed(serve: TabserveClient, exchange: Exchange): Prom
     olderEmbedRequest,
     await readUntypedJson(exchange.request),
   );
-  const [first] = await embed(serve, exchange, {
-    model: nameOf(model),
-    input: prompt,
-    options: { truncate, dimensions },
-  });
+  const asked = { model: nameOf(model), input: prompt, options: { truncate, dimensions } };
+  const [first] = await embed(serve, exchange, asked, 'prompt');
   exchange.sendJson(200, { embedding: [...(first?.embedding ?? [])] });
 }

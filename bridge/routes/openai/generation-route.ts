@@ -43,7 +43,7 @@ export function generationRoute<Request extends GenerationRequest>(
     try {
       return await take(answerTo({ serve, tokenTexts, context, asked }));
     } catch (error) {
-      throw inApiNames(error, { input, names: asked.names });
+      throw inApiNames(error, { input, isList: asked.prompts.length > 1, names: asked.names });
     }
   };
   const route = workRoute(path, async (exchange) => {

@@ -50,6 +50,13 @@ export class PromptTooLongError extends codedError('PromptTooLongError', 'PROMPT
     );
   }
 
+  /** @param place Of a text for an encoder that is too long to be tokenized at all. */
+  static ofEncoderText(place: string, length: number, maxLength: number): PromptTooLongError {
+    return new PromptTooLongError(
+      `\`${place}\` has ${length} characters, and the longest that is taken has ${maxLength}: shorten it, or let it be cut with \`truncate: true\`.`,
+    );
+  }
+
   /** For a text that is too long to be tokenized at all. */
   static ofText(length: number, maxLength: number): PromptTooLongError {
     return new PromptTooLongError(

@@ -79,8 +79,13 @@ function readPrompts(prompt: unknown): readonly TextPrompt[] {
   if (Array.isArray(prompt) && prompt.length > 0 && prompt.length <= MAX_PROMPTS && prompt.every(isPrompt)) {
     return prompt;
   }
-  const expected = `a text, a list of token ids, or a list of 1 to ${MAX_PROMPTS} of either`;
-  throw HttpError.expected('prompt', expected);
+  if (!Array.isArray(prompt) || prompt.length === 0 || prompt.length > MAX_PROMPTS) {
+    const expected = `a text, a list of token ids, or a list of 1 to ${MAX_PROMPTS} of either`;
+    throw HttpError.expected('prompt', expected);
+  }
+  const isOfTokens = typeof prompt[0] === 'number';
+  const bad = prompt.findIndex((entry) => (isOfTokens ? typeof entry !== 'number' : !isPrompt(entry)));
+  throw HttpError.expected(`prompt[${bad}]`, isOfTokens ? 'a token id' : 'a text or a list of token ids');
 }
 
 /** The worker checks token ids. An empty list counts as a list without prompts. */

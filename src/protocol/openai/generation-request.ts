@@ -4,6 +4,7 @@ import { InvalidOptionError, ResponseFormatUnsupportedError, shown } from '../..
 import type { GenerationOptions, OptionName } from '../../batching/options/generation-options.ts';
 import type { Prompt } from '../chat.ts';
 import { record } from '../wire.ts';
+import { inputOf } from '../wire-errors.ts';
 import { isRecord } from '../../platform/is-record.ts';
 import { HttpError } from './http-error.ts';
 import { readFields, withoutNulls } from './fields.ts';
@@ -142,27 +143,45 @@ export function readOptions(fields: Fields, names: OptionNames): GenerationOptio
   return options.topK === -1 ? { ...options, topK: 0 } : options;
 }
 
-/** @param input The field that holds the prompt. */
 export interface RequestNames {
+  /** The field that holds the prompt. */
   readonly input: string;
+  /** Whether that is a list of prompts. */
+  readonly isList?: boolean;
   readonly names: PartNames;
 }
 
+/** Codes of errors about the prompt, as they are sent. */
+const CODES_OF_PROMPT: ReadonlyMap<unknown, string> = new Map([
+  ...['CHAT_TEMPLATE_FAILED', 'EMPTY_PROMPT', 'NO_CHAT_TEMPLATE', 'TOKEN_WITHOUT_EMBEDDING'].map(
+    (code) => [code, code] as const,
+  ),
+  ['PROMPT_TOO_LONG', 'context_length_exceeded'],
+]);
+
 /** The worker's error in the words of the endpoint. */
-export function inApiNames(error: unknown, { input, names }: RequestNames): unknown {
+export function inApiNames(error: unknown, { input, isList = false, names }: RequestNames): unknown {
   if (!(error instanceof Error && 'code' in error)) return error;
-  const { code, message } = error;
-  if (code === 'PROMPT_TOO_LONG') return HttpError.invalid(input, message, 'context_length_exceeded');
-  if (code === 'CHAT_TEMPLATE_FAILED') return HttpError.invalid(input, message, code);
+  const { place: index, message } = inputOf(error);
+  const field = isList && index !== undefined ? `${input}[${index}]` : input;
+  const { code } = error;
+  const all: PartNames = new Map([['prompt', field], ...names]);
+  const [quoted, place = ''] = /`([^`]+)`/.exec(message) ?? [];
+  const theirs = respelled(place, all);
+  const promptCode = CODES_OF_PROMPT.get(code);
+  if (promptCode !== undefined) {
+    const isNamed = quoted !== undefined && theirs !== undefined && message.startsWith(quoted);
+    const prefix = field === input ? '' : `\`${field}\`: `;
+    const renamed = isNamed ? message.replace(place, () => theirs) : prefix + message;
+    return HttpError.invalid(isNamed ? theirs : field, renamed, promptCode);
+  }
   if (code === 'TOOLS_UNSUPPORTED') return HttpError.invalid('tools', message, code);
   if (!(error instanceof InvalidOptionError || error instanceof ResponseFormatUnsupportedError)) return error;
-  const { param = '' } = error;
-  const all: PartNames = new Map(input === 'prompt' ? names : [...names, ['prompt', input]]);
+  const { param = place } = error;
   const option = respelled(/^\w+/.exec(param)?.[0] ?? '', all);
-  const [, place = param] = /`([^`]+)`/.exec(message) ?? [];
-  const theirs = respelled(place, all);
   if (option === undefined) return error;
-  return HttpError.invalid(option, inSnakeCase(message.replace(place, () => theirs ?? place)), error.code);
+  const renamed = inSnakeCase(message.replace(place || param, () => theirs ?? place));
+  return HttpError.invalid(option === field ? (theirs ?? field) : option, renamed, error.code);
 }
 
 /** The part of an option by its name in the body: that of the longest name which begins it. */

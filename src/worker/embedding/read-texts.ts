@@ -31,7 +31,7 @@ export function* tokenize(
   if (text === '') throw EmptyPromptError.ofText(place);
   isWholeText(place, text);
   if (text.length > MAX_TEXT_LENGTH && !truncate)
-    throw PromptTooLongError.ofText(text.length, MAX_TEXT_LENGTH);
+    throw PromptTooLongError.ofEncoderText(place, text.length, MAX_TEXT_LENGTH);
   return yield* tokenizer.encodeInPieces(text.slice(0, MAX_TEXT_LENGTH), addSpecialTokens);
 }
 

@@ -32,6 +32,7 @@ import type {
   Submission,
 } from './prompt-generator.ts';
 import { readPrompt, writeChat } from './prompt-tokens.ts';
+import { namingInput } from '../../protocol/wire-errors.ts';
 import { constraintOf } from './token-constraint.ts';
 import { parseSequenceId, sequenceIdOf } from '../../protocol/sequence-id.ts';
 
@@ -156,10 +157,12 @@ export class ModelGenerator implements PromptGenerator {
     const { config, tokenizer } = this.#model;
     const { createShapes } = await importPart(() => import('./shapes/create-shapes.ts'));
     const prepared = submissions.map(async (submission) => {
-      const { requestId, input, resumption } = submission;
+      const { requestId, input, place, resumption } = submission;
       const asked = this.#askedBy(submission);
       const { resolved, limits } = asked;
-      const chat = isChat(input) ? writeChat(input, this.#model, limits) : undefined;
+      const chat = isChat(input)
+        ? namingInput(place, () => writeChat(input, this.#model, limits))
+        : undefined;
       const isScored = isClassifier(resolved, chat?.syntax);
       const answer = answerFormatOf(resolved, isScored ? undefined : chat?.syntax);
       if (!answer) return [requestId, { asked, chat, constraints: [], isScored }] as const;
@@ -186,7 +189,7 @@ export class ModelGenerator implements PromptGenerator {
     const { stop: _stop, minTokens, ...ending } = resolved.ending;
     const endTokenIds = [...config.eosTokenIds, ...ending.stopTokenIds];
     const { vocabSize } = config;
-    const prompt = yield* this.#blamed(requestId, readPrompt(input, this.#model, limits, shape?.chat));
+    const prompt = yield* this.#blamed(submission, readPrompt(input, this.#model, limits, shape?.chat));
     // The probability of each choice takes a sequence of its own.
     const { responseFormat, n } = resolved;
     const scores =
@@ -236,9 +239,12 @@ export class ModelGenerator implements PromptGenerator {
   }
 
   /** Reports to the host which request's prompt each piece belongs to. */
-  *#blamed<Result>(requestId: RequestId, reading: Generator<void, Result>): Generator<void, Result> {
+  *#blamed<Result>(
+    { requestId, place }: Submission,
+    reading: Generator<void, Result>,
+  ): Generator<void, Result> {
     for (;;) {
-      const piece = this.#whileReading(requestId, () => reading.next());
+      const piece = this.#whileReading(requestId, () => namingInput(place, () => reading.next()));
       if (piece.done) return piece.value;
       yield;
     }

@@ -17,6 +17,7 @@ import type { RequestId } from '../../../protocol/ids.ts';
 import type { SubmittedRequest } from '../../../protocol/requests.ts';
 import { DeviceLostError, StepHangError, WasmAbortError } from '../../../protocol/errors/runtime.ts';
 import type { AnyDeployment } from '../../../protocol/deployment.ts';
+import { namingInput, ofInput } from '../../../protocol/wire-errors.ts';
 import type { ServedDeployment } from './served-deployment.ts';
 import { runSplitting } from './split-batch.ts';
 
@@ -34,11 +35,12 @@ export interface BatchedDeploymentListener {
   onQueueWait(queueWaitMs: number): void;
 }
 
-export type BatchedSubmission = TurnOwner & Pick<SubmittedRequest, 'requestId' | 'input' | 'options'>;
+export type BatchedSubmission = TurnOwner & Pick<SubmittedRequest, 'requestId' | 'input' | 'options' | 'place'>;
 
 interface Arrival extends TurnOwner {
   readonly id: RequestId;
   readonly input: unknown;
+  readonly place: number | undefined;
   readonly arrivedAtMs: number;
 }
 
@@ -160,11 +162,11 @@ export class BatchedDeployment implements ServedDeployment<BatchKnobs> {
   }
 
   /** @throws InvalidOptionError, UnknownOptionError. */
-  #arrivalOf({ requestId: id, input, options, ...owner }: BatchedSubmission): Arrival {
+  #arrivalOf({ requestId: id, input, options, place, ...owner }: BatchedSubmission): Arrival {
     parseOptions('options', NO_OPTIONS, options);
-    const checked = this.#deployment.checkInput(input);
+    const checked = namingInput(place, () => this.#deployment.checkInput(input));
     const { clientId, turn = [], isBackground = false } = owner;
-    return { id, clientId, turn, isBackground, input: checked, arrivedAtMs: this.#clock.now() };
+    return { id, clientId, turn, isBackground, input: checked, place, arrivedAtMs: this.#clock.now() };
   }
 
   /** The deployment's `batchSizeFn`. In the first batches, at most `maxRows` items fit. */
@@ -196,14 +198,15 @@ export class BatchedDeployment implements ServedDeployment<BatchKnobs> {
   }
 
   async #run(arrival: Arrival): Promise<void> {
-    const { id: requestId } = arrival;
+    const { id: requestId, place } = arrival;
     const controller = new AbortController();
     this.#active.set(requestId, controller);
     try {
       const result = await this.#call(arrival, { signal: controller.signal });
       this.#answers.push({ requestId, result });
     } catch (error) {
-      this.#listener.onFailed(requestId, error);
+      const isOfInput = error instanceof Error && !(error instanceof RuntimeLostError);
+      this.#listener.onFailed(requestId, isOfInput ? ofInput(error, place) : error);
     } finally {
       this.#active.delete(requestId);
     }

@@ -4,6 +4,7 @@ import { RuntimeLostError } from '../../../batching/generation/runtime-lost-erro
 import { inPieces } from '../../../platform/in-pieces.ts';
 import { defineDeployment } from '../../../protocol/deployment.ts';
 import { parseSequenceId, sequenceIdOf } from '../../../protocol/sequence-id.ts';
+import { ofInput, toWireError } from '../../../protocol/wire-errors.ts';
 import type { BatchRecord } from '../../../protocol/stats.ts';
 import type { BatchKnobs } from '../../../protocol/status.ts';
 import type { RequestId } from '../../../protocol/ids.ts';
@@ -190,8 +191,12 @@ export class EncoderDeployment implements ServedDeployment<BatchKnobs> {
     if (state.type === 'failed') throw state.error;
     const works: EncoderWork[] = [];
     if (state.type !== 'ready') return works;
-    for (const { input, options } of submissions)
-      works.push(yield* this.#task.read(input, options, state.model));
+    for (const { input, options, place } of submissions)
+      try {
+        works.push(yield* this.#task.read(input, options, state.model));
+      } catch (error) {
+        throw error instanceof Error && isOfInput(error) ? ofInput(error, place) : error;
+      }
     return works;
   }
 
@@ -257,6 +262,12 @@ export class EncoderDeployment implements ServedDeployment<BatchKnobs> {
   #cancelRows(requestId: RequestId, rows: readonly EncoderRow[]): void {
     for (const index of rows.keys()) this.#batched.cancel(sequenceIdOf(requestId, index));
   }
+}
+
+/** Options are those of all inputs. */
+function isOfInput(error: Error): boolean {
+  const { param = 'input' } = toWireError(error);
+  return ['input', 'query', 'documents'].includes(param);
 }
 
 /** Names requests in place of their rows. */

@@ -11,7 +11,7 @@ import type { Accepted, PromptGenerator, Submission } from '../prompt-generator.
 import { type ModelInfo, toServedModel } from '../../../protocol/models.ts';
 import type { RequestId } from '../../../protocol/ids.ts';
 import type { RequestUpdate } from '../../../protocol/requests.ts';
-import { toWireError } from '../../../protocol/wire-errors.ts';
+import { namingInput, toWireError } from '../../../protocol/wire-errors.ts';
 import { upstreamCall, type UpstreamCall, type UpstreamPrompt } from './completion-body.ts';
 import { CompletionStream, type Received } from './completion-stream.ts';
 import type { UpstreamConnection } from './upstream-connection.ts';
@@ -61,8 +61,8 @@ export class UpstreamGenerator implements PromptGenerator {
 
   /** @throws InvalidOptionError, UnknownOptionError, EmptyPromptError, ResponseFormatUnsupportedError. */
   #prepare(submission: Submission): () => Accepted {
-    const { input, options } = submission;
-    const prompt = readPrompt(input);
+    const { input, options, place } = submission;
+    const prompt = namingInput(place, () => readPrompt(input));
     const resolved = resolveOptions(options, this.#limits, isChat(input));
     if (isChat(input)) checkChat(resolved);
     const call = upstreamCall(prompt, resolved, this.#options.model, this.#limits.contextLength);
