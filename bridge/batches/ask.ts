@@ -2,7 +2,7 @@ import { systemClock } from '../../src/batching/base/clock.ts';
 import { writeOrderedJson } from '../../src/batching/base/ordered-json.ts';
 import { untilAborted } from '../../src/platform/until-aborted.ts';
 import { BATCH_PEER } from '../../src/protocol/requests.ts';
-import { checkModelName, type AnswerBody, type ClientRights, type RequestContext } from '../http/exchange.ts';
+import { checkModelName, checkNoPriority, type AnswerBody, type ClientRights, type RequestContext } from '../http/exchange.ts';
 import { HttpError } from '../../src/protocol/openai/http-error.ts';
 import { toHttpError } from '../http/to-http-error.ts';
 import { checkAnswer } from '../upstream/answer-shape.ts';
@@ -21,7 +21,7 @@ export type OnWait = (reason: HttpError) => void;
 /** Asks rows as the routes ask the tab. Rows wait while no tab can serve. */
 export function askTab(
   answers: Readonly<Record<BatchUrl, AnswerBody>>,
-  { allowsAnyModel }: Pick<ClientRights, 'allowsAnyModel'>,
+  { allowsAnyModel, allowsPriority }: ClientRights,
   onWait?: OnWait,
 ): AskRow {
   return (row, { requestId, createdAt, signal }) => {
@@ -32,7 +32,9 @@ export function askTab(
       signal,
       hasContent: false,
       callerOf: () => [BATCH_PEER],
-      checkPriority: () => undefined,
+      checkPriority: (priority) => {
+        if (!allowsPriority) checkNoPriority(priority);
+      },
       checkModel: (asked, served) => {
         if (!allowsAnyModel) checkModelName(asked, served);
       },

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 
+import { parseDecimal } from '../../src/batching/base/validate.ts';
 import { setDeadline, systemClock } from '../../src/batching/base/clock.ts';
 import type { Caller } from '../../src/protocol/requests.ts';
 import { callerOf } from './caller.ts';
@@ -82,9 +83,7 @@ export class Exchange {
 
   /** @throws HttpError 400 for a priority other than 0, unless the operator allows it. */
   checkPriority(priority: unknown): void {
-    if (this.#rights.allowsPriority || priority === undefined || priority === 0) return;
-    const message = 'Expected `priority` to be 0: the operator allows others with --allow-priority.';
-    throw HttpError.invalid('priority', message);
+    if (!this.#rights.allowsPriority) checkNoPriority(priority);
   }
 
   /** @throws HttpError 404 if the caller names another model than the one that serves, unless the operator allows it. */
@@ -150,7 +149,7 @@ export class Exchange {
   #startTimer(): (() => void) | undefined {
     const header = this.request.headers[TIMEOUT];
     if (header === undefined) return undefined;
-    const seconds = Number(header);
+    const seconds = parseDecimal(String(header));
     if (!(seconds > 0 && seconds <= LONGEST_TIMEOUT_SECONDS)) {
       const expected = `a number of seconds above 0 and at most ${LONGEST_TIMEOUT_SECONDS}`;
       throw HttpError.expected(TIMEOUT, expected, String(header));
@@ -158,6 +157,13 @@ export class Exchange {
     const error = deadlinePassed(seconds, TIMEOUT);
     return setDeadline(systemClock, seconds * 1000, () => this.abort(error));
   }
+}
+
+/** @throws HttpError 400 for a priority other than 0. */
+export function checkNoPriority(priority: unknown): void {
+  if (priority === undefined || priority === 0) return;
+  const message = 'Expected `priority` to be 0: the operator allows others with --allow-priority.';
+  throw HttpError.invalid('priority', message);
 }
 
 /** @throws HttpError 404 if another model is asked for than the one that serves. */

@@ -1,7 +1,8 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 
+import { isRounded, UNROUNDED } from '../../src/batching/base/rounded-integers.ts';
 import { shown } from '../../src/batching/base/errors.ts';
-import { parseOrderedJson } from '../../src/batching/base/ordered-json.ts';
+import { parseOrderedJson, spellingOf } from '../../src/batching/base/ordered-json.ts';
 import { MAX_PROMPT_LENGTH } from '../../src/protocol/wire.ts';
 import { reasonOf } from '../base/errors.ts';
 import { HttpError } from '../../src/protocol/openai/http-error.ts';
@@ -92,7 +93,7 @@ export function mediaTypeOf({ headers }: IncomingMessage): string {
 /**
  * The JSON body of a request. Keys stay in its order.
  *
- * @param parse `JSON.parse` gives plain objects, which may be cloned.
+ * @param parse By default numbers stay as they are written, but the objects may not be cloned.
  * @throws HttpError 400, 413 or 415.
  */
 export async function readJson(request: IncomingMessage, parse: Parse = parseInOrder): Promise<unknown> {
@@ -112,6 +113,24 @@ type Parse = (text: string) => unknown;
 
 const parseInOrder: Parse = (text) => parseOrderedJson(text, MAX_JSON_DEPTH);
 
+/** Gives plain objects, which may be cloned. @throws HttpError 400 for an integer that would be rounded. */
+export function parseUnrounded(text: string): unknown {
+  const value: unknown = JSON.parse(text);
+  if (/\d{16}/.test(text)) checkUnrounded(parseInOrder(text));
+  return value;
+}
+
+/** @param value As it was parsed in order. @throws HttpError 400 for an integer that would be rounded, by its place. */
+export function checkUnrounded(value: unknown, place = ''): void {
+  if (typeof value !== 'object' || value === null) return;
+  for (const [key, part] of Object.entries(value)) {
+    const name = Array.isArray(value) ? `${place}[${key}]` : place === '' ? key : `${place}.${key}`;
+    const spelling = spellingOf(value, key);
+    if (spelling !== undefined && isRounded(spelling)) throw HttpError.expected(name, UNROUNDED, spelling);
+    checkUnrounded(part, name);
+  }
+}
+
 /** @throws The error that `refuse` makes, for bytes that are not JSON, or JSON that cannot be sent to the worker. */
 export function readJsonBytes(bytes: Buffer, refuse: Refuse, parse = parseInOrder): unknown {
   const text = decodeUtf8(bytes, refuse);
@@ -119,7 +138,7 @@ export function readJsonBytes(bytes: Buffer, refuse: Refuse, parse = parseInOrde
   try {
     value = parse(text);
   } catch (error) {
-    throw refuse(reasonOf(error));
+    throw error instanceof HttpError ? error : refuse(reasonOf(error));
   }
   checkStructure(value, 0, refuse);
   return value;

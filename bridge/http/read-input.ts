@@ -1,5 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 
+import { isRounded, UNROUNDED } from '../../src/batching/base/rounded-integers.ts';
 import { shown } from '../../src/batching/base/errors.ts';
 import { parseDecimal } from '../../src/batching/base/validate.ts';
 import type { Exchange } from './exchange.ts';
@@ -109,9 +110,11 @@ export function readQuery(
   return Object.fromEntries(known.map((name) => [name, query.get(name) ?? undefined]));
 }
 
-/** @throws HttpError 400 for a text that is no number. */
+/** @throws HttpError 400 for a text that is no number, or an integer that would be rounded. */
 export function parseNumber(name: string, text: string | undefined): number {
   const number = parseDecimal(text ?? '');
-  if (Number.isFinite(number)) return number;
-  throw HttpError.expected(name, 'a finite number', text ?? 'nothing');
+  if (text === undefined || !Number.isFinite(number))
+    throw HttpError.expected(name, 'a finite number', text ?? 'nothing');
+  if (isRounded(text)) throw HttpError.expected(name, UNROUNDED, text);
+  return number;
 }

@@ -2,7 +2,7 @@ import type { TabserveClient } from '../../src/client/client.ts';
 import { isRecord } from '../../src/platform/is-record.ts';
 import { HttpError } from '../../src/protocol/openai/http-error.ts';
 import { readFields } from '../../src/protocol/openai/fields.ts';
-import { readJson } from '../http/read-body.ts';
+import { checkUnrounded, parseUnrounded, readJson } from '../http/read-body.ts';
 import { ofListed } from '../http/to-http-error.ts';
 import { parseNumber, readInput, readQuery } from '../http/read-input.ts';
 import { workRoute, type Handle, type Route } from '../http/router.ts';
@@ -16,6 +16,7 @@ export function adderRoute(serve: TabserveClient): Route {
   const add: Handle = async (exchange) => {
     const { params, json } = await readInput(exchange, 'number');
     const { number } = readFields(json, ['number']);
+    checkUnrounded(json);
     const { number: text } = readQuery(params, ['number']);
     // The message quotes a JSON value that is no number.
     const given = text ?? (number === undefined ? undefined : JSON.stringify(number));
@@ -29,7 +30,7 @@ export function adderRoute(serve: TabserveClient): Route {
 /** `{ "features": […] }` or a list of such lists, as in the tutorial; `{ "predictions": […] }`, a price for each house. */
 export function housePriceRoute(serve: TabserveClient): Route {
   return workRoute('/house-price', async (exchange) => {
-    const { features } = readFields(await readJson(exchange.request), ['features']);
+    const { features } = readFields(await readJson(exchange.request, parseUnrounded), ['features']);
     if (!Array.isArray(features) || features.length === 0 || features.length > MAX_HOUSES) {
       const expected = `a list of numbers, or at most ${MAX_HOUSES} such lists`;
       throw HttpError.expected('features', expected);
@@ -55,7 +56,7 @@ const MAX_INSTANCES = 4096;
 export function deploymentRoute(serve: TabserveClient): Route {
   return workRoute('/deployments/*', async (exchange) => {
     const { request, rest, signal } = exchange;
-    const body = readFields(await readJson(request, JSON.parse), ['input', 'instances', 'options']);
+    const body = readFields(await readJson(request, parseUnrounded), ['input', 'instances', 'options']);
     const { input, instances, options = {} } = body;
     if (!isRecord(options)) throw HttpError.invalid('options', 'Expected `options` to be an object.');
     exchange.checkPriority(options['priority']);

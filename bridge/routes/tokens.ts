@@ -12,7 +12,7 @@ const model = v.optional(v.string('a text'));
 const flag = (byDefault: boolean) => v.optional(v.boolean('true or false'), byDefault);
 const tokenId = v.pipe(
   v.number('a token id'),
-  v.integer('a whole number'),
+  v.safeInteger('a whole number'),
   v.minValue(0, 'a token id from 0 on'),
 );
 

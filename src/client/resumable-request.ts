@@ -19,7 +19,7 @@ interface MadeRequest {
   readonly input: unknown;
   readonly options: object;
   /** Among the inputs of one `remoteAll`. */
-  readonly place: number | undefined;
+  readonly place?: number | undefined;
   readonly turn?: TurnInfo;
 }
 

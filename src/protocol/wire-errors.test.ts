@@ -10,7 +10,7 @@ import { EmptyPromptError, PromptTooLongError } from './errors/deployments.ts';
 import { ModelFileMissingError } from './errors/model.ts';
 import { NoWebGpuAdapterError } from './errors/runtime.ts';
 import { OverrideEndedError, OverrideHeldError } from './errors/tabs.ts';
-import { fromWireError, TabserveError, toWireError } from './wire-errors.ts';
+import { fromWireError, inputOf, ofInput, TabserveError, toWireError } from './wire-errors.ts';
 
 describe('the wire', () => {
   it.each([
@@ -39,6 +39,15 @@ describe('the wire', () => {
     expect(fromWireError({ code: 'UNKNOWN_OPTION', message: 'no', param: 'size' })).toMatchObject({
       param: 'size',
     });
+  });
+
+  it("names the place of an input, and keeps the error's class, code and option", () => {
+    const named = ofInput(InvalidOptionError.of('input', 'a number', 'x'), 3);
+    expect(fromWireError(toWireError(named))).toMatchObject({ name: 'InvalidOptionError', param: 'input' });
+    expect(named.message).toMatch(/^`inputs\[3\]`: Expected `input` to be a number/);
+    expect(inputOf(named)).toMatchObject({ place: '3', message: expect.stringMatching(/^Expected/) });
+    const cancelled = RequestCancelledError.because('why');
+    expect([ofInput(cancelled, 3), ofInput(named, undefined)]).toEqual([cancelled, named]);
   });
 
   it('carries an unknown code as a TabserveError', () => {

@@ -58,6 +58,8 @@ const KNOWN = [
   ...IGNORED,
 ];
 
+const PARTS = ['output_config.format', 'output_config.effort', 'metadata.user_id'];
+
 export interface MessagesRequest extends GenerationRequest {
   readonly messages: readonly ChatMessage[];
 }
@@ -69,7 +71,7 @@ export interface MessagesRequest extends GenerationRequest {
  * @throws HttpError 400
  */
 export function readMessagesRequest(body: unknown): MessagesRequest {
-  const fields = readFields(withoutNulls(readFields(body)), KNOWN);
+  const fields = readFields(withoutNulls(readFields(body)), KNOWN, PARTS);
   const { model, stream: isStream = false, metadata } = fields;
   if (model !== undefined && typeof model !== 'string')
     throw HttpError.expected('model', 'a text', textOf(model));

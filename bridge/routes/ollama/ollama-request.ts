@@ -57,9 +57,11 @@ const NAMES = new Map<string, string>([
   ['responseFormat.schema', 'format'],
 ]);
 
+const PARTS = [...OPTIONS.values()].map((name) => `options.${name}`);
+
 /** @throws HttpError 400 */
 export function readOllamaChat(body: unknown): OllamaRequest {
-  const fields = readFields(withoutNulls(readFields(body)), [...SHARED, 'messages', 'tools']);
+  const fields = readFields(withoutNulls(readFields(body)), [...SHARED, 'messages', 'tools'], PARTS);
   const { messages = [] } = fields;
   if (!Array.isArray(messages)) throw HttpError.expected('messages', 'a list of messages', textOf(messages));
   const read: ChatMessage[] = [];
@@ -70,7 +72,7 @@ export function readOllamaChat(body: unknown): OllamaRequest {
 /** @throws HttpError 400 */
 export function readOllamaGenerate(body: unknown): OllamaRequest {
   const own = ['prompt', 'system', 'raw', ...Object.keys(NEUTRAL_FIELDS)];
-  const fields = readFields(withoutNulls(readFields(body)), [...SHARED, ...own]);
+  const fields = readFields(withoutNulls(readFields(body)), [...SHARED, ...own], PARTS);
   checkNeutral(fields, NEUTRAL_FIELDS);
   const { prompt = '', system = '', raw = false } = fields;
   if (typeof prompt !== 'string') throw HttpError.expected('prompt', 'a text', textOf(prompt));

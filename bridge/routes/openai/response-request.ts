@@ -114,6 +114,7 @@ export function readResponseRequest(body: unknown): ResponseRequest {
       ...TOOL_FIELDS,
       ...Object.keys(OWN_FIELDS.entries),
     ],
+    parts: ['text.format', 'reasoning.effort'],
   });
   checkContinuation(fields);
   const { instructions, include = [] } = parseFields(OWN_FIELDS, fields);

@@ -9,6 +9,11 @@ it.each([
   ['MaxNewToken', 'maxNewTokens'],
   ['stopTokens', 'stopTokenIds'],
   ['topk', 'topK'],
+  // The names of other APIs.
+  ['max_tokens', 'maxNewTokens'],
+  ['max_token', 'maxNewTokens'],
+  ['repeat_penalty', 'repetitionPenalty'],
+  ['response_format', 'responseFormat'],
 ])('the name that was meant stands for all of a long list: %s', (name, meant) => {
   expect(describeKnown(name, OPTION_NAMES)).toBe(`the nearest of ${OPTION_NAMES.length} is ${meant}`);
 });

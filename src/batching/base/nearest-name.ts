@@ -9,20 +9,46 @@ export function describeKnown(name: string, known: readonly string[]): string {
     : `the options are ${known.join(', ')}`;
 }
 
-/** The first of the names that the fewest changes of a letter lead to. Case and underscores don't count. */
+/** Plain names of one thing in several APIs. */
+const SAME = [
+  'maxtokens maxcompletiontokens maxoutputtokens maxnewtokens maxlength numpredict npredict',
+  'stop stopsequences stopstrings',
+  'repetitionpenalty repeatpenalty',
+  'messages prompt input text',
+  'instructions system systemprompt',
+  'responseformat format structuredoutputs jsonschema guidedjson',
+  'reasoningeffort effort think',
+  'tools functions',
+  'toolchoice functioncall',
+  'chattemplatekwargs chattemplatearguments',
+  'user userid',
+].map((names) => names.split(' '));
+
+/**
+ * The first of the names that the fewest changes of a letter lead to, from it or from what other APIs call it. Case and
+ * underscores don't count.
+ */
 function nearestName(name: string, known: readonly string[]): string {
   const wanted = plain(name);
+  const own = known.map((candidate) => [candidate, plain(candidate)] as const);
+  const others = own.flatMap(([candidate, spelling]) => {
+    const names = SAME.find((same) => same.includes(spelling)) ?? [];
+    return names.map((other) => [candidate, other] as const);
+  });
   let [nearest, fewest] = ['', Infinity];
-  for (const candidate of known) {
-    const numChanges = countChanges(wanted, plain(candidate));
+  for (const [candidate, spelling] of [...own, ...others]) {
+    const numChanges = countChanges(wanted, spelling);
     if (numChanges < fewest) [nearest, fewest] = [candidate, numChanges];
   }
   return nearest;
 }
 
-/** A long name is near to none. */
+/** Without the object that it is a part of. A long name is near to none. */
 function plain(name: string): string {
-  return name.slice(0, 64).toLowerCase().replaceAll('_', '');
+  return name
+    .slice(0, 64)
+    .toLowerCase()
+    .replaceAll(/^.*\.|_/g, '');
 }
 
 /** Levenshtein's distance. */

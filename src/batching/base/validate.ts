@@ -1,5 +1,6 @@
 import type { Clock } from './clock.ts';
 import { describeInvalid, InvalidOptionError, shown, UnknownOptionError } from './errors.ts';
+import { UNROUNDED } from './rounded-integers.ts';
 import { parseOrderedJson, writeOrderedJson } from './ordered-json.ts';
 
 /** Returns the value, now typed, or throws `InvalidOptionError` naming the option. */
@@ -51,7 +52,12 @@ export function validator<Value>(
 }
 
 export function integerIn(range: NumberRange): ValidateNumber {
-  return numberThat(`an integer${describe(range)}`, (value) => Number.isInteger(value) && isIn(range, value));
+  const holds = (value: number): boolean => Number.isSafeInteger(value) && isIn(range, value);
+  return numberThat(`an integer${describe(range)}`, holds, (value) => {
+    // Nobody knows which integer was meant.
+    const isOther = Number.isInteger(value) && isIn(range, value);
+    return isOther ? UNROUNDED : undefined;
+  });
 }
 
 /** Reads `true` as 0, and `false` as left out. */
@@ -263,10 +269,16 @@ function invalidArgument(
   return withCode(new ErrorClass(describeInvalid(option, expected, got)));
 }
 
-function numberThat(expected: string, holds: (value: number) => boolean): ValidateNumber {
-  const validate = validator(expected, (value, refuse) => {
-    if (typeof value === 'number' && holds(value)) return value;
-    throw refuse(value);
+/** @param isOther What else is expected of a value that doesn't hold. */
+function numberThat(
+  expected: string,
+  holds: (value: number) => boolean,
+  isOther: (value: number) => string | undefined = () => undefined,
+): ValidateNumber {
+  const validate = validator(expected, (value, refuse, option) => {
+    if (typeof value !== 'number') throw refuse(value);
+    if (holds(value)) return value;
+    throw InvalidOptionError.of(option, isOther(value) ?? expected, value);
   });
   return Object.assign(validate, { holds });
 }

@@ -35,8 +35,8 @@ const NEUTRAL_VALUES: NeutralValues = {
 const OWN_FIELDS = v.object({
   logprobs: v.optional(v.boolean()),
   top_logprobs: v.optional(v.unknown()),
-  max_tokens: v.optional(v.unknown()),
   max_completion_tokens: v.optional(v.unknown()),
+  max_tokens: v.optional(v.unknown()),
   prompt_cache_key: v.optional(v.string()),
   safety_identifier: v.optional(v.string()),
 });

@@ -47,6 +47,15 @@ describe('a value that asks for nothing', () => {
   });
 });
 
+it.each([
+  [['Once', 5], 'prompt[1]'],
+  [[[1], []], 'prompt[1]'],
+  [[1, 2, 'x'], 'prompt[2]'],
+  [{}, 'prompt'],
+])('names the part of the prompt %j that is none', (prompt, param) => {
+  expect(() => readCompletionRequest({ prompt })).toThrow(expect.objectContaining({ param }));
+});
+
 it('reads the options that vLLM adds', () => {
   const given = {
     ignore_eos: true,

@@ -4,7 +4,7 @@ import { parseBody } from './parse-body.ts';
 export const text = v.string('a text');
 const flag = v.optional(v.boolean('true or false'));
 export const positive = v.optional(
-  v.pipe(v.number('a number'), v.integer('a whole number'), v.minValue(1, 'a number from 1 on')),
+  v.pipe(v.number('a number'), v.safeInteger('a whole number'), v.minValue(1, 'a number from 1 on')),
 );
 
 const embeddingsRequest = v.object({

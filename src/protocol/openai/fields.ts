@@ -1,11 +1,18 @@
 import { isRecord } from '../../platform/is-record.ts';
 import { HttpError } from './http-error.ts';
 
-/** @throws HttpError 400 for a value that is not an object, and for fields other than the known ones, if they are given. */
-export function readFields(body: unknown, known?: readonly string[]): Readonly<Record<string, unknown>> {
+/**
+ * @param parts Parts of fields, as `reasoning.effort`, that other APIs have as fields: their messages name them.
+ * @throws HttpError 400 for a value that is not an object, and for fields other than the known ones, if they are given.
+ */
+export function readFields(
+  body: unknown,
+  known?: readonly string[],
+  parts: readonly string[] = [],
+): Readonly<Record<string, unknown>> {
   if (!isRecord(body)) throw HttpError.invalid('body', 'Expected the body to be a JSON object.');
   for (const name of Object.keys(body))
-    if (known && !known.includes(name)) throw HttpError.unknown(name, known);
+    if (known && !known.includes(name)) throw HttpError.unknown(name, [...known, ...parts]);
   return body;
 }
 

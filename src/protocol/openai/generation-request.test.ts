@@ -5,10 +5,11 @@ import {
   ResponseFormatUnsupportedError,
   UnknownOptionError,
 } from '../../batching/base/errors.ts';
-import { PromptTooLongError } from '../errors/deployments.ts';
+import { EmptyPromptError, PromptTooLongError } from '../errors/deployments.ts';
 import { ChatTemplateError } from '../errors/model.ts';
 import { readChatRequest } from './chat-request.ts';
 import { readCompletionRequest } from './completion-request.ts';
+import { ofInput } from '../wire-errors.ts';
 import { inApiNames } from './generation-request.ts';
 
 const { names } = readCompletionRequest({ prompt: 'Once' });
@@ -34,12 +35,23 @@ it.each([
 
 it('leaves any other error as it is', () => {
   for (const error of [
-    InvalidOptionError.of('prompt[3]', 'a token', 'x'),
     new UnknownOptionError('Unknown option `n`'),
     new Error('Expected `n` to be'),
     undefined,
   ])
     expect(inWords(error)).toBe(error);
+});
+
+it.each([
+  [EmptyPromptError.of(), 'prompt[2]', 'EMPTY_PROMPT', /^`prompt\[2\]`: The prompt is empty/],
+  [PromptTooLongError.of(9, 8, 7), 'prompt[2]', 'context_length_exceeded', /^`prompt\[2\]`: The prompt has 9/],
+  [InvalidOptionError.of('prompt[3]', 'a token', 'x'), 'prompt[2][3]', 'INVALID_OPTION', /^Expected `prompt\[2\]\[3\]`/],
+  [InvalidOptionError.of('seed', 'a number', 'x'), 'seed', 'INVALID_OPTION', /^Expected `seed`/],
+])('names the prompt of a list that %s is about', (error, param, code, message) => {
+  const given = param === 'seed' ? error : ofInput(error, 2);
+  const words = { status: 400, param, code, message: expect.stringMatching(message) };
+  expect(inApiNames(given, { input: 'prompt', isList: true, names })).toMatchObject(words);
+  expect(inWords(given)).toMatchObject({ param: param.replace('[2]', '') });
 });
 
 it('tells a prompt that is too long as OpenAI does', () => {

@@ -79,6 +79,8 @@ interface OwnFields {
   readonly neutral: NeutralValues;
   /** Fields that the endpoint reads itself. */
   readonly others: readonly string[];
+  /** Parts of fields that other endpoints have as fields. */
+  readonly parts?: readonly string[];
 }
 
 /**
@@ -86,13 +88,13 @@ interface OwnFields {
  *
  * @throws HttpError 400 for an unknown field, and for a value of a neutral one that would change the answer.
  */
-export function readKnownFields(body: unknown, { names, neutral, others }: OwnFields): Fields {
+export function readKnownFields(body: unknown, { names, neutral, others, parts }: OwnFields): Fields {
   const accepted = { ...NEUTRAL_VALUES, ...neutral };
   const shared = Object.keys(SHARED_FIELDS.entries);
   const known = new Set([...others, ...names.values(), ...shared, ...Object.keys(accepted)]);
   const given = withoutNulls(readFields(body));
   checkRemoved(given);
-  const fields = readFields(given, [...known]);
+  const fields = readFields(given, [...known], parts);
   checkNeutral(fields, accepted);
   return fields;
 }
