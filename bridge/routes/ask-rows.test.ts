@@ -1,5 +1,7 @@
-import { expect, it, vi } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 
+import { InvalidOptionError } from '../../src/batching/base/errors.ts';
+import { EmptyPromptError, PromptTooLongError } from '../../src/protocol/errors/deployments.ts';
 import { NoModelError } from '../../src/protocol/errors/model.ts';
 import { answerWith, mountBridge } from '../testing/test-support.ts';
 import { rowsOfTab } from './ask-rows.ts';
@@ -23,5 +25,71 @@ it('embeds rows where only an encoder serves, and refuses those for a generator 
   expect(await ask({ ...row, url: '/v1/chat/completions', body: { messages } }, context)).toMatchObject({
     status: 503,
     body: { error: { code: 'NO_MODEL' } },
+  });
+});
+
+const chat = { messages: [{ role: 'user', content: 'Hi' }] };
+const rows = [
+  ['/v1/completions', { prompt: 'Hi' }],
+  ['/v1/chat/completions', chat],
+  ['/v1/embeddings', { input: 'Hi' }],
+] as const;
+
+/** Fields that endpoints refuse. */
+const refused = [
+  { priority: 5 },
+  { nonsense: 1 },
+  { seed: '7' },
+  { messages: 'Hi' },
+  { prompt: {} },
+  { best_of: 9 },
+  { n: 1.5 },
+  { dimensions: 0 },
+  { encoding_format: 'hex' },
+  { guided_json: {} },
+  { logprobs: 'many' },
+  { top_logprobs: 3 },
+  { stream_options: {} },
+  { tools: 'x' },
+  { response_format: 'json' },
+  { user: 5 },
+];
+
+describe.each(rows)('a row for %s', (url, body) => {
+  it.each(refused)('with %j is answered as the endpoint answers it', async (fields) => {
+    const { bridge, url: server } = await mountBridge();
+    vi.spyOn(bridge.serve, 'status').mockReturnValue({ ...bridge.serve.status(), state: 'ready' });
+    answerWith(bridge, () => Promise.reject(NoModelError.of()));
+    const given = { ...body, ...fields };
+    const answer = await fetch(server + url, {
+      method: 'POST',
+      headers: { 'Content-Type': 'application/json' },
+      body: JSON.stringify(given),
+    });
+    const { ask } = rowsOfTab(bridge.serve, {});
+    const context = { requestId: 'r', createdAt: 0, signal: AbortSignal.any([]) };
+    expect(await ask({ index: 0, customId: 'a', url, body: given }, context)).toEqual({
+      status: answer.status,
+      body: await answer.json(),
+    });
+  });
+});
+
+it.each([
+  [PromptTooLongError.ofEncoder('input[2]', 600, 512), 'context_length_exceeded', 'input[2]'],
+  [PromptTooLongError.ofEncoder('input', 600, 512), 'context_length_exceeded', 'input'],
+  [EmptyPromptError.ofText('input[1]'), 'EMPTY_PROMPT', 'input[1]'],
+  [InvalidOptionError.of('input[1]', 'a text', 5), 'INVALID_OPTION', 'input[1]'],
+  [InvalidOptionError.of('prompt', 'left out', 'query'), 'INVALID_OPTION', 'prompt'],
+])('embeddings are refused as OpenAI refuses them: %s', async (error, code, param) => {
+  const { bridge } = await mountBridge();
+  answerWith(bridge, () => Promise.reject(error));
+  const { ask } = rowsOfTab(bridge.serve, {});
+  const context = { requestId: 'r', createdAt: 0, signal: AbortSignal.any([]) };
+  vi.spyOn(bridge.serve, 'status').mockReturnValue({ ...bridge.serve.status(), state: 'ready' });
+  const row = { index: 0, customId: 'a', url: '/v1/embeddings', body: { input: ['a'] } } as const;
+  expect(await ask(row, context)).toMatchObject({
+    status: 400,
+    body: { error: { code, param, type: 'invalid_request_error' } },
   });
 });

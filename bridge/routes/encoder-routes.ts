@@ -93,13 +93,14 @@ export async function embed(
     EMBEDDER as string,
     context.callerOf(user),
   );
-  const answer = await handle
-    .remote(input, { ...options, signal: context.signal })
-    .result()
-    .catch((error: unknown) => {
-      // The embedder's option `prompt` is no text.
-      throw inApiNames(error, { input: field, names: new Map([['prompt', 'prompt'], ['input', field]]) });
-    });
+  // The embedder's option `prompt` is no text.
+  const names = new Map([
+    ['prompt', 'prompt'],
+    ['input', field],
+  ]);
+  const answer = await named({ input: field, names }, () =>
+    handle.remote(input, { ...options, signal: context.signal }),
+  );
   return 'embedding' in answer ? [answer] : answer;
 }
 
@@ -107,16 +108,11 @@ async function answerRerank(serve: TabserveClient, exchange: Exchange): Promise<
   const asked = parseBody(rerankRequest, await readJson(exchange.request));
   checkModel(serve, exchange, RERANKER, asked.model);
   const documents = asked.documents.map((given) => (typeof given === 'string' ? given : given.text));
-  const { results, numTokens } = await serve
-    .getHandle(RERANKER, exchange.callerOf())
-    .remote(
-      { query: asked.query, documents },
-      { topN: asked.top_n, truncate: asked.truncate, signal: exchange.signal },
-    )
-    .result()
-    .catch((error: unknown) => {
-      throw inApiNames(error, { input: 'documents', names: RERANK_NAMES });
-    });
+  const ranker = serve.getHandle(RERANKER, exchange.callerOf());
+  const options = { topN: asked.top_n, truncate: asked.truncate, signal: exchange.signal };
+  const { results, numTokens } = await named({ input: 'documents', names: RERANK_NAMES }, () =>
+    ranker.remote({ query: asked.query, documents }, options),
+  );
   exchange.sendJson(200, {
     id: exchange.requestId,
     model: modelOf(serve, RERANKER) ?? asked.model,
@@ -142,12 +138,7 @@ async function answerScore(serve: TabserveClient, exchange: Exchange): Promise<v
   const ranker = serve.getHandle(RERANKER, exchange.callerOf());
   const answers = await Promise.all(
     (isOne ? [{ query, documents: second }] : pairs).map((pair, index) =>
-      ranker
-        .remote(pair, { signal: exchange.signal })
-        .result()
-        .catch((error: unknown) => {
-          throw inApiNames(error, scoreNames(isOne ? undefined : index));
-        }),
+      named(scoreNames(isOne ? undefined : index), () => ranker.remote(pair, { signal: exchange.signal })),
     ),
   );
   const scores = answers.flatMap(({ results }) => results.toSorted((a, b) => a.index - b.index));
@@ -168,6 +159,15 @@ function scoreNames(index: number | undefined): RequestNames {
   const documents = index === undefined ? 'documents' : 'documents[0]';
   const names = [['query', `text_1${end}`] as const, [documents, input] as const];
   return { input, names: new Map(names) };
+}
+
+/** Words the worker's error as the endpoint does. */
+async function named<Answer>(names: RequestNames, ask: () => PromiseLike<Answer>): Promise<Answer> {
+  try {
+    return await ask();
+  } catch (error) {
+    throw inApiNames(error, names);
+  }
 }
 
 /** A worker that has taken over names its model only after the first request for it. */
