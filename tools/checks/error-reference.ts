@@ -19,6 +19,9 @@ const AREAS = { models: /hub|model|onnx/, requests: /batching\/errors|deployment
 /** A comment before a class, or before a code in a list. */
 const CAUSE = /\/\*\*((?:(?!\*\/)[^])*)\*\/\s+(?:export class (\w+)|'([A-Z_]+)')/g;
 
+/** The code of an error that is made: the first argument, or a field. */
+const CODE = /(?:\bnew \w+\(|\bcode\w*[:=])\s*'([A-Z\d]+(?:_[A-Z\d]+)+|[a-z]+(?:_[a-z]+)+)'/g;
+
 /** What is known of a code: how its entry begins, and its messages. */
 type Table = Map<string, Entry>;
 interface Entry {
@@ -31,7 +34,7 @@ type Make = (...values: readonly unknown[]) => unknown;
 type ErrorClass = (new (...values: readonly unknown[]) => Error) & Make;
 
 const [errors, httpErrors, pageErrors]: readonly [Table, Table, Table] = [new Map(), new Map(), new Map()];
-const sources = globSync('{src,bridge}/**/*.ts').filter((path) => !OTHERS.test(path));
+const sources = globSync('{src,bridge}/**/*.{ts,tsx}').filter((path) => !OTHERS.test(path));
 const classNames: string[] = [];
 const makers: Make[] = [];
 for (const path of sources.filter((source) => MESSAGES.test(source)).toSorted()) {
@@ -52,6 +55,7 @@ await updateParts('docs/errors.md', {
   'http-errors': part(httpErrors, '\n', describeInLine),
   'page-errors': part(pageErrors, '\n', describeInLine),
 });
+refuseUndocumented();
 
 function collectCodes(path: string, classes: readonly ErrorClass[]): void {
   const text = readFileSync(path, 'utf8');
@@ -104,6 +108,18 @@ function refuseMessagesElsewhere(): void {
   for (const path of sources.filter((source) => !MESSAGES.test(source)))
     if (literal.test(readFileSync(path, 'utf8'))) {
       console.error(`${path} has the message of an error: move it to a file *-errors.ts.`);
+      process.exitCode = 1;
+    }
+}
+
+/** Also codes that are written where no message is made here, as those of the command line. */
+function refuseUndocumented(): void {
+  const documents = globSync('docs/**/*.md').map((path) => readFileSync(path, 'utf8'));
+  const words = new Set(documents.join('\n').match(/\w+/g));
+  for (const path of sources)
+    for (const [, code = ''] of readFileSync(path, 'utf8').matchAll(CODE)) {
+      if (words.has(code)) continue;
+      console.error(`${path} has the code ${code}, which is in no document: make its message in a file *-errors.ts.`);
       process.exitCode = 1;
     }
 }

@@ -1,7 +1,8 @@
 import papa from 'papaparse';
 
 import { writeCells } from '../../../../client/index.ts';
-import { FileRefusal, MAX_ROW_LENGTH, type FileRow } from './file-row.ts';
+import { tooManyOpenQuotes } from './file-errors.ts';
+import { MAX_ROW_LENGTH, type FileRow } from './file-row.ts';
 import { countLineEnds } from './read-text.ts';
 import { brokenQuotes, tooManyCells } from './row-errors.ts';
 
@@ -117,11 +118,7 @@ class Table {
   #skipLine(): FileRow {
     const line = this.#line;
     this.#numOpenQuotes += 1;
-    if (this.#numOpenQuotes > MAX_OPEN_QUOTES)
-      throw new FileRefusal(
-        'BROKEN_QUOTES',
-        `More than ${MAX_OPEN_QUOTES} quotes never close, the last in line ${line}. Is it really a table? Write a quote within a cell twice.`,
-      );
+    if (this.#numOpenQuotes > MAX_OPEN_QUOTES) throw tooManyOpenQuotes(MAX_OPEN_QUOTES, line);
     const lineEnd = this.#rest.indexOf('\n');
     this.#rest = lineEnd === -1 ? '' : this.#rest.slice(lineEnd + 1);
     this.#line += 1;

@@ -7,13 +7,3 @@ export type FileRow = { readonly line: number } &
 
 /** The longest row that is held in memory, in UTF-16 units. An unclosed quote would make one row of all the rest of a file. */
 export const MAX_ROW_LENGTH = 2 ** 24;
-
-/** Why a file can't be read, and what to do. */
-export class FileRefusal extends Error {
-  readonly code: string;
-
-  constructor(code: string, message: string) {
-    super(message);
-    this.code = code;
-  }
-}

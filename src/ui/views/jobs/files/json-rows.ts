@@ -1,6 +1,7 @@
 import { isRecord } from './is-record.ts';
 import { ArrayEntries } from './array-entries.ts';
-import { FileRefusal, MAX_ROW_LENGTH, type FileRow } from './file-row.ts';
+import { brokenJsonFile, rowTooLong, type FileRefusal } from './file-errors.ts';
+import { MAX_ROW_LENGTH, type FileRow } from './file-row.ts';
 import { notJson, notRow } from './row-errors.ts';
 
 /** The rows of a JSON array. What is wrong in it ends it: nothing says where the next row begins. */
@@ -9,7 +10,7 @@ export async function* arrayRows(texts: AsyncIterable<string>): AsyncGenerator<F
   let number = 0;
   const broken = (cause: unknown): FileRefusal => {
     const where = number === 0 ? 'at its beginning' : `after row ${number}`;
-    return new FileRefusal('INVALID_JSON', `The JSON is broken ${where}: ${String(cause)}`);
+    return brokenJsonFile(where, cause);
   };
   for await (const text of texts) {
     for (const json of entries.take(text)) {
@@ -22,7 +23,7 @@ export async function* arrayRows(texts: AsyncIterable<string>): AsyncGenerator<F
       number += 1;
       yield row;
     }
-    if (entries.openLength > MAX_ROW_LENGTH) throw tooLong(`Row ${number + 1}`);
+    if (entries.openLength > MAX_ROW_LENGTH) throw rowTooLong(`Row ${number + 1}`, MAX_ROW_LENGTH);
   }
   if (!entries.isWhole) throw broken('it has no end, or goes on behind it');
 }
@@ -39,14 +40,9 @@ export async function* lineRows(texts: AsyncIterable<string>): AsyncGenerator<Fi
       number += 1;
       if (line.trim() !== '') yield parseLine(number, line);
     }
-    if (rest.length > MAX_ROW_LENGTH) throw tooLong(`Line ${number + 1}`);
+    if (rest.length > MAX_ROW_LENGTH) throw rowTooLong(`Line ${number + 1}`, MAX_ROW_LENGTH);
   }
   if (rest.trim() !== '') yield parseLine(number + 1, rest);
-}
-
-function tooLong(place: string): FileRefusal {
-  const message = `${place} is longer than ${MAX_ROW_LENGTH} characters. Split it into several rows.`;
-  return new FileRefusal('ROW_TOO_LONG', message);
 }
 
 function parseLine(number: number, line: string): FileRow {

@@ -1,6 +1,7 @@
 import { readCells, type WireError } from '../../../../client/index.ts';
 import { csvRows, findSeparator } from './csv-rows.ts';
-import { FileRefusal, type FileRow } from './file-row.ts';
+import { emptyFile, FileRefusal, fileWithoutRows, notJsonFile, notTableFile } from './file-errors.ts';
+import type { FileRow } from './file-row.ts';
 import { arrayRows, lineRows } from './json-rows.ts';
 import { readText } from './read-text.ts';
 
@@ -29,16 +30,12 @@ const JSON_ROWS_START = /^\s*(\[\s*[[{"]|\{\s*")/;
 /** @throws FileRefusal that says what the file is instead, or where it is broken. */
 export async function openFile(file: File): Promise<OpenedFile> {
   const start = (await readText(file).next()).value ?? '';
-  if (start.trim() === '')
-    throw new FileRefusal('FILE_EMPTY', `“${file.name}” is empty. Choose another file.`);
+  if (start.trim() === '') throw emptyFile(file.name);
   const read = readerOf(file.name, start);
   const rows = (): AsyncIterable<FileRow> => read(readText(file));
   const head = await readHead(rows());
   const [first] = head;
-  if (first === undefined) {
-    const message = `“${file.name}” has no rows. The first line of a table names its columns; the rows follow.`;
-    throw new FileRefusal('FILE_EMPTY', message);
-  }
+  if (first === undefined) throw fileWithoutRows(file.name);
   const cells = head.map((row) => [...(readCells(row)?.keys() ?? [])]);
   const isBatch = ['custom_id', 'url', 'body'].every((field) => cells[0]?.includes(field));
   const columns = [...new Set(cells.flat())];
@@ -49,16 +46,9 @@ export async function openFile(file: File): Promise<OpenedFile> {
 function readerOf(name: string, start: string): (texts: AsyncIterable<string>) => AsyncIterable<FileRow> {
   const [, bracket] = JSON_START.exec(start) ?? [];
   if (JSON_NAME.test(name) && bracket === undefined)
-    throw new FileRefusal(
-      'FILE_FORMAT',
-      `“${name}” holds no JSON: it begins with “${start.trimStart().slice(0, 20)}”. If it is a table, rename it to .csv.`,
-    );
+    throw notJsonFile(name, start.trimStart().slice(0, 20));
   if (!JSON_NAME.test(name) && (TABLE_NAME.test(name) || !JSON_ROWS_START.test(start))) {
-    if (JSON_ROWS_START.test(start))
-      throw new FileRefusal(
-        'FILE_FORMAT',
-        `“${name}” holds JSON, not a table. Rename it to .json or .jsonl.`,
-      );
+    if (JSON_ROWS_START.test(start)) throw notTableFile(name);
     const separator = findSeparator(start, /\.(tsv|tab)$/i.test(name) ? '\t' : undefined);
     return (texts) => csvRows(texts, separator);
   }
@@ -75,6 +65,6 @@ async function readHead(rows: AsyncIterable<FileRow>): Promise<readonly string[]
     if (head.length + broken.length === NUM_HEAD_ROWS) break;
   }
   const [error] = broken;
-  if (head.length === 0 && error) throw new FileRefusal(error.code, error.message);
+  if (head.length === 0 && error) throw FileRefusal.ofRow(error);
   return head;
 }

@@ -1,4 +1,4 @@
-import { FileRefusal } from './file-row.ts';
+import { notTextFile, otherEncoding, unreadableFile, utf32File, workbookFile } from './file-errors.ts';
 
 /** One task decodes and parses a chunk, within a few milliseconds. */
 const CHUNK_BYTES = 2 ** 18;
@@ -22,10 +22,7 @@ async function readBytes(file: File, offset: number): Promise<Uint8Array> {
   try {
     return new Uint8Array(await file.slice(offset, offset + CHUNK_BYTES).arrayBuffer());
   } catch (cause) {
-    throw new FileRefusal(
-      'FILE_UNREADABLE',
-      `Couldn’t read “${file.name}” (${String(cause)}). It may have changed since it was chosen: choose it again.`,
-    );
+    throw unreadableFile(file.name, cause);
   }
 }
 
@@ -45,10 +42,7 @@ function createDecoder(name: string, start: Uint8Array): (bytes: Uint8Array | un
       return text;
     } catch {
       const [valid = ''] = new TextDecoder(encoding).decode(bytes).split('\uFFFD', 1);
-      throw new FileRefusal(
-        'FILE_ENCODING',
-        `“${name}” is not in ${encoding.toUpperCase()}: see line ${numLines + countLineEnds(valid)}. It may be in Windows-1252, as older programs write it. Save it again as UTF-8; Excel calls it “CSV UTF-8”.`,
-      );
+      throw otherEncoding(name, encoding.toUpperCase(), numLines + countLineEnds(valid));
     }
   };
 }
@@ -58,19 +52,13 @@ function encodingOf(name: string, start: Uint8Array): 'utf-8' | 'utf-16le' | 'ut
   const [first, second] = start;
   const hasZeros = start.subarray(2).includes(0);
   if (hasPrefix(start, [0xff, 0xfe, 0, 0]) || hasPrefix(start, [0, 0, 0xfe, 0xff]))
-    throw new FileRefusal('FILE_ENCODING', `“${name}” is in UTF-32. Save it as UTF-8.`);
+    throw utf32File(name);
   if (first === 0xff && second === 0xfe) return 'utf-16le';
   if (first === 0xfe && second === 0xff) return 'utf-16be';
   if (first === 0x50 && second === 0x4b && hasZeros)
-    throw new FileRefusal(
-      'FILE_NOT_TEXT',
-      `“${name}” is a ZIP archive or an Excel workbook, not a text file. Open it, and save the sheet as CSV.`,
-    );
+    throw workbookFile(name);
   if (first === 0 || second === 0 || hasZeros)
-    throw new FileRefusal(
-      'FILE_NOT_TEXT',
-      `“${name}” is not a text file, or it is UTF-16 without a byte order mark. Save it as UTF-8.`,
-    );
+    throw notTextFile(name);
   return 'utf-8';
 }
 
