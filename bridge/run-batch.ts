@@ -120,7 +120,10 @@ function inTab(options: CommandLineOptions, bar: ProgressBar, onWait: OnWait, st
       failed.abort(error),
     );
     try {
-      await answer(rowsOfTab(bridge.serve, { ...options, allowsPriority: true }, onWait), AbortSignal.any([stopped, failed.signal]));
+      await answer(
+        rowsOfTab(bridge.serve, { ...options, allowsPriority: true }, onWait),
+        AbortSignal.any([stopped, failed.signal]),
+      );
     } finally {
       ended.abort();
       await tab;

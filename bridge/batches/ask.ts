@@ -2,7 +2,13 @@ import { systemClock } from '../../src/batching/base/clock.ts';
 import { writeOrderedJson } from '../../src/batching/base/ordered-json.ts';
 import { untilAborted } from '../../src/platform/until-aborted.ts';
 import { BATCH_PEER } from '../../src/protocol/requests.ts';
-import { checkModelName, checkNoPriority, type AnswerBody, type ClientRights, type RequestContext } from '../http/exchange.ts';
+import {
+  checkModelName,
+  checkNoPriority,
+  type AnswerBody,
+  type ClientRights,
+  type RequestContext,
+} from '../http/exchange.ts';
 import { HttpError } from '../../src/protocol/openai/http-error.ts';
 import { toHttpError } from '../http/to-http-error.ts';
 import { checkAnswer } from '../upstream/answer-shape.ts';

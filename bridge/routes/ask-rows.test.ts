@@ -81,9 +81,9 @@ it.each([
   [EmptyPromptError.ofText('input[1]'), 'EMPTY_PROMPT', 'input[1]'],
   [InvalidOptionError.of('input[1]', 'a text', 5), 'INVALID_OPTION', 'input[1]'],
   [InvalidOptionError.of('prompt', 'left out', 'query'), 'INVALID_OPTION', 'prompt'],
-])('embeddings are refused as OpenAI refuses them: %s', async (error, code, param) => {
+])('embeddings are refused as OpenAI refuses them: %s', async (refusal, code, param) => {
   const { bridge } = await mountBridge();
-  answerWith(bridge, () => Promise.reject(error));
+  answerWith(bridge, () => Promise.reject(refusal));
   const { ask } = rowsOfTab(bridge.serve, {});
   const context = { requestId: 'r', createdAt: 0, signal: AbortSignal.any([]) };
   vi.spyOn(bridge.serve, 'status').mockReturnValue({ ...bridge.serve.status(), state: 'ready' });

@@ -6,7 +6,13 @@ import { keepBridged } from '../../src/worker/serving/bridge/bridge-connection.t
 import { BridgedOutbox } from '../../src/worker/serving/bridge/bridged-outbox.ts';
 import { ServeWorker } from '../../src/worker/serving/serve-worker.ts';
 import { createServeHost } from '../../src/worker/test-support.ts';
-import { answerAllWith, answerWith, mountBridge, startBridge, stubWebSocket } from '../testing/test-support.ts';
+import {
+  answerAllWith,
+  answerWith,
+  mountBridge,
+  startBridge,
+  stubWebSocket,
+} from '../testing/test-support.ts';
 
 /** A bridge whose adder adds. */
 async function startAdder() {
@@ -86,12 +92,22 @@ async function startNumbers() {
 }
 
 it.each([
-  ['{"instances": [1, 2, "x", 3]}', 'instances[2]', 400, /^`instances\[2\]`: Expected `input` to be a number/],
+  [
+    '{"instances": [1, 2, "x", 3]}',
+    'instances[2]',
+    400,
+    /^`instances\[2\]`: Expected `input` to be a number/,
+  ],
   ['{"instances": ["x"]}', 'instances[0]', 400, /^`instances\[0\]`/],
   ['{"instances": [1, -2]}', 'instances[1]', 500, /^`instances\[1\]`: It is negative/],
   ['{"instances": [1, 2], "options": {"size": 1}}', 'size', 400, /^Unknown option `size`/],
   [`{"instances": [${Array(9).fill(1).join()}]}`, null, 400, /^9 sequences can never/],
-  ['{"instances": [1, 9007199254740993]}', 'instances[1]', 400, /9007199254740991, beyond .*got `9007199254740993`/],
+  [
+    '{"instances": [1, 9007199254740993]}',
+    'instances[1]',
+    400,
+    /9007199254740991, beyond .*got `9007199254740993`/,
+  ],
   ['{"input": {"a": [9007199254740993]}}', 'input.a[0]', 400, /`input\.a\[0\]`/],
   ['{"input": "x"}', 'input', 400, /^Expected `input` to be a number/],
 ])('%s is refused by the place of what is wrong', async (body, param, status, message) => {

@@ -7,9 +7,14 @@ import { createFolder, mountBridge } from '../testing/test-support.ts';
 async function start() {
   const { url } = await mountBridge({ batchFolder: await createFolder({}) });
   const client = new OpenAI({ apiKey: 'none', baseURL: `${url}/v1`, maxRetries: 0 });
-  const upload = () =>
-    client.files.create({ file: new File([rowLine('a')], 'in.jsonl'), purpose: 'batch' });
+  const upload = () => client.files.create({ file: new File([rowLine('a')], 'in.jsonl'), purpose: 'batch' });
   return { client, files: [await upload(), await upload(), await upload()] };
+}
+
+async function idsOf(list: AsyncIterable<{ readonly id: string }>): Promise<string[]> {
+  const ids: string[] = [];
+  for await (const { id } of list) ids.unshift(id);
+  return ids;
 }
 
 it('files and batches are read page after page', async () => {
@@ -19,10 +24,9 @@ it('files and batches are read page after page', async () => {
     batches.push(
       await client.batches.create({ input_file_id, endpoint: '/v1/completions', completion_window: '24h' }),
     );
-  const idsOf = (list: readonly { readonly id: string }[]) => list.map(({ id }) => id).toReversed();
   const page = { limit: 1 };
-  expect(idsOf(await Array.fromAsync(client.files.list(page)))).toEqual(files.map(({ id }) => id));
-  expect(idsOf(await Array.fromAsync(client.batches.list(page)))).toEqual(batches.map(({ id }) => id));
+  expect(await idsOf(client.files.list(page))).toEqual(files.map(({ id }) => id));
+  expect(await idsOf(client.batches.list(page))).toEqual(batches.map(({ id }) => id));
 });
 
 it.each(['files', 'batches'] as const)('%s after an unknown one are refused', async (list) => {

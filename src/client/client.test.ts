@@ -471,7 +471,8 @@ describe('several prompts of one turn', () => {
   it('fail together where one of them cannot be sent', async () => {
     const { link, serve } = createServed();
     const responses = serve.getHandle<unknown, number>('any').remoteAll([1, () => 2]);
-    for (const response of responses) await expect(response).rejects.toThrow(/^`inputs\[1\]`: The input can't be cloned/);
+    for (const response of responses)
+      await expect(response).rejects.toThrow(/^`inputs\[1\]`: The input can't be cloned/);
     expect(link.received).toEqual([]);
   });
 });

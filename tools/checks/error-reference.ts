@@ -119,7 +119,9 @@ function refuseUndocumented(): void {
   for (const path of sources)
     for (const [, code = ''] of readFileSync(path, 'utf8').matchAll(CODE)) {
       if (words.has(code)) continue;
-      console.error(`${path} has the code ${code}, which is in no document: make its message in a file *-errors.ts.`);
+      console.error(
+        `${path} has the code ${code}, which is in no document: make its message in a file *-errors.ts.`,
+      );
       process.exitCode = 1;
     }
 }

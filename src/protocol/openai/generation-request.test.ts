@@ -44,8 +44,18 @@ it('leaves any other error as it is', () => {
 
 it.each([
   [EmptyPromptError.of(), 'prompt[2]', 'EMPTY_PROMPT', /^`prompt\[2\]`: The prompt is empty/],
-  [PromptTooLongError.of(9, 8, 7), 'prompt[2]', 'context_length_exceeded', /^`prompt\[2\]`: The prompt has 9/],
-  [InvalidOptionError.of('prompt[3]', 'a token', 'x'), 'prompt[2][3]', 'INVALID_OPTION', /^Expected `prompt\[2\]\[3\]`/],
+  [
+    PromptTooLongError.of(9, 8, 7),
+    'prompt[2]',
+    'context_length_exceeded',
+    /^`prompt\[2\]`: The prompt has 9/,
+  ],
+  [
+    InvalidOptionError.of('prompt[3]', 'a token', 'x'),
+    'prompt[2][3]',
+    'INVALID_OPTION',
+    /^Expected `prompt\[2\]\[3\]`/,
+  ],
   [InvalidOptionError.of('seed', 'a number', 'x'), 'seed', 'INVALID_OPTION', /^Expected `seed`/],
 ])('names the prompt of a list that %s is about', (error, param, code, message) => {
   const given = param === 'seed' ? error : ofInput(error, 2);

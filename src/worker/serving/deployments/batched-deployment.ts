@@ -35,7 +35,8 @@ export interface BatchedDeploymentListener {
   onQueueWait(queueWaitMs: number): void;
 }
 
-export type BatchedSubmission = TurnOwner & Pick<SubmittedRequest, 'requestId' | 'input' | 'options' | 'place'>;
+export type BatchedSubmission = TurnOwner &
+  Pick<SubmittedRequest, 'requestId' | 'input' | 'options' | 'place'>;
 
 interface Arrival extends TurnOwner {
   readonly id: RequestId;

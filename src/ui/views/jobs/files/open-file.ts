@@ -45,8 +45,7 @@ export async function openFile(file: File): Promise<OpenedFile> {
 /** The content decides: a name only says what was expected. */
 function readerOf(name: string, start: string): (texts: AsyncIterable<string>) => AsyncIterable<FileRow> {
   const [, bracket] = JSON_START.exec(start) ?? [];
-  if (JSON_NAME.test(name) && bracket === undefined)
-    throw notJsonFile(name, start.trimStart().slice(0, 20));
+  if (JSON_NAME.test(name) && bracket === undefined) throw notJsonFile(name, start.trimStart().slice(0, 20));
   if (!JSON_NAME.test(name) && (TABLE_NAME.test(name) || !JSON_ROWS_START.test(start))) {
     if (JSON_ROWS_START.test(start)) throw notTableFile(name);
     const separator = findSeparator(start, /\.(tsv|tab)$/i.test(name) ? '\t' : undefined);

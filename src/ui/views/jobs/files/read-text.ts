@@ -51,14 +51,11 @@ function createDecoder(name: string, start: Uint8Array): (bytes: Uint8Array | un
 function encodingOf(name: string, start: Uint8Array): 'utf-8' | 'utf-16le' | 'utf-16be' {
   const [first, second] = start;
   const hasZeros = start.subarray(2).includes(0);
-  if (hasPrefix(start, [0xff, 0xfe, 0, 0]) || hasPrefix(start, [0, 0, 0xfe, 0xff]))
-    throw utf32File(name);
+  if (hasPrefix(start, [0xff, 0xfe, 0, 0]) || hasPrefix(start, [0, 0, 0xfe, 0xff])) throw utf32File(name);
   if (first === 0xff && second === 0xfe) return 'utf-16le';
   if (first === 0xfe && second === 0xff) return 'utf-16be';
-  if (first === 0x50 && second === 0x4b && hasZeros)
-    throw workbookFile(name);
-  if (first === 0 || second === 0 || hasZeros)
-    throw notTextFile(name);
+  if (first === 0x50 && second === 0x4b && hasZeros) throw workbookFile(name);
+  if (first === 0 || second === 0 || hasZeros) throw notTextFile(name);
   return 'utf-8';
 }
 
