@@ -31,7 +31,7 @@ import type {
   Shapes,
   Submission,
 } from './prompt-generator.ts';
-import { readPrompt, writeChat } from './prompt-tokens.ts';
+import { checkVocabulary, readPrompt, writeChat } from './prompt-tokens.ts';
 import { namingInput } from '../../protocol/wire-errors.ts';
 import { constraintOf } from './token-constraint.ts';
 import { parseSequenceId, sequenceIdOf } from '../../protocol/sequence-id.ts';
@@ -157,12 +157,10 @@ export class ModelGenerator implements PromptGenerator {
     const { config, tokenizer } = this.#model;
     const { createShapes } = await importPart(() => import('./shapes/create-shapes.ts'));
     const prepared = submissions.map(async (submission) => {
-      const { requestId, input, place, resumption } = submission;
+      const { requestId, input, place: at, resumption } = submission;
       const asked = this.#askedBy(submission);
       const { resolved, limits } = asked;
-      const chat = isChat(input)
-        ? namingInput(place, () => writeChat(input, this.#model, limits))
-        : undefined;
+      const chat = isChat(input) ? namingInput(at, () => writeChat(input, this.#model, limits)) : undefined;
       const isScored = isClassifier(resolved, chat?.syntax);
       const answer = answerFormatOf(resolved, isScored ? undefined : chat?.syntax);
       if (!answer) return [requestId, { asked, chat, constraints: [], isScored }] as const;
@@ -239,12 +237,9 @@ export class ModelGenerator implements PromptGenerator {
   }
 
   /** Reports to the host which request's prompt each piece belongs to. */
-  *#blamed<Result>(
-    { requestId, place }: Submission,
-    reading: Generator<void, Result>,
-  ): Generator<void, Result> {
+  *#blamed<Result>(of: Submission, reading: Generator<void, Result>): Generator<void, Result> {
     for (;;) {
-      const piece = this.#whileReading(requestId, () => namingInput(place, () => reading.next()));
+      const piece = this.#whileReading(of.requestId, () => namingInput(of.place, () => reading.next()));
       if (piece.done) return piece.value;
       yield;
     }
@@ -302,11 +297,4 @@ function isClassifier(
 ): boolean {
   const isAsked = responseFormat?.type === 'choice' && sampling.logprobs !== undefined;
   return isAsked && tools.length === 0 && syntax?.thinking !== 'begun';
-}
-
-function checkVocabulary(tokenIds: readonly number[], vocabSize: number): void {
-  const foreign = tokenIds.find((tokenId) => tokenId >= vocabSize);
-  if (foreign !== undefined) {
-    throw InvalidOptionError.of('resumption.tokenIds', `ids of the model's ${vocabSize} tokens`, foreign);
-  }
 }

@@ -142,3 +142,11 @@ function checkLength({ length }: readonly unknown[], { config }: LoadedModel, ma
   if (length === 0) throw EmptyPromptError.of();
   if (length > maxLength) throw PromptTooLongError.of(length, config.contextLength, maxLength);
 }
+
+/** @throws InvalidOptionError for tokens of another model that a request was resumed with. */
+export function checkVocabulary(tokenIds: readonly number[], vocabSize: number): void {
+  const foreign = tokenIds.find((tokenId) => tokenId >= vocabSize);
+  if (foreign !== undefined) {
+    throw InvalidOptionError.of('resumption.tokenIds', `ids of the model's ${vocabSize} tokens`, foreign);
+  }
+}
