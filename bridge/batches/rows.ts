@@ -130,7 +130,7 @@ function parseLine(bytes: Buffer): unknown {
     return readJsonBytes(bytes, (reason) => HttpError.invalid('line', reason));
   } catch (error) {
     if (!(error instanceof HttpError)) throw error;
-    throw new ProblemError('invalid_json_line', `The line is not JSON: ${error.message}.`);
+    throw new ProblemError('invalid_json_line', `Couldn't read the line as JSON: ${error.message}.`);
   }
 }
 

@@ -36,4 +36,18 @@ describe('jobs.create refuses by name', () => {
   ])('%s', async (_, options, code, param) => {
     await expect(create(options)).rejects.toMatchObject({ code, param });
   });
+
+  it.each([
+    [{ rows: [{ a: 1, price: Infinity }] }, '`rows[0].price` is Infinity (number)'],
+    [{ rows: [{ a: 1, price: { net: [Number.NaN] } }] }, '`rows[0].price` is NaN (number)'],
+    [{ rows: [{ a: 1n }] }, '`rows[0].a` is 1 (bigint)'],
+    [{ rows: [{ a: () => 1 }] }, '`rows[0].a` is () => 1 (function)'],
+    [{ rows: [5] }, 'Expected `rows[0]` to be an object of JSON values'],
+    [{ requests: [{ body: { seed: 1n } }], template: undefined }, '`requests[0].body` is 1 (bigint)'],
+  ])('what JSON hasn’t, by its row and column: %o', async (given, message) => {
+    await expect(create({ template: '{{a}}', ...given })).rejects.toMatchObject({
+      code: 'JOB_ROW_INVALID',
+      message: expect.stringContaining(message),
+    });
+  });
 });

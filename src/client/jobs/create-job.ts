@@ -32,7 +32,7 @@ const MAX_CALL_LENGTH = 2 ** 20;
 export async function createJob(options: CreateJobOptions, ask: Ask, isChatModel: boolean): Promise<string> {
   checkJob(options);
   const { signal, onStored } = options;
-  const rows = textsOf(sourceOf(options));
+  const rows = textsOf(sourceOf(options), hasRequests(options) ? 'requests' : 'rows');
   const first = await rows.next();
   if (first.done) throw JobRowError.empty();
   const job = describe(options, first.value, isChatModel);
@@ -154,22 +154,30 @@ function textIn(row: string, field: string): string | undefined {
 }
 
 /** @throws JobRowError for an entry that is no JSON object. */
-async function* textsOf(source: JobSource<unknown>): AsyncGenerator<string, void, undefined> {
+async function* textsOf(source: JobSource<unknown>, name: string): AsyncGenerator<string, void, undefined> {
   let index = 0;
   for await (const row of source) {
-    const json = typeof row === 'string' ? row : writeJson(row);
+    const place = `${name}[${index}]`;
+    const json = typeof row === 'string' ? row : writeJson(row, place);
     if (json === undefined || !isRecord(parseJson(json)))
-      throw JobRowError.expected(`rows[${index}]`, 'an object of JSON values, or the text of one');
+      throw JobRowError.expected(place, 'an object of JSON values, or the text of one');
     yield json;
     index += 1;
   }
 }
 
-/** Undefined for what JSON hasn't, such as a BigInt. */
-function writeJson(row: unknown): string | undefined {
+/** Undefined for a row with a cycle. @throws JobRowError for a value that JSON would change or leave out. */
+function writeJson(row: unknown, place: string): string | undefined {
+  let column = '';
   try {
-    return JSON.stringify(row);
-  } catch {
+    return JSON.stringify(row, function check(this: unknown, key: string, value: unknown) {
+      if (this === row) column = `.${key}`;
+      const isFinite = typeof value !== 'number' || Number.isFinite(value);
+      if (isFinite && !['bigint', 'function', 'symbol'].includes(typeof value)) return value;
+      throw JobRowError.ofValue(place + column, value);
+    });
+  } catch (error) {
+    if (error instanceof JobRowError) throw error;
     return undefined;
   }
 }

@@ -34,7 +34,14 @@ export class JobRowError extends codedError('JobRowError', 'JOB_ROW_INVALID') {
 
   /** @param place The field, as `body.prompt`. */
   static expected(place: string, expected: string): JobRowError {
-    return new JobRowError(`Expected \`${place}\` to be ${expected}: correct this line of the file.`);
+    return new JobRowError(`Expected \`${place}\` to be ${expected}: correct this row.`);
+  }
+
+  /** @param place As `rows[5].price`. */
+  static ofValue(place: string, value: unknown): JobRowError {
+    return new JobRowError(
+      `\`${shown(place)}\` is ${shown(value)} (${typeof value}), which JSON hasn't: write it as a text, or leave it out.`,
+    );
   }
 
   /** @param maxLength In characters. */
@@ -44,7 +51,7 @@ export class JobRowError extends codedError('JobRowError', 'JOB_ROW_INVALID') {
 
   /** @param reason What is wrong with a request, as a sentence. */
   static ofBody(reason: string): JobRowError {
-    return new JobRowError(`${reason} Correct the body of this line.`);
+    return new JobRowError(`${reason} Correct the body of this row.`);
   }
 }
 

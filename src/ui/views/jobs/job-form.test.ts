@@ -154,6 +154,7 @@ describe('a job', () => {
     await form.run();
     expect(client.rows).toEqual([
       { a: { b: [1] }, c: null, d: 2 },
+      { 'unreadable, line 1': expect.stringContaining('is not JSON') },
       { 'unreadable, line 3': expect.stringContaining('neither an object nor a text') },
     ]);
   });

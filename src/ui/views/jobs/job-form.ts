@@ -179,15 +179,19 @@ export class JobForm implements OptionsForm {
 }
 
 /**
- * The rows of a table. A row that can’t be read has its reason in place of the columns, so the job marks it. Before the first good row
- * there is none: that one names the columns.
+ * The rows of a table. A row that can’t be read has its reason in place of the columns, so the job marks it. The first good row names
+ * the columns, so it comes before those.
  */
 export async function* toRecords(rows: AsyncIterable<FileRow>): AsyncGenerator<string> {
-  let hasColumns = false;
+  let early: string[] | undefined = [];
   for await (const row of rows) {
-    if ('json' in row) yield row.json;
-    else if (hasColumns) yield unreadable(row);
-    hasColumns ||= 'json' in row;
+    const json = 'json' in row ? row.json : unreadable(row);
+    if (!early) yield json;
+    else if ('json' in row) {
+      yield json;
+      yield* early;
+      early = undefined;
+    } else early.push(json);
   }
 }
 

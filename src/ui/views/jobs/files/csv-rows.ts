@@ -4,7 +4,7 @@ import { writeCells } from '../../../../client/index.ts';
 import { tooManyOpenQuotes } from './file-errors.ts';
 import { MAX_ROW_LENGTH, type FileRow } from './file-row.ts';
 import { countLineEnds } from './read-text.ts';
-import { brokenQuotes, tooManyCells } from './row-errors.ts';
+import { brokenQuotes, tooFewCells, tooManyCells } from './row-errors.ts';
 
 /** A quote that never closes hides the rest of the file, which is then read again from the next line. */
 const MAX_OPEN_QUOTES = 20;
@@ -111,7 +111,9 @@ class Table {
     // Some programs write a separator behind the last cell, too.
     if (cells.slice(columns.length).some((cell) => cell !== ''))
       return { line, error: tooManyCells(line, cells.length, columns.length) };
-    return { line, json: writeCells(columns.map((name, at) => [name, JSON.stringify(cells[at] ?? '')])) };
+    if (cells.length < columns.length)
+      return { line, error: tooFewCells(line, cells.length, columns.length) };
+    return { line, json: writeCells(columns.map((name, at) => [name, JSON.stringify(cells[at])])) };
   }
 
   /** Gives a row up, and goes on at the next line. */

@@ -66,7 +66,7 @@ describe('a table', () => {
   });
 
   it('names 20,000 columns of one name in linear time', async () => {
-    const { columns } = await openFile(fileOf('a.csv', `${'a,'.repeat(20_000)}\n1`));
+    const { columns } = await openFile(fileOf('a.csv', `${'a,'.repeat(20_000)}\n${'1,'.repeat(20_000)}`));
     expect(columns.at(-1)).toBe('a 20000');
   });
 
@@ -97,11 +97,12 @@ describe('a table', () => {
     ]);
   });
 
-  it('marks a row with more cells than columns, and fills a shorter one', async () => {
-    expect(await valuesOf(fileOf('a.csv', 'id,text\n1\n2,Hello, world\n3,x'))).toEqual([
-      { id: '1', text: '' },
+  it('marks rows with more or fewer cells than columns, and goes on', async () => {
+    expect(await valuesOf(fileOf('a.csv', 'id,text\n1\n2,Hello, world\n3,x\n4,'))).toEqual([
+      'ROW_TOO_SHORT',
       'ROW_TOO_LONG',
       { id: '3', text: 'x' },
+      { id: '4', text: '' },
     ]);
   });
 

@@ -12,6 +12,11 @@ export function tooManyCells(line: number, length: number, numColumns: number): 
   return { code: 'ROW_TOO_LONG', message };
 }
 
+export function tooFewCells(line: number, length: number, numColumns: number): WireError {
+  const message = `Line ${line} has ${length} cells, but the first line names ${numColumns} columns. Write a separator for each cell, also for an empty one, and put quotes around cells that hold a line break.`;
+  return { code: 'ROW_TOO_SHORT', message };
+}
+
 export function notJson(line: number, cause: unknown): WireError {
   const message = `Line ${line} is not JSON (${String(cause)}). Write each row on a line of its own.`;
   return { code: 'INVALID_JSON', message };
