@@ -97,9 +97,9 @@ describe('an answer to a chat', () => {
   });
 
   it.each([
-    ['NO_CHAT_TEMPLATE', 400, null],
+    ['NO_CHAT_TEMPLATE', 400, 'messages'],
     ['CHAT_TEMPLATE_FAILED', 400, 'messages'],
-    ['EMPTY_PROMPT', 400, null],
+    ['EMPTY_PROMPT', 400, 'messages'],
     ['KV_BUDGET', 400, null],
     ['BACK_PRESSURE', 429, null],
     ['MODEL_RUN_FAILED', 500, null],

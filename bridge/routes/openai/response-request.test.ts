@@ -153,7 +153,7 @@ it.each<readonly [object, string, RegExp]>([
   [{ top_logprobs: 5 }, 'top_logprobs', /goes with `include: /],
   [{ instructions: 7 }, 'instructions', /to be string/],
   [{ n: 2 }, 'n', /or pass 1/],
-  [{ max_tokens: 5 }, 'max_tokens', /Unknown option `max_tokens`: the nearest of \d+ is min_tokens/],
+  [{ max_tokens: 5 }, 'max_tokens', /Unknown option `max_tokens`: the nearest of \d+ is max_output_tokens/],
   [{ messages: [] }, 'messages', /Unknown option/],
   [{ input: undefined }, 'input', /a text, or a list of messages/],
   [{ input: [] }, 'input', /at least one message/],
