@@ -50,15 +50,20 @@ export function characterOf(make: Expressions, ranges: Ranges): Expression {
       ranges.map(([from, to]) => [Math.max(from, first), Math.min(to, last)] as const),
     );
     const spans = inBands.filter(([from, to]) => from <= to);
-    const sequences = spans.flatMap(([from, to]) => sequencesBetween(bytesOf(from), bytesOf(to)));
-    return ofSequences(make, sequences, false);
+    const sequences = spans.flatMap(([from, to]) => {
+      const least = bytesOf(from);
+      return sequencesBetween(least, from === to ? least : bytesOf(to));
+    });
+    return ofSequences(make, sequences);
   });
 }
 
 type ByteRanges = readonly (readonly [number, number])[];
 
+const encoder = new TextEncoder();
+
 function bytesOf(codePoint: number): readonly number[] {
-  return [...new TextEncoder().encode(String.fromCodePoint(codePoint))];
+  return Array.from(encoder.encode(String.fromCodePoint(codePoint)));
 }
 
 /** The bytes of the characters between two with as many bytes, position by position. */
@@ -78,19 +83,28 @@ function sequencesBetween(low: readonly number[], high: readonly number[]): read
   ];
 }
 
-/** One way for each first byte. */
-function ofSequences(make: Expressions, sequences: readonly ByteRanges[], isInner: boolean): Expression {
-  const ofLead: number[][] = Array.from({ length: 256 }, () => []);
-  for (const [index, [[from, to] = [1, 0]]] of sequences.entries())
-    for (let byte = from; byte <= to; byte += 1) ofLead[byte]?.push(index);
-  const leads = Map.groupBy(ofLead.keys(), (byte) => String(ofLead[byte]));
-  const branches = Array.from(leads, ([key, bytes]) => {
-    if (key === '') return make.never;
-    const rests = key.split(',').map((index) => sequences[Number(index)]?.slice(1) ?? []);
-    const rest = rests.some(({ length }) => length === 0) ? make.empty : ofSequences(make, rests, true);
-    return make.sequence([make.bytes(bytes, isInner), rest]);
+/** One way for each byte at this place. The bytes before it are the same. */
+function ofSequences(make: Expressions, sequences: readonly ByteRanges[], place = 0): Expression {
+  const ofByte = new Map<number, number[]>();
+  for (const [index, sequence] of sequences.entries()) {
+    const [from, to] = sequence[place] ?? [1, 0];
+    for (let byte = from; byte <= to; byte += 1) {
+      const known = ofByte.get(byte);
+      if (known) known.push(index);
+      else ofByte.set(byte, [index]);
+    }
+  }
+  const groups = Map.groupBy(ofByte.entries(), ([, indices]) => String(indices));
+  const branches = Array.from(groups.values(), (group) => {
+    const rests = (group[0]?.[1] ?? []).map((index) => sequences[index] ?? []);
+    const isLast = rests.some(({ length }) => length === place + 1);
+    const bytes = group.map(([byte]) => byte);
+    return make.sequence([
+      make.bytes(bytes, place > 0),
+      isLast ? make.empty : ofSequences(make, rests, place + 1),
+    ]);
   });
-  return make.choice(branches.filter((branch) => branch !== make.never));
+  return make.choice(branches);
 }
 
 /** Characters that may follow a backslash in a JSON string. */

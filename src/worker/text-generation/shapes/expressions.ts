@@ -116,6 +116,8 @@ export class Expressions {
   }
 
   sequence(parts: readonly Expression[]): Expression {
+    const [only] = parts;
+    if (only && parts.length === 1) return only;
     const flat = parts.flatMap((part) => (part.kind === 'sequence' ? part.parts : [part]));
     if (flat.includes(this.never)) return this.never;
     if (flat.length === 0) return this.empty;

@@ -33,6 +33,16 @@ const LARGE_SHAPES: Readonly<Record<string, () => ResponseFormat>> = {
       properties: objectOf(words(1000)),
       additionalProperties: true,
     }),
+  '8,000 required names': () =>
+    schemaOf({ type: 'object', required: words(8000), additionalProperties: true }),
+  'a long text in 60 groups': () => ({
+    type: 'regex',
+    pattern: `${'('.repeat(60)}${'a'.repeat(60_000)}${')'.repeat(60)}`,
+  }),
+  'a set of 4,900 characters': () => ({
+    type: 'regex',
+    pattern: `[${Array.from({ length: 4900 }, (_, index) => String.fromCodePoint(0x4e00 + 2 * index)).join('')}]{1,100}`,
+  }),
   'a pattern of 3,000 groups': () => ({
     type: 'regex',
     pattern: words(3000)

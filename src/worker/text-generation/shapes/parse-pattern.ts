@@ -133,6 +133,8 @@ class PatternParser {
       parts.push(yield* this.#repeated(isAtEnd, isAtStart));
       count = Math.max(count, scanner.count);
     }
+    // Groups inside each other are joined one by one.
+    yield;
     scanner.count = count;
     if (place === 'ahead' || (place !== 'inside' && place !== 'tail' && this.#isSearched))
       parts.push(anything);
@@ -156,7 +158,11 @@ class PatternParser {
     scanner.count = 1;
     const isLast = isAtEnd && scanner.next === '(' && this.#isLastGroup();
     if (scanner.take('.')) return this.#write(complement(LINE_ENDS));
-    if (scanner.take('[')) return this.#write(this.#class());
+    if (scanner.take('[')) {
+      const ranges = this.#class();
+      yield;
+      return this.#write(ranges);
+    }
     if (scanner.match(/\((?:\?:|\?<\w+>|(?!\?))/uy)) {
       const group = yield* this.branches(isLast ? 'tail' : 'inside', isAtStart);
       scanner.take(')');

@@ -61,6 +61,7 @@ export function* objectLanguage(
   const keys = [...new Set([...named, ...(isOpen ? (allNames ?? []) : [])])];
   const members: Member[] = [];
   for (const key of keys) {
+    yield;
     const isRequired = isNeeded.has(key);
     if (names && !(yield* json.languages.accepts(names, JSON.stringify(key)))) {
       if (isRequired) throw refuse('propertyNames', `don't fit ${key}, which is required`, 'widen them');
@@ -70,11 +71,10 @@ export function* objectLanguage(
     const value = isListed ? yield* valueOf(properties[key], `${param}.properties.${key}`) : other;
     members.push({ member: json.member(make.text(JSON.stringify(key)), value), isRequired });
   }
-  const listed = keys.map((key) => make.text(JSON.stringify(key)));
   const further: Expression[] = [];
   for (const [index, [pattern, value]] of Object.entries(patternProperties).entries()) {
     const others = matching.filter((_, at) => at !== index);
-    const key = yield* keysIn([matching[index] ?? make.never], [...listed, ...others]);
+    const key = yield* keysIn([matching[index] ?? make.never], [...(yield* listed()), ...others]);
     further.push(json.member(key, yield* valueOf(value, `${param}.patternProperties.${pattern}`)));
   }
   if (isOpen && !allNames) further.push(json.member(yield* otherKeys(), other));
@@ -82,9 +82,19 @@ export function* objectLanguage(
   return make.sequence([make.text('{'), ordered, make.text('}')]);
 
   function* otherKeys(): Work<Expression> {
-    if (names || matching.length > 0) return yield* keysIn([], [...listed, ...matching]);
+    if (names || matching.length > 0) return yield* keysIn([], [...(yield* listed()), ...matching]);
     const rests = keys.map((key) => Array.from(key));
     return json.string(yield* keysBeside(rests, json));
+  }
+
+  /** Each of the listed keys. */
+  function* listed(): Work<readonly Expression[]> {
+    const texts: Expression[] = [];
+    for (const key of keys) {
+      texts.push(make.text(JSON.stringify(key)));
+      yield;
+    }
+    return texts;
   }
 
   /** Keys in the spelling of `JSON.stringify`: an escape could spell one that isn't allowed. */
