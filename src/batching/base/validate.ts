@@ -142,20 +142,31 @@ export const isWholeText = /* @__PURE__ */ validator('a text', (value, refuse) =
   return value;
 });
 
-/** Half of a surrogate pair, which `JSON.stringify` writes as an escape. */
-const HALF_IN_JSON = /(?<!\\)(?:\\\\)*\\ud[89a-f]/;
-
 /** @param bounds Of the record as JSON. */
 export function jsonRecordIn({ maxLength }: TextBounds): Validate<JsonRecord> {
-  return validator(`a record of at most ${maxLength} characters of JSON`, (value, refuse) => {
+  return validator(`a record of at most ${maxLength} characters of JSON`, (value, refuse, option) => {
     const json = jsonOf(value);
     if (json === undefined || !json.startsWith('{')) throw refuse(value);
     if (json.length > maxLength) throw refuse(`${json.length} characters`);
-    if (HALF_IN_JSON.test(json)) throw refuse('half a character in a text');
     if (isDeeper(json, MAX_RECORD_DEPTH)) throw refuse(`parts more than ${MAX_RECORD_DEPTH} levels deep`);
     // Values that JSON leaves out, such as undefined, are left out here.
-    return Object(parseOrderedJson(json));
+    const record: object = Object(parseOrderedJson(json));
+    const half = halfIn(record, option);
+    if (half !== undefined) throw InvalidOptionError.of(half, 'a text', 'half a character');
+    return Object(record);
   });
+}
+
+/** The place of a text that UTF-8 can't hold. @param value At most `MAX_RECORD_DEPTH` levels deep. */
+function halfIn(value: unknown, place: string): string | undefined {
+  if (typeof value === 'string') return value.isWellFormed() ? undefined : place;
+  if (typeof value !== 'object' || value === null) return undefined;
+  for (const [name, part] of Object.entries(value)) {
+    const step = Array.isArray(value) ? `[${name}]` : `.${name}`;
+    const found = name.isWellFormed() ? halfIn(part, place + step) : place;
+    if (found !== undefined) return found;
+  }
+  return undefined;
 }
 
 /** Browsers drop a message without a word if reading it takes more stack than a worker has: that of some 1,000 levels. */

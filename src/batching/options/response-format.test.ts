@@ -25,7 +25,7 @@ describe('responseFormatIn', () => {
     [{ type: 'choice', choices: ['a'], prefix: 'a' }, 'responseFormat.prefix', 'type, choices'],
     [{ type: 'choice', choices: [] }, 'responseFormat.choices', '1 to 256'],
     [{ type: 'choice', choices: ['a', 'a'] }, 'responseFormat.choices', 'different'],
-    [{ type: 'choice', choices: ['\u{d83d}'] }, 'responseFormat.choices', 'strings'],
+    [{ type: 'choice', choices: ['\u{d83d}'] }, 'responseFormat.choices', 'half a character'],
     [{ type: 'regex', pattern: '' }, 'responseFormat.pattern', 'not empty'],
     [{ type: 'grammar', grammar: 'x'.repeat(200) }, 'responseFormat', '200 characters'],
     [{ type: 'choice', choice: ['a'] }, 'responseFormat.choice', 'type, choices'],

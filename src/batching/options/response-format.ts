@@ -213,7 +213,7 @@ function isText(value: unknown): value is string {
 }
 
 function isChoice(value: unknown): boolean {
-  return isText(value) && value.length <= MAX_CHOICE_LENGTH && value.isWellFormed();
+  return isText(value) && value.length <= MAX_CHOICE_LENGTH;
 }
 
 function isChoiceList(value: unknown): boolean {

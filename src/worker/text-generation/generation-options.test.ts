@@ -176,8 +176,14 @@ describe('rejects', () => {
     [{ stop: ['.', 7] }, /got `7` \(number\)/],
     [{ stop: null }, /got `null`/],
     [{ stop: '\u{1F600}'.slice(0, 1) }, /got `half a character`/],
-    [{ responseFormat: { type: 'regex', pattern: 'a\ud83d' } }, /got `half a character in a text`/],
-    [{ responseFormat: { type: 'json_schema', schema: { enum: ['\udc00'] } } }, /half a character in a text/],
+    [
+      { responseFormat: { type: 'regex', pattern: 'a\ud83d' } },
+      /`responseFormat.pattern` to be a text, got `half a character`/,
+    ],
+    [
+      { responseFormat: { type: 'json_schema', schema: { enum: ['\udc00'] } } },
+      /`responseFormat.schema.enum\[0\]` to be a text, got `half/,
+    ],
     [{ timeoutMs: 0 }, /`timeoutMs` to be a finite number > 0, got `0`/],
     [{ timeoutMs: Infinity }, /`timeoutMs`/],
     [{ n: 0 }, /`n` to be an integer >= 1 and <= 16/],
