@@ -36,6 +36,8 @@ test(
   async ({ tab, backend }) => {
     test.setTimeout(IS_WHOLE ? 1_800_000 : 180_000);
     const numRows = backend === 'webgpu' ? NUM_LABELS / 10 : NUM_LABELS;
+    // On a GPU, sums depend on the size of the batch.
+    const digits = backend === 'webgpu' ? 4 : 5;
     const labels = await tab.page.evaluate(
       async ([texts, format]) => {
         const serve = window.tabserve;
@@ -72,7 +74,7 @@ test(
       const alone = labels.alone[at]?.[1] ?? [];
       expect(probabilities).toHaveLength(3);
       for (const [choice, probability] of probabilities.entries())
-        expect(probability).toBeCloseTo(alone[choice] ?? Number.NaN, 5);
+        expect(probability).toBeCloseTo(alone[choice] ?? Number.NaN, digits);
     }
     const [head, ...lines] = labels.csv.trim().split('\r\n');
     expect(head).toBe('text,result,choiceProbabilities,error');
